@@ -1,0 +1,222 @@
+//! The one error type of the crate. Every variant says what went wrong, where, and what was expected.
+
+use crate::shape::{Extent, Shape};
+
+/// Result with the crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can go wrong in texla.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An operand's shape does not fit the operation.
+    #[error("{op}: operand `{operand}` is {found}, expected {expected}")]
+    ShapeMismatch {
+        /// The operation that was called.
+        op: &'static str,
+        /// Name of the operand at fault, as in the operation's signature.
+        operand: &'static str,
+        /// The operand's shape.
+        found: Shape,
+        /// The shape that would have fitted.
+        expected: Shape,
+    },
+    /// A number of values differs from what the operation needs.
+    #[error("{op}: `{operand}` has {found} values, expected {expected}")]
+    LengthMismatch {
+        /// The operation that was called.
+        op: &'static str,
+        /// Name of the argument at fault.
+        operand: &'static str,
+        /// Number of values given.
+        found: usize,
+        /// Number of values needed.
+        expected: usize,
+    },
+    /// An input value is NaN, infinite, or does not fit a 32-bit float.
+    #[error("{what}: value {value} at index {index} is not a finite 32-bit float")]
+    NonFinite {
+        /// Which input.
+        what: String,
+        /// Position of the first such value (for matrices: the entry's number, counted from 0).
+        index: usize,
+        /// The value itself.
+        value: f64,
+    },
+    /// A parameter lies outside its range.
+    #[error("{op}: parameter `{name}` is {value}, expected {expected}")]
+    Parameter {
+        /// The operation that was called.
+        op: &'static str,
+        /// Name of the parameter.
+        name: &'static str,
+        /// Its value, as text.
+        value: String,
+        /// The admissible range, in words.
+        expected: &'static str,
+    },
+    /// An index lies outside its matrix or vector.
+    #[error("{what}: index {index} is out of range, expected less than {bound}")]
+    IndexOutOfRange {
+        /// Which index.
+        what: &'static str,
+        /// The index given.
+        index: usize,
+        /// The first index out of range.
+        bound: usize,
+    },
+    /// The request exceeds a fixed limit of the device; nothing was allocated.
+    #[error("{what}: {requested} {unit} requested, the device's limit is {limit}")]
+    TooLarge {
+        /// What was to be created.
+        what: &'static str,
+        /// The size asked for.
+        requested: u64,
+        /// The largest size there is.
+        limit: u64,
+        /// Unit of both numbers.
+        unit: &'static str,
+    },
+    /// The driver refused the memory, also after the texture pool had been emptied.
+    #[error("{what}: the driver has no memory for {extent} ({bytes} bytes)")]
+    OutOfMemory {
+        /// What was to be created.
+        what: &'static str,
+        /// Its extent in texels (buffers: bytes x 1).
+        extent: Extent,
+        /// Its size in bytes.
+        bytes: u64,
+    },
+    /// A shader did not compile or a program did not link. The log points at file and line.
+    #[error("kernel `{kernel}`: {stage} failed:\n{log}")]
+    Shader {
+        /// Name of the kernel.
+        kernel: String,
+        /// "vertex shader", "fragment shader" or "link".
+        stage: &'static str,
+        /// The driver's log with file names in place of source numbers.
+        log: String,
+    },
+    /// A kernel's typed interface and its linked program disagree.
+    #[error("kernel `{kernel}`: {detail}")]
+    Interface {
+        /// Name of the kernel.
+        kernel: String,
+        /// What disagrees, and what was expected.
+        detail: String,
+    },
+    /// An `#include` names no known file, or includes run in a circle.
+    #[error("{file}:{line}: {detail}")]
+    Include {
+        /// The file that holds the directive.
+        file: String,
+        /// Line of the directive, counted from 1.
+        line: usize,
+        /// What is wrong.
+        detail: String,
+    },
+    /// A texture would be read and written in one pass.
+    #[error("kernel `{kernel}`: input `{input}` is also the target of the pass")]
+    Feedback {
+        /// Name of the kernel.
+        kernel: String,
+        /// Name of the input.
+        input: String,
+    },
+    /// The driver calls the render target incomplete.
+    #[error("{what}: framebuffer incomplete (0x{status:04x})")]
+    IncompleteFramebuffer {
+        /// What was to be drawn.
+        what: String,
+        /// The status that the driver gave.
+        status: u32,
+    },
+    /// A GL error was pending before texla's call: the host application's, reported and not swallowed.
+    #[error("a GL error of the host application was pending before the call: {}", gl_error_name(*.code))]
+    HostGl {
+        /// The GL error code.
+        code: u32,
+    },
+    /// The driver raised an error during texla's own work.
+    #[error("{op}: the driver raised {}", gl_error_name(*.code))]
+    Gl {
+        /// What texla was doing.
+        op: String,
+        /// The GL error code.
+        code: u32,
+    },
+    /// The context is lost; every object in it is gone.
+    #[error("the GL context is lost")]
+    ContextLost,
+    /// Operands live on different devices.
+    #[error("{op}: operand `{operand}` belongs to another device")]
+    WrongDevice {
+        /// The operation that was called.
+        op: String,
+        /// Name of the operand.
+        operand: String,
+    },
+    /// The device or the operator cannot do this.
+    #[error("{what}: not supported: {why}")]
+    Unsupported {
+        /// What was asked for.
+        what: String,
+        /// What is missing.
+        why: String,
+    },
+    /// No usable GL context could be made.
+    #[error("{0}")]
+    NoContext(String),
+    /// The matrix does not have a property that the operation needs.
+    #[error("{op}: the matrix {detail}")]
+    Matrix {
+        /// The operation that was called.
+        op: &'static str,
+        /// What is wrong with the matrix.
+        detail: String,
+    },
+    /// A solver met a quantity that its theory excludes.
+    #[error("{solver}: breakdown in iteration {iteration}: {quantity} = {value:e}, expected {expected}")]
+    Breakdown {
+        /// The solver.
+        solver: &'static str,
+        /// Iteration, counted from 0.
+        iteration: usize,
+        /// Name of the quantity, such as "p.Ap".
+        quantity: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it should be, in words.
+        expected: &'static str,
+    },
+    /// A Matrix Market file is malformed or cannot be represented.
+    #[cfg(feature = "io")]
+    #[error(transparent)]
+    Market(#[from] crate::host::market::MarketError),
+}
+
+/// The name of a GL error code, for messages.
+fn gl_error_name(code: u32) -> String {
+    let name = match code {
+        0x0500 => "GL_INVALID_ENUM",
+        0x0501 => "GL_INVALID_VALUE",
+        0x0502 => "GL_INVALID_OPERATION",
+        0x0503 => "GL_STACK_OVERFLOW",
+        0x0504 => "GL_STACK_UNDERFLOW",
+        0x0505 => "GL_OUT_OF_MEMORY",
+        0x0506 => "GL_INVALID_FRAMEBUFFER_OPERATION",
+        0x0507 => "GL_CONTEXT_LOST",
+        _ => return format!("GL error 0x{code:04x}"),
+    };
+    name.to_owned()
+}
+
+/// Refuses the first value that is not finite as a 32-bit float (figure E6).
+pub(crate) fn check_finite(what: &str, values: impl IntoIterator<Item = f64>) -> Result<()> {
+    for (index, value) in values.into_iter().enumerate() {
+        if !(value as f32).is_finite() {
+            return Err(Error::NonFinite { what: what.to_owned(), index, value });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,5 @@
+//! Matrix Market files.
+/// Placeholder replaced by the reader branch.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("unreachable")]
+pub enum MarketError {}
