@@ -1,6 +1,7 @@
 //! texla: TEXture Linear Algebra.
 
 pub mod error;
+pub mod gl;
 pub mod host;
 pub mod shape;
 

@@ -1,0 +1,391 @@
+//! Capabilities found by doing: render, read, compare. An extension string is a promise, not a fact.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use glow::HasContext;
+
+use super::api::Api;
+use super::context::Gl;
+use super::draw::{Area, Blend, Depth, DrawCall};
+use super::objects::{Attribute, Format, Texture, VertexBuffer};
+use super::program::{Program, ProgramSource, Stage, UniformKind, UniformValue};
+use super::source::{Source, glsl};
+use super::state::StateGuard;
+use crate::error::{Error, Result};
+use crate::shape::Extent;
+
+/// The form of exact floating-point arithmetic (two-sum, two-product) that this driver's compiler leaves alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ExactForm {
+    /// Each step passes through an exclusive-or of its bits with a zero uniform.
+    BitCast,
+    /// Each step is declared `precise` (ARB_gpu_shader5).
+    Precise,
+}
+
+/// Limits below the device's own, for applications that share it and for tests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Limits {
+    /// Largest texture side to use.
+    pub max_texture_size: Option<u32>,
+    /// Most draw buffers to use in one pass.
+    pub max_draw_buffers: Option<u32>,
+    /// Behave as if float targets could not be blended.
+    pub without_float_blend: bool,
+}
+
+/// What the device can do, as found by probing when the [`Device`](crate::Device) was made.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Capabilities {
+    /// `GL_RENDERER`.
+    pub renderer: String,
+    /// `GL_VENDOR`.
+    pub vendor: String,
+    /// `GL_VERSION`.
+    pub version: String,
+    /// Largest side for which a float render target could be allocated in both directions.
+    pub max_texture_size: u32,
+    /// Draw buffers into which one pass wrote and all were right.
+    pub max_draw_buffers: u32,
+    /// Textures that one pass can read.
+    pub texture_units: u32,
+    /// Blending ONE, ONE into 32-bit floats rounds as `fl(a + b)` and runs in primitive order (figure B3).
+    pub float_blend: bool,
+    /// Max and Min blending keep 32-bit floats as they are.
+    pub float_min_max: bool,
+    /// `textureLod` at computed coordinates hits the same texels as `texelFetch`, out to the largest side.
+    pub computed_coordinates: bool,
+    /// Lines through texel centres touch each texel of a row or a column exactly once.
+    pub exact_lines: bool,
+    /// The form in which exact arithmetic is exact; `None` if no form is, and then nothing can be certified.
+    pub exact_form: Option<ExactForm>,
+}
+
+impl Capabilities {
+    /// What shaders are told.
+    pub(super) fn defines(&self) -> String {
+        let extension = match self.exact_form {
+            Some(ExactForm::Precise) => "#extension GL_ARB_gpu_shader5 : enable\n",
+            _ => "",
+        };
+        let exact = match self.exact_form {
+            Some(ExactForm::BitCast) => 1,
+            Some(ExactForm::Precise) => 2,
+            None => 0,
+        };
+        let computed = u8::from(self.computed_coordinates);
+        format!("{extension}#define TEXLA_EXACT {exact}\n#define TEXLA_COMPUTED_COORDINATES {computed}\n")
+    }
+}
+
+/// Driver strings, API and limits, and what was found for them.
+type Known = HashMap<(Api, [String; 3], Limits), Capabilities>;
+
+/// Probes once per driver, API and limits in a process.
+static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+
+pub(super) fn probe(gl: &Gl, limits: &Limits) -> Result<()> {
+    // SAFETY: the context is current; these queries exist in every version.
+    let strings = unsafe {
+        [glow::RENDERER, glow::VENDOR, glow::VERSION].map(|name| gl.raw.get_parameter_string(name))
+    };
+    let key = (gl.api, strings.clone(), limits.clone());
+    if let Some(known) = KNOWN.lock().ok().and_then(|k| k.as_ref().and_then(|k| k.get(&key).cloned())) {
+        *gl.caps.borrow_mut() = known;
+        return Ok(());
+    }
+    let found = Probe { gl, limits }.run(strings)?;
+    if let Ok(mut known) = KNOWN.lock() {
+        known.get_or_insert_with(HashMap::new).insert(key, found.clone());
+    }
+    *gl.caps.borrow_mut() = found;
+    Ok(())
+}
+
+struct Probe<'a> {
+    gl: &'a Gl,
+    limits: &'a Limits,
+}
+
+/// A value with all of its 24 bits in use, one past half-float range, one below it, one near the top.
+const WITNESSES: [f32; 4] = [0.123_456_7, 70_001.25, -1.234_567_8e-30, 3.1e38];
+
+impl Probe<'_> {
+    fn run(&self, [renderer, vendor, version]: [String; 3]) -> Result<Capabilities> {
+        let gl = self.gl;
+        // SAFETY: the context is current; these queries exist in every version.
+        let [size, buffers, attachments, units, vertex_units] = unsafe {
+            [
+                glow::MAX_TEXTURE_SIZE,
+                glow::MAX_DRAW_BUFFERS,
+                glow::MAX_COLOR_ATTACHMENTS,
+                glow::MAX_TEXTURE_IMAGE_UNITS,
+                glow::MAX_VERTEX_TEXTURE_IMAGE_UNITS,
+            ]
+            .map(|q| gl.raw.get_parameter_i32(q).max(0) as u32)
+        };
+        let buffers = buffers.min(attachments).min(8).min(self.limits.max_draw_buffers.unwrap_or(8)).max(1);
+        *gl.caps.borrow_mut() = Capabilities {
+            renderer,
+            vendor,
+            version,
+            max_texture_size: size.min(self.limits.max_texture_size.unwrap_or(u32::MAX)).max(1),
+            max_draw_buffers: buffers,
+            texture_units: units.min(vertex_units).min(16),
+            ..Capabilities::default()
+        };
+        let _guard = StateGuard::enter(gl)?;
+        self.float_textures()?;
+        self.texture_size()?;
+        self.draw_buffers()?;
+        let blend = !self.limits.without_float_blend && self.blend()?;
+        let min_max = self.min_max()?;
+        let coordinates = self.computed_coordinates()?;
+        let lines = self.lines()?;
+        {
+            let mut caps = gl.caps.borrow_mut();
+            caps.float_blend = blend;
+            caps.float_min_max = min_max;
+            caps.computed_coordinates = coordinates;
+            caps.exact_lines = lines;
+        }
+        for form in [ExactForm::BitCast, ExactForm::Precise] {
+            gl.caps.borrow_mut().exact_form = Some(form);
+            // A compiler that does not know a form refuses it: that is an answer, not an error.
+            if self.exact().unwrap_or(false) {
+                break;
+            }
+            gl.caps.borrow_mut().exact_form = None;
+        }
+        Ok(gl.caps.borrow().clone())
+    }
+
+    fn texture(&self, width: u32, height: u32, data: Option<&[f32]>) -> Result<Texture> {
+        let texture = Texture::new(self.gl, Extent::new(width, height), Format::Rgba32F, "probe")?;
+        if let Some(data) = data {
+            self.gl.upload(&texture, bytemuck::cast_slice(data), "probe")?;
+        }
+        Ok(texture)
+    }
+
+    fn program(&self, vertex: Source<'_>, fragment: Source<'_>, samplers: &[&str], outputs: usize) -> Result<Program> {
+        let mut uniforms: Vec<_> =
+            samplers.iter().zip(0..).map(|(s, unit)| ((*s).to_owned(), UniformKind::Sampler(unit))).collect();
+        uniforms.push(("texla_zero".into(), UniformKind::Int));
+        uniforms.push(("inverse_extent".into(), UniformKind::Vec2));
+        let declarations: String = uniforms.iter().map(|(name, kind)| kind.declare(name)).collect();
+        let outs = (0..outputs).map(|i| format!("layout(location = {i}) out vec4 out{i};\n")).collect::<String>();
+        Program::new(
+            self.gl,
+            &ProgramSource {
+                name: "probe",
+                vertex: Stage { before: declarations.clone(), body: vertex, after: String::new() },
+                fragment: Stage { before: declarations + &outs, body: fragment, after: String::new() },
+                uniforms,
+                attributes: &[("attribute0", Attribute::Vec4)],
+                outputs: (0..outputs).map(|i| format!("out{i}")).collect(),
+            },
+        )
+    }
+
+    fn draw(
+        &self,
+        program: &Program,
+        targets: &[&Texture],
+        inputs: &[&Texture],
+        area: Area<'_>,
+        blend: Blend,
+    ) -> Result<()> {
+        let extent = inputs.first().map_or(Extent::new(1, 1), |t| t.extent());
+        self.gl.draw(&DrawCall {
+            name: "probe",
+            program,
+            targets: targets.to_vec(),
+            depth_target: None,
+            inputs: inputs.to_vec(),
+            uniforms: vec![
+                UniformValue::Int(0),
+                UniformValue::Vec2([1.0 / extent.width as f32, 1.0 / extent.height as f32]),
+            ],
+            first_uniform: inputs.len(),
+            area,
+            blend,
+            depth: Depth::Off,
+        })
+    }
+
+    /// Float textures can be filled, sampled without loss, rendered to and read back; else nothing works.
+    fn float_textures(&self) -> Result<()> {
+        let gl = self.gl;
+        let needs = |what: &str| {
+            let caps = gl.caps.borrow();
+            Error::NoContext(format!(
+                "{} ({}) cannot {what}; texla needs 32-bit float render targets \
+                 (OpenGL ES: EXT_color_buffer_float)",
+                caps.renderer, caps.version
+            ))
+        };
+        let input = self.texture(1, 1, Some(&WITNESSES))?;
+        let target = self.texture(1, 1, None)?;
+        let program = self.program(glsl!("quad.vert"), glsl!("probe/copy.frag"), &["a"], 1)?;
+        match self.draw(&program, &[&target], &[&input], Area::Rect([0, 0, 1, 1]), Blend::Replace) {
+            Err(Error::IncompleteFramebuffer { .. }) => return Err(needs("render to 32-bit float textures")),
+            other => other?,
+        }
+        if gl.read(&target, "probe")? != WITNESSES {
+            return Err(needs("carry 32-bit floats through a shader unchanged"));
+        }
+        Ok(())
+    }
+
+    fn texture_size(&self) -> Result<()> {
+        loop {
+            let side = self.gl.caps.borrow().max_texture_size;
+            let fits = |w, h| -> Result<bool> {
+                match self.texture(w, h, None) {
+                    Ok(t) => Ok(self.gl.framebuffer(&[t.raw()], None, "probe").is_ok()),
+                    Err(Error::OutOfMemory { .. } | Error::Gl { .. }) => Ok(false),
+                    Err(e) => Err(e),
+                }
+            };
+            if (fits(side, 1)? && fits(1, side)?) || side == 1 {
+                return Ok(());
+            }
+            self.gl.caps.borrow_mut().max_texture_size = side / 2;
+        }
+    }
+
+    fn draw_buffers(&self) -> Result<()> {
+        loop {
+            let count = self.gl.caps.borrow().max_draw_buffers;
+            let fragment: String = (0..count).map(|i| format!("out{i} = vec4({i}.5);")).collect();
+            let text = format!("void main() {{ {fragment} }}");
+            let fragment = Source { name: "probe/draw_buffers (generated)", text: &text };
+            let right = || -> Result<bool> {
+                let program = self.program(glsl!("quad.vert"), fragment, &[], count as usize)?;
+                let targets: Vec<_> = (0..count).map(|_| self.texture(1, 1, None)).collect::<Result<_>>()?;
+                let refs: Vec<_> = targets.iter().collect();
+                self.draw(&program, &refs, &[], Area::Rect([0, 0, 1, 1]), Blend::Replace)?;
+                for (i, target) in targets.iter().enumerate() {
+                    if self.gl.read(target, "probe")? != [i as f32 + 0.5; 4] {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            };
+            if count == 1 || right().unwrap_or(false) {
+                return Ok(());
+            }
+            self.gl.caps.borrow_mut().max_draw_buffers = count / 2;
+        }
+    }
+
+    /// 1,024 random sums equal fl(a + b), and 1,000 points into one texel equal the sum in order.
+    fn blend(&self) -> Result<bool> {
+        let mut random = Lcg(1);
+        let a: Vec<f32> = (0..1024).map(|_| random.next()).collect();
+        let b: Vec<f32> = (0..1024).map(|_| random.next()).collect();
+        let mut right = || -> Result<bool> {
+            let copy = self.program(glsl!("quad.vert"), glsl!("probe/copy.frag"), &["a"], 1)?;
+            let target = self.texture(16, 16, Some(&a))?;
+            let source = self.texture(16, 16, Some(&b))?;
+            self.draw(&copy, &[&target], &[&source], Area::Rect([0, 0, 16, 16]), Blend::Add)?;
+            let sums = self.gl.read(&target, "probe")?;
+            if !sums.iter().zip(a.iter().zip(&b)).all(|(s, (a, b))| *s == a + b) {
+                return Ok(false);
+            }
+            let points = self.program(glsl!("probe/points.vert"), glsl!("probe/points.frag"), &[], 1)?;
+            let values: Vec<[f32; 4]> = (0..1000).map(|_| [0.0; 4].map(|_: f32| random.next())).collect();
+            let words: &[u32] = bytemuck::cast_slice(&values);
+            let vertices = VertexBuffer::new(self.gl, 1000, &[Attribute::Vec4], &[words], "probe")?;
+            let pixel = self.texture(1, 1, Some(&[0.0; 4]))?;
+            self.draw(&points, &[&pixel], &[], Area::Points(&vertices), Blend::Add)?;
+            let mut sum = [0.0f32; 4];
+            for value in &values {
+                sum.iter_mut().zip(value).for_each(|(s, v)| *s += v);
+            }
+            Ok(self.gl.read(&pixel, "probe")? == sum)
+        };
+        Ok(right().unwrap_or(false))
+    }
+
+    fn min_max(&self) -> Result<bool> {
+        let copy = self.program(glsl!("quad.vert"), glsl!("probe/copy.frag"), &["a"], 1)?;
+        let (low, high) = ([-1.000_000_1, 2.0, -3e30, 5.0], [-1.0, 2.000_000_2, 1e-20, 5.0]);
+        let extreme = |blend| -> Result<Vec<f32>> {
+            let target = self.texture(1, 1, Some(&low))?;
+            let source = self.texture(1, 1, Some(&high))?;
+            self.draw(&copy, &[&target], &[&source], Area::Rect([0, 0, 1, 1]), blend)?;
+            self.gl.read(&target, "probe")
+        };
+        let right = || -> Result<bool> { Ok(extreme(Blend::Max)? == high && extreme(Blend::Min)? == low) };
+        Ok(right().unwrap_or(false))
+    }
+
+    /// Compares both fetch forms along the longest row and the longest column that can exist.
+    fn computed_coordinates(&self) -> Result<bool> {
+        let side = self.gl.caps.borrow().max_texture_size;
+        let program = self.program(glsl!("quad.vert"), glsl!("probe/coordinates.frag"), &["a"], 1)?;
+        for (w, h) in [(side, 1), (1, side), (side.min(1021), side.min(61))] {
+            let indices: Vec<f32> = (0..w * h).flat_map(|i| [i as f32; 4]).collect();
+            let source = self.texture(w, h, Some(&indices))?;
+            let target = self.texture(w, h, None)?;
+            self.draw(&program, &[&target], &[&source], Area::Rect([0, 0, w as i32, h as i32]), Blend::Replace)?;
+            if self.gl.read(&target, "probe")?.iter().any(|d| *d != 0.0) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn lines(&self) -> Result<bool> {
+        let program = self.program(glsl!("segment.vert"), glsl!("probe/one.frag"), &[], 1)?;
+        let side = self.gl.caps.borrow().max_texture_size.min(67);
+        for (w, h, row) in [(side, 5, true), (5, side, false), (1, 1, true), (1, 1, false)] {
+            let at = if row { h / 2 } else { w / 2 };
+            let target = self.texture(w, h, Some(&vec![0.0; (w * h * 4) as usize]))?;
+            let area = if row { Area::Row(at as i32) } else { Area::Column(at as i32) };
+            self.draw(&program, &[&target], &[], area, Blend::Add)?;
+            let inside = |i: u32| if row { i / w == at } else { i % w == at };
+            let hit = self.gl.read(&target, "probe")?;
+            if !hit.chunks(4).zip(0..).all(|(t, i)| t.first() == Some(&f32::from(u8::from(inside(i))))) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Two-sum and two-product of 256 pairs, each against its exact value in f64.
+    fn exact(&self) -> Result<bool> {
+        let program = self.program(glsl!("quad.vert"), glsl!("probe/exact.frag"), &["a"], 1)?;
+        let mut random = Lcg(7);
+        let pairs: Vec<[f32; 4]> = (0..256)
+            .map(|i| {
+                let spread = 2.0f32.powi(i % 40 - 20);
+                [random.next(), random.next() * spread, 0.0, 0.0]
+            })
+            .collect();
+        let source = self.texture(16, 16, Some(bytemuck::cast_slice(&pairs)))?;
+        let target = self.texture(16, 16, None)?;
+        self.draw(&program, &[&target], &[&source], Area::Rect([0, 0, 16, 16]), Blend::Replace)?;
+        let results = self.gl.read(&target, "probe")?;
+        Ok(results.chunks(4).zip(&pairs).all(|(r, pair)| {
+            let (Some((s, e)), Some((p, f))) = (r.first().zip(r.get(1)), r.get(2).zip(r.get(3))) else {
+                return false;
+            };
+            let [a, b, ..] = pair.map(f64::from);
+            f64::from(*s) + f64::from(*e) == a + b && f64::from(*p) + f64::from(*f) == a * b
+        }))
+    }
+}
+
+/// A small generator for the probes: full 24-bit mantissas in (-1, 1).
+struct Lcg(u64);
+
+impl Lcg {
+    fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 40) as f32 + 0.5) / 8_388_608.0 - 1.0
+    }
+}

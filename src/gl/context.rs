@@ -1,0 +1,365 @@
+//! The shared context: who may enter, what waits to be deleted, which framebuffers exist.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use glow::HasContext;
+
+use super::api::Api;
+use super::caps::{Capabilities, Limits};
+use super::counters::Ledger;
+use super::state::{Saved, Shadow};
+use crate::error::{Error, Result};
+
+/// Keeps a platform context alive and makes it current. texla calls it at every entry, so several contexts can be
+/// used in turn on one thread.
+pub trait CurrentContext {
+    /// Makes the context current on this thread if it is not; cheap when it is.
+    ///
+    /// # Errors
+    /// A sentence saying why the context cannot be made current.
+    fn make_current(&self) -> std::result::Result<(), String>;
+}
+
+/// An object whose last handle is gone and which is deleted at the next entry.
+pub(crate) enum Dead {
+    Texture(glow::NativeTexture),
+    Buffer(glow::NativeBuffer),
+    VertexArray(glow::NativeVertexArray),
+    Program(glow::NativeProgram),
+    Fence(glow::NativeFence),
+}
+
+/// A function that looks up a GL entry point by name.
+pub(crate) type Loader = Box<dyn Fn(&str) -> *const std::ffi::c_void>;
+
+pub(crate) struct GlOptions {
+    pub owner: Option<Box<dyn CurrentContext>>,
+    pub loader: Option<Loader>,
+    pub limits: Limits,
+}
+
+/// Attached colour textures in draw-buffer order, and the depth texture.
+type FramebufferKey = (Vec<glow::NativeTexture>, Option<glow::NativeTexture>);
+
+/// Most framebuffers kept; the least recently used one goes first.
+const FRAMEBUFFERS_KEPT: usize = 96;
+
+/// The context and everything that is per context. Shared by all handles; dropped with the last of them.
+pub(crate) struct GlInner {
+    pub raw: Arc<glow::Context>,
+    pub api: Api,
+    pub version: (u32, u32),
+    pub ledger: Ledger,
+    pub caps: RefCell<Capabilities>,
+    pub saved: RefCell<Option<Saved>>,
+    pub shadow: RefCell<Shadow>,
+    pub vertex_array: glow::NativeVertexArray,
+    pub sampler: glow::NativeSampler,
+    pub get_boolean_indexed: Option<super::state::GetBooleanIndexed>,
+    pub lost: Cell<bool>,
+    graveyard: RefCell<Vec<Dead>>,
+    framebuffers: RefCell<HashMap<FramebufferKey, (glow::NativeFramebuffer, u64)>>,
+    clock: Cell<u64>,
+    owner: Option<Box<dyn CurrentContext>>,
+}
+
+/// A cheap handle on the shared context.
+#[derive(Clone)]
+pub(crate) struct Gl(Rc<GlInner>);
+
+impl std::ops::Deref for Gl {
+    type Target = GlInner;
+
+    fn deref(&self) -> &GlInner {
+        &self.0
+    }
+}
+
+impl Gl {
+    /// Takes over a current context. The state guard is used around the probing too, so the host sees no trace.
+    pub fn new(raw: Arc<glow::Context>, options: GlOptions) -> Result<Self> {
+        if let Some(owner) = &options.owner {
+            owner.make_current().map_err(Error::NoContext)?;
+        }
+        let version = raw.version();
+        let (api, least) = if version.is_embedded { (Api::Es30, (3, 0)) } else { (Api::Gl33, (3, 3)) };
+        let version = (version.major, version.minor);
+        if version < least {
+            return Err(Error::NoContext(format!(
+                "the context is {} {}.{}, texla needs OpenGL 3.3 core or OpenGL ES 3.0",
+                if api == Api::Es30 { "OpenGL ES" } else { "OpenGL" },
+                version.0,
+                version.1
+            )));
+        }
+        // SAFETY: the context is current (promised by the caller, or made so just now).
+        let code = unsafe { raw.get_error() };
+        if code != glow::NO_ERROR {
+            return Err(Error::HostGl { code });
+        }
+        let ledger = Ledger::default();
+        let unavailable = |what: &str, e: String| Error::NoContext(format!("cannot create a {what}: {e}"));
+        // SAFETY: as above.
+        let vertex_array = unsafe { raw.create_vertex_array() }.map_err(|e| unavailable("vertex array", e))?;
+        // SAFETY: as above.
+        let sampler = match unsafe { raw.create_sampler() } {
+            Ok(sampler) => sampler,
+            Err(e) => {
+                // SAFETY: as above; the vertex array was made here.
+                unsafe { raw.delete_vertex_array(vertex_array) };
+                return Err(unavailable("sampler", e));
+            }
+        };
+        ledger.change_live(|l| {
+            l.vertex_arrays += 1;
+            l.samplers += 1;
+        });
+        // SAFETY: as above. Nearest, clamped: a texel is a number, not a picture.
+        unsafe {
+            for (name, value) in [
+                (glow::TEXTURE_MIN_FILTER, glow::NEAREST),
+                (glow::TEXTURE_MAG_FILTER, glow::NEAREST),
+                (glow::TEXTURE_WRAP_S, glow::CLAMP_TO_EDGE),
+                (glow::TEXTURE_WRAP_T, glow::CLAMP_TO_EDGE),
+            ] {
+                raw.sampler_parameter_i32(sampler, name, value as i32);
+            }
+        }
+        let get_boolean_indexed = options.loader.as_ref().and_then(super::state::load_get_boolean_indexed);
+        let gl = Gl(Rc::new(GlInner {
+            raw,
+            api,
+            version,
+            ledger,
+            caps: RefCell::new(Capabilities::default()),
+            saved: RefCell::new(None),
+            shadow: RefCell::new(Shadow::default()),
+            vertex_array,
+            sampler,
+            get_boolean_indexed,
+            lost: Cell::new(false),
+            graveyard: RefCell::new(Vec::new()),
+            framebuffers: RefCell::new(HashMap::new()),
+            clock: Cell::new(0),
+            owner: options.owner,
+        }));
+        super::caps::probe(&gl, &options.limits)?;
+        Ok(gl)
+    }
+
+    /// True if both are handles on the same context.
+    pub fn same(&self, other: &Gl) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// What every outermost entry does first: context current, no foreign error pending, the dead buried.
+    pub fn enter(&self) -> Result<()> {
+        if self.lost.get() {
+            return Err(Error::ContextLost);
+        }
+        if let Some(owner) = &self.owner {
+            owner.make_current().map_err(Error::NoContext)?;
+        }
+        // SAFETY: the context is current.
+        let code = unsafe { self.raw.get_error() };
+        if code == glow::CONTEXT_LOST {
+            self.lost.set(true);
+            return Err(Error::ContextLost);
+        }
+        if code != glow::NO_ERROR {
+            return Err(Error::HostGl { code });
+        }
+        self.bury();
+        Ok(())
+    }
+
+    /// Turns an error raised by texla's own calls into an `Err`.
+    pub fn check(&self, op: &str) -> Result<()> {
+        // SAFETY: the context is current inside a scope.
+        match unsafe { self.raw.get_error() } {
+            glow::NO_ERROR => Ok(()),
+            glow::CONTEXT_LOST => {
+                self.lost.set(true);
+                Err(Error::ContextLost)
+            }
+            code => Err(Error::Gl { op: op.to_owned(), code }),
+        }
+    }
+
+    /// The framebuffer with these attachments, made and checked for completeness on first use.
+    pub fn framebuffer(
+        &self,
+        colours: &[glow::NativeTexture],
+        depth: Option<glow::NativeTexture>,
+        what: &str,
+    ) -> Result<glow::NativeFramebuffer> {
+        let now = self.clock.get() + 1;
+        self.clock.set(now);
+        let key = (colours.to_vec(), depth);
+        if let Some((framebuffer, used)) = self.framebuffers.borrow_mut().get_mut(&key) {
+            *used = now;
+            return Ok(*framebuffer);
+        }
+        self.drop_oldest_framebuffer();
+        let framebuffer = self.make_framebuffer(&key, what)?;
+        self.framebuffers.borrow_mut().insert(key, (framebuffer, now));
+        Ok(framebuffer)
+    }
+
+    fn make_framebuffer(&self, key: &FramebufferKey, what: &str) -> Result<glow::NativeFramebuffer> {
+        let gl = &self.raw;
+        let (colours, depth) = key;
+        // SAFETY: the context is current; both framebuffer bindings are in the state table and the shadow is told.
+        unsafe {
+            let framebuffer =
+                gl.create_framebuffer().map_err(|e| Error::NoContext(format!("cannot create a framebuffer: {e}")))?;
+            self.ledger.change_live(|l| l.framebuffers += 1);
+            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
+            self.shadow.borrow_mut().framebuffer = Some(framebuffer);
+            let mut buffers = Vec::new();
+            for (i, colour) in colours.iter().enumerate() {
+                let attachment = glow::COLOR_ATTACHMENT0 + i as u32;
+                gl.framebuffer_texture_2d(glow::FRAMEBUFFER, attachment, glow::TEXTURE_2D, Some(*colour), 0);
+                buffers.push(attachment);
+            }
+            if depth.is_some() {
+                gl.framebuffer_texture_2d(glow::FRAMEBUFFER, glow::DEPTH_ATTACHMENT, glow::TEXTURE_2D, *depth, 0);
+            }
+            if buffers.is_empty() {
+                buffers.push(glow::NONE);
+            }
+            gl.draw_buffers(&buffers);
+            let read = if colours.is_empty() { glow::NONE } else { glow::COLOR_ATTACHMENT0 };
+            gl.read_buffer(read);
+            let status = gl.check_framebuffer_status(glow::FRAMEBUFFER);
+            if status != glow::FRAMEBUFFER_COMPLETE {
+                gl.bind_framebuffer(glow::FRAMEBUFFER, None);
+                self.shadow.borrow_mut().framebuffer = None;
+                gl.delete_framebuffer(framebuffer);
+                self.ledger.change_live(|l| l.framebuffers -= 1);
+                self.check(what)?;
+                return Err(Error::IncompleteFramebuffer { what: what.to_owned(), status });
+            }
+            Ok(framebuffer)
+        }
+    }
+
+    fn drop_oldest_framebuffer(&self) {
+        let mut framebuffers = self.framebuffers.borrow_mut();
+        if framebuffers.len() < FRAMEBUFFERS_KEPT {
+            return;
+        }
+        let oldest = framebuffers.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
+        if let Some((framebuffer, _)) = oldest.and_then(|key| framebuffers.remove(&key)) {
+            drop(framebuffers);
+            self.delete_framebuffer(framebuffer);
+        }
+    }
+
+    /// Deletes all cached framebuffers; they come back on use.
+    pub fn trim_framebuffers(&self) {
+        let all: Vec<_> = self.framebuffers.borrow_mut().drain().map(|(_, (framebuffer, _))| framebuffer).collect();
+        for framebuffer in all {
+            self.delete_framebuffer(framebuffer);
+        }
+    }
+}
+
+impl GlInner {
+    /// Hands an object to the graveyard: another context may be current when a handle drops.
+    pub fn discard(&self, dead: Dead) {
+        self.graveyard.borrow_mut().push(dead);
+    }
+
+    fn delete_framebuffer(&self, framebuffer: glow::NativeFramebuffer) {
+        let mut shadow = self.shadow.borrow_mut();
+        if shadow.framebuffer == Some(framebuffer) {
+            shadow.framebuffer = None;
+        }
+        // SAFETY: the context is current; the framebuffer is ours and no longer in the cache.
+        unsafe { self.raw.delete_framebuffer(framebuffer) };
+        self.ledger.change_live(|l| l.framebuffers -= 1);
+    }
+
+    /// Deletes what has been discarded, and the framebuffers that hold a discarded texture.
+    pub fn bury(&self) {
+        let dead = std::mem::take(&mut *self.graveyard.borrow_mut());
+        if dead.is_empty() {
+            return;
+        }
+        let gone: Vec<_> =
+            dead.iter().filter_map(|d| if let Dead::Texture(t) = d { Some(*t) } else { None }).collect();
+        if !gone.is_empty() {
+            let stale: Vec<_> = self
+                .framebuffers
+                .borrow_mut()
+                .extract_if(|(colours, depth), _| {
+                    gone.iter().any(|t| colours.contains(t) || *depth == Some(*t))
+                })
+                .map(|(_, (framebuffer, _))| framebuffer)
+                .collect();
+            for framebuffer in stale {
+                self.delete_framebuffer(framebuffer);
+            }
+        }
+        for object in dead {
+            // SAFETY: the context is current; each object is ours and its last handle is gone.
+            unsafe {
+                match object {
+                    Dead::Texture(t) => {
+                        self.shadow.borrow_mut().forget_texture(t);
+                        self.raw.delete_texture(t);
+                        self.ledger.change_live(|l| l.textures -= 1);
+                    }
+                    Dead::Buffer(b) => {
+                        self.raw.delete_buffer(b);
+                        self.ledger.change_live(|l| l.buffers -= 1);
+                    }
+                    Dead::VertexArray(v) => {
+                        self.raw.delete_vertex_array(v);
+                        self.ledger.change_live(|l| l.vertex_arrays -= 1);
+                    }
+                    Dead::Program(p) => {
+                        let mut shadow = self.shadow.borrow_mut();
+                        if shadow.program == Some(p) {
+                            shadow.program = None;
+                        }
+                        self.raw.delete_program(p);
+                        self.ledger.change_live(|l| l.programs -= 1);
+                    }
+                    Dead::Fence(f) => {
+                        self.raw.delete_sync(f);
+                        self.ledger.change_live(|l| l.fences -= 1);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Drop for GlInner {
+    fn drop(&mut self) {
+        // The owner outlives this body: its field is dropped after it.
+        let current = self.owner.as_ref().is_none_or(|owner| owner.make_current().is_ok());
+        if !current || self.lost.get() {
+            return;
+        }
+        self.bury();
+        let framebuffers: Vec<_> = self.framebuffers.borrow_mut().drain().map(|(_, (f, _))| f).collect();
+        for framebuffer in framebuffers {
+            self.delete_framebuffer(framebuffer);
+        }
+        // SAFETY: the context is current (the caller's promise for the last handle, or made so above).
+        unsafe {
+            self.raw.delete_vertex_array(self.vertex_array);
+            self.raw.delete_sampler(self.sampler);
+        }
+        self.ledger.change_live(|l| {
+            l.vertex_arrays -= 1;
+            l.samplers -= 1;
+        });
+    }
+}

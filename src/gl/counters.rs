@@ -1,0 +1,108 @@
+//! What texla holds and what it has done, as numbers a test can assert.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// GL objects alive, per class. Zero in every class once the device and all its data are dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LiveObjects {
+    /// Textures, those waiting in the pool included.
+    pub textures: u64,
+    /// Vertex and pixel buffers.
+    pub buffers: u64,
+    /// Framebuffers.
+    pub framebuffers: u64,
+    /// Linked programs.
+    pub programs: u64,
+    /// Shader objects; none outlives the compilation of its program.
+    pub shaders: u64,
+    /// Vertex arrays.
+    pub vertex_arrays: u64,
+    /// Sampler objects.
+    pub samplers: u64,
+    /// Fences.
+    pub fences: u64,
+}
+
+impl LiveObjects {
+    /// The sum over all classes.
+    pub fn total(&self) -> u64 {
+        self.textures
+            + self.buffers
+            + self.framebuffers
+            + self.programs
+            + self.shaders
+            + self.vertex_arrays
+            + self.samplers
+            + self.fences
+    }
+}
+
+/// Work done since the device was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Draw calls.
+    pub draws: u64,
+    /// Changes of the render target, the dear thing on a software rasteriser.
+    pub passes: u64,
+    /// Clears.
+    pub clears: u64,
+    /// Uploads of texture or buffer data.
+    pub uploads: u64,
+    /// Bytes uploaded.
+    pub upload_bytes: u64,
+    /// Readbacks that waited for the device.
+    pub readbacks: u64,
+    /// Readbacks issued into a pixel buffer and polled.
+    pub async_checks: u64,
+    /// Bytes read back, either way.
+    pub readback_bytes: u64,
+    /// Programs compiled and linked.
+    pub compiles: u64,
+    /// Times the host's GL state was saved.
+    pub state_saves: u64,
+}
+
+impl Counters {
+    /// The work done since `earlier` was taken.
+    pub fn since(&self, earlier: &Counters) -> Counters {
+        Counters {
+            draws: self.draws - earlier.draws,
+            passes: self.passes - earlier.passes,
+            clears: self.clears - earlier.clears,
+            uploads: self.uploads - earlier.uploads,
+            upload_bytes: self.upload_bytes - earlier.upload_bytes,
+            readbacks: self.readbacks - earlier.readbacks,
+            async_checks: self.async_checks - earlier.async_checks,
+            readback_bytes: self.readback_bytes - earlier.readback_bytes,
+            compiles: self.compiles - earlier.compiles,
+            state_saves: self.state_saves - earlier.state_saves,
+        }
+    }
+}
+
+/// The cells behind both, shared so that a test can look after the device is gone.
+#[derive(Clone, Default)]
+pub(crate) struct Ledger(Rc<(Cell<LiveObjects>, Cell<Counters>)>);
+
+impl Ledger {
+    pub fn live(&self) -> LiveObjects {
+        self.0.0.get()
+    }
+
+    pub fn counters(&self) -> Counters {
+        self.0.1.get()
+    }
+
+    pub fn change_live(&self, f: impl FnOnce(&mut LiveObjects)) {
+        let mut live = self.0.0.get();
+        f(&mut live);
+        self.0.0.set(live);
+    }
+
+    pub fn count(&self, f: impl FnOnce(&mut Counters)) {
+        let mut counters = self.0.1.get();
+        f(&mut counters);
+        self.0.1.set(counters);
+    }
+}

@@ -1,0 +1,199 @@
+//! The one draw: state from plain values, bind, draw, count. And the clear.
+
+use glow::HasContext;
+
+use super::context::Gl;
+use super::objects::{Texture, VertexBuffer};
+use super::program::{Program, UniformValue};
+use crate::error::{Error, Result};
+
+/// How a fragment meets what the target holds. Factors are ONE, ONE; blending runs in primitive order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blend {
+    Replace,
+    Add,
+    Max,
+    Min,
+}
+
+/// The depth test of a pass; the primitives of texla lie at depth 0.5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// No test, no depth write.
+    Off,
+    /// Every fragment writes its depth.
+    Write,
+    /// Fragments nearer than the mask pass.
+    Less,
+    /// Fragments farther than the mask pass.
+    Greater,
+}
+
+/// What is rasterised.
+pub(crate) enum Area<'a> {
+    /// All texels of `[x, y, width, height]`.
+    Rect([i32; 4]),
+    /// The texels of one row, by a line through their centres.
+    Row(i32),
+    /// The texels of one column, by a line through their centres.
+    Column(i32),
+    /// One point for each vertex, placed in the whole target.
+    Points(&'a VertexBuffer),
+}
+
+/// Everything a draw depends on; nothing is inherited from an earlier one.
+pub(crate) struct DrawCall<'a> {
+    pub name: &'a str,
+    pub program: &'a Program,
+    pub targets: Vec<&'a Texture>,
+    pub depth_target: Option<&'a Texture>,
+    pub inputs: Vec<&'a Texture>,
+    pub uniforms: Vec<UniformValue>,
+    /// Uniform slots before the first of `uniforms`: the samplers.
+    pub first_uniform: usize,
+    pub area: Area<'a>,
+    pub blend: Blend,
+    pub depth: Depth,
+}
+
+impl Gl {
+    /// Makes a framebuffer the target of draws and the source of readbacks.
+    pub fn use_framebuffer(&self, framebuffer: glow::NativeFramebuffer) {
+        let mut shadow = self.shadow.borrow_mut();
+        if shadow.framebuffer != Some(framebuffer) {
+            // SAFETY: the context is current inside a scope; the framebuffer comes from the cache.
+            unsafe { self.raw.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer)) };
+            shadow.framebuffer = Some(framebuffer);
+            self.ledger.count(|c| c.passes += 1);
+        }
+    }
+
+    fn use_viewport(&self, viewport: [i32; 4]) {
+        let mut shadow = self.shadow.borrow_mut();
+        if shadow.viewport != Some(viewport) {
+            let [x, y, w, h] = viewport;
+            // SAFETY: the context is current inside a scope.
+            unsafe { self.raw.viewport(x, y, w, h) };
+            shadow.viewport = Some(viewport);
+        }
+    }
+
+    fn use_vertex_array(&self, array: glow::NativeVertexArray) {
+        let mut shadow = self.shadow.borrow_mut();
+        if shadow.vertex_array != Some(array) {
+            // SAFETY: the context is current inside a scope; the array is alive.
+            unsafe { self.raw.bind_vertex_array(Some(array)) };
+            shadow.vertex_array = Some(array);
+        }
+    }
+
+    fn use_blend(&self, blend: Blend) {
+        let mut shadow = self.shadow.borrow_mut();
+        if shadow.blend == Some(blend) {
+            return;
+        }
+        let equation = match blend {
+            Blend::Replace => None,
+            Blend::Add => Some(glow::FUNC_ADD),
+            Blend::Max => Some(glow::MAX),
+            Blend::Min => Some(glow::MIN),
+        };
+        // SAFETY: the context is current inside a scope; all of this is in the state table.
+        unsafe {
+            match equation {
+                None => self.raw.disable(glow::BLEND),
+                Some(equation) => {
+                    self.raw.enable(glow::BLEND);
+                    self.raw.blend_equation_separate(equation, equation);
+                    self.raw.blend_func_separate(glow::ONE, glow::ONE, glow::ONE, glow::ONE);
+                }
+            }
+        }
+        shadow.blend = Some(blend);
+    }
+
+    fn use_depth(&self, depth: Depth) {
+        let mut shadow = self.shadow.borrow_mut();
+        if shadow.depth == Some(depth) {
+            return;
+        }
+        // SAFETY: the context is current inside a scope; all of this is in the state table.
+        unsafe {
+            if depth == Depth::Off {
+                self.raw.disable(glow::DEPTH_TEST);
+            } else {
+                self.raw.enable(glow::DEPTH_TEST);
+                self.raw.depth_func(match depth {
+                    Depth::Less => glow::LESS,
+                    Depth::Greater => glow::GREATER,
+                    _ => glow::ALWAYS,
+                });
+            }
+            self.raw.depth_mask(depth == Depth::Write);
+        }
+        shadow.depth = Some(depth);
+    }
+
+    /// Draws. Needs an open scope.
+    pub fn draw(&self, call: &DrawCall<'_>) -> Result<()> {
+        for (i, input) in call.inputs.iter().enumerate() {
+            let is_target = |t: &&Texture| t.raw() == input.raw();
+            if call.targets.iter().any(is_target) || call.depth_target.as_ref().is_some_and(is_target) {
+                return Err(Error::Feedback { kernel: call.name.to_owned(), input: format!("input {i}") });
+            }
+        }
+        let Some(extent) = call.targets.first().copied().or(call.depth_target).map(Texture::extent) else {
+            return Ok(());
+        };
+        let colours: Vec<_> = call.targets.iter().map(|t| t.raw()).collect();
+        let framebuffer = self.framebuffer(&colours, call.depth_target.map(Texture::raw), call.name)?;
+        self.use_framebuffer(framebuffer);
+        self.set_colour_writes(colours.len(), !colours.is_empty());
+        self.use_blend(call.blend);
+        self.use_depth(call.depth);
+        {
+            let mut shadow = self.shadow.borrow_mut();
+            if shadow.program != Some(call.program.raw()) {
+                // SAFETY: the context is current inside a scope; the program is linked.
+                unsafe { self.raw.use_program(Some(call.program.raw())) };
+                shadow.program = Some(call.program.raw());
+            }
+        }
+        for (i, input) in call.inputs.iter().enumerate() {
+            self.bind_unit(i as u32, input.raw());
+        }
+        for (i, value) in call.uniforms.iter().enumerate() {
+            call.program.set(call.first_uniform + i, value.clone());
+        }
+        let (viewport, array, mode, first, count) = match &call.area {
+            // One triangle that covers the viewport: no diagonal along which a quad's two would be rasterised twice.
+            Area::Rect(rect) => (*rect, self.vertex_array, glow::TRIANGLES, 0, 3),
+            // Two texels longer than the target at either end, so that no end point decides about a texel: a line
+            // leaves out its last one (the diamond-exit rule), and all past the target are clipped.
+            Area::Row(y) => ([-2, *y, extent.width as i32 + 4, 1], self.vertex_array, glow::LINES, 0, 2),
+            Area::Column(x) => ([*x, -2, 1, extent.height as i32 + 4], self.vertex_array, glow::LINES, 2, 2),
+            Area::Points(points) => {
+                let whole = [0, 0, extent.width as i32, extent.height as i32];
+                (whole, points.array(), glow::POINTS, 0, points.count() as i32)
+            }
+        };
+        self.use_viewport(viewport);
+        self.use_vertex_array(array);
+        // SAFETY: the context is current inside a scope; program, framebuffer and vertex array are complete, and the
+        // attribute buffers hold `count` vertices.
+        unsafe { self.raw.draw_arrays(mode, first, count) };
+        self.ledger.count(|c| c.draws += 1);
+        self.check(call.name)
+    }
+
+    /// Fills a float texture with one value in all channels. Needs an open scope.
+    pub fn clear(&self, target: &Texture, value: [f32; 4], what: &'static str) -> Result<()> {
+        let framebuffer = self.framebuffer(&[target.raw()], None, what)?;
+        self.use_framebuffer(framebuffer);
+        self.set_colour_writes(1, true);
+        // SAFETY: the context is current inside a scope, with scissor off and colour writes on.
+        unsafe { self.raw.clear_buffer_f32_slice(glow::COLOR, 0, &value) };
+        self.ledger.count(|c| c.clears += 1);
+        self.check(what)
+    }
+}

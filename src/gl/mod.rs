@@ -1,0 +1,44 @@
+//! Layer 1: everything that touches OpenGL.
+//!
+//! All `unsafe` of the core stands in this folder: every glow call is `unsafe`, so the compiler keeps GL out of the
+//! layers above. The promise behind each of these blocks is the one that [`Device::from_glow`](crate::Device::from_glow)
+//! asks for: the context is current on this thread during every call.
+//!
+//! | module | what |
+//! |---|---|
+//! | `api` | the two dialects, GL 3.3 core and GLES 3.0 |
+//! | `counters` | live objects per class; draws, passes, uploads, readbacks, bytes |
+//! | `context` | the shared context: entry check, deferred deletes, framebuffer cache |
+//! | `objects` | textures and buffers, freed on drop through the graveyard |
+//! | `source` | `#include` with `#line`, driver logs mapped back to file and line |
+//! | `program` | compile, link, reflection against the typed interface |
+//! | `state` | the table of touched state and the guard that saves and restores it |
+//! | `draw` | the one draw, and the clear |
+//! | `transfer` | the one upload and the one readback, waiting or polled |
+//! | `caps` | capabilities found by probing |
+#![allow(unsafe_code)]
+
+mod api;
+mod caps;
+mod context;
+mod counters;
+mod draw;
+mod objects;
+mod program;
+mod source;
+mod state;
+mod transfer;
+
+pub use api::Api;
+pub use caps::{Capabilities, ExactForm, Limits};
+pub use context::CurrentContext;
+pub use counters::{Counters, LiveObjects};
+pub use objects::Format;
+
+pub(crate) use context::{Gl, GlOptions};
+pub(crate) use draw::{Area, Blend, Depth, DrawCall};
+pub(crate) use objects::{Attribute, Texture, VertexBuffer};
+pub(crate) use program::{Program, ProgramSource, UniformKind, UniformValue};
+pub(crate) use source::Source;
+pub(crate) use state::StateGuard;
+pub(crate) use transfer::PendingPixels;

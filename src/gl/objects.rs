@@ -1,0 +1,266 @@
+//! Textures and vertex buffers: owned by value, deleted through the graveyard when dropped.
+
+use glow::HasContext;
+
+use super::context::{Dead, Gl};
+use crate::error::{Error, Result};
+use crate::shape::Extent;
+
+/// What a texture holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Four 32-bit floats a texel: the format of all data.
+    Rgba32F,
+    /// One 32-bit float a texel [Goeddeke05].
+    R32F,
+    /// Four 32-bit unsigned integers a texel: column indices.
+    Rgba32Ui,
+    /// A depth value a texel: the mask of a predicate.
+    Depth,
+}
+
+impl Format {
+    /// Internal format, transfer format, transfer type.
+    pub(super) const fn gl(self) -> (u32, u32, u32) {
+        match self {
+            Format::Rgba32F => (glow::RGBA32F, glow::RGBA, glow::FLOAT),
+            Format::R32F => (glow::R32F, glow::RED, glow::FLOAT),
+            Format::Rgba32Ui => (glow::RGBA32UI, glow::RGBA_INTEGER, glow::UNSIGNED_INT),
+            Format::Depth => (glow::DEPTH_COMPONENT32F, glow::DEPTH_COMPONENT, glow::FLOAT),
+        }
+    }
+
+    /// Values in one texel.
+    pub const fn channels(self) -> usize {
+        match self {
+            Format::Rgba32F | Format::Rgba32Ui => 4,
+            Format::R32F | Format::Depth => 1,
+        }
+    }
+
+    /// Bytes of one texel.
+    pub const fn bytes(self) -> u64 {
+        4 * self.channels() as u64
+    }
+}
+
+/// A texture, owned or borrowed from the host.
+pub(crate) struct Texture {
+    gl: Gl,
+    raw: glow::NativeTexture,
+    extent: Extent,
+    format: Format,
+    owned: bool,
+}
+
+impl Texture {
+    /// Allocates; the contents are undefined. `what` names the thing in errors.
+    pub fn new(gl: &Gl, extent: Extent, format: Format, what: &'static str) -> Result<Self> {
+        let limit = gl.caps.borrow().max_texture_size;
+        let longest = extent.width.max(extent.height);
+        if longest > limit || extent.area() == 0 {
+            return Err(Error::TooLarge {
+                what,
+                requested: u64::from(longest),
+                limit: u64::from(limit),
+                unit: "texels in one direction",
+            });
+        }
+        let (internal, layout, kind) = format.gl();
+        let bytes = extent.area() * format.bytes();
+        // SAFETY: the context is current inside a scope.
+        let texture = unsafe {
+            let raw = gl.raw.create_texture().map_err(|e| Error::NoContext(format!("cannot create a texture: {e}")))?;
+            gl.ledger.change_live(|l| l.textures += 1);
+            Texture { gl: gl.clone(), raw, extent, format, owned: true }
+        };
+        // Unit 0 serves for all work on textures that is not drawing.
+        gl.bind_unit(0, texture.raw);
+        gl.activate_unit(0);
+        // SAFETY: as above; the texture is bound.
+        unsafe {
+            // TexImage, not TexStorage: the latter is GL 4.2. One level, and filters that make the texture complete
+            // for a host that samples it without a sampler object.
+            let (w, h) = (extent.width as i32, extent.height as i32);
+            let none = glow::PixelUnpackData::Slice(None);
+            gl.raw.tex_image_2d(glow::TEXTURE_2D, 0, internal as i32, w, h, 0, layout, kind, none);
+            for (name, value) in [
+                (glow::TEXTURE_MAX_LEVEL, 0),
+                (glow::TEXTURE_MIN_FILTER, glow::NEAREST as i32),
+                (glow::TEXTURE_MAG_FILTER, glow::NEAREST as i32),
+                (glow::TEXTURE_WRAP_S, glow::CLAMP_TO_EDGE as i32),
+                (glow::TEXTURE_WRAP_T, glow::CLAMP_TO_EDGE as i32),
+            ] {
+                gl.raw.tex_parameter_i32(glow::TEXTURE_2D, name, value);
+            }
+        }
+        match gl.check(what) {
+            Err(Error::Gl { code: glow::OUT_OF_MEMORY, .. }) => Err(Error::OutOfMemory { what, extent, bytes }),
+            Err(e) => Err(e),
+            Ok(()) => Ok(texture),
+        }
+    }
+
+    /// A texture of the host's: read, never written or deleted.
+    pub fn borrowed(gl: &Gl, raw: glow::NativeTexture, extent: Extent, format: Format) -> Self {
+        Texture { gl: gl.clone(), raw, extent, format, owned: false }
+    }
+
+    pub fn raw(&self) -> glow::NativeTexture {
+        self.raw
+    }
+
+    pub fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    pub fn is_owned(&self) -> bool {
+        self.owned
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.extent.area() * self.format.bytes()
+    }
+}
+
+impl Drop for Texture {
+    fn drop(&mut self) {
+        if self.owned {
+            self.gl.discard(Dead::Texture(self.raw));
+        }
+    }
+}
+
+impl Gl {
+    /// Makes a unit the active one.
+    pub fn activate_unit(&self, index: u32) {
+        let mut shadow = self.shadow.borrow_mut();
+        if shadow.active_unit != Some(index) {
+            // SAFETY: the context is current inside a scope.
+            unsafe { self.raw.active_texture(glow::TEXTURE0 + index) };
+            shadow.active_unit = Some(index);
+        }
+    }
+}
+
+/// The type of one vertex attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Attribute {
+    /// Four floats.
+    Vec4,
+    /// Four unsigned integers.
+    UVec4,
+    /// One unsigned integer.
+    UInt,
+}
+
+impl Attribute {
+    pub const fn words(self) -> usize {
+        match self {
+            Attribute::Vec4 | Attribute::UVec4 => 4,
+            Attribute::UInt => 1,
+        }
+    }
+
+    pub const fn glsl(self) -> &'static str {
+        match self {
+            Attribute::Vec4 => "vec4",
+            Attribute::UVec4 => "uvec4",
+            Attribute::UInt => "uint",
+        }
+    }
+}
+
+/// Vertices as separate arrays, one buffer for each attribute, with the vertex array that reads them.
+pub(crate) struct VertexBuffer {
+    gl: Gl,
+    array: glow::NativeVertexArray,
+    buffers: Vec<glow::NativeBuffer>,
+    attributes: Vec<Attribute>,
+    count: usize,
+}
+
+impl VertexBuffer {
+    /// Uploads `words[i]` for `attributes[i]`; each slice holds `count` vertices.
+    pub fn new(gl: &Gl, count: usize, attributes: &[Attribute], words: &[&[u32]], what: &'static str) -> Result<Self> {
+        if count > i32::MAX as usize {
+            let limit = i32::MAX as u64;
+            return Err(Error::TooLarge { what, requested: count as u64, limit, unit: "vertices" });
+        }
+        // SAFETY: the context is current inside a scope.
+        let array = unsafe { gl.raw.create_vertex_array() }
+            .map_err(|e| Error::NoContext(format!("cannot create a vertex array: {e}")))?;
+        gl.ledger.change_live(|l| l.vertex_arrays += 1);
+        let mut this =
+            VertexBuffer { gl: gl.clone(), array, buffers: Vec::new(), attributes: attributes.to_vec(), count };
+        // SAFETY: as above.
+        unsafe { gl.raw.bind_vertex_array(Some(array)) };
+        gl.shadow.borrow_mut().vertex_array = Some(array);
+        for (i, (attribute, data)) in attributes.iter().zip(words).enumerate() {
+            // SAFETY: as above.
+            let buffer = unsafe { gl.raw.create_buffer() }
+                .map_err(|e| Error::NoContext(format!("cannot create a buffer: {e}")))?;
+            gl.ledger.change_live(|l| l.buffers += 1);
+            this.buffers.push(buffer);
+            this.fill(i, data, what)?;
+            let (size, index) = (attribute.words() as i32, i as u32);
+            // SAFETY: as above; `fill` left the buffer bound.
+            unsafe {
+                gl.raw.enable_vertex_attrib_array(index);
+                match attribute {
+                    Attribute::Vec4 => gl.raw.vertex_attrib_pointer_f32(index, size, glow::FLOAT, false, 0, 0),
+                    _ => gl.raw.vertex_attrib_pointer_i32(index, size, glow::UNSIGNED_INT, 0, 0),
+                }
+            }
+        }
+        gl.check(what)?;
+        Ok(this)
+    }
+
+    /// Uploads one attribute's array anew.
+    pub fn fill(&self, attribute: usize, data: &[u32], what: &'static str) -> Result<()> {
+        let Some(buffer) = self.buffers.get(attribute) else { return Ok(()) };
+        let bytes: &[u8] = bytemuck::cast_slice(data);
+        // SAFETY: the context is current inside a scope, where no buffer of the host's is bound.
+        unsafe {
+            self.gl.raw.bind_buffer(glow::ARRAY_BUFFER, Some(*buffer));
+            self.gl.raw.buffer_data_u8_slice(glow::ARRAY_BUFFER, bytes, glow::STATIC_DRAW);
+        }
+        self.gl.ledger.count(|c| {
+            c.uploads += 1;
+            c.upload_bytes += bytes.len() as u64;
+        });
+        match self.gl.check(what) {
+            Err(Error::Gl { code: glow::OUT_OF_MEMORY, .. }) => {
+                let extent = Extent::new(u32::try_from(bytes.len()).unwrap_or(u32::MAX), 1);
+                Err(Error::OutOfMemory { what, extent, bytes: bytes.len() as u64 })
+            }
+            other => other,
+        }
+    }
+
+    pub fn array(&self) -> glow::NativeVertexArray {
+        self.array
+    }
+
+    pub fn attributes(&self) -> &[Attribute] {
+        &self.attributes
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
+    }
+}
+
+impl Drop for VertexBuffer {
+    fn drop(&mut self) {
+        for buffer in self.buffers.drain(..) {
+            self.gl.discard(Dead::Buffer(buffer));
+        }
+        self.gl.discard(Dead::VertexArray(self.array));
+    }
+}

@@ -1,0 +1,249 @@
+//! Compile, link, and reflection checked against the kernel's typed interface.
+
+use std::cell::RefCell;
+
+use glow::HasContext;
+
+use super::context::{Dead, Gl};
+use super::objects::Attribute;
+use super::source::{Assembly, Source};
+use crate::error::{Error, Result};
+
+/// The type of a uniform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum UniformKind {
+    Float,
+    Vec2,
+    Vec3,
+    Vec4,
+    Int,
+    IVec2,
+    IVec3,
+    IVec4,
+    UInt,
+    /// An array of this many integers.
+    Ints(u32),
+    /// A float texture on the unit of this number.
+    Sampler(u32),
+    /// An unsigned integer texture.
+    USampler(u32),
+}
+
+impl UniformKind {
+    /// GLSL type, GL type, array length.
+    fn describe(self) -> (&'static str, u32, u32) {
+        match self {
+            UniformKind::Float => ("float", glow::FLOAT, 1),
+            UniformKind::Vec2 => ("vec2", glow::FLOAT_VEC2, 1),
+            UniformKind::Vec3 => ("vec3", glow::FLOAT_VEC3, 1),
+            UniformKind::Vec4 => ("vec4", glow::FLOAT_VEC4, 1),
+            UniformKind::Int => ("int", glow::INT, 1),
+            UniformKind::IVec2 => ("ivec2", glow::INT_VEC2, 1),
+            UniformKind::IVec3 => ("ivec3", glow::INT_VEC3, 1),
+            UniformKind::IVec4 => ("ivec4", glow::INT_VEC4, 1),
+            UniformKind::UInt => ("uint", glow::UNSIGNED_INT, 1),
+            UniformKind::Ints(n) => ("int", glow::INT, n),
+            UniformKind::Sampler(_) => ("sampler2D", glow::SAMPLER_2D, 1),
+            UniformKind::USampler(_) => ("usampler2D", glow::UNSIGNED_INT_SAMPLER_2D, 1),
+        }
+    }
+
+    /// The declaration of a uniform of this kind.
+    pub fn declare(self, name: &str) -> String {
+        match self {
+            UniformKind::Ints(n) => format!("uniform int {name}[{n}];\n"),
+            _ => format!("uniform {} {name};\n", self.describe().0),
+        }
+    }
+}
+
+/// The value of a uniform.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum UniformValue {
+    Float(f32),
+    Vec2([f32; 2]),
+    Vec3([f32; 3]),
+    Vec4([f32; 4]),
+    Int(i32),
+    IVec2([i32; 2]),
+    IVec3([i32; 3]),
+    IVec4([i32; 4]),
+    UInt(u32),
+    Ints(Vec<i32>),
+}
+
+/// All that is needed to make a program. The generated parts declare every uniform in `uniforms`.
+pub(crate) struct ProgramSource<'a> {
+    pub name: &'a str,
+    pub vertex: Stage<'a>,
+    pub fragment: Stage<'a>,
+    pub uniforms: Vec<(String, UniformKind)>,
+    pub attributes: &'a [(&'a str, Attribute)],
+    /// Names of the fragment outputs in draw-buffer order.
+    pub outputs: Vec<String>,
+}
+
+/// One shader: generated text, the file, generated text.
+pub(crate) struct Stage<'a> {
+    pub before: String,
+    pub body: Source<'a>,
+    pub after: String,
+}
+
+/// A uniform's place in the linked program (`None` when the compiler found it unused) and what it holds now.
+struct Slot {
+    location: Option<glow::NativeUniformLocation>,
+    holds: RefCell<Option<UniformValue>>,
+}
+
+/// A linked program whose active uniforms are exactly the declared ones.
+pub(crate) struct Program {
+    gl: Gl,
+    raw: glow::NativeProgram,
+    slots: Vec<Slot>,
+}
+
+/// A shader object that goes with its scope, on errors too.
+struct Shader<'a> {
+    gl: &'a Gl,
+    raw: glow::NativeShader,
+}
+
+impl Drop for Shader<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the context is current inside the scope that compiles; the shader is ours.
+        unsafe { self.gl.raw.delete_shader(self.raw) };
+        self.gl.ledger.change_live(|l| l.shaders -= 1);
+    }
+}
+
+fn compile<'a>(gl: &'a Gl, kernel: &str, kind: u32, stage: &Stage<'_>) -> Result<Shader<'a>> {
+    let mut text = Assembly::new(gl.api.header(), kernel);
+    text.generated(&gl.caps.borrow().defines());
+    text.generated(&stage.before);
+    text.file(stage.body)?;
+    text.generated(&stage.after);
+    let stage_name = if kind == glow::VERTEX_SHADER { "vertex shader" } else { "fragment shader" };
+    let fail = |log: String| Error::Shader { kernel: kernel.to_owned(), stage: stage_name, log };
+    // SAFETY: the context is current inside a scope.
+    unsafe {
+        let raw = gl.raw.create_shader(kind).map_err(fail)?;
+        gl.ledger.change_live(|l| l.shaders += 1);
+        let shader = Shader { gl, raw };
+        gl.raw.shader_source(raw, &text.text);
+        gl.raw.compile_shader(raw);
+        if !gl.raw.get_shader_compile_status(raw) {
+            return Err(fail(text.explain(&gl.raw.get_shader_info_log(raw))));
+        }
+        Ok(shader)
+    }
+}
+
+impl Program {
+    pub fn new(gl: &Gl, source: &ProgramSource<'_>) -> Result<Self> {
+        let vertex = compile(gl, source.name, glow::VERTEX_SHADER, &source.vertex)?;
+        let fragment = compile(gl, source.name, glow::FRAGMENT_SHADER, &source.fragment)?;
+        let raw_gl = &gl.raw;
+        // SAFETY: the context is current inside a scope.
+        let mut program = unsafe {
+            let raw = raw_gl
+                .create_program()
+                .map_err(|e| Error::NoContext(format!("cannot create a program: {e}")))?;
+            gl.ledger.change_live(|l| l.programs += 1);
+            gl.ledger.count(|c| c.compiles += 1);
+            let program = Program { gl: gl.clone(), raw, slots: Vec::new() };
+            raw_gl.attach_shader(raw, vertex.raw);
+            raw_gl.attach_shader(raw, fragment.raw);
+            for (i, (name, _)) in source.attributes.iter().enumerate() {
+                raw_gl.bind_attrib_location(raw, i as u32, name);
+            }
+            // ES has no glBindFragDataLocation; there the outputs carry `layout(location = i)`, as they do in 3.30.
+            raw_gl.link_program(raw);
+            raw_gl.detach_shader(raw, vertex.raw);
+            raw_gl.detach_shader(raw, fragment.raw);
+            if !raw_gl.get_program_link_status(raw) {
+                let log = raw_gl.get_program_info_log(raw);
+                let log = log.trim_end_matches(['\0', '\n']).to_owned();
+                return Err(Error::Shader { kernel: source.name.to_owned(), stage: "link", log });
+            }
+            program
+        };
+        program.reflect(source)?;
+        gl.check("linking a program")?;
+        Ok(program)
+    }
+
+    /// Checks every active uniform against the interface and puts the samplers on their units.
+    fn reflect(&mut self, source: &ProgramSource<'_>) -> Result<()> {
+        let raw_gl = &self.gl.raw;
+        // SAFETY: the context is current inside a scope; the program is linked.
+        unsafe {
+            for i in 0..raw_gl.get_active_uniforms(self.raw) {
+                let Some(active) = raw_gl.get_active_uniform(self.raw, i) else { continue };
+                let name = active.name.trim_end_matches('\0').trim_end_matches("[0]");
+                let declared = source.uniforms.iter().find(|(n, _)| n == name);
+                let fail = |detail| Error::Interface { kernel: source.name.to_owned(), detail };
+                let Some((_, kind)) = declared else {
+                    let names: Vec<_> = source.uniforms.iter().map(|(n, _)| n.as_str()).collect();
+                    return Err(fail(format!(
+                        "uniform `{name}` is not part of the kernel's interface, expected one of: {}",
+                        names.join(", ")
+                    )));
+                };
+                let (glsl, gl_type, _) = kind.describe();
+                if active.utype != gl_type {
+                    return Err(fail(format!(
+                        "uniform `{name}` is declared `{glsl}`, the program has GL type 0x{:04x}",
+                        active.utype
+                    )));
+                }
+            }
+            raw_gl.use_program(Some(self.raw));
+            self.gl.shadow.borrow_mut().program = Some(self.raw);
+            for (name, kind) in &source.uniforms {
+                let location = raw_gl.get_uniform_location(self.raw, name);
+                if let (Some(at), UniformKind::Sampler(unit) | UniformKind::USampler(unit)) = (&location, kind) {
+                    raw_gl.uniform_1_i32(Some(at), *unit as i32);
+                }
+                self.slots.push(Slot { location, holds: RefCell::new(None) });
+            }
+        }
+        Ok(())
+    }
+
+    pub fn raw(&self) -> glow::NativeProgram {
+        self.raw
+    }
+
+    /// Sets a uniform by its place in the interface, unless it holds the value already. The program is in use.
+    pub fn set(&self, slot: usize, value: UniformValue) {
+        let Some(Slot { location: Some(at), holds }) = self.slots.get(slot) else { return };
+        let mut holds = holds.borrow_mut();
+        if holds.as_ref() == Some(&value) {
+            return;
+        }
+        let (gl, at) = (&self.gl.raw, Some(at));
+        // SAFETY: the context is current inside a scope, and the value's type is the declared one (see `Params`).
+        unsafe {
+            match &value {
+                UniformValue::Float(x) => gl.uniform_1_f32(at, *x),
+                UniformValue::Vec2([x, y]) => gl.uniform_2_f32(at, *x, *y),
+                UniformValue::Vec3([x, y, z]) => gl.uniform_3_f32(at, *x, *y, *z),
+                UniformValue::Vec4([x, y, z, w]) => gl.uniform_4_f32(at, *x, *y, *z, *w),
+                UniformValue::Int(x) => gl.uniform_1_i32(at, *x),
+                UniformValue::IVec2([x, y]) => gl.uniform_2_i32(at, *x, *y),
+                UniformValue::IVec3([x, y, z]) => gl.uniform_3_i32(at, *x, *y, *z),
+                UniformValue::IVec4([x, y, z, w]) => gl.uniform_4_i32(at, *x, *y, *z, *w),
+                UniformValue::UInt(x) => gl.uniform_1_u32(at, *x),
+                UniformValue::Ints(v) => gl.uniform_1_i32_slice(at, v),
+            }
+        }
+        *holds = Some(value);
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.gl.discard(Dead::Program(self.raw));
+    }
+}

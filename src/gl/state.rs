@@ -1,0 +1,570 @@
+//! The host's GL state: one table of everything texla touches, saved once per outermost scope and restored on drop.
+//!
+//! Each row says how a value is read, what texla needs it to be (the neutral value), and how it is written back.
+//! Texture units and the colour masks of higher draw buffers are saved when first touched inside a scope.
+
+use glow::HasContext;
+
+use super::api::Api;
+use super::context::{Gl, GlInner, Loader};
+use crate::error::{Error, Result};
+
+/// `glGetBooleani_v`, which glow does not offer and without which the masks of draw buffers past the first cannot
+/// be read.
+pub(crate) type GetBooleanIndexed = unsafe extern "system" fn(u32, u32, *mut u8);
+
+pub(super) fn load_get_boolean_indexed(loader: &Loader) -> Option<GetBooleanIndexed> {
+    let address = loader("glGetBooleani_v");
+    // SAFETY: a non-null address under this name is a function of exactly this signature (GL 3.0, ES 3.1).
+    (!address.is_null())
+        .then(|| unsafe { std::mem::transmute::<*const std::ffi::c_void, GetBooleanIndexed>(address) })
+}
+
+/// A saved value of any of the kinds in the table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Value {
+    Flag(bool),
+    Ints([i32; 4]),
+    Floats([f32; 4]),
+    Flags([bool; 4]),
+}
+
+/// One row of the table.
+struct Row {
+    /// Whether this context has the value at all.
+    exists: fn(&GlInner) -> bool,
+    read: unsafe fn(&glow::Context) -> Value,
+    /// Sets what texla's draws and transfers need.
+    neutral: unsafe fn(&glow::Context),
+    write: unsafe fn(&glow::Context, Value),
+}
+
+fn always(_: &GlInner) -> bool {
+    true
+}
+
+fn desktop(gl: &GlInner) -> bool {
+    gl.api == Api::Gl33
+}
+
+/// True from this desktop version or this ES version on; `(9, 9)` means never.
+fn since(gl: &GlInner, desktop: (u32, u32), es: (u32, u32)) -> bool {
+    gl.version >= if gl.api == Api::Gl33 { desktop } else { es }
+}
+
+/// A capability that is switched off (or on) while texla draws.
+macro_rules! switch {
+    ($cap:expr, $on:expr, $exists:expr) => {
+        Row {
+            exists: $exists,
+            read: |gl| unsafe { Value::Flag(gl.is_enabled($cap)) },
+            neutral: |gl| unsafe { if $on { gl.enable($cap) } else { gl.disable($cap) } },
+            write: |gl, v| unsafe { if v == Value::Flag(true) { gl.enable($cap) } else { gl.disable($cap) } },
+        }
+    };
+}
+
+/// A pixel-store integer with its neutral value.
+macro_rules! pixel_store {
+    ($name:expr, $neutral:expr, $exists:expr) => {
+        Row {
+            exists: $exists,
+            read: |gl| unsafe { Value::Ints([gl.get_parameter_i32($name), 0, 0, 0]) },
+            neutral: |gl| unsafe { gl.pixel_store_i32($name, $neutral) },
+            write: |gl, v| unsafe {
+                if let Value::Ints([i, ..]) = v {
+                    gl.pixel_store_i32($name, i);
+                }
+            },
+        }
+    };
+}
+
+/// A buffer binding that is cleared while texla works.
+macro_rules! buffer_binding {
+    ($query:expr, $target:expr) => {
+        Row {
+            exists: always,
+            read: |gl| unsafe { Value::Ints([gl.get_parameter_i32($query), 0, 0, 0]) },
+            neutral: |gl| unsafe { gl.bind_buffer($target, None) },
+            write: |gl, v| unsafe {
+                if let Value::Ints([i, ..]) = v {
+                    gl.bind_buffer($target, name(i).map(glow::NativeBuffer));
+                }
+            },
+        }
+    };
+}
+
+fn name(value: i32) -> Option<std::num::NonZeroU32> {
+    std::num::NonZeroU32::new(value as u32)
+}
+
+const CLAMP_READ_COLOR: u32 = 0x891C;
+const CLIP_ORIGIN: u32 = 0x935C;
+const PRIMITIVE_RESTART_FIXED_INDEX: u32 = 0x8D69;
+
+/// Everything texla touches, in the order in which it is restored. The vertex array stands before the array buffer
+/// and the framebuffers last, so that nothing written later changes an object of the host's.
+static TABLE: &[Row] = &[
+    // Written together with the program, so that a transform feedback of the host's stays paused meanwhile.
+    Row {
+        exists: always,
+        read: |gl| unsafe { Value::Ints([gl.get_parameter_i32(glow::CURRENT_PROGRAM), 0, 0, 0]) },
+        neutral: |gl| unsafe { gl.use_program(None) },
+        write: |gl, v| unsafe {
+            if let Value::Ints([i, ..]) = v {
+                gl.use_program(name(i).map(glow::NativeProgram));
+            }
+        },
+    },
+    Row {
+        exists: always,
+        read: |gl| unsafe { Value::Ints([gl.get_parameter_i32(glow::VERTEX_ARRAY_BINDING), 0, 0, 0]) },
+        neutral: |gl| unsafe { gl.bind_vertex_array(None) },
+        write: |gl, v| unsafe {
+            if let Value::Ints([i, ..]) = v {
+                gl.bind_vertex_array(name(i).map(glow::NativeVertexArray));
+            }
+        },
+    },
+    buffer_binding!(glow::ARRAY_BUFFER_BINDING, glow::ARRAY_BUFFER),
+    buffer_binding!(glow::PIXEL_PACK_BUFFER_BINDING, glow::PIXEL_PACK_BUFFER),
+    buffer_binding!(glow::PIXEL_UNPACK_BUFFER_BINDING, glow::PIXEL_UNPACK_BUFFER),
+    pixel_store!(glow::UNPACK_ALIGNMENT, 4, always),
+    pixel_store!(glow::UNPACK_ROW_LENGTH, 0, always),
+    pixel_store!(glow::UNPACK_SKIP_ROWS, 0, always),
+    pixel_store!(glow::UNPACK_SKIP_PIXELS, 0, always),
+    pixel_store!(glow::UNPACK_IMAGE_HEIGHT, 0, always),
+    pixel_store!(glow::UNPACK_SKIP_IMAGES, 0, always),
+    pixel_store!(glow::UNPACK_SWAP_BYTES, 0, desktop),
+    pixel_store!(glow::PACK_ALIGNMENT, 4, always),
+    pixel_store!(glow::PACK_ROW_LENGTH, 0, always),
+    pixel_store!(glow::PACK_SKIP_ROWS, 0, always),
+    pixel_store!(glow::PACK_SKIP_PIXELS, 0, always),
+    pixel_store!(glow::PACK_SWAP_BYTES, 0, desktop),
+    Row {
+        exists: always,
+        read: |gl| unsafe {
+            let mut v = [0; 4];
+            gl.get_parameter_i32_slice(glow::VIEWPORT, &mut v);
+            Value::Ints(v)
+        },
+        neutral: |_| {},
+        write: |gl, v| unsafe {
+            if let Value::Ints([x, y, w, h]) = v {
+                gl.viewport(x, y, w, h);
+            }
+        },
+    },
+    switch!(glow::SCISSOR_TEST, false, always),
+    switch!(glow::STENCIL_TEST, false, always),
+    switch!(glow::CULL_FACE, false, always),
+    switch!(glow::DITHER, false, always),
+    switch!(glow::POLYGON_OFFSET_FILL, false, always),
+    switch!(glow::RASTERIZER_DISCARD, false, always),
+    switch!(glow::SAMPLE_ALPHA_TO_COVERAGE, false, always),
+    switch!(glow::SAMPLE_COVERAGE, false, always),
+    switch!(glow::SAMPLE_MASK, false, |gl| since(gl, (3, 2), (3, 1))),
+    switch!(glow::SAMPLE_ALPHA_TO_ONE, false, desktop),
+    switch!(glow::COLOR_LOGIC_OP, false, desktop),
+    switch!(glow::DEPTH_CLAMP, false, desktop),
+    switch!(glow::FRAMEBUFFER_SRGB, false, desktop),
+    switch!(glow::LINE_SMOOTH, false, desktop),
+    switch!(glow::POLYGON_SMOOTH, false, desktop),
+    switch!(glow::PRIMITIVE_RESTART, false, desktop),
+    switch!(PRIMITIVE_RESTART_FIXED_INDEX, false, |gl| since(gl, (4, 3), (3, 0))),
+    switch!(glow::PROGRAM_POINT_SIZE, true, desktop),
+    switch!(glow::CLIP_DISTANCE0, false, desktop),
+    switch!(glow::CLIP_DISTANCE1, false, desktop),
+    switch!(glow::CLIP_DISTANCE2, false, desktop),
+    switch!(glow::CLIP_DISTANCE3, false, desktop),
+    switch!(glow::CLIP_DISTANCE4, false, desktop),
+    switch!(glow::CLIP_DISTANCE5, false, desktop),
+    switch!(glow::CLIP_DISTANCE6, false, desktop),
+    switch!(glow::CLIP_DISTANCE7, false, desktop),
+    switch!(glow::DEPTH_TEST, false, always),
+    Row {
+        exists: always,
+        read: |gl| unsafe { Value::Ints([gl.get_parameter_i32(glow::DEPTH_FUNC), 0, 0, 0]) },
+        neutral: |_| {},
+        write: |gl, v| unsafe {
+            if let Value::Ints([i, ..]) = v {
+                gl.depth_func(i as u32);
+            }
+        },
+    },
+    Row {
+        exists: always,
+        read: |gl| unsafe { Value::Flag(gl.get_parameter_bool(glow::DEPTH_WRITEMASK)) },
+        neutral: |gl| unsafe { gl.depth_mask(false) },
+        write: |gl, v| unsafe { gl.depth_mask(v == Value::Flag(true)) },
+    },
+    Row {
+        exists: always,
+        read: |gl| unsafe {
+            let mut v = [0.0; 4];
+            gl.get_parameter_f32_slice(glow::DEPTH_RANGE, &mut v);
+            Value::Floats(v)
+        },
+        neutral: |gl| unsafe { set_depth_range(gl, 0.0, 1.0) },
+        write: |gl, v| unsafe {
+            if let Value::Floats([near, far, ..]) = v {
+                set_depth_range(gl, near, far);
+            }
+        },
+    },
+    Row {
+        exists: always,
+        read: |gl| unsafe { Value::Floats([gl.get_parameter_f32(glow::LINE_WIDTH), 0.0, 0.0, 0.0]) },
+        neutral: |gl| unsafe { gl.line_width(1.0) },
+        write: |gl, v| unsafe {
+            if let Value::Floats([w, ..]) = v {
+                gl.line_width(w);
+            }
+        },
+    },
+    Row {
+        exists: desktop,
+        read: |gl| unsafe {
+            let mut v = [0; 4];
+            gl.get_parameter_i32_slice(glow::POLYGON_MODE, &mut v);
+            Value::Ints(v)
+        },
+        neutral: |gl| unsafe { gl.polygon_mode(glow::FRONT_AND_BACK, glow::FILL) },
+        write: |gl, v| unsafe {
+            if let Value::Ints([mode, ..]) = v {
+                gl.polygon_mode(glow::FRONT_AND_BACK, mode as u32);
+            }
+        },
+    },
+    // The framebuffers: both bindings, whatever is bound (0 is not the default framebuffer everywhere).
+    Row {
+        exists: always,
+        read: |gl| unsafe {
+            let draw = gl.get_parameter_i32(glow::DRAW_FRAMEBUFFER_BINDING);
+            Value::Ints([draw, gl.get_parameter_i32(glow::READ_FRAMEBUFFER_BINDING), 0, 0])
+        },
+        neutral: |_| {},
+        write: |gl, v| unsafe {
+            if let Value::Ints([draw, read, ..]) = v {
+                gl.bind_framebuffer(glow::DRAW_FRAMEBUFFER, name(draw).map(glow::NativeFramebuffer));
+                gl.bind_framebuffer(glow::READ_FRAMEBUFFER, name(read).map(glow::NativeFramebuffer));
+            }
+        },
+    },
+];
+
+/// Desktop GL before 4.1 has the f64 form alone, ES the f32 form alone.
+unsafe fn set_depth_range(gl: &glow::Context, near: f32, far: f32) {
+    // SAFETY: the caller's.
+    unsafe {
+        if gl.version().is_embedded {
+            gl.depth_range_f32(near, far);
+        } else {
+            gl.depth_range_f64(f64::from(near), f64::from(far));
+        }
+    }
+}
+
+/// Blend state of one draw buffer: enabled, source and destination factors, equations.
+#[derive(Clone, Copy)]
+struct BlendOf {
+    on: bool,
+    factors: [u32; 4],
+    equations: [u32; 2],
+}
+
+const BLEND_QUERIES: [u32; 6] = [
+    glow::BLEND_SRC_RGB,
+    glow::BLEND_DST_RGB,
+    glow::BLEND_SRC_ALPHA,
+    glow::BLEND_DST_ALPHA,
+    glow::BLEND_EQUATION_RGB,
+    glow::BLEND_EQUATION_ALPHA,
+];
+
+/// What was on a texture unit.
+struct Unit {
+    index: u32,
+    texture: i32,
+    sampler: i32,
+}
+
+/// The host's state, taken at the outermost entry.
+pub(crate) struct Saved {
+    depth: usize,
+    values: Vec<Option<Value>>,
+    blend: Vec<BlendOf>,
+    masks: Vec<[bool; 4]>,
+    masks_touched: usize,
+    active_unit: i32,
+    units: Vec<Unit>,
+    resume_feedback: bool,
+}
+
+/// What texla itself has set since the scope began, so that nothing is set twice.
+#[derive(Default)]
+pub(crate) struct Shadow {
+    pub framebuffer: Option<glow::NativeFramebuffer>,
+    pub program: Option<glow::NativeProgram>,
+    pub vertex_array: Option<glow::NativeVertexArray>,
+    pub viewport: Option<[i32; 4]>,
+    pub blend: Option<super::draw::Blend>,
+    pub depth: Option<super::draw::Depth>,
+    pub active_unit: Option<u32>,
+    pub units: Vec<Option<glow::NativeTexture>>,
+    pub colour_writes: Option<bool>,
+}
+
+impl Shadow {
+    pub fn forget_texture(&mut self, texture: glow::NativeTexture) {
+        for unit in &mut self.units {
+            if *unit == Some(texture) {
+                *unit = None;
+            }
+        }
+    }
+}
+
+/// Holds the host's GL state; the outermost one restores it on drop, be it by `?`, by panic or by the end of a block.
+pub(crate) struct StateGuard {
+    gl: Gl,
+}
+
+impl StateGuard {
+    /// Enters texla: re-entrant, the state is read on the outermost entry alone.
+    pub fn enter(gl: &Gl) -> Result<Self> {
+        if let Some(saved) = gl.saved.borrow_mut().as_mut() {
+            saved.depth += 1;
+            return Ok(Self { gl: gl.clone() });
+        }
+        gl.enter()?;
+        refuse_unrestorable(gl)?;
+        let saved = save(gl);
+        *gl.saved.borrow_mut() = Some(saved);
+        *gl.shadow.borrow_mut() = Shadow::default();
+        gl.ledger.count(|c| c.state_saves += 1);
+        Ok(Self { gl: gl.clone() })
+    }
+}
+
+impl Drop for StateGuard {
+    fn drop(&mut self) {
+        let outermost = {
+            let mut saved = self.gl.saved.borrow_mut();
+            match saved.as_mut() {
+                Some(s) if s.depth > 1 => {
+                    s.depth -= 1;
+                    None
+                }
+                _ => saved.take(),
+            }
+        };
+        if let Some(saved) = outermost {
+            self.gl.bury();
+            restore(&self.gl, &saved);
+        }
+    }
+}
+
+/// Two values change results, cannot be set through glow, and are not met in practice: say so instead of computing
+/// something else.
+fn refuse_unrestorable(gl: &Gl) -> Result<()> {
+    // SAFETY: the context is current.
+    unsafe {
+        if gl.api == Api::Gl33 && gl.raw.get_parameter_i32(CLAMP_READ_COLOR) == 1 {
+            return Err(Error::Unsupported {
+                what: "entering with the application's GL_CLAMP_READ_COLOR set to GL_TRUE".into(),
+                why: "it would clamp every value read back to 0..1; set it to GL_FIXED_ONLY".into(),
+            });
+        }
+        if since(gl, (4, 5), (9, 9)) && gl.raw.get_parameter_i32(CLIP_ORIGIN) as u32 != glow::LOWER_LEFT {
+            return Err(Error::Unsupported {
+                what: "entering with the application's glClipControl origin at the upper left".into(),
+                why: "points would land in mirrored rows; set it to GL_LOWER_LEFT around texla's calls".into(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn save(gl: &Gl) -> Saved {
+    let raw = &gl.raw;
+    // SAFETY: the context is current; every query asks for what this version has.
+    unsafe {
+        let resume_feedback = since(gl, (4, 0), (3, 0))
+            && raw.get_parameter_bool(glow::TRANSFORM_FEEDBACK_ACTIVE)
+            && !raw.get_parameter_bool(glow::TRANSFORM_FEEDBACK_PAUSED);
+        if resume_feedback {
+            raw.pause_transform_feedback();
+        }
+        let values = TABLE.iter().map(|row| (row.exists)(gl).then(|| (row.read)(raw))).collect();
+        let buffers = gl.caps.borrow().max_draw_buffers.max(1);
+        let saved = Saved {
+            depth: 1,
+            values,
+            blend: (0..indexed_blend_count(gl, buffers)).map(|i| read_blend(gl, i)).collect(),
+            masks: read_masks(gl, buffers),
+            masks_touched: 1,
+            active_unit: raw.get_parameter_i32(glow::ACTIVE_TEXTURE),
+            units: Vec::new(),
+            resume_feedback,
+        };
+        for row in TABLE.iter().filter(|row| (row.exists)(gl)) {
+            (row.neutral)(raw);
+        }
+        set_mask(gl, 0, [true; 4]);
+        saved
+    }
+}
+
+fn restore(gl: &Gl, saved: &Saved) {
+    let raw = &gl.raw;
+    // SAFETY: the context is current; each value was read from it when the scope began.
+    unsafe {
+        for unit in &saved.units {
+            raw.active_texture(glow::TEXTURE0 + unit.index);
+            raw.bind_texture(glow::TEXTURE_2D, name(unit.texture).map(glow::NativeTexture));
+            raw.bind_sampler(unit.index, name(unit.sampler).map(glow::NativeSampler));
+        }
+        raw.active_texture(saved.active_unit as u32);
+        for (i, blend) in saved.blend.iter().enumerate() {
+            write_blend(gl, i as u32, *blend, saved.blend.len() > 1);
+        }
+        for (i, mask) in saved.masks.iter().enumerate().take(saved.masks_touched) {
+            set_mask(gl, i as u32, *mask);
+        }
+        for (row, value) in TABLE.iter().zip(&saved.values) {
+            if let Some(value) = value {
+                (row.write)(raw, *value);
+            }
+        }
+        if saved.resume_feedback {
+            raw.resume_transform_feedback();
+        }
+    }
+}
+
+/// Draw buffers whose blend state is separate: enabling is per buffer from GL 3.0 and ES 3.2 on.
+fn indexed_blend_count(gl: &GlInner, buffers: u32) -> u32 {
+    if since(gl, (3, 0), (3, 2)) { buffers } else { 1 }
+}
+
+unsafe fn read_blend(gl: &GlInner, i: u32) -> BlendOf {
+    let per_buffer = since(gl, (4, 0), (3, 2));
+    // SAFETY: the caller's.
+    unsafe {
+        let on = if since(gl, (3, 0), (3, 2)) {
+            gl.raw.get_parameter_indexed_i32(glow::BLEND, i) != 0
+        } else {
+            gl.raw.is_enabled(glow::BLEND)
+        };
+        let read = |q| {
+            if per_buffer { gl.raw.get_parameter_indexed_i32(q, i) } else { gl.raw.get_parameter_i32(q) }
+        };
+        let [a, b, c, d, e, f] = BLEND_QUERIES.map(|q| read(q) as u32);
+        BlendOf { on, factors: [a, b, c, d], equations: [e, f] }
+    }
+}
+
+unsafe fn write_blend(gl: &GlInner, i: u32, blend: BlendOf, indexed: bool) {
+    let [src_rgb, dst_rgb, src_a, dst_a] = blend.factors;
+    let [eq_rgb, eq_a] = blend.equations;
+    // SAFETY: the caller's.
+    unsafe {
+        match (indexed, blend.on) {
+            (true, true) => gl.raw.enable_draw_buffer(glow::BLEND, i),
+            (true, false) => gl.raw.disable_draw_buffer(glow::BLEND, i),
+            (false, true) => gl.raw.enable(glow::BLEND),
+            (false, false) => gl.raw.disable(glow::BLEND),
+        }
+        if since(gl, (4, 0), (3, 2)) {
+            gl.raw.blend_func_separate_draw_buffer(i, src_rgb, dst_rgb, src_a, dst_a);
+            gl.raw.blend_equation_separate_draw_buffer(i, eq_rgb, eq_a);
+        } else if i == 0 {
+            gl.raw.blend_func_separate(src_rgb, dst_rgb, src_a, dst_a);
+            gl.raw.blend_equation_separate(eq_rgb, eq_a);
+        }
+    }
+}
+
+/// The colour mask of every draw buffer. Without `glGetBooleani_v` those past the first are taken to equal it, which
+/// holds for every application that calls `glColorMask` and not `glColorMaski`.
+unsafe fn read_masks(gl: &GlInner, buffers: u32) -> Vec<[bool; 4]> {
+    // SAFETY: the caller's; the indexed query writes four booleans.
+    unsafe {
+        let first = gl.raw.get_parameter_bool_array::<4>(glow::COLOR_WRITEMASK);
+        let indexed = gl.get_boolean_indexed.filter(|_| since(gl, (3, 0), (3, 2)));
+        let mut masks = vec![first; buffers as usize];
+        if let Some(get) = indexed {
+            for (i, mask) in masks.iter_mut().enumerate() {
+                let mut bytes = [0u8; 4];
+                get(glow::COLOR_WRITEMASK, i as u32, bytes.as_mut_ptr());
+                *mask = bytes.map(|b| b != 0);
+            }
+        }
+        masks
+    }
+}
+
+unsafe fn set_mask(gl: &GlInner, i: u32, [r, g, b, a]: [bool; 4]) {
+    // SAFETY: the caller's.
+    unsafe {
+        if since(gl, (3, 0), (3, 2)) {
+            gl.raw.color_mask_draw_buffer(i, r, g, b, a);
+        } else if i == 0 {
+            gl.raw.color_mask(r, g, b, a);
+        }
+    }
+}
+
+impl Gl {
+    /// Lets the first `count` draw buffers be written (or none of them, for passes that write depth alone).
+    pub fn set_colour_writes(&self, count: usize, on: bool) {
+        let mut saved = self.saved.borrow_mut();
+        let mut shadow = self.shadow.borrow_mut();
+        let Some(saved) = saved.as_mut() else { return };
+        let unchanged = shadow.colour_writes.unwrap_or(true) == on;
+        if unchanged && count <= saved.masks_touched {
+            return;
+        }
+        let count = count.max(saved.masks_touched);
+        for i in 0..count {
+            // SAFETY: the context is current inside a scope; restored with the scope.
+            unsafe { set_mask(self, i as u32, [on; 4]) };
+        }
+        saved.masks_touched = count;
+        shadow.colour_writes = Some(on);
+    }
+
+    /// Puts a texture on a unit with texla's own nearest sampler; what was there is remembered on first touch.
+    pub fn bind_unit(&self, index: u32, texture: glow::NativeTexture) {
+        let mut shadow = self.shadow.borrow_mut();
+        if shadow.units.len() <= index as usize {
+            shadow.units.resize(index as usize + 1, None);
+        }
+        if shadow.units.get(index as usize) == Some(&Some(texture)) {
+            return;
+        }
+        // SAFETY: the context is current inside a scope; texture and sampler are alive.
+        unsafe {
+            if shadow.active_unit != Some(index) {
+                self.raw.active_texture(glow::TEXTURE0 + index);
+                shadow.active_unit = Some(index);
+            }
+            if let Some(saved) = self.saved.borrow_mut().as_mut()
+                && !saved.units.iter().any(|u| u.index == index)
+            {
+                let bound = self.raw.get_parameter_i32(glow::TEXTURE_BINDING_2D);
+                let sampler = self.raw.get_parameter_i32(glow::SAMPLER_BINDING);
+                saved.units.push(Unit { index, texture: bound, sampler });
+                self.raw.bind_sampler(index, Some(self.sampler));
+            }
+            self.raw.bind_texture(glow::TEXTURE_2D, Some(texture));
+        }
+        if let Some(unit) = shadow.units.get_mut(index as usize) {
+            *unit = Some(texture);
+        }
+    }
+}

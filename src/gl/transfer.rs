@@ -1,0 +1,158 @@
+//! The one upload and the one readback: at once (waits for the device) or through a pixel buffer whose fence is
+//! polled.
+
+use glow::{HasContext, PixelPackData, PixelUnpackData};
+
+use super::context::{Dead, Gl};
+use super::objects::{Format, Texture};
+use crate::error::{Error, Result};
+use crate::shape::Extent;
+
+impl Gl {
+    /// Writes `words` (row by row from the origin, channels interleaved) into the whole texture.
+    pub fn upload(&self, texture: &Texture, words: &[u32], what: &'static str) -> Result<()> {
+        let Extent { width, height } = texture.extent();
+        let (_, format, kind) = texture.format().gl();
+        self.bind_unit(0, texture.raw());
+        self.activate_unit(0);
+        let bytes: &[u8] = bytemuck::cast_slice(words);
+        // SAFETY: the context is current inside a scope, unpack state is neutral, and the slice covers the region
+        // (checked by the only caller, which sizes it from the same extent).
+        unsafe {
+            let data = PixelUnpackData::Slice(Some(bytes));
+            let (w, h) = (width as i32, height as i32);
+            self.raw.tex_sub_image_2d(glow::TEXTURE_2D, 0, 0, 0, w, h, format, kind, data);
+        }
+        self.ledger.count(|c| {
+            c.uploads += 1;
+            c.upload_bytes += bytes.len() as u64;
+        });
+        self.check(what)
+    }
+
+    fn bind_for_read(&self, texture: &Texture, what: &'static str) -> Result<()> {
+        let framebuffer = self.framebuffer(&[texture.raw()], None, what)?;
+        self.use_framebuffer(framebuffer);
+        Ok(())
+    }
+
+    /// Reads the whole texture; waits until the device has finished it.
+    pub fn read(&self, texture: &Texture, what: &'static str) -> Result<Vec<f32>> {
+        let Extent { width, height } = texture.extent();
+        let mut out = vec![0.0f32; texture.extent().area() as usize * 4];
+        self.bind_for_read(texture, what)?;
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut out);
+        let length = bytes.len() as u64;
+        // SAFETY: the context is current inside a scope, pack state is neutral, and RGBA floats of the whole extent
+        // fill the slice exactly.
+        unsafe {
+            let data = PixelPackData::Slice(Some(bytes));
+            self.raw.read_pixels(0, 0, width as i32, height as i32, glow::RGBA, glow::FLOAT, data);
+        }
+        self.ledger.count(|c| {
+            c.readbacks += 1;
+            c.readback_bytes += length;
+        });
+        self.check(what)?;
+        Ok(match texture.format() {
+            Format::Rgba32F => out,
+            // One-channel textures come back as (r, 0, 0, 1): keep the first of each four.
+            _ => out.chunks(4).filter_map(|t| t.first().copied()).collect(),
+        })
+    }
+
+    /// Starts a copy of the texture into a pixel buffer and puts a fence behind it.
+    pub fn read_later(&self, texture: &Texture, what: &'static str) -> Result<PendingPixels> {
+        let Extent { width, height } = texture.extent();
+        let texels = texture.extent().area() as usize;
+        let bytes = texels * 16;
+        let Ok(size) = i32::try_from(bytes) else {
+            let limit = i32::MAX as u64;
+            return Err(Error::TooLarge { what, requested: bytes as u64, limit, unit: "bytes in a pixel buffer" });
+        };
+        self.bind_for_read(texture, what)?;
+        // SAFETY: the context is current inside a scope; the pack buffer binding is in the state table.
+        unsafe {
+            let buffer =
+                self.raw.create_buffer().map_err(|e| Error::NoContext(format!("cannot create a buffer: {e}")))?;
+            self.ledger.change_live(|l| l.buffers += 1);
+            let mut pending =
+                PendingPixels { gl: self.clone(), buffer, fence: None, bytes, channels: texture.format().channels() };
+            self.raw.bind_buffer(glow::PIXEL_PACK_BUFFER, Some(buffer));
+            self.raw.buffer_data_size(glow::PIXEL_PACK_BUFFER, size, glow::STREAM_READ);
+            let data = PixelPackData::BufferOffset(0);
+            self.raw.read_pixels(0, 0, width as i32, height as i32, glow::RGBA, glow::FLOAT, data);
+            self.raw.bind_buffer(glow::PIXEL_PACK_BUFFER, None);
+            let fence = self
+                .raw
+                .fence_sync(glow::SYNC_GPU_COMMANDS_COMPLETE, 0)
+                .map_err(|e| Error::NoContext(format!("cannot create a fence: {e}")))?;
+            self.ledger.change_live(|l| l.fences += 1);
+            pending.fence = Some(fence);
+            self.raw.flush();
+            self.ledger.count(|c| {
+                c.async_checks += 1;
+                c.readback_bytes += bytes as u64;
+            });
+            self.check(what)?;
+            Ok(pending)
+        }
+    }
+}
+
+/// Pixels on their way to the host.
+pub(crate) struct PendingPixels {
+    gl: Gl,
+    buffer: glow::NativeBuffer,
+    fence: Option<glow::NativeFence>,
+    bytes: usize,
+    channels: usize,
+}
+
+impl PendingPixels {
+    /// Looks whether the copy is done, for at most `wait_ns`; does not wait with 0. Needs an open scope.
+    pub fn ready(&self, wait_ns: i32) -> Result<bool> {
+        let Some(fence) = self.fence else { return Ok(true) };
+        // SAFETY: the context is current inside a scope.
+        match unsafe { self.gl.raw.client_wait_sync(fence, glow::SYNC_FLUSH_COMMANDS_BIT, wait_ns) } {
+            glow::ALREADY_SIGNALED | glow::CONDITION_SATISFIED => Ok(true),
+            glow::TIMEOUT_EXPIRED => Ok(false),
+            _ => {
+                self.gl.check("waiting for a fence")?;
+                Err(Error::ContextLost)
+            }
+        }
+    }
+
+    /// The pixels, once [`ready`](Self::ready) has said so. Needs an open scope.
+    pub fn take(&self) -> Result<Vec<f32>> {
+        let mut out = vec![0.0f32; self.bytes / 4];
+        let raw = &self.gl.raw;
+        // SAFETY: the context is current inside a scope; the mapped range is `bytes` long and is read before the
+        // buffer is unmapped; the device has finished writing it.
+        unsafe {
+            raw.bind_buffer(glow::PIXEL_PACK_BUFFER, Some(self.buffer));
+            let at = raw.map_buffer_range(glow::PIXEL_PACK_BUFFER, 0, self.bytes as i32, glow::MAP_READ_BIT);
+            if !at.is_null() {
+                let from = std::slice::from_raw_parts(at, self.bytes);
+                bytemuck::cast_slice_mut::<f32, u8>(&mut out).copy_from_slice(from);
+                raw.unmap_buffer(glow::PIXEL_PACK_BUFFER);
+            }
+            raw.bind_buffer(glow::PIXEL_PACK_BUFFER, None);
+            if at.is_null() {
+                self.gl.check("mapping a pixel buffer")?;
+                return Err(Error::ContextLost);
+            }
+        }
+        Ok(if self.channels == 4 { out } else { out.chunks(4).filter_map(|t| t.first().copied()).collect() })
+    }
+}
+
+impl Drop for PendingPixels {
+    fn drop(&mut self) {
+        self.gl.discard(Dead::Buffer(self.buffer));
+        if let Some(fence) = self.fence.take() {
+            self.gl.discard(Dead::Fence(fence));
+        }
+    }
+}
