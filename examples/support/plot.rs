@@ -79,7 +79,8 @@ impl ConvergencePlot {
         let middle = (left + right) / 2.0;
 
         self.draw_grid(&mut canvas, &scale);
-        canvas.text(&self.title, (left, 36.0), Anchor::Left, 3, INK);
+        let long = (3 * font::text_width(&self.title)) as f64 > right - left;
+        canvas.text(&self.title, (left, 36.0), Anchor::Left, if long { 2 } else { 3 }, INK);
         canvas.text(&self.subtitle, (left, 72.0), Anchor::Left, 2, FAINT_INK);
         canvas.text(&self.labels[0], (middle, 686.0), Anchor::Middle, 2, INK);
         canvas.text_upwards(&self.labels[1], (32.0, (top + bottom) / 2.0), 2, INK);

@@ -1,7 +1,7 @@
 //! A progress bar on a terminal; nothing at all when the output goes elsewhere.
 
 use std::fmt::Display;
-use std::io::{IsTerminal, stderr, stdout};
+use std::io::{IsTerminal, Write, stderr, stdout};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -39,6 +39,10 @@ impl Progress {
     pub fn finish(self) {
         self.bar.set_length(self.bar.position());
         self.bar.finish();
+        if !self.bar.is_hidden() {
+            // indicatif stays on its line; what is printed next starts a new one.
+            let _ = writeln!(stderr());
+        }
     }
 }
 
