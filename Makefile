@@ -1,0 +1,35 @@
+# Every target sets up what it needs by itself, also on a fresh Debian machine that has only Rust.
+#
+#   make demo    solve a built-in problem: progress bar, summary, convergence plot out/residual.png
+#   make test    all tests
+#   make ci      everything that has to pass before a merge
+#   make bench   the benchmarks
+#   make soak    the long runs: tests marked as ignored, and all examples at full size
+#   make setup   only the system packages
+
+# A fresh Rust installation is often not yet on the PATH of a running shell.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+.PHONY: demo test ci bench soak setup
+.DEFAULT_GOAL := test
+
+setup:
+	@.ci/setup
+
+demo: setup
+	@mkdir -p out
+	cargo run --release --example solve -- --plot out/residual.png --json out/solve.json
+	@echo "plot: out/residual.png   report: out/solve.json"
+
+test: setup
+	cargo test --all-features
+
+ci:
+	@.ci/run
+
+bench: setup
+	cargo bench --all-features
+
+soak: setup
+	cargo test --release --all-features -- --ignored
+	@.ci/examples --release

@@ -1,0 +1,44 @@
+//! The flags that every example knows.
+
+use std::fmt;
+use std::path::PathBuf;
+
+// No doc comment: clap would take it for the example's own description.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct CommonArgs {
+    /// Small sizes: done in seconds on a software rasteriser
+    #[arg(long)]
+    pub quick: bool,
+    /// Write the report to FILE, also when a check fails
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// OpenGL 3.3 core or OpenGL ES 3.0; the default is the library's choice
+    #[arg(long, value_name = "API", env = "TEXLA_API")]
+    pub api: Option<Api>,
+}
+
+/// The APIs that texla speaks.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Api {
+    /// OpenGL 3.3 core.
+    Gl33,
+    /// OpenGL ES 3.0.
+    Es30,
+}
+
+impl fmt::Display for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Api::Gl33 => "gl33",
+            Api::Es30 => "es30",
+        })
+    }
+}
+
+/// clap's message in one line: its first paragraph, without the usage and the tips below it.
+pub fn one_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    let words: Vec<&str> = first.split_whitespace().collect();
+    words.join(" ").trim_start_matches("error: ").to_owned()
+}

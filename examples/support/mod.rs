@@ -1,0 +1,32 @@
+//! What all examples share: flags, report, exit codes, progress, tables, plots and images. CPU only.
+//!
+//! `examples/NAME.rs` says `mod support;`, `examples/NAME/main.rs` says
+//! `#[path = "../support/mod.rs"] mod support;`, and both hand their work to [`main_with`]:
+//!
+//! ```ignore
+//! #[derive(clap::Parser)]
+//! struct Args { #[command(flatten)] common: CommonArgs }
+//! impl AsRef<CommonArgs> for Args { fn as_ref(&self) -> &CommonArgs { &self.common } }
+//!
+//! fn main() -> ExitCode { support::main_with("name", |args: &Args, report| { .. Ok(()) }) }
+//! ```
+#![allow(dead_code, unused_imports)] // each example uses its own part
+
+pub mod args;
+pub mod canvas;
+pub mod font;
+pub mod image;
+pub mod outcome;
+pub mod plot;
+pub mod progress;
+pub mod report;
+pub mod table;
+
+pub use args::{Api, CommonArgs};
+pub use image::{write_rgb, write_rgba};
+pub use outcome::{Failure, Result, check_writable, main_with, run_from, say, write_file};
+pub use plot::ConvergencePlot;
+pub use progress::Progress;
+pub use report::Report;
+pub use serde_json::json;
+pub use table::Table;

@@ -1,0 +1,157 @@
+//! The JSON report, the same envelope for every example.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::outcome::{Result, write_file};
+use super::table::Table;
+
+/// Rows, checks and further keys of one run. Keys keep the order in which they were set.
+#[derive(Debug, Clone)]
+pub struct Report {
+    example: String,
+    device: Option<[String; 3]>,
+    rows: Vec<Value>,
+    checks: Vec<Check>,
+    extra: Map<String, Value>,
+}
+
+#[derive(Debug, Clone)]
+struct Check {
+    name: String,
+    bound: f64,
+    value: f64,
+    pass: bool,
+}
+
+impl Report {
+    pub fn new(example: &str) -> Self {
+        Self {
+            example: example.to_owned(),
+            device: None,
+            rows: Vec::new(),
+            checks: Vec::new(),
+            extra: Map::new(),
+        }
+    }
+
+    /// Names the device, its driver and the API in use; without it these keys are null.
+    pub fn device(
+        &mut self,
+        device: impl Into<String>,
+        driver: impl Into<String>,
+        api: impl ToString,
+    ) -> &mut Self {
+        self.device = Some([device.into(), driver.into(), api.to_string()]);
+        self
+    }
+
+    /// Adds a row, such as `json!({ "n": 64, "ms": 0.3 })`. `json!` turns non-finite floats into null.
+    pub fn row(&mut self, row: Value) -> &mut Self {
+        self.rows.push(row);
+        self
+    }
+
+    /// Adds a check whose verdict the caller has found.
+    pub fn check(
+        &mut self,
+        name: impl Into<String>,
+        bound: impl Into<f64>,
+        value: impl Into<f64>,
+        pass: bool,
+    ) -> &mut Self {
+        self.checks.push(Check { name: name.into(), bound: bound.into(), value: value.into(), pass });
+        self
+    }
+
+    /// Adds the check `value <= bound`; NaN fails.
+    pub fn at_most(
+        &mut self,
+        name: impl Into<String>,
+        bound: impl Into<f64>,
+        value: impl Into<f64>,
+    ) -> &mut Self {
+        let (bound, value) = (bound.into(), value.into());
+        self.check(name, bound, value, value <= bound)
+    }
+
+    /// Adds the check `value >= bound`; NaN fails.
+    pub fn at_least(
+        &mut self,
+        name: impl Into<String>,
+        bound: impl Into<f64>,
+        value: impl Into<f64>,
+    ) -> &mut Self {
+        let (bound, value) = (bound.into(), value.into());
+        self.check(name, bound, value, value >= bound)
+    }
+
+    /// Adds a key beside the envelope's own, which win where the names collide.
+    pub fn set(&mut self, key: &str, value: impl Into<Value>) -> &mut Self {
+        self.extra.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// Whether every check so far has passed.
+    pub fn passed(&self) -> bool {
+        self.checks.iter().all(|check| check.pass)
+    }
+
+    pub fn to_json(&self) -> Value {
+        let [device, driver, api] = match &self.device {
+            Some(names) => names.each_ref().map(|name| json!(name)),
+            None => [Value::Null, Value::Null, Value::Null],
+        };
+        let checks: Vec<Value> = self.checks.iter().map(Check::to_json).collect();
+        let mut object = Map::new();
+        object.insert("schema".into(), json!(1));
+        object.insert("example".into(), json!(self.example));
+        object.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
+        object.insert("device".into(), device);
+        object.insert("driver".into(), driver);
+        object.insert("api".into(), api);
+        object.insert("rows".into(), json!(self.rows));
+        object.insert("checks".into(), json!(checks));
+        for (key, value) in &self.extra {
+            object.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+        Value::Object(object)
+    }
+
+    /// Writes the report; a path that cannot be written is bad input.
+    pub fn write(&self, path: &Path) -> Result {
+        write_file(path, format!("{:#}\n", self.to_json()).as_bytes())
+    }
+
+    /// Prints the checks as a table; nothing where there are none.
+    pub fn print_checks(&self) {
+        if self.checks.is_empty() {
+            return;
+        }
+        let mut table = Table::new(["check", "bound", "value", "verdict"]);
+        for check in &self.checks {
+            let verdict = if check.pass { "pass" } else { "FAIL" };
+            table.row([&check.name, &number(check.bound), &number(check.value), verdict]);
+        }
+        table.print();
+    }
+}
+
+impl Check {
+    fn to_json(&self) -> Value {
+        json!({ "name": self.name, "bound": self.bound, "value": self.value, "pass": self.pass })
+    }
+}
+
+/// A float for a table: plain where that is short, with an exponent elsewhere.
+fn number(value: f64) -> String {
+    let size = value.abs();
+    if value == value.trunc() && size < 1e9 {
+        format!("{value}")
+    } else if (1e-2..1e4).contains(&size) {
+        format!("{value:.4}")
+    } else {
+        format!("{value:.3e}")
+    }
+}

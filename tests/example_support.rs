@@ -1,0 +1,286 @@
+//! The helpers of the examples: report, exit codes, plots, images and tables.
+
+#[path = "../examples/support/mod.rs"]
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use support::{
+    Api, CommonArgs, ConvergencePlot, Failure, Report, Result, Table, check_writable, json, run_from,
+    write_rgb, write_rgba,
+};
+
+#[derive(clap::Parser, Debug)]
+struct Args {
+    #[command(flatten)]
+    common: CommonArgs,
+    /// A flag with a value of its own
+    #[arg(long, default_value_t = 1e-5)]
+    tol: f64,
+}
+
+impl AsRef<CommonArgs> for Args {
+    fn as_ref(&self) -> &CommonArgs {
+        &self.common
+    }
+}
+
+/// Runs an example `demo`; gives its exit code and what it wrote to standard error.
+fn run(args: &[&str], body: impl FnOnce(&Args, &mut Report) -> Result) -> (u8, String) {
+    let mut stderr = Vec::new();
+    let args = std::iter::once("demo").chain(args.iter().copied());
+    let code = run_from("demo", args, &mut stderr, body);
+    (code, String::from_utf8(stderr).unwrap())
+}
+
+/// A path of its own for each test, with nothing there yet.
+fn scratch(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_file(&path);
+    path
+}
+
+fn read_json(path: &Path) -> serde_json::Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Width, height and pixels of a PNG file.
+fn decode(path: &Path) -> (u32, u32, png::ColorType, Vec<u8>) {
+    let file = std::io::BufReader::new(fs::File::open(path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    (info.width, info.height, info.color_type, pixels)
+}
+
+#[test]
+fn the_envelope_has_its_keys_in_order_and_extra_ones_after_them() {
+    let mut report = Report::new("demo");
+    report.set("zeta", 3).set("alpha", json!({ "b": 1, "a": 2 })).set("rows", "an extra key must not win");
+    report.device("llvmpipe", "Mesa", Api::Es30).row(json!({ "n": 64, "ms": 0.5 }));
+    report.check("residual", 1e-5, 2e-6, true).at_most("passes", 3, 4_u32);
+    let value = report.to_json();
+    let keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(
+        keys,
+        ["schema", "example", "version", "device", "driver", "api", "rows", "checks", "zeta", "alpha"]
+    );
+    assert_eq!(
+        value,
+        json!({
+            "schema": 1, "example": "demo", "version": env!("CARGO_PKG_VERSION"),
+            "device": "llvmpipe", "driver": "Mesa", "api": "es30",
+            "rows": [{ "n": 64, "ms": 0.5 }],
+            "checks": [
+                { "name": "residual", "bound": 1e-5, "value": 2e-6, "pass": true },
+                { "name": "passes", "bound": 3.0, "value": 4.0, "pass": false },
+            ],
+            "zeta": 3, "alpha": { "b": 1, "a": 2 },
+        })
+    );
+    assert_eq!(value.to_string(), report.to_json().to_string());
+}
+
+#[test]
+fn non_finite_numbers_become_null() {
+    let path = scratch("non_finite.json");
+    let mut report = Report::new("demo");
+    report.row(json!({ "nan": f64::NAN, "inf": f32::INFINITY, "list": [1.0, f64::NEG_INFINITY] }));
+    report.at_most("nan", f64::INFINITY, f64::NAN).set("speed", f64::INFINITY);
+    report.write(&path).unwrap();
+    let value = read_json(&path);
+    assert_eq!(value["rows"], json!([{ "nan": null, "inf": null, "list": [1.0, null] }]));
+    assert_eq!(value["checks"], json!([{ "name": "nan", "bound": null, "value": null, "pass": false }]));
+    assert!(value["speed"].is_null() && value["device"].is_null());
+    report.print_checks();
+}
+
+#[test]
+fn bounds_are_inclusive_and_nan_fails() {
+    let passes = |build: fn(&mut Report) -> &mut Report| build(&mut Report::new("demo")).passed();
+    assert!(
+        passes(|report| report.at_most("x", 1.0, 1.0)) && passes(|report| report.at_least("x", 1.0, 1.0))
+    );
+    assert!(!passes(|report| report.at_most("x", 1.0, f64::NAN)));
+    assert!(!passes(|report| report.at_least("x", 1.0, f64::NAN)));
+    assert!(!passes(|report| report.at_most("x", 1.0, 1.5).at_most("y", 1.0, 0.5)));
+}
+
+#[test]
+fn exit_0_when_done_and_1_with_json_when_a_check_fails() {
+    let path = scratch("checks.json");
+    let flag = path.to_str().unwrap();
+    let (code, stderr) = run(&["--json", flag, "--quick", "--tol", "0.5"], |args, report| {
+        assert!(args.common.quick);
+        report.at_most("tol", 1.0, args.tol);
+        Ok(())
+    });
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    assert_eq!(read_json(&path)["checks"][0]["pass"], json!(true));
+
+    let (code, stderr) = run(&["--json", flag], |_, report| {
+        report.at_most("residual", 1e-5, 1.0);
+        Ok(())
+    });
+    assert_eq!((code, stderr.as_str()), (1, ""));
+    assert_eq!(read_json(&path)["checks"][0]["pass"], json!(false));
+}
+
+#[test]
+fn exit_1_with_json_and_the_reason_after_a_breakdown() {
+    let path = scratch("breakdown.json");
+    let (code, stderr) = run(&["--json", path.to_str().unwrap()], |_, report| {
+        report.row(json!({ "iteration": 3 }));
+        Err(texla::Error::Breakdown {
+            solver: "cg",
+            iteration: 3,
+            quantity: "p.Ap",
+            value: -1.0,
+            expected: "positive",
+        })?;
+        Ok(())
+    });
+    assert_eq!(code, 1);
+    assert_eq!(stderr, "demo: cg: breakdown in iteration 3: p.Ap = -1e0, expected positive\n");
+    let value = read_json(&path);
+    assert_eq!(value["rows"], json!([{ "iteration": 3 }]));
+    assert_eq!(value["error"], json!("cg: breakdown in iteration 3: p.Ap = -1e0, expected positive"));
+}
+
+#[test]
+fn exit_2_and_one_line_for_bad_flags() {
+    let never = |_: &Args, _: &mut Report| -> Result { panic!("bad flags must not start the work") };
+    for (args, word) in [
+        (&["--nonsense"][..], "--nonsense"),
+        (&["--tol", "many"], "many"),
+        (&["--tol"], "--tol"),
+        (&["--api", "vulkan"], "gl33"),
+        (&["stray"], "stray"),
+        (&["--quick", "--quick"], "--quick"),
+    ] {
+        let (code, stderr) = run(args, never);
+        assert_eq!(code, 2, "{args:?}");
+        assert!(stderr.starts_with("demo: ") && stderr.contains(word), "{args:?}: {stderr}");
+        assert_eq!(stderr.matches('\n').count(), 1, "{args:?}: {stderr}");
+        assert!(!stderr.contains("Usage"), "{args:?}: {stderr}");
+    }
+}
+
+#[test]
+fn help_and_the_api_flag() {
+    assert_eq!(run(&["--help"], |_, _| Err(Failure::no_gl("never"))), (0, String::new()));
+    let (code, _) = run(&["--api", "es30"], |args, _| {
+        assert_eq!(args.common.api, Some(Api::Es30));
+        Ok(())
+    });
+    assert_eq!(code, 0);
+}
+
+#[test]
+fn exit_2_and_3_say_one_line_and_write_no_json() {
+    let path = scratch("none.json");
+    let flags = ["--json", path.to_str().unwrap()];
+    let (code, stderr) = run(&flags, |_, _| Err(Failure::bad_input("a.mtx:3: two\n  lines")));
+    assert_eq!((code, stderr.as_str()), (2, "demo: a.mtx:3: two lines\n"));
+    let (code, stderr) = run(&flags, |_, _| Err(texla::Error::NoContext("no EGL\nat all".into()).into()));
+    assert_eq!((code, stderr.as_str()), (3, "demo: no EGL at all\n"));
+    assert!(!path.exists());
+    let range = texla::Error::Parameter { op: "cg", name: "tol", value: "-1".into(), expected: "above 0" };
+    assert_eq!(Failure::from(range).code(), 2);
+    assert_eq!(Failure::from(texla::Error::ContextLost).code(), 1);
+}
+
+#[test]
+fn an_unwritable_path_is_bad_input_found_before_the_work() {
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    for path in [&format!("{folder}/no/such/folder/x.json"), folder, "", "/"] {
+        let (code, stderr) = run(&["--json", path], |_, _| panic!("the work must not start"));
+        assert_eq!((code, stderr.lines().count()), (2, 1), "{path:?}: {stderr}");
+    }
+    let missing = Path::new(folder).join("no/such/folder/x.png");
+    assert_eq!(ConvergencePlot::new("t").write(&missing).unwrap_err().code(), 2);
+    assert_eq!(write_rgb(&missing, 1, 1, &[0; 3]).unwrap_err().code(), 2);
+    assert!(check_writable(Path::new("plain_name.png")).is_ok());
+}
+
+#[test]
+fn the_plot_is_a_valid_png_with_its_curve_and_tolerance_line() {
+    let path = scratch("residual.png");
+    let history =
+        (0..144).map(|k| (k, 10_f64.powf(-(k as f64) / 28.0) * (1.0 + 0.4 * (k as f64 * 0.9).sin())));
+    ConvergencePlot::new("Conjugate gradients, 5-point Poisson matrix")
+        .subtitle("65536 unknowns, no preconditioner: converged after 143 iterations")
+        .series("", history)
+        .tolerance(1e-5)
+        .write(&path)
+        .unwrap();
+    let (width, height, color, pixels) = decode(&path);
+    assert_eq!((width, height, color), (1200, 720, png::ColorType::Rgb));
+    for ink in [[0, 98, 178], [200, 60, 50], [40, 44, 52]] {
+        let count = pixels.chunks(3).filter(|pixel| *pixel == ink).count();
+        assert!(count > 300, "{count} pixels of {ink:?}");
+    }
+}
+
+#[test]
+fn plots_of_little_or_odd_data_are_drawn_all_the_same() {
+    let odd = [0.0, -1.0, f64::NAN, f64::INFINITY];
+    let cases: [&[f64]; 6] = [&[], &odd, &[1.0], &[1e-3, 1e-3], &[1e300, 5e-324], &[1.0, 0.0, f64::NAN, 0.5]];
+    for (number, values) in cases.iter().enumerate() {
+        let path = scratch(&format!("odd_{number}.png"));
+        let plot = ConvergencePlot::new("odd \u{3bb}").axes("step", "error").tolerance(f64::NAN);
+        let points = values.iter().copied().enumerate();
+        plot.series("cg", points.clone()).series("jacobi", points).write(&path).unwrap();
+        assert_eq!(decode(&path).0, 1200);
+    }
+    let path = scratch("long.png");
+    let long = (0..100_000).map(|k| (k, 1.0 / (1.0 + k as f64)));
+    ConvergencePlot::new("long").series("cg", long).write(&path).unwrap();
+    assert_eq!(decode(&path).1, 720);
+}
+
+#[test]
+fn every_printable_character_has_a_glyph_of_its_own() {
+    let glyphs: Vec<Vec<u8>> = ('!'..='~').map(support::font::glyph).collect();
+    for (index, glyph) in glyphs.iter().enumerate() {
+        assert!((7..=9).contains(&glyph.len()) && glyph.iter().all(|row| *row < 32), "{index}: {glyph:?}");
+        assert!(!glyphs[..index].contains(glyph), "{} looks like another", (b'!' + index as u8) as char);
+    }
+    assert!(support::font::glyph(' ').is_empty());
+}
+
+#[test]
+fn images_keep_their_pixels() {
+    let path = scratch("image.png");
+    let pixels: Vec<u8> = (0..24).collect();
+    write_rgb(&path, 4, 2, &pixels).unwrap();
+    assert_eq!(decode(&path), (4, 2, png::ColorType::Rgb, pixels.clone()));
+    write_rgba(&path, 3, 2, &pixels).unwrap();
+    assert_eq!(decode(&path), (3, 2, png::ColorType::Rgba, pixels.clone()));
+    assert_eq!(write_rgb(&path, 5, 2, &pixels).unwrap_err().code(), 1);
+}
+
+#[test]
+fn tables_align_numbers_to_the_right() {
+    let mut table = Table::new(["method", "n", "time"]);
+    table.row(["cg", "64", "0.5 ms"]).row(["jacobi", "1024", "12.0 ms"]).row(["none"]);
+    let expected = "\
+method     n     time
+------  ----  -------
+cg        64   0.5 ms
+jacobi  1024  12.0 ms
+none
+";
+    assert_eq!(table.to_string(), expected);
+    table.print();
+}
+
+#[test]
+fn progress_is_silent_when_piped() {
+    let progress = support::Progress::new("solve", 10);
+    progress.set(3);
+    progress.note("1e-3");
+    progress.finish();
+    drop(support::Progress::new("dropped", 10));
+}
