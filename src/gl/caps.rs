@@ -184,7 +184,6 @@ impl Probe<'_> {
                 fragment: Stage { before: declarations + &outs, body: fragment, after: String::new() },
                 uniforms,
                 attributes: &[("attribute0", Attribute::Vec4)],
-                outputs: (0..outputs).map(|i| format!("out{i}")).collect(),
             },
         )
     }

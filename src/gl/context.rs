@@ -363,3 +363,34 @@ impl Drop for GlInner {
         });
     }
 }
+
+/// Loads the GL functions, after making sure that there is a context to load them from (glow panics without one).
+///
+/// # Safety
+/// The context that the loader belongs to is current, and the loader gives null or the named function's address.
+pub(crate) unsafe fn load(loader: &dyn Fn(&str) -> *const std::ffi::c_void) -> Result<Arc<glow::Context>> {
+    type GetString = unsafe extern "system" fn(u32) -> *const u8;
+    let address = loader("glGetString");
+    if address.is_null() {
+        return Err(Error::NoContext("the loader knows no `glGetString`: is a GL context current?".into()));
+    }
+    // SAFETY: a non-null address under this name is a function of exactly this signature.
+    let version = unsafe {
+        let get_string = std::mem::transmute::<*const std::ffi::c_void, GetString>(address);
+        get_string(glow::VERSION)
+    };
+    if version.is_null() {
+        return Err(Error::NoContext("no GL context is current on this thread".into()));
+    }
+    // SAFETY: the caller's. The handle is shared by cheap clones on one thread, as glow's users do.
+    #[allow(clippy::arc_with_non_send_sync)]
+    Ok(Arc::new(unsafe { glow::Context::from_loader_function(loader) }))
+}
+
+impl Gl {
+    /// Waits for the device.
+    pub fn finish(&self) {
+        // SAFETY: the context is current inside a scope.
+        unsafe { self.raw.finish() };
+    }
+}

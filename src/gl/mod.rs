@@ -35,10 +35,11 @@ pub use context::CurrentContext;
 pub use counters::{Counters, LiveObjects};
 pub use objects::Format;
 
-pub(crate) use context::{Gl, GlOptions};
+pub(crate) use context::{Gl, GlOptions, Loader, load};
+pub(crate) use counters::Ledger;
 pub(crate) use draw::{Area, Blend, Depth, DrawCall};
 pub(crate) use objects::{Attribute, Texture, VertexBuffer};
-pub(crate) use program::{Program, ProgramSource, UniformKind, UniformValue};
-pub(crate) use source::Source;
+pub(crate) use program::{Program, ProgramSource, Stage, UniformKind, UniformValue};
+pub(crate) use source::{Source, glsl};
 pub(crate) use state::StateGuard;
 pub(crate) use transfer::PendingPixels;

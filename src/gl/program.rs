@@ -79,8 +79,6 @@ pub(crate) struct ProgramSource<'a> {
     pub fragment: Stage<'a>,
     pub uniforms: Vec<(String, UniformKind)>,
     pub attributes: &'a [(&'a str, Attribute)],
-    /// Names of the fragment outputs in draw-buffer order.
-    pub outputs: Vec<String>,
 }
 
 /// One shader: generated text, the file, generated text.

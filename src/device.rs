@@ -1,0 +1,238 @@
+//! The device: a cheap handle that composes the gl layer, the kernels compiled so far, and the texture pool.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::gl::{Api, Capabilities, Counters, CurrentContext, Format, Gl, GlOptions, Limits, LiveObjects, StateGuard};
+use crate::gl::{Ledger, Texture};
+use crate::kernel::{Compiled, KernelSpec, Pass, Pool, PoolStats, PooledTexture};
+use crate::shape::Extent;
+
+/// How a [`Device`] is set up.
+#[derive(Clone, Debug)]
+pub struct DeviceOptions {
+    /// Limits below the device's own.
+    pub limits: Limits,
+    /// Bytes of unused textures that the pool keeps for reuse.
+    pub pool_budget: u64,
+}
+
+impl Default for DeviceOptions {
+    fn default() -> Self {
+        DeviceOptions { limits: Limits::default(), pool_budget: 256 << 20 }
+    }
+}
+
+struct DeviceInner {
+    // Dropped before `gl`, so that their objects are in the graveyard when the context goes.
+    kernels: RefCell<HashMap<String, Rc<Compiled>>>,
+    pool: RefCell<Pool>,
+    gl: Gl,
+}
+
+/// A GL context made ready for linear algebra. Clones are handles on the same device; the context lives until the
+/// last of them, and of the data made with them, is dropped.
+#[derive(Clone)]
+pub struct Device(Rc<DeviceInner>);
+
+/// Holds the application's GL state: see [`Device::scope`].
+pub struct Scope {
+    _guard: StateGuard,
+}
+
+/// Numbers that outlive the device, for tests: see [`Device::ledger`].
+#[derive(Clone)]
+pub struct LedgerHandle(Ledger);
+
+impl LedgerHandle {
+    /// GL objects alive.
+    pub fn live_objects(&self) -> LiveObjects {
+        self.0.live()
+    }
+
+    /// Work done.
+    pub fn counters(&self) -> Counters {
+        self.0.counters()
+    }
+}
+
+impl Device {
+    /// Takes the application's context as it is. Capabilities are probed by drawing; the application's state is put
+    /// back as it was.
+    ///
+    /// *Errors*: [`Error::NoContext`] below OpenGL 3.3 or OpenGL ES 3.0, or without float render targets;
+    /// [`Error::HostGl`] when an error of the application's is pending.
+    ///
+    /// # Safety
+    /// The context is current on this thread now, at every later call on the device or on data made with it, and when
+    /// the last of these handles drops.
+    #[allow(unsafe_code)]
+    pub unsafe fn from_glow(gl: Arc<glow::Context>) -> Result<Self> {
+        // SAFETY: handed on to the caller.
+        unsafe { Self::from_glow_with(gl, DeviceOptions::default()) }
+    }
+
+    /// As [`from_glow`](Self::from_glow), with options.
+    ///
+    /// # Safety
+    /// As for [`from_glow`](Self::from_glow).
+    #[allow(unsafe_code)]
+    pub unsafe fn from_glow_with(gl: Arc<glow::Context>, options: DeviceOptions) -> Result<Self> {
+        Self::new(gl, None, None, options)
+    }
+
+    /// Loads the GL functions by name, for applications that use another loader or another version of glow. With the
+    /// loader at hand, the colour masks of all draw buffers are saved and restored exactly.
+    ///
+    /// *Errors*: as [`from_glow`](Self::from_glow); [`Error::NoContext`] when the loader knows no `glGetString` or no
+    /// context is current.
+    ///
+    /// # Safety
+    /// As for [`from_glow`](Self::from_glow); and the loader returns, for each name, null or the address of the GL
+    /// function of that name.
+    #[allow(unsafe_code)]
+    pub unsafe fn from_loader(
+        loader: impl Fn(&str) -> *const std::ffi::c_void + 'static,
+        options: DeviceOptions,
+    ) -> Result<Self> {
+        // SAFETY: handed on to the caller.
+        let gl = unsafe { crate::gl::load(&loader) }?;
+        Self::new(gl, Some(Box::new(loader)), None, options)
+    }
+
+    pub(crate) fn new(
+        gl: Arc<glow::Context>,
+        loader: Option<crate::gl::Loader>,
+        owner: Option<Box<dyn CurrentContext>>,
+        options: DeviceOptions,
+    ) -> Result<Self> {
+        let DeviceOptions { limits, pool_budget } = options;
+        let gl = Gl::new(gl, GlOptions { owner, loader, limits })?;
+        let (kernels, pool) = (RefCell::default(), RefCell::new(Pool::new(pool_budget)));
+        Ok(Device(Rc::new(DeviceInner { kernels, pool, gl })))
+    }
+
+    /// Saves the application's GL state until the returned guard drops. Every call of texla's does so by itself; a
+    /// scope around many of them pays for it once. Re-entrant. Inside, the state belongs to texla: draw with your own
+    /// GL calls before or after it.
+    ///
+    /// *Errors*: [`Error::HostGl`] when a GL error of the application's is pending: it is reported here and cleared,
+    /// and nothing else is done. [`Error::ContextLost`].
+    pub fn scope(&self) -> Result<Scope> {
+        Ok(Scope { _guard: StateGuard::enter(&self.0.gl)? })
+    }
+
+    /// Which dialect the context speaks.
+    pub fn api(&self) -> Api {
+        self.0.gl.api
+    }
+
+    /// What probing found.
+    pub fn capabilities(&self) -> Capabilities {
+        self.0.gl.caps.borrow().clone()
+    }
+
+    /// Work done since the device was made.
+    pub fn counters(&self) -> Counters {
+        self.0.gl.ledger.counters()
+    }
+
+    /// GL objects alive, those in the pool included.
+    pub fn live_objects(&self) -> LiveObjects {
+        self.0.gl.ledger.live()
+    }
+
+    /// A handle on the same numbers that can be asked after the device is gone.
+    pub fn ledger(&self) -> LedgerHandle {
+        LedgerHandle(self.0.gl.ledger.clone())
+    }
+
+    /// What the texture pool holds and has done.
+    pub fn pool_stats(&self) -> PoolStats {
+        self.0.pool.borrow().stats()
+    }
+
+    /// Frees everything that can be made again: unused textures, cached framebuffers, and kernels compiled for
+    /// texla's own operations.
+    pub fn trim(&self) -> Result<()> {
+        let _scope = self.scope()?;
+        self.0.pool.borrow_mut().shrink(0);
+        self.0.kernels.borrow_mut().clear();
+        self.0.gl.trim_framebuffers();
+        self.0.gl.bury();
+        Ok(())
+    }
+
+    /// Waits until the device has done all work given to it. For measurements; no operation needs it.
+    pub fn finish(&self) -> Result<()> {
+        let _scope = self.scope()?;
+        self.0.gl.finish();
+        Ok(())
+    }
+
+    /// True if both are handles on the same device.
+    pub fn same(&self, other: &Device) -> bool {
+        self.0.gl.same(&other.0.gl)
+    }
+
+    /// Runs a pass: the one way from the layers above to the device.
+    pub fn execute(&self, pass: &Pass<'_>) -> Result<()> {
+        let _scope = self.scope()?;
+        pass.execute()
+    }
+
+    pub(crate) fn gl(&self) -> &Gl {
+        &self.0.gl
+    }
+
+    /// The largest texture side in use; cheaper than all capabilities.
+    pub(crate) fn max_texture_size(&self) -> u32 {
+        self.0.gl.caps.borrow().max_texture_size
+    }
+
+    /// A kernel of texla's own by its key, described on first use.
+    pub(crate) fn kernel(&self, key: &str, describe: impl FnOnce() -> KernelSpec) -> Result<Rc<Compiled>> {
+        if let Some(kernel) = self.0.kernels.borrow().get(key) {
+            return Ok(Rc::clone(kernel));
+        }
+        let kernel = Rc::new(Compiled::new(self, describe())?);
+        self.0.kernels.borrow_mut().insert(key.to_owned(), Rc::clone(&kernel));
+        Ok(kernel)
+    }
+
+    /// A texture of exactly this extent, from the pool or the driver. The contents are undefined.
+    pub(crate) fn texture(&self, extent: Extent, format: Format, what: &'static str) -> Result<PooledTexture> {
+        let _scope = self.scope()?;
+        if let Some(texture) = self.0.pool.borrow_mut().take(extent, format) {
+            return Ok(PooledTexture::new(self, texture));
+        }
+        let mut made = Texture::new(&self.0.gl, extent, format, what);
+        if matches!(made, Err(Error::OutOfMemory { .. })) {
+            // Under pressure the pool gives back what it holds, and the driver is asked once more.
+            self.0.pool.borrow_mut().shrink(0);
+            self.0.gl.bury();
+            made = Texture::new(&self.0.gl, extent, format, what);
+        }
+        let texture = Rc::new(made?);
+        self.0.pool.borrow_mut().allocated(&texture);
+        Ok(PooledTexture::new(self, texture))
+    }
+
+    /// A texture that holds at least this extent, shared by size class.
+    pub(crate) fn scratch(&self, extent: Extent, what: &'static str) -> Result<PooledTexture> {
+        self.texture(Pool::scratch_class(extent, self.max_texture_size()), Format::Rgba32F, what)
+    }
+
+    pub(crate) fn give_back(&self, texture: Rc<Texture>) {
+        self.0.pool.borrow_mut().give(texture);
+    }
+}
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Device({}, {})", self.0.gl.caps.borrow().renderer, self.0.gl.api)
+    }
+}

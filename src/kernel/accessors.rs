@@ -1,0 +1,241 @@
+//! The text around a kernel's body: uniforms, accessors for its inputs, and `main`.
+//!
+//! For an input `x` the body can call
+//!
+//! | accessor | what it gives |
+//! |---|---|
+//! | `vec4 x(ivec2 p)` | the texel of `x` that belongs to the target's texel `p`, whatever the two textures' widths |
+//! | `vec4 x_at(ivec2 q)` | texel `q` of `x`'s own texture |
+//! | `vec4 x_texel(int t)` | texel `t` of a folded vector: elements `4 t .. 4 t + 3` |
+//! | `float x_element(uint i)` | element `i` of a folded vector |
+//! | `float x_value()` | the first value: a `Scalar`'s |
+//! | `ivec2 x_extent()` | width and height in texels |
+
+use std::fmt::Write;
+
+use super::params::Field;
+use crate::error::{Error, Result};
+use crate::gl::{Attribute, Source, UniformKind};
+
+/// One input of a kernel.
+#[derive(Clone, Debug)]
+pub(crate) struct InputSpec {
+    pub name: String,
+    /// An unsigned integer texture.
+    pub unsigned: bool,
+}
+
+impl InputSpec {
+    pub fn float(name: &str) -> Self {
+        InputSpec { name: name.to_owned(), unsigned: false }
+    }
+}
+
+/// Where the body runs and what it defines.
+#[derive(Clone, Debug)]
+pub(crate) enum StageSpec {
+    /// `vec4 kernel(ivec2 p)` for one output, `void kernel(ivec2 p, out vec4 o0, ...)` for several.
+    Fragment { outputs: Vec<String>, mask: bool },
+    /// `bool kernel(ivec2 p)`, written to depth as 0.8 or 0.2 [BeyondVector] 28.4.1.
+    Condition,
+    /// `void point(int i, out ivec2 texel, out vec4 value)` in the vertex stage.
+    Points { attributes: Vec<(String, Attribute)> },
+}
+
+/// The whole description of a kernel.
+#[derive(Clone, Debug)]
+pub(crate) struct KernelSpec {
+    pub name: String,
+    pub stage: StageSpec,
+    pub inputs: Vec<InputSpec>,
+    pub params: Vec<Field>,
+    /// `#define`s and other text in front of the body.
+    pub generated: String,
+    /// The body's file name, for messages.
+    pub file: String,
+    pub text: String,
+}
+
+/// How an input lies against the target; part of a program's identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Fold {
+    /// The same extent, with a power-of-two width: the texel under the fragment.
+    Same,
+    /// A single texel.
+    Single,
+    /// Another extent, with a power-of-two width: shift and mask.
+    PowerOfTwo,
+    /// Any other width: division.
+    General,
+}
+
+impl KernelSpec {
+    /// A fragment kernel of texla's own, with float inputs.
+    pub fn fragment(body: Source<'static>, inputs: &[&str], params: &[Field], outputs: &[&str]) -> Self {
+        KernelSpec {
+            name: body.name.to_owned(),
+            stage: StageSpec::Fragment { outputs: outputs.iter().map(|o| (*o).to_owned()).collect(), mask: false },
+            inputs: inputs.iter().map(|i| InputSpec::float(i)).collect(),
+            params: params.to_vec(),
+            generated: String::new(),
+            file: body.name.to_owned(),
+            text: body.text.to_owned(),
+        }
+    }
+
+    /// The same kernel with lanes past the end of the target forced to zero.
+    pub fn masked(mut self) -> Self {
+        if let StageSpec::Fragment { mask, .. } = &mut self.stage {
+            *mask = true;
+        }
+        self
+    }
+
+    /// The same kernel with text in front of its body.
+    pub fn with(mut self, generated: &str) -> Self {
+        self.generated.push_str(generated);
+        self.generated.push('\n');
+        self
+    }
+
+    /// The same kernel with an unsigned integer texture as one more input.
+    pub fn with_unsigned(mut self, name: &str) -> Self {
+        self.inputs.push(InputSpec { name: name.to_owned(), unsigned: true });
+        self
+    }
+
+    /// Checks names: identifiers, distinct, not reserved.
+    pub fn check(&self) -> Result<()> {
+        let mut names: Vec<&str> = self.inputs.iter().map(|i| i.name.as_str()).collect();
+        names.extend(self.params.iter().map(|p| p.name));
+        if let StageSpec::Fragment { outputs, .. } = &self.stage {
+            names.extend(outputs.iter().map(String::as_str));
+        }
+        for (i, name) in names.iter().enumerate() {
+            let fail = |detail: String| Error::Interface { kernel: self.name.to_owned(), detail };
+            let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            let first = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic());
+            let reserved = ["gl_", "texla_"].iter().any(|p| name.starts_with(p)) || name.contains("__");
+            if !letters || !first || reserved || ["main", "kernel", "point"].contains(name) {
+                return Err(fail(format!("`{name}` cannot name an input, output or parameter")));
+            }
+            if names.iter().take(i).any(|other| other == name) {
+                return Err(fail(format!("the name `{name}` is used twice")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every uniform in the order in which a pass sets them: samplers, then texla's own, then the parameters.
+    pub fn uniforms(&self) -> Vec<(String, UniformKind)> {
+        let mut all = Vec::new();
+        for (input, unit) in self.inputs.iter().zip(0..) {
+            let kind = if input.unsigned { UniformKind::USampler(unit) } else { UniformKind::Sampler(unit) };
+            all.push((format!("texla_{}", input.name), kind));
+        }
+        for input in &self.inputs {
+            all.push((format!("texla_{}_inverse", input.name), UniformKind::Vec2));
+            all.push((format!("texla_{}_fold", input.name), UniformKind::IVec2));
+        }
+        all.push(("texla_inverse".into(), UniformKind::Vec2));
+        all.push(("texla_width".into(), UniformKind::Int));
+        all.push(("texla_tail".into(), UniformKind::IVec2));
+        all.push(("texla_zero".into(), UniformKind::Int));
+        all.extend(self.params.iter().map(|p| (p.name.to_owned(), p.kind.0)));
+        all
+    }
+
+    /// Uniforms, accessors and whatever else stands before the body.
+    pub fn before(&self, folds: &[Fold]) -> String {
+        let mut text: String = self.uniforms().iter().map(|(name, kind)| kind.declare(name)).collect();
+        if let StageSpec::Points { attributes } = &self.stage {
+            for (name, attribute) in attributes {
+                let _ = writeln!(text, "in {} {name};", attribute.glsl());
+            }
+        }
+        text.push_str("int texel_index(ivec2 p) { return p.y * texla_width + p.x; }\n");
+        text.push_str("ivec2 texel_position(int t) { return ivec2(t % texla_width, t / texla_width); }\n");
+        for (input, fold) in self.inputs.iter().zip(folds) {
+            text.push_str(&accessors(input, *fold));
+        }
+        text.push_str(&self.generated);
+        text.push('\n');
+        if let StageSpec::Fragment { outputs, .. } = &self.stage {
+            for i in 0..outputs.len() {
+                let _ = writeln!(text, "layout(location = {i}) out vec4 texla_out{i};");
+            }
+        }
+        text
+    }
+
+    /// `main`.
+    pub fn after(&self) -> String {
+        match &self.stage {
+            StageSpec::Condition => "void main() {\n    \
+                 gl_FragDepth = kernel(ivec2(gl_FragCoord.xy)) ? 0.8 : 0.2;\n}\n"
+                .into(),
+            StageSpec::Points { .. } => "flat out vec4 texla_value;\n\
+                 void main() {\n    ivec2 texel;\n    point(gl_VertexID, texel, texla_value);\n    \
+                 gl_Position = vec4((2.0 * vec2(texel) + 1.0) * texla_inverse - 1.0, 0.0, 1.0);\n    \
+                 gl_PointSize = 1.0;\n}\n"
+                .into(),
+            StageSpec::Fragment { outputs, mask } => {
+                let mut text = "void main() {\n    ivec2 p = ivec2(gl_FragCoord.xy);\n".to_owned();
+                let names: Vec<_> = (0..outputs.len()).map(|i| format!("texla_v{i}")).collect();
+                let _ = writeln!(text, "    vec4 {};", names.join(", "));
+                match names.as_slice() {
+                    [one] => {
+                        let _ = writeln!(text, "    {one} = kernel(p);");
+                    }
+                    _ => {
+                        let _ = writeln!(text, "    kernel(p, {});", names.join(", "));
+                    }
+                }
+                if *mask {
+                    // Lanes past the end stay zero, whatever the kernel says.
+                    text.push_str("    int t = texel_index(p);\n    if (t >= texla_tail.x) {\n");
+                    text.push_str("        int lanes = t == texla_tail.x ? texla_tail.y : 0;\n");
+                    for name in &names {
+                        let _ = writeln!(
+                            text,
+                            "        {name} = vec4(lanes > 0 ? {name}.x : 0.0, lanes > 1 ? {name}.y : 0.0, \
+                             lanes > 2 ? {name}.z : 0.0, 0.0);"
+                        );
+                    }
+                    text.push_str("    }\n");
+                }
+                for (i, name) in names.iter().enumerate() {
+                    let _ = writeln!(text, "    texla_out{i} = {name};");
+                }
+                text + "}\n"
+            }
+        }
+    }
+}
+
+/// The functions through which a body reads one input.
+fn accessors(input: &InputSpec, fold: Fold) -> String {
+    let x = &input.name;
+    let (texel, value) = if input.unsigned { ("uvec4", "uint") } else { ("vec4", "float") };
+    let position = match fold {
+        Fold::General => format!("ivec2(t % texla_{x}_fold.x, t / texla_{x}_fold.x)"),
+        _ => format!("ivec2(t & texla_{x}_fold.x, t >> texla_{x}_fold.y)"),
+    };
+    let here = match fold {
+        Fold::Same => format!("{x}_at(p)"),
+        Fold::Single => format!("{x}_at(ivec2(0))"),
+        Fold::PowerOfTwo | Fold::General => format!("{x}_texel(texel_index(p))"),
+    };
+    format!(
+        "#if TEXLA_COMPUTED_COORDINATES\n\
+         {texel} {x}_at(ivec2 q) {{ return textureLod(texla_{x}, (vec2(q) + 0.5) * texla_{x}_inverse, 0.0); }}\n\
+         #else\n\
+         {texel} {x}_at(ivec2 q) {{ return texelFetch(texla_{x}, q, 0); }}\n\
+         #endif\n\
+         {texel} {x}_texel(int t) {{ return {x}_at({position}); }}\n\
+         {texel} {x}(ivec2 p) {{ return {here}; }}\n\
+         {value} {x}_element(uint i) {{ return {x}_texel(int(i >> 2u))[int(i & 3u)]; }}\n\
+         {value} {x}_value() {{ return {x}_at(ivec2(0)).x; }}\n\
+         ivec2 {x}_extent() {{ return textureSize(texla_{x}, 0); }}\n"
+    )
+}

@@ -1,0 +1,28 @@
+//! Layer 2: kernels and passes.
+//!
+//! A [`Kernel`] is a GLSL function with a typed interface; a [`Pass`] is plain data saying what it reads, writes and
+//! covers; [`Device::execute`](crate::Device::execute) is the only way from a pass to the device. Built-in operations
+//! and a user's own kernels go through the same door.
+
+mod accessors;
+mod domain;
+mod params;
+mod pass;
+mod ping_pong;
+mod points;
+mod pool;
+mod predicate;
+mod user;
+
+pub use domain::{Accum, Domain, Predicate};
+pub use params::{Field, FieldType, NoParams, ParamType, ParamValue, Params};
+pub use pass::{Operand, Pass, TargetOperand, View};
+pub use ping_pong::PingPong;
+pub use points::{Points, PointsKernel};
+pub use pool::PoolStats;
+pub use predicate::{Condition, Mask};
+pub use user::Kernel;
+
+pub(crate) use accessors::{InputSpec, KernelSpec, StageSpec};
+pub(crate) use pass::Compiled;
+pub(crate) use pool::{Pool, PooledTexture};

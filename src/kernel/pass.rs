@@ -1,0 +1,330 @@
+//! A pass as plain data, and the kernel it runs.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::accessors::{Fold, KernelSpec, StageSpec};
+use super::domain::{Accum, Domain, Predicate};
+use super::predicate::Prepared;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::gl::{Area, Blend, Depth, DrawCall, Program, ProgramSource, Source, Stage, Texture, UniformValue, glsl};
+use crate::shape::Extent;
+
+/// A texture as a kernel sees it: the used extent and where the last element lies.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    pub(crate) texture: &'a Texture,
+    pub(crate) device: &'a Device,
+    pub(crate) extent: Extent,
+    /// Texel of the first padding lane and the lanes in use there.
+    pub(crate) tail: [i32; 2],
+}
+
+impl<'a> View<'a> {
+    /// All of a texture, without padding.
+    pub(crate) fn whole(device: &'a Device, texture: &'a Texture) -> Self {
+        View { texture, device, extent: texture.extent(), tail: [i32::MAX, 0] }
+    }
+
+    /// The lower left part of a texture.
+    pub(crate) fn part(device: &'a Device, texture: &'a Texture, extent: Extent) -> Self {
+        View { texture, device, extent, tail: [i32::MAX, 0] }
+    }
+
+    /// The extent in texels.
+    pub fn extent(&self) -> Extent {
+        self.extent
+    }
+}
+
+/// Data that a kernel can read.
+pub trait Operand {
+    /// The data as a kernel sees it.
+    fn view(&self) -> View<'_>;
+}
+
+/// Data that a kernel can write. The exclusive borrow makes reading and writing one texture a compile error.
+pub trait TargetOperand: Operand {
+    /// The data as a target.
+    fn target(&mut self) -> View<'_> {
+        self.view()
+    }
+}
+
+/// A kernel with the programs compiled from it so far: one for each way in which inputs lie against targets.
+pub(crate) struct Compiled {
+    spec: KernelSpec,
+    device: Device,
+    programs: RefCell<HashMap<Vec<Fold>, Rc<Program>>>,
+}
+
+impl Compiled {
+    /// Checks the interface. Nothing is compiled yet.
+    pub fn new(device: &Device, spec: KernelSpec) -> Result<Self> {
+        spec.check()?;
+        Ok(Compiled { spec, device: device.clone(), programs: RefCell::new(HashMap::new()) })
+    }
+
+    pub fn spec(&self) -> &KernelSpec {
+        &self.spec
+    }
+
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The program for these folds, compiled on first use.
+    pub fn program(&self, folds: &[Fold]) -> Result<Rc<Program>> {
+        if let Some(program) = self.programs.borrow().get(folds) {
+            return Ok(Rc::clone(program));
+        }
+        let spec = &self.spec;
+        let body = Source { name: &spec.file, text: &spec.text };
+        let (before, after) = (spec.before(folds), spec.after());
+        let plain = |body| Stage { before: String::new(), body, after: String::new() };
+        let mine = Stage { before, body, after };
+        let (vertex, fragment) = match &spec.stage {
+            StageSpec::Points { .. } => (mine, plain(glsl!("points.frag"))),
+            _ => (plain(glsl!("quad.vert")), mine),
+        };
+        let attributes = match &spec.stage {
+            StageSpec::Points { attributes } => {
+                attributes.iter().map(|(name, attribute)| (name.as_str(), *attribute)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let program = Rc::new(Program::new(
+            self.device.gl(),
+            &ProgramSource {
+                name: &spec.name,
+                vertex,
+                fragment,
+                uniforms: spec.uniforms(),
+                attributes: &attributes,
+            },
+        )?);
+        self.programs.borrow_mut().insert(folds.to_vec(), Rc::clone(&program));
+        Ok(program)
+    }
+}
+
+/// What to draw: a kernel, its targets, inputs and parameters, the domain, and how fragments meet the targets.
+pub struct Pass<'a> {
+    pub(crate) kernel: &'a Compiled,
+    pub(crate) targets: Vec<View<'a>>,
+    pub(crate) inputs: Vec<View<'a>>,
+    pub(crate) params: Vec<UniformValue>,
+    pub(crate) domain: Domain<'a>,
+    pub(crate) accum: Accum,
+    pub(crate) predicate: Predicate<'a>,
+}
+
+impl<'a> Pass<'a> {
+    /// A pass that replaces every texel of its targets.
+    pub(crate) fn new(kernel: &'a Compiled, targets: Vec<View<'a>>, inputs: Vec<View<'a>>) -> Self {
+        let (domain, accum, predicate) = (Domain::Full, Accum::Replace, Predicate::Always);
+        Pass { kernel, targets, inputs, params: Vec::new(), domain, accum, predicate }
+    }
+
+    pub(crate) fn params(mut self, params: Vec<UniformValue>) -> Self {
+        self.params = params;
+        self
+    }
+
+    /// The same pass on another domain.
+    pub fn on(mut self, domain: Domain<'a>) -> Self {
+        self.domain = domain;
+        self
+    }
+
+    /// The same pass with another way of meeting the targets.
+    pub fn accumulate(mut self, accum: Accum) -> Self {
+        self.accum = accum;
+        self
+    }
+
+    /// The same pass on part of its texels.
+    pub fn only(mut self, predicate: Predicate<'a>) -> Self {
+        self.predicate = predicate;
+        self
+    }
+
+    fn fail(&self, detail: String) -> Error {
+        Error::Interface { kernel: self.kernel.spec.name.clone(), detail }
+    }
+
+    /// What can be wrong with the inputs, found before GL is touched.
+    pub(super) fn check_inputs(&self) -> Result<()> {
+        let spec = &self.kernel.spec;
+        if self.inputs.len() != spec.inputs.len() {
+            let names: Vec<_> = spec.inputs.iter().map(|i| i.name.as_str()).collect();
+            let (found, wanted) = (self.inputs.len(), names.join(", "));
+            return Err(self.fail(format!("{found} inputs given, expected {}: {wanted}", names.len())));
+        }
+        for (view, input) in self.inputs.iter().zip(&spec.inputs) {
+            if !view.device.same(&self.kernel.device) {
+                return Err(Error::WrongDevice { op: spec.name.clone(), operand: input.name.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// What can be wrong with the targets, and with both together.
+    fn check_targets(&self) -> Result<Extent> {
+        let spec = &self.kernel.spec;
+        let name = || spec.name.clone();
+        let outputs = match &spec.stage {
+            StageSpec::Fragment { outputs, .. } => outputs.len(),
+            StageSpec::Points { .. } => 1,
+            StageSpec::Condition => 0,
+        };
+        if self.targets.len() != outputs {
+            return Err(self.fail(format!("{} targets given, expected {outputs}", self.targets.len())));
+        }
+        if self.targets.iter().any(|t| !t.device.same(&self.kernel.device)) {
+            return Err(Error::WrongDevice { op: name(), operand: "target".into() });
+        }
+        for (input, spec_input) in self.inputs.iter().zip(&spec.inputs) {
+            if self.targets.iter().any(|t| t.texture.raw() == input.texture.raw()) {
+                return Err(Error::Feedback { kernel: name(), input: spec_input.name.clone() });
+            }
+        }
+        if self.targets.iter().any(|t| !t.texture.is_owned()) {
+            let what = format!("kernel `{}`", spec.name);
+            return Err(Error::Unsupported { what, why: "a texture borrowed from the host is read-only".into() });
+        }
+        let caps = self.kernel.device.capabilities();
+        if outputs > caps.max_draw_buffers as usize || spec.inputs.len() > caps.texture_units as usize {
+            return Err(Error::Unsupported {
+                what: format!("kernel `{}`", spec.name),
+                why: format!(
+                    "it needs {outputs} draw buffers and {} textures, the device has {} and {}",
+                    spec.inputs.len(),
+                    caps.max_draw_buffers,
+                    caps.texture_units
+                ),
+            });
+        }
+        let blended = match self.accum {
+            Accum::Replace => true,
+            Accum::Add => caps.float_blend,
+            Accum::Max | Accum::Min => caps.float_min_max,
+        };
+        if !blended {
+            let (what, why) = (format!("kernel `{}` with {:?}", spec.name, self.accum), "no float blending".into());
+            return Err(Error::Unsupported { what, why });
+        }
+        let Some(first) = self.targets.first() else { return Err(self.fail("a pass needs a target".into())) };
+        if self.targets.iter().any(|t| t.extent != first.extent) {
+            return Err(self.fail("the targets differ in extent".into()));
+        }
+        Ok(first.extent)
+    }
+
+    fn area(&self, extent: Extent) -> Result<Area<'a>> {
+        let outside = |what, at: u32, bound: u32| {
+            (at >= bound).then(|| Error::IndexOutOfRange { what, index: at as usize, bound: bound as usize })
+        };
+        let is_points = matches!(self.kernel.spec.stage, StageSpec::Points { .. });
+        if is_points != matches!(self.domain, Domain::Points(_)) {
+            return Err(self.fail("points and only points go with a points kernel".into()));
+        }
+        let lines = self.kernel.device.capabilities().exact_lines;
+        let (w, h) = (extent.width as i32, extent.height as i32);
+        Ok(match self.domain {
+            Domain::Full => Area::Rect([0, 0, w, h]),
+            Domain::Rect { x, y, width, height } => {
+                if x.checked_add(width).is_none_or(|r| r > extent.width)
+                    || y.checked_add(height).is_none_or(|t| t > extent.height)
+                {
+                    let what = format!("rectangle {width}x{height} at ({x}, {y}) leaves the target of {extent}");
+                    return Err(self.fail(what));
+                }
+                Area::Rect([x, y, width, height].map(|v| v as i32))
+            }
+            Domain::Row(y) => match outside("row", y, extent.height) {
+                Some(e) => return Err(e),
+                None if lines => Area::Row(y as i32),
+                None => Area::Rect([0, y as i32, w, 1]),
+            },
+            Domain::Column(x) => match outside("column", x, extent.width) {
+                Some(e) => return Err(e),
+                None if lines => Area::Column(x as i32),
+                None => Area::Rect([x as i32, 0, 1, h]),
+            },
+            Domain::Points(points) => Area::Points(points.buffer()),
+        })
+    }
+
+    /// How an input lies against the target.
+    fn fold(target: Extent, input: &View<'_>) -> Fold {
+        let one = Extent::new(1, 1);
+        match input.extent {
+            e if e == target && e.width.is_power_of_two() => Fold::Same,
+            e if e == one => Fold::Single,
+            e if e.width.is_power_of_two() => Fold::PowerOfTwo,
+            _ => Fold::General,
+        }
+    }
+
+    /// The program and its uniforms for a target of this extent; `target` is absent for passes that write depth.
+    pub(super) fn prepare(&self, extent: Extent, target: Option<&View<'_>>) -> Result<Prepared> {
+        let folds: Vec<_> = self.inputs.iter().map(|input| Self::fold(extent, input)).collect();
+        let program = self.kernel.program(&folds)?;
+        let inverse = |e: Extent| UniformValue::Vec2([1.0 / e.width as f32, 1.0 / e.height as f32]);
+        let mut uniforms = Vec::with_capacity(2 * self.inputs.len() + 4 + self.params.len());
+        for (input, fold) in self.inputs.iter().zip(&folds) {
+            let width = input.extent.width;
+            uniforms.push(inverse(input.texture.extent()));
+            uniforms.push(UniformValue::IVec2(match fold {
+                Fold::General => [width as i32, 0],
+                _ => [width as i32 - 1, width.trailing_zeros() as i32],
+            }));
+        }
+        // Points are placed in the whole texture: the viewport of a points draw is that of the framebuffer.
+        uniforms.push(inverse(target.map_or(extent, |t| t.texture.extent())));
+        uniforms.push(UniformValue::Int(extent.width as i32));
+        uniforms.push(UniformValue::IVec2(target.map_or([i32::MAX, 0], |t| t.tail)));
+        uniforms.push(UniformValue::Int(0));
+        uniforms.extend(self.params.iter().cloned());
+        Ok(Prepared { program, uniforms })
+    }
+
+    /// Runs the pass: checks, program, uniforms, one draw.
+    pub(crate) fn execute(&self) -> Result<()> {
+        self.check_inputs()?;
+        let extent = self.check_targets()?;
+        let area = self.area(extent)?;
+        let prepared = self.prepare(extent, self.targets.first())?;
+        let (mask, depth) = match self.predicate {
+            Predicate::Always => (None, Depth::Off),
+            // The primitives lie at 0.5: less than the 0.8 of a true cell, more than the 0.2 of a false one.
+            Predicate::If(mask) => (Some(mask), Depth::Less),
+            Predicate::Unless(mask) => (Some(mask), Depth::Greater),
+        };
+        let whole = self.targets.first().map_or(extent, |t| t.texture.extent());
+        let depth_target = match mask {
+            Some(mask) => Some(mask.texture_for(&self.kernel.spec.name, extent, whole, &self.kernel.device)?),
+            None => None,
+        };
+        self.kernel.device.gl().draw(&DrawCall {
+            name: &self.kernel.spec.name,
+            program: &prepared.program,
+            targets: self.targets.iter().map(|t| t.texture).collect(),
+            depth_target,
+            inputs: self.inputs.iter().map(|i| i.texture).collect(),
+            uniforms: prepared.uniforms,
+            first_uniform: self.inputs.len(),
+            area,
+            blend: match self.accum {
+                Accum::Replace => Blend::Replace,
+                Accum::Add => Blend::Add,
+                Accum::Max => Blend::Max,
+                Accum::Min => Blend::Min,
+            },
+            depth,
+        })
+    }
+}

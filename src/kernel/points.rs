@@ -1,0 +1,146 @@
+//! Vertices to be scattered as points, and kernels that place them [Krueger05] 44.2.3, [BeyondVector] 28.4.3.
+
+use super::accessors::{InputSpec, KernelSpec, StageSpec};
+use super::domain::{Accum, Domain};
+use super::params::Params;
+use super::pass::{Compiled, Operand, Pass, TargetOperand};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::gl::{Attribute, VertexBuffer};
+
+/// A set of vertices with the same attributes, on the device.
+pub struct Points {
+    device: Device,
+    buffer: VertexBuffer,
+}
+
+impl Points {
+    /// Uploads one or more arrays of four floats a vertex; the kernel sees them as `attribute0`, `attribute1`, ...
+    ///
+    /// *Cost*: one upload for each array. *Errors*: [`Error::LengthMismatch`] when the arrays differ in length,
+    /// [`Error::NonFinite`], [`Error::OutOfMemory`].
+    pub fn new(device: &Device, arrays: &[&[[f32; 4]]]) -> Result<Self> {
+        let count = arrays.first().map_or(0, |a| a.len());
+        for array in arrays {
+            if array.len() != count {
+                let (found, expected) = (array.len(), count);
+                return Err(Error::LengthMismatch { op: "Points::new", operand: "arrays", found, expected });
+            }
+            crate::error::check_finite("Points::new", array.iter().flatten().map(|v| f64::from(*v)))?;
+        }
+        let words: Vec<&[u32]> = arrays.iter().map(|a| bytemuck::cast_slice(a)).collect();
+        Self::with_attributes(device, count, &vec![Attribute::Vec4; arrays.len()], &words)
+    }
+
+    pub(crate) fn with_attributes(
+        device: &Device,
+        count: usize,
+        attributes: &[Attribute],
+        words: &[&[u32]],
+    ) -> Result<Self> {
+        let _scope = device.scope()?;
+        let buffer = VertexBuffer::new(device.gl(), count, attributes, words, "points")?;
+        Ok(Points { device: device.clone(), buffer })
+    }
+
+    /// Replaces one attribute's array; the number of vertices stays.
+    pub(crate) fn fill(&self, attribute: usize, words: &[u32]) -> Result<()> {
+        let _scope = self.device.scope()?;
+        self.buffer.fill(attribute, words, "points")
+    }
+
+    pub(crate) fn buffer(&self) -> &VertexBuffer {
+        &self.buffer
+    }
+
+    /// Number of vertices.
+    pub fn len(&self) -> usize {
+        self.buffer.count()
+    }
+
+    /// True if there is no vertex.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A kernel that places points: `void point(int i, out ivec2 texel, out vec4 value)`, run in the vertex stage.
+///
+/// A texel outside the target drops the point. Points meet the target in their order, so results repeat.
+///
+/// ```
+/// use texla::kernel::{Accum, NoParams, Points, PointsKernel};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let body = "void point(int i, out ivec2 texel, out vec4 value) {
+///     texel = texel_position(int(attribute0.x));   // a bin
+///     value = vec4(attribute0.y, 0.0, 0.0, 0.0);   // a weight
+/// }";
+/// let histogram = PointsKernel::<NoParams>::new(dev, "histogram", [], 1, body)?;
+/// let points = Points::new(dev, &[&[[1., 2., 0., 0.], [0., 1., 0., 0.], [1., 3., 0., 0.]]])?;
+/// let mut bins = texla::Vector::zeros(dev, 8)?;
+/// histogram.run(&mut bins, [], &points, &NoParams, Accum::Add)?;
+/// assert_eq!(bins.read()?, [1., 0., 0., 0., 5., 0., 0., 0.]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct PointsKernel<P: Params> {
+    compiled: Compiled,
+    attributes: usize,
+    params: std::marker::PhantomData<P>,
+}
+
+impl<P: Params> PointsKernel<P> {
+    /// Compiles a kernel that reads `inputs` and `attributes` arrays of four floats a vertex.
+    ///
+    /// *Errors*: [`Error::Shader`] with file and line, [`Error::Interface`].
+    pub fn new<const N: usize>(
+        device: &Device,
+        name: &str,
+        inputs: [&str; N],
+        attributes: usize,
+        body: &str,
+    ) -> Result<Self> {
+        let named = (0..attributes).map(|i| (format!("attribute{i}"), Attribute::Vec4)).collect();
+        let spec = KernelSpec {
+            name: name.to_owned(),
+            stage: StageSpec::Points { attributes: named },
+            inputs: inputs.iter().map(|i| InputSpec::float(i)).collect(),
+            params: P::FIELDS.to_vec(),
+            generated: String::new(),
+            file: name.to_owned(),
+            text: body.to_owned(),
+        };
+        let compiled = Compiled::new(device, spec)?;
+        super::user::compile_now(&compiled)?;
+        Ok(PointsKernel { compiled, attributes, params: std::marker::PhantomData })
+    }
+
+    /// Scatters `points` into `target`.
+    ///
+    /// *Cost*: 1 draw. *Errors*: [`Error::Interface`] when the points have other attributes than the kernel,
+    /// [`Error::Unsupported`] without float blending.
+    pub fn run<T: TargetOperand, const N: usize>(
+        &self,
+        target: &mut T,
+        inputs: [&dyn Operand; N],
+        points: &Points,
+        params: &P,
+        accum: Accum,
+    ) -> Result<()> {
+        let device = self.compiled.device();
+        if points.buffer.attributes().len() != self.attributes || !points.device.same(device) {
+            let detail = format!("the points have {} attributes", points.buffer.attributes().len());
+            let detail = format!("{detail}, expected {} on the kernel's device", self.attributes);
+            return Err(Error::Interface { kernel: self.compiled.spec().name.clone(), detail });
+        }
+        if points.is_empty() {
+            return Ok(());
+        }
+        let _scope = device.scope()?;
+        let pass = Pass::new(&self.compiled, vec![target.target()], inputs.iter().map(|i| i.view()).collect())
+            .params(params.values().into_iter().map(|v| v.0).collect())
+            .on(Domain::Points(points))
+            .accumulate(accum);
+        device.execute(&pass)
+    }
+}

@@ -1,0 +1,135 @@
+//! Textures kept for reuse [Krueger05] 44.3.4 (`clMemMan`): one free list per size class and format, with a byte
+//! budget past which the longest unused go.
+//!
+//! Data that a host can be handed has a class of its own for every extent, so that a vector's texture is never larger
+//! than the vector's extent. Scratch textures, which no one sees, are rounded up to powers of two.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::gl::{Format, Texture};
+use crate::shape::Extent;
+
+use crate::device::Device;
+
+/// What the pool holds and has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolStats {
+    /// Textures in use by data and operations.
+    pub live: u64,
+    /// Their bytes.
+    pub live_bytes: u64,
+    /// Most bytes ever in use at once.
+    pub peak_bytes: u64,
+    /// Textures waiting for reuse.
+    pub free: u64,
+    /// Their bytes, at most the budget.
+    pub free_bytes: u64,
+    /// Requests served from the free lists.
+    pub reused: u64,
+    /// Requests that went to the driver.
+    pub allocated: u64,
+}
+
+pub(crate) struct Pool {
+    free: HashMap<(Extent, Format), Vec<(Rc<Texture>, u64)>>,
+    clock: u64,
+    budget: u64,
+    stats: PoolStats,
+}
+
+impl Pool {
+    pub fn new(budget: u64) -> Self {
+        Pool { free: HashMap::new(), clock: 0, budget, stats: PoolStats::default() }
+    }
+
+    pub fn stats(&self) -> PoolStats {
+        self.stats
+    }
+
+    /// The extent of the size class in which scratch of this extent lives.
+    pub fn scratch_class(extent: Extent, limit: u32) -> Extent {
+        let round = |side: u32| side.checked_next_power_of_two().filter(|s| *s <= limit).unwrap_or(side);
+        Extent::new(round(extent.width), round(extent.height))
+    }
+
+    pub fn take(&mut self, extent: Extent, format: Format) -> Option<Rc<Texture>> {
+        let (texture, _) = self.free.get_mut(&(extent, format))?.pop()?;
+        self.stats.free -= 1;
+        self.stats.free_bytes -= texture.bytes();
+        self.stats.reused += 1;
+        self.count_live(&texture);
+        Some(texture)
+    }
+
+    /// Counts a texture that the driver has just made.
+    pub fn allocated(&mut self, texture: &Texture) {
+        self.stats.allocated += 1;
+        self.count_live(texture);
+    }
+
+    fn count_live(&mut self, texture: &Texture) {
+        self.stats.live += 1;
+        self.stats.live_bytes += texture.bytes();
+        self.stats.peak_bytes = self.stats.peak_bytes.max(self.stats.live_bytes);
+    }
+
+    pub fn give(&mut self, texture: Rc<Texture>) {
+        self.stats.live -= 1;
+        self.stats.live_bytes -= texture.bytes();
+        if texture.bytes() > self.budget {
+            return;
+        }
+        self.clock += 1;
+        self.stats.free += 1;
+        self.stats.free_bytes += texture.bytes();
+        let class = (texture.extent(), texture.format());
+        self.free.entry(class).or_default().push((texture, self.clock));
+        self.shrink(self.budget);
+    }
+
+    /// Drops the longest unused until at most `budget` bytes wait.
+    pub fn shrink(&mut self, budget: u64) {
+        while self.stats.free_bytes > budget {
+            let oldest = self
+                .free
+                .iter()
+                .filter_map(|(class, list)| list.first().map(|(_, stamp)| (*stamp, *class)))
+                .min_by_key(|(stamp, _)| *stamp);
+            let Some((_, class)) = oldest else { return };
+            let Some(list) = self.free.get_mut(&class) else { return };
+            let (texture, _) = list.remove(0);
+            if list.is_empty() {
+                self.free.remove(&class);
+            }
+            self.stats.free -= 1;
+            self.stats.free_bytes -= texture.bytes();
+        }
+    }
+}
+
+/// A texture that goes back to its pool when dropped.
+pub(crate) struct PooledTexture {
+    texture: Rc<Texture>,
+    device: Device,
+}
+
+impl PooledTexture {
+    pub fn new(device: &Device, texture: Rc<Texture>) -> Self {
+        PooledTexture { texture, device: device.clone() }
+    }
+
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    pub fn texture(&self) -> &Texture {
+        &self.texture
+    }
+}
+
+impl Drop for PooledTexture {
+    fn drop(&mut self) {
+        self.device.give_back(Rc::clone(&self.texture));
+    }
+}

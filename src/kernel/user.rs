@@ -1,0 +1,121 @@
+//! A user's own kernel.
+
+use super::accessors::{Fold, InputSpec, KernelSpec, StageSpec};
+use super::domain::{Accum, Domain, Predicate};
+use super::params::Params;
+use super::pass::{Compiled, Operand, Pass, TargetOperand};
+use crate::device::Device;
+use crate::error::Result;
+
+/// Compiles the form that most runs will use, so that errors show when the kernel is made and not when it is run.
+pub(super) fn compile_now(compiled: &Compiled) -> Result<()> {
+    let _scope = compiled.device().scope()?;
+    compiled.program(&vec![Fold::Same; compiled.spec().inputs.len()]).map(|_| ())
+}
+
+/// A GLSL function run once for each texel of a target.
+///
+/// The body defines `vec4 kernel(ivec2 p)`, or `void kernel(ivec2 p, out vec4 o0, out vec4 o1, ...)` for several
+/// targets. For an input `x` it can call `x(p)`, `x_at(q)`, `x_texel(t)`, `x_element(i)`, `x_value()` and
+/// `x_extent()`; the parameters are plain variables; `texel_index(p)` numbers the target's texels, four elements each.
+/// Lanes past the end of a vector are kept zero. The body may `#include "include/exact.glsl"` for exact arithmetic.
+///
+/// ```
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// use texla::{Vector, kernel::Kernel};
+/// texla::params! { struct Relax { omega: f32 } }
+/// let body = "vec4 kernel(ivec2 p) { return x(p) + omega * (b(p) - x(p)); }";
+/// let relax = Kernel::<Relax>::new(dev, "relax", ["x", "b"], body)?;
+/// let (x, b) = (Vector::from_slice(dev, &[1.0, 2.0, 3.0])?, Vector::from_slice(dev, &[3.0, 2.0, 1.0])?);
+/// let mut y = Vector::zeros(dev, 3)?;
+/// relax.run(&mut y, [&x, &b], &Relax { omega: 0.5 })?;
+/// assert_eq!(y.read()?, [2.0, 2.0, 2.0]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct Kernel<P: Params> {
+    compiled: Compiled,
+    params: std::marker::PhantomData<P>,
+}
+
+impl<P: Params> Kernel<P> {
+    /// Compiles a kernel with one target.
+    ///
+    /// *Errors*: [`Error::Shader`](crate::Error::Shader) with file and line,
+    /// [`Error::Interface`](crate::Error::Interface) when names clash or the body declares uniforms of its own.
+    pub fn new<const N: usize>(device: &Device, name: &str, inputs: [&str; N], body: &str) -> Result<Self> {
+        Self::with_outputs(device, name, inputs, 1, body)
+    }
+
+    /// Compiles a kernel with `outputs` targets, written in one pass.
+    pub fn with_outputs<const N: usize>(
+        device: &Device,
+        name: &str,
+        inputs: [&str; N],
+        outputs: usize,
+        body: &str,
+    ) -> Result<Self> {
+        let outputs = (0..outputs).map(|i| format!("o{i}")).collect();
+        let spec = KernelSpec {
+            name: name.to_owned(),
+            stage: StageSpec::Fragment { outputs, mask: true },
+            inputs: inputs.iter().map(|i| InputSpec::float(i)).collect(),
+            params: P::FIELDS.to_vec(),
+            generated: String::new(),
+            file: name.to_owned(),
+            text: body.to_owned(),
+        };
+        let compiled = Compiled::new(device, spec)?;
+        compile_now(&compiled)?;
+        Ok(Kernel { compiled, params: std::marker::PhantomData })
+    }
+
+    /// Runs the kernel on every texel of `target`. *Cost*: 1 draw.
+    ///
+    /// *Errors*: [`Error::Interface`](crate::Error::Interface) when inputs or targets differ in number from what was
+    /// declared, [`Error::WrongDevice`](crate::Error::WrongDevice).
+    pub fn run<T: TargetOperand, const N: usize>(
+        &self,
+        target: &mut T,
+        inputs: [&dyn Operand; N],
+        params: &P,
+    ) -> Result<()> {
+        self.run_on(target, inputs, params, Domain::Full, Accum::Replace, Predicate::Always)
+    }
+
+    /// Runs the kernel on part of `target`, or blended with what it holds. *Cost*: 1 draw.
+    ///
+    /// *Errors*: as [`run`](Self::run), and [`Error::Unsupported`](crate::Error::Unsupported) without float blending.
+    pub fn run_on<T: TargetOperand, const N: usize>(
+        &self,
+        target: &mut T,
+        inputs: [&dyn Operand; N],
+        params: &P,
+        domain: Domain<'_>,
+        accum: Accum,
+        predicate: Predicate<'_>,
+    ) -> Result<()> {
+        self.run_many([target], inputs, params, domain, accum, predicate)
+    }
+
+    /// Runs a kernel with several targets of one extent. *Cost*: 1 draw. *Errors*: as [`run_on`](Self::run_on).
+    pub fn run_many<const M: usize, const N: usize>(
+        &self,
+        targets: [&mut dyn TargetOperand; M],
+        inputs: [&dyn Operand; N],
+        params: &P,
+        domain: Domain<'_>,
+        accum: Accum,
+        predicate: Predicate<'_>,
+    ) -> Result<()> {
+        let device = self.compiled.device();
+        let _scope = device.scope()?;
+        let targets = targets.into_iter().map(|t| t.target()).collect();
+        let pass = Pass::new(&self.compiled, targets, inputs.iter().map(|i| i.view()).collect())
+            .params(params.values().into_iter().map(|v| v.0).collect())
+            .on(domain)
+            .accumulate(accum)
+            .only(predicate);
+        device.execute(&pass)
+    }
+}
