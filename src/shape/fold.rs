@@ -1,7 +1,7 @@
 //! Folding a long row of texels into a texture that is nearly square.
 //!
 //! A vector kept as a strip one texel wide would end at the texture size limit and be slow to draw, so it is
-//! folded into rows ([Krueger05] 44.2.2, Figure 44-1). The width is a power of two: a shader then finds texel `t`
+//! folded into rows (\[Krueger05\] 44.2.2, Figure 44-1). The width is a power of two: a shader then finds texel `t`
 //! at `(t & (width - 1), t >> log2(width))`, without the integer division that software rasterisers are slow at.
 
 use super::{Extent, Shape};

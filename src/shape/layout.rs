@@ -16,7 +16,7 @@ pub enum Layout {
     /// Four consecutive elements per texel, texels folded row by row: the layout of vectors.
     ///
     /// Element `k` is in channel `k % 4` of texel `t = k / 4`, which is at `(t % width, t / width)`. The width is the
-    /// power of two of [`fold_extent`](super::fold_extent). After [Krueger05] 44.2.2, with runs of four in place of
+    /// power of two of [`fold_extent`](super::fold_extent). After \[Krueger05\] 44.2.2, with runs of four in place of
     /// 2x2 blocks. A column of 10:
     ///
     /// ```text
@@ -25,7 +25,7 @@ pub enum Layout {
     ///   y=1  [8 9 . .]   [. . . .]
     /// ```
     Folded,
-    /// Four elements of one column per texel: the layout of dense matrices, [Moravanszky03] 2.1.
+    /// Four elements of one column per texel: the layout of dense matrices, \[Moravanszky03\] 2.1.
     ///
     /// Element `(i, j)` is in channel `i % 4` of texel `(j, i / 4)`. A 5x3 matrix:
     ///
@@ -37,7 +37,7 @@ pub enum Layout {
     ///   12 13 14
     /// ```
     Column4,
-    /// A block of 2x2 elements per texel, [Krueger05] 44.2.2.
+    /// A block of 2x2 elements per texel, \[Krueger05\] 44.2.2.
     ///
     /// Element `(i, j)` is in channel `2 (i % 2) + j % 2` of texel `(j / 2, i / 2)`. A 3x3 matrix:
     ///
@@ -47,7 +47,7 @@ pub enum Layout {
     ///   6 7 8      y=1  [6 7 . .]   [8 . . .]
     /// ```
     Block2x2,
-    /// One element per texel, in the red channel: the RED layout of [Goeddeke05].
+    /// One element per texel, in the red channel: the RED layout of \[Goeddeke05\].
     ///
     /// Element `(i, j)` is in channel 0 of texel `(j, i)`. A 2x3 matrix:
     ///
@@ -57,7 +57,7 @@ pub enum Layout {
     ///              y=1  [3 . . .]   [4 . . .]   [5 . . .]
     /// ```
     Single,
-    /// Four systems side by side, one per channel: the RGBA layout of [Goeddeke05].
+    /// Four systems side by side, one per channel: the RGBA layout of \[Goeddeke05\].
     ///
     /// Each system has `q = ceil(len / 4)` unknowns, so that size N means four systems of N/4. Element `k` belongs
     /// to system `k / q`, its channel; unknown `m = k % q` is at `(m % width, m / width)`, with the width of
