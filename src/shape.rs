@@ -1,8 +1,11 @@
 //! Sizes of matrices and of the textures that hold them.
 
+mod fold;
 pub mod layout;
+mod texels;
 
-pub use layout::Layout;
+pub use fold::{fold_extent, max_folded_len};
+pub use layout::{Layout, Place};
 
 use std::fmt;
 
