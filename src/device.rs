@@ -236,3 +236,10 @@ impl std::fmt::Debug for Device {
         write!(f, "Device({}, {})", self.0.gl.caps.borrow().renderer, self.0.gl.api)
     }
 }
+
+impl Device {
+    /// The context's raw GL functions, shared with the host.
+    pub fn glow(&self) -> Arc<glow::Context> {
+        Arc::clone(&self.0.gl.raw)
+    }
+}

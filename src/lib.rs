@@ -1,12 +1,19 @@
 //! texla: TEXture Linear Algebra.
 
+pub mod data;
 pub mod device;
 pub mod error;
 pub mod gl;
+#[cfg(feature = "headless")]
+pub mod headless;
 pub mod host;
 pub mod kernel;
+pub mod ops;
 pub mod shape;
 
+pub use data::{Packed, PendingRead, Scalar, Vector};
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};
+#[cfg(feature = "headless")]
+pub use headless::{Headless, HeadlessOptions};
 pub use shape::{Extent, Layout, Shape};

@@ -1,1 +1,7 @@
-// placeholder
+// Powers of two from the bits of a float: exact, where log2 and exp2 are not.
+
+// 2^-floor(log2 m), kept within the normal range; 1 for m = 0.
+float inverse_scale(float m) {
+    int e = (floatBitsToInt(m) >> 23) & 255;
+    return e == 0 ? 1.0 : intBitsToFloat(clamp(254 - e, 1, 253) << 23);
+}

@@ -106,6 +106,29 @@ impl Texture {
         Texture { gl: gl.clone(), raw, extent, format, owned: false }
     }
 
+    /// Compares a borrowed texture with what the driver says of it, where the driver can be asked (not before ES 3.1).
+    pub fn check_extent(&self) -> Result<()> {
+        if self.gl.api == super::Api::Es30 && self.gl.version < (3, 1) {
+            return Ok(());
+        }
+        self.gl.bind_unit(0, self.raw);
+        self.gl.activate_unit(0);
+        // SAFETY: the context is current inside a scope; the texture is bound.
+        let found = unsafe {
+            [glow::TEXTURE_WIDTH, glow::TEXTURE_HEIGHT]
+                .map(|q| self.gl.raw.get_tex_level_parameter_i32(glow::TEXTURE_2D, 0, q).max(0) as u32)
+        };
+        self.gl.check("borrowing a texture")?;
+        if found != [self.extent.width, self.extent.height] {
+            let [width, height] = found;
+            return Err(Error::Unsupported {
+                what: format!("borrowing a texture as {}", self.extent),
+                why: format!("the driver says it has {}", Extent::new(width, height)),
+            });
+        }
+        Ok(())
+    }
+
     pub fn raw(&self) -> glow::NativeTexture {
         self.raw
     }

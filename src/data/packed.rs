@@ -1,0 +1,113 @@
+//! A rectangular array of floats in one texture, in any of the layouts.
+
+use crate::device::Device;
+use crate::error::{Error, Result, check_finite};
+use crate::gl::Format;
+use crate::kernel::{Operand, PooledTexture, TargetOperand, View};
+use crate::shape::{Extent, Layout, Shape};
+
+use super::vector::Vector;
+
+/// A rectangular array in one texture, in a [`Layout`] of one's choice: what passes between the layouts of the
+/// sources, and what a host draws from. Padding lanes are zero.
+///
+/// ```
+/// use texla::{Layout, Packed, Shape};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let columns = Packed::from_rows(dev, Shape::new(2, 3), Layout::Column4, &[1., 2., 3., 4., 5., 6.])?;
+/// let blocks = columns.repack(Layout::Block2x2)?;
+/// assert_eq!(blocks.read()?, [1., 2., 3., 4., 5., 6.]);
+/// assert_eq!((blocks.extent().width, blocks.extent().height), (2, 1));
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct Packed {
+    texture: PooledTexture,
+    shape: Shape,
+    layout: Layout,
+}
+
+impl Packed {
+    pub(crate) fn uninit(device: &Device, shape: Shape, layout: Layout) -> Result<Self> {
+        let extent = layout.extent(shape, device.max_texture_size())?;
+        let extent = Extent::new(extent.width.max(1), extent.height.max(1));
+        let texture = device.texture(extent, Format::Rgba32F, "Packed")?;
+        Ok(Packed { texture, shape, layout })
+    }
+
+    /// An array from its elements, row by row.
+    ///
+    /// *Cost*: 1 upload. *Errors*: [`Error::LengthMismatch`], [`Error::NonFinite`], [`Error::TooLarge`],
+    /// [`Error::OutOfMemory`].
+    pub fn from_rows(device: &Device, shape: Shape, layout: Layout, values: &[f32]) -> Result<Self> {
+        if values.len() != shape.len() {
+            let (found, expected) = (values.len(), shape.len());
+            return Err(Error::LengthMismatch { op: "Packed::from_rows", operand: "values", found, expected });
+        }
+        check_finite("Packed::from_rows", values.iter().map(|v| f64::from(*v)))?;
+        let _scope = device.scope()?;
+        let made = Self::uninit(device, shape, layout)?;
+        let texels = if shape.is_empty() { vec![0.0; 4] } else { layout.pack(shape, made.extent(), values)? };
+        device.gl().upload(made.texture.texture(), bytemuck::cast_slice(&texels), "Packed")?;
+        Ok(made)
+    }
+
+    /// Copies the elements to the host, row by row. *Cost*: 1 readback, which waits for the device.
+    pub fn read(&self) -> Result<Vec<f32>> {
+        if self.shape.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.layout.unpack(self.shape, self.extent(), &self.read_texels()?)
+    }
+
+    /// All texels, padding lanes included. *Cost*: 1 readback.
+    pub fn read_texels(&self) -> Result<Vec<f32>> {
+        let _scope = self.device().scope()?;
+        self.device().gl().read(self.texture.texture(), "Packed")
+    }
+
+    /// The same elements in another layout. *Cost*: 1 draw, 4 fetches a texel. *Errors*: [`Error::TooLarge`].
+    pub fn repack(&self, layout: Layout) -> Result<Packed> {
+        let mut out = Packed::uninit(self.device(), self.shape, layout)?;
+        crate::ops::repack(&mut out, self)?;
+        Ok(out)
+    }
+
+    /// The elements as a column vector, row by row. *Cost*: 1 draw. *Errors*: [`Error::TooLarge`].
+    pub fn to_vector(&self) -> Result<Vector> {
+        crate::ops::repack_to_vector(self)
+    }
+
+    /// Rows and columns.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The layout.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The texture's extent in texels.
+    pub fn extent(&self) -> Extent {
+        self.texture.texture().extent()
+    }
+
+    /// The device the array lives on.
+    pub fn device(&self) -> &Device {
+        self.texture.device()
+    }
+
+    /// The RGBA32F texture, for the host to sample or draw; valid until the array drops.
+    pub fn texture(&self) -> glow::NativeTexture {
+        self.texture.texture().raw()
+    }
+}
+
+impl Operand for Packed {
+    fn view(&self) -> View<'_> {
+        View::whole(self.device(), self.texture.texture())
+    }
+}
+
+impl TargetOperand for Packed {}

@@ -1,0 +1,243 @@
+//! A column vector on the device.
+
+use super::packed::Packed;
+use super::pending::PendingRead;
+use crate::device::Device;
+use crate::error::{Error, Result, check_finite};
+use crate::gl::{Format, Texture};
+use crate::kernel::{Operand, PooledTexture, TargetOperand, View};
+use crate::shape::{Extent, Layout, Shape, fold_extent};
+
+/// A column vector of 32-bit floats, folded into a nearly square RGBA texture with four consecutive elements in each
+/// texel ([`Layout::Folded`]; the fold is that of \[Krueger05\] 44.2.2). Lanes past the last element are zero after every operation.
+///
+/// The length ends at the texture area: `4 · limit²` elements for a limit that is a power of two.
+///
+/// ```
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let x = texla::Vector::from_slice(dev, &[1.0, 2.0, 3.0, 4.0, 5.0])?;
+/// assert_eq!((x.len(), x.extent().width, x.extent().height), (5, 2, 1));
+/// assert_eq!(x.read()?, [1.0, 2.0, 3.0, 4.0, 5.0]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct Vector {
+    storage: Storage,
+    length: usize,
+}
+
+enum Storage {
+    Owned(PooledTexture),
+    Borrowed(Device, Texture),
+}
+
+impl Vector {
+    /// A vector whose elements are yet to be written. Every element must be, padding included.
+    pub(crate) fn uninit(device: &Device, length: usize) -> Result<Self> {
+        let extent = fold_extent(length as u64, device.max_texture_size())?;
+        // An empty vector has a texel that is all padding, so that no operation needs a case for it.
+        let extent = Extent::new(extent.width.max(1), extent.height.max(1));
+        let texture = device.texture(extent, Format::Rgba32F, "Vector")?;
+        Ok(Vector { storage: Storage::Owned(texture), length })
+    }
+
+    /// A vector of zeros.
+    ///
+    /// *Cost*: 1 clear. *Errors*: [`Error::TooLarge`] past the texture area, before anything is allocated;
+    /// [`Error::OutOfMemory`].
+    pub fn zeros(device: &Device, length: usize) -> Result<Self> {
+        let _scope = device.scope()?;
+        let mut made = Self::uninit(device, length)?;
+        made.clear()?;
+        Ok(made)
+    }
+
+    /// A vector of equal elements. *Cost*: 1 draw. *Errors*: as [`zeros`](Self::zeros), [`Error::NonFinite`].
+    pub fn filled(device: &Device, length: usize, value: f32) -> Result<Self> {
+        check_finite("Vector::filled", [f64::from(value)])?;
+        let _scope = device.scope()?;
+        let mut made = Self::uninit(device, length)?;
+        crate::ops::fill(&mut made, value)?;
+        Ok(made)
+    }
+
+    /// A vector with these elements.
+    ///
+    /// *Cost*: 1 upload. *Errors*: [`Error::NonFinite`] with the index of the first NaN or infinity (a shader would
+    /// not keep it); [`Error::TooLarge`], [`Error::OutOfMemory`].
+    pub fn from_slice(device: &Device, values: &[f32]) -> Result<Self> {
+        check_finite("Vector::from_slice", values.iter().map(|v| f64::from(*v)))?;
+        let _scope = device.scope()?;
+        let mut made = Self::uninit(device, values.len())?;
+        made.upload(values)?;
+        Ok(made)
+    }
+
+    /// A vector with these elements, each rounded to 32 bits. *Cost* and *errors*: as
+    /// [`from_slice`](Self::from_slice); a value that overflows 32 bits is [`Error::NonFinite`].
+    pub fn from_f64(device: &Device, values: &[f64]) -> Result<Self> {
+        check_finite("Vector::from_f64", values.iter().copied())?;
+        let rounded: Vec<f32> = values.iter().map(|v| *v as f32).collect();
+        Self::from_slice(device, &rounded)
+    }
+
+    /// Borrows the host's own float texture as an input, without a copy: element `4 (y w + x) + c` is channel `c` of
+    /// texel `(x, y)`. All `4 w h` channels are elements, so there are no padding lanes to be kept zero.
+    ///
+    /// The texture is read only: as the target of an operation it is [`Error::Unsupported`]. Values are not checked
+    /// for NaN.
+    ///
+    /// *Cost*: nothing. *Errors*: [`Error::LengthMismatch`] when `length` is not `4 w h`; [`Error::Unsupported`]
+    /// when the driver says that the texture has another size.
+    ///
+    /// # Safety
+    /// `texture` is a complete 2-D texture of this extent and of a float format, in this device's context, and lives
+    /// as long as the vector.
+    #[allow(unsafe_code)]
+    pub unsafe fn from_texture(
+        device: &Device,
+        texture: glow::NativeTexture,
+        extent: Extent,
+        length: usize,
+    ) -> Result<Self> {
+        let elements = usize::try_from(extent.area().saturating_mul(4)).unwrap_or(usize::MAX);
+        if length != elements || length == 0 {
+            let (op, operand) = ("Vector::from_texture", "length");
+            return Err(Error::LengthMismatch { op, operand, found: length, expected: elements });
+        }
+        let _scope = device.scope()?;
+        let texture = Texture::borrowed(device.gl(), texture, extent, Format::Rgba32F);
+        texture.check_extent()?;
+        Ok(Vector { storage: Storage::Borrowed(device.clone(), texture), length })
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        let _scope = self.device().scope()?;
+        self.device().gl().clear(self.gl_texture(), [0.0; 4], "Vector")
+    }
+
+    /// Sets every element to zero. *Cost*: 1 clear.
+    pub fn set_zero(&mut self) -> Result<()> {
+        self.writable("Vector::set_zero")?;
+        self.clear()
+    }
+
+    /// Replaces all elements. *Cost*: 1 upload. *Errors*: [`Error::LengthMismatch`], [`Error::NonFinite`].
+    pub fn write(&mut self, values: &[f32]) -> Result<()> {
+        self.writable("Vector::write")?;
+        if values.len() != self.length {
+            let (found, expected) = (values.len(), self.length);
+            return Err(Error::LengthMismatch { op: "Vector::write", operand: "values", found, expected });
+        }
+        check_finite("Vector::write", values.iter().map(|v| f64::from(*v)))?;
+        self.upload(values)
+    }
+
+    fn writable(&self, what: &str) -> Result<()> {
+        match self.storage {
+            Storage::Owned(_) => Ok(()),
+            Storage::Borrowed(..) => Err(Error::Unsupported {
+                what: what.to_owned(),
+                why: "a texture borrowed from the host is read-only".into(),
+            }),
+        }
+    }
+
+    fn upload(&mut self, values: &[f32]) -> Result<()> {
+        let texels = Layout::Folded.pack(Shape::column(self.length), self.extent(), values)?;
+        let texels = if texels.is_empty() { vec![0.0; 4] } else { texels };
+        let _scope = self.device().scope()?;
+        self.device().gl().upload(self.gl_texture(), bytemuck::cast_slice(&texels), "Vector")
+    }
+
+    /// Copies the elements to the host. *Cost*: 1 readback, which waits for the device.
+    pub fn read(&self) -> Result<Vec<f32>> {
+        let _scope = self.device().scope()?;
+        let mut values = self.device().gl().read(self.gl_texture(), "Vector")?;
+        values.truncate(self.length);
+        Ok(values)
+    }
+
+    /// Copies the elements into a slice. *Cost*: as [`read`](Self::read). *Errors*: [`Error::LengthMismatch`].
+    pub fn read_into(&self, out: &mut [f32]) -> Result<()> {
+        if out.len() != self.length {
+            let (found, expected) = (out.len(), self.length);
+            return Err(Error::LengthMismatch { op: "Vector::read_into", operand: "out", found, expected });
+        }
+        out.copy_from_slice(&self.read()?);
+        Ok(())
+    }
+
+    /// All texels, padding lanes included: for tests of the rule that those are zero. *Cost*: 1 readback.
+    pub fn read_texels(&self) -> Result<Vec<f32>> {
+        let _scope = self.device().scope()?;
+        self.device().gl().read(self.gl_texture(), "Vector")
+    }
+
+    /// Starts to copy the elements to the host; poll the result. *Cost*: 1 asynchronous readback.
+    pub fn read_async(&self) -> Result<PendingRead> {
+        PendingRead::start(self.device(), self.gl_texture(), self.length)
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// True if there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// `len` x 1.
+    pub fn shape(&self) -> Shape {
+        Shape::column(self.length)
+    }
+
+    /// The texture's extent in texels.
+    pub fn extent(&self) -> Extent {
+        self.gl_texture().extent()
+    }
+
+    /// The device the vector lives on.
+    pub fn device(&self) -> &Device {
+        match &self.storage {
+            Storage::Owned(texture) => texture.device(),
+            Storage::Borrowed(device, _) => device,
+        }
+    }
+
+    /// The RGBA32F texture that holds the elements, for the host to sample or draw. It stays texla's: valid until the
+    /// vector drops; writing to it breaks the rule of the padding lanes.
+    pub fn texture(&self) -> glow::NativeTexture {
+        self.gl_texture().raw()
+    }
+
+    pub(crate) fn gl_texture(&self) -> &Texture {
+        match &self.storage {
+            Storage::Owned(texture) => texture.texture(),
+            Storage::Borrowed(_, texture) => texture,
+        }
+    }
+
+    /// The same elements in another layout. *Cost*: 1 draw. *Errors*: [`Error::TooLarge`], [`Error::ShapeMismatch`]
+    /// when `shape` has another number of elements.
+    pub fn to_packed(&self, shape: Shape, layout: Layout) -> Result<Packed> {
+        crate::ops::repack_vector(self, shape, layout)
+    }
+}
+
+impl Operand for Vector {
+    fn view(&self) -> View<'_> {
+        let tail = [(self.length / 4) as i32, (self.length % 4) as i32];
+        View { tail, ..View::whole(self.device(), self.gl_texture()) }
+    }
+}
+
+impl TargetOperand for Vector {}
+
+impl std::fmt::Debug for Vector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Vector({} in {})", self.length, self.extent())
+    }
+}

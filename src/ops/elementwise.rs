@@ -1,0 +1,337 @@
+//! The element-wise family as one table: a name, the number of inputs and coefficients, and whether zero padding
+//! stays zero by itself. The expressions stand in `glsl/elementwise/table.frag`.
+
+use super::check_shape;
+use crate::data::{Scalar, Vector};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::gl::{UniformValue, glsl};
+use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, TargetOperand, View};
+use crate::shape::Shape;
+
+/// Data that the element-wise operations work on: [`Vector`] and [`Scalar`].
+pub trait Elements: TargetOperand {
+    /// Rows and columns.
+    fn shape(&self) -> Shape;
+    /// Where it lives.
+    fn device(&self) -> &Device;
+    /// A target of the same shape with undefined contents.
+    #[doc(hidden)]
+    fn like(&self) -> Result<Self>
+    where
+        Self: Sized;
+}
+
+impl Elements for Vector {
+    fn shape(&self) -> Shape {
+        Vector::shape(self)
+    }
+
+    fn device(&self) -> &Device {
+        Vector::device(self)
+    }
+
+    fn like(&self) -> Result<Self> {
+        Vector::uninit(Vector::device(self), self.len())
+    }
+}
+
+impl Elements for Scalar {
+    fn shape(&self) -> Shape {
+        Shape::new(1, 1)
+    }
+
+    fn device(&self) -> &Device {
+        Scalar::device(self)
+    }
+
+    fn like(&self) -> Result<Self> {
+        Scalar::uninit(Scalar::device(self))
+    }
+}
+
+/// A factor of an operation: a number of the host's, or a [`Scalar`] that never leaves the device.
+#[derive(Clone, Copy)]
+pub enum Coefficient<'a> {
+    /// A number.
+    Host(f32),
+    /// A scalar on the device.
+    Device(&'a Scalar),
+}
+
+impl From<f32> for Coefficient<'_> {
+    fn from(value: f32) -> Self {
+        Coefficient::Host(value)
+    }
+}
+
+impl<'a> From<&'a Scalar> for Coefficient<'a> {
+    fn from(scalar: &'a Scalar) -> Self {
+        Coefficient::Device(scalar)
+    }
+}
+
+/// One row of the table.
+struct Row {
+    op: &'static str,
+    define: &'static str,
+    inputs: usize,
+    coefficients: usize,
+    /// f(0) is not 0: padding lanes have to be put back to zero.
+    fills_padding: bool,
+}
+
+const fn row(op: &'static str, define: &'static str, inputs: usize, coefficients: usize) -> Row {
+    Row { op, define, inputs, coefficients, fills_padding: false }
+}
+
+const fn filling(op: &'static str, define: &'static str, inputs: usize, coefficients: usize) -> Row {
+    Row { op, define, inputs, coefficients, fills_padding: true }
+}
+
+const FILL: Row = filling("fill", "OP_FILL", 0, 1);
+const COPY: Row = row("copy", "OP_COPY", 1, 0);
+const NEG: Row = row("neg", "OP_NEG", 1, 0);
+const ABS: Row = row("abs", "OP_ABS", 1, 0);
+const SQRT: Row = row("sqrt", "OP_SQRT", 1, 0);
+const RECIPROCAL: Row = filling("reciprocal", "OP_RECIPROCAL", 1, 0);
+const SCALE: Row = row("scale", "OP_SCALE", 1, 1);
+const ADD_CONSTANT: Row = filling("add_constant", "OP_ADD_CONSTANT", 1, 1);
+const CLAMP: Row = filling("clamp", "OP_CLAMP", 1, 2);
+const ADD: Row = row("add", "OP_ADD", 2, 0);
+const SUB: Row = row("sub", "OP_SUB", 2, 0);
+const MUL: Row = row("mul", "OP_MUL", 2, 0);
+const DIV: Row = filling("div", "OP_DIV", 2, 0);
+const DIV_OR_ZERO: Row = row("div_or_zero", "OP_DIV_OR_ZERO", 2, 0);
+const MAX: Row = row("max", "OP_MAX", 2, 0);
+const MIN: Row = row("min", "OP_MIN", 2, 0);
+const AXPY: Row = row("axpy", "OP_AXPY", 2, 1);
+const AXPBY: Row = row("axpby", "OP_AXPBY", 2, 2);
+const MUL_ADD: Row = row("mul_add", "OP_MUL_ADD", 3, 0);
+
+const INPUTS: [&str; 3] = ["x", "y", "z"];
+const COEFFICIENTS: [(&str, &str); 2] = [("a", "alpha"), ("b", "beta")];
+
+/// The one executor of the family.
+fn run<T: Elements>(row: &Row, out: &mut T, inputs: &[&T], coefficients: &[Coefficient<'_>]) -> Result<()> {
+    for (input, name) in inputs.iter().zip(INPUTS) {
+        check_shape(row.op, name, input.shape(), out.shape())?;
+    }
+    let mut on_device = Vec::new();
+    let mut given = Vec::new();
+    let mut key = row.define.to_owned();
+    for (coefficient, (name, device_name)) in coefficients.iter().zip(COEFFICIENTS) {
+        match coefficient {
+            Coefficient::Host(value) if !value.is_finite() => {
+                let (value, expected) = (value.to_string(), "a finite number");
+                return Err(Error::Parameter { op: row.op, name, value, expected });
+            }
+            Coefficient::Host(value) => {
+                given.push((name, *value));
+                key.push('h');
+            }
+            Coefficient::Device(scalar) => {
+                on_device.push((device_name, *scalar));
+                key.push('d');
+            }
+        }
+    }
+    let device = out.device().clone();
+    let _scope = device.scope()?;
+    let kernel = device.kernel(&key, || {
+        let names: Vec<_> =
+            INPUTS.iter().take(row.inputs).copied().chain(on_device.iter().map(|(n, _)| *n)).collect();
+        let params: Vec<_> = given.iter().map(|(name, _)| Field { name, kind: f32::KIND }).collect();
+        let flag = |i: usize| u8::from(matches!(coefficients.get(i), Some(Coefficient::Device(_))));
+        let defines =
+            format!("#define {} 1\n#define A_ON_DEVICE {}\n#define B_ON_DEVICE {}", row.define, flag(0), flag(1));
+        let spec = KernelSpec::fragment(glsl!("elementwise/table.frag"), &names, &params, &["out"]).with(&defines);
+        let spec = KernelSpec { name: row.op.to_owned(), ..spec };
+        if row.fills_padding { spec.masked() } else { spec }
+    })?;
+    debug_assert_eq!((inputs.len(), coefficients.len()), (row.inputs, row.coefficients));
+    let views: Vec<View<'_>> =
+        inputs.iter().map(|i| i.view()).chain(on_device.iter().map(|(_, s)| s.view())).collect();
+    let values = given.iter().map(|(_, v)| UniformValue::Float(*v)).collect();
+    device.execute(&Pass::new(&kernel, vec![out.target()], views).params(values))
+}
+
+/// Runs an operation whose output replaces one of its inputs: into a pooled texture, which then changes places.
+fn in_place<T: Elements>(x: &mut T, f: impl FnOnce(&mut T, &T) -> Result<()>) -> Result<()> {
+    let mut out = x.like()?;
+    f(&mut out, x)?;
+    std::mem::swap(x, &mut out);
+    Ok(())
+}
+
+/// `x_i = a`.
+///
+/// *Shapes*: any. *Cost*: 1 draw, no fetch. *Errors*: [`Error::Parameter`] for a coefficient that is not finite.
+pub fn fill<'a, T: Elements>(x: &mut T, a: impl Into<Coefficient<'a>>) -> Result<()> {
+    run(&FILL, x, &[], &[a.into()])
+}
+
+macro_rules! unary {
+    ($(#[$doc:meta])* $name:ident, $row:ident) => {
+        $(#[$doc])*
+        ///
+        /// *Shapes*: equal. *Cost*: 1 draw, 1 fetch a texel. *Errors*: [`Error::ShapeMismatch`],
+        /// [`Error::WrongDevice`]. *Source*: \[Krueger05\] 44.3.1.
+        pub fn $name<T: Elements>(out: &mut T, x: &T) -> Result<()> {
+            run(&$row, out, &[x], &[])
+        }
+    };
+}
+
+macro_rules! binary {
+    ($(#[$doc:meta])* $name:ident, $row:ident) => {
+        $(#[$doc])*
+        ///
+        /// *Shapes*: equal. *Cost*: 1 draw, 2 fetches a texel. *Errors*: [`Error::ShapeMismatch`],
+        /// [`Error::WrongDevice`]. *Source*: \[Krueger05\] 44.3.1.
+        pub fn $name<T: Elements>(out: &mut T, x: &T, y: &T) -> Result<()> {
+            run(&$row, out, &[x, y], &[])
+        }
+    };
+}
+
+unary!(
+    /// `out_i = x_i`.
+    copy, COPY
+);
+unary!(
+    /// `out_i = -x_i`.
+    neg, NEG
+);
+unary!(
+    /// `out_i = |x_i|`.
+    abs, ABS
+);
+unary!(
+    /// `out_i = √x_i`, to 3 ulp; the result for negative `x_i` is undefined.
+    sqrt, SQRT
+);
+unary!(
+    /// `out_i = 1 / x_i`, to 2.5 ulp; infinite where `x_i` is zero.
+    reciprocal, RECIPROCAL
+);
+binary!(
+    /// `out_i = x_i + y_i`.
+    ///
+    /// ```
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// # let dev = ctx.device();
+    /// use texla::{Vector, ops};
+    /// let (x, y) = (Vector::from_slice(dev, &[1.0, 2.0])?, Vector::from_slice(dev, &[0.5, -2.0])?);
+    /// let mut out = Vector::zeros(dev, 2)?;
+    /// ops::add(&mut out, &x, &y)?;
+    /// assert_eq!(out.read()?, [1.5, 0.0]);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    add, ADD
+);
+binary!(
+    /// `out_i = x_i - y_i`.
+    sub, SUB
+);
+binary!(
+    /// `out_i = x_i y_i`.
+    mul, MUL
+);
+binary!(
+    /// `out_i = x_i / y_i`, to 2.5 ulp; infinite or undefined where `y_i` is zero.
+    div, DIV
+);
+binary!(
+    /// `out_i = x_i / y_i`, or 0 where `y_i = 0` (the `divZ` of Listing 44-1).
+    div_or_zero, DIV_OR_ZERO
+);
+binary!(
+    /// `out_i = max(x_i, y_i)`.
+    max, MAX
+);
+binary!(
+    /// `out_i = min(x_i, y_i)`.
+    min, MIN
+);
+
+/// `x_i = a x_i`, in place: the result's texture is another one from the pool.
+///
+/// *Cost*: 1 draw, 1 fetch a texel. *Errors*: [`Error::Parameter`].
+pub fn scale<'a, T: Elements>(x: &mut T, a: impl Into<Coefficient<'a>>) -> Result<()> {
+    let a = a.into();
+    in_place(x, |out, x| run(&SCALE, out, &[x], &[a]))
+}
+
+/// `out_i = a x_i`.
+///
+/// *Shapes*: equal. *Cost*: 1 draw, 1 fetch a texel. *Errors*: [`Error::ShapeMismatch`], [`Error::Parameter`].
+pub fn scaled<'a, T: Elements>(out: &mut T, a: impl Into<Coefficient<'a>>, x: &T) -> Result<()> {
+    run(&SCALE, out, &[x], &[a.into()])
+}
+
+/// `out_i = x_i + a`.
+///
+/// *Shapes*: equal. *Cost*: 1 draw, 1 fetch a texel. *Errors*: [`Error::ShapeMismatch`], [`Error::Parameter`].
+pub fn add_constant<'a, T: Elements>(out: &mut T, x: &T, a: impl Into<Coefficient<'a>>) -> Result<()> {
+    run(&ADD_CONSTANT, out, &[x], &[a.into()])
+}
+
+/// `out_i = min(max(x_i, low), high)`.
+///
+/// *Shapes*: equal. *Cost*: 1 draw, 1 fetch a texel. *Errors*: [`Error::ShapeMismatch`], [`Error::Parameter`].
+pub fn clamp<'a, T: Elements>(
+    out: &mut T,
+    x: &T,
+    low: impl Into<Coefficient<'a>>,
+    high: impl Into<Coefficient<'a>>,
+) -> Result<()> {
+    let (low, high) = (low.into(), high.into());
+    if let (Coefficient::Host(l), Coefficient::Host(h)) = (low, high)
+        && l > h
+    {
+        let expected = "low <= high";
+        return Err(Error::Parameter { op: "clamp", name: "low", value: format!("{l} (high is {h})"), expected });
+    }
+    run(&CLAMP, out, &[x], &[low, high])
+}
+
+/// `out_i = a x_i + y_i`; the coefficient may be a [`Scalar`] on the device.
+///
+/// *Shapes*: equal. *Cost*: 1 draw, 2 fetches a texel. *Errors*: [`Error::ShapeMismatch`], [`Error::Parameter`].
+/// *Source*: \[Krueger05\] 44.3.5 (`addVector`).
+///
+/// ```
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// use texla::{Vector, ops};
+/// let (x, y) = (Vector::from_slice(dev, &[1.0, 2.0])?, Vector::from_slice(dev, &[10.0, 20.0])?);
+/// let mut out = Vector::zeros(dev, 2)?;
+/// let alpha = ops::dot(&x, &x)?;
+/// ops::axpy(&mut out, &alpha, &x, &y)?;
+/// assert_eq!(out.read()?, [15.0, 30.0]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn axpy<'a, T: Elements>(out: &mut T, a: impl Into<Coefficient<'a>>, x: &T, y: &T) -> Result<()> {
+    run(&AXPY, out, &[x, y], &[a.into()])
+}
+
+/// `out_i = a x_i + b y_i`.
+///
+/// *Shapes*: equal. *Cost*: 1 draw, 2 fetches a texel. *Errors*: [`Error::ShapeMismatch`], [`Error::Parameter`].
+pub fn axpby<'a, T: Elements>(
+    out: &mut T,
+    a: impl Into<Coefficient<'a>>,
+    x: &T,
+    b: impl Into<Coefficient<'a>>,
+    y: &T,
+) -> Result<()> {
+    run(&AXPBY, out, &[x, y], &[a.into(), b.into()])
+}
+
+/// `out_i = x_i y_i + z_i`.
+///
+/// *Shapes*: equal. *Cost*: 1 draw, 3 fetches a texel. *Errors*: [`Error::ShapeMismatch`].
+pub fn mul_add<T: Elements>(out: &mut T, x: &T, y: &T, z: &T) -> Result<()> {
+    run(&MUL_ADD, out, &[x, y, z], &[])
+}

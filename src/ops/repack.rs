@@ -1,0 +1,79 @@
+//! From one layout to another on the device.
+
+use super::check_shape;
+use crate::data::{Packed, Vector};
+use crate::error::{Error, Result};
+use crate::gl::{UniformValue, glsl};
+use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, View};
+use crate::shape::{Layout, Shape};
+
+/// The number under which `glsl/include/layout.glsl` knows a layout.
+fn number(layout: Layout) -> Result<i32> {
+    match layout {
+        Layout::Folded => Ok(0),
+        Layout::Column4 => Ok(1),
+        Layout::Block2x2 => Ok(2),
+        Layout::Single => Ok(3),
+        Layout::Batch4 => Ok(4),
+    }
+}
+
+/// The one executor: `shape` is the target's, `source_cols` the number by which the source folds its rows.
+fn run(target: View<'_>, target_layout: Layout, x: View<'_>, source_layout: Layout, shape: Shape) -> Result<()> {
+    let device = target.device;
+    let as_i32 = |n: usize| {
+        let (requested, limit) = (n as u64, i32::MAX as u64);
+        i32::try_from(n).map_err(|_| Error::TooLarge { what: "repack", requested, limit, unit: "elements" })
+    };
+    let (count, rows, cols) = (as_i32(shape.len())?, as_i32(shape.rows)?, as_i32(shape.cols)?);
+    let _scope = device.scope()?;
+    let kernel = device.kernel("repack", || {
+        let int = |name| Field { name, kind: i32::KIND };
+        let fields = [
+            int("target_layout"),
+            int("source_layout"),
+            int("source_cols"),
+            int("count"),
+            Field { name: "shape", kind: <[i32; 2]>::KIND },
+        ];
+        KernelSpec::fragment(glsl!("repack/repack.frag"), &["x"], &fields, &["out"])
+    })?;
+    let params = vec![
+        UniformValue::Int(number(target_layout)?),
+        UniformValue::Int(number(source_layout)?),
+        UniformValue::Int(cols),
+        UniformValue::Int(count),
+        UniformValue::IVec2([rows, cols]),
+    ];
+    device.execute(&Pass::new(&kernel, vec![target], vec![x]).params(params))
+}
+
+/// `out = x`, each in its own layout.
+///
+/// *Shapes*: equal. *Cost*: 1 draw, 4 fetches a texel. *Errors*: [`Error::ShapeMismatch`]; [`Error::TooLarge`] from
+/// 2³¹ elements on. *Source*: \[Krueger05\] 44.3.4 (packing and unpacking), \[Goeddeke05\] (RED and RGBA).
+pub fn repack(out: &mut Packed, x: &Packed) -> Result<()> {
+    check_shape("repack", "x", x.shape(), out.shape())?;
+    run(out.view(), out.layout(), x.view(), x.layout(), x.shape())
+}
+
+/// A vector's elements as an array of `shape`, row by row.
+///
+/// *Cost*: 1 draw. *Errors*: [`Error::ShapeMismatch`] when `shape` has another number of elements,
+/// [`Error::TooLarge`].
+pub fn repack_vector(x: &Vector, shape: Shape, layout: Layout) -> Result<Packed> {
+    if shape.len() != x.len() {
+        let (op, operand) = ("repack_vector", "x");
+        return Err(Error::ShapeMismatch { op, operand, found: x.shape(), expected: Shape::column(shape.len()) });
+    }
+    let out = Packed::uninit(x.device(), shape, layout)?;
+    run(out.view(), layout, x.view(), Layout::Folded, shape)?;
+    Ok(out)
+}
+
+/// An array's elements, row by row, as a column vector. *Cost*: 1 draw. *Errors*: [`Error::TooLarge`].
+pub fn repack_to_vector(x: &Packed) -> Result<Vector> {
+    let out = Vector::uninit(x.device(), x.shape().len())?;
+    run(out.view(), Layout::Folded, x.view(), x.layout(), x.shape())?;
+    Ok(out)
+}
