@@ -62,8 +62,8 @@ impl ReducePlan {
     /// let plan = ReducePlan::new(Extent::new(5, 3), Window::PAPERS);
     /// let extents: Vec<_> = plan.stages().iter().map(|s| (s.target.width, s.target.height)).collect();
     /// assert_eq!(extents, [(3, 2), (2, 1), (1, 1)]);
-    /// // Four texels a stage in three stages, and four lanes at the end.
-    /// assert_eq!(plan.longest_chain(), 3 * 4 + 3);
+    /// // 4, 4 and 2 texels, and three more additions for the four lanes.
+    /// assert_eq!(plan.longest_chain(), 4 + 4 + 2 + 3);
     /// ```
     pub fn new(extent: Extent, window: Window) -> Self {
         let mut stages = Vec::new();

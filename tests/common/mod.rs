@@ -2,5 +2,6 @@
 #![allow(dead_code)]
 
 pub mod bounds;
+pub mod harness;
 pub mod random;
 pub mod reference;

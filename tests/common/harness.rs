@@ -1,0 +1,61 @@
+//! Devices for the tests: every test runs on both dialects, and a missing GL driver fails it.
+
+use texla::gl::{Api, Limits};
+use texla::{Device, DeviceOptions, Headless, HeadlessOptions};
+
+/// A number from the environment, or `None` when the variable is unset or empty. Anything else fails the test.
+fn number(name: &str) -> Option<u32> {
+    let value = std::env::var(name).ok().filter(|v| !v.is_empty())?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{name} is `{value}`, expected a number")))
+}
+
+/// The limits under which the suite runs: CI repeats it with small textures and few draw buffers (figure F2).
+pub fn limits() -> Limits {
+    Limits {
+        max_texture_size: number("TEXLA_TEST_TEXTURE_LIMIT"),
+        max_draw_buffers: number("TEXLA_TEST_DRAW_BUFFERS"),
+        without_float_blend: false,
+    }
+}
+
+/// A headless context of this dialect under [`limits`].
+pub fn headless(api: Api) -> Headless {
+    headless_with(api, limits())
+}
+
+/// A headless context of this dialect under limits of the test's own.
+pub fn headless_with(api: Api, limits: Limits) -> Headless {
+    let options = DeviceOptions { limits, ..DeviceOptions::default() };
+    Headless::new(HeadlessOptions { device: None, api: Some(api), options })
+        .unwrap_or_else(|e| panic!("no {api} context for the tests: {e}"))
+}
+
+/// Runs a test on both dialects. Afterwards no GL object may be left.
+pub fn on_both(test: impl Fn(&Device)) {
+    for api in Api::ALL {
+        on(api, limits(), &test);
+    }
+}
+
+/// Runs a test on both dialects under limits of its own.
+pub fn on_both_with(limits: Limits, test: impl Fn(&Device)) {
+    for api in Api::ALL {
+        on(api, limits.clone(), &test);
+    }
+}
+
+fn on(api: Api, limits: Limits, test: &impl Fn(&Device)) {
+    eprintln!("on {api}");
+    let context = headless_with(api, limits);
+    let ledger = context.device().ledger();
+    test(context.device());
+    drop(context);
+    let left = ledger.live_objects();
+    assert_eq!(left.total(), 0, "objects left on {api}: {left:?}");
+}
+
+/// The largest vector of the device, or `wanted` if that is smaller: sizes shrink under the limits of figure F2.
+pub fn fitting(device: &Device, wanted: usize) -> usize {
+    let largest = texla::shape::max_folded_len(device.capabilities().max_texture_size);
+    wanted.min(usize::try_from(largest).unwrap())
+}
