@@ -1,4 +1,9 @@
 //! texla: TEXture Linear Algebra.
+#![deny(missing_docs)]
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)
+)]
 
 pub mod data;
 pub mod device;
