@@ -9,7 +9,7 @@ use super::domain::{Accum, Domain, Predicate};
 use super::predicate::Prepared;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{Area, Blend, Depth, DrawCall, Program, ProgramSource, Source, Stage, Texture, UniformValue, glsl};
+use crate::gl::{Area, Blend, Depth, DrawCall, Gl, Program, ProgramSource, Source, Stage, Texture, UniformValue, glsl};
 use crate::shape::Extent;
 
 /// A texture as a kernel sees it: the used extent and where the last element lies.
@@ -56,7 +56,8 @@ pub trait TargetOperand: Operand {
 /// A kernel with the programs compiled from it so far: one for each way in which inputs lie against targets.
 pub(crate) struct Compiled {
     spec: KernelSpec,
-    device: Device,
+    // Not the device: that keeps the kernels of texla's own, and the two would keep each other alive.
+    gl: Gl,
     programs: RefCell<HashMap<Vec<Fold>, Rc<Program>>>,
 }
 
@@ -64,15 +65,15 @@ impl Compiled {
     /// Checks the interface. Nothing is compiled yet.
     pub fn new(device: &Device, spec: KernelSpec) -> Result<Self> {
         spec.check()?;
-        Ok(Compiled { spec, device: device.clone(), programs: RefCell::new(HashMap::new()) })
+        Ok(Compiled { spec, gl: device.gl().clone(), programs: RefCell::new(HashMap::new()) })
     }
 
     pub fn spec(&self) -> &KernelSpec {
         &self.spec
     }
 
-    pub fn device(&self) -> &Device {
-        &self.device
+    pub fn gl(&self) -> &Gl {
+        &self.gl
     }
 
     /// The program for these folds, compiled on first use.
@@ -96,7 +97,7 @@ impl Compiled {
             _ => Vec::new(),
         };
         let program = Rc::new(Program::new(
-            self.device.gl(),
+            &self.gl,
             &ProgramSource {
                 name: &spec.name,
                 vertex,
@@ -164,7 +165,7 @@ impl<'a> Pass<'a> {
             return Err(self.fail(format!("{found} inputs given, expected {}: {wanted}", names.len())));
         }
         for (view, input) in self.inputs.iter().zip(&spec.inputs) {
-            if !view.device.same(&self.kernel.device) {
+            if !view.device.gl().same(&self.kernel.gl) {
                 return Err(Error::WrongDevice { op: spec.name.clone(), operand: input.name.clone() });
             }
         }
@@ -183,7 +184,7 @@ impl<'a> Pass<'a> {
         if self.targets.len() != outputs {
             return Err(self.fail(format!("{} targets given, expected {outputs}", self.targets.len())));
         }
-        if self.targets.iter().any(|t| !t.device.same(&self.kernel.device)) {
+        if self.targets.iter().any(|t| !t.device.gl().same(&self.kernel.gl)) {
             return Err(Error::WrongDevice { op: name(), operand: "target".into() });
         }
         for (input, spec_input) in self.inputs.iter().zip(&spec.inputs) {
@@ -195,7 +196,7 @@ impl<'a> Pass<'a> {
             let what = format!("kernel `{}`", spec.name);
             return Err(Error::Unsupported { what, why: "a texture borrowed from the host is read-only".into() });
         }
-        let caps = self.kernel.device.capabilities();
+        let caps = self.kernel.gl.caps.borrow();
         if outputs > caps.max_draw_buffers as usize || spec.inputs.len() > caps.texture_units as usize {
             return Err(Error::Unsupported {
                 what: format!("kernel `{}`", spec.name),
@@ -231,7 +232,7 @@ impl<'a> Pass<'a> {
         if is_points != matches!(self.domain, Domain::Points(_)) {
             return Err(self.fail("points and only points go with a points kernel".into()));
         }
-        let lines = self.kernel.device.capabilities().exact_lines;
+        let lines = self.kernel.gl.caps.borrow().exact_lines;
         let (w, h) = (extent.width as i32, extent.height as i32);
         Ok(match self.domain {
             Domain::Full => Area::Rect([0, 0, w, h]),
@@ -306,10 +307,10 @@ impl<'a> Pass<'a> {
         };
         let whole = self.targets.first().map_or(extent, |t| t.texture.extent());
         let depth_target = match mask {
-            Some(mask) => Some(mask.texture_for(&self.kernel.spec.name, extent, whole, &self.kernel.device)?),
+            Some(mask) => Some(mask.texture_for(&self.kernel.spec.name, extent, whole, &self.kernel.gl)?),
             None => None,
         };
-        self.kernel.device.gl().draw(&DrawCall {
+        self.kernel.gl.draw(&DrawCall {
             name: &self.kernel.spec.name,
             program: &prepared.program,
             targets: self.targets.iter().map(|t| t.texture).collect(),

@@ -85,6 +85,7 @@ impl Points {
 /// ```
 pub struct PointsKernel<P: Params> {
     compiled: Compiled,
+    device: Device,
     attributes: usize,
     params: std::marker::PhantomData<P>,
 }
@@ -111,8 +112,8 @@ impl<P: Params> PointsKernel<P> {
             text: body.to_owned(),
         };
         let compiled = Compiled::new(device, spec)?;
-        super::user::compile_now(&compiled)?;
-        Ok(PointsKernel { compiled, attributes, params: std::marker::PhantomData })
+        super::user::compile_now(device, &compiled)?;
+        Ok(PointsKernel { compiled, device: device.clone(), attributes, params: std::marker::PhantomData })
     }
 
     /// Scatters `points` into `target`.
@@ -127,7 +128,7 @@ impl<P: Params> PointsKernel<P> {
         params: &P,
         accum: Accum,
     ) -> Result<()> {
-        let device = self.compiled.device();
+        let device = &self.device;
         if points.buffer.attributes().len() != self.attributes || !points.device.same(device) {
             let detail = format!("the points have {} attributes", points.buffer.attributes().len());
             let detail = format!("{detail}, expected {} on the kernel's device", self.attributes);

@@ -6,7 +6,7 @@ use super::params::Params;
 use super::pass::{Compiled, Operand, Pass};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{Area, Blend, Depth, DrawCall, Format, Texture, UniformValue};
+use crate::gl::{Area, Blend, Depth, DrawCall, Format, Gl, Texture, UniformValue};
 use crate::kernel::PooledTexture;
 use crate::shape::Extent;
 
@@ -26,9 +26,9 @@ impl Mask {
         kernel: &str,
         extent: Extent,
         whole: Extent,
-        device: &Device,
+        gl: &Gl,
     ) -> Result<&Texture> {
-        if !device.same(self.texture.device()) {
+        if !gl.same(self.texture.device().gl()) {
             return Err(Error::WrongDevice { op: kernel.to_owned(), operand: "predicate".into() });
         }
         if self.extent() != extent || extent != whole {
@@ -56,6 +56,7 @@ impl Mask {
 /// ```
 pub struct Condition<P: Params> {
     compiled: Compiled,
+    device: Device,
     params: std::marker::PhantomData<P>,
 }
 
@@ -72,15 +73,15 @@ impl<P: Params> Condition<P> {
             text: body.to_owned(),
         };
         let compiled = Compiled::new(device, spec)?;
-        super::user::compile_now(&compiled)?;
-        Ok(Condition { compiled, params: std::marker::PhantomData })
+        super::user::compile_now(device, &compiled)?;
+        Ok(Condition { compiled, device: device.clone(), params: std::marker::PhantomData })
     }
 
     /// Evaluates the condition for every texel of `like`'s extent.
     ///
     /// *Cost*: 1 draw that writes depth alone. *Errors*: [`Error::Interface`], [`Error::OutOfMemory`].
     pub fn mask<const N: usize>(&self, like: &dyn Operand, inputs: [&dyn Operand; N], params: &P) -> Result<Mask> {
-        let device = self.compiled.device();
+        let device = &self.device;
         let _scope = device.scope()?;
         let extent = like.view().extent();
         let texture = device.texture(extent, Format::Depth, "mask")?;
@@ -96,7 +97,7 @@ impl Pass<'_> {
     fn execute_condition(&self, mask: &PooledTexture, extent: Extent) -> Result<()> {
         self.check_inputs()?;
         let prepared = self.prepare(extent, None)?;
-        self.kernel.device().gl().draw(&DrawCall {
+        self.kernel.gl().draw(&DrawCall {
             name: &self.kernel.spec().name,
             program: &prepared.program,
             targets: Vec::new(),

@@ -8,8 +8,8 @@ use crate::device::Device;
 use crate::error::Result;
 
 /// Compiles the form that most runs will use, so that errors show when the kernel is made and not when it is run.
-pub(super) fn compile_now(compiled: &Compiled) -> Result<()> {
-    let _scope = compiled.device().scope()?;
+pub(super) fn compile_now(device: &Device, compiled: &Compiled) -> Result<()> {
+    let _scope = device.scope()?;
     compiled.program(&vec![Fold::Same; compiled.spec().inputs.len()]).map(|_| ())
 }
 
@@ -35,6 +35,7 @@ pub(super) fn compile_now(compiled: &Compiled) -> Result<()> {
 /// ```
 pub struct Kernel<P: Params> {
     compiled: Compiled,
+    device: Device,
     params: std::marker::PhantomData<P>,
 }
 
@@ -66,8 +67,8 @@ impl<P: Params> Kernel<P> {
             text: body.to_owned(),
         };
         let compiled = Compiled::new(device, spec)?;
-        compile_now(&compiled)?;
-        Ok(Kernel { compiled, params: std::marker::PhantomData })
+        compile_now(device, &compiled)?;
+        Ok(Kernel { compiled, device: device.clone(), params: std::marker::PhantomData })
     }
 
     /// Runs the kernel on every texel of `target`. *Cost*: 1 draw.
@@ -108,7 +109,7 @@ impl<P: Params> Kernel<P> {
         accum: Accum,
         predicate: Predicate<'_>,
     ) -> Result<()> {
-        let device = self.compiled.device();
+        let device = &self.device;
         let _scope = device.scope()?;
         let targets = targets.into_iter().map(|t| t.target()).collect();
         let pass = Pass::new(&self.compiled, targets, inputs.iter().map(|i| i.view()).collect())
