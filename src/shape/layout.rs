@@ -1,5 +1,7 @@
 //! Layout maps.
 /// Layouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Layout { /// column
- Column4 }
+pub enum Layout {
+    /// column
+    Column4,
+}
