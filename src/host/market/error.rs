@@ -79,7 +79,7 @@ pub enum MarketErrorKind {
         expected: &'static str,
     },
     /// A line has too few or too many words.
-    #[error("{found} words, expected {expected}: {what}")]
+    #[error("found {found} words, expected {what}")]
     WordCount {
         /// What the line should hold.
         what: &'static str,

@@ -59,8 +59,8 @@ pub(super) fn read<R: BufRead>(lines: &mut Lines<'_, R>) -> Result<Header, Marke
     }
     let ([rows, cols], stored) = match format {
         Format::Coordinate => {
-            let [r, c, n] = lines.exactly("the size line `rows columns entries`")?;
-            ([r, c], Some(count("number of entries", n).map_err(|k| lines.error(k))?))
+            let [rows, cols, entries] = lines.exactly("the size line `rows columns entries`")?;
+            ([rows, cols], Some(entries))
         }
         Format::Array => (lines.exactly("the size line `rows columns`")?, None),
     };
@@ -71,11 +71,12 @@ pub(super) fn read<R: BufRead>(lines: &mut Lines<'_, R>) -> Result<Header, Marke
         return Err(lines.error(Kind::NotSquare { found: shape }));
     }
     // Rows and columns are below 2^31: these products fit 64 bits.
-    let entries = stored.unwrap_or(match symmetry {
-        Symmetry::General => rows * cols,
-        Symmetry::Symmetric => rows * (rows + 1) / 2,
-        Symmetry::SkewSymmetric => rows * rows.saturating_sub(1) / 2,
-    });
+    let entries = match (stored, symmetry) {
+        (Some(word), _) => count("number of entries", word).map_err(|k| lines.error(k))?,
+        (None, Symmetry::General) => rows * cols,
+        (None, Symmetry::Symmetric) => rows * (rows + 1) / 2,
+        (None, Symmetry::SkewSymmetric) => rows * rows.saturating_sub(1) / 2,
+    };
     Ok(Header { format, field, symmetry, shape, entries, keep_zeros: false })
 }
 
@@ -149,6 +150,6 @@ fn count(what: &'static str, word: &[u8]) -> Result<u64, Kind> {
     number.ok_or_else(|| Kind::Number {
         what,
         found: quote(word),
-        expected: "an integer from 0 to 18446744073709551615",
+        expected: "a non-negative integer of 64 bits",
     })
 }
