@@ -1,7 +1,9 @@
 //! What the test binaries share. Each uses only a part of it.
 #![allow(dead_code)]
 
+pub mod alloc;
 pub mod bounds;
+pub mod data;
 pub mod harness;
 pub mod random;
 pub mod reference;

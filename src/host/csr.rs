@@ -1,0 +1,144 @@
+//! Sparse matrices in compressed rows.
+
+use crate::error::{Error, Result};
+use crate::host::Triplets;
+use crate::shape::Shape;
+
+mod measure;
+
+/// A sparse matrix in compressed rows (CSR): each place at most once, sorted by row, then column.
+///
+/// Row `i` holds the columns `cols[row_ptr[i] .. row_ptr[i + 1]]` and the values at the same positions.
+/// Made by [`Triplets::to_csr`]; cannot be changed, so that its form always holds.
+///
+/// ```
+/// use texla::host::problems;
+/// let a = problems::poisson_2d(3, 2).to_csr();
+/// assert_eq!((a.shape().rows, a.nnz(), a.bandwidth(), a.is_symmetric()), (6, 20, 3, true));
+/// assert_eq!(a.mul_vec(&[1.0; 6])?, [2.0, 1.0, 2.0, 2.0, 1.0, 2.0]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Csr {
+    shape: Shape,
+    row_ptr: Vec<usize>,
+    cols: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Csr {
+    /// Compresses entries sorted by row, then column; runs at the same place are summed from the left.
+    pub(super) fn from_sorted(shape: Shape, sorted: &[(u32, u32, f64)]) -> Self {
+        let mut cols = Vec::with_capacity(sorted.len());
+        let mut values = Vec::with_capacity(sorted.len());
+        let mut row_ptr = Vec::with_capacity(shape.rows.saturating_add(1));
+        row_ptr.push(0);
+        for run in sorted.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let Some(&(row, col, first)) = run.first() else { continue };
+            while row_ptr.len() <= row as usize {
+                row_ptr.push(cols.len());
+            }
+            cols.push(col);
+            values.push(run.iter().skip(1).fold(first, |sum, entry| sum + entry.2));
+        }
+        row_ptr.resize(shape.rows.saturating_add(1), cols.len());
+        Self { shape, row_ptr, cols, values }
+    }
+
+    /// Rows and columns.
+    pub const fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Number of stored entries, explicit zeros included.
+    pub const fn nnz(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Start of each row in [`cols`](Self::cols) and [`values`](Self::values), and the end of the last: `rows + 1` numbers.
+    pub fn row_ptr(&self) -> &[usize] {
+        &self.row_ptr
+    }
+
+    /// Column of each entry, row by row.
+    pub fn cols(&self) -> &[u32] {
+        &self.cols
+    }
+
+    /// Value of each entry, row by row.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Columns and values of each row in turn.
+    pub fn rows(&self) -> impl Iterator<Item = (&[u32], &[f64])> {
+        self.row_ptr.iter().zip(self.row_ptr.iter().skip(1)).map(|(&start, &end)| {
+            (self.cols.get(start..end).unwrap_or_default(), self.values.get(start..end).unwrap_or_default())
+        })
+    }
+
+    /// The entries `(row, column, value)`, sorted by row, then column.
+    pub fn entries(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        self.rows().enumerate().flat_map(|(row, (cols, values))| {
+            cols.iter().zip(values).map(move |(&col, &value)| (row, col as usize, value))
+        })
+    }
+
+    /// y = A x in `f64`, each row summed from the left.
+    ///
+    /// *Errors*: [`Error::LengthMismatch`] if `x` does not have `cols` elements. *Cost*: 2 nnz operations.
+    pub fn mul_vec(&self, x: &[f64]) -> Result<Vec<f64>> {
+        check_len("Csr::mul_vec", x, self.shape.cols)?;
+        let at = |col: u32| x.get(col as usize).copied().unwrap_or_default();
+        let dot = |(cols, values): (&[u32], &[f64])| {
+            cols.iter().zip(values).fold(0.0, |sum, (&c, v)| sum + v * at(c))
+        };
+        Ok(self.rows().map(dot).collect())
+    }
+
+    /// y = A^T x in `f64`, without forming A^T.
+    ///
+    /// *Errors*: [`Error::LengthMismatch`] if `x` does not have `rows` elements. *Cost*: 2 nnz operations.
+    ///
+    /// ```
+    /// use texla::{Shape, host::Triplets};
+    /// let a = Triplets::from_dense(Shape::new(2, 3), &[1.0, 2.0, 0.0, 0.0, 3.0, 4.0])?.to_csr();
+    /// assert_eq!(a.mul_vec_transposed(&[1.0, 10.0])?, [1.0, 32.0, 40.0]);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn mul_vec_transposed(&self, x: &[f64]) -> Result<Vec<f64>> {
+        check_len("Csr::mul_vec_transposed", x, self.shape.rows)?;
+        let mut y = vec![0.0; self.shape.cols];
+        for ((cols, values), xi) in self.rows().zip(x) {
+            for (&col, value) in cols.iter().zip(values) {
+                if let Some(yj) = y.get_mut(col as usize) {
+                    *yj += value * xi;
+                }
+            }
+        }
+        Ok(y)
+    }
+
+    /// The transposed matrix, again in compressed rows.
+    pub fn transposed(&self) -> Self {
+        self.to_triplets().transposed().to_csr()
+    }
+
+    /// The same matrix in coordinate form, sorted by row, then column.
+    pub fn to_triplets(&self) -> Triplets {
+        let mut out = Triplets::with_capacity(self.shape, self.nnz());
+        for (row, (cols, values)) in (0u32..).zip(self.rows()) {
+            for (&col, &value) in cols.iter().zip(values) {
+                out.push_valid(row, col, value);
+            }
+        }
+        out
+    }
+}
+
+fn check_len(op: &'static str, x: &[f64], expected: usize) -> Result<()> {
+    if x.len() == expected {
+        return Ok(());
+    }
+    Err(Error::LengthMismatch { op, operand: "x", found: x.len(), expected })
+}

@@ -1,0 +1,101 @@
+//! What one wants to know of a matrix before choosing a storage or a solver.
+
+use super::Csr;
+use std::collections::BTreeSet;
+
+impl Csr {
+    /// The diagonal a_ii, i < min(rows, cols); missing entries are 0.
+    pub fn diagonal(&self) -> Vec<f64> {
+        let n = self.shape.rows.min(self.shape.cols);
+        let at = |(i, (cols, values)): (u32, (&[u32], &[f64]))| {
+            cols.binary_search(&i).ok().and_then(|k| values.get(k).copied()).unwrap_or_default()
+        };
+        (0u32..).zip(self.rows()).take(n).map(at).collect()
+    }
+
+    /// max |a_ij|, 0 without entries. A NaN is passed over.
+    pub fn max_abs(&self) -> f64 {
+        self.values.iter().fold(0.0, |max, v| v.abs().max(max))
+    }
+
+    /// The 1-norm: the largest sum of |a_ij| over a column, 0 without entries.
+    ///
+    /// ```
+    /// use texla::{Shape, host::Triplets};
+    /// let a = Triplets::from_dense(Shape::new(2, 2), &[1.0, -2.0, 3.0, -4.0])?.to_csr();
+    /// assert_eq!((a.norm1(), a.max_abs()), (6.0, 4.0));
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn norm1(&self) -> f64 {
+        let mut sums = vec![0.0_f64; self.shape.cols];
+        for (&col, value) in self.cols.iter().zip(&self.values) {
+            if let Some(sum) = sums.get_mut(col as usize) {
+                *sum += value.abs();
+            }
+        }
+        sums.into_iter().fold(0.0, f64::max)
+    }
+
+    /// Half bandwidth: max |i - j| over the stored entries, 0 for a diagonal matrix.
+    pub fn bandwidth(&self) -> usize {
+        self.entries().map(|(row, col, _)| row.abs_diff(col)).max().unwrap_or(0)
+    }
+
+    /// The offsets j - i of the diagonals that hold entries, ascending.
+    ///
+    /// ```
+    /// let a = texla::host::problems::poisson_2d(4, 3).to_csr();
+    /// assert_eq!(a.diagonal_offsets(), [-4, -1, 0, 1, 4]);
+    /// assert_eq!(a.distinct_diagonals(), 5);
+    /// ```
+    pub fn diagonal_offsets(&self) -> Vec<i64> {
+        let offsets: BTreeSet<i64> = self.entries().map(|(row, col, _)| col as i64 - row as i64).collect();
+        offsets.into_iter().collect()
+    }
+
+    /// Number of diagonals that hold entries.
+    pub fn distinct_diagonals(&self) -> usize {
+        self.diagonal_offsets().len()
+    }
+
+    /// True if the matrix is square and equal to its transpose, pattern and values, exactly.
+    pub fn is_symmetric(&self) -> bool {
+        self.shape.is_square() && self.asymmetry().is_none()
+    }
+
+    /// The first place (i, j), row by row, where A and A^T differ, as `(i, j, a_ij, a_ji)`; `None` if there is none.
+    ///
+    /// The comparison is exact, of pattern and values: an explicit zero whose mirror image is not stored differs.
+    /// An entry that is not stored is given as 0. For a matrix that is not square only the rows that both have are compared.
+    ///
+    /// ```
+    /// use texla::{Shape, host::Triplets};
+    /// let a = Triplets::from_entries(Shape::new(2, 2), [(0, 1, 3.0), (1, 0, 4.0)])?.to_csr();
+    /// assert_eq!(a.asymmetry(), Some((0, 1, 3.0, 4.0)));
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
+        let transposed = self.transposed();
+        let mut pairs = self.rows().zip(transposed.rows()).enumerate();
+        pairs.find_map(|(row, (a, b))| {
+            let (col, a, b) = first_difference(a, b)?;
+            Some((row, col as usize, a, b))
+        })
+    }
+}
+
+/// The first column in which two sorted rows differ, with both values.
+fn first_difference(a: (&[u32], &[f64]), b: (&[u32], &[f64])) -> Option<(u32, f64, f64)> {
+    let mut left = a.0.iter().copied().zip(a.1.iter().copied());
+    let mut right = b.0.iter().copied().zip(b.1.iter().copied());
+    loop {
+        match (left.next(), right.next()) {
+            (None, None) => return None,
+            (Some(l), Some(r)) if l == r => {}
+            (Some((lc, lv)), Some((rc, rv))) if lc == rc => return Some((lc, lv, rv)),
+            (Some((lc, lv)), Some((rc, _))) if lc < rc => return Some((lc, lv, 0.0)),
+            (Some((lc, lv)), None) => return Some((lc, lv, 0.0)),
+            (_, Some((rc, rv))) => return Some((rc, 0.0, rv)),
+        }
+    }
+}

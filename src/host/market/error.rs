@@ -1,0 +1,200 @@
+//! The error type of Matrix Market files.
+
+use super::MAX_LINE;
+use crate::shape::Shape;
+use std::io;
+
+/// What is wrong with a Matrix Market file, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[error("{file}:{line}: {kind}")]
+pub struct MarketError {
+    /// The file, as it was named by the caller.
+    pub file: String,
+    /// The line, counted from 1; the last one if something is missing at the end.
+    pub line: usize,
+    /// What was found and what was expected.
+    pub kind: MarketErrorKind,
+}
+
+impl MarketError {
+    pub(super) fn new(file: &str, line: usize, kind: MarketErrorKind) -> Self {
+        Self { file: file.to_owned(), line: line.max(1), kind }
+    }
+}
+
+/// The kinds of [`MarketError`]. Text found in the file is cut after 40 bytes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MarketErrorKind {
+    /// The operating system could not read or write.
+    #[error("{message}")]
+    Io {
+        /// The kind of failure.
+        kind: io::ErrorKind,
+        /// The system's message.
+        message: String,
+    },
+    /// A line does not end.
+    #[error("line longer than {MAX_LINE} bytes")]
+    LineTooLong,
+    /// The first line with text is not the banner.
+    #[error("found `{found}`, expected the banner `%%MatrixMarket matrix <format> <field> <symmetry>`")]
+    Banner {
+        /// The line.
+        found: String,
+    },
+    /// The banner holds a word that the format does not know.
+    #[error("{what} `{found}`, expected {expected}")]
+    Word {
+        /// Which word of the banner.
+        what: &'static str,
+        /// The word.
+        found: String,
+        /// The words that are known.
+        expected: &'static str,
+    },
+    /// The banner asks for something that exists but that texla does not read.
+    #[error("{what} `{found}` is not supported, expected {expected}")]
+    Unsupported {
+        /// Which word of the banner.
+        what: &'static str,
+        /// The word.
+        found: &'static str,
+        /// What is supported.
+        expected: &'static str,
+    },
+    /// The words of the banner exclude each other.
+    #[error("`{found}` is no valid combination: {why}")]
+    Combination {
+        /// The words.
+        found: &'static str,
+        /// Why not.
+        why: &'static str,
+    },
+    /// The file ends before its banner or size line.
+    #[error("the file ends, expected {expected}")]
+    Truncated {
+        /// The missing line.
+        expected: &'static str,
+    },
+    /// A line has too few or too many words.
+    #[error("found {found} words, expected {what}")]
+    WordCount {
+        /// What the line should hold.
+        what: &'static str,
+        /// Number of words found.
+        found: usize,
+        /// Number of words expected.
+        expected: usize,
+    },
+    /// A word is not the number that belongs there.
+    #[error("{what} `{found}`, expected {expected}")]
+    Number {
+        /// Which number.
+        what: &'static str,
+        /// The word.
+        found: String,
+        /// What kind of number belongs there.
+        expected: &'static str,
+    },
+    /// A row or column index lies outside the matrix, or is no integer.
+    #[error("{what} `{found}`, expected an integer from 1 to {bound}")]
+    Index {
+        /// Which index.
+        what: &'static str,
+        /// The word.
+        found: String,
+        /// Number of rows or columns.
+        bound: usize,
+    },
+    /// The matrix has more rows or columns than 32-bit indices reach. Nothing was allocated.
+    #[error("{what}: {found}, the limit is {limit}")]
+    TooLarge {
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        found: u64,
+        /// The largest value allowed.
+        limit: u64,
+    },
+    /// A symmetric or skew-symmetric matrix must be square.
+    #[error("the matrix is declared symmetric or skew-symmetric and is {found}, expected a square one")]
+    NotSquare {
+        /// Rows and columns.
+        found: Shape,
+    },
+    /// The file ends before the last entry.
+    #[error("the file ends after {found} entries, expected {expected}")]
+    TooFewEntries {
+        /// Number of entries found.
+        found: u64,
+        /// Number of entries that the size line announces.
+        expected: u64,
+    },
+    /// There is text after the last entry.
+    #[error("found `{found}` after the last entry, expected the end after {expected} entries")]
+    TooManyEntries {
+        /// The line.
+        found: String,
+        /// Number of entries that the size line announces.
+        expected: u64,
+    },
+    /// A value is NaN, infinite or beyond the largest 32-bit float.
+    #[error("entry {entry} (counted from 0) is `{found}`, expected a finite 32-bit float")]
+    NotFinite {
+        /// Number of the entry in the file, counted from 0.
+        entry: u64,
+        /// The value as written.
+        found: String,
+    },
+    /// A symmetric or skew-symmetric file holds entries on both sides of the diagonal.
+    #[error(
+        "entry ({row}, {col}) lies in the other triangle, expected one triangle only: the other one is implied"
+    )]
+    BothTriangles {
+        /// Row, counted from 1.
+        row: u64,
+        /// Column, counted from 1.
+        col: u64,
+    },
+    /// A skew-symmetric matrix has a diagonal entry that is not zero.
+    #[error("diagonal entry ({index}, {index}) is `{found}`, expected 0 in a skew-symmetric matrix")]
+    SkewDiagonal {
+        /// Row and column, counted from 1.
+        index: u64,
+        /// The value as written.
+        found: String,
+    },
+    /// A vector was to be read and the file holds a matrix.
+    #[error("found a matrix of {found}, expected a vector: one column or one row")]
+    NotAVector {
+        /// Rows and columns.
+        found: Shape,
+    },
+    /// A coordinate file announces a vector out of proportion to the file. Nothing was allocated.
+    #[error(
+        "a vector of length {len} is out of proportion to the file, the limit is {limit}: read it as a matrix"
+    )]
+    SparseVector {
+        /// Length of the vector.
+        len: u64,
+        /// The longest vector allowed for a file of this size.
+        limit: u64,
+    },
+}
+
+impl MarketErrorKind {
+    pub(super) fn io(e: &io::Error) -> Self {
+        Self::Io { kind: e.kind(), message: e.to_string() }
+    }
+}
+
+/// Text from the file for a message: at most 40 bytes, unreadable ones replaced.
+pub(super) fn quote(text: &[u8]) -> String {
+    let text = text.trim_ascii();
+    match text.get(..40) {
+        Some(head) if text.len() > 40 => format!("{}...", String::from_utf8_lossy(head)),
+        _ => String::from_utf8_lossy(text).into_owned(),
+    }
+}

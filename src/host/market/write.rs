@@ -1,0 +1,129 @@
+//! Writing matrices and vectors.
+
+use super::error::{MarketError, MarketErrorKind as Kind};
+use crate::host::Triplets;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Writes a matrix to a file as `coordinate real general`, one line per stored entry in the order of the entries.
+///
+/// Values have as many digits as it takes to read the same `f64` again: writing and reading changes nothing.
+///
+/// *Errors*: I/O; [`NotFinite`](Kind::NotFinite) for a value that is not finite as a 32-bit float, and [`TooLarge`](Kind::TooLarge) for 2^31
+/// rows or columns and more, since such a file could not be read again. What was written so far stays.
+pub fn write_matrix(path: impl AsRef<Path>, matrix: &Triplets) -> Result<(), MarketError> {
+    let (file, name) = create(path.as_ref())?;
+    Writer::new(file, &name).matrix(matrix)
+}
+
+/// Writes a matrix to any writer; see [`write_matrix`]. Writers without a buffer should be wrapped in a [`BufWriter`].
+///
+/// ```
+/// use texla::{Shape, host::{Triplets, market}};
+/// let a = Triplets::from_entries(Shape::new(2, 3), [(1, 2, 0.1), (0, 0, -4.0)])?;
+/// let mut text = Vec::new();
+/// market::write_matrix_to(&mut text, &a)?;
+/// assert_eq!(text, b"%%MatrixMarket matrix coordinate real general\n2 3 2\n2 3 1e-1\n1 1 -4e0\n");
+/// assert_eq!(market::parse_matrix(&text[..], "text")?.triplets, a);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn write_matrix_to(writer: impl Write, matrix: &Triplets) -> Result<(), MarketError> {
+    Writer::new(writer, "writer").matrix(matrix)
+}
+
+/// Writes a vector (`f64`, `f32` or small integers) to a file as `array real general` with one column.
+///
+/// Values are written as `f64`, with as many digits as it takes to read the same `f64` again; an `f32` is exact in `f64`, so
+/// it returns as itself.
+///
+/// *Errors*: as [`write_matrix`].
+pub fn write_vector<T: Copy + Into<f64>>(path: impl AsRef<Path>, values: &[T]) -> Result<(), MarketError> {
+    let (file, name) = create(path.as_ref())?;
+    Writer::new(file, &name).vector(values)
+}
+
+/// Writes a vector to any writer; see [`write_vector`].
+///
+/// ```
+/// use texla::host::market;
+/// let mut text = Vec::new();
+/// market::write_vector_to(&mut text, &[0.1_f32, -3.0])?;
+/// assert_eq!(market::parse_vector(&text[..], "text")?, [f64::from(0.1_f32), -3.0]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn write_vector_to<T: Copy + Into<f64>>(writer: impl Write, values: &[T]) -> Result<(), MarketError> {
+    Writer::new(writer, "writer").vector(values)
+}
+
+fn create(path: &Path) -> Result<(BufWriter<File>, String), MarketError> {
+    let name = path.display().to_string();
+    match File::create(path) {
+        Ok(file) => Ok((BufWriter::new(file), name)),
+        Err(e) => Err(MarketError::new(&name, 1, Kind::io(&e))),
+    }
+}
+
+/// A writer that knows its line.
+struct Writer<'a, W> {
+    out: W,
+    name: &'a str,
+    line: usize,
+}
+
+impl<'a, W: Write> Writer<'a, W> {
+    fn new(out: W, name: &'a str) -> Self {
+        Self { out, name, line: 0 }
+    }
+
+    fn matrix(mut self, matrix: &Triplets) -> Result<(), MarketError> {
+        let shape = matrix.shape();
+        self.check_extent("number of rows", shape.rows)?;
+        self.check_extent("number of columns", shape.cols)?;
+        self.put(format_args!("%%MatrixMarket matrix coordinate real general"))?;
+        self.put(format_args!("{} {} {}", shape.rows, shape.cols, matrix.nnz()))?;
+        for (entry, (row, col, value)) in (0u64..).zip(matrix.entries()) {
+            self.check_value(entry, value)?;
+            self.put(format_args!("{} {} {value:e}", row.saturating_add(1), col.saturating_add(1)))?;
+        }
+        self.finish()
+    }
+
+    fn vector<T: Copy + Into<f64>>(mut self, values: &[T]) -> Result<(), MarketError> {
+        self.check_extent("number of rows", values.len())?;
+        self.put(format_args!("%%MatrixMarket matrix array real general"))?;
+        self.put(format_args!("{} 1", values.len()))?;
+        for (entry, &value) in (0u64..).zip(values) {
+            let value: f64 = value.into();
+            self.check_value(entry, value)?;
+            self.put(format_args!("{value:e}"))?;
+        }
+        self.finish()
+    }
+
+    fn check_extent(&self, what: &'static str, extent: usize) -> Result<(), MarketError> {
+        let (found, limit) = (extent as u64, super::header::LIMIT);
+        if found > limit { Err(self.error(Kind::TooLarge { what, found, limit })) } else { Ok(()) }
+    }
+
+    fn check_value(&self, entry: u64, value: f64) -> Result<(), MarketError> {
+        if (value as f32).is_finite() {
+            return Ok(());
+        }
+        let found = format!("{value:e}");
+        Err(MarketError::new(self.name, self.line.saturating_add(1), Kind::NotFinite { entry, found }))
+    }
+
+    fn put(&mut self, line: std::fmt::Arguments<'_>) -> Result<(), MarketError> {
+        self.line = self.line.saturating_add(1);
+        writeln!(self.out, "{line}").map_err(|e| self.error(Kind::io(&e)))
+    }
+
+    fn finish(mut self) -> Result<(), MarketError> {
+        self.out.flush().map_err(|e| self.error(Kind::io(&e)))
+    }
+
+    fn error(&self, kind: Kind) -> MarketError {
+        MarketError::new(self.name, self.line, kind)
+    }
+}

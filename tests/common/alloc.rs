@@ -1,0 +1,39 @@
+//! An allocator that counts what each thread holds.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    static LIVE: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+}
+
+/// The system's allocator with a count. A reallocation counts as old and new together.
+pub struct Counting;
+
+// SAFETY: every call goes to the system's allocator with the same arguments; the count touches no allocated memory
+// and, being constant-initialised cells without destructors, allocates nothing itself.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let live = LIVE.get() + layout.size() as isize;
+        LIVE.set(live);
+        PEAK.set(PEAK.get().max(live));
+        // SAFETY: the caller keeps GlobalAlloc's contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.set(LIVE.get() - layout.size() as isize);
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+/// Runs `f` and returns its result with the most bytes that it held at once in this thread.
+pub fn peak_of<T>(f: impl FnOnce() -> T) -> (T, usize) {
+    let before = LIVE.get();
+    PEAK.set(before);
+    let result = f();
+    (result, (PEAK.get() - before) as usize)
+}

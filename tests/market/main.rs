@@ -1,0 +1,13 @@
+//! Matrix Market files: outcomes of doubtful files, hostile input, round trips.
+#![cfg(feature = "io")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod data;
+mod expect;
+mod hostile;
+mod round_trip;
+mod small;
+
+#[global_allocator]
+static ALLOCATOR: common::alloc::Counting = common::alloc::Counting;
