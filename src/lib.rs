@@ -16,7 +16,7 @@ pub mod kernel;
 pub mod ops;
 pub mod shape;
 
-pub use data::{Packed, PendingRead, Scalar, Vector};
+pub use data::{BandedMatrix, Packed, PendingRead, Scalar, SparseFormat, SparseMatrix, Vector};
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};
 #[cfg(feature = "headless")]
