@@ -15,6 +15,7 @@ pub mod host;
 pub mod kernel;
 pub mod ops;
 pub mod shape;
+pub mod solve;
 
 pub use data::{BandedMatrix, Packed, PendingRead, Scalar, SparseFormat, SparseMatrix, Vector};
 pub use device::{Device, DeviceOptions, Scope};

@@ -142,6 +142,11 @@ impl BandedMatrix {
         &self.csr
     }
 
+    /// `floor(log2 max |a_ij|)`; 0 for a matrix of zeros.
+    pub fn exponent(&self) -> i32 {
+        self.scaling.exponent
+    }
+
     /// The device the matrix lives on.
     pub fn device(&self) -> &Device {
         &self.device
