@@ -57,14 +57,8 @@ impl BandedMatrix {
         check_sides(device, "BandedMatrix", csr.shape())?;
         let scaling = Scaling::new("BandedMatrix", csr.values())?;
         let offsets = csr.diagonal_offsets();
-        let mut made = BandedMatrix {
-            device: device.clone(),
-            csr,
-            offsets,
-            bands: Vec::new(),
-            scaling,
-            exact: true,
-        };
+        let mut made =
+            BandedMatrix { device: device.clone(), csr, offsets, bands: Vec::new(), scaling, exact: true };
         made.upload()?;
         Ok(made)
     }

@@ -75,7 +75,10 @@ impl KernelSpec {
     pub fn fragment(body: Source<'static>, inputs: &[&str], params: &[Field], outputs: &[&str]) -> Self {
         KernelSpec {
             name: body.name.to_owned(),
-            stage: StageSpec::Fragment { outputs: outputs.iter().map(|o| (*o).to_owned()).collect(), mask: false },
+            stage: StageSpec::Fragment {
+                outputs: outputs.iter().map(|o| (*o).to_owned()).collect(),
+                mask: false,
+            },
             inputs: inputs.iter().map(|i| InputSpec::float(i)).collect(),
             params: params.to_vec(),
             generated: String::new(),

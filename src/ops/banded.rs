@@ -1,8 +1,8 @@
 //! Products with banded matrices.
 
 use super::product::{Accurate, Combine, accumulate, check_product};
-use crate::data::{BandedMatrix, Vector};
-use crate::error::{Error, Result};
+use crate::data::{Band, BandedMatrix, Vector};
+use crate::error::Result;
 use crate::gl::{UniformValue, glsl};
 use crate::kernel::{Field, FieldType, KernelSpec, Operand, ParamType, Pass, PooledTexture, View};
 
@@ -21,27 +21,19 @@ pub(crate) struct BandPlan {
 impl BandPlan {
     pub fn new(offsets: &[i64]) -> Self {
         let split = |o: &i64| (o.div_euclid(4) as i32, o.rem_euclid(4) as u8);
-        let mut shifts: Vec<i32> = offsets
-            .iter()
-            .map(split)
-            .flat_map(|(q, r)| if r == 0 { [q, q] } else { [q, q + 1] })
-            .collect();
+        let mut shifts: Vec<i32> =
+            offsets.iter().map(split).flat_map(|(q, r)| if r == 0 { [q, q] } else { [q, q + 1] }).collect();
         shifts.sort_unstable();
         shifts.dedup();
         let place = |q: i32| shifts.binary_search(&q).unwrap_or_default();
-        let taps = offsets.iter().map(split).map(|(q, r)| (place(q), place(q + i32::from(r != 0)), r)).collect();
+        let taps =
+            offsets.iter().map(split).map(|(q, r)| (place(q), place(q + i32::from(r != 0)), r)).collect();
         BandPlan { shifts, taps }
     }
 
     /// Four elements of `x` for diagonal `i`, from the fetched texels.
     fn elements(&self, i: usize) -> String {
         self.taps.get(i).map(|(a, b, r)| across(*r, &format!("x{a}"), &format!("x{b}"))).unwrap_or_default()
-    }
-
-    fn fetches(&self) -> String {
-        let one = |i: usize| format!(" vec4 x{i} = x_shifted(t + shifts[{i}]);");
-        let all: String = (0..self.shifts.len()).map(one).collect();
-        format!("#define FETCHES{all}\n")
     }
 }
 
@@ -55,23 +47,33 @@ fn across(residue: u8, first: &str, second: &str) -> String {
     }
 }
 
-/// A product with `Aᵀ` reads diagonals and `x` at the shifted place, both: the diagonal with offset `o` becomes one
-/// with offset `-o` whose values are shifted along.
-fn transposed_text(plan: &BandPlan) -> (String, String) {
-    let inside = "uint(t + shifts[{}]) < uint(source_texels)";
+/// The statements that fetch `x` and sum the terms of a pass. For `Aᵀ` the diagonal with offset `o` becomes one with
+/// offset `-o` whose coefficients are shifted along with `x`; where the shift leaves `x`, nothing is added.
+fn generate(plan: &BandPlan, transposed: bool, term: impl Fn(usize, &str, &str) -> String) -> String {
     let mut fetches = "#define FETCHES".to_owned();
     for i in 0..plan.shifts.len() {
-        let guard = inside.replace("{}", &i.to_string());
-        fetches.push_str(&format!(" vec4 x{i} = {guard} ? x_shifted(t + shifts[{i}]) : vec4(0.0);"));
+        let fetch = format!("x_shifted(t + shifts[{i}])");
+        fetches.push_str(&match transposed {
+            true => {
+                format!(" vec4 x{i} = uint(t + shifts[{i}]) < uint(source_texels) ? {fetch} : vec4(0.0);")
+            }
+            false => format!(" vec4 x{i} = {fetch};"),
+        });
     }
     let mut bands = "#define BANDS".to_owned();
     for (i, (a, b, residue)) in plan.taps.iter().enumerate() {
-        let times = |name: &str, at: usize| format!("vec4 {name} = x{at} * d{i}_shifted(t + shifts[{at}]);");
-        let second = if *residue == 0 { String::new() } else { times("second", *b) };
-        let four = across(*residue, "first", "second");
-        bands.push_str(&format!(" {{ {} {second} sum += {four}; }}", times("first", *a)));
+        let coefficients = |name: &str| match transposed {
+            true => {
+                let at = |k: usize| format!("{name}_shifted(t + shifts[{k}])");
+                across(*residue, &at(*a), &at(*b))
+            }
+            false => format!("{name}(p)"),
+        };
+        let high = coefficients(&format!("d{i}"));
+        let low = coefficients(&format!("d{i}_low"));
+        bands.push_str(&format!(" {}", term(i, &high, &low)));
     }
-    (fetches, bands + "\n")
+    format!("{fetches}\n{bands}\n")
 }
 
 fn names(count: usize) -> Vec<String> {
@@ -86,6 +88,20 @@ fn shifts_value(plan: &BandPlan) -> UniformValue {
     UniformValue::Ints(if plan.shifts.is_empty() { vec![0] } else { plan.shifts.clone() })
 }
 
+/// Offsets of the diagonals of `A` or of `Aᵀ`, in the order in which `A` stores them.
+fn signed_offsets(a: &BandedMatrix, transposed: bool) -> Vec<i64> {
+    let sign = if transposed { -1 } else { 1 };
+    a.offsets().iter().map(|o| sign * o).collect()
+}
+
+/// The diagonals of each pass. A matrix without entries still takes one: zero, combined.
+fn groups<'a>(offsets: &'a [i64], a: &'a BandedMatrix, per_pass: usize) -> Vec<(&'a [i64], &'a [Band])> {
+    if offsets.is_empty() {
+        return vec![(&[], &[])];
+    }
+    offsets.chunks(per_pass).zip(a.bands.chunks(per_pass)).collect()
+}
+
 fn partial_sum(y: &Vector) -> Result<PooledTexture> {
     y.device().texture(y.extent(), crate::gl::Format::Rgba32F, "partial sum")
 }
@@ -93,8 +109,8 @@ fn partial_sum(y: &Vector) -> Result<PooledTexture> {
 /// `y = combine(α A x)` for a banded matrix.
 ///
 /// *Shapes*: `A` m x n, `x` n, `y` and the vector in `combine` m. *Cost*: 1 draw for every 12 diagonals, each texel of
-/// `x` that several diagonals of a pass need fetched once; no readback. *Errors*: [`Error::ShapeMismatch`],
-/// [`Error::Parameter`] for an `α` that is not finite. *Bound*: `γ_(k+2) (|α| |A| |x| + |z|)_i` for k diagonals.
+/// `x` that several diagonals of a pass need fetched once; no readback. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch),
+/// [`Error::Parameter`](crate::Error::Parameter) for an `α` that is not finite. *Bound*: `γ_(k+2) (|α| |A| |x| + |z|)_i` for k diagonals.
 /// *Source*: \[Krueger05\] 44.3.3.
 pub fn banded_product(
     y: &mut Vector,
@@ -137,14 +153,8 @@ fn product(
     let _scope = device.scope()?;
     let units = device.gl().caps.borrow().texture_units as usize;
     let per_pass = units.saturating_sub(OTHER_INPUTS).clamp(1, 12);
-    let sign = if transposed { -1 } else { 1 };
-    let offsets: Vec<i64> = a.offsets().iter().map(|o| sign * o).collect();
-    // A matrix without entries still takes a pass: zero, combined.
-    let groups: Vec<(&[i64], &[crate::data::Band])> = if offsets.is_empty() {
-        vec![(&[], &[])]
-    } else {
-        offsets.chunks(per_pass).zip(a.bands.chunks(per_pass)).collect()
-    };
+    let offsets = signed_offsets(a, transposed);
+    let groups = groups(&offsets, a, per_pass);
     let count = groups.len();
     let mut partial: Option<PooledTexture> = None;
     for (i, (offsets, bands)) in groups.into_iter().enumerate() {
@@ -152,7 +162,8 @@ fn product(
         let plan = BandPlan::new(offsets);
         let combine = if last { combine } else { Combine::Replace };
         let z = combine.operand();
-        let key = format!("banded {:?} {last} {} {transposed} {}", plan.taps, combine.define(), partial.is_some());
+        let key =
+            format!("banded {:?} {last} {} {transposed} {}", plan.taps, combine.define(), partial.is_some());
         let d_names = names(bands.len());
         let kernel = device.kernel(&key, || {
             let mut inputs = vec!["x"];
@@ -168,17 +179,10 @@ fn product(
                 Field { name: "factors", kind: <[f32; 2]>::KIND },
                 Field { name: "source_texels", kind: i32::KIND },
             ];
-            let (fetches, terms) = if transposed {
-                transposed_text(&plan)
-            } else {
-                let term = |i: usize| format!(" sum += d{i}(p) * {};", plan.elements(i));
-                let all: String = (0..bands.len()).map(term).collect();
-                (plan.fetches(), format!("#define BANDS{all}\n"))
-            };
+            let text = generate(&plan, transposed, |i, d, _| format!("sum += {d} * {};", plan.elements(i)));
             let first = if partial.is_some() { "partial(p)" } else { "vec4(0.0)" };
             KernelSpec::fragment(glsl!("banded/product.frag"), &inputs, &fields, &["out"])
-                .with(&fetches)
-                .with(&terms)
+                .with(&text)
                 .with(&format!("#define FIRST_TERM {first}\n#define LAST {}", u8::from(last)))
                 .with(combine.define())
         })?;
@@ -206,39 +210,34 @@ fn product(
 /// `out = α A x + β z` accumulated in double-float with the full coefficients, rounded once.
 ///
 /// *Shapes*: as [`banded_product`]. *Cost*: 1 draw into two targets for every 5 diagonals. *Errors*:
-/// [`Error::ShapeMismatch`]; [`Error::Unsupported`] for `Aᵀ`, and where the device has no exact form of two-sum
+/// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::Unsupported`](crate::Error::Unsupported) where the device has no exact form of two-sum
 /// ([`Capabilities::exact_form`](crate::gl::Capabilities::exact_form)). *Bound*: one rounding, and about
 /// `k 2⁻⁴⁶ |A| |x|`.
 pub fn banded_accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>) -> Result<()> {
     let Accurate { transposed, alpha, x, plus } = terms;
     let op = "banded_accurate";
-    check_product(op, a.shape(), out, &Combine::Replace, alpha, x)?;
+    let shape = if transposed { a.shape().transposed() } else { a.shape() };
+    check_product(op, shape, out, &Combine::Replace, alpha, x)?;
     if let Some((_, z)) = plus {
         super::check_shape(op, "z", z.shape(), out.shape())?;
     }
     let device = a.device();
     super::require_exact(device, op)?;
-    if transposed {
-        let why = "use a SparseMatrix, which gathers the transposed rows".into();
-        return Err(Error::Unsupported { what: "an accurate product with a transposed banded matrix".into(), why });
-    }
     let _scope = device.scope()?;
     let units = device.gl().caps.borrow().texture_units as usize;
     let per_pass = (units.saturating_sub(OTHER_INPUTS) / 2).clamp(1, 6);
-    let groups: Vec<(&[i64], &[crate::data::Band])> = if a.offsets().is_empty() {
-        vec![(&[], &[])]
-    } else {
-        a.offsets().chunks(per_pass).zip(a.bands.chunks(per_pass)).collect()
-    };
+    let offsets = signed_offsets(a, transposed);
+    let groups = groups(&offsets, a, per_pass);
     let count = groups.len();
     let mut partial: Option<(PooledTexture, PooledTexture)> = None;
     for (i, (offsets, bands)) in groups.into_iter().enumerate() {
         let plan = BandPlan::new(offsets);
         let lows: Vec<bool> = bands.iter().map(|b| b.low.is_some()).collect();
-        let key =
-            format!("banded accurate {:?} {lows:?} {} {}", plan.taps, partial.is_some(), plus.is_some());
+        let (carried, added) = (partial.is_some(), plus.is_some());
+        let key = format!("banded accurate {:?} {lows:?} {carried} {added} {transposed}", plan.taps);
         let d_names = names(bands.len());
-        let low_names: Vec<_> = lows.iter().zip(&d_names).filter(|(l, _)| **l).map(|(_, d)| format!("{d}_low")).collect();
+        let low_names: Vec<_> =
+            lows.iter().zip(&d_names).filter(|(l, _)| **l).map(|(_, d)| format!("{d}_low")).collect();
         let kernel = device.kernel(&key, || {
             let mut inputs = vec!["x"];
             inputs.extend(d_names.iter().chain(&low_names).map(String::as_str));
@@ -253,17 +252,17 @@ pub fn banded_accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>) 
             let fields = [
                 shifts_field(plan.shifts.len()),
                 Field { name: "factors", kind: <[f32; 2]>::KIND },
+                Field { name: "source_texels", kind: i32::KIND },
                 Field { name: "beta", kind: f32::KIND },
             ];
-            let term = |i: usize| {
-                let low = if lows.get(i) == Some(&true) { format!("d{i}_low(p)") } else { "vec4(0.0)".into() };
+            let text = generate(&plan, transposed, |i, d, d_low| {
+                let low = if lows.get(i) == Some(&true) { d_low } else { "vec4(0.0)" };
                 let x = plan.elements(i);
-                format!(" s = add_product4(s, d{i}(p), {low}, ({x} * factors.y) * factors.x);")
-            };
-            let all: String = (0..bands.len()).map(term).collect();
+                format!("s = add_product4(s, {d}, {low}, ({x} * factors.y) * factors.x);")
+            });
             KernelSpec::fragment(glsl!("banded/accurate.frag"), &inputs, &fields, &["high_part", "low_part"])
-                .with(&plan.fetches())
-                .with(&format!("#define BANDS{all}\n#define START_HIGH {high}\n#define START_LOW {low}"))
+                .with(&text)
+                .with(&format!("#define START_HIGH {high}\n#define START_LOW {low}"))
         })?;
         let view = |t| View::whole(device, t);
         let mut inputs = vec![x.view()];
@@ -276,6 +275,7 @@ pub fn banded_accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>) 
         let params = vec![
             shifts_value(&plan),
             UniformValue::Vec2(a.scaling.factors(alpha)),
+            UniformValue::Int(i32::try_from(x.extent().area()).unwrap_or(i32::MAX)),
             UniformValue::Float(plus.map_or(0.0, |(beta, _)| beta)),
         ];
         let low = partial_sum(out)?;

@@ -26,7 +26,9 @@ impl<'a> Combine<'a> {
     pub(crate) fn operand(&self) -> Option<&'a Vector> {
         match self {
             Combine::Replace | Combine::Accumulate => None,
-            Combine::AddTo(z) | Combine::SubtractFrom(z) | Combine::Subtract(z) | Combine::Multiply(z) => Some(z),
+            Combine::AddTo(z) | Combine::SubtractFrom(z) | Combine::Subtract(z) | Combine::Multiply(z) => {
+                Some(z)
+            }
         }
     }
 
@@ -64,7 +66,10 @@ pub(crate) fn check_product(
 }
 
 /// `Accumulate` for products that gather: the sum goes into a pooled texture, which then changes places with `y`'s.
-pub(crate) fn accumulate(y: &mut Vector, f: impl FnOnce(&mut Vector, Combine<'_>) -> Result<()>) -> Result<()> {
+pub(crate) fn accumulate(
+    y: &mut Vector,
+    f: impl FnOnce(&mut Vector, Combine<'_>) -> Result<()>,
+) -> Result<()> {
     let mut sum = Vector::uninit(y.device(), y.len())?;
     f(&mut sum, Combine::AddTo(y))?;
     std::mem::swap(y, &mut sum);
