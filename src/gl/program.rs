@@ -23,6 +23,8 @@ pub(crate) enum UniformKind {
     UInt,
     /// An array of this many integers.
     Ints(u32),
+    /// An array of this many floats.
+    Floats(u32),
     /// A float texture on the unit of this number.
     Sampler(u32),
     /// An unsigned integer texture.
@@ -43,6 +45,7 @@ impl UniformKind {
             UniformKind::IVec4 => ("ivec4", glow::INT_VEC4, 1),
             UniformKind::UInt => ("uint", glow::UNSIGNED_INT, 1),
             UniformKind::Ints(n) => ("int", glow::INT, n),
+            UniformKind::Floats(n) => ("float", glow::FLOAT, n),
             UniformKind::Sampler(_) => ("sampler2D", glow::SAMPLER_2D, 1),
             UniformKind::USampler(_) => ("usampler2D", glow::UNSIGNED_INT_SAMPLER_2D, 1),
         }
@@ -51,7 +54,9 @@ impl UniformKind {
     /// The declaration of a uniform of this kind.
     pub fn declare(self, name: &str) -> String {
         match self {
-            UniformKind::Ints(n) => format!("uniform int {name}[{n}];\n"),
+            UniformKind::Ints(n) | UniformKind::Floats(n) => {
+                format!("uniform {} {name}[{n}];\n", self.describe().0)
+            }
             _ => format!("uniform {} {name};\n", self.describe().0),
         }
     }
@@ -70,6 +75,7 @@ pub(crate) enum UniformValue {
     IVec4([i32; 4]),
     UInt(u32),
     Ints(Vec<i32>),
+    Floats(Vec<f32>),
 }
 
 /// All that is needed to make a program. The generated parts declare every uniform in `uniforms`.
@@ -243,6 +249,7 @@ impl Program {
                 UniformValue::IVec4([x, y, z, w]) => gl.uniform_4_i32(at, *x, *y, *z, *w),
                 UniformValue::UInt(x) => gl.uniform_1_u32(at, *x),
                 UniformValue::Ints(v) => gl.uniform_1_i32_slice(at, v),
+                UniformValue::Floats(v) => gl.uniform_1_f32_slice(at, v),
             }
         }
         *holds = Some(value);

@@ -13,7 +13,9 @@ pub use elementwise::{
     min, mul, mul_add, neg, reciprocal, scale, scaled, sqrt, sub,
 };
 pub use product::{Accurate, Combine};
-pub use reduce::{ReducePlan, Reduction, Window, dot, max_abs, max_element, min_element, norm2, sum};
+pub use reduce::{
+    ReducePlan, Reduction, Window, dot, max_abs, max_element, min_element, norm2, reduce_into, sum,
+};
 pub use repack::{repack, repack_to_vector, repack_vector};
 pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};
 

@@ -35,11 +35,11 @@ impl<'a> Combine<'a> {
     /// What the shaders call it.
     pub(crate) fn define(&self) -> &'static str {
         match self {
-            Combine::Replace | Combine::Accumulate => "#define COMBINE(P, p) (P)",
-            Combine::AddTo(_) => "#define COMBINE(P, p) (z(p) + (P))",
-            Combine::SubtractFrom(_) => "#define COMBINE(P, p) (z(p) - (P))",
-            Combine::Subtract(_) => "#define COMBINE(P, p) ((P) - z(p))",
-            Combine::Multiply(_) => "#define COMBINE(P, p) ((P) * z(p))",
+            Combine::Replace | Combine::Accumulate => "#define COMBINE(P) (P)",
+            Combine::AddTo(_) => "#define COMBINE(P) (z_here() + (P))",
+            Combine::SubtractFrom(_) => "#define COMBINE(P) (z_here() - (P))",
+            Combine::Subtract(_) => "#define COMBINE(P) ((P) - z_here())",
+            Combine::Multiply(_) => "#define COMBINE(P) ((P) * z_here())",
         }
     }
 }
