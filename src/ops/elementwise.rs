@@ -141,7 +141,9 @@ fn run<T: Elements>(row: &Row, out: &mut T, inputs: &[&T], coefficients: &[Coeff
     // A host's texture folds otherwise than the target and has no padding lanes: past its end lies whatever the
     // sampler's clamping makes of it.
     let extent = out.view().extent;
-    let masked = row.fills_padding || inputs.iter().any(|input| input.view().extent != extent);
+    let folds_differ = inputs.iter().any(|input| input.view().extent != extent);
+    // And zero times a coefficient is zero only if that is finite, which no one has checked of one on the device.
+    let masked = row.fills_padding || folds_differ || !on_device.is_empty();
     if masked {
         key.push('m');
     }
