@@ -10,8 +10,9 @@ use texla::gl::Api;
 use texla::ops::{self, Coefficient, Elements};
 use texla::{Device, Error, Result, Scalar, Shape, Vector};
 
-/// The coefficients of all cases: short binary fractions would hide roundings.
-const A: f32 = 0.723_456_7;
+/// The coefficients of all cases: short binary fractions would hide roundings, and an interval around zero would hide
+/// padding lanes that are clamped.
+const A: f32 = -0.723_456_7;
 const B: f32 = -1.312_345_6;
 
 /// One operation: how to run it, what it means for one element, and how far off it may be.

@@ -66,8 +66,8 @@ fn zeros_filled_and_write_are_what_they_say() {
 #[test]
 fn reused_textures_leave_no_trace() {
     on_both(|dev| {
-        for n in [1, 5, 50, 1009] {
-            drop(Vector::filled(dev, (n + 3) / 4 * 4, 7.0).unwrap());
+        for n in [1usize, 5, 50, 1009] {
+            drop(Vector::filled(dev, n.next_multiple_of(4), 7.0).unwrap());
             let before = dev.pool_stats();
             let x = Vector::zeros(dev, n).unwrap();
             assert_eq!(dev.pool_stats().reused, before.reused + 1, "the same extent for {n}");
