@@ -156,6 +156,13 @@ fn compile<'a>(gl: &'a Gl, kernel: &str, kind: u32, stage: &Stage<'_>) -> Result
 
 impl Program {
     pub fn new(gl: &Gl, source: &ProgramSource<'_>) -> Result<Self> {
+        let started = std::time::Instant::now();
+        let made = Self::build(gl, source);
+        gl.ledger.count(|c| c.compile_nanos += started.elapsed().as_nanos() as u64);
+        made
+    }
+
+    fn build(gl: &Gl, source: &ProgramSource<'_>) -> Result<Self> {
         let vertex = compile(gl, source.name, glow::VERTEX_SHADER, &source.vertex)?;
         let fragment = compile(gl, source.name, glow::FRAGMENT_SHADER, &source.fragment)?;
         let raw_gl = &gl.raw;
@@ -217,7 +224,9 @@ impl Program {
             self.gl.shadow.borrow_mut().program = Some(self.raw);
             for (name, kind) in &source.uniforms {
                 let location = raw_gl.get_uniform_location(self.raw, name);
-                if let (Some(at), UniformKind::Sampler(unit) | UniformKind::USampler(unit)) = (&location, kind) {
+                if let (Some(at), UniformKind::Sampler(unit) | UniformKind::USampler(unit)) =
+                    (&location, kind)
+                {
                     raw_gl.uniform_1_i32(Some(at), *unit as i32);
                 }
                 self.slots.push(Slot { location, holds: RefCell::new(None) });

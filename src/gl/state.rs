@@ -26,7 +26,6 @@ enum Value {
     Flag(bool),
     Ints([i32; 4]),
     Floats([f32; 4]),
-    Flags([bool; 4]),
 }
 
 /// One row of the table.
@@ -386,7 +385,8 @@ fn refuse_unrestorable(gl: &Gl) -> Result<()> {
         if since(gl, (4, 5), (9, 9)) && gl.raw.get_parameter_i32(CLIP_ORIGIN) as u32 != glow::LOWER_LEFT {
             return Err(Error::Unsupported {
                 what: "entering with the application's glClipControl origin at the upper left".into(),
-                why: "points would land in mirrored rows; set it to GL_LOWER_LEFT around texla's calls".into(),
+                why: "points would land in mirrored rows; set it to GL_LOWER_LEFT around texla's calls"
+                    .into(),
             });
         }
     }

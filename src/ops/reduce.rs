@@ -235,13 +235,19 @@ pub fn reduce_into(
     let needed = reduction == Reduction::Dot;
     if needed != y.is_some() {
         let value = if needed { "absent" } else { "present" };
-        return Err(Error::Parameter { op, name: "y", value: value.into(), expected: "a second vector for dot alone" });
+        return Err(Error::Parameter {
+            op,
+            name: "y",
+            value: value.into(),
+            expected: "a second vector for dot alone",
+        });
     }
     if let Some(y) = y {
         super::check_shape(op, "y", y.shape(), x.shape())?;
         // Both are read at the same texel, so a borrowed texture of another width is first folded like the rest.
         if y.extent() != x.extent() {
-            let (mut x2, mut y2) = (Vector::uninit(x.device(), x.len())?, Vector::uninit(x.device(), x.len())?);
+            let (mut x2, mut y2) =
+                (Vector::uninit(x.device(), x.len())?, Vector::uninit(x.device(), x.len())?);
             super::copy(&mut x2, x)?;
             super::copy(&mut y2, y)?;
             return reduce_into(out, reduction, &x2, Some(&y2), window);
