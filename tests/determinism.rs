@@ -13,7 +13,8 @@ use common::random::{cancelling_pair, nonzero, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;
 use texla::ops::{self, ReducePlan, Window};
-use texla::{Device, Vector};
+use texla::solve::{CgParams, ConjugateGradient, Stop};
+use texla::{BandedMatrix, Device, Vector};
 
 /// Set in the processes that a test starts.
 const CHILD: &str = "TEXLA_TEST_CHILD";
@@ -63,9 +64,20 @@ impl Inputs {
         for scalar in [Ok(dot), ops::sum(x), ops::norm2(x), ops::sum(out), ops::max_abs(y)] {
             hash.add(&[scalar.unwrap().read().unwrap()]);
         }
-        // Further results (products, solvers) join the hash here.
         hash.0
     }
+}
+
+/// One number for a solve with residual checks that are polled: when a poll succeeds must not matter.
+fn hash_of_solve(dev: &Device) -> u64 {
+    let a = BandedMatrix::poisson_2d(dev, 24, 20).unwrap();
+    let b = Vector::from_slice(dev, &wide_range(5, 480, 4)).unwrap();
+    let mut x = Vector::zeros(dev, 480).unwrap();
+    let params = CgParams { stop: Stop::relative(1e-5).check_every(4), ..CgParams::default() };
+    let report = ConjugateGradient::new(&a, params).unwrap().solve(&mut x, &b).unwrap();
+    let mut hash = Hash(report.iterations as u64);
+    hash.add(&x.read().unwrap());
+    hash.0
 }
 
 /// What a child does: the hash on both dialects, `repeats` times over.
@@ -77,11 +89,13 @@ fn compute(repeats: usize) -> String {
             assert!(renderer.contains(&format!("{width} bits")), "{renderer} has not heard of {width} bits");
         }
         let mut inputs = Inputs::new(context.device());
-        let first = inputs.hash();
+        // Whatever else the library computes joins here.
+        let mut all = || [inputs.hash(), hash_of_solve(context.device())];
+        let first = all();
         for i in 1..repeats {
-            assert_eq!(inputs.hash(), first, "repetition {i} on {api}");
+            assert_eq!(all(), first, "repetition {i} on {api}");
         }
-        format!("{api} {first:016x}")
+        format!("{api} {:016x} {:016x}", first[0], first[1])
     });
     hashes.join(", ")
 }
