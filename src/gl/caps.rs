@@ -139,10 +139,12 @@ impl Probe<'_> {
         self.float_textures()?;
         self.texture_size()?;
         self.draw_buffers()?;
-        let blend = !self.limits.without_float_blend && self.blend()?;
-        let min_max = self.min_max()?;
+        let may_blend = !self.limits.without_float_blend;
+        let blend = may_blend && self.blend()?;
+        let min_max = may_blend && self.min_max()?;
         let coordinates = self.computed_coordinates()?;
-        let lines = self.lines()?;
+        // Lines are counted by blending: where floats cannot be blended that is a GL error, not an answer.
+        let lines = blend && self.lines()?;
         {
             let mut caps = gl.caps.borrow_mut();
             caps.float_blend = blend;
@@ -352,7 +354,7 @@ impl Probe<'_> {
     }
 
     fn lines(&self) -> Result<bool> {
-        let program = self.program(glsl!("segment.vert"), glsl!("probe/one.frag"), &[], 1)?;
+        let program = self.program(glsl!("quad.vert"), glsl!("probe/one.frag"), &[], 1)?;
         let side = self.gl.caps.borrow().max_texture_size.min(67);
         for (w, h, row) in [(side, 5, true), (5, side, false), (1, 1, true), (1, 1, false)] {
             let at = if row { h / 2 } else { w / 2 };

@@ -78,6 +78,23 @@ pub(crate) enum UniformValue {
     Floats(Vec<f32>),
 }
 
+impl UniformValue {
+    /// Bit for bit: `==` would take -0.0 for 0.0.
+    fn same(&self, other: &UniformValue) -> bool {
+        fn floats(value: &UniformValue) -> &[f32] {
+            match value {
+                UniformValue::Float(x) => std::slice::from_ref(x),
+                UniformValue::Vec2(v) => v,
+                UniformValue::Vec3(v) => v,
+                UniformValue::Vec4(v) => v,
+                _ => &[],
+            }
+        }
+        let signs = |v| floats(v).iter().map(|x| x.is_sign_negative());
+        self == other && signs(self).eq(signs(other))
+    }
+}
+
 /// All that is needed to make a program. The generated parts declare every uniform in `uniforms`.
 pub(crate) struct ProgramSource<'a> {
     pub name: &'a str,
@@ -232,7 +249,7 @@ impl Program {
     pub fn set(&self, slot: usize, value: UniformValue) {
         let Some(Slot { location: Some(at), holds }) = self.slots.get(slot) else { return };
         let mut holds = holds.borrow_mut();
-        if holds.as_ref() == Some(&value) {
+        if holds.as_ref().is_some_and(|held| held.same(&value)) {
             return;
         }
         let (gl, at) = (&self.gl.raw, Some(at));

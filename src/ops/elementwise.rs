@@ -138,6 +138,15 @@ fn run<T: Elements>(row: &Row, out: &mut T, inputs: &[&T], coefficients: &[Coeff
     }
     let device = out.device().clone();
     let _scope = device.scope()?;
+    // A host's texture folds otherwise than the target and has no padding lanes: past its end lies whatever the
+    // sampler's clamping makes of it.
+    let extent = out.view().extent;
+    let folds_differ = inputs.iter().any(|input| input.view().extent != extent);
+    // And zero times a coefficient is zero only if that is finite, which no one has checked of one on the device.
+    let masked = row.fills_padding || folds_differ || !on_device.is_empty();
+    if masked {
+        key.push('m');
+    }
     let kernel = device.kernel(&key, || {
         let names: Vec<_> =
             INPUTS.iter().take(row.inputs).copied().chain(on_device.iter().map(|(n, _)| *n)).collect();
@@ -152,7 +161,7 @@ fn run<T: Elements>(row: &Row, out: &mut T, inputs: &[&T], coefficients: &[Coeff
         let spec =
             KernelSpec::fragment(glsl!("elementwise/table.frag"), &names, &params, &["out"]).with(&defines);
         let spec = KernelSpec { name: row.op.to_owned(), ..spec };
-        if row.fills_padding { spec.masked() } else { spec }
+        if masked { spec.masked() } else { spec }
     })?;
     debug_assert_eq!((inputs.len(), coefficients.len()), (row.inputs, row.coefficients));
     let views: Vec<View<'_>> =
@@ -163,6 +172,11 @@ fn run<T: Elements>(row: &Row, out: &mut T, inputs: &[&T], coefficients: &[Coeff
 
 /// Runs an operation whose output replaces one of its inputs: into a pooled texture, which then changes places.
 fn in_place<T: Elements>(x: &mut T, f: impl FnOnce(&mut T, &T) -> Result<()>) -> Result<()> {
+    if !x.view().texture.is_owned() {
+        // It would silently change places with a texture of texla's, and the host would see no result.
+        let why = "a texture borrowed from the host is read-only".into();
+        return Err(Error::Unsupported { what: "an operation in place".into(), why });
+    }
     let mut out = x.like()?;
     f(&mut out, x)?;
     std::mem::swap(x, &mut out);
