@@ -1,0 +1,291 @@
+//! Times of the operations, as ns per element, beside the ceilings of the same device and the CPU alternatives, all in
+//! one run: `cargo bench --bench operations -- [--n N] [--grid G] [--rounds R] [--only TEXT]`.
+//!
+//! Not criterion: what counts here are ratios between rows, on machines whose speed drifts. So all rows are measured in
+//! turn, round after round, and the medians of the rounds are compared.
+
+use std::time::Instant;
+
+use texla::kernel::{Accum, Domain, Kernel, NoParams, Predicate};
+use texla::ops::{self, Combine, Reduction, Window};
+use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Stop};
+use texla::{
+    BandedMatrix, Device, Headless, HeadlessOptions, Result, Scalar, SparseFormat, SparseMatrix, Vector, host::problems,
+};
+
+/// Command-line options.
+struct Options {
+    n: usize,
+    grid: usize,
+    rounds: usize,
+    only: Option<String>,
+}
+
+fn options() -> Options {
+    let mut o = Options { n: 1 << 20, grid: 512, rounds: 9, only: None };
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let mut number = || args.next().and_then(|v| v.parse().ok()).unwrap_or_else(|| panic!("{arg} takes a number"));
+        match arg.as_str() {
+            "--n" => o.n = number(),
+            "--grid" => o.grid = number(),
+            "--rounds" => o.rounds = number(),
+            "--only" => o.only = args.next(),
+            "--bench" => {}
+            _ => panic!("unknown option {arg}"),
+        }
+    }
+    o
+}
+
+/// One measured thing: what it does, elements it is counted by, the row that is its ceiling.
+struct Row<'a> {
+    name: String,
+    elements: f64,
+    ceiling: Option<&'static str>,
+    /// Iterations of its own inside one call.
+    inner: usize,
+    run: Box<dyn FnMut() -> usize + 'a>,
+    seconds: Vec<f64>,
+}
+
+struct Bench<'a> {
+    device: &'a Device,
+    rows: Vec<Row<'a>>,
+    only: Option<String>,
+}
+
+impl<'a> Bench<'a> {
+    fn row(&mut self, name: &str, elements: usize, ceiling: Option<&'static str>, mut run: impl FnMut() -> Result<()> + 'a) {
+        let run = Box::new(move || {
+            run().expect("benchmark");
+            1
+        });
+        self.push(name, elements, ceiling, run);
+    }
+
+    fn push(&mut self, name: &str, elements: usize, ceiling: Option<&'static str>, run: Box<dyn FnMut() -> usize + 'a>) {
+        if self.only.as_ref().is_some_and(|o| !name.contains(o.as_str())) {
+            return;
+        }
+        let (name, elements) = (name.to_owned(), elements as f64);
+        self.rows.push(Row { name, elements, ceiling, inner: 1, run, seconds: Vec::new() });
+    }
+
+    /// Calibrates each row to about 30 ms a round, then measures all of them in turn.
+    fn measure(&mut self, rounds: usize) {
+        let device = self.device;
+        let _scope = device.scope().expect("scope");
+        for row in &mut self.rows {
+            (row.run)();
+            device.finish().expect("finish");
+            let started = Instant::now();
+            (row.run)();
+            device.finish().expect("finish");
+            row.inner = (0.03 / started.elapsed().as_secs_f64().max(1e-6)).clamp(1.0, 10_000.0) as usize;
+        }
+        for _ in 0..rounds {
+            for row in &mut self.rows {
+                let started = Instant::now();
+                let mut done = 0;
+                for _ in 0..row.inner {
+                    done += (row.run)();
+                }
+                device.finish().expect("finish");
+                row.seconds.push(started.elapsed().as_secs_f64() / done as f64);
+            }
+        }
+    }
+
+    fn print(&mut self) {
+        for row in &mut self.rows {
+            row.seconds.sort_by(f64::total_cmp);
+        }
+        let median = |row: &Row<'_>| row.seconds[row.seconds.len() / 2];
+        println!(
+            "{:44} {:>11} {:>11} {:>10} {:>9} {:>9}",
+            "row", "ms median", "ms min", "ns/elem", "Gelem/s", "of ceiling"
+        );
+        for row in &self.rows {
+            let ns = median(row) * 1e9 / row.elements;
+            let share = row.ceiling.and_then(|c| self.rows.iter().find(|r| r.name == c)).map(|ceiling| {
+                let best = median(ceiling) / ceiling.elements;
+                format!("{:.0} %", 100.0 * best / (median(row) / row.elements))
+            });
+            println!(
+                "{:44} {:>11.4} {:>11.4} {:>10.4} {:>9.3} {:>9}",
+                row.name,
+                median(row) * 1e3,
+                row.seconds[0] * 1e3,
+                ns,
+                1.0 / ns,
+                share.unwrap_or_default()
+            );
+        }
+    }
+}
+
+/// A kernel and its target, for the ceilings.
+fn ceiling<'a>(
+    device: &Device,
+    name: &str,
+    n: usize,
+    body: &str,
+    input: &'a Vector,
+    accum: Accum,
+) -> impl FnMut() -> Result<()> + 'a + use<'a> {
+    let kernel = Kernel::<NoParams>::new(device, name, ["x"], body).expect("kernel");
+    let mut target = Vector::zeros(device, n).expect("target");
+    move || kernel.run_on(&mut target, [input], &NoParams, Domain::Full, accum, Predicate::Always)
+}
+
+fn main() {
+    let o = options();
+    let context = Headless::new(HeadlessOptions::default()).expect("no usable GL");
+    let device = context.device();
+    let caps = device.capabilities();
+    println!("device {} ({}), {}", context.name(), device.api(), caps.version);
+    println!("n = {}, grid {}x{}, {} rounds\n", o.n, o.grid, o.grid, o.rounds);
+
+    let value = |i: usize| ((i * 7919) % 1000) as f32 / 500.0 - 1.0;
+    let host: Vec<f32> = (0..o.n).map(value).collect();
+    let (x, y) = (Vector::from_slice(device, &host).unwrap(), Vector::from_slice(device, &host).unwrap());
+    let scalar = Scalar::new(device, 0.5).unwrap();
+
+    let triplets = problems::poisson_2d(o.grid, o.grid);
+    let csr = triplets.to_csr();
+    let cells = o.grid * o.grid;
+    let nnz = csr.nnz();
+    let v = Vector::filled(device, cells, 1.0).unwrap();
+    let banded = BandedMatrix::from_csr(device, csr.clone()).unwrap();
+    let gather = SparseMatrix::from_csr(device, csr.clone(), SparseFormat::Gather).unwrap();
+    let points = caps.float_blend.then(|| SparseMatrix::from_csr(device, csr.clone(), SparseFormat::Points).unwrap());
+    let b = Vector::from_slice(device, &(0..cells).map(value).collect::<Vec<_>>()).unwrap();
+    let mut results: Vec<Scalar> = (0..9).map(|_| Scalar::zero(device).unwrap()).collect();
+    let mut bench = Bench { device, rows: Vec::new(), only: o.only.clone() };
+
+    // Ceilings: the least a pass can do.
+    let write = "vec4 kernel(ivec2 p) { return vec4(1.0); }";
+    let copy = "vec4 kernel(ivec2 p) { return x_here(); }";
+    bench.row("ceiling: write", o.n, None, ceiling(device, "write", o.n, write, &x, Accum::Replace));
+    bench.row("ceiling: write after one fetch", o.n, None, ceiling(device, "copy", o.n, copy, &x, Accum::Replace));
+    if caps.float_blend {
+        bench.row("ceiling: blend", o.n, None, ceiling(device, "blend", o.n, write, &x, Accum::Add));
+    }
+    // Reading alone: a window of fetches for each texel of a target too small to matter.
+    let extent = x.extent();
+    let (ww, wh) = (extent.width.div_ceil(128).max(1), extent.height.div_ceil(128).max(1));
+    let read = format!(
+        "vec4 kernel(ivec2 p) {{ vec4 s = vec4(0.0); ivec2 f = p * ivec2({ww}, {wh});
+         for (int j = 0; j < {wh}; ++j) for (int i = 0; i < {ww}; ++i) s += x_at(f + ivec2(i, j)); return s; }}"
+    );
+    let small = 4 * (extent.width.div_ceil(ww) * extent.height.div_ceil(wh)) as usize;
+    bench.row("ceiling: read", o.n, None, ceiling(device, "read", small, &read, &x, Accum::Replace));
+
+    // Vector operations.
+    let (x, y, scalar) = (&x, &y, &scalar);
+    let mut out = Vector::zeros(device, o.n).unwrap();
+    bench.row("copy", o.n, Some("ceiling: write"), move || ops::copy(&mut out, x));
+    let mut out = Vector::zeros(device, o.n).unwrap();
+    bench.row("add", o.n, Some("ceiling: write"), move || ops::add(&mut out, x, y));
+    let mut out = Vector::zeros(device, o.n).unwrap();
+    bench.row("axpy", o.n, Some("ceiling: write"), move || ops::axpy(&mut out, 0.5, x, y));
+    let mut out = Vector::zeros(device, o.n).unwrap();
+    bench.row("axpy, coefficient on the device", o.n, Some("ceiling: write"), move || ops::axpy(&mut out, scalar, x, y));
+
+    // Reductions.
+    let mut slots = results.iter_mut();
+    for side in [2, 4, 8, 16, 32] {
+        let window = Window::new(side, side).unwrap();
+        let slot = slots.next().unwrap();
+        let name = format!("sum, window {side}x{side}");
+        bench.row(&name, o.n, Some("ceiling: read"), move || {
+            ops::reduce::reduce_into(slot, Reduction::Sum, x, None, window)
+        });
+    }
+    let slot = slots.next().unwrap();
+    bench.row("dot", 2 * o.n, Some("ceiling: read"), move || {
+        ops::reduce::reduce_into(slot, Reduction::Dot, x, Some(y), Window::DEFAULT)
+    });
+    bench.row("norm2 (two reductions)", 2 * o.n, Some("ceiling: read"), move || ops::norm2(x).map(|_| ()));
+
+    // Sparse products with the five-point matrix, per nonzero.
+    let (banded, gather, v) = (&banded, &gather, &v);
+    let mut w = Vector::zeros(device, cells).unwrap();
+    bench.row("SpMV banded (per nonzero)", nnz, None, move || {
+        ops::banded_product(&mut w, Combine::Replace, 1.0, banded, v)
+    });
+    let mut w = Vector::zeros(device, cells).unwrap();
+    bench.row("SpMV gather (per nonzero)", nnz, None, move || {
+        ops::sparse_product(&mut w, Combine::Replace, 1.0, gather, v)
+    });
+    let mut w = Vector::zeros(device, cells).unwrap();
+    if let Some(points) = &points {
+        bench.row("SpMV points (per nonzero)", nnz, None, move || {
+            ops::sparse_product(&mut w, Combine::Replace, 1.0, points, v)
+        });
+    }
+
+    // Conjugate gradients, per unknown and iteration: what a solve of a fixed number of iterations takes.
+    for (name, schedule) in [("merged", CgSchedule::Merged), ("listing", CgSchedule::Listing)] {
+        let params = CgParams { max_iters: 100, stop: Stop::relative(1e-9).check_every(20), schedule, ..CgParams::default() };
+        let b = &b;
+        let solve = move || {
+            let mut x = Vector::zeros(b.device(), cells).expect("vector");
+            let cg = ConjugateGradient::new(banded, params).expect("solver");
+            cg.solve(&mut x, b).expect("solve").iterations
+        };
+        bench.push(&format!("CG iteration, banded, {name}"), cells, None, Box::new(solve));
+    }
+
+    // What else one could run, on the CPU of the same machine, one thread.
+    let (ha, hb) = (host.clone(), host.clone());
+    let mut hc = vec![0.0f32; o.n];
+    bench.row("CPU: axpy, Rust loop", o.n, None, move || {
+        hc.iter_mut().zip(ha.iter().zip(&hb)).for_each(|(c, (a, b))| *c = 0.5 * a + b);
+        std::hint::black_box(&mut hc);
+        Ok(())
+    });
+    let fa = faer::Col::<f32>::from_fn(o.n, |i| host[i]);
+    bench.row("CPU: dot, faer", 2 * o.n, None, move || {
+        std::hint::black_box(fa.transpose() * &fa);
+        Ok(())
+    });
+    let indices: Vec<usize> = csr.cols().iter().map(|c| *c as usize).collect();
+    let data: Vec<f32> = csr.values().iter().map(|v| *v as f32).collect();
+    let matrix = sprs::CsMat::new((cells, cells), csr.row_ptr().to_vec(), indices, data);
+    let sx = vec![1.0f32; cells];
+    let mut sy = vec![0.0f32; cells];
+    let spmv = matrix.clone();
+    bench.row("CPU: SpMV, sprs f32 (per nonzero)", nnz, None, move || {
+        sy.iter_mut().for_each(|v| *v = 0.0);
+        sprs::prod::mul_acc_mat_vec_csr(spmv.view(), &sx[..], &mut sy[..]);
+        std::hint::black_box(&mut sy);
+        Ok(())
+    });
+    let hb: Vec<f32> = (0..cells).map(value).collect();
+    bench.push("CPU: CG iteration, sprs f32", cells, None, Box::new(move || sprs_cg(&matrix, &hb, 20)));
+
+    bench.measure(o.rounds);
+    bench.print();
+}
+
+/// Plain float32 conjugate gradients over sprs: the same work on the CPU.
+fn sprs_cg(a: &sprs::CsMat<f32>, b: &[f32], iterations: usize) -> usize {
+    let dot = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f32>();
+    let (mut x, mut r, mut p) = (vec![0.0f32; b.len()], b.to_vec(), b.to_vec());
+    let mut q = vec![0.0f32; b.len()];
+    let mut rz = dot(&r, &r);
+    for _ in 0..iterations {
+        q.iter_mut().for_each(|v| *v = 0.0);
+        sprs::prod::mul_acc_mat_vec_csr(a.view(), &p[..], &mut q[..]);
+        let alpha = rz / dot(&p, &q);
+        x.iter_mut().zip(&p).for_each(|(x, p)| *x += alpha * p);
+        r.iter_mut().zip(&q).for_each(|(r, q)| *r -= alpha * q);
+        let next = dot(&r, &r);
+        p.iter_mut().zip(&r).for_each(|(p, r)| *p = r + next / rz * *p);
+        rz = next;
+    }
+    std::hint::black_box(&mut x);
+    iterations
+}
