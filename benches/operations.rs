@@ -7,10 +7,11 @@
 use std::time::Instant;
 
 use texla::kernel::{Accum, Domain, Kernel, NoParams, Predicate};
-use texla::ops::{self, Combine, Reduction, Window};
+use texla::ops::{self, Combine, Reduction, Window, Windows};
 use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Stop};
 use texla::{
-    BandedMatrix, Device, Headless, HeadlessOptions, Result, Scalar, SparseFormat, SparseMatrix, Vector, host::problems,
+    BandedMatrix, Device, Headless, HeadlessOptions, Result, Scalar, SparseFormat, SparseMatrix, Vector,
+    host::problems,
 };
 
 /// Command-line options.
@@ -25,7 +26,8 @@ fn options() -> Options {
     let mut o = Options { n: 1 << 20, grid: 512, rounds: 9, only: None };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
-        let mut number = || args.next().and_then(|v| v.parse().ok()).unwrap_or_else(|| panic!("{arg} takes a number"));
+        let mut number =
+            || args.next().and_then(|v| v.parse().ok()).unwrap_or_else(|| panic!("{arg} takes a number"));
         match arg.as_str() {
             "--n" => o.n = number(),
             "--grid" => o.grid = number(),
@@ -56,7 +58,13 @@ struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    fn row(&mut self, name: &str, elements: usize, ceiling: Option<&'static str>, mut run: impl FnMut() -> Result<()> + 'a) {
+    fn row(
+        &mut self,
+        name: &str,
+        elements: usize,
+        ceiling: Option<&'static str>,
+        mut run: impl FnMut() -> Result<()> + 'a,
+    ) {
         let run = Box::new(move || {
             run().expect("benchmark");
             1
@@ -64,7 +72,13 @@ impl<'a> Bench<'a> {
         self.push(name, elements, ceiling, run);
     }
 
-    fn push(&mut self, name: &str, elements: usize, ceiling: Option<&'static str>, run: Box<dyn FnMut() -> usize + 'a>) {
+    fn push(
+        &mut self,
+        name: &str,
+        elements: usize,
+        ceiling: Option<&'static str>,
+        run: Box<dyn FnMut() -> usize + 'a>,
+    ) {
         if self.only.as_ref().is_some_and(|o| !name.contains(o.as_str())) {
             return;
         }
@@ -159,7 +173,8 @@ fn main() {
     let v = Vector::filled(device, cells, 1.0).unwrap();
     let banded = BandedMatrix::from_csr(device, csr.clone()).unwrap();
     let gather = SparseMatrix::from_csr(device, csr.clone(), SparseFormat::Gather).unwrap();
-    let points = caps.float_blend.then(|| SparseMatrix::from_csr(device, csr.clone(), SparseFormat::Points).unwrap());
+    let points =
+        caps.float_blend.then(|| SparseMatrix::from_csr(device, csr.clone(), SparseFormat::Points).unwrap());
     let b = Vector::from_slice(device, &(0..cells).map(value).collect::<Vec<_>>()).unwrap();
     let mut results: Vec<Scalar> = (0..9).map(|_| Scalar::zero(device).unwrap()).collect();
     let mut bench = Bench { device, rows: Vec::new(), only: o.only.clone() };
@@ -168,7 +183,12 @@ fn main() {
     let write = "vec4 kernel(ivec2 p) { return vec4(1.0); }";
     let copy = "vec4 kernel(ivec2 p) { return x_here(); }";
     bench.row("ceiling: write", o.n, None, ceiling(device, "write", o.n, write, &x, Accum::Replace));
-    bench.row("ceiling: write after one fetch", o.n, None, ceiling(device, "copy", o.n, copy, &x, Accum::Replace));
+    bench.row(
+        "ceiling: write after one fetch",
+        o.n,
+        None,
+        ceiling(device, "copy", o.n, copy, &x, Accum::Replace),
+    );
     if caps.float_blend {
         bench.row("ceiling: blend", o.n, None, ceiling(device, "blend", o.n, write, &x, Accum::Add));
     }
@@ -191,7 +211,9 @@ fn main() {
     let mut out = Vector::zeros(device, o.n).unwrap();
     bench.row("axpy", o.n, Some("ceiling: write"), move || ops::axpy(&mut out, 0.5, x, y));
     let mut out = Vector::zeros(device, o.n).unwrap();
-    bench.row("axpy, coefficient on the device", o.n, Some("ceiling: write"), move || ops::axpy(&mut out, scalar, x, y));
+    bench.row("axpy, coefficient on the device", o.n, Some("ceiling: write"), move || {
+        ops::axpy(&mut out, scalar, x, y)
+    });
 
     // Reductions.
     let mut slots = results.iter_mut();
@@ -205,7 +227,7 @@ fn main() {
     }
     let slot = slots.next().unwrap();
     bench.row("dot", 2 * o.n, Some("ceiling: read"), move || {
-        ops::reduce::reduce_into(slot, Reduction::Dot, x, Some(y), Window::DEFAULT)
+        ops::reduce::reduce_into(slot, Reduction::Dot, x, Some(y), Windows::Balanced)
     });
     bench.row("norm2 (two reductions)", 2 * o.n, Some("ceiling: read"), move || ops::norm2(x).map(|_| ()));
 
@@ -228,7 +250,12 @@ fn main() {
 
     // Conjugate gradients, per unknown and iteration: what a solve of a fixed number of iterations takes.
     for (name, schedule) in [("merged", CgSchedule::Merged), ("listing", CgSchedule::Listing)] {
-        let params = CgParams { max_iters: 100, stop: Stop::relative(1e-9).check_every(20), schedule, ..CgParams::default() };
+        let params = CgParams {
+            max_iters: 100,
+            stop: Stop::relative(1e-9).check_every(20),
+            schedule,
+            ..CgParams::default()
+        };
         let b = &b;
         let solve = move || {
             let mut x = Vector::zeros(b.device(), cells).expect("vector");

@@ -7,7 +7,7 @@ use common::harness::{fitting, lengths, on_both};
 use common::random::{any_bits, cancelling, cancelling_pair, uniform, wide_range};
 use common::reference::{self, widen};
 use proptest::prelude::*;
-use texla::ops::{self, ReducePlan, Reduction, Window, reduce};
+use texla::ops::{self, ReducePlan, Reduction, Window, Windows, reduce};
 use texla::{Device, Error, Extent, Scalar, Shape, Vector};
 
 /// Windows of the papers, of the library, and of every awkward kind.
@@ -21,7 +21,7 @@ fn windows() -> Vec<Window> {
 
 /// Checks one plan by carrying out its windows on counts: how many elements each texel holds, and through how many
 /// additions the worst of them went.
-fn follow(extent: Extent, window: Window) {
+fn follow(extent: Extent, window: impl Into<Windows> + Copy + std::fmt::Debug) {
     let plan = ReducePlan::new(extent, window);
     let stages = plan.stages();
     assert_eq!(stages.first().map(|s| s.source), Some(extent));
@@ -63,6 +63,11 @@ proptest! {
         prop_assume!(x * y >= 2);
         follow(Extent::new(w, h), Window::new(x, y).unwrap());
     }
+
+    #[test]
+    fn balanced_plans_cover_everything_once(w in 1u32..1100, h in 1u32..1100) {
+        follow(Extent::new(w, h), Windows::Balanced);
+    }
 }
 
 #[test]
@@ -101,18 +106,23 @@ fn plans_end_whatever_the_window() {
 
 // --- sums ---
 
-fn chain(x: &Vector, window: Window) -> usize {
+fn chain(x: &Vector, window: impl Into<Windows> + Copy + std::fmt::Debug) -> usize {
     ReducePlan::new(x.extent(), window).longest_chain() as usize
 }
 
-fn reduced(reduction: Reduction, x: &Vector, y: Option<&Vector>, window: Window) -> f32 {
+fn reduced(
+    reduction: Reduction,
+    x: &Vector,
+    y: Option<&Vector>,
+    window: impl Into<Windows> + Copy + std::fmt::Debug,
+) -> f32 {
     let mut out = Scalar::zero(x.device()).unwrap();
     reduce::reduce_into(&mut out, reduction, x, y, window).unwrap();
     out.read().unwrap()
 }
 
 /// Sum and dot product of these values within figure E2, for one window.
-fn check_sums(dev: &Device, x: &[f32], y: &[f32], window: Window) {
+fn check_sums(dev: &Device, x: &[f32], y: &[f32], window: impl Into<Windows> + Copy + std::fmt::Debug) {
     let [xs, ys] = [x, y].map(|v| Vector::from_slice(dev, v).unwrap());
     let (x, y) = (widen(x), widen(y));
     let d = chain(&xs, window);
@@ -152,7 +162,7 @@ fn long_sums_are_within_their_bound() {
     on_both(|dev| {
         let n = fitting(dev, 1 << 22);
         let (x, y) = cancelling_pair(22, n);
-        check_sums(dev, &x, &y, Window::DEFAULT);
+        check_sums(dev, &x, &y, Windows::Balanced);
         check_sums(dev, &cancelling(23, n - 1), &uniform(24, n - 1), Window::PAPERS);
     });
 }
@@ -162,7 +172,7 @@ fn long_sums_are_within_their_bound() {
 fn the_named_functions_agree_with_the_general_one() {
     on_both(|dev| {
         let [x, y] = [1, 2].map(|seed| Vector::from_slice(dev, &uniform(seed, 5003)).unwrap());
-        let by = |reduction, y| reduced(reduction, &x, y, Window::DEFAULT).to_bits();
+        let by = |reduction, y| reduced(reduction, &x, y, Windows::Balanced).to_bits();
         let named = |s: texla::Result<Scalar>| s.unwrap().read().unwrap().to_bits();
         assert_eq!(named(ops::sum(&x)), by(Reduction::Sum, None));
         assert_eq!(named(ops::dot(&x, &y)), by(Reduction::Dot, Some(&y)));
@@ -196,7 +206,7 @@ fn extremes_are_exact() {
             for values in [mixed, positive, negative] {
                 let x = Vector::from_slice(dev, &values).unwrap();
                 let wide = widen(&values);
-                for window in [Window::DEFAULT, Window::PAPERS, Window::new(64, 1).unwrap()] {
+                for window in [Windows::Balanced, Window::PAPERS.into(), Window::new(64, 1).unwrap().into()] {
                     for (reduction, want) in [
                         (Reduction::Max, reference::max(&wide)),
                         (Reduction::Min, reference::min(&wide)),
@@ -251,7 +261,7 @@ fn check_norm(dev: &Device, values: &[f32]) {
     let want = reference::norm2(&widen(values));
     // Half the error of the sum of squares, the root, and a division by a power of two. What is flushed of the
     // squares was less than 2^-126 of the largest, each.
-    let d = chain(&x, Window::DEFAULT);
+    let d = chain(&x, Windows::Balanced);
     let flushed = values.len() as f64 * 2f64.powi(-126);
     let bound = (gamma(d + 1) + flushed + U * U) * want + (SQRT_ULPS + DIV_ULPS) * ulp(want);
     let got = ops::norm2(&x).unwrap().read().unwrap();
@@ -318,7 +328,7 @@ fn results_stay_on_the_device_until_they_are_read() {
             }
             let before = dev.counters();
             let _norm = ops::norm2(&x).unwrap();
-            let stages = ReducePlan::new(x.extent(), Window::DEFAULT).stages().len() as u64;
+            let stages = ReducePlan::new(x.extent(), Windows::Balanced).stages().len() as u64;
             let done = dev.counters().since(&before);
             assert_eq!((done.draws, done.readbacks), (2 * stages, 0));
         }
@@ -365,7 +375,7 @@ fn operands_that_do_not_fit_are_named() {
         assert_eq!(ops::dot(&five, &six).err(), Some(Error::ShapeMismatch { op, operand, found, expected }));
         let mut out = Scalar::zero(dev).unwrap();
         for (reduction, y) in [(Reduction::Sum, Some(&five)), (Reduction::Dot, None)] {
-            let e = reduce::reduce_into(&mut out, reduction, &five, y, Window::DEFAULT).unwrap_err();
+            let e = reduce::reduce_into(&mut out, reduction, &five, y, Windows::Balanced).unwrap_err();
             assert!(matches!(e, Error::Parameter { op: "reduce", name: "y", .. }), "{e}");
         }
     });

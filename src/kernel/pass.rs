@@ -232,7 +232,11 @@ impl<'a> Pass<'a> {
 
     fn area(&self, extent: Extent) -> Result<Area<'a>> {
         let outside = |what, at: u32, bound: u32| {
-            (at >= bound).then(|| Error::IndexOutOfRange { what, index: at as usize, bound: bound as usize })
+            (at >= bound).then_some(Error::IndexOutOfRange {
+                what,
+                index: at as usize,
+                bound: bound as usize,
+            })
         };
         let is_points = matches!(self.kernel.spec.stage, StageSpec::Points { .. });
         if is_points != matches!(self.domain, Domain::Points(_)) {

@@ -31,8 +31,11 @@ pub struct PoolStats {
     pub allocated: u64,
 }
 
+/// A texture that waits for reuse, and when it was given back.
+type Waiting = (Rc<Texture>, u64);
+
 pub(crate) struct Pool {
-    free: HashMap<(Extent, Format), Vec<(Rc<Texture>, u64)>>,
+    free: HashMap<(Extent, Format), Vec<Waiting>>,
     clock: u64,
     budget: u64,
     stats: PoolStats,

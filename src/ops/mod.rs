@@ -14,7 +14,7 @@ pub use elementwise::{
 };
 pub use product::{Accurate, Combine};
 pub use reduce::{
-    ReducePlan, Reduction, Window, dot, max_abs, max_element, min_element, norm2, reduce_into, sum,
+    ReducePlan, Reduction, Window, Windows, dot, max_abs, max_element, min_element, norm2, reduce_into, sum,
 };
 pub use repack::{repack, repack_to_vector, repack_vector};
 pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};

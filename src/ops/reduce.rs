@@ -23,9 +23,6 @@ impl Window {
     /// The window of \[Krueger05\] 44.3.2 and \[BeyondVector\] 28.4.2.
     pub const PAPERS: Window = Window { width: 2, height: 2 };
 
-    /// The window used unless another is asked for.
-    pub const DEFAULT: Window = Window { width: 16, height: 16 };
-
     /// A window of `width` by `height` texels; at least two texels. *Errors*: [`Error::Parameter`].
     pub fn new(width: u32, height: u32) -> Result<Self> {
         if width == 0 || height == 0 || width.saturating_mul(height) < 2 {
@@ -34,6 +31,40 @@ impl Window {
             return Err(Error::Parameter { op: "Window::new", name: "width x height", value, expected });
         }
         Ok(Window { width, height })
+    }
+}
+
+/// The windows of all stages of a reduction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Windows {
+    /// Chosen for throughput: while there are more than 65,536 texels, a window of at most 16x16 that leaves about
+    /// 128x128, so that every thread of a rasteriser has tiles to work on; then 16x16, for few passes.
+    #[default]
+    Balanced,
+    /// The same window in every stage.
+    Each(Window),
+}
+
+impl From<Window> for Windows {
+    fn from(window: Window) -> Self {
+        Windows::Each(window)
+    }
+}
+
+impl Windows {
+    const LAST: Window = Window { width: 16, height: 16 };
+    const LEAVES: u32 = 128;
+
+    /// The window for this source.
+    fn of(self, source: Extent) -> Window {
+        match self {
+            Windows::Each(window) => window,
+            Windows::Balanced if source.area() <= 65_536 => Self::LAST,
+            Windows::Balanced => Window {
+                width: source.width.div_ceil(Self::LEAVES).clamp(1, 16),
+                height: source.height.div_ceil(Self::LEAVES).clamp(1, 16),
+            },
+        }
     }
 }
 
@@ -65,12 +96,14 @@ impl ReducePlan {
     /// // Additions within windows of 4, 4 and 2 texels, and two more for the four lanes.
     /// assert_eq!(plan.longest_chain(), 3 + 3 + 1 + 2);
     /// ```
-    pub fn new(extent: Extent, window: Window) -> Self {
+    pub fn new(extent: Extent, windows: impl Into<Windows>) -> Self {
+        let windows = windows.into();
         let mut stages = Vec::new();
         let mut source = Extent::new(extent.width.max(1), extent.height.max(1));
-        // The fields are public: a window that would not shrink anything is taken for the smallest that does.
-        let area = window.width.max(1).saturating_mul(window.height.max(1)).max(2);
         loop {
+            let window = windows.of(source);
+            // The fields are public: a window that would not shrink anything is taken for the smallest that does.
+            let area = window.width.max(1).saturating_mul(window.height.max(1)).max(2);
             // A side that has shrunk to one lends its share of the window to the other.
             let window = match (source.width, source.height) {
                 (1, _) => Window { width: 1, height: area },
@@ -142,10 +175,10 @@ struct Terms<'a> {
 }
 
 /// The one executor: `out` receives the reduction of the terms.
-fn run(op: &'static str, out: &mut Scalar, terms: &Terms<'_>, window: Window) -> Result<()> {
+fn run(op: &'static str, out: &mut Scalar, terms: &Terms<'_>, windows: Windows) -> Result<()> {
     let device = terms.x.device;
     let _scope = device.scope()?;
-    let plan = ReducePlan::new(terms.x.extent, window);
+    let plan = ReducePlan::new(terms.x.extent, windows);
     let last = plan.stages().len() - 1;
     let mut partial: Option<PooledTexture> = None;
     for (i, stage) in plan.stages().iter().enumerate() {
@@ -214,8 +247,8 @@ fn stage_kernel(
     })
 }
 
-/// Reduces `x` (and `y`, for [`Reduction::Dot`]) into `out`, with a window of one's choice. The named functions
-/// below call this with [`Window::DEFAULT`].
+/// Reduces `x` (and `y`, for [`Reduction::Dot`]) into `out`, with windows of one's choice. The named functions
+/// below call this with [`Windows::Balanced`].
 ///
 /// *Cost*: `plan.stages().len()` draws, no readback. *Errors*: [`Error::ShapeMismatch`] when `y` has another length;
 /// [`Error::Parameter`] for the largest or smallest of no elements. *Source*: \[Krueger05\] 44.3.2,
@@ -225,7 +258,7 @@ pub fn reduce_into(
     reduction: Reduction,
     x: &Vector,
     y: Option<&Vector>,
-    window: Window,
+    windows: impl Into<Windows>,
 ) -> Result<()> {
     let op = "reduce";
     if x.is_empty() && matches!(reduction, Reduction::Max | Reduction::Min) {
@@ -250,17 +283,17 @@ pub fn reduce_into(
                 (Vector::uninit(x.device(), x.len())?, Vector::uninit(x.device(), x.len())?);
             super::copy(&mut x2, x)?;
             super::copy(&mut y2, y)?;
-            return reduce_into(out, reduction, &x2, Some(&y2), window);
+            return reduce_into(out, reduction, &x2, Some(&y2), windows);
         }
     }
     let define = reduction.define();
-    run(op, out, &Terms { define, x: x.view(), y: y.map(Operand::view), scale: None }, window)
+    run(op, out, &Terms { define, x: x.view(), y: y.map(Operand::view), scale: None }, windows.into())
 }
 
 fn reduce(reduction: Reduction, x: &Vector, y: Option<&Vector>) -> Result<Scalar> {
     let _scope = x.device().scope()?;
     let mut out = Scalar::uninit(x.device())?;
-    reduce_into(&mut out, reduction, x, y, Window::DEFAULT)?;
+    reduce_into(&mut out, reduction, x, y, Windows::Balanced)?;
     Ok(out)
 }
 
@@ -325,6 +358,6 @@ pub fn norm2(x: &Vector) -> Result<Scalar> {
     let largest = max_abs(x)?;
     let mut out = Scalar::uninit(x.device())?;
     let terms = Terms { define: "OP_SQUARES", x: x.view(), y: Some(largest.view()), scale: Some(&largest) };
-    run("norm2", &mut out, &terms, Window::DEFAULT)?;
+    run("norm2", &mut out, &terms, Windows::Balanced)?;
     Ok(out)
 }

@@ -9,7 +9,7 @@ use crate::data::{Scalar, Vector, exponent};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
-use crate::ops::{self, Accurate, Combine, Window};
+use crate::ops::{self, Accurate, Combine, Windows};
 use crate::shape::Shape;
 
 /// In which passes an iteration runs. The schedules agree within rounding.
@@ -36,8 +36,8 @@ pub struct CgParams {
     pub stop: Stop,
     /// In which passes an iteration runs.
     pub schedule: CgSchedule,
-    /// Window of the reductions.
-    pub window: Window,
+    /// Windows of the reductions.
+    pub windows: Windows,
 }
 
 impl Default for CgParams {
@@ -46,7 +46,7 @@ impl Default for CgParams {
             max_iters: 20_000,
             stop: Stop::default(),
             schedule: CgSchedule::default(),
-            window: Window::DEFAULT,
+            windows: Windows::Balanced,
         }
     }
 }
@@ -137,24 +137,16 @@ impl<'a> ConjugateGradient<'a> {
             CgSchedule::Merged => true,
             CgSchedule::Auto => diagonal && three_targets,
         };
-        let mut run = Run::new(self.a, self.m, x, b, merged, self.params.window)?;
-        let report = match run.norm_b {
-            // The solution of A x = 0 is known.
-            norm if norm == 0.0 => {
-                run.x.set_zero()?;
-                drive_zero(&mut run, limits)
-            }
-            _ => drive(&mut run, limits, &mut observe as &mut Observer<'_>),
-        };
+        let mut run = Run::new(self.a, self.m, x, b, merged, self.params.windows)?;
+        if run.norm_b == 0.0 {
+            // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
+            run.x.set_zero()?;
+            run.norm_b = 1.0;
+        }
+        let report = drive(&mut run, limits, &mut observe as &mut Observer<'_>);
         *x = run.x;
         report
     }
-}
-
-/// For `b = 0` and `x = 0` the residual is zero, whatever it is relative to.
-fn drive_zero(run: &mut Run<'_>, limits: Limits) -> Result<SolveReport> {
-    run.norm_b = 1.0;
-    drive(run, limits, &mut |_, _| {})
 }
 
 /// The vectors of a solve.
@@ -186,7 +178,7 @@ impl<'a> Run<'a> {
         x: &mut Vector,
         b: &'a Vector,
         merged: bool,
-        window: Window,
+        windows: Windows,
     ) -> Result<Self> {
         let device = a.device();
         let n = b.len();
@@ -211,7 +203,7 @@ impl<'a> Run<'a> {
             d: PingPong::new(fresh()?, fresh()?),
             q: fresh()?,
             z: if merged || m.is_identity() { None } else { Some(fresh()?) },
-            steps: Steps::new(device, window)?,
+            steps: Steps::new(device, windows)?,
             merged,
             norm_b,
             scale,

@@ -9,7 +9,7 @@ use crate::data::{Scalar, Vector, exponent};
 use crate::device::Device;
 use crate::error::Result;
 use crate::kernel::PingPong;
-use crate::ops::{self, Accurate, Combine, Window};
+use crate::ops::{self, Accurate, Combine, Windows};
 use crate::shape::Shape;
 
 /// Parameters of [`Cgls`].
@@ -19,13 +19,13 @@ pub struct CglsParams {
     pub max_iters: usize,
     /// When to stop: the bound is on `‖Aᵀ(b - A x)‖ / ‖Aᵀb‖`.
     pub stop: Stop,
-    /// Window of the reductions.
-    pub window: Window,
+    /// Windows of the reductions.
+    pub windows: Windows,
 }
 
 impl Default for CglsParams {
     fn default() -> Self {
-        CglsParams { max_iters: 20_000, stop: Stop::default(), window: Window::DEFAULT }
+        CglsParams { max_iters: 20_000, stop: Stop::default(), windows: Windows::Balanced }
     }
 }
 
@@ -90,7 +90,7 @@ impl<'a> Cgls<'a> {
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
-        let mut run = Run::new(self.a, self.m, x, b, self.params.window)?;
+        let mut run = Run::new(self.a, self.m, x, b, self.params.windows)?;
         if run.norm == 0.0 {
             // b is orthogonal to all columns: zero is a solution.
             run.x.set_zero()?;
@@ -129,7 +129,7 @@ impl<'a> Run<'a> {
         m: &'a dyn Preconditioner,
         x: &mut Vector,
         b: &'a Vector,
-        window: Window,
+        windows: Windows,
     ) -> Result<Self> {
         let device = a.device();
         let (rows, cols) = (a.shape().rows, a.shape().cols);
@@ -160,7 +160,7 @@ impl<'a> Run<'a> {
             d: PingPong::new(of(cols)?, of(cols)?),
             q: of(rows)?,
             z: if m.is_identity() { None } else { Some(of(cols)?) },
-            steps: Steps::new(device, window)?,
+            steps: Steps::new(device, windows)?,
             norm,
             scale,
             matrix_scale,

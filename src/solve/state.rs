@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::gl::{Source, UniformValue, glsl};
 use crate::kernel::{Compiled, Field, KernelSpec, Operand, ParamType, Pass, PingPong, PooledTexture, View};
-use crate::ops::{ReducePlan, Window};
+use crate::ops::{ReducePlan, Windows};
 
 /// The report texel of glsl/include/solver.glsl.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,7 +78,7 @@ pub(super) enum Entry {
 /// The scalars of a solve, on the device, with the passes that change them.
 pub(super) struct Steps {
     device: Device,
-    window: Window,
+    windows: Windows,
     /// (alpha, beta or 0, frozen, flag).
     pub coefficients: Scalar,
     /// (beta, r.z, frozen, 0), when beta is computed in a step of its own.
@@ -88,11 +88,11 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    pub fn new(device: &Device, window: Window) -> Result<Self> {
+    pub fn new(device: &Device, windows: Windows) -> Result<Self> {
         let zero = || Scalar::zero(device);
         Ok(Steps {
             device: device.clone(),
-            window,
+            windows,
             coefficients: zero()?,
             direction: PingPong::new(zero()?, zero()?),
             report: PingPong::new(zero()?, zero()?),
@@ -136,7 +136,7 @@ impl Steps {
             KernelSpec::fragment(glsl!("reduce/window.frag"), &["x"], &fields, &["out"])
                 .with("#define OP_SUM 1")
         })?;
-        let plan = ReducePlan::new(first_vector.extent(), self.window);
+        let plan = ReducePlan::new(first_vector.extent(), self.windows);
         let mut partial: Option<PooledTexture> = None;
         let count = plan.stages().len();
         let mut left = [1, 1];
@@ -277,7 +277,7 @@ impl Steps {
     ) -> Result<()> {
         let diagonal = u8::from(m.is_some());
         let kernel =
-            self.kernel(["merged update", "merged update diagonal"][usize::from(diagonal) % 2], || {
+            self.kernel(if m.is_some() { "merged update diagonal" } else { "merged update" }, || {
                 let names = ["x", "r", "d", "q", "coefficients", "m"];
                 let used = names.get(..5 + usize::from(diagonal)).unwrap_or(&names);
                 let source = glsl!("solve/merged_update.frag");

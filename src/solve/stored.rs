@@ -29,9 +29,9 @@ pub const MOST_BANDS: usize = 24;
 /// A matrix on the device in one of the formats.
 pub enum StoredMatrix {
     /// Diagonals.
-    Banded(BandedMatrix),
+    Banded(Box<BandedMatrix>),
     /// Points or gathered rows.
-    Sparse(SparseMatrix),
+    Sparse(Box<SparseMatrix>),
 }
 
 impl StoredMatrix {
@@ -51,8 +51,8 @@ impl StoredMatrix {
             }
         };
         Ok(match sparse {
-            None => StoredMatrix::Banded(BandedMatrix::from_csr(device, csr)?),
-            Some(format) => StoredMatrix::Sparse(SparseMatrix::from_csr(device, csr, format)?),
+            None => StoredMatrix::Banded(Box::new(BandedMatrix::from_csr(device, csr)?)),
+            Some(format) => StoredMatrix::Sparse(Box::new(SparseMatrix::from_csr(device, csr, format)?)),
         })
     }
 
@@ -75,8 +75,8 @@ impl StoredMatrix {
 
     fn inner(&self) -> &dyn LinOp {
         match self {
-            StoredMatrix::Banded(m) => m,
-            StoredMatrix::Sparse(m) => m,
+            StoredMatrix::Banded(m) => m.as_ref(),
+            StoredMatrix::Sparse(m) => m.as_ref(),
         }
     }
 }
