@@ -58,6 +58,8 @@ pub(crate) struct GlInner {
     pub shadow: RefCell<Shadow>,
     pub vertex_array: glow::NativeVertexArray,
     pub sampler: glow::NativeSampler,
+    /// Draw buffers of the device, whatever the limits say.
+    pub draw_buffers: u32,
     pub get_boolean_indexed: Option<super::state::GetBooleanIndexed>,
     pub lost: Cell<bool>,
     graveyard: RefCell<Vec<Dead>>,
@@ -128,6 +130,8 @@ impl Gl {
                 raw.sampler_parameter_i32(sampler, name, value as i32);
             }
         }
+        // SAFETY: as above.
+        let draw_buffers = unsafe { raw.get_parameter_i32(glow::MAX_DRAW_BUFFERS) }.max(1) as u32;
         let get_boolean_indexed = options.loader.as_ref().and_then(super::state::load_get_boolean_indexed);
         let gl = Gl(Rc::new(GlInner {
             raw,
@@ -139,6 +143,7 @@ impl Gl {
             shadow: RefCell::new(Shadow::default()),
             vertex_array,
             sampler,
+            draw_buffers,
             get_boolean_indexed,
             lost: Cell::new(false),
             graveyard: RefCell::new(Vec::new()),

@@ -146,18 +146,23 @@ static TABLE: &[Row] = &[
     Row {
         exists: always,
         read: |gl| unsafe {
-            let mut v = [0; 4];
-            gl.get_parameter_i32_slice(glow::VIEWPORT, &mut v);
-            Value::Ints(v)
+            let mut v = [0.0; 4];
+            gl.get_parameter_f32_slice(glow::VIEWPORT, &mut v);
+            Value::Floats(v)
         },
         neutral: |_| {},
         write: |gl, v| unsafe {
-            if let Value::Ints([x, y, w, h]) = v {
-                gl.viewport(x, y, w, h);
+            if let Value::Floats(viewport) = v {
+                set_viewport(gl, viewport);
             }
         },
     },
-    switch!(glow::SCISSOR_TEST, false, always),
+    Row {
+        exists: always,
+        read: |gl| unsafe { Value::Flag(gl.is_enabled(glow::SCISSOR_TEST)) },
+        neutral: |gl| unsafe { set_scissor_test(gl, false) },
+        write: |gl, v| unsafe { set_scissor_test(gl, v == Value::Flag(true)) },
+    },
     switch!(glow::STENCIL_TEST, false, always),
     switch!(glow::CULL_FACE, false, always),
     switch!(glow::DITHER, false, always),
@@ -255,11 +260,47 @@ static TABLE: &[Row] = &[
     },
 ];
 
+/// From GL 4.1 on there are several viewports, each with a scissor test and a depth range of its own. The plain calls
+/// set them all, so there texla sets the first alone, the only one that its draws use.
+fn several_viewports(gl: &glow::Context) -> bool {
+    let version = gl.version();
+    !version.is_embedded && (version.major, version.minor) >= (4, 1)
+}
+
+pub(super) unsafe fn set_viewport(gl: &glow::Context, viewport: [f32; 4]) {
+    // SAFETY: the caller's.
+    unsafe {
+        if several_viewports(gl) {
+            // Mesa clamps the array in place: it must be a variable.
+            let mut one = [viewport];
+            gl.viewport_f32_slice(0, 1, &*std::hint::black_box(&mut one));
+        } else {
+            let [x, y, w, h] = viewport.map(|v| v as i32);
+            gl.viewport(x, y, w, h);
+        }
+    }
+}
+
+unsafe fn set_scissor_test(gl: &glow::Context, on: bool) {
+    // SAFETY: the caller's.
+    unsafe {
+        match (several_viewports(gl), on) {
+            (true, true) => gl.enable_draw_buffer(glow::SCISSOR_TEST, 0),
+            (true, false) => gl.disable_draw_buffer(glow::SCISSOR_TEST, 0),
+            (false, true) => gl.enable(glow::SCISSOR_TEST),
+            (false, false) => gl.disable(glow::SCISSOR_TEST),
+        }
+    }
+}
+
 /// Desktop GL before 4.1 has the f64 form alone, ES the f32 form alone.
 unsafe fn set_depth_range(gl: &glow::Context, near: f32, far: f32) {
     // SAFETY: the caller's.
     unsafe {
-        if gl.version().is_embedded {
+        if several_viewports(gl) {
+            let mut one = [[f64::from(near), f64::from(far)]];
+            gl.depth_range_f64_slice(0, 1, &*std::hint::black_box(&mut one));
+        } else if gl.version().is_embedded {
             gl.depth_range_f32(near, far);
         } else {
             gl.depth_range_f64(f64::from(near), f64::from(far));
@@ -368,11 +409,28 @@ impl Drop for StateGuard {
     }
 }
 
-/// Two values change results, cannot be set through glow, and are not met in practice: say so instead of computing
-/// something else.
+/// Whether an active transform feedback can be asked for and paused: before GL 4.0 by an extension.
+fn feedback_can_pause(gl: &GlInner) -> bool {
+    since(gl, (4, 0), (3, 0)) || gl.raw.supported_extensions().contains("GL_ARB_transform_feedback2")
+}
+
+/// Values that would change results and that texla cannot change and put back, none of them met in practice: say so
+/// instead of computing something else.
 fn refuse_unrestorable(gl: &Gl) -> Result<()> {
     // SAFETY: the context is current.
     unsafe {
+        if !feedback_can_pause(gl) {
+            // A program cannot be changed, not even to itself, while the feedback is active.
+            let program = gl.raw.get_parameter_i32(glow::CURRENT_PROGRAM);
+            gl.raw.use_program(name(program).map(glow::NativeProgram));
+            if gl.raw.get_error() != glow::NO_ERROR {
+                return Err(Error::Unsupported {
+                    what: "entering with the application's transform feedback active".into(),
+                    why: "this context cannot pause it; call texla before it begins or after it has ended"
+                        .into(),
+                });
+            }
+        }
         if gl.api == Api::Gl33 && gl.raw.get_parameter_i32(CLAMP_READ_COLOR) == 1 {
             return Err(Error::Unsupported {
                 what: "entering with the application's GL_CLAMP_READ_COLOR set to GL_TRUE".into(),
@@ -393,14 +451,15 @@ fn save(gl: &Gl) -> Saved {
     let raw = &gl.raw;
     // SAFETY: the context is current; every query asks for what this version has.
     unsafe {
-        let resume_feedback = since(gl, (4, 0), (3, 0))
+        let resume_feedback = feedback_can_pause(gl)
             && raw.get_parameter_bool(glow::TRANSFORM_FEEDBACK_ACTIVE)
             && !raw.get_parameter_bool(glow::TRANSFORM_FEEDBACK_PAUSED);
         if resume_feedback {
             raw.pause_transform_feedback();
         }
         let values = TABLE.iter().map(|row| (row.exists)(gl).then(|| (row.read)(raw))).collect();
-        let buffers = gl.caps.borrow().max_draw_buffers.max(1);
+        // All that the device has, not those that texla may use: `glEnable(GL_BLEND)` sets every one.
+        let buffers = gl.draw_buffers;
         let saved = Saved {
             depth: 1,
             values,
