@@ -138,6 +138,13 @@ fn run<T: Elements>(row: &Row, out: &mut T, inputs: &[&T], coefficients: &[Coeff
     }
     let device = out.device().clone();
     let _scope = device.scope()?;
+    // A host's texture folds otherwise than the target and has no padding lanes: past its end lies whatever the
+    // sampler's clamping makes of it.
+    let extent = out.view().extent;
+    let masked = row.fills_padding || inputs.iter().any(|input| input.view().extent != extent);
+    if masked {
+        key.push('m');
+    }
     let kernel = device.kernel(&key, || {
         let names: Vec<_> =
             INPUTS.iter().take(row.inputs).copied().chain(on_device.iter().map(|(n, _)| *n)).collect();
@@ -147,7 +154,7 @@ fn run<T: Elements>(row: &Row, out: &mut T, inputs: &[&T], coefficients: &[Coeff
             format!("#define {} 1\n#define A_ON_DEVICE {}\n#define B_ON_DEVICE {}", row.define, flag(0), flag(1));
         let spec = KernelSpec::fragment(glsl!("elementwise/table.frag"), &names, &params, &["out"]).with(&defines);
         let spec = KernelSpec { name: row.op.to_owned(), ..spec };
-        if row.fills_padding { spec.masked() } else { spec }
+        if masked { spec.masked() } else { spec }
     })?;
     debug_assert_eq!((inputs.len(), coefficients.len()), (row.inputs, row.coefficients));
     let views: Vec<View<'_>> =
@@ -158,6 +165,11 @@ fn run<T: Elements>(row: &Row, out: &mut T, inputs: &[&T], coefficients: &[Coeff
 
 /// Runs an operation whose output replaces one of its inputs: into a pooled texture, which then changes places.
 fn in_place<T: Elements>(x: &mut T, f: impl FnOnce(&mut T, &T) -> Result<()>) -> Result<()> {
+    if !x.view().texture.is_owned() {
+        // It would silently change places with a texture of texla's, and the host would see no result.
+        let why = "a texture borrowed from the host is read-only".into();
+        return Err(Error::Unsupported { what: "an operation in place".into(), why });
+    }
     let mut out = x.like()?;
     f(&mut out, x)?;
     std::mem::swap(x, &mut out);
