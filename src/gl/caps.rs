@@ -339,7 +339,7 @@ impl Probe<'_> {
     }
 
     fn lines(&self) -> Result<bool> {
-        let program = self.program(glsl!("segment.vert"), glsl!("probe/one.frag"), &[], 1)?;
+        let program = self.program(glsl!("quad.vert"), glsl!("probe/one.frag"), &[], 1)?;
         let side = self.gl.caps.borrow().max_texture_size.min(67);
         for (w, h, row) in [(side, 5, true), (5, side, false), (1, 1, true), (1, 1, false)] {
             let at = if row { h / 2 } else { w / 2 };

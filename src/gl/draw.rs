@@ -169,8 +169,8 @@ impl Gl {
             Area::Rect(rect) => (*rect, self.vertex_array, glow::TRIANGLES, 0, 3),
             // Two texels longer than the target at either end, so that no end point decides about a texel: a line
             // leaves out its last one (the diamond-exit rule), and all past the target are clipped.
-            Area::Row(y) => ([-2, *y, extent.width as i32 + 4, 1], self.vertex_array, glow::LINES, 0, 2),
-            Area::Column(x) => ([*x, -2, 1, extent.height as i32 + 4], self.vertex_array, glow::LINES, 2, 2),
+            Area::Row(y) => ([-2, *y, extent.width as i32 + 4, 1], self.vertex_array, glow::LINES, 3, 2),
+            Area::Column(x) => ([*x, -2, 1, extent.height as i32 + 4], self.vertex_array, glow::LINES, 5, 2),
             Area::Points(points) => {
                 let whole = [0, 0, extent.width as i32, extent.height as i32];
                 (whole, points.array(), glow::POINTS, 0, points.count() as i32)
