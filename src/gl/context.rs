@@ -160,14 +160,17 @@ impl Gl {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
+    /// Makes the context current on this thread if texla keeps it; a host's own context is the host's affair.
+    pub fn make_current(&self) -> Result<()> {
+        self.owner.as_ref().map_or(Ok(()), |owner| owner.make_current().map_err(Error::NoContext))
+    }
+
     /// What every outermost entry does first: context current, no foreign error pending, the dead buried.
     pub fn enter(&self) -> Result<()> {
         if self.lost.get() {
             return Err(Error::ContextLost);
         }
-        if let Some(owner) = &self.owner {
-            owner.make_current().map_err(Error::NoContext)?;
-        }
+        self.make_current()?;
         // SAFETY: the context is current.
         let code = unsafe { self.raw.get_error() };
         if code == glow::CONTEXT_LOST {

@@ -377,6 +377,8 @@ impl StateGuard {
     /// Enters texla: re-entrant, the state is read on the outermost entry alone.
     pub fn enter(gl: &Gl) -> Result<Self> {
         if let Some(saved) = gl.saved.borrow_mut().as_mut() {
+            // Another device may have been at work since the outermost entry.
+            gl.make_current()?;
             saved.depth += 1;
             return Ok(Self { gl: gl.clone() });
         }
@@ -402,7 +404,9 @@ impl Drop for StateGuard {
                 _ => saved.take(),
             }
         };
-        if let Some(saved) = outermost {
+        if let Some(saved) = outermost
+            && self.gl.make_current().is_ok()
+        {
             self.gl.bury();
             restore(&self.gl, &saved);
         }
