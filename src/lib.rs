@@ -15,8 +15,9 @@ pub mod host;
 pub mod kernel;
 pub mod ops;
 pub mod shape;
+pub mod solve;
 
-pub use data::{Packed, PendingRead, Scalar, Vector};
+pub use data::{BandedMatrix, Packed, PendingRead, Scalar, SparseFormat, SparseMatrix, Vector};
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};
 #[cfg(feature = "headless")]

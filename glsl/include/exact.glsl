@@ -48,3 +48,31 @@ vec2 add_product(vec2 s, vec2 a, float b) {
     float low = held(held(s.y + t.y) + held(p.y + held(a.y * b)));
     return fast_two_sum(t.x, low);
 }
+
+// The same on four numbers at once: a double-float sum of four lanes, and s + a b for a = ah + al.
+struct Sum4 { vec4 high; vec4 low; };
+
+#if TEXLA_EXACT == 1
+vec4 held4(vec4 x) { return intBitsToFloat(floatBitsToInt(x) ^ ivec4(texla_zero)); }
+#else
+#define held4(x) (x)
+#endif
+
+Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {
+    vec4 a1 = intBitsToFloat(floatBitsToInt(ah) & ivec4(~0xfff));
+    vec4 b1 = intBitsToFloat(floatBitsToInt(b) & ivec4(~0xfff));
+    EXACT vec4 a2 = held4(ah - a1);
+    EXACT vec4 b2 = held4(b - b1);
+    EXACT vec4 p = held4(ah * b);
+    EXACT vec4 e = held4(a1 * b1);
+    e = held4(e - p);
+    e = held4(e + held4(a1 * b2));
+    e = held4(e + held4(a2 * b1));
+    e = held4(e + held4(a2 * b2));
+    EXACT vec4 t = held4(s.high + p);
+    EXACT vec4 u = held4(t - s.high);
+    EXACT vec4 v = held4(held4(s.high - held4(t - u)) + held4(p - u));
+    EXACT vec4 low = held4(held4(s.low + v) + held4(e + held4(al * b)));
+    EXACT vec4 high = held4(t + low);
+    return Sum4(high, held4(low - held4(high - t)));
+}

@@ -1,11 +1,21 @@
 //! Layer 3: data on the device.
 
+mod banded;
+mod coefficients;
+mod gather;
 mod packed;
 mod pending;
 mod scalar;
+mod sparse;
 mod vector;
 
+pub use banded::BandedMatrix;
 pub use packed::Packed;
 pub use pending::PendingRead;
 pub use scalar::Scalar;
+pub use sparse::{POINTS_PAY_FROM, SparseFormat, SparseMatrix};
 pub use vector::Vector;
+
+pub(crate) use banded::Band;
+pub(crate) use coefficients::exponent;
+pub(crate) use gather::Gather;

@@ -19,7 +19,7 @@ pub(crate) use glsl;
 
 /// Files that `#include` can name.
 const INCLUDES: &[Source<'static>] =
-    &[glsl!("include/prelude.glsl"), glsl!("include/exact.glsl"), glsl!("include/layout.glsl")];
+    &[glsl!("include/prelude.glsl"), glsl!("include/exact.glsl"), glsl!("include/layout.glsl"), glsl!("include/solver.glsl")];
 
 /// Deepest nesting of includes.
 const DEEPEST: usize = 8;

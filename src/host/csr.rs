@@ -45,6 +45,17 @@ impl Csr {
         Self { shape, row_ptr, cols, values }
     }
 
+    /// The same pattern with other values, in the order of [`values`](Self::values).
+    ///
+    /// *Errors*: [`Error::LengthMismatch`] if there are not `nnz` of them.
+    pub fn with_values(&self, values: &[f64]) -> Result<Self> {
+        if values.len() != self.nnz() {
+            let (found, expected) = (values.len(), self.nnz());
+            return Err(Error::LengthMismatch { op: "Csr::with_values", operand: "values", found, expected });
+        }
+        Ok(Self { values: values.to_vec(), ..self.clone() })
+    }
+
     /// Rows and columns.
     pub const fn shape(&self) -> Shape {
         self.shape

@@ -7,6 +7,7 @@
 //! | `vec4 x(ivec2 p)` | the texel of `x` that belongs to the target's texel `p`, whatever the two textures' widths |
 //! | `vec4 x_at(ivec2 q)` | texel `q` of `x`'s own texture |
 //! | `vec4 x_texel(int t)` | texel `t` of a folded vector: elements `4 t .. 4 t + 3` |
+//! | `vec4 x_shifted(int t)` | the same, where `t` may lie outside: then some texel of `x` |
 //! | `float x_element(uint i)` | element `i` of a folded vector |
 //! | `float x_value()` | the first value: a `Scalar`'s |
 //! | `ivec2 x_extent()` | width and height in texels |
@@ -226,6 +227,18 @@ fn accessors(input: &InputSpec, fold: Fold) -> String {
         Fold::Single => format!("{x}_at(ivec2(0))"),
         Fold::PowerOfTwo | Fold::General => format!("{x}_texel(texel_index(p))"),
     };
+    // Computed coordinates clamp to the edge by themselves; the others must not leave the texture.
+    let clamped = format!(
+        "{texel} {x}_shifted(int t) {{\n    ivec2 e = textureSize(texla_{x}, 0);\n    \
+         return {x}_texel(clamp(t, 0, e.x * e.y - 1));\n}}\n"
+    );
+    let shifted = match fold {
+        Fold::General => clamped,
+        _ => format!(
+            "#if TEXLA_COMPUTED_COORDINATES\n{texel} {x}_shifted(int t) {{ return {x}_texel(t); }}\n#else\n\
+             {clamped}#endif\n"
+        ),
+    };
     format!(
         "#if TEXLA_COMPUTED_COORDINATES\n\
          {texel} {x}_at(ivec2 q) {{ return textureLod(texla_{x}, (vec2(q) + 0.5) * texla_{x}_inverse, 0.0); }}\n\
@@ -233,6 +246,7 @@ fn accessors(input: &InputSpec, fold: Fold) -> String {
          {texel} {x}_at(ivec2 q) {{ return texelFetch(texla_{x}, q, 0); }}\n\
          #endif\n\
          {texel} {x}_texel(int t) {{ return {x}_at({position}); }}\n\
+         {shifted}\
          {texel} {x}(ivec2 p) {{ return {here}; }}\n\
          {value} {x}_element(uint i) {{ return {x}_texel(int(i >> 2u))[int(i & 3u)]; }}\n\
          {value} {x}_value() {{ return {x}_at(ivec2(0)).x; }}\n\

@@ -1,15 +1,21 @@
 //! Layer 4: operations. Each is a shape check, a pure plan, and passes; the output comes first.
 
+mod banded;
 mod elementwise;
+mod product;
 pub mod reduce;
 mod repack;
+mod sparse;
 
 pub use elementwise::{
     Coefficient, Elements, abs, add, add_constant, axpby, axpy, clamp, copy, div, div_or_zero, fill, max, min, mul,
     mul_add, neg, reciprocal, scale, scaled, sqrt, sub,
 };
+pub use banded::{banded_accurate, banded_product, banded_product_transposed};
+pub use product::{Accurate, Combine};
 pub use reduce::{ReducePlan, Reduction, Window, dot, max_abs, max_element, min_element, norm2, sum};
 pub use repack::{repack, repack_to_vector, repack_vector};
+pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};
 
 use crate::error::{Error, Result};
 use crate::shape::Shape;
@@ -17,4 +23,13 @@ use crate::shape::Shape;
 /// The shape check that every operation begins with.
 pub(crate) fn check_shape(op: &'static str, operand: &'static str, found: Shape, expected: Shape) -> Result<()> {
     if found == expected { Ok(()) } else { Err(Error::ShapeMismatch { op, operand, found, expected }) }
+}
+
+/// Refuses what needs exact arithmetic on a device without a form of it that is exact.
+pub(crate) fn require_exact(device: &crate::Device, what: &str) -> Result<()> {
+    if device.gl().caps.borrow().exact_form.is_some() {
+        return Ok(());
+    }
+    let why = "no form of two-sum and two-product is exact on this driver".into();
+    Err(Error::Unsupported { what: what.to_owned(), why })
 }

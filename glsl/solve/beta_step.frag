@@ -1,0 +1,23 @@
+// beta = (r'.z') / (r.z), and the tests. Direction: (beta, r'.z', frozen, 0).
+#include "include/solver.glsl"
+
+void kernel(ivec2 p, out vec4 next_direction, out vec4 report) {
+    vec4 sums = total_of_dots();
+    vec4 last = last_at(ivec2(0));
+    vec4 before = direction_at(ivec2(0));
+    vec4 c = coefficients_at(ivec2(0));
+    float rz = sums.x;
+    float rr = sums.y;
+    float beta = initial != 0 ? 0.0 : rz / before.y;
+    float iterations = last.y + (initial != 0 ? 0.0 : 1.0);
+    float flag = RUNNING;
+    float value = 0.0;
+    if (initial == 0 && c.w != RUNNING) { flag = c.w; value = c.x; iterations = last.y; rr = last.z; }
+    else if (!in_range(rr)) { flag = OUT_OF_RANGE; value = rr; }
+    else if (rr <= threshold) flag = MET;
+    else if (!(rz > 0.0)) { flag = INDEFINITE; value = rz; }
+    else if (!in_range(beta)) { flag = OUT_OF_RANGE; value = beta; }
+    bool frozen = last.x != RUNNING;
+    report = frozen ? last : vec4(flag, iterations, rr, value);
+    next_direction = frozen || flag != RUNNING ? vec4(0.0, before.y, 1.0, 0.0) : vec4(beta, rz, 0.0, 0.0);
+}

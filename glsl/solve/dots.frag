@@ -1,0 +1,35 @@
+// First stage of a solver's reductions: up to four inner products over a window of texels, one in each channel.
+// MERGED: d.q, q.Mq, r.Mr, r.r    PRODUCT: d.q    RESIDUAL: r.z, r.r
+// with the direction d, q = A d, the residual r and the diagonal preconditioner M.
+float sum4(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
+
+vec4 term(ivec2 c) {
+#if defined(MERGED)
+    vec4 q4 = q_at(c);
+    vec4 r4 = r_at(c);
+#if DIAGONAL
+    vec4 m4 = m_at(c);
+    return vec4(sum4(d_at(c) * q4), sum4(q4 * (m4 * q4)), sum4(r4 * (m4 * r4)), sum4(r4 * r4));
+#else
+    float rr = sum4(r4 * r4);
+    return vec4(sum4(d_at(c) * q4), sum4(q4 * q4), rr, rr);
+#endif
+#elif defined(PRODUCT)
+    return vec4(sum4(d_at(c) * q_at(c)), 0.0, 0.0, 0.0);
+#else
+    vec4 r4 = r_at(c);
+    return vec4(sum4(r4 * z_at(c)), sum4(r4 * r4), 0.0, 0.0);
+#endif
+}
+
+vec4 kernel(ivec2 p) {
+    ivec2 from = p * window;
+    ivec2 to = min(from + window, source);
+    vec4 total = vec4(0.0);
+    for (int j = from.y; j < to.y; ++j) {
+        for (int i = from.x; i < to.x; ++i) {
+            total += term(ivec2(i, j));
+        }
+    }
+    return total;
+}

@@ -1,0 +1,178 @@
+//! A banded matrix, kept as its diagonals.
+
+use super::coefficients::Scaling;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::gl::Format;
+use crate::host::{Csr, Triplets};
+use crate::kernel::PooledTexture;
+use crate::shape::{Extent, Layout, Shape, fold_extent};
+
+/// A matrix whose nonzeros lie on a few diagonals, each kept as a folded vector with zero padding
+/// \[Krueger05\] 44.2.3: entry `i` of the diagonal with offset `o` is `A[i, i + o]`.
+///
+/// Coefficients are given in 64 bits and kept as pairs of 32-bit floats where 32 bits do not hold them: products use
+/// the rounded part, certified residuals both.
+///
+/// ```
+/// use texla::{BandedMatrix, Vector, ops::{self, Combine}};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let a = BandedMatrix::poisson_2d(dev, 3, 2)?;
+/// assert_eq!(a.offsets(), [-3, -1, 0, 1, 3]);
+/// let x = Vector::filled(dev, 6, 1.0)?;
+/// let mut y = Vector::zeros(dev, 6)?;
+/// ops::banded_product(&mut y, Combine::Replace, 1.0, &a, &x)?;
+/// assert_eq!(y.read()?, [2.0, 1.0, 2.0, 2.0, 1.0, 2.0]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct BandedMatrix {
+    device: Device,
+    csr: Csr,
+    offsets: Vec<i64>,
+    pub(crate) bands: Vec<Band>,
+    pub(crate) scaling: Scaling,
+    pub(crate) exact: bool,
+}
+
+/// One diagonal: the rounded coefficients, and what rounding left.
+pub(crate) struct Band {
+    pub high: PooledTexture,
+    pub low: Option<PooledTexture>,
+}
+
+impl BandedMatrix {
+    /// A banded matrix from its entries; every diagonal that holds one is stored.
+    ///
+    /// *Cost*: one upload for each diagonal (two where 32 bits do not hold the coefficients), `4 rows` bytes each.
+    /// *Errors*: [`Error::NonFinite`] with the number of the first entry that does not fit 32 bits;
+    /// [`Error::TooLarge`] past the texture area, [`Error::OutOfMemory`].
+    pub fn from_triplets(device: &Device, triplets: &Triplets) -> Result<Self> {
+        check_sides(device, "BandedMatrix", triplets.shape())?;
+        Self::from_csr(device, triplets.to_csr())
+    }
+
+    /// As [`from_triplets`](Self::from_triplets), from compressed rows.
+    pub fn from_csr(device: &Device, csr: Csr) -> Result<Self> {
+        check_sides(device, "BandedMatrix", csr.shape())?;
+        let scaling = Scaling::new("BandedMatrix", csr.values())?;
+        let offsets = csr.diagonal_offsets();
+        let mut made = BandedMatrix {
+            device: device.clone(),
+            csr,
+            offsets,
+            bands: Vec::new(),
+            scaling,
+            exact: true,
+        };
+        made.upload()?;
+        Ok(made)
+    }
+
+    /// The five-point finite-difference Laplacian on an `nx` by `ny` grid with Dirichlet sides: 4 on the diagonal, -1
+    /// for each neighbour. *Cost* and *errors*: as [`from_triplets`](Self::from_triplets).
+    pub fn poisson_2d(device: &Device, nx: usize, ny: usize) -> Result<Self> {
+        let cells = nx.checked_mul(ny).unwrap_or(usize::MAX);
+        check_sides(device, "BandedMatrix", Shape::new(cells, cells))?;
+        Self::from_triplets(device, &crate::host::problems::poisson_2d(nx, ny))
+    }
+
+    /// Replaces the coefficients and keeps the pattern: `values` in the order of [`pattern`](Self::pattern).
+    ///
+    /// *Cost*: as creation. *Errors*: [`Error::LengthMismatch`], [`Error::NonFinite`]; the matrix is then unchanged.
+    pub fn set_values(&mut self, values: &[f64]) -> Result<()> {
+        let scaling = Scaling::new("BandedMatrix::set_values", values)?;
+        let csr = self.csr.with_values(values)?;
+        let (old_csr, old_scaling) =
+            (std::mem::replace(&mut self.csr, csr), std::mem::replace(&mut self.scaling, scaling));
+        let kept = self.upload();
+        if kept.is_err() {
+            (self.csr, self.scaling) = (old_csr, old_scaling);
+        }
+        kept
+    }
+
+    fn upload(&mut self) -> Result<()> {
+        let _scope = self.device.scope()?;
+        let rows = self.csr.shape().rows;
+        let mut high = vec![vec![0.0f32; rows]; self.offsets.len()];
+        let mut low = vec![Vec::new(); self.offsets.len()];
+        for (i, j, value) in self.csr.entries() {
+            let offset = j as i64 - i as i64;
+            let Ok(band) = self.offsets.binary_search(&offset) else { continue };
+            let (h, l) = self.scaling.split(value);
+            if let Some(slot) = high.get_mut(band).and_then(|b| b.get_mut(i)) {
+                *slot = h;
+            }
+            if l != 0.0
+                && let Some(remainders) = low.get_mut(band)
+            {
+                remainders.resize(rows, 0.0);
+                if let Some(slot) = remainders.get_mut(i) {
+                    *slot = l;
+                }
+            }
+        }
+        let mut bands = Vec::with_capacity(high.len());
+        for (high, low) in high.iter().zip(&low) {
+            let low = if low.is_empty() { None } else { Some(self.texture(low)?) };
+            bands.push(Band { high: self.texture(high)?, low });
+        }
+        self.exact = bands.iter().all(|b| b.low.is_none());
+        self.bands = bands;
+        Ok(())
+    }
+
+    fn texture(&self, values: &[f32]) -> Result<PooledTexture> {
+        upload_folded(&self.device, values, "BandedMatrix")
+    }
+
+    /// Rows and columns.
+    pub fn shape(&self) -> Shape {
+        self.csr.shape()
+    }
+
+    /// Offsets of the stored diagonals in ascending order: column minus row.
+    pub fn offsets(&self) -> &[i64] {
+        &self.offsets
+    }
+
+    /// The entries as given: the pattern whose order [`set_values`](Self::set_values) follows.
+    pub fn pattern(&self) -> &Csr {
+        &self.csr
+    }
+
+    /// `floor(log2 max |a_ij|)`; 0 for a matrix of zeros.
+    pub fn exponent(&self) -> i32 {
+        self.scaling.exponent
+    }
+
+    /// The device the matrix lives on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+}
+
+/// Refuses sides that no vector could have, before anything is allocated.
+pub(crate) fn check_sides(device: &Device, what: &'static str, shape: Shape) -> Result<()> {
+    for side in [shape.rows, shape.cols] {
+        fold_extent(side as u64, device.max_texture_size()).map_err(|e| match e {
+            Error::TooLarge { requested, limit, .. } => {
+                Error::TooLarge { what, requested, limit, unit: "rows or columns" }
+            }
+            other => other,
+        })?;
+    }
+    Ok(())
+}
+
+/// A folded vector that is a part of a matrix.
+pub(crate) fn upload_folded(device: &Device, values: &[f32], what: &'static str) -> Result<PooledTexture> {
+    let extent = fold_extent(values.len() as u64, device.max_texture_size())?;
+    let extent = Extent::new(extent.width.max(1), extent.height.max(1));
+    let mut texels = Layout::Folded.pack(Shape::column(values.len()), extent, values)?;
+    texels.resize(extent.area() as usize * 4, 0.0);
+    let texture = device.texture(extent, Format::Rgba32F, what)?;
+    device.gl().upload(texture.texture(), bytemuck::cast_slice(&texels), what)?;
+    Ok(texture)
+}

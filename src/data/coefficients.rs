@@ -1,0 +1,69 @@
+//! Matrix coefficients on their way to the device: checked, scaled into range, and split into double-float pairs.
+
+use crate::error::{Result, check_finite};
+
+/// The exponent by which a matrix's coefficients are divided on the device.
+///
+/// Zero for matrices of ordinary size, whose coefficients are stored as they are. Beyond 2^±60 the largest becomes
+/// about 1, so that neither products nor their squares leave the range of 32-bit floats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Scaling {
+    /// floor(log2 max |a|); 0 for a matrix of zeros.
+    pub exponent: i32,
+    /// Power of two taken out of the stored coefficients.
+    pub stored: i32,
+}
+
+impl Scaling {
+    /// Largest exponent, in either direction, of coefficients that are stored unscaled.
+    const ORDINARY: i32 = 60;
+
+    /// Refuses what does not fit 32 bits (figure E6), else finds the exponent.
+    pub fn new(what: &str, values: &[f64]) -> Result<Self> {
+        check_finite(what, values.iter().copied())?;
+        let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let exponent = exponent(largest);
+        let stored = if exponent.abs() > Self::ORDINARY { exponent } else { 0 };
+        Ok(Scaling { exponent, stored })
+    }
+
+    /// The pair (rounded, remainder) in which a coefficient is stored.
+    pub fn split(self, value: f64) -> (f32, f32) {
+        let scaled = value * (-f64::from(self.stored)).exp2();
+        let high = scaled as f32;
+        (high, (scaled - f64::from(high)) as f32)
+    }
+
+    /// `alpha · 2^stored` as two factors, either of them in range: their product may not be.
+    pub fn factors(self, alpha: f32) -> [f32; 2] {
+        [alpha, f64::from(self.stored).exp2() as f32]
+    }
+}
+
+/// floor(log2 x) for positive finite `x`, 0 for 0.
+pub(crate) fn exponent(x: f64) -> i32 {
+    if x == 0.0 { 0 } else { x.log2().floor() as i32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_matrices_are_stored_as_they_are() {
+        let s = Scaling::new("a", &[3.0, -0.1]).unwrap();
+        assert_eq!(s, Scaling { exponent: 1, stored: 0 });
+        let (high, low) = s.split(0.1);
+        assert_eq!(high, 0.1f32);
+        assert!((f64::from(high) + f64::from(low) - 0.1).abs() < 1e-15);
+    }
+
+    #[test]
+    fn extreme_matrices_are_scaled_by_a_power_of_two() {
+        let s = Scaling::new("a", &[2f64.powi(113), 1.0]).unwrap();
+        assert_eq!(s, Scaling { exponent: 113, stored: 113 });
+        assert_eq!(s.split(2f64.powi(113)), (1.0, 0.0));
+        assert_eq!(s.factors(0.5), [0.5, 2f32.powi(113)]);
+        assert!(Scaling::new("a", &[1e39]).is_err());
+    }
+}

@@ -1,0 +1,135 @@
+//! The gather format: rows padded within slices.
+//!
+//! A fragment computes the four rows of one texel. Slot `k` of a texel holds the `k`-th coefficient of its four rows
+//! (a float texel) and their columns (an integer texel). Sixteen texels, 64 rows, form a slice whose slots lie
+//! interleaved and which is as wide as its longest row:
+//!
+//! ```text
+//! slice s:  base(s) ..   k = 0: texels 0 1 2 ... 15 | k = 1: texels 0 1 2 ... 15 | ...
+//! ```
+
+use super::coefficients::Scaling;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::gl::Format;
+use crate::host::Csr;
+use crate::kernel::PooledTexture;
+use crate::shape::{Extent, fold_extent};
+
+/// Texels in a slice: 64 rows.
+pub(crate) const SLICE: usize = 16;
+
+/// A matrix in the gather format.
+pub(crate) struct Gather {
+    pub values: PooledTexture,
+    pub low: Option<PooledTexture>,
+    pub columns: PooledTexture,
+    /// For each slice: its first slot and its width.
+    pub slices: PooledTexture,
+    /// The longest row, padding included.
+    pub widest: usize,
+    table: Vec<[u32; 4]>,
+    slots: usize,
+}
+
+impl Gather {
+    /// Width of each slice: the longest of its rows.
+    fn widths(csr: &Csr) -> Vec<usize> {
+        let lengths: Vec<usize> = csr.rows().map(|(cols, _)| cols.len()).collect();
+        lengths.chunks(4 * SLICE).map(|rows| rows.iter().copied().max().unwrap_or(0)).collect()
+    }
+
+    /// Coefficients stored for this matrix, padding included.
+    pub fn slots(csr: &Csr) -> u64 {
+        Self::widths(csr).iter().map(|w| (*w * SLICE * 4) as u64).sum()
+    }
+
+    pub fn new(device: &Device, csr: &Csr, scaling: Scaling) -> Result<Self> {
+        let mut table = Vec::new();
+        let mut slots = 0u64;
+        let mut widest = 0;
+        for width in Self::widths(csr) {
+            let base = u32::try_from(slots).map_err(|_| too_large(slots))?;
+            table.push([base, width as u32, 0, 0]);
+            slots += (width * SLICE) as u64;
+            widest = widest.max(width);
+        }
+        let extent = slot_extent(device, slots)?;
+        let slots = extent.area() as usize;
+        let _scope = device.scope()?;
+        let mut columns = vec![0u32; 4 * slots];
+        place(csr, &table, |slot, lane, col, _| {
+            if let Some(c) = columns.get_mut(4 * slot + lane) {
+                *c = col;
+            }
+        });
+        let columns_texture = device.texture(extent, Format::Rgba32Ui, "SparseMatrix")?;
+        device.gl().upload(columns_texture.texture(), &columns, "SparseMatrix")?;
+        let slices_extent = slot_extent(device, table.len() as u64)?;
+        let slices = device.texture(slices_extent, Format::Rgba32Ui, "SparseMatrix")?;
+        let mut words: Vec<u32> = table.iter().flatten().copied().collect();
+        words.resize(4 * slices_extent.area() as usize, 0);
+        device.gl().upload(slices.texture(), &words, "SparseMatrix")?;
+        let (values, low) = upload_values(device, csr, scaling, &table, extent)?;
+        Ok(Gather { values, low, columns: columns_texture, slices, widest, table, slots })
+    }
+
+    /// New coefficients for the same pattern.
+    pub fn set_values(&mut self, device: &Device, csr: &Csr, scaling: Scaling) -> Result<()> {
+        let extent = self.values.texture().extent();
+        debug_assert_eq!(self.slots as u64, extent.area());
+        (self.values, self.low) = upload_values(device, csr, scaling, &self.table, extent)?;
+        Ok(())
+    }
+}
+
+fn too_large(slots: u64) -> Error {
+    Error::TooLarge { what: "SparseMatrix", requested: slots, limit: u64::from(u32::MAX), unit: "slots" }
+}
+
+fn slot_extent(device: &Device, texels: u64) -> Result<Extent> {
+    let extent = fold_extent(texels.saturating_mul(4), device.max_texture_size())?;
+    Ok(Extent::new(extent.width.max(1), extent.height.max(1)))
+}
+
+/// Calls `put(slot, lane, column, value)` for every entry.
+fn place(csr: &Csr, table: &[[u32; 4]], mut put: impl FnMut(usize, usize, u32, f64)) {
+    for (row, (cols, values)) in csr.rows().enumerate() {
+        let (texel, lane) = (row / 4, row % 4);
+        let Some([base, ..]) = table.get(texel / SLICE) else { continue };
+        for (k, (col, value)) in cols.iter().zip(values).enumerate() {
+            put(*base as usize + k * SLICE + texel % SLICE, lane, *col, *value);
+        }
+    }
+}
+
+fn upload_values(
+    device: &Device,
+    csr: &Csr,
+    scaling: Scaling,
+    table: &[[u32; 4]],
+    extent: Extent,
+) -> Result<(PooledTexture, Option<PooledTexture>)> {
+    let slots = extent.area() as usize;
+    let (mut high, mut low) = (vec![0.0f32; 4 * slots], Vec::new());
+    place(csr, table, |slot, lane, _, value| {
+        let (h, l) = scaling.split(value);
+        if let Some(v) = high.get_mut(4 * slot + lane) {
+            *v = h;
+        }
+        if l != 0.0 {
+            low.resize(4 * slots, 0.0);
+            if let Some(v) = low.get_mut(4 * slot + lane) {
+                *v = l;
+            }
+        }
+    });
+    let upload = |data: &[f32]| -> Result<PooledTexture> {
+        let texture = device.texture(extent, Format::Rgba32F, "SparseMatrix")?;
+        device.gl().upload(texture.texture(), bytemuck::cast_slice(data), "SparseMatrix")?;
+        Ok(texture)
+    };
+    let values = upload(&high)?;
+    let low = if low.is_empty() { None } else { Some(upload(&low)?) };
+    Ok((values, low))
+}

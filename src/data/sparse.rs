@@ -1,0 +1,211 @@
+//! A sparse matrix, as points or in a gather format.
+
+use std::cell::OnceCell;
+
+use super::banded::check_sides;
+use super::coefficients::Scaling;
+use super::gather::Gather;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::gl::Attribute;
+use crate::host::{Csr, Triplets};
+use crate::kernel::Points;
+use crate::shape::Shape;
+
+/// How a [`SparseMatrix`] is kept on the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SparseFormat {
+    /// [`Gather`](SparseFormat::Gather), unless padding makes it store more than [`POINTS_PAY_FROM`] slots for each
+    /// nonzero and the device blends floats: then [`Points`](SparseFormat::Points).
+    #[default]
+    Auto,
+    /// One vertex for four nonzeros of a row, scattered as points with additive blending \[Krueger05\] 44.2.3.
+    Points,
+    /// Rows padded within slices of 64, gathered by each texel.
+    Gather,
+}
+
+/// Slots for each nonzero from which points are chosen: a gathered slot costs about a sixth of a scattered nonzero on
+/// the slowest device measured (81 against 14 million a second).
+pub const POINTS_PAY_FROM: f64 = 6.0;
+
+/// A matrix with few nonzeros in no particular place.
+///
+/// Coefficients are given in 64 bits and kept as pairs of 32-bit floats where 32 bits do not hold them: products use
+/// the rounded part, certified residuals both.
+///
+/// ```
+/// use texla::{Shape, SparseFormat, SparseMatrix, Vector, host::Triplets, ops::{self, Combine}};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let t = Triplets::from_entries(Shape::new(2, 3), [(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0)])?;
+/// let a = SparseMatrix::from_triplets(dev, &t, SparseFormat::Auto)?;
+/// let x = Vector::from_slice(dev, &[1.0, 10.0, 100.0])?;
+/// let mut y = Vector::zeros(dev, 2)?;
+/// ops::sparse_product(&mut y, Combine::Replace, 1.0, &a, &x)?;
+/// assert_eq!(y.read()?, [201.0, 30.0]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct SparseMatrix {
+    device: Device,
+    csr: Csr,
+    scaling: Scaling,
+    format: SparseFormat,
+    points: [OnceCell<Points>; 2],
+    gathers: [OnceCell<Gather>; 2],
+}
+
+impl SparseMatrix {
+    /// A sparse matrix from its entries.
+    ///
+    /// *Cost*: points: 3 uploads, 36 bytes for four nonzeros of a row; gather: 3 uploads, 8 bytes a slot (a fourth,
+    /// with 4 more bytes a slot, where 32 bits do not hold the coefficients). *Errors*: [`Error::NonFinite`] with the
+    /// number of the first entry that does not fit 32 bits; [`Error::TooLarge`], [`Error::OutOfMemory`];
+    /// [`Error::Unsupported`] for points on a device that does not blend floats.
+    pub fn from_triplets(device: &Device, triplets: &Triplets, format: SparseFormat) -> Result<Self> {
+        check_sides(device, "SparseMatrix", triplets.shape())?;
+        Self::from_csr(device, triplets.to_csr(), format)
+    }
+
+    /// As [`from_triplets`](Self::from_triplets), from compressed rows.
+    pub fn from_csr(device: &Device, csr: Csr, format: SparseFormat) -> Result<Self> {
+        check_sides(device, "SparseMatrix", csr.shape())?;
+        let scaling = Scaling::new("SparseMatrix", csr.values())?;
+        let blends = device.gl().caps.borrow().float_blend;
+        let format = match format {
+            SparseFormat::Auto => {
+                let slots = Gather::slots(&csr) as f64;
+                let scatter = blends && slots > POINTS_PAY_FROM * csr.nnz() as f64;
+                if scatter { SparseFormat::Points } else { SparseFormat::Gather }
+            }
+            SparseFormat::Points if !blends => {
+                let why = "the device does not blend 32-bit floats; use SparseFormat::Gather".into();
+                return Err(Error::Unsupported { what: "SparseFormat::Points".into(), why });
+            }
+            chosen => chosen,
+        };
+        let made = SparseMatrix {
+            device: device.clone(),
+            csr,
+            scaling,
+            format,
+            points: Default::default(),
+            gathers: Default::default(),
+        };
+        match made.format {
+            SparseFormat::Points => made.points(false).map(|_| ())?,
+            _ => made.gather(false).map(|_| ())?,
+        }
+        Ok(made)
+    }
+
+    /// Replaces the coefficients and keeps the pattern: `values` in the order of [`pattern`](Self::pattern).
+    ///
+    /// *Cost*: the uploads of coefficients alone; indices stay. *Errors*: [`Error::LengthMismatch`],
+    /// [`Error::NonFinite`]; the matrix is then unchanged.
+    pub fn set_values(&mut self, values: &[f64]) -> Result<()> {
+        let scaling = Scaling::new("SparseMatrix::set_values", values)?;
+        let csr = self.csr.with_values(values)?;
+        let _scope = self.device.scope()?;
+        for (points, transposed) in self.points.iter_mut().zip([false, true]) {
+            if let Some(points) = points.get() {
+                let side = if transposed { &csr.transposed() } else { &csr };
+                points.fill(VALUES, bytemuck::cast_slice(&point_values(side, scaling)))?;
+            }
+        }
+        for (gather, transposed) in self.gathers.iter_mut().zip([false, true]) {
+            if let Some(gather) = gather.get_mut() {
+                let side = if transposed { &csr.transposed() } else { &csr };
+                gather.set_values(&self.device, side, scaling)?;
+            }
+        }
+        (self.csr, self.scaling) = (csr, scaling);
+        Ok(())
+    }
+
+    /// The points of `A` or of `Aᵀ`, made on first use.
+    pub(crate) fn points(&self, transposed: bool) -> Result<&Points> {
+        made_once(&self.points, transposed, || {
+            let csr = if transposed { &self.csr.transposed() } else { &self.csr };
+            let (mut rows, mut cols) = (Vec::new(), Vec::new());
+            for ((columns, _), row) in csr.rows().zip(0u32..) {
+                for four in columns.chunks(4) {
+                    rows.push(row);
+                    let last = four.last().copied().unwrap_or_default();
+                    cols.extend(four.iter().copied().chain(std::iter::repeat(last)).take(4));
+                }
+            }
+            let values = point_values(csr, self.scaling);
+            let words: [&[u32]; 3] = [bytemuck::cast_slice(&values), &cols, &rows];
+            let attributes = [Attribute::Vec4, Attribute::UVec4, Attribute::UInt];
+            Points::with_attributes(&self.device, rows.len(), &attributes, &words)
+        })
+    }
+
+    /// The gather format of `A` or of `Aᵀ`, made on first use.
+    pub(crate) fn gather(&self, transposed: bool) -> Result<&Gather> {
+        made_once(&self.gathers, transposed, || {
+            let csr = if transposed { &self.csr.transposed() } else { &self.csr };
+            Gather::new(&self.device, csr, self.scaling)
+        })
+    }
+
+    /// Rows and columns.
+    pub fn shape(&self) -> Shape {
+        self.csr.shape()
+    }
+
+    /// Number of stored entries.
+    pub fn nnz(&self) -> usize {
+        self.csr.nnz()
+    }
+
+    /// The format in use: never [`SparseFormat::Auto`].
+    pub fn format(&self) -> SparseFormat {
+        self.format
+    }
+
+    /// The entries as given: the pattern whose order [`set_values`](Self::set_values) follows.
+    pub fn pattern(&self) -> &Csr {
+        &self.csr
+    }
+
+    /// `floor(log2 max |a_ij|)`; 0 for a matrix of zeros.
+    pub fn exponent(&self) -> i32 {
+        self.scaling.exponent
+    }
+
+    /// The device the matrix lives on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    pub(crate) fn scaling(&self) -> Scaling {
+        self.scaling
+    }
+}
+
+/// The attribute that holds the coefficients of points.
+const VALUES: usize = 0;
+
+/// Four coefficients for each vertex, zero where a row has no more.
+fn point_values(csr: &Csr, scaling: Scaling) -> Vec<f32> {
+    let mut out = Vec::new();
+    for (_, values) in csr.rows() {
+        for four in values.chunks(4) {
+            out.extend(four.iter().map(|v| scaling.split(*v).0).chain(std::iter::repeat(0.0)).take(4));
+        }
+    }
+    out
+}
+
+/// The content of a cell of the pair (for `A`, for `Aᵀ`), made on first use.
+fn made_once<T>(cells: &[OnceCell<T>; 2], transposed: bool, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    let [plain, other] = cells;
+    let cell = if transposed { other } else { plain };
+    if cell.get().is_none() {
+        let made = make()?;
+        return Ok(cell.get_or_init(|| made));
+    }
+    cell.get().ok_or(Error::ContextLost)
+}

@@ -1,0 +1,85 @@
+//! How a matrix-vector product meets other vectors: `matrixVectorOp` of \[Krueger05\] Listing 44-1.
+
+use crate::data::Vector;
+use crate::error::Result;
+use crate::shape::Shape;
+
+/// What becomes of the product `P = α A x`.
+#[derive(Clone, Copy)]
+pub enum Combine<'a> {
+    /// `y = P` (`CL_NULL`).
+    Replace,
+    /// `y = y + P`, in place.
+    Accumulate,
+    /// `y = z + P` (`CL_ADD`).
+    AddTo(&'a Vector),
+    /// `y = z - P`: a residual.
+    SubtractFrom(&'a Vector),
+    /// `y = P - z` (`CL_SUB`).
+    Subtract(&'a Vector),
+    /// `y_i = P_i z_i` (`CL_MUL`).
+    Multiply(&'a Vector),
+}
+
+impl<'a> Combine<'a> {
+    /// The other vector.
+    pub(crate) fn operand(&self) -> Option<&'a Vector> {
+        match self {
+            Combine::Replace | Combine::Accumulate => None,
+            Combine::AddTo(z) | Combine::SubtractFrom(z) | Combine::Subtract(z) | Combine::Multiply(z) => Some(z),
+        }
+    }
+
+    /// What the shaders call it.
+    pub(crate) fn define(&self) -> &'static str {
+        match self {
+            Combine::Replace | Combine::Accumulate => "#define COMBINE(P, p) (P)",
+            Combine::AddTo(_) => "#define COMBINE(P, p) (z(p) + (P))",
+            Combine::SubtractFrom(_) => "#define COMBINE(P, p) (z(p) - (P))",
+            Combine::Subtract(_) => "#define COMBINE(P, p) ((P) - z(p))",
+            Combine::Multiply(_) => "#define COMBINE(P, p) ((P) * z(p))",
+        }
+    }
+}
+
+/// The shape checks of every product, of `A` or of `Aᵀ`.
+pub(crate) fn check_product(
+    op: &'static str,
+    shape: Shape,
+    y: &Vector,
+    combine: &Combine<'_>,
+    alpha: f32,
+    x: &Vector,
+) -> Result<()> {
+    super::check_shape(op, "x", x.shape(), Shape::column(shape.cols))?;
+    super::check_shape(op, "y", y.shape(), Shape::column(shape.rows))?;
+    if let Some(z) = combine.operand() {
+        super::check_shape(op, "z", z.shape(), Shape::column(shape.rows))?;
+    }
+    if !alpha.is_finite() {
+        let (name, value, expected) = ("alpha", alpha.to_string(), "a finite number");
+        return Err(crate::Error::Parameter { op, name, value, expected });
+    }
+    Ok(())
+}
+
+/// `Accumulate` for products that gather: the sum goes into a pooled texture, which then changes places with `y`'s.
+pub(crate) fn accumulate(y: &mut Vector, f: impl FnOnce(&mut Vector, Combine<'_>) -> Result<()>) -> Result<()> {
+    let mut sum = Vector::uninit(y.device(), y.len())?;
+    f(&mut sum, Combine::AddTo(y))?;
+    std::mem::swap(y, &mut sum);
+    Ok(())
+}
+
+/// `out = α op(A) x + β z` accumulated in double-float and rounded once: the operands besides the matrix.
+#[derive(Clone, Copy)]
+pub struct Accurate<'a> {
+    /// Whether `op(A)` is `Aᵀ`.
+    pub transposed: bool,
+    /// A power of two.
+    pub alpha: f32,
+    /// The vector that is multiplied.
+    pub x: &'a Vector,
+    /// A power of two and the vector that is added.
+    pub plus: Option<(f32, &'a Vector)>,
+}

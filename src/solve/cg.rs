@@ -1,0 +1,283 @@
+//! Conjugate gradients for symmetric positive definite systems.
+
+use super::drive::{Limits, Method, Observer, drive};
+use super::linop::{Accuracy, LinOp};
+use super::precondition::{Identity, Preconditioner};
+use super::report::{SolveReport, Stop};
+use super::state::{Bounds, Steps};
+use crate::data::{Scalar, Vector, exponent};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::kernel::PingPong;
+use crate::ops::{self, Accurate, Combine, Window};
+use crate::shape::Shape;
+
+/// In which passes an iteration runs. The schedules agree within rounding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CgSchedule {
+    /// [`Merged`](CgSchedule::Merged) where the preconditioner is a diagonal or none, and the device has three draw
+    /// buffers; else [`Listing`](CgSchedule::Listing).
+    #[default]
+    Auto,
+    /// One operation after another as in Listing 44-1 of \[Krueger05\]: two reductions an iteration.
+    Listing,
+    /// One reduction for all inner products and one pass for all vector updates (the "macro" shaders that
+    /// \[Moravanszky03\] leaves as an exercise): beta comes from `α² q·Mq - r·Mr`, while `r·Mr` itself is summed anew
+    /// in every iteration.
+    Merged,
+}
+
+/// Parameters of [`ConjugateGradient`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CgParams {
+    /// Most iterations, less than 2²⁴.
+    pub max_iters: usize,
+    /// When to stop.
+    pub stop: Stop,
+    /// In which passes an iteration runs.
+    pub schedule: CgSchedule,
+    /// Window of the reductions.
+    pub window: Window,
+}
+
+impl Default for CgParams {
+    fn default() -> Self {
+        CgParams {
+            max_iters: 20_000,
+            stop: Stop::default(),
+            schedule: CgSchedule::default(),
+            window: Window::DEFAULT,
+        }
+    }
+}
+
+/// Conjugate gradients, entirely in textures \[Krueger05\] 44.3.5.
+///
+/// *Cost* of an iteration with a banded matrix and the merged schedule: one pass for the product, one for each stage
+/// of the reduction, one for the updates; no readback. See [`SolveReport::draws_per_iteration`].
+///
+/// ```
+/// use texla::{BandedMatrix, Vector, solve::{CgParams, ConjugateGradient, Stop, StopReason}};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let a = BandedMatrix::poisson_2d(dev, 16, 16)?;
+/// let b = Vector::filled(dev, 256, 1.0)?;
+/// let mut x = Vector::zeros(dev, 256)?; // initial guess in, solution out
+/// let params = CgParams { stop: Stop::relative(1e-5).check_every(8), ..CgParams::default() };
+/// let report = ConjugateGradient::new(&a, params)?.solve(&mut x, &b)?;
+/// assert_eq!(report.reason, StopReason::Converged);
+/// assert!(report.true_residual <= 1e-5 && report.iterations < 50);
+/// assert_eq!(report.readbacks_in_loop, 0);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct ConjugateGradient<'a> {
+    a: &'a dyn LinOp,
+    m: &'a dyn Preconditioner,
+    params: CgParams,
+}
+
+impl<'a> ConjugateGradient<'a> {
+    /// A solver without preconditioner.
+    ///
+    /// *Errors*: [`Error::Matrix`] when `a` is not square, or is known not to be symmetric;
+    /// [`Error::Parameter`].
+    pub fn new(a: &'a dyn LinOp, params: CgParams) -> Result<Self> {
+        Self::preconditioned(a, &Identity, params)
+    }
+
+    /// A solver with a preconditioner. *Errors*: as [`new`](Self::new).
+    pub fn preconditioned(a: &'a dyn LinOp, m: &'a dyn Preconditioner, params: CgParams) -> Result<Self> {
+        let op = "ConjugateGradient";
+        params.stop.check(op)?;
+        if !a.shape().is_square() {
+            return Err(Error::Matrix { op, detail: format!("is {}, expected as many rows as columns", a.shape()) });
+        }
+        if let Some((i, j, v, w)) = a.asymmetry() {
+            let detail = format!("is not symmetric: A[{i}, {j}] = {v:e} and A[{j}, {i}] = {w:e} (counted from 0)");
+            return Err(Error::Matrix { op, detail });
+        }
+        let diagonal = m.is_identity() || m.diagonal().is_some();
+        if params.schedule == CgSchedule::Merged && !diagonal {
+            let why = "it folds the preconditioner into its passes, and this one is no diagonal".into();
+            return Err(Error::Unsupported { what: "CgSchedule::Merged".into(), why });
+        }
+        Ok(ConjugateGradient { a, m, params })
+    }
+
+    /// Solves `A x = b`, from the initial guess in `x`.
+    ///
+    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Breakdown`] when `p·Ap` is not positive, that is, `A` is not
+    /// positive definite. Not converging is no error: see [`SolveReport::reason`].
+    pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
+        self.solve_observed(x, b, |_, _| {})
+    }
+
+    /// As [`solve`](Self::solve), telling `observe` at every look how many iterations are done and the relative
+    /// residual of the recurrence.
+    pub fn solve_observed(
+        &self,
+        x: &mut Vector,
+        b: &Vector,
+        mut observe: impl FnMut(usize, f64),
+    ) -> Result<SolveReport> {
+        let expected = Shape::column(self.a.shape().rows);
+        ops::check_shape("ConjugateGradient::solve", "x", x.shape(), expected)?;
+        ops::check_shape("ConjugateGradient::solve", "b", b.shape(), expected)?;
+        let device = self.a.device().clone();
+        let _scope = device.scope()?;
+        let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
+        let three_targets = device.gl().caps.borrow().max_draw_buffers >= 3;
+        let diagonal = self.m.is_identity() || self.m.diagonal().is_some();
+        let merged = match self.params.schedule {
+            CgSchedule::Listing => false,
+            CgSchedule::Merged => true,
+            CgSchedule::Auto => diagonal && three_targets,
+        };
+        let mut run = Run::new(self.a, self.m, x, b, merged, self.params.window)?;
+        let report = match run.norm_b {
+            // The solution of A x = 0 is known.
+            norm if norm == 0.0 => {
+                run.x.front_mut().set_zero()?;
+                drive_zero(&mut run, limits)
+            }
+            _ => drive(&mut run, limits, &mut observe as &mut Observer<'_>),
+        };
+        let (solution, _) = run.x.into_inner();
+        *x = solution;
+        report
+    }
+}
+
+/// For `b = 0` and `x = 0` the residual is zero, whatever it is relative to.
+fn drive_zero(run: &mut Run<'_>, limits: Limits) -> Result<SolveReport> {
+    run.norm_b = 1.0;
+    drive(run, limits, &mut |_, _| {})
+}
+
+/// The vectors of a solve.
+struct Run<'a> {
+    a: &'a dyn LinOp,
+    m: &'a dyn Preconditioner,
+    b: &'a Vector,
+    x: PingPong<Vector>,
+    r: PingPong<Vector>,
+    d: PingPong<Vector>,
+    q: Vector,
+    z: Option<Vector>,
+    steps: Steps,
+    merged: bool,
+    norm_b: f64,
+    /// `2^-k` by which residuals are scaled: the larger of `‖b‖` and `‖b - A x0‖` becomes about 1.
+    scale: f32,
+    /// `2^-e` by which the matrix is scaled.
+    matrix_scale: f32,
+}
+
+impl<'a> Run<'a> {
+    fn new(
+        a: &'a dyn LinOp,
+        m: &'a dyn Preconditioner,
+        x: &mut Vector,
+        b: &'a Vector,
+        merged: bool,
+        window: Window,
+    ) -> Result<Self> {
+        let device = a.device();
+        let n = b.len();
+        let fresh = || Vector::uninit(device, n);
+        let norm_b = f64::from(ops::norm2(b)?.read()?);
+        let mut r = fresh()?;
+        // The first residual may be far larger than b, so its size decides about the scale as well.
+        let first = Accurate { transposed: false, alpha: -1.0, x, plus: Some((1.0, b)) };
+        a.apply_accurate(&mut r, first)?;
+        let norm_r = f64::from(ops::norm2(&r)?.read()?);
+        let largest = if norm_r.is_finite() { norm_b.max(norm_r) } else { norm_b };
+        let scale = (-f64::from(exponent(largest).clamp(-125, 125))).exp2() as f32;
+        let mut start = fresh()?;
+        ops::copy(&mut start, x)?;
+        Ok(Run {
+            a,
+            m,
+            b,
+            x: PingPong::new(start, fresh()?),
+            r: PingPong::new(r, fresh()?),
+            d: PingPong::new(fresh()?, fresh()?),
+            q: fresh()?,
+            z: if merged || m.is_identity() { None } else { Some(fresh()?) },
+            steps: Steps::new(device, window)?,
+            merged,
+            norm_b,
+            scale,
+            matrix_scale: (-f64::from(a.exponent().clamp(-125, 125))).exp2() as f32,
+        })
+    }
+
+    /// By what an update of the scaled unknown is multiplied to be one of `x`.
+    fn x_scale(&self) -> f32 {
+        (f64::from(self.matrix_scale) / f64::from(self.scale)) as f32
+    }
+}
+
+impl Method for Run<'_> {
+    const NAME: &'static str = "conjugate gradients";
+
+    fn device(&self) -> &Device {
+        self.a.device()
+    }
+
+    fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
+        let (x, s) = (self.x.front(), self.scale);
+        let terms = Accurate { transposed: false, alpha: -s, x, plus: Some((s, self.b)) };
+        let accuracy = self.a.apply_accurate(self.r.front_mut(), terms)?;
+        let norm = ops::norm2(self.r.front())?.read_async()?.wait()?;
+        let norm = norm.first().copied().map_or(f64::NAN, f64::from);
+        Ok((norm / (self.norm_b * f64::from(self.scale)), accuracy))
+    }
+
+    fn restart(&mut self, bounds: Bounds, iterations: usize) -> Result<()> {
+        self.steps.reset(bounds, iterations)?;
+        self.m.apply(self.d.front_mut(), self.r.front())?;
+        if self.merged {
+            return Ok(());
+        }
+        let z = self.d.front();
+        self.steps.beta_step(self.r.front(), z, true)
+    }
+
+    fn iterate(&mut self) -> Result<()> {
+        self.a.apply(&mut self.q, Combine::Replace, self.matrix_scale, self.d.front())?;
+        let x_scale = self.x_scale();
+        if self.merged {
+            let m = self.m.diagonal();
+            let mut vectors = vec![self.d.front(), &self.q, self.r.front()];
+            vectors.extend(m);
+            self.steps.merged_step(&vectors, m.is_some())?;
+            return self.steps.merged_update(&mut self.x, &mut self.r, &mut self.d, &self.q, m, x_scale);
+        }
+        self.steps.alpha_step(self.d.front(), &self.q)?;
+        self.steps.advance(&mut self.x, x_scale, self.d.front())?;
+        self.steps.advance(&mut self.r, -1.0, &self.q)?;
+        let z = match &mut self.z {
+            Some(z) => {
+                self.m.apply(z, self.r.front())?;
+                z
+            }
+            None => self.r.front(),
+        };
+        self.steps.beta_step(self.r.front(), z, false)?;
+        self.steps.turn(&mut self.d, z)
+    }
+
+    fn report(&self) -> &Scalar {
+        self.steps.report()
+    }
+
+    fn unit(&self) -> f64 {
+        let norm = self.norm_b * f64::from(self.scale);
+        norm * norm
+    }
+
+    fn iterate_mut(&mut self) -> &mut Vector {
+        self.x.front_mut()
+    }
+}

@@ -1,0 +1,224 @@
+//! Conjugate gradients for least squares.
+
+use super::drive::{Limits, Method, Observer, drive};
+use super::linop::{Accuracy, LinOp};
+use super::precondition::{Identity, Preconditioner};
+use super::report::{SolveReport, Stop};
+use super::state::{Bounds, Steps};
+use crate::data::{Scalar, Vector, exponent};
+use crate::device::Device;
+use crate::error::Result;
+use crate::kernel::PingPong;
+use crate::ops::{self, Accurate, Combine, Window};
+use crate::shape::Shape;
+
+/// Parameters of [`Cgls`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CglsParams {
+    /// Most iterations, less than 2²⁴.
+    pub max_iters: usize,
+    /// When to stop: the bound is on `‖Aᵀ(b - A x)‖ / ‖Aᵀb‖`.
+    pub stop: Stop,
+    /// Window of the reductions.
+    pub window: Window,
+}
+
+impl Default for CglsParams {
+    fn default() -> Self {
+        CglsParams { max_iters: 20_000, stop: Stop::default(), window: Window::DEFAULT }
+    }
+}
+
+/// Least squares `min ‖b - A x‖` for a matrix of any shape, by conjugate gradients on `AᵀA` without forming it.
+///
+/// *Cost* of an iteration: a product with `A`, one with `Aᵀ`, two reductions, three vector updates; no readback.
+///
+/// ```
+/// use texla::{Shape, SparseFormat, SparseMatrix, Vector, host::Triplets, solve::{Cgls, CglsParams}};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// // The line through (0, 1), (1, 3), (2, 5): slope 2, height 1.
+/// let rows = [(0, 1, 1.0), (1, 0, 1.0), (1, 1, 1.0), (2, 0, 2.0), (2, 1, 1.0)];
+/// let t = Triplets::from_entries(Shape::new(3, 2), rows)?;
+/// let a = SparseMatrix::from_triplets(dev, &t, SparseFormat::Gather)?;
+/// let b = Vector::from_slice(dev, &[1.0, 3.0, 5.0])?;
+/// let mut x = Vector::zeros(dev, 2)?;
+/// let report = Cgls::new(&a, CglsParams::default())?.solve(&mut x, &b)?;
+/// assert!(report.converged());
+/// let x = x.read()?;
+/// assert!((x[0] - 2.0).abs() < 1e-4 && (x[1] - 1.0).abs() < 1e-4);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct Cgls<'a> {
+    a: &'a dyn LinOp,
+    m: &'a dyn Preconditioner,
+    params: CglsParams,
+}
+
+impl<'a> Cgls<'a> {
+    /// A solver without preconditioner. *Errors*: [`Error::Parameter`](crate::Error::Parameter).
+    pub fn new(a: &'a dyn LinOp, params: CglsParams) -> Result<Self> {
+        Self::preconditioned(a, &Identity, params)
+    }
+
+    /// A solver with a preconditioner for `AᵀA`, such as
+    /// [`Jacobi::for_least_squares`](super::Jacobi::for_least_squares).
+    pub fn preconditioned(a: &'a dyn LinOp, m: &'a dyn Preconditioner, params: CglsParams) -> Result<Self> {
+        params.stop.check("Cgls")?;
+        Ok(Cgls { a, m, params })
+    }
+
+    /// Minimises `‖b - A x‖`, from the initial guess in `x`.
+    ///
+    /// *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch);
+    /// [`Error::Unsupported`](crate::Error::Unsupported) when the operator has no transposed product.
+    pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
+        self.solve_observed(x, b, |_, _| {})
+    }
+
+    /// As [`solve`](Self::solve), telling `observe` at every look how many iterations are done and the relative
+    /// residual of the recurrence.
+    pub fn solve_observed(
+        &self,
+        x: &mut Vector,
+        b: &Vector,
+        mut observe: impl FnMut(usize, f64),
+    ) -> Result<SolveReport> {
+        let shape = self.a.shape();
+        ops::check_shape("Cgls::solve", "x", x.shape(), Shape::column(shape.cols))?;
+        ops::check_shape("Cgls::solve", "b", b.shape(), Shape::column(shape.rows))?;
+        let device = self.a.device().clone();
+        let _scope = device.scope()?;
+        let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
+        let mut run = Run::new(self.a, self.m, x, b, self.params.window)?;
+        if run.norm == 0.0 {
+            // b is orthogonal to all columns: zero is a solution.
+            run.x.front_mut().set_zero()?;
+            run.norm = 1.0;
+        }
+        let report = drive(&mut run, limits, &mut observe as &mut Observer<'_>);
+        let (solution, _) = run.x.into_inner();
+        *x = solution;
+        report
+    }
+}
+
+struct Run<'a> {
+    a: &'a dyn LinOp,
+    m: &'a dyn Preconditioner,
+    b: &'a Vector,
+    x: PingPong<Vector>,
+    /// `b - A x`, scaled.
+    r: PingPong<Vector>,
+    /// `Aᵀ r`, scaled.
+    s: Vector,
+    d: PingPong<Vector>,
+    q: Vector,
+    z: Option<Vector>,
+    steps: Steps,
+    /// `‖Aᵀb‖` in the scaled units.
+    norm: f64,
+    scale: f32,
+    matrix_scale: f32,
+}
+
+impl<'a> Run<'a> {
+    fn new(
+        a: &'a dyn LinOp,
+        m: &'a dyn Preconditioner,
+        x: &mut Vector,
+        b: &'a Vector,
+        window: Window,
+    ) -> Result<Self> {
+        let device = a.device();
+        let (rows, cols) = (a.shape().rows, a.shape().cols);
+        let of = |n| Vector::uninit(device, n);
+        let matrix_scale = (-f64::from(a.exponent().clamp(-125, 125))).exp2() as f32;
+        let norm_b = f64::from(ops::norm2(b)?.read()?);
+        let mut r = of(rows)?;
+        a.apply_accurate(&mut r, Accurate { transposed: false, alpha: -1.0, x, plus: Some((1.0, b)) })?;
+        let norm_r = f64::from(ops::norm2(&r)?.read()?);
+        let largest = if norm_r.is_finite() { norm_b.max(norm_r) } else { norm_b };
+        let scale = (-f64::from(exponent(largest).clamp(-125, 125))).exp2() as f32;
+        let mut s = of(cols)?;
+        let mut scaled_b = of(rows)?;
+        ops::scaled(&mut scaled_b, scale, b)?;
+        let terms = Accurate { transposed: true, alpha: matrix_scale, x: &scaled_b, plus: None };
+        a.apply_accurate(&mut s, terms)?;
+        let norm = f64::from(ops::norm2(&s)?.read()?);
+        let mut start = of(cols)?;
+        ops::copy(&mut start, x)?;
+        Ok(Run {
+            a,
+            m,
+            b,
+            x: PingPong::new(start, of(cols)?),
+            r: PingPong::new(r, of(rows)?),
+            s,
+            d: PingPong::new(of(cols)?, of(cols)?),
+            q: of(rows)?,
+            z: if m.is_identity() { None } else { Some(of(cols)?) },
+            steps: Steps::new(device, window)?,
+            norm,
+            scale,
+            matrix_scale,
+        })
+    }
+}
+
+impl Method for Run<'_> {
+    const NAME: &'static str = "conjugate gradients for least squares";
+
+    fn device(&self) -> &Device {
+        self.a.device()
+    }
+
+    fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
+        let (x, k) = (self.x.front(), self.scale);
+        let terms = Accurate { transposed: false, alpha: -k, x, plus: Some((k, self.b)) };
+        let first = self.a.apply_accurate(self.r.front_mut(), terms)?;
+        let terms = Accurate { transposed: true, alpha: self.matrix_scale, x: self.r.front(), plus: None };
+        let second = self.a.apply_accurate(&mut self.s, terms)?;
+        let norm = ops::norm2(&self.s)?.read_async()?.wait()?;
+        let norm = norm.first().copied().map_or(f64::NAN, f64::from);
+        let accuracy = if first == second { first } else { Accuracy::Single };
+        Ok((norm / self.norm, accuracy))
+    }
+
+    fn restart(&mut self, bounds: Bounds, iterations: usize) -> Result<()> {
+        self.steps.reset(bounds, iterations)?;
+        self.m.apply(self.d.front_mut(), &self.s)?;
+        let z = self.d.front();
+        self.steps.beta_step(&self.s, z, true)
+    }
+
+    fn iterate(&mut self) -> Result<()> {
+        self.a.apply(&mut self.q, Combine::Replace, self.matrix_scale, self.d.front())?;
+        self.steps.alpha_step(&self.q, &self.q)?;
+        let x_scale = (f64::from(self.matrix_scale) / f64::from(self.scale)) as f32;
+        self.steps.advance(&mut self.x, x_scale, self.d.front())?;
+        self.steps.advance(&mut self.r, -1.0, &self.q)?;
+        self.a.apply_transposed(&mut self.s, Combine::Replace, self.matrix_scale, self.r.front())?;
+        let z = match &mut self.z {
+            Some(z) => {
+                self.m.apply(z, &self.s)?;
+                z
+            }
+            None => &self.s,
+        };
+        self.steps.beta_step(&self.s, z, false)?;
+        self.steps.turn(&mut self.d, z)
+    }
+
+    fn report(&self) -> &Scalar {
+        self.steps.report()
+    }
+
+    fn unit(&self) -> f64 {
+        self.norm * self.norm
+    }
+
+    fn iterate_mut(&mut self) -> &mut Vector {
+        self.x.front_mut()
+    }
+}

@@ -1,0 +1,175 @@
+//! The loop around a method: iterate without reading back, look now and then, certify, start again or stop.
+
+use std::collections::VecDeque;
+
+use super::linop::Accuracy;
+use super::report::{SolveReport, Stop, StopReason};
+use super::state::{Bounds, Flag, Report};
+use crate::data::{PendingRead, Scalar, Vector};
+use crate::device::Device;
+use crate::error::{Error, Result};
+
+/// An iterative method as the driver sees it.
+pub(super) trait Method {
+    /// Its name, for errors.
+    const NAME: &'static str;
+
+    fn device(&self) -> &Device;
+
+    /// Recomputes the residual from the iterate, keeps it as the recurrence's, and returns its relative norm.
+    fn true_residual(&mut self) -> Result<(f64, Accuracy)>;
+
+    /// Starts the recurrence from the residual just recomputed.
+    fn restart(&mut self, bounds: Bounds, iterations: usize) -> Result<()>;
+
+    /// One iteration, without a readback.
+    fn iterate(&mut self) -> Result<()>;
+
+    /// The report texel after the last iteration.
+    fn report(&self) -> &Scalar;
+
+    /// The squared norm in the recurrence's units that corresponds to the relative residual 1.
+    fn unit(&self) -> f64;
+
+    /// The iterate.
+    fn iterate_mut(&mut self) -> &mut Vector;
+}
+
+/// Looks under way at one time; past this the oldest is waited for, so that the host cannot run ahead for ever.
+const LOOKS: usize = 3;
+
+/// A restart that does not cut the true residual below this share of the last one has reached what 32 bits can.
+const WORTH_RESTARTING: f64 = 0.5;
+
+/// How far a solve may go.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub stop: Stop,
+    pub max_iters: usize,
+}
+
+/// What is seen while a solve runs: iterations done and the recurrence's relative residual.
+pub(super) type Observer<'a> = dyn FnMut(usize, f64) + 'a;
+
+pub(super) fn drive<M: Method>(method: &mut M, limits: Limits, observe: &mut Observer<'_>) -> Result<SolveReport> {
+    limits.stop.check(M::NAME)?;
+    if limits.max_iters >= 1 << 24 {
+        let (name, value) = ("max_iters", limits.max_iters.to_string());
+        let expected = "less than 2^24, to which a float counts";
+        return Err(Error::Parameter { op: M::NAME, name, value, expected });
+    }
+    let device = method.device().clone();
+    let _scope = device.scope()?;
+    let mut report = SolveReport {
+        reason: StopReason::MaxIterations,
+        iterations: 0,
+        true_residual: f64::INFINITY,
+        history: Vec::new(),
+        replacements: 0,
+        async_checks: 0,
+        readbacks_in_loop: 0,
+        draws_per_iteration: 0,
+        passes_per_iteration: 0,
+    };
+    let mut best: Option<(f64, Vector)> = None;
+    let mut flag = Flag::Running;
+    loop {
+        let (residual, accuracy) = method.true_residual()?;
+        if report.iterations == 0 && report.history.is_empty() {
+            report.history.push((0, residual));
+        }
+        let before = best.as_ref().map(|(r, _)| *r);
+        let met = residual <= limits.stop.relative;
+        let improved = before.is_none_or(|b| residual < b);
+        let ended = if met {
+            Some(if accuracy == Accuracy::DoubleFloat { StopReason::Converged } else { StopReason::Uncertified })
+        } else if flag == Flag::OutOfRange {
+            Some(StopReason::Diverged)
+        } else if report.iterations >= limits.max_iters {
+            Some(StopReason::MaxIterations)
+        } else if before.is_some_and(|b| residual.is_nan() || residual > WORTH_RESTARTING * b) && flag == Flag::Met {
+            Some(StopReason::Stagnated)
+        } else {
+            None
+        };
+        if let Some(reason) = ended {
+            report.reason = reason;
+            report.true_residual = residual;
+            if let Some((kept, x)) = best.filter(|_| !improved) {
+                *method.iterate_mut() = x;
+                report.true_residual = kept;
+            }
+            return Ok(report);
+        }
+        if flag == Flag::Met {
+            report.replacements += 1;
+        }
+        if improved {
+            let mut copy = Vector::uninit(&device, method.iterate_mut().len())?;
+            crate::ops::copy(&mut copy, method.iterate_mut())?;
+            best = Some((residual, copy));
+        }
+        let target = limits.stop.relative * limits.stop.relative * method.unit();
+        let bounds = Bounds { threshold: target as f32, limit: limits.max_iters };
+        method.restart(bounds, report.iterations)?;
+        let last = run_until_frozen(method, limits, &mut report, observe)?;
+        report.iterations = last.iterations;
+        flag = last.flag;
+        let broke = |quantity, expected| {
+            let (iteration, value) = (last.iterations, f64::from(last.value));
+            Err(Error::Breakdown { solver: M::NAME, iteration, quantity, value, expected })
+        };
+        match flag {
+            Flag::Curvature => return broke("p.Ap", "more than 0: the matrix is not positive definite"),
+            Flag::Indefinite => return broke("r.Mr", "more than 0: the preconditioner is not positive definite"),
+            _ => {}
+        }
+    }
+}
+
+/// Iterates until a look finds the flag set. Nothing here waits for the device, but for looks long under way.
+fn run_until_frozen<M: Method>(
+    method: &mut M,
+    limits: Limits,
+    report: &mut SolveReport,
+    observe: &mut Observer<'_>,
+) -> Result<Report> {
+    let start = method.device().counters();
+    let mut looks: VecDeque<PendingRead> = VecDeque::new();
+    let mut done = 0;
+    let frozen = loop {
+        let before = method.device().counters();
+        for _ in 0..limits.stop.every {
+            method.iterate()?;
+            done += 1;
+            if done == 1 {
+                let one = method.device().counters().since(&before);
+                (report.draws_per_iteration, report.passes_per_iteration) = (one.draws, one.passes);
+            }
+        }
+        looks.push_back(method.report().read_texel_async()?);
+        let mut seen = None;
+        while let Some(look) = looks.front() {
+            let texel = if looks.len() > LOOKS { Some(look.wait()?) } else { look.poll()? };
+            let Some(texel) = texel else { break };
+            looks.pop_front();
+            let state = Report::from_texel(&texel);
+            let residual = (f64::from(state.rr) / method.unit()).sqrt();
+            if report.history.last().is_none_or(|(k, _)| *k < state.iterations) {
+                report.history.push((state.iterations, residual));
+                observe(state.iterations, residual);
+            }
+            if state.flag != Flag::Running {
+                seen = Some(state);
+                break;
+            }
+        }
+        if let Some(state) = seen {
+            break state;
+        }
+    };
+    let work = method.device().counters().since(&start);
+    report.async_checks += work.async_checks;
+    report.readbacks_in_loop += work.readbacks;
+    Ok(frozen)
+}

@@ -1,0 +1,21 @@
+//! Layer 5: solvers.
+//!
+//! A solver iteration reads nothing back: scalars stay on the device, and convergence is looked for every few
+//! iterations through a pixel buffer whose fence is polled. Once the test on the device is met, a flag freezes the
+//! iterates, so results never depend on when a poll succeeded. No solver says "converged" on the strength of its own
+//! recurrence: the residual is recomputed from `b - A x` in double-float first.
+
+mod cg;
+mod cgls;
+mod linop;
+mod precondition;
+mod report;
+mod drive;
+mod state;
+
+
+pub use cg::{CgParams, CgSchedule, ConjugateGradient};
+pub use cgls::{Cgls, CglsParams};
+pub use linop::{Accuracy, LinOp};
+pub use precondition::{Identity, Jacobi, Preconditioner};
+pub use report::{SolveReport, Stop, StopReason};

@@ -1,0 +1,275 @@
+//! The passes that the solvers are made of: inner products, scalar steps, vector updates.
+
+use std::rc::Rc;
+
+use crate::data::{Scalar, Vector};
+use crate::device::Device;
+use crate::error::Result;
+use crate::gl::{Source, UniformValue, glsl};
+use crate::kernel::{Compiled, Field, KernelSpec, Operand, ParamType, Pass, PingPong, PooledTexture, View};
+use crate::ops::{ReducePlan, Window};
+
+/// The report texel of glsl/include/solver.glsl.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Report {
+    pub flag: Flag,
+    pub iterations: usize,
+    /// Squared norm of the recurrence's residual.
+    pub rr: f32,
+    /// The quantity that broke down.
+    pub value: f32,
+}
+
+/// Why the iterates are frozen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flag {
+    Running,
+    Met,
+    Curvature,
+    Indefinite,
+    OutOfRange,
+    Exhausted,
+}
+
+impl Report {
+    pub fn from_texel(texel: &[f32]) -> Self {
+        let at = |i: usize| texel.get(i).copied().unwrap_or(0.0);
+        let flag = match at(0) {
+            0.0 => Flag::Running,
+            1.0 => Flag::Met,
+            2.0 => Flag::Curvature,
+            3.0 => Flag::Indefinite,
+            5.0 => Flag::Exhausted,
+            _ => Flag::OutOfRange,
+        };
+        Report { flag, iterations: at(1) as usize, rr: at(2), value: at(3) }
+    }
+}
+
+/// What the device compares against: the bound on r.r, and the most iterations.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub threshold: f32,
+    pub limit: usize,
+}
+
+const PAIR: fn(&'static str) -> Field = |name| Field { name, kind: <[i32; 2]>::KIND };
+const FLOAT: fn(&'static str) -> Field = |name| Field { name, kind: f32::KIND };
+
+/// Which inner products [`Steps::dots`] sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dots {
+    Merged { diagonal: bool },
+    Product,
+    Residual,
+}
+
+/// The scalars of a solve, on the device, with the passes that change them.
+pub(super) struct Steps {
+    device: Device,
+    window: Window,
+    /// (alpha, beta or 0, frozen, flag).
+    pub coefficients: Scalar,
+    /// (beta, r.z, frozen, 0), when beta is computed in a step of its own.
+    pub direction: PingPong<Scalar>,
+    report: PingPong<Scalar>,
+    bounds: Bounds,
+}
+
+impl Steps {
+    pub fn new(device: &Device, window: Window) -> Result<Self> {
+        let zero = || Scalar::zero(device);
+        Ok(Steps {
+            device: device.clone(),
+            window,
+            coefficients: zero()?,
+            direction: PingPong::new(zero()?, zero()?),
+            report: PingPong::new(zero()?, zero()?),
+            bounds: Bounds { threshold: 0.0, limit: 0 },
+        })
+    }
+
+    /// Running again, with this many iterations done.
+    pub fn reset(&mut self, bounds: Bounds, iterations: usize) -> Result<()> {
+        self.bounds = bounds;
+        *self.report.front_mut() = Scalar::from_texel(&self.device, [0.0, iterations as f32, 0.0, 0.0])?;
+        Ok(())
+    }
+
+    /// The report after the last step.
+    pub fn report(&self) -> &Scalar {
+        self.report.front()
+    }
+
+    fn kernel(&self, key: &str, describe: impl FnOnce() -> KernelSpec) -> Result<Rc<Compiled>> {
+        self.device.kernel(key, describe)
+    }
+
+    /// All but the last stage of the inner products: partial sums, at most a window of them.
+    fn partial_dots(&self, dots: Dots, vectors: &[&Vector]) -> Result<(PooledTexture, [i32; 2])> {
+        let Some(first_vector) = vectors.first() else { return Err(crate::Error::ContextLost) };
+        let (define, names): (&str, &[&str]) = match dots {
+            Dots::Merged { diagonal: true } => ("#define MERGED 1\n#define DIAGONAL 1", &["d", "q", "r", "m"]),
+            Dots::Merged { diagonal: false } => ("#define MERGED 1\n#define DIAGONAL 0", &["d", "q", "r"]),
+            Dots::Product => ("#define PRODUCT 1", &["d", "q"]),
+            Dots::Residual => ("#define RESIDUAL 1", &["r", "z"]),
+        };
+        let first = self.kernel(&format!("dots {dots:?}"), || {
+            KernelSpec::fragment(glsl!("solve/dots.frag"), names, &[PAIR("window"), PAIR("source")], &["out"])
+                .with(define)
+        })?;
+        let middle = self.kernel("dots middle", || {
+            let fields = [PAIR("window"), PAIR("source"), PAIR("tail")];
+            KernelSpec::fragment(glsl!("reduce/window.frag"), &["x"], &fields, &["out"]).with("#define OP_SUM 1")
+        })?;
+        let plan = ReducePlan::new(first_vector.extent(), self.window);
+        let mut partial: Option<PooledTexture> = None;
+        let count = plan.stages().len();
+        let mut left = [1, 1];
+        // The scalar step sums the last window itself; only a vector of one window has no stage to leave to it.
+        for stage in plan.stages().iter().take((count - 1).max(1)) {
+            let target = self.device.scratch(stage.target, "inner products")?;
+            let view = View::part(&self.device, target.texture(), stage.target);
+            let window = UniformValue::IVec2([stage.window.width as i32, stage.window.height as i32]);
+            let source = UniformValue::IVec2([stage.source.width as i32, stage.source.height as i32]);
+            let pass = match &partial {
+                None => Pass::new(&first, vec![view], vectors.iter().map(|v| v.view()).collect())
+                    .params(vec![window, source]),
+                Some(from) => {
+                    let from = View::part(&self.device, from.texture(), stage.source);
+                    Pass::new(&middle, vec![view], vec![from])
+                        .params(vec![window, source, UniformValue::IVec2([0, 0])])
+                }
+            };
+            self.device.execute(&pass)?;
+            left = [stage.target.width as i32, stage.target.height as i32];
+            partial = Some(target);
+        }
+        partial.map(|p| (p, left)).ok_or(crate::Error::ContextLost)
+    }
+
+    fn step(
+        &mut self,
+        source: Source<'static>,
+        outputs: &[&str],
+        sums: (&PooledTexture, [i32; 2]),
+        run: impl FnOnce(&Self, &Compiled, View<'_>, Vec<UniformValue>) -> Result<()>,
+    ) -> Result<()> {
+        let inputs: &[&str] = match source.name {
+            "solve/merged_step.frag" => &["dots", "last"],
+            "solve/alpha_step.frag" => &["dots", "last", "direction"],
+            _ => &["dots", "last", "direction", "coefficients"],
+        };
+        let kernel = self.kernel(source.name, || {
+            let initial = Field { name: "initial", kind: i32::KIND };
+            let fields = [PAIR("source"), FLOAT("threshold"), FLOAT("limit"), initial];
+            KernelSpec::fragment(source, inputs, &fields, outputs)
+        })?;
+        let (texture, extent) = sums;
+        let params = vec![
+            UniformValue::IVec2(extent),
+            UniformValue::Float(self.bounds.threshold),
+            UniformValue::Float(self.bounds.limit as f32),
+        ];
+        let device = self.device.clone();
+        let part = crate::Extent::new(extent[0] as u32, extent[1] as u32);
+        run(self, &kernel, View::part(&device, texture.texture(), part), params)
+    }
+
+    /// alpha and beta from one reduction: the scalars of an iteration in the merged schedule.
+    pub fn merged_step(&mut self, vectors: &[&Vector], diagonal: bool) -> Result<()> {
+        let (sums, extent) = self.partial_dots(Dots::Merged { diagonal }, vectors)?;
+        let outputs = ["next_coefficients", "report"];
+        self.step(glsl!("solve/merged_step.frag"), &outputs, (&sums, extent), |this, kernel, dots, mut params| {
+            params.push(UniformValue::Int(0));
+            let targets = vec![this.coefficients.view(), this.report.back().view()];
+            let inputs = vec![dots, this.report.front().view()];
+            this.device.execute(&Pass::new(kernel, targets, inputs).params(params))
+        })?;
+        self.report.swap();
+        Ok(())
+    }
+
+    /// alpha = r.z / d.q.
+    pub fn alpha_step(&mut self, d: &Vector, q: &Vector) -> Result<()> {
+        let (sums, extent) = self.partial_dots(Dots::Product, &[d, q])?;
+        self.step(glsl!("solve/alpha_step.frag"), &["out"], (&sums, extent), |this, kernel, dots, mut params| {
+            params.push(UniformValue::Int(0));
+            let inputs = vec![dots, this.report.front().view(), this.direction.front().view()];
+            this.device.execute(&Pass::new(kernel, vec![this.coefficients.view()], inputs).params(params))
+        })
+    }
+
+    /// beta = r'.z' / r.z, and the tests; `initial` before the first iteration.
+    pub fn beta_step(&mut self, r: &Vector, z: &Vector, initial: bool) -> Result<()> {
+        let (sums, extent) = self.partial_dots(Dots::Residual, &[r, z])?;
+        let outputs = ["next_direction", "report"];
+        self.step(glsl!("solve/beta_step.frag"), &outputs, (&sums, extent), |this, kernel, dots, mut params| {
+            params.push(UniformValue::Int(i32::from(initial)));
+            let targets = vec![this.direction.back().view(), this.report.back().view()];
+            let (report, direction) = (this.report.front().view(), this.direction.front().view());
+            let inputs = vec![dots, report, direction, this.coefficients.view()];
+            this.device.execute(&Pass::new(kernel, targets, inputs).params(params))
+        })?;
+        self.report.swap();
+        self.direction.swap();
+        Ok(())
+    }
+
+    /// The three vector updates of an iteration in one pass.
+    pub fn merged_update(
+        &self,
+        x: &mut PingPong<Vector>,
+        r: &mut PingPong<Vector>,
+        d: &mut PingPong<Vector>,
+        q: &Vector,
+        m: Option<&Vector>,
+        x_scale: f32,
+    ) -> Result<()> {
+        let diagonal = u8::from(m.is_some());
+        let kernel = self.kernel(["merged update", "merged update diagonal"][usize::from(diagonal) % 2], || {
+            let names = ["x", "r", "d", "q", "coefficients", "m"];
+            let used = names.get(..5 + usize::from(diagonal)).unwrap_or(&names);
+            let source = glsl!("solve/merged_update.frag");
+            KernelSpec::fragment(source, used, &[FLOAT("x_scale")], &["next_x", "next_r", "next_d"])
+                .with(&format!("#define DIAGONAL {diagonal}"))
+        })?;
+        let mut inputs =
+            vec![x.front().view(), r.front().view(), d.front().view(), q.view(), self.coefficients.view()];
+        inputs.extend(m.map(Operand::view));
+        let targets = vec![x.back().view(), r.back().view(), d.back().view()];
+        self.device.execute(&Pass::new(&kernel, targets, inputs).params(vec![UniformValue::Float(x_scale)]))?;
+        x.swap();
+        r.swap();
+        d.swap();
+        Ok(())
+    }
+
+    /// `y' = y + (factor alpha) v`.
+    pub fn advance(&self, y: &mut PingPong<Vector>, factor: f32, v: &Vector) -> Result<()> {
+        let kernel = self.kernel("advance", || {
+            KernelSpec::fragment(
+                glsl!("solve/advance.frag"),
+                &["y", "v", "coefficients"],
+                &[FLOAT("factor")],
+                &["out"],
+            )
+        })?;
+        let inputs = vec![y.front().view(), v.view(), self.coefficients.view()];
+        let params = vec![UniformValue::Float(factor)];
+        self.device.execute(&Pass::new(&kernel, vec![y.back().view()], inputs).params(params))?;
+        y.swap();
+        Ok(())
+    }
+
+    /// `d' = z + beta d`.
+    pub fn turn(&self, d: &mut PingPong<Vector>, z: &Vector) -> Result<()> {
+        let kernel = self.kernel("direction", || {
+            KernelSpec::fragment(glsl!("solve/direction.frag"), &["d", "z", "direction"], &[], &["out"])
+        })?;
+        let inputs = vec![d.front().view(), z.view(), self.direction.front().view()];
+        self.device.execute(&Pass::new(&kernel, vec![d.back().view()], inputs))?;
+        d.swap();
+        Ok(())
+    }
+}
