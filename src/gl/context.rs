@@ -26,6 +26,8 @@ pub trait CurrentContext {
 /// An object whose last handle is gone and which is deleted at the next entry.
 pub(crate) enum Dead {
     Texture(glow::NativeTexture),
+    /// A texture of the host's: it stays, but the framebuffers that hold it go. The host may give its name to another.
+    Borrowed(glow::NativeTexture),
     Buffer(glow::NativeBuffer),
     VertexArray(glow::NativeVertexArray),
     Program(glow::NativeProgram),
@@ -299,7 +301,9 @@ impl GlInner {
             return;
         }
         let gone: Vec<_> =
-            dead.iter().filter_map(|d| if let Dead::Texture(t) = d { Some(*t) } else { None }).collect();
+            dead.iter()
+                .filter_map(|d| if let Dead::Texture(t) | Dead::Borrowed(t) = d { Some(*t) } else { None })
+                .collect();
         if !gone.is_empty() {
             let stale: Vec<_> = self
                 .framebuffers
@@ -322,6 +326,7 @@ impl GlInner {
                         self.raw.delete_texture(t);
                         self.ledger.change_live(|l| l.textures -= 1);
                     }
+                    Dead::Borrowed(t) => self.shadow.borrow_mut().forget_texture(t),
                     Dead::Buffer(b) => {
                         self.raw.delete_buffer(b);
                         self.ledger.change_live(|l| l.buffers -= 1);
