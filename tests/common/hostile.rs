@@ -1,5 +1,6 @@
 //! An application that leaves every value of the GL state other than the library would like it.
 #![allow(unsafe_code)]
+#![allow(unused_unsafe)] // in the rows that call no unsafe function
 
 use std::sync::Arc;
 
@@ -159,7 +160,6 @@ fn desktop(gl: &glow::Context) -> bool {
     !gl.version().is_embedded
 }
 
-#[allow(unused_unsafe)]
 macro_rules! hostile {
     ($name:literal, $exists:expr, $on:expr, $off:expr) => {
         Hostile { name: $name, exists: $exists, on: |h| unsafe { $on(h) }, off: |h| unsafe { $off(h) } }
