@@ -6,7 +6,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::gl::{Api, Capabilities, Counters, CurrentContext, Format, Gl, GlOptions, Limits, LiveObjects, StateGuard};
+use crate::gl::{
+    Api, Capabilities, Counters, CurrentContext, Format, Gl, GlOptions, Limits, LiveObjects, StateGuard,
+};
 use crate::gl::{Ledger, Texture};
 use crate::kernel::{Compiled, KernelSpec, Pass, Pool, PoolStats, PooledTexture};
 use crate::shape::Extent;
@@ -204,7 +206,12 @@ impl Device {
     }
 
     /// A texture of exactly this extent, from the pool or the driver. The contents are undefined.
-    pub(crate) fn texture(&self, extent: Extent, format: Format, what: &'static str) -> Result<PooledTexture> {
+    pub(crate) fn texture(
+        &self,
+        extent: Extent,
+        format: Format,
+        what: &'static str,
+    ) -> Result<PooledTexture> {
         let _scope = self.scope()?;
         if let Some(texture) = self.0.pool.borrow_mut().take(extent, format) {
             return Ok(PooledTexture::new(self, texture));

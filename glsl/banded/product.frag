@@ -8,7 +8,7 @@ vec4 kernel(ivec2 p) {
     vec4 sum = FIRST_TERM;
     BANDS
 #if LAST
-    return COMBINE((sum * factors.y) * factors.x, p);
+    return COMBINE((sum * factors.y) * factors.x);
 #else
     return sum;
 #endif

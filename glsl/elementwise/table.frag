@@ -15,43 +15,43 @@ vec4 kernel(ivec2 p) {
 #if defined(OP_FILL)
     return vec4(A);
 #elif defined(OP_COPY)
-    return x(p);
+    return x_here();
 #elif defined(OP_NEG)
-    return -x(p);
+    return -x_here();
 #elif defined(OP_ABS)
-    return abs(x(p));
+    return abs(x_here());
 #elif defined(OP_SQRT)
-    return sqrt(x(p));
+    return sqrt(x_here());
 #elif defined(OP_RECIPROCAL)
-    return 1.0 / x(p);
+    return 1.0 / x_here();
 #elif defined(OP_SCALE)
-    return A * x(p);
+    return A * x_here();
 #elif defined(OP_ADD_CONSTANT)
-    return x(p) + A;
+    return x_here() + A;
 #elif defined(OP_CLAMP)
-    return min(max(x(p), A), B);
+    return min(max(x_here(), A), B);
 #elif defined(OP_ADD)
-    return x(p) + y(p);
+    return x_here() + y_here();
 #elif defined(OP_SUB)
-    return x(p) - y(p);
+    return x_here() - y_here();
 #elif defined(OP_MUL)
-    return x(p) * y(p);
+    return x_here() * y_here();
 #elif defined(OP_DIV)
-    return x(p) / y(p);
+    return x_here() / y_here();
 #elif defined(OP_DIV_OR_ZERO)
-    vec4 d = y(p);
+    vec4 d = y_here();
     bvec4 zero = equal(d, vec4(0.0));
-    vec4 q = x(p) / mix(d, vec4(1.0), vec4(zero));
+    vec4 q = x_here() / mix(d, vec4(1.0), vec4(zero));
     return vec4(zero.x ? 0.0 : q.x, zero.y ? 0.0 : q.y, zero.z ? 0.0 : q.z, zero.w ? 0.0 : q.w);
 #elif defined(OP_MAX)
-    return max(x(p), y(p));
+    return max(x_here(), y_here());
 #elif defined(OP_MIN)
-    return min(x(p), y(p));
+    return min(x_here(), y_here());
 #elif defined(OP_AXPY)
-    return A * x(p) + y(p);
+    return A * x_here() + y_here();
 #elif defined(OP_AXPBY)
-    return A * x(p) + B * y(p);
+    return A * x_here() + B * y_here();
 #elif defined(OP_MUL_ADD)
-    return x(p) * y(p) + z(p);
+    return x_here() * y_here() + z_here();
 #endif
 }

@@ -1,5 +1,7 @@
 // beta = (r'.z') / (r.z), and the tests. Direction: (beta, r'.z', frozen, 0).
 #include "include/solver.glsl"
+#define ITERATION 0
+#define START 1
 
 void kernel(ivec2 p, out vec4 next_direction, out vec4 report) {
     vec4 sums = total_of_dots();
@@ -8,11 +10,11 @@ void kernel(ivec2 p, out vec4 next_direction, out vec4 report) {
     vec4 c = coefficients_at(ivec2(0));
     float rz = sums.x;
     float rr = sums.y;
-    float beta = initial != 0 ? 0.0 : rz / before.y;
-    float iterations = last.y + (initial != 0 ? 0.0 : 1.0);
+    float beta = entry == START ? 0.0 : rz / before.y;
+    float iterations = last.y + (entry == ITERATION ? 1.0 : 0.0);
     float flag = RUNNING;
     float value = 0.0;
-    if (initial == 0 && c.w != RUNNING) { flag = c.w; value = c.x; iterations = last.y; rr = last.z; }
+    if (entry == ITERATION && c.w != RUNNING) { flag = c.w; value = c.x; iterations = last.y; rr = last.z; }
     else if (!in_range(rr)) { flag = OUT_OF_RANGE; value = rr; }
     else if (rr <= threshold) flag = MET;
     else if (!(rz > 0.0)) { flag = INDEFINITE; value = rz; }

@@ -11,5 +11,5 @@ vec4 kernel(ivec2 p) {
         sum += values_texel(slot) * vec4(x_element(c.x), x_element(c.y), x_element(c.z), x_element(c.w));
         slot += 16;
     }
-    return COMBINE((sum * factors.y) * factors.x, p);
+    return COMBINE((sum * factors.y) * factors.x);
 }

@@ -9,7 +9,8 @@ use crate::kernel::PooledTexture;
 use crate::shape::{Extent, Layout, Shape, fold_extent};
 
 /// A matrix whose nonzeros lie on a few diagonals, each kept as a folded vector with zero padding
-/// \[Krueger05\] 44.2.3: entry `i` of the diagonal with offset `o` is `A[i, i + o]`.
+/// \[Krueger05\] 44.2.3: entry `i` of the diagonal with offset `o` is `A[i, i + o]`. A diagonal whose coefficients are
+/// all equal is kept as that number.
 ///
 /// Coefficients are given in 64 bits and kept as pairs of 32-bit floats where 32 bits do not hold them: products use
 /// the rounded part, certified residuals both.
@@ -32,13 +33,14 @@ pub struct BandedMatrix {
     offsets: Vec<i64>,
     pub(crate) bands: Vec<Band>,
     pub(crate) scaling: Scaling,
-    pub(crate) exact: bool,
 }
 
-/// One diagonal: the rounded coefficients, and what rounding left.
-pub(crate) struct Band {
-    pub high: PooledTexture,
-    pub low: Option<PooledTexture>,
+/// One diagonal, in double-float: rounded coefficients, and what rounding left.
+pub(crate) enum Band {
+    /// A folded vector \[Krueger05\] 44.2.3.
+    Stored { high: PooledTexture, low: Option<PooledTexture> },
+    /// The same coefficient all along: a number in place of a texture, and a fetch less.
+    Constant { high: f32, low: f32 },
 }
 
 impl BandedMatrix {
@@ -57,14 +59,7 @@ impl BandedMatrix {
         check_sides(device, "BandedMatrix", csr.shape())?;
         let scaling = Scaling::new("BandedMatrix", csr.values())?;
         let offsets = csr.diagonal_offsets();
-        let mut made = BandedMatrix {
-            device: device.clone(),
-            csr,
-            offsets,
-            bands: Vec::new(),
-            scaling,
-            exact: true,
-        };
+        let mut made = BandedMatrix { device: device.clone(), csr, offsets, bands: Vec::new(), scaling };
         made.upload()?;
         Ok(made)
     }
@@ -114,13 +109,30 @@ impl BandedMatrix {
             }
         }
         let mut bands = Vec::with_capacity(high.len());
-        for (high, low) in high.iter().zip(&low) {
+        for ((high, low), offset) in high.iter().zip(&low).zip(&self.offsets) {
+            if let Some(constant) = self.constant(*offset, high, low) {
+                bands.push(constant);
+                continue;
+            }
             let low = if low.is_empty() { None } else { Some(self.texture(low)?) };
-            bands.push(Band { high: self.texture(high)?, low });
+            bands.push(Band::Stored { high: self.texture(high)?, low });
         }
-        self.exact = bands.iter().all(|b| b.low.is_none());
         self.bands = bands;
         Ok(())
+    }
+
+    /// The diagonal as a number, if its coefficients are equal wherever row and column exist.
+    fn constant(&self, offset: i64, high: &[f32], low: &[f32]) -> Option<Band> {
+        let Shape { rows, cols } = self.shape();
+        let begin = usize::try_from(-offset).unwrap_or(0).min(rows);
+        let end = usize::try_from(cols as i64 - offset).unwrap_or(0).min(rows);
+        let same = |values: &[f32]| {
+            let inside = values.get(begin..end)?;
+            let first = inside.first().copied()?;
+            inside.iter().all(|v| *v == first).then_some(first)
+        };
+        let low = if low.is_empty() { 0.0 } else { same(low)? };
+        Some(Band::Constant { high: same(high)?, low })
     }
 
     fn texture(&self, values: &[f32]) -> Result<PooledTexture> {

@@ -26,8 +26,6 @@ pub(crate) struct Gather {
     pub columns: PooledTexture,
     /// For each slice: its first slot and its width.
     pub slices: PooledTexture,
-    /// The longest row, padding included.
-    pub widest: usize,
     table: Vec<[u32; 4]>,
     slots: usize,
 }
@@ -47,12 +45,10 @@ impl Gather {
     pub fn new(device: &Device, csr: &Csr, scaling: Scaling) -> Result<Self> {
         let mut table = Vec::new();
         let mut slots = 0u64;
-        let mut widest = 0;
         for width in Self::widths(csr) {
             let base = u32::try_from(slots).map_err(|_| too_large(slots))?;
             table.push([base, width as u32, 0, 0]);
             slots += (width * SLICE) as u64;
-            widest = widest.max(width);
         }
         let extent = slot_extent(device, slots)?;
         let slots = extent.area() as usize;
@@ -71,7 +67,7 @@ impl Gather {
         words.resize(4 * slices_extent.area() as usize, 0);
         device.gl().upload(slices.texture(), &words, "SparseMatrix")?;
         let (values, low) = upload_values(device, csr, scaling, &table, extent)?;
-        Ok(Gather { values, low, columns: columns_texture, slices, widest, table, slots })
+        Ok(Gather { values, low, columns: columns_texture, slices, table, slots })
     }
 
     /// New coefficients for the same pattern.

@@ -42,12 +42,18 @@ impl Packed {
     pub fn from_rows(device: &Device, shape: Shape, layout: Layout, values: &[f32]) -> Result<Self> {
         if values.len() != shape.len() {
             let (found, expected) = (values.len(), shape.len());
-            return Err(Error::LengthMismatch { op: "Packed::from_rows", operand: "values", found, expected });
+            return Err(Error::LengthMismatch {
+                op: "Packed::from_rows",
+                operand: "values",
+                found,
+                expected,
+            });
         }
         check_finite("Packed::from_rows", values.iter().map(|v| f64::from(*v)))?;
         let _scope = device.scope()?;
         let made = Self::uninit(device, shape, layout)?;
-        let texels = if shape.is_empty() { vec![0.0; 4] } else { layout.pack(shape, made.extent(), values)? };
+        let texels =
+            if shape.is_empty() { vec![0.0; 4] } else { layout.pack(shape, made.extent(), values)? };
         device.gl().upload(made.texture.texture(), bytemuck::cast_slice(&texels), "Packed")?;
         Ok(made)
     }

@@ -32,9 +32,14 @@ enum Storage {
 }
 
 impl Vector {
+    /// Refuses a length past the texture area, with no more work than that takes: no look at the values, no GL.
+    fn check_length(device: &Device, length: usize) -> Result<Extent> {
+        fold_extent(length as u64, device.max_texture_size())
+    }
+
     /// A vector whose elements are yet to be written. Every element must be, padding included.
     pub(crate) fn uninit(device: &Device, length: usize) -> Result<Self> {
-        let extent = fold_extent(length as u64, device.max_texture_size())?;
+        let extent = Self::check_length(device, length)?;
         // An empty vector has a texel that is all padding, so that no operation needs a case for it.
         let extent = Extent::new(extent.width.max(1), extent.height.max(1));
         let texture = device.texture(extent, Format::Rgba32F, "Vector")?;
@@ -46,6 +51,7 @@ impl Vector {
     /// *Cost*: 1 clear. *Errors*: [`Error::TooLarge`] past the texture area, before anything is allocated;
     /// [`Error::OutOfMemory`].
     pub fn zeros(device: &Device, length: usize) -> Result<Self> {
+        Self::check_length(device, length)?;
         let _scope = device.scope()?;
         let mut made = Self::uninit(device, length)?;
         made.clear()?;
@@ -54,6 +60,7 @@ impl Vector {
 
     /// A vector of equal elements. *Cost*: 1 draw. *Errors*: as [`zeros`](Self::zeros), [`Error::NonFinite`].
     pub fn filled(device: &Device, length: usize, value: f32) -> Result<Self> {
+        Self::check_length(device, length)?;
         check_finite("Vector::filled", [f64::from(value)])?;
         let _scope = device.scope()?;
         let mut made = Self::uninit(device, length)?;
@@ -66,6 +73,7 @@ impl Vector {
     /// *Cost*: 1 upload. *Errors*: [`Error::NonFinite`] with the index of the first NaN or infinity (a shader would
     /// not keep it); [`Error::TooLarge`], [`Error::OutOfMemory`].
     pub fn from_slice(device: &Device, values: &[f32]) -> Result<Self> {
+        Self::check_length(device, values.len())?;
         check_finite("Vector::from_slice", values.iter().map(|v| f64::from(*v)))?;
         let _scope = device.scope()?;
         let mut made = Self::uninit(device, values.len())?;
@@ -76,6 +84,7 @@ impl Vector {
     /// A vector with these elements, each rounded to 32 bits. *Cost* and *errors*: as
     /// [`from_slice`](Self::from_slice); a value that overflows 32 bits is [`Error::NonFinite`].
     pub fn from_f64(device: &Device, values: &[f64]) -> Result<Self> {
+        Self::check_length(device, values.len())?;
         check_finite("Vector::from_f64", values.iter().copied())?;
         let rounded: Vec<f32> = values.iter().map(|v| *v as f32).collect();
         Self::from_slice(device, &rounded)

@@ -139,10 +139,12 @@ impl Probe<'_> {
         self.float_textures()?;
         self.texture_size()?;
         self.draw_buffers()?;
-        let blend = !self.limits.without_float_blend && self.blend()?;
-        let min_max = self.min_max()?;
+        let may_blend = !self.limits.without_float_blend;
+        let blend = may_blend && self.blend()?;
+        let min_max = may_blend && self.min_max()?;
         let coordinates = self.computed_coordinates()?;
-        let lines = self.lines()?;
+        // Lines are counted by blending: where floats cannot be blended that is a GL error, not an answer.
+        let lines = blend && self.lines()?;
         {
             let mut caps = gl.caps.borrow_mut();
             caps.float_blend = blend;
@@ -169,13 +171,20 @@ impl Probe<'_> {
         Ok(texture)
     }
 
-    fn program(&self, vertex: Source<'_>, fragment: Source<'_>, samplers: &[&str], outputs: usize) -> Result<Program> {
+    fn program(
+        &self,
+        vertex: Source<'_>,
+        fragment: Source<'_>,
+        samplers: &[&str],
+        outputs: usize,
+    ) -> Result<Program> {
         let mut uniforms: Vec<_> =
             samplers.iter().zip(0..).map(|(s, unit)| ((*s).to_owned(), UniformKind::Sampler(unit))).collect();
         uniforms.push(("texla_zero".into(), UniformKind::Int));
         uniforms.push(("inverse_extent".into(), UniformKind::Vec2));
         let declarations: String = uniforms.iter().map(|(name, kind)| kind.declare(name)).collect();
-        let outs = (0..outputs).map(|i| format!("layout(location = {i}) out vec4 out{i};\n")).collect::<String>();
+        let outs =
+            (0..outputs).map(|i| format!("layout(location = {i}) out vec4 out{i};\n")).collect::<String>();
         Program::new(
             self.gl,
             &ProgramSource {
@@ -330,7 +339,13 @@ impl Probe<'_> {
             let indices: Vec<f32> = (0..w * h).flat_map(|i| [i as f32; 4]).collect();
             let source = self.texture(w, h, Some(&indices))?;
             let target = self.texture(w, h, None)?;
-            self.draw(&program, &[&target], &[&source], Area::Rect([0, 0, w as i32, h as i32]), Blend::Replace)?;
+            self.draw(
+                &program,
+                &[&target],
+                &[&source],
+                Area::Rect([0, 0, w as i32, h as i32]),
+                Blend::Replace,
+            )?;
             if self.gl.read(&target, "probe")?.iter().any(|d| *d != 0.0) {
                 return Ok(false);
             }

@@ -107,7 +107,8 @@ impl Gl {
         let ledger = Ledger::default();
         let unavailable = |what: &str, e: String| Error::NoContext(format!("cannot create a {what}: {e}"));
         // SAFETY: as above.
-        let vertex_array = unsafe { raw.create_vertex_array() }.map_err(|e| unavailable("vertex array", e))?;
+        let vertex_array =
+            unsafe { raw.create_vertex_array() }.map_err(|e| unavailable("vertex array", e))?;
         // SAFETY: as above.
         let sampler = match unsafe { raw.create_sampler() } {
             Ok(sampler) => sampler,
@@ -224,11 +225,11 @@ impl Gl {
         let (colours, depth) = key;
         // SAFETY: the context is current; both framebuffer bindings are in the state table and the shadow is told.
         unsafe {
-            let framebuffer =
-                gl.create_framebuffer().map_err(|e| Error::NoContext(format!("cannot create a framebuffer: {e}")))?;
+            let framebuffer = gl
+                .create_framebuffer()
+                .map_err(|e| Error::NoContext(format!("cannot create a framebuffer: {e}")))?;
             self.ledger.change_live(|l| l.framebuffers += 1);
-            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
-            self.shadow.borrow_mut().framebuffer = Some(framebuffer);
+            self.use_framebuffer(framebuffer);
             let mut buffers = Vec::new();
             for (i, colour) in colours.iter().enumerate() {
                 let attachment = glow::COLOR_ATTACHMENT0 + i as u32;
@@ -236,7 +237,13 @@ impl Gl {
                 buffers.push(attachment);
             }
             if depth.is_some() {
-                gl.framebuffer_texture_2d(glow::FRAMEBUFFER, glow::DEPTH_ATTACHMENT, glow::TEXTURE_2D, *depth, 0);
+                gl.framebuffer_texture_2d(
+                    glow::FRAMEBUFFER,
+                    glow::DEPTH_ATTACHMENT,
+                    glow::TEXTURE_2D,
+                    *depth,
+                    0,
+                );
             }
             if buffers.is_empty() {
                 buffers.push(glow::NONE);
@@ -271,7 +278,8 @@ impl Gl {
 
     /// Deletes all cached framebuffers; they come back on use.
     pub fn trim_framebuffers(&self) {
-        let all: Vec<_> = self.framebuffers.borrow_mut().drain().map(|(_, (framebuffer, _))| framebuffer).collect();
+        let all: Vec<_> =
+            self.framebuffers.borrow_mut().drain().map(|(_, (framebuffer, _))| framebuffer).collect();
         for framebuffer in all {
             self.delete_framebuffer(framebuffer);
         }

@@ -59,6 +59,8 @@ pub struct Counters {
     pub readback_bytes: u64,
     /// Programs compiled and linked.
     pub compiles: u64,
+    /// Nanoseconds spent compiling and linking.
+    pub compile_nanos: u64,
     /// Times the host's GL state was saved.
     pub state_saves: u64,
 }
@@ -76,6 +78,7 @@ impl Counters {
             async_checks: self.async_checks - earlier.async_checks,
             readback_bytes: self.readback_bytes - earlier.readback_bytes,
             compiles: self.compiles - earlier.compiles,
+            compile_nanos: self.compile_nanos - earlier.compile_nanos,
             state_saves: self.state_saves - earlier.state_saves,
         }
     }

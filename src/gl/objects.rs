@@ -70,7 +70,10 @@ impl Texture {
         let bytes = extent.area() * format.bytes();
         // SAFETY: the context is current inside a scope.
         let texture = unsafe {
-            let raw = gl.raw.create_texture().map_err(|e| Error::NoContext(format!("cannot create a texture: {e}")))?;
+            let raw = gl
+                .raw
+                .create_texture()
+                .map_err(|e| Error::NoContext(format!("cannot create a texture: {e}")))?;
             gl.ledger.change_live(|l| l.textures += 1);
             Texture { gl: gl.clone(), raw, extent, format, owned: true }
         };
@@ -95,7 +98,9 @@ impl Texture {
             }
         }
         match gl.check(what) {
-            Err(Error::Gl { code: glow::OUT_OF_MEMORY, .. }) => Err(Error::OutOfMemory { what, extent, bytes }),
+            Err(Error::Gl { code: glow::OUT_OF_MEMORY, .. }) => {
+                Err(Error::OutOfMemory { what, extent, bytes })
+            }
             Err(e) => Err(e),
             Ok(()) => Ok(texture),
         }
@@ -207,7 +212,13 @@ pub(crate) struct VertexBuffer {
 
 impl VertexBuffer {
     /// Uploads `words[i]` for `attributes[i]`; each slice holds `count` vertices.
-    pub fn new(gl: &Gl, count: usize, attributes: &[Attribute], words: &[&[u32]], what: &'static str) -> Result<Self> {
+    pub fn new(
+        gl: &Gl,
+        count: usize,
+        attributes: &[Attribute],
+        words: &[&[u32]],
+        what: &'static str,
+    ) -> Result<Self> {
         if count > i32::MAX as usize {
             let limit = i32::MAX as u64;
             return Err(Error::TooLarge { what, requested: count as u64, limit, unit: "vertices" });
@@ -216,8 +227,13 @@ impl VertexBuffer {
         let array = unsafe { gl.raw.create_vertex_array() }
             .map_err(|e| Error::NoContext(format!("cannot create a vertex array: {e}")))?;
         gl.ledger.change_live(|l| l.vertex_arrays += 1);
-        let mut this =
-            VertexBuffer { gl: gl.clone(), array, buffers: Vec::new(), attributes: attributes.to_vec(), count };
+        let mut this = VertexBuffer {
+            gl: gl.clone(),
+            array,
+            buffers: Vec::new(),
+            attributes: attributes.to_vec(),
+            count,
+        };
         // SAFETY: as above.
         unsafe { gl.raw.bind_vertex_array(Some(array)) };
         gl.shadow.borrow_mut().vertex_array = Some(array);
@@ -233,7 +249,9 @@ impl VertexBuffer {
             unsafe {
                 gl.raw.enable_vertex_attrib_array(index);
                 match attribute {
-                    Attribute::Vec4 => gl.raw.vertex_attrib_pointer_f32(index, size, glow::FLOAT, false, 0, 0),
+                    Attribute::Vec4 => {
+                        gl.raw.vertex_attrib_pointer_f32(index, size, glow::FLOAT, false, 0, 0)
+                    }
                     _ => gl.raw.vertex_attrib_pointer_i32(index, size, glow::UNSIGNED_INT, 0, 0),
                 }
             }

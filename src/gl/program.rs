@@ -23,6 +23,8 @@ pub(crate) enum UniformKind {
     UInt,
     /// An array of this many integers.
     Ints(u32),
+    /// An array of this many floats.
+    Floats(u32),
     /// A float texture on the unit of this number.
     Sampler(u32),
     /// An unsigned integer texture.
@@ -43,6 +45,7 @@ impl UniformKind {
             UniformKind::IVec4 => ("ivec4", glow::INT_VEC4, 1),
             UniformKind::UInt => ("uint", glow::UNSIGNED_INT, 1),
             UniformKind::Ints(n) => ("int", glow::INT, n),
+            UniformKind::Floats(n) => ("float", glow::FLOAT, n),
             UniformKind::Sampler(_) => ("sampler2D", glow::SAMPLER_2D, 1),
             UniformKind::USampler(_) => ("usampler2D", glow::UNSIGNED_INT_SAMPLER_2D, 1),
         }
@@ -51,7 +54,9 @@ impl UniformKind {
     /// The declaration of a uniform of this kind.
     pub fn declare(self, name: &str) -> String {
         match self {
-            UniformKind::Ints(n) => format!("uniform int {name}[{n}];\n"),
+            UniformKind::Ints(n) | UniformKind::Floats(n) => {
+                format!("uniform {} {name}[{n}];\n", self.describe().0)
+            }
             _ => format!("uniform {} {name};\n", self.describe().0),
         }
     }
@@ -70,6 +75,24 @@ pub(crate) enum UniformValue {
     IVec4([i32; 4]),
     UInt(u32),
     Ints(Vec<i32>),
+    Floats(Vec<f32>),
+}
+
+impl UniformValue {
+    /// Bit for bit: `==` would take -0.0 for 0.0.
+    fn same(&self, other: &UniformValue) -> bool {
+        fn floats(value: &UniformValue) -> &[f32] {
+            match value {
+                UniformValue::Float(x) => std::slice::from_ref(x),
+                UniformValue::Vec2(v) => v,
+                UniformValue::Vec3(v) => v,
+                UniformValue::Vec4(v) => v,
+                _ => &[],
+            }
+        }
+        let signs = |v| floats(v).iter().map(|x| x.is_sign_negative());
+        self == other && signs(self).eq(signs(other))
+    }
 }
 
 /// All that is needed to make a program. The generated parts declare every uniform in `uniforms`.
@@ -139,6 +162,13 @@ fn compile<'a>(gl: &'a Gl, kernel: &str, kind: u32, stage: &Stage<'_>) -> Result
 
 impl Program {
     pub fn new(gl: &Gl, source: &ProgramSource<'_>) -> Result<Self> {
+        let started = std::time::Instant::now();
+        let made = Self::build(gl, source);
+        gl.ledger.count(|c| c.compile_nanos += started.elapsed().as_nanos() as u64);
+        made
+    }
+
+    fn build(gl: &Gl, source: &ProgramSource<'_>) -> Result<Self> {
         let vertex = compile(gl, source.name, glow::VERTEX_SHADER, &source.vertex)?;
         let fragment = compile(gl, source.name, glow::FRAGMENT_SHADER, &source.fragment)?;
         let raw_gl = &gl.raw;
@@ -200,7 +230,9 @@ impl Program {
             self.gl.shadow.borrow_mut().program = Some(self.raw);
             for (name, kind) in &source.uniforms {
                 let location = raw_gl.get_uniform_location(self.raw, name);
-                if let (Some(at), UniformKind::Sampler(unit) | UniformKind::USampler(unit)) = (&location, kind) {
+                if let (Some(at), UniformKind::Sampler(unit) | UniformKind::USampler(unit)) =
+                    (&location, kind)
+                {
                     raw_gl.uniform_1_i32(Some(at), *unit as i32);
                 }
                 self.slots.push(Slot { location, holds: RefCell::new(None) });
@@ -217,7 +249,7 @@ impl Program {
     pub fn set(&self, slot: usize, value: UniformValue) {
         let Some(Slot { location: Some(at), holds }) = self.slots.get(slot) else { return };
         let mut holds = holds.borrow_mut();
-        if holds.as_ref() == Some(&value) {
+        if holds.as_ref().is_some_and(|held| held.same(&value)) {
             return;
         }
         let (gl, at) = (&self.gl.raw, Some(at));
@@ -234,6 +266,7 @@ impl Program {
                 UniformValue::IVec4([x, y, z, w]) => gl.uniform_4_i32(at, *x, *y, *z, *w),
                 UniformValue::UInt(x) => gl.uniform_1_u32(at, *x),
                 UniformValue::Ints(v) => gl.uniform_1_i32_slice(at, v),
+                UniformValue::Floats(v) => gl.uniform_1_f32_slice(at, v),
             }
         }
         *holds = Some(value);

@@ -12,14 +12,21 @@ pub(crate) struct Source<'a> {
 /// The file `glsl/$name` as a [`Source`].
 macro_rules! glsl {
     ($name:literal) => {
-        $crate::gl::Source { name: $name, text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/glsl/", $name)) }
+        $crate::gl::Source {
+            name: $name,
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/glsl/", $name)),
+        }
     };
 }
 pub(crate) use glsl;
 
 /// Files that `#include` can name.
-const INCLUDES: &[Source<'static>] =
-    &[glsl!("include/prelude.glsl"), glsl!("include/exact.glsl"), glsl!("include/layout.glsl"), glsl!("include/solver.glsl")];
+const INCLUDES: &[Source<'static>] = &[
+    glsl!("include/prelude.glsl"),
+    glsl!("include/exact.glsl"),
+    glsl!("include/layout.glsl"),
+    glsl!("include/solver.glsl"),
+];
 
 /// Deepest nesting of includes.
 const DEEPEST: usize = 8;
@@ -84,7 +91,11 @@ impl Assembly {
     /// A driver's log with file names in place of source numbers: Mesa writes `2:14(7): error`, NVIDIA
     /// `2(14) : error`.
     pub fn explain(&self, log: &str) -> String {
-        log.trim_end_matches(['\0', '\n']).lines().map(|line| self.explain_line(line)).collect::<Vec<_>>().join("\n")
+        log.trim_end_matches(['\0', '\n'])
+            .lines()
+            .map(|line| self.explain_line(line))
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     fn explain_line(&self, line: &str) -> String {

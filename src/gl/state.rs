@@ -164,7 +164,8 @@ fn refuse_unrestorable(gl: &Gl) -> Result<()> {
         if since(gl, (4, 5), (9, 9)) && gl.raw.get_parameter_i32(CLIP_ORIGIN) as u32 != glow::LOWER_LEFT {
             return Err(Error::Unsupported {
                 what: "entering with the application's glClipControl origin at the upper left".into(),
-                why: "points would land in mirrored rows; set it to GL_LOWER_LEFT around texla's calls".into(),
+                why: "points would land in mirrored rows; set it to GL_LOWER_LEFT around texla's calls"
+                    .into(),
             });
         }
     }

@@ -68,16 +68,28 @@ impl Gl {
         let bytes = texels * 16;
         let Ok(size) = i32::try_from(bytes) else {
             let limit = i32::MAX as u64;
-            return Err(Error::TooLarge { what, requested: bytes as u64, limit, unit: "bytes in a pixel buffer" });
+            return Err(Error::TooLarge {
+                what,
+                requested: bytes as u64,
+                limit,
+                unit: "bytes in a pixel buffer",
+            });
         };
         self.bind_for_read(texture, what)?;
         // SAFETY: the context is current inside a scope; the pack buffer binding is in the state table.
         unsafe {
-            let buffer =
-                self.raw.create_buffer().map_err(|e| Error::NoContext(format!("cannot create a buffer: {e}")))?;
+            let buffer = self
+                .raw
+                .create_buffer()
+                .map_err(|e| Error::NoContext(format!("cannot create a buffer: {e}")))?;
             self.ledger.change_live(|l| l.buffers += 1);
-            let mut pending =
-                PendingPixels { gl: self.clone(), buffer, fence: None, bytes, channels: texture.format().channels() };
+            let mut pending = PendingPixels {
+                gl: self.clone(),
+                buffer,
+                fence: None,
+                bytes,
+                channels: texture.format().channels(),
+            };
             self.raw.bind_buffer(glow::PIXEL_PACK_BUFFER, Some(buffer));
             self.raw.buffer_data_size(glow::PIXEL_PACK_BUFFER, size, glow::STREAM_READ);
             let data = PixelPackData::BufferOffset(0);

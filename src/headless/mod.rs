@@ -56,7 +56,9 @@ impl CurrentContext for Owner {
         if self.context.is_current() {
             return Ok(());
         }
-        self.context.make_current_surfaceless().map_err(|e| format!("the EGL context cannot be made current: {e}"))
+        self.context
+            .make_current_surfaceless()
+            .map_err(|e| format!("the EGL context cannot be made current: {e}"))
     }
 }
 
@@ -111,7 +113,8 @@ impl Headless {
     }
 
     fn on(egl_device: &EglDevice, index: usize, api: Api, options: &DeviceOptions) -> Result<Self> {
-        let fail = |what: &'static str| move |e: glutin::error::Error| Error::NoContext(format!("{what}: {e}"));
+        let fail =
+            |what: &'static str| move |e: glutin::error::Error| Error::NoContext(format!("{what}: {e}"));
         // SAFETY: no display handle is passed in.
         let display = unsafe { Display::with_device(egl_device, None) }.map_err(fail("no display"))?;
         let (config_api, context_api) = match api {
@@ -128,11 +131,12 @@ impl Headless {
             .map_err(fail("no configuration"))?
             .next()
             .ok_or_else(|| Error::NoContext(format!("no configuration for {api}")))?;
-        let attributes =
-            ContextAttributesBuilder::new().with_profile(GlProfile::Core).with_context_api(context_api).build(None);
+        let attributes = ContextAttributesBuilder::new()
+            .with_profile(GlProfile::Core)
+            .with_context_api(context_api)
+            .build(None);
         // SAFETY: the attributes hold no native window.
-        let context =
-            unsafe { display.create_context(&config, &attributes) }.map_err(fail("no context"))?;
+        let context = unsafe { display.create_context(&config, &attributes) }.map_err(fail("no context"))?;
         let context = context.make_current_surfaceless().map_err(fail("no surfaceless context"))?;
         let loader_display = display.clone();
         let loader = move |name: &str| match std::ffi::CString::new(name) {

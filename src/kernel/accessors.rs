@@ -5,6 +5,7 @@
 //! | accessor | what it gives |
 //! |---|---|
 //! | `vec4 x(ivec2 p)` | the texel of `x` that belongs to the target's texel `p`, whatever the two textures' widths |
+//! | `vec4 x_here()` | the same for the fragment's own texel, which is cheaper |
 //! | `vec4 x_at(ivec2 q)` | texel `q` of `x`'s own texture |
 //! | `vec4 x_texel(int t)` | texel `t` of a folded vector: elements `4 t .. 4 t + 3` |
 //! | `vec4 x_shifted(int t)` | the same, where `t` may lie outside: then some texel of `x` |
@@ -75,7 +76,10 @@ impl KernelSpec {
     pub fn fragment(body: Source<'static>, inputs: &[&str], params: &[Field], outputs: &[&str]) -> Self {
         KernelSpec {
             name: body.name.to_owned(),
-            stage: StageSpec::Fragment { outputs: outputs.iter().map(|o| (*o).to_owned()).collect(), mask: false },
+            stage: StageSpec::Fragment {
+                outputs: outputs.iter().map(|o| (*o).to_owned()).collect(),
+                mask: false,
+            },
             inputs: inputs.iter().map(|i| InputSpec::float(i)).collect(),
             params: params.to_vec(),
             generated: String::new(),
@@ -165,7 +169,7 @@ impl KernelSpec {
         text.push_str("int texel_index(ivec2 p) { return p.y * texla_width + p.x; }\n");
         text.push_str("ivec2 texel_position(int t) { return ivec2(t % texla_width, t / texla_width); }\n");
         for (input, fold) in self.inputs.iter().zip(folds) {
-            text.push_str(&accessors(input, *fold));
+            text.push_str(&accessors(input, *fold, !matches!(self.stage, StageSpec::Points { .. })));
         }
         text.push_str(&self.generated);
         text.push('\n');
@@ -232,7 +236,7 @@ fn masked(name: &str) -> String {
 const ACCESSORS: [&str; 6] = ["_at", "_texel", "_shifted", "_element", "_value", "_extent"];
 
 /// The functions through which a body reads one input.
-fn accessors(input: &InputSpec, fold: Fold) -> String {
+fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
     let x = &input.name;
     let (texel, value) = if input.unsigned { ("uvec4", "uint") } else { ("vec4", "float") };
     let position = match fold {
@@ -243,6 +247,16 @@ fn accessors(input: &InputSpec, fold: Fold) -> String {
         Fold::Same => format!("{x}_at(p)"),
         Fold::Single => format!("{x}_at(ivec2(0))"),
         Fold::PowerOfTwo | Fold::General => format!("{x}_texel(texel_index(p))"),
+    };
+    // The fragment's position is at hand as floats; only fragment stages have one.
+    let own = match fold {
+        Fold::Same if fragment => format!(
+            "#if TEXLA_COMPUTED_COORDINATES\n{texel} {x}_here() {{ \
+             return textureLod(texla_{x}, gl_FragCoord.xy * texla_{x}_inverse, 0.0); }}\n#else\n\
+             {texel} {x}_here() {{ return {x}(ivec2(gl_FragCoord.xy)); }}\n#endif\n"
+        ),
+        _ if fragment => format!("{texel} {x}_here() {{ return {x}(ivec2(gl_FragCoord.xy)); }}\n"),
+        _ => String::new(),
     };
     // Computed coordinates clamp to the edge by themselves; the others must not leave the texture.
     let clamped = format!(
@@ -265,6 +279,7 @@ fn accessors(input: &InputSpec, fold: Fold) -> String {
          {texel} {x}_texel(int t) {{ return {x}_at({position}); }}\n\
          {shifted}\
          {texel} {x}(ivec2 p) {{ return {here}; }}\n\
+         {own}\
          {value} {x}_element(uint i) {{ return {x}_texel(int(i >> 2u))[int(i & 3u)]; }}\n\
          {value} {x}_value() {{ return {x}_at(ivec2(0)).x; }}\n\
          ivec2 {x}_extent() {{ return textureSize(texla_{x}, 0); }}\n"

@@ -9,7 +9,9 @@ use super::domain::{Accum, Domain, Predicate};
 use super::predicate::Prepared;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{Area, Blend, Depth, DrawCall, Gl, Program, ProgramSource, Source, Stage, Texture, UniformValue, glsl};
+use crate::gl::{
+    Area, Blend, Depth, DrawCall, Gl, Program, ProgramSource, Source, Stage, Texture, UniformValue, glsl,
+};
 use crate::shape::Extent;
 
 /// A texture as a kernel sees it: the used extent and where the last element lies.
@@ -194,7 +196,10 @@ impl<'a> Pass<'a> {
         }
         if self.targets.iter().any(|t| !t.texture.is_owned()) {
             let what = format!("kernel `{}`", spec.name);
-            return Err(Error::Unsupported { what, why: "a texture borrowed from the host is read-only".into() });
+            return Err(Error::Unsupported {
+                what,
+                why: "a texture borrowed from the host is read-only".into(),
+            });
         }
         let caps = self.kernel.gl.caps.borrow();
         if outputs > caps.max_draw_buffers as usize || spec.inputs.len() > caps.texture_units as usize {
@@ -214,7 +219,8 @@ impl<'a> Pass<'a> {
             Accum::Max | Accum::Min => caps.float_min_max,
         };
         if !blended {
-            let (what, why) = (format!("kernel `{}` with {:?}", spec.name, self.accum), "no float blending".into());
+            let (what, why) =
+                (format!("kernel `{}` with {:?}", spec.name, self.accum), "no float blending".into());
             return Err(Error::Unsupported { what, why });
         }
         let Some(first) = self.targets.first() else { return Err(self.fail("a pass needs a target".into())) };
@@ -240,7 +246,8 @@ impl<'a> Pass<'a> {
                 if x.checked_add(width).is_none_or(|r| r > extent.width)
                     || y.checked_add(height).is_none_or(|t| t > extent.height)
                 {
-                    let what = format!("rectangle {width}x{height} at ({x}, {y}) leaves the target of {extent}");
+                    let what =
+                        format!("rectangle {width}x{height} at ({x}, {y}) leaves the target of {extent}");
                     return Err(self.fail(what));
                 }
                 Area::Rect([x, y, width, height].map(|v| v as i32))

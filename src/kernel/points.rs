@@ -139,10 +139,11 @@ impl<P: Params> PointsKernel<P> {
             return Ok(());
         }
         let _scope = device.scope()?;
-        let pass = Pass::new(&self.compiled, vec![target.target()], inputs.iter().map(|i| i.view()).collect())
-            .params(params.values().into_iter().map(|v| v.0).collect())
-            .on(Domain::Points(points))
-            .accumulate(accum);
+        let pass =
+            Pass::new(&self.compiled, vec![target.target()], inputs.iter().map(|i| i.view()).collect())
+                .params(params.values().into_iter().map(|v| v.0).collect())
+                .on(Domain::Points(points))
+                .accumulate(accum);
         device.execute(&pass)
     }
 }

@@ -80,7 +80,12 @@ impl<P: Params> Condition<P> {
     /// Evaluates the condition for every texel of `like`'s extent.
     ///
     /// *Cost*: 1 draw that writes depth alone. *Errors*: [`Error::Interface`], [`Error::OutOfMemory`].
-    pub fn mask<const N: usize>(&self, like: &dyn Operand, inputs: [&dyn Operand; N], params: &P) -> Result<Mask> {
+    pub fn mask<const N: usize>(
+        &self,
+        like: &dyn Operand,
+        inputs: [&dyn Operand; N],
+        params: &P,
+    ) -> Result<Mask> {
         let device = &self.device;
         let _scope = device.scope()?;
         let extent = like.view().extent();

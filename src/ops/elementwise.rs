@@ -141,7 +141,9 @@ fn run<T: Elements>(row: &Row, out: &mut T, inputs: &[&T], coefficients: &[Coeff
     // A host's texture folds otherwise than the target and has no padding lanes: past its end lies whatever the
     // sampler's clamping makes of it.
     let extent = out.view().extent;
-    let masked = row.fills_padding || inputs.iter().any(|input| input.view().extent != extent);
+    let folds_differ = inputs.iter().any(|input| input.view().extent != extent);
+    // And zero times a coefficient is zero only if that is finite, which no one has checked of one on the device.
+    let masked = row.fills_padding || folds_differ || !on_device.is_empty();
     if masked {
         key.push('m');
     }
@@ -150,9 +152,14 @@ fn run<T: Elements>(row: &Row, out: &mut T, inputs: &[&T], coefficients: &[Coeff
             INPUTS.iter().take(row.inputs).copied().chain(on_device.iter().map(|(n, _)| *n)).collect();
         let params: Vec<_> = given.iter().map(|(name, _)| Field { name, kind: f32::KIND }).collect();
         let flag = |i: usize| u8::from(matches!(coefficients.get(i), Some(Coefficient::Device(_))));
-        let defines =
-            format!("#define {} 1\n#define A_ON_DEVICE {}\n#define B_ON_DEVICE {}", row.define, flag(0), flag(1));
-        let spec = KernelSpec::fragment(glsl!("elementwise/table.frag"), &names, &params, &["out"]).with(&defines);
+        let defines = format!(
+            "#define {} 1\n#define A_ON_DEVICE {}\n#define B_ON_DEVICE {}",
+            row.define,
+            flag(0),
+            flag(1)
+        );
+        let spec =
+            KernelSpec::fragment(glsl!("elementwise/table.frag"), &names, &params, &["out"]).with(&defines);
         let spec = KernelSpec { name: row.op.to_owned(), ..spec };
         if masked { spec.masked() } else { spec }
     })?;
@@ -303,7 +310,12 @@ pub fn clamp<'a, T: Elements>(
         && l > h
     {
         let expected = "low <= high";
-        return Err(Error::Parameter { op: "clamp", name: "low", value: format!("{l} (high is {h})"), expected });
+        return Err(Error::Parameter {
+            op: "clamp",
+            name: "low",
+            value: format!("{l} (high is {h})"),
+            expected,
+        });
     }
     run(&CLAMP, out, &[x], &[low, high])
 }

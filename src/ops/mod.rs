@@ -7,13 +7,15 @@ pub mod reduce;
 mod repack;
 mod sparse;
 
-pub use elementwise::{
-    Coefficient, Elements, abs, add, add_constant, axpby, axpy, clamp, copy, div, div_or_zero, fill, max, min, mul,
-    mul_add, neg, reciprocal, scale, scaled, sqrt, sub,
-};
 pub use banded::{banded_accurate, banded_product, banded_product_transposed};
+pub use elementwise::{
+    Coefficient, Elements, abs, add, add_constant, axpby, axpy, clamp, copy, div, div_or_zero, fill, max,
+    min, mul, mul_add, neg, reciprocal, scale, scaled, sqrt, sub,
+};
 pub use product::{Accurate, Combine};
-pub use reduce::{ReducePlan, Reduction, Window, dot, max_abs, max_element, min_element, norm2, sum};
+pub use reduce::{
+    ReducePlan, Reduction, Window, dot, max_abs, max_element, min_element, norm2, reduce_into, sum,
+};
 pub use repack::{repack, repack_to_vector, repack_vector};
 pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};
 
@@ -21,7 +23,12 @@ use crate::error::{Error, Result};
 use crate::shape::Shape;
 
 /// The shape check that every operation begins with.
-pub(crate) fn check_shape(op: &'static str, operand: &'static str, found: Shape, expected: Shape) -> Result<()> {
+pub(crate) fn check_shape(
+    op: &'static str,
+    operand: &'static str,
+    found: Shape,
+    expected: Shape,
+) -> Result<()> {
     if found == expected { Ok(()) } else { Err(Error::ShapeMismatch { op, operand, found, expected }) }
 }
 

@@ -26,18 +26,20 @@ impl<'a> Combine<'a> {
     pub(crate) fn operand(&self) -> Option<&'a Vector> {
         match self {
             Combine::Replace | Combine::Accumulate => None,
-            Combine::AddTo(z) | Combine::SubtractFrom(z) | Combine::Subtract(z) | Combine::Multiply(z) => Some(z),
+            Combine::AddTo(z) | Combine::SubtractFrom(z) | Combine::Subtract(z) | Combine::Multiply(z) => {
+                Some(z)
+            }
         }
     }
 
     /// What the shaders call it.
     pub(crate) fn define(&self) -> &'static str {
         match self {
-            Combine::Replace | Combine::Accumulate => "#define COMBINE(P, p) (P)",
-            Combine::AddTo(_) => "#define COMBINE(P, p) (z(p) + (P))",
-            Combine::SubtractFrom(_) => "#define COMBINE(P, p) (z(p) - (P))",
-            Combine::Subtract(_) => "#define COMBINE(P, p) ((P) - z(p))",
-            Combine::Multiply(_) => "#define COMBINE(P, p) ((P) * z(p))",
+            Combine::Replace | Combine::Accumulate => "#define COMBINE(P) (P)",
+            Combine::AddTo(_) => "#define COMBINE(P) (z_here() + (P))",
+            Combine::SubtractFrom(_) => "#define COMBINE(P) (z_here() - (P))",
+            Combine::Subtract(_) => "#define COMBINE(P) ((P) - z_here())",
+            Combine::Multiply(_) => "#define COMBINE(P) ((P) * z_here())",
         }
     }
 }
@@ -64,7 +66,10 @@ pub(crate) fn check_product(
 }
 
 /// `Accumulate` for products that gather: the sum goes into a pooled texture, which then changes places with `y`'s.
-pub(crate) fn accumulate(y: &mut Vector, f: impl FnOnce(&mut Vector, Combine<'_>) -> Result<()>) -> Result<()> {
+pub(crate) fn accumulate(
+    y: &mut Vector,
+    f: impl FnOnce(&mut Vector, Combine<'_>) -> Result<()>,
+) -> Result<()> {
     let mut sum = Vector::uninit(y.device(), y.len())?;
     f(&mut sum, Combine::AddTo(y))?;
     std::mem::swap(y, &mut sum);

@@ -62,19 +62,26 @@ impl ReducePlan {
     /// let plan = ReducePlan::new(Extent::new(5, 3), Window::PAPERS);
     /// let extents: Vec<_> = plan.stages().iter().map(|s| (s.target.width, s.target.height)).collect();
     /// assert_eq!(extents, [(3, 2), (2, 1), (1, 1)]);
-    /// // 4, 4 and 2 texels, and three more additions for the four lanes.
-    /// assert_eq!(plan.longest_chain(), 4 + 4 + 2 + 3);
+    /// // Additions within windows of 4, 4 and 2 texels, and two more for the four lanes.
+    /// assert_eq!(plan.longest_chain(), 3 + 3 + 1 + 2);
     /// ```
     pub fn new(extent: Extent, window: Window) -> Self {
         let mut stages = Vec::new();
-        let mut source = extent;
+        let mut source = Extent::new(extent.width.max(1), extent.height.max(1));
+        // The fields are public: a window that would not shrink anything is taken for the smallest that does.
+        let area = window.width.max(1).saturating_mul(window.height.max(1)).max(2);
         loop {
             // A side that has shrunk to one lends its share of the window to the other.
-            let area = window.width.saturating_mul(window.height);
             let window = match (source.width, source.height) {
                 (1, _) => Window { width: 1, height: area },
                 (_, 1) => Window { width: area, height: 1 },
+                _ if area == 2 && window.width < 2 => Window { width: 1, height: 2 },
                 _ => window,
+            };
+            // Cut to the texture, so that a shader's signed integers hold it.
+            let window = Window {
+                width: window.width.clamp(1, source.width),
+                height: window.height.clamp(1, source.height),
             };
             let target =
                 Extent::new(source.width.div_ceil(window.width), source.height.div_ceil(window.height));
@@ -93,8 +100,8 @@ impl ReducePlan {
 
     /// The longest chain of roundings behind a sum: figure E2's `d`.
     pub fn longest_chain(&self) -> u64 {
-        let each = |s: &Stage| u64::from(s.window.width.min(s.source.width) * s.window.height.min(s.source.height));
-        self.stages.iter().map(each).sum::<u64>() + 3
+        let each = |s: &Stage| u64::from(s.window.width) * u64::from(s.window.height) - 1;
+        self.stages.iter().map(each).fold(2, u64::saturating_add)
     }
 }
 
@@ -228,13 +235,19 @@ pub fn reduce_into(
     let needed = reduction == Reduction::Dot;
     if needed != y.is_some() {
         let value = if needed { "absent" } else { "present" };
-        return Err(Error::Parameter { op, name: "y", value: value.into(), expected: "a second vector for dot alone" });
+        return Err(Error::Parameter {
+            op,
+            name: "y",
+            value: value.into(),
+            expected: "a second vector for dot alone",
+        });
     }
     if let Some(y) = y {
         super::check_shape(op, "y", y.shape(), x.shape())?;
         // Both are read at the same texel, so a borrowed texture of another width is first folded like the rest.
         if y.extent() != x.extent() {
-            let (mut x2, mut y2) = (Vector::uninit(x.device(), x.len())?, Vector::uninit(x.device(), x.len())?);
+            let (mut x2, mut y2) =
+                (Vector::uninit(x.device(), x.len())?, Vector::uninit(x.device(), x.len())?);
             super::copy(&mut x2, x)?;
             super::copy(&mut y2, y)?;
             return reduce_into(out, reduction, &x2, Some(&y2), window);

@@ -19,7 +19,13 @@ fn number(layout: Layout) -> Result<i32> {
 }
 
 /// The one executor: `shape` is the target's, `source_cols` the number by which the source folds its rows.
-fn run(target: View<'_>, target_layout: Layout, x: View<'_>, source_layout: Layout, shape: Shape) -> Result<()> {
+fn run(
+    target: View<'_>,
+    target_layout: Layout,
+    x: View<'_>,
+    source_layout: Layout,
+    shape: Shape,
+) -> Result<()> {
     let device = target.device;
     let as_i32 = |n: usize| {
         let (requested, limit) = (n as u64, i32::MAX as u64);
@@ -64,7 +70,12 @@ pub fn repack(out: &mut Packed, x: &Packed) -> Result<()> {
 pub fn repack_vector(x: &Vector, shape: Shape, layout: Layout) -> Result<Packed> {
     if shape.len() != x.len() {
         let (op, operand) = ("repack_vector", "x");
-        return Err(Error::ShapeMismatch { op, operand, found: x.shape(), expected: Shape::column(shape.len()) });
+        return Err(Error::ShapeMismatch {
+            op,
+            operand,
+            found: x.shape(),
+            expected: Shape::column(shape.len()),
+        });
     }
     let out = Packed::uninit(x.device(), shape, layout)?;
     run(out.view(), layout, x.view(), Layout::Folded, shape)?;

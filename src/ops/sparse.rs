@@ -5,9 +5,7 @@ use crate::data::{Gather, SparseFormat, SparseMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::{Attribute, UniformValue, glsl};
-use crate::kernel::{
-    Accum, Domain, Field, InputSpec, KernelSpec, Operand, ParamType, Pass, StageSpec, View,
-};
+use crate::kernel::{Accum, Domain, Field, InputSpec, KernelSpec, Operand, ParamType, Pass, StageSpec, View};
 
 const FACTORS: Field = Field { name: "factors", kind: <[f32; 2]>::KIND };
 
@@ -97,10 +95,11 @@ fn gather(
     let matrix = a.gather(transposed)?;
     let z = combine.operand();
     let kernel = device.kernel(&format!("gather {}", combine.define()), || {
-        let mut spec = KernelSpec::fragment(glsl!("sparse/gather.frag"), &["x", "values"], &[FACTORS], &["out"])
-            .with_unsigned("columns")
-            .with_unsigned("slices")
-            .with(combine.define());
+        let mut spec =
+            KernelSpec::fragment(glsl!("sparse/gather.frag"), &["x", "values"], &[FACTORS], &["out"])
+                .with_unsigned("columns")
+                .with_unsigned("slices")
+                .with(combine.define());
         spec.inputs.extend(z.map(|_| InputSpec::float("z")));
         spec
     })?;
@@ -179,10 +178,11 @@ pub fn sparse_accurate(out: &mut Vector, a: &SparseMatrix, terms: Accurate<'_>) 
         let fields = [FACTORS, Field { name: "beta", kind: f32::KIND }];
         let low = if matrix.low.is_some() { "low_texel(slot)" } else { "vec4(0.0)" };
         let start = if plus.is_some() { "beta * z(p)" } else { "vec4(0.0)" };
-        let mut spec = KernelSpec::fragment(glsl!("sparse/accurate.frag"), &["x", "values"], &fields, &["out"])
-            .with_unsigned("columns")
-            .with_unsigned("slices")
-            .with(&format!("#define LOW {low}\n#define START {start}"));
+        let mut spec =
+            KernelSpec::fragment(glsl!("sparse/accurate.frag"), &["x", "values"], &fields, &["out"])
+                .with_unsigned("columns")
+                .with_unsigned("slices")
+                .with(&format!("#define LOW {low}\n#define START {start}"));
         spec.inputs.extend(matrix.low.as_ref().map(|_| InputSpec::float("low")));
         spec.inputs.extend(plus.map(|_| InputSpec::float("z")));
         spec

@@ -4,7 +4,7 @@ use super::drive::{Limits, Method, Observer, drive};
 use super::linop::{Accuracy, LinOp};
 use super::precondition::{Identity, Preconditioner};
 use super::report::{SolveReport, Stop};
-use super::state::{Bounds, Steps};
+use super::state::{Bounds, Entry, Steps};
 use crate::data::{Scalar, Vector, exponent};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -90,10 +90,14 @@ impl<'a> ConjugateGradient<'a> {
         let op = "ConjugateGradient";
         params.stop.check(op)?;
         if !a.shape().is_square() {
-            return Err(Error::Matrix { op, detail: format!("is {}, expected as many rows as columns", a.shape()) });
+            return Err(Error::Matrix {
+                op,
+                detail: format!("is {}, expected as many rows as columns", a.shape()),
+            });
         }
         if let Some((i, j, v, w)) = a.asymmetry() {
-            let detail = format!("is not symmetric: A[{i}, {j}] = {v:e} and A[{j}, {i}] = {w:e} (counted from 0)");
+            let detail =
+                format!("is not symmetric: A[{i}, {j}] = {v:e} and A[{j}, {i}] = {w:e} (counted from 0)");
             return Err(Error::Matrix { op, detail });
         }
         let diagonal = m.is_identity() || m.diagonal().is_some();
@@ -137,13 +141,12 @@ impl<'a> ConjugateGradient<'a> {
         let report = match run.norm_b {
             // The solution of A x = 0 is known.
             norm if norm == 0.0 => {
-                run.x.front_mut().set_zero()?;
+                run.x.set_zero()?;
                 drive_zero(&mut run, limits)
             }
             _ => drive(&mut run, limits, &mut observe as &mut Observer<'_>),
         };
-        let (solution, _) = run.x.into_inner();
-        *x = solution;
+        *x = run.x;
         report
     }
 }
@@ -159,7 +162,10 @@ struct Run<'a> {
     a: &'a dyn LinOp,
     m: &'a dyn Preconditioner,
     b: &'a Vector,
-    x: PingPong<Vector>,
+    /// The iterate as of the last true residual.
+    x: Vector,
+    /// What has been added since, which is small and so loses little to rounding.
+    y: PingPong<Vector>,
     r: PingPong<Vector>,
     d: PingPong<Vector>,
     q: Vector,
@@ -199,7 +205,8 @@ impl<'a> Run<'a> {
             a,
             m,
             b,
-            x: PingPong::new(start, fresh()?),
+            x: start,
+            y: PingPong::new(Vector::zeros(device, n)?, fresh()?),
             r: PingPong::new(r, fresh()?),
             d: PingPong::new(fresh()?, fresh()?),
             q: fresh()?,
@@ -226,7 +233,8 @@ impl Method for Run<'_> {
     }
 
     fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
-        let (x, s) = (self.x.front(), self.scale);
+        super::drive::gather_up(&mut self.x, &mut self.y)?;
+        let (x, s) = (&self.x, self.scale);
         let terms = Accurate { transposed: false, alpha: -s, x, plus: Some((s, self.b)) };
         let accuracy = self.a.apply_accurate(self.r.front_mut(), terms)?;
         let norm = ops::norm2(self.r.front())?.read_async()?.wait()?;
@@ -234,14 +242,14 @@ impl Method for Run<'_> {
         Ok((norm / (self.norm_b * f64::from(self.scale)), accuracy))
     }
 
-    fn restart(&mut self, bounds: Bounds, iterations: usize) -> Result<()> {
+    fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()> {
         self.steps.reset(bounds, iterations)?;
-        self.m.apply(self.d.front_mut(), self.r.front())?;
         if self.merged {
-            return Ok(());
+            return if keep_direction { Ok(()) } else { self.m.apply(self.d.front_mut(), self.r.front()) };
         }
-        let z = self.d.front();
-        self.steps.beta_step(self.r.front(), z, true)
+        let mut z = Vector::uninit(self.a.device(), self.b.len())?;
+        self.m.apply(&mut z, self.r.front())?;
+        self.steps.begin(&mut self.d, self.r.front(), z, keep_direction)
     }
 
     fn iterate(&mut self) -> Result<()> {
@@ -252,10 +260,10 @@ impl Method for Run<'_> {
             let mut vectors = vec![self.d.front(), &self.q, self.r.front()];
             vectors.extend(m);
             self.steps.merged_step(&vectors, m.is_some())?;
-            return self.steps.merged_update(&mut self.x, &mut self.r, &mut self.d, &self.q, m, x_scale);
+            return self.steps.merged_update(&mut self.y, &mut self.r, &mut self.d, &self.q, m, x_scale);
         }
         self.steps.alpha_step(self.d.front(), &self.q)?;
-        self.steps.advance(&mut self.x, x_scale, self.d.front())?;
+        self.steps.advance(&mut self.y, x_scale, self.d.front())?;
         self.steps.advance(&mut self.r, -1.0, &self.q)?;
         let z = match &mut self.z {
             Some(z) => {
@@ -264,7 +272,7 @@ impl Method for Run<'_> {
             }
             None => self.r.front(),
         };
-        self.steps.beta_step(self.r.front(), z, false)?;
+        self.steps.beta_step(self.r.front(), z, Entry::Iteration)?;
         self.steps.turn(&mut self.d, z)
     }
 
@@ -278,6 +286,6 @@ impl Method for Run<'_> {
     }
 
     fn iterate_mut(&mut self) -> &mut Vector {
-        self.x.front_mut()
+        &mut self.x
     }
 }

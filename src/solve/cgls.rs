@@ -4,7 +4,7 @@ use super::drive::{Limits, Method, Observer, drive};
 use super::linop::{Accuracy, LinOp};
 use super::precondition::{Identity, Preconditioner};
 use super::report::{SolveReport, Stop};
-use super::state::{Bounds, Steps};
+use super::state::{Bounds, Entry, Steps};
 use crate::data::{Scalar, Vector, exponent};
 use crate::device::Device;
 use crate::error::Result;
@@ -93,12 +93,11 @@ impl<'a> Cgls<'a> {
         let mut run = Run::new(self.a, self.m, x, b, self.params.window)?;
         if run.norm == 0.0 {
             // b is orthogonal to all columns: zero is a solution.
-            run.x.front_mut().set_zero()?;
+            run.x.set_zero()?;
             run.norm = 1.0;
         }
         let report = drive(&mut run, limits, &mut observe as &mut Observer<'_>);
-        let (solution, _) = run.x.into_inner();
-        *x = solution;
+        *x = run.x;
         report
     }
 }
@@ -107,7 +106,9 @@ struct Run<'a> {
     a: &'a dyn LinOp,
     m: &'a dyn Preconditioner,
     b: &'a Vector,
-    x: PingPong<Vector>,
+    /// The iterate as of the last true residual, and what has been added since.
+    x: Vector,
+    y: PingPong<Vector>,
     /// `b - A x`, scaled.
     r: PingPong<Vector>,
     /// `Aᵀ r`, scaled.
@@ -152,7 +153,8 @@ impl<'a> Run<'a> {
             a,
             m,
             b,
-            x: PingPong::new(start, of(cols)?),
+            x: start,
+            y: PingPong::new(Vector::zeros(device, cols)?, of(cols)?),
             r: PingPong::new(r, of(rows)?),
             s,
             d: PingPong::new(of(cols)?, of(cols)?),
@@ -174,7 +176,8 @@ impl Method for Run<'_> {
     }
 
     fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
-        let (x, k) = (self.x.front(), self.scale);
+        super::drive::gather_up(&mut self.x, &mut self.y)?;
+        let (x, k) = (&self.x, self.scale);
         let terms = Accurate { transposed: false, alpha: -k, x, plus: Some((k, self.b)) };
         let first = self.a.apply_accurate(self.r.front_mut(), terms)?;
         let terms = Accurate { transposed: true, alpha: self.matrix_scale, x: self.r.front(), plus: None };
@@ -185,18 +188,18 @@ impl Method for Run<'_> {
         Ok((norm / self.norm, accuracy))
     }
 
-    fn restart(&mut self, bounds: Bounds, iterations: usize) -> Result<()> {
+    fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()> {
         self.steps.reset(bounds, iterations)?;
-        self.m.apply(self.d.front_mut(), &self.s)?;
-        let z = self.d.front();
-        self.steps.beta_step(&self.s, z, true)
+        let mut z = Vector::uninit(self.a.device(), self.s.len())?;
+        self.m.apply(&mut z, &self.s)?;
+        self.steps.begin(&mut self.d, &self.s, z, keep_direction)
     }
 
     fn iterate(&mut self) -> Result<()> {
         self.a.apply(&mut self.q, Combine::Replace, self.matrix_scale, self.d.front())?;
         self.steps.alpha_step(&self.q, &self.q)?;
         let x_scale = (f64::from(self.matrix_scale) / f64::from(self.scale)) as f32;
-        self.steps.advance(&mut self.x, x_scale, self.d.front())?;
+        self.steps.advance(&mut self.y, x_scale, self.d.front())?;
         self.steps.advance(&mut self.r, -1.0, &self.q)?;
         self.a.apply_transposed(&mut self.s, Combine::Replace, self.matrix_scale, self.r.front())?;
         let z = match &mut self.z {
@@ -206,7 +209,7 @@ impl Method for Run<'_> {
             }
             None => &self.s,
         };
-        self.steps.beta_step(&self.s, z, false)?;
+        self.steps.beta_step(&self.s, z, Entry::Iteration)?;
         self.steps.turn(&mut self.d, z)
     }
 
@@ -219,6 +222,6 @@ impl Method for Run<'_> {
     }
 
     fn iterate_mut(&mut self) -> &mut Vector {
-        self.x.front_mut()
+        &mut self.x
     }
 }

@@ -8,6 +8,7 @@ use super::state::{Bounds, Flag, Report};
 use crate::data::{PendingRead, Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::kernel::PingPong;
 
 /// An iterative method as the driver sees it.
 pub(super) trait Method {
@@ -19,8 +20,8 @@ pub(super) trait Method {
     /// Recomputes the residual from the iterate, keeps it as the recurrence's, and returns its relative norm.
     fn true_residual(&mut self) -> Result<(f64, Accuracy)>;
 
-    /// Starts the recurrence from the residual just recomputed.
-    fn restart(&mut self, bounds: Bounds, iterations: usize) -> Result<()>;
+    /// Sets the recurrence running with the residual just recomputed: afresh, or keeping the search direction.
+    fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()>;
 
     /// One iteration, without a readback.
     fn iterate(&mut self) -> Result<()>;
@@ -41,6 +42,41 @@ const LOOKS: usize = 3;
 /// A restart that does not cut the true residual below this share of the last one has reached what 32 bits can.
 const WORTH_RESTARTING: f64 = 0.5;
 
+/// When the recurrence's residual is replaced by the true one, and what is aimed at next.
+///
+/// On the way down the two are exchanged while they still agree: the search direction then stays valid, and rounding
+/// errors of the large early steps are left behind (H. A. van der Vorst and Q. Ye, SIAM J. Sci. Comput. 22, 2000). At
+/// the end a residual that does not hold what the recurrence promised means a fresh start with a closer aim.
+#[derive(Default)]
+struct Replacements {
+    aims: usize,
+    fell_short: usize,
+}
+
+impl Replacements {
+    /// Relative residuals at which the recurrence is brought in line, if they lie above the bound.
+    const ON_THE_WAY: [f64; 2] = [1e-2, 1e-4];
+
+    /// The next relative residual to aim at, and whether to keep the direction on the way there.
+    fn next(&mut self, residual: f64, bound: f64) -> (f64, bool) {
+        while let Some(aim) = Self::ON_THE_WAY.get(self.aims) {
+            self.aims += 1;
+            // An aim that is met already, or nearly the bound itself, is not worth a replacement.
+            if *aim < residual && *aim > 2.0 * bound {
+                return (*aim, self.aims > 1);
+            }
+        }
+        self.fell_short += 1;
+        let first = self.fell_short == 1;
+        (if first { bound } else { 0.5 * bound }, first)
+    }
+
+    /// True if the recurrence has met the bound itself, not an aim on the way.
+    fn last_aim_met(&self, flag: Flag, _bound: f64) -> bool {
+        flag == Flag::Met && self.fell_short > 1
+    }
+}
+
 /// How far a solve may go.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
@@ -51,7 +87,11 @@ pub(super) struct Limits {
 /// What is seen while a solve runs: iterations done and the recurrence's relative residual.
 pub(super) type Observer<'a> = dyn FnMut(usize, f64) + 'a;
 
-pub(super) fn drive<M: Method>(method: &mut M, limits: Limits, observe: &mut Observer<'_>) -> Result<SolveReport> {
+pub(super) fn drive<M: Method>(
+    method: &mut M,
+    limits: Limits,
+    observe: &mut Observer<'_>,
+) -> Result<SolveReport> {
     limits.stop.check(M::NAME)?;
     if limits.max_iters >= 1 << 24 {
         let (name, value) = ("max_iters", limits.max_iters.to_string());
@@ -73,6 +113,7 @@ pub(super) fn drive<M: Method>(method: &mut M, limits: Limits, observe: &mut Obs
     };
     let mut best: Option<(f64, Vector)> = None;
     let mut flag = Flag::Running;
+    let mut plan = Replacements::default();
     loop {
         let (residual, accuracy) = method.true_residual()?;
         if report.iterations == 0 && report.history.is_empty() {
@@ -82,12 +123,18 @@ pub(super) fn drive<M: Method>(method: &mut M, limits: Limits, observe: &mut Obs
         let met = residual <= limits.stop.relative;
         let improved = before.is_none_or(|b| residual < b);
         let ended = if met {
-            Some(if accuracy == Accuracy::DoubleFloat { StopReason::Converged } else { StopReason::Uncertified })
+            Some(if accuracy == Accuracy::DoubleFloat {
+                StopReason::Converged
+            } else {
+                StopReason::Uncertified
+            })
         } else if flag == Flag::OutOfRange {
             Some(StopReason::Diverged)
         } else if report.iterations >= limits.max_iters {
             Some(StopReason::MaxIterations)
-        } else if before.is_some_and(|b| residual.is_nan() || residual > WORTH_RESTARTING * b) && flag == Flag::Met {
+        } else if plan.last_aim_met(flag, limits.stop.relative)
+            && before.is_some_and(|b| residual.is_nan() || residual > WORTH_RESTARTING * b)
+        {
             Some(StopReason::Stagnated)
         } else {
             None
@@ -101,17 +148,16 @@ pub(super) fn drive<M: Method>(method: &mut M, limits: Limits, observe: &mut Obs
             }
             return Ok(report);
         }
-        if flag == Flag::Met {
-            report.replacements += 1;
-        }
         if improved {
             let mut copy = Vector::uninit(&device, method.iterate_mut().len())?;
             crate::ops::copy(&mut copy, method.iterate_mut())?;
             best = Some((residual, copy));
         }
-        let target = limits.stop.relative * limits.stop.relative * method.unit();
+        let (aim, keep_direction) = plan.next(residual, limits.stop.relative);
+        report.replacements += usize::from(flag == Flag::Met);
+        let target = aim.powi(2) * method.unit();
         let bounds = Bounds { threshold: target as f32, limit: limits.max_iters };
-        method.restart(bounds, report.iterations)?;
+        method.restart(bounds, report.iterations, keep_direction)?;
         let last = run_until_frozen(method, limits, &mut report, observe)?;
         report.iterations = last.iterations;
         flag = last.flag;
@@ -121,7 +167,9 @@ pub(super) fn drive<M: Method>(method: &mut M, limits: Limits, observe: &mut Obs
         };
         match flag {
             Flag::Curvature => return broke("p.Ap", "more than 0: the matrix is not positive definite"),
-            Flag::Indefinite => return broke("r.Mr", "more than 0: the preconditioner is not positive definite"),
+            Flag::Indefinite => {
+                return broke("r.Mr", "more than 0: the preconditioner is not positive definite");
+            }
             _ => {}
         }
     }
@@ -138,11 +186,13 @@ fn run_until_frozen<M: Method>(
     let mut looks: VecDeque<PendingRead> = VecDeque::new();
     let mut done = 0;
     let frozen = loop {
-        let before = method.device().counters();
+        let mut before = method.device().counters();
         for _ in 0..limits.stop.every {
             method.iterate()?;
             done += 1;
-            if done == 1 {
+            if done <= 2 {
+                // The second iteration, if there is one, does not pay for what the first one set up.
+                let before = std::mem::replace(&mut before, method.device().counters());
                 let one = method.device().counters().since(&before);
                 (report.draws_per_iteration, report.passes_per_iteration) = (one.draws, one.passes);
             }
@@ -172,4 +222,12 @@ fn run_until_frozen<M: Method>(
     report.async_checks += work.async_checks;
     report.readbacks_in_loop += work.readbacks;
     Ok(frozen)
+}
+
+/// `x = x + y`, `y = 0`.
+pub(super) fn gather_up(x: &mut Vector, y: &mut PingPong<Vector>) -> Result<()> {
+    let mut sum = Vector::uninit(x.device(), x.len())?;
+    crate::ops::add(&mut sum, x, y.front())?;
+    *x = sum;
+    y.front_mut().set_zero()
 }

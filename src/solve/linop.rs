@@ -35,7 +35,10 @@ pub trait LinOp {
     /// `y = combine(α Aᵀ x)`; needed by least squares. *Errors*: [`Error::Unsupported`] unless provided.
     fn apply_transposed(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
         let _ = (y, combine, alpha, x);
-        Err(Error::Unsupported { what: "apply_transposed".into(), why: "this operator does not provide it".into() })
+        Err(Error::Unsupported {
+            what: "apply_transposed".into(),
+            why: "this operator does not provide it".into(),
+        })
     }
 
     /// `out = α op(A) x + β z`, as exactly as the operator can; `α` and `β` are powers of two.
@@ -66,7 +69,10 @@ pub trait LinOp {
     /// `Σ_i A[i, j]²` for every column j, for the Jacobi preconditioner of least squares. *Errors*:
     /// [`Error::Unsupported`] unless provided.
     fn column_squares(&self) -> Result<Vec<f64>> {
-        Err(Error::Unsupported { what: "column_squares".into(), why: "this operator does not provide it".into() })
+        Err(Error::Unsupported {
+            what: "column_squares".into(),
+            why: "this operator does not provide it".into(),
+        })
     }
 
     /// A first pair of places where the operator is known not to be symmetric: row, column, and the two values.

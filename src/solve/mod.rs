@@ -7,15 +7,16 @@
 
 mod cg;
 mod cgls;
+mod drive;
 mod linop;
 mod precondition;
 mod report;
-mod drive;
 mod state;
-
+mod stored;
 
 pub use cg::{CgParams, CgSchedule, ConjugateGradient};
 pub use cgls::{Cgls, CglsParams};
 pub use linop::{Accuracy, LinOp};
 pub use precondition::{Identity, Jacobi, Preconditioner};
 pub use report::{SolveReport, Stop, StopReason};
+pub use stored::{MOST_BANDS, MatrixFormat, StoredMatrix};

@@ -32,7 +32,12 @@ impl Stop {
             return Err(Error::Parameter { op, name, value, expected: "at least 1e-18 and less than 1" });
         }
         if self.every == 0 {
-            return Err(Error::Parameter { op, name: "check_every", value: "0".into(), expected: "at least 1" });
+            return Err(Error::Parameter {
+                op,
+                name: "check_every",
+                value: "0".into(),
+                expected: "at least 1",
+            });
         }
         Ok(())
     }

@@ -64,6 +64,17 @@ pub(super) enum Dots {
     Residual,
 }
 
+/// Where a recurrence stands when beta is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// At the end of an iteration.
+    Iteration = 0,
+    /// Before the first one: beta is 0.
+    Start = 1,
+    /// The residual was replaced: no iteration, but beta as at the end of one.
+    Resume = 2,
+}
+
 /// The scalars of a solve, on the device, with the passes that change them.
 pub(super) struct Steps {
     device: Device,
@@ -109,7 +120,9 @@ impl Steps {
     fn partial_dots(&self, dots: Dots, vectors: &[&Vector]) -> Result<(PooledTexture, [i32; 2])> {
         let Some(first_vector) = vectors.first() else { return Err(crate::Error::ContextLost) };
         let (define, names): (&str, &[&str]) = match dots {
-            Dots::Merged { diagonal: true } => ("#define MERGED 1\n#define DIAGONAL 1", &["d", "q", "r", "m"]),
+            Dots::Merged { diagonal: true } => {
+                ("#define MERGED 1\n#define DIAGONAL 1", &["d", "q", "r", "m"])
+            }
             Dots::Merged { diagonal: false } => ("#define MERGED 1\n#define DIAGONAL 0", &["d", "q", "r"]),
             Dots::Product => ("#define PRODUCT 1", &["d", "q"]),
             Dots::Residual => ("#define RESIDUAL 1", &["r", "z"]),
@@ -120,7 +133,8 @@ impl Steps {
         })?;
         let middle = self.kernel("dots middle", || {
             let fields = [PAIR("window"), PAIR("source"), PAIR("tail")];
-            KernelSpec::fragment(glsl!("reduce/window.frag"), &["x"], &fields, &["out"]).with("#define OP_SUM 1")
+            KernelSpec::fragment(glsl!("reduce/window.frag"), &["x"], &fields, &["out"])
+                .with("#define OP_SUM 1")
         })?;
         let plan = ReducePlan::new(first_vector.extent(), self.window);
         let mut partial: Option<PooledTexture> = None;
@@ -137,8 +151,11 @@ impl Steps {
                     .params(vec![window, source]),
                 Some(from) => {
                     let from = View::part(&self.device, from.texture(), stage.source);
-                    Pass::new(&middle, vec![view], vec![from])
-                        .params(vec![window, source, UniformValue::IVec2([0, 0])])
+                    Pass::new(&middle, vec![view], vec![from]).params(vec![
+                        window,
+                        source,
+                        UniformValue::IVec2([0, 0]),
+                    ])
                 }
             };
             self.device.execute(&pass)?;
@@ -161,8 +178,8 @@ impl Steps {
             _ => &["dots", "last", "direction", "coefficients"],
         };
         let kernel = self.kernel(source.name, || {
-            let initial = Field { name: "initial", kind: i32::KIND };
-            let fields = [PAIR("source"), FLOAT("threshold"), FLOAT("limit"), initial];
+            let entry = Field { name: "entry", kind: i32::KIND };
+            let fields = [PAIR("source"), FLOAT("threshold"), FLOAT("limit"), entry];
             KernelSpec::fragment(source, inputs, &fields, outputs)
         })?;
         let (texture, extent) = sums;
@@ -180,12 +197,17 @@ impl Steps {
     pub fn merged_step(&mut self, vectors: &[&Vector], diagonal: bool) -> Result<()> {
         let (sums, extent) = self.partial_dots(Dots::Merged { diagonal }, vectors)?;
         let outputs = ["next_coefficients", "report"];
-        self.step(glsl!("solve/merged_step.frag"), &outputs, (&sums, extent), |this, kernel, dots, mut params| {
-            params.push(UniformValue::Int(0));
-            let targets = vec![this.coefficients.view(), this.report.back().view()];
-            let inputs = vec![dots, this.report.front().view()];
-            this.device.execute(&Pass::new(kernel, targets, inputs).params(params))
-        })?;
+        self.step(
+            glsl!("solve/merged_step.frag"),
+            &outputs,
+            (&sums, extent),
+            |this, kernel, dots, mut params| {
+                params.push(UniformValue::Int(0));
+                let targets = vec![this.coefficients.view(), this.report.back().view()];
+                let inputs = vec![dots, this.report.front().view()];
+                this.device.execute(&Pass::new(kernel, targets, inputs).params(params))
+            },
+        )?;
         self.report.swap();
         Ok(())
     }
@@ -193,26 +215,53 @@ impl Steps {
     /// alpha = r.z / d.q.
     pub fn alpha_step(&mut self, d: &Vector, q: &Vector) -> Result<()> {
         let (sums, extent) = self.partial_dots(Dots::Product, &[d, q])?;
-        self.step(glsl!("solve/alpha_step.frag"), &["out"], (&sums, extent), |this, kernel, dots, mut params| {
-            params.push(UniformValue::Int(0));
-            let inputs = vec![dots, this.report.front().view(), this.direction.front().view()];
-            this.device.execute(&Pass::new(kernel, vec![this.coefficients.view()], inputs).params(params))
-        })
+        self.step(
+            glsl!("solve/alpha_step.frag"),
+            &["out"],
+            (&sums, extent),
+            |this, kernel, dots, mut params| {
+                params.push(UniformValue::Int(0));
+                let inputs = vec![dots, this.report.front().view(), this.direction.front().view()];
+                this.device.execute(&Pass::new(kernel, vec![this.coefficients.view()], inputs).params(params))
+            },
+        )
     }
 
-    /// beta = r'.z' / r.z, and the tests; `initial` before the first iteration.
-    pub fn beta_step(&mut self, r: &Vector, z: &Vector, initial: bool) -> Result<()> {
+    /// beta = r'.z' / r.z, and the tests.
+    pub fn beta_step(&mut self, r: &Vector, z: &Vector, entry: Entry) -> Result<()> {
         let (sums, extent) = self.partial_dots(Dots::Residual, &[r, z])?;
         let outputs = ["next_direction", "report"];
-        self.step(glsl!("solve/beta_step.frag"), &outputs, (&sums, extent), |this, kernel, dots, mut params| {
-            params.push(UniformValue::Int(i32::from(initial)));
-            let targets = vec![this.direction.back().view(), this.report.back().view()];
-            let (report, direction) = (this.report.front().view(), this.direction.front().view());
-            let inputs = vec![dots, report, direction, this.coefficients.view()];
-            this.device.execute(&Pass::new(kernel, targets, inputs).params(params))
-        })?;
+        self.step(
+            glsl!("solve/beta_step.frag"),
+            &outputs,
+            (&sums, extent),
+            |this, kernel, dots, mut params| {
+                params.push(UniformValue::Int(entry as i32));
+                let targets = vec![this.direction.back().view(), this.report.back().view()];
+                let (report, direction) = (this.report.front().view(), this.direction.front().view());
+                let inputs = vec![dots, report, direction, this.coefficients.view()];
+                this.device.execute(&Pass::new(kernel, targets, inputs).params(params))
+            },
+        )?;
         self.report.swap();
         self.direction.swap();
+        Ok(())
+    }
+
+    /// Begins with the preconditioned residual `z` for a direction, or goes on with the one at hand: `d = z + beta d`
+    /// for a residual that has been replaced.
+    pub fn begin(
+        &mut self,
+        d: &mut PingPong<Vector>,
+        r: &Vector,
+        z: Vector,
+        keep_direction: bool,
+    ) -> Result<()> {
+        self.beta_step(r, &z, if keep_direction { Entry::Resume } else { Entry::Start })?;
+        if keep_direction {
+            return self.turn(d, &z);
+        }
+        *d.front_mut() = z;
         Ok(())
     }
 
@@ -227,18 +276,20 @@ impl Steps {
         x_scale: f32,
     ) -> Result<()> {
         let diagonal = u8::from(m.is_some());
-        let kernel = self.kernel(["merged update", "merged update diagonal"][usize::from(diagonal) % 2], || {
-            let names = ["x", "r", "d", "q", "coefficients", "m"];
-            let used = names.get(..5 + usize::from(diagonal)).unwrap_or(&names);
-            let source = glsl!("solve/merged_update.frag");
-            KernelSpec::fragment(source, used, &[FLOAT("x_scale")], &["next_x", "next_r", "next_d"])
-                .with(&format!("#define DIAGONAL {diagonal}"))
-        })?;
+        let kernel =
+            self.kernel(["merged update", "merged update diagonal"][usize::from(diagonal) % 2], || {
+                let names = ["x", "r", "d", "q", "coefficients", "m"];
+                let used = names.get(..5 + usize::from(diagonal)).unwrap_or(&names);
+                let source = glsl!("solve/merged_update.frag");
+                KernelSpec::fragment(source, used, &[FLOAT("x_scale")], &["next_x", "next_r", "next_d"])
+                    .with(&format!("#define DIAGONAL {diagonal}"))
+            })?;
         let mut inputs =
             vec![x.front().view(), r.front().view(), d.front().view(), q.view(), self.coefficients.view()];
         inputs.extend(m.map(Operand::view));
         let targets = vec![x.back().view(), r.back().view(), d.back().view()];
-        self.device.execute(&Pass::new(&kernel, targets, inputs).params(vec![UniformValue::Float(x_scale)]))?;
+        self.device
+            .execute(&Pass::new(&kernel, targets, inputs).params(vec![UniformValue::Float(x_scale)]))?;
         x.swap();
         r.swap();
         d.swap();

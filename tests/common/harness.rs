@@ -59,3 +59,30 @@ pub fn fitting(device: &Device, wanted: usize) -> usize {
     let largest = texla::shape::max_folded_len(device.capabilities().max_texture_size);
     wanted.min(usize::try_from(largest).unwrap())
 }
+
+/// Lengths that tend to go wrong, each once: those of the figures, primes, and one more or less than full textures.
+/// None is past `largest` or past the device.
+pub fn lengths(device: &Device, largest: usize) -> Vec<usize> {
+    let largest = fitting(device, largest);
+    let mut all = vec![0, 1, 2, 3, 4, 5, 9, 50, 7, 13, 97, 251, 1009, 10_007, 65_537, 1_048_573, largest];
+    for side in [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024] {
+        for full in [4 * side, 4 * side * side, 2 * side * side] {
+            all.extend([full - 1, full, full + 1]);
+        }
+    }
+    all.retain(|n| *n <= largest);
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Fails unless the padding lanes of a vector are zero.
+#[track_caller]
+pub fn assert_padded(vector: &texla::Vector, what: &str) {
+    let texels = vector.read_texels().unwrap();
+    let first = texels.iter().skip(vector.len()).position(|v| *v != 0.0);
+    if let Some(lane) = first {
+        let value = texels[vector.len() + lane];
+        panic!("{what}: padding lane {lane} of {vector:?} is {value}");
+    }
+}

@@ -73,6 +73,18 @@ pub fn wide_range(seed: u64, n: usize, spread: u32) -> Vec<f32> {
     (0..n).map(|_| value()).collect()
 }
 
+/// Any bit patterns but those of NaN, infinities and denormals: every sign, exponent and mantissa.
+pub fn any_bits(seed: u64, n: usize) -> Vec<f32> {
+    let mut rng = Rng::new(seed);
+    let mut value = || loop {
+        let v = f32::from_bits(rng.next_u32());
+        if v.is_normal() {
+            return v;
+        }
+    };
+    (0..n).map(|_| value()).collect()
+}
+
 /// Magnitudes in [0.5, 1.5), either sign.
 pub fn nonzero(seed: u64, n: usize) -> Vec<f32> {
     let mut rng = Rng::new(seed);

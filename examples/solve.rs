@@ -1,0 +1,407 @@
+//! The main job: a sparse system from a Matrix Market file (or a built-in Poisson problem), solved by conjugate
+//! gradients entirely in textures and checked on the CPU in 64 bits.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use support::{CommonArgs, ConvergencePlot, Failure, Progress, Report, Table, json, say};
+use texla::host::{Csr, market, problems};
+use texla::solve::{
+    CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, MatrixFormat, Preconditioner,
+    SolveReport, Stop, StopReason, StoredMatrix,
+};
+use texla::{Error, Headless, HeadlessOptions, Vector};
+
+mod support;
+
+/// Solves A x = b by conjugate gradients on the GPU.
+#[derive(clap::Parser)]
+#[command(name = "solve")]
+struct Args {
+    #[command(flatten)]
+    common: CommonArgs,
+    /// Matrix Market file; without it the five-point Poisson problem on 512x512 (64x64 with --quick)
+    #[arg(long, value_name = "A.mtx")]
+    matrix: Option<PathBuf>,
+    /// Right-hand side; without it b = A 1
+    #[arg(long, value_name = "b.mtx")]
+    rhs: Option<PathBuf>,
+    /// Known solution, to report the error against
+    #[arg(long, value_name = "x.mtx")]
+    x_ref: Option<PathBuf>,
+    /// Conjugate gradients, or least squares for any shape
+    #[arg(long, value_enum, default_value = "cg")]
+    method: Method,
+    /// Preconditioner
+    #[arg(long, value_enum, default_value = "none")]
+    precond: Precond,
+    /// Bound on the relative residual (cgls: of the normal equations)
+    #[arg(long, default_value_t = 1e-5)]
+    tol: f64,
+    /// Most iterations
+    #[arg(long, default_value_t = 20_000)]
+    max_iters: usize,
+    /// How the matrix is kept on the device
+    #[arg(long, value_enum, default_value = "auto")]
+    format: Format,
+    /// Iterations between two looks at the residual
+    #[arg(long, default_value_t = 16)]
+    check_every: usize,
+    /// Write the solution as a Matrix Market vector
+    #[arg(long, value_name = "x.mtx")]
+    out: Option<PathBuf>,
+    /// Write a convergence plot
+    #[arg(long, value_name = "residual.png")]
+    plot: Option<PathBuf>,
+}
+
+impl AsRef<CommonArgs> for Args {
+    fn as_ref(&self) -> &CommonArgs {
+        &self.common
+    }
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
+enum Method {
+    Cg,
+    Cgls,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
+enum Precond {
+    None,
+    Jacobi,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Auto,
+    Points,
+    Gather,
+    Banded,
+}
+
+fn main() -> ExitCode {
+    support::main_with("solve", run)
+}
+
+/// The problem on the host.
+struct Problem {
+    name: String,
+    a: Csr,
+    b: Vec<f64>,
+    x_ref: Option<Vec<f64>>,
+}
+
+fn problem(args: &Args) -> support::Result<Problem> {
+    let (name, a) = match &args.matrix {
+        Some(path) => {
+            let read = market::read_matrix(path).map_err(Error::from)?;
+            for warning in &read.warnings {
+                eprintln!("solve: {}: {warning}", path.display());
+            }
+            let shape = read.triplets.shape();
+            if shape.rows.max(shape.cols) > MOST_ROWS {
+                let what = format!("{}: {shape} is more than this program takes", path.display());
+                return Err(Failure::bad_input(format!("{what} ({MOST_ROWS} rows or columns)")));
+            }
+            (path.display().to_string(), read.triplets.to_csr())
+        }
+        None => {
+            let side = if args.common.quick { 64 } else { 512 };
+            (
+                format!("five-point Poisson problem on {side}x{side}"),
+                problems::poisson_2d(side, side).to_csr(),
+            )
+        }
+    };
+    let read = |path: &PathBuf, what: &str, expected: usize| -> support::Result<Vec<f64>> {
+        let values = market::read_vector(path).map_err(Error::from)?;
+        if values.len() != expected {
+            let found = values.len();
+            let what = format!("{}: {what} has {found} elements, expected {expected}", path.display());
+            return Err(Failure::bad_input(what));
+        }
+        Ok(values)
+    };
+    let b = match &args.rhs {
+        Some(path) => read(path, "the right-hand side", a.shape().rows)?,
+        None => a.mul_vec(&vec![1.0; a.shape().cols])?,
+    };
+    let x_ref = match &args.x_ref {
+        Some(path) => Some(read(path, "the known solution", a.shape().cols)?),
+        None => None,
+    };
+    Ok(Problem { name, a, b, x_ref })
+}
+
+/// Past this the host-side row table alone would fill the memory, whatever the file holds.
+const MOST_ROWS: usize = 1 << 28;
+
+/// What the f64 check on the CPU says of a solution.
+struct Check {
+    true_relative_residual: f64,
+    lapack_ratio: f64,
+    relative_error: Option<f64>,
+}
+
+fn norm2(v: &[f64]) -> f64 {
+    let largest = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    if largest == 0.0 { 0.0 } else { largest * v.iter().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt() }
+}
+
+fn norm1(v: &[f64]) -> f64 {
+    v.iter().map(|x| x.abs()).sum()
+}
+
+/// 0 / 0 is 0: a zero residual is a zero residual.
+fn ratio(a: f64, b: f64) -> f64 {
+    if a == 0.0 { 0.0 } else { a / b }
+}
+
+fn check(problem: &Problem, x: &[f32], method: Method) -> support::Result<Check> {
+    let x: Vec<f64> = x.iter().map(|v| f64::from(*v)).collect();
+    let ax = problem.a.mul_vec(&x)?;
+    let r: Vec<f64> = problem.b.iter().zip(&ax).map(|(b, ax)| b - ax).collect();
+    let true_relative_residual = match method {
+        Method::Cg => ratio(norm2(&r), norm2(&problem.b)),
+        Method::Cgls => {
+            let of = |v: &[f64]| problem.a.mul_vec_transposed(v).map(|s| norm2(&s));
+            ratio(of(&r)?, of(&problem.b)?)
+        }
+    };
+    let lapack_ratio = ratio(norm1(&r), problem.a.norm1() * norm1(&x) * 2f64.powi(-24));
+    let relative_error = problem.x_ref.as_ref().map(|want| {
+        let difference: Vec<f64> = x.iter().zip(want).map(|(x, w)| x - w).collect();
+        ratio(norm2(&difference), norm2(want))
+    });
+    Ok(Check { true_relative_residual, lapack_ratio, relative_error })
+}
+
+fn run(args: &Args, report: &mut Report) -> support::Result {
+    for path in [&args.plot, &args.out].into_iter().flatten() {
+        support::check_writable(path)?;
+    }
+    let problem = problem(args)?;
+    let api = args.common.api.map(|api| match api {
+        support::Api::Gl33 => texla::gl::Api::Gl33,
+        support::Api::Es30 => texla::gl::Api::Es30,
+    });
+    let context =
+        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let device = context.device();
+    let caps = device.capabilities();
+    report.device(context.name(), caps.version.as_str(), device.api());
+
+    // Every key is there, whatever happens below.
+    for key in
+        ["converged", "reason", "iterations", "true_relative_residual", "lapack_ratio", "relative_error"]
+    {
+        report.set(key, json!(null));
+    }
+    for key in ["readbacks_in_loop", "async_checks", "draws_per_iteration", "ms_per_iteration"] {
+        report.set(key, json!(null));
+    }
+
+    let started = Instant::now();
+    let format = match args.format {
+        Format::Auto => MatrixFormat::Auto,
+        Format::Points => MatrixFormat::Points,
+        Format::Gather => MatrixFormat::Gather,
+        Format::Banded => MatrixFormat::Banded,
+    };
+    let a = StoredMatrix::new(device, problem.a.clone(), format)?;
+    let b = Vector::from_f64(device, &problem.b)?;
+    let mut x = Vector::zeros(device, problem.a.shape().cols)?;
+    device.finish()?;
+    let upload = started.elapsed();
+    let format = format!("{:?}", a.format()).to_lowercase();
+    report.set("format", format.as_str());
+    report.set("matrix", json!({
+        "name": problem.name, "rows": problem.a.shape().rows, "cols": problem.a.shape().cols, "nnz": problem.a.nnz(),
+    }));
+    say(format_args!("device      {} ({}, {})", context.name(), device.api(), caps.version));
+    say(format_args!(
+        "matrix      {}: {}, {} nonzeros, kept as {format}",
+        problem.name,
+        problem.a.shape(),
+        problem.a.nnz()
+    ));
+
+    let before = device.counters();
+    let started = Instant::now();
+    let solved = solve(args, &a, &mut x, &b);
+    device.finish()?;
+    let whole = started.elapsed();
+    let work = device.counters().since(&before);
+    let compile = Duration::from_nanos(work.compile_nanos);
+    let iterate = whole.saturating_sub(compile);
+    let solved = match solved {
+        Err(e @ Error::Breakdown { iteration, .. }) => {
+            report.set("converged", false).set("reason", "breakdown").set("iterations", iteration);
+            return Err(Failure::unsolved(e));
+        }
+        other => other?,
+    };
+
+    let started = Instant::now();
+    let solution = x.read()?;
+    let read_back = started.elapsed();
+    let check = check(&problem, &solution, args.method)?;
+    let ms_per_iteration = iterate.as_secs_f64() * 1e3 / solved.iterations.max(1) as f64;
+
+    report
+        .set("converged", solved.converged())
+        .set("reason", solved.reason.to_string())
+        .set("iterations", solved.iterations)
+        .set("true_relative_residual", check.true_relative_residual)
+        .set("device_true_residual", solved.true_residual)
+        .set("lapack_ratio", check.lapack_ratio)
+        .set("relative_error", json!(check.relative_error))
+        .set("readbacks_in_loop", solved.readbacks_in_loop)
+        .set("async_checks", solved.async_checks)
+        .set("replacements", solved.replacements)
+        .set("draws_per_iteration", solved.draws_per_iteration)
+        .set("ms_per_iteration", ms_per_iteration)
+        .set("tol", args.tol);
+    let ms = |d: Duration| d.as_secs_f64() * 1e3;
+    report.set(
+        "time_ms",
+        json!({
+            "upload": ms(upload), "compile": ms(compile), "iterate": ms(iterate), "read_back": ms(read_back),
+        }),
+    );
+    report.set(
+        "counters",
+        json!({
+            "draws": work.draws, "passes": work.passes, "uploads": work.uploads, "readbacks": work.readbacks,
+            "async_checks": work.async_checks, "compiles": work.compiles,
+        }),
+    );
+    for (iteration, residual) in &solved.history {
+        report.row(json!({ "iteration": iteration, "relative_residual": residual }));
+    }
+    print_summary(&solved, &check, [upload, compile, iterate, read_back], ms_per_iteration, &work);
+
+    if solved.converged() {
+        // The device's certificate against the CPU's own computation.
+        report.at_most(
+            "true relative residual (f64) within twice the bound",
+            2.0 * args.tol,
+            check.true_relative_residual,
+        );
+    } else {
+        report.check(
+            format!("converged (it says {})", solved.reason),
+            args.tol,
+            check.true_relative_residual,
+            false,
+        );
+    }
+    report.at_most("readbacks in the loop", 0.0, solved.readbacks_in_loop as f64);
+    if let Some(path) = &args.out {
+        market::write_vector(path, &solution).map_err(Error::from)?;
+    }
+    if let Some(path) = &args.plot {
+        plot(args, &problem, &solved, device.api(), path)?;
+    }
+    Ok(())
+}
+
+fn solve(args: &Args, a: &StoredMatrix, x: &mut Vector, b: &Vector) -> texla::Result<SolveReport> {
+    let stop = Stop::relative(args.tol).check_every(args.check_every);
+    // How far the residual has come down its logarithmic way, in percent.
+    let progress = Progress::new("residual", 100);
+    let observe = |iteration: usize, residual: f64| {
+        let share = residual.max(f64::MIN_POSITIVE).ln() / args.tol.ln();
+        progress.set((100.0 * share.clamp(0.0, 1.0)) as u64);
+        progress.note(format!("{residual:.1e} after {iteration} iterations"));
+    };
+    let max_iters = args.max_iters;
+    let solved = match args.method {
+        Method::Cg => {
+            // The solver's own checks come before those of its preconditioner.
+            let params = CgParams { stop, max_iters, ..CgParams::default() };
+            ConjugateGradient::new(a, params)?;
+            let m: Box<dyn Preconditioner> = match args.precond {
+                Precond::None => Box::new(Identity),
+                Precond::Jacobi => Box::new(Jacobi::new(a)?),
+            };
+            ConjugateGradient::preconditioned(a, m.as_ref(), params)?.solve_observed(x, b, observe)
+        }
+        Method::Cgls => {
+            let params = CglsParams { stop, max_iters, ..CglsParams::default() };
+            let m: Box<dyn Preconditioner> = match args.precond {
+                Precond::None => Box::new(Identity),
+                Precond::Jacobi => Box::new(Jacobi::for_least_squares(a)?),
+            };
+            Cgls::preconditioned(a, m.as_ref(), params)?.solve_observed(x, b, observe)
+        }
+    };
+    if solved.is_ok() {
+        progress.finish();
+    }
+    solved
+}
+
+fn print_summary(
+    solved: &SolveReport,
+    check: &Check,
+    [upload, compile, iterate, read_back]: [Duration; 4],
+    ms_per_iteration: f64,
+    work: &texla::gl::Counters,
+) {
+    let ms = |d: Duration| format!("{:.2} ms", d.as_secs_f64() * 1e3);
+    let ended = match solved.reason {
+        StopReason::Converged => format!("converged after {} iterations", solved.iterations),
+        reason => format!("{reason} after {} iterations", solved.iterations),
+    };
+    say(format_args!("result      {ended}, residual replaced {} times by the true one", solved.replacements));
+    let mut table = Table::new(["", "value"]);
+    table.row([
+        "true relative residual (f64, CPU)".to_owned(),
+        format!("{:.3e}", check.true_relative_residual),
+    ]);
+    table.row(["the same as certified on the device".to_owned(), format!("{:.3e}", solved.true_residual)]);
+    table.row(["LAPACK ratio (below 30 is good)".to_owned(), format!("{:.2}", check.lapack_ratio)]);
+    if let Some(error) = check.relative_error {
+        table.row(["relative error against the known solution".to_owned(), format!("{error:.3e}")]);
+    }
+    table.row(["upload".to_owned(), ms(upload)]);
+    table.row(["compile".to_owned(), ms(compile)]);
+    table.row(["iterate".to_owned(), format!("{} ({ms_per_iteration:.3} ms an iteration)", ms(iterate))]);
+    table.row(["read back".to_owned(), ms(read_back)]);
+    table.row([
+        "an iteration".to_owned(),
+        format!("{} draws into {} targets", solved.draws_per_iteration, solved.passes_per_iteration),
+    ]);
+    table.row([
+        "readbacks in the loop".to_owned(),
+        format!("{} ({} polled checks)", solved.readbacks_in_loop, solved.async_checks),
+    ]);
+    table.row(["draws in all".to_owned(), work.draws.to_string()]);
+    table.print();
+}
+
+fn plot(
+    args: &Args,
+    problem: &Problem,
+    solved: &SolveReport,
+    api: texla::gl::Api,
+    path: &std::path::Path,
+) -> support::Result {
+    let method = match args.method {
+        Method::Cg => "conjugate gradients",
+        Method::Cgls => "least squares by conjugate gradients",
+    };
+    ConvergencePlot::new(format!("texla: {method}"))
+        .subtitle(format!(
+            "{}, {} after {} iterations, {api}",
+            problem.name, solved.reason, solved.iterations
+        ))
+        .axes("iteration", "relative residual")
+        .series("", solved.history.iter().copied())
+        .tolerance(args.tol)
+        .write(path)
+}

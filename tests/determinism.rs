@@ -1,0 +1,197 @@
+//! Figures D1 and D2: bits that never change on one driver, and bounds that hold on another.
+//!
+//! Threads, vector width and driver are chosen by environment variables that Mesa reads once, so each configuration
+//! is a process of its own: a test runs itself again with `TEXLA_TEST_CHILD` set, and then only computes.
+
+mod common;
+
+use std::process::Command;
+
+use common::bounds::{self, DIV_ULPS, SQRT_ULPS, assert_componentwise, assert_within, product_bound};
+use common::harness::{fitting, headless};
+use common::random::{cancelling_pair, nonzero, wide_range};
+use common::reference::{self, widen};
+use texla::gl::Api;
+use texla::ops::{self, ReducePlan, Window};
+use texla::solve::{CgParams, ConjugateGradient, Stop};
+use texla::{BandedMatrix, Device, Vector};
+
+/// Set in the processes that a test starts.
+const CHILD: &str = "TEXLA_TEST_CHILD";
+/// What a child writes in front of its hash.
+const MARK: &str = "hash of all results: ";
+
+/// FNV-1a over the bits of floats.
+struct Hash(u64);
+
+impl Hash {
+    fn add(&mut self, values: &[f32]) {
+        for byte in values.iter().flat_map(|v| v.to_bits().to_le_bytes()) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}
+
+/// The inputs, uploaded once for all repetitions.
+struct Inputs {
+    x: Vector,
+    y: Vector,
+    divisors: Vector,
+    out: Vector,
+}
+
+impl Inputs {
+    fn new(dev: &Device) -> Self {
+        let n = fitting(dev, 200_003);
+        let (x, y) = cancelling_pair(1, n);
+        let [x, y, divisors] = [x, y, nonzero(2, n)].map(|v| Vector::from_slice(dev, &v).unwrap());
+        Inputs { x, y, divisors, out: Vector::zeros(dev, n).unwrap() }
+    }
+
+    /// One number for all that layer 4 computes.
+    fn hash(&mut self) -> u64 {
+        let Inputs { x, y, divisors, out } = self;
+        let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+        ops::axpby(out, 0.723_456_7, x, -1.312_345_6, y).unwrap();
+        hash.add(&out.read().unwrap());
+        ops::div(out, x, divisors).unwrap();
+        hash.add(&out.read().unwrap());
+        ops::mul_add(out, x, y, divisors).unwrap();
+        hash.add(&out.read().unwrap());
+        let dot = ops::dot(x, y).unwrap();
+        ops::axpy(out, &dot, divisors, x).unwrap();
+        hash.add(&out.read().unwrap());
+        for scalar in [Ok(dot), ops::sum(x), ops::norm2(x), ops::sum(out), ops::max_abs(y)] {
+            hash.add(&[scalar.unwrap().read().unwrap()]);
+        }
+        hash.0
+    }
+}
+
+/// One number for a solve with residual checks that are polled: when a poll succeeds must not matter.
+fn hash_of_solve(dev: &Device) -> u64 {
+    let a = BandedMatrix::poisson_2d(dev, 24, 20).unwrap();
+    let b = Vector::from_slice(dev, &wide_range(5, 480, 4)).unwrap();
+    let mut x = Vector::zeros(dev, 480).unwrap();
+    let params = CgParams { stop: Stop::relative(1e-5).check_every(4), ..CgParams::default() };
+    let report = ConjugateGradient::new(&a, params).unwrap().solve(&mut x, &b).unwrap();
+    let mut hash = Hash(report.iterations as u64);
+    hash.add(&x.read().unwrap());
+    hash.0
+}
+
+/// What a child does: the hash on both dialects, `repeats` times over.
+fn compute(repeats: usize) -> String {
+    let hashes = Api::ALL.map(|api| {
+        let context = headless(api);
+        let renderer = context.device().capabilities().renderer;
+        if let (true, Ok(width)) = (renderer.contains("llvmpipe"), std::env::var("LP_NATIVE_VECTOR_WIDTH")) {
+            assert!(renderer.contains(&format!("{width} bits")), "{renderer} has not heard of {width} bits");
+        }
+        let mut inputs = Inputs::new(context.device());
+        // Whatever else the library computes joins here.
+        let mut all = || [inputs.hash(), hash_of_solve(context.device())];
+        let first = all();
+        for i in 1..repeats {
+            assert_eq!(all(), first, "repetition {i} on {api}");
+        }
+        format!("{api} {:016x} {:016x}", first[0], first[1])
+    });
+    hashes.join(", ")
+}
+
+/// Runs one test of this binary in a process of its own; returns what it printed, or fails with all of it.
+fn run_again(test: &str, variables: &[(&str, &str)]) -> String {
+    let binary = std::env::current_exe().unwrap();
+    let output = Command::new(binary)
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env(CHILD, "1")
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let [out, err] = [output.stdout, output.stderr].map(|s| String::from_utf8_lossy(&s).into_owned());
+    assert!(output.status.success(), "{test} with {variables:?}: {}\n{out}\n{err}", output.status);
+    assert!(out.contains("1 passed"), "{test} with {variables:?} ran nothing:\n{out}\n{err}");
+    out
+}
+
+/// Figure D1.
+#[test]
+fn one_hash_for_all_threads_and_vector_widths() {
+    if std::env::var_os(CHILD).is_some() {
+        let repeats = std::env::var("TEXLA_TEST_REPEATS").unwrap().parse().unwrap();
+        // On a line of its own, whatever the test harness has printed before it.
+        println!("\n{MARK}{}", compute(repeats));
+        return;
+    }
+    let mut hashes = Vec::new();
+    for threads in ["0", "1", "2"] {
+        for width in ["128", "256"] {
+            // All hundred repetitions in the configuration that a two-core machine has by itself.
+            let repeats = if (threads, width) == ("2", "256") { "100" } else { "3" };
+            let variables = [
+                ("LP_NUM_THREADS", threads),
+                ("LP_NATIVE_VECTOR_WIDTH", width),
+                ("TEXLA_TEST_REPEATS", repeats),
+            ];
+            let out = run_again("one_hash_for_all_threads_and_vector_widths", &variables);
+            let hash = out.lines().find_map(|l| l.strip_prefix(MARK)).expect("a hash").to_owned();
+            hashes.push((threads, width, hash));
+        }
+    }
+    let first = &hashes[0].2;
+    assert!(hashes.iter().all(|(_, _, hash)| hash == first), "{hashes:#?}");
+}
+
+/// Operations and reductions within their bounds; for any driver.
+fn check_bounds(dev: &Device) {
+    let n = fitting(dev, 5_003);
+    let (x, y, z) = (wide_range(1, n, 10), wide_range(2, n, 10), nonzero(3, n));
+    let [xs, ys, zs] = [&x, &y, &z].map(|v| Vector::from_slice(dev, v).unwrap());
+    let [x, y, z] = [x, y, z].map(|v| widen(&v));
+    let mut out = Vector::zeros(dev, n).unwrap();
+    let a = 0.723_456_7;
+
+    ops::mul(&mut out, &xs, &ys).unwrap();
+    let want = reference::mul(&x, &y);
+    assert_componentwise("mul", &out.read().unwrap(), &want, &bounds::ulp_bounds(&want, 0.5));
+    ops::div(&mut out, &xs, &zs).unwrap();
+    let want = reference::div(&x, &z);
+    assert_componentwise("div", &out.read().unwrap(), &want, &bounds::ulp_bounds(&want, DIV_ULPS));
+    ops::abs(&mut out, &ys).unwrap();
+    let mut roots = Vector::zeros(dev, n).unwrap();
+    ops::sqrt(&mut roots, &out).unwrap();
+    let want = reference::sqrt(&reference::abs(&y));
+    assert_componentwise("sqrt", &roots.read().unwrap(), &want, &bounds::ulp_bounds(&want, SQRT_ULPS));
+    ops::axpy(&mut out, a, &xs, &ys).unwrap();
+    let want = reference::axpy(f64::from(a), &x, &y);
+    let sums = reference::axpy(f64::from(a), &reference::abs(&x), &reference::abs(&y));
+    let bound: Vec<_> = sums.iter().map(|s| product_bound(*s, 2)).collect();
+    assert_componentwise("axpy", &out.read().unwrap(), &want, &bound);
+
+    let (c, d) = cancelling_pair(4, n);
+    let [cs, ds] = [&c, &d].map(|v| Vector::from_slice(dev, v).unwrap());
+    let [c, d] = [c, d].map(|v| widen(&v));
+    let chain = ReducePlan::new(cs.extent(), Window::DEFAULT).longest_chain() as usize;
+    let bound = bounds::reduction_bound(chain, reference::abs_dot(&c, &d));
+    assert_within("dot", ops::dot(&cs, &ds).unwrap().read().unwrap(), reference::dot(&c, &d), bound);
+    let bound = bounds::reduction_bound(chain, reference::abs_sum(&c));
+    assert_within("sum", ops::sum(&cs).unwrap().read().unwrap(), reference::sum(&c), bound);
+    let largest = ops::max_abs(&cs).unwrap().read().unwrap();
+    assert_eq!(f64::from(largest), reference::max_abs(&c));
+}
+
+/// Figure D2: Mesa's other rasteriser, which shares no code with the first below the shader compiler's front end.
+#[test]
+fn bounds_hold_on_another_driver() {
+    if std::env::var_os(CHILD).is_some() {
+        for api in Api::ALL {
+            let context = headless(api);
+            let renderer = context.device().capabilities().renderer;
+            assert!(renderer.contains("softpipe"), "asked for softpipe, got {renderer}");
+            check_bounds(context.device());
+        }
+        return;
+    }
+    run_again("bounds_hold_on_another_driver", &[("GALLIUM_DRIVER", "softpipe")]);
+}

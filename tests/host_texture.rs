@@ -1,0 +1,243 @@
+//! Textures that cross the border: the host's as inputs of texla, texla's as inputs of the host.
+#![allow(unsafe_code)]
+
+mod common;
+
+use common::bounds::{assert_within, product_bounds, reduction_bound};
+use common::harness::{assert_padded, on_both};
+use common::random::uniform;
+use common::{bounds, reference};
+use glow::HasContext;
+use texla::ops::{self, ReducePlan, Window};
+use texla::{Device, Error, Extent, Vector};
+
+/// A float texture made by the host, deleted by the host; dropping it asserts that it still exists.
+struct HostTexture {
+    gl: std::sync::Arc<glow::Context>,
+    raw: glow::NativeTexture,
+    extent: Extent,
+}
+
+impl HostTexture {
+    fn new(dev: &Device, width: u32, height: u32, values: &[f32]) -> Self {
+        let gl = dev.glow();
+        let bytes = bytemuck::cast_slice(values);
+        // SAFETY: the context is current, since the device has just been used; the slice covers the texture.
+        let raw = unsafe {
+            let raw = gl.create_texture().unwrap();
+            gl.bind_texture(glow::TEXTURE_2D, Some(raw));
+            let data = glow::PixelUnpackData::Slice(Some(bytes));
+            let (w, h, internal) = (width as i32, height as i32, glow::RGBA32F as i32);
+            gl.tex_image_2d(glow::TEXTURE_2D, 0, internal, w, h, 0, glow::RGBA, glow::FLOAT, data);
+            gl.tex_parameter_i32(glow::TEXTURE_2D, glow::TEXTURE_MAX_LEVEL, 0);
+            gl.bind_texture(glow::TEXTURE_2D, None);
+            raw
+        };
+        HostTexture { gl, raw, extent: Extent::new(width, height) }
+    }
+
+    /// The texture as a vector of all its channels.
+    fn borrow(&self, dev: &Device) -> texla::Result<Vector> {
+        // SAFETY: complete, of this extent, in this context, and outlives the vectors of these tests.
+        unsafe { Vector::from_texture(dev, self.raw, self.extent, self.extent.area() as usize * 4) }
+    }
+
+    fn read(&self) -> Vec<f32> {
+        read_as_host(&self.gl, self.raw, self.extent)
+    }
+}
+
+impl Drop for HostTexture {
+    fn drop(&mut self) {
+        // SAFETY: the context is current; the texture is the host's own.
+        unsafe {
+            assert!(self.gl.is_texture(self.raw), "texla deleted the host's texture");
+            self.gl.delete_texture(self.raw);
+        }
+    }
+}
+
+/// What a host reads from a texture through a framebuffer of its own.
+fn read_as_host(gl: &glow::Context, texture: glow::NativeTexture, extent: Extent) -> Vec<f32> {
+    let mut out = vec![0.0f32; extent.area() as usize * 4];
+    // SAFETY: the context is current; RGBA floats of the whole extent fill the slice.
+    unsafe {
+        let framebuffer = gl.create_framebuffer().unwrap();
+        gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
+        let (target, point) = (glow::FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
+        gl.framebuffer_texture_2d(target, point, glow::TEXTURE_2D, Some(texture), 0);
+        assert_eq!(gl.check_framebuffer_status(target), glow::FRAMEBUFFER_COMPLETE);
+        let data = glow::PixelPackData::Slice(Some(bytemuck::cast_slice_mut(&mut out)));
+        gl.read_pixels(0, 0, extent.width as i32, extent.height as i32, glow::RGBA, glow::FLOAT, data);
+        gl.bind_framebuffer(glow::FRAMEBUFFER, None);
+        gl.delete_framebuffer(framebuffer);
+        assert_eq!(gl.get_error(), glow::NO_ERROR);
+    }
+    out
+}
+
+/// Odd widths, powers of two, strips: folds that no vector of texla's own has.
+const EXTENTS: [(u32, u32); 8] = [(5, 3), (3, 5), (1, 3), (7, 1), (1, 1), (4, 4), (8, 1), (2, 7)];
+
+#[test]
+fn a_host_texture_is_an_input_like_any_other() {
+    on_both(|dev| {
+        for (w, h) in EXTENTS {
+            let n = (4 * w * h) as usize;
+            let (a, b) = (uniform(1, n), uniform(2, n));
+            let (a64, b64) = (reference::widen(&a), reference::widen(&b));
+            let host = HostTexture::new(dev, w, h, &a);
+            let x = host.borrow(dev).unwrap();
+            let y = Vector::from_slice(dev, &b).unwrap();
+            assert_eq!(x.read().unwrap(), a);
+
+            let mut out = Vector::filled(dev, n, 9.0).unwrap();
+            ops::copy(&mut out, &x).unwrap();
+            assert_eq!(out.read().unwrap(), a);
+            assert_padded(&out, "copy of a host texture");
+            for (p, q, name) in [(&x, &y, "host, own"), (&y, &x, "own, host"), (&x, &x, "host, host")] {
+                let [p64, q64] = [p, q]
+                    .map(|v| if v.extent() == x.extent() && v.texture() == host.raw { &a64 } else { &b64 });
+                ops::axpy(&mut out, 0.5, p, q).unwrap();
+                let want = reference::axpy(0.5, p64, q64);
+                let sums = reference::axpy(0.5, &reference::abs(p64), &reference::abs(q64));
+                let bound = product_bounds(&sums, std::iter::repeat_n(2, n));
+                bounds::assert_componentwise(name, &out.read().unwrap(), &want, &bound);
+                assert_padded(&out, name);
+
+                let got = ops::dot(p, q).unwrap().read().unwrap();
+                let longest = [x.extent(), y.extent()]
+                    .map(|e| ReducePlan::new(e, Window::DEFAULT).longest_chain())
+                    .into_iter()
+                    .max();
+                let bound = reduction_bound(longest.unwrap() as usize, reference::abs_dot(p64, q64));
+                assert_within(name, got, reference::dot(p64, q64), bound);
+            }
+            let chain = ReducePlan::new(x.extent(), Window::DEFAULT).longest_chain() as usize;
+            let bound = reduction_bound(chain, reference::abs_sum(&a64));
+            assert_within("sum", ops::sum(&x).unwrap().read().unwrap(), reference::sum(&a64), bound);
+            let largest = ops::max_element(&x).unwrap().read().unwrap();
+            assert_eq!(f64::from(largest), reference::max(&a64));
+        }
+    });
+}
+
+#[test]
+fn a_host_texture_is_no_target() {
+    on_both(|dev| {
+        let values = uniform(1, 60);
+        let host = HostTexture::new(dev, 5, 3, &values);
+        let x = Vector::filled(dev, 60, 1.0).unwrap();
+        let mut borrowed = host.borrow(dev).unwrap();
+        let refusals = [
+            ops::fill(&mut borrowed, 1.0),
+            ops::copy(&mut borrowed, &x),
+            ops::add(&mut borrowed, &x, &x),
+            ops::scale(&mut borrowed, 2.0),
+            borrowed.write(&[1.0; 60]),
+            borrowed.set_zero(),
+        ];
+        for (i, refusal) in refusals.iter().enumerate() {
+            assert!(matches!(refusal, Err(Error::Unsupported { .. })), "{i}: {refusal:?}");
+        }
+        assert_eq!(borrowed.read().unwrap(), values);
+        assert_eq!(borrowed.texture(), host.raw);
+        assert_eq!(host.read(), values);
+    });
+}
+
+#[test]
+fn wrong_lengths_and_extents_are_refused() {
+    on_both(|dev| {
+        let host = HostTexture::new(dev, 5, 3, &[1.0; 60]);
+        for length in [0, 59, 61, 15] {
+            // SAFETY: the texture is complete, of this extent and alive.
+            let e = unsafe { Vector::from_texture(dev, host.raw, host.extent, length) }.unwrap_err();
+            let (op, operand) = ("Vector::from_texture", "length");
+            assert_eq!(e, Error::LengthMismatch { op, operand, found: length, expected: 60 });
+        }
+        // SAFETY: refused for its length before the texture is looked at.
+        let e = unsafe { Vector::from_texture(dev, host.raw, Extent::new(0, 3), 0) }.unwrap_err();
+        assert!(matches!(e, Error::LengthMismatch { .. }), "{e}");
+        // OpenGL ES 3.0 has no query for a texture's size.
+        let asked = !dev.capabilities().version.contains("OpenGL ES 3.0");
+        for (w, h) in [(3, 5), (15, 1), (6, 3), (5, 4)] {
+            let n = (4 * w * h) as usize;
+            // SAFETY: complete and alive; the wrong extent is refused, or only held here and never read.
+            let made = unsafe { Vector::from_texture(dev, host.raw, Extent::new(w, h), n) };
+            assert_eq!(made.is_err(), asked, "{w}x{h}: {made:?}");
+            assert!(made.err().is_none_or(|e| matches!(e, Error::Unsupported { .. })));
+        }
+        assert_eq!(host.read(), [1.0; 60]);
+    });
+}
+
+/// Figure B2, through the one door that the borrow checker does not watch.
+#[test]
+fn an_alias_of_the_target_is_refused() {
+    on_both(|dev| {
+        let mut x = Vector::filled(dev, 16, 1.0).unwrap();
+        // SAFETY: the texture is texla's own, complete, 2x2, and lives longer than its alias.
+        let alias = unsafe { Vector::from_texture(dev, x.texture(), x.extent(), 16) }.unwrap();
+        let e = ops::add(&mut x, &alias, &alias).unwrap_err();
+        assert_eq!(e, Error::Feedback { kernel: "add".into(), input: "x".into() });
+        assert_eq!(x.read().unwrap(), [1.0; 16]);
+    });
+}
+
+/// A program of the host's that copies `picture` into the red channel and its own extent into the others.
+const HOST_FRAGMENT: &str = "uniform sampler2D picture;
+out vec4 colour;
+void main() { colour = texture(picture, gl_FragCoord.xy / vec2(textureSize(picture, 0))); }";
+
+#[test]
+fn the_host_can_sample_a_texture_handed_out() {
+    on_both(|dev| {
+        let values = uniform(5, 61);
+        let x = Vector::from_slice(dev, &values).unwrap();
+        let (gl, extent) = (dev.glow(), x.extent());
+        let (w, h) = (extent.width, extent.height);
+        let target = HostTexture::new(dev, w, h, &vec![0.0; extent.area() as usize * 4]);
+        let header = match dev.api() {
+            texla::gl::Api::Gl33 => "#version 330 core\n",
+            texla::gl::Api::Es30 => "#version 300 es\nprecision highp float;\nprecision highp sampler2D;\n",
+        };
+        let vertex = "void main() {
+            gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0);
+        }";
+        // SAFETY: the context is current; plain drawing with objects of the host's own and no sampler object.
+        unsafe {
+            let program = gl.create_program().unwrap();
+            for (kind, body) in [(glow::VERTEX_SHADER, vertex), (glow::FRAGMENT_SHADER, HOST_FRAGMENT)] {
+                let shader = gl.create_shader(kind).unwrap();
+                gl.shader_source(shader, &format!("{header}{body}"));
+                gl.compile_shader(shader);
+                assert!(gl.get_shader_compile_status(shader), "{}", gl.get_shader_info_log(shader));
+                gl.attach_shader(program, shader);
+                gl.delete_shader(shader);
+            }
+            gl.link_program(program);
+            let array = gl.create_vertex_array().unwrap();
+            let framebuffer = gl.create_framebuffer().unwrap();
+            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
+            let (kind, point) = (glow::FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
+            gl.framebuffer_texture_2d(kind, point, glow::TEXTURE_2D, Some(target.raw), 0);
+            gl.use_program(Some(program));
+            gl.bind_vertex_array(Some(array));
+            gl.bind_texture(glow::TEXTURE_2D, Some(x.texture()));
+            gl.viewport(0, 0, w as i32, h as i32);
+            gl.draw_arrays(glow::TRIANGLES, 0, 3);
+            gl.bind_framebuffer(glow::FRAMEBUFFER, None);
+            gl.use_program(None);
+            gl.bind_vertex_array(None);
+            gl.bind_texture(glow::TEXTURE_2D, None);
+            gl.delete_framebuffer(framebuffer);
+            gl.delete_vertex_array(array);
+            gl.delete_program(program);
+            assert_eq!(gl.get_error(), glow::NO_ERROR);
+        }
+        assert_eq!(target.read()[..61], values);
+        // The host's drawing has not disturbed texla.
+        assert_eq!(x.read().unwrap(), values);
+    });
+}

@@ -1,0 +1,372 @@
+//! Reductions: the plan by itself, the figures' error bound, exactness, and what they cost.
+
+mod common;
+
+use common::bounds::{DIV_ULPS, SQRT_ULPS, U, assert_within, gamma, reduction_bound, ulp};
+use common::harness::{fitting, lengths, on_both};
+use common::random::{any_bits, cancelling, cancelling_pair, uniform, wide_range};
+use common::reference::{self, widen};
+use proptest::prelude::*;
+use texla::ops::{self, ReducePlan, Reduction, Window, reduce};
+use texla::{Device, Error, Extent, Scalar, Shape, Vector};
+
+/// Windows of the papers, of the library, and of every awkward kind.
+fn windows() -> Vec<Window> {
+    [(2, 2), (16, 16), (3, 5), (1, 2), (2, 1), (64, 1), (1, 64), (7, 3)]
+        .map(|(w, h)| Window::new(w, h).unwrap())
+        .to_vec()
+}
+
+// --- the plan, without any GL ---
+
+/// Checks one plan by carrying out its windows on counts: how many elements each texel holds, and through how many
+/// additions the worst of them went.
+fn follow(extent: Extent, window: Window) {
+    let plan = ReducePlan::new(extent, window);
+    let stages = plan.stages();
+    assert_eq!(stages.first().map(|s| s.source), Some(extent));
+    assert_eq!(stages.last().map(|s| s.target), Some(Extent::new(1, 1)));
+    let mut held = vec![(1u64, 0u64); extent.area() as usize];
+    for (i, stage) in stages.iter().enumerate() {
+        let (source, target) = (stage.source, stage.target);
+        assert!(stages.get(i + 1).is_none_or(|next| next.source == target), "a gap after stage {i}");
+        assert!(target.width <= source.width && target.height <= source.height);
+        assert!(target.area() < source.area() || source.area() == 1, "stage {i} does not shrink {source}");
+        let mut next = Vec::new();
+        for y in 0..target.height {
+            for x in 0..target.width {
+                let range = |at: u32, side: u32, end: u32| at * side..((at + 1) * side).min(end);
+                let (columns, rows) = (
+                    range(x, stage.window.width, source.width),
+                    range(y, stage.window.height, source.height),
+                );
+                let inside = rows.flat_map(|j| columns.clone().map(move |i| (j * source.width + i) as usize));
+                let window: Vec<_> = inside.map(|t| held[t]).collect();
+                assert!(!window.is_empty(), "texel ({x}, {y}) of stage {i} combines nothing");
+                let deepest = window.iter().map(|h| h.1).max().unwrap();
+                next.push((window.iter().map(|h| h.0).sum(), deepest + window.len() as u64 - 1));
+            }
+        }
+        held = next;
+    }
+    // As many elements as there were, and windows that do not overlap: each exactly once.
+    assert_eq!(held[0].0, extent.area());
+    // Two more additions for the lanes.
+    assert_eq!(plan.longest_chain(), held[0].1 + 2, "{extent} by {window:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn plans_cover_everything_once(w in 1u32..300, h in 1u32..300, x in 1u32..40, y in 1u32..40) {
+        prop_assume!(x * y >= 2);
+        follow(Extent::new(w, h), Window::new(x, y).unwrap());
+    }
+}
+
+#[test]
+fn plans_of_strips_and_single_texels() {
+    for window in windows() {
+        for (w, h) in [(1, 1), (2, 1), (1, 2), (10_007, 1), (1, 10_007), (2, 4097), (4097, 2)] {
+            follow(Extent::new(w, h), window);
+        }
+    }
+}
+
+/// Windows far larger than any texture, and fields set without `Window::new`.
+#[test]
+fn plans_end_whatever_the_window() {
+    let extents =
+        [(1, 1), (5, 3), (16_384, 16_384), (u32::MAX, u32::MAX), (0, 0)].map(|(w, h)| Extent::new(w, h));
+    let sides = [0, 1, 2, 70_000, u32::MAX];
+    for extent in extents {
+        for window in sides.iter().flat_map(|&width| sides.map(|height| Window { width, height })) {
+            let plan = ReducePlan::new(extent, window);
+            assert_eq!(
+                plan.stages().last().map(|s| s.target),
+                Some(Extent::new(1, 1)),
+                "{extent} by {window:?}"
+            );
+            let fits =
+                |s: &reduce::Stage| s.window.width <= s.source.width && s.window.height <= s.source.height;
+            assert!(plan.stages().iter().all(fits), "{plan:?}");
+            assert!(plan.longest_chain() >= 2);
+        }
+    }
+    for (w, h) in [(0, 0), (0, 5), (5, 0), (1, 1)] {
+        assert!(matches!(Window::new(w, h), Err(Error::Parameter { .. })), "{w}x{h}");
+    }
+}
+
+// --- sums ---
+
+fn chain(x: &Vector, window: Window) -> usize {
+    ReducePlan::new(x.extent(), window).longest_chain() as usize
+}
+
+fn reduced(reduction: Reduction, x: &Vector, y: Option<&Vector>, window: Window) -> f32 {
+    let mut out = Scalar::zero(x.device()).unwrap();
+    reduce::reduce_into(&mut out, reduction, x, y, window).unwrap();
+    out.read().unwrap()
+}
+
+/// Sum and dot product of these values within figure E2, for one window.
+fn check_sums(dev: &Device, x: &[f32], y: &[f32], window: Window) {
+    let [xs, ys] = [x, y].map(|v| Vector::from_slice(dev, v).unwrap());
+    let (x, y) = (widen(x), widen(y));
+    let d = chain(&xs, window);
+    let name = format!("sum of {} by {window:?}", x.len());
+    let bound = reduction_bound(d, reference::abs_sum(&x));
+    assert_within(&name, reduced(Reduction::Sum, &xs, None, window), reference::sum(&x), bound);
+    let bound = reduction_bound(d, reference::abs_dot(&x, &y));
+    assert_within(&name, reduced(Reduction::Dot, &xs, Some(&ys), window), reference::dot(&x, &y), bound);
+}
+
+#[test]
+fn sums_of_every_length_are_within_their_bound() {
+    on_both(|dev| {
+        for n in lengths(dev, 20_000) {
+            for window in windows() {
+                check_sums(dev, &uniform(n as u64, n), &wide_range(n as u64 + 1, n, 10), window);
+            }
+        }
+    });
+}
+
+#[test]
+fn cancelling_sums_are_within_their_bound() {
+    on_both(|dev| {
+        for n in [2, 5, 50, 1009, fitting(dev, 65_537)] {
+            for window in windows() {
+                let (x, y) = cancelling_pair(n as u64, n);
+                check_sums(dev, &x, &y, window);
+                check_sums(dev, &cancelling(n as u64, n), &vec![1.0; n], window);
+            }
+        }
+    });
+}
+
+#[test]
+fn long_sums_are_within_their_bound() {
+    on_both(|dev| {
+        let n = fitting(dev, 1 << 22);
+        let (x, y) = cancelling_pair(22, n);
+        check_sums(dev, &x, &y, Window::DEFAULT);
+        check_sums(dev, &cancelling(23, n - 1), &uniform(24, n - 1), Window::PAPERS);
+    });
+}
+
+/// The named functions are the default window.
+#[test]
+fn the_named_functions_agree_with_the_general_one() {
+    on_both(|dev| {
+        let [x, y] = [1, 2].map(|seed| Vector::from_slice(dev, &uniform(seed, 5003)).unwrap());
+        let by = |reduction, y| reduced(reduction, &x, y, Window::DEFAULT).to_bits();
+        let named = |s: texla::Result<Scalar>| s.unwrap().read().unwrap().to_bits();
+        assert_eq!(named(ops::sum(&x)), by(Reduction::Sum, None));
+        assert_eq!(named(ops::dot(&x, &y)), by(Reduction::Dot, Some(&y)));
+        assert_eq!(named(ops::max_element(&x)), by(Reduction::Max, None));
+        assert_eq!(named(ops::min_element(&x)), by(Reduction::Min, None));
+        assert_eq!(named(ops::max_abs(&x)), by(Reduction::MaxAbs, None));
+    });
+}
+
+#[test]
+fn windows_larger_than_the_texture_sum_everything() {
+    on_both(|dev| {
+        let x = Vector::from_slice(dev, &[1.0; 1009]).unwrap();
+        for (w, h) in
+            [(70_000, 70_000), (u32::MAX, 1), (1, u32::MAX), (u32::MAX, u32::MAX), (1 << 16, 1 << 15)]
+        {
+            assert_eq!(reduced(Reduction::Sum, &x, None, Window::new(w, h).unwrap()), 1009.0, "{w}x{h}");
+        }
+    });
+}
+
+// --- extremes ---
+
+#[test]
+fn extremes_are_exact() {
+    on_both(|dev| {
+        for n in lengths(dev, 20_000).into_iter().filter(|n| *n > 0) {
+            let mixed = any_bits(n as u64, n);
+            let positive: Vec<_> = mixed.iter().map(|v| v.abs()).collect();
+            let negative: Vec<_> = mixed.iter().map(|v| -v.abs()).collect();
+            for values in [mixed, positive, negative] {
+                let x = Vector::from_slice(dev, &values).unwrap();
+                let wide = widen(&values);
+                for window in [Window::DEFAULT, Window::PAPERS, Window::new(64, 1).unwrap()] {
+                    for (reduction, want) in [
+                        (Reduction::Max, reference::max(&wide)),
+                        (Reduction::Min, reference::min(&wide)),
+                        (Reduction::MaxAbs, reference::max_abs(&wide)),
+                    ] {
+                        let got = reduced(reduction, &x, None, window);
+                        assert_eq!(f64::from(got), want, "{reduction:?} of {n} by {window:?}");
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// The extreme in every single place, among neighbours of the opposite sign.
+#[test]
+fn no_place_is_overlooked() {
+    on_both(|dev| {
+        let n = 131;
+        let mut x = Vector::zeros(dev, n).unwrap();
+        for at in 0..n {
+            let mut values = vec![-2.0; n];
+            values[at] = -1.0;
+            x.write(&values).unwrap();
+            assert_eq!(reduced(Reduction::Max, &x, None, Window::PAPERS), -1.0, "at {at}");
+            assert_eq!(reduced(Reduction::Sum, &x, None, Window::PAPERS), 1.0 - 2.0 * n as f32);
+            values.iter_mut().for_each(|v| *v = -*v);
+            x.write(&values).unwrap();
+            assert_eq!(reduced(Reduction::Min, &x, None, Window::PAPERS), 1.0, "at {at}");
+        }
+    });
+}
+
+#[test]
+fn no_elements_at_all() {
+    on_both(|dev| {
+        let x = Vector::zeros(dev, 0).unwrap();
+        assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 0.0);
+        assert_eq!(ops::dot(&x, &x).unwrap().read().unwrap(), 0.0);
+        assert_eq!(ops::max_abs(&x).unwrap().read().unwrap(), 0.0);
+        assert_eq!(ops::norm2(&x).unwrap().read().unwrap(), 0.0);
+        for e in [ops::max_element(&x).map(drop), ops::min_element(&x).map(drop)] {
+            assert!(matches!(e, Err(Error::Parameter { op: "reduce", name: "x.len()", .. })), "{e:?}");
+        }
+    });
+}
+
+// --- the norm ---
+
+fn check_norm(dev: &Device, values: &[f32]) {
+    let x = Vector::from_slice(dev, values).unwrap();
+    let want = reference::norm2(&widen(values));
+    // Half the error of the sum of squares, the root, and a division by a power of two. What is flushed of the
+    // squares was less than 2^-126 of the largest, each.
+    let d = chain(&x, Window::DEFAULT);
+    let flushed = values.len() as f64 * 2f64.powi(-126);
+    let bound = (gamma(d + 1) + flushed + U * U) * want + (SQRT_ULPS + DIV_ULPS) * ulp(want);
+    let got = ops::norm2(&x).unwrap().read().unwrap();
+    assert_within(&format!("norm of {} values like {:e}", values.len(), values[0]), got, want, bound);
+}
+
+#[test]
+fn norms_neither_overflow_nor_vanish() {
+    on_both(|dev| {
+        for n in [1, 2, 5, 50, 1009, fitting(dev, 100_003)] {
+            for magnitude in [1.0, 1e-19, 1e19, 1e-30, 1e30, 1e-37, 1e35, 2f32.powi(60), 2f32.powi(-60)] {
+                let mut values: Vec<_> = uniform(n as u64, n).iter().map(|v| v * magnitude).collect();
+                // The products must stay normal floats for the twin's sake.
+                values.iter_mut().filter(|v| !v.is_normal()).for_each(|v| *v = 0.0);
+                values[0] = magnitude;
+                check_norm(dev, &values);
+            }
+            check_norm(dev, &wide_range(n as u64, n, 40));
+            let mut mixed = vec![1e-30; n];
+            mixed[n / 2] = 1e30;
+            check_norm(dev, &mixed);
+        }
+        check_norm(dev, &[f32::MAX]);
+        check_norm(dev, &[f32::MIN_POSITIVE, 0.0, -f32::MIN_POSITIVE]);
+        let zeros = Vector::zeros(dev, 1009).unwrap();
+        assert_eq!(ops::norm2(&zeros).unwrap().read().unwrap(), 0.0);
+    });
+}
+
+/// Figure E7 in the small: a power of two goes through the norm unchanged.
+#[test]
+fn norms_scale_with_powers_of_two() {
+    on_both(|dev| {
+        let values = uniform(3, 1009);
+        let norm = |scale: f32| {
+            let scaled: Vec<_> = values.iter().map(|v| v * scale).collect();
+            ops::norm2(&Vector::from_slice(dev, &scaled).unwrap()).unwrap().read().unwrap()
+        };
+        let plain = norm(1.0);
+        for exponent in [-60, -30, -1, 1, 30, 60] {
+            let scale = 2f32.powi(exponent);
+            assert_eq!(norm(scale).to_bits(), (plain * scale).to_bits(), "2^{exponent}");
+        }
+    });
+}
+
+// --- cost and repetition ---
+
+#[test]
+fn results_stay_on_the_device_until_they_are_read() {
+    on_both(|dev| {
+        for n in [1, 5, 1009, fitting(dev, 100_003)] {
+            let x = Vector::filled(dev, n, 1.0).unwrap();
+            for window in windows() {
+                let stages = ReducePlan::new(x.extent(), window).stages().len() as u64;
+                let mut out = Scalar::zero(dev).unwrap();
+                let before = dev.counters();
+                reduce::reduce_into(&mut out, Reduction::Dot, &x, Some(&x), window).unwrap();
+                let done = dev.counters().since(&before);
+                assert_eq!((done.draws, done.readbacks, done.async_checks, done.uploads), (stages, 0, 0, 0));
+                assert!(done.passes <= stages);
+                assert_eq!(out.read().unwrap(), n as f32);
+                assert_eq!(dev.counters().since(&before).readbacks, 1);
+            }
+            let before = dev.counters();
+            let _norm = ops::norm2(&x).unwrap();
+            let stages = ReducePlan::new(x.extent(), Window::DEFAULT).stages().len() as u64;
+            let done = dev.counters().since(&before);
+            assert_eq!((done.draws, done.readbacks), (2 * stages, 0));
+        }
+    });
+}
+
+/// Figure D1 within a process; tests/determinism.rs looks across processes.
+#[test]
+fn repetition_changes_no_bit() {
+    on_both(|dev| {
+        let n = fitting(dev, 100_003);
+        let (x, y) = cancelling_pair(7, n);
+        let [x, y] = [x, y].map(|v| Vector::from_slice(dev, &v).unwrap());
+        let once = || {
+            let results = [ops::sum(&x), ops::dot(&x, &y), ops::norm2(&x), ops::max_abs(&y)];
+            results.map(|s| s.unwrap().read().unwrap().to_bits())
+        };
+        let first = once();
+        for _ in 0..20 {
+            assert_eq!(once(), first);
+        }
+    });
+}
+
+#[test]
+fn scratch_is_reused() {
+    on_both(|dev| {
+        let x = Vector::filled(dev, fitting(dev, 100_003), 1.0).unwrap();
+        drop(ops::norm2(&x).unwrap());
+        let before = dev.pool_stats().allocated;
+        for _ in 0..10 {
+            drop(ops::norm2(&x).unwrap());
+        }
+        assert_eq!(dev.pool_stats().allocated, before);
+    });
+}
+
+#[test]
+fn operands_that_do_not_fit_are_named() {
+    on_both(|dev| {
+        let [five, six] = [5, 6].map(|n| Vector::filled(dev, n, 1.0).unwrap());
+        let (op, operand) = ("reduce", "y");
+        let (found, expected) = (Shape::column(6), Shape::column(5));
+        assert_eq!(ops::dot(&five, &six).err(), Some(Error::ShapeMismatch { op, operand, found, expected }));
+        let mut out = Scalar::zero(dev).unwrap();
+        for (reduction, y) in [(Reduction::Sum, Some(&five)), (Reduction::Dot, None)] {
+            let e = reduce::reduce_into(&mut out, reduction, &five, y, Window::DEFAULT).unwrap_err();
+            assert!(matches!(e, Error::Parameter { op: "reduce", name: "y", .. }), "{e}");
+        }
+    });
+}
