@@ -86,7 +86,7 @@ fn code(text: &str) -> String {
     let strip = |line: &str| {
         let at = line.match_indices("//").map(|(i, _)| i);
         // Not inside a string: an even number of quotes stands before it.
-        let at = at.into_iter().find(|i| line[..*i].matches('"').count() % 2 == 0);
+        let at = at.into_iter().find(|i| line[..*i].matches('"').count().is_multiple_of(2));
         line[..at.unwrap_or(line.len())].to_owned()
     };
     text.lines().map(strip).collect::<Vec<_>>().join("\n")

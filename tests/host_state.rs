@@ -11,9 +11,14 @@ use common::hostile::{HOSTILE, Host};
 use common::random::uniform;
 use common::state::{assert_same, since, snapshot};
 use glow::HasContext;
+use texla::host::problems;
 use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Points, PointsKernel, Predicate};
-use texla::ops::{self, Reduction, Window};
-use texla::{Device, DeviceOptions, Error, Extent, Layout, Packed, Result, Scalar, Shape, Vector};
+use texla::ops::{self, Accurate, Combine, Reduction, Window};
+use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Stop};
+use texla::{
+    BandedMatrix, Device, DeviceOptions, Error, Extent, Layout, Packed, Result, Scalar, Shape, SparseFormat,
+    SparseMatrix, Vector,
+};
 
 texla::params! { struct Shift { by: f32 } }
 
@@ -182,6 +187,40 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     let pending = step!("read_async", out.read_async().unwrap());
     while step!("poll", pending.poll().unwrap()).is_none() {}
     keep!(step!("wait", pending.wait().unwrap()));
+
+    let csr = problems::poisson_2d(9, 7).to_csr();
+    let sparse = |format| SparseMatrix::from_csr(dev, csr.clone(), format).unwrap();
+    let banded = step!("BandedMatrix", BandedMatrix::from_csr(dev, csr.clone()).unwrap());
+    let gathered = step!("SparseMatrix, gathered", sparse(SparseFormat::Gather));
+    let scattered = step!("SparseMatrix, scattered", sparse(SparseFormat::Points));
+    let (x63, mut y63) = (Vector::from_slice(dev, &a[..63]).unwrap(), Vector::zeros(dev, 63).unwrap());
+    let accurate = Accurate { transposed: false, alpha: 1.0, x: &x63, plus: None };
+    step!("banded_product", ops::banded_product(&mut y63, Combine::Replace, 1.0, &banded, &x63).unwrap());
+    keep!(y63.read().unwrap());
+    step!("banded_accurate", ops::banded_accurate(&mut y63, &banded, accurate).unwrap());
+    keep!(y63.read().unwrap());
+    for matrix in [&gathered, &scattered] {
+        step!(
+            "sparse_product",
+            ops::sparse_product(&mut y63, Combine::AddTo(&x63), 0.5, matrix, &x63).unwrap()
+        );
+        keep!(y63.read().unwrap());
+    }
+    step!("sparse_accurate", ops::sparse_accurate(&mut y63, &gathered, accurate).unwrap());
+    keep!(y63.read().unwrap());
+    for schedule in [CgSchedule::Listing, CgSchedule::Merged] {
+        let params = CgParams { schedule, stop: Stop::relative(1e-4).check_every(4), ..CgParams::default() };
+        let solver = step!("ConjugateGradient::new", ConjugateGradient::new(&banded, params).unwrap());
+        step!("set_zero", y63.set_zero().unwrap());
+        let report = step!("solve", solver.solve(&mut y63, &x63).unwrap());
+        assert!(report.converged());
+        keep!(y63.read().unwrap());
+    }
+    let negative: Vec<f64> = csr.values().iter().map(|v| -v).collect();
+    let mut changed = BandedMatrix::from_csr(dev, csr.clone()).unwrap();
+    step!("set_values", changed.set_values(&negative).unwrap());
+    let solver = ConjugateGradient::new(&changed, CgParams::default()).unwrap();
+    fails!("breakdown", solver.solve(&mut y63, &x63), Error::Breakdown { .. });
 
     fails!(
         "shape",
