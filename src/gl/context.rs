@@ -26,6 +26,8 @@ pub trait CurrentContext {
 /// An object whose last handle is gone and which is deleted at the next entry.
 pub(crate) enum Dead {
     Texture(glow::NativeTexture),
+    /// A texture of the host's: it stays, but the framebuffers that hold it go. The host may give its name to another.
+    Borrowed(glow::NativeTexture),
     Buffer(glow::NativeBuffer),
     VertexArray(glow::NativeVertexArray),
     Program(glow::NativeProgram),
@@ -58,6 +60,8 @@ pub(crate) struct GlInner {
     pub shadow: RefCell<Shadow>,
     pub vertex_array: glow::NativeVertexArray,
     pub sampler: glow::NativeSampler,
+    /// Draw buffers of the device, whatever the limits say.
+    pub draw_buffers: u32,
     pub get_boolean_indexed: Option<super::state::GetBooleanIndexed>,
     pub lost: Cell<bool>,
     graveyard: RefCell<Vec<Dead>>,
@@ -129,6 +133,8 @@ impl Gl {
                 raw.sampler_parameter_i32(sampler, name, value as i32);
             }
         }
+        // SAFETY: as above.
+        let draw_buffers = unsafe { raw.get_parameter_i32(glow::MAX_DRAW_BUFFERS) }.max(1) as u32;
         let get_boolean_indexed = options.loader.as_ref().and_then(super::state::load_get_boolean_indexed);
         let gl = Gl(Rc::new(GlInner {
             raw,
@@ -140,6 +146,7 @@ impl Gl {
             shadow: RefCell::new(Shadow::default()),
             vertex_array,
             sampler,
+            draw_buffers,
             get_boolean_indexed,
             lost: Cell::new(false),
             graveyard: RefCell::new(Vec::new()),
@@ -302,7 +309,9 @@ impl GlInner {
             return;
         }
         let gone: Vec<_> =
-            dead.iter().filter_map(|d| if let Dead::Texture(t) = d { Some(*t) } else { None }).collect();
+            dead.iter()
+                .filter_map(|d| if let Dead::Texture(t) | Dead::Borrowed(t) = d { Some(*t) } else { None })
+                .collect();
         if !gone.is_empty() {
             let stale: Vec<_> = self
                 .framebuffers
@@ -325,6 +334,7 @@ impl GlInner {
                         self.raw.delete_texture(t);
                         self.ledger.change_live(|l| l.textures -= 1);
                     }
+                    Dead::Borrowed(t) => self.shadow.borrow_mut().forget_texture(t),
                     Dead::Buffer(b) => {
                         self.raw.delete_buffer(b);
                         self.ledger.change_live(|l| l.buffers -= 1);

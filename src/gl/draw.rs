@@ -71,9 +71,8 @@ impl Gl {
     fn use_viewport(&self, viewport: [i32; 4]) {
         let mut shadow = self.shadow.borrow_mut();
         if shadow.viewport != Some(viewport) {
-            let [x, y, w, h] = viewport;
             // SAFETY: the context is current inside a scope.
-            unsafe { self.raw.viewport(x, y, w, h) };
+            unsafe { super::state::set_viewport(&self.raw, viewport.map(|v| v as f32)) };
             shadow.viewport = Some(viewport);
         }
     }

@@ -157,9 +157,7 @@ impl Texture {
 
 impl Drop for Texture {
     fn drop(&mut self) {
-        if self.owned {
-            self.gl.discard(Dead::Texture(self.raw));
-        }
+        self.gl.discard(if self.owned { Dead::Texture(self.raw) } else { Dead::Borrowed(self.raw) });
     }
 }
 

@@ -31,6 +31,10 @@ const INCLUDES: &[Source<'static>] = &[
 /// Deepest nesting of includes.
 const DEEPEST: usize = 8;
 
+/// Line `n` of file `k` is numbered `k STRIDE + n`. The source-string number alone will not do: Mesa writes 0 for it in
+/// every message about more than a single token.
+const STRIDE: usize = 100_000;
+
 /// Text being put together, with the names behind its source-string numbers.
 pub(super) struct Assembly {
     pub text: String,
@@ -60,7 +64,7 @@ impl Assembly {
     fn expand(&mut self, source: Source<'_>, depth: usize) -> Result<()> {
         let number = self.files.len();
         self.files.push(source.name.to_owned());
-        self.text.push_str(&format!("#line 1 {number}\n"));
+        self.text.push_str(&format!("#line {} {number}\n", number * STRIDE + 1));
         for (i, line) in source.text.lines().enumerate() {
             let Some(rest) = line.trim_start().strip_prefix("#include") else {
                 self.text.push_str(line);
@@ -79,7 +83,7 @@ impl Assembly {
                 fail(format!("no file `{wanted}`, expected one of {}", known.join(", ")))
             })?;
             self.expand(*included, depth + 1)?;
-            self.text.push_str(&format!("#line {} {number}\n", i + 2));
+            self.text.push_str(&format!("#line {} {number}\n", number * STRIDE + i + 2));
         }
         Ok(())
     }
@@ -100,14 +104,14 @@ impl Assembly {
             None => ("", line),
         };
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let (number, after) = rest.split_at(digits);
+        let (_, after) = rest.split_at(digits);
         let line_digits = after.bytes().skip(1).take_while(u8::is_ascii_digit).count();
-        let file = number.parse::<usize>().ok().and_then(|n| self.files.get(n));
-        match (file, after.bytes().next()) {
-            (Some(file), Some(b':' | b'(')) if line_digits > 0 => {
+        match after.bytes().next() {
+            Some(b':' | b'(') if digits > 0 && line_digits > 0 => {
                 let (at, tail) = after.split_at(1 + line_digits);
-                let at = at.trim_start_matches([':', '(']);
-                format!("{prefix}{file}:{at}{}", tail.strip_prefix(')').unwrap_or(tail))
+                let place = at.trim_start_matches([':', '(']).parse::<usize>().unwrap_or(0);
+                let Some(file) = self.files.get(place / STRIDE) else { return line.to_owned() };
+                format!("{prefix}{file}:{}{}", place % STRIDE, tail.strip_prefix(')').unwrap_or(tail))
             }
             _ => line.to_owned(),
         }
@@ -122,9 +126,12 @@ mod tests {
     fn logs_point_at_the_file() {
         let mut a = Assembly::new("", "k");
         a.file(Source { name: "mine.frag", text: "a\nb" }).unwrap();
-        assert_eq!(a.explain("1:2(5): error: x"), "mine.frag:2(5): error: x");
-        assert_eq!(a.explain("1(2) : error C0000: x"), "mine.frag:2 : error C0000: x");
+        assert_eq!(a.explain("1:100002(5): error: x"), "mine.frag:2(5): error: x");
+        assert_eq!(a.explain("0:100002(5): error: x"), "mine.frag:2(5): error: x");
+        assert_eq!(a.explain("1(100002) : error C0000: x"), "mine.frag:2 : error C0000: x");
+        assert_eq!(a.explain("ERROR: 0:100002: x"), "ERROR: mine.frag:2: x");
         assert_eq!(a.explain("0:9(1): error"), "k (generated):9(1): error");
+        assert_eq!(a.explain("0:900001(1): error"), "0:900001(1): error");
         assert_eq!(a.explain("linking failed"), "linking failed");
     }
 

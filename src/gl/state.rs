@@ -3,11 +3,17 @@
 //! Each row says how a value is read, what texla needs it to be (the neutral value), and how it is written back.
 //! Texture units and the colour masks of higher draw buffers are saved when first touched inside a scope.
 
+mod table;
+
 use glow::HasContext;
+
+use table::{TABLE, Value, name, since};
 
 use super::api::Api;
 use super::context::{Gl, GlInner, Loader};
 use crate::error::{Error, Result};
+
+pub(super) use table::set_viewport;
 
 /// `glGetBooleani_v`, which glow does not offer and without which the masks of draw buffers past the first cannot
 /// be read.
@@ -19,252 +25,8 @@ pub(super) fn load_get_boolean_indexed(loader: &Loader) -> Option<GetBooleanInde
     (!address.is_null())
         .then(|| unsafe { std::mem::transmute::<*const std::ffi::c_void, GetBooleanIndexed>(address) })
 }
-
-/// A saved value of any of the kinds in the table.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Value {
-    Flag(bool),
-    Ints([i32; 4]),
-    Floats([f32; 4]),
-}
-
-/// One row of the table.
-struct Row {
-    /// Whether this context has the value at all.
-    exists: fn(&GlInner) -> bool,
-    read: unsafe fn(&glow::Context) -> Value,
-    /// Sets what texla's draws and transfers need.
-    neutral: unsafe fn(&glow::Context),
-    write: unsafe fn(&glow::Context, Value),
-}
-
-fn always(_: &GlInner) -> bool {
-    true
-}
-
-fn desktop(gl: &GlInner) -> bool {
-    gl.api == Api::Gl33
-}
-
-/// True from this desktop version or this ES version on; `(9, 9)` means never.
-fn since(gl: &GlInner, desktop: (u32, u32), es: (u32, u32)) -> bool {
-    gl.version >= if gl.api == Api::Gl33 { desktop } else { es }
-}
-
-/// A capability that is switched off (or on) while texla draws.
-macro_rules! switch {
-    ($cap:expr, $on:expr, $exists:expr) => {
-        Row {
-            exists: $exists,
-            read: |gl| unsafe { Value::Flag(gl.is_enabled($cap)) },
-            neutral: |gl| unsafe { if $on { gl.enable($cap) } else { gl.disable($cap) } },
-            write: |gl, v| unsafe { if v == Value::Flag(true) { gl.enable($cap) } else { gl.disable($cap) } },
-        }
-    };
-}
-
-/// A pixel-store integer with its neutral value.
-macro_rules! pixel_store {
-    ($name:expr, $neutral:expr, $exists:expr) => {
-        Row {
-            exists: $exists,
-            read: |gl| unsafe { Value::Ints([gl.get_parameter_i32($name), 0, 0, 0]) },
-            neutral: |gl| unsafe { gl.pixel_store_i32($name, $neutral) },
-            write: |gl, v| unsafe {
-                if let Value::Ints([i, ..]) = v {
-                    gl.pixel_store_i32($name, i);
-                }
-            },
-        }
-    };
-}
-
-/// A buffer binding that is cleared while texla works.
-macro_rules! buffer_binding {
-    ($query:expr, $target:expr) => {
-        Row {
-            exists: always,
-            read: |gl| unsafe { Value::Ints([gl.get_parameter_i32($query), 0, 0, 0]) },
-            neutral: |gl| unsafe { gl.bind_buffer($target, None) },
-            write: |gl, v| unsafe {
-                if let Value::Ints([i, ..]) = v {
-                    gl.bind_buffer($target, name(i).map(glow::NativeBuffer));
-                }
-            },
-        }
-    };
-}
-
-fn name(value: i32) -> Option<std::num::NonZeroU32> {
-    std::num::NonZeroU32::new(value as u32)
-}
-
 const CLAMP_READ_COLOR: u32 = 0x891C;
 const CLIP_ORIGIN: u32 = 0x935C;
-const PRIMITIVE_RESTART_FIXED_INDEX: u32 = 0x8D69;
-
-/// Everything texla touches, in the order in which it is restored. The vertex array stands before the array buffer
-/// and the framebuffers last, so that nothing written later changes an object of the host's.
-static TABLE: &[Row] = &[
-    // Written together with the program, so that a transform feedback of the host's stays paused meanwhile.
-    Row {
-        exists: always,
-        read: |gl| unsafe { Value::Ints([gl.get_parameter_i32(glow::CURRENT_PROGRAM), 0, 0, 0]) },
-        neutral: |gl| unsafe { gl.use_program(None) },
-        write: |gl, v| unsafe {
-            if let Value::Ints([i, ..]) = v {
-                gl.use_program(name(i).map(glow::NativeProgram));
-            }
-        },
-    },
-    Row {
-        exists: always,
-        read: |gl| unsafe { Value::Ints([gl.get_parameter_i32(glow::VERTEX_ARRAY_BINDING), 0, 0, 0]) },
-        neutral: |gl| unsafe { gl.bind_vertex_array(None) },
-        write: |gl, v| unsafe {
-            if let Value::Ints([i, ..]) = v {
-                gl.bind_vertex_array(name(i).map(glow::NativeVertexArray));
-            }
-        },
-    },
-    buffer_binding!(glow::ARRAY_BUFFER_BINDING, glow::ARRAY_BUFFER),
-    buffer_binding!(glow::PIXEL_PACK_BUFFER_BINDING, glow::PIXEL_PACK_BUFFER),
-    buffer_binding!(glow::PIXEL_UNPACK_BUFFER_BINDING, glow::PIXEL_UNPACK_BUFFER),
-    pixel_store!(glow::UNPACK_ALIGNMENT, 4, always),
-    pixel_store!(glow::UNPACK_ROW_LENGTH, 0, always),
-    pixel_store!(glow::UNPACK_SKIP_ROWS, 0, always),
-    pixel_store!(glow::UNPACK_SKIP_PIXELS, 0, always),
-    pixel_store!(glow::UNPACK_IMAGE_HEIGHT, 0, always),
-    pixel_store!(glow::UNPACK_SKIP_IMAGES, 0, always),
-    pixel_store!(glow::UNPACK_SWAP_BYTES, 0, desktop),
-    pixel_store!(glow::PACK_ALIGNMENT, 4, always),
-    pixel_store!(glow::PACK_ROW_LENGTH, 0, always),
-    pixel_store!(glow::PACK_SKIP_ROWS, 0, always),
-    pixel_store!(glow::PACK_SKIP_PIXELS, 0, always),
-    pixel_store!(glow::PACK_SWAP_BYTES, 0, desktop),
-    Row {
-        exists: always,
-        read: |gl| unsafe {
-            let mut v = [0; 4];
-            gl.get_parameter_i32_slice(glow::VIEWPORT, &mut v);
-            Value::Ints(v)
-        },
-        neutral: |_| {},
-        write: |gl, v| unsafe {
-            if let Value::Ints([x, y, w, h]) = v {
-                gl.viewport(x, y, w, h);
-            }
-        },
-    },
-    switch!(glow::SCISSOR_TEST, false, always),
-    switch!(glow::STENCIL_TEST, false, always),
-    switch!(glow::CULL_FACE, false, always),
-    switch!(glow::DITHER, false, always),
-    switch!(glow::POLYGON_OFFSET_FILL, false, always),
-    switch!(glow::RASTERIZER_DISCARD, false, always),
-    switch!(glow::SAMPLE_ALPHA_TO_COVERAGE, false, always),
-    switch!(glow::SAMPLE_COVERAGE, false, always),
-    switch!(glow::SAMPLE_MASK, false, |gl| since(gl, (3, 2), (3, 1))),
-    switch!(glow::SAMPLE_ALPHA_TO_ONE, false, desktop),
-    switch!(glow::COLOR_LOGIC_OP, false, desktop),
-    switch!(glow::DEPTH_CLAMP, false, desktop),
-    switch!(glow::FRAMEBUFFER_SRGB, false, desktop),
-    switch!(glow::LINE_SMOOTH, false, desktop),
-    switch!(glow::POLYGON_SMOOTH, false, desktop),
-    switch!(glow::PRIMITIVE_RESTART, false, desktop),
-    switch!(PRIMITIVE_RESTART_FIXED_INDEX, false, |gl| since(gl, (4, 3), (3, 0))),
-    switch!(glow::PROGRAM_POINT_SIZE, true, desktop),
-    switch!(glow::CLIP_DISTANCE0, false, desktop),
-    switch!(glow::CLIP_DISTANCE1, false, desktop),
-    switch!(glow::CLIP_DISTANCE2, false, desktop),
-    switch!(glow::CLIP_DISTANCE3, false, desktop),
-    switch!(glow::CLIP_DISTANCE4, false, desktop),
-    switch!(glow::CLIP_DISTANCE5, false, desktop),
-    switch!(glow::CLIP_DISTANCE6, false, desktop),
-    switch!(glow::CLIP_DISTANCE7, false, desktop),
-    switch!(glow::DEPTH_TEST, false, always),
-    Row {
-        exists: always,
-        read: |gl| unsafe { Value::Ints([gl.get_parameter_i32(glow::DEPTH_FUNC), 0, 0, 0]) },
-        neutral: |_| {},
-        write: |gl, v| unsafe {
-            if let Value::Ints([i, ..]) = v {
-                gl.depth_func(i as u32);
-            }
-        },
-    },
-    Row {
-        exists: always,
-        read: |gl| unsafe { Value::Flag(gl.get_parameter_bool(glow::DEPTH_WRITEMASK)) },
-        neutral: |gl| unsafe { gl.depth_mask(false) },
-        write: |gl, v| unsafe { gl.depth_mask(v == Value::Flag(true)) },
-    },
-    Row {
-        exists: always,
-        read: |gl| unsafe {
-            let mut v = [0.0; 4];
-            gl.get_parameter_f32_slice(glow::DEPTH_RANGE, &mut v);
-            Value::Floats(v)
-        },
-        neutral: |gl| unsafe { set_depth_range(gl, 0.0, 1.0) },
-        write: |gl, v| unsafe {
-            if let Value::Floats([near, far, ..]) = v {
-                set_depth_range(gl, near, far);
-            }
-        },
-    },
-    Row {
-        exists: always,
-        read: |gl| unsafe { Value::Floats([gl.get_parameter_f32(glow::LINE_WIDTH), 0.0, 0.0, 0.0]) },
-        neutral: |gl| unsafe { gl.line_width(1.0) },
-        write: |gl, v| unsafe {
-            if let Value::Floats([w, ..]) = v {
-                gl.line_width(w);
-            }
-        },
-    },
-    Row {
-        exists: desktop,
-        read: |gl| unsafe {
-            let mut v = [0; 4];
-            gl.get_parameter_i32_slice(glow::POLYGON_MODE, &mut v);
-            Value::Ints(v)
-        },
-        neutral: |gl| unsafe { gl.polygon_mode(glow::FRONT_AND_BACK, glow::FILL) },
-        write: |gl, v| unsafe {
-            if let Value::Ints([mode, ..]) = v {
-                gl.polygon_mode(glow::FRONT_AND_BACK, mode as u32);
-            }
-        },
-    },
-    // The framebuffers: both bindings, whatever is bound (0 is not the default framebuffer everywhere).
-    Row {
-        exists: always,
-        read: |gl| unsafe {
-            let draw = gl.get_parameter_i32(glow::DRAW_FRAMEBUFFER_BINDING);
-            Value::Ints([draw, gl.get_parameter_i32(glow::READ_FRAMEBUFFER_BINDING), 0, 0])
-        },
-        neutral: |_| {},
-        write: |gl, v| unsafe {
-            if let Value::Ints([draw, read, ..]) = v {
-                gl.bind_framebuffer(glow::DRAW_FRAMEBUFFER, name(draw).map(glow::NativeFramebuffer));
-                gl.bind_framebuffer(glow::READ_FRAMEBUFFER, name(read).map(glow::NativeFramebuffer));
-            }
-        },
-    },
-];
-
-/// Desktop GL before 4.1 has the f64 form alone, ES the f32 form alone.
-unsafe fn set_depth_range(gl: &glow::Context, near: f32, far: f32) {
-    // SAFETY: the caller's.
-    unsafe {
-        if gl.version().is_embedded {
-            gl.depth_range_f32(near, far);
-        } else {
-            gl.depth_range_f64(f64::from(near), f64::from(far));
-        }
-    }
-}
 
 /// Blend state of one draw buffer: enabled, source and destination factors, equations.
 #[derive(Clone, Copy)]
@@ -371,11 +133,28 @@ impl Drop for StateGuard {
     }
 }
 
-/// Two values change results, cannot be set through glow, and are not met in practice: say so instead of computing
-/// something else.
+/// Whether an active transform feedback can be asked for and paused: before GL 4.0 by an extension.
+fn feedback_can_pause(gl: &GlInner) -> bool {
+    since(gl, (4, 0), (3, 0)) || gl.raw.supported_extensions().contains("GL_ARB_transform_feedback2")
+}
+
+/// Values that would change results and that texla cannot change and put back, none of them met in practice: say so
+/// instead of computing something else.
 fn refuse_unrestorable(gl: &Gl) -> Result<()> {
     // SAFETY: the context is current.
     unsafe {
+        if !feedback_can_pause(gl) {
+            // A program cannot be changed, not even to itself, while the feedback is active.
+            let program = gl.raw.get_parameter_i32(glow::CURRENT_PROGRAM);
+            gl.raw.use_program(name(program).map(glow::NativeProgram));
+            if gl.raw.get_error() != glow::NO_ERROR {
+                return Err(Error::Unsupported {
+                    what: "entering with the application's transform feedback active".into(),
+                    why: "this context cannot pause it; call texla before it begins or after it has ended"
+                        .into(),
+                });
+            }
+        }
         if gl.api == Api::Gl33 && gl.raw.get_parameter_i32(CLAMP_READ_COLOR) == 1 {
             return Err(Error::Unsupported {
                 what: "entering with the application's GL_CLAMP_READ_COLOR set to GL_TRUE".into(),
@@ -397,14 +176,15 @@ fn save(gl: &Gl) -> Saved {
     let raw = &gl.raw;
     // SAFETY: the context is current; every query asks for what this version has.
     unsafe {
-        let resume_feedback = since(gl, (4, 0), (3, 0))
+        let resume_feedback = feedback_can_pause(gl)
             && raw.get_parameter_bool(glow::TRANSFORM_FEEDBACK_ACTIVE)
             && !raw.get_parameter_bool(glow::TRANSFORM_FEEDBACK_PAUSED);
         if resume_feedback {
             raw.pause_transform_feedback();
         }
         let values = TABLE.iter().map(|row| (row.exists)(gl).then(|| (row.read)(raw))).collect();
-        let buffers = gl.caps.borrow().max_draw_buffers.max(1);
+        // All that the device has, not those that texla may use: `glEnable(GL_BLEND)` sets every one.
+        let buffers = gl.draw_buffers;
         let saved = Saved {
             depth: 1,
             values,

@@ -41,7 +41,7 @@ pub(crate) enum StageSpec {
     /// `bool kernel(ivec2 p)`, written to depth as 0.8 or 0.2 [BeyondVector] 28.4.1.
     Condition,
     /// `void point(int i, out ivec2 texel, out vec4 value)` in the vertex stage.
-    Points { attributes: Vec<(String, Attribute)> },
+    Points { attributes: Vec<(String, Attribute)>, mask: bool },
 }
 
 /// The whole description of a kernel.
@@ -111,6 +111,9 @@ impl KernelSpec {
 
     /// Checks names: identifiers, distinct, not reserved.
     pub fn check(&self) -> Result<()> {
+        if matches!(&self.stage, StageSpec::Fragment { outputs, .. } if outputs.is_empty()) {
+            return Err(Error::Interface { kernel: self.name.clone(), detail: "it has no output".into() });
+        }
         let mut names: Vec<&str> = self.inputs.iter().map(|i| i.name.as_str()).collect();
         names.extend(self.params.iter().map(|p| p.name));
         if let StageSpec::Fragment { outputs, .. } = &self.stage {
@@ -121,7 +124,12 @@ impl KernelSpec {
             let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
             let first = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic());
             let reserved = ["gl_", "texla_"].iter().any(|p| name.starts_with(p)) || name.contains("__");
-            if !letters || !first || reserved || ["main", "kernel", "point"].contains(name) {
+            // Functions that texla writes: `main`, those of the body, and an input's accessors.
+            let function = ["main", "kernel", "point", "texel_index", "texel_position"].contains(name)
+                || self.inputs.iter().any(|input| {
+                    name.strip_prefix(input.name.as_str()).is_some_and(|suffix| ACCESSORS.contains(&suffix))
+                });
+            if !letters || !first || reserved || function {
                 return Err(fail(format!("`{name}` cannot name an input, output or parameter")));
             }
             if names.iter().take(i).any(|other| other == name) {
@@ -153,7 +161,7 @@ impl KernelSpec {
     /// Uniforms, accessors and whatever else stands before the body.
     pub fn before(&self, folds: &[Fold]) -> String {
         let mut text: String = self.uniforms().iter().map(|(name, kind)| kind.declare(name)).collect();
-        if let StageSpec::Points { attributes } = &self.stage {
+        if let StageSpec::Points { attributes, .. } = &self.stage {
             for (name, attribute) in attributes {
                 let _ = writeln!(text, "in {} {name};", attribute.glsl());
             }
@@ -179,11 +187,17 @@ impl KernelSpec {
             StageSpec::Condition => "void main() {\n    \
                  gl_FragDepth = kernel(ivec2(gl_FragCoord.xy)) ? 0.8 : 0.2;\n}\n"
                 .into(),
-            StageSpec::Points { .. } => "flat out vec4 texla_value;\n\
-                 void main() {\n    ivec2 texel;\n    point(gl_VertexID, texel, texla_value);\n    \
-                 gl_Position = vec4((2.0 * vec2(texel) + 1.0) * texla_inverse - 1.0, 0.0, 1.0);\n    \
-                 gl_PointSize = 1.0;\n}\n"
-                .into(),
+            StageSpec::Points { mask, .. } => {
+                let mut text = "flat out vec4 texla_value;\nvoid main() {\n    ivec2 texel;\n    \
+                     point(gl_VertexID, texel, texla_value);\n"
+                    .to_owned();
+                if *mask {
+                    text.push_str("    int t = texel_index(texel);\n");
+                    text.push_str(&masked("texla_value"));
+                }
+                text + "    gl_Position = vec4((2.0 * vec2(texel) + 1.0) * texla_inverse - 1.0, 0.0, 1.0);\n    \
+                        gl_PointSize = 1.0;\n}\n"
+            }
             StageSpec::Fragment { outputs, mask } => {
                 let mut text = "void main() {\n    ivec2 p = ivec2(gl_FragCoord.xy);\n".to_owned();
                 let names: Vec<_> = (0..outputs.len()).map(|i| format!("texla_v{i}")).collect();
@@ -197,17 +211,8 @@ impl KernelSpec {
                     }
                 }
                 if *mask {
-                    // Lanes past the end stay zero, whatever the kernel says.
-                    text.push_str("    int t = texel_index(p);\n    if (t >= texla_tail.x) {\n");
-                    text.push_str("        int lanes = t == texla_tail.x ? texla_tail.y : 0;\n");
-                    for name in &names {
-                        let _ = writeln!(
-                            text,
-                            "        {name} = vec4(lanes > 0 ? {name}.x : 0.0, lanes > 1 ? {name}.y : 0.0, \
-                             lanes > 2 ? {name}.z : 0.0, 0.0);"
-                        );
-                    }
-                    text.push_str("    }\n");
+                    text.push_str("    int t = texel_index(p);\n");
+                    names.iter().for_each(|name| text.push_str(&masked(name)));
                 }
                 for (i, name) in names.iter().enumerate() {
                     let _ = writeln!(text, "    texla_out{i} = {name};");
@@ -217,6 +222,18 @@ impl KernelSpec {
         }
     }
 }
+
+/// Lanes past the end stay zero, whatever the kernel says; `t` is the texel's number.
+fn masked(name: &str) -> String {
+    format!(
+        "    if (t >= texla_tail.x) {{\n        int lanes = t == texla_tail.x ? texla_tail.y : 0;\n        \
+         {name} = vec4(lanes > 0 ? {name}.x : 0.0, lanes > 1 ? {name}.y : 0.0, lanes > 2 ? {name}.z : 0.0, 0.0);\n    \
+         }}\n"
+    )
+}
+
+/// What follows an input's name in the names of its accessors.
+const ACCESSORS: [&str; 6] = ["_at", "_texel", "_shifted", "_element", "_value", "_extent"];
 
 /// The functions through which a body reads one input.
 fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {

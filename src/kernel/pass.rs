@@ -93,7 +93,7 @@ impl Compiled {
             _ => (plain(glsl!("quad.vert")), mine),
         };
         let attributes = match &spec.stage {
-            StageSpec::Points { attributes } => {
+            StageSpec::Points { attributes, .. } => {
                 attributes.iter().map(|(name, attribute)| (name.as_str(), *attribute)).collect()
             }
             _ => Vec::new(),

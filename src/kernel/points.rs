@@ -66,7 +66,8 @@ impl Points {
 
 /// A kernel that places points: `void point(int i, out ivec2 texel, out vec4 value)`, run in the vertex stage.
 ///
-/// A texel outside the target drops the point. Points meet the target in their order, so results repeat.
+/// A texel outside the target drops the point. Points meet the target in their order, so results repeat. Lanes past
+/// the end of a vector are kept zero.
 ///
 /// ```
 /// use texla::kernel::{Accum, NoParams, Points, PointsKernel};
@@ -104,7 +105,7 @@ impl<P: Params> PointsKernel<P> {
         let named = (0..attributes).map(|i| (format!("attribute{i}"), Attribute::Vec4)).collect();
         let spec = KernelSpec {
             name: name.to_owned(),
-            stage: StageSpec::Points { attributes: named },
+            stage: StageSpec::Points { attributes: named, mask: true },
             inputs: inputs.iter().map(|i| InputSpec::float(i)).collect(),
             params: P::FIELDS.to_vec(),
             generated: String::new(),

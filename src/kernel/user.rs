@@ -33,6 +33,15 @@ pub(super) fn compile_now(device: &Device, compiled: &Compiled) -> Result<()> {
 /// assert_eq!(y.read()?, [2.0, 2.0, 2.0]);
 /// # Ok::<(), texla::Error>(())
 /// ```
+///
+/// A target is borrowed exclusively, so reading what the same pass writes does not compile:
+///
+/// ```compile_fail,E0502
+/// # use texla::{Vector, kernel::{Kernel, NoParams}};
+/// # fn run(copy: &Kernel<NoParams>, y: &mut Vector) -> texla::Result<()> {
+/// copy.run(y, [&*y], &NoParams)
+/// # }
+/// ```
 pub struct Kernel<P: Params> {
     compiled: Compiled,
     device: Device,

@@ -146,7 +146,7 @@ fn scatter(
             ("row".to_owned(), Attribute::UInt),
         ];
         KernelSpec {
-            stage: StageSpec::Points { attributes },
+            stage: StageSpec::Points { attributes, mask: false },
             ..KernelSpec::fragment(source, &["x"], &[FACTORS], &[])
         }
     })?;

@@ -4,6 +4,9 @@
 pub mod alloc;
 pub mod bounds;
 pub mod data;
+pub mod egl;
 pub mod harness;
+pub mod hostile;
 pub mod random;
 pub mod reference;
+pub mod state;

@@ -1,0 +1,285 @@
+//! The shape of the project, checked from its source text: no GL needed.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// Which module may use which: only those in layers above its own. `lib.rs` and `guide` may name everything.
+const EDGES: &[(&str, &[&str])] = &[
+    ("error", &["shape", "host"]),
+    ("shape", &["error"]),
+    ("host", &["error", "shape"]),
+    ("pack", &["error", "shape", "host"]),
+    ("gl", &["error", "shape"]),
+    ("device", &["error", "shape", "gl", "kernel"]),
+    ("kernel", &["error", "shape", "gl", "device"]),
+    ("data", &["error", "shape", "host", "gl", "device", "kernel"]),
+    ("ops", &["error", "shape", "host", "gl", "device", "kernel", "data"]),
+    ("solve", &["error", "shape", "host", "gl", "device", "kernel", "data", "ops", "pack"]),
+    ("script", &["error", "shape", "host", "device", "kernel", "data", "ops", "solve"]),
+    ("sim", &["error", "shape", "host", "device", "kernel", "data", "ops", "solve"]),
+    ("headless", &["error", "gl", "device"]),
+];
+
+/// Methods that only forward to an operation below them.
+const FORWARDS: &[(&str, &str)] = &[("data/vector.rs", "ops"), ("data/packed.rs", "ops")];
+
+/// Where types of glow stand in signatures outside `gl`: what a host hands over or is handed.
+const GLOW_TYPES: &[(&str, &str)] = &[
+    ("device.rs", "Context"),
+    ("headless/mod.rs", "Context"),
+    ("data/vector.rs", "NativeTexture"),
+    ("data/scalar.rs", "NativeTexture"),
+    ("data/packed.rs", "NativeTexture"),
+];
+
+/// The unsafe functions of the public API outside `gl` and `headless`: each asks the caller for a promise.
+const UNSAFE_FUNCTIONS: &[(&str, &str)] = &[
+    ("device.rs", "from_glow"),
+    ("device.rs", "from_glow_with"),
+    ("device.rs", "from_loader"),
+    ("data/vector.rs", "from_texture"),
+];
+
+/// The only places in Rust that write the words of a dialect.
+const SHADER_WORDS: &[(&str, &[&str])] = &[
+    ("#version", &["gl/api.rs"]),
+    ("texelFetch", &["kernel/accessors.rs"]),
+    ("textureLod", &["kernel/accessors.rs"]),
+    ("gl_FragCoord", &["kernel/accessors.rs"]),
+];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every file below a folder: its path inside the folder and its text.
+fn files(folder: &str, extensions: &[&str]) -> Vec<(String, String)> {
+    fn walk(at: &Path, base: &Path, extensions: &[&str], found: &mut Vec<(String, String)>) {
+        for entry in std::fs::read_dir(at).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, base, extensions, found);
+            } else if path.extension().is_some_and(|e| extensions.iter().any(|x| e == *x)) {
+                let name = path.strip_prefix(base).unwrap().to_string_lossy().replace('\\', "/");
+                found.push((name, std::fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    let base = root().join(folder);
+    let mut found = Vec::new();
+    walk(&base, &base, extensions, &mut found);
+    found.sort();
+    assert!(!found.is_empty());
+    found
+}
+
+fn sources() -> Vec<(String, String)> {
+    files("src", &["rs"])
+}
+
+fn shaders() -> Vec<(String, String)> {
+    files("glsl", &["frag", "vert", "glsl"])
+}
+
+/// The text without comments: lines keep their numbers.
+fn code(text: &str) -> String {
+    let strip = |line: &str| {
+        let at = line.match_indices("//").map(|(i, _)| i);
+        // Not inside a string: an even number of quotes stands before it.
+        let at = at.into_iter().find(|i| line[..*i].matches('"').count().is_multiple_of(2));
+        line[..at.unwrap_or(line.len())].to_owned()
+    };
+    text.lines().map(strip).collect::<Vec<_>>().join("\n")
+}
+
+/// The words that follow `prefix`, each cut off after its last letter.
+fn words_after<'a>(text: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a str> {
+    text.match_indices(prefix).filter_map(move |(at, _)| {
+        let before = text[..at].chars().next_back();
+        let rest = &text[at + prefix.len()..];
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let whole = before.is_none_or(|c| !c.is_alphanumeric() && c != '_');
+        (whole && end > 0).then(|| &rest[..end])
+    })
+}
+
+/// First names in a `crate::{a::b, c}` group.
+fn groups(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for (at, prefix) in text.match_indices("crate::{") {
+        let (mut depth, mut name, mut first) = (0, String::new(), true);
+        for c in text[at + prefix.len()..].chars() {
+            match c {
+                '}' if depth == 0 => break,
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' if depth == 0 => {
+                    names.push(std::mem::take(&mut name));
+                    first = true;
+                }
+                ':' => first = false,
+                c if depth == 0 && first && (c.is_alphanumeric() || c == '_') => name.push(c),
+                _ => {}
+            }
+        }
+        names.push(name);
+    }
+    names.retain(|n| !n.is_empty());
+    names
+}
+
+fn module(file: &str) -> &str {
+    file.split(['/', '.']).next().unwrap()
+}
+
+/// What `lib.rs` re-exports: `Device` stands for `device`.
+fn exports() -> HashMap<String, String> {
+    let text = code(&std::fs::read_to_string(root().join("src/lib.rs")).unwrap());
+    let mut exports = HashMap::new();
+    for item in text.split(';').filter_map(|item| item.split_once("pub use ").map(|(_, rest)| rest)) {
+        let (from, names) = item.split_once("::").unwrap();
+        for name in names.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|n| !n.is_empty()) {
+            exports.insert(name.to_owned(), from.to_owned());
+        }
+    }
+    exports
+}
+
+#[test]
+fn modules_use_only_the_layers_above_them() {
+    let exports = exports();
+    let modules: Vec<&str> = EDGES.iter().map(|(m, _)| *m).collect();
+    let mut wrong = Vec::new();
+    for (file, text) in sources() {
+        let from = module(&file);
+        if ["lib", "guide"].contains(&from) {
+            continue;
+        }
+        let Some((_, allowed)) = EDGES.iter().find(|(m, _)| *m == from) else {
+            wrong.push(format!("{file}: the module `{from}` is in no layer"));
+            continue;
+        };
+        let text = code(&text);
+        let used = words_after(&text, "crate::").map(str::to_owned).chain(groups(&text));
+        for name in used {
+            let to = exports.get(&name).cloned().unwrap_or(name);
+            if !modules.contains(&to.as_str()) || to == from || allowed.contains(&to.as_str()) {
+                continue;
+            }
+            if !FORWARDS.contains(&(file.as_str(), to.as_str())) {
+                wrong.push(format!("{file} uses `{to}`"));
+            }
+        }
+        // The other way up: as many `super` as would reach the root.
+        let depth = file.trim_end_matches("/mod.rs").matches('/').count() + 1;
+        if text.contains(&"super::".repeat(depth.max(2))) {
+            wrong.push(format!("{file} climbs to the root by `super`"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn unsafe_code_stands_in_gl_and_headless() {
+    let mut found = Vec::new();
+    for (file, text) in sources() {
+        if ["gl", "headless"].contains(&module(&file)) {
+            continue;
+        }
+        let text = code(&text);
+        for (at, _) in text.match_indices("allow(unsafe_code)") {
+            let name = words_after(&text[at..], "pub unsafe fn ").next();
+            found.push((file.clone(), name.unwrap_or("nothing").to_owned()));
+        }
+        let functions = UNSAFE_FUNCTIONS.iter().filter(|(f, _)| *f == file).count();
+        assert_eq!(text.matches("unsafe fn").count(), functions, "{file}");
+        if functions == 0 {
+            assert_eq!(words_after(&text, "unsafe").count() + text.matches("unsafe {").count(), 0, "{file}");
+        }
+    }
+    found.sort();
+    let mut expected: Vec<_> =
+        UNSAFE_FUNCTIONS.iter().map(|(f, n)| ((*f).to_owned(), (*n).to_owned())).collect();
+    expected.sort();
+    assert_eq!(found, expected);
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    assert!(manifest.contains("unsafe_code = \"deny\""));
+}
+
+#[test]
+fn every_unsafe_block_says_why() {
+    for (file, text) in sources() {
+        let lines: Vec<&str> = text.lines().collect();
+        for (i, line) in lines.iter().enumerate() {
+            let code = code(line);
+            // The rows of the state table are one block each, under the promise of the whole table.
+            if !code.contains("unsafe {") || code.contains('|') || file.starts_with("gl/state/table") {
+                continue;
+            }
+            let before = &lines[i.saturating_sub(6)..i];
+            assert!(before.iter().any(|l| l.contains("SAFETY")), "{file}:{}: {line}", i + 1);
+        }
+    }
+}
+
+#[test]
+fn glow_is_named_outside_gl_in_signatures_alone() {
+    for (file, text) in sources().into_iter().filter(|(f, _)| module(f) != "gl") {
+        for name in words_after(&code(&text), "glow::") {
+            assert!(GLOW_TYPES.contains(&(file.as_str(), name)), "{file} names glow::{name}");
+        }
+        assert!(!code(&text).contains("HasContext"), "{file} calls GL");
+    }
+}
+
+#[test]
+fn shader_text_stands_in_files() {
+    for (file, text) in sources() {
+        let text = code(&text);
+        for (word, places) in SHADER_WORDS {
+            assert!(!text.contains(word) || places.contains(&file.as_str()), "{file} contains {word}");
+        }
+    }
+    for (file, text) in shaders() {
+        assert!(text.starts_with("// "), "{file} begins without a comment saying what it computes");
+        let text = code(&text);
+        assert!(!text.contains("#version"), "{file} chooses a dialect");
+        if !file.starts_with("probe/") {
+            for word in ["texelFetch", "textureLod", "gl_FragCoord", "uniform "] {
+                assert!(
+                    !text.contains(word),
+                    "{file} contains {word}: accessors and parameters are generated"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_shader_file_is_used() {
+    let all: String = sources().into_iter().map(|(_, text)| code(&text)).collect();
+    for (file, _) in shaders() {
+        assert!(all.contains(&format!("glsl!(\"{file}\")")), "{file} is used nowhere");
+    }
+}
+
+#[test]
+fn no_file_is_too_long() {
+    for (file, text) in sources() {
+        let lines = text.lines().count();
+        assert!(lines <= 500, "{file} has {lines} lines");
+        assert!(text.starts_with("//!"), "{file} begins without saying what it is for");
+    }
+}
+
+#[test]
+fn nothing_below_the_host_layer_panics_in_plain_sight() {
+    // clippy denies the rest; these two macros it does not know about.
+    for (file, text) in sources() {
+        let text = code(&text);
+        let library = text.split("#[cfg(test)]").next().unwrap();
+        for word in ["todo!(", "unimplemented!("] {
+            assert!(!library.contains(word), "{file} contains {word}");
+        }
+    }
+}

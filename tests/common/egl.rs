@@ -1,0 +1,124 @@
+//! The GL functions by name, as an application's window library hands them out.
+#![allow(unsafe_code)]
+
+use std::ffi::{CString, c_void};
+
+use glutin::api::egl::device::Device;
+use glutin::api::egl::display::Display;
+use glutin::display::GlDisplay;
+
+/// A loader that works without a context, for whatever context is current when its functions are called.
+pub fn loader() -> impl Fn(&str) -> *const c_void + Clone + 'static {
+    let device = Device::query_devices().unwrap().next().expect("no EGL device");
+    // SAFETY: no display handle is passed in.
+    let display = unsafe { Display::with_device(&device, None) }.unwrap();
+    move |name: &str| display.get_proc_address(&CString::new(name).unwrap())
+}
+
+/// Functions that glow does not offer.
+pub struct Extra {
+    get_boolean_indexed: Option<unsafe extern "system" fn(u32, u32, *mut u8)>,
+    get_float_indexed: Option<unsafe extern "system" fn(u32, u32, *mut f32)>,
+    get_double_indexed: Option<unsafe extern "system" fn(u32, u32, *mut f64)>,
+    is_enabled_indexed: Option<unsafe extern "system" fn(u32, u32) -> u8>,
+    clip_control: Option<unsafe extern "system" fn(u32, u32)>,
+    clamp_color: Option<unsafe extern "system" fn(u32, u32)>,
+    primitive_restart_index: Option<unsafe extern "system" fn(u32)>,
+    sample_mask: Option<unsafe extern "system" fn(u32, u32)>,
+    logic_op: Option<unsafe extern "system" fn(u32)>,
+    point_size: Option<unsafe extern "system" fn(f32)>,
+    scissor_indexed: Option<unsafe extern "system" fn(u32, i32, i32, i32, i32)>,
+}
+
+macro_rules! load {
+    ($loader:expr, $name:literal) => {{
+        let at = $loader($name);
+        // SAFETY: an address under this name is a function of the type of the field that it is put into; a null
+        // pointer is `None`.
+        unsafe { std::mem::transmute::<*const c_void, Option<_>>(at) }
+    }};
+}
+
+impl Extra {
+    pub fn load() -> Self {
+        let loader = loader();
+        Extra {
+            get_boolean_indexed: load!(loader, "glGetBooleani_v"),
+            get_float_indexed: load!(loader, "glGetFloati_v"),
+            get_double_indexed: load!(loader, "glGetDoublei_v"),
+            is_enabled_indexed: load!(loader, "glIsEnabledi"),
+            clip_control: load!(loader, "glClipControl"),
+            clamp_color: load!(loader, "glClampColor"),
+            primitive_restart_index: load!(loader, "glPrimitiveRestartIndex"),
+            sample_mask: load!(loader, "glSampleMaski"),
+            logic_op: load!(loader, "glLogicOp"),
+            point_size: load!(loader, "glPointSize"),
+            scissor_indexed: load!(loader, "glScissorIndexed"),
+        }
+    }
+
+    /// `glGetBooleani_v(GL_COLOR_WRITEMASK, i)`.
+    pub fn colour_mask(&self, i: u32) -> [u8; 4] {
+        let mut mask = [9; 4];
+        // SAFETY: a context is current; the query writes four booleans.
+        unsafe { self.get_boolean_indexed.unwrap()(glow::COLOR_WRITEMASK, i, mask.as_mut_ptr()) };
+        mask
+    }
+
+    /// Viewport `i` of a context with several.
+    pub fn viewport(&self, i: u32) -> [f32; 4] {
+        let mut viewport = [0.0; 4];
+        // SAFETY: as above; the query writes four floats.
+        unsafe { self.get_float_indexed.unwrap()(glow::VIEWPORT, i, viewport.as_mut_ptr()) };
+        viewport
+    }
+
+    /// Depth range `i` of a context with several.
+    pub fn depth_range(&self, i: u32) -> [f64; 2] {
+        let mut range = [0.0; 2];
+        // SAFETY: as above; the query writes two doubles.
+        unsafe { self.get_double_indexed.unwrap()(glow::DEPTH_RANGE, i, range.as_mut_ptr()) };
+        range
+    }
+
+    /// Whether the scissor test of viewport `i` is on.
+    pub fn scissor_test(&self, i: u32) -> bool {
+        // SAFETY: as above.
+        unsafe { self.is_enabled_indexed.unwrap()(glow::SCISSOR_TEST, i) != 0 }
+    }
+
+    pub fn clip_control(&self, origin: u32, depth: u32) {
+        // SAFETY: a context with this function is current.
+        unsafe { self.clip_control.unwrap()(origin, depth) }
+    }
+
+    pub fn clamp_color(&self, target: u32, clamp: u32) {
+        // SAFETY: as above.
+        unsafe { self.clamp_color.unwrap()(target, clamp) }
+    }
+
+    pub fn primitive_restart_index(&self, index: u32) {
+        // SAFETY: as above.
+        unsafe { self.primitive_restart_index.unwrap()(index) }
+    }
+
+    pub fn sample_mask(&self, mask: u32) {
+        // SAFETY: as above.
+        unsafe { self.sample_mask.unwrap()(0, mask) }
+    }
+
+    pub fn logic_op(&self, op: u32) {
+        // SAFETY: as above.
+        unsafe { self.logic_op.unwrap()(op) }
+    }
+
+    pub fn point_size(&self, size: f32) {
+        // SAFETY: as above.
+        unsafe { self.point_size.unwrap()(size) }
+    }
+
+    pub fn scissor_indexed(&self, i: u32, [x, y, w, h]: [i32; 4]) {
+        // SAFETY: as above.
+        unsafe { self.scissor_indexed.unwrap()(i, x, y, w, h) }
+    }
+}

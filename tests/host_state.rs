@@ -1,0 +1,516 @@
+//! A guest's manners: the host's GL state neither matters to texla nor is changed by it.
+#![allow(unsafe_code)]
+
+mod common;
+
+use std::sync::Arc;
+
+use common::egl::Extra;
+use common::harness::{fitting, on_both};
+use common::hostile::{HOSTILE, Host};
+use common::random::uniform;
+use common::state::{assert_same, since, snapshot};
+use glow::HasContext;
+use texla::host::problems;
+use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Points, PointsKernel, Predicate};
+use texla::ops::{self, Accurate, Combine, Reduction, Window};
+use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Stop};
+use texla::{
+    BandedMatrix, Device, DeviceOptions, Error, Extent, Layout, Packed, Result, Scalar, Shape, SparseFormat,
+    SparseMatrix, Vector,
+};
+
+texla::params! { struct Shift { by: f32 } }
+
+const CLAMP_READ_COLOR: u32 = 0x891C;
+const FIXED_ONLY: u32 = 0x891D;
+const LOWER_LEFT: u32 = 0x8CA1;
+const UPPER_LEFT: u32 = 0x8CA2;
+const NEGATIVE_ONE_TO_ONE: u32 = 0x935E;
+
+/// Runs a step with a name: the tests look at the state around it.
+type Around<'a> = &'a mut dyn FnMut(&str, &mut dyn FnMut());
+
+/// Everything the public API does on the device, one call a step; the results as bits.
+fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
+    let mut bits: Vec<u32> = Vec::new();
+    let n = fitting(dev, 1237);
+    let (a, b) = (uniform(1, n), uniform(2, n));
+    macro_rules! step {
+        ($name:expr, $call:expr) => {{
+            let mut result = None;
+            around($name, &mut || result = Some($call));
+            result.unwrap()
+        }};
+    }
+    macro_rules! keep {
+        ($values:expr) => {
+            bits.extend($values.iter().map(|v| v.to_bits()))
+        };
+    }
+    macro_rules! fails {
+        ($name:expr, $call:expr, $error:pat) => {{
+            let result = step!($name, $call.map(|_| ()));
+            assert!(matches!(result, Err($error)), "{}: {result:?}", $name);
+        }};
+    }
+    let x = step!("from_slice", Vector::from_slice(dev, &a).unwrap());
+    let y = step!(
+        "from_f64",
+        Vector::from_f64(dev, &b.iter().map(|v| f64::from(*v)).collect::<Vec<_>>()).unwrap()
+    );
+    let mut out = step!("zeros", Vector::zeros(dev, n).unwrap());
+    let filled = step!("filled", Vector::filled(dev, n, 0.75).unwrap());
+    keep!(step!("read", filled.read().unwrap()));
+    step!("write", out.write(&b).unwrap());
+    keep!(step!("read_texels", out.read_texels().unwrap()));
+    step!("set_zero", out.set_zero().unwrap());
+    let s = step!("Scalar::new", Scalar::new(dev, 1.5).unwrap());
+    let mut t = step!("Scalar::zero", Scalar::zero(dev).unwrap());
+    step!("add of scalars", ops::add(&mut t, &s, &s).unwrap());
+    keep!([step!("Scalar::read", t.read().unwrap())]);
+    let mut slice = vec![0.0; n];
+
+    type Unary = fn(&mut Vector, &Vector) -> Result<()>;
+    let unary: [(&str, Unary); 5] = [
+        ("copy", ops::copy),
+        ("neg", ops::neg),
+        ("abs", ops::abs),
+        ("sqrt", ops::sqrt),
+        ("reciprocal", ops::reciprocal),
+    ];
+    let positive = Vector::from_slice(dev, &a.iter().map(|v| v.abs() + 0.5).collect::<Vec<_>>()).unwrap();
+    for (name, op) in unary {
+        step!(name, op(&mut out, &positive).unwrap());
+        step!("read_into", out.read_into(&mut slice).unwrap());
+        keep!(slice);
+    }
+    type Binary = fn(&mut Vector, &Vector, &Vector) -> Result<()>;
+    let binary: [(&str, Binary); 7] = [
+        ("add", ops::add),
+        ("sub", ops::sub),
+        ("mul", ops::mul),
+        ("div", ops::div),
+        ("div_or_zero", ops::div_or_zero),
+        ("max", ops::max),
+        ("min", ops::min),
+    ];
+    for (name, op) in binary {
+        step!(name, op(&mut out, &x, &positive).unwrap());
+        keep!(out.read().unwrap());
+    }
+    step!("fill", ops::fill(&mut out, &s).unwrap());
+    step!("scale", ops::scale(&mut out, 3.0).unwrap());
+    keep!(out.read().unwrap());
+    step!("scaled", ops::scaled(&mut out, &s, &x).unwrap());
+    keep!(out.read().unwrap());
+    step!("add_constant", ops::add_constant(&mut out, &x, 2.0).unwrap());
+    keep!(out.read().unwrap());
+    step!("clamp", ops::clamp(&mut out, &x, -0.5, 0.5).unwrap());
+    keep!(out.read().unwrap());
+    step!("axpy", ops::axpy(&mut out, &s, &x, &y).unwrap());
+    keep!(out.read().unwrap());
+    step!("axpby", ops::axpby(&mut out, &s, &x, 0.25, &y).unwrap());
+    keep!(out.read().unwrap());
+    step!("mul_add", ops::mul_add(&mut out, &x, &y, &positive).unwrap());
+    keep!(out.read().unwrap());
+
+    for (name, op) in [
+        ("sum", ops::sum as fn(&Vector) -> Result<Scalar>),
+        ("max_element", ops::max_element),
+        ("min_element", ops::min_element),
+        ("max_abs", ops::max_abs),
+        ("norm2", ops::norm2),
+    ] {
+        let result = step!(name, op(&x).unwrap());
+        keep!([result.read().unwrap()]);
+    }
+    let dot = step!("dot", ops::dot(&x, &y).unwrap());
+    keep!([dot.read().unwrap()]);
+    step!("reduce_into", ops::reduce::reduce_into(&mut t, Reduction::Sum, &x, None, Window::PAPERS).unwrap());
+    keep!([t.read().unwrap()]);
+
+    let shape = Shape::new(7, 5);
+    let packed =
+        step!("Packed::from_rows", Packed::from_rows(dev, shape, Layout::Column4, &a[..35]).unwrap());
+    let mut blocks = step!("repack", packed.repack(Layout::Block2x2).unwrap());
+    keep!(step!("Packed::read", blocks.read().unwrap()));
+    step!("ops::repack", ops::repack(&mut blocks, &packed).unwrap());
+    keep!(step!("Packed::read_texels", blocks.read_texels().unwrap()));
+    let folded = step!("to_vector", blocks.to_vector().unwrap());
+    keep!(step!("to_packed", folded.to_packed(shape, Layout::Batch4).unwrap()).read().unwrap());
+
+    let body = "vec4 kernel(ivec2 p) { return x(p) + by; }";
+    let shift = step!("Kernel::new", Kernel::<Shift>::new(dev, "shift", ["x"], body).unwrap());
+    step!("Kernel::run", shift.run(&mut out, [&x], &Shift { by: 0.5 }).unwrap());
+    keep!(out.read().unwrap());
+    let by = Shift { by: 1.0 };
+    for (name, domain) in [
+        ("Rect", Domain::Rect { x: 1, y: 1, width: 3, height: 5 }),
+        ("Row", Domain::Row(2)),
+        ("Column", Domain::Column(3)),
+    ] {
+        for accum in [Accum::Replace, Accum::Add, Accum::Max, Accum::Min] {
+            step!(name, shift.run_on(&mut out, [&y], &by, domain, accum, Predicate::Always).unwrap());
+        }
+        keep!(out.read().unwrap());
+    }
+    let body =
+        "void kernel(ivec2 p, out vec4 a, out vec4 b, out vec4 c) { a = x(p); b = 2.0 * a; c = 3.0 * a; }";
+    let several =
+        step!("with_outputs", Kernel::<NoParams>::with_outputs(dev, "several", ["x"], 3, body).unwrap());
+    let (mut p, mut q, mut r) = (x_like(&x), x_like(&x), x_like(&x));
+    for accum in [Accum::Replace, Accum::Add] {
+        let (domain, always) = (Domain::Full, Predicate::Always);
+        step!(
+            "run_many",
+            several.run_many([&mut p, &mut q, &mut r], [&y], &NoParams, domain, accum, always).unwrap()
+        );
+    }
+    [&p, &q, &r].iter().for_each(|v| keep!(v.read().unwrap()));
+    let body = "bool kernel(ivec2 p) { return x(p).x > 0.0; }";
+    let condition =
+        step!("Condition::new", Condition::<NoParams>::new(dev, "positive", ["x"], body).unwrap());
+    let mask = step!("mask", condition.mask(&x, [&x], &NoParams).unwrap());
+    for predicate in [Predicate::If(&mask), Predicate::Unless(&mask)] {
+        step!("masked", shift.run_on(&mut out, [&y], &by, Domain::Full, Accum::Replace, predicate).unwrap());
+        keep!(out.read().unwrap());
+    }
+    let body = "void point(int i, out ivec2 texel, out vec4 value) {
+        texel = texel_position(i % 3); value = attribute0 + x_texel(i % 2); }";
+    let scatter =
+        step!("PointsKernel::new", PointsKernel::<NoParams>::new(dev, "scatter", ["x"], 1, body).unwrap());
+    let vertices: Vec<[f32; 4]> = a.chunks_exact(4).map(|c| [c[0], c[1], c[2], c[3]]).collect();
+    let points = step!("Points::new", Points::new(dev, &[&vertices]).unwrap());
+    step!("PointsKernel::run", scatter.run(&mut out, [&y], &points, &NoParams, Accum::Add).unwrap());
+    keep!(out.read().unwrap());
+    let pending = step!("read_async", out.read_async().unwrap());
+    while step!("poll", pending.poll().unwrap()).is_none() {}
+    keep!(step!("wait", pending.wait().unwrap()));
+
+    let csr = problems::poisson_2d(9, 7).to_csr();
+    let sparse = |format| SparseMatrix::from_csr(dev, csr.clone(), format).unwrap();
+    let banded = step!("BandedMatrix", BandedMatrix::from_csr(dev, csr.clone()).unwrap());
+    let gathered = step!("SparseMatrix, gathered", sparse(SparseFormat::Gather));
+    let scattered = step!("SparseMatrix, scattered", sparse(SparseFormat::Points));
+    let (x63, mut y63) = (Vector::from_slice(dev, &a[..63]).unwrap(), Vector::zeros(dev, 63).unwrap());
+    let accurate = Accurate { transposed: false, alpha: 1.0, x: &x63, plus: None };
+    step!("banded_product", ops::banded_product(&mut y63, Combine::Replace, 1.0, &banded, &x63).unwrap());
+    keep!(y63.read().unwrap());
+    step!("banded_accurate", ops::banded_accurate(&mut y63, &banded, accurate).unwrap());
+    keep!(y63.read().unwrap());
+    for matrix in [&gathered, &scattered] {
+        step!(
+            "sparse_product",
+            ops::sparse_product(&mut y63, Combine::AddTo(&x63), 0.5, matrix, &x63).unwrap()
+        );
+        keep!(y63.read().unwrap());
+    }
+    step!("sparse_accurate", ops::sparse_accurate(&mut y63, &gathered, accurate).unwrap());
+    keep!(y63.read().unwrap());
+    for schedule in [CgSchedule::Listing, CgSchedule::Merged] {
+        let params = CgParams { schedule, stop: Stop::relative(1e-4).check_every(4), ..CgParams::default() };
+        let solver = step!("ConjugateGradient::new", ConjugateGradient::new(&banded, params).unwrap());
+        step!("set_zero", y63.set_zero().unwrap());
+        let report = step!("solve", solver.solve(&mut y63, &x63).unwrap());
+        assert!(report.converged());
+        keep!(y63.read().unwrap());
+    }
+    let negative: Vec<f64> = csr.values().iter().map(|v| -v).collect();
+    let mut changed = BandedMatrix::from_csr(dev, csr.clone()).unwrap();
+    step!("set_values", changed.set_values(&negative).unwrap());
+    let solver = ConjugateGradient::new(&changed, CgParams::default()).unwrap();
+    fails!("breakdown", solver.solve(&mut y63, &x63), Error::Breakdown { .. });
+
+    fails!(
+        "shape",
+        ops::add(&mut t, &s, &s).and_then(|()| ops::dot(&x, &folded)),
+        Error::ShapeMismatch { .. }
+    );
+    fails!("not finite", Vector::from_slice(dev, &[1.0, f32::NAN]), Error::NonFinite { .. });
+    fails!("too large", Vector::zeros(dev, usize::MAX), Error::TooLarge { .. });
+    fails!(
+        "compile",
+        Kernel::<NoParams>::new(dev, "bad", [], "vec4 kernel(ivec2 p) { oops }"),
+        Error::Shader { .. }
+    );
+    fails!(
+        "link",
+        Kernel::<NoParams>::new(dev, "bad", [], "vec4 f(); vec4 kernel(ivec2 p) { return f(); }"),
+        Error::Shader { .. }
+    );
+    fails!("include", Kernel::<NoParams>::new(dev, "bad", [], "#include \"no\""), Error::Include { .. });
+    let undeclared = "uniform float stray; vec4 kernel(ivec2 p) { return vec4(stray); }";
+    fails!("interface", Kernel::<NoParams>::new(dev, "bad", [], undeclared), Error::Interface { .. });
+    fails!("run", shift.run(&mut out, [&x, &y], &by), Error::Interface { .. });
+    fails!(
+        "condition",
+        Condition::<NoParams>::new(dev, "bad", [], "bool kernel(ivec2 p) { oops }"),
+        Error::Shader { .. }
+    );
+    fails!(
+        "row",
+        shift.run_on(&mut out, [&x], &by, Domain::Row(9999), Accum::Replace, Predicate::Always),
+        Error::IndexOutOfRange { .. }
+    );
+    let raw = x.texture();
+    // SAFETY: the texture is alive while the borrow is.
+    let borrowed = step!("from_texture", unsafe {
+        Vector::from_texture(dev, raw, x.extent(), 4 * x.extent().area() as usize).unwrap()
+    });
+    keep!(step!("read of a borrowed texture", borrowed.read().unwrap()));
+    drop(borrowed);
+    if dev.api() == texla::gl::Api::Gl33 || since(&dev.glow(), (9, 9), (3, 1)) {
+        // SAFETY: as above.
+        let wrong = || unsafe { Vector::from_texture(dev, raw, Extent::new(1, 1), 4) };
+        fails!("from_texture of a wrong size", wrong(), Error::Unsupported { .. });
+    }
+    drop((p, q, r, points, pending, mask));
+    step!("scope after drops", drop(dev.scope().unwrap()));
+    step!("finish", dev.finish().unwrap());
+    step!("trim", dev.trim().unwrap());
+    bits
+}
+
+fn x_like(x: &Vector) -> Vector {
+    Vector::zeros(x.device(), x.len()).unwrap()
+}
+
+/// Every hostile value that exists here, set together; the feedback in the end only where asked for.
+fn set_all(host: &Host) {
+    HOSTILE.iter().filter(|h| h.exists(host)).for_each(|h| h.set(host));
+}
+
+fn unset_all(host: &Host) {
+    HOSTILE.iter().rev().filter(|h| h.exists(host)).for_each(|h| h.unset(host));
+}
+
+#[test]
+fn no_public_call_changes_the_hosts_state() {
+    on_both(|dev| {
+        let host = Host::new(dev.glow());
+        set_all(&host);
+        let (mut calls, mut values) = (0, 0);
+        everything(dev, &mut |name, call| {
+            let before = snapshot(&host.gl, &host.extra);
+            call();
+            assert_same(&before, &snapshot(&host.gl, &host.extra), name);
+            calls += 1;
+            values = before.len();
+        });
+        eprintln!("{calls} calls, {values} values");
+        assert!(calls >= 80 && values >= 60);
+        unset_all(&host);
+    });
+}
+
+#[test]
+fn taking_a_context_over_changes_nothing() {
+    on_both(|dev| {
+        let gl = dev.glow();
+        let host = Host::new(Arc::clone(&gl));
+        // Without a loader the masks of draw buffers cannot be read one by one: they are taken to be equal.
+        for with_loader in [false, true] {
+            let hostile: Vec<_> = HOSTILE
+                .iter()
+                .filter(|h| h.exists(&host) && (with_loader || h.name != "colour masks of each draw buffer"))
+                .collect();
+            hostile.iter().for_each(|h| h.set(&host));
+            let before = snapshot(&gl, &host.extra);
+            for without_float_blend in [false, true] {
+                // Limits that no other test has, so that the probing is done and not remembered.
+                let max_texture_size = Some(if with_loader { 61 } else { 62 });
+                let limits =
+                    texla::gl::Limits { max_texture_size, max_draw_buffers: Some(2), without_float_blend };
+                let options = DeviceOptions { limits, ..DeviceOptions::default() };
+                // SAFETY: the context is current until the test ends.
+                let guest = unsafe {
+                    if with_loader {
+                        Device::from_loader(common::egl::loader(), options)
+                    } else {
+                        Device::from_glow_with(Arc::clone(&gl), options)
+                    }
+                };
+                let guest = guest.unwrap();
+                assert_same(&before, &snapshot(&gl, &host.extra), "taking over");
+                let ledger = guest.ledger();
+                let x = Vector::from_slice(&guest, &[1.0, 2.0, 3.0]).unwrap();
+                assert_eq!(ops::norm2(&x).unwrap().read().unwrap(), 14f32.sqrt());
+                assert_same(&before, &snapshot(&gl, &host.extra), "working");
+                drop((x, guest));
+                assert_same(&before, &snapshot(&gl, &host.extra), "dropping the guest");
+                assert_eq!(ledger.live_objects().total(), 0);
+            }
+            hostile.iter().rev().for_each(|h| h.unset(&host));
+        }
+    });
+}
+
+#[test]
+fn hostile_state_changes_no_bit_of_a_result() {
+    on_both(|dev| {
+        let host = Host::new(dev.glow());
+        let run = || everything(dev, &mut |_, call| call());
+        let clean = run();
+        assert!(clean.len() > 5000);
+        let clean_state = snapshot(&host.gl, &host.extra);
+        for hostile in HOSTILE.iter().filter(|h| h.exists(&host)) {
+            hostile.set(&host);
+            let before = snapshot(&host.gl, &host.extra);
+            let bits = run();
+            let differ = bits.iter().zip(&clean).filter(|(a, b)| a != b).count();
+            assert_eq!(differ, 0, "{}: {differ} of {} values differ", hostile.name, clean.len());
+            assert_same(&before, &snapshot(&host.gl, &host.extra), hostile.name);
+            hostile.unset(&host);
+            assert_same(&clean_state, &snapshot(&host.gl, &host.extra), "unsetting");
+        }
+        set_all(&host);
+        let before = snapshot(&host.gl, &host.extra);
+        assert!(run() == clean, "all at once");
+        assert_same(&before, &snapshot(&host.gl, &host.extra), "all at once");
+        unset_all(&host);
+    });
+}
+
+#[test]
+fn a_pending_error_is_the_hosts() {
+    on_both(|dev| {
+        let gl = dev.glow();
+        let extra = Extra::load();
+        let x = Vector::from_slice(dev, &[1.0, 2.0]).unwrap();
+        let mut y = Vector::zeros(dev, 2).unwrap();
+        // SAFETY: the context is current; the calls are wrong on purpose.
+        let enum_error = || unsafe { gl.enable(0xFFFF) };
+        // SAFETY: as above.
+        let value_error = || unsafe { gl.viewport(0, 0, -1, -1) };
+        // SAFETY: as above.
+        let operation_error = || unsafe { gl.end_transform_feedback() };
+        let raise: [(&dyn Fn(), u32); 3] = [
+            (&enum_error, glow::INVALID_ENUM),
+            (&value_error, glow::INVALID_VALUE),
+            (&operation_error, glow::INVALID_OPERATION),
+        ];
+        let mut z = Vector::zeros(dev, 2).unwrap();
+        for (raise, code) in raise {
+            let before = snapshot(&gl, &extra);
+            let (counters, live) = (dev.counters(), dev.live_objects());
+            let expected = Error::HostGl { code };
+            macro_rules! reports {
+                ($($call:expr),* $(,)?) => {$(
+                    raise();
+                    assert_eq!($call.map(|_| ()).unwrap_err(), expected, "{}", stringify!($call));
+                )*};
+            }
+            reports![
+                ops::add(&mut y, &x, &z),
+                ops::scale(&mut z, 2.0),
+                ops::dot(&x, &x),
+                x.read(),
+                x.read_async(),
+                Vector::from_slice(dev, &[1.0]),
+                Vector::zeros(dev, 5),
+                Scalar::new(dev, 1.0),
+                dev.scope(),
+                dev.trim(),
+                dev.finish(),
+                Kernel::<NoParams>::new(dev, "one", [], "vec4 kernel(ivec2 p) { return vec4(1.0); }"),
+            ];
+            let guest = || {
+                // SAFETY: the context is current.
+                unsafe { Device::from_glow(dev.glow()) }
+            };
+            reports![guest()];
+            let done = dev.counters().since(&counters);
+            assert_eq!(
+                (done.draws, done.uploads, done.readbacks, done.clears, done.compiles),
+                (0, 0, 0, 0, 0)
+            );
+            assert_eq!(dev.live_objects(), live);
+            assert_same(&before, &snapshot(&gl, &extra), "reporting an error");
+            assert_eq!(ops::dot(&x, &x).unwrap().read().unwrap(), 5.0, "the next call works");
+        }
+    });
+}
+
+#[test]
+fn a_panic_in_a_scope_restores() {
+    on_both(|dev| {
+        let host = Host::new(dev.glow());
+        set_all(&host);
+        let before = snapshot(&host.gl, &host.extra);
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _outer = dev.scope().unwrap();
+            let x = Vector::from_slice(dev, &[1.0, 2.0]).unwrap();
+            let _inner = dev.scope().unwrap();
+            ops::sum(&x).unwrap();
+            panic!("on purpose");
+        }));
+        std::panic::set_hook(hook);
+        assert!(result.is_err());
+        assert_same(&before, &snapshot(&host.gl, &host.extra), "a panic");
+        let x = Vector::from_slice(dev, &[1.0, 2.0]).unwrap();
+        assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 3.0);
+        unset_all(&host);
+    });
+}
+
+#[test]
+fn nested_scopes_save_once() {
+    on_both(|dev| {
+        let x = Vector::from_slice(dev, &[1.0, 2.0, 3.0]).unwrap();
+        let mut y = Vector::zeros(dev, 3).unwrap();
+        let saves = || dev.counters().state_saves;
+        let before = saves();
+        {
+            let _scope = dev.scope().unwrap();
+            for _ in 0..10 {
+                let _inner = dev.scope().unwrap();
+                ops::axpy(&mut y, 2.0, &x, &x).unwrap();
+                ops::norm2(&y).unwrap();
+            }
+            assert_eq!(y.read().unwrap(), [3.0, 6.0, 9.0]);
+        }
+        assert_eq!(saves() - before, 1);
+        for (name, call) in [
+            ("norm2", &(|| drop(ops::norm2(&x).unwrap())) as &dyn Fn()),
+            ("zeros", &|| drop(Vector::zeros(dev, 100).unwrap())),
+            ("read", &|| drop(x.read().unwrap())),
+        ] {
+            let before = saves();
+            call();
+            assert_eq!(saves() - before, 1, "{name}");
+        }
+    });
+}
+
+/// Two values that cannot be set through glow, and would change results: refused, with a word on what to do.
+#[test]
+fn state_that_cannot_be_restored_is_refused() {
+    on_both(|dev| {
+        let gl = dev.glow();
+        let extra = Extra::load();
+        let x = Vector::from_slice(dev, &[1.0, 2.0]).unwrap();
+        let refused = |what: &str| {
+            let before = snapshot(&gl, &extra);
+            for result in [x.read().map(|_| ()), ops::sum(&x).map(|_| ()), dev.scope().map(|_| ())] {
+                let error = result.unwrap_err();
+                assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+                assert!(error.to_string().contains(what), "{error}");
+            }
+            assert_same(&before, &snapshot(&gl, &extra), what);
+        };
+        if dev.api() == texla::gl::Api::Gl33 {
+            extra.clamp_color(CLAMP_READ_COLOR, 1);
+            refused("GL_CLAMP_READ_COLOR");
+            extra.clamp_color(CLAMP_READ_COLOR, FIXED_ONLY);
+        }
+        if since(&gl, (4, 5), (9, 9)) {
+            extra.clip_control(UPPER_LEFT, NEGATIVE_ONE_TO_ONE);
+            refused("glClipControl");
+            extra.clip_control(LOWER_LEFT, NEGATIVE_ONE_TO_ONE);
+        }
+        assert_eq!(x.read().unwrap(), [1.0, 2.0]);
+    });
+}

@@ -1,0 +1,363 @@
+//! What texla holds: every GL object is accounted for, on errors too, and goes with its owner, in whatever order.
+#![allow(unsafe_code)]
+
+mod common;
+
+use std::any::Any;
+
+use common::harness::{fitting, headless, headless_with, limits, on_both};
+use common::random::{Rng, uniform};
+use glow::HasContext;
+use texla::gl::{Api, LiveObjects};
+use texla::kernel::{Accum, Condition, Kernel, NoParams, Points, PointsKernel};
+use texla::{
+    Device, DeviceOptions, Error, Headless, HeadlessOptions, Layout, Packed, Scalar, Shape, Vector, ops,
+};
+
+/// What is alive apart from what can be made again.
+fn live(dev: &Device) -> LiveObjects {
+    dev.trim().unwrap();
+    assert_eq!(dev.pool_stats().free, 0);
+    dev.live_objects()
+}
+
+fn textures(n: u64) -> LiveObjects {
+    LiveObjects { textures: n, ..LiveObjects::default() }
+}
+
+fn plus(a: LiveObjects, b: LiveObjects) -> LiveObjects {
+    LiveObjects {
+        textures: a.textures + b.textures,
+        buffers: a.buffers + b.buffers,
+        framebuffers: a.framebuffers + b.framebuffers,
+        programs: a.programs + b.programs,
+        shaders: a.shaders + b.shaders,
+        vertex_arrays: a.vertex_arrays + b.vertex_arrays,
+        samplers: a.samplers + b.samplers,
+        fences: a.fences + b.fences,
+    }
+}
+
+/// Figure L1: objects after a call = those before + the outputs; those before once the outputs have dropped.
+#[test]
+fn each_call_leaves_its_outputs_alone() {
+    on_both(|dev| {
+        let x = Vector::from_slice(dev, &uniform(1, 1000)).unwrap();
+        let y = Vector::from_slice(dev, &uniform(2, 1000)).unwrap();
+        let check = |name: &str, outputs: LiveObjects, call: &dyn Fn() -> Box<dyn Any>| {
+            let before = live(dev);
+            let output = call();
+            assert_eq!(dev.live_objects().shaders, 0, "{name}");
+            assert_eq!(live(dev), plus(before, outputs), "{name}");
+            drop(output);
+            assert_eq!(live(dev), before, "{name}, dropped");
+        };
+        macro_rules! check {
+            ($outputs:expr, $call:expr) => {
+                check(stringify!($call), $outputs, &|| Box::new($call))
+            };
+        }
+        check!(textures(1), Vector::from_slice(dev, &[1.0; 77]).unwrap());
+        check!(textures(1), Vector::zeros(dev, 0).unwrap());
+        check!(textures(1), Vector::filled(dev, 300, 2.0).unwrap());
+        check!(textures(1), Scalar::new(dev, 2.0).unwrap());
+        check!(textures(1), ops::sum(&x).unwrap());
+        check!(textures(1), ops::dot(&x, &y).unwrap());
+        check!(textures(1), ops::norm2(&x).unwrap());
+        check!(textures(1), x.to_packed(Shape::new(40, 25), Layout::Block2x2).unwrap());
+        check!(textures(0), x.read().unwrap());
+        check!(LiveObjects { buffers: 1, fences: 1, ..textures(0) }, x.read_async().unwrap());
+        check!(textures(0), x.read_async().unwrap().wait().unwrap());
+        check!(textures(2), {
+            let (mut a, mut b) = (Vector::zeros(dev, 1000).unwrap(), Vector::zeros(dev, 1000).unwrap());
+            ops::axpy(&mut a, 2.0, &x, &y).unwrap();
+            ops::div_or_zero(&mut b, &a, &x).unwrap();
+            ops::scale(&mut a, 3.0).unwrap();
+            (a, b)
+        });
+        check!(textures(1), {
+            let packed = Packed::from_rows(dev, Shape::new(2, 2), Layout::Single, &[1.0; 4]).unwrap();
+            packed.to_vector().unwrap()
+        });
+        let body = "vec4 kernel(ivec2 p) { return x(p); }";
+        let program = LiveObjects { programs: 1, ..textures(0) };
+        check!(program, Kernel::<NoParams>::new(dev, "copy", ["x"], body).unwrap());
+        let points = LiveObjects { buffers: 2, vertex_arrays: 1, ..textures(0) };
+        check!(points, Points::new(dev, &[&[[0.0; 4]], &[[0.0; 4]]]).unwrap());
+        let body = "bool kernel(ivec2 p) { return true; }";
+        check!(LiveObjects { programs: 1, ..textures(1) }, {
+            let condition = Condition::<NoParams>::new(dev, "true", [], body).unwrap();
+            let mask = condition.mask(&x, [], &NoParams).unwrap();
+            (condition, mask)
+        });
+        let body =
+            "void point(int i, out ivec2 texel, out vec4 value) { texel = ivec2(0); value = attribute0; }";
+        check!(textures(1), {
+            let kernel = PointsKernel::<NoParams>::new(dev, "points", [], 1, body).unwrap();
+            let points = Points::new(dev, &[&[[1.0; 4]; 9]]).unwrap();
+            let mut target = Vector::zeros(dev, 8).unwrap();
+            kernel.run(&mut target, [], &points, &NoParams, Accum::Replace).unwrap();
+            target
+        });
+        // SAFETY: the texture lives as long as `x`.
+        check!(textures(0), unsafe { Vector::from_texture(dev, x.texture(), x.extent(), 1024).unwrap() });
+    });
+}
+
+#[test]
+fn errors_leave_nothing() {
+    on_both(|dev| {
+        let x = Vector::from_slice(dev, &[1.0; 16]).unwrap();
+        let small = Vector::from_slice(dev, &[1.0; 3]).unwrap();
+        let kernel = |body: &str| Kernel::<NoParams>::new(dev, "bad", ["x"], body).map(|_| ()).unwrap_err();
+        let cases: [(&str, &dyn Fn() -> Error); 12] = [
+            ("compile", &|| kernel("vec4 kernel(ivec2 p) { oops }")),
+            ("link", &|| kernel("vec4 missing(); vec4 kernel(ivec2 p) { return missing(); }")),
+            ("include", &|| kernel("#include \"nothing\"\nvec4 kernel(ivec2 p) { return x(p); }")),
+            ("interface", &|| kernel("uniform vec4 stray; vec4 kernel(ivec2 p) { return stray; }")),
+            ("condition", &|| Condition::<NoParams>::new(dev, "bad", [], "oops").map(|_| ()).unwrap_err()),
+            ("points kernel", &|| {
+                PointsKernel::<NoParams>::new(dev, "bad", [], 1, "oops").map(|_| ()).unwrap_err()
+            }),
+            ("points", &|| Points::new(dev, &[&[[f32::NAN; 4]]]).map(|_| ()).unwrap_err()),
+            ("too large", &|| Vector::zeros(dev, usize::MAX).unwrap_err()),
+            ("not finite", &|| Vector::from_slice(dev, &[f32::INFINITY]).unwrap_err()),
+            ("wrong length", &|| {
+                Packed::from_rows(dev, Shape::new(2, 2), Layout::Single, &[1.0]).map(|_| ()).unwrap_err()
+            }),
+            ("wrong shape", &|| ops::dot(&x, &small).map(|_| ()).unwrap_err()),
+            // SAFETY: nothing is made of it: the length does not fit.
+            ("texture of a wrong size", &|| unsafe {
+                Vector::from_texture(dev, x.texture(), x.extent(), 15).unwrap_err()
+            }),
+        ];
+        for (name, fail) in cases {
+            let before = live(dev);
+            let error = fail();
+            assert_eq!(live(dev), before, "{name}: {error}");
+            assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 16.0, "the next call works after: {name}");
+        }
+    });
+}
+
+#[test]
+fn data_may_outlive_the_context_and_the_device() {
+    for api in Api::ALL {
+        let context = headless(api);
+        let ledger = context.device().ledger();
+        let device = context.device().clone();
+        let x = Vector::from_slice(&device, &[1.0, 2.0]).unwrap();
+        let pending = x.read_async().unwrap();
+        drop(context);
+        let y = Vector::from_slice(&device, &[3.0, 4.0]).unwrap();
+        drop(device);
+        let product = ops::dot(&x, &y).unwrap();
+        assert_eq!(product.read().unwrap(), 11.0);
+        drop((x, y));
+        assert!(ledger.live_objects().total() > 0);
+        assert_eq!(product.device().capabilities(), headless(api).device().capabilities());
+        assert_eq!(product.read().unwrap(), 11.0);
+        drop(product);
+        assert_eq!(pending.wait().unwrap(), [1.0, 2.0], "the last handle of all");
+        drop(pending);
+        assert_eq!(ledger.live_objects().total(), 0, "{api}");
+    }
+}
+
+#[test]
+fn a_scope_may_outlive_everything_else() {
+    for api in Api::ALL {
+        let context = headless(api);
+        let ledger = context.device().ledger();
+        let scope = context.device().scope().unwrap();
+        let x = Vector::from_slice(context.device(), &[1.0, 2.0]).unwrap();
+        drop((context, x));
+        drop(scope);
+        assert_eq!(ledger.live_objects().total(), 0, "{api}");
+    }
+}
+
+#[test]
+fn two_contexts_take_turns_on_one_thread() {
+    for (a, b) in [(Api::Gl33, Api::Gl33), (Api::Gl33, Api::Es30), (Api::Es30, Api::Gl33)] {
+        let (first, second) = (headless(a), headless(b));
+        let ledgers = [first.device().ledger(), second.device().ledger()];
+        let mut x = Vector::from_slice(first.device(), &[1.0; 40]).unwrap();
+        let mut y = Vector::from_slice(second.device(), &[2.0; 40]).unwrap();
+        for _ in 0..5 {
+            ops::scale(&mut x, 2.0).unwrap();
+            ops::scale(&mut y, 3.0).unwrap();
+            let dropped_later = ops::sum(&x).unwrap();
+            assert_eq!(ops::sum(&y).unwrap().read().unwrap(), 40.0 * y.read().unwrap()[0]);
+            drop(dropped_later); // while the other context is current
+        }
+        assert_eq!((x.read().unwrap()[39], y.read().unwrap()[39]), (32.0, 486.0));
+        // The first device goes while the second context is current.
+        y.read().unwrap();
+        drop((x, first));
+        assert_eq!(ledgers[0].live_objects().total(), 0);
+        assert_eq!(ops::sum(&y).unwrap().read().unwrap(), 40.0 * 486.0);
+        drop((y, second));
+        assert_eq!(ledgers[1].live_objects().total(), 0);
+    }
+}
+
+/// A borrowed texture's name may come back for another one of the host's.
+#[test]
+fn a_borrowed_textures_name_may_be_used_again() {
+    on_both(|dev| {
+        let gl = dev.glow();
+        let host_texture = |value: f32| {
+            // SAFETY: the context is current; the texture is of the format and size that it is borrowed as.
+            unsafe {
+                let texture = gl.create_texture().unwrap();
+                gl.bind_texture(glow::TEXTURE_2D, Some(texture));
+                let texels = [value; 16].map(f32::to_ne_bytes).concat();
+                let data = glow::PixelUnpackData::Slice(Some(&texels));
+                let format = glow::RGBA32F as i32;
+                gl.tex_image_2d(glow::TEXTURE_2D, 0, format, 2, 2, 0, glow::RGBA, glow::FLOAT, data);
+                gl.tex_parameter_i32(glow::TEXTURE_2D, glow::TEXTURE_MAX_LEVEL, 0);
+                gl.bind_texture(glow::TEXTURE_2D, None);
+                texture
+            }
+        };
+        for round in 1..=4 {
+            let texture = host_texture(round as f32);
+            let framebuffers = dev.live_objects().framebuffers;
+            // SAFETY: the texture is deleted after the vector that borrows it.
+            let borrowed =
+                unsafe { Vector::from_texture(dev, texture, texla::Extent::new(2, 2), 16) }.unwrap();
+            assert_eq!(borrowed.read().unwrap(), [round as f32; 16]);
+            assert_eq!(ops::sum(&borrowed).unwrap().read().unwrap(), 16.0 * round as f32);
+            drop(borrowed);
+            // SAFETY: as above.
+            unsafe { gl.delete_texture(texture) };
+            // Not every driver gives names again, so it is the framebuffer that is looked for.
+            drop(dev.scope().unwrap());
+            if round > 1 {
+                assert_eq!(
+                    dev.live_objects().framebuffers,
+                    framebuffers,
+                    "one would keep the dead texture alive"
+                );
+            }
+        }
+    });
+}
+
+fn with_budget(api: Api, pool_budget: u64) -> Headless {
+    let options = DeviceOptions { limits: limits(), pool_budget };
+    Headless::new(HeadlessOptions { device: None, api: Some(api), options }).unwrap()
+}
+
+#[test]
+fn the_pool_reuses_and_keeps_to_its_budget() {
+    for api in Api::ALL {
+        let budget = 40_000;
+        let context = with_budget(api, budget);
+        let dev = context.device();
+        let start = dev.pool_stats();
+        // One texture, taken again and again; 1024 texels of 16 bytes.
+        for _ in 0..10 {
+            drop(Vector::zeros(dev, 4096).unwrap());
+        }
+        let stats = dev.pool_stats();
+        assert_eq!((stats.allocated - start.allocated, stats.reused - start.reused), (1, 9));
+        assert_eq!((stats.free, stats.free_bytes, stats.live), (1, 16_384, start.live));
+        // Three at once are more than the budget.
+        let three: Vec<_> = (0..3).map(|_| Vector::zeros(dev, 4096).unwrap()).collect();
+        let stats = dev.pool_stats();
+        assert_eq!((stats.live_bytes, stats.peak_bytes, stats.free), (3 * 16_384, 3 * 16_384, 0));
+        drop(three);
+        let stats = dev.pool_stats();
+        assert_eq!((stats.free, stats.free_bytes, stats.peak_bytes), (2, 32_768, 3 * 16_384));
+        // A texture that is larger than the budget is not kept.
+        let before = dev.live_objects().textures;
+        drop(Vector::zeros(dev, 4 * 64 * 64).unwrap());
+        drop(dev.scope().unwrap());
+        assert!(dev.pool_stats().free_bytes <= budget && dev.live_objects().textures <= before);
+        // Sizes that never come back push each other out.
+        for n in 1..200 {
+            drop(Vector::zeros(dev, n * 37).unwrap());
+            assert!(dev.pool_stats().free_bytes <= budget);
+        }
+        dev.trim().unwrap();
+        let stats = dev.pool_stats();
+        assert_eq!((stats.free, stats.free_bytes, stats.live), (0, 0, 0));
+        assert_eq!(dev.live_objects().textures, 0);
+
+        let context = with_budget(api, 0);
+        for _ in 0..3 {
+            drop(Vector::zeros(context.device(), 100).unwrap());
+        }
+        let stats = context.device().pool_stats();
+        assert_eq!((stats.free, stats.reused), (0, 0));
+    }
+}
+
+/// The pages of this process that are in memory, in bytes.
+fn resident() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    statm.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
+}
+
+/// Figure L2.
+#[test]
+fn ten_thousand_cycles_do_not_grow() {
+    if !std::path::Path::new("/proc/self/statm").exists() {
+        eprintln!("no /proc here: memory is not looked at");
+        return;
+    }
+    on_both(|dev| {
+        let most = fitting(dev, 5000);
+        let values = uniform(3, most);
+        let mut rng = Rng::new(9);
+        let mut start = 0;
+        for cycle in 0..10_000 {
+            if cycle == 200 {
+                start = resident();
+            }
+            let n = 1 + rng.below(most);
+            let x = Vector::from_slice(dev, &values[..n]).unwrap();
+            let mut y = Vector::zeros(dev, n).unwrap();
+            let s = ops::norm2(&x).unwrap();
+            ops::axpy(&mut y, &s, &x, &x).unwrap();
+            match cycle % 100 {
+                0 => drop(y.read().unwrap()),
+                1 => drop(y.read_async().unwrap()),
+                2 => dev.trim().unwrap(),
+                3 => drop(Kernel::<NoParams>::new(dev, "bad", [], "oops")),
+                _ => {}
+            }
+        }
+        let grown = resident().saturating_sub(start);
+        eprintln!("grown by {} KiB", grown >> 10);
+        assert!(grown < 32 << 20, "grown by {grown} bytes");
+        // What is alive is bounded by the caches, not by the number of cycles.
+        assert!(dev.live_objects().framebuffers <= 96);
+    });
+}
+
+/// llvmpipe says that textures may have 16384² texels, and has no memory for half of that.
+#[test]
+fn memory_that_the_driver_lacks_is_a_typed_error() {
+    for api in Api::ALL {
+        let context = headless_with(api, limits());
+        let dev = context.device();
+        let caps = dev.capabilities();
+        if !caps.renderer.contains("llvmpipe") || caps.max_texture_size < 16384 {
+            eprintln!("not looked at on {} with sides of {}", caps.renderer, caps.max_texture_size);
+            continue;
+        }
+        let x = Vector::from_slice(dev, &[1.0, 2.0, 3.0]).unwrap();
+        drop(Vector::zeros(dev, 500).unwrap());
+        let before = dev.live_objects();
+        let error = Vector::zeros(dev, 4 * 16384 * 8200).unwrap_err();
+        assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
+        assert!(error.to_string().contains("16384x8200 texels"), "{error}");
+        assert_eq!(dev.pool_stats().free, 0, "the pool gave back what it had");
+        dev.trim().unwrap();
+        assert!(dev.live_objects().textures <= before.textures);
+        assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 6.0, "the next call works");
+    }
+}

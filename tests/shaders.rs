@@ -1,0 +1,226 @@
+//! Every file in `glsl/` compiles in both dialects, and is driven through the public API.
+
+mod common;
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use common::harness::{headless, headless_with, limits, on_both};
+use common::random::uniform;
+use texla::gl::{Api, Limits};
+use texla::host::Triplets;
+use texla::kernel::{Accum, Kernel, NoParams, Points, PointsKernel};
+use texla::ops::{self, Accurate, Coefficient, Combine, Reduction, Window};
+use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Identity, Jacobi, Preconditioner, Stop};
+use texla::{BandedMatrix, Device, Layout, Packed, Scalar, Shape, SparseFormat, SparseMatrix, Vector};
+
+/// The files below `glsl/`.
+fn files() -> BTreeSet<String> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("glsl");
+    let mut found = BTreeSet::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.insert(path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/"));
+            }
+        }
+    }
+    found
+}
+
+fn poisson() -> Triplets {
+    let mut triplets = Triplets::new(Shape::new(6, 6));
+    for i in 0..6 {
+        triplets.push(i, i, 4.0).unwrap();
+        if i > 0 {
+            triplets.push(i, i - 1, -1.0).unwrap();
+            triplets.push(i - 1, i, -1.0).unwrap();
+        }
+    }
+    triplets
+}
+
+fn product(x: &Vector) -> Accurate<'_> {
+    Accurate { transposed: false, alpha: 1.0, x, plus: None }
+}
+
+fn elementwise(dev: &Device) {
+    let x = Vector::from_slice(dev, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+    let y = Vector::from_slice(dev, &[2.0; 6]).unwrap();
+    let mut out = Vector::zeros(dev, 6).unwrap();
+    let s = Scalar::new(dev, 2.0).unwrap();
+    for unary in [ops::copy, ops::neg, ops::abs, ops::sqrt, ops::reciprocal] {
+        unary(&mut out, &x).unwrap();
+    }
+    for binary in [ops::add, ops::sub, ops::mul, ops::div, ops::div_or_zero, ops::max, ops::min] {
+        binary(&mut out, &x, &y).unwrap();
+    }
+    ops::mul_add(&mut out, &x, &y, &x).unwrap();
+    for a in [Coefficient::Host(2.0), Coefficient::Device(&s)] {
+        ops::fill(&mut out, a).unwrap();
+        ops::scaled(&mut out, a, &x).unwrap();
+        ops::scale(&mut out, a).unwrap();
+        ops::add_constant(&mut out, &x, a).unwrap();
+        ops::axpy(&mut out, a, &x, &y).unwrap();
+        for b in [Coefficient::Host(3.0), Coefficient::Device(&s)] {
+            ops::axpby(&mut out, a, &x, b, &y).unwrap();
+            ops::clamp(&mut out, &x, a, b).unwrap();
+        }
+    }
+}
+
+fn reductions(dev: &Device) {
+    for n in [1, 1000] {
+        let x = Vector::from_slice(dev, &uniform(1, n)).unwrap();
+        let mut out = Scalar::zero(dev).unwrap();
+        for reduction in [Reduction::Sum, Reduction::Dot, Reduction::Max, Reduction::Min, Reduction::MaxAbs] {
+            let y = (reduction == Reduction::Dot).then_some(&x);
+            ops::reduce::reduce_into(&mut out, reduction, &x, y, Window::PAPERS).unwrap();
+        }
+        ops::norm2(&x).unwrap();
+    }
+}
+
+fn repack(dev: &Device) {
+    let x = Packed::from_rows(dev, Shape::new(3, 5), Layout::Column4, &[1.0; 15]).unwrap();
+    for layout in [Layout::Folded, Layout::Block2x2, Layout::Single, Layout::Batch4] {
+        assert_eq!(x.repack(layout).unwrap().read().unwrap(), [1.0; 15]);
+    }
+}
+
+fn banded(dev: &Device) {
+    let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
+    let x = Vector::from_slice(dev, &[1.0; 6]).unwrap();
+    let mut y = Vector::zeros(dev, 6).unwrap();
+    ops::banded_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+    ops::banded_product_transposed(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+    assert_eq!(y.read().unwrap(), [3.0, 2.0, 2.0, 2.0, 2.0, 3.0]);
+}
+
+fn banded_accurate(dev: &Device) {
+    let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
+    let x = Vector::from_slice(dev, &[1.0; 6]).unwrap();
+    let mut y = Vector::zeros(dev, 6).unwrap();
+    ops::banded_accurate(&mut y, &a, product(&x)).unwrap();
+    assert_eq!(y.read().unwrap()[0], 3.0);
+}
+
+fn sparse(format: SparseFormat, accurate: bool) -> impl Fn(&Device) {
+    move |dev| {
+        let a = SparseMatrix::from_triplets(dev, &poisson(), format).unwrap();
+        let x = Vector::from_slice(dev, &[1.0; 6]).unwrap();
+        let mut y = Vector::zeros(dev, 6).unwrap();
+        if accurate {
+            ops::sparse_accurate(&mut y, &a, product(&x)).unwrap();
+        } else {
+            ops::sparse_product_transposed(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+            ops::sparse_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+        }
+        assert_eq!(y.read().unwrap(), [3.0, 2.0, 2.0, 2.0, 2.0, 3.0]);
+    }
+}
+
+fn cg(schedule: CgSchedule) -> impl Fn(&Device) {
+    move |dev| {
+        let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
+        let b = Vector::from_slice(dev, &[1.0; 6]).unwrap();
+        let jacobi = Jacobi::new(&a).unwrap();
+        for m in [&Identity as &dyn Preconditioner, &jacobi] {
+            let mut x = Vector::zeros(dev, 6).unwrap();
+            let params =
+                CgParams { schedule, stop: Stop::relative(1e-5), max_iters: 20, ..CgParams::default() };
+            let report = ConjugateGradient::preconditioned(&a, m, params).unwrap().solve(&mut x, &b).unwrap();
+            assert!(report.converged());
+        }
+    }
+}
+
+/// Compiles an include file in both stages of a user's kernel.
+fn include(name: &'static str) -> impl Fn(&Device) {
+    move |dev| {
+        let body = format!("#include \"{name}\"\nvec4 kernel(ivec2 p) {{ return x(p); }}");
+        Kernel::<NoParams>::new(dev, "include", ["x"], &body).unwrap();
+        let point = format!(
+            "#include \"{name}\"\nvoid point(int i, out ivec2 texel, out vec4 value) {{ texel = ivec2(0); value = x_at(texel); }}"
+        );
+        PointsKernel::<NoParams>::new(dev, "include", ["x"], 0, &point).unwrap();
+    }
+}
+
+fn points(dev: &Device) {
+    let body = "void point(int i, out ivec2 texel, out vec4 value) { texel = ivec2(0); value = attribute0; }";
+    let kernel = PointsKernel::<NoParams>::new(dev, "points", [], 1, body).unwrap();
+    let points = Points::new(dev, &[&[[1.0; 4]]]).unwrap();
+    let mut y = Vector::zeros(dev, 4).unwrap();
+    kernel.run(&mut y, [], &points, &NoParams, Accum::Replace).unwrap();
+    assert_eq!(y.read().unwrap(), [1.0; 4]);
+}
+
+#[test]
+fn every_file_compiles_in_both_dialects() {
+    let left = RefCell::new(files());
+    assert!(left.borrow().len() >= 20);
+    let drive = |names: &[&str], run: &dyn Fn(&Device)| {
+        for api in Api::ALL {
+            // A device of its own: nothing is compiled yet.
+            let context = headless(api);
+            let before = context.device().counters().compiles;
+            run(context.device());
+            assert!(context.device().counters().compiles > before, "{names:?} compiled nothing");
+        }
+        names.iter().for_each(|name| assert!(left.borrow_mut().remove(*name), "there is no file {name}"));
+    };
+    drive(&["quad.vert", "elementwise/table.frag"], &elementwise);
+    drive(&["reduce/window.frag"], &reductions);
+    drive(&["repack/repack.frag"], &repack);
+    drive(&["points.frag"], &points);
+    drive(&["banded/product.frag"], &banded);
+    drive(&["banded/accurate.frag"], &banded_accurate);
+    drive(&["sparse/gather.frag"], &sparse(SparseFormat::Gather, false));
+    drive(&["sparse/scatter.vert"], &sparse(SparseFormat::Points, false));
+    drive(&["sparse/accurate.frag"], &sparse(SparseFormat::Gather, true));
+    drive(
+        &["solve/alpha_step.frag", "solve/beta_step.frag", "solve/advance.frag", "solve/direction.frag"],
+        &cg(CgSchedule::Listing),
+    );
+    drive(
+        &["solve/merged_step.frag", "solve/merged_update.frag", "solve/dots.frag", "include/solver.glsl"],
+        &cg(CgSchedule::Merged),
+    );
+    for name in ["include/prelude.glsl", "include/exact.glsl", "include/layout.glsl"] {
+        drive(&[name], &include(name));
+    }
+    // The probes run when a device is made with limits that are new to this process.
+    let unseen = Limits { max_texture_size: Some(61), ..limits() };
+    for api in Api::ALL {
+        let context = headless_with(api, unseen.clone());
+        assert!(context.device().counters().compiles >= 7, "a probe was left out on {api}");
+    }
+    left.borrow_mut().retain(|name| !name.starts_with("probe/"));
+    assert!(left.borrow().is_empty(), "driven by nothing: {:?}", left.borrow());
+}
+
+/// Both forms of a fetch, and all ways in which an input can lie against a target, in both stages.
+#[test]
+fn the_generated_accessors_compile() {
+    on_both(|dev| {
+        let body = "vec4 kernel(ivec2 p) {
+            return x(p) + x_at(p) + x_texel(1) + x_shifted(-1) + vec4(x_element(2u)) + x_value() + vec4(x_extent(), 0, 0)
+                + vec4(texel_index(p)) + vec4(texel_position(1), 0, 0); }";
+        let kernel = Kernel::<NoParams>::new(dev, "all", ["x"], body).unwrap();
+        let mut y = Vector::zeros(dev, 64).unwrap();
+        let programs = dev.live_objects().programs;
+        for n in [64, 4, 20] {
+            kernel.run(&mut y, [&Vector::zeros(dev, n).unwrap()], &NoParams).unwrap();
+        }
+        let odd = Packed::from_rows(dev, Shape::new(12, 5), Layout::Column4, &[0.0; 60]).unwrap();
+        kernel.run(&mut y, [&odd], &NoParams).unwrap();
+        assert_eq!(dev.live_objects().programs - programs, 3, "one program for each fold");
+        kernel.run(&mut y, [&odd], &NoParams).unwrap();
+        assert_eq!(dev.live_objects().programs - programs, 3, "and no more on further runs");
+    });
+}
