@@ -195,6 +195,11 @@ impl Device {
         self.0.gl.caps.borrow().max_texture_size
     }
 
+    /// See [`Capabilities::software`].
+    pub(crate) fn is_software(&self) -> bool {
+        self.0.gl.caps.borrow().software
+    }
+
     /// A kernel of texla's own by its key, described on first use.
     pub(crate) fn kernel(&self, key: &str, describe: impl FnOnce() -> KernelSpec) -> Result<Rc<Compiled>> {
         if let Some(kernel) = self.0.kernels.borrow().get(key) {

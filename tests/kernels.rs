@@ -443,7 +443,13 @@ fn a_texture_cannot_be_read_and_written_in_one_pass() {
         let mut s = Scalar::new(dev, 5.0).unwrap();
         // SAFETY: as above.
         let alias_s = unsafe { Vector::from_texture(dev, s.texture(), texla::Extent::new(1, 1), 4) }.unwrap();
-        feedback(ops::reduce::reduce_into(&mut s, ops::Reduction::Sum, &alias_s, None, ops::Windows::Balanced));
+        feedback(ops::reduce::reduce_into(
+            &mut s,
+            ops::Reduction::Sum,
+            &alias_s,
+            None,
+            ops::Windows::Balanced,
+        ));
         assert_eq!((y.read().unwrap(), s.read().unwrap()), (before, 5.0), "nothing was written");
 
         // What is borrowed is read-only.

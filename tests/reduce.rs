@@ -21,8 +21,8 @@ fn windows() -> Vec<Window> {
 
 /// Checks one plan by carrying out its windows on counts: how many elements each texel holds, and through how many
 /// additions the worst of them went.
-fn follow(extent: Extent, window: impl Into<Windows> + Copy + std::fmt::Debug) {
-    let plan = ReducePlan::new(extent, window);
+fn follow(extent: Extent, window: impl Into<Windows> + Copy + std::fmt::Debug, software: bool) {
+    let plan = ReducePlan::new(extent, window, software);
     let stages = plan.stages();
     assert_eq!(stages.first().map(|s| s.source), Some(extent));
     assert_eq!(stages.last().map(|s| s.target), Some(Extent::new(1, 1)));
@@ -61,12 +61,13 @@ proptest! {
     #[test]
     fn plans_cover_everything_once(w in 1u32..300, h in 1u32..300, x in 1u32..40, y in 1u32..40) {
         prop_assume!(x * y >= 2);
-        follow(Extent::new(w, h), Window::new(x, y).unwrap());
+        follow(Extent::new(w, h), Window::new(x, y).unwrap(), true);
     }
 
     #[test]
     fn balanced_plans_cover_everything_once(w in 1u32..1100, h in 1u32..1100) {
-        follow(Extent::new(w, h), Windows::Balanced);
+        follow(Extent::new(w, h), Windows::Balanced, true);
+        follow(Extent::new(w, h), Windows::Balanced, false);
     }
 }
 
@@ -74,7 +75,7 @@ proptest! {
 fn plans_of_strips_and_single_texels() {
     for window in windows() {
         for (w, h) in [(1, 1), (2, 1), (1, 2), (10_007, 1), (1, 10_007), (2, 4097), (4097, 2)] {
-            follow(Extent::new(w, h), window);
+            follow(Extent::new(w, h), window, true);
         }
     }
 }
@@ -87,7 +88,7 @@ fn plans_end_whatever_the_window() {
     let sides = [0, 1, 2, 70_000, u32::MAX];
     for extent in extents {
         for window in sides.iter().flat_map(|&width| sides.map(|height| Window { width, height })) {
-            let plan = ReducePlan::new(extent, window);
+            let plan = ReducePlan::new(extent, window, true);
             assert_eq!(
                 plan.stages().last().map(|s| s.target),
                 Some(Extent::new(1, 1)),
@@ -107,7 +108,7 @@ fn plans_end_whatever_the_window() {
 // --- sums ---
 
 fn chain(x: &Vector, window: impl Into<Windows> + Copy + std::fmt::Debug) -> usize {
-    ReducePlan::new(x.extent(), window).longest_chain() as usize
+    ReducePlan::new(x.extent(), window, x.device().capabilities().software).longest_chain() as usize
 }
 
 fn reduced(
@@ -316,7 +317,9 @@ fn results_stay_on_the_device_until_they_are_read() {
         for n in [1, 5, 1009, fitting(dev, 100_003)] {
             let x = Vector::filled(dev, n, 1.0).unwrap();
             for window in windows() {
-                let stages = ReducePlan::new(x.extent(), window).stages().len() as u64;
+                let stages = ReducePlan::new(x.extent(), window, x.device().capabilities().software)
+                    .stages()
+                    .len() as u64;
                 let mut out = Scalar::zero(dev).unwrap();
                 let before = dev.counters();
                 reduce::reduce_into(&mut out, Reduction::Dot, &x, Some(&x), window).unwrap();
@@ -328,7 +331,9 @@ fn results_stay_on_the_device_until_they_are_read() {
             }
             let before = dev.counters();
             let _norm = ops::norm2(&x).unwrap();
-            let stages = ReducePlan::new(x.extent(), Windows::Balanced).stages().len() as u64;
+            let stages = ReducePlan::new(x.extent(), Windows::Balanced, x.device().capabilities().software)
+                .stages()
+                .len() as u64;
             let done = dev.counters().since(&before);
             assert_eq!((done.draws, done.readbacks), (2 * stages, 0));
         }

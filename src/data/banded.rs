@@ -1,5 +1,7 @@
 //! A banded matrix, kept as its diagonals.
 
+use std::cell::OnceCell;
+
 use super::coefficients::Scaling;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -30,6 +32,7 @@ use crate::shape::{Extent, Layout, Shape, fold_extent};
 pub struct BandedMatrix {
     device: Device,
     csr: Csr,
+    asymmetry: OnceCell<Option<(usize, usize, f64, f64)>>,
     offsets: Vec<i64>,
     pub(crate) bands: Vec<Band>,
     pub(crate) scaling: Scaling,
@@ -59,7 +62,14 @@ impl BandedMatrix {
         check_sides(device, "BandedMatrix", csr.shape())?;
         let scaling = Scaling::new("BandedMatrix", csr.values())?;
         let offsets = csr.diagonal_offsets();
-        let mut made = BandedMatrix { device: device.clone(), csr, offsets, bands: Vec::new(), scaling };
+        let mut made = BandedMatrix {
+            device: device.clone(),
+            csr,
+            asymmetry: OnceCell::new(),
+            offsets,
+            bands: Vec::new(),
+            scaling,
+        };
         made.upload()?;
         Ok(made)
     }
@@ -83,6 +93,8 @@ impl BandedMatrix {
         let kept = self.upload();
         if kept.is_err() {
             (self.csr, self.scaling) = (old_csr, old_scaling);
+        } else {
+            self.asymmetry = OnceCell::new();
         }
         kept
     }
@@ -152,6 +164,11 @@ impl BandedMatrix {
     /// The entries as given: the pattern whose order [`set_values`](Self::set_values) follows.
     pub fn pattern(&self) -> &Csr {
         &self.csr
+    }
+
+    /// The first pair of places that differ from the transposed matrix, looked for once.
+    pub(crate) fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
+        *self.asymmetry.get_or_init(|| self.csr.asymmetry())
     }
 
     /// `floor(log2 max |a_ij|)`; 0 for a matrix of zeros.

@@ -49,6 +49,7 @@ pub const POINTS_PAY_FROM: f64 = 6.0;
 pub struct SparseMatrix {
     device: Device,
     csr: Csr,
+    asymmetry: OnceCell<Option<(usize, usize, f64, f64)>>,
     scaling: Scaling,
     format: SparseFormat,
     points: [OnceCell<Points>; 2],
@@ -87,6 +88,7 @@ impl SparseMatrix {
         let made = SparseMatrix {
             device: device.clone(),
             csr,
+            asymmetry: OnceCell::new(),
             scaling,
             format,
             points: Default::default(),
@@ -119,7 +121,7 @@ impl SparseMatrix {
                 gather.set_values(&self.device, side, scaling)?;
             }
         }
-        (self.csr, self.scaling) = (csr, scaling);
+        (self.csr, self.scaling, self.asymmetry) = (csr, scaling, OnceCell::new());
         Ok(())
     }
 
@@ -168,6 +170,11 @@ impl SparseMatrix {
     /// The entries as given: the pattern whose order [`set_values`](Self::set_values) follows.
     pub fn pattern(&self) -> &Csr {
         &self.csr
+    }
+
+    /// The first pair of places that differ from the transposed matrix, looked for once.
+    pub(crate) fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
+        *self.asymmetry.get_or_init(|| self.csr.asymmetry())
     }
 
     /// `floor(log2 max |a_ij|)`; 0 for a matrix of zeros.

@@ -44,6 +44,9 @@ pub struct Capabilities {
     pub vendor: String,
     /// `GL_VERSION`.
     pub version: String,
+    /// The renderer calls itself by a name of Mesa's or Google's software rasterisers. Decides between schedules that
+    /// compute the same, never about what is computed.
+    pub software: bool,
     /// Largest side for which a float render target could be allocated in both directions.
     pub max_texture_size: u32,
     /// Draw buffers into which one pass wrote and all were right.
@@ -126,7 +129,10 @@ impl Probe<'_> {
             .map(|q| gl.raw.get_parameter_i32(q).max(0) as u32)
         };
         let buffers = buffers.min(attachments).min(8).min(self.limits.max_draw_buffers.unwrap_or(8)).max(1);
+        let names = ["llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader"];
+        let lower = renderer.to_lowercase();
         *gl.caps.borrow_mut() = Capabilities {
+            software: names.iter().any(|name| lower.contains(name)),
             renderer,
             vendor,
             version,

@@ -308,10 +308,10 @@ impl GlInner {
         if dead.is_empty() {
             return;
         }
-        let gone: Vec<_> =
-            dead.iter()
-                .filter_map(|d| if let Dead::Texture(t) | Dead::Borrowed(t) = d { Some(*t) } else { None })
-                .collect();
+        let gone: Vec<_> = dead
+            .iter()
+            .filter_map(|d| if let Dead::Texture(t) | Dead::Borrowed(t) = d { Some(*t) } else { None })
+            .collect();
         if !gone.is_empty() {
             let stale: Vec<_> = self
                 .framebuffers

@@ -37,12 +37,16 @@ impl Window {
 /// The windows of all stages of a reduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Windows {
-    /// Chosen for throughput: while there are more than 65,536 texels, a window of at most 16x16 that leaves about
-    /// 128x128, so that every thread of a rasteriser has tiles to work on; then 16x16, for few passes.
+    /// What the measurements in `benches/RESULTS.md` speak for, by a fixed rule. A software rasteriser
+    /// ([`Capabilities::software`](crate::gl::Capabilities::software)) pays for passes: while there are more than
+    /// 65,536 texels, a window of at most 16x16 that leaves about 128x128, so that every thread has tiles to work on;
+    /// then 16x16. A GPU pays for long windows, whose fetches follow one another: 2x2 from 2²⁰ texels on, then 4x4.
     #[default]
     Balanced,
     /// The same window in every stage.
     Each(Window),
+    /// One window in the first stage, another in all later ones.
+    Then(Window, Window),
 }
 
 impl From<Window> for Windows {
@@ -52,17 +56,23 @@ impl From<Window> for Windows {
 }
 
 impl Windows {
-    const LAST: Window = Window { width: 16, height: 16 };
-    const LEAVES: u32 = 128;
-
-    /// The window for this source.
-    fn of(self, source: Extent) -> Window {
+    /// The window of a stage that reads `source`.
+    fn of(self, source: Extent, first: bool, software: bool) -> Window {
+        let square = |side| Window { width: side, height: side };
         match self {
             Windows::Each(window) => window,
-            Windows::Balanced if source.area() <= 65_536 => Self::LAST,
+            Windows::Then(window, rest) => {
+                if first {
+                    window
+                } else {
+                    rest
+                }
+            }
+            Windows::Balanced if !software => square(if source.area() >= 1 << 20 { 2 } else { 4 }),
+            Windows::Balanced if source.area() <= 65_536 => square(16),
             Windows::Balanced => Window {
-                width: source.width.div_ceil(Self::LEAVES).clamp(1, 16),
-                height: source.height.div_ceil(Self::LEAVES).clamp(1, 16),
+                width: source.width.div_ceil(128).clamp(1, 16),
+                height: source.height.div_ceil(128).clamp(1, 16),
             },
         }
     }
@@ -86,22 +96,23 @@ pub struct ReducePlan {
 }
 
 impl ReducePlan {
-    /// The stages from `extent` down to one texel. There is always at least one.
+    /// The stages from `extent` down to one texel. There is always at least one. `software` is
+    /// [`Capabilities::software`](crate::gl::Capabilities::software), on which [`Windows::Balanced`] depends.
     ///
     /// ```
     /// use texla::{Extent, ops::{ReducePlan, Window}};
-    /// let plan = ReducePlan::new(Extent::new(5, 3), Window::PAPERS);
+    /// let plan = ReducePlan::new(Extent::new(5, 3), Window::PAPERS, true);
     /// let extents: Vec<_> = plan.stages().iter().map(|s| (s.target.width, s.target.height)).collect();
     /// assert_eq!(extents, [(3, 2), (2, 1), (1, 1)]);
     /// // Additions within windows of 4, 4 and 2 texels, and two more for the four lanes.
     /// assert_eq!(plan.longest_chain(), 3 + 3 + 1 + 2);
     /// ```
-    pub fn new(extent: Extent, windows: impl Into<Windows>) -> Self {
+    pub fn new(extent: Extent, windows: impl Into<Windows>, software: bool) -> Self {
         let windows = windows.into();
         let mut stages = Vec::new();
         let mut source = Extent::new(extent.width.max(1), extent.height.max(1));
         loop {
-            let window = windows.of(source);
+            let window = windows.of(source, stages.is_empty(), software);
             // The fields are public: a window that would not shrink anything is taken for the smallest that does.
             let area = window.width.max(1).saturating_mul(window.height.max(1)).max(2);
             // A side that has shrunk to one lends its share of the window to the other.
@@ -178,7 +189,7 @@ struct Terms<'a> {
 fn run(op: &'static str, out: &mut Scalar, terms: &Terms<'_>, windows: Windows) -> Result<()> {
     let device = terms.x.device;
     let _scope = device.scope()?;
-    let plan = ReducePlan::new(terms.x.extent, windows);
+    let plan = ReducePlan::new(terms.x.extent, windows, device.is_software());
     let last = plan.stages().len() - 1;
     let mut partial: Option<PooledTexture> = None;
     for (i, stage) in plan.stages().iter().enumerate() {

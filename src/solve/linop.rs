@@ -134,7 +134,7 @@ macro_rules! stored_matrix {
             }
 
             fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
-                self.pattern().asymmetry()
+                self.asymmetry()
             }
 
             fn exponent(&self) -> i32 {

@@ -136,7 +136,7 @@ impl Steps {
             KernelSpec::fragment(glsl!("reduce/window.frag"), &["x"], &fields, &["out"])
                 .with("#define OP_SUM 1")
         })?;
-        let plan = ReducePlan::new(first_vector.extent(), self.windows);
+        let plan = ReducePlan::new(first_vector.extent(), self.windows, self.device.is_software());
         let mut partial: Option<PooledTexture> = None;
         let count = plan.stages().len();
         let mut left = [1, 1];
