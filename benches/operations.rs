@@ -126,8 +126,10 @@ impl<'a> Bench<'a> {
         for row in &self.rows {
             let ns = median(row) * 1e9 / row.elements;
             let per_element = |r: &Row<'_>| median(r) / r.elements;
-            let of_its_kind = |c: &str| self.rows.iter().filter(move |r| r.name.starts_with(c)).map(per_element);
-            let best = row.ceiling.and_then(|c| of_its_kind(c).min_by(f64::total_cmp));
+            let best = row.ceiling.and_then(|ceiling| {
+                let of_its_kind = self.rows.iter().filter(|r| r.name.starts_with(ceiling));
+                of_its_kind.map(per_element).min_by(f64::total_cmp)
+            });
             let share = best.map(|best| format!("{:.0} %", 100.0 * best / per_element(row)));
             println!(
                 "{:44} {:>11.4} {:>11.4} {:>10.4} {:>9.3} {:>9}",
