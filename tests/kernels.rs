@@ -403,7 +403,8 @@ fn scalars_are_the_same_for_every_texel() {
     on_both(|dev| {
         let body = "vec4 kernel(ivec2 p) { return x(p) * s_value() + s(p).x; }";
         let kernel = Kernel::<NoParams>::new(dev, "scaled", ["x", "s"], body).unwrap();
-        let values = uniform(6, 77);
+        // Sixteenths: exact with and without a fused multiply-add.
+        let values: Vec<f32> = uniform(6, 77).iter().map(|v| (v * 16.0).round() / 16.0).collect();
         let (x, s) = (Vector::from_slice(dev, &values).unwrap(), Scalar::new(dev, 3.0).unwrap());
         let mut y = Vector::zeros(dev, 77).unwrap();
         kernel.run(&mut y, [&x, &s], &NoParams).unwrap();

@@ -26,6 +26,15 @@ vec4 kernel(ivec2 p) {
     ivec2 from = p * window;
     ivec2 to = min(from + window, source);
     vec4 total = vec4(0.0);
+#if defined(WINDOW)
+    if (all(lessThanEqual(from + WINDOW, source))) {
+        for (int j = 0; j < WINDOW.y; ++j) {
+            for (int i = 0; i < WINDOW.x; ++i) {
+                total += term(from + ivec2(i, j));
+            }
+        }
+    } else
+#endif
     for (int j = from.y; j < to.y; ++j) {
         for (int i = from.x; i < to.x; ++i) {
             total += term(ivec2(i, j));

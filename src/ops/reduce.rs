@@ -78,6 +78,14 @@ impl Windows {
     }
 }
 
+impl Window {
+    /// Small windows are part of the program, which then has no loop; larger ones are parameters.
+    pub(crate) fn define(self) -> String {
+        let small = [2, 4].contains(&self.width) && [2, 4].contains(&self.height);
+        if small { format!("#define WINDOW ivec2({}, {})", self.width, self.height) } else { String::new() }
+    }
+}
+
 /// One stage: `target` texels, each combining a window of `source`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stage {
@@ -194,7 +202,7 @@ fn run(op: &'static str, out: &mut Scalar, terms: &Terms<'_>, windows: Windows) 
     let mut partial: Option<PooledTexture> = None;
     for (i, stage) in plan.stages().iter().enumerate() {
         let (is_first, is_last) = (i == 0, i == last);
-        let kernel = stage_kernel(device, op, terms, is_first, is_last)?;
+        let kernel = stage_kernel(device, op, terms, stage.window, is_first, is_last)?;
         let mut inputs = match &partial {
             None => vec![terms.x],
             Some(texture) => vec![View::part(device, texture.texture(), stage.source)],
@@ -226,17 +234,19 @@ fn stage_kernel(
     device: &Device,
     op: &'static str,
     terms: &Terms<'_>,
+    window: Window,
     first: bool,
     last: bool,
 ) -> Result<std::rc::Rc<crate::kernel::Compiled>> {
     let define = terms.define;
-    let key = match (first, last) {
-        (true, true) => [define, " first last"],
-        (true, false) => [define, " first"],
-        (false, true) => [define, " last"],
-        (false, false) => [define, " middle"],
+    let constant = window.define();
+    let stage = match (first, last) {
+        (true, true) => " first last ",
+        (true, false) => " first ",
+        (false, true) => " last ",
+        (false, false) => " middle ",
     };
-    device.kernel(&key.concat(), || {
+    device.kernel(&[define, stage, &constant].concat(), || {
         let mut inputs = vec!["x"];
         if first && terms.y.is_some() {
             inputs.push("y");
@@ -247,7 +257,7 @@ fn stage_kernel(
         let pair = |name| Field { name, kind: <[i32; 2]>::KIND };
         let fields = [pair("window"), pair("source"), pair("tail")];
         let mut spec = KernelSpec::fragment(glsl!("reduce/window.frag"), &inputs, &fields, &["out"])
-            .with(&format!("#define {define} 1"));
+            .with(&format!("#define {define} 1\n{constant}"));
         if first {
             spec = spec.with("#define FIRST 1");
         }

@@ -127,15 +127,25 @@ impl Steps {
             Dots::Product => ("#define PRODUCT 1", &["d", "q"]),
             Dots::Residual => ("#define RESIDUAL 1", &["r", "z"]),
         };
-        let first = self.kernel(&format!("dots {dots:?}"), || {
-            KernelSpec::fragment(glsl!("solve/dots.frag"), names, &[PAIR("window"), PAIR("source")], &["out"])
+        let first = |window: &str| {
+            self.kernel(&format!("dots {dots:?} {window}"), || {
+                KernelSpec::fragment(
+                    glsl!("solve/dots.frag"),
+                    names,
+                    &[PAIR("window"), PAIR("source")],
+                    &["out"],
+                )
                 .with(define)
-        })?;
-        let middle = self.kernel("dots middle", || {
-            let fields = [PAIR("window"), PAIR("source"), PAIR("tail")];
-            KernelSpec::fragment(glsl!("reduce/window.frag"), &["x"], &fields, &["out"])
-                .with("#define OP_SUM 1")
-        })?;
+                .with(window)
+            })
+        };
+        let middle = |window: &str| {
+            self.kernel(&format!("dots middle {window}"), || {
+                let fields = [PAIR("window"), PAIR("source"), PAIR("tail")];
+                let spec = KernelSpec::fragment(glsl!("reduce/window.frag"), &["x"], &fields, &["out"]);
+                spec.with("#define OP_SUM 1").with(window)
+            })
+        };
         let plan = ReducePlan::new(first_vector.extent(), self.windows, self.device.is_software());
         let mut partial: Option<PooledTexture> = None;
         let count = plan.stages().len();
@@ -146,12 +156,14 @@ impl Steps {
             let view = View::part(&self.device, target.texture(), stage.target);
             let window = UniformValue::IVec2([stage.window.width as i32, stage.window.height as i32]);
             let source = UniformValue::IVec2([stage.source.width as i32, stage.source.height as i32]);
+            let constant = stage.window.define();
+            let kernel = if partial.is_none() { first(&constant)? } else { middle(&constant)? };
             let pass = match &partial {
-                None => Pass::new(&first, vec![view], vectors.iter().map(|v| v.view()).collect())
+                None => Pass::new(&kernel, vec![view], vectors.iter().map(|v| v.view()).collect())
                     .params(vec![window, source]),
                 Some(from) => {
                     let from = View::part(&self.device, from.texture(), stage.source);
-                    Pass::new(&middle, vec![view], vec![from]).params(vec![
+                    Pass::new(&kernel, vec![view], vec![from]).params(vec![
                         window,
                         source,
                         UniformValue::IVec2([0, 0]),

@@ -323,9 +323,9 @@ pub const HOSTILE: &[Hostile] = &[
         },
         |h: &Host| {
             h.gl.disable(glow::STENCIL_TEST);
-            h.gl.stencil_func(glow::ALWAYS, 0, 0xff);
+            h.gl.stencil_func(glow::ALWAYS, 0, u32::MAX);
             h.gl.stencil_op(glow::KEEP, glow::KEEP, glow::KEEP);
-            h.gl.stencil_mask(0xff);
+            h.gl.stencil_mask(u32::MAX);
         }
     ),
     hostile!(
