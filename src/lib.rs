@@ -1,4 +1,52 @@
-//! texla: TEXture Linear Algebra.
+//! TEXture Linear Algebra: sparse systems solved entirely in float textures, inside an OpenGL context that may be the
+//! application's own. OpenGL 3.3 core or OpenGL ES 3.0 is enough: no compute shaders, no other GPU interface.
+//!
+//! ```
+//! use texla::solve::{CgParams, ConjugateGradient, Stop, StopReason};
+//! use texla::{BandedMatrix, Headless, HeadlessOptions, Vector};
+//!
+//! let ctx = Headless::new(HeadlessOptions::default())?; // in an application: `Device::from_glow`
+//! let dev = ctx.device();
+//! let a = BandedMatrix::poisson_2d(dev, 64, 64)?; // the five-point Laplacian on a grid
+//! let b = Vector::filled(dev, 64 * 64, 1.0)?;
+//! let mut x = Vector::zeros(dev, 64 * 64)?; // initial guess in, solution out
+//!
+//! let params = CgParams { stop: Stop::relative(1e-4), ..CgParams::default() };
+//! let report = ConjugateGradient::new(&a, params)?.solve(&mut x, &b)?;
+//!
+//! assert_eq!(report.reason, StopReason::Converged); // on the true residual, in double-float
+//! assert!(report.true_residual <= 1e-4);
+//! assert_eq!(report.readbacks_in_loop, 0);
+//! let x = x.read()?; // copies the result to the host, and waits
+//! let middle = 0.07367 * 65.0 * 65.0; // of the continuous problem
+//! assert!((x[32 * 64 + 32] / middle - 1.0).abs() < 0.01);
+//! # Ok::<(), texla::Error>(())
+//! ```
+//!
+//! # Which format for what
+//!
+//! | what you have | type | in textures |
+//! |---|---|---|
+//! | a number that stays on the device: the result of a reduction, a factor | [`Scalar`] | one texel |
+//! | unknowns, right-hand sides, grids | [`Vector`] | four consecutive elements a texel, folded nearly square |
+//! | an array for a shader of yours, in a layout of the sources | [`Packed`] | any [`Layout`] |
+//! | a matrix with few diagonals: grids, stencils | [`BandedMatrix`] | a vector for each diagonal, or one number where it is constant |
+//! | any other sparse matrix | [`SparseMatrix`] with [`SparseFormat::Gather`] | rows padded within slices of 64; no blending |
+//! | the same with a few very long rows | [`SparseMatrix`] with [`SparseFormat::Points`] | one point for four nonzeros of a row, blended |
+//! | a file, or no wish to choose | [`StoredMatrix`](solve::StoredMatrix) | [`MatrixFormat::Auto`](solve::MatrixFormat::Auto) picks one of the three |
+//!
+//! On the host, matrices are [`Triplets`](host::Triplets) or compressed rows ([`Csr`](host::Csr)) in 64 bits.
+//!
+//! # Where to read on
+//!
+//! [`solve`] and [`ops`] are what most programs need. [`guide`] explains: [the host's side](guide::host) of the bargain
+//! (what of the GL state stays as it was, and what cannot), [how far results can be trusted](guide::numerics),
+//! [kernels of one's own](guide::kernels), and [how texla is built](guide::architecture).
+//!
+//! # Features
+//!
+//! All are on by default. `headless`: EGL contexts without a window. `io`: Matrix Market files. `pack`: reserved for the
+//! packing optimiser, which is not built yet. An application with a context of its own can do without any.
 #![deny(missing_docs)]
 #![cfg_attr(
     not(test),
@@ -9,6 +57,7 @@ pub mod data;
 pub mod device;
 pub mod error;
 pub mod gl;
+pub mod guide;
 #[cfg(feature = "headless")]
 pub mod headless;
 pub mod host;
@@ -23,3 +72,8 @@ pub use error::{Error, Result};
 #[cfg(feature = "headless")]
 pub use headless::{Headless, HeadlessOptions};
 pub use shape::{Extent, Layout, Shape};
+
+/// The README's code is compiled as part of the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

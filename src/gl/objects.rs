@@ -11,7 +11,7 @@ use crate::shape::Extent;
 pub enum Format {
     /// Four 32-bit floats a texel: the format of all data.
     Rgba32F,
-    /// One 32-bit float a texel [Goeddeke05].
+    /// One 32-bit float a texel \[Goeddeke05\].
     R32F,
     /// Four 32-bit unsigned integers a texel: column indices.
     Rgba32Ui,

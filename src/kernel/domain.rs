@@ -8,7 +8,7 @@ use super::predicate::Mask;
 pub enum Domain<'a> {
     /// Every texel of the target.
     Full,
-    /// The rectangle with its lower left corner at `(x, y)`; the interior of a grid [Goeddeke05].
+    /// The rectangle with its lower left corner at `(x, y)`; the interior of a grid \[Goeddeke05\].
     Rect {
         /// First column.
         x: u32,
@@ -21,9 +21,9 @@ pub enum Domain<'a> {
     },
     /// One row of texels, drawn as a line.
     Row(u32),
-    /// One column of texels, drawn as a line; the boundary of a grid [Goeddeke05].
+    /// One column of texels, drawn as a line; the boundary of a grid \[Goeddeke05\].
     Column(u32),
-    /// One texel for each point, chosen by the kernel [Krueger05] 44.2.3, [BeyondVector] 28.4.3.
+    /// One texel for each point, chosen by the kernel \[Krueger05\] 44.2.3, \[BeyondVector\] 28.4.3.
     Points(&'a Points),
 }
 

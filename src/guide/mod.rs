@@ -1,0 +1,20 @@
+//! How texla is built and why, chapter by chapter.
+//!
+//! | chapter | for whom |
+//! |---|---|
+//! | [`architecture`] | who changes texla: layers, the one path of every operation, decisions that differ from the first design |
+//! | [`numerics`] | who has to trust a result: error bounds, double-float, what a solver's verdict means |
+//! | [`host`] | who has an application with a GL context: what stays as it was, what does not, lifetimes |
+//! | [`kernels`] | who writes a kernel: accessors, domains, masks, points |
+
+#[doc = include_str!("architecture.md")]
+pub mod architecture {}
+
+#[doc = include_str!("numerics.md")]
+pub mod numerics {}
+
+#[doc = include_str!("host.md")]
+pub mod host {}
+
+#[doc = include_str!("kernels.md")]
+pub mod kernels {}
