@@ -7,3 +7,4 @@ pub mod data;
 pub mod harness;
 pub mod random;
 pub mod reference;
+pub mod systems;
