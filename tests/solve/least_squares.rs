@@ -135,6 +135,23 @@ fn a_start_at_the_solution_takes_no_iteration() {
 }
 
 #[test]
+fn a_huge_start_is_come_back_from() {
+    on_both(|device| {
+        let a = tall(11, 40, 30);
+        let b = systems::rhs_of_ones(&a);
+        for size in [1e3f32, 1e6, 1e12, 1e20, 1e30] {
+            let start: Vec<f32> = random::uniform(12, 40).iter().map(|v| v * size).collect();
+            for jacobi in [false, true] {
+                let (x, report) = solve(device, (&a, &b), MatrixFormat::Auto, jacobi, to(1e-5), &start)
+                    .unwrap_or_else(|e| panic!("{size:e}: {e}"));
+                assert_eq!(report.reason, StopReason::Converged, "{size:e}: {report:?}");
+                assert!(normal_residual(&a, &x, &b) <= 2e-5, "{size:e}");
+            }
+        }
+    });
+}
+
+#[test]
 fn a_right_hand_side_that_no_column_sees_has_the_solution_zero() {
     on_both(|device| {
         let a = entries(3, 2, [(0, 0, 1.0), (1, 1, 2.0)]);

@@ -1,7 +1,7 @@
 //! Figure E7: a system multiplied by a power of two takes the same iterations to the same bits.
 
 use crate::common::harness::on_both;
-use crate::systems::{self, System, bits, fits, mapped, params, solve};
+use crate::systems::{self, System, fits, mapped, params, solve};
 use texla::Error;
 use texla::solve::{CgParams, MatrixFormat};
 
@@ -11,6 +11,15 @@ fn scaled(base: &System, e: i32, f: i32) -> System {
         name: format!("{}, A 2^{e}, b 2^{f}", base.name),
         a: mapped(&base.a, |v| v * 2f64.powi(e)),
         b: base.b.iter().map(|v| v * 2f64.powi(f)).collect(),
+    }
+}
+
+/// The same bits, but for elements so far below the largest one that on the way some number was flushed to zero.
+fn assert_same(label: &str, got: &[f32], want: &[f32]) {
+    let largest = want.iter().fold(0.0f32, |m, v| m.max(v.abs()));
+    for (i, (g, w)) in got.iter().zip(want).enumerate() {
+        let flushed = (g - w).abs() <= largest * 2f32.powi(-60) && w.abs() <= largest * 2f32.powi(-24);
+        assert!(g.to_bits() == w.to_bits() || flushed, "{label}: element {i} is {g:e}, not {w:e}");
     }
 }
 
@@ -49,7 +58,7 @@ fn check(all: &[System], formats: &[MatrixFormat]) {
                                 assert_eq!(other.reason, report.reason, "{label}");
                                 let back: Vec<f32> =
                                     y.iter().map(|v| (f64::from(*v) * 2f64.powi(e - f)) as f32).collect();
-                                assert_eq!(bits(&back), bits(&x), "{label}");
+                                assert_same(&label, &back, &x);
                             }
                         }
                     }
