@@ -103,7 +103,7 @@ fn a_start_at_the_solution_takes_no_iteration() {
 fn a_huge_start_is_come_back_from() {
     on_both(|device| {
         for system in systems::generated() {
-            for size in [1e3f32, 1e6, 1e12, 1e20, 1e30] {
+            for size in [1e3f32, 1e12, 1e30] {
                 let start: Vec<f32> = random::uniform(2, system.n()).iter().map(|v| v * size).collect();
                 for jacobi in [false, true] {
                     for schedule in systems::schedules(device) {

@@ -139,7 +139,7 @@ fn a_huge_start_is_come_back_from() {
     on_both(|device| {
         let a = tall(11, 40, 30);
         let b = systems::rhs_of_ones(&a);
-        for size in [1e3f32, 1e6, 1e12, 1e20, 1e30] {
+        for size in [1e3f32, 1e12, 1e30] {
             let start: Vec<f32> = random::uniform(12, 40).iter().map(|v| v * size).collect();
             for jacobi in [false, true] {
                 let (x, report) = solve(device, (&a, &b), MatrixFormat::Auto, jacobi, to(1e-5), &start)
