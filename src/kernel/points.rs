@@ -103,7 +103,13 @@ impl<P: Params> PointsKernel<P> {
         body: &str,
     ) -> Result<Self> {
         let named = (0..attributes).map(|i| (format!("attribute{i}"), Attribute::Vec4)).collect();
-        let spec = KernelSpec::users(name, StageSpec::Points { attributes: named, mask: true }, &inputs, P::FIELDS, body);
+        let spec = KernelSpec::users(
+            name,
+            StageSpec::Points { attributes: named, mask: true },
+            &inputs,
+            P::FIELDS,
+            body,
+        );
         let compiled = Compiled::new(device, spec)?;
         super::user::compile_now(device, &compiled)?;
         Ok(PointsKernel { compiled, device: device.clone(), attributes, params: std::marker::PhantomData })

@@ -66,7 +66,8 @@ impl<P: Params> Kernel<P> {
         body: &str,
     ) -> Result<Self> {
         let outputs = (0..outputs).map(|i| format!("o{i}")).collect();
-        let spec = KernelSpec::users(name, StageSpec::Fragment { outputs, mask: true }, &inputs, P::FIELDS, body);
+        let spec =
+            KernelSpec::users(name, StageSpec::Fragment { outputs, mask: true }, &inputs, P::FIELDS, body);
         let compiled = Compiled::new(device, spec)?;
         compile_now(device, &compiled)?;
         Ok(Kernel { compiled, device: device.clone(), params: std::marker::PhantomData })
