@@ -99,7 +99,8 @@ fn problem(args: &Args) -> support::Result<Problem> {
         Some(path) => {
             let read = market::read_matrix(path).map_err(Error::from)?;
             for warning in &read.warnings {
-                eprintln!("solve: {}: {warning}", path.display());
+                // Not on standard error, which is for what ends the program.
+                say(format_args!("warning     {}: {warning}", path.display()));
             }
             let shape = read.triplets.shape();
             if shape.rows.max(shape.cols) > MOST_ROWS {

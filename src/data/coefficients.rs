@@ -34,9 +34,18 @@ impl Scaling {
         (high, (scaled - f64::from(high)) as f32)
     }
 
-    /// `alpha · 2^stored` as two factors, either of them in range: their product may not be.
+    /// `alpha · 2^stored` as two factors of about the same size, either of them in range: their product may not be.
+    /// With both on one side of 1, what is multiplied by one and then by the other leaves the range in between only
+    /// if it does in the end.
     pub fn factors(self, alpha: f32) -> [f32; 2] {
-        [alpha, f64::from(self.stored).exp2() as f32]
+        if self.stored == 0 {
+            return [alpha, 1.0];
+        }
+        let alpha = f64::from(alpha);
+        let own = exponent(alpha.abs());
+        let half = (self.stored + own) / 2;
+        let other = self.stored + own - half;
+        [(alpha * f64::from(other - own).exp2()) as f32, f64::from(half).exp2() as f32]
     }
 }
 
@@ -63,7 +72,11 @@ mod tests {
         let s = Scaling::new("a", &[2f64.powi(113), 1.0]).unwrap();
         assert_eq!(s, Scaling { exponent: 113, stored: 113 });
         assert_eq!(s.split(2f64.powi(113)), (1.0, 0.0));
-        assert_eq!(s.factors(0.5), [0.5, 2f32.powi(113)]);
+        assert_eq!(s.factors(0.5), [2f32.powi(56), 2f32.powi(56)]);
+        assert_eq!(s.factors(-3.0), [-1.5 * 2f32.powi(57), 2f32.powi(57)]);
+        // Neither the scale of the matrix nor the factor that undoes it is seen.
+        assert_eq!(s.factors(2f32.powi(-113)), [1.0, 1.0]);
+        assert_eq!(s.factors(0.0)[0], 0.0);
         assert!(Scaling::new("a", &[1e39]).is_err());
     }
 }

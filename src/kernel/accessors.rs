@@ -88,6 +88,19 @@ impl KernelSpec {
         }
     }
 
+    /// A user's kernel: float inputs, and a body known by the kernel's name.
+    pub fn users(name: &str, stage: StageSpec, inputs: &[&str], params: &[Field], body: &str) -> Self {
+        KernelSpec {
+            name: name.to_owned(),
+            stage,
+            inputs: inputs.iter().map(|i| InputSpec::float(i)).collect(),
+            params: params.to_vec(),
+            generated: String::new(),
+            file: name.to_owned(),
+            text: body.to_owned(),
+        }
+    }
+
     /// The same kernel with lanes past the end of the target forced to zero.
     pub fn masked(mut self) -> Self {
         if let StageSpec::Fragment { mask, .. } = &mut self.stage {

@@ -1,6 +1,6 @@
 //! Vertices to be scattered as points, and kernels that place them [Krueger05] 44.2.3, [BeyondVector] 28.4.3.
 
-use super::accessors::{InputSpec, KernelSpec, StageSpec};
+use super::accessors::{KernelSpec, StageSpec};
 use super::domain::{Accum, Domain};
 use super::params::Params;
 use super::pass::{Compiled, Operand, Pass, TargetOperand};
@@ -103,15 +103,13 @@ impl<P: Params> PointsKernel<P> {
         body: &str,
     ) -> Result<Self> {
         let named = (0..attributes).map(|i| (format!("attribute{i}"), Attribute::Vec4)).collect();
-        let spec = KernelSpec {
-            name: name.to_owned(),
-            stage: StageSpec::Points { attributes: named, mask: true },
-            inputs: inputs.iter().map(|i| InputSpec::float(i)).collect(),
-            params: P::FIELDS.to_vec(),
-            generated: String::new(),
-            file: name.to_owned(),
-            text: body.to_owned(),
-        };
+        let spec = KernelSpec::users(
+            name,
+            StageSpec::Points { attributes: named, mask: true },
+            &inputs,
+            P::FIELDS,
+            body,
+        );
         let compiled = Compiled::new(device, spec)?;
         super::user::compile_now(device, &compiled)?;
         Ok(PointsKernel { compiled, device: device.clone(), attributes, params: std::marker::PhantomData })

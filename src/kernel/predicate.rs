@@ -1,7 +1,7 @@
 //! Early-z predication [BeyondVector] 28.4.1: a condition is written to a depth texture once, and later passes let the
 //! rasteriser drop the cells where it does not hold. Results are the same whether or not the driver drops them early.
 
-use super::accessors::{InputSpec, KernelSpec, StageSpec};
+use super::accessors::{KernelSpec, StageSpec};
 use super::params::Params;
 use super::pass::{Compiled, Operand, Pass};
 use crate::device::Device;
@@ -63,15 +63,7 @@ pub struct Condition<P: Params> {
 impl<P: Params> Condition<P> {
     /// Compiles the condition. *Errors*: [`Error::Shader`] with file and line, [`Error::Interface`].
     pub fn new<const N: usize>(device: &Device, name: &str, inputs: [&str; N], body: &str) -> Result<Self> {
-        let spec = KernelSpec {
-            name: name.to_owned(),
-            stage: StageSpec::Condition,
-            inputs: inputs.iter().map(|i| InputSpec::float(i)).collect(),
-            params: P::FIELDS.to_vec(),
-            generated: String::new(),
-            file: name.to_owned(),
-            text: body.to_owned(),
-        };
+        let spec = KernelSpec::users(name, StageSpec::Condition, &inputs, P::FIELDS, body);
         let compiled = Compiled::new(device, spec)?;
         super::user::compile_now(device, &compiled)?;
         Ok(Condition { compiled, device: device.clone(), params: std::marker::PhantomData })

@@ -1,6 +1,6 @@
 //! A user's own kernel.
 
-use super::accessors::{Fold, InputSpec, KernelSpec, StageSpec};
+use super::accessors::{Fold, KernelSpec, StageSpec};
 use super::domain::{Accum, Domain, Predicate};
 use super::params::Params;
 use super::pass::{Compiled, Operand, Pass, TargetOperand};
@@ -66,15 +66,8 @@ impl<P: Params> Kernel<P> {
         body: &str,
     ) -> Result<Self> {
         let outputs = (0..outputs).map(|i| format!("o{i}")).collect();
-        let spec = KernelSpec {
-            name: name.to_owned(),
-            stage: StageSpec::Fragment { outputs, mask: true },
-            inputs: inputs.iter().map(|i| InputSpec::float(i)).collect(),
-            params: P::FIELDS.to_vec(),
-            generated: String::new(),
-            file: name.to_owned(),
-            text: body.to_owned(),
-        };
+        let spec =
+            KernelSpec::users(name, StageSpec::Fragment { outputs, mask: true }, &inputs, P::FIELDS, body);
         let compiled = Compiled::new(device, spec)?;
         compile_now(device, &compiled)?;
         Ok(Kernel { compiled, device: device.clone(), params: std::marker::PhantomData })

@@ -1,11 +1,11 @@
 //! Conjugate gradients for symmetric positive definite systems.
 
-use super::drive::{Limits, Method, Observer, drive};
+use super::drive::{Limits, Method, Observer, closer_scale, drive, scale_of};
 use super::linop::{Accuracy, LinOp};
 use super::precondition::{Identity, Preconditioner};
 use super::report::{SolveReport, Stop};
 use super::state::{Bounds, Entry, Steps};
-use crate::data::{Scalar, Vector, exponent};
+use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
@@ -167,6 +167,8 @@ struct Run<'a> {
     norm_b: f64,
     /// `2^-k` by which residuals are scaled: the larger of `‖b‖` and `‖b - A x0‖` becomes about 1.
     scale: f32,
+    /// The scale has changed since the direction was found.
+    rescaled: bool,
     /// `2^-e` by which the matrix is scaled.
     matrix_scale: f32,
 }
@@ -190,7 +192,7 @@ impl<'a> Run<'a> {
         a.apply_accurate(&mut r, first)?;
         let norm_r = f64::from(ops::norm2(&r)?.read()?);
         let largest = if norm_r.is_finite() { norm_b.max(norm_r) } else { norm_b };
-        let scale = (-f64::from(exponent(largest).clamp(-125, 125))).exp2() as f32;
+        let scale = scale_of(largest);
         let mut start = fresh()?;
         ops::copy(&mut start, x)?;
         Ok(Run {
@@ -207,8 +209,18 @@ impl<'a> Run<'a> {
             merged,
             norm_b,
             scale,
+            rescaled: false,
             matrix_scale: (-f64::from(a.exponent().clamp(-125, 125))).exp2() as f32,
         })
+    }
+
+    /// The residual in double-float, scaled, and its norm.
+    fn residual(&mut self) -> Result<(f64, Accuracy)> {
+        let (x, s) = (&self.x, self.scale);
+        let terms = Accurate { transposed: false, alpha: -s, x, plus: Some((s, self.b)) };
+        let accuracy = self.a.apply_accurate(self.r.front_mut(), terms)?;
+        let norm = ops::norm2(self.r.front())?.read_async()?.wait()?;
+        Ok((norm.first().copied().map_or(f64::NAN, f64::from), accuracy))
     }
 
     /// By what an update of the scaled unknown is multiplied to be one of `x`.
@@ -226,16 +238,17 @@ impl Method for Run<'_> {
 
     fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
         super::drive::gather_up(&mut self.x, &mut self.y)?;
-        let (x, s) = (&self.x, self.scale);
-        let terms = Accurate { transposed: false, alpha: -s, x, plus: Some((s, self.b)) };
-        let accuracy = self.a.apply_accurate(self.r.front_mut(), terms)?;
-        let norm = ops::norm2(self.r.front())?.read_async()?.wait()?;
-        let norm = norm.first().copied().map_or(f64::NAN, f64::from);
+        let (mut norm, mut accuracy) = self.residual()?;
+        if let Some(scale) = closer_scale(self.norm_b, norm, self.scale) {
+            (self.scale, self.rescaled) = (scale, true);
+            (norm, accuracy) = self.residual()?;
+        }
         Ok((norm / (self.norm_b * f64::from(self.scale)), accuracy))
     }
 
     fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()> {
         self.steps.reset(bounds, iterations)?;
+        let keep_direction = keep_direction && !std::mem::take(&mut self.rescaled);
         if self.merged {
             return if keep_direction { Ok(()) } else { self.m.apply(self.d.front_mut(), self.r.front()) };
         }

@@ -1,11 +1,11 @@
 //! Conjugate gradients for least squares.
 
-use super::drive::{Limits, Method, Observer, drive};
+use super::drive::{Limits, Method, Observer, closer_scale, drive, scale_of};
 use super::linop::{Accuracy, LinOp};
 use super::precondition::{Identity, Preconditioner};
 use super::report::{SolveReport, Stop};
 use super::state::{Bounds, Entry, Steps};
-use crate::data::{Scalar, Vector, exponent};
+use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::Result;
 use crate::kernel::PingPong;
@@ -119,7 +119,10 @@ struct Run<'a> {
     steps: Steps,
     /// `‖Aᵀb‖` in the scaled units.
     norm: f64,
+    norm_b: f64,
     scale: f32,
+    /// The scale has changed since the direction was found.
+    rescaled: bool,
     matrix_scale: f32,
 }
 
@@ -140,13 +143,14 @@ impl<'a> Run<'a> {
         a.apply_accurate(&mut r, Accurate { transposed: false, alpha: -1.0, x, plus: Some((1.0, b)) })?;
         let norm_r = f64::from(ops::norm2(&r)?.read()?);
         let largest = if norm_r.is_finite() { norm_b.max(norm_r) } else { norm_b };
-        let scale = (-f64::from(exponent(largest).clamp(-125, 125))).exp2() as f32;
+        let scale = scale_of(largest);
         let mut s = of(cols)?;
         let mut scaled_b = of(rows)?;
-        ops::scaled(&mut scaled_b, scale, b)?;
+        let own_scale = scale_of(norm_b);
+        ops::scaled(&mut scaled_b, own_scale, b)?;
         let terms = Accurate { transposed: true, alpha: matrix_scale, x: &scaled_b, plus: None };
         a.apply_accurate(&mut s, terms)?;
-        let norm = f64::from(ops::norm2(&s)?.read()?);
+        let norm = f64::from(ops::norm2(&s)?.read()?) * (f64::from(scale) / f64::from(own_scale));
         let mut start = of(cols)?;
         ops::copy(&mut start, x)?;
         Ok(Run {
@@ -162,10 +166,30 @@ impl<'a> Run<'a> {
             z: if m.is_identity() { None } else { Some(of(cols)?) },
             steps: Steps::new(device, windows)?,
             norm,
+            norm_b,
             scale,
+            rescaled: false,
             matrix_scale,
         })
     }
+}
+
+impl Run<'_> {
+    /// `r = b - A x` and `Aᵀ r` in double-float, scaled.
+    fn residual(&mut self) -> Result<Accuracy> {
+        let (x, k) = (&self.x, self.scale);
+        let terms = Accurate { transposed: false, alpha: -k, x, plus: Some((k, self.b)) };
+        let first = self.a.apply_accurate(self.r.front_mut(), terms)?;
+        let terms = Accurate { transposed: true, alpha: self.matrix_scale, x: self.r.front(), plus: None };
+        let second = self.a.apply_accurate(&mut self.s, terms)?;
+        Ok(if first == second { first } else { Accuracy::Single })
+    }
+}
+
+/// A norm, without waiting longer than for the vector itself.
+fn norm_of(v: &Vector) -> Result<f64> {
+    let norm = ops::norm2(v)?.read_async()?.wait()?;
+    Ok(norm.first().copied().map_or(f64::NAN, f64::from))
 }
 
 impl Method for Run<'_> {
@@ -177,19 +201,21 @@ impl Method for Run<'_> {
 
     fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
         super::drive::gather_up(&mut self.x, &mut self.y)?;
-        let (x, k) = (&self.x, self.scale);
-        let terms = Accurate { transposed: false, alpha: -k, x, plus: Some((k, self.b)) };
-        let first = self.a.apply_accurate(self.r.front_mut(), terms)?;
-        let terms = Accurate { transposed: true, alpha: self.matrix_scale, x: self.r.front(), plus: None };
-        let second = self.a.apply_accurate(&mut self.s, terms)?;
-        let norm = ops::norm2(&self.s)?.read_async()?.wait()?;
-        let norm = norm.first().copied().map_or(f64::NAN, f64::from);
-        let accuracy = if first == second { first } else { Accuracy::Single };
-        Ok((norm / self.norm, accuracy))
+        let mut accuracy = self.residual()?;
+        if self.scale < scale_of(self.norm_b) {
+            let norm = norm_of(self.r.front())?;
+            if let Some(scale) = closer_scale(self.norm_b, norm, self.scale) {
+                self.norm *= f64::from(scale) / f64::from(self.scale);
+                (self.scale, self.rescaled) = (scale, true);
+                accuracy = self.residual()?;
+            }
+        }
+        Ok((norm_of(&self.s)? / self.norm, accuracy))
     }
 
     fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()> {
         self.steps.reset(bounds, iterations)?;
+        let keep_direction = keep_direction && !std::mem::take(&mut self.rescaled);
         let mut z = Vector::uninit(self.a.device(), self.s.len())?;
         self.m.apply(&mut z, &self.s)?;
         self.steps.begin(&mut self.d, &self.s, z, keep_direction)

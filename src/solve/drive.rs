@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::linop::Accuracy;
 use super::report::{SolveReport, Stop, StopReason};
 use super::state::{Bounds, Flag, Report};
-use crate::data::{PendingRead, Scalar, Vector};
+use crate::data::{PendingRead, Scalar, Vector, exponent};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
@@ -57,13 +57,33 @@ impl Replacements {
     /// Relative residuals at which the recurrence is brought in line, if they lie above the bound.
     const ON_THE_WAY: [f64; 2] = [1e-2, 1e-4];
 
-    /// The next relative residual to aim at, and whether to keep the direction on the way there.
-    fn next(&mut self, residual: f64, bound: f64) -> (f64, bool) {
+    /// A true residual of more than this many times the recurrence's own is another one: the direction does not belong
+    /// to it, and going on along that diverges.
+    const AGREES: f64 = 2.0;
+
+    /// The next relative residual to aim at, and whether to keep the direction on the way there. The recurrence has a
+    /// residual once it has run, and no direction before.
+    fn next(&mut self, residual: f64, recurrence: Option<f64>, bound: f64) -> (f64, bool) {
+        let agrees = recurrence.is_some_and(|r| residual <= Self::AGREES * r);
+        let (aim, keep) = self.aim(residual, bound);
+        (aim, keep && agrees)
+    }
+
+    /// How far down the recurrence goes in one run: past that 32 bits of it say nothing of the true residual, and
+    /// further still its squares leave the range. Reached only by starts far from the solution.
+    const AT_ONCE: f64 = 1e-7;
+
+    fn aim(&mut self, residual: f64, bound: f64) -> (f64, bool) {
+        let on_the_way = Self::ON_THE_WAY.get(self.aims).copied().unwrap_or(0.0);
+        let nearest = residual * Self::AT_ONCE;
+        if nearest > on_the_way.max(bound) {
+            return (nearest, true);
+        }
         while let Some(aim) = Self::ON_THE_WAY.get(self.aims) {
             self.aims += 1;
             // An aim that is met already, or nearly the bound itself, is not worth a replacement.
             if *aim < residual && *aim > 2.0 * bound {
-                return (*aim, self.aims > 1);
+                return (*aim, true);
             }
         }
         self.fell_short += 1;
@@ -113,6 +133,7 @@ pub(super) fn drive<M: Method>(
     };
     let mut best: Option<(f64, Vector)> = None;
     let mut flag = Flag::Running;
+    let mut recurrence = None;
     let mut plan = Replacements::default();
     loop {
         let (residual, accuracy) = method.true_residual()?;
@@ -153,7 +174,7 @@ pub(super) fn drive<M: Method>(
             crate::ops::copy(&mut copy, method.iterate_mut())?;
             best = Some((residual, copy));
         }
-        let (aim, keep_direction) = plan.next(residual, limits.stop.relative);
+        let (aim, keep_direction) = plan.next(residual, recurrence, limits.stop.relative);
         report.replacements += usize::from(flag == Flag::Met);
         let target = aim.powi(2) * method.unit();
         let bounds = Bounds { threshold: target as f32, limit: limits.max_iters };
@@ -161,6 +182,7 @@ pub(super) fn drive<M: Method>(
         let last = run_until_frozen(method, limits, &mut report, observe)?;
         report.iterations = last.iterations;
         flag = last.flag;
+        recurrence = Some((f64::from(last.rr) / method.unit()).sqrt());
         let broke = |quantity, expected| {
             let (iteration, value) = (last.iterations, f64::from(last.value));
             Err(Error::Breakdown { solver: M::NAME, iteration, quantity, value, expected })
@@ -222,6 +244,18 @@ fn run_until_frozen<M: Method>(
     report.async_checks += work.async_checks;
     report.readbacks_in_loop += work.readbacks;
     Ok(frozen)
+}
+
+/// The power of two that makes vectors of this norm about 1.
+pub(super) fn scale_of(norm: f64) -> f32 {
+    (-f64::from(exponent(norm).clamp(-125, 125))).exp2() as f32
+}
+
+/// The scale for residuals of this norm where the present one leaves them, or their squares, below the range: after a
+/// start whose residual was far larger than `b`. `None` where the present one does.
+pub(super) fn closer_scale(norm_b: f64, norm: f64, scale: f32) -> Option<f32> {
+    let wanted = scale_of(norm_b.max(norm / f64::from(scale)));
+    (norm.is_finite() && wanted > scale * 65_536.0).then_some(wanted)
 }
 
 /// `x = x + y`, `y = 0`.

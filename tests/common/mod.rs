@@ -10,3 +10,4 @@ pub mod hostile;
 pub mod random;
 pub mod reference;
 pub mod state;
+pub mod systems;

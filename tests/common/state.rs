@@ -195,7 +195,9 @@ pub fn snapshot(gl: &glow::Context, extra: &Extra) -> Snapshot {
             found.iter().take(count).map(|f: &f32| i64::from(f.to_bits())).collect::<Vec<_>>()
         };
         for (name, query) in INTS.iter().chain(DESKTOP_INTS.iter().filter(|_| desktop)) {
-            add((*name).into(), int(*query));
+            // A stencil mask counts as far as stencil buffers go; what drivers say of the bits above differs.
+            let bits = if name.starts_with("stencil") && name.contains("mask") { 0xff } else { !0 };
+            add((*name).into(), int(*query).into_iter().map(|v| v & bits).collect());
         }
         for (name, cap) in SWITCHES.iter().chain(DESKTOP_SWITCHES.iter().filter(|_| desktop)) {
             add((*name).into(), switch(*cap));

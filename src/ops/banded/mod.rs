@@ -164,7 +164,7 @@ fn product(
             device.execute(&Pass::new(&kernel, vec![y.view()], inputs).params(params))?;
         } else {
             let sum = partial_sum(y)?;
-            let target = View::whole(device, sum.texture());
+            let target = View { tail: y.view().tail, ..View::whole(device, sum.texture()) };
             device.execute(&Pass::new(&kernel, vec![target], inputs).params(params))?;
             partial = Some(sum);
         }
@@ -235,7 +235,8 @@ pub fn banded_accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>) 
             device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
         } else {
             let high = partial_sum(out)?;
-            let targets = vec![view(high.texture()), view(low.texture())];
+            let part = |t| View { tail: out.view().tail, ..view(t) };
+            let targets = vec![part(high.texture()), part(low.texture())];
             device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
             partial = Some((high, low));
         }

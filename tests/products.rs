@@ -1,0 +1,591 @@
+//! Products with banded and sparse matrices against the f64 twin, componentwise within figure E1.
+#![allow(unsafe_code)] // one test borrows a texture of the host's
+
+mod common;
+
+use common::bounds::{assert_componentwise, product_bound};
+use common::harness::{fitting, limits, on_both, on_both_with};
+use common::{data, random, reference, systems};
+use glow::HasContext;
+use texla::gl::Limits;
+use texla::host::{Csr, Triplets};
+use texla::ops::{self, Combine};
+use texla::solve::{LinOp, MatrixFormat, StoredMatrix};
+use texla::{BandedMatrix, Device, Error, Extent, Shape, SparseFormat, SparseMatrix, Vector};
+
+const FORMATS: [MatrixFormat; 3] = [MatrixFormat::Gather, MatrixFormat::Points, MatrixFormat::Banded];
+
+/// Matrices with more diagonals are not kept as such here.
+const MOST_BANDS: usize = 40;
+/// The same for small random matrices, of which one is as good as another: more than a pass takes.
+const SOME_BANDS: usize = 13;
+
+/// Every way in which a product meets other vectors, with a factor for each.
+const COMBINES: [(&str, f32); 8] = [
+    ("replace", 1.0),
+    ("replace", -1.7),
+    ("accumulate", 1.0),
+    ("accumulate", 0.3),
+    ("add to", -2.5),
+    ("subtract from", 1.1),
+    ("subtract", 0.7),
+    ("multiply", 1.3),
+];
+
+fn combine<'a>(name: &str, z: &'a Vector) -> Combine<'a> {
+    match name {
+        "replace" => Combine::Replace,
+        "accumulate" => Combine::Accumulate,
+        "add to" => Combine::AddTo(z),
+        "subtract from" => Combine::SubtractFrom(z),
+        "subtract" => Combine::Subtract(z),
+        "multiply" => Combine::Multiply(z),
+        _ => panic!("{name}"),
+    }
+}
+
+fn apply(
+    a: &dyn LinOp,
+    transposed: bool,
+    y: &mut Vector,
+    c: Combine<'_>,
+    alpha: f32,
+    x: &Vector,
+) -> texla::Result<()> {
+    if transposed { a.apply_transposed(y, c, alpha, x) } else { a.apply(y, c, alpha, x) }
+}
+
+/// The texels' lanes past the end.
+#[track_caller]
+fn assert_padding(name: &str, v: &Vector) {
+    let texels = v.read_texels().unwrap();
+    assert!(texels[v.len()..].iter().all(|lane| *lane == 0.0), "{name}: padding lanes are not zero");
+}
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|v| v.to_bits()).collect()
+}
+
+/// What comes out, within what bound, and how many products a row has.
+struct Twin {
+    product: Vec<f64>,
+    magnitudes: Vec<f64>,
+    terms: Vec<usize>,
+}
+
+impl Twin {
+    fn new(a: &Csr, x: &[f64]) -> Self {
+        let a = systems::rounded(a);
+        Twin {
+            product: systems::apply(&a, x),
+            magnitudes: systems::apply_abs(&a, x),
+            terms: systems::row_terms(&a),
+        }
+    }
+
+    /// Expected values and bounds of a combination.
+    fn combined(&self, name: &str, alpha: f64, y: &[f64], z: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let n = self.product.len();
+        (0..n)
+            .map(|i| {
+                let p = alpha * self.product[i];
+                let size = alpha.abs() * self.magnitudes[i];
+                let k = self.terms[i];
+                match name {
+                    "replace" => (p, product_bound(size, k)),
+                    "accumulate" => (y[i] + p, product_bound(size + y[i].abs(), k + 1)),
+                    "add to" => (z[i] + p, product_bound(size + z[i].abs(), k + 1)),
+                    "subtract from" => (z[i] - p, product_bound(size + z[i].abs(), k + 1)),
+                    "subtract" => (p - z[i], product_bound(size + z[i].abs(), k + 1)),
+                    "multiply" => (p * z[i], product_bound(size * z[i].abs(), k + 1)),
+                    _ => panic!("{name}"),
+                }
+            })
+            .unzip()
+    }
+}
+
+/// One matrix in one format: `A` and `Aᵀ`, every combination, padding, and the same bits when repeated.
+fn check(device: &Device, name: &str, a: &Csr, format: MatrixFormat, seed: u64) {
+    check_some(device, name, a, format, seed, &COMBINES);
+}
+
+fn check_some(
+    device: &Device,
+    name: &str,
+    a: &Csr,
+    format: MatrixFormat,
+    seed: u64,
+    combines: &[(&str, f32)],
+) {
+    let stored = StoredMatrix::new(device, a.clone(), format).unwrap_or_else(|e| panic!("{name}: {e}"));
+    assert_eq!(stored.format(), format, "{name}");
+    for transposed in [false, true] {
+        let side = if transposed { a.transposed() } else { a.clone() };
+        let (m, n) = (side.shape().rows, side.shape().cols);
+        let (hx, hy, hz) =
+            (random::uniform(seed, n), random::uniform(seed + 1, m), random::uniform(seed + 2, m));
+        let twin = Twin::new(&side, &reference::widen(&hx));
+        let x = Vector::from_slice(device, &hx).unwrap();
+        let z = Vector::from_slice(device, &hz).unwrap();
+        for &(how, alpha) in combines {
+            let label = format!("{name} {format:?} transposed {transposed} {how} {alpha}");
+            let run = || {
+                let mut y = Vector::from_slice(device, &hy).unwrap();
+                apply(&stored, transposed, &mut y, combine(how, &z), alpha, &x)
+                    .unwrap_or_else(|e| panic!("{label}: {e}"));
+                assert_padding(&label, &y);
+                y.read().unwrap()
+            };
+            let got = run();
+            let (want, bound) =
+                twin.combined(how, f64::from(alpha), &reference::widen(&hy), &reference::widen(&hz));
+            assert_componentwise(&label, &got, &want, &bound);
+            assert_eq!(bits(&got), bits(&run()), "{label}: not the same bits when repeated");
+        }
+    }
+}
+
+/// The matrix in every format that takes it and fits.
+fn check_formats(device: &Device, name: &str, a: &Csr, seed: u64) {
+    for format in FORMATS {
+        let points = format == MatrixFormat::Points && !device.capabilities().float_blend;
+        let bands = if a.nnz() < 300 { SOME_BANDS } else { MOST_BANDS };
+        let banded = format == MatrixFormat::Banded && a.distinct_diagonals() > bands;
+        if points || banded || !systems::fits(device, a, format) {
+            continue;
+        }
+        // Each pattern of diagonals compiles kernels of its own, which is what takes time: all combinations run in
+        // `one_to_forty_diagonals_of_every_residue` for some patterns, one for the rest.
+        let one = [COMBINES[seed as usize % COMBINES.len()]];
+        let combines = if format == MatrixFormat::Banded { &one[..] } else { &COMBINES[..] };
+        check_some(device, name, a, format, seed, combines);
+    }
+}
+
+#[test]
+fn small_matrices_of_every_shape_agree_with_the_twin() {
+    on_both(|device| {
+        let none = |m, n| systems::entries(m, n, []);
+        for (m, n) in [(0, 0), (1, 1), (0, 5), (5, 0), (3, 4), (4, 3), (17, 17)] {
+            check_formats(device, &format!("empty {m}x{n}"), &none(m, n), (m + n) as u64);
+        }
+        check_formats(device, "1x1", &systems::entries(1, 1, [(0, 0, -2.5)]), 2);
+        for (m, n) in [(1, 7), (7, 1), (2, 3), (5, 5), (13, 31), (31, 13), (64, 64), (65, 63), (127, 131)] {
+            let a = systems::csr(&random::sparse(m as u64, m, n, 0.2));
+            check_formats(device, &format!("random {m}x{n}"), &a, (m + 2 * n) as u64);
+        }
+        let cases = [
+            ("empty rows", random::empty_rows(5, 70, 50, 0.1)),
+            ("one long row", random::one_long_row(6, 90, 120, 41)),
+            ("arrow", random::arrow(7, 101)),
+            ("dense", random::sparse(8, 23, 29, 1.0)),
+            ("two thousand rows", random::sparse_rows(9, 1999, 2003, 6)),
+        ];
+        for (name, a) in cases {
+            check_formats(device, name, &systems::csr(&a), 10);
+        }
+        // Explicit zeros, and entries that sum to zero.
+        let zeros = [(0, 0, 0.0), (1, 2, 3.0), (1, 2, -3.0), (2, 2, 1.0)];
+        check_formats(device, "explicit zeros", &systems::entries(3, 3, zeros), 11);
+    });
+}
+
+#[test]
+fn vectors_of_the_largest_size_that_fits() {
+    on_both(|device| {
+        let n = fitting(device, 20_011);
+        let a = systems::csr(&random::sparse_rows(3, n, n, 2));
+        check_formats(device, "largest", &a, 20);
+    });
+}
+
+/// A matrix with these diagonals, all different, every third of them constant.
+fn diagonals(seed: u64, rows: usize, cols: usize, offsets: &[i64]) -> Csr {
+    let mut rng = random::Rng::new(seed);
+    let mut list = Vec::new();
+    for (d, offset) in offsets.iter().enumerate() {
+        let constant = f64::from(rng.away_from_zero());
+        for i in 0..rows {
+            let j = i as i64 + offset;
+            if (0..cols as i64).contains(&j) {
+                let own = f64::from(rng.away_from_zero());
+                list.push((i, j as usize, if d % 3 == 2 { constant } else { own }));
+            }
+        }
+    }
+    systems::entries(rows, cols, list)
+}
+
+#[test]
+fn one_to_forty_diagonals_of_every_residue() {
+    on_both(|device| {
+        let n = 97;
+        for count in [1, 2, 3, 4, 5, 8, 11, 12, 13, 25, 40] {
+            // Consecutive offsets around the main diagonal: every residue modulo four.
+            let first = -(count as i64) / 2;
+            let offsets: Vec<i64> = (first..first + count as i64).collect();
+            let a = diagonals(count as u64, n, n, &offsets);
+            assert_eq!(BandedMatrix::from_csr(device, a.clone()).unwrap().offsets(), offsets);
+            let combines = if [4, 13].contains(&count) { &COMBINES[..] } else { &COMBINES[4..5] };
+            check_some(device, &format!("{count} diagonals"), &a, MatrixFormat::Banded, 30, combines);
+        }
+        // Single diagonals: a shift of x.
+        for offset in [-96, -50, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 50, 96] {
+            let a = diagonals(7, n, n, &[offset]);
+            check_some(device, &format!("diagonal {offset}"), &a, MatrixFormat::Banded, 31, &COMBINES[..1]);
+        }
+    });
+}
+
+#[test]
+fn rectangular_bands_with_offsets_far_beyond_the_shorter_side() {
+    on_both(|device| {
+        for (m, n) in [(1, 9), (9, 1), (5, 40), (40, 5), (61, 67), (67, 61), (33, 300), (300, 33)] {
+            let (low, high) = (1 - m as i64, n as i64 - 1);
+            let offsets: Vec<i64> =
+                [low, low / 2, -3, -1, 0, 2, 5, high / 2, high - 1, high].into_iter().collect();
+            let mut inside: Vec<i64> = offsets.into_iter().filter(|o| (low..=high).contains(o)).collect();
+            inside.sort_unstable();
+            inside.dedup();
+            let a = diagonals(m as u64, m, n, &inside);
+            check_some(device, &format!("bands of {m}x{n}"), &a, MatrixFormat::Banded, 40, &COMBINES[5..6]);
+            // Constant diagonals alone: what lies outside the matrix has no coefficient to be zero.
+            let constant = systems::mapped(&a, |_| 1.5);
+            let label = format!("constant bands of {m}x{n}");
+            check_some(device, &label, &constant, MatrixFormat::Banded, 41, &COMBINES[1..2]);
+        }
+    });
+}
+
+#[test]
+fn every_matrix_of_the_data_set() {
+    let all = [("spd", 15), ("sym", 1), ("unsym", 6), ("rect", 4)];
+    let matrices = systems::data_matrices(&all, "products with real matrices");
+    on_both(|device| {
+        let mut checked = 0;
+        for (name, a) in &matrices {
+            check_formats(device, name, a, 50);
+            checked += usize::from(systems::fits(device, a, MatrixFormat::Points));
+        }
+        if checked < matrices.len() {
+            data::say(&format!("{checked} of {} matrices fit these textures", matrices.len()));
+        }
+    });
+}
+
+#[test]
+fn auto_weighs_padding_against_points() {
+    // 3200 + 3 · 128 slots for 598 nonzeros: six times more pays.
+    let arrow = systems::csr(&random::arrow(1, 200));
+    let tridiagonal = texla::host::problems::poisson_1d(200).to_csr();
+    let auto =
+        |device: &Device, a: &Csr| SparseMatrix::from_csr(device, a.clone(), SparseFormat::Auto).unwrap();
+    on_both(|device| {
+        let blends = device.capabilities().float_blend;
+        let expected = if blends { SparseFormat::Points } else { SparseFormat::Gather };
+        assert_eq!(auto(device, &arrow).format(), expected);
+        assert_eq!(auto(device, &tridiagonal).format(), SparseFormat::Gather);
+    });
+    on_both_with(Limits { without_float_blend: true, ..limits() }, |device| {
+        assert_eq!(auto(device, &arrow).format(), SparseFormat::Gather);
+        let refused = SparseMatrix::from_csr(device, arrow.clone(), SparseFormat::Points);
+        match refused.err() {
+            Some(Error::Unsupported { what, why }) => {
+                assert!(what.contains("Points") && why.contains("Gather"), "{what}: {why}");
+            }
+            other => panic!("expected Unsupported, found {other:?}"),
+        }
+        check(device, "arrow without blending", &arrow, MatrixFormat::Gather, 60);
+    });
+}
+
+/// Uploads and bytes that new coefficients cost, and no more: the patterns of `A` and of `Aᵀ` stay on the device.
+#[test]
+fn new_values_keep_the_pattern() {
+    on_both(|device| {
+        let a = systems::csr(&random::sparse(1, 60, 45, 0.1));
+        let new: Vec<f64> = random::uniform(2, a.nnz()).iter().map(|v| f64::from(*v)).collect();
+        let changed = a.with_values(&new).unwrap();
+        let (hx, hxt) = (random::uniform(3, 45), random::uniform(4, 60));
+        for format in FORMATS {
+            if !systems::fits(device, &a, format) {
+                continue;
+            }
+            let (x, xt) =
+                (Vector::from_slice(device, &hx).unwrap(), Vector::from_slice(device, &hxt).unwrap());
+            let products = |m: &dyn LinOp| {
+                let (mut y, mut yt) =
+                    (Vector::zeros(device, 60).unwrap(), Vector::zeros(device, 45).unwrap());
+                m.apply(&mut y, Combine::Replace, 1.0, &x).unwrap();
+                m.apply_transposed(&mut yt, Combine::Replace, 1.0, &xt).unwrap();
+                (bits(&y.read().unwrap()), bits(&yt.read().unwrap()))
+            };
+            let mut stored = StoredMatrix::new(device, a.clone(), format).unwrap();
+            let before = products(&stored);
+            let counted = device.counters();
+            set_values(&mut stored, &new).unwrap();
+            let work = device.counters().since(&counted);
+            match format {
+                // Four coefficients of 4 bytes for each vertex.
+                MatrixFormat::Points => {
+                    let vertices = |a: &Csr| a.rows().map(|(c, _)| c.len().div_ceil(4) as u64).sum::<u64>();
+                    let bytes = 16 * (vertices(&a) + vertices(&a.transposed()));
+                    assert_eq!((work.uploads, work.upload_bytes), (2, bytes));
+                }
+                // One float texture for A, one for its transpose.
+                MatrixFormat::Gather => assert_eq!(work.uploads, 2),
+                _ => assert!(work.uploads <= a.distinct_diagonals() as u64),
+            }
+            let fresh = StoredMatrix::new(device, changed.clone(), format).unwrap();
+            let after = products(&stored);
+            assert_eq!(after, products(&fresh), "{format:?}");
+            assert_ne!(after, before);
+
+            // What is refused changes nothing.
+            let mut bad = new.clone();
+            for value in [f64::NAN, f64::INFINITY, 1e39] {
+                bad[7] = value;
+                match set_values(&mut stored, &bad) {
+                    Err(Error::NonFinite { index: 7, .. }) => {}
+                    other => panic!("{format:?}, {value}: {other:?}"),
+                }
+            }
+            for wrong in [&new[1..], &[new.as_slice(), &[1.0]].concat()] {
+                match set_values(&mut stored, wrong) {
+                    Err(Error::LengthMismatch { found, expected, .. }) => {
+                        assert_eq!((found, expected), (wrong.len(), a.nnz()));
+                    }
+                    other => panic!("{format:?}: {other:?}"),
+                }
+            }
+            assert_eq!(stored.pattern().values(), new);
+            assert_eq!(products(&stored), after, "{format:?}");
+
+            // Into the range where coefficients are stored divided by a power of two, and back.
+            let large: Vec<f64> = new.iter().map(|v| v * 2f64.powi(70)).collect();
+            set_values(&mut stored, &large).unwrap();
+            let scaled = StoredMatrix::new(device, a.with_values(&large).unwrap(), format).unwrap();
+            assert_eq!(products(&stored), products(&scaled));
+            set_values(&mut stored, &new).unwrap();
+            assert_eq!(products(&stored), after);
+        }
+    });
+}
+
+fn set_values(a: &mut StoredMatrix, values: &[f64]) -> texla::Result<()> {
+    match a {
+        StoredMatrix::Banded(m) => m.set_values(values),
+        StoredMatrix::Sparse(m) => m.set_values(values),
+    }
+}
+
+#[test]
+fn coefficients_that_do_not_fit_32_bits_are_refused_with_their_number() {
+    on_both(|device| {
+        for value in [f64::NAN, f64::NEG_INFINITY, 3.5e38] {
+            let a = systems::entries(3, 3, [(0, 0, 1.0), (1, 1, 2.0), (2, 0, value)]);
+            for format in FORMATS {
+                match StoredMatrix::new(device, a.clone(), format).err() {
+                    Some(Error::NonFinite { index: 2, .. }) => {}
+                    other => panic!("{format:?}, {value}: {other:?}"),
+                }
+            }
+        }
+    });
+}
+
+/// Coefficients to the ends of the range, with a factor that brings the result back.
+#[test]
+fn extreme_scales() {
+    on_both(|device| {
+        let base = systems::csr(&random::banded(5, 83, &[-7, -1, 0, 1, 2, 9]).csr());
+        let (hx, hz) = (random::nonzero(6, 83), random::uniform(7, 83));
+        let z = Vector::from_slice(device, &hz).unwrap();
+        // Entries lie in [0.5, 1.5): 2^126 of them is 1.3e38.
+        for exponent in [60, -60, 61, -61, 100, -100, 124, -124, 126] {
+            let a = systems::mapped(&base, |v| v * 2f64.powi(exponent));
+            for shift in [-exponent, 0, -exponent / 2] {
+                // alpha and x share what is taken out, so that neither leaves the range.
+                for in_alpha in [true, false] {
+                    let factor = 2f32.powi(shift.clamp(-100, 100));
+                    let (alpha, lift) = if in_alpha { (1.5 * factor, 1.0) } else { (1.5, factor) };
+                    let hx: Vec<f32> = hx.iter().map(|v| v * lift).collect();
+                    let x = Vector::from_slice(device, &hx).unwrap();
+                    if exponent + shift.max(-100) > 120 {
+                        continue; // the result itself overflows
+                    }
+                    let twin = Twin::new(&a, &reference::widen(&hx));
+                    for format in FORMATS {
+                        if !systems::fits(device, &a, format) {
+                            continue;
+                        }
+                        let stored = StoredMatrix::new(device, a.clone(), format).unwrap();
+                        assert_eq!(stored.exponent(), exponent);
+                        for how in ["replace", "add to", "accumulate"] {
+                            let mut y = Vector::from_slice(device, &hz).unwrap();
+                            stored.apply(&mut y, combine(how, &z), alpha, &x).unwrap();
+                            let hz = reference::widen(&hz);
+                            let (want, bound) = twin.combined(how, f64::from(alpha), &hz, &hz);
+                            let label = format!("2^{exponent} alpha {alpha:e} x·{lift:e} {format:?} {how}");
+                            assert_componentwise(&label, &y.read().unwrap(), &want, &bound);
+                        }
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn sides_past_the_texture_area_are_refused_before_anything_is_allocated() {
+    on_both_with(Limits { max_texture_size: Some(64), ..limits() }, |device| {
+        let live = device.live_objects();
+        let work = device.counters();
+        let largest = 64 * 64 * 4;
+        for shape in [
+            Shape::new(largest + 1, 3),
+            Shape::new(3, largest + 1),
+            Shape::new(1 << 40, 1 << 40), // no row table is made for these either
+            Shape::new(usize::MAX, 1),
+        ] {
+            let t = Triplets::new(shape);
+            let errors = [
+                BandedMatrix::from_triplets(device, &t).err(),
+                SparseMatrix::from_triplets(device, &t, SparseFormat::Auto).err(),
+                SparseMatrix::from_triplets(device, &t, SparseFormat::Points).err(),
+                SparseMatrix::from_triplets(device, &t, SparseFormat::Gather).err(),
+            ];
+            for error in errors {
+                match error {
+                    Some(Error::TooLarge { requested, limit, .. }) => {
+                        assert_eq!(requested, shape.rows.max(shape.cols) as u64);
+                        assert_eq!(limit, largest as u64);
+                    }
+                    other => panic!("{shape}: {other:?}"),
+                }
+            }
+        }
+        assert!(matches!(BandedMatrix::poisson_2d(device, usize::MAX, 2), Err(Error::TooLarge { .. })));
+        assert_eq!(device.live_objects(), live);
+        assert_eq!(device.counters().since(&work).uploads, 0);
+        // Slots past the area, sides within it.
+        let wide = systems::csr(&random::sparse(1, 200, 200, 0.5));
+        let refused = SparseMatrix::from_csr(device, wide, SparseFormat::Gather);
+        assert!(matches!(refused.err(), Some(Error::TooLarge { .. })));
+        assert_eq!(device.live_objects(), live);
+    });
+}
+
+#[test]
+fn shape_mismatches_name_operation_and_operand() {
+    on_both(|device| {
+        let csr = systems::csr(&random::sparse(1, 6, 9, 0.4));
+        let sparse = SparseMatrix::from_csr(device, csr.clone(), SparseFormat::Gather).unwrap();
+        let banded = BandedMatrix::from_csr(device, csr).unwrap();
+        let vector = |n| Vector::zeros(device, n).unwrap();
+        let (six, nine, odd) = (vector(6), vector(9), vector(7));
+        let mismatch = |result: texla::Result<()>, op: &str, operand: &str, expected: usize| match result {
+            Err(Error::ShapeMismatch { op: o, operand: d, found, expected: e }) => {
+                let wanted = (op, operand, Shape::column(7), Shape::column(expected));
+                assert_eq!((o, d, found, e), wanted);
+            }
+            other => panic!("{op}, {operand}: {other:?}"),
+        };
+        type Product<'a> = &'a dyn Fn(&mut Vector, Combine<'_>, f32, &Vector) -> texla::Result<()>;
+        let products: [(&str, Product<'_>, bool); 4] = [
+            ("sparse_product", &|y, c, alpha, x| ops::sparse_product(y, c, alpha, &sparse, x), false),
+            (
+                "sparse_product_transposed",
+                &|y, c, alpha, x| ops::sparse_product_transposed(y, c, alpha, &sparse, x),
+                true,
+            ),
+            ("banded_product", &|y, c, alpha, x| ops::banded_product(y, c, alpha, &banded, x), false),
+            (
+                "banded_product_transposed",
+                &|y, c, alpha, x| ops::banded_product_transposed(y, c, alpha, &banded, x),
+                true,
+            ),
+        ];
+        for (op, product, transposed) in products {
+            let (m, n, x, z) = if transposed { (9, 6, &six, &nine) } else { (6, 9, &nine, &six) };
+            mismatch(product(&mut vector(m), Combine::Replace, 1.0, &odd), op, "x", n);
+            mismatch(product(&mut vector(7), Combine::Replace, 1.0, x), op, "y", m);
+            for c in [
+                Combine::AddTo(&odd),
+                Combine::SubtractFrom(&odd),
+                Combine::Subtract(&odd),
+                Combine::Multiply(&odd),
+            ] {
+                mismatch(product(&mut vector(m), c, 1.0, x), op, "z", m);
+            }
+            for alpha in [f32::NAN, f32::INFINITY] {
+                match product(&mut vector(m), Combine::AddTo(z), alpha, x) {
+                    Err(Error::Parameter { op: o, name: "alpha", .. }) => assert_eq!(o, op),
+                    other => panic!("{op}: {other:?}"),
+                }
+            }
+        }
+    });
+}
+
+/// A texture of the host's, whose width is no power of two, as the vector that is multiplied.
+#[test]
+fn a_borrowed_texture_is_multiplied_where_it_lies() {
+    on_both(|device| {
+        let gl = device.glow();
+        for (width, height) in [(3u32, 5u32), (5, 3), (7, 1), (1, 7), (4, 4)] {
+            let n = (4 * width * height) as usize;
+            let hx = random::uniform(8, n);
+            // SAFETY: the context is current, the texture complete, and it outlives the vector.
+            let (texture, x) = unsafe {
+                let texture = gl.create_texture().unwrap();
+                gl.bind_texture(glow::TEXTURE_2D, Some(texture));
+                gl.tex_image_2d(
+                    glow::TEXTURE_2D,
+                    0,
+                    glow::RGBA32F as i32,
+                    width as i32,
+                    height as i32,
+                    0,
+                    glow::RGBA,
+                    glow::FLOAT,
+                    glow::PixelUnpackData::Slice(Some(bytes(&hx).as_slice())),
+                );
+                gl.tex_parameter_i32(glow::TEXTURE_2D, glow::TEXTURE_MIN_FILTER, glow::NEAREST as i32);
+                gl.bind_texture(glow::TEXTURE_2D, None);
+                let x = Vector::from_texture(device, texture, Extent::new(width, height), n).unwrap();
+                (texture, x)
+            };
+            for (m, seed) in [(n, 9), (n + 3, 10), (n / 2, 11)] {
+                let offsets: Vec<i64> = vec![1 - m as i64, -6, -1, 0, 1, 2, 3, n as i64 - 1];
+                let inside: Vec<i64> =
+                    offsets.into_iter().filter(|o| *o > -(m as i64) && *o < n as i64).collect();
+                let a = diagonals(seed, m, n, &inside);
+                for transposed in [false, true] {
+                    let stored_csr = if transposed { a.transposed() } else { a.clone() };
+                    let twin = Twin::new(&a, &reference::widen(&hx));
+                    let (want, bound) = twin.combined("replace", 1.0, &[], &[]);
+                    for format in FORMATS {
+                        if !systems::fits(device, &a, format) {
+                            continue;
+                        }
+                        let stored = StoredMatrix::new(device, stored_csr.clone(), format).unwrap();
+                        let mut y = Vector::zeros(device, m).unwrap();
+                        apply(&stored, transposed, &mut y, Combine::Replace, 1.0, &x).unwrap();
+                        let label = format!("{width}x{height} to {m}, {format:?}, transposed {transposed}");
+                        assert_componentwise(&label, &y.read().unwrap(), &want, &bound);
+                        assert_padding(&label, &y);
+                    }
+                }
+            }
+            drop(x);
+            // SAFETY: made above, and nothing uses it any more.
+            unsafe { gl.delete_texture(texture) };
+        }
+    });
+}
+
+fn bytes(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_ne_bytes()).collect()
+}

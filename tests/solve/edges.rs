@@ -1,0 +1,211 @@
+//! Tiny systems, starts near and far, and the ways to end without converging.
+
+use crate::common::harness::on_both;
+use crate::common::{random, reference};
+use crate::systems::{self, System, bits, entries, norm, params, relative_residual, solve};
+use texla::solve::{
+    CgParams, ConjugateGradient, Identity, Jacobi, MatrixFormat, Preconditioner, StopReason, StoredMatrix,
+};
+use texla::{Device, Vector};
+
+const FORMATS: [MatrixFormat; 3] = [MatrixFormat::Gather, MatrixFormat::Points, MatrixFormat::Banded];
+
+fn formats(device: &Device) -> Vec<MatrixFormat> {
+    let blends = device.capabilities().float_blend;
+    FORMATS.into_iter().filter(|f| blends || *f != MatrixFormat::Points).collect()
+}
+
+#[test]
+fn none_one_and_two_unknowns() {
+    on_both(|device| {
+        let two = [(0, 0, 2.0), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 3.0)];
+        let cases = [
+            (entries(0, 0, []), vec![], vec![]),
+            (entries(1, 1, [(0, 0, 4.0)]), vec![2.0], vec![0.5]),
+            (entries(2, 2, two), vec![3.0, 4.0], vec![1.0, 1.0]),
+            (entries(2, 2, [(0, 0, 1.0), (1, 1, 1.0)]), vec![5.0, -7.0], vec![5.0, -7.0]),
+        ];
+        for (a, b, want) in cases {
+            for format in formats(device) {
+                for jacobi in [false, true] {
+                    for schedule in systems::schedules(device) {
+                        let system = System { name: "tiny".into(), a: a.clone(), b: b.clone() };
+                        let params = CgParams { schedule, ..params(1e-6) };
+                        let label = format!("{} {format:?} {jacobi} {schedule:?}", b.len());
+                        let (x, report) = solve(device, &system, format, jacobi, params)
+                            .unwrap_or_else(|e| panic!("{label}: {e}"));
+                        assert_eq!(report.reason, StopReason::Converged, "{label}");
+                        assert!(report.iterations <= b.len() + 1, "{label}: {}", report.iterations);
+                        for (x, want) in x.iter().zip(&want) {
+                            assert!((f64::from(*x) - want).abs() <= 1e-5 * want.abs(), "{label}: {x}");
+                        }
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Solves from a given start.
+fn from(
+    device: &Device,
+    system: &System,
+    jacobi: bool,
+    params: CgParams,
+    start: &[f32],
+) -> (Vec<f32>, texla::solve::SolveReport) {
+    let a = StoredMatrix::new(device, system.a.clone(), MatrixFormat::Auto).unwrap();
+    let b = Vector::from_f64(device, &system.b).unwrap();
+    let mut x = Vector::from_slice(device, start).unwrap();
+    let m: Box<dyn Preconditioner> =
+        if jacobi { Box::new(Jacobi::new(&a).unwrap()) } else { Box::new(Identity) };
+    let solver = ConjugateGradient::preconditioned(&a, m.as_ref(), params).unwrap();
+    let report =
+        solver.solve(&mut x, &b).unwrap_or_else(|e| panic!("{} from {:e}: {e}", system.name, start[0]));
+    (x.read().unwrap(), report)
+}
+
+#[test]
+fn a_right_hand_side_of_zeros_has_the_solution_zero() {
+    on_both(|device| {
+        for mut system in systems::generated() {
+            system.b.fill(0.0);
+            for start in [0.0, 3.0, 1e30] {
+                let (x, report) = from(device, &system, false, params(1e-6), &vec![start; system.n()]);
+                assert!(x.iter().all(|v| *v == 0.0), "{}", system.name);
+                assert_eq!((report.reason, report.iterations), (StopReason::Converged, 0));
+                assert_eq!(report.true_residual, 0.0);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_start_at_the_solution_takes_no_iteration() {
+    on_both(|device| {
+        for system in systems::generated() {
+            // b = A 1 exactly: small integers, or rounded to 32 bits.
+            let ones = vec![1.0; system.n()];
+            let (x, report) = from(device, &system, true, params(1e-6), &ones);
+            assert_eq!((report.reason, report.iterations), (StopReason::Converged, 0), "{}", system.name);
+            assert_eq!(bits(&x), bits(&ones));
+            // A better start is not worse.
+            let near: Vec<f32> = random::uniform(1, system.n()).iter().map(|v| 1.0 + v * 1e-3).collect();
+            let (_, warm) = from(device, &system, true, params(1e-5), &near);
+            let (_, cold) = from(device, &system, true, params(1e-5), &vec![0.0; system.n()]);
+            assert!(warm.converged() && warm.iterations <= cold.iterations + 2, "{}", system.name);
+        }
+    });
+}
+
+/// The first residual is far larger than the right-hand side that the bound is relative to.
+#[test]
+fn a_huge_start_is_come_back_from() {
+    on_both(|device| {
+        for system in systems::generated() {
+            for size in [1e3f32, 1e12, 1e30] {
+                let start: Vec<f32> = random::uniform(2, system.n()).iter().map(|v| v * size).collect();
+                for jacobi in [false, true] {
+                    for schedule in systems::schedules(device) {
+                        let params = CgParams { schedule, ..params(1e-5) };
+                        let (x, report) = from(device, &system, jacobi, params, &start);
+                        let label = format!("{} from {size:e}, jacobi {jacobi}, {schedule:?}", system.name);
+                        assert_eq!(report.reason, StopReason::Converged, "{label}: {report:?}");
+                        let residual = relative_residual(&system.a, &x, &system.b);
+                        assert!(residual <= 2e-5, "{label}: {residual:e}");
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn max_iters_is_kept_to_exactly() {
+    on_both(|device| {
+        let system = System::of_ones("poisson", texla::host::problems::poisson_2d(30, 30).to_csr());
+        for schedule in systems::schedules(device) {
+            for jacobi in [false, true] {
+                for count in [0, 1, 2, 3, 16, 17, 33] {
+                    for every in [1, 16] {
+                        let stop = params(1e-6).stop.check_every(every);
+                        let params = CgParams { max_iters: count, schedule, stop, ..CgParams::default() };
+                        let (x, report) = solve(device, &system, MatrixFormat::Auto, jacobi, params).unwrap();
+                        let label = format!("{schedule:?} jacobi {jacobi} {count} every {every}");
+                        assert_eq!(report.reason, StopReason::MaxIterations, "{label}");
+                        assert_eq!(report.iterations, count, "{label}");
+                        // The same as so many iterations of the twin.
+                        let apply = |v: &[f64]| systems::apply(&system.a, v);
+                        let diagonal = system.a.diagonal();
+                        let d = jacobi.then_some(diagonal.as_slice());
+                        let twin = reference::cg(apply, &system.b, &vec![0.0; system.n()], d, 1e-12, count);
+                        let residual = relative_residual(&system.a, &x, &system.b);
+                        assert!((report.true_residual - residual).abs() <= 0.05 * residual, "{label}");
+                        let best = twin.history.iter().fold(f64::MAX, |m, v| m.min(*v)) / norm(&system.b);
+                        let last = twin.history[twin.history.len() - 1] / norm(&system.b);
+                        assert!(residual <= 1.01 * last.max(best) + 1e-6, "{label}: {residual:e}, {last:e}");
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn the_solution_is_that_of_the_twin() {
+    on_both(|device| {
+        for system in systems::generated() {
+            let apply = |v: &[f64]| systems::apply(&system.a, v);
+            let diagonal = system.a.diagonal();
+            for jacobi in [false, true] {
+                let d = jacobi.then_some(diagonal.as_slice());
+                let twin = reference::cg(apply, &system.b, &vec![0.0; system.n()], d, 1e-12, 10_000);
+                assert!(twin.converged);
+                // In exact arithmetic the count is the twin's; 32 bits may cost some more.
+                let count =
+                    reference::cg(apply, &system.b, &vec![0.0; system.n()], d, 1e-5, 10_000).iterations;
+                for format in formats(device) {
+                    for schedule in systems::schedules(device) {
+                        let params = CgParams { schedule, ..params(1e-5) };
+                        let (x, report) = solve(device, &system, format, jacobi, params).unwrap();
+                        let label = format!("{} {format:?} jacobi {jacobi} {schedule:?}", system.name);
+                        assert_eq!(report.reason, StopReason::Converged, "{label}");
+                        let most = count + count / 4 + 3;
+                        assert!(report.iterations <= most, "{label}: {} > {most}", report.iterations);
+                        // ‖x - x*‖_A² = r.A⁻¹r is at most what the residual allows: r = A (x* - x).
+                        let error = reference::sub(&twin.x, &reference::widen(&x));
+                        let residual = norm(&systems::apply(&system.a, &error));
+                        assert!(residual <= 2e-5 * norm(&system.b), "{label}: {residual:e}");
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn what_32_bits_cannot_reach_stagnates_with_the_true_value() {
+    on_both(|device| {
+        let side = 40;
+        let system = System::of_ones("poisson", texla::host::problems::poisson_2d(side, side).to_csr());
+        // A solution that 32 bits do not hold exactly.
+        let want: Vec<f64> =
+            random::uniform(3, side * side).iter().map(|v| 1.0 + f64::from(*v) / 3.0).collect();
+        let b: Vec<f64> = system.a.mul_vec(&want).unwrap().iter().map(|v| f64::from(*v as f32)).collect();
+        let system = System { b, ..system };
+        for schedule in systems::schedules(device) {
+            for jacobi in [false, true] {
+                let params = CgParams { schedule, ..params(1e-9) };
+                let (x, report) = solve(device, &system, MatrixFormat::Auto, jacobi, params).unwrap();
+                let residual = relative_residual(&system.a, &x, &system.b);
+                let label = format!("{schedule:?} jacobi {jacobi}: {report:?}, {residual:e}");
+                assert_eq!(report.reason, StopReason::Stagnated, "{label}");
+                assert!((report.true_residual - residual).abs() <= 0.05 * residual, "{label}");
+                // Half an ulp in every element of x is about what is left: the best iterate, not the last.
+                let reachable = 2f64.powi(-24) * 8.0 * norm(&want) / norm(&system.b);
+                assert!(residual > 1e-9 && residual <= reachable, "{label}, reachable {reachable:e}");
+                assert!(!report.converged() && report.iterations < 2000, "{label}");
+            }
+        }
+    });
+}

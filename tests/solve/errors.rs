@@ -1,0 +1,228 @@
+//! Figure E5: what the theory excludes is a typed error, and no NaN comes out.
+
+use crate::common::data;
+use crate::common::harness::on_both;
+use crate::systems::{self, System, entries, fits, params, solve};
+use texla::solve::{
+    CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Jacobi, MatrixFormat, Preconditioner, Stop,
+    StoredMatrix,
+};
+use texla::{Device, Error, Result, Vector};
+
+/// What a file of the data folder comes to.
+enum Expect {
+    Breakdown(&'static str),
+    Matrix(&'static str),
+}
+
+const FILES: [(&str, Expect); 11] = [
+    ("sym/bcsstm10", Expect::Breakdown("p.Ap")),
+    ("unsym/west0067", Expect::Matrix("is not symmetric: A[")),
+    ("unsym/impcol_a", Expect::Matrix("is not symmetric: A[")),
+    ("unsym/arc130", Expect::Matrix("is not symmetric: A[")),
+    ("unsym/bfwa62", Expect::Matrix("is not symmetric: A[")),
+    ("unsym/qh1484", Expect::Matrix("is not symmetric: A[")),
+    ("unsym/sherman5", Expect::Matrix("is not symmetric: A[")),
+    ("rect/ash219", Expect::Matrix("is 219x85, expected as many rows as columns")),
+    ("rect/illc1033", Expect::Matrix("is 1033x320, expected as many rows as columns")),
+    ("rect/lp_share1b", Expect::Matrix("is 117x253, expected as many rows as columns")),
+    ("rect/well1850", Expect::Matrix("is 1850x712, expected as many rows as columns")),
+];
+
+#[test]
+fn files_that_conjugate_gradients_cannot_solve() {
+    let folders = [("sym", 1), ("unsym", 6), ("rect", 4)];
+    let matrices = systems::data_matrices(&folders, "breakdowns with real matrices");
+    on_both(|device| {
+        for (name, a) in &matrices {
+            let Some((_, expect)) = FILES.iter().find(|f| name.strip_suffix(".mtx") == Some(f.0)) else {
+                data::say(&format!("no outcome is written down for {name}"));
+                continue;
+            };
+            if !fits(device, a, MatrixFormat::Gather) {
+                continue;
+            }
+            let stored = StoredMatrix::new(device, a.clone(), MatrixFormat::Gather).unwrap();
+            let solver = ConjugateGradient::new(&stored, params(1e-5));
+            match (expect, solver) {
+                (Expect::Matrix(text), Err(Error::Matrix { op: "ConjugateGradient", detail })) => {
+                    assert!(detail.contains(text), "{name}: {detail}");
+                    // The pair that is named is one that differs.
+                    if let Some((i, j, v, w)) = a.asymmetry().filter(|_| a.shape().is_square()) {
+                        let pair = format!("A[{i}, {j}] = {v:e} and A[{j}, {i}] = {w:e}");
+                        assert!(detail.contains(&pair) && v != w, "{name}: {detail}");
+                    }
+                }
+                (Expect::Breakdown(of), Ok(solver)) => {
+                    let b = Vector::from_f64(device, &systems::rhs_of_ones(a)).unwrap();
+                    let mut x = Vector::zeros(device, a.shape().cols).unwrap();
+                    match solver.solve(&mut x, &b) {
+                        Err(Error::Breakdown { quantity, value, iteration, .. }) => {
+                            assert_eq!(quantity, *of, "{name}");
+                            // In 64 bits it is iteration 11.
+                            assert!(value <= 0.0 && iteration < 30, "{name}: {value} in {iteration}");
+                        }
+                        other => panic!("{name}: {other:?}"),
+                    }
+                    assert!(x.read().unwrap().iter().all(|v| v.is_finite()), "{name}: x");
+                }
+                (_, other) => panic!("{name}: {:?}", other.map(|_| "a solver")),
+            }
+        }
+    });
+}
+
+#[test]
+fn indefinite_matrices_break_down_in_both_schedules() {
+    on_both(|device| {
+        // Negative definite, indefinite at once, and a zero matrix: p.Ap = 0.
+        let cases = [
+            ("negative", entries(5, 5, (0..5).map(|i| (i, i, -1.0 - i as f64)))),
+            ("indefinite", entries(2, 2, [(0, 1, 1.0), (1, 0, 1.0), (0, 0, -3.0), (1, 1, 1.0)])),
+            ("zero", entries(3, 3, [(0, 0, 0.0)])),
+        ];
+        for (name, a) in cases {
+            for schedule in systems::schedules(device) {
+                let n = a.shape().rows;
+                let system =
+                    System { name: name.into(), a: a.clone(), b: (0..n).map(|i| 1.0 + i as f64).collect() };
+                let params = CgParams { schedule, ..params(1e-5) };
+                match solve(device, &system, MatrixFormat::Gather, false, params) {
+                    Err(Error::Breakdown { quantity: "p.Ap", value, iteration, .. }) => {
+                        assert!(value <= 0.0 && iteration <= 1, "{name} {schedule:?}: {value} {iteration}");
+                    }
+                    other => panic!("{name} {schedule:?}: {other:?}"),
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn jacobi_names_the_row_whose_diagonal_is_not_positive() {
+    on_both(|device| {
+        for (bad, text) in [(0.0, "0 at 2"), (-4.0, "-4 at 2")] {
+            let a =
+                entries(4, 4, [(0, 0, 1.0), (1, 1, 2.0), (2, 2, bad), (3, 3, 1.0), (0, 2, 1.0), (2, 0, 1.0)]);
+            for format in [MatrixFormat::Gather, MatrixFormat::Banded] {
+                let stored = StoredMatrix::new(device, a.clone(), format).unwrap();
+                match Jacobi::new(&stored).err() {
+                    Some(Error::Matrix { op: "Jacobi", detail }) => {
+                        assert!(detail.contains(text), "{detail}")
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        // A diagonal that is not stored is zero.
+        let a = entries(2, 2, [(0, 1, 1.0), (1, 0, 1.0), (0, 0, 1.0)]);
+        let stored = StoredMatrix::new(device, a, MatrixFormat::Gather).unwrap();
+        assert!(
+            matches!(Jacobi::new(&stored).err(), Some(Error::Matrix { detail, .. }) if detail.contains("0 at 1"))
+        );
+    });
+}
+
+/// A diagonal of the test's own: through the merged schedule if it is given as such, else through the other.
+struct Diagonal {
+    values: Vector,
+    known: bool,
+}
+
+impl Preconditioner for Diagonal {
+    fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
+        texla::ops::mul(z, &self.values, r)
+    }
+
+    fn diagonal(&self) -> Option<&Vector> {
+        self.known.then_some(&self.values)
+    }
+}
+
+#[test]
+fn an_indefinite_preconditioner_breaks_down() {
+    on_both(|device| {
+        let system = System::of_ones("poisson", texla::host::problems::poisson_2d(9, 9).to_csr());
+        let a = StoredMatrix::new(device, system.a.clone(), MatrixFormat::Auto).unwrap();
+        let b = Vector::from_f64(device, &system.b).unwrap();
+        for known in [true, false] {
+            let m = Diagonal { values: Vector::filled(device, 81, -1.0).unwrap(), known };
+            let mut x = Vector::zeros(device, 81).unwrap();
+            let solver = ConjugateGradient::preconditioned(&a, &m, params(1e-5)).unwrap();
+            match solver.solve(&mut x, &b) {
+                Err(Error::Breakdown { quantity: "r.Mr", value, iteration: 0, .. }) => assert!(value < 0.0),
+                other => panic!("known {known}: {other:?}"),
+            }
+            assert!(x.read().unwrap().iter().all(|v| *v == 0.0));
+        }
+    });
+}
+
+#[test]
+fn parameters_are_checked_when_the_solver_is_made() {
+    on_both(|device| {
+        let stored =
+            StoredMatrix::new(device, texla::host::problems::poisson_1d(8).to_csr(), MatrixFormat::Auto)
+                .unwrap();
+        let refused = |error: Option<Error>, name: &str, case: &str| match error {
+            Some(Error::Parameter { name: found, .. }) => assert_eq!(found, name, "{case}"),
+            other => panic!("{case}: {other:?}"),
+        };
+        for tol in [0.0, -1e-5, 1.0, 2.0, 1e-30, f64::NAN, f64::INFINITY] {
+            let case = format!("tol {tol}");
+            let stop = Stop::relative(tol);
+            refused(
+                ConjugateGradient::new(&stored, CgParams { stop, ..CgParams::default() }).err(),
+                "relative",
+                &case,
+            );
+            refused(
+                Cgls::new(&stored, CglsParams { stop, ..CglsParams::default() }).err(),
+                "relative",
+                &case,
+            );
+        }
+        let stop = Stop::relative(1e-5).check_every(0);
+        refused(
+            ConjugateGradient::new(&stored, CgParams { stop, ..CgParams::default() }).err(),
+            "check_every",
+            "0",
+        );
+        refused(Cgls::new(&stored, CglsParams { stop, ..CglsParams::default() }).err(), "check_every", "0");
+        for tol in [1e-18, 0.999] {
+            assert!(ConjugateGradient::new(&stored, params(tol)).is_ok(), "{tol}");
+        }
+        too_many_iterations(device, &stored);
+        wrong_shapes(device, &stored);
+        // Only a diagonal folds into the merged passes.
+        let m = Diagonal { values: Vector::filled(device, 8, 1.0).unwrap(), known: false };
+        let merged = CgParams { schedule: CgSchedule::Merged, ..CgParams::default() };
+        let refused = ConjugateGradient::preconditioned(&stored, &m, merged).err();
+        assert!(matches!(refused, Some(Error::Unsupported { .. })), "{refused:?}");
+    });
+}
+
+fn too_many_iterations(device: &Device, a: &StoredMatrix) {
+    let b = Vector::filled(device, 8, 1.0).unwrap();
+    let mut x = Vector::zeros(device, 8).unwrap();
+    let params = CgParams { max_iters: 1 << 24, ..CgParams::default() };
+    let error = ConjugateGradient::new(a, params).and_then(|s| s.solve(&mut x, &b)).err();
+    assert!(matches!(error, Some(Error::Parameter { name: "max_iters", .. })), "{error:?}");
+}
+
+fn wrong_shapes(device: &Device, a: &StoredMatrix) {
+    let solver = ConjugateGradient::new(a, CgParams::default()).unwrap();
+    let of = |n| Vector::filled(device, n, 1.0).unwrap();
+    for (n, m, name) in [(7, 8, "x"), (8, 9, "b")] {
+        match solver.solve(&mut of(n), &of(m)) {
+            Err(Error::ShapeMismatch { op: "ConjugateGradient::solve", operand, .. }) => {
+                assert_eq!(operand, name)
+            }
+            other => panic!("{other:?}"),
+        }
+        match Cgls::new(a, CglsParams::default()).unwrap().solve(&mut of(n), &of(m)) {
+            Err(Error::ShapeMismatch { op: "Cgls::solve", operand, .. }) => assert_eq!(operand, name),
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Solvers: convergence that can be trusted, typed breakdowns, and results that depend on nothing but the system.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod counted;
+mod edges;
+mod errors;
+mod least_squares;
+mod real;
+mod repeat;
+mod scaling;
+mod systems;
+mod user;

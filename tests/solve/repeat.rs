@@ -1,0 +1,94 @@
+//! Results depend on the system alone: not on when the host looks, and on the schedule within rounding only.
+
+use crate::common::harness::on_both;
+use crate::systems::{self, System, bits, params, relative_error, solve};
+use texla::solve::{CgParams, CgSchedule, MatrixFormat, Stop};
+
+#[test]
+fn looks_do_not_change_the_result() {
+    on_both(|device| {
+        for system in systems::generated() {
+            for schedule in systems::schedules(device) {
+                for (tol, max_iters) in [(1e-5, 20_000), (1e-9, 400), (1e-6, 21)] {
+                    let run = |every| {
+                        let stop = Stop::relative(tol).check_every(every);
+                        let params = CgParams { schedule, stop, max_iters, ..CgParams::default() };
+                        let (x, report) = solve(device, &system, MatrixFormat::Auto, true, params).unwrap();
+                        let first = report.history.first().copied();
+                        assert_eq!(first.map(|h| h.0), Some(0), "the history begins with the start");
+                        assert!(report.history.windows(2).all(|w| w[0].0 < w[1].0), "{:?}", report.history);
+                        assert!(report.history.iter().all(|h| h.0 <= report.iterations && h.1.is_finite()));
+                        (
+                            bits(&x),
+                            report.iterations,
+                            report.reason,
+                            report.true_residual,
+                            report.replacements,
+                        )
+                    };
+                    let once = run(1);
+                    for every in [1, 7, 16, 64] {
+                        assert_eq!(run(every), once, "{} {schedule:?} {tol:e} every {every}", system.name);
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Condition numbers of the generated systems are at most this: poisson 1d with 70 unknowns has 2043.
+const CONDITION: f64 = 2100.0;
+
+#[test]
+fn schedules_agree() {
+    on_both(|device| {
+        if systems::schedules(device).len() < 2 {
+            return;
+        }
+        let tol = 1e-5;
+        for system in systems::generated() {
+            for jacobi in [false, true] {
+                let run = |schedule| {
+                    let params = CgParams { schedule, ..params(tol) };
+                    solve(device, &system, MatrixFormat::Auto, jacobi, params).unwrap()
+                };
+                let ((x, listing), (y, merged)) = (run(CgSchedule::Listing), run(CgSchedule::Merged));
+                let label = format!("{} jacobi {jacobi}", system.name);
+                let apart = listing.iterations.abs_diff(merged.iterations);
+                assert!(apart <= 2, "{label}: {} and {}", listing.iterations, merged.iterations);
+                assert_eq!(listing.reason, merged.reason, "{label}");
+                // Both residuals are at most tol ‖b‖.
+                let wide: Vec<f64> = y.iter().map(|v| f64::from(*v)).collect();
+                assert!(relative_error(&x, &wide) <= 2.0 * CONDITION * tol, "{label}");
+                let auto = run(CgSchedule::Auto);
+                assert_eq!(bits(&auto.0), bits(&y), "{label}: auto is merged for diagonals");
+            }
+        }
+    });
+}
+
+#[test]
+fn schedules_agree_on_real_matrices() {
+    let matrices = systems::data_matrices(&[("spd", 15)], "schedules on real matrices");
+    on_both(|device| {
+        if systems::schedules(device).len() < 2 {
+            return;
+        }
+        for (name, a) in &matrices {
+            // Well-conditioned with the diagonal taken out: rounding does not decide how many iterations it takes.
+            let tame = ["pts5ldd03", "gr_30_30", "bcsstm22", "nos4"].iter().any(|w| name.contains(w));
+            if !tame || !systems::gather_fits(device, a) {
+                continue;
+            }
+            let system = System::of_ones(name, a.clone());
+            let run = |schedule| {
+                let params = CgParams { schedule, ..params(1e-5) };
+                solve(device, &system, MatrixFormat::Gather, true, params).unwrap().1
+            };
+            let (listing, merged) = (run(CgSchedule::Listing), run(CgSchedule::Merged));
+            let apart = listing.iterations.abs_diff(merged.iterations);
+            assert!(apart <= 2, "{name}: {} and {}", listing.iterations, merged.iterations);
+            assert!(listing.converged() && merged.converged(), "{name}");
+        }
+    });
+}

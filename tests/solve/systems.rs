@@ -1,0 +1,79 @@
+//! What the solver tests share.
+
+pub use crate::common::systems::*;
+
+use crate::common::{random, reference};
+use texla::host::Csr;
+use texla::solve::{
+    CgParams, CgSchedule, ConjugateGradient, Identity, Jacobi, MatrixFormat, Preconditioner, SolveReport,
+    Stop, StoredMatrix,
+};
+use texla::{Device, Result, Vector};
+
+/// A system with the right-hand side as the device gets it.
+pub struct System {
+    pub name: String,
+    pub a: Csr,
+    pub b: Vec<f64>,
+}
+
+impl System {
+    /// `b = A 1`.
+    pub fn of_ones(name: &str, a: Csr) -> Self {
+        System { name: name.to_owned(), b: rhs_of_ones(&a), a }
+    }
+
+    pub fn n(&self) -> usize {
+        self.b.len()
+    }
+}
+
+/// Small systems that converge, of different kinds.
+pub fn generated() -> Vec<System> {
+    vec![
+        System::of_ones("poisson 1d", texla::host::problems::poisson_1d(70).to_csr()),
+        System::of_ones("poisson 2d", texla::host::problems::poisson_2d(24, 24).to_csr()),
+        System::of_ones("dominant", csr(&random::spd(1, 151, 0.05))),
+        System::of_ones("arrow", csr(&random::arrow(2, 90))),
+    ]
+}
+
+pub fn params(tol: f64) -> CgParams {
+    CgParams { stop: Stop::relative(tol), ..CgParams::default() }
+}
+
+/// Solves from zero: the solution and the report.
+pub fn solve(
+    device: &Device,
+    system: &System,
+    format: MatrixFormat,
+    jacobi: bool,
+    params: CgParams,
+) -> Result<(Vec<f32>, SolveReport)> {
+    let a = StoredMatrix::new(device, system.a.clone(), format)?;
+    let b = Vector::from_f64(device, &system.b)?;
+    let mut x = Vector::zeros(device, system.n())?;
+    let m: Box<dyn Preconditioner> = if jacobi { Box::new(Jacobi::new(&a)?) } else { Box::new(Identity) };
+    let report = ConjugateGradient::preconditioned(&a, m.as_ref(), params)?.solve(&mut x, &b)?;
+    let texels = x.read_texels()?;
+    assert!(texels[x.len()..].iter().all(|l| *l == 0.0), "{}: padding lanes are not zero", system.name);
+    Ok((x.read()?, report))
+}
+
+pub fn bits(x: &[f32]) -> Vec<u32> {
+    x.iter().map(|v| v.to_bits()).collect()
+}
+
+/// `‖x - want‖ / ‖want‖`.
+pub fn relative_error(x: &[f32], want: &[f64]) -> f64 {
+    norm(&reference::sub(&reference::widen(x), want)) / norm(want)
+}
+
+/// Every schedule.
+pub const SCHEDULES: [CgSchedule; 2] = [CgSchedule::Listing, CgSchedule::Merged];
+
+/// What the device has of draw buffers decides whether the merged schedule runs at all.
+pub fn schedules(device: &Device) -> Vec<CgSchedule> {
+    let three = device.capabilities().max_draw_buffers >= 3;
+    SCHEDULES.into_iter().filter(|s| three || *s == CgSchedule::Listing).collect()
+}

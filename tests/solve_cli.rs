@@ -1,0 +1,342 @@
+//! The `solve` example from outside: exit codes, messages, the JSON report.
+#![cfg(all(feature = "io", feature = "headless"))]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use common::data;
+use serde_json::Value;
+
+/// The example, which cargo builds beside this test: `target/PROFILE/examples/solve`.
+fn program() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.parent().and_then(Path::parent).unwrap();
+    let program = profile.join("examples").join(format!("solve{}", std::env::consts::EXE_SUFFIX));
+    assert!(
+        program.is_file(),
+        "{} is not built: run `cargo build --example solve` with the test's profile first (a plain `cargo test` does)",
+        program.display()
+    );
+    program
+}
+
+/// A path of its own for each test, with nothing there yet.
+fn scratch(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("solve-cli-{name}"));
+    let _ = fs::remove_file(&path);
+    path
+}
+
+struct Run {
+    code: i32,
+    stderr: String,
+    stdout: String,
+}
+
+fn run_with(args: &[&str], environment: &[(&str, &str)]) -> Run {
+    let started = Instant::now();
+    let mut command = Command::new(program());
+    command.args(args).env_remove("TEXLA_API").env_remove("TEXLA_DEVICE");
+    command.envs(environment.iter().copied());
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    let (stdout, stderr) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
+    assert!(started.elapsed() < Duration::from_secs(10), "{args:?} took {:?}", started.elapsed());
+    assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
+    let code = status.code().unwrap_or_else(|| panic!("{args:?} ended by a signal: {stderr}"));
+    Run { code, stderr, stdout }
+}
+
+fn run(args: &[&str]) -> Run {
+    run_with(args, &[])
+}
+
+/// Runs with `--json`: exit code and report.
+fn json(name: &str, args: &[&str]) -> (i32, Value) {
+    let path = scratch(name);
+    let path = path.to_str().unwrap();
+    let done = run(&[args, &["--json", path]].concat());
+    let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{args:?}: {e}; {}", done.stderr));
+    (done.code, serde_json::from_str(&text).unwrap())
+}
+
+/// Exit 2 with one line on standard error that holds `text`, and nothing written where a report was asked for.
+#[track_caller]
+fn assert_refused(args: &[&str], text: &str) {
+    let done = run(args);
+    assert_eq!(done.code, 2, "{args:?}: {} {}", done.stdout, done.stderr);
+    let lines: Vec<&str> = done.stderr.lines().collect();
+    assert_eq!(lines.len(), 1, "{args:?}: {}", done.stderr);
+    assert!(lines[0].starts_with("solve: ") && lines[0].contains(text), "{args:?}: {}", lines[0]);
+}
+
+fn write(name: &str, text: &str) -> String {
+    let path = scratch(name);
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// `tridiag(-1, 3, -1)` of this size as a file.
+fn tridiagonal(name: &str, n: usize) -> String {
+    let mut text = format!("%%MatrixMarket matrix coordinate real symmetric\n{n} {n} {}\n", 2 * n - 1);
+    for i in 1..=n {
+        text += &format!("{i} {i} 3\n");
+        if i < n {
+            text += &format!("{} {i} -1\n", i + 1);
+        }
+    }
+    write(name, &text)
+}
+
+const KEYS: [&str; 12] = [
+    "converged",
+    "reason",
+    "iterations",
+    "true_relative_residual",
+    "lapack_ratio",
+    "relative_error",
+    "readbacks_in_loop",
+    "async_checks",
+    "draws_per_iteration",
+    "ms_per_iteration",
+    "format",
+    "device",
+];
+
+#[test]
+fn the_built_in_problem_converges_on_both_apis() {
+    for api in ["gl33", "es30"] {
+        let (code, report) = json(&format!("{api}.json"), &["--quick", "--api", api]);
+        assert_eq!(code, 0, "{report}");
+        for key in KEYS {
+            assert!(report.get(key).is_some(), "{key} is missing in {report}");
+            // Without a known solution there is no error to report.
+            assert_eq!(report[key].is_null(), key == "relative_error", "{key}: {}", report[key]);
+        }
+        assert_eq!((&report["converged"], &report["reason"]), (&Value::Bool(true), &"converged".into()));
+        assert!(report["true_relative_residual"].as_f64().unwrap() <= 2e-5);
+        assert!(report["lapack_ratio"].as_f64().unwrap() < 30.0);
+        assert_eq!(report["readbacks_in_loop"], 0);
+        assert_eq!(report["format"], "banded");
+        assert_eq!(report["example"], "solve");
+        assert_eq!(report["schema"], 1);
+        let said = report["api"].as_str().unwrap();
+        let expected: texla::gl::Api = api.parse().unwrap();
+        assert_eq!(said, expected.to_string());
+        assert!(report["checks"].as_array().unwrap().iter().all(|c| c["pass"] == true));
+        // The history, in order.
+        let rows: Vec<u64> =
+            report["rows"].as_array().unwrap().iter().map(|r| r["iteration"].as_u64().unwrap()).collect();
+        assert!(rows.len() >= 2 && rows.windows(2).all(|w| w[0] < w[1]), "{rows:?}");
+    }
+}
+
+#[test]
+fn formats_preconditioners_and_methods() {
+    let file = tridiagonal("formats.mtx", 50);
+    let mut iterations = Vec::new();
+    for format in ["auto", "points", "gather", "banded"] {
+        let args = ["--matrix", &file, "--format", format, "--precond", "jacobi", "--tol", "1e-6"];
+        let (code, report) = json(&format!("{format}.json"), &args);
+        assert_eq!(code, 0, "{format}: {report}");
+        assert_eq!(report["format"], if format == "auto" { "banded" } else { format });
+        iterations.push(report["iterations"].as_u64().unwrap());
+    }
+    assert!(iterations.iter().all(|k| k.abs_diff(iterations[0]) <= 2), "{iterations:?}");
+    let (code, report) = json("cgls.json", &["--matrix", &file, "--method", "cgls"]);
+    assert_eq!((code, &report["converged"]), (0, &Value::Bool(true)));
+}
+
+#[test]
+fn right_hand_side_known_solution_and_output_go_round() {
+    let matrix = tridiagonal("round.mtx", 8);
+    let want = [1.0, -2.0, 3.5, 0.0, 5.0, 0.25, -7.0, 8.0];
+    let at = |i: usize| if i < 8 { want[i] } else { 0.0 };
+    let vector = |values: &[f64]| {
+        let lines: String = values.iter().map(|v| format!("{v}\n")).collect();
+        format!("%%MatrixMarket matrix array real general\n{} 1\n{lines}", values.len())
+    };
+    let b: Vec<f64> = (0..8).map(|i| 3.0 * at(i) - at(i + 1) - at(i.wrapping_sub(1))).collect();
+    let rhs = write("round-b.mtx", &vector(&b));
+    let known = write("round-x.mtx", &vector(&want));
+    let out = scratch("round-out.mtx");
+    let plot = scratch("round.png");
+    let args = [
+        "--matrix",
+        &matrix,
+        "--rhs",
+        &rhs,
+        "--x-ref",
+        &known,
+        "--out",
+        out.to_str().unwrap(),
+        "--plot",
+        plot.to_str().unwrap(),
+        "--tol",
+        "1e-6",
+    ];
+    let (code, report) = json("round.json", &args);
+    assert_eq!(code, 0, "{report}");
+    assert!(report["relative_error"].as_f64().unwrap() < 1e-5, "{report}");
+    let solution = texla::host::market::read_vector(&out).unwrap();
+    assert_eq!(solution.len(), 8);
+    for (x, want) in solution.iter().zip(&want) {
+        assert!((x - want).abs() < 1e-4, "{x} {want}");
+        assert_eq!(*x, f64::from(*x as f32), "written so that nothing is lost");
+    }
+    assert!(fs::read(&plot).unwrap().starts_with(b"\x89PNG"));
+    // What came out, as the known solution.
+    let args = ["--matrix", &matrix, "--rhs", &rhs, "--x-ref", out.to_str().unwrap(), "--tol", "1e-6"];
+    let (_, again) = json("again.json", &args);
+    assert_eq!(again["relative_error"].as_f64().unwrap(), 0.0);
+}
+
+/// The driver's raster threads do not change a bit of the solution.
+#[test]
+fn threads_do_not_change_the_result() {
+    let outputs: Vec<String> = ["0", "1", "2"]
+        .iter()
+        .map(|threads| {
+            let out = scratch(&format!("threads{threads}.mtx"));
+            let args = ["--quick", "--out", out.to_str().unwrap()];
+            let done = run_with(&args, &[("LP_NUM_THREADS", threads)]);
+            assert_eq!(done.code, 0, "{}", done.stderr);
+            fs::read_to_string(out).unwrap()
+        })
+        .collect();
+    assert!(outputs.iter().all(|o| *o == outputs[0]));
+}
+
+#[test]
+fn not_converging_is_exit_1_with_a_report() {
+    let (code, report) = json("max.json", &["--quick", "--max-iters", "3"]);
+    assert_eq!(code, 1, "{report}");
+    assert_eq!(report["reason"], "max_iterations");
+    assert_eq!((&report["converged"], &report["iterations"]), (&Value::Bool(false), &3.into()));
+    assert!(report["checks"].as_array().unwrap().iter().any(|c| c["pass"] == false));
+    // A solution that 32 bits do not hold.
+    let matrix = tridiagonal("stagnated.mtx", 50);
+    let ones = format!("%%MatrixMarket matrix array real general\n50 1\n{}", "1\n".repeat(50));
+    let rhs = write("stagnated-b.mtx", &ones);
+    let args = ["--matrix", &matrix, "--rhs", &rhs, "--tol", "1e-12"];
+    let (code, report) = json("stagnated.json", &args);
+    assert_eq!((code, &report["reason"]), (1, &"stagnated".into()), "{report}");
+}
+
+#[test]
+fn a_breakdown_is_exit_1_with_a_report() {
+    let file =
+        write("indefinite.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 -5\n");
+    let (code, report) = json("breakdown.json", &["--matrix", &file]);
+    assert_eq!(code, 1, "{report}");
+    assert_eq!((&report["converged"], &report["reason"]), (&Value::Bool(false), &"breakdown".into()));
+    for key in KEYS {
+        assert!(report.get(key).is_some(), "{key} is missing in {report}");
+    }
+    assert!(report["error"].as_str().unwrap().contains("p.Ap"), "{report}");
+}
+
+#[test]
+fn flags_out_of_range_are_refused() {
+    let refused: [(&[&str], &str); 14] = [
+        (&["--tol", "0"], "relative"),
+        (&["--tol", "NaN"], "relative"),
+        (&["--tol", "1e-30"], "relative"),
+        (&["--tol", "1"], "relative"),
+        (&["--tol=-1e-5"], "relative"),
+        (&["--tol", "small"], "small"),
+        (&["--check-every", "0"], "check_every"),
+        (&["--max-iters", "16777216"], "max_iters"),
+        (&["--max-iters", "-1"], "-1"),
+        (&["--format", "dense"], "dense"),
+        (&["--api", "vulkan"], "vulkan"),
+        (&["--no-such-flag"], "--no-such-flag"),
+        (&["--matrix"], "--matrix"),
+        (&["stray"], "stray"),
+    ];
+    for (args, text) in refused {
+        assert_refused(&[&["--quick"], args].concat(), text);
+    }
+}
+
+#[test]
+fn files_that_cannot_be_used_are_refused() {
+    let matrix = tridiagonal("files.mtx", 8);
+    let short = write("short.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n");
+    assert_refused(&["--matrix", &matrix, "--rhs", &short], "has 3 elements, expected 8");
+    assert_refused(&["--matrix", &matrix, "--x-ref", &short], "has 3 elements, expected 8");
+    assert_refused(&["--matrix", "no/such/file.mtx"], "no/such/file.mtx");
+    assert_refused(&["--matrix", &matrix, "--rhs", "no/such/b.mtx"], "no/such/b.mtx");
+    for flag in ["--json", "--plot", "--out"] {
+        assert_refused(
+            &["--matrix", &matrix, flag, "no/such/folder/file"],
+            "cannot write no/such/folder/file",
+        );
+        assert_refused(&["--matrix", &matrix, flag, env!("CARGO_TARGET_TMPDIR")], "it is a folder");
+    }
+    let zero = write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n");
+    assert_refused(&["--matrix", &zero, "--precond", "jacobi"], "diagonal entry 0 at 1");
+    let huge =
+        write("huge.mtx", "%%MatrixMarket matrix coordinate real general\n2000000000 2000000000 1\n1 1 1\n");
+    assert_refused(&["--matrix", &huge], "2000000000x2000000000");
+}
+
+/// Files of the data folder that are no positive definite system: exit 2 in one line each.
+#[test]
+fn bad_and_unsymmetric_files_of_the_data_set_are_refused() {
+    let Some(root) = data::data_root() else {
+        data::not_run(49, "exit codes for bad and unsymmetric files");
+        return;
+    };
+    let mut count = 0;
+    for folder in ["bad", "unsym", "rect"] {
+        for path in data::files(&root, folder) {
+            let json = scratch("refused.json");
+            let args = ["--matrix", path.to_str().unwrap(), "--json", json.to_str().unwrap()];
+            let name = path.file_name().unwrap().to_str().unwrap();
+            assert_refused(&args, name_or_matrix(folder, name));
+            assert!(!json.exists(), "{name}: a report of what did not run");
+            count += 1;
+        }
+    }
+    assert!(count > 0);
+}
+
+/// A file at fault is named; a matrix at fault is described.
+fn name_or_matrix<'a>(folder: &str, name: &'a str) -> &'a str {
+    let read = name.contains("mangled14") || name.contains("mangled_") && !name.contains("format");
+    if folder == "bad" && !read { name } else { "the matrix" }
+}
+
+#[test]
+fn the_breakdown_of_the_data_set_is_exit_1() {
+    let Some(root) = data::data_root() else {
+        data::not_run(1, "the breakdown of bcsstm10");
+        return;
+    };
+    let file = root.join("sym/bcsstm10.mtx");
+    let (code, report) = json("bcsstm10.json", &["--matrix", file.to_str().unwrap()]);
+    assert_eq!((code, &report["reason"]), (1, &"breakdown".into()), "{report}");
+}
+
+#[test]
+fn without_usable_gl_the_packages_are_named() {
+    let done = run_with(&["--quick"], &[("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent")]);
+    assert_eq!(done.code, 3, "{}", done.stderr);
+    assert_eq!(done.stderr.lines().count(), 1, "{}", done.stderr);
+    assert!(
+        done.stderr.contains("libegl-mesa0") && done.stderr.contains("libgl1-mesa-dri"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn help_is_no_error() {
+    let done = run(&["--help"]);
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    assert!(done.stdout.contains("--precond") && done.stdout.contains("--check-every"));
+}
