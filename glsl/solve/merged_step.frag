@@ -14,7 +14,7 @@ void kernel(ivec2 p, out vec4 coefficients, out vec4 report) {
     float beta = max((alpha * (alpha * qmq) - rz) / rz, 0.0);
     float flag = RUNNING;
     float value = 0.0;
-    if (!in_range(rr)) { flag = OUT_OF_RANGE; value = rr; }
+    if (!(rr <= ceiling)) { flag = OUT_OF_RANGE; value = rr; }
     else if (rr <= threshold) flag = MET;
     else if (last.y >= limit) flag = EXHAUSTED;
     else if (!(dq > 0.0)) { flag = CURVATURE; value = dq; }

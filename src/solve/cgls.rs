@@ -250,4 +250,8 @@ impl Method for Run<'_> {
     fn iterate_mut(&mut self) -> &mut Vector {
         &mut self.x
     }
+
+    fn discard(&mut self) -> Result<()> {
+        self.y.front_mut().set_zero()
+    }
 }

@@ -34,10 +34,16 @@ pub(super) trait Method {
 
     /// The iterate.
     fn iterate_mut(&mut self) -> &mut Vector;
+
+    /// Forgets what has been added to the iterate since the last true residual.
+    fn discard(&mut self) -> Result<()>;
 }
 
 /// Looks under way at one time; past this the oldest is waited for, so that the host cannot run ahead for ever.
 const LOOKS: usize = 3;
+
+/// A kept direction along which the residual grows by more than this is no direction of this residual's.
+const KEPT_GROWTH: f64 = 100.0;
 
 /// A restart that does not cut the true residual below this share of the last one has reached what 32 bits can.
 const WORTH_RESTARTING: f64 = 0.5;
@@ -92,7 +98,7 @@ impl Replacements {
     }
 
     /// True if the recurrence has met the bound itself, not an aim on the way.
-    fn last_aim_met(&self, flag: Flag, _bound: f64) -> bool {
+    fn last_aim_met(&self, flag: Flag) -> bool {
         flag == Flag::Met && self.fell_short > 1
     }
 }
@@ -153,7 +159,7 @@ pub(super) fn drive<M: Method>(
             Some(StopReason::Diverged)
         } else if report.iterations >= limits.max_iters {
             Some(StopReason::MaxIterations)
-        } else if plan.last_aim_met(flag, limits.stop.relative)
+        } else if plan.last_aim_met(flag)
             && before.is_some_and(|b| residual.is_nan() || residual > WORTH_RESTARTING * b)
         {
             Some(StopReason::Stagnated)
@@ -177,12 +183,21 @@ pub(super) fn drive<M: Method>(
         let (aim, keep_direction) = plan.next(residual, recurrence, limits.stop.relative);
         report.replacements += usize::from(flag == Flag::Met);
         let target = aim.powi(2) * method.unit();
-        let bounds = Bounds { threshold: target as f32, limit: limits.max_iters };
+        let ceiling =
+            if keep_direction { (KEPT_GROWTH * residual).powi(2) * method.unit() } else { f64::MAX };
+        let ceiling = ceiling.min(Bounds::CEILING) as f32;
+        let bounds = Bounds { threshold: target as f32, ceiling, limit: limits.max_iters };
         method.restart(bounds, report.iterations, keep_direction)?;
         let last = run_until_frozen(method, limits, &mut report, observe)?;
         report.iterations = last.iterations;
         flag = last.flag;
         recurrence = Some((f64::from(last.rr) / method.unit()).sqrt());
+        if keep_direction && !matches!(flag, Flag::Met | Flag::Exhausted) {
+            // The direction is to blame, not the matrix: back to where this run began, and afresh from there.
+            method.discard()?;
+            (flag, recurrence) = (Flag::Running, None);
+            continue;
+        }
         let broke = |quantity, expected| {
             let (iteration, value) = (last.iterations, f64::from(last.value));
             Err(Error::Breakdown { solver: M::NAME, iteration, quantity, value, expected })

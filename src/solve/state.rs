@@ -46,11 +46,18 @@ impl Report {
     }
 }
 
-/// What the device compares against: the bound on r.r, and the most iterations.
+/// What the device compares against: the bound on r.r, the value of r.r past which a run has failed, and the most
+/// iterations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub threshold: f32,
+    pub ceiling: f32,
     pub limit: usize,
+}
+
+impl Bounds {
+    /// Past this r.r has left the range of floats, or is about to.
+    pub const CEILING: f64 = 3e38;
 }
 
 const PAIR: fn(&'static str) -> Field = |name| Field { name, kind: <[i32; 2]>::KIND };
@@ -96,7 +103,7 @@ impl Steps {
             coefficients: zero()?,
             direction: PingPong::new(zero()?, zero()?),
             report: PingPong::new(zero()?, zero()?),
-            bounds: Bounds { threshold: 0.0, limit: 0 },
+            bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
         })
     }
 
@@ -191,13 +198,14 @@ impl Steps {
         };
         let kernel = self.kernel(source.name, || {
             let entry = Field { name: "entry", kind: i32::KIND };
-            let fields = [PAIR("source"), FLOAT("threshold"), FLOAT("limit"), entry];
+            let fields = [PAIR("source"), FLOAT("threshold"), FLOAT("ceiling"), FLOAT("limit"), entry];
             KernelSpec::fragment(source, inputs, &fields, outputs)
         })?;
         let (texture, extent) = sums;
         let params = vec![
             UniformValue::IVec2(extent),
             UniformValue::Float(self.bounds.threshold),
+            UniformValue::Float(self.bounds.ceiling),
             UniformValue::Float(self.bounds.limit as f32),
         ];
         let device = self.device.clone();
