@@ -181,7 +181,7 @@ fn main() {
     let points =
         caps.float_blend.then(|| SparseMatrix::from_csr(device, csr.clone(), SparseFormat::Points).unwrap());
     let b = Vector::from_slice(device, &(0..cells).map(value).collect::<Vec<_>>()).unwrap();
-    let mut results: Vec<Scalar> = (0..10).map(|_| Scalar::zero(device).unwrap()).collect();
+    let mut results: Vec<Scalar> = (0..16).map(|_| Scalar::zero(device).unwrap()).collect();
     let mut bench = Bench { device, rows: Vec::new(), only: o.only.clone() };
 
     // Ceilings: the least a pass can do.
@@ -224,10 +224,19 @@ fn main() {
 
     // Reductions.
     let mut slots = results.iter_mut();
-    for (first, rest) in [(2, 2), (4, 4), (8, 8), (16, 16), (32, 32), (2, 4), (2, 8), (4, 8), (4, 16)] {
-        let window = Windows::Then(Window::new(first, first).unwrap(), Window::new(rest, rest).unwrap());
+    let sides = [(2, 2), (4, 4), (8, 8), (16, 16), (32, 32)];
+    let mixed = [
+        ((2, 2), (4, 4)),
+        ((2, 2), (8, 8)),
+        ((4, 4), (16, 16)),
+        ((4, 1), (4, 4)),
+        ((1, 4), (4, 4)),
+        ((4, 2), (4, 4)),
+    ];
+    for ((w, h), (rest_w, rest_h)) in sides.map(|s| (s, s)).into_iter().chain(mixed) {
+        let window = Windows::Then(Window::new(w, h).unwrap(), Window::new(rest_w, rest_h).unwrap());
         let slot = slots.next().unwrap();
-        let name = format!("sum, window {first}x{first} then {rest}x{rest}");
+        let name = format!("sum, window {w}x{h} then {rest_w}x{rest_h}");
         bench.row(&name, o.n, Some("ceiling: read"), move || {
             ops::reduce::reduce_into(slot, Reduction::Sum, x, None, window)
         });

@@ -246,7 +246,7 @@ fn masked(name: &str) -> String {
 }
 
 /// What follows an input's name in the names of its accessors.
-const ACCESSORS: [&str; 6] = ["_at", "_texel", "_shifted", "_element", "_value", "_extent"];
+const ACCESSORS: [&str; 7] = ["_here", "_at", "_texel", "_shifted", "_element", "_value", "_extent"];
 
 /// The functions through which a body reads one input.
 fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
