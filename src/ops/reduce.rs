@@ -40,7 +40,7 @@ pub enum Windows {
     /// What the measurements in `benches/RESULTS.md` speak for, by a fixed rule. A software rasteriser
     /// ([`Capabilities::software`](crate::gl::Capabilities::software)) pays for passes: while there are more than
     /// 65,536 texels, a window of at most 16x16 that leaves about 128x128, so that every thread has tiles to work on;
-    /// then 16x16. A GPU pays for long windows, whose fetches follow one another: 2x2 from 2²⁰ texels on, then 4x4.
+    /// then 16x16. A GPU pays for long windows, whose fetches follow one another: 4x2 down to 65,536 texels, then 4x4.
     #[default]
     Balanced,
     /// The same window in every stage.
@@ -68,21 +68,19 @@ impl Windows {
                     rest
                 }
             }
-            Windows::Balanced if !software => square(if source.area() >= 1 << 20 { 2 } else { 4 }),
+            Windows::Balanced if !software => {
+                if source.area() > 65_536 {
+                    Window { width: 4, height: 2 }
+                } else {
+                    square(4)
+                }
+            }
             Windows::Balanced if source.area() <= 65_536 => square(16),
             Windows::Balanced => Window {
                 width: source.width.div_ceil(128).clamp(1, 16),
                 height: source.height.div_ceil(128).clamp(1, 16),
             },
         }
-    }
-}
-
-impl Window {
-    /// Small windows are part of the program, which then has no loop; larger ones are parameters.
-    pub(crate) fn define(self) -> String {
-        let small = [2, 4].contains(&self.width) && [2, 4].contains(&self.height);
-        if small { format!("#define WINDOW ivec2({}, {})", self.width, self.height) } else { String::new() }
     }
 }
 
@@ -95,6 +93,19 @@ pub struct Stage {
     pub target: Extent,
     /// Texels combined into one.
     pub window: Window,
+}
+
+impl Stage {
+    /// What the stage's program is told: small windows are part of it, and it then has no loop; where they cover the
+    /// source evenly, no branch for the edge either. Larger windows are parameters.
+    pub(crate) fn defines(&self) -> String {
+        let Window { width, height } = self.window;
+        if !width.is_power_of_two() || !height.is_power_of_two() || width * height > 16 {
+            return String::new();
+        }
+        let even = self.source.width.is_multiple_of(width) && self.source.height.is_multiple_of(height);
+        format!("#define WINDOW ivec2({width}, {height})\n#define EVEN {}", u8::from(even))
+    }
 }
 
 /// The passes of a reduction: pure arithmetic, no GL.
@@ -202,7 +213,7 @@ fn run(op: &'static str, out: &mut Scalar, terms: &Terms<'_>, windows: Windows) 
     let mut partial: Option<PooledTexture> = None;
     for (i, stage) in plan.stages().iter().enumerate() {
         let (is_first, is_last) = (i == 0, i == last);
-        let kernel = stage_kernel(device, op, terms, stage.window, is_first, is_last)?;
+        let kernel = stage_kernel(device, op, terms, &stage.defines(), is_first, is_last)?;
         let mut inputs = match &partial {
             None => vec![terms.x],
             Some(texture) => vec![View::part(device, texture.texture(), stage.source)],
@@ -234,19 +245,18 @@ fn stage_kernel(
     device: &Device,
     op: &'static str,
     terms: &Terms<'_>,
-    window: Window,
+    constant: &str,
     first: bool,
     last: bool,
 ) -> Result<std::rc::Rc<crate::kernel::Compiled>> {
     let define = terms.define;
-    let constant = window.define();
     let stage = match (first, last) {
         (true, true) => " first last ",
         (true, false) => " first ",
         (false, true) => " last ",
         (false, false) => " middle ",
     };
-    device.kernel(&[define, stage, &constant].concat(), || {
+    device.kernel(&[define, stage, constant].concat(), || {
         let mut inputs = vec!["x"];
         if first && terms.y.is_some() {
             inputs.push("y");

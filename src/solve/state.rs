@@ -163,7 +163,7 @@ impl Steps {
             let view = View::part(&self.device, target.texture(), stage.target);
             let window = UniformValue::IVec2([stage.window.width as i32, stage.window.height as i32]);
             let source = UniformValue::IVec2([stage.source.width as i32, stage.source.height as i32]);
-            let constant = stage.window.define();
+            let constant = stage.defines();
             let kernel = if partial.is_none() { first(&constant)? } else { middle(&constant)? };
             let pass = match &partial {
                 None => Pass::new(&kernel, vec![view], vectors.iter().map(|v| v.view()).collect())
