@@ -84,7 +84,15 @@ fn too_large(slots: u64) -> Error {
 }
 
 fn slot_extent(device: &Device, texels: u64) -> Result<Extent> {
-    let extent = fold_extent(texels.saturating_mul(4), device.max_texture_size())?;
+    let extent = fold_extent(texels.saturating_mul(4), device.max_texture_size()).map_err(|e| match e {
+        Error::TooLarge { limit, .. } => Error::TooLarge {
+            what: "SparseMatrix in the gather format",
+            requested: texels,
+            limit: limit / 4,
+            unit: "slots",
+        },
+        other => other,
+    })?;
     Ok(Extent::new(extent.width.max(1), extent.height.max(1)))
 }
 

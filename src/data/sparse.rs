@@ -10,13 +10,13 @@ use crate::error::{Error, Result};
 use crate::gl::Attribute;
 use crate::host::{Csr, Triplets};
 use crate::kernel::Points;
-use crate::shape::Shape;
+use crate::shape::{Shape, max_folded_len};
 
 /// How a [`SparseMatrix`] is kept on the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SparseFormat {
     /// [`Gather`](SparseFormat::Gather), unless padding makes it store more than [`POINTS_PAY_FROM`] slots for each
-    /// nonzero and the device blends floats: then [`Points`](SparseFormat::Points).
+    /// nonzero, or more than a texture holds, and the device blends floats: then [`Points`](SparseFormat::Points).
     #[default]
     Auto,
     /// One vertex for four nonzeros of a row, scattered as points with additive blending \[Krueger05\] 44.2.3.
@@ -75,8 +75,10 @@ impl SparseMatrix {
         let blends = device.gl().caps.borrow().float_blend;
         let format = match format {
             SparseFormat::Auto => {
-                let slots = Gather::slots(&csr) as f64;
-                let scatter = blends && slots > POINTS_PAY_FROM * csr.nnz() as f64;
+                let slots = Gather::slots(&csr);
+                let padded = slots as f64 > POINTS_PAY_FROM * csr.nnz() as f64;
+                let fits = slots <= max_folded_len(device.max_texture_size());
+                let scatter = blends && (padded || !fits);
                 if scatter { SparseFormat::Points } else { SparseFormat::Gather }
             }
             SparseFormat::Points if !blends => {

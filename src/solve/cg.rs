@@ -1,6 +1,6 @@
 //! Conjugate gradients for symmetric positive definite systems.
 
-use super::drive::{Limits, Method, Observer, closer_scale, drive, scale_of};
+use super::drive::{Limits, Method, Observer, Scales, closer_scale, drive};
 use super::linop::{Accuracy, LinOp};
 use super::precondition::{Identity, Preconditioner};
 use super::report::{SolveReport, Stop};
@@ -185,14 +185,8 @@ impl<'a> Run<'a> {
         let device = a.device();
         let n = b.len();
         let fresh = || Vector::uninit(device, n);
-        let norm_b = f64::from(ops::norm2(b)?.read()?);
         let mut r = fresh()?;
-        // The first residual may be far larger than b, so its size decides about the scale as well.
-        let first = Accurate { transposed: false, alpha: -1.0, x, plus: Some((1.0, b)) };
-        a.apply_accurate(&mut r, first)?;
-        let norm_r = f64::from(ops::norm2(&r)?.read()?);
-        let largest = if norm_r.is_finite() { norm_b.max(norm_r) } else { norm_b };
-        let scale = scale_of(largest);
+        let Scales { norm_b, residual: scale, matrix: matrix_scale } = Scales::find(a, x, b, &mut r)?;
         let mut start = fresh()?;
         ops::copy(&mut start, x)?;
         Ok(Run {
@@ -210,7 +204,7 @@ impl<'a> Run<'a> {
             norm_b,
             scale,
             rescaled: false,
-            matrix_scale: (-f64::from(a.exponent().clamp(-125, 125))).exp2() as f32,
+            matrix_scale,
         })
     }
 

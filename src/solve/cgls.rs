@@ -1,6 +1,6 @@
 //! Conjugate gradients for least squares.
 
-use super::drive::{Limits, Method, Observer, closer_scale, drive, scale_of};
+use super::drive::{Limits, Method, Observer, Scales, closer_scale, drive, scale_of};
 use super::linop::{Accuracy, LinOp};
 use super::precondition::{Identity, Preconditioner};
 use super::report::{SolveReport, Stop};
@@ -137,13 +137,8 @@ impl<'a> Run<'a> {
         let device = a.device();
         let (rows, cols) = (a.shape().rows, a.shape().cols);
         let of = |n| Vector::uninit(device, n);
-        let matrix_scale = (-f64::from(a.exponent().clamp(-125, 125))).exp2() as f32;
-        let norm_b = f64::from(ops::norm2(b)?.read()?);
         let mut r = of(rows)?;
-        a.apply_accurate(&mut r, Accurate { transposed: false, alpha: -1.0, x, plus: Some((1.0, b)) })?;
-        let norm_r = f64::from(ops::norm2(&r)?.read()?);
-        let largest = if norm_r.is_finite() { norm_b.max(norm_r) } else { norm_b };
-        let scale = scale_of(largest);
+        let Scales { norm_b, residual: scale, matrix: matrix_scale } = Scales::find(a, x, b, &mut r)?;
         let mut s = of(cols)?;
         let mut scaled_b = of(rows)?;
         let own_scale = scale_of(norm_b);

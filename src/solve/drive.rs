@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
-use super::linop::Accuracy;
+use super::linop::{Accuracy, LinOp};
 use super::report::{SolveReport, Stop, StopReason};
 use super::state::{Bounds, Flag, Report};
 use crate::data::{PendingRead, Scalar, Vector, exponent};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
+use crate::ops::Accurate;
 
 /// An iterative method as the driver sees it.
 pub(super) trait Method {
@@ -279,4 +280,25 @@ pub(super) fn gather_up(x: &mut Vector, y: &mut PingPong<Vector>) -> Result<()> 
     crate::ops::add(&mut sum, x, y.front())?;
     *x = sum;
     y.front_mut().set_zero()
+}
+
+/// What a solve finds out of its system before the first iteration.
+pub(super) struct Scales {
+    pub norm_b: f64,
+    /// Of residuals: the larger of `‖b‖` and `‖b - A x0‖` becomes about 1, for a start may be far off.
+    pub residual: f32,
+    /// Of the matrix: its largest coefficient becomes about 1.
+    pub matrix: f32,
+}
+
+impl Scales {
+    /// Leaves `b - A x` in `r`. *Cost*: two readbacks, before the loop.
+    pub fn find(a: &dyn LinOp, x: &Vector, b: &Vector, r: &mut Vector) -> Result<Self> {
+        let norm_b = f64::from(crate::ops::norm2(b)?.read()?);
+        a.apply_accurate(r, Accurate { transposed: false, alpha: -1.0, x, plus: Some((1.0, b)) })?;
+        let norm_r = f64::from(crate::ops::norm2(r)?.read()?);
+        let largest = if norm_r.is_finite() { norm_b.max(norm_r) } else { norm_b };
+        let matrix = (-f64::from(a.exponent().clamp(-125, 125))).exp2() as f32;
+        Ok(Scales { norm_b, residual: scale_of(largest), matrix })
+    }
 }
