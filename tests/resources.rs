@@ -361,3 +361,26 @@ fn memory_that_the_driver_lacks_is_a_typed_error() {
         assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 6.0, "the next call works");
     }
 }
+
+/// A host that has texla's texture bound when texla exchanges and deletes it.
+#[test]
+fn a_texture_deleted_while_the_host_has_it_bound() {
+    use glow::HasContext;
+    for api in texla::gl::Api::ALL {
+        let options = texla::DeviceOptions { pool_budget: 0, ..Default::default() };
+        let options = texla::HeadlessOptions { device: None, api: Some(api), options };
+        let context = texla::Headless::new(options).unwrap();
+        let (dev, gl) = (context.device(), context.glow());
+        let mut v = texla::Vector::filled(dev, 9, 1.0).unwrap();
+        // SAFETY: the context is current.
+        unsafe { gl.bind_texture(glow::TEXTURE_2D, Some(v.texture())) };
+        {
+            let _scope = dev.scope().unwrap();
+            texla::ops::scale(&mut v, 2.0).unwrap();
+            dev.trim().unwrap();
+        }
+        assert_eq!(v.read().unwrap(), [2.0; 9]);
+        // SAFETY: as above.
+        assert_eq!(unsafe { gl.get_parameter_i32(glow::TEXTURE_BINDING_2D) }, 0);
+    }
+}

@@ -5,7 +5,7 @@ use crate::error::{Result, check_finite};
 /// The exponent by which a matrix's coefficients are divided on the device.
 ///
 /// Zero for matrices of ordinary size, whose coefficients are stored as they are. Beyond 2^±60 the largest becomes
-/// about 1, so that neither products nor their squares leave the range of 32-bit floats.
+/// about that, so that neither products nor their squares leave the range of 32-bit floats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Scaling {
     /// floor(log2 max |a|); 0 for a matrix of zeros.
@@ -23,7 +23,8 @@ impl Scaling {
         check_finite(what, values.iter().copied())?;
         let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let exponent = exponent(largest);
-        let stored = if exponent.abs() > Self::ORDINARY { exponent } else { 0 };
+        // No further than into the ordinary range, so that small coefficients beside the largest stay normal.
+        let stored = exponent - exponent.clamp(-Self::ORDINARY, Self::ORDINARY);
         Ok(Scaling { exponent, stored })
     }
 
@@ -70,12 +71,14 @@ mod tests {
     #[test]
     fn extreme_matrices_are_scaled_by_a_power_of_two() {
         let s = Scaling::new("a", &[2f64.powi(113), 1.0]).unwrap();
-        assert_eq!(s, Scaling { exponent: 113, stored: 113 });
-        assert_eq!(s.split(2f64.powi(113)), (1.0, 0.0));
-        assert_eq!(s.factors(0.5), [2f32.powi(56), 2f32.powi(56)]);
-        assert_eq!(s.factors(-3.0), [-1.5 * 2f32.powi(57), 2f32.powi(57)]);
-        // Neither the scale of the matrix nor the factor that undoes it is seen.
-        assert_eq!(s.factors(2f32.powi(-113)), [1.0, 1.0]);
+        assert_eq!(s, Scaling { exponent: 113, stored: 53 });
+        assert_eq!(s.split(2f64.powi(113)), (2f32.powi(60), 0.0));
+        // A coefficient 2^186 smaller is still kept exactly.
+        assert_eq!(s.split(2f64.powi(-73)), (2f32.powi(-126), 0.0));
+        assert_eq!(s.factors(0.5), [2f32.powi(26), 2f32.powi(26)]);
+        assert_eq!(s.factors(-3.0), [-1.5 * 2f32.powi(27), 2f32.powi(27)]);
+        // What undoes the scale of the matrix brings the stored coefficients to about 1.
+        assert_eq!(s.factors(2f32.powi(-113)), [2f32.powi(-30), 2f32.powi(-30)]);
         assert_eq!(s.factors(0.0)[0], 0.0);
         assert!(Scaling::new("a", &[1e39]).is_err());
     }

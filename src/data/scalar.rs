@@ -33,12 +33,12 @@ impl Scalar {
         Self::from_texel(device, [0.0; 4])
     }
 
-    /// A texel of four related numbers, as solvers keep them.
     /// A scalar whose value is yet to be written.
     pub(crate) fn uninit(device: &Device) -> Result<Self> {
         Ok(Scalar { texture: device.texture(Extent::new(1, 1), Format::Rgba32F, "Scalar")? })
     }
 
+    /// A texel of four related numbers, as solvers keep them.
     pub(crate) fn from_texel(device: &Device, texel: [f32; 4]) -> Result<Self> {
         let _scope = device.scope()?;
         let texture = device.texture(Extent::new(1, 1), Format::Rgba32F, "Scalar")?;

@@ -86,6 +86,13 @@ impl Vector {
     pub fn from_f64(device: &Device, values: &[f64]) -> Result<Self> {
         Self::check_length(device, values.len())?;
         check_finite("Vector::from_f64", values.iter().copied())?;
+        // Single tiny elements may become zero beside larger ones, but not the whole vector without a word.
+        let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        if largest > 0.0 && largest < f64::from(f32::MIN_POSITIVE) {
+            let (op, name, value) = ("Vector::from_f64", "max |x_i|", format!("{largest:e}"));
+            let expected = "0, or within the normal range of 32-bit floats (1.2e-38 and more)";
+            return Err(Error::Parameter { op, name, value, expected });
+        }
         let rounded: Vec<f32> = values.iter().map(|v| *v as f32).collect();
         Self::from_slice(device, &rounded)
     }
@@ -142,7 +149,8 @@ impl Vector {
         self.upload(values)
     }
 
-    fn writable(&self, what: &str) -> Result<()> {
+    /// Refuses what would write to a borrowed texture, or exchange it for another.
+    pub(crate) fn writable(&self, what: &str) -> Result<()> {
         match self.storage {
             Storage::Owned(_) => Ok(()),
             Storage::Borrowed(..) => Err(Error::Unsupported {
@@ -217,7 +225,8 @@ impl Vector {
     }
 
     /// The RGBA32F texture that holds the elements, for the host to sample or draw. It stays texla's: valid until the
-    /// vector drops; writing to it breaks the rule of the padding lanes.
+    /// vector drops or an operation in place exchanges it for another (`scale`, [`Combine::Accumulate`](crate::ops::Combine));
+    /// writing to it breaks the rule of the padding lanes.
     pub fn texture(&self) -> glow::NativeTexture {
         self.gl_texture().raw()
     }

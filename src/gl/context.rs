@@ -331,6 +331,9 @@ impl GlInner {
                 match object {
                     Dead::Texture(t) => {
                         self.shadow.borrow_mut().forget_texture(t);
+                        if let Some(saved) = self.saved.borrow_mut().as_mut() {
+                            saved.forget_texture(t);
+                        }
                         self.raw.delete_texture(t);
                         self.ledger.change_live(|l| l.textures -= 1);
                     }
@@ -368,6 +371,9 @@ impl Drop for GlInner {
         if !current || self.lost.get() {
             return;
         }
+        // Drivers have been seen to fall over a context that goes while its last scenes are still being drawn.
+        // SAFETY: the context is current.
+        unsafe { self.raw.finish() };
         self.bury();
         let framebuffers: Vec<_> = self.framebuffers.borrow_mut().drain().map(|(_, (f, _))| f).collect();
         for framebuffer in framebuffers {

@@ -78,6 +78,17 @@ pub(crate) struct Shadow {
     pub colour_writes: Option<bool>,
 }
 
+impl Saved {
+    /// A texture that is deleted cannot be bound again.
+    pub fn forget_texture(&mut self, texture: glow::NativeTexture) {
+        for unit in &mut self.units {
+            if unit.texture == texture.0.get() as i32 {
+                unit.texture = 0;
+            }
+        }
+    }
+}
+
 impl Shadow {
     pub fn forget_texture(&mut self, texture: glow::NativeTexture) {
         for unit in &mut self.units {
@@ -127,8 +138,9 @@ impl Drop for StateGuard {
         if let Some(saved) = outermost
             && self.gl.make_current().is_ok()
         {
-            self.gl.bury();
             restore(&self.gl, &saved);
+            // After restoring: what the host has bound is unbound by deleting it, and not the other way round.
+            self.gl.bury();
         }
     }
 }

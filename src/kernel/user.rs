@@ -5,7 +5,7 @@ use super::domain::{Accum, Domain, Predicate};
 use super::params::Params;
 use super::pass::{Compiled, Operand, Pass, TargetOperand};
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Compiles the form that most runs will use, so that errors show when the kernel is made and not when it is run.
 pub(super) fn compile_now(device: &Device, compiled: &Compiled) -> Result<()> {
@@ -113,7 +113,15 @@ impl<P: Params> Kernel<P> {
     ) -> Result<()> {
         let device = &self.device;
         let _scope = device.scope()?;
-        let targets = targets.into_iter().map(|t| t.target()).collect();
+        let targets: Vec<_> = targets.into_iter().map(|t| t.target()).collect();
+        if targets
+            .iter()
+            .zip(targets.iter().skip(1))
+            .any(|(t, next)| t.extent == next.extent && t.tail != next.tail)
+        {
+            let detail = "the targets differ in length".into();
+            return Err(Error::Interface { kernel: self.compiled.spec().name.clone(), detail });
+        }
         let pass = Pass::new(&self.compiled, targets, inputs.iter().map(|i| i.view()).collect())
             .params(params.values().into_iter().map(|v| v.0).collect())
             .on(domain)

@@ -58,6 +58,15 @@ pub(crate) fn check_product(
     if let Some(z) = combine.operand() {
         super::check_shape(op, "z", z.shape(), Shape::column(shape.rows))?;
     }
+    for (operand, v) in [("x", Some(x)), ("z", combine.operand())] {
+        let Some(v) = v else { continue };
+        if !v.device().same(y.device()) {
+            return Err(crate::Error::WrongDevice { op: op.to_owned(), operand: operand.to_owned() });
+        }
+        if v.texture() == y.texture() {
+            return Err(crate::Error::Feedback { kernel: op.to_owned(), input: operand.to_owned() });
+        }
+    }
     if !alpha.is_finite() {
         let (name, value, expected) = ("alpha", alpha.to_string(), "a finite number");
         return Err(crate::Error::Parameter { op, name, value, expected });
@@ -70,6 +79,7 @@ pub(crate) fn accumulate(
     y: &mut Vector,
     f: impl FnOnce(&mut Vector, Combine<'_>) -> Result<()>,
 ) -> Result<()> {
+    y.writable("accumulating a product")?;
     let mut sum = Vector::uninit(y.device(), y.len())?;
     f(&mut sum, Combine::AddTo(y))?;
     std::mem::swap(y, &mut sum);

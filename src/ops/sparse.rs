@@ -94,14 +94,15 @@ fn gather(
     let device = a.device();
     let matrix = a.gather(transposed)?;
     let z = combine.operand();
-    let kernel = device.kernel(&format!("gather {}", combine.define()), || {
+    let masked = z.is_some_and(|z| z.extent() != y.extent());
+    let kernel = device.kernel(&format!("gather {} {masked}", combine.define()), || {
         let mut spec =
             KernelSpec::fragment(glsl!("sparse/gather.frag"), &["x", "values"], &[FACTORS], &["out"])
                 .with_unsigned("columns")
                 .with_unsigned("slices")
                 .with(combine.define());
         spec.inputs.extend(z.map(|_| InputSpec::float("z")));
-        spec
+        if masked { spec.masked() } else { spec }
     })?;
     let mut inputs = gather_inputs(device, matrix, x);
     inputs.extend(z.map(Operand::view));
@@ -173,7 +174,8 @@ pub fn sparse_accurate(out: &mut Vector, a: &SparseMatrix, terms: Accurate<'_>) 
     super::require_exact(device, op)?;
     let _scope = device.scope()?;
     let matrix = a.gather(transposed)?;
-    let key = format!("gather accurate {} {}", matrix.low.is_some(), plus.is_some());
+    let masked = plus.is_some_and(|(_, z)| z.extent() != out.extent());
+    let key = format!("gather accurate {} {} {masked}", matrix.low.is_some(), plus.is_some());
     let kernel = device.kernel(&key, || {
         let fields = [FACTORS, Field { name: "beta", kind: f32::KIND }];
         let low = if matrix.low.is_some() { "low_texel(slot)" } else { "vec4(0.0)" };
@@ -185,7 +187,7 @@ pub fn sparse_accurate(out: &mut Vector, a: &SparseMatrix, terms: Accurate<'_>) 
                 .with(&format!("#define LOW {low}\n#define START {start}"));
         spec.inputs.extend(matrix.low.as_ref().map(|_| InputSpec::float("low")));
         spec.inputs.extend(plus.map(|_| InputSpec::float("z")));
-        spec
+        if masked { spec.masked() } else { spec }
     })?;
     let mut inputs = gather_inputs(device, matrix, x);
     inputs.extend(matrix.low.as_ref().map(|t| View::whole(device, t.texture())));

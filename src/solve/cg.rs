@@ -125,6 +125,7 @@ impl<'a> ConjugateGradient<'a> {
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
         let expected = Shape::column(self.a.shape().rows);
+        x.writable("ConjugateGradient::solve")?;
         ops::check_shape("ConjugateGradient::solve", "x", x.shape(), expected)?;
         ops::check_shape("ConjugateGradient::solve", "b", b.shape(), expected)?;
         let device = self.a.device().clone();
@@ -144,7 +145,8 @@ impl<'a> ConjugateGradient<'a> {
             run.norm_b = 1.0;
         }
         let report = drive(&mut run, limits, &mut observe as &mut Observer<'_>);
-        *x = run.x;
+        // Into the caller's texture, which the application may hold.
+        ops::copy(x, &run.x)?;
         report
     }
 }
@@ -187,6 +189,8 @@ impl<'a> Run<'a> {
         let fresh = || Vector::uninit(device, n);
         let mut r = fresh()?;
         let Scales { norm_b, residual: scale, matrix: matrix_scale } = Scales::find(a, x, b, &mut r)?;
+        // The merged passes read M at the same texel as r.
+        let merged = merged && m.diagonal().is_none_or(|d| d.extent() == r.extent());
         let mut start = fresh()?;
         ops::copy(&mut start, x)?;
         Ok(Run {

@@ -85,6 +85,7 @@ impl<'a> Cgls<'a> {
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
         let shape = self.a.shape();
+        x.writable("Cgls::solve")?;
         ops::check_shape("Cgls::solve", "x", x.shape(), Shape::column(shape.cols))?;
         ops::check_shape("Cgls::solve", "b", b.shape(), Shape::column(shape.rows))?;
         let device = self.a.device().clone();
@@ -97,7 +98,8 @@ impl<'a> Cgls<'a> {
             run.norm = 1.0;
         }
         let report = drive(&mut run, limits, &mut observe as &mut Observer<'_>);
-        *x = run.x;
+        // Into the caller's texture, which the application may hold.
+        ops::copy(x, &run.x)?;
         report
     }
 }

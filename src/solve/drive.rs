@@ -149,7 +149,7 @@ pub(super) fn drive<M: Method>(
         }
         let before = best.as_ref().map(|(r, _)| *r);
         let met = residual <= limits.stop.relative;
-        let improved = before.is_none_or(|b| residual < b);
+        let improved = before.is_none_or(|b| b.is_nan() || residual < b);
         let ended = if met {
             Some(if accuracy == Accuracy::DoubleFloat {
                 StopReason::Converged
@@ -221,11 +221,13 @@ fn run_until_frozen<M: Method>(
     observe: &mut Observer<'_>,
 ) -> Result<Report> {
     let start = method.device().counters();
+    let begun = report.iterations;
     let mut looks: VecDeque<PendingRead> = VecDeque::new();
     let mut done = 0;
     let frozen = loop {
         let mut before = method.device().counters();
-        for _ in 0..limits.stop.every {
+        // Not past the limit by more than the step that notices it.
+        for _ in 0..limits.stop.every.min((limits.max_iters + 1).saturating_sub(begun + done).max(1)) {
             method.iterate()?;
             done += 1;
             if done <= 2 {
@@ -292,11 +294,18 @@ pub(super) struct Scales {
 }
 
 impl Scales {
-    /// Leaves `b - A x` in `r`. *Cost*: two readbacks, before the loop.
+    /// `r` is overwritten. *Cost*: two readbacks before the loop, four when `‖b‖` is no float.
     pub fn find(a: &dyn LinOp, x: &Vector, b: &Vector, r: &mut Vector) -> Result<Self> {
-        let norm_b = f64::from(crate::ops::norm2(b)?.read()?);
-        a.apply_accurate(r, Accurate { transposed: false, alpha: -1.0, x, plus: Some((1.0, b)) })?;
-        let norm_r = f64::from(crate::ops::norm2(r)?.read()?);
+        let mut norm_b = f64::from(crate::ops::norm2(b)?.read()?);
+        let mut own = scale_of(norm_b);
+        if !norm_b.is_finite() {
+            // The norm of a vector of floats need not be a float.
+            own = scale_of(f64::from(crate::ops::max_abs(b)?.read()?));
+            crate::ops::scaled(r, own, b)?;
+            norm_b = f64::from(crate::ops::norm2(r)?.read()?) / f64::from(own);
+        }
+        a.apply_accurate(r, Accurate { transposed: false, alpha: -own, x, plus: Some((own, b)) })?;
+        let norm_r = f64::from(crate::ops::norm2(r)?.read()?) / f64::from(own);
         let largest = if norm_r.is_finite() { norm_b.max(norm_r) } else { norm_b };
         let matrix = (-f64::from(a.exponent().clamp(-125, 125))).exp2() as f32;
         Ok(Scales { norm_b, residual: scale_of(largest), matrix })

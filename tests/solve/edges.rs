@@ -209,3 +209,73 @@ fn what_32_bits_cannot_reach_stagnates_with_the_true_value() {
         }
     });
 }
+
+/// Elements that fit a float whose norm does not.
+#[test]
+fn a_right_hand_side_whose_norm_is_no_float_is_solved() {
+    on_both(|device| {
+        let a = texla::BandedMatrix::poisson_2d(device, 8, 8).unwrap();
+        let b = Vector::filled(device, 64, 6e37).unwrap();
+        let mut x = Vector::zeros(device, 64).unwrap();
+        let report = ConjugateGradient::new(&a, CgParams::default()).unwrap().solve(&mut x, &b).unwrap();
+        let x: Vec<f64> = x.read().unwrap().iter().map(|v| f64::from(*v)).collect();
+        let r: f64 = a
+            .pattern()
+            .mul_vec(&x)
+            .unwrap()
+            .iter()
+            .map(|ax| ((ax - f64::from(6e37f32)) / 6e37).powi(2))
+            .sum();
+        assert!(report.converged() || (r / 64.0).sqrt() > 1e-5, "{report:?}");
+        assert!(!report.converged() || (r / 64.0).sqrt() <= 2e-5, "{report:?}: {}", (r / 64.0).sqrt());
+        assert!(report.iterations > 0);
+    });
+}
+
+/// A host's texture as right-hand side is what its copy would be, and as unknown it is refused.
+#[test]
+fn borrowed_vectors_in_a_solve() {
+    on_both(|device| {
+        let extent = texla::Extent::new(5, 1);
+        let values = random::uniform(3, 20);
+        let own = Vector::from_slice(device, &values).unwrap();
+        let host = texla::Packed::from_rows(device, texla::Shape::new(4, 5), texla::Layout::Column4, &values)
+            .unwrap();
+        // SAFETY: the texture is 5x1 texels of floats and outlives the vector.
+        #[allow(unsafe_code)]
+        let mut borrowed = unsafe { Vector::from_texture(device, host.texture(), extent, 20) }.unwrap();
+        let mut copied = Vector::zeros(device, 20).unwrap();
+        texla::ops::copy(&mut copied, &borrowed).unwrap();
+        let csr = texla::host::problems::poisson_1d(20).to_csr();
+        for format in [MatrixFormat::Gather, MatrixFormat::Banded] {
+            let a = StoredMatrix::new(device, csr.clone(), format).unwrap();
+            let solve = |b: &Vector| {
+                let mut x = Vector::zeros(device, 20).unwrap();
+                let report =
+                    ConjugateGradient::new(&a, CgParams::default()).unwrap().solve(&mut x, b).unwrap();
+                assert!(report.converged(), "{format:?}: {report:?}");
+                assert!(x.read_texels().unwrap()[20..].iter().all(|v| *v == 0.0));
+                (report.iterations, x.read().unwrap())
+            };
+            assert_eq!(solve(&borrowed), solve(&copied));
+            let cg = ConjugateGradient::new(&a, CgParams::default()).unwrap();
+            assert!(matches!(cg.solve(&mut borrowed, &own), Err(texla::Error::Unsupported { .. })));
+            let product = texla::ops::Combine::Accumulate;
+            let refused = texla::solve::LinOp::apply(&a, &mut borrowed, product, 1.0, &own);
+            assert!(matches!(refused, Err(texla::Error::Unsupported { .. })));
+        }
+    });
+}
+
+/// The application may hold the name of the unknown's texture.
+#[test]
+fn a_solve_writes_into_the_callers_texture() {
+    on_both(|device| {
+        let a = texla::BandedMatrix::poisson_2d(device, 8, 8).unwrap();
+        let b = Vector::filled(device, 64, 1.0).unwrap();
+        let mut x = Vector::zeros(device, 64).unwrap();
+        let before = x.texture();
+        ConjugateGradient::new(&a, CgParams::default()).unwrap().solve(&mut x, &b).unwrap();
+        assert_eq!(x.texture(), before);
+    });
+}

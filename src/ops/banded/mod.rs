@@ -136,7 +136,9 @@ fn product(
         let text = BandText::new(offsets, bands, transposed, x.extent() == y.extent());
         let combine = if last { combine } else { Combine::Replace };
         let z = combine.operand();
-        let key = format!("banded {} {last} {} {}", text.key(), combine.define(), partial.is_some());
+        // A borrowed z has elements where y has padding.
+        let masked = text.has_constants() || z.is_some_and(|z| z.extent() != y.extent());
+        let key = format!("banded {} {last} {} {} {masked}", text.key(), combine.define(), partial.is_some());
         let kernel = device.kernel(&key, || {
             let highs = text.highs();
             let mut inputs = vec!["x"];
@@ -153,7 +155,7 @@ fn product(
                 .with(&text.generate(|d, _, x| format!("sum += {d} * {x};")))
                 .with(&format!("#define FIRST_TERM {first}\n#define LAST {}", u8::from(last)))
                 .with(combine.define());
-            if text.has_constants() { spec.masked() } else { spec }
+            if masked { spec.masked() } else { spec }
         })?;
         let mut inputs = vec![x.view()];
         inputs.extend(textures(bands, false));
@@ -198,7 +200,8 @@ pub fn banded_accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>) 
     for (i, (offsets, bands)) in groups.into_iter().enumerate() {
         let text = BandText::new(offsets, bands, transposed, x.extent() == out.extent());
         let (carried, added) = (partial.is_some(), plus.is_some());
-        let key = format!("banded accurate {} {carried} {added}", text.key());
+        let masked = text.has_constants() || plus.is_some_and(|(_, z)| z.extent() != out.extent());
+        let key = format!("banded accurate {} {carried} {added} {masked}", text.key());
         let kernel = device.kernel(&key, || {
             let names = [text.highs(), text.lows()].concat();
             let mut inputs = vec!["x"];
@@ -218,7 +221,7 @@ pub fn banded_accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>) 
             let spec = KernelSpec::fragment(glsl!("banded/accurate.frag"), &inputs, &fields, &outputs)
                 .with(&text.generate(term))
                 .with(&format!("#define START_HIGH {high}\n#define START_LOW {low}"));
-            if text.has_constants() { spec.masked() } else { spec }
+            if masked { spec.masked() } else { spec }
         })?;
         let view = |t| View::whole(device, t);
         let mut inputs = vec![x.view()];
