@@ -103,9 +103,14 @@ fn problem(args: &Args) -> support::Result<Problem> {
                 say(format_args!("warning     {}: {warning}", path.display()));
             }
             let shape = read.triplets.shape();
-            if shape.rows.max(shape.cols) > MOST_ROWS {
-                let what = format!("{}: {shape} is more than this program takes", path.display());
-                return Err(Failure::bad_input(format!("{what} ({MOST_ROWS} rows or columns)")));
+            // A few bytes can declare a matrix whose row table alone would fill the memory.
+            let most = MOST_EMPTY.max(16 * read.triplets.nnz());
+            if shape.rows.max(shape.cols) > most {
+                let nnz = read.triplets.nnz();
+                let what = format!("{}: {shape} with {nnz} entries is all but empty", path.display());
+                return Err(Failure::bad_input(format!(
+                    "{what}; this program takes up to {most} rows or columns"
+                )));
             }
             (path.display().to_string(), read.triplets.to_csr())
         }
@@ -137,8 +142,8 @@ fn problem(args: &Args) -> support::Result<Problem> {
     Ok(Problem { name, a, b, x_ref })
 }
 
-/// Past this the host-side row table alone would fill the memory, whatever the file holds.
-const MOST_ROWS: usize = 1 << 28;
+/// Rows or columns that need no entries to be believed.
+const MOST_EMPTY: usize = 1 << 20;
 
 /// What the f64 check on the CPU says of a solution.
 struct Check {

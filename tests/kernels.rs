@@ -590,9 +590,12 @@ fn shader_errors_point_at_file_and_line() {
         at(fragment(&format!("{exact}\nvec4 kernel(ivec2 p) {{\n    return nothing;\n}}")), "mine.frag", 3);
         let twice = format!("// one\n{exact}\n\n#include \"include/prelude.glsl\"\n// five\nnothing;\n");
         at(fragment(&twice), "mine.frag", 6);
-        // An include a second time defines its functions twice: the error lies in the included file.
-        let again = fragment(&format!("{exact}\n{exact}\n{ONE}"));
-        assert!(again.starts_with("include/exact.glsl:"), "{again}");
+        // An error in an included file is that file's.
+        let inside = fragment(&format!("#define two_sum 1x\n{exact}\n{ONE}"));
+        assert!(inside.starts_with("include/exact.glsl:"), "{inside}");
+        // An include a second time is no second definition.
+        let again = format!("{exact}\n{exact}\n{ONE}");
+        Kernel::<NoParams>::new(dev, "again", [], &again).unwrap();
         let condition = "\n\nbool kernel(ivec2 p) { return nothing; }";
         at(log(Condition::<NoParams>::new(dev, "c.frag", [], condition).map(|_| ())), "c.frag", 3);
         let point =

@@ -1,6 +1,8 @@
 // Exact floating-point arithmetic: a sum or a product as an unevaluated pair (rounded result, rounding error).
 // A compiler that reassociates turns the naive form into zero, so every step is held: by an exclusive-or with a zero
 // it cannot see through, or by `precise`. Which of the two is right is found by a self-test when the device is made.
+#ifndef TEXLA_INCLUDE_EXACT
+#define TEXLA_INCLUDE_EXACT
 #if TEXLA_EXACT == 1
 float held(float x) { return intBitsToFloat(floatBitsToInt(x) ^ texla_zero); }
 #define EXACT
@@ -76,3 +78,4 @@ Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {
     EXACT vec4 high = held4(t + low);
     return Sum4(high, held4(low - held4(high - t)));
 }
+#endif

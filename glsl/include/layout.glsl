@@ -1,4 +1,6 @@
 // The layouts of the sources as integer maps: the twins of Layout::place and Layout::element in src/shape/layout.rs.
+#ifndef TEXLA_INCLUDE_LAYOUT
+#define TEXLA_INCLUDE_LAYOUT
 #define FOLDED 0
 #define COLUMN4 1
 #define BLOCK2X2 2
@@ -32,3 +34,4 @@ ivec2 layout_element(int layout_, ivec2 p, int c, ivec2 shape, int len, int widt
     bool inside = e.x >= 0 && e.x < shape.x && e.y < shape.y;
     return inside ? e : ivec2(-1);
 }
+#endif

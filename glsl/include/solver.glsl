@@ -1,5 +1,7 @@
 // What the scalar steps of the solvers share. The report is (flag, iterations, r.r, value that broke down); every flag
 // but RUNNING freezes the iterates, and the first one to be set stays.
+#ifndef TEXLA_INCLUDE_SOLVER
+#define TEXLA_INCLUDE_SOLVER
 #define RUNNING 0.0
 #define MET 1.0
 #define CURVATURE 2.0
@@ -19,3 +21,4 @@ vec4 total_of_dots() {
 }
 
 bool in_range(float x) { return abs(x) <= 3.0e38; }
+#endif
