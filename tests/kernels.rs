@@ -542,7 +542,7 @@ fn uniforms_outside_the_interface_are_refused() {
             ("layout(std140) uniform B { vec4 inside; }; vec4 kernel(ivec2 p) { return inside; }", "inside"),
         ] {
             let detail = interface(Kernel::<NoParams>::new(dev, "mine", ["x"], body).map(|_| ()));
-            assert!(detail.contains(&format!("`{name}`")) && detail.contains("texla_x"), "{detail}");
+            assert!(detail.contains(&format!("`{name}`")) && detail.contains("texla_in_x"), "{detail}");
         }
     });
 }
@@ -672,4 +672,18 @@ fn without_float_blending_accumulation_is_a_typed_error() {
 #[test]
 fn both_dialects_are_tested() {
     assert_eq!(Api::ALL.len(), 2);
+}
+
+/// Names that texla uses for itself, with a prefix, are free for inputs and parameters.
+#[test]
+fn plain_names_are_free() {
+    on_both(|dev| {
+        let body = "vec4 kernel(ivec2 p) { return width(p) + zero(p) + tail(p) + inverse_(p) + out0(p) + x(p) + x_fold(p); }";
+        let names = ["width", "zero", "tail", "inverse_", "out0", "x", "x_fold"];
+        let kernel = Kernel::<NoParams>::new(dev, "plain", names, body).unwrap();
+        let x = Vector::from_slice(dev, &[1.0, 2.0]).unwrap();
+        let mut y = Vector::zeros(dev, 2).unwrap();
+        kernel.run(&mut y, [&x as &dyn Operand; 7], &NoParams).unwrap();
+        assert_eq!(y.read().unwrap(), [7.0, 14.0]);
+    });
 }

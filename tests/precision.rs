@@ -39,12 +39,12 @@ fn fetched_values_are_not_halves() {
         (
             "parameter",
             "vec4 fetch(sampler2D s, ivec2 q) { return texelFetch(s, q, 0); }
-            vec4 kernel(ivec2 p) { return fetch(texla_x, p); }",
+            vec4 kernel(ivec2 p) { return fetch(texla_in_x, p); }",
         ),
         (
             "sampled",
             "vec4 fetch(sampler2D s, vec2 at) { vec4 v = texture(s, at); return v; }
-            vec4 kernel(ivec2 p) { return fetch(texla_x, (vec2(p) + 0.5) / vec2(x_extent())); }",
+            vec4 kernel(ivec2 p) { return fetch(texla_in_x, (vec2(p) + 0.5) / vec2(x_extent())); }",
         ),
     ];
     on_both(|dev| {

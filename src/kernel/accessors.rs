@@ -157,11 +157,11 @@ impl KernelSpec {
         let mut all = Vec::new();
         for (input, unit) in self.inputs.iter().zip(0..) {
             let kind = if input.unsigned { UniformKind::USampler(unit) } else { UniformKind::Sampler(unit) };
-            all.push((format!("texla_{}", input.name), kind));
+            all.push((format!("texla_in_{}", input.name), kind));
         }
         for input in &self.inputs {
-            all.push((format!("texla_{}_inverse", input.name), UniformKind::Vec2));
-            all.push((format!("texla_{}_fold", input.name), UniformKind::IVec2));
+            all.push((format!("texla_inverse_{}", input.name), UniformKind::Vec2));
+            all.push((format!("texla_fold_{}", input.name), UniformKind::IVec2));
         }
         all.push(("texla_inverse".into(), UniformKind::Vec2));
         all.push(("texla_width".into(), UniformKind::Int));
@@ -253,8 +253,8 @@ fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
     let x = &input.name;
     let (texel, value) = if input.unsigned { ("uvec4", "uint") } else { ("vec4", "float") };
     let position = match fold {
-        Fold::General => format!("ivec2(t % texla_{x}_fold.x, t / texla_{x}_fold.x)"),
-        _ => format!("ivec2(t & texla_{x}_fold.x, t >> texla_{x}_fold.y)"),
+        Fold::General => format!("ivec2(t % texla_fold_{x}.x, t / texla_fold_{x}.x)"),
+        _ => format!("ivec2(t & texla_fold_{x}.x, t >> texla_fold_{x}.y)"),
     };
     let here = match fold {
         Fold::Same => format!("{x}_at(p)"),
@@ -265,7 +265,7 @@ fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
     let own = match fold {
         Fold::Same if fragment => format!(
             "#if TEXLA_COMPUTED_COORDINATES\n{texel} {x}_here() {{ \
-             return textureLod(texla_{x}, gl_FragCoord.xy * texla_{x}_inverse, 0.0); }}\n#else\n\
+             return textureLod(texla_in_{x}, gl_FragCoord.xy * texla_inverse_{x}, 0.0); }}\n#else\n\
              {texel} {x}_here() {{ return {x}(ivec2(gl_FragCoord.xy)); }}\n#endif\n"
         ),
         _ if fragment => format!("{texel} {x}_here() {{ return {x}(ivec2(gl_FragCoord.xy)); }}\n"),
@@ -273,7 +273,7 @@ fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
     };
     // Computed coordinates clamp to the edge by themselves; the others must not leave the texture.
     let clamped = format!(
-        "{texel} {x}_shifted(int t) {{\n    ivec2 e = textureSize(texla_{x}, 0);\n    \
+        "{texel} {x}_shifted(int t) {{\n    ivec2 e = textureSize(texla_in_{x}, 0);\n    \
          return {x}_texel(clamp(t, 0, e.x * e.y - 1));\n}}\n"
     );
     let shifted = match fold {
@@ -285,9 +285,9 @@ fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
     };
     format!(
         "#if TEXLA_COMPUTED_COORDINATES\n\
-         {texel} {x}_at(ivec2 q) {{ return textureLod(texla_{x}, (vec2(q) + 0.5) * texla_{x}_inverse, 0.0); }}\n\
+         {texel} {x}_at(ivec2 q) {{ return textureLod(texla_in_{x}, (vec2(q) + 0.5) * texla_inverse_{x}, 0.0); }}\n\
          #else\n\
-         {texel} {x}_at(ivec2 q) {{ return texelFetch(texla_{x}, q, 0); }}\n\
+         {texel} {x}_at(ivec2 q) {{ return texelFetch(texla_in_{x}, q, 0); }}\n\
          #endif\n\
          {texel} {x}_texel(int t) {{ return {x}_at({position}); }}\n\
          {shifted}\
@@ -295,6 +295,6 @@ fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
          {own}\
          {value} {x}_element(uint i) {{ return {x}_texel(int(i >> 2u))[int(i & 3u)]; }}\n\
          {value} {x}_value() {{ return {x}_at(ivec2(0)).x; }}\n\
-         ivec2 {x}_extent() {{ return textureSize(texla_{x}, 0); }}\n"
+         ivec2 {x}_extent() {{ return textureSize(texla_in_{x}, 0); }}\n"
     )
 }
