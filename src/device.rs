@@ -159,6 +159,8 @@ impl Device {
 
     /// Frees everything that can be made again: unused textures, cached framebuffers, and kernels compiled for
     /// texla's own operations.
+    ///
+    /// *Cost*: deletions now, allocations and compilations at the next use. *Errors*: as [`scope`](Self::scope).
     pub fn trim(&self) -> Result<()> {
         let _scope = self.scope()?;
         self.0.pool.borrow_mut().shrink(0);
@@ -169,6 +171,8 @@ impl Device {
     }
 
     /// Waits until the device has done all work given to it. For measurements; no operation needs it.
+    ///
+    /// *Errors*: as [`scope`](Self::scope).
     pub fn finish(&self) -> Result<()> {
         let _scope = self.scope()?;
         self.0.gl.finish();
@@ -181,6 +185,9 @@ impl Device {
     }
 
     /// Runs a pass: the one way from the layers above to the device.
+    ///
+    /// *Cost*: 1 draw, and the compilation of its program on first use. *Errors*: [`Error::Interface`],
+    /// [`Error::Feedback`], [`Error::WrongDevice`], [`Error::Unsupported`], [`Error::Shader`], [`Error::Gl`].
     pub fn execute(&self, pass: &Pass<'_>) -> Result<()> {
         let _scope = self.scope()?;
         pass.execute()

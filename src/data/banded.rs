@@ -57,7 +57,7 @@ impl BandedMatrix {
         Self::from_csr(device, triplets.to_csr())
     }
 
-    /// As [`from_triplets`](Self::from_triplets), from compressed rows.
+    /// As [`from_triplets`](Self::from_triplets), from compressed rows: the same cost and errors.
     pub fn from_csr(device: &Device, csr: Csr) -> Result<Self> {
         check_sides(device, "BandedMatrix", csr.shape())?;
         let scaling = Scaling::new("BandedMatrix", csr.values())?;

@@ -40,7 +40,8 @@ impl PendingRead {
         self.look(0)
     }
 
-    /// The values, waiting for them.
+    /// The values, waiting for them. *Cost*: waits until the device has reached the copy. *Errors*:
+    /// [`Error::ContextLost`](crate::Error::ContextLost).
     pub fn wait(&self) -> Result<Vec<f32>> {
         loop {
             if let Some(values) = self.look(100_000_000)? {

@@ -28,7 +28,7 @@ impl Scalar {
         Self::from_texel(device, [value, 0.0, 0.0, 0.0])
     }
 
-    /// Zero.
+    /// Zero. *Cost*: 1 upload. *Errors*: [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn zero(device: &Device) -> Result<Self> {
         Self::from_texel(device, [0.0; 4])
     }

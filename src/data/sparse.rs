@@ -68,7 +68,7 @@ impl SparseMatrix {
         Self::from_csr(device, triplets.to_csr(), format)
     }
 
-    /// As [`from_triplets`](Self::from_triplets), from compressed rows.
+    /// As [`from_triplets`](Self::from_triplets), from compressed rows: the same cost and errors.
     pub fn from_csr(device: &Device, csr: Csr, format: SparseFormat) -> Result<Self> {
         check_sides(device, "SparseMatrix", csr.shape())?;
         let scaling = Scaling::new("SparseMatrix", csr.values())?;
