@@ -220,3 +220,16 @@ pub(crate) fn check_finite(what: &str, values: impl IntoIterator<Item = f64>) ->
     }
     Ok(())
 }
+
+/// [`check_finite`], and refuses values that would all be zero on the device, which flushes what lies below the normal
+/// range: single tiny ones beside larger ones may vanish, but not everything without a word.
+pub(crate) fn check_values(op: &'static str, values: impl Iterator<Item = f64> + Clone) -> Result<()> {
+    check_finite(op, values.clone())?;
+    let largest = values.fold(0.0f64, |m, v| m.max(v.abs()));
+    if largest > 0.0 && largest < f64::from(f32::MIN_POSITIVE) {
+        let (name, value) = ("max |x_i|", format!("{largest:e}"));
+        let expected = "0, or within the normal range of 32-bit floats (1.2e-38 and more)";
+        return Err(Error::Parameter { op, name, value, expected });
+    }
+    Ok(())
+}

@@ -3,7 +3,7 @@
 use super::packed::Packed;
 use super::pending::PendingRead;
 use crate::device::Device;
-use crate::error::{Error, Result, check_finite};
+use crate::error::{Error, Result, check_values};
 use crate::gl::{Format, Texture};
 use crate::kernel::{Operand, PooledTexture, TargetOperand, View};
 use crate::shape::{Extent, Layout, Shape, fold_extent};
@@ -61,7 +61,7 @@ impl Vector {
     /// A vector of equal elements. *Cost*: 1 draw. *Errors*: as [`zeros`](Self::zeros), [`Error::NonFinite`].
     pub fn filled(device: &Device, length: usize, value: f32) -> Result<Self> {
         Self::check_length(device, length)?;
-        check_finite("Vector::filled", [f64::from(value)])?;
+        check_values("Vector::filled", std::iter::once(f64::from(value)))?;
         let _scope = device.scope()?;
         let mut made = Self::uninit(device, length)?;
         crate::ops::fill(&mut made, value)?;
@@ -74,7 +74,7 @@ impl Vector {
     /// not keep it); [`Error::TooLarge`], [`Error::OutOfMemory`].
     pub fn from_slice(device: &Device, values: &[f32]) -> Result<Self> {
         Self::check_length(device, values.len())?;
-        check_finite("Vector::from_slice", values.iter().map(|v| f64::from(*v)))?;
+        check_values("Vector::from_slice", values.iter().map(|v| f64::from(*v)))?;
         let _scope = device.scope()?;
         let mut made = Self::uninit(device, values.len())?;
         made.upload(values)?;
@@ -85,14 +85,7 @@ impl Vector {
     /// [`from_slice`](Self::from_slice); a value that overflows 32 bits is [`Error::NonFinite`].
     pub fn from_f64(device: &Device, values: &[f64]) -> Result<Self> {
         Self::check_length(device, values.len())?;
-        check_finite("Vector::from_f64", values.iter().copied())?;
-        // Single tiny elements may become zero beside larger ones, but not the whole vector without a word.
-        let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        if largest > 0.0 && largest < f64::from(f32::MIN_POSITIVE) {
-            let (op, name, value) = ("Vector::from_f64", "max |x_i|", format!("{largest:e}"));
-            let expected = "0, or within the normal range of 32-bit floats (1.2e-38 and more)";
-            return Err(Error::Parameter { op, name, value, expected });
-        }
+        check_values("Vector::from_f64", values.iter().copied())?;
         let rounded: Vec<f32> = values.iter().map(|v| *v as f32).collect();
         Self::from_slice(device, &rounded)
     }
@@ -145,7 +138,7 @@ impl Vector {
             let (found, expected) = (values.len(), self.length);
             return Err(Error::LengthMismatch { op: "Vector::write", operand: "values", found, expected });
         }
-        check_finite("Vector::write", values.iter().map(|v| f64::from(*v)))?;
+        check_values("Vector::write", values.iter().map(|v| f64::from(*v)))?;
         self.upload(values)
     }
 

@@ -7,7 +7,7 @@ use super::report::{SolveReport, Stop};
 use super::state::{Bounds, Entry, Steps};
 use crate::data::{Scalar, Vector};
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Accurate, Combine, Windows};
 use crate::shape::Shape;
@@ -93,6 +93,7 @@ impl<'a> Cgls<'a> {
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
         let mut run = Run::new(self.a, self.m, x, b, self.params.windows)?;
         if run.norm == 0.0 {
+            run.require_orthogonal()?;
             // b is orthogonal to all columns: zero is a solution.
             run.x.set_zero()?;
             run.norm = 1.0;
@@ -172,6 +173,21 @@ impl<'a> Run<'a> {
 }
 
 impl Run<'_> {
+    /// `Aᵀb` came out as zero. Is it, or has it vanished below the range of floats? Asked again 2¹⁰⁰ times larger.
+    fn require_orthogonal(&self) -> Result<()> {
+        let mut b = Vector::uninit(self.a.device(), self.b.len())?;
+        ops::scaled(&mut b, scale_of(self.norm_b), self.b)?;
+        let mut s = Vector::uninit(self.a.device(), self.s.len())?;
+        let alpha = (100.0 - f64::from(self.a.exponent())).clamp(-125.0, 125.0).exp2() as f32;
+        self.a.apply_accurate(&mut s, Accurate { transposed: true, alpha, x: &b, plus: None })?;
+        if ops::max_abs(&s)?.read()? == 0.0 {
+            return Ok(());
+        }
+        let detail =
+            "has coefficients so far apart that the transposed product with b underflows 32-bit floats";
+        Err(Error::Matrix { op: "Cgls", detail: detail.into() })
+    }
+
     /// `r = b - A x` and `Aᵀ r` in double-float, scaled.
     fn residual(&mut self) -> Result<Accuracy> {
         let (x, k) = (&self.x, self.scale);

@@ -204,6 +204,12 @@ pub(super) fn drive<M: Method>(
             Err(Error::Breakdown { solver: M::NAME, iteration, quantity, value, expected })
         };
         match flag {
+            Flag::Curvature if last.value == 0.0 => {
+                return broke(
+                    "p.Ap",
+                    "more than 0: the matrix is singular, or its coefficients are too far apart",
+                );
+            }
             Flag::Curvature => return broke("p.Ap", "more than 0: the matrix is not positive definite"),
             Flag::Indefinite => {
                 return broke("r.Mr", "more than 0: the preconditioner is not positive definite");

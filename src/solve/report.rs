@@ -90,7 +90,8 @@ pub struct SolveReport {
     pub true_residual: f64,
     /// Relative residuals of the recurrence where it was looked at: (iteration, residual).
     pub history: Vec<(usize, f64)>,
-    /// Times the recurrence was started again from the recomputed residual.
+    /// Times the recurrence's residual was replaced by the recomputed one. Each time, as at the start and at the end,
+    /// the host waits for one number, outside the loop: the norm on which it decides how to go on.
     pub replacements: usize,
     /// Looks at the residual through a polled fence.
     pub async_checks: u64,

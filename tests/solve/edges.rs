@@ -232,6 +232,25 @@ fn a_right_hand_side_whose_norm_is_no_float_is_solved() {
     });
 }
 
+/// What vanishes below the range of floats is an error, never a solution.
+#[test]
+fn underflow_is_no_convergence() {
+    on_both(|device| {
+        for tiny in [1e-38f32, 1e-40, f32::from_bits(1)] {
+            let refused = Vector::from_slice(device, &[tiny, 0.0]);
+            assert!(matches!(refused, Err(texla::Error::Parameter { .. })), "{tiny:e}");
+        }
+        let apart = texla::host::Triplets::from_diagonal(&[1e20, 1e-20]).to_csr();
+        let a = StoredMatrix::new(device, apart, MatrixFormat::Gather).unwrap();
+        let b = Vector::from_slice(device, &[0.0, 1.0]).unwrap();
+        let mut x = Vector::zeros(device, 2).unwrap();
+        let squares = texla::solve::Cgls::new(&a, texla::solve::CglsParams::default()).unwrap();
+        assert!(matches!(squares.solve(&mut x, &b), Err(texla::Error::Matrix { .. })));
+        let report = ConjugateGradient::new(&a, CgParams::default()).unwrap().solve(&mut x, &b);
+        assert!(report.is_err_and(|e| e.to_string().contains("too far apart")));
+    });
+}
+
 /// A host's texture as right-hand side is what its copy would be, and as unknown it is refused.
 #[test]
 fn borrowed_vectors_in_a_solve() {
