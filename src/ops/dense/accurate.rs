@@ -115,6 +115,7 @@ fn accurate_kernel(device: &Device, transposed: bool, carried: bool, added: bool
         }
         KernelSpec::fragment(glsl!("dense/accurate.frag"), &inputs, &fields, &["high_part", "low_part"])
             .with(&format!("#define A_TRANSPOSED {}", u8::from(transposed)))
+            .addressed(&["a"])
             .with(&format!("#define START_HIGH {high}\n#define START_LOW {low}"))
             .masked()
     })

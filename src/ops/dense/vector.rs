@@ -263,8 +263,9 @@ impl Product<'_> {
             ];
             let mut inputs = vec!["a", "x"];
             inputs.extend(combine.and_then(|c| c.operand()).map(|_| "z"));
-            let spec =
-                KernelSpec::fragment(glsl!("dense/partial.frag"), &inputs, &fields, &["out"]).with(&defines);
+            let spec = KernelSpec::fragment(glsl!("dense/partial.frag"), &inputs, &fields, &["out"])
+                .with(&defines)
+                .addressed(&["a"]);
             if combine.is_some() { spec.masked() } else { spec }
         })
     }
@@ -305,6 +306,7 @@ impl Total<'_> {
             inputs.extend(kept.map(|_| "kept"));
             inputs.extend(z.map(|_| "z"));
             KernelSpec::fragment(glsl!("dense/total.frag"), &inputs, &fields, &["out"])
+                .addressed(&["partial"])
                 .with(&format!("#define KEPT {}\n#define START {start}", u8::from(kept.is_some())))
                 .with(combine.define())
                 .masked()
