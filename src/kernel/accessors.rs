@@ -8,6 +8,8 @@
 //! | `vec4 x_here()` | the same for the fragment's own texel, which is cheaper |
 //! | `vec4 x_at(ivec2 q)` | texel `q` of `x`'s own texture |
 //! | `vec4 x_clamped(ivec2 q)` | the same, where `q` may lie past an edge: then the texel there |
+//! | `vec2 x_place(vec2 q)` | texture coordinates of texel `q`; `x_step()` is their difference between neighbours |
+//! | `vec4 x_placed(vec2 c)` | the texel at such coordinates: fewer conversions in long loops; clamped at edges |
 //! | `vec4 x_texel(int t)` | texel `t` of a folded vector: elements `4 t .. 4 t + 3` |
 //! | `vec4 x_shifted(int t)` | the same, where `t` may lie outside: then some texel of `x` |
 //! | `float x_element(uint i)` | element `i` of a folded vector |
@@ -265,8 +267,10 @@ fn masked(name: &str) -> String {
 }
 
 /// What follows an input's name in the names of its accessors.
-const ACCESSORS: [&str; 8] =
-    ["_here", "_at", "_clamped", "_texel", "_shifted", "_element", "_value", "_extent"];
+const ACCESSORS: [&str; 11] = [
+    "_here", "_at", "_clamped", "_place", "_step", "_placed", "_texel", "_shifted", "_element", "_value",
+    "_extent",
+];
 
 /// The functions through which a body reads one input.
 fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
@@ -276,11 +280,15 @@ fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
         "#if TEXLA_COMPUTED_COORDINATES\n\
          {texel} {x}_at(ivec2 q) {{ return textureLod(texla_in_{x}, (vec2(q) + 0.5) * texla_inverse_{x}, 0.0); }}\n\
          {texel} {x}_clamped(ivec2 q) {{ return {x}_at(q); }}\n\
+         {texel} {x}_placed(vec2 c) {{ return textureLod(texla_in_{x}, c, 0.0); }}\n\
          #else\n\
          {texel} {x}_at(ivec2 q) {{ return texelFetch(texla_in_{x}, q, 0); }}\n\
          {texel} {x}_clamped(ivec2 q) {{ \
          return {x}_at(clamp(q, ivec2(0), textureSize(texla_in_{x}, 0) - 1)); }}\n\
+         {texel} {x}_placed(vec2 c) {{ return {x}_clamped(ivec2(floor(c / texla_inverse_{x}))); }}\n\
          #endif\n\
+         vec2 {x}_step() {{ return texla_inverse_{x}; }}\n\
+         vec2 {x}_place(vec2 q) {{ return (q + 0.5) * texla_inverse_{x}; }}\n\
          ivec2 {x}_extent() {{ return textureSize(texla_in_{x}, 0); }}\n"
     );
     if input.addressed {
