@@ -13,8 +13,8 @@ use crate::ops::{check_shape, require_exact};
 
 /// `out = α op(A) x + β z` accumulated in double-float, rounded once.
 ///
-/// *Shapes*: as [`dense_product`]. *Cost*: 1 draw into two targets for every `2²³ / n` columns (`2²⁸ / n` on a GPU) of
-/// each tile. *Errors*: [`Error::ShapeMismatch`]; [`Error::Unsupported`] where the device has no exact form of two-sum
+/// *Shapes*: as [`dense_product`](crate::ops::dense_product). *Cost*: 1 draw into two targets for every `2²³ / n` columns (`2²⁸ / n` on a GPU) of
+/// each tile. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::Unsupported`](crate::Error::Unsupported) where the device has no exact form of two-sum
 /// ([`Capabilities::exact_form`](crate::gl::Capabilities::exact_form)). *Bound*: one rounding, and about
 /// `m 2⁻⁴⁶ |A| |x|`.
 pub fn dense_accurate(out: &mut Vector, a: &Matrix, terms: Accurate<'_>) -> Result<()> {

@@ -15,8 +15,8 @@ use crate::shape::{Extent, Shape};
 ///
 /// *Shapes*: `A` n x m, `x` m, `y` and the vector in `combine` n. *Cost*: 1 draw for small matrices; else 2, the first
 /// of which sums ranges of columns side by side; for a tiled matrix 2 for each row of tiles and 1 for each tile.
-/// 5 fetches for 16 multiply-adds. No readback. *Errors*: [`Error::ShapeMismatch`], [`Error::WrongDevice`],
-/// [`Error::Parameter`] for an `α` that is not finite. *Bound*: `γ_(m+2) (|α| |A| |x| + |z|)_i`. *Source*:
+/// 5 fetches for 16 multiply-adds. No readback. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch), [`Error::WrongDevice`](crate::Error::WrongDevice),
+/// [`Error::Parameter`](crate::Error::Parameter) for an `α` that is not finite. *Bound*: `γ_(m+2) (|α| |A| |x| + |z|)_i`. *Source*:
 /// \[Moravanszky03\] 4.1.
 ///
 /// ```
