@@ -1,0 +1,6 @@
+//! The linear complementarity problem: the paper's sweeps, the form to depend on, and many problems at once.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod files;
+mod problems;
