@@ -17,9 +17,8 @@
 // A residual this many times the best one has been blown up by momentum.
 #define BLOWN_UP 1.0e3
 #define CEILING 1.0e18
-// What counts as progress, and the sweeps without any after which it is given up, if more than half of all.
+// What counts as progress.
 #define PROGRESS 0.99
-#define PATIENCE 1024.0
 
 void kernel(ivec2 p, out vec4 next_control, out vec4 next_report) {
     int problem = texel_index(p);
@@ -79,12 +78,13 @@ void kernel(ivec2 p, out vec4 next_control, out vec4 next_report) {
     if (!(a.x <= CEILING)) flag = OUT_OF_RANGE;
     else if (a.x <= goals_at(p).x) flag = MET;
     else if (sweep >= goals_at(p).z) flag = EXHAUSTED;
-    else if (sweep - c.w >= max(PATIENCE, 0.5 * sweep)) {
+    else if (sweep - c.w >= max(goals_at(p).w, 0.5 * sweep)) {
+        // Without progress for so many sweeps, and for half of all.
         if (momentum) {
             momentum = false;
             c.w = sweep;
         } else {
-            flag = STALLED;
+            flag = a.x > BLOWN_UP * best ? OUT_OF_RANGE : STALLED;
         }
     }
     if (!momentum) c.y = -1.0;

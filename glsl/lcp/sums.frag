@@ -36,7 +36,7 @@ void terms(int t, int problem, out vec4 a, out vec4 b) {
 #if defined(POWER)
     a = vec4(sum4((w4 * i4) * w4), sum4((x4 * d4) * x4), sum4(before_texel(t) * w4), sum4(x4 * w_before_texel(t)));
 #else
-    // goals: (threshold, what one unit of x is in units of w, most sweeps, 0).
+    // goals: (threshold, what one unit of x is in units of w, most sweeps, patience).
     float unit = goals_texel(problem).y;
     vec4 plain = abs(min(x4 * unit, w4));
     bool lost = broken(x4) || broken(w4);

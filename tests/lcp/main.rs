@@ -3,4 +3,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod files;
+mod fixed;
 mod problems;
+mod solver;

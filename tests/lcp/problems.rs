@@ -1,10 +1,12 @@
 //! What the complementarity tests share: problems, and the f64 view of them.
 
+pub use crate::common::systems::entries;
 use crate::common::systems::{apply, csr, mapped};
-pub use crate::common::systems::{entries, fits};
 use crate::common::{random, reference};
 use texla::host::Csr;
-use texla::solve::{LcpOutcome, LcpParams, LcpReport, LcpSolver, MatrixFormat, Stop, StopReason, StoredMatrix};
+use texla::solve::{
+    LcpOutcome, LcpParams, LcpReport, LcpSolver, MatrixFormat, Stop, StopReason, StoredMatrix,
+};
 use texla::{Device, Result, Vector};
 
 /// `x >= 0`, `A x + b >= 0`, `xᵀ(A x + b) = 0`, with `b` as the device gets it.
@@ -45,6 +47,14 @@ impl Lcp {
         (worst(&x), worst(&reference::mul(&self.a.diagonal(), &x)))
     }
 
+    /// True but for rounding.
+    pub fn symmetric(&self) -> bool {
+        let t = self.a.transposed();
+        let v: Vec<f64> = random::uniform(41, self.n()).iter().map(|v| f64::from(*v)).collect();
+        let apart = reference::max_abs(&reference::sub(&apply(&self.a, &v), &apply(&t, &v)));
+        apart <= 1e-12 * self.a.norm1()
+    }
+
     /// `A` and `b` times powers of two.
     pub fn scaled(&self, e: i32, f: i32) -> Self {
         Lcp {
@@ -79,9 +89,8 @@ pub fn wall(width: usize, height: usize) -> Lcp {
                 let other = centre(below, j - 1);
                 let (low, high) = ((x - 0.5).max(other - 0.5), (x + 0.5).min(other + 0.5));
                 if high > low {
-                    let pair = |at: f64| {
-                        vec![(brick, 1.0, at - x), ((j - 1) * width + below, -1.0, other - at)]
-                    };
+                    let pair =
+                        |at: f64| vec![(brick, 1.0, at - x), ((j - 1) * width + below, -1.0, other - at)];
                     contacts.extend([pair(low), pair(high)]);
                 }
             }
@@ -101,7 +110,8 @@ pub fn wall(width: usize, height: usize) -> Lcp {
     let n = contacts.len();
     // A time step's fall of every brick, with a little unrest.
     let unrest = random::uniform(7, 2 * width * height);
-    let speed = |body: usize| (-0.1635 + 0.01 * f64::from(unrest[2 * body]), 0.01 * f64::from(unrest[2 * body + 1]));
+    let speed =
+        |body: usize| (-0.1635 + 0.01 * f64::from(unrest[2 * body]), 0.01 * f64::from(unrest[2 * body + 1]));
     let b = contacts.iter().map(|c| {
         c.iter().map(|(body, sign, lever)| sign * speed(*body).0 + lever * speed(*body).1).sum::<f64>()
     });
@@ -182,7 +192,12 @@ pub fn params(tol: f64) -> LcpParams {
 }
 
 /// Solves from zero. The result is not negative and its padding is zero.
-pub fn solve(device: &Device, lcp: &Lcp, format: MatrixFormat, params: LcpParams) -> Result<(Vec<f32>, LcpReport)> {
+pub fn solve(
+    device: &Device,
+    lcp: &Lcp,
+    format: MatrixFormat,
+    params: LcpParams,
+) -> Result<(Vec<f32>, LcpReport)> {
     let a = StoredMatrix::new(device, lcp.a.clone(), format)?;
     let b = Vector::from_f64(device, &lcp.b)?;
     let mut x = Vector::zeros(device, lcp.n())?;
@@ -197,8 +212,8 @@ pub fn solve(device: &Device, lcp: &Lcp, format: MatrixFormat, params: LcpParams
 #[track_caller]
 pub fn assert_honest(lcp: &Lcp, x: &[f32], outcome: &LcpOutcome, bound: f64) {
     let (natural, scaled) = lcp.residuals(x);
-    // The device rounds A x + b once, in units of the largest of its terms at most.
-    let close = |said: f64, is: f64| (said - is).abs() <= 1e-5 * is + 1e-7;
+    // The device rounds A x + b once, after sums whose errors are about 2^-46 of their terms.
+    let close = |said: f64, is: f64| (said - is).abs() <= 1e-6 * is + 1e-11;
     let (said, other) = (outcome.natural_residual, outcome.scaled_residual);
     assert!(close(said, natural), "{}: {said:e} is said, {natural:e} is so", lcp.name);
     assert!(close(other, scaled), "{}: {other:e} is said, {scaled:e} is so", lcp.name);

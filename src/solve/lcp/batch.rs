@@ -258,7 +258,7 @@ impl LcpBatch {
         ops::clamp(&mut projected, x, 0.0, f32::MAX)?;
         let mut b = Vector::uninit(device, x.len())?;
         ops::copy(&mut b, &self.b)?;
-        let problem = |p: &Place| Problem { norm: p.norm, unit: natural_unit(p.matrix) };
+        let problem = |p: &Place| Problem { norm: p.norm, unit: natural_unit(p.matrix), rows: p.rows };
         let system = System {
             a: &self.matrix,
             matrix_scale: 1.0,

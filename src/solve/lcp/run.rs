@@ -40,6 +40,14 @@ pub(super) struct Problem {
     pub norm: f64,
     /// What a unit of the scaled `x` is worth beside one of the scaled `A x + b`, where both are measured unscaled.
     pub unit: f32,
+    /// Number of unknowns.
+    pub rows: usize,
+}
+
+/// Sweeps without progress after which a problem of so many unknowns is given up. A front moves on by one unknown a
+/// sweep, and while it does, the largest residual may stay what it is.
+fn patience(rows: usize) -> f32 {
+    rows.saturating_mul(2).max(1024) as f32
 }
 
 /// How a problem goes into a run.
@@ -147,7 +155,9 @@ impl<'a> Run<'a> {
         let goals: Vec<_> = aims
             .iter()
             .zip(self.problems())
-            .map(|(aim, p)| [(aim.residual.unwrap_or(0.0) * p.norm) as f32, p.unit, aim.sweeps as f32, 0.0])
+            .map(|(aim, p)| {
+                [(aim.residual.unwrap_or(0.0) * p.norm) as f32, p.unit, aim.sweeps as f32, patience(p.rows)]
+            })
             .collect();
         let frozen = Flag::Met as u8 as f32;
         let reports: Vec<_> = aims

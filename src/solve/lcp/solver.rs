@@ -27,8 +27,8 @@ const OP: &str = "LcpSolver";
 /// `A` may be symmetric positive definite, symmetric semidefinite with a solvable problem, or not symmetric: then the
 /// relaxation is lowered until steps shrink, which they do for positive definite `A` and for many P-matrices, but for
 /// these there is no proof. [`StopReason`] is `Converged`, `Uncertified` (the operator has no product in double-float),
-/// `Stagnated` (no progress for 1024 sweeps and half of all: what 32 bits can reach, or no solution),
-/// or `MaxIterations`.
+/// `Stagnated` (no progress for 1024 sweeps, for twice as many as there are unknowns, and for half of all: what 32 bits
+/// can reach, or no solution), or `MaxIterations`.
 ///
 /// *Cost* of a sweep: one product, one draw; of the test at every eighth: one reduction besides. No readback.
 ///
@@ -85,8 +85,9 @@ impl<'a> LcpSolver<'a> {
 
     /// Solves, from the warm start in `x`; what is negative in it begins as zero.
     ///
-    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Breakdown`] when the iterates leave the range of floats: a fixed
-    /// relaxation is too large, or the problem has no solution. `x` is then the start, if that is better than zero.
+    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Breakdown`] when the residual leaves the range of floats, or stays a
+    /// thousand times above its best: a fixed relaxation is too large, or the problem has no solution. `x` is then the
+    /// start, projected.
     /// [`Error::Parameter`] when `b`, borrowed from the host, is not finite. Not converging is no error: see
     /// [`LcpOutcome::reason`].
     pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<LcpReport> {
@@ -133,7 +134,7 @@ impl<'a> LcpSolver<'a> {
             partition: &self.partition,
             spectrum: self.spectrum.as_ref(),
             b: scaled_b,
-            problems: vec![Problem { norm, unit: natural_unit(self.exponent) }],
+            problems: vec![Problem { norm, unit: natural_unit(self.exponent), rows: b.len() }],
         };
         let mut run = Run::new(system, projected, self.params.relaxation)?;
         let report = drive(&mut run, &self.params, &mut observe as &mut Observer<'_>)?;
