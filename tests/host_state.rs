@@ -13,14 +13,14 @@ use common::state::{assert_same, since, snapshot};
 use glow::HasContext;
 use texla::host::{Triplets, problems};
 use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Points, PointsKernel, Predicate};
-use texla::ops::{self, Accurate, Combine, Reduction, Window};
+use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, Reduction, Window};
 use texla::solve::{
     CgParams, CgSchedule, ConjugateGradient, LcpBatch, LcpParams, LcpSolver, ProjectedJacobi, Relaxation,
     Stop, natural_residual,
 };
 use texla::{
-    BandedMatrix, Device, DeviceOptions, Error, Extent, Layout, Packed, Result, Scalar, Shape, SparseFormat,
-    SparseMatrix, Vector,
+    BandedMatrix, Device, DeviceOptions, Error, Extent, Layout, Matrix, Packed, Result, Scalar, Shape,
+    SparseFormat, SparseMatrix, Vector,
 };
 
 texla::params! { struct Shift { by: f32 } }
@@ -251,6 +251,36 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
         ops::add(&mut t, &s, &s).and_then(|()| ops::dot(&x, &folded)),
         Error::ShapeMismatch { .. }
     );
+    let shape = Shape::new(23, 17);
+    let mut dense = step!("Matrix::from_rows", Matrix::from_rows(dev, shape, &uniform(8, 391)).unwrap());
+    keep!(step!("Matrix::read", dense.read().unwrap()));
+    keep!([step!("Matrix::element", dense.element(3, 5).unwrap())]);
+    let other = step!("Matrix::transposed", dense.transposed().unwrap());
+    let mut c = step!("Matrix::zeros", Matrix::zeros(dev, Shape::new(23, 23)).unwrap());
+    for schedule in [MatmulSchedule::Auto, MatmulSchedule::PAPER, MatmulSchedule::OnePass] {
+        step!("matmul", ops::matmul_with(&mut c, Form::Plain, &dense, &other, schedule).unwrap());
+        keep!(c.read().unwrap());
+    }
+    if dev.capabilities().max_draw_buffers >= 4 {
+        for schedule in [MatmulSchedule::Blocked { buffers: 4 }, MatmulSchedule::Split { buffers: 4 }] {
+            step!("matmul", ops::matmul_with(&mut c, Form::TransposedB, &dense, &dense, schedule).unwrap());
+            keep!(c.read().unwrap());
+        }
+    }
+    let ones = Vector::filled(dev, 17, 1.0).unwrap();
+    let mut sums = Vector::zeros(dev, 23).unwrap();
+    step!("dense_product", ops::dense_product(&mut sums, Combine::Replace, 1.0, &dense, &ones).unwrap());
+    keep!(sums.read().unwrap());
+    step!("outer", ops::outer(&mut dense, 0.5, &sums, &ones).unwrap());
+    let block = step!("Matrix::block", dense.block(3, 2, Shape::new(5, 6)).unwrap());
+    step!("Matrix::set_block", dense.set_block(9, 7, &block).unwrap());
+    step!("accumulate", ops::accumulate_scaled(&mut dense, &s, &other.transposed().unwrap()).unwrap());
+    keep!(dense.read().unwrap());
+    keep!([step!("norm1", ops::norm1(&dense).unwrap().read().unwrap())]);
+    keep!([step!("trace", ops::trace(&dense).unwrap().read().unwrap())]);
+    keep!(step!("Matrix::row", dense.row(2).unwrap().read().unwrap()));
+    fails!("matmul of shapes", ops::matmul(&mut c, &dense, &dense), Error::ShapeMismatch { .. });
+    fails!("large matrix", Matrix::zeros(dev, Shape::new(1 << 20, 1 << 20)), Error::TooLarge { .. });
     fails!("not finite", Vector::from_slice(dev, &[1.0, f32::NAN]), Error::NonFinite { .. });
     fails!("too large", Vector::zeros(dev, usize::MAX), Error::TooLarge { .. });
     fails!(

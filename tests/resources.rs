@@ -11,12 +11,13 @@ use glow::HasContext;
 use texla::gl::{Api, LiveObjects};
 use texla::host::Triplets;
 use texla::kernel::{Accum, Condition, Kernel, NoParams, Points, PointsKernel};
+use texla::ops::{Combine, Form, MatmulSchedule};
 use texla::solve::{
     LcpBatch, LcpParams, LcpProblem, LcpSolver, ProjectedJacobi, Relaxation, natural_residual,
 };
 use texla::{
-    Device, DeviceOptions, Error, Headless, HeadlessOptions, Layout, Packed, Scalar, Shape, SparseFormat,
-    SparseMatrix, Vector, ops,
+    Device, DeviceOptions, Error, Headless, HeadlessOptions, Layout, Matrix, Packed, Scalar, Shape,
+    SparseFormat, SparseMatrix, Vector, ops,
 };
 
 /// What is alive apart from what can be made again.
@@ -103,6 +104,29 @@ fn each_call_leaves_its_outputs_alone() {
             let mut target = Vector::zeros(dev, 8).unwrap();
             kernel.run(&mut target, [], &points, &NoParams, Accum::Replace).unwrap();
             target
+        });
+        let a = Matrix::from_rows(dev, Shape::new(50, 20), &uniform(3, 1000)).unwrap();
+        let tiles = a.tiles().count() as u64;
+        check!(textures(tiles), a.transposed().unwrap().block(0, 0, Shape::new(20, 50)).unwrap());
+        check!(textures(1), a.row(7).unwrap());
+        check!(textures(1), ops::norm1(&a).unwrap());
+        check!(textures(1), ops::trace(&a).unwrap());
+        check!(textures(1), a.to_vector().unwrap());
+        check!(textures(0), a.element(3, 4).unwrap());
+        for schedule in [MatmulSchedule::Auto, MatmulSchedule::PAPER, MatmulSchedule::OnePass] {
+            check!(textures(1), {
+                let mut c = Matrix::zeros(dev, Shape::new(50, 50)).unwrap();
+                ops::matmul_with(&mut c, Form::TransposedB, &a, &a, schedule).unwrap();
+                c.set_block(2, 3, &a.block(0, 0, Shape::new(9, 9)).unwrap()).unwrap();
+                ops::accumulate(&mut c, &Matrix::identity(dev, 50).unwrap()).unwrap();
+                c
+            });
+        }
+        check!(textures(1), {
+            let mut y = Vector::zeros(dev, 50).unwrap();
+            let x = Vector::filled(dev, 20, 1.0).unwrap();
+            ops::dense_product(&mut y, Combine::Accumulate, 2.0, &a, &x).unwrap();
+            y
         });
         // SAFETY: the texture lives as long as `x`.
         check!(textures(0), unsafe { Vector::from_texture(dev, x.texture(), x.extent(), 1024).unwrap() });
