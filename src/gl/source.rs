@@ -26,6 +26,8 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/exact.glsl"),
     glsl!("include/layout.glsl"),
     glsl!("include/solver.glsl"),
+    glsl!("include/flags.glsl"),
+    glsl!("include/owner.glsl"),
 ];
 
 /// Deepest nesting of includes.
