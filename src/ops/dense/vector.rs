@@ -1,0 +1,334 @@
+//! Products of dense matrices with vectors.
+
+use std::rc::Rc;
+
+use super::matmul::{Stretch, stretches};
+use crate::data::{Matrix, Vector, exponent};
+use crate::device::Device;
+use crate::error::Result;
+use crate::gl::{Format, UniformValue, glsl};
+use crate::kernel::{Compiled, Domain, Field, KernelSpec, Operand, ParamType, Pass, PooledTexture, View};
+use crate::ops::product::{Combine, accumulate, check_product};
+use crate::shape::{Extent, Shape};
+
+/// `y = combine(α A x)` for a dense matrix.
+///
+/// *Shapes*: `A` n x m, `x` m, `y` and the vector in `combine` n. *Cost*: 1 draw for small matrices; else 2, the first
+/// of which sums ranges of columns side by side; for a tiled matrix 2 for each row of tiles and 1 for each tile.
+/// 5 fetches for 16 multiply-adds. No readback. *Errors*: [`Error::ShapeMismatch`], [`Error::WrongDevice`],
+/// [`Error::Parameter`] for an `α` that is not finite. *Bound*: `γ_(m+2) (|α| |A| |x| + |z|)_i`. *Source*:
+/// \[Moravanszky03\] 4.1.
+///
+/// ```
+/// use texla::{Matrix, Shape, Vector, ops::{self, Combine}};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let a = Matrix::from_rows(dev, Shape::new(2, 3), &[1., 2., 3., 4., 5., 6.])?;
+/// let x = Vector::from_slice(dev, &[1., 10., 100.])?;
+/// let mut y = Vector::zeros(dev, 2)?;
+/// ops::dense_product(&mut y, Combine::Replace, 2.0, &a, &x)?;
+/// assert_eq!(y.read()?, [642., 1308.]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn dense_product(y: &mut Vector, combine: Combine<'_>, alpha: f32, a: &Matrix, x: &Vector) -> Result<()> {
+    check_product("dense_product", a.shape(), y, &combine, alpha, x)?;
+    product(y, combine, alpha, a, x, Use { transposed: false, absolute: false })
+}
+
+/// `y = combine(α Aᵀ x)` for a dense matrix, without transposing it in memory.
+///
+/// *Shapes*: `A` n x m, `x` n, `y` and the vector in `combine` m. *Cost*, *errors* and *bound*: as [`dense_product`].
+pub fn dense_product_transposed(
+    y: &mut Vector,
+    combine: Combine<'_>,
+    alpha: f32,
+    a: &Matrix,
+    x: &Vector,
+) -> Result<()> {
+    check_product("dense_product_transposed", a.shape().transposed(), y, &combine, alpha, x)?;
+    product(y, combine, alpha, a, x, Use { transposed: true, absolute: false })
+}
+
+/// How the matrix enters a product.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Use {
+    pub transposed: bool,
+    /// `|A|` in place of `A`.
+    pub absolute: bool,
+}
+
+/// The result of a product: all of a vector, or the tiles of a column.
+enum Target<'a> {
+    Vector { y: View<'a>, combine: Combine<'a> },
+    Column(&'a [View<'a>]),
+}
+
+pub(super) fn product(
+    y: &mut Vector,
+    combine: Combine<'_>,
+    alpha: f32,
+    a: &Matrix,
+    x: &Vector,
+    how: Use,
+) -> Result<()> {
+    if matches!(combine, Combine::Accumulate) {
+        return accumulate(y, |sum, combine| product(sum, combine, alpha, a, x, how));
+    }
+    let whole = usize::MAX;
+    Product { a, how, x: &[x.view()], x_length: whole, y_length: whole, alpha }
+        .run(&Target::Vector { y: y.view(), combine })
+}
+
+/// `y = op(A) x` for matrices with one column, given by their tiles.
+pub(super) fn product_of_parts(y: &[View<'_>], a: &Matrix, x: &[View<'_>], transposed: bool) -> Result<()> {
+    let length = a.tile_grid().tile_rows();
+    let how = Use { transposed, absolute: false };
+    Product { a, how, x, x_length: length, y_length: length, alpha: 1.0 }.run(&Target::Column(y))
+}
+
+struct Product<'a> {
+    a: &'a Matrix,
+    how: Use,
+    x: &'a [View<'a>],
+    /// Elements in a texture of x and of y.
+    x_length: usize,
+    y_length: usize,
+    alpha: f32,
+}
+
+/// `α` as two factors of about the same size, so that neither what is multiplied first nor what is multiplied last
+/// leaves the range where the result does not: (last, first). The first is a power of two.
+fn factors(alpha: f32) -> [f32; 2] {
+    let half = exponent(f64::from(alpha.abs())) / 2;
+    let first = f64::from(half).exp2();
+    [(f64::from(alpha) / first) as f32, first as f32]
+}
+
+impl Product<'_> {
+    fn run(&self, target: &Target<'_>) -> Result<()> {
+        let device = self.a.device();
+        let _scope = device.scope()?;
+        let Shape { rows, cols } =
+            if self.how.transposed { self.a.shape().transposed() } else { self.a.shape() };
+        let grid = self.a.tile_grid();
+        let (outer, inner) = if self.how.transposed {
+            (grid.tile_cols(), grid.tile_rows())
+        } else {
+            (grid.tile_rows(), grid.tile_cols())
+        };
+        let inner: Vec<_> = stretches(cols, inner, self.x_length).collect();
+        let outer: Vec<_> = stretches(rows, outer, self.y_length).collect();
+        if outer.is_empty() {
+            return Ok(()); // all of y is padding, which is zero already
+        }
+        // Rows of y that other tiles of A gave, where y is one texture.
+        let mut kept: Option<PooledTexture> = None;
+        for (i, stretch) in outer.iter().enumerate() {
+            match target {
+                Target::Column(parts) => {
+                    let Some(part) = parts.get(stretch.second.0) else { continue };
+                    // The column's texels lie one below the other.
+                    let first = (stretch.second.1 / 4) as u32;
+                    let rect =
+                        Domain::Rect { x: 0, y: first, width: 1, height: stretch.length.div_ceil(4) as u32 };
+                    self.rows(stretch, &inner, *part, Combine::Replace, None, rect)?;
+                }
+                Target::Vector { y, combine } if i + 1 == outer.len() => {
+                    let kept = kept.as_ref().map(|t| View::whole(device, t.texture()));
+                    let kept = if outer.len() > 1 { kept.or(Some(*y)) } else { None };
+                    self.rows(stretch, &inner, *y, *combine, kept, Domain::Full)?;
+                }
+                Target::Vector { y, combine } => {
+                    let next = device.texture(y.extent, Format::Rgba32F, "dense product")?;
+                    // What is kept of the first has nothing in it yet, and every row is written once.
+                    let before = match &kept {
+                        Some(t) => View::whole(device, t.texture()),
+                        None => *y,
+                    };
+                    let part = View { texture: next.texture(), ..*y };
+                    self.rows(stretch, &inner, part, *combine, Some(before), Domain::Full)?;
+                    kept = Some(next);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of one stretch.
+    fn rows(
+        &self,
+        rows: &Stretch,
+        inner: &[Stretch],
+        target: View<'_>,
+        combine: Combine<'_>,
+        kept: Option<View<'_>>,
+        domain: Domain<'_>,
+    ) -> Result<()> {
+        let device = self.a.device();
+        let height = rows.length.div_ceil(4) as u32;
+        if let ([range], None, Domain::Full) = (inner, kept, domain)
+            && shares(device, height, range.length, 1) == 1
+        {
+            return self.share(rows, range, target, Some(combine), 0, 1, Domain::Full);
+        }
+        let scale = factors(self.alpha);
+        // As many tiles at a time as have room side by side; all but the last sums wait in textures like the target.
+        let mut chunks = inner.chunks(device.max_texture_size() as usize).peekable();
+        let mut before: Option<PooledTexture> = None;
+        while let Some(chunk) = chunks.next() {
+            let partial = self.shares(rows, chunk, height)?;
+            let extent = Extent::new(partial.1, height);
+            let sums = View::part(device, partial.0.texture(), extent);
+            let sum = Total { shares: sums, first_row: rows.second.1 / 4, before: before.as_ref(), domain };
+            if chunks.peek().is_none() {
+                return sum.add(target, combine, kept, scale);
+            }
+            let next = device.texture(target.texture.extent(), Format::Rgba32F, "dense product")?;
+            sum.add(View { texture: next.texture(), ..target }, Combine::Replace, None, [1.0, scale[1]])?;
+            before = Some(next);
+        }
+        // Without an inner dimension there are no shares to add.
+        let none = device.scratch(Extent::new(1, height), "dense product")?;
+        let shares = View::part(device, none.texture(), Extent::new(0, height));
+        Total { shares, first_row: rows.second.1 / 4, before: None, domain }.add(target, combine, kept, scale)
+    }
+
+    /// The shares of some ranges side by side, and how many they are.
+    fn shares(&self, rows: &Stretch, inner: &[Stretch], height: u32) -> Result<(PooledTexture, u32)> {
+        let device = self.a.device();
+        let counts: Vec<u32> =
+            inner.iter().map(|range| shares(device, height, range.length, inner.len())).collect();
+        let width = counts.iter().sum::<u32>();
+        let texture = device.scratch(Extent::new(width, height), "dense product")?;
+        let partial = View::part(device, texture.texture(), Extent::new(width, height));
+        let mut first = 0;
+        for (range, count) in inner.iter().zip(counts) {
+            let domain = Domain::Rect { x: first, y: 0, width: count, height };
+            self.share(rows, range, partial, None, first, count, domain)?;
+            first += count;
+        }
+        Ok((texture, width))
+    }
+
+    /// The shares of one range of the inner dimension, or all there is where `combine` is given.
+    #[allow(clippy::too_many_arguments)]
+    fn share(
+        &self,
+        rows: &Stretch,
+        range: &Stretch,
+        target: View<'_>,
+        combine: Option<Combine<'_>>,
+        first: u32,
+        count: u32,
+        domain: Domain<'_>,
+    ) -> Result<()> {
+        let device = self.a.device();
+        let (row, col) = (rows.first.0, range.first.0);
+        let (i, j) = if self.how.transposed { (col, row) } else { (row, col) };
+        let tile = self.a.tiles().nth(i * self.a.tile_grid().across() + j);
+        let (Some(tile), Some(x)) = (tile, self.x.get(range.second.0)) else { return Ok(()) };
+        let kernel = self.partial_kernel(device, combine)?;
+        let quads = range.length.div_ceil(4) as u32;
+        let params = vec![
+            UniformValue::IVec2([(range.first.1 / 4) as i32, (range.second.1 / 4) as i32]),
+            UniformValue::Int(quads as i32),
+            UniformValue::Int(first as i32),
+            UniformValue::Int(quads.div_ceil(count) as i32),
+            UniformValue::Int((rows.first.1 / 4) as i32),
+            UniformValue::Vec2(factors(self.alpha)),
+        ];
+        let mut inputs = vec![tile.part(), *x];
+        inputs.extend(combine.and_then(|c| c.operand()).map(Operand::view));
+        device.execute(&Pass::new(&kernel, vec![target], inputs).params(params).on(domain))
+    }
+
+    fn partial_kernel(&self, device: &Device, combine: Option<Combine<'_>>) -> Result<Rc<Compiled>> {
+        let flag = |on: bool| u8::from(on);
+        let defines = format!(
+            "#define WHOLE {}\n#define A_TRANSPOSED {}\n#define ABSOLUTE {}\n{}",
+            flag(combine.is_some()),
+            flag(self.how.transposed),
+            flag(self.how.absolute),
+            combine.as_ref().map_or("", Combine::define),
+        );
+        device.kernel(&format!("dense partial {defines}"), || {
+            let int = |name| Field { name, kind: i32::KIND };
+            let fields = [
+                Field { name: "begin", kind: <[i32; 2]>::KIND },
+                int("quads"),
+                int("first_share"),
+                int("share"),
+                int("first_row"),
+                Field { name: "factors", kind: <[f32; 2]>::KIND },
+            ];
+            let mut inputs = vec!["a", "x"];
+            inputs.extend(combine.and_then(|c| c.operand()).map(|_| "z"));
+            let spec =
+                KernelSpec::fragment(glsl!("dense/partial.frag"), &inputs, &fields, &["out"]).with(&defines);
+            if combine.is_some() { spec.masked() } else { spec }
+        })
+    }
+}
+
+/// The addition of shares.
+struct Total<'a> {
+    /// As many texels wide as there are shares, one row for each texel of the result.
+    shares: View<'a>,
+    /// The texel of the result that the first row belongs to.
+    first_row: usize,
+    /// Sums of earlier shares, which lie as the target does.
+    before: Option<&'a PooledTexture>,
+    domain: Domain<'a>,
+}
+
+impl Total<'_> {
+    /// Texels outside of the rows at hand stay as they are in `kept`.
+    fn add(
+        &self,
+        target: View<'_>,
+        combine: Combine<'_>,
+        kept: Option<View<'_>>,
+        factors: [f32; 2],
+    ) -> Result<()> {
+        let device = target.device;
+        let z = combine.operand();
+        let start = if self.before.is_some() { "before_here()" } else { "vec4(0.0)" };
+        let key = format!("dense total {} {} {start}", combine.define(), kept.is_some());
+        let kernel = device.kernel(&key, || {
+            let fields = [
+                Field { name: "first_row", kind: i32::KIND },
+                Field { name: "shares", kind: <[i32; 2]>::KIND },
+                Field { name: "factors", kind: <[f32; 2]>::KIND },
+            ];
+            let mut inputs = vec!["partial"];
+            inputs.extend(self.before.map(|_| "before"));
+            inputs.extend(kept.map(|_| "kept"));
+            inputs.extend(z.map(|_| "z"));
+            KernelSpec::fragment(glsl!("dense/total.frag"), &inputs, &fields, &["out"])
+                .with(&format!("#define KEPT {}\n#define START {start}", u8::from(kept.is_some())))
+                .with(combine.define())
+                .masked()
+        })?;
+        let Extent { width, height } = self.shares.extent;
+        let params = vec![
+            UniformValue::Int(self.first_row as i32),
+            UniformValue::IVec2([width as i32, height as i32]),
+            UniformValue::Vec2(factors),
+        ];
+        let mut inputs = vec![View { extent: Extent::new(width.max(1), height), ..self.shares }];
+        inputs.extend(self.before.map(|t| View { texture: t.texture(), ..target }));
+        inputs.extend(kept);
+        inputs.extend(z.map(Operand::view));
+        device.execute(&Pass::new(&kernel, vec![target], inputs).params(params).on(self.domain))
+    }
+}
+
+/// In how many ranges `inner` columns are summed side by side for `height` texels of the result: enough to keep the
+/// device busy, none shorter than is worth a fragment, and with room for `ranges` of that many in a texture.
+fn shares(device: &Device, height: u32, inner: usize, ranges: usize) -> u32 {
+    // A software rasteriser has a few threads, but pays for the second pass; a GPU wants many thousands of fragments.
+    let (fragments, shortest) = if device.is_software() { (4_096, 32) } else { (32_768, 16) };
+    let most = u32::try_from(inner.div_ceil(shortest)).unwrap_or(u32::MAX);
+    let room = device.max_texture_size() / u32::try_from(ranges).unwrap_or(u32::MAX).max(1);
+    (fragments / height.max(1)).min(256).min(most).min(room).max(1)
+}
