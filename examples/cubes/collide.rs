@@ -70,6 +70,13 @@ fn axes(a: &Cube, b: &Cube) -> [Axis; 3] {
     best
 }
 
+/// Whether two cubes can be within `margin` of each other, by the balls around them.
+pub fn within(a: &Cube, b: &Cube, margin: f64) -> bool {
+    let reach = 3f64.sqrt() * (a.half + b.half) + margin;
+    let apart = a.position - b.position;
+    apart.dot(apart) <= reach * reach
+}
+
 /// How deep two cubes overlap; negative when they are apart.
 pub fn depth(a: &Cube, b: &Cube) -> f64 {
     -axes(a, b).iter().fold(f64::NEG_INFINITY, |gap, axis| gap.max(axis.gap))
@@ -100,10 +107,7 @@ pub fn with_floor(cube: &Cube, margin: f64) -> Vec<Touch> {
 
 /// Up to four points at which two cubes are within `margin` of each other.
 pub fn between(a: &Cube, b: &Cube, margin: f64) -> Vec<Touch> {
-    // A cube lies within a ball of sqrt(3) times half its edge.
-    let reach = 3f64.sqrt() * (a.half + b.half) + margin;
-    let apart = a.position - b.position;
-    if apart.dot(apart) > reach * reach {
+    if !within(a, b, margin) {
         return Vec::new();
     }
     let [first, second, edges] = axes(a, b);

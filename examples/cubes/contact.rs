@@ -20,7 +20,7 @@ pub struct Contact {
     /// How much faster than their velocities say the bodies approach because they turn: see [`Self::look_ahead`].
     pub bend: f64,
     /// Along each row of the contact: those found in the frame before, then those of this frame.
-    pub impulses: Vec<f64>,
+    pub impulses: Vec<f32>,
 }
 
 /// A contact this close to one of the frame before, relative to half an edge, is the same one.
@@ -61,7 +61,8 @@ impl Contact {
     fn new(cubes: &[Cube], first: usize, second: Option<usize>, touch: Touch) -> Self {
         let half = touch.normal * (touch.gap / 2.0);
         let other = second.map(|body| &cubes[body]);
-        let at = [cubes[first].to_local(touch.place + half), place_on(other, touch.place - half, Cube::to_local)];
+        let at =
+            [cubes[first].to_local(touch.place + half), place_on(other, touch.place - half, Cube::to_local)];
         let normal = match touch.facing {
             Facing::First => cubes[first].turned_back(touch.normal),
             Facing::Second => place_on(other, touch.normal, Cube::turned_back),

@@ -1,8 +1,12 @@
 //! The contacts of a frame as a linear complementarity problem.
 
+use texla::Shape;
+use texla::host::{Csr, Triplets};
+
 use crate::body::Cube;
 use crate::contact::Contact;
 use crate::math::Vec3;
+use crate::support::Result;
 
 /// How contacts are modelled.
 #[derive(Clone, Copy, Debug)]
@@ -19,18 +23,31 @@ pub struct Model {
     pub slop: f64,
     /// By how much a frame may deepen an overlap before its problem is stated anew.
     pub tolerance: f64,
-    /// The part of the rest that is taken back in a frame.
+    /// The part of an overlap beyond the slop that is taken back in a frame.
     pub recovery: f64,
 }
 
 impl Model {
+    /// Lengths are in edges of the wall's cubes, masses in theirs, times in seconds; an edge is a metre.
+    pub fn new(friction: f64) -> Self {
+        Model {
+            dt: 1.0 / 90.0,
+            gravity: 9.81,
+            friction,
+            compliance: 0.02,
+            slop: 0.005,
+            tolerance: 0.002,
+            recovery: 0.2,
+        }
+    }
+
     /// Unknowns of a contact: one impulse along the normal, or four along the edges of the cone of friction.
     pub fn rows_each(&self) -> usize {
         if self.friction > 0.0 { 4 } else { 1 }
     }
 
-    /// The velocity that is to be added to that of the bodies towards each other: they may close a gap, and an overlap
-    /// beyond the slop opens slowly.
+    /// What is added to the velocity with which bodies separate: they may close a gap, and an overlap beyond the slop
+    /// opens slowly.
     fn bias(&self, gap: f64) -> f64 {
         if gap > 0.0 { gap / self.dt } else { self.recovery / self.dt * (gap + self.slop).min(0.0) }
     }
@@ -51,33 +68,37 @@ pub struct Problem {
     rows: Vec<Row>,
     /// 1 / mass and 1 / inertia of every body.
     inverse_mass: Vec<[f64; 2]>,
-    compliance: f64,
+    pub a: Csr,
     pub b: Vec<f64>,
     /// The impulses of the frame before.
-    pub start: Vec<f64>,
-    /// The rows of each group of bodies that do not touch any other. The floor joins nothing: it does not move.
-    pub groups: Vec<Vec<usize>>,
+    pub start: Vec<f32>,
 }
 
 impl Problem {
     /// The problem of these contacts, for cubes whose velocities already hold what gravity adds.
-    pub fn new<'a>(cubes: &[Cube], contacts: impl Iterator<Item = &'a Contact>, model: &Model) -> Self {
-        let inverse_mass = cubes.iter().map(|cube| [1.0 / cube.mass, 1.0 / cube.inertia()]).collect();
+    pub fn new<'a>(
+        cubes: &[Cube],
+        contacts: impl Iterator<Item = &'a Contact>,
+        model: &Model,
+    ) -> Result<Self> {
+        let inverse_mass: Vec<_> = cubes.iter().map(|cube| [1.0 / cube.mass, 1.0 / cube.inertia()]).collect();
         let (mut rows, mut b, mut start) = (Vec::new(), Vec::new(), Vec::new());
         for contact in contacts {
             let touch = contact.touch;
-            for (k, linear) in directions(touch.normal, model.friction).into_iter().enumerate() {
+            for (linear, impulse) in
+                directions(touch.normal, model.friction).into_iter().zip(&contact.impulses)
+            {
                 let moment = |body: usize| (touch.place - cubes[body].position).cross(linear);
                 let angular =
                     [moment(contact.first), contact.second.map_or(Vec3::default(), |body| -moment(body))];
                 let row = Row { first: contact.first, second: contact.second, linear, angular };
                 b.push(row.velocity(cubes) + model.bias(touch.gap) + contact.bend);
-                start.push(contact.impulses[k]);
+                start.push(*impulse);
                 rows.push(row);
             }
         }
-        let groups = groups(cubes.len(), &rows);
-        Problem { rows, inverse_mass, compliance: model.compliance, b, start, groups }
+        let a = matrix(&rows, &inverse_mass, model.compliance)?;
+        Ok(Problem { rows, inverse_mass, a, b, start })
     }
 
     /// The number of unknowns.
@@ -85,37 +106,47 @@ impl Problem {
         self.rows.len()
     }
 
-    /// Element (i, j) of A.
-    pub fn a(&self, i: usize, j: usize) -> f64 {
-        let (p, q) = (&self.rows[i], &self.rows[j]);
-        let mut sum = 0.0;
-        for (body, sign, angular) in p.sides() {
-            for (other, other_sign, other_angular) in q.sides() {
-                if body == other {
-                    let [per_mass, per_inertia] = self.inverse_mass[body];
-                    sum += per_mass * sign * other_sign * p.linear.dot(q.linear)
-                        + per_inertia * angular.dot(other_angular);
-                }
-            }
+    /// The elements of A row by row, zeros included.
+    pub fn dense(&self) -> Vec<f64> {
+        let mut values = vec![0.0; self.len() * self.len()];
+        for (row, col, value) in self.a.entries() {
+            values[row * self.len() + col] = value;
         }
-        if i == j { sum * (1.0 + self.compliance) } else { sum }
-    }
-
-    /// The rows and columns of A that belong to some of the unknowns, row by row.
-    pub fn dense(&self, rows: &[usize]) -> Vec<f64> {
-        rows.iter().flat_map(|&i| rows.iter().map(move |&j| self.a(i, j))).collect()
+        values
     }
 
     /// Lets the impulses act.
-    pub fn apply(&self, x: &[f64], cubes: &mut [Cube]) {
+    pub fn apply(&self, x: &[f32], cubes: &mut [Cube]) {
         for (row, &x) in self.rows.iter().zip(x) {
             for (body, sign, angular) in row.sides() {
                 let [per_mass, per_inertia] = self.inverse_mass[body];
-                cubes[body].velocity += row.linear * (sign * per_mass * x);
-                cubes[body].spin += angular * (per_inertia * x);
+                cubes[body].velocity += row.linear * (sign * per_mass * f64::from(x));
+                cubes[body].spin += angular * (per_inertia * f64::from(x));
             }
         }
     }
+}
+
+/// J M^-1 J^T with a little more on the diagonal. The floor joins no contacts: it does not move.
+fn matrix(rows: &[Row], inverse_mass: &[[f64; 2]], compliance: f64) -> Result<Csr> {
+    let mut touching: Vec<Vec<(usize, f64, Vec3)>> = vec![Vec::new(); inverse_mass.len()];
+    for (i, row) in rows.iter().enumerate() {
+        for (body, sign, angular) in row.sides() {
+            touching[body].push((i, sign, angular));
+        }
+    }
+    let mut a = Triplets::new(Shape::new(rows.len(), rows.len()));
+    // Body by body: what two bodies add at the same place is summed by `to_csr`.
+    for (sides, [per_mass, per_inertia]) in touching.iter().zip(inverse_mass) {
+        for &(i, sign, angular) in sides {
+            for &(j, other_sign, other_angular) in sides {
+                let value = per_mass * sign * other_sign * rows[i].linear.dot(rows[j].linear)
+                    + per_inertia * angular.dot(other_angular);
+                a.push(i, j, if i == j { value * (1.0 + compliance) } else { value })?;
+            }
+        }
+    }
+    Ok(a.to_csr())
 }
 
 impl Row {
@@ -127,11 +158,10 @@ impl Row {
 
     /// This row of J times the velocities.
     fn velocity(&self, cubes: &[Cube]) -> f64 {
-        self.sides()
-            .map(|(body, sign, angular)| {
-                sign * self.linear.dot(cubes[body].velocity) + angular.dot(cubes[body].spin)
-            })
-            .sum()
+        let part = |(body, sign, angular): (usize, f64, Vec3)| {
+            sign * self.linear.dot(cubes[body].velocity) + angular.dot(cubes[body].spin)
+        };
+        self.sides().map(part).sum()
     }
 }
 
@@ -145,33 +175,4 @@ fn directions(normal: Vec3, friction: f64) -> Vec<Vec3> {
     }
     let [s, t] = normal.tangents().map(|tangent| tangent * friction);
     vec![normal + s, normal - s, normal + t, normal - t]
-}
-
-/// Rows by connected groups of bodies, in the order of their first rows.
-fn groups(bodies: usize, rows: &[Row]) -> Vec<Vec<usize>> {
-    let mut parent: Vec<usize> = (0..bodies).collect();
-    fn root(parent: &mut [usize], mut body: usize) -> usize {
-        while parent[body] != body {
-            parent[body] = parent[parent[body]];
-            body = parent[body];
-        }
-        body
-    }
-    for row in rows {
-        if let Some(second) = row.second {
-            let (a, b) = (root(&mut parent, row.first), root(&mut parent, second));
-            parent[a.max(b)] = a.min(b);
-        }
-    }
-    let mut place = vec![None; bodies];
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (i, row) in rows.iter().enumerate() {
-        let root = root(&mut parent, row.first);
-        let at = *place[root].get_or_insert_with(|| {
-            groups.push(Vec::new());
-            groups.len() - 1
-        });
-        groups[at].push(i);
-    }
-    groups
 }

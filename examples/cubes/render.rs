@@ -35,9 +35,9 @@ pub struct Renderer {
 }
 
 /// Where the camera stands and what it looks at, in edges of a cube.
-const EYE: Vec3 = vec3(6.4, 4.6, 12.6);
-const AT: Vec3 = vec3(-0.3, 1.9, 0.0);
-const SUN: Vec3 = vec3(0.55, 0.75, 0.45);
+const EYE: Vec3 = vec3(7.4, 5.4, 13.6);
+const AT: Vec3 = vec3(0.25, 2.0, 0.0);
+const SUN: Vec3 = vec3(-0.52, 0.7, 0.55);
 
 impl Renderer {
     /// # Safety
@@ -128,7 +128,7 @@ impl Renderer {
             balls.push(1.15 * cube.half as f32);
         }
         // The floor is the top of a very large cube.
-        instances.extend([0.0, -60.0, 0.0, 60.0, 1.0, 0.0, 0.0, 0.0, 0.55, 0.54, 0.52]);
+        instances.extend([0.0, -60.0, 0.0, 60.0, 1.0, 0.0, 0.0, 0.0, 0.46, 0.45, 0.43]);
         let bytes: Vec<u8> = instances.iter().flat_map(|v| v.to_ne_bytes()).collect();
 
         let count = cubes.len() as i32;

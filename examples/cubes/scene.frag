@@ -12,7 +12,7 @@ uniform vec4 balls[64]; // the cubes as balls: centre and radius
 uniform int count; // of cubes; what comes after them is the floor
 out vec4 shown;
 
-const vec3 SKY = vec3(0.60, 0.71, 0.86);
+const vec3 SKY = vec3(0.52, 0.64, 0.84);
 const vec3 HORIZON = vec3(0.86, 0.89, 0.93);
 
 // How much of the sun is seen from here: a disc of 16 places in the map, each a smooth comparison.
@@ -65,7 +65,7 @@ void main() {
     float lit = facing > 0.0 ? sunlight(n) * facing : 0.0;
     vec3 sky = mix(vec3(0.30, 0.28, 0.27), SKY, 0.5 + 0.5 * n.y) * skylight(n);
     float shine = floor_here ? 0.0 : pow(max(dot(n, normalize(sun + to_eye)), 0.0), 40.0);
-    vec3 light = base * (0.85 * sky + 1.05 * vec3(1.0, 0.93, 0.82) * lit) + 0.12 * shine * lit;
+    vec3 light = base * (0.75 * sky + 1.36 * vec3(1.0, 0.92, 0.78) * lit) + 0.12 * shine * lit;
     if (floor_here) {
         light = mix(HORIZON * HORIZON, light, exp(-pow(distance(world, eye) / 38.0, 4.0)));
     }
