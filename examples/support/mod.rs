@@ -1,4 +1,5 @@
-//! What all examples share: flags, report, exit codes, progress, tables, plots and images. CPU only.
+//! What all examples share: flags, report, exit codes, progress, tables, plots and images; and a
+//! shader program for hosts that draw.
 //!
 //! `examples/NAME.rs` says `mod support;`, `examples/NAME/main.rs` says
 //! `#[path = "../support/mod.rs"] mod support;`, and both hand their work to [`main_with`]:
@@ -19,6 +20,7 @@ pub mod font;
 pub mod image;
 pub mod outcome;
 pub mod plot;
+pub mod program;
 pub mod progress;
 pub mod report;
 pub mod table;
@@ -28,6 +30,7 @@ pub use bars::{Bar, BarChart};
 pub use image::{write_rgb, write_rgba};
 pub use outcome::{Failure, Result, check_writable, main_with, run_from, say, write_file};
 pub use plot::ConvergencePlot;
+pub use program::program;
 pub use progress::Progress;
 pub use report::Report;
 pub use serde_json::json;

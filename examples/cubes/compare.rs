@@ -1,0 +1,78 @@
+//! All forms of the solve on one problem.
+
+use texla::Device;
+
+use crate::cpu;
+use crate::problem::Problem;
+use crate::solver::{self, Answer, BOUND};
+use crate::support::{Result, Table, json};
+
+/// One form's way with one problem.
+pub struct Form {
+    pub name: &'static str,
+    pub milliseconds: f64,
+    pub sweeps: Option<usize>,
+    /// The relative natural residual of the worst group, in 64 bits.
+    pub residual: f64,
+}
+
+/// The places of two forms in the list.
+pub const PAPERS_DENSE: usize = 0;
+pub const GROUPS: usize = 3;
+
+/// Solves the problem in all forms but the one that is already at hand.
+pub fn forms(device: &Device, problem: &Problem, groups: &[Vec<usize>], own: &Answer) -> Result<Vec<Form>> {
+    let of = |name, answer: &Answer| Form {
+        name,
+        milliseconds: answer.milliseconds,
+        sweeps: Some(answer.sweeps),
+        residual: cpu::residual(problem, groups, &answer.x),
+    };
+    let (x, milliseconds) = cpu::gauss_seidel(problem, groups, BOUND);
+    let x: Vec<f32> = x.iter().map(|x| *x as f32).collect();
+    let residual = cpu::residual(problem, groups, &x);
+    Ok(vec![
+        of("omega 0.1, 2n sweeps, one dense problem", &solver::papers_dense(device, problem)?),
+        of("omega 0.1, 2n sweeps, groups", &solver::papers_groups(device, problem)?),
+        of("to a residual, one dense problem", &solver::dense(device, problem)?),
+        of("to a residual, groups", own),
+        Form { name: "CPU in 64 bits, Gauss-Seidel, groups", milliseconds, sweeps: None, residual },
+    ])
+}
+
+/// The middle one of some values.
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// A table of what the forms have taken over all frames that were compared, and the same for the report.
+pub fn summary(compared: &[Vec<Form>]) -> (Table, serde_json::Value) {
+    let mut table =
+        Table::new(["form", "ms, median", "ms, most", "sweeps, most", "residual, median", "residual, worst"]);
+    let mut rows = Vec::new();
+    let names: Vec<&str> =
+        compared.first().map_or(Vec::new(), |forms| forms.iter().map(|f| f.name).collect());
+    for (k, name) in names.into_iter().enumerate() {
+        let all = || compared.iter().filter_map(|forms| forms.get(k));
+        let milliseconds = median(all().map(|form| form.milliseconds));
+        let longest = all().map(|form| form.milliseconds).fold(0.0, f64::max);
+        let sweeps = all().filter_map(|form| form.sweeps).max();
+        let residual = median(all().map(|form| form.residual));
+        let worst = all().map(|form| form.residual).fold(0.0, f64::max);
+        table.row([
+            name.to_owned(),
+            format!("{milliseconds:.1}"),
+            format!("{longest:.1}"),
+            sweeps.map_or("-".to_owned(), |sweeps| sweeps.to_string()),
+            format!("{residual:.1e}"),
+            format!("{worst:.1e}"),
+        ]);
+        rows.push(json!({
+            "form": name, "ms_median": milliseconds, "ms_most": longest, "sweeps_most": sweeps,
+            "residual_median": residual, "residual_worst": worst,
+        }));
+    }
+    (table, json!(rows))
+}

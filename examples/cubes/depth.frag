@@ -1,0 +1,2 @@
+// The shadow map: nothing but depth.
+void main() {}
