@@ -3,9 +3,11 @@
 mod fold;
 pub mod layout;
 mod texels;
+mod tiles;
 
 pub use fold::{fold_extent, max_folded_len};
 pub use layout::{Layout, Place};
+pub use tiles::TileGrid;
 
 use std::fmt;
 

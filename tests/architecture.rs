@@ -21,7 +21,8 @@ const EDGES: &[(&str, &[&str])] = &[
 ];
 
 /// Methods that only forward to an operation below them.
-const FORWARDS: &[(&str, &str)] = &[("data/vector.rs", "ops"), ("data/packed.rs", "ops")];
+const FORWARDS: &[(&str, &str)] =
+    &[("data/vector.rs", "ops"), ("data/packed.rs", "ops"), ("data/matrix.rs", "ops")];
 
 /// Where types of glow stand in signatures outside `gl`: what a host hands over or is handed.
 const GLOW_TYPES: &[(&str, &str)] = &[
@@ -30,6 +31,7 @@ const GLOW_TYPES: &[(&str, &str)] = &[
     ("data/vector.rs", "NativeTexture"),
     ("data/scalar.rs", "NativeTexture"),
     ("data/packed.rs", "NativeTexture"),
+    ("data/matrix.rs", "NativeTexture"),
 ];
 
 /// The unsafe functions of the public API outside `gl` and `headless`: each asks the caller for a promise.

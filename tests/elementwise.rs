@@ -3,12 +3,12 @@
 mod common;
 
 use common::bounds::{DIV_ULPS, ROUNDED_ULPS, SQRT_ULPS, assert_componentwise, product_bound, ulp_bound};
-use common::harness::{assert_padded, fitting, headless, lengths, on_both};
+use common::harness::{assert_matrix_padded, assert_padded, fitting, headless, lengths, on_both};
 use common::random::{any_bits, nonzero, wide_range};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use texla::gl::Api;
 use texla::ops::{self, Coefficient, Elements};
-use texla::{Device, Error, Result, Scalar, Shape, Vector};
+use texla::{Device, Error, Matrix, Result, Scalar, Shape, Vector};
 
 /// The coefficients of all cases: short binary fractions would hide roundings, and an interval around zero would hide
 /// padding lanes that are clamped.
@@ -107,6 +107,36 @@ fn table<T: Elements>() -> Vec<Case<T>> {
             |[x, y, z], _, _| x * y + z,
             Terms(2, |[x, y, z], _, _| x * y + z)
         ),
+        case!(
+            "madad",
+            |o, [x, y, z], _| ops::madad(o, x, y, z, z),
+            |[x, y, z], _, _| x + (y + z) * z,
+            Terms(3, |[x, y, z], _, _| x + (y + z) * z)
+        ),
+        case!(
+            "max_constant",
+            |o, [x, ..], [a, _]| ops::max_constant(o, x, a),
+            |[x, ..], a, _| x.max(a),
+            Exact
+        ),
+        case!(
+            "accumulate",
+            |o, [x, y, _], _| ops::copy(o, x).and_then(|()| ops::accumulate(o, y)),
+            |[x, y, _], _, _| x + y,
+            rounded()
+        ),
+        case!(
+            "accumulate_scaled",
+            |o, [x, y, _], [a, _]| ops::copy(o, x).and_then(|()| ops::accumulate_scaled(o, a, y)),
+            |[x, y, _], a, _| x + a * y,
+            Terms(2, |[x, y, _], a, _| x + a * y)
+        ),
+        case!(
+            "accumulate_product",
+            |o, [x, y, z], _| ops::copy(o, x).and_then(|()| ops::accumulate_product(o, y, z)),
+            |[x, y, z], _, _| x + y * z,
+            Terms(2, |[x, y, z], _, _| x + y * z)
+        ),
     ]
 }
 
@@ -154,6 +184,29 @@ fn every_operation_on_vectors_of_every_length() {
                     let (x, host) = (x.each_ref(), host.each_ref().map(Vec::as_slice));
                     check(&case, &mut out, x, host, coefficients, |o| o.read().unwrap());
                     assert_padded(&out, case.name);
+                }
+            }
+        }
+    });
+}
+
+/// In one texture and in several, all with the same table.
+#[test]
+fn every_operation_on_matrices() {
+    on_both(|dev| {
+        let (a, b) = (Scalar::new(dev, A).unwrap(), Scalar::new(dev, B).unwrap());
+        let device = [Coefficient::from(&a), Coefficient::from(&b)];
+        let given = [Coefficient::from(A), Coefficient::from(B)];
+        for (rows, cols) in [(0, 0), (0, 3), (1, 1), (2, 1), (1, 7), (5, 3), (9, 4), (50, 127), (300, 70)] {
+            let shape = Shape::new(rows, cols);
+            let host = operands(rows as u64, shape.len());
+            let x = host.each_ref().map(|h| Matrix::from_rows(dev, shape, h).unwrap());
+            let mut out = Matrix::zeros(dev, shape).unwrap();
+            for case in table::<Matrix>() {
+                for coefficients in [given, device] {
+                    let (x, host) = (x.each_ref(), host.each_ref().map(Vec::as_slice));
+                    check(&case, &mut out, x, host, coefficients, |o| o.read().unwrap());
+                    assert_matrix_padded(&out, case.name);
                 }
             }
         }
@@ -288,7 +341,10 @@ fn one_draw_each_and_nothing_read_back() {
         let x = upload(dev, &operands(1, 1009));
         let mut out = Vector::zeros(dev, 1009).unwrap();
         let given = [Coefficient::from(A), Coefficient::from(B)];
-        for case in table::<Vector>().iter().filter(|c| !["scale", "sqrt"].contains(&c.name)) {
+        for case in table::<Vector>()
+            .iter()
+            .filter(|c| !["scale", "sqrt"].contains(&c.name) && !c.name.starts_with("accumulate"))
+        {
             let before = dev.counters();
             (case.run)(&mut out, x.each_ref(), given).unwrap();
             let done = dev.counters().since(&before);

@@ -12,7 +12,9 @@ use texla::host::Triplets;
 use texla::kernel::{Accum, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{self, Accurate, Coefficient, Combine, Reduction, Window};
 use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Identity, Jacobi, Preconditioner, Stop};
-use texla::{BandedMatrix, Device, Layout, Packed, Scalar, Shape, SparseFormat, SparseMatrix, Vector};
+use texla::{
+    BandedMatrix, Device, Layout, Matrix, Packed, Scalar, Shape, SparseFormat, SparseMatrix, Vector,
+};
 
 /// The files below `glsl/`.
 fn files() -> BTreeSet<String> {
@@ -90,6 +92,17 @@ fn repack(dev: &Device) {
     for layout in [Layout::Folded, Layout::Block2x2, Layout::Single, Layout::Batch4] {
         assert_eq!(x.repack(layout).unwrap().read().unwrap(), [1.0; 15]);
     }
+}
+
+/// Every pair of orders between which elements move.
+fn dense(dev: &Device) {
+    let mut a = Matrix::identity(dev, 5).unwrap();
+    assert_eq!(a.diagonal().unwrap().read().unwrap(), [1.0; 5]);
+    let v = a.transposed().unwrap().to_vector().unwrap();
+    let block =
+        Matrix::from_vector_rows(&v, Shape::new(1, 25)).unwrap().block(0, 3, Shape::new(1, 4)).unwrap();
+    a.set_block(2, 1, &block).unwrap();
+    assert_eq!(a.row(2).unwrap().read().unwrap(), [0.0, 0.0, 0.0, 0.0, 1.0].map(|v: f32| v));
 }
 
 fn banded(dev: &Device) {
@@ -177,6 +190,7 @@ fn every_file_compiles_in_both_dialects() {
     drive(&["quad.vert", "elementwise/table.frag"], &elementwise);
     drive(&["reduce/window.frag"], &reductions);
     drive(&["repack/repack.frag"], &repack);
+    drive(&["dense/move.frag", "dense/identity.frag"], &dense);
     drive(&["points.frag"], &points);
     drive(&["banded/product.frag"], &banded);
     drive(&["banded/accurate.frag"], &banded_accurate);

@@ -47,11 +47,15 @@ vec4 kernel(ivec2 p) {
     return max(x_here(), y_here());
 #elif defined(OP_MIN)
     return min(x_here(), y_here());
+#elif defined(OP_MAX_CONSTANT)
+    return max(x_here(), vec4(A));
 #elif defined(OP_AXPY)
     return A * x_here() + y_here();
 #elif defined(OP_AXPBY)
     return A * x_here() + B * y_here();
 #elif defined(OP_MUL_ADD)
     return x_here() * y_here() + z_here();
+#elif defined(OP_MADAD)
+    return x_here() + (y_here() + z_here()) * w_here();
 #endif
 }

@@ -29,7 +29,7 @@ vec4 term(ivec2 q) {
 #elif defined(FIRST) && (defined(OP_MAX) || defined(OP_MIN))
     // Padding lanes are no elements.
     vec4 v = x_at(q);
-    int t = q.y * x_extent().x + q.x;
+    int t = q.x * tail.z + q.y * tail.w;
     int lanes = t < tail.x ? 4 : (t == tail.x ? tail.y : 0);
     return vec4(lanes > 0 ? v.x : IDENTITY, lanes > 1 ? v.y : IDENTITY, lanes > 2 ? v.z : IDENTITY,
                 lanes > 3 ? v.w : IDENTITY);
@@ -63,7 +63,12 @@ vec4 whole(ivec2 from) {
 #endif
 
 vec4 kernel(ivec2 p) {
+#if defined(PLACED)
+    // One texel of a texture that collects the results of several textures.
+    ivec2 from = (p - ivec2(place, 0)) * window;
+#else
     ivec2 from = p * window;
+#endif
     ivec2 to = min(from + window, source);
 #if !defined(WINDOW)
     vec4 total = cut(from, to);

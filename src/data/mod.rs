@@ -3,6 +3,7 @@
 mod banded;
 mod coefficients;
 mod gather;
+mod matrix;
 mod packed;
 mod pending;
 mod scalar;
@@ -10,6 +11,7 @@ mod sparse;
 mod vector;
 
 pub use banded::BandedMatrix;
+pub use matrix::{Matrix, Tile};
 pub use packed::Packed;
 pub use pending::PendingRead;
 pub use scalar::Scalar;

@@ -4,7 +4,7 @@ use super::pending::PendingRead;
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::Format;
-use crate::kernel::{Operand, PooledTexture, TargetOperand, View};
+use crate::kernel::{Operand, PooledTexture, Tail, TargetOperand, View};
 use crate::shape::Extent;
 
 /// A single 32-bit float in a 1x1 texture \[Krueger05\] 44.2.1: the result of a reduction, the coefficient of an
@@ -83,7 +83,7 @@ impl Scalar {
 
 impl Operand for Scalar {
     fn view(&self) -> View<'_> {
-        View { tail: [0, 1], ..View::whole(self.device(), self.texture.texture()) }
+        View { tail: Tail::folded(1, 1), ..View::whole(self.device(), self.texture.texture()) }
     }
 }
 

@@ -5,7 +5,7 @@ use super::pending::PendingRead;
 use crate::device::Device;
 use crate::error::{Error, Result, check_values};
 use crate::gl::{Format, Texture};
-use crate::kernel::{Operand, PooledTexture, TargetOperand, View};
+use crate::kernel::{Operand, PooledTexture, Tail, TargetOperand, View};
 use crate::shape::{Extent, Layout, Shape, fold_extent};
 
 /// A column vector of 32-bit floats, folded into a nearly square RGBA texture with four consecutive elements in each
@@ -240,7 +240,7 @@ impl Vector {
 
 impl Operand for Vector {
     fn view(&self) -> View<'_> {
-        let tail = [(self.length / 4) as i32, (self.length % 4) as i32];
+        let tail = Tail::folded(self.length, self.extent().width);
         View { tail, ..View::whole(self.device(), self.gl_texture()) }
     }
 }

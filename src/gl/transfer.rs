@@ -38,16 +38,28 @@ impl Gl {
 
     /// Reads the whole texture; waits until the device has finished it.
     pub fn read(&self, texture: &Texture, what: &'static str) -> Result<Vec<f32>> {
-        let Extent { width, height } = texture.extent();
-        let mut out = vec![0.0f32; texture.extent().area() as usize * 4];
+        self.read_region(texture, [0, 0], texture.extent(), what)
+    }
+
+    /// Reads the rectangle of this extent at `[x, y]`, which lies within the texture; waits as [`read`](Self::read).
+    pub fn read_region(
+        &self,
+        texture: &Texture,
+        [x, y]: [u32; 2],
+        extent: Extent,
+        what: &'static str,
+    ) -> Result<Vec<f32>> {
+        let Extent { width, height } = extent;
+        let mut out = vec![0.0f32; extent.area() as usize * 4];
         self.bind_for_read(texture, what)?;
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut out);
         let length = bytes.len() as u64;
-        // SAFETY: the context is current inside a scope, pack state is neutral, and RGBA floats of the whole extent
-        // fill the slice exactly.
+        // SAFETY: the context is current inside a scope, pack state is neutral, and RGBA floats of the extent fill the
+        // slice exactly.
         unsafe {
             let data = PixelPackData::Slice(Some(bytes));
-            self.raw.read_pixels(0, 0, width as i32, height as i32, glow::RGBA, glow::FLOAT, data);
+            let (x, y, w, h) = (x as i32, y as i32, width as i32, height as i32);
+            self.raw.read_pixels(x, y, w, h, glow::RGBA, glow::FLOAT, data);
         }
         self.ledger.count(|c| {
             c.readbacks += 1;

@@ -63,6 +63,8 @@ pub(crate) struct KernelSpec {
 pub(crate) enum Fold {
     /// The same extent, with a power-of-two width: the texel under the fragment.
     Same,
+    /// The same extent, with any other width.
+    SameOfAnyWidth,
     /// A single texel.
     Single,
     /// Another extent, with a power-of-two width: shift and mask.
@@ -165,7 +167,7 @@ impl KernelSpec {
         }
         all.push(("texla_inverse".into(), UniformKind::Vec2));
         all.push(("texla_width".into(), UniformKind::Int));
-        all.push(("texla_tail".into(), UniformKind::IVec2));
+        all.push(("texla_tail".into(), UniformKind::IVec4));
         all.push(("texla_zero".into(), UniformKind::Int));
         all.extend(self.params.iter().map(|p| (p.name.to_owned(), p.kind.0)));
         all
@@ -205,7 +207,7 @@ impl KernelSpec {
                      point(gl_VertexID, texel, texla_value);\n"
                     .to_owned();
                 if *mask {
-                    text.push_str("    int t = texel_index(texel);\n");
+                    text.push_str(&format!("    int t = {};\n", position_in_tail("texel")));
                     text.push_str(&masked("texla_value"));
                 }
                 text + "    gl_Position = vec4((2.0 * vec2(texel) + 1.0) * texla_inverse - 1.0, 0.0, 1.0);\n    \
@@ -224,7 +226,7 @@ impl KernelSpec {
                     }
                 }
                 if *mask {
-                    text.push_str("    int t = texel_index(p);\n");
+                    text.push_str(&format!("    int t = {};\n", position_in_tail("p")));
                     names.iter().for_each(|name| text.push_str(&masked(name)));
                 }
                 for (i, name) in names.iter().enumerate() {
@@ -236,7 +238,12 @@ impl KernelSpec {
     }
 }
 
-/// Lanes past the end stay zero, whatever the kernel says; `t` is the texel's number.
+/// Where a texel lies in the order in which lanes come to an end.
+fn position_in_tail(texel: &str) -> String {
+    format!("{texel}.x * texla_tail.z + {texel}.y * texla_tail.w")
+}
+
+/// Lanes past the end stay zero, whatever the kernel says; `t` is the texel's position.
 fn masked(name: &str) -> String {
     format!(
         "    if (t >= texla_tail.x) {{\n        int lanes = t == texla_tail.x ? texla_tail.y : 0;\n        \
@@ -253,17 +260,17 @@ fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
     let x = &input.name;
     let (texel, value) = if input.unsigned { ("uvec4", "uint") } else { ("vec4", "float") };
     let position = match fold {
-        Fold::General => format!("ivec2(t % texla_fold_{x}.x, t / texla_fold_{x}.x)"),
+        Fold::General | Fold::SameOfAnyWidth => format!("ivec2(t % texla_fold_{x}.x, t / texla_fold_{x}.x)"),
         _ => format!("ivec2(t & texla_fold_{x}.x, t >> texla_fold_{x}.y)"),
     };
     let here = match fold {
-        Fold::Same => format!("{x}_at(p)"),
+        Fold::Same | Fold::SameOfAnyWidth => format!("{x}_at(p)"),
         Fold::Single => format!("{x}_at(ivec2(0))"),
         Fold::PowerOfTwo | Fold::General => format!("{x}_texel(texel_index(p))"),
     };
     // The fragment's position is at hand as floats; only fragment stages have one.
     let own = match fold {
-        Fold::Same if fragment => format!(
+        Fold::Same | Fold::SameOfAnyWidth if fragment => format!(
             "#if TEXLA_COMPUTED_COORDINATES\n{texel} {x}_here() {{ \
              return textureLod(texla_in_{x}, gl_FragCoord.xy * texla_inverse_{x}, 0.0); }}\n#else\n\
              {texel} {x}_here() {{ return {x}(ivec2(gl_FragCoord.xy)); }}\n#endif\n"
@@ -277,7 +284,7 @@ fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
          return {x}_texel(clamp(t, 0, e.x * e.y - 1));\n}}\n"
     );
     let shifted = match fold {
-        Fold::General => clamped,
+        Fold::General | Fold::SameOfAnyWidth => clamped,
         _ => format!(
             "#if TEXLA_COMPUTED_COORDINATES\n{texel} {x}_shifted(int t) {{ return {x}_texel(t); }}\n#else\n\
              {clamped}#endif\n"

@@ -24,5 +24,5 @@ pub use predicate::{Condition, Mask};
 pub use user::Kernel;
 
 pub(crate) use accessors::{InputSpec, KernelSpec, StageSpec};
-pub(crate) use pass::Compiled;
+pub(crate) use pass::{Compiled, Tail};
 pub(crate) use pool::{Pool, PooledTexture};

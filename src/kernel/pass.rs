@@ -20,19 +20,51 @@ pub struct View<'a> {
     pub(crate) texture: &'a Texture,
     pub(crate) device: &'a Device,
     pub(crate) extent: Extent,
-    /// Texel of the first padding lane and the lanes in use there.
-    pub(crate) tail: [i32; 2],
+    pub(crate) tail: Tail,
+    /// Textures that the data is spread over, of which this is one. A kernel of a user's takes data in one alone.
+    pub(crate) tiles: usize,
+}
+
+/// Where the padding lanes of a texture begin: texel `p` is at position `p . steps`, texels before `first` have four
+/// lanes in use, the one there has `lanes`, later ones have none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tail {
+    first: usize,
+    lanes: usize,
+    steps: [i32; 2],
+}
+
+impl Tail {
+    /// No padding.
+    pub const NONE: Tail = Tail { first: i32::MAX as usize, lanes: 0, steps: [0, 0] };
+
+    /// Of `len` elements, folded into rows of `width` texels.
+    pub fn folded(len: usize, width: u32) -> Self {
+        Tail { first: len / 4, lanes: len % 4, steps: [1, width as i32] }
+    }
+
+    /// Of columns with `rows` elements each.
+    pub fn columns(rows: usize) -> Self {
+        Tail { first: rows / 4, lanes: rows % 4, steps: [0, 1] }
+    }
+
+    /// As shaders are told: first, lanes, steps.
+    pub fn uniform(self) -> UniformValue {
+        // Positions are those of texels, which fit.
+        let int = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
+        UniformValue::IVec4([int(self.first), int(self.lanes), self.steps[0], self.steps[1]])
+    }
 }
 
 impl<'a> View<'a> {
     /// All of a texture, without padding.
     pub(crate) fn whole(device: &'a Device, texture: &'a Texture) -> Self {
-        View { texture, device, extent: texture.extent(), tail: [i32::MAX, 0] }
+        View { texture, device, extent: texture.extent(), tail: Tail::NONE, tiles: 1 }
     }
 
     /// The lower left part of a texture.
     pub(crate) fn part(device: &'a Device, texture: &'a Texture, extent: Extent) -> Self {
-        View { texture, device, extent, tail: [i32::MAX, 0] }
+        View { texture, device, extent, tail: Tail::NONE, tiles: 1 }
     }
 
     /// The extent in texels.
@@ -170,8 +202,23 @@ impl<'a> Pass<'a> {
             if !view.device.gl().same(&self.kernel.gl) {
                 return Err(Error::WrongDevice { op: spec.name.clone(), operand: input.name.clone() });
             }
+            self.check_tiles(view, &input.name)?;
         }
         Ok(())
+    }
+
+    /// A kernel sees one texture of each operand.
+    fn check_tiles(&self, view: &View<'_>, operand: &str) -> Result<()> {
+        if view.tiles == 1 {
+            return Ok(());
+        }
+        Err(Error::Unsupported {
+            what: format!("kernel `{}`", self.kernel.spec.name),
+            why: format!(
+                "`{operand}` lies in {} textures, past the texture size of the device; expected one",
+                view.tiles
+            ),
+        })
     }
 
     /// What can be wrong with the targets, and with both together.
@@ -188,6 +235,9 @@ impl<'a> Pass<'a> {
         }
         if self.targets.iter().any(|t| !t.device.gl().same(&self.kernel.gl)) {
             return Err(Error::WrongDevice { op: name(), operand: "target".into() });
+        }
+        for target in &self.targets {
+            self.check_tiles(target, "target")?;
         }
         for (input, spec_input) in self.inputs.iter().zip(&spec.inputs) {
             if self.targets.iter().any(|t| t.texture.raw() == input.texture.raw()) {
@@ -276,6 +326,7 @@ impl<'a> Pass<'a> {
         match input.extent {
             e if e == target && e.width.is_power_of_two() => Fold::Same,
             e if e == one => Fold::Single,
+            e if e == target => Fold::SameOfAnyWidth,
             e if e.width.is_power_of_two() => Fold::PowerOfTwo,
             _ => Fold::General,
         }
@@ -291,14 +342,14 @@ impl<'a> Pass<'a> {
             let width = input.extent.width;
             uniforms.push(inverse(input.texture.extent()));
             uniforms.push(UniformValue::IVec2(match fold {
-                Fold::General => [width as i32, 0],
+                Fold::General | Fold::SameOfAnyWidth => [width as i32, 0],
                 _ => [width as i32 - 1, width.trailing_zeros() as i32],
             }));
         }
         // Points are placed in the whole texture: the viewport of a points draw is that of the framebuffer.
         uniforms.push(inverse(target.map_or(extent, |t| t.texture.extent())));
         uniforms.push(UniformValue::Int(extent.width as i32));
-        uniforms.push(UniformValue::IVec2(target.map_or([i32::MAX, 0], |t| t.tail)));
+        uniforms.push(target.map_or(Tail::NONE, |t| t.tail).uniform());
         uniforms.push(UniformValue::Int(0));
         uniforms.extend(self.params.iter().cloned());
         Ok(Prepared { program, uniforms })

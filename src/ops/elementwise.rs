@@ -2,14 +2,14 @@
 //! stays zero by itself. The expressions stand in `glsl/elementwise/table.frag`.
 
 use super::check_shape;
-use crate::data::{Scalar, Vector};
+use crate::data::{Matrix, Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{UniformValue, glsl};
 use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, TargetOperand, View};
 use crate::shape::Shape;
 
-/// Data that the element-wise operations work on: [`Vector`] and [`Scalar`].
+/// Data that the element-wise operations and the reductions work on: [`Vector`], [`Matrix`] and [`Scalar`].
 pub trait Elements: TargetOperand {
     /// Rows and columns.
     fn shape(&self) -> Shape;
@@ -20,6 +20,11 @@ pub trait Elements: TargetOperand {
     fn like(&self) -> Result<Self>
     where
         Self: Sized;
+    /// The textures that hold the elements, as kernels see them: the same number for equal shapes.
+    #[doc(hidden)]
+    fn parts(&self) -> Vec<View<'_>> {
+        vec![self.view()]
+    }
 }
 
 impl Elements for Vector {
@@ -33,6 +38,24 @@ impl Elements for Vector {
 
     fn like(&self) -> Result<Self> {
         Vector::uninit(Vector::device(self), self.len())
+    }
+}
+
+impl Elements for Matrix {
+    fn shape(&self) -> Shape {
+        Matrix::shape(self)
+    }
+
+    fn device(&self) -> &Device {
+        Matrix::device(self)
+    }
+
+    fn like(&self) -> Result<Self> {
+        Matrix::uninit(Matrix::device(self), Matrix::shape(self))
+    }
+
+    fn parts(&self) -> Vec<View<'_>> {
+        self.tiles().map(|tile| tile.part()).collect()
     }
 }
 
@@ -105,11 +128,13 @@ const DIV: Row = filling("div", "OP_DIV", 2, 0);
 const DIV_OR_ZERO: Row = row("div_or_zero", "OP_DIV_OR_ZERO", 2, 0);
 const MAX: Row = row("max", "OP_MAX", 2, 0);
 const MIN: Row = row("min", "OP_MIN", 2, 0);
+const MAX_CONSTANT: Row = filling("max_constant", "OP_MAX_CONSTANT", 1, 1);
 const AXPY: Row = row("axpy", "OP_AXPY", 2, 1);
 const AXPBY: Row = row("axpby", "OP_AXPBY", 2, 2);
 const MUL_ADD: Row = row("mul_add", "OP_MUL_ADD", 3, 0);
+const MADAD: Row = row("madad", "OP_MADAD", 4, 0);
 
-const INPUTS: [&str; 3] = ["x", "y", "z"];
+const INPUTS: [&str; 4] = ["x", "y", "z", "w"];
 const COEFFICIENTS: [(&str, &str); 2] = [("a", "alpha"), ("b", "beta")];
 
 /// The one executor of the family.
@@ -142,6 +167,8 @@ fn run<T: Elements>(row: &Row, out: &mut T, inputs: &[&T], coefficients: &[Coeff
     // sampler's clamping makes of it.
     let extent = out.view().extent;
     let folds_differ = inputs.iter().any(|input| input.view().extent != extent);
+    let targets = out.parts();
+    let inputs: Vec<_> = inputs.iter().map(|input| input.parts()).collect();
     // And zero times a coefficient is zero only if that is finite, which no one has checked of one on the device.
     let masked = row.fills_padding || folds_differ || !on_device.is_empty();
     if masked {
@@ -164,10 +191,13 @@ fn run<T: Elements>(row: &Row, out: &mut T, inputs: &[&T], coefficients: &[Coeff
         if masked { spec.masked() } else { spec }
     })?;
     debug_assert_eq!((inputs.len(), coefficients.len()), (row.inputs, row.coefficients));
-    let views: Vec<View<'_>> =
-        inputs.iter().map(|i| i.view()).chain(on_device.iter().map(|(_, s)| s.view())).collect();
-    let values = given.iter().map(|(_, v)| UniformValue::Float(*v)).collect();
-    device.execute(&Pass::new(&kernel, vec![out.target()], views).params(values))
+    for (k, target) in targets.into_iter().enumerate() {
+        let parts = inputs.iter().filter_map(|parts| parts.get(k).copied());
+        let views = parts.chain(on_device.iter().map(|(_, s)| s.view())).collect();
+        let values = given.iter().map(|(_, v)| UniformValue::Float(*v)).collect();
+        device.execute(&Pass::new(&kernel, vec![target], views).params(values))?;
+    }
+    Ok(())
 }
 
 /// Runs an operation whose output replaces one of its inputs: into a pooled texture, which then changes places.
@@ -358,4 +388,73 @@ pub fn axpby<'a, T: Elements>(
 /// *Shapes*: equal. *Cost*: 1 draw, 3 fetches a texel. *Errors*: [`Error::ShapeMismatch`].
 pub fn mul_add<T: Elements>(out: &mut T, x: &T, y: &T, z: &T) -> Result<()> {
     run(&MUL_ADD, out, &[x, y, z], &[])
+}
+
+/// `out_i = max(x_i, a)`: the matrix class's `max(a, ref)`.
+///
+/// *Shapes*: equal. *Cost*: 1 draw, 1 fetch a texel. *Errors*: [`Error::ShapeMismatch`], [`Error::Parameter`].
+/// *Source*: \[Moravanszky03\] 3.5.
+pub fn max_constant<'a, T: Elements>(out: &mut T, x: &T, a: impl Into<Coefficient<'a>>) -> Result<()> {
+    run(&MAX_CONSTANT, out, &[x], &[a.into()])
+}
+
+/// `x_i = x_i + y_i`, in place: the result's texture is another one from the pool.
+///
+/// The paper accumulates by additive blending into the target; drawing to another texture gives the same sums, needs no
+/// float blending, and is two to three times as fast (`benches/RESULTS.md`).
+///
+/// *Shapes*: equal. *Cost*: 1 draw, 2 fetches a texel. *Errors*: [`Error::ShapeMismatch`]. *Source*:
+/// \[Moravanszky03\] 3.2, 3.5 (`add(b)`).
+///
+/// ```
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// use texla::{Vector, ops};
+/// let (mut x, y) = (Vector::from_slice(dev, &[1.0, 2.0])?, Vector::from_slice(dev, &[10.0, 20.0])?);
+/// ops::accumulate(&mut x, &y)?;
+/// assert_eq!(x.read()?, [11.0, 22.0]);
+/// ops::accumulate_scaled(&mut x, -1.0, &y)?;
+/// assert_eq!(x.read()?, [1.0, 2.0]);
+/// ops::accumulate_product(&mut x, &y, &y)?;
+/// assert_eq!(x.read()?, [101.0, 402.0]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn accumulate<T: Elements>(x: &mut T, y: &T) -> Result<()> {
+    in_place(x, |out, x| run(&ADD, out, &[x, y], &[]))
+}
+
+/// `x_i = a y_i + x_i`, in place as [`accumulate`]: the paper's `mad(b, c)`.
+///
+/// *Shapes*: equal. *Cost*: 1 draw, 2 fetches a texel. *Errors*: [`Error::ShapeMismatch`], [`Error::Parameter`].
+/// *Source*: \[Moravanszky03\] 3.5. Its `mad(a, b, c)`, which does not accumulate, is [`axpy`].
+pub fn accumulate_scaled<'a, T: Elements>(x: &mut T, a: impl Into<Coefficient<'a>>, y: &T) -> Result<()> {
+    let a = a.into();
+    in_place(x, |out, x| run(&AXPY, out, &[y, x], &[a]))
+}
+
+/// `x_i = y_i z_i + x_i`, in place as [`accumulate`]: the paper's `mad(a, b)`.
+///
+/// *Shapes*: equal. *Cost*: 1 draw, 3 fetches a texel. *Errors*: [`Error::ShapeMismatch`]. *Source*:
+/// \[Moravanszky03\] 3.5. [`mul_add`] does not accumulate.
+pub fn accumulate_product<T: Elements>(x: &mut T, y: &T, z: &T) -> Result<()> {
+    in_place(x, |out, x| run(&MUL_ADD, out, &[y, z, x], &[]))
+}
+
+/// `out_i = x_i + (y_i + z_i) w_i`: the step of a projected Jacobi sweep.
+///
+/// *Shapes*: equal. *Cost*: 1 draw, 4 fetches a texel. *Errors*: [`Error::ShapeMismatch`]. *Source*:
+/// \[Moravanszky03\] 3.5 (`madad`), 4.2.
+///
+/// ```
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// use texla::{Matrix, Shape, ops};
+/// let of = |v: f32| Matrix::filled(dev, Shape::new(1, 2), v);
+/// let mut out = Matrix::zeros(dev, Shape::new(1, 2))?;
+/// ops::madad(&mut out, &of(1.0)?, &of(2.0)?, &of(3.0)?, &of(4.0)?)?;
+/// assert_eq!(out.read()?, [21.0, 21.0]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn madad<T: Elements>(out: &mut T, x: &T, y: &T, z: &T, w: &T) -> Result<()> {
+    run(&MADAD, out, &[x, y, z, w], &[])
 }

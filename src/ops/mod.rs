@@ -1,6 +1,7 @@
 //! Layer 4: operations. Each is a shape check, a pure plan, and passes; the output comes first.
 
 mod banded;
+mod dense;
 mod elementwise;
 mod product;
 pub mod reduce;
@@ -8,16 +9,23 @@ mod repack;
 mod sparse;
 
 pub use banded::{banded_accurate, banded_product, banded_product_transposed};
+pub use dense::transpose;
 pub use elementwise::{
-    Coefficient, Elements, abs, add, add_constant, axpby, axpy, clamp, copy, div, div_or_zero, fill, max,
-    min, mul, mul_add, neg, reciprocal, scale, scaled, sqrt, sub,
+    Coefficient, Elements, abs, accumulate, accumulate_product, accumulate_scaled, add, add_constant, axpby,
+    axpy, clamp, copy, div, div_or_zero, fill, madad, max, max_constant, min, mul, mul_add, neg, reciprocal,
+    scale, scaled, sqrt, sub,
 };
 pub use product::{Accurate, Combine};
 pub use reduce::{
-    ReducePlan, Reduction, Window, Windows, dot, max_abs, max_element, min_element, norm2, reduce_into, sum,
+    ReducePlan, Reduction, Window, Windows, dot, max_abs, max_element, min_element, norm_squared, norm2,
+    reduce_into, sum,
 };
 pub use repack::{repack, repack_to_vector, repack_vector};
 pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};
+
+pub(crate) use dense::{
+    block, column, diagonal, fill_identity, matrix_from_vector, matrix_to_vector, row, set_block,
+};
 
 use crate::error::{Error, Result};
 use crate::shape::Shape;

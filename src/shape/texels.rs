@@ -39,6 +39,19 @@ impl Layout {
             texels.iter_mut().zip(values).for_each(|(lane, &value)| *lane = value);
             return Ok(texels);
         }
+        if self == Self::Column4 {
+            // The layout of dense matrices, without a search for each lane.
+            let width = extent.width as usize;
+            for (rows, texels) in
+                values.chunks((4 * shape.cols).max(1)).zip(texels.chunks_mut((4 * width).max(1)))
+            {
+                for (channel, row) in rows.chunks(shape.cols.max(1)).enumerate() {
+                    let lanes = texels.iter_mut().skip(channel).step_by(4);
+                    lanes.zip(row).for_each(|(lane, &value)| *lane = value);
+                }
+            }
+            return Ok(texels);
+        }
         for (row, line) in values.chunks(shape.cols.max(1)).enumerate() {
             for (col, &value) in line.iter().enumerate() {
                 let lane = self.lane(shape, extent, row, col).and_then(|lane| texels.get_mut(lane));
@@ -74,6 +87,15 @@ impl Layout {
             return Ok(Vec::new()); // before counting the rows of a matrix without columns
         }
         let mut values = Vec::with_capacity(shape.len()); // at most the texels' own number
+        if self == Self::Column4 {
+            for (row, texels) in (0..shape.rows).map(|row| {
+                let line = 4 * extent.width as usize;
+                (row, texels.get(line * (row / 4)..).unwrap_or_default())
+            }) {
+                values.extend(texels.iter().skip(row % 4).step_by(4).take(shape.cols));
+            }
+            return Ok(values);
+        }
         for row in 0..shape.rows {
             for col in 0..shape.cols {
                 let lane = self.lane(shape, extent, row, col).and_then(|lane| texels.get(lane));

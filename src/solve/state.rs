@@ -61,6 +61,7 @@ impl Bounds {
 }
 
 const PAIR: fn(&'static str) -> Field = |name| Field { name, kind: <[i32; 2]>::KIND };
+const TAIL: Field = Field { name: "tail", kind: <[i32; 4]>::KIND };
 const FLOAT: fn(&'static str) -> Field = |name| Field { name, kind: f32::KIND };
 
 /// Which inner products [`Steps::dots`] sums.
@@ -148,7 +149,7 @@ impl Steps {
         };
         let middle = |window: &str| {
             self.kernel(&format!("dots middle {window}"), || {
-                let fields = [PAIR("window"), PAIR("source"), PAIR("tail")];
+                let fields = [PAIR("window"), PAIR("source"), TAIL];
                 let spec = KernelSpec::fragment(glsl!("reduce/window.frag"), &["x"], &fields, &["out"]);
                 spec.with("#define OP_SUM 1").with(window)
             })
@@ -173,7 +174,7 @@ impl Steps {
                     Pass::new(&kernel, vec![view], vec![from]).params(vec![
                         window,
                         source,
-                        UniformValue::IVec2([0, 0]),
+                        UniformValue::IVec4([0; 4]),
                     ])
                 }
             };

@@ -94,3 +94,16 @@ pub fn assert_padded(vector: &texla::Vector, what: &str) {
         panic!("{what}: padding lane {lane} of {vector:?} is {value}");
     }
 }
+
+/// Fails unless the padding lanes of a matrix are zero: those past the last row of each tile.
+#[track_caller]
+pub fn assert_matrix_padded(matrix: &texla::Matrix, what: &str) {
+    for (tile, texels) in matrix.tiles().zip(matrix.read_texels().unwrap()) {
+        let width = tile.extent().width as usize;
+        for (lane, value) in texels.iter().enumerate() {
+            let row = 4 * (lane / 4 / width) + lane % 4;
+            let padding = row >= tile.shape.rows || tile.shape.is_empty();
+            assert!(!padding || *value == 0.0, "{what}: padding lane {lane} of {matrix:?} is {value}");
+        }
+    }
+}

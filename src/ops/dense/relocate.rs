@@ -1,0 +1,301 @@
+//! Elements from one place to another: blocks, transposition, vectors to matrices and back. One kernel, which draws a
+//! target from all the tiles that hold a part of it.
+
+use std::ops::Range;
+
+use crate::data::{Matrix, Tile, Vector};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::gl::{Format, UniformValue, glsl};
+use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, PooledTexture, View};
+use crate::ops::check_shape;
+use crate::shape::Shape;
+
+/// How elements lie in a texture.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// In 4x1 columns.
+    Tile,
+    /// Folded, row by row with this many columns.
+    Folded { cols: usize },
+    /// Folded, element k being (k, k).
+    Diagonal,
+}
+
+impl Order {
+    fn cols(self) -> i32 {
+        match self {
+            // At most the number of elements, which 32 bits hold.
+            Order::Folded { cols } => i32::try_from(cols).unwrap_or(i32::MAX).max(1),
+            Order::Tile | Order::Diagonal => 1,
+        }
+    }
+}
+
+/// A texture with a part of a matrix: which rows and columns, and how they lie.
+struct Part<'a> {
+    view: View<'a>,
+    order: Order,
+    rows: Range<usize>,
+    cols: Range<usize>,
+}
+
+impl<'a> Part<'a> {
+    fn tile(tile: &Tile<'a>) -> Self {
+        let (rows, cols) = tile.ranges();
+        Part { view: tile.part(), order: Order::Tile, rows, cols }
+    }
+
+    /// A whole matrix of `shape`, row by row in a vector.
+    fn folded(view: View<'a>, shape: Shape) -> Self {
+        let order = Order::Folded { cols: shape.cols };
+        Part { view, order, rows: 0..shape.rows, cols: 0..shape.cols }
+    }
+}
+
+/// Which element of the source becomes the target's (i, j): (i, j) + offset, or (j, i) + offset.
+#[derive(Clone, Copy, Default)]
+struct Origin {
+    transposed: bool,
+    offset: (usize, usize),
+}
+
+/// A source that meets the target: in a window of the target's elements, the shift to the source's.
+struct Piece<'a> {
+    view: View<'a>,
+    order: Order,
+    window: [i64; 4],
+    shift: [i64; 2],
+}
+
+/// Where a target and a source meet; nowhere if `None`.
+fn meet<'a>(target: &Part<'_>, source: &Part<'a>, origin: Origin) -> Option<Piece<'a>> {
+    let start = |range: &Range<usize>| range.start as i64;
+    // The target's range along one axis, counted from the part's own begin, that the source's range covers.
+    let overlap = |to: &Range<usize>, from: &Range<usize>, offset: usize| {
+        let shift = start(to) + offset as i64 - start(from);
+        let (begin, end) = ((-shift).max(0), (from.len() as i64 - shift).min(to.len() as i64));
+        (begin < end).then_some((begin, end, shift))
+    };
+    let (row_offset, col_offset) = origin.offset;
+    let (from_rows, from_cols) = (&source.rows, &source.cols);
+    let (rows, cols) =
+        if origin.transposed { (&target.cols, &target.rows) } else { (&target.rows, &target.cols) };
+    let (row_begin, row_end, row_shift) = overlap(rows, from_rows, row_offset)?;
+    let (col_begin, col_end, col_shift) = overlap(cols, from_cols, col_offset)?;
+    let window = if origin.transposed {
+        [col_begin, row_begin, col_end, row_end]
+    } else {
+        [row_begin, col_begin, row_end, col_end]
+    };
+    Some(Piece { view: source.view, order: source.order, window, shift: [row_shift, col_shift] })
+}
+
+/// Draws the target from every source that meets it; elsewhere it holds what `kept` does, or zero.
+fn assemble(target: &Part<'_>, kept: Option<View<'_>>, sources: &[Part<'_>], origin: Origin) -> Result<()> {
+    let device = target.view.device;
+    let pieces: Vec<_> = sources.iter().filter_map(|source| meet(target, source, origin)).collect();
+    let Some((last, before)) = pieces.split_last() else {
+        return device.gl().clear(target.view.texture, [0.0; 4], "Matrix");
+    };
+    let mut partial: Option<PooledTexture> = None;
+    let onto = |texture: &Option<PooledTexture>, target: View<'_>, piece: &Piece<'_>, order: Order| {
+        let kept = texture.as_ref().map(|t| View::whole(device, t.texture())).or(kept);
+        draw(device, target, order, kept, piece, origin.transposed)
+    };
+    for piece in before {
+        let next = device.texture(target.view.extent, Format::Rgba32F, "Matrix")?;
+        onto(&partial, View::whole(device, next.texture()), piece, target.order)?;
+        partial = Some(next);
+    }
+    onto(&partial, target.view, last, target.order)
+}
+
+fn draw(
+    device: &Device,
+    target: View<'_>,
+    order: Order,
+    kept: Option<View<'_>>,
+    piece: &Piece<'_>,
+    transposed: bool,
+) -> Result<()> {
+    let flag = |on: bool| u8::from(on);
+    let folded = |order| flag(matches!(order, Order::Folded { .. }));
+    let defines = format!(
+        "#define TARGET_FOLDED {}\n#define TARGET_DIAGONAL {}\n#define SOURCE_FOLDED {}\n#define TRANSPOSED {}\n\
+         #define KEEP {}",
+        folded(order),
+        flag(order == Order::Diagonal),
+        folded(piece.order),
+        flag(transposed),
+        flag(kept.is_some()),
+    );
+    let kernel = device.kernel(&format!("move {defines}"), || {
+        let int = |name| Field { name, kind: i32::KIND };
+        let fields = [
+            int("target_cols"),
+            int("source_cols"),
+            Field { name: "window", kind: <[i32; 4]>::KIND },
+            Field { name: "shift", kind: <[i32; 2]>::KIND },
+        ];
+        let inputs: &[&str] = if kept.is_some() { &["x", "kept"] } else { &["x"] };
+        KernelSpec::fragment(glsl!("dense/move.frag"), inputs, &fields, &["out"]).with(&defines)
+    })?;
+    let mut inputs = vec![piece.view];
+    inputs.extend(kept);
+    // Rows and columns are below 2^31, and so are their differences.
+    let params = vec![
+        UniformValue::Int(order.cols()),
+        UniformValue::Int(piece.order.cols()),
+        UniformValue::IVec4(piece.window.map(|v| v as i32)),
+        UniformValue::IVec2(piece.shift.map(|v| v as i32)),
+    ];
+    device.execute(&Pass::new(&kernel, vec![target], inputs).params(params))
+}
+
+fn parts(a: &Matrix) -> Vec<Part<'_>> {
+    a.tiles().map(|tile| Part::tile(&tile)).collect()
+}
+
+/// Draws all of a matrix from sources.
+fn fill_from(out: &mut Matrix, sources: &[Part<'_>], origin: Origin) -> Result<()> {
+    let device = out.device().clone();
+    let _scope = device.scope()?;
+    out.tiles().try_for_each(|tile| assemble(&Part::tile(&tile), None, sources, origin))
+}
+
+/// `out = Aᵀ`.
+///
+/// *Shapes*: `A` n x m, `out` m x n. *Cost*: 1 draw a tile, and one more for each further tile of `A` that it meets;
+/// 4 fetches a texel. *Errors*: [`Error::ShapeMismatch`], [`Error::WrongDevice`]. *Source*: \[Moravanszky03\] 3.4.
+///
+/// ```
+/// use texla::{Matrix, Shape, ops};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let a = Matrix::from_rows(dev, Shape::new(2, 3), &[1., 2., 3., 4., 5., 6.])?;
+/// let mut t = Matrix::zeros(dev, Shape::new(3, 2))?;
+/// ops::transpose(&mut t, &a)?;
+/// assert_eq!(t.read()?, [1., 4., 2., 5., 3., 6.]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn transpose(out: &mut Matrix, a: &Matrix) -> Result<()> {
+    check_shape("transpose", "out", out.shape(), a.shape().transposed())?;
+    fill_from(out, &parts(a), Origin { transposed: true, ..Origin::default() })
+}
+
+/// Refuses a block that leaves its matrix.
+fn check_block(op: &'static str, whole: Shape, row: usize, col: usize, block: Shape) -> Result<()> {
+    let left = Shape::new(whole.rows.saturating_sub(row), whole.cols.saturating_sub(col));
+    let fits = row <= whole.rows && col <= whole.cols && block.rows <= left.rows && block.cols <= left.cols;
+    // What could stand there at most, which an empty block past the end cannot.
+    let expected = left;
+    if fits { Ok(()) } else { Err(Error::ShapeMismatch { op, operand: "block", found: block, expected }) }
+}
+
+pub(crate) fn block(a: &Matrix, row: usize, col: usize, shape: Shape) -> Result<Matrix> {
+    check_block("Matrix::block", a.shape(), row, col, shape)?;
+    let _scope = a.device().scope()?;
+    let mut out = Matrix::uninit(a.device(), shape)?;
+    fill_from(&mut out, &parts(a), Origin { transposed: false, offset: (row, col) })?;
+    Ok(out)
+}
+
+pub(crate) fn set_block(a: &mut Matrix, row: usize, col: usize, block: &Matrix) -> Result<()> {
+    let op = "Matrix::set_block";
+    check_block(op, a.shape(), row, col, block.shape())?;
+    if !block.device().same(a.device()) {
+        return Err(Error::WrongDevice { op: op.to_owned(), operand: "block".to_owned() });
+    }
+    let device = a.device().clone();
+    let _scope = device.scope()?;
+    // The block's own rows and columns are those of the matrix that it will stand at.
+    let moved = |part: Part<'_>| {
+        (part.rows.start + row..part.rows.end + row, part.cols.start + col..part.cols.end + col)
+    };
+    let sources: Vec<_> = block
+        .tiles()
+        .map(|tile| {
+            let (rows, cols) = moved(Part::tile(&tile));
+            Part { rows, cols, ..Part::tile(&tile) }
+        })
+        .collect();
+    // All new tiles are drawn before any takes its place: an error leaves the matrix as it was.
+    let mut changed = Vec::new();
+    for (k, tile) in a.tiles().enumerate() {
+        let target = Part::tile(&tile);
+        if sources.iter().all(|source| meet(&target, source, Origin::default()).is_none()) {
+            continue;
+        }
+        let texture = device.texture(target.view.extent, Format::Rgba32F, "Matrix")?;
+        let drawn = Part { view: View { texture: texture.texture(), ..target.view }, ..Part::tile(&tile) };
+        assemble(&drawn, Some(target.view), &sources, Origin::default())?;
+        changed.push((k, texture));
+    }
+    changed.into_iter().for_each(|(k, texture)| a.replace_tile(k, texture));
+    Ok(())
+}
+
+pub(crate) fn matrix_from_vector(x: &Vector, shape: Shape) -> Result<Matrix> {
+    if shape.len() != x.len() {
+        let (op, operand, expected) = ("Matrix::from_vector_rows", "x", Shape::column(shape.len()));
+        return Err(Error::ShapeMismatch { op, operand, found: x.shape(), expected });
+    }
+    let _scope = x.device().scope()?;
+    let mut out = Matrix::uninit(x.device(), shape)?;
+    fill_from(&mut out, &[Part::folded(x.view(), shape)], Origin::default())?;
+    Ok(out)
+}
+
+/// A vector drawn from a matrix: what lies at `origin`, in this order, as a matrix of `shape`.
+fn to_vector(a: &Matrix, order: Order, shape: Shape, len: usize, origin: Origin) -> Result<Vector> {
+    let _scope = a.device().scope()?;
+    let out = Vector::uninit(a.device(), len)?;
+    let target = Part { view: out.view(), order, rows: 0..shape.rows, cols: 0..shape.cols };
+    assemble(&target, None, &parts(a), origin)?;
+    Ok(out)
+}
+
+/// Row by row.
+fn to_folded(a: &Matrix, shape: Shape, offset: (usize, usize)) -> Result<Vector> {
+    let order = Order::Folded { cols: shape.cols };
+    to_vector(a, order, shape, shape.len(), Origin { transposed: false, offset })
+}
+
+pub(crate) fn matrix_to_vector(a: &Matrix) -> Result<Vector> {
+    to_folded(a, a.shape(), (0, 0))
+}
+
+fn check_index(what: &'static str, index: usize, bound: usize) -> Result<()> {
+    if index < bound { Ok(()) } else { Err(Error::IndexOutOfRange { what, index, bound }) }
+}
+
+pub(crate) fn row(a: &Matrix, i: usize) -> Result<Vector> {
+    check_index("Matrix::row", i, a.shape().rows)?;
+    to_folded(a, Shape::new(1, a.shape().cols), (i, 0))
+}
+
+pub(crate) fn column(a: &Matrix, j: usize) -> Result<Vector> {
+    check_index("Matrix::column", j, a.shape().cols)?;
+    to_folded(a, Shape::column(a.shape().rows), (0, j))
+}
+
+pub(crate) fn diagonal(a: &Matrix) -> Result<Vector> {
+    let n = a.shape().rows.min(a.shape().cols);
+    to_vector(a, Order::Diagonal, Shape::new(n, n), n, Origin::default())
+}
+
+/// The identity, drawn.
+pub(crate) fn fill_identity(out: &mut Matrix) -> Result<()> {
+    let device = out.device().clone();
+    let _scope = device.scope()?;
+    let kernel = device.kernel("identity", || {
+        let fields = [Field { name: "shift", kind: i32::KIND }];
+        KernelSpec::fragment(glsl!("dense/identity.frag"), &[], &fields, &["out"]).masked()
+    })?;
+    out.tiles().try_for_each(|tile| {
+        let (row, col) = tile.origin;
+        let params = vec![UniformValue::Int((row as i64 - col as i64) as i32)];
+        device.execute(&Pass::new(&kernel, vec![tile.part()], Vec::new()).params(params))
+    })
+}

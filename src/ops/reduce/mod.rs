@@ -1,0 +1,301 @@
+//! Reductions by shrinking viewports, the result staying on the device.
+
+mod plan;
+
+pub use plan::{ReducePlan, Stage, Window, Windows};
+
+use super::elementwise::Elements;
+use crate::data::Scalar;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::gl::{UniformValue, glsl};
+use crate::kernel::{Domain, Field, KernelSpec, Operand, ParamType, Pass, PooledTexture, View};
+use crate::shape::Extent;
+
+/// What is reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// `Σ x_i`.
+    Sum,
+    /// `Σ x_i y_i`.
+    Dot,
+    /// `max x_i`.
+    Max,
+    /// `min x_i`.
+    Min,
+    /// `max |x_i|`.
+    MaxAbs,
+}
+
+impl Reduction {
+    const fn define(self) -> &'static str {
+        match self {
+            Reduction::Sum => "OP_SUM",
+            Reduction::Dot => "OP_DOT",
+            Reduction::Max => "OP_MAX",
+            Reduction::Min => "OP_MIN",
+            Reduction::MaxAbs => "OP_MAX_ABS",
+        }
+    }
+}
+
+/// The inputs of the first stage and what the last one needs besides.
+struct Terms<'a> {
+    define: &'static str,
+    x: Vec<View<'a>>,
+    y: Option<Second<'a>>,
+    /// A scalar that the last stage reads.
+    scale: Option<&'a Scalar>,
+}
+
+/// What the first stage reads beside `x`.
+enum Second<'a> {
+    /// As many textures as `x` has.
+    Parts(Vec<View<'a>>),
+    /// The same for all of them.
+    Scalar(View<'a>),
+}
+
+impl<'a> Second<'a> {
+    fn of(&self, part: usize) -> Option<View<'a>> {
+        match self {
+            Second::Parts(parts) => parts.get(part).copied(),
+            Second::Scalar(scalar) => Some(*scalar),
+        }
+    }
+}
+
+/// Where a stage stands and what it is compiled to.
+struct Step<'a> {
+    stage: &'a Stage,
+    first: bool,
+    /// The lanes are combined too.
+    last: bool,
+    /// The texel of the target that the stage writes, where it is not at the origin.
+    place: Option<u32>,
+}
+
+/// The one executor: `out` receives the reduction of the terms. Data in several textures is first reduced to a texel for
+/// each of them.
+fn run(op: &'static str, out: &mut Scalar, terms: &Terms<'_>, windows: Windows) -> Result<()> {
+    let device = &out.device().clone();
+    let _scope = device.scope()?;
+    if let [x] = terms.x.as_slice() {
+        return reduce_part(device, op, terms, (*x, 0), out.view(), None, windows);
+    }
+    let partial = device.scratch(Extent::new(terms.x.len() as u32, 1), op)?;
+    let partial = View::part(device, partial.texture(), Extent::new(terms.x.len() as u32, 1));
+    for (k, x) in terms.x.iter().enumerate() {
+        reduce_part(device, op, terms, (*x, k), partial, Some(k as u32), windows)?;
+    }
+    let plan = ReducePlan::new(partial.extent, windows, device.is_software());
+    reduce_stages(device, op, terms, &plan, vec![partial], out.view(), (false, None))
+}
+
+/// Reduces one texture, to a scalar or to a texel among others.
+fn reduce_part(
+    device: &Device,
+    op: &'static str,
+    terms: &Terms<'_>,
+    (x, k): (View<'_>, usize),
+    target: View<'_>,
+    place: Option<u32>,
+    windows: Windows,
+) -> Result<()> {
+    let plan = ReducePlan::new(x.extent, windows, device.is_software());
+    let inputs = std::iter::once(x).chain(terms.y.as_ref().and_then(|y| y.of(k))).collect();
+    reduce_stages(device, op, terms, &plan, inputs, target, (true, place))
+}
+
+/// All stages of a plan: the first reads `inputs`, the last one writes `target`.
+fn reduce_stages(
+    device: &Device,
+    op: &'static str,
+    terms: &Terms<'_>,
+    plan: &ReducePlan,
+    inputs: Vec<View<'_>>,
+    target: View<'_>,
+    (maps, place): (bool, Option<u32>),
+) -> Result<()> {
+    let end = plan.stages().len() - 1;
+    let tail = inputs.first().map_or(View::part(device, target.texture, target.extent).tail, |x| x.tail);
+    let mut partial: Option<PooledTexture> = None;
+    for (i, stage) in plan.stages().iter().enumerate() {
+        let place = if i == end { place } else { None };
+        let step = Step { stage, first: maps && i == 0, last: i == end && place.is_none(), place };
+        let kernel = stage_kernel(device, op, terms, &step)?;
+        let mut inputs = match &partial {
+            None => inputs.clone(),
+            Some(texture) => vec![View::part(device, texture.texture(), stage.source)],
+        };
+        if step.last {
+            inputs.extend(terms.scale.map(Operand::view));
+        }
+        let mut params = vec![
+            UniformValue::IVec2([stage.window.width as i32, stage.window.height as i32]),
+            UniformValue::IVec2([stage.source.width as i32, stage.source.height as i32]),
+            tail.uniform(),
+        ];
+        params.extend(place.map(|x| UniformValue::Int(x as i32)));
+        if i == end {
+            let pass = Pass::new(&kernel, vec![target], inputs).params(params);
+            let at = |x| Domain::Rect { x, y: 0, width: 1, height: 1 };
+            return device.execute(&pass.on(place.map_or(Domain::Full, at)));
+        }
+        let next = device.scratch(stage.target, op)?;
+        let view = View::part(device, next.texture(), stage.target);
+        device.execute(&Pass::new(&kernel, vec![view], inputs).params(params))?;
+        partial = Some(next);
+    }
+    Ok(())
+}
+
+fn stage_kernel(
+    device: &Device,
+    op: &'static str,
+    terms: &Terms<'_>,
+    step: &Step<'_>,
+) -> Result<std::rc::Rc<crate::kernel::Compiled>> {
+    let mut defines = format!("#define {} 1\n{}", terms.define, step.stage.defines());
+    for (on, name) in [(step.first, "FIRST"), (step.last, "LAST"), (step.place.is_some(), "PLACED")] {
+        if on {
+            defines.push_str(&format!("\n#define {name} 1"));
+        }
+    }
+    device.kernel(&defines, || {
+        let mut inputs = vec!["x"];
+        if step.first && terms.y.is_some() {
+            inputs.push("y");
+        }
+        if step.last && terms.scale.is_some() {
+            inputs.push("scale");
+        }
+        let pair = |name| Field { name, kind: <[i32; 2]>::KIND };
+        let mut fields = vec![pair("window"), pair("source"), Field { name: "tail", kind: <[i32; 4]>::KIND }];
+        fields.extend(step.place.map(|_| Field { name: "place", kind: i32::KIND }));
+        let spec =
+            KernelSpec::fragment(glsl!("reduce/window.frag"), &inputs, &fields, &["out"]).with(&defines);
+        KernelSpec { name: op.to_owned(), ..spec }
+    })
+}
+
+/// Reduces `x` (and `y`, for [`Reduction::Dot`]) into `out`, with windows of one's choice. The named functions
+/// below call this with [`Windows::Balanced`].
+///
+/// *Cost*: `plan.stages().len()` draws, no readback. *Errors*: [`Error::ShapeMismatch`] when `y` has another length;
+/// [`Error::Parameter`] for the largest or smallest of no elements. *Source*: \[Krueger05\] 44.3.2,
+/// \[BeyondVector\] 28.4.2.
+pub fn reduce_into<T: Elements>(
+    out: &mut Scalar,
+    reduction: Reduction,
+    x: &T,
+    y: Option<&T>,
+    windows: impl Into<Windows>,
+) -> Result<()> {
+    let op = "reduce";
+    if x.shape().is_empty() && matches!(reduction, Reduction::Max | Reduction::Min) {
+        let expected = "at least one element";
+        return Err(Error::Parameter { op, name: "x.len()", value: "0".into(), expected });
+    }
+    let needed = reduction == Reduction::Dot;
+    if needed != y.is_some() {
+        let value = if needed { "absent" } else { "present" };
+        return Err(Error::Parameter {
+            op,
+            name: "y",
+            value: value.into(),
+            expected: "a second vector for dot alone",
+        });
+    }
+    if let Some(y) = y {
+        super::check_shape(op, "y", y.shape(), x.shape())?;
+        // Both are read at the same texel, so a borrowed texture of another width is first folded like the rest.
+        if y.view().extent != x.view().extent {
+            let (mut x2, mut y2) = (x.like()?, x.like()?);
+            super::copy(&mut x2, x)?;
+            super::copy(&mut y2, y)?;
+            return reduce_into(out, reduction, &x2, Some(&y2), windows);
+        }
+    }
+    let (define, y) = (reduction.define(), y.map(|y| Second::Parts(y.parts())));
+    run(op, out, &Terms { define, x: x.parts(), y, scale: None }, windows.into())
+}
+
+fn reduce<T: Elements>(reduction: Reduction, x: &T, y: Option<&T>) -> Result<Scalar> {
+    let _scope = x.device().scope()?;
+    let mut out = Scalar::uninit(x.device())?;
+    reduce_into(&mut out, reduction, x, y, Windows::Balanced)?;
+    Ok(out)
+}
+
+/// `Σ x_i`; 0 for no elements.
+///
+/// *Cost*: one draw a stage of the [`ReducePlan`], no readback. *Error bound*: `γ_(d+1) Σ |x_i|` with
+/// `d = plan.longest_chain()`. *Source*: \[Krueger05\] 44.3.2.
+///
+/// ```
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// let x = texla::Vector::from_slice(ctx.device(), &[1.0, 2.0, 3.0, 4.0, 5.0])?;
+/// assert_eq!(texla::ops::sum(&x)?.read()?, 15.0);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn sum<T: Elements>(x: &T) -> Result<Scalar> {
+    reduce(Reduction::Sum, x, None)
+}
+
+/// `Σ x_i y_i`.
+///
+/// *Cost*, *bound* and *source*: as [`sum`]. *Errors*: [`Error::ShapeMismatch`].
+///
+/// ```
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let x = texla::Vector::from_slice(dev, &[1.0, 2.0, 3.0])?;
+/// let y = texla::Vector::from_slice(dev, &[4.0, 5.0, 6.0])?;
+/// assert_eq!(texla::ops::dot(&x, &y)?.read()?, 32.0);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn dot<T: Elements>(x: &T, y: &T) -> Result<Scalar> {
+    reduce(Reduction::Dot, x, Some(y))
+}
+
+/// `max x_i`. *Cost*: as [`sum`]; exact. *Errors*: [`Error::Parameter`] for no elements.
+pub fn max_element<T: Elements>(x: &T) -> Result<Scalar> {
+    reduce(Reduction::Max, x, None)
+}
+
+/// `min x_i`. *Cost*: as [`sum`]; exact. *Errors*: [`Error::Parameter`] for no elements.
+pub fn min_element<T: Elements>(x: &T) -> Result<Scalar> {
+    reduce(Reduction::Min, x, None)
+}
+
+/// `max |x_i|`; 0 for no elements. *Cost*: as [`sum`]; exact.
+pub fn max_abs<T: Elements>(x: &T) -> Result<Scalar> {
+    reduce(Reduction::MaxAbs, x, None)
+}
+
+/// `Σ x_i²`, the dot product of `x` with itself (`normSquared` of \[Moravanszky03\] 3.5). *Cost*, *bound*: as [`dot`].
+/// It overflows from `|x_i|` of about 1e19 on; [`norm2`] does not.
+pub fn norm_squared<T: Elements>(x: &T) -> Result<Scalar> {
+    dot(x, x)
+}
+
+/// `√(Σ x_i²)`, of a matrix the Frobenius norm, scaled by a power of two near `max |x_i|`, so that neither 1e-19 nor 1e19 leaves the range of floats.
+///
+/// *Cost*: two reductions (the largest element, then the squares), no readback.
+///
+/// ```
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// let x = texla::Vector::from_slice(ctx.device(), &[3e30, 4e30])?;
+/// assert_eq!(texla::ops::norm2(&x)?.read()?, 5e30);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn norm2<T: Elements>(x: &T) -> Result<Scalar> {
+    let _scope = x.device().scope()?;
+    let largest = max_abs(x)?;
+    let mut out = Scalar::uninit(x.device())?;
+    let y = Some(Second::Scalar(largest.view()));
+    let terms = Terms { define: "OP_SQUARES", x: x.parts(), y, scale: Some(&largest) };
+    run("norm2", &mut out, &terms, Windows::Balanced)?;
+    Ok(out)
+}

@@ -1,0 +1,165 @@
+//! The passes of a reduction: pure arithmetic, no GL.
+
+use crate::error::{Error, Result};
+use crate::shape::Extent;
+
+/// The texels that one target texel combines in a stage.
+///
+/// The sources halve in both directions, `2 x 2`; larger windows need fewer passes, and a change of the render target
+/// is what costs on a software rasteriser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Texels in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+}
+
+impl Window {
+    /// The window of \[Krueger05\] 44.3.2 and \[BeyondVector\] 28.4.2.
+    pub const PAPERS: Window = Window { width: 2, height: 2 };
+
+    /// A window of `width` by `height` texels; at least two texels. *Errors*: [`Error::Parameter`].
+    pub fn new(width: u32, height: u32) -> Result<Self> {
+        if width == 0 || height == 0 || width.saturating_mul(height) < 2 {
+            let value = format!("{width}x{height}");
+            let expected = "two texels or more";
+            return Err(Error::Parameter { op: "Window::new", name: "width x height", value, expected });
+        }
+        Ok(Window { width, height })
+    }
+}
+
+/// The windows of all stages of a reduction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Windows {
+    /// What the measurements in `benches/RESULTS.md` speak for, by a fixed rule. A software rasteriser
+    /// ([`Capabilities::software`](crate::gl::Capabilities::software)) pays for passes: while there are more than
+    /// 65,536 texels, a window of at most 16x16 that leaves about 128x128, so that every thread has tiles to work on;
+    /// then 16x16. A GPU pays for long windows, whose fetches follow one another: 4x2 down to 65,536 texels, then 4x4.
+    #[default]
+    Balanced,
+    /// The same window in every stage.
+    Each(Window),
+    /// One window in the first stage, another in all later ones.
+    Then(Window, Window),
+}
+
+impl From<Window> for Windows {
+    fn from(window: Window) -> Self {
+        Windows::Each(window)
+    }
+}
+
+impl Windows {
+    /// The window of a stage that reads `source`.
+    fn of(self, source: Extent, first: bool, software: bool) -> Window {
+        let square = |side| Window { width: side, height: side };
+        match self {
+            Windows::Each(window) => window,
+            Windows::Then(window, rest) => {
+                if first {
+                    window
+                } else {
+                    rest
+                }
+            }
+            Windows::Balanced if !software => {
+                if source.area() > 65_536 {
+                    Window { width: 4, height: 2 }
+                } else {
+                    square(4)
+                }
+            }
+            Windows::Balanced if source.area() <= 65_536 => square(16),
+            Windows::Balanced => Window {
+                width: source.width.div_ceil(128).clamp(1, 16),
+                height: source.height.div_ceil(128).clamp(1, 16),
+            },
+        }
+    }
+}
+
+/// One stage: `target` texels, each combining a window of `source`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// What is read.
+    pub source: Extent,
+    /// What is written.
+    pub target: Extent,
+    /// Texels combined into one.
+    pub window: Window,
+}
+
+impl Stage {
+    /// What the stage's program is told: small windows are part of it, and it then has no loop; where they cover the
+    /// source evenly, no branch for the edge either. Larger windows are parameters.
+    pub(crate) fn defines(&self) -> String {
+        let Window { width, height } = self.window;
+        if !width.is_power_of_two() || !height.is_power_of_two() || width * height > 16 {
+            return String::new();
+        }
+        let even = self.source.width.is_multiple_of(width) && self.source.height.is_multiple_of(height);
+        format!("#define WINDOW ivec2({width}, {height})\n#define EVEN {}", u8::from(even))
+    }
+}
+
+/// The passes of a reduction: pure arithmetic, no GL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReducePlan {
+    stages: Vec<Stage>,
+}
+
+impl ReducePlan {
+    /// The stages from `extent` down to one texel. There is always at least one. `software` is
+    /// [`Capabilities::software`](crate::gl::Capabilities::software), on which [`Windows::Balanced`] depends.
+    ///
+    /// ```
+    /// use texla::{Extent, ops::{ReducePlan, Window}};
+    /// let plan = ReducePlan::new(Extent::new(5, 3), Window::PAPERS, true);
+    /// let extents: Vec<_> = plan.stages().iter().map(|s| (s.target.width, s.target.height)).collect();
+    /// assert_eq!(extents, [(3, 2), (2, 1), (1, 1)]);
+    /// // Additions within windows of 4, 4 and 2 texels, and two more for the four lanes.
+    /// assert_eq!(plan.longest_chain(), 3 + 3 + 1 + 2);
+    /// ```
+    pub fn new(extent: Extent, windows: impl Into<Windows>, software: bool) -> Self {
+        let windows = windows.into();
+        let mut stages = Vec::new();
+        let mut source = Extent::new(extent.width.max(1), extent.height.max(1));
+        loop {
+            let window = windows.of(source, stages.is_empty(), software);
+            // The fields are public: a window that would not shrink anything is taken for the smallest that does.
+            let area = window.width.max(1).saturating_mul(window.height.max(1)).max(2);
+            // A side that has shrunk to one lends its share of the window to the other.
+            let window = match (source.width, source.height) {
+                (1, _) => Window { width: 1, height: area },
+                (_, 1) => Window { width: area, height: 1 },
+                _ if area == 2 && window.width < 2 => Window { width: 1, height: 2 },
+                _ => window,
+            };
+            // Cut to the texture, so that a shader's signed integers hold it.
+            let window = Window {
+                width: window.width.clamp(1, source.width),
+                height: window.height.clamp(1, source.height),
+            };
+            let target =
+                Extent::new(source.width.div_ceil(window.width), source.height.div_ceil(window.height));
+            stages.push(Stage { source, target, window });
+            source = target;
+            if source.area() <= 1 {
+                return ReducePlan { stages };
+            }
+        }
+    }
+
+    /// The stages in order.
+    pub fn stages(&self) -> &[Stage] {
+        &self.stages
+    }
+
+    /// The longest chain of roundings behind a sum: figure E2's `d`.
+    pub fn longest_chain(&self) -> u64 {
+        let each = |s: &Stage| u64::from(s.window.width) * u64::from(s.window.height) - 1;
+        self.stages.iter().map(each).fold(2, u64::saturating_add)
+    }
+}
