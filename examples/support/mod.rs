@@ -15,6 +15,7 @@
 pub mod args;
 pub mod canvas;
 pub mod font;
+pub mod golden;
 pub mod image;
 pub mod outcome;
 pub mod plot;

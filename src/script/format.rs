@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::host::Csr;
 use crate::shape::Shape;
 
 /// Significant digits of what `print` writes.
@@ -51,6 +52,12 @@ pub(super) fn matrix(out: &mut dyn fmt::Write, shape: Shape, values: &[f32]) -> 
         writeln!(out)?;
     }
     Ok(())
+}
+
+/// A sparse matrix: a heading, then a line for each entry, counted from 1.
+pub(super) fn sparse(out: &mut dyn fmt::Write, a: &Csr) -> fmt::Result {
+    writeln!(out, "sparse {}, {} nonzeros", a.shape(), a.nnz())?;
+    a.entries().try_for_each(|(i, j, value)| writeln!(out, "({}, {})  {}", i + 1, j + 1, number(value)))
 }
 
 #[cfg(test)]

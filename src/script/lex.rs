@@ -156,10 +156,15 @@ fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t')
 }
 
+/// Whether a text is a name and nothing else.
+pub(super) fn is_name(text: &str) -> bool {
+    text.starts_with(is_name_start) && text.chars().all(is_name_part)
+}
+
 fn is_name_start(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_'
 }
 
-pub(super) fn is_name_part(c: char) -> bool {
+fn is_name_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }

