@@ -7,6 +7,7 @@
 //! | `vec4 x(ivec2 p)` | the texel of `x` that belongs to the target's texel `p`, whatever the two textures' widths |
 //! | `vec4 x_here()` | the same for the fragment's own texel, which is cheaper |
 //! | `vec4 x_at(ivec2 q)` | texel `q` of `x`'s own texture |
+//! | `vec4 x_clamped(ivec2 q)` | the same, where `q` may lie past an edge: then the texel there |
 //! | `vec4 x_texel(int t)` | texel `t` of a folded vector: elements `4 t .. 4 t + 3` |
 //! | `vec4 x_shifted(int t)` | the same, where `t` may lie outside: then some texel of `x` |
 //! | `float x_element(uint i)` | element `i` of a folded vector |
@@ -253,7 +254,8 @@ fn masked(name: &str) -> String {
 }
 
 /// What follows an input's name in the names of its accessors.
-const ACCESSORS: [&str; 7] = ["_here", "_at", "_texel", "_shifted", "_element", "_value", "_extent"];
+const ACCESSORS: [&str; 8] =
+    ["_here", "_at", "_clamped", "_texel", "_shifted", "_element", "_value", "_extent"];
 
 /// The functions through which a body reads one input.
 fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
@@ -293,8 +295,11 @@ fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
     format!(
         "#if TEXLA_COMPUTED_COORDINATES\n\
          {texel} {x}_at(ivec2 q) {{ return textureLod(texla_in_{x}, (vec2(q) + 0.5) * texla_inverse_{x}, 0.0); }}\n\
+         {texel} {x}_clamped(ivec2 q) {{ return {x}_at(q); }}\n\
          #else\n\
          {texel} {x}_at(ivec2 q) {{ return texelFetch(texla_in_{x}, q, 0); }}\n\
+         {texel} {x}_clamped(ivec2 q) {{ \
+         return {x}_at(clamp(q, ivec2(0), textureSize(texla_in_{x}, 0) - 1)); }}\n\
          #endif\n\
          {texel} {x}_texel(int t) {{ return {x}_at({position}); }}\n\
          {shifted}\

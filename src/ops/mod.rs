@@ -9,7 +9,10 @@ mod repack;
 mod sparse;
 
 pub use banded::{banded_accurate, banded_product, banded_product_transposed};
-pub use dense::transpose;
+pub use dense::{
+    Form, MatmulReport, MatmulSchedule, Reason, dense_accurate, dense_product, dense_product_transposed,
+    matmul, matmul_at, matmul_bt, matmul_with, norm_inf, norm1, outer, trace, transpose,
+};
 pub use elementwise::{
     Coefficient, Elements, abs, accumulate, accumulate_product, accumulate_scaled, add, add_constant, axpby,
     axpy, clamp, copy, div, div_or_zero, fill, madad, max, max_constant, min, mul, mul_add, neg, reciprocal,

@@ -145,7 +145,7 @@ macro_rules! stored_matrix {
 }
 
 /// The trait's own form of `apply_accurate`, for devices without exact arithmetic.
-fn single<A: LinOp>(a: &A, out: &mut Vector, terms: Accurate<'_>) -> Result<Accuracy> {
+pub(super) fn single<A: LinOp>(a: &A, out: &mut Vector, terms: Accurate<'_>) -> Result<Accuracy> {
     /// Hides the operator's accurate form.
     struct Plain<'a, A>(&'a A);
 

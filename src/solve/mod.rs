@@ -7,6 +7,7 @@
 
 mod cg;
 mod cgls;
+mod dense;
 mod drive;
 mod linop;
 mod precondition;

@@ -1,8 +1,14 @@
 //! Dense matrices \[Moravanszky03\]: elements moved, products.
 
+mod matmul;
+mod norms;
 mod relocate;
+mod vector;
 
+pub use matmul::{Form, MatmulReport, MatmulSchedule, Reason, matmul, matmul_at, matmul_bt, matmul_with};
+pub use norms::{norm_inf, norm1, trace};
 pub use relocate::transpose;
+pub use vector::{dense_accurate, dense_product, dense_product_transposed, outer};
 
 pub(crate) use relocate::{
     block, column, diagonal, fill_identity, matrix_from_vector, matrix_to_vector, row, set_block,

@@ -1,0 +1,22 @@
+// out = alpha op(A) x + beta z in double-float (exact two-sum and two-product), rounded once at the end. Sums that span
+// several passes carry their low part in a second target. alpha and beta are powers of two, and alpha is shared between
+// A and x, so that scaling is exact and neither leaves the range.
+#include "include/exact.glsl"
+#include "include/block.glsl"
+
+void kernel(ivec2 p, out vec4 high, out vec4 low) {
+    int t = texel_index(p) - rows.x;
+    Sum4 s = Sum4(START_HIGH, START_LOW);
+    if (t >= 0 && t < rows.y) {
+        for (int k = 0; k < quads; ++k) {
+            Block m = block_of_a(t + first_row, k + begin.x);
+            vec4 v = x_texel(k + begin.y) * factors.y;
+            s = add_product4(s, m.c0 * factors.x, vec4(0.0), vec4(v.x));
+            s = add_product4(s, m.c1 * factors.x, vec4(0.0), vec4(v.y));
+            s = add_product4(s, m.c2 * factors.x, vec4(0.0), vec4(v.z));
+            s = add_product4(s, m.c3 * factors.x, vec4(0.0), vec4(v.w));
+        }
+    }
+    high = s.high;
+    low = s.low;
+}

@@ -1,0 +1,240 @@
+//! From a plan to passes.
+
+use std::rc::Rc;
+
+use super::plan::{Form, Plan, Stretch, band, budget};
+use super::schedule::MatmulSchedule;
+use crate::data::{Matrix, Tile};
+use crate::device::Device;
+use crate::error::Result;
+use crate::gl::{UniformValue, glsl};
+use crate::kernel::{Accum, Compiled, Domain, Field, KernelSpec, ParamType, Pass, PooledTexture, View};
+use crate::ops::dense::vector;
+use crate::shape::{Extent, Shape};
+
+/// Runs a product with an inner dimension and a result that are not empty.
+pub(super) fn run(
+    c: &mut Matrix,
+    form: Form,
+    a: &Matrix,
+    b: &Matrix,
+    schedule: MatmulSchedule,
+) -> Result<()> {
+    match schedule {
+        MatmulSchedule::MatrixVector => {
+            let x: Vec<_> = b.tiles().map(|t| t.part()).collect();
+            let y: Vec<_> = c.tiles().map(|t| t.part()).collect();
+            vector::product_of_parts(&y, a, &x, form.transposes_a())
+        }
+        MatmulSchedule::Outer => outer(c, form, a, b),
+        MatmulSchedule::Blocked { buffers } if form.transposes_b() => {
+            // Four elements of a row of B lie in four texels: transposing it once is cheaper than fetching each four times.
+            let b = b.transposed()?;
+            Product { c, form: Form::Plain, a, b: &b, targets: buffers, unrolled: None }.run()
+        }
+        MatmulSchedule::Blocked { buffers } => {
+            Product { c, form, a, b, targets: buffers, unrolled: None }.run()
+        }
+        MatmulSchedule::Passes { multiply_adds } => {
+            Product { c, form, a, b, targets: 1, unrolled: Some(multiply_adds) }.run()
+        }
+        MatmulSchedule::OnePass | MatmulSchedule::Auto => {
+            Product { c, form, a, b, targets: 1, unrolled: None }.run()
+        }
+    }
+}
+
+/// A product over 1, 4 or 8 targets.
+struct Product<'a> {
+    c: &'a Matrix,
+    form: Form,
+    a: &'a Matrix,
+    b: &'a Matrix,
+    targets: u32,
+    /// Multiply-adds in a pass, in a program without a loop.
+    unrolled: Option<u32>,
+}
+
+/// A rectangle of a tile of `C` that depends on one row of tiles of `op(A)` and one column of tiles of `op(B)`.
+struct Region<'a> {
+    rows: &'a Stretch,
+    cols: &'a Stretch,
+    /// Its place among the texels of the tile.
+    at: [u32; 2],
+    extent: Extent,
+}
+
+impl Product<'_> {
+    fn run(&self) -> Result<()> {
+        let device = self.c.device();
+        let grid = self.c.tile_grid();
+        let quads = self.unrolled.map_or(usize::MAX, |n| n as usize);
+        let plan = Plan::new(self.form, self.a.shape(), self.b.shape(), grid, quads);
+        let tiles: Vec<_> = self.c.tiles().collect();
+        for rows in &plan.rows {
+            for cols in &plan.cols {
+                let Some(tile) = tiles.get(rows.first.0 * grid.across() + cols.first.0) else { continue };
+                // Within a texture, sizes fit 32 bits.
+                let at = [cols.first.1 as u32, (rows.first.1 / 4) as u32];
+                let extent = Extent::new(cols.length as u32, rows.length.div_ceil(4) as u32);
+                let region = Region { rows, cols, at, extent };
+                let blends = device.gl().caps.borrow().float_blend;
+                if self.targets == 1 && (blends || plan.inner.len() == 1) {
+                    self.directly(tile, &region, &plan.inner)?;
+                } else {
+                    self.in_panels(tile, &region, &plan.inner, blends)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Into `C` itself.
+    fn directly(&self, tile: &Tile<'_>, region: &Region<'_>, inner: &[Stretch]) -> Result<()> {
+        for (i, range) in inner.iter().enumerate() {
+            let accum = if i == 0 { Accum::Replace } else { Accum::Add };
+            self.pass(&[tile.part()], region.at, region, range, accum, &[])?;
+        }
+        Ok(())
+    }
+
+    /// Into one scratch texture for each target, from which `C` is put together.
+    fn in_panels(&self, tile: &Tile<'_>, region: &Region<'_>, inner: &[Stretch], blends: bool) -> Result<()> {
+        let device = self.c.device();
+        let extent = Extent::new(region.extent.width.div_ceil(self.targets), region.extent.height);
+        let fresh =
+            || (0..self.targets).map(|_| device.scratch(extent, "matmul")).collect::<Result<Vec<_>>>();
+        let mut panels: Vec<PooledTexture> = Vec::new();
+        for (i, range) in inner.iter().enumerate() {
+            // Without blending, a pass reads the sums so far and writes others.
+            let carried =
+                if i == 0 || !blends { std::mem::replace(&mut panels, fresh()?) } else { Vec::new() };
+            let carried: Vec<_> = carried.iter().map(|t| View::part(device, t.texture(), extent)).collect();
+            let targets: Vec<_> = panels.iter().map(|t| View::part(device, t.texture(), extent)).collect();
+            let accum = if i == 0 || !blends { Accum::Replace } else { Accum::Add };
+            self.pass(&targets, [0, 0], region, range, accum, &carried)?;
+        }
+        let kernel = device.kernel("assemble", || {
+            let fields = [Field { name: "origin", kind: <[i32; 2]>::KIND }];
+            KernelSpec::fragment(glsl!("dense/assemble.frag"), &["panel"], &fields, &["out"]).masked()
+        })?;
+        for (panel, k) in panels.iter().zip(0..) {
+            let begin = k * extent.width;
+            let Some(width) = region.extent.width.checked_sub(begin).filter(|w| *w > 0) else { break };
+            let (x, y, width) = (region.at[0] + begin, region.at[1], width.min(extent.width));
+            let params = vec![UniformValue::IVec2([x as i32, y as i32])];
+            let panel = View::part(device, panel.texture(), extent);
+            let pass = Pass::new(&kernel, vec![tile.part()], vec![panel]).params(params);
+            device.execute(&pass.on(Domain::Rect { x, y, width, height: extent.height }))?;
+        }
+        Ok(())
+    }
+
+    /// One range of the inner dimension, in as many draws as the budget asks for. The region lies at `at` in the targets.
+    fn pass(
+        &self,
+        targets: &[View<'_>],
+        at: [u32; 2],
+        region: &Region<'_>,
+        range: &Stretch,
+        accum: Accum,
+        carried: &[View<'_>],
+    ) -> Result<()> {
+        let device = self.c.device();
+        let a = operand(self.a, self.form.transposes_a(), region.rows.second.0, range.first.0);
+        let b = operand(self.b, self.form.transposes_b(), range.second.0, region.cols.second.0);
+        let (Some(a), Some(b)) = (a, b) else { return Ok(()) };
+        let kernel = self.kernel(device, range, !carried.is_empty())?;
+        let width = region.extent.width.div_ceil(self.targets);
+        let most =
+            band(budget(device.is_software(), self.targets), width as usize, self.targets, range.length);
+        let mut inputs = vec![a, b];
+        inputs.extend(carried);
+        let offset = |k: usize| k as i32;
+        let mut params = vec![
+            UniformValue::IVec2([offset(range.first.1 / 4), offset(range.second.1 / 4)]),
+            UniformValue::IVec2([
+                offset(region.cols.second.1) - at[0] as i32,
+                offset(region.rows.second.1 / 4) - at[1] as i32,
+            ]),
+            UniformValue::Int(width as i32),
+            UniformValue::Int(offset(range.second.1 + range.length)),
+        ];
+        if self.unrolled.is_none() {
+            params.push(UniformValue::Int(offset(range.length.div_ceil(4))));
+        }
+        let mut done = 0;
+        while done < region.extent.height {
+            let height = most.min(region.extent.height - done);
+            let domain = Domain::Rect { x: at[0], y: at[1] + done, width, height };
+            let pass = Pass::new(&kernel, targets.to_vec(), inputs.clone()).params(params.clone());
+            device.execute(&pass.on(domain).accumulate(accum))?;
+            done += height;
+        }
+        Ok(())
+    }
+
+    fn kernel(&self, device: &Device, range: &Stretch, carried: bool) -> Result<Rc<Compiled>> {
+        let flag = |on: bool| u8::from(on);
+        // A program of the paper's has its multiply-adds written out; the last pass has fewer.
+        let quads = match self.unrolled {
+            Some(_) => range.length.div_ceil(4).to_string(),
+            None => "quads".to_owned(),
+        };
+        let start = if carried { "(carried)" } else { "vec4(0.0)" };
+        let defines = format!(
+            "#define TARGETS {}\n#define A_TRANSPOSED {}\n#define B_TRANSPOSED {}\n#define QUADS {quads}\n\
+             #define START(carried) {start}",
+            self.targets,
+            flag(self.form.transposes_a()),
+            flag(self.form.transposes_b()),
+        );
+        device.kernel(&format!("matmul {defines}"), || {
+            let (int, pair) =
+                (|name| Field { name, kind: i32::KIND }, |name| Field { name, kind: <[i32; 2]>::KIND });
+            let mut fields = vec![pair("begin"), pair("origin"), int("slab"), int("inner_end")];
+            if self.unrolled.is_none() {
+                fields.push(int("quads"));
+            }
+            let names = |prefix: &str| (0..self.targets).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>();
+            let (outputs, carries) = (names("out"), names("carried"));
+            let mut inputs = vec!["a", "b"];
+            if carried {
+                inputs.extend(carries.iter().map(String::as_str));
+            }
+            let outputs: Vec<_> = outputs.iter().map(String::as_str).collect();
+            KernelSpec::fragment(glsl!("dense/matmul.frag"), &inputs, &fields, &outputs)
+                .with(&defines)
+                .masked()
+        })
+    }
+}
+
+/// The tile of an operand that is (`row`, `col`) of `op(M)`.
+fn operand(m: &Matrix, transposed: bool, row: usize, col: usize) -> Option<View<'_>> {
+    let (i, j) = if transposed { (col, row) } else { (row, col) };
+    m.tiles().nth(i * m.tile_grid().across() + j).map(|tile| tile.part())
+}
+
+/// `C_ij = op(A)_i1 op(B)_1j`.
+fn outer(c: &Matrix, form: Form, a: &Matrix, b: &Matrix) -> Result<()> {
+    let (a_row, b_row) = (form.transposes_a(), !form.transposes_b());
+    // A plan with an inner dimension of 1: one range.
+    let plan = Plan::new(form, a.shape(), b.shape(), c.tile_grid(), 1);
+    let tiles: Vec<_> = c.tiles().collect();
+    for rows in &plan.rows {
+        for cols in &plan.cols {
+            let Some(tile) = tiles.get(rows.first.0 * c.tile_grid().across() + cols.first.0) else {
+                continue;
+            };
+            let x = operand(a, form.transposes_a(), rows.second.0, 0);
+            let y = operand(b, form.transposes_b(), 0, cols.second.0);
+            let (Some(x), Some(y)) = (x, y) else { continue };
+            let at = [cols.first.1 as u32, (rows.first.1 / 4) as u32];
+            let from = [cols.second.1 as i32, (rows.second.1 / 4) as i32];
+            let extent = Shape::new(rows.length, cols.length);
+            vector::outer_part(&tile.part(), (at, extent), (&x, a_row), (&y, b_row), from, 1.0)?;
+        }
+    }
+    Ok(())
+}

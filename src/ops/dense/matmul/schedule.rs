@@ -1,0 +1,130 @@
+//! In which passes a product runs, and which of them is taken.
+
+use super::plan::Form;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::shape::Shape;
+
+/// In which passes a dense product runs. What is computed is the same: all schedules agree within
+/// `γ_(q+2) (|A| |B|)_ij`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum MatmulSchedule {
+    /// What fits the shapes and the device, by a fixed rule: [`MatrixVector`](Self::MatrixVector) and
+    /// [`Outer`](Self::Outer) where the shapes are theirs; [`OnePass`](Self::OnePass) for products too small to pay for
+    /// the panels; else [`Blocked`](Self::Blocked) over as many draw buffers as there are.
+    #[default]
+    Auto,
+    /// The paper's: this many multiply-adds of a 4x4 block by four elements ("MOPs") in a pass, passes accumulated by
+    /// blending \[Moravanszky03\] 3.3. Without float blending each pass reads what the last one wrote.
+    ///
+    /// *Cost*: `ceil(ceil(q / 4) / multiply_adds)` draws, 5 fetches for 16 multiply-adds.
+    Passes {
+        /// The paper fits 6 into a pass of its hardware, and 4 with a transposed operand:
+        /// [`PAPER`](Self::PAPER), [`PAPER_TRANSPOSED`](Self::PAPER_TRANSPOSED).
+        multiply_adds: u32,
+    },
+    /// The whole inner dimension in one pass. *Cost*: 1 draw, 5 fetches for 16 multiply-adds.
+    OnePass,
+    /// A block of four rows and `buffers` columns for each fragment, written to as many draw buffers; then the panels
+    /// are put together. The columns of buffer i begin at `i ceil(m / buffers)`, so that neighbouring fragments fetch
+    /// neighbouring texels.
+    ///
+    /// *Cost*: 1 draw, `4 + buffers` fetches for `16 buffers` multiply-adds; `buffers` draws that copy; a copy of `C` in
+    /// scratch textures, and a transposed copy of `B` for [`Form::TransposedB`].
+    Blocked {
+        /// 4 or 8.
+        buffers: u32,
+    },
+    /// `C` has one column: partial sums over ranges of the inner dimension side by side, then their sum. *Cost*: 2
+    /// draws, 5 fetches for 16 multiply-adds. Not for [`Form::TransposedB`].
+    MatrixVector,
+    /// The inner dimension is 1. *Cost*: 1 draw, 2 fetches for four multiplications.
+    Outer,
+}
+
+impl MatmulSchedule {
+    /// The paper's schedule for `A B` \[Moravanszky03\] 3.3.
+    pub const PAPER: MatmulSchedule = MatmulSchedule::Passes { multiply_adds: 6 };
+    /// The paper's schedule for `Aᵀ B` \[Moravanszky03\] 3.4.
+    pub const PAPER_TRANSPOSED: MatmulSchedule = MatmulSchedule::Passes { multiply_adds: 4 };
+}
+
+/// Why a schedule was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The caller named it.
+    Asked,
+    /// The fixed rule of [`MatmulSchedule::Auto`].
+    Rule,
+    /// It was the fastest in a [calibration](super::calibrate).
+    Measured,
+}
+
+/// What a product has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatmulReport {
+    /// The schedule that ran: never [`MatmulSchedule::Auto`].
+    pub schedule: MatmulSchedule,
+    /// Why it was taken.
+    pub reason: Reason,
+    /// Draws.
+    pub draws: u64,
+    /// Changes of the render target.
+    pub passes: u64,
+}
+
+/// The schedule to run, checked against shapes and device. `a` and `b` are the shapes of `op(A)` and `op(B)`.
+pub(super) fn choose(
+    device: &Device,
+    form: Form,
+    a: Shape,
+    b: Shape,
+    asked: MatmulSchedule,
+) -> Result<(MatmulSchedule, Reason)> {
+    let buffers = device.gl().caps.borrow().max_draw_buffers;
+    let refuse = |why: String| Err(Error::Unsupported { what: format!("{asked:?}"), why });
+    match asked {
+        MatmulSchedule::Auto => Ok((rule(device, form, a, b, buffers), Reason::Rule)),
+        MatmulSchedule::Passes { multiply_adds: 0 } => Err(Error::Parameter {
+            op: "matmul",
+            name: "multiply_adds",
+            value: "0".into(),
+            expected: "1 or more in a pass",
+        }),
+        MatmulSchedule::Blocked { buffers: n } if n != 4 && n != 8 => {
+            let (name, value, expected) = ("buffers", n.to_string(), "4 or 8");
+            Err(Error::Parameter { op: "matmul", name, value, expected })
+        }
+        MatmulSchedule::Blocked { buffers: n } if n > buffers => {
+            refuse(format!("the device has {buffers} draw buffers"))
+        }
+        MatmulSchedule::MatrixVector if b.cols != 1 || form.transposes_b() => {
+            refuse(format!("op(B) is {b} in form {form:?}, expected one column that is not a transposed row"))
+        }
+        MatmulSchedule::Outer if a.cols != 1 => {
+            refuse(format!("the inner dimension is {}, expected 1", a.cols))
+        }
+        asked => Ok((asked, Reason::Asked)),
+    }
+}
+
+/// The fixed rule behind [`MatmulSchedule::Auto`].
+fn rule(_device: &Device, form: Form, a: Shape, b: Shape, buffers: u32) -> MatmulSchedule {
+    if a.cols == 1 {
+        return MatmulSchedule::Outer;
+    }
+    if b.cols == 1 && !form.transposes_b() {
+        return MatmulSchedule::MatrixVector;
+    }
+    let work = a.len().saturating_mul(b.cols);
+    match buffers {
+        _ if work < SMALL || b.cols < 4 => MatmulSchedule::OnePass,
+        8.. => MatmulSchedule::Blocked { buffers: 8 },
+        4.. => MatmulSchedule::Blocked { buffers: 4 },
+        _ => MatmulSchedule::OnePass,
+    }
+}
+
+/// Multiply-adds below which panels cost more than they save.
+const SMALL: usize = 1 << 20;

@@ -1,0 +1,86 @@
+//! Dense matrices as operators.
+
+use super::linop::{Accuracy, LinOp, single};
+use crate::data::{Matrix, Vector, exponent};
+use crate::device::Device;
+use crate::error::Result;
+use crate::ops::{self, Accurate, Combine};
+use crate::shape::Shape;
+
+/// What an operator is asked once for each solve costs readbacks here, since elements live on the device alone: one
+/// number for the exponent, one for symmetry (all elements where the matrix is not exactly symmetric), the diagonal for
+/// a Jacobi preconditioner, all elements for that of least squares.
+impl LinOp for Matrix {
+    fn device(&self) -> &Device {
+        self.device()
+    }
+
+    fn shape(&self) -> Shape {
+        self.shape()
+    }
+
+    fn apply(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
+        ops::dense_product(y, combine, alpha, self, x)
+    }
+
+    fn apply_transposed(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
+        ops::dense_product_transposed(y, combine, alpha, self, x)
+    }
+
+    fn apply_accurate(&self, out: &mut Vector, terms: Accurate<'_>) -> Result<Accuracy> {
+        if self.device().gl().caps.borrow().exact_form.is_none() {
+            return single(self, out, terms);
+        }
+        ops::dense_accurate(out, self, terms)?;
+        Ok(Accuracy::DoubleFloat)
+    }
+
+    fn diagonal(&self) -> Result<Vec<f64>> {
+        Ok(Matrix::diagonal(self)?.read()?.into_iter().map(f64::from).collect())
+    }
+
+    fn column_squares(&self) -> Result<Vec<f64>> {
+        let cols = self.shape().cols;
+        let mut squares = vec![0.0; cols];
+        for row in self.read()?.chunks(cols.max(1)) {
+            squares.iter_mut().zip(row).for_each(|(sum, v)| *sum += f64::from(*v) * f64::from(*v));
+        }
+        Ok(squares)
+    }
+
+    /// A matrix that was itself computed may be symmetric but for rounding: differences up to
+    /// `2 γ_(n+2) √(a_ii a_jj)`, as those of a product `A Aᵀ`, are let through.
+    fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
+        differs(self).ok().flatten()
+    }
+
+    fn exponent(&self) -> i32 {
+        // An error shows again at the next call that can tell it.
+        let largest = ops::max_abs(self).and_then(|s| s.read()).unwrap_or(0.0);
+        if largest.is_finite() { exponent(largest.into()) } else { 0 }
+    }
+}
+
+/// The first pair of places where a matrix differs from its transpose by more than rounding.
+fn differs(a: &Matrix) -> Result<Option<(usize, usize, f64, f64)>> {
+    let n = a.shape().rows;
+    if !a.shape().is_square() || n == 0 {
+        return Ok(None);
+    }
+    let _scope = a.device().scope()?;
+    let mut difference = Matrix::uninit(a.device(), a.shape())?;
+    ops::sub(&mut difference, a, &a.transposed()?)?;
+    if ops::max_abs(&difference)?.read()? == 0.0 {
+        return Ok(None);
+    }
+    let values = a.read()?;
+    let at = |i: usize, j: usize| values.get(i * n + j).copied().map_or(0.0, f64::from);
+    let rounding = 2.0 * (n as f64 + 2.0) / f64::from(1u32 << 24);
+    let pairs = (0..n).flat_map(|i| (0..i).map(move |j| (j, i)));
+    let far = |(i, j): &(usize, usize)| {
+        let allowed = rounding * (at(*i, *i) * at(*j, *j)).abs().sqrt();
+        // Not `>`: of a NaN nothing can be said to agree.
+        !((at(*i, *j) - at(*j, *i)).abs() <= allowed)
+    };
+    Ok(pairs.into_iter().find(far).map(|(i, j)| (i, j, at(i, j), at(j, i))))
+}
