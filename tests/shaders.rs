@@ -10,7 +10,7 @@ use common::random::uniform;
 use texla::gl::{Api, Limits};
 use texla::host::Triplets;
 use texla::kernel::{Accum, Kernel, NoParams, Points, PointsKernel};
-use texla::ops::{self, Accurate, Coefficient, Combine, Reduction, Window};
+use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
 use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Identity, Jacobi, Preconditioner, Stop};
 use texla::{
     BandedMatrix, Device, Layout, Matrix, Packed, Scalar, Shape, SparseFormat, SparseMatrix, Vector,
@@ -105,6 +105,42 @@ fn dense(dev: &Device) {
     assert_eq!(a.row(2).unwrap().read().unwrap(), [0.0, 0.0, 0.0, 0.0, 1.0].map(|v: f32| v));
 }
 
+fn ones(dev: &Device, rows: usize, cols: usize) -> Matrix {
+    Matrix::filled(dev, Shape::new(rows, cols), 1.0).unwrap()
+}
+
+fn matmul(dev: &Device) {
+    let a = ones(dev, 9, 9);
+    let mut c = ones(dev, 9, 9);
+    let buffers = dev.capabilities().max_draw_buffers;
+    let blocked =
+        [4, 8].into_iter().filter(|n| *n <= buffers).map(|buffers| MatmulSchedule::Blocked { buffers });
+    for schedule in [MatmulSchedule::PAPER, MatmulSchedule::OnePass].into_iter().chain(blocked) {
+        for form in [Form::Plain, Form::TransposedA, Form::TransposedB] {
+            ops::matmul_with(&mut c, form, &a, &a, schedule).unwrap();
+            assert_eq!(c.read().unwrap(), [9.0; 81]);
+        }
+    }
+}
+
+fn dense_vector(dev: &Device) {
+    let (a, x) = (ones(dev, 90, 90), Vector::filled(dev, 90, 1.0).unwrap());
+    let mut y = Vector::zeros(dev, 90).unwrap();
+    ops::dense_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+    ops::dense_product_transposed(&mut y, Combine::Multiply(&x), 1.0, &a, &x).unwrap();
+    ops::dense_accurate(&mut y, &a, product(&x)).unwrap();
+    assert_eq!(y.read().unwrap(), [90.0; 90]);
+    assert_eq!(ops::norm1(&a).unwrap().read().unwrap(), 90.0);
+}
+
+fn outer(dev: &Device) {
+    let x = Vector::filled(dev, 3, 2.0).unwrap();
+    let mut c = ones(dev, 3, 3);
+    ops::outer(&mut c, 1.0, &x, &x).unwrap();
+    ops::matmul_at(&mut c, &ones(dev, 1, 3), &ones(dev, 1, 3)).unwrap();
+    assert_eq!(c.read().unwrap(), [1.0; 9]);
+}
+
 fn banded(dev: &Device) {
     let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
     let x = Vector::from_slice(dev, &[1.0; 6]).unwrap();
@@ -191,6 +227,9 @@ fn every_file_compiles_in_both_dialects() {
     drive(&["reduce/window.frag"], &reductions);
     drive(&["repack/repack.frag"], &repack);
     drive(&["dense/move.frag", "dense/identity.frag"], &dense);
+    drive(&["dense/matmul.frag", "dense/assemble.frag", "include/block.glsl"], &matmul);
+    drive(&["dense/partial.frag", "dense/total.frag", "dense/accurate.frag"], &dense_vector);
+    drive(&["dense/outer.frag"], &outer);
     drive(&["points.frag"], &points);
     drive(&["banded/product.frag"], &banded);
     drive(&["banded/accurate.frag"], &banded_accurate);

@@ -5,7 +5,7 @@ vec4 kernel(ivec2 p) {
     // Other rows of y come from other tiles of A.
     if (t < 0 || t >= shares.y) return kept_here();
 #endif
-    vec4 sum = vec4(0.0);
+    vec4 sum = START;
     for (int s = 0; s < shares.x; ++s) {
         sum += partial_clamped(ivec2(s, t));
     }

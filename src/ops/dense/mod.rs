@@ -1,14 +1,18 @@
 //! Dense matrices \[Moravanszky03\]: elements moved, products.
 
+mod accurate;
 mod matmul;
 mod norms;
+mod outer;
 mod relocate;
 mod vector;
 
+pub use accurate::dense_accurate;
 pub use matmul::{Form, MatmulReport, MatmulSchedule, Reason, matmul, matmul_at, matmul_bt, matmul_with};
 pub use norms::{norm_inf, norm1, trace};
+pub use outer::outer;
 pub use relocate::transpose;
-pub use vector::{dense_accurate, dense_product, dense_product_transposed, outer};
+pub use vector::{dense_product, dense_product_transposed};
 
 pub(crate) use relocate::{
     block, column, diagonal, fill_identity, matrix_from_vector, matrix_to_vector, row, set_block,

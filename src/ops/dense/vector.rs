@@ -5,11 +5,10 @@ use std::rc::Rc;
 use super::matmul::{Stretch, stretches};
 use crate::data::{Matrix, Vector, exponent};
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gl::{Format, UniformValue, glsl};
 use crate::kernel::{Compiled, Domain, Field, KernelSpec, Operand, ParamType, Pass, PooledTexture, View};
-use crate::ops::product::{Accurate, Combine, accumulate, check_product};
-use crate::ops::{check_shape, require_exact};
+use crate::ops::product::{Combine, accumulate, check_product};
 use crate::shape::{Extent, Shape};
 
 /// `y = combine(α A x)` for a dense matrix.
@@ -167,47 +166,48 @@ impl Product<'_> {
     ) -> Result<()> {
         let device = self.a.device();
         let height = rows.length.div_ceil(4) as u32;
-        let shares: Vec<u32> =
-            inner.iter().map(|range| shares(device.is_software(), height, range.length)).collect();
-        if let ([range], [1], None, Domain::Full) = (inner, shares.as_slice(), kept, domain) {
+        if let ([range], None, Domain::Full) = (inner, kept, domain)
+            && shares(device, height, range.length, 1) == 1
+        {
             return self.share(rows, range, target, Some(combine), 0, 1, Domain::Full);
         }
-        let extent = Extent::new(shares.iter().sum::<u32>().max(1), height);
-        let partial = device.scratch(extent, "dense product")?;
-        let partial = View::part(device, partial.texture(), extent);
+        let scale = factors(self.alpha);
+        // As many tiles at a time as have room side by side; all but the last sums wait in textures like the target.
+        let mut chunks = inner.chunks(device.max_texture_size() as usize).peekable();
+        let mut before: Option<PooledTexture> = None;
+        while let Some(chunk) = chunks.next() {
+            let partial = self.shares(rows, chunk, height)?;
+            let extent = Extent::new(partial.1, height);
+            let sums = View::part(device, partial.0.texture(), extent);
+            let sum = Total { shares: sums, first_row: rows.second.1 / 4, before: before.as_ref(), domain };
+            if chunks.peek().is_none() {
+                return sum.add(target, combine, kept, scale);
+            }
+            let next = device.texture(target.texture.extent(), Format::Rgba32F, "dense product")?;
+            sum.add(View { texture: next.texture(), ..target }, Combine::Replace, None, [1.0, scale[1]])?;
+            before = Some(next);
+        }
+        // Without an inner dimension there are no shares to add.
+        let none = device.scratch(Extent::new(1, height), "dense product")?;
+        let shares = View::part(device, none.texture(), Extent::new(0, height));
+        Total { shares, first_row: rows.second.1 / 4, before: None, domain }.add(target, combine, kept, scale)
+    }
+
+    /// The shares of some ranges side by side, and how many they are.
+    fn shares(&self, rows: &Stretch, inner: &[Stretch], height: u32) -> Result<(PooledTexture, u32)> {
+        let device = self.a.device();
+        let counts: Vec<u32> =
+            inner.iter().map(|range| shares(device, height, range.length, inner.len())).collect();
+        let width = counts.iter().sum::<u32>();
+        let texture = device.scratch(Extent::new(width, height), "dense product")?;
+        let partial = View::part(device, texture.texture(), Extent::new(width, height));
         let mut first = 0;
-        for (range, count) in inner.iter().zip(&shares) {
-            let domain = Domain::Rect { x: first, y: 0, width: *count, height };
-            self.share(rows, range, partial, None, first, *count, domain)?;
+        for (range, count) in inner.iter().zip(counts) {
+            let domain = Domain::Rect { x: first, y: 0, width: count, height };
+            self.share(rows, range, partial, None, first, count, domain)?;
             first += count;
         }
-        let z = combine.operand();
-        let key = format!("dense total {} {}", combine.define(), kept.is_some());
-        let kernel = device.kernel(&key, || {
-            let fields = [
-                Field { name: "first_row", kind: i32::KIND },
-                Field { name: "shares", kind: <[i32; 2]>::KIND },
-                Field { name: "factors", kind: <[f32; 2]>::KIND },
-            ];
-            let mut inputs = vec!["partial"];
-            inputs.extend(kept.map(|_| "kept"));
-            inputs.extend(z.map(|_| "z"));
-            KernelSpec::fragment(glsl!("dense/total.frag"), &inputs, &fields, &["out"])
-                .with(&format!("#define KEPT {}", u8::from(kept.is_some())))
-                .with(combine.define())
-                .masked()
-        })?;
-        // Without an inner dimension there are no shares to add.
-        let count = if inner.is_empty() { 0 } else { extent.width as i32 };
-        let params = vec![
-            UniformValue::Int((rows.second.1 / 4) as i32),
-            UniformValue::IVec2([count, height as i32]),
-            UniformValue::Vec2(factors(self.alpha)),
-        ];
-        let mut inputs = vec![partial];
-        inputs.extend(kept);
-        inputs.extend(z.map(Operand::view));
-        device.execute(&Pass::new(&kernel, vec![target], inputs).params(params).on(domain))
+        Ok((texture, width))
     }
 
     /// The shares of one range of the inner dimension, or all there is where `combine` is given.
@@ -270,184 +270,65 @@ impl Product<'_> {
     }
 }
 
-/// In how many ranges `inner` columns are summed side by side for `height` texels of the result: enough to keep the
-/// device busy, none shorter than is worth a fragment.
-fn shares(software: bool, height: u32, inner: usize) -> u32 {
-    // A software rasteriser has a few threads, but pays for the second pass; a GPU wants many thousands of fragments.
-    let (fragments, shortest) = if software { (4_096, 32) } else { (32_768, 16) };
-    let most = u32::try_from(inner.div_ceil(shortest)).unwrap_or(u32::MAX);
-    (fragments / height.max(1)).clamp(1, 256).min(most.max(1))
+/// The addition of shares.
+struct Total<'a> {
+    /// As many texels wide as there are shares, one row for each texel of the result.
+    shares: View<'a>,
+    /// The texel of the result that the first row belongs to.
+    first_row: usize,
+    /// Sums of earlier shares, which lie as the target does.
+    before: Option<&'a PooledTexture>,
+    domain: Domain<'a>,
 }
 
-/// `out = α op(A) x + β z` accumulated in double-float, rounded once.
-///
-/// *Shapes*: as [`dense_product`]. *Cost*: 1 draw into two targets for every `2²³ / n` columns (`2²⁸ / n` on a GPU) of
-/// each tile. *Errors*: [`Error::ShapeMismatch`]; [`Error::Unsupported`] where the device has no exact form of two-sum
-/// ([`Capabilities::exact_form`](crate::gl::Capabilities::exact_form)). *Bound*: one rounding, and about
-/// `m 2⁻⁴⁶ |A| |x|`.
-pub fn dense_accurate(out: &mut Vector, a: &Matrix, terms: Accurate<'_>) -> Result<()> {
-    let Accurate { transposed, alpha, x, plus } = terms;
-    let op = "dense_accurate";
-    let shape = if transposed { a.shape().transposed() } else { a.shape() };
-    check_product(op, shape, out, &Combine::Replace, alpha, x)?;
-    if let Some((_, z)) = plus {
-        check_shape(op, "z", z.shape(), out.shape())?;
-    }
-    let device = a.device();
-    require_exact(device, op)?;
-    let _scope = device.scope()?;
-    let grid = a.tile_grid();
-    let (tall, wide) = (grid.tile_rows(), grid.tile_cols());
-    let (outer, inner) = if transposed { (wide, tall) } else { (tall, wide) };
-    let work = if device.is_software() { 1 << 23 } else { 1 << 28 };
-    let most = (work / shape.rows.clamp(1, outer)).max(4);
-    let most = (most - most % 4).min(inner);
-    let rows: Vec<_> = stretches(shape.rows, outer, usize::MAX).collect();
-    let cols: Vec<_> = stretches(shape.cols, inner, usize::MAX)
-        .flat_map(|whole| {
-            (0..whole.length).step_by(most).map(move |begin| Stretch {
-                length: most.min(whole.length - begin),
-                first: (whole.first.0, whole.first.1 + begin),
-                second: (whole.second.0, whole.second.1 + begin),
-            })
-        })
-        .collect();
-    let passes: Vec<_> = rows.iter().flat_map(|r| cols.iter().map(move |c| (r, c))).collect();
-    if passes.is_empty() {
-        return match plus {
-            Some((beta, z)) => crate::ops::scaled(out, beta, z),
-            None => out.set_zero(),
-        };
-    }
-    let scratch = || device.texture(out.extent(), Format::Rgba32F, op);
-    let mut carried: Option<(PooledTexture, PooledTexture)> = None;
-    for (i, (rows, cols)) in passes.iter().enumerate() {
-        let last = i + 1 == passes.len();
-        let kernel = accurate_kernel(device, transposed, carried.is_some(), plus.is_some())?;
-        let (r, c) = (rows.first.0, cols.first.0);
-        let (r, c) = if transposed { (c, r) } else { (r, c) };
-        let Some(tile) = a.tiles().nth(r * grid.across() + c) else { continue };
-        let mut inputs = vec![tile.part(), x.view()];
-        match &carried {
-            Some((high, low)) => inputs.extend([like(out, high), like(out, low)]),
-            None => inputs.extend(plus.map(|(_, z)| z.view())),
-        }
-        let half = f64::from(exponent(f64::from(alpha.abs())) / 2).exp2();
+impl Total<'_> {
+    /// Texels outside of the rows at hand stay as they are in `kept`.
+    fn add(
+        &self,
+        target: View<'_>,
+        combine: Combine<'_>,
+        kept: Option<View<'_>>,
+        factors: [f32; 2],
+    ) -> Result<()> {
+        let device = target.device;
+        let z = combine.operand();
+        let start = if self.before.is_some() { "before_here()" } else { "vec4(0.0)" };
+        let key = format!("dense total {} {} {start}", combine.define(), kept.is_some());
+        let kernel = device.kernel(&key, || {
+            let fields = [
+                Field { name: "first_row", kind: i32::KIND },
+                Field { name: "shares", kind: <[i32; 2]>::KIND },
+                Field { name: "factors", kind: <[f32; 2]>::KIND },
+            ];
+            let mut inputs = vec!["partial"];
+            inputs.extend(self.before.map(|_| "before"));
+            inputs.extend(kept.map(|_| "kept"));
+            inputs.extend(z.map(|_| "z"));
+            KernelSpec::fragment(glsl!("dense/total.frag"), &inputs, &fields, &["out"])
+                .with(&format!("#define KEPT {}\n#define START {start}", u8::from(kept.is_some())))
+                .with(combine.define())
+                .masked()
+        })?;
+        let Extent { width, height } = self.shares.extent;
         let params = vec![
-            UniformValue::IVec2([(cols.first.1 / 4) as i32, (cols.second.1 / 4) as i32]),
-            UniformValue::Int(cols.length.div_ceil(4) as i32),
-            UniformValue::IVec2([(rows.second.1 / 4) as i32, rows.length.div_ceil(4) as i32]),
-            UniformValue::Int((rows.first.1 / 4) as i32),
-            UniformValue::Vec2([(f64::from(alpha) / half) as f32, half as f32]),
-            UniformValue::Float(plus.map_or(0.0, |(beta, _)| beta)),
+            UniformValue::Int(self.first_row as i32),
+            UniformValue::IVec2([width as i32, height as i32]),
+            UniformValue::Vec2(factors),
         ];
-        let low = scratch()?;
-        if last {
-            let targets = vec![out.view(), like(out, &low)];
-            device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
-        } else {
-            let high = scratch()?;
-            let targets = vec![like(out, &high), like(out, &low)];
-            device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
-            carried = Some((high, low));
-        }
+        let mut inputs = vec![View { extent: Extent::new(width.max(1), height), ..self.shares }];
+        inputs.extend(self.before.map(|t| View { texture: t.texture(), ..target }));
+        inputs.extend(kept);
+        inputs.extend(z.map(Operand::view));
+        device.execute(&Pass::new(&kernel, vec![target], inputs).params(params).on(self.domain))
     }
-    Ok(())
 }
 
-/// A texture of the same extent, with the same padding lanes.
-fn like<'a>(out: &'a Vector, texture: &'a PooledTexture) -> View<'a> {
-    View { texture: texture.texture(), ..out.view() }
-}
-
-fn accurate_kernel(device: &Device, transposed: bool, carried: bool, added: bool) -> Result<Rc<Compiled>> {
-    device.kernel(&format!("dense accurate {transposed} {carried} {added}"), || {
-        let int = |name| Field { name, kind: i32::KIND };
-        let pair = |name| Field { name, kind: <[i32; 2]>::KIND };
-        let fields = [
-            pair("begin"),
-            int("quads"),
-            pair("rows"),
-            int("first_row"),
-            Field { name: "factors", kind: <[f32; 2]>::KIND },
-            Field { name: "beta", kind: f32::KIND },
-        ];
-        let mut inputs = vec!["a", "x"];
-        let (mut high, mut low) = ("vec4(0.0)", "vec4(0.0)");
-        if carried {
-            inputs.extend(["carried_high", "carried_low"]);
-            (high, low) = ("carried_high_here()", "carried_low_here()");
-        } else if added {
-            inputs.push("z");
-            high = "beta * z_here()";
-        }
-        KernelSpec::fragment(glsl!("dense/accurate.frag"), &inputs, &fields, &["high_part", "low_part"])
-            .with(&format!("#define A_TRANSPOSED {}", u8::from(transposed)))
-            .with(&format!("#define START_HIGH {high}\n#define START_LOW {low}"))
-            .masked()
-    })
-}
-
-/// `C_ij = α x_i y_j`.
-///
-/// *Shapes*: `x` n, `y` m, `C` n x m. *Cost*: 1 draw a tile, 2 fetches a texel. *Errors*: [`Error::ShapeMismatch`],
-/// [`Error::WrongDevice`], [`Error::Parameter`] for an `α` that is not finite.
-///
-/// ```
-/// use texla::{Matrix, Shape, Vector, ops};
-/// # let ctx = texla::Headless::new(Default::default())?;
-/// # let dev = ctx.device();
-/// let (x, y) = (Vector::from_slice(dev, &[1., 2.])?, Vector::from_slice(dev, &[3., 4., 5.])?);
-/// let mut c = Matrix::zeros(dev, Shape::new(2, 3))?;
-/// ops::outer(&mut c, 10.0, &x, &y)?;
-/// assert_eq!(c.read()?, [30., 40., 50., 60., 80., 100.]);
-/// # Ok::<(), texla::Error>(())
-/// ```
-pub fn outer(c: &mut Matrix, alpha: f32, x: &Vector, y: &Vector) -> Result<()> {
-    let op = "outer";
-    check_shape(op, "x", x.shape(), Shape::column(c.shape().rows))?;
-    check_shape(op, "y", y.shape(), Shape::column(c.shape().cols))?;
-    if !alpha.is_finite() {
-        let (name, value, expected) = ("alpha", alpha.to_string(), "a finite number");
-        return Err(Error::Parameter { op, name, value, expected });
-    }
-    let device = c.device().clone();
-    let _scope = device.scope()?;
-    c.tiles().try_for_each(|tile| {
-        let (row, col) = tile.origin;
-        let from = [col as i32, (row / 4) as i32];
-        let all = ([0, 0], tile.shape);
-        if tile.shape.is_empty() {
-            return Ok(());
-        }
-        outer_part(&tile.part(), all, (&x.view(), false), (&y.view(), false), from, alpha)
-    })
-}
-
-/// A rectangle of an outer product: where it lies among the target's texels and how many elements it has; either
-/// operand, and whether it is a row of a matrix; the first column and the first texel row that meet it.
-pub(super) fn outer_part(
-    target: &View<'_>,
-    (at, shape): ([u32; 2], Shape),
-    (x, x_row): (&View<'_>, bool),
-    (y, y_row): (&View<'_>, bool),
-    from: [i32; 2],
-    alpha: f32,
-) -> Result<()> {
-    let device = target.device;
-    let defines = format!("#define X_ROW {}\n#define Y_ROW {}", u8::from(x_row), u8::from(y_row));
-    let kernel = device.kernel(&format!("outer {defines}"), || {
-        let fields =
-            [Field { name: "origin", kind: <[i32; 2]>::KIND }, Field { name: "alpha", kind: f32::KIND }];
-        KernelSpec::fragment(glsl!("dense/outer.frag"), &["x", "y"], &fields, &["out"])
-            .with(&defines)
-            .masked()
-    })?;
-    let params = vec![
-        UniformValue::IVec2([from[0] - at[0] as i32, from[1] - at[1] as i32]),
-        UniformValue::Float(alpha),
-    ];
-    let (width, height) = (shape.cols as u32, shape.rows.div_ceil(4) as u32);
-    let domain = Domain::Rect { x: at[0], y: at[1], width, height };
-    device.execute(&Pass::new(&kernel, vec![*target], vec![*x, *y]).params(params).on(domain))
+/// In how many ranges `inner` columns are summed side by side for `height` texels of the result: enough to keep the
+/// device busy, none shorter than is worth a fragment, and with room for `ranges` of that many in a texture.
+fn shares(device: &Device, height: u32, inner: usize, ranges: usize) -> u32 {
+    // A software rasteriser has a few threads, but pays for the second pass; a GPU wants many thousands of fragments.
+    let (fragments, shortest) = if device.is_software() { (4_096, 32) } else { (32_768, 16) };
+    let most = u32::try_from(inner.div_ceil(shortest)).unwrap_or(u32::MAX);
+    let room = device.max_texture_size() / u32::try_from(ranges).unwrap_or(u32::MAX).max(1);
+    (fragments / height.max(1)).min(256).min(most).min(room).max(1)
 }

@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::gl::{UniformValue, glsl};
 use crate::kernel::{Accum, Compiled, Domain, Field, KernelSpec, ParamType, Pass, PooledTexture, View};
+use crate::ops::dense::outer::outer_part;
 use crate::ops::dense::vector;
 use crate::shape::{Extent, Shape};
 
@@ -233,7 +234,7 @@ fn outer(c: &Matrix, form: Form, a: &Matrix, b: &Matrix) -> Result<()> {
             let at = [cols.first.1 as u32, (rows.first.1 / 4) as u32];
             let from = [cols.second.1 as i32, (rows.second.1 / 4) as i32];
             let extent = Shape::new(rows.length, cols.length);
-            vector::outer_part(&tile.part(), (at, extent), (&x, a_row), (&y, b_row), from, 1.0)?;
+            outer_part(&tile.part(), (at, extent), (&x, a_row), (&y, b_row), from, 1.0)?;
         }
     }
     Ok(())
