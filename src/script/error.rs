@@ -145,7 +145,7 @@ pub enum ScriptErrorKind {
         function: &'static str,
     },
     /// A variable or function that does not exist.
-    #[error("{} is not defined{}", quoted(.name), similar.map(|s| format!("; did you mean `{s}`?")).unwrap_or_default())]
+    #[error("{name} is not defined{}", similar.map(|s| format!("; did you mean `{s}`?")).unwrap_or_default())]
     Undefined {
         /// The name.
         name: String,
@@ -185,7 +185,7 @@ pub enum ScriptErrorKind {
         to: u64,
     },
     /// Host arithmetic that leaves the range of 32-bit floats.
-    #[error("the result is {value}, which no 32-bit float can hold")]
+    #[error("the result is {value:e}, which no 32-bit float can hold")]
     NotFinite {
         /// The result in 64 bits.
         value: f64,

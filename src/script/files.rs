@@ -84,7 +84,7 @@ mod io {
                 let message = format!("{shape} with {} entries is all but empty, the limit is {most} rows", triplets.nnz());
                 return Err(refused(path, &message, at));
             }
-            if format == Format::Coordinate && shape.cols != 1 {
+            if format == Format::Coordinate {
                 return self.stored(triplets.to_csr(), at);
             }
             self.room(shape, at)?;
@@ -111,6 +111,9 @@ mod io {
             if !is_market(path) && shape.is_empty() {
                 let message = format!("{name} is {shape}: plain text cannot hold it, a file named *.mtx can");
                 return Err(refused(path, &message, at));
+            }
+            if !is_market(path) {
+                self.room(shape, at)?;
             }
             let Some(file) = path.file_name().filter(|_| !path.is_dir()) else {
                 return Err(refused(path, "it is a folder", at));

@@ -26,7 +26,7 @@ fn takes_a_word(function: Function) -> bool {
 }
 
 /// One row or one column; `[]` counts as one too, so that its sum is 0.
-fn is_vector(shape: Shape) -> bool {
+pub(super) fn is_vector(shape: Shape) -> bool {
     shape.rows == 1 || shape.cols == 1 || shape == Shape::default()
 }
 
@@ -168,7 +168,7 @@ impl Run<'_> {
                 let Some(x) = data.vector(device).at(at)? else { return Ok(x.clone()) };
                 let spread = || -> crate::Result<Matrix> {
                     let (ones, mut columns) = (Vector::filled(device, n, 1.0)?, Matrix::uninit(device, Shape::new(n, n))?);
-                    super::shim::outer(&mut columns, 1.0, &x, &ones)?;
+                    ops::outer(&mut columns, 1.0, &x, &ones)?;
                     let mut out = Matrix::uninit(device, columns.shape())?;
                     ops::mul(&mut out, &columns, &Matrix::identity(device, n)?)?;
                     Ok(out)

@@ -15,8 +15,6 @@ mod parse;
 mod product;
 mod reductions;
 mod run;
-#[allow(clippy::all, clippy::indexing_slicing, missing_docs)]
-mod shim;
 mod solvers;
 mod source;
 mod sparse;

@@ -107,7 +107,7 @@ impl Run<'_> {
             }
             (Data::Vector(x), false, Data::Vector(y), true) => {
                 let mut c = Matrix::uninit(device, shape).at(at)?;
-                super::shim::outer(&mut c, 1.0, x, y).at(at)?;
+                ops::outer(&mut c, 1.0, x, y).at(at)?;
                 return self.dense_value(c, at);
             }
             (Data::Matrix(a), transposed, Data::Vector(x), false) => {
@@ -124,13 +124,13 @@ impl Run<'_> {
         let multiply = || {
             let mut c = Matrix::uninit(device, shape)?;
             match (left.transposed, right.transposed) {
-                (false, false) => super::shim::matmul(&mut c, &a, &b)?,
-                (true, false) => super::shim::matmul_at(&mut c, &a, &b)?,
-                (false, true) => super::shim::matmul_bt(&mut c, &a, &b)?,
+                (false, false) => ops::matmul(&mut c, &a, &b)?,
+                (true, false) => ops::matmul_at(&mut c, &a, &b)?,
+                (false, true) => ops::matmul_bt(&mut c, &a, &b)?,
                 // Aᵀ Bᵀ = (B A)ᵀ
                 (true, true) => {
                     let mut product = Matrix::uninit(device, shape.transposed())?;
-                    super::shim::matmul(&mut product, &b, &a)?;
+                    ops::matmul(&mut product, &b, &a)?;
                     ops::transpose(&mut c, &product)?;
                 }
             }

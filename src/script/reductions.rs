@@ -3,7 +3,7 @@
 use super::ast::{Expr, ExprKind};
 use super::elementwise::Operand;
 use super::error::ScriptErrorKind as Kind;
-use super::functions::says;
+use super::functions::{is_vector, says};
 use super::names::Function;
 use super::run::{At, Run};
 use super::source::{Fault, Result};
@@ -99,7 +99,6 @@ impl Run<'_> {
         if let (Data::Number(x), Data::Number(y)) = (x.data(), y.data()) {
             return self.number(x * y, at);
         }
-        let is_vector = |shape: Shape| shape.rows == 1 || shape.cols == 1;
         if !is_vector(x.shape()) || !is_vector(y.shape()) || x.shape().len() != y.shape().len() {
             let (left, right) = (self.operand(x_expr, x.shape()), self.operand(y_expr, y.shape()));
             let rule = "a dot product needs two vectors of equal length".into();
@@ -115,7 +114,7 @@ impl Run<'_> {
 
     /// `norm(x)`, `norm(x, 1)`, `norm(x, 2)`, `norm(x, inf)`, `norm(x, "fro")`.
     pub(super) fn norm(&self, (x, expr): Operand<'_>, kind: Option<&Expr>, at: u32) -> Result<Value> {
-        let is_vector = x.shape().rows == 1 || x.shape().cols == 1;
+        let is_vector = is_vector(x.shape());
         let norm = match kind {
             None if is_vector => Norm::Two,
             Some(kind) if is_vector && kind.is == ExprKind::Number(2.0) => Norm::Two,
@@ -140,12 +139,13 @@ impl Run<'_> {
                 Norm::Infinity => ops::max_abs(x.as_ref()).at(at)?,
             })),
             Data::Matrix(a) => {
-                let of_sums = |of_rows| ops::max_abs(&sums(&absolute(a.as_ref())?, of_rows)?);
-                // The norms of a row are those of the column it would be.
-                let of_rows = matches!(norm, Norm::Infinity) != (a.shape().rows == 1);
+                // The norms of a row are those of the column that it would be.
+                let is_row = a.shape().rows == 1;
                 Ok(self.value(match norm {
                     Norm::Two => ops::norm2(a.as_ref()).at(at)?,
-                    _ => of_sums(of_rows).at(at)?,
+                    Norm::One if !is_row => ops::norm1(a).at(at)?,
+                    Norm::Infinity if is_row => ops::norm1(a).at(at)?,
+                    _ => ops::norm_inf(a).at(at)?,
                 }))
             }
         }
@@ -176,7 +176,7 @@ impl Run<'_> {
             Data::Number(_) | Data::Scalar(_) => Ok(x.clone()),
             Data::Sparse(a) => self.number(a.pattern().diagonal().iter().sum(), at),
             Data::Vector(x) => Ok(self.value(ops::sum(x.as_ref()).at(at)?)),
-            Data::Matrix(a) => Ok(self.value(a.diagonal().and_then(|d| ops::sum(&d)).at(at)?)),
+            Data::Matrix(a) => Ok(self.value(ops::trace(a).at(at)?)),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! `solve(A, b)`, `A \ b` and `lcp(M, q)`.
 
+use super::ast::Expr;
 use super::elementwise::{Action, Operand};
 use super::error::ScriptErrorKind as Kind;
+use super::format::number;
 use super::run::{At, Run};
 use super::source::{Fault, Result};
 use super::value::{Data, Value};
@@ -41,23 +43,11 @@ impl Run<'_> {
             _ => None,
         };
         let Some(operator) = column.as_ref().unwrap_or(a.data()).operator() else { return self.needs_dense(a_expr) };
-        if let Some((i, j, v, w)) = operator.asymmetry().filter(|_| shape.is_square()) {
-            let detail = format!(
-                "{0} is square and not symmetric ({0}({1},{2}) is {3} and {0}({2},{1}) is {4}); solve takes a symmetric \
-                 positive definite matrix or a rectangular one. The normal equations always do: {0}' * {0} and {0}' * b",
-                self.text(a_expr),
-                i + 1,
-                j + 1,
-                super::format::number(v),
-                super::format::number(w),
-            );
-            return Err(Fault::new(at, Kind::Unsolved { solver: "solve", detail }));
-        }
         let tolerance = tolerance.unwrap_or(TOLERANCE);
         let one = |b: &Vector| -> Result<Vector> {
             let mut x = Vector::zeros(device, shape.cols).at(at)?;
             let solved = solved(operator, &mut x, b, tolerance);
-            let report = solved.map_err(|e| Fault::new(at, self.refusal(e, a_expr)))?;
+            let report = solved.map_err(|e| Fault::new(at, self.refusal(e, operator, a_expr)))?;
             match report.reason {
                 StopReason::Converged | StopReason::Uncertified => Ok(x),
                 _ => Err(Fault::new(at, unsolved(&report, tolerance))),
@@ -81,14 +71,26 @@ impl Run<'_> {
     }
 
     /// What the solver's refusal means for the script.
-    fn refusal(&self, error: Error, expr: &super::ast::Expr) -> Kind {
-        match error {
-            Error::Breakdown { quantity, value, .. } => Kind::Unsolved {
-                solver: "solve",
-                detail: format!("{} is not positive definite ({quantity} = {value:e})", self.text(expr)),
+    fn refusal(&self, error: Error, a: &dyn LinOp, expr: &Expr) -> Kind {
+        let name = self.text(expr);
+        let detail = match error {
+            Error::Breakdown { quantity, value, .. } => {
+                format!("{name} is not positive definite ({quantity} = {value:e})")
+            }
+            Error::Matrix { detail, .. } => match a.asymmetry() {
+                Some((i, j, v, w)) => format!(
+                    "{name} is square and not symmetric: {name}({0},{1}) is {2} and {name}({1},{0}) is {3}. It takes \
+                     symmetric positive definite matrices (conjugate gradients) and rectangular ones (least squares)",
+                    i + 1,
+                    j + 1,
+                    number(v),
+                    number(w),
+                ),
+                None => format!("{name} {detail}"),
             },
-            other => Kind::Library(Box::new(other)),
-        }
+            other => return Kind::Library(Box::new(other)),
+        };
+        Kind::Unsolved { solver: "solve", detail }
     }
 }
 

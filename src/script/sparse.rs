@@ -15,8 +15,19 @@ use crate::shape::Shape;
 use crate::solve::{LinOp, MatrixFormat, StoredMatrix};
 
 impl Run<'_> {
-    /// Puts a sparse matrix on the device.
+    /// Puts a sparse matrix on the device. One with a single column becomes dense.
     pub(super) fn stored(&self, csr: Csr, at: u32) -> Result<Value> {
+        let shape = csr.shape();
+        if shape.cols == 1 {
+            self.room(shape, at)?;
+            let mut values = vec![0.0; shape.rows];
+            for (row, _, value) in csr.entries() {
+                if let Some(element) = values.get_mut(row) {
+                    *element = value as f32;
+                }
+            }
+            return self.dense(shape, &values, at);
+        }
         self.room(Shape::column(csr.nnz().saturating_add(csr.shape().rows)), at)?;
         Ok(self.value(StoredMatrix::new(&self.state.device, csr, MatrixFormat::Auto).at(at)?))
     }
@@ -122,7 +133,7 @@ impl Run<'_> {
     pub(super) fn to_dense(&self, x: &Value, at: u32) -> Result<Value> {
         let Data::Sparse(a) = x.data() else { return Ok(x.clone()) };
         self.room(a.shape(), at)?;
-        self.dense(a.shape(), &super::value::dense(a), at)
+        self.dense(a.shape(), &super::value::dense(a).at(at)?, at)
     }
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::error::ScriptErrorKind as Kind;
 use crate::data::{Matrix, Scalar, Vector};
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ops::{self, Coefficient};
 use crate::shape::Shape;
 use crate::solve::{LinOp, StoredMatrix};
@@ -19,7 +19,8 @@ pub struct Value {
     _charge: Option<Rc<Charge>>,
 }
 
-/// Where the data of a [`Value`] are. The shape decides: 1x1 is a number or a scalar, any other single column a vector.
+/// Where the data of a [`Value`] are. The shape decides: 1x1 is a number or a scalar, any other single column a vector;
+/// so no matrix of either kind has one column.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Data {
@@ -83,6 +84,8 @@ impl Data {
             Data::Vector(x) if is_one => ops::sum(x.as_ref())?.into(),
             Data::Matrix(a) if is_one => ops::sum(a.as_ref())?.into(),
             Data::Matrix(a) if a.shape().cols == 1 => a.to_vector()?.into(),
+            Data::Sparse(a) if is_one => a.pattern().values().iter().sum::<f64>().into(),
+            Data::Sparse(a) if a.shape().cols == 1 => Vector::from_slice(a.device(), &dense(a)?)?.into(),
             _ => self,
         })
     }
@@ -176,7 +179,7 @@ impl Value {
     /// Copies the elements to the host, row by row; those of a sparse matrix that are not stored are zero.
     ///
     /// *Cost*: 1 readback (a matrix: one for each tile), which waits for the device; none for a number or a sparse
-    /// matrix.
+    /// matrix. *Errors*: [`Error::TooLarge`] for a sparse matrix of more elements than a dense one could have.
     ///
     /// ```
     /// use texla::script::{Interpreter, parse};
@@ -192,21 +195,26 @@ impl Value {
             Data::Scalar(scalar) => Ok(vec![scalar.read()?]),
             Data::Vector(x) => x.read(),
             Data::Matrix(a) => a.read(),
-            Data::Sparse(a) => Ok(dense(a)),
+            Data::Sparse(a) => dense(a),
         }
     }
 }
 
-/// All elements of a sparse matrix, row by row.
-pub(super) fn dense(a: &StoredMatrix) -> Vec<f32> {
+/// All elements of a sparse matrix, row by row. *Errors*: [`Error::TooLarge`] for what no dense matrix could hold.
+pub(super) fn dense(a: &StoredMatrix) -> Result<Vec<f32>> {
     let shape = a.shape();
+    let (requested, limit) = (shape.len() as u64, i32::MAX as u64);
+    if requested > limit {
+        let (what, unit) = ("a sparse matrix with all its zeros", "elements");
+        return Err(Error::TooLarge { what, requested, limit, unit });
+    }
     let mut values = vec![0.0; shape.len()];
     for (row, col, value) in a.pattern().entries() {
         if let Some(element) = values.get_mut(row * shape.cols + col) {
             *element = value as f32;
         }
     }
-    values
+    Ok(values)
 }
 
 /// How many elements all values of an interpreter may have together.
