@@ -41,13 +41,14 @@ const SIZES: [(usize, usize, usize); 22] = [
 ];
 
 /// One schedule of each kind that the device has.
-fn kinds(device: &Device) -> Vec<MatmulSchedule> {
+fn kinds(dev: &Device) -> Vec<MatmulSchedule> {
     let mut all =
         vec![MatmulSchedule::Auto, MatmulSchedule::Passes { multiply_adds: 3 }, MatmulSchedule::OnePass];
-    let buffers = device.capabilities().max_draw_buffers;
-    all.extend(
-        [4, 8].into_iter().filter(|n| *n <= buffers).map(|buffers| MatmulSchedule::Blocked { buffers }),
-    );
+    let buffers = dev.capabilities().max_draw_buffers;
+    all.extend([4, 8].into_iter().filter(|n| *n <= buffers).flat_map(|buffers| {
+        let split = dev.capabilities().exact_derivatives.then_some(MatmulSchedule::Split { buffers });
+        [Some(MatmulSchedule::Blocked { buffers }), split].into_iter().flatten()
+    }));
     all
 }
 
@@ -146,9 +147,10 @@ fn large_products_in_blocks() {
             let report = ops::matmul_with(&mut c, Form::Plain, &a, &b, MatmulSchedule::Auto).unwrap();
             if largest >= 4 {
                 let buffers = if largest >= 8 { 8 } else { 4 };
+                assert!(dev.capabilities().exact_derivatives);
                 assert_eq!(
                     (report.schedule, report.reason),
-                    (MatmulSchedule::Blocked { buffers }, Reason::Rule)
+                    (MatmulSchedule::Split { buffers }, Reason::Rule)
                 );
             }
             let got = c.read().unwrap();

@@ -113,8 +113,10 @@ fn matmul(dev: &Device) {
     let a = ones(dev, 9, 9);
     let mut c = ones(dev, 9, 9);
     let buffers = dev.capabilities().max_draw_buffers;
-    let blocked =
-        [4, 8].into_iter().filter(|n| *n <= buffers).map(|buffers| MatmulSchedule::Blocked { buffers });
+    let blocked = [4, 8]
+        .into_iter()
+        .filter(|n| *n <= buffers)
+        .flat_map(|buffers| [MatmulSchedule::Blocked { buffers }, MatmulSchedule::Split { buffers }]);
     for schedule in [MatmulSchedule::PAPER, MatmulSchedule::OnePass].into_iter().chain(blocked) {
         for form in [Form::Plain, Form::TransposedA, Form::TransposedB] {
             ops::matmul_with(&mut c, form, &a, &a, schedule).unwrap();
@@ -227,7 +229,16 @@ fn every_file_compiles_in_both_dialects() {
     drive(&["reduce/window.frag"], &reductions);
     drive(&["repack/repack.frag"], &repack);
     drive(&["dense/move.frag", "dense/identity.frag"], &dense);
-    drive(&["dense/matmul.frag", "dense/assemble.frag", "include/block.glsl"], &matmul);
+    drive(
+        &[
+            "dense/matmul.frag",
+            "dense/split.frag",
+            "dense/assemble.frag",
+            "include/block.glsl",
+            "include/exchange.glsl",
+        ],
+        &matmul,
+    );
     drive(&["dense/partial.frag", "dense/total.frag", "dense/accurate.frag"], &dense_vector);
     drive(&["dense/outer.frag"], &outer);
     drive(&["points.frag"], &points);

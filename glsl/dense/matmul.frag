@@ -1,6 +1,6 @@
 // C = op(A) op(B), or the share in it of a range of the inner dimension [Moravanszky03] 3.3 and 3.4. A fragment computes
-// four rows of TARGETS columns; the columns of target i begin at i slab, so that neighbouring fragments fetch
-// neighbouring texels of B. A range of four is one of the paper's MOPs: a 4x4 block of A by four elements of B.
+// four rows of one column, or with 4 targets of four columns, or with 8 targets eight rows of them. The columns and rows
+// of the further targets lie `slabs` away, so that neighbouring fragments fetch neighbouring texels.
 #include "include/block.glsl"
 
 // op(B)[4 k .. 4 k + 3, j]
@@ -16,14 +16,6 @@ vec4 quad_of_b(int k, int j) {
 #else
     return b_clamped(ivec2(j, k));
 #endif
-}
-
-#define MULTIPLY_ADD(s, j) { \
-    vec4 b = quad_of_b(k + begin.y, j); \
-    s += a.c0 * b.x; \
-    s += a.c1 * b.y; \
-    s += a.c2 * b.z; \
-    s += a.c3 * b.w; \
 }
 
 #if TARGETS == 8
@@ -48,18 +40,23 @@ vec4 kernel(ivec2 p) {
     int t = p.y + origin.y;
     int j = p.x + origin.x;
     for (int k = 0; k < QUADS; ++k) {
-        Block a = block_of_a(t, k + begin.x);
-        MULTIPLY_ADD(s0, j)
+        Block m = block_of_a(t, k + begin.x);
+        vec4 b0 = quad_of_b(k + begin.y, j);
+        MULTIPLY_ADD(s0, m, b0)
 #if TARGETS > 1
-        MULTIPLY_ADD(s1, j + slab)
-        MULTIPLY_ADD(s2, j + 2 * slab)
-        MULTIPLY_ADD(s3, j + 3 * slab)
+        vec4 b1 = quad_of_b(k + begin.y, j + slabs.x);
+        MULTIPLY_ADD(s1, m, b1)
+        vec4 b2 = quad_of_b(k + begin.y, j + 2 * slabs.x);
+        MULTIPLY_ADD(s2, m, b2)
+        vec4 b3 = quad_of_b(k + begin.y, j + 3 * slabs.x);
+        MULTIPLY_ADD(s3, m, b3)
 #endif
 #if TARGETS > 4
-        MULTIPLY_ADD(s4, j + 4 * slab)
-        MULTIPLY_ADD(s5, j + 5 * slab)
-        MULTIPLY_ADD(s6, j + 6 * slab)
-        MULTIPLY_ADD(s7, j + 7 * slab)
+        m = block_of_a(t + slabs.y, k + begin.x);
+        MULTIPLY_ADD(s4, m, b0)
+        MULTIPLY_ADD(s5, m, b1)
+        MULTIPLY_ADD(s6, m, b2)
+        MULTIPLY_ADD(s7, m, b3)
 #endif
     }
 #if TARGETS == 1

@@ -21,4 +21,7 @@ Block block_of_a(int t, int k) {
                  a_clamped(ivec2(4 * k + 2, t)), a_clamped(ivec2(4 * k + 3, t)));
 #endif
 }
+
+// s += m b: the paper's MOP, 16 multiply-adds.
+#define MULTIPLY_ADD(s, m, b) s += m.c0 * b.x; s += m.c1 * b.y; s += m.c2 * b.z; s += m.c3 * b.w;
 #endif

@@ -61,6 +61,8 @@ pub struct Capabilities {
     pub computed_coordinates: bool,
     /// Lines through texel centres touch each texel of a row or a column exactly once.
     pub exact_lines: bool,
+    /// Derivatives are differences of the very fragments of a quad, so that its fragments can exchange values by them.
+    pub exact_derivatives: bool,
     /// The form in which exact arithmetic is exact; `None` if no form is, and then nothing can be certified.
     pub exact_form: Option<ExactForm>,
 }
@@ -151,12 +153,15 @@ impl Probe<'_> {
         let coordinates = self.computed_coordinates()?;
         // Lines are counted by blending: where floats cannot be blended that is a GL error, not an answer.
         let lines = blend && self.lines()?;
+        // Where derivatives do something else, products are summed without them.
+        let derivatives = self.derivatives().unwrap_or(false);
         {
             let mut caps = gl.caps.borrow_mut();
             caps.float_blend = blend;
             caps.float_min_max = min_max;
             caps.computed_coordinates = coordinates;
             caps.exact_lines = lines;
+            caps.exact_derivatives = derivatives;
         }
         for form in [ExactForm::BitCast, ExactForm::Precise] {
             gl.caps.borrow_mut().exact_form = Some(form);
@@ -374,6 +379,29 @@ impl Probe<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// Every fragment gets what its neighbours in the quad hold, bit for bit.
+    fn derivatives(&self) -> Result<bool> {
+        let side = self.gl.caps.borrow().max_texture_size.min(32) & !1;
+        if side == 0 {
+            return Ok(false);
+        }
+        let program = self.program(glsl!("quad.vert"), glsl!("probe/exchange.frag"), &["a"], 1)?;
+        let mut random = Lcg(3);
+        let mut value = |i: u32| random.next() * 2.0f32.powi(i as i32 % 60 - 30);
+        let texels: Vec<[f32; 4]> = (0..side * side).map(|i| [0, 1, 2, 3].map(|c| value(i + c))).collect();
+        let source = self.texture(side, side, Some(bytemuck::cast_slice(&texels)))?;
+        let target = self.texture(side, side, None)?;
+        let area = Area::Rect([0, 0, side as i32, side as i32]);
+        self.draw(&program, &[&target], &[&source], area, Blend::Replace)?;
+        let got = self.gl.read(&target, "probe")?;
+        let of = |x: u32, y: u32| texels.get((y * side + x) as usize).copied().unwrap_or_default();
+        Ok(got.chunks(4).zip(0..).all(|(texel, i)| {
+            let (x, y) = (i % side, i / side);
+            let ([r, g, ..], [.., b, a]) = (of(x ^ 1, y), of(x, y ^ 1));
+            texel == [r, g, b, a]
+        }))
     }
 
     /// Two-sum and two-product of 256 pairs, each against its exact value in f64.

@@ -27,6 +27,7 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/layout.glsl"),
     glsl!("include/solver.glsl"),
     glsl!("include/block.glsl"),
+    glsl!("include/exchange.glsl"),
 ];
 
 /// Deepest nesting of includes.

@@ -79,8 +79,9 @@ fn differs(a: &Matrix) -> Result<Option<(usize, usize, f64, f64)>> {
     let pairs = (0..n).flat_map(|i| (0..i).map(move |j| (j, i)));
     let far = |(i, j): &(usize, usize)| {
         let allowed = rounding * (at(*i, *i) * at(*j, *j)).abs().sqrt();
-        // Not `>`: of a NaN nothing can be said to agree.
-        !((at(*i, *j) - at(*j, *i)).abs() <= allowed)
+        // Of a NaN nothing can be said to agree.
+        let close = (at(*i, *j) - at(*j, *i)).abs() <= allowed;
+        !close
     };
     Ok(pairs.into_iter().find(far).map(|(i, j)| (i, j, at(i, j), at(j, i))))
 }

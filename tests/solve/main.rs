@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod counted;
+mod dense;
 mod edges;
 mod errors;
 mod least_squares;

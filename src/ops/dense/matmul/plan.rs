@@ -101,9 +101,9 @@ pub(super) fn budget(software: bool, targets: u32) -> u64 {
 /// Rows of texels of a draw over `width` texels, each of `targets` x 4 x `inner` multiply-adds.
 pub(super) fn band(budget: u64, width: usize, targets: u32, inner: usize) -> u32 {
     let row = (width as u64).saturating_mul(4 * u64::from(targets)).saturating_mul(inner as u64).max(1);
-    // In whole tiles of the rasteriser, where there is a choice.
+    // In whole tiles of the rasteriser, where there is a choice, and always in whole quads.
     let rows = budget / row;
-    let rows = if rows > 64 { rows - rows % 64 } else { rows.max(1) };
+    let rows = if rows > 64 { rows - rows % 64 } else { (rows & !1).max(2) };
     u32::try_from(rows).unwrap_or(u32::MAX)
 }
 
@@ -150,7 +150,7 @@ mod tests {
     fn bands_keep_the_budget() {
         assert_eq!(band(1 << 20, 100, 1, 1000), 2);
         assert_eq!(band(1 << 30, 125, 8, 1000), 256);
-        assert_eq!(band(1, 100, 8, 1000), 1);
+        assert_eq!(band(1, 100, 8, 1000), 2);
         assert_eq!(band(u64::MAX, 1, 1, 0), u32::MAX);
     }
 }

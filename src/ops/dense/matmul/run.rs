@@ -28,32 +28,65 @@ pub(super) fn run(
             vector::product_of_parts(&y, a, &x, form.transposes_a())
         }
         MatmulSchedule::Outer => outer(c, form, a, b),
-        MatmulSchedule::Blocked { buffers } if form.transposes_b() => {
+        MatmulSchedule::Blocked { .. } | MatmulSchedule::Split { .. } if form.transposes_b() => {
             // Four elements of a row of B lie in four texels: transposing it once is cheaper than fetching each four times.
-            let b = b.transposed()?;
-            Product { c, form: Form::Plain, a, b: &b, targets: buffers, unrolled: None }.run()
+            run(c, Form::Plain, a, &b.transposed()?, schedule)
         }
-        MatmulSchedule::Blocked { buffers } => {
-            Product { c, form, a, b, targets: buffers, unrolled: None }.run()
+        MatmulSchedule::Split { buffers } => {
+            // A quad of the rasteriser reads A in four places at once. On GPUs those are neighbours when A is read as its
+            // transpose; a software rasteriser reads along the rows of textures best. Either is worth a pass.
+            let wanted = if c.device().is_software() { Form::Plain } else { Form::TransposedA };
+            if form == wanted {
+                return Product { c, form, a, b, kind: Kind::Split(buffers) }.run();
+            }
+            Product { c, form: wanted, a: &a.transposed()?, b, kind: Kind::Split(buffers) }.run()
         }
+        MatmulSchedule::Blocked { buffers } => Product { c, form, a, b, kind: Kind::Blocked(buffers) }.run(),
         MatmulSchedule::Passes { multiply_adds } => {
-            Product { c, form, a, b, targets: 1, unrolled: Some(multiply_adds) }.run()
+            Product { c, form, a, b, kind: Kind::Unrolled(multiply_adds) }.run()
         }
         MatmulSchedule::OnePass | MatmulSchedule::Auto => {
-            Product { c, form, a, b, targets: 1, unrolled: None }.run()
+            Product { c, form, a, b, kind: Kind::Blocked(1) }.run()
         }
     }
 }
 
-/// A product over 1, 4 or 8 targets.
+/// What a pass of a product is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// This many multiply-adds, in a program without a loop, for one target.
+    Unrolled(u32),
+    /// A block over 1, 4 or 8 targets.
+    Blocked(u32),
+    /// The same, each fragment summing a quarter of the inner dimension for all four of its quad.
+    Split(u32),
+}
+
+impl Kind {
+    fn targets(self) -> u32 {
+        match self {
+            Kind::Unrolled(_) => 1,
+            Kind::Blocked(targets) | Kind::Split(targets) => targets,
+        }
+    }
+
+    /// Panels of `C` side by side and one above the other, a target for each.
+    fn panels(self) -> (u32, u32) {
+        match self.targets() {
+            8 => (4, 2),
+            4 => (4, 1),
+            _ => (1, 1),
+        }
+    }
+}
+
+/// A product that is a plan of passes.
 struct Product<'a> {
     c: &'a Matrix,
     form: Form,
     a: &'a Matrix,
     b: &'a Matrix,
-    targets: u32,
-    /// Multiply-adds in a pass, in a program without a loop.
-    unrolled: Option<u32>,
+    kind: Kind,
 }
 
 /// A rectangle of a tile of `C` that depends on one row of tiles of `op(A)` and one column of tiles of `op(B)`.
@@ -69,7 +102,10 @@ impl Product<'_> {
     fn run(&self) -> Result<()> {
         let device = self.c.device();
         let grid = self.c.tile_grid();
-        let quads = self.unrolled.map_or(usize::MAX, |n| n as usize);
+        let quads = match self.kind {
+            Kind::Unrolled(n) => n as usize,
+            Kind::Blocked(_) | Kind::Split(_) => usize::MAX,
+        };
         let plan = Plan::new(self.form, self.a.shape(), self.b.shape(), grid, quads);
         let tiles: Vec<_> = self.c.tiles().collect();
         for rows in &plan.rows {
@@ -80,7 +116,7 @@ impl Product<'_> {
                 let extent = Extent::new(cols.length as u32, rows.length.div_ceil(4) as u32);
                 let region = Region { rows, cols, at, extent };
                 let blends = device.gl().caps.borrow().float_blend;
-                if self.targets == 1 && (blends || plan.inner.len() == 1) {
+                if self.kind.targets() == 1 && (blends || plan.inner.len() == 1) {
                     self.directly(tile, &region, &plan.inner)?;
                 } else {
                     self.in_panels(tile, &region, &plan.inner, blends)?;
@@ -102,9 +138,8 @@ impl Product<'_> {
     /// Into one scratch texture for each target, from which `C` is put together.
     fn in_panels(&self, tile: &Tile<'_>, region: &Region<'_>, inner: &[Stretch], blends: bool) -> Result<()> {
         let device = self.c.device();
-        let extent = Extent::new(region.extent.width.div_ceil(self.targets), region.extent.height);
-        let fresh =
-            || (0..self.targets).map(|_| device.scratch(extent, "matmul")).collect::<Result<Vec<_>>>();
+        let (extent, targets) = (self.panel(region), self.kind.targets());
+        let fresh = || (0..targets).map(|_| device.scratch(extent, "matmul")).collect::<Result<Vec<_>>>();
         let mut panels: Vec<PooledTexture> = Vec::new();
         for (i, range) in inner.iter().enumerate() {
             // Without blending, a pass reads the sums so far and writes others.
@@ -119,16 +154,31 @@ impl Product<'_> {
             let fields = [Field { name: "origin", kind: <[i32; 2]>::KIND }];
             KernelSpec::fragment(glsl!("dense/assemble.frag"), &["panel"], &fields, &["out"]).masked()
         })?;
+        let (across, _) = self.kind.panels();
         for (panel, k) in panels.iter().zip(0..) {
-            let begin = k * extent.width;
-            let Some(width) = region.extent.width.checked_sub(begin).filter(|w| *w > 0) else { break };
-            let (x, y, width) = (region.at[0] + begin, region.at[1], width.min(extent.width));
+            let (left, below) = ((k % across) * extent.width, (k / across) * extent.height);
+            let width = region.extent.width.saturating_sub(left).min(extent.width);
+            let height = region.extent.height.saturating_sub(below).min(extent.height);
+            if width == 0 || height == 0 {
+                continue; // a panel all beyond the edge
+            }
+            let (x, y) = (region.at[0] + left, region.at[1] + below);
             let params = vec![UniformValue::IVec2([x as i32, y as i32])];
             let panel = View::part(device, panel.texture(), extent);
             let pass = Pass::new(&kernel, vec![tile.part()], vec![panel]).params(params);
-            device.execute(&pass.on(Domain::Rect { x, y, width, height: extent.height }))?;
+            device.execute(&pass.on(Domain::Rect { x, y, width, height }))?;
         }
         Ok(())
+    }
+
+    /// The extent of a target: all of the region's, or a part of it. Quads of the rasteriser are whole where they count.
+    fn panel(&self, region: &Region<'_>) -> Extent {
+        let (across, up) = self.kind.panels();
+        let (width, height) = (region.extent.width.div_ceil(across), region.extent.height.div_ceil(up));
+        match self.kind {
+            Kind::Split(_) => Extent::new(width.next_multiple_of(2), height.next_multiple_of(2)),
+            Kind::Blocked(_) | Kind::Unrolled(_) => Extent::new(width, height),
+        }
     }
 
     /// One range of the inner dimension, in as many draws as the budget asks for. The region lies at `at` in the targets.
@@ -146,9 +196,9 @@ impl Product<'_> {
         let b = operand(self.b, self.form.transposes_b(), range.second.0, region.cols.second.0);
         let (Some(a), Some(b)) = (a, b) else { return Ok(()) };
         let kernel = self.kernel(device, range, !carried.is_empty())?;
-        let width = region.extent.width.div_ceil(self.targets);
-        let most =
-            band(budget(device.is_software(), self.targets), width as usize, self.targets, range.length);
+        let Extent { width, height } = self.panel(region);
+        let count = self.kind.targets();
+        let most = band(budget(device.is_software(), count), width as usize, count, range.length);
         let mut inputs = vec![a, b];
         inputs.extend(carried);
         let offset = |k: usize| k as i32;
@@ -158,19 +208,19 @@ impl Product<'_> {
                 offset(region.cols.second.1) - at[0] as i32,
                 offset(region.rows.second.1 / 4) - at[1] as i32,
             ]),
-            UniformValue::Int(width as i32),
+            UniformValue::IVec2([width as i32, height as i32]),
             UniformValue::Int(offset(range.second.1 + range.length)),
         ];
-        if self.unrolled.is_none() {
+        if !matches!(self.kind, Kind::Unrolled(_)) {
             params.push(UniformValue::Int(offset(range.length.div_ceil(4))));
         }
         let mut done = 0;
-        while done < region.extent.height {
-            let height = most.min(region.extent.height - done);
-            let domain = Domain::Rect { x: at[0], y: at[1] + done, width, height };
+        while done < height {
+            let rows = most.min(height - done);
+            let domain = Domain::Rect { x: at[0], y: at[1] + done, width, height: rows };
             let pass = Pass::new(&kernel, targets.to_vec(), inputs.clone()).params(params.clone());
             device.execute(&pass.on(domain).accumulate(accum))?;
-            done += height;
+            done += rows;
         }
         Ok(())
     }
@@ -178,35 +228,35 @@ impl Product<'_> {
     fn kernel(&self, device: &Device, range: &Stretch, carried: bool) -> Result<Rc<Compiled>> {
         let flag = |on: bool| u8::from(on);
         // A program of the paper's has its multiply-adds written out; the last pass has fewer.
-        let quads = match self.unrolled {
-            Some(_) => range.length.div_ceil(4).to_string(),
-            None => "quads".to_owned(),
+        let quads = match self.kind {
+            Kind::Unrolled(_) => range.length.div_ceil(4).to_string(),
+            Kind::Blocked(_) | Kind::Split(_) => "quads".to_owned(),
         };
+        let (targets, split) = (self.kind.targets(), matches!(self.kind, Kind::Split(_)));
         let start = if carried { "(carried)" } else { "vec4(0.0)" };
         let defines = format!(
             "#define TARGETS {}\n#define A_TRANSPOSED {}\n#define B_TRANSPOSED {}\n#define QUADS {quads}\n\
              #define START(carried) {start}",
-            self.targets,
+            targets,
             flag(self.form.transposes_a()),
             flag(self.form.transposes_b()),
         );
-        device.kernel(&format!("matmul {defines}"), || {
+        device.kernel(&format!("matmul {split} {defines}"), || {
             let (int, pair) =
                 (|name| Field { name, kind: i32::KIND }, |name| Field { name, kind: <[i32; 2]>::KIND });
-            let mut fields = vec![pair("begin"), pair("origin"), int("slab"), int("inner_end")];
-            if self.unrolled.is_none() {
+            let mut fields = vec![pair("begin"), pair("origin"), pair("slabs"), int("inner_end")];
+            if !matches!(self.kind, Kind::Unrolled(_)) {
                 fields.push(int("quads"));
             }
-            let names = |prefix: &str| (0..self.targets).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>();
+            let names = |prefix: &str| (0..targets).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>();
             let (outputs, carries) = (names("out"), names("carried"));
             let mut inputs = vec!["a", "b"];
             if carried {
                 inputs.extend(carries.iter().map(String::as_str));
             }
             let outputs: Vec<_> = outputs.iter().map(String::as_str).collect();
-            KernelSpec::fragment(glsl!("dense/matmul.frag"), &inputs, &fields, &outputs)
-                .with(&defines)
-                .masked()
+            let source = if split { glsl!("dense/split.frag") } else { glsl!("dense/matmul.frag") };
+            KernelSpec::fragment(source, &inputs, &fields, &outputs).with(&defines).masked()
         })
     }
 }

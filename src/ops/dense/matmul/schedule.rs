@@ -11,7 +11,8 @@ use crate::shape::Shape;
 pub enum MatmulSchedule {
     /// What fits the shapes and the device, by a fixed rule: [`MatrixVector`](Self::MatrixVector) and
     /// [`Outer`](Self::Outer) where the shapes are theirs; [`OnePass`](Self::OnePass) for products too small to pay for
-    /// the panels; else [`Blocked`](Self::Blocked) over as many draw buffers as there are.
+    /// the panels; else [`Split`](Self::Split), or where derivatives are not exact [`Blocked`](Self::Blocked), over as many
+    /// draw buffers as there are.
     #[default]
     Auto,
     /// The paper's: this many multiply-adds of a 4x4 block by four elements ("MOPs") in a pass, passes accumulated by
@@ -25,13 +26,24 @@ pub enum MatmulSchedule {
     },
     /// The whole inner dimension in one pass. *Cost*: 1 draw, 5 fetches for 16 multiply-adds.
     OnePass,
-    /// A block of four rows and `buffers` columns for each fragment, written to as many draw buffers; then the panels
-    /// are put together. The columns of buffer i begin at `i ceil(m / buffers)`, so that neighbouring fragments fetch
-    /// neighbouring texels.
+    /// A block of four columns for each fragment, of four rows with 4 draw buffers and of eight with 8; then the panels,
+    /// one in each buffer, are put together. Columns and rows of further buffers lie a panel away, so that neighbouring
+    /// fragments fetch neighbouring texels.
     ///
-    /// *Cost*: 1 draw, `4 + buffers` fetches for `16 buffers` multiply-adds; `buffers` draws that copy; a copy of `C` in
+    /// *Cost*: 1 draw, `buffers + 4` fetches for `16 buffers` multiply-adds; `buffers` draws that copy; a copy of `C` in
     /// scratch textures, and a transposed copy of `B` for [`Form::TransposedB`].
     Blocked {
+        /// 4 or 8.
+        buffers: u32,
+    },
+    /// As [`Blocked`](Self::Blocked), but each fragment computes all that the four of its 2x2 quad write, over a quarter of
+    /// the inner dimension, and the quarters are added up across the quad at the end by means of derivatives
+    /// ([`Capabilities::exact_derivatives`](crate::gl::Capabilities::exact_derivatives)): half the fetches.
+    ///
+    /// *Cost*: 1 draw, `buffers + 4` fetches for `32 buffers` multiply-adds (with 4 buffers 16 for 256), for GPUs a pass
+    /// that transposes `A` (the other way round for a software rasteriser and [`Form::TransposedA`]); else as
+    /// [`Blocked`](Self::Blocked). *Source*: none of the papers'.
+    Split {
         /// 4 or 8.
         buffers: u32,
     },
@@ -82,22 +94,28 @@ pub(super) fn choose(
     b: Shape,
     asked: MatmulSchedule,
 ) -> Result<(MatmulSchedule, Reason)> {
-    let buffers = device.gl().caps.borrow().max_draw_buffers;
+    let (buffers, derivatives) = {
+        let caps = device.gl().caps.borrow();
+        (caps.max_draw_buffers, caps.exact_derivatives)
+    };
     let refuse = |why: String| Err(Error::Unsupported { what: format!("{asked:?}"), why });
     match asked {
-        MatmulSchedule::Auto => Ok((rule(device, form, a, b, buffers), Reason::Rule)),
+        MatmulSchedule::Auto => Ok((rule(form, a, b, buffers, derivatives), Reason::Rule)),
         MatmulSchedule::Passes { multiply_adds: 0 } => Err(Error::Parameter {
             op: "matmul",
             name: "multiply_adds",
             value: "0".into(),
             expected: "1 or more in a pass",
         }),
-        MatmulSchedule::Blocked { buffers: n } if n != 4 && n != 8 => {
+        MatmulSchedule::Blocked { buffers: n } | MatmulSchedule::Split { buffers: n } if n != 4 && n != 8 => {
             let (name, value, expected) = ("buffers", n.to_string(), "4 or 8");
             Err(Error::Parameter { op: "matmul", name, value, expected })
         }
-        MatmulSchedule::Blocked { buffers: n } if n > buffers => {
+        MatmulSchedule::Blocked { buffers: n } | MatmulSchedule::Split { buffers: n } if n > buffers => {
             refuse(format!("the device has {buffers} draw buffers"))
+        }
+        MatmulSchedule::Split { .. } if !derivatives => {
+            refuse("derivatives of this device are not those of a fragment's own quad".to_owned())
         }
         MatmulSchedule::MatrixVector if b.cols != 1 || form.transposes_b() => {
             refuse(format!("op(B) is {b} in form {form:?}, expected one column that is not a transposed row"))
@@ -110,7 +128,7 @@ pub(super) fn choose(
 }
 
 /// The fixed rule behind [`MatmulSchedule::Auto`].
-fn rule(_device: &Device, form: Form, a: Shape, b: Shape, buffers: u32) -> MatmulSchedule {
+fn rule(form: Form, a: Shape, b: Shape, buffers: u32, derivatives: bool) -> MatmulSchedule {
     if a.cols == 1 {
         return MatmulSchedule::Outer;
     }
@@ -118,11 +136,13 @@ fn rule(_device: &Device, form: Form, a: Shape, b: Shape, buffers: u32) -> Matmu
         return MatmulSchedule::MatrixVector;
     }
     let work = a.len().saturating_mul(b.cols);
-    match buffers {
-        _ if work < SMALL || b.cols < 4 => MatmulSchedule::OnePass,
-        8.. => MatmulSchedule::Blocked { buffers: 8 },
-        4.. => MatmulSchedule::Blocked { buffers: 4 },
-        _ => MatmulSchedule::OnePass,
+    let buffers = if buffers >= 8 { 8 } else { 4 * (buffers / 4) };
+    if buffers == 0 || work < SMALL || b.cols < 4 {
+        MatmulSchedule::OnePass
+    } else if derivatives {
+        MatmulSchedule::Split { buffers }
+    } else {
+        MatmulSchedule::Blocked { buffers }
     }
 }
 
