@@ -1,13 +1,7 @@
-// What the scalar steps of the solvers share. The report is (flag, iterations, r.r, value that broke down); every flag
-// but RUNNING freezes the iterates, and the first one to be set stays.
+// What the scalar steps of the solvers share. The report is (flag, iterations, r.r, value that broke down).
 #ifndef TEXLA_INCLUDE_SOLVER
 #define TEXLA_INCLUDE_SOLVER
-#define RUNNING 0.0
-#define MET 1.0
-#define CURVATURE 2.0
-#define INDEFINITE 3.0
-#define OUT_OF_RANGE 4.0
-#define EXHAUSTED 5.0
+#include "include/flags.glsl"
 
 // The rest of the reduction: this texel is the sum of all partial results.
 vec4 total_of_dots() {
@@ -19,6 +13,4 @@ vec4 total_of_dots() {
     }
     return total;
 }
-
-bool in_range(float x) { return abs(x) <= 3.0e38; }
 #endif

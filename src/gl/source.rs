@@ -28,6 +28,8 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/solver.glsl"),
     glsl!("include/block.glsl"),
     glsl!("include/exchange.glsl"),
+    glsl!("include/flags.glsl"),
+    glsl!("include/owner.glsl"),
 ];
 
 /// Deepest nesting of includes.

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::host::Triplets;
 use crate::shape::Shape;
 
+mod groups;
 mod measure;
 
 /// A sparse matrix in compressed rows (CSR): each place at most once, sorted by row, then column.

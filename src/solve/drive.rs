@@ -1,8 +1,7 @@
 //! The loop around a method: iterate without reading back, look now and then, certify, start again or stop.
 
-use std::collections::VecDeque;
-
 use super::linop::{Accuracy, LinOp};
+use super::looks::{Iterated, Seen, Work, run_until_frozen};
 use super::report::{SolveReport, Stop, StopReason};
 use super::state::{Bounds, Flag, Report};
 use crate::data::{PendingRead, Scalar, Vector, exponent};
@@ -39,9 +38,6 @@ pub(super) trait Method {
     /// Forgets what has been added to the iterate since the last true residual.
     fn discard(&mut self) -> Result<()>;
 }
-
-/// Looks under way at one time; past this the oldest is waited for, so that the host cannot run ahead for ever.
-const LOOKS: usize = 3;
 
 /// A kept direction along which the residual grows by more than this is no direction of this residual's.
 const KEPT_GROWTH: f64 = 100.0;
@@ -111,8 +107,30 @@ pub(super) struct Limits {
     pub max_iters: usize,
 }
 
-/// What is seen while a solve runs: iterations done and the recurrence's relative residual.
-pub(super) type Observer<'a> = dyn FnMut(usize, f64) + 'a;
+pub(super) use super::looks::Observer;
+
+/// A method as the inner loop sees it.
+struct Looked<'a, M>(&'a mut M);
+
+impl<M: Method> Iterated for Looked<'_, M> {
+    fn device(&self) -> &Device {
+        self.0.device()
+    }
+
+    fn iterate(&mut self) -> Result<()> {
+        self.0.iterate()
+    }
+
+    fn look(&self) -> Result<PendingRead> {
+        self.0.report().read_texel_async()
+    }
+
+    fn seen(&self, texels: &[f32]) -> Seen {
+        let report = Report::from_texel(texels);
+        let residual = (f64::from(report.rr) / self.0.unit()).sqrt();
+        Seen { iterations: report.iterations, residual, frozen: report.flag != Flag::Running }
+    }
+}
 
 pub(super) fn drive<M: Method>(
     method: &mut M,
@@ -127,25 +145,16 @@ pub(super) fn drive<M: Method>(
     }
     let device = method.device().clone();
     let _scope = device.scope()?;
-    let mut report = SolveReport {
-        reason: StopReason::MaxIterations,
-        iterations: 0,
-        true_residual: f64::INFINITY,
-        history: Vec::new(),
-        replacements: 0,
-        async_checks: 0,
-        readbacks_in_loop: 0,
-        draws_per_iteration: 0,
-        passes_per_iteration: 0,
-    };
+    let mut work = Work::default();
+    let (mut iterations, mut replacements) = (0, 0);
     let mut best: Option<(f64, Vector)> = None;
     let mut flag = Flag::Running;
     let mut recurrence = None;
     let mut plan = Replacements::default();
     loop {
         let (residual, accuracy) = method.true_residual()?;
-        if report.iterations == 0 && report.history.is_empty() {
-            report.history.push((0, residual));
+        if iterations == 0 && work.history.is_empty() {
+            work.history.push((0, residual));
         }
         let before = best.as_ref().map(|(r, _)| *r);
         let met = residual <= limits.stop.relative;
@@ -158,7 +167,7 @@ pub(super) fn drive<M: Method>(
             })
         } else if flag == Flag::OutOfRange {
             Some(StopReason::Diverged)
-        } else if report.iterations >= limits.max_iters {
+        } else if iterations >= limits.max_iters {
             Some(StopReason::MaxIterations)
         } else if plan.last_aim_met(flag)
             && before.is_some_and(|b| residual.is_nan() || residual > WORTH_RESTARTING * b)
@@ -168,13 +177,23 @@ pub(super) fn drive<M: Method>(
             None
         };
         if let Some(reason) = ended {
-            report.reason = reason;
-            report.true_residual = residual;
+            let mut true_residual = residual;
             if let Some((kept, x)) = best.filter(|_| !improved) {
                 *method.iterate_mut() = x;
-                report.true_residual = kept;
+                true_residual = kept;
             }
-            return Ok(report);
+            let cost = work.cost();
+            return Ok(SolveReport {
+                reason,
+                iterations,
+                true_residual,
+                history: work.history,
+                replacements,
+                async_checks: work.async_checks,
+                readbacks_in_loop: work.readbacks,
+                draws_per_iteration: cost.draws,
+                passes_per_iteration: cost.passes,
+            });
         }
         if improved {
             let mut copy = Vector::uninit(&device, method.iterate_mut().len())?;
@@ -182,15 +201,19 @@ pub(super) fn drive<M: Method>(
             best = Some((residual, copy));
         }
         let (aim, keep_direction) = plan.next(residual, recurrence, limits.stop.relative);
-        report.replacements += usize::from(flag == Flag::Met);
+        replacements += usize::from(flag == Flag::Met);
         let target = aim.powi(2) * method.unit();
         let ceiling =
             if keep_direction { (KEPT_GROWTH * residual).powi(2) * method.unit() } else { f64::MAX };
         let ceiling = ceiling.min(Bounds::CEILING) as f32;
         let bounds = Bounds { threshold: target as f32, ceiling, limit: limits.max_iters };
-        method.restart(bounds, report.iterations, keep_direction)?;
-        let last = run_until_frozen(method, limits, &mut report, observe)?;
-        report.iterations = last.iterations;
+        method.restart(bounds, iterations, keep_direction)?;
+        // Not past the limit by more than the step that notices it.
+        let most = (limits.max_iters + 1).saturating_sub(iterations);
+        let every = limits.stop.every;
+        let last = run_until_frozen(&mut Looked(method), every, most, &mut work, observe)?;
+        let last = Report::from_texel(&last);
+        iterations = last.iterations;
         flag = last.flag;
         recurrence = Some((f64::from(last.rr) / method.unit()).sqrt());
         if keep_direction && !matches!(flag, Flag::Met | Flag::Exhausted) {
@@ -217,57 +240,6 @@ pub(super) fn drive<M: Method>(
             _ => {}
         }
     }
-}
-
-/// Iterates until a look finds the flag set. Nothing here waits for the device, but for looks long under way.
-fn run_until_frozen<M: Method>(
-    method: &mut M,
-    limits: Limits,
-    report: &mut SolveReport,
-    observe: &mut Observer<'_>,
-) -> Result<Report> {
-    let start = method.device().counters();
-    let begun = report.iterations;
-    let mut looks: VecDeque<PendingRead> = VecDeque::new();
-    let mut done = 0;
-    let frozen = loop {
-        let mut before = method.device().counters();
-        // Not past the limit by more than the step that notices it.
-        for _ in 0..limits.stop.every.min((limits.max_iters + 1).saturating_sub(begun + done).max(1)) {
-            method.iterate()?;
-            done += 1;
-            if done <= 2 {
-                // The second iteration, if there is one, does not pay for what the first one set up.
-                let before = std::mem::replace(&mut before, method.device().counters());
-                let one = method.device().counters().since(&before);
-                (report.draws_per_iteration, report.passes_per_iteration) = (one.draws, one.passes);
-            }
-        }
-        looks.push_back(method.report().read_texel_async()?);
-        let mut seen = None;
-        while let Some(look) = looks.front() {
-            let texel = if looks.len() > LOOKS { Some(look.wait()?) } else { look.poll()? };
-            let Some(texel) = texel else { break };
-            looks.pop_front();
-            let state = Report::from_texel(&texel);
-            let residual = (f64::from(state.rr) / method.unit()).sqrt();
-            if report.history.last().is_none_or(|(k, _)| *k < state.iterations) {
-                report.history.push((state.iterations, residual));
-                observe(state.iterations, residual);
-            }
-            if state.flag != Flag::Running {
-                seen = Some(state);
-                break;
-            }
-        }
-        if let Some(state) = seen {
-            break state;
-        }
-    };
-    let work = method.device().counters().since(&start);
-    report.async_checks += work.async_checks;
-    report.readbacks_in_loop += work.readbacks;
-    Ok(frozen)
 }
 
 /// The power of two that makes vectors of this norm about 1.

@@ -9,7 +9,9 @@ mod cg;
 mod cgls;
 mod dense;
 mod drive;
+mod lcp;
 mod linop;
+mod looks;
 mod precondition;
 mod report;
 mod state;
@@ -17,6 +19,10 @@ mod stored;
 
 pub use cg::{CgParams, CgSchedule, ConjugateGradient};
 pub use cgls::{Cgls, CglsParams};
+pub use lcp::{
+    LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpReport, LcpSolver, NaturalResidual, ProjectedJacobi,
+    Relaxation, natural_residual,
+};
 pub use linop::{Accuracy, LinOp};
 pub use precondition::{Identity, Jacobi, Preconditioner};
 pub use report::{SolveReport, Stop, StopReason};

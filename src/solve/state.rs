@@ -9,7 +9,7 @@ use crate::gl::{Source, UniformValue, glsl};
 use crate::kernel::{Compiled, Field, KernelSpec, Operand, ParamType, Pass, PingPong, PooledTexture, View};
 use crate::ops::{ReducePlan, Windows};
 
-/// The report texel of glsl/include/solver.glsl.
+/// The report texel of glsl/include/solver.glsl and of glsl/lcp/control.frag.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Report {
     pub flag: Flag,
@@ -29,6 +29,7 @@ pub(super) enum Flag {
     Indefinite,
     OutOfRange,
     Exhausted,
+    Stalled,
 }
 
 impl Report {
@@ -40,6 +41,7 @@ impl Report {
             2.0 => Flag::Curvature,
             3.0 => Flag::Indefinite,
             5.0 => Flag::Exhausted,
+            6.0 => Flag::Stalled,
             _ => Flag::OutOfRange,
         };
         Report { flag, iterations: at(1) as usize, rr: at(2), value: at(3) }

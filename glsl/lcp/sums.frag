@@ -1,0 +1,77 @@
+// One stage of a reduction within problems: a target texel combines the texels range.x to range.x + range.y - 1 of its
+// source, which all belong to problem range.z. With the diagonal D (inverses = D^-1, zero in padding):
+// SWEEP    of the sweep from `before` to x, s = x - before, w = A x + b:
+//          a = (max natural residual, s.As, As.D^-1 As, s.Ds),  b = (w.s, x.Dx, 0, 0)
+// NATURAL  a = (max |min(x, w)|, max |min(Dx, w)|, 0, 0) of any x
+// POWER    of a power iteration, w = A x: a = (w.D^-1 w, x.Dx, before.w, x.w_before)
+// Values that are not finite become larger than any that is: a maximum would pass over NaN.
+#define BROKEN 3.3e38
+
+#if defined(SWEEP)
+#define COMBINE(s, t) vec4(max((s).x, (t).x), (s).yzw + (t).yzw)
+#elif defined(NATURAL)
+#define COMBINE(s, t) max(s, t)
+#else
+#define COMBINE(s, t) ((s) + (t))
+#endif
+
+#if defined(FIRST)
+float sum4(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
+float max4(vec4 v) { return max(max(v.x, v.y), max(v.z, v.w)); }
+bool broken(vec4 v) { return !all(lessThanEqual(abs(v), vec4(3.0e38))); }
+
+#if DIAGONAL
+vec4 diagonal(vec4 i4) { return 1.0 / max(i4, vec4(1.0e-37)); }
+#endif
+
+void terms(int t, int problem, out vec4 a, out vec4 b) {
+    vec4 x4 = x_texel(t);
+    vec4 w4 = w_texel(t);
+    a = vec4(0.0);
+    b = vec4(0.0);
+#if DIAGONAL
+    vec4 i4 = inverses_texel(t);
+    vec4 d4 = diagonal(i4);
+#endif
+#if defined(POWER)
+    a = vec4(sum4((w4 * i4) * w4), sum4((x4 * d4) * x4), sum4(before_texel(t) * w4), sum4(x4 * w_before_texel(t)));
+#else
+    // goals: (threshold, what one unit of x is in units of w, most sweeps, patience).
+    float unit = goals_texel(problem).y;
+    vec4 plain = abs(min(x4 * unit, w4));
+    bool lost = broken(x4) || broken(w4);
+#if DIAGONAL
+    vec4 scaled = abs(min(x4 * d4, w4));
+#endif
+#if defined(NATURAL)
+    a.x = lost ? BROKEN : max4(plain);
+#if DIAGONAL
+    a.y = lost ? BROKEN : max4(scaled);
+#endif
+#else
+    vec4 s4 = x4 - before_texel(t);
+    vec4 as4 = w4 - w_before_texel(t);
+    a = vec4(lost ? BROKEN : max4(max(plain, scaled)), sum4(s4 * as4), sum4((as4 * i4) * as4), sum4((s4 * d4) * s4));
+    b = vec4(sum4(w4 * s4), sum4((x4 * d4) * x4), 0.0, 0.0);
+#endif
+#endif
+}
+#endif
+
+void kernel(ivec2 p, out vec4 a, out vec4 b) {
+    ivec3 range = ivec3(ranges_texel(texel_index(p)).xyz);
+    a = vec4(0.0);
+    b = vec4(0.0);
+    for (int k = 0; k < range.y; ++k) {
+#if defined(FIRST)
+        vec4 next_a;
+        vec4 next_b;
+        terms(range.x + k, range.z, next_a, next_b);
+#else
+        vec4 next_a = part_a_texel(range.x + k);
+        vec4 next_b = part_b_texel(range.x + k);
+#endif
+        a = COMBINE(a, next_a);
+        b += next_b;
+    }
+}

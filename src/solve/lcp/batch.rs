@@ -1,0 +1,289 @@
+//! Many independent problems in the same draws.
+
+use super::certify::drive;
+use super::diagonal::check_positive;
+use super::partition::Partition;
+use super::report::{LcpOutcome, LcpParams, LcpReport, Relaxation};
+use super::run::{Problem, Run, System};
+use super::solver::natural_unit;
+use super::spectrum::estimate;
+use crate::data::{SparseFormat, SparseMatrix, Vector, exponent};
+use crate::device::Device;
+use crate::error::{Error, Result, check_finite};
+use crate::host::{Csr, Triplets};
+use crate::ops;
+use crate::shape::Shape;
+
+/// The name under which errors come.
+const OP: &str = "LcpBatch";
+
+/// One problem of a batch: `x >= 0`, `A x + b >= 0`, `xᵀ(A x + b) = 0`.
+#[derive(Clone, Copy, Debug)]
+pub struct LcpProblem<'a> {
+    /// Square, with a positive diagonal.
+    pub a: &'a Csr,
+    /// As many numbers as `a` has rows.
+    pub b: &'a [f64],
+}
+
+/// Where a problem lies in the batch.
+struct Place {
+    /// Its first row; a multiple of four.
+    first: usize,
+    rows: usize,
+    /// Exponents of the powers of two that matrix and right-hand side are divided by.
+    matrix: i32,
+    own: i32,
+    norm: f64,
+}
+
+impl Place {
+    /// Rows with those that fill the last texel.
+    fn padded(rows: usize) -> usize {
+        rows.next_multiple_of(4)
+    }
+
+    /// By what a scaled unknown is multiplied.
+    fn unit(&self) -> f64 {
+        f64::from(self.own - self.matrix).exp2()
+    }
+}
+
+/// Many independent problems as one block-diagonal operator, solved in the same passes \[Moravanszky03\] 5: the
+/// decomposition into sub-problems that makes the paper's simulation run in real time.
+///
+/// Each problem has a relaxation, a momentum and a verdict of its own and is frozen when it is done; one that cannot be
+/// solved does not hold up or disturb the others. With the same sparse format, a problem comes out with the same bits as
+/// [`LcpSolver`](super::LcpSolver) gives it alone.
+///
+/// Vectors of a batch hold the problems one after another, each scaled by powers of two and filled up to a multiple of
+/// four: [`start`](Self::start) and [`read`](Self::read) translate.
+///
+/// ```
+/// use texla::{Shape, host::Triplets, solve::{LcpBatch, LcpParams}};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// // Unknowns 0 and 2 are coupled, and 1 is alone.
+/// let a = Triplets::from_dense(Shape::new(3, 3), &[2.0, 0.0, 1.0, 0.0, 4.0, 0.0, 1.0, 0.0, 2.0])?.to_csr();
+/// let batch = LcpBatch::decompose(dev, &a, &[-5.0, 8.0, -6.0])?;
+/// assert_eq!(batch.groups(), [vec![0, 2], vec![1]]);
+/// let mut x = batch.start(&[0.0; 3])?;
+/// let report = batch.solve(&mut x, LcpParams::default())?;
+/// assert!(report.converged());
+/// let x = batch.read(&x)?;
+/// assert!((x[0] - 4.0 / 3.0).abs() < 1e-3 && x[1] == 0.0 && (x[2] - 7.0 / 3.0).abs() < 1e-3);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct LcpBatch {
+    matrix: SparseMatrix,
+    b: Vector,
+    inverses: Vector,
+    partition: Partition,
+    places: Vec<Place>,
+    groups: Vec<Vec<usize>>,
+}
+
+impl LcpBatch {
+    /// Puts problems on the device. Their unknowns are numbered one problem after another.
+    ///
+    /// *Cost*: the uploads of a [`SparseMatrix`], and about ten more. *Errors*: [`Error::Matrix`] naming the problem
+    /// that is not square, or whose diagonal has an entry that is not positive, and its row;
+    /// [`Error::LengthMismatch`], [`Error::NonFinite`], [`Error::TooLarge`].
+    pub fn new(device: &Device, problems: &[LcpProblem<'_>]) -> Result<Self> {
+        let mut next = 0;
+        let mut groups = Vec::with_capacity(problems.len());
+        for problem in problems {
+            let rows = problem.a.shape().rows;
+            groups.push((next..next + rows).collect());
+            next += rows;
+        }
+        Self::build(device, problems, groups)
+    }
+
+    /// Takes one problem apart into its [independent groups](Csr::independent_groups), which keep their numbers.
+    ///
+    /// *Cost* and *errors*: as [`new`](Self::new).
+    pub fn decompose(device: &Device, a: &Csr, b: &[f64]) -> Result<Self> {
+        check_shapes(&LcpProblem { a, b }, "")?;
+        let groups = a.independent_groups();
+        let mut places = vec![(0, 0); b.len()];
+        for (g, group) in groups.iter().enumerate() {
+            for (k, i) in group.iter().enumerate() {
+                if let Some(place) = places.get_mut(*i) {
+                    *place = (g, k);
+                }
+            }
+        }
+        let mut parts: Vec<Triplets> =
+            groups.iter().map(|g| Triplets::new(Shape::new(g.len(), g.len()))).collect();
+        for (row, col, value) in a.entries() {
+            let (Some((g, i)), Some((_, j))) = (places.get(row), places.get(col)) else { continue };
+            if let Some(part) = parts.get_mut(*g) {
+                part.push(*i, *j, value)?;
+            }
+        }
+        let parts: Vec<Csr> = parts.iter().map(Triplets::to_csr).collect();
+        let of = |group: &Vec<usize>| group.iter().filter_map(|i| b.get(*i).copied()).collect::<Vec<_>>();
+        let sides: Vec<Vec<f64>> = groups.iter().map(of).collect();
+        let problems: Vec<_> = parts.iter().zip(&sides).map(|(a, b)| LcpProblem { a, b }).collect();
+        Self::build(device, &problems, groups)
+    }
+
+    fn build(device: &Device, problems: &[LcpProblem<'_>], groups: Vec<Vec<usize>>) -> Result<Self> {
+        let mut places = Vec::with_capacity(problems.len());
+        let mut first = 0;
+        for (number, problem) in problems.iter().enumerate() {
+            let name = format!("of problem {number} ");
+            check_shapes(problem, &name)?;
+            check_finite(&format!("LcpBatch: b {name}"), problem.b.iter().copied())?;
+            check_finite(&format!("LcpBatch: the matrix {name}"), problem.a.values().iter().copied())?;
+            check_positive(OP, &problem.a.diagonal(), &name)?;
+            let largest = problem.b.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            // As the device gets it.
+            let largest = f64::from(largest as f32);
+            let (rows, own) = (problem.b.len(), exponent(largest));
+            let norm = if largest == 0.0 { 1.0 } else { largest * f64::from(-own).exp2() };
+            places.push(Place { first, rows, matrix: exponent(problem.a.max_abs()), own, norm });
+            first += Place::padded(rows);
+        }
+        let mut triplets = Triplets::new(Shape::new(first, first));
+        let (mut b, mut inverses) = (vec![0.0; first], vec![0.0; first]);
+        for (problem, place) in problems.iter().zip(&places) {
+            let scale = f64::from(-place.matrix).exp2();
+            for (row, col, value) in problem.a.entries() {
+                triplets.push(place.first + row, place.first + col, value * scale)?;
+            }
+            // Rows that fill up are problems of their own, with the solution zero.
+            for row in place.rows..Place::padded(place.rows) {
+                triplets.push(place.first + row, place.first + row, 1.0)?;
+            }
+            let sides = problem.b.iter().zip(problem.a.diagonal());
+            for ((value, diagonal), i) in sides.zip(place.first..) {
+                if let (Some(b), Some(inverse)) = (b.get_mut(i), inverses.get_mut(i)) {
+                    *b = f64::from(*value as f32) * f64::from(-place.own).exp2();
+                    *inverse = 1.0 / (diagonal * scale);
+                }
+            }
+        }
+        let _scope = device.scope()?;
+        let texels: Vec<usize> = places.iter().map(|p| Place::padded(p.rows) / 4).collect();
+        Ok(LcpBatch {
+            matrix: SparseMatrix::from_triplets(device, &triplets, SparseFormat::Auto)?,
+            b: Vector::from_f64(device, &b)?,
+            inverses: Vector::from_f64(device, &inverses)?,
+            partition: Partition::of(device, &texels)?,
+            places,
+            groups,
+        })
+    }
+
+    /// The unknowns of each problem, by their numbers.
+    pub fn groups(&self) -> &[Vec<usize>] {
+        &self.groups
+    }
+
+    /// The block-diagonal operator, scaled and filled up: for [`ProjectedJacobi`](super::ProjectedJacobi) with all
+    /// problems at once, whose sweeps do not notice the scales.
+    pub fn operator(&self) -> &SparseMatrix {
+        &self.matrix
+    }
+
+    /// The right-hand side that goes with it.
+    pub fn right_hand_side(&self) -> &Vector {
+        &self.b
+    }
+
+    /// A vector of the batch from a warm start, by the numbers of the unknowns.
+    ///
+    /// *Cost*: 1 upload. *Errors*: [`Error::LengthMismatch`]; [`Error::NonFinite`] also for what overflows when scaled.
+    pub fn start(&self, x: &[f32]) -> Result<Vector> {
+        let expected = self.groups.iter().map(Vec::len).sum();
+        if x.len() != expected {
+            let (op, operand, found) = ("LcpBatch::start", "x", x.len());
+            return Err(Error::LengthMismatch { op, operand, found, expected });
+        }
+        let mut values = vec![0.0; self.b.len()];
+        for (place, group) in self.places.iter().zip(&self.groups) {
+            for (number, i) in group.iter().zip(place.first..) {
+                if let (Some(v), Some(x)) = (values.get_mut(i), x.get(*number)) {
+                    *v = f64::from(*x) / place.unit();
+                }
+            }
+        }
+        Vector::from_f64(self.matrix.device(), &values)
+    }
+
+    /// A vector of the batch by the numbers of the unknowns. *Cost*: 1 readback. *Errors*: [`Error::ShapeMismatch`].
+    pub fn read(&self, x: &Vector) -> Result<Vec<f32>> {
+        let parts = self.split(x)?;
+        let mut all = vec![0.0; self.groups.iter().map(Vec::len).sum()];
+        for (group, part) in self.groups.iter().zip(&parts) {
+            for (number, value) in group.iter().zip(part) {
+                if let Some(slot) = all.get_mut(*number) {
+                    *slot = *value;
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// A vector of the batch problem by problem. *Cost*: 1 readback. *Errors*: [`Error::ShapeMismatch`].
+    pub fn split(&self, x: &Vector) -> Result<Vec<Vec<f32>>> {
+        ops::check_shape("LcpBatch::split", "x", x.shape(), self.b.shape())?;
+        let values = x.read()?;
+        let of = |place: &Place| {
+            let own = values.get(place.first..place.first + place.rows).unwrap_or_default();
+            own.iter().map(|v| (f64::from(*v) * place.unit()) as f32).collect()
+        };
+        Ok(self.places.iter().map(of).collect())
+    }
+
+    /// Solves all problems, from the warm start in `x`. What has diverged is a report here
+    /// ([`StopReason::Diverged`](crate::solve::StopReason::Diverged)), and leaves the others alone.
+    ///
+    /// *Cost*: as [`LcpSolver`](super::LcpSolver) with the block-diagonal operator; the power iterations included.
+    /// *Errors*: [`Error::Parameter`], [`Error::ShapeMismatch`].
+    pub fn solve(&self, x: &mut Vector, params: LcpParams) -> Result<LcpReport<Vec<LcpOutcome>>> {
+        let op = "LcpBatch::solve";
+        params.check(op)?;
+        x.writable(op)?;
+        ops::check_shape(op, "x", x.shape(), self.b.shape())?;
+        let device = self.matrix.device();
+        let _scope = device.scope()?;
+        let spectrum = match params.relaxation {
+            Relaxation::Fixed(_) => None,
+            _ => Some(estimate(&self.matrix, 1.0, &self.inverses, &self.partition)?),
+        };
+        let mut projected = Vector::uninit(device, x.len())?;
+        ops::clamp(&mut projected, x, 0.0, f32::MAX)?;
+        let mut b = Vector::uninit(device, x.len())?;
+        ops::copy(&mut b, &self.b)?;
+        let problem = |p: &Place| Problem { norm: p.norm, unit: natural_unit(p.matrix), rows: p.rows };
+        let system = System {
+            a: &self.matrix,
+            matrix_scale: 1.0,
+            inverses: &self.inverses,
+            partition: &self.partition,
+            spectrum: spectrum.as_ref(),
+            b,
+            problems: self.places.iter().map(problem).collect(),
+        };
+        let mut run = Run::new(system, projected, params.relaxation)?;
+        let report = drive(&mut run, &params, &mut |_, _| {})?;
+        ops::copy(x, &run.x)?;
+        Ok(report)
+    }
+}
+
+fn check_shapes(problem: &LcpProblem<'_>, name: &str) -> Result<()> {
+    let shape = problem.a.shape();
+    if !shape.is_square() {
+        let detail = format!("{name}is {shape}, expected as many rows as columns");
+        return Err(Error::Matrix { op: OP, detail });
+    }
+    if problem.b.len() != shape.rows {
+        let (found, expected) = (problem.b.len(), shape.rows);
+        return Err(Error::LengthMismatch { op: OP, operand: "b", found, expected });
+    }
+    Ok(())
+}

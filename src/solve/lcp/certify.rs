@@ -1,0 +1,156 @@
+//! The loop around the sweeps: run until frozen, recompute the residuals in double-float, judge, go on or stop.
+
+use super::report::{LcpOutcome, LcpParams, LcpReport};
+use super::run::{Aim, Residual, Run};
+use crate::data::Vector;
+use crate::error::Result;
+use crate::ops;
+use crate::solve::linop::Accuracy;
+use crate::solve::looks::{Iterated, Observer, Work, run_until_frozen};
+use crate::solve::report::StopReason;
+use crate::solve::state::Flag;
+
+/// Where a start's residual is more than this many times the right-hand side, zero is the better start, whose residual
+/// is at most that.
+const FAR: f64 = (1u64 << 40) as f64;
+
+/// A further run that does not cut the recomputed residual below this share of the last one has reached what 32 bits
+/// can.
+const WORTH_ANOTHER: f64 = 0.5;
+
+/// How far a problem has come.
+struct Progress {
+    flag: Flag,
+    sweeps: usize,
+    aim: f64,
+    /// The recomputed residual when the sweeps had last met their aim.
+    fell_short: Option<f64>,
+    best: Option<Residual>,
+    ended: Option<StopReason>,
+}
+
+impl Progress {
+    /// What a recomputed residual means, after a run that has ended with `self.flag`.
+    fn judge(&mut self, residual: Residual, accuracy: Accuracy, bound: f64) {
+        let residual = residual.larger();
+        self.ended = if residual <= bound {
+            Some(match accuracy {
+                Accuracy::DoubleFloat => StopReason::Converged,
+                Accuracy::Single => StopReason::Uncertified,
+            })
+        } else {
+            match self.flag {
+                Flag::OutOfRange => Some(StopReason::Diverged),
+                Flag::Exhausted => Some(StopReason::MaxIterations),
+                Flag::Stalled => Some(StopReason::Stagnated),
+                Flag::Met if self.fell_short.is_some_and(|last| residual > WORTH_ANOTHER * last) => {
+                    Some(StopReason::Stagnated)
+                }
+                Flag::Met => {
+                    // The sweeps promise what 64 bits do not confirm: closer.
+                    self.fell_short = Some(residual);
+                    self.aim *= 0.5;
+                    None
+                }
+                _ => None,
+            }
+        };
+    }
+}
+
+/// Solves; the result is in `run.x`.
+pub(super) fn drive(
+    run: &mut Run<'_>,
+    params: &LcpParams,
+    observe: &mut Observer<'_>,
+) -> Result<LcpReport<Vec<LcpOutcome>>> {
+    let bound = params.stop.relative;
+    let start =
+        || Progress { flag: Flag::Running, sweeps: 0, aim: bound, fell_short: None, best: None, ended: None };
+    let mut all: Vec<Progress> = run.problems().iter().map(|_| start()).collect();
+    let mut best: Option<Vector> = None;
+    let mut work = Work::default();
+    let mut certifications = 0;
+    loop {
+        let (residuals, accuracy) = run.certify()?;
+        certifications += 1;
+        if certifications == 1 {
+            let far: Vec<bool> = residuals.iter().map(|r| r.larger() > FAR).collect();
+            if far.contains(&true) {
+                let zero = Vector::zeros(run.device(), run.x.len())?;
+                run.x = run.choose(&run.x, &zero, &far)?;
+                continue;
+            }
+        }
+        if work.history.is_empty() {
+            work.history.push((0, residuals.iter().map(|r| r.larger()).fold(0.0, f64::max)));
+        }
+        // The best iterate of every problem, and back to it where a problem has ended with a worse one.
+        let mut worse = Vec::with_capacity(all.len());
+        for (problem, residual) in all.iter_mut().zip(&residuals) {
+            if problem.ended.is_none() {
+                problem.judge(*residual, accuracy, bound);
+            }
+            let improved = problem.best.is_none_or(|b| residual.larger() <= b.larger());
+            if improved {
+                problem.best = Some(*residual);
+            }
+            worse.push(!improved);
+        }
+        let kept = match &best {
+            Some(best) if worse.contains(&true) => run.choose(&run.x, best, &worse)?,
+            _ => copy_of(&run.x)?,
+        };
+        let back: Vec<bool> = all.iter().zip(&worse).map(|(p, w)| *w && p.ended.is_some()).collect();
+        if back.contains(&true) {
+            run.x = run.choose(&run.x, &kept, &back)?;
+        }
+        best = Some(kept);
+        if all.iter().all(|p| p.ended.is_some()) {
+            break;
+        }
+        let aims: Vec<Aim> = all
+            .iter()
+            .map(|p| Aim {
+                residual: p.ended.is_none().then_some(p.aim),
+                sweeps: params.max_sweeps.saturating_sub(p.sweeps),
+            })
+            .collect();
+        run.done = all.iter().map(|p| p.sweeps).max().unwrap_or(0);
+        run.restart(&aims)?;
+        let most = aims.iter().filter(|a| a.residual.is_some()).map(|a| a.sweeps + 1).max().unwrap_or(1);
+        let frozen = run_until_frozen(run, params.stop.every, most, &mut work, observe)?;
+        for (problem, report) in all.iter_mut().zip(Run::reports(&frozen)) {
+            if problem.ended.is_none() {
+                problem.flag = report.flag;
+                problem.sweeps += report.iterations;
+            }
+        }
+    }
+    let (relaxations, spectrum) = (run.relaxations()?, run.eigenvalues()?);
+    let outcome = all.iter().zip(relaxations).enumerate().map(|(i, (p, (omega, accelerated)))| LcpOutcome {
+        reason: p.ended.unwrap_or(StopReason::MaxIterations),
+        sweeps: p.sweeps,
+        natural_residual: p.best.map_or(f64::INFINITY, |r| r.natural),
+        scaled_residual: p.best.map_or(f64::INFINITY, |r| r.scaled),
+        omega,
+        lambda_max: spectrum.get(i).copied(),
+        accelerated,
+    });
+    let one = work.cost().draws;
+    Ok(LcpReport {
+        outcome: outcome.collect(),
+        certifications,
+        async_checks: work.async_checks,
+        readbacks_in_loop: work.readbacks,
+        draws_per_sweep: one,
+        draws_per_test: work.first.draws.saturating_sub(one),
+        history: work.history,
+    })
+}
+
+fn copy_of(x: &Vector) -> Result<Vector> {
+    let mut copy = Vector::uninit(x.device(), x.len())?;
+    ops::copy(&mut copy, x)?;
+    Ok(copy)
+}

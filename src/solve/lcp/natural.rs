@@ -1,0 +1,75 @@
+//! How far a vector is from solving the problem.
+
+use super::partition::{Partition, Sums};
+use super::run::measured;
+use super::solver::power;
+use super::table::Table;
+use crate::data::{Vector, exponent};
+use crate::error::Result;
+use crate::kernel::Operand;
+use crate::ops::{self, Accurate};
+use crate::shape::Shape;
+use crate::solve::linop::{Accuracy, LinOp};
+
+/// What [`natural_residual`] finds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NaturalResidual {
+    /// `max_i |min(x_i, (A x + b)_i)|`; infinite where `x` or `A x + b` is not finite.
+    pub largest: f64,
+    /// The same divided by `max_i |b_i|`, or by 1 where that is 0.
+    pub relative: f64,
+    /// How exactly `A x + b` was computed.
+    pub accuracy: Accuracy,
+}
+
+/// `max_i |min(x_i, (A x + b)_i)|`: zero for solutions of `x >= 0`, `A x + b >= 0`, `xᵀ(A x + b) = 0` and for nothing
+/// else, whatever `x` is and wherever it comes from.
+///
+/// *Shapes*: `A` n x n, `x` and `b` n. *Cost*: a product in double-float where the operator has one, a reduction;
+/// 3 readbacks. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch). What has diverged is no error here but
+/// infinite: a shader does not keep NaN, so elements are looked at one by one.
+///
+/// ```
+/// use texla::{BandedMatrix, Vector, host::Triplets, solve::natural_residual};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let a = BandedMatrix::from_triplets(dev, &Triplets::from_diagonal(&[2.0, 4.0]))?;
+/// let b = Vector::from_slice(dev, &[-1.0, 8.0])?;
+/// let solution = Vector::from_slice(dev, &[0.5, 0.0])?;
+/// assert_eq!(natural_residual(&a, &solution, &b)?.largest, 0.0);
+/// let zero = Vector::zeros(dev, 2)?;
+/// assert_eq!(natural_residual(&a, &zero, &b)?.relative, 1.0 / 8.0);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn natural_residual(a: &dyn LinOp, x: &Vector, b: &Vector) -> Result<NaturalResidual> {
+    let op = "natural_residual";
+    ops::check_shape(op, "x", x.shape(), Shape::column(a.shape().cols))?;
+    ops::check_shape(op, "b", b.shape(), Shape::column(a.shape().rows))?;
+    ops::check_shape(op, "A", a.shape(), Shape::new(b.len(), b.len()))?;
+    let device = a.device();
+    let _scope = device.scope()?;
+    let largest_b = f64::from(ops::max_abs(b)?.read()?);
+    let largest_x = f64::from(ops::max_abs(x)?.read()?);
+    let broken =
+        NaturalResidual { largest: f64::INFINITY, relative: f64::INFINITY, accuracy: Accuracy::Single };
+    if !(largest_b.is_finite() && largest_x.is_finite()) {
+        return Ok(broken);
+    }
+    // Scaled by a power of two so that no sum of products leaves the range.
+    let product = if largest_x == 0.0 { i32::MIN } else { exponent(largest_x) + a.exponent() };
+    let scale = power(-exponent(largest_b).max(product).clamp(-120, 120));
+    let mut w = Vector::uninit(device, b.len())?;
+    let accuracy =
+        a.apply_accurate(&mut w, Accurate { transposed: false, alpha: scale, x, plus: Some((scale, b)) })?;
+    // Read at the same texel as w, so a borrowed texture of another width is first folded like that.
+    let mut folded = Vector::uninit(device, x.len())?;
+    ops::copy(&mut folded, x)?;
+    let goals = Table::filled(device, 1, [0.0, scale, 0.0, 0.0])?;
+    let partition = Partition::single(device, x.len())?;
+    let inputs = vec![folded.view(), w.view(), goals.view()];
+    let parts = partition.sums(Sums::Natural { diagonal: false }, inputs)?;
+    let maxima = partition.read_maxima(&parts)?;
+    let largest = measured(maxima.first().map_or(0.0, |m| m[0]), f64::from(scale));
+    let relative = if largest_b == 0.0 { largest } else { largest / largest_b };
+    Ok(NaturalResidual { largest, relative, accuracy })
+}

@@ -1,0 +1,300 @@
+//! The vectors and tables of a solve, and its sweeps.
+
+use std::collections::BTreeSet;
+
+use super::partition::{FLOAT, INT, Partition, Sums};
+use super::report::Relaxation;
+use super::table::{Table, texels};
+use crate::data::{PendingRead, Vector};
+use crate::device::Device;
+use crate::error::Result;
+use crate::gl::{UniformValue, glsl};
+use crate::kernel::{KernelSpec, Operand, Pass, PingPong};
+use crate::ops::{self, Accurate, Combine};
+use crate::solve::linop::{Accuracy, LinOp};
+use crate::solve::looks::{Iterated, Seen};
+use crate::solve::state::{Flag, Report};
+
+/// Sweeps from one test to the next: a test costs about as many draws as a sweep.
+pub(super) const TEST_EVERY: usize = 8;
+
+/// One or several problems made ready: scaled by powers of two so that matrix and right-hand side are about 1.
+pub(super) struct System<'a> {
+    pub a: &'a dyn LinOp,
+    /// What the operator is multiplied by.
+    pub matrix_scale: f32,
+    /// `1 / a_ii` of the scaled matrix; zero in padding.
+    pub inverses: &'a Vector,
+    pub partition: &'a Partition,
+    /// The power iteration's result, if there was one.
+    pub spectrum: Option<&'a Table>,
+    /// The scaled right-hand side.
+    pub b: Vector,
+    pub problems: Vec<Problem>,
+}
+
+/// What the test needs to know of a problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Problem {
+    /// `max |b_i|`, scaled; 1 where that is 0.
+    pub norm: f64,
+    /// What a unit of the scaled `x` is worth beside one of the scaled `A x + b`, where both are measured unscaled.
+    pub unit: f32,
+    /// Number of unknowns.
+    pub rows: usize,
+}
+
+/// Sweeps without progress after which a problem of so many unknowns is given up. A front moves on by one unknown a
+/// sweep, and while it does, the largest residual may stay what it is.
+fn patience(rows: usize) -> f32 {
+    rows.saturating_mul(2).max(1024) as f32
+}
+
+/// How a problem goes into a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Aim {
+    /// The relative residual to reach; none for a problem that stays as it is.
+    pub residual: Option<f64>,
+    /// Most sweeps.
+    pub sweeps: usize,
+}
+
+/// Both relative residuals of a problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Residual {
+    pub natural: f64,
+    pub scaled: f64,
+}
+
+impl Residual {
+    pub fn larger(self) -> f64 {
+        self.natural.max(self.scaled)
+    }
+}
+
+/// A residual from the device: what is marked as broken is larger than anything else.
+pub(super) fn measured(value: f32, norm: f64) -> f64 {
+    if value < 3.2e38 { f64::from(value) / norm } else { f64::INFINITY }
+}
+
+/// A solve under way.
+pub(super) struct Run<'a> {
+    system: System<'a>,
+    /// The iterate, scaled.
+    pub x: Vector,
+    before: Vector,
+    spare: Vector,
+    /// `A x + b` for `x` and for `before`.
+    w: PingPong<Vector>,
+    control: PingPong<Table>,
+    report: PingPong<Table>,
+    goals: Table,
+    spectrum: Table,
+    adapts: bool,
+    sweep: usize,
+    /// Where a problem may use up its sweeps, so that a test is due.
+    limits: BTreeSet<usize>,
+    /// Sweeps of the runs before this one.
+    pub done: usize,
+}
+
+impl<'a> Run<'a> {
+    /// From the scaled start `x`.
+    pub fn new(system: System<'a>, x: Vector, relaxation: Relaxation) -> Result<Self> {
+        // See glsl/lcp/control.frag: omega, or 0 where it is to be found; 0 with momentum, -1 without.
+        let (control, adapts) = match relaxation {
+            Relaxation::Accelerated => ([0.0, 0.0, 0.0, 0.0], true),
+            Relaxation::Estimated => ([0.0, -1.0, 0.0, 0.0], true),
+            Relaxation::Fixed(omega) => ([omega, -1.0, 0.0, 0.0], false),
+        };
+        let device = system.partition.device();
+        let problems = system.problems.len();
+        let fresh = || Vector::uninit(device, x.len());
+        let table = || Table::filled(device, problems, [0.0; 4]);
+        let units: Vec<_> = system.problems.iter().map(|p| [0.0, p.unit, 0.0, 0.0]).collect();
+        Ok(Run {
+            before: fresh()?,
+            spare: fresh()?,
+            w: PingPong::new(fresh()?, fresh()?),
+            control: PingPong::new(Table::filled(device, problems, control)?, table()?),
+            report: PingPong::new(table()?, table()?),
+            goals: Table::floats(device, &units)?,
+            spectrum: table()?,
+            adapts,
+            sweep: 0,
+            limits: BTreeSet::new(),
+            done: 0,
+            x,
+            system,
+        })
+    }
+
+    pub fn problems(&self) -> &[Problem] {
+        &self.system.problems
+    }
+
+    /// Both residuals of every problem, with `A x + b` in double-float where the operator can. *Cost*: waits.
+    pub fn certify(&self) -> Result<(Vec<Residual>, Accuracy)> {
+        let System { a, matrix_scale, inverses, partition, b, problems, .. } = &self.system;
+        let mut w = Vector::uninit(partition.device(), self.x.len())?;
+        let terms = Accurate { transposed: false, alpha: *matrix_scale, x: &self.x, plus: Some((1.0, b)) };
+        let accuracy = a.apply_accurate(&mut w, terms)?;
+        let inputs = vec![self.x.view(), w.view(), inverses.view(), self.goals.view()];
+        let parts = partition.sums(Sums::Natural { diagonal: true }, inputs)?;
+        let maxima = partition.read_maxima(&parts)?;
+        let of = |([natural, scaled, ..], p): (&[f32; 4], &Problem)| Residual {
+            natural: measured(*natural, p.norm),
+            scaled: measured(*scaled, p.norm),
+        };
+        Ok((maxima.iter().zip(problems).map(of).collect(), accuracy))
+    }
+
+    /// Sets the problems with an aim running from the present iterate; their relaxation stays what it was.
+    pub fn restart(&mut self, aims: &[Aim]) -> Result<()> {
+        let device = self.system.partition.device().clone();
+        let goals: Vec<_> = aims
+            .iter()
+            .zip(self.problems())
+            .map(|(aim, p)| {
+                [(aim.residual.unwrap_or(0.0) * p.norm) as f32, p.unit, aim.sweeps as f32, patience(p.rows)]
+            })
+            .collect();
+        let frozen = Flag::Met as u8 as f32;
+        let reports: Vec<_> = aims
+            .iter()
+            .map(|aim| [if aim.residual.is_some() { 0.0 } else { frozen }, 0.0, 0.0, 0.0])
+            .collect();
+        self.goals = Table::floats(&device, &goals)?;
+        *self.report.front_mut() = Table::floats(&device, &reports)?;
+        self.sweep = 0;
+        self.limits = aims.iter().filter(|a| a.residual.is_some()).map(|a| a.sweeps).collect();
+        ops::copy(&mut self.before, &self.x)
+    }
+
+    /// The flags and the sweeps of every problem in report texels that have arrived.
+    pub fn reports(values: &[f32]) -> Vec<Report> {
+        texels(values).iter().map(|t| Report::from_texel(t)).collect()
+    }
+
+    /// Relaxation of every problem, and whether it has momentum. *Cost*: waits.
+    pub fn relaxations(&self) -> Result<Vec<(f64, bool)>> {
+        Ok(self.control.front().read()?.iter().map(|c| (f64::from(c[0]), c[1] >= 0.0)).collect())
+    }
+
+    /// The estimates of `λ_max(D⁻¹ A)`, if there are any. *Cost*: waits.
+    pub fn eigenvalues(&self) -> Result<Vec<f64>> {
+        let Some(spectrum) = self.system.spectrum else { return Ok(Vec::new()) };
+        Ok(spectrum.read()?.iter().map(|s| f64::from(s[0])).collect())
+    }
+
+    /// The test at the present sweep.
+    fn test(&mut self) -> Result<()> {
+        let System { inverses, partition, spectrum, .. } = &self.system;
+        let inputs = vec![
+            self.x.view(),
+            self.w.front().view(),
+            inverses.view(),
+            self.before.view(),
+            self.w.back().view(),
+            self.goals.view(),
+        ];
+        let parts = partition.sums(Sums::Sweep, inputs)?;
+        let device = partition.device();
+        let kernel = device.kernel("lcp control", || {
+            let inputs = ["part_a", "part_b", "control", "report", "goals", "spectrum"];
+            let outputs = ["next_control", "next_report"];
+            KernelSpec::fragment(
+                glsl!("lcp/control.frag"),
+                &inputs,
+                &[FLOAT("sweep"), INT("adapts")],
+                &outputs,
+            )
+            .with_unsigned("ranges")
+        })?;
+        let inputs = vec![
+            parts.a.view(),
+            parts.b.view(),
+            self.control.front().view(),
+            self.report.front().view(),
+            self.goals.view(),
+            spectrum.unwrap_or(&self.spectrum).view(),
+            partition.ranges(),
+        ];
+        let targets = vec![self.control.back().view(), self.report.back().view()];
+        let params = vec![UniformValue::Float(self.sweep as f32), UniformValue::Int(i32::from(self.adapts))];
+        device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
+        self.control.swap();
+        self.report.swap();
+        Ok(())
+    }
+
+    /// The update of the iterate.
+    fn update(&mut self) -> Result<()> {
+        let System { inverses, partition, .. } = &self.system;
+        let kernel = partition.kernel("lcp sweep", || {
+            let inputs = ["x", "before", "w", "w_before", "inverses", "control", "report"];
+            KernelSpec::fragment(glsl!("lcp/sweep.frag"), &inputs, &[FLOAT("sweep")], &["out"])
+        })?;
+        let inputs = vec![
+            self.x.view(),
+            self.before.view(),
+            self.w.front().view(),
+            self.w.back().view(),
+            inverses.view(),
+            self.control.front().view(),
+            self.report.front().view(),
+        ];
+        let params = vec![UniformValue::Float(self.sweep as f32)];
+        partition.run(&kernel, &mut self.spare, inputs, params)?;
+        // What was before is the next spare one.
+        std::mem::swap(&mut self.before, &mut self.x);
+        std::mem::swap(&mut self.x, &mut self.spare);
+        Ok(())
+    }
+
+    /// `x` or `y`, problem by problem: `y` where `second`.
+    pub fn choose(&self, x: &Vector, y: &Vector, second: &[bool]) -> Result<Vector> {
+        let partition = self.system.partition;
+        let choice: Vec<_> = second.iter().map(|y| [f32::from(u8::from(*y)), 0.0, 0.0, 0.0]).collect();
+        let choice = Table::floats(partition.device(), &choice)?;
+        let mut chosen = Vector::uninit(partition.device(), x.len())?;
+        let kernel = partition.kernel("lcp choose", || {
+            KernelSpec::fragment(glsl!("lcp/choose.frag"), &["x", "y", "choice"], &[], &["out"])
+        })?;
+        partition.run(&kernel, &mut chosen, vec![x.view(), y.view(), choice.view()], Vec::new())?;
+        Ok(chosen)
+    }
+}
+
+impl Iterated for Run<'_> {
+    fn device(&self) -> &Device {
+        self.system.partition.device()
+    }
+
+    fn iterate(&mut self) -> Result<()> {
+        let System { a, matrix_scale, b, .. } = &self.system;
+        a.apply(self.w.split().1, Combine::AddTo(b), *matrix_scale, &self.x)?;
+        self.w.swap();
+        if self.sweep.is_multiple_of(TEST_EVERY) || self.limits.contains(&self.sweep) {
+            self.test()?;
+        }
+        self.update()?;
+        self.sweep += 1;
+        Ok(())
+    }
+
+    fn look(&self) -> Result<PendingRead> {
+        self.report.front().send()
+    }
+
+    fn seen(&self, values: &[f32]) -> Seen {
+        let reports = Self::reports(values);
+        let iterations = reports.iter().map(|r| r.iterations).max().unwrap_or(0);
+        let relative = reports.iter().zip(self.problems()).map(|(r, p)| measured(r.rr, p.norm));
+        Seen {
+            iterations: self.done + iterations,
+            residual: relative.fold(0.0, f64::max),
+            frozen: reports.iter().all(|r| r.flag != Flag::Running),
+        }
+    }
+}

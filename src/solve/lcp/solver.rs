@@ -1,0 +1,190 @@
+//! The form to depend on.
+
+use super::certify::drive;
+use super::diagonal::positive_diagonal;
+use super::partition::Partition;
+use super::report::{LcpOutcome, LcpParams, LcpReport, Relaxation};
+use super::run::{Problem, Run, System};
+use super::spectrum::estimate;
+use super::table::Table;
+use crate::data::{Vector, exponent};
+use crate::error::{Error, Result};
+use crate::ops;
+use crate::shape::Shape;
+use crate::solve::linop::LinOp;
+use crate::solve::looks::Observer;
+use crate::solve::report::StopReason;
+
+/// The name under which errors come.
+const OP: &str = "LcpSolver";
+
+/// Projected Jacobi to depend on, for the linear complementarity problem `x >= 0`, `A x + b >= 0`, `xᵀ(A x + b) = 0`.
+///
+/// A sweep is `x ← max(y - ω D⁻¹ (A y + b), 0)`, where `y` is `x`, or `x` moved on along the last step. The relaxation
+/// comes from a power iteration with `D⁻¹ A`; looks are polled and change no result; the verdict stands on the natural
+/// residual recomputed in double-float. See [numerics](crate::guide::numerics).
+///
+/// `A` may be symmetric positive definite, symmetric semidefinite with a solvable problem, or not symmetric: then the
+/// relaxation is lowered until steps shrink, which they do for positive definite `A` and for many P-matrices, but for
+/// these there is no proof. [`StopReason`] is `Converged`, `Uncertified` (the operator has no product in double-float),
+/// `Stagnated` (no progress for 1024 sweeps, for twice as many as there are unknowns, and for half of all: what 32 bits
+/// can reach, or no solution), or `MaxIterations`.
+///
+/// *Cost* of a sweep: one product, one draw; of the test at every eighth: one reduction besides. No readback.
+///
+/// ```
+/// use texla::{Shape, SparseFormat, SparseMatrix, Vector, host::Triplets};
+/// use texla::solve::{LcpParams, LcpSolver};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// // Projected Jacobi with relaxation 1 oscillates here for ever: λ_max(D⁻¹ A) is 2.
+/// let t = Triplets::from_dense(Shape::new(2, 2), &[1.0, 1.0, 1.0, 1.0])?;
+/// let a = SparseMatrix::from_triplets(dev, &t, SparseFormat::Gather)?;
+/// let b = Vector::from_slice(dev, &[-1.0, -1.0])?;
+/// let mut x = Vector::zeros(dev, 2)?; // warm start in, solution out
+/// let report = LcpSolver::new(&a, LcpParams::default())?.solve(&mut x, &b)?;
+/// assert!(report.converged() && report.outcome.natural_residual <= 1e-4);
+/// assert_eq!(report.readbacks_in_loop, 0);
+/// let x = x.read()?;
+/// assert!((x[0] + x[1] - 1.0).abs() < 1e-4);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct LcpSolver<'a> {
+    a: &'a dyn LinOp,
+    params: LcpParams,
+    /// Of the power of two that the matrix is divided by.
+    exponent: i32,
+    inverses: Vector,
+    partition: Partition,
+    spectrum: Option<Table>,
+}
+
+impl<'a> LcpSolver<'a> {
+    /// Makes ready for `a`: uploads its diagonal and estimates `λ_max(D⁻¹ A)`, for any number of solves.
+    ///
+    /// *Cost*: 16 products, each with a reduction and two draws; no readback. *Errors*: [`Error::Matrix`] when `a` is
+    /// not square, or naming the first row whose diagonal is not positive; [`Error::Unsupported`] when the operator
+    /// does not know its diagonal; [`Error::Parameter`]; [`Error::NonFinite`] where a diagonal entry is smaller than
+    /// the largest coefficient by more than 32 bits can say.
+    pub fn new(a: &'a dyn LinOp, params: LcpParams) -> Result<Self> {
+        params.check(OP)?;
+        let diagonal = positive_diagonal(OP, a)?;
+        let device = a.device();
+        let _scope = device.scope()?;
+        let exponent = a.exponent().clamp(-125, 125);
+        let scale = f64::from(exponent).exp2();
+        let inverses: Vec<f64> = diagonal.iter().map(|d| scale / d).collect();
+        let inverses = Vector::from_f64(device, &inverses)?;
+        let partition = Partition::single(device, inverses.len())?;
+        let spectrum = match params.relaxation {
+            Relaxation::Fixed(_) => None,
+            _ => Some(estimate(a, power(-exponent), &inverses, &partition)?),
+        };
+        Ok(LcpSolver { a, params, exponent, inverses, partition, spectrum })
+    }
+
+    /// Solves, from the warm start in `x`; what is negative in it begins as zero.
+    ///
+    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Breakdown`] when the residual leaves the range of floats, or stays a
+    /// thousand times above its best: a fixed relaxation is too large, or the problem has no solution. `x` is then the
+    /// start, projected.
+    /// [`Error::Parameter`] when `b`, borrowed from the host, is not finite. Not converging is no error: see
+    /// [`LcpOutcome::reason`].
+    pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<LcpReport> {
+        self.solve_observed(x, b, |_, _| {})
+    }
+
+    /// As [`solve`](Self::solve), telling `observe` at every look how many sweeps are done and the relative residual.
+    pub fn solve_observed(
+        &self,
+        x: &mut Vector,
+        b: &Vector,
+        mut observe: impl FnMut(usize, f64),
+    ) -> Result<LcpReport> {
+        let op = "LcpSolver::solve";
+        let expected = Shape::column(self.inverses.len());
+        x.writable(op)?;
+        ops::check_shape(op, "x", x.shape(), expected)?;
+        ops::check_shape(op, "b", b.shape(), expected)?;
+        let device = self.a.device();
+        let _scope = device.scope()?;
+        let largest = f64::from(ops::max_abs(b)?.read()?);
+        if !largest.is_finite() {
+            let (name, value) = ("max |b_i|", largest.to_string());
+            return Err(Error::Parameter { op, name, value, expected: "finite elements" });
+        }
+        if largest == 0.0 {
+            // Zero is a solution, and its residual is zero, whatever that is relative to.
+            x.set_zero()?;
+        }
+        let own = exponent(largest);
+        // x is measured in units of b over those of A.
+        let unit = own - self.exponent;
+        let mut scaled_b = Vector::uninit(device, b.len())?;
+        times_power(&mut scaled_b, -own, b)?;
+        let mut start = Vector::uninit(device, x.len())?;
+        times_power(&mut start, -unit, x)?;
+        let mut projected = Vector::uninit(device, x.len())?;
+        ops::clamp(&mut projected, &start, 0.0, f32::MAX)?;
+        let norm = if largest == 0.0 { 1.0 } else { largest * f64::from(-own).exp2() };
+        let system = System {
+            a: self.a,
+            matrix_scale: power(-self.exponent),
+            inverses: &self.inverses,
+            partition: &self.partition,
+            spectrum: self.spectrum.as_ref(),
+            b: scaled_b,
+            problems: vec![Problem { norm, unit: natural_unit(self.exponent), rows: b.len() }],
+        };
+        let mut run = Run::new(system, projected, self.params.relaxation)?;
+        let report = drive(&mut run, &self.params, &mut observe as &mut Observer<'_>)?;
+        // Into the caller's texture, which the application may hold.
+        times_power(x, unit, &run.x)?;
+        single(report)
+    }
+}
+
+/// The report of the only problem; what has diverged is an error.
+fn single(report: LcpReport<Vec<LcpOutcome>>) -> Result<LcpReport> {
+    let Some(outcome) = report.outcome.into_iter().next() else { return Err(Error::ContextLost) };
+    if outcome.reason == StopReason::Diverged {
+        let (iteration, value) = (outcome.sweeps, report.history.last().map_or(f64::NAN, |h| h.1));
+        return Err(Error::Breakdown {
+            solver: "projected Jacobi",
+            iteration,
+            quantity: "max |min(x, Ax + b)| / max |b|",
+            value,
+            expected: "a bounded number: the relaxation is too large, or the problem has no solution",
+        });
+    }
+    Ok(LcpReport {
+        outcome,
+        history: report.history,
+        certifications: report.certifications,
+        async_checks: report.async_checks,
+        readbacks_in_loop: report.readbacks_in_loop,
+        draws_per_sweep: report.draws_per_sweep,
+        draws_per_test: report.draws_per_test,
+    })
+}
+
+/// What a unit of the scaled `x` is worth beside one of the scaled `A x + b`: `x` is divided by the units of `b` over
+/// those of `A`, and `A x + b` by the units of `b`. Past 2^±100 one of both is nothing beside the other anyway.
+pub(super) fn natural_unit(matrix_exponent: i32) -> f32 {
+    power(-matrix_exponent.clamp(-100, 100))
+}
+
+/// `2^e`, for exponents of normal floats.
+pub(super) fn power(e: i32) -> f32 {
+    f64::from(e.clamp(-126, 127)).exp2() as f32
+}
+
+/// `out = 2^e x`, also for powers that are no floats themselves.
+fn times_power(out: &mut Vector, e: i32, x: &Vector) -> Result<()> {
+    if e.abs() <= 120 {
+        return ops::scaled(out, power(e), x);
+    }
+    let mut half = Vector::uninit(x.device(), x.len())?;
+    ops::scaled(&mut half, power(e / 2), x)?;
+    ops::scaled(out, power(e - e / 2), &half)
+}
