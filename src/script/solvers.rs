@@ -11,11 +11,15 @@ use crate::data::Vector;
 use crate::error::Error;
 use crate::shape::Shape;
 use crate::solve::{
-    CgParams, Cgls, CglsParams, ConjugateGradient, LinOp, SolveReport, Stop, StopReason,
+    CgParams, Cgls, CglsParams, ConjugateGradient, LcpOutcome, LcpParams, LcpReport, LcpSolver, LinOp, SolveReport,
+    Stop, StopReason,
 };
 
 /// The bound on the relative residual if none is given.
 const TOLERANCE: f64 = 1e-5;
+
+/// The bound on the natural residual relative to the largest element of q, if none is given.
+const LCP_TOLERANCE: f64 = 1e-4;
 
 impl Run<'_> {
     /// `A x = b` for a symmetric positive definite A, `min |b - A x|` for a rectangular one; each column of b by itself.
@@ -70,6 +74,59 @@ impl Run<'_> {
         }
     }
 
+    /// `z >= 0`, `M z + q >= 0`, `zᵀ(M z + q) = 0`.
+    pub(super) fn lcp(
+        &self,
+        (m, m_expr): Operand<'_>,
+        (q, q_expr): Operand<'_>,
+        tolerance: Option<f64>,
+        at: u32,
+    ) -> Result<Value> {
+        let device = &self.state.device;
+        let shape = m.shape();
+        if !shape.is_square() {
+            let (operand, found) = (self.text(m_expr), shape.to_string());
+            let expected = "as many rows as columns".into();
+            return Err(Fault::new(m_expr.at, Kind::Operand { operand, found, expected }));
+        }
+        if q.shape() != Shape::column(shape.rows) {
+            let (left, right) = (self.operand(m_expr, shape), self.operand(q_expr, q.shape()));
+            let (l, r) = (&left.text, &right.text);
+            let rule = format!("lcp({l}, {r}) needs a column {r} with as many rows as {l}");
+            return Err(Fault::new(at, Kind::Shapes { left, right, rule }));
+        }
+        let one = match m.data() {
+            Data::Number(_) | Data::Scalar(_) => m.data().matrix(device).at(at)?.map(Data::Matrix),
+            _ => None,
+        };
+        let Some(operator) = one.as_ref().unwrap_or(m.data()).operator() else { return self.needs_dense(m_expr) };
+        let Some(q) = q.data().vector(device).at(at)? else { return self.needs_dense(q_expr) };
+        let tolerance = tolerance.unwrap_or(LCP_TOLERANCE);
+        let params = LcpParams { stop: Stop::relative(tolerance), ..LcpParams::default() };
+        let mut z = Vector::zeros(device, shape.rows).at(at)?;
+        let solved = LcpSolver::new(operator, params).and_then(|solver| solver.solve(&mut z, &q));
+        let detail = match solved {
+            Ok(LcpReport { outcome: LcpOutcome { reason, .. }, .. })
+                if matches!(reason, StopReason::Converged | StopReason::Uncertified) =>
+            {
+                return self.dense_value(z, at);
+            }
+            Ok(LcpReport { outcome, .. }) => format!(
+                "{} after {} sweeps, with a natural residual of {:.1e} in place of {tolerance:e}; a third argument is \
+                 another bound",
+                outcome.reason,
+                outcome.sweeps,
+                outcome.residual(),
+            ),
+            Err(Error::Matrix { detail, .. }) => format!("{} {detail}", self.text(m_expr)),
+            Err(Error::Breakdown { quantity, value, expected, .. }) => {
+                format!("{quantity} = {value:e}, expected {expected}")
+            }
+            Err(other) => return Err(Fault::new(at, Kind::Library(Box::new(other)))),
+        };
+        Err(Fault::new(at, Kind::Unsolved { solver: "lcp", detail }))
+    }
+
     /// What the solver's refusal means for the script.
     fn refusal(&self, error: Error, a: &dyn LinOp, expr: &Expr) -> Kind {
         let name = self.text(expr);
@@ -111,11 +168,4 @@ fn unsolved(report: &SolveReport, tolerance: f64) -> Kind {
          {tolerance:e}; a third argument is another bound"
     );
     Kind::Unsolved { solver: "solve", detail }
-}
-
-impl Run<'_> {
-    pub(super) fn lcp(&self, m: Operand<'_>, _q: Operand<'_>, _t: Option<f64>, at: u32) -> Result<Value> {
-        let _ = m;
-        self.number(0.0, at)
-    }
 }
