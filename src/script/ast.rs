@@ -88,13 +88,31 @@ pub(super) struct Statement {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum StatementKind {
     /// `name = value`; `name += value` has become `name = name + value`.
-    Assign { name: Box<str>, value: Expr },
+    Assign {
+        name: Box<str>,
+        value: Expr,
+    },
     /// `name(subscripts) = value`.
-    AssignPart { name: Box<str>, subscripts: Box<[Subscript]>, value: Expr },
+    AssignPart {
+        name: Box<str>,
+        subscripts: Box<[Subscript]>,
+        value: Expr,
+    },
     /// An expression alone: its value is printed, unless a `;` follows.
-    Show { value: Expr, quiet: bool },
+    Show {
+        value: Expr,
+        quiet: bool,
+    },
     /// A function without a value.
-    Act { function: Function, arguments: Box<[Expr]> },
-    Repeat { count: Expr, body: Box<[Statement]> },
-    Timing { on: bool },
+    Act {
+        function: Function,
+        arguments: Box<[Expr]>,
+    },
+    Repeat {
+        count: Expr,
+        body: Box<[Statement]>,
+    },
+    Timing {
+        on: bool,
+    },
 }

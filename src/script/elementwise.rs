@@ -152,7 +152,8 @@ impl Run<'_> {
         {
             return Ok(self.value(made));
         }
-        let equal: Vec<Data> = data.iter().map(|data| self.broadcast(data, shape)).collect::<crate::Result<_>>().at(at)?;
+        let equal: Vec<Data> =
+            data.iter().map(|data| self.broadcast(data, shape)).collect::<crate::Result<_>>().at(at)?;
         match action.run(&equal.iter().collect::<Vec<_>>()).at(at)? {
             Some(made) => Ok(self.value(made)),
             None => Err(Fault::new(at, Kind::Library(Box::new(crate::Error::ContextLost)))),
@@ -196,8 +197,12 @@ fn short(action: Action<'_>, operands: &[&Data]) -> crate::Result<Option<Data>> 
     let constant = operands.last().and_then(|data| data.coefficient());
     let other = operands.first().and_then(|data| data.coefficient());
     match (action, operands, other, constant) {
-        (Action::Times, [x, _], None, Some(a)) | (Action::Times, [_, x], Some(a), None) => Action::Scale(a).run(&[x]),
-        (Action::Add, [x, _], None, Some(a)) | (Action::Add, [_, x], Some(a), None) => Action::Shift(a).run(&[x]),
+        (Action::Times, [x, _], None, Some(a)) | (Action::Times, [_, x], Some(a), None) => {
+            Action::Scale(a).run(&[x])
+        }
+        (Action::Add, [x, _], None, Some(a)) | (Action::Add, [_, x], Some(a), None) => {
+            Action::Shift(a).run(&[x])
+        }
         (Action::Sub, [x, _], None, Some(Coefficient::Host(a))) => {
             Action::Shift(Coefficient::Host(-a)).run(&[x])
         }

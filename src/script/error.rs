@@ -22,6 +22,12 @@ pub struct ScriptError {
     pub column: usize,
     /// What is wrong. Its text is the message alone, without the place.
     pub kind: ScriptErrorKind,
+    pub(super) shown: Box<Shown>,
+}
+
+/// What an error shows of the script.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Shown {
     pub(super) name: String,
     pub(super) excerpt: String,
     pub(super) caret: usize,
@@ -30,7 +36,7 @@ pub struct ScriptError {
 impl ScriptError {
     /// The name under which the script was parsed.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.shown.name
     }
 
     /// True if the script ends too early: a prompt reads another line before it complains.
@@ -48,10 +54,11 @@ impl ScriptError {
 
 impl fmt::Display for ScriptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.name.is_empty() {
-            write!(f, "{}: ", self.name)?;
+        let ScriptError { line, column, kind, shown } = self;
+        let Shown { name, excerpt, caret } = shown.as_ref();
+        if !name.is_empty() {
+            write!(f, "{name}: ")?;
         }
-        let ScriptError { line, column, kind, excerpt, caret, .. } = self;
         write!(f, "line {line}, column {column}: {kind}\n    {excerpt}\n    {:caret$}^", "")
     }
 }
@@ -156,9 +163,9 @@ pub enum ScriptErrorKind {
     #[error("{left} and {right}: {rule}")]
     Shapes {
         /// The operand on the left.
-        left: Operand,
+        left: Box<Operand>,
         /// The operand on the right.
-        right: Operand,
+        right: Box<Operand>,
         /// What would fit, in words.
         rule: String,
     },
@@ -185,7 +192,7 @@ pub enum ScriptErrorKind {
         to: u64,
     },
     /// Host arithmetic that leaves the range of 32-bit floats.
-    #[error("the result is {value:e}, which no 32-bit float can hold")]
+    #[error("the result is {}, which no 32-bit float can hold", super::format::number(*.value))]
     NotFinite {
         /// The result in 64 bits.
         value: f64,

@@ -49,12 +49,12 @@ mod io {
     use std::io::{BufRead, BufReader, BufWriter, Write};
     use std::path::Path;
 
-    use super::super::run::{At, Run};
-    use super::super::source::Result;
-    use super::super::value::{Data, Value};
     use super::refused;
     use crate::error::Error;
     use crate::host::market::{self, Format, MarketMatrix};
+    use crate::script::run::{At, Run};
+    use crate::script::source::Result;
+    use crate::script::value::{Data, Value};
     use crate::shape::Shape;
 
     /// Longest line of a plain text file, in bytes.
@@ -81,7 +81,10 @@ mod io {
             // A few bytes can declare a matrix whose table of rows alone would fill the memory.
             let most = MOST_EMPTY.max(triplets.nnz().saturating_mul(16));
             if format == Format::Coordinate && shape.rows.max(shape.cols) > most {
-                let message = format!("{shape} with {} entries is all but empty, the limit is {most} rows", triplets.nnz());
+                let message = format!(
+                    "{shape} with {} entries is all but empty, the limit is {most} rows",
+                    triplets.nnz()
+                );
                 return Err(refused(path, &message, at));
             }
             if format == Format::Coordinate {

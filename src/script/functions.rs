@@ -115,7 +115,9 @@ impl Run<'_> {
             (Function::Lcp, [m, q, rest @ ..]) => {
                 let t = match rest.first() {
                     None => None,
-                    Some((t, t_expr)) => Some(self.one_number(t, t_expr, "the bound on the natural residual")?),
+                    Some((t, t_expr)) => {
+                        Some(self.one_number(t, t_expr, "the bound on the natural residual")?)
+                    }
                 };
                 self.lcp(*m, *q, t, at)
             }
@@ -167,7 +169,8 @@ impl Run<'_> {
                 self.room(Shape::new(n, n), at)?;
                 let Some(x) = data.vector(device).at(at)? else { return Ok(x.clone()) };
                 let spread = || -> crate::Result<Matrix> {
-                    let (ones, mut columns) = (Vector::filled(device, n, 1.0)?, Matrix::uninit(device, Shape::new(n, n))?);
+                    let (ones, mut columns) =
+                        (Vector::filled(device, n, 1.0)?, Matrix::uninit(device, Shape::new(n, n))?);
                     ops::outer(&mut columns, 1.0, &x, &ones)?;
                     let mut out = Matrix::uninit(device, columns.shape())?;
                     ops::mul(&mut out, &columns, &Matrix::identity(device, n)?)?;

@@ -41,6 +41,7 @@ impl Run<'_> {
         match whole.data() {
             Data::Number(_) if place.single => Ok(whole),
             Data::Scalar(scalar) if place.single => self.number(f64::from(scalar.read().at(at)?), at),
+            Data::Vector(x) if place.single => self.number(f64::from(x.element(row).at(at)?), at),
             Data::Sparse(a) if place.single => self.number(sparse::element(a, row, col), at),
             data => {
                 let Some(a) = data.matrix(&self.state.device).at(at)? else { return no_blocks(name, at) };
@@ -218,7 +219,8 @@ impl Run<'_> {
                         let (found, expected) = (shape.cols, so_far.cols);
                         let operand = format!("the row that begins with {}", self.text(expr));
                         let found = format!("{found} wide");
-                        let expected = format!("{expected}, as the row that begins with {}", self.text(first));
+                        let expected =
+                            format!("{expected}, as the row that begins with {}", self.text(first));
                         return Err(Fault::new(expr.at, Kind::Operand { operand, found, expected }));
                     }
                     so_far.rows = so_far.rows.saturating_add(shape.rows);

@@ -110,8 +110,7 @@ impl Interpreter {
         let device = self.device.clone();
         let source = &program.source;
         let scope = device.scope();
-        let _scope =
-            scope.map_err(|e| source.error(Fault::new(0, Kind::Library(Box::new(e)))))?;
+        let _scope = scope.map_err(|e| source.error(Fault::new(0, Kind::Library(Box::new(e)))))?;
         let left = self.limits.statements;
         let run = Run { state: self, source, out, left }.program(&program.statements);
         run.map_err(|fault| source.error(fault))
@@ -125,7 +124,8 @@ impl Interpreter {
     pub fn set(&mut self, name: &str, value: impl Into<Data>) -> Result<()> {
         let op = "Interpreter::set";
         if !is_name(name) || reserved(name).is_some() {
-            let expected = "a letter, then letters, digits and `_`; no function, constant or keyword of the language";
+            let expected =
+                "a letter, then letters, digits and `_`; no function, constant or keyword of the language";
             return Err(Error::Parameter { op, name: "name", value: quoted(name), expected });
         }
         let value = value.into();

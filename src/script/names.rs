@@ -45,7 +45,7 @@ functions! {
     Solve "solve" 2 3 "solve(A, b) or solve(A, b, tolerance)"
     Lcp "lcp" 2 3 "lcp(M, q) or lcp(M, q, tolerance)"
     // Without a value
-    Print "print" 1 99 "print(A), or several values"
+    Print "print" 1 1_000_000 "print(A), or several values"
     Save "save" 2 2 "save(A, \"file\")"
     // Written as an operator in the tree
     Transpose "transpose" 1 1 "transpose(A)"

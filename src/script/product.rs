@@ -83,13 +83,17 @@ impl Run<'_> {
                 self.dense_value(multiplied(s.as_ref(), left.transposed, x).at(at)?, at)
             }
             (Data::Sparse(s), other) => {
-                let Some(b) = other.matrix(&self.state.device).at(at)? else { return self.needs_dense(right.expr) };
+                let Some(b) = other.matrix(&self.state.device).at(at)? else {
+                    return self.needs_dense(right.expr);
+                };
                 let b = if right.transposed { std::rc::Rc::new(b.transposed().at(at)?) } else { b };
                 self.dense_value(self.sparse_times_dense(s, left.transposed, &b, at)?, at)
             }
             (other, Data::Sparse(s)) => {
                 // A S = (Sᵀ Aᵀ)ᵀ
-                let Some(a) = other.matrix(&self.state.device).at(at)? else { return self.needs_dense(left.expr) };
+                let Some(a) = other.matrix(&self.state.device).at(at)? else {
+                    return self.needs_dense(left.expr);
+                };
                 let a = if left.transposed { a } else { std::rc::Rc::new(a.transposed().at(at)?) };
                 let made = self.sparse_times_dense(s, !right.transposed, &a, at)?;
                 self.dense_value(made.transposed().at(at)?, at)

@@ -123,11 +123,14 @@ impl Run<'_> {
             Some(kind) if kind.is == ExprKind::Number(1.0) => Norm::One,
             None => {
                 let (operand, found) = (self.text(expr), x.shape().to_string());
-                let expected = "a vector; for a matrix write norm(A, \"fro\"), norm(A, 1) or norm(A, inf)".into();
+                let expected =
+                    "a vector; for a matrix write norm(A, \"fro\"), norm(A, 1) or norm(A, inf)".into();
                 return Err(Fault::new(expr.at, Kind::Operand { operand, found, expected }));
             }
             Some(kind) if is_vector => return self.unknown_word(kind, "1, 2, inf or \"fro\""),
-            Some(kind) => return self.unknown_word(kind, "1, inf or \"fro\": the norm 2 of a matrix is not built"),
+            Some(kind) => {
+                return self.unknown_word(kind, "1, inf or \"fro\": the norm 2 of a matrix is not built");
+            }
         };
         match x.data() {
             Data::Number(value) => self.number(value.abs(), at),

@@ -1,7 +1,6 @@
 //! Running statements, and the way from an expression to its value.
 
-use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 use std::time::Instant;
 
 use super::ast::{Expr, ExprKind, Statement, StatementKind};
@@ -46,7 +45,9 @@ impl Run<'_> {
             if self.state.timing && !matches!(statement.is, StatementKind::Timing { .. }) {
                 self.state.device.finish().at(statement.at)?;
                 let ms = started.elapsed().as_secs_f64() * 1e3;
-                self.print(&format!("# line {}: {ms:.3} ms\n", self.source.line(statement.at)), statement.at)?;
+                let line = self.source.line(statement.at);
+                let written = writeln!(self.out, "# line {line}: {ms:.3} ms").and_then(|()| self.out.flush());
+                written.map_err(|e| Fault::new(statement.at, Kind::Output { message: e.to_string() }))?;
             }
         }
         Ok(())
@@ -77,7 +78,8 @@ impl Run<'_> {
             StatementKind::Repeat { count, body } => {
                 let times = self.evaluate(count)?;
                 let times = self.whole(&times, count, "the number of repetitions", 0..=MAX_COUNT)?;
-                for _ in 0..times {
+                // However often nothing is done, it takes no time.
+                for _ in 0..if body.is_empty() { 0 } else { times } {
                     body.iter().try_for_each(|statement| self.statement(statement))?;
                 }
             }
@@ -107,43 +109,37 @@ impl Run<'_> {
 
     /// Texts and 1x1 side by side; everything else on lines of its own.
     fn show(&mut self, values: &[(Option<Value>, &Expr)]) -> Result {
-        let mut text = String::new();
-        let mut at = 0;
+        let mut out = BufWriter::new(&mut *self.out);
+        let mut begun = false;
         for (value, expr) in values {
-            at = expr.at;
-            let line = match (value.as_ref().map(Value::data), &expr.is) {
+            let failed = |e: io::Error| Fault::new(expr.at, Kind::Output { message: e.to_string() });
+            let word = match (value.as_ref().map(Value::data), &expr.is) {
                 (None, ExprKind::Text(text)) => text.to_string(),
                 (Some(Data::Number(value)), _) => format::number(*value),
-                (Some(Data::Scalar(scalar)), _) => format::number(f64::from(scalar.read().at(at)?)),
-                (Some(data), _) => {
-                    if !text.is_empty() && !text.ends_with('\n') {
-                        text.push('\n');
+                (Some(Data::Scalar(scalar)), _) => format::number(f64::from(scalar.read().at(expr.at)?)),
+                (data, _) => {
+                    if begun {
+                        writeln!(out).map_err(failed)?;
                     }
+                    begun = false;
                     let written = match data {
-                        Data::Sparse(a) => format::sparse(&mut text, a.pattern()),
+                        Some(Data::Sparse(a)) => format::sparse(&mut out, a.pattern()),
                         _ => {
-                            let values = value.as_ref().map_or(Ok(Vec::new()), Value::read).at(at)?;
-                            format::matrix(&mut text, data.shape(), &values)
+                            let values = value.as_ref().map_or(Ok(Vec::new()), Value::read).at(expr.at)?;
+                            let shape = value.as_ref().map(Value::shape).unwrap_or_default();
+                            format::matrix(&mut out, shape, &values)
                         }
                     };
-                    written.map_err(|e| Fault::new(at, Kind::Output { message: e.to_string() }))?;
+                    written.map_err(failed)?;
                     continue;
                 }
-                _ => continue,
             };
-            let gap = if text.is_empty() || text.ends_with('\n') { "" } else { " " };
-            // Writing to a string does not fail.
-            let _ = write!(text, "{gap}{line}");
+            write!(out, "{}{word}", if begun { " " } else { "" }).map_err(failed)?;
+            begun = true;
         }
-        if !text.ends_with('\n') {
-            text.push('\n');
-        }
-        self.print(&text, at)
-    }
-
-    fn print(&mut self, text: &str, at: u32) -> Result {
-        let written = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
-        written.map_err(|e| Fault::new(at, Kind::Output { message: e.to_string() }))
+        let ended = if begun { writeln!(out) } else { Ok(()) };
+        let at = values.first().map_or(0, |(_, expr)| expr.at);
+        ended.and_then(|()| out.flush()).map_err(|e| Fault::new(at, Kind::Output { message: e.to_string() }))
     }
 
     /// The value of an expression.
@@ -249,7 +245,7 @@ impl Run<'_> {
         text.chars().take(LONGEST - 3).chain("...".chars()).collect()
     }
 
-    pub(super) fn operand(&self, expr: &Expr, shape: Shape) -> Operand {
-        Operand { text: self.text(expr), shape }
+    pub(super) fn operand(&self, expr: &Expr, shape: Shape) -> Box<Operand> {
+        Box::new(Operand { text: self.text(expr), shape })
     }
 }

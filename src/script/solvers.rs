@@ -11,12 +11,15 @@ use crate::data::Vector;
 use crate::error::Error;
 use crate::shape::Shape;
 use crate::solve::{
-    CgParams, Cgls, CglsParams, ConjugateGradient, LcpOutcome, LcpParams, LcpReport, LcpSolver, LinOp, SolveReport,
-    Stop, StopReason,
+    CgParams, Cgls, CglsParams, ConjugateGradient, LcpParams, LcpReport, LcpSolver, LinOp, SolveReport, Stop,
+    StopReason,
 };
 
 /// The bound on the relative residual if none is given.
 const TOLERANCE: f64 = 1e-5;
+
+/// Most iterations, beside ten for each unknown: exact arithmetic would do with one for each.
+const ITERATIONS: usize = 1000;
 
 /// The bound on the natural residual relative to the largest element of q, if none is given.
 const LCP_TOLERANCE: f64 = 1e-4;
@@ -46,16 +49,15 @@ impl Run<'_> {
             Data::Vector(_) => a.data().matrix(device).at(at)?.map(Data::Matrix),
             _ => None,
         };
-        let Some(operator) = column.as_ref().unwrap_or(a.data()).operator() else { return self.needs_dense(a_expr) };
+        let Some(operator) = column.as_ref().unwrap_or(a.data()).operator() else {
+            return self.needs_dense(a_expr);
+        };
         let tolerance = tolerance.unwrap_or(TOLERANCE);
         let one = |b: &Vector| -> Result<Vector> {
             let mut x = Vector::zeros(device, shape.cols).at(at)?;
             let solved = solved(operator, &mut x, b, tolerance);
             let report = solved.map_err(|e| Fault::new(at, self.refusal(e, operator, a_expr)))?;
-            match report.reason {
-                StopReason::Converged | StopReason::Uncertified => Ok(x),
-                _ => Err(Fault::new(at, unsolved(&report, tolerance))),
-            }
+            if is_solution(report.reason) { Ok(x) } else { Err(Fault::new(at, unsolved(&report, tolerance))) }
         };
         match b.data() {
             Data::Vector(b) => self.dense_value(one(b)?, at),
@@ -99,18 +101,16 @@ impl Run<'_> {
             Data::Number(_) | Data::Scalar(_) => m.data().matrix(device).at(at)?.map(Data::Matrix),
             _ => None,
         };
-        let Some(operator) = one.as_ref().unwrap_or(m.data()).operator() else { return self.needs_dense(m_expr) };
+        let Some(operator) = one.as_ref().unwrap_or(m.data()).operator() else {
+            return self.needs_dense(m_expr);
+        };
         let Some(q) = q.data().vector(device).at(at)? else { return self.needs_dense(q_expr) };
         let tolerance = tolerance.unwrap_or(LCP_TOLERANCE);
         let params = LcpParams { stop: Stop::relative(tolerance), ..LcpParams::default() };
         let mut z = Vector::zeros(device, shape.rows).at(at)?;
         let solved = LcpSolver::new(operator, params).and_then(|solver| solver.solve(&mut z, &q));
         let detail = match solved {
-            Ok(LcpReport { outcome: LcpOutcome { reason, .. }, .. })
-                if matches!(reason, StopReason::Converged | StopReason::Uncertified) =>
-            {
-                return self.dense_value(z, at);
-            }
+            Ok(report) if is_solution(report.outcome.reason) => return self.dense_value(z, at),
             Ok(LcpReport { outcome, .. }) => format!(
                 "{} after {} sweeps, with a natural residual of {:.1e} in place of {tolerance:e}; a third argument is \
                  another bound",
@@ -151,12 +151,18 @@ impl Run<'_> {
     }
 }
 
+/// A device without exact arithmetic cannot certify anything, but it can solve.
+fn is_solution(reason: StopReason) -> bool {
+    matches!(reason, StopReason::Converged | StopReason::Uncertified)
+}
+
 fn solved(a: &dyn LinOp, x: &mut Vector, b: &Vector, tolerance: f64) -> crate::Result<SolveReport> {
     let stop = Stop::relative(tolerance);
+    let max_iters = ITERATIONS.saturating_add(a.shape().cols.saturating_mul(10)).min((1 << 24) - 1);
     if a.shape().is_square() {
-        ConjugateGradient::new(a, CgParams { stop, ..CgParams::default() })?.solve(x, b)
+        ConjugateGradient::new(a, CgParams { stop, max_iters, ..CgParams::default() })?.solve(x, b)
     } else {
-        Cgls::new(a, CglsParams { stop, ..CglsParams::default() })?.solve(x, b)
+        Cgls::new(a, CglsParams { stop, max_iters, ..CglsParams::default() })?.solve(x, b)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A script's text: from offsets in it to lines, columns and excerpts.
 
-use super::error::{ScriptError, ScriptErrorKind};
+use super::error::{ScriptError, ScriptErrorKind, Shown};
 
 /// The text of a script and the name that stands for it in errors.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +65,7 @@ impl Source {
             excerpt.push_str("...");
         }
         let (name, line) = (self.name.clone(), self.line(at));
-        ScriptError { line, column: column + 1, kind, name, excerpt, caret }
+        let shown = Box::new(Shown { name, excerpt, caret });
+        ScriptError { line, column: column + 1, kind, shown }
     }
 }

@@ -11,6 +11,9 @@ pub const VALID: &[&str] = &[
     "# comment\nrepeat 3\n  repeat 2\n    x += 1;\n  end\nend\nprint(\"x\", x, norm(x, inf))\n",
     "A(1:2, :) = [1, 2\n3, 4]'\nB = A.' .* -A ./ 2.5e-3 \\ A(:, 1)\ntiming on\nz = lcp(M, q)\n",
     "t = madad(x, b, w, d)\nx = max(t, 0)\ny = mad(x, p, -alpha)\nsave(x, \"a.mtx\")\nM = load(\"b.txt\")\n",
+    include_str!("../../examples/scripts/cg.texla"),
+    include_str!("../../examples/scripts/lcp.texla"),
+    include_str!("../../examples/scripts/tour.texla"),
 ];
 
 /// Whatever comes out, an error knows its place and shows it.
@@ -39,7 +42,7 @@ enum Change {
 }
 
 fn change() -> impl Strategy<Value = Change> {
-    let place = 0usize..400;
+    let place = 0usize..4000;
     let signs = prop::sample::select(b"()[]{};,:'\"\n\r#.*/\\+-=e10 \t\xff\x00".to_vec());
     prop_oneof![
         (place.clone(), 0usize..40).prop_map(|(at, n)| Change::Cut(at, n)),
@@ -110,7 +113,9 @@ fn truncations_and_single_bytes() {
 /// The memory of a parse stays in proportion to the text.
 #[test]
 fn memory_is_bounded() {
-    for unit in ["1 ", "[1]\n", "x=1\n", "a(1)\n", "[", "repeat 1\n", "sum(1)\n", "\"a", "-", "1+", "A''\n", ";", "#"] {
+    for unit in
+        ["1 ", "[1]\n", "x=1\n", "a(1)\n", "[", "repeat 1\n", "sum(1)\n", "\"a", "-", "1+", "A''\n", ";", "#"]
+    {
         for before in ["", "x = ["] {
             let text = before.to_owned() + &unit.repeat((1 << 19) / unit.len());
             let (_, peak) = peak_of(|| parse(&text, ""));

@@ -16,7 +16,9 @@ fn variables_go_in_and_come_out() {
         interpreter.set("n", 2.0).unwrap();
         interpreter.set("s", Scalar::new(device, 3.0).unwrap()).unwrap();
         interpreter.set("x", Vector::from_slice(device, &[1.0, 2.0]).unwrap()).unwrap();
-        interpreter.set("A", Matrix::from_rows(device, Shape::new(2, 2), &[1.0, 2.0, 3.0, 4.0]).unwrap()).unwrap();
+        interpreter
+            .set("A", Matrix::from_rows(device, Shape::new(2, 2), &[1.0, 2.0, 3.0, 4.0]).unwrap())
+            .unwrap();
         run(&mut interpreter, "y = n * s * A * x");
         assert_eq!(value(&interpreter, "y"), (Shape::new(2, 1), vec![30.0, 66.0]));
         let Data::Vector(y) = interpreter.get("y").unwrap().data() else { panic!("y is no vector") };
@@ -46,7 +48,16 @@ fn types_follow_from_shapes() {
             Data::Sparse(_) => "sparse",
             _ => "other",
         };
-        let expected = [("a", "scalar"), ("b", "vector"), ("c", "matrix"), ("d", "scalar"), ("e", "vector"), ("f", "scalar"), ("g", "matrix"), ("h", "number")];
+        let expected = [
+            ("a", "scalar"),
+            ("b", "vector"),
+            ("c", "matrix"),
+            ("d", "scalar"),
+            ("e", "vector"),
+            ("f", "scalar"),
+            ("g", "matrix"),
+            ("h", "number"),
+        ];
         for (name, expected) in expected {
             assert_eq!(kind(name), expected, "{name}");
         }

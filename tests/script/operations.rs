@@ -1,6 +1,8 @@
 //! Operations on random data against a plain twin in 64 bits, componentwise, and what they cost.
 
-use crate::common::bounds::{self, DIV_ULPS, ROUNDED_ULPS, assert_componentwise, gamma, tree_chain, ulp_bounds};
+use crate::common::bounds::{
+    self, DIV_ULPS, ROUNDED_ULPS, assert_componentwise, gamma, tree_chain, ulp_bounds,
+};
 use crate::common::harness::on_both;
 use crate::common::random;
 use crate::support::{run, value};
@@ -54,7 +56,19 @@ fn product(a: &Host, b: &Host) -> (Shape, Vec<f64>, Vec<f64>) {
 /// All ways to write a product: dense or sparse on either side, transposed or not, with shapes from empty on.
 #[test]
 fn products_of_every_kind() {
-    let shapes = [(0, 0, 0), (1, 3, 2), (2, 0, 3), (3, 1, 1), (1, 1, 4), (2, 3, 1), (1, 5, 1), (5, 1, 9), (9, 5, 3), (50, 9, 2), (13, 50, 17)];
+    let shapes = [
+        (0, 0, 0),
+        (1, 3, 2),
+        (2, 0, 3),
+        (3, 1, 1),
+        (1, 1, 4),
+        (2, 3, 1),
+        (1, 5, 1),
+        (5, 1, 9),
+        (9, 5, 3),
+        (50, 9, 2),
+        (13, 50, 17),
+    ];
     on_both(|device| {
         for (seed, (n, k, m)) in (1..).zip(shapes) {
             let (a, b) = (Host::new(seed, n, k), Host::new(seed + 100, k, m));
@@ -67,7 +81,13 @@ fn products_of_every_kind() {
             run(&mut interpreter, "SA = sparse(A)\nSB = sparse(B)\nSAt = sparse(At)\nSBt = sparse(Bt)");
             for left in ["A", "At'", "SA", "SAt'"] {
                 for right in ["B", "Bt'", "SB", "SBt'"] {
-                    let sparse = |text: &str| text.starts_with('S') && matches!(interpreter.get(text.trim_end_matches('\'')).unwrap().data(), Data::Sparse(_));
+                    let sparse = |text: &str| {
+                        text.starts_with('S')
+                            && matches!(
+                                interpreter.get(text.trim_end_matches('\'')).unwrap().data(),
+                                Data::Sparse(_)
+                            )
+                    };
                     if sparse(left) && sparse(right) {
                         continue;
                     }
@@ -115,7 +135,8 @@ fn one_by_one_is_broadcast() {
                         let (shape, got) = value(&interpreter, "Y");
                         assert_eq!(shape, x.shape, "{text}");
                         let of = |name: &str, v: f32| f64::from(if name == "X" { v } else { s });
-                        let want: Vec<f64> = x.values.iter().map(|v| twin(of(left, *v), of(right, *v))).collect();
+                        let want: Vec<f64> =
+                            x.values.iter().map(|v| twin(of(left, *v), of(right, *v))).collect();
                         assert_componentwise(&text, &got, &want, &ulp_bounds(&want, ulps));
                     }
                 }
@@ -135,7 +156,10 @@ fn multiply_adds() {
                 host.set(&mut interpreter, name, device);
             }
             interpreter.set("c", texla::Scalar::new(device, -0.3).unwrap()).unwrap();
-            run(&mut interpreter, "x = mad(A, B, c)\ny = mad(A, B, -0.3)\nz = mad(A, B, C)\nw = madad(A, B, C, D)\na = A\na += B");
+            run(
+                &mut interpreter,
+                "x = mad(A, B, c)\ny = mad(A, B, -0.3)\nz = mad(A, B, C)\nw = madad(A, B, C, D)\na = A\na += B",
+            );
             let v = |k: usize, i: usize| f64::from(all[k].values[i]);
             let scale = f64::from(-0.3f32);
             type Twin<'a> = Box<dyn Fn(usize) -> (f64, f64) + 'a>;
@@ -143,11 +167,19 @@ fn multiply_adds() {
             let twins: [(&str, Twin<'_>, usize); 5] = [
                 ("x", Box::new(|i| (v(0, i) + v(1, i) * scale, v(0, i).abs() + (v(1, i) * scale).abs())), 2),
                 ("y", Box::new(|i| (v(0, i) + v(1, i) * scale, v(0, i).abs() + (v(1, i) * scale).abs())), 2),
-                ("z", Box::new(|i| (v(0, i) + v(1, i) * v(2, i), v(0, i).abs() + (v(1, i) * v(2, i)).abs())), 2),
-                ("w", Box::new(|i| {
-                    let product = (v(1, i) + v(2, i)) * v(3, i);
-                    (v(0, i) + product, v(0, i).abs() + (v(1, i).abs() + v(2, i).abs()) * v(3, i).abs())
-                }), 3),
+                (
+                    "z",
+                    Box::new(|i| (v(0, i) + v(1, i) * v(2, i), v(0, i).abs() + (v(1, i) * v(2, i)).abs())),
+                    2,
+                ),
+                (
+                    "w",
+                    Box::new(|i| {
+                        let product = (v(1, i) + v(2, i)) * v(3, i);
+                        (v(0, i) + product, v(0, i).abs() + (v(1, i).abs() + v(2, i).abs()) * v(3, i).abs())
+                    }),
+                    3,
+                ),
                 ("a", Box::new(|i| (v(0, i) + v(1, i), v(0, i).abs() + v(1, i).abs())), 1),
             ];
             for (name, twin, roundings) in twins {
@@ -175,7 +207,10 @@ fn reductions() {
             let magnitudes: f64 = a.values.iter().map(|v| f64::from(v.abs())).sum();
             let squares: f64 = a.values.iter().map(|v| f64::from(*v).powi(2)).sum();
             let total: f64 = a.values.iter().map(|v| f64::from(*v)).sum();
-            run(&mut interpreter, "s = sum(A, \"all\")\nf = norm(A, \"fro\")\nhi = max(A, \"all\")\nlo = min(A, \"all\")");
+            run(
+                &mut interpreter,
+                "s = sum(A, \"all\")\nf = norm(A, \"fro\")\nhi = max(A, \"all\")\nlo = min(A, \"all\")",
+            );
             let one = |name: &str| value(&interpreter, name).1[0];
             bounds::assert_within("sum", one("s"), total, bounds::reduction_bound(chain, magnitudes));
             bounds::assert_within("norm", one("f"), squares.sqrt(), (gamma(chain + 6)) * squares.sqrt());
@@ -184,23 +219,49 @@ fn reductions() {
             if rows == 1 || cols == 1 {
                 continue;
             }
-            run(&mut interpreter, "c = sum(A)\nm = max(A)\nl = min(A)\none = norm(A, 1)\ninf_ = norm(A, inf)\nS = sparse(A)\nsc = sum(S)");
+            run(
+                &mut interpreter,
+                "c = sum(A)\nm = max(A)\nl = min(A)\none = norm(A, 1)\ninf_ = norm(A, inf)\nS = sparse(A)\nsc = sum(S)",
+            );
             let column = |j: usize| (0..rows).map(move |i| (i, j));
             let each = |f: &dyn Fn(&mut dyn Iterator<Item = f64>) -> f64| -> Vec<f64> {
                 (0..cols).map(|j| f(&mut column(j).map(|(i, j)| a.at(i, j)))).collect()
             };
             let sums = each(&|column| column.sum());
-            let bound: Vec<f64> = each(&|column| column.map(f64::abs).sum()).iter().map(|s| bounds::product_bound(*s, rows)).collect();
+            let bound: Vec<f64> = each(&|column| column.map(f64::abs).sum())
+                .iter()
+                .map(|s| bounds::product_bound(*s, rows))
+                .collect();
             assert_componentwise("sum of columns", &value(&interpreter, "c").1, &sums, &bound);
             assert_componentwise("sum of sparse columns", &value(&interpreter, "sc").1, &sums, &bound);
             let zero = vec![0.0; cols];
-            assert_componentwise("max", &value(&interpreter, "m").1, &each(&|c| c.fold(f64::MIN, f64::max)), &zero);
-            assert_componentwise("min", &value(&interpreter, "l").1, &each(&|c| c.fold(f64::MAX, f64::min)), &zero);
+            assert_componentwise(
+                "max",
+                &value(&interpreter, "m").1,
+                &each(&|c| c.fold(f64::MIN, f64::max)),
+                &zero,
+            );
+            assert_componentwise(
+                "min",
+                &value(&interpreter, "l").1,
+                &each(&|c| c.fold(f64::MAX, f64::min)),
+                &zero,
+            );
             let largest = |of: &dyn Fn(usize) -> f64, count: usize| (0..count).map(of).fold(0.0, f64::max);
             let one_norm = largest(&|j| (0..rows).map(|i| a.at(i, j).abs()).sum(), cols);
             let inf_norm = largest(&|i| (0..cols).map(|j| a.at(i, j).abs()).sum(), rows);
-            bounds::assert_within("norm 1", value(&interpreter, "one").1[0], one_norm, gamma(rows + 2) * one_norm);
-            bounds::assert_within("norm inf", value(&interpreter, "inf_").1[0], inf_norm, gamma(cols + 2) * inf_norm);
+            bounds::assert_within(
+                "norm 1",
+                value(&interpreter, "one").1[0],
+                one_norm,
+                gamma(rows + 2) * one_norm,
+            );
+            bounds::assert_within(
+                "norm inf",
+                value(&interpreter, "inf_").1[0],
+                inf_norm,
+                gamma(cols + 2) * inf_norm,
+            );
         }
     });
 }
@@ -218,7 +279,8 @@ fn nothing_is_transposed_in_memory() {
         interpreter.set("x", Vector::from_slice(device, &random::nonzero(3, 20)).unwrap()).unwrap();
         let made = |shape: Shape| Matrix::zeros(device, shape).unwrap();
         let on_device = |h: &Host| Matrix::from_rows(device, h.shape, &h.values).unwrap();
-        let (da, db, dat, dbt) = (on_device(&a), on_device(&b), on_device(&a.transposed()), on_device(&b.transposed()));
+        let (da, db, dat, dbt) =
+            (on_device(&a), on_device(&b), on_device(&a.transposed()), on_device(&b.transposed()));
         let x = Vector::from_slice(device, &random::nonzero(3, 20)).unwrap();
         let (mut c, mut y) = (made(Shape::new(12, 9)), Vector::zeros(device, 12).unwrap());
         let draws = |f: &mut dyn FnMut() -> texla::Result<()>| {
@@ -230,7 +292,13 @@ fn nothing_is_transposed_in_memory() {
         let at = draws(&mut || ops::matmul_at(&mut c, &da, &db));
         let bt = draws(&mut || ops::matmul_bt(&mut c, &dat, &dbt));
         let atx = draws(&mut || ops::dense_product_transposed(&mut y, ops::Combine::Replace, 1.0, &da, &x));
-        for (text, expected) in [("C = A' * B", at), ("C = transpose(A) * B", at), ("C = At * Bt'", bt), ("y = A' * x", atx), ("y = (A)' * x", atx)] {
+        for (text, expected) in [
+            ("C = A' * B", at),
+            ("C = transpose(A) * B", at),
+            ("C = At * Bt'", bt),
+            ("y = A' * x", atx),
+            ("y = (A)' * x", atx),
+        ] {
             run(&mut interpreter, text);
             let before = device.counters();
             run(&mut interpreter, text);
@@ -249,7 +317,26 @@ fn short_forms_are_one_draw() {
             Host::new(seed, 6, 5).set(&mut interpreter, name, device);
         }
         interpreter.set("s", texla::Scalar::new(device, 2.0).unwrap()).unwrap();
-        for text in ["A + 1", "1 + A", "A - 1", "A * 3", "3 * A", "A * s", "s + A", "max(A, 0)", "max(0, A)", "mad(A, B, 2)", "mad(A, B, s)", "mad(A, B, C)", "madad(A, B, C, D)", "-A", "A + B", "A .* B", "s * s", "-s"] {
+        for text in [
+            "A + 1",
+            "1 + A",
+            "A - 1",
+            "A * 3",
+            "3 * A",
+            "A * s",
+            "s + A",
+            "max(A, 0)",
+            "max(0, A)",
+            "mad(A, B, 2)",
+            "mad(A, B, s)",
+            "mad(A, B, C)",
+            "madad(A, B, C, D)",
+            "-A",
+            "A + B",
+            "A .* B",
+            "s * s",
+            "-s",
+        ] {
             let text = format!("Y = {text}");
             run(&mut interpreter, &text);
             let before = device.counters();
@@ -272,7 +359,10 @@ fn sparse_formats() {
             run(&mut interpreter, "y = S * [1 2 3 4]'\nz = S' * [1 2 3]'\nF = full(S)");
             assert_eq!(value(&interpreter, "y").1, [1.0, 2.0, -4.0], "{format:?}");
             assert_eq!(value(&interpreter, "z").1, [1.0, -6.0, 0.0, 1.0], "{format:?}");
-            assert_eq!(value(&interpreter, "F").1, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, -2.0, 0.0, 0.0]);
+            assert_eq!(
+                value(&interpreter, "F").1,
+                [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, -2.0, 0.0, 0.0]
+            );
         }
     });
 }

@@ -224,7 +224,15 @@ fn the_bundled_scripts_print_their_golden_output() {
 fn golden_output_is_compared_as_numbers() {
     let expected = "x is\n1.5 2\n";
     assert_eq!(golden::difference("x is\n1.50001   2\n", expected, 1e-4), None);
-    for wrong in ["x is\n1.51 2\n", "x was\n1.5 2\n", "x is\n1.5 2 3\n", "x is\n1.5\n", "x is\n", "x is\n1.5 2\n3\n", "x is\n1.5 nan\n"] {
+    for wrong in [
+        "x is\n1.51 2\n",
+        "x was\n1.5 2\n",
+        "x is\n1.5 2 3\n",
+        "x is\n1.5\n",
+        "x is\n",
+        "x is\n1.5 2\n3\n",
+        "x is\n1.5 nan\n",
+    ] {
         assert!(golden::difference(wrong, expected, 1e-4).is_some(), "{wrong}");
     }
 }
@@ -235,11 +243,14 @@ fn the_listings_read_nothing_back_in_their_loops() {
     on_both(|device| {
         for (name, script, _) in &BUNDLED[..2] {
             let loops = |rounds: usize| {
-                let text: Vec<String> = script
-                    .lines()
-                    .filter(|line| !line.starts_with("print"))
-                    .map(|line| if line.starts_with("repeat") { format!("repeat {rounds}") } else { line.into() })
-                    .collect();
+                let text: Vec<String> =
+                    script
+                        .lines()
+                        .filter(|line| !line.starts_with("print"))
+                        .map(|line| {
+                            if line.starts_with("repeat") { format!("repeat {rounds}") } else { line.into() }
+                        })
+                        .collect();
                 let before = device.counters();
                 assert_eq!(printed(device, &text.join("\n")), "");
                 device.counters().since(&before)

@@ -164,7 +164,10 @@ fn top_level_elements(debug: &str) -> Vec<u32> {
 #[test]
 fn the_caret_stands_under_the_place() {
     let e = refused("x = 1\n\ty =\t2 3");
-    assert_eq!(e.to_string(), "t: line 2, column 8: found a number, expected an operator or the end of the line\n     y = 2 3\n           ^");
+    assert_eq!(
+        e.to_string(),
+        "t: line 2, column 8: found a number, expected an operator or the end of the line\n     y = 2 3\n           ^"
+    );
     // A long line is shown in part.
     let e = refused(&format!("x = {} $ {}", "1 + ".repeat(20) + "1", "z".repeat(1000)));
     let text = e.to_string();
@@ -188,7 +191,9 @@ fn bytes_that_are_no_text() {
 #[test]
 fn limits_are_typed_errors() {
     let deep = usize::from(MAX_DEPTH) - 2;
-    for (open, close) in [("(", ")"), ("[", "]"), ("-", ""), ("sum(", ")"), ("-(", ")"), ("1 + (", ")"), ("[1;(", ")]")] {
+    for (open, close) in
+        [("(", ")"), ("[", "]"), ("-", ""), ("sum(", ")"), ("-(", ")"), ("1 + (", ")"), ("[1;(", ")]")]
+    {
         let nested = |n: usize| format!("x = {}1{}", open.repeat(n), close.repeat(n));
         if let Err(e) = parse(nested(deep / 4), "") {
             panic!("{open}: {e}");

@@ -132,8 +132,7 @@ impl<'a, W: Write> Writer<'a, W> {
         }
         self.put(format_args!("%%MatrixMarket matrix array real general"))?;
         self.put(format_args!("{} {}", shape.rows, shape.cols))?;
-        let by_columns =
-            (0..shape.cols).flat_map(|col| values.iter().skip(col).step_by(shape.cols.max(1)));
+        let by_columns = (0..shape.cols).flat_map(|col| values.iter().skip(col).step_by(shape.cols.max(1)));
         for (entry, &value) in (0u64..).zip(by_columns) {
             let value: f64 = value.into();
             self.check_value(entry, value)?;
