@@ -13,7 +13,7 @@ use common::random::{cancelling_pair, nonzero, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;
 use texla::ops::{self, ReducePlan, Windows};
-use texla::solve::{CgParams, ConjugateGradient, Stop};
+use texla::solve::{CgParams, ConjugateGradient, LcpBatch, LcpParams, LcpProblem, LcpSolver, Stop};
 use texla::{BandedMatrix, Device, Vector};
 
 /// Set in the processes that a test starts.
@@ -80,6 +80,32 @@ fn hash_of_solve(dev: &Device) -> u64 {
     hash.0
 }
 
+/// One number for complementarity problems, alone and in company: relaxation, momentum and verdict are found on the
+/// device, between looks that are polled.
+fn hash_of_complementarity(dev: &Device) -> u64 {
+    let csr = texla::host::problems::poisson_2d(16, 13).to_csr();
+    let b: Vec<f64> = wide_range(6, 208, 2).iter().map(|v| f64::from(*v)).collect();
+    let a = BandedMatrix::from_csr(dev, csr.clone()).unwrap();
+    let rhs = Vector::from_f64(dev, &b).unwrap();
+    let mut x = Vector::zeros(dev, 208).unwrap();
+    let params = LcpParams { stop: Stop::relative(1e-5).check_every(5), ..LcpParams::default() };
+    let report = LcpSolver::new(&a, params).unwrap().solve(&mut x, &rhs).unwrap();
+    assert!(report.converged(), "{report:?}");
+    let mut hash = Hash(report.outcome.sweeps as u64);
+    hash.add(&x.read().unwrap());
+    let small = texla::host::problems::poisson_1d(13).to_csr();
+    let problems =
+        [LcpProblem { a: &csr, b: &b }, LcpProblem { a: &small, b: &b[..13] }, LcpProblem { a: &csr, b: &b }];
+    let batch = LcpBatch::new(dev, &problems).unwrap();
+    let mut x = batch.start(&[0.0; 429]).unwrap();
+    let report = batch.solve(&mut x, params).unwrap();
+    hash.add(&batch.read(&x).unwrap());
+    for outcome in report.outcome {
+        hash.add(&[outcome.sweeps as f32, outcome.natural_residual as f32, outcome.omega as f32]);
+    }
+    hash.0
+}
+
 /// What a child does: the hash on both dialects, `repeats` times over.
 fn compute(repeats: usize) -> String {
     let hashes = Api::ALL.map(|api| {
@@ -90,12 +116,13 @@ fn compute(repeats: usize) -> String {
         }
         let mut inputs = Inputs::new(context.device());
         // Whatever else the library computes joins here.
-        let mut all = || [inputs.hash(), hash_of_solve(context.device())];
+        let mut all =
+            || [inputs.hash(), hash_of_solve(context.device()), hash_of_complementarity(context.device())];
         let first = all();
         for i in 1..repeats {
             assert_eq!(all(), first, "repetition {i} on {api}");
         }
-        format!("{api} {:016x} {:016x}", first[0], first[1])
+        format!("{api} {:016x} {:016x} {:016x}", first[0], first[1], first[2])
     });
     hashes.join(", ")
 }

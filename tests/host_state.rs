@@ -11,10 +11,13 @@ use common::hostile::{HOSTILE, Host};
 use common::random::uniform;
 use common::state::{assert_same, since, snapshot};
 use glow::HasContext;
-use texla::host::problems;
+use texla::host::{Triplets, problems};
 use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Points, PointsKernel, Predicate};
 use texla::ops::{self, Accurate, Combine, Reduction, Window};
-use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Stop};
+use texla::solve::{
+    CgParams, CgSchedule, ConjugateGradient, LcpBatch, LcpParams, LcpSolver, ProjectedJacobi, Relaxation,
+    Stop, natural_residual,
+};
 use texla::{
     BandedMatrix, Device, DeviceOptions, Error, Extent, Layout, Packed, Result, Scalar, Shape, SparseFormat,
     SparseMatrix, Vector,
@@ -221,6 +224,27 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     step!("set_values", changed.set_values(&negative).unwrap());
     let solver = ConjugateGradient::new(&changed, CgParams::default()).unwrap();
     fails!("breakdown", solver.solve(&mut y63, &x63), Error::Breakdown { .. });
+
+    let jacobi = step!("ProjectedJacobi::new", ProjectedJacobi::new(&banded, 0.5).unwrap());
+    step!("set_zero", y63.set_zero().unwrap());
+    step!("run", jacobi.run(&mut y63, &x63, 3).unwrap());
+    keep!(y63.read().unwrap());
+    keep!([step!("natural_residual", natural_residual(&gathered, &y63, &x63).unwrap()).relative as f32]);
+    let solver = step!("LcpSolver::new", LcpSolver::new(&banded, LcpParams::default()).unwrap());
+    assert!(step!("solve an LCP", solver.solve(&mut y63, &x63).unwrap()).converged());
+    keep!(y63.read().unwrap());
+    let b63: Vec<f64> = a[..63].iter().map(|v| f64::from(*v)).collect();
+    let batch = step!("LcpBatch::decompose", LcpBatch::decompose(dev, &csr, &b63).unwrap());
+    let mut start = step!("LcpBatch::start", batch.start(&[0.0; 63]).unwrap());
+    step!("LcpBatch::solve", batch.solve(&mut start, LcpParams::default()).unwrap());
+    keep!(step!("LcpBatch::read", batch.read(&start).unwrap()));
+    let no_p_matrix = Triplets::from_dense(Shape::new(2, 2), &[1.0, -3.0, -3.0, 1.0]).unwrap();
+    let no_p_matrix = SparseMatrix::from_triplets(dev, &no_p_matrix, SparseFormat::Gather).unwrap();
+    let fixed = LcpParams { relaxation: Relaxation::Fixed(1.0), ..LcpParams::default() };
+    let solver = LcpSolver::new(&no_p_matrix, fixed).unwrap();
+    let (b2, mut x2) = (Vector::filled(dev, 2, -1.0).unwrap(), Vector::zeros(dev, 2).unwrap());
+    fails!("divergence", solver.solve(&mut x2, &b2), Error::Breakdown { .. });
+    fails!("negative relaxation", ProjectedJacobi::new(&banded, -0.1), Error::Parameter { .. });
 
     fails!(
         "shape",

@@ -74,6 +74,7 @@ impl From<texla::Error> for Failure {
             | E::IndexOutOfRange { .. }
             | E::TooLarge { .. }
             | E::Matrix { .. }
+            | E::File { .. }
             | E::Unsupported { .. } => Self::bad_input(error),
             #[cfg(feature = "io")]
             E::Market(_) => Self::bad_input(error),

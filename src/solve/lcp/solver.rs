@@ -4,8 +4,9 @@ use super::certify::drive;
 use super::diagonal::positive_diagonal;
 use super::partition::Partition;
 use super::report::{LcpOutcome, LcpParams, LcpReport, Relaxation};
-use super::run::{Problem, Run, System};
+use super::run::Run;
 use super::spectrum::estimate;
+use super::system::{Problem, System};
 use super::table::Table;
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result};
@@ -133,7 +134,7 @@ impl<'a> LcpSolver<'a> {
             inverses: &self.inverses,
             partition: &self.partition,
             spectrum: self.spectrum.as_ref(),
-            b: scaled_b,
+            b: &scaled_b,
             problems: vec![Problem { norm, unit: natural_unit(self.exponent), rows: b.len() }],
         };
         let mut run = Run::new(system, projected, self.params.relaxation)?;
