@@ -64,6 +64,7 @@ pub mod headless;
 pub mod host;
 pub mod kernel;
 pub mod ops;
+pub mod script;
 pub mod shape;
 pub mod solve;
 

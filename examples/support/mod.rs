@@ -17,6 +17,7 @@ pub mod args;
 pub mod bars;
 pub mod canvas;
 pub mod font;
+pub mod golden;
 pub mod image;
 pub mod outcome;
 pub mod plot;
