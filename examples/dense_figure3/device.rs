@@ -49,7 +49,7 @@ impl<'a> OnDevice<'a> {
     pub fn run(&mut self, operation: Operation, paper: bool) -> Result<Run> {
         match operation {
             Operation::Copy => self.matrices(|c, a, _| ops::copy(c, a)),
-            Operation::Add => self.matrices(|c, a, b| ops::add(c, a, b)),
+            Operation::Add => self.matrices(ops::add),
             Operation::Multiply => {
                 let schedule = if paper { MatmulSchedule::PAPER } else { MatmulSchedule::Auto };
                 self.matrices(|c, a, b| ops::matmul_with(c, Form::Plain, a, b, schedule).map(drop))

@@ -89,7 +89,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     say(format_args!(
         "schedules   paper: 6 multiply-adds a pass, transposed 4; default: {plain:?}, {transposed:?}"
     ));
-    say(format_args!("the paper's {PAPER}"));
+    say(format_args!("the paper   {PAPER}"));
 
     let cells = measure::measure(&problem, &mut on_device, rounds)?;
     print(&cells, n);

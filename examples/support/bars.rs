@@ -155,11 +155,14 @@ fn draw_grid(canvas: &mut Canvas, range: [f64; 2]) {
         }
     };
     let decades = range[0].floor() as i32..=range[1].ceil() as i32;
-    for decade in decades.clone() {
+    // Labels need some room: past ten decades not all have one.
+    let step = 1 + (decades.end() - decades.start()) / 10;
+    for decade in decades.clone().filter(|_| step == 1) {
         (2..10).for_each(|digit| line(f64::from(decade) + f64::from(digit).log10(), FINE_GRID));
         line(decade.into(), GRID);
     }
-    for decade in decades.filter(|d| (range[0]..=range[1]).contains(&f64::from(*d))) {
+    let shown = |d: &i32| d % step == 0 && (range[0]..=range[1]).contains(&f64::from(*d));
+    for decade in decades.filter(shown) {
         let label = if (-3..=5).contains(&decade) {
             format!("{}", 10f64.powi(decade))
         } else {
