@@ -19,8 +19,8 @@ use crate::solve::state::{Flag, Report};
 /// Sweeps from one test to the next: a test costs about as many draws as a sweep.
 pub(super) const TEST_EVERY: usize = 8;
 
-/// Sweeps without progress after which a problem of so many unknowns is given up. A front moves on by one unknown a
-/// sweep, and while it does, the largest residual may stay what it is.
+/// Sweeps without progress after which a problem of so many unknowns is given up. What happens at one end is felt at the
+/// other after as many sweeps as there are unknowns, at worst.
 fn patience(rows: usize) -> f32 {
     rows.saturating_mul(2).max(1024) as f32
 }
