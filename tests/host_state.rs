@@ -14,6 +14,7 @@ use glow::HasContext;
 use texla::host::{Triplets, problems};
 use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Points, PointsKernel, Predicate};
 use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, Reduction, Window};
+use texla::script::{Interpreter, ScriptError, parse};
 use texla::solve::{
     CgParams, CgSchedule, ConjugateGradient, LcpBatch, LcpParams, LcpSolver, ProjectedJacobi, Relaxation,
     Stop, natural_residual,
@@ -279,6 +280,14 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     keep!([step!("norm1", ops::norm1(&dense).unwrap().read().unwrap())]);
     keep!([step!("trace", ops::trace(&dense).unwrap().read().unwrap())]);
     keep!(step!("Matrix::row", dense.row(2).unwrap().read().unwrap()));
+    let mut interpreter = Interpreter::new(dev);
+    step!("Interpreter::set", interpreter.set("A", Matrix::identity(dev, 9).unwrap()).unwrap());
+    let script =
+        parse("b = A(:, 2) + 1\nx = (A * A' + A) \\ b\nz = lcp(sparse(A), x - 2)\nprint(x, z)", "").unwrap();
+    step!("Interpreter::run", interpreter.run(&script, &mut std::io::sink()).unwrap());
+    keep!(step!("Value::read", interpreter.get("z").unwrap().read().unwrap()));
+    let wrong = parse("y = A * x\ny = A * y'", "").unwrap();
+    fails!("a script", interpreter.run(&wrong, &mut std::io::sink()), ScriptError { line: 2, .. });
     fails!("matmul of shapes", ops::matmul(&mut c, &dense, &dense), Error::ShapeMismatch { .. });
     fails!("large matrix", Matrix::zeros(dev, Shape::new(1 << 20, 1 << 20)), Error::TooLarge { .. });
     fails!("not finite", Vector::from_slice(dev, &[1.0, f32::NAN]), Error::NonFinite { .. });
