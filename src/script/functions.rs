@@ -4,6 +4,7 @@ use super::ast::{Expr, ExprKind};
 use super::elementwise::{Action, Operand};
 use super::error::ScriptErrorKind as Kind;
 use super::names::Function;
+use super::reductions::Over;
 use super::run::{At, MAX_COUNT, Run};
 use super::source::{Fault, Result};
 use super::value::{Data, Value};
@@ -11,11 +12,11 @@ use crate::data::{Matrix, Vector};
 use crate::ops;
 use crate::shape::Shape;
 
-/// Whether an argument is this text, or the constant of this name.
+/// Whether an argument is this text, or the constant `inf` for the text of that name.
 pub(super) fn says(expr: &Expr, word: &str) -> bool {
     match &expr.is {
         ExprKind::Text(text) => text.eq_ignore_ascii_case(word),
-        ExprKind::Name(name) => name.eq_ignore_ascii_case(word),
+        ExprKind::Name(name) => word == "inf" && name.eq_ignore_ascii_case(word),
         _ => false,
     }
 }
@@ -96,12 +97,18 @@ impl Run<'_> {
             (Function::Mad, _) => elementwise(Action::MulAdd),
             (Function::Madad, _) => elementwise(Action::Madad),
             (Function::Max | Function::Min | Function::Sum, _) => {
-                let total = match arguments.get(1) {
-                    None => is_vector(x.shape()),
-                    Some(word) if says(word, "all") => true,
+                let over = match arguments.get(1) {
+                    None if is_vector(x.shape()) => Over::All,
+                    None => Over::Columns,
+                    Some(word) if says(word, "all") => Over::All,
+                    Some(word) if word.is == ExprKind::Number(1.0) => Over::Columns,
+                    Some(word) if word.is == ExprKind::Number(2.0) => Over::Rows,
+                    Some(word) if function == Function::Sum => {
+                        return self.unknown_word(word, "\"all\", 1 or 2");
+                    }
                     Some(word) => return self.unknown_word(word, "\"all\""),
                 };
-                self.reduced(function, (x, expr), total, at)
+                self.reduced(function, (x, expr), over, at)
             }
             (Function::Dot, [_, (y, y_expr), ..]) => self.dot((x, expr), (y, y_expr), at),
             (Function::NormSquared, _) => self.dot((x, expr), (x, expr), at),

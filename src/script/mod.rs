@@ -1,5 +1,5 @@
-//! Layer 6: the matrix script \[Moravanszky03\] 1.2, a small language of matrices and vectors that passes its operations on
-//! to the device. [The guide](crate::guide::script) has the grammar and the functions.
+//! Layer 6: the matrix script \[Moravanszky03\] 1.2, a small language of matrices and vectors that passes its operations
+//! on to the device. [The guide](crate::guide::script) has the grammar and the functions.
 //!
 //! [`parse`] reads a script without GL and runs nothing; [`Interpreter`] runs it, and keeps variables for the next one.
 //! [`ScriptError`] says where and what, with the line and a caret.

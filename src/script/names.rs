@@ -36,7 +36,7 @@ functions! {
     Mad "mad" 3 3 "mad(A, B, c) for A + B * c, or mad(A, B, C) for A + B .* C"
     Madad "madad" 4 4 "madad(A, B, C, D) for A + (B + C) .* D"
     // To a number
-    Sum "sum" 1 2 "sum(A) or sum(A, \"all\")"
+    Sum "sum" 1 2 "sum(A), sum(A, 1), sum(A, 2) or sum(A, \"all\")"
     Dot "dot" 2 2 "dot(x, y)"
     NormSquared "normSquared" 1 1 "normSquared(x)"
     Norm "norm" 1 2 "norm(x) or norm(A, 1), norm(A, inf), norm(A, \"fro\")"

@@ -14,6 +14,16 @@ use crate::ops::{self, Elements};
 use crate::shape::Shape;
 use crate::solve::{LinOp, StoredMatrix};
 
+/// What a sum or an extreme is taken over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Over {
+    All,
+    /// One result for each column.
+    Columns,
+    /// One result for each row.
+    Rows,
+}
+
 /// Norms of vectors and matrices.
 enum Norm {
     /// The largest sum of absolute values in a column.
@@ -54,12 +64,12 @@ fn euclidean(values: &[f64]) -> f64 {
 }
 
 impl Run<'_> {
-    /// `sum`, `max` and `min` of one operand: of all elements, or column by column.
+    /// `sum`, `max` and `min` of one operand; only sums are taken over rows.
     pub(super) fn reduced(
         &self,
         function: Function,
         (x, expr): Operand<'_>,
-        all: bool,
+        over: Over,
         at: u32,
     ) -> Result<Value> {
         if function != Function::Sum && x.shape().is_empty() {
@@ -67,17 +77,28 @@ impl Run<'_> {
             let expected = "at least one element".into();
             return Err(Fault::new(expr.at, Kind::Operand { operand, found, expected }));
         }
-        match (x.data(), all) {
+        // Of a vector the sums one way are itself, the other way its only sum.
+        let over = match (over, x.shape()) {
+            (Over::Columns, Shape { rows: 1, .. }) | (Over::Rows, Shape { cols: 1, .. }) => {
+                return Ok(x.clone());
+            }
+            (Over::Columns, Shape { cols: 1, .. }) | (Over::Rows, Shape { rows: 1, .. }) => Over::All,
+            (over, _) => over,
+        };
+        match (x.data(), over) {
             (Data::Number(_) | Data::Scalar(_), _) => Ok(x.clone()),
             (Data::Sparse(_), _) if function != Function::Sum => self.needs_dense(expr),
-            (Data::Sparse(a), true) => self.number(a.pattern().values().iter().sum(), at),
-            (Data::Sparse(a), false) => self.row_matrix(&sums(a.as_ref(), false).at(at)?, at),
+            (Data::Sparse(a), Over::All) => self.number(a.pattern().values().iter().sum(), at),
             (Data::Vector(x), _) => Ok(self.value(total(function, x.as_ref()).at(at)?)),
-            (Data::Matrix(a), true) => Ok(self.value(total(function, a.as_ref()).at(at)?)),
-            (Data::Matrix(a), false) if function == Function::Sum => {
-                self.row_matrix(&sums(a.as_ref(), false).at(at)?, at)
+            (Data::Matrix(a), Over::All) => Ok(self.value(total(function, a.as_ref()).at(at)?)),
+            (Data::Matrix(a), _) if function != Function::Sum => {
+                self.dense_value(self.columnwise(function, a).at(at)?, at)
             }
-            (Data::Matrix(a), false) => self.dense_value(self.columnwise(function, a).at(at)?, at),
+            (Data::Matrix(_) | Data::Sparse(_), over) => {
+                let Some(a) = x.data().operator() else { return self.needs_dense(expr) };
+                let sums = sums(a, matches!(over, Over::Rows)).at(at)?;
+                if let Over::Rows = over { self.dense_value(sums, at) } else { self.row_matrix(&sums, at) }
+            }
         }
     }
 

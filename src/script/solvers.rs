@@ -25,7 +25,7 @@ const ITERATIONS: usize = 1000;
 const LCP_TOLERANCE: f64 = 1e-4;
 
 impl Run<'_> {
-    /// `A x = b` for a symmetric positive definite A, `min |b - A x|` for a rectangular one; each column of b by itself.
+    /// `A x = b` for a symmetric positive definite A, `min |b - A x|` for a rectangular one, for each column of b.
     pub(super) fn solve(
         &self,
         (a, a_expr): Operand<'_>,

@@ -42,6 +42,8 @@ fn errors_say_where_and_which_shapes() {
         ("C = norm(x, 3)", 13, "found `3`, expected 1, 2, inf or \"fro\""),
         ("C = max(zeros(0, 3))", 9, "zeros(0, 3) is 0x3, expected at least one element"),
         ("C = max(A, \"some\")", 12, "expected \"all\""),
+        ("C = sum(A, 3)", 12, "found `3`, expected \"all\", 1 or 2"),
+        ("C = sum(A, all)", 12, "`all` is not defined"),
         ("C = sum(\"all\")", 9, "found a text"),
         (
             "C = [A x; x]",

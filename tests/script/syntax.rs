@@ -67,7 +67,7 @@ fn errors_point_at_the_place() {
     at("repeat 2 x = 1\nend", 1, 10, "found `x`");
     at("timing maybe", 1, 8, "`on` or `off`");
     at("x = sum", 1, 8, "expected `(` after the function sum");
-    at("x = sum()", 1, 5, "sum has 0 arguments, expected sum(A) or sum(A, \"all\")");
+    at("x = sum()", 1, 5, "sum has 0 arguments, expected sum(A), sum(A, 1), sum(A, 2) or sum(A, \"all\")");
     at("x = dot(1)", 1, 5, "dot has 1 arguments, expected dot(x, y)");
     at("x = zeros(1, 2, 3)", 1, 5, "zeros has 3 arguments");
     at("x = zeros(1,)", 1, 13, "expected another argument");
