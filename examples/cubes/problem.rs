@@ -76,10 +76,15 @@ pub struct Problem {
 
 impl Problem {
     /// The problem of these contacts, for cubes whose velocities already hold what gravity adds.
+    ///
+    /// `drive` says how much is done about overlaps, from 0 to 1. A frame changes the energy by
+    /// -|w + g dt|^2 / 2 - x.bias, where w is what the impulses add to the velocities and the square is weighted with the
+    /// masses. So nothing but a negative bias can make it grow.
     pub fn new<'a>(
         cubes: &[Cube],
         contacts: impl Iterator<Item = &'a Contact>,
         model: &Model,
+        drive: f64,
     ) -> Result<Self> {
         let inverse_mass: Vec<_> = cubes.iter().map(|cube| [1.0 / cube.mass, 1.0 / cube.inertia()]).collect();
         let (mut rows, mut b, mut start) = (Vec::new(), Vec::new(), Vec::new());
@@ -92,7 +97,8 @@ impl Problem {
                 let angular =
                     [moment(contact.first), contact.second.map_or(Vec3::default(), |body| -moment(body))];
                 let row = Row { first: contact.first, second: contact.second, linear, angular };
-                b.push(row.velocity(cubes) + model.bias(touch.gap) + contact.bend);
+                let bias = model.bias(touch.gap) + contact.bend;
+                b.push(row.velocity(cubes) + if bias < 0.0 { drive * bias } else { bias });
                 start.push(*impulse);
                 rows.push(row);
             }
