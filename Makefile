@@ -4,7 +4,7 @@
 #   make test    all tests
 #   make ci      everything that has to pass before a merge
 #   make bench   the benchmarks
-#   make soak    the long runs: tests marked as ignored, and all examples at full size
+#   make soak    the long runs: tests marked as ignored, all examples at full size, and fuzzing if cargo-fuzz is there
 #   make setup   only the system packages
 
 # A fresh Rust installation is often not yet on the PATH of a running shell.
@@ -34,3 +34,7 @@ bench: setup
 soak: setup
 	cargo test --release --all-features -- --ignored
 	@.ci/examples --release
+	@if cargo fuzz --version >/dev/null 2>&1; then \
+		RUSTC_BOOTSTRAP=1 cargo fuzz run --fuzz-dir tests/fuzz script -- \
+			-dict=tests/fuzz/script.dict -max_len=4096 -max_total_time=300; \
+	else echo "cargo-fuzz is not installed: fuzzing left out"; fi

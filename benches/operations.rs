@@ -1,11 +1,7 @@
 //! Times of the operations, as ns per element, beside the ceilings of the same device and the CPU alternatives, all in
 //! one run: `cargo bench --bench operations -- [--n N] [--grid G] [--rounds R] [--only TEXT]`.
-//!
-//! Not criterion: what counts here are ratios between rows, on machines whose speed drifts. So all rows are measured in
-//! turn, round after round, and the medians of the rounds are compared.
 
-use std::time::Instant;
-
+use common::{Bench, Options, Row};
 use texla::kernel::{Accum, Domain, Kernel, NoParams, Predicate};
 use texla::ops::{self, Combine, Reduction, Window, Windows};
 use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Stop};
@@ -14,133 +10,34 @@ use texla::{
     host::problems,
 };
 
+mod common;
+
 /// Windows of the kernels that only read.
 const READS: [u32; 4] = [2, 4, 8, 16];
 
-/// Command-line options.
-struct Options {
-    n: usize,
-    grid: usize,
-    rounds: usize,
-    only: Option<String>,
-}
-
-fn options() -> Options {
-    let mut o = Options { n: 1 << 20, grid: 512, rounds: 9, only: None };
-    let mut args = std::env::args().skip(1);
-    while let Some(arg) = args.next() {
-        let mut number =
-            || args.next().and_then(|v| v.parse().ok()).unwrap_or_else(|| panic!("{arg} takes a number"));
-        match arg.as_str() {
-            "--n" => o.n = number(),
-            "--grid" => o.grid = number(),
-            "--rounds" => o.rounds = number(),
-            "--only" => o.only = args.next(),
-            "--bench" => {}
-            _ => panic!("unknown option {arg}"),
-        }
-    }
-    o
-}
-
-/// One measured thing: what it does, elements it is counted by, the row that is its ceiling.
-struct Row<'a> {
-    name: String,
-    elements: f64,
-    ceiling: Option<&'static str>,
-    /// Iterations of its own inside one call.
-    inner: usize,
-    run: Box<dyn FnMut() -> usize + 'a>,
-    seconds: Vec<f64>,
-}
-
-struct Bench<'a> {
-    device: &'a Device,
-    rows: Vec<Row<'a>>,
-    only: Option<String>,
-}
-
-impl<'a> Bench<'a> {
-    fn row(
-        &mut self,
-        name: &str,
-        elements: usize,
-        ceiling: Option<&'static str>,
-        mut run: impl FnMut() -> Result<()> + 'a,
-    ) {
-        let run = Box::new(move || {
-            run().expect("benchmark");
-            1
+/// Prints the rows beside their ceilings.
+fn print(bench: &Bench<'_>) {
+    println!(
+        "{:44} {:>11} {:>11} {:>10} {:>9} {:>9}",
+        "row", "ms median", "ms min", "ns/elem", "Gelem/s", "of ceiling"
+    );
+    for row in &bench.rows {
+        let ns = row.median() * 1e9 / row.elements;
+        let per_element = |r: &Row<'_>| r.median() / r.elements;
+        let best = row.reference.and_then(|ceiling| {
+            let of_its_kind = bench.rows.iter().filter(|r| r.name.starts_with(ceiling));
+            of_its_kind.map(per_element).min_by(f64::total_cmp)
         });
-        self.push(name, elements, ceiling, run);
-    }
-
-    fn push(
-        &mut self,
-        name: &str,
-        elements: usize,
-        ceiling: Option<&'static str>,
-        run: Box<dyn FnMut() -> usize + 'a>,
-    ) {
-        if self.only.as_ref().is_some_and(|o| !name.contains(o.as_str())) {
-            return;
-        }
-        let (name, elements) = (name.to_owned(), elements as f64);
-        self.rows.push(Row { name, elements, ceiling, inner: 1, run, seconds: Vec::new() });
-    }
-
-    /// Calibrates each row to about 30 ms a round, then measures all of them in turn.
-    fn measure(&mut self, rounds: usize) {
-        let device = self.device;
-        let _scope = device.scope().expect("scope");
-        for row in &mut self.rows {
-            (row.run)();
-            device.finish().expect("finish");
-            let started = Instant::now();
-            (row.run)();
-            device.finish().expect("finish");
-            row.inner = (0.03 / started.elapsed().as_secs_f64().max(1e-6)).clamp(1.0, 10_000.0) as usize;
-        }
-        for _ in 0..rounds {
-            for row in &mut self.rows {
-                let started = Instant::now();
-                let mut done = 0;
-                for _ in 0..row.inner {
-                    done += (row.run)();
-                }
-                device.finish().expect("finish");
-                row.seconds.push(started.elapsed().as_secs_f64() / done as f64);
-            }
-        }
-    }
-
-    fn print(&mut self) {
-        for row in &mut self.rows {
-            row.seconds.sort_by(f64::total_cmp);
-        }
-        let median = |row: &Row<'_>| row.seconds[row.seconds.len() / 2];
+        let share = best.map(|best| format!("{:.0} %", 100.0 * best / per_element(row)));
         println!(
-            "{:44} {:>11} {:>11} {:>10} {:>9} {:>9}",
-            "row", "ms median", "ms min", "ns/elem", "Gelem/s", "of ceiling"
+            "{:44} {:>11.4} {:>11.4} {:>10.4} {:>9.3} {:>9}",
+            row.name,
+            row.median() * 1e3,
+            row.least() * 1e3,
+            ns,
+            1.0 / ns,
+            share.unwrap_or_default()
         );
-        for row in &self.rows {
-            let ns = median(row) * 1e9 / row.elements;
-            let per_element = |r: &Row<'_>| median(r) / r.elements;
-            let best = row.ceiling.and_then(|ceiling| {
-                let of_its_kind = self.rows.iter().filter(|r| r.name.starts_with(ceiling));
-                of_its_kind.map(per_element).min_by(f64::total_cmp)
-            });
-            let share = best.map(|best| format!("{:.0} %", 100.0 * best / per_element(row)));
-            println!(
-                "{:44} {:>11.4} {:>11.4} {:>10.4} {:>9.3} {:>9}",
-                row.name,
-                median(row) * 1e3,
-                row.seconds[0] * 1e3,
-                ns,
-                1.0 / ns,
-                share.unwrap_or_default()
-            );
-        }
     }
 }
 
@@ -159,21 +56,22 @@ fn ceiling<'a>(
 }
 
 fn main() {
-    let o = options();
+    let o = Options::read(&[("--n", 1 << 20), ("--grid", 512)]);
+    let (n, grid) = (o.size("--n"), o.size("--grid"));
     let context = Headless::new(HeadlessOptions::default()).expect("no usable GL");
     let device = context.device();
     let caps = device.capabilities();
     println!("device {} ({}), {}", context.name(), device.api(), caps.version);
-    println!("n = {}, grid {}x{}, {} rounds\n", o.n, o.grid, o.grid, o.rounds);
+    println!("n = {n}, grid {grid}x{grid}, {} rounds\n", o.rounds);
 
     let value = |i: usize| ((i * 7919) % 1000) as f32 / 500.0 - 1.0;
-    let host: Vec<f32> = (0..o.n).map(value).collect();
+    let host: Vec<f32> = (0..n).map(value).collect();
     let (x, y) = (Vector::from_slice(device, &host).unwrap(), Vector::from_slice(device, &host).unwrap());
     let scalar = Scalar::new(device, 0.5).unwrap();
 
-    let triplets = problems::poisson_2d(o.grid, o.grid);
+    let triplets = problems::poisson_2d(grid, grid);
     let csr = triplets.to_csr();
-    let cells = o.grid * o.grid;
+    let cells = grid * grid;
     let nnz = csr.nnz();
     let v = Vector::filled(device, cells, 1.0).unwrap();
     let banded = BandedMatrix::from_csr(device, csr.clone()).unwrap();
@@ -182,20 +80,20 @@ fn main() {
         caps.float_blend.then(|| SparseMatrix::from_csr(device, csr.clone(), SparseFormat::Points).unwrap());
     let b = Vector::from_slice(device, &(0..cells).map(value).collect::<Vec<_>>()).unwrap();
     let mut results: Vec<Scalar> = (0..16).map(|_| Scalar::zero(device).unwrap()).collect();
-    let mut bench = Bench { device, rows: Vec::new(), only: o.only.clone() };
+    let mut bench = Bench::new(device, &o);
 
     // Ceilings: the least a pass can do.
     let write = "vec4 kernel(ivec2 p) { return vec4(1.0); }";
     let copy = "vec4 kernel(ivec2 p) { return x_here(); }";
-    bench.row("ceiling: write", o.n, None, ceiling(device, "write", o.n, write, &x, Accum::Replace));
+    bench.row("ceiling: write", n, None, ceiling(device, "write", n, write, &x, Accum::Replace));
     bench.row(
         "ceiling: write after one fetch",
-        o.n,
+        n,
         None,
-        ceiling(device, "copy", o.n, copy, &x, Accum::Replace),
+        ceiling(device, "copy", n, copy, &x, Accum::Replace),
     );
     if caps.float_blend {
-        bench.row("ceiling: blend", o.n, None, ceiling(device, "blend", o.n, write, &x, Accum::Add));
+        bench.row("ceiling: blend", n, None, ceiling(device, "blend", n, write, &x, Accum::Add));
     }
     // Reading alone: a window of fetches for each texel of a smaller target. The best of these is the ceiling.
     let extent = x.extent();
@@ -206,19 +104,19 @@ fn main() {
         );
         let small = 4 * (extent.width.div_ceil(side) * extent.height.div_ceil(side)) as usize;
         let name = format!("ceiling: read {side}x{side} a texel");
-        bench.row(&name, o.n, None, ceiling(device, "read", small, &read, &x, Accum::Replace));
+        bench.row(&name, n, None, ceiling(device, "read", small, &read, &x, Accum::Replace));
     }
 
     // Vector operations.
     let (x, y, scalar) = (&x, &y, &scalar);
-    let mut out = Vector::zeros(device, o.n).unwrap();
-    bench.row("copy", o.n, Some("ceiling: write"), move || ops::copy(&mut out, x));
-    let mut out = Vector::zeros(device, o.n).unwrap();
-    bench.row("add", o.n, Some("ceiling: write"), move || ops::add(&mut out, x, y));
-    let mut out = Vector::zeros(device, o.n).unwrap();
-    bench.row("axpy", o.n, Some("ceiling: write"), move || ops::axpy(&mut out, 0.5, x, y));
-    let mut out = Vector::zeros(device, o.n).unwrap();
-    bench.row("axpy, coefficient on the device", o.n, Some("ceiling: write"), move || {
+    let mut out = Vector::zeros(device, n).unwrap();
+    bench.row("copy", n, Some("ceiling: write"), move || ops::copy(&mut out, x));
+    let mut out = Vector::zeros(device, n).unwrap();
+    bench.row("add", n, Some("ceiling: write"), move || ops::add(&mut out, x, y));
+    let mut out = Vector::zeros(device, n).unwrap();
+    bench.row("axpy", n, Some("ceiling: write"), move || ops::axpy(&mut out, 0.5, x, y));
+    let mut out = Vector::zeros(device, n).unwrap();
+    bench.row("axpy, coefficient on the device", n, Some("ceiling: write"), move || {
         ops::axpy(&mut out, scalar, x, y)
     });
 
@@ -237,16 +135,16 @@ fn main() {
         let window = Windows::Then(Window::new(w, h).unwrap(), Window::new(rest_w, rest_h).unwrap());
         let slot = slots.next().unwrap();
         let name = format!("sum, window {w}x{h} then {rest_w}x{rest_h}");
-        bench.row(&name, o.n, Some("ceiling: read"), move || {
+        bench.row(&name, n, Some("ceiling: read"), move || {
             ops::reduce::reduce_into(slot, Reduction::Sum, x, None, window)
         });
     }
-    bench.row("sum, balanced windows", o.n, Some("ceiling: read"), move || ops::sum(x).map(|_| ()));
+    bench.row("sum, balanced windows", n, Some("ceiling: read"), move || ops::sum(x).map(|_| ()));
     let slot = slots.next().unwrap();
-    bench.row("dot, balanced windows", 2 * o.n, Some("ceiling: read"), move || {
+    bench.row("dot, balanced windows", 2 * n, Some("ceiling: read"), move || {
         ops::reduce::reduce_into(slot, Reduction::Dot, x, Some(y), Windows::Balanced)
     });
-    bench.row("norm2 (two reductions)", 2 * o.n, Some("ceiling: read"), move || ops::norm2(x).map(|_| ()));
+    bench.row("norm2 (two reductions)", 2 * n, Some("ceiling: read"), move || ops::norm2(x).map(|_| ()));
 
     // Sparse products with the five-point matrix, per nonzero.
     let (banded, gather, v) = (&banded, &gather, &v);
@@ -284,14 +182,14 @@ fn main() {
 
     // What else one could run, on the CPU of the same machine, one thread.
     let (ha, hb) = (host.clone(), host.clone());
-    let mut hc = vec![0.0f32; o.n];
-    bench.row("CPU: axpy, Rust loop", o.n, None, move || {
+    let mut hc = vec![0.0f32; n];
+    bench.row("CPU: axpy, Rust loop", n, None, move || {
         hc.iter_mut().zip(ha.iter().zip(&hb)).for_each(|(c, (a, b))| *c = 0.5 * a + b);
         std::hint::black_box(&mut hc);
         Ok(())
     });
-    let fa = faer::Col::<f32>::from_fn(o.n, |i| host[i]);
-    bench.row("CPU: dot, faer", 2 * o.n, None, move || {
+    let fa = faer::Col::<f32>::from_fn(n, |i| host[i]);
+    bench.row("CPU: dot, faer", 2 * n, None, move || {
         std::hint::black_box(fa.transpose() * &fa);
         Ok(())
     });
@@ -311,7 +209,7 @@ fn main() {
     bench.push("CPU: CG iteration, sprs f32", cells, None, Box::new(move || sprs_cg(&matrix, &hb, 20)));
 
     bench.measure(o.rounds);
-    bench.print();
+    print(&bench);
 }
 
 /// Plain float32 conjugate gradients over sprs: the same work on the CPU.

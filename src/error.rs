@@ -189,6 +189,14 @@ pub enum Error {
         /// What it should be, in words.
         expected: &'static str,
     },
+    /// A file could not be read or written, or is not what it should be.
+    #[error("{path}: {detail}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        detail: String,
+    },
     /// A Matrix Market file is malformed or cannot be represented.
     #[cfg(feature = "io")]
     #[error(transparent)]

@@ -1,5 +1,5 @@
-//! TEXture Linear Algebra: sparse systems solved entirely in float textures, inside an OpenGL context that may be the
-//! application's own. OpenGL 3.3 core or OpenGL ES 3.0 is enough: no compute shaders, no other GPU interface.
+//! TEXture Linear Algebra: matrices, products and solvers entirely in float textures, inside an OpenGL context that may
+//! be the application's own. OpenGL 3.3 core or OpenGL ES 3.0 is enough: no compute shaders, no other GPU interface.
 //!
 //! ```
 //! use texla::solve::{CgParams, ConjugateGradient, Stop, StopReason};
@@ -29,6 +29,7 @@
 //! |---|---|---|
 //! | a number that stays on the device: the result of a reduction, a factor | [`Scalar`] | one texel |
 //! | unknowns, right-hand sides, grids | [`Vector`] | four consecutive elements a texel, folded nearly square |
+//! | a dense matrix | [`Matrix`] | four elements of a column a texel, in tiles past the texture size |
 //! | an array for a shader of yours, in a layout of the sources | [`Packed`] | any [`Layout`] |
 //! | a matrix with few diagonals: grids, stencils | [`BandedMatrix`] | a vector for each diagonal, or one number where it is constant |
 //! | any other sparse matrix | [`SparseMatrix`] with [`SparseFormat::Gather`] | rows padded within slices of 64; no blending |
@@ -63,6 +64,7 @@ pub mod headless;
 pub mod host;
 pub mod kernel;
 pub mod ops;
+pub mod script;
 pub mod shape;
 pub mod solve;
 

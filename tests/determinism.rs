@@ -12,9 +12,9 @@ use common::harness::{fitting, headless};
 use common::random::{cancelling_pair, nonzero, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;
-use texla::ops::{self, ReducePlan, Windows};
-use texla::solve::{CgParams, ConjugateGradient, Stop};
-use texla::{BandedMatrix, Device, Vector};
+use texla::ops::{self, Combine, Form, MatmulSchedule, ReducePlan, Windows};
+use texla::solve::{CgParams, ConjugateGradient, LcpBatch, LcpParams, LcpProblem, LcpSolver, Stop};
+use texla::{BandedMatrix, Device, Matrix, Shape, Vector};
 
 /// Set in the processes that a test starts.
 const CHILD: &str = "TEXLA_TEST_CHILD";
@@ -80,6 +80,77 @@ fn hash_of_solve(dev: &Device) -> u64 {
     hash.0
 }
 
+/// One number for complementarity problems, alone and in company: relaxation, momentum and verdict are found on the
+/// device, between looks that are polled.
+fn hash_of_complementarity(dev: &Device) -> u64 {
+    let csr = texla::host::problems::poisson_2d(16, 13).to_csr();
+    let b: Vec<f64> = wide_range(6, 208, 2).iter().map(|v| f64::from(*v)).collect();
+    let a = BandedMatrix::from_csr(dev, csr.clone()).unwrap();
+    let rhs = Vector::from_f64(dev, &b).unwrap();
+    let mut x = Vector::zeros(dev, 208).unwrap();
+    let params = LcpParams { stop: Stop::relative(1e-5).check_every(5), ..LcpParams::default() };
+    let report = LcpSolver::new(&a, params).unwrap().solve(&mut x, &rhs).unwrap();
+    assert!(report.converged(), "{report:?}");
+    let mut hash = Hash(report.outcome.sweeps as u64);
+    hash.add(&x.read().unwrap());
+    let small = texla::host::problems::poisson_1d(13).to_csr();
+    let problems =
+        [LcpProblem { a: &csr, b: &b }, LcpProblem { a: &small, b: &b[..13] }, LcpProblem { a: &csr, b: &b }];
+    let batch = LcpBatch::new(dev, &problems).unwrap();
+    let mut x = batch.start(&[0.0; 429]).unwrap();
+    let report = batch.solve(&mut x, params).unwrap();
+    hash.add(&batch.read(&x).unwrap());
+    for outcome in report.outcome {
+        hash.add(&[outcome.sweeps as f32, outcome.natural_residual as f32, outcome.omega as f32]);
+    }
+    hash.0
+}
+
+/// Every schedule that the device has.
+fn schedules(dev: &Device) -> Vec<MatmulSchedule> {
+    let caps = dev.capabilities();
+    let mut all = vec![MatmulSchedule::Auto, MatmulSchedule::PAPER, MatmulSchedule::OnePass];
+    for buffers in [4, 8].into_iter().filter(|n| *n <= caps.max_draw_buffers) {
+        all.push(MatmulSchedule::Blocked { buffers });
+        all.extend(caps.exact_derivatives.then_some(MatmulSchedule::Split { buffers }));
+    }
+    all
+}
+
+/// One number for products of dense matrices by every schedule, with vectors, and a dense solve.
+fn hash_of_dense(dev: &Device) -> u64 {
+    let (n, q, m) = (45, 37, 29);
+    let of = |seed, rows, cols| {
+        Matrix::from_rows(dev, Shape::new(rows, cols), &wide_range(seed, rows * cols, 6)).unwrap()
+    };
+    let (a, b) = (of(1, n, q), of(2, q, m));
+    let (at, bt) = (a.transposed().unwrap(), b.transposed().unwrap());
+    let mut c = Matrix::zeros(dev, Shape::new(n, m)).unwrap();
+    let mut hash = Hash(1);
+    for schedule in schedules(dev) {
+        for (form, a, b) in
+            [(Form::Plain, &a, &b), (Form::TransposedA, &at, &b), (Form::TransposedB, &a, &bt)]
+        {
+            ops::matmul_with(&mut c, form, a, b, schedule).unwrap();
+            hash.add(&c.read().unwrap());
+        }
+    }
+    let x = Vector::from_slice(dev, &wide_range(3, q, 6)).unwrap();
+    let mut y = Vector::zeros(dev, n).unwrap();
+    ops::dense_product(&mut y, Combine::Replace, 0.3, &a, &x).unwrap();
+    hash.add(&y.read().unwrap());
+    let mut gram = Matrix::identity(dev, n).unwrap();
+    let identity = Matrix::identity(dev, n).unwrap();
+    ops::matmul_bt(&mut gram, &a, &a).unwrap();
+    let largest = ops::norm_inf(&gram).unwrap();
+    ops::accumulate_scaled(&mut gram, &largest, &identity).unwrap();
+    let mut x = Vector::zeros(dev, n).unwrap();
+    let params = CgParams { stop: Stop::relative(1e-5).check_every(4), ..CgParams::default() };
+    ConjugateGradient::new(&gram, params).unwrap().solve(&mut x, &y).unwrap();
+    hash.add(&x.read().unwrap());
+    hash.0
+}
+
 /// What a child does: the hash on both dialects, `repeats` times over.
 fn compute(repeats: usize) -> String {
     let hashes = Api::ALL.map(|api| {
@@ -90,12 +161,14 @@ fn compute(repeats: usize) -> String {
         }
         let mut inputs = Inputs::new(context.device());
         // Whatever else the library computes joins here.
-        let mut all = || [inputs.hash(), hash_of_solve(context.device())];
+        let dev = context.device();
+        let mut all =
+            || [inputs.hash(), hash_of_solve(dev), hash_of_complementarity(dev), hash_of_dense(dev)];
         let first = all();
         for i in 1..repeats {
             assert_eq!(all(), first, "repetition {i} on {api}");
         }
-        format!("{api} {:016x} {:016x}", first[0], first[1])
+        format!("{api} {first:016x?}")
     });
     hashes.join(", ")
 }
@@ -180,6 +253,19 @@ fn check_bounds(dev: &Device) {
     assert_within("sum", ops::sum(&cs).unwrap().read().unwrap(), reference::sum(&c), bound);
     let largest = ops::max_abs(&cs).unwrap().read().unwrap();
     assert_eq!(f64::from(largest), reference::max_abs(&c));
+
+    let (n, q, m) = (21, 18, 11);
+    let (a, b) = (wide_range(5, n * q, 6), wide_range(6, q * m, 6));
+    let [a, b] = [(a, n, q), (b, q, m)]
+        .map(|(v, rows, cols)| (Matrix::from_rows(dev, Shape::new(rows, cols), &v).unwrap(), widen(&v)));
+    let want = reference::matmul(&a.1, &b.1, n, q, m);
+    let sizes = reference::matmul(&reference::abs(&a.1), &reference::abs(&b.1), n, q, m);
+    let bound: Vec<_> = sizes.iter().map(|s| product_bound(*s, q)).collect();
+    let mut product = Matrix::zeros(dev, Shape::new(n, m)).unwrap();
+    for schedule in schedules(dev) {
+        ops::matmul_with(&mut product, Form::Plain, &a.0, &b.0, schedule).unwrap();
+        assert_componentwise(&format!("{schedule:?}"), &product.read().unwrap(), &want, &bound);
+    }
 }
 
 /// Figure D2: Mesa's other rasteriser, which shares no code with the first below the shader compiler's front end.

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use support::{
-    Api, CommonArgs, ConvergencePlot, Failure, Report, Result, Table, check_writable, json, run_from,
-    write_rgb, write_rgba,
+    Api, Bar, BarChart, CommonArgs, ConvergencePlot, Failure, Report, Result, Table, check_writable, json,
+    run_from, write_rgb, write_rgba,
 };
 
 #[derive(clap::Parser, Debug)]
@@ -238,6 +238,47 @@ fn plots_of_little_or_odd_data_are_drawn_all_the_same() {
     let long = (0..100_000).map(|k| (k, 1.0 / (1.0 + k as f64)));
     ConvergencePlot::new("long").series("cg", long).write(&path).unwrap();
     assert_eq!(decode(&path).1, 720);
+}
+
+/// Pixels of each colour that a chart gives its first three series, and of the paler top of the third.
+fn bar_pixels(name: &str, values: [f64; 3], with: Option<f64>) -> [usize; 4] {
+    let path = scratch(name);
+    let mut chart = BarChart::new("Times", "milliseconds").groups(["copy"]).tops("readback");
+    for value in values {
+        chart = chart.series("who", [Bar { value, with }]);
+    }
+    chart.write(&path).unwrap();
+    let (width, height, color, pixels) = decode(&path);
+    assert_eq!((width, height, color), (1200, 720, png::ColorType::Rgb));
+    let inks = [[0, 98, 178], [230, 140, 0], [0, 148, 110], [153, 212, 197]];
+    inks.map(|ink| pixels.chunks(3).filter(|pixel| *pixel == ink).count())
+}
+
+#[test]
+fn bars_grow_with_the_logarithm_and_have_paler_tops() {
+    let [one, ten, hundred, top] = bar_pixels("bars.png", [1.0, 10.0, 100.0], None);
+    // Up to a row of pixels, and columns that round to another width.
+    let steps = [ten as f64 - one as f64, hundred as f64 - ten as f64];
+    assert!(steps[0] > 10_000.0 && (steps[0] / steps[1] - 1.0).abs() < 0.03, "{steps:?}");
+    assert_eq!(top, 0);
+    let [_, _, below, top] = bar_pixels("tops.png", [1.0, 10.0, 100.0], Some(1000.0));
+    assert!(top > 5_000 && below > top, "{below} {top}");
+}
+
+#[test]
+fn charts_of_little_or_odd_data_are_drawn_all_the_same() {
+    let odd = [f64::NAN, f64::INFINITY, -1.0, 0.0];
+    for (number, values) in [&[][..], &odd, &[1.0], &[1e300, 5e-324]].into_iter().enumerate() {
+        let path = scratch(&format!("odd_bars_{number}.png"));
+        let bars = || values.iter().map(|value| Bar::plain(*value));
+        let groups = (0..values.len()).map(|g| g.to_string());
+        let chart =
+            BarChart::new("odd", "ms").groups(groups).series("a", bars()).series("b", [None::<Bar>; 9]);
+        chart.write(&path).unwrap();
+        assert_eq!(decode(&path).0, 1200);
+    }
+    let missing = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no such folder/bars.png");
+    assert_eq!(BarChart::new("t", "ms").write(&missing).unwrap_err().code(), 2);
 }
 
 #[test]

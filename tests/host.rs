@@ -82,6 +82,24 @@ proptest! {
     }
 
     #[test]
+    fn groups_are_what_the_entries_connect(a in matrix()) {
+        let n = a.shape().rows.min(a.shape().cols);
+        let inside: Vec<_> = a.entries().filter(|(r, c, _)| *r < n && *c < n).collect();
+        // By spreading the smallest number until nothing changes.
+        let mut label: Vec<usize> = (0..n).collect();
+        for _ in 0..n {
+            for (r, c, _) in &inside {
+                let least = label[*r].min(label[*c]);
+                (label[*r], label[*c]) = (least, least);
+            }
+        }
+        let firsts: std::collections::BTreeSet<_> = label.iter().copied().collect();
+        let of = |first: &usize| (0..n).filter(|i| label[*i] == *first).collect::<Vec<_>>();
+        let expected: Vec<Vec<usize>> = firsts.iter().map(of).collect();
+        prop_assert_eq!(a.to_csr().independent_groups(), expected);
+    }
+
+    #[test]
     fn dense_input_is_the_matrix(rows in 0usize..6, cols in 0usize..6, seed in 0usize..50) {
         let values: Vec<f64> = (0..rows * cols).map(|i| ((i * 5 + seed) % 4) as f64).collect();
         let a = Triplets::from_dense(Shape::new(rows, cols), &values).unwrap();

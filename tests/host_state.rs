@@ -11,13 +11,17 @@ use common::hostile::{HOSTILE, Host};
 use common::random::uniform;
 use common::state::{assert_same, since, snapshot};
 use glow::HasContext;
-use texla::host::problems;
+use texla::host::{Triplets, problems};
 use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Points, PointsKernel, Predicate};
-use texla::ops::{self, Accurate, Combine, Reduction, Window};
-use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Stop};
+use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, Reduction, Window};
+use texla::script::{Interpreter, ScriptError, parse};
+use texla::solve::{
+    CgParams, CgSchedule, ConjugateGradient, LcpBatch, LcpParams, LcpSolver, ProjectedJacobi, Relaxation,
+    Stop, natural_residual,
+};
 use texla::{
-    BandedMatrix, Device, DeviceOptions, Error, Extent, Layout, Packed, Result, Scalar, Shape, SparseFormat,
-    SparseMatrix, Vector,
+    BandedMatrix, Device, DeviceOptions, Error, Extent, Layout, Matrix, Packed, Result, Scalar, Shape,
+    SparseFormat, SparseMatrix, Vector,
 };
 
 texla::params! { struct Shift { by: f32 } }
@@ -222,11 +226,70 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     let solver = ConjugateGradient::new(&changed, CgParams::default()).unwrap();
     fails!("breakdown", solver.solve(&mut y63, &x63), Error::Breakdown { .. });
 
+    let jacobi = step!("ProjectedJacobi::new", ProjectedJacobi::new(&banded, 0.5).unwrap());
+    step!("set_zero", y63.set_zero().unwrap());
+    step!("run", jacobi.run(&mut y63, &x63, 3).unwrap());
+    keep!(y63.read().unwrap());
+    keep!([step!("natural_residual", natural_residual(&gathered, &y63, &x63).unwrap()).relative as f32]);
+    let solver = step!("LcpSolver::new", LcpSolver::new(&banded, LcpParams::default()).unwrap());
+    assert!(step!("solve an LCP", solver.solve(&mut y63, &x63).unwrap()).converged());
+    keep!(y63.read().unwrap());
+    let b63: Vec<f64> = a[..63].iter().map(|v| f64::from(*v)).collect();
+    let batch = step!("LcpBatch::decompose", LcpBatch::decompose(dev, &csr, &b63).unwrap());
+    let mut start = step!("LcpBatch::start", batch.start(&[0.0; 63]).unwrap());
+    step!("LcpBatch::solve", batch.solve(&mut start, LcpParams::default()).unwrap());
+    keep!(step!("LcpBatch::read", batch.read(&start).unwrap()));
+    let no_p_matrix = Triplets::from_dense(Shape::new(2, 2), &[1.0, -3.0, -3.0, 1.0]).unwrap();
+    let no_p_matrix = SparseMatrix::from_triplets(dev, &no_p_matrix, SparseFormat::Gather).unwrap();
+    let fixed = LcpParams { relaxation: Relaxation::Fixed(1.0), ..LcpParams::default() };
+    let solver = LcpSolver::new(&no_p_matrix, fixed).unwrap();
+    let (b2, mut x2) = (Vector::filled(dev, 2, -1.0).unwrap(), Vector::zeros(dev, 2).unwrap());
+    fails!("divergence", solver.solve(&mut x2, &b2), Error::Breakdown { .. });
+    fails!("negative relaxation", ProjectedJacobi::new(&banded, -0.1), Error::Parameter { .. });
+
     fails!(
         "shape",
         ops::add(&mut t, &s, &s).and_then(|()| ops::dot(&x, &folded)),
         Error::ShapeMismatch { .. }
     );
+    let shape = Shape::new(23, 17);
+    let mut dense = step!("Matrix::from_rows", Matrix::from_rows(dev, shape, &uniform(8, 391)).unwrap());
+    keep!(step!("Matrix::read", dense.read().unwrap()));
+    keep!([step!("Matrix::element", dense.element(3, 5).unwrap())]);
+    let other = step!("Matrix::transposed", dense.transposed().unwrap());
+    let mut c = step!("Matrix::zeros", Matrix::zeros(dev, Shape::new(23, 23)).unwrap());
+    for schedule in [MatmulSchedule::Auto, MatmulSchedule::PAPER, MatmulSchedule::OnePass] {
+        step!("matmul", ops::matmul_with(&mut c, Form::Plain, &dense, &other, schedule).unwrap());
+        keep!(c.read().unwrap());
+    }
+    if dev.capabilities().max_draw_buffers >= 4 {
+        for schedule in [MatmulSchedule::Blocked { buffers: 4 }, MatmulSchedule::Split { buffers: 4 }] {
+            step!("matmul", ops::matmul_with(&mut c, Form::TransposedB, &dense, &dense, schedule).unwrap());
+            keep!(c.read().unwrap());
+        }
+    }
+    let ones = Vector::filled(dev, 17, 1.0).unwrap();
+    let mut sums = Vector::zeros(dev, 23).unwrap();
+    step!("dense_product", ops::dense_product(&mut sums, Combine::Replace, 1.0, &dense, &ones).unwrap());
+    keep!(sums.read().unwrap());
+    step!("outer", ops::outer(&mut dense, 0.5, &sums, &ones).unwrap());
+    let block = step!("Matrix::block", dense.block(3, 2, Shape::new(5, 6)).unwrap());
+    step!("Matrix::set_block", dense.set_block(9, 7, &block).unwrap());
+    step!("accumulate", ops::accumulate_scaled(&mut dense, &s, &other.transposed().unwrap()).unwrap());
+    keep!(dense.read().unwrap());
+    keep!([step!("norm1", ops::norm1(&dense).unwrap().read().unwrap())]);
+    keep!([step!("trace", ops::trace(&dense).unwrap().read().unwrap())]);
+    keep!(step!("Matrix::row", dense.row(2).unwrap().read().unwrap()));
+    let mut interpreter = Interpreter::new(dev);
+    step!("Interpreter::set", interpreter.set("A", Matrix::identity(dev, 9).unwrap()).unwrap());
+    let script =
+        parse("b = A(:, 2) + 1\nx = (A * A' + A) \\ b\nz = lcp(sparse(A), x - 2)\nprint(x, z)", "").unwrap();
+    step!("Interpreter::run", interpreter.run(&script, &mut std::io::sink()).unwrap());
+    keep!(step!("Value::read", interpreter.get("z").unwrap().read().unwrap()));
+    let wrong = parse("y = A * x\ny = A * y'", "").unwrap();
+    fails!("a script", interpreter.run(&wrong, &mut std::io::sink()), ScriptError { line: 2, .. });
+    fails!("matmul of shapes", ops::matmul(&mut c, &dense, &dense), Error::ShapeMismatch { .. });
+    fails!("large matrix", Matrix::zeros(dev, Shape::new(1 << 20, 1 << 20)), Error::TooLarge { .. });
     fails!("not finite", Vector::from_slice(dev, &[1.0, f32::NAN]), Error::NonFinite { .. });
     fails!("too large", Vector::zeros(dev, usize::MAX), Error::TooLarge { .. });
     fails!(

@@ -9,9 +9,15 @@ use common::harness::{fitting, headless, headless_with, limits, on_both};
 use common::random::{Rng, uniform};
 use glow::HasContext;
 use texla::gl::{Api, LiveObjects};
+use texla::host::Triplets;
 use texla::kernel::{Accum, Condition, Kernel, NoParams, Points, PointsKernel};
+use texla::ops::{Combine, Form, MatmulSchedule};
+use texla::solve::{
+    LcpBatch, LcpParams, LcpProblem, LcpSolver, ProjectedJacobi, Relaxation, natural_residual,
+};
 use texla::{
-    Device, DeviceOptions, Error, Headless, HeadlessOptions, Layout, Packed, Scalar, Shape, Vector, ops,
+    Device, DeviceOptions, Error, Headless, HeadlessOptions, Layout, Matrix, Packed, Scalar, Shape,
+    SparseFormat, SparseMatrix, Vector, ops,
 };
 
 /// What is alive apart from what can be made again.
@@ -99,8 +105,56 @@ fn each_call_leaves_its_outputs_alone() {
             kernel.run(&mut target, [], &points, &NoParams, Accum::Replace).unwrap();
             target
         });
+        let a = Matrix::from_rows(dev, Shape::new(50, 20), &uniform(3, 1000)).unwrap();
+        let tiles = a.tiles().count() as u64;
+        check!(textures(tiles), a.transposed().unwrap().block(0, 0, Shape::new(20, 50)).unwrap());
+        check!(textures(1), a.row(7).unwrap());
+        check!(textures(1), ops::norm1(&a).unwrap());
+        check!(textures(1), ops::trace(&a).unwrap());
+        check!(textures(1), a.to_vector().unwrap());
+        check!(textures(0), a.element(3, 4).unwrap());
+        for schedule in [MatmulSchedule::Auto, MatmulSchedule::PAPER, MatmulSchedule::OnePass] {
+            check!(textures(1), {
+                let mut c = Matrix::zeros(dev, Shape::new(50, 50)).unwrap();
+                ops::matmul_with(&mut c, Form::TransposedB, &a, &a, schedule).unwrap();
+                c.set_block(2, 3, &a.block(0, 0, Shape::new(9, 9)).unwrap()).unwrap();
+                ops::accumulate(&mut c, &Matrix::identity(dev, 50).unwrap()).unwrap();
+                c
+            });
+        }
+        check!(textures(1), {
+            let mut y = Vector::zeros(dev, 50).unwrap();
+            let x = Vector::filled(dev, 20, 1.0).unwrap();
+            ops::dense_product(&mut y, Combine::Accumulate, 2.0, &a, &x).unwrap();
+            y
+        });
         // SAFETY: the texture lives as long as `x`.
         check!(textures(0), unsafe { Vector::from_texture(dev, x.texture(), x.extent(), 1024).unwrap() });
+        let csr = texla::host::problems::poisson_1d(90).to_csr();
+        let a = SparseMatrix::from_csr(dev, csr.clone(), SparseFormat::Gather).unwrap();
+        let b = Vector::filled(dev, 90, -1.0).unwrap();
+        // What the operator makes on first use stays with it.
+        natural_residual(&a, &b, &b).unwrap();
+        check!(textures(1), {
+            let mut x = Vector::zeros(dev, 90).unwrap();
+            ProjectedJacobi::new(&a, 0.5).unwrap().run(&mut x, &b, 3).unwrap();
+            x
+        });
+        check!(textures(1), {
+            let mut x = Vector::zeros(dev, 90).unwrap();
+            LcpSolver::new(&a, LcpParams::default()).unwrap().solve(&mut x, &b).unwrap();
+            natural_residual(&a, &x, &b).unwrap();
+            x
+        });
+        // The matrix with its columns and slices; b; the diagonal; and three tables of who owns what.
+        let problem = LcpProblem { a: &csr, b: &[-1.0; 90] };
+        check!(textures(8), LcpBatch::new(dev, &[problem, problem]).unwrap());
+        check!(textures(9), {
+            let batch = LcpBatch::new(dev, &[problem, problem]).unwrap();
+            let mut x = batch.start(&[0.0; 180]).unwrap();
+            batch.solve(&mut x, LcpParams::default()).unwrap();
+            (batch, x)
+        });
     });
 }
 
@@ -110,7 +164,20 @@ fn errors_leave_nothing() {
         let x = Vector::from_slice(dev, &[1.0; 16]).unwrap();
         let small = Vector::from_slice(dev, &[1.0; 3]).unwrap();
         let kernel = |body: &str| Kernel::<NoParams>::new(dev, "bad", ["x"], body).map(|_| ()).unwrap_err();
-        let cases: [(&str, &dyn Fn() -> Error); 12] = [
+        let csr = |values: &[f64]| Triplets::from_dense(Shape::new(2, 2), values).unwrap().to_csr();
+        let no_p_matrix = csr(&[1.0, -3.0, -3.0, 1.0]);
+        let diverging = SparseMatrix::from_csr(dev, no_p_matrix, SparseFormat::Gather).unwrap();
+        let b = Vector::filled(dev, 2, -1.0).unwrap();
+        let zero = csr(&[1.0, 0.0, 1.0, 0.0]);
+        let cases: [(&str, &dyn Fn() -> Error); 14] = [
+            ("divergence", &|| {
+                let mut x = Vector::zeros(dev, 2).unwrap();
+                let params = LcpParams { relaxation: Relaxation::Fixed(1.0), ..LcpParams::default() };
+                LcpSolver::new(&diverging, params).unwrap().solve(&mut x, &b).unwrap_err()
+            }),
+            ("zero diagonal", &|| {
+                LcpBatch::new(dev, &[LcpProblem { a: &zero, b: &[1.0; 2] }]).map(|_| ()).unwrap_err()
+            }),
             ("compile", &|| kernel("vec4 kernel(ivec2 p) { oops }")),
             ("link", &|| kernel("vec4 missing(); vec4 kernel(ivec2 p) { return missing(); }")),
             ("include", &|| kernel("#include \"nothing\"\nvec4 kernel(ivec2 p) { return x(p); }")),

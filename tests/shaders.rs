@@ -11,7 +11,10 @@ use texla::gl::{Api, Limits};
 use texla::host::Triplets;
 use texla::kernel::{Accum, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
-use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Identity, Jacobi, Preconditioner, Stop};
+use texla::solve::{
+    CgParams, CgSchedule, ConjugateGradient, Identity, Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver,
+    Preconditioner, ProjectedJacobi, Stop,
+};
 use texla::{
     BandedMatrix, Device, Layout, Matrix, Packed, Scalar, Shape, SparseFormat, SparseMatrix, Vector,
 };
@@ -190,6 +193,28 @@ fn cg(schedule: CgSchedule) -> impl Fn(&Device) {
     }
 }
 
+fn fixed_sweeps(dev: &Device) {
+    let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
+    let b = Vector::from_slice(dev, &[-2.0; 6]).unwrap();
+    let mut x = Vector::zeros(dev, 6).unwrap();
+    ProjectedJacobi::new(&a, 1.0).unwrap().run(&mut x, &b, 1).unwrap();
+    assert_eq!(x.read().unwrap(), [0.5; 6]);
+}
+
+/// One problem, and two with a start worse than none, which is chosen against.
+fn complementarity(dev: &Device) {
+    let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
+    let b = Vector::from_slice(dev, &[-1.0; 6]).unwrap();
+    let mut x = Vector::zeros(dev, 6).unwrap();
+    let report = LcpSolver::new(&a, LcpParams::default()).unwrap().solve(&mut x, &b).unwrap();
+    assert!(report.converged());
+    let csr = poisson().to_csr();
+    let problem = LcpProblem { a: &csr, b: &[-1.0; 6] };
+    let batch = LcpBatch::new(dev, &[problem, problem]).unwrap();
+    let mut x = batch.start(&[1e30; 12]).unwrap();
+    assert!(batch.solve(&mut x, LcpParams::default()).unwrap().converged());
+}
+
 /// Compiles an include file in both stages of a user's kernel.
 fn include(name: &'static str) -> impl Fn(&Device) {
     move |dev| {
@@ -255,6 +280,12 @@ fn every_file_compiles_in_both_dialects() {
         &["solve/merged_step.frag", "solve/merged_update.frag", "solve/dots.frag", "include/solver.glsl"],
         &cg(CgSchedule::Merged),
     );
+    drive(&["lcp/fixed.frag"], &fixed_sweeps);
+    let (sweeps, estimate) = (
+        ["lcp/sweep.frag", "lcp/sums.frag", "lcp/control.frag", "lcp/choose.frag", "include/owner.glsl"],
+        ["lcp/start.frag", "lcp/power.frag", "lcp/power_vector.frag", "include/flags.glsl"],
+    );
+    drive(&[sweeps.as_slice(), &estimate].concat(), &complementarity);
     for name in ["include/prelude.glsl", "include/exact.glsl", "include/layout.glsl"] {
         drive(&[name], &include(name));
     }

@@ -43,6 +43,25 @@ fn uploads_come_back_bit_for_bit() {
 }
 
 #[test]
+fn single_elements_are_those_of_the_whole() {
+    on_both(|dev| {
+        for n in [1usize, 5, 50, 1009, 65_537] {
+            let n = fitting(dev, n);
+            let values = any_bits(n as u64, n);
+            let x = Vector::from_slice(dev, &values).unwrap();
+            for i in [0, n / 3, n / 2, n.saturating_sub(2), n - 1] {
+                assert_eq!(x.element(i).unwrap().to_bits(), values[i].to_bits(), "{i} of {n}");
+            }
+            let e = x.element(n).unwrap_err();
+            assert!(
+                matches!(e, Error::IndexOutOfRange { index, bound, .. } if index == n && bound == n),
+                "{e}"
+            );
+        }
+    });
+}
+
+#[test]
 fn zeros_filled_and_write_are_what_they_say() {
     on_both(|dev| {
         for n in lengths(dev, 1 << 16) {

@@ -14,8 +14,10 @@
 #![allow(dead_code, unused_imports)] // each example uses its own part
 
 pub mod args;
+pub mod bars;
 pub mod canvas;
 pub mod font;
+pub mod golden;
 pub mod image;
 pub mod outcome;
 pub mod plot;
@@ -25,6 +27,7 @@ pub mod report;
 pub mod table;
 
 pub use args::{Api, CommonArgs};
+pub use bars::{Bar, BarChart};
 pub use image::{write_rgb, write_rgba};
 pub use outcome::{Failure, Result, check_writable, main_with, run_from, say, write_file};
 pub use plot::ConvergencePlot;

@@ -19,6 +19,8 @@ pub enum Failure {
     Unsolved(String),
     /// A flag, a file or a path cannot be used: exit 2, one line on standard error.
     BadInput(String),
+    /// A mistake at a place of a text that the user wrote: exit 2, with the lines that show the place.
+    AtPlace(String),
     /// No usable GL: exit 3, one line on standard error.
     NoGl(String),
 }
@@ -32,6 +34,10 @@ impl Failure {
         Self::BadInput(message.to_string())
     }
 
+    pub fn at_place(message: impl Display) -> Self {
+        Self::AtPlace(message.to_string())
+    }
+
     pub fn no_gl(message: impl Display) -> Self {
         Self::NoGl(message.to_string())
     }
@@ -40,15 +46,15 @@ impl Failure {
     pub fn code(&self) -> u8 {
         match self {
             Self::Unsolved(_) => 1,
-            Self::BadInput(_) => 2,
+            Self::BadInput(_) | Self::AtPlace(_) => 2,
             Self::NoGl(_) => 3,
         }
     }
 
     fn message(&self) -> String {
         match self {
-            // A shader log keeps its lines.
-            Self::Unsolved(text) => text.clone(),
+            // A shader log keeps its lines, and so does a caret under its line.
+            Self::Unsolved(text) | Self::AtPlace(text) => text.clone(),
             Self::BadInput(text) | Self::NoGl(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
         }
     }
@@ -68,6 +74,7 @@ impl From<texla::Error> for Failure {
             | E::IndexOutOfRange { .. }
             | E::TooLarge { .. }
             | E::Matrix { .. }
+            | E::File { .. }
             | E::Unsupported { .. } => Self::bad_input(error),
             #[cfg(feature = "io")]
             E::Market(_) => Self::bad_input(error),
@@ -119,7 +126,7 @@ fn run<A: AsRef<CommonArgs>>(
     let mut report = Report::new(example);
     let result = body(args, &mut report);
     match &result {
-        Err(Failure::BadInput(_) | Failure::NoGl(_)) => {}
+        Err(Failure::BadInput(_) | Failure::AtPlace(_) | Failure::NoGl(_)) => {}
         Ok(()) | Err(Failure::Unsolved(_)) => {
             if let Err(failure) = &result {
                 report.set("error", failure.message());

@@ -7,17 +7,17 @@ use super::font;
 use super::image::write_rgb;
 use super::outcome::Result;
 
-const SIZE: (usize, usize) = (1200, 720);
+pub(super) const SIZE: (usize, usize) = (1200, 720);
 /// Left, right, top and bottom edge of the frame, in pixels.
 const FRAME: [f64; 4] = [140.0, 1160.0, 100.0, 620.0];
-const PAPER: Color = [255, 255, 255];
-const INK: Color = [40, 44, 52];
-const FAINT_INK: Color = [110, 116, 126];
-const GRID: Color = [222, 226, 232];
-const FINE_GRID: Color = [242, 244, 247];
+pub(super) const PAPER: Color = [255, 255, 255];
+pub(super) const INK: Color = [40, 44, 52];
+pub(super) const FAINT_INK: Color = [110, 116, 126];
+pub(super) const GRID: Color = [222, 226, 232];
+pub(super) const FINE_GRID: Color = [242, 244, 247];
 const TOLERANCE: Color = [200, 60, 50];
 /// Told apart also by those who do not see red and green.
-const SERIES: [Color; 6] =
+pub(super) const SERIES: [Color; 6] =
     [[0, 98, 178], [230, 140, 0], [0, 148, 110], [190, 90, 160], [90, 176, 226], [110, 90, 60]];
 
 /// One or more residual histories, built up and then written as a PNG.

@@ -8,8 +8,9 @@ void kernel(ivec2 p, out vec4 high, out vec4 low) {
     int t = texel_index(p) - rows.x;
     Sum4 s = Sum4(START_HIGH, START_LOW);
     if (t >= 0 && t < rows.y) {
+        float row = row_of_a(t + first_row);
         for (int k = 0; k < quads; ++k) {
-            Block m = block_of_a(t + first_row, k + begin.x);
+            Block m = BLOCK_OF_A(row, quad_of_a(k + begin.x));
             vec4 v = x_texel(k + begin.y) * factors.y;
             s = add_product4(s, m.c0 * factors.x, vec4(0.0), vec4(v.x));
             s = add_product4(s, m.c1 * factors.x, vec4(0.0), vec4(v.y));

@@ -39,8 +39,13 @@ vec4 kernel(ivec2 p) {
 #endif
     int t = p.y + origin.y;
     int j = p.x + origin.x;
+    float row = row_of_a(t);
+#if TARGETS > 4
+    float other_row = row_of_a(t + slabs.y);
+#endif
     for (int k = 0; k < QUADS; ++k) {
-        Block m = block_of_a(t, k + begin.x);
+        float quad = quad_of_a(k + begin.x);
+        Block m = BLOCK_OF_A(row, quad);
         vec4 b0 = quad_of_b(k + begin.y, j);
         MULTIPLY_ADD(s0, m, b0)
 #if TARGETS > 1
@@ -52,7 +57,7 @@ vec4 kernel(ivec2 p) {
         MULTIPLY_ADD(s3, m, b3)
 #endif
 #if TARGETS > 4
-        m = block_of_a(t + slabs.y, k + begin.x);
+        m = BLOCK_OF_A(other_row, quad);
         MULTIPLY_ADD(s4, m, b0)
         MULTIPLY_ADD(s5, m, b1)
         MULTIPLY_ADD(s6, m, b2)

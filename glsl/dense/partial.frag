@@ -19,8 +19,9 @@ vec4 kernel(ivec2 p) {
     int end = min(first + share, quads);
 #endif
     vec4 sum = vec4(0.0);
+    float row = row_of_a(t + first_row);
     for (int k = first; k < end; ++k) {
-        Block m = block_of_a(t + first_row, k + begin.x);
+        Block m = BLOCK_OF_A(row, quad_of_a(k + begin.x));
         vec4 v = x_texel(k + begin.y) * factors.y;
         sum += ENTRY(m.c0) * v.x;
         sum += ENTRY(m.c1) * v.y;

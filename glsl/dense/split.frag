@@ -5,8 +5,8 @@
 #include "include/block.glsl"
 #include "include/exchange.glsl"
 
-#define ROW(t, k, s0, s1, s2, s3, s4, s5, s6, s7) { \
-    Block m = block_of_a(t, k); \
+#define ROW(row, s0, s1, s2, s3, s4, s5, s6, s7) { \
+    Block m = BLOCK_OF_A(row, quad); \
     MULTIPLY_ADD(s0, m, b0) \
     MULTIPLY_ADD(s1, m, b1) \
     MULTIPLY_ADD(s2, m, b2) \
@@ -43,21 +43,34 @@ void kernel(ivec2 p, out vec4 o0, out vec4 o1, out vec4 o2, out vec4 o3) {
     vec4 s30 = vec4(0.0), s31 = vec4(0.0), s32 = vec4(0.0), s33 = vec4(0.0),
          s34 = vec4(0.0), s35 = vec4(0.0), s36 = vec4(0.0), s37 = vec4(0.0);
 #endif
-    for (int k = lane.x + 2 * lane.y; k < quads; k += 4) {
-        int q = k + begin.y;
-        vec4 b0 = b_clamped(ivec2(j, q));
-        vec4 b1 = b_clamped(ivec2(j + 1, q));
-        vec4 b2 = b_clamped(ivec2(j + slabs.x, q));
-        vec4 b3 = b_clamped(ivec2(j + slabs.x + 1, q));
-        vec4 b4 = b_clamped(ivec2(j + 2 * slabs.x, q));
-        vec4 b5 = b_clamped(ivec2(j + 2 * slabs.x + 1, q));
-        vec4 b6 = b_clamped(ivec2(j + 3 * slabs.x, q));
-        vec4 b7 = b_clamped(ivec2(j + 3 * slabs.x + 1, q));
-        ROW(t, k + begin.x, s00, s01, s02, s03, s04, s05, s06, s07)
-        ROW(t + 1, k + begin.x, s10, s11, s12, s13, s14, s15, s16, s17)
+    // Texture coordinates that do not change along the inner dimension.
+    float right_of = b_step().x;
+    float column0 = b_place(vec2(j, 0)).x;
+    float column1 = b_place(vec2(j + slabs.x, 0)).x;
+    float column2 = b_place(vec2(j + 2 * slabs.x, 0)).x;
+    float column3 = b_place(vec2(j + 3 * slabs.x, 0)).x;
+    float row0 = row_of_a(t);
+    float row1 = row_of_a(t + 1);
 #if TARGETS == 8
-        ROW(t + slabs.y, k + begin.x, s20, s21, s22, s23, s24, s25, s26, s27)
-        ROW(t + slabs.y + 1, k + begin.x, s30, s31, s32, s33, s34, s35, s36, s37)
+    float row2 = row_of_a(t + slabs.y);
+    float row3 = row_of_a(t + slabs.y + 1);
+#endif
+    for (int k = lane.x + 2 * lane.y; k < quads; k += 4) {
+        float quad = quad_of_a(k + begin.x);
+        float q = b_place(vec2(0, k + begin.y)).y;
+        vec4 b0 = b_placed(vec2(column0, q));
+        vec4 b1 = b_placed(vec2(column0 + right_of, q));
+        vec4 b2 = b_placed(vec2(column1, q));
+        vec4 b3 = b_placed(vec2(column1 + right_of, q));
+        vec4 b4 = b_placed(vec2(column2, q));
+        vec4 b5 = b_placed(vec2(column2 + right_of, q));
+        vec4 b6 = b_placed(vec2(column3, q));
+        vec4 b7 = b_placed(vec2(column3 + right_of, q));
+        ROW(row0, s00, s01, s02, s03, s04, s05, s06, s07)
+        ROW(row1, s10, s11, s12, s13, s14, s15, s16, s17)
+#if TARGETS == 8
+        ROW(row2, s20, s21, s22, s23, s24, s25, s26, s27)
+        ROW(row3, s30, s31, s32, s33, s34, s35, s36, s37)
 #endif
     }
     bool right = lane.x == 1;

@@ -7,18 +7,30 @@
 // Four columns of four rows.
 struct Block { vec4 c0; vec4 c1; vec4 c2; vec4 c3; };
 
-// op(A)[4 t .. 4 t + 3, 4 k .. 4 k + 3]
-Block block_of_a(int t, int k) {
+// Where the block op(A)[4 t .. 4 t + 3, 4 k .. 4 k + 3] begins, in two parts, so that loops over k compute one of them
+// once: these two and the block from them.
 #if A_TRANSPOSED
-    vec4 r0 = a_clamped(ivec2(4 * t, k));
-    vec4 r1 = a_clamped(ivec2(4 * t + 1, k));
-    vec4 r2 = a_clamped(ivec2(4 * t + 2, k));
-    vec4 r3 = a_clamped(ivec2(4 * t + 3, k));
-    return Block(vec4(r0.x, r1.x, r2.x, r3.x), vec4(r0.y, r1.y, r2.y, r3.y),
-                 vec4(r0.z, r1.z, r2.z, r3.z), vec4(r0.w, r1.w, r2.w, r3.w));
+float row_of_a(int t) { return a_place(vec2(4 * t, 0)).x; }
+float quad_of_a(int k) { return a_place(vec2(0, k)).y; }
+#define BLOCK_OF_A(row, quad) block_at(vec2(row, quad))
 #else
-    return Block(a_clamped(ivec2(4 * k, t)), a_clamped(ivec2(4 * k + 1, t)),
-                 a_clamped(ivec2(4 * k + 2, t)), a_clamped(ivec2(4 * k + 3, t)));
+float row_of_a(int t) { return a_place(vec2(0, t)).y; }
+float quad_of_a(int k) { return a_place(vec2(4 * k, 0)).x; }
+#define BLOCK_OF_A(row, quad) block_at(vec2(quad, row))
+#endif
+
+// Either way its texels lie side by side.
+Block block_at(vec2 first) {
+    float right = a_step().x;
+    vec4 v0 = a_placed(first);
+    vec4 v1 = a_placed(vec2(first.x + right, first.y));
+    vec4 v2 = a_placed(vec2(first.x + 2.0 * right, first.y));
+    vec4 v3 = a_placed(vec2(first.x + 3.0 * right, first.y));
+#if A_TRANSPOSED
+    return Block(vec4(v0.x, v1.x, v2.x, v3.x), vec4(v0.y, v1.y, v2.y, v3.y),
+                 vec4(v0.z, v1.z, v2.z, v3.z), vec4(v0.w, v1.w, v2.w, v3.w));
+#else
+    return Block(v0, v1, v2, v3);
 #endif
 }
 

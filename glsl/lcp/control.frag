@@ -1,6 +1,6 @@
 // The scalar step of a solve, for every problem: is its bound met, is its relaxation too large, does momentum help?
-//   control: (omega, sweep since which momentum builds up or -1, s.Ds at the last step, sweep of the best residual)
-//   report:  (flag, sweeps, residual, best residual)
+//   control: (omega, sweep since which momentum builds up or -1, s.Ds at the last step, sweep of the last progress)
+//   report:  (flag, sweeps, largest residual, smallest sum of residuals)
 // The sums are those of glsl/lcp/sums.frag. For symmetric A the quotient s.As / As.D^-1 As is at least 1 / lambda_max
 // (D^-1 A), whatever the step s: a relaxation far above it is too large for certain.
 #include "include/flags.glsl"
@@ -14,10 +14,10 @@
 #define ASYMMETRY 0.000244140625
 // 2^-38: omega |As| below 2^-19 |x| is rounding, and says nothing of A.
 #define ROUNDING 3.637978807091713e-12
-// A residual this many times the best one has been blown up by momentum.
+// Residuals whose sum is this many times the best one have been blown up.
 #define BLOWN_UP 1.0e3
 #define CEILING 1.0e18
-// What counts as progress.
+// What counts as progress. The sum tells more than the largest: that may stay what it is while a front moves on.
 #define PROGRESS 0.99
 
 void kernel(ivec2 p, out vec4 next_control, out vec4 next_report) {
@@ -49,9 +49,8 @@ void kernel(ivec2 p, out vec4 next_control, out vec4 next_report) {
         best = 3.0e38;
     }
 
-    bool improved = a.x < PROGRESS * best;
-    if (improved) {
-        best = a.x;
+    if (b.z < PROGRESS * best) {
+        best = b.z;
         c.w = sweep;
     }
 
@@ -72,7 +71,8 @@ void kernel(ivec2 p, out vec4 next_control, out vec4 next_report) {
     c.z = steps;
     // Uphill along the last step: momentum has gone too far.
     if (b.x > 0.0) c.y = sweep;
-    if (a.x > BLOWN_UP * best) momentum = false;
+    bool blown_up = b.z > BLOWN_UP * best;
+    if (blown_up) momentum = false;
 
     float flag = RUNNING;
     if (!(a.x <= CEILING)) flag = OUT_OF_RANGE;
@@ -84,7 +84,7 @@ void kernel(ivec2 p, out vec4 next_control, out vec4 next_report) {
             momentum = false;
             c.w = sweep;
         } else {
-            flag = a.x > BLOWN_UP * best ? OUT_OF_RANGE : STALLED;
+            flag = blown_up ? OUT_OF_RANGE : STALLED;
         }
     }
     if (!momentum) c.y = -1.0;

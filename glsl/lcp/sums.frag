@@ -1,7 +1,7 @@
 // One stage of a reduction within problems: a target texel combines the texels range.x to range.x + range.y - 1 of its
 // source, which all belong to problem range.z. With the diagonal D (inverses = D^-1, zero in padding):
 // SWEEP    of the sweep from `before` to x, s = x - before, w = A x + b:
-//          a = (max natural residual, s.As, As.D^-1 As, s.Ds),  b = (w.s, x.Dx, 0, 0)
+//          a = (max natural residual, s.As, As.D^-1 As, s.Ds),  b = (w.s, x.Dx, sum of natural residuals, 0)
 // NATURAL  a = (max |min(x, w)|, max |min(Dx, w)|, 0, 0) of any x
 // POWER    of a power iteration, w = A x: a = (w.D^-1 w, x.Dx, before.w, x.w_before)
 // Values that are not finite become larger than any that is: a maximum would pass over NaN.
@@ -52,8 +52,9 @@ void terms(int t, int problem, out vec4 a, out vec4 b) {
 #else
     vec4 s4 = x4 - before_texel(t);
     vec4 as4 = w4 - w_before_texel(t);
-    a = vec4(lost ? BROKEN : max4(max(plain, scaled)), sum4(s4 * as4), sum4((as4 * i4) * as4), sum4((s4 * d4) * s4));
-    b = vec4(sum4(w4 * s4), sum4((x4 * d4) * x4), 0.0, 0.0);
+    vec4 larger = max(plain, scaled);
+    a = vec4(lost ? BROKEN : max4(larger), sum4(s4 * as4), sum4((as4 * i4) * as4), sum4((s4 * d4) * s4));
+    b = vec4(sum4(w4 * s4), sum4((x4 * d4) * x4), sum4(larger), 0.0);
 #endif
 #endif
 }

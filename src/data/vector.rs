@@ -178,6 +178,29 @@ impl Vector {
         Ok(())
     }
 
+    /// One element on the host. *Cost*: 1 readback of a texel, which waits for the device. *Errors*:
+    /// [`Error::IndexOutOfRange`].
+    ///
+    /// ```
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// let x = texla::Vector::from_slice(ctx.device(), &[1.0, 2.0, 3.0, 4.0, 5.0])?;
+    /// assert_eq!((x.element(1)?, x.element(4)?), (2.0, 5.0));
+    /// assert!(x.element(5).is_err());
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn element(&self, index: usize) -> Result<f32> {
+        if index >= self.length {
+            let (what, bound) = ("Vector::element", self.length);
+            return Err(Error::IndexOutOfRange { what, index, bound });
+        }
+        let _scope = self.device().scope()?;
+        let width = self.extent().width.max(1) as usize;
+        // The texel lies within a texture, whose sides fit 32 bits.
+        let at = [(index / 4 % width) as u32, (index / 4 / width) as u32];
+        let texel = self.device().gl().read_region(self.gl_texture(), at, Extent::new(1, 1), "Vector")?;
+        Ok(texel.get(index % 4).copied().unwrap_or_default())
+    }
+
     /// All texels, padding lanes included: for tests of the rule that those are zero. *Cost*: 1 readback.
     pub fn read_texels(&self) -> Result<Vec<f32>> {
         let _scope = self.device().scope()?;

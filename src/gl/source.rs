@@ -26,10 +26,10 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/exact.glsl"),
     glsl!("include/layout.glsl"),
     glsl!("include/solver.glsl"),
-    glsl!("include/flags.glsl"),
-    glsl!("include/owner.glsl"),
     glsl!("include/block.glsl"),
     glsl!("include/exchange.glsl"),
+    glsl!("include/flags.glsl"),
+    glsl!("include/owner.glsl"),
 ];
 
 /// Deepest nesting of includes.

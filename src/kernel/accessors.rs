@@ -8,6 +8,8 @@
 //! | `vec4 x_here()` | the same for the fragment's own texel, which is cheaper |
 //! | `vec4 x_at(ivec2 q)` | texel `q` of `x`'s own texture |
 //! | `vec4 x_clamped(ivec2 q)` | the same, where `q` may lie past an edge: then the texel there |
+//! | `vec2 x_place(vec2 q)` | texture coordinates of texel `q`; `x_step()` is their difference between neighbours |
+//! | `vec4 x_placed(vec2 c)` | the texel at such coordinates: fewer conversions in long loops; clamped at edges |
 //! | `vec4 x_texel(int t)` | texel `t` of a folded vector: elements `4 t .. 4 t + 3` |
 //! | `vec4 x_shifted(int t)` | the same, where `t` may lie outside: then some texel of `x` |
 //! | `float x_element(uint i)` | element `i` of a folded vector |
@@ -26,11 +28,13 @@ pub(crate) struct InputSpec {
     pub name: String,
     /// An unsigned integer texture.
     pub unsigned: bool,
+    /// Read by positions in its own texture alone: how it lies against the target makes no difference.
+    pub addressed: bool,
 }
 
 impl InputSpec {
     pub fn float(name: &str) -> Self {
-        InputSpec { name: name.to_owned(), unsigned: false }
+        InputSpec { name: name.to_owned(), unsigned: false, addressed: false }
     }
 }
 
@@ -72,6 +76,8 @@ pub(crate) enum Fold {
     PowerOfTwo,
     /// Any other width: division.
     General,
+    /// Not asked for: one program for all.
+    Addressed,
 }
 
 impl KernelSpec {
@@ -121,7 +127,14 @@ impl KernelSpec {
 
     /// The same kernel with an unsigned integer texture as one more input.
     pub fn with_unsigned(mut self, name: &str) -> Self {
-        self.inputs.push(InputSpec { name: name.to_owned(), unsigned: true });
+        self.inputs.push(InputSpec { unsigned: true, ..InputSpec::float(name) });
+        self
+    }
+
+    /// The same kernel with these inputs read by `_at`, `_clamped` and `_extent` alone, so that it is compiled once.
+    pub fn addressed(mut self, names: &[&str]) -> Self {
+        let mut inputs = self.inputs.iter_mut();
+        inputs.by_ref().filter(|i| names.contains(&i.name.as_str())).for_each(|i| i.addressed = true);
         self
     }
 
@@ -254,13 +267,33 @@ fn masked(name: &str) -> String {
 }
 
 /// What follows an input's name in the names of its accessors.
-const ACCESSORS: [&str; 8] =
-    ["_here", "_at", "_clamped", "_texel", "_shifted", "_element", "_value", "_extent"];
+const ACCESSORS: [&str; 11] = [
+    "_here", "_at", "_clamped", "_place", "_step", "_placed", "_texel", "_shifted", "_element", "_value",
+    "_extent",
+];
 
 /// The functions through which a body reads one input.
 fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
     let x = &input.name;
     let (texel, value) = if input.unsigned { ("uvec4", "uint") } else { ("vec4", "float") };
+    let at = format!(
+        "#if TEXLA_COMPUTED_COORDINATES\n\
+         {texel} {x}_at(ivec2 q) {{ return textureLod(texla_in_{x}, (vec2(q) + 0.5) * texla_inverse_{x}, 0.0); }}\n\
+         {texel} {x}_clamped(ivec2 q) {{ return {x}_at(q); }}\n\
+         {texel} {x}_placed(vec2 c) {{ return textureLod(texla_in_{x}, c, 0.0); }}\n\
+         #else\n\
+         {texel} {x}_at(ivec2 q) {{ return texelFetch(texla_in_{x}, q, 0); }}\n\
+         {texel} {x}_clamped(ivec2 q) {{ \
+         return {x}_at(clamp(q, ivec2(0), textureSize(texla_in_{x}, 0) - 1)); }}\n\
+         {texel} {x}_placed(vec2 c) {{ return {x}_clamped(ivec2(floor(c / texla_inverse_{x}))); }}\n\
+         #endif\n\
+         vec2 {x}_step() {{ return texla_inverse_{x}; }}\n\
+         vec2 {x}_place(vec2 q) {{ return (q + 0.5) * texla_inverse_{x}; }}\n\
+         ivec2 {x}_extent() {{ return textureSize(texla_in_{x}, 0); }}\n"
+    );
+    if input.addressed {
+        return at;
+    }
     let position = match fold {
         Fold::General | Fold::SameOfAnyWidth => format!("ivec2(t % texla_fold_{x}.x, t / texla_fold_{x}.x)"),
         _ => format!("ivec2(t & texla_fold_{x}.x, t >> texla_fold_{x}.y)"),
@@ -268,7 +301,7 @@ fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
     let here = match fold {
         Fold::Same | Fold::SameOfAnyWidth => format!("{x}_at(p)"),
         Fold::Single => format!("{x}_at(ivec2(0))"),
-        Fold::PowerOfTwo | Fold::General => format!("{x}_texel(texel_index(p))"),
+        Fold::PowerOfTwo | Fold::General | Fold::Addressed => format!("{x}_texel(texel_index(p))"),
     };
     // The fragment's position is at hand as floats; only fragment stages have one.
     let own = match fold {
@@ -293,20 +326,12 @@ fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
         ),
     };
     format!(
-        "#if TEXLA_COMPUTED_COORDINATES\n\
-         {texel} {x}_at(ivec2 q) {{ return textureLod(texla_in_{x}, (vec2(q) + 0.5) * texla_inverse_{x}, 0.0); }}\n\
-         {texel} {x}_clamped(ivec2 q) {{ return {x}_at(q); }}\n\
-         #else\n\
-         {texel} {x}_at(ivec2 q) {{ return texelFetch(texla_in_{x}, q, 0); }}\n\
-         {texel} {x}_clamped(ivec2 q) {{ \
-         return {x}_at(clamp(q, ivec2(0), textureSize(texla_in_{x}, 0) - 1)); }}\n\
-         #endif\n\
+        "{at}\
          {texel} {x}_texel(int t) {{ return {x}_at({position}); }}\n\
          {shifted}\
          {texel} {x}(ivec2 p) {{ return {here}; }}\n\
          {own}\
          {value} {x}_element(uint i) {{ return {x}_texel(int(i >> 2u))[int(i & 3u)]; }}\n\
-         {value} {x}_value() {{ return {x}_at(ivec2(0)).x; }}\n\
-         ivec2 {x}_extent() {{ return textureSize(texla_in_{x}, 0); }}\n"
+         {value} {x}_value() {{ return {x}_at(ivec2(0)).x; }}\n"
     )
 }

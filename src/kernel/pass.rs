@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::accessors::{Fold, KernelSpec, StageSpec};
+use super::accessors::{Fold, InputSpec, KernelSpec, StageSpec};
 use super::domain::{Accum, Domain, Predicate};
 use super::predicate::Prepared;
 use crate::device::Device;
@@ -334,7 +334,11 @@ impl<'a> Pass<'a> {
 
     /// The program and its uniforms for a target of this extent; `target` is absent for passes that write depth.
     pub(super) fn prepare(&self, extent: Extent, target: Option<&View<'_>>) -> Result<Prepared> {
-        let folds: Vec<_> = self.inputs.iter().map(|input| Self::fold(extent, input)).collect();
+        let specs = self.kernel.spec.inputs.iter();
+        let fold = |(input, spec): (&View<'_>, &InputSpec)| {
+            if spec.addressed { Fold::Addressed } else { Self::fold(extent, input) }
+        };
+        let folds: Vec<_> = self.inputs.iter().zip(specs).map(fold).collect();
         let program = self.kernel.program(&folds)?;
         let inverse = |e: Extent| UniformValue::Vec2([1.0 / e.width as f32, 1.0 / e.height as f32]);
         let mut uniforms = Vec::with_capacity(2 * self.inputs.len() + 4 + self.params.len());
@@ -342,7 +346,7 @@ impl<'a> Pass<'a> {
             let width = input.extent.width;
             uniforms.push(inverse(input.texture.extent()));
             uniforms.push(UniformValue::IVec2(match fold {
-                Fold::General | Fold::SameOfAnyWidth => [width as i32, 0],
+                Fold::General | Fold::SameOfAnyWidth | Fold::Addressed => [width as i32, 0],
                 _ => [width as i32 - 1, width.trailing_zeros() as i32],
             }));
         }

@@ -10,8 +10,9 @@ mod sparse;
 
 pub use banded::{banded_accurate, banded_product, banded_product_transposed};
 pub use dense::{
-    Form, MatmulReport, MatmulSchedule, Reason, dense_accurate, dense_product, dense_product_transposed,
-    matmul, matmul_at, matmul_bt, matmul_with, norm_inf, norm1, outer, trace, transpose,
+    CALIBRATED_SIDES, Calibration, Form, MatmulReport, MatmulSchedule, Reason, calibrate, dense_accurate,
+    dense_product, dense_product_transposed, matmul, matmul_at, matmul_bt, matmul_with, norm_inf, norm1,
+    outer, trace, transpose,
 };
 pub use elementwise::{
     Coefficient, Elements, abs, accumulate, accumulate_product, accumulate_scaled, add, add_constant, axpby,

@@ -55,7 +55,7 @@ fn matrices_that_do_not_suit_are_named() {
         // A diagonal so far below the largest coefficient that its inverse is no float.
         let a = stored(device, entries(2, 2, [(0, 0, 1e38), (1, 1, 1e-37)]));
         match LcpSolver::new(&a, LcpParams::default()).err() {
-            Some(Error::NonFinite { index: 1, .. }) => {}
+            Some(Error::NonFinite { index: 1, what, .. }) => assert!(what.contains("LcpSolver"), "{what}"),
             other => panic!("{other:?}"),
         }
     });

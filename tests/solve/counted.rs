@@ -93,9 +93,10 @@ fn assert_each(label: &str, noted: &Noted<'_>, expected: u64, stated: u64, every
         assert_eq!(one.uploads, 0, "{label}: uploads in iteration {k}");
         assert!(one.async_checks <= 1);
     }
-    // One look after every so many iterations.
+    // One look after every so many iterations; past the limit, where a look follows each, at most as many as may be
+    // under way at a time, and one more. A driver that answers late takes them all.
     let looks: u64 = work.iter().map(|one| one.async_checks).sum();
-    assert!(looks <= work.len().div_ceil(every) as u64, "{label}: {looks} looks");
+    assert!(looks <= work.len().div_ceil(every) as u64 + 4, "{label}: {looks} looks");
 }
 
 #[test]

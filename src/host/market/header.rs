@@ -28,9 +28,11 @@ pub enum Symmetry {
 }
 
 /// How the entries are laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Row, column and value of each entry: a sparse matrix.
     Coordinate,
+    /// All elements, column by column: a dense matrix.
     Array,
 }
 

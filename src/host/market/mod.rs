@@ -40,11 +40,11 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 pub use error::{MarketError, MarketErrorKind};
-pub use header::{Field, Symmetry};
+pub use header::{Field, Format, Symmetry};
 pub use lines::MAX_LINE;
 pub use value::Warning;
 pub use vector::{parse_vector, read_vector};
-pub use write::{write_matrix, write_matrix_to, write_vector, write_vector_to};
+pub use write::{write_array, write_array_to, write_matrix, write_matrix_to, write_vector, write_vector_to};
 
 /// What a Matrix Market file holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +52,8 @@ pub use write::{write_matrix, write_matrix_to, write_vector, write_vector_to};
 pub struct MarketMatrix {
     /// The matrix, with both triangles if the file holds one.
     pub triplets: Triplets,
+    /// Whether the file lists entries with their places, or all elements.
+    pub format: Format,
     /// The kind of values in the file.
     pub field: Field,
     /// The symmetry declared by the file.
@@ -104,6 +106,7 @@ pub fn parse_matrix(reader: impl BufRead, name: &str) -> Result<MarketMatrix, Ma
     })?;
     Ok(MarketMatrix {
         triplets,
+        format: header.format,
         field: header.field,
         symmetry: header.symmetry,
         stored_entries,

@@ -2,6 +2,7 @@
 
 use super::error::{MarketError, MarketErrorKind as Kind};
 use crate::host::Triplets;
+use crate::shape::Shape;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -56,6 +57,35 @@ pub fn write_vector_to<T: Copy + Into<f64>>(writer: impl Write, values: &[T]) ->
     Writer::new(writer, "writer").vector(values)
 }
 
+/// Writes a dense matrix, given row by row, to a file as `array real general`.
+///
+/// *Errors*: as [`write_matrix`]; [`WordCount`](Kind::WordCount) if there are not `rows * cols` values.
+pub fn write_array<T: Copy + Into<f64>>(
+    path: impl AsRef<Path>,
+    shape: Shape,
+    values: &[T],
+) -> Result<(), MarketError> {
+    let (file, name) = create(path.as_ref())?;
+    Writer::new(file, &name).array(shape, values)
+}
+
+/// Writes a dense matrix to any writer; see [`write_array`].
+///
+/// ```
+/// use texla::{Shape, host::market};
+/// let mut text = Vec::new();
+/// market::write_array_to(&mut text, Shape::new(2, 2), &[1.0_f32, 2.0, 3.0, 4.0])?;
+/// assert_eq!(text, b"%%MatrixMarket matrix array real general\n2 2\n1e0\n3e0\n2e0\n4e0\n");
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn write_array_to<T: Copy + Into<f64>>(
+    writer: impl Write,
+    shape: Shape,
+    values: &[T],
+) -> Result<(), MarketError> {
+    Writer::new(writer, "writer").array(shape, values)
+}
+
 fn create(path: &Path) -> Result<(BufWriter<File>, String), MarketError> {
     let name = path.display().to_string();
     match File::create(path) {
@@ -89,11 +119,21 @@ impl<'a, W: Write> Writer<'a, W> {
         self.finish()
     }
 
-    fn vector<T: Copy + Into<f64>>(mut self, values: &[T]) -> Result<(), MarketError> {
-        self.check_extent("number of rows", values.len())?;
+    fn vector<T: Copy + Into<f64>>(self, values: &[T]) -> Result<(), MarketError> {
+        self.array(Shape::column(values.len()), values)
+    }
+
+    fn array<T: Copy + Into<f64>>(mut self, shape: Shape, values: &[T]) -> Result<(), MarketError> {
+        self.check_extent("number of rows", shape.rows)?;
+        self.check_extent("number of columns", shape.cols)?;
+        if values.len() != shape.len() {
+            let (what, found, expected) = ("rows times columns", values.len(), shape.len());
+            return Err(self.error(Kind::WordCount { what, found, expected }));
+        }
         self.put(format_args!("%%MatrixMarket matrix array real general"))?;
-        self.put(format_args!("{} 1", values.len()))?;
-        for (entry, &value) in (0u64..).zip(values) {
+        self.put(format_args!("{} {}", shape.rows, shape.cols))?;
+        let by_columns = (0..shape.cols).flat_map(|col| values.iter().skip(col).step_by(shape.cols.max(1)));
+        for (entry, &value) in (0u64..).zip(by_columns) {
             let value: f64 = value.into();
             self.check_value(entry, value)?;
             self.put(format_args!("{value:e}"))?;

@@ -13,8 +13,8 @@ use crate::ops::{check_shape, require_exact};
 
 /// `out = α op(A) x + β z` accumulated in double-float, rounded once.
 ///
-/// *Shapes*: as [`dense_product`]. *Cost*: 1 draw into two targets for every `2²³ / n` columns (`2²⁸ / n` on a GPU) of
-/// each tile. *Errors*: [`Error::ShapeMismatch`]; [`Error::Unsupported`] where the device has no exact form of two-sum
+/// *Shapes*: as [`dense_product`](crate::ops::dense_product). *Cost*: 1 draw into two targets for every `2²³ / n` columns (`2²⁸ / n` on a GPU) of
+/// each tile. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::Unsupported`](crate::Error::Unsupported) where the device has no exact form of two-sum
 /// ([`Capabilities::exact_form`](crate::gl::Capabilities::exact_form)). *Bound*: one rounding, and about
 /// `m 2⁻⁴⁶ |A| |x|`.
 pub fn dense_accurate(out: &mut Vector, a: &Matrix, terms: Accurate<'_>) -> Result<()> {
@@ -115,6 +115,7 @@ fn accurate_kernel(device: &Device, transposed: bool, carried: bool, added: bool
         }
         KernelSpec::fragment(glsl!("dense/accurate.frag"), &inputs, &fields, &["high_part", "low_part"])
             .with(&format!("#define A_TRANSPOSED {}", u8::from(transposed)))
+            .addressed(&["a"])
             .with(&format!("#define START_HIGH {high}\n#define START_LOW {low}"))
             .masked()
     })

@@ -8,7 +8,10 @@ mod relocate;
 mod vector;
 
 pub use accurate::dense_accurate;
-pub use matmul::{Form, MatmulReport, MatmulSchedule, Reason, matmul, matmul_at, matmul_bt, matmul_with};
+pub use matmul::{
+    CALIBRATED_SIDES, Calibration, Form, MatmulReport, MatmulSchedule, Reason, calibrate, matmul, matmul_at,
+    matmul_bt, matmul_with,
+};
 pub use norms::{norm_inf, norm1, trace};
 pub use outer::outer;
 pub use relocate::transpose;

@@ -139,7 +139,8 @@ fn draw(
             Field { name: "shift", kind: <[i32; 2]>::KIND },
         ];
         let inputs: &[&str] = if kept.is_some() { &["x", "kept"] } else { &["x"] };
-        KernelSpec::fragment(glsl!("dense/move.frag"), inputs, &fields, &["out"]).with(&defines)
+        let spec = KernelSpec::fragment(glsl!("dense/move.frag"), inputs, &fields, &["out"]).with(&defines);
+        if matches!(piece.order, Order::Folded { .. }) { spec } else { spec.addressed(&["x"]) }
     })?;
     let mut inputs = vec![piece.view];
     inputs.extend(kept);

@@ -15,8 +15,8 @@ use crate::shape::{Extent, Shape};
 ///
 /// *Shapes*: `A` n x m, `x` m, `y` and the vector in `combine` n. *Cost*: 1 draw for small matrices; else 2, the first
 /// of which sums ranges of columns side by side; for a tiled matrix 2 for each row of tiles and 1 for each tile.
-/// 5 fetches for 16 multiply-adds. No readback. *Errors*: [`Error::ShapeMismatch`], [`Error::WrongDevice`],
-/// [`Error::Parameter`] for an `α` that is not finite. *Bound*: `γ_(m+2) (|α| |A| |x| + |z|)_i`. *Source*:
+/// 5 fetches for 16 multiply-adds. No readback. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch), [`Error::WrongDevice`](crate::Error::WrongDevice),
+/// [`Error::Parameter`](crate::Error::Parameter) for an `α` that is not finite. *Bound*: `γ_(m+2) (|α| |A| |x| + |z|)_i`. *Source*:
 /// \[Moravanszky03\] 4.1.
 ///
 /// ```
@@ -263,8 +263,9 @@ impl Product<'_> {
             ];
             let mut inputs = vec!["a", "x"];
             inputs.extend(combine.and_then(|c| c.operand()).map(|_| "z"));
-            let spec =
-                KernelSpec::fragment(glsl!("dense/partial.frag"), &inputs, &fields, &["out"]).with(&defines);
+            let spec = KernelSpec::fragment(glsl!("dense/partial.frag"), &inputs, &fields, &["out"])
+                .with(&defines)
+                .addressed(&["a"]);
             if combine.is_some() { spec.masked() } else { spec }
         })
     }
@@ -305,6 +306,7 @@ impl Total<'_> {
             inputs.extend(kept.map(|_| "kept"));
             inputs.extend(z.map(|_| "z"));
             KernelSpec::fragment(glsl!("dense/total.frag"), &inputs, &fields, &["out"])
+                .addressed(&["partial"])
                 .with(&format!("#define KEPT {}\n#define START {start}", u8::from(kept.is_some())))
                 .with(combine.define())
                 .masked()

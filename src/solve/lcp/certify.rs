@@ -1,7 +1,8 @@
 //! The loop around the sweeps: run until frozen, recompute the residuals in double-float, judge, go on or stop.
 
 use super::report::{LcpOutcome, LcpParams, LcpReport};
-use super::run::{Aim, Residual, Run};
+use super::run::{Aim, Run};
+use super::system::Residual;
 use crate::data::Vector;
 use crate::error::Result;
 use crate::ops;

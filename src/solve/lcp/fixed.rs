@@ -2,7 +2,7 @@
 
 use super::diagonal::positive_diagonal;
 use crate::data::Vector;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::kernel::{KernelSpec, Operand, Pass, PingPong};
 use crate::ops::{self, Combine};
@@ -50,6 +50,7 @@ impl<'a> ProjectedJacobi<'a> {
         check_omega(op, omega)?;
         let diagonal = positive_diagonal(op, a)?;
         let d: Vec<f64> = diagonal.iter().map(|d| f64::from(omega) / d).collect();
+        check_finite("ProjectedJacobi: omega / a_ii", d.iter().copied())?;
         Ok(ProjectedJacobi { a, d: Vector::from_f64(a.device(), &d)? })
     }
 

@@ -10,6 +10,7 @@ mod report;
 mod run;
 mod solver;
 mod spectrum;
+mod system;
 mod table;
 
 pub use batch::{LcpBatch, LcpProblem};

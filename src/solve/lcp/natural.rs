@@ -1,8 +1,8 @@
 //! How far a vector is from solving the problem.
 
 use super::partition::{Partition, Sums};
-use super::run::measured;
 use super::solver::power;
+use super::system::measured;
 use super::table::Table;
 use crate::data::{Vector, exponent};
 use crate::error::Result;

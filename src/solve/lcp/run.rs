@@ -2,50 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use super::partition::{FLOAT, INT, Partition, Sums};
+use super::partition::{FLOAT, INT, Sums};
 use super::report::Relaxation;
+use super::system::{Problem, Residual, System, measured};
 use super::table::{Table, texels};
 use crate::data::{PendingRead, Vector};
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::{UniformValue, glsl};
 use crate::kernel::{KernelSpec, Operand, Pass, PingPong};
-use crate::ops::{self, Accurate, Combine};
-use crate::solve::linop::{Accuracy, LinOp};
+use crate::ops::{self, Combine};
+use crate::solve::linop::Accuracy;
 use crate::solve::looks::{Iterated, Seen};
 use crate::solve::state::{Flag, Report};
 
 /// Sweeps from one test to the next: a test costs about as many draws as a sweep.
 pub(super) const TEST_EVERY: usize = 8;
 
-/// One or several problems made ready: scaled by powers of two so that matrix and right-hand side are about 1.
-pub(super) struct System<'a> {
-    pub a: &'a dyn LinOp,
-    /// What the operator is multiplied by.
-    pub matrix_scale: f32,
-    /// `1 / a_ii` of the scaled matrix; zero in padding.
-    pub inverses: &'a Vector,
-    pub partition: &'a Partition,
-    /// The power iteration's result, if there was one.
-    pub spectrum: Option<&'a Table>,
-    /// The scaled right-hand side.
-    pub b: Vector,
-    pub problems: Vec<Problem>,
-}
-
-/// What the test needs to know of a problem.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Problem {
-    /// `max |b_i|`, scaled; 1 where that is 0.
-    pub norm: f64,
-    /// What a unit of the scaled `x` is worth beside one of the scaled `A x + b`, where both are measured unscaled.
-    pub unit: f32,
-    /// Number of unknowns.
-    pub rows: usize,
-}
-
-/// Sweeps without progress after which a problem of so many unknowns is given up. A front moves on by one unknown a
-/// sweep, and while it does, the largest residual may stay what it is.
+/// Sweeps without progress after which a problem of so many unknowns is given up. What happens at one end is felt at the
+/// other after as many sweeps as there are unknowns, at worst.
 fn patience(rows: usize) -> f32 {
     rows.saturating_mul(2).max(1024) as f32
 }
@@ -57,24 +32,6 @@ pub(super) struct Aim {
     pub residual: Option<f64>,
     /// Most sweeps.
     pub sweeps: usize,
-}
-
-/// Both relative residuals of a problem.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Residual {
-    pub natural: f64,
-    pub scaled: f64,
-}
-
-impl Residual {
-    pub fn larger(self) -> f64 {
-        self.natural.max(self.scaled)
-    }
-}
-
-/// A residual from the device: what is marked as broken is larger than anything else.
-pub(super) fn measured(value: f32, norm: f64) -> f64 {
-    if value < 3.2e38 { f64::from(value) / norm } else { f64::INFINITY }
 }
 
 /// A solve under way.
@@ -111,14 +68,13 @@ impl<'a> Run<'a> {
         let problems = system.problems.len();
         let fresh = || Vector::uninit(device, x.len());
         let table = || Table::filled(device, problems, [0.0; 4]);
-        let units: Vec<_> = system.problems.iter().map(|p| [0.0, p.unit, 0.0, 0.0]).collect();
         Ok(Run {
             before: fresh()?,
             spare: fresh()?,
             w: PingPong::new(fresh()?, fresh()?),
             control: PingPong::new(Table::filled(device, problems, control)?, table()?),
             report: PingPong::new(table()?, table()?),
-            goals: Table::floats(device, &units)?,
+            goals: system.units()?,
             spectrum: table()?,
             adapts,
             sweep: 0,
@@ -133,20 +89,9 @@ impl<'a> Run<'a> {
         &self.system.problems
     }
 
-    /// Both residuals of every problem, with `A x + b` in double-float where the operator can. *Cost*: waits.
+    /// Both residuals of every problem. *Cost*: waits.
     pub fn certify(&self) -> Result<(Vec<Residual>, Accuracy)> {
-        let System { a, matrix_scale, inverses, partition, b, problems, .. } = &self.system;
-        let mut w = Vector::uninit(partition.device(), self.x.len())?;
-        let terms = Accurate { transposed: false, alpha: *matrix_scale, x: &self.x, plus: Some((1.0, b)) };
-        let accuracy = a.apply_accurate(&mut w, terms)?;
-        let inputs = vec![self.x.view(), w.view(), inverses.view(), self.goals.view()];
-        let parts = partition.sums(Sums::Natural { diagonal: true }, inputs)?;
-        let maxima = partition.read_maxima(&parts)?;
-        let of = |([natural, scaled, ..], p): (&[f32; 4], &Problem)| Residual {
-            natural: measured(*natural, p.norm),
-            scaled: measured(*scaled, p.norm),
-        };
-        Ok((maxima.iter().zip(problems).map(of).collect(), accuracy))
+        self.system.residuals(&self.x, &self.goals)
     }
 
     /// Sets the problems with an aim running from the present iterate; their relaxation stays what it was.

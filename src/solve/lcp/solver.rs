@@ -4,11 +4,12 @@ use super::certify::drive;
 use super::diagonal::positive_diagonal;
 use super::partition::Partition;
 use super::report::{LcpOutcome, LcpParams, LcpReport, Relaxation};
-use super::run::{Problem, Run, System};
+use super::run::Run;
 use super::spectrum::estimate;
+use super::system::{Problem, System};
 use super::table::Table;
 use crate::data::{Vector, exponent};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_finite};
 use crate::ops;
 use crate::shape::Shape;
 use crate::solve::linop::LinOp;
@@ -62,7 +63,7 @@ pub struct LcpSolver<'a> {
 impl<'a> LcpSolver<'a> {
     /// Makes ready for `a`: uploads its diagonal and estimates `λ_max(D⁻¹ A)`, for any number of solves.
     ///
-    /// *Cost*: 16 products, each with a reduction and two draws; no readback. *Errors*: [`Error::Matrix`] when `a` is
+    /// *Cost*: 16 products, each with a reduction and two draws, unless the relaxation is fixed; no readback. *Errors*: [`Error::Matrix`] when `a` is
     /// not square, or naming the first row whose diagonal is not positive; [`Error::Unsupported`] when the operator
     /// does not know its diagonal; [`Error::Parameter`]; [`Error::NonFinite`] where a diagonal entry is smaller than
     /// the largest coefficient by more than 32 bits can say.
@@ -74,6 +75,7 @@ impl<'a> LcpSolver<'a> {
         let exponent = a.exponent().clamp(-125, 125);
         let scale = f64::from(exponent).exp2();
         let inverses: Vec<f64> = diagonal.iter().map(|d| scale / d).collect();
+        check_finite("LcpSolver: max |a_ij| / a_ii", inverses.iter().copied())?;
         let inverses = Vector::from_f64(device, &inverses)?;
         let partition = Partition::single(device, inverses.len())?;
         let spectrum = match params.relaxation {
@@ -85,8 +87,8 @@ impl<'a> LcpSolver<'a> {
 
     /// Solves, from the warm start in `x`; what is negative in it begins as zero.
     ///
-    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Breakdown`] when the residual leaves the range of floats, or stays a
-    /// thousand times above its best: a fixed relaxation is too large, or the problem has no solution. `x` is then the
+    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Breakdown`] when a residual leaves the range of floats, or their sum
+    /// stays a thousand times above its best: a fixed relaxation is too large, or the problem has no solution. `x` is then the
     /// start, projected.
     /// [`Error::Parameter`] when `b`, borrowed from the host, is not finite. Not converging is no error: see
     /// [`LcpOutcome::reason`].
@@ -133,7 +135,7 @@ impl<'a> LcpSolver<'a> {
             inverses: &self.inverses,
             partition: &self.partition,
             spectrum: self.spectrum.as_ref(),
-            b: scaled_b,
+            b: &scaled_b,
             problems: vec![Problem { norm, unit: natural_unit(self.exponent), rows: b.len() }],
         };
         let mut run = Run::new(system, projected, self.params.relaxation)?;

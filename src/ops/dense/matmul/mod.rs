@@ -1,9 +1,11 @@
 //! Products of dense matrices \[Moravanszky03\] 3.3, 3.4.
 
+mod calibrate;
 mod plan;
 mod run;
 mod schedule;
 
+pub use calibrate::{CALIBRATED_SIDES, Calibration, calibrate};
 pub use plan::Form;
 pub(super) use plan::{Stretch, stretches};
 pub use schedule::{MatmulReport, MatmulSchedule, Reason};

@@ -152,7 +152,9 @@ impl Product<'_> {
         }
         let kernel = device.kernel("assemble", || {
             let fields = [Field { name: "origin", kind: <[i32; 2]>::KIND }];
-            KernelSpec::fragment(glsl!("dense/assemble.frag"), &["panel"], &fields, &["out"]).masked()
+            KernelSpec::fragment(glsl!("dense/assemble.frag"), &["panel"], &fields, &["out"])
+                .addressed(&["panel"])
+                .masked()
         })?;
         let (across, _) = self.kind.panels();
         for (panel, k) in panels.iter().zip(0..) {
@@ -256,7 +258,10 @@ impl Product<'_> {
             }
             let outputs: Vec<_> = outputs.iter().map(String::as_str).collect();
             let source = if split { glsl!("dense/split.frag") } else { glsl!("dense/matmul.frag") };
-            KernelSpec::fragment(source, &inputs, &fields, &outputs).with(&defines).masked()
+            KernelSpec::fragment(source, &inputs, &fields, &outputs)
+                .with(&defines)
+                .addressed(&["a", "b"])
+                .masked()
         })
     }
 }

@@ -1,5 +1,6 @@
 //! In which passes a product runs, and which of them is taken.
 
+use super::calibrate::measured;
 use super::plan::Form;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -69,7 +70,7 @@ pub enum Reason {
     Asked,
     /// The fixed rule of [`MatmulSchedule::Auto`].
     Rule,
-    /// It was the fastest in a [calibration](super::calibrate).
+    /// It was the fastest in a [calibration](super::calibrate()).
     Measured,
 }
 
@@ -100,7 +101,15 @@ pub(super) fn choose(
     };
     let refuse = |why: String| Err(Error::Unsupported { what: format!("{asked:?}"), why });
     match asked {
-        MatmulSchedule::Auto => Ok((rule(form, a, b, buffers, derivatives), Reason::Rule)),
+        MatmulSchedule::Auto => {
+            let rule = rule(device, form, a, b);
+            let own = matches!(rule, MatmulSchedule::Outer | MatmulSchedule::MatrixVector);
+            let work = a.len().saturating_mul(b.cols);
+            match if own { None } else { measured(device, work) } {
+                Some(schedule) => Ok((schedule, Reason::Measured)),
+                None => Ok((rule, Reason::Rule)),
+            }
+        }
         MatmulSchedule::Passes { multiply_adds: 0 } => Err(Error::Parameter {
             op: "matmul",
             name: "multiply_adds",
@@ -128,7 +137,11 @@ pub(super) fn choose(
 }
 
 /// The fixed rule behind [`MatmulSchedule::Auto`].
-fn rule(form: Form, a: Shape, b: Shape, buffers: u32, derivatives: bool) -> MatmulSchedule {
+pub(super) fn rule(device: &Device, form: Form, a: Shape, b: Shape) -> MatmulSchedule {
+    let (buffers, derivatives) = {
+        let caps = device.gl().caps.borrow();
+        (caps.max_draw_buffers, caps.exact_derivatives)
+    };
     if a.cols == 1 {
         return MatmulSchedule::Outer;
     }
@@ -137,7 +150,7 @@ fn rule(form: Form, a: Shape, b: Shape, buffers: u32, derivatives: bool) -> Matm
     }
     let work = a.len().saturating_mul(b.cols);
     let buffers = if buffers >= 8 { 8 } else { 4 * (buffers / 4) };
-    if buffers == 0 || work < SMALL || b.cols < 4 {
+    if buffers == 0 || work < small(device.is_software()) || b.cols < 4 {
         MatmulSchedule::OnePass
     } else if derivatives {
         MatmulSchedule::Split { buffers }
@@ -147,4 +160,6 @@ fn rule(form: Form, a: Shape, b: Shape, buffers: u32, derivatives: bool) -> Matm
 }
 
 /// Multiply-adds below which panels cost more than they save.
-const SMALL: usize = 1 << 20;
+fn small(software: bool) -> usize {
+    if software { 1 << 18 } else { 1 << 21 }
+}

@@ -1,0 +1,134 @@
+//! What the benchmarks share: options, rows measured in turns, medians.
+//!
+//! Not criterion: what counts here are ratios between rows, on machines whose speed drifts. So all rows are measured in
+//! turn, round after round, and the medians of the rounds are compared.
+
+use std::time::Instant;
+
+use texla::{Device, Result};
+
+/// Command-line options: sizes by their flags, `--rounds R`, `--only TEXT`.
+pub struct Options {
+    sizes: Vec<(&'static str, usize)>,
+    pub rounds: usize,
+    pub only: Option<String>,
+}
+
+impl Options {
+    /// From the command line; `sizes` are flags with their defaults.
+    pub fn read(sizes: &[(&'static str, usize)]) -> Self {
+        let mut o = Options { sizes: sizes.to_vec(), rounds: 9, only: None };
+        let mut args = std::env::args().skip(1);
+        while let Some(arg) = args.next() {
+            let mut number =
+                || args.next().and_then(|v| v.parse().ok()).unwrap_or_else(|| panic!("{arg} takes a number"));
+            if let Some((_, value)) = o.sizes.iter_mut().find(|(flag, _)| *flag == arg) {
+                *value = number();
+                continue;
+            }
+            match arg.as_str() {
+                "--rounds" => o.rounds = number(),
+                "--only" => o.only = args.next(),
+                "--bench" => {}
+                _ => panic!("unknown option {arg}"),
+            }
+        }
+        o
+    }
+
+    /// The size that a flag has set.
+    pub fn size(&self, flag: &str) -> usize {
+        self.sizes.iter().find(|(name, _)| *name == flag).expect("a declared flag").1
+    }
+}
+
+/// One measured thing: what it does, elements (or operations) it is counted by, the row it is compared with.
+pub struct Row<'a> {
+    pub name: String,
+    pub elements: f64,
+    pub reference: Option<&'static str>,
+    /// Iterations of its own inside one call.
+    inner: usize,
+    run: Box<dyn FnMut() -> usize + 'a>,
+    seconds: Vec<f64>,
+}
+
+impl Row<'_> {
+    /// Median of the rounds, in seconds.
+    pub fn median(&self) -> f64 {
+        self.seconds[self.seconds.len() / 2]
+    }
+
+    pub fn least(&self) -> f64 {
+        self.seconds[0]
+    }
+}
+
+pub struct Bench<'a> {
+    device: &'a Device,
+    pub rows: Vec<Row<'a>>,
+    only: Option<String>,
+}
+
+impl<'a> Bench<'a> {
+    pub fn new(device: &'a Device, options: &Options) -> Self {
+        Bench { device, rows: Vec::new(), only: options.only.clone() }
+    }
+
+    pub fn row(
+        &mut self,
+        name: &str,
+        elements: usize,
+        reference: Option<&'static str>,
+        mut run: impl FnMut() -> Result<()> + 'a,
+    ) {
+        let run = Box::new(move || {
+            run().expect("benchmark");
+            1
+        });
+        self.push(name, elements, reference, run);
+    }
+
+    /// A row whose call says how many iterations it has done.
+    pub fn push(
+        &mut self,
+        name: &str,
+        elements: usize,
+        reference: Option<&'static str>,
+        run: Box<dyn FnMut() -> usize + 'a>,
+    ) {
+        if self.only.as_ref().is_some_and(|o| !name.contains(o.as_str())) {
+            return;
+        }
+        let (name, elements) = (name.to_owned(), elements as f64);
+        self.rows.push(Row { name, elements, reference, inner: 1, run, seconds: Vec::new() });
+    }
+
+    /// Calibrates each row to about 30 ms a round, then measures all of them in turn.
+    pub fn measure(&mut self, rounds: usize) {
+        let device = self.device;
+        let _scope = device.scope().expect("scope");
+        for row in &mut self.rows {
+            (row.run)();
+            device.finish().expect("finish");
+            let started = Instant::now();
+            (row.run)();
+            device.finish().expect("finish");
+            row.inner = (0.03 / started.elapsed().as_secs_f64().max(1e-6)).clamp(1.0, 10_000.0) as usize;
+        }
+        for _ in 0..rounds.max(1) {
+            for row in &mut self.rows {
+                let started = Instant::now();
+                let mut done = 0;
+                for _ in 0..row.inner {
+                    done += (row.run)();
+                }
+                device.finish().expect("finish");
+                row.seconds.push(started.elapsed().as_secs_f64() / done as f64);
+            }
+        }
+        for row in &mut self.rows {
+            row.seconds.sort_by(f64::total_cmp);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Figure 3 of [Moravanszky03]: six operations with dense matrices of 1000x1000, on the device and on the CPU.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use support::{Bar, BarChart, CommonArgs, Failure, Report, Result, Table, json, say};
+use texla::ops::Form;
+use texla::{Headless, HeadlessOptions};
+
+use device::OnDevice;
+use measure::{Cell, Operation, Who};
+use problem::Problem;
+
+mod check;
+mod cpu;
+mod device;
+mod measure;
+mod problem;
+#[path = "../support/mod.rs"]
+mod support;
+
+/// Figure 3 of the paper: copy, add, products, conjugate gradients and projected Jacobi with dense matrices.
+#[derive(clap::Parser)]
+#[command(name = "dense_figure3")]
+struct Args {
+    #[command(flatten)]
+    common: CommonArgs,
+    /// Rows and columns of the matrices; 1000 as in the paper (128 with --quick)
+    #[arg(long, value_name = "N")]
+    size: Option<usize>,
+    /// Iterations of conjugate gradients and sweeps of projected Jacobi; no more than N, which is the paper's number
+    #[arg(long, value_name = "K")]
+    iterations: Option<usize>,
+    /// Rounds, of which the medians are shown
+    #[arg(long, value_name = "R")]
+    rounds: Option<usize>,
+    /// Write a bar chart
+    #[arg(long, value_name = "F.png")]
+    plot: Option<PathBuf>,
+}
+
+impl AsRef<CommonArgs> for Args {
+    fn as_ref(&self) -> &CommonArgs {
+        &self.common
+    }
+}
+
+/// Larger ones take too long in the loops, and too much memory for the copies.
+const LARGEST: usize = 4096;
+
+/// What the paper's figure was measured on; its text gives no numbers.
+const PAPER: &str = "Radeon 9500 Pro with an Athlon 800 MHz; Radeon 9700 Pro with a Pentium 4 2.4 GHz; \
+                     plain C and ATLAS on a Pentium 4 1.6 GHz";
+
+fn main() -> ExitCode {
+    support::main_with("dense_figure3", run)
+}
+
+/// A flag's number, if it makes sense.
+fn within(flag: &str, value: usize, most: usize) -> Result<usize> {
+    if (1..=most).contains(&value) {
+        return Ok(value);
+    }
+    Err(Failure::bad_input(format_args!("{flag} {value}: expected a number from 1 to {most}")))
+}
+
+fn run(args: &Args, report: &mut Report) -> Result {
+    args.plot.as_deref().map_or(Ok(()), support::check_writable)?;
+    let quick = args.common.quick;
+    let n = within("--size", args.size.unwrap_or(if quick { 128 } else { 1000 }), LARGEST)?;
+    let usual = if quick { 32 } else { 100 };
+    let iterations = within("--iterations", args.iterations.unwrap_or(usual.min(n)), n)?;
+    let rounds = within("--rounds", args.rounds.unwrap_or(if quick { 2 } else { 5 }), 1000)?;
+
+    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
+    let context =
+        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let device = context.device();
+    let version = device.capabilities().version;
+    report.device(context.name(), version.as_str(), device.api());
+    let problem = Problem::new(n, iterations);
+    let mut on_device = OnDevice::new(device, &problem)?;
+    let (plain, transposed) = (on_device.chosen(Form::Plain)?, on_device.chosen(Form::TransposedA)?);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+
+    say(format_args!("device      {} ({}, {version})", context.name(), device.api()));
+    say(format_args!("CPU         {threads} threads"));
+    say(format_args!("matrices    {n}x{n}; {iterations} iterations and sweeps; medians of {rounds} rounds"));
+    say(format_args!(
+        "schedules   paper: 6 multiply-adds a pass, transposed 4; default: {plain:?}, {transposed:?}"
+    ));
+    say(format_args!("the paper   {PAPER}"));
+
+    let cells = measure::measure(&problem, &mut on_device, rounds)?;
+    print(&cells, n);
+    report.set("size", n).set("iterations", iterations).set("rounds", rounds).set("threads", threads);
+    report.set("default_schedule", format!("{plain:?}"));
+    report.set("default_schedule_transposed", format!("{transposed:?}"));
+    report.set("condition", problem.condition).set("paper_hardware", PAPER);
+    for cell in &cells {
+        report.row(row(cell, n));
+    }
+    check::check(&problem, &cells, report);
+    match &args.plot {
+        Some(path) => plot(path, &cells, n, iterations, context.name()),
+        None => Ok(()),
+    }
+}
+
+fn row(cell: &Cell, n: usize) -> serde_json::Value {
+    json!({
+        "operation": cell.operation.name(),
+        "by": cell.who.name(),
+        "ms": 1e3 * cell.seconds(),
+        "ms_least": 1e3 * cell.least(),
+        "ms_with_readback": cell.with_readback().map(|s| 1e3 * s),
+        "gflops": gflops(cell, n),
+        "iterations": cell.iterations,
+        "ms_per_iteration": per_iteration(cell),
+    })
+}
+
+/// Of products; the operation alone.
+fn gflops(cell: &Cell, n: usize) -> Option<f64> {
+    cell.operation.is_product().then(|| 2e-9 * (n as f64).powi(3) / cell.seconds())
+}
+
+/// Milliseconds, of what iterates; the start, and for the device's conjugate gradients the verdict in double-float at the
+/// end, are shared out.
+fn per_iteration(cell: &Cell) -> Option<f64> {
+    cell.iterations.map(|k| 1e3 * cell.seconds() / k.max(1) as f64)
+}
+
+/// Three tables: times, rates of the products, times of an iteration.
+fn print(cells: &[Cell], n: usize) {
+    let find = |operation: Operation, who: Who| {
+        cells.iter().find(|cell| cell.operation == operation && cell.who == who)
+    };
+    let number = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.3}"));
+    let mut times = Table::new([
+        "ms",
+        "paper's, read back",
+        "paper's",
+        "default, read back",
+        "default",
+        "plain loops",
+        "faer",
+        "faer, threads",
+    ]);
+    for operation in Operation::ALL {
+        let mut line = vec![operation.name().to_owned()];
+        for who in Who::ALL {
+            let cell = find(operation, who);
+            if matches!(who, Who::Paper | Who::Default) {
+                line.push(number(cell.and_then(Cell::with_readback).map(|s| 1e3 * s)));
+            }
+            line.push(number(cell.map(|c| 1e3 * c.seconds())));
+        }
+        times.row(line);
+    }
+    times.print();
+    let print = |heading: &str, value: &dyn Fn(&Cell) -> Option<f64>| {
+        let mut table = Table::new([heading, "paper's", "default", "plain loops", "faer", "faer, threads"]);
+        for operation in Operation::ALL {
+            let values = Who::ALL.map(|who| find(operation, who).and_then(value));
+            if values.iter().any(Option::is_some) {
+                table.row([vec![operation.name().to_owned()], values.map(number).to_vec()].concat());
+            }
+        }
+        table.print();
+    };
+    print("GFLOP/s", &|cell| gflops(cell, n));
+    print("ms an iteration", &per_iteration);
+}
+
+fn plot(path: &Path, cells: &[Cell], n: usize, iterations: usize, device: &str) -> Result {
+    let mut chart = BarChart::new(format!("Operations with matrices of {n}x{n}"), "milliseconds (log scale)")
+        .subtitle(format!("{device}; {iterations} iterations and sweeps"))
+        .groups(["copy", "add", "multiply", "transposed", "conj. grad.", "proj. Jacobi"])
+        .tops("pale: readback");
+    for who in Who::ALL {
+        let bars = Operation::ALL.map(|operation| {
+            let cell = cells.iter().find(|cell| cell.operation == operation && cell.who == who)?;
+            Some(Bar { value: 1e3 * cell.seconds(), with: cell.with_readback().map(|s| 1e3 * s) })
+        });
+        chart = chart.series(who.name(), bars);
+    }
+    chart.write(path)
+}

@@ -1,0 +1,219 @@
+//! What is timed, in turns.
+
+use std::time::Instant;
+
+use faer::Par;
+
+use crate::cpu::{self, Library};
+use crate::device::OnDevice;
+use crate::problem::Problem;
+use crate::support::{Progress, Result};
+
+/// A group of bars of the figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    Copy,
+    Add,
+    Multiply,
+    TransposedMultiply,
+    ConjugateGradients,
+    ProjectedJacobi,
+}
+
+impl Operation {
+    pub const ALL: [Operation; 6] = [
+        Operation::Copy,
+        Operation::Add,
+        Operation::Multiply,
+        Operation::TransposedMultiply,
+        Operation::ConjugateGradients,
+        Operation::ProjectedJacobi,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Operation::Copy => "copy",
+            Operation::Add => "add",
+            Operation::Multiply => "multiply",
+            Operation::TransposedMultiply => "transposed multiply",
+            Operation::ConjugateGradients => "conjugate gradients",
+            Operation::ProjectedJacobi => "projected Jacobi",
+        }
+    }
+
+    pub fn is_product(self) -> bool {
+        matches!(self, Operation::Multiply | Operation::TransposedMultiply)
+    }
+}
+
+/// Who does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    Paper,
+    Default,
+    Loops,
+    Library,
+    LibraryThreads,
+}
+
+impl Who {
+    pub const ALL: [Who; 5] = [Who::Paper, Who::Default, Who::Loops, Who::Library, Who::LibraryThreads];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Who::Paper => "device, paper's schedule",
+            Who::Default => "device, default schedule",
+            Who::Loops => "plain loops, one thread",
+            Who::Library => "faer, one thread",
+            Who::LibraryThreads => "faer, all threads",
+        }
+    }
+
+    /// faer copies and adds with one thread whatever it is told.
+    fn can(self, operation: Operation) -> bool {
+        self != Who::LibraryThreads || !matches!(operation, Operation::Copy | Operation::Add)
+    }
+}
+
+/// One run.
+pub struct Run {
+    /// Until the result was there.
+    pub seconds: f64,
+    /// Until it was on the host; of the device.
+    pub with_readback: Option<f64>,
+    pub result: Vec<f32>,
+    /// Of what iterates.
+    pub iterations: Option<usize>,
+}
+
+/// All rounds of one operation by one program.
+pub struct Cell {
+    pub operation: Operation,
+    pub who: Who,
+    seconds: Vec<f64>,
+    with_readback: Vec<f64>,
+    pub result: Vec<f32>,
+    pub iterations: Option<usize>,
+}
+
+impl Cell {
+    /// Median of the rounds.
+    pub fn seconds(&self) -> f64 {
+        median(&self.seconds)
+    }
+
+    pub fn least(&self) -> f64 {
+        self.seconds.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// Median of the rounds with the readback, if it is the device's.
+    pub fn with_readback(&self) -> Option<f64> {
+        (!self.with_readback.is_empty()).then(|| median(&self.with_readback))
+    }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
+}
+
+/// Runs everything once to warm up, then `rounds` times, each time all in turn: the speed of machines drifts, and so it
+/// drifts for all alike.
+pub fn measure(problem: &Problem, device: &mut OnDevice<'_>, rounds: usize) -> Result<Vec<Cell>> {
+    let mut cells: Vec<Cell> = Vec::new();
+    for operation in Operation::ALL {
+        for who in Who::ALL.into_iter().filter(|who| who.can(operation)) {
+            let (seconds, with_readback) = (Vec::new(), Vec::new());
+            cells.push(Cell { operation, who, seconds, with_readback, result: Vec::new(), iterations: None });
+        }
+    }
+    let mut host = Host {
+        problem,
+        c: vec![0.0; problem.n * problem.n],
+        library: Library::new(problem, Par::Seq),
+        threads: Library::new(problem, Par::rayon(0)),
+    };
+    let progress = Progress::new("round", (cells.len() * (rounds + 1)) as u64);
+    for round in 0..=rounds {
+        for (k, cell) in cells.iter_mut().enumerate() {
+            let run = match cell.who {
+                Who::Paper | Who::Default => device.run(cell.operation, cell.who == Who::Paper)?,
+                who => host.run(cell.operation, who),
+            };
+            if round > 0 {
+                cell.seconds.push(run.seconds);
+                cell.with_readback.extend(run.with_readback);
+            }
+            // Of the last round: what was timed is what is checked.
+            (cell.result, cell.iterations) = (run.result, run.iterations);
+            progress.set((round * Operation::ALL.len() * Who::ALL.len() + k) as u64);
+            progress.note(cell.operation.name());
+        }
+    }
+    progress.finish();
+    Ok(cells)
+}
+
+/// The CPU's side.
+struct Host<'a> {
+    problem: &'a Problem,
+    c: Vec<f32>,
+    library: Library,
+    threads: Library,
+}
+
+impl Host<'_> {
+    fn run(&mut self, operation: Operation, who: Who) -> Run {
+        let p = self.problem;
+        let started = Instant::now();
+        let solved = match who {
+            Who::Library => by_library(&mut self.library, operation, p),
+            Who::LibraryThreads => by_library(&mut self.threads, operation, p),
+            _ => by_loops(&mut self.c, operation, p),
+        };
+        let seconds = started.elapsed().as_secs_f64();
+        let (result, iterations) = match solved {
+            Some((x, iterations)) => (x, Some(iterations)),
+            None => (
+                match who {
+                    Who::Library => self.library.result(),
+                    Who::LibraryThreads => self.threads.result(),
+                    _ => self.c.clone(),
+                },
+                None,
+            ),
+        };
+        Run { seconds, with_readback: None, result, iterations }
+    }
+}
+
+/// The solution and its iterations; nothing for an operation on matrices, whose result stays in place.
+fn by_library(library: &mut Library, operation: Operation, p: &Problem) -> Option<(Vec<f32>, usize)> {
+    match operation {
+        Operation::Copy => library.copy(),
+        Operation::Add => library.add(),
+        Operation::Multiply => library.multiply(false),
+        Operation::TransposedMultiply => library.multiply(true),
+        Operation::ConjugateGradients => return Some(library.conjugate_gradients(p)),
+        Operation::ProjectedJacobi => return Some((library.projected_jacobi(p), p.iterations)),
+    }
+    None
+}
+
+fn by_loops(c: &mut [f32], operation: Operation, p: &Problem) -> Option<(Vec<f32>, usize)> {
+    match operation {
+        Operation::Copy => c.copy_from_slice(&p.a),
+        Operation::Add => c.iter_mut().zip(p.a.iter().zip(&p.b)).for_each(|(c, (a, b))| *c = a + b),
+        Operation::Multiply => cpu::multiply(c, false, &p.a, &p.b, p.n),
+        Operation::TransposedMultiply => cpu::multiply(c, true, &p.a, &p.b, p.n),
+        Operation::ConjugateGradients => {
+            return Some(cpu::conjugate_gradients(p, |y, x| cpu::product(y, &p.spd, x)));
+        }
+        Operation::ProjectedJacobi => {
+            return Some((cpu::projected_jacobi(p, |y, x| cpu::product(y, &p.lcp, x)), p.iterations));
+        }
+    }
+    None
+}

@@ -1,0 +1,153 @@
+//! The matrix script: a file, standard input, or a prompt.
+
+use std::io::{BufRead, IsTerminal, Read, Write, stdin, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use support::{CommonArgs, Failure, Report, Result, golden, json, say};
+use texla::script::{FileAccess, Interpreter, ScriptErrorKind, parse};
+use texla::{Device, Headless, HeadlessOptions};
+
+mod support;
+
+/// Runs a matrix script on the GPU. The language is described in the guide of the documentation, chapter "script".
+#[derive(clap::Parser)]
+#[command(name = "script")]
+struct Args {
+    #[command(flatten)]
+    common: CommonArgs,
+    /// The script, or - for standard input. Without it: a prompt on a terminal, otherwise standard input; with
+    /// --quick the scripts that come with texla
+    file: Option<PathBuf>,
+}
+
+impl AsRef<CommonArgs> for Args {
+    fn as_ref(&self) -> &CommonArgs {
+        &self.common
+    }
+}
+
+/// The scripts that come with texla, and what they print.
+const BUNDLED: [(&str, &str, &str); 3] = [
+    ("cg.texla", include_str!("scripts/cg.texla"), include_str!("../tests/golden/cg.txt")),
+    ("lcp.texla", include_str!("scripts/lcp.texla"), include_str!("../tests/golden/lcp.txt")),
+    ("tour.texla", include_str!("scripts/tour.texla"), include_str!("../tests/golden/tour.txt")),
+];
+
+fn main() -> ExitCode {
+    support::main_with("script", run)
+}
+
+fn run(args: &Args, report: &mut Report) -> Result {
+    // The script is read, and its mistakes are told, before a device is looked for.
+    let source = match &args.file {
+        Some(path) if path.as_os_str() == "-" => Some((standard_input()?, "standard input".to_owned())),
+        Some(path) => {
+            let name = path.display().to_string();
+            let text = std::fs::read(path).map_err(|e| Failure::bad_input(format!("{name}: {e}")))?;
+            Some((text, name))
+        }
+        None if args.common.quick || stdin().is_terminal() => None,
+        None => Some((standard_input()?, "standard input".to_owned())),
+    };
+    let program = source.map(|(text, name)| parse(text, &name).map(|program| (program, name)));
+    let program = program.transpose().map_err(Failure::at_place)?;
+
+    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
+    let context = Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() })?;
+    let device = context.device();
+    report.device(context.name(), device.capabilities().version, device.api());
+    let mut interpreter = Interpreter::new(device).with_files(FileAccess::From(PathBuf::new()));
+    match program {
+        Some((program, name)) => {
+            let (started, before) = (Instant::now(), device.counters());
+            let ran = interpreter.run(&program, &mut stdout());
+            device.finish()?;
+            note(report, &name, device, started, &before);
+            match ran {
+                // `| head` has seen enough.
+                Err(e) if matches!(e.kind, ScriptErrorKind::Output { .. }) => Ok(()),
+                ran => ran.map_err(Failure::at_place),
+            }
+        }
+        None if args.common.quick => bundled(device, report),
+        None => prompt(&mut interpreter, report),
+    }
+}
+
+fn standard_input() -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    // A byte more than is accepted is enough to refuse it.
+    let most = texla::script::MAX_SOURCE as u64 + 1;
+    stdin().lock().take(most).read_to_end(&mut text).map_err(Failure::bad_input)?;
+    Ok(text)
+}
+
+/// A row of the report: what a script took.
+fn note(report: &mut Report, name: &str, device: &Device, started: Instant, before: &texla::gl::Counters) {
+    let work = device.counters().since(before);
+    report.row(json!({
+        "script": name, "ms": started.elapsed().as_secs_f64() * 1e3,
+        "draws": work.draws, "uploads": work.uploads, "readbacks": work.readbacks,
+    }));
+}
+
+/// Runs the bundled scripts and compares what they print with what they should.
+fn bundled(device: &Device, report: &mut Report) -> Result {
+    for (name, text, expected) in BUNDLED {
+        let program = parse(text, name).map_err(Failure::at_place)?;
+        let (started, before) = (Instant::now(), device.counters());
+        let mut out = Vec::new();
+        Interpreter::new(device).run(&program, &mut out).map_err(Failure::at_place)?;
+        device.finish()?;
+        note(report, name, device, started, &before);
+        let out = String::from_utf8_lossy(&out);
+        say(format_args!("== {name}\n{}", out.trim_end()));
+        let difference = golden::difference(&out, expected, 1e-4);
+        if let Some(difference) = &difference {
+            say(format_args!("{name}: {difference}"));
+        }
+        let wrong = f64::from(u8::from(difference.is_some()));
+        report.at_most(format!("{name} prints what it should"), 0.0, wrong);
+    }
+    Ok(())
+}
+
+/// Reads statements from a terminal until its end. An error ends the statement, not the session.
+fn prompt(interpreter: &mut Interpreter, report: &mut Report) -> Result {
+    say("texla matrix script; one statement a line, Ctrl-D ends");
+    let mut text = String::new();
+    let mut lines = stdin().lock();
+    let mut entered = 0;
+    loop {
+        // A prompt that cannot be shown is no reason to stop.
+        let _ = write!(stdout(), "{}", if text.is_empty() { "> " } else { "... " });
+        let _ = stdout().flush();
+        let before = text.len();
+        match lines.read_line(&mut text) {
+            Ok(0) => break,
+            Ok(_) => {}
+            // Not UTF-8: the line is lost, the session is not.
+            Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
+                say(format_args!("{e}"));
+                text.truncate(before);
+                continue;
+            }
+            Err(e) => return Err(Failure::bad_input(e)),
+        }
+        let done = match parse(&text, "") {
+            Err(e) if e.is_unfinished() => continue,
+            Err(e) => Err(e),
+            Ok(program) => interpreter.run(&program, &mut stdout()),
+        };
+        if let Err(e) = done {
+            say(e);
+        }
+        text.clear();
+        entered += 1;
+    }
+    say("");
+    report.set("entered", entered);
+    Ok(())
+}

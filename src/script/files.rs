@@ -1,0 +1,201 @@
+//! `load` and `save`: Matrix Market by the extension, and plain text.
+
+use std::path::{Path, PathBuf};
+
+use super::ast::{Expr, ExprKind};
+use super::error::ScriptErrorKind as Kind;
+use super::interpreter::FileAccess;
+use super::run::Run;
+use super::source::{Fault, Result};
+use super::value::Value;
+
+impl Run<'_> {
+    /// The path that an argument names, if files are allowed at all.
+    fn path(&self, expr: &Expr) -> Result<PathBuf> {
+        let ExprKind::Text(text) = &expr.is else {
+            return self.unknown_word(expr, "the name of a file in double quotes");
+        };
+        match &self.state.files {
+            FileAccess::From(folder) if cfg!(feature = "io") => Ok(folder.join(text.as_ref())),
+            _ => Err(Fault::new(expr.at, Kind::FilesForbidden)),
+        }
+    }
+
+    pub(super) fn load(&mut self, file: &Expr) -> Result<Value> {
+        let path = self.path(file)?;
+        #[cfg(feature = "io")]
+        return self.read(&path, file.at);
+        #[cfg(not(feature = "io"))]
+        Err(refused(&path, "texla was built without the feature `io`", file.at))
+    }
+
+    pub(super) fn save(&mut self, value: &Value, expr: &Expr, file: &Expr) -> Result {
+        let path = self.path(file)?;
+        #[cfg(feature = "io")]
+        return self.write(value, &self.text(expr), &path, file.at);
+        #[cfg(not(feature = "io"))]
+        Err(refused(&path, &format!("{} {}", self.text(expr), value.shape()), file.at))
+    }
+}
+
+/// The error of a file.
+fn refused(path: &Path, message: &str, at: u32) -> Fault {
+    Fault::new(at, Kind::File { path: path.display().to_string(), message: message.to_owned() })
+}
+
+#[cfg(feature = "io")]
+mod io {
+    use std::fs::{self, File};
+    use std::io::{BufRead, BufReader, BufWriter, Write};
+    use std::path::Path;
+
+    use super::refused;
+    use crate::error::Error;
+    use crate::host::market::{self, Format, MarketMatrix};
+    use crate::script::run::{At, Run};
+    use crate::script::source::Result;
+    use crate::script::value::{Data, Value};
+    use crate::shape::Shape;
+
+    /// Longest line of a plain text file, in bytes.
+    const MAX_LINE: u64 = 1 << 24;
+
+    /// Rows or columns of a sparse matrix that need no entries to be believed.
+    const MOST_EMPTY: usize = 1 << 20;
+
+    fn is_market(path: &Path) -> bool {
+        let extension = path.extension().unwrap_or_default();
+        extension.eq_ignore_ascii_case("mtx") || extension.eq_ignore_ascii_case("mm")
+    }
+
+    impl Run<'_> {
+        pub(super) fn read(&self, path: &Path, at: u32) -> Result<Value> {
+            if !is_market(path) {
+                let (shape, values) = read_text(path, at)?;
+                self.room(shape, at)?;
+                return self.dense(shape, &values, at);
+            }
+            let MarketMatrix { triplets, format, .. } =
+                market::read_matrix(path).map_err(Error::from).at(at)?;
+            let shape = triplets.shape();
+            // A few bytes can declare a matrix whose table of rows alone would fill the memory.
+            let most = MOST_EMPTY.max(triplets.nnz().saturating_mul(16));
+            if format == Format::Coordinate && shape.rows.max(shape.cols) > most {
+                let message = format!(
+                    "{shape} with {} entries is all but empty, the limit is {most} rows",
+                    triplets.nnz()
+                );
+                return Err(refused(path, &message, at));
+            }
+            if format == Format::Coordinate {
+                return self.stored(triplets.to_csr(), at);
+            }
+            self.room(shape, at)?;
+            let mut values = vec![0.0; shape.len()];
+            for (row, col, value) in triplets.entries() {
+                if let Some(element) = values.get_mut(row * shape.cols + col) {
+                    *element += value;
+                }
+            }
+            let values: Vec<f32> = values.into_iter().map(|v| v as f32).collect();
+            self.dense(shape, &values, at)
+        }
+
+        /// Writes a file beside the one that is meant, and lets it take that one's place when it is complete.
+        pub(super) fn write(&self, value: &Value, name: &str, path: &Path, at: u32) -> Result {
+            let shape = value.shape();
+            let values = match value.data() {
+                Data::Sparse(_) => Vec::new(),
+                _ => value.read().at(at)?,
+            };
+            if let Some(bad) = values.iter().find(|v| !v.is_finite()) {
+                return Err(refused(path, &format!("{name} contains {bad}, which a file cannot hold"), at));
+            }
+            if !is_market(path) && shape.is_empty() {
+                let message = format!("{name} is {shape}: plain text cannot hold it, a file named *.mtx can");
+                return Err(refused(path, &message, at));
+            }
+            if !is_market(path) {
+                self.room(shape, at)?;
+            }
+            let Some(file) = path.file_name().filter(|_| !path.is_dir()) else {
+                return Err(refused(path, "it is a folder", at));
+            };
+            let mut hidden = std::ffi::OsString::from(".");
+            hidden.push(file);
+            hidden.push(format!(".{}.part", std::process::id()));
+            let part = path.with_file_name(hidden);
+            let written = self.write_part(value, &values, &part, is_market(path));
+            let renamed = written.and_then(|()| fs::rename(&part, path).map_err(|e| e.to_string()));
+            renamed.map_err(|message| {
+                // Nothing is left to do if this fails as well.
+                let _ = fs::remove_file(&part);
+                refused(path, &message, at)
+            })
+        }
+
+        fn write_part(&self, value: &Value, values: &[f32], part: &Path, market: bool) -> Result<(), String> {
+            let mut file = BufWriter::new(File::create(part).map_err(|e| e.to_string())?);
+            let written = match value.data() {
+                _ if !market => write_text(&mut file, value).map_err(|e| e.to_string()),
+                Data::Sparse(a) => {
+                    let triplets = a.pattern().to_triplets();
+                    market::write_matrix_to(&mut file, &triplets).map_err(|e| e.kind.to_string())
+                }
+                _ => market::write_array_to(&mut file, value.shape(), values).map_err(|e| e.kind.to_string()),
+            };
+            written.and_then(|()| file.into_inner().map_err(|e| e.to_string()).map(|_| ()))
+        }
+    }
+
+    /// A line for each row, numbers separated by blanks.
+    fn write_text(out: &mut impl Write, value: &Value) -> std::io::Result<()> {
+        let values = value.read().map_err(std::io::Error::other)?;
+        for row in values.chunks(value.shape().cols.max(1)) {
+            for (column, value) in row.iter().enumerate() {
+                write!(out, "{}{value:e}", if column == 0 { "" } else { " " })?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+
+    /// Rows of numbers, separated by blanks or commas. Blank lines and what follows a `#` do not count.
+    fn read_text(path: &Path, at: u32) -> Result<(Shape, Vec<f32>)> {
+        let file = File::open(path).map_err(|e| refused(path, &e.to_string(), at))?;
+        let mut reader = BufReader::new(file);
+        let (mut values, mut shape, mut number) = (Vec::new(), Shape::default(), 0usize);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            number += 1;
+            let fault = |message: String| refused(path, &format!("line {number}: {message}"), at);
+            let read = std::io::Read::take(&mut reader, MAX_LINE).read_until(b'\n', &mut line);
+            if read.map_err(|e| fault(e.to_string()))? == 0 {
+                return Ok((shape, values));
+            }
+            if line.len() as u64 == MAX_LINE {
+                return Err(fault(format!("longer than {MAX_LINE} bytes")));
+            }
+            let text = std::str::from_utf8(&line).map_err(|_| fault("no UTF-8 text".into()))?;
+            let text = text.split('#').next().unwrap_or_default();
+            let before = values.len();
+            for word in text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
+                let value = word.parse().ok().filter(|v: &f64| (*v as f32).is_finite());
+                let value = value.ok_or_else(|| {
+                    let word: String = word.chars().take(40).collect();
+                    fault(format!("`{word}`, expected a finite 32-bit float"))
+                })?;
+                values.push(value as f32);
+            }
+            let found = values.len() - before;
+            if found == 0 {
+                continue;
+            }
+            if shape.rows > 0 && found != shape.cols {
+                return Err(fault(format!("{found} numbers, expected {} as in the rows before", shape.cols)));
+            }
+            shape = Shape::new(shape.rows + 1, found);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The interpreter as a host program meets it.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use super::error::{ScriptError, ScriptErrorKind as Kind, quoted};
+use super::lex::is_name;
+use super::names::{CONSTANTS, reserved};
+use super::parse::Program;
+use super::run::Run;
+use super::source::Fault;
+use super::value::{Data, Room, Value};
+use crate::device::Device;
+use crate::error::{Error, Result};
+
+/// Which files a script may read and write.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileAccess {
+    /// None: `load` and `save` are errors.
+    #[default]
+    Forbidden,
+    /// All that the process may. Paths that are not absolute begin at this folder; an empty path is the current folder.
+    From(PathBuf),
+}
+
+/// How much a script may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Elements of all values together that are alive at one time; an element takes 4 bytes on the device.
+    pub elements: usize,
+    /// Statements of one [`Interpreter::run`], each round of a loop counted.
+    pub statements: u64,
+}
+
+impl Default for Limits {
+    /// 2²⁸ elements (1 GiB); any number of statements.
+    fn default() -> Self {
+        Limits { elements: 1 << 28, statements: u64::MAX }
+    }
+}
+
+/// Runs programs on a device and keeps their variables in between.
+///
+/// Everything stays on the device until a script prints, saves, or uses an element as a number. Statements that were
+/// run before an error have taken effect; so have files they saved.
+///
+/// ```
+/// use texla::script::{Interpreter, parse};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// let mut interpreter = Interpreter::new(ctx.device());
+/// interpreter.set("b", texla::Vector::from_slice(ctx.device(), &[6.0, 5.0])?)?;
+/// let mut out = Vec::new();
+/// interpreter.run(&parse("A = [4 1; 1 3]\nx = solve(A, b)\nprint(\"x is\", x)", "demo")?, &mut out)?;
+/// assert_eq!(out, b"x is\n1.18182\n1.27273\n");
+/// assert_eq!(interpreter.get("x").unwrap().shape(), texla::Shape::new(2, 1));
+///
+/// let e = interpreter.run(&parse("y = A * [1 2 3]'", "demo")?, &mut out).unwrap_err();
+/// assert!(e.to_string().starts_with("demo: line 1, column 7: A is 2x2 and [1 2 3]' is 3x1: A * [1 2 3]' needs"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Interpreter {
+    pub(super) device: Device,
+    pub(super) variables: BTreeMap<String, Value>,
+    pub(super) constants: BTreeMap<&'static str, Value>,
+    pub(super) room: Rc<Room>,
+    pub(super) limits: Limits,
+    pub(super) files: FileAccess,
+    pub(super) timing: bool,
+}
+
+impl Interpreter {
+    /// An interpreter without variables, without access to files, and with the default [`Limits`].
+    pub fn new(device: &Device) -> Self {
+        let limits = Limits::default();
+        let room = Room::new(limits.elements);
+        let constants = CONSTANTS.map(|(name, value)| (name, Value::new(value.into(), &room)));
+        Interpreter {
+            device: device.clone(),
+            variables: BTreeMap::new(),
+            constants: BTreeMap::from(constants),
+            room,
+            limits,
+            files: FileAccess::default(),
+            timing: false,
+        }
+    }
+
+    /// Lets scripts read and write files, or not.
+    pub fn with_files(mut self, files: FileAccess) -> Self {
+        self.files = files;
+        self
+    }
+
+    /// Other limits.
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self.room.set_limit(limits.elements);
+        self
+    }
+
+    /// Runs a program to its end or to the first error. What it prints goes to `out`.
+    ///
+    /// The host's GL state is saved once and restored at the end, so `out` must not draw.
+    ///
+    /// *Errors*: [`ScriptError`]; variables keep what they were given before it.
+    pub fn run(&mut self, program: &Program, out: &mut dyn Write) -> Result<(), ScriptError> {
+        let device = self.device.clone();
+        let source = &program.source;
+        let scope = device.scope();
+        let _scope = scope.map_err(|e| source.error(Fault::new(0, Kind::Library(Box::new(e)))))?;
+        let left = self.limits.statements;
+        let run = Run { state: self, source, out, left }.program(&program.statements);
+        run.map_err(|fault| source.error(fault))
+    }
+
+    /// Gives a script a variable: a number, or a [`Scalar`](crate::Scalar), [`Vector`](crate::Vector),
+    /// [`Matrix`](crate::Matrix) or [`StoredMatrix`](crate::solve::StoredMatrix) of the interpreter's device.
+    ///
+    /// *Cost*: nothing, or 1 draw for a matrix with one column. *Errors*: [`Error::Parameter`] for a name that is no
+    /// name or already means something, [`Error::NonFinite`], [`Error::WrongDevice`].
+    pub fn set(&mut self, name: &str, value: impl Into<Data>) -> Result<()> {
+        let op = "Interpreter::set";
+        if !is_name(name) || reserved(name).is_some() {
+            let expected =
+                "a letter, then letters, digits and `_`; no function, constant or keyword of the language";
+            return Err(Error::Parameter { op, name: "name", value: quoted(name), expected });
+        }
+        let value = value.into();
+        if value.device().is_some_and(|device| !device.same(&self.device)) {
+            return Err(Error::WrongDevice { op: op.to_owned(), operand: name.to_owned() });
+        }
+        if let Data::Number(number) = value {
+            crate::error::check_finite(op, [number])?;
+        }
+        let value = Value::new(value.canonical()?, &self.room);
+        self.variables.insert(name.to_owned(), value);
+        Ok(())
+    }
+
+    /// A variable, if there is one of this name.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.variables.get(name)
+    }
+
+    /// The names of all variables, in alphabetical order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.variables.keys().map(String::as_str)
+    }
+
+    /// Removes a variable and returns its value.
+    pub fn remove(&mut self, name: &str) -> Option<Value> {
+        self.variables.remove(name)
+    }
+
+    /// The device on which scripts run.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+}

@@ -1,0 +1,166 @@
+//! Products. An operand with `'` is not transposed but multiplied as it lies: `A' * B` and `A * B'` have schedules of
+//! their own.
+
+use super::ast::{Expr, ExprKind, Op};
+use super::elementwise::Action;
+use super::error::ScriptErrorKind as Kind;
+use super::run::{At, Run};
+use super::source::{Fault, Result};
+use super::sparse::multiplied;
+use super::value::{Data, Value};
+use crate::data::{Matrix, Vector};
+use crate::ops;
+use crate::shape::Shape;
+
+/// An operand of a product.
+pub(super) struct Factor<'a> {
+    value: Value,
+    transposed: bool,
+    expr: &'a Expr,
+}
+
+impl Factor<'_> {
+    /// Of the operand as it is multiplied.
+    fn shape(&self) -> Shape {
+        if self.transposed { self.value.shape().transposed() } else { self.value.shape() }
+    }
+}
+
+impl Run<'_> {
+    /// An operand, with a transposition left to the product.
+    pub(super) fn factor<'a>(&mut self, expr: &'a Expr) -> Result<Factor<'a>> {
+        let (inner, transposed) = match &expr.is {
+            ExprKind::Transpose(inner) => (inner.as_ref(), true),
+            _ => (expr, false),
+        };
+        Ok(Factor { value: self.evaluate(inner)?, transposed, expr })
+    }
+
+    /// A value of its own with rows and columns exchanged.
+    pub(super) fn transposed(&self, x: &Value, at: u32) -> Result<Value> {
+        if x.shape() == Shape::new(1, 1) {
+            return Ok(x.clone());
+        }
+        match x.data() {
+            Data::Sparse(a) => self.sparse_transposed(a, at),
+            Data::Matrix(a) if a.shape().rows == 1 => Ok(self.value(a.row(0).at(at)?)),
+            Data::Vector(x) => self.row_matrix(x, at),
+            data => match data.matrix(&self.state.device).at(at)? {
+                Some(a) => self.dense_value(a.transposed().at(at)?, at),
+                None => Ok(x.clone()),
+            },
+        }
+    }
+
+    /// A vector as a matrix with one row.
+    pub(super) fn row_matrix(&self, x: &Vector, at: u32) -> Result<Value> {
+        self.dense_value(Matrix::from_vector_rows(x, Shape::new(1, x.len())).at(at)?, at)
+    }
+
+    /// `A * B`, where 1x1 scales.
+    pub(super) fn product(&self, left: Factor<'_>, right: Factor<'_>, at: u32) -> Result<Value> {
+        let one = Shape::new(1, 1);
+        let (a, b) = (left.shape(), right.shape());
+        if a == one || b == one {
+            let of = |factor: &Factor<'_>| match factor.transposed {
+                true => self.transposed(&factor.value, at),
+                false => Ok(factor.value.clone()),
+            };
+            let (x, y) = (of(&left)?, of(&right)?);
+            let operands = [(&x, left.expr), (&y, right.expr)];
+            return self.elementwise(Action::Times, &operands, at, &String::new);
+        }
+        if a.cols != b.rows {
+            let (left, right) = (self.operand(left.expr, a), self.operand(right.expr, b));
+            let (l, r) = (&left.text, &right.text);
+            let rule = format!("{l} * {r} needs as many rows in {r} as {l} has columns");
+            return Err(Fault::new(at, Kind::Shapes { left, right, rule }));
+        }
+        self.room(Shape::new(a.rows, b.cols), at)?;
+        match (left.value.data(), right.value.data()) {
+            (Data::Sparse(_), Data::Sparse(_)) => self.needs_dense(right.expr),
+            (Data::Sparse(s), Data::Vector(x)) if !right.transposed => {
+                self.dense_value(multiplied(s.as_ref(), left.transposed, x).at(at)?, at)
+            }
+            (Data::Sparse(s), other) => {
+                let Some(b) = other.matrix(&self.state.device).at(at)? else {
+                    return self.needs_dense(right.expr);
+                };
+                let b = if right.transposed { std::rc::Rc::new(b.transposed().at(at)?) } else { b };
+                self.dense_value(self.sparse_times_dense(s, left.transposed, &b, at)?, at)
+            }
+            (other, Data::Sparse(s)) => {
+                // A S = (Sᵀ Aᵀ)ᵀ
+                let Some(a) = other.matrix(&self.state.device).at(at)? else {
+                    return self.needs_dense(left.expr);
+                };
+                let a = if left.transposed { a } else { std::rc::Rc::new(a.transposed().at(at)?) };
+                let made = self.sparse_times_dense(s, !right.transposed, &a, at)?;
+                self.dense_value(made.transposed().at(at)?, at)
+            }
+            _ => self.dense_product(&left, &right, at),
+        }
+    }
+
+    fn dense_product(&self, left: &Factor<'_>, right: &Factor<'_>, at: u32) -> Result<Value> {
+        let device = &self.state.device;
+        let shape = Shape::new(left.shape().rows, right.shape().cols);
+        match (left.value.data(), left.transposed, right.value.data(), right.transposed) {
+            (Data::Vector(x), true, Data::Vector(y), false) => {
+                return Ok(self.value(ops::dot(x.as_ref(), y.as_ref()).at(at)?));
+            }
+            (Data::Vector(x), false, Data::Vector(y), true) => {
+                let mut c = Matrix::uninit(device, shape).at(at)?;
+                ops::outer(&mut c, 1.0, x, y).at(at)?;
+                return self.dense_value(c, at);
+            }
+            (Data::Matrix(a), transposed, Data::Vector(x), false) => {
+                return self.dense_value(multiplied(a.as_ref(), transposed, x).at(at)?, at);
+            }
+            // xᵀ B = (Bᵀ x)ᵀ
+            (Data::Vector(x), true, Data::Matrix(b), transposed) => {
+                return self.row_matrix(&multiplied(b.as_ref(), !transposed, x).at(at)?, at);
+            }
+            _ => {}
+        }
+        let (a, b) = (left.value.data().matrix(device).at(at)?, right.value.data().matrix(device).at(at)?);
+        let (Some(a), Some(b)) = (a, b) else { return self.needs_dense(left.expr) };
+        let multiply = || {
+            let mut c = Matrix::uninit(device, shape)?;
+            match (left.transposed, right.transposed) {
+                (false, false) => ops::matmul(&mut c, &a, &b)?,
+                (true, false) => ops::matmul_at(&mut c, &a, &b)?,
+                (false, true) => ops::matmul_bt(&mut c, &a, &b)?,
+                // Aᵀ Bᵀ = (B A)ᵀ
+                (true, true) => {
+                    let mut product = Matrix::uninit(device, shape.transposed())?;
+                    ops::matmul(&mut product, &b, &a)?;
+                    ops::transpose(&mut c, &product)?;
+                }
+            }
+            Ok(c)
+        };
+        let made: crate::Result<Matrix> = multiply();
+        self.dense_value(made.at(at)?, at)
+    }
+
+    /// An operator between two expressions.
+    pub(super) fn binary(&mut self, op: Op, (left, right): &(Expr, Expr), at: u32) -> Result<Value> {
+        if op == Op::Mul {
+            let (left, right) = (self.factor(left)?, self.factor(right)?);
+            return self.product(left, right, at);
+        }
+        let (x, y) = (self.evaluate(left)?, self.evaluate(right)?);
+        if op == Op::Solve {
+            return self.solve((&x, left), (&y, right), None, at);
+        }
+        if op == Op::Div && y.shape() != Shape::new(1, 1) {
+            let operand = self.operand(right, y.shape());
+            let (operand, found) = (operand.text, operand.shape.to_string());
+            let expected = "1x1 behind `/`; `./` divides element by element, `A \\ b` solves A x = b".into();
+            return Err(Fault::new(at, Kind::Operand { operand, found, expected }));
+        }
+        let whole = || format!("{} {} {}", self.text(left), op.sign(), self.text(right));
+        self.elementwise(Action::of(op), &[(&x, left), (&y, right)], at, &whole)
+    }
+}

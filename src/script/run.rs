@@ -1,0 +1,251 @@
+//! Running statements, and the way from an expression to its value.
+
+use std::io::{self, BufWriter, Write};
+use std::time::Instant;
+
+use super::ast::{Expr, ExprKind, Statement, StatementKind};
+use super::error::{Operand, ScriptErrorKind as Kind, quoted};
+use super::interpreter::Interpreter;
+use super::names::Function;
+use super::source::{Fault, Result, Source};
+use super::value::{Data, Value};
+use super::{elementwise::Action, format};
+use crate::data::{Matrix, Vector};
+use crate::shape::Shape;
+
+/// Largest count, size or index: what a 32-bit integer holds.
+pub(super) const MAX_COUNT: u64 = i32::MAX as u64;
+
+/// One run of a program.
+pub(super) struct Run<'a> {
+    pub(super) state: &'a mut Interpreter,
+    pub(super) source: &'a Source,
+    pub(super) out: &'a mut dyn Write,
+    /// Statements that may still be run.
+    pub(super) left: u64,
+}
+
+/// The place of the script that an error of the library belongs to.
+pub(super) trait At<T> {
+    fn at(self, at: u32) -> Result<T>;
+}
+
+impl<T> At<T> for crate::Result<T> {
+    fn at(self, at: u32) -> Result<T> {
+        self.map_err(|e| Fault::new(at, Kind::Library(Box::new(e))))
+    }
+}
+
+impl Run<'_> {
+    /// The statements of a script, each timed where that is asked for. A loop counts as one.
+    pub(super) fn program(&mut self, statements: &[Statement]) -> Result {
+        for statement in statements {
+            let started = Instant::now();
+            self.statement(statement)?;
+            if self.state.timing && !matches!(statement.is, StatementKind::Timing { .. }) {
+                self.state.device.finish().at(statement.at)?;
+                let ms = started.elapsed().as_secs_f64() * 1e3;
+                let line = self.source.line(statement.at);
+                let written = writeln!(self.out, "# line {line}: {ms:.3} ms").and_then(|()| self.out.flush());
+                written.map_err(|e| Fault::new(statement.at, Kind::Output { message: e.to_string() }))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Result {
+        let at = statement.at;
+        let Some(left) = self.left.checked_sub(1) else {
+            let (what, limit) = ("the script runs more statements".into(), self.state.limits.statements);
+            return Err(Fault::new(at, Kind::Limit { what, limit }));
+        };
+        self.left = left;
+        match &statement.is {
+            StatementKind::Assign { name, value } => {
+                let value = self.evaluate(value)?;
+                self.state.variables.insert(name.to_string(), value);
+            }
+            StatementKind::AssignPart { name, subscripts, value } => {
+                self.assign_part(name, subscripts, value, at)?;
+            }
+            StatementKind::Show { value, quiet } => {
+                let shown = self.evaluate(value)?;
+                if !quiet {
+                    self.show(&[(Some(shown), value)])?;
+                }
+            }
+            StatementKind::Act { function, arguments } => self.act(*function, arguments, at)?,
+            StatementKind::Repeat { count, body } => {
+                let times = self.evaluate(count)?;
+                let times = self.whole(&times, count, "the number of repetitions", 0..=MAX_COUNT)?;
+                // However often nothing is done, it takes no time.
+                for _ in 0..if body.is_empty() { 0 } else { times } {
+                    body.iter().try_for_each(|statement| self.statement(statement))?;
+                }
+            }
+            StatementKind::Timing { on } => self.state.timing = *on,
+        }
+        Ok(())
+    }
+
+    /// The functions without a value.
+    fn act(&mut self, function: Function, arguments: &[Expr], at: u32) -> Result {
+        match (function, arguments) {
+            (Function::Save, [value, file]) => {
+                let saved = self.evaluate(value)?;
+                self.save(&saved, value, file)
+            }
+            _ => {
+                let mut shown = Vec::new();
+                for argument in arguments {
+                    let text = matches!(argument.is, ExprKind::Text(_));
+                    shown.push((if text { None } else { Some(self.evaluate(argument)?) }, argument));
+                }
+                debug_assert!(function == Function::Print, "{at}");
+                self.show(&shown)
+            }
+        }
+    }
+
+    /// Texts and 1x1 side by side; everything else on lines of its own.
+    fn show(&mut self, values: &[(Option<Value>, &Expr)]) -> Result {
+        let mut out = BufWriter::new(&mut *self.out);
+        let mut begun = false;
+        for (value, expr) in values {
+            let failed = |e: io::Error| Fault::new(expr.at, Kind::Output { message: e.to_string() });
+            let word = match (value.as_ref().map(Value::data), &expr.is) {
+                (None, ExprKind::Text(text)) => text.to_string(),
+                (Some(Data::Number(value)), _) => format::number(*value),
+                (Some(Data::Scalar(scalar)), _) => format::number(f64::from(scalar.read().at(expr.at)?)),
+                (data, _) => {
+                    if begun {
+                        writeln!(out).map_err(failed)?;
+                    }
+                    begun = false;
+                    let written = match data {
+                        Some(Data::Sparse(a)) => format::sparse(&mut out, a.pattern()),
+                        _ => {
+                            let values = value.as_ref().map_or(Ok(Vec::new()), Value::read).at(expr.at)?;
+                            let shape = value.as_ref().map(Value::shape).unwrap_or_default();
+                            format::matrix(&mut out, shape, &values)
+                        }
+                    };
+                    written.map_err(failed)?;
+                    continue;
+                }
+            };
+            write!(out, "{}{word}", if begun { " " } else { "" }).map_err(failed)?;
+            begun = true;
+        }
+        let ended = if begun { writeln!(out) } else { Ok(()) };
+        let at = values.first().map_or(0, |(_, expr)| expr.at);
+        ended.and_then(|()| out.flush()).map_err(|e| Fault::new(at, Kind::Output { message: e.to_string() }))
+    }
+
+    /// The value of an expression.
+    pub(super) fn evaluate(&mut self, expr: &Expr) -> Result<Value> {
+        match &expr.is {
+            ExprKind::Number(value) => Ok(self.value(*value)),
+            ExprKind::Name(name) => self.variable(name, expr.at).cloned(),
+            ExprKind::Negate(inner) => {
+                let value = self.evaluate(inner)?;
+                self.elementwise(Action::Neg, &[(&value, inner)], expr.at, &String::new)
+            }
+            ExprKind::Transpose(inner) => {
+                let value = self.evaluate(inner)?;
+                self.transposed(&value, expr.at)
+            }
+            ExprKind::Binary(op, sides) => self.binary(*op, sides, expr.at),
+            ExprKind::Call(function, arguments) => self.call(*function, arguments, expr.at),
+            ExprKind::Element(name, subscripts) => self.part(name, subscripts, expr.at),
+            ExprKind::Literal(rows) => self.literal(rows, expr.at),
+            ExprKind::Text(_) => {
+                let (found, expected) = ("a text".to_owned(), "a number or a matrix".to_owned());
+                Err(Fault::new(expr.at, Kind::Syntax { found, expected }))
+            }
+        }
+    }
+
+    pub(super) fn variable(&self, name: &str, at: u32) -> Result<&Value> {
+        if let Some(value) = self.state.variables.get(name).or_else(|| self.state.constants.get(name)) {
+            return Ok(value);
+        }
+        let (similar, name) = (Function::similar(name), quoted(name));
+        Err(Fault::new(at, Kind::Undefined { name, similar }))
+    }
+
+    /// A value of its own, which counts towards the room.
+    pub(super) fn value(&self, data: impl Into<Data>) -> Value {
+        Value::new(data.into(), &self.state.room)
+    }
+
+    /// Dense data, in the type that belongs to their shape.
+    pub(super) fn dense_value(&self, data: impl Into<Data>, at: u32) -> Result<Value> {
+        Ok(self.value(data.into().canonical().at(at)?))
+    }
+
+    /// Elements of the host's, row by row.
+    pub(super) fn dense(&self, shape: Shape, values: &[f32], at: u32) -> Result<Value> {
+        let device = &self.state.device;
+        match (shape.rows, shape.cols, values) {
+            (1, 1, [value]) => self.number(f64::from(*value), at),
+            (_, 1, _) => Ok(self.value(Vector::from_slice(device, values).at(at)?)),
+            _ => Ok(self.value(Matrix::from_rows(device, shape, values).at(at)?)),
+        }
+    }
+
+    /// Refuses what is larger than the room that is left.
+    pub(super) fn room(&self, shape: Shape, at: u32) -> Result {
+        self.state.room.check(shape).map_err(|kind| Fault::new(at, kind))
+    }
+
+    /// A 1x1 as a number on the host.
+    pub(super) fn to_number(&self, value: &Value, at: u32) -> Result<f64> {
+        match value.data() {
+            Data::Number(value) => Ok(*value),
+            Data::Scalar(scalar) => Ok(f64::from(scalar.read().at(at)?)),
+            _ => Ok(value.read().at(at)?.first().copied().map_or(0.0, f64::from)),
+        }
+    }
+
+    /// A number in place of which a matrix is an error.
+    pub(super) fn one_number(&self, value: &Value, expr: &Expr, what: &str) -> Result<f64> {
+        if value.shape() == Shape::new(1, 1) {
+            return self.to_number(value, expr.at);
+        }
+        let (operand, found) = (self.text(expr), value.shape().to_string());
+        let expected = format!("1x1: {what}");
+        Err(Fault::new(expr.at, Kind::Operand { operand, found, expected }))
+    }
+
+    /// A whole number within a range.
+    pub(super) fn whole(
+        &self,
+        value: &Value,
+        expr: &Expr,
+        what: &str,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Result<u64> {
+        let number = self.one_number(value, expr, what)?;
+        let (from, to) = range.into_inner();
+        if number.fract() == 0.0 && number >= from as f64 && number <= to as f64 {
+            return Ok(number as u64);
+        }
+        let (what, found) = (what.to_owned(), format::number(number));
+        Err(Fault::new(expr.at, Kind::Whole { what, found, from, to }))
+    }
+
+    /// An operand's text, cut where it is long.
+    pub(super) fn text(&self, expr: &Expr) -> String {
+        const LONGEST: usize = 30;
+        let text = self.source.slice(expr.start, expr.end).split_whitespace().collect::<Vec<_>>().join(" ");
+        if text.chars().count() <= LONGEST {
+            return text;
+        }
+        text.chars().take(LONGEST - 3).chain("...".chars()).collect()
+    }
+
+    pub(super) fn operand(&self, expr: &Expr, shape: Shape) -> Box<Operand> {
+        Box::new(Operand { text: self.text(expr), shape })
+    }
+}

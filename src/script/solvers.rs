@@ -1,0 +1,177 @@
+//! `solve(A, b)`, `A \ b` and `lcp(M, q)`.
+
+use super::ast::Expr;
+use super::elementwise::{Action, Operand};
+use super::error::ScriptErrorKind as Kind;
+use super::format::number;
+use super::run::{At, Run};
+use super::source::{Fault, Result};
+use super::value::{Data, Value};
+use crate::data::Vector;
+use crate::error::Error;
+use crate::shape::Shape;
+use crate::solve::{
+    CgParams, Cgls, CglsParams, ConjugateGradient, LcpParams, LcpReport, LcpSolver, LinOp, SolveReport, Stop,
+    StopReason,
+};
+
+/// The bound on the relative residual if none is given.
+const TOLERANCE: f64 = 1e-5;
+
+/// Most iterations, beside ten for each unknown: exact arithmetic would do with one for each.
+const ITERATIONS: usize = 1000;
+
+/// The bound on the natural residual relative to the largest element of q, if none is given.
+const LCP_TOLERANCE: f64 = 1e-4;
+
+impl Run<'_> {
+    /// `A x = b` for a symmetric positive definite A, `min |b - A x|` for a rectangular one, for each column of b.
+    pub(super) fn solve(
+        &self,
+        (a, a_expr): Operand<'_>,
+        (b, b_expr): Operand<'_>,
+        tolerance: Option<f64>,
+        at: u32,
+    ) -> Result<Value> {
+        let shape = a.shape();
+        if shape == Shape::new(1, 1) {
+            return self.elementwise(Action::Over, &[(b, b_expr), (a, a_expr)], at, &String::new);
+        }
+        if shape.rows != b.shape().rows {
+            let (left, right) = (self.operand(a_expr, shape), self.operand(b_expr, b.shape()));
+            let (l, r) = (&left.text, &right.text);
+            let rule = format!("solving {l} x = {r} needs as many rows in {r} as in {l}");
+            return Err(Fault::new(at, Kind::Shapes { left, right, rule }));
+        }
+        let device = &self.state.device;
+        // A column is a matrix for this purpose, and a row of coefficients one equation.
+        let column = match a.data() {
+            Data::Vector(_) => a.data().matrix(device).at(at)?.map(Data::Matrix),
+            _ => None,
+        };
+        let Some(operator) = column.as_ref().unwrap_or(a.data()).operator() else {
+            return self.needs_dense(a_expr);
+        };
+        let tolerance = tolerance.unwrap_or(TOLERANCE);
+        let one = |b: &Vector| -> Result<Vector> {
+            let mut x = Vector::zeros(device, shape.cols).at(at)?;
+            let solved = solved(operator, &mut x, b, tolerance);
+            let report = solved.map_err(|e| Fault::new(at, self.refusal(e, operator, a_expr)))?;
+            if is_solution(report.reason) { Ok(x) } else { Err(Fault::new(at, unsolved(&report, tolerance))) }
+        };
+        match b.data() {
+            Data::Vector(b) => self.dense_value(one(b)?, at),
+            data => {
+                let Some(b) = data.matrix(device).at(at)? else { return self.needs_dense(b_expr) };
+                self.room(Shape::new(shape.cols, b.shape().cols), at)?;
+                let mut columns = Vec::new();
+                for j in 0..b.shape().cols {
+                    columns.push(one(&b.column(j).at(at)?)?);
+                }
+                let mut columns = columns.into_iter();
+                let next = |_: &Vector| columns.next().ok_or(Error::ContextLost);
+                let x = self.by_columns(Shape::new(shape.cols, b.shape().cols), &b, next);
+                self.dense_value(x.at(at)?, at)
+            }
+        }
+    }
+
+    /// `z >= 0`, `M z + q >= 0`, `zᵀ(M z + q) = 0`.
+    pub(super) fn lcp(
+        &self,
+        (m, m_expr): Operand<'_>,
+        (q, q_expr): Operand<'_>,
+        tolerance: Option<f64>,
+        at: u32,
+    ) -> Result<Value> {
+        let device = &self.state.device;
+        let shape = m.shape();
+        if !shape.is_square() {
+            let (operand, found) = (self.text(m_expr), shape.to_string());
+            let expected = "as many rows as columns".into();
+            return Err(Fault::new(m_expr.at, Kind::Operand { operand, found, expected }));
+        }
+        if q.shape() != Shape::column(shape.rows) {
+            let (left, right) = (self.operand(m_expr, shape), self.operand(q_expr, q.shape()));
+            let (l, r) = (&left.text, &right.text);
+            let rule = format!("lcp({l}, {r}) needs a column {r} with as many rows as {l}");
+            return Err(Fault::new(at, Kind::Shapes { left, right, rule }));
+        }
+        let one = match m.data() {
+            Data::Number(_) | Data::Scalar(_) => m.data().matrix(device).at(at)?.map(Data::Matrix),
+            _ => None,
+        };
+        let Some(operator) = one.as_ref().unwrap_or(m.data()).operator() else {
+            return self.needs_dense(m_expr);
+        };
+        let Some(q) = q.data().vector(device).at(at)? else { return self.needs_dense(q_expr) };
+        let tolerance = tolerance.unwrap_or(LCP_TOLERANCE);
+        let params = LcpParams { stop: Stop::relative(tolerance), ..LcpParams::default() };
+        let mut z = Vector::zeros(device, shape.rows).at(at)?;
+        let solved = LcpSolver::new(operator, params).and_then(|solver| solver.solve(&mut z, &q));
+        let detail = match solved {
+            Ok(report) if is_solution(report.outcome.reason) => return self.dense_value(z, at),
+            Ok(LcpReport { outcome, .. }) => format!(
+                "{} after {} sweeps, with a natural residual of {:.1e} in place of {tolerance:e}; a third argument is \
+                 another bound",
+                outcome.reason,
+                outcome.sweeps,
+                outcome.residual(),
+            ),
+            Err(Error::Matrix { detail, .. }) => format!("{} {detail}", self.text(m_expr)),
+            Err(Error::Breakdown { quantity, value, expected, .. }) => {
+                format!("{quantity} = {value:e}, expected {expected}")
+            }
+            Err(other) => return Err(Fault::new(at, Kind::Library(Box::new(other)))),
+        };
+        Err(Fault::new(at, Kind::Unsolved { solver: "lcp", detail }))
+    }
+
+    /// What the solver's refusal means for the script.
+    fn refusal(&self, error: Error, a: &dyn LinOp, expr: &Expr) -> Kind {
+        let name = self.text(expr);
+        let detail = match error {
+            Error::Breakdown { quantity, value, .. } => {
+                format!("{name} is not positive definite ({quantity} = {value:e})")
+            }
+            Error::Matrix { detail, .. } => match a.asymmetry() {
+                Some((i, j, v, w)) => format!(
+                    "{name} is square and not symmetric: {name}({0},{1}) is {2} and {name}({1},{0}) is {3}. It takes \
+                     symmetric positive definite matrices (conjugate gradients) and rectangular ones (least squares)",
+                    i + 1,
+                    j + 1,
+                    number(v),
+                    number(w),
+                ),
+                None => format!("{name} {detail}"),
+            },
+            other => return Kind::Library(Box::new(other)),
+        };
+        Kind::Unsolved { solver: "solve", detail }
+    }
+}
+
+/// A device without exact arithmetic cannot certify anything, but it can solve.
+fn is_solution(reason: StopReason) -> bool {
+    matches!(reason, StopReason::Converged | StopReason::Uncertified)
+}
+
+fn solved(a: &dyn LinOp, x: &mut Vector, b: &Vector, tolerance: f64) -> crate::Result<SolveReport> {
+    let stop = Stop::relative(tolerance);
+    let max_iters = ITERATIONS.saturating_add(a.shape().cols.saturating_mul(10)).min((1 << 24) - 1);
+    if a.shape().is_square() {
+        ConjugateGradient::new(a, CgParams { stop, max_iters, ..CgParams::default() })?.solve(x, b)
+    } else {
+        Cgls::new(a, CglsParams { stop, max_iters, ..CglsParams::default() })?.solve(x, b)
+    }
+}
+
+/// A solver that ended without an answer.
+fn unsolved(report: &SolveReport, tolerance: f64) -> Kind {
+    let SolveReport { reason, iterations, true_residual, .. } = report;
+    let detail = format!(
+        "{reason} after {iterations} iterations, with a relative residual of {true_residual:.1e} in place of \
+         {tolerance:e}; a third argument is another bound"
+    );
+    Kind::Unsolved { solver: "solve", detail }
+}

@@ -1,0 +1,76 @@
+//! Problems made ready for a solve, and how far a vector is from solving them.
+
+use super::partition::{Partition, Sums};
+use super::table::Table;
+use crate::data::Vector;
+use crate::error::Result;
+use crate::kernel::Operand;
+use crate::ops::Accurate;
+use crate::solve::linop::{Accuracy, LinOp};
+
+/// One or several problems, scaled by powers of two so that matrix and right-hand side are about 1.
+pub(super) struct System<'a> {
+    pub a: &'a dyn LinOp,
+    /// What the operator is multiplied by.
+    pub matrix_scale: f32,
+    /// `1 / a_ii` of the scaled matrix; zero in padding.
+    pub inverses: &'a Vector,
+    pub partition: &'a Partition,
+    /// The power iteration's result, if there was one.
+    pub spectrum: Option<&'a Table>,
+    /// The scaled right-hand side.
+    pub b: &'a Vector,
+    pub problems: Vec<Problem>,
+}
+
+/// What the test needs to know of a problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Problem {
+    /// `max |b_i|`, scaled; 1 where that is 0.
+    pub norm: f64,
+    /// What a unit of the scaled `x` is worth beside one of the scaled `A x + b`, where both are measured unscaled.
+    pub unit: f32,
+    /// Number of unknowns.
+    pub rows: usize,
+}
+
+/// Both relative residuals of a problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Residual {
+    pub natural: f64,
+    pub scaled: f64,
+}
+
+impl Residual {
+    pub fn larger(self) -> f64 {
+        self.natural.max(self.scaled)
+    }
+}
+
+/// A residual from the device: what is marked as broken is larger than anything else.
+pub(super) fn measured(value: f32, norm: f64) -> f64 {
+    if value < 3.2e38 { f64::from(value) / norm } else { f64::INFINITY }
+}
+
+impl System<'_> {
+    /// The goals of `glsl/lcp/sums.frag` with nothing but the units.
+    pub fn units(&self) -> Result<Table> {
+        let units: Vec<_> = self.problems.iter().map(|p| [0.0, p.unit, 0.0, 0.0]).collect();
+        Table::floats(self.partition.device(), &units)
+    }
+
+    /// Both residuals of every problem, with `A x + b` in double-float where the operator can. *Cost*: waits.
+    pub fn residuals(&self, x: &Vector, goals: &Table) -> Result<(Vec<Residual>, Accuracy)> {
+        let mut w = Vector::uninit(x.device(), x.len())?;
+        let terms = Accurate { transposed: false, alpha: self.matrix_scale, x, plus: Some((1.0, self.b)) };
+        let accuracy = self.a.apply_accurate(&mut w, terms)?;
+        let inputs = vec![x.view(), w.view(), self.inverses.view(), goals.view()];
+        let parts = self.partition.sums(Sums::Natural { diagonal: true }, inputs)?;
+        let maxima = self.partition.read_maxima(&parts)?;
+        let of = |([natural, scaled, ..], p): (&[f32; 4], &Problem)| Residual {
+            natural: measured(*natural, p.norm),
+            scaled: measured(*scaled, p.norm),
+        };
+        Ok((maxima.iter().zip(&self.problems).map(of).collect(), accuracy))
+    }
+}

@@ -1,0 +1,221 @@
+//! `solve`, `\` and `lcp` on made problems and on those of the data folder.
+
+use crate::common::harness::on_both;
+use crate::common::{data, random, systems};
+use crate::support::{refused, run, value};
+use texla::host::{Csr, Triplets};
+use texla::script::{FileAccess, Interpreter, ScriptErrorKind as Kind};
+use texla::solve::{MatrixFormat, StoredMatrix};
+use texla::{Device, Matrix, Shape, Vector};
+
+/// A matrix as a dense and as a sparse variable.
+fn set(interpreter: &mut Interpreter, device: &Device, a: &Csr) {
+    let mut rows = vec![0.0; a.shape().len()];
+    a.entries().for_each(|(i, j, v)| rows[i * a.shape().cols + j] += v);
+    interpreter.set("A", Matrix::from_f64(device, a.shape(), &rows).unwrap()).unwrap();
+    interpreter.set("S", StoredMatrix::new(device, a.clone(), MatrixFormat::Auto).unwrap()).unwrap();
+}
+
+#[test]
+fn positive_definite_systems() {
+    on_both(|device| {
+        for n in [2, 3, 5, 50] {
+            let a = systems::rounded(&systems::csr(&random::spd(n as u64, n, 0.3)));
+            let b = systems::rhs_of_ones(&a);
+            let mut interpreter = Interpreter::new(device);
+            set(&mut interpreter, device, &a);
+            interpreter.set("b", Vector::from_f64(device, &b).unwrap()).unwrap();
+            for text in
+                ["x = solve(A, b)", "x = A \\ b", "x = solve(S, b)", "x = S \\ b", "x = solve(A, b, 1e-6)"]
+            {
+                run(&mut interpreter, text);
+                let (shape, x) = value(&interpreter, "x");
+                assert_eq!(shape, Shape::column(n));
+                // b was rounded on its way to the device.
+                let b: Vec<f64> = b.iter().map(|v| f64::from(*v as f32)).collect();
+                let residual = systems::relative_residual(&a, &x, &b);
+                assert!(residual <= 2e-5, "{text}, n = {n}: {residual}");
+            }
+            // Several right-hand sides at once: the columns of the inverse.
+            run(
+                &mut interpreter,
+                &format!("X = A \\ eye({n})\nE = A * X - eye({n})\ne = max(abs(E), \"all\")"),
+            );
+            assert!(value(&interpreter, "e").1[0] <= 1e-4, "n = {n}");
+        }
+    });
+}
+
+#[test]
+fn least_squares() {
+    on_both(|device| {
+        for (rows, cols) in [(7, 1), (9, 4), (40, 13), (4, 9)] {
+            let a = systems::rounded(&systems::csr(&random::sparse(5, rows, cols, 1.0)));
+            let b: Vec<f64> = random::uniform(6, rows).into_iter().map(f64::from).collect();
+            let mut interpreter = Interpreter::new(device);
+            set(&mut interpreter, device, &a);
+            interpreter.set("b", Vector::from_f64(device, &b).unwrap()).unwrap();
+            for text in ["x = solve(A, b)", "x = S \\ b"] {
+                run(&mut interpreter, text);
+                let (shape, x) = value(&interpreter, "x");
+                assert_eq!(shape, Shape::column(cols));
+                let residual = systems::normal_residual(&a, &x, &b);
+                assert!(residual <= 2e-5, "{text}, {rows}x{cols}: {residual}");
+            }
+        }
+        // One equation: the solution of least norm.
+        let mut interpreter = Interpreter::new(device);
+        run(&mut interpreter, "x = solve([3 4], 25)\ny = 4 \\ 8\nz = solve(4, [8 12])");
+        let x = value(&interpreter, "x").1;
+        assert!((x[0] - 3.0).abs() < 1e-4 && (x[1] - 4.0).abs() < 1e-4, "{x:?}");
+        assert_eq!((value(&interpreter, "y").1, value(&interpreter, "z").1), (vec![2.0], vec![2.0, 3.0]));
+    });
+}
+
+#[test]
+fn what_cannot_be_solved_is_an_error_that_says_why() {
+    on_both(|device| {
+        let mut interpreter = Interpreter::new(device);
+        run(
+            &mut interpreter,
+            "N = [2 1; 0 2]\nI = [1 2; 2 1]\nb = [1; -1]\nZ = zeros(2, 2)\nP = sparse(N)\nQ = sparse(I)",
+        );
+        for (text, message) in [
+            ("x = solve(N, b)", "solve: N is square and not symmetric: N(1,2) is 1 and N(2,1) is 0"),
+            ("x = P \\ b", "P is square and not symmetric: P(1,2) is 1"),
+            ("x = solve(I, b)", "solve: I is not positive definite (p.Ap = "),
+            ("x = solve(Q, b)", "Q is not positive definite"),
+            ("x = solve(Z, b)", "Z is not positive definite"),
+            ("x = solve(eye(2), b, 0)", "expected at least 1e-18 and less than 1"),
+        ] {
+            let e = refused(&mut interpreter, text);
+            assert_eq!((e.line, e.column), (1, if text.contains('\\') { 7 } else { 5 }), "{e}");
+            assert!(e.kind.to_string().contains(message), "{text}: {e}");
+            assert!(interpreter.get("x").is_none());
+        }
+        // A bound that 32 bits cannot meet.
+        let e = refused(&mut interpreter, "x = solve([4 1 0; 1 3 1; 0 1 2], [1 2 3]', 1e-16)");
+        assert!(
+            matches!(&e.kind, Kind::Unsolved { detail, .. } if detail.contains("in place of 1e-16")),
+            "{e}"
+        );
+    });
+}
+
+/// Complementarity problems with known solutions, dense and sparse, with the paper's sign of q.
+#[test]
+fn complementarity_problems() {
+    on_both(|device| {
+        let mut interpreter = Interpreter::new(device);
+        run(
+            &mut interpreter,
+            "M = [2 1; 1 2]\nz = lcp(M, [-5; -6])\nw = lcp(sparse(M), [-5; -6])\nu = lcp(M, [1; 2])\nv = lcp([4], [-2])\none = lcp([1 1; 1 1], [-1; -1])",
+        );
+        for name in ["z", "w"] {
+            let z = value(&interpreter, name).1;
+            assert!((z[0] - 4.0 / 3.0).abs() < 1e-3 && (z[1] - 7.0 / 3.0).abs() < 1e-3, "{name}: {z:?}");
+        }
+        assert_eq!(value(&interpreter, "u").1, [0.0, 0.0]);
+        assert!((value(&interpreter, "v").1[0] - 0.5).abs() < 1e-4);
+        let one = value(&interpreter, "one").1;
+        assert!((one[0] + one[1] - 1.0).abs() < 1e-3, "{one:?}");
+        for (text, message) in [
+            ("z = lcp([0 1; 1 2], [1; 1])", "lcp: "),
+            ("z = lcp([1 2], [1; 1])", "[1 2] is 1x2, expected as many rows as columns"),
+            ("z = lcp(M, [1; 2; 3])", "M is 2x2 and [1; 2; 3] is 3x1"),
+            ("z = lcp(M, [1 2])", "M is 2x2 and [1 2] is 1x2"),
+            ("z = lcp([1 -2; -2 1], [-1; -1])", "lcp: "),
+        ] {
+            let e = refused(&mut interpreter, text);
+            assert!(e.kind.to_string().contains(message), "{text}: {e}");
+        }
+    });
+}
+
+#[test]
+fn matrices_of_the_data_folder() {
+    let files = [
+        ("spd/nos4.mtx", 1e-5),
+        ("spd/bcsstk02.mtx", 1e-3),
+        ("spd/gr_30_30.mtx", 1e-5),
+        ("rect/ash219.mtx", 1e-5),
+        ("rect/well1850.mtx", 1e-4),
+    ];
+    let Some(root) = data::data_root() else { return data::not_run(files.len(), "systems for scripts") };
+    on_both(|device| {
+        for (file, tolerance) in files {
+            let a = systems::read(&root.join(file));
+            if !systems::gather_fits(device, &a) {
+                continue; // under the limits of a small device
+            }
+            let mut interpreter = Interpreter::new(device).with_files(FileAccess::From(root.clone()));
+            run(
+                &mut interpreter,
+                &format!("A = load(\"{file}\")\nb = A * ones(cols(A), 1)\nx = solve(A, b, {tolerance})"),
+            );
+            let (b, x) = (value(&interpreter, "b").1, value(&interpreter, "x").1);
+            let b: Vec<f64> = b.into_iter().map(f64::from).collect();
+            let residual = if a.shape().is_square() {
+                systems::relative_residual(&a, &x, &b)
+            } else {
+                systems::normal_residual(&a, &x, &b)
+            };
+            assert!(residual <= 2.0 * tolerance, "{file}: {residual}");
+        }
+        let mut interpreter = Interpreter::new(device).with_files(FileAccess::From(root.clone()));
+        for (file, message) in
+            [("unsym/west0067.mtx", "not symmetric"), ("sym/bcsstm10.mtx", "not positive definite")]
+        {
+            if !systems::gather_fits(device, &systems::read(&root.join(file))) {
+                continue;
+            }
+            let e = refused(
+                &mut interpreter,
+                &format!("A = load(\"{file}\")\nx = solve(A, A * ones(cols(A), 1))"),
+            );
+            assert!(e.line == 2 && e.kind.to_string().contains(message), "{file}: {e}");
+        }
+    });
+}
+
+/// n, the storage, the shape twice, the matrix row by row, and the right-hand side.
+fn read_lcp(text: &str) -> (usize, Vec<f64>, Vec<f64>) {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let n: usize = words[0].parse().unwrap();
+    let numbers: Vec<f64> = words[6..6 + n * n + n].iter().map(|w| w.parse().unwrap()).collect();
+    (n, numbers[..n * n].to_vec(), numbers[n * n..].to_vec())
+}
+
+#[test]
+fn complementarity_problems_of_the_data_folder() {
+    let Some(root) = data::data_root() else {
+        return data::not_run(10, "complementarity problems for scripts");
+    };
+    let files = data::files(&root, "lcp");
+    assert!(!files.is_empty());
+    on_both(|device| {
+        for path in &files {
+            let (n, m, q) = read_lcp(&std::fs::read_to_string(path).unwrap());
+            let mut interpreter = Interpreter::new(device);
+            interpreter.set("M", Matrix::from_f64(device, Shape::new(n, n), &m).unwrap()).unwrap();
+            interpreter.set("q", Vector::from_f64(device, &q).unwrap()).unwrap();
+            let zero_diagonal = (0..n).any(|i| m[i * n + i] <= 0.0);
+            for matrix in ["M", "sparse(M)"] {
+                let text = format!("z = lcp({matrix}, q)");
+                if zero_diagonal {
+                    let e = refused(&mut interpreter, &text);
+                    assert!(e.kind.to_string().contains("diagonal"), "{}: {e}", path.display());
+                    continue;
+                }
+                run(&mut interpreter, &text);
+                let z: Vec<f64> = value(&interpreter, "z").1.into_iter().map(f64::from).collect();
+                assert!(z.iter().all(|v| *v >= 0.0), "{}", path.display());
+                let t = Triplets::from_dense(Shape::new(n, n), &m).unwrap().to_csr();
+                let w: Vec<f64> = systems::apply(&t, &z).iter().zip(&q).map(|(a, b)| a + b).collect();
+                let natural = z.iter().zip(&w).map(|(z, w)| z.min(*w).abs()).fold(0.0, f64::max);
+                let scale = q.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+                assert!(natural <= 1.01e-4 * scale, "{}: {natural} beside {scale}", path.display());
+            }
+        }
+    });
+}
