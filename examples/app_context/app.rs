@@ -11,7 +11,7 @@ use glutin::config::{Api as ConfigApi, ConfigSurfaceTypes, ConfigTemplateBuilder
 use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Version};
 use glutin::prelude::*;
 
-use crate::support::{Api, Failure, Result};
+use crate::support::{Api, Failure, Result, program};
 
 /// What the picture is made from: names of textures, handed over by the library.
 pub struct Scene {
@@ -91,7 +91,7 @@ impl App {
             });
             if chosen {
                 // SAFETY: the context is current and stays so.
-                return unsafe { Self::with(gl, name, context, api, size) };
+                return unsafe { Self::with(gl, name, context, size) };
             }
             why = format!("no EGL device matches `{}`", wanted.as_deref().unwrap_or_default());
         }
@@ -102,37 +102,12 @@ impl App {
         gl: Arc<glow::Context>,
         name: String,
         context: PossiblyCurrentContext,
-        api: Api,
         size: (u32, u32),
     ) -> Result<Self> {
-        let header = match api {
-            Api::Gl33 => "#version 330 core\n",
-            Api::Es30 => {
-                "#version 300 es\nprecision highp float;\nprecision highp int;\nprecision highp sampler2D;\n"
-            }
-        };
-        let stages = [
-            (glow::VERTEX_SHADER, include_str!("colour.vert")),
-            (glow::FRAGMENT_SHADER, include_str!("colour.frag")),
-        ];
+        let stages = [include_str!("colour.vert"), include_str!("colour.frag")];
         // SAFETY: the caller's: the context is current.
         unsafe {
-            let program = gl.create_program().map_err(Failure::unsolved)?;
-            for (kind, body) in stages {
-                let shader = gl.create_shader(kind).map_err(Failure::unsolved)?;
-                gl.shader_source(shader, &format!("{header}{body}"));
-                gl.compile_shader(shader);
-                if !gl.get_shader_compile_status(shader) {
-                    return Err(Failure::unsolved(gl.get_shader_info_log(shader)));
-                }
-                gl.attach_shader(program, shader);
-                gl.delete_shader(shader);
-            }
-            gl.bind_attrib_location(program, 0, "corner");
-            gl.link_program(program);
-            if !gl.get_program_link_status(program) {
-                return Err(Failure::unsolved(gl.get_program_info_log(program)));
-            }
+            let program = program(&gl, stages, &["corner"])?;
             let array = gl.create_vertex_array().map_err(Failure::unsolved)?;
             let corners = gl.create_buffer().map_err(Failure::unsolved)?;
             gl.bind_vertex_array(Some(array));

@@ -16,9 +16,8 @@ pub struct Form {
     pub residual: f64,
 }
 
-/// The places of two forms in the list.
+/// The place of the paper's form in the list.
 pub const PAPERS_DENSE: usize = 0;
-pub const GROUPS: usize = 3;
 
 /// Solves the problem in all forms but the one that is already at hand.
 pub fn forms(device: &Device, problem: &Problem, groups: &[Vec<usize>], own: &Answer) -> Result<Vec<Form>> {

@@ -46,7 +46,7 @@ struct Args {
     /// Frames of 1/90 second; a window closes after them
     #[arg(long, value_name = "N")]
     frames: Option<usize>,
-    /// Solve every Nth frame in all forms; 0 for none
+    /// Solve every Nth frame in all forms; 0 for none. Usually 10, 20 with --quick, none with friction
     #[arg(long, value_name = "N")]
     compare: Option<usize>,
     /// Coefficient of friction; the paper has none

@@ -8,6 +8,9 @@ use crate::contact::Contact;
 use crate::math::Vec3;
 use crate::support::Result;
 
+/// Frames a second.
+pub const RATE: f64 = 90.0;
+
 /// How contacts are modelled.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
@@ -31,7 +34,7 @@ impl Model {
     /// Lengths are in edges of the wall's cubes, masses in theirs, times in seconds; an edge is a metre.
     pub fn new(friction: f64) -> Self {
         Model {
-            dt: 1.0 / 90.0,
+            dt: 1.0 / RATE,
             gravity: 9.81,
             friction,
             compliance: 0.02,

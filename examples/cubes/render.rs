@@ -186,6 +186,7 @@ impl Renderer {
             gl.bind_sampler(0, None);
             gl.draw_arrays_instanced(glow::TRIANGLES, 0, 36, count + 1);
             gl.bind_vertex_array(None);
+            gl.use_program(None);
 
             // Exactly halved, the linear filter is the mean of the samples.
             gl.bind_framebuffer(glow::READ_FRAMEBUFFER, Some(self.picture_target));

@@ -14,6 +14,7 @@ use glutin_winit::{DisplayBuilder, GlWindow};
 use texla::Device;
 use winit::application::ApplicationHandler;
 use winit::dpi::{LogicalSize, PhysicalSize};
+use winit::error::EventLoopError;
 use winit::event::{ElementState, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use winit::keyboard::{Key, NamedKey};
@@ -24,14 +25,22 @@ use crate::Args;
 use crate::problem::Model;
 use crate::render::Renderer;
 use crate::simulation::{Frame, Simulation};
+use crate::solver::BOUND;
 use crate::support::{Api, Failure, Report, Result, say};
 use crate::world::Wall;
 
 pub fn run(args: &Args, report: &mut Report) -> Result {
-    let events = EventLoop::new().map_err(Failure::no_gl)?;
-    let mut player = Player { args, report, live: None, failure: None };
-    events.run_app(&mut player).map_err(Failure::no_gl)?;
-    player.failure.map_or(Ok(()), Err)
+    let events = EventLoop::new().map_err(no_window)?;
+    let mut player = Player { args, report, live: None, residual: 0.0, failure: None };
+    events.run_app(&mut player).map_err(no_window)?;
+    let Player { residual, failure, report, .. } = player;
+    failure.map_or(Ok(()), Err)?;
+    report.at_most("largest relative natural residual", BOUND, residual);
+    Ok(())
+}
+
+fn no_window(error: EventLoopError) -> Failure {
+    Failure::no_gl(format_args!("no window: {error}"))
 }
 
 /// The application between the events that reach it.
@@ -39,6 +48,8 @@ struct Player<'a> {
     args: &'a Args,
     report: &'a mut Report,
     live: Option<Live>,
+    /// The largest of all frames.
+    residual: f64,
     failure: Option<Failure>,
 }
 
@@ -50,6 +61,7 @@ struct Live {
     model: Model,
     paused: bool,
     frames: usize,
+    residual: f64,
     /// Time that the simulation has not yet caught up with.
     behind: Duration,
     last: Instant,
@@ -59,7 +71,6 @@ struct Live {
     window: Window,
 }
 
-const WALL: Wall = Wall { columns: 10, rows: 6 };
 /// Frames that are computed between two pictures at most: a slow device plays in slow motion.
 const MOST: u32 = 3;
 
@@ -109,12 +120,13 @@ impl Live {
         report.device(found.renderer, found.version, device.api());
         let model = Model::new(args.friction);
         Ok(Live {
-            simulation: Simulation::new(&device, WALL, model),
+            simulation: Simulation::new(&device, Wall::PAPERS, model),
             device,
             renderer,
             model,
             paused: false,
             frames: 0,
+            residual: 0.0,
             behind: Duration::ZERO,
             last: Instant::now(),
             titled: Instant::now(),
@@ -137,6 +149,7 @@ impl Live {
             let frame = self.simulation.frame(false)?;
             self.behind -= frame_time;
             self.frames += 1;
+            self.residual = self.residual.max(frame.residual);
             self.title(&frame);
         }
         let world = &self.simulation.world;
@@ -167,7 +180,7 @@ impl Live {
             Key::Named(NamedKey::Escape) => events.exit(),
             Key::Named(NamedKey::Space) => self.paused = !self.paused,
             Key::Character(c) if c.eq_ignore_ascii_case("r") => {
-                self.simulation = Simulation::new(&self.device, WALL, self.model);
+                self.simulation = Simulation::new(&self.device, Wall::PAPERS, self.model);
             }
             _ => {}
         }
@@ -214,6 +227,6 @@ impl ApplicationHandler for Player<'_> {
 
     /// The context is current only as long as the event loop has not taken its display down.
     fn exiting(&mut self, _: &ActiveEventLoop) {
-        self.live = None;
+        self.residual = self.live.take().map_or(0.0, |live| live.residual);
     }
 }

@@ -23,6 +23,11 @@ pub struct Wall {
     pub rows: usize,
 }
 
+impl Wall {
+    /// The paper's 60 cubes.
+    pub const PAPERS: Wall = Wall { columns: 10, rows: 6 };
+}
+
 /// A problem is stated anew at most so many times in a frame.
 const ROUNDS: usize = 4;
 
@@ -41,7 +46,7 @@ impl World {
         }
         let place = vec3(-0.7, 0.4 * wall.rows as f64, 4.0);
         let mut thrown = Cube::new(1.5, 12.0, place, Rotation::about(vec3(0.5, 0.4, 0.3)));
-        thrown.velocity = vec3(1.0, 1.5, -14.0);
+        thrown.velocity = vec3(1.0, 1.5, -15.0);
         thrown.spin = vec3(-3.0, 1.0, 0.5);
         cubes.push(thrown);
         paint.push([0.06, 0.09, 0.16]);
