@@ -111,7 +111,6 @@ pub fn between(a: &Cube, b: &Cube, margin: f64) -> Vec<Touch> {
         return Vec::new();
     }
     let [first, second, edges] = axes(a, b);
-
     let preference = PREFERENCE * a.half.min(b.half);
     let face = if second.gap > first.gap + preference { second } else { first };
     let by_edges = edges.gap > face.gap + preference;

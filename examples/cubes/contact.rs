@@ -86,8 +86,12 @@ impl Contact {
             Facing::First => first.turned(self.normal),
             Facing::Second => place_on(other, self.normal, Cube::turned),
             Facing::Edges(i, j) => {
-                let across = other.map_or(self.normal, |other| first.axes[i].cross(other.axes[j]).unit());
-                if across.dot(self.normal) < 0.0 { -across } else { across }
+                let across = other.map_or(self.normal, |other| first.axes[i].cross(other.axes[j]));
+                match across.length() {
+                    parallel if parallel < 1e-6 => self.normal,
+                    _ if across.dot(self.normal) < 0.0 => -across.unit(),
+                    _ => across.unit(),
+                }
             }
         };
         let [p, q] = self.anchors;
