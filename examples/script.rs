@@ -66,8 +66,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
             device.finish()?;
             note(report, &name, device, started, &before);
             match ran {
-                // `| head` has seen enough.
-                Err(e) if matches!(e.kind, ScriptErrorKind::Output { .. }) => Ok(()),
+                // `| head` has seen enough; any other output that is lost is an error.
+                Err(e) if matches!(e.kind, ScriptErrorKind::Output { closed: true, .. }) => Ok(()),
                 ran => ran.map_err(Failure::at_place),
             }
         }

@@ -192,7 +192,7 @@ pub enum ScriptErrorKind {
         to: u64,
     },
     /// Host arithmetic that leaves the range of 32-bit floats.
-    #[error("the result is {}, which no 32-bit float can hold", super::format::number(*.value))]
+    #[error("the result is {}, expected a finite 32-bit float", super::format::number(*.value))]
     NotFinite {
         /// The result in 64 bits.
         value: f64,
@@ -221,6 +221,8 @@ pub enum ScriptErrorKind {
     Output {
         /// The system's message.
         message: String,
+        /// Nobody reads it any more (a closed pipe).
+        closed: bool,
     },
     /// The library refused or failed.
     #[error(transparent)]

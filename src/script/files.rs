@@ -118,8 +118,15 @@ mod io {
             if !is_market(path) {
                 self.room(shape, at)?;
             }
-            let Some(file) = path.file_name().filter(|_| !path.is_dir()) else {
-                return Err(refused(path, "it is a folder", at));
+            // A link stays one, and what it points to is written. Devices and pipes are not replaced by files.
+            let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+            let path = target.as_path();
+            if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+                let what = if path.is_dir() { "it is a folder" } else { "it is no regular file" };
+                return Err(refused(path, what, at));
+            }
+            let Some(file) = path.file_name() else {
+                return Err(refused(path, "expected the name of a file", at));
             };
             let mut hidden = std::ffi::OsString::from(".");
             hidden.push(file);

@@ -47,7 +47,7 @@ impl Run<'_> {
                 let ms = started.elapsed().as_secs_f64() * 1e3;
                 let line = self.source.line(statement.at);
                 let written = writeln!(self.out, "# line {line}: {ms:.3} ms").and_then(|()| self.out.flush());
-                written.map_err(|e| Fault::new(statement.at, Kind::Output { message: e.to_string() }))?;
+                written.map_err(|e| Fault::new(statement.at, output(&e)))?;
             }
         }
         Ok(())
@@ -112,7 +112,7 @@ impl Run<'_> {
         let mut out = BufWriter::new(&mut *self.out);
         let mut begun = false;
         for (value, expr) in values {
-            let failed = |e: io::Error| Fault::new(expr.at, Kind::Output { message: e.to_string() });
+            let failed = |e: io::Error| Fault::new(expr.at, output(&e));
             let word = match (value.as_ref().map(Value::data), &expr.is) {
                 (None, ExprKind::Text(text)) => text.to_string(),
                 (Some(Data::Number(value)), _) => format::number(*value),
@@ -139,7 +139,7 @@ impl Run<'_> {
         }
         let ended = if begun { writeln!(out) } else { Ok(()) };
         let at = values.first().map_or(0, |(_, expr)| expr.at);
-        ended.and_then(|()| out.flush()).map_err(|e| Fault::new(at, Kind::Output { message: e.to_string() }))
+        ended.and_then(|()| out.flush()).map_err(|e| Fault::new(at, output(&e)))
     }
 
     /// The value of an expression.
@@ -248,4 +248,9 @@ impl Run<'_> {
     pub(super) fn operand(&self, expr: &Expr, shape: Shape) -> Box<Operand> {
         Box::new(Operand { text: self.text(expr), shape })
     }
+}
+
+/// Output that could not be written.
+fn output(error: &io::Error) -> Kind {
+    Kind::Output { message: error.to_string(), closed: error.kind() == io::ErrorKind::BrokenPipe }
 }

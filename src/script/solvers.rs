@@ -34,6 +34,10 @@ impl Run<'_> {
         at: u32,
     ) -> Result<Value> {
         let shape = a.shape();
+        if let Some(bound) = tolerance.filter(|t| !(1e-18..1.0).contains(t)) {
+            let detail = format!("the bound is {}, expected at least 1e-18 and less than 1", number(bound));
+            return Err(Fault::new(at, Kind::Unsolved { solver: "solve", detail }));
+        }
         if shape == Shape::new(1, 1) {
             return self.elementwise(Action::Over, &[(b, b_expr), (a, a_expr)], at, &String::new);
         }
@@ -90,6 +94,10 @@ impl Run<'_> {
             let (operand, found) = (self.text(m_expr), shape.to_string());
             let expected = "as many rows as columns".into();
             return Err(Fault::new(m_expr.at, Kind::Operand { operand, found, expected }));
+        }
+        // [] is 0x0, and is as good a column of nothing as any.
+        if shape.is_empty() && q.shape().is_empty() {
+            return self.dense_value(Vector::zeros(device, 0).at(at)?, at);
         }
         if q.shape() != Shape::column(shape.rows) {
             let (left, right) = (self.operand(m_expr, shape), self.operand(q_expr, q.shape()));

@@ -223,3 +223,27 @@ fn hostile_files() {
     }
     assert!(loaded > 20 && turned_down > 100, "{loaded} loaded, {turned_down} refused");
 }
+
+/// What is no regular file is not replaced by one, and a link stays a link.
+#[cfg(unix)]
+#[test]
+fn devices_pipes_and_links() {
+    let folder = folder("special");
+    let socket = std::os::unix::net::UnixListener::bind(folder.join("socket")).unwrap();
+    fs::write(folder.join("target.txt"), "9\n").unwrap();
+    std::os::unix::fs::symlink("target.txt", folder.join("link.txt")).unwrap();
+    on_both(|device| {
+        let mut interpreter = with_files(device, &folder);
+        for (name, what) in [("socket", "no regular file"), (".", "a folder"), ("", "")] {
+            let e = refused(&mut interpreter, &format!("save([1 2], \"{name}\")"));
+            assert!(e.to_string().contains(what), "{e}");
+        }
+        run(&mut interpreter, "save([1 2], \"link.txt\")");
+        assert!(fs::symlink_metadata(folder.join("link.txt")).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(folder.join("target.txt")).unwrap(), "1e0 2e0\n");
+        assert_eq!(names(&folder), ["link.txt", "socket", "target.txt"]);
+        // Nothing has no solution but nothing.
+        run(&mut interpreter, "z = lcp([], [])");
+    });
+    drop(socket);
+}

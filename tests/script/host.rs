@@ -114,7 +114,7 @@ fn output_that_fails() {
     on_both(|device| {
         let mut interpreter = Interpreter::new(device);
         let e = interpreter.run(&parse("x = 1\nprint(x)\nx = 2", "").unwrap(), &mut Closed).unwrap_err();
-        assert!(matches!(&e.kind, Kind::Output { message } if message == "closed"), "{e}");
+        assert!(matches!(&e.kind, Kind::Output { message, closed: _ } if message == "closed"), "{e}");
         assert_eq!((e.line, value(&interpreter, "x").1), (2, vec![1.0]));
     });
 }

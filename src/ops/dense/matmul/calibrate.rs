@@ -162,10 +162,16 @@ impl Calibration {
         let path = path.as_ref();
         let fail =
             |e: std::io::Error| Error::File { path: path.display().to_string(), detail: e.to_string() };
-        let mut beside = path.as_os_str().to_owned();
+        // A link stays one, and what it points to is written. Devices and pipes are not replaced by files.
+        let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if std::fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
+            let detail = "expected a regular file".to_owned();
+            return Err(Error::File { path: path.display().to_string(), detail });
+        }
+        let mut beside = target.as_os_str().to_owned();
         beside.push(".new");
         std::fs::write(&beside, self.to_string()).map_err(fail)?;
-        std::fs::rename(&beside, path).map_err(fail)
+        std::fs::rename(&beside, &target).map_err(fail)
     }
 
     /// Reads a calibration from a file; [`apply`](Self::apply) it then. *Errors*: [`Error::File`], also for text that is
