@@ -176,7 +176,7 @@ impl Matrix {
 
     /// The block of `shape` whose first element is (`row`, `col`), as a matrix of its own.
     ///
-    /// *Cost*: 1 draw for each pair of tiles that meet. *Errors*: [`Error::ShapeMismatch`] when the block leaves the
+    /// *Cost*: 1 draw for each pair of tiles that meet. *Errors*: [`Error::Parameter`] when the block leaves the
     /// matrix.
     ///
     /// ```
@@ -195,7 +195,7 @@ impl Matrix {
     }
 
     /// Replaces the block whose first element is (`row`, `col`) by `block`. *Cost*: 1 draw for each pair of tiles that
-    /// meet; the tiles that change get another texture of the pool. *Errors*: [`Error::ShapeMismatch`] when the block
+    /// meet; the tiles that change get another texture of the pool. *Errors*: [`Error::Parameter`] when the block
     /// leaves the matrix, [`Error::WrongDevice`].
     pub fn set_block(&mut self, row: usize, col: usize, block: &Matrix) -> Result<()> {
         crate::ops::set_block(self, row, col, block)

@@ -44,6 +44,19 @@ pub(crate) fn check_shape(
     if found == expected { Ok(()) } else { Err(Error::ShapeMismatch { op, operand, found, expected }) }
 }
 
+/// Refuses an operand of another device, by the name that the caller knows it by.
+pub(crate) fn check_device(
+    op: &'static str,
+    operand: &'static str,
+    found: &crate::Device,
+    expected: &crate::Device,
+) -> Result<()> {
+    if found.same(expected) {
+        return Ok(());
+    }
+    Err(Error::WrongDevice { op: op.to_owned(), operand: operand.to_owned() })
+}
+
 /// Refuses what needs exact arithmetic on a device without a form of it that is exact.
 pub(crate) fn require_exact(device: &crate::Device, what: &str) -> Result<()> {
     if device.gl().caps.borrow().exact_form.is_some() {

@@ -1,9 +1,10 @@
 //! Wrong arguments are typed errors, and no NaN comes out.
 
-use crate::common::harness::on_both;
+use crate::common::harness::{headless, on_both};
 use crate::problems::{entries, params};
+use texla::gl::Api;
 use texla::host::Csr;
-use texla::solve::{LcpParams, LcpSolver, MatrixFormat, Relaxation, Stop, StoredMatrix};
+use texla::solve::{LcpParams, LcpSolver, MatrixFormat, ProjectedJacobi, Relaxation, Stop, StoredMatrix};
 use texla::{Device, Error, Vector};
 
 fn stored(device: &Device, a: Csr) -> StoredMatrix {
@@ -122,5 +123,20 @@ fn a_borrowed_right_hand_side_with_nan_or_infinity_is_refused() {
             // SAFETY: the texture is the test's own.
             unsafe { gl.delete_texture(raw) };
         }
+    });
+}
+
+#[test]
+fn vectors_of_another_device_are_named() {
+    on_both(|device| {
+        let a = texla::BandedMatrix::poisson_2d(device, 3, 2).unwrap();
+        let other = headless(Api::Gl33);
+        let there = Vector::filled(other.device(), 6, -1.0).unwrap();
+        let mut x = Vector::zeros(device, 6).unwrap();
+        let wrong = |op: &str| Error::WrongDevice { op: op.to_owned(), operand: "b".to_owned() };
+        let solver = LcpSolver::new(&a, LcpParams::default()).unwrap();
+        assert_eq!(solver.solve(&mut x, &there).unwrap_err(), wrong("LcpSolver::solve"));
+        let jacobi = ProjectedJacobi::new(&a, 0.5).unwrap();
+        assert_eq!(jacobi.run(&mut x, &there, 3).unwrap_err(), wrong("ProjectedJacobi::run"));
     });
 }

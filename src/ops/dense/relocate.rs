@@ -187,11 +187,13 @@ pub fn transpose(out: &mut Matrix, a: &Matrix) -> Result<()> {
 
 /// Refuses a block that leaves its matrix.
 fn check_block(op: &'static str, whole: Shape, row: usize, col: usize, block: Shape) -> Result<()> {
-    let left = Shape::new(whole.rows.saturating_sub(row), whole.cols.saturating_sub(col));
-    let fits = row <= whole.rows && col <= whole.cols && block.rows <= left.rows && block.cols <= left.cols;
-    // What could stand there at most, which an empty block past the end cannot.
-    let expected = left;
-    if fits { Ok(()) } else { Err(Error::ShapeMismatch { op, operand: "block", found: block, expected }) }
+    let inside =
+        |at: usize, length: usize, end: usize| at.checked_add(length).is_some_and(|last| last <= end);
+    if inside(row, block.rows, whole.rows) && inside(col, block.cols, whole.cols) {
+        return Ok(());
+    }
+    let value = format!("{block} at ({row}, {col}) of {whole}");
+    Err(Error::Parameter { op, name: "block", value, expected: "a block within the matrix" })
 }
 
 pub(crate) fn block(a: &Matrix, row: usize, col: usize, shape: Shape) -> Result<Matrix> {

@@ -63,6 +63,8 @@ impl<'a> ProjectedJacobi<'a> {
         x.writable(op)?;
         ops::check_shape(op, "x", x.shape(), expected)?;
         ops::check_shape(op, "b", b.shape(), expected)?;
+        ops::check_device(op, "x", x.device(), self.a.device())?;
+        ops::check_device(op, "b", b.device(), self.a.device())?;
         if sweeps == 0 {
             return Ok(());
         }

@@ -108,6 +108,8 @@ impl<'a> LcpSolver<'a> {
         x.writable(op)?;
         ops::check_shape(op, "x", x.shape(), expected)?;
         ops::check_shape(op, "b", b.shape(), expected)?;
+        ops::check_device(op, "x", x.device(), self.a.device())?;
+        ops::check_device(op, "b", b.device(), self.a.device())?;
         let device = self.a.device();
         let _scope = device.scope()?;
         let largest = f64::from(ops::max_abs(b)?.read()?);
