@@ -17,7 +17,7 @@ mod report;
 mod state;
 mod stored;
 
-pub use cg::{CgParams, CgSchedule, ConjugateGradient};
+pub use cg::{CgParams, CgSchedule, ConjugateGradient, FixedReport, FixedRun};
 pub use cgls::{Cgls, CglsParams};
 pub use lcp::{
     LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpReport, LcpSolver, NaturalResidual, ProjectedJacobi,
