@@ -8,13 +8,17 @@
 mod cg;
 mod cgls;
 mod dense;
+mod dots;
 mod drive;
 mod lcp;
 mod linop;
 mod looks;
 mod precondition;
 mod report;
+mod smoother;
 mod state;
+mod stationary;
+mod stencil;
 mod stored;
 
 pub use cg::{CgParams, CgSchedule, ConjugateGradient, FixedReport, FixedRun};
@@ -26,4 +30,6 @@ pub use lcp::{
 pub use linop::{Accuracy, LinOp};
 pub use precondition::{Identity, Jacobi, Preconditioner};
 pub use report::{SolveReport, Stop, StopReason};
+pub use smoother::{Smoother, WeightedJacobi};
+pub use stationary::{Stationary, StationaryParams};
 pub use stored::{MOST_BANDS, MatrixFormat, StoredMatrix};

@@ -1,55 +1,31 @@
-//! The two operators of a wave.
-//! (Stands in for the stencil.)
+//! The two operators of a wave, as stencils.
 
-use super::params::{Boundary, WaveParams};
-use crate::data::BandedMatrix;
+use super::params::{Boundaries, Boundary, WaveParams};
+use crate::data::{Side, Sides, Stencil};
 use crate::device::Device;
 use crate::error::Result;
-use crate::host::Triplets;
-use crate::shape::Shape;
 
-fn build(device: &Device, p: &WaveParams, shift: f64, weight: f64, absorbing: f64) -> Result<BandedMatrix> {
-    let (nx, ny) = (p.grid.nx, p.grid.ny);
-    let n = p.grid.len();
-    let mut t = Triplets::with_capacity(Shape::new(n, n), 5 * n);
-    for y in 0..ny {
-        for x in 0..nx {
-            let i = x + nx * y;
-            let mut d = shift;
-            let axes = [(x, nx, 1, p.boundaries.x), (y, ny, nx, p.boundaries.y)];
-            for (at, cells, stride, sides) in axes {
-                let [low, high] = sides;
-                for (side, end, to, wrap) in [
-                    (low, at == 0, i.wrapping_sub(stride), i + (cells - 1) * stride),
-                    (high, at + 1 == cells, i + stride, i.wrapping_sub((cells - 1) * stride)),
-                ] {
-                    if !end {
-                        d += weight;
-                        t.push(i, to, -weight)?;
-                        continue;
-                    }
-                    match side {
-                        Boundary::Reflecting => {}
-                        Boundary::Fixed => d += 2.0 * weight,
-                        Boundary::Absorbing => d += absorbing,
-                        Boundary::Periodic if cells > 1 => {
-                            d += weight;
-                            t.push(i, wrap, -weight)?;
-                        }
-                        Boundary::Periodic => {}
-                    }
-                }
-            }
-            t.push(i, i, d)?;
-        }
-    }
-    BandedMatrix::from_triplets(device, &t)
+/// The sides of a stencil; what absorbs is `absorbing`.
+fn sides(boundaries: Boundaries, absorbing: Side) -> Sides {
+    let side = |boundary| match boundary {
+        Boundary::Reflecting => Side::Neumann,
+        Boundary::Fixed => Side::WALL,
+        Boundary::Absorbing => absorbing,
+        Boundary::Periodic => Side::Periodic,
+    };
+    Sides { x: boundaries.x.map(side), y: boundaries.y.map(side), z: [Side::Neumann; 2] }
 }
 
-pub(super) fn stiffness(device: &Device, p: &WaveParams) -> Result<BandedMatrix> {
-    build(device, p, 0.0, 1.0, 0.0)
+/// `A = -h² Δ`: what absorbs takes no part in it, for nothing depends on the displacement there.
+pub(super) fn stiffness(device: &Device, p: &WaveParams) -> Result<Stencil> {
+    Stencil::new(device, p.grid, 0.0, [1.0, 1.0, 0.0], sides(p.boundaries, Side::Neumann))
 }
 
-pub(super) fn matrix(device: &Device, p: &WaveParams) -> Result<BandedMatrix> {
-    build(device, p, 1.0 + p.uniform_loss(), p.scheme.theta() * p.alpha(), 0.5 * p.courant())
+/// `1 + s + θ α A`. An absorbing side adds `s = c dt / 2 h` to the diagonal, as a Dirichlet side does at the distance
+/// at which `θ α` divided by it is just that.
+pub(super) fn matrix(device: &Device, p: &WaveParams) -> Result<Stencil> {
+    let weight = p.scheme.theta() * p.alpha();
+    let absorbing = Side::Dirichlet { distance: weight / p.side_loss() };
+    let shift = 1.0 + p.uniform_loss();
+    Stencil::new(device, p.grid, shift, [weight, weight, 0.0], sides(p.boundaries, absorbing))
 }

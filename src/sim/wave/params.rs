@@ -144,7 +144,7 @@ impl WaveParams {
         let least = 1.0 + self.uniform_loss();
         let axis = |(cells, sides): (usize, [Boundary; 2])| {
             let absorbing = sides.iter().filter(|s| **s == Boundary::Absorbing).count() as f64;
-            let loss = 0.5 * self.courant();
+            let loss = self.side_loss();
             let stiff = if cells > 1 || sides.contains(&Boundary::Fixed) { 4.0 * theta_alpha } else { 0.0 };
             match (cells, absorbing) {
                 (_, 0.0) => stiff,
@@ -183,9 +183,14 @@ impl WaveParams {
         (at_sides || uniform > 0.0).then(all)
     }
 
-    /// What absorbing sides add along an axis: `c dt / 2 h` in the last cell.
+    /// What an absorbing side adds in its cells: `c dt / 2 h`.
+    pub(super) fn side_loss(&self) -> f64 {
+        0.5 * self.courant()
+    }
+
+    /// What absorbing sides add along an axis.
     fn side_losses(&self, cells: usize, sides: [Boundary; 2]) -> Vec<f64> {
-        let [low, high] = sides.map(|s| if s == Boundary::Absorbing { 0.5 * self.courant() } else { 0.0 });
+        let [low, high] = sides.map(|s| if s == Boundary::Absorbing { self.side_loss() } else { 0.0 });
         let loss = |i| if i == 0 { low } else { 0.0 } + if i + 1 == cells { high } else { 0.0 };
         (0..cells).map(loss).collect()
     }
