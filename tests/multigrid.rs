@@ -208,7 +208,7 @@ impl Twin {
         }
     }
 
-    fn cycle(&self, depth: usize, x: &mut Vec<f64>, b: &[f64], params: MultigridParams) {
+    fn cycle(&self, depth: usize, x: &mut [f64], b: &[f64], params: MultigridParams) {
         let level = &self.levels[depth];
         if depth + 1 == self.levels.len() && x.len() > Multigrid::MOST_DENSE {
             return self.sweep(depth, x, b, 24);
@@ -265,9 +265,8 @@ fn solve(level: &TwinLevel, r: &[f64]) -> Vec<f64> {
         for i in k + 1..n {
             let f = m[i][k] / m[k][k];
             if f != 0.0 {
-                for j in k..n {
-                    m[i][j] -= f * m[k][j];
-                }
+                let pivots = m[k].clone();
+                m[i].iter_mut().zip(&pivots).skip(k).for_each(|(v, p)| *v -= f * p);
                 r[i] -= f * r[k];
             }
         }
