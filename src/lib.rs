@@ -68,7 +68,10 @@ pub mod script;
 pub mod shape;
 pub mod solve;
 
-pub use data::{BandedMatrix, Matrix, Packed, PendingRead, Scalar, SparseFormat, SparseMatrix, Vector};
+pub use data::{
+    BandedMatrix, ColumnStack, FoldedBands, Matrix, Packed, PendingRead, Scalar, SparseFormat, SparseMatrix,
+    Vector,
+};
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};
 #[cfg(feature = "headless")]

@@ -2,11 +2,13 @@
 
 mod fold;
 pub mod layout;
+mod stack;
 mod texels;
 mod tiles;
 
 pub use fold::{fold_extent, max_folded_len};
 pub use layout::{Layout, Place};
+pub(crate) use stack::{StackGrid, StackPart};
 pub use tiles::TileGrid;
 
 use std::fmt;

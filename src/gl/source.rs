@@ -27,6 +27,7 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/layout.glsl"),
     glsl!("include/solver.glsl"),
     glsl!("include/block.glsl"),
+    glsl!("include/stack.glsl"),
     glsl!("include/exchange.glsl"),
     glsl!("include/flags.glsl"),
     glsl!("include/owner.glsl"),

@@ -14,8 +14,10 @@ mod linop;
 mod looks;
 mod precondition;
 mod report;
+mod stack;
 mod state;
 mod stored;
+mod vector_op;
 
 pub use cg::{CgParams, CgSchedule, ConjugateGradient};
 pub use cgls::{Cgls, CglsParams};
@@ -27,3 +29,4 @@ pub use linop::{Accuracy, LinOp};
 pub use precondition::{Identity, Jacobi, Preconditioner};
 pub use report::{SolveReport, Stop, StopReason};
 pub use stored::{MOST_BANDS, MatrixFormat, StoredMatrix};
+pub use vector_op::matrix_vector_op;
