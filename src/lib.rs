@@ -69,8 +69,8 @@ pub mod shape;
 pub mod solve;
 
 pub use data::{
-    BandedMatrix, ColumnStack, FoldedBands, Matrix, Packed, PendingRead, Scalar, SparseFormat, SparseMatrix,
-    Vector,
+    BandedMatrix, ColumnStack, FoldedBands, Matrix, Packed, PendingRead, Plane, Scalar, SparseFormat,
+    SparseMatrix, Vector,
 };
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};

@@ -38,6 +38,7 @@ const GLOW_TYPES: &[(&str, &str)] = &[
     ("data/scalar.rs", "NativeTexture"),
     ("data/packed.rs", "NativeTexture"),
     ("data/matrix.rs", "NativeTexture"),
+    ("data/plane.rs", "NativeTexture"),
 ];
 
 /// The unsafe functions of the public API outside `gl` and `headless`: each asks the caller for a promise.

@@ -4,6 +4,7 @@ mod banded;
 mod dense;
 mod elementwise;
 mod in_place;
+mod plane;
 mod product;
 pub mod reduce;
 mod repack;
@@ -26,6 +27,7 @@ pub use elementwise::{
 pub use in_place::{
     accumulate, accumulate_product, accumulate_scaled, scale, scale_and_add, subtract_scaled,
 };
+pub use plane::{pack, unpack, unpack_from};
 pub use product::{Accurate, Combine};
 pub use reduce::{
     ReducePlan, Reduction, Window, Windows, dot, dot_into, max_abs, max_element, min_element, norm_squared,

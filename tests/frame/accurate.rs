@@ -7,11 +7,11 @@ use crate::common::reference::widen;
 use crate::common::systems;
 use crate::forms::{full, new_forms};
 use texla::Device;
+use texla::Vector;
 use texla::gl::Limits;
 use texla::host::Csr;
 use texla::ops::Accurate;
 use texla::solve::Accuracy;
-use texla::Vector;
 
 /// `α op(A) x + β z` where `z` is what the product was rounded to: nothing is left but rounding errors.
 fn check(device: &Device, a: &Csr, pairs: bool, seed: u64) {
@@ -25,7 +25,8 @@ fn check(device: &Device, a: &Csr, pairs: bool, seed: u64) {
             let side = if transposed { held.transposed() } else { held.clone() };
             let (m, n) = (side.shape().rows, side.shape().cols);
             let hx = random::nonzero(seed, n);
-            let (products, sizes) = (systems::apply(&side, &widen(&hx)), systems::apply_abs(&side, &widen(&hx)));
+            let (products, sizes) =
+                (systems::apply(&side, &widen(&hx)), systems::apply_abs(&side, &widen(&hx)));
             let hz: Vec<f32> = products.iter().map(|p| *p as f32).collect();
             let x = Vector::from_slice(device, &hx).unwrap();
             let z = Vector::from_slice(device, &hz).unwrap();

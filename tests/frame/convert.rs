@@ -7,7 +7,9 @@ use crate::forms::{elements, full, stack};
 use texla::gl::Limits;
 use texla::host::Csr;
 use texla::solve::LinOp;
-use texla::{BandedMatrix, ColumnStack, Device, FoldedBands, Matrix, Shape, SparseFormat, SparseMatrix, Vector};
+use texla::{
+    BandedMatrix, ColumnStack, Device, FoldedBands, Matrix, Shape, SparseFormat, SparseMatrix, Vector,
+};
 
 fn rounded(a: &Csr) -> Vec<f32> {
     elements(a).iter().map(|v| *v as f32).collect()
@@ -46,7 +48,8 @@ fn check(device: &Device, a: &Csr) {
         assert_eq!(back.read().unwrap(), values, "{label}: banded to dense");
         assert_matrix_padded(&back, &label);
     }
-    if shape.is_square() && 2 * shape.rows as u64 <= texla::shape::max_folded_len(device.capabilities().max_texture_size)
+    if shape.is_square()
+        && 2 * shape.rows as u64 <= texla::shape::max_folded_len(device.capabilities().max_texture_size)
     {
         let folded = FoldedBands::from_csr(device, csr.clone()).unwrap();
         let back = folded.to_matrix().unwrap();
@@ -64,7 +67,9 @@ fn check(device: &Device, a: &Csr) {
 
 fn matrices() -> Vec<Csr> {
     let mut all = Vec::new();
-    for (m, n) in [(0, 0), (0, 4), (4, 0), (1, 1), (2, 3), (3, 2), (5, 5), (9, 9), (50, 50), (61, 17), (17, 61)] {
+    for (m, n) in
+        [(0, 0), (0, 4), (4, 0), (1, 1), (2, 3), (3, 2), (5, 5), (9, 9), (50, 50), (61, 17), (17, 61)]
+    {
         all.push(systems::csr(&random::sparse((m + n) as u64, m, n, 0.3)));
         all.push(full(m, n, &random::nonzero((m * n) as u64, m * n)));
     }

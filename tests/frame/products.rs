@@ -133,7 +133,8 @@ fn full_square_matrices() {
 fn rectangular_stacks() {
     on_both(|device| {
         let most = max_folded_len(device.capabilities().max_texture_size).min(4_100) as usize;
-        let shapes = [(0, 5), (5, 0), (1, 7), (7, 1), (3, 4), (4, 3), (2, 300), (300, 2), (31, 127), (127, 31)];
+        let shapes =
+            [(0, 5), (5, 0), (1, 7), (7, 1), (3, 4), (4, 3), (2, 300), (300, 2), (31, 127), (127, 31)];
         for (m, n) in shapes.into_iter().chain([(most, 3), (3, most), (most, 9)]) {
             let a = full(m, n, &random::nonzero((m + n) as u64, m * n));
             check_new(device, &a, 20, &COMBINES[3..4]);
@@ -159,11 +160,14 @@ fn folded_bands_of_every_pattern() {
                 ("circulant", at(&|i, j| ((j + n - i) % n) as f64 + 1.5)),
                 ("sparse", at(&|i, j| if (i + 2 * j) % 5 == 0 { entry(i, j) } else { 0.0 })),
                 ("empty", at(&|_, _| 0.0)),
-                ("periodic", at(&|i, j| match (j + n - i) % n {
-                    0 => 4.0,
-                    d if d == 1 || d == n - 1 => -1.0,
-                    _ => 0.0,
-                })),
+                (
+                    "periodic",
+                    at(&|i, j| match (j + n - i) % n {
+                        0 => 4.0,
+                        d if d == 1 || d == n - 1 => -1.0,
+                        _ => 0.0,
+                    }),
+                ),
             ];
             for (name, a) in cases {
                 let folded = FoldedBands::from_csr(device, a.clone()).unwrap();
@@ -219,8 +223,10 @@ fn matrix_vector_op_on_every_form() {
 fn draws_are_few() {
     on_both(|device| {
         let draws = |a: &dyn LinOp| {
-            let (x, mut y) =
-                (Vector::zeros(device, a.shape().cols).unwrap(), Vector::zeros(device, a.shape().rows).unwrap());
+            let (x, mut y) = (
+                Vector::zeros(device, a.shape().cols).unwrap(),
+                Vector::zeros(device, a.shape().rows).unwrap(),
+            );
             let before = device.counters();
             a.apply(&mut y, Combine::Replace, 1.0, &x).unwrap();
             let done = device.counters().since(&before);
@@ -259,7 +265,17 @@ fn operands_that_fold_otherwise() {
                         gl.bind_texture(glow::TEXTURE_2D, Some(raw));
                         let data = glow::PixelUnpackData::Slice(Some(bytemuck::cast_slice(values)));
                         let internal = glow::RGBA32F as i32;
-                        gl.tex_image_2d(glow::TEXTURE_2D, 0, internal, w, h, 0, glow::RGBA, glow::FLOAT, data);
+                        gl.tex_image_2d(
+                            glow::TEXTURE_2D,
+                            0,
+                            internal,
+                            w,
+                            h,
+                            0,
+                            glow::RGBA,
+                            glow::FLOAT,
+                            data,
+                        );
                         gl.tex_parameter_i32(glow::TEXTURE_2D, glow::TEXTURE_MAX_LEVEL, 0);
                         gl.bind_texture(glow::TEXTURE_2D, None);
                         let extent = texla::Extent::new(w as u32, h as u32);
@@ -305,7 +321,10 @@ fn mistakes_are_named() {
             other => panic!("{other:?}"),
         };
         use texla::ops;
-        assert_eq!(op_of(ops::stack_product(&mut y, Combine::Replace, 1.0, &a, &odd)), ("stack_product", "x"));
+        assert_eq!(
+            op_of(ops::stack_product(&mut y, Combine::Replace, 1.0, &a, &odd)),
+            ("stack_product", "x")
+        );
         let c = Combine::Max(&odd);
         assert_eq!(op_of(ops::stack_product(&mut y, c, 1.0, &a, &six)), ("stack_product", "z"));
         let c = Combine::Replace;
@@ -323,7 +342,10 @@ fn mistakes_are_named() {
         assert_eq!(op_of(result), ("folded_product", "x"));
         let error = FoldedBands::from_csr(device, full(4, 6, &[1.0; 24])).err().unwrap();
         let text = error.to_string();
-        assert_eq!(text, "FoldedBands: the matrix is 4x6: opposing diagonals are folded for square ones only");
+        assert_eq!(
+            text,
+            "FoldedBands: the matrix is 4x6: opposing diagonals are folded for square ones only"
+        );
     });
 }
 
