@@ -17,10 +17,12 @@ mod multigrid;
 mod precondition;
 mod report;
 mod smoother;
+mod stack;
 mod state;
 mod stationary;
 mod stencil;
 mod stored;
+mod vector_op;
 
 pub use cg::{CgParams, CgSchedule, ConjugateGradient};
 pub use cgls::{Cgls, CglsParams};
@@ -35,3 +37,4 @@ pub use report::{SolveReport, Stop, StopReason};
 pub use smoother::{Smoother, WeightedJacobi};
 pub use stationary::{Stationary, StationaryParams};
 pub use stored::{MOST_BANDS, MatrixFormat, StoredMatrix};
+pub use vector_op::matrix_vector_op;
