@@ -13,6 +13,7 @@ mod drive;
 mod lcp;
 mod linop;
 mod looks;
+mod null_space;
 mod precondition;
 mod report;
 mod smoother;
@@ -27,6 +28,7 @@ pub use lcp::{
     Relaxation, natural_residual,
 };
 pub use linop::{Accuracy, LinOp};
+pub use null_space::project_out;
 pub use precondition::{Identity, Jacobi, Preconditioner};
 pub use report::{SolveReport, Stop, StopReason};
 pub use smoother::{Smoother, WeightedJacobi};
