@@ -68,12 +68,15 @@ pub mod script;
 pub mod shape;
 pub mod solve;
 
-pub use data::{BandedMatrix, Matrix, Packed, PendingRead, Scalar, SparseFormat, SparseMatrix, Vector};
+pub use data::{
+    BandedMatrix, Matrix, Packed, PendingRead, Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil,
+    Vector,
+};
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};
 #[cfg(feature = "headless")]
 pub use headless::{Headless, HeadlessOptions};
-pub use shape::{Extent, Layout, Shape};
+pub use shape::{Extent, Grid, Layout, Shape};
 
 /// The README's code is compiled as part of the tests.
 #[cfg(doctest)]

@@ -19,6 +19,7 @@ mod report;
 mod smoother;
 mod state;
 mod stationary;
+mod stencil;
 mod stored;
 
 pub use cg::{CgParams, CgSchedule, ConjugateGradient};
