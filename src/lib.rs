@@ -66,6 +66,7 @@ pub mod kernel;
 pub mod ops;
 pub mod script;
 pub mod shape;
+pub mod sim;
 pub mod solve;
 
 pub use data::{BandedMatrix, Matrix, Packed, PendingRead, Scalar, SparseFormat, SparseMatrix, Vector};
@@ -73,7 +74,7 @@ pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};
 #[cfg(feature = "headless")]
 pub use headless::{Headless, HeadlessOptions};
-pub use shape::{Extent, Layout, Shape};
+pub use shape::{Extent, Grid, Layout, Shape};
 
 /// The README's code is compiled as part of the tests.
 #[cfg(doctest)]

@@ -1,0 +1,3 @@
+//! Layer 6: simulations, made of the operations and solvers of the layers above.
+
+pub mod fluid;
