@@ -69,7 +69,10 @@ pub mod shape;
 pub mod sim;
 pub mod solve;
 
-pub use data::{BandedMatrix, Matrix, Packed, PendingRead, Scalar, SparseFormat, SparseMatrix, Vector};
+pub use data::{
+    BandedMatrix, Matrix, Packed, PendingRead, Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil,
+    Vector,
+};
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};
 #[cfg(feature = "headless")]

@@ -16,7 +16,8 @@ use texla::solve::{
     Preconditioner, ProjectedJacobi, Stop,
 };
 use texla::{
-    BandedMatrix, Device, Layout, Matrix, Packed, Scalar, Shape, SparseFormat, SparseMatrix, Vector,
+    BandedMatrix, Device, Grid, Layout, Matrix, Packed, Scalar, Shape, Side, Sides, SparseFormat,
+    SparseMatrix, Stencil, Vector,
 };
 
 /// The files below `glsl/`.
@@ -227,6 +228,24 @@ fn include(name: &'static str) -> impl Fn(&Device) {
     }
 }
 
+/// With and without what a define leaves out.
+fn stencils(dev: &Device) {
+    for (grid, side) in [
+        (Grid::new_2d(8, 3), Side::WALL),
+        (Grid::new_2d(5, 3), Side::Periodic),
+        (Grid::new_3d(4, 3, 2), Side::Periodic),
+        (Grid::new_3d(3, 2, 2), Side::Neumann),
+    ] {
+        let n = grid.len();
+        let (x, mut y) = (Vector::filled(dev, n, 1.0).unwrap(), Vector::zeros(dev, n).unwrap());
+        for solid in [vec![], (0..n).map(|i| i == 1).collect()] {
+            let a = Stencil::with_solids(dev, grid, 1.0, [1.0; 3], Sides::all(side), &solid).unwrap();
+            ops::stencil_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+            ops::stencil_accurate(&mut y, &a, product(&x)).unwrap();
+        }
+    }
+}
+
 fn points(dev: &Device) {
     let body = "void point(int i, out ivec2 texel, out vec4 value) { texel = ivec2(0); value = attribute0; }";
     let kernel = PointsKernel::<NoParams>::new(dev, "points", [], 1, body).unwrap();
@@ -269,6 +288,7 @@ fn every_file_compiles_in_both_dialects() {
     drive(&["points.frag"], &points);
     drive(&["banded/product.frag"], &banded);
     drive(&["banded/accurate.frag"], &banded_accurate);
+    drive(&["stencil/product.frag", "stencil/accurate.frag", "include/stencil.glsl"], &stencils);
     drive(&["sparse/gather.frag"], &sparse(SparseFormat::Gather, false));
     drive(&["sparse/scatter.vert"], &sparse(SparseFormat::Points, false));
     drive(&["sparse/accurate.frag"], &sparse(SparseFormat::Gather, true));

@@ -8,6 +8,7 @@ mod packed;
 mod pending;
 mod scalar;
 mod sparse;
+mod stencil;
 mod vector;
 
 pub use banded::BandedMatrix;
@@ -16,6 +17,7 @@ pub use packed::Packed;
 pub use pending::PendingRead;
 pub use scalar::Scalar;
 pub use sparse::{POINTS_PAY_FROM, SparseFormat, SparseMatrix};
+pub use stencil::{MOST_REGIONS, Side, Sides, Stencil};
 pub use vector::Vector;
 
 pub(crate) use banded::Band;

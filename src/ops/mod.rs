@@ -7,6 +7,7 @@ mod product;
 pub mod reduce;
 mod repack;
 mod sparse;
+mod stencil;
 
 pub use banded::{banded_accurate, banded_product, banded_product_transposed};
 pub use dense::{
@@ -26,6 +27,7 @@ pub use reduce::{
 };
 pub use repack::{repack, repack_to_vector, repack_vector};
 pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};
+pub use stencil::{stencil_accurate, stencil_product};
 
 pub(crate) use dense::{
     block, column, diagonal, fill_identity, matrix_from_vector, matrix_to_vector, row, set_block,

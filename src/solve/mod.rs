@@ -15,6 +15,7 @@ mod looks;
 mod precondition;
 mod report;
 mod state;
+mod stencil;
 mod stored;
 
 pub use cg::{CgParams, CgSchedule, ConjugateGradient};
