@@ -33,10 +33,12 @@ vec2 corner_of(int field, ivec3 q) {
     return vec2(weight * element(field, i), weight);
 }
 
+vec2 blended(vec2 a, vec2 b, float r) { return a + r * (b - a); }
+
 vec2 bilinear_of(int field, ivec3 q, vec2 r) {
-    vec2 low = mix(corner_of(field, q), corner_of(field, q + ivec3(1, 0, 0)), r.x);
-    vec2 high = mix(corner_of(field, q + ivec3(0, 1, 0)), corner_of(field, q + ivec3(1, 1, 0)), r.x);
-    return mix(low, high, r.y);
+    vec2 low = blended(corner_of(field, q), corner_of(field, q + ivec3(1, 0, 0)), r.x);
+    vec2 high = blended(corner_of(field, q + ivec3(0, 1, 0)), corner_of(field, q + ivec3(1, 1, 0)), r.x);
+    return blended(low, high, r.y);
 }
 #endif
 
@@ -48,7 +50,7 @@ float carried(int field, ivec3 at, vec3 d) {
     ivec3 q = at + ivec3(whole);
     vec2 sum = bilinear_of(field, q, r.xy);
 #if DIMENSIONS == 3
-    sum = mix(sum, bilinear_of(field, q + ivec3(0, 0, 1), r.xy), r.z);
+    sum = blended(sum, bilinear_of(field, q + ivec3(0, 0, 1), r.xy), r.z);
 #endif
     return sum.y > 1.0e-6 ? sum.x / sum.y : element(field, number_of(at, cells));
 #else

@@ -1,5 +1,6 @@
 //! What happens at the sides of the box and at obstacles, as arrays for the device: pure arithmetic.
 
+use crate::data::{Side, Sides};
 use crate::error::{Error, Result, check_finite};
 use crate::shape::Grid;
 
@@ -69,6 +70,12 @@ impl Boundaries {
             1 => self.y,
             _ => self.z,
         }
+    }
+
+    /// What the pressure meets at the sides: zero where they are open, no flux elsewhere.
+    pub(super) fn pressure_sides(&self) -> Sides {
+        let side = |boundary| if boundary == Boundary::Open { Side::WALL } else { Side::Neumann };
+        Sides { x: self.x.map(side), y: self.y.map(side), z: self.z.map(side) }
     }
 
     /// The numbers that shaders go on past sides with: for each component and each axis, constant and factor at the
@@ -177,43 +184,4 @@ pub(super) fn check_balance(all: &[Faces], cells: Grid, boundaries: &Boundaries)
     let (name, value) = ("boundaries", format!("{net} cells' faces of net inflow"));
     let expected = "as much inflow as outflow, or an open side";
     Err(Error::Parameter { op: "Fluid::new", name, value, expected })
-}
-
-/// The matrix of the pressure.
-pub(super) fn poisson(
-    device: &crate::Device,
-    cells: Grid,
-    boundaries: &Boundaries,
-    solid: &[bool],
-) -> Result<crate::data::BandedMatrix> {
-    let mut a = crate::host::Triplets::new(cells.operator());
-    let is_solid = |i: usize| solid.get(i).copied().unwrap_or(false);
-    for (i, q) in places(cells).enumerate() {
-        let mut diagonal = 0.0;
-        if is_solid(i) {
-            a.push(i, i, 4.0)?;
-            continue;
-        }
-        for axis in 0..if cells.nz > 1 { 3 } else { 2 } {
-            let (k, n, stride) = (q[axis], cells.sides()[axis], cells.strides()[axis]);
-            let [low, high] = boundaries.across(axis);
-            let mut link = |j: Option<usize>, side: Boundary| -> Result<()> {
-                match j {
-                    Some(j) if !is_solid(j) => {
-                        diagonal += 1.0;
-                        a.push(i, j, -1.0)
-                    }
-                    None if side == Boundary::Open => {
-                        diagonal += 2.0;
-                        Ok(())
-                    }
-                    _ => Ok(()),
-                }
-            };
-            link((k > 0).then(|| i - stride), low)?;
-            link((k + 1 < n).then_some(i + stride), high)?;
-        }
-        a.push(i, i, diagonal)?;
-    }
-    crate::data::BandedMatrix::from_triplets(device, &a)
 }

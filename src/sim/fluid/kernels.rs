@@ -1,6 +1,5 @@
 //! How the fluid's kernels are named, compiled and run.
 
-use super::boundary::faces;
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::Result;
@@ -43,11 +42,6 @@ impl Space {
     /// Axes along which there is more than one layer of cells, at least two.
     pub fn dimensions(&self) -> usize {
         if self.cells.nz > 1 { 3 } else { 2 }
-    }
-
-    /// The grid that a field lives on.
-    pub fn grid(&self, axis: usize) -> Grid {
-        faces(self.cells, axis)
     }
 
     /// Runs a kernel on all of its targets.

@@ -60,7 +60,7 @@ use boundary::{Faces, faces};
 use kernels::Space;
 use viscous::Viscous;
 
-use crate::data::{BandedMatrix, Vector};
+use crate::data::{Stencil, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ops;
@@ -138,7 +138,7 @@ pub struct Fluid {
     fluid_cells: Option<Vector>,
     /// Pressure times time step over density and cell size.
     pressure: Vector,
-    poisson: BandedMatrix,
+    poisson: Stencil,
     solver: Box<dyn PressureSolver>,
 }
 
@@ -148,7 +148,8 @@ impl Fluid {
     ///
     /// *Cost*: 2 uploads for each component, 1 for obstacles, and the pressure's matrix. *Errors*: [`Error::Parameter`] for
     /// an empty grid, a cell size or viscosity out of range, walls that move across themselves, and a box without an
-    /// open side whose inflows do not cancel; [`Error::LengthMismatch`] for `solid`; [`Error::TooLarge`].
+    /// open side whose inflows do not cancel; [`Error::LengthMismatch`] for `solid`; [`Error::TooLarge`];
+    /// [`Error::Matrix`] where obstacles cut the fluid into more than [`MOST_REGIONS`](crate::data::MOST_REGIONS) closed regions.
     pub fn new(device: &Device, grid: Grid, params: FluidParams, solid: &[bool]) -> Result<Self> {
         let op = "Fluid::new";
         if grid.is_empty() {
@@ -177,13 +178,14 @@ impl Fluid {
         }
         let (velocity, faces) = made;
         let solid = if solid.contains(&true) { solid } else { &[] };
+        let weights = [1.0, 1.0, if space.dimensions() == 3 { 1.0 } else { 0.0 }];
         let open: Vec<f32> = solid.iter().map(|s| f32::from(u8::from(!s))).collect();
         Ok(Fluid {
             velocity,
             faces,
             fluid_cells: (!open.is_empty()).then(|| Vector::from_slice(device, &open)).transpose()?,
             pressure: Vector::zeros(device, grid.len())?,
-            poisson: boundary::poisson(device, grid, &params.boundaries, solid)?,
+            poisson: Stencil::with_solids(device, grid, 0.0, weights, params.boundaries.pressure_sides(), solid)?,
             solver: Box::new(Pressure::default()),
             params,
             space,

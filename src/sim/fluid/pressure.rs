@@ -1,8 +1,8 @@
 //! The Poisson solve of the projection, a parameter.
 
-use crate::data::Vector;
+use crate::data::{Stencil, Vector};
 use crate::error::Result;
-use crate::solve::{CgParams, ConjugateGradient, LinOp, Stop};
+use crate::solve::{CgParams, ConjugateGradient, Stop};
 
 /// What a pressure solve has come to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,8 +18,8 @@ pub trait PressureSolver {
     /// Improves `p` for `A p = b`; what `p` holds is the last solve's solution, a good guess.
     ///
     /// The matrix is the five- or seven-point Laplacian, symmetric and positive semidefinite; in a closed box it is
-    /// singular ([`LinOp::null_space`]) and `b` is orthogonal to its null space.
-    fn solve(&mut self, a: &dyn LinOp, p: &mut Vector, b: &Vector) -> Result<PressureReport>;
+    /// singular ([`Stencil::null_space`]) and `b` is orthogonal to its null space.
+    fn solve(&mut self, a: &Stencil, p: &mut Vector, b: &Vector) -> Result<PressureReport>;
 }
 
 /// The methods that texla brings along.
@@ -37,7 +37,7 @@ impl Default for Pressure {
 }
 
 impl PressureSolver for Pressure {
-    fn solve(&mut self, a: &dyn LinOp, p: &mut Vector, b: &Vector) -> Result<PressureReport> {
+    fn solve(&mut self, a: &Stencil, p: &mut Vector, b: &Vector) -> Result<PressureReport> {
         match self {
             Pressure::ConjugateGradient(params) => {
                 let report = ConjugateGradient::new(a, *params)?.solve(p, b)?;
