@@ -17,7 +17,7 @@ fn a_shift_by_whole_cells_is_exact() {
     on_both(|dev| {
         let stream = Boundary::Inflow { velocity: [2.0, -1.0, 3.0] };
         for advection in BOTH {
-            for cells in [Grid::new_2d(13, 11), Grid::new_3d(5, 6, 7), Grid::new_2d(16, 8)] {
+            for cells in [Grid::new_2d(13, 11), Grid::new_3d(5, 6, 8), Grid::new_2d(16, 8)] {
                 let shift = [2, -1, if cells.nz > 1 { 3 } else { 0 }];
                 let boundaries = Boundaries::all(stream);
                 let params = FluidParams { boundaries, advection, ..FluidParams::new(0.5) };
@@ -33,13 +33,15 @@ fn a_shift_by_whole_cells_is_exact() {
                 let mut seen = 0;
                 for (i, q) in twin::places(cells, 3).into_iter().enumerate() {
                     let from = [0, 1, 2].map(|a| q[a] - shift[a]);
-                    if (0..3).all(|a| (0..n[a]).contains(&from[a])) {
+                    // The correction looks forth too.
+                    let inside = |k: i64, a: usize| (0..n[a]).contains(&k);
+                    if (0..3).all(|a| inside(from[a], a) && inside(q[a] + shift[a], a)) {
                         let j = from[0] + n[0] * (from[1] + n[1] * from[2]);
                         assert_eq!(moved[i], dye[j as usize], "{cells} {q:?}");
                         seen += 1;
                     }
                 }
-                assert!(seen > cells.len() / 4);
+                assert!(seen > 0);
             }
         }
     });
@@ -209,6 +211,6 @@ fn the_mass_of_dye_is_kept_the_better_the_finer_the_grid() {
         };
         let losses = [16, 32, 64].map(loss);
         eprintln!("{losses:?}");
-        assert!(losses[1] < 0.6 * losses[0] && losses[2] < 0.6 * losses[1], "{losses:?}");
+        assert!(losses[1] < 0.25 * losses[0] && losses[2] < 0.1 * losses[0], "{losses:?}");
     });
 }
