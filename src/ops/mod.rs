@@ -29,6 +29,13 @@ pub use repack::{repack, repack_to_vector, repack_vector};
 pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};
 pub use stencil::{stencil_accurate, stencil_product};
 
+/// What kernels on grids outside this layer share with the products here.
+pub(crate) mod grid {
+    pub(crate) use super::stencil::{
+        GRID_FIELDS, defines, grid_params, links, operator_fields, operator_params,
+    };
+}
+
 pub(crate) use dense::{
     block, column, diagonal, fill_identity, matrix_from_vector, matrix_to_vector, row, set_block,
 };

@@ -8,13 +8,17 @@
 mod cg;
 mod cgls;
 mod dense;
+mod dots;
 mod drive;
 mod lcp;
 mod linop;
 mod looks;
+mod multigrid;
 mod precondition;
 mod report;
+mod smoother;
 mod state;
+mod stationary;
 mod stencil;
 mod stored;
 
@@ -25,6 +29,9 @@ pub use lcp::{
     Relaxation, natural_residual,
 };
 pub use linop::{Accuracy, LinOp};
+pub use multigrid::{Cycle, Multigrid, MultigridParams};
 pub use precondition::{Identity, Jacobi, Preconditioner};
 pub use report::{SolveReport, Stop, StopReason};
+pub use smoother::{Smoother, WeightedJacobi};
+pub use stationary::{Stationary, StationaryParams};
 pub use stored::{MOST_BANDS, MatrixFormat, StoredMatrix};
