@@ -91,19 +91,22 @@ pub struct FluidParams {
     pub advection: Advection,
     /// What happens at the sides of the box.
     pub boundaries: Boundaries,
+    /// How the pressure is found.
+    pub pressure: Pressure,
     /// Relative residual of the implicit viscous step.
     pub viscous_stop: Stop,
 }
 
 impl FluidParams {
     /// Cells of this size in a box of walls, no viscosity, no confinement, MacCormack advection.
-    pub const fn new(cell: f64) -> Self {
+    pub fn new(cell: f64) -> Self {
         FluidParams {
             cell,
             viscosity: 0.0,
             confinement: 0.0,
             advection: Advection::MacCormack,
             boundaries: Boundaries::all(Boundary::WALL),
+            pressure: Pressure::default(),
             viscous_stop: Stop::relative(1e-6),
         }
     }
@@ -143,7 +146,7 @@ pub struct Fluid {
 }
 
 impl Fluid {
-    /// A fluid at rest (but for inflows) with the solver [`Pressure::default`]. `solid` says for each cell whether it is
+    /// A fluid at rest (but for inflows). `solid` says for each cell whether it is
     /// an obstacle; empty stands for none. Obstacles are at rest, and the fluid sticks to them.
     ///
     /// *Cost*: 2 uploads for each component, 1 for obstacles, and the pressure's matrix. *Errors*: [`Error::Parameter`] for
@@ -180,22 +183,23 @@ impl Fluid {
         let solid = if solid.contains(&true) { solid } else { &[] };
         let weights = [1.0, 1.0, if space.dimensions() == 3 { 1.0 } else { 0.0 }];
         let open: Vec<f32> = solid.iter().map(|s| f32::from(u8::from(!s))).collect();
+        let sides = params.boundaries.pressure_sides();
+        let poisson = Stencil::with_solids(device, grid, 0.0, weights, sides, solid)?;
         Ok(Fluid {
             velocity,
             faces,
             fluid_cells: (!open.is_empty()).then(|| Vector::from_slice(device, &open)).transpose()?,
             pressure: Vector::zeros(device, grid.len())?,
-            poisson: Stencil::with_solids(device, grid, 0.0, weights, params.boundaries.pressure_sides(), solid)?,
-            solver: Box::new(Pressure::default()),
+            solver: params.pressure.solver(&poisson)?,
+            poisson,
             params,
             space,
         })
     }
 
-    /// The same fluid with another solver for the pressure.
-    pub fn with_pressure(mut self, solver: impl PressureSolver + 'static) -> Self {
-        self.solver = Box::new(solver);
-        self
+    /// Finds the pressure by a method of the caller's from now on.
+    pub fn set_pressure_solver(&mut self, solver: Box<dyn PressureSolver>) {
+        self.solver = solver;
     }
 
     /// A step of `dt`: confinement, advection, viscosity, projection. Forces are added before it.
@@ -284,6 +288,11 @@ impl Fluid {
     /// The pressure as the last projection left it, times time step over density and cell size.
     pub fn pressure(&self) -> &Vector {
         &self.pressure
+    }
+
+    /// The pressure's matrix: what a [`PressureSolver`] is made for.
+    pub fn poisson(&self) -> &Stencil {
+        &self.poisson
     }
 
     fn replace(&mut self, axis: usize, next: Vector) {

@@ -1,7 +1,7 @@
 //! The projection: divergence, Poisson solve, gradient.
 
 use super::kernels::{Draw, number};
-use super::{Fluid, Pressure, PressureReport, PressureSolver};
+use super::{Fluid, PressureReport};
 use crate::data::Vector;
 use crate::error::Result;
 use crate::gl::glsl;
@@ -44,10 +44,13 @@ impl Fluid {
     /// divergence is the residual of the solve. *Cost*: a draw for the divergence, the solve, and a draw for each
     /// component. *Errors*: those of the solver. *Source*: Harlow and Welch 1965; Stam 1999, section 2.1.
     pub fn project(&mut self) -> Result<PressureReport> {
-        let mut solver = std::mem::replace(&mut self.solver, Box::new(Pressure::default()));
-        let report = self.project_with(solver.as_mut());
-        self.solver = solver;
-        report
+        let device = self.device().clone();
+        let _scope = device.scope()?;
+        let mut b = Vector::uninit(&device, self.cells().len())?;
+        self.outflow(&mut b, -1.0)?;
+        let report = self.solver.solve(&self.poisson, &mut self.pressure, &b)?;
+        self.subtract_gradient()?;
+        Ok(report)
     }
 
     /// [`project`](Self::project), and the largest divergence before and after it. *Cost*: two reductions and
@@ -58,13 +61,8 @@ impl Fluid {
         Ok(Projection { before, after: self.max_divergence()?, pressure })
     }
 
-    /// A projection by a solver that is not the fluid's own.
-    pub fn project_with(&mut self, solver: &mut dyn PressureSolver) -> Result<PressureReport> {
+    fn subtract_gradient(&mut self) -> Result<()> {
         let device = self.device().clone();
-        let _scope = device.scope()?;
-        let mut b = Vector::uninit(&device, self.cells().len())?;
-        self.outflow(&mut b, -1.0)?;
-        let report = solver.solve(&self.poisson, &mut self.pressure, &b)?;
         let mut next = Vec::with_capacity(self.velocity.len());
         for (axis, f) in self.velocity.iter().enumerate() {
             let out = Vector::uninit(&device, f.len())?;
@@ -75,7 +73,7 @@ impl Fluid {
             next.push(out);
         }
         self.velocity = next;
-        Ok(report)
+        Ok(())
     }
 
     /// `factor` times what flows out of each cell through faces of area 1.
