@@ -13,7 +13,8 @@ use texla::kernel::{Accum, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
 use texla::solve::{
     CgParams, CgSchedule, ConjugateGradient, Identity, Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver,
-    Preconditioner, ProjectedJacobi, Stop,
+    Multigrid, MultigridParams, Preconditioner, ProjectedJacobi, Stationary, StationaryParams, Stop,
+    WeightedJacobi,
 };
 use texla::{
     BandedMatrix, Device, Grid, Layout, Matrix, Packed, Scalar, Shape, Side, Sides, SparseFormat,
@@ -194,6 +195,15 @@ fn cg(schedule: CgSchedule) -> impl Fn(&Device) {
     }
 }
 
+fn stationary(dev: &Device) {
+    let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
+    let b = Vector::from_slice(dev, &[1.0; 6]).unwrap();
+    let mut x = Vector::zeros(dev, 6).unwrap();
+    let jacobi = WeightedJacobi::new(&a, 1.0).unwrap();
+    let solver = Stationary::new(&a, &jacobi, StationaryParams::default()).unwrap();
+    assert!(solver.solve(&mut x, &b).unwrap().converged());
+}
+
 fn fixed_sweeps(dev: &Device) {
     let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
     let b = Vector::from_slice(dev, &[-2.0; 6]).unwrap();
@@ -246,6 +256,20 @@ fn stencils(dev: &Device) {
     }
 }
 
+/// On rows of whole texels and on others, with and without solid cells.
+fn multigrid(dev: &Device) {
+    for (nx, ny) in [(32, 20), (33, 20)] {
+        let n = nx * ny;
+        for solid in [vec![], (0..n).map(|i| i == 1).collect()] {
+            let (grid, sides) = (Grid::new_2d(nx, ny), Sides::all(Side::WALL));
+            let a = Stencil::with_solids(dev, grid, 1.0, [1.0, 1.0, 0.0], sides, &solid).unwrap();
+            let b = Vector::filled(dev, n, 1.0).unwrap();
+            let mut x = Vector::zeros(dev, n).unwrap();
+            Multigrid::new(&a, MultigridParams::default()).unwrap().apply(&mut x, &b).unwrap();
+        }
+    }
+}
+
 fn points(dev: &Device) {
     let body = "void point(int i, out ivec2 texel, out vec4 value) { texel = ivec2(0); value = attribute0; }";
     let kernel = PointsKernel::<NoParams>::new(dev, "points", [], 1, body).unwrap();
@@ -289,6 +313,16 @@ fn every_file_compiles_in_both_dialects() {
     drive(&["banded/product.frag"], &banded);
     drive(&["banded/accurate.frag"], &banded_accurate);
     drive(&["stencil/product.frag", "stencil/accurate.frag", "include/stencil.glsl"], &stencils);
+    let (passes, includes) = (
+        [
+            "multigrid/sweep.frag",
+            "multigrid/residual.frag",
+            "multigrid/restrict.frag",
+            "multigrid/correct.frag",
+        ],
+        ["include/operator.glsl", "include/transfer.glsl"],
+    );
+    drive(&[passes.as_slice(), &includes].concat(), &multigrid);
     drive(&["sparse/gather.frag"], &sparse(SparseFormat::Gather, false));
     drive(&["sparse/scatter.vert"], &sparse(SparseFormat::Points, false));
     drive(&["sparse/accurate.frag"], &sparse(SparseFormat::Gather, true));
@@ -300,6 +334,7 @@ fn every_file_compiles_in_both_dialects() {
         &["solve/merged_step.frag", "solve/merged_update.frag", "solve/dots.frag", "include/solver.glsl"],
         &cg(CgSchedule::Merged),
     );
+    drive(&["solve/relax.frag", "solve/test.frag", "solve/keep.frag"], &stationary);
     drive(&["lcp/fixed.frag"], &fixed_sweeps);
     let (sweeps, estimate) = (
         ["lcp/sweep.frag", "lcp/sums.frag", "lcp/control.frag", "lcp/choose.frag", "include/owner.glsl"],

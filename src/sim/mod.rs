@@ -1,4 +1,4 @@
-//! Layer 6: simulations, built on the layers below as an application would be: operators, solvers, and kernels through
-//! the door that is open to all.
+//! Layer 6: simulations, made of the operations and solvers of the layers above.
 
+pub mod fluid;
 pub mod wave;

@@ -8,6 +8,7 @@ mod edges;
 mod errors;
 mod fixed;
 mod least_squares;
+mod null_space;
 mod real;
 mod repeat;
 mod scaling;

@@ -5,6 +5,7 @@ use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
 use crate::ops::{self, Accurate};
 use crate::solve::drive::{Method, Scales};
+use crate::solve::null_space::project_out;
 use crate::solve::state::{Bounds, Flag, Report};
 
 impl ConjugateGradient<'_> {
@@ -16,6 +17,9 @@ impl ConjugateGradient<'_> {
     /// certified: ask [`FixedRun::read`] how it went, or compute `b - A x`. There is no scaling either: squares of
     /// `‖b‖` and of the bound times it should be within the range of floats (`‖b‖` from about 1e-13 to 1e18 for a
     /// bound of 1e-5); what lies below counts as zero.
+    ///
+    /// What of `b` and `x` lies in the operator's [null space](crate::solve::LinOp::null_space) is left out, without a
+    /// word: whether `b` is consistent is not asked.
     ///
     /// *Shapes*: `A` n x n, `x` and `b` n. *Cost*: as many times an iteration's, and about ten draws; 1 upload; no
     /// readback. *Errors*: [`Error::ShapeMismatch`]; [`Error::Parameter`] for 2²⁴ iterations or more. *Source*:
@@ -46,6 +50,17 @@ impl ConjugateGradient<'_> {
         }
         let device = self.a.device().clone();
         let _scope = device.scope()?;
+        // What lies in the null space cannot be asked about without waiting: it is left out.
+        let mut projected = None;
+        let b = match self.a.null_space() {
+            [] => b,
+            null_space => {
+                let own = projected.insert(Vector::uninit(&device, b.len())?);
+                ops::copy(own, b)?;
+                project_out(own, null_space)?;
+                &*own
+            }
+        };
         let matrix = (-f64::from(self.a.exponent().clamp(-125, 125))).exp2() as f32;
         let scales = Scales { norm_b: 1.0, residual: 1.0, matrix };
         let mut run = Run::new(self.a, self.m, x, b, self.merged(), self.params.windows, Some(scales))?;
