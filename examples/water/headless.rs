@@ -26,9 +26,9 @@ struct Plan {
 impl Plan {
     fn new(args: &Args) -> Self {
         let (frames, size, shown_every) =
-            if args.common.quick { (24, (240, 135), 2) } else { (75, (480, 270), 2) };
+            if args.common.quick { (24, (240, 135), 2) } else { (100, (480, 270), 2) };
         let frames = args.frames.unwrap_or(frames);
-        let picture_at = args.picture_at.unwrap_or((2 * frames / 3).min(50));
+        let picture_at = args.picture_at.unwrap_or(3 * frames / 4);
         Plan { cells: args.cells(), frames, size, shown_every, picture_at }
     }
 }
@@ -84,7 +84,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         device.finish()?;
         simulated += started.elapsed().as_secs_f64();
         if let (Some(path), true) = (&args.picture, frame == plan.picture_at) {
-            let size = (1280, 720);
+            let size = (960, 540);
             renderer.resize(size);
             write_rgb(path, size.0, size.1, &renderer.picture(&pool.wave))?;
             renderer.resize(plan.size);
