@@ -17,12 +17,12 @@ use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, Reduction, Windo
 use texla::script::{Interpreter, ScriptError, parse};
 use texla::sim::wave::{self, Boundaries, Boundary, Scheme, Wave, WaveParams};
 use texla::solve::{
-    CgParams, CgSchedule, ConjugateGradient, LcpBatch, LcpParams, LcpSolver, ProjectedJacobi, Relaxation,
-    Stop, natural_residual,
+    CgParams, CgSchedule, ConjugateGradient, LcpBatch, LcpParams, LcpSolver, Multigrid, MultigridParams,
+    Preconditioner, ProjectedJacobi, Relaxation, Smoother, Stop, natural_residual,
 };
 use texla::{
-    BandedMatrix, Device, DeviceOptions, Error, Extent, Layout, Matrix, Packed, Result, Scalar, Shape,
-    SparseFormat, SparseMatrix, Vector,
+    BandedMatrix, Device, DeviceOptions, Error, Extent, Grid, Layout, Matrix, Packed, Result, Scalar, Shape,
+    Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector,
 };
 
 texla::params! { struct Shift { by: f32 } }
@@ -334,6 +334,7 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     step!("finish", dev.finish().unwrap());
     step!("trim", dev.trim().unwrap());
     bits.extend(waves(dev, around));
+    bits.extend(grids(dev, around));
     bits
 }
 
@@ -365,6 +366,41 @@ fn waves(dev: &Device, around: Around<'_>) -> Vec<u32> {
     }
     let params = WaveParams { scheme: Scheme::Explicit, dt: 2.0, ..WaveParams::new(9, 7) };
     step("Wave::new, refused", &mut || assert!(Wave::new(dev, params).is_err()));
+    bits
+}
+
+/// Operators on grids and multigrid.
+fn grids(dev: &Device, step: Around<'_>) -> Vec<u32> {
+    let mut bits = Vec::new();
+    for (grid, side, solid) in [
+        (Grid::new_2d(40, 16), Side::WALL, vec![]),
+        (Grid::new_2d(33, 17), Side::Neumann, (0..561).map(|i| i % 50 == 20).collect()),
+    ] {
+        let n = grid.len();
+        let mut made = None;
+        step("Stencil", &mut || {
+            let sides = Sides::all(side);
+            made = Some(Stencil::with_solids(dev, grid, 0.1, [1.0, 1.0, 0.0], sides, &solid).unwrap());
+        });
+        let a = made.unwrap();
+        let x = Vector::from_slice(dev, &uniform(5, n)).unwrap();
+        let (mut y, mut z) = (Vector::zeros(dev, n).unwrap(), Vector::zeros(dev, n).unwrap());
+        step("stencil_product", &mut || {
+            ops::stencil_product(&mut y, Combine::AddTo(&x), 1.5, &a, &x).unwrap()
+        });
+        let terms = Accurate { transposed: false, alpha: 1.0, x: &x, plus: Some((1.0, &x)) };
+        step("stencil_accurate", &mut || ops::stencil_accurate(&mut z, &a, terms).unwrap());
+        bits.extend([&y, &z].iter().flat_map(|v| v.read().unwrap()).map(f32::to_bits));
+        let mut m = None;
+        step("Multigrid", &mut || m = Some(Multigrid::new(&a, MultigridParams::default()).unwrap()));
+        let m = m.unwrap();
+        step("Multigrid::apply", &mut || m.apply(&mut z, &x).unwrap());
+        step("Multigrid::smooth", &mut || m.smooth(&mut z, &x, 1).unwrap());
+        bits.extend(z.read().unwrap().into_iter().map(f32::to_bits));
+    }
+    step("Stencil, refused", &mut || {
+        assert!(Stencil::new(dev, Grid::new_2d(2, 2), f64::NAN, [1.0; 3], Sides::all(Side::WALL)).is_err());
+    });
     bits
 }
 

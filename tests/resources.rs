@@ -13,11 +13,12 @@ use texla::host::Triplets;
 use texla::kernel::{Accum, Condition, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{Combine, Form, MatmulSchedule};
 use texla::solve::{
-    LcpBatch, LcpParams, LcpProblem, LcpSolver, ProjectedJacobi, Relaxation, natural_residual,
+    LcpBatch, LcpParams, LcpProblem, LcpSolver, Multigrid, MultigridParams, ProjectedJacobi, Relaxation,
+    Smoother, natural_residual,
 };
 use texla::{
-    Device, DeviceOptions, Error, Headless, HeadlessOptions, Layout, Matrix, Packed, Scalar, Shape,
-    SparseFormat, SparseMatrix, Vector, ops,
+    Device, DeviceOptions, Error, Grid, Headless, HeadlessOptions, Layout, Matrix, Packed, Scalar, Shape,
+    Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector, ops,
 };
 
 /// What is alive apart from what can be made again.
@@ -191,6 +192,44 @@ fn waves_hold_what_they_need() {
         let before = live(dev);
         let refused = WaveParams { scheme: Scheme::Explicit, dt: 2.0, ..WaveParams::new(9, 7) };
         assert!(Wave::new(dev, refused).is_err());
+        assert_eq!(live(dev), before);
+    });
+}
+
+#[test]
+fn operators_on_grids_hold_what_they_need() {
+    on_both(|dev| {
+        let check = |outputs: u64, call: &dyn Fn() -> Box<dyn Any>| {
+            let before = live(dev);
+            let output = call();
+            assert_eq!(live(dev), plus(before, textures(outputs)));
+            drop(output);
+            assert_eq!(live(dev), before);
+        };
+        let (grid, weights) = (Grid::new_2d(24, 16), [1.0, 1.0, 0.0]);
+        let stencil = |side, solid: &[bool]| {
+            Stencil::with_solids(dev, grid, 0.0, weights, Sides::all(side), solid).unwrap()
+        };
+        let solid: Vec<bool> = (0..grid.len()).map(|i| i == 100).collect();
+        // Nothing; a null vector; and where solid cells are.
+        check(0, &|| Box::new(stencil(Side::WALL, &[])));
+        check(1, &|| Box::new(stencil(Side::Neumann, &[])));
+        check(2, &|| Box::new(stencil(Side::Neumann, &solid)));
+        let b = Vector::filled(dev, grid.len(), 1.0).unwrap();
+        let [open, obstructed] = [stencil(Side::WALL, &[]), stencil(Side::WALL, &solid)];
+        // The inverse; with an obstacle also where it is and what interpolation is scaled by.
+        for (a, held) in [(&open, 1), (&obstructed, 3)] {
+            check(held, &|| {
+                let m = Multigrid::new(a, MultigridParams::default()).unwrap();
+                let mut x = Vector::zeros(dev, grid.len()).unwrap();
+                m.smooth(&mut x, &b, 2).unwrap();
+                assert_eq!(m.grids().count(), 2);
+                Box::new(m)
+            });
+        }
+        let before = live(dev);
+        assert!(Stencil::with_solids(dev, grid, 0.0, weights, Sides::all(Side::WALL), &[true; 3]).is_err());
+        assert!(Multigrid::new(&open, MultigridParams { sweeps: 0, ..MultigridParams::default() }).is_err());
         assert_eq!(live(dev), before);
     });
 }
