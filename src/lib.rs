@@ -69,14 +69,14 @@ pub mod shape;
 pub mod solve;
 
 pub use data::{
-    BandedMatrix, ColumnStack, FoldedBands, Matrix, Packed, PendingRead, Plane, Scalar, SparseFormat,
-    SparseMatrix, Vector,
+    BandedMatrix, ColumnStack, FoldedBands, Matrix, Packed, PendingRead, Plane, Scalar, Side, Sides,
+    SparseFormat, SparseMatrix, Stencil, Vector,
 };
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};
 #[cfg(feature = "headless")]
 pub use headless::{Headless, HeadlessOptions};
-pub use shape::{Extent, Layout, Shape};
+pub use shape::{Extent, Grid, Layout, Shape};
 
 /// The README's code is compiled as part of the tests.
 #[cfg(doctest)]

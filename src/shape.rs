@@ -1,12 +1,14 @@
 //! Sizes of matrices and of the textures that hold them.
 
 mod fold;
+mod grid;
 pub mod layout;
 mod stack;
 mod texels;
 mod tiles;
 
 pub use fold::{fold_extent, max_folded_len};
+pub use grid::Grid;
 pub use layout::{Layout, Place};
 pub(crate) use stack::{StackGrid, StackPart};
 pub use tiles::TileGrid;

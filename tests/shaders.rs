@@ -16,7 +16,8 @@ use texla::solve::{
     Preconditioner, ProjectedJacobi, Stop,
 };
 use texla::{
-    BandedMatrix, Device, Layout, Matrix, Packed, Scalar, Shape, SparseFormat, SparseMatrix, Vector,
+    BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Layout, Matrix, Packed, Plane, Scalar, Shape, Side,
+    Sides, SparseFormat, SparseMatrix, Stencil, Vector,
 };
 
 /// The files below `glsl/`.
@@ -71,6 +72,7 @@ fn elementwise(dev: &Device) {
         ops::scale(&mut out, a).unwrap();
         ops::add_constant(&mut out, &x, a).unwrap();
         ops::axpy(&mut out, a, &x, &y).unwrap();
+        ops::subtract_scaled(&mut out, a, &x).unwrap();
         for b in [Coefficient::Host(3.0), Coefficient::Device(&s)] {
             ops::axpby(&mut out, a, &x, b, &y).unwrap();
             ops::clamp(&mut out, &x, a, b).unwrap();
@@ -227,6 +229,58 @@ fn include(name: &'static str) -> impl Fn(&Device) {
     }
 }
 
+/// With and without what a define leaves out.
+fn stencils(dev: &Device) {
+    for (grid, side) in [
+        (Grid::new_2d(8, 3), Side::WALL),
+        (Grid::new_2d(5, 3), Side::Periodic),
+        (Grid::new_3d(4, 3, 2), Side::Periodic),
+        (Grid::new_3d(3, 2, 2), Side::Neumann),
+    ] {
+        let n = grid.len();
+        let (x, mut y) = (Vector::filled(dev, n, 1.0).unwrap(), Vector::zeros(dev, n).unwrap());
+        for solid in [vec![], (0..n).map(|i| i == 1).collect()] {
+            let a = Stencil::with_solids(dev, grid, 1.0, [1.0; 3], Sides::all(side), &solid).unwrap();
+            ops::stencil_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+            ops::stencil_accurate(&mut y, &a, product(&x)).unwrap();
+        }
+    }
+}
+
+fn stacks(dev: &Device) {
+    for (rows, cols) in [(6, 6), (3, 200)] {
+        let dense = ones(dev, rows, cols);
+        let mut a = ColumnStack::from_matrix(&dense).unwrap();
+        let (x, mut y) = (Vector::filled(dev, cols, 1.0).unwrap(), Vector::zeros(dev, rows).unwrap());
+        let (mut xt, yt) = (Vector::zeros(dev, cols).unwrap(), Vector::filled(dev, rows, 1.0).unwrap());
+        ops::stack_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+        ops::stack_product_transposed(&mut xt, Combine::Replace, 1.0, &a, &yt).unwrap();
+        ops::stack_accurate(&mut y, &a, product(&x)).unwrap();
+        ops::stack_accurate(&mut xt, &a, Accurate { transposed: true, ..product(&yt) }).unwrap();
+        a.set_column(1, &a.column(0).unwrap()).unwrap();
+        assert_eq!(a.to_matrix().unwrap().read().unwrap(), dense.read().unwrap());
+    }
+}
+
+fn folded(dev: &Device) {
+    let a = FoldedBands::from_triplets(dev, &poisson()).unwrap();
+    let x = Vector::from_slice(dev, &[1.0; 6]).unwrap();
+    let mut y = Vector::zeros(dev, 6).unwrap();
+    ops::folded_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+    ops::folded_product_transposed(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+    ops::folded_accurate(&mut y, &a, product(&x)).unwrap();
+    ops::folded_accurate(&mut y, &a, Accurate { transposed: true, ..product(&x) }).unwrap();
+    assert_eq!(a.to_matrix().unwrap().read().unwrap()[..3], [4.0, -1.0, 0.0]);
+    Matrix::from_csr(dev, a.pattern()).unwrap();
+}
+
+fn planes(dev: &Device) {
+    let mut plane = Plane::zeros(dev, 3, 2).unwrap();
+    let mut x = Vector::filled(dev, 6, 1.0).unwrap();
+    ops::unpack(&mut plane, &x).unwrap();
+    ops::pack(&mut x, &plane).unwrap();
+}
+
 fn points(dev: &Device) {
     let body = "void point(int i, out ivec2 texel, out vec4 value) { texel = ivec2(0); value = attribute0; }";
     let kernel = PointsKernel::<NoParams>::new(dev, "points", [], 1, body).unwrap();
@@ -269,6 +323,15 @@ fn every_file_compiles_in_both_dialects() {
     drive(&["points.frag"], &points);
     drive(&["banded/product.frag"], &banded);
     drive(&["banded/accurate.frag"], &banded_accurate);
+    drive(&["stencil/product.frag", "stencil/accurate.frag", "include/stencil.glsl"], &stencils);
+    let moves = ["stack/move.frag", "include/stack.glsl"];
+    drive(
+        &[&moves[..], &["stack/product.frag", "stack/total.frag", "stack/accurate.frag"]].concat(),
+        &stacks,
+    );
+    let folds = ["banded/extend.frag", "banded/fold.frag", "banded/fold_accurate.frag", "banded/dense.frag"];
+    drive(&[&folds[..], &["dense/scatter.vert"]].concat(), &folded);
+    drive(&["repack/unpack.frag", "repack/pack.frag"], &planes);
     drive(&["sparse/gather.frag"], &sparse(SparseFormat::Gather, false));
     drive(&["sparse/scatter.vert"], &sparse(SparseFormat::Points, false));
     drive(&["sparse/accurate.frag"], &sparse(SparseFormat::Gather, true));

@@ -1,5 +1,6 @@
 // First stage of a solver's reductions: up to four inner products over a window of texels, one in each channel.
 // MERGED: d.q, q.Mq, r.Mr, r.r    PRODUCT: d.q    RESIDUAL: r.z, r.r
+// PROGRESS: r.r, s.s, x.x with s = x - kept; r is multiplied by factors.x, s and x are by factors.y
 // with the direction d, q = A d, the residual r and the diagonal preconditioner M.
 float sum4(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
 
@@ -16,6 +17,11 @@ vec4 term(ivec2 c) {
 #endif
 #elif defined(PRODUCT)
     return vec4(sum4(d_at(c) * q_at(c)), 0.0, 0.0, 0.0);
+#elif defined(PROGRESS)
+    vec4 r4 = r_at(c) * factors.x;
+    vec4 x4 = x_at(c) * factors.y;
+    vec4 s4 = x4 - kept_at(c) * factors.y;
+    return vec4(sum4(r4 * r4), sum4(s4 * s4), sum4(x4 * x4), 0.0);
 #else
     vec4 r4 = r_at(c);
     return vec4(sum4(r4 * z_at(c)), sum4(r4 * r4), 0.0, 0.0);

@@ -11,6 +11,7 @@ mod plane;
 mod scalar;
 mod sparse;
 mod stack;
+mod stencil;
 mod vector;
 
 pub use banded::BandedMatrix;
@@ -22,6 +23,7 @@ pub use plane::Plane;
 pub use scalar::Scalar;
 pub use sparse::{POINTS_PAY_FROM, SparseFormat, SparseMatrix};
 pub use stack::ColumnStack;
+pub use stencil::{MOST_REGIONS, Side, Sides, Stencil};
 pub use vector::Vector;
 
 pub(crate) use banded::Band;

@@ -26,6 +26,7 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/exact.glsl"),
     glsl!("include/layout.glsl"),
     glsl!("include/solver.glsl"),
+    glsl!("include/stencil.glsl"),
     glsl!("include/block.glsl"),
     glsl!("include/stack.glsl"),
     glsl!("include/exchange.glsl"),

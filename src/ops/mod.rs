@@ -10,6 +10,7 @@ pub mod reduce;
 mod repack;
 mod sparse;
 mod stack;
+mod stencil;
 
 pub use banded::{
     banded_accurate, banded_product, banded_product_transposed, folded_accurate, folded_product,
@@ -36,6 +37,7 @@ pub use reduce::{
 pub use repack::{repack, repack_to_vector, repack_vector};
 pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};
 pub use stack::{stack_accurate, stack_product, stack_product_transposed};
+pub use stencil::{stencil_accurate, stencil_product};
 
 pub(crate) use banded::{banded_to_matrix, folded_to_matrix};
 pub(crate) use dense::{

@@ -247,6 +247,21 @@ pub(super) fn scale_of(norm: f64) -> f32 {
     (-f64::from(exponent(norm).clamp(-125, 125))).exp2() as f32
 }
 
+/// `2^e`, for exponents of normal floats.
+pub(super) fn power(e: i32) -> f32 {
+    f64::from(e.clamp(-126, 127)).exp2() as f32
+}
+
+/// `out = 2^e x`, also for powers that are no floats themselves.
+pub(super) fn times_power(out: &mut Vector, e: i32, x: &Vector) -> Result<()> {
+    if e.abs() <= 120 {
+        return crate::ops::scaled(out, power(e), x);
+    }
+    let mut half = Vector::uninit(x.device(), x.len())?;
+    crate::ops::scaled(&mut half, power(e / 2), x)?;
+    crate::ops::scaled(out, power(e - e / 2), &half)
+}
+
 /// The scale for residuals of this norm where the present one leaves them, or their squares, below the range: after a
 /// start whose residual was far larger than `b`. `None` where the present one does.
 pub(super) fn closer_scale(norm_b: f64, norm: f64, scale: f32) -> Option<f32> {

@@ -84,6 +84,12 @@ pub trait LinOp {
     fn exponent(&self) -> i32 {
         0
     }
+
+    /// Vectors that the operator is known to map to zero: none of them zero, each orthogonal to the others, and
+    /// together all there are. The operator then is to be symmetric.
+    fn null_space(&self) -> &[Vector] {
+        &[]
+    }
 }
 
 macro_rules! stored_matrix {

@@ -8,14 +8,18 @@
 mod cg;
 mod cgls;
 mod dense;
+mod dots;
 mod drive;
 mod lcp;
 mod linop;
 mod looks;
 mod precondition;
 mod report;
+mod smoother;
 mod stack;
 mod state;
+mod stationary;
+mod stencil;
 mod stored;
 mod vector_op;
 
@@ -28,5 +32,7 @@ pub use lcp::{
 pub use linop::{Accuracy, LinOp};
 pub use precondition::{Identity, Jacobi, Preconditioner};
 pub use report::{SolveReport, Stop, StopReason};
+pub use smoother::{Smoother, WeightedJacobi};
+pub use stationary::{Stationary, StationaryParams};
 pub use stored::{MOST_BANDS, MatrixFormat, StoredMatrix};
 pub use vector_op::matrix_vector_op;

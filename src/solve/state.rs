@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
+use super::dots::{Dots, Partial, Reducer};
 use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::{Source, UniformValue, glsl};
-use crate::kernel::{Compiled, Field, KernelSpec, Operand, ParamType, Pass, PingPong, PooledTexture, View};
-use crate::ops::{ReducePlan, Windows};
+use crate::kernel::{Compiled, Field, KernelSpec, Operand, ParamType, Pass, PingPong, View};
+use crate::ops::Windows;
 
 /// The report texel of glsl/include/solver.glsl and of glsl/lcp/control.frag.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,16 +64,7 @@ impl Bounds {
 }
 
 const PAIR: fn(&'static str) -> Field = |name| Field { name, kind: <[i32; 2]>::KIND };
-const TAIL: Field = Field { name: "tail", kind: <[i32; 4]>::KIND };
 const FLOAT: fn(&'static str) -> Field = |name| Field { name, kind: f32::KIND };
-
-/// Which inner products [`Steps::dots`] sums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dots {
-    Merged { diagonal: bool },
-    Product,
-    Residual,
-}
 
 /// Where a recurrence stands when beta is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +80,7 @@ pub(super) enum Entry {
 /// The scalars of a solve, on the device, with the passes that change them.
 pub(super) struct Steps {
     device: Device,
-    windows: Windows,
+    reducer: Reducer,
     /// (alpha, beta or 0, frozen, flag).
     pub coefficients: Scalar,
     /// (beta, r.z, frozen, 0), when beta is computed in a step of its own.
@@ -102,7 +94,7 @@ impl Steps {
         let zero = || Scalar::zero(device);
         Ok(Steps {
             device: device.clone(),
-            windows,
+            reducer: Reducer { device: device.clone(), windows },
             coefficients: zero()?,
             direction: PingPong::new(zero()?, zero()?),
             report: PingPong::new(zero()?, zero()?),
@@ -126,72 +118,11 @@ impl Steps {
         self.device.kernel(key, describe)
     }
 
-    /// All but the last stage of the inner products: partial sums, at most a window of them.
-    fn partial_dots(&self, dots: Dots, vectors: &[&Vector]) -> Result<(PooledTexture, [i32; 2])> {
-        let Some(first_vector) = vectors.first() else { return Err(crate::Error::ContextLost) };
-        let (define, names): (&str, &[&str]) = match dots {
-            Dots::Merged { diagonal: true } => {
-                ("#define MERGED 1\n#define DIAGONAL 1", &["d", "q", "r", "m"])
-            }
-            Dots::Merged { diagonal: false } => ("#define MERGED 1\n#define DIAGONAL 0", &["d", "q", "r"]),
-            Dots::Product => ("#define PRODUCT 1", &["d", "q"]),
-            Dots::Residual => ("#define RESIDUAL 1", &["r", "z"]),
-        };
-        let first = |window: &str| {
-            self.kernel(&format!("dots {dots:?} {window}"), || {
-                KernelSpec::fragment(
-                    glsl!("solve/dots.frag"),
-                    names,
-                    &[PAIR("window"), PAIR("source")],
-                    &["out"],
-                )
-                .with(define)
-                .with(window)
-            })
-        };
-        let middle = |window: &str| {
-            self.kernel(&format!("dots middle {window}"), || {
-                let fields = [PAIR("window"), PAIR("source"), TAIL];
-                let spec = KernelSpec::fragment(glsl!("reduce/window.frag"), &["x"], &fields, &["out"]);
-                spec.with("#define OP_SUM 1").with(window)
-            })
-        };
-        let plan = ReducePlan::new(first_vector.extent(), self.windows, self.device.is_software());
-        let mut partial: Option<PooledTexture> = None;
-        let count = plan.stages().len();
-        let mut left = [1, 1];
-        // The scalar step sums the last window itself; only a vector of one window has no stage to leave to it.
-        for stage in plan.stages().iter().take((count - 1).max(1)) {
-            let target = self.device.scratch(stage.target, "inner products")?;
-            let view = View::part(&self.device, target.texture(), stage.target);
-            let window = UniformValue::IVec2([stage.window.width as i32, stage.window.height as i32]);
-            let source = UniformValue::IVec2([stage.source.width as i32, stage.source.height as i32]);
-            let constant = stage.defines();
-            let kernel = if partial.is_none() { first(&constant)? } else { middle(&constant)? };
-            let pass = match &partial {
-                None => Pass::new(&kernel, vec![view], vectors.iter().map(|v| v.view()).collect())
-                    .params(vec![window, source]),
-                Some(from) => {
-                    let from = View::part(&self.device, from.texture(), stage.source);
-                    Pass::new(&kernel, vec![view], vec![from]).params(vec![
-                        window,
-                        source,
-                        UniformValue::IVec4([0; 4]),
-                    ])
-                }
-            };
-            self.device.execute(&pass)?;
-            left = [stage.target.width as i32, stage.target.height as i32];
-            partial = Some(target);
-        }
-        partial.map(|p| (p, left)).ok_or(crate::Error::ContextLost)
-    }
-
     fn step(
         &mut self,
         source: Source<'static>,
         outputs: &[&str],
-        sums: (&PooledTexture, [i32; 2]),
+        sums: &Partial,
         run: impl FnOnce(&Self, &Compiled, View<'_>, Vec<UniformValue>) -> Result<()>,
     ) -> Result<()> {
         let inputs: &[&str] = match source.name {
@@ -204,68 +135,50 @@ impl Steps {
             let fields = [PAIR("source"), FLOAT("threshold"), FLOAT("ceiling"), FLOAT("limit"), entry];
             KernelSpec::fragment(source, inputs, &fields, outputs)
         })?;
-        let (texture, extent) = sums;
         let params = vec![
-            UniformValue::IVec2(extent),
+            sums.source(),
             UniformValue::Float(self.bounds.threshold),
             UniformValue::Float(self.bounds.ceiling),
             UniformValue::Float(self.bounds.limit as f32),
         ];
-        let device = self.device.clone();
-        let part = crate::Extent::new(extent[0] as u32, extent[1] as u32);
-        run(self, &kernel, View::part(&device, texture.texture(), part), params)
+        run(self, &kernel, sums.view(), params)
     }
 
     /// alpha and beta from one reduction: the scalars of an iteration in the merged schedule.
     pub fn merged_step(&mut self, vectors: &[&Vector], diagonal: bool) -> Result<()> {
-        let (sums, extent) = self.partial_dots(Dots::Merged { diagonal }, vectors)?;
+        let sums = self.reducer.sum(Dots::Merged { diagonal }, vectors, [1.0; 2])?;
         let outputs = ["next_coefficients", "report"];
-        self.step(
-            glsl!("solve/merged_step.frag"),
-            &outputs,
-            (&sums, extent),
-            |this, kernel, dots, mut params| {
-                params.push(UniformValue::Int(0));
-                let targets = vec![this.coefficients.view(), this.report.back().view()];
-                let inputs = vec![dots, this.report.front().view()];
-                this.device.execute(&Pass::new(kernel, targets, inputs).params(params))
-            },
-        )?;
+        self.step(glsl!("solve/merged_step.frag"), &outputs, &sums, |this, kernel, dots, mut params| {
+            params.push(UniformValue::Int(0));
+            let targets = vec![this.coefficients.view(), this.report.back().view()];
+            let inputs = vec![dots, this.report.front().view()];
+            this.device.execute(&Pass::new(kernel, targets, inputs).params(params))
+        })?;
         self.report.swap();
         Ok(())
     }
 
     /// alpha = r.z / d.q.
     pub fn alpha_step(&mut self, d: &Vector, q: &Vector) -> Result<()> {
-        let (sums, extent) = self.partial_dots(Dots::Product, &[d, q])?;
-        self.step(
-            glsl!("solve/alpha_step.frag"),
-            &["out"],
-            (&sums, extent),
-            |this, kernel, dots, mut params| {
-                params.push(UniformValue::Int(0));
-                let inputs = vec![dots, this.report.front().view(), this.direction.front().view()];
-                this.device.execute(&Pass::new(kernel, vec![this.coefficients.view()], inputs).params(params))
-            },
-        )
+        let sums = self.reducer.sum(Dots::Product, &[d, q], [1.0; 2])?;
+        self.step(glsl!("solve/alpha_step.frag"), &["out"], &sums, |this, kernel, dots, mut params| {
+            params.push(UniformValue::Int(0));
+            let inputs = vec![dots, this.report.front().view(), this.direction.front().view()];
+            this.device.execute(&Pass::new(kernel, vec![this.coefficients.view()], inputs).params(params))
+        })
     }
 
     /// beta = r'.z' / r.z, and the tests.
     pub fn beta_step(&mut self, r: &Vector, z: &Vector, entry: Entry) -> Result<()> {
-        let (sums, extent) = self.partial_dots(Dots::Residual, &[r, z])?;
+        let sums = self.reducer.sum(Dots::Residual, &[r, z], [1.0; 2])?;
         let outputs = ["next_direction", "report"];
-        self.step(
-            glsl!("solve/beta_step.frag"),
-            &outputs,
-            (&sums, extent),
-            |this, kernel, dots, mut params| {
-                params.push(UniformValue::Int(entry as i32));
-                let targets = vec![this.direction.back().view(), this.report.back().view()];
-                let (report, direction) = (this.report.front().view(), this.direction.front().view());
-                let inputs = vec![dots, report, direction, this.coefficients.view()];
-                this.device.execute(&Pass::new(kernel, targets, inputs).params(params))
-            },
-        )?;
+        self.step(glsl!("solve/beta_step.frag"), &outputs, &sums, |this, kernel, dots, mut params| {
+            params.push(UniformValue::Int(entry as i32));
+            let targets = vec![this.direction.back().view(), this.report.back().view()];
+            let (report, direction) = (this.report.front().view(), this.direction.front().view());
+            let inputs = vec![dots, report, direction, this.coefficients.view()];
+            this.device.execute(&Pass::new(kernel, targets, inputs).params(params))
+        })?;
         self.report.swap();
         self.direction.swap();
         Ok(())

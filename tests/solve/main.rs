@@ -10,5 +10,6 @@ mod least_squares;
 mod real;
 mod repeat;
 mod scaling;
+mod stationary;
 mod systems;
 mod user;

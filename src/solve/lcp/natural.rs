@@ -1,7 +1,6 @@
 //! How far a vector is from solving the problem.
 
 use super::partition::{Partition, Sums};
-use super::solver::power;
 use super::system::measured;
 use super::table::Table;
 use crate::data::{Vector, exponent};
@@ -9,6 +8,7 @@ use crate::error::Result;
 use crate::kernel::Operand;
 use crate::ops::{self, Accurate};
 use crate::shape::Shape;
+use crate::solve::drive::power;
 use crate::solve::linop::{Accuracy, LinOp};
 
 /// What [`natural_residual`] finds.

@@ -12,6 +12,7 @@ use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::ops;
 use crate::shape::Shape;
+use crate::solve::drive::{power, times_power};
 use crate::solve::linop::LinOp;
 use crate::solve::looks::Observer;
 use crate::solve::report::StopReason;
@@ -176,19 +177,4 @@ fn single(report: LcpReport<Vec<LcpOutcome>>) -> Result<LcpReport> {
 /// those of `A`, and `A x + b` by the units of `b`. Past 2^±100 one of both is nothing beside the other anyway.
 pub(super) fn natural_unit(matrix_exponent: i32) -> f32 {
     power(-matrix_exponent.clamp(-100, 100))
-}
-
-/// `2^e`, for exponents of normal floats.
-pub(super) fn power(e: i32) -> f32 {
-    f64::from(e.clamp(-126, 127)).exp2() as f32
-}
-
-/// `out = 2^e x`, also for powers that are no floats themselves.
-fn times_power(out: &mut Vector, e: i32, x: &Vector) -> Result<()> {
-    if e.abs() <= 120 {
-        return ops::scaled(out, power(e), x);
-    }
-    let mut half = Vector::uninit(x.device(), x.len())?;
-    ops::scaled(&mut half, power(e / 2), x)?;
-    ops::scaled(out, power(e - e / 2), &half)
 }

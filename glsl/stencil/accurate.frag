@@ -1,0 +1,47 @@
+// out = alpha A x + beta z in double-float (exact two-sum and two-product), rounded once; A as in product.frag, with
+// shift, weights and weights over distances as pairs. alpha and beta are powers of two.
+#include "include/exact.glsl"
+#include "include/stencil.glsl"
+
+// By a power of two, in two steps: the scale of the matrix alone may leave the range.
+vec4 scaled(vec4 x) { return (x * factors.y) * factors.x; }
+
+Sum4 add_flux(Sum4 s, vec4 x0, Tap tap, vec2 weight, vec2 at_side) {
+    s = add_product4(s, vec4(weight.x), vec4(weight.y), scaled(tap.open * x0));
+    s = add_product4(s, vec4(-weight.x), vec4(-weight.y), scaled(tap.value));
+    return add_product4(s, vec4(at_side.x), vec4(at_side.y), scaled(tap.side * x0));
+}
+
+// Pair k of an array of pairs.
+#define PAIR(array, k) vec2(array[2 * k], array[2 * k + 1])
+
+void kernel(ivec2 p, out vec4 high, out vec4 low) {
+    Place c = place(texel_index(p));
+    vec4 x0 = x_here();
+#if SOLIDS
+    ivec4 links = ivec4(links_here());
+#endif
+    Sum4 s = Sum4(START_HIGH, vec4(0.0));
+#if SOLIDS
+    Sum4 own = add_product4(s, vec4(terms[8]), vec4(terms[9]), scaled(x0));
+#endif
+    s = add_product4(s, vec4(terms[6]), vec4(terms[7]), scaled(x0));
+#if AXIS_X
+    s = add_flux(s, x0, linked(low_x(x0, c), links, 0), PAIR(terms, 0), PAIR(at_sides, 0));
+    s = add_flux(s, x0, linked(high_x(x0, c), links, 1), PAIR(terms, 0), PAIR(at_sides, 1));
+#endif
+#if AXIS_Y
+    s = add_flux(s, x0, linked(low_y(c), links, 2), PAIR(terms, 1), PAIR(at_sides, 2));
+    s = add_flux(s, x0, linked(high_y(c), links, 3), PAIR(terms, 1), PAIR(at_sides, 3));
+#endif
+#if AXIS_Z
+    s = add_flux(s, x0, linked(low_z(c), links, 4), PAIR(terms, 2), PAIR(at_sides, 4));
+    s = add_flux(s, x0, linked(high_z(c), links, 5), PAIR(terms, 2), PAIR(at_sides, 5));
+#endif
+#if SOLIDS
+    bvec4 solid = is_solid(links);
+    s = Sum4(mix(s.high, own.high, solid), mix(s.low, own.low, solid));
+#endif
+    high = s.high;
+    low = s.low;
+}

@@ -1,0 +1,353 @@
+//! Stationary methods: sweeps of a smoother until the residual is small.
+
+use super::dots::{Dots, Reducer};
+use super::drive::{Observer, Scales, power, times_power};
+use super::linop::{Accuracy, LinOp};
+use super::looks::{Cost, Iterated, Seen, Work, run_until_frozen};
+use super::report::{SolveReport, Stop, StopReason};
+use super::smoother::Smoother;
+use super::state::{Flag, Report};
+use crate::data::{PendingRead, Scalar, Vector, exponent};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::gl::{UniformValue, glsl};
+use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, PingPong};
+use crate::ops::{self, Accurate, Combine, Windows};
+use crate::shape::Shape;
+
+/// Parameters of [`Stationary`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StationaryParams {
+    /// Most sweeps, less than 2²⁴.
+    pub max_sweeps: usize,
+    /// When to stop.
+    pub stop: Stop,
+    /// Sweeps from one test of the residual to the next. The tests are made on the device; at one of them a run ends.
+    /// 1 for sweeps that do much, such as multigrid cycles.
+    pub test_every: usize,
+    /// Windows of the reductions.
+    pub windows: Windows,
+}
+
+impl Default for StationaryParams {
+    fn default() -> Self {
+        let (stop, windows) = (Stop::default(), Windows::Balanced);
+        StationaryParams { max_sweeps: 20_000, stop, test_every: 8, windows }
+    }
+}
+
+/// A stationary method `x ← x + M (b - A x)`, around any [`Smoother`]: weighted Jacobi, Gauss-Seidel, SOR, multigrid.
+///
+/// *Cost* of a sweep: the smoother's ([`SolveReport::draws_per_iteration`]). Of a test, at every
+/// [`test_every`](StationaryParams::test_every)-th: a product, a reduction, a copy. No readback.
+///
+/// [`StopReason::Diverged`] when the residual has grown to 10⁴ times its smallest, or has left the range of floats;
+/// [`StopReason::Stagnated`] also when sweeps no longer change more than the last digits of `x`. See
+/// [numerics](crate::guide::numerics).
+///
+/// ```
+/// use texla::{BandedMatrix, Vector, solve::{Stationary, StationaryParams, StopReason, WeightedJacobi}};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let a = BandedMatrix::poisson_2d(dev, 8, 8)?;
+/// let b = Vector::filled(dev, 64, 1.0)?;
+/// let mut x = Vector::zeros(dev, 64)?; // initial guess in, solution out
+/// let jacobi = WeightedJacobi::new(&a, 1.0)?;
+/// let report = Stationary::new(&a, &jacobi, StationaryParams::default())?.solve(&mut x, &b)?;
+/// assert_eq!(report.reason, StopReason::Converged);
+/// assert!(report.true_residual <= 1e-5);
+/// // The spectral radius of Jacobi is cos(π / 9).
+/// assert!((150..=200).contains(&report.iterations));
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct Stationary<'a> {
+    a: &'a dyn LinOp,
+    smoother: &'a dyn Smoother,
+    params: StationaryParams,
+}
+
+const OP: &str = "Stationary";
+
+impl<'a> Stationary<'a> {
+    /// A solver.
+    ///
+    /// *Errors*: [`Error::Matrix`] when `a` is not square; [`Error::Parameter`].
+    pub fn new(a: &'a dyn LinOp, smoother: &'a dyn Smoother, params: StationaryParams) -> Result<Self> {
+        params.stop.check(OP)?;
+        let refuse = |name, value: usize, expected| {
+            Err(Error::Parameter { op: OP, name, value: value.to_string(), expected })
+        };
+        if params.max_sweeps >= 1 << 24 {
+            return refuse("max_sweeps", params.max_sweeps, "less than 2^24, to which a float counts");
+        }
+        if params.test_every == 0 {
+            return refuse("test_every", 0, "at least 1");
+        }
+        if !a.shape().is_square() {
+            let detail = format!("is {}, expected as many rows as columns", a.shape());
+            return Err(Error::Matrix { op: OP, detail });
+        }
+        Ok(Stationary { a, smoother, params })
+    }
+
+    /// Solves `A x = b`, from the initial guess in `x`.
+    ///
+    /// *Errors*: [`Error::ShapeMismatch`]; the smoother's. Not converging is no error: see [`SolveReport::reason`].
+    pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
+        self.solve_observed(x, b, |_, _| {})
+    }
+
+    /// As [`solve`](Self::solve), telling `observe` at every look how many sweeps are done and the relative residual.
+    pub fn solve_observed(
+        &self,
+        x: &mut Vector,
+        b: &Vector,
+        mut observe: impl FnMut(usize, f64),
+    ) -> Result<SolveReport> {
+        let op = "Stationary::solve";
+        let expected = Shape::column(self.a.shape().rows);
+        x.writable(op)?;
+        ops::check_shape(op, "x", x.shape(), expected)?;
+        ops::check_shape(op, "b", b.shape(), expected)?;
+        let device = self.a.device().clone();
+        let _scope = device.scope()?;
+        let mut run = Run::new(self, x, b)?;
+        let report = run.solve(&mut observe as &mut Observer<'_>);
+        // Into the caller's texture, which the application may hold.
+        times_power(x, -run.shift, run.kept.front())?;
+        report
+    }
+}
+
+/// A solve under way. All vectors are those of the system multiplied by `2^shift`.
+struct Run<'a> {
+    a: &'a dyn LinOp,
+    smoother: &'a dyn Smoother,
+    params: StationaryParams,
+    b: Vector,
+    /// The iterate of the last test that counts, and the one that sweeps go on from.
+    kept: PingPong<Vector>,
+    x: Vector,
+    r: Vector,
+    reducer: Reducer,
+    report: PingPong<Scalar>,
+    /// (smallest r.r, sweep of the last progress).
+    best: PingPong<Scalar>,
+    shift: i32,
+    /// `‖b‖` in these units.
+    norm_b: f64,
+    /// By what residuals and iterates are multiplied before they are squared.
+    factors: [f32; 2],
+    /// Sweeps done when this run began, and sent off since.
+    begin: usize,
+    sent: usize,
+    threshold: f32,
+    sweep: Cost,
+}
+
+impl<'a> Run<'a> {
+    fn new(solver: &Stationary<'a>, x: &Vector, b: &Vector) -> Result<Self> {
+        let device = solver.a.device();
+        let fresh = || Vector::uninit(device, b.len());
+        let mut r = fresh()?;
+        let scales = Scales::find(solver.a, x, b, &mut r)?;
+        // b becomes about 2^(e/2) and x about 2^(-e/2), so that both are in range whatever the matrix is.
+        let e = solver.a.exponent();
+        let shift = exponent(f64::from(scales.residual)) + e / 2;
+        let (mut scaled_b, mut start) = (fresh()?, fresh()?);
+        times_power(&mut scaled_b, shift, b)?;
+        times_power(&mut start, shift, x)?;
+        let mut norm_b = scales.norm_b * f64::from(shift).exp2();
+        if norm_b == 0.0 {
+            // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
+            start.set_zero()?;
+            norm_b = 1.0;
+        }
+        let zeros = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
+        Ok(Run {
+            a: solver.a,
+            smoother: solver.smoother,
+            params: solver.params,
+            b: scaled_b,
+            kept: PingPong::new(start, fresh()?),
+            x: fresh()?,
+            r,
+            reducer: Reducer { device: device.clone(), windows: solver.params.windows },
+            report: zeros()?,
+            best: zeros()?,
+            shift,
+            norm_b,
+            factors: [1.0, power(e - e / 2)],
+            begin: 0,
+            sent: 0,
+            threshold: 0.0,
+            sweep: Cost::default(),
+        })
+    }
+
+    /// `‖b - A x‖ / ‖b‖` of the iterate that is kept, in double-float.
+    fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
+        let terms =
+            Accurate { transposed: false, alpha: -1.0, x: self.kept.front(), plus: Some((1.0, &self.b)) };
+        let accuracy = self.a.apply_accurate(&mut self.r, terms)?;
+        let norm = ops::norm2(&self.r)?.read_async()?.wait()?;
+        let norm = norm.first().copied().map_or(f64::NAN, f64::from);
+        Ok((norm / self.norm_b, accuracy))
+    }
+
+    /// Sets sweeps going towards the residual `aim`, from one of `residual`, both relative.
+    fn restart(&mut self, aim: f64, residual: f64, sweeps: usize) -> Result<()> {
+        ops::copy(&mut self.x, self.kept.front())?;
+        let norm = self.norm_b * residual;
+        let unit = f64::from(-exponent(norm).clamp(-125, 125)).exp2();
+        self.factors[0] = unit as f32;
+        self.threshold = (self.norm_b * aim * unit).powi(2) as f32;
+        let device = self.a.device();
+        *self.report.front_mut() = Scalar::from_texel(device, [0.0, sweeps as f32, 0.0, 0.0])?;
+        let rr = (norm * unit).powi(2) as f32;
+        *self.best.front_mut() = Scalar::from_texel(device, [rr, sweeps as f32, 0.0, 0.0])?;
+        (self.begin, self.sent) = (sweeps, 0);
+        Ok(())
+    }
+
+    fn test(&mut self, count: usize) -> Result<()> {
+        /// Tests without progress before sweeps can be called still.
+        const PATIENCE: usize = 8;
+        let device = self.a.device();
+        self.a.apply(&mut self.r, Combine::SubtractFrom(&self.b), 1.0, &self.x)?;
+        let sums = self.reducer.sum(Dots::Progress, &[&self.r, &self.x, self.kept.front()], self.factors)?;
+        let test = device.kernel("solve test", || {
+            let float = |name| Field { name, kind: f32::KIND };
+            let fields = [
+                Field { name: "source", kind: <[i32; 2]>::KIND },
+                float("count"),
+                float("begin"),
+                float("patience"),
+                float("limit"),
+                float("threshold"),
+            ];
+            let (inputs, outputs) = (["dots", "last", "best"], ["next_report", "next_best"]);
+            KernelSpec::fragment(glsl!("solve/test.frag"), &inputs, &fields, &outputs)
+        })?;
+        let params = vec![
+            sums.source(),
+            UniformValue::Float(count as f32),
+            UniformValue::Float(self.begin as f32),
+            UniformValue::Float(PATIENCE.saturating_mul(self.params.test_every) as f32),
+            UniformValue::Float(self.params.max_sweeps as f32),
+            UniformValue::Float(self.threshold),
+        ];
+        let targets = vec![self.report.back().view(), self.best.back().view()];
+        let inputs = vec![sums.view(), self.report.front().view(), self.best.front().view()];
+        device.execute(&Pass::new(&test, targets, inputs).params(params))?;
+        let keep = device.kernel("solve keep", || {
+            let inputs = ["x", "kept", "last", "report"];
+            KernelSpec::fragment(glsl!("solve/keep.frag"), &inputs, &[], &["out"])
+        })?;
+        let (last, report) = (self.report.front().view(), self.report.back().view());
+        let inputs = vec![self.x.view(), self.kept.front().view(), last, report];
+        device.execute(&Pass::new(&keep, vec![self.kept.back().view()], inputs))?;
+        self.kept.swap();
+        self.report.swap();
+        self.best.swap();
+        Ok(())
+    }
+
+    fn solve(&mut self, observe: &mut Observer<'_>) -> Result<SolveReport> {
+        /// How far down one run goes: past that its squares come near the end of the range.
+        const AT_ONCE: f64 = 1e-15;
+        let StationaryParams { max_sweeps, stop, test_every, .. } = self.params;
+        let mut work = Work::default();
+        let (mut sweeps, mut runs, mut fell_short) = (0, 0, 0);
+        let mut flag = Flag::Running;
+        let mut best: Option<(f64, Vector)> = None;
+        loop {
+            let (residual, accuracy) = self.true_residual()?;
+            if work.history.is_empty() {
+                work.history.push((0, residual));
+            }
+            let before = best.as_ref().map(|b| b.0);
+            let ended = if residual <= stop.relative {
+                Some(if accuracy == Accuracy::DoubleFloat {
+                    StopReason::Converged
+                } else {
+                    StopReason::Uncertified
+                })
+            } else if flag == Flag::OutOfRange {
+                Some(StopReason::Diverged)
+            } else if sweeps >= max_sweeps {
+                Some(StopReason::MaxIterations)
+            } else if flag == Flag::Stalled
+                || fell_short > 1 && before.is_some_and(|b| residual.is_nan() || residual > 0.5 * b)
+            {
+                Some(StopReason::Stagnated)
+            } else {
+                None
+            };
+            let improved = before.is_none_or(|b| b.is_nan() || residual < b);
+            if let Some(reason) = ended {
+                let mut true_residual = residual;
+                if let Some((residual, x)) = best.filter(|_| !improved) {
+                    *self.kept.front_mut() = x;
+                    true_residual = residual;
+                }
+                return Ok(SolveReport {
+                    reason,
+                    iterations: sweeps,
+                    true_residual,
+                    history: work.history,
+                    replacements: runs,
+                    async_checks: work.async_checks,
+                    readbacks_in_loop: work.readbacks,
+                    draws_per_iteration: self.sweep.draws,
+                    passes_per_iteration: self.sweep.passes,
+                });
+            }
+            if improved {
+                let mut copy = Vector::uninit(self.a.device(), self.b.len())?;
+                ops::copy(&mut copy, self.kept.front())?;
+                best = Some((residual, copy));
+            }
+            // Residuals of 32 bits that fall short of the truth call for a closer aim.
+            let aim = stop.relative * 0.5f64.powi(fell_short);
+            let nearest = residual * AT_ONCE;
+            self.restart(aim.max(nearest), residual, sweeps)?;
+            let tests = (max_sweeps - sweeps).div_ceil(test_every);
+            let every = stop.every.div_ceil(test_every);
+            let last = run_until_frozen(self, every, tests, &mut work, observe)?;
+            let last = Report::from_texel(&last);
+            (sweeps, flag) = (last.iterations, last.flag);
+            fell_short += i32::from(flag == Flag::Met && aim > nearest);
+            runs += usize::from(flag == Flag::Met);
+        }
+    }
+}
+
+impl Iterated for Run<'_> {
+    fn device(&self) -> &Device {
+        self.a.device()
+    }
+
+    /// The sweeps up to the next test, and that.
+    fn iterate(&mut self) -> Result<()> {
+        let left = self.params.max_sweeps.saturating_sub(self.begin + self.sent);
+        let count = self.params.test_every.min(left.max(1));
+        let before = self.a.device().counters();
+        self.smoother.smooth(&mut self.x, &self.b, count)?;
+        let spent = self.a.device().counters().since(&before);
+        let share = |all: u64| all / count as u64;
+        self.sweep = Cost { draws: share(spent.draws), passes: share(spent.passes) };
+        self.sent += count;
+        self.test(count)
+    }
+
+    fn look(&self) -> Result<PendingRead> {
+        self.report.front().read_texel_async()
+    }
+
+    fn seen(&self, texels: &[f32]) -> Seen {
+        let report = Report::from_texel(texels);
+        let residual = f64::from(report.rr).sqrt() / (self.norm_b * f64::from(self.factors[0]));
+        Seen { iterations: report.iterations, residual, frozen: report.flag != Flag::Running }
+    }
+}
