@@ -208,7 +208,7 @@ fn matrix_vector_op_on_every_form() {
     on_both(|device| {
         let a = systems::csr(&random::sparse(5, 37, 37, 0.2));
         let stencil = laplacian(device, 6, 7);
-        check(device, "stencil", &stencil, &stencil.csr(), 51, &COMBINES);
+        check(device, "stencil", &stencil, stencil.csr(), 51, &COMBINES);
         for (name, form) in all_forms(device, &a) {
             check(device, name, form.as_ref(), &a, 50, &COMBINES);
             let x = Vector::from_slice(device, &random::uniform(1, 37)).unwrap();
