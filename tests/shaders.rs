@@ -13,7 +13,7 @@ use texla::kernel::{Accum, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
 use texla::solve::{
     CgParams, CgSchedule, ConjugateGradient, Identity, Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver,
-    Preconditioner, ProjectedJacobi, Stop,
+    Multigrid, MultigridParams, Preconditioner, ProjectedJacobi, Stop,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Layout, Matrix, Packed, Plane, Scalar, Shape, Side,
@@ -281,6 +281,20 @@ fn planes(dev: &Device) {
     ops::pack(&mut x, &plane).unwrap();
 }
 
+/// On rows of whole texels and on others, with and without solid cells.
+fn multigrid(dev: &Device) {
+    for (nx, ny) in [(32, 20), (33, 20)] {
+        let n = nx * ny;
+        for solid in [vec![], (0..n).map(|i| i == 1).collect()] {
+            let (grid, sides) = (Grid::new_2d(nx, ny), Sides::all(Side::WALL));
+            let a = Stencil::with_solids(dev, grid, 1.0, [1.0, 1.0, 0.0], sides, &solid).unwrap();
+            let b = Vector::filled(dev, n, 1.0).unwrap();
+            let mut x = Vector::zeros(dev, n).unwrap();
+            Multigrid::new(&a, MultigridParams::default()).unwrap().apply(&mut x, &b).unwrap();
+        }
+    }
+}
+
 fn points(dev: &Device) {
     let body = "void point(int i, out ivec2 texel, out vec4 value) { texel = ivec2(0); value = attribute0; }";
     let kernel = PointsKernel::<NoParams>::new(dev, "points", [], 1, body).unwrap();
@@ -332,6 +346,16 @@ fn every_file_compiles_in_both_dialects() {
     let folds = ["banded/extend.frag", "banded/fold.frag", "banded/fold_accurate.frag", "banded/dense.frag"];
     drive(&[&folds[..], &["dense/scatter.vert"]].concat(), &folded);
     drive(&["repack/unpack.frag", "repack/pack.frag"], &planes);
+    let (passes, includes) = (
+        [
+            "multigrid/sweep.frag",
+            "multigrid/residual.frag",
+            "multigrid/restrict.frag",
+            "multigrid/correct.frag",
+        ],
+        ["include/operator.glsl", "include/transfer.glsl"],
+    );
+    drive(&[passes.as_slice(), &includes].concat(), &multigrid);
     drive(&["sparse/gather.frag"], &sparse(SparseFormat::Gather, false));
     drive(&["sparse/scatter.vert"], &sparse(SparseFormat::Points, false));
     drive(&["sparse/accurate.frag"], &sparse(SparseFormat::Gather, true));

@@ -47,6 +47,13 @@ pub(crate) use dense::{
 
 pub(crate) use stack::{column_of_stack, set_column_of_stack, stack_from_matrix, stack_to_matrix};
 
+/// What kernels on grids outside this layer share with the products here.
+pub(crate) mod grid {
+    pub(crate) use super::stencil::{
+        GRID_FIELDS, defines, grid_params, links, operator_fields, operator_params,
+    };
+}
+
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 

@@ -13,6 +13,7 @@ mod drive;
 mod lcp;
 mod linop;
 mod looks;
+mod multigrid;
 mod precondition;
 mod report;
 mod smoother;
@@ -30,6 +31,7 @@ pub use lcp::{
     Relaxation, natural_residual,
 };
 pub use linop::{Accuracy, LinOp};
+pub use multigrid::{Cycle, Multigrid, MultigridParams};
 pub use precondition::{Identity, Jacobi, Preconditioner};
 pub use report::{SolveReport, Stop, StopReason};
 pub use smoother::{Smoother, WeightedJacobi};
