@@ -14,6 +14,7 @@ mod lcp;
 mod linop;
 mod looks;
 mod multigrid;
+mod null_space;
 mod precondition;
 mod report;
 mod smoother;
@@ -32,6 +33,7 @@ pub use lcp::{
 };
 pub use linop::{Accuracy, LinOp};
 pub use multigrid::{Cycle, Multigrid, MultigridParams};
+pub use null_space::project_out;
 pub use precondition::{Identity, Jacobi, Preconditioner};
 pub use report::{SolveReport, Stop, StopReason};
 pub use smoother::{Smoother, WeightedJacobi};

@@ -7,6 +7,7 @@ mod dense;
 mod edges;
 mod errors;
 mod least_squares;
+mod null_space;
 mod real;
 mod repeat;
 mod scaling;
