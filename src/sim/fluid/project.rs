@@ -2,7 +2,7 @@
 
 use super::kernels::{Draw, number};
 use super::{Fluid, PressureReport};
-use crate::data::Vector;
+use crate::data::{Scalar, Vector};
 use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::Operand;
@@ -26,7 +26,7 @@ impl Fluid {
     /// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch).
     pub fn divergence(&self, out: &mut Vector) -> Result<()> {
         self.check_cells("Fluid::divergence", "out", out)?;
-        self.outflow(out, 1.0 / self.params.cell)
+        self.outflow(out, 1.0 / self.params.cell, false)
     }
 
     /// The largest absolute divergence. *Cost*: a draw, a reduction, 1 readback.
@@ -47,7 +47,8 @@ impl Fluid {
         let device = self.device().clone();
         let _scope = device.scope()?;
         let mut b = Vector::uninit(&device, self.cells().len())?;
-        self.outflow(&mut b, -1.0)?;
+        self.outflow(&mut b, -1.0, true)?;
+        self.balance(&mut b)?;
         let report = self.solver.solve(&self.poisson, &mut self.pressure, &b)?;
         self.subtract_gradient()?;
         Ok(report)
@@ -59,6 +60,19 @@ impl Fluid {
         let before = self.max_divergence()?;
         let pressure = self.project()?;
         Ok(Projection { before, after: self.max_divergence()?, pressure })
+    }
+
+    /// Takes off what rounding has left of the mean in every closed region: no pressure can.
+    fn balance(&self, b: &mut Vector) -> Result<()> {
+        for region in self.poisson.null_space() {
+            let mut mean = ops::dot(region, b)?;
+            let cells = ops::dot(region, region)?;
+            let mut share = Scalar::zero(self.device())?;
+            ops::div(&mut share, &mean, &cells)?;
+            ops::neg(&mut mean, &share)?;
+            ops::accumulate_scaled(b, &mean, region)?;
+        }
+        Ok(())
     }
 
     fn subtract_gradient(&mut self) -> Result<()> {
@@ -77,10 +91,11 @@ impl Fluid {
     }
 
     /// `factor` times what flows out of each cell through faces of area 1.
-    fn outflow(&self, out: &mut Vector, factor: f64) -> Result<()> {
+    fn outflow(&self, out: &mut Vector, factor: f64, skip_noise: bool) -> Result<()> {
         let inputs = ["u", "v", "w"].into_iter().zip(&self.velocity).collect();
         let (source, params) = (glsl!("fluid/divergence.frag"), vec![number("factor", factor)]);
-        let draw = Draw { source, axis: super::kernels::CELLS, inputs, params, defines: String::new() };
+        let defines = format!("#define SKIP_NOISE {}\n", u8::from(skip_noise));
+        let draw = Draw { source, axis: super::kernels::CELLS, inputs, params, defines };
         self.space.draw(self.device(), vec![out.view()], &draw)
     }
 }
