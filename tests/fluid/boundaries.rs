@@ -14,8 +14,12 @@ fn held_faces_stay_as_they_are() {
         for (seed, cells) in (1..).zip(GRIDS) {
             for sides in ALL_SIDES {
                 let solid = pillars(cells);
-                let params =
-                    FluidParams { boundaries: sides, viscosity: 0.01, confinement: 2.0, ..FluidParams::new(0.1) };
+                let params = FluidParams {
+                    boundaries: sides,
+                    viscosity: 0.01,
+                    confinement: 2.0,
+                    ..FluidParams::new(0.1)
+                };
                 let mut fluid = stirred(dev, cells, params, &solid, seed);
                 let mut dye = Vector::from_slice(dev, &uniform(seed, cells.len())).unwrap();
                 let check = |fluid: &Fluid, what: &str| {
@@ -23,7 +27,9 @@ fn held_faces_stay_as_they_are() {
                         let held = twin::faces(cells, u.axis, &sides, &solid);
                         for (v, h) in u.values.iter().zip(held) {
                             // The solver of the viscous step passes the values on in a sum.
-                            let same = |h: f64| (h - v).abs() <= if what == "diffuse" { 1e-6 * h.abs() } else { 0.0 };
+                            let same = |h: f64| {
+                                (h - v).abs() <= if what == "diffuse" { 1e-6 * h.abs() } else { 0.0 }
+                            };
                             assert!(h.is_none_or(same), "{what}, {cells}, axis {}: {v} {h:?}", u.axis);
                         }
                     }

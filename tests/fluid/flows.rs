@@ -78,7 +78,9 @@ fn vortex(n: usize, amplitude: f64) -> [Vec<f32>; 2] {
     let at = |axis: usize, f: &dyn Fn(f64, f64) -> f64| {
         let origin = [0, 1].map(|a| if a == axis { 0.0 } else { 0.5 });
         let places = twin::places(cells, axis).into_iter();
-        places.map(|q| (amplitude * f((q[0] as f64 + origin[0]) * h, (q[1] as f64 + origin[1]) * h)) as f32).collect()
+        places
+            .map(|q| (amplitude * f((q[0] as f64 + origin[0]) * h, (q[1] as f64 + origin[1]) * h)) as f32)
+            .collect()
     };
     let u = at(0, &|x, y| (PI * x).sin() * (PI * y).cos());
     let v = at(1, &|x, y| -(PI * x).cos() * (PI * y).sin());
@@ -139,7 +141,10 @@ fn nothing_grows_with_any_step() {
                     let a = energy(&fluid);
                     fluid.diffuse(dt).map_err(|e| format!("diffuse {k} {a:e} {dt} {viscosity} {e}")).unwrap();
                     let b = energy(&fluid);
-                    fluid.project().map_err(|e| format!("project {k} {a:e} {b:e} {dt} {viscosity} {e}")).unwrap();
+                    fluid
+                        .project()
+                        .map_err(|e| format!("project {k} {a:e} {b:e} {dt} {viscosity} {e}"))
+                        .unwrap();
                 }
                 let end = energy(&fluid);
                 assert!(end <= 1.02 * start, "dt {dt}, viscosity {viscosity}: {start} {end}");
@@ -156,7 +161,8 @@ fn three_dimensions_hold_two() {
         let mut sides = Boundaries::all(Boundary::WALL);
         sides.z = [Boundary::FreeSlip; 2];
         for advection in BOTH {
-            let params = FluidParams { advection, boundaries: sides, confinement: 3.0, ..FluidParams::new(0.5) };
+            let params =
+                FluidParams { advection, boundaries: sides, confinement: 3.0, ..FluidParams::new(0.5) };
             let mut two = stirred(dev, flat, params, &[], 5);
             let mut three = Fluid::new(dev, deep, params, &[]).unwrap();
             for axis in 0..2 {
@@ -164,8 +170,7 @@ fn three_dimensions_hold_two() {
                 three.set_velocity(axis, &layer.repeat(4)).unwrap();
             }
             let dye = uniform(9, flat.len());
-            let mut dyes =
-                [&dye, &dye.repeat(4)].map(|dye| Vector::from_slice(dev, dye).unwrap());
+            let mut dyes = [&dye, &dye.repeat(4)].map(|dye| Vector::from_slice(dev, dye).unwrap());
             let same = |two: &Fluid, three: &Fluid, tolerance: f64, what: &str| {
                 for (a, b) in velocity(two).iter().zip(velocity(three)) {
                     for (i, v) in b.values.iter().enumerate() {
@@ -199,7 +204,10 @@ fn three_dimensions_hold_two() {
 fn the_mass_of_dye_is_kept_the_better_the_finer_the_grid() {
     on_both(|dev| {
         let loss = |n: usize| {
-            let params = FluidParams { boundaries: Boundaries::all(Boundary::FreeSlip), ..FluidParams::new(1.0 / n as f64) };
+            let params = FluidParams {
+                boundaries: Boundaries::all(Boundary::FreeSlip),
+                ..FluidParams::new(1.0 / n as f64)
+            };
             let mut fluid = Fluid::new(dev, Grid::new_2d(n, n), params, &[]).unwrap();
             for (axis, values) in vortex(n, 1.0).iter().enumerate() {
                 fluid.set_velocity(axis, values).unwrap();

@@ -82,19 +82,27 @@ fn scalars_flow_around_solid_cells() {
             let sides = &Boundaries::all(Boundary::WALL);
             let fluid = stirred(dev, cells, params(*sides, Advection::SemiLagrangian), &solid, seed);
             let velocity = velocity(&fluid);
-            let dye: Vec<f32> =
-                uniform(seed + 9, cells.len()).iter().zip(&solid).map(|(v, s)| if *s { 0.0 } else { *v }).collect();
+            let dye: Vec<f32> = uniform(seed + 9, cells.len())
+                .iter()
+                .zip(&solid)
+                .map(|(v, s)| if *s { 0.0 } else { *v })
+                .collect();
             let mut on_device = Vector::from_slice(dev, &dye).unwrap();
             fluid.transport(&mut on_device, STEPS[0]).unwrap();
             let (flow, dye) = (flow(&velocity, sides, STEPS[0]), Field::new(cells, 3, &dye));
-            let ones = Field { values: solid.iter().map(|s| f64::from(u8::from(!s))).collect(), ..dye.clone() };
+            let ones =
+                Field { values: solid.iter().map(|s| f64::from(u8::from(!s))).collect(), ..dye.clone() };
             let (of_values, of_weights) = (flow.advection_bound(&dye), flow.advection_bound(&ones));
             let (mut want, mut bound) = (Vec::new(), Vec::new());
             for ((value, weight), solid) in flow.advected_around(&dye, &solid).into_iter().zip(&solid) {
                 // A displacement of less than a cell per axis cannot leave the cell's own neighbours: it is one of them.
                 assert!(*solid || weight > 1e-3, "{cells}: {weight}");
                 want.push(value);
-                let size = if *solid { 0.0 } else { (of_values + value.abs() * of_weights) / weight + gamma(5) * value.abs() };
+                let size = if *solid {
+                    0.0
+                } else {
+                    (of_values + value.abs() * of_weights) / weight + gamma(5) * value.abs()
+                };
                 bound.push(1.01 * size);
             }
             assert_componentwise(&cells.to_string(), &on_device.read().unwrap(), &want, &bound);
@@ -171,7 +179,12 @@ fn the_gradient_is_within_the_bound() {
                         bound.push(if free { gamma(3) * size + 1e-30 } else { 0.0 });
                     }
                     let got = fluid.velocity(u.axis).unwrap();
-                    assert_componentwise(&format!("{cells}, axis {}", u.axis), &got.read().unwrap(), &want, &bound);
+                    assert_componentwise(
+                        &format!("{cells}, axis {}", u.axis),
+                        &got.read().unwrap(),
+                        &want,
+                        &bound,
+                    );
                     assert_padded(got, "gradient");
                 }
             }
@@ -203,7 +216,10 @@ fn the_viscous_step_solves_its_equation() {
                         let allowed = 2e-6 * n * size + gamma(16) * n * (1.0 + 12.0 * strength) * size;
                         assert!(residual.sqrt() <= allowed, "{cells} {strength}: {residual:e} {allowed:e}");
                         for (h, v) in held.iter().zip(&after.values) {
-                            assert!(h.is_none_or(|h| (h - v).abs() <= gamma(4) * h.abs()), "{cells}: a held face moved");
+                            assert!(
+                                h.is_none_or(|h| (h - v).abs() <= gamma(4) * h.abs()),
+                                "{cells}: a held face moved"
+                            );
                         }
                     }
                 }

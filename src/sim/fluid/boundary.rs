@@ -135,7 +135,13 @@ impl Faces {
         for q in places(grid) {
             let k = q.get(axis).copied().unwrap_or(0);
             let [low, high] = boundaries.across(axis);
-            let side = if k == 0 { Some(low) } else if k == end { Some(high) } else { None };
+            let side = if k == 0 {
+                Some(low)
+            } else if k == end {
+                Some(high)
+            } else {
+                None
+            };
             let before = (k > 0).then(|| shifted(q, axis));
             let after = (k < end).then_some(q);
             let blocked = [before, after].into_iter().flatten().any(is_solid);

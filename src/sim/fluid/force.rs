@@ -15,7 +15,9 @@ impl Fluid {
     pub fn accelerate(&mut self, acceleration: [f64; 3], dt: f64) -> Result<()> {
         self.rate("Fluid::accelerate", dt)?;
         check_finite("Fluid::accelerate", acceleration)?;
-        self.each_axis(acceleration, |fluid, axis, a| fluid.forced(axis, 0, vec![], vec![number("factor", dt * a)]))
+        self.each_axis(acceleration, |fluid, axis, a| {
+            fluid.forced(axis, 0, vec![], vec![number("factor", dt * a)])
+        })
     }
 
     /// A scalar pushes: `u += dt a (scalar)` with the mean of the two cells beside each face. Buoyancy is

@@ -228,7 +228,9 @@ impl Fluid {
         let device = self.device().clone();
         let _scope = device.scope()?;
         for axis in 0..self.velocity.len() {
-            let (Some(u), Some([free, _])) = (self.velocity.get_mut(axis), self.faces.get(axis)) else { continue };
+            let (Some(u), Some([free, _])) = (self.velocity.get_mut(axis), self.faces.get(axis)) else {
+                continue;
+            };
             let a = Viscous { space: &self.space, axis, free, strength };
             let mut b = Vector::uninit(&device, u.len())?;
             a.right_side(&mut b, u)?;
