@@ -189,6 +189,18 @@ pub enum Error {
         /// What it should be, in words.
         expected: &'static str,
     },
+    /// A singular system without a solution: the right-hand side has a part in the null space of the matrix.
+    #[error(
+        "{op}: the right-hand side has a part of norm {found:e} in the null space of the matrix, expected at most {bound:e}"
+    )]
+    Inconsistent {
+        /// The solver.
+        op: &'static str,
+        /// Norm of that part.
+        found: f64,
+        /// What rounding and the bound on the residual explain.
+        bound: f64,
+    },
     /// A file could not be read or written, or is not what it should be.
     #[error("{path}: {detail}")]
     File {

@@ -70,8 +70,8 @@ pub mod sim;
 pub mod solve;
 
 pub use data::{
-    BandedMatrix, Matrix, Packed, PendingRead, Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil,
-    Vector,
+    BandedMatrix, ColumnStack, FoldedBands, Matrix, Packed, PendingRead, Plane, Scalar, Side, Sides,
+    SparseFormat, SparseMatrix, Stencil, Vector,
 };
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};

@@ -13,6 +13,7 @@ use common::random::{cancelling_pair, nonzero, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;
 use texla::ops::{self, Combine, Form, MatmulSchedule, ReducePlan, Windows};
+use texla::sim::wave::{self, Boundaries, Boundary, Wave, WaveParams};
 use texla::solve::{CgParams, ConjugateGradient, LcpBatch, LcpParams, LcpProblem, LcpSolver, Stop};
 use texla::{BandedMatrix, Device, Matrix, Shape, Vector};
 
@@ -106,6 +107,21 @@ fn hash_of_complementarity(dev: &Device) -> u64 {
     hash.0
 }
 
+/// One number for waves: conjugate gradients of a fixed number, frozen on the way.
+fn hash_of_waves(dev: &Device) -> u64 {
+    let boundaries = Boundaries { x: [Boundary::Absorbing, Boundary::Fixed], y: [Boundary::Periodic; 2] };
+    let mut wave = Wave::new(dev, WaveParams { boundaries, dt: 1.5, ..WaveParams::new(33, 19) }).unwrap();
+    let drop = wave::Drop { centre: [12.0, 7.0], radius: 5.0, height: 1.0, balanced: true };
+    wave.drop(drop).unwrap();
+    for _ in 0..3 {
+        wave.step().unwrap();
+    }
+    let mut hash = Hash(wave.report().unwrap().unwrap().iterations as u64);
+    hash.add(&wave.displacement().read().unwrap());
+    hash.add(&[wave.energy().unwrap().read().unwrap()]);
+    hash.0
+}
+
 /// Every schedule that the device has.
 fn schedules(dev: &Device) -> Vec<MatmulSchedule> {
     let caps = dev.capabilities();
@@ -162,8 +178,15 @@ fn compute(repeats: usize) -> String {
         let mut inputs = Inputs::new(context.device());
         // Whatever else the library computes joins here.
         let dev = context.device();
-        let mut all =
-            || [inputs.hash(), hash_of_solve(dev), hash_of_complementarity(dev), hash_of_dense(dev)];
+        let mut all = || {
+            [
+                inputs.hash(),
+                hash_of_solve(dev),
+                hash_of_complementarity(dev),
+                hash_of_dense(dev),
+                hash_of_waves(dev),
+            ]
+        };
         let first = all();
         for i in 1..repeats {
             assert_eq!(all(), first, "repetition {i} on {api}");

@@ -15,6 +15,7 @@ use texla::host::{Triplets, problems};
 use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Points, PointsKernel, Predicate};
 use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, Reduction, Window};
 use texla::script::{Interpreter, ScriptError, parse};
+use texla::sim::wave::{self, Boundaries, Boundary, Scheme, Wave, WaveParams};
 use texla::solve::{
     CgParams, CgSchedule, ConjugateGradient, LcpBatch, LcpParams, LcpSolver, ProjectedJacobi, Relaxation,
     Stop, natural_residual,
@@ -332,6 +333,38 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     step!("scope after drops", drop(dev.scope().unwrap()));
     step!("finish", dev.finish().unwrap());
     step!("trim", dev.trim().unwrap());
+    bits.extend(waves(dev, around));
+    bits
+}
+
+/// Waves: everything that draws, one call a step.
+fn waves(dev: &Device, around: Around<'_>) -> Vec<u32> {
+    let mut bits = Vec::new();
+    let mut step = |name: &str, call: &mut dyn FnMut()| around(name, call);
+    for scheme in [Scheme::Explicit, Scheme::CrankNicholson] {
+        let boundaries = Boundaries { x: [Boundary::Absorbing; 2], y: [Boundary::Fixed; 2] };
+        let mut made = None;
+        let params = WaveParams { boundaries, scheme, ..WaveParams::new(9, 7) };
+        step("Wave::new", &mut || made = Some(Wave::new(dev, params).unwrap()));
+        let mut wave = made.unwrap();
+        let x = Vector::from_slice(dev, &uniform(12, 63)).unwrap();
+        let drop = wave::Drop { centre: [4.0, 3.0], radius: 2.5, height: 1.0, balanced: true };
+        step("Wave::start", &mut || wave.start(&x, &x).unwrap());
+        step("Wave::drop", &mut || wave.drop(drop).unwrap());
+        step("Wave::bump", &mut || std::mem::drop(wave.bump(drop).unwrap()));
+        step("Wave::displace", &mut || wave.displace(0.5, &x).unwrap());
+        step("Wave::strike", &mut || wave.strike(0.5, &x).unwrap());
+        step("Wave::step", &mut || wave.step().unwrap());
+        step("Wave::step_forced", &mut || wave.step_forced(&x, 0.1).unwrap());
+        step("Wave::step_forced, refused", &mut || assert!(wave.step_forced(&x, f64::NAN).is_err()));
+        step("Wave::report", &mut || {
+            assert_eq!(wave.report().unwrap().is_some(), scheme != Scheme::Explicit)
+        });
+        step("Wave::energy", &mut || bits.push(wave.energy().unwrap().read().unwrap().to_bits()));
+        bits.extend(wave.displacement().read().unwrap().iter().map(|v| v.to_bits()));
+    }
+    let params = WaveParams { scheme: Scheme::Explicit, dt: 2.0, ..WaveParams::new(9, 7) };
+    step("Wave::new, refused", &mut || assert!(Wave::new(dev, params).is_err()));
     bits
 }
 

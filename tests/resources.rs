@@ -158,6 +158,43 @@ fn each_call_leaves_its_outputs_alone() {
     });
 }
 
+/// Figure L1 for waves: the state, the right-hand side and the solution, two levels each of the first two; losses; the
+/// report of the last solve; and two programs.
+#[test]
+fn waves_hold_what_they_need() {
+    use texla::sim::wave::{self, Boundaries, Boundary, Scheme, Wave, WaveParams};
+    on_both(|dev| {
+        for (scheme, boundary, expected) in [
+            (Scheme::Explicit, Boundary::Fixed, 6),
+            (Scheme::CrankNicholson, Boundary::Fixed, 7),
+            // With the one vector of the stiffness' null space.
+            (Scheme::CrankNicholson, Boundary::Reflecting, 8),
+            (Scheme::CrankNicholson, Boundary::Absorbing, 10),
+        ] {
+            let before = live(dev);
+            let params =
+                WaveParams { scheme, boundaries: Boundaries::all(boundary), ..WaveParams::new(30, 20) };
+            let mut wave = Wave::new(dev, params).unwrap();
+            let drop = wave::Drop { centre: [9.0, 9.0], radius: 4.0, height: 1.0, balanced: false };
+            for _ in 0..3 {
+                wave.drop(drop).unwrap();
+                wave.step().unwrap();
+            }
+            wave.report().unwrap();
+            std::mem::drop(wave.energy().unwrap());
+            assert!(wave.step_forced(&Vector::zeros(dev, 7).unwrap(), 1.0).is_err());
+            let held = LiveObjects { programs: 2, ..textures(expected) };
+            assert_eq!(live(dev), plus(before, held), "{scheme:?} {boundary:?}");
+            std::mem::drop(wave);
+            assert_eq!(live(dev), before, "{scheme:?} {boundary:?}, dropped");
+        }
+        let before = live(dev);
+        let refused = WaveParams { scheme: Scheme::Explicit, dt: 2.0, ..WaveParams::new(9, 7) };
+        assert!(Wave::new(dev, refused).is_err());
+        assert_eq!(live(dev), before);
+    });
+}
+
 #[test]
 fn errors_leave_nothing() {
     on_both(|dev| {

@@ -13,7 +13,8 @@ use texla::kernel::{Accum, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
 use texla::solve::{
     CgParams, CgSchedule, ConjugateGradient, Identity, Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver,
-    Multigrid, MultigridParams, Preconditioner, ProjectedJacobi, Stop,
+    Multigrid, MultigridParams, Preconditioner, ProjectedJacobi, Stationary, StationaryParams, Stop,
+    WeightedJacobi,
 };
 use texla::{
     BandedMatrix, Device, Grid, Layout, Matrix, Packed, Scalar, Shape, Side, Sides, SparseFormat,
@@ -194,6 +195,15 @@ fn cg(schedule: CgSchedule) -> impl Fn(&Device) {
     }
 }
 
+fn stationary(dev: &Device) {
+    let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
+    let b = Vector::from_slice(dev, &[1.0; 6]).unwrap();
+    let mut x = Vector::zeros(dev, 6).unwrap();
+    let jacobi = WeightedJacobi::new(&a, 1.0).unwrap();
+    let solver = Stationary::new(&a, &jacobi, StationaryParams::default()).unwrap();
+    assert!(solver.solve(&mut x, &b).unwrap().converged());
+}
+
 fn fixed_sweeps(dev: &Device) {
     let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
     let b = Vector::from_slice(dev, &[-2.0; 6]).unwrap();
@@ -324,6 +334,7 @@ fn every_file_compiles_in_both_dialects() {
         &["solve/merged_step.frag", "solve/merged_update.frag", "solve/dots.frag", "include/solver.glsl"],
         &cg(CgSchedule::Merged),
     );
+    drive(&["solve/relax.frag", "solve/test.frag", "solve/keep.frag"], &stationary);
     drive(&["lcp/fixed.frag"], &fixed_sweeps);
     let (sweeps, estimate) = (
         ["lcp/sweep.frag", "lcp/sums.frag", "lcp/control.frag", "lcp/choose.frag", "include/owner.glsl"],

@@ -1,7 +1,12 @@
 //! Conjugate gradients for symmetric positive definite systems.
 
+mod fixed;
+
+pub use fixed::{FixedReport, FixedRun};
+
 use super::drive::{Limits, Method, Observer, Scales, closer_scale, drive};
 use super::linop::{Accuracy, LinOp};
+use super::null_space::{consistent, project_out};
 use super::precondition::{Identity, Preconditioner};
 use super::report::{SolveReport, Stop};
 use super::state::{Bounds, Entry, Steps};
@@ -110,8 +115,11 @@ impl<'a> ConjugateGradient<'a> {
 
     /// Solves `A x = b`, from the initial guess in `x`.
     ///
+    /// For an operator with a [null space](LinOp::null_space), the solution is the one orthogonal to it, of least norm.
+    ///
     /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Breakdown`] when `p·Ap` is not positive, that is, `A` is not
-    /// positive definite. Not converging is no error: see [`SolveReport::reason`].
+    /// positive definite; [`Error::Inconsistent`] when `b` has a part in the null space. Not converging is no error:
+    /// see [`SolveReport::reason`].
     pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
         self.solve_observed(x, b, |_, _| {})
     }
@@ -124,21 +132,13 @@ impl<'a> ConjugateGradient<'a> {
         b: &Vector,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
-        let expected = Shape::column(self.a.shape().rows);
-        x.writable("ConjugateGradient::solve")?;
-        ops::check_shape("ConjugateGradient::solve", "x", x.shape(), expected)?;
-        ops::check_shape("ConjugateGradient::solve", "b", b.shape(), expected)?;
+        self.check("ConjugateGradient::solve", x, b)?;
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
-        let three_targets = device.gl().caps.borrow().max_draw_buffers >= 3;
-        let diagonal = self.m.is_identity() || self.m.diagonal().is_some();
-        let merged = match self.params.schedule {
-            CgSchedule::Listing => false,
-            CgSchedule::Merged => true,
-            CgSchedule::Auto => diagonal && three_targets,
-        };
-        let mut run = Run::new(self.a, self.m, x, b, merged, self.params.windows)?;
+        let projected = consistent("ConjugateGradient::solve", self.a, b, self.params.stop.relative)?;
+        let b = projected.as_ref().unwrap_or(b);
+        let mut run = Run::new(self.a, self.m, x, b, self.merged(), self.params.windows, None)?;
         if run.norm_b == 0.0 {
             // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
             run.x.set_zero()?;
@@ -148,6 +148,24 @@ impl<'a> ConjugateGradient<'a> {
         // Into the caller's texture, which the application may hold.
         ops::copy(x, &run.x)?;
         report
+    }
+
+    fn check(&self, op: &'static str, x: &Vector, b: &Vector) -> Result<()> {
+        let expected = Shape::column(self.a.shape().rows);
+        x.writable(op)?;
+        ops::check_shape(op, "x", x.shape(), expected)?;
+        ops::check_shape(op, "b", b.shape(), expected)
+    }
+
+    /// Whether iterations run in the merged schedule.
+    fn merged(&self) -> bool {
+        let three_targets = self.a.device().gl().caps.borrow().max_draw_buffers >= 3;
+        let diagonal = self.m.is_identity() || self.m.diagonal().is_some();
+        match self.params.schedule {
+            CgSchedule::Listing => false,
+            CgSchedule::Merged => true,
+            CgSchedule::Auto => diagonal && three_targets,
+        }
     }
 }
 
@@ -179,20 +197,22 @@ impl<'a> Run<'a> {
     fn new(
         a: &'a dyn LinOp,
         m: &'a dyn Preconditioner,
-        x: &mut Vector,
+        x: &Vector,
         b: &'a Vector,
         merged: bool,
         windows: Windows,
+        scales: Option<Scales>,
     ) -> Result<Self> {
         let device = a.device();
         let n = b.len();
         let fresh = || Vector::uninit(device, n);
-        let mut r = fresh()?;
-        let Scales { norm_b, residual: scale, matrix: matrix_scale } = Scales::find(a, x, b, &mut r)?;
+        let (mut r, mut start) = (fresh()?, fresh()?);
+        ops::copy(&mut start, x)?;
+        project_out(&mut start, a.null_space())?;
+        let scales = scales.map_or_else(|| Scales::find(a, &start, b, &mut r), Ok)?;
+        let Scales { norm_b, residual: scale, matrix: matrix_scale } = scales;
         // The merged passes read M at the same texel as r.
         let merged = merged && m.diagonal().is_none_or(|d| d.extent() == r.extent());
-        let mut start = fresh()?;
-        ops::copy(&mut start, x)?;
         Ok(Run {
             a,
             m,
@@ -236,17 +256,25 @@ impl Method for Run<'_> {
 
     fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
         super::drive::gather_up(&mut self.x, &mut self.y)?;
+        let null_space = self.a.null_space();
+        project_out(&mut self.x, null_space)?;
         let (mut norm, mut accuracy) = self.residual()?;
         if let Some(scale) = closer_scale(self.norm_b, norm, self.scale) {
             (self.scale, self.rescaled) = (scale, true);
             (norm, accuracy) = self.residual()?;
         }
+        // What rounding has left in the null space is part of the residual, and nothing that iterations could remove.
+        project_out(self.r.front_mut(), null_space)?;
         Ok((norm / (self.norm_b * f64::from(self.scale)), accuracy))
     }
 
     fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()> {
         self.steps.reset(bounds, iterations)?;
         let keep_direction = keep_direction && !std::mem::take(&mut self.rescaled);
+        if keep_direction {
+            // Along the null space a direction grows by rounding alone, and leads nowhere.
+            project_out(self.d.front_mut(), self.a.null_space())?;
+        }
         if self.merged {
             return if keep_direction { Ok(()) } else { self.m.apply(self.d.front_mut(), self.r.front()) };
         }

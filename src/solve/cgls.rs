@@ -2,6 +2,7 @@
 
 use super::drive::{Limits, Method, Observer, Scales, closer_scale, drive, scale_of};
 use super::linop::{Accuracy, LinOp};
+use super::null_space::project_out;
 use super::precondition::{Identity, Preconditioner};
 use super::report::{SolveReport, Stop};
 use super::state::{Bounds, Entry, Steps};
@@ -68,7 +69,8 @@ impl<'a> Cgls<'a> {
         Ok(Cgls { a, m, params })
     }
 
-    /// Minimises `‖b - A x‖`, from the initial guess in `x`.
+    /// Minimises `‖b - A x‖`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space),
+    /// the answer is the one orthogonal to it; whatever `b` is, it has one.
     ///
     /// *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch);
     /// [`Error::Unsupported`](crate::Error::Unsupported) when the operator has no transposed product.
@@ -133,15 +135,17 @@ impl<'a> Run<'a> {
     fn new(
         a: &'a dyn LinOp,
         m: &'a dyn Preconditioner,
-        x: &mut Vector,
+        x: &Vector,
         b: &'a Vector,
         windows: Windows,
     ) -> Result<Self> {
         let device = a.device();
         let (rows, cols) = (a.shape().rows, a.shape().cols);
         let of = |n| Vector::uninit(device, n);
-        let mut r = of(rows)?;
-        let Scales { norm_b, residual: scale, matrix: matrix_scale } = Scales::find(a, x, b, &mut r)?;
+        let (mut r, mut start) = (of(rows)?, of(cols)?);
+        ops::copy(&mut start, x)?;
+        project_out(&mut start, a.null_space())?;
+        let Scales { norm_b, residual: scale, matrix: matrix_scale } = Scales::find(a, &start, b, &mut r)?;
         let mut s = of(cols)?;
         let mut scaled_b = of(rows)?;
         let own_scale = scale_of(norm_b);
@@ -149,8 +153,6 @@ impl<'a> Run<'a> {
         let terms = Accurate { transposed: true, alpha: matrix_scale, x: &scaled_b, plus: None };
         a.apply_accurate(&mut s, terms)?;
         let norm = f64::from(ops::norm2(&s)?.read()?) * (f64::from(scale) / f64::from(own_scale));
-        let mut start = of(cols)?;
-        ops::copy(&mut start, x)?;
         Ok(Run {
             a,
             m,
@@ -214,6 +216,7 @@ impl Method for Run<'_> {
 
     fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
         super::drive::gather_up(&mut self.x, &mut self.y)?;
+        project_out(&mut self.x, self.a.null_space())?;
         let mut accuracy = self.residual()?;
         if self.scale < scale_of(self.norm_b) {
             let norm = norm_of(self.r.front())?;

@@ -1,6 +1,6 @@
 //! What a solver needs of a matrix.
 
-use crate::data::{BandedMatrix, SparseMatrix, Vector};
+use crate::data::{BandedMatrix, FoldedBands, SparseMatrix, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ops::{self, Accurate, Combine};
@@ -80,15 +80,20 @@ pub trait LinOp {
         None
     }
 
+    /// Vectors that span the null space of `A` and of `Aᵀ`, mutually orthogonal, none of them zero, with elements of
+    /// ordinary size (the sum of their squares is a float). None by default.
+    ///
+    /// A symmetric operator has one null space; that of all-Neumann or periodic sides is spanned by the indicator
+    /// vectors of the connected regions. An operator whose `Aᵀ` has another null space than `A` declares none. Solvers
+    /// work orthogonally to these vectors and refuse right-hand sides that are not: see
+    /// [numerics](crate::guide::numerics).
+    fn null_space(&self) -> &[Vector] {
+        &[]
+    }
+
     /// `floor(log2 max |a_ij|)`, as far as known: solvers divide by this power of two inside.
     fn exponent(&self) -> i32 {
         0
-    }
-
-    /// Vectors that the operator is known to map to zero: none of them zero, each orthogonal to the others, and
-    /// together all there are. The operator then is to be symmetric.
-    fn null_space(&self) -> &[Vector] {
-        &[]
     }
 }
 
@@ -177,4 +182,5 @@ pub(super) fn single<A: LinOp>(a: &A, out: &mut Vector, terms: Accurate<'_>) -> 
 }
 
 stored_matrix!(SparseMatrix, sparse_product, sparse_product_transposed, ops::sparse_accurate);
+stored_matrix!(FoldedBands, folded_product, folded_product_transposed, ops::folded_accurate);
 stored_matrix!(BandedMatrix, banded_product, banded_product_transposed, ops::banded_accurate);

@@ -14,15 +14,18 @@ mod lcp;
 mod linop;
 mod looks;
 mod multigrid;
+mod null_space;
 mod precondition;
 mod report;
 mod smoother;
+mod stack;
 mod state;
 mod stationary;
 mod stencil;
 mod stored;
+mod vector_op;
 
-pub use cg::{CgParams, CgSchedule, ConjugateGradient};
+pub use cg::{CgParams, CgSchedule, ConjugateGradient, FixedReport, FixedRun};
 pub use cgls::{Cgls, CglsParams};
 pub use lcp::{
     LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpReport, LcpSolver, NaturalResidual, ProjectedJacobi,
@@ -30,8 +33,10 @@ pub use lcp::{
 };
 pub use linop::{Accuracy, LinOp};
 pub use multigrid::{Cycle, Multigrid, MultigridParams};
+pub use null_space::project_out;
 pub use precondition::{Identity, Jacobi, Preconditioner};
 pub use report::{SolveReport, Stop, StopReason};
 pub use smoother::{Smoother, WeightedJacobi};
 pub use stationary::{Stationary, StationaryParams};
 pub use stored::{MOST_BANDS, MatrixFormat, StoredMatrix};
+pub use vector_op::matrix_vector_op;

@@ -4,6 +4,7 @@ use super::dots::{Dots, Reducer};
 use super::drive::{Observer, Scales, power, times_power};
 use super::linop::{Accuracy, LinOp};
 use super::looks::{Cost, Iterated, Seen, Work, run_until_frozen};
+use super::null_space::{consistent, project_out};
 use super::report::{SolveReport, Stop, StopReason};
 use super::smoother::Smoother;
 use super::state::{Flag, Report};
@@ -39,7 +40,8 @@ impl Default for StationaryParams {
 /// A stationary method `x ← x + M (b - A x)`, around any [`Smoother`]: weighted Jacobi, Gauss-Seidel, SOR, multigrid.
 ///
 /// *Cost* of a sweep: the smoother's ([`SolveReport::draws_per_iteration`]). Of a test, at every
-/// [`test_every`](StationaryParams::test_every)-th: a product, a reduction, a copy. No readback.
+/// [`test_every`](StationaryParams::test_every)-th: a product, a reduction, a copy (and
+/// [`project_out`](super::project_out) if there is a null space). No readback.
 ///
 /// [`StopReason::Diverged`] when the residual has grown to 10⁴ times its smallest, or has left the range of floats;
 /// [`StopReason::Stagnated`] also when sweeps no longer change more than the last digits of `x`. See
@@ -90,9 +92,10 @@ impl<'a> Stationary<'a> {
         Ok(Stationary { a, smoother, params })
     }
 
-    /// Solves `A x = b`, from the initial guess in `x`.
+    /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space), the
+    /// solution is the one orthogonal to it.
     ///
-    /// *Errors*: [`Error::ShapeMismatch`]; the smoother's. Not converging is no error: see [`SolveReport::reason`].
+    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Inconsistent`] when `b` has a part in the null space; the smoother's. Not converging is no error: see [`SolveReport::reason`].
     pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
         self.solve_observed(x, b, |_, _| {})
     }
@@ -111,7 +114,8 @@ impl<'a> Stationary<'a> {
         ops::check_shape(op, "b", b.shape(), expected)?;
         let device = self.a.device().clone();
         let _scope = device.scope()?;
-        let mut run = Run::new(self, x, b)?;
+        let projected = consistent(op, self.a, b, self.params.stop.relative)?;
+        let mut run = Run::new(self, x, projected.as_ref().unwrap_or(b))?;
         let report = run.solve(&mut observe as &mut Observer<'_>);
         // Into the caller's texture, which the application may hold.
         times_power(x, -run.shift, run.kept.front())?;
@@ -149,14 +153,16 @@ impl<'a> Run<'a> {
     fn new(solver: &Stationary<'a>, x: &Vector, b: &Vector) -> Result<Self> {
         let device = solver.a.device();
         let fresh = || Vector::uninit(device, b.len());
-        let mut r = fresh()?;
-        let scales = Scales::find(solver.a, x, b, &mut r)?;
+        let (mut r, mut from) = (fresh()?, fresh()?);
+        ops::copy(&mut from, x)?;
+        project_out(&mut from, solver.a.null_space())?;
+        let scales = Scales::find(solver.a, &from, b, &mut r)?;
         // b becomes about 2^(e/2) and x about 2^(-e/2), so that both are in range whatever the matrix is.
         let e = solver.a.exponent();
         let shift = exponent(f64::from(scales.residual)) + e / 2;
         let (mut scaled_b, mut start) = (fresh()?, fresh()?);
         times_power(&mut scaled_b, shift, b)?;
-        times_power(&mut start, shift, x)?;
+        times_power(&mut start, shift, &from)?;
         let mut norm_b = scales.norm_b * f64::from(shift).exp2();
         if norm_b == 0.0 {
             // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
@@ -187,6 +193,7 @@ impl<'a> Run<'a> {
 
     /// `‖b - A x‖ / ‖b‖` of the iterate that is kept, in double-float.
     fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
+        project_out(self.kept.front_mut(), self.a.null_space())?;
         let terms =
             Accurate { transposed: false, alpha: -1.0, x: self.kept.front(), plus: Some((1.0, &self.b)) };
         let accuracy = self.a.apply_accurate(&mut self.r, terms)?;
@@ -214,6 +221,8 @@ impl<'a> Run<'a> {
         /// Tests without progress before sweeps can be called still.
         const PATIENCE: usize = 8;
         let device = self.a.device();
+        // A large part in the null space would change no residual, and cost digits.
+        project_out(&mut self.x, self.a.null_space())?;
         self.a.apply(&mut self.r, Combine::SubtractFrom(&self.b), 1.0, &self.x)?;
         let sums = self.reducer.sum(Dots::Progress, &[&self.r, &self.x, self.kept.front()], self.factors)?;
         let test = device.kernel("solve test", || {

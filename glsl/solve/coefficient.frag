@@ -1,0 +1,7 @@
+// The coefficient of a projection: (-n.v / n.n, n.v, n.n, 0).
+#include "include/solver.glsl"
+
+vec4 kernel(ivec2 p) {
+    vec4 sums = total_of_dots();
+    return vec4(-sums.x / sums.y, sums.x, sums.y, 0.0);
+}

@@ -1,0 +1,100 @@
+//! Singular systems: work orthogonally to the null space, and refuse what has no solution.
+
+use super::dots::{Dots, Reducer};
+use super::drive::times_power;
+use super::linop::LinOp;
+use crate::data::{Scalar, Vector, exponent};
+use crate::error::{Error, Result};
+use crate::gl::glsl;
+use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass};
+use crate::ops::{self, ReducePlan, Windows};
+
+/// `v ← v - Σ (n·v / n·n) n` over the vectors `n` of a null space: what is left of `v` is orthogonal to them, within
+/// rounding.
+///
+/// Solvers do this on their own. It is public for right-hand sides that are meant to be consistent and are little more
+/// than rounding, which a solver would refuse: the divergence of a fluid that is nearly at rest.
+///
+/// *Shapes*: all equal. *Cost*: a reduction and 2 draws for each vector of the null space; no readback. *Errors*:
+/// [`Error::ShapeMismatch`], [`Error::WrongDevice`]; [`Error::Unsupported`] for a `v` borrowed from the host. *Bound*: of
+/// what is left along a single `n`, `γ_(d+4) |n|·|v| / ‖n‖` with the longest chain `d` of the reduction.
+///
+/// ```
+/// use texla::{Vector, solve::project_out};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let ones = Vector::filled(dev, 4, 1.0)?;
+/// let mut v = Vector::from_slice(dev, &[1.0, 2.0, 3.0, 6.0])?;
+/// project_out(&mut v, &[ones])?;
+/// assert_eq!(v.read()?, [-2.0, -1.0, 0.0, 3.0]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn project_out(v: &mut Vector, null_space: &[Vector]) -> Result<()> {
+    null_space.iter().try_for_each(|n| project(v, n).map(|_| ()))
+}
+
+/// Takes the part along one vector out, and returns (coefficient, n.v, n.n, _) on the device.
+fn project(v: &mut Vector, n: &Vector) -> Result<Scalar> {
+    let op = "project_out";
+    v.writable(op)?;
+    ops::check_shape(op, "null_space", n.shape(), v.shape())?;
+    ops::check_device(op, "null_space", n.device(), v.device())?;
+    let device = v.device().clone();
+    let _scope = device.scope()?;
+    let reducer = Reducer { device: device.clone(), windows: Windows::Balanced };
+    let folded;
+    let mut along = n;
+    if n.extent() != v.extent() {
+        // Borrowed from the host: read at the same texel as v, so it is first folded like that.
+        let mut copy = Vector::uninit(&device, n.len())?;
+        ops::copy(&mut copy, n)?;
+        folded = copy;
+        along = &folded;
+    }
+    let sums = reducer.sum(Dots::Residual, &[along, v], [1.0; 2])?;
+    let kernel = device.kernel("solve coefficient", || {
+        let source = Field { name: "source", kind: <[i32; 2]>::KIND };
+        KernelSpec::fragment(glsl!("solve/coefficient.frag"), &["dots"], &[source], &["out"])
+    })?;
+    let coefficient = Scalar::uninit(&device)?;
+    let pass = Pass::new(&kernel, vec![coefficient.view()], vec![sums.view()]);
+    device.execute(&pass.params(vec![sums.source()]))?;
+    ops::accumulate_scaled(v, &coefficient, along)?;
+    Ok(coefficient)
+}
+
+/// The part of `b` that is orthogonal to the null space of `a`; none if there is no null space.
+///
+/// *Cost*: a readback for each of its vectors, and two. *Errors*: [`Error::Inconsistent`] when the rest is larger than
+/// `(t + γ_(d+3)) ‖b‖`: what a residual of `t` allows anyway, and what rounding the elements of `b` and summing them in
+/// chains of `d` additions can come to.
+pub(super) fn consistent(op: &'static str, a: &dyn LinOp, b: &Vector, t: f64) -> Result<Option<Vector>> {
+    let null_space = a.null_space();
+    if null_space.is_empty() || b.is_empty() {
+        return Ok(None);
+    }
+    let device = a.device();
+    let _scope = device.scope()?;
+    let e = exponent(f64::from(ops::max_abs(b)?.read()?));
+    let mut own = Vector::uninit(device, b.len())?;
+    times_power(&mut own, -e, b)?;
+    let norm = f64::from(ops::norm2(&own)?.read()?);
+    let mut square = 0.0;
+    for n in null_space {
+        let [_, along, length, _] = project(&mut own, n)?.read_texel()?.map(f64::from);
+        square += along * along / length;
+    }
+    let chain = ReducePlan::new(own.extent(), Windows::Balanced, device.is_software()).longest_chain();
+    let ku = (chain as f64 + 3.0) / f64::from(1u32 << 24);
+    let bound = (t + ku / (1.0 - ku)) * norm;
+    let found = square.sqrt();
+    if !(found <= bound) {
+        let unit = f64::from(e).exp2();
+        return Err(Error::Inconsistent { op, found: found * unit, bound: bound * unit });
+    }
+    // Once more: the first time leaves what rounding makes of a part that may have been large.
+    project_out(&mut own, null_space)?;
+    let mut projected = Vector::uninit(device, b.len())?;
+    times_power(&mut projected, e, &own)?;
+    Ok(Some(projected))
+}
