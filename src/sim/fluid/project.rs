@@ -2,11 +2,12 @@
 
 use super::kernels::{Draw, number};
 use super::{Fluid, PressureReport};
-use crate::data::{Scalar, Vector};
+use crate::data::Vector;
 use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::Operand;
 use crate::ops;
+use crate::solve::project_out;
 
 /// What a projection has come to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,7 +49,8 @@ impl Fluid {
         let _scope = device.scope()?;
         let mut b = Vector::uninit(&device, self.cells().len())?;
         self.outflow(&mut b, -1.0, true)?;
-        self.balance(&mut b)?;
+        // No pressure can remove the mean that rounding leaves in a closed region, and solvers would refuse it.
+        project_out(&mut b, self.poisson.null_space())?;
         let report = self.solver.solve(&self.poisson, &mut self.pressure, &b)?;
         self.subtract_gradient()?;
         Ok(report)
@@ -60,19 +62,6 @@ impl Fluid {
         let before = self.max_divergence()?;
         let pressure = self.project()?;
         Ok(Projection { before, after: self.max_divergence()?, pressure })
-    }
-
-    /// Takes off what rounding has left of the mean in every closed region: no pressure can.
-    fn balance(&self, b: &mut Vector) -> Result<()> {
-        for region in self.poisson.null_space() {
-            let mut mean = ops::dot(region, b)?;
-            let cells = ops::dot(region, region)?;
-            let mut share = Scalar::zero(self.device())?;
-            ops::div(&mut share, &mean, &cells)?;
-            ops::neg(&mut mean, &share)?;
-            ops::accumulate_scaled(b, &mean, region)?;
-        }
-        Ok(())
     }
 
     fn subtract_gradient(&mut self) -> Result<()> {
