@@ -69,6 +69,7 @@ pub mod kernel;
 pub mod ops;
 pub mod script;
 pub mod shape;
+pub mod sim;
 pub mod solve;
 
 pub use data::{

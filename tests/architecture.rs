@@ -16,7 +16,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("ops", &["error", "shape", "host", "gl", "device", "kernel", "data"]),
     ("solve", &["error", "shape", "host", "gl", "device", "kernel", "data", "ops", "pack"]),
     ("script", &["error", "shape", "host", "device", "kernel", "data", "ops", "solve"]),
-    ("sim", &["error", "shape", "host", "device", "kernel", "data", "ops", "solve"]),
+    ("sim", &["error", "shape", "host", "gl", "device", "kernel", "data", "ops", "solve"]),
     ("headless", &["error", "gl", "device"]),
 ];
 

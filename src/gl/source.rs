@@ -34,6 +34,8 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/exchange.glsl"),
     glsl!("include/flags.glsl"),
     glsl!("include/owner.glsl"),
+    glsl!("include/staggered.glsl"),
+    glsl!("include/trace.glsl"),
 ];
 
 /// Deepest nesting of includes.

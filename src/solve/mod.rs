@@ -25,7 +25,7 @@ mod stencil;
 mod stored;
 mod vector_op;
 
-pub use cg::{CgParams, CgSchedule, ConjugateGradient};
+pub use cg::{CgParams, CgSchedule, ConjugateGradient, FixedReport, FixedRun};
 pub use cgls::{Cgls, CglsParams};
 pub use lcp::{
     LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpReport, LcpSolver, NaturalResidual, ProjectedJacobi,
