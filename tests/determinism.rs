@@ -240,9 +240,9 @@ fn compute(repeats: usize) -> String {
                 hash_of_solve(dev),
                 hash_of_complementarity(dev),
                 hash_of_dense(dev),
-                hash_of_framework(dev),
                 hash_of_waves(dev),
                 hash_of_multigrid(dev),
+                hash_of_framework(dev),
             ]
         };
         let first = all();

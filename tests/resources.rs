@@ -159,62 +159,6 @@ fn each_call_leaves_its_outputs_alone() {
     });
 }
 
-/// The same for the representations of [Krueger05] 44.2.
-#[test]
-fn each_call_of_the_framework_leaves_its_outputs_alone() {
-    on_both(|dev| {
-        let n = 40;
-        let values = uniform(5, n * n);
-        let stack = ColumnStack::from_rows(dev, Shape::new(n, n), &values).unwrap();
-        let dense = stack.to_matrix().unwrap();
-        let csr = stack.to_csr().unwrap();
-        let folded = FoldedBands::from_csr(dev, csr.clone()).unwrap();
-        let x = Vector::filled(dev, n, 1.0).unwrap();
-        let check = |name: &str, outputs: u64, call: &dyn Fn() -> Box<dyn Any>| {
-            let before = live(dev);
-            let output = call();
-            assert_eq!(live(dev), plus(before, textures(outputs)), "{name}");
-            drop(output);
-            assert_eq!(live(dev), before, "{name}, dropped");
-        };
-        macro_rules! check {
-            ($outputs:expr, $call:expr) => {
-                check(stringify!($call), $outputs, &|| Box::new($call))
-            };
-        }
-        let count = stack.texture_count() as u64;
-        check!(count, ColumnStack::from_matrix(&dense).unwrap());
-        check!(1, stack.to_matrix().unwrap());
-        check!(1, stack.column(7).unwrap());
-        check!(n as u64, FoldedBands::from_csr(dev, csr.clone()).unwrap());
-        check!(1, folded.to_matrix().unwrap());
-        check!(1, Matrix::from_csr(dev, &csr).unwrap());
-        check!(1, {
-            let mut plane = Plane::zeros(dev, 8, 5).unwrap();
-            ops::unpack(&mut plane, &x).unwrap();
-            plane
-        });
-        for form in [&stack as &dyn LinOp, &folded] {
-            check!(1, {
-                let mut y = Vector::zeros(dev, n).unwrap();
-                matrix_vector_op(&mut y, form, Combine::Accumulate, &x).unwrap();
-                form.apply_transposed(&mut y, Combine::Divide(&x), 1.0, &x).unwrap();
-                for transposed in [false, true] {
-                    let terms = Accurate { transposed, alpha: 1.0, x: &x, plus: Some((1.0, &x)) };
-                    form.apply_accurate(&mut y, terms).unwrap();
-                }
-                y
-            });
-            check!(0, form.column_squares().unwrap());
-            check!(0, form.asymmetry());
-        }
-        check!(0, ColumnStack::from_rows(dev, Shape::new(2, 2), &[f32::NAN; 4]).unwrap_err());
-        check!(0, ColumnStack::zeros(dev, Shape::new(1 << 20, 1 << 20)).unwrap_err());
-        check!(0, stack.column(n).unwrap_err());
-        check!(0, Plane::zeros(dev, usize::MAX, 1).unwrap_err());
-    });
-}
-
 /// Figure L1 for waves: the state, the right-hand side and the solution, two levels each of the first two; losses; the
 /// report of the last solve; and two programs.
 #[test]
@@ -287,6 +231,62 @@ fn operators_on_grids_hold_what_they_need() {
         assert!(Stencil::with_solids(dev, grid, 0.0, weights, Sides::all(Side::WALL), &[true; 3]).is_err());
         assert!(Multigrid::new(&open, MultigridParams { sweeps: 0, ..MultigridParams::default() }).is_err());
         assert_eq!(live(dev), before);
+    });
+}
+
+/// The same for the representations of [Krueger05] 44.2.
+#[test]
+fn each_call_of_the_framework_leaves_its_outputs_alone() {
+    on_both(|dev| {
+        let n = 40;
+        let values = uniform(5, n * n);
+        let stack = ColumnStack::from_rows(dev, Shape::new(n, n), &values).unwrap();
+        let dense = stack.to_matrix().unwrap();
+        let csr = stack.to_csr().unwrap();
+        let folded = FoldedBands::from_csr(dev, csr.clone()).unwrap();
+        let x = Vector::filled(dev, n, 1.0).unwrap();
+        let check = |name: &str, outputs: u64, call: &dyn Fn() -> Box<dyn Any>| {
+            let before = live(dev);
+            let output = call();
+            assert_eq!(live(dev), plus(before, textures(outputs)), "{name}");
+            drop(output);
+            assert_eq!(live(dev), before, "{name}, dropped");
+        };
+        macro_rules! check {
+            ($outputs:expr, $call:expr) => {
+                check(stringify!($call), $outputs, &|| Box::new($call))
+            };
+        }
+        let count = stack.texture_count() as u64;
+        check!(count, ColumnStack::from_matrix(&dense).unwrap());
+        check!(1, stack.to_matrix().unwrap());
+        check!(1, stack.column(7).unwrap());
+        check!(n as u64, FoldedBands::from_csr(dev, csr.clone()).unwrap());
+        check!(1, folded.to_matrix().unwrap());
+        check!(1, Matrix::from_csr(dev, &csr).unwrap());
+        check!(1, {
+            let mut plane = Plane::zeros(dev, 8, 5).unwrap();
+            ops::unpack(&mut plane, &x).unwrap();
+            plane
+        });
+        for form in [&stack as &dyn LinOp, &folded] {
+            check!(1, {
+                let mut y = Vector::zeros(dev, n).unwrap();
+                matrix_vector_op(&mut y, form, Combine::Accumulate, &x).unwrap();
+                form.apply_transposed(&mut y, Combine::Divide(&x), 1.0, &x).unwrap();
+                for transposed in [false, true] {
+                    let terms = Accurate { transposed, alpha: 1.0, x: &x, plus: Some((1.0, &x)) };
+                    form.apply_accurate(&mut y, terms).unwrap();
+                }
+                y
+            });
+            check!(0, form.column_squares().unwrap());
+            check!(0, form.asymmetry());
+        }
+        check!(0, ColumnStack::from_rows(dev, Shape::new(2, 2), &[f32::NAN; 4]).unwrap_err());
+        check!(0, ColumnStack::zeros(dev, Shape::new(1 << 20, 1 << 20)).unwrap_err());
+        check!(0, stack.column(n).unwrap_err());
+        check!(0, Plane::zeros(dev, usize::MAX, 1).unwrap_err());
     });
 }
 

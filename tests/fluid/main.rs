@@ -1,6 +1,7 @@
 //! Stable fluids: each part against its twin in 64 bits, and what the parts promise together.
 
 mod boundaries;
+mod cavity;
 #[path = "../common/mod.rs"]
 mod common;
 mod errors;
