@@ -12,8 +12,9 @@ use texla::host::Triplets;
 use texla::kernel::{Accum, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
 use texla::solve::{
-    CgParams, CgSchedule, ConjugateGradient, Identity, Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver,
-    Preconditioner, ProjectedJacobi, Stationary, StationaryParams, Stop, WeightedJacobi,
+    CgParams, CgSchedule, ConjugateGradient, Direction, GaussSeidel, Identity, Jacobi, LcpBatch, LcpParams,
+    LcpProblem, LcpSolver, Preconditioner, ProjectedJacobi, Smoother, Stationary, StationaryParams, Stop,
+    WeightedJacobi, project_out,
 };
 use texla::{
     BandedMatrix, Device, Grid, Layout, Matrix, Packed, Scalar, Shape, Side, Sides, SparseFormat,
@@ -203,6 +204,20 @@ fn stationary(dev: &Device) {
     assert!(solver.solve(&mut x, &b).unwrap().converged());
 }
 
+fn coloured(dev: &Device) {
+    let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
+    let b = Vector::from_slice(dev, &[1.0; 6]).unwrap();
+    let mut x = Vector::zeros(dev, 6).unwrap();
+    GaussSeidel::new(&a, 1.0, Direction::Symmetric).unwrap().smooth(&mut x, &b, 1).unwrap();
+    assert!(x.read().unwrap().iter().all(|v| *v > 0.0));
+}
+
+fn projection(dev: &Device) {
+    let mut v = Vector::from_slice(dev, &[1.0, 3.0]).unwrap();
+    project_out(&mut v, &[Vector::from_slice(dev, &[1.0; 2]).unwrap()]).unwrap();
+    assert_eq!(v.read().unwrap(), [-1.0, 1.0]);
+}
+
 fn fixed_sweeps(dev: &Device) {
     let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
     let b = Vector::from_slice(dev, &[-2.0; 6]).unwrap();
@@ -310,6 +325,8 @@ fn every_file_compiles_in_both_dialects() {
         &cg(CgSchedule::Merged),
     );
     drive(&["solve/relax.frag", "solve/test.frag", "solve/keep.frag"], &stationary);
+    drive(&["solve/colour.frag", "solve/substitute.frag"], &coloured);
+    drive(&["solve/coefficient.frag"], &projection);
     drive(&["lcp/fixed.frag"], &fixed_sweeps);
     let (sweeps, estimate) = (
         ["lcp/sweep.frag", "lcp/sums.frag", "lcp/control.frag", "lcp/choose.frag", "include/owner.glsl"],

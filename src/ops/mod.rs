@@ -29,6 +29,10 @@ pub use repack::{repack, repack_to_vector, repack_vector};
 pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};
 pub use stencil::{stencil_accurate, stencil_product};
 
+pub(crate) use banded::banded_residual;
+pub(crate) use sparse::sparse_residual;
+pub(crate) use stencil::stencil_residual;
+
 pub(crate) use dense::{
     block, column, diagonal, fill_identity, matrix_from_vector, matrix_to_vector, row, set_block,
 };

@@ -10,6 +10,7 @@ mod cgls;
 mod dense;
 mod dots;
 mod drive;
+mod gauss_seidel;
 mod lcp;
 mod linop;
 mod looks;
@@ -24,6 +25,7 @@ mod stored;
 
 pub use cg::{CgParams, CgSchedule, ConjugateGradient};
 pub use cgls::{Cgls, CglsParams};
+pub use gauss_seidel::{Direction, GaussSeidel, MOST_COLOURS, Sweepable};
 pub use lcp::{
     LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpReport, LcpSolver, NaturalResidual, ProjectedJacobi,
     Relaxation, natural_residual,

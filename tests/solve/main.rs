@@ -6,6 +6,7 @@ mod counted;
 mod dense;
 mod edges;
 mod errors;
+mod gauss_seidel;
 mod least_squares;
 mod null_space;
 mod real;

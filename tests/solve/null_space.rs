@@ -5,11 +5,12 @@ use crate::common::harness::{assert_padded, on_both};
 use crate::common::{random, reference};
 use crate::systems::{self, apply, bits, entries, norm};
 use texla::host::Csr;
+use texla::kernel::Predicate;
 use texla::ops::{Accurate, Combine, ReducePlan, Windows};
 use texla::solve::{
-    Accuracy, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, LinOp,
-    MatrixFormat, Preconditioner, SolveReport, Stationary, StationaryParams, Stop, StopReason, StoredMatrix,
-    WeightedJacobi, project_out,
+    Accuracy, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Direction, GaussSeidel, Identity,
+    Jacobi, LinOp, MatrixFormat, Preconditioner, SolveReport, Stationary, StationaryParams, Stop, StopReason,
+    StoredMatrix, Sweepable, WeightedJacobi, project_out,
 };
 use texla::{Device, Error, Result, Shape, Vector};
 
@@ -50,6 +51,16 @@ impl LinOp for Singular {
 
     fn exponent(&self) -> i32 {
         self.inner.exponent()
+    }
+}
+
+impl Sweepable for Singular {
+    fn rows(&self) -> &Csr {
+        self.inner.rows()
+    }
+
+    fn residual_where(&self, r: &mut Vector, b: &Vector, x: &Vector, predicate: Predicate<'_>) -> Result<()> {
+        self.inner.residual_where(r, b, x, predicate)
     }
 }
 
@@ -149,10 +160,11 @@ impl Problem {
 enum Solver {
     Cg(CgSchedule, bool),
     Jacobi,
+    GaussSeidel,
 }
 
 fn solvers(device: &Device) -> Vec<Solver> {
-    let mut all = vec![Solver::Jacobi];
+    let mut all = vec![Solver::Jacobi, Solver::GaussSeidel];
     for schedule in systems::schedules(device) {
         all.extend([Solver::Cg(schedule, false), Solver::Cg(schedule, true)]);
     }
@@ -160,13 +172,18 @@ fn solvers(device: &Device) -> Vec<Solver> {
 }
 
 impl Solver {
-    fn run(self, a: &dyn LinOp, stop: Stop, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
+    fn run(self, a: &Singular, stop: Stop, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
         match self {
             Solver::Cg(schedule, jacobi) => {
                 let params = CgParams { schedule, stop, ..CgParams::default() };
                 let m: Box<dyn Preconditioner> =
                     if jacobi { Box::new(Jacobi::new(a)?) } else { Box::new(Identity) };
                 ConjugateGradient::preconditioned(a, m.as_ref(), params)?.solve(x, b)
+            }
+            Solver::GaussSeidel => {
+                let smoother = GaussSeidel::new(a, 1.2, Direction::Symmetric)?;
+                let params = StationaryParams { stop, ..StationaryParams::default() };
+                Stationary::new(a, &smoother, params)?.solve(x, b)
             }
             Solver::Jacobi => {
                 let jacobi = WeightedJacobi::new(a, 0.8)?;
