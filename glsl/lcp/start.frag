@@ -1,15 +1,7 @@
 // The start of a power iteration: +-0.5 to +-1.5 by a hash of the element's place in its problem, 0 in padding.
 // A vector of ones would be an eigenvector of some matrices, and miss the largest eigenvalue.
 #include "include/owner.glsl"
-
-// "lowbias32" of C. Wellons.
-uint mixed(uint h) {
-    h ^= h >> 16u;
-    h *= 0x7feb352du;
-    h ^= h >> 15u;
-    h *= 0x846ca68bu;
-    return h ^ (h >> 16u);
-}
+#include "include/hash.glsl"
 
 float element(uint i) {
     uint h = mixed(i + 1u);

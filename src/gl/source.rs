@@ -30,6 +30,7 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/block.glsl"),
     glsl!("include/exchange.glsl"),
     glsl!("include/flags.glsl"),
+    glsl!("include/hash.glsl"),
     glsl!("include/owner.glsl"),
 ];
 

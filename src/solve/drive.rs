@@ -37,6 +37,30 @@ pub(super) trait Method {
 
     /// Forgets what has been added to the iterate since the last true residual.
     fn discard(&mut self) -> Result<()>;
+
+    /// What it means that a run has ended with this flag: an error, or nothing if the method can start afresh.
+    fn broken(&mut self, last: &Report) -> Result<()> {
+        let (quantity, expected) = match last.flag {
+            Flag::Curvature if last.value == 0.0 => {
+                ("p.Ap", "more than 0: the matrix is singular, or its coefficients are too far apart")
+            }
+            Flag::Curvature => ("p.Ap", "more than 0: the matrix is not positive definite"),
+            Flag::Indefinite => ("r.Mr", "more than 0: the preconditioner is not positive definite"),
+            _ => return Ok(()),
+        };
+        Err(breakdown(Self::NAME, last, quantity, expected))
+    }
+}
+
+/// The error of a run that cannot go on.
+pub(super) fn breakdown(
+    solver: &'static str,
+    last: &Report,
+    quantity: &'static str,
+    expected: &'static str,
+) -> Error {
+    let (iteration, value) = (last.iterations, f64::from(last.value));
+    Error::Breakdown { solver, iteration, quantity, value, expected }
 }
 
 /// A kept direction along which the residual grows by more than this is no direction of this residual's.
@@ -216,29 +240,18 @@ pub(super) fn drive<M: Method>(
         iterations = last.iterations;
         flag = last.flag;
         recurrence = Some((f64::from(last.rr) / method.unit()).sqrt());
-        if keep_direction && !matches!(flag, Flag::Met | Flag::Exhausted) {
+        let blameless = matches!(flag, Flag::Met | Flag::Exhausted | Flag::Shadow | Flag::ShadowDirection);
+        if keep_direction && !blameless {
             // The direction is to blame, not the matrix: back to where this run began, and afresh from there.
             method.discard()?;
             (flag, recurrence) = (Flag::Running, None);
             continue;
         }
-        let broke = |quantity, expected| {
-            let (iteration, value) = (last.iterations, f64::from(last.value));
-            Err(Error::Breakdown { solver: M::NAME, iteration, quantity, value, expected })
-        };
-        match flag {
-            Flag::Curvature if last.value == 0.0 => {
-                return broke(
-                    "p.Ap",
-                    "more than 0: the matrix is singular, or its coefficients are too far apart",
-                );
-            }
-            Flag::Curvature => return broke("p.Ap", "more than 0: the matrix is not positive definite"),
-            Flag::Indefinite => {
-                return broke("r.Mr", "more than 0: the preconditioner is not positive definite");
-            }
-            _ => {}
+        if matches!(flag, Flag::Shadow | Flag::ShadowDirection) {
+            // Afresh, from where this run has come to.
+            recurrence = None;
         }
+        method.broken(&last)?;
     }
 }
 

@@ -5,6 +5,7 @@
 //! iterates, so results never depend on when a poll succeeded. No solver says "converged" on the strength of its own
 //! recurrence: the residual is recomputed from `b - A x` in double-float first.
 
+mod bicgstab;
 mod cg;
 mod cgls;
 mod dense;
@@ -23,6 +24,7 @@ mod stationary;
 mod stencil;
 mod stored;
 
+pub use bicgstab::{BiCgStab, BiCgStabParams};
 pub use cg::{CgParams, CgSchedule, ConjugateGradient};
 pub use cgls::{Cgls, CglsParams};
 pub use gauss_seidel::{Direction, GaussSeidel, MOST_COLOURS, Sweepable};

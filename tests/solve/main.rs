@@ -1,5 +1,6 @@
 //! Solvers: convergence that can be trusted, typed breakdowns, and results that depend on nothing but the system.
 
+mod bicgstab;
 #[path = "../common/mod.rs"]
 mod common;
 mod counted;

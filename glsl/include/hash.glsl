@@ -1,0 +1,13 @@
+// Numbers that look random, from an element's number.
+#ifndef TEXLA_INCLUDE_HASH
+#define TEXLA_INCLUDE_HASH
+
+// "lowbias32" of C. Wellons.
+uint mixed(uint h) {
+    h ^= h >> 16u;
+    h *= 0x7feb352du;
+    h ^= h >> 15u;
+    h *= 0x846ca68bu;
+    return h ^ (h >> 16u);
+}
+#endif
