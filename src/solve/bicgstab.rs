@@ -1,7 +1,7 @@
 //! BiCGStab for systems that are not symmetric.
 
 use super::dots::{Dots, Partial, Reducer};
-use super::drive::{Limits, Method, Observer, Scales, breakdown, closer_scale, drive};
+use super::drive::{Limits, Method, Observer, KEPT_GROWTH, Scales, breakdown, closer_scale, drive};
 use super::linop::{Accuracy, LinOp};
 use super::null_space::{consistent, project_out};
 use super::precondition::{Identity, Preconditioner};
@@ -41,9 +41,9 @@ impl Default for BiCgStabParams {
 /// as those of [`ConjugateGradient`](super::ConjugateGradient) are: see [numerics](crate::guide::numerics).
 ///
 /// *Breakdowns*: when the shadow residual is orthogonal, within rounding, to the residual or to what the direction is
-/// mapped to, a flag ends the run, and the method starts afresh from there with the residual for a shadow. If that breaks
-/// down before its first iteration is done, as for a skew-symmetric matrix, the shadow becomes a fixed vector of random
-/// signs; if that does too, it is an error.
+/// mapped to, a flag ends the run, and the method starts afresh from there with the residual for a shadow. If a run has not
+/// reduced the residual, or has enlarged it ten thousandfold, the next one starts where it did, with a shadow of random
+/// signs; the third of these that leads to nothing is an error, or [`StopReason::Diverged`](super::StopReason::Diverged).
 ///
 /// *Cost* of an iteration: two products, two applications of the preconditioner, two reductions of four sums each, and
 /// two passes for the vectors; no readback.
@@ -153,24 +153,15 @@ struct Run<'a> {
     /// Norm of the true residual, scaled, and the squared norm of `h`.
     norm_r: f64,
     shadow: f64,
-    /// The iteration at which the run began, what its shadow is, and whether it has kept that and the direction.
+    /// Least relative residual that was certified, and the iteration at which the run began.
+    least: f64,
     begin: usize,
-    signs: Signs,
+    /// Shadows that have led to nothing since the last one that did, and whether the run has kept its shadow and direction.
+    tries: i32,
     kept: bool,
     scale: f32,
     rescaled: bool,
     matrix_scale: f32,
-}
-
-/// What has become of shadow residuals.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Signs {
-    /// The residual itself serves.
-    Unused,
-    /// It led to nothing.
-    Wanted,
-    /// Random signs are in use.
-    Used,
 }
 
 const FLOAT: fn(&'static str) -> Field = |name| Field { name, kind: f32::KIND };
@@ -213,8 +204,9 @@ impl<'a> Run<'a> {
             norm_b,
             norm_r: 0.0,
             shadow: 1.0,
+            least: f64::MAX,
             begin: 0,
-            signs: Signs::Unused,
+            tries: 0,
             kept: false,
             scale,
             rescaled: false,
@@ -319,12 +311,10 @@ impl<'a> Run<'a> {
 
     /// Chooses the shadow residual of a fresh start.
     fn cast_shadow(&mut self) -> Result<()> {
-        if self.signs != Signs::Wanted {
-            self.signs = Signs::Unused;
+        if self.tries == 0 {
             self.shadow = self.norm_r * self.norm_r;
             return ops::copy(&mut self.h, self.r.front());
         }
-        self.signs = Signs::Used;
         self.shadow = self.b.len() as f64;
         let device = self.a.device();
         let kernel = device.kernel("bicg shadow", || {
@@ -332,12 +322,13 @@ impl<'a> Run<'a> {
             KernelSpec::fragment(glsl!("solve/shadow.frag"), &[], &[seed], &["out"]).masked()
         })?;
         device
-            .execute(&Pass::new(&kernel, vec![self.h.view()], Vec::new()).params(vec![UniformValue::Int(1)]))
+            .execute(&Pass::new(&kernel, vec![self.h.view()], Vec::new()).params(vec![UniformValue::Int(self.tries)]))
     }
 }
 
 impl Method for Run<'_> {
     const NAME: &'static str = "BiCGStab";
+    const GROWTH: f64 = 1e4;
 
     fn device(&self) -> &Device {
         self.a.device()
@@ -354,14 +345,15 @@ impl Method for Run<'_> {
         }
         project_out(self.r.front_mut(), null_space)?;
         self.norm_r = norm;
-        Ok((norm / (self.norm_b * f64::from(self.scale)), accuracy))
+        let relative = norm / (self.norm_b * f64::from(self.scale));
+        self.least = self.least.min(relative);
+        Ok((relative, accuracy))
     }
 
     fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()> {
-        self.bounds = bounds;
+        (self.bounds, self.begin) = (bounds, iterations);
         let device = self.a.device();
         *self.report.front_mut() = Scalar::from_texel(device, [0.0, iterations as f32, 0.0, 0.0])?;
-        self.begin = iterations;
         let keep_direction = keep_direction && !std::mem::take(&mut self.rescaled);
         self.kept = keep_direction;
         if keep_direction {
@@ -406,24 +398,38 @@ impl Method for Run<'_> {
         self.y.front_mut().set_zero()
     }
 
-    fn broken(&mut self, last: &Report) -> Result<()> {
-        let (quantity, expected) = match last.flag {
-            Flag::Shadow => ("h.r", "not 0: no shadow residual h leads on"),
-            Flag::ShadowDirection => ("h.AMp", "not 0: no shadow residual h leads on"),
-            Flag::Curvature => ("|AMs|²", "more than 0: the matrix or the preconditioner is singular"),
-            _ => return Ok(()),
+    fn broken(&mut self, last: &Report) -> Result<bool> {
+        /// Shadows of random signs that are tried after the residual's own.
+        const TRIES: i32 = 3;
+        let quantity = match last.flag {
+            Flag::Shadow => "h.r",
+            Flag::ShadowDirection => "h.AMp",
+            Flag::OutOfRange => "r.r",
+            Flag::Curvature => {
+                let expected = "more than 0: the matrix or the preconditioner is singular";
+                return Err(breakdown(Self::NAME, last, "|AMs|²", expected));
+            }
+            _ => {
+                self.tries = 0;
+                return Ok(false);
+            }
         };
-        if last.flag == Flag::Curvature {
-            return Err(breakdown(Self::NAME, last, quantity, expected));
+        let idle = last.iterations <= self.begin;
+        let worth_keeping = f64::from(last.rr).sqrt() <= KEPT_GROWTH * self.least * self.unit().sqrt();
+        if last.flag != Flag::OutOfRange && !idle && worth_keeping {
+            // Afresh from where the run has come to.
+            self.tries = 0;
+            return Ok(true);
         }
-        if self.kept || last.iterations > self.begin {
-            return Ok(());
+        // Back to where it began, with another shadow unless it had kept an old one.
+        self.discard()?;
+        self.tries += i32::from(!self.kept);
+        if self.tries <= TRIES {
+            return Ok(true);
         }
-        // Not even a first iteration: another shadow, once.
-        if self.signs == Signs::Used {
-            return Err(breakdown(Self::NAME, last, quantity, expected));
+        if last.flag == Flag::OutOfRange {
+            return Ok(false);
         }
-        self.signs = Signs::Wanted;
-        Ok(())
+        Err(breakdown(Self::NAME, last, quantity, "not 0: no shadow residual h leads on"))
     }
 }
