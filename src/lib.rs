@@ -66,11 +66,12 @@ pub mod kernel;
 pub mod ops;
 pub mod script;
 pub mod shape;
+pub mod sim;
 pub mod solve;
 
 pub use data::{
-    BandedMatrix, Matrix, Packed, PendingRead, Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil,
-    Vector,
+    BandedMatrix, ColumnStack, FoldedBands, Matrix, Packed, PendingRead, Plane, Scalar, Side, Sides,
+    SparseFormat, SparseMatrix, Stencil, Vector,
 };
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};

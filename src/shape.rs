@@ -3,12 +3,14 @@
 mod fold;
 mod grid;
 pub mod layout;
+mod stack;
 mod texels;
 mod tiles;
 
 pub use fold::{fold_extent, max_folded_len};
 pub use grid::Grid;
 pub use layout::{Layout, Place};
+pub(crate) use stack::{StackGrid, StackPart};
 pub use tiles::TileGrid;
 
 use std::fmt;

@@ -16,13 +16,19 @@ const EDGES: &[(&str, &[&str])] = &[
     ("ops", &["error", "shape", "host", "gl", "device", "kernel", "data"]),
     ("solve", &["error", "shape", "host", "gl", "device", "kernel", "data", "ops", "pack"]),
     ("script", &["error", "shape", "host", "device", "kernel", "data", "ops", "solve"]),
-    ("sim", &["error", "shape", "host", "device", "kernel", "data", "ops", "solve"]),
+    ("sim", &["error", "shape", "host", "gl", "device", "kernel", "data", "ops", "solve"]),
     ("headless", &["error", "gl", "device"]),
 ];
 
 /// Methods that only forward to an operation below them.
-const FORWARDS: &[(&str, &str)] =
-    &[("data/vector.rs", "ops"), ("data/packed.rs", "ops"), ("data/matrix.rs", "ops")];
+const FORWARDS: &[(&str, &str)] = &[
+    ("data/vector.rs", "ops"),
+    ("data/packed.rs", "ops"),
+    ("data/matrix.rs", "ops"),
+    ("data/stack.rs", "ops"),
+    ("data/banded.rs", "ops"),
+    ("data/folded.rs", "ops"),
+];
 
 /// Where types of glow stand in signatures outside `gl`: what a host hands over or is handed.
 const GLOW_TYPES: &[(&str, &str)] = &[
@@ -32,6 +38,7 @@ const GLOW_TYPES: &[(&str, &str)] = &[
     ("data/scalar.rs", "NativeTexture"),
     ("data/packed.rs", "NativeTexture"),
     ("data/matrix.rs", "NativeTexture"),
+    ("data/plane.rs", "NativeTexture"),
 ];
 
 /// The unsafe functions of the public API outside `gl` and `headless`: each asks the caller for a promise.

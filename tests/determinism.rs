@@ -13,8 +13,12 @@ use common::random::{cancelling_pair, nonzero, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;
 use texla::ops::{self, Combine, Form, MatmulSchedule, ReducePlan, Windows};
-use texla::solve::{CgParams, ConjugateGradient, LcpBatch, LcpParams, LcpProblem, LcpSolver, Stop};
-use texla::{BandedMatrix, Device, Matrix, Shape, Vector};
+use texla::sim::wave::{self, Boundaries, Boundary, Wave, WaveParams};
+use texla::solve::{
+    CgParams, ConjugateGradient, LcpBatch, LcpParams, LcpProblem, LcpSolver, Multigrid, MultigridParams,
+    Smoother, Stop,
+};
+use texla::{BandedMatrix, Device, Grid, Matrix, Shape, Side, Sides, Stencil, Vector};
 
 /// Set in the processes that a test starts.
 const CHILD: &str = "TEXLA_TEST_CHILD";
@@ -106,7 +110,41 @@ fn hash_of_complementarity(dev: &Device) -> u64 {
     hash.0
 }
 
+/// One number for waves: conjugate gradients of a fixed number, frozen on the way.
+fn hash_of_waves(dev: &Device) -> u64 {
+    let boundaries = Boundaries { x: [Boundary::Absorbing, Boundary::Fixed], y: [Boundary::Periodic; 2] };
+    let mut wave = Wave::new(dev, WaveParams { boundaries, dt: 1.5, ..WaveParams::new(33, 19) }).unwrap();
+    let drop = wave::Drop { centre: [12.0, 7.0], radius: 5.0, height: 1.0, balanced: true };
+    wave.drop(drop).unwrap();
+    for _ in 0..3 {
+        wave.step().unwrap();
+    }
+    let mut hash = Hash(wave.report().unwrap().unwrap().iterations as u64);
+    hash.add(&wave.displacement().read().unwrap());
+    hash.add(&[wave.energy().unwrap().read().unwrap()]);
+    hash.0
+}
+
 /// Every schedule that the device has.
+/// One number for products on grids and cycles, with solid cells and without.
+fn hash_of_multigrid(dev: &Device) -> u64 {
+    let mut hash = Hash(1);
+    for (nx, ny, holes) in [(64, 24, 0), (31, 30, 17)] {
+        let (grid, sides) = (Grid::new_2d(nx, ny), Sides::all(Side::WALL));
+        let solid: Vec<bool> = (0..grid.len()).map(|i| holes > 0 && i % holes == 0).collect();
+        let a = Stencil::with_solids(dev, grid, 0.0, [1.0, 0.7, 0.0], sides, &solid).unwrap();
+        let b = Vector::from_slice(dev, &wide_range(4, grid.len(), 6)).unwrap();
+        let mut x = Vector::zeros(dev, grid.len()).unwrap();
+        let m = Multigrid::new(&a, MultigridParams::default()).unwrap();
+        m.smooth(&mut x, &b, 2).unwrap();
+        hash.add(&x.read().unwrap());
+        let params = CgParams { stop: Stop::relative(1e-4).check_every(2), ..CgParams::default() };
+        ConjugateGradient::preconditioned(&a, &m, params).unwrap().solve(&mut x, &b).unwrap();
+        hash.add(&x.read().unwrap());
+    }
+    hash.0
+}
+
 fn schedules(dev: &Device) -> Vec<MatmulSchedule> {
     let caps = dev.capabilities();
     let mut all = vec![MatmulSchedule::Auto, MatmulSchedule::PAPER, MatmulSchedule::OnePass];
@@ -162,8 +200,16 @@ fn compute(repeats: usize) -> String {
         let mut inputs = Inputs::new(context.device());
         // Whatever else the library computes joins here.
         let dev = context.device();
-        let mut all =
-            || [inputs.hash(), hash_of_solve(dev), hash_of_complementarity(dev), hash_of_dense(dev)];
+        let mut all = || {
+            [
+                inputs.hash(),
+                hash_of_solve(dev),
+                hash_of_complementarity(dev),
+                hash_of_dense(dev),
+                hash_of_waves(dev),
+                hash_of_multigrid(dev),
+            ]
+        };
         let first = all();
         for i in 1..repeats {
             assert_eq!(all(), first, "repetition {i} on {api}");

@@ -15,13 +15,14 @@ use texla::host::{Triplets, problems};
 use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Points, PointsKernel, Predicate};
 use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, Reduction, Window};
 use texla::script::{Interpreter, ScriptError, parse};
+use texla::sim::wave::{self, Boundaries, Boundary, Scheme, Wave, WaveParams};
 use texla::solve::{
-    CgParams, CgSchedule, ConjugateGradient, LcpBatch, LcpParams, LcpSolver, ProjectedJacobi, Relaxation,
-    Stop, natural_residual,
+    CgParams, CgSchedule, ConjugateGradient, LcpBatch, LcpParams, LcpSolver, Multigrid, MultigridParams,
+    Preconditioner, ProjectedJacobi, Relaxation, Smoother, Stop, natural_residual,
 };
 use texla::{
-    BandedMatrix, Device, DeviceOptions, Error, Extent, Layout, Matrix, Packed, Result, Scalar, Shape,
-    SparseFormat, SparseMatrix, Vector,
+    BandedMatrix, Device, DeviceOptions, Error, Extent, Grid, Layout, Matrix, Packed, Result, Scalar, Shape,
+    Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector,
 };
 
 texla::params! { struct Shift { by: f32 } }
@@ -332,6 +333,74 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     step!("scope after drops", drop(dev.scope().unwrap()));
     step!("finish", dev.finish().unwrap());
     step!("trim", dev.trim().unwrap());
+    bits.extend(waves(dev, around));
+    bits.extend(grids(dev, around));
+    bits
+}
+
+/// Waves: everything that draws, one call a step.
+fn waves(dev: &Device, around: Around<'_>) -> Vec<u32> {
+    let mut bits = Vec::new();
+    let mut step = |name: &str, call: &mut dyn FnMut()| around(name, call);
+    for scheme in [Scheme::Explicit, Scheme::CrankNicholson] {
+        let boundaries = Boundaries { x: [Boundary::Absorbing; 2], y: [Boundary::Fixed; 2] };
+        let mut made = None;
+        let params = WaveParams { boundaries, scheme, ..WaveParams::new(9, 7) };
+        step("Wave::new", &mut || made = Some(Wave::new(dev, params).unwrap()));
+        let mut wave = made.unwrap();
+        let x = Vector::from_slice(dev, &uniform(12, 63)).unwrap();
+        let drop = wave::Drop { centre: [4.0, 3.0], radius: 2.5, height: 1.0, balanced: true };
+        step("Wave::start", &mut || wave.start(&x, &x).unwrap());
+        step("Wave::drop", &mut || wave.drop(drop).unwrap());
+        step("Wave::bump", &mut || std::mem::drop(wave.bump(drop).unwrap()));
+        step("Wave::displace", &mut || wave.displace(0.5, &x).unwrap());
+        step("Wave::strike", &mut || wave.strike(0.5, &x).unwrap());
+        step("Wave::step", &mut || wave.step().unwrap());
+        step("Wave::step_forced", &mut || wave.step_forced(&x, 0.1).unwrap());
+        step("Wave::step_forced, refused", &mut || assert!(wave.step_forced(&x, f64::NAN).is_err()));
+        step("Wave::report", &mut || {
+            assert_eq!(wave.report().unwrap().is_some(), scheme != Scheme::Explicit)
+        });
+        step("Wave::energy", &mut || bits.push(wave.energy().unwrap().read().unwrap().to_bits()));
+        bits.extend(wave.displacement().read().unwrap().iter().map(|v| v.to_bits()));
+    }
+    let params = WaveParams { scheme: Scheme::Explicit, dt: 2.0, ..WaveParams::new(9, 7) };
+    step("Wave::new, refused", &mut || assert!(Wave::new(dev, params).is_err()));
+    bits
+}
+
+/// Operators on grids and multigrid.
+fn grids(dev: &Device, step: Around<'_>) -> Vec<u32> {
+    let mut bits = Vec::new();
+    for (grid, side, solid) in [
+        (Grid::new_2d(40, 16), Side::WALL, vec![]),
+        (Grid::new_2d(33, 17), Side::Neumann, (0..561).map(|i| i % 50 == 20).collect()),
+    ] {
+        let n = grid.len();
+        let mut made = None;
+        step("Stencil", &mut || {
+            let sides = Sides::all(side);
+            made = Some(Stencil::with_solids(dev, grid, 0.1, [1.0, 1.0, 0.0], sides, &solid).unwrap());
+        });
+        let a = made.unwrap();
+        let x = Vector::from_slice(dev, &uniform(5, n)).unwrap();
+        let (mut y, mut z) = (Vector::zeros(dev, n).unwrap(), Vector::zeros(dev, n).unwrap());
+        step("stencil_product", &mut || {
+            ops::stencil_product(&mut y, Combine::AddTo(&x), 1.5, &a, &x).unwrap()
+        });
+        let terms = Accurate { transposed: false, alpha: 1.0, x: &x, plus: Some((1.0, &x)) };
+        step("stencil_accurate", &mut || ops::stencil_accurate(&mut z, &a, terms).unwrap());
+        bits.extend([&y, &z].iter().flat_map(|v| v.read().unwrap()).map(f32::to_bits));
+        let mut m = None;
+        step("Multigrid", &mut || m = Some(Multigrid::new(&a, MultigridParams::default()).unwrap()));
+        let m = m.unwrap();
+        step("Multigrid::apply", &mut || m.apply(&mut z, &x).unwrap());
+        step("Multigrid::smooth", &mut || m.smooth(&mut z, &x, 1).unwrap());
+        bits.extend(z.read().unwrap().into_iter().map(f32::to_bits));
+    }
+    step("Stencil, refused", &mut || {
+        assert!(Stencil::new(dev, Grid::new_2d(2, 2), f64::NAN, [1.0; 3], Sides::all(Side::WALL)).is_err());
+    });
     bits
 }
 

@@ -13,11 +13,12 @@ use texla::host::Triplets;
 use texla::kernel::{Accum, Condition, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{Combine, Form, MatmulSchedule};
 use texla::solve::{
-    LcpBatch, LcpParams, LcpProblem, LcpSolver, ProjectedJacobi, Relaxation, natural_residual,
+    LcpBatch, LcpParams, LcpProblem, LcpSolver, Multigrid, MultigridParams, ProjectedJacobi, Relaxation,
+    Smoother, natural_residual,
 };
 use texla::{
-    Device, DeviceOptions, Error, Headless, HeadlessOptions, Layout, Matrix, Packed, Scalar, Shape,
-    SparseFormat, SparseMatrix, Vector, ops,
+    Device, DeviceOptions, Error, Grid, Headless, HeadlessOptions, Layout, Matrix, Packed, Scalar, Shape,
+    Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector, ops,
 };
 
 /// What is alive apart from what can be made again.
@@ -155,6 +156,81 @@ fn each_call_leaves_its_outputs_alone() {
             batch.solve(&mut x, LcpParams::default()).unwrap();
             (batch, x)
         });
+    });
+}
+
+/// Figure L1 for waves: the state, the right-hand side and the solution, two levels each of the first two; losses; the
+/// report of the last solve; and two programs.
+#[test]
+fn waves_hold_what_they_need() {
+    use texla::sim::wave::{self, Boundaries, Boundary, Scheme, Wave, WaveParams};
+    on_both(|dev| {
+        for (scheme, boundary, expected) in [
+            (Scheme::Explicit, Boundary::Fixed, 6),
+            (Scheme::CrankNicholson, Boundary::Fixed, 7),
+            // With the one vector of the stiffness' null space.
+            (Scheme::CrankNicholson, Boundary::Reflecting, 8),
+            (Scheme::CrankNicholson, Boundary::Absorbing, 10),
+        ] {
+            let before = live(dev);
+            let params =
+                WaveParams { scheme, boundaries: Boundaries::all(boundary), ..WaveParams::new(30, 20) };
+            let mut wave = Wave::new(dev, params).unwrap();
+            let drop = wave::Drop { centre: [9.0, 9.0], radius: 4.0, height: 1.0, balanced: false };
+            for _ in 0..3 {
+                wave.drop(drop).unwrap();
+                wave.step().unwrap();
+            }
+            wave.report().unwrap();
+            std::mem::drop(wave.energy().unwrap());
+            assert!(wave.step_forced(&Vector::zeros(dev, 7).unwrap(), 1.0).is_err());
+            let held = LiveObjects { programs: 2, ..textures(expected) };
+            assert_eq!(live(dev), plus(before, held), "{scheme:?} {boundary:?}");
+            std::mem::drop(wave);
+            assert_eq!(live(dev), before, "{scheme:?} {boundary:?}, dropped");
+        }
+        let before = live(dev);
+        let refused = WaveParams { scheme: Scheme::Explicit, dt: 2.0, ..WaveParams::new(9, 7) };
+        assert!(Wave::new(dev, refused).is_err());
+        assert_eq!(live(dev), before);
+    });
+}
+
+#[test]
+fn operators_on_grids_hold_what_they_need() {
+    on_both(|dev| {
+        let check = |outputs: u64, call: &dyn Fn() -> Box<dyn Any>| {
+            let before = live(dev);
+            let output = call();
+            assert_eq!(live(dev), plus(before, textures(outputs)));
+            drop(output);
+            assert_eq!(live(dev), before);
+        };
+        let (grid, weights) = (Grid::new_2d(24, 16), [1.0, 1.0, 0.0]);
+        let stencil = |side, solid: &[bool]| {
+            Stencil::with_solids(dev, grid, 0.0, weights, Sides::all(side), solid).unwrap()
+        };
+        let solid: Vec<bool> = (0..grid.len()).map(|i| i == 100).collect();
+        // Nothing; a null vector; and where solid cells are.
+        check(0, &|| Box::new(stencil(Side::WALL, &[])));
+        check(1, &|| Box::new(stencil(Side::Neumann, &[])));
+        check(2, &|| Box::new(stencil(Side::Neumann, &solid)));
+        let b = Vector::filled(dev, grid.len(), 1.0).unwrap();
+        let [open, obstructed] = [stencil(Side::WALL, &[]), stencil(Side::WALL, &solid)];
+        // The inverse; with an obstacle also where it is and what interpolation is scaled by.
+        for (a, held) in [(&open, 1), (&obstructed, 3)] {
+            check(held, &|| {
+                let m = Multigrid::new(a, MultigridParams::default()).unwrap();
+                let mut x = Vector::zeros(dev, grid.len()).unwrap();
+                m.smooth(&mut x, &b, 2).unwrap();
+                assert_eq!(m.grids().count(), 2);
+                Box::new(m)
+            });
+        }
+        let before = live(dev);
+        assert!(Stencil::with_solids(dev, grid, 0.0, weights, Sides::all(Side::WALL), &[true; 3]).is_err());
+        assert!(Multigrid::new(&open, MultigridParams { sweeps: 0, ..MultigridParams::default() }).is_err());
+        assert_eq!(live(dev), before);
     });
 }
 

@@ -12,9 +12,9 @@ use texla::host::Triplets;
 use texla::kernel::{Accum, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
 use texla::solve::{
-    CgParams, CgSchedule, ConjugateGradient, Direction, GaussSeidel, Identity, Jacobi, LcpBatch, LcpParams,
-    LcpProblem, LcpSolver, Preconditioner, ProjectedJacobi, Smoother, Stationary, StationaryParams, Stop,
-    WeightedJacobi, project_out,
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Direction, GaussSeidel, Identity,
+    Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver, Multigrid, MultigridParams, Preconditioner,
+    ProjectedJacobi, Smoother, Stationary, StationaryParams, Stop, WeightedJacobi, project_out,
 };
 use texla::{
     BandedMatrix, Device, Grid, Layout, Matrix, Packed, Scalar, Shape, Side, Sides, SparseFormat,
@@ -212,6 +212,18 @@ fn coloured(dev: &Device) {
     assert!(x.read().unwrap().iter().all(|v| *v > 0.0));
 }
 
+/// A system, and a skew-symmetric one for which the residual is no shadow.
+fn unsymmetric(dev: &Device) {
+    let skew = Triplets::from_entries(Shape::new(2, 2), [(0, 1, 1.0), (1, 0, -1.0)]).unwrap();
+    for triplets in [poisson(), skew] {
+        let a = BandedMatrix::from_triplets(dev, &triplets).unwrap();
+        let n = a.shape().rows;
+        let (b, mut x) = (Vector::filled(dev, n, 1.0).unwrap(), Vector::zeros(dev, n).unwrap());
+        let solved = BiCgStab::new(&a, BiCgStabParams::default()).unwrap().solve(&mut x, &b);
+        assert!(solved.is_ok_and(|report| report.converged()));
+    }
+}
+
 fn projection(dev: &Device) {
     let mut v = Vector::from_slice(dev, &[1.0, 3.0]).unwrap();
     project_out(&mut v, &[Vector::from_slice(dev, &[1.0; 2]).unwrap()]).unwrap();
@@ -270,6 +282,20 @@ fn stencils(dev: &Device) {
     }
 }
 
+/// On rows of whole texels and on others, with and without solid cells.
+fn multigrid(dev: &Device) {
+    for (nx, ny) in [(32, 20), (33, 20)] {
+        let n = nx * ny;
+        for solid in [vec![], (0..n).map(|i| i == 1).collect()] {
+            let (grid, sides) = (Grid::new_2d(nx, ny), Sides::all(Side::WALL));
+            let a = Stencil::with_solids(dev, grid, 1.0, [1.0, 1.0, 0.0], sides, &solid).unwrap();
+            let b = Vector::filled(dev, n, 1.0).unwrap();
+            let mut x = Vector::zeros(dev, n).unwrap();
+            Multigrid::new(&a, MultigridParams::default()).unwrap().apply(&mut x, &b).unwrap();
+        }
+    }
+}
+
 fn points(dev: &Device) {
     let body = "void point(int i, out ivec2 texel, out vec4 value) { texel = ivec2(0); value = attribute0; }";
     let kernel = PointsKernel::<NoParams>::new(dev, "points", [], 1, body).unwrap();
@@ -313,6 +339,16 @@ fn every_file_compiles_in_both_dialects() {
     drive(&["banded/product.frag"], &banded);
     drive(&["banded/accurate.frag"], &banded_accurate);
     drive(&["stencil/product.frag", "stencil/accurate.frag", "include/stencil.glsl"], &stencils);
+    let (passes, includes) = (
+        [
+            "multigrid/sweep.frag",
+            "multigrid/residual.frag",
+            "multigrid/restrict.frag",
+            "multigrid/correct.frag",
+        ],
+        ["include/operator.glsl", "include/transfer.glsl"],
+    );
+    drive(&[passes.as_slice(), &includes].concat(), &multigrid);
     drive(&["sparse/gather.frag"], &sparse(SparseFormat::Gather, false));
     drive(&["sparse/scatter.vert"], &sparse(SparseFormat::Points, false));
     drive(&["sparse/accurate.frag"], &sparse(SparseFormat::Gather, true));
@@ -326,6 +362,11 @@ fn every_file_compiles_in_both_dialects() {
     );
     drive(&["solve/relax.frag", "solve/test.frag", "solve/keep.frag"], &stationary);
     drive(&["solve/colour.frag", "solve/substitute.frag"], &coloured);
+    let (scalars, vectors) = (
+        ["solve/bicg_alpha.frag", "solve/bicg_omega.frag"],
+        ["solve/bicg_half.frag", "solve/bicg_update.frag", "solve/shadow.frag", "include/hash.glsl"],
+    );
+    drive(&[scalars.as_slice(), &vectors].concat(), &unsymmetric);
     drive(&["solve/coefficient.frag"], &projection);
     drive(&["lcp/fixed.frag"], &fixed_sweeps);
     let (sweeps, estimate) = (

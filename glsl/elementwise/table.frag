@@ -51,6 +51,8 @@ vec4 kernel(ivec2 p) {
     return max(x_here(), vec4(A));
 #elif defined(OP_AXPY)
     return A * x_here() + y_here();
+#elif defined(OP_MINUS_SCALED)
+    return y_here() - A * x_here();
 #elif defined(OP_AXPBY)
     return A * x_here() + B * y_here();
 #elif defined(OP_MUL_ADD)

@@ -10,4 +10,11 @@ uint mixed(uint h) {
     h *= 0x846ca68bu;
     return h ^ (h >> 16u);
 }
+
+// 0.5 to 1.5 with a sign.
+float hashed(uint i) {
+    uint h = mixed(i + 1u);
+    float magnitude = 0.5 + float(h >> 9u) / 8388608.0;
+    return (h & 1u) == 0u ? magnitude : -magnitude;
+}
 #endif

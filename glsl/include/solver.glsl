@@ -3,6 +3,13 @@
 #define TEXLA_INCLUDE_SOLVER
 #include "include/flags.glsl"
 
+// The bound on r.r: a number of the host's, or a share of one that only the device knows.
+#ifdef RELATIVE
+float bound() { return threshold * unit_value(); }
+#else
+float bound() { return threshold; }
+#endif
+
 // The rest of the reduction: this texel is the sum of all partial results.
 vec4 total_of_dots() {
     vec4 total = vec4(0.0);

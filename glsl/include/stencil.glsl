@@ -51,6 +51,9 @@ Place place(int t) {
     return c;
 }
 
+// One of the four cells.
+ivec3 cell_of(Place c, int lane) { return ivec3(4 * c.x + lane, c.y, c.z); }
+
 Tap along_row(vec4 value, vec4 lane, bool edge, bool wraps) {
     float inside = edge && !wraps ? 0.0 : 1.0;
     vec4 outside = lane * (1.0 - inside);
@@ -94,6 +97,8 @@ Place place(int t) {
 #endif
     return c;
 }
+
+ivec3 cell_of(Place c, int lane) { return ivec3(c.x[lane], c.y[lane], c.z[lane]); }
 
 // Four consecutive elements that begin at `residue` in the texel `a` and go on in `b`.
 vec4 across(int residue, vec4 a, vec4 b) {

@@ -3,14 +3,8 @@
 #include "include/owner.glsl"
 #include "include/hash.glsl"
 
-float element(uint i) {
-    uint h = mixed(i + 1u);
-    float magnitude = 0.5 + float(h >> 9u) / 8388608.0;
-    return (h & 1u) == 0u ? magnitude : -magnitude;
-}
-
 vec4 kernel(ivec2 p) {
     uint i = 4u * uint(owner(p).y);
-    vec4 v = vec4(element(i), element(i + 1u), element(i + 2u), element(i + 3u));
+    vec4 v = vec4(hashed(i), hashed(i + 1u), hashed(i + 2u), hashed(i + 3u));
     return v * vec4(greaterThan(inverses_here(), vec4(0.0)));
 }

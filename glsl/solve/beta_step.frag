@@ -16,7 +16,7 @@ void kernel(ivec2 p, out vec4 next_direction, out vec4 report) {
     float value = 0.0;
     if (entry == ITERATION && c.w != RUNNING) { flag = c.w; value = c.x; iterations = last.y; rr = last.z; }
     else if (!(rr <= ceiling)) { flag = OUT_OF_RANGE; value = rr; }
-    else if (rr <= threshold) flag = MET;
+    else if (rr <= bound()) flag = MET;
     else if (!(rz > 0.0)) { flag = INDEFINITE; value = rz; }
     else if (!in_range(beta)) { flag = OUT_OF_RANGE; value = beta; }
     bool frozen = last.x != RUNNING;

@@ -15,7 +15,7 @@ void kernel(ivec2 p, out vec4 coefficients, out vec4 report) {
     float flag = RUNNING;
     float value = 0.0;
     if (!(rr <= ceiling)) { flag = OUT_OF_RANGE; value = rr; }
-    else if (rr <= threshold) flag = MET;
+    else if (rr <= bound()) flag = MET;
     else if (last.y >= limit) flag = EXHAUSTED;
     else if (!(dq > 0.0)) { flag = CURVATURE; value = dq; }
     else if (!(rz > 0.0)) { flag = INDEFINITE; value = rz; }

@@ -1,34 +1,7 @@
-// y = combine(alpha A x, z),  (A x)_i = shift x_i + sum over axes of weight (sum over two neighbours j of (x_i - x_j))
-// [Krueger05] 44.4, equations 44-5 and 44-7. A side at distance d from the last cell (in cells) has the value zero
-// there: x_i / d in place of the difference; or no flux: nothing. Differences come before weights: on a smooth field
-// they are small and exact. A solid cell's row is `interior x_i`.
-#include "include/stencil.glsl"
-
-vec4 flux(vec4 x0, Tap tap, float inverse_distance) {
-    return (tap.open * x0 - tap.value) + tap.side * (inverse_distance * x0);
-}
+// y = combine(alpha A x, z) for an operator on a grid   [Krueger05] 44.4, equations 44-5 and 44-7
+#include "include/operator.glsl"
 
 vec4 kernel(ivec2 p) {
-    Place c = place(texel_index(p));
-    vec4 x0 = x_here();
-#if SOLIDS
-    ivec4 links = ivec4(links_here());
-#endif
-    vec4 sum = weights.w * x0;
-#if AXIS_X
-    sum += weights.x * (flux(x0, linked(low_x(x0, c), links, 0), at_sides[0])
-        + flux(x0, linked(high_x(x0, c), links, 1), at_sides[1]));
-#endif
-#if AXIS_Y
-    sum += weights.y * (flux(x0, linked(low_y(c), links, 2), at_sides[2])
-        + flux(x0, linked(high_y(c), links, 3), at_sides[3]));
-#endif
-#if AXIS_Z
-    sum += weights.z * (flux(x0, linked(low_z(c), links, 4), at_sides[4])
-        + flux(x0, linked(high_z(c), links, 5), at_sides[5]));
-#endif
-#if SOLIDS
-    sum = mix(sum, interior * x0, is_solid(links));
-#endif
+    vec4 sum = applied(x_here(), place(texel_index(p)));
     return COMBINE((sum * factors.y) * factors.x);
 }

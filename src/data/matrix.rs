@@ -6,6 +6,7 @@ use super::vector::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result, check_values};
 use crate::gl::Format;
+use crate::host::{Csr, Triplets};
 use crate::kernel::{Operand, PooledTexture, Tail, TargetOperand, View};
 use crate::shape::{Extent, Shape, TileGrid};
 
@@ -158,6 +159,27 @@ impl Matrix {
         Self::from_rows(device, shape, &rounded)
     }
 
+    /// A matrix from compressed rows, each element rounded to 32 bits.
+    ///
+    /// *Cost*: 1 clear and, for each tile, 1 draw of a point for every texel that holds a nonzero, 24 bytes of upload
+    /// each; no blending and no readback. *Errors*: as [`zeros`](Self::zeros), [`Error::NonFinite`].
+    ///
+    /// ```
+    /// use texla::{Matrix, host::problems};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// let a = Matrix::from_csr(ctx.device(), &problems::poisson_1d(3).to_csr())?;
+    /// assert_eq!(a.read()?, [2., -1., 0., -1., 2., -1., 0., -1., 2.]);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn from_csr(device: &Device, a: &Csr) -> Result<Self> {
+        Self::grid(device, a.shape())?;
+        crate::error::check_finite("Matrix::from_csr", a.values().iter().copied())?;
+        let _scope = device.scope()?;
+        let mut made = Self::zeros(device, a.shape())?;
+        crate::ops::matrix_from_csr(&mut made, a)?;
+        Ok(made)
+    }
+
     /// A vector as a matrix with one column. *Cost*: 1 draw a tile. *Errors*: [`Error::TooLarge`].
     pub fn from_vector(x: &Vector) -> Result<Self> {
         Self::from_vector_rows(x, x.shape())
@@ -283,6 +305,13 @@ impl Matrix {
         Ok(values)
     }
 
+    /// The nonzero elements on the host, which give a [`BandedMatrix`](crate::BandedMatrix) or a
+    /// [`SparseMatrix`](crate::SparseMatrix) their pattern. *Cost*: as [`read`](Self::read). *Errors*:
+    /// [`Error::ContextLost`].
+    pub fn to_csr(&self) -> Result<Csr> {
+        csr_of(self.shape(), &self.read()?)
+    }
+
     /// Copies the elements into a slice, row by row. *Cost*: as [`read`](Self::read). *Errors*:
     /// [`Error::LengthMismatch`].
     pub fn read_into(&self, out: &mut [f32]) -> Result<()> {
@@ -378,6 +407,12 @@ impl Matrix {
 fn check_length(op: &'static str, operand: &'static str, found: usize, shape: Shape) -> Result<()> {
     let expected = shape.len();
     if found == expected { Ok(()) } else { Err(Error::LengthMismatch { op, operand, found, expected }) }
+}
+
+/// The nonzeros of a dense matrix given row by row.
+pub(super) fn csr_of(shape: Shape, values: &[f32]) -> Result<Csr> {
+    let values: Vec<f64> = values.iter().map(|v| f64::from(*v)).collect();
+    Ok(Triplets::from_dense(shape, &values)?.to_csr())
 }
 
 impl Operand for Matrix {

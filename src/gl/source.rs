@@ -27,11 +27,16 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/layout.glsl"),
     glsl!("include/solver.glsl"),
     glsl!("include/stencil.glsl"),
+    glsl!("include/operator.glsl"),
+    glsl!("include/transfer.glsl"),
     glsl!("include/block.glsl"),
+    glsl!("include/stack.glsl"),
     glsl!("include/exchange.glsl"),
     glsl!("include/flags.glsl"),
     glsl!("include/hash.glsl"),
     glsl!("include/owner.glsl"),
+    glsl!("include/staggered.glsl"),
+    glsl!("include/trace.glsl"),
 ];
 
 /// Deepest nesting of includes.

@@ -23,6 +23,7 @@ pub use pool::PoolStats;
 pub use predicate::{Condition, Mask};
 pub use user::Kernel;
 
+pub(crate) use crate::gl::glsl;
 pub(crate) use accessors::{InputSpec, KernelSpec, StageSpec};
 pub(crate) use pass::{Compiled, Tail};
 pub(crate) use pool::{Pool, PooledTexture};

@@ -12,13 +12,37 @@ use crate::shape::Extent;
 
 use crate::device::Device;
 
-/// What the pool holds and has done.
+/// What the memory manager holds and has done \[Krueger05\] 44.3.4: see [`Device::pool_stats`].
+///
+/// Every texture of texla's comes from the pool and goes back to it when its last handle drops. A request is served by a
+/// waiting texture of the same format and extent, and only else by the driver; so work that is repeated creates nothing
+/// after its first round. Textures that wait are kept up to the budget of
+/// [`DeviceOptions`](crate::device::DeviceOptions), the longest unused go first; [`Device::trim`] lets go of all of them,
+/// and so does the pool by itself when the driver has no memory left.
+///
+/// ```
+/// use texla::{Vector, ops};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let mut x = Vector::filled(dev, 1000, 1.0)?; // 16 x 16 texels of 16 bytes
+/// ops::scale(&mut x, 2.0)?; // into another texture; the first one waits
+/// let before = dev.pool_stats();
+/// assert_eq!((before.live, before.live_bytes, before.free), (1, 4096, 1));
+/// ops::scale(&mut x, 2.0)?; // and is used again
+/// let after = dev.pool_stats();
+/// assert_eq!((after.allocated - before.allocated, after.reused - before.reused), (0, 1));
+/// dev.trim()?;
+/// assert_eq!((dev.pool_stats().live, dev.pool_stats().free), (1, 0));
+/// # Ok::<(), texla::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolStats {
     /// Textures in use by data and operations.
     pub live: u64,
     /// Their bytes.
     pub live_bytes: u64,
+    /// Most textures ever in use at once.
+    pub peak: u64,
     /// Most bytes ever in use at once.
     pub peak_bytes: u64,
     /// Textures waiting for reuse.
@@ -27,8 +51,12 @@ pub struct PoolStats {
     pub free_bytes: u64,
     /// Requests served from the free lists.
     pub reused: u64,
-    /// Requests that went to the driver.
+    /// Their bytes.
+    pub reused_bytes: u64,
+    /// Requests that went to the driver: textures created.
     pub allocated: u64,
+    /// Their bytes.
+    pub allocated_bytes: u64,
 }
 
 /// A texture that waits for reuse, and when it was given back.
@@ -61,6 +89,7 @@ impl Pool {
         self.stats.free -= 1;
         self.stats.free_bytes -= texture.bytes();
         self.stats.reused += 1;
+        self.stats.reused_bytes += texture.bytes();
         self.count_live(&texture);
         Some(texture)
     }
@@ -68,12 +97,14 @@ impl Pool {
     /// Counts a texture that the driver has just made.
     pub fn allocated(&mut self, texture: &Texture) {
         self.stats.allocated += 1;
+        self.stats.allocated_bytes += texture.bytes();
         self.count_live(texture);
     }
 
     fn count_live(&mut self, texture: &Texture) {
         self.stats.live += 1;
         self.stats.live_bytes += texture.bytes();
+        self.stats.peak = self.stats.peak.max(self.stats.live);
         self.stats.peak_bytes = self.stats.peak_bytes.max(self.stats.live_bytes);
     }
 

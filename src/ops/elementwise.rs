@@ -95,7 +95,7 @@ impl<'a> From<&'a Scalar> for Coefficient<'a> {
 }
 
 /// One row of the table.
-struct Row {
+pub(super) struct Row {
     op: &'static str,
     define: &'static str,
     inputs: usize,
@@ -118,10 +118,10 @@ const NEG: Row = row("neg", "OP_NEG", 1, 0);
 const ABS: Row = row("abs", "OP_ABS", 1, 0);
 const SQRT: Row = row("sqrt", "OP_SQRT", 1, 0);
 const RECIPROCAL: Row = filling("reciprocal", "OP_RECIPROCAL", 1, 0);
-const SCALE: Row = row("scale", "OP_SCALE", 1, 1);
+pub(super) const SCALE: Row = row("scale", "OP_SCALE", 1, 1);
 const ADD_CONSTANT: Row = filling("add_constant", "OP_ADD_CONSTANT", 1, 1);
 const CLAMP: Row = filling("clamp", "OP_CLAMP", 1, 2);
-const ADD: Row = row("add", "OP_ADD", 2, 0);
+pub(super) const ADD: Row = row("add", "OP_ADD", 2, 0);
 const SUB: Row = row("sub", "OP_SUB", 2, 0);
 const MUL: Row = row("mul", "OP_MUL", 2, 0);
 const DIV: Row = filling("div", "OP_DIV", 2, 0);
@@ -129,16 +129,22 @@ const DIV_OR_ZERO: Row = row("div_or_zero", "OP_DIV_OR_ZERO", 2, 0);
 const MAX: Row = row("max", "OP_MAX", 2, 0);
 const MIN: Row = row("min", "OP_MIN", 2, 0);
 const MAX_CONSTANT: Row = filling("max_constant", "OP_MAX_CONSTANT", 1, 1);
-const AXPY: Row = row("axpy", "OP_AXPY", 2, 1);
+pub(super) const AXPY: Row = row("axpy", "OP_AXPY", 2, 1);
+pub(super) const MINUS_SCALED: Row = row("subtract_scaled", "OP_MINUS_SCALED", 2, 1);
 const AXPBY: Row = row("axpby", "OP_AXPBY", 2, 2);
-const MUL_ADD: Row = row("mul_add", "OP_MUL_ADD", 3, 0);
+pub(super) const MUL_ADD: Row = row("mul_add", "OP_MUL_ADD", 3, 0);
 const MADAD: Row = row("madad", "OP_MADAD", 4, 0);
 
 const INPUTS: [&str; 4] = ["x", "y", "z", "w"];
 const COEFFICIENTS: [(&str, &str); 2] = [("a", "alpha"), ("b", "beta")];
 
 /// The one executor of the family.
-fn run<T: Elements>(row: &Row, out: &mut T, inputs: &[&T], coefficients: &[Coefficient<'_>]) -> Result<()> {
+pub(super) fn run<T: Elements>(
+    row: &Row,
+    out: &mut T,
+    inputs: &[&T],
+    coefficients: &[Coefficient<'_>],
+) -> Result<()> {
     for (input, name) in inputs.iter().zip(INPUTS) {
         check_shape(row.op, name, input.shape(), out.shape())?;
     }
@@ -197,19 +203,6 @@ fn run<T: Elements>(row: &Row, out: &mut T, inputs: &[&T], coefficients: &[Coeff
         let values = given.iter().map(|(_, v)| UniformValue::Float(*v)).collect();
         device.execute(&Pass::new(&kernel, vec![target], views).params(values))?;
     }
-    Ok(())
-}
-
-/// Runs an operation whose output replaces one of its inputs: into a pooled texture, which then changes places.
-fn in_place<T: Elements>(x: &mut T, f: impl FnOnce(&mut T, &T) -> Result<()>) -> Result<()> {
-    if !x.view().texture.is_owned() {
-        // It would silently change places with a texture of texla's, and the host would see no result.
-        let why = "a texture borrowed from the host is read-only".into();
-        return Err(Error::Unsupported { what: "an operation in place".into(), why });
-    }
-    let mut out = x.like()?;
-    f(&mut out, x)?;
-    std::mem::swap(x, &mut out);
     Ok(())
 }
 
@@ -304,14 +297,6 @@ binary!(
     min, MIN
 );
 
-/// `x_i = a x_i`, in place: the result's texture is another one from the pool.
-///
-/// *Cost*: 1 draw, 1 fetch a texel. *Errors*: [`Error::Parameter`].
-pub fn scale<'a, T: Elements>(x: &mut T, a: impl Into<Coefficient<'a>>) -> Result<()> {
-    let a = a.into();
-    in_place(x, |out, x| run(&SCALE, out, &[x], &[a]))
-}
-
 /// `out_i = a x_i`.
 ///
 /// *Shapes*: equal. *Cost*: 1 draw, 1 fetch a texel. *Errors*: [`Error::ShapeMismatch`], [`Error::Parameter`].
@@ -396,48 +381,6 @@ pub fn mul_add<T: Elements>(out: &mut T, x: &T, y: &T, z: &T) -> Result<()> {
 /// *Source*: \[Moravanszky03\] 3.5.
 pub fn max_constant<'a, T: Elements>(out: &mut T, x: &T, a: impl Into<Coefficient<'a>>) -> Result<()> {
     run(&MAX_CONSTANT, out, &[x], &[a.into()])
-}
-
-/// `x_i = x_i + y_i`, in place: the result's texture is another one from the pool.
-///
-/// The paper accumulates by additive blending into the target; drawing to another texture gives the same sums, needs no
-/// float blending, and is two to three times as fast (`benches/RESULTS.md`).
-///
-/// *Shapes*: equal. *Cost*: 1 draw, 2 fetches a texel. *Errors*: [`Error::ShapeMismatch`]. *Source*:
-/// \[Moravanszky03\] 3.2, 3.5 (`add(b)`).
-///
-/// ```
-/// # let ctx = texla::Headless::new(Default::default())?;
-/// # let dev = ctx.device();
-/// use texla::{Vector, ops};
-/// let (mut x, y) = (Vector::from_slice(dev, &[1.0, 2.0])?, Vector::from_slice(dev, &[10.0, 20.0])?);
-/// ops::accumulate(&mut x, &y)?;
-/// assert_eq!(x.read()?, [11.0, 22.0]);
-/// ops::accumulate_scaled(&mut x, -1.0, &y)?;
-/// assert_eq!(x.read()?, [1.0, 2.0]);
-/// ops::accumulate_product(&mut x, &y, &y)?;
-/// assert_eq!(x.read()?, [101.0, 402.0]);
-/// # Ok::<(), texla::Error>(())
-/// ```
-pub fn accumulate<T: Elements>(x: &mut T, y: &T) -> Result<()> {
-    in_place(x, |out, x| run(&ADD, out, &[x, y], &[]))
-}
-
-/// `x_i = a y_i + x_i`, in place as [`accumulate`]: the paper's `mad(b, c)`.
-///
-/// *Shapes*: equal. *Cost*: 1 draw, 2 fetches a texel. *Errors*: [`Error::ShapeMismatch`], [`Error::Parameter`].
-/// *Source*: \[Moravanszky03\] 3.5. Its `mad(a, b, c)`, which does not accumulate, is [`axpy`].
-pub fn accumulate_scaled<'a, T: Elements>(x: &mut T, a: impl Into<Coefficient<'a>>, y: &T) -> Result<()> {
-    let a = a.into();
-    in_place(x, |out, x| run(&AXPY, out, &[y, x], &[a]))
-}
-
-/// `x_i = y_i z_i + x_i`, in place as [`accumulate`]: the paper's `mad(a, b)`.
-///
-/// *Shapes*: equal. *Cost*: 1 draw, 3 fetches a texel. *Errors*: [`Error::ShapeMismatch`]. *Source*:
-/// \[Moravanszky03\] 3.5. [`mul_add`] does not accumulate.
-pub fn accumulate_product<T: Elements>(x: &mut T, y: &T, z: &T) -> Result<()> {
-    in_place(x, |out, x| run(&MUL_ADD, out, &[y, z, x], &[]))
 }
 
 /// `out_i = x_i + (y_i + z_i) w_i`: the step of a projected Jacobi sweep.

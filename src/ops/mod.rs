@@ -3,27 +3,36 @@
 mod banded;
 mod dense;
 mod elementwise;
+mod in_place;
+mod plane;
 mod product;
 pub mod reduce;
 mod repack;
 mod sparse;
+mod stack;
 mod stencil;
 
-pub use banded::{banded_accurate, banded_product, banded_product_transposed};
+pub use banded::{
+    banded_accurate, banded_product, banded_product_transposed, folded_accurate, folded_product,
+    folded_product_transposed,
+};
 pub use dense::{
     CALIBRATED_SIDES, Calibration, Form, MatmulReport, MatmulSchedule, Reason, calibrate, dense_accurate,
     dense_product, dense_product_transposed, matmul, matmul_at, matmul_bt, matmul_with, norm_inf, norm1,
     outer, trace, transpose,
 };
 pub use elementwise::{
-    Coefficient, Elements, abs, accumulate, accumulate_product, accumulate_scaled, add, add_constant, axpby,
-    axpy, clamp, copy, div, div_or_zero, fill, madad, max, max_constant, min, mul, mul_add, neg, reciprocal,
-    scale, scaled, sqrt, sub,
+    Coefficient, Elements, abs, add, add_constant, axpby, axpy, clamp, copy, div, div_or_zero, fill, madad,
+    max, max_constant, min, mul, mul_add, neg, reciprocal, scaled, sqrt, sub,
 };
+pub use in_place::{
+    accumulate, accumulate_product, accumulate_scaled, scale, scale_and_add, subtract_scaled,
+};
+pub use plane::{pack, unpack, unpack_from};
 pub use product::{Accurate, Combine};
 pub use reduce::{
-    ReducePlan, Reduction, Window, Windows, dot, max_abs, max_element, min_element, norm_squared, norm2,
-    reduce_into, sum,
+    ReducePlan, Reduction, Window, Windows, dot, dot_into, max_abs, max_element, min_element, norm_squared,
+    norm2, reduce_into, sum,
 };
 pub use repack::{repack, repack_to_vector, repack_vector};
 pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};
@@ -33,9 +42,21 @@ pub(crate) use banded::banded_residual;
 pub(crate) use sparse::sparse_residual;
 pub(crate) use stencil::stencil_residual;
 
+/// What kernels on grids outside this layer share with the products here.
+pub(crate) mod grid {
+    pub(crate) use super::stencil::{
+        GRID_FIELDS, defines, grid_params, links, operator_fields, operator_params,
+    };
+}
+pub use stack::{stack_accurate, stack_product, stack_product_transposed};
+
+pub(crate) use banded::{banded_to_matrix, folded_to_matrix};
 pub(crate) use dense::{
-    block, column, diagonal, fill_identity, matrix_from_vector, matrix_to_vector, row, set_block,
+    block, column, diagonal, fill_identity, matrix_from_csr, matrix_from_vector, matrix_to_vector, row,
+    set_block,
 };
+
+pub(crate) use stack::{column_of_stack, set_column_of_stack, stack_from_matrix, stack_to_matrix};
 
 use crate::error::{Error, Result};
 use crate::shape::Shape;

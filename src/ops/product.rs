@@ -19,6 +19,12 @@ pub enum Combine<'a> {
     Subtract(&'a Vector),
     /// `y_i = P_i z_i` (`CL_MUL`).
     Multiply(&'a Vector),
+    /// `y_i = P_i / z_i`, to 2.5 ulp; infinite or undefined where `z_i` is zero.
+    Divide(&'a Vector),
+    /// `y_i = max(P_i, z_i)`.
+    Max(&'a Vector),
+    /// `y_i = min(P_i, z_i)`.
+    Min(&'a Vector),
 }
 
 impl<'a> Combine<'a> {
@@ -26,9 +32,13 @@ impl<'a> Combine<'a> {
     pub(crate) fn operand(&self) -> Option<&'a Vector> {
         match self {
             Combine::Replace | Combine::Accumulate => None,
-            Combine::AddTo(z) | Combine::SubtractFrom(z) | Combine::Subtract(z) | Combine::Multiply(z) => {
-                Some(z)
-            }
+            Combine::AddTo(z)
+            | Combine::SubtractFrom(z)
+            | Combine::Subtract(z)
+            | Combine::Multiply(z)
+            | Combine::Divide(z)
+            | Combine::Max(z)
+            | Combine::Min(z) => Some(z),
         }
     }
 
@@ -40,7 +50,16 @@ impl<'a> Combine<'a> {
             Combine::SubtractFrom(_) => "#define COMBINE(P) (z_here() - (P))",
             Combine::Subtract(_) => "#define COMBINE(P) ((P) - z_here())",
             Combine::Multiply(_) => "#define COMBINE(P) ((P) * z_here())",
+            Combine::Divide(_) => "#define COMBINE(P) ((P) / z_here())",
+            Combine::Max(_) => "#define COMBINE(P) max(P, z_here())",
+            Combine::Min(_) => "#define COMBINE(P) min(P, z_here())",
         }
+    }
+
+    /// True if `y`'s padding lanes have to be put back to zero: a borrowed `z` has elements there, and a quotient of
+    /// zeros is none.
+    pub(crate) fn fills_padding(&self, y: &Vector) -> bool {
+        matches!(self, Combine::Divide(_)) || self.operand().is_some_and(|z| z.extent() != y.extent())
     }
 }
 

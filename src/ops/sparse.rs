@@ -112,7 +112,7 @@ fn gather(
     let device = a.device();
     let matrix = a.gather(transposed)?;
     let z = combine.operand();
-    let masked = z.is_some_and(|z| z.extent() != y.extent());
+    let masked = combine.fills_padding(y);
     let kernel = device.kernel(&format!("gather {} {masked}", combine.define()), || {
         let mut spec =
             KernelSpec::fragment(glsl!("sparse/gather.frag"), &["x", "values"], &[FACTORS], &["out"])
@@ -146,10 +146,15 @@ fn scatter(
             super::copy(y, z)?;
             alpha = -alpha;
         }
-        Combine::Multiply(z) => {
+        Combine::Multiply(z) | Combine::Divide(z) | Combine::Max(z) | Combine::Min(z) => {
             let mut product = Vector::zeros(y.device(), y.len())?;
             scatter(&mut product, Combine::Accumulate, alpha, a, x, transposed)?;
-            return super::mul(y, &product, z);
+            return match combine {
+                Combine::Divide(_) => super::div(y, &product, z),
+                Combine::Max(_) => super::max(y, &product, z),
+                Combine::Min(_) => super::min(y, &product, z),
+                _ => super::mul(y, &product, z),
+            };
         }
     }
     let device = a.device();

@@ -39,6 +39,29 @@ pub(crate) fn grid_params(a: &Stencil) -> [UniformValue; 2] {
     ]
 }
 
+/// The uniforms of every kernel that includes `glsl/include/operator.glsl`.
+pub(crate) fn operator_fields() -> Vec<Field> {
+    let mut fields = GRID_FIELDS.to_vec();
+    fields.extend([
+        Field { name: "weights", kind: <[f32; 4]>::KIND },
+        Field { name: "at_sides", kind: FieldType(UniformKind::Floats(6)) },
+        Field { name: "interior", kind: f32::KIND },
+    ]);
+    fields
+}
+
+/// Their values.
+pub(crate) fn operator_params(a: &Stencil) -> Vec<UniformValue> {
+    let [wx, wy, wz] = a.weights().map(|w| a.scaling.split(w).0);
+    let mut params = grid_params(a).to_vec();
+    params.extend([
+        UniformValue::Vec4([wx, wy, wz, a.scaling.split(a.shift()).0]),
+        UniformValue::Floats(a.sides().axes().as_flattened().iter().map(|s| s.share() as f32).collect()),
+        UniformValue::Float(a.scaling.split(a.interior()).0),
+    ]);
+    params
+}
+
 /// The textures that say where solid cells are.
 pub(crate) fn links(a: &Stencil) -> Option<View<'_>> {
     a.links.as_ref().map(|t| View::whole(a.device(), t.texture()))
@@ -94,13 +117,8 @@ fn product(
         let mut inputs = vec!["x"];
         inputs.extend(a.links.as_ref().map(|_| "links"));
         inputs.extend(z.map(|_| "z"));
-        let mut fields = GRID_FIELDS.to_vec();
-        fields.extend([
-            Field { name: "weights", kind: <[f32; 4]>::KIND },
-            Field { name: "at_sides", kind: FieldType(UniformKind::Floats(6)) },
-            Field { name: "interior", kind: f32::KIND },
-            Field { name: "factors", kind: <[f32; 2]>::KIND },
-        ]);
+        let mut fields = operator_fields();
+        fields.push(Field { name: "factors", kind: <[f32; 2]>::KIND });
         KernelSpec::fragment(glsl!("stencil/product.frag"), &inputs, &fields, &["out"])
             .with(&defines)
             .with(combine.define())
@@ -109,14 +127,8 @@ fn product(
     let mut inputs = vec![x.view()];
     inputs.extend(links(a));
     inputs.extend(z.map(Operand::view));
-    let [wx, wy, wz] = a.weights().map(|w| a.scaling.split(w).0);
-    let mut params = grid_params(a).to_vec();
-    params.extend([
-        UniformValue::Vec4([wx, wy, wz, a.scaling.split(a.shift()).0]),
-        UniformValue::Floats(a.sides().axes().as_flattened().iter().map(|s| s.share() as f32).collect()),
-        UniformValue::Float(a.scaling.split(a.interior()).0),
-        UniformValue::Vec2(a.scaling.factors(alpha)),
-    ]);
+    let mut params = operator_params(a);
+    params.push(UniformValue::Vec2(a.scaling.factors(alpha)));
     device.execute(&Pass::new(&kernel, vec![y.view()], inputs).params(params).only(predicate))
 }
 

@@ -1,7 +1,7 @@
 //! BiCGStab for systems that are not symmetric.
 
 use super::dots::{Dots, Partial, Reducer};
-use super::drive::{Limits, Method, Observer, KEPT_GROWTH, Scales, breakdown, closer_scale, drive};
+use super::drive::{KEPT_GROWTH, Limits, Method, Observer, Scales, breakdown, closer_scale, drive};
 use super::linop::{Accuracy, LinOp};
 use super::null_space::{consistent, project_out};
 use super::precondition::{Identity, Preconditioner};
@@ -43,7 +43,7 @@ impl Default for BiCgStabParams {
 /// *Breakdowns*: when the shadow residual is orthogonal, within rounding, to the residual or to what the direction is
 /// mapped to, a flag ends the run, and the method starts afresh from there with the residual for a shadow. If a run has not
 /// reduced the residual, or has enlarged it ten thousandfold, the next one starts where it did, with a shadow of random
-/// signs; the third of these that leads to nothing is an error, or [`StopReason::Diverged`](super::StopReason::Diverged).
+/// numbers; the third of these that leads to nothing is an error, or [`StopReason::Diverged`](super::StopReason::Diverged).
 ///
 /// *Cost* of an iteration: two products, two applications of the preconditioner, two reductions of four sums each, and
 /// two passes for the vectors; no readback.
@@ -315,14 +315,16 @@ impl<'a> Run<'a> {
             self.shadow = self.norm_r * self.norm_r;
             return ops::copy(&mut self.h, self.r.front());
         }
-        self.shadow = self.b.len() as f64;
+        // The mean square of numbers from 1/2 to 3/2.
+        self.shadow = self.b.len() as f64 * 13.0 / 12.0;
         let device = self.a.device();
         let kernel = device.kernel("bicg shadow", || {
             let seed = Field { name: "seed", kind: i32::KIND };
             KernelSpec::fragment(glsl!("solve/shadow.frag"), &[], &[seed], &["out"]).masked()
         })?;
-        device
-            .execute(&Pass::new(&kernel, vec![self.h.view()], Vec::new()).params(vec![UniformValue::Int(self.tries)]))
+        device.execute(
+            &Pass::new(&kernel, vec![self.h.view()], Vec::new()).params(vec![UniformValue::Int(self.tries)]),
+        )
     }
 }
 
@@ -399,7 +401,7 @@ impl Method for Run<'_> {
     }
 
     fn broken(&mut self, last: &Report) -> Result<bool> {
-        /// Shadows of random signs that are tried after the residual's own.
+        /// Shadows of random numbers that are tried after the residual's own.
         const TRIES: i32 = 3;
         let quantity = match last.flag {
             Flag::Shadow => "h.r",

@@ -1,5 +1,9 @@
 //! Conjugate gradients for symmetric positive definite systems.
 
+mod fixed;
+
+pub use fixed::{FixedReport, FixedRun};
+
 use super::drive::{Limits, Method, Observer, Scales, closer_scale, drive};
 use super::linop::{Accuracy, LinOp};
 use super::null_space::{consistent, project_out};
@@ -128,23 +132,13 @@ impl<'a> ConjugateGradient<'a> {
         b: &Vector,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
-        let expected = Shape::column(self.a.shape().rows);
-        x.writable("ConjugateGradient::solve")?;
-        ops::check_shape("ConjugateGradient::solve", "x", x.shape(), expected)?;
-        ops::check_shape("ConjugateGradient::solve", "b", b.shape(), expected)?;
+        self.check("ConjugateGradient::solve", x, b)?;
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
-        let three_targets = device.gl().caps.borrow().max_draw_buffers >= 3;
-        let diagonal = self.m.is_identity() || self.m.diagonal().is_some();
-        let merged = match self.params.schedule {
-            CgSchedule::Listing => false,
-            CgSchedule::Merged => true,
-            CgSchedule::Auto => diagonal && three_targets,
-        };
         let projected = consistent("ConjugateGradient::solve", self.a, b, self.params.stop.relative)?;
         let b = projected.as_ref().unwrap_or(b);
-        let mut run = Run::new(self.a, self.m, x, b, merged, self.params.windows)?;
+        let mut run = Run::new(self.a, self.m, x, b, self.merged(), self.params.windows, None)?;
         if run.norm_b == 0.0 {
             // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
             run.x.set_zero()?;
@@ -154,6 +148,24 @@ impl<'a> ConjugateGradient<'a> {
         // Into the caller's texture, which the application may hold.
         ops::copy(x, &run.x)?;
         report
+    }
+
+    fn check(&self, op: &'static str, x: &Vector, b: &Vector) -> Result<()> {
+        let expected = Shape::column(self.a.shape().rows);
+        x.writable(op)?;
+        ops::check_shape(op, "x", x.shape(), expected)?;
+        ops::check_shape(op, "b", b.shape(), expected)
+    }
+
+    /// Whether iterations run in the merged schedule.
+    fn merged(&self) -> bool {
+        let three_targets = self.a.device().gl().caps.borrow().max_draw_buffers >= 3;
+        let diagonal = self.m.is_identity() || self.m.diagonal().is_some();
+        match self.params.schedule {
+            CgSchedule::Listing => false,
+            CgSchedule::Merged => true,
+            CgSchedule::Auto => diagonal && three_targets,
+        }
     }
 }
 
@@ -189,6 +201,7 @@ impl<'a> Run<'a> {
         b: &'a Vector,
         merged: bool,
         windows: Windows,
+        scales: Option<Scales>,
     ) -> Result<Self> {
         let device = a.device();
         let n = b.len();
@@ -196,7 +209,8 @@ impl<'a> Run<'a> {
         let (mut r, mut start) = (fresh()?, fresh()?);
         ops::copy(&mut start, x)?;
         project_out(&mut start, a.null_space())?;
-        let Scales { norm_b, residual: scale, matrix: matrix_scale } = Scales::find(a, &start, b, &mut r)?;
+        let scales = scales.map_or_else(|| Scales::find(a, &start, b, &mut r), Ok)?;
+        let Scales { norm_b, residual: scale, matrix: matrix_scale } = scales;
         // The merged passes read M at the same texel as r.
         let merged = merged && m.diagonal().is_none_or(|d| d.extent() == r.extent());
         Ok(Run {

@@ -1,6 +1,6 @@
 //! What a solver needs of a matrix.
 
-use crate::data::{BandedMatrix, SparseMatrix, Vector};
+use crate::data::{BandedMatrix, FoldedBands, SparseMatrix, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ops::{self, Accurate, Combine};
@@ -182,4 +182,5 @@ pub(super) fn single<A: LinOp>(a: &A, out: &mut Vector, terms: Accurate<'_>) -> 
 }
 
 stored_matrix!(SparseMatrix, sparse_product, sparse_product_transposed, ops::sparse_accurate);
+stored_matrix!(FoldedBands, folded_product, folded_product_transposed, ops::folded_accurate);
 stored_matrix!(BandedMatrix, banded_product, banded_product_transposed, ops::banded_accurate);

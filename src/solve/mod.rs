@@ -15,17 +15,20 @@ mod gauss_seidel;
 mod lcp;
 mod linop;
 mod looks;
+mod multigrid;
 mod null_space;
 mod precondition;
 mod report;
 mod smoother;
+mod stack;
 mod state;
 mod stationary;
 mod stencil;
 mod stored;
+mod vector_op;
 
 pub use bicgstab::{BiCgStab, BiCgStabParams};
-pub use cg::{CgParams, CgSchedule, ConjugateGradient};
+pub use cg::{CgParams, CgSchedule, ConjugateGradient, FixedReport, FixedRun};
 pub use cgls::{Cgls, CglsParams};
 pub use gauss_seidel::{Direction, GaussSeidel, MOST_COLOURS, Sweepable};
 pub use lcp::{
@@ -33,9 +36,11 @@ pub use lcp::{
     Relaxation, natural_residual,
 };
 pub use linop::{Accuracy, LinOp};
+pub use multigrid::{Cycle, Multigrid, MultigridParams};
 pub use null_space::project_out;
 pub use precondition::{Identity, Jacobi, Preconditioner};
 pub use report::{SolveReport, Stop, StopReason};
 pub use smoother::{Smoother, WeightedJacobi};
 pub use stationary::{Stationary, StationaryParams};
 pub use stored::{MOST_BANDS, MatrixFormat, StoredMatrix};
+pub use vector_op::matrix_vector_op;

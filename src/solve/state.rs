@@ -92,6 +92,8 @@ pub(super) struct Steps {
     pub direction: PingPong<Scalar>,
     report: PingPong<Scalar>,
     bounds: Bounds,
+    /// What the threshold is relative to, where only the device knows.
+    unit: Option<Scalar>,
 }
 
 impl Steps {
@@ -104,7 +106,13 @@ impl Steps {
             direction: PingPong::new(zero()?, zero()?),
             report: PingPong::new(zero()?, zero()?),
             bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
+            unit: None,
         })
+    }
+
+    /// From now on the threshold is multiplied by this scalar.
+    pub fn relative_to(&mut self, unit: Scalar) {
+        self.unit = Some(unit);
     }
 
     /// Running again, with this many iterations done.
@@ -117,6 +125,11 @@ impl Steps {
     /// The report after the last step.
     pub fn report(&self) -> &Scalar {
         self.report.front()
+    }
+
+    /// The report after the last step, for good.
+    pub fn into_report(self) -> Scalar {
+        self.report.into_inner().0
     }
 
     fn kernel(&self, key: &str, describe: impl FnOnce() -> KernelSpec) -> Result<Rc<Compiled>> {
@@ -135,10 +148,13 @@ impl Steps {
             "solve/alpha_step.frag" => &["dots", "last", "direction"],
             _ => &["dots", "last", "direction", "coefficients"],
         };
-        let kernel = self.kernel(source.name, || {
+        let relative = self.unit.is_some();
+        let kernel = self.kernel(&format!("{} {relative}", source.name), || {
             let entry = Field { name: "entry", kind: i32::KIND };
             let fields = [PAIR("source"), FLOAT("threshold"), FLOAT("ceiling"), FLOAT("limit"), entry];
-            KernelSpec::fragment(source, inputs, &fields, outputs)
+            let unit: &[&str] = if relative { &["unit"] } else { &[] };
+            let spec = KernelSpec::fragment(source, &[inputs, unit].concat(), &fields, outputs);
+            if relative { spec.with("#define RELATIVE") } else { spec }
         })?;
         let params = vec![
             sums.source(),
@@ -149,6 +165,12 @@ impl Steps {
         run(self, &kernel, sums.view(), params)
     }
 
+    /// The inputs of a scalar step.
+    fn with_unit<'a>(&'a self, mut inputs: Vec<View<'a>>) -> Vec<View<'a>> {
+        inputs.extend(self.unit.as_ref().map(Operand::view));
+        inputs
+    }
+
     /// alpha and beta from one reduction: the scalars of an iteration in the merged schedule.
     pub fn merged_step(&mut self, vectors: &[&Vector], diagonal: bool) -> Result<()> {
         let sums = self.reducer.sum(Dots::Merged { diagonal }, vectors, [1.0; 2])?;
@@ -156,7 +178,7 @@ impl Steps {
         self.step(glsl!("solve/merged_step.frag"), &outputs, &sums, |this, kernel, dots, mut params| {
             params.push(UniformValue::Int(0));
             let targets = vec![this.coefficients.view(), this.report.back().view()];
-            let inputs = vec![dots, this.report.front().view()];
+            let inputs = this.with_unit(vec![dots, this.report.front().view()]);
             this.device.execute(&Pass::new(kernel, targets, inputs).params(params))
         })?;
         self.report.swap();
@@ -168,7 +190,8 @@ impl Steps {
         let sums = self.reducer.sum(Dots::Product, &[d, q], [1.0; 2])?;
         self.step(glsl!("solve/alpha_step.frag"), &["out"], &sums, |this, kernel, dots, mut params| {
             params.push(UniformValue::Int(0));
-            let inputs = vec![dots, this.report.front().view(), this.direction.front().view()];
+            let inputs =
+                this.with_unit(vec![dots, this.report.front().view(), this.direction.front().view()]);
             this.device.execute(&Pass::new(kernel, vec![this.coefficients.view()], inputs).params(params))
         })
     }
@@ -181,7 +204,7 @@ impl Steps {
             params.push(UniformValue::Int(entry as i32));
             let targets = vec![this.direction.back().view(), this.report.back().view()];
             let (report, direction) = (this.report.front().view(), this.direction.front().view());
-            let inputs = vec![dots, report, direction, this.coefficients.view()];
+            let inputs = this.with_unit(vec![dots, report, direction, this.coefficients.view()]);
             this.device.execute(&Pass::new(kernel, targets, inputs).params(params))
         })?;
         self.report.swap();

@@ -153,7 +153,13 @@ fn real_matrices_are_solved_or_said_not_to_be() {
                 continue;
             }
             let system = System::of_ones(name, a.clone());
-            if std::env::var_os("SUB").is_some() && !["sherman5", "685", "494", "stk01", "stk03", "stk10", "stk20", "west", "impcol"].iter().any(|w| name.contains(w)) { continue; }
+            if std::env::var_os("SUB").is_some()
+                && !["sherman5", "685", "494", "stk01", "stk03", "stk10", "stk20", "west", "impcol"]
+                    .iter()
+                    .any(|w| name.contains(w))
+            {
+                continue;
+            }
             for right in [Right::Nothing, Right::Jacobi] {
                 for tol in [1e-4, 1e-6] {
                     let params = BiCgStabParams { max_iters: 3000, ..params(tol) };

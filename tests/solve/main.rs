@@ -7,6 +7,7 @@ mod counted;
 mod dense;
 mod edges;
 mod errors;
+mod fixed;
 mod gauss_seidel;
 mod least_squares;
 mod null_space;

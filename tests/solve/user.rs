@@ -56,10 +56,15 @@ impl LinOp for Stencil {
             Combine::AddTo(z) => ops::axpy(y, alpha, &p, z),
             Combine::SubtractFrom(z) => ops::axpy(y, -alpha, &p, z),
             Combine::Subtract(z) => ops::axpby(y, alpha, &p, -1.0, z),
-            Combine::Multiply(z) => {
+            Combine::Multiply(z) | Combine::Divide(z) | Combine::Max(z) | Combine::Min(z) => {
                 let mut scaled = Vector::zeros(&self.device, self.n)?;
                 ops::scaled(&mut scaled, alpha, &p)?;
-                ops::mul(y, &scaled, z)
+                match combine {
+                    Combine::Multiply(_) => ops::mul(y, &scaled, z),
+                    Combine::Divide(_) => ops::div(y, &scaled, z),
+                    Combine::Max(_) => ops::max(y, &scaled, z),
+                    _ => ops::min(y, &scaled, z),
+                }
             }
         }
     }

@@ -1,6 +1,12 @@
 //! Products with banded matrices.
 
+mod dense;
+mod folded;
 mod plan;
+
+pub use folded::{folded_accurate, folded_product, folded_product_transposed};
+
+pub(crate) use dense::{banded_to_matrix, folded_to_matrix};
 
 use plan::BandText;
 
@@ -150,8 +156,7 @@ fn product(
         let text = BandText::new(offsets, bands, transposed, x.extent() == y.extent());
         let combine = if last { combine } else { Combine::Replace };
         let z = combine.operand();
-        // A borrowed z has elements where y has padding.
-        let masked = text.has_constants() || z.is_some_and(|z| z.extent() != y.extent());
+        let masked = text.has_constants() || combine.fills_padding(y);
         let key = format!("banded {} {last} {} {} {masked}", text.key(), combine.define(), partial.is_some());
         let kernel = device.kernel(&key, || {
             let highs = text.highs();
@@ -204,6 +209,13 @@ pub fn banded_accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>) 
     }
     let device = a.device();
     super::require_exact(device, op)?;
+    accurate(out, a, terms).map(drop)
+}
+
+/// The operation behind its checks: what rounding left of `out` is the texture that is given back.
+fn accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>) -> Result<PooledTexture> {
+    let Accurate { transposed, alpha, x, plus } = terms;
+    let device = a.device();
     let _scope = device.scope()?;
     let units = device.gl().caps.borrow().texture_units as usize;
     let per_pass = (units.saturating_sub(OTHER_INPUTS) / 2).clamp(1, 6);
@@ -250,6 +262,7 @@ pub fn banded_accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>) 
         if i + 1 == count {
             let targets = vec![out.view(), view(low.texture())];
             device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
+            return Ok(low);
         } else {
             let high = partial_sum(out)?;
             let part = |t| View { tail: out.view().tail, ..view(t) };
@@ -258,5 +271,5 @@ pub fn banded_accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>) 
             partial = Some((high, low));
         }
     }
-    Ok(())
+    partial_sum(out) // not reached: there always is a group
 }

@@ -5,6 +5,7 @@ mod matmul;
 mod norms;
 mod outer;
 mod relocate;
+mod scatter;
 mod vector;
 
 pub use accurate::dense_accurate;
@@ -16,6 +17,9 @@ pub use norms::{norm_inf, norm1, trace};
 pub use outer::outer;
 pub use relocate::transpose;
 pub use vector::{dense_product, dense_product_transposed};
+
+pub(crate) use scatter::matrix_from_csr;
+pub(crate) use vector::{factors, shares};
 
 pub(crate) use relocate::{
     block, column, diagonal, fill_identity, matrix_from_vector, matrix_to_vector, row, set_block,

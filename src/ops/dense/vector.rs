@@ -98,7 +98,7 @@ struct Product<'a> {
 
 /// `α` as two factors of about the same size, so that neither what is multiplied first nor what is multiplied last
 /// leaves the range where the result does not: (last, first). The first is a power of two.
-fn factors(alpha: f32) -> [f32; 2] {
+pub(crate) fn factors(alpha: f32) -> [f32; 2] {
     let half = exponent(f64::from(alpha.abs())) / 2;
     let first = f64::from(half).exp2();
     [(f64::from(alpha) / first) as f32, first as f32]
@@ -327,7 +327,7 @@ impl Total<'_> {
 
 /// In how many ranges `inner` columns are summed side by side for `height` texels of the result: enough to keep the
 /// device busy, none shorter than is worth a fragment, and with room for `ranges` of that many in a texture.
-fn shares(device: &Device, height: u32, inner: usize, ranges: usize) -> u32 {
+pub(crate) fn shares(device: &Device, height: u32, inner: usize, ranges: usize) -> u32 {
     // A software rasteriser has a few threads, but pays for the second pass; a GPU wants many thousands of fragments.
     let (fragments, shortest) = if device.is_software() { (4_096, 32) } else { (32_768, 16) };
     let most = u32::try_from(inner.div_ceil(shortest)).unwrap_or(u32::MAX);

@@ -259,6 +259,23 @@ pub fn dot<T: Elements>(x: &T, y: &T) -> Result<Scalar> {
     reduce(Reduction::Dot, x, Some(y))
 }
 
+/// `s = Σ x_i y_i` into a scalar that is there already: the `reduceAdd` of \[Krueger05\] Listing 44-1.
+///
+/// *Cost*, *bound* and *errors*: as [`dot`], without a texture for the result.
+///
+/// ```
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let x = texla::Vector::from_slice(dev, &[1.0, 2.0, 3.0])?;
+/// let mut s = texla::Scalar::zero(dev)?;
+/// texla::ops::dot_into(&mut s, &x, &x)?;
+/// assert_eq!(s.read()?, 14.0);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn dot_into<T: Elements>(out: &mut Scalar, x: &T, y: &T) -> Result<()> {
+    reduce_into(out, Reduction::Dot, x, Some(y), Windows::Balanced)
+}
+
 /// `max x_i`. *Cost*: as [`sum`]; exact. *Errors*: [`Error::Parameter`] for no elements.
 pub fn max_element<T: Elements>(x: &T) -> Result<Scalar> {
     reduce(Reduction::Max, x, None)

@@ -1,0 +1,48 @@
+//! A dense matrix from compressed rows.
+
+use std::collections::BTreeMap;
+
+use crate::data::Matrix;
+use crate::error::Result;
+use crate::gl::{Attribute, glsl};
+use crate::host::Csr;
+use crate::kernel::{Domain, KernelSpec, Pass, Points, StageSpec};
+
+/// `out = A`, each element rounded to 32 bits; `out` is all zero before.
+pub(crate) fn matrix_from_csr(out: &mut Matrix, a: &Csr) -> Result<()> {
+    let device = out.device();
+    let kernel = device.kernel("dense scatter", || {
+        let attributes = vec![
+            ("coefficients".to_owned(), Attribute::Vec4),
+            ("column".to_owned(), Attribute::UInt),
+            ("quad".to_owned(), Attribute::UInt),
+        ];
+        let stage = StageSpec::Points { attributes, mask: false };
+        KernelSpec { stage, ..KernelSpec::fragment(glsl!("dense/scatter.vert"), &[], &[], &[]) }
+    })?;
+    for tile in out.tiles() {
+        let (rows, cols) = tile.ranges();
+        let mut texels: BTreeMap<(u32, u32), [f32; 4]> = BTreeMap::new();
+        let entries = a.rows().enumerate().skip(rows.start).take(rows.len());
+        for (i, (columns, values)) in entries {
+            let i = i - rows.start;
+            for (j, value) in columns.iter().zip(values).filter(|(j, _)| cols.contains(&(**j as usize))) {
+                // Both are places within a texture.
+                let texel = texels.entry(((i / 4) as u32, j - cols.start as u32)).or_default();
+                if let Some(lane) = texel.get_mut(i % 4) {
+                    *lane = *value as f32;
+                }
+            }
+        }
+        if texels.is_empty() {
+            continue;
+        }
+        let (quads, columns): (Vec<u32>, Vec<u32>) = texels.keys().copied().unzip();
+        let values: Vec<f32> = texels.into_values().flatten().collect();
+        let words: [&[u32]; 3] = [bytemuck::cast_slice(&values), &columns, &quads];
+        let attributes = [Attribute::Vec4, Attribute::UInt, Attribute::UInt];
+        let points = Points::with_attributes(device, columns.len(), &attributes, &words)?;
+        device.execute(&Pass::new(&kernel, vec![tile.part()], vec![]).on(Domain::Points(&points)))?;
+    }
+    Ok(())
+}

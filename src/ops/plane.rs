@@ -1,0 +1,91 @@
+//! Vectors as grids with one element a texel, and back [Krueger05] 44.3.4.
+
+use crate::data::{Plane, Vector};
+use crate::error::{Error, Result};
+use crate::gl::{UniformValue, glsl};
+use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass};
+use crate::shape::Shape;
+
+fn int(name: &'static str) -> Field {
+    Field { name, kind: i32::KIND }
+}
+
+/// Numbers of elements of a vector or a texture, which 32 bits hold.
+fn value(n: usize) -> UniformValue {
+    UniformValue::Int(i32::try_from(n).unwrap_or(i32::MAX))
+}
+
+/// `out(x, y) = v[y width + x]`: a vector in natural order as a grid that an application samples (`unpack` of the
+/// paper's water demo).
+///
+/// *Shapes*: `v` has `width · height` elements. *Cost*: 1 draw, 1 fetch an element, 4 bytes written; no allocation and
+/// no readback. *Errors*: [`Error::ShapeMismatch`], [`Error::WrongDevice`]. *Source*: \[Krueger05\] 44.3.4, 44.4.
+///
+/// ```
+/// use texla::{Plane, Vector, ops};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let v = Vector::from_slice(dev, &[1., 2., 3., 4., 5., 6.])?;
+/// let mut plane = Plane::zeros(dev, 3, 2)?;
+/// ops::unpack(&mut plane, &v)?;
+/// let mut back = Vector::zeros(dev, 6)?;
+/// ops::pack(&mut back, &plane)?;
+/// assert_eq!(back.read()?, [1., 2., 3., 4., 5., 6.]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn unpack(out: &mut Plane, v: &Vector) -> Result<()> {
+    super::check_shape("unpack", "v", v.shape(), Shape::column(out.len()))?;
+    run(out, v, 0)
+}
+
+/// `out(x, y) = v[first + y width + x]`: a slice of a vector, such as a layer of a three-dimensional grid.
+///
+/// *Shapes*: `v` has at least `first + width · height` elements. *Cost*: as [`unpack`]. *Errors*:
+/// [`Error::IndexOutOfRange`], [`Error::WrongDevice`].
+///
+/// ```
+/// use texla::{Plane, Vector, ops};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let v = Vector::from_slice(dev, &[1., 2., 3., 4., 5., 6., 7., 8.])?; // 2 x 2 x 2
+/// let mut plane = Plane::zeros(dev, 2, 2)?;
+/// ops::unpack_from(&mut plane, &v, 4)?;
+/// assert_eq!(plane.read()?, [5., 6., 7., 8.]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn unpack_from(out: &mut Plane, v: &Vector, first: usize) -> Result<()> {
+    let end = first.saturating_add(out.len());
+    if end > v.len() {
+        let (what, index, bound) = ("unpack_from: last element", end - 1, v.len());
+        return Err(Error::IndexOutOfRange { what, index, bound });
+    }
+    run(out, v, first)
+}
+
+fn run(out: &mut Plane, v: &Vector, first: usize) -> Result<()> {
+    super::check_device("unpack", "v", v.device(), out.device())?;
+    let device = out.device();
+    let kernel = device.kernel("unpack", || {
+        let fields = [int("first"), int("width")];
+        KernelSpec::fragment(glsl!("repack/unpack.frag"), &["x"], &fields, &["out"])
+    })?;
+    let params = vec![value(first), value(out.width())];
+    device.execute(&Pass::new(&kernel, vec![out.view()], vec![v.view()]).params(params))
+}
+
+/// `out[y width + x] = plane(x, y)`: back to a vector in natural order (`repack` of the paper's water demo).
+///
+/// *Shapes*: `out` has `width · height` elements. *Cost*: 1 draw, 4 fetches a texel; no allocation and no readback.
+/// *Errors*: [`Error::ShapeMismatch`], [`Error::WrongDevice`], [`Error::Unsupported`] when `out` is borrowed from the
+/// host. *Source*: \[Krueger05\] 44.3.4, 44.4. *Example*: at [`unpack`].
+pub fn pack(out: &mut Vector, plane: &Plane) -> Result<()> {
+    super::check_shape("pack", "out", out.shape(), Shape::column(plane.len()))?;
+    super::check_device("pack", "plane", plane.device(), out.device())?;
+    let device = plane.device();
+    let kernel = device.kernel("pack", || {
+        let fields = [int("width"), int("count")];
+        KernelSpec::fragment(glsl!("repack/pack.frag"), &["x"], &fields, &["out"]).addressed(&["x"])
+    })?;
+    let params = vec![value(plane.width().max(1)), value(plane.len())];
+    device.execute(&Pass::new(&kernel, vec![out.view()], vec![plane.view()]).params(params))
+}

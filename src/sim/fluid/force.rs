@@ -1,0 +1,170 @@
+//! Forces on the velocity, and sources of scalars.
+
+use super::Fluid;
+use super::kernels::{CELLS, Draw, Parameter, number, triple};
+use crate::data::Vector;
+use crate::error::{Error, Result, check_finite};
+use crate::gl::glsl;
+use crate::kernel::Operand;
+use crate::ops::check_shape;
+
+impl Fluid {
+    /// A uniform acceleration: `u += dt a` on every free face.
+    ///
+    /// *Cost*: a draw for each component that changes. *Errors*: [`Error::NonFinite`], [`Error::Parameter`].
+    pub fn accelerate(&mut self, acceleration: [f64; 3], dt: f64) -> Result<()> {
+        self.rate("Fluid::accelerate", dt)?;
+        check_finite("Fluid::accelerate", acceleration)?;
+        self.each_axis(acceleration, |fluid, axis, a| {
+            fluid.forced(axis, 0, vec![], vec![number("factor", dt * a)])
+        })
+    }
+
+    /// A scalar pushes: `u += dt a (scalar)` with the mean of the two cells beside each face. Buoyancy is
+    /// `a = [0, lift, 0]` with a temperature above the surroundings', or a negative `a` with a weight.
+    ///
+    /// *Shapes*: `scalar` has an element for each cell. *Cost*: a draw for each component that changes. *Errors*:
+    /// [`Error::ShapeMismatch`], [`Error::NonFinite`], [`Error::Parameter`].
+    pub fn buoyancy(&mut self, scalar: &Vector, acceleration: [f64; 3], dt: f64) -> Result<()> {
+        self.rate("Fluid::buoyancy", dt)?;
+        self.check_cells("Fluid::buoyancy", "scalar", scalar)?;
+        check_finite("Fluid::buoyancy", acceleration)?;
+        self.each_axis(acceleration, |fluid, axis, a| {
+            fluid.forced(axis, 1, vec![("scalar", scalar)], vec![number("factor", dt * a)])
+        })
+    }
+
+    /// A force of the caller's on the faces across `axis`: `u += dt force`.
+    ///
+    /// *Shapes*: `force` as [`velocity`](Self::velocity)`(axis)`. *Cost*: 1 draw. *Errors*: [`Error::ShapeMismatch`],
+    /// [`Error::IndexOutOfRange`] for an axis that the grid does not have, [`Error::Parameter`].
+    pub fn force(&mut self, axis: usize, force: &Vector, dt: f64) -> Result<()> {
+        self.rate("Fluid::force", dt)?;
+        check_shape("Fluid::force", "force", force.shape(), self.velocity(axis)?.shape())?;
+        let next = self.forced(axis, 3, vec![("other", force)], vec![number("factor", dt)])?;
+        self.replace(axis, next);
+        Ok(())
+    }
+
+    /// An impulse around a place: `u += velocity exp(-d² / radius²)`.
+    ///
+    /// *Cost*: a draw for each component that changes. *Errors*: [`Error::NonFinite`], [`Error::Parameter`].
+    pub fn push(&mut self, centre: [f64; 3], radius: f64, velocity: [f64; 3]) -> Result<()> {
+        check_finite("Fluid::push", velocity)?;
+        let bell = self.bell("Fluid::push", centre, radius)?;
+        self.each_axis(velocity, |fluid, axis, v| {
+            fluid.forced(axis, 2, vec![], [bell.clone(), vec![number("factor", v)]].concat())
+        })
+    }
+
+    /// A source of a scalar around a place: `field += amount exp(-d² / radius²)`, nothing in solid cells.
+    ///
+    /// *Shapes*: `field` has an element for each cell. *Cost*: 1 draw. *Errors*: [`Error::ShapeMismatch`],
+    /// [`Error::NonFinite`], [`Error::Parameter`].
+    pub fn splat(&self, field: &mut Vector, centre: [f64; 3], radius: f64, amount: f64) -> Result<()> {
+        self.check_cells("Fluid::splat", "field", field)?;
+        field.writable("Fluid::splat")?;
+        check_finite("Fluid::splat", [amount])?;
+        let bell = self.bell("Fluid::splat", centre, radius)?;
+        let _scope = self.device().scope()?;
+        let params = [bell, vec![number("factor", amount)]].concat();
+        let mut next = self.added_to(CELLS, field, 2, vec![], params)?;
+        std::mem::swap(field, &mut next);
+        Ok(())
+    }
+
+    /// Vorticity confinement for a time `dt`: `u += dt ε h N × ω` with the curl `ω` and the unit vector `N` towards more
+    /// of it. It gives back what interpolation smooths away; ε is [`FluidParams::confinement`](super::FluidParams).
+    ///
+    /// *Cost*: a draw for the curl (four targets in 3D), a draw for each component. *Errors*: [`Error::Parameter`].
+    /// *Source*: Fedkiw, Stam and Jensen 2001, section 3.
+    pub fn confine(&mut self, dt: f64) -> Result<()> {
+        self.rate("Fluid::confine", dt)?;
+        let device = self.device().clone();
+        let _scope = device.scope()?;
+        let curl = self.curl()?;
+        let names = if curl.len() == 1 { ["z", "", "", ""] } else { ["x", "y", "z", "size"] };
+        for axis in 0..self.velocity.len() {
+            let f = self.velocity(axis)?;
+            let mut inputs = vec![("f", f)];
+            inputs.extend(names.into_iter().zip(&curl));
+            let defines = self.hold(axis, &mut inputs);
+            // The curl is multiplied by h already.
+            let params = vec![number("factor", dt * self.params.confinement)];
+            let (source, out) = (glsl!("fluid/confine.frag"), Vector::uninit(&device, f.len())?);
+            self.space.draw(&device, vec![out.view()], &Draw { source, axis, inputs, params, defines })?;
+            self.replace(axis, out);
+        }
+        Ok(())
+    }
+
+    /// The curl in each cell times `h`: one vector in two dimensions, three and their length in three.
+    fn curl(&self) -> Result<Vec<Vector>> {
+        let count = if self.velocity.len() == 3 { 4 } else { 1 };
+        let fresh = || Vector::uninit(self.device(), self.cells().len());
+        let curl = (0..count).map(|_| fresh()).collect::<Result<Vec<_>>>()?;
+        let inputs = ["u", "v", "w"].into_iter().zip(&self.velocity).collect();
+        let (source, axis, params) = (glsl!("fluid/curl.frag"), CELLS, vec![]);
+        let draw = Draw { source, axis, inputs, params, defines: String::new() };
+        self.space.draw(self.device(), curl.iter().map(Operand::view).collect(), &draw)?;
+        Ok(curl)
+    }
+
+    /// The parameters of a bell, checked.
+    fn bell(&self, op: &'static str, centre: [f64; 3], radius: f64) -> Result<Vec<Parameter>> {
+        check_finite(op, centre)?;
+        let h = self.params.cell;
+        if !(radius > 0.0 && (h / radius).is_finite() && radius.is_finite()) {
+            let (name, value, expected) = ("radius", radius.to_string(), "a positive, finite number");
+            return Err(Error::Parameter { op, name, value, expected });
+        }
+        Ok(vec![triple("centre", centre.map(|c| c / h)), number("inverse_radius", h / radius)])
+    }
+
+    /// Replaces each component for which `amount` is not zero.
+    fn each_axis(
+        &mut self,
+        amounts: [f64; 3],
+        f: impl Fn(&Self, usize, f64) -> Result<Vector>,
+    ) -> Result<()> {
+        let device = self.device().clone();
+        let _scope = device.scope()?;
+        for (axis, amount) in amounts.into_iter().enumerate().take(self.velocity.len()) {
+            if amount != 0.0 {
+                let next = f(self, axis, amount)?;
+                self.replace(axis, next);
+            }
+        }
+        Ok(())
+    }
+
+    fn forced(
+        &self,
+        axis: usize,
+        source: u8,
+        inputs: Vec<(&'static str, &Vector)>,
+        params: Vec<Parameter>,
+    ) -> Result<Vector> {
+        self.added_to(axis, self.velocity(axis)?, source, inputs, params)
+    }
+
+    fn added_to<'a>(
+        &'a self,
+        axis: usize,
+        f: &'a Vector,
+        kind: u8,
+        mut inputs: Vec<(&'static str, &'a Vector)>,
+        params: Vec<Parameter>,
+    ) -> Result<Vector> {
+        inputs.push(("f", f));
+        let mut defines = self.hold(axis, &mut inputs);
+        if let (CELLS, Some(cells)) = (axis, &self.fluid_cells) {
+            inputs.push(("fluid", cells));
+        }
+        defines.push_str(&format!("#define SOURCE {kind}\n"));
+        let out = Vector::uninit(self.device(), f.len())?;
+        let source = glsl!("fluid/force.frag");
+        self.space.draw(self.device(), vec![out.view()], &Draw { source, axis, inputs, params, defines })?;
+        Ok(out)
+    }
+}

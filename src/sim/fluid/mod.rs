@@ -1,0 +1,332 @@
+//! Incompressible flow on a staggered grid, in two and three dimensions: stable fluids.
+//!
+//! A [`Fluid`] holds a velocity that is free of divergence. A step adds forces, carries the velocity along with itself
+//! ([`Fluid::advect`]), lets viscosity act ([`Fluid::diffuse`]) and projects ([`Fluid::project`]). Every part is stable
+//! for every time step. Dye and temperature are vectors of the caller's that [`Fluid::transport`] carries along.
+//!
+//! # How fields lie in textures
+//!
+//! Cells are numbered in natural order ([`Grid`]): element `x + nx (y + ny z)` of a folded [`Vector`], so that the slices
+//! of a three-dimensional field follow one another in a two-dimensional texture. Scalars live at the centres of cells.
+//! Velocity component a lives on the faces across axis a and is a vector of its own on a grid that has one more element
+//! along that axis: `u` on `(nx + 1) ny nz` faces, the first and the last of each row on the sides of the box. In two
+//! dimensions (`nz = 1`) there is no third component, and the same code runs without it.
+//!
+//! # Example
+//!
+//! ```
+//! use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams};
+//! use texla::{Grid, Vector};
+//! # let ctx = texla::Headless::new(Default::default())?;
+//! # let dev = ctx.device();
+//! let grid = Grid::new_2d(32, 24);
+//! let params = FluidParams { boundaries: Boundaries::all(Boundary::FreeSlip), ..FluidParams::new(1.0 / 32.0) };
+//! let mut fluid = Fluid::new(dev, grid, params, &[])?;
+//! let mut dye = Vector::zeros(dev, grid.len())?;
+//!
+//! fluid.splat(&mut dye, [0.5, 0.2, 0.0], 0.1, 1.0)?;
+//! fluid.push([0.5, 0.2, 0.0], 0.1, [0.0, 1.0, 0.0])?;
+//! let report = fluid.project_reported()?;
+//! assert!(report.after <= 1e-4 * report.before);
+//! for _ in 0..4 {
+//!     fluid.step(1.0 / 60.0)?;
+//!     fluid.transport(&mut dye, 1.0 / 60.0)?;
+//! }
+//! let dye = dye.read()?;
+//! let height = |i: usize| (i / 32) as f32 * dye[i];
+//! let mean = (0..dye.len()).map(height).sum::<f32>() / dye.iter().sum::<f32>();
+//! assert!(mean > 6.5, "it has risen from {mean}");
+//! # Ok::<(), texla::Error>(())
+//! ```
+//!
+//! *Sources*: J. Stam, *Stable Fluids*, SIGGRAPH 1999. F. Harlow and J. Welch, *Numerical calculation of time-dependent
+//! viscous incompressible flow of fluid with free surface*, Phys. Fluids 8, 1965 (the grid). A. Selle, R. Fedkiw, B. Kim,
+//! Y. Liu, J. Rossignac, *An unconditionally stable MacCormack method*, J. Sci. Comput. 35, 2008. R. Fedkiw, J. Stam,
+//! H. W. Jensen, *Visual simulation of smoke*, SIGGRAPH 2001 (vorticity confinement).
+
+mod advect;
+mod boundary;
+mod force;
+mod kernels;
+mod pressure;
+mod project;
+mod viscous;
+
+pub use boundary::{Boundaries, Boundary};
+pub use pressure::{Pressure, PressureReport, PressureSolver};
+pub use project::Projection;
+
+use boundary::{Faces, faces};
+use kernels::Space;
+use viscous::Viscous;
+
+use crate::data::{Stencil, Vector};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::ops;
+use crate::shape::{Grid, Shape};
+use crate::solve::{CgParams, ConjugateGradient, Stop};
+
+/// How fields are carried along.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Advection {
+    /// Back along the velocity, and linear interpolation there: first order, smooths.
+    SemiLagrangian,
+    /// A step forth and one back, half of whose error is taken off, within the range of the values that were
+    /// interpolated: second order where the field is smooth.
+    #[default]
+    MacCormack,
+}
+
+/// What a fluid is like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FluidParams {
+    /// Side of a cell, `h`.
+    pub cell: f64,
+    /// Kinematic viscosity: not negative.
+    pub viscosity: f64,
+    /// Strength of the vorticity confinement in each step: 0 for none.
+    pub confinement: f64,
+    /// How fields are carried along.
+    pub advection: Advection,
+    /// What happens at the sides of the box.
+    pub boundaries: Boundaries,
+    /// How the pressure is found.
+    pub pressure: Pressure,
+    /// Relative residual of the implicit viscous step.
+    pub viscous_stop: Stop,
+}
+
+impl FluidParams {
+    /// Cells of this size in a box of walls, no viscosity, no confinement, MacCormack advection.
+    pub fn new(cell: f64) -> Self {
+        FluidParams {
+            cell,
+            viscosity: 0.0,
+            confinement: 0.0,
+            advection: Advection::MacCormack,
+            boundaries: Boundaries::all(Boundary::WALL),
+            pressure: Pressure::default(),
+            viscous_stop: Stop::relative(1e-6),
+        }
+    }
+
+    fn check(&self, dimensions: usize) -> Result<()> {
+        let op = "Fluid::new";
+        let positive = "a positive, finite number";
+        let not_negative = "a finite number that is not negative";
+        for (name, value, least, expected) in [
+            ("cell", self.cell, f64::from(f32::MIN_POSITIVE), positive),
+            ("viscosity", self.viscosity, 0.0, not_negative),
+            ("confinement", self.confinement, 0.0, not_negative),
+        ] {
+            if !(least..=f64::from(f32::MAX)).contains(&value) {
+                return Err(Error::Parameter { op, name, value: value.to_string(), expected });
+            }
+        }
+        self.boundaries.check(dimensions)
+    }
+}
+
+/// Most cells of a fluid's grid: shaders count them in floats.
+const MOST_CELLS: usize = 1 << 23;
+
+/// An incompressible fluid in a box.
+pub struct Fluid {
+    params: FluidParams,
+    space: Space,
+    velocity: Vec<Vector>,
+    faces: Vec<[Vector; 2]>,
+    /// 1 in cells of fluid, 0 in solid ones; absent where nothing is solid.
+    fluid_cells: Option<Vector>,
+    /// Pressure times time step over density and cell size.
+    pressure: Vector,
+    poisson: Stencil,
+    solver: Box<dyn PressureSolver>,
+}
+
+impl Fluid {
+    /// A fluid at rest (but for inflows). `solid` says for each cell whether it is
+    /// an obstacle; empty stands for none. Obstacles are at rest, and the fluid sticks to them.
+    ///
+    /// *Cost*: 2 uploads for each component, 1 for obstacles, and the pressure's matrix. *Errors*: [`Error::Parameter`] for
+    /// an empty grid, a cell size or viscosity out of range, walls that move across themselves, and a box without an
+    /// open side whose inflows do not cancel; [`Error::LengthMismatch`] for `solid`; [`Error::TooLarge`];
+    /// [`Error::Matrix`] where obstacles cut the fluid into more than [`MOST_REGIONS`](crate::data::MOST_REGIONS) closed regions.
+    pub fn new(device: &Device, grid: Grid, params: FluidParams, solid: &[bool]) -> Result<Self> {
+        let op = "Fluid::new";
+        if grid.is_empty() {
+            let (name, value, expected) = ("grid", grid.to_string(), "a cell or more");
+            return Err(Error::Parameter { op, name, value, expected });
+        }
+        if grid.len() > MOST_CELLS {
+            let (what, requested, limit) = ("a fluid's grid", grid.len() as u64, MOST_CELLS as u64);
+            return Err(Error::TooLarge { what, requested, limit, unit: "cells" });
+        }
+        if !solid.is_empty() && solid.len() != grid.len() {
+            let (operand, found, expected) = ("solid", solid.len(), grid.len());
+            return Err(Error::LengthMismatch { op, operand, found, expected });
+        }
+        let space = Space { cells: grid, ghosts: params.boundaries.ghosts() };
+        params.check(space.dimensions())?;
+        let on_host: Vec<_> =
+            (0..space.dimensions()).map(|axis| Faces::new(grid, axis, &params.boundaries, solid)).collect();
+        boundary::check_balance(&on_host, grid, &params.boundaries)?;
+        let _scope = device.scope()?;
+        let mut made = (Vec::new(), Vec::new());
+        for faces in &on_host {
+            let held = Vector::from_slice(device, &faces.held)?;
+            made.0.push(Vector::from_slice(device, &faces.held)?);
+            made.1.push([Vector::from_slice(device, &faces.free)?, held]);
+        }
+        let (velocity, faces) = made;
+        let solid = if solid.contains(&true) { solid } else { &[] };
+        let weights = [1.0, 1.0, if space.dimensions() == 3 { 1.0 } else { 0.0 }];
+        let open: Vec<f32> = solid.iter().map(|s| f32::from(u8::from(!s))).collect();
+        let sides = params.boundaries.pressure_sides();
+        let poisson = Stencil::with_solids(device, grid, 0.0, weights, sides, solid)?;
+        Ok(Fluid {
+            velocity,
+            faces,
+            fluid_cells: (!open.is_empty()).then(|| Vector::from_slice(device, &open)).transpose()?,
+            pressure: Vector::zeros(device, grid.len())?,
+            solver: params.pressure.solver(&poisson)?,
+            poisson,
+            params,
+            space,
+        })
+    }
+
+    /// Finds the pressure by a method of the caller's from now on.
+    pub fn set_pressure_solver(&mut self, solver: Box<dyn PressureSolver>) {
+        self.solver = solver;
+    }
+
+    /// A step of `dt`: confinement, advection, viscosity, projection. Forces are added before it.
+    ///
+    /// *Cost*: the sum of these. *Errors*: as theirs.
+    pub fn step(&mut self, dt: f64) -> Result<PressureReport> {
+        self.rate("Fluid::step", dt)?;
+        let device = self.device().clone();
+        let _scope = device.scope()?;
+        if self.params.confinement > 0.0 {
+            self.confine(dt)?;
+        }
+        self.advect(dt)?;
+        if self.params.viscosity > 0.0 {
+            self.diffuse(dt)?;
+        }
+        self.project()
+    }
+
+    /// Viscosity for a time `dt`: solves `(1 + ν dt / h² L) u' = u` for each component, by conjugate gradients.
+    ///
+    /// *Cost*: a draw and a solve for each component. *Errors*: [`Error::Parameter`]. *Source*: Stam 1999, section 2.2.
+    pub fn diffuse(&mut self, dt: f64) -> Result<()> {
+        let h = self.params.cell;
+        let strength = self.params.viscosity * self.rate("Fluid::diffuse", dt)? / h;
+        let device = self.device().clone();
+        let _scope = device.scope()?;
+        for axis in 0..self.velocity.len() {
+            let (Some(u), Some([free, _])) = (self.velocity.get_mut(axis), self.faces.get(axis)) else {
+                continue;
+            };
+            let a = Viscous { space: &self.space, axis, free, strength };
+            let mut b = Vector::uninit(&device, u.len())?;
+            a.right_side(&mut b, u)?;
+            let params = CgParams { stop: self.params.viscous_stop, ..CgParams::default() };
+            ConjugateGradient::new(&a, params)?.solve(u, &b)?;
+        }
+        Ok(())
+    }
+
+    /// Where the fluid lives.
+    pub fn device(&self) -> &Device {
+        self.pressure.device()
+    }
+
+    /// The grid of cells.
+    pub fn cells(&self) -> Grid {
+        self.space.cells
+    }
+
+    /// The grid of the faces across an axis, on which that component of the velocity lives; other axes: the cells.
+    pub fn faces(&self, axis: usize) -> Grid {
+        faces(self.space.cells, axis)
+    }
+
+    /// The parameters.
+    pub fn params(&self) -> &FluidParams {
+        &self.params
+    }
+
+    /// A component of the velocity, on [`faces`](Self::faces). *Errors*: [`Error::IndexOutOfRange`] for an axis that the
+    /// grid does not have.
+    pub fn velocity(&self, axis: usize) -> Result<&Vector> {
+        let (what, bound) = ("Fluid::velocity", self.velocity.len());
+        self.velocity.get(axis).ok_or(Error::IndexOutOfRange { what, index: axis, bound })
+    }
+
+    /// Gives a component of the velocity on all faces; what is held stays as it is.
+    ///
+    /// *Cost*: 1 upload, 2 draws. *Errors*: [`Error::LengthMismatch`], [`Error::NonFinite`], [`Error::IndexOutOfRange`].
+    pub fn set_velocity(&mut self, axis: usize, values: &[f32]) -> Result<()> {
+        let (expected, found) = (self.velocity(axis)?.len(), values.len());
+        if found != expected {
+            let (op, operand) = ("Fluid::set_velocity", "values");
+            return Err(Error::LengthMismatch { op, operand, found, expected });
+        }
+        let device = self.device().clone();
+        let _scope = device.scope()?;
+        let values = Vector::from_slice(&device, values)?;
+        let mut next = Vector::uninit(&device, expected)?;
+        if let Some([free, held]) = self.faces.get(axis) {
+            ops::mul_add(&mut next, &values, free, held)?;
+        }
+        self.replace(axis, next);
+        Ok(())
+    }
+
+    /// The pressure as the last projection left it, times time step over density and cell size.
+    pub fn pressure(&self) -> &Vector {
+        &self.pressure
+    }
+
+    /// The pressure's matrix: what a [`PressureSolver`] is made for.
+    pub fn poisson(&self) -> &Stencil {
+        &self.poisson
+    }
+
+    fn replace(&mut self, axis: usize, next: Vector) {
+        if let Some(u) = self.velocity.get_mut(axis) {
+            *u = next;
+        }
+    }
+
+    /// `dt / h` for a time step that is one.
+    fn rate(&self, op: &'static str, dt: f64) -> Result<f64> {
+        let rate = dt / self.params.cell;
+        if dt > 0.0 && rate <= f64::from(f32::MAX) {
+            return Ok(rate);
+        }
+        let (name, value, expected) = ("dt", dt.to_string(), "a positive, finite number");
+        Err(Error::Parameter { op, name, value, expected })
+    }
+
+    fn check_cells(&self, op: &'static str, operand: &'static str, field: &Vector) -> Result<()> {
+        ops::check_device(op, operand, field.device(), self.device())?;
+        ops::check_shape(op, operand, field.shape(), Shape::column(self.cells().len()))
+    }
+
+    /// What holds a result: faces whose velocity is given keep it, solid cells stay zero. Adds the inputs that it reads.
+    fn hold<'a>(&'a self, axis: usize, inputs: &mut Vec<(&'static str, &'a Vector)>) -> String {
+        match self.faces.get(axis) {
+            Some([free, held]) => {
+                inputs.extend([("free", free), ("held", held)]);
+                "#define HOLD(x) (free_here() * (x) + held_here())\n".into()
+            }
+            None if self.fluid_cells.is_some() => "#define HOLD(x) (fluid_here() * (x))\n".into(),
+            None => "#define HOLD(x) (x)\n".into(),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The Poisson solve of the projection, a parameter.
+
+use crate::data::{Stencil, Vector};
+use crate::error::Result;
+use crate::solve::{
+    CgParams, ConjugateGradient, Multigrid, MultigridParams, Preconditioner, Smoother, Stop, WeightedJacobi,
+};
+
+/// What a pressure solve has come to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PressureReport {
+    /// Iterations, sweeps or cycles.
+    pub iterations: usize,
+    /// The relative residual, where the method knows it.
+    pub residual: Option<f64>,
+}
+
+/// Solves the Poisson equation of a projection. Anything that can may take the place of the methods in [`Pressure`].
+pub trait PressureSolver {
+    /// Improves `p` for `A p = b`; what `p` holds is the last solve's solution, a good guess.
+    ///
+    /// The matrix is the five- or seven-point Laplacian, symmetric and positive semidefinite; in a closed box it is
+    /// singular ([`Stencil::null_space`]) and `b` is orthogonal to its null space.
+    fn solve(&mut self, a: &Stencil, p: &mut Vector, b: &Vector) -> Result<PressureReport>;
+}
+
+/// The methods that texla brings along.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pressure {
+    /// Conjugate gradients until the residual is small.
+    ConjugateGradient(CgParams),
+    /// The same, preconditioned by a multigrid cycle: few iterations, whose number does not grow with the grid.
+    MultigridConjugateGradient(CgParams, MultigridParams),
+    /// So many multigrid cycles, without a readback. Where obstacles are thin they may diverge.
+    Multigrid {
+        /// The cycle.
+        params: MultigridParams,
+        /// How many of them.
+        cycles: usize,
+    },
+    /// So many sweeps of weighted Jacobi, without a readback: what many demos do. The residual falls slowly, and the
+    /// more slowly the finer the grid.
+    Jacobi {
+        /// The weight, 1 for plain Jacobi.
+        omega: f64,
+        /// How many sweeps.
+        sweeps: usize,
+    },
+}
+
+impl Default for Pressure {
+    /// Conjugate gradients to a relative residual of 1e-5, preconditioned by multigrid.
+    fn default() -> Self {
+        let stop = Stop::relative(1e-5).check_every(1);
+        let params = CgParams { stop, ..CgParams::default() };
+        Pressure::MultigridConjugateGradient(params, MultigridParams::default())
+    }
+}
+
+impl Pressure {
+    /// The method, made ready for a matrix.
+    ///
+    /// *Cost*: for multigrid, the set-up of its grids. *Errors*: those of the methods' own constructors.
+    pub fn solver(self, a: &Stencil) -> Result<Box<dyn PressureSolver>> {
+        Ok(match self {
+            Pressure::ConjugateGradient(params) => Box::new(Gradients { params, cycle: None }),
+            Pressure::MultigridConjugateGradient(params, multigrid) => {
+                Box::new(Gradients { params, cycle: Some(Multigrid::new(a, multigrid)?) })
+            }
+            Pressure::Multigrid { params, cycles } => {
+                Box::new(Cycles { multigrid: Multigrid::new(a, params)?, cycles })
+            }
+            Pressure::Jacobi { omega, sweeps } => {
+                WeightedJacobi::new(a, omega)?; // refuses what is wrong now
+                Box::new(Sweeps { omega, sweeps })
+            }
+        })
+    }
+}
+
+struct Gradients {
+    params: CgParams,
+    cycle: Option<Multigrid>,
+}
+
+impl PressureSolver for Gradients {
+    fn solve(&mut self, a: &Stencil, p: &mut Vector, b: &Vector) -> Result<PressureReport> {
+        let report = match &self.cycle {
+            None => ConjugateGradient::new(a, self.params)?.solve(p, b)?,
+            Some(m) => {
+                let m: &dyn Preconditioner = m;
+                ConjugateGradient::preconditioned(a, m, self.params)?.solve(p, b)?
+            }
+        };
+        Ok(PressureReport { iterations: report.iterations, residual: Some(report.true_residual) })
+    }
+}
+
+struct Cycles {
+    multigrid: Multigrid,
+    cycles: usize,
+}
+
+impl PressureSolver for Cycles {
+    fn solve(&mut self, _: &Stencil, p: &mut Vector, b: &Vector) -> Result<PressureReport> {
+        self.multigrid.smooth(p, b, self.cycles)?;
+        Ok(PressureReport { iterations: self.cycles, residual: None })
+    }
+}
+
+struct Sweeps {
+    omega: f64,
+    sweeps: usize,
+}
+
+impl PressureSolver for Sweeps {
+    fn solve(&mut self, a: &Stencil, p: &mut Vector, b: &Vector) -> Result<PressureReport> {
+        WeightedJacobi::new(a, self.omega)?.smooth(p, b, self.sweeps)?;
+        Ok(PressureReport { iterations: self.sweeps, residual: None })
+    }
+}

@@ -1,0 +1,86 @@
+//! The projection: divergence, Poisson solve, gradient.
+
+use super::kernels::{Draw, number};
+use super::{Fluid, PressureReport};
+use crate::data::Vector;
+use crate::error::Result;
+use crate::gl::glsl;
+use crate::kernel::Operand;
+use crate::ops;
+
+/// What a projection has come to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Projection {
+    /// The largest absolute divergence before it.
+    pub before: f64,
+    /// And after it.
+    pub after: f64,
+    /// The pressure solve.
+    pub pressure: PressureReport,
+}
+
+impl Fluid {
+    /// The divergence in each cell: `out_i = Σ (difference of opposite faces) / h`.
+    ///
+    /// *Shapes*: `out` has an element for each cell. *Cost*: 1 draw. *Errors*:
+    /// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch).
+    pub fn divergence(&self, out: &mut Vector) -> Result<()> {
+        self.check_cells("Fluid::divergence", "out", out)?;
+        self.outflow(out, 1.0 / self.params.cell)
+    }
+
+    /// The largest absolute divergence. *Cost*: a draw, a reduction, 1 readback.
+    pub fn max_divergence(&self) -> Result<f64> {
+        let _scope = self.device().scope()?;
+        let mut out = Vector::uninit(self.device(), self.cells().len())?;
+        self.divergence(&mut out)?;
+        Ok(f64::from(ops::max_abs(&out)?.read()?))
+    }
+
+    /// Makes the velocity free of divergence by the smallest change that does: subtracts the gradient of a pressure.
+    ///
+    /// With `D` the outflow of each cell and `A` the Laplacian on cells, `A p = -D`, and then every free face loses
+    /// the difference of `p` across it. On the staggered grid these are exactly adjoint, so that what is left of the
+    /// divergence is the residual of the solve. *Cost*: a draw for the divergence, the solve, and a draw for each
+    /// component. *Errors*: those of the solver. *Source*: Harlow and Welch 1965; Stam 1999, section 2.1.
+    pub fn project(&mut self) -> Result<PressureReport> {
+        let device = self.device().clone();
+        let _scope = device.scope()?;
+        let mut b = Vector::uninit(&device, self.cells().len())?;
+        self.outflow(&mut b, -1.0)?;
+        let report = self.solver.solve(&self.poisson, &mut self.pressure, &b)?;
+        self.subtract_gradient()?;
+        Ok(report)
+    }
+
+    /// [`project`](Self::project), and the largest divergence before and after it. *Cost*: two reductions and
+    /// readbacks more.
+    pub fn project_reported(&mut self) -> Result<Projection> {
+        let before = self.max_divergence()?;
+        let pressure = self.project()?;
+        Ok(Projection { before, after: self.max_divergence()?, pressure })
+    }
+
+    fn subtract_gradient(&mut self) -> Result<()> {
+        let device = self.device().clone();
+        let mut next = Vec::with_capacity(self.velocity.len());
+        for (axis, f) in self.velocity.iter().enumerate() {
+            let out = Vector::uninit(&device, f.len())?;
+            let mut inputs = vec![("f", f), ("pressure", &self.pressure)];
+            let defines = self.hold(axis, &mut inputs);
+            let (source, params) = (glsl!("fluid/gradient.frag"), vec![]);
+            self.space.draw(&device, vec![out.view()], &Draw { source, axis, inputs, params, defines })?;
+            next.push(out);
+        }
+        self.velocity = next;
+        Ok(())
+    }
+
+    /// `factor` times what flows out of each cell through faces of area 1.
+    fn outflow(&self, out: &mut Vector, factor: f64) -> Result<()> {
+        let inputs = ["u", "v", "w"].into_iter().zip(&self.velocity).collect();
+        let (source, params) = (glsl!("fluid/divergence.frag"), vec![number("factor", factor)]);
+        let draw = Draw { source, axis: super::kernels::CELLS, inputs, params, defines: String::new() };
+        self.space.draw(self.device(), vec![out.view()], &draw)
+    }
+}

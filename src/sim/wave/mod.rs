@@ -1,0 +1,257 @@
+//! The wave equation in two dimensions, `y_tt + d y_t = c² Δy + f` \[Krueger05\] 44.4: membranes and shallow water.
+//!
+//! The state is the displacement `y` and its increment `v = y_n - y_(n-1)`. A step finds the increment's own change
+//! `δ = y_(n+1) - 2 y_n + y_(n-1)`, which is small, and adds twice: `v ← v + δ`, `y ← y + v`. Against the two levels
+//! that the paper keeps, rounding errors of large numbers do not pile up; and the start `δ = 0` of the solver is the
+//! extrapolation `2 y_n - y_(n-1)`.
+//!
+//! With `A = -h² Δ`, `α = (c dt / h)²` and losses `s` (damping, and absorbing sides) a step solves
+//!
+//! `(1 + s + θ α A) δ = -α A y - 2 s v + dt² f`
+//!
+//! where `θ` is 0 for [`Scheme::Explicit`] and 1/4 for [`Scheme::CrankNicholson`]. For
+//! [`Scheme::CurrentAndNext`] it is 1/2, with `y + v / 2` in place of `y` on the right.
+
+mod energy;
+mod operator;
+mod params;
+mod report;
+mod sources;
+
+pub use params::{Boundaries, Boundary, Scheme, WaveParams};
+pub use report::StepReport;
+pub use sources::Drop;
+
+use crate::data::Vector;
+use crate::device::Device;
+use crate::error::{Result, check_finite};
+use crate::kernel::{Accum, Domain, Kernel, NoParams, PingPong, Predicate, glsl};
+use crate::ops::{self, Combine};
+use crate::shape::Shape;
+use crate::solve::{CgParams, ConjugateGradient, FixedRun, LinOp, Stop};
+
+/// Waves on a grid.
+///
+/// *Cost* of a [`step`](Self::step): 2 draws for [`Scheme::Explicit`]. For the implicit schemes conjugate gradients
+/// come on top, [`iterations`](Self::iterations) of them, whatever the right-hand side is: once the residual is met,
+/// the iterates are frozen. [`Scheme::CurrentAndNext`] takes a draw more, losses one more (explicit: two), a force one.
+/// So the number of draws depends on the parameters alone, and nothing is read back.
+///
+/// ```
+/// use texla::sim::wave::{Drop, Wave, WaveParams};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let params = WaveParams { dt: 2.0, ..WaveParams::new(48, 32) }; // two cells a step
+/// let mut wave = Wave::new(dev, params)?;
+/// wave.drop(Drop { centre: [24.0, 16.0], radius: 6.0, height: 1.0, balanced: true })?;
+/// let before = wave.energy()?.read()?;
+/// for _ in 0..100 {
+///     wave.step()?;
+/// }
+/// let after = wave.energy()?.read()?;
+/// assert!((after / before - 1.0).abs() < 1e-3);
+/// assert!(wave.report()?.unwrap().residual <= 2e-5);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct Wave {
+    device: Device,
+    params: WaveParams,
+    iterations: usize,
+    /// `A`.
+    stiffness: Box<dyn LinOp>,
+    /// `1 + s + θ α A`, of an implicit scheme.
+    matrix: Option<Box<dyn LinOp>>,
+    losses: Option<Losses>,
+    y: PingPong<Vector>,
+    v: PingPong<Vector>,
+    /// The right-hand side and the solution of the last step.
+    g: Vector,
+    delta: Vector,
+    run: Option<FixedRun>,
+    advance: Kernel<NoParams>,
+    bump: Kernel<sources::Bump>,
+    steps: u64,
+}
+
+/// The losses `s` as a step needs them.
+struct Losses {
+    /// `-2 s`.
+    twice: Vector,
+    /// `1 / (1 + s)`.
+    inverse: Vector,
+}
+
+impl Wave {
+    /// A surface at rest.
+    ///
+    /// *Cost*: up to 2 uploads. *Errors*: [`Error::Parameter`](crate::Error::Parameter) for what makes no sense, and for
+    /// [`Scheme::Explicit`] past its limit, which the message states; [`Error::TooLarge`](crate::Error::TooLarge),
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub fn new(device: &Device, params: WaveParams) -> Result<Self> {
+        params.check()?;
+        let _scope = device.scope()?;
+        let n = params.grid.len();
+        let zeros = || Vector::zeros(device, n);
+        let losses = match params.losses() {
+            None => None,
+            Some(s) => {
+                let twice: Vec<f64> = s.iter().map(|s| -2.0 * s).collect();
+                let inverse: Vec<f64> = s.iter().map(|s| 1.0 / (1.0 + s)).collect();
+                let twice = Vector::from_f64(device, &twice)?;
+                Some(Losses { twice, inverse: Vector::from_f64(device, &inverse)? })
+            }
+        };
+        let matrix = params.scheme.is_implicit().then(|| operator::matrix(device, &params)).transpose()?;
+        let body = glsl!("wave/advance.frag").text;
+        Ok(Wave {
+            iterations: params.iterations(),
+            stiffness: Box::new(operator::stiffness(device, &params)?),
+            matrix: matrix.map(|matrix| Box::new(matrix) as Box<dyn LinOp>),
+            losses,
+            y: PingPong::new(zeros()?, zeros()?),
+            v: PingPong::new(zeros()?, zeros()?),
+            g: zeros()?,
+            delta: zeros()?,
+            run: None,
+            advance: Kernel::with_outputs(device, "wave/advance.frag", ["y", "v", "d"], 2, body)?,
+            bump: sources::kernel(device)?,
+            steps: 0,
+            device: device.clone(),
+            params,
+        })
+    }
+
+    /// Starts anew, from these values and rates of change; of second order for all but [`Scheme::CurrentAndNext`].
+    ///
+    /// *Shapes*: as many elements as cells. *Cost*: that of a step, and one draw. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch).
+    pub fn start(&mut self, displacement: &Vector, rate: &Vector) -> Result<()> {
+        let shape = Shape::column(self.params.grid.len());
+        ops::check_shape("Wave::start", "displacement", displacement.shape(), shape)?;
+        ops::check_shape("Wave::start", "rate", rate.shape(), shape)?;
+        let _scope = self.device.clone().scope()?;
+        ops::copy(self.y.front_mut(), displacement)?;
+        let dt = self.params.dt as f32;
+        (self.steps, self.run) = (0, None);
+        if self.params.scheme == Scheme::CurrentAndNext {
+            return ops::scaled(self.v.front_mut(), dt, rate);
+        }
+        // Backwards and forwards the same but for the rate: 2 v = 2 dt rate - δ.
+        let minus_alpha = self.minus_alpha();
+        self.stiffness.apply(&mut self.g, Combine::Replace, minus_alpha, self.y.front())?;
+        self.change()?;
+        ops::axpby(self.v.front_mut(), dt, rate, -0.5, &self.delta)?;
+        self.run = None;
+        Ok(())
+    }
+
+    /// Moves on by `dt`. *Cost*: see [`Wave`]. *Errors*: those of the device.
+    pub fn step(&mut self) -> Result<()> {
+        self.step_with(None)
+    }
+
+    /// Moves on by `dt` under the force `factor force`, in units of `y_tt`: a continuous source is a shape times
+    /// something like `(ω wave.time()).sin()`.
+    ///
+    /// *Cost*: a draw more than [`step`](Self::step). *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::NonFinite`](crate::Error::NonFinite) for the
+    /// factor.
+    pub fn step_forced(&mut self, force: &Vector, factor: f64) -> Result<()> {
+        let op = "Wave::step_forced";
+        ops::check_shape(op, "force", force.shape(), Shape::column(self.params.grid.len()))?;
+        let scale = factor * self.params.dt.powi(2);
+        check_finite("Wave::step_forced: factor, factor dt²", [factor, scale])?;
+        self.step_with(Some((force, scale as f32)))
+    }
+
+    fn step_with(&mut self, force: Option<(&Vector, f32)>) -> Result<()> {
+        let _scope = self.device.clone().scope()?;
+        let minus_alpha = self.minus_alpha();
+        let (y, v) = (self.y.front(), self.v.front());
+        if self.params.scheme == Scheme::CurrentAndNext {
+            // The solution is not needed any more.
+            ops::axpy(&mut self.delta, 0.5, v, y)?;
+            self.stiffness.apply(&mut self.g, Combine::Replace, minus_alpha, &self.delta)?;
+        } else {
+            self.stiffness.apply(&mut self.g, Combine::Replace, minus_alpha, y)?;
+        }
+        if let Some(losses) = &self.losses {
+            ops::accumulate_product(&mut self.g, &losses.twice, v)?;
+        }
+        if let Some((force, factor)) = force {
+            ops::accumulate_scaled(&mut self.g, factor, force)?;
+        }
+        let explicit = self.matrix.is_none() && self.losses.is_none();
+        if !explicit {
+            self.change()?;
+        }
+        let delta = if explicit { &self.g } else { &self.delta };
+        let (y, next_y) = self.y.split();
+        let (v, next_v) = self.v.split();
+        let (domain, accum, always) = (Domain::Full, Accum::Replace, Predicate::Always);
+        self.advance.run_many([next_y, next_v], [y, v, delta], &NoParams, domain, accum, always)?;
+        self.y.swap();
+        self.v.swap();
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// `(1 + s + θ α A) δ = g`.
+    fn change(&mut self) -> Result<()> {
+        match (&self.matrix, &self.losses) {
+            (Some(matrix), _) => {
+                let stop = Stop::relative(self.params.tolerance);
+                let cg = ConjugateGradient::new(matrix.as_ref(), CgParams { stop, ..CgParams::default() })?;
+                self.delta.set_zero()?;
+                self.run = Some(cg.iterate(&mut self.delta, &self.g, self.iterations)?);
+                Ok(())
+            }
+            (None, Some(losses)) => ops::mul(&mut self.delta, &self.g, &losses.inverse),
+            (None, None) => ops::copy(&mut self.delta, &self.g),
+        }
+    }
+
+    fn minus_alpha(&self) -> f32 {
+        -self.params.alpha() as f32
+    }
+
+    /// What the simulation was made with.
+    pub fn params(&self) -> &WaveParams {
+        &self.params
+    }
+
+    /// Iterations of conjugate gradients in a step; 0 for an explicit scheme.
+    pub fn iterations(&self) -> usize {
+        self.iterations
+    }
+
+    /// The displacement `y`: element `x + nx y` is the value at the centre of that cell. Its
+    /// [texture](Vector::texture) is another one after every step.
+    pub fn displacement(&self) -> &Vector {
+        self.y.front()
+    }
+
+    /// The last increment `y_n - y_(n-1)`.
+    pub fn increment(&self) -> &Vector {
+        self.v.front()
+    }
+
+    /// Steps since the start.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Time since the start.
+    pub fn time(&self) -> f64 {
+        self.steps as f64 * self.params.dt
+    }
+
+    /// The device that the waves live on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+}
+
+impl std::fmt::Debug for Wave {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Wave({:?}, step {})", self.params, self.steps)
+    }
+}

@@ -1,0 +1,35 @@
+//! How well the last step was solved.
+
+use super::Wave;
+use crate::data::Vector;
+use crate::error::Result;
+use crate::ops::{self, Accurate};
+
+/// What [`Wave::report`] finds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepReport {
+    /// `‖g - M δ‖ / ‖g‖` of the step's linear system, recomputed (in double-float where the device can).
+    pub residual: f64,
+    /// Iterations before the iterates froze.
+    pub iterations: usize,
+    /// The recurrence met the tolerance before the last iteration.
+    pub met: bool,
+}
+
+impl Wave {
+    /// How well the last step's linear system was solved; `None` before the first step and for an explicit scheme.
+    ///
+    /// *Cost*: 1 product, two norms; 3 readbacks. *Errors*: [`Error::Breakdown`](crate::Error::Breakdown) when the
+    /// solver met what the theory excludes: the waves have left the range of floats.
+    pub fn report(&self) -> Result<Option<StepReport>> {
+        let (Some(matrix), Some(run)) = (&self.matrix, &self.run) else { return Ok(None) };
+        let _scope = self.device.scope()?;
+        let run = run.read()?;
+        let mut residual = Vector::zeros(&self.device, self.g.len())?;
+        let terms = Accurate { transposed: false, alpha: -1.0, x: &self.delta, plus: Some((1.0, &self.g)) };
+        matrix.apply_accurate(&mut residual, terms)?;
+        let [residual, norm] = [ops::norm2(&residual)?.read()?, ops::norm2(&self.g)?.read()?].map(f64::from);
+        let residual = if norm > 0.0 { residual / norm } else { residual };
+        Ok(Some(StepReport { residual, iterations: run.iterations, met: run.met }))
+    }
+}

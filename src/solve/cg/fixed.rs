@@ -1,0 +1,109 @@
+//! A fixed number of iterations, of which nothing is read back.
+
+use super::{ConjugateGradient, Run};
+use crate::data::{Scalar, Vector};
+use crate::error::{Error, Result};
+use crate::ops::{self, Accurate};
+use crate::solve::drive::{Method, Scales};
+use crate::solve::null_space::project_out;
+use crate::solve::state::{Bounds, Flag, Report};
+
+impl ConjugateGradient<'_> {
+    /// `iterations` iterations towards `A x = b` from the guess in `x`, without a readback: the `solve(maxI)` of
+    /// Listing 44-1. For steps of a simulation, which have a budget and no time to ask.
+    ///
+    /// The iterates freeze on the device once the recurrence's `‖r‖` is at most the bound of
+    /// [`Stop`](crate::solve::Stop) times `‖b‖`; draws go on, so that their number is always the same. Nothing is
+    /// certified: ask [`FixedRun::read`] how it went, or compute `b - A x`. There is no scaling either: squares of
+    /// `‖b‖` and of the bound times it should be within the range of floats (`‖b‖` from about 1e-13 to 1e18 for a
+    /// bound of 1e-5); what lies below counts as zero.
+    ///
+    /// What of `b` and `x` lies in the operator's [null space](crate::solve::LinOp::null_space) is left out, without a
+    /// word: whether `b` is consistent is not asked.
+    ///
+    /// *Shapes*: `A` n x n, `x` and `b` n. *Cost*: as many times an iteration's, and about ten draws; 1 upload; no
+    /// readback. *Errors*: [`Error::ShapeMismatch`]; [`Error::Parameter`] for 2²⁴ iterations or more. *Source*:
+    /// \[Krueger05\] 44.3.5, 44.4.1.
+    ///
+    /// ```
+    /// use texla::{BandedMatrix, Vector, solve::{CgParams, ConjugateGradient, Stop}};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// # let dev = ctx.device();
+    /// let a = BandedMatrix::poisson_2d(dev, 8, 8)?;
+    /// let b = Vector::filled(dev, 64, 1.0)?;
+    /// let mut x = Vector::zeros(dev, 64)?;
+    /// let cg = ConjugateGradient::new(&a, CgParams { stop: Stop::relative(1e-4), ..CgParams::default() })?;
+    /// let before = dev.counters();
+    /// let run = cg.iterate(&mut x, &b, 20)?;
+    /// assert_eq!(dev.counters().since(&before).readbacks, 0);
+    /// let report = run.read()?; // the first call that waits
+    /// assert!(report.met && report.iterations < 20);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn iterate(&self, x: &mut Vector, b: &Vector, iterations: usize) -> Result<FixedRun> {
+        let op = "ConjugateGradient::iterate";
+        self.check(op, x, b)?;
+        if iterations >= 1 << 24 {
+            let (name, value) = ("iterations", iterations.to_string());
+            let expected = "less than 2^24, to which a float counts";
+            return Err(Error::Parameter { op, name, value, expected });
+        }
+        let device = self.a.device().clone();
+        let _scope = device.scope()?;
+        // What lies in the null space cannot be asked about without waiting: it is left out.
+        let mut projected = None;
+        let b = match self.a.null_space() {
+            [] => b,
+            null_space => {
+                let own = projected.insert(Vector::uninit(&device, b.len())?);
+                ops::copy(own, b)?;
+                project_out(own, null_space)?;
+                &*own
+            }
+        };
+        let matrix = (-f64::from(self.a.exponent().clamp(-125, 125))).exp2() as f32;
+        let scales = Scales { norm_b: 1.0, residual: 1.0, matrix };
+        let mut run = Run::new(self.a, self.m, x, b, self.merged(), self.params.windows, Some(scales))?;
+        run.steps.relative_to(ops::norm_squared(b)?);
+        let terms = Accurate { transposed: false, alpha: -1.0, x: &run.x, plus: Some((1.0, b)) };
+        self.a.apply_accurate(run.r.front_mut(), terms)?;
+        let threshold = self.params.stop.relative.powi(2) as f32;
+        let bounds = Bounds { threshold, ceiling: Bounds::CEILING as f32, limit: iterations };
+        run.restart(bounds, 0, false)?;
+        for _ in 0..iterations {
+            run.iterate()?;
+        }
+        ops::add(x, &run.x, run.y.front())?;
+        Ok(FixedRun { report: run.steps.into_report() })
+    }
+}
+
+/// How a [fixed number of iterations](ConjugateGradient::iterate) went; still on the device.
+pub struct FixedRun {
+    report: Scalar,
+}
+
+/// What [`FixedRun::read`] finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixedReport {
+    /// Updates of the iterate before it froze.
+    pub iterations: usize,
+    /// The recurrence's residual met the bound before the last iteration.
+    pub met: bool,
+}
+
+impl FixedRun {
+    /// How it went. *Cost*: 1 readback of a texel, which waits for the device. *Errors*: [`Error::Breakdown`] when
+    /// `p·Ap` or `r·Mr` was not positive, or the residual left the range of floats; the iterate froze before that.
+    pub fn read(&self) -> Result<FixedReport> {
+        let report = Report::from_texel(&self.report.read_texel()?);
+        let (quantity, expected) = match report.flag {
+            Flag::Curvature => ("p.Ap", "more than 0: the matrix is not positive definite"),
+            Flag::Indefinite => ("r.Mr", "more than 0: the preconditioner is not positive definite"),
+            Flag::OutOfRange => ("r.r", "within the range of 32-bit floats"),
+            _ => return Ok(FixedReport { iterations: report.iterations, met: report.flag == Flag::Met }),
+        };
+        let (iteration, value) = (report.iterations, f64::from(report.value));
+        Err(Error::Breakdown { solver: Run::NAME, iteration, quantity, value, expected })
+    }
+}

@@ -1,0 +1,83 @@
+//! The inverse of the operator on the coarsest grid, found on the host in 64 bits.
+
+use crate::data::Stencil;
+use crate::error::{Error, Result};
+
+/// The inverse of a symmetric positive definite operator row by row, or the pseudo-inverse of a semidefinite one.
+pub(super) fn inverse(a: &Stencil) -> Result<Vec<f32>> {
+    let n = a.grid().len();
+    let mut matrix = vec![0.0f64; n * n];
+    for (i, j, value) in a.csr().entries() {
+        if let Some(slot) = matrix.get_mut(i * n + j) {
+            *slot += value;
+        }
+    }
+    // v vᵀ for every null vector v, of the diagonal's size, makes the matrix definite; what it adds to the inverse is
+    // taken out again.
+    let size = a.interior();
+    let null: Vec<Vec<f64>> = a
+        .null_space()
+        .iter()
+        .map(|v| {
+            let v: Vec<f64> = v.read()?.into_iter().map(f64::from).collect();
+            let norm = v.iter().map(|x| x * x).sum::<f64>().sqrt();
+            Ok(v.into_iter().map(|x| x / norm).collect())
+        })
+        .collect::<Result<_>>()?;
+    let add = |matrix: &mut [f64], factor: f64| {
+        for v in &null {
+            for (row, x) in matrix.chunks_mut(n.max(1)).zip(v) {
+                row.iter_mut().zip(v).for_each(|(slot, y)| *slot += factor * x * y);
+            }
+        }
+    };
+    add(&mut matrix, size);
+    let mut inverse = invert(matrix, n).ok_or_else(|| Error::Matrix {
+        op: "Multigrid",
+        detail: format!("is not positive definite on the coarsest grid, a {}", a.grid()),
+    })?;
+    add(&mut inverse, -1.0 / size);
+    // Rounded alike on both sides of the diagonal, as the two halves are equal.
+    Ok(inverse.into_iter().map(|v| v as f32).collect())
+}
+
+/// The inverse of a symmetric positive definite matrix by elimination without pivots, exactly symmetric; `None` where a
+/// pivot is not positive.
+fn invert(mut a: Vec<f64>, n: usize) -> Option<Vec<f64>> {
+    let mut inverse = vec![0.0; n * n];
+    for (i, row) in inverse.chunks_mut(n.max(1)).enumerate() {
+        *row.get_mut(i)? = 1.0;
+    }
+    // Gauss-Jordan: rows of both are copied out, so that the others can be changed.
+    for k in 0..n {
+        let pivot = *a.get(k * n + k)?;
+        if pivot <= 0.0 || !pivot.is_finite() {
+            return None;
+        }
+        let of = |m: &[f64]| -> Option<Vec<f64>> {
+            Some(m.get(k * n..(k + 1) * n)?.iter().map(|v| v / pivot).collect())
+        };
+        let (row_a, row_i) = (of(&a)?, of(&inverse)?);
+        for (i, (other_a, other_i)) in a.chunks_mut(n).zip(inverse.chunks_mut(n)).enumerate() {
+            if i == k {
+                other_a.copy_from_slice(&row_a);
+                other_i.copy_from_slice(&row_i);
+                continue;
+            }
+            let factor = *other_a.get(k)?;
+            if factor == 0.0 {
+                continue;
+            }
+            other_a.iter_mut().zip(&row_a).for_each(|(v, r)| *v -= factor * r);
+            other_i.iter_mut().zip(&row_i).for_each(|(v, r)| *v -= factor * r);
+        }
+    }
+    let transposed = |i: usize, j: usize| inverse.get(j * n + i).copied();
+    let mut symmetric = Vec::with_capacity(n * n);
+    for i in 0..n {
+        for j in 0..n {
+            symmetric.push(0.5 * (inverse.get(i * n + j)? + transposed(i, j)?));
+        }
+    }
+    Some(symmetric)
+}

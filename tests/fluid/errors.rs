@@ -1,0 +1,96 @@
+//! What is refused, and in which words.
+
+use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams};
+use texla::{Error, Grid, Vector};
+
+use crate::common::harness::on_both;
+
+fn says(error: Error, words: &[&str]) {
+    let text = error.to_string();
+    assert!(words.iter().all(|w| text.contains(w)), "{text}: expected {words:?}");
+}
+
+#[test]
+fn what_cannot_be_a_fluid_is_refused() {
+    on_both(|dev| {
+        let grid = Grid::new_2d(4, 3);
+        let good = FluidParams::new(0.1);
+        let refused = |grid, params, solid: &[bool], words: &[&str]| {
+            let before = dev.live_objects();
+            says(Fluid::new(dev, grid, params, solid).err().unwrap(), words);
+            assert_eq!(dev.live_objects(), before);
+        };
+        refused(Grid::new_2d(0, 3), good, &[], &["Fluid::new", "grid"]);
+        refused(Grid::new_2d(1 << 12, 1 << 12), good, &[], &["fluid's grid", "cells"]);
+        refused(grid, good, &[true; 5], &["solid", "5", "12"]);
+        for cell in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            refused(grid, FluidParams { cell, ..good }, &[], &["cell", "positive"]);
+        }
+        for bad in [-1.0, f64::NAN, f64::INFINITY] {
+            refused(grid, FluidParams { viscosity: bad, ..good }, &[], &["viscosity"]);
+            refused(grid, FluidParams { confinement: bad, ..good }, &[], &["confinement"]);
+        }
+        let lifting = Boundary::NoSlip { velocity: [0.0, 1.0, 0.0] };
+        let sides = Boundaries { y: [Boundary::WALL, lifting], ..good.boundaries };
+        refused(grid, FluidParams { boundaries: sides, ..good }, &[], &["velocity", "across the side"]);
+        let nan = Boundary::Inflow { velocity: [f64::NAN, 0.0, 0.0] };
+        let sides = Boundaries { x: [nan, Boundary::Open], ..good.boundaries };
+        refused(grid, FluidParams { boundaries: sides, ..good }, &[], &["NaN"]);
+        let inflow = Boundary::Inflow { velocity: [1.0, 0.0, 0.0] };
+        let sides = Boundaries { x: [inflow, Boundary::WALL], ..good.boundaries };
+        refused(grid, FluidParams { boundaries: sides, ..good }, &[], &["boundaries", "open side"]);
+        let sides = Boundaries { x: [inflow, inflow], ..good.boundaries };
+        Fluid::new(dev, grid, FluidParams { boundaries: sides, ..good }, &[]).unwrap();
+    });
+}
+
+#[test]
+fn steps_and_fields_are_checked() {
+    on_both(|dev| {
+        let grid = Grid::new_2d(4, 3);
+        let mut fluid = Fluid::new(dev, grid, FluidParams::new(0.1), &[]).unwrap();
+        let mut cells = Vector::zeros(dev, 12).unwrap();
+        let mut short = Vector::zeros(dev, 11).unwrap();
+        for dt in [0.0, -0.1, f64::NAN, f64::INFINITY] {
+            for result in [
+                fluid.step(dt).map(|_| ()),
+                fluid.advect(dt),
+                fluid.diffuse(dt),
+                fluid.confine(dt),
+                fluid.transport(&mut cells, dt),
+                fluid.accelerate([1.0; 3], dt),
+                fluid.buoyancy(&cells, [1.0; 3], dt),
+            ] {
+                says(result.unwrap_err(), &["dt", "positive"]);
+            }
+        }
+        for result in [
+            fluid.transport(&mut short, 0.1),
+            fluid.divergence(&mut short),
+            fluid.splat(&mut short, [0.0; 3], 1.0, 1.0),
+            fluid.buoyancy(&short, [1.0; 3], 0.1),
+            fluid.force(0, &cells, 0.1),
+        ] {
+            assert!(matches!(result, Err(Error::ShapeMismatch { .. })), "{result:?}");
+        }
+        let nan = [f64::NAN, 0.0, 0.0];
+        for result in [
+            fluid.accelerate(nan, 0.1),
+            fluid.buoyancy(&cells, nan, 0.1),
+            fluid.push(nan, 1.0, [1.0; 3]),
+            fluid.push([0.0; 3], 1.0, nan),
+            fluid.splat(&mut cells, nan, 1.0, 1.0),
+            fluid.splat(&mut cells, [0.0; 3], 1.0, f64::NAN),
+            fluid.set_velocity(0, &[f32::NAN; 15]),
+        ] {
+            assert!(matches!(result, Err(Error::NonFinite { .. })), "{result:?}");
+        }
+        for radius in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            says(fluid.push([0.0; 3], radius, [1.0; 3]).unwrap_err(), &["radius"]);
+        }
+        says(fluid.velocity(2).unwrap_err(), &["Fluid::velocity", "2"]);
+        says(fluid.force(2, &cells, 0.1).unwrap_err(), &["Fluid::velocity"]);
+        says(fluid.set_velocity(0, &[0.0; 12]).unwrap_err(), &["values", "12", "15"]);
+        assert_eq!(cells.read().unwrap(), [0.0; 12], "nothing has been written");
+    });
+}

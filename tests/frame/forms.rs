@@ -1,0 +1,54 @@
+//! One matrix in every form, behind the interface of operators.
+
+use crate::common::systems;
+use texla::host::{Csr, Triplets};
+use texla::shape::max_folded_len;
+use texla::solve::LinOp;
+use texla::{BandedMatrix, ColumnStack, Device, FoldedBands, Matrix, Shape, SparseFormat, SparseMatrix};
+
+/// All elements row by row, in 64 bits.
+pub fn elements(a: &Csr) -> Vec<f64> {
+    let mut values = vec![0.0; a.shape().len()];
+    a.entries().for_each(|(i, j, v)| values[i * a.shape().cols + j] = v);
+    values
+}
+
+pub fn stack(device: &Device, a: &Csr) -> ColumnStack {
+    ColumnStack::from_f64(device, a.shape(), &elements(a)).unwrap()
+}
+
+/// Entries of a dense matrix.
+pub fn full(rows: usize, cols: usize, values: &[f32]) -> Csr {
+    let values: Vec<f64> = values.iter().map(|v| f64::from(*v)).collect();
+    Triplets::from_dense(Shape::new(rows, cols), &values).unwrap().to_csr()
+}
+
+/// What this issue adds.
+pub fn new_forms(device: &Device, a: &Csr) -> Vec<(&'static str, Box<dyn LinOp>)> {
+    let longest = a.shape().rows.max(a.shape().cols) as u64;
+    let room = max_folded_len(device.capabilities().max_texture_size);
+    let mut all: Vec<(&'static str, Box<dyn LinOp>)> = Vec::new();
+    if longest <= room {
+        all.push(("stack", Box::new(stack(device, a))));
+    }
+    if a.shape().is_square() && 2 * longest <= room {
+        all.push(("folded", Box::new(FoldedBands::from_csr(device, a.clone()).unwrap())));
+    }
+    all
+}
+
+/// Every form there is.
+pub fn all_forms(device: &Device, a: &Csr) -> Vec<(&'static str, Box<dyn LinOp>)> {
+    let mut all = new_forms(device, a);
+    all.push(("dense", Box::new(Matrix::from_f64(device, a.shape(), &elements(a)).unwrap())));
+    all.push(("banded", Box::new(BandedMatrix::from_csr(device, a.clone()).unwrap())));
+    if systems::gather_fits(device, a) {
+        let gather = SparseMatrix::from_csr(device, a.clone(), SparseFormat::Gather).unwrap();
+        all.push(("gather", Box::new(gather)));
+    }
+    if device.capabilities().float_blend {
+        let points = SparseMatrix::from_csr(device, a.clone(), SparseFormat::Points).unwrap();
+        all.push(("points", Box::new(points)));
+    }
+    all
+}

@@ -1,0 +1,160 @@
+//! Packed and unpacked: grids for rendering from vectors and back, bit for bit.
+
+use crate::common::harness::{assert_padded, on_both};
+use crate::common::random::any_bits;
+use glow::HasContext;
+use texla::{Device, Error, Layout, Plane, Shape, Vector, ops};
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|v| v.to_bits()).collect()
+}
+
+const GRIDS: [(usize, usize); 14] = [
+    (0, 0),
+    (0, 3),
+    (1, 1),
+    (2, 1),
+    (1, 3),
+    (5, 1),
+    (3, 3),
+    (9, 5),
+    (50, 3),
+    (4, 16),
+    (17, 31),
+    (61, 64),
+    (64, 63),
+    (64, 64),
+];
+
+/// What a host gets that attaches the texture to a framebuffer of its own.
+#[allow(unsafe_code)]
+fn read_as_host(device: &Device, plane: &Plane) -> Vec<f32> {
+    let gl = device.glow();
+    let (w, h) = (plane.extent().width, plane.extent().height);
+    let mut texels = vec![0.0f32; (4 * w * h) as usize];
+    // SAFETY: the context is current, and the slice covers what is read.
+    unsafe {
+        let framebuffer = gl.create_framebuffer().unwrap();
+        gl.bind_framebuffer(glow::READ_FRAMEBUFFER, Some(framebuffer));
+        let (target, point) = (glow::READ_FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
+        gl.framebuffer_texture_2d(target, point, glow::TEXTURE_2D, Some(plane.texture()), 0);
+        let data = glow::PixelPackData::Slice(Some(bytemuck::cast_slice_mut(&mut texels)));
+        gl.read_pixels(0, 0, w as i32, h as i32, glow::RGBA, glow::FLOAT, data);
+        gl.bind_framebuffer(glow::READ_FRAMEBUFFER, None);
+        gl.delete_framebuffer(framebuffer);
+    }
+    texels.into_iter().step_by(4).collect()
+}
+
+#[test]
+fn there_and_back_bit_for_bit() {
+    on_both(|device| {
+        for (w, h) in GRIDS {
+            let values = any_bits((w + h) as u64, w * h);
+            let v = Vector::from_slice(device, &values).unwrap();
+            // Whatever was in the target before.
+            let mut plane = Plane::from_rows(device, w, h, &any_bits(9, w * h)).unwrap();
+            let before = device.counters();
+            ops::unpack(&mut plane, &v).unwrap();
+            let mut back = Vector::from_slice(device, &any_bits(8, w * h)).unwrap();
+            ops::pack(&mut back, &plane).unwrap();
+            let done = device.counters().since(&before);
+            assert_eq!((done.draws, done.readbacks, done.clears), (2, 0, 0), "{w}x{h}");
+            assert_eq!(bits(&plane.read().unwrap()), bits(&values), "{w}x{h}");
+            assert_eq!(bits(&back.read().unwrap()), bits(&values), "{w}x{h}");
+            assert_padded(&back, &format!("{w}x{h}"));
+            if w * h > 0 {
+                assert_eq!(bits(&read_as_host(device, &plane)), bits(&values), "{w}x{h}");
+                // The same as the layout of single elements.
+                let single = v.to_packed(Shape::new(h, w), Layout::Single).unwrap();
+                assert_eq!(bits(&single.read().unwrap()), bits(&plane.read().unwrap()));
+            }
+        }
+    });
+}
+
+/// A frame's work allocates nothing, and the texture's name stays the same.
+#[test]
+fn every_frame_uses_the_same_texture() {
+    on_both(|device| {
+        let v = Vector::filled(device, 33 * 21, 2.5).unwrap();
+        let mut plane = Plane::zeros(device, 33, 21).unwrap();
+        ops::unpack(&mut plane, &v).unwrap();
+        let (name, before) = (plane.texture(), device.pool_stats());
+        for _ in 0..5 {
+            ops::unpack(&mut plane, &v).unwrap();
+        }
+        assert_eq!(plane.texture(), name);
+        assert_eq!(device.pool_stats(), before);
+        // A fourth of the bytes of a texture with the value in its red channel.
+        assert_eq!(Plane::zeros(device, 40, 25).map(|p| p.extent().area()).unwrap(), 1000);
+    });
+}
+
+#[test]
+fn layers_of_a_volume() {
+    on_both(|device| {
+        let (w, h, depth) = (7, 5, 4);
+        let values = any_bits(1, w * h * depth);
+        let v = Vector::from_slice(device, &values).unwrap();
+        let mut plane = Plane::zeros(device, w, h).unwrap();
+        for z in 0..depth {
+            ops::unpack_from(&mut plane, &v, z * w * h).unwrap();
+            assert_eq!(bits(&plane.read().unwrap()), bits(&values[z * w * h..(z + 1) * w * h]), "layer {z}");
+        }
+        let past = ops::unpack_from(&mut plane, &v, 3 * w * h + 1);
+        assert!(matches!(past, Err(Error::IndexOutOfRange { index: 140, bound: 140, .. })), "{past:?}");
+    });
+}
+
+/// The application draws into the plane, here by clearing it, and texla goes on with that.
+#[test]
+#[allow(unsafe_code)]
+fn what_the_host_draws_can_be_packed() {
+    on_both(|device| {
+        let plane = Plane::zeros(device, 6, 5).unwrap();
+        let gl = device.glow();
+        // SAFETY: the context is current.
+        unsafe {
+            let framebuffer = gl.create_framebuffer().unwrap();
+            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
+            let (target, point) = (glow::FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
+            gl.framebuffer_texture_2d(target, point, glow::TEXTURE_2D, Some(plane.texture()), 0);
+            gl.enable(glow::SCISSOR_TEST);
+            gl.scissor(2, 1, 2, 2);
+            gl.clear_color(0.75, 0.0, 0.0, 0.0);
+            gl.clear(glow::COLOR_BUFFER_BIT);
+            gl.disable(glow::SCISSOR_TEST);
+            gl.bind_framebuffer(glow::FRAMEBUFFER, None);
+            gl.delete_framebuffer(framebuffer);
+        }
+        let mut v = Vector::zeros(device, 30).unwrap();
+        ops::pack(&mut v, &plane).unwrap();
+        let mut expected = vec![0.0; 30];
+        [8, 9, 14, 15].into_iter().for_each(|i| expected[i] = 0.75);
+        assert_eq!(v.read().unwrap(), expected);
+    });
+}
+
+#[test]
+fn mistakes_are_named() {
+    on_both(|device| {
+        let mut plane = Plane::zeros(device, 3, 2).unwrap();
+        let mut five = Vector::zeros(device, 5).unwrap();
+        let result = ops::unpack(&mut plane, &five);
+        assert!(matches!(result, Err(Error::ShapeMismatch { op: "unpack", operand: "v", .. })));
+        let result = ops::pack(&mut five, &plane);
+        assert!(matches!(result, Err(Error::ShapeMismatch { op: "pack", operand: "out", .. })));
+        let too_long = device.capabilities().max_texture_size as usize + 1;
+        let before = device.pool_stats();
+        for (w, h) in [(too_long, 1), (1, too_long), (usize::MAX, 2)] {
+            let result = Plane::zeros(device, w, h);
+            assert!(matches!(result, Err(Error::TooLarge { what: "Plane", .. })), "{result:?}");
+        }
+        assert_eq!(device.pool_stats(), before);
+        let result = Plane::from_rows(device, 2, 2, &[1.0, f32::NAN, 0.0, 0.0]);
+        assert!(matches!(result, Err(Error::NonFinite { index: 1, .. })));
+        let result = Plane::from_rows(device, 2, 2, &[1.0]);
+        assert!(matches!(result, Err(Error::LengthMismatch { .. })));
+    });
+}

@@ -1,0 +1,95 @@
+//! A fixed number of iterations: nothing read, the same draws whatever happens, frozen once the bound is met.
+
+use texla::host::{Triplets, problems};
+use texla::solve::{CgParams, CgSchedule, ConjugateGradient, FixedReport, Jacobi, LinOp, Stop};
+use texla::{BandedMatrix, Device, Error, Shape, Vector};
+
+use crate::common::harness::on_both;
+use crate::common::random::uniform;
+
+fn params(schedule: CgSchedule) -> CgParams {
+    CgParams { schedule, stop: Stop::relative(1e-4), ..CgParams::default() }
+}
+
+/// The iterate, how the run went, and the draws it took.
+fn iterate(a: &dyn LinOp, schedule: CgSchedule, b: &[f32], count: usize) -> (Vec<f32>, FixedReport, u64) {
+    let dev: &Device = a.device();
+    let b = Vector::from_slice(dev, b).unwrap();
+    let mut x = Vector::zeros(dev, b.len()).unwrap();
+    let cg = ConjugateGradient::new(a, params(schedule)).unwrap();
+    let before = dev.counters();
+    let run = cg.iterate(&mut x, &b, count).unwrap();
+    let done = dev.counters().since(&before);
+    assert_eq!((done.readbacks, done.async_checks), (0, 0));
+    (x.read().unwrap(), run.read().unwrap(), done.draws)
+}
+
+#[test]
+fn iterates_freeze_where_the_solver_stops() {
+    on_both(|dev| {
+        let csr = problems::poisson_2d(19, 13).to_csr();
+        let a = BandedMatrix::from_csr(dev, csr.clone()).unwrap();
+        let b = uniform(4, 247);
+        for schedule in [CgSchedule::Listing, CgSchedule::Merged] {
+            let (x, report, draws) = iterate(&a, schedule, &b, 80);
+            assert!(report.met && report.iterations < 80, "{report:?}");
+            let (more, again, draws_of_more) = iterate(&a, schedule, &b, 160);
+            assert_eq!((more, again), (x.clone(), report), "frozen");
+            let start = iterate(&a, schedule, &b, 0).2;
+            assert_eq!(draws_of_more - start, 2 * (draws - start), "a fixed number of draws");
+            let (_, short, _) = iterate(&a, schedule, &b, report.iterations - 2);
+            assert_eq!(short, FixedReport { iterations: report.iterations - 2, met: false });
+            let (zero, quiet, draws_of_zero) = iterate(&a, schedule, &[0.0; 247], 80);
+            assert_eq!((quiet.iterations, draws_of_zero), (0, draws));
+            assert!(zero.iter().all(|x| *x == 0.0));
+            // The residual is what was promised, up to the rounding of the recurrence.
+            let x: Vec<f64> = x.iter().map(|x| f64::from(*x)).collect();
+            let square = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>();
+            let mut ax = vec![0.0; 247];
+            csr.entries().for_each(|(i, j, v)| ax[i] += v * x[j]);
+            let r = square(&mut ax.iter().zip(&b).map(|(ax, b)| f64::from(*b) - ax));
+            assert!((r / square(&mut b.iter().map(|b| f64::from(*b)))).sqrt() <= 1.1e-4);
+        }
+    });
+}
+
+#[test]
+fn a_guess_is_improved_and_a_preconditioner_used() {
+    on_both(|dev| {
+        let a = BandedMatrix::poisson_2d(dev, 9, 9).unwrap();
+        let b = Vector::from_slice(dev, &uniform(7, 81)).unwrap();
+        let mut x = Vector::zeros(dev, 81).unwrap();
+        let jacobi = Jacobi::new(&a).unwrap();
+        for schedule in [CgSchedule::Listing, CgSchedule::Merged] {
+            let cg = ConjugateGradient::preconditioned(&a, &jacobi, params(schedule)).unwrap();
+            x.set_zero().unwrap();
+            assert!(cg.iterate(&mut x, &b, 60).unwrap().read().unwrap().met);
+            let kept = x.read().unwrap();
+            // Good enough already: nothing is done, and nothing lost.
+            let again = cg.iterate(&mut x, &b, 5).unwrap().read().unwrap();
+            assert!(again.met && again.iterations <= 1, "{again:?}");
+            let apart = x.read().unwrap().iter().zip(&kept).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(apart < 1e-3, "{apart}");
+        }
+    });
+}
+
+#[test]
+fn what_the_theory_excludes_is_told_on_request() {
+    on_both(|dev| {
+        let indefinite = Triplets::from_dense(Shape::new(2, 2), &[1.0, 0.0, 0.0, -2.0]).unwrap();
+        let a = BandedMatrix::from_triplets(dev, &indefinite).unwrap();
+        let b = Vector::from_slice(dev, &[1.0, 1.0]).unwrap();
+        for schedule in [CgSchedule::Listing, CgSchedule::Merged] {
+            let mut x = Vector::zeros(dev, 2).unwrap();
+            let cg = ConjugateGradient::new(&a, params(schedule)).unwrap();
+            let run = cg.iterate(&mut x, &b, 4).unwrap();
+            let error = run.read().unwrap_err();
+            assert!(matches!(error, Error::Breakdown { iteration: 0, quantity: "p.Ap", .. }), "{error}");
+            assert_eq!(x.read().unwrap(), [0.0, 0.0]);
+            let short = Vector::zeros(dev, 1).unwrap();
+            assert!(matches!(cg.iterate(&mut x, &short, 4), Err(Error::ShapeMismatch { .. })));
+            assert!(matches!(cg.iterate(&mut x, &b, 1 << 24), Err(Error::Parameter { .. })));
+        }
+    });
+}
