@@ -367,7 +367,7 @@ fn every_file_compiles_in_both_dialects() {
         ["solve/bicg_half.frag", "solve/bicg_update.frag", "solve/shadow.frag", "include/hash.glsl"],
     );
     drive(&[scalars.as_slice(), &vectors].concat(), &unsymmetric);
-    drive(&["solve/coefficient.frag"], &projection);
+    drive(&["solve/coefficient.frag", "include/total.glsl"], &projection);
     drive(&["lcp/fixed.frag"], &fixed_sweeps);
     let (sweeps, estimate) = (
         ["lcp/sweep.frag", "lcp/sums.frag", "lcp/control.frag", "lcp/choose.frag", "include/owner.glsl"],
