@@ -136,39 +136,241 @@ fn solutions_and_iterations_are_those_of_the_twin() {
     });
 }
 
-/// What becomes of a real matrix: a list of acceptable outcomes.
+/// What becomes of the unsymmetric files, without and with Jacobi on the right, to 1e-4 and to 1e-6.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Outcome {
-    Reason(StopReason),
-    Breakdown,
-    ZeroDiagonal,
+enum Expect {
+    Converged,
+    /// No verdict is asked for, but that it is the truth.
+    Honest,
+    /// The diagonal has an entry that is not positive.
+    Matrix,
+}
+
+const FILES: [(&str, [Expect; 4]); 6] = [
+    ("arc130", [Expect::Converged; 4]),
+    ("bfwa62", [Expect::Converged; 4]),
+    ("impcol_a", [Expect::Honest, Expect::Honest, Expect::Matrix, Expect::Matrix]),
+    ("qh1484", [Expect::Honest, Expect::Honest, Expect::Matrix, Expect::Matrix]),
+    ("sherman5", [Expect::Converged, Expect::Honest, Expect::Matrix, Expect::Matrix]),
+    ("west0067", [Expect::Honest, Expect::Honest, Expect::Matrix, Expect::Matrix]),
+];
+
+/// Figures E3 and E4 of whatever a solve has come to.
+fn honest(label: &str, a: &Csr, b: &[f64], x: &[f32], report: &SolveReport, tol: f64) {
+    let residual = relative_residual(a, x, b);
+    let said = report.true_residual;
+    assert!((said - residual).abs() <= 0.05 * residual, "{label}: {residual:e}, {report:?}");
+    assert_eq!(report.readbacks_in_loop, 0, "{label}");
+    if report.converged() {
+        assert!(residual <= 2.0 * tol, "{label}: converged with {residual:e}");
+        assert!(tol > 1e-6 || lapack_ratio(a, x, b) < 30.0, "{label}: {}", lapack_ratio(a, x, b));
+    }
 }
 
 #[test]
-fn real_matrices_are_solved_or_said_not_to_be() {
-    let matrices = systems::data_matrices(&[("unsym", 6), ("sym", 1), ("spd", 15)], "unsymmetric systems");
+fn real_unsymmetric_matrices() {
+    let matrices = systems::data_matrices(&[("unsym", 6)], "unsymmetric systems");
+    on_both(|device| {
+        for (name, a) in &matrices {
+            let file = name.trim_start_matches("unsym/").trim_end_matches(".mtx");
+            let Some((_, expected)) = FILES.iter().find(|f| f.0 == file) else {
+                data::say(&format!("no outcome is written down for {name}"));
+                continue;
+            };
+            if !systems::gather_fits(device, a) || !systems::fits(device, a, MatrixFormat::Gather) {
+                continue;
+            }
+            let system = System::of_ones(name, a.clone());
+            for (k, expect) in expected.iter().enumerate() {
+                let (right, tol) = ([Right::Nothing, Right::Jacobi][k / 2], [1e-4, 1e-6][k % 2]);
+                // sherman5 takes 2300 to 1e-4.
+                let most = if *expect == Expect::Converged { 5000 } else { 400 };
+                let params = BiCgStabParams { max_iters: most, ..params(tol) };
+                let label = format!("{name} {right:?} {tol:e}");
+                match (expect, solve(device, &system, MatrixFormat::Gather, right, params)) {
+                    (Expect::Matrix, Err(Error::Matrix { op: "Jacobi", .. })) => {}
+                    (Expect::Honest, Err(Error::Breakdown { solver: "BiCGStab", .. })) => {}
+                    (Expect::Converged | Expect::Honest, Ok((x, report))) => {
+                        honest(&label, a, &system.b, &x, &report, tol);
+                        assert!(*expect == Expect::Honest || report.converged(), "{label}: {report:?}");
+                    }
+                    (_, other) => panic!("{label}: {other:?}"),
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn real_symmetric_matrices_are_honest() {
+    let matrices = systems::data_matrices(&[("spd", 15)], "symmetric systems by BiCGStab");
     on_both(|device| {
         for (name, a) in &matrices {
             if !systems::gather_fits(device, a) || !systems::fits(device, a, MatrixFormat::Gather) {
                 continue;
             }
             let system = System::of_ones(name, a.clone());
-            if std::env::var_os("SUB").is_some()
-                && !["sherman5", "685", "494", "stk01", "stk03", "stk10", "stk20", "west", "impcol"]
-                    .iter()
-                    .any(|w| name.contains(w))
-            {
-                continue;
-            }
-            for right in [Right::Nothing, Right::Jacobi] {
-                for tol in [1e-4, 1e-6] {
-                    let params = BiCgStabParams { max_iters: 3000, ..params(tol) };
-                    let solved = solve(device, &system, MatrixFormat::Gather, right, params);
-                    let said = solved
-                        .as_ref()
-                        .map(|(_, r)| (r.reason, r.iterations, r.true_residual, r.replacements));
-                    data::say(&format!("{name} {right:?} {tol:e}: {said:?}"));
+            // These two are too badly conditioned for the short recurrence in 32 bits.
+            let hard = ["494_bus", "685_bus"].iter().any(|w| name.contains(w));
+            let params = BiCgStabParams { max_iters: 1000, ..params(1e-4) };
+            let (x, report) = solve(device, &system, MatrixFormat::Gather, Right::Jacobi, params).unwrap();
+            honest(name, a, &system.b, &x, &report, 1e-4);
+            assert!(hard || report.converged(), "{name}: {report:?}");
+        }
+    });
+}
+
+#[test]
+fn looks_do_not_change_the_result() {
+    on_both(|device| {
+        for system in generated() {
+            for (tol, max_iters) in [(1e-5, 20_000), (1e-9, 150), (1e-6, 9)] {
+                let run = |every| {
+                    let stop = Stop::relative(tol).check_every(every);
+                    let params = BiCgStabParams { stop, max_iters, ..params(tol) };
+                    let (x, report) =
+                        solve(device, &system, MatrixFormat::Auto, Right::Jacobi, params).unwrap();
+                    assert!(report.iterations <= max_iters);
+                    (bits(&x), report.iterations, report.reason, report.true_residual, report.replacements)
+                };
+                let once = run(1);
+                for every in [7, 64] {
+                    assert_eq!(run(every), once, "{} {tol:e} every {every}", system.name);
                 }
+            }
+        }
+    });
+}
+
+#[test]
+fn powers_of_two_change_no_bit() {
+    on_both(|device| {
+        for base in generated().into_iter().skip(1).take(6) {
+            let run = |system: &System| {
+                solve(device, system, MatrixFormat::Auto, Right::Jacobi, params(1e-5)).unwrap()
+            };
+            let (x, report) = run(&base);
+            for (e, f) in [(60, 60), (60, 0), (0, 60), (-60, -60), (-60, 0), (0, -60)] {
+                let system = System {
+                    name: format!("{}, A 2^{e}, b 2^{f}", base.name),
+                    a: mapped(&base.a, |v| v * 2f64.powi(e)),
+                    b: base.b.iter().map(|v| v * 2f64.powi(f)).collect(),
+                };
+                let (y, other) = run(&system);
+                assert_eq!(
+                    (other.iterations, other.reason),
+                    (report.iterations, report.reason),
+                    "{}",
+                    system.name
+                );
+                let back: Vec<f32> = y.iter().map(|v| (f64::from(*v) * 2f64.powi(e - f)) as f32).collect();
+                assert_eq!(bits(&back), bits(&x), "{}", system.name);
+            }
+        }
+    });
+}
+
+#[test]
+fn breakdowns_change_the_shadow_or_are_typed() {
+    on_both(|device| {
+        // Skew-symmetric: r.A r = 0 for every r. Solved with another shadow.
+        for n in [2, 6, 40] {
+            let skew = (0..n / 2).flat_map(|k| {
+                [(2 * k, 2 * k + 1, 1.0 + k as f64 / 8.0), (2 * k + 1, 2 * k, -1.0 - k as f64 / 8.0)]
+            });
+            let system = System::of_ones("skew", entries(n, n, skew.collect::<Vec<_>>()));
+            let (x, report) =
+                solve(device, &system, MatrixFormat::Gather, Right::Nothing, params(1e-5)).unwrap();
+            honest("skew", &system.a, &system.b, &x, &report, 1e-5);
+            assert!(report.converged(), "{n}: {report:?}");
+        }
+        // An exchange: the residual of b = (1, 0) is orthogonal to what it is mapped to.
+        let exchange = entries(2, 2, [(0, 1, 1.0), (1, 0, 1.0)]);
+        let system = System { name: "exchange".into(), a: exchange, b: vec![1.0, 0.0] };
+        let (x, report) = solve(device, &system, MatrixFormat::Gather, Right::Nothing, params(1e-5)).unwrap();
+        assert!(report.converged() && (x[1] - 1.0).abs() < 1e-4 && x[0].abs() < 1e-4, "{x:?} {report:?}");
+        // Mapped to zero, and to nothing that the residual is part of: there is no solution.
+        for (name, a) in [("zero", entries(3, 3, [(0, 0, 0.0)])), ("nilpotent", entries(2, 2, [(0, 1, 1.0)]))]
+        {
+            let n = a.shape().rows;
+            let system = System { name: name.into(), a, b: vec![0.0, 1.0, 1.0][..n].to_vec() };
+            let most = BiCgStabParams { max_iters: 100, ..params(1e-5) };
+            match solve(device, &system, MatrixFormat::Gather, Right::Nothing, most) {
+                Err(Error::Breakdown { solver: "BiCGStab", quantity, value, .. }) => {
+                    assert!(
+                        ["h.AMp", "h.r", "|AMs|²"].contains(&quantity) && value.abs() < 1e-3,
+                        "{name}: {quantity} {value}"
+                    );
+                }
+                Ok((_, report)) => assert!(name == "nilpotent" && !report.converged(), "{name}: {report:?}"),
+                Err(other) => panic!("{name}: {other:?}"),
+            }
+        }
+    });
+}
+
+#[test]
+fn starts_and_right_hand_sides_of_all_kinds() {
+    on_both(|device| {
+        let system = System::of_ones("wind", convection(12, 9, 2.0));
+        let a = StoredMatrix::new(device, system.a.clone(), MatrixFormat::Auto).unwrap();
+        let solver = BiCgStab::new(&a, params(1e-5)).unwrap();
+        let b = Vector::from_f64(device, &system.b).unwrap();
+        for start in [1.0f32, 1e6, -1e20] {
+            let mut x = Vector::filled(device, system.n(), start).unwrap();
+            let report = solver.solve(&mut x, &b).unwrap();
+            assert!(report.converged(), "{start:e}: {report:?}");
+            assert!(relative_residual(&system.a, &x.read().unwrap(), &system.b) <= 2e-5);
+            assert!(start != 1.0 || report.iterations == 0);
+        }
+        let mut x = Vector::filled(device, system.n(), 3.0).unwrap();
+        let report = solver.solve(&mut x, &Vector::zeros(device, system.n()).unwrap()).unwrap();
+        assert_eq!((report.reason, report.iterations), (StopReason::Converged, 0));
+        assert!(x.read().unwrap().iter().all(|v| *v == 0.0));
+        let texture = x.texture();
+        solver.solve(&mut x, &b).unwrap();
+        assert_eq!(x.texture(), texture, "into the caller's texture");
+    });
+}
+
+#[test]
+fn fewer_draw_buffers_change_no_bit() {
+    let found = std::cell::RefCell::new(Vec::new());
+    let run = |device: &Device| {
+        let system = System::of_ones("wind", convection(24, 17, 0.5));
+        let (x, report) = solve(device, &system, MatrixFormat::Auto, Right::Jacobi, params(1e-5)).unwrap();
+        found.borrow_mut().push((device.api(), bits(&x), report.iterations));
+        report.draws_per_iteration
+    };
+    let draws = std::cell::RefCell::new(Vec::new());
+    on_both(|device| draws.borrow_mut().push(run(device)));
+    on_both_with(Limits { max_draw_buffers: Some(2), ..limits() }, |device| {
+        assert_eq!(device.capabilities().max_draw_buffers, 2);
+        assert_eq!(run(device), draws.borrow()[0] + 2);
+    });
+    let found = found.borrow();
+    assert_eq!(found[..2], found[2..]);
+}
+
+#[test]
+fn errors_name_what_is_wrong() {
+    on_both(|device| {
+        let wide = StoredMatrix::new(device, entries(2, 3, [(0, 0, 1.0)]), MatrixFormat::Gather).unwrap();
+        let refused = BiCgStab::new(&wide, params(1e-5)).err();
+        assert!(matches!(refused, Some(Error::Matrix { op: "BiCgStab", .. })), "{refused:?}");
+        let a = StoredMatrix::new(device, convection(4, 2, 1.0), MatrixFormat::Auto).unwrap();
+        assert!(matches!(
+            BiCgStab::new(&a, params(2.0)).err(),
+            Some(Error::Parameter { name: "relative", .. })
+        ));
+        let of = |n| Vector::filled(device, n, 1.0).unwrap();
+        let most = BiCgStabParams { max_iters: 1 << 24, ..params(1e-5) };
+        let refused = BiCgStab::new(&a, most).unwrap().solve(&mut of(8), &of(8));
+        assert!(matches!(refused, Err(Error::Parameter { name: "max_iters", .. })), "{refused:?}");
+        for (n, m, name) in [(7, 8, "x"), (8, 9, "b")] {
+            match BiCgStab::new(&a, params(1e-5)).unwrap().solve(&mut of(n), &of(m)) {
+                Err(Error::ShapeMismatch { op: "BiCgStab::solve", operand, .. }) => assert_eq!(operand, name),
+                other => panic!("{other:?}"),
             }
         }
     });
