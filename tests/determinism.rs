@@ -189,6 +189,32 @@ fn hash_of_dense(dev: &Device) -> u64 {
     hash.0
 }
 
+/// One number for stationary methods, Gauss-Seidel under masks, BiCGStab and null spaces.
+fn hash_of_sweeps(dev: &Device) -> u64 {
+    use texla::solve::{BiCgStab, BiCgStabParams, Direction, GaussSeidel, Stationary, StationaryParams};
+    let grid = Grid::new_2d(22, 15);
+    let a = Stencil::new(dev, grid, 0.0, [1.0, 2.0, 0.0], Sides::all(Side::Periodic)).unwrap();
+    let mut b = Vector::from_slice(dev, &wide_range(9, grid.len(), 4)).unwrap();
+    texla::solve::project_out(&mut b, a.null_space()).unwrap();
+    let stop = Stop::relative(1e-4).check_every(5);
+    let mut hash = Hash(1);
+    for direction in [Direction::Forward, Direction::Symmetric] {
+        let gs = GaussSeidel::new(&a, 1.4, direction).unwrap();
+        let mut x = Vector::zeros(dev, grid.len()).unwrap();
+        let params = StationaryParams { stop, ..StationaryParams::default() };
+        let report = Stationary::new(&a, &gs, params).unwrap().solve(&mut x, &b).unwrap();
+        assert!(report.converged(), "{report:?}");
+        hash.add(&[report.iterations as f32]);
+        hash.add(&x.read().unwrap());
+        let mut x = Vector::zeros(dev, grid.len()).unwrap();
+        let params = BiCgStabParams { stop, ..BiCgStabParams::default() };
+        let report = BiCgStab::preconditioned(&a, &gs, params).unwrap().solve(&mut x, &b).unwrap();
+        hash.add(&[report.iterations as f32]);
+        hash.add(&x.read().unwrap());
+    }
+    hash.0
+}
+
 /// What a child does: the hash on both dialects, `repeats` times over.
 fn compute(repeats: usize) -> String {
     let hashes = Api::ALL.map(|api| {
@@ -208,6 +234,7 @@ fn compute(repeats: usize) -> String {
                 hash_of_dense(dev),
                 hash_of_waves(dev),
                 hash_of_multigrid(dev),
+                hash_of_sweeps(dev),
             ]
         };
         let first = all();
