@@ -12,10 +12,15 @@ use common::harness::{fitting, headless};
 use common::random::{cancelling_pair, nonzero, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;
-use texla::ops::{self, Combine, Form, MatmulSchedule, ReducePlan, Windows};
+use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, ReducePlan, Windows};
 use texla::sim::wave::{self, Boundaries, Boundary, Wave, WaveParams};
-use texla::solve::{CgParams, ConjugateGradient, LcpBatch, LcpParams, LcpProblem, LcpSolver, Stop};
-use texla::{BandedMatrix, Device, Matrix, Shape, Vector};
+use texla::solve::{
+    CgParams, ConjugateGradient, LcpBatch, LcpParams, LcpProblem, LcpSolver, LinOp, Multigrid,
+    MultigridParams, Smoother, Stop,
+};
+use texla::{
+    BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Matrix, Scalar, Shape, Side, Sides, Stencil, Vector,
+};
 
 /// Set in the processes that a test starts.
 const CHILD: &str = "TEXLA_TEST_CHILD";
@@ -123,6 +128,25 @@ fn hash_of_waves(dev: &Device) -> u64 {
 }
 
 /// Every schedule that the device has.
+/// One number for products on grids and cycles, with solid cells and without.
+fn hash_of_multigrid(dev: &Device) -> u64 {
+    let mut hash = Hash(1);
+    for (nx, ny, holes) in [(64, 24, 0), (31, 30, 17)] {
+        let (grid, sides) = (Grid::new_2d(nx, ny), Sides::all(Side::WALL));
+        let solid: Vec<bool> = (0..grid.len()).map(|i| holes > 0 && i % holes == 0).collect();
+        let a = Stencil::with_solids(dev, grid, 0.0, [1.0, 0.7, 0.0], sides, &solid).unwrap();
+        let b = Vector::from_slice(dev, &wide_range(4, grid.len(), 6)).unwrap();
+        let mut x = Vector::zeros(dev, grid.len()).unwrap();
+        let m = Multigrid::new(&a, MultigridParams::default()).unwrap();
+        m.smooth(&mut x, &b, 2).unwrap();
+        hash.add(&x.read().unwrap());
+        let params = CgParams { stop: Stop::relative(1e-4).check_every(2), ..CgParams::default() };
+        ConjugateGradient::preconditioned(&a, &m, params).unwrap().solve(&mut x, &b).unwrap();
+        hash.add(&x.read().unwrap());
+    }
+    hash.0
+}
+
 fn schedules(dev: &Device) -> Vec<MatmulSchedule> {
     let caps = dev.capabilities();
     let mut all = vec![MatmulSchedule::Auto, MatmulSchedule::PAPER, MatmulSchedule::OnePass];
@@ -167,6 +191,38 @@ fn hash_of_dense(dev: &Device) -> u64 {
     hash.0
 }
 
+/// One number for products with the representations of [Krueger05], and for the loop of its listing.
+fn hash_of_framework(dev: &Device) -> u64 {
+    let n = 61;
+    let stack = ColumnStack::from_rows(dev, Shape::new(n, n), &wide_range(11, n * n, 6)).unwrap();
+    let folded = FoldedBands::from_csr(dev, stack.to_csr().unwrap()).unwrap();
+    let x = Vector::from_slice(dev, &wide_range(12, n, 6)).unwrap();
+    let z = Vector::from_slice(dev, &nonzero(13, n)).unwrap();
+    let mut y = Vector::zeros(dev, n).unwrap();
+    let mut hash = Hash(2);
+    for form in [&stack as &dyn LinOp, &folded] {
+        for combine in [Combine::Subtract(&z), Combine::Divide(&z), Combine::Max(&z)] {
+            form.apply(&mut y, combine, 0.7, &x).unwrap();
+            hash.add(&y.read().unwrap());
+            form.apply_transposed(&mut y, combine, -0.3, &x).unwrap();
+            hash.add(&y.read().unwrap());
+        }
+        for transposed in [false, true] {
+            form.apply_accurate(&mut y, Accurate { transposed, alpha: -1.0, x: &x, plus: Some((1.0, &z)) })
+                .unwrap();
+            hash.add(&y.read().unwrap());
+        }
+    }
+    let (mut s, mut t) = (ops::dot(&x, &y).unwrap(), Scalar::zero(dev).unwrap());
+    ops::dot_into(&mut t, &z, &z).unwrap();
+    let numerator = std::mem::replace(&mut s, Scalar::zero(dev).unwrap());
+    ops::div_or_zero(&mut s, &numerator, &t).unwrap();
+    ops::subtract_scaled(&mut y, &s, &z).unwrap();
+    ops::scale_and_add(&mut y, &s, &x).unwrap();
+    hash.add(&y.read().unwrap());
+    hash.0
+}
+
 /// What a child does: the hash on both dialects, `repeats` times over.
 fn compute(repeats: usize) -> String {
     let hashes = Api::ALL.map(|api| {
@@ -185,6 +241,8 @@ fn compute(repeats: usize) -> String {
                 hash_of_complementarity(dev),
                 hash_of_dense(dev),
                 hash_of_waves(dev),
+                hash_of_multigrid(dev),
+                hash_of_framework(dev),
             ]
         };
         let first = all();

@@ -17,12 +17,12 @@ use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, Reduction, Windo
 use texla::script::{Interpreter, ScriptError, parse};
 use texla::sim::wave::{self, Boundaries, Boundary, Scheme, Wave, WaveParams};
 use texla::solve::{
-    CgParams, CgSchedule, ConjugateGradient, LcpBatch, LcpParams, LcpSolver, ProjectedJacobi, Relaxation,
-    Stop, natural_residual,
+    CgParams, CgSchedule, ConjugateGradient, LcpBatch, LcpParams, LcpSolver, Multigrid, MultigridParams,
+    Preconditioner, ProjectedJacobi, Relaxation, Smoother, Stop, matrix_vector_op, natural_residual,
 };
 use texla::{
-    BandedMatrix, Device, DeviceOptions, Error, Extent, Layout, Matrix, Packed, Result, Scalar, Shape,
-    SparseFormat, SparseMatrix, Vector,
+    BandedMatrix, ColumnStack, Device, DeviceOptions, Error, Extent, FoldedBands, Grid, Layout, Matrix,
+    Packed, Plane, Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector,
 };
 
 texla::params! { struct Shift { by: f32 } }
@@ -329,11 +329,13 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
         let wrong = || unsafe { Vector::from_texture(dev, raw, Extent::new(1, 1), 4) };
         fails!("from_texture of a wrong size", wrong(), Error::Unsupported { .. });
     }
+    framework(dev, around, &mut bits);
     drop((p, q, r, points, pending, mask));
     step!("scope after drops", drop(dev.scope().unwrap()));
     step!("finish", dev.finish().unwrap());
     step!("trim", dev.trim().unwrap());
     bits.extend(waves(dev, around));
+    bits.extend(grids(dev, around));
     bits
 }
 
@@ -366,6 +368,114 @@ fn waves(dev: &Device, around: Around<'_>) -> Vec<u32> {
     let params = WaveParams { scheme: Scheme::Explicit, dt: 2.0, ..WaveParams::new(9, 7) };
     step("Wave::new, refused", &mut || assert!(Wave::new(dev, params).is_err()));
     bits
+}
+
+/// Operators on grids and multigrid.
+fn grids(dev: &Device, step: Around<'_>) -> Vec<u32> {
+    let mut bits = Vec::new();
+    for (grid, side, solid) in [
+        (Grid::new_2d(40, 16), Side::WALL, vec![]),
+        (Grid::new_2d(33, 17), Side::Neumann, (0..561).map(|i| i % 50 == 20).collect()),
+    ] {
+        let n = grid.len();
+        let mut made = None;
+        step("Stencil", &mut || {
+            let sides = Sides::all(side);
+            made = Some(Stencil::with_solids(dev, grid, 0.1, [1.0, 1.0, 0.0], sides, &solid).unwrap());
+        });
+        let a = made.unwrap();
+        let x = Vector::from_slice(dev, &uniform(5, n)).unwrap();
+        let (mut y, mut z) = (Vector::zeros(dev, n).unwrap(), Vector::zeros(dev, n).unwrap());
+        step("stencil_product", &mut || {
+            ops::stencil_product(&mut y, Combine::AddTo(&x), 1.5, &a, &x).unwrap()
+        });
+        let terms = Accurate { transposed: false, alpha: 1.0, x: &x, plus: Some((1.0, &x)) };
+        step("stencil_accurate", &mut || ops::stencil_accurate(&mut z, &a, terms).unwrap());
+        bits.extend([&y, &z].iter().flat_map(|v| v.read().unwrap()).map(f32::to_bits));
+        let mut m = None;
+        step("Multigrid", &mut || m = Some(Multigrid::new(&a, MultigridParams::default()).unwrap()));
+        let m = m.unwrap();
+        step("Multigrid::apply", &mut || m.apply(&mut z, &x).unwrap());
+        step("Multigrid::smooth", &mut || m.smooth(&mut z, &x, 1).unwrap());
+        bits.extend(z.read().unwrap().into_iter().map(f32::to_bits));
+    }
+    step("Stencil, refused", &mut || {
+        assert!(Stencil::new(dev, Grid::new_2d(2, 2), f64::NAN, [1.0; 3], Sides::all(Side::WALL)).is_err());
+    });
+    bits
+}
+
+/// The representations of [Krueger05] 44.2 and what goes with them, one call a step.
+fn framework(dev: &Device, around: Around<'_>, bits: &mut Vec<u32>) {
+    macro_rules! step {
+        ($name:expr, $call:expr) => {{
+            let mut result = None;
+            around($name, &mut || result = Some($call));
+            result.unwrap()
+        }};
+    }
+    let mut keep = |values: Vec<f32>| bits.extend(values.iter().map(|v| v.to_bits()));
+    let n = 70;
+    let shape = Shape::new(n, n);
+    let values = uniform(21, n * n);
+    let mut stack = step!("ColumnStack::from_rows", ColumnStack::from_rows(dev, shape, &values).unwrap());
+    let dense = step!("ColumnStack::to_matrix", stack.to_matrix().unwrap());
+    let csr = step!("Matrix::to_csr", dense.to_csr().unwrap());
+    let again = step!("Matrix::from_csr", Matrix::from_csr(dev, &csr).unwrap());
+    keep(again.read().unwrap());
+    step!("ColumnStack::from_matrix", ColumnStack::from_matrix(&again).unwrap());
+    let column = step!("ColumnStack::column", stack.column(3).unwrap());
+    step!("ColumnStack::set_column", stack.set_column(60, &column).unwrap());
+    keep(step!("ColumnStack::read", stack.read().unwrap()));
+    let folded = step!("FoldedBands", FoldedBands::from_csr(dev, csr.clone()).unwrap());
+    keep(step!("FoldedBands::to_matrix", folded.to_matrix().unwrap()).read().unwrap());
+    let banded = BandedMatrix::poisson_2d(dev, 9, 4).unwrap();
+    keep(step!("BandedMatrix::to_matrix", banded.to_matrix().unwrap()).read().unwrap());
+
+    let mut y = Vector::zeros(dev, n).unwrap();
+    let combine = Combine::Divide(&column);
+    step!("stack_product", ops::stack_product(&mut y, combine, 0.5, &stack, &column).unwrap());
+    keep(y.read().unwrap());
+    step!(
+        "transposed",
+        ops::stack_product_transposed(&mut y, Combine::Accumulate, 1.0, &stack, &column).unwrap()
+    );
+    keep(y.read().unwrap());
+    step!(
+        "folded_product",
+        ops::folded_product(&mut y, Combine::Max(&column), 1.0, &folded, &column).unwrap()
+    );
+    keep(y.read().unwrap());
+    let combine = Combine::Min(&column);
+    step!("transposed", ops::folded_product_transposed(&mut y, combine, 1.0, &folded, &column).unwrap());
+    keep(y.read().unwrap());
+    for transposed in [false, true] {
+        let accurate = Accurate { transposed, alpha: -1.0, x: &column, plus: Some((1.0, &column)) };
+        step!("stack_accurate", ops::stack_accurate(&mut y, &stack, accurate).unwrap());
+        keep(y.read().unwrap());
+        step!("folded_accurate", ops::folded_accurate(&mut y, &folded, accurate).unwrap());
+        keep(y.read().unwrap());
+    }
+    step!("matrix_vector_op", matrix_vector_op(&mut y, &stack, Combine::Subtract(&column), &column).unwrap());
+    step!("subtract_scaled", ops::subtract_scaled(&mut y, 0.5, &column).unwrap());
+    step!("scale_and_add", ops::scale_and_add(&mut y, 2.0, &column).unwrap());
+    keep(y.read().unwrap());
+    let mut s = Scalar::zero(dev).unwrap();
+    step!("dot_into", ops::dot_into(&mut s, &y, &column).unwrap());
+    keep(vec![s.read().unwrap()]);
+    let mut plane = step!("Plane::zeros", Plane::zeros(dev, 10, 7).unwrap());
+    step!("unpack", ops::unpack(&mut plane, &y).unwrap());
+    keep(step!("Plane::read", plane.read().unwrap()));
+    step!("unpack_from", ops::unpack_from(&mut Plane::zeros(dev, 5, 2).unwrap(), &y, 20).unwrap());
+    step!("pack", ops::pack(&mut y, &plane).unwrap());
+    keep(y.read().unwrap());
+    let refused = step!(
+        "a matrix that is not square",
+        FoldedBands::from_triplets(dev, &Triplets::new(Shape::new(2, 3)))
+    );
+    assert!(matches!(refused.map(drop), Err(Error::Matrix { .. })));
+    let refused = step!("a plane past the texture size", Plane::zeros(dev, 1 << 20, 1));
+    assert!(matches!(refused.map(drop), Err(Error::TooLarge { .. })));
 }
 
 fn x_like(x: &Vector) -> Vector {

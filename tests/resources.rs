@@ -11,13 +11,14 @@ use glow::HasContext;
 use texla::gl::{Api, LiveObjects};
 use texla::host::Triplets;
 use texla::kernel::{Accum, Condition, Kernel, NoParams, Points, PointsKernel};
-use texla::ops::{Combine, Form, MatmulSchedule};
+use texla::ops::{Accurate, Combine, Form, MatmulSchedule};
 use texla::solve::{
-    LcpBatch, LcpParams, LcpProblem, LcpSolver, ProjectedJacobi, Relaxation, natural_residual,
+    LcpBatch, LcpParams, LcpProblem, LcpSolver, LinOp, Multigrid, MultigridParams, ProjectedJacobi,
+    Relaxation, Smoother, matrix_vector_op, natural_residual,
 };
 use texla::{
-    Device, DeviceOptions, Error, Headless, HeadlessOptions, Layout, Matrix, Packed, Scalar, Shape,
-    SparseFormat, SparseMatrix, Vector, ops,
+    ColumnStack, Device, DeviceOptions, Error, FoldedBands, Grid, Headless, HeadlessOptions, Layout, Matrix,
+    Packed, Plane, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector, ops,
 };
 
 /// What is alive apart from what can be made again.
@@ -192,6 +193,100 @@ fn waves_hold_what_they_need() {
         let refused = WaveParams { scheme: Scheme::Explicit, dt: 2.0, ..WaveParams::new(9, 7) };
         assert!(Wave::new(dev, refused).is_err());
         assert_eq!(live(dev), before);
+    });
+}
+
+#[test]
+fn operators_on_grids_hold_what_they_need() {
+    on_both(|dev| {
+        let check = |outputs: u64, call: &dyn Fn() -> Box<dyn Any>| {
+            let before = live(dev);
+            let output = call();
+            assert_eq!(live(dev), plus(before, textures(outputs)));
+            drop(output);
+            assert_eq!(live(dev), before);
+        };
+        let (grid, weights) = (Grid::new_2d(24, 16), [1.0, 1.0, 0.0]);
+        let stencil = |side, solid: &[bool]| {
+            Stencil::with_solids(dev, grid, 0.0, weights, Sides::all(side), solid).unwrap()
+        };
+        let solid: Vec<bool> = (0..grid.len()).map(|i| i == 100).collect();
+        // Nothing; a null vector; and where solid cells are.
+        check(0, &|| Box::new(stencil(Side::WALL, &[])));
+        check(1, &|| Box::new(stencil(Side::Neumann, &[])));
+        check(2, &|| Box::new(stencil(Side::Neumann, &solid)));
+        let b = Vector::filled(dev, grid.len(), 1.0).unwrap();
+        let [open, obstructed] = [stencil(Side::WALL, &[]), stencil(Side::WALL, &solid)];
+        // The inverse; with an obstacle also where it is and what interpolation is scaled by.
+        for (a, held) in [(&open, 1), (&obstructed, 3)] {
+            check(held, &|| {
+                let m = Multigrid::new(a, MultigridParams::default()).unwrap();
+                let mut x = Vector::zeros(dev, grid.len()).unwrap();
+                m.smooth(&mut x, &b, 2).unwrap();
+                assert_eq!(m.grids().count(), 2);
+                Box::new(m)
+            });
+        }
+        let before = live(dev);
+        assert!(Stencil::with_solids(dev, grid, 0.0, weights, Sides::all(Side::WALL), &[true; 3]).is_err());
+        assert!(Multigrid::new(&open, MultigridParams { sweeps: 0, ..MultigridParams::default() }).is_err());
+        assert_eq!(live(dev), before);
+    });
+}
+
+/// The same for the representations of [Krueger05] 44.2.
+#[test]
+fn each_call_of_the_framework_leaves_its_outputs_alone() {
+    on_both(|dev| {
+        let n = 40;
+        let values = uniform(5, n * n);
+        let stack = ColumnStack::from_rows(dev, Shape::new(n, n), &values).unwrap();
+        let dense = stack.to_matrix().unwrap();
+        let csr = stack.to_csr().unwrap();
+        let folded = FoldedBands::from_csr(dev, csr.clone()).unwrap();
+        let x = Vector::filled(dev, n, 1.0).unwrap();
+        let check = |name: &str, outputs: u64, call: &dyn Fn() -> Box<dyn Any>| {
+            let before = live(dev);
+            let output = call();
+            assert_eq!(live(dev), plus(before, textures(outputs)), "{name}");
+            drop(output);
+            assert_eq!(live(dev), before, "{name}, dropped");
+        };
+        macro_rules! check {
+            ($outputs:expr, $call:expr) => {
+                check(stringify!($call), $outputs, &|| Box::new($call))
+            };
+        }
+        let count = stack.texture_count() as u64;
+        check!(count, ColumnStack::from_matrix(&dense).unwrap());
+        check!(1, stack.to_matrix().unwrap());
+        check!(1, stack.column(7).unwrap());
+        check!(n as u64, FoldedBands::from_csr(dev, csr.clone()).unwrap());
+        check!(1, folded.to_matrix().unwrap());
+        check!(1, Matrix::from_csr(dev, &csr).unwrap());
+        check!(1, {
+            let mut plane = Plane::zeros(dev, 8, 5).unwrap();
+            ops::unpack(&mut plane, &x).unwrap();
+            plane
+        });
+        for form in [&stack as &dyn LinOp, &folded] {
+            check!(1, {
+                let mut y = Vector::zeros(dev, n).unwrap();
+                matrix_vector_op(&mut y, form, Combine::Accumulate, &x).unwrap();
+                form.apply_transposed(&mut y, Combine::Divide(&x), 1.0, &x).unwrap();
+                for transposed in [false, true] {
+                    let terms = Accurate { transposed, alpha: 1.0, x: &x, plus: Some((1.0, &x)) };
+                    form.apply_accurate(&mut y, terms).unwrap();
+                }
+                y
+            });
+            check!(0, form.column_squares().unwrap());
+            check!(0, form.asymmetry());
+        }
+        check!(0, ColumnStack::from_rows(dev, Shape::new(2, 2), &[f32::NAN; 4]).unwrap_err());
+        check!(0, ColumnStack::zeros(dev, Shape::new(1 << 20, 1 << 20)).unwrap_err());
+        check!(0, stack.column(n).unwrap_err());
+        check!(0, Plane::zeros(dev, usize::MAX, 1).unwrap_err());
     });
 }
 

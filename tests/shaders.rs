@@ -17,8 +17,8 @@ use texla::solve::{
     WeightedJacobi,
 };
 use texla::{
-    BandedMatrix, Device, Grid, Layout, Matrix, Packed, Scalar, Shape, Side, Sides, SparseFormat,
-    SparseMatrix, Stencil, Vector,
+    BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Layout, Matrix, Packed, Plane, Scalar, Shape, Side,
+    Sides, SparseFormat, SparseMatrix, Stencil, Vector,
 };
 
 /// The files below `glsl/`.
@@ -73,6 +73,7 @@ fn elementwise(dev: &Device) {
         ops::scale(&mut out, a).unwrap();
         ops::add_constant(&mut out, &x, a).unwrap();
         ops::axpy(&mut out, a, &x, &y).unwrap();
+        ops::subtract_scaled(&mut out, a, &x).unwrap();
         for b in [Coefficient::Host(3.0), Coefficient::Device(&s)] {
             ops::axpby(&mut out, a, &x, b, &y).unwrap();
             ops::clamp(&mut out, &x, a, b).unwrap();
@@ -256,6 +257,40 @@ fn stencils(dev: &Device) {
     }
 }
 
+fn stacks(dev: &Device) {
+    for (rows, cols) in [(6, 6), (3, 200)] {
+        let dense = ones(dev, rows, cols);
+        let mut a = ColumnStack::from_matrix(&dense).unwrap();
+        let (x, mut y) = (Vector::filled(dev, cols, 1.0).unwrap(), Vector::zeros(dev, rows).unwrap());
+        let (mut xt, yt) = (Vector::zeros(dev, cols).unwrap(), Vector::filled(dev, rows, 1.0).unwrap());
+        ops::stack_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+        ops::stack_product_transposed(&mut xt, Combine::Replace, 1.0, &a, &yt).unwrap();
+        ops::stack_accurate(&mut y, &a, product(&x)).unwrap();
+        ops::stack_accurate(&mut xt, &a, Accurate { transposed: true, ..product(&yt) }).unwrap();
+        a.set_column(1, &a.column(0).unwrap()).unwrap();
+        assert_eq!(a.to_matrix().unwrap().read().unwrap(), dense.read().unwrap());
+    }
+}
+
+fn folded(dev: &Device) {
+    let a = FoldedBands::from_triplets(dev, &poisson()).unwrap();
+    let x = Vector::from_slice(dev, &[1.0; 6]).unwrap();
+    let mut y = Vector::zeros(dev, 6).unwrap();
+    ops::folded_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+    ops::folded_product_transposed(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+    ops::folded_accurate(&mut y, &a, product(&x)).unwrap();
+    ops::folded_accurate(&mut y, &a, Accurate { transposed: true, ..product(&x) }).unwrap();
+    assert_eq!(a.to_matrix().unwrap().read().unwrap()[..3], [4.0, -1.0, 0.0]);
+    Matrix::from_csr(dev, a.pattern()).unwrap();
+}
+
+fn planes(dev: &Device) {
+    let mut plane = Plane::zeros(dev, 3, 2).unwrap();
+    let mut x = Vector::filled(dev, 6, 1.0).unwrap();
+    ops::unpack(&mut plane, &x).unwrap();
+    ops::pack(&mut x, &plane).unwrap();
+}
+
 /// On rows of whole texels and on others, with and without solid cells.
 fn multigrid(dev: &Device) {
     for (nx, ny) in [(32, 20), (33, 20)] {
@@ -313,6 +348,14 @@ fn every_file_compiles_in_both_dialects() {
     drive(&["banded/product.frag"], &banded);
     drive(&["banded/accurate.frag"], &banded_accurate);
     drive(&["stencil/product.frag", "stencil/accurate.frag", "include/stencil.glsl"], &stencils);
+    let moves = ["stack/move.frag", "include/stack.glsl"];
+    drive(
+        &[&moves[..], &["stack/product.frag", "stack/total.frag", "stack/accurate.frag"]].concat(),
+        &stacks,
+    );
+    let folds = ["banded/extend.frag", "banded/fold.frag", "banded/fold_accurate.frag", "banded/dense.frag"];
+    drive(&[&folds[..], &["dense/scatter.vert"]].concat(), &folded);
+    drive(&["repack/unpack.frag", "repack/pack.frag"], &planes);
     let (passes, includes) = (
         [
             "multigrid/sweep.frag",

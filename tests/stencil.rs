@@ -416,3 +416,51 @@ fn what_makes_no_sense_is_refused() {
         assert!(matches!(e, Err(Error::Parameter { name: "alpha", .. })), "{e:?}");
     });
 }
+
+/// Coefficients that vary, on 5 and 9 points and with sides that come round: diagonals of a banded matrix, against loops
+/// over the grid.
+#[test]
+fn variable_coefficients_are_bands() {
+    on_both(|dev| {
+        let five = vec![[0, -1, 0], [-1, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0]];
+        let nine: Vec<[i64; 3]> = (-1..=1).flat_map(|y| (-1..=1).map(move |x| [x, y, 0])).collect();
+        for (nx, ny) in [(1, 1), (3, 3), (5, 4), (16, 9), (17, 31)] {
+            for (taps, periodic) in
+                [(&five, [false; 3]), (&nine, [false; 3]), (&nine, [true, false, false]), (&five, [true; 3])]
+            {
+                let (grid, n) = (Grid::new_2d(nx, ny), nx * ny);
+                let values: Vec<f64> = widen(&uniform(3, n * taps.len()));
+                let c = |x: usize, y: usize, k: usize| values[(y * nx + x) * taps.len() + k];
+                let triplets =
+                    texla::host::problems::variable_stencil(grid, taps, periodic, |[x, y, _], k| c(x, y, k));
+                let a = BandedMatrix::from_triplets(dev, &triplets).unwrap();
+                let x = uniform(4, n);
+                let dx = Vector::from_slice(dev, &x).unwrap();
+                let mut y = Vector::zeros(dev, n).unwrap();
+                a.apply(&mut y, Combine::Replace, 1.0, &dx).unwrap();
+                let (mut want, mut magnitudes) = (vec![0.0; n], vec![0.0; n]);
+                for i in 0..n as i64 {
+                    let (px, py) = (i % nx as i64, i / nx as i64);
+                    for (k, tap) in taps.iter().enumerate() {
+                        let (mut qx, mut qy) = (px + tap[0], py + tap[1]);
+                        if periodic[0] {
+                            qx = (qx + nx as i64) % nx as i64;
+                        }
+                        if periodic[1] {
+                            qy = (qy + ny as i64) % ny as i64;
+                        }
+                        if (0..nx as i64).contains(&qx) && (0..ny as i64).contains(&qy) {
+                            let term =
+                                c(px as usize, py as usize, k) * f64::from(x[(qx + nx as i64 * qy) as usize]);
+                            want[i as usize] += term;
+                            magnitudes[i as usize] += term.abs();
+                        }
+                    }
+                }
+                // On the smallest periodic grids several taps meet in one place, and their sum is rounded.
+                let bounds: Vec<f64> = magnitudes.iter().map(|m| product_bound(*m, taps.len() + 1)).collect();
+                assert_componentwise(&format!("{grid} {}", taps.len()), &y.read().unwrap(), &want, &bounds);
+            }
+        }
+    });
+}

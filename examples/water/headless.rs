@@ -26,9 +26,9 @@ struct Plan {
 impl Plan {
     fn new(args: &Args) -> Self {
         let (frames, size, shown_every) =
-            if args.common.quick { (24, (240, 135), 2) } else { (90, (480, 270), 2) };
+            if args.common.quick { (24, (240, 135), 2) } else { (100, (480, 270), 2) };
         let frames = args.frames.unwrap_or(frames);
-        let picture_at = args.picture_at.unwrap_or((2 * frames / 3).min(50));
+        let picture_at = args.picture_at.unwrap_or(3 * frames / 4);
         Plan { cells: args.cells(), frames, size, shown_every, picture_at }
     }
 }
@@ -59,7 +59,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     let cells = plan.cells;
     let mut pool = Pool::new(device, cells, true)?;
     // SAFETY: the context is current from here on, and outlives the renderer.
-    let mut renderer = unsafe { Renderer::new(context.glow(), cells, plan.size) }?;
+    let mut renderer = unsafe { Renderer::new(context.glow(), pool.wave.params().grid, plan.size, 2) }?;
     let params = *pool.wave.params();
     say(format_args!("device      {} ({})", context.name(), device.api()));
     say(format_args!(
@@ -84,14 +84,14 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         device.finish()?;
         simulated += started.elapsed().as_secs_f64();
         if let (Some(path), true) = (&args.picture, frame == plan.picture_at) {
-            let size = (1280, 720);
+            let size = (960, 540);
             renderer.resize(size);
-            write_rgb(path, size.0, size.1, &renderer.picture(&pool))?;
+            write_rgb(path, size.0, size.1, &renderer.picture(&pool.wave))?;
             renderer.resize(plan.size);
         }
         if frame.is_multiple_of(plan.shown_every) {
             let started = Instant::now();
-            let picture = renderer.picture(&pool);
+            let picture = renderer.picture(&pool.wave);
             drawn += started.elapsed().as_secs_f64();
             shown.push((frame, hash(&picture)));
             animation.push(picture);
@@ -117,7 +117,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         let same =
             |(shown, picture): &&(usize, u64)| *shown == frame && shown.is_multiple_of(10) && *picture != 0;
         if let Some((_, picture)) = shown.iter().find(same) {
-            different += u32::from(hash(&renderer.picture(&again)) != *picture);
+            different += u32::from(hash(&renderer.picture(&again.wave)) != *picture);
         }
         progress.set((plan.frames + frame) as u64);
     }

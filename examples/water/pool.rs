@@ -4,11 +4,9 @@ use texla::gl::Counters;
 use texla::sim::wave::{Drop, Wave, WaveParams};
 use texla::{Device, Scalar};
 
+use crate::render::SIDE;
 use crate::support::Result;
 
-/// Side of the pool, and how deep it is to the eye. The waves are those of shallow water: of one speed for all lengths.
-pub const SIDE: f64 = 2.0;
-pub const DEPTH: f32 = 0.62;
 /// Steps a second of pool time, and how many a picture is apart from the next.
 pub const RATE: f64 = 60.0;
 pub const STEPS: usize = 2;
@@ -122,7 +120,7 @@ impl Rain {
             return None;
         }
         self.fallen += 1;
-        self.next += 0.25 + 0.45 * self.random();
+        self.next += 0.12 + 0.36 * self.random();
         let [x, y, size] = [self.random(), self.random(), self.random()];
         let place = [1.7 * x - 0.85, 1.7 * y - 0.85].map(|c| c as f32);
         Some(match self.fallen {

@@ -5,15 +5,18 @@
 use std::sync::Arc;
 
 use glow::HasContext;
+use texla::Grid;
+use texla::sim::wave::Wave;
 
-use crate::pool::{DEPTH, Pool, SIDE};
 use crate::support::{Failure, Result, program};
 use crate::view::{Camera, unit};
 
-/// Pixels of the picture's texture to a side of a pixel that is shown.
-const SAMPLES: i32 = 2;
+/// The longer side of the pool, and how deep it is to the eye: the waves are those of shallow water, of one speed for all
+/// lengths.
+pub const SIDE: f64 = 2.0;
+const DEPTH: f32 = 0.62;
 /// Towards the sun.
-const SUN: [f32; 3] = [-0.52, 0.62, -0.60];
+const SUN: [f32; 3] = [-0.40, 0.78, -0.44];
 
 /// Everything that is needed for a picture.
 pub struct Renderer {
@@ -24,19 +27,22 @@ pub struct Renderer {
     /// The surface with slopes, filtered and in all sizes.
     surface: glow::NativeTexture,
     surface_target: glow::NativeFramebuffer,
-    cells: (i32, i32),
+    /// Of the grid.
+    cells: [i32; 2],
     picture: glow::NativeRenderbuffer,
     picture_target: glow::NativeFramebuffer,
     resolved: glow::NativeRenderbuffer,
     resolved_target: glow::NativeFramebuffer,
     size: (i32, i32),
+    /// Pixels of the picture's buffer to a side of a pixel that is shown.
+    samples: i32,
     pub camera: Camera,
 }
 
 impl Renderer {
     /// # Safety
     /// The context is current now, at every use, and when this drops.
-    pub unsafe fn new(gl: Arc<glow::Context>, cells: usize, size: (u32, u32)) -> Result<Self> {
+    pub unsafe fn new(gl: Arc<glow::Context>, grid: Grid, size: (u32, u32), samples: u32) -> Result<Self> {
         let vertex = include_str!("unpack.vert");
         // SAFETY: the caller's.
         unsafe {
@@ -49,13 +55,13 @@ impl Renderer {
             let (picture, resolved) = (renderbuffer()?, renderbuffer()?);
             let (surface_target, picture_target, resolved_target) =
                 (framebuffer()?, framebuffer()?, framebuffer()?);
-            let cells = (cells as i32, cells as i32);
+            let cells = [grid.nx as i32, grid.ny as i32];
             let d2 = glow::TEXTURE_2D;
             gl.active_texture(glow::TEXTURE0);
             gl.bind_texture(d2, Some(surface));
             let none = glow::PixelUnpackData::Slice(None);
             let format = glow::RGBA16F as i32;
-            gl.tex_image_2d(d2, 0, format, cells.0, cells.1, 0, glow::RGBA, glow::HALF_FLOAT, none);
+            gl.tex_image_2d(d2, 0, format, cells[0], cells[1], 0, glow::RGBA, glow::HALF_FLOAT, none);
             gl.generate_mipmap(d2);
             for (name, value) in [
                 (glow::TEXTURE_MIN_FILTER, glow::LINEAR_MIPMAP_LINEAR),
@@ -84,6 +90,7 @@ impl Renderer {
                 resolved,
                 resolved_target,
                 size: (0, 0),
+                samples: samples.max(1) as i32,
                 camera: Camera::default(),
             };
             made.resize(size);
@@ -106,7 +113,7 @@ impl Renderer {
         self.size = (w, h);
         // SAFETY: the context is current, see `new`.
         unsafe {
-            for (buffer, scale) in [(self.picture, SAMPLES), (self.resolved, 1)] {
+            for (buffer, scale) in [(self.picture, self.samples), (self.resolved, 1)] {
                 gl.bind_renderbuffer(glow::RENDERBUFFER, Some(buffer));
                 gl.renderbuffer_storage(glow::RENDERBUFFER, glow::RGBA8, scale * w, scale * h);
             }
@@ -120,11 +127,12 @@ impl Renderer {
     }
 
     /// Draws the pool and brings the picture to `target`; none is the window.
-    fn draw(&self, pool: &Pool, target: Option<glow::NativeFramebuffer>) {
+    fn draw(&self, wave: &Wave, target: Option<glow::NativeFramebuffer>) {
         let gl = &self.gl;
-        let (w, h) = (SAMPLES * self.size.0, SAMPLES * self.size.1);
+        let (w, h) = (self.samples * self.size.0, self.samples * self.size.1);
         let d2 = glow::TEXTURE_2D;
-        // SAFETY: the context is current, see `new`; the solver's texture lives as long as the pool is borrowed.
+        let longest = self.cells[0].max(self.cells[1]) as f32;
+        // SAFETY: the context is current, see `new`; the solver's texture lives as long as the wave is borrowed.
         unsafe {
             for cap in [
                 glow::SCISSOR_TEST,
@@ -142,13 +150,13 @@ impl Renderer {
             gl.bind_sampler(0, None);
 
             gl.bind_framebuffer(glow::FRAMEBUFFER, Some(self.surface_target));
-            gl.viewport(0, 0, self.cells.0, self.cells.1);
+            gl.viewport(0, 0, self.cells[0], self.cells[1]);
             gl.use_program(Some(self.unpack));
             let at = |name: &str| gl.get_uniform_location(self.unpack, name);
-            gl.bind_texture(d2, Some(pool.wave.displacement().texture()));
+            gl.bind_texture(d2, Some(wave.displacement().texture()));
             gl.uniform_1_i32(at("displacement").as_ref(), 0);
-            gl.uniform_2_i32(at("cells").as_ref(), self.cells.0, self.cells.1);
-            gl.uniform_1_f32(at("cell").as_ref(), SIDE as f32 / self.cells.0 as f32);
+            gl.uniform_2_i32(at("cells").as_ref(), self.cells[0], self.cells[1]);
+            gl.uniform_1_f32(at("cell").as_ref(), SIDE as f32 / longest);
             // Of a flat slope s, light is turned by about s (1 - 1 / 1.333).
             gl.uniform_1_f32(at("bend").as_ref(), 0.25 * DEPTH);
             gl.draw_arrays(glow::TRIANGLES, 0, 3);
@@ -166,7 +174,7 @@ impl Renderer {
             gl.uniform_matrix_3_f32_slice(at("camera").as_ref(), false, self.camera.axes().as_flattened());
             gl.uniform_2_f32(at("half_view").as_ref(), x, y);
             gl.uniform_2_f32(at("size").as_ref(), w as f32, h as f32);
-            gl.uniform_1_f32(at("cells").as_ref(), self.cells.0 as f32);
+            gl.uniform_1_f32(at("cells").as_ref(), longest);
             gl.uniform_1_f32(at("depth").as_ref(), DEPTH);
             gl.uniform_3_f32_slice(at("sun").as_ref(), &sun);
             gl.draw_arrays(glow::TRIANGLES, 0, 3);
@@ -184,18 +192,18 @@ impl Renderer {
     }
 
     /// Draws the pool into the window's own framebuffer.
-    pub fn show(&self, pool: &Pool) {
-        self.draw(pool, None);
+    pub fn show(&self, wave: &Wave) {
+        self.draw(wave, None);
     }
 
     /// Draws the pool and leaves the picture on the device.
-    pub fn draw_only(&self, pool: &Pool) {
-        self.draw(pool, Some(self.resolved_target));
+    pub fn draw_only(&self, wave: &Wave) {
+        self.draw(wave, Some(self.resolved_target));
     }
 
     /// Draws the pool and reads the picture: three bytes a pixel, rows from the top.
-    pub fn picture(&self, pool: &Pool) -> Vec<u8> {
-        self.draw(pool, Some(self.resolved_target));
+    pub fn picture(&self, wave: &Wave) -> Vec<u8> {
+        self.draw(wave, Some(self.resolved_target));
         let (gl, (w, h)) = (&self.gl, self.size);
         let mut pixels = vec![0; 4 * (w * h) as usize];
         // SAFETY: the context is current, see `new`.

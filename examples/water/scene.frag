@@ -13,10 +13,10 @@ out vec4 shown;
 const float RIM = 0.10; // of the deck above the water
 const float TOP = 0.16; // no wave is higher
 const float INDEX = 1.333;
-const vec3 SUNLIGHT = vec3(3.4, 3.1, 2.65);
+const vec3 SUNLIGHT = vec3(2.5, 2.25, 1.85);
 const vec3 SKYLIGHT = vec3(0.50, 0.62, 0.80);
-const vec3 ABSORBED = vec3(1.15, 0.30, 0.17); // by a unit of water
-const vec3 SCATTERED = vec3(0.012, 0.150, 0.185);
+const vec3 ABSORBED = vec3(1.25, 0.36, 0.20); // by a unit of water
+const vec3 SCATTERED = vec3(0.006, 0.110, 0.160);
 
 float hash(vec2 p) {
     vec3 q = fract(vec3(p.xyx) * 0.1031);
@@ -55,15 +55,15 @@ vec3 tiles(vec2 p, float w) {
     w = max(11.0 * w, 1e-3);
     float fine = clamp(1.0 - 0.6 * w, 0.0, 1.0);
     float shade = mix(0.5, hash(floor(p)), fine);
-    vec3 tile = mix(vec3(0.30, 0.66, 0.78), vec3(0.56, 0.84, 0.90), shade);
-    return mix(vec3(0.88, 0.92, 0.92), tile, paving(p, 0.07, w));
+    vec3 tile = mix(vec3(0.16, 0.50, 0.66), vec3(0.42, 0.74, 0.84), shade);
+    return mix(vec3(0.80, 0.85, 0.85), tile, paving(p, 0.07, w));
 }
 
 vec3 deck(vec2 p, float w) {
     vec2 q = 2.0 * p;
     w = max(2.0 * w, 1e-3);
     float fine = clamp(1.0 - 0.5 * w, 0.0, 1.0);
-    vec3 stone = mix(vec3(0.62, 0.55, 0.46), vec3(0.74, 0.67, 0.57), mix(0.5, hash(floor(q) + 7.0), fine));
+    vec3 stone = mix(vec3(0.40, 0.33, 0.26), vec3(0.52, 0.44, 0.35), mix(0.5, hash(floor(q) + 7.0), fine));
     stone *= 1.0 + 0.16 * fine * (noise(30.0 * p) + 0.6 * noise(75.0 * p) - 0.8);
     return mix(0.62 * stone, stone, paving(q, 0.03, w));
 }
@@ -72,8 +72,7 @@ vec4 water(vec2 p, float lod) { return textureLod(surface, 0.5 * p + 0.5, lod); 
 
 // Where a ray from inside the pool meets one of its walls.
 float to_walls(vec3 from, vec3 d) {
-    vec2 t = (sign(d.xz) - from.xz) / (abs(d.xz) + 1e-6) * sign(d.xz) * sign(d.xz);
-    t = (1.0 - sign(d.xz) * from.xz) / (abs(d.xz) + 1e-6);
+    vec2 t = (1.0 - sign(d.xz) * from.xz) / (abs(d.xz) + 1e-6);
     return min(t.x, t.y);
 }
 
@@ -98,9 +97,7 @@ vec3 below(vec3 from, vec3 d, float w) {
     vec3 colour = tiles(on_floor ? p.xz : on_wall(p), w);
     // Up the refracted sunbeam to the surface; where that lies behind a wall, the place is in its shadow.
     vec3 beam = -refract(-sun, vec3(0, 1, 0), 1.0 / INDEX);
-    vec2 s = p.xz - beam.xz / beam.y * p.y;
-    vec2 shift = -p.y * beam.xz / beam.y;
-    s = p.xz + shift;
+    vec2 s = p.xz - p.y * beam.xz / beam.y;
     float inside = smoothstep(1.02, 0.97, max(abs(s.x), abs(s.y)));
     float focus = smoothstep(0.0, 1.0, -p.y / depth);
     float light = mix(1.0, 0.55 * water(s, 0.6).w + 0.45 * water(s, 1.8).w, focus);
@@ -129,7 +126,7 @@ vec3 look(vec3 d) {
     if (max(abs(p.x), abs(p.z)) > 1.0) {
         // A lighter coping around the pool.
         float edge = max(abs(p.x), abs(p.z));
-        vec3 stone = edge < 1.09 ? mix(vec3(0.80, 0.76, 0.70), vec3(0.86, 0.83, 0.77), noise(40.0 * p.xz)) : deck(p.xz, w);
+        vec3 stone = edge < 1.09 ? mix(vec3(0.62, 0.57, 0.50), vec3(0.69, 0.65, 0.58), noise(40.0 * p.xz)) : deck(p.xz, w);
         stone *= 1.0 - 0.35 * smoothstep(0.012, 0.0, abs(edge - 1.09));
         vec3 lit = stone * (SUNLIGHT * sun.y * 0.62 + 0.45 * SKYLIGHT);
         return mix(lit, sky(vec3(d.x, 0.0, d.z)), 1.0 - exp(-0.0045 * t * t));
@@ -173,7 +170,7 @@ void main() {
     vec2 at = 2.0 * gl_FragCoord.xy / size - 1.0;
     vec3 d = normalize(camera[2] + at.x * half_view.x * camera[0] + at.y * half_view.y * camera[1]);
     vec3 colour = look(d);
-    colour *= 0.80 * (1.0 - 0.16 * dot(at, at) * 0.5);
+    colour *= 0.64 * (1.0 - 0.22 * dot(at, at) * 0.5);
     // The curve of films (K. Narkowicz's fit of ACES), then sRGB's.
     colour = clamp(colour * (2.51 * colour + 0.03) / (colour * (2.43 * colour + 0.59) + 0.14), 0.0, 1.0);
     shown = vec4(pow(colour, vec3(1.0 / 2.2)), 1.0);

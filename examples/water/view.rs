@@ -22,12 +22,12 @@ pub struct Camera {
 }
 
 /// What the camera looks at, and the tangent of half its vertical angle.
-const AT: Vec3 = [0.0, -0.16, 0.0];
+const AT: Vec3 = [0.04, -0.16, 0.14];
 const HALF: f32 = 0.31;
 
 impl Default for Camera {
     fn default() -> Self {
-        Camera { turn: 0.62, lift: 0.47, distance: 3.7 }
+        Camera { turn: 0.50, lift: 0.43, distance: 2.42 }
     }
 }
 

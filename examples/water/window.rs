@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use texla::Device;
+use texla::{Device, Grid};
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalPosition;
 use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
@@ -72,7 +72,7 @@ impl Live {
         // SAFETY: the context is current, stays so, and is dropped after everything that lives in it.
         let (device, renderer) = unsafe {
             let device = Device::from_glow(surface.glow())?;
-            (device, Renderer::new(surface.glow(), cells, surface.size())?)
+            (device, Renderer::new(surface.glow(), Grid::new_2d(cells, cells), surface.size(), 2)?)
         };
         let found = device.capabilities();
         say(format_args!("{} ({}), {}", found.renderer, device.api(), found.version));
@@ -109,7 +109,7 @@ impl Live {
             self.frames += 1;
             self.title(started.elapsed());
         }
-        self.renderer.show(&self.pool);
+        self.renderer.show(&self.pool.wave);
         self.surface.present()
     }
 

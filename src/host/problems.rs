@@ -1,7 +1,7 @@
 //! Model problems: matrices from the discretised Laplacian.
 
 use crate::host::Triplets;
-use crate::shape::Shape;
+use crate::shape::{Grid, Shape};
 
 /// The 1D Laplacian with zero (Dirichlet) boundary values, unscaled: diagonal 2, neighbours -1.
 ///
@@ -29,6 +29,65 @@ pub fn poisson_1d(n: usize) -> Triplets {
 /// ```
 pub fn poisson_2d(nx: usize, ny: usize) -> Triplets {
     stencil(nx, ny, 4.0)
+}
+
+/// A matrix whose rows are stencils with coefficients that vary from cell to cell: 5- or 9-point on a plane, 7- or
+/// 27-point in space, or any other.
+///
+/// `taps` are the neighbours (dx, dy, dz) of a cell, the cell itself among them as (0, 0, 0) if it has a coefficient.
+/// `coefficient(cell, k)` is asked for every cell (x, y, z) and the k-th tap wherever the neighbour lies on the grid, or,
+/// along axes that are `periodic`, comes round from the other end. What else a side means is for the coefficient of the
+/// cell itself to say. Unknowns are in natural order (see [`Grid`]), so that each tap is a diagonal of a
+/// [`BandedMatrix`](crate::BandedMatrix).
+///
+/// ```
+/// use texla::{Grid, host::problems};
+/// // -(k u')' on three cells with conductivities 2, 6, 6 between zero walls: harmonic means at the faces.
+/// let k = [2.0, 6.0, 6.0];
+/// let face = |a: f64, b: f64| 2.0 * a * b / (a + b);
+/// let a = problems::variable_stencil(
+///     Grid::new_2d(3, 1),
+///     &[[-1, 0, 0], [0, 0, 0], [1, 0, 0]],
+///     [false; 3],
+///     |[x, _, _], tap| match tap {
+///         0 => -face(k[x - 1], k[x]),
+///         2 => -face(k[x], k[x + 1]),
+///         _ => {
+///             let low = if x == 0 { 2.0 * k[0] } else { face(k[x - 1], k[x]) };
+///             low + if x == 2 { 2.0 * k[2] } else { face(k[x], k[x + 1]) }
+///         }
+///     },
+/// );
+/// assert_eq!(a.diagonal(), [7.0, 9.0, 18.0]);
+/// assert_eq!(a.to_csr().mul_vec(&[1.0, 1.0, 1.0])?, [4.0, 0.0, 12.0]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn variable_stencil(
+    grid: Grid,
+    taps: &[[i64; 3]],
+    periodic: [bool; 3],
+    mut coefficient: impl FnMut([usize; 3], usize) -> f64,
+) -> Triplets {
+    let mut out = Triplets::new(grid.operator());
+    for i in 0..grid.len() {
+        let (x, y, z) = grid.place(i);
+        for (k, tap) in taps.iter().enumerate() {
+            let mut other = [0usize; 3];
+            let mut inside = true;
+            let along = [x, y, z].into_iter().zip(tap).zip(grid.sides()).zip(periodic).zip(&mut other);
+            for ((((at, step), count), wraps), other) in along {
+                // Grids that fit in memory have sides that fit.
+                let (at, count) = (at as i64 + step, count as i64);
+                inside &= wraps || (0..count).contains(&at);
+                *other = at.rem_euclid(count) as usize;
+            }
+            if inside {
+                let [ox, oy, oz] = other;
+                out.push_valid(i as u32, grid.index(ox, oy, oz) as u32, coefficient([x, y, z], k));
+            }
+        }
+    }
+    out
 }
 
 fn stencil(nx: usize, ny: usize, centre: f64) -> Triplets {

@@ -36,15 +36,8 @@ pub use reduce::{
 };
 pub use repack::{repack, repack_to_vector, repack_vector};
 pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};
-pub use stencil::{stencil_accurate, stencil_product};
-
-/// What kernels on grids outside this layer share with the products here.
-pub(crate) mod grid {
-    pub(crate) use super::stencil::{
-        GRID_FIELDS, defines, grid_params, links, operator_fields, operator_params,
-    };
-}
 pub use stack::{stack_accurate, stack_product, stack_product_transposed};
+pub use stencil::{stencil_accurate, stencil_product};
 
 pub(crate) use banded::{banded_to_matrix, folded_to_matrix};
 pub(crate) use dense::{
@@ -53,6 +46,13 @@ pub(crate) use dense::{
 };
 
 pub(crate) use stack::{column_of_stack, set_column_of_stack, stack_from_matrix, stack_to_matrix};
+
+/// What kernels on grids outside this layer share with the products here.
+pub(crate) mod grid {
+    pub(crate) use super::stencil::{
+        GRID_FIELDS, defines, grid_params, links, operator_fields, operator_params,
+    };
+}
 
 use crate::error::{Error, Result};
 use crate::shape::Shape;
