@@ -602,8 +602,13 @@ fn fluids_hold_what_they_need() {
             let before = live(dev);
             let pressure = Pressure::ConjugateGradient(CgParams::default());
             let boundaries = Boundaries::all(boundary);
-            let params =
-                FluidParams { boundaries, pressure, viscosity: 0.1, confinement: 1.0, ..FluidParams::new(0.1) };
+            let params = FluidParams {
+                boundaries,
+                pressure,
+                viscosity: 0.1,
+                confinement: 1.0,
+                ..FluidParams::new(0.1)
+            };
             let solid: Vec<bool> = (0..grid.len()).map(|i| obstacles && i == 99).collect();
             let mut fluid = Fluid::new(dev, grid, params, &solid).unwrap();
             let held = plus(before, textures(expected));

@@ -11,6 +11,7 @@ use texla::gl::{Api, Limits};
 use texla::host::Triplets;
 use texla::kernel::{Accum, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
+use texla::sim::fluid::{Fluid, FluidParams};
 use texla::solve::{
     CgParams, CgSchedule, ConjugateGradient, Identity, Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver,
     Multigrid, MultigridParams, Preconditioner, ProjectedJacobi, Stationary, StationaryParams, Stop,
@@ -314,6 +315,26 @@ fn points(dev: &Device) {
     assert_eq!(y.read().unwrap(), [1.0; 4]);
 }
 
+/// All forms of a fluid's kernels: in both dimensions, around obstacles and without.
+fn fluids(dev: &Device) {
+    for grid in [Grid::new_2d(5, 4), Grid::new_3d(4, 3, 2)] {
+        for solid in [vec![], (0..grid.len()).map(|i| i == 6).collect()] {
+            let params = FluidParams { viscosity: 0.1, confinement: 1.0, ..FluidParams::new(0.2) };
+            let mut fluid = Fluid::new(dev, grid, params, &solid).unwrap();
+            let mut dye = Vector::filled(dev, grid.len(), 1.0).unwrap();
+            let force = Vector::filled(dev, fluid.faces(1).len(), 1.0).unwrap();
+            fluid.accelerate([1.0, 0.0, 0.5], 0.1).unwrap();
+            fluid.buoyancy(&dye, [0.0, 1.0, 0.5], 0.1).unwrap();
+            fluid.force(1, &force, 0.1).unwrap();
+            fluid.push([0.5, 0.4, 0.1], 0.3, [1.0, 0.5, 0.2]).unwrap();
+            fluid.splat(&mut dye, [0.5, 0.4, 0.1], 0.3, 1.0).unwrap();
+            fluid.step(0.1).unwrap();
+            fluid.transport(&mut dye, 0.1).unwrap();
+            fluid.max_divergence().unwrap();
+        }
+    }
+}
+
 #[test]
 fn every_file_compiles_in_both_dialects() {
     let left = RefCell::new(files());
@@ -384,6 +405,10 @@ fn every_file_compiles_in_both_dialects() {
         ["lcp/start.frag", "lcp/power.frag", "lcp/power_vector.frag", "include/flags.glsl"],
     );
     drive(&[sweeps.as_slice(), &estimate].concat(), &complementarity);
+    let fluid = ["advect", "maccormack", "divergence", "gradient", "viscous", "force", "curl", "confine"];
+    let fluid = fluid.map(|name| format!("fluid/{name}.frag"));
+    let fluid: Vec<&str> = fluid.iter().map(String::as_str).collect();
+    drive(&[fluid.as_slice(), &["include/staggered.glsl", "include/trace.glsl"]].concat(), &fluids);
     for name in ["include/prelude.glsl", "include/exact.glsl", "include/layout.glsl"] {
         drive(&[name], &include(name));
     }

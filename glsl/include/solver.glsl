@@ -3,11 +3,12 @@
 #define TEXLA_INCLUDE_SOLVER
 #include "include/flags.glsl"
 
-// The bound on r.r: a number of the host's, or a share of one that only the device knows.
+// The bound on r.r: a number of the host's, or a share of one that only the device knows. Macros, since not every kernel
+// that adds up has one.
 #ifdef RELATIVE
-float bound() { return threshold * unit_value(); }
+#define bound() (threshold * unit_value())
 #else
-float bound() { return threshold; }
+#define bound() (threshold)
 #endif
 
 // The rest of the reduction: this texel is the sum of all partial results.
