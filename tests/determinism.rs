@@ -9,7 +9,7 @@ use std::process::Command;
 
 use common::bounds::{self, DIV_ULPS, SQRT_ULPS, assert_componentwise, assert_within, product_bound};
 use common::harness::{fitting, headless};
-use common::random::{cancelling_pair, nonzero, wide_range};
+use common::random::{cancelling_pair, nonzero, uniform, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;
 use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, ReducePlan, Windows};

@@ -12,6 +12,7 @@ use texla::host::Triplets;
 use texla::kernel::{Accum, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
 use texla::sim::fluid::{Fluid, FluidParams};
+use texla::sim::wave::{self, Scheme, Wave, WaveParams};
 use texla::solve::{
     CgParams, CgSchedule, ConjugateGradient, Identity, Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver,
     Multigrid, MultigridParams, Preconditioner, ProjectedJacobi, Stationary, StationaryParams, Stop,
@@ -315,6 +316,14 @@ fn points(dev: &Device) {
     assert_eq!(y.read().unwrap(), [1.0; 4]);
 }
 
+fn waves(dev: &Device) {
+    for scheme in [Scheme::Explicit, Scheme::CrankNicholson] {
+        let mut wave = Wave::new(dev, WaveParams { scheme, ..WaveParams::new(9, 7) }).unwrap();
+        wave.drop(wave::Drop { centre: [4.0, 3.0], radius: 2.0, height: 1.0, balanced: true }).unwrap();
+        wave.step().unwrap();
+    }
+}
+
 /// All forms of a fluid's kernels: in both dimensions, around obstacles and without.
 fn fluids(dev: &Device) {
     for grid in [Grid::new_2d(5, 4), Grid::new_3d(4, 3, 2)] {
@@ -408,7 +417,9 @@ fn every_file_compiles_in_both_dialects() {
     let fluid = ["advect", "maccormack", "divergence", "gradient", "viscous", "force", "curl", "confine"];
     let fluid = fluid.map(|name| format!("fluid/{name}.frag"));
     let fluid: Vec<&str> = fluid.iter().map(String::as_str).collect();
-    drive(&[fluid.as_slice(), &["include/staggered.glsl", "include/trace.glsl"]].concat(), &fluids);
+    let shared = ["include/staggered.glsl", "include/trace.glsl", "solve/coefficient.frag"];
+    drive(&[fluid.as_slice(), &shared].concat(), &fluids);
+    drive(&["wave/advance.frag", "wave/drop.frag"], &waves);
     for name in ["include/prelude.glsl", "include/exact.glsl", "include/layout.glsl"] {
         drive(&[name], &include(name));
     }
