@@ -14,9 +14,9 @@ use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Red
 use texla::sim::fluid::{Fluid, FluidParams};
 use texla::sim::wave::{self, Scheme, Wave, WaveParams};
 use texla::solve::{
-    CgParams, CgSchedule, ConjugateGradient, Identity, Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver,
-    Multigrid, MultigridParams, Preconditioner, ProjectedJacobi, Stationary, StationaryParams, Stop,
-    WeightedJacobi,
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Direction, GaussSeidel, Identity,
+    Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver, Multigrid, MultigridParams, Preconditioner,
+    ProjectedJacobi, Smoother, Stationary, StationaryParams, Stop, WeightedJacobi, project_out,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Layout, Matrix, Packed, Plane, Scalar, Shape, Side,
@@ -205,6 +205,32 @@ fn stationary(dev: &Device) {
     let jacobi = WeightedJacobi::new(&a, 1.0).unwrap();
     let solver = Stationary::new(&a, &jacobi, StationaryParams::default()).unwrap();
     assert!(solver.solve(&mut x, &b).unwrap().converged());
+}
+
+fn coloured(dev: &Device) {
+    let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
+    let b = Vector::from_slice(dev, &[1.0; 6]).unwrap();
+    let mut x = Vector::zeros(dev, 6).unwrap();
+    GaussSeidel::new(&a, 1.0, Direction::Symmetric).unwrap().smooth(&mut x, &b, 1).unwrap();
+    assert!(x.read().unwrap().iter().all(|v| *v > 0.0));
+}
+
+/// A system, and a skew-symmetric one for which the residual is no shadow.
+fn unsymmetric(dev: &Device) {
+    let skew = Triplets::from_entries(Shape::new(2, 2), [(0, 1, 1.0), (1, 0, -1.0)]).unwrap();
+    for triplets in [poisson(), skew] {
+        let a = BandedMatrix::from_triplets(dev, &triplets).unwrap();
+        let n = a.shape().rows;
+        let (b, mut x) = (Vector::filled(dev, n, 1.0).unwrap(), Vector::zeros(dev, n).unwrap());
+        let solved = BiCgStab::new(&a, BiCgStabParams::default()).unwrap().solve(&mut x, &b);
+        assert!(solved.is_ok_and(|report| report.converged()));
+    }
+}
+
+fn projection(dev: &Device) {
+    let mut v = Vector::from_slice(dev, &[1.0, 3.0]).unwrap();
+    project_out(&mut v, &[Vector::from_slice(dev, &[1.0; 2]).unwrap()]).unwrap();
+    assert_eq!(v.read().unwrap(), [-1.0, 1.0]);
 }
 
 fn fixed_sweeps(dev: &Device) {
@@ -408,6 +434,13 @@ fn every_file_compiles_in_both_dialects() {
         &cg(CgSchedule::Merged),
     );
     drive(&["solve/relax.frag", "solve/test.frag", "solve/keep.frag"], &stationary);
+    drive(&["solve/colour.frag", "solve/substitute.frag"], &coloured);
+    let (scalars, vectors) = (
+        ["solve/bicg_alpha.frag", "solve/bicg_omega.frag"],
+        ["solve/bicg_half.frag", "solve/bicg_update.frag", "solve/shadow.frag", "include/hash.glsl"],
+    );
+    drive(&[scalars.as_slice(), &vectors].concat(), &unsymmetric);
+    drive(&["solve/coefficient.frag", "include/total.glsl"], &projection);
     drive(&["lcp/fixed.frag"], &fixed_sweeps);
     let (sweeps, estimate) = (
         ["lcp/sweep.frag", "lcp/sums.frag", "lcp/control.frag", "lcp/choose.frag", "include/owner.glsl"],
