@@ -9,10 +9,11 @@ use std::process::Command;
 
 use common::bounds::{self, DIV_ULPS, SQRT_ULPS, assert_componentwise, assert_within, product_bound};
 use common::harness::{fitting, headless};
-use common::random::{cancelling_pair, nonzero, wide_range};
+use common::random::{cancelling_pair, nonzero, uniform, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;
 use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, ReducePlan, Windows};
+use texla::sim::fluid::{Fluid, FluidParams};
 use texla::sim::wave::{self, Boundaries, Boundary, Wave, WaveParams};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, ConjugateGradient, Direction, GaussSeidel, LcpBatch, LcpParams,
@@ -124,6 +125,30 @@ fn hash_of_waves(dev: &Device) -> u64 {
     let mut hash = Hash(wave.report().unwrap().unwrap().iterations as u64);
     hash.add(&wave.displacement().read().unwrap());
     hash.add(&[wave.energy().unwrap().read().unwrap()]);
+    hash.0
+}
+
+/// One number for a fluid: every part of a step, around obstacles, in two and three dimensions.
+fn hash_of_fluids(dev: &Device) -> u64 {
+    let mut hash = Hash(17);
+    for grid in [Grid::new_2d(37, 21), Grid::new_3d(9, 7, 5)] {
+        let params = FluidParams { viscosity: 0.002, confinement: 2.0, ..FluidParams::new(0.05) };
+        let solid: Vec<bool> = (0..grid.len()).map(|i| i % 29 == 11).collect();
+        let mut fluid = Fluid::new(dev, grid, params, &solid).unwrap();
+        let mut dye = Vector::from_slice(dev, &uniform(5, grid.len())).unwrap();
+        for axis in 0..if grid.nz > 1 { 3 } else { 2 } {
+            fluid.set_velocity(axis, &uniform(6, fluid.faces(axis).len())).unwrap();
+        }
+        for _ in 0..2 {
+            fluid.buoyancy(&dye, [0.0, 1.0, 0.0], 0.04).unwrap();
+            fluid.push([0.3, 0.2, 0.1], 0.1, [1.0, 0.5, 0.0]).unwrap();
+            fluid.step(0.04).unwrap();
+            fluid.transport(&mut dye, 0.04).unwrap();
+        }
+        for field in [fluid.velocity(0).unwrap(), fluid.velocity(1).unwrap(), fluid.pressure(), &dye] {
+            hash.add(&field.read().unwrap());
+        }
+    }
     hash.0
 }
 
@@ -266,6 +291,7 @@ fn compute(repeats: usize) -> String {
                 hash_of_complementarity(dev),
                 hash_of_dense(dev),
                 hash_of_waves(dev),
+                hash_of_fluids(dev),
                 hash_of_multigrid(dev),
                 hash_of_framework(dev),
                 hash_of_sweeps(dev),

@@ -635,3 +635,53 @@ fn a_texture_deleted_while_the_host_has_it_bound() {
         assert_eq!(unsafe { gl.get_parameter_i32(glow::TEXTURE_BINDING_2D) }, 0);
     }
 }
+
+/// Figure L1 for fluids: velocity, which faces are free, and what the others hold, for each component; the pressure, the
+/// null space of a closed box; where there are obstacles, two vectors for them. A step changes nothing.
+#[test]
+fn fluids_hold_what_they_need() {
+    use texla::Grid;
+    use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams, Pressure};
+    use texla::solve::CgParams;
+    on_both(|dev| {
+        let (flat, deep) = (Grid::new_2d(30, 20), Grid::new_3d(8, 7, 6));
+        for (grid, boundary, obstacles, expected) in [
+            (flat, Boundary::Open, false, 7),
+            (flat, Boundary::WALL, false, 8),
+            (flat, Boundary::WALL, true, 10),
+            (deep, Boundary::WALL, false, 11),
+        ] {
+            let before = live(dev);
+            let pressure = Pressure::ConjugateGradient(CgParams::default());
+            let boundaries = Boundaries::all(boundary);
+            let params = FluidParams {
+                boundaries,
+                pressure,
+                viscosity: 0.1,
+                confinement: 1.0,
+                ..FluidParams::new(0.1)
+            };
+            let solid: Vec<bool> = (0..grid.len()).map(|i| obstacles && i == 99).collect();
+            let mut fluid = Fluid::new(dev, grid, params, &solid).unwrap();
+            let held = plus(before, textures(expected));
+            assert_eq!(live(dev), held, "{grid} {boundary:?} {obstacles}");
+            let mut dye = Vector::zeros(dev, grid.len()).unwrap();
+            for _ in 0..3 {
+                fluid.push([0.5, 0.5, 0.0], 0.3, [1.0, 0.0, 0.0]).unwrap();
+                fluid.step(0.1).unwrap();
+                fluid.splat(&mut dye, [0.5, 0.5, 0.0], 0.3, 1.0).unwrap();
+                fluid.transport(&mut dye, 0.1).unwrap();
+            }
+            fluid.project_reported().unwrap();
+            assert!(fluid.step(0.0).is_err());
+            drop(dye);
+            assert_eq!(live(dev), held, "{grid} {boundary:?} {obstacles}, after steps");
+            drop(fluid);
+            assert_eq!(live(dev), before, "{grid} {boundary:?} {obstacles}, dropped");
+        }
+        let before = live(dev);
+        assert!(Fluid::new(dev, flat, FluidParams::new(-1.0), &[]).is_err());
+        assert!(Fluid::new(dev, flat, FluidParams::new(0.1), &[true; 3]).is_err());
+        assert_eq!(live(dev), before);
+    });
+}

@@ -11,6 +11,8 @@ use texla::gl::{Api, Limits};
 use texla::host::Triplets;
 use texla::kernel::{Accum, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
+use texla::sim::fluid::{Fluid, FluidParams};
+use texla::sim::wave::{self, Scheme, Wave, WaveParams};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Direction, GaussSeidel, Identity,
     Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver, Multigrid, MultigridParams, Preconditioner,
@@ -340,6 +342,34 @@ fn points(dev: &Device) {
     assert_eq!(y.read().unwrap(), [1.0; 4]);
 }
 
+fn waves(dev: &Device) {
+    for scheme in [Scheme::Explicit, Scheme::CrankNicholson] {
+        let mut wave = Wave::new(dev, WaveParams { scheme, ..WaveParams::new(9, 7) }).unwrap();
+        wave.drop(wave::Drop { centre: [4.0, 3.0], radius: 2.0, height: 1.0, balanced: true }).unwrap();
+        wave.step().unwrap();
+    }
+}
+
+/// All forms of a fluid's kernels: in both dimensions, around obstacles and without.
+fn fluids(dev: &Device) {
+    for grid in [Grid::new_2d(5, 4), Grid::new_3d(4, 3, 2)] {
+        for solid in [vec![], (0..grid.len()).map(|i| i == 6).collect()] {
+            let params = FluidParams { viscosity: 0.1, confinement: 1.0, ..FluidParams::new(0.2) };
+            let mut fluid = Fluid::new(dev, grid, params, &solid).unwrap();
+            let mut dye = Vector::filled(dev, grid.len(), 1.0).unwrap();
+            let force = Vector::filled(dev, fluid.faces(1).len(), 1.0).unwrap();
+            fluid.accelerate([1.0, 0.0, 0.5], 0.1).unwrap();
+            fluid.buoyancy(&dye, [0.0, 1.0, 0.5], 0.1).unwrap();
+            fluid.force(1, &force, 0.1).unwrap();
+            fluid.push([0.5, 0.4, 0.1], 0.3, [1.0, 0.5, 0.2]).unwrap();
+            fluid.splat(&mut dye, [0.5, 0.4, 0.1], 0.3, 1.0).unwrap();
+            fluid.step(0.1).unwrap();
+            fluid.transport(&mut dye, 0.1).unwrap();
+            fluid.max_divergence().unwrap();
+        }
+    }
+}
+
 #[test]
 fn every_file_compiles_in_both_dialects() {
     let left = RefCell::new(files());
@@ -417,6 +447,12 @@ fn every_file_compiles_in_both_dialects() {
         ["lcp/start.frag", "lcp/power.frag", "lcp/power_vector.frag", "include/flags.glsl"],
     );
     drive(&[sweeps.as_slice(), &estimate].concat(), &complementarity);
+    let fluid = ["advect", "maccormack", "divergence", "gradient", "viscous", "force", "curl", "confine"];
+    let fluid = fluid.map(|name| format!("fluid/{name}.frag"));
+    let fluid: Vec<&str> = fluid.iter().map(String::as_str).collect();
+    let shared = ["include/staggered.glsl", "include/trace.glsl", "solve/coefficient.frag"];
+    drive(&[fluid.as_slice(), &shared].concat(), &fluids);
+    drive(&["wave/advance.frag", "wave/drop.frag"], &waves);
     for name in ["include/prelude.glsl", "include/exact.glsl", "include/layout.glsl"] {
         drive(&[name], &include(name));
     }

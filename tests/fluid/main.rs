@@ -7,6 +7,7 @@ mod common;
 mod errors;
 mod flows;
 mod parts;
+mod solvers;
 mod twin;
 
 use common::random::uniform;
