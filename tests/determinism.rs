@@ -245,11 +245,11 @@ fn hash_of_framework(dev: &Device) -> u64 {
     ops::subtract_scaled(&mut y, &s, &z).unwrap();
     ops::scale_and_add(&mut y, &s, &x).unwrap();
     hash.add(&y.read().unwrap());
+    hash.0
 }
 
 /// One number for stationary methods, Gauss-Seidel under masks, BiCGStab and null spaces.
 fn hash_of_sweeps(dev: &Device) -> u64 {
-    use texla::solve::{BiCgStab, BiCgStabParams, Direction, GaussSeidel, Stationary, StationaryParams};
     let grid = Grid::new_2d(22, 15);
     let a = Stencil::new(dev, grid, 0.0, [1.0, 2.0, 0.0], Sides::all(Side::Periodic)).unwrap();
     let mut b = Vector::from_slice(dev, &wide_range(9, grid.len(), 4)).unwrap();
