@@ -16,8 +16,8 @@ use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, ReducePlan, Wind
 use texla::sim::fluid::{Fluid, FluidParams};
 use texla::sim::wave::{self, Boundaries, Boundary, Wave, WaveParams};
 use texla::solve::{
-    CgParams, ConjugateGradient, LcpBatch, LcpParams, LcpProblem, LcpSolver, LinOp, Multigrid,
-    MultigridParams, Smoother, Stop,
+    BiCgStab, BiCgStabParams, CgParams, ConjugateGradient, Direction, GaussSeidel, LcpBatch, LcpParams,
+    LcpProblem, LcpSolver, LinOp, Multigrid, MultigridParams, Smoother, Stationary, StationaryParams, Stop,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Matrix, Scalar, Shape, Side, Sides, Stencil, Vector,
@@ -245,6 +245,31 @@ fn hash_of_framework(dev: &Device) -> u64 {
     ops::subtract_scaled(&mut y, &s, &z).unwrap();
     ops::scale_and_add(&mut y, &s, &x).unwrap();
     hash.add(&y.read().unwrap());
+}
+
+/// One number for stationary methods, Gauss-Seidel under masks, BiCGStab and null spaces.
+fn hash_of_sweeps(dev: &Device) -> u64 {
+    use texla::solve::{BiCgStab, BiCgStabParams, Direction, GaussSeidel, Stationary, StationaryParams};
+    let grid = Grid::new_2d(22, 15);
+    let a = Stencil::new(dev, grid, 0.0, [1.0, 2.0, 0.0], Sides::all(Side::Periodic)).unwrap();
+    let mut b = Vector::from_slice(dev, &wide_range(9, grid.len(), 4)).unwrap();
+    texla::solve::project_out(&mut b, a.null_space()).unwrap();
+    let stop = Stop::relative(1e-4).check_every(5);
+    let mut hash = Hash(1);
+    for direction in [Direction::Forward, Direction::Symmetric] {
+        let gs = GaussSeidel::new(&a, 1.4, direction).unwrap();
+        let mut x = Vector::zeros(dev, grid.len()).unwrap();
+        let params = StationaryParams { stop, ..StationaryParams::default() };
+        let report = Stationary::new(&a, &gs, params).unwrap().solve(&mut x, &b).unwrap();
+        assert!(report.converged(), "{report:?}");
+        hash.add(&[report.iterations as f32]);
+        hash.add(&x.read().unwrap());
+        let mut x = Vector::zeros(dev, grid.len()).unwrap();
+        let params = BiCgStabParams { stop, ..BiCgStabParams::default() };
+        let report = BiCgStab::preconditioned(&a, &gs, params).unwrap().solve(&mut x, &b).unwrap();
+        hash.add(&[report.iterations as f32]);
+        hash.add(&x.read().unwrap());
+    }
     hash.0
 }
 
@@ -269,6 +294,7 @@ fn compute(repeats: usize) -> String {
                 hash_of_fluids(dev),
                 hash_of_multigrid(dev),
                 hash_of_framework(dev),
+                hash_of_sweeps(dev),
             ]
         };
         let first = all();

@@ -18,8 +18,9 @@ use texla::script::{Interpreter, ScriptError, parse};
 use texla::sim::fluid::{Fluid, FluidParams, Pressure};
 use texla::sim::wave::{self, Boundaries, Boundary, Scheme, Wave, WaveParams};
 use texla::solve::{
-    CgParams, CgSchedule, ConjugateGradient, LcpBatch, LcpParams, LcpSolver, Multigrid, MultigridParams,
-    Preconditioner, ProjectedJacobi, Relaxation, Smoother, Stop, matrix_vector_op, natural_residual,
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Direction, GaussSeidel, LcpBatch,
+    LcpParams, LcpSolver, Multigrid, MultigridParams, Preconditioner, ProjectedJacobi, Relaxation, Smoother,
+    Stationary, StationaryParams, Stop, WeightedJacobi, matrix_vector_op, natural_residual, project_out,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, DeviceOptions, Error, Extent, FoldedBands, Grid, Layout, Matrix,
@@ -338,6 +339,7 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     bits.extend(waves(dev, around));
     bits.extend(fluids(dev, around));
     bits.extend(grids(dev, around));
+    bits.extend(sweeps(dev, around));
     bits
 }
 
@@ -478,6 +480,57 @@ fn framework(dev: &Device, around: Around<'_>, bits: &mut Vec<u32>) {
     assert!(matches!(refused.map(drop), Err(Error::Matrix { .. })));
     let refused = step!("a plane past the texture size", Plane::zeros(dev, 1 << 20, 1));
     assert!(matches!(refused.map(drop), Err(Error::TooLarge { .. })));
+}
+
+/// Stationary methods, Gauss-Seidel, BiCGStab and null spaces.
+fn sweeps(dev: &Device, step: Around<'_>) -> Vec<u32> {
+    use texla::solve::{BiCgStab, BiCgStabParams, Direction, GaussSeidel, Stationary, StationaryParams};
+    use texla::solve::{WeightedJacobi, project_out};
+    let (grid, n) = (Grid::new_2d(20, 9), 180);
+    let mut bits = Vec::new();
+    let closed = Stencil::new(dev, grid, 0.0, [1.0, 1.0, 0.0], Sides::all(Side::Neumann)).unwrap();
+    let wind = problems::poisson_2d(20, 9).to_csr();
+    let blown = wind.entries().map(|(i, j, v)| (i, j, if j + 1 == i { 2.0 * v } else { 2.0 * v.abs() * v }));
+    let blown = Triplets::from_entries(Shape::new(n, n), blown.collect::<Vec<_>>()).unwrap();
+    let a = BandedMatrix::from_triplets(dev, &blown).unwrap();
+    let b = Vector::from_slice(dev, &uniform(9, n)).unwrap();
+    let (mut x, mut p) = (Vector::zeros(dev, n).unwrap(), Vector::from_slice(dev, &uniform(10, n)).unwrap());
+    step("project_out", &mut || project_out(&mut p, closed.null_space()).unwrap());
+    let (mut jacobi, mut gs) = (None, None);
+    step("WeightedJacobi", &mut || jacobi = Some(WeightedJacobi::new(&closed, 0.8).unwrap()));
+    step("GaussSeidel", &mut || gs = Some(GaussSeidel::new(&a, 1.0, Direction::Symmetric).unwrap()));
+    let (jacobi, gs) = (jacobi.unwrap(), gs.unwrap());
+    step("WeightedJacobi::smooth", &mut || jacobi.smooth(&mut x, &p, 2).unwrap());
+    bits.extend(x.read().unwrap());
+    let params = StationaryParams { stop: Stop::relative(1e-3), ..StationaryParams::default() };
+    step("Stationary", &mut || {
+        let report = Stationary::new(&closed, &jacobi, params).unwrap().solve(&mut x, &p).unwrap();
+        assert!(report.converged(), "{report:?}");
+    });
+    bits.extend(x.read().unwrap());
+    step("GaussSeidel::smooth", &mut || gs.smooth(&mut x, &b, 2).unwrap());
+    bits.extend(x.read().unwrap());
+    step("GaussSeidel::apply", &mut || gs.apply(&mut x, &b).unwrap());
+    bits.extend(x.read().unwrap());
+    step("BiCgStab", &mut || {
+        let params = BiCgStabParams::default();
+        let report = BiCgStab::preconditioned(&a, &gs, params).unwrap().solve(&mut x, &b).unwrap();
+        assert!(report.converged(), "{report:?}");
+    });
+    bits.extend(x.read().unwrap());
+    step("an inconsistent system", &mut || {
+        let ones = Vector::filled(dev, n, 1.0).unwrap();
+        let refused = Stationary::new(&closed, &jacobi, params).unwrap().solve(&mut x, &ones);
+        assert!(matches!(refused, Err(Error::Inconsistent { .. })), "{refused:?}");
+    });
+    step("a breakdown of BiCGStab", &mut || {
+        let zero = Triplets::from_entries(Shape::new(3, 3), [(0, 0, 0.0)]).unwrap();
+        let zero = BandedMatrix::from_triplets(dev, &zero).unwrap();
+        let (b, mut x) = (Vector::filled(dev, 3, 1.0).unwrap(), Vector::zeros(dev, 3).unwrap());
+        let broken = BiCgStab::new(&zero, BiCgStabParams::default()).unwrap().solve(&mut x, &b);
+        assert!(matches!(broken, Err(Error::Breakdown { .. })), "{broken:?}");
+    });
+    bits.into_iter().map(f32::to_bits).collect()
 }
 
 /// Fluids: everything that draws, one call a step.

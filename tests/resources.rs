@@ -291,6 +291,58 @@ fn each_call_of_the_framework_leaves_its_outputs_alone() {
 }
 
 #[test]
+fn sweeps_and_shadows_hold_what_they_need() {
+    use texla::solve::WeightedJacobi;
+    use texla::solve::{BiCgStab, BiCgStabParams, Direction, GaussSeidel, Stationary, StationaryParams};
+    on_both(|dev| {
+        let check = |name: &str, outputs: u64, call: &dyn Fn() -> Box<dyn Any>| {
+            let before = live(dev);
+            let output = call();
+            assert_eq!(live(dev), plus(before, textures(outputs)), "{name}");
+            drop(output);
+            assert_eq!(live(dev), before, "{name}, dropped");
+        };
+        let n = 24 * 16;
+        let a = BandedMatrix::poisson_2d(dev, 24, 16).unwrap();
+        let b = Vector::filled(dev, n, 1.0).unwrap();
+        let start = || Vector::zeros(dev, n).unwrap();
+        // The weights.
+        let before = live(dev);
+        let jacobi = WeightedJacobi::new(&a, 1.0).unwrap();
+        assert_eq!(live(dev), plus(before, textures(1)));
+        check("Stationary", 1, &|| {
+            let mut x = start();
+            Stationary::new(&a, &jacobi, StationaryParams::default()).unwrap().solve(&mut x, &b).unwrap();
+            Box::new(x)
+        });
+        // Weights, what couples a texel's unknowns in one direction or both, and a mask for each of two colours.
+        for (direction, held) in [(Direction::Forward, 4), (Direction::Symmetric, 5)] {
+            let before = live(dev);
+            let gs = GaussSeidel::new(&a, 1.0, direction).unwrap();
+            let mut x = start();
+            gs.smooth(&mut x, &b, 2).unwrap();
+            assert_eq!(live(dev), plus(before, textures(held + 1)), "{direction:?}");
+            drop((gs, x));
+            assert_eq!(live(dev), before);
+        }
+        check("BiCgStab", 1, &|| {
+            let mut x = start();
+            let gs = GaussSeidel::new(&a, 1.0, Direction::Forward).unwrap();
+            let params = BiCgStabParams::default();
+            BiCgStab::preconditioned(&a, &gs, params).unwrap().solve(&mut x, &b).unwrap();
+            Box::new(x)
+        });
+        let before = live(dev);
+        assert!(GaussSeidel::new(&a, 2.0, Direction::Forward).is_err());
+        let closed =
+            Stencil::new(dev, Grid::new_2d(24, 16), 0.0, [1.0, 1.0, 0.0], Sides::all(Side::Neumann)).unwrap();
+        assert!(BiCgStab::new(&closed, BiCgStabParams::default()).unwrap().solve(&mut start(), &b).is_err());
+        drop(closed);
+        assert_eq!(live(dev), before);
+    });
+}
+
+#[test]
 fn errors_leave_nothing() {
     on_both(|dev| {
         let x = Vector::from_slice(dev, &[1.0; 16]).unwrap();

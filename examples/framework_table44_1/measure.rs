@@ -141,7 +141,7 @@ pub fn measure(
     let progress = Progress::new("size", sizes.len() as u64);
     let mut all = Vec::new();
     for (k, size) in sizes.iter().enumerate() {
-        progress.note(&size.name());
+        progress.note(size.name());
         all.push(measure_size(context, *size, rounds, courant, report)?);
         progress.set(k as u64 + 1);
         context.device().trim()?;

@@ -26,7 +26,7 @@ struct Plan {
 impl Plan {
     fn new(args: &Args) -> Self {
         let (frames, size, shown_every) =
-            if args.common.quick { (24, (240, 135), 2) } else { (100, (480, 270), 2) };
+            if args.common.quick { (24, (240, 135), 2) } else { (90, (480, 270), 2) };
         let frames = args.frames.unwrap_or(frames);
         let picture_at = args.picture_at.unwrap_or(3 * frames / 4);
         Plan { cells: args.cells(), frames, size, shown_every, picture_at }

@@ -27,7 +27,7 @@ struct Args {
     /// Play live: the left button drops, the right one turns, space pauses, R starts anew, Esc quits
     #[arg(long)]
     window: bool,
-    /// Cells along a side of the pool, 16 to 1024 [default: 512, 160 with --quick]
+    /// Cells along a side of the pool, 16 to 1024 [default: 384, 160 with --quick]
     #[arg(long, value_name = "N")]
     size: Option<usize>,
     /// Where to write the animation, an animated PNG
@@ -52,7 +52,7 @@ impl AsRef<CommonArgs> for Args {
 
 impl Args {
     fn cells(&self) -> usize {
-        self.size.unwrap_or(if self.common.quick { 160 } else { 512 })
+        self.size.unwrap_or(if self.common.quick { 160 } else { 384 })
     }
 }
 

@@ -36,6 +36,18 @@ pub use reduce::{
 };
 pub use repack::{repack, repack_to_vector, repack_vector};
 pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};
+pub use stencil::{stencil_accurate, stencil_product};
+
+pub(crate) use banded::{banded_residual, banded_to_matrix, folded_to_matrix};
+pub(crate) use sparse::sparse_residual;
+pub(crate) use stencil::stencil_residual;
+
+/// What kernels on grids outside this layer share with the products here.
+pub(crate) mod grid {
+    pub(crate) use super::stencil::{
+        GRID_FIELDS, defines, grid_params, links, operator_fields, operator_params,
+    };
+}
 pub use stack::{stack_accurate, stack_product, stack_product_transposed};
 pub use stencil::{stencil_accurate, stencil_product};
 

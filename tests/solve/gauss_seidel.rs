@@ -19,14 +19,13 @@ const DIRECTIONS: [Direction; 3] = [Direction::Forward, Direction::Backward, Dir
 fn colours(a: &Csr) -> Vec<usize> {
     let n = a.shape().rows.div_ceil(4);
     let mut near = vec![std::collections::BTreeSet::new(); n];
-    for (i, j, v) in a.entries().filter(|(i, j, v)| i / 4 != j / 4 && *v != 0.0) {
-        let _ = v;
+    for (i, j, _) in a.entries().filter(|(i, j, v)| i / 4 != j / 4 && *v != 0.0) {
         near[i / 4].insert(j / 4);
         near[j / 4].insert(i / 4);
     }
     let mut colours = Vec::new();
-    for t in 0..n {
-        let taken: Vec<usize> = near[t].range(..t).map(|s: &usize| colours[*s]).collect();
+    for (t, near) in near.iter().enumerate() {
+        let taken: Vec<usize> = near.range(..t).map(|s: &usize| colours[*s]).collect();
         colours.push((0..).find(|c| !taken.contains(c)).unwrap());
     }
     colours
