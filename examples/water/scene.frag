@@ -81,8 +81,8 @@ vec2 on_wall(vec3 p) { return abs(p.x) > abs(p.z) ? p.zy : p.xy; }
 // A wall above the water, lit by the sky, the sun, and what the water throws up.
 vec3 dry_wall(vec3 p, float w) {
     vec3 n = abs(p.x) > abs(p.z) ? vec3(-sign(p.x), 0, 0) : vec3(0, 0, -sign(p.z));
-    float light = water(clamp(p.xz * 0.985 + 0.10 * n.xz * (p.y + 0.2), -1.0, 1.0), 3.0).w;
-    vec3 lit = 0.55 * SKYLIGHT + SUNLIGHT * max(dot(n, sun), 0.0) * 0.8 + 0.30 * SUNLIGHT * (light - 0.4) * 0.5;
+    float light = water(clamp(p.xz * 0.985 + 0.10 * n.xz * (p.y + 0.2), -1.0, 1.0), 4.0).w;
+    vec3 lit = 0.55 * SKYLIGHT + SUNLIGHT * max(dot(n, sun), 0.0) * 0.8 + 0.07 * SUNLIGHT * (light - 0.4);
     return mix(vec3(0.70, 0.63, 0.54), tiles(on_wall(p), w), step(p.y, 0.045)) * max(lit, 0.0);
 }
 
