@@ -9,14 +9,15 @@ use std::process::Command;
 
 use common::bounds::{self, DIV_ULPS, SQRT_ULPS, assert_componentwise, assert_within, product_bound};
 use common::harness::{fitting, headless};
-use common::random::{cancelling_pair, nonzero, wide_range};
+use common::random::{cancelling_pair, nonzero, uniform, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;
 use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, ReducePlan, Windows};
+use texla::sim::fluid::{Fluid, FluidParams};
 use texla::sim::wave::{self, Boundaries, Boundary, Wave, WaveParams};
 use texla::solve::{
-    CgParams, ConjugateGradient, LcpBatch, LcpParams, LcpProblem, LcpSolver, LinOp, Multigrid,
-    MultigridParams, Smoother, Stop,
+    BiCgStab, BiCgStabParams, CgParams, ConjugateGradient, Direction, GaussSeidel, LcpBatch, LcpParams,
+    LcpProblem, LcpSolver, LinOp, Multigrid, MultigridParams, Smoother, Stationary, StationaryParams, Stop,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Matrix, Scalar, Shape, Side, Sides, Stencil, Vector,
@@ -127,6 +128,30 @@ fn hash_of_waves(dev: &Device) -> u64 {
     hash.0
 }
 
+/// One number for a fluid: every part of a step, around obstacles, in two and three dimensions.
+fn hash_of_fluids(dev: &Device) -> u64 {
+    let mut hash = Hash(17);
+    for grid in [Grid::new_2d(37, 21), Grid::new_3d(9, 7, 5)] {
+        let params = FluidParams { viscosity: 0.002, confinement: 2.0, ..FluidParams::new(0.05) };
+        let solid: Vec<bool> = (0..grid.len()).map(|i| i % 29 == 11).collect();
+        let mut fluid = Fluid::new(dev, grid, params, &solid).unwrap();
+        let mut dye = Vector::from_slice(dev, &uniform(5, grid.len())).unwrap();
+        for axis in 0..if grid.nz > 1 { 3 } else { 2 } {
+            fluid.set_velocity(axis, &uniform(6, fluid.faces(axis).len())).unwrap();
+        }
+        for _ in 0..2 {
+            fluid.buoyancy(&dye, [0.0, 1.0, 0.0], 0.04).unwrap();
+            fluid.push([0.3, 0.2, 0.1], 0.1, [1.0, 0.5, 0.0]).unwrap();
+            fluid.step(0.04).unwrap();
+            fluid.transport(&mut dye, 0.04).unwrap();
+        }
+        for field in [fluid.velocity(0).unwrap(), fluid.velocity(1).unwrap(), fluid.pressure(), &dye] {
+            hash.add(&field.read().unwrap());
+        }
+    }
+    hash.0
+}
+
 /// Every schedule that the device has.
 /// One number for products on grids and cycles, with solid cells and without.
 fn hash_of_multigrid(dev: &Device) -> u64 {
@@ -223,6 +248,31 @@ fn hash_of_framework(dev: &Device) -> u64 {
     hash.0
 }
 
+/// One number for stationary methods, Gauss-Seidel under masks, BiCGStab and null spaces.
+fn hash_of_sweeps(dev: &Device) -> u64 {
+    let grid = Grid::new_2d(22, 15);
+    let a = Stencil::new(dev, grid, 0.0, [1.0, 2.0, 0.0], Sides::all(Side::Periodic)).unwrap();
+    let mut b = Vector::from_slice(dev, &wide_range(9, grid.len(), 4)).unwrap();
+    texla::solve::project_out(&mut b, a.null_space()).unwrap();
+    let stop = Stop::relative(1e-4).check_every(5);
+    let mut hash = Hash(1);
+    for direction in [Direction::Forward, Direction::Symmetric] {
+        let gs = GaussSeidel::new(&a, 1.4, direction).unwrap();
+        let mut x = Vector::zeros(dev, grid.len()).unwrap();
+        let params = StationaryParams { stop, ..StationaryParams::default() };
+        let report = Stationary::new(&a, &gs, params).unwrap().solve(&mut x, &b).unwrap();
+        assert!(report.converged(), "{report:?}");
+        hash.add(&[report.iterations as f32]);
+        hash.add(&x.read().unwrap());
+        let mut x = Vector::zeros(dev, grid.len()).unwrap();
+        let params = BiCgStabParams { stop, ..BiCgStabParams::default() };
+        let report = BiCgStab::preconditioned(&a, &gs, params).unwrap().solve(&mut x, &b).unwrap();
+        hash.add(&[report.iterations as f32]);
+        hash.add(&x.read().unwrap());
+    }
+    hash.0
+}
+
 /// What a child does: the hash on both dialects, `repeats` times over.
 fn compute(repeats: usize) -> String {
     let hashes = Api::ALL.map(|api| {
@@ -241,8 +291,10 @@ fn compute(repeats: usize) -> String {
                 hash_of_complementarity(dev),
                 hash_of_dense(dev),
                 hash_of_waves(dev),
+                hash_of_fluids(dev),
                 hash_of_multigrid(dev),
                 hash_of_framework(dev),
+                hash_of_sweeps(dev),
             ]
         };
         let first = all();

@@ -15,10 +15,12 @@ use texla::host::{Triplets, problems};
 use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Points, PointsKernel, Predicate};
 use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, Reduction, Window};
 use texla::script::{Interpreter, ScriptError, parse};
+use texla::sim::fluid::{Fluid, FluidParams, Pressure};
 use texla::sim::wave::{self, Boundaries, Boundary, Scheme, Wave, WaveParams};
 use texla::solve::{
-    CgParams, CgSchedule, ConjugateGradient, LcpBatch, LcpParams, LcpSolver, Multigrid, MultigridParams,
-    Preconditioner, ProjectedJacobi, Relaxation, Smoother, Stop, matrix_vector_op, natural_residual,
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Direction, GaussSeidel, LcpBatch,
+    LcpParams, LcpSolver, Multigrid, MultigridParams, Preconditioner, ProjectedJacobi, Relaxation, Smoother,
+    Stationary, StationaryParams, Stop, WeightedJacobi, matrix_vector_op, natural_residual, project_out,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, DeviceOptions, Error, Extent, FoldedBands, Grid, Layout, Matrix,
@@ -335,7 +337,9 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     step!("finish", dev.finish().unwrap());
     step!("trim", dev.trim().unwrap());
     bits.extend(waves(dev, around));
+    bits.extend(fluids(dev, around));
     bits.extend(grids(dev, around));
+    bits.extend(sweeps(dev, around));
     bits
 }
 
@@ -476,6 +480,106 @@ fn framework(dev: &Device, around: Around<'_>, bits: &mut Vec<u32>) {
     assert!(matches!(refused.map(drop), Err(Error::Matrix { .. })));
     let refused = step!("a plane past the texture size", Plane::zeros(dev, 1 << 20, 1));
     assert!(matches!(refused.map(drop), Err(Error::TooLarge { .. })));
+}
+
+/// Stationary methods, Gauss-Seidel, BiCGStab and null spaces.
+fn sweeps(dev: &Device, step: Around<'_>) -> Vec<u32> {
+    use texla::solve::{BiCgStab, BiCgStabParams, Direction, GaussSeidel, Stationary, StationaryParams};
+    use texla::solve::{WeightedJacobi, project_out};
+    let (grid, n) = (Grid::new_2d(20, 9), 180);
+    let mut bits = Vec::new();
+    let closed = Stencil::new(dev, grid, 0.0, [1.0, 1.0, 0.0], Sides::all(Side::Neumann)).unwrap();
+    let wind = problems::poisson_2d(20, 9).to_csr();
+    let blown = wind.entries().map(|(i, j, v)| (i, j, if j + 1 == i { 2.0 * v } else { 2.0 * v.abs() * v }));
+    let blown = Triplets::from_entries(Shape::new(n, n), blown.collect::<Vec<_>>()).unwrap();
+    let a = BandedMatrix::from_triplets(dev, &blown).unwrap();
+    let b = Vector::from_slice(dev, &uniform(9, n)).unwrap();
+    let (mut x, mut p) = (Vector::zeros(dev, n).unwrap(), Vector::from_slice(dev, &uniform(10, n)).unwrap());
+    step("project_out", &mut || project_out(&mut p, closed.null_space()).unwrap());
+    let (mut jacobi, mut gs) = (None, None);
+    step("WeightedJacobi", &mut || jacobi = Some(WeightedJacobi::new(&closed, 0.8).unwrap()));
+    step("GaussSeidel", &mut || gs = Some(GaussSeidel::new(&a, 1.0, Direction::Symmetric).unwrap()));
+    let (jacobi, gs) = (jacobi.unwrap(), gs.unwrap());
+    step("WeightedJacobi::smooth", &mut || jacobi.smooth(&mut x, &p, 2).unwrap());
+    bits.extend(x.read().unwrap());
+    let params = StationaryParams { stop: Stop::relative(1e-3), ..StationaryParams::default() };
+    step("Stationary", &mut || {
+        let report = Stationary::new(&closed, &jacobi, params).unwrap().solve(&mut x, &p).unwrap();
+        assert!(report.converged(), "{report:?}");
+    });
+    bits.extend(x.read().unwrap());
+    step("GaussSeidel::smooth", &mut || gs.smooth(&mut x, &b, 2).unwrap());
+    bits.extend(x.read().unwrap());
+    step("GaussSeidel::apply", &mut || gs.apply(&mut x, &b).unwrap());
+    bits.extend(x.read().unwrap());
+    step("BiCgStab", &mut || {
+        let params = BiCgStabParams::default();
+        let report = BiCgStab::preconditioned(&a, &gs, params).unwrap().solve(&mut x, &b).unwrap();
+        assert!(report.converged(), "{report:?}");
+    });
+    bits.extend(x.read().unwrap());
+    step("an inconsistent system", &mut || {
+        let ones = Vector::filled(dev, n, 1.0).unwrap();
+        let refused = Stationary::new(&closed, &jacobi, params).unwrap().solve(&mut x, &ones);
+        assert!(matches!(refused, Err(Error::Inconsistent { .. })), "{refused:?}");
+    });
+    step("a breakdown of BiCGStab", &mut || {
+        let zero = Triplets::from_entries(Shape::new(3, 3), [(0, 0, 0.0)]).unwrap();
+        let zero = BandedMatrix::from_triplets(dev, &zero).unwrap();
+        let (b, mut x) = (Vector::filled(dev, 3, 1.0).unwrap(), Vector::zeros(dev, 3).unwrap());
+        let broken = BiCgStab::new(&zero, BiCgStabParams::default()).unwrap().solve(&mut x, &b);
+        assert!(matches!(broken, Err(Error::Breakdown { .. })), "{broken:?}");
+    });
+    bits.into_iter().map(f32::to_bits).collect()
+}
+
+/// Fluids: everything that draws, one call a step.
+fn fluids(dev: &Device, around: Around<'_>) -> Vec<u32> {
+    let mut bits = Vec::new();
+    let mut step = |name: &str, call: &mut dyn FnMut()| around(name, call);
+    let stop = Stop::relative(1e-4);
+    let (cg, multigrid) = (CgParams { stop, ..CgParams::default() }, MultigridParams::default());
+    for (grid, pressure) in [
+        (Grid::new_2d(9, 7), Pressure::ConjugateGradient(cg)),
+        (Grid::new_2d(9, 7), Pressure::MultigridConjugateGradient(cg, multigrid)),
+        (Grid::new_3d(5, 4, 3), Pressure::Fixed { params: cg, multigrid, iterations: 3 }),
+        (Grid::new_2d(9, 7), Pressure::Multigrid { params: multigrid, cycles: 2 }),
+        (Grid::new_2d(9, 7), Pressure::Jacobi { omega: 1.0, sweeps: 5 }),
+    ] {
+        let params = FluidParams { pressure, viscosity: 0.01, confinement: 1.0, ..FluidParams::new(0.1) };
+        let solid: Vec<bool> = (0..grid.len()).map(|i| i == 11).collect();
+        let mut made = None;
+        step("Fluid::new", &mut || made = Some(Fluid::new(dev, grid, params, &solid).unwrap()));
+        let mut fluid = made.unwrap();
+        let mut dye = Vector::from_slice(dev, &uniform(12, grid.len())).unwrap();
+        let force = Vector::from_slice(dev, &uniform(13, fluid.faces(0).len())).unwrap();
+        let middle = [0.4, 0.3, 0.1];
+        let faces = uniform(14, fluid.faces(1).len());
+        step("Fluid::set_velocity", &mut || fluid.set_velocity(1, &faces).unwrap());
+        step("Fluid::accelerate", &mut || fluid.accelerate([0.0, -1.0, 0.5], 0.1).unwrap());
+        step("Fluid::buoyancy", &mut || fluid.buoyancy(&dye, [0.0, 2.0, 0.0], 0.1).unwrap());
+        step("Fluid::force", &mut || fluid.force(0, &force, 0.1).unwrap());
+        step("Fluid::push", &mut || fluid.push(middle, 0.2, [1.0, 0.0, 0.0]).unwrap());
+        step("Fluid::splat", &mut || fluid.splat(&mut dye, middle, 0.2, 1.0).unwrap());
+        step("Fluid::confine", &mut || fluid.confine(0.1).unwrap());
+        step("Fluid::advect", &mut || fluid.advect(0.1).unwrap());
+        step("Fluid::diffuse", &mut || fluid.diffuse(0.1).unwrap());
+        step("Fluid::project", &mut || assert!(fluid.project().is_ok()));
+        step("Fluid::step", &mut || assert!(fluid.step(0.1).is_ok()));
+        step("Fluid::transport", &mut || fluid.transport(&mut dye, 0.1).unwrap());
+        let mut out = Vector::zeros(dev, grid.len()).unwrap();
+        step("Fluid::divergence", &mut || fluid.divergence(&mut out).unwrap());
+        step("Fluid::max_divergence", &mut || assert!(fluid.max_divergence().is_ok()));
+        step("Fluid::project_reported", &mut || assert!(fluid.project_reported().is_ok()));
+        step("Fluid::step, refused", &mut || assert!(fluid.step(f64::NAN).is_err()));
+        step("Fluid::transport, refused", &mut || assert!(fluid.transport(&mut out, 0.0).is_err()));
+        for field in [fluid.velocity(0).unwrap(), fluid.velocity(1).unwrap(), fluid.pressure(), &dye] {
+            bits.extend(field.read().unwrap().iter().map(|v| v.to_bits()));
+        }
+    }
+    let params = FluidParams::new(0.0);
+    step("Fluid::new, refused", &mut || assert!(Fluid::new(dev, Grid::new_2d(3, 3), params, &[]).is_err()));
+    bits
 }
 
 fn x_like(x: &Vector) -> Vector {

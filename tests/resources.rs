@@ -291,6 +291,58 @@ fn each_call_of_the_framework_leaves_its_outputs_alone() {
 }
 
 #[test]
+fn sweeps_and_shadows_hold_what_they_need() {
+    use texla::solve::WeightedJacobi;
+    use texla::solve::{BiCgStab, BiCgStabParams, Direction, GaussSeidel, Stationary, StationaryParams};
+    on_both(|dev| {
+        let check = |name: &str, outputs: u64, call: &dyn Fn() -> Box<dyn Any>| {
+            let before = live(dev);
+            let output = call();
+            assert_eq!(live(dev), plus(before, textures(outputs)), "{name}");
+            drop(output);
+            assert_eq!(live(dev), before, "{name}, dropped");
+        };
+        let n = 24 * 16;
+        let a = BandedMatrix::poisson_2d(dev, 24, 16).unwrap();
+        let b = Vector::filled(dev, n, 1.0).unwrap();
+        let start = || Vector::zeros(dev, n).unwrap();
+        // The weights.
+        let before = live(dev);
+        let jacobi = WeightedJacobi::new(&a, 1.0).unwrap();
+        assert_eq!(live(dev), plus(before, textures(1)));
+        check("Stationary", 1, &|| {
+            let mut x = start();
+            Stationary::new(&a, &jacobi, StationaryParams::default()).unwrap().solve(&mut x, &b).unwrap();
+            Box::new(x)
+        });
+        // Weights, what couples a texel's unknowns in one direction or both, and a mask for each of two colours.
+        for (direction, held) in [(Direction::Forward, 4), (Direction::Symmetric, 5)] {
+            let before = live(dev);
+            let gs = GaussSeidel::new(&a, 1.0, direction).unwrap();
+            let mut x = start();
+            gs.smooth(&mut x, &b, 2).unwrap();
+            assert_eq!(live(dev), plus(before, textures(held + 1)), "{direction:?}");
+            drop((gs, x));
+            assert_eq!(live(dev), before);
+        }
+        check("BiCgStab", 1, &|| {
+            let mut x = start();
+            let gs = GaussSeidel::new(&a, 1.0, Direction::Forward).unwrap();
+            let params = BiCgStabParams::default();
+            BiCgStab::preconditioned(&a, &gs, params).unwrap().solve(&mut x, &b).unwrap();
+            Box::new(x)
+        });
+        let before = live(dev);
+        assert!(GaussSeidel::new(&a, 2.0, Direction::Forward).is_err());
+        let closed =
+            Stencil::new(dev, Grid::new_2d(24, 16), 0.0, [1.0, 1.0, 0.0], Sides::all(Side::Neumann)).unwrap();
+        assert!(BiCgStab::new(&closed, BiCgStabParams::default()).unwrap().solve(&mut start(), &b).is_err());
+        drop(closed);
+        assert_eq!(live(dev), before);
+    });
+}
+
+#[test]
 fn errors_leave_nothing() {
     on_both(|dev| {
         let x = Vector::from_slice(dev, &[1.0; 16]).unwrap();
@@ -582,4 +634,54 @@ fn a_texture_deleted_while_the_host_has_it_bound() {
         // SAFETY: as above.
         assert_eq!(unsafe { gl.get_parameter_i32(glow::TEXTURE_BINDING_2D) }, 0);
     }
+}
+
+/// Figure L1 for fluids: velocity, which faces are free, and what the others hold, for each component; the pressure, the
+/// null space of a closed box; where there are obstacles, two vectors for them. A step changes nothing.
+#[test]
+fn fluids_hold_what_they_need() {
+    use texla::Grid;
+    use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams, Pressure};
+    use texla::solve::CgParams;
+    on_both(|dev| {
+        let (flat, deep) = (Grid::new_2d(30, 20), Grid::new_3d(8, 7, 6));
+        for (grid, boundary, obstacles, expected) in [
+            (flat, Boundary::Open, false, 7),
+            (flat, Boundary::WALL, false, 8),
+            (flat, Boundary::WALL, true, 10),
+            (deep, Boundary::WALL, false, 11),
+        ] {
+            let before = live(dev);
+            let pressure = Pressure::ConjugateGradient(CgParams::default());
+            let boundaries = Boundaries::all(boundary);
+            let params = FluidParams {
+                boundaries,
+                pressure,
+                viscosity: 0.1,
+                confinement: 1.0,
+                ..FluidParams::new(0.1)
+            };
+            let solid: Vec<bool> = (0..grid.len()).map(|i| obstacles && i == 99).collect();
+            let mut fluid = Fluid::new(dev, grid, params, &solid).unwrap();
+            let held = plus(before, textures(expected));
+            assert_eq!(live(dev), held, "{grid} {boundary:?} {obstacles}");
+            let mut dye = Vector::zeros(dev, grid.len()).unwrap();
+            for _ in 0..3 {
+                fluid.push([0.5, 0.5, 0.0], 0.3, [1.0, 0.0, 0.0]).unwrap();
+                fluid.step(0.1).unwrap();
+                fluid.splat(&mut dye, [0.5, 0.5, 0.0], 0.3, 1.0).unwrap();
+                fluid.transport(&mut dye, 0.1).unwrap();
+            }
+            fluid.project_reported().unwrap();
+            assert!(fluid.step(0.0).is_err());
+            drop(dye);
+            assert_eq!(live(dev), held, "{grid} {boundary:?} {obstacles}, after steps");
+            drop(fluid);
+            assert_eq!(live(dev), before, "{grid} {boundary:?} {obstacles}, dropped");
+        }
+        let before = live(dev);
+        assert!(Fluid::new(dev, flat, FluidParams::new(-1.0), &[]).is_err());
+        assert!(Fluid::new(dev, flat, FluidParams::new(0.1), &[true; 3]).is_err());
+        assert_eq!(live(dev), before);
+    });
 }

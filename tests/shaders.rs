@@ -11,10 +11,12 @@ use texla::gl::{Api, Limits};
 use texla::host::Triplets;
 use texla::kernel::{Accum, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
+use texla::sim::fluid::{Fluid, FluidParams};
+use texla::sim::wave::{self, Scheme, Wave, WaveParams};
 use texla::solve::{
-    CgParams, CgSchedule, ConjugateGradient, Identity, Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver,
-    Multigrid, MultigridParams, Preconditioner, ProjectedJacobi, Stationary, StationaryParams, Stop,
-    WeightedJacobi,
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Direction, GaussSeidel, Identity,
+    Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver, Multigrid, MultigridParams, Preconditioner,
+    ProjectedJacobi, Smoother, Stationary, StationaryParams, Stop, WeightedJacobi, project_out,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Layout, Matrix, Packed, Plane, Scalar, Shape, Side,
@@ -205,6 +207,32 @@ fn stationary(dev: &Device) {
     assert!(solver.solve(&mut x, &b).unwrap().converged());
 }
 
+fn coloured(dev: &Device) {
+    let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
+    let b = Vector::from_slice(dev, &[1.0; 6]).unwrap();
+    let mut x = Vector::zeros(dev, 6).unwrap();
+    GaussSeidel::new(&a, 1.0, Direction::Symmetric).unwrap().smooth(&mut x, &b, 1).unwrap();
+    assert!(x.read().unwrap().iter().all(|v| *v > 0.0));
+}
+
+/// A system, and a skew-symmetric one for which the residual is no shadow.
+fn unsymmetric(dev: &Device) {
+    let skew = Triplets::from_entries(Shape::new(2, 2), [(0, 1, 1.0), (1, 0, -1.0)]).unwrap();
+    for triplets in [poisson(), skew] {
+        let a = BandedMatrix::from_triplets(dev, &triplets).unwrap();
+        let n = a.shape().rows;
+        let (b, mut x) = (Vector::filled(dev, n, 1.0).unwrap(), Vector::zeros(dev, n).unwrap());
+        let solved = BiCgStab::new(&a, BiCgStabParams::default()).unwrap().solve(&mut x, &b);
+        assert!(solved.is_ok_and(|report| report.converged()));
+    }
+}
+
+fn projection(dev: &Device) {
+    let mut v = Vector::from_slice(dev, &[1.0, 3.0]).unwrap();
+    project_out(&mut v, &[Vector::from_slice(dev, &[1.0; 2]).unwrap()]).unwrap();
+    assert_eq!(v.read().unwrap(), [-1.0, 1.0]);
+}
+
 fn fixed_sweeps(dev: &Device) {
     let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
     let b = Vector::from_slice(dev, &[-2.0; 6]).unwrap();
@@ -314,6 +342,34 @@ fn points(dev: &Device) {
     assert_eq!(y.read().unwrap(), [1.0; 4]);
 }
 
+fn waves(dev: &Device) {
+    for scheme in [Scheme::Explicit, Scheme::CrankNicholson] {
+        let mut wave = Wave::new(dev, WaveParams { scheme, ..WaveParams::new(9, 7) }).unwrap();
+        wave.drop(wave::Drop { centre: [4.0, 3.0], radius: 2.0, height: 1.0, balanced: true }).unwrap();
+        wave.step().unwrap();
+    }
+}
+
+/// All forms of a fluid's kernels: in both dimensions, around obstacles and without.
+fn fluids(dev: &Device) {
+    for grid in [Grid::new_2d(5, 4), Grid::new_3d(4, 3, 2)] {
+        for solid in [vec![], (0..grid.len()).map(|i| i == 6).collect()] {
+            let params = FluidParams { viscosity: 0.1, confinement: 1.0, ..FluidParams::new(0.2) };
+            let mut fluid = Fluid::new(dev, grid, params, &solid).unwrap();
+            let mut dye = Vector::filled(dev, grid.len(), 1.0).unwrap();
+            let force = Vector::filled(dev, fluid.faces(1).len(), 1.0).unwrap();
+            fluid.accelerate([1.0, 0.0, 0.5], 0.1).unwrap();
+            fluid.buoyancy(&dye, [0.0, 1.0, 0.5], 0.1).unwrap();
+            fluid.force(1, &force, 0.1).unwrap();
+            fluid.push([0.5, 0.4, 0.1], 0.3, [1.0, 0.5, 0.2]).unwrap();
+            fluid.splat(&mut dye, [0.5, 0.4, 0.1], 0.3, 1.0).unwrap();
+            fluid.step(0.1).unwrap();
+            fluid.transport(&mut dye, 0.1).unwrap();
+            fluid.max_divergence().unwrap();
+        }
+    }
+}
+
 #[test]
 fn every_file_compiles_in_both_dialects() {
     let left = RefCell::new(files());
@@ -378,12 +434,25 @@ fn every_file_compiles_in_both_dialects() {
         &cg(CgSchedule::Merged),
     );
     drive(&["solve/relax.frag", "solve/test.frag", "solve/keep.frag"], &stationary);
+    drive(&["solve/colour.frag", "solve/substitute.frag"], &coloured);
+    let (scalars, vectors) = (
+        ["solve/bicg_alpha.frag", "solve/bicg_omega.frag"],
+        ["solve/bicg_half.frag", "solve/bicg_update.frag", "solve/shadow.frag", "include/hash.glsl"],
+    );
+    drive(&[scalars.as_slice(), &vectors].concat(), &unsymmetric);
+    drive(&["solve/coefficient.frag", "include/total.glsl"], &projection);
     drive(&["lcp/fixed.frag"], &fixed_sweeps);
     let (sweeps, estimate) = (
         ["lcp/sweep.frag", "lcp/sums.frag", "lcp/control.frag", "lcp/choose.frag", "include/owner.glsl"],
         ["lcp/start.frag", "lcp/power.frag", "lcp/power_vector.frag", "include/flags.glsl"],
     );
     drive(&[sweeps.as_slice(), &estimate].concat(), &complementarity);
+    let fluid = ["advect", "maccormack", "divergence", "gradient", "viscous", "force", "curl", "confine"];
+    let fluid = fluid.map(|name| format!("fluid/{name}.frag"));
+    let fluid: Vec<&str> = fluid.iter().map(String::as_str).collect();
+    let shared = ["include/staggered.glsl", "include/trace.glsl", "solve/coefficient.frag"];
+    drive(&[fluid.as_slice(), &shared].concat(), &fluids);
+    drive(&["wave/advance.frag", "wave/drop.frag"], &waves);
     for name in ["include/prelude.glsl", "include/exact.glsl", "include/layout.glsl"] {
         drive(&[name], &include(name));
     }

@@ -28,7 +28,7 @@ struct Plan {
 impl Plan {
     fn new(args: &Args) -> Self {
         let (frames, size, compared) =
-            if args.common.quick { (60, (320, 160), 32) } else { (300, (512, 256), 64) };
+            if args.common.quick { (60, (320, 160), 32) } else { (300, (512, 256), 48) };
         let frames = args.frames.unwrap_or(frames);
         let picture_at = args.picture_at.unwrap_or(frames - 1);
         Plan { height: args.height(), frames, size, shown_every: 3, picture_at, compared }

@@ -1,10 +1,10 @@
-// Dye as it is, and stripes of it in the columns at the left side: every other one has the colour. Rows are as long as a
-// multiple of four, so that the four cells of a texel lie side by side.
+// Dye as it is, and fine stripes of it in the columns at the left side, every other one amber and blue, with clear air
+// between. Rows are as long as a multiple of four, so that the four cells of a texel lie side by side.
 float stripe(float y) {
-    float wave = 0.5 + 0.5 * cos(6.2831853 * 7.0 * (y + shift));
-    float here = colour == 0 ? wave : 1.0 - wave;
-    float edge = smoothstep(0.0, 0.06, y) * smoothstep(1.0, 0.94, y);
-    return edge * smoothstep(0.30, 0.80, here);
+    float k = 9.0 * (y - 0.5 + shift) + 0.5 * float(colour);
+    float off = abs(k - floor(k + 0.5));
+    float inside = smoothstep(0.46, 0.36, abs(y - 0.5));
+    return inside * smoothstep(0.21, 0.09, off);
 }
 
 vec4 kernel(ivec2 p) {

@@ -5,8 +5,8 @@ uniform vec2 cells;
 uniform vec3 disc;   // middle and radius in heights of the tunnel
 out vec4 shown;
 
-const vec3 AMBER = vec3(1.00, 0.52, 0.13);
-const vec3 BLUE = vec3(0.12, 0.50, 0.95);
+const vec3 AMBER = vec3(1.00, 0.36, 0.045);
+const vec3 BLUE = vec3(0.030, 0.34, 0.95);
 
 // Between cells by cubic B-splines from four linear reads, which hides the grid.
 vec4 smoothed(vec2 place) {
@@ -40,9 +40,9 @@ void main() {
     ground += vec3(0.05, 0.02, 0.09) * smoothstep(0.02, 0.30, abs(here.w));
     float thick = here.x + here.y;
     vec3 smoke = (AMBER * here.x + BLUE * here.y) / max(thick, 1.0e-4);
-    // Thin smoke is darker and deeper in colour, thick smoke pale.
-    smoke = mix(smoke * smoke, mix(smoke, vec3(1.0), 0.16), smoothstep(0.1, 1.0, thick));
-    vec3 colour = mix(ground, smoke * lit, 1.0 - exp(-2.6 * thick)) + 0.22 * shine * smoothstep(0.05, 0.6, thick);
+    // Thin smoke is deeper in colour, thick smoke glows.
+    smoke = mix(smoke * smoke, 1.1 * smoke + 0.03, smoothstep(0.15, 0.9, thick));
+    vec3 colour = mix(ground, smoke * lit, 1.0 - exp(-2.2 * thick)) + 0.16 * shine * smoothstep(0.1, 0.6, thick);
 
     float rim = (length(at - disc.xy) - disc.z) * size.y;
     colour *= 1.0 - 0.55 * exp(-max(rim, 0.0) / (0.030 * size.y));
@@ -53,6 +53,7 @@ void main() {
                + vec3(0.9) * pow(max(dot(reflect(-light, ball), vec3(0.0, 0.0, 1.0)), 0.0), 40.0)
                + vec3(0.10, 0.13, 0.20) * pow(1.0 - ball.z, 3.0);
     colour = mix(metal, colour, clamp(rim + 0.5, 0.0, 1.0));
+    colour *= 0.85;
     vec2 from_middle = 2.0 * place - 1.0;
     colour *= 1.0 - 0.22 * dot(from_middle, from_middle) * 0.5;
     colour = clamp(colour * (2.51 * colour + 0.03) / (colour * (2.43 * colour + 0.59) + 0.14), 0.0, 1.0);

@@ -8,6 +8,8 @@
 #define OUT_OF_RANGE 4.0
 #define EXHAUSTED 5.0
 #define STALLED 6.0
+#define SHADOW 7.0
+#define SHADOW_DIRECTION 8.0
 
 bool in_range(float x) { return abs(x) <= 3.0e38; }
 #endif

@@ -1,24 +1,10 @@
 // The start of a power iteration: +-0.5 to +-1.5 by a hash of the element's place in its problem, 0 in padding.
 // A vector of ones would be an eigenvector of some matrices, and miss the largest eigenvalue.
 #include "include/owner.glsl"
-
-// "lowbias32" of C. Wellons.
-uint mixed(uint h) {
-    h ^= h >> 16u;
-    h *= 0x7feb352du;
-    h ^= h >> 15u;
-    h *= 0x846ca68bu;
-    return h ^ (h >> 16u);
-}
-
-float element(uint i) {
-    uint h = mixed(i + 1u);
-    float magnitude = 0.5 + float(h >> 9u) / 8388608.0;
-    return (h & 1u) == 0u ? magnitude : -magnitude;
-}
+#include "include/hash.glsl"
 
 vec4 kernel(ivec2 p) {
     uint i = 4u * uint(owner(p).y);
-    vec4 v = vec4(element(i), element(i + 1u), element(i + 2u), element(i + 3u));
+    vec4 v = vec4(hashed(i), hashed(i + 1u), hashed(i + 2u), hashed(i + 3u));
     return v * vec4(greaterThan(inverses_here(), vec4(0.0)));
 }

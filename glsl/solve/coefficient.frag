@@ -1,5 +1,5 @@
 // The coefficient of a projection: (-n.v / n.n, n.v, n.n, 0).
-#include "include/solver.glsl"
+#include "include/total.glsl"
 
 vec4 kernel(ivec2 p) {
     vec4 sums = total_of_dots();

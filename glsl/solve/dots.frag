@@ -1,6 +1,7 @@
 // First stage of a solver's reductions: up to four inner products over a window of texels, one in each channel.
 // MERGED: d.q, q.Mq, r.Mr, r.r    PRODUCT: d.q    RESIDUAL: r.z, r.r
 // PROGRESS: r.r, s.s, x.x with s = x - kept; r is multiplied by factors.x, s and x are by factors.y
+// ALPHA: h.v, h.r, r.r, v.v    OMEGA: t.s, t.t, s.s, h.t    as BiCGStab names them
 // with the direction d, q = A d, the residual r and the diagonal preconditioner M.
 float sum4(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
 
@@ -22,6 +23,15 @@ vec4 term(ivec2 c) {
     vec4 x4 = x_at(c) * factors.y;
     vec4 s4 = x4 - kept_at(c) * factors.y;
     return vec4(sum4(r4 * r4), sum4(s4 * s4), sum4(x4 * x4), 0.0);
+#elif defined(ALPHA)
+    vec4 h4 = h_at(c);
+    vec4 v4 = v_at(c);
+    vec4 r4 = r_at(c);
+    return vec4(sum4(h4 * v4), sum4(h4 * r4), sum4(r4 * r4), sum4(v4 * v4));
+#elif defined(OMEGA)
+    vec4 t4 = t_at(c);
+    vec4 s4 = s_at(c);
+    return vec4(sum4(t4 * s4), sum4(t4 * t4), sum4(s4 * s4), sum4(h_at(c) * t4));
 #else
     vec4 r4 = r_at(c);
     return vec4(sum4(r4 * z_at(c)), sum4(r4 * r4), 0.0, 0.0);

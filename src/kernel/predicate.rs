@@ -78,13 +78,19 @@ impl<P: Params> Condition<P> {
         inputs: [&dyn Operand; N],
         params: &P,
     ) -> Result<Mask> {
-        let device = &self.device;
-        let _scope = device.scope()?;
-        let extent = like.view().extent();
-        let texture = device.texture(extent, Format::Depth, "mask")?;
+        let _scope = self.device.scope()?;
         let pass = Pass::new(&self.compiled, Vec::new(), inputs.iter().map(|i| i.view()).collect())
             .params(params.values().into_iter().map(|v| v.0).collect());
-        pass.execute_condition(&texture, extent)?;
+        Mask::write(&self.device, &pass, like.view().extent())
+    }
+}
+
+impl Mask {
+    /// The mask that a pass of a condition writes.
+    pub(crate) fn write(device: &Device, condition: &Pass<'_>, extent: Extent) -> Result<Self> {
+        let _scope = device.scope()?;
+        let texture = device.texture(extent, Format::Depth, "mask")?;
+        condition.execute_condition(&texture, extent)?;
         Ok(Mask { texture })
     }
 }

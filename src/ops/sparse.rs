@@ -5,7 +5,9 @@ use crate::data::{Gather, SparseFormat, SparseMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::{Attribute, UniformValue, glsl};
-use crate::kernel::{Accum, Domain, Field, InputSpec, KernelSpec, Operand, ParamType, Pass, StageSpec, View};
+use crate::kernel::{
+    Accum, Domain, Field, InputSpec, KernelSpec, Operand, ParamType, Pass, Predicate, StageSpec, View,
+};
 
 const FACTORS: Field = Field { name: "factors", kind: <[f32; 2]>::KIND };
 
@@ -66,7 +68,7 @@ fn product(
     let _scope = a.device().scope()?;
     match a.format() {
         SparseFormat::Points => scatter(y, combine, alpha, a, x, transposed),
-        _ => gather(y, combine, alpha, a, x, transposed),
+        _ => gather(y, combine, alpha, a, x, transposed, Predicate::Always),
     }
 }
 
@@ -80,6 +82,21 @@ fn gather_inputs<'a>(device: &'a Device, gather: &'a Gather, x: &'a Vector) -> V
     ]
 }
 
+/// `r = b - A x` in the texels for which the predicate holds; the others of `r` stay as they are. A matrix kept as
+/// points is put on the device in the gather format too, when this is first used.
+pub(crate) fn sparse_residual(
+    r: &mut Vector,
+    b: &Vector,
+    a: &SparseMatrix,
+    x: &Vector,
+    predicate: Predicate<'_>,
+) -> Result<()> {
+    let combine = Combine::SubtractFrom(b);
+    check_product("sparse_residual", a.shape(), r, &combine, 1.0, x)?;
+    let _scope = a.device().scope()?;
+    gather(r, combine, 1.0, a, x, false, predicate)
+}
+
 fn gather(
     y: &mut Vector,
     combine: Combine<'_>,
@@ -87,9 +104,10 @@ fn gather(
     a: &SparseMatrix,
     x: &Vector,
     transposed: bool,
+    predicate: Predicate<'_>,
 ) -> Result<()> {
     if matches!(combine, Combine::Accumulate) {
-        return accumulate(y, |sum, combine| gather(sum, combine, alpha, a, x, transposed));
+        return accumulate(y, |sum, combine| gather(sum, combine, alpha, a, x, transposed, predicate));
     }
     let device = a.device();
     let matrix = a.gather(transposed)?;
@@ -107,7 +125,7 @@ fn gather(
     let mut inputs = gather_inputs(device, matrix, x);
     inputs.extend(z.map(Operand::view));
     let params = vec![UniformValue::Vec2(a.scaling().factors(alpha))];
-    device.execute(&Pass::new(&kernel, vec![y.view()], inputs).params(params))
+    device.execute(&Pass::new(&kernel, vec![y.view()], inputs).params(params).only(predicate))
 }
 
 fn scatter(

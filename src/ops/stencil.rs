@@ -4,7 +4,7 @@ use super::product::{Accurate, Combine, accumulate, check_product};
 use crate::data::{Side, Stencil, Vector};
 use crate::error::Result;
 use crate::gl::{UniformKind, UniformValue, glsl};
-use crate::kernel::{Field, FieldType, KernelSpec, Operand, ParamType, Pass, View};
+use crate::kernel::{Field, FieldType, KernelSpec, Operand, ParamType, Pass, Predicate, View};
 
 /// What `glsl/include/stencil.glsl` wants to know when it is compiled.
 pub(crate) fn defines(a: &Stencil) -> String {
@@ -85,6 +85,30 @@ pub fn stencil_product(
     if matches!(combine, Combine::Accumulate) {
         return accumulate(y, |sum, combine| stencil_product(sum, combine, alpha, a, x));
     }
+    product(y, combine, alpha, a, x, Predicate::Always)
+}
+
+/// `r = b - A x` in the texels for which the predicate holds; the others of `r` stay as they are.
+pub(crate) fn stencil_residual(
+    r: &mut Vector,
+    b: &Vector,
+    a: &Stencil,
+    x: &Vector,
+    predicate: Predicate<'_>,
+) -> Result<()> {
+    let combine = Combine::SubtractFrom(b);
+    check_product("stencil_residual", a.shape(), r, &combine, 1.0, x)?;
+    product(r, combine, 1.0, a, x, predicate)
+}
+
+fn product(
+    y: &mut Vector,
+    combine: Combine<'_>,
+    alpha: f32,
+    a: &Stencil,
+    x: &Vector,
+    predicate: Predicate<'_>,
+) -> Result<()> {
     let device = a.device();
     let _scope = device.scope()?;
     let z = combine.operand();
@@ -105,7 +129,7 @@ pub fn stencil_product(
     inputs.extend(z.map(Operand::view));
     let mut params = operator_params(a);
     params.push(UniformValue::Vec2(a.scaling.factors(alpha)));
-    device.execute(&Pass::new(&kernel, vec![y.view()], inputs).params(params))
+    device.execute(&Pass::new(&kernel, vec![y.view()], inputs).params(params).only(predicate))
 }
 
 /// `out = α A x + β z` in double-float with all coefficients as pairs, rounded once.

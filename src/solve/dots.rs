@@ -16,13 +16,18 @@ const FACTORS: Field = Field { name: "factors", kind: <[f32; 2]>::KIND };
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dots {
     /// Conjugate gradients with one reduction.
-    Merged { diagonal: bool },
+    Merged {
+        diagonal: bool,
+    },
     /// d.q
     Product,
     /// r.z and r.r
     Residual,
     /// What a stationary method is judged by.
     Progress,
+    /// Of the first half of an iteration of BiCGStab, and of the second.
+    Alpha,
+    Omega,
 }
 
 impl Dots {
@@ -36,6 +41,8 @@ impl Dots {
             Dots::Product => ("#define PRODUCT 1", &["d", "q"]),
             Dots::Residual => ("#define RESIDUAL 1", &["r", "z"]),
             Dots::Progress => ("#define PROGRESS 1", &["r", "x", "kept"]),
+            Dots::Alpha => ("#define ALPHA 1", &["h", "v", "r"]),
+            Dots::Omega => ("#define OMEGA 1", &["t", "s", "h"]),
         }
     }
 }

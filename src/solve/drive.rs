@@ -15,6 +15,9 @@ pub(super) trait Method {
     /// Its name, for errors.
     const NAME: &'static str;
 
+    /// How far the residual may grow in a run that was started afresh.
+    const GROWTH: f64 = f64::MAX;
+
     fn device(&self) -> &Device;
 
     /// Recomputes the residual from the iterate, keeps it as the recurrence's, and returns its relative norm.
@@ -37,10 +40,34 @@ pub(super) trait Method {
 
     /// Forgets what has been added to the iterate since the last true residual.
     fn discard(&mut self) -> Result<()>;
+
+    /// What it means that a run has ended with this flag: an error, or whether to start afresh in spite of it.
+    fn broken(&mut self, last: &Report) -> Result<bool> {
+        let (quantity, expected) = match last.flag {
+            Flag::Curvature if last.value == 0.0 => {
+                ("p.Ap", "more than 0: the matrix is singular, or its coefficients are too far apart")
+            }
+            Flag::Curvature => ("p.Ap", "more than 0: the matrix is not positive definite"),
+            Flag::Indefinite => ("r.Mr", "more than 0: the preconditioner is not positive definite"),
+            _ => return Ok(false),
+        };
+        Err(breakdown(Self::NAME, last, quantity, expected))
+    }
+}
+
+/// The error of a run that cannot go on.
+pub(super) fn breakdown(
+    solver: &'static str,
+    last: &Report,
+    quantity: &'static str,
+    expected: &'static str,
+) -> Error {
+    let (iteration, value) = (last.iterations, f64::from(last.value));
+    Error::Breakdown { solver, iteration, quantity, value, expected }
 }
 
 /// A kept direction along which the residual grows by more than this is no direction of this residual's.
-const KEPT_GROWTH: f64 = 100.0;
+pub(super) const KEPT_GROWTH: f64 = 100.0;
 
 /// A restart that does not cut the true residual below this share of the last one has reached what 32 bits can.
 const WORTH_RESTARTING: f64 = 0.5;
@@ -203,9 +230,8 @@ pub(super) fn drive<M: Method>(
         let (aim, keep_direction) = plan.next(residual, recurrence, limits.stop.relative);
         replacements += usize::from(flag == Flag::Met);
         let target = aim.powi(2) * method.unit();
-        let ceiling =
-            if keep_direction { (KEPT_GROWTH * residual).powi(2) * method.unit() } else { f64::MAX };
-        let ceiling = ceiling.min(Bounds::CEILING) as f32;
+        let growth = if keep_direction { KEPT_GROWTH } else { M::GROWTH };
+        let ceiling = ((growth * residual).powi(2) * method.unit()).min(Bounds::CEILING) as f32;
         let bounds = Bounds { threshold: target as f32, ceiling, limit: limits.max_iters };
         method.restart(bounds, iterations, keep_direction)?;
         // Not past the limit by more than the step that notices it.
@@ -216,28 +242,15 @@ pub(super) fn drive<M: Method>(
         iterations = last.iterations;
         flag = last.flag;
         recurrence = Some((f64::from(last.rr) / method.unit()).sqrt());
-        if keep_direction && !matches!(flag, Flag::Met | Flag::Exhausted) {
+        let blameless = matches!(flag, Flag::Met | Flag::Exhausted | Flag::Shadow | Flag::ShadowDirection);
+        if keep_direction && !blameless {
             // The direction is to blame, not the matrix: back to where this run began, and afresh from there.
             method.discard()?;
             (flag, recurrence) = (Flag::Running, None);
             continue;
         }
-        let broke = |quantity, expected| {
-            let (iteration, value) = (last.iterations, f64::from(last.value));
-            Err(Error::Breakdown { solver: M::NAME, iteration, quantity, value, expected })
-        };
-        match flag {
-            Flag::Curvature if last.value == 0.0 => {
-                return broke(
-                    "p.Ap",
-                    "more than 0: the matrix is singular, or its coefficients are too far apart",
-                );
-            }
-            Flag::Curvature => return broke("p.Ap", "more than 0: the matrix is not positive definite"),
-            Flag::Indefinite => {
-                return broke("r.Mr", "more than 0: the preconditioner is not positive definite");
-            }
-            _ => {}
+        if method.broken(&last)? {
+            (flag, recurrence) = (Flag::Running, None);
         }
     }
 }

@@ -5,11 +5,13 @@
 //! iterates, so results never depend on when a poll succeeded. No solver says "converged" on the strength of its own
 //! recurrence: the residual is recomputed from `b - A x` in double-float first.
 
+mod bicgstab;
 mod cg;
 mod cgls;
 mod dense;
 mod dots;
 mod drive;
+mod gauss_seidel;
 mod lcp;
 mod linop;
 mod looks;
@@ -25,8 +27,10 @@ mod stencil;
 mod stored;
 mod vector_op;
 
+pub use bicgstab::{BiCgStab, BiCgStabParams};
 pub use cg::{CgParams, CgSchedule, ConjugateGradient, FixedReport, FixedRun};
 pub use cgls::{Cgls, CglsParams};
+pub use gauss_seidel::{Direction, GaussSeidel, MOST_COLOURS, Sweepable};
 pub use lcp::{
     LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpReport, LcpSolver, NaturalResidual, ProjectedJacobi,
     Relaxation, natural_residual,

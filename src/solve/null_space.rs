@@ -88,7 +88,9 @@ pub(super) fn consistent(op: &'static str, a: &dyn LinOp, b: &Vector, t: f64) ->
     let ku = (chain as f64 + 3.0) / f64::from(1u32 << 24);
     let bound = (t + ku / (1.0 - ku)) * norm;
     let found = square.sqrt();
-    if !(found <= bound) {
+    // Of a NaN nothing can be said to be small.
+    let small = found <= bound;
+    if !small {
         let unit = f64::from(e).exp2();
         return Err(Error::Inconsistent { op, found: found * unit, bound: bound * unit });
     }

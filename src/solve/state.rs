@@ -31,6 +31,9 @@ pub(super) enum Flag {
     OutOfRange,
     Exhausted,
     Stalled,
+    /// The shadow residual of BiCGStab is orthogonal to the residual, or to what the direction is mapped to.
+    Shadow,
+    ShadowDirection,
 }
 
 impl Report {
@@ -43,6 +46,8 @@ impl Report {
             3.0 => Flag::Indefinite,
             5.0 => Flag::Exhausted,
             6.0 => Flag::Stalled,
+            7.0 => Flag::Shadow,
+            8.0 => Flag::ShadowDirection,
             _ => Flag::OutOfRange,
         };
         Report { flag, iterations: at(1) as usize, rr: at(2), value: at(3) }

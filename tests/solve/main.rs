@@ -1,5 +1,6 @@
 //! Solvers: convergence that can be trusted, typed breakdowns, and results that depend on nothing but the system.
 
+mod bicgstab;
 #[path = "../common/mod.rs"]
 mod common;
 mod counted;
@@ -7,6 +8,7 @@ mod dense;
 mod edges;
 mod errors;
 mod fixed;
+mod gauss_seidel;
 mod least_squares;
 mod null_space;
 mod real;

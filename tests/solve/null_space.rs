@@ -5,13 +5,14 @@ use crate::common::harness::{assert_padded, on_both};
 use crate::common::{random, reference};
 use crate::systems::{self, apply, bits, entries, norm};
 use texla::host::Csr;
+use texla::kernel::Predicate;
 use texla::ops::{Accurate, Combine, ReducePlan, Windows};
 use texla::solve::{
-    Accuracy, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, LinOp,
-    MatrixFormat, Preconditioner, SolveReport, Stationary, StationaryParams, Stop, StopReason, StoredMatrix,
-    WeightedJacobi, project_out,
+    Accuracy, BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Direction,
+    GaussSeidel, Identity, Jacobi, LinOp, MatrixFormat, Preconditioner, SolveReport, Stationary,
+    StationaryParams, Stop, StopReason, StoredMatrix, Sweepable, WeightedJacobi, project_out,
 };
-use texla::{Device, Error, Result, Shape, Vector};
+use texla::{Device, Error, Grid, Result, Shape, Side, Sides, Stencil, Vector};
 
 /// A stored matrix that knows its null space.
 struct Singular {
@@ -50,6 +51,16 @@ impl LinOp for Singular {
 
     fn exponent(&self) -> i32 {
         self.inner.exponent()
+    }
+}
+
+impl Sweepable for Singular {
+    fn rows(&self) -> &Csr {
+        self.inner.rows()
+    }
+
+    fn residual_where(&self, r: &mut Vector, b: &Vector, x: &Vector, predicate: Predicate<'_>) -> Result<()> {
+        self.inner.residual_where(r, b, x, predicate)
     }
 }
 
@@ -149,10 +160,12 @@ impl Problem {
 enum Solver {
     Cg(CgSchedule, bool),
     Jacobi,
+    GaussSeidel,
+    BiCgStab,
 }
 
 fn solvers(device: &Device) -> Vec<Solver> {
-    let mut all = vec![Solver::Jacobi];
+    let mut all = vec![Solver::Jacobi, Solver::GaussSeidel, Solver::BiCgStab];
     for schedule in systems::schedules(device) {
         all.extend([Solver::Cg(schedule, false), Solver::Cg(schedule, true)]);
     }
@@ -160,13 +173,22 @@ fn solvers(device: &Device) -> Vec<Solver> {
 }
 
 impl Solver {
-    fn run(self, a: &dyn LinOp, stop: Stop, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
+    fn run(self, a: &Singular, stop: Stop, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
         match self {
             Solver::Cg(schedule, jacobi) => {
                 let params = CgParams { schedule, stop, ..CgParams::default() };
                 let m: Box<dyn Preconditioner> =
                     if jacobi { Box::new(Jacobi::new(a)?) } else { Box::new(Identity) };
                 ConjugateGradient::preconditioned(a, m.as_ref(), params)?.solve(x, b)
+            }
+            Solver::BiCgStab => {
+                let params = BiCgStabParams { stop, ..BiCgStabParams::default() };
+                BiCgStab::new(a, params)?.solve(x, b)
+            }
+            Solver::GaussSeidel => {
+                let smoother = GaussSeidel::new(a, 1.2, Direction::Symmetric)?;
+                let params = StationaryParams { stop, ..StationaryParams::default() };
+                Stationary::new(a, &smoother, params)?.solve(x, b)
             }
             Solver::Jacobi => {
                 let jacobi = WeightedJacobi::new(a, 0.8)?;
@@ -200,6 +222,74 @@ fn the_answer_is_the_one_of_least_norm() {
                     let (_, left) = problem.project(&reference::widen(&x));
                     assert!(left <= 4.0 * U * norm(&reference::widen(&x)), "{label}: {left:e} left");
                 }
+            }
+        }
+    });
+}
+
+#[test]
+fn an_unsymmetric_operator_may_have_one_null_space_on_both_sides() {
+    on_both(|device| {
+        // A wind round a periodic channel: rows and columns sum to zero.
+        let n = 90;
+        let row = |i: usize| [(i, i, 3.0), (i, (i + 1) % n, -1.0), (i, (i + n - 1) % n, -2.0)];
+        let a = entries(n, n, (0..n).flat_map(row).collect::<Vec<_>>());
+        let problem = Problem { name: "wind", a, null_space: vec![vec![1.0; n]] };
+        let (a, b) = (problem.on(device), problem.consistent(11));
+        let rhs = Vector::from_f64(device, &b).unwrap();
+        for solver in [Solver::BiCgStab, Solver::GaussSeidel] {
+            let mut x = Vector::filled(device, n, 50.0).unwrap();
+            let report = solver.run(&a, Stop::relative(1e-5), &mut x, &rhs).unwrap();
+            assert_eq!(report.reason, StopReason::Converged, "{solver:?} {report:?}");
+            let x = x.read().unwrap();
+            assert!(systems::relative_residual(&problem.a, &x, &problem.project(&b).0) <= 2e-5, "{solver:?}");
+            let wide = reference::widen(&x);
+            assert!(problem.project(&wide).1 <= 4.0 * U * norm(&wide), "{solver:?}");
+            let mut x = Vector::zeros(device, n).unwrap();
+            let ones = Vector::filled(device, n, 1.0).unwrap();
+            let refused = solver.run(&a, Stop::relative(1e-5), &mut x, &ones);
+            assert!(matches!(refused, Err(Error::Inconsistent { .. })), "{solver:?} {refused:?}");
+        }
+    });
+}
+
+#[test]
+fn operators_on_grids_know_their_null_space() {
+    on_both(|device| {
+        // Two rooms behind a wall of solid cells, and a ring of cells in both directions.
+        let (nx, ny) = (20, 14);
+        let wall: Vec<bool> = (0..nx * ny).map(|k| k % nx == 7).collect();
+        let grid = Grid::new_2d(nx, ny);
+        for (side, solid, regions) in [(Side::Neumann, wall.as_slice(), 2), (Side::Periodic, &[], 1)] {
+            let a =
+                Stencil::with_solids(device, grid, 0.0, [1.0, 1.0, 0.0], Sides::all(side), solid).unwrap();
+            assert_eq!(a.null_space().len(), regions);
+            let null_space = a.null_space().iter().map(|n| reference::widen(&n.read().unwrap())).collect();
+            let problem = Problem { name: "stencil", a: a.csr().clone(), null_space };
+            let b = problem.consistent(13);
+            let rhs = Vector::from_f64(device, &b).unwrap();
+            let gs = GaussSeidel::new(&a, 1.5, Direction::Forward).unwrap();
+            let stop = Stop::relative(1e-5);
+            let stationary = StationaryParams { stop, ..StationaryParams::default() };
+            let cg = CgParams { stop, ..CgParams::default() };
+            let solve = |gauss_seidel: bool, x: &mut Vector, b: &Vector| match gauss_seidel {
+                true => Stationary::new(&a, &gs, stationary)?.solve(x, b),
+                false => ConjugateGradient::new(&a, cg)?.solve(x, b),
+            };
+            for gauss_seidel in [true, false] {
+                let mut x = Vector::filled(device, nx * ny, 1.0).unwrap();
+                let report = solve(gauss_seidel, &mut x, &rhs).unwrap();
+                assert_eq!(report.reason, StopReason::Converged, "{side:?} {report:?}");
+                let x = x.read().unwrap();
+                assert!(
+                    systems::relative_residual(&problem.a, &x, &problem.project(&b).0) <= 2e-5,
+                    "{side:?}"
+                );
+                let wide = reference::widen(&x);
+                assert!(problem.project(&wide).1 <= 4.0 * U * norm(&wide), "{side:?}");
+                let ones = Vector::filled(device, nx * ny, 1.0).unwrap();
+                let refused = solve(gauss_seidel, &mut Vector::zeros(device, nx * ny).unwrap(), &ones);
+                assert!(matches!(refused, Err(Error::Inconsistent { .. })), "{side:?} {refused:?}");
             }
         }
     });

@@ -4,7 +4,7 @@ use super::{accurate, product};
 use crate::data::{FoldedBands, Vector};
 use crate::error::Result;
 use crate::gl::{UniformValue, glsl};
-use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, View};
+use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, Predicate, View};
 use crate::ops::product::{Accurate, Combine, accumulate, check_product};
 
 const LENGTH: Field = Field { name: "length_", kind: i32::KIND };
@@ -41,7 +41,7 @@ pub fn folded_product(
 ) -> Result<()> {
     check_product("folded_product", a.shape(), y, &combine, alpha, x)?;
     let _scope = a.device().scope()?;
-    product(y, combine, alpha, &a.wide, &extended(x)?, false)
+    product(y, combine, alpha, &a.wide, &extended(x)?, false, Predicate::Always)
 }
 
 /// `y = combine(α Aᵀ x)` for diagonals folded in pairs, without storing `Aᵀ`.
@@ -76,7 +76,7 @@ pub fn folded_product_transposed(
     let device = a.device();
     let _scope = device.scope()?;
     let mut both = Vector::uninit(device, 2 * y.len())?;
-    product(&mut both, Combine::Replace, alpha, &a.wide, x, true)?;
+    product(&mut both, Combine::Replace, alpha, &a.wide, x, true, Predicate::Always)?;
     let masked = combine.fills_padding(y);
     let kernel = device.kernel(&format!("fold {masked} {}", combine.define()), || {
         let mut inputs = vec!["x"];

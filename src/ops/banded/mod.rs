@@ -14,7 +14,7 @@ use super::product::{Accurate, Combine, accumulate, check_product};
 use crate::data::{Band, BandedMatrix, Vector};
 use crate::error::Result;
 use crate::gl::{UniformKind, UniformValue, glsl};
-use crate::kernel::{Field, FieldType, KernelSpec, Operand, ParamType, Pass, PooledTexture, View};
+use crate::kernel::{Field, FieldType, KernelSpec, Operand, ParamType, Pass, PooledTexture, Predicate, View};
 
 /// Textures that a pass reads besides diagonals: x, z, and a partial sum.
 const OTHER_INPUTS: usize = 3;
@@ -100,7 +100,7 @@ pub fn banded_product(
     x: &Vector,
 ) -> Result<()> {
     check_product("banded_product", a.shape(), y, &combine, alpha, x)?;
-    product(y, combine, alpha, a, x, false)
+    product(y, combine, alpha, a, x, false, Predicate::Always)
 }
 
 /// `y = combine(α Aᵀ x)` for a banded matrix, without storing `Aᵀ`.
@@ -115,7 +115,20 @@ pub fn banded_product_transposed(
     x: &Vector,
 ) -> Result<()> {
     check_product("banded_product_transposed", a.shape().transposed(), y, &combine, alpha, x)?;
-    product(y, combine, alpha, a, x, true)
+    product(y, combine, alpha, a, x, true, Predicate::Always)
+}
+
+/// `r = b - A x` in the texels for which the predicate holds; the others of `r` stay as they are.
+pub(crate) fn banded_residual(
+    r: &mut Vector,
+    b: &Vector,
+    a: &BandedMatrix,
+    x: &Vector,
+    predicate: Predicate<'_>,
+) -> Result<()> {
+    let combine = Combine::SubtractFrom(b);
+    check_product("banded_residual", a.shape(), r, &combine, 1.0, x)?;
+    product(r, combine, 1.0, a, x, false, predicate)
 }
 
 fn product(
@@ -125,9 +138,10 @@ fn product(
     a: &BandedMatrix,
     x: &Vector,
     transposed: bool,
+    predicate: Predicate<'_>,
 ) -> Result<()> {
     if matches!(combine, Combine::Accumulate) {
-        return accumulate(y, |sum, combine| product(sum, combine, alpha, a, x, transposed));
+        return accumulate(y, |sum, combine| product(sum, combine, alpha, a, x, transposed, predicate));
     }
     let device = a.device();
     let _scope = device.scope()?;
@@ -168,11 +182,11 @@ fn product(
         inputs.extend(z.map(Operand::view));
         let params = params(&text, bands, a, alpha, x, 0.0);
         if last {
-            device.execute(&Pass::new(&kernel, vec![y.view()], inputs).params(params))?;
+            device.execute(&Pass::new(&kernel, vec![y.view()], inputs).params(params).only(predicate))?;
         } else {
             let sum = partial_sum(y)?;
             let target = View { tail: y.view().tail, ..View::whole(device, sum.texture()) };
-            device.execute(&Pass::new(&kernel, vec![target], inputs).params(params))?;
+            device.execute(&Pass::new(&kernel, vec![target], inputs).params(params).only(predicate))?;
             partial = Some(sum);
         }
     }

@@ -98,12 +98,10 @@ impl FixedRun {
     pub fn read(&self) -> Result<FixedReport> {
         let report = Report::from_texel(&self.report.read_texel()?);
         let (quantity, expected) = match report.flag {
-            Flag::Running | Flag::Met | Flag::Exhausted | Flag::Stalled => {
-                return Ok(FixedReport { iterations: report.iterations, met: report.flag == Flag::Met });
-            }
             Flag::Curvature => ("p.Ap", "more than 0: the matrix is not positive definite"),
             Flag::Indefinite => ("r.Mr", "more than 0: the preconditioner is not positive definite"),
             Flag::OutOfRange => ("r.r", "within the range of 32-bit floats"),
+            _ => return Ok(FixedReport { iterations: report.iterations, met: report.flag == Flag::Met }),
         };
         let (iteration, value) = (report.iterations, f64::from(report.value));
         Err(Error::Breakdown { solver: Run::NAME, iteration, quantity, value, expected })

@@ -1,0 +1,15 @@
+// The rest of a solver's reduction: what its first stages have left to the scalar step.
+#ifndef TEXLA_INCLUDE_TOTAL
+#define TEXLA_INCLUDE_TOTAL
+
+// The sum of all partial results.
+vec4 total_of_dots() {
+    vec4 total = vec4(0.0);
+    for (int j = 0; j < source.y; ++j) {
+        for (int i = 0; i < source.x; ++i) {
+            total += dots_at(ivec2(i, j));
+        }
+    }
+    return total;
+}
+#endif

@@ -1,0 +1,437 @@
+//! BiCGStab for systems that are not symmetric.
+
+use super::dots::{Dots, Partial, Reducer};
+use super::drive::{KEPT_GROWTH, Limits, Method, Observer, Scales, breakdown, closer_scale, drive};
+use super::linop::{Accuracy, LinOp};
+use super::null_space::{consistent, project_out};
+use super::precondition::{Identity, Preconditioner};
+use super::report::{SolveReport, Stop};
+use super::state::{Bounds, Flag, Report};
+use crate::data::{Scalar, Vector};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::gl::{Source, UniformValue, glsl};
+use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, PingPong};
+use crate::ops::{self, Accurate, Combine, Windows};
+use crate::shape::Shape;
+
+/// Parameters of [`BiCgStab`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BiCgStabParams {
+    /// Most iterations, less than 2²⁴. Each has two products.
+    pub max_iters: usize,
+    /// When to stop.
+    pub stop: Stop,
+    /// Windows of the reductions.
+    pub windows: Windows,
+}
+
+impl Default for BiCgStabParams {
+    fn default() -> Self {
+        BiCgStabParams { max_iters: 20_000, stop: Stop::default(), windows: Windows::Balanced }
+    }
+}
+
+/// BiCGStab (H. van der Vorst, 1992) for square systems that need not be symmetric, entirely in textures.
+///
+/// The preconditioner stands on the right, `A M y = b`, `x = M y`, so that residuals are those of the system itself; it
+/// need not be symmetric or definite. Where the second half of an iteration would hardly reduce the residual, ω is kept
+/// from sinking (G. Sleijpen, H. van der Vorst, *Maintaining convergence properties of BiCGstab methods in finite
+/// precision arithmetic*, Numer. Algorithms 10, 1995). Residuals are replaced on the way down and certified at the end
+/// as those of [`ConjugateGradient`](super::ConjugateGradient) are: see [numerics](crate::guide::numerics).
+///
+/// *Breakdowns*: when the shadow residual is orthogonal, within rounding, to the residual or to what the direction is
+/// mapped to, a flag ends the run, and the method starts afresh from there with the residual for a shadow. If a run has not
+/// reduced the residual, or has enlarged it ten thousandfold, the next one starts where it did, with a shadow of random
+/// numbers; the third of these that leads to nothing is an error, or [`StopReason::Diverged`](super::StopReason::Diverged).
+///
+/// *Cost* of an iteration: two products, two applications of the preconditioner, two reductions of four sums each, and
+/// two passes for the vectors; no readback.
+///
+/// ```
+/// use texla::{BandedMatrix, Vector, host::Triplets, solve::{BiCgStab, BiCgStabParams, StopReason}};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// // Diffusion with a strong wind from the left.
+/// let mut t = Triplets::new(texla::Shape::new(50, 50));
+/// for i in 0..50 {
+///     t.push(i, i, 3.0)?;
+///     if i > 0 { t.push(i, i - 1, -2.0)?; t.push(i - 1, i, -1.0)?; }
+/// }
+/// let a = BandedMatrix::from_triplets(dev, &t)?;
+/// let b = Vector::filled(dev, 50, 1.0)?;
+/// let mut x = Vector::zeros(dev, 50)?; // initial guess in, solution out
+/// let report = BiCgStab::new(&a, BiCgStabParams::default())?.solve(&mut x, &b)?;
+/// assert_eq!(report.reason, StopReason::Converged);
+/// assert!(report.true_residual <= 1e-5 && report.iterations <= 60);
+/// assert_eq!(report.readbacks_in_loop, 0);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct BiCgStab<'a> {
+    a: &'a dyn LinOp,
+    m: &'a dyn Preconditioner,
+    params: BiCgStabParams,
+}
+
+impl<'a> BiCgStab<'a> {
+    /// A solver without preconditioner. *Errors*: [`Error::Matrix`] when `a` is not square; [`Error::Parameter`].
+    pub fn new(a: &'a dyn LinOp, params: BiCgStabParams) -> Result<Self> {
+        Self::preconditioned(a, &Identity, params)
+    }
+
+    /// A solver with a preconditioner. *Errors*: as [`new`](Self::new).
+    pub fn preconditioned(
+        a: &'a dyn LinOp,
+        m: &'a dyn Preconditioner,
+        params: BiCgStabParams,
+    ) -> Result<Self> {
+        let op = "BiCgStab";
+        params.stop.check(op)?;
+        if !a.shape().is_square() {
+            let detail = format!("is {}, expected as many rows as columns", a.shape());
+            return Err(Error::Matrix { op, detail });
+        }
+        Ok(BiCgStab { a, m, params })
+    }
+
+    /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space), the
+    /// solution is the one orthogonal to it.
+    ///
+    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Breakdown`] when no shadow residual leads on, or a direction is mapped
+    /// to zero; [`Error::Inconsistent`] when `b` has a part in the null space. Not converging is no error: see
+    /// [`SolveReport::reason`].
+    pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
+        self.solve_observed(x, b, |_, _| {})
+    }
+
+    /// As [`solve`](Self::solve), telling `observe` at every look how many iterations are done and the relative
+    /// residual of the recurrence.
+    pub fn solve_observed(
+        &self,
+        x: &mut Vector,
+        b: &Vector,
+        mut observe: impl FnMut(usize, f64),
+    ) -> Result<SolveReport> {
+        let op = "BiCgStab::solve";
+        let expected = Shape::column(self.a.shape().rows);
+        x.writable(op)?;
+        ops::check_shape(op, "x", x.shape(), expected)?;
+        ops::check_shape(op, "b", b.shape(), expected)?;
+        let device = self.a.device().clone();
+        let _scope = device.scope()?;
+        let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
+        let projected = consistent(op, self.a, b, self.params.stop.relative)?;
+        let mut run = Run::new(self, x, projected.as_ref().unwrap_or(b))?;
+        let report = drive(&mut run, limits, &mut observe as &mut Observer<'_>);
+        // Into the caller's texture, which the application may hold.
+        ops::copy(x, &run.x)?;
+        report
+    }
+}
+
+/// The vectors of a solve, named as in the paper but for the shadow residual `h` and `mp = M p`, `ms = M s`.
+struct Run<'a> {
+    a: &'a dyn LinOp,
+    m: &'a dyn Preconditioner,
+    b: &'a Vector,
+    /// The iterate as of the last true residual, and what has been added since.
+    x: Vector,
+    y: PingPong<Vector>,
+    r: PingPong<Vector>,
+    p: PingPong<Vector>,
+    v: Vector,
+    s: Vector,
+    t: Vector,
+    h: Vector,
+    mp: Option<Vector>,
+    ms: Option<Vector>,
+    reducer: Reducer,
+    coefficients: PingPong<Scalar>,
+    report: PingPong<Scalar>,
+    bounds: Bounds,
+    norm_b: f64,
+    /// Norm of the true residual, scaled, and the squared norm of `h`.
+    norm_r: f64,
+    shadow: f64,
+    /// Least relative residual that was certified, and the iteration at which the run began.
+    least: f64,
+    begin: usize,
+    /// Shadows that have led to nothing since the last one that did, and whether the run has kept its shadow and direction.
+    tries: i32,
+    kept: bool,
+    scale: f32,
+    rescaled: bool,
+    matrix_scale: f32,
+}
+
+const FLOAT: fn(&'static str) -> Field = |name| Field { name, kind: f32::KIND };
+
+impl<'a> Run<'a> {
+    fn new(solver: &BiCgStab<'a>, x: &Vector, b: &'a Vector) -> Result<Self> {
+        let (a, m) = (solver.a, solver.m);
+        let device = a.device();
+        let fresh = || Vector::uninit(device, b.len());
+        let pair = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
+        let (mut r, mut start) = (fresh()?, fresh()?);
+        ops::copy(&mut start, x)?;
+        project_out(&mut start, a.null_space())?;
+        let Scales { mut norm_b, residual: scale, matrix: matrix_scale } =
+            Scales::find(a, &start, b, &mut r)?;
+        if norm_b == 0.0 {
+            // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
+            start.set_zero()?;
+            norm_b = 1.0;
+        }
+        let own = || if m.is_identity() { Ok(None) } else { fresh().map(Some) };
+        Ok(Run {
+            a,
+            m,
+            b,
+            x: start,
+            y: PingPong::new(Vector::zeros(device, b.len())?, fresh()?),
+            r: PingPong::new(r, fresh()?),
+            p: PingPong::new(fresh()?, fresh()?),
+            v: fresh()?,
+            s: fresh()?,
+            t: fresh()?,
+            h: fresh()?,
+            mp: own()?,
+            ms: own()?,
+            reducer: Reducer { device: device.clone(), windows: solver.params.windows },
+            coefficients: pair()?,
+            report: pair()?,
+            bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
+            norm_b,
+            norm_r: 0.0,
+            shadow: 1.0,
+            least: f64::MAX,
+            begin: 0,
+            tries: 0,
+            kept: false,
+            scale,
+            rescaled: false,
+            matrix_scale,
+        })
+    }
+
+    /// The residual in double-float, scaled, and its norm.
+    fn residual(&mut self) -> Result<(f64, Accuracy)> {
+        let (x, s) = (&self.x, self.scale);
+        let terms = Accurate { transposed: false, alpha: -s, x, plus: Some((s, self.b)) };
+        let accuracy = self.a.apply_accurate(self.r.front_mut(), terms)?;
+        let norm = ops::norm2(self.r.front())?.read_async()?.wait()?;
+        Ok((norm.first().copied().map_or(f64::NAN, f64::from), accuracy))
+    }
+
+    /// A scalar step: new coefficients and a new report from sums and those before.
+    fn step(&mut self, source: Source<'static>, sums: &Partial) -> Result<()> {
+        let device = self.a.device();
+        let second = source.name == "solve/bicg_omega.frag";
+        let kernel = device.kernel(source.name, || {
+            let mut fields = vec![Field { name: "source", kind: <[i32; 2]>::KIND }, FLOAT("threshold")];
+            let mut inputs = vec!["dots", "last"];
+            if second {
+                inputs.push("coefficients");
+            } else {
+                fields.extend([FLOAT("ceiling"), FLOAT("limit"), FLOAT("shadow")]);
+            }
+            KernelSpec::fragment(source, &inputs, &fields, &["next_coefficients", "report"])
+        })?;
+        let mut inputs = vec![sums.view(), self.report.front().view()];
+        let mut params = vec![sums.source(), UniformValue::Float(self.bounds.threshold)];
+        if second {
+            inputs.push(self.coefficients.front().view());
+        } else {
+            params.extend([
+                UniformValue::Float(self.bounds.ceiling),
+                UniformValue::Float(self.bounds.limit as f32),
+                UniformValue::Float(self.shadow as f32),
+            ]);
+        }
+        let targets = vec![self.coefficients.back().view(), self.report.back().view()];
+        device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
+        self.coefficients.swap();
+        self.report.swap();
+        Ok(())
+    }
+
+    /// `s = r - alpha v`.
+    fn half(&mut self) -> Result<()> {
+        let device = self.a.device();
+        let kernel = device.kernel("bicg half", || {
+            let inputs = ["r", "v", "coefficients"];
+            KernelSpec::fragment(glsl!("solve/bicg_half.frag"), &inputs, &[], &["out"])
+        })?;
+        let inputs = vec![self.r.front().view(), self.v.view(), self.coefficients.front().view()];
+        device.execute(&Pass::new(&kernel, vec![self.s.view()], inputs))
+    }
+
+    /// The updates of y, r and p, in one pass where the device has the draw buffers.
+    fn update(&mut self) -> Result<()> {
+        let device = self.a.device();
+        let at_once = device.gl().caps.borrow().max_draw_buffers >= 3;
+        let (y, r, p) = (self.y.front(), self.r.front(), self.p.front());
+        let (mp, ms) = (self.mp.as_ref().unwrap_or(p), self.ms.as_ref().unwrap_or(&self.s));
+        let named: [(&str, &dyn Operand); 9] = [
+            ("y", y),
+            ("r", r),
+            ("p", p),
+            ("v", &self.v),
+            ("s", &self.s),
+            ("t", &self.t),
+            ("mp", mp),
+            ("ms", ms),
+            ("coefficients", self.coefficients.front()),
+        ];
+        // Compilers drop what a part does not read, and a pass may bind it all the same.
+        let names = named.map(|(name, _)| name);
+        let x_scale = (f64::from(self.matrix_scale) / f64::from(self.scale)) as f32;
+        let run = |part: usize, targets: Vec<&Vector>| {
+            let outputs: &[&str] = if at_once { &["next_y", "next_r", "next_p"] } else { &["out"] };
+            let kernel = device.kernel(&format!("bicg update {part}"), || {
+                let source = glsl!("solve/bicg_update.frag");
+                KernelSpec::fragment(source, &names, &[FLOAT("factor")], outputs)
+                    .with(&format!("#define PART {part}"))
+            })?;
+            let targets = targets.into_iter().map(Operand::view).collect();
+            let inputs = named.iter().map(|(_, v)| v.view()).collect();
+            device.execute(&Pass::new(&kernel, targets, inputs).params(vec![UniformValue::Float(x_scale)]))
+        };
+        let targets = [self.y.back(), self.r.back(), self.p.back()];
+        if at_once {
+            run(targets.len(), targets.to_vec())?;
+        } else {
+            targets.into_iter().enumerate().try_for_each(|(part, target)| run(part, vec![target]))?;
+        }
+        self.y.swap();
+        self.r.swap();
+        self.p.swap();
+        Ok(())
+    }
+
+    /// Chooses the shadow residual of a fresh start.
+    fn cast_shadow(&mut self) -> Result<()> {
+        if self.tries == 0 {
+            self.shadow = self.norm_r * self.norm_r;
+            return ops::copy(&mut self.h, self.r.front());
+        }
+        // The mean square of numbers from 1/2 to 3/2.
+        self.shadow = self.b.len() as f64 * 13.0 / 12.0;
+        let device = self.a.device();
+        let kernel = device.kernel("bicg shadow", || {
+            let seed = Field { name: "seed", kind: i32::KIND };
+            KernelSpec::fragment(glsl!("solve/shadow.frag"), &[], &[seed], &["out"]).masked()
+        })?;
+        device.execute(
+            &Pass::new(&kernel, vec![self.h.view()], Vec::new()).params(vec![UniformValue::Int(self.tries)]),
+        )
+    }
+}
+
+impl Method for Run<'_> {
+    const NAME: &'static str = "BiCGStab";
+    const GROWTH: f64 = 1e4;
+
+    fn device(&self) -> &Device {
+        self.a.device()
+    }
+
+    fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
+        super::drive::gather_up(&mut self.x, &mut self.y)?;
+        let null_space = self.a.null_space();
+        project_out(&mut self.x, null_space)?;
+        let (mut norm, mut accuracy) = self.residual()?;
+        if let Some(scale) = closer_scale(self.norm_b, norm, self.scale) {
+            (self.scale, self.rescaled) = (scale, true);
+            (norm, accuracy) = self.residual()?;
+        }
+        project_out(self.r.front_mut(), null_space)?;
+        self.norm_r = norm;
+        let relative = norm / (self.norm_b * f64::from(self.scale));
+        self.least = self.least.min(relative);
+        Ok((relative, accuracy))
+    }
+
+    fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()> {
+        (self.bounds, self.begin) = (bounds, iterations);
+        let device = self.a.device();
+        *self.report.front_mut() = Scalar::from_texel(device, [0.0, iterations as f32, 0.0, 0.0])?;
+        let keep_direction = keep_direction && !std::mem::take(&mut self.rescaled);
+        self.kept = keep_direction;
+        if keep_direction {
+            return project_out(self.p.front_mut(), self.a.null_space());
+        }
+        self.cast_shadow()?;
+        ops::copy(self.p.front_mut(), self.r.front())
+    }
+
+    fn iterate(&mut self) -> Result<()> {
+        let scale = self.matrix_scale;
+        if let Some(mp) = &mut self.mp {
+            self.m.apply(mp, self.p.front())?;
+        }
+        self.a.apply(&mut self.v, Combine::Replace, scale, self.mp.as_ref().unwrap_or(self.p.front()))?;
+        let sums = self.reducer.sum(Dots::Alpha, &[&self.h, &self.v, self.r.front()], [1.0; 2])?;
+        self.step(glsl!("solve/bicg_alpha.frag"), &sums)?;
+        self.half()?;
+        if let Some(ms) = &mut self.ms {
+            self.m.apply(ms, &self.s)?;
+        }
+        self.a.apply(&mut self.t, Combine::Replace, scale, self.ms.as_ref().unwrap_or(&self.s))?;
+        let sums = self.reducer.sum(Dots::Omega, &[&self.t, &self.s, &self.h], [1.0; 2])?;
+        self.step(glsl!("solve/bicg_omega.frag"), &sums)?;
+        self.update()
+    }
+
+    fn report(&self) -> &Scalar {
+        self.report.front()
+    }
+
+    fn unit(&self) -> f64 {
+        let norm = self.norm_b * f64::from(self.scale);
+        norm * norm
+    }
+
+    fn iterate_mut(&mut self) -> &mut Vector {
+        &mut self.x
+    }
+
+    fn discard(&mut self) -> Result<()> {
+        self.y.front_mut().set_zero()
+    }
+
+    fn broken(&mut self, last: &Report) -> Result<bool> {
+        /// Shadows of random numbers that are tried after the residual's own.
+        const TRIES: i32 = 3;
+        let quantity = match last.flag {
+            Flag::Shadow => "h.r",
+            Flag::ShadowDirection => "h.AMp",
+            Flag::OutOfRange => "r.r",
+            Flag::Curvature => {
+                let expected = "more than 0: the matrix or the preconditioner is singular";
+                return Err(breakdown(Self::NAME, last, "|AMs|²", expected));
+            }
+            _ => {
+                self.tries = 0;
+                return Ok(false);
+            }
+        };
+        let idle = last.iterations <= self.begin;
+        let worth_keeping = f64::from(last.rr).sqrt() <= KEPT_GROWTH * self.least * self.unit().sqrt();
+        if last.flag != Flag::OutOfRange && !idle && worth_keeping {
+            // Afresh from where the run has come to.
+            self.tries = 0;
+            return Ok(true);
+        }
+        // Back to where it began, with another shadow unless it had kept an old one.
+        self.discard()?;
+        self.tries += i32::from(!self.kept);
+        if self.tries <= TRIES {
+            return Ok(true);
+        }
+        if last.flag == Flag::OutOfRange {
+            return Ok(false);
+        }
+        Err(breakdown(Self::NAME, last, quantity, "not 0: no shadow residual h leads on"))
+    }
+}

@@ -1,0 +1,377 @@
+//! BiCGStab: systems that are not symmetric, breakdowns, and what every solver keeps to.
+
+use crate::common::data;
+use crate::common::harness::{assert_padded, limits, on_both, on_both_with};
+use crate::common::{random, reference};
+use crate::systems::{
+    self, System, apply, bits, csr, entries, lapack_ratio, mapped, norm, relative_error, relative_residual,
+};
+use texla::gl::Limits;
+use texla::host::{Csr, problems};
+use texla::solve::{
+    BiCgStab, BiCgStabParams, Direction, GaussSeidel, Identity, Jacobi, MatrixFormat, Preconditioner,
+    SolveReport, Stop, StopReason, StoredMatrix,
+};
+use texla::{Device, Error, Result, Vector};
+
+fn params(tol: f64) -> BiCgStabParams {
+    BiCgStabParams { stop: Stop::relative(tol), ..BiCgStabParams::default() }
+}
+
+/// What stands on the right of the matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Right {
+    Nothing,
+    Jacobi,
+    GaussSeidel,
+}
+
+const RIGHT: [Right; 3] = [Right::Nothing, Right::Jacobi, Right::GaussSeidel];
+
+fn solve(
+    device: &Device,
+    system: &System,
+    format: MatrixFormat,
+    right: Right,
+    params: BiCgStabParams,
+) -> Result<(Vec<f32>, SolveReport)> {
+    let a = StoredMatrix::new(device, system.a.clone(), format)?;
+    let b = Vector::from_f64(device, &system.b)?;
+    let mut x = Vector::zeros(device, system.n())?;
+    let m: Box<dyn Preconditioner> = match right {
+        Right::Nothing => Box::new(Identity),
+        Right::Jacobi => Box::new(Jacobi::new(&a)?),
+        Right::GaussSeidel => Box::new(GaussSeidel::new(&a, 1.0, Direction::Forward)?),
+    };
+    let solved = BiCgStab::preconditioned(&a, m.as_ref(), params)?.solve(&mut x, &b);
+    assert_padded(&x, &system.name);
+    let values = x.read()?;
+    assert!(values.iter().all(|v| v.is_finite()), "{}: not finite", system.name);
+    Ok((values, solved?))
+}
+
+/// Convection and diffusion on a grid: the wind makes it unsymmetric.
+fn convection(nx: usize, ny: usize, wind: f64) -> Csr {
+    let upwind = |(i, j, v): (usize, usize, f64)| {
+        let more = if j + 1 == i { wind } else { 0.0 };
+        let own = if i == j { wind } else { 0.0 };
+        (i, j, v - more + own)
+    };
+    let a = problems::poisson_2d(nx, ny).to_csr();
+    entries(nx * ny, nx * ny, a.entries().map(upwind).collect::<Vec<_>>())
+}
+
+fn generated() -> Vec<System> {
+    let mut all = systems::generated();
+    all.push(System::of_ones("gentle wind", convection(24, 17, 0.5)));
+    all.push(System::of_ones("strong wind", convection(20, 20, 20.0)));
+    let shifted = csr(&random::sparse_rows(7, 143, 143, 6));
+    let diagonal = (0..143).map(|i| (i, i, 6.0));
+    let off = shifted.entries().filter(|(i, j, _)| i != j);
+    all.push(System::of_ones(
+        "random",
+        systems::rounded(&entries(143, 143, off.chain(diagonal).collect::<Vec<_>>())),
+    ));
+    for n in [1, 2, 3, 5] {
+        all.push(System::of_ones(&format!("chain {n}"), convection(n, 1, 0.3)));
+    }
+    all
+}
+
+/// BiCGStab in 64 bits as its author wrote it: iterations to the bound, and the solution.
+fn twin(a: &Csr, b: &[f64], jacobi: bool, tol: f64, most: usize) -> (usize, Vec<f64>) {
+    let inverse: Vec<f64> = a.diagonal().iter().map(|d| if jacobi { 1.0 / d } else { 1.0 }).collect();
+    let m = |v: &[f64]| -> Vec<f64> { v.iter().zip(&inverse).map(|(v, d)| v * d).collect() };
+    let dot = reference::dot;
+    let mut x = vec![0.0; b.len()];
+    let mut r = b.to_vec();
+    let h = r.clone();
+    let (mut rho, mut alpha, mut omega) = (1.0, 1.0, 1.0);
+    let (mut p, mut v) = (vec![0.0; b.len()], vec![0.0; b.len()]);
+    for k in 0..most {
+        if norm(&r) <= tol * norm(b) {
+            return (k, x);
+        }
+        let before = std::mem::replace(&mut rho, dot(&h, &r));
+        let beta = rho / before * (alpha / omega);
+        p = (0..b.len()).map(|i| r[i] + beta * (p[i] - omega * v[i])).collect();
+        let mp = m(&p);
+        v = apply(a, &mp);
+        alpha = rho / dot(&h, &v);
+        let s: Vec<f64> = r.iter().zip(&v).map(|(r, v)| r - alpha * v).collect();
+        let ms = m(&s);
+        let t = apply(a, &ms);
+        omega = if dot(&t, &t) == 0.0 { 0.0 } else { dot(&t, &s) / dot(&t, &t) };
+        for i in 0..b.len() {
+            x[i] += alpha * mp[i] + omega * ms[i];
+            r[i] = s[i] - omega * t[i];
+        }
+    }
+    (most, x)
+}
+
+#[test]
+fn solutions_and_iterations_are_those_of_the_twin() {
+    on_both(|device| {
+        for system in generated() {
+            for right in RIGHT {
+                let (x, report) = solve(device, &system, MatrixFormat::Auto, right, params(1e-5)).unwrap();
+                let label = format!("{} {right:?}: {report:?}", system.name);
+                assert_eq!(report.reason, StopReason::Converged, "{label}");
+                let residual = relative_residual(&system.a, &x, &system.b);
+                assert!(residual <= 2e-5, "{label}: {residual:e}");
+                assert!((report.true_residual - residual).abs() <= 0.05 * residual, "{label}: {residual:e}");
+                assert_eq!(report.readbacks_in_loop, 0, "{label}");
+                assert!(report.history.windows(2).all(|w| w[0].0 < w[1].0), "{label}");
+                if right == Right::GaussSeidel {
+                    continue;
+                }
+                let (wanted, solution) = twin(&system.a, &system.b, right == Right::Jacobi, 1e-5, 1000);
+                let most = wanted + wanted / 2 + 5;
+                assert!(report.iterations <= most, "{label}: {wanted} in 64 bits");
+                // Both residuals are at most 2e-5 of b, and no condition number here is past 2100.
+                assert!(relative_error(&x, &solution) <= 2100.0 * 4e-5, "{label}");
+            }
+        }
+    });
+}
+
+/// What becomes of the unsymmetric files, without and with Jacobi on the right, to 1e-4 and to 1e-6.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Expect {
+    Converged,
+    /// No verdict is asked for, but that it is the truth.
+    Honest,
+    /// The diagonal has an entry that is not positive.
+    Matrix,
+}
+
+const FILES: [(&str, [Expect; 4]); 6] = [
+    ("arc130", [Expect::Converged; 4]),
+    ("bfwa62", [Expect::Converged; 4]),
+    ("impcol_a", [Expect::Honest, Expect::Honest, Expect::Matrix, Expect::Matrix]),
+    ("qh1484", [Expect::Honest, Expect::Honest, Expect::Matrix, Expect::Matrix]),
+    ("sherman5", [Expect::Converged, Expect::Honest, Expect::Matrix, Expect::Matrix]),
+    ("west0067", [Expect::Honest, Expect::Honest, Expect::Matrix, Expect::Matrix]),
+];
+
+/// Figures E3 and E4 of whatever a solve has come to.
+fn honest(label: &str, a: &Csr, b: &[f64], x: &[f32], report: &SolveReport, tol: f64) {
+    let residual = relative_residual(a, x, b);
+    let said = report.true_residual;
+    assert!((said - residual).abs() <= 0.05 * residual, "{label}: {residual:e}, {report:?}");
+    assert_eq!(report.readbacks_in_loop, 0, "{label}");
+    if report.converged() {
+        assert!(residual <= 2.0 * tol, "{label}: converged with {residual:e}");
+        assert!(tol > 1e-6 || lapack_ratio(a, x, b) < 30.0, "{label}: {}", lapack_ratio(a, x, b));
+    }
+}
+
+#[test]
+fn real_unsymmetric_matrices() {
+    let matrices = systems::data_matrices(&[("unsym", 6)], "unsymmetric systems");
+    on_both(|device| {
+        for (name, a) in &matrices {
+            let file = name.trim_start_matches("unsym/").trim_end_matches(".mtx");
+            let Some((_, expected)) = FILES.iter().find(|f| f.0 == file) else {
+                data::say(&format!("no outcome is written down for {name}"));
+                continue;
+            };
+            if !systems::gather_fits(device, a) || !systems::fits(device, a, MatrixFormat::Gather) {
+                continue;
+            }
+            let system = System::of_ones(name, a.clone());
+            for (k, expect) in expected.iter().enumerate() {
+                let (right, tol) = ([Right::Nothing, Right::Jacobi][k / 2], [1e-4, 1e-6][k % 2]);
+                // sherman5 takes 2300 to 1e-4.
+                let most = if *expect == Expect::Converged { 5000 } else { 400 };
+                let params = BiCgStabParams { max_iters: most, ..params(tol) };
+                let label = format!("{name} {right:?} {tol:e}");
+                match (expect, solve(device, &system, MatrixFormat::Gather, right, params)) {
+                    (Expect::Matrix, Err(Error::Matrix { op: "Jacobi", .. })) => {}
+                    (Expect::Honest, Err(Error::Breakdown { solver: "BiCGStab", .. })) => {}
+                    (Expect::Converged | Expect::Honest, Ok((x, report))) => {
+                        honest(&label, a, &system.b, &x, &report, tol);
+                        assert!(*expect == Expect::Honest || report.converged(), "{label}: {report:?}");
+                    }
+                    (_, other) => panic!("{label}: {other:?}"),
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn real_symmetric_matrices_are_honest() {
+    let matrices = systems::data_matrices(&[("spd", 15)], "symmetric systems by BiCGStab");
+    on_both(|device| {
+        for (name, a) in &matrices {
+            if !systems::gather_fits(device, a) || !systems::fits(device, a, MatrixFormat::Gather) {
+                continue;
+            }
+            let system = System::of_ones(name, a.clone());
+            // These two are too badly conditioned for the short recurrence in 32 bits.
+            let hard = ["494_bus", "685_bus"].iter().any(|w| name.contains(w));
+            let params = BiCgStabParams { max_iters: 1000, ..params(1e-4) };
+            let (x, report) = solve(device, &system, MatrixFormat::Gather, Right::Jacobi, params).unwrap();
+            honest(name, a, &system.b, &x, &report, 1e-4);
+            assert!(hard || report.converged(), "{name}: {report:?}");
+        }
+    });
+}
+
+#[test]
+fn looks_do_not_change_the_result() {
+    on_both(|device| {
+        for system in generated() {
+            for (tol, max_iters) in [(1e-5, 20_000), (1e-9, 150), (1e-6, 9)] {
+                let run = |every| {
+                    let stop = Stop::relative(tol).check_every(every);
+                    let params = BiCgStabParams { stop, max_iters, ..params(tol) };
+                    let (x, report) =
+                        solve(device, &system, MatrixFormat::Auto, Right::Jacobi, params).unwrap();
+                    assert!(report.iterations <= max_iters);
+                    (bits(&x), report.iterations, report.reason, report.true_residual, report.replacements)
+                };
+                let once = run(1);
+                for every in [7, 64] {
+                    assert_eq!(run(every), once, "{} {tol:e} every {every}", system.name);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn powers_of_two_change_no_bit() {
+    on_both(|device| {
+        for base in generated().into_iter().skip(1).take(6) {
+            let run = |system: &System| {
+                solve(device, system, MatrixFormat::Auto, Right::Jacobi, params(1e-5)).unwrap()
+            };
+            let (x, report) = run(&base);
+            for (e, f) in [(60, 60), (60, 0), (0, 60), (-60, -60), (-60, 0), (0, -60)] {
+                let system = System {
+                    name: format!("{}, A 2^{e}, b 2^{f}", base.name),
+                    a: mapped(&base.a, |v| v * 2f64.powi(e)),
+                    b: base.b.iter().map(|v| v * 2f64.powi(f)).collect(),
+                };
+                let (y, other) = run(&system);
+                assert_eq!(
+                    (other.iterations, other.reason),
+                    (report.iterations, report.reason),
+                    "{}",
+                    system.name
+                );
+                let back: Vec<f32> = y.iter().map(|v| (f64::from(*v) * 2f64.powi(e - f)) as f32).collect();
+                assert_eq!(bits(&back), bits(&x), "{}", system.name);
+            }
+        }
+    });
+}
+
+#[test]
+fn breakdowns_change_the_shadow_or_are_typed() {
+    on_both(|device| {
+        // Skew-symmetric: r.A r = 0 for every r. Solved with another shadow.
+        for n in [2, 6, 40] {
+            let skew = (0..n / 2).flat_map(|k| {
+                [(2 * k, 2 * k + 1, 1.0 + k as f64 / 8.0), (2 * k + 1, 2 * k, -1.0 - k as f64 / 8.0)]
+            });
+            let system = System::of_ones("skew", entries(n, n, skew.collect::<Vec<_>>()));
+            let (x, report) =
+                solve(device, &system, MatrixFormat::Gather, Right::Nothing, params(1e-5)).unwrap();
+            honest("skew", &system.a, &system.b, &x, &report, 1e-5);
+            assert!(report.converged(), "{n}: {report:?}");
+        }
+        // An exchange: the residual of b = (1, 0) is orthogonal to what it is mapped to.
+        let exchange = entries(2, 2, [(0, 1, 1.0), (1, 0, 1.0)]);
+        let system = System { name: "exchange".into(), a: exchange, b: vec![1.0, 0.0] };
+        let (x, report) = solve(device, &system, MatrixFormat::Gather, Right::Nothing, params(1e-5)).unwrap();
+        assert!(report.converged() && (x[1] - 1.0).abs() < 1e-4 && x[0].abs() < 1e-4, "{x:?} {report:?}");
+        // Mapped to zero, and to nothing that the residual is part of: there is no solution.
+        for (name, a) in [("zero", entries(3, 3, [(0, 0, 0.0)])), ("nilpotent", entries(2, 2, [(0, 1, 1.0)]))]
+        {
+            let n = a.shape().rows;
+            let system = System { name: name.into(), a, b: vec![0.0, 1.0, 1.0][..n].to_vec() };
+            let most = BiCgStabParams { max_iters: 100, ..params(1e-5) };
+            match solve(device, &system, MatrixFormat::Gather, Right::Nothing, most) {
+                Err(Error::Breakdown { solver: "BiCGStab", quantity, value, .. }) => {
+                    assert!(
+                        ["h.AMp", "h.r", "|AMs|²"].contains(&quantity) && value.abs() < 1e-3,
+                        "{name}: {quantity} {value}"
+                    );
+                }
+                Ok((_, report)) => assert!(name == "nilpotent" && !report.converged(), "{name}: {report:?}"),
+                Err(other) => panic!("{name}: {other:?}"),
+            }
+        }
+    });
+}
+
+#[test]
+fn starts_and_right_hand_sides_of_all_kinds() {
+    on_both(|device| {
+        let system = System::of_ones("wind", convection(12, 9, 2.0));
+        let a = StoredMatrix::new(device, system.a.clone(), MatrixFormat::Auto).unwrap();
+        let solver = BiCgStab::new(&a, params(1e-5)).unwrap();
+        let b = Vector::from_f64(device, &system.b).unwrap();
+        for start in [1.0f32, 1e6, -1e20] {
+            let mut x = Vector::filled(device, system.n(), start).unwrap();
+            let report = solver.solve(&mut x, &b).unwrap();
+            assert!(report.converged(), "{start:e}: {report:?}");
+            assert!(relative_residual(&system.a, &x.read().unwrap(), &system.b) <= 2e-5);
+            assert!(start != 1.0 || report.iterations == 0);
+        }
+        let mut x = Vector::filled(device, system.n(), 3.0).unwrap();
+        let report = solver.solve(&mut x, &Vector::zeros(device, system.n()).unwrap()).unwrap();
+        assert_eq!((report.reason, report.iterations), (StopReason::Converged, 0));
+        assert!(x.read().unwrap().iter().all(|v| *v == 0.0));
+        let texture = x.texture();
+        solver.solve(&mut x, &b).unwrap();
+        assert_eq!(x.texture(), texture, "into the caller's texture");
+    });
+}
+
+#[test]
+fn fewer_draw_buffers_change_no_bit() {
+    let found = std::cell::RefCell::new(Vec::new());
+    let run = |device: &Device| {
+        let system = System::of_ones("wind", convection(24, 17, 0.5));
+        let (x, report) = solve(device, &system, MatrixFormat::Auto, Right::Jacobi, params(1e-5)).unwrap();
+        found.borrow_mut().push((device.api(), bits(&x), report.iterations));
+        report.draws_per_iteration
+    };
+    let draws = std::cell::RefCell::new(Vec::new());
+    on_both(|device| draws.borrow_mut().push(run(device)));
+    on_both_with(Limits { max_draw_buffers: Some(2), ..limits() }, |device| {
+        assert_eq!(device.capabilities().max_draw_buffers, 2);
+        assert_eq!(run(device), draws.borrow()[0] + 2);
+    });
+    let found = found.borrow();
+    assert_eq!(found[..2], found[2..]);
+}
+
+#[test]
+fn errors_name_what_is_wrong() {
+    on_both(|device| {
+        let wide = StoredMatrix::new(device, entries(2, 3, [(0, 0, 1.0)]), MatrixFormat::Gather).unwrap();
+        let refused = BiCgStab::new(&wide, params(1e-5)).err();
+        assert!(matches!(refused, Some(Error::Matrix { op: "BiCgStab", .. })), "{refused:?}");
+        let a = StoredMatrix::new(device, convection(4, 2, 1.0), MatrixFormat::Auto).unwrap();
+        assert!(matches!(
+            BiCgStab::new(&a, params(2.0)).err(),
+            Some(Error::Parameter { name: "relative", .. })
+        ));
+        let of = |n| Vector::filled(device, n, 1.0).unwrap();
+        let most = BiCgStabParams { max_iters: 1 << 24, ..params(1e-5) };
+        let refused = BiCgStab::new(&a, most).unwrap().solve(&mut of(8), &of(8));
+        assert!(matches!(refused, Err(Error::Parameter { name: "max_iters", .. })), "{refused:?}");
+        for (n, m, name) in [(7, 8, "x"), (8, 9, "b")] {
+            match BiCgStab::new(&a, params(1e-5)).unwrap().solve(&mut of(n), &of(m)) {
+                Err(Error::ShapeMismatch { op: "BiCgStab::solve", operand, .. }) => assert_eq!(operand, name),
+                other => panic!("{other:?}"),
+            }
+        }
+    });
+}
