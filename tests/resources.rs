@@ -17,8 +17,8 @@ use texla::solve::{
     Smoother, natural_residual,
 };
 use texla::{
-    Device, DeviceOptions, Error, Grid, Headless, HeadlessOptions, Layout, Matrix, Packed, Scalar, Shape,
-    Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector, ops,
+    BandedMatrix, Device, DeviceOptions, Error, Grid, Headless, HeadlessOptions, Layout, Matrix, Packed,
+    Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector, ops,
 };
 
 /// What is alive apart from what can be made again.
