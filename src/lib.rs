@@ -30,8 +30,11 @@
 //! | a number that stays on the device: the result of a reduction, a factor | [`Scalar`] | one texel |
 //! | unknowns, right-hand sides, grids | [`Vector`] | four consecutive elements a texel, folded nearly square |
 //! | a dense matrix | [`Matrix`] | four elements of a column a texel, in tiles past the texture size |
+//! | a grid for a shader of yours to sample or draw | [`Plane`] | one element a texel, R32F |
 //! | an array for a shader of yours, in a layout of the sources | [`Packed`] | any [`Layout`] |
+//! | a dense matrix whose columns come and go as vectors | [`ColumnStack`] | every column folded as a vector, side by side |
 //! | a matrix with few diagonals: grids, stencils | [`BandedMatrix`] | a vector for each diagonal, or one number where it is constant |
+//! | many diagonals in opposing pairs: circulants, full matrices | [`FoldedBands`] | a vector for each pair |
 //! | any other sparse matrix | [`SparseMatrix`] with [`SparseFormat::Gather`] | rows padded within slices of 64; no blending |
 //! | the same with a few very long rows | [`SparseMatrix`] with [`SparseFormat::Points`] | one point for four nonzeros of a row, blended |
 //! | a file, or no wish to choose | [`StoredMatrix`](solve::StoredMatrix) | [`MatrixFormat::Auto`](solve::MatrixFormat::Auto) picks one of the three |

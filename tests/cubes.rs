@@ -1,8 +1,6 @@
 //! The physics and the files of the example `cubes`, without GL: contacts are solved on the CPU.
 #![allow(dead_code)] // the example uses more than is tested here
 
-#[path = "../examples/cubes/animation.rs"]
-mod animation;
 #[path = "../examples/cubes/body.rs"]
 mod body;
 #[path = "../examples/cubes/collide.rs"]
@@ -20,10 +18,10 @@ mod support;
 #[path = "../examples/cubes/world.rs"]
 mod world;
 
-use animation::Animation;
 use body::Cube;
 use math::{Rotation, UP, Vec3, vec3};
 use problem::{Model, Problem};
+use support::Animation;
 use world::{Wall, World};
 
 fn cube(position: Vec3, turn: Vec3) -> Cube {

@@ -9,16 +9,19 @@ use std::process::Command;
 
 use common::bounds::{self, DIV_ULPS, SQRT_ULPS, assert_componentwise, assert_within, product_bound};
 use common::harness::{fitting, headless};
-use common::random::{cancelling_pair, nonzero, wide_range};
+use common::random::{cancelling_pair, nonzero, uniform, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;
-use texla::ops::{self, Combine, Form, MatmulSchedule, ReducePlan, Windows};
+use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, ReducePlan, Windows};
+use texla::sim::fluid::{Fluid, FluidParams};
 use texla::sim::wave::{self, Boundaries, Boundary, Wave, WaveParams};
 use texla::solve::{
-    CgParams, ConjugateGradient, LcpBatch, LcpParams, LcpProblem, LcpSolver, Multigrid, MultigridParams,
-    Smoother, Stop,
+    BiCgStab, BiCgStabParams, CgParams, ConjugateGradient, Direction, GaussSeidel, LcpBatch, LcpParams,
+    LcpProblem, LcpSolver, LinOp, Multigrid, MultigridParams, Smoother, Stationary, StationaryParams, Stop,
 };
-use texla::{BandedMatrix, Device, Grid, Matrix, Shape, Side, Sides, Stencil, Vector};
+use texla::{
+    BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Matrix, Scalar, Shape, Side, Sides, Stencil, Vector,
+};
 
 /// Set in the processes that a test starts.
 const CHILD: &str = "TEXLA_TEST_CHILD";
@@ -125,6 +128,30 @@ fn hash_of_waves(dev: &Device) -> u64 {
     hash.0
 }
 
+/// One number for a fluid: every part of a step, around obstacles, in two and three dimensions.
+fn hash_of_fluids(dev: &Device) -> u64 {
+    let mut hash = Hash(17);
+    for grid in [Grid::new_2d(37, 21), Grid::new_3d(9, 7, 5)] {
+        let params = FluidParams { viscosity: 0.002, confinement: 2.0, ..FluidParams::new(0.05) };
+        let solid: Vec<bool> = (0..grid.len()).map(|i| i % 29 == 11).collect();
+        let mut fluid = Fluid::new(dev, grid, params, &solid).unwrap();
+        let mut dye = Vector::from_slice(dev, &uniform(5, grid.len())).unwrap();
+        for axis in 0..if grid.nz > 1 { 3 } else { 2 } {
+            fluid.set_velocity(axis, &uniform(6, fluid.faces(axis).len())).unwrap();
+        }
+        for _ in 0..2 {
+            fluid.buoyancy(&dye, [0.0, 1.0, 0.0], 0.04).unwrap();
+            fluid.push([0.3, 0.2, 0.1], 0.1, [1.0, 0.5, 0.0]).unwrap();
+            fluid.step(0.04).unwrap();
+            fluid.transport(&mut dye, 0.04).unwrap();
+        }
+        for field in [fluid.velocity(0).unwrap(), fluid.velocity(1).unwrap(), fluid.pressure(), &dye] {
+            hash.add(&field.read().unwrap());
+        }
+    }
+    hash.0
+}
+
 /// Every schedule that the device has.
 /// One number for products on grids and cycles, with solid cells and without.
 fn hash_of_multigrid(dev: &Device) -> u64 {
@@ -189,9 +216,40 @@ fn hash_of_dense(dev: &Device) -> u64 {
     hash.0
 }
 
+/// One number for products with the representations of [Krueger05], and for the loop of its listing.
+fn hash_of_framework(dev: &Device) -> u64 {
+    let n = 61;
+    let stack = ColumnStack::from_rows(dev, Shape::new(n, n), &wide_range(11, n * n, 6)).unwrap();
+    let folded = FoldedBands::from_csr(dev, stack.to_csr().unwrap()).unwrap();
+    let x = Vector::from_slice(dev, &wide_range(12, n, 6)).unwrap();
+    let z = Vector::from_slice(dev, &nonzero(13, n)).unwrap();
+    let mut y = Vector::zeros(dev, n).unwrap();
+    let mut hash = Hash(2);
+    for form in [&stack as &dyn LinOp, &folded] {
+        for combine in [Combine::Subtract(&z), Combine::Divide(&z), Combine::Max(&z)] {
+            form.apply(&mut y, combine, 0.7, &x).unwrap();
+            hash.add(&y.read().unwrap());
+            form.apply_transposed(&mut y, combine, -0.3, &x).unwrap();
+            hash.add(&y.read().unwrap());
+        }
+        for transposed in [false, true] {
+            form.apply_accurate(&mut y, Accurate { transposed, alpha: -1.0, x: &x, plus: Some((1.0, &z)) })
+                .unwrap();
+            hash.add(&y.read().unwrap());
+        }
+    }
+    let (mut s, mut t) = (ops::dot(&x, &y).unwrap(), Scalar::zero(dev).unwrap());
+    ops::dot_into(&mut t, &z, &z).unwrap();
+    let numerator = std::mem::replace(&mut s, Scalar::zero(dev).unwrap());
+    ops::div_or_zero(&mut s, &numerator, &t).unwrap();
+    ops::subtract_scaled(&mut y, &s, &z).unwrap();
+    ops::scale_and_add(&mut y, &s, &x).unwrap();
+    hash.add(&y.read().unwrap());
+    hash.0
+}
+
 /// One number for stationary methods, Gauss-Seidel under masks, BiCGStab and null spaces.
 fn hash_of_sweeps(dev: &Device) -> u64 {
-    use texla::solve::{BiCgStab, BiCgStabParams, Direction, GaussSeidel, Stationary, StationaryParams};
     let grid = Grid::new_2d(22, 15);
     let a = Stencil::new(dev, grid, 0.0, [1.0, 2.0, 0.0], Sides::all(Side::Periodic)).unwrap();
     let mut b = Vector::from_slice(dev, &wide_range(9, grid.len(), 4)).unwrap();
@@ -233,7 +291,9 @@ fn compute(repeats: usize) -> String {
                 hash_of_complementarity(dev),
                 hash_of_dense(dev),
                 hash_of_waves(dev),
+                hash_of_fluids(dev),
                 hash_of_multigrid(dev),
+                hash_of_framework(dev),
                 hash_of_sweeps(dev),
             ]
         };

@@ -132,6 +132,18 @@ fn table<T: Elements>() -> Vec<Case<T>> {
             Terms(2, |[x, y, _], a, _| x + a * y)
         ),
         case!(
+            "subtract_scaled",
+            |o, [x, y, _], [a, _]| ops::copy(o, x).and_then(|()| ops::subtract_scaled(o, a, y)),
+            |[x, y, _], a, _| x - a * y,
+            Terms(2, |[x, y, _], a, _| x + a * y)
+        ),
+        case!(
+            "scale_and_add",
+            |o, [x, y, _], [a, _]| ops::copy(o, x).and_then(|()| ops::scale_and_add(o, a, y)),
+            |[x, y, _], a, _| a * x + y,
+            Terms(2, |[x, y, _], a, _| a * x + y)
+        ),
+        case!(
             "accumulate_product",
             |o, [x, y, z], _| ops::copy(o, x).and_then(|()| ops::accumulate_product(o, y, z)),
             |[x, y, z], _, _| x + y * z,
@@ -341,10 +353,10 @@ fn one_draw_each_and_nothing_read_back() {
         let x = upload(dev, &operands(1, 1009));
         let mut out = Vector::zeros(dev, 1009).unwrap();
         let given = [Coefficient::from(A), Coefficient::from(B)];
-        for case in table::<Vector>()
-            .iter()
-            .filter(|c| !["scale", "sqrt"].contains(&c.name) && !c.name.starts_with("accumulate"))
-        {
+        for case in table::<Vector>().iter().filter(|c| {
+            !["scale", "sqrt", "subtract_scaled", "scale_and_add"].contains(&c.name)
+                && !c.name.starts_with("accumulate")
+        }) {
             let before = dev.counters();
             (case.run)(&mut out, x.each_ref(), given).unwrap();
             let done = dev.counters().since(&before);

@@ -15,14 +15,16 @@ use texla::host::{Triplets, problems};
 use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Points, PointsKernel, Predicate};
 use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, Reduction, Window};
 use texla::script::{Interpreter, ScriptError, parse};
+use texla::sim::fluid::{Fluid, FluidParams, Pressure};
 use texla::sim::wave::{self, Boundaries, Boundary, Scheme, Wave, WaveParams};
 use texla::solve::{
-    CgParams, CgSchedule, ConjugateGradient, LcpBatch, LcpParams, LcpSolver, Multigrid, MultigridParams,
-    Preconditioner, ProjectedJacobi, Relaxation, Smoother, Stop, natural_residual,
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Direction, GaussSeidel, LcpBatch,
+    LcpParams, LcpSolver, Multigrid, MultigridParams, Preconditioner, ProjectedJacobi, Relaxation, Smoother,
+    Stationary, StationaryParams, Stop, WeightedJacobi, matrix_vector_op, natural_residual, project_out,
 };
 use texla::{
-    BandedMatrix, Device, DeviceOptions, Error, Extent, Grid, Layout, Matrix, Packed, Result, Scalar, Shape,
-    Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector,
+    BandedMatrix, ColumnStack, Device, DeviceOptions, Error, Extent, FoldedBands, Grid, Layout, Matrix,
+    Packed, Plane, Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector,
 };
 
 texla::params! { struct Shift { by: f32 } }
@@ -329,11 +331,13 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
         let wrong = || unsafe { Vector::from_texture(dev, raw, Extent::new(1, 1), 4) };
         fails!("from_texture of a wrong size", wrong(), Error::Unsupported { .. });
     }
+    framework(dev, around, &mut bits);
     drop((p, q, r, points, pending, mask));
     step!("scope after drops", drop(dev.scope().unwrap()));
     step!("finish", dev.finish().unwrap());
     step!("trim", dev.trim().unwrap());
     bits.extend(waves(dev, around));
+    bits.extend(fluids(dev, around));
     bits.extend(grids(dev, around));
     bits.extend(sweeps(dev, around));
     bits
@@ -405,6 +409,79 @@ fn grids(dev: &Device, step: Around<'_>) -> Vec<u32> {
     bits
 }
 
+/// The representations of [Krueger05] 44.2 and what goes with them, one call a step.
+fn framework(dev: &Device, around: Around<'_>, bits: &mut Vec<u32>) {
+    macro_rules! step {
+        ($name:expr, $call:expr) => {{
+            let mut result = None;
+            around($name, &mut || result = Some($call));
+            result.unwrap()
+        }};
+    }
+    let mut keep = |values: Vec<f32>| bits.extend(values.iter().map(|v| v.to_bits()));
+    let n = 70;
+    let shape = Shape::new(n, n);
+    let values = uniform(21, n * n);
+    let mut stack = step!("ColumnStack::from_rows", ColumnStack::from_rows(dev, shape, &values).unwrap());
+    let dense = step!("ColumnStack::to_matrix", stack.to_matrix().unwrap());
+    let csr = step!("Matrix::to_csr", dense.to_csr().unwrap());
+    let again = step!("Matrix::from_csr", Matrix::from_csr(dev, &csr).unwrap());
+    keep(again.read().unwrap());
+    step!("ColumnStack::from_matrix", ColumnStack::from_matrix(&again).unwrap());
+    let column = step!("ColumnStack::column", stack.column(3).unwrap());
+    step!("ColumnStack::set_column", stack.set_column(60, &column).unwrap());
+    keep(step!("ColumnStack::read", stack.read().unwrap()));
+    let folded = step!("FoldedBands", FoldedBands::from_csr(dev, csr.clone()).unwrap());
+    keep(step!("FoldedBands::to_matrix", folded.to_matrix().unwrap()).read().unwrap());
+    let banded = BandedMatrix::poisson_2d(dev, 9, 4).unwrap();
+    keep(step!("BandedMatrix::to_matrix", banded.to_matrix().unwrap()).read().unwrap());
+
+    let mut y = Vector::zeros(dev, n).unwrap();
+    let combine = Combine::Divide(&column);
+    step!("stack_product", ops::stack_product(&mut y, combine, 0.5, &stack, &column).unwrap());
+    keep(y.read().unwrap());
+    step!(
+        "transposed",
+        ops::stack_product_transposed(&mut y, Combine::Accumulate, 1.0, &stack, &column).unwrap()
+    );
+    keep(y.read().unwrap());
+    step!(
+        "folded_product",
+        ops::folded_product(&mut y, Combine::Max(&column), 1.0, &folded, &column).unwrap()
+    );
+    keep(y.read().unwrap());
+    let combine = Combine::Min(&column);
+    step!("transposed", ops::folded_product_transposed(&mut y, combine, 1.0, &folded, &column).unwrap());
+    keep(y.read().unwrap());
+    for transposed in [false, true] {
+        let accurate = Accurate { transposed, alpha: -1.0, x: &column, plus: Some((1.0, &column)) };
+        step!("stack_accurate", ops::stack_accurate(&mut y, &stack, accurate).unwrap());
+        keep(y.read().unwrap());
+        step!("folded_accurate", ops::folded_accurate(&mut y, &folded, accurate).unwrap());
+        keep(y.read().unwrap());
+    }
+    step!("matrix_vector_op", matrix_vector_op(&mut y, &stack, Combine::Subtract(&column), &column).unwrap());
+    step!("subtract_scaled", ops::subtract_scaled(&mut y, 0.5, &column).unwrap());
+    step!("scale_and_add", ops::scale_and_add(&mut y, 2.0, &column).unwrap());
+    keep(y.read().unwrap());
+    let mut s = Scalar::zero(dev).unwrap();
+    step!("dot_into", ops::dot_into(&mut s, &y, &column).unwrap());
+    keep(vec![s.read().unwrap()]);
+    let mut plane = step!("Plane::zeros", Plane::zeros(dev, 10, 7).unwrap());
+    step!("unpack", ops::unpack(&mut plane, &y).unwrap());
+    keep(step!("Plane::read", plane.read().unwrap()));
+    step!("unpack_from", ops::unpack_from(&mut Plane::zeros(dev, 5, 2).unwrap(), &y, 20).unwrap());
+    step!("pack", ops::pack(&mut y, &plane).unwrap());
+    keep(y.read().unwrap());
+    let refused = step!(
+        "a matrix that is not square",
+        FoldedBands::from_triplets(dev, &Triplets::new(Shape::new(2, 3)))
+    );
+    assert!(matches!(refused.map(drop), Err(Error::Matrix { .. })));
+    let refused = step!("a plane past the texture size", Plane::zeros(dev, 1 << 20, 1));
+    assert!(matches!(refused.map(drop), Err(Error::TooLarge { .. })));
+}
+
 /// Stationary methods, Gauss-Seidel, BiCGStab and null spaces.
 fn sweeps(dev: &Device, step: Around<'_>) -> Vec<u32> {
     use texla::solve::{BiCgStab, BiCgStabParams, Direction, GaussSeidel, Stationary, StationaryParams};
@@ -454,6 +531,55 @@ fn sweeps(dev: &Device, step: Around<'_>) -> Vec<u32> {
         assert!(matches!(broken, Err(Error::Breakdown { .. })), "{broken:?}");
     });
     bits.into_iter().map(f32::to_bits).collect()
+}
+
+/// Fluids: everything that draws, one call a step.
+fn fluids(dev: &Device, around: Around<'_>) -> Vec<u32> {
+    let mut bits = Vec::new();
+    let mut step = |name: &str, call: &mut dyn FnMut()| around(name, call);
+    let stop = Stop::relative(1e-4);
+    let (cg, multigrid) = (CgParams { stop, ..CgParams::default() }, MultigridParams::default());
+    for (grid, pressure) in [
+        (Grid::new_2d(9, 7), Pressure::ConjugateGradient(cg)),
+        (Grid::new_2d(9, 7), Pressure::MultigridConjugateGradient(cg, multigrid)),
+        (Grid::new_3d(5, 4, 3), Pressure::Fixed { params: cg, multigrid, iterations: 3 }),
+        (Grid::new_2d(9, 7), Pressure::Multigrid { params: multigrid, cycles: 2 }),
+        (Grid::new_2d(9, 7), Pressure::Jacobi { omega: 1.0, sweeps: 5 }),
+    ] {
+        let params = FluidParams { pressure, viscosity: 0.01, confinement: 1.0, ..FluidParams::new(0.1) };
+        let solid: Vec<bool> = (0..grid.len()).map(|i| i == 11).collect();
+        let mut made = None;
+        step("Fluid::new", &mut || made = Some(Fluid::new(dev, grid, params, &solid).unwrap()));
+        let mut fluid = made.unwrap();
+        let mut dye = Vector::from_slice(dev, &uniform(12, grid.len())).unwrap();
+        let force = Vector::from_slice(dev, &uniform(13, fluid.faces(0).len())).unwrap();
+        let middle = [0.4, 0.3, 0.1];
+        let faces = uniform(14, fluid.faces(1).len());
+        step("Fluid::set_velocity", &mut || fluid.set_velocity(1, &faces).unwrap());
+        step("Fluid::accelerate", &mut || fluid.accelerate([0.0, -1.0, 0.5], 0.1).unwrap());
+        step("Fluid::buoyancy", &mut || fluid.buoyancy(&dye, [0.0, 2.0, 0.0], 0.1).unwrap());
+        step("Fluid::force", &mut || fluid.force(0, &force, 0.1).unwrap());
+        step("Fluid::push", &mut || fluid.push(middle, 0.2, [1.0, 0.0, 0.0]).unwrap());
+        step("Fluid::splat", &mut || fluid.splat(&mut dye, middle, 0.2, 1.0).unwrap());
+        step("Fluid::confine", &mut || fluid.confine(0.1).unwrap());
+        step("Fluid::advect", &mut || fluid.advect(0.1).unwrap());
+        step("Fluid::diffuse", &mut || fluid.diffuse(0.1).unwrap());
+        step("Fluid::project", &mut || assert!(fluid.project().is_ok()));
+        step("Fluid::step", &mut || assert!(fluid.step(0.1).is_ok()));
+        step("Fluid::transport", &mut || fluid.transport(&mut dye, 0.1).unwrap());
+        let mut out = Vector::zeros(dev, grid.len()).unwrap();
+        step("Fluid::divergence", &mut || fluid.divergence(&mut out).unwrap());
+        step("Fluid::max_divergence", &mut || assert!(fluid.max_divergence().is_ok()));
+        step("Fluid::project_reported", &mut || assert!(fluid.project_reported().is_ok()));
+        step("Fluid::step, refused", &mut || assert!(fluid.step(f64::NAN).is_err()));
+        step("Fluid::transport, refused", &mut || assert!(fluid.transport(&mut out, 0.0).is_err()));
+        for field in [fluid.velocity(0).unwrap(), fluid.velocity(1).unwrap(), fluid.pressure(), &dye] {
+            bits.extend(field.read().unwrap().iter().map(|v| v.to_bits()));
+        }
+    }
+    let params = FluidParams::new(0.0);
+    step("Fluid::new, refused", &mut || assert!(Fluid::new(dev, Grid::new_2d(3, 3), params, &[]).is_err()));
+    bits
 }
 
 fn x_like(x: &Vector) -> Vector {

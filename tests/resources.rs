@@ -11,14 +11,15 @@ use glow::HasContext;
 use texla::gl::{Api, LiveObjects};
 use texla::host::Triplets;
 use texla::kernel::{Accum, Condition, Kernel, NoParams, Points, PointsKernel};
-use texla::ops::{Combine, Form, MatmulSchedule};
+use texla::ops::{Accurate, Combine, Form, MatmulSchedule};
 use texla::solve::{
-    LcpBatch, LcpParams, LcpProblem, LcpSolver, Multigrid, MultigridParams, ProjectedJacobi, Relaxation,
-    Smoother, natural_residual,
+    LcpBatch, LcpParams, LcpProblem, LcpSolver, LinOp, Multigrid, MultigridParams, ProjectedJacobi,
+    Relaxation, Smoother, matrix_vector_op, natural_residual,
 };
 use texla::{
-    BandedMatrix, Device, DeviceOptions, Error, Grid, Headless, HeadlessOptions, Layout, Matrix, Packed,
-    Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector, ops,
+    BandedMatrix, ColumnStack, Device, DeviceOptions, Error, FoldedBands, Grid, Headless, HeadlessOptions,
+    Layout, Matrix, Packed, Plane, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector,
+    ops,
 };
 
 /// What is alive apart from what can be made again.
@@ -231,6 +232,62 @@ fn operators_on_grids_hold_what_they_need() {
         assert!(Stencil::with_solids(dev, grid, 0.0, weights, Sides::all(Side::WALL), &[true; 3]).is_err());
         assert!(Multigrid::new(&open, MultigridParams { sweeps: 0, ..MultigridParams::default() }).is_err());
         assert_eq!(live(dev), before);
+    });
+}
+
+/// The same for the representations of [Krueger05] 44.2.
+#[test]
+fn each_call_of_the_framework_leaves_its_outputs_alone() {
+    on_both(|dev| {
+        let n = 40;
+        let values = uniform(5, n * n);
+        let stack = ColumnStack::from_rows(dev, Shape::new(n, n), &values).unwrap();
+        let dense = stack.to_matrix().unwrap();
+        let csr = stack.to_csr().unwrap();
+        let folded = FoldedBands::from_csr(dev, csr.clone()).unwrap();
+        let x = Vector::filled(dev, n, 1.0).unwrap();
+        let check = |name: &str, outputs: u64, call: &dyn Fn() -> Box<dyn Any>| {
+            let before = live(dev);
+            let output = call();
+            assert_eq!(live(dev), plus(before, textures(outputs)), "{name}");
+            drop(output);
+            assert_eq!(live(dev), before, "{name}, dropped");
+        };
+        macro_rules! check {
+            ($outputs:expr, $call:expr) => {
+                check(stringify!($call), $outputs, &|| Box::new($call))
+            };
+        }
+        let count = stack.texture_count() as u64;
+        check!(count, ColumnStack::from_matrix(&dense).unwrap());
+        check!(1, stack.to_matrix().unwrap());
+        check!(1, stack.column(7).unwrap());
+        check!(n as u64, FoldedBands::from_csr(dev, csr.clone()).unwrap());
+        check!(1, folded.to_matrix().unwrap());
+        check!(1, Matrix::from_csr(dev, &csr).unwrap());
+        check!(1, {
+            let mut plane = Plane::zeros(dev, 8, 5).unwrap();
+            ops::unpack(&mut plane, &x).unwrap();
+            plane
+        });
+        for form in [&stack as &dyn LinOp, &folded] {
+            check!(1, {
+                let mut y = Vector::zeros(dev, n).unwrap();
+                matrix_vector_op(&mut y, form, Combine::Accumulate, &x).unwrap();
+                form.apply_transposed(&mut y, Combine::Divide(&x), 1.0, &x).unwrap();
+                for transposed in [false, true] {
+                    let terms = Accurate { transposed, alpha: 1.0, x: &x, plus: Some((1.0, &x)) };
+                    form.apply_accurate(&mut y, terms).unwrap();
+                }
+                y
+            });
+            check!(0, form.column_squares().unwrap());
+            check!(0, form.asymmetry());
+        }
+        check!(0, ColumnStack::from_rows(dev, Shape::new(2, 2), &[f32::NAN; 4]).unwrap_err());
+        check!(0, ColumnStack::zeros(dev, Shape::new(1 << 20, 1 << 20)).unwrap_err());
+        check!(0, stack.column(n).unwrap_err());
+        check!(0, Plane::zeros(dev, usize::MAX, 1).unwrap_err());
     });
 }
 
@@ -578,4 +635,54 @@ fn a_texture_deleted_while_the_host_has_it_bound() {
         // SAFETY: as above.
         assert_eq!(unsafe { gl.get_parameter_i32(glow::TEXTURE_BINDING_2D) }, 0);
     }
+}
+
+/// Figure L1 for fluids: velocity, which faces are free, and what the others hold, for each component; the pressure, the
+/// null space of a closed box; where there are obstacles, two vectors for them. A step changes nothing.
+#[test]
+fn fluids_hold_what_they_need() {
+    use texla::Grid;
+    use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams, Pressure};
+    use texla::solve::CgParams;
+    on_both(|dev| {
+        let (flat, deep) = (Grid::new_2d(30, 20), Grid::new_3d(8, 7, 6));
+        for (grid, boundary, obstacles, expected) in [
+            (flat, Boundary::Open, false, 7),
+            (flat, Boundary::WALL, false, 8),
+            (flat, Boundary::WALL, true, 10),
+            (deep, Boundary::WALL, false, 11),
+        ] {
+            let before = live(dev);
+            let pressure = Pressure::ConjugateGradient(CgParams::default());
+            let boundaries = Boundaries::all(boundary);
+            let params = FluidParams {
+                boundaries,
+                pressure,
+                viscosity: 0.1,
+                confinement: 1.0,
+                ..FluidParams::new(0.1)
+            };
+            let solid: Vec<bool> = (0..grid.len()).map(|i| obstacles && i == 99).collect();
+            let mut fluid = Fluid::new(dev, grid, params, &solid).unwrap();
+            let held = plus(before, textures(expected));
+            assert_eq!(live(dev), held, "{grid} {boundary:?} {obstacles}");
+            let mut dye = Vector::zeros(dev, grid.len()).unwrap();
+            for _ in 0..3 {
+                fluid.push([0.5, 0.5, 0.0], 0.3, [1.0, 0.0, 0.0]).unwrap();
+                fluid.step(0.1).unwrap();
+                fluid.splat(&mut dye, [0.5, 0.5, 0.0], 0.3, 1.0).unwrap();
+                fluid.transport(&mut dye, 0.1).unwrap();
+            }
+            fluid.project_reported().unwrap();
+            assert!(fluid.step(0.0).is_err());
+            drop(dye);
+            assert_eq!(live(dev), held, "{grid} {boundary:?} {obstacles}, after steps");
+            drop(fluid);
+            assert_eq!(live(dev), before, "{grid} {boundary:?} {obstacles}, dropped");
+        }
+        let before = live(dev);
+        assert!(Fluid::new(dev, flat, FluidParams::new(-1.0), &[]).is_err());
+        assert!(Fluid::new(dev, flat, FluidParams::new(0.1), &[true; 3]).is_err());
+        assert_eq!(live(dev), before);
+    });
 }

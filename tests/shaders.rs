@@ -11,14 +11,16 @@ use texla::gl::{Api, Limits};
 use texla::host::Triplets;
 use texla::kernel::{Accum, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
+use texla::sim::fluid::{Fluid, FluidParams};
+use texla::sim::wave::{self, Scheme, Wave, WaveParams};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Direction, GaussSeidel, Identity,
     Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver, Multigrid, MultigridParams, Preconditioner,
     ProjectedJacobi, Smoother, Stationary, StationaryParams, Stop, WeightedJacobi, project_out,
 };
 use texla::{
-    BandedMatrix, Device, Grid, Layout, Matrix, Packed, Scalar, Shape, Side, Sides, SparseFormat,
-    SparseMatrix, Stencil, Vector,
+    BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Layout, Matrix, Packed, Plane, Scalar, Shape, Side,
+    Sides, SparseFormat, SparseMatrix, Stencil, Vector,
 };
 
 /// The files below `glsl/`.
@@ -73,6 +75,7 @@ fn elementwise(dev: &Device) {
         ops::scale(&mut out, a).unwrap();
         ops::add_constant(&mut out, &x, a).unwrap();
         ops::axpy(&mut out, a, &x, &y).unwrap();
+        ops::subtract_scaled(&mut out, a, &x).unwrap();
         for b in [Coefficient::Host(3.0), Coefficient::Device(&s)] {
             ops::axpby(&mut out, a, &x, b, &y).unwrap();
             ops::clamp(&mut out, &x, a, b).unwrap();
@@ -282,6 +285,40 @@ fn stencils(dev: &Device) {
     }
 }
 
+fn stacks(dev: &Device) {
+    for (rows, cols) in [(6, 6), (3, 200)] {
+        let dense = ones(dev, rows, cols);
+        let mut a = ColumnStack::from_matrix(&dense).unwrap();
+        let (x, mut y) = (Vector::filled(dev, cols, 1.0).unwrap(), Vector::zeros(dev, rows).unwrap());
+        let (mut xt, yt) = (Vector::zeros(dev, cols).unwrap(), Vector::filled(dev, rows, 1.0).unwrap());
+        ops::stack_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+        ops::stack_product_transposed(&mut xt, Combine::Replace, 1.0, &a, &yt).unwrap();
+        ops::stack_accurate(&mut y, &a, product(&x)).unwrap();
+        ops::stack_accurate(&mut xt, &a, Accurate { transposed: true, ..product(&yt) }).unwrap();
+        a.set_column(1, &a.column(0).unwrap()).unwrap();
+        assert_eq!(a.to_matrix().unwrap().read().unwrap(), dense.read().unwrap());
+    }
+}
+
+fn folded(dev: &Device) {
+    let a = FoldedBands::from_triplets(dev, &poisson()).unwrap();
+    let x = Vector::from_slice(dev, &[1.0; 6]).unwrap();
+    let mut y = Vector::zeros(dev, 6).unwrap();
+    ops::folded_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+    ops::folded_product_transposed(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+    ops::folded_accurate(&mut y, &a, product(&x)).unwrap();
+    ops::folded_accurate(&mut y, &a, Accurate { transposed: true, ..product(&x) }).unwrap();
+    assert_eq!(a.to_matrix().unwrap().read().unwrap()[..3], [4.0, -1.0, 0.0]);
+    Matrix::from_csr(dev, a.pattern()).unwrap();
+}
+
+fn planes(dev: &Device) {
+    let mut plane = Plane::zeros(dev, 3, 2).unwrap();
+    let mut x = Vector::filled(dev, 6, 1.0).unwrap();
+    ops::unpack(&mut plane, &x).unwrap();
+    ops::pack(&mut x, &plane).unwrap();
+}
+
 /// On rows of whole texels and on others, with and without solid cells.
 fn multigrid(dev: &Device) {
     for (nx, ny) in [(32, 20), (33, 20)] {
@@ -303,6 +340,34 @@ fn points(dev: &Device) {
     let mut y = Vector::zeros(dev, 4).unwrap();
     kernel.run(&mut y, [], &points, &NoParams, Accum::Replace).unwrap();
     assert_eq!(y.read().unwrap(), [1.0; 4]);
+}
+
+fn waves(dev: &Device) {
+    for scheme in [Scheme::Explicit, Scheme::CrankNicholson] {
+        let mut wave = Wave::new(dev, WaveParams { scheme, ..WaveParams::new(9, 7) }).unwrap();
+        wave.drop(wave::Drop { centre: [4.0, 3.0], radius: 2.0, height: 1.0, balanced: true }).unwrap();
+        wave.step().unwrap();
+    }
+}
+
+/// All forms of a fluid's kernels: in both dimensions, around obstacles and without.
+fn fluids(dev: &Device) {
+    for grid in [Grid::new_2d(5, 4), Grid::new_3d(4, 3, 2)] {
+        for solid in [vec![], (0..grid.len()).map(|i| i == 6).collect()] {
+            let params = FluidParams { viscosity: 0.1, confinement: 1.0, ..FluidParams::new(0.2) };
+            let mut fluid = Fluid::new(dev, grid, params, &solid).unwrap();
+            let mut dye = Vector::filled(dev, grid.len(), 1.0).unwrap();
+            let force = Vector::filled(dev, fluid.faces(1).len(), 1.0).unwrap();
+            fluid.accelerate([1.0, 0.0, 0.5], 0.1).unwrap();
+            fluid.buoyancy(&dye, [0.0, 1.0, 0.5], 0.1).unwrap();
+            fluid.force(1, &force, 0.1).unwrap();
+            fluid.push([0.5, 0.4, 0.1], 0.3, [1.0, 0.5, 0.2]).unwrap();
+            fluid.splat(&mut dye, [0.5, 0.4, 0.1], 0.3, 1.0).unwrap();
+            fluid.step(0.1).unwrap();
+            fluid.transport(&mut dye, 0.1).unwrap();
+            fluid.max_divergence().unwrap();
+        }
+    }
 }
 
 #[test]
@@ -339,6 +404,14 @@ fn every_file_compiles_in_both_dialects() {
     drive(&["banded/product.frag"], &banded);
     drive(&["banded/accurate.frag"], &banded_accurate);
     drive(&["stencil/product.frag", "stencil/accurate.frag", "include/stencil.glsl"], &stencils);
+    let moves = ["stack/move.frag", "include/stack.glsl"];
+    drive(
+        &[&moves[..], &["stack/product.frag", "stack/total.frag", "stack/accurate.frag"]].concat(),
+        &stacks,
+    );
+    let folds = ["banded/extend.frag", "banded/fold.frag", "banded/fold_accurate.frag", "banded/dense.frag"];
+    drive(&[&folds[..], &["dense/scatter.vert"]].concat(), &folded);
+    drive(&["repack/unpack.frag", "repack/pack.frag"], &planes);
     let (passes, includes) = (
         [
             "multigrid/sweep.frag",
@@ -374,6 +447,12 @@ fn every_file_compiles_in_both_dialects() {
         ["lcp/start.frag", "lcp/power.frag", "lcp/power_vector.frag", "include/flags.glsl"],
     );
     drive(&[sweeps.as_slice(), &estimate].concat(), &complementarity);
+    let fluid = ["advect", "maccormack", "divergence", "gradient", "viscous", "force", "curl", "confine"];
+    let fluid = fluid.map(|name| format!("fluid/{name}.frag"));
+    let fluid: Vec<&str> = fluid.iter().map(String::as_str).collect();
+    let shared = ["include/staggered.glsl", "include/trace.glsl", "solve/coefficient.frag"];
+    drive(&[fluid.as_slice(), &shared].concat(), &fluids);
+    drive(&["wave/advance.frag", "wave/drop.frag"], &waves);
     for name in ["include/prelude.glsl", "include/exact.glsl", "include/layout.glsl"] {
         drive(&[name], &include(name));
     }

@@ -7,13 +7,12 @@ use texla::gl::Api as Dialect;
 use texla::{Headless, HeadlessOptions};
 
 use crate::Args;
-use crate::animation::Animation;
 use crate::compare::{self, Form, PAPERS_DENSE};
 use crate::problem::{Model, RATE};
 use crate::render::Renderer;
 use crate::simulation::{Frame, Simulation};
 use crate::solver::BOUND;
-use crate::support::{Api, Failure, Report, Result, check_writable, json, say, write_rgb};
+use crate::support::{Animation, Api, Failure, Report, Result, check_writable, json, say, write_rgb};
 use crate::world::{Wall, World};
 
 /// What depends on the size of the run.

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 
 use support::{CommonArgs, Report, Result};
 
-mod animation;
 mod body;
 mod collide;
 mod compare;
@@ -21,6 +20,8 @@ mod simulation;
 mod solver;
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../support/surface.rs"]
+mod surface;
 mod view;
 mod window;
 mod world;

@@ -1,46 +1,33 @@
 //! Live, in a window: texla computes in the context that the window is drawn with.
 #![allow(unsafe_code)] // an application that makes a GL context
 
-use std::ffi::CString;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use glutin::config::{Api as ConfigApi, ConfigTemplateBuilder};
-use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, PossiblyCurrentContext, Version};
-use glutin::display::GetGlDisplay;
-use glutin::prelude::*;
-use glutin::surface::{Surface, SurfaceAttributesBuilder, SwapInterval, WindowSurface};
-use glutin_winit::{DisplayBuilder, GlWindow};
 use texla::Device;
 use winit::application::ApplicationHandler;
-use winit::dpi::{LogicalSize, PhysicalSize};
-use winit::error::EventLoopError;
+use winit::dpi::PhysicalSize;
 use winit::event::{ElementState, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use winit::keyboard::{Key, NamedKey};
-use winit::raw_window_handle::HasWindowHandle;
-use winit::window::{Window, WindowId};
+use winit::window::WindowId;
 
 use crate::Args;
 use crate::problem::Model;
 use crate::render::Renderer;
 use crate::simulation::{Frame, Simulation};
 use crate::solver::BOUND;
-use crate::support::{Api, Failure, Report, Result, say};
+use crate::support::{Failure, Report, Result, say};
+use crate::surface::{self, Surface};
 use crate::world::Wall;
 
 pub fn run(args: &Args, report: &mut Report) -> Result {
-    let events = EventLoop::new().map_err(no_window)?;
+    let events = EventLoop::new().map_err(surface::no_window)?;
     let mut player = Player { args, report, live: None, residual: 0.0, failure: None };
-    events.run_app(&mut player).map_err(no_window)?;
+    events.run_app(&mut player).map_err(surface::no_window)?;
     let Player { residual, failure, report, .. } = player;
     failure.map_or(Ok(()), Err)?;
     report.at_most("largest relative natural residual", BOUND, residual);
     Ok(())
-}
-
-fn no_window(error: EventLoopError) -> Failure {
-    Failure::no_gl(format_args!("no window: {error}"))
 }
 
 /// The application between the events that reach it.
@@ -66,9 +53,7 @@ struct Live {
     behind: Duration,
     last: Instant,
     titled: Instant,
-    surface: Surface<WindowSurface>,
-    context: PossiblyCurrentContext,
-    window: Window,
+    surface: Surface,
 }
 
 /// Frames that are computed between two pictures at most: a slow device plays in slow motion.
@@ -76,44 +61,11 @@ const MOST: u32 = 3;
 
 impl Live {
     fn open(events: &ActiveEventLoop, args: &Args, report: &mut Report) -> Result<Self> {
-        let attributes = Window::default_attributes()
-            .with_title("texla: cubes")
-            .with_inner_size(LogicalSize::new(960, 540));
-        let (config_api, context_api) = match args.common.api.unwrap_or(Api::Gl33) {
-            Api::Gl33 => (ConfigApi::OPENGL, ContextApi::OpenGl(Some(Version::new(3, 3)))),
-            Api::Es30 => (ConfigApi::GLES3, ContextApi::Gles(Some(Version::new(3, 0)))),
-        };
-        let template = ConfigTemplateBuilder::new().with_api(config_api);
-        let (window, config) = DisplayBuilder::new()
-            .with_window_attributes(Some(attributes))
-            // The first is the best fit; no configuration at all is an error before this.
-            .build(events, template, |mut configs| configs.next().expect("at least one configuration"))
-            .map_err(Failure::no_gl)?;
-        let window = window.ok_or_else(|| Failure::no_gl("no window"))?;
-        let handle = window.window_handle().map_err(Failure::no_gl)?.as_raw();
-        let attributes = ContextAttributesBuilder::new()
-            .with_profile(GlProfile::Core)
-            .with_context_api(context_api)
-            .build(Some(handle));
-        let display = config.display();
-        let surface =
-            window.build_surface_attributes(SurfaceAttributesBuilder::new()).map_err(Failure::no_gl)?;
-        // SAFETY: the window is alive, and `Live` drops it after surface and context.
-        let (surface, context) = unsafe {
-            let surface = display.create_window_surface(&config, &surface).map_err(Failure::no_gl)?;
-            let context = display.create_context(&config, &attributes).map_err(Failure::no_gl)?;
-            let context = context.make_current(&surface).map_err(Failure::no_gl)?;
-            (surface, context)
-        };
-        // Where the display knows no interval, pictures come as fast as they are drawn.
-        let _ = surface.set_swap_interval(&context, SwapInterval::Wait(std::num::NonZeroU32::MIN));
-
-        let load = |name: &str| display.get_proc_address(&CString::new(name).unwrap_or_default());
+        let surface = Surface::open(events, "texla: cubes", (960, 540), args.common.api)?;
         // SAFETY: the context is current, stays so, and is dropped after everything that lives in it.
         let (device, renderer) = unsafe {
-            let gl = Arc::new(glow::Context::from_loader_function(load));
-            let device = Device::from_glow(Arc::clone(&gl))?;
-            (device, Renderer::new(gl, window.inner_size().into())?)
+            let device = Device::from_glow(surface.glow())?;
+            (device, Renderer::new(surface.glow(), surface.size())?)
         };
         let found = device.capabilities();
         say(format_args!("{} ({}), {}", found.renderer, device.api(), found.version));
@@ -131,8 +83,6 @@ impl Live {
             last: Instant::now(),
             titled: Instant::now(),
             surface,
-            context,
-            window,
         })
     }
 
@@ -154,8 +104,7 @@ impl Live {
         }
         let world = &self.simulation.world;
         self.renderer.show(&world.cubes, &world.paint);
-        self.window.pre_present_notify();
-        self.surface.swap_buffers(&self.context).map_err(Failure::unsolved)
+        self.surface.present()
     }
 
     /// Shows what the last frame has come to, twice a second.
@@ -164,14 +113,14 @@ impl Live {
             return;
         }
         self.titled = Instant::now();
-        self.window.set_title(&format!(
+        self.surface.window().set_title(&format!(
             "texla: cubes - {} contacts in {} groups, {:.1} ms, residual {:.0e}",
             frame.contacts, frame.groups, frame.milliseconds, frame.residual
         ));
     }
 
     fn resize(&mut self, size: PhysicalSize<u32>) {
-        self.window.resize_surface(&self.surface, &self.context);
+        self.surface.resize();
         self.renderer.resize(size.into());
     }
 
@@ -218,7 +167,7 @@ impl ApplicationHandler for Player<'_> {
                 } else if self.args.frames.is_some_and(|frames| live.frames >= frames) {
                     events.exit();
                 } else {
-                    live.window.request_redraw();
+                    live.surface.window().request_redraw();
                 }
             }
             _ => {}

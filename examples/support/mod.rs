@@ -13,6 +13,7 @@
 //! ```
 #![allow(dead_code, unused_imports)] // each example uses its own part
 
+pub mod animation;
 pub mod args;
 pub mod bars;
 pub mod canvas;
@@ -26,6 +27,7 @@ pub mod progress;
 pub mod report;
 pub mod table;
 
+pub use animation::Animation;
 pub use args::{Api, CommonArgs};
 pub use bars::{Bar, BarChart};
 pub use image::{write_rgb, write_rgba};

@@ -1,5 +1,6 @@
 // f - (difference of the pressure across each face), f a component of the velocity. The pressure is zero on a side that
-// is open, half a cell past the last one; faces at other sides, and those of solids, are held.
+// is open, half a cell past the last one; faces at other sides, and those of solids, are held. What is
+// left below 1e-30 is rest: products of such numbers leave the range of floats.
 #include "include/staggered.glsl"
 
 float pressure_at(ivec3 q) {
@@ -16,5 +17,6 @@ vec4 kernel(ivec2 p) {
         result[c] = pressure_at(q) - pressure_at(q - along_axis(F_AXIS));
         q = following(q, n);
     }
-    return HOLD(f_here() - result);
+    vec4 left = f_here() - result;
+    return HOLD(left * vec4(greaterThanEqual(abs(left), vec4(1.0e-30))));
 }

@@ -2,8 +2,8 @@
 // axis with weights 1/4, 3/4, 3/4, 1/4 [Krueger05] 44.3.2: a reduction by a smaller viewport.
 #include "include/stencil.glsl"
 
-// Position i along an axis of n cells, or -1 for none.
-int around(int i, int n, bool wraps) { return i >= 0 && i < n ? i : wraps ? i - n * int(floor(float(i) / float(n))) : -1; }
+// Position i along an axis of n cells, from one before the first to one past the last, or -1 for none.
+int around(int i, int n, bool wraps) { return i >= 0 && i < n ? i : wraps ? (i < 0 ? n - 1 : 0) : -1; }
 
 // Weights of the four cells from 2 X - 1 on, and of a single one where the axis is not coarsened.
 float window(int k) { return k == 0 || k == 3 ? 0.125 : 0.375; }

@@ -1,4 +1,21 @@
 //! Layer 3: data on the device.
+//!
+//! # From one form of a matrix to another
+//!
+//! | from | to | how | cost |
+//! |---|---|---|---|
+//! | [`Matrix`] | [`ColumnStack`] | [`ColumnStack::from_matrix`] | 1 draw for each tile and texture that share a column |
+//! | [`ColumnStack`] | [`Matrix`] | [`ColumnStack::to_matrix`] | the same |
+//! | [`BandedMatrix`], [`FoldedBands`] | [`Matrix`] | [`BandedMatrix::to_matrix`], [`FoldedBands::to_matrix`] | 1 draw for 12 vectors and each tile |
+//! | [`SparseMatrix`], [`Stencil`], any [`Csr`](crate::host::Csr) | [`Matrix`] | [`SparseMatrix::to_matrix`], [`Matrix::from_csr`] | 24 bytes of upload and a point for each texel with a nonzero, 1 draw a tile |
+//! | [`Matrix`], [`ColumnStack`] | [`Csr`](crate::host::Csr) | [`Matrix::to_csr`], [`ColumnStack::to_csr`] | 1 readback a texture |
+//! | [`BandedMatrix`], [`FoldedBands`], [`SparseMatrix`] | [`Csr`](crate::host::Csr) | `pattern()` | nothing: the host keeps it |
+//! | [`Csr`](crate::host::Csr) | [`BandedMatrix`], [`FoldedBands`], [`SparseMatrix`] | `from_csr` | the uploads of creation |
+//!
+//! The sparse forms need their pattern on the host before anything is made, so a dense matrix reaches them by one
+//! readback; among themselves they go through [`pattern`](BandedMatrix::pattern), which keeps 64 bits. All steps are
+//! exact but one: the dense forms hold 32 bits, so what comes from a pair of floats arrives rounded. Nothing in the other
+//! direction is read back.
 
 mod banded;
 mod coefficients;

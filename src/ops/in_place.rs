@@ -52,7 +52,7 @@ pub fn accumulate<T: Elements>(x: &mut T, y: &T) -> Result<()> {
 /// `x_i = a y_i + x_i`, in place as [`accumulate`]: the paper's `mad(b, c)`.
 ///
 /// *Shapes*: equal. *Cost*: 1 draw, 2 fetches a texel. *Errors*: [`Error::ShapeMismatch`], [`Error::Parameter`].
-/// *Source*: \[Moravanszky03\] 3.5. Its `mad(a, b, c)`, which does not accumulate, is [`axpy`].
+/// *Source*: \[Moravanszky03\] 3.5. Its `mad(a, b, c)`, which does not accumulate, is [`axpy`](crate::ops::axpy).
 pub fn accumulate_scaled<'a, T: Elements>(x: &mut T, a: impl Into<Coefficient<'a>>, y: &T) -> Result<()> {
     let a = a.into();
     in_place(x, |out, x| run(&AXPY, out, &[y, x], &[a]))
@@ -91,7 +91,7 @@ pub fn scale_and_add<'a, T: Elements>(x: &mut T, a: impl Into<Coefficient<'a>>, 
 /// `x_i = y_i z_i + x_i`, in place as [`accumulate`]: the paper's `mad(a, b)`.
 ///
 /// *Shapes*: equal. *Cost*: 1 draw, 3 fetches a texel. *Errors*: [`Error::ShapeMismatch`]. *Source*:
-/// \[Moravanszky03\] 3.5. [`mul_add`] does not accumulate.
+/// \[Moravanszky03\] 3.5. [`mul_add`](crate::ops::mul_add) does not accumulate.
 pub fn accumulate_product<T: Elements>(x: &mut T, y: &T, z: &T) -> Result<()> {
     in_place(x, |out, x| run(&MUL_ADD, out, &[y, z, x], &[]))
 }

@@ -36,10 +36,16 @@ pub use reduce::{
 };
 pub use repack::{repack, repack_to_vector, repack_vector};
 pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};
+pub use stack::{stack_accurate, stack_product, stack_product_transposed};
 pub use stencil::{stencil_accurate, stencil_product};
 
-pub(crate) use banded::banded_residual;
+pub(crate) use banded::{banded_residual, banded_to_matrix, folded_to_matrix};
+pub(crate) use dense::{
+    block, column, diagonal, fill_identity, matrix_from_csr, matrix_from_vector, matrix_to_vector, row,
+    set_block,
+};
 pub(crate) use sparse::sparse_residual;
+pub(crate) use stack::{column_of_stack, set_column_of_stack, stack_from_matrix, stack_to_matrix};
 pub(crate) use stencil::stencil_residual;
 
 /// What kernels on grids outside this layer share with the products here.
@@ -48,15 +54,6 @@ pub(crate) mod grid {
         GRID_FIELDS, defines, grid_params, links, operator_fields, operator_params,
     };
 }
-pub use stack::{stack_accurate, stack_product, stack_product_transposed};
-
-pub(crate) use banded::{banded_to_matrix, folded_to_matrix};
-pub(crate) use dense::{
-    block, column, diagonal, fill_identity, matrix_from_csr, matrix_from_vector, matrix_to_vector, row,
-    set_block,
-};
-
-pub(crate) use stack::{column_of_stack, set_column_of_stack, stack_from_matrix, stack_to_matrix};
 
 use crate::error::{Error, Result};
 use crate::shape::Shape;

@@ -146,15 +146,10 @@ fn scatter(
             super::copy(y, z)?;
             alpha = -alpha;
         }
-        Combine::Multiply(z) | Combine::Divide(z) | Combine::Max(z) | Combine::Min(z) => {
+        Combine::Multiply(_) | Combine::Divide(_) | Combine::Max(_) | Combine::Min(_) => {
             let mut product = Vector::zeros(y.device(), y.len())?;
             scatter(&mut product, Combine::Accumulate, alpha, a, x, transposed)?;
-            return match combine {
-                Combine::Divide(_) => super::div(y, &product, z),
-                Combine::Max(_) => super::max(y, &product, z),
-                Combine::Min(_) => super::min(y, &product, z),
-                _ => super::mul(y, &product, z),
-            };
+            return combine.finish(y, 1.0, &product);
         }
     }
     let device = a.device();

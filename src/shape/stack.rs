@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 const MOST_ELEMENTS: u64 = i32::MAX as u64;
 
 /// Most texels that are put in one texture: a draw over all of them stays short of what display watchdogs allow on the
-/// slowest device measured, and 256 MiB are found where 4 GiB are not.
-const MOST_TEXELS: u64 = 1 << 24;
+/// slowest device measured, and 64 MiB are found where 4 GiB are not.
+const MOST_TEXELS: u64 = 1 << 22;
 
 /// Ways to put the tiles of a unit, most columns first: tiles side by side, tiles one below the other.
 const UNITS: [[u32; 2]; 6] = [[4, 1], [2, 2], [1, 4], [2, 1], [1, 2], [1, 1]];
@@ -201,7 +201,8 @@ mod tests {
         assert_eq!((grid.textures(), grid.tile, grid.unit_columns()), (1, Extent::new(16, 16), 4));
         // 250 units of 64 x 16 texels: nearly square.
         assert_eq!(grid.extent(&grid.part(0)), Extent::new(512, 512));
-        assert_eq!(check(Shape::new(16_384, 16_384), 16_384, MOST_TEXELS).textures(), 4);
+        assert_eq!(check(Shape::new(4096, 4096), 16_384, MOST_TEXELS).textures(), 1);
+        assert_eq!(check(Shape::new(4096, 4100), 16_384, MOST_TEXELS).textures(), 2);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams};
 
 use crate::common::harness::on_both;
 use crate::common::random::uniform;
-use crate::{ALL_SIDES, GRIDS, MIXED, axes, obstacles, stirred, twin, velocity};
+use crate::{ALL_SIDES, GRIDS, MIXED, axes, obstacles, pillars, stirred, twin, velocity};
 
 /// No flow through walls and solid cells, after every part of a step, to the bit.
 #[test]
@@ -127,10 +127,4 @@ fn a_uniform_stream_stays_uniform() {
             }
         }
     });
-}
-
-/// Solid cells that stand apart, so that none encloses fluid.
-fn pillars(cells: texla::Grid) -> Vec<bool> {
-    let stands = |q: twin::Place| q[0] % 3 == 1 && q[1] % 3 == 1;
-    twin::places(cells, 3).into_iter().map(stands).collect()
 }

@@ -1,11 +1,13 @@
 //! Stable fluids: each part against its twin in 64 bits, and what the parts promise together.
 
 mod boundaries;
+mod cavity;
 #[path = "../common/mod.rs"]
 mod common;
 mod errors;
 mod flows;
 mod parts;
+mod solvers;
 mod twin;
 
 use common::random::uniform;
@@ -60,4 +62,10 @@ pub fn velocity(fluid: &Fluid) -> Vec<Field> {
 /// Some cells solid: about one in five, no two runs of which are alike.
 pub fn obstacles(cells: Grid, seed: u64) -> Vec<bool> {
     uniform(seed, cells.len()).into_iter().map(|v| v > 0.6).collect()
+}
+
+/// Solid cells that stand apart, so that none encloses fluid.
+pub fn pillars(cells: Grid) -> Vec<bool> {
+    let stands = |q: twin::Place| q[0] % 3 == 1 && q[1] % 3 == 1;
+    twin::places(cells, 3).into_iter().map(stands).collect()
 }

@@ -4,7 +4,10 @@ use crate::common::systems;
 use texla::host::{Csr, Triplets};
 use texla::shape::max_folded_len;
 use texla::solve::LinOp;
-use texla::{BandedMatrix, ColumnStack, Device, FoldedBands, Matrix, Shape, SparseFormat, SparseMatrix};
+use texla::{
+    BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Matrix, Shape, Side, Sides, SparseFormat,
+    SparseMatrix, Stencil,
+};
 
 /// All elements row by row, in 64 bits.
 pub fn elements(a: &Csr) -> Vec<f64> {
@@ -35,6 +38,12 @@ pub fn new_forms(device: &Device, a: &Csr) -> Vec<(&'static str, Box<dyn LinOp>)
         all.push(("folded", Box::new(FoldedBands::from_csr(device, a.clone()).unwrap())));
     }
     all
+}
+
+/// The five-point Laplacian of a grid, without storing it.
+pub fn laplacian(device: &Device, nx: usize, ny: usize) -> Stencil {
+    let sides = Sides::all(Side::DIRICHLET);
+    Stencil::new(device, Grid::new_2d(nx, ny), 0.0, [1.0, 1.0, 0.0], sides).unwrap()
 }
 
 /// Every form there is.

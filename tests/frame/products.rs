@@ -5,7 +5,7 @@ use crate::common::harness::{assert_padded, limits, on_both, on_both_with};
 use crate::common::random;
 use crate::common::reference::widen;
 use crate::common::systems;
-use crate::forms::{all_forms, full, new_forms, stack};
+use crate::forms::{all_forms, full, laplacian, new_forms, stack};
 use texla::gl::Limits;
 use texla::host::Csr;
 use texla::ops::Combine;
@@ -207,6 +207,8 @@ fn past_the_texture_limit() {
 fn matrix_vector_op_on_every_form() {
     on_both(|device| {
         let a = systems::csr(&random::sparse(5, 37, 37, 0.2));
+        let stencil = laplacian(device, 6, 7);
+        check(device, "stencil", &stencil, stencil.csr(), 51, &COMBINES);
         for (name, form) in all_forms(device, &a) {
             check(device, name, form.as_ref(), &a, 50, &COMBINES);
             let x = Vector::from_slice(device, &random::uniform(1, 37)).unwrap();

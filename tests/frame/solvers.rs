@@ -70,3 +70,28 @@ fn least_squares_on_stacks() {
         }
     });
 }
+
+/// Figure E7: a system scaled by powers of two takes the same iterations.
+#[test]
+fn extreme_scales_take_the_same_iterations() {
+    on_both(|device| {
+        let a = systems::rounded(&systems::csr(&random::spd(7, 60, 0.3)));
+        let b = systems::rhs_of_ones(&a);
+        let mut iterations = Vec::new();
+        for (of_a, of_b) in [(0, 0), (60, 0), (-60, 0), (0, 60), (100, 30), (-90, -30)] {
+            let scaled = systems::mapped(&a, |v| v * 2f64.powi(of_a));
+            let hb: Vec<f64> = b.iter().map(|v| v * 2f64.powi(of_b)).collect();
+            let hb = Vector::from_f64(device, &hb).unwrap();
+            for (name, form) in crate::forms::new_forms(device, &scaled) {
+                let params = CgParams { stop: Stop::relative(1e-5), ..CgParams::default() };
+                let mut x = Vector::zeros(device, 60).unwrap();
+                let report =
+                    ConjugateGradient::new(form.as_ref(), params).unwrap().solve(&mut x, &hb).unwrap();
+                assert_eq!(report.reason, certified(device), "{name} 2^{of_a} 2^{of_b}: {report:?}");
+                iterations.push((name, report.iterations));
+            }
+        }
+        let first = iterations.first().unwrap().1;
+        assert!(iterations.iter().all(|(_, n)| *n == first), "{iterations:?}");
+    });
+}

@@ -46,27 +46,7 @@ impl LinOp for Stencil {
     fn apply(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
         let mut p = Vector::zeros(&self.device, self.n)?;
         self.kernel.run(&mut p, [x], &NoParams)?;
-        match combine {
-            Combine::Replace => ops::scaled(y, alpha, &p),
-            Combine::Accumulate => {
-                let mut sum = Vector::zeros(&self.device, self.n)?;
-                ops::axpy(&mut sum, alpha, &p, y)?;
-                ops::copy(y, &sum)
-            }
-            Combine::AddTo(z) => ops::axpy(y, alpha, &p, z),
-            Combine::SubtractFrom(z) => ops::axpy(y, -alpha, &p, z),
-            Combine::Subtract(z) => ops::axpby(y, alpha, &p, -1.0, z),
-            Combine::Multiply(z) | Combine::Divide(z) | Combine::Max(z) | Combine::Min(z) => {
-                let mut scaled = Vector::zeros(&self.device, self.n)?;
-                ops::scaled(&mut scaled, alpha, &p)?;
-                match combine {
-                    Combine::Multiply(_) => ops::mul(y, &scaled, z),
-                    Combine::Divide(_) => ops::div(y, &scaled, z),
-                    Combine::Max(_) => ops::max(y, &scaled, z),
-                    _ => ops::min(y, &scaled, z),
-                }
-            }
-        }
+        combine.finish(y, alpha, &p)
     }
 }
 

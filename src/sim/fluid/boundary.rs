@@ -1,6 +1,6 @@
 //! What happens at the sides of the box and at obstacles, as arrays for the device: pure arithmetic.
 
-use crate::data::{Side, Sides};
+use crate::data::{Side, Sides, Vector};
 use crate::error::{Error, Result, check_finite};
 use crate::shape::Grid;
 
@@ -171,23 +171,39 @@ pub(super) fn places(grid: Grid) -> impl Iterator<Item = [usize; 3]> {
     rows.flat_map(move |(y, z)| (0..grid.nx).map(move |x| [x, y, z]))
 }
 
-/// Refuses a closed box into which more flows than out of it: no pressure can make that free of divergence.
-pub(super) fn check_balance(all: &[Faces], cells: Grid, boundaries: &Boundaries) -> Result<()> {
-    let (mut net, mut size) = (0.0, 0.0);
-    for (axis, on) in all.iter().enumerate() {
-        if boundaries.across(axis).contains(&Boundary::Open) {
-            return Ok(());
-        }
-        for (q, held) in places(faces(cells, axis)).zip(&on.held) {
-            let sign = if q.get(axis) == Some(&0) { 1.0 } else { -1.0 };
-            net += sign * f64::from(*held);
-            size += f64::from(held.abs());
-        }
-    }
-    if f64::abs(net) <= 1e-6 * size {
+/// Refuses closed regions into which more flows than out of them: no pressure can make that free of divergence. The
+/// regions are those of the pressure's null space.
+pub(super) fn check_balance(all: &[Faces], cells: Grid, regions: &[Vector]) -> Result<()> {
+    if all.iter().flat_map(|faces| &faces.held).all(|held| *held == 0.0) {
         return Ok(());
     }
-    let (name, value) = ("boundaries", format!("{net} cells' faces of net inflow"));
-    let expected = "as much inflow as outflow, or an open side";
-    Err(Error::Parameter { op: "Fluid::new", name, value, expected })
+    for region in regions {
+        let inside = region.read()?;
+        let is_inside = |q: [usize; 3]| {
+            let [x, y, z] = q;
+            inside.get(cells.index(x, y, z)).is_some_and(|v| *v != 0.0)
+        };
+        let (mut net, mut size) = (0.0, 0.0);
+        for (axis, on) in all.iter().enumerate() {
+            let end = cells.sides().get(axis).copied().unwrap_or(0);
+            for (q, held) in places(faces(cells, axis)).zip(&on.held).filter(|(_, held)| **held != 0.0) {
+                // Held velocities other than zero are those of the sides.
+                let (k, held) = (q.get(axis).copied().unwrap_or(0), f64::from(*held));
+                if k == 0 && is_inside(q) {
+                    net += held;
+                    size += held.abs();
+                } else if k == end && is_inside(shifted(q, axis)) {
+                    net -= held;
+                    size += held.abs();
+                }
+            }
+        }
+        if f64::abs(net) > 1e-6 * size {
+            let (name, value) =
+                ("boundaries", format!("{net:e} times a face of net inflow into a closed region"));
+            let expected = "as much inflow as outflow, or an open side";
+            return Err(Error::Parameter { op: "Fluid::new", name, value, expected });
+        }
+    }
+    Ok(())
 }

@@ -95,6 +95,8 @@ pub struct FluidParams {
     pub pressure: Pressure,
     /// Relative residual of the implicit viscous step.
     pub viscous_stop: Stop,
+    /// So many iterations in each viscous step, without a readback; none: until the residual is small.
+    pub viscous_iterations: Option<usize>,
 }
 
 impl FluidParams {
@@ -108,6 +110,7 @@ impl FluidParams {
             boundaries: Boundaries::all(Boundary::WALL),
             pressure: Pressure::default(),
             viscous_stop: Stop::relative(1e-6),
+            viscous_iterations: None,
         }
     }
 
@@ -150,8 +153,8 @@ impl Fluid {
     /// an obstacle; empty stands for none. Obstacles are at rest, and the fluid sticks to them.
     ///
     /// *Cost*: 2 uploads for each component, 1 for obstacles, and the pressure's matrix. *Errors*: [`Error::Parameter`] for
-    /// an empty grid, a cell size or viscosity out of range, walls that move across themselves, and a box without an
-    /// open side whose inflows do not cancel; [`Error::LengthMismatch`] for `solid`; [`Error::TooLarge`];
+    /// an empty grid, a cell size or viscosity out of range, walls that move across themselves, and
+    /// closed regions whose inflows do not cancel; [`Error::LengthMismatch`] for `solid`; [`Error::TooLarge`];
     /// [`Error::Matrix`] where obstacles cut the fluid into more than [`MOST_REGIONS`](crate::data::MOST_REGIONS) closed regions.
     pub fn new(device: &Device, grid: Grid, params: FluidParams, solid: &[bool]) -> Result<Self> {
         let op = "Fluid::new";
@@ -171,7 +174,6 @@ impl Fluid {
         params.check(space.dimensions())?;
         let on_host: Vec<_> =
             (0..space.dimensions()).map(|axis| Faces::new(grid, axis, &params.boundaries, solid)).collect();
-        boundary::check_balance(&on_host, grid, &params.boundaries)?;
         let _scope = device.scope()?;
         let mut made = (Vec::new(), Vec::new());
         for faces in &on_host {
@@ -185,6 +187,7 @@ impl Fluid {
         let open: Vec<f32> = solid.iter().map(|s| f32::from(u8::from(!s))).collect();
         let sides = params.boundaries.pressure_sides();
         let poisson = Stencil::with_solids(device, grid, 0.0, weights, sides, solid)?;
+        boundary::check_balance(&on_host, grid, poisson.null_space())?;
         Ok(Fluid {
             velocity,
             faces,
@@ -235,7 +238,11 @@ impl Fluid {
             let mut b = Vector::uninit(&device, u.len())?;
             a.right_side(&mut b, u)?;
             let params = CgParams { stop: self.params.viscous_stop, ..CgParams::default() };
-            ConjugateGradient::new(&a, params)?.solve(u, &b)?;
+            let solver = ConjugateGradient::new(&a, params)?;
+            match self.params.viscous_iterations {
+                None => drop(solver.solve(u, &b)?),
+                Some(count) => drop(solver.iterate(u, &b, count)?),
+            }
         }
         Ok(())
     }

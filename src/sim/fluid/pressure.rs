@@ -2,9 +2,7 @@
 
 use crate::data::{Stencil, Vector};
 use crate::error::Result;
-use crate::solve::{
-    CgParams, ConjugateGradient, Multigrid, MultigridParams, Preconditioner, Smoother, Stop, WeightedJacobi,
-};
+use crate::solve::{CgParams, ConjugateGradient, Multigrid, MultigridParams, Smoother, Stop, WeightedJacobi};
 
 /// What a pressure solve has come to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +29,15 @@ pub enum Pressure {
     ConjugateGradient(CgParams),
     /// The same, preconditioned by a multigrid cycle: few iterations, whose number does not grow with the grid.
     MultigridConjugateGradient(CgParams, MultigridParams),
+    /// So many iterations of the latter, without a readback; they freeze where the bound is met.
+    Fixed {
+        /// The bound.
+        params: CgParams,
+        /// The cycle.
+        multigrid: MultigridParams,
+        /// How many iterations.
+        iterations: usize,
+    },
     /// So many multigrid cycles, without a readback. Where obstacles are thin they may diverge.
     Multigrid {
         /// The cycle.
@@ -63,9 +70,13 @@ impl Pressure {
     /// *Cost*: for multigrid, the set-up of its grids. *Errors*: those of the methods' own constructors.
     pub fn solver(self, a: &Stencil) -> Result<Box<dyn PressureSolver>> {
         Ok(match self {
-            Pressure::ConjugateGradient(params) => Box::new(Gradients { params, cycle: None }),
+            Pressure::ConjugateGradient(params) => Box::new(Gradients { params, cycle: None, fixed: None }),
             Pressure::MultigridConjugateGradient(params, multigrid) => {
-                Box::new(Gradients { params, cycle: Some(Multigrid::new(a, multigrid)?) })
+                Box::new(Gradients { params, cycle: Some(Multigrid::new(a, multigrid)?), fixed: None })
+            }
+            Pressure::Fixed { params, multigrid, iterations } => {
+                let cycle = Some(Multigrid::new(a, multigrid)?);
+                Box::new(Gradients { params, cycle, fixed: Some(iterations) })
             }
             Pressure::Multigrid { params, cycles } => {
                 Box::new(Cycles { multigrid: Multigrid::new(a, params)?, cycles })
@@ -81,17 +92,20 @@ impl Pressure {
 struct Gradients {
     params: CgParams,
     cycle: Option<Multigrid>,
+    fixed: Option<usize>,
 }
 
 impl PressureSolver for Gradients {
     fn solve(&mut self, a: &Stencil, p: &mut Vector, b: &Vector) -> Result<PressureReport> {
-        let report = match &self.cycle {
-            None => ConjugateGradient::new(a, self.params)?.solve(p, b)?,
-            Some(m) => {
-                let m: &dyn Preconditioner = m;
-                ConjugateGradient::preconditioned(a, m, self.params)?.solve(p, b)?
-            }
+        let solver = match &self.cycle {
+            None => ConjugateGradient::new(a, self.params)?,
+            Some(cycle) => ConjugateGradient::preconditioned(a, cycle, self.params)?,
         };
+        if let Some(iterations) = self.fixed {
+            solver.iterate(p, b, iterations)?;
+            return Ok(PressureReport { iterations, residual: None });
+        }
+        let report = solver.solve(p, b)?;
         Ok(PressureReport { iterations: report.iterations, residual: Some(report.true_residual) })
     }
 }

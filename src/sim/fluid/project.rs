@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::Operand;
 use crate::ops;
+use crate::solve::project_out;
 
 /// What a projection has come to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +27,7 @@ impl Fluid {
     /// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch).
     pub fn divergence(&self, out: &mut Vector) -> Result<()> {
         self.check_cells("Fluid::divergence", "out", out)?;
-        self.outflow(out, 1.0 / self.params.cell)
+        self.outflow(out, 1.0 / self.params.cell, false)
     }
 
     /// The largest absolute divergence. *Cost*: a draw, a reduction, 1 readback.
@@ -47,7 +48,9 @@ impl Fluid {
         let device = self.device().clone();
         let _scope = device.scope()?;
         let mut b = Vector::uninit(&device, self.cells().len())?;
-        self.outflow(&mut b, -1.0)?;
+        self.outflow(&mut b, -1.0, true)?;
+        // No pressure can remove the mean that rounding leaves in a closed region, and solvers would refuse it.
+        project_out(&mut b, self.poisson.null_space())?;
         let report = self.solver.solve(&self.poisson, &mut self.pressure, &b)?;
         self.subtract_gradient()?;
         Ok(report)
@@ -77,10 +80,11 @@ impl Fluid {
     }
 
     /// `factor` times what flows out of each cell through faces of area 1.
-    fn outflow(&self, out: &mut Vector, factor: f64) -> Result<()> {
+    fn outflow(&self, out: &mut Vector, factor: f64, skip_noise: bool) -> Result<()> {
         let inputs = ["u", "v", "w"].into_iter().zip(&self.velocity).collect();
         let (source, params) = (glsl!("fluid/divergence.frag"), vec![number("factor", factor)]);
-        let draw = Draw { source, axis: super::kernels::CELLS, inputs, params, defines: String::new() };
+        let defines = format!("#define SKIP_NOISE {}\n", u8::from(skip_noise));
+        let draw = Draw { source, axis: super::kernels::CELLS, inputs, params, defines };
         self.space.draw(self.device(), vec![out.view()], &draw)
     }
 }

@@ -34,8 +34,10 @@ use crate::solve::{CgParams, ConjugateGradient, FixedRun, LinOp, Stop};
 ///
 /// *Cost* of a [`step`](Self::step): 2 draws for [`Scheme::Explicit`]. For the implicit schemes conjugate gradients
 /// come on top, [`iterations`](Self::iterations) of them, whatever the right-hand side is: once the residual is met,
-/// the iterates are frozen. [`Scheme::CurrentAndNext`] takes a draw more, losses one more (explicit: two), a force one.
-/// So the number of draws depends on the parameters alone, and nothing is read back.
+/// the iterates are frozen. That is `4 + s` draws and `2 + max(s, 2)` for each iteration, where a reduction has
+/// [`s` stages](crate::ops::ReducePlan::stages) (more without three draw buffers). [`Scheme::CurrentAndNext`] takes a
+/// draw more, losses one more (explicit: two), a force one. So the number of draws depends on the parameters and the
+/// device alone, and nothing is read back.
 ///
 /// ```
 /// use texla::sim::wave::{Drop, Wave, WaveParams};

@@ -1,0 +1,155 @@
+//! Table 44-1 of [Krueger05]: vector reduce, vector-vector operation and the 2D wave equation demo, on the paper's six
+//! sizes, beside the paper's figures and this device's own ceilings.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use support::{Bar, BarChart, CommonArgs, Failure, Report, Result, Table, json, say};
+use texla::{Headless, HeadlessOptions};
+
+use measure::{Measured, SIZES, What};
+
+mod measure;
+#[allow(dead_code)] // drawn without a window
+#[path = "../water/render.rs"]
+mod render;
+#[path = "../support/mod.rs"]
+mod support;
+#[allow(dead_code)]
+#[path = "../water/view.rs"]
+mod view;
+
+/// Table 44-1 of the paper: reduce, vector operation and the wave demo on six sizes.
+#[derive(clap::Parser)]
+#[command(name = "framework_table44_1")]
+struct Args {
+    #[command(flatten)]
+    common: CommonArgs,
+    /// Rounds, of which the medians are shown [default: 7, 2 with --quick]
+    #[arg(long, value_name = "R")]
+    rounds: Option<usize>,
+    /// Cells that a wave crosses in an implicit step; past 0.7 an explicit one is unstable
+    #[arg(long, value_name = "C", default_value_t = 1.0)]
+    courant: f64,
+    /// Write a bar chart
+    #[arg(long, value_name = "F.png")]
+    plot: Option<PathBuf>,
+}
+
+impl AsRef<CommonArgs> for Args {
+    fn as_ref(&self) -> &CommonArgs {
+        &self.common
+    }
+}
+
+fn main() -> ExitCode {
+    support::main_with("framework_table44_1", run)
+}
+
+fn run(args: &Args, report: &mut Report) -> Result {
+    args.plot.as_deref().map_or(Ok(()), support::check_writable)?;
+    let quick = args.common.quick;
+    let rounds = args.rounds.unwrap_or(if quick { 2 } else { 7 });
+    if !(1..=1000).contains(&rounds) {
+        return Err(Failure::bad_input(format_args!("--rounds {rounds}: expected a number from 1 to 1000")));
+    }
+    if !(0.01..=100.0).contains(&args.courant) {
+        return Err(Failure::bad_input(format_args!(
+            "--courant {}: expected a number from 0.01 to 100",
+            args.courant
+        )));
+    }
+    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
+    let context =
+        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let device = context.device();
+    let version = device.capabilities().version;
+    report.device(context.name(), version.as_str(), device.api());
+    let sizes = if quick { &SIZES[..3] } else { &SIZES[..] };
+    let measured = measure::measure(&context, sizes, rounds, args.courant, report)?;
+    say(format_args!("device      {} ({}, {version})", context.name(), device.api()));
+    say(format_args!("the paper   {PAPER}"));
+    say(format_args!(
+        "wave        Crank-Nicholson, {} cells a step, {} iterations of conjugate gradients to {:e}, {} passes each",
+        args.courant,
+        measured[0].iterations,
+        measure::TOLERANCE,
+        measured[0].passes_per_iteration
+    ));
+    say(format_args!("            medians of {rounds} rounds; the picture has 640x480 pixels\n"));
+    print(&measured);
+    for size in &measured {
+        for what in What::ALL {
+            report.row(row(size, what));
+        }
+    }
+    report.set("rounds", rounds).set("courant", args.courant).set("paper_hardware", PAPER);
+    args.plot.as_ref().map_or(Ok(()), |path| plot(path, &measured, context.name()))
+}
+
+/// What the paper's table was measured on.
+const PAPER: &str = "NVIDIA GeForce 6800 GT";
+
+fn row(m: &Measured, what: What) -> serde_json::Value {
+    let seconds = m.seconds(what);
+    json!({
+        "size": m.size.name(), "operation": what.name(), "ms": 1e3 * seconds, "fps": what.is_demo().then(|| 1.0 / seconds),
+        "elements_per_second": m.size.cells() as f64 / seconds, "share_of_ceiling": m.share(what),
+        "paper_ms": what.papers_ms(&m.size), "iterations": what.is_demo().then_some(m.iterations),
+        "passes_per_iteration": what.is_demo().then_some(m.passes_per_iteration),
+        "draws": what.is_demo().then_some(m.draws), "readbacks": m.readbacks,
+    })
+}
+
+fn print(measured: &[Measured]) {
+    let number = |v: f64| match v {
+        v if v >= 99.95 => format!("{v:.0}"),
+        v if v >= 9.995 => format!("{v:.1}"),
+        v if v >= 0.9995 => format!("{v:.2}"),
+        v => format!("{v:.3}"),
+    };
+    let mut table = Table::new([
+        "size",
+        "operation",
+        "ms",
+        "fps",
+        "ms 2005",
+        "fps 2005",
+        "Melem/s",
+        "% of ceiling",
+        "draws",
+        "readbacks",
+    ]);
+    for m in measured {
+        for what in What::ALL {
+            let (ms, paper) = (1e3 * m.seconds(what), what.papers_ms(&m.size));
+            let fps = |ms: f64| if what.is_demo() { number(1e3 / ms) } else { String::new() };
+            table.row([
+                m.size.name(),
+                what.name().to_owned(),
+                number(ms),
+                fps(ms),
+                paper.map_or(String::new(), number),
+                paper.map_or(String::new(), fps),
+                number(1e-3 * m.size.cells() as f64 / ms),
+                m.share(what).map_or(String::new(), |share| format!("{:.0}", 100.0 * share)),
+                if what.is_demo() { m.draws.to_string() } else { String::new() },
+                m.readbacks.to_string(),
+            ]);
+        }
+    }
+    table.print();
+}
+
+fn plot(path: &Path, measured: &[Measured], device: &str) -> Result {
+    let mut chart = BarChart::new("Table 44-1: here and in 2005", "milliseconds (log scale)")
+        .subtitle(format!("{device}; the paper: {PAPER}"))
+        .groups(measured.iter().map(|m| m.size.name()));
+    for what in [What::Reduce, What::Operation, What::Demo] {
+        let here = measured.iter().map(|m| Some(Bar::plain(1e3 * m.seconds(what))));
+        chart = chart.series(what.name(), here.collect::<Vec<_>>());
+        let paper = measured.iter().map(|m| what.papers_ms(&m.size).map(Bar::plain));
+        chart = chart.series(format!("{}, 2005", what.name()), paper.collect::<Vec<_>>());
+    }
+    chart.write(path)
+}

@@ -1,0 +1,308 @@
+//! What is timed, in turns, and the ceilings beside it.
+#![allow(unsafe_code)] // the renderer's promise
+
+use std::time::Instant;
+
+use texla::kernel::{Kernel, NoParams};
+use texla::sim::wave::{Drop, Wave, WaveParams};
+use texla::{Device, Headless, Scalar, Vector, ops};
+
+use crate::render::Renderer;
+use crate::support::{Progress, Report, Result};
+
+/// Bound on the relative residual of an implicit step.
+pub const TOLERANCE: f64 = 1e-4;
+/// A round of anything takes at least this long, so that the clock does not matter.
+const ROUND: f64 = 0.03;
+
+/// A column of the paper's table: milliseconds of the first two rows, frames a second of the third.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Size {
+    pub nx: usize,
+    pub ny: usize,
+    papers: [f64; 3],
+}
+
+const fn size(nx: usize, ny: usize, papers: [f64; 3]) -> Size {
+    Size { nx, ny, papers }
+}
+
+/// The paper's columns, from right to left.
+pub const SIZES: [Size; 6] = [
+    size(256, 256, [0.14, 0.02, 335.0]),
+    size(512, 256, [0.16, 0.04, 185.0]),
+    size(512, 512, [0.17, 0.08, 102.0]),
+    size(1024, 512, [0.28, 0.15, 52.0]),
+    size(1024, 1024, [0.49, 0.31, 27.0]),
+    size(2048, 1024, [1.11, 0.89, 12.0]),
+];
+
+impl Size {
+    pub fn name(&self) -> String {
+        format!("{}x{}", self.nx, self.ny)
+    }
+
+    pub fn cells(&self) -> usize {
+        self.nx * self.ny
+    }
+}
+
+/// A row of the table, and the step of the demo without its picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    Reduce,
+    Operation,
+    Step,
+    Demo,
+}
+
+impl What {
+    pub const ALL: [What; 4] = [What::Reduce, What::Operation, What::Step, What::Demo];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            What::Reduce => "vector reduce",
+            What::Operation => "vector-vector op",
+            What::Step => "wave step",
+            What::Demo => "wave demo",
+        }
+    }
+
+    /// Counted in frames.
+    pub fn is_demo(self) -> bool {
+        matches!(self, What::Step | What::Demo)
+    }
+
+    /// What the paper says.
+    pub fn papers_ms(self, size: &Size) -> Option<f64> {
+        match self {
+            What::Reduce => Some(size.papers[0]),
+            What::Operation => Some(size.papers[1]),
+            What::Step => None,
+            What::Demo => Some(1e3 / size.papers[2]),
+        }
+    }
+}
+
+/// One size, measured.
+pub struct Measured {
+    pub size: Size,
+    /// Of [`What::ALL`], then of the ceilings: writing, and the windows that read.
+    seconds: Vec<f64>,
+    pub iterations: usize,
+    pub passes_per_iteration: u64,
+    /// Of a step.
+    pub draws: u64,
+    /// In everything that was timed.
+    pub readbacks: u64,
+}
+
+impl Measured {
+    pub fn seconds(&self, what: What) -> f64 {
+        self.seconds[what as usize]
+    }
+
+    /// Writing one vector without reading anything.
+    fn write(&self) -> f64 {
+        self.seconds[What::ALL.len()]
+    }
+
+    /// Reading one vector, by the best of the windows.
+    fn read(&self) -> f64 {
+        self.seconds[What::ALL.len() + 1..].iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// The least time the device could take, over the time it takes: a reduction reads a vector, an operation writes one.
+    /// An iteration writes q, x, r and d and reads three of them for its sums; a step besides writes the right-hand
+    /// side, the start and both levels. A picture has no such floor.
+    pub fn share(&self, what: What) -> Option<f64> {
+        let k = self.iterations as f64;
+        let least = match what {
+            What::Reduce => self.read(),
+            What::Operation => self.write(),
+            What::Step => (4.0 * k + 5.0) * self.write() + 3.0 * k * self.read(),
+            What::Demo => return None,
+        };
+        Some(least / self.seconds(what))
+    }
+}
+
+/// Something to be timed.
+type Job<'a> = Box<dyn FnMut() -> Result + 'a>;
+
+/// Measures all sizes, each in rounds in which everything takes its turn.
+pub fn measure(
+    context: &Headless,
+    sizes: &[Size],
+    rounds: usize,
+    courant: f64,
+    report: &mut Report,
+) -> Result<Vec<Measured>> {
+    let progress = Progress::new("size", sizes.len() as u64);
+    let mut all = Vec::new();
+    for (k, size) in sizes.iter().enumerate() {
+        progress.note(size.name());
+        all.push(measure_size(context, *size, rounds, courant, report)?);
+        progress.set(k as u64 + 1);
+        context.device().trim()?;
+    }
+    progress.finish();
+    Ok(all)
+}
+
+fn measure_size(
+    context: &Headless,
+    size: Size,
+    rounds: usize,
+    courant: f64,
+    report: &mut Report,
+) -> Result<Measured> {
+    let device = context.device();
+    let n = size.cells();
+    let value = |i: usize| ((i * 7919) % 1000) as f32 / 500.0 - 1.0;
+    let host: Vec<f32> = (0..n).map(value).collect();
+    let other: Vec<f32> = (0..n).map(|i| value(i + 13)).collect();
+    let (x, y) = (Vector::from_slice(device, &host)?, Vector::from_slice(device, &other)?);
+    let mut out = Vector::zeros(device, n)?;
+    let mut sum = Scalar::zero(device)?;
+    let (mut step, mut demo) = (wave(device, size, courant)?, wave(device, size, courant)?);
+    // SAFETY: the context is current, and outlives the renderer.
+    let renderer = unsafe { Renderer::new(context.glow(), step.params().grid, (640, 480), 1) }?;
+
+    // What a step issues, once for all; twice the iterations tell what one takes.
+    let iterations = step.iterations();
+    let doubled = WaveParams { iterations: Some(2 * iterations), ..*step.params() };
+    let mut doubled = Wave::new(device, doubled)?;
+    let cost = |wave: &mut Wave| -> Result<_> {
+        wave.step()?; // compiled, if it was not
+        let before = device.counters();
+        wave.step()?;
+        Ok(device.counters().since(&before))
+    };
+    let (once, twice) = (cost(&mut step)?, cost(&mut doubled)?);
+    drop(doubled);
+
+    let before = device.counters();
+    let seconds = {
+        let write =
+            Kernel::<NoParams>::new(device, "write", [], "vec4 kernel(ivec2 p) { return vec4(1.0); }")?;
+        let mut target = Vector::zeros(device, n)?;
+        let mut jobs: Vec<Job<'_>> = vec![
+            Box::new(|| {
+                Ok(ops::reduce_into(&mut sum, ops::Reduction::Sum, &x, None, ops::Windows::Balanced)?)
+            }),
+            Box::new(|| Ok(ops::add(&mut out, &x, &y)?)),
+            Box::new(|| Ok(step.step()?)),
+            Box::new(|| {
+                demo.step()?;
+                renderer.draw_only(&demo);
+                Ok(())
+            }),
+            Box::new(|| Ok(write.run(&mut target, [], &NoParams)?)),
+        ];
+        let extent = x.extent();
+        for side in [2u32, 4, 8, 16] {
+            let body = format!(
+                "vec4 kernel(ivec2 p) {{ vec4 s = vec4(0.0); ivec2 f = p * {side};
+                 for (int j = 0; j < {side}; ++j) for (int i = 0; i < {side}; ++i) s += x_at(f + ivec2(i, j));
+                 return s; }}"
+            );
+            let read = Kernel::<NoParams>::new(device, "read", ["x"], &body)?;
+            let small = 4 * (extent.width.div_ceil(side) * extent.height.div_ceil(side)) as usize;
+            let mut target = Vector::zeros(device, small)?;
+            let x = &x;
+            jobs.push(Box::new(move || Ok(read.run(&mut target, [x], &NoParams)?)));
+        }
+        medians(device, &mut jobs, rounds)?
+    };
+    let readbacks = device.counters().since(&before).readbacks;
+
+    check(report, size, (&host, &other), (&out, &sum), &step)?;
+    let name = |what: &str| format!("{}: {what}", size.name());
+    report.at_most(name("readbacks in everything timed"), 0.0, readbacks as f64);
+    let before = device.counters();
+    step.step()?;
+    let again = device.counters().since(&before).draws;
+    report.check(
+        name("draws of a step, the first and the last"),
+        once.draws as f64,
+        again as f64,
+        once.draws == again,
+    );
+    Ok(Measured {
+        size,
+        seconds,
+        iterations,
+        passes_per_iteration: (twice.passes - once.passes) / iterations as u64,
+        draws: once.draws,
+        readbacks,
+    })
+}
+
+/// An implicit wave with a drop in it.
+fn wave(device: &Device, size: Size, courant: f64) -> Result<Wave> {
+    let params = WaveParams { dt: courant, tolerance: TOLERANCE, ..WaveParams::new(size.nx, size.ny) };
+    let mut wave = Wave::new(device, params)?;
+    let middle = [size.nx as f64 / 2.0, size.ny as f64 / 2.0];
+    wave.drop(Drop { centre: middle, radius: size.ny as f64 / 8.0, height: 1.0, balanced: true })?;
+    Ok(wave)
+}
+
+/// Calibrates each job to a round's length, then runs all of them in turn. Until the device is done.
+fn medians(device: &Device, jobs: &mut [Job<'_>], rounds: usize) -> Result<Vec<f64>> {
+    let mut often = Vec::new();
+    for job in jobs.iter_mut() {
+        job()?;
+        device.finish()?;
+        let started = Instant::now();
+        job()?;
+        device.finish()?;
+        often.push((ROUND / started.elapsed().as_secs_f64().max(1e-6)).clamp(1.0, 10_000.0) as usize);
+    }
+    let mut seconds = vec![Vec::new(); jobs.len()];
+    for _ in 0..rounds {
+        for ((job, often), seconds) in jobs.iter_mut().zip(&often).zip(&mut seconds) {
+            device.finish()?;
+            let started = Instant::now();
+            for _ in 0..*often {
+                job()?;
+            }
+            device.finish()?;
+            seconds.push(started.elapsed().as_secs_f64() / *often as f64);
+        }
+    }
+    let median = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        let middle = values.len() / 2;
+        if values.len() % 2 == 1 { values[middle] } else { 0.5 * (values[middle - 1] + values[middle]) }
+    };
+    Ok(seconds.into_iter().map(median).collect())
+}
+
+/// Every result against 64 bits.
+fn check(
+    report: &mut Report,
+    size: Size,
+    (x, y): (&[f32], &[f32]),
+    (out, sum): (&Vector, &Scalar),
+    wave: &Wave,
+) -> Result {
+    const U: f64 = 1.0 / 16_777_216.0;
+    let name = |what: &str| format!("{}: {what}", size.name());
+    let exact: f64 = x.iter().map(|x| f64::from(*x)).sum();
+    let magnitudes: f64 = x.iter().map(|x| f64::from(x.abs())).sum();
+    let windows = ops::Windows::Balanced;
+    let plan = ops::ReducePlan::new(out.extent(), windows, out.device().capabilities().software);
+    let bound = (plan.longest_chain() as f64 + 1.0) * U * 1.01 * magnitudes;
+    report.at_most(name("error of the sum"), bound, (f64::from(sum.read()?) - exact).abs());
+    let error = |((out, x), y): ((&f32, &f32), &f32)| {
+        let exact = f64::from(*x) + f64::from(*y);
+        let error = (f64::from(*out) - exact).abs();
+        if error == 0.0 { 0.0 } else { error / (U * exact.abs()) }
+    };
+    let worst = out.read()?.iter().zip(x).zip(y).map(error).fold(0.0, f64::max);
+    report.at_most(name("error of the addition in roundings"), 1.0, worst);
+    let residual = wave.report()?.map_or(f64::NAN, |report| report.residual);
+    report.at_most(name("relative residual of the last step"), 2.0 * TOLERANCE, residual);
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! Without a window: a picture, an animation, and the checks.
+#![allow(unsafe_code)] // the renderer's promise
+
+use std::time::Instant;
+
+use texla::gl::Api as Dialect;
+use texla::{Headless, HeadlessOptions};
+
+use crate::render::Renderer;
+use crate::support::{
+    Animation, Api, Failure, Progress, Report, Result, check_writable, json, say, write_rgb,
+};
+use crate::tunnel::Tunnel;
+use crate::{Args, compare};
+
+/// What depends on the size of the run.
+struct Plan {
+    height: usize,
+    frames: usize,
+    size: (u32, u32),
+    /// Every so many frames, one of the animation.
+    shown_every: usize,
+    picture_at: usize,
+    /// Cells from floor to ceiling where methods are compared.
+    compared: usize,
+}
+
+impl Plan {
+    fn new(args: &Args) -> Self {
+        let (frames, size, compared) =
+            if args.common.quick { (60, (320, 160), 32) } else { (300, (512, 256), 48) };
+        let frames = args.frames.unwrap_or(frames);
+        let picture_at = args.picture_at.unwrap_or(frames - 1);
+        Plan { height: args.height(), frames, size, shown_every: 3, picture_at, compared }
+    }
+}
+
+/// Every so many frames, the divergence is looked at.
+const LOOK_EVERY: usize = 20;
+
+/// FNV-1a.
+fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+/// Velocity and dye, all bits of them.
+fn state(tunnel: &Tunnel) -> Result<u64> {
+    let mut all = Vec::new();
+    for field in [tunnel.fluid.velocity(0)?, tunnel.fluid.velocity(1)?].into_iter().chain(&tunnel.dyes) {
+        all.extend(field.read()?);
+    }
+    Ok(hash(all.into_iter().flat_map(f32::to_ne_bytes)))
+}
+
+pub fn run(args: &Args, report: &mut Report) -> Result {
+    if let Some(folder) = args.animation.parent().filter(|_| args.animation.starts_with("out")) {
+        let _ = std::fs::create_dir_all(folder); // what is wrong with it shows in the next line
+    }
+    for path in [Some(&args.animation), args.picture.as_ref()].into_iter().flatten() {
+        check_writable(path)?;
+    }
+    let api = args.common.api.map(|api| match api {
+        Api::Gl33 => Dialect::Gl33,
+        Api::Es30 => Dialect::Es30,
+    });
+    let context =
+        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let device = context.device();
+    report.device(context.name(), device.capabilities().version, device.api());
+    let plan = Plan::new(args);
+    let mut tunnel = Tunnel::new(device, plan.height)?;
+    let cells = tunnel.cells;
+    // SAFETY: the context is current from here on, and outlives the renderer.
+    let mut renderer = unsafe { Renderer::new(context.glow(), (cells.nx, cells.ny), plan.size) }?;
+    say(format_args!("device      {} ({})", context.name(), device.api()));
+    say(format_args!("tunnel      {cells}, {} frames of {:.4} s", plan.frames, tunnel.dt));
+
+    let mut animation = Animation::new(plan.size, 20);
+    let (mut simulated, mut readbacks, mut left) = (0.0, 0, 0.0f64);
+    let (mut steps, mut draws) = (0u32, 0);
+    let progress = Progress::new("frame", 2 * plan.frames as u64);
+    for frame in 0..plan.frames {
+        if frame % LOOK_EVERY == LOOK_EVERY - 1 {
+            let (look, _) = tunnel.step_with_look()?;
+            left = left.max(look.after / look.before);
+            report.row(json!({
+                "frame": frame, "time": tunnel.time,
+                "divergence_before": look.before, "divergence_after": look.after,
+            }));
+            if frame + LOOK_EVERY >= plan.frames || frame == LOOK_EVERY - 1 {
+                say(format_args!(
+                    "frame {frame:4}  largest divergence {:.3e}, after the projection {:.3e}",
+                    look.before, look.after
+                ));
+            }
+        } else {
+            let (started, counted) = (Instant::now(), device.counters());
+            tunnel.step()?;
+            device.finish()?;
+            simulated += started.elapsed().as_secs_f64();
+            let done = device.counters().since(&counted);
+            readbacks += done.readbacks;
+            draws += done.draws;
+            steps += 1;
+        }
+        if let (Some(path), true) = (&args.picture, frame == plan.picture_at) {
+            let size = (1280, 640);
+            renderer.resize(size);
+            write_rgb(path, size.0, size.1, &renderer.picture(&tunnel)?)?;
+            renderer.resize(plan.size);
+        }
+        if frame.is_multiple_of(plan.shown_every) {
+            animation.push(renderer.picture(&tunnel)?);
+        }
+        progress.set(frame as u64);
+    }
+    animation.write(&args.animation)?;
+
+    // The same once more, from the beginning, without a look or a picture.
+    let mut again = Tunnel::new(device, plan.height)?;
+    for frame in 0..plan.frames {
+        again.step()?;
+        progress.set((plan.frames + frame) as u64);
+    }
+    progress.finish();
+    let (first, second) = (state(&tunnel)?, state(&again)?);
+    let range = |dye: &texla::Vector| -> Result<(f64, f64)> {
+        let values = dye.read()?.into_iter().map(f64::from);
+        Ok(values.fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v))))
+    };
+    let mut outside = 0.0f64;
+    for dye in &tunnel.dyes {
+        let (low, high) = range(dye)?;
+        outside = outside.max(-low).max(high - 1.0);
+    }
+    let per_step = 1e3 * simulated / f64::from(steps.max(1));
+    say(format_args!("{per_step:.1} ms a step, {:.0} draws", draws as f64 / f64::from(steps.max(1))));
+    say(format_args!("animation   {}", args.animation.display()));
+    let (sweeps, counts) = compare::run(device, plan.compared)?;
+    report.set("cells", json!([cells.nx, cells.ny])).set("frames", plan.frames);
+    report.set("ms_per_step", per_step).set("compared", counts).set("compared_height", plan.compared);
+    report.set("last_state", format!("{first:016x}"));
+    if plan.frames >= LOOK_EVERY {
+        report.at_most("largest divergence after a projection, of that before it", compare::AIM, left);
+    }
+    report.at_most("readbacks in steps", 0.0, readbacks as f64);
+    report.at_most("states that differ in a second run", 0.0, u32::from(first != second));
+    report.at_most("dye outside of its range", 1e-5, outside);
+    // Were it fewer, there would be no need for a better solver.
+    report.at_least("Jacobi sweeps for what conjugate gradients do", 1000.0, sweeps as f64);
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! The pressure's solve as a parameter: all methods lead to one velocity, and some read nothing back.
+
+use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams, Pressure, PressureReport, PressureSolver};
+use texla::solve::{CgParams, ConjugateGradient, MultigridParams, Stop};
+use texla::{Device, Grid, Result, Stencil, Vector};
+
+use crate::common::harness::on_both;
+use crate::{axes, obstacles, stirred, velocity};
+
+const GRIDS: [Grid; 3] = [Grid::new_2d(24, 20), Grid::new_3d(8, 6, 7), Grid::new_2d(17, 11)];
+
+fn methods() -> [Pressure; 5] {
+    let params = CgParams { stop: Stop::relative(1e-6), ..CgParams::default() };
+    let multigrid = MultigridParams::default();
+    [
+        Pressure::ConjugateGradient(params),
+        Pressure::MultigridConjugateGradient(params, multigrid),
+        Pressure::Fixed { params, multigrid, iterations: 16 },
+        Pressure::Multigrid { params: multigrid, cycles: 24 },
+        Pressure::Jacobi { omega: 0.95, sweeps: 6000 },
+    ]
+}
+
+/// The projection of a field is one field, whatever finds the pressure, within what residuals of 1e-6 leave.
+#[test]
+fn all_methods_project_alike() {
+    on_both(|dev| {
+        for (seed, cells) in (1..).zip(GRIDS) {
+            for boundary in [Boundary::WALL, Boundary::Open] {
+                let boundaries = Boundaries::all(boundary);
+                let mut all = Vec::new();
+                for pressure in methods() {
+                    let params = FluidParams { boundaries, pressure, ..FluidParams::new(0.5) };
+                    let mut fluid = stirred(dev, cells, params, &[], seed);
+                    let report = fluid.project_reported().unwrap();
+                    assert!(report.after <= 1e-4 * report.before, "{cells} {pressure:?}: {report:?}");
+                    all.push(velocity(&fluid));
+                }
+                for other in &all[1..] {
+                    for (a, b) in all[0].iter().zip(other) {
+                        let far =
+                            a.values.iter().zip(&b.values).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+                        assert!(far <= 1e-3, "{cells} {boundary:?}, axis {}: {far:e}", a.axis);
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// In a demo nothing is to be waited for: no readback, no look, and every step the same draws.
+#[test]
+fn steps_with_fixed_iterations_read_nothing() {
+    on_both(|dev| {
+        let [_, _, fixed, cycles, _] = methods();
+        for cells in GRIDS {
+            for pressure in [fixed, cycles, Pressure::Jacobi { omega: 1.0, sweeps: 20 }] {
+                for solid in [vec![], obstacles(cells, 3)] {
+                    let params = FluidParams {
+                        pressure,
+                        viscosity: 0.01,
+                        viscous_iterations: Some(5),
+                        confinement: 1.0,
+                        ..FluidParams::new(0.1)
+                    };
+                    let mut fluid = stirred(dev, cells, params, &solid, 7);
+                    let mut dye = Vector::filled(dev, cells.len(), 0.5).unwrap();
+                    let mut step = || {
+                        let before = dev.counters();
+                        fluid.buoyancy(&dye, [0.0, 1.0, 0.0], 0.05).unwrap();
+                        fluid.push([0.5, 0.3, 0.2], 0.2, [1.0, 0.0, 0.0]).unwrap();
+                        fluid.step(0.05).unwrap();
+                        fluid.transport(&mut dye, 0.05).unwrap();
+                        let done = dev.counters().since(&before);
+                        assert_eq!((done.readbacks, done.async_checks), (0, 0), "{cells} {pressure:?}");
+                        done.draws
+                    };
+                    let draws = [step(), step(), step()];
+                    assert!(draws[0] == draws[1] && draws[1] == draws[2], "{cells} {pressure:?}: {draws:?}");
+                }
+            }
+        }
+    });
+}
+
+/// How many draws the parts take, as documented.
+#[test]
+fn parts_take_the_draws_they_say() {
+    on_both(|dev| {
+        for cells in [GRIDS[0], GRIDS[1]] {
+            let mut fluid = stirred(dev, cells, FluidParams::new(0.1), &[], 7);
+            let mut dye = Vector::filled(dev, cells.len(), 0.5).unwrap();
+            let n = axes(cells) as u64;
+            let count = |call: &mut dyn FnMut()| {
+                let before = dev.counters();
+                call();
+                dev.counters().since(&before).draws
+            };
+            assert_eq!(count(&mut || fluid.advect(0.1).unwrap()), 2 * n);
+            assert_eq!(count(&mut || fluid.confine(0.1).unwrap()), 1 + n);
+            assert_eq!(count(&mut || fluid.transport(&mut dye, 0.1).unwrap()), 2);
+            assert_eq!(count(&mut || fluid.splat(&mut dye, [0.1; 3], 0.1, 1.0).unwrap()), 1);
+            assert_eq!(count(&mut || fluid.accelerate([1.0, 0.0, 0.0], 0.1).unwrap()), 1);
+            assert_eq!(count(&mut || fluid.push([0.1; 3], 0.1, [1.0; 3]).unwrap()), n);
+            assert_eq!(count(&mut || fluid.divergence(&mut dye).unwrap()), 1);
+        }
+    });
+}
+
+/// A solver of the caller's, which counts what it is asked.
+struct Counting {
+    solves: std::rc::Rc<std::cell::Cell<usize>>,
+}
+
+impl PressureSolver for Counting {
+    fn solve(&mut self, a: &Stencil, p: &mut Vector, b: &Vector) -> Result<PressureReport> {
+        self.solves.set(self.solves.get() + 1);
+        let report = ConjugateGradient::new(a, CgParams::default())?.solve(p, b)?;
+        Ok(PressureReport { iterations: report.iterations, residual: Some(report.true_residual) })
+    }
+}
+
+#[test]
+fn a_solver_of_ones_own_takes_the_place() {
+    on_both(|dev: &Device| {
+        let solves = std::rc::Rc::default();
+        let mut fluid: Fluid = stirred(dev, GRIDS[0], FluidParams::new(0.5), &[], 7);
+        fluid.set_pressure_solver(Box::new(Counting { solves: std::rc::Rc::clone(&solves) }));
+        let report = fluid.project_reported().unwrap();
+        assert!(report.after <= 1e-3 * report.before && report.pressure.iterations > 10, "{report:?}");
+        fluid.step(0.1).unwrap();
+        assert_eq!(solves.get(), 2);
+    });
+}
