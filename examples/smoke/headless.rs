@@ -28,10 +28,10 @@ struct Plan {
 impl Plan {
     fn new(args: &Args) -> Self {
         let (frames, size, compared) =
-            if args.common.quick { (60, (320, 160), 32) } else { (300, (512, 256), 48) };
+            if args.common.quick { (60, (320, 160), 32) } else { (300, (480, 240), 48) };
         let frames = args.frames.unwrap_or(frames);
         let picture_at = args.picture_at.unwrap_or(frames - 1);
-        Plan { height: args.height(), frames, size, shown_every: 3, picture_at, compared }
+        Plan { height: args.height(), frames, size, shown_every: 4, picture_at, compared }
     }
 }
 
@@ -77,7 +77,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     say(format_args!("device      {} ({})", context.name(), device.api()));
     say(format_args!("tunnel      {cells}, {} frames of {:.4} s", plan.frames, tunnel.dt));
 
-    let mut animation = Animation::new(plan.size, 20);
+    let mut animation = Animation::new(plan.size, 18);
     let (mut simulated, mut readbacks, mut left) = (0.0, 0, 0.0f64);
     let (mut steps, mut draws) = (0u32, 0);
     let progress = Progress::new("frame", 2 * plan.frames as u64);
@@ -106,7 +106,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
             steps += 1;
         }
         if let (Some(path), true) = (&args.picture, frame == plan.picture_at) {
-            let size = (1280, 640);
+            let size = (960, 480);
             renderer.resize(size);
             write_rgb(path, size.0, size.1, &renderer.picture(&tunnel)?)?;
             renderer.resize(plan.size);

@@ -6,7 +6,7 @@ use crate::data::Vector;
 use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::kernel::Operand;
-use crate::ops::check_shape;
+use crate::ops::{check_device, check_shape};
 
 impl Fluid {
     /// A uniform acceleration: `u += dt a` on every free face.
@@ -40,6 +40,7 @@ impl Fluid {
     /// [`Error::IndexOutOfRange`] for an axis that the grid does not have, [`Error::Parameter`].
     pub fn force(&mut self, axis: usize, force: &Vector, dt: f64) -> Result<()> {
         self.rate("Fluid::force", dt)?;
+        check_device("Fluid::force", "force", force.device(), self.device())?;
         check_shape("Fluid::force", "force", force.shape(), self.velocity(axis)?.shape())?;
         let next = self.forced(axis, 3, vec![("other", force)], vec![number("factor", dt)])?;
         self.replace(axis, next);
