@@ -33,7 +33,8 @@
 //! | a grid for a shader of yours to sample or draw | [`Plane`] | one element a texel, R32F |
 //! | an array for a shader of yours, in a layout of the sources | [`Packed`] | any [`Layout`] |
 //! | a dense matrix whose columns come and go as vectors | [`ColumnStack`] | every column folded as a vector, side by side |
-//! | a matrix with few diagonals: grids, stencils | [`BandedMatrix`] | a vector for each diagonal, or one number where it is constant |
+//! | the same stencil everywhere on a grid, with sides and obstacles | [`Stencil`] | nothing; a number a cell where there are obstacles |
+//! | a matrix with few diagonals: stencils that vary | [`BandedMatrix`] | a vector for each diagonal, or one number where it is constant |
 //! | many diagonals in opposing pairs: circulants, full matrices | [`FoldedBands`] | a vector for each pair |
 //! | any other sparse matrix | [`SparseMatrix`] with [`SparseFormat::Gather`] | rows padded within slices of 64; no blending |
 //! | the same with a few very long rows | [`SparseMatrix`] with [`SparseFormat::Points`] | one point for four nonzeros of a row, blended |
@@ -45,7 +46,7 @@
 //!
 //! [`solve`] and [`ops`] are what most programs need. [`guide`] explains: [the host's side](guide::host) of the bargain
 //! (what of the GL state stays as it was, and what cannot), [how far results can be trusted](guide::numerics),
-//! [kernels of one's own](guide::kernels), and [how texla is built](guide::architecture).
+//! [kernels of one's own](guide::kernels), and [how texla is built](guide::architecture). [`sim`] has waves and fluids.
 //!
 //! # Features
 //!

@@ -236,7 +236,9 @@ fn draws_are_few() {
             done.draws
         };
         let of = |n| full(n, n, &random::nonzero(1, n * n));
-        assert_eq!(draws(&stack(device, &of(20))), 1);
+        // A GPU is given more fragments than twenty rows have: ranges of the columns, and their sum.
+        let ranges = u64::from(!device.capabilities().software);
+        assert_eq!(draws(&stack(device, &of(20))), 1 + ranges);
         if device.capabilities().max_texture_size >= 1024 {
             // All columns in one draw, ranges of them side by side, and one that adds these.
             assert_eq!(draws(&stack(device, &of(500))), 2);
