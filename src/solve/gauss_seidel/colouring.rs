@@ -65,7 +65,7 @@ mod tests {
         }
         // A row of a chain: every other texel.
         assert_eq!(Colouring::new(&problems::poisson_1d(17).to_csr(), true).colours, [0, 1, 0, 1, 0]);
-        assert_eq!(Colouring::new(&problems::poisson_2d(13, 9).to_csr(), true).count, 3);
+        assert_eq!(Colouring::new(&problems::poisson_2d(13, 9).to_csr(), true).count, 4);
     }
 
     #[test]
