@@ -11,5 +11,6 @@
 #define SHADOW 7.0
 #define SHADOW_DIRECTION 8.0
 
-bool in_range(float x) { return abs(x) <= 3.0e38; }
+// By the bits, |x| <= 3e38: comparisons may be turned round by a compiler that takes NaN not to occur.
+bool in_range(float x) { return (floatBitsToInt(x) & 0x7fffffff) <= 0x7f61b1e6; }
 #endif

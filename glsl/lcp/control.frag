@@ -75,7 +75,7 @@ void kernel(ivec2 p, out vec4 next_control, out vec4 next_report) {
     if (blown_up) momentum = false;
 
     float flag = RUNNING;
-    if (!(a.x <= CEILING)) flag = OUT_OF_RANGE;
+    if (!in_range(a.x) || a.x > CEILING) flag = OUT_OF_RANGE;
     else if (a.x <= goals_at(p).x) flag = MET;
     else if (sweep >= goals_at(p).z) flag = EXHAUSTED;
     else if (sweep - c.w >= max(goals_at(p).w, 0.5 * sweep)) {

@@ -9,7 +9,7 @@ vec4 kernel(ivec2 p) {
     if (last.x != RUNNING) return vec4(0.0, 0.0, 1.0, RUNNING);
     if (last.y >= limit) return vec4(0.0, 0.0, 1.0, EXHAUSTED);
     if (!in_range(dq)) return vec4(dq, 0.0, 1.0, OUT_OF_RANGE);
-    if (!(dq > 0.0)) return vec4(dq, 0.0, 1.0, CURVATURE);
+    if (dq <= 0.0) return vec4(dq, 0.0, 1.0, CURVATURE);
     float alpha = rz / dq;
     return in_range(alpha) ? vec4(alpha, 0.0, 0.0, RUNNING) : vec4(alpha, 0.0, 1.0, OUT_OF_RANGE);
 }

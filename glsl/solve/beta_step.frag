@@ -15,9 +15,9 @@ void kernel(ivec2 p, out vec4 next_direction, out vec4 report) {
     float flag = RUNNING;
     float value = 0.0;
     if (entry == ITERATION && c.w != RUNNING) { flag = c.w; value = c.x; iterations = last.y; rr = last.z; }
-    else if (!(rr <= ceiling)) { flag = OUT_OF_RANGE; value = rr; }
+    else if (!in_range(rr) || rr > ceiling) { flag = OUT_OF_RANGE; value = rr; }
     else if (rr <= bound()) flag = MET;
-    else if (!(rz > 0.0)) { flag = INDEFINITE; value = rz; }
+    else if (!in_range(rz) || rz <= 0.0) { flag = INDEFINITE; value = rz; }
     else if (!in_range(beta)) { flag = OUT_OF_RANGE; value = beta; }
     bool frozen = last.x != RUNNING;
     report = frozen ? last : vec4(flag, iterations, rr, value);

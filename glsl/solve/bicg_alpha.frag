@@ -14,7 +14,7 @@ void kernel(ivec2 p, out vec4 coefficients, out vec4 report) {
     float alpha = hr / hv;
     float flag = RUNNING;
     float value = 0.0;
-    if (!(rr <= ceiling)) { flag = OUT_OF_RANGE; value = rr; }
+    if (!in_range(rr) || rr > ceiling) { flag = OUT_OF_RANGE; value = rr; }
     else if (rr <= threshold) flag = MET;
     else if (last.y >= limit) flag = EXHAUSTED;
     else if (!in_range(hv) || !in_range(hr) || !in_range(vv)) { flag = OUT_OF_RANGE; value = vv; }

@@ -14,11 +14,11 @@ void kernel(ivec2 p, out vec4 coefficients, out vec4 report) {
     float beta = max((alpha * (alpha * qmq) - rz) / rz, 0.0);
     float flag = RUNNING;
     float value = 0.0;
-    if (!(rr <= ceiling)) { flag = OUT_OF_RANGE; value = rr; }
+    if (!in_range(rr) || rr > ceiling) { flag = OUT_OF_RANGE; value = rr; }
     else if (rr <= bound()) flag = MET;
     else if (last.y >= limit) flag = EXHAUSTED;
-    else if (!(dq > 0.0)) { flag = CURVATURE; value = dq; }
-    else if (!(rz > 0.0)) { flag = INDEFINITE; value = rz; }
+    else if (!in_range(dq) || dq <= 0.0) { flag = CURVATURE; value = dq; }
+    else if (!in_range(rz) || rz <= 0.0) { flag = INDEFINITE; value = rz; }
     else if (!in_range(alpha) || !in_range(beta)) { flag = OUT_OF_RANGE; value = alpha; }
     bool frozen = last.x != RUNNING;
     report = frozen ? last : vec4(flag, last.y + (flag == RUNNING ? 1.0 : 0.0), rr, value);

@@ -273,16 +273,20 @@ fn powers_of_two_change_no_bit() {
 #[test]
 fn breakdowns_change_the_shadow_or_are_typed() {
     on_both(|device| {
-        // Skew-symmetric: r.A r = 0 for every r. Solved with another shadow.
+        // Skew-symmetric: r.A r = 0 for every r. Solved with another shadow where there is one.
         for n in [2, 6, 40] {
             let skew = (0..n / 2).flat_map(|k| {
                 [(2 * k, 2 * k + 1, 1.0 + k as f64 / 8.0), (2 * k + 1, 2 * k, -1.0 - k as f64 / 8.0)]
             });
             let system = System::of_ones("skew", entries(n, n, skew.collect::<Vec<_>>()));
-            let (x, report) =
-                solve(device, &system, MatrixFormat::Gather, Right::Nothing, params(1e-5)).unwrap();
-            honest("skew", &system.a, &system.b, &x, &report, 1e-5);
-            assert!(report.converged(), "{n}: {report:?}");
+            match solve(device, &system, MatrixFormat::Gather, Right::Nothing, params(1e-5)) {
+                Ok((x, report)) => {
+                    honest("skew", &system.a, &system.b, &x, &report, 1e-5);
+                    assert!(report.converged(), "{n}: {report:?}");
+                }
+                // With many pairs of eigenvalues it depends on rounding whether a shadow is left.
+                Err(e) => assert!(n > 6 && matches!(e, Error::Breakdown { .. }), "{n}: {e:?}"),
+            }
         }
         // An exchange: the residual of b = (1, 0) is orthogonal to what it is mapped to.
         let exchange = entries(2, 2, [(0, 1, 1.0), (1, 0, 1.0)]);
