@@ -484,8 +484,6 @@ fn framework(dev: &Device, around: Around<'_>, bits: &mut Vec<u32>) {
 
 /// Stationary methods, Gauss-Seidel, BiCGStab and null spaces.
 fn sweeps(dev: &Device, step: Around<'_>) -> Vec<u32> {
-    use texla::solve::{BiCgStab, BiCgStabParams, Direction, GaussSeidel, Stationary, StationaryParams};
-    use texla::solve::{WeightedJacobi, project_out};
     let (grid, n) = (Grid::new_2d(20, 9), 180);
     let mut bits = Vec::new();
     let closed = Stencil::new(dev, grid, 0.0, [1.0, 1.0, 0.0], Sides::all(Side::Neumann)).unwrap();

@@ -13,12 +13,14 @@ use texla::host::Triplets;
 use texla::kernel::{Accum, Condition, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{Accurate, Combine, Form, MatmulSchedule};
 use texla::solve::{
-    LcpBatch, LcpParams, LcpProblem, LcpSolver, LinOp, Multigrid, MultigridParams, ProjectedJacobi,
-    Relaxation, Smoother, matrix_vector_op, natural_residual,
+    BiCgStab, BiCgStabParams, CgParams, Direction, GaussSeidel, LcpBatch, LcpParams, LcpProblem, LcpSolver,
+    LinOp, Multigrid, MultigridParams, ProjectedJacobi, Relaxation, Smoother, Stationary, StationaryParams,
+    WeightedJacobi, matrix_vector_op, natural_residual,
 };
 use texla::{
-    ColumnStack, Device, DeviceOptions, Error, FoldedBands, Grid, Headless, HeadlessOptions, Layout, Matrix,
-    Packed, Plane, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector, ops,
+    BandedMatrix, ColumnStack, Device, DeviceOptions, Error, FoldedBands, Grid, Headless, HeadlessOptions,
+    Layout, Matrix, Packed, Plane, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector,
+    ops,
 };
 
 /// What is alive apart from what can be made again.
@@ -292,8 +294,6 @@ fn each_call_of_the_framework_leaves_its_outputs_alone() {
 
 #[test]
 fn sweeps_and_shadows_hold_what_they_need() {
-    use texla::solve::WeightedJacobi;
-    use texla::solve::{BiCgStab, BiCgStabParams, Direction, GaussSeidel, Stationary, StationaryParams};
     on_both(|dev| {
         let check = |name: &str, outputs: u64, call: &dyn Fn() -> Box<dyn Any>| {
             let before = live(dev);
@@ -642,7 +642,6 @@ fn a_texture_deleted_while_the_host_has_it_bound() {
 fn fluids_hold_what_they_need() {
     use texla::Grid;
     use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams, Pressure};
-    use texla::solve::CgParams;
     on_both(|dev| {
         let (flat, deep) = (Grid::new_2d(30, 20), Grid::new_3d(8, 7, 6));
         for (grid, boundary, obstacles, expected) in [

@@ -450,7 +450,7 @@ fn every_file_compiles_in_both_dialects() {
     let fluid = ["advect", "maccormack", "divergence", "gradient", "viscous", "force", "curl", "confine"];
     let fluid = fluid.map(|name| format!("fluid/{name}.frag"));
     let fluid: Vec<&str> = fluid.iter().map(String::as_str).collect();
-    let shared = ["include/staggered.glsl", "include/trace.glsl", "solve/coefficient.frag"];
+    let shared = ["include/staggered.glsl", "include/trace.glsl"];
     drive(&[fluid.as_slice(), &shared].concat(), &fluids);
     drive(&["wave/advance.frag", "wave/drop.frag"], &waves);
     for name in ["include/prelude.glsl", "include/exact.glsl", "include/layout.glsl"] {

@@ -515,6 +515,14 @@ fn a_step_issues_a_fixed_number_of_draws_and_reads_nothing() {
 #[test]
 fn quiet_water_stays_quiet() {
     on_both(|dev| {
+        // As quiet as can be.
+        for scheme in SCHEMES {
+            let mut wave = Wave::new(dev, WaveParams { scheme, ..WaveParams::new(0, 3) }).unwrap();
+            drop_in(&mut wave, 0.0, 0.0, 1.0);
+            wave.step().unwrap();
+            assert_eq!(wave.energy().unwrap().read().unwrap(), 0.0);
+            assert!(wave.displacement().read().unwrap().is_empty());
+        }
         for scheme in SCHEMES {
             let mut wave = Wave::new(dev, WaveParams { scheme, ..WaveParams::new(9, 5) }).unwrap();
             for _ in 0..3 {

