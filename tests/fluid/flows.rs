@@ -153,6 +153,24 @@ fn nothing_grows_with_any_step() {
     });
 }
 
+/// Nothing stirs any more: every solve on the way to rest goes well, down to the bottom of the range of floats.
+#[test]
+fn a_fluid_comes_to_rest() {
+    on_both(|dev| {
+        for (cells, viscosity) in [(Grid::new_2d(24, 20), 2.0), (Grid::new_3d(7, 6, 5), 9.0)] {
+            let params = FluidParams { viscosity, ..FluidParams::new(0.1) };
+            let mut fluid = stirred(dev, cells, params, &[], 11);
+            let mut largest = f64::MAX;
+            for step in 0..60 {
+                fluid.step(0.4).unwrap_or_else(|e| panic!("{cells}, step {step}, {largest:e}: {e}"));
+                let fields = velocity(&fluid);
+                largest = fields.iter().flat_map(|u| &u.values).fold(0.0, |m, v| m.max(v.abs()));
+            }
+            assert_eq!(largest, 0.0, "{cells}");
+        }
+    });
+}
+
 /// A flow that is the same in every layer is the flow in two dimensions.
 #[test]
 fn three_dimensions_hold_two() {

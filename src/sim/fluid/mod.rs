@@ -15,8 +15,8 @@
 //! # What a step costs
 //!
 //! In d dimensions, with MacCormack: 2 d draws to carry the velocity (one of them a long one: each element looks up the
-//! velocity twice and itself three times, 4 or 8 fetches each), 1 + d for confinement, and for the projection 1, those of
-//! the solve, and d. A scalar takes 2. With [`Pressure::Fixed`], [`Pressure::Multigrid`] or [`Pressure::Jacobi`], and a
+//! velocity twice and itself three times, 4 or 8 fetches each), 1 + d for confinement, and for the projection 1, a product
+//! and two reductions for the guess, those of the solve, and d. A scalar takes 2. With [`Pressure::Fixed`], [`Pressure::Multigrid`] or [`Pressure::Jacobi`], and a
 //! number of [viscous iterations](FluidParams::viscous_iterations), nothing is read back, and every step draws the same.
 //!
 //! # How far results can be trusted
