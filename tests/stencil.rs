@@ -39,6 +39,9 @@ impl Case {
     /// A x and the magnitudes that its terms sum to, by loops over the definition.
     fn apply(&self, x: &[f64], weights: [f64; 3], shift: f64) -> (Vec<f64>, Vec<f64>) {
         let n = [self.grid.nx as i64, self.grid.ny as i64, self.grid.nz as i64];
+        // The neighbours of a single periodic cell are itself.
+        let single = |axis: usize| n[axis] == 1 && self.sides[axis][0] == Side::Periodic;
+        let weights: [f64; 3] = std::array::from_fn(|axis| if single(axis) { 0.0 } else { weights[axis] });
         let index = |c: [i64; 3]| (c[0] + n[0] * (c[1] + n[1] * c[2])) as usize;
         let mut out = Vec::new();
         let mut magnitudes = Vec::new();
@@ -48,14 +51,14 @@ impl Case {
                     let c = [xx, y, z];
                     let i = index(c);
                     if self.solid(i) {
-                        let interior = shift + 2.0 * weights.iter().sum::<f64>();
+                        let interior = shift.abs() + 2.0 * weights.iter().map(|w| w.abs()).sum::<f64>();
                         out.push(interior * x[i]);
                         magnitudes.push((interior * x[i]).abs());
                         continue;
                     }
                     let mut sum = shift * x[i];
                     let mut magnitude = sum.abs();
-                    let mut own = shift;
+                    let mut walled_in = true;
                     for axis in 0..3 {
                         let w = weights[axis];
                         for (end, step) in [-1, 1].into_iter().enumerate() {
@@ -66,7 +69,7 @@ impl Case {
                                     Side::Neumann => continue,
                                     Side::Dirichlet { distance } => {
                                         sum += w / distance * x[i];
-                                        own += w / distance;
+                                        walled_in &= w == 0.0;
                                         magnitude += (w / distance * x[i]).abs();
                                         continue;
                                     }
@@ -78,13 +81,13 @@ impl Case {
                                 continue;
                             }
                             sum += w * (x[i] - x[j]);
-                            own += if i == j { 0.0 } else { w };
+                            walled_in &= i == j || w == 0.0;
                             magnitude += (w * x[i]).abs() + (w * x[j]).abs();
                         }
                     }
-                    if own == 0.0 && shift == 0.0 && !self.solid.is_empty() {
+                    if walled_in && shift == 0.0 && self.solid.contains(&true) {
                         // Walled in: solid.
-                        let interior = 2.0 * weights.iter().sum::<f64>();
+                        let interior = 2.0 * weights.iter().map(|w| w.abs()).sum::<f64>();
                         (sum, magnitude) = (interior * x[i], (interior * x[i]).abs());
                     }
                     out.push(sum);
@@ -462,5 +465,37 @@ fn variable_coefficients_are_bands() {
                 assert_componentwise(&format!("{grid} {}", taps.len()), &y.read().unwrap(), &want, &bounds);
             }
         }
+    });
+}
+
+/// Weights of both signs cancel in rows far from any obstacle; an axis of one periodic cell has no differences; and no row
+/// of a solid cell is zero.
+#[test]
+fn what_cancels_is_not_walled_in() {
+    on_both(|dev| {
+        let mut solid = vec![false; 36];
+        solid[0] = true;
+        let sides = Sides::all(Side::Neumann);
+        let a = Stencil::with_solids(dev, Grid::new_2d(6, 6), 0.0, [1.0, -1.0, 0.0], sides, &solid).unwrap();
+        assert_eq!(a.solids().iter().filter(|s| **s).count(), 1);
+        let x: Vec<f32> = (0..36).map(|i| ((i % 6) * (i % 6)) as f32).collect();
+        let mut y = Vector::zeros(dev, 36).unwrap();
+        a.apply(&mut y, Combine::Replace, 1.0, &Vector::from_slice(dev, &x).unwrap()).unwrap();
+        assert_eq!(y.read().unwrap()[14], -2.0);
+        let a = Stencil::new(dev, Grid::new_2d(5, 4), 0.0, [1.0, 1.0, 100.0], Sides::all(Side::Periodic))
+            .unwrap();
+        assert_eq!(a.weights(), [1.0, 1.0, 0.0]);
+        assert_eq!(a.diagonal(), a.csr().diagonal());
+        let explicit =
+            Stencil::with_solids(dev, Grid::new_2d(6, 6), 2.0, [-0.5, -0.5, 0.0], sides, &solid).unwrap();
+        assert_eq!(explicit.diagonal()[0], 4.0);
+        let e = Stencil::new(
+            dev,
+            Grid::new_2d(4, 4),
+            0.0,
+            [1.0; 3],
+            Sides::all(Side::Dirichlet { distance: 1e-40 }),
+        );
+        assert!(matches!(e.err(), Some(Error::Parameter { name: "sides.x", .. })));
     });
 }

@@ -3,5 +3,5 @@
 
 vec4 kernel(ivec2 p) {
     vec4 sums = total_of_dots();
-    return vec4(-sums.x / sums.y, sums.x, sums.y, 0.0);
+    return vec4(sums.y > 0.0 ? -sums.x / sums.y : 0.0, sums.x, sums.y, 0.0);
 }

@@ -79,8 +79,9 @@ impl Sides {
 /// shift 1 and weights (α, α, 0), that of the explicit one (Equation 44-6) shift 2 and weights (-α, -α, 0).
 ///
 /// Solid cells take no part in what goes on around them: no flux passes between one and its neighbours, and its own row
-/// is `c u_i`, with `c` the diagonal of a cell in the interior. So is a cell walled in on all sides if the shift is zero,
-/// whose row would be empty.
+/// is `c u_i` with `c = |shift| + 2 Σ |weight|`, the diagonal of a cell in the interior where no number is negative. So is
+/// a cell walled in on all sides if the shift is zero, whose row would be empty. An axis of one periodic cell takes no part:
+/// [`weights`](Self::weights) then says 0.
 ///
 /// Unknowns are those of an ordinary [`Vector`], in natural order: see [`Grid`]. Periodic sides are found by index
 /// arithmetic, not by texture wrap: a folded vector's texture is not as wide as the grid.
@@ -149,6 +150,11 @@ impl Stencil {
             return Err(Error::LengthMismatch { op: "Stencil", operand: "solid", found, expected });
         }
         check_finite("Stencil", std::iter::once(shift).chain(weights))?;
+        // The neighbours of a single periodic cell are the cell itself: differences along that axis are zero.
+        let mut weights = weights;
+        let axes = weights.iter_mut().zip(grid.sides()).zip(sides.axes());
+        axes.filter(|((_, n), ends)| *n == 1 && ends.contains(&Side::Periodic))
+            .for_each(|((w, _), _)| *w = 0.0);
         let mut made = Stencil {
             device: device.clone(),
             grid,
@@ -188,12 +194,21 @@ impl Stencil {
             return;
         }
         let empty: Vec<usize> =
-            (0..self.grid.len()).filter(|i| !self.is_solid(*i) && self.row(*i).own == 0.0).collect();
+            (0..self.grid.len()).filter(|i| !self.is_solid(*i) && self.is_walled_in(*i)).collect();
         for i in empty {
             if let Some(cell) = self.solid.get_mut(i) {
                 *cell = true;
             }
         }
+    }
+
+    /// No neighbour but solid ones, and no side with a value.
+    fn is_walled_in(&self, i: usize) -> bool {
+        let ends = self.sides.axes();
+        self.directions(i).all(|(direction, neighbour)| match neighbour {
+            Some(j) => self.is_solid(j),
+            None => ends.as_flattened().get(direction).is_none_or(|side| side.share() == 0.0),
+        })
     }
 
     /// The grid.
@@ -242,9 +257,10 @@ impl Stencil {
         &self.null_space
     }
 
-    /// The diagonal of a cell with all its neighbours.
+    /// What stands in the row of a solid cell: the diagonal of a cell with all its neighbours, where no number is
+    /// negative; never zero.
     pub(crate) fn interior(&self) -> f64 {
-        self.shift + 2.0 * self.weights.iter().sum::<f64>()
+        self.shift.abs() + 2.0 * self.weights.iter().map(|w| w.abs()).sum::<f64>()
     }
 
     pub(crate) fn is_solid(&self, i: usize) -> bool {
@@ -337,9 +353,9 @@ fn check_sides(sides: Sides) -> Result<()> {
         }
         for side in axis {
             if let Side::Dirichlet { distance } = side
-                && !(distance > 0.0 && distance.is_finite())
+                && !(distance > 0.0 && distance.is_finite() && ((1.0 / distance) as f32).is_finite())
             {
-                return fail("a positive distance");
+                return fail("a positive distance whose reciprocal fits 32 bits");
             }
         }
     }

@@ -142,6 +142,10 @@ pub(crate) fn accumulate(
     f: impl FnOnce(&mut Vector, Combine<'_>) -> Result<()>,
 ) -> Result<()> {
     y.writable("accumulating a product")?;
+    if y.is_empty() {
+        // Nothing to add to, and padding that is to stay zero.
+        return Ok(());
+    }
     let mut sum = Vector::uninit(y.device(), y.len())?;
     f(&mut sum, Combine::AddTo(y))?;
     std::mem::swap(y, &mut sum);

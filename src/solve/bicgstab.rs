@@ -118,6 +118,8 @@ impl<'a> BiCgStab<'a> {
         x.writable(op)?;
         ops::check_shape(op, "x", x.shape(), expected)?;
         ops::check_shape(op, "b", b.shape(), expected)?;
+        ops::check_device(op, "x", x.device(), self.a.device())?;
+        ops::check_device(op, "b", b.device(), self.a.device())?;
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
@@ -160,6 +162,8 @@ struct Run<'a> {
     /// Shadows that have led to nothing since the last one that did, and whether the run has kept its shadow and direction.
     tries: i32,
     kept: bool,
+    /// Breakdowns in a row that came before the residual had fallen.
+    fruitless: usize,
     scale: f32,
     rescaled: bool,
     matrix_scale: f32,
@@ -208,6 +212,7 @@ impl<'a> Run<'a> {
             least: f64::MAX,
             begin: 0,
             tries: 0,
+            fruitless: 0,
             kept: false,
             scale,
             rescaled: false,
@@ -404,6 +409,9 @@ impl Method for Run<'_> {
     fn broken(&mut self, last: &Report) -> Result<bool> {
         /// Shadows of random numbers that are tried after the residual's own.
         const TRIES: i32 = 3;
+        /// A residual that has fallen by a fiftieth is progress; so many breakdowns in a row without any are the end.
+        const PROGRESS: f64 = 0.98;
+        const MOST_FRUITLESS: usize = 64;
         let quantity = match last.flag {
             Flag::Shadow => "h.r",
             Flag::ShadowDirection => "h.AMp",
@@ -420,7 +428,12 @@ impl Method for Run<'_> {
         let idle = last.iterations <= self.begin;
         let worth_keeping = f64::from(last.rr).sqrt() <= KEPT_GROWTH * self.least * self.unit().sqrt();
         if last.flag != Flag::OutOfRange && !idle && worth_keeping {
-            // Afresh from where the run has come to.
+            // Afresh from where the run has come to, unless runs go on leading nowhere.
+            let fallen = f64::from(last.rr).sqrt() <= PROGRESS * self.least * self.unit().sqrt();
+            self.fruitless = if fallen { 0 } else { self.fruitless + 1 };
+            if self.fruitless > MOST_FRUITLESS {
+                return Err(breakdown(Self::NAME, last, quantity, "not 0: no shadow residual h leads on"));
+            }
             self.tries = 0;
             return Ok(true);
         }

@@ -154,7 +154,9 @@ impl<'a> ConjugateGradient<'a> {
         let expected = Shape::column(self.a.shape().rows);
         x.writable(op)?;
         ops::check_shape(op, "x", x.shape(), expected)?;
-        ops::check_shape(op, "b", b.shape(), expected)
+        ops::check_shape(op, "b", b.shape(), expected)?;
+        ops::check_device(op, "x", x.device(), self.a.device())?;
+        ops::check_device(op, "b", b.device(), self.a.device())
     }
 
     /// Whether iterations run in the merged schedule.

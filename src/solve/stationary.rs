@@ -112,6 +112,8 @@ impl<'a> Stationary<'a> {
         x.writable(op)?;
         ops::check_shape(op, "x", x.shape(), expected)?;
         ops::check_shape(op, "b", b.shape(), expected)?;
+        ops::check_device(op, "x", x.device(), self.a.device())?;
+        ops::check_device(op, "b", b.device(), self.a.device())?;
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         let projected = consistent(op, self.a, b, self.params.stop.relative)?;

@@ -6,6 +6,7 @@ mod passes;
 
 use hierarchy::Hierarchy;
 
+use super::drive::times_power;
 use super::precondition::Preconditioner;
 use super::smoother::Smoother;
 use crate::data::{Stencil, Vector};
@@ -155,7 +156,7 @@ impl Multigrid {
             return Ok(b);
         }
         let out = room.insert(Vector::uninit(&self.device, b.len())?);
-        ops::scaled(out, f64::from(-self.hierarchy.exponent).exp2() as f32, b)?;
+        times_power(out, -self.hierarchy.exponent, b)?;
         Ok(out)
     }
 }
@@ -171,7 +172,7 @@ impl Smoother for Multigrid {
 }
 
 impl Preconditioner for Multigrid {
-    /// One cycle from zero.
+    /// One cycle from zero, up to a power of two for operators far from 1.
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
         self.check("Multigrid::apply", z, r)?;
         let _scope = self.device.scope()?;
