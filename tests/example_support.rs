@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use support::{
     Api, Bar, BarChart, CommonArgs, ConvergencePlot, Failure, Report, Result, Table, check_writable, json,
-    run_from, write_rgb, write_rgba,
+    run_from, worst, write_rgb, write_rgba,
 };
 
 #[derive(clap::Parser, Debug)]
@@ -324,4 +324,17 @@ fn progress_is_silent_when_piped() {
     progress.note("1e-3");
     progress.finish();
     drop(support::Progress::new("dropped", 10));
+}
+
+#[test]
+fn the_worst_of_values_keeps_nan_and_its_check_fails() {
+    let of = |values: &[f64]| values.iter().copied().fold(0.0, worst);
+    assert_eq!(of(&[1.0, 3.0, 2.0]), 3.0);
+    assert_eq!(of(&[-1.0]), 0.0);
+    for values in [[f64::NAN, 1.0, 2.0], [1.0, f64::NAN, 2.0], [1.0, 2.0, f64::NAN]] {
+        assert!(of(&values).is_nan(), "{values:?}");
+        let mut report = Report::new("demo");
+        report.at_most("a check", 10.0, of(&values));
+        assert!(!report.passed(), "{values:?}");
+    }
 }

@@ -4,11 +4,11 @@
 use std::time::Instant;
 
 use texla::gl::Api as Dialect;
-use texla::{Headless, HeadlessOptions};
+use texla::{Grid, Headless, HeadlessOptions};
 
 use crate::render::Renderer;
 use crate::support::{
-    Animation, Api, Failure, Progress, Report, Result, check_writable, json, say, write_rgb,
+    Animation, Api, Failure, Progress, Report, Result, check_writable, json, say, worst, write_rgb,
 };
 use crate::tunnel::Tunnel;
 use crate::{Args, compare};
@@ -38,6 +38,11 @@ impl Plan {
 /// Every so many frames, the divergence is looked at.
 const LOOK_EVERY: usize = 20;
 
+/// Where the stream has brought dye to after [`ARRIVED`]: the disc ends at 0.505.
+const BEHIND: std::ops::Range<f64> = 0.55..0.75;
+/// The stream's speed is 1; around the disc it is faster, and slower in its wake.
+const ARRIVED: f64 = 0.9;
+
 /// FNV-1a.
 fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
     bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
@@ -52,6 +57,15 @@ fn state(tunnel: &Tunnel) -> Result<u64> {
         all.extend(field.read()?);
     }
     Ok(hash(all.into_iter().flat_map(f32::to_ne_bytes)))
+}
+
+/// The mean over a strip from wall to wall, just behind the disc.
+fn mean_behind(cells: Grid, values: &[f32]) -> f64 {
+    let x = |i: usize| (cells.place(i).0 as f64 + 0.5) / cells.ny as f64;
+    let strip = |i: &usize| BEHIND.contains(&x(*i));
+    let (count, sum) =
+        (0..values.len()).filter(strip).fold((0u32, 0.0), |(n, s), i| (n + 1, s + f64::from(values[i])));
+    sum / f64::from(count)
 }
 
 pub fn run(args: &Args, report: &mut Report) -> Result {
@@ -84,7 +98,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     for frame in 0..plan.frames {
         if frame % LOOK_EVERY == LOOK_EVERY - 1 {
             let (look, _) = tunnel.step_with_look()?;
-            left = left.max(look.after / look.before);
+            left = worst(left, look.after / look.before);
             report.row(json!({
                 "frame": frame, "time": tunnel.time,
                 "divergence_before": look.before, "divergence_after": look.after,
@@ -126,14 +140,11 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     }
     progress.finish();
     let (first, second) = (state(&tunnel)?, state(&again)?);
-    let range = |dye: &texla::Vector| -> Result<(f64, f64)> {
-        let values = dye.read()?.into_iter().map(f64::from);
-        Ok(values.fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v))))
-    };
-    let mut outside = 0.0f64;
+    let (mut outside, mut behind) = (0.0, 0.0);
     for dye in &tunnel.dyes {
-        let (low, high) = range(dye)?;
-        outside = outside.max(-low).max(high - 1.0);
+        let values = dye.read()?;
+        outside = values.iter().map(|v| f64::from(*v)).fold(outside, |o, v| worst(worst(o, -v), v - 1.0));
+        behind += mean_behind(cells, &values);
     }
     let per_step = 1e3 * simulated / f64::from(steps.max(1));
     say(format_args!("{per_step:.1} ms a step, {:.0} draws", draws as f64 / f64::from(steps.max(1))));
@@ -148,6 +159,9 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     report.at_most("readbacks in steps", 0.0, readbacks as f64);
     report.at_most("states that differ in a second run", 0.0, u32::from(first != second));
     report.at_most("dye outside of its range", 1e-5, outside);
+    if tunnel.time >= ARRIVED {
+        report.at_least("mean of both dyes behind the disc", 0.05, behind);
+    }
     // Were it fewer, there would be no need for a better solver.
     report.at_least("Jacobi sweeps for what conjugate gradients do", 1000.0, sweeps as f64);
     Ok(())

@@ -35,6 +35,6 @@ pub use outcome::{Failure, Result, check_writable, main_with, run_from, say, wri
 pub use plot::ConvergencePlot;
 pub use program::program;
 pub use progress::Progress;
-pub use report::Report;
+pub use report::{Report, worst};
 pub use serde_json::json;
 pub use table::Table;

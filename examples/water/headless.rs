@@ -10,7 +10,7 @@ use crate::Args;
 use crate::pool::{Pool, RATE, STEPS, TOLERANCE};
 use crate::render::Renderer;
 use crate::support::{
-    Animation, Api, Failure, Progress, Report, Result, check_writable, json, say, write_rgb,
+    Animation, Api, Failure, Progress, Report, Result, check_writable, json, say, worst, write_rgb,
 };
 
 /// What depends on the size of the run.
@@ -98,7 +98,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         }
         if frame % 10 == 9 || frame + 1 == plan.frames {
             let solved = pool.wave.report()?.ok_or_else(|| Failure::unsolved("no step was implicit"))?;
-            residual = residual.max(solved.residual);
+            residual = worst(residual, solved.residual);
             report.row(json!({
                 "frame": frame, "time": pool.wave.time(), "residual": solved.residual,
                 "iterations": solved.iterations, "iterations_issued": pool.wave.iterations(),
@@ -128,9 +128,9 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     different += u32::from(bits(&pool)? != bits(&again)?);
 
     let energies = pool.energies()?;
-    let most = energies.iter().fold(0.0f64, |m, (e, _)| m.max(*e));
+    let most = energies.iter().fold(0.0, |m, (e, _)| worst(m, *e));
     let growth = energies.windows(2).filter(|pair| !pair[1].1).map(|pair| (pair[1].0 - pair[0].0) / most);
-    let growth = growth.fold(f64::NEG_INFINITY, f64::max);
+    let growth = growth.fold(f64::NEG_INFINITY, worst);
     let draws = pool.draws();
     let uneven = draws.iter().filter(|d| **d != draws[0]).count();
     let (steps, pictures) = (plan.frames * STEPS, shown.len().max(1));
