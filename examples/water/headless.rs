@@ -24,12 +24,18 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(args: &Args) -> Self {
+    fn new(args: &Args) -> Result<Self> {
         let (frames, size, shown_every) =
             if args.common.quick { (24, (240, 135), 2) } else { (90, (480, 270), 2) };
         let frames = args.frames.unwrap_or(frames);
         let picture_at = args.picture_at.unwrap_or(3 * frames / 4);
-        Plan { cells: args.cells(), frames, size, shown_every, picture_at }
+        if picture_at >= frames {
+            return Err(Failure::bad_input(format_args!(
+                "--picture-at {picture_at}: the last of {frames} frames is {}",
+                frames - 1
+            )));
+        }
+        Ok(Plan { cells: args.cells(), frames, size, shown_every, picture_at })
     }
 }
 
@@ -41,6 +47,7 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 pub fn run(args: &Args, report: &mut Report) -> Result {
+    let plan = Plan::new(args)?;
     if let Some(folder) = args.animation.parent().filter(|_| args.animation.starts_with("out")) {
         let _ = std::fs::create_dir_all(folder); // what is wrong with it shows in the next line
     }
@@ -55,7 +62,6 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
     let device = context.device();
     report.device(context.name(), device.capabilities().version, device.api());
-    let plan = Plan::new(args);
     let cells = plan.cells;
     let mut pool = Pool::new(device, cells, true)?;
     // SAFETY: the context is current from here on, and outlives the renderer.
@@ -141,6 +147,9 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         1e3 * drawn / pictures as f64
     ));
     say(format_args!("animation   {}", args.animation.display()));
+    if let Some(path) = &args.picture {
+        say(format_args!("picture     {}", path.display()));
+    }
     report.set("cells", cells).set("frames", plan.frames).set("draws_per_step", draws[0]);
     report.set("iterations_per_step", pool.wave.iterations());
     report.set("ms_per_step", 1e3 * simulated / steps as f64);
