@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use support::{
-    Api, Bar, BarChart, CommonArgs, ConvergencePlot, Failure, Report, Result, Table, check_writable, json,
-    run_from, worst, write_rgb, write_rgba,
+    Api, Bar, BarChart, CommonArgs, ConvergencePlot, Failure, Report, Result, Table, check_distinct,
+    check_writable, json, run_from, worst, write_rgb, write_rgba,
 };
 
 #[derive(clap::Parser, Debug)]
@@ -337,4 +337,15 @@ fn the_worst_of_values_keeps_nan_and_its_check_fails() {
         report.at_most("a check", 10.0, of(&values));
         assert!(!report.passed(), "{values:?}");
     }
+}
+
+#[test]
+fn one_file_for_two_outputs_is_refused() {
+    let (a, b) = (scratch("distinct-a"), scratch("distinct-b"));
+    let again = a.parent().unwrap().join(".").join("distinct-a");
+    check_distinct([Some(a.as_path()), None, Some(&b)]).unwrap();
+    let failure = check_distinct([Some(a.as_path()), Some(&b), Some(&again)]).unwrap_err();
+    assert_eq!(failure.code(), 2);
+    fs::write(&a, "there").unwrap(); // and so are two names of a file that is there
+    assert!(check_distinct([Some(a.as_path()), Some(&again)]).is_err());
 }

@@ -8,7 +8,8 @@ use texla::{Grid, Headless, HeadlessOptions};
 
 use crate::render::Renderer;
 use crate::support::{
-    Animation, Api, Failure, Progress, Report, Result, check_writable, json, say, worst, write_rgb,
+    Animation, Api, Failure, Progress, Report, Result, check_distinct, check_writable, json, say, worst,
+    write_rgb,
 };
 use crate::tunnel::Tunnel;
 use crate::{Args, compare};
@@ -82,6 +83,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     for path in [Some(&args.animation), args.picture.as_ref()].into_iter().flatten() {
         check_writable(path)?;
     }
+    check_distinct([args.common.json.as_deref(), Some(&args.animation), args.picture.as_deref()])?;
     let api = args.common.api.map(|api| match api {
         Api::Gl33 => Dialect::Gl33,
         Api::Es30 => Dialect::Es30,

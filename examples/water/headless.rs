@@ -10,7 +10,8 @@ use crate::Args;
 use crate::pool::{Pool, RATE, STEPS, TOLERANCE};
 use crate::render::Renderer;
 use crate::support::{
-    Animation, Api, Failure, Progress, Report, Result, check_writable, json, say, worst, write_rgb,
+    Animation, Api, Failure, Progress, Report, Result, check_distinct, check_writable, json, say, worst,
+    write_rgb,
 };
 
 /// What depends on the size of the run.
@@ -54,6 +55,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     for path in [Some(&args.animation), args.picture.as_ref()].into_iter().flatten() {
         check_writable(path)?;
     }
+    check_distinct([args.common.json.as_deref(), Some(&args.animation), args.picture.as_deref()])?;
     let api = args.common.api.map(|api| match api {
         Api::Gl33 => Dialect::Gl33,
         Api::Es30 => Dialect::Es30,
