@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use support::{
-    Api, Bar, BarChart, CommonArgs, ConvergencePlot, Failure, Report, Result, Table, check_writable, json,
-    run_from, write_rgb, write_rgba,
+    Api, Bar, BarChart, CommonArgs, ConvergencePlot, Failure, Report, Result, Table, check_distinct,
+    check_writable, json, run_from, worst, write_rgb, write_rgba,
 };
 
 #[derive(clap::Parser, Debug)]
@@ -324,4 +324,28 @@ fn progress_is_silent_when_piped() {
     progress.note("1e-3");
     progress.finish();
     drop(support::Progress::new("dropped", 10));
+}
+
+#[test]
+fn the_worst_of_values_keeps_nan_and_its_check_fails() {
+    let of = |values: &[f64]| values.iter().copied().fold(0.0, worst);
+    assert_eq!(of(&[1.0, 3.0, 2.0]), 3.0);
+    assert_eq!(of(&[-1.0]), 0.0);
+    for values in [[f64::NAN, 1.0, 2.0], [1.0, f64::NAN, 2.0], [1.0, 2.0, f64::NAN]] {
+        assert!(of(&values).is_nan(), "{values:?}");
+        let mut report = Report::new("demo");
+        report.at_most("a check", 10.0, of(&values));
+        assert!(!report.passed(), "{values:?}");
+    }
+}
+
+#[test]
+fn one_file_for_two_outputs_is_refused() {
+    let (a, b) = (scratch("distinct-a"), scratch("distinct-b"));
+    let again = a.parent().unwrap().join(".").join("distinct-a");
+    check_distinct([Some(a.as_path()), None, Some(&b)]).unwrap();
+    let failure = check_distinct([Some(a.as_path()), Some(&b), Some(&again)]).unwrap_err();
+    assert_eq!(failure.code(), 2);
+    fs::write(&a, "there").unwrap(); // and so are two names of a file that is there
+    assert!(check_distinct([Some(a.as_path()), Some(&again)]).is_err());
 }

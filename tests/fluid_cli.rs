@@ -39,10 +39,15 @@ fn colours(path: &Path) -> HashSet<[u8; 3]> {
 
 #[test]
 fn flags_that_make_no_sense_are_bad_input() {
-    let cases: [(&str, &[&str], &str); 8] = [
+    let cases: [(&str, &[&str], &str); 13] = [
         ("smoke", &["--size", "30"], "multiple of 4"),
         ("smoke", &["--size", "1024"], "from 32 to 512"),
         ("smoke", &["--frames", "0"], "--frames"),
+        ("smoke", &["--frames", "18446744073709551615"], "--frames takes"),
+        ("smoke", &["--picture-at", "3"], "--picture"),
+        ("smoke", &["--frames", "4", "--picture", "a.png", "--picture-at", "4"], "the last of 4 frames is 3"),
+        ("smoke", &["--window", "--picture", "a.png"], "--picture"),
+        ("smoke", &["--animation", "a.png", "--picture", "./a.png"], "two outputs"),
         ("smoke", &["--animation", "no such folder/a.png"], "folder does not exist"),
         ("smoke", &["--picture", "no such folder/a.png"], "folder does not exist"),
         ("cavity", &["--size", "100"], "--size 100"),

@@ -30,10 +30,15 @@ fn report(path: &Path) -> serde_json::Value {
 
 #[test]
 fn flags_that_make_no_sense_are_bad_input() {
-    let cases: [(&str, &[&str], &str); 8] = [
+    let cases: [(&str, &[&str], &str); 13] = [
         ("water", &["--size", "8"], "from 16 to 1024"),
         ("water", &["--size", "4096"], "from 16 to 1024"),
         ("water", &["--frames", "0"], "--frames"),
+        ("water", &["--frames", "18446744073709551615"], "--frames takes"),
+        ("water", &["--picture-at", "3"], "--picture"),
+        ("water", &["--frames", "4", "--picture", "a.png", "--picture-at", "4"], "the last of 4 frames is 3"),
+        ("water", &["--window", "--picture", "a.png"], "--picture"),
+        ("water", &["--animation", "a.png", "--picture", "./a.png"], "two outputs"),
         ("water", &["--animation", "no such folder/a.png"], "folder does not exist"),
         ("water", &["--picture", "no such folder/a.png"], "folder does not exist"),
         ("framework_table44_1", &["--rounds", "0"], "--rounds 0"),

@@ -34,8 +34,9 @@ impl Frame {
 
     fn draw(&self, canvas: &mut Canvas, steps: [f64; 2], labels: [&str; 2]) {
         let ticks = |[low, high]: [f64; 2], step: f64| {
-            let first = (low / step).ceil() as i64;
-            (first..=(high / step).floor() as i64).map(move |k| k as f64 * step)
+            // An end that is a tick stays one in spite of rounding.
+            let first = (low / step - 1e-9).ceil() as i64;
+            (first..=(high / step + 1e-9).floor() as i64).map(move |k| k as f64 * step)
         };
         for tick in ticks(self.x, steps[0]) {
             let (x, bottom) = self.place((tick, self.y[0]));
@@ -51,7 +52,7 @@ impl Frame {
         canvas.polyline(&[(left, self.corner.1), (left, bottom), (left + self.size.0, bottom)], 2.0, INK);
         let middle = (left + 0.5 * self.size.0, bottom + 48.0);
         canvas.text(labels[0], middle, Anchor::Middle, 2, INK);
-        canvas.text_upwards(labels[1], (left - 66.0, self.corner.1 + 0.5 * self.size.1), 2, INK);
+        canvas.text_upwards(labels[1], (left - 76.0, self.corner.1 + 0.5 * self.size.1), 2, INK);
     }
 }
 

@@ -100,8 +100,10 @@ impl Cavity {
 }
 
 impl Profiles {
+    /// The largest difference; NaN where one is.
     fn distance(&self, other: &Profiles) -> f64 {
         let pairs = self.u.iter().zip(&other.u).chain(self.v.iter().zip(&other.v));
-        pairs.fold(0.0, |m, (a, b)| m.max((a.1 - b.1).abs()))
+        let apart = pairs.map(|(a, b)| (a.1 - b.1).abs());
+        apart.fold(0.0, |m: f64, d| if m.is_nan() || d <= m { m } else { d })
     }
 }

@@ -97,7 +97,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     };
     table.print();
     let (run, off) = last;
-    let worst = off[0].0.max(off[1].0);
+    let worst = support::worst(off[0].0, off[1].0);
     say(format_args!("\nlargest deviation from the table: {:.2} % of the lid's speed", 100.0 * worst));
     report.set("profile_u", json!(run.profiles.u)).set("profile_v", json!(run.profiles.v));
     if let Some(path) = &args.plot {

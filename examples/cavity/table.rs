@@ -49,8 +49,13 @@ pub fn at(profile: &[(f64, f64)], place: f64) -> f64 {
     f + (g - f) * (place - a) / (b - a)
 }
 
-/// The largest deviation of a profile from published points, and where it is.
+/// The largest deviation of a profile from published points, and where it is; NaN where one of them is.
 pub fn deviation(profile: &[(f64, f64)], points: &[(f64, f64)]) -> (f64, f64) {
     let off = |&(place, value): &(f64, f64)| ((at(profile, place) - value).abs(), place);
-    points.iter().map(off).fold((0.0, 0.0), |worst, this| if this.0 > worst.0 { this } else { worst })
+    points.iter().map(off).fold(
+        (0.0, 0.0),
+        |most, this| {
+            if most.0.is_nan() || this.0 <= most.0 { most } else { this }
+        },
+    )
 }

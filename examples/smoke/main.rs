@@ -24,7 +24,7 @@ struct Args {
     #[command(flatten)]
     common: CommonArgs,
     /// Play live: the left button stirs, space pauses, R starts anew, Esc quits
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["animation", "picture"])]
     window: bool,
     /// Cells from floor to ceiling, a multiple of 4 from 32 to 512; twice as many along [default: 192, 96 with --quick]
     #[arg(long, value_name = "N")]
@@ -36,7 +36,7 @@ struct Args {
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
     /// Which frame that is
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "picture")]
     picture_at: Option<usize>,
     /// Frames, a step each; a window closes after them
     #[arg(long, value_name = "N")]
@@ -63,8 +63,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
     if !(32..=512).contains(&args.height()) || !args.height().is_multiple_of(4) {
         return Err(Failure::bad_input("--size takes a multiple of 4 from 32 to 512"));
     }
-    if args.frames == Some(0) {
-        return Err(Failure::bad_input("--frames takes 1 or more"));
+    if args.frames.is_some_and(|frames| !(1..=10_000).contains(&frames)) {
+        return Err(Failure::bad_input("--frames takes a number from 1 to 10000"));
     }
     if args.window { window::run(args, report) } else { headless::run(args, report) }
 }

@@ -24,9 +24,9 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     events.run_app(&mut player).map_err(surface::no_window)?;
     let Player { left, failure, report, .. } = player;
     failure.map_or(Ok(()), Err)?;
-    if let Some(left) = left {
-        report.at_most("divergence after the last projection, of that before it", AIM, left);
-    }
+    // Without a step there is nothing to pass.
+    let left = left.unwrap_or(f64::NAN);
+    report.at_most("divergence after the last projection, of that before it", AIM, left);
     Ok(())
 }
 
@@ -186,6 +186,10 @@ impl ApplicationHandler for Player<'_> {
     /// The context is current only as long as the event loop has not taken its display down.
     fn exiting(&mut self, _: &ActiveEventLoop) {
         let Some(mut live) = self.live.take() else { return };
-        self.left = live.tunnel.step_with_look().ok().map(|(look, _)| look.after / look.before);
+        match live.tunnel.step_with_look() {
+            Ok((look, _)) => self.left = Some(look.after / look.before),
+            // The first failure is the one that matters.
+            Err(error) => _ = self.failure.get_or_insert(Failure::unsolved(error)),
+        }
     }
 }

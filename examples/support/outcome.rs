@@ -1,9 +1,10 @@
 //! Exit codes, and the one way through an example that leads to them.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::args::{CommonArgs, one_line};
@@ -163,6 +164,21 @@ pub fn check_writable(path: &Path) -> Result {
         return Ok(());
     };
     Err(Failure::bad_input(format_args!("cannot write {}: {fault}", path.display())))
+}
+
+/// Refuses two outputs in one file: the second would replace the first. To be called after [`check_writable`].
+pub fn check_distinct<'a>(paths: impl IntoIterator<Item = Option<&'a Path>>) -> Result {
+    let mut seen = HashSet::new();
+    for path in paths.into_iter().flatten() {
+        // A file that is not there yet is named by its folder.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let place = |folder: PathBuf| folder.join(path.file_name().unwrap_or_default());
+        let whole = path.canonicalize().or_else(|_| folder.canonicalize().map(place));
+        if !seen.insert(whole.unwrap_or_else(|_| path.to_owned())) {
+            return Err(Failure::bad_input(format_args!("{} is named for two outputs", path.display())));
+        }
+    }
+    Ok(())
 }
 
 /// Writes a file; a path that cannot be written is bad input.

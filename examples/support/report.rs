@@ -144,6 +144,12 @@ impl Check {
     }
 }
 
+/// The larger of both, and NaN where one is: for a value that [`Report::at_most`] is to judge, which `f64::max`
+/// would lose.
+pub fn worst(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b <= a { a } else { b }
+}
+
 /// A float for a table: plain where that is short, with an exponent elsewhere.
 fn number(value: f64) -> String {
     let size = value.abs();

@@ -20,9 +20,14 @@ use winit::window::Window;
 
 use crate::support::{Api, Failure, Result};
 
-/// No events, no window.
+/// No events, no window. What the operating system says of it names places in a library's source.
 pub fn no_window(error: EventLoopError) -> Failure {
-    Failure::no_gl(format_args!("no window: {error}"))
+    match error {
+        EventLoopError::Os(_) | EventLoopError::NotSupported(_) => Failure::no_gl(
+            "no window system: neither DISPLAY nor WAYLAND_DISPLAY leads to one; run without --window",
+        ),
+        other => Failure::no_gl(format_args!("no window: {other}")),
+    }
 }
 
 /// A window and its context, which is current. To be dropped after everything that lives in the context.

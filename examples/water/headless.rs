@@ -10,7 +10,8 @@ use crate::Args;
 use crate::pool::{Pool, RATE, STEPS, TOLERANCE};
 use crate::render::Renderer;
 use crate::support::{
-    Animation, Api, Failure, Progress, Report, Result, check_writable, json, say, write_rgb,
+    Animation, Api, Failure, Progress, Report, Result, check_distinct, check_writable, json, say, worst,
+    write_rgb,
 };
 
 /// What depends on the size of the run.
@@ -24,12 +25,18 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(args: &Args) -> Self {
+    fn new(args: &Args) -> Result<Self> {
         let (frames, size, shown_every) =
             if args.common.quick { (24, (240, 135), 2) } else { (90, (480, 270), 2) };
         let frames = args.frames.unwrap_or(frames);
         let picture_at = args.picture_at.unwrap_or(3 * frames / 4);
-        Plan { cells: args.cells(), frames, size, shown_every, picture_at }
+        if picture_at >= frames {
+            return Err(Failure::bad_input(format_args!(
+                "--picture-at {picture_at}: the last of {frames} frames is {}",
+                frames - 1
+            )));
+        }
+        Ok(Plan { cells: args.cells(), frames, size, shown_every, picture_at })
     }
 }
 
@@ -41,12 +48,14 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 pub fn run(args: &Args, report: &mut Report) -> Result {
+    let plan = Plan::new(args)?;
     if let Some(folder) = args.animation.parent().filter(|_| args.animation.starts_with("out")) {
         let _ = std::fs::create_dir_all(folder); // what is wrong with it shows in the next line
     }
     for path in [Some(&args.animation), args.picture.as_ref()].into_iter().flatten() {
         check_writable(path)?;
     }
+    check_distinct([args.common.json.as_deref(), Some(&args.animation), args.picture.as_deref()])?;
     let api = args.common.api.map(|api| match api {
         Api::Gl33 => Dialect::Gl33,
         Api::Es30 => Dialect::Es30,
@@ -55,7 +64,6 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
     let device = context.device();
     report.device(context.name(), device.capabilities().version, device.api());
-    let plan = Plan::new(args);
     let cells = plan.cells;
     let mut pool = Pool::new(device, cells, true)?;
     // SAFETY: the context is current from here on, and outlives the renderer.
@@ -98,7 +106,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         }
         if frame % 10 == 9 || frame + 1 == plan.frames {
             let solved = pool.wave.report()?.ok_or_else(|| Failure::unsolved("no step was implicit"))?;
-            residual = residual.max(solved.residual);
+            residual = worst(residual, solved.residual);
             report.row(json!({
                 "frame": frame, "time": pool.wave.time(), "residual": solved.residual,
                 "iterations": solved.iterations, "iterations_issued": pool.wave.iterations(),
@@ -128,9 +136,9 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     different += u32::from(bits(&pool)? != bits(&again)?);
 
     let energies = pool.energies()?;
-    let most = energies.iter().fold(0.0f64, |m, (e, _)| m.max(*e));
+    let most = energies.iter().fold(0.0, |m, (e, _)| worst(m, *e));
     let growth = energies.windows(2).filter(|pair| !pair[1].1).map(|pair| (pair[1].0 - pair[0].0) / most);
-    let growth = growth.fold(f64::NEG_INFINITY, f64::max);
+    let growth = growth.fold(f64::NEG_INFINITY, worst);
     let draws = pool.draws();
     let uneven = draws.iter().filter(|d| **d != draws[0]).count();
     let (steps, pictures) = (plan.frames * STEPS, shown.len().max(1));
@@ -141,6 +149,9 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         1e3 * drawn / pictures as f64
     ));
     say(format_args!("animation   {}", args.animation.display()));
+    if let Some(path) = &args.picture {
+        say(format_args!("picture     {}", path.display()));
+    }
     report.set("cells", cells).set("frames", plan.frames).set("draws_per_step", draws[0]);
     report.set("iterations_per_step", pool.wave.iterations());
     report.set("ms_per_step", 1e3 * simulated / steps as f64);

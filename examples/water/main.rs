@@ -25,7 +25,7 @@ struct Args {
     #[command(flatten)]
     common: CommonArgs,
     /// Play live: the left button drops, the right one turns, space pauses, R starts anew, Esc quits
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["animation", "picture"])]
     window: bool,
     /// Cells along a side of the pool, 16 to 1024 [default: 384, 160 with --quick]
     #[arg(long, value_name = "N")]
@@ -37,7 +37,7 @@ struct Args {
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
     /// Which frame that is
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "picture")]
     picture_at: Option<usize>,
     /// Frames of 1/30 second; a window closes after them
     #[arg(long, value_name = "N")]
@@ -64,8 +64,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
     if !(16..=1024).contains(&args.cells()) {
         return Err(Failure::bad_input("--size takes a number from 16 to 1024"));
     }
-    if args.frames == Some(0) {
-        return Err(Failure::bad_input("--frames takes 1 or more"));
+    if args.frames.is_some_and(|frames| !(1..=10_000).contains(&frames)) {
+        return Err(Failure::bad_input("--frames takes a number from 1 to 10000"));
     }
     if args.window { window::run(args, report) } else { headless::run(args, report) }
 }

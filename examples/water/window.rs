@@ -19,17 +19,17 @@ use crate::surface::{self, Surface};
 
 pub fn run(args: &Args, report: &mut Report) -> Result {
     let events = EventLoop::new().map_err(surface::no_window)?;
-    let mut player = Player { args, report, live: None, seen: Seen::default(), failure: None };
+    let mut player = Player { args, report, live: None, seen: None, failure: None };
     events.run_app(&mut player).map_err(surface::no_window)?;
     let Player { seen, failure, report, .. } = player;
     failure.map_or(Ok(()), Err)?;
+    let seen = seen.ok_or_else(|| Failure::unsolved("no step was done"))?;
     report.at_most("relative residual of the last step", 2.0 * TOLERANCE, seen.residual);
     report.at_most("readbacks and looks in all steps", 0.0, seen.waited as f64);
     Ok(())
 }
 
 /// What is left when the window has closed.
-#[derive(Default)]
 struct Seen {
     residual: f64,
     waited: u64,
@@ -40,7 +40,7 @@ struct Player<'a> {
     args: &'a Args,
     report: &'a mut Report,
     live: Option<Live>,
-    seen: Seen,
+    seen: Option<Seen>,
     failure: Option<Failure>,
 }
 
@@ -232,7 +232,12 @@ impl ApplicationHandler for Player<'_> {
     /// The context is current only as long as the event loop has not taken its display down.
     fn exiting(&mut self, _: &ActiveEventLoop) {
         let Some(live) = self.live.take() else { return };
-        let report = live.pool.wave.report().ok().flatten();
-        self.seen = Seen { residual: report.map_or(0.0, |r| r.residual), waited: live.pool.waited() };
+        match live.pool.wave.report() {
+            Ok(last) => {
+                self.seen = last.map(|last| Seen { residual: last.residual, waited: live.pool.waited() });
+            }
+            // The first failure is the one that matters.
+            Err(error) => _ = self.failure.get_or_insert(Failure::unsolved(error)),
+        }
     }
 }
