@@ -47,7 +47,27 @@ fn what_cannot_be_a_fluid_is_refused() {
         let sides = Boundaries { x: [inflow, Boundary::Open], ..good.boundaries };
         let solid: Vec<bool> = (0..12).map(|i| i % 4 == 1).collect();
         refused(grid, FluidParams { boundaries: sides, ..good }, &solid, &["boundaries", "closed region"]);
+        // A pocket of one cell, which the pressure's matrix takes for solid; and one at either end, which balance each
+        // other but not themselves.
+        let square = Grid::new_2d(4, 4);
+        let of = |cells: &[usize]| (0..16).map(|i| cells.contains(&i)).collect::<Vec<_>>();
+        refused(
+            square,
+            FluidParams { boundaries: sides, ..good },
+            &of(&[1, 4]),
+            &["boundaries", "closed region"],
+        );
         let sides = Boundaries { x: [inflow, inflow], ..good.boundaries };
+        let both = of(&[1, 4, 11, 14]);
+        refused(square, FluidParams { boundaries: sides, ..good }, &both, &["boundaries", "closed region"]);
+        // Of a single row the cell takes as much as it gives.
+        let across = Boundaries {
+            x: [Boundary::WALL; 2],
+            y: [Boundary::Inflow { velocity: [0.0, 1.0, 0.0] }; 2],
+            ..good.boundaries
+        };
+        let row = Grid::new_2d(3, 1);
+        Fluid::new(dev, row, FluidParams { boundaries: across, ..good }, &[true, false, true]).unwrap();
         Fluid::new(dev, grid, FluidParams { boundaries: sides, ..good }, &[]).unwrap();
     });
 }

@@ -202,7 +202,7 @@ impl Fluid {
         let open: Vec<f32> = solid.iter().map(|s| f32::from(u8::from(!s))).collect();
         let sides = params.boundaries.pressure_sides();
         let poisson = Stencil::with_solids(device, grid, 0.0, weights, sides, solid)?;
-        boundary::check_balance(&on_host, grid, poisson.null_space())?;
+        boundary::check_balance(&on_host, grid, &poisson, solid)?;
         Ok(Fluid {
             velocity,
             faces,
