@@ -3,7 +3,7 @@
 use super::kernels::{Draw, number};
 use super::{Fluid, PressureReport};
 use crate::data::{Scalar, Vector};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::Operand;
 use crate::ops::{self, Combine};
@@ -42,8 +42,9 @@ impl Fluid {
     ///
     /// With `D` the outflow of each cell and `A` the Laplacian on cells, `A p = -D`, and then every free face loses
     /// the difference of `p` across it. On the staggered grid these are exactly adjoint, so that what is left of the
-    /// divergence is the residual of the solve. *Cost*: a draw for the divergence, a product and two
-    /// reductions for the guess, the solve, and a draw for each component. *Errors*: those of the solver. *Source*: Harlow and Welch 1965; Stam 1999, section 2.1.
+    /// divergence is the residual of the solve. *Cost*: a draw for the divergence; for each closed
+    /// region a reduction and 2 draws; a product, two reductions and 2 draws for the guess; the solve; and a draw for each
+    /// component. *Errors*: those of the solver. *Source*: Harlow and Welch 1965; Stam 1999, section 2.1.
     pub fn project(&mut self) -> Result<PressureReport> {
         let device = self.device().clone();
         let _scope = device.scope()?;
@@ -57,12 +58,20 @@ impl Fluid {
         Ok(report)
     }
 
-    /// [`project`](Self::project), and the largest divergence before and after it. *Cost*: two reductions and
-    /// readbacks more.
+    /// [`project`](Self::project), and the largest divergence before and after it. *Cost*: two draws, reductions and
+    /// readbacks more. *Errors*: as there, and [`Error::NonFinite`] where a divergence is: the velocity has left the range of
+    /// floats, before the projection (which then is not made) or in it.
     pub fn project_reported(&mut self) -> Result<Projection> {
-        let before = self.max_divergence()?;
+        let before = self.finite_divergence("Fluid::project_reported: largest divergence before")?;
         let pressure = self.project()?;
-        Ok(Projection { before, after: self.max_divergence()?, pressure })
+        let after = self.finite_divergence("Fluid::project_reported: largest divergence after")?;
+        Ok(Projection { before, after, pressure })
+    }
+
+    fn finite_divergence(&self, what: &str) -> Result<f64> {
+        let value = self.max_divergence()?;
+        let error = || Error::NonFinite { what: what.to_owned(), index: 0, value };
+        if value.is_finite() { Ok(value) } else { Err(error()) }
     }
 
     /// Multiplies the old pressure by the number with which it is the best guess for `A p = b` in the energy norm,
