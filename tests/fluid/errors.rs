@@ -6,6 +6,8 @@ use texla::{Error, Grid, Vector};
 
 use crate::common::harness::on_both;
 
+const OPEN: Boundaries = Boundaries::all(Boundary::Open);
+
 fn says(error: Error, words: &[&str]) {
     let text = error.to_string();
     assert!(words.iter().all(|w| text.contains(w)), "{text}: expected {words:?}");
@@ -126,6 +128,13 @@ fn steps_and_fields_are_checked() {
         let alternating: Vec<f32> = (0..15).map(|i| if i % 2 == 0 { 3e38 } else { -3e38 }).collect();
         thick.set_velocity(0, &alternating).unwrap();
         says(thick.project_reported().unwrap_err(), &["Fluid::project_reported", "divergence"]);
+        // Infinite velocities everywhere, whose differences are NaN.
+        let mut gone =
+            Fluid::new(dev, grid, FluidParams { boundaries: OPEN, ..FluidParams::new(0.1) }, &[]).unwrap();
+        for _ in 0..2 {
+            gone.accelerate([3e38, 3e38, 0.0], 1.0).unwrap();
+        }
+        says(gone.project_reported().unwrap_err(), &["before", "NaN"]);
         let nan = [f64::NAN, 0.0, 0.0];
         for result in [
             fluid.accelerate(nan, 0.1),

@@ -172,8 +172,9 @@ impl Fluid {
     /// A fluid at rest (but for inflows). `solid` says for each cell whether it is
     /// an obstacle; empty stands for none. Obstacles are at rest, and the fluid sticks to them.
     ///
-    /// *Cost*: 3 uploads for each component, 1 for obstacles, the pressure's matrix (which uploads a vector for each
-    /// closed region), and the set-up of the solver; with inflows, a readback for each closed region. *Errors*: [`Error::Parameter`] for
+    /// *Cost*: 3 uploads for each component and 1 for the pressure; 1 for obstacles, and what they add to the pressure's
+    /// matrix ([`Stencil::with_solids`]); for a closed box a draw, with multigrid a draw and a readback more; with inflows, a
+    /// readback for each closed region. *Errors*: [`Error::Parameter`] for
     /// an empty grid, a cell size or viscosity out of range, walls that move across themselves, and
     /// closed regions whose inflows do not cancel; [`Error::LengthMismatch`] for `solid`; [`Error::TooLarge`];
     /// [`Error::Matrix`] where obstacles cut the fluid into more than [`MOST_REGIONS`](crate::data::MOST_REGIONS) closed regions.
@@ -360,7 +361,8 @@ impl Fluid {
         if dt > 0.0 && rate <= f64::from(f32::MAX) {
             return Ok(rate);
         }
-        let (name, value, expected) = ("dt", dt.to_string(), "a positive, finite number");
+        let (name, value, expected) =
+            ("dt", format!("{dt:e}"), "a positive number, dt / cell at most 3.4e38");
         Err(Error::Parameter { op, name, value, expected })
     }
 
