@@ -24,7 +24,7 @@ impl Fluid {
     /// The divergence in each cell: `out_i = Σ (difference of opposite faces) / h`.
     ///
     /// *Shapes*: `out` has an element for each cell. *Cost*: 1 draw. *Errors*:
-    /// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch).
+    /// [`Error::ShapeMismatch`].
     pub fn divergence(&self, out: &mut Vector) -> Result<()> {
         self.check_cells("Fluid::divergence", "out", out)?;
         self.outflow(out, 1.0 / self.params.cell, false)
