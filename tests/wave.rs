@@ -545,6 +545,62 @@ fn quiet_water_stays_quiet() {
     });
 }
 
+#[test]
+fn a_report_does_not_call_met_what_is_not() {
+    on_both(|dev| {
+        for exponent in [0, -6, -12, -18, -20, -24] {
+            let mut wave = Wave::new(dev, WaveParams { dt: 2.0, ..WaveParams::new(32, 32) }).unwrap();
+            let height = 10f64.powi(exponent);
+            wave.drop(Drop { centre: [16.0, 16.0], radius: 6.0, height, balanced: false }).unwrap();
+            wave.step().unwrap();
+            let report = wave.report().unwrap().unwrap();
+            assert_eq!(report.met, report.residual <= 1e-5, "1e{exponent}: {report:?}");
+            assert_eq!(report.met, exponent > -18, "1e{exponent}: {report:?}");
+        }
+    });
+}
+
+#[test]
+fn iterations_are_bounded_by_the_grid() {
+    on_both(|dev| {
+        for dt in [100.0, 1e4, 1e5, 1e9] {
+            let params = WaveParams { dt, ..WaveParams::new(8, 8) };
+            assert_eq!(params.iterations(), 80);
+            let mut wave = Wave::new(dev, params).unwrap();
+            drop_in(&mut wave, 4.0, 3.0, 3.0);
+            wave.step().unwrap();
+            let report = wave.report().unwrap().unwrap();
+            assert!(report.residual <= 2.0 * params.tolerance, "{dt}: {report:?}");
+        }
+        let large = WaveParams { dt: 1e4, ..WaveParams::new(64, 64) };
+        let error = Wave::new(dev, large).unwrap_err().to_string();
+        assert!(error.contains("`dt` is 10000") && error.contains("4112 iterations"), "{error}");
+        Wave::new(dev, WaveParams { iterations: Some(4000), ..large }).unwrap();
+    });
+}
+
+#[test]
+fn drops_far_away_or_tiny_are_numbers() {
+    on_both(|dev| {
+        let wave = Wave::new(dev, WaveParams::new(8, 8)).unwrap();
+        let drop = Drop { centre: [4.0, 4.0], radius: 1.0, height: 1.0, balanced: true };
+        for far in [
+            Drop { centre: [2e19, 2e19], ..drop },
+            Drop { centre: [-3e38, 4.0], ..drop },
+            Drop { radius: 1e-18, ..drop },
+            Drop { centre: [1e38, 1e38], radius: 1e18, ..drop },
+        ] {
+            assert_eq!(wave.bump(far).unwrap().read().unwrap(), [0.0; 64], "{far:?}");
+        }
+        let flat = Drop { radius: 1e18, ..drop };
+        assert_eq!(wave.bump(flat).unwrap().read().unwrap(), [1.0; 64]);
+        for radius in [1e-19, 1e19, 1e300] {
+            let error = wave.bump(Drop { radius, ..drop }).unwrap_err().to_string();
+            assert!(error.contains("`radius`") && error.contains("1e18"), "{error}");
+        }
+    });
+}
+
 /// Symmetric starts stay symmetric; a periodic basin knows no place.
 #[test]
 fn a_drop_across_a_periodic_side_is_one_drop() {
@@ -618,6 +674,16 @@ fn what_makes_no_sense_is_refused() {
             let error = Wave::new(dev, bad).unwrap_err();
             assert!(matches!(error, Error::Parameter { .. }), "{bad:?}: {error}");
         }
+        let absorbing = Boundaries::all(Absorbing);
+        for (bad, name) in [
+            (WaveParams { damping: 1e300, ..good }, "damping"),
+            (WaveParams { damping: 1e-300, ..good }, "damping"),
+            (WaveParams { speed: 1e-200, ..good }, "speed"),
+            (WaveParams { speed: 1e-200, boundaries: absorbing, ..good }, "speed"),
+        ] {
+            let text = Wave::new(dev, bad).unwrap_err().to_string();
+            assert!(text.contains("Wave::new") && text.contains(&format!("`{name}`")), "{text}");
+        }
         assert!(matches!(
             Wave::new(dev, WaveParams { dt: 1e30, ..good }).unwrap_err(),
             Error::NonFinite { .. }
@@ -643,6 +709,18 @@ fn what_makes_no_sense_is_refused() {
             assert!(matches!(wave.step_forced(&force, factor), Err(Error::NonFinite { .. })));
             assert!(matches!(wave.displace(factor, &force), Err(Error::NonFinite { .. })));
             assert!(matches!(wave.strike(factor, &force), Err(Error::NonFinite { .. })));
+        }
+        let elsewhere = texla::Headless::new(Default::default()).unwrap();
+        let other = Vector::filled(elsewhere.device(), 20, 1.0).unwrap();
+        for (error, op, operand) in [
+            (wave.step_forced(&other, 1.0), "Wave::step_forced", "force"),
+            (wave.displace(1.0, &other), "Wave::displace", "x"),
+            (wave.strike(1.0, &other), "Wave::strike", "x"),
+            (wave.start(&other, &force), "Wave::start", "displacement"),
+            (wave.start(&force, &other), "Wave::start", "rate"),
+        ] {
+            let text = error.unwrap_err().to_string();
+            assert!(text.contains(op) && text.contains(operand), "{text}");
         }
         let short = Vector::filled(dev, 19, 1.0).unwrap();
         assert!(matches!(wave.step_forced(&short, 1.0), Err(Error::ShapeMismatch { .. })));

@@ -4,8 +4,9 @@ float bump(int i) {
     vec2 apart = vec2(ivec2(i % nx, i / nx)) + 0.5 - centre;
     // The nearest of the images that a periodic axis has.
     apart -= period * floor(apart * frequency + 0.5);
-    float q = (apart.x * apart.x + apart.y * apart.y) * inverse_square;
-    float rest = max(1.0 - q, 0.0);
+    // Past the radius q is 1, however far: a product of infinity and zero would be no number.
+    float q = min((apart.x * apart.x + apart.y * apart.y) * inverse_square, 1.0);
+    float rest = 1.0 - q;
     return rest * rest * rest * (1.0 - balance * q);
 }
 

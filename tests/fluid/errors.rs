@@ -1,9 +1,12 @@
 //! What is refused, and in which words.
 
 use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams};
+use texla::solve::Stop;
 use texla::{Error, Grid, Vector};
 
 use crate::common::harness::on_both;
+
+const OPEN: Boundaries = Boundaries::all(Boundary::Open);
 
 fn says(error: Error, words: &[&str]) {
     let text = error.to_string();
@@ -27,7 +30,7 @@ fn what_cannot_be_a_fluid_is_refused() {
         refused(Grid::new_2d(0, 3), good, &[], &["Fluid::new", "grid"]);
         refused(Grid::new_2d(1 << 12, 1 << 12), good, &[], &["fluid's grid", "cells"]);
         refused(grid, good, &[true; 5], &["solid", "5", "12"]);
-        for cell in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        for cell in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-38, 1e38] {
             refused(grid, FluidParams { cell, ..good }, &[], &["cell", "positive"]);
         }
         for bad in [-1.0, f64::NAN, f64::INFINITY] {
@@ -47,7 +50,27 @@ fn what_cannot_be_a_fluid_is_refused() {
         let sides = Boundaries { x: [inflow, Boundary::Open], ..good.boundaries };
         let solid: Vec<bool> = (0..12).map(|i| i % 4 == 1).collect();
         refused(grid, FluidParams { boundaries: sides, ..good }, &solid, &["boundaries", "closed region"]);
+        // A pocket of one cell, which the pressure's matrix takes for solid; and one at either end, which balance each
+        // other but not themselves.
+        let square = Grid::new_2d(4, 4);
+        let of = |cells: &[usize]| (0..16).map(|i| cells.contains(&i)).collect::<Vec<_>>();
+        refused(
+            square,
+            FluidParams { boundaries: sides, ..good },
+            &of(&[1, 4]),
+            &["boundaries", "closed region"],
+        );
         let sides = Boundaries { x: [inflow, inflow], ..good.boundaries };
+        let both = of(&[1, 4, 11, 14]);
+        refused(square, FluidParams { boundaries: sides, ..good }, &both, &["boundaries", "closed region"]);
+        // Of a single row the cell takes as much as it gives.
+        let across = Boundaries {
+            x: [Boundary::WALL; 2],
+            y: [Boundary::Inflow { velocity: [0.0, 1.0, 0.0] }; 2],
+            ..good.boundaries
+        };
+        let row = Grid::new_2d(3, 1);
+        Fluid::new(dev, row, FluidParams { boundaries: across, ..good }, &[true, false, true]).unwrap();
         Fluid::new(dev, grid, FluidParams { boundaries: sides, ..good }, &[]).unwrap();
     });
 }
@@ -81,6 +104,37 @@ fn steps_and_fields_are_checked() {
         ] {
             assert!(matches!(result, Err(Error::ShapeMismatch { .. })), "{result:?}");
         }
+        // Each factor is a float, or at least finite; the product is none.
+        let large = [0.0, 1e38, 0.0];
+        for (result, what) in [
+            (fluid.accelerate(large, 1e10), "dt acceleration"),
+            (fluid.buoyancy(&cells, large, 1e10), "dt acceleration"),
+            (fluid.push([1e38; 3], 1.0, [1.0; 3]), "Fluid::push"),
+        ] {
+            assert!(matches!(result, Err(Error::NonFinite { .. })), "{result:?}");
+            says(result.unwrap_err(), &[what]);
+        }
+        says(fluid.push([0.1; 3], 1e-40, [1.0; 3]).unwrap_err(), &["Fluid::push", "radius", "1e-40"]);
+        says(fluid.splat(&mut cells, [0.1; 3], 1e-40, 1.0).unwrap_err(), &["Fluid::splat", "radius"]);
+        let thick = FluidParams { viscosity: 1e30, confinement: 1e30, ..FluidParams::new(0.1) };
+        let mut thick = Fluid::new(dev, grid, thick, &[]).unwrap();
+        says(thick.diffuse(1e20).unwrap_err(), &["Fluid::diffuse", "viscosity"]);
+        says(thick.confine(1e20).unwrap_err(), &["Fluid::confine", "confinement"]);
+        for axis in 0..2 {
+            for fluid in [&fluid, &thick] {
+                assert!(fluid.velocity(axis).unwrap().read().unwrap().iter().all(|v| *v == 0.0));
+            }
+        }
+        let alternating: Vec<f32> = (0..15).map(|i| if i % 2 == 0 { 3e38 } else { -3e38 }).collect();
+        thick.set_velocity(0, &alternating).unwrap();
+        says(thick.project_reported().unwrap_err(), &["Fluid::project_reported", "divergence"]);
+        // Infinite velocities everywhere, whose differences are NaN.
+        let mut gone =
+            Fluid::new(dev, grid, FluidParams { boundaries: OPEN, ..FluidParams::new(0.1) }, &[]).unwrap();
+        for _ in 0..2 {
+            gone.accelerate([3e38, 3e38, 0.0], 1.0).unwrap();
+        }
+        says(gone.project_reported().unwrap_err(), &["before", "NaN"]);
         let nan = [f64::NAN, 0.0, 0.0];
         for result in [
             fluid.accelerate(nan, 0.1),
@@ -100,5 +154,31 @@ fn steps_and_fields_are_checked() {
         says(fluid.force(2, &cells, 0.1).unwrap_err(), &["Fluid::velocity"]);
         says(fluid.set_velocity(0, &[0.0; 12]).unwrap_err(), &["values", "12", "15"]);
         assert_eq!(cells.read().unwrap(), [0.0; 12], "nothing has been written");
+    });
+}
+
+#[test]
+fn a_viscous_step_that_does_not_converge_is_told_of() {
+    on_both(|dev| {
+        let made = |bound, iterations| {
+            let params = FluidParams {
+                viscosity: 0.1,
+                viscous_stop: Stop::relative(bound),
+                viscous_iterations: iterations,
+                ..FluidParams::new(0.1)
+            };
+            let mut fluid = Fluid::new(dev, Grid::new_2d(16, 16), params, &[]).unwrap();
+            assert_eq!(fluid.viscous_report(), None);
+            fluid.push([0.8; 3], 0.3, [1.0; 3]).unwrap();
+            fluid.step(1.0).unwrap();
+            fluid.viscous_report().unwrap()
+        };
+        let good = made(1e-5, None);
+        assert!(good.met == Some(true) && good.residual.unwrap() <= 1e-5 && good.iterations > 1, "{good:?}");
+        // No float solution has such a residual.
+        let bad = made(1e-12, None);
+        assert!(bad.met == Some(false) && bad.residual.unwrap() > 1e-12, "{bad:?}");
+        let fixed = made(1e-5, Some(7));
+        assert_eq!((fixed.iterations, fixed.residual, fixed.met), (7, None, None));
     });
 }

@@ -1,6 +1,6 @@
 //! What happens at the sides of the box and at obstacles, as arrays for the device: pure arithmetic.
 
-use crate::data::{Side, Sides, Vector};
+use crate::data::{Side, Sides, Stencil};
 use crate::error::{Error, Result, check_finite};
 use crate::shape::Grid;
 
@@ -172,38 +172,44 @@ pub(super) fn places(grid: Grid) -> impl Iterator<Item = [usize; 3]> {
 }
 
 /// Refuses closed regions into which more flows than out of them: no pressure can make that free of divergence. The
-/// regions are those of the pressure's null space.
-pub(super) fn check_balance(all: &[Faces], cells: Grid, regions: &[Vector]) -> Result<()> {
+/// regions are those of the pressure's null space, and the single cells that its matrix has closed beside `solid`.
+pub(super) fn check_balance(all: &[Faces], cells: Grid, poisson: &Stencil, solid: &[bool]) -> Result<()> {
     if all.iter().flat_map(|faces| &faces.held).all(|held| *held == 0.0) {
         return Ok(());
     }
-    for region in regions {
+    for region in poisson.null_space() {
         let inside = region.read()?;
-        let is_inside = |q: [usize; 3]| {
-            let [x, y, z] = q;
-            inside.get(cells.index(x, y, z)).is_some_and(|v| *v != 0.0)
-        };
-        let (mut net, mut size) = (0.0, 0.0);
-        for (axis, on) in all.iter().enumerate() {
-            let end = cells.sides().get(axis).copied().unwrap_or(0);
-            for (q, held) in places(faces(cells, axis)).zip(&on.held).filter(|(_, held)| **held != 0.0) {
-                // Held velocities other than zero are those of the sides.
-                let (k, held) = (q.get(axis).copied().unwrap_or(0), f64::from(*held));
-                if k == 0 && is_inside(q) {
-                    net += held;
-                    size += held.abs();
-                } else if k == end && is_inside(shifted(q, axis)) {
-                    net -= held;
-                    size += held.abs();
-                }
+        check_region(all, cells, |i| inside.get(i).is_some_and(|v| *v != 0.0))?;
+    }
+    for (cell, _) in poisson.solids().iter().zip(solid).enumerate().filter(|(_, (now, was))| **now && !**was)
+    {
+        check_region(all, cells, |i| i == cell)?;
+    }
+    Ok(())
+}
+
+fn check_region(all: &[Faces], cells: Grid, contains: impl Fn(usize) -> bool) -> Result<()> {
+    let is_inside = |[x, y, z]: [usize; 3]| contains(cells.index(x, y, z));
+    let (mut net, mut size) = (0.0, 0.0);
+    for (axis, on) in all.iter().enumerate() {
+        let end = cells.sides().get(axis).copied().unwrap_or(0);
+        for (q, held) in places(faces(cells, axis)).zip(&on.held).filter(|(_, held)| **held != 0.0) {
+            // Held velocities other than zero are those of the sides.
+            let (k, held) = (q.get(axis).copied().unwrap_or(0), f64::from(*held));
+            if k == 0 && is_inside(q) {
+                net += held;
+                size += held.abs();
+            } else if k == end && is_inside(shifted(q, axis)) {
+                net -= held;
+                size += held.abs();
             }
         }
-        if f64::abs(net) > 1e-6 * size {
-            let (name, value) =
-                ("boundaries", format!("{net:e} times a face of net inflow into a closed region"));
-            let expected = "as much inflow as outflow, or an open side";
-            return Err(Error::Parameter { op: "Fluid::new", name, value, expected });
-        }
+    }
+    if f64::abs(net) > 1e-6 * size {
+        let (name, value) =
+            ("boundaries", format!("{net:e} times a face of net inflow into a closed region"));
+        let expected = "as much inflow as outflow, or an open side";
+        return Err(Error::Parameter { op: "Fluid::new", name, value, expected });
     }
     Ok(())
 }

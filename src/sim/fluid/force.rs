@@ -14,7 +14,8 @@ impl Fluid {
     /// *Cost*: a draw for each component that changes. *Errors*: [`Error::NonFinite`], [`Error::Parameter`].
     pub fn accelerate(&mut self, acceleration: [f64; 3], dt: f64) -> Result<()> {
         self.rate("Fluid::accelerate", dt)?;
-        check_finite("Fluid::accelerate", acceleration)?;
+        check_finite("Fluid::accelerate: acceleration", acceleration)?;
+        check_finite("Fluid::accelerate: dt acceleration", acceleration.map(|a| dt * a))?;
         self.each_axis(acceleration, |fluid, axis, a| {
             fluid.forced(axis, 0, vec![], vec![number("factor", dt * a)])
         })
@@ -28,18 +29,21 @@ impl Fluid {
     pub fn buoyancy(&mut self, scalar: &Vector, acceleration: [f64; 3], dt: f64) -> Result<()> {
         self.rate("Fluid::buoyancy", dt)?;
         self.check_cells("Fluid::buoyancy", "scalar", scalar)?;
-        check_finite("Fluid::buoyancy", acceleration)?;
+        check_finite("Fluid::buoyancy: acceleration", acceleration)?;
+        check_finite("Fluid::buoyancy: dt acceleration", acceleration.map(|a| dt * a))?;
         self.each_axis(acceleration, |fluid, axis, a| {
             fluid.forced(axis, 1, vec![("scalar", scalar)], vec![number("factor", dt * a)])
         })
     }
 
-    /// A force of the caller's on the faces across `axis`: `u += dt force`.
+    /// A force of the caller's on the faces across `axis`: `u += dt force`. The products are not checked: what exceeds
+    /// the range of floats becomes infinite, and [`project_reported`](Self::project_reported) tells.
     ///
     /// *Shapes*: `force` as [`velocity`](Self::velocity)`(axis)`. *Cost*: 1 draw. *Errors*: [`Error::ShapeMismatch`],
-    /// [`Error::IndexOutOfRange`] for an axis that the grid does not have, [`Error::Parameter`].
+    /// [`Error::IndexOutOfRange`] for an axis that the grid does not have, [`Error::Parameter`], [`Error::NonFinite`].
     pub fn force(&mut self, axis: usize, force: &Vector, dt: f64) -> Result<()> {
         self.rate("Fluid::force", dt)?;
+        check_finite("Fluid::force: dt", [dt])?;
         check_device("Fluid::force", "force", force.device(), self.device())?;
         check_shape("Fluid::force", "force", force.shape(), self.velocity(axis)?.shape())?;
         let next = self.forced(axis, 3, vec![("other", force)], vec![number("factor", dt)])?;
@@ -77,12 +81,14 @@ impl Fluid {
     /// Vorticity confinement for a time `dt`: `u += dt ε h N × ω` with the curl `ω` and the unit vector `N` towards more
     /// of it. It gives back what interpolation smooths away; ε is [`FluidParams::confinement`](super::FluidParams).
     ///
-    /// *Cost*: a draw for the curl (four targets in 3D), a draw for each component. *Errors*: [`Error::Parameter`].
-    /// *Source*: Fedkiw, Stam and Jensen 2001, section 3.
+    /// *Cost*: a draw for the curl (four targets in 3D), a draw for each component. *Errors*: [`Error::Parameter`],
+    /// [`Error::NonFinite`]. *Source*: Fedkiw, Stam and Jensen 2001, section 3.
     pub fn confine(&mut self, dt: f64) -> Result<()> {
         self.rate("Fluid::confine", dt)?;
         let device = self.device().clone();
         let _scope = device.scope()?;
+        let strength = dt * self.params.confinement;
+        check_finite("Fluid::confine: dt confinement", [strength])?;
         let curl = self.curl()?;
         let names = if curl.len() == 1 { ["z", "", "", ""] } else { ["x", "y", "z", "size"] };
         for axis in 0..self.velocity.len() {
@@ -91,7 +97,7 @@ impl Fluid {
             inputs.extend(names.into_iter().zip(&curl));
             let defines = self.hold(axis, &mut inputs);
             // The curl is multiplied by h already.
-            let params = vec![number("factor", dt * self.params.confinement)];
+            let params = vec![number("factor", strength)];
             let (source, out) = (glsl!("fluid/confine.frag"), Vector::uninit(&device, f.len())?);
             self.space.draw(&device, vec![out.view()], &Draw { source, axis, inputs, params, defines })?;
             self.replace(axis, out);
@@ -113,10 +119,12 @@ impl Fluid {
 
     /// The parameters of a bell, checked.
     fn bell(&self, op: &'static str, centre: [f64; 3], radius: f64) -> Result<Vec<Parameter>> {
-        check_finite(op, centre)?;
         let h = self.params.cell;
-        if !(radius > 0.0 && (h / radius).is_finite() && radius.is_finite()) {
-            let (name, value, expected) = ("radius", radius.to_string(), "a positive, finite number");
+        check_finite(op, centre)?;
+        check_finite(op, centre.map(|c| c / h))?;
+        if !(radius > 0.0 && h / radius <= f64::from(f32::MAX) && radius.is_finite()) {
+            let (name, value) = ("radius", format!("{radius:e}"));
+            let expected = "a positive, finite number, and more than 3e-39 cells";
             return Err(Error::Parameter { op, name, value, expected });
         }
         Ok(vec![triple("centre", centre.map(|c| c / h)), number("inverse_radius", h / radius)])

@@ -2,7 +2,7 @@
 
 use crate::data::Vector;
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Result, check_finite};
 use crate::gl::{Source, UniformKind, UniformValue};
 use crate::kernel::{Field, FieldType, KernelSpec, Operand, Pass, View};
 use crate::shape::Grid;
@@ -44,9 +44,17 @@ impl Space {
         if self.cells.nz > 1 { 3 } else { 2 }
     }
 
-    /// Runs a kernel on all of its targets.
+    /// Runs a kernel on all of its targets. Refuses parameters that are no finite floats.
     pub fn draw(&self, device: &Device, targets: Vec<View<'_>>, draw: &Draw<'_>) -> Result<()> {
         let Draw { source, axis, inputs, params, defines } = draw;
+        for (name, _, value) in params {
+            let what = || format!("{}: parameter `{name}`", source.name);
+            match value {
+                UniformValue::Float(v) => check_finite(&what(), [f64::from(*v)])?,
+                UniformValue::Vec3(v) => check_finite(&what(), v.map(f64::from))?,
+                _ => {}
+            }
+        }
         let has = |name: &str| u8::from(inputs.iter().any(|(n, _)| *n == name));
         let defines = format!(
             "#define DIMENSIONS {}\n#define F_AXIS {axis}\n#define HAS_VELOCITY {}\n#define HAS_F {}\n\

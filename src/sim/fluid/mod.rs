@@ -15,8 +15,8 @@
 //! # What a step costs
 //!
 //! In d dimensions, with MacCormack: 2 d draws to carry the velocity (one of them a long one: each element looks up the
-//! velocity twice and itself three times, 4 or 8 fetches each), 1 + d for confinement, and for the projection 1, a product
-//! and two reductions for the guess, those of the solve, and d. A scalar takes 2. With [`Pressure::Fixed`], [`Pressure::Multigrid`] or [`Pressure::Jacobi`], and a
+//! velocity twice and itself three times, 4 or 8 fetches each), 1 + d for confinement, and for the projection 1, for each
+//! closed region a reduction and 2, for the guess a product, two reductions and 2, those of the solve, and d. A scalar takes 2. With [`Pressure::Fixed`], [`Pressure::Multigrid`] or [`Pressure::Jacobi`], and a
 //! number of [viscous iterations](FluidParams::viscous_iterations), nothing is read back, and every step draws the same.
 //!
 //! # How far results can be trusted
@@ -70,6 +70,7 @@ mod viscous;
 pub use boundary::{Boundaries, Boundary};
 pub use pressure::{Pressure, PressureReport, PressureSolver};
 pub use project::Projection;
+pub use viscous::ViscousReport;
 
 use boundary::{Faces, faces};
 use kernels::Space;
@@ -77,10 +78,10 @@ use viscous::Viscous;
 
 use crate::data::{Stencil, Vector};
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_finite};
 use crate::ops;
 use crate::shape::{Grid, Shape};
-use crate::solve::{CgParams, ConjugateGradient, Stop};
+use crate::solve::{CgParams, ConjugateGradient, Stop, StopReason};
 
 /// How fields are carried along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,7 +111,8 @@ pub struct FluidParams {
     pub pressure: Pressure,
     /// Relative residual of the implicit viscous step.
     pub viscous_stop: Stop,
-    /// So many iterations in each viscous step, without a readback; none: until the residual is small.
+    /// So many iterations in each viscous step, without a readback; none: until the residual is small. Their right-hand
+    /// sides are not scaled: norms of the velocity from about 1e-13 to 1e18 are solved to the bound.
     pub viscous_iterations: Option<usize>,
 }
 
@@ -131,15 +133,17 @@ impl FluidParams {
 
     fn check(&self, dimensions: usize) -> Result<()> {
         let op = "Fluid::new";
-        let positive = "a positive, finite number";
+        let positive = "a positive number between 1.2e-38 and 8.5e37";
         let not_negative = "a finite number that is not negative";
-        for (name, value, least, expected) in [
-            ("cell", self.cell, f64::from(f32::MIN_POSITIVE), positive),
-            ("viscosity", self.viscosity, 0.0, not_negative),
-            ("confinement", self.confinement, 0.0, not_negative),
+        // A cell size and its inverse are normal floats.
+        let (least, most) = (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX));
+        for (name, value, range, expected) in [
+            ("cell", self.cell, least..=1.0 / least, positive),
+            ("viscosity", self.viscosity, 0.0..=most, not_negative),
+            ("confinement", self.confinement, 0.0..=most, not_negative),
         ] {
-            if !(least..=f64::from(f32::MAX)).contains(&value) {
-                return Err(Error::Parameter { op, name, value: value.to_string(), expected });
+            if !range.contains(&value) {
+                return Err(Error::Parameter { op, name, value: format!("{value:e}"), expected });
             }
         }
         self.boundaries.check(dimensions)
@@ -161,13 +165,16 @@ pub struct Fluid {
     pressure: Vector,
     poisson: Stencil,
     solver: Box<dyn PressureSolver>,
+    viscous: Option<ViscousReport>,
 }
 
 impl Fluid {
     /// A fluid at rest (but for inflows). `solid` says for each cell whether it is
     /// an obstacle; empty stands for none. Obstacles are at rest, and the fluid sticks to them.
     ///
-    /// *Cost*: 2 uploads for each component, 1 for obstacles, and the pressure's matrix. *Errors*: [`Error::Parameter`] for
+    /// *Cost*: 3 uploads for each component and 1 for the pressure; 1 for obstacles, and what they add to the pressure's
+    /// matrix ([`Stencil::with_solids`]); for a closed box a draw, with multigrid a draw and a readback more; with inflows, a
+    /// readback for each closed region. *Errors*: [`Error::Parameter`] for
     /// an empty grid, a cell size or viscosity out of range, walls that move across themselves, and
     /// closed regions whose inflows do not cancel; [`Error::LengthMismatch`] for `solid`; [`Error::TooLarge`];
     /// [`Error::Matrix`] where obstacles cut the fluid into more than [`MOST_REGIONS`](crate::data::MOST_REGIONS) closed regions.
@@ -202,13 +209,14 @@ impl Fluid {
         let open: Vec<f32> = solid.iter().map(|s| f32::from(u8::from(!s))).collect();
         let sides = params.boundaries.pressure_sides();
         let poisson = Stencil::with_solids(device, grid, 0.0, weights, sides, solid)?;
-        boundary::check_balance(&on_host, grid, poisson.null_space())?;
+        boundary::check_balance(&on_host, grid, &poisson, solid)?;
         Ok(Fluid {
             velocity,
             faces,
             fluid_cells: (!open.is_empty()).then(|| Vector::from_slice(device, &open)).transpose()?,
             pressure: Vector::zeros(device, grid.len())?,
             solver: params.pressure.solver(&poisson)?,
+            viscous: None,
             poisson,
             params,
             space,
@@ -239,10 +247,16 @@ impl Fluid {
 
     /// Viscosity for a time `dt`: solves `(1 + ν dt / h² L) u' = u` for each component, by conjugate gradients.
     ///
-    /// *Cost*: a draw and a solve for each component. *Errors*: [`Error::Parameter`]. *Source*: Stam 1999, section 2.2.
+    /// Not converging is no error: [`viscous_report`](Self::viscous_report) tells.
+    ///
+    /// *Cost*: a draw and a solve for each component. *Errors*: [`Error::Parameter`]; [`Error::NonFinite`] where
+    /// `ν dt / h²` is no float. *Source*: Stam 1999, section 2.2.
     pub fn diffuse(&mut self, dt: f64) -> Result<()> {
         let h = self.params.cell;
         let strength = self.params.viscosity * self.rate("Fluid::diffuse", dt)? / h;
+        check_finite("Fluid::diffuse: viscosity dt / cell²", [strength])?;
+        self.viscous = None;
+        let mut all = ViscousReport { iterations: 0, residual: None, met: None };
         let device = self.device().clone();
         let _scope = device.scope()?;
         for axis in 0..self.velocity.len() {
@@ -255,11 +269,27 @@ impl Fluid {
             let params = CgParams { stop: self.params.viscous_stop, ..CgParams::default() };
             let solver = ConjugateGradient::new(&a, params)?;
             match self.params.viscous_iterations {
-                None => drop(solver.solve(u, &b)?),
-                Some(count) => drop(solver.iterate(u, &b, count)?),
+                None => {
+                    let report = solver.solve(u, &b)?;
+                    all.iterations = all.iterations.max(report.iterations);
+                    all.residual = Some(all.residual.unwrap_or(0.0).max(report.true_residual));
+                    let met = matches!(report.reason, StopReason::Converged | StopReason::Uncertified);
+                    all.met = Some(all.met.unwrap_or(true) && met);
+                }
+                Some(count) => {
+                    drop(solver.iterate(u, &b, count)?);
+                    all.iterations = count;
+                }
             }
         }
+        self.viscous = Some(all);
         Ok(())
+    }
+
+    /// What the last [viscous step](Self::diffuse), also that of a [`step`](Self::step), has come to; nothing before it and
+    /// where it has failed.
+    pub fn viscous_report(&self) -> Option<ViscousReport> {
+        self.viscous
     }
 
     /// Where the fluid lives.
@@ -291,7 +321,7 @@ impl Fluid {
 
     /// Gives a component of the velocity on all faces; what is held stays as it is.
     ///
-    /// *Cost*: 1 upload, 2 draws. *Errors*: [`Error::LengthMismatch`], [`Error::NonFinite`], [`Error::IndexOutOfRange`].
+    /// *Cost*: 1 upload, 1 draw. *Errors*: [`Error::LengthMismatch`], [`Error::NonFinite`], [`Error::IndexOutOfRange`].
     pub fn set_velocity(&mut self, axis: usize, values: &[f32]) -> Result<()> {
         let (expected, found) = (self.velocity(axis)?.len(), values.len());
         if found != expected {
@@ -331,7 +361,8 @@ impl Fluid {
         if dt > 0.0 && rate <= f64::from(f32::MAX) {
             return Ok(rate);
         }
-        let (name, value, expected) = ("dt", dt.to_string(), "a positive, finite number");
+        let (name, value, expected) =
+            ("dt", format!("{dt:e}"), "a positive number, dt / cell at most 3.4e38");
         Err(Error::Parameter { op, name, value, expected })
     }
 

@@ -30,6 +30,7 @@ pub enum Pressure {
     /// The same, preconditioned by a multigrid cycle: few iterations, whose number does not grow with the grid.
     MultigridConjugateGradient(CgParams, MultigridParams),
     /// So many iterations of the latter, without a readback; they freeze where the bound is met.
+    /// The right-hand side is not scaled: norms of the outflow of all cells from about 1e-13 to 1e18 are solved to the bound.
     Fixed {
         /// The bound.
         params: CgParams,

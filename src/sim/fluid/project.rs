@@ -3,7 +3,7 @@
 use super::kernels::{Draw, number};
 use super::{Fluid, PressureReport};
 use crate::data::{Scalar, Vector};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::Operand;
 use crate::ops::{self, Combine};
@@ -24,13 +24,13 @@ impl Fluid {
     /// The divergence in each cell: `out_i = Σ (difference of opposite faces) / h`.
     ///
     /// *Shapes*: `out` has an element for each cell. *Cost*: 1 draw. *Errors*:
-    /// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch).
+    /// [`Error::ShapeMismatch`].
     pub fn divergence(&self, out: &mut Vector) -> Result<()> {
         self.check_cells("Fluid::divergence", "out", out)?;
         self.outflow(out, 1.0 / self.params.cell, false)
     }
 
-    /// The largest absolute divergence. *Cost*: a draw, a reduction, 1 readback.
+    /// The largest absolute divergence; NaNs are passed over. *Cost*: a draw, a reduction, 1 readback.
     pub fn max_divergence(&self) -> Result<f64> {
         let _scope = self.device().scope()?;
         let mut out = Vector::uninit(self.device(), self.cells().len())?;
@@ -42,8 +42,9 @@ impl Fluid {
     ///
     /// With `D` the outflow of each cell and `A` the Laplacian on cells, `A p = -D`, and then every free face loses
     /// the difference of `p` across it. On the staggered grid these are exactly adjoint, so that what is left of the
-    /// divergence is the residual of the solve. *Cost*: a draw for the divergence, a product and two
-    /// reductions for the guess, the solve, and a draw for each component. *Errors*: those of the solver. *Source*: Harlow and Welch 1965; Stam 1999, section 2.1.
+    /// divergence is the residual of the solve. *Cost*: a draw for the divergence; for each closed
+    /// region a reduction and 2 draws; a product, two reductions and 2 draws for the guess; the solve; and a draw for each
+    /// component. *Errors*: those of the solver. *Source*: Harlow and Welch 1965; Stam 1999, section 2.1.
     pub fn project(&mut self) -> Result<PressureReport> {
         let device = self.device().clone();
         let _scope = device.scope()?;
@@ -57,12 +58,26 @@ impl Fluid {
         Ok(report)
     }
 
-    /// [`project`](Self::project), and the largest divergence before and after it. *Cost*: two reductions and
-    /// readbacks more.
+    /// [`project`](Self::project), and the largest divergence before and after it. *Cost*: two draws, four
+    /// reductions and readbacks more. *Errors*: as there, and [`Error::NonFinite`] where a divergence is not finite, before
+    /// the projection (which then is not made) or after it.
     pub fn project_reported(&mut self) -> Result<Projection> {
-        let before = self.max_divergence()?;
+        let before = self.finite_divergence("Fluid::project_reported: largest divergence before")?;
         let pressure = self.project()?;
-        Ok(Projection { before, after: self.max_divergence()?, pressure })
+        let after = self.finite_divergence("Fluid::project_reported: largest divergence after")?;
+        Ok(Projection { before, after, pressure })
+    }
+
+    fn finite_divergence(&self, what: &str) -> Result<f64> {
+        let _scope = self.device().scope()?;
+        let mut out = Vector::uninit(self.device(), self.cells().len())?;
+        self.divergence(&mut out)?;
+        let largest = f64::from(ops::max_abs(&out)?.read()?);
+        // A maximum passes over what is no number; zero times that is none, as is zero times infinity.
+        let zero = ops::dot(&out, &Vector::zeros(self.device(), out.len())?)?.read()?;
+        let value = if zero == 0.0 { largest } else { f64::NAN };
+        let error = || Error::NonFinite { what: what.to_owned(), index: 0, value };
+        if value.is_finite() { Ok(value) } else { Err(error()) }
     }
 
     /// Multiplies the old pressure by the number with which it is the best guess for `A p = b` in the energy norm,

@@ -10,6 +10,17 @@ use crate::ops::{Combine, check_shape};
 use crate::shape::Shape;
 use crate::solve::LinOp;
 
+/// What the viscous steps of all components have come to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ViscousReport {
+    /// The most iterations that a component took.
+    pub iterations: usize,
+    /// The largest relative residual of a component; nothing with a fixed number of iterations.
+    pub residual: Option<f64>,
+    /// Every component met the bound, as recomputed in 32 bits; nothing with a fixed number of iterations.
+    pub met: Option<bool>,
+}
+
 /// `1 + strength L` on the faces across an axis, `L` the five- or seven-point Laplacian with the conditions of the
 /// sides; the identity in rows that are held. Symmetric and positive definite for every strength.
 pub(super) struct Viscous<'a> {

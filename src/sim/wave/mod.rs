@@ -39,6 +39,10 @@ use crate::solve::{CgParams, ConjugateGradient, FixedRun, LinOp, Stop};
 /// draw more, losses one more (explicit: two), a force one. So the number of draws depends on the parameters and the
 /// device alone, and nothing is read back.
 ///
+/// *Range*: the solver of an implicit step squares what it is given without scaling it. The norm of the step's right-hand
+/// side, about `α` times that of the displacement's second differences, has to lie between 1e-13 and 1e18; below it
+/// steps are less accurate than the tolerance, or nothing moves, and [`report`](Self::report) says so.
+///
 /// ```
 /// use texla::sim::wave::{Drop, Wave, WaveParams};
 /// # let ctx = texla::Headless::new(Default::default())?;
@@ -125,11 +129,15 @@ impl Wave {
 
     /// Starts anew, from these values and rates of change; of second order for all but [`Scheme::CurrentAndNext`].
     ///
-    /// *Shapes*: as many elements as cells. *Cost*: that of a step, and one draw. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch).
+    /// *Shapes*: as many elements as cells. *Cost*: that of a step, and one draw; 4 draws for [`Scheme::Explicit`], 2 for
+    /// [`Scheme::CurrentAndNext`]. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch),
+    /// [`Error::WrongDevice`](crate::Error::WrongDevice).
     pub fn start(&mut self, displacement: &Vector, rate: &Vector) -> Result<()> {
         let shape = Shape::column(self.params.grid.len());
         ops::check_shape("Wave::start", "displacement", displacement.shape(), shape)?;
         ops::check_shape("Wave::start", "rate", rate.shape(), shape)?;
+        ops::check_device("Wave::start", "displacement", displacement.device(), &self.device)?;
+        ops::check_device("Wave::start", "rate", rate.device(), &self.device)?;
         let _scope = self.device.clone().scope()?;
         ops::copy(self.y.front_mut(), displacement)?;
         let dt = self.params.dt as f32;
@@ -158,6 +166,7 @@ impl Wave {
     /// factor.
     pub fn step_forced(&mut self, force: &Vector, factor: f64) -> Result<()> {
         let op = "Wave::step_forced";
+        ops::check_device(op, "force", force.device(), &self.device)?;
         ops::check_shape(op, "force", force.shape(), Shape::column(self.params.grid.len()))?;
         let scale = factor * self.params.dt.powi(2);
         check_finite("Wave::step_forced: factor, factor dt²", [factor, scale])?;

@@ -87,11 +87,15 @@ pub struct WaveParams {
     pub scheme: Scheme,
     /// Bound on the relative residual of the linear system of an implicit step.
     pub tolerance: f64,
-    /// Iterations of an implicit step; `None` for as many as the condition number and the tolerance ask for.
+    /// Iterations of an implicit step; `None` for as many as the condition number and the tolerance ask for, but no more
+    /// than 16 beyond the number of cells, and refused past 2000.
     pub iterations: Option<usize>,
     /// Take an explicit step past its limit for what it is.
     pub allow_unstable: bool,
 }
+
+/// Iterations of a step that have to be asked for in [`WaveParams::iterations`].
+const MOST_ITERATIONS: usize = 2000;
 
 impl WaveParams {
     /// A basin of `nx` x `ny` cells of size 1 with reflecting sides, wave speed 1, steps of 0.5 by
@@ -158,15 +162,17 @@ impl WaveParams {
     }
 
     /// Iterations after which conjugate gradients have met the tolerance, by the theory:
-    /// `‖r_k‖ <= 2 √κ ((√κ - 1) / (√κ + 1))^k ‖r_0‖`. 0 for an explicit scheme.
+    /// `‖r_k‖ <= 2 √κ ((√κ - 1) / (√κ + 1))^k ‖r_0‖`; but no more than the number of cells, after which they end without
+    /// rounding, and 16 for the rounding. 0 for an explicit scheme.
     pub fn iterations(&self) -> usize {
         if !self.scheme.is_implicit() {
             return 0;
         }
         let root = self.condition().sqrt();
         let needed = (2.0 * root / self.tolerance).ln() / ((root + 1.0) / (root - 1.0)).ln();
-        // With a condition number of 1 the first iteration solves; a float counts to 2^24.
-        self.iterations.unwrap_or((needed.ceil() as usize).clamp(1, (1 << 24) - 1))
+        let most = self.grid.len().saturating_add(16).min((1 << 24) - 1); // a float counts to 2^24
+        // With a condition number of 1 the first iteration solves.
+        self.iterations.unwrap_or((needed.ceil() as usize).clamp(1, most))
     }
 
     /// `d dt / 2`.
@@ -227,8 +233,32 @@ impl WaveParams {
             let expected = "c dt / h <= 1/√axes for Scheme::Explicit, an implicit scheme, or allow_unstable";
             return fail("dt", value, expected);
         }
+        // What the device has to hold, before anything else is told of it.
+        let (least, most) = (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX));
         let alpha = self.alpha();
+        if alpha < least {
+            let (value, expected) = (
+                format!("{:e} (c dt / h = {:e})", self.speed, self.courant()),
+                "c dt / h of 1.1e-19 at least",
+            );
+            return fail("speed", value, expected);
+        }
+        let loss = self.uniform_loss();
+        if loss != 0.0 && !(least..=0.25 * most).contains(&loss) {
+            let value = format!("{:e} (d dt / 2 = {loss:e})", self.damping);
+            return fail("damping", value, "d dt / 2 of 0, or between 1.2e-38 and 8.5e37");
+        }
         let energies = [self.cell.powi(2) / self.dt.powi(2), self.speed.powi(2)];
-        check_finite("Wave::new: alpha, h²/dt², c²", [alpha, energies[0], energies[1]])
+        check_finite("Wave::new: alpha, h²/dt², c²", [alpha, energies[0], energies[1]])?;
+        if self.iterations.is_none() && self.iterations() > MOST_ITERATIONS {
+            let value = format!(
+                "{} (c dt / h = {:e}: {} iterations a step)",
+                self.dt,
+                self.courant(),
+                self.iterations()
+            );
+            return fail("dt", value, "a step of 2000 iterations at most, or WaveParams::iterations given");
+        }
+        Ok(())
     }
 }

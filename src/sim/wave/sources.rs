@@ -15,7 +15,7 @@ use crate::shape::Shape;
 pub struct Drop {
     /// Where, in the units of the cell's edge; `[0, 0]` is the corner of the grid. On periodic axes its images count.
     pub centre: [f64; 2],
-    /// How far it reaches.
+    /// How far it reaches: between 1e-18 and 1e18 cells.
     pub radius: f64,
     /// Its height in the middle; negative for a hollow.
     pub height: f64,
@@ -43,7 +43,7 @@ pub(super) fn kernel(device: &Device) -> Result<Kernel<Bump>> {
 impl Wave {
     /// Adds a drop to the displacement; what moves goes on moving.
     ///
-    /// *Cost*: 1 draw. *Errors*: [`Error::Parameter`] for a radius that is not positive, [`Error::NonFinite`].
+    /// *Cost*: 1 draw. *Errors*: [`Error::Parameter`] for a radius out of range, [`Error::NonFinite`].
     pub fn drop(&mut self, drop: Drop) -> Result<()> {
         let bump = self.bump_params(drop)?;
         let (y, next) = self.y.split();
@@ -84,6 +84,7 @@ impl Wave {
     }
 
     fn check_source(&self, op: &'static str, factor: f64, x: &Vector) -> Result<()> {
+        ops::check_device(op, "x", x.device(), &self.device)?;
         ops::check_shape(op, "x", x.shape(), Shape::column(self.params.grid.len()))?;
         check_finite(op, [factor])
     }
@@ -93,12 +94,11 @@ impl Wave {
         let [x, y] = drop.centre.map(|c| c / p.cell);
         let radius = drop.radius / p.cell;
         check_finite("Drop: centre, height", [x, y, drop.height])?;
-        if !(radius > 0.0 && radius.is_finite()) {
-            let (op, name, value) = ("Wave::drop", "radius", drop.radius.to_string());
-            return Err(Error::Parameter { op, name, value, expected: "a positive number" });
+        // Its square and the inverse of that are floats.
+        if !(1e-18..=1e18).contains(&radius) {
+            let (op, name, value) = ("Wave::drop", "radius", format!("{:e}", drop.radius));
+            return Err(Error::Parameter { op, name, value, expected: "between 1e-18 and 1e18 cells" });
         }
-        let inverse_square = radius.powi(-2);
-        check_finite("Drop: (cell / radius)²", [inverse_square])?;
         let cells = [p.grid.nx as f32, p.grid.ny as f32];
         let sides = [p.boundaries.x, p.boundaries.y];
         let periodic = sides.map(|sides| sides == [Boundary::Periodic; 2]);
@@ -108,7 +108,7 @@ impl Wave {
             centre: [x as f32, y as f32],
             period: [of(0, nx), of(1, ny)],
             frequency: [of(0, 1.0 / nx), of(1, 1.0 / ny)],
-            inverse_square: inverse_square as f32,
+            inverse_square: radius.powi(-2) as f32,
             height: drop.height as f32,
             balance: if drop.balanced { 5.0 } else { 0.0 },
             // Of no cells there is no division.
