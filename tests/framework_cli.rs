@@ -110,6 +110,6 @@ fn the_table_has_its_rows() {
         assert_eq!(row["fps"].is_f64(), demo, "{row}");
         assert_eq!(row["share_of_ceiling"].is_f64(), row["operation"] != "wave demo", "{row}");
     }
-    assert_eq!(report["checks"].as_array().unwrap().len(), 3 * 5);
+    assert_eq!(report["checks"].as_array().unwrap().len(), 3 * 6);
     assert!(fs::metadata(&plot).unwrap().len() > 1000);
 }
