@@ -219,8 +219,9 @@ fn operators_on_grids_hold_what_they_need() {
         check(2, &|| Box::new(stencil(Side::Neumann, &solid)));
         let b = Vector::filled(dev, grid.len(), 1.0).unwrap();
         let [open, obstructed] = [stencil(Side::WALL, &[]), stencil(Side::WALL, &solid)];
-        // The inverse; with an obstacle also where it is and what interpolation is scaled by.
-        for (a, held) in [(&open, 1), (&obstructed, 3)] {
+        // The inverse on 12 by 8 cells; with an obstacle also where it is and what interpolation is scaled by.
+        let inverse = Matrix::zeros(dev, Shape::new(96, 96)).unwrap().tiles().count() as u64;
+        for (a, held) in [(&open, inverse), (&obstructed, inverse + 2)] {
             check(held, &|| {
                 let m = Multigrid::new(a, MultigridParams::default()).unwrap();
                 let mut x = Vector::zeros(dev, grid.len()).unwrap();
