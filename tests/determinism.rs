@@ -310,12 +310,24 @@ fn compute(repeats: usize) -> String {
 /// Runs one test of this binary in a process of its own; returns what it printed, or fails with all of it.
 fn run_again(test: &str, variables: &[(&str, &str)]) -> String {
     let binary = std::env::current_exe().unwrap();
-    let output = Command::new(binary)
-        .args(["--exact", test, "--nocapture", "--test-threads=1"])
-        .env(CHILD, "1")
-        .envs(variables.iter().copied())
-        .output()
-        .unwrap();
+    let run = || {
+        Command::new(&binary)
+            .args(["--exact", test, "--nocapture", "--test-threads=1"])
+            .env(CHILD, "1")
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap()
+    };
+    let mut output = run();
+    // The driver's threads, which only this test asks for, now and then kill the process on a loaded machine (see the
+    // Makefile). What is asked here is whether results differ; a process that comes to no result is asked again.
+    for _ in 0..2 {
+        if output.status.code().is_some() {
+            break;
+        }
+        eprintln!("{test} with {variables:?}: {}, once more", output.status);
+        output = run();
+    }
     let [out, err] = [output.stdout, output.stderr].map(|s| String::from_utf8_lossy(&s).into_owned());
     assert!(output.status.success(), "{test} with {variables:?}: {}\n{out}\n{err}", output.status);
     assert!(out.contains("1 passed"), "{test} with {variables:?} ran nothing:\n{out}\n{err}");
