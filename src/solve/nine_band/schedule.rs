@@ -1,0 +1,89 @@
+//! The rungs of the ladder as values.
+
+use crate::device::Device;
+
+/// How many systems a texel serves \[Goeddeke05\].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JacobiLayout {
+    /// One: an unknown a texel (R32F), its bands in the channels of three textures.
+    Red,
+    /// Four of the same size at once: the same unknown of each (RGBA32F), every band a texture.
+    Rgba,
+}
+
+/// The tutorial's improvements, each with those before it \[Goeddeke05\].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JacobiStep {
+    /// One shader for all unknowns, which finds the neighbours by arithmetic with `floor`, and divides.
+    OneShader,
+    /// The inverse of the diagonal is computed beforehand.
+    Inverse,
+    /// A rectangle for the interior and a line for each end of the rows, without that arithmetic.
+    ThreePass,
+    /// Where the neighbours lie is computed in the vertex stage and interpolated.
+    Interpolated,
+}
+
+/// How [`NineBandJacobi`](super::NineBandJacobi) computes its sweeps. All compute the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JacobiSchedule {
+    /// On the host: one loop over the unknowns.
+    HostLoop,
+    /// On the host: a loop for each band, as a call to BLAS would be.
+    HostBands,
+    /// As the tutorial has it.
+    Tutorial(JacobiLayout, JacobiStep),
+    /// One system, four unknowns of a row in a texel; a fragment computes this many rows (1, 2 or 4), each into a
+    /// target of its own. All that it needs of the matrix lies side by side in one texture, divided by the diagonal.
+    Packed {
+        /// Rows of a fragment.
+        rows: u32,
+    },
+}
+
+impl JacobiSchedule {
+    /// All rungs, from the host's to texla's own; each layout of the tutorial by itself.
+    pub const LADDER: [JacobiSchedule; 13] = {
+        use JacobiLayout::{Red, Rgba};
+        use JacobiSchedule::{HostBands, HostLoop, Packed, Tutorial};
+        use JacobiStep::{Interpolated, Inverse, OneShader, ThreePass};
+        [
+            HostLoop,
+            HostBands,
+            Tutorial(Red, OneShader),
+            Tutorial(Red, Inverse),
+            Tutorial(Red, ThreePass),
+            Tutorial(Red, Interpolated),
+            Tutorial(Rgba, OneShader),
+            Tutorial(Rgba, Inverse),
+            Tutorial(Rgba, ThreePass),
+            Tutorial(Rgba, Interpolated),
+            Packed { rows: 1 },
+            Packed { rows: 2 },
+            Packed { rows: 4 },
+        ]
+    };
+
+    /// The schedule that was fastest where it was measured (see `benches/RESULTS.md`): a rule, not a measurement.
+    pub fn best(device: &Device) -> Self {
+        let buffers = device.gl().caps.borrow().max_draw_buffers;
+        JacobiSchedule::Packed { rows: if buffers >= 2 { 2 } else { 1 } }
+    }
+
+    /// Systems that are swept at once.
+    pub fn systems(self) -> usize {
+        match self {
+            JacobiSchedule::Tutorial(JacobiLayout::Rgba, _) => 4,
+            _ => 1,
+        }
+    }
+
+    /// Draws of a sweep; the three passes are less where rows are shorter than three.
+    pub fn draws(self) -> usize {
+        match self {
+            JacobiSchedule::HostLoop | JacobiSchedule::HostBands => 0,
+            JacobiSchedule::Tutorial(_, JacobiStep::ThreePass | JacobiStep::Interpolated) => 3,
+            _ => 1,
+        }
+    }
+}
