@@ -1,5 +1,5 @@
 // A Jacobi sweep with nine bands: x' = x + omega D^-1 (b - A x), one unknown a texel [Goeddeke05]. RGBA 0: one system,
-// its bands in the channels of three textures; 1: four systems, each band a texture. INVERSE: omega D^-1 is given.
+// its bands in the channels of three textures; 1: four systems, each band a texture. INVERSE: omega D^-1 is given, as `weight`.
 // INTERPOLATED: where the neighbours lie comes from the vertex stage.
 #include "include/neighbours.glsl"
 #if RGBA
@@ -23,7 +23,7 @@ vec4 kernel(ivec2 p) {
         + ld_here() * X(middles.xy) + ll_here() * X(lows.xy) + lu_here() * X(lows.zw)
         + ud_here() * X(middles.zw) + ul_here() * X(highs.xy) + uu_here() * X(highs.zw);
 #else
-    // (LL, LD, LU, b), (DL, DD, DU, inverse), (UL, UD, UU, 0)
+    // (LL, LD, LU, b), (DL, DD, DU, weight), (UL, UD, UU, 0)
     vec4 l = l_here(), d = d_here(), u = u_here();
     float x0 = x_here().x, diagonal = d.y, right_side = l.w;
     float y = d.y * x0 + d.x * X(sides.xy) + d.z * X(sides.zw)
@@ -34,7 +34,7 @@ vec4 kernel(ivec2 p) {
 #if !INVERSE
     change = RELAXED(change / diagonal);
 #elif RGBA
-    change *= inverse_here();
+    change *= weight_here();
 #else
     change *= d.w;
 #endif

@@ -123,7 +123,7 @@ impl Tutorial {
         let names: &[&str] = match (rgba, inverse) {
             (false, _) => &["x", "l", "d", "u"],
             (true, false) => &["x", "ll", "ld", "lu", "dl", "dd", "du", "ul", "ud", "uu", "b"],
-            (true, true) => &["x", "ll", "ld", "lu", "dl", "dd", "du", "ul", "ud", "uu", "b", "inverse"],
+            (true, true) => &["x", "ll", "ld", "lu", "dl", "dd", "du", "ul", "ud", "uu", "b", "weight"],
         };
         let key = format!("jacobi {rgba} {step:?} {} {relaxed}", side as u8);
         let kernel = self.device.kernel(&key, || {
