@@ -1,8 +1,10 @@
 //! Jacobi sweeps with nine bands: every rung of the ladder against the f64 twin, and the solvers on top of it.
 
 mod common;
+#[path = "../examples/jacobi_ladder/twin.rs"]
+mod twin;
 
-use common::bounds::{TINY, assert_componentwise, gamma};
+use common::bounds::assert_componentwise;
 use common::harness::{assert_padded, limits, on_both, on_both_with};
 use common::random::{Rng, uniform};
 use common::reference::widen;
@@ -14,10 +16,7 @@ use texla::solve::{
     WeightedJacobi,
 };
 use texla::{BandedMatrix, Device, Error, Vector};
-
-/// Roundings between an input and what a sweep makes of it: a coefficient and a product (2), nine terms and the
-/// right-hand side (9), the diagonal and a division by it (1 and 2.5 ulp = 5), omega and a product (2), the last sum (1).
-const ROUNDINGS: usize = 20;
+use twin::twin;
 
 /// A grid with bent lines and a coefficient that varies by elements.
 fn distorted(side: usize, seed: u64) -> NineBands {
@@ -28,42 +27,6 @@ fn distorted(side: usize, seed: u64) -> NineBands {
     };
     let mut rng = Rng::new(seed);
     NineBands::bilinear(side, node, |_, _| 0.5 + 4.0 * rng.unit()).unwrap()
-}
-
-/// Sweeps in f64, over neighbours in two dimensions, beside the bound on what 32 bits make of them: the bound of each
-/// sweep at what the last one may have come to, and the last one's carried on.
-fn twin(a: &NineBands, b: &[f32], x: &[f32], omega: f64, sweeps: usize) -> (Vec<f64>, Vec<f64>) {
-    let side = a.side() as i64;
-    let (b, mut x) = (widen(b), widen(x));
-    let mut error = vec![0.0; x.len()];
-    for _ in 0..sweeps {
-        let (mut next, mut bound) = (x.clone(), x.clone());
-        for i in 0..x.len() {
-            let (column, row) = (i as i64 % side, i as i64 / side);
-            let diagonal = a.band(NineBands::DD)[i];
-            let (mut residual, mut size) = (b[i], b[i].abs());
-            let mut carried = (1.0 - omega).abs() * error[i];
-            for k in 0..9 {
-                let (cx, cy) = (column + k as i64 % 3 - 1, row + k as i64 / 3 - 1);
-                if !(0..side).contains(&cx) || !(0..side).contains(&cy) {
-                    continue;
-                }
-                let (value, j) = (a.band(k)[i], (cy * side + cx) as usize);
-                residual -= value * x[j];
-                size += value.abs() * (x[j].abs() + error[j]);
-                if k != NineBands::DD {
-                    carried += (omega * value / diagonal).abs() * error[j];
-                }
-            }
-            let weight = omega / diagonal.abs();
-            next[i] = x[i] + omega * residual / diagonal;
-            bound[i] = carried
-                + gamma(ROUNDINGS) * (x[i].abs() + error[i] + weight * size)
-                + ROUNDINGS as f64 * TINY * (2.0 + weight);
-        }
-        (x, error) = (next, bound);
-    }
-    (x, error)
 }
 
 /// Rungs that the device has enough draw buffers for, and the largest side that all of them can hold.
