@@ -437,11 +437,11 @@ fn hash_of_ladder(dev: &Device) -> u64 {
     use texla::host::NineBands;
     use texla::solve::{JacobiProblem, JacobiSchedule, NineBandJacobi};
     let mut hash = Hash(23);
-    let side = 37.min(dev.capabilities().max_texture_size as usize / 8);
+    let side = if dev.capabilities().max_texture_size < 256 { 23 } else { 37 };
     let a = NineBands::laplace(side).unwrap();
     let (b, x) = (uniform(7, a.len()), uniform(8, a.len()));
     let problem = JacobiProblem { a: &a, b: &b, x: &x };
-    for schedule in JacobiSchedule::LADDER {
+    for schedule in JacobiSchedule::LADDER.into_iter().filter(|s| s.fits(dev, side)) {
         let mut jacobi = NineBandJacobi::new(dev, &vec![problem; schedule.systems()], schedule, 0.9).unwrap();
         jacobi.sweep(3).unwrap();
         jacobi.read().unwrap().iter().for_each(|x| hash.add(x));

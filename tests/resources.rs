@@ -767,7 +767,7 @@ fn the_ladder_holds_what_it_needs() {
         let a = NineBands::laplace(7).unwrap();
         let problem = JacobiProblem { a: &a, b: &[1.0; 49], x: &[0.0; 49] };
         let before = live(dev);
-        for schedule in JacobiSchedule::LADDER {
+        for schedule in JacobiSchedule::LADDER.into_iter().filter(|s| s.fits(dev, 7)) {
             let expected = match schedule {
                 JacobiSchedule::HostLoop | JacobiSchedule::HostBands => 0,
                 JacobiSchedule::Tutorial(JacobiLayout::Red, _) => 3 + 2,

@@ -95,13 +95,14 @@ fn run(args: &Args, report: &mut Report) -> Result {
     say("matrix     bilinear elements on bent quadrilaterals, varying coefficient; 20 N operations a sweep");
     say(format_args!("           medians of {rounds} rounds; gain: over the rung before, median of ratios"));
     say("           RGBA at size N: four systems of N / 4 unknowns\n");
-    let mut rungs = JacobiSchedule::LADDER.to_vec();
-    rungs.retain(|s| !matches!(s, JacobiSchedule::Packed { rows } if *rows > caps.max_draw_buffers));
     let progress = Progress::new("size", rows.len() as u64);
     let mut all = Vec::new();
     for (k, row) in rows.iter().enumerate() {
         progress.note(row.n.to_string());
-        let (measured, together) = measure(device, row.n.isqrt(), &rungs, rounds, report)?;
+        let side = row.n.isqrt();
+        let mut rungs = JacobiSchedule::LADDER.to_vec();
+        rungs.retain(|s| s.fits(device, side));
+        let (measured, together) = measure(device, side, &rungs, rounds, report)?;
         progress.set(k as u64 + 1);
         device.trim()?;
         print(row, &measured, together);
@@ -221,7 +222,7 @@ fn plot(path: &Path, all: &[(usize, Vec<Measured>)], device: &str) -> Result {
         JacobiSchedule::Tutorial(JacobiLayout::Red, JacobiStep::Interpolated),
         JacobiSchedule::Tutorial(JacobiLayout::Rgba, JacobiStep::OneShader),
         JacobiSchedule::Tutorial(JacobiLayout::Rgba, JacobiStep::Interpolated),
-        JacobiSchedule::Packed { rows: 2 },
+        JacobiSchedule::Packed { rows: 4 },
     ] {
         let bar = |(n, measured): &(usize, Vec<Measured>)| {
             measured.iter().find(|m| m.schedule == schedule).map(|m| Bar::plain(m.mflops(*n)))

@@ -1,5 +1,6 @@
 // A folded vector v of `side` times `side` elements as the rows of a grid, four elements a texel: row ROWS y + k in row y
-// of target k; or, WEIGHTED, in texel ROWS x + k of one target, multiplied by the weight there. Zero past the grid.
+// of target k; or, WEIGHTED, all of ROWS rows in one row of one target, multiplied by the weight there, four texels of one
+// row and then of the next. Zero past the grid.
 vec4 group(int x, int y) {
     ivec4 column = ivec4(4 * x) + ivec4(0, 1, 2, 3);
     int i = y * side + column.x;
@@ -15,7 +16,10 @@ vec4 group(int x, int y) {
 }
 
 #if WEIGHTED
-vec4 kernel(ivec2 p) { return weight_here() * group(p.x / ROWS, ROWS * p.y + p.x % ROWS); }
+vec4 kernel(ivec2 p) {
+    int four = p.x / (4 * ROWS), rest = p.x - 4 * ROWS * four;
+    return weight_here() * group(4 * four + (rest & 3), ROWS * p.y + rest / 4);
+}
 #elif ROWS == 1
 vec4 kernel(ivec2 p) { return group(p.x, p.y); }
 #elif ROWS == 2

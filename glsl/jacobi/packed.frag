@@ -1,6 +1,7 @@
 // A Jacobi sweep with nine bands, four unknowns of a row in a texel, ROWS rows a fragment, each to a target of its own:
 // x' = keep x + c - W x, where keep = 1 - omega, c = omega D^-1 b and W = omega D^-1 (A - D). The eight bands of W lie
-// side by side in one texture, in the order in which they are read: LL LD LU DL DU UL UD UU, row after row.
+// side by side in one texture, in the order in which they are read: LL LD LU DL DU UL UD UU, row after row. Those of four
+// fragments beside one another are interleaved, as c is: what is fetched together lies together.
 struct Line { vec4 before, own, after; };
 
 // Four unknowns of a row and, moved by one, what is before and after each.
@@ -28,13 +29,19 @@ Line line3(vec2 c) {
 }
 #endif
 
+// Where the texels of a fragment begin that has `count` of them; the next ones are four further each.
+vec2 record(ivec2 p, float count) {
+    float first = float(p.x & ~3);
+    return vec2(count * first + (float(p.x) - first), float(p.y));
+}
+
 vec4 swept(Line low, Line own, Line high, ivec2 p, float row) {
-    vec2 e = vec2(w_step().x, 0.0);
-    vec2 w = w_place(vec2(p) * vec2(8.0 * float(ROWS), 1.0) + vec2(8.0 * row, 0.0));
+    vec2 e = vec2(4.0 * w_step().x, 0.0);
+    vec2 w = w_place(record(p, 8.0 * float(ROWS)) + vec2(32.0 * row, 0.0));
     vec4 sum = w_placed(w) * low.before + w_placed(w + e) * low.own + w_placed(w + 2.0 * e) * low.after
         + w_placed(w + 3.0 * e) * own.before + w_placed(w + 4.0 * e) * own.after
         + w_placed(w + 5.0 * e) * high.before + w_placed(w + 6.0 * e) * high.own + w_placed(w + 7.0 * e) * high.after;
-    return keep * own.own + (c_placed(c_place(vec2(p) * vec2(float(ROWS), 1.0) + vec2(row, 0.0))) - sum);
+    return keep * own.own + (c_placed(c_place(record(p, float(ROWS)) + vec2(4.0 * row, 0.0))) - sum);
 }
 
 // What lies below the first row of a fragment, and above its last one.

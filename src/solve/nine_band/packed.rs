@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::schedule::{BANDS, packed_width};
 use super::{OP, Weights};
 use crate::data::Vector;
 use crate::device::Device;
@@ -50,24 +51,24 @@ impl PackedSweeps {
         }
         let side = a.side();
         // Sides are at most 2^15.
-        let extent = Extent::new((side as u32).div_ceil(4), (side as u32).div_ceil(rows));
-        let wide = |texels: u32| {
-            device.texture(Extent::new(extent.width * rows * texels, extent.height), Format::Rgba32F, OP)
+        let wide = |parts: usize| {
+            let width = packed_width(side, rows, parts) as u32;
+            device.texture(Extent::new(width, (side as u32).div_ceil(rows)), Format::Rgba32F, OP)
         };
-        let (bands, inverse) = (wide(8)?, wide(1)?);
+        let (bands, inverse) = (wide(BANDS)?, wide(1)?);
         let mut records = vec![0.0f32; bands.texture().extent().area() as usize * 4];
         let mut diagonal = vec![0.0f32; inverse.texture().extent().area() as usize * 4];
         let others = (0..9).filter(|k| *k != NineBands::DD);
         for (slot, k) in others.enumerate() {
             for (i, (value, d)) in a.band(k).iter().zip(a.band(NineBands::DD)).enumerate() {
-                let group = place(i, side, extent.width as usize, rows as usize);
-                if let Some(entry) = records.get_mut((8 * (group / 4) + slot) * 4 + group % 4) {
+                let at = place(i, side, rows as usize, (BANDS, slot));
+                if let Some(entry) = records.get_mut(at) {
                     *entry = (weights.omega * value / d) as f32;
                 }
             }
         }
         for (i, value) in weights.inverse.iter().enumerate() {
-            if let Some(entry) = diagonal.get_mut(place(i, side, extent.width as usize, rows as usize)) {
+            if let Some(entry) = diagonal.get_mut(place(i, side, rows as usize, (1, 0))) {
                 *entry = *value;
             }
         }
@@ -86,8 +87,8 @@ impl PackedSweeps {
     }
 
     fn extent(&self) -> Extent {
-        let Extent { width, height } = self.weights.texture().extent();
-        Extent::new(width / self.rows, height)
+        let side = self.side as u32;
+        Extent::new(side.div_ceil(4), side.div_ceil(self.rows))
     }
 
     fn side(&self) -> Vec<UniformValue> {
@@ -154,8 +155,12 @@ impl PackedSweeps {
     }
 }
 
-/// The number of unknown `i`'s lane where a fragment has a texel for each of its rows.
-fn place(i: usize, side: usize, width: usize, rows: usize) -> usize {
+/// The lane of unknown `i`, in the texel that is number `part` of the `parts` that each row of a fragment has. Texels of
+/// four fragments beside one another are interleaved.
+fn place(i: usize, side: usize, rows: usize, (parts, part): (usize, usize)) -> usize {
     let (x, y) = (i % side, i / side);
-    (((y / rows) * width + x / 4) * rows + y % rows) * 4 + x % 4
+    let fragment = x / 4;
+    let group = y / rows * side.div_ceil(16) + fragment / 4;
+    let record = (group * rows + y % rows) * parts + part;
+    (record * 4 + fragment % 4) * 4 + x % 4
 }

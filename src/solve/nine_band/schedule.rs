@@ -2,6 +2,18 @@
 
 use crate::device::Device;
 
+/// The longest rows that the arithmetic with `floor` gets right: unknowns' numbers and halves are floats, also after a
+/// division that is off by an ulp.
+pub(super) const LONGEST_WRAPPED: usize = 2048;
+
+/// Texels of bands that a packed fragment has for each of its rows.
+pub(super) const BANDS: usize = 8;
+
+/// Texels in a row of what a packed fragment has `parts` of for each of its rows, four fragments together.
+pub(super) const fn packed_width(side: usize, rows: u32, parts: usize) -> usize {
+    side.div_ceil(16) * 4 * rows as usize * parts
+}
+
 /// How many systems a texel serves \[Goeddeke05\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JacobiLayout {
@@ -64,10 +76,27 @@ impl JacobiSchedule {
         ]
     };
 
-    /// The schedule that was fastest where it was measured (see `benches/RESULTS.md`): a rule, not a measurement.
-    pub fn best(device: &Device) -> Self {
-        let buffers = device.gl().caps.borrow().max_draw_buffers;
-        JacobiSchedule::Packed { rows: if buffers >= 2 { 2 } else { 1 } }
+    /// The schedule that was fastest where it was measured (see `benches/RESULTS.md`), of those that the device has
+    /// room for: a rule, not a measurement.
+    pub fn best(device: &Device, side: usize) -> Self {
+        let packed = [4, 2].map(|rows| JacobiSchedule::Packed { rows });
+        packed.into_iter().find(|s| s.fits(device, side)).unwrap_or(JacobiSchedule::Packed { rows: 1 })
+    }
+
+    /// Whether the device's textures and draw buffers are enough for rows of `side` unknowns.
+    pub fn fits(self, device: &Device, side: usize) -> bool {
+        let caps = device.gl().caps.borrow();
+        let limit = caps.max_texture_size as usize;
+        match self {
+            JacobiSchedule::HostLoop | JacobiSchedule::HostBands => true,
+            JacobiSchedule::Tutorial(_, JacobiStep::OneShader | JacobiStep::Inverse) => {
+                side <= limit.min(LONGEST_WRAPPED)
+            }
+            JacobiSchedule::Tutorial(..) => side <= limit,
+            JacobiSchedule::Packed { rows } => {
+                rows <= caps.max_draw_buffers && packed_width(side, rows, BANDS) <= limit
+            }
+        }
     }
 
     /// Systems that are swept at once.

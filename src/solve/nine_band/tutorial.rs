@@ -1,6 +1,6 @@
 //! The rungs of the tutorial \[Goeddeke05\].
 
-use super::schedule::{JacobiLayout, JacobiStep};
+use super::schedule::{JacobiLayout, JacobiStep, LONGEST_WRAPPED};
 use super::{JacobiProblem, OP, Weights};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -31,10 +31,6 @@ enum Side {
 }
 
 impl Tutorial {
-    /// The longest rows that the arithmetic with `floor` gets right: their numbers and halves are floats, also after a
-    /// division that is off by an ulp.
-    const LONGEST: usize = 2048;
-
     pub fn new(
         device: &Device,
         problems: &[JacobiProblem<'_>],
@@ -44,9 +40,9 @@ impl Tutorial {
     ) -> Result<Self> {
         let side = problems.first().map_or(0, |p| p.a.side());
         let wraps = matches!(step, JacobiStep::OneShader | JacobiStep::Inverse);
-        if wraps && side > Self::LONGEST {
+        if wraps && side > LONGEST_WRAPPED {
             let (what, requested, limit) =
-                ("NineBandJacobi: one shader for all", side as u64, Self::LONGEST as u64);
+                ("NineBandJacobi: one shader for all", side as u64, LONGEST_WRAPPED as u64);
             return Err(Error::TooLarge { what, requested, limit, unit: "unknowns in a row" });
         }
         // Sides of a grid that is held fit 32 bits.
