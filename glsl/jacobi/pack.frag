@@ -27,11 +27,24 @@ void kernel(ivec2 p, out vec4 o0, out vec4 o1) {
     o0 = group(p.x, 2 * p.y);
     o1 = group(p.x, 2 * p.y + 1);
 }
-#else
+#elif ROWS == 4
 void kernel(ivec2 p, out vec4 o0, out vec4 o1, out vec4 o2, out vec4 o3) {
     o0 = group(p.x, 4 * p.y);
     o1 = group(p.x, 4 * p.y + 1);
     o2 = group(p.x, 4 * p.y + 2);
     o3 = group(p.x, 4 * p.y + 3);
+}
+#else
+void kernel(
+    ivec2 p, out vec4 o0, out vec4 o1, out vec4 o2, out vec4 o3, out vec4 o4, out vec4 o5, out vec4 o6, out vec4 o7
+) {
+    o0 = group(p.x, 8 * p.y);
+    o1 = group(p.x, 8 * p.y + 1);
+    o2 = group(p.x, 8 * p.y + 2);
+    o3 = group(p.x, 8 * p.y + 3);
+    o4 = group(p.x, 8 * p.y + 4);
+    o5 = group(p.x, 8 * p.y + 5);
+    o6 = group(p.x, 8 * p.y + 6);
+    o7 = group(p.x, 8 * p.y + 7);
 }
 #endif

@@ -7,7 +7,12 @@ vec4 group(int x, int y) {
 #elif ROWS == 2
     return y % 2 == 0 ? x0_at(q) : x1_at(q);
 #else
-    int k = y % 4;
+    int k = y % ROWS;
+#if ROWS == 8
+    if (k >= 4) {
+        return k < 6 ? (k == 4 ? x4_at(q) : x5_at(q)) : (k == 6 ? x6_at(q) : x7_at(q));
+    }
+#endif
     return k < 2 ? (k == 0 ? x0_at(q) : x1_at(q)) : (k == 2 ? x2_at(q) : x3_at(q));
 #endif
 }

@@ -39,8 +39,8 @@ pub struct JacobiProblem<'a> {
 /// [`NineBandSmoother`].
 ///
 /// *Shapes*: all matrices of one side; `b` and `x` as long as the matrix has rows. *Cost* of a sweep:
-/// [`JacobiSchedule::draws`], no readback, no allocation; fetches an unknown: 12 (Red), 5 (Rgba), 4.5, 3.75 and 3.4
-/// (packed with 1, 2 and 4 rows). *Bound* of a sweep, for every schedule: `γ_20 (|x| + ω / |a_ii| (|A| |x| + |b|))`.
+/// [`JacobiSchedule::draws`], no readback, no allocation; fetches an unknown: 12 (Red), 5 (Rgba), 4.5 to 3.2
+/// (packed with 1 to 8 rows). *Bound* of a sweep, for every schedule: `γ_20 (|x| + ω / |a_ii| (|A| |x| + |b|))`.
 /// *Source*: \[Goeddeke05\]; its steps wrap around at the ends of rows, where bands are zero.
 ///
 /// ```

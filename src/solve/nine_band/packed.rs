@@ -30,19 +30,19 @@ pub(super) struct PackedState {
     c: PooledTexture,
 }
 
-const X: [&str; 4] = ["x0", "x1", "x2", "x3"];
-const OUT: [&str; 4] = ["o0", "o1", "o2", "o3"];
+const X: [&str; 8] = ["x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"];
+const OUT: [&str; 8] = ["o0", "o1", "o2", "o3", "o4", "o5", "o6", "o7"];
 
 /// The names for the rows of a fragment.
-fn first<'a>(names: &'a [&'a str; 4], rows: u32) -> &'a [&'a str] {
+fn first<'a>(names: &'a [&'a str; 8], rows: u32) -> &'a [&'a str] {
     names.get(..rows as usize).unwrap_or(names)
 }
 
 impl PackedSweeps {
     pub fn new(device: &Device, a: &NineBands, weights: &Weights, rows: u32) -> Result<Self> {
-        if ![1, 2, 4].contains(&rows) {
+        if ![1, 2, 4, 8].contains(&rows) {
             let (name, value) = ("rows", rows.to_string());
-            return Err(Error::Parameter { op: OP, name, value, expected: "1, 2 or 4" });
+            return Err(Error::Parameter { op: OP, name, value, expected: "1, 2, 4 or 8" });
         }
         let buffers = device.gl().caps.borrow().max_draw_buffers;
         if rows > buffers {

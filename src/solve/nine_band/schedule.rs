@@ -45,7 +45,7 @@ pub enum JacobiSchedule {
     HostBands,
     /// As the tutorial has it.
     Tutorial(JacobiLayout, JacobiStep),
-    /// One system, four unknowns of a row in a texel; a fragment computes this many rows (1, 2 or 4), each into a
+    /// One system, four unknowns of a row in a texel; a fragment computes this many rows (1, 2, 4 or 8), each into a
     /// target of its own. All that it needs of the matrix lies side by side in one texture, divided by the diagonal.
     Packed {
         /// Rows of a fragment.
@@ -55,7 +55,7 @@ pub enum JacobiSchedule {
 
 impl JacobiSchedule {
     /// All rungs, from the host's to texla's own; each layout of the tutorial by itself.
-    pub const LADDER: [JacobiSchedule; 13] = {
+    pub const LADDER: [JacobiSchedule; 14] = {
         use JacobiLayout::{Red, Rgba};
         use JacobiSchedule::{HostBands, HostLoop, Packed, Tutorial};
         use JacobiStep::{Interpolated, Inverse, OneShader, ThreePass};
@@ -73,13 +73,14 @@ impl JacobiSchedule {
             Packed { rows: 1 },
             Packed { rows: 2 },
             Packed { rows: 4 },
+            Packed { rows: 8 },
         ]
     };
 
     /// The schedule that was fastest where it was measured (see `benches/RESULTS.md`), of those that the device has
     /// room for: a rule, not a measurement.
     pub fn best(device: &Device, side: usize) -> Self {
-        let packed = [4, 2].map(|rows| JacobiSchedule::Packed { rows });
+        let packed = [8, 4, 2].map(|rows| JacobiSchedule::Packed { rows });
         packed.into_iter().find(|s| s.fits(device, side)).unwrap_or(JacobiSchedule::Packed { rows: 1 })
     }
 

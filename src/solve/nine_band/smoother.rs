@@ -18,7 +18,7 @@ use crate::solve::smoother::Smoother;
 /// where the spectrum of `ω D⁻¹ A` lies within (0, 2). The operator itself is a
 /// [`BandedMatrix`](crate::BandedMatrix) of [`NineBands::to_triplets`].
 ///
-/// *Cost* of k sweeps: k + 3 draws, 13.5 to 18 fetches a texel each, and 6 or so to bring vectors into rows and back;
+/// *Cost* of k sweeps: k + 3 draws, 13 to 18 fetches a texel each, and 6 or so to bring vectors into rows and back;
 /// no readback. So ask for several sweeps at once. *Bound* of a sweep: `γ_20 (|x| + ω / |a_ii| (|A| |x| + |b|))`.
 /// *Source*: \[Goeddeke05\].
 ///
