@@ -52,7 +52,7 @@ impl PackedSweeps {
         let side = a.side();
         // Sides are at most 2^15.
         let wide = |parts: usize| {
-            let width = packed_width(side, rows, parts) as u32;
+            let width = apart(device, packed_width(side, rows, parts) as u32);
             device.texture(Extent::new(width, (side as u32).div_ceil(rows)), Format::Rgba32F, OP)
         };
         let (bands, inverse) = (wide(BANDS)?, wide(1)?);
@@ -61,14 +61,14 @@ impl PackedSweeps {
         let others = (0..9).filter(|k| *k != NineBands::DD);
         for (slot, k) in others.enumerate() {
             for (i, (value, d)) in a.band(k).iter().zip(a.band(NineBands::DD)).enumerate() {
-                let at = place(i, side, rows as usize, (BANDS, slot));
+                let at = place(i, side, rows as usize, &bands, (BANDS, slot));
                 if let Some(entry) = records.get_mut(at) {
                     *entry = (weights.omega * value / d) as f32;
                 }
             }
         }
         for (i, value) in weights.inverse.iter().enumerate() {
-            if let Some(entry) = diagonal.get_mut(place(i, side, rows as usize, (1, 0))) {
+            if let Some(entry) = diagonal.get_mut(place(i, side, rows as usize, &inverse, (1, 0))) {
                 *entry = *value;
             }
         }
@@ -88,7 +88,7 @@ impl PackedSweeps {
 
     fn extent(&self) -> Extent {
         let side = self.side as u32;
-        Extent::new(side.div_ceil(4), side.div_ceil(self.rows))
+        Extent::new(apart(&self.device, side.div_ceil(4)), side.div_ceil(self.rows))
     }
 
     fn side(&self) -> Vec<UniformValue> {
@@ -155,12 +155,26 @@ impl PackedSweeps {
     }
 }
 
+/// A width for rows of so many texels, such that rows above one another do not lie a power of two apart: a processor's
+/// cache would keep them in the same few places. What is added holds zeros.
+fn apart(device: &Device, width: u32) -> u32 {
+    const LINE: u32 = 4; // texels
+    let odd = LINE * (width.div_ceil(LINE) | 1);
+    if odd <= device.max_texture_size() { odd } else { width }
+}
+
 /// The lane of unknown `i`, in the texel that is number `part` of the `parts` that each row of a fragment has. Texels of
 /// four fragments beside one another are interleaved.
-fn place(i: usize, side: usize, rows: usize, (parts, part): (usize, usize)) -> usize {
+fn place(
+    i: usize,
+    side: usize,
+    rows: usize,
+    texture: &PooledTexture,
+    (parts, part): (usize, usize),
+) -> usize {
     let (x, y) = (i % side, i / side);
     let fragment = x / 4;
-    let group = y / rows * side.div_ceil(16) + fragment / 4;
-    let record = (group * rows + y % rows) * parts + part;
-    (record * 4 + fragment % 4) * 4 + x % 4
+    let record = (fragment / 4 * rows + y % rows) * parts + part;
+    let start = y / rows * texture.texture().extent().width as usize;
+    (start + 4 * record + fragment % 4) * 4 + x % 4
 }
