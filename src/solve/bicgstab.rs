@@ -1,5 +1,6 @@
 //! BiCGStab for systems that are not symmetric.
 
+use super::check::{check_square, check_vectors};
 use super::dots::{Dots, Partial, Reducer};
 use super::drive::{KEPT_GROWTH, Limits, Method, Observer, Scales, breakdown, closer_scale, drive};
 use super::linop::{Accuracy, LinOp};
@@ -13,7 +14,6 @@ use crate::error::{Error, Result};
 use crate::gl::{Source, UniformValue, glsl};
 use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, PingPong};
 use crate::ops::{self, Accurate, Combine, Windows};
-use crate::shape::Shape;
 
 /// Parameters of [`BiCgStab`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,10 +88,7 @@ impl<'a> BiCgStab<'a> {
     ) -> Result<Self> {
         let op = "BiCgStab";
         params.stop.check(op)?;
-        if !a.shape().is_square() {
-            let detail = format!("is {}, expected as many rows as columns", a.shape());
-            return Err(Error::Matrix { op, detail });
-        }
+        check_square(op, a)?;
         Ok(BiCgStab { a, m, params })
     }
 
@@ -114,12 +111,7 @@ impl<'a> BiCgStab<'a> {
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
         let op = "BiCgStab::solve";
-        let expected = Shape::column(self.a.shape().rows);
-        x.writable(op)?;
-        ops::check_shape(op, "x", x.shape(), expected)?;
-        ops::check_shape(op, "b", b.shape(), expected)?;
-        ops::check_device(op, "x", x.device(), self.a.device())?;
-        ops::check_device(op, "b", b.device(), self.a.device())?;
+        check_vectors(op, self.a, x, b)?;
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };

@@ -4,6 +4,7 @@ mod fixed;
 
 pub use fixed::{FixedReport, FixedRun};
 
+use super::check::{check_square, check_vectors};
 use super::drive::{Limits, Method, Observer, Scales, closer_scale, drive};
 use super::linop::{Accuracy, LinOp};
 use super::null_space::{consistent, project_out};
@@ -15,7 +16,6 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Accurate, Combine, Windows};
-use crate::shape::Shape;
 
 /// In which passes an iteration runs. The schedules agree within rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,12 +94,7 @@ impl<'a> ConjugateGradient<'a> {
     pub fn preconditioned(a: &'a dyn LinOp, m: &'a dyn Preconditioner, params: CgParams) -> Result<Self> {
         let op = "ConjugateGradient";
         params.stop.check(op)?;
-        if !a.shape().is_square() {
-            return Err(Error::Matrix {
-                op,
-                detail: format!("is {}, expected as many rows as columns", a.shape()),
-            });
-        }
+        check_square(op, a)?;
         if let Some((i, j, v, w)) = a.asymmetry() {
             let detail =
                 format!("is not symmetric: A[{i}, {j}] = {v:e} and A[{j}, {i}] = {w:e} (counted from 0)");
@@ -132,11 +127,12 @@ impl<'a> ConjugateGradient<'a> {
         b: &Vector,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
-        self.check("ConjugateGradient::solve", x, b)?;
+        let op = "ConjugateGradient::solve";
+        check_vectors(op, self.a, x, b)?;
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
-        let projected = consistent("ConjugateGradient::solve", self.a, b, self.params.stop.relative)?;
+        let projected = consistent(op, self.a, b, self.params.stop.relative)?;
         let b = projected.as_ref().unwrap_or(b);
         let mut run = Run::new(self.a, self.m, x, b, self.merged(), self.params.windows, None)?;
         if run.norm_b == 0.0 {
@@ -148,15 +144,6 @@ impl<'a> ConjugateGradient<'a> {
         // Into the caller's texture, which the application may hold.
         ops::copy(x, &run.x)?;
         report
-    }
-
-    fn check(&self, op: &'static str, x: &Vector, b: &Vector) -> Result<()> {
-        let expected = Shape::column(self.a.shape().rows);
-        x.writable(op)?;
-        ops::check_shape(op, "x", x.shape(), expected)?;
-        ops::check_shape(op, "b", b.shape(), expected)?;
-        ops::check_device(op, "x", x.device(), self.a.device())?;
-        ops::check_device(op, "b", b.device(), self.a.device())
     }
 
     /// Whether iterations run in the merged schedule.

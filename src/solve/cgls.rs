@@ -1,5 +1,6 @@
 //! Conjugate gradients for least squares.
 
+use super::check::check_vectors;
 use super::drive::{Limits, Method, Observer, Scales, closer_scale, drive, scale_of};
 use super::linop::{Accuracy, LinOp};
 use super::null_space::project_out;
@@ -11,7 +12,6 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Accurate, Combine, Windows};
-use crate::shape::Shape;
 
 /// Parameters of [`Cgls`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,10 +86,7 @@ impl<'a> Cgls<'a> {
         b: &Vector,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
-        let shape = self.a.shape();
-        x.writable("Cgls::solve")?;
-        ops::check_shape("Cgls::solve", "x", x.shape(), Shape::column(shape.cols))?;
-        ops::check_shape("Cgls::solve", "b", b.shape(), Shape::column(shape.rows))?;
+        check_vectors("Cgls::solve", self.a, x, b)?;
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };

@@ -1,5 +1,6 @@
 //! The loop around a method: iterate without reading back, look now and then, certify, start again or stop.
 
+use super::check::check_count;
 use super::linop::{Accuracy, LinOp};
 use super::looks::{Iterated, Seen, Work, run_until_frozen};
 use super::report::{SolveReport, Stop, StopReason};
@@ -165,11 +166,7 @@ pub(super) fn drive<M: Method>(
     observe: &mut Observer<'_>,
 ) -> Result<SolveReport> {
     limits.stop.check(M::NAME)?;
-    if limits.max_iters >= 1 << 24 {
-        let (name, value) = ("max_iters", limits.max_iters.to_string());
-        let expected = "less than 2^24, to which a float counts";
-        return Err(Error::Parameter { op: M::NAME, name, value, expected });
-    }
+    check_count(M::NAME, "max_iters", limits.max_iters)?;
     let device = method.device().clone();
     let _scope = device.scope()?;
     let mut work = Work::default();

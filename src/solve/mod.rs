@@ -8,6 +8,7 @@
 mod bicgstab;
 mod cg;
 mod cgls;
+mod check;
 mod dense;
 mod dots;
 mod drive;

@@ -1,5 +1,6 @@
 //! Stationary methods: sweeps of a smoother until the residual is small.
 
+use super::check::{check_count, check_square, check_vectors};
 use super::dots::{Dots, Reducer};
 use super::drive::{Observer, Scales, power, times_power};
 use super::linop::{Accuracy, LinOp};
@@ -14,7 +15,6 @@ use crate::error::{Error, Result};
 use crate::gl::{UniformValue, glsl};
 use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, PingPong};
 use crate::ops::{self, Accurate, Combine, Windows};
-use crate::shape::Shape;
 
 /// Parameters of [`Stationary`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,26 +76,20 @@ impl<'a> Stationary<'a> {
     /// *Errors*: [`Error::Matrix`] when `a` is not square; [`Error::Parameter`].
     pub fn new(a: &'a dyn LinOp, smoother: &'a dyn Smoother, params: StationaryParams) -> Result<Self> {
         params.stop.check(OP)?;
-        let refuse = |name, value: usize, expected| {
-            Err(Error::Parameter { op: OP, name, value: value.to_string(), expected })
-        };
-        if params.max_sweeps >= 1 << 24 {
-            return refuse("max_sweeps", params.max_sweeps, "less than 2^24, to which a float counts");
-        }
+        check_count(OP, "max_sweeps", params.max_sweeps)?;
         if params.test_every == 0 {
-            return refuse("test_every", 0, "at least 1");
+            let (name, value) = ("test_every", "0".into());
+            return Err(Error::Parameter { op: OP, name, value, expected: "at least 1" });
         }
-        if !a.shape().is_square() {
-            let detail = format!("is {}, expected as many rows as columns", a.shape());
-            return Err(Error::Matrix { op: OP, detail });
-        }
+        check_square(OP, a)?;
         Ok(Stationary { a, smoother, params })
     }
 
     /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space), the
     /// solution is the one orthogonal to it.
     ///
-    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Inconsistent`] when `b` has a part in the null space; the smoother's. Not converging is no error: see [`SolveReport::reason`].
+    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Inconsistent`] when `b` has a part in the null space; the
+    /// smoother's. Not converging is no error: see [`SolveReport::reason`].
     pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
         self.solve_observed(x, b, |_, _| {})
     }
@@ -108,12 +102,7 @@ impl<'a> Stationary<'a> {
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
         let op = "Stationary::solve";
-        let expected = Shape::column(self.a.shape().rows);
-        x.writable(op)?;
-        ops::check_shape(op, "x", x.shape(), expected)?;
-        ops::check_shape(op, "b", b.shape(), expected)?;
-        ops::check_device(op, "x", x.device(), self.a.device())?;
-        ops::check_device(op, "b", b.device(), self.a.device())?;
+        check_vectors(op, self.a, x, b)?;
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         let projected = consistent(op, self.a, b, self.params.stop.relative)?;

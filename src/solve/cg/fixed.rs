@@ -4,6 +4,7 @@ use super::{ConjugateGradient, Run};
 use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
 use crate::ops::{self, Accurate};
+use crate::solve::check::{check_count, check_vectors};
 use crate::solve::drive::{Method, Scales};
 use crate::solve::null_space::project_out;
 use crate::solve::state::{Bounds, Flag, Report};
@@ -42,12 +43,8 @@ impl ConjugateGradient<'_> {
     /// ```
     pub fn iterate(&self, x: &mut Vector, b: &Vector, iterations: usize) -> Result<FixedRun> {
         let op = "ConjugateGradient::iterate";
-        self.check(op, x, b)?;
-        if iterations >= 1 << 24 {
-            let (name, value) = ("iterations", iterations.to_string());
-            let expected = "less than 2^24, to which a float counts";
-            return Err(Error::Parameter { op, name, value, expected });
-        }
+        check_vectors(op, self.a, x, b)?;
+        check_count(op, "iterations", iterations)?;
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         // What lies in the null space cannot be asked about without waiting: it is left out.
