@@ -3,10 +3,12 @@
 use super::{ConjugateGradient, Run};
 use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
-use crate::ops::{self, Accurate};
+use crate::ops;
 use crate::solve::check::{check_count, check_vectors};
-use crate::solve::drive::{Method, Scales};
+use crate::solve::drive::Method;
+use crate::solve::iterate::Iterate;
 use crate::solve::null_space::project_out;
+use crate::solve::scales::Scales;
 use crate::solve::state::{Bounds, Flag, Report};
 
 impl ConjugateGradient<'_> {
@@ -60,17 +62,16 @@ impl ConjugateGradient<'_> {
         };
         let matrix = (-f64::from(self.a.exponent().clamp(-125, 125))).exp2() as f32;
         let scales = Scales { norm_b: 1.0, residual: 1.0, matrix };
-        let mut run = Run::new(self.a, self.m, x, b, self.merged(), self.params.windows, Some(scales))?;
+        let mut run = Run::new(self, Iterate::new(self.a, x, b, Some(scales))?)?;
         run.steps.relative_to(ops::norm_squared(b)?);
-        let terms = Accurate { transposed: false, alpha: -1.0, x: &run.x, plus: Some((1.0, b)) };
-        self.a.apply_accurate(run.r.front_mut(), terms)?;
+        run.at.residual()?;
         let threshold = self.params.stop.relative.powi(2) as f32;
         let bounds = Bounds { threshold, ceiling: Bounds::CEILING as f32, limit: iterations };
         run.restart(bounds, 0, false)?;
         for _ in 0..iterations {
             run.iterate()?;
         }
-        ops::add(x, &run.x, run.y.front())?;
+        ops::add(x, &run.at.x, run.at.y.front())?;
         Ok(FixedRun { report: run.steps.into_report() })
     }
 }

@@ -8,8 +8,8 @@ pub use sweepable::Sweepable;
 use colouring::Colouring;
 
 use super::check::check_vectors;
-use super::drive::times_power;
 use super::precondition::Preconditioner;
+use super::scales::times_power;
 use super::smoother::{Smoother, check_relaxation, nonzero_diagonal};
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};

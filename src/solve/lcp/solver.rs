@@ -12,10 +12,10 @@ use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::ops;
 use crate::solve::check::check_vectors;
-use crate::solve::drive::{power, times_power};
 use crate::solve::linop::LinOp;
 use crate::solve::looks::Observer;
 use crate::solve::report::StopReason;
+use crate::solve::scales::{power, times_power};
 
 /// The name under which errors come.
 const OP: &str = "LcpSolver";
