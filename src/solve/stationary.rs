@@ -46,8 +46,8 @@ impl Default for StationaryParams {
 /// [`test_every`](StationaryParams::test_every)-th: a product, a reduction, a copy (and
 /// [`project_out`](super::project_out) if there is a null space). No readback.
 ///
-/// [`StopReason::Diverged`] when the residual has grown to 10⁴ times its smallest, or has left the range of floats;
-/// [`StopReason::Stagnated`] also when sweeps no longer change more than the last digits of `x`. See
+/// [`Diverged`](super::StopReason::Diverged) when the residual has grown to 10⁴ times its smallest, or has left the range of floats;
+/// [`Stagnated`](super::StopReason::Stagnated) also when sweeps no longer change more than the last digits of `x`. See
 /// [numerics](crate::guide::numerics).
 ///
 /// ```
