@@ -230,7 +230,8 @@ fn varyings_are_interpolated_between_the_corners() {
             let (x, y) = (w as u32 / 2, h as u32 / 2);
             let rectangle = Domain::Rect { x, y, width: w as u32 - x, height: h as u32 - y };
             let inside = |i: usize, j: usize| i >= x as usize && j >= y as usize;
-            let cases: [(Domain<'_>, &dyn Fn(usize, usize) -> bool); 4] = [
+            type Covered<'a> = &'a dyn Fn(usize, usize) -> bool;
+            let cases: [(Domain<'_>, Covered<'_>); 4] = [
                 (Domain::Full, &|_, _| true),
                 (rectangle, &inside),
                 (Domain::Row(y), &|_, j| j == y as usize),

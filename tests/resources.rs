@@ -44,6 +44,7 @@ fn plus(a: LiveObjects, b: LiveObjects) -> LiveObjects {
         vertex_arrays: a.vertex_arrays + b.vertex_arrays,
         samplers: a.samplers + b.samplers,
         fences: a.fences + b.fences,
+        queries: a.queries + b.queries,
     }
 }
 
