@@ -16,6 +16,7 @@
 pub mod animation;
 pub mod args;
 pub mod bars;
+pub mod bounded;
 pub mod canvas;
 pub mod font;
 pub mod golden;
