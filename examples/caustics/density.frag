@@ -1,6 +1,6 @@
-// Light on the square, 1 where it meets the middle unhindered: counted photons over those expected, in the smallest square
-// window around a texel that holds `wanted` of them, or in that of half width 8. Where the last ring of texels
-// would bring too many, a part of it is taken.
+// Light on the square, 1 where it meets the middle unhindered: counted photons over those expected, in the smallest disc
+// around a texel that holds `wanted` of them, or in that of radius 8. Where the last ring of texels would bring too many,
+// a part of it is taken.
 vec4 kernel(ivec2 p) {
     int t = texel_index(p);
     ivec2 q = ivec2(t % side, t / side);
@@ -11,12 +11,12 @@ vec4 kernel(ivec2 p) {
         if (had >= wanted) break;
         vec3 ring = vec3(0.0);
         float texels = 0.0;
-        for (int k = -r; k < r; ++k) {
-            for (int s = 0; s < 4; ++s) {
-                ivec2 d = s == 0 ? ivec2(k, -r) : s == 1 ? ivec2(r, k) : s == 2 ? ivec2(-k, r) : ivec2(-r, -k);
-                ivec2 n = q + d;
-                if (n.x >= 0 && n.y >= 0 && n.x < side && n.y < side) {
-                    ring += map_texel(n.y * side + n.x).rgb;
+        for (int y = max(q.y - r, 0); y <= min(q.y + r, side - 1); ++y) {
+            for (int x = max(q.x - r, 0); x <= min(q.x + r, side - 1); ++x) {
+                ivec2 d = ivec2(x, y) - q;
+                int d2 = d.x * d.x + d.y * d.y;
+                if (d2 > r * (r - 1) && d2 <= r * (r + 1)) { // from r - 1/2 to r + 1/2
+                    ring += map_texel(y * side + x).rgb;
                     texels += 1.0;
                 }
             }

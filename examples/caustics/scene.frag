@@ -86,7 +86,7 @@ vec3 look(vec3 from, vec3 d) {
 
 // Bright light turns white little by little; then the curve that screens expect.
 vec3 shown(vec3 c) {
-    c = c * (1.0 + c / 90.0) / (1.0 + c);
+    c = log2(1.0 + 1.6 * c) / 5.2;
     c = clamp(c, 0.0, 1.0);
     return mix(12.92 * c, 1.055 * pow(c, vec3(1.0 / 2.4)) - 0.055, step(vec3(0.0031308), c));
 }

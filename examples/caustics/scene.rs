@@ -3,8 +3,8 @@
 use crate::support::{Failure, Result};
 
 /// The sphere all but lies on the square.
-pub const CENTRE: [f32; 3] = [0.0, 0.0, 0.45];
-pub const RADIUS: f32 = 0.42;
+pub const CENTRE: [f32; 3] = [0.0, 0.0, 0.53];
+pub const RADIUS: f32 = 0.52;
 /// What glass absorbs of red, green and blue light on a way of length 1, as the exponent of a decay.
 pub const ABSORPTION: [f64; 3] = [0.34, 0.12, 0.20];
 
