@@ -319,7 +319,13 @@ impl Probe<'_> {
             let words: &[u32] = bytemuck::cast_slice(&values);
             let vertices = VertexBuffer::new(self.gl, 1000, &[Attribute::Vec4], &[words], "probe")?;
             let pixel = self.texture(1, 1, Some(&[0.0; 4]))?;
-            self.draw(&points, &[&pixel], &[], Area::Points(&vertices), Blend::Add)?;
+            self.draw(
+                &points,
+                &[&pixel],
+                &[],
+                Area::Points { vertices: &vertices, first: 0, count: 1000 },
+                Blend::Add,
+            )?;
             let mut sum = [0.0f32; 4];
             for value in &values {
                 sum.iter_mut().zip(value).for_each(|(s, v)| *s += v);

@@ -12,6 +12,7 @@ mod ping_pong;
 mod points;
 mod pool;
 mod predicate;
+mod splats;
 mod user;
 
 pub use domain::{Accum, Domain, Predicate};
@@ -21,6 +22,7 @@ pub use ping_pong::PingPong;
 pub use points::{Points, PointsKernel};
 pub use pool::PoolStats;
 pub use predicate::{Condition, Mask};
+pub use splats::SplatKernel;
 pub use user::Kernel;
 
 pub(crate) use crate::gl::glsl;

@@ -99,7 +99,8 @@ impl Pass<'_> {
     /// Like `execute`, with a depth texture for a target.
     fn execute_condition(&self, mask: &PooledTexture, extent: Extent) -> Result<()> {
         self.check_inputs()?;
-        let prepared = self.prepare(extent, None)?;
+        let area = Area::Rect([0, 0, extent.width as i32, extent.height as i32]);
+        let prepared = self.prepare(extent, None, &area)?;
         self.kernel.gl().draw(&DrawCall {
             name: &self.kernel.spec().name,
             program: &prepared.program,
@@ -108,7 +109,7 @@ impl Pass<'_> {
             inputs: self.inputs.iter().map(|i| i.texture).collect(),
             uniforms: prepared.uniforms,
             first_uniform: self.inputs.len(),
-            area: Area::Rect([0, 0, extent.width as i32, extent.height as i32]),
+            area,
             blend: Blend::Replace,
             depth: Depth::Write,
         })
