@@ -40,13 +40,13 @@ struct Args {
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// The sphere's refractive index for green light; below 1 it is a bubble
-    #[arg(long, value_name = "N", default_value_t = 1.52)]
+    #[arg(long, value_name = "N", default_value_t = 1.45)]
     ior: f32,
     /// Abbe's number of the glass: the smaller, the further red and blue are apart
-    #[arg(long, value_name = "V", default_value_t = 30.0)]
+    #[arg(long, value_name = "V", default_value_t = 20.0)]
     abbe: f32,
     /// Where the light is
-    #[arg(long, num_args = 3, value_names = ["X", "Y", "Z"], default_values_t = [-1.3, 1.0, 2.3])]
+    #[arg(long, num_args = 3, value_names = ["X", "Y", "Z"], default_values_t = [-1.2, 0.9, 2.4])]
     light: Vec<f32>,
     /// Write a picture of the scene
     #[arg(long, value_name = "F.png")]

@@ -2,8 +2,8 @@
 const float FAR = 1e9;
 
 vec3 background(vec3 d) {
-    float up = 0.5 + 0.5 * d.z;
-    return mix(vec3(0.010, 0.011, 0.014), vec3(0.050, 0.060, 0.085), up * up);
+    vec3 dusk = mix(vec3(0.075, 0.095, 0.150), vec3(0.012, 0.016, 0.034), smoothstep(0.0, 0.75, abs(d.z)));
+    return dusk + vec3(0.16, 0.075, 0.030) * exp(-60.0 * (d.z - 0.03) * (d.z - 0.03));
 }
 
 vec3 texel_of_square(ivec2 q) {
@@ -86,7 +86,7 @@ vec3 look(vec3 from, vec3 d) {
 
 // Bright light turns white little by little; then the curve that screens expect.
 vec3 shown(vec3 c) {
-    c = log2(1.0 + 1.6 * c) / 5.2;
+    c = log2(1.0 + 1.8 * c) / 5.0;
     c = clamp(c, 0.0, 1.0);
     return mix(12.92 * c, 1.055 * pow(c, vec3(1.0 / 2.4)) - 0.055, step(vec3(0.0031308), c));
 }

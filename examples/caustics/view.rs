@@ -20,9 +20,9 @@ texla::params! {
 /// Photons in a window: their number is then off by a tenth or so.
 const WANTED: f32 = 150.0;
 /// Where the camera is, what it looks at, and the tangent of half its angle.
-const EYE: [f32; 3] = [0.75, -3.55, 2.05];
-const AIM: [f32; 3] = [0.03, -0.10, 0.19];
-const VIEW: f32 = 0.335;
+const EYE: [f32; 3] = [0.95, -3.10, 1.45];
+const AIM: [f32; 3] = [0.06, -0.10, 0.30];
+const VIEW: f32 = 0.37;
 /// Rows of texels in a draw, so that none takes long.
 const BAND: u32 = 16;
 
