@@ -14,6 +14,8 @@ pub trait Number:
     fn value(self) -> f64;
     /// The square root of `max(self, 0)`.
     fn root(self) -> Self;
+    /// The larger of both.
+    fn larger(self, other: Self) -> Self;
     /// Whether `self < other`. Where a device may decide otherwise, `sure` becomes false.
     fn below(self, other: Self, sure: &mut bool) -> bool;
 }
@@ -21,18 +23,27 @@ pub trait Number:
 macro_rules! plain_number {
     ($($float:ty),*) => {$(
         impl Number for $float {
+            #[inline]
             fn of(value: f32) -> Self {
                 value.into()
             }
 
+            #[inline]
             fn value(self) -> f64 {
                 self.into()
             }
 
+            #[inline]
             fn root(self) -> Self {
                 self.max(0.0).sqrt()
             }
 
+            #[inline]
+            fn larger(self, other: Self) -> Self {
+                if self < other { other } else { self }
+            }
+
+            #[inline]
             fn below(self, other: Self, _: &mut bool) -> bool {
                 self < other
             }
@@ -75,18 +86,28 @@ impl Bounded {
 }
 
 impl Number for Bounded {
+    #[inline]
     fn of(value: f32) -> Self {
         Bounded { value: value.into(), error: 0.0 }
     }
 
+    #[inline]
     fn value(self) -> f64 {
         self.value
     }
 
+    #[inline]
     fn root(self) -> Self {
         let [low, value, high] =
             [self.value - self.error, self.value, self.value + self.error].map(|v| v.max(0.0).sqrt());
         Self::rounded(value, (high - value).max(value - low), 6.0)
+    }
+
+    fn larger(self, other: Self) -> Self {
+        // Of the ends of both intervals.
+        let [low, value, high] =
+            [-1.0, 0.0, 1.0].map(|k| (self.value + k * self.error).max(other.value + k * other.error));
+        Bounded { value, error: (high - value).max(value - low) }
     }
 
     fn below(self, other: Self, sure: &mut bool) -> bool {
