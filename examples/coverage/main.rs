@@ -8,8 +8,10 @@ use std::time::Instant;
 use device::{Kernels, SHARES, Statistics, Towers};
 use grid::Grid;
 use support::bounded::Bounded;
-use support::{CommonArgs, Failure, Report, Result, Table, check_distinct, check_writable, json, say, worst};
-use texla::{Device, Headless, HeadlessOptions, Plane};
+use support::{
+    CommonArgs, Failure, Report, Result, Table, check_distinct, check_writable, clock, json, say, worst,
+};
+use texla::{Device, Headless, HeadlessOptions};
 use towers::{made_up, read};
 use twin::strongest;
 
@@ -226,11 +228,11 @@ fn compare(device: &Device, kernels: &Kernels, grid: &Grid, args: &Args, report:
     let rounds = if args.common.quick { 1 } else { 3 };
     for grid in &grids {
         let towers = Towers::new(device, grid)?;
-        let scatter = time(device, rounds, || towers.scatter(kernels))?.1;
+        let scatter = clock::least(device, rounds, || towers.scatter(kernels))?.1;
         let evaluations = (grid.cells() * grid.towers.len()) as f64;
         let gather = if evaluations <= MOST_COMPARED {
-            let (map, seconds) = time(device, rounds, || towers.gather(kernels))?;
-            let name = format!("{} towers: gathered", grid.towers.len());
+            let (map, seconds) = clock::least(device, rounds, || towers.gather(kernels))?;
+            let name = format!("{} towers, gathered", grid.towers.len());
             check_map(grid, &map.read()?, &name, report);
             Some(seconds)
         } else {
@@ -258,22 +260,4 @@ fn compare(device: &Device, kernels: &Kernels, grid: &Grid, args: &Args, report:
     say("");
     table.print();
     Ok(())
-}
-
-/// The least of some rounds after one that warms up.
-fn time(
-    device: &Device,
-    rounds: usize,
-    mut work: impl FnMut() -> texla::Result<Plane>,
-) -> Result<(Plane, f64)> {
-    let mut map = work()?;
-    let mut least = f64::INFINITY;
-    for _ in 0..rounds {
-        device.finish()?;
-        let started = Instant::now();
-        map = work()?;
-        device.finish()?;
-        least = least.min(started.elapsed().as_secs_f64());
-    }
-    Ok((map, least))
 }
