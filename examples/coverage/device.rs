@@ -102,7 +102,11 @@ impl Towers {
         let mark = Mark { mark: (longer / 170.0).max(2.0) };
         kernels.mark.run(&mut marks, [], &self.points, &mark, Accum::Max, Predicate::Always)?;
         let mut picture = Vector::zeros(map.device(), 4 * map.len())?;
-        kernels.paint.run(&mut picture, [map, &marks], &Paint { strongest: strongest as f32 })?;
+        kernels.paint.run(
+            &mut picture,
+            [map, &marks],
+            &Paint { strongest: (strongest as f32).max(f32::MIN_POSITIVE) },
+        )?;
         let byte = |v: &f32| (255.0 * v).round() as u8;
         Ok(picture.read()?.chunks_exact(4).flat_map(|p| [byte(&p[0]), byte(&p[1]), byte(&p[2])]).collect())
     }

@@ -1,6 +1,7 @@
 //! Transmitters: from a file, or made up.
 
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use crate::support::{Failure, Result};
@@ -36,44 +37,41 @@ const COLUMNS: [Column; 4] = [
 pub fn read(path: &Path) -> Result<Vec<Tower>> {
     let name = path.display();
     let unreadable = |error: std::io::Error| Failure::bad_input(format_args!("cannot read {name}: {error}"));
-    let file = File::open(path).map_err(unreadable)?;
-    let about = file.metadata().map_err(unreadable)?;
-    if about.is_dir() {
+    if path.is_dir() {
         return Err(Failure::bad_input(format_args!("cannot read {name}: it is a folder")));
     }
-    if about.len() > MOST_BYTES {
-        return Err(Failure::bad_input(format_args!(
-            "{name} has {} bytes, expected up to {MOST_BYTES}",
-            about.len()
-        )));
+    let mut text = Vec::new();
+    File::open(path).map_err(unreadable)?.take(MOST_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(Failure::bad_input(format_args!("{name} has more than {MOST_BYTES} bytes")));
     }
-    let at = |line: u64, fault: String| Failure::bad_input(format_args!("{name}, line {line}: {fault}"));
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+    let at = |place: Option<&csv::Position>, fault: String| {
+        let line = place.map_or(1, |place| line(text, place.byte() as usize));
+        Failure::bad_input(format_args!("{name}, line {line}: {fault}"))
+    };
     let malformed = |error: csv::Error| match error.kind() {
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
-            let line = pos.as_ref().map_or(0, csv::Position::line);
-            at(line, format!("{len} fields, expected {expected_len}"))
+            at(pos.as_ref(), format!("{len} fields, expected {expected_len}"))
         }
-        csv::ErrorKind::Utf8 { pos, .. } => {
-            at(pos.as_ref().map_or(0, csv::Position::line), "it is no UTF-8 text".into())
-        }
+        csv::ErrorKind::Utf8 { pos, .. } => at(pos.as_ref(), "it is no UTF-8 text".into()),
         _ => Failure::bad_input(format_args!("{name}: {error}")),
     };
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(file);
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text);
     let heading = reader.headers().map_err(malformed)?.clone();
     let place = |column: &Column| heading.iter().position(|title| title.eq_ignore_ascii_case(column.name));
     let places = COLUMNS.each_ref().map(place);
     for (column, place) in COLUMNS.iter().zip(places).take(3) {
         if place.is_none() {
             let (column, found) = (column.name, heading.iter().collect::<Vec<_>>().join(", "));
-            return Err(at(1, format!("no column `{column}` in the heading `{found}`")));
+            return Err(at(heading.position(), format!("no column `{column}` in the heading `{found}`")));
         }
     }
     let mut towers = Vec::new();
     for record in reader.records() {
         let record = record.map_err(malformed)?;
-        let line = record.position().map_or(0, csv::Position::line);
         if towers.len() == MOST {
-            return Err(at(line, format!("more than {MOST} towers")));
+            return Err(at(record.position(), format!("more than {MOST} towers")));
         }
         let mut values = [1.0; 4];
         for ((column, place), value) in COLUMNS.iter().zip(places).zip(&mut values) {
@@ -81,7 +79,7 @@ pub fn read(path: &Path) -> Result<Vec<Tower>> {
             let Column { name, least, most } = column;
             *value = text.parse().ok().filter(|v| (*least..=*most).contains(v)).ok_or_else(|| {
                 at(
-                    line,
+                    record.position(),
                     format!("{name} is `{}`, expected a number from {least:e} to {most:e}", shortened(text)),
                 )
             })?;
@@ -93,6 +91,16 @@ pub fn read(path: &Path) -> Result<Vec<Tower>> {
         return Err(Failure::bad_input(format_args!("{name}: no tower after the heading")));
     }
     Ok(towers)
+}
+
+/// The line of a record, which the reader says begins with the empty lines before it.
+fn line(text: &[u8], record: usize) -> usize {
+    let before = text.get(..record).unwrap_or(text);
+    let empty = text[before.len()..].iter().take_while(|byte| b"\r\n".contains(byte)).count();
+    let before = &text[..before.len() + empty];
+    let ends =
+        |(k, byte): (usize, &u8)| *byte == b'\n' || *byte == b'\r' && before.get(k + 1) != Some(&b'\n');
+    1 + before.iter().enumerate().filter(|end| ends(*end)).count()
 }
 
 /// Enough of a field to find it by.
