@@ -28,6 +28,9 @@ pub(crate) enum Depth {
     Less,
     /// Fragments farther than the mask pass.
     Greater,
+    /// Fragments nearer than the mask pass and leave their own depth, from where no later one passes: the primitive
+    /// lies at 0.25, and the shader discards what is to stay.
+    Narrow,
 }
 
 /// What is rasterised.
@@ -141,12 +144,12 @@ impl Gl {
             } else {
                 self.raw.enable(glow::DEPTH_TEST);
                 self.raw.depth_func(match depth {
-                    Depth::Less => glow::LESS,
+                    Depth::Less | Depth::Narrow => glow::LESS,
                     Depth::Greater => glow::GREATER,
                     _ => glow::ALWAYS,
                 });
             }
-            self.raw.depth_mask(depth == Depth::Write);
+            self.raw.depth_mask(matches!(depth, Depth::Write | Depth::Narrow));
         }
         shadow.depth = Some(depth);
     }
@@ -198,7 +201,10 @@ impl Gl {
             match &call.area {
                 // One triangle that covers the viewport: no diagonal along which a quad's two would be rasterised
                 // twice.
-                Area::Rect(_) => self.draw_vertices(own, glow::TRIANGLES, 0, 3),
+                Area::Rect(_) => {
+                    let first = if call.depth == Depth::Narrow { 7 } else { 0 };
+                    self.draw_vertices(own, glow::TRIANGLES, first, 3);
+                }
                 Area::Row(_) => self.draw_vertices(own, glow::LINES, 3, 2),
                 Area::Column(_) => self.draw_vertices(own, glow::LINES, 5, 2),
                 Area::Points { vertices, first, count } => {

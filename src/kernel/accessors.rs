@@ -43,8 +43,8 @@ impl InputSpec {
 pub(crate) enum StageSpec {
     /// `vec4 kernel(ivec2 p)` for one output, `void kernel(ivec2 p, out vec4 o0, ...)` for several.
     Fragment { outputs: Vec<String>, mask: bool },
-    /// `bool kernel(ivec2 p)`, written to depth as 0.8 or 0.2 [BeyondVector] 28.4.1.
-    Condition,
+    /// `bool kernel(ivec2 p)` and what its result does to depth [BeyondVector] 28.4.1.
+    Condition(Test),
     /// `void point(int i, out ivec2 texel, out vec4 value)` in the vertex stage.
     Points { attributes: Vec<(String, Attribute)>, mask: bool },
     /// `void splat(int i, out vec4 rectangle, out vec4 value)` in the vertex stage, and `vec4 kernel(ivec2 p, vec4
@@ -52,12 +52,28 @@ pub(crate) enum StageSpec {
     Splats { attributes: Vec<(String, Attribute)>, mask: bool },
 }
 
+/// What becomes of a condition. It never holds for texels past the end of the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Test {
+    /// Depth 0.8 where it holds, 0.2 where not.
+    Write,
+    /// The same, where it also has to hold, or has not to hold, for the mask that is the last input, [`WITHIN`].
+    WriteWithin(bool),
+    /// Fragments for which it holds are discarded: the others leave their own depth in the mask.
+    Narrow,
+    /// Fragments for which it does not hold are discarded, and the others counted.
+    Count,
+}
+
+/// The mask within which a condition is asked.
+pub(crate) const WITHIN: &str = "texla_within";
+
 impl StageSpec {
     /// What a vertex carries.
     pub fn attributes(&self) -> &[(String, Attribute)] {
         match self {
             StageSpec::Points { attributes, .. } | StageSpec::Splats { attributes, .. } => attributes,
-            StageSpec::Fragment { .. } | StageSpec::Condition => &[],
+            StageSpec::Fragment { .. } | StageSpec::Condition(_) => &[],
         }
     }
 }
@@ -194,7 +210,8 @@ impl KernelSpec {
             let fail = |detail: String| Error::Interface { kernel: self.name.to_owned(), detail };
             let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
             let first = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic());
-            let reserved = ["gl_", "texla_"].iter().any(|p| name.starts_with(p)) || name.contains("__");
+            let reserved = (["gl_", "texla_"].iter().any(|p| name.starts_with(p)) && !OWN.contains(name))
+                || name.contains("__");
             // Functions that texla writes: `main`, those of the body, and an input's accessors.
             let function = FUNCTIONS.contains(name)
                 || self.inputs.iter().any(|input| {
@@ -284,14 +301,13 @@ impl KernelSpec {
                      }\n";
                 Stage { before: self.interface(folds, false) + &generated, body, after: after.into() }
             }
-            StageSpec::Fragment { .. } | StageSpec::Condition if self.vertex.is_some() => {
+            StageSpec::Fragment { .. } | StageSpec::Condition(_) if self.vertex.is_some() => {
                 let before = self.interface(folds, false) + &generated + &self.varyings("out");
-                let after = "void main() {\n    vec2 corner = texla_corner();\n    \
-                     vertex(vec2(texla_area.xy) + (0.5 * corner + 0.5) * vec2(texla_area.zw));\n    \
-                     gl_Position = vec4(corner, 0.0, 1.0);\n}\n";
+                let after = "void main() {\n    gl_Position = texla_corner();\n    \
+                     vertex(vec2(texla_area.xy) + (0.5 * gl_Position.xy + 0.5) * vec2(texla_area.zw));\n}\n";
                 Stage { before: before + glsl!("include/corner.glsl").text, body, after: after.into() }
             }
-            StageSpec::Fragment { .. } | StageSpec::Condition => {
+            StageSpec::Fragment { .. } | StageSpec::Condition(_) => {
                 Stage { before: String::new(), body: glsl!("quad.vert"), after: String::new() }
             }
         }
@@ -305,11 +321,7 @@ impl KernelSpec {
             StageSpec::Points { .. } => {
                 return Stage { before: String::new(), body: glsl!("points.frag"), after: String::new() };
             }
-            StageSpec::Condition => {
-                let after =
-                    "void main() {\n    gl_FragDepth = kernel(ivec2(gl_FragCoord.xy)) ? 0.8 : 0.2;\n}\n";
-                (after.to_owned(), 0)
-            }
+            StageSpec::Condition(test) => (condition_main(*test), 0),
             StageSpec::Splats { mask, .. } => {
                 before.push_str("flat in vec4 texla_value;\n");
                 (main_of("texla_v0 = kernel(p, texla_value);", 1, *mask), 1)
@@ -347,6 +359,23 @@ fn main_of(call: &str, outputs: usize, mask: bool) -> String {
     text + "}\n"
 }
 
+/// `main` of a condition.
+fn condition_main(test: Test) -> String {
+    let write = "gl_FragDepth = holds ? 0.8 : 0.2;";
+    let (within, result) = match test {
+        Test::Write => (String::new(), write),
+        Test::WriteWithin(inside) => (format!(" && ({WITHIN}_at(p).x > 0.5) == {inside}"), write),
+        Test::Narrow => (String::new(), "if (holds) discard;"),
+        Test::Count => (String::new(), "if (!holds) discard;"),
+    };
+    format!(
+        "void main() {{\n    ivec2 p = ivec2(gl_FragCoord.xy);\n    int t = {};\n    \
+         bool used = t < texla_tail.x || (t == texla_tail.x && texla_tail.y > 0);\n    \
+         bool holds = used{within} && kernel(p);\n    {result}\n}}\n",
+        position_in_tail("p")
+    )
+}
+
 /// Where a texel lies in the order in which lanes come to an end.
 fn position_in_tail(texel: &str) -> String {
     format!("{texel}.x * texla_tail.z + {texel}.y * texla_tail.w")
@@ -360,6 +389,9 @@ fn masked(name: &str) -> String {
          }}\n"
     )
 }
+
+/// Names that texla gives itself, out of the way of a user's.
+const OWN: [&str; 3] = [WITHIN, super::iterate::STATE, super::iterate::STEPS];
 
 /// Functions that texla or a body defines.
 const FUNCTIONS: [&str; 7] = ["main", "kernel", "point", "vertex", "splat", "texel_index", "texel_position"];

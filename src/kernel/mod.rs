@@ -6,6 +6,7 @@
 
 mod accessors;
 mod domain;
+mod iterate;
 mod params;
 mod pass;
 mod ping_pong;
@@ -16,6 +17,7 @@ mod splats;
 mod user;
 
 pub use domain::{Accum, Domain, Predicate};
+pub use iterate::{IterateWhile, WhileParams, WhileReport, WhileSchedule};
 pub use params::{Field, FieldType, NoParams, ParamType, ParamValue, Params};
 pub use pass::{Operand, Pass, TargetOperand, View};
 pub use ping_pong::PingPong;
@@ -26,6 +28,6 @@ pub use splats::SplatKernel;
 pub use user::Kernel;
 
 pub(crate) use crate::gl::glsl;
-pub(crate) use accessors::{InputSpec, KernelSpec, StageSpec};
+pub(crate) use accessors::{InputSpec, KernelSpec, StageSpec, Test};
 pub(crate) use pass::{Compiled, Tail};
 pub(crate) use pool::{Pool, PooledTexture};

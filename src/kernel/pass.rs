@@ -220,7 +220,7 @@ impl<'a> Pass<'a> {
         let outputs = match &spec.stage {
             StageSpec::Fragment { outputs, .. } => outputs.len(),
             StageSpec::Points { .. } | StageSpec::Splats { .. } => 1,
-            StageSpec::Condition => 0,
+            StageSpec::Condition(_) => 0,
         };
         if self.targets.len() != outputs {
             return Err(self.fail(format!("{} targets given, expected {outputs}", self.targets.len())));
@@ -341,11 +341,12 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The program and its uniforms for a target of this extent; `target` is absent for passes that write depth.
+    /// The program and its uniforms for a target of this extent, whose texture is `whole`.
     pub(super) fn prepare(
         &self,
         extent: Extent,
-        target: Option<&View<'_>>,
+        whole: Extent,
+        tail: Tail,
         area: &Area<'_>,
     ) -> Result<Prepared> {
         let specs = self.kernel.spec.inputs.iter();
@@ -365,14 +366,14 @@ impl<'a> Pass<'a> {
             }));
         }
         // Points are placed in the whole texture: the viewport of a points draw is that of the framebuffer.
-        uniforms.push(inverse(target.map_or(extent, |t| t.texture.extent())));
+        uniforms.push(inverse(whole));
         uniforms.push(UniformValue::Int(extent.width as i32));
-        uniforms.push(target.map_or(Tail::NONE, |t| t.tail).uniform());
+        uniforms.push(tail.uniform());
         uniforms.push(UniformValue::Int(0));
         // For splats the first of them, whose viewport is the whole texture.
         uniforms.push(UniformValue::IVec4(match area {
             Area::Splats { first, .. } => [*first as i32, 0, 0, 0],
-            _ => area.viewport(target.map_or(extent, |t| t.texture.extent())),
+            _ => area.viewport(whole),
         }));
         uniforms.extend(self.params.iter().cloned());
         Ok(Prepared { program, uniforms })
@@ -386,14 +387,15 @@ impl<'a> Pass<'a> {
     }
 
     fn draw(&self, extent: Extent, area: Area<'_>) -> Result<()> {
-        let prepared = self.prepare(extent, self.targets.first(), &area)?;
+        let first = self.targets.first();
+        let (whole, tail) = first.map_or((extent, Tail::NONE), |t| (t.texture.extent(), t.tail));
+        let prepared = self.prepare(extent, whole, tail, &area)?;
         let (mask, depth) = match self.predicate {
             Predicate::Always => (None, Depth::Off),
             // The primitives lie at 0.5: less than the 0.8 of a true cell, more than the 0.2 of a false one.
             Predicate::If(mask) => (Some(mask), Depth::Less),
             Predicate::Unless(mask) => (Some(mask), Depth::Greater),
         };
-        let whole = self.targets.first().map_or(extent, |t| t.texture.extent());
         let depth_target = match mask {
             Some(mask) => Some(mask.texture_for(&self.kernel.spec.name, extent, whole, &self.kernel.gl)?),
             None => None,
