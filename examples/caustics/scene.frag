@@ -2,8 +2,8 @@
 const float FAR = 1e9;
 
 vec3 background(vec3 d) {
-    vec3 dusk = mix(vec3(0.075, 0.095, 0.150), vec3(0.012, 0.016, 0.034), smoothstep(0.0, 0.75, abs(d.z)));
-    return dusk + vec3(0.16, 0.075, 0.030) * exp(-60.0 * (d.z - 0.03) * (d.z - 0.03));
+    vec3 dusk = mix(vec3(0.085, 0.105, 0.165), vec3(0.010, 0.013, 0.030), smoothstep(0.0, 0.75, abs(d.z)));
+    return dusk + vec3(0.20, 0.090, 0.030) * exp(-90.0 * (d.z - 0.03) * (d.z - 0.03));
 }
 
 vec3 texel_of_square(ivec2 q) {
@@ -29,7 +29,7 @@ vec3 surroundings(vec3 from, vec3 d, bool mirrored) {
             vec3 to = centre - vec3(at, 0.0);
             float distance2 = dot(to, to);
             float hidden = to.z * radius * radius / (distance2 * sqrt(distance2));
-            return vec3(0.93, 0.90, 0.86) * (0.72 * irradiance(at) + 0.075 * (1.0 - 0.8 * hidden));
+            return vec3(0.93, 0.90, 0.86) * (0.95 * irradiance(at) + 0.075 * (1.0 - 0.8 * hidden));
         }
     }
     vec3 colour = background(d);

@@ -17,8 +17,8 @@ texla::params! {
     }
 }
 
-/// Photons in a window: their number is then off by a tenth or so.
-const WANTED: f32 = 150.0;
+/// Photons in a window: their number is then off by a fifteenth or so.
+const WANTED: f32 = 240.0;
 /// Where the camera is, what it looks at, and the tangent of half its angle.
 const EYE: [f32; 3] = [0.95, -3.10, 1.45];
 const AIM: [f32; 3] = [0.06, -0.10, 0.30];

@@ -125,7 +125,7 @@ pub fn made_up(count: usize, seed: u64) -> Vec<Tower> {
     let towns: Vec<[f64; 2]> = (0..1 + count / 12).map(|_| [(); 2].map(|()| 12.0 + 76.0 * unit())).collect();
     let reach = 100.0 / (count as f64).sqrt();
     let tower = |k: usize| {
-        let in_town = k % 3 != 0;
+        let in_town = !k.is_multiple_of(3);
         let town = towns[k % towns.len()];
         let place = town.map(|centre| {
             // A sum of three is near enough to a bell.
