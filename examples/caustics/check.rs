@@ -85,13 +85,14 @@ pub fn check(
     let left = sent - found.landed as f64;
     report.at_most(
         "energy on the square, against what was sent less what left in 64 bits",
-        1e-5,
+        1e-5_f64.max(1.0 / sent), // a photon, where there are few
         (landed - (sent - left)).abs() / sent,
     );
     report.at_most("photons that fared otherwise than in 64 bits", 0.0, wrong as f64);
     report.at_most("distance of a photon from its place in 64 bits, over the bound", 1.0, furthest);
-    // A check of few photons would say little.
-    report.at_most("share of the photons that the bound leaves open", 0.02, found.unsure as f64 / sent);
+    // The checks would say little if they left out many photons: those near a texel's edge.
+    let open = 0.02 * (size as f64 / 256.0).max(1.0);
+    report.at_most("share of the photons that the bound leaves open", open, found.unsure as f64 / sent);
     // One that goes elsewhere is missing in one place and too many in another.
     let apart: f64 = map.read()?.iter().zip(exact).map(|(a, b)| f64::from((a - b).abs())).sum();
     report.at_most("photons elsewhere on the map than in 64 bits", 2.0 * found.unsure as f64, apart);

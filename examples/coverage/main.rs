@@ -161,7 +161,7 @@ fn print_areas(areas: &[Area]) {
             format!("{:.4}", area.above),
             format!("{share:.1}"),
             format!("{}", area.cells),
-            format!("{:.4}", area.area),
+            if area.area < 1e7 { format!("{:.4}", area.area) } else { format!("{:.4e}", area.area) },
             format!("{:.2}", 100.0 * area.share),
         ]);
     }
@@ -219,7 +219,7 @@ fn compare(device: &Device, kernels: &Kernels, grid: &Grid, args: &Args, report:
     }
     let mut table = Table::new([
         "towers",
-        "cells of all discs",
+        "discs over map",
         "scatter, ms",
         "gather, ms",
         "gather / scatter",
