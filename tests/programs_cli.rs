@@ -1,67 +1,26 @@
-//! The examples `caustics`, `coverage` and `reuse` from outside: exit codes, the JSON reports, the pictures.
+//! The examples `caustics`, `coverage`, `reuse` and `regula_falsi` from outside: exit codes, the JSON reports, the pictures.
 #![cfg(feature = "headless")]
 
+mod common;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
 
-/// An example, which cargo builds beside this test: `target/PROFILE/examples/NAME`.
-fn example(name: &str) -> Command {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.parent().and_then(Path::parent).unwrap();
-    let program = profile.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    assert!(program.is_file(), "{} is not built: a plain `cargo test` does it", program.display());
-    let mut command = Command::new(program);
-    command.env_remove("TEXLA_API");
-    command
-}
-
-fn run(name: &str, args: &[&str]) -> Output {
-    example(name).args(args).output().unwrap()
-}
-
-/// A path that no other test uses at the same time, with nothing there.
-fn scratch(name: &str) -> PathBuf {
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("programs-{count}-{name}"));
-    let _ = fs::remove_file(&path);
-    path
-}
-
-fn report(path: &Path) -> serde_json::Value {
-    let report: serde_json::Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    let checks = report["checks"].as_array().unwrap();
-    assert!(!checks.is_empty() && checks.iter().all(|check| check["pass"] == true), "{checks:?}");
-    report
-}
-
-/// Runs an example that has to succeed, and gives its report.
-fn succeeds(name: &str, args: &[&str]) -> serde_json::Value {
-    let json = scratch(&format!("{name}.json"));
-    let output = run(name, &[args, &["--json", json.to_str().unwrap()]].concat());
-    assert_eq!(output.status.code(), Some(0), "{name} {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    report(&json)
-}
+use common::cli::{assert_refused, command, finish, passed, pixels, scratch};
 
 /// Bad input: exit 2, one line that says what is wrong, and no file.
 fn refuses(name: &str, args: &[&str], text: &str) {
-    let outputs = ["json", "png"].map(|end| scratch(&format!("refused.{end}")));
-    let [json, png] = [0, 1].map(|k| outputs[k].to_str().unwrap());
+    let [json, png] = ["json", "png"].map(|end| scratch(&format!("refused.{end}")));
     let picture = if name == "reuse" { "--plot" } else { "--png" };
-    let files: &[&str] =
-        if args.contains(&picture) { &["--json", json] } else { &["--json", json, picture, png] };
-    let Output { status, stderr, .. } = run(name, &[args, files].concat());
-    let stderr = String::from_utf8(stderr).unwrap();
-    assert_eq!(status.code(), Some(2), "{name} {args:?}: {stderr}");
-    assert!(stderr.lines().count() == 1 && stderr.contains(text), "{name} {args:?}: {stderr}");
-    assert!(outputs.iter().all(|path| !path.exists()), "{name} {args:?} has written a file");
+    let files = [["--json", &json], [picture, &png]];
+    let kept = if args.contains(&picture) { 1 } else { 2 };
+    assert_refused(name, &[args, files[..kept].as_flattened()].concat(), text);
+    assert!([json, png].iter().all(|path| !Path::new(path).exists()), "{name} {args:?} has written a file");
 }
 
 #[test]
 fn flags_that_make_no_sense_are_bad_input() {
-    let cases: [(&str, &[&str], &str); 25] = [
+    let cases: [(&str, &[&str], &str); 36] = [
         ("caustics", &["--photons", "0"], "--photons 0"),
         ("caustics", &["--photons", "16777217"], "from 1 to 16777216"),
         ("caustics", &["--photons", "many"], "--photons"),
@@ -87,6 +46,17 @@ fn flags_that_make_no_sense_are_bad_input() {
         ("reuse", &["--size", "8192"], "from 16 to 4096"),
         ("reuse", &["--rounds", "0"], "--rounds 0"),
         ("reuse", &["--plot", "no such folder/a.png"], "folder does not exist"),
+        ("regula_falsi", &["--side", "1"], "from 2 to 4096"),
+        ("regula_falsi", &["--side", "4097"], "--side 4097"),
+        ("regula_falsi", &["--side", "2.5"], "--side"),
+        ("regula_falsi", &["--range", "0"], "--range 0"),
+        ("regula_falsi", &["--range", "NaN"], "--range NaN"),
+        ("regula_falsi", &["--range", "101"], "at most 100"),
+        ("regula_falsi", &["--tolerance", "1e-6"], "--tolerance 0.000001"),
+        ("regula_falsi", &["--tolerance", "inf"], "--tolerance inf"),
+        ("regula_falsi", &["--range", "100", "--tolerance", "1e-4"], "for --range 100"),
+        ("regula_falsi", &["--rounds", "0"], "--rounds 0"),
+        ("regula_falsi", &["--png", "no such folder/a.png"], "folder does not exist"),
     ];
     for (name, args, text) in cases {
         refuses(name, args, text);
@@ -123,42 +93,32 @@ fn files_that_list_no_towers_are_bad_input() {
     ];
     for (bytes, text) in cases {
         fs::write(&path, bytes).unwrap();
-        refuses("coverage", &["--towers", path.to_str().unwrap()], text);
+        refuses("coverage", &["--towers", &path], text);
         assert_eq!(fs::read(&path).unwrap(), bytes);
     }
     refuses("coverage", &["--towers", "no such file.csv"], "cannot read no such file.csv");
     refuses("coverage", &["--towers", env!("CARGO_TARGET_TMPDIR")], "cannot read");
-    let file = path.to_str().unwrap();
+    let file = path.as_str();
     refuses("coverage", &["--towers", file, "--csv", file], "two outputs");
 }
 
 /// Mesa can be told to leave float blending out.
 #[test]
 fn without_float_blending_there_is_one_line() {
-    let device = succeeds("reuse", &["--quick", "--size", "16", "--api", "es30"])["device"].to_string();
+    let device = passed("reuse", &["--quick", "--size", "16", "--api", "es30"])["device"].to_string();
     if !["llvmpipe", "softpipe"].iter().any(|name| device.contains(name)) {
         println!("not run: {device} has float blending");
         return;
     }
     for name in ["caustics", "coverage"] {
         let json = scratch("unblended.json");
-        let mut command = example(name);
-        command.args(["--quick", "--api", "es30", "--json", json.to_str().unwrap()]);
-        let output = command.env("MESA_EXTENSION_OVERRIDE", "-GL_EXT_float_blend").output().unwrap();
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(3), "{name}: {stderr}");
-        assert!(stderr.lines().count() == 1 && stderr.contains("cannot"), "{name}: {stderr}");
-        assert!(!json.exists());
+        let mut command = command(name);
+        command.args(["--quick", "--api", "es30", "--json", &json]);
+        let ran = finish(command.env("MESA_EXTENSION_OVERRIDE", "-GL_EXT_float_blend"), b"");
+        assert_eq!(ran.code, 3, "{name}: {}", ran.stderr);
+        assert!(ran.stderr.lines().count() == 1 && ran.stderr.contains("cannot"), "{name}: {}", ran.stderr);
+        assert!(!Path::new(&json).exists());
     }
-}
-
-/// The pixels of a picture, three bytes each.
-fn pixels(path: &Path) -> Vec<[u8; 3]> {
-    let mut reader =
-        png::Decoder::new(std::io::BufReader::new(fs::File::open(path).unwrap())).read_info().unwrap();
-    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
-    reader.next_frame(&mut bytes).unwrap();
-    bytes.chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect()
 }
 
 /// The photons of a way that ended so: on the square, past it, absorbed.
@@ -171,10 +131,10 @@ fn ways(report: &serde_json::Value) -> Vec<[u64; 3]> {
 fn caustics_on_both_dialects() {
     for api in ["gl33", "es30"] {
         let (png, map) = (scratch("caustics.png"), scratch("caustics-map.png"));
-        let files = ["--png", png.to_str().unwrap(), "--map", map.to_str().unwrap()];
+        let files = ["--png", png.as_str(), "--map", &map];
         let args = ["--photons", "60001", "--size", "64", "--api", api];
-        let report = succeeds("caustics", &[&args[..], &["--seed", "7", "--ior", "1.5", "--quick"]].concat());
-        let other = succeeds("caustics", &[&args[..], &["--ior", "1.5"], &files].concat());
+        let report = passed("caustics", &[&args[..], &["--seed", "7", "--ior", "1.5", "--quick"]].concat());
+        let other = passed("caustics", &[&args[..], &["--ior", "1.5"], &files].concat());
         let (found, others) = (ways(&report), ways(&other));
         assert_eq!(found.iter().flatten().sum::<u64>(), 60_001);
         // Other chances, other numbers, but not by much.
@@ -193,11 +153,11 @@ fn caustics_on_both_dialects() {
 #[test]
 fn bubbles_reflect_totally_and_air_refracts_nothing() {
     let args = ["--photons", "60000", "--size", "64", "--ior"];
-    let bubble = ways(&succeeds("caustics", &[&args[..], &["0.7"]].concat()));
-    let glass = ways(&succeeds("caustics", &[&args[..], &["1.5"]].concat()));
+    let bubble = ways(&passed("caustics", &[&args[..], &["0.7"]].concat()));
+    let glass = ways(&passed("caustics", &[&args[..], &["1.5"]].concat()));
     let mirrored = |ways: &[[u64; 3]]| ways[1].iter().sum::<u64>();
     assert!(mirrored(&bubble) > 4 * mirrored(&glass), "{bubble:?} {glass:?}");
-    let nothing = ways(&succeeds("caustics", &[&args[..], &["1"]].concat()));
+    let nothing = ways(&passed("caustics", &[&args[..], &["1"]].concat()));
     // Reflected with the chance zero.
     assert_eq!(mirrored(&nothing) + nothing[3..].iter().flatten().sum::<u64>(), 0, "{nothing:?}");
 }
@@ -208,10 +168,10 @@ fn coverage_of_a_single_tower() {
     let (towers, areas, png) = (scratch("one.csv"), scratch("areas.csv"), scratch("one.png"));
     // Columns in any order, an unknown one, spaces, and coordinates as of a map of a country.
     fs::write(&towers, "\u{feff}name, Range ,y,X\nonly,1500,5400000,400000\n").unwrap();
-    let [file, csv, picture] = [&towers, &areas, &png].map(|path| path.to_str().unwrap());
+    let [file, csv, picture] = [&towers, &areas, &png];
     for api in ["gl33", "es30"] {
         let args = ["--towers", file, "--size", "200", "--csv", csv, "--png", picture, "--api", api];
-        let report = succeeds("coverage", &args);
+        let report = passed("coverage", &args);
         assert_eq!(report["cells"], serde_json::json!([200, 200]));
         assert_eq!(report["cell"], 15.0);
         let near = |found: &serde_json::Value, exact: f64| {
@@ -233,7 +193,7 @@ fn coverage_of_a_single_tower() {
 
 #[test]
 fn coverage_compares_scatter_and_gather() {
-    let report = succeeds("coverage", &["--quick", "--size", "64"]);
+    let report = passed("coverage", &["--quick", "--size", "64"]);
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 4);
     for row in rows {
@@ -244,7 +204,7 @@ fn coverage_compares_scatter_and_gather() {
     // A map of two towers that hardly reach each other, with a strength of their own.
     let towers = scratch("two.csv");
     fs::write(&towers, "x,y,range,strength\n0,0,1e-3,0.5\n1e6,1,1,2\n").unwrap();
-    let report = succeeds("coverage", &["--towers", towers.to_str().unwrap(), "--size", "64"]);
+    let report = passed("coverage", &["--towers", &towers, "--size", "64"]);
     assert_eq!((&report["cells"], &report["mean"]), (&serde_json::json!([64, 1]), &0.0.into()));
 }
 
@@ -252,8 +212,8 @@ fn coverage_compares_scatter_and_gather() {
 fn reuse_on_both_dialects() {
     for api in ["gl33", "es30"] {
         let plot = scratch("reuse.png");
-        let args = ["--quick", "--size", "64", "--plot", plot.to_str().unwrap(), "--api", api];
-        let report = succeeds("reuse", &args);
+        let args = ["--quick", "--size", "64", "--plot", &plot, "--api", api];
+        let report = passed("reuse", &args);
         let rows = report["rows"].as_array().unwrap();
         assert_eq!(rows.len(), 10);
         for row in rows {
@@ -265,4 +225,32 @@ fn reuse_on_both_dialects() {
         assert_eq!(report["crossings"].as_array().unwrap().len(), 2);
         assert!(fs::metadata(&plot).unwrap().len() > 1000);
     }
+}
+
+/// Every schedule gives the same cells, the counts fall, and the picture shows where many steps are taken.
+#[test]
+fn regula_falsi_on_both_dialects() {
+    for api in ["gl33", "es30"] {
+        let png = scratch("roots.png");
+        let args = ["--side", "70", "--rounds", "1", "--png", &png, "--api", api];
+        let report = passed("regula_falsi", &args);
+        assert_eq!(report["equations"], 4900);
+        let rows = report["rows"].as_array().unwrap();
+        assert_eq!(rows.len(), 9);
+        for row in rows {
+            assert!(row["passes"].as_u64().unwrap() > 0 && row["seconds"].as_f64().unwrap() > 0.0, "{row}");
+            let active = row["active"].as_array().unwrap();
+            if api == "es30" {
+                assert!(active.is_empty(), "{row}");
+                continue;
+            }
+            let active: Vec<u64> = active.iter().map(|n| n.as_u64().unwrap()).collect();
+            assert_eq!((active[0], active.last()), (4900, Some(&0)));
+            assert!(active.is_sorted_by(|a, b| a >= b), "{active:?}");
+        }
+        let bright = pixels(&png).iter().filter(|[r, ..]| *r > 235).count();
+        assert!((1..2450).contains(&bright), "{bright}");
+    }
+    // The fewest there can be.
+    passed("regula_falsi", &["--side", "2", "--range", "0.5", "--tolerance", "1e-5", "--rounds", "1"]);
 }

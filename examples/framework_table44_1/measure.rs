@@ -8,7 +8,7 @@ use texla::sim::wave::{Drop, Wave, WaveParams};
 use texla::{Device, Headless, Scalar, Vector, ops};
 
 use crate::render::Renderer;
-use crate::support::{Progress, Report, Result, worst};
+use crate::support::{Progress, Report, Result, clock, worst};
 
 /// Bound on the relative residual of an implicit step.
 pub const TOLERANCE: f64 = 1e-4;
@@ -275,12 +275,7 @@ fn medians(device: &Device, jobs: &mut [Job<'_>], rounds: usize) -> Result<Vec<f
             seconds.push(started.elapsed().as_secs_f64() / *often as f64);
         }
     }
-    let median = |mut values: Vec<f64>| {
-        values.sort_by(f64::total_cmp);
-        let middle = values.len() / 2;
-        if values.len() % 2 == 1 { values[middle] } else { 0.5 * (values[middle - 1] + values[middle]) }
-    };
-    Ok(seconds.into_iter().map(median).collect())
+    Ok(seconds.into_iter().map(clock::median).collect())
 }
 
 /// Every result against 64 bits.

@@ -30,3 +30,15 @@ pub fn least<T>(
     }
     Ok((result, least))
 }
+
+/// The middle one of some values, or the mean of the two in the middle.
+pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => sorted[middle],
+        _ => 0.5 * (sorted[middle - 1] + sorted[middle]),
+    }
+}
