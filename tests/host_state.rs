@@ -628,8 +628,12 @@ fn taking_a_context_over_changes_nothing() {
             for without_float_blend in [false, true] {
                 // Limits that no other test has, so that the probing is done and not remembered.
                 let max_texture_size = Some(if with_loader { 61 } else { 62 });
-                let limits =
-                    texla::gl::Limits { max_texture_size, max_draw_buffers: Some(2), without_float_blend };
+                let limits = texla::gl::Limits {
+                    max_texture_size,
+                    max_draw_buffers: Some(2),
+                    without_float_blend,
+                    ..Default::default()
+                };
                 let options = DeviceOptions { limits, ..DeviceOptions::default() };
                 // SAFETY: the context is current until the test ends.
                 let guest = unsafe {

@@ -11,7 +11,7 @@ use super::draw::{Area, Blend, Depth, DrawCall};
 use super::objects::{Attribute, Format, Texture, VertexBuffer};
 use super::program::{Program, ProgramSource, Stage, UniformKind, UniformValue};
 use super::source::{Source, glsl};
-use super::state::StateGuard;
+use super::state::{Filter, StateGuard};
 use crate::error::{Error, Result};
 use crate::shape::Extent;
 
@@ -33,6 +33,8 @@ pub struct Limits {
     pub max_draw_buffers: Option<u32>,
     /// Behave as if float targets could not be blended.
     pub without_float_blend: bool,
+    /// Behave as if float textures could not be filtered.
+    pub without_float_filter: bool,
 }
 
 /// What the device can do, as found by probing when the [`Device`](crate::Device) was made.
@@ -57,6 +59,10 @@ pub struct Capabilities {
     pub float_blend: bool,
     /// Max and Min blending keep 32-bit floats as they are.
     pub float_min_max: bool,
+    /// A linearly filtered fetch at the corner of four texels of a 32-bit float texture is their average, to within the
+    /// four roundings of linear interpolation: `|error| <= 4 u` times the average of the magnitudes. False where
+    /// float textures cannot be filtered at all: an OpenGL ES context without `OES_texture_float_linear` samples zeros.
+    pub float_filter: bool,
     /// `textureLod` at computed coordinates hits the same texels as `texelFetch`, out to the largest side.
     pub computed_coordinates: bool,
     /// Lines through texel centres touch each texel of a row or a column exactly once.
@@ -153,12 +159,14 @@ impl Probe<'_> {
         let coordinates = self.computed_coordinates()?;
         // Lines are counted by blending: where floats cannot be blended that is a GL error, not an answer.
         let lines = blend && self.lines()?;
+        let filter = !self.limits.without_float_filter && self.filter().unwrap_or(false);
         // Where derivatives do something else, products are summed without them.
         let derivatives = self.derivatives().unwrap_or(false);
         {
             let mut caps = gl.caps.borrow_mut();
             caps.float_blend = blend;
             caps.float_min_max = min_max;
+            caps.float_filter = filter;
             caps.computed_coordinates = coordinates;
             caps.exact_lines = lines;
             caps.exact_derivatives = derivatives;
@@ -216,7 +224,19 @@ impl Probe<'_> {
         area: Area<'_>,
         blend: Blend,
     ) -> Result<()> {
-        let extent = inputs.first().map_or(Extent::new(1, 1), |t| t.extent());
+        let inputs: Vec<_> = inputs.iter().map(|t| (*t, Filter::Nearest)).collect();
+        self.draw_sampled(program, targets, &inputs, area, blend)
+    }
+
+    fn draw_sampled(
+        &self,
+        program: &Program,
+        targets: &[&Texture],
+        inputs: &[(&Texture, Filter)],
+        area: Area<'_>,
+        blend: Blend,
+    ) -> Result<()> {
+        let extent = inputs.first().map_or(Extent::new(1, 1), |(t, _)| t.extent());
         self.gl.draw(&DrawCall {
             name: "probe",
             program,
@@ -358,6 +378,42 @@ impl Probe<'_> {
                 Blend::Replace,
             )?;
             if self.gl.read(&target, "probe")?.iter().any(|d| *d != 0.0) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Averages of quads whose elements differ in sign and by up to 2^40 in size, in a square texture and in the longest
+    /// ones: coordinates are exact where sides are powers of two, and have to stay so.
+    fn filter(&self) -> Result<bool> {
+        let Some(longest) = self.gl.caps.borrow().max_texture_size.checked_ilog2().filter(|e| *e > 0) else {
+            return Ok(false);
+        };
+        let (side, small) = (1 << longest, 1 << longest.min(5));
+        let program = self.program(glsl!("quad.vert"), glsl!("probe/average.frag"), &["a"], 1)?;
+        let mut random = Lcg(5);
+        for (w, h) in [(small, small), (side, 2), (2, side)] {
+            let mut value =
+                |i: u32| random.next() * 2.0f32.powi((i.wrapping_mul(2_654_435_761) >> 20) as i32 % 40 - 20);
+            let texels: Vec<[f32; 4]> = (0..w * h).map(|i| [0, 1, 2, 3].map(|c| value(4 * i + c))).collect();
+            let source = self.texture(w, h, Some(bytemuck::cast_slice(&texels)))?;
+            let target = self.texture(w / 2, h / 2, None)?;
+            let area = Area::Rect([0, 0, (w / 2) as i32, (h / 2) as i32]);
+            self.draw_sampled(&program, &[&target], &[(&source, Filter::Linear)], area, Blend::Replace)?;
+            let got = self.gl.read(&target, "probe")?;
+            let at = |x: u32, y: u32| texels.get((y * w + x) as usize).copied().unwrap_or_default();
+            let right = got.chunks(4).zip(0..).all(|(texel, i)| {
+                let (x, y) = (2 * (i % (w / 2)), 2 * (i / (w / 2)));
+                let quad = [at(x, y), at(x + 1, y), at(x, y + 1), at(x + 1, y + 1)];
+                texel.iter().enumerate().all(|(c, got)| {
+                    let of = |t: &[f32; 4]| f64::from(t.get(c).copied().unwrap_or_default());
+                    let (sum, size) = quad.iter().map(of).fold((0.0, 0.0), |(s, m), v| (s + v, m + v.abs()));
+                    // 4 u of the average of the magnitudes.
+                    (f64::from(*got) - 0.25 * sum).abs() <= size * 2.0f64.powi(-24)
+                })
+            });
+            if !right {
                 return Ok(false);
             }
         }

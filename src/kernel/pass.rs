@@ -10,7 +10,8 @@ use super::predicate::Prepared;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{
-    Area, Blend, Depth, DrawCall, Gl, Program, ProgramSource, Source, Stage, Texture, UniformValue, glsl,
+    Area, Blend, Depth, DrawCall, Filter, Gl, Program, ProgramSource, Source, Stage, Texture, UniformValue,
+    glsl,
 };
 use crate::shape::Extent;
 
@@ -320,6 +321,13 @@ impl<'a> Pass<'a> {
         })
     }
 
+    /// The inputs' textures with the samplers through which they are read.
+    pub(super) fn sampled(&self) -> Vec<(&'a Texture, Filter)> {
+        let filter = |filtered| if filtered { Filter::Linear } else { Filter::Nearest };
+        let specs = self.kernel.spec.inputs.iter();
+        self.inputs.iter().zip(specs).map(|(view, spec)| (view.texture, filter(spec.filtered))).collect()
+    }
+
     /// How an input lies against the target.
     fn fold(target: Extent, input: &View<'_>) -> Fold {
         let one = Extent::new(1, 1);
@@ -336,7 +344,7 @@ impl<'a> Pass<'a> {
     pub(super) fn prepare(&self, extent: Extent, target: Option<&View<'_>>) -> Result<Prepared> {
         let specs = self.kernel.spec.inputs.iter();
         let fold = |(input, spec): (&View<'_>, &InputSpec)| {
-            if spec.addressed { Fold::Addressed } else { Self::fold(extent, input) }
+            if spec.addressed || spec.filtered { Fold::Addressed } else { Self::fold(extent, input) }
         };
         let folds: Vec<_> = self.inputs.iter().zip(specs).map(fold).collect();
         let program = self.kernel.program(&folds)?;
@@ -381,7 +389,7 @@ impl<'a> Pass<'a> {
             program: &prepared.program,
             targets: self.targets.iter().map(|t| t.texture).collect(),
             depth_target,
-            inputs: self.inputs.iter().map(|i| i.texture).collect(),
+            inputs: self.sampled(),
             uniforms: prepared.uniforms,
             first_uniform: self.inputs.len(),
             area,

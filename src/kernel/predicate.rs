@@ -105,7 +105,7 @@ impl Pass<'_> {
             program: &prepared.program,
             targets: Vec::new(),
             depth_target: Some(mask.texture()),
-            inputs: self.inputs.iter().map(|i| i.texture).collect(),
+            inputs: self.sampled(),
             uniforms: prepared.uniforms,
             first_uniform: self.inputs.len(),
             area: Area::Rect([0, 0, extent.width as i32, extent.height as i32]),

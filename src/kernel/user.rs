@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 
 /// Compiles the form that most runs will use, so that errors show when the kernel is made and not when it is run.
-pub(super) fn compile_now(device: &Device, compiled: &Compiled) -> Result<()> {
+pub(crate) fn compile_now(device: &Device, compiled: &Compiled) -> Result<()> {
     let _scope = device.scope()?;
     compiled.program(&vec![Fold::Same; compiled.spec().inputs.len()]).map(|_| ())
 }

@@ -6,6 +6,7 @@ pub mod bounds;
 pub mod data;
 pub mod egl;
 pub mod harness;
+pub mod histogram;
 pub mod hostile;
 pub mod random;
 pub mod reference;
