@@ -12,7 +12,7 @@ use common::harness::{fitting, headless, limits};
 use common::random::{cancelling_pair, nonzero, uniform, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;
-use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, ReducePlan, Windows};
+use texla::ops::{self, Accurate, Combine, Form, Histogram, MatmulSchedule, ReducePlan, Reduction, Windows};
 use texla::sim::fluid::{Fluid, FluidParams};
 use texla::sim::wave::{self, Boundaries, Boundary, Wave, WaveParams};
 use texla::solve::{
@@ -273,6 +273,26 @@ fn hash_of_sweeps(dev: &Device) -> u64 {
     hash.0
 }
 
+/// One number for histograms, whose points are blended in their order, and for filtered reductions.
+fn hash_of_images(dev: &Device) -> u64 {
+    let n = fitting(dev, 20_011);
+    let x = Vector::from_slice(dev, &uniform(14, n)).unwrap();
+    let w = Vector::from_slice(dev, &wide_range(15, n, 20)).unwrap();
+    let histogram = Histogram::equal_width(dev, -0.9, 0.9, 37).unwrap();
+    let mut out = Vector::zeros(dev, 37).unwrap();
+    let mut hash = Hash(3);
+    histogram.sum(&mut out, &x, &w).unwrap();
+    hash.add(&out.read().unwrap());
+    hash.add(&histogram.counts(&x).unwrap().iter().map(|c| *c as f32).collect::<Vec<_>>());
+    let mut mean = ops::mean(&w).unwrap();
+    hash.add(&[mean.read().unwrap()]);
+    if dev.capabilities().float_filter {
+        ops::reduce_into(&mut mean, Reduction::Mean, &w, None, Windows::Filtered).unwrap();
+        hash.add(&[mean.read().unwrap()]);
+    }
+    hash.0
+}
+
 /// What a child does: the hash on both dialects, `repeats` times over.
 fn compute(repeats: usize) -> String {
     let hashes = Api::ALL.map(|api| {
@@ -291,6 +311,7 @@ fn compute(repeats: usize) -> String {
                 hash_of_complementarity(dev),
                 hash_of_dense(dev),
                 hash_of_framework(dev),
+                hash_of_images(dev),
             ]
         };
         // Hundreds of passes each: with every tenth repetition.

@@ -78,8 +78,7 @@ fn weights_are_summed_in_order() {
             let histogram = Histogram::equal_width(dev, 0.0, 10.0, bins).unwrap().out_of_range(rule);
             let mut out = Vector::filled(dev, histogram.len(), 7.0).unwrap();
             let what = format!("{bins} bins, {rule:?}");
-            let positions: Vec<_> =
-                values.iter().map(|v| twin::equal_width(*v, 0.0, 10.0, bins)).collect();
+            let positions: Vec<_> = values.iter().map(|v| twin::equal_width(*v, 0.0, 10.0, bins)).collect();
             let want = twin::sums(&positions, &weights, bins, rule);
             for _ in 0..3 {
                 histogram.sum(&mut out, &x, &w).unwrap();
@@ -110,7 +109,7 @@ fn bin_functions_may_give_anything() {
             ("x * x", |x| x * x),
             ("x < 1.0 ? 0.0 : 2.0", |x| if x < 1.0 { 0.0 } else { 2.0 }),
             ("x * 1e30", |x| x * 1e30),
-            ("x * 1e38 * 1e38", |x| x * 1e38 * 1e38),
+            ("x * abs(x)", |x| x * x.abs()),
             ("-x - 1e-30", |x| -x - 1e-30),
             (nan, |_| f32::NAN),
         ];
@@ -142,7 +141,12 @@ fn ranges_end_where_they_say() {
             for rule in RULES {
                 let positions = values.map(|v| twin::equal_width(v, min, max, 1000));
                 let histogram = Histogram::equal_width(dev, min, max, 1000).unwrap().out_of_range(rule);
-                check_counts(&histogram, &x, &twin::counts(positions, 1000, rule), &format!("{min:e}..{max:e}"));
+                check_counts(
+                    &histogram,
+                    &x,
+                    &twin::counts(positions, 1000, rule),
+                    &format!("{min:e}..{max:e}"),
+                );
             }
         }
         let one = Vector::from_slice(dev, &[1.0]).unwrap();

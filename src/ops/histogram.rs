@@ -218,7 +218,10 @@ impl Histogram {
             OutOfRange::Apart => 2,
         };
         // Elements of a texture and bins, whose numbers fit.
-        let mut params = vec![range.start as i32, self.bins as i32, rule].into_iter().map(UniformValue::Int).collect::<Vec<_>>();
+        let mut params = vec![range.start as i32, self.bins as i32, rule]
+            .into_iter()
+            .map(UniformValue::Int)
+            .collect::<Vec<_>>();
         params.extend(self.equal.iter().flatten().map(|v| UniformValue::Float(*v)));
         let kernel = if weights.is_some() { &self.weighted } else { &self.counted };
         let inputs = std::iter::once(x.view()).chain(weights.map(Operand::view)).collect();
