@@ -2,16 +2,20 @@
 
 mod common;
 
+use std::process::Command;
+
 use common::harness::{on_both, on_both_with};
 use texla::gl::Limits;
-use texla::kernel::{Accum, Domain, Kernel, NoParams, Predicate};
-use texla::{Device, Error, Result, Vector};
+use texla::kernel::{
+    Accum, Domain, Kernel, NoParams, Points, PointsKernel, Predicate, SplatKernel, TargetOperand,
+};
+use texla::{Device, Error, Plane, Result, Vector};
 
 /// Adds to each texel covered what says where it is: 1, x, y, and its number.
 const WHERE: &str =
     "vec4 kernel(ivec2 p) { return vec4(1.0, float(p.x), float(p.y), float(texel_index(p))); }";
 
-fn cover(dev: &Device, out: &mut Vector, domain: Domain<'_>, accum: Accum) -> Result<()> {
+fn cover(dev: &Device, out: &mut impl TargetOperand, domain: Domain<'_>, accum: Accum) -> Result<()> {
     let kernel = Kernel::<NoParams>::new(dev, "where", [], WHERE)?;
     kernel.run_on(out, [], &NoParams, domain, accum, Predicate::Always)
 }
@@ -80,4 +84,196 @@ fn domains_outside_the_target_are_refused() {
         }
         assert_eq!(out.read().unwrap(), [0.0; 32]);
     });
+}
+
+/// Extents that are no powers of two, one texel wide or high, and not square.
+const EXTENTS: [[usize; 2]; 8] = [[1, 1], [1, 37], [41, 1], [2, 3], [7, 5], [16, 16], [61, 13], [33, 64]];
+
+/// Each covered texel of `out` holds 1, all others 0, when each texel is touched exactly once.
+fn assert_once(out: &Plane, [w, h]: [usize; 2], covered: impl Fn(usize, usize) -> bool, what: &str) {
+    let want: Vec<f32> = (0..w * h).map(|i| f32::from(u8::from(covered(i % w, i / w)))).collect();
+    assert!(out.read().unwrap() == want, "{what} on {w}x{h}");
+}
+
+/// Every kind of domain on every extent, added up: a texel left out or touched twice shows.
+fn cover_all(dev: &Device) {
+    let one = Kernel::<NoParams>::new(dev, "one", [], "vec4 kernel(ivec2 p) { return vec4(1.0); }").unwrap();
+    let points = PointsKernel::<NoParams>::new(
+        dev,
+        "number",
+        [],
+        0,
+        "void point(int i, out ivec2 texel, out vec4 value) { texel = texel_position(i); value = vec4(1.0); }",
+    )
+    .unwrap();
+    let splats = SplatKernel::<NoParams>::new(
+        dev,
+        "rectangle",
+        [],
+        1,
+        "void splat(int i, out vec4 rectangle, out vec4 value) { rectangle = attribute0; value = vec4(1.0); }",
+        "vec4 kernel(ivec2 p, vec4 value) { return value; }",
+    )
+    .unwrap();
+    for [w, h] in EXTENTS {
+        let fresh = || Plane::zeros(dev, w, h).unwrap();
+        let (columns, rows) = (w as u32, h as u32);
+        let drawn = |domain, accum| {
+            let mut out = fresh();
+            one.run_on(&mut out, [], &NoParams, domain, accum, Predicate::Always).unwrap();
+            out
+        };
+        assert_once(&drawn(Domain::Full, Accum::Add), [w, h], |_, _| true, "full");
+        for x in 0..columns {
+            assert_once(&drawn(Domain::Column(x), Accum::Add), [w, h], |i, _| i == x as usize, "column");
+        }
+        for y in 0..rows {
+            assert_once(&drawn(Domain::Row(y), Accum::Add), [w, h], |_, j| j == y as usize, "row");
+        }
+        // Interior, left and right column: the passes of a Jacobi sweep [Goeddeke05], each texel in exactly one.
+        let mut out = fresh();
+        let (left, right) = (Domain::Column(0), Domain::Column(columns - 1));
+        let interior = Domain::Rect { x: 1, y: 0, width: columns.saturating_sub(2), height: rows };
+        let parts = [left, right, interior];
+        for domain in parts.into_iter().take(columns.min(3) as usize) {
+            one.run_on(&mut out, [], &NoParams, domain, Accum::Add, Predicate::Always).unwrap();
+        }
+        assert_once(&out, [w, h], |_, _| true, "interior and sides");
+        let mut out = fresh();
+        points.run(&mut out, [], &Points::numbered(dev, w * h).unwrap(), &NoParams, Accum::Add).unwrap();
+        assert_once(&out, [w, h], |_, _| true, "points");
+        // Rectangles that share edges tile the target, whatever lies past it.
+        let (cut, line) = ((w / 2) as f32, (h / 3) as f32);
+        let tiles = [
+            [-5.0, -1e9, cut, line],
+            [cut, -7.0, 1e9, line],
+            [-1e30, line, cut, 1e30],
+            [cut, line, w as f32 + 0.5, h as f32],
+            [cut, line, cut, line + 1.0],
+            [w as f32, 0.0, w as f32 + 4.0, h as f32],
+        ];
+        let mut out = fresh();
+        let tiles = Points::new(dev, &[&tiles]).unwrap();
+        splats.run(&mut out, [], &tiles, &NoParams, Accum::Add, Predicate::Always).unwrap();
+        assert_once(&out, [w, h], |_, _| true, "splats");
+        // A texel belongs to the rectangle that its centre lies in.
+        let mut out = fresh();
+        let inner = Points::new(dev, &[&[[0.49, 0.51, 2.51, 1e3]]]).unwrap();
+        splats.run(&mut out, [], &inner, &NoParams, Accum::Add, Predicate::Always).unwrap();
+        assert_once(&out, [w, h], |i, j| i < 3 && j > 0, "centres");
+    }
+}
+
+#[test]
+fn every_domain_touches_each_texel_exactly_once() {
+    on_both(cover_all);
+}
+
+/// More points, and more texels under splats, than one draw takes.
+#[test]
+fn long_draws_are_split_and_nothing_is_lost_between() {
+    on_both(|dev| {
+        let body = "void point(int i, out ivec2 texel, out vec4 value) {
+            texel = ivec2(i % 3, 0); value = vec4(1.0); }";
+        let points = PointsKernel::<NoParams>::new(dev, "thirds", [], 0, body).unwrap();
+        let mut out = Plane::zeros(dev, 3, 1).unwrap();
+        let count = (1 << 18) + 5;
+        let before = dev.counters();
+        points.run(&mut out, [], &Points::numbered(dev, count).unwrap(), &NoParams, Accum::Add).unwrap();
+        assert_eq!(dev.counters().since(&before).draws, 2);
+        let want = [0, 1, 2].map(|k| ((count + 2 - k) / 3) as f32);
+        assert_eq!(out.read().unwrap(), want);
+        // 64x64 texels: 2^14 splats a draw. Each is one texel, named by its number and by its attribute.
+        let splats = SplatKernel::<NoParams>::new(
+            dev,
+            "texels",
+            [],
+            1,
+            "void splat(int i, out vec4 rectangle, out vec4 value) {
+                ivec2 p = texel_position(i % 4096);
+                rectangle = vec4(vec2(p), vec2(p) + 1.0);
+                value = vec4(attribute0.x == float(i) ? 1.0 : 0.0);
+            }",
+            "vec4 kernel(ivec2 p, vec4 value) { return value; }",
+        )
+        .unwrap();
+        let count = (1 << 14) + 100;
+        let numbers: Vec<[f32; 4]> = (0..count).map(|i| [i as f32, 0.0, 0.0, 0.0]).collect();
+        let numbers = Points::new(dev, &[&numbers]).unwrap();
+        let mut out = Plane::zeros(dev, 64, 64).unwrap();
+        let before = dev.counters();
+        splats.run(&mut out, [], &numbers, &NoParams, Accum::Add, Predicate::Always).unwrap();
+        assert_eq!(dev.counters().since(&before).draws, 2);
+        let want: Vec<f32> = (0..4096).map(|i| if i < 100 { 5.0 } else { 4.0 }).collect();
+        assert!(out.read().unwrap() == want);
+        // The same vertices as points afterwards: one for each vertex again, from the first on.
+        let body = "void point(int i, out ivec2 texel, out vec4 value) {
+            texel = ivec2(0, 0); value = vec4(attribute0.x == float(i) ? 1.0 : 0.0); }";
+        let each = PointsKernel::<NoParams>::new(dev, "each", [], 1, body).unwrap();
+        let mut out = Plane::zeros(dev, 1, 1).unwrap();
+        each.run(&mut out, [], &numbers, &NoParams, Accum::Add).unwrap();
+        assert_eq!(out.read().unwrap(), [count as f32]);
+    });
+}
+
+/// An interpolated varying is the affine function that the corners give, on every domain.
+#[test]
+fn varyings_are_interpolated_between_the_corners() {
+    on_both(|dev| {
+        let corner = "void vertex(vec2 p) { place = vec4(p, p.x - 2.0 * p.y, 1.0); }";
+        let body = "vec4 kernel(ivec2 p) {
+            vec2 here = vec2(p) + 0.5;
+            vec4 want = vec4(here, here.x - 2.0 * here.y, 1.0);
+            return vec4(all(lessThan(abs(place - want), vec4(1e-3))) ? 1.0 : -1.0); }";
+        let kernel = Kernel::<NoParams>::interpolated(dev, "place", [], ["place"], corner, body).unwrap();
+        for [w, h] in EXTENTS {
+            let (x, y) = (w as u32 / 2, h as u32 / 2);
+            let rectangle = Domain::Rect { x, y, width: w as u32 - x, height: h as u32 - y };
+            let inside = |i: usize, j: usize| i >= x as usize && j >= y as usize;
+            let cases: [(Domain<'_>, &dyn Fn(usize, usize) -> bool); 4] = [
+                (Domain::Full, &|_, _| true),
+                (rectangle, &inside),
+                (Domain::Row(y), &|_, j| j == y as usize),
+                (Domain::Column(x), &|i, _| i == x as usize),
+            ];
+            for (domain, covered) in cases {
+                let mut out = Plane::zeros(dev, w, h).unwrap();
+                kernel.run_on(&mut out, [], &NoParams, domain, Accum::Add, Predicate::Always).unwrap();
+                assert_once(&out, [w, h], covered, "interpolated");
+            }
+        }
+        let wrong = Kernel::<NoParams>::interpolated(
+            dev,
+            "mine",
+            [],
+            ["place"],
+            "void vertex(vec2 p) {\n    place = nothing; }",
+            body,
+        );
+        let e = wrong.err().unwrap().to_string();
+        assert!(e.contains("mine (vertex):2"), "{e}");
+    });
+}
+
+/// The same on softpipe, which rasterises by other code; as a process of its own, since Mesa reads the variable once.
+#[test]
+fn every_domain_touches_each_texel_exactly_once_on_another_driver() {
+    const CHILD: &str = "TEXLA_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        on_both(|dev| {
+            assert!(dev.capabilities().renderer.contains("softpipe"), "{}", dev.capabilities().renderer);
+            cover_all(dev);
+        });
+        return;
+    }
+    let me = "every_domain_touches_each_texel_exactly_once_on_another_driver";
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args([me, "--exact", "--nocapture"]).env(CHILD, "1").env("GALLIUM_DRIVER", "softpipe");
+    let out = child.output().unwrap();
+    assert!(
+        out.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&out.stdout),
+        String::from_utf8_lossy(&out.stderr)
+    );
 }

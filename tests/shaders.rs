@@ -9,7 +9,7 @@ use common::harness::{headless, headless_with, limits, on_both};
 use common::random::uniform;
 use texla::gl::{Api, Limits};
 use texla::host::Triplets;
-use texla::kernel::{Accum, Kernel, NoParams, Points, PointsKernel};
+use texla::kernel::{Accum, Condition, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
 use texla::sim::fluid::{Fluid, FluidParams};
 use texla::sim::wave::{self, Scheme, Wave, WaveParams};
@@ -55,6 +55,12 @@ fn poisson() -> Triplets {
 
 fn product(x: &Vector) -> Accurate<'_> {
     Accurate { transposed: false, alpha: 1.0, x, plus: None }
+}
+
+fn counting(dev: &Device) {
+    let x = Vector::zeros(dev, 8).unwrap();
+    let all = Condition::<NoParams>::new(dev, "all", [], "bool kernel(ivec2 p) { return true; }").unwrap();
+    assert!(all.mask(&x, [], &NoParams).unwrap().any().unwrap());
 }
 
 fn elementwise(dev: &Device) {
@@ -397,7 +403,7 @@ fn every_file_compiles_in_both_dialects() {
         }
         names.iter().for_each(|name| assert!(left.borrow_mut().remove(*name), "there is no file {name}"));
     };
-    drive(&["quad.vert", "elementwise/table.frag"], &elementwise);
+    drive(&["quad.vert", "include/corner.glsl", "elementwise/table.frag"], &elementwise);
     drive(&["reduce/window.frag"], &reductions);
     drive(&["scatter/histogram.vert", "scatter/equal_width.vert"], &histograms);
     drive(&["repack/repack.frag"], &repack);
@@ -467,6 +473,7 @@ fn every_file_compiles_in_both_dialects() {
     let shared = ["include/staggered.glsl", "include/trace.glsl"];
     drive(&[fluid.as_slice(), &shared].concat(), &fluids);
     drive(&["wave/advance.frag", "wave/drop.frag"], &waves);
+    drive(&["predicate/count.frag"], &counting);
     for name in ["include/prelude.glsl", "include/exact.glsl", "include/layout.glsl"] {
         drive(&[name], &include(name));
     }

@@ -32,6 +32,7 @@ pub(crate) enum Dead {
     VertexArray(glow::NativeVertexArray),
     Program(glow::NativeProgram),
     Fence(glow::NativeFence),
+    Query(glow::NativeQuery),
 }
 
 /// A function that looks up a GL entry point by name.
@@ -350,6 +351,10 @@ impl GlInner {
                     Dead::Fence(f) => {
                         self.raw.delete_sync(f);
                         self.ledger.change_live(|l| l.fences -= 1);
+                    }
+                    Dead::Query(q) => {
+                        self.raw.delete_query(q);
+                        self.ledger.change_live(|l| l.queries -= 1);
                     }
                 }
             }

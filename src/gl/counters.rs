@@ -22,6 +22,8 @@ pub struct LiveObjects {
     pub samplers: u64,
     /// Fences.
     pub fences: u64,
+    /// Queries.
+    pub queries: u64,
 }
 
 impl LiveObjects {
@@ -35,6 +37,7 @@ impl LiveObjects {
             + self.vertex_arrays
             + self.samplers
             + self.fences
+            + self.queries
     }
 }
 

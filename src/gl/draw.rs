@@ -7,6 +7,7 @@ use super::objects::{Texture, VertexBuffer};
 use super::program::{Program, UniformValue};
 use super::state::Filter;
 use crate::error::{Error, Result};
+use crate::shape::Extent;
 
 /// How a fragment meets what the target holds. Factors are ONE, ONE; blending runs in primitive order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,9 @@ pub(crate) enum Depth {
     Less,
     /// Fragments farther than the mask pass.
     Greater,
+    /// Fragments nearer than the mask pass and leave their own depth, from where no later one passes: the primitive
+    /// lies at 0.25, and the shader discards what is to stay.
+    Narrow,
 }
 
 /// What is rasterised.
@@ -38,8 +42,25 @@ pub(crate) enum Area<'a> {
     Row(i32),
     /// The texels of one column, by a line through their centres.
     Column(i32),
-    /// One point for each vertex, placed in the whole target.
-    Points(&'a VertexBuffer),
+    /// One point for each of `count` vertices from `first` on, placed in the whole target.
+    Points { vertices: &'a VertexBuffer, first: usize, count: usize },
+    /// Four vertices for each of them: the corners of a rectangle, placed in the whole target.
+    Splats { vertices: &'a VertexBuffer, first: usize, count: usize },
+}
+
+impl Area<'_> {
+    /// The viewport in which the area is drawn.
+    pub fn viewport(&self, extent: Extent) -> [i32; 4] {
+        let (width, height) = (extent.width as i32, extent.height as i32);
+        match self {
+            Area::Rect(rect) => *rect,
+            // Two texels longer than the target at either end, so that no end point decides about a texel: a line
+            // leaves out its last one (the diamond-exit rule), and all past the target are clipped.
+            Area::Row(y) => [-2, *y, width + 4, 1],
+            Area::Column(x) => [*x, -2, 1, height + 4],
+            Area::Points { .. } | Area::Splats { .. } => [0, 0, width, height],
+        }
+    }
 }
 
 /// Everything a draw depends on; nothing is inherited from an earlier one.
@@ -78,7 +99,7 @@ impl Gl {
         }
     }
 
-    fn use_vertex_array(&self, array: glow::NativeVertexArray) {
+    pub(super) fn use_vertex_array(&self, array: glow::NativeVertexArray) {
         let mut shadow = self.shadow.borrow_mut();
         if shadow.vertex_array != Some(array) {
             // SAFETY: the context is current inside a scope; the array is alive.
@@ -124,14 +145,22 @@ impl Gl {
             } else {
                 self.raw.enable(glow::DEPTH_TEST);
                 self.raw.depth_func(match depth {
-                    Depth::Less => glow::LESS,
+                    Depth::Less | Depth::Narrow => glow::LESS,
                     Depth::Greater => glow::GREATER,
                     _ => glow::ALWAYS,
                 });
             }
-            self.raw.depth_mask(depth == Depth::Write);
+            self.raw.depth_mask(matches!(depth, Depth::Write | Depth::Narrow));
         }
         shadow.depth = Some(depth);
+    }
+
+    /// # Safety
+    /// The context is current inside a scope, and whatever the vertex array reads holds the vertices asked for.
+    unsafe fn draw_vertices(&self, array: glow::NativeVertexArray, mode: u32, first: i32, count: i32) {
+        self.use_vertex_array(array);
+        // SAFETY: the caller's.
+        unsafe { self.raw.draw_arrays(mode, first, count) };
     }
 
     /// Draws. Needs an open scope.
@@ -165,23 +194,31 @@ impl Gl {
         for (i, value) in call.uniforms.iter().enumerate() {
             call.program.set(call.first_uniform + i, value.clone());
         }
-        let (viewport, array, mode, first, count) = match &call.area {
-            // One triangle that covers the viewport: no diagonal along which a quad's two would be rasterised twice.
-            Area::Rect(rect) => (*rect, self.vertex_array, glow::TRIANGLES, 0, 3),
-            // Two texels longer than the target at either end, so that no end point decides about a texel: a line
-            // leaves out its last one (the diamond-exit rule), and all past the target are clipped.
-            Area::Row(y) => ([-2, *y, extent.width as i32 + 4, 1], self.vertex_array, glow::LINES, 3, 2),
-            Area::Column(x) => ([*x, -2, 1, extent.height as i32 + 4], self.vertex_array, glow::LINES, 5, 2),
-            Area::Points(points) => {
-                let whole = [0, 0, extent.width as i32, extent.height as i32];
-                (whole, points.array(), glow::POINTS, 0, points.count() as i32)
-            }
-        };
-        self.use_viewport(viewport);
-        self.use_vertex_array(array);
+        self.use_viewport(call.area.viewport(extent));
+        let own = self.vertex_array;
         // SAFETY: the context is current inside a scope; program, framebuffer and vertex array are complete, and the
-        // attribute buffers hold `count` vertices.
-        unsafe { self.raw.draw_arrays(mode, first, count) };
+        // attribute buffers hold the vertices asked for.
+        unsafe {
+            match &call.area {
+                // One triangle that covers the viewport: no diagonal along which a quad's two would be rasterised
+                // twice.
+                Area::Rect(_) => {
+                    let first = if call.depth == Depth::Narrow { 7 } else { 0 };
+                    self.draw_vertices(own, glow::TRIANGLES, first, 3);
+                }
+                Area::Row(_) => self.draw_vertices(own, glow::LINES, 3, 2),
+                Area::Column(_) => self.draw_vertices(own, glow::LINES, 5, 2),
+                Area::Points { vertices, first, count } => {
+                    vertices.advance(0, 0)?;
+                    self.draw_vertices(vertices.array(), glow::POINTS, *first as i32, *count as i32);
+                }
+                Area::Splats { vertices, first, count } => {
+                    vertices.advance(1, *first)?;
+                    self.use_vertex_array(vertices.array());
+                    self.raw.draw_arrays_instanced(glow::TRIANGLE_STRIP, 0, 4, *count as i32);
+                }
+            }
+        }
         self.ledger.count(|c| c.draws += 1);
         self.check(call.name)
     }

@@ -14,6 +14,7 @@
 //! | `program` | compile, link, reflection against the typed interface |
 //! | `state` | the table of touched state and the guard that saves and restores it |
 //! | `draw` | the one draw, and the clear |
+//! | `query` | counting what passes the depth test |
 //! | `transfer` | the one upload and the one readback, waiting or polled |
 //! | `caps` | capabilities found by probing |
 #![allow(unsafe_code)]
@@ -25,6 +26,7 @@ mod counters;
 mod draw;
 mod objects;
 mod program;
+mod query;
 mod source;
 mod state;
 mod transfer;
@@ -40,6 +42,7 @@ pub(crate) use counters::Ledger;
 pub(crate) use draw::{Area, Blend, Depth, DrawCall};
 pub(crate) use objects::{Attribute, Texture, VertexBuffer};
 pub(crate) use program::{Program, ProgramSource, Stage, UniformKind, UniformValue};
+pub(crate) use query::{SampleQuery, Samples};
 pub(crate) use source::{Source, glsl};
 pub(crate) use state::{Filter, StateGuard};
 pub(crate) use transfer::PendingPixels;

@@ -1,5 +1,7 @@
 //! Textures and vertex buffers: owned by value, deleted through the graveyard when dropped.
 
+use std::cell::Cell;
+
 use glow::HasContext;
 
 use super::context::{Dead, Gl};
@@ -209,6 +211,8 @@ pub(crate) struct VertexBuffer {
     buffers: Vec<glow::NativeBuffer>,
     attributes: Vec<Attribute>,
     count: usize,
+    /// For how many instances each element serves (0: one for each vertex), and which is the first.
+    reads: Cell<(u32, usize)>,
 }
 
 impl VertexBuffer {
@@ -220,8 +224,10 @@ impl VertexBuffer {
         words: &[&[u32]],
         what: &'static str,
     ) -> Result<Self> {
-        if count > i32::MAX as usize {
-            let limit = i32::MAX as u64;
+        // Offsets into a buffer are 32-bit integers for glow.
+        let widest = attributes.iter().map(|a| 4 * a.words()).max().unwrap_or(1);
+        let limit = (i32::MAX as usize / widest) as u64;
+        if count as u64 > limit {
             return Err(Error::TooLarge { what, requested: count as u64, limit, unit: "vertices" });
         }
         // SAFETY: the context is current inside a scope.
@@ -234,10 +240,9 @@ impl VertexBuffer {
             buffers: Vec::new(),
             attributes: attributes.to_vec(),
             count,
+            reads: Cell::new((0, 0)),
         };
-        // SAFETY: as above.
-        unsafe { gl.raw.bind_vertex_array(Some(array)) };
-        gl.shadow.borrow_mut().vertex_array = Some(array);
+        gl.use_vertex_array(array);
         for (i, (attribute, data)) in attributes.iter().zip(words).enumerate() {
             // SAFETY: as above.
             let buffer = unsafe { gl.raw.create_buffer() }
@@ -245,20 +250,49 @@ impl VertexBuffer {
             gl.ledger.change_live(|l| l.buffers += 1);
             this.buffers.push(buffer);
             this.fill(i, data, what)?;
-            let (size, index) = (attribute.words() as i32, i as u32);
             // SAFETY: as above; `fill` left the buffer bound.
             unsafe {
-                gl.raw.enable_vertex_attrib_array(index);
-                match attribute {
-                    Attribute::Vec4 => {
-                        gl.raw.vertex_attrib_pointer_f32(index, size, glow::FLOAT, false, 0, 0)
-                    }
-                    _ => gl.raw.vertex_attrib_pointer_i32(index, size, glow::UNSIGNED_INT, 0, 0),
-                }
+                gl.raw.enable_vertex_attrib_array(i as u32);
+                this.point_at(i as u32, *attribute, 0);
             }
         }
         gl.check(what)?;
         Ok(this)
+    }
+
+    /// Lets an attribute of the bound vertex array read the bound buffer from this element on.
+    ///
+    /// # Safety
+    /// The context is current inside a scope.
+    unsafe fn point_at(&self, index: u32, attribute: Attribute, first: usize) {
+        let (raw, size) = (&self.gl.raw, attribute.words() as i32);
+        // Buffers end at 2^31 bytes: see `new`.
+        let offset = i32::try_from(4 * attribute.words() * first).unwrap_or(i32::MAX);
+        // SAFETY: the caller's.
+        unsafe {
+            match attribute {
+                Attribute::Vec4 => raw.vertex_attrib_pointer_f32(index, size, glow::FLOAT, false, 0, offset),
+                _ => raw.vertex_attrib_pointer_i32(index, size, glow::UNSIGNED_INT, 0, offset),
+            }
+        }
+    }
+
+    /// Lets the next draw read one element for each vertex (`divisor` 0), or for each instance (1) from `first` on.
+    pub fn advance(&self, divisor: u32, first: usize) -> Result<()> {
+        if self.reads.get() == (divisor, first) {
+            return Ok(());
+        }
+        self.gl.use_vertex_array(self.array);
+        for ((i, attribute), buffer) in (0..).zip(&self.attributes).zip(&self.buffers) {
+            // SAFETY: the context is current inside a scope, where no buffer of the host's is bound.
+            unsafe {
+                self.gl.raw.bind_buffer(glow::ARRAY_BUFFER, Some(*buffer));
+                self.point_at(i, *attribute, first);
+                self.gl.raw.vertex_attrib_divisor(i, divisor);
+            }
+        }
+        self.reads.set((divisor, first));
+        self.gl.check("vertices")
     }
 
     /// Uploads one attribute's array anew.

@@ -31,6 +31,7 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/operator.glsl"),
     glsl!("include/transfer.glsl"),
     glsl!("include/block.glsl"),
+    glsl!("include/corner.glsl"),
     glsl!("include/stack.glsl"),
     glsl!("include/exchange.glsl"),
     glsl!("include/flags.glsl"),

@@ -20,7 +20,7 @@ use std::fmt::Write;
 
 use super::params::Field;
 use crate::error::{Error, Result};
-use crate::gl::{Attribute, Source, UniformKind};
+use crate::gl::{Attribute, Source, Stage, UniformKind, glsl};
 
 /// One input of a kernel.
 #[derive(Clone, Debug)]
@@ -45,10 +45,50 @@ impl InputSpec {
 pub(crate) enum StageSpec {
     /// `vec4 kernel(ivec2 p)` for one output, `void kernel(ivec2 p, out vec4 o0, ...)` for several.
     Fragment { outputs: Vec<String>, mask: bool },
-    /// `bool kernel(ivec2 p)`, written to depth as 0.8 or 0.2 [BeyondVector] 28.4.1.
-    Condition,
+    /// `bool kernel(ivec2 p)` and what its result does to depth [BeyondVector] 28.4.1.
+    Condition(Test),
     /// `void point(int i, out ivec2 texel, out vec4 value)` in the vertex stage.
     Points { attributes: Vec<(String, Attribute)>, mask: bool },
+    /// `void splat(int i, out vec4 rectangle, out vec4 value)` in the vertex stage, and `vec4 kernel(ivec2 p, vec4
+    /// value)` for the texels of the rectangle.
+    Splats { attributes: Vec<(String, Attribute)>, mask: bool },
+}
+
+/// What becomes of a condition. It never holds for texels past the end of the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Test {
+    /// Depth 0.8 where it holds, 0.2 where not.
+    Write,
+    /// The same, where it also has to hold, or has not to hold, for the mask that is the last input, [`WITHIN`].
+    WriteWithin(bool),
+    /// Fragments for which it holds are discarded: the others leave their own depth in the mask.
+    Narrow,
+    /// Fragments for which it does not hold are discarded, and the others counted.
+    Count,
+}
+
+/// The mask within which a condition is asked.
+pub(crate) const WITHIN: &str = "texla_within";
+
+impl StageSpec {
+    /// What a vertex carries.
+    pub fn attributes(&self) -> &[(String, Attribute)] {
+        match self {
+            StageSpec::Points { attributes, .. } | StageSpec::Splats { attributes, .. } => attributes,
+            StageSpec::Fragment { .. } | StageSpec::Condition(_) => &[],
+        }
+    }
+}
+
+/// The vertex stage of a kernel that has more in it than where to draw.
+#[derive(Clone, Debug)]
+pub(crate) struct VertexSpec {
+    /// `vec4`s that the vertex stage writes and the fragment stage reads, interpolated.
+    pub varyings: Vec<String>,
+    /// The body's file name, for messages.
+    pub file: String,
+    /// `void vertex(vec2 p)`, which sets the varyings for the position `p` in texels; or `splat`.
+    pub text: String,
 }
 
 /// The whole description of a kernel.
@@ -63,6 +103,8 @@ pub(crate) struct KernelSpec {
     /// The body's file name, for messages.
     pub file: String,
     pub text: String,
+    /// Absent where the vertex stage only says where to draw.
+    pub vertex: Option<VertexSpec>,
 }
 
 /// How an input lies against the target; part of a program's identity.
@@ -96,6 +138,7 @@ impl KernelSpec {
             generated: String::new(),
             file: body.name.to_owned(),
             text: body.text.to_owned(),
+            vertex: None,
         }
     }
 
@@ -109,7 +152,19 @@ impl KernelSpec {
             generated: String::new(),
             file: name.to_owned(),
             text: body.to_owned(),
+            vertex: None,
         }
+    }
+
+    /// The same kernel with a vertex stage of its own: `varyings` are interpolated between what it says at the corners
+    /// of the domain [Goeddeke05].
+    pub fn interpolating(mut self, varyings: &[&str], body: Source<'_>) -> Self {
+        self.vertex = Some(VertexSpec {
+            varyings: varyings.iter().map(|v| (*v).to_owned()).collect(),
+            file: body.name.to_owned(),
+            text: body.text.to_owned(),
+        });
+        self
     }
 
     /// The same kernel with lanes past the end of the target forced to zero.
@@ -157,13 +212,17 @@ impl KernelSpec {
         if let StageSpec::Fragment { outputs, .. } = &self.stage {
             names.extend(outputs.iter().map(String::as_str));
         }
+        if let Some(vertex) = &self.vertex {
+            names.extend(vertex.varyings.iter().map(String::as_str));
+        }
         for (i, name) in names.iter().enumerate() {
             let fail = |detail: String| Error::Interface { kernel: self.name.to_owned(), detail };
             let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
             let first = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic());
-            let reserved = ["gl_", "texla_"].iter().any(|p| name.starts_with(p)) || name.contains("__");
+            let reserved = (["gl_", "texla_"].iter().any(|p| name.starts_with(p)) && !OWN.contains(name))
+                || name.contains("__");
             // Functions that texla writes: `main`, those of the body, and an input's accessors.
-            let function = ["main", "kernel", "point", "texel_index", "texel_position"].contains(name)
+            let function = FUNCTIONS.contains(name)
                 || self.inputs.iter().any(|input| {
                     name.strip_prefix(input.name.as_str()).is_some_and(|suffix| ACCESSORS.contains(&suffix))
                 });
@@ -192,73 +251,138 @@ impl KernelSpec {
         all.push(("texla_width".into(), UniformKind::Int));
         all.push(("texla_tail".into(), UniformKind::IVec4));
         all.push(("texla_zero".into(), UniformKind::Int));
+        all.push(("texla_area".into(), UniformKind::IVec4));
         all.extend(self.params.iter().map(|p| (p.name.to_owned(), p.kind.0)));
         all
     }
 
-    /// Uniforms, accessors and whatever else stands before the body.
-    pub fn before(&self, folds: &[Fold]) -> String {
+    /// Uniforms and accessors: what stands before the body of either stage.
+    fn interface(&self, folds: &[Fold], fragment: bool) -> String {
         let mut text: String = self.uniforms().iter().map(|(name, kind)| kind.declare(name)).collect();
-        if let StageSpec::Points { attributes, .. } = &self.stage {
-            for (name, attribute) in attributes {
+        if !fragment {
+            for (name, attribute) in self.stage.attributes() {
                 let _ = writeln!(text, "in {} {name};", attribute.glsl());
             }
         }
         text.push_str("int texel_index(ivec2 p) { return p.y * texla_width + p.x; }\n");
         text.push_str("ivec2 texel_position(int t) { return ivec2(t % texla_width, t / texla_width); }\n");
         for (input, fold) in self.inputs.iter().zip(folds) {
-            text.push_str(&accessors(input, *fold, !matches!(self.stage, StageSpec::Points { .. })));
-        }
-        text.push_str(&self.generated);
-        text.push('\n');
-        if let StageSpec::Fragment { outputs, .. } = &self.stage {
-            for i in 0..outputs.len() {
-                let _ = writeln!(text, "layout(location = {i}) out vec4 texla_out{i};");
-            }
+            text.push_str(&accessors(input, *fold, fragment));
         }
         text
     }
 
-    /// `main`.
-    pub fn after(&self) -> String {
+    /// The varyings of either stage.
+    fn varyings(&self, direction: &str) -> String {
+        let names = self.vertex.iter().flat_map(|v| &v.varyings);
+        names.map(|name| format!("{direction} vec4 {name};\n")).collect()
+    }
+
+    /// The vertex stage.
+    pub fn vertex_stage(&self, folds: &[Fold]) -> Stage<'_> {
+        let body = match &self.vertex {
+            Some(vertex) => Source { name: &vertex.file, text: &vertex.text },
+            None => Source { name: &self.file, text: &self.text },
+        };
+        let generated = format!("{}\n", self.generated);
         match &self.stage {
-            StageSpec::Condition => "void main() {\n    \
-                 gl_FragDepth = kernel(ivec2(gl_FragCoord.xy)) ? 0.8 : 0.2;\n}\n"
-                .into(),
             StageSpec::Points { mask, .. } => {
-                let mut text = "flat out vec4 texla_value;\nvoid main() {\n    ivec2 texel;\n    \
+                let mut after = "flat out vec4 texla_value;\nvoid main() {\n    ivec2 texel;\n    \
                      point(gl_VertexID, texel, texla_value);\n"
                     .to_owned();
                 if *mask {
-                    text.push_str(&format!("    int t = {};\n", position_in_tail("texel")));
-                    text.push_str(&masked("texla_value"));
+                    after.push_str(&format!("    int t = {};\n", position_in_tail("texel")));
+                    after.push_str(&masked("texla_value"));
                 }
-                text + "    gl_Position = vec4((2.0 * vec2(texel) + 1.0) * texla_inverse - 1.0, 0.0, 1.0);\n    \
-                        gl_PointSize = 1.0;\n}\n"
+                after += "    gl_Position = vec4((2.0 * vec2(texel) + 1.0) * texla_inverse - 1.0, 0.0, 1.0);\n    \
+                          gl_PointSize = 1.0;\n}\n";
+                Stage { before: self.interface(folds, false) + &generated, body, after }
             }
-            StageSpec::Fragment { outputs, mask } => {
-                let mut text = "void main() {\n    ivec2 p = ivec2(gl_FragCoord.xy);\n".to_owned();
-                let names: Vec<_> = (0..outputs.len()).map(|i| format!("texla_v{i}")).collect();
-                let _ = writeln!(text, "    vec4 {};", names.join(", "));
-                match names.as_slice() {
-                    [one] => {
-                        let _ = writeln!(text, "    {one} = kernel(p);");
-                    }
-                    _ => {
-                        let _ = writeln!(text, "    kernel(p, {});", names.join(", "));
-                    }
-                }
-                if *mask {
-                    text.push_str(&format!("    int t = {};\n", position_in_tail("p")));
-                    names.iter().for_each(|name| text.push_str(&masked(name)));
-                }
-                for (i, name) in names.iter().enumerate() {
-                    let _ = writeln!(text, "    texla_out{i} = {name};");
-                }
-                text + "}\n"
+            // Corners past the target are drawn back to just outside, where they cover the same and lose no digits.
+            StageSpec::Splats { .. } => {
+                let after = "flat out vec4 texla_value;\nvoid main() {\n    vec4 r;\n    \
+                     splat(gl_InstanceID + texla_area.x, r, texla_value);\n    \
+                     vec2 end = 1.0 / texla_inverse + 1.0;\n    \
+                     r = clamp(r, vec4(-1.0), vec4(end, end));\n    \
+                     vec2 corner = vec2((gl_VertexID & 1) == 1 ? r.z : r.x, (gl_VertexID & 2) == 2 ? r.w : r.y);\n    \
+                     bool empty = !(r.z > r.x && r.w > r.y);\n    \
+                     gl_Position = empty ? vec4(2.0, 2.0, 2.0, 1.0) : vec4(2.0 * corner * texla_inverse - 1.0, 0.0, 1.0);\n\
+                     }\n";
+                Stage { before: self.interface(folds, false) + &generated, body, after: after.into() }
+            }
+            StageSpec::Fragment { .. } | StageSpec::Condition(_) if self.vertex.is_some() => {
+                let before = self.interface(folds, false) + &generated + &self.varyings("out");
+                let after = "void main() {\n    gl_Position = texla_corner();\n    \
+                     vertex(vec2(texla_area.xy) + (0.5 * gl_Position.xy + 0.5) * vec2(texla_area.zw));\n}\n";
+                Stage { before: before + glsl!("include/corner.glsl").text, body, after: after.into() }
+            }
+            StageSpec::Fragment { .. } | StageSpec::Condition(_) => {
+                Stage { before: String::new(), body: glsl!("quad.vert"), after: String::new() }
             }
         }
     }
+
+    /// The fragment stage.
+    pub fn fragment_stage(&self, folds: &[Fold]) -> Stage<'_> {
+        let body = Source { name: &self.file, text: &self.text };
+        let mut before = self.interface(folds, true) + &self.generated + "\n" + &self.varyings("in");
+        let (after, outputs) = match &self.stage {
+            StageSpec::Points { .. } => {
+                return Stage { before: String::new(), body: glsl!("points.frag"), after: String::new() };
+            }
+            StageSpec::Condition(test) => (condition_main(*test), 0),
+            StageSpec::Splats { mask, .. } => {
+                before.push_str("flat in vec4 texla_value;\n");
+                (main_of("texla_v0 = kernel(p, texla_value);", 1, *mask), 1)
+            }
+            StageSpec::Fragment { outputs, mask } => {
+                let names: Vec<_> = (0..outputs.len()).map(|i| format!("texla_v{i}")).collect();
+                let call = match names.as_slice() {
+                    [one] => format!("{one} = kernel(p);"),
+                    _ => format!("kernel(p, {});", names.join(", ")),
+                };
+                (main_of(&call, outputs.len(), *mask), outputs.len())
+            }
+        };
+        for i in 0..outputs {
+            let _ = writeln!(before, "layout(location = {i}) out vec4 texla_out{i};");
+        }
+        Stage { before, body, after }
+    }
+}
+
+/// `main` of a fragment stage: the call, lanes past the end, the outputs.
+fn main_of(call: &str, outputs: usize, mask: bool) -> String {
+    let names: Vec<_> = (0..outputs).map(|i| format!("texla_v{i}")).collect();
+    let mut text = format!(
+        "void main() {{\n    ivec2 p = ivec2(gl_FragCoord.xy);\n    vec4 {};\n    {call}\n",
+        names.join(", ")
+    );
+    if mask {
+        text.push_str(&format!("    int t = {};\n", position_in_tail("p")));
+        names.iter().for_each(|name| text.push_str(&masked(name)));
+    }
+    for (i, name) in names.iter().enumerate() {
+        let _ = writeln!(text, "    texla_out{i} = {name};");
+    }
+    text + "}\n"
+}
+
+/// `main` of a condition.
+fn condition_main(test: Test) -> String {
+    let write = "gl_FragDepth = holds ? 0.8 : 0.2;";
+    let (within, result) = match test {
+        Test::Write => (String::new(), write),
+        Test::WriteWithin(inside) => (format!(" && ({WITHIN}_at(p).x > 0.5) == {inside}"), write),
+        Test::Narrow => (String::new(), "if (holds) discard;"),
+        Test::Count => (String::new(), "if (!holds) discard;"),
+    };
+    format!(
+        "void main() {{\n    ivec2 p = ivec2(gl_FragCoord.xy);\n    int t = {};\n    \
+         bool used = t < texla_tail.x || (t == texla_tail.x && texla_tail.y > 0);\n    \
+         bool holds = used{within} && kernel(p);\n    {result}\n}}\n",
+        position_in_tail("p")
+    )
 }
 
 /// Where a texel lies in the order in which lanes come to an end.
@@ -274,6 +398,12 @@ fn masked(name: &str) -> String {
          }}\n"
     )
 }
+
+/// Names that texla gives itself, out of the way of a user's.
+const OWN: [&str; 3] = [WITHIN, super::iterate::STATE, super::iterate::STEPS];
+
+/// Functions that texla or a body defines.
+const FUNCTIONS: [&str; 7] = ["main", "kernel", "point", "vertex", "splat", "texel_index", "texel_position"];
 
 /// What follows an input's name in the names of its accessors.
 const ACCESSORS: [&str; 12] = [

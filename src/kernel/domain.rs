@@ -25,6 +25,8 @@ pub enum Domain<'a> {
     Column(u32),
     /// One texel for each point, chosen by the kernel \[Krueger05\] 44.2.3, \[BeyondVector\] 28.4.3.
     Points(&'a Points),
+    /// A rectangle of texels for each point, chosen by the kernel; the footprint of a circle \[BeyondVector\] 28.4-4.
+    Splats(&'a Points),
 }
 
 /// How a fragment meets what the target holds. All but `Replace` need float blending, which is probed.

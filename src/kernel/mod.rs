@@ -6,25 +6,29 @@
 
 mod accessors;
 mod domain;
+mod iterate;
 mod params;
 mod pass;
 mod ping_pong;
 mod points;
 mod pool;
 mod predicate;
+mod splats;
 mod user;
 
 pub use domain::{Accum, Domain, Predicate};
+pub use iterate::{IterateWhile, WhileParams, WhileReport, WhileSchedule};
 pub use params::{Field, FieldType, NoParams, ParamType, ParamValue, Params};
 pub use pass::{Operand, Pass, TargetOperand, View};
 pub use ping_pong::PingPong;
 pub use points::{Points, PointsKernel};
 pub use pool::PoolStats;
 pub use predicate::{Condition, Mask};
+pub use splats::SplatKernel;
 pub use user::Kernel;
 
 pub(crate) use crate::gl::glsl;
-pub(crate) use accessors::{InputSpec, KernelSpec, StageSpec};
+pub(crate) use accessors::{InputSpec, KernelSpec, StageSpec, Test};
 pub(crate) use pass::{Compiled, Tail};
 pub(crate) use pool::{Pool, PooledTexture};
 pub(crate) use user::compile_now;

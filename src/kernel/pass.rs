@@ -9,11 +9,14 @@ use super::domain::{Accum, Domain, Predicate};
 use super::predicate::Prepared;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{
-    Area, Blend, Depth, DrawCall, Filter, Gl, Program, ProgramSource, Source, Stage, Texture, UniformValue,
-    glsl,
-};
+use crate::gl::{Area, Blend, Depth, DrawCall, Filter, Gl, Program, ProgramSource, Texture, UniformValue};
 use crate::shape::Extent;
+
+/// Points of one draw: a few tens of milliseconds where points are slowest (`benches/RESULTS.md`).
+const POINTS_A_DRAW: usize = 1 << 18;
+
+/// Texels that the splats of one draw cover at most.
+const SPLAT_TEXELS_A_DRAW: u64 = 1 << 26;
 
 /// A texture as a kernel sees it: the used extent and where the last element lies.
 #[derive(Clone, Copy)]
@@ -117,26 +120,14 @@ impl Compiled {
             return Ok(Rc::clone(program));
         }
         let spec = &self.spec;
-        let body = Source { name: &spec.file, text: &spec.text };
-        let (before, after) = (spec.before(folds), spec.after());
-        let plain = |body| Stage { before: String::new(), body, after: String::new() };
-        let mine = Stage { before, body, after };
-        let (vertex, fragment) = match &spec.stage {
-            StageSpec::Points { .. } => (mine, plain(glsl!("points.frag"))),
-            _ => (plain(glsl!("quad.vert")), mine),
-        };
-        let attributes = match &spec.stage {
-            StageSpec::Points { attributes, .. } => {
-                attributes.iter().map(|(name, attribute)| (name.as_str(), *attribute)).collect()
-            }
-            _ => Vec::new(),
-        };
+        let attributes: Vec<_> =
+            spec.stage.attributes().iter().map(|(name, attribute)| (name.as_str(), *attribute)).collect();
         let program = Rc::new(Program::new(
             &self.gl,
             &ProgramSource {
                 name: &spec.name,
-                vertex,
-                fragment,
+                vertex: spec.vertex_stage(folds),
+                fragment: spec.fragment_stage(folds),
                 uniforms: spec.uniforms(),
                 attributes: &attributes,
             },
@@ -228,8 +219,8 @@ impl<'a> Pass<'a> {
         let name = || spec.name.clone();
         let outputs = match &spec.stage {
             StageSpec::Fragment { outputs, .. } => outputs.len(),
-            StageSpec::Points { .. } => 1,
-            StageSpec::Condition => 0,
+            StageSpec::Points { .. } | StageSpec::Splats { .. } => 1,
+            StageSpec::Condition(_) => 0,
         };
         if self.targets.len() != outputs {
             return Err(self.fail(format!("{} targets given, expected {outputs}", self.targets.len())));
@@ -281,7 +272,8 @@ impl<'a> Pass<'a> {
         Ok(first.extent)
     }
 
-    fn area(&self, extent: Extent) -> Result<Area<'a>> {
+    /// What is drawn, in one draw or in several: a long one would keep the device from everything else.
+    fn areas(&self, extent: Extent) -> Result<Vec<Area<'a>>> {
         let outside = |what, at: u32, bound: u32| {
             (at >= bound).then_some(Error::IndexOutOfRange {
                 what,
@@ -289,13 +281,19 @@ impl<'a> Pass<'a> {
                 bound: bound as usize,
             })
         };
-        let is_points = matches!(self.kernel.spec.stage, StageSpec::Points { .. });
-        if is_points != matches!(self.domain, Domain::Points(_)) {
+        let (stage, domain) = (&self.kernel.spec.stage, &self.domain);
+        if matches!(stage, StageSpec::Points { .. }) != matches!(domain, Domain::Points(_)) {
             return Err(self.fail("points and only points go with a points kernel".into()));
+        }
+        if matches!(stage, StageSpec::Splats { .. }) != matches!(domain, Domain::Splats(_)) {
+            return Err(self.fail("splats and only splats go with a splat kernel".into()));
         }
         let lines = self.kernel.gl.caps.borrow().exact_lines;
         let (w, h) = (extent.width as i32, extent.height as i32);
-        Ok(match self.domain {
+        let parts = |count: usize, most: usize| {
+            (0..count).step_by(most).map(move |first| (first, most.min(count - first)))
+        };
+        Ok(vec![match self.domain {
             Domain::Full => Area::Rect([0, 0, w, h]),
             Domain::Rect { x, y, width, height } => {
                 if x.checked_add(width).is_none_or(|r| r > extent.width)
@@ -317,8 +315,18 @@ impl<'a> Pass<'a> {
                 None if lines => Area::Column(x as i32),
                 None => Area::Rect([x as i32, 0, 1, h]),
             },
-            Domain::Points(points) => Area::Points(points.buffer()),
-        })
+            Domain::Points(points) => {
+                let vertices = points.buffer();
+                let area = |(first, count)| Area::Points { vertices, first, count };
+                return Ok(parts(points.len(), POINTS_A_DRAW).map(area).collect());
+            }
+            Domain::Splats(points) => {
+                let vertices = points.buffer();
+                let most = (SPLAT_TEXELS_A_DRAW / extent.area().max(1)).clamp(1, POINTS_A_DRAW as u64);
+                let area = |(first, count)| Area::Splats { vertices, first, count };
+                return Ok(parts(points.len(), most as usize).map(area).collect());
+            }
+        }])
     }
 
     /// The inputs' textures with the samplers through which they are read.
@@ -340,8 +348,14 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The program and its uniforms for a target of this extent; `target` is absent for passes that write depth.
-    pub(super) fn prepare(&self, extent: Extent, target: Option<&View<'_>>) -> Result<Prepared> {
+    /// The program and its uniforms for a target of this extent, whose texture is `whole`.
+    pub(super) fn prepare(
+        &self,
+        extent: Extent,
+        whole: Extent,
+        tail: Tail,
+        area: &Area<'_>,
+    ) -> Result<Prepared> {
         let specs = self.kernel.spec.inputs.iter();
         let fold = |(input, spec): (&View<'_>, &InputSpec)| {
             if spec.addressed || spec.filtered { Fold::Addressed } else { Self::fold(extent, input) }
@@ -349,7 +363,7 @@ impl<'a> Pass<'a> {
         let folds: Vec<_> = self.inputs.iter().zip(specs).map(fold).collect();
         let program = self.kernel.program(&folds)?;
         let inverse = |e: Extent| UniformValue::Vec2([1.0 / e.width as f32, 1.0 / e.height as f32]);
-        let mut uniforms = Vec::with_capacity(2 * self.inputs.len() + 4 + self.params.len());
+        let mut uniforms = Vec::with_capacity(2 * self.inputs.len() + 5 + self.params.len());
         for (input, fold) in self.inputs.iter().zip(&folds) {
             let width = input.extent.width;
             uniforms.push(inverse(input.texture.extent()));
@@ -359,27 +373,36 @@ impl<'a> Pass<'a> {
             }));
         }
         // Points are placed in the whole texture: the viewport of a points draw is that of the framebuffer.
-        uniforms.push(inverse(target.map_or(extent, |t| t.texture.extent())));
+        uniforms.push(inverse(whole));
         uniforms.push(UniformValue::Int(extent.width as i32));
-        uniforms.push(target.map_or(Tail::NONE, |t| t.tail).uniform());
+        uniforms.push(tail.uniform());
         uniforms.push(UniformValue::Int(0));
+        // For splats the first of them, whose viewport is the whole texture.
+        uniforms.push(UniformValue::IVec4(match area {
+            Area::Splats { first, .. } => [*first as i32, 0, 0, 0],
+            _ => area.viewport(whole),
+        }));
         uniforms.extend(self.params.iter().cloned());
         Ok(Prepared { program, uniforms })
     }
 
-    /// Runs the pass: checks, program, uniforms, one draw.
+    /// Runs the pass: checks, program, uniforms, one draw (of points and splats: as many as it takes).
     pub(crate) fn execute(&self) -> Result<()> {
         self.check_inputs()?;
         let extent = self.check_targets()?;
-        let area = self.area(extent)?;
-        let prepared = self.prepare(extent, self.targets.first())?;
+        self.areas(extent)?.into_iter().try_for_each(|area| self.draw(extent, area))
+    }
+
+    fn draw(&self, extent: Extent, area: Area<'_>) -> Result<()> {
+        let first = self.targets.first();
+        let (whole, tail) = first.map_or((extent, Tail::NONE), |t| (t.texture.extent(), t.tail));
+        let prepared = self.prepare(extent, whole, tail, &area)?;
         let (mask, depth) = match self.predicate {
             Predicate::Always => (None, Depth::Off),
             // The primitives lie at 0.5: less than the 0.8 of a true cell, more than the 0.2 of a false one.
             Predicate::If(mask) => (Some(mask), Depth::Less),
             Predicate::Unless(mask) => (Some(mask), Depth::Greater),
         };
-        let whole = self.targets.first().map_or(extent, |t| t.texture.extent());
         let depth_target = match mask {
             Some(mask) => Some(mask.texture_for(&self.kernel.spec.name, extent, whole, &self.kernel.gl)?),
             None => None,

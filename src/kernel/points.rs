@@ -32,6 +32,14 @@ impl Points {
         Self::with_attributes(device, count, &vec![Attribute::Vec4; arrays.len()], &words)
     }
 
+    /// `count` vertices that carry nothing but their number, the `i` of a kernel: for kernels that read all they need
+    /// from their inputs.
+    ///
+    /// *Cost*: none. *Errors*: [`Error::TooLarge`] from 2³¹ vertices on.
+    pub fn numbered(device: &Device, count: usize) -> Result<Self> {
+        Self::with_attributes(device, count, &[], &[])
+    }
+
     pub(crate) fn with_attributes(
         device: &Device,
         count: usize,
@@ -49,6 +57,17 @@ impl Points {
         self.buffer.fill(attribute, words, "points")
     }
 
+    /// Refuses points that a kernel with this many attributes cannot read.
+    pub(super) fn check(&self, kernel: &Compiled, attributes: usize, device: &Device) -> Result<()> {
+        let found = self.buffer.attributes().len();
+        if found == attributes && self.device.same(device) {
+            return Ok(());
+        }
+        let detail =
+            format!("the points have {found} attributes, expected {attributes} on the kernel's device");
+        Err(Error::Interface { kernel: kernel.spec().name.clone(), detail })
+    }
+
     pub(crate) fn buffer(&self) -> &VertexBuffer {
         &self.buffer
     }
@@ -62,6 +81,11 @@ impl Points {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+/// The attributes as kernels see them.
+pub(super) fn attribute_names(count: usize) -> Vec<(String, Attribute)> {
+    (0..count).map(|i| (format!("attribute{i}"), Attribute::Vec4)).collect()
 }
 
 /// A kernel that places points: `void point(int i, out ivec2 texel, out vec4 value)`, run in the vertex stage.
@@ -102,7 +126,7 @@ impl<P: Params> PointsKernel<P> {
         attributes: usize,
         body: &str,
     ) -> Result<Self> {
-        let named = (0..attributes).map(|i| (format!("attribute{i}"), Attribute::Vec4)).collect();
+        let named = attribute_names(attributes);
         let spec = KernelSpec::users(
             name,
             StageSpec::Points { attributes: named, mask: true },
@@ -117,8 +141,8 @@ impl<P: Params> PointsKernel<P> {
 
     /// Scatters `points` into `target`.
     ///
-    /// *Cost*: 1 draw. *Errors*: [`Error::Interface`] when the points have other attributes than the kernel,
-    /// [`Error::Unsupported`] without float blending.
+    /// *Cost*: 1 draw for every 262,144 points. *Errors*: [`Error::Interface`] when the points have other attributes
+    /// than the kernel, [`Error::Unsupported`] without float blending.
     pub fn run<T: TargetOperand, const N: usize>(
         &self,
         target: &mut T,
@@ -128,14 +152,7 @@ impl<P: Params> PointsKernel<P> {
         accum: Accum,
     ) -> Result<()> {
         let device = &self.device;
-        if points.buffer.attributes().len() != self.attributes || !points.device.same(device) {
-            let detail = format!("the points have {} attributes", points.buffer.attributes().len());
-            let detail = format!("{detail}, expected {} on the kernel's device", self.attributes);
-            return Err(Error::Interface { kernel: self.compiled.spec().name.clone(), detail });
-        }
-        if points.is_empty() {
-            return Ok(());
-        }
+        points.check(&self.compiled, self.attributes, device)?;
         let _scope = device.scope()?;
         let pass =
             Pass::new(&self.compiled, vec![target.target()], inputs.iter().map(|i| i.view()).collect())

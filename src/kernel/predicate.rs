@@ -1,18 +1,25 @@
 //! Early-z predication [BeyondVector] 28.4.1: a condition is written to a depth texture once, and later passes let the
 //! rasteriser drop the cells where it does not hold. Results are the same whether or not the driver drops them early.
 
-use super::accessors::{KernelSpec, StageSpec};
+use super::accessors::{KernelSpec, StageSpec, Test, WITHIN};
+use super::domain::Predicate;
 use super::params::Params;
-use super::pass::{Compiled, Operand, Pass};
+use super::pass::{Compiled, Operand, Pass, Tail, View};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{Area, Blend, Depth, DrawCall, Format, Gl, Texture, UniformValue};
+use crate::gl::{
+    Area, Blend, Depth, DrawCall, Format, Gl, SampleQuery, Samples, Texture, UniformValue, glsl,
+};
 use crate::kernel::PooledTexture;
 use crate::shape::Extent;
 
-/// A condition for each texel of an extent, kept as depth: 0.8 where it holds, 0.2 where not.
+/// A condition for each texel of an extent, kept as depth: 0.8 where it holds, less than 0.5 where not.
+///
+/// It is made once and serves any number of passes, as [`Predicate::If`] and as [`Predicate::Unless`]. It never holds
+/// for texels past the end of a vector.
 pub struct Mask {
     texture: PooledTexture,
+    tail: Tail,
 }
 
 impl Mask {
@@ -21,7 +28,47 @@ impl Mask {
         self.texture.texture().extent()
     }
 
-    pub(crate) fn texture_for(
+    /// How many texels the condition holds for, by a sample query: no pixel is read.
+    ///
+    /// *Cost*: 1 draw without output, and waiting for its count. *Errors*: [`Error::Unsupported`] on OpenGL ES, where
+    /// queries say no more than [`any`](Self::any), and while an occlusion query of the application's is active.
+    pub fn count(&self) -> Result<u64> {
+        match self.samples()? {
+            Samples::Counted(n) => Ok(u64::from(n)),
+            Samples::Any(_) => Err(Error::Unsupported {
+                what: "counting the texels of a mask".into(),
+                why: "queries of OpenGL ES 3.0 only say whether there are any".into(),
+            }),
+        }
+    }
+
+    /// Whether the condition holds for any texel. *Cost* and *errors*: as [`count`](Self::count), but on both APIs.
+    pub fn any(&self) -> Result<bool> {
+        self.samples().map(Samples::any)
+    }
+
+    fn samples(&self) -> Result<Samples> {
+        let _scope = self.texture.device().scope()?;
+        self.query()?.wait()
+    }
+
+    /// Counts the texels for which the condition holds.
+    pub(super) fn query(&self) -> Result<SampleQuery> {
+        let device = self.texture.device();
+        let _scope = device.scope()?;
+        let kernel = device.kernel("predicate count", || {
+            let spec = KernelSpec::fragment(glsl!("predicate/count.frag"), &[], &[], &[]);
+            KernelSpec { stage: StageSpec::Condition(Test::Count), ..spec }
+        })?;
+        let pass = Pass::new(&kernel, Vec::new(), Vec::new());
+        device.gl().count_samples(|| pass.test(self, Depth::Less))
+    }
+
+    pub(super) fn view(&self) -> View<'_> {
+        View::whole(self.texture.device(), self.texture.texture())
+    }
+
+    pub(super) fn texture_for(
         &self,
         kernel: &str,
         extent: Extent,
@@ -37,6 +84,15 @@ impl Mask {
         }
         Ok(self.texture.texture())
     }
+
+    /// The mask that a pass of a condition writes, for data like this.
+    pub(crate) fn write(device: &Device, condition: &Pass<'_>, like: View<'_>) -> Result<Self> {
+        let _scope = device.scope()?;
+        let texture = device.texture(like.extent, Format::Depth, "mask")?;
+        let mask = Mask { texture, tail: like.tail };
+        condition.test(&mask, Depth::Write)?;
+        Ok(mask)
+    }
 }
 
 /// A kernel `bool kernel(ivec2 p)` whose result becomes a [`Mask`].
@@ -48,14 +104,20 @@ impl Mask {
 /// let x = texla::Vector::from_slice(dev, &[1.0; 4].iter().chain(&[-1.0; 4]).copied().collect::<Vec<f32>>())?;
 /// let positive = Condition::<NoParams>::new(dev, "positive", ["x"], "bool kernel(ivec2 p) { return x(p).x > 0.0; }")?;
 /// let mask = positive.mask(&x, [&x], &NoParams)?;
+/// assert!(mask.any()?);
 /// let mut y = texla::Vector::zeros(dev, 8)?;
 /// let two = Kernel::<NoParams>::new(dev, "two", [], "vec4 kernel(ivec2 p) { return vec4(2.0); }")?;
 /// two.run_on(&mut y, [], &NoParams, Domain::Full, Accum::Replace, Predicate::If(&mask))?;
 /// assert_eq!(y.read()?, [2., 2., 2., 2., 0., 0., 0., 0.]);
+/// // A condition within the else branch: false where the first holds, without being asked there.
+/// let first = Condition::<NoParams>::new(dev, "first", [], "bool kernel(ivec2 p) { return p.x == 0; }")?;
+/// assert!(!first.mask_within(Predicate::Unless(&mask), &x, [], &NoParams)?.any()?);
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub struct Condition<P: Params> {
-    compiled: Compiled,
+    write: Compiled,
+    within: [Compiled; 2],
+    narrow: Compiled,
     device: Device,
     params: std::marker::PhantomData<P>,
 }
@@ -63,10 +125,22 @@ pub struct Condition<P: Params> {
 impl<P: Params> Condition<P> {
     /// Compiles the condition. *Errors*: [`Error::Shader`] with file and line, [`Error::Interface`].
     pub fn new<const N: usize>(device: &Device, name: &str, inputs: [&str; N], body: &str) -> Result<Self> {
-        let spec = KernelSpec::users(name, StageSpec::Condition, &inputs, P::FIELDS, body);
-        let compiled = Compiled::new(device, spec)?;
-        super::user::compile_now(device, &compiled)?;
-        Ok(Condition { compiled, device: device.clone(), params: std::marker::PhantomData })
+        let of = |test, inputs: &[&str]| {
+            Compiled::new(
+                device,
+                KernelSpec::users(name, StageSpec::Condition(test), inputs, P::FIELDS, body),
+            )
+        };
+        let with_mask: Vec<_> = inputs.iter().copied().chain([WITHIN]).collect();
+        let write = of(Test::Write, &inputs)?;
+        super::user::compile_now(device, &write)?;
+        Ok(Condition {
+            write,
+            within: [of(Test::WriteWithin(false), &with_mask)?, of(Test::WriteWithin(true), &with_mask)?],
+            narrow: of(Test::Narrow, &inputs)?,
+            device: device.clone(),
+            params: std::marker::PhantomData,
+        })
     }
 
     /// Evaluates the condition for every texel of `like`'s extent.
@@ -78,39 +152,75 @@ impl<P: Params> Condition<P> {
         inputs: [&dyn Operand; N],
         params: &P,
     ) -> Result<Mask> {
-        let _scope = self.device.scope()?;
-        let pass = Pass::new(&self.compiled, Vec::new(), inputs.iter().map(|i| i.view()).collect())
-            .params(params.values().into_iter().map(|v| v.0).collect());
-        Mask::write(&self.device, &pass, like.view().extent())
+        self.mask_within(Predicate::Always, like, inputs, params)
     }
-}
 
-impl Mask {
-    /// The mask that a pass of a condition writes.
-    pub(crate) fn write(device: &Device, condition: &Pass<'_>, extent: Extent) -> Result<Self> {
-        let _scope = device.scope()?;
-        let texture = device.texture(extent, Format::Depth, "mask")?;
-        condition.execute_condition(&texture, extent)?;
-        Ok(Mask { texture })
+    /// The mask of a nested condition: it holds where the predicate admits the texel and the condition holds.
+    ///
+    /// *Cost*: 1 draw that writes depth alone; the condition is evaluated where the predicate admits it. *Errors*: as
+    /// [`mask`](Self::mask); [`Error::Interface`] when the outer mask has another extent.
+    pub fn mask_within<const N: usize>(
+        &self,
+        within: Predicate<'_>,
+        like: &dyn Operand,
+        inputs: [&dyn Operand; N],
+        params: &P,
+    ) -> Result<Mask> {
+        let [outside, inside] = &self.within;
+        let (kernel, outer) = match within {
+            Predicate::Always => (&self.write, None),
+            Predicate::If(mask) => (inside, Some(mask)),
+            Predicate::Unless(mask) => (outside, Some(mask)),
+        };
+        let like = like.view();
+        if let Some(outer) = outer {
+            outer.texture_for(&kernel.spec().name, like.extent, like.extent, self.device.gl())?;
+        }
+        let views = inputs.iter().map(|i| i.view()).chain(outer.map(Mask::view)).collect();
+        Mask::write(&self.device, &self.pass(kernel, views, params), like)
+    }
+
+    /// Takes the texels out of `mask` for which the condition does not hold: it then holds where both do.
+    ///
+    /// The condition is evaluated only for texels that the mask still admits, and the device may skip the others as
+    /// early as in a pass.
+    ///
+    /// *Cost*: 1 draw that writes depth alone. *Errors*: [`Error::Interface`], [`Error::WrongDevice`].
+    pub fn narrow<const N: usize>(
+        &self,
+        mask: &mut Mask,
+        inputs: [&dyn Operand; N],
+        params: &P,
+    ) -> Result<()> {
+        let _scope = self.device.scope()?;
+        let extent = mask.extent();
+        mask.texture_for(&self.narrow.spec().name, extent, extent, self.device.gl())?;
+        self.pass(&self.narrow, inputs.iter().map(|i| i.view()).collect(), params).test(mask, Depth::Narrow)
+    }
+
+    fn pass<'a>(&self, kernel: &'a Compiled, inputs: Vec<View<'a>>, params: &P) -> Pass<'a> {
+        Pass::new(kernel, Vec::new(), inputs).params(params.values().into_iter().map(|v| v.0).collect())
     }
 }
 
 impl Pass<'_> {
-    /// Like `execute`, with a depth texture for a target.
-    fn execute_condition(&self, mask: &PooledTexture, extent: Extent) -> Result<()> {
+    /// Like `execute`, for a condition: what it draws into is the depth of a mask.
+    pub(super) fn test(&self, mask: &Mask, depth: Depth) -> Result<()> {
         self.check_inputs()?;
-        let prepared = self.prepare(extent, None)?;
+        let extent = mask.extent();
+        let area = Area::Rect([0, 0, extent.width as i32, extent.height as i32]);
+        let prepared = self.prepare(extent, extent, mask.tail, &area)?;
         self.kernel.gl().draw(&DrawCall {
             name: &self.kernel.spec().name,
             program: &prepared.program,
             targets: Vec::new(),
-            depth_target: Some(mask.texture()),
+            depth_target: Some(mask.texture.texture()),
             inputs: self.sampled(),
             uniforms: prepared.uniforms,
             first_uniform: self.inputs.len(),
-            area: Area::Rect([0, 0, extent.width as i32, extent.height as i32]),
+            area,
             blend: Blend::Replace,
-            depth: Depth::Write,
+            depth,
         })
     }
 }

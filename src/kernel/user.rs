@@ -6,6 +6,7 @@ use super::params::Params;
 use super::pass::{Compiled, Operand, Pass, TargetOperand};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::gl::Source;
 
 /// Compiles the form that most runs will use, so that errors show when the kernel is made and not when it is run.
 pub(crate) fn compile_now(device: &Device, compiled: &Compiled) -> Result<()> {
@@ -68,6 +69,47 @@ impl<P: Params> Kernel<P> {
         let outputs = (0..outputs).map(|i| format!("o{i}")).collect();
         let spec =
             KernelSpec::users(name, StageSpec::Fragment { outputs, mask: true }, &inputs, P::FIELDS, body);
+        Self::compile(device, spec)
+    }
+
+    /// Compiles a kernel whose `varyings` are computed at the corners of the domain and interpolated between them by
+    /// the rasteriser: right for what is linear in the position \[Goeddeke05\], \[BeyondVector\] 28.4.4.
+    ///
+    /// `vertex_body` defines `void vertex(vec2 p)`, which sets each varying (a `vec4`) for the position `p` in texels;
+    /// a fragment lies at its texel plus one half. Both bodies can read the inputs and the parameters. The corners lie
+    /// outside the domain, at up to twice its size: an interpolated value is rounded relative to those.
+    ///
+    /// ```
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// # let dev = ctx.device();
+    /// use texla::{Vector, kernel::{Kernel, NoParams}};
+    /// let corner = "void vertex(vec2 p) { ramp = vec4(4.0 * p.x - 2.0) + vec4(0.0, 1.0, 2.0, 3.0); }";
+    /// let body = "vec4 kernel(ivec2 p) { return ramp; }";
+    /// let ramp = Kernel::<NoParams>::interpolated(dev, "ramp", [], ["ramp"], corner, body)?;
+    /// let mut y = Vector::zeros(dev, 8)?;
+    /// ramp.run(&mut y, [], &NoParams)?;
+    /// let near = |(y, want): (f32, f32)| (y - want).abs() < 1e-5;
+    /// assert!(y.read()?.into_iter().zip([0., 1., 2., 3., 4., 5., 6., 7.]).all(near));
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    ///
+    /// *Errors*: as [`new`](Self::new); messages about the vertex body name it `NAME (vertex)`.
+    pub fn interpolated<const N: usize, const V: usize>(
+        device: &Device,
+        name: &str,
+        inputs: [&str; N],
+        varyings: [&str; V],
+        vertex_body: &str,
+        body: &str,
+    ) -> Result<Self> {
+        let stage = StageSpec::Fragment { outputs: vec!["o0".into()], mask: true };
+        let file = format!("{name} (vertex)");
+        let spec = KernelSpec::users(name, stage, &inputs, P::FIELDS, body)
+            .interpolating(&varyings, Source { name: &file, text: vertex_body });
+        Self::compile(device, spec)
+    }
+
+    fn compile(device: &Device, spec: KernelSpec) -> Result<Self> {
         let compiled = Compiled::new(device, spec)?;
         compile_now(device, &compiled)?;
         Ok(Kernel { compiled, device: device.clone(), params: std::marker::PhantomData })

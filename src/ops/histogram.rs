@@ -225,7 +225,7 @@ impl Histogram {
         params.extend(self.equal.iter().flatten().map(|v| UniformValue::Float(*v)));
         let kernel = if weights.is_some() { &self.weighted } else { &self.counted };
         let inputs = std::iter::once(x.view()).chain(weights.map(Operand::view)).collect();
-        let points = Points::with_attributes(&self.device, range.len(), &[], &[])?;
+        let points = Points::numbered(&self.device, range.len())?;
         let pass = Pass::new(kernel, vec![out.view()], inputs).params(params);
         self.device.execute(&pass.on(Domain::Points(&points)).accumulate(Accum::Add))
     }

@@ -13,7 +13,7 @@ use super::smoother::{Smoother, check_relaxation, check_smooth, nonzero_diagonal
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::gl::{UniformValue, glsl};
-use crate::kernel::{Accum, Field, KernelSpec, Mask, Operand, ParamType, Pass, Predicate, StageSpec};
+use crate::kernel::{Accum, Field, KernelSpec, Mask, Operand, ParamType, Pass, Predicate, StageSpec, Test};
 
 /// The way in which a sweep of [`GaussSeidel`] goes through the unknowns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -259,11 +259,11 @@ fn masks(a: &dyn Sweepable) -> Result<Vec<Mask>> {
     let condition = device.kernel("solve colour", || {
         let fields = [Field { name: "colour", kind: f32::KIND }];
         let spec = KernelSpec::fragment(glsl!("solve/colour.frag"), &["colours"], &fields, &[]);
-        KernelSpec { stage: StageSpec::Condition, ..spec }
+        KernelSpec { stage: StageSpec::Condition(Test::Write), ..spec }
     })?;
     let mask = |colour: usize| {
         let pass = Pass::new(&condition, Vec::new(), vec![coloured.view()]);
-        Mask::write(device, &pass.params(vec![UniformValue::Float(colour as f32)]), coloured.extent())
+        Mask::write(device, &pass.params(vec![UniformValue::Float(colour as f32)]), coloured.view())
     };
     (0..count).map(mask).collect()
 }

@@ -1,0 +1,251 @@
+//! A loop of variable length for every cell [BeyondVector] 28.4.1: cells that are done drop out by the depth test, and a
+//! sample query ends the loop.
+
+use std::collections::VecDeque;
+
+use super::accessors::{InputSpec, KernelSpec, StageSpec, Test};
+use super::domain::Predicate;
+use super::params::{Field, ParamType, Params};
+use super::pass::{Compiled, Operand, Pass, TargetOperand};
+use super::ping_pong::PingPong;
+use super::predicate::Mask;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::gl::{Depth, SampleQuery, Samples, UniformValue};
+
+/// The state as an input, and the steps of a pass as a parameter.
+pub(super) const STATE: &str = "texla_state";
+pub(super) const STEPS: &str = "texla_steps";
+
+/// How cells that are done are left alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WhileSchedule {
+    /// By a mask: the device may skip them before the shader starts.
+    #[default]
+    Predicated,
+    /// By a branch in the shader, which runs for every cell in every pass: what predication is compared with.
+    Branching,
+}
+
+/// Parameters of [`IterateWhile::run`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WhileParams {
+    /// Steps that a cell makes in one pass, unless it is done before.
+    pub steps_per_pass: u32,
+    /// Passes after which the loop ends in any case.
+    pub max_passes: usize,
+    /// How cells that are done are left alone.
+    pub schedule: WhileSchedule,
+}
+
+impl Default for WhileParams {
+    /// 8 steps a pass, 1,024 passes, predicated.
+    fn default() -> Self {
+        WhileParams { steps_per_pass: 8, max_passes: 1024, schedule: WhileSchedule::Predicated }
+    }
+}
+
+/// What a loop has come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WhileReport {
+    /// Passes after which no cell was left to work on; all of them, where the loop has not finished.
+    pub passes: usize,
+    /// No cell is left. Otherwise the passes were used up.
+    pub finished: bool,
+    /// Texels that were not done after 0, 1, 2, ... passes, as sample queries have counted them. Empty on OpenGL ES,
+    /// where they only say whether there are any.
+    pub active: Vec<u64>,
+}
+
+/// `while (unfinished(p, s)) s = advance(p, s);` for every texel `p` of a state `s`, each for as long as it takes.
+///
+/// The body defines `bool unfinished(ivec2 p, vec4 s)` and `vec4 advance(ivec2 p, vec4 s)`; it can read the inputs and
+/// the parameters. A pass makes up to [`steps_per_pass`](WhileParams::steps_per_pass) steps in each cell that is not
+/// done. The mask lags a pass behind, so that a cell's last value reaches both buffers before it drops out.
+///
+/// ```
+/// use texla::{Vector, kernel::{IterateWhile, NoParams, PingPong, WhileParams}};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// // Newton's method for square roots: s is (estimate, a, ...).
+/// let body = "bool unfinished(ivec2 p, vec4 s) { return abs(s.x * s.x - s.y) > 1e-6 * s.y; }
+/// vec4 advance(ivec2 p, vec4 s) { return vec4(0.5 * (s.x + s.y / s.x), s.yzw); }";
+/// let roots = IterateWhile::<NoParams>::new(dev, "roots", [], body)?;
+/// let start = Vector::from_slice(dev, &[1., 4., 0., 0., 1., 1e6, 0., 0.])?;
+/// let mut state = PingPong::new(start, Vector::zeros(dev, 8)?);
+/// let report = roots.run(&mut state, [], &NoParams, WhileParams { steps_per_pass: 1, ..Default::default() })?;
+/// assert!(report.finished && report.passes > 10); // 4 takes 5 steps, 10^6 takes more
+/// let s = state.front().read()?;
+/// assert!((s[0] - 2.0).abs() < 1e-5 && (s[4] - 1000.0).abs() < 1e-2);
+/// # Ok::<(), texla::Error>(())
+/// ```
+///
+/// *Cost* of a run: for each pass 1 draw of the step under the mask of the pass before, and 1 draw that narrows the
+/// mask; a few more of each at the end, in which nothing is left to do. No pixel is read back; queries are polled.
+///
+/// *Source*: \[BeyondVector\] 28.4.1 (early-z culling, variable-length loops), exercise 28.4-1.
+pub struct IterateWhile<P: Params> {
+    step: Compiled,
+    write: Compiled,
+    narrow: Compiled,
+    count: Compiled,
+    device: Device,
+    params: std::marker::PhantomData<P>,
+}
+
+impl<P: Params> IterateWhile<P> {
+    /// Compiles the loop. *Errors*: [`Error::Shader`] with file and line, [`Error::Interface`].
+    pub fn new<const N: usize>(device: &Device, name: &str, inputs: [&str; N], body: &str) -> Result<Self> {
+        let compiled = |stage, entry: &str, fields: &[Field]| {
+            let mut spec = KernelSpec::users(name, stage, &inputs, fields, body);
+            spec.inputs.insert(0, InputSpec::float(STATE));
+            // Behind the body, whose lines keep their numbers.
+            spec.text.push_str(entry);
+            Compiled::new(device, spec)
+        };
+        let condition = |test| {
+            let entry = "\nbool kernel(ivec2 p) { return unfinished(p, texla_state_here()); }\n";
+            compiled(StageSpec::Condition(test), entry, P::FIELDS)
+        };
+        let mut fields = P::FIELDS.to_vec();
+        fields.push(Field { name: STEPS, kind: i32::KIND });
+        let steps = "\nvec4 kernel(ivec2 p) {\n    vec4 s = texla_state_here();\n    \
+             for (int k = 0; k < texla_steps && unfinished(p, s); k++) s = advance(p, s);\n    return s;\n}\n";
+        let stage = StageSpec::Fragment { outputs: vec!["o0".into()], mask: true };
+        let step = compiled(stage, steps, &fields)?;
+        super::user::compile_now(device, &step)?;
+        Ok(IterateWhile {
+            step,
+            write: condition(Test::Write)?,
+            narrow: condition(Test::Narrow)?,
+            count: condition(Test::Count)?,
+            device: device.clone(),
+            params: std::marker::PhantomData,
+        })
+    }
+
+    /// Runs the loop. The result is the front of `state`.
+    ///
+    /// *Errors*: [`Error::Parameter`] without steps in a pass; [`Error::Interface`] when the buffers differ in extent or
+    /// length or the inputs in number; [`Error::WrongDevice`]; [`Error::Unsupported`] while an occlusion query of the
+    /// application's is active. Running out of passes is no error: see [`WhileReport::finished`].
+    pub fn run<T: TargetOperand, const N: usize>(
+        &self,
+        state: &mut PingPong<T>,
+        inputs: [&dyn Operand; N],
+        params: &P,
+        limits: WhileParams,
+    ) -> Result<WhileReport> {
+        let WhileParams { steps_per_pass, max_passes, schedule } = limits;
+        if steps_per_pass == 0 {
+            let (op, name) = ("IterateWhile::run", "steps_per_pass");
+            return Err(Error::Parameter { op, name, value: "0".into(), expected: "at least 1" });
+        }
+        let _scope = self.device.scope()?;
+        self.check_alike(state)?;
+        let cells = Cells { inputs: &inputs, params: params.values().into_iter().map(|v| v.0).collect() };
+        let steps = i32::try_from(steps_per_pass).unwrap_or(i32::MAX);
+        let count = |draw: &dyn Fn() -> Result<()>| self.device.gl().count_samples(draw);
+        let mask = Mask::write(&self.device, &cells.pass(&self.write, state.front()), state.front().view())?;
+        let mut looks = Looks::default();
+        for pass in 0..max_passes {
+            let (front, back) = state.split();
+            let target = back.target();
+            let step = |predicate| {
+                let mut pass = cells.pass(&self.step, front);
+                pass.targets.push(target);
+                pass.params.push(UniformValue::Int(steps));
+                self.device.execute(&pass.only(predicate))
+            };
+            match schedule {
+                // Over all cells: it also brings those into the other buffer that are done already.
+                WhileSchedule::Predicated if pass == 0 => step(Predicate::Always)?,
+                // The mask says what was unfinished before the pass that filled `front`: what became so in that pass
+                // is copied here, and drops out after it.
+                WhileSchedule::Predicated => {
+                    looks.push(count(&|| step(Predicate::If(&mask)))?);
+                    cells.pass(&self.narrow, front).test(&mask, Depth::Narrow)?;
+                }
+                WhileSchedule::Branching => {
+                    looks.push(count(&|| cells.pass(&self.count, front).test(&mask, Depth::Off))?);
+                    step(Predicate::Always)?;
+                }
+            }
+            state.swap();
+            if looks.none_left(false)? {
+                return Ok(looks.report());
+            }
+        }
+        // Out of passes. What the mask says is what the last look, one before the end, would have counted.
+        if schedule == WhileSchedule::Predicated && max_passes > 0 {
+            looks.push(mask.query()?);
+        }
+        looks.push(count(&|| cells.pass(&self.count, state.front()).test(&mask, Depth::Off))?);
+        looks.none_left(true)?;
+        Ok(looks.report())
+    }
+
+    fn check_alike<T: Operand>(&self, state: &PingPong<T>) -> Result<()> {
+        let (front, back) = (state.front().view(), state.back().view());
+        if front.extent == back.extent && front.tail == back.tail {
+            return Ok(());
+        }
+        let detail = "the two buffers of the state differ in length or extent".into();
+        Err(Error::Interface { kernel: self.step.spec().name.clone(), detail })
+    }
+}
+
+/// What the passes of a loop read besides the state.
+struct Cells<'a> {
+    inputs: &'a [&'a dyn Operand],
+    params: Vec<UniformValue>,
+}
+
+impl Cells<'_> {
+    fn pass<'b>(&'b self, kernel: &'b Compiled, state: &'b dyn Operand) -> Pass<'b> {
+        let inputs = [state.view()].into_iter().chain(self.inputs.iter().map(|i| i.view())).collect();
+        Pass::new(kernel, Vec::new(), inputs).params(self.params.clone())
+    }
+}
+
+/// Counts of cells that are not done, those under way and those known: one for each pass, in order.
+#[derive(Default)]
+struct Looks {
+    under_way: VecDeque<SampleQuery>,
+    active: Vec<u64>,
+    seen: usize,
+    finished: bool,
+}
+
+impl Looks {
+    /// Most queries under way before one is waited for.
+    const MOST: usize = 4;
+
+    fn push(&mut self, query: SampleQuery) {
+        self.under_way.push_back(query);
+    }
+
+    /// Whether a count has come out as none; waits where too many are under way, or for all of them.
+    fn none_left(&mut self, wait_for_all: bool) -> Result<bool> {
+        while !self.finished {
+            let wait = wait_for_all || self.under_way.len() > Self::MOST;
+            let Some(query) = self.under_way.pop_front_if(|q| wait || q.ready()) else { break };
+            let samples = query.wait()?;
+            if let Samples::Counted(n) = samples {
+                self.active.push(u64::from(n));
+            }
+            if samples.any() {
+                self.seen += 1;
+            } else {
+                self.finished = true;
+            }
+        }
+        Ok(self.finished)
+    }
+
+    /// `seen` counts the looks that found a cell left: all of them but one past the last pass, if none came out empty.
+    fn report(self) -> WhileReport {
+        let passes = if self.finished { self.seen } else { self.seen.saturating_sub(1) };
+        WhileReport { passes, finished: self.finished, active: self.active }
+    }
+}

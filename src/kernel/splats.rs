@@ -1,0 +1,94 @@
+//! Points with a footprint: each becomes a rectangle of texels, shaded one by one [BeyondVector] 28.4.3, exercise 28.4-4.
+
+use super::accessors::{KernelSpec, StageSpec};
+use super::domain::{Accum, Domain, Predicate};
+use super::params::Params;
+use super::pass::{Compiled, Operand, Pass, TargetOperand};
+use super::points::{Points, attribute_names};
+use crate::device::Device;
+use crate::error::Result;
+use crate::gl::Source;
+
+/// A kernel in two parts: the vertex stage says which rectangle of texels a point covers and hands on four numbers, the
+/// fragment stage says what each of these texels gets.
+///
+/// `vertex_body` defines `void splat(int i, out vec4 rectangle, out vec4 value)` for vertex `i`. `rectangle` is left,
+/// bottom, right, top in texels: texel `(x, y)` is covered if its centre, `(x + 0.5, y + 0.5)`, lies within, each
+/// exactly once. What lies outside the target is dropped. `body` defines `vec4 kernel(ivec2 p, vec4 value)`. Both can
+/// read the inputs and the parameters. Splats meet the target in the order of their vertices, so results repeat. Lanes
+/// past the end of a vector are kept zero.
+///
+/// ```
+/// use texla::kernel::{Accum, NoParams, Points, Predicate, SplatKernel};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// // A transmitter reaches two texels to either side; its signal falls with the distance [BeyondVector] 28.4-4.
+/// let place = "void splat(int i, out vec4 rectangle, out vec4 value) {
+///     rectangle = vec4(attribute0.x - 2.0, 0.0, attribute0.x + 2.0, 1.0);
+///     value = attribute0;
+/// }";
+/// let signal = "vec4 kernel(ivec2 p, vec4 tower) {
+///     return vec4(max(1.0 - abs(float(p.x) + 0.5 - tower.x) / 2.0, 0.0));
+/// }";
+/// let coverage = SplatKernel::<NoParams>::new(dev, "coverage", [], 1, place, signal)?;
+/// let towers = Points::new(dev, &[&[[1.5, 0., 0., 0.], [4.5, 0., 0., 0.]]])?;
+/// let mut map = texla::Plane::zeros(dev, 8, 1)?;
+/// coverage.run(&mut map, [], &towers, &NoParams, Accum::Max, Predicate::Always)?;
+/// assert_eq!(map.read()?, [0.5, 1.0, 0.5, 0.5, 1.0, 0.5, 0.0, 0.0]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct SplatKernel<P: Params> {
+    compiled: Compiled,
+    device: Device,
+    attributes: usize,
+    params: std::marker::PhantomData<P>,
+}
+
+impl<P: Params> SplatKernel<P> {
+    /// Compiles a kernel that reads `inputs` and `attributes` arrays of four floats a vertex.
+    ///
+    /// *Errors*: [`Error::Shader`](crate::Error::Shader) with file and line (the vertex body is `NAME (vertex)`),
+    /// [`Error::Interface`](crate::Error::Interface).
+    pub fn new<const N: usize>(
+        device: &Device,
+        name: &str,
+        inputs: [&str; N],
+        attributes: usize,
+        vertex_body: &str,
+        body: &str,
+    ) -> Result<Self> {
+        let stage = StageSpec::Splats { attributes: attribute_names(attributes), mask: true };
+        let file = format!("{name} (vertex)");
+        let spec = KernelSpec::users(name, stage, &inputs, P::FIELDS, body)
+            .interpolating(&[], Source { name: &file, text: vertex_body });
+        let compiled = Compiled::new(device, spec)?;
+        super::user::compile_now(device, &compiled)?;
+        Ok(SplatKernel { compiled, device: device.clone(), attributes, params: std::marker::PhantomData })
+    }
+
+    /// Draws the footprints of `points` into `target`.
+    ///
+    /// *Cost*: 1 draw, or one for every 2²⁶ texels that the splats could cover at most. *Errors*:
+    /// [`Error::Interface`](crate::Error::Interface) when the points have other attributes than the kernel,
+    /// [`Error::Unsupported`](crate::Error::Unsupported) without float blending.
+    pub fn run<T: TargetOperand, const N: usize>(
+        &self,
+        target: &mut T,
+        inputs: [&dyn Operand; N],
+        points: &Points,
+        params: &P,
+        accum: Accum,
+        predicate: Predicate<'_>,
+    ) -> Result<()> {
+        let device = &self.device;
+        points.check(&self.compiled, self.attributes, device)?;
+        let _scope = device.scope()?;
+        let pass =
+            Pass::new(&self.compiled, vec![target.target()], inputs.iter().map(|i| i.view()).collect())
+                .params(params.values().into_iter().map(|v| v.0).collect())
+                .on(Domain::Splats(points))
+                .accumulate(accum)
+                .only(predicate);
+        device.execute(&pass)
+    }
+}
