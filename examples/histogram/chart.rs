@@ -25,9 +25,9 @@ pub struct Chart<'a> {
     pub values: &'a [f64],
 }
 
-/// Round numbers within a range, some five of them.
-fn ticks([low, high]: [f64; 2]) -> Vec<f64> {
-    let rough = (high - low) / 5.0;
+/// Round numbers within a range, about so many of them.
+fn ticks([low, high]: [f64; 2], count: f64) -> Vec<f64> {
+    let rough = (high - low) / count;
     let unit = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].map(|k| k * unit).into_iter().find(|s| *s >= rough).unwrap_or(rough);
     let first = (low / step - 1e-9).ceil() as i64;
@@ -63,7 +63,7 @@ impl Chart<'_> {
         let low = self.values.iter().fold(0.0, |m: f64, v| m.min(*v));
         let (low, high) = if high > low { (low, high + 0.04 * (high - low)) } else { (0.0, 1.0) };
         let place = |v: f64| bottom - (bottom - top) * (v - low) / (high - low);
-        for tick in ticks([low, high]) {
+        for tick in ticks([low, high], 5.0) {
             canvas.fill((left as usize, place(tick) as usize), ((right - left) as usize, 1), GRID);
             canvas.text(&short(tick), (left - 10.0, place(tick)), Anchor::Right, 2, INK);
         }
@@ -79,7 +79,7 @@ impl Chart<'_> {
                 canvas.fill((left as usize + column, from), (1, to.saturating_sub(from)), color);
             }
         }
-        for tick in ticks(self.range) {
+        for tick in ticks(self.range, 9.0) {
             let x = left + (right - left) * (tick - self.range[0]) / (self.range[1] - self.range[0]);
             canvas.fill((x as usize, bottom as usize), (2, 6), INK);
             canvas.text(&short(tick), (x, bottom + 22.0), Anchor::Middle, 2, INK);

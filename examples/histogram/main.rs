@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use chart::Chart;
 use input::Channel;
-use support::{CommonArgs, Failure, Report, Result, check_distinct, check_writable, json, say};
+use support::{CommonArgs, Failure, Report, Result, check_distinct, check_kept, check_writable, json, say};
 use texla::kernel::{Kernel, NoParams};
 use texla::ops::{self, Histogram, OutOfRange};
 use texla::{Device, Headless, HeadlessOptions, Vector};
@@ -84,8 +84,9 @@ fn main() -> ExitCode {
 
 fn run(args: &Args, report: &mut Report) -> Result {
     args.plot.as_deref().map_or(Ok(()), check_writable)?;
-    let files = [&args.numbers, &args.image, &args.weights, &args.plot].map(|f| f.as_deref());
-    check_distinct(files.into_iter().chain([args.common.json.as_deref()]))?;
+    let outputs = [args.common.json.as_deref(), args.plot.as_deref()];
+    check_distinct(outputs)?;
+    check_kept([&args.numbers, &args.image, &args.weights].map(|file| file.as_deref()), outputs)?;
     let count = args.count.unwrap_or(if args.common.quick { 200_000 } else { 10_000_000 });
     if !(1..=100_000_000).contains(&count) {
         return Err(Failure::bad_input(format_args!(

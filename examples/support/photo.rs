@@ -1,5 +1,7 @@
 //! A user's image as linear light: PNG, Radiance HDR or OpenEXR.
 
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 
 use crate::support::{Failure, Result};
@@ -22,8 +24,10 @@ impl Photo {
         let fault = |e: &dyn std::fmt::Display| {
             Failure::bad_input(format_args!("cannot read {}: {e}", path.display()))
         };
+        // Not by the file's name: `ImageReader::open` would believe that where the content says nothing.
+        let file = File::open(path).map_err(|e| fault(&e))?;
         let mut reader =
-            ImageReader::open(path).and_then(ImageReader::with_guessed_format).map_err(|e| fault(&e))?;
+            ImageReader::new(BufReader::new(file)).with_guessed_format().map_err(|e| fault(&e))?;
         if reader.format().is_none() {
             return Err(fault(&"it is no PNG, Radiance HDR or OpenEXR image"));
         }

@@ -13,6 +13,8 @@ pub struct Found {
     pub brightest: f64,
     /// The mean of log(delta + L).
     pub mean_log: f64,
+    /// And of its magnitude.
+    pub mean_size: f64,
 }
 
 pub fn luminance(pixel: [f64; 3]) -> f64 {
@@ -24,8 +26,10 @@ pub fn find(pixels: &[[f32; 3]]) -> Found {
     let wide = || pixels.iter().map(|p| p.map(f64::from));
     let largest = wide().flatten().fold(f64::MIN, f64::max);
     let brightest = wide().map(luminance).fold(0.0, f64::max);
-    let sum: f64 = wide().map(|p| (DARK * brightest + luminance(p)).ln()).sum();
-    Found { largest, brightest, mean_log: sum / pixels.len() as f64 }
+    let logs = || wide().map(|p| (DARK * brightest + luminance(p)).ln());
+    let count = pixels.len() as f64;
+    let (mean_log, mean_size) = (logs().sum::<f64>() / count, logs().map(f64::abs).sum::<f64>() / count);
+    Found { largest, brightest, mean_log, mean_size }
 }
 
 /// A pixel on the screen, each channel from 0 to 1, by what has been found.
