@@ -38,7 +38,7 @@ fn main() {
     let (fa, fb) = (columns(&host_a), columns(&host_b));
     let fx = Mat::<f32>::from_fn(n, 1, |i, _| host_a[i]);
     let (a, b, x, fa, fb, fx) = (&a, &b, &x, &fa, &fb, &fx);
-    let mut bench = Bench::new(device, &o);
+    let mut bench = Bench::new(device, o.only.as_deref());
     let work = 2 * n * n * n;
 
     let schedules = [

@@ -80,7 +80,7 @@ fn main() {
         caps.float_blend.then(|| SparseMatrix::from_csr(device, csr.clone(), SparseFormat::Points).unwrap());
     let b = Vector::from_slice(device, &(0..cells).map(value).collect::<Vec<_>>()).unwrap();
     let mut results: Vec<Scalar> = (0..16).map(|_| Scalar::zero(device).unwrap()).collect();
-    let mut bench = Bench::new(device, &o);
+    let mut bench = Bench::new(device, o.only.as_deref());
 
     // Ceilings: the least a pass can do.
     let write = "vec4 kernel(ivec2 p) { return vec4(1.0); }";

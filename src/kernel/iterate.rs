@@ -229,7 +229,10 @@ impl Looks {
     fn none_left(&mut self, wait_for_all: bool) -> Result<bool> {
         while !self.finished {
             let wait = wait_for_all || self.under_way.len() > Self::MOST;
-            let Some(query) = self.under_way.pop_front_if(|q| wait || q.ready()) else { break };
+            if !self.under_way.front().is_some_and(|query| wait || query.ready()) {
+                break;
+            }
+            let Some(query) = self.under_way.pop_front() else { break };
             let samples = query.wait()?;
             if let Samples::Counted(n) = samples {
                 self.active.push(u64::from(n));

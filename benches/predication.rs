@@ -1,0 +1,153 @@
+//! What early-z predication gains [BeyondVector] 28.4.1, by the coherence of the mask and the share of active cells:
+//! against computing every cell, against a branch in the shader, and against computing both branches and choosing.
+//! `cargo bench --bench predication -- [--side S] [--work K] [--rounds R] [--only TEXT]`: S x S cells, K dependent
+//! multiply-adds in each active cell.
+
+use common::{Bench, Options};
+use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Predicate};
+use texla::{Headless, HeadlessOptions, Vector};
+
+mod common;
+
+/// How active cells lie.
+#[derive(Clone, Copy)]
+enum Pattern {
+    /// Whole blocks of this side, chosen at random.
+    Blocks(usize),
+    Checkerboard,
+}
+
+impl Pattern {
+    fn name(self, percent: usize) -> String {
+        match self {
+            Pattern::Blocks(1) => format!("{percent} % at random"),
+            Pattern::Blocks(side) => format!("{percent} % in blocks of {side}"),
+            Pattern::Checkerboard => "50 % as a checkerboard".into(),
+        }
+    }
+
+    fn active(self, x: usize, y: usize, percent: usize) -> bool {
+        match self {
+            Pattern::Checkerboard => (x + y).is_multiple_of(2),
+            // A scramble of the block's place, the same on every machine.
+            Pattern::Blocks(side) => {
+                let mut h = ((x / side) as u64) << 32 | (y / side) as u64;
+                for _ in 0..3 {
+                    h = (h ^ (h >> 29))
+                        .wrapping_mul(0xbf58_476d_1ce4_e5b9)
+                        .wrapping_add(0x9e37_79b9_7f4a_7c15);
+                }
+                (h >> 40) % 100 < percent as u64
+            }
+        }
+    }
+}
+
+/// Cells, and in which order the rows compare them.
+const CASES: [(usize, Pattern); 10] = [
+    (10, Pattern::Blocks(64)),
+    (10, Pattern::Blocks(16)),
+    (10, Pattern::Blocks(8)),
+    (10, Pattern::Blocks(4)),
+    (10, Pattern::Blocks(2)),
+    (10, Pattern::Blocks(1)),
+    (50, Pattern::Blocks(64)),
+    (50, Pattern::Blocks(4)),
+    (50, Pattern::Blocks(1)),
+    (50, Pattern::Checkerboard),
+];
+
+fn body(work: usize, text: &str) -> String {
+    // Two chains of dependent multiply-adds that no compiler folds: their constants come from the data.
+    format!(
+        "vec4 chain(vec4 s, vec4 a) {{ for (int k = 0; k < {work}; k++) s = s * a + a; return s; }}
+         vec4 f(ivec2 p) {{ return chain(x_here(), vec4(0.5) + 0.01 * x_here()); }}
+         vec4 g(ivec2 p) {{ return chain(x_here(), vec4(0.3) + 0.02 * x_here()); }}
+         bool condition(ivec2 p) {{ return flag_here().x > 0.5; }}
+         {text}"
+    )
+}
+
+fn main() {
+    let o = Options::read(&[("--side", 1024), ("--work", 200)]);
+    let (side, work) = (o.size("--side"), o.size("--work"));
+    let context = Headless::new(HeadlessOptions::default()).expect("no usable GL");
+    let device = context.device();
+    println!("device {} ({}), {}", context.name(), device.api(), device.capabilities().version);
+    println!("{side}x{side} cells, {work} dependent multiply-adds, {} rounds\n", o.rounds);
+
+    let cells = side * side;
+    let x = Vector::from_slice(device, &(0..4 * cells).map(|i| (i % 97) as f32 / 97.0).collect::<Vec<_>>())
+        .expect("x");
+    let kernel = |name: &str, text: &str| {
+        Kernel::<NoParams>::new(device, name, ["x", "flag"], &body(work, text)).expect("kernel")
+    };
+    let all = kernel("all", "vec4 kernel(ivec2 p) { return f(p); }");
+    let other = kernel("other", "vec4 kernel(ivec2 p) { return g(p); }");
+    let branch =
+        kernel("branch", "vec4 kernel(ivec2 p) { if (condition(p)) return f(p); return vec4(0.0); }");
+    let branches = kernel("branches", "vec4 kernel(ivec2 p) { if (condition(p)) return f(p); return g(p); }");
+    let both =
+        kernel("both", "vec4 kernel(ivec2 p) { vec4 a = f(p), b = g(p); return condition(p) ? a : b; }");
+    let test = "bool kernel(ivec2 p) { return flag_here().x > 0.5; }";
+    let condition = Condition::<NoParams>::new(device, "condition", ["flag"], test).expect("condition");
+
+    let header =
+        ["pattern", "active", "all/mask+pass", "all/pass", "branch/mask+pass", "both/two", "branches/two"];
+    println!(
+        "{:24} {:>7} {:>14} {:>9} {:>17} {:>9} {:>13}   ms: all, mask, pass",
+        header[0], header[1], header[2], header[3], header[4], header[5], header[6]
+    );
+    for (percent, pattern) in CASES {
+        let name = pattern.name(percent);
+        if o.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+            continue;
+        }
+        let flags: Vec<bool> = (0..cells).map(|i| pattern.active(i % side, i / side, percent)).collect();
+        let active = flags.iter().filter(|f| **f).count() as f64 / cells as f64;
+        let flag = Vector::from_slice(
+            device,
+            &flags.iter().flat_map(|f| [f32::from(u8::from(*f)); 4]).collect::<Vec<_>>(),
+        )
+        .expect("flags");
+        let mask = condition.mask(&flag, [&flag], &NoParams).expect("mask");
+        let target = || Vector::zeros(device, 4 * cells).expect("target");
+        let mut bench = Bench::new(device, None);
+        let (x, flag, mask) = (&x, &flag, &mask);
+        for (name, kernel) in [("all", &all), ("branch", &branch), ("branches", &branches), ("both", &both)] {
+            let mut y = target();
+            bench.row(name, cells, None, move || kernel.run(&mut y, [x, flag], &NoParams));
+        }
+        let condition = &condition;
+        bench.row("mask", cells, None, move || condition.mask(flag, [flag], &NoParams).map(drop));
+        let restricted = |kernel: &Kernel<NoParams>, y: &mut Vector, predicate: Predicate<'_>| {
+            kernel.run_on(y, [x, flag], &NoParams, Domain::Full, Accum::Replace, predicate)
+        };
+        let (all, other) = (&all, &other);
+        let mut y = target();
+        bench.row("pass", cells, None, move || restricted(all, &mut y, Predicate::If(mask)));
+        let mut y = target();
+        bench.row("mask and pass", cells, None, move || {
+            let mask = condition.mask(flag, [flag], &NoParams)?;
+            restricted(all, &mut y, Predicate::If(&mask))
+        });
+        let mut y = target();
+        bench.row("mask and two passes", cells, None, move || {
+            let mask = condition.mask(flag, [flag], &NoParams)?;
+            restricted(all, &mut y, Predicate::If(&mask))?;
+            restricted(other, &mut y, Predicate::Unless(&mask))
+        });
+        bench.measure(o.rounds);
+        let ms: Vec<f64> = bench.rows.iter().map(|row| 1e3 * row.median()).collect();
+        let [all, branch, branches, both, mask, pass, once, two] = ms[..] else { panic!("eight rows") };
+        println!(
+            "{name:24} {:>6.1}% {:>13.2}x {:>8.2}x {:>16.2}x {:>8.2}x {:>12.2}x   {all:.2}, {mask:.2}, {pass:.2}",
+            100.0 * active,
+            all / once,
+            all / pass,
+            branch / once,
+            both / two,
+            branches / two,
+        );
+    }
+}
