@@ -11,7 +11,7 @@ use support::{
     CommonArgs, Failure, Report, Result, Table, check_distinct, check_kept, check_writable, json, say, worst,
 };
 use texla::ops::{ReducePlan, Window, Windows};
-use texla::{Headless, HeadlessOptions, Vector};
+use texla::{Device, Headless, HeadlessOptions, Vector};
 
 mod cpu;
 mod device;
@@ -199,77 +199,74 @@ fn picture(
     ((wide as u32, height as u32), bytes)
 }
 
+/// Medians of some rounds, and what they are of.
+struct Clock<'a> {
+    device: &'a Device,
+    rounds: usize,
+    rows: Vec<(&'static str, &'static str, f64)>,
+}
+
+impl Clock<'_> {
+    fn time(
+        &mut self,
+        part: &'static str,
+        by: &'static str,
+        mut work: impl FnMut() -> texla::Result<()>,
+    ) -> texla::Result<()> {
+        let mut times = Vec::new();
+        for round in 0..=self.rounds {
+            let started = Instant::now();
+            work()?;
+            self.device.finish()?;
+            // The first one compiles.
+            if round > 0 {
+                times.push(1e3 * started.elapsed().as_secs_f64());
+            }
+        }
+        times.sort_by(f64::total_cmp);
+        self.rows.push((part, by, times[times.len() / 2]));
+        Ok(())
+    }
+}
+
 /// Times every part, on the device by each kind of window, and on the CPU.
 fn time(
     tone_map: &mut ToneMap,
-    on_device: &Vector,
+    image: &Vector,
     pixels: &[[f32; 3]],
     settings: &Settings,
     quick: bool,
     report: &mut Report,
 ) -> Result {
-    let device = on_device.device().clone();
-    let rounds = if quick { 3 } else { 9 };
-    let median = |work: &mut dyn FnMut() -> texla::Result<()>| -> texla::Result<f64> {
-        let mut times = Vec::new();
-        for _ in 0..=rounds {
-            let started = Instant::now();
-            work()?;
-            device.finish()?;
-            times.push(1e3 * started.elapsed().as_secs_f64());
-        }
-        times.remove(0); // compiles
-        times.sort_by(f64::total_cmp);
-        Ok(times[times.len() / 2])
-    };
+    let device = &image.device().clone();
     let _scope = device.scope()?;
-    let mut rows: Vec<(&str, &str, f64)> = Vec::new();
-    rows.push(("luminance", "texture", median(&mut || tone_map.luminance(on_device))?));
-    rows.push((
-        "both maxima",
-        "2x2 windows",
-        median(&mut || tone_map.maxima(on_device, Window::PAPERS.into()))?,
-    ));
-    rows.push(("both maxima", "balanced", median(&mut || tone_map.maxima(on_device, Windows::Balanced))?));
-    rows.push(("logarithm", "texture", median(&mut || tone_map.logarithm())?));
-    rows.push(("its mean", "2x2 windows", median(&mut || tone_map.average(Window::PAPERS.into()))?));
+    let mut clock = Clock { device, rounds: if quick { 3 } else { 9 }, rows: Vec::new() };
+    clock.time("luminance", "texture", || tone_map.luminance(image))?;
+    clock.time("both maxima", "2x2 windows", || tone_map.maxima(image, Window::PAPERS.into()))?;
+    clock.time("both maxima", "balanced", || tone_map.maxima(image, Windows::Balanced))?;
+    clock.time("logarithm", "texture", || tone_map.logarithm())?;
+    clock.time("its mean", "2x2 windows", || tone_map.average(Window::PAPERS.into()))?;
     if device.capabilities().float_filter {
-        rows.push(("its mean", "2x2, filtered", median(&mut || tone_map.average(Windows::Filtered))?));
+        clock.time("its mean", "2x2, filtered", || tone_map.average(Windows::Filtered))?;
     }
-    rows.push(("its mean", "balanced", median(&mut || tone_map.average(Windows::Balanced))?));
-    rows.push(("Reinhard", "texture", median(&mut || tone_map.map(on_device, settings, true))?));
-    rows.push(("all of it", "balanced", median(&mut || tone_map.run(on_device, settings, true))?));
+    clock.time("its mean", "balanced", || tone_map.average(Windows::Balanced))?;
+    clock.time("Reinhard", "texture", || tone_map.map(image, settings, true))?;
+    clock.time("all of it", "balanced", || tone_map.run(image, settings, true))?;
 
     let mut kept = 0.0;
     let luminances = cpu::plain::luminances(pixels);
-    let flat = pixels.as_flattened();
-    rows.push((
-        "luminance",
-        "CPU",
-        median(&mut || {
-            kept += f64::from(cpu::plain::luminances(pixels)[0]);
-            Ok(())
-        })?,
-    ));
-    rows.push((
-        "both maxima",
-        "CPU",
-        median(&mut || {
-            kept += f64::from(cpu::plain::largest(flat) + cpu::plain::largest(&luminances));
-            Ok(())
-        })?,
-    ));
-    rows.push((
-        "its mean",
-        "CPU",
-        median(&mut || {
-            kept += cpu::plain::mean_log(&luminances, 1e-6);
-            Ok(())
-        })?,
-    ));
+    let mut keep = |value: f64| {
+        kept += value;
+        Ok(())
+    };
+    clock.time("luminance", "CPU", || keep(cpu::plain::luminances(pixels)[0].into()))?;
+    clock.time("both maxima", "CPU", || {
+        keep((cpu::plain::largest(pixels.as_flattened()) + cpu::plain::largest(&luminances)).into())
+    })?;
+    clock.time("logarithm and its mean", "CPU", || keep(cpu::plain::mean_log(&luminances, 1e-6)))?;
     std::hint::black_box(kept); // or the loops would be left out
     let mut table = Table::new(["part", "by", "ms"]);
-    for (part, by, ms) in rows {
+    for (part, by, ms) in clock.rows {
         table.row([part.to_owned(), by.to_owned(), format!("{ms:.3}")]);
         report.row(json!({ "part": part, "by": by, "ms": ms }));
     }
