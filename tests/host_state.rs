@@ -12,7 +12,10 @@ use common::random::uniform;
 use common::state::{assert_same, since, snapshot};
 use glow::HasContext;
 use texla::host::{Triplets, problems};
-use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Points, PointsKernel, Predicate};
+use texla::kernel::{
+    Accum, Condition, Domain, IterateWhile, Kernel, NoParams, PingPong, Points, PointsKernel, Predicate,
+    SplatKernel, WhileParams, WhileSchedule,
+};
 use texla::ops::{self, Accurate, Combine, Form, Histogram, MatmulSchedule, Reduction, Window, Windows};
 use texla::script::{Interpreter, ScriptError, parse};
 use texla::sim::fluid::{Fluid, FluidParams, Pressure};
@@ -332,6 +335,7 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
         fails!("from_texture of a wrong size", wrong(), Error::Unsupported { .. });
     }
     framework(dev, around, &mut bits);
+    predication(dev, around, &mut bits);
     drop((p, q, r, points, pending, mask));
     step!("scope after drops", drop(dev.scope().unwrap()));
     step!("finish", dev.finish().unwrap());
@@ -450,6 +454,80 @@ fn grids(dev: &Device, step: Around<'_>) -> Vec<u32> {
 }
 
 /// The representations of [Krueger05] 44.2 and what goes with them, one call a step.
+/// Splats, interpolated varyings, masks that nest and narrow, and a loop of variable length.
+fn predication(dev: &Device, around: Around<'_>, bits: &mut Vec<u32>) {
+    macro_rules! step {
+        ($name:expr, $call:expr) => {{
+            let mut result = None;
+            around($name, &mut || result = Some($call));
+            result.unwrap()
+        }};
+    }
+    let mut keep = |values: Vec<f32>| bits.extend(values.iter().map(|v| v.to_bits()));
+    let place = "void splat(int i, out vec4 rectangle, out vec4 value) {
+        rectangle = attribute0; value = vec4(float(i) + 0.3); }";
+    let body = "vec4 kernel(ivec2 p, vec4 value) { return value; }";
+    let splats =
+        step!("SplatKernel::new", SplatKernel::<NoParams>::new(dev, "splats", [], 1, place, body).unwrap());
+    let rectangles =
+        Points::new(dev, &[&[[1.0, 1.0, 4.0, 3.0], [2.0, 0.0, 9.0, 2.0], [3.0, 0.0, 5.0, 9.0]]]).unwrap();
+    let mut plane = Plane::zeros(dev, 10, 7).unwrap();
+    step!(
+        "SplatKernel::run",
+        splats.run(&mut plane, [], &rectangles, &NoParams, Accum::Add, Predicate::Always).unwrap()
+    );
+    keep(plane.read().unwrap());
+    let point =
+        "void point(int i, out ivec2 texel, out vec4 value) { texel = ivec2(i % 10, 3); value = vec4(0.7); }";
+    let points = PointsKernel::<NoParams>::new(dev, "numbered", [], 0, point).unwrap();
+    let numbered = step!("Points::numbered", Points::numbered(dev, 25).unwrap());
+    step!("numbered points", points.run(&mut plane, [], &numbered, &NoParams, Accum::Add).unwrap());
+    keep(plane.read().unwrap());
+    let ramp = step!(
+        "Kernel::interpolated",
+        Kernel::<NoParams>::interpolated(
+            dev,
+            "ramp",
+            [],
+            ["place"],
+            "void vertex(vec2 p) { place = vec4(p, 0.0, 0.0); }",
+            "vec4 kernel(ivec2 p) { return vec4(place.x + 3.0 * place.y); }"
+        )
+        .unwrap()
+    );
+    step!("interpolated", ramp.run(&mut plane, [], &NoParams).unwrap());
+    keep(plane.read().unwrap());
+
+    let n = 403;
+    let x = Vector::from_slice(dev, &uniform(31, n)).unwrap();
+    let above = Condition::<Shift>::new(dev, "above", ["x"], "bool kernel(ivec2 p) { return x(p).x > by; }");
+    let above = above.unwrap();
+    let mut mask = above.mask(&x, [&x], &Shift { by: -0.5 }).unwrap();
+    let inner =
+        step!("mask_within", above.mask_within(Predicate::If(&mask), &x, [&x], &Shift { by: 0.0 }).unwrap());
+    step!("narrow", above.narrow(&mut mask, [&x], &Shift { by: 0.25 }).unwrap());
+    assert!(step!("any", inner.any().unwrap()));
+    let counted = step!("count", mask.count());
+    assert_eq!(counted.is_ok(), dev.api() == texla::gl::Api::Gl33);
+    let one = Kernel::<NoParams>::new(dev, "one", [], "vec4 kernel(ivec2 p) { return vec4(1.0); }").unwrap();
+    for mask in [&mask, &inner] {
+        let mut y = Vector::zeros(dev, n).unwrap();
+        one.run_on(&mut y, [], &NoParams, Domain::Full, Accum::Replace, Predicate::If(mask)).unwrap();
+        keep(y.read().unwrap());
+    }
+    let body = "bool unfinished(ivec2 p, vec4 s) { return s.x < 2.0 * by; }
+        vec4 advance(ivec2 p, vec4 s) { return s + 0.3 * by * abs(x_here().x); }";
+    let kernel = step!("IterateWhile::new", IterateWhile::<Shift>::new(dev, "climb", ["x"], body).unwrap());
+    for schedule in [WhileSchedule::Predicated, WhileSchedule::Branching] {
+        let mut state = PingPong::new(Vector::zeros(dev, n).unwrap(), Vector::zeros(dev, n).unwrap());
+        let limits = WhileParams { steps_per_pass: 3, max_passes: 9, schedule };
+        let run =
+            step!("IterateWhile::run", kernel.run(&mut state, [&x], &Shift { by: 1.5 }, limits).unwrap());
+        keep(vec![run.passes as f32]);
+        keep(state.front().read().unwrap());
+    }
+}
+
 fn framework(dev: &Device, around: Around<'_>, bits: &mut Vec<u32>) {
     macro_rules! step {
         ($name:expr, $call:expr) => {{

@@ -10,7 +10,10 @@ use common::random::{Rng, uniform};
 use glow::HasContext;
 use texla::gl::{Api, LiveObjects};
 use texla::host::Triplets;
-use texla::kernel::{Accum, Condition, Kernel, NoParams, Points, PointsKernel};
+use texla::kernel::{
+    Accum, Condition, IterateWhile, Kernel, NoParams, PingPong, Points, PointsKernel, Predicate, SplatKernel,
+    WhileParams, WhileSchedule,
+};
 use texla::ops::{Accurate, Combine, Form, MatmulSchedule};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, Direction, GaussSeidel, LcpBatch, LcpParams, LcpProblem, LcpSolver,
@@ -44,6 +47,7 @@ fn plus(a: LiveObjects, b: LiveObjects) -> LiveObjects {
         vertex_arrays: a.vertex_arrays + b.vertex_arrays,
         samplers: a.samplers + b.samplers,
         fences: a.fences + b.fences,
+        queries: a.queries + b.queries,
     }
 }
 
@@ -682,6 +686,73 @@ fn fluids_hold_what_they_need() {
         let before = live(dev);
         assert!(Fluid::new(dev, flat, FluidParams::new(-1.0), &[]).is_err());
         assert!(Fluid::new(dev, flat, FluidParams::new(0.1), &[true; 3]).is_err());
+        assert_eq!(live(dev), before);
+    });
+}
+
+/// Figure L1 for masks, splats and loops: a mask is a texture, numbered points a vertex array; queries go with their
+/// results, also where a loop ends by an error.
+#[test]
+fn predication_leaves_nothing_behind() {
+    on_both(|dev| {
+        let x = Vector::from_slice(dev, &uniform(1, 401)).unwrap();
+        let body = "bool kernel(ivec2 p) { return x(p).x > 0.0; }";
+        let before = live(dev);
+        let condition = Condition::<NoParams>::new(dev, "positive", ["x"], body).unwrap();
+        let mut mask = condition.mask(&x, [&x], &NoParams).unwrap();
+        let inner = condition.mask_within(Predicate::Unless(&mask), &x, [&x], &NoParams).unwrap();
+        condition.narrow(&mut mask, [&x], &NoParams).unwrap();
+        assert!(mask.any().unwrap() && !inner.any().unwrap());
+        let _ = mask.count();
+        // Three forms of the condition; the one that counts is the device's.
+        let own = LiveObjects { programs: 3, ..textures(2) };
+        assert_eq!(live(dev), plus(before, own));
+        drop((condition, mask, inner));
+        assert_eq!(live(dev), before);
+
+        let points = Points::numbered(dev, 9).unwrap();
+        let arrays = |n| LiveObjects { vertex_arrays: n, ..LiveObjects::default() };
+        assert_eq!(live(dev), plus(before, arrays(1)));
+        drop(points);
+        let place =
+            "void splat(int i, out vec4 r, out vec4 v) { r = vec4(0.0, 0.0, 3.0, 3.0); v = vec4(1.0); }";
+        let splats = SplatKernel::<NoParams>::new(
+            dev,
+            "s",
+            [],
+            0,
+            place,
+            "vec4 kernel(ivec2 p, vec4 v) { return v; }",
+        );
+        let splats = splats.unwrap();
+        let mut plane = Plane::zeros(dev, 5, 5).unwrap();
+        splats
+            .run(&mut plane, [], &Points::numbered(dev, 3).unwrap(), &NoParams, Accum::Add, Predicate::Always)
+            .unwrap();
+        drop((splats, plane));
+        assert_eq!(live(dev), before);
+
+        let body = "bool unfinished(ivec2 p, vec4 s) { return s.x < 50.0; }
+            vec4 advance(ivec2 p, vec4 s) { return s + 1.0; }";
+        let kernel = IterateWhile::<NoParams>::new(dev, "count", [], body).unwrap();
+        let fresh = || Vector::zeros(dev, 401).unwrap();
+        let mut state = PingPong::new(fresh(), fresh());
+        let mut held = None;
+        for schedule in [WhileSchedule::Predicated, WhileSchedule::Branching] {
+            for max_passes in [0, 1, 5, 100] {
+                let limits = WhileParams { steps_per_pass: 1, max_passes, schedule };
+                *state.front_mut() = fresh();
+                kernel.run(&mut state, [], &NoParams, limits).unwrap();
+                let now = LiveObjects { programs: 0, ..live(dev) };
+                assert_eq!(*held.get_or_insert(now), now, "{schedule:?} {max_passes}");
+            }
+        }
+        let mut unlike = PingPong::new(fresh(), Vector::zeros(dev, 5).unwrap());
+        assert!(kernel.run(&mut unlike, [], &NoParams, WhileParams::default()).is_err());
+        drop(unlike);
+        assert!(kernel.run(&mut state, [&x], &NoParams, WhileParams::default()).is_err());
+        assert_eq!(LiveObjects { programs: 0, ..live(dev) }, held.unwrap());
+        drop((kernel, state));
         assert_eq!(live(dev), before);
     });
 }

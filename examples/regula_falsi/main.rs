@@ -1,0 +1,271 @@
+//! Regula falsi for very many equations at once, [BeyondVector] exercise 28.4-1: the roots of
+//! `(2 - a - b) x³ + a x² + b x - 1` in [0, 1], one for each pair of parameters. Equations that are done are culled by the
+//! depth test; the example measures what that gains.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use cpu::Pair;
+use device::Equations;
+use support::{CommonArgs, Failure, Report, Result, Table, check_distinct, check_writable, json, say};
+use texla::kernel::{WhileParams, WhileReport, WhileSchedule};
+use texla::{Headless, HeadlessOptions};
+
+mod cpu;
+mod device;
+#[path = "../support/mod.rs"]
+mod support;
+
+/// Roots of very many equations by regula falsi; those that are done are culled.
+#[derive(clap::Parser)]
+#[command(name = "regula_falsi")]
+struct Args {
+    #[command(flatten)]
+    common: CommonArgs,
+    /// Equations along either parameter; 512 unless given (96 with --quick)
+    #[arg(long, value_name = "N")]
+    side: Option<usize>,
+    /// Parameters lie between -R and R
+    #[arg(long, value_name = "R", default_value_t = 20.0)]
+    range: f64,
+    /// An equation is done when its polynomial is no larger
+    #[arg(long, value_name = "T", default_value_t = 5e-5)]
+    tolerance: f64,
+    /// Times that each schedule is measured; 5 unless given (1 with --quick)
+    #[arg(long, value_name = "N")]
+    rounds: Option<usize>,
+    /// Write a picture of the steps taken
+    #[arg(long, value_name = "F.png")]
+    png: Option<PathBuf>,
+}
+
+impl AsRef<CommonArgs> for Args {
+    fn as_ref(&self) -> &CommonArgs {
+        &self.common
+    }
+}
+
+/// Steps after which an equation is given up.
+const MOST: u32 = 1 << 16;
+/// Steps in a pass that are measured; the last is the whole loop in one pass.
+const STEPS_PER_PASS: [u32; 5] = [1, 4, 16, 64, MOST];
+
+/// One schedule, its report and the median of its times.
+struct Measured {
+    params: WhileParams,
+    report: WhileReport,
+    seconds: f64,
+}
+
+fn main() -> ExitCode {
+    support::main_with("regula_falsi", run)
+}
+
+fn run(args: &Args, report: &mut Report) -> Result {
+    let files = [args.png.as_deref(), args.common.json.as_deref()];
+    files.iter().flatten().try_for_each(|path| check_writable(path))?;
+    check_distinct(files)?;
+    let quick = args.common.quick;
+    let side = args.side.unwrap_or(if quick { 96 } else { 512 });
+    if !(2..=4096).contains(&side) {
+        return Err(Failure::bad_input(format_args!("--side {side}: expected a number from 2 to 4096")));
+    }
+    if !(args.range > 0.0 && args.range <= 100.0) {
+        let range = args.range;
+        return Err(Failure::bad_input(format_args!(
+            "--range {range}: expected a number above 0, at most 100"
+        )));
+    }
+    // A 32-bit polynomial with such coefficients is no more exact than this.
+    let (tolerance, least) = (args.tolerance, 2e-6 * (1.0 + args.range));
+    if !(tolerance >= least && tolerance < 1.0) {
+        return Err(Failure::bad_input(format_args!(
+            "--tolerance {tolerance}: expected a number from {least:e} (for --range {}) to 1",
+            args.range
+        )));
+    }
+    let rounds = args.rounds.unwrap_or(if quick { 1 } else { 5 });
+    if !(1..=1000).contains(&rounds) {
+        return Err(Failure::bad_input(format_args!("--rounds {rounds}: expected a number from 1 to 1000")));
+    }
+    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
+    let context =
+        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let device = context.device();
+    let version = device.capabilities().version;
+    report.device(context.name(), version.as_str(), device.api());
+    say(format_args!("device      {} ({}, {version})", context.name(), device.api()));
+
+    let at = |i: usize| ((2.0 * (i as f64 + 0.5) / side as f64 - 1.0) * args.range) as f32;
+    let pairs: Vec<Pair> = (0..side * side).map(|i| [at(i % side), at(i / side)]).collect();
+    let tolerance = tolerance as f32;
+    let equations = Equations::new(device, &pairs, tolerance)?;
+    let (measured, cells) = measure(&equations, rounds)?;
+
+    let started = Instant::now();
+    let twin: Vec<[f32; 4]> = pairs.iter().map(|pair| cpu::solve(*pair, tolerance, MOST)).collect();
+    let on_cpu = started.elapsed().as_secs_f64();
+    let (steps, most) =
+        twin.iter().fold((0.0, 0.0f32), |(sum, most), c| (sum + f64::from(c[3]), most.max(c[3])));
+    say(format_args!(
+        "equations   {}, {:.1} steps each, at most {most}\n",
+        pairs.len(),
+        steps / pairs.len() as f64
+    ));
+    print(&measured, on_cpu);
+    for m in &measured {
+        report.row(json!({
+            "schedule": name(m.params.schedule), "steps_per_pass": m.params.steps_per_pass,
+            "passes": m.report.passes, "active": m.report.active, "seconds": m.seconds,
+        }));
+    }
+    report.set("equations", pairs.len()).set("cpu_seconds", on_cpu);
+    report.set("steps", json!({ "mean": steps / pairs.len() as f64, "most": most }));
+    report.set("gain", json!(gains(&measured)));
+    if let Some(path) = &args.png {
+        let picture = equations.paint(&cells, side, most)?;
+        write_picture(path, side, &picture)?;
+        say(format_args!("picture: {}", path.display()));
+    }
+    check(&measured, &cells.read()?, &pairs, &twin, tolerance, report);
+    Ok(())
+}
+
+/// All schedules in turn, round after round, and the cells of the first.
+fn measure(equations: &Equations, rounds: usize) -> Result<(Vec<Measured>, texla::Vector)> {
+    let schedules = STEPS_PER_PASS
+        .into_iter()
+        .flat_map(|k| [WhileSchedule::Predicated, WhileSchedule::Branching].map(|schedule| (k, schedule)));
+    let all: Vec<WhileParams> = schedules
+        .filter(|(k, schedule)| *k < MOST || *schedule == WhileSchedule::Branching)
+        .map(|(steps_per_pass, schedule)| WhileParams {
+            steps_per_pass,
+            schedule,
+            max_passes: MOST.div_ceil(steps_per_pass) as usize,
+        })
+        .collect();
+    let mut times = vec![Vec::new(); all.len()];
+    let mut reports = Vec::new();
+    let mut first: Option<(texla::Vector, Vec<f32>)> = None;
+    // The first round, which compiles, is not counted.
+    for round in 0..=rounds {
+        for (params, times) in all.iter().zip(&mut times) {
+            let mut cells = equations.cells()?;
+            cells.front().device().finish()?;
+            let started = Instant::now();
+            let report = equations.solve(&mut cells, *params)?;
+            cells.front().device().finish()?;
+            let seconds = started.elapsed().as_secs_f64();
+            if round > 0 {
+                times.push(seconds);
+                continue;
+            }
+            reports.push(report);
+            let (cells, _) = cells.into_inner();
+            let values = cells.read()?;
+            match &first {
+                None => first = Some((cells, values)),
+                Some((_, want)) if *want != values => {
+                    return Err(Failure::unsolved("two schedules differ in their results"));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    let median = |mut seconds: Vec<f64>| {
+        seconds.sort_by(f64::total_cmp);
+        seconds[seconds.len() / 2]
+    };
+    let measured = all.into_iter().zip(reports).zip(times);
+    let measured = measured
+        .map(|((params, report), times)| Measured { params, report, seconds: median(times) })
+        .collect();
+    Ok((measured, first.expect("a schedule").0))
+}
+
+fn name(schedule: WhileSchedule) -> &'static str {
+    match schedule {
+        WhileSchedule::Predicated => "predicated",
+        WhileSchedule::Branching => "branch in the shader",
+    }
+}
+
+/// For each number of steps in a pass, how much faster cells are culled than branched over; and the fastest predicated
+/// schedule against the whole loop in one pass.
+fn gains(measured: &[Measured]) -> Vec<(String, f64)> {
+    let of = |steps, schedule| {
+        let same = |m: &&Measured| m.params.steps_per_pass == steps && m.params.schedule == schedule;
+        measured.iter().find(same).map(|m| m.seconds)
+    };
+    let pairs = STEPS_PER_PASS.into_iter().filter_map(|k| {
+        let (culled, branched) = (of(k, WhileSchedule::Predicated)?, of(k, WhileSchedule::Branching)?);
+        Some((format!("{k} steps a pass"), branched / culled))
+    });
+    let predicated = measured.iter().filter(|m| m.params.schedule == WhileSchedule::Predicated);
+    let best = predicated.map(|m| m.seconds).fold(f64::INFINITY, f64::min);
+    let whole =
+        of(MOST, WhileSchedule::Branching).map(|whole| ("best against one pass".into(), whole / best));
+    pairs.chain(whole).collect()
+}
+
+fn print(measured: &[Measured], on_cpu: f64) {
+    let mut table = Table::new(["schedule", "steps a pass", "passes", "ms", "of the CPU loop"]);
+    for m in measured {
+        let steps = match m.params.steps_per_pass {
+            MOST => "all".into(),
+            k => k.to_string(),
+        };
+        table.row([
+            name(m.params.schedule).into(),
+            steps,
+            m.report.passes.to_string(),
+            format!("{:.2}", 1e3 * m.seconds),
+            format!("{:.2}", m.seconds / on_cpu),
+        ]);
+    }
+    table.row([
+        "CPU loop, 1 thread".into(),
+        "".into(),
+        "".into(),
+        format!("{:.2}", 1e3 * on_cpu),
+        "1".into(),
+    ]);
+    table.print();
+    say("\nculling against a branch in the shader:");
+    for (what, gain) in gains(measured) {
+        say(format_args!("  {what:24} {gain:.2}x"));
+    }
+}
+
+fn write_picture(path: &Path, side: usize, picture: &[f32]) -> Result {
+    let bytes: Vec<u8> =
+        picture.chunks(4).flat_map(|t| [t[0], t[1], t[2]].map(|v| (255.0 * v + 0.5) as u8)).collect();
+    support::write_rgb(path, side as u32, side as u32, &bytes)
+}
+
+/// Every schedule has finished; every root is one, in 64 bits; the cells are those of the CPU's loop.
+fn check(
+    measured: &[Measured],
+    cells: &[f32],
+    pairs: &[Pair],
+    twin: &[[f32; 4]],
+    tolerance: f32,
+    report: &mut Report,
+) {
+    let unfinished = measured.iter().filter(|m| !m.report.finished).count();
+    report.at_most("schedules that did not finish", 0.0, unfinished as f64);
+    let cells: Vec<[f32; 4]> = cells.chunks(4).map(|c| [c[0], c[1], c[2], c[3]]).collect();
+    let beyond = |(cell, pair): (&[f32; 4], &Pair)| {
+        let (value, rounding) = cpu::exactly(*pair, cpu::root(*cell));
+        value.abs() / (f64::from(tolerance) + rounding)
+    };
+    let worst = cells.iter().zip(pairs).map(beyond).fold(0.0, support::worst);
+    report.at_most("largest polynomial at a root, of the tolerance and its rounding", 1.0, worst);
+    let outside = cells.iter().filter(|c| !(0.0 <= c[0] && c[0] <= c[1] && c[1] <= 1.0)).count();
+    report.at_most("brackets that are none", 0.0, outside as f64);
+    // A compiler may contract a x + b into one rounding: then a cell can be a step earlier or later.
+    let same = cells.iter().zip(twin).filter(|(cell, twin)| cell == twin).count();
+    report.set("cells_equal_to_the_cpu", same);
+    say(format_args!("\n{same} of {} cells are those of the CPU's loop, bit for bit", cells.len()));
+}
