@@ -1,6 +1,6 @@
 //! The image on the device: rendered or uploaded, reduced, and mapped.
 
-use texla::kernel::{Kernel, NoParams};
+use texla::kernel::{Accum, Domain, Kernel, NoParams, Predicate};
 use texla::ops::{self, Reduction, Windows};
 use texla::{Device, Result, Scalar, Vector};
 
@@ -10,11 +10,21 @@ texla::params! { struct Size { size: [i32; 2] } }
 texla::params! { struct Dark { dark: f32 } }
 texla::params! { struct Operator { reinhard: i32, key: f32, white: f32 } }
 
+/// Rows of texels that are rendered in one draw.
+const ROWS: u32 = 16;
+
 /// The synthetic scene: four elements a pixel, the last one 0.
 pub fn scene(device: &Device, width: usize, height: usize) -> Result<Vector> {
     let mut pixels = Vector::zeros(device, 4 * width * height)?;
     let kernel = Kernel::<Size>::new(device, "scene", [], include_str!("scene.frag"))?;
-    kernel.run(&mut pixels, [], &Size { size: [width as i32, height as i32] })?;
+    let size = Size { size: [width as i32, height as i32] };
+    let extent = pixels.extent();
+    let _scope = device.scope()?;
+    // Some rows at a time: drivers that show something meanwhile end draws that take seconds.
+    for y in (0..extent.height).step_by(ROWS as usize) {
+        let strip = Domain::Rect { x: 0, y, width: extent.width, height: ROWS.min(extent.height - y) };
+        kernel.run_on(&mut pixels, [], &size, strip, Accum::Replace, Predicate::Always)?;
+    }
     Ok(pixels)
 }
 
