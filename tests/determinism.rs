@@ -9,10 +9,13 @@ use std::process::Command;
 
 use common::bounds::{self, DIV_ULPS, SQRT_ULPS, assert_componentwise, assert_within, product_bound};
 use common::harness::{fitting, headless, limits};
+use common::histogram;
 use common::random::{cancelling_pair, nonzero, uniform, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;
-use texla::ops::{self, Accurate, Combine, Form, Histogram, MatmulSchedule, ReducePlan, Reduction, Windows};
+use texla::ops::{
+    self, Accurate, Combine, Form, Histogram, MatmulSchedule, OutOfRange, ReducePlan, Reduction, Windows,
+};
 use texla::sim::fluid::{Fluid, FluidParams};
 use texla::sim::wave::{self, Boundaries, Boundary, Wave, WaveParams};
 use texla::solve::{
@@ -422,6 +425,12 @@ fn check_bounds(dev: &Device) {
     assert_within("sum", ops::sum(&cs).unwrap().read().unwrap(), reference::sum(&c), bound);
     let largest = ops::max_abs(&cs).unwrap().read().unwrap();
     assert_eq!(f64::from(largest), reference::max_abs(&c));
+
+    // Counts are the same everywhere, in draws of whatever length.
+    let numbers = uniform(8, fitting(dev, 20_011));
+    let counts = ops::histogram(&Vector::from_slice(dev, &numbers).unwrap(), -0.9, 0.9, 37).unwrap();
+    let positions = numbers.iter().map(|v| histogram::equal_width(*v, -0.9, 0.9, 37));
+    assert_eq!(counts, histogram::counts(positions, 37, OutOfRange::Clamp));
 
     let (n, q, m) = (21, 18, 11);
     let (a, b) = (wide_range(5, n * q, 6), wide_range(6, q * m, 6));

@@ -1,6 +1,7 @@
 //! Capabilities found by doing: render, read, compare. An extension string is a promise, not a fact.
 
 mod filter;
+mod numbers;
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -67,6 +68,9 @@ pub struct Capabilities {
     pub float_filter: bool,
     /// `textureLod` at computed coordinates hits the same texels as `texelFetch`, out to the largest side.
     pub computed_coordinates: bool,
+    /// Points whose vertices are numbered as they should be in one draw; longer draws are split. Mesa's softpipe counts
+    /// from the beginning again behind 4096 of them.
+    pub points_a_draw: u32,
     /// Lines through texel centres touch each texel of a row or a column exactly once.
     pub exact_lines: bool,
     /// Derivatives are differences of the very fragments of a quad, so that its fragments can exchange values by them.
@@ -161,6 +165,7 @@ impl Probe<'_> {
         let coordinates = self.computed_coordinates()?;
         // Lines are counted by blending: where floats cannot be blended that is a GL error, not an answer.
         let lines = blend && self.lines()?;
+        let points = self.numbers()?;
         let filter = !self.limits.without_float_filter && self.filter().unwrap_or(false);
         // Where derivatives do something else, products are summed without them.
         let derivatives = self.derivatives().unwrap_or(false);
@@ -169,6 +174,7 @@ impl Probe<'_> {
             caps.float_blend = blend;
             caps.float_min_max = min_max;
             caps.float_filter = filter;
+            caps.points_a_draw = points;
             caps.computed_coordinates = coordinates;
             caps.exact_lines = lines;
             caps.exact_derivatives = derivatives;

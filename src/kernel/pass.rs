@@ -12,9 +12,6 @@ use crate::error::{Error, Result};
 use crate::gl::{Area, Blend, Depth, DrawCall, Filter, Gl, Program, ProgramSource, Texture, UniformValue};
 use crate::shape::Extent;
 
-/// Points of one draw: a few tens of milliseconds where points are slowest (`benches/RESULTS.md`).
-const POINTS_A_DRAW: usize = 1 << 18;
-
 /// Texels that the splats of one draw cover at most.
 const SPLAT_TEXELS_A_DRAW: u64 = 1 << 26;
 
@@ -288,7 +285,10 @@ impl<'a> Pass<'a> {
         if matches!(stage, StageSpec::Splats { .. }) != matches!(domain, Domain::Splats(_)) {
             return Err(self.fail("splats and only splats go with a splat kernel".into()));
         }
-        let lines = self.kernel.gl.caps.borrow().exact_lines;
+        let (lines, points_a_draw) = {
+            let caps = self.kernel.gl.caps.borrow();
+            (caps.exact_lines, caps.points_a_draw as usize)
+        };
         let (w, h) = (extent.width as i32, extent.height as i32);
         let parts = |count: usize, most: usize| {
             (0..count).step_by(most).map(move |first| (first, most.min(count - first)))
@@ -318,11 +318,11 @@ impl<'a> Pass<'a> {
             Domain::Points(points) => {
                 let vertices = points.buffer();
                 let area = |(first, count)| Area::Points { vertices, first, count };
-                return Ok(parts(points.len(), POINTS_A_DRAW).map(area).collect());
+                return Ok(parts(points.len(), points_a_draw).map(area).collect());
             }
             Domain::Splats(points) => {
                 let vertices = points.buffer();
-                let most = (SPLAT_TEXELS_A_DRAW / extent.area().max(1)).clamp(1, POINTS_A_DRAW as u64);
+                let most = (SPLAT_TEXELS_A_DRAW / extent.area().max(1)).clamp(1, points_a_draw as u64);
                 let area = |(first, count)| Area::Splats { vertices, first, count };
                 return Ok(parts(points.len(), most as usize).map(area).collect());
             }
