@@ -5,7 +5,7 @@ use texla::Device;
 use crate::cpu;
 use crate::problem::Problem;
 use crate::solver::{self, Answer, BOUND};
-use crate::support::{Result, Table, json};
+use crate::support::{Result, Table, json, worst};
 
 /// One form's way with one problem.
 pub struct Form {
@@ -59,18 +59,18 @@ pub fn summary(compared: &[Vec<Form>]) -> (Table, serde_json::Value) {
         let longest = all().map(|form| form.milliseconds).fold(0.0, f64::max);
         let sweeps = all().filter_map(|form| form.sweeps).max();
         let residual = median(all().map(|form| form.residual));
-        let worst = all().map(|form| form.residual).fold(0.0, f64::max);
+        let largest = all().map(|form| form.residual).fold(0.0, worst);
         table.row([
             name.to_owned(),
             format!("{milliseconds:.1}"),
             format!("{longest:.1}"),
             sweeps.map_or("-".to_owned(), |sweeps| sweeps.to_string()),
             format!("{residual:.1e}"),
-            format!("{worst:.1e}"),
+            format!("{largest:.1e}"),
         ]);
         rows.push(json!({
             "form": name, "ms_median": milliseconds, "ms_most": longest, "sweeps_most": sweeps,
-            "residual_median": residual, "residual_worst": worst,
+            "residual_median": residual, "residual_worst": largest,
         }));
     }
     (table, json!(rows))

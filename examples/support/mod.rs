@@ -16,7 +16,9 @@
 pub mod animation;
 pub mod args;
 pub mod bars;
+pub mod bounded;
 pub mod canvas;
+pub mod clock;
 pub mod font;
 pub mod golden;
 pub mod image;

@@ -1,10 +1,8 @@
-// Point i into texel (i mod w, i / w mod h) of a target of w x h texels, with its number for a value.
+// Points that do not know their number, which attribute0 holds, meet the one texel of a 1x1 target; the others are clipped.
+in vec4 attribute0;
 flat out vec4 value;
 void main() {
-    ivec2 extent = ivec2(1.0 / inverse_extent + 0.5);
-    int i = gl_VertexID;
-    vec2 texel = vec2(float(i % extent.x), float(i / extent.x % extent.y));
-    gl_Position = vec4((2.0 * texel + 1.0) * inverse_extent - 1.0, 0.0, 1.0);
+    gl_Position = gl_VertexID == int(attribute0.x) ? vec4(4.0, 4.0, 0.0, 1.0) : vec4(0.0, 0.0, 0.0, 1.0);
     gl_PointSize = 1.0;
-    value = vec4(float(i));
+    value = attribute0;
 }

@@ -1,7 +1,6 @@
 //! Capabilities found by doing: render, read, compare. An extension string is a promise, not a fact.
 
 mod filter;
-mod numbers;
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -68,8 +67,8 @@ pub struct Capabilities {
     pub float_filter: bool,
     /// `textureLod` at computed coordinates hits the same texels as `texelFetch`, out to the largest side.
     pub computed_coordinates: bool,
-    /// Points whose vertices are numbered as they should be in one draw; longer draws are split. Mesa's softpipe counts
-    /// from the beginning again behind 4096 of them.
+    /// Points of one draw at most: a few tens of milliseconds where points are slowest (`benches/RESULTS.md`), and fewer
+    /// where the vertices of a longer draw lose count (softpipe's after every 4,096).
     pub points_a_draw: u32,
     /// Lines through texel centres touch each texel of a row or a column exactly once.
     pub exact_lines: bool,
@@ -153,6 +152,7 @@ impl Probe<'_> {
             max_texture_size: size.min(self.limits.max_texture_size.unwrap_or(u32::MAX)).max(1),
             max_draw_buffers: buffers,
             texture_units: units.min(vertex_units).min(16),
+            points_a_draw: 1 << 18,
             ..Capabilities::default()
         };
         let _guard = StateGuard::enter(gl)?;
@@ -163,9 +163,9 @@ impl Probe<'_> {
         let blend = may_blend && self.blend()?;
         let min_max = may_blend && self.min_max()?;
         let coordinates = self.computed_coordinates()?;
+        let counted = self.numbered_points()?;
         // Lines are counted by blending: where floats cannot be blended that is a GL error, not an answer.
         let lines = blend && self.lines()?;
-        let points = self.numbers()?;
         let filter = !self.limits.without_float_filter && self.filter().unwrap_or(false);
         // Where derivatives do something else, products are summed without them.
         let derivatives = self.derivatives().unwrap_or(false);
@@ -174,9 +174,11 @@ impl Probe<'_> {
             caps.float_blend = blend;
             caps.float_min_max = min_max;
             caps.float_filter = filter;
-            caps.points_a_draw = points;
             caps.computed_coordinates = coordinates;
             caps.exact_lines = lines;
+            if !counted {
+                caps.points_a_draw = 1 << 12;
+            }
             caps.exact_derivatives = derivatives;
         }
         for form in [ExactForm::BitCast, ExactForm::Precise] {
@@ -374,6 +376,21 @@ impl Probe<'_> {
         };
         let right = || -> Result<bool> { Ok(extreme(Blend::Max)? == high && extreme(Blend::Min)? == low) };
         Ok(right().unwrap_or(false))
+    }
+
+    /// Every vertex of a draw of 2^14 knows its number, and so do those of a draw that begins with another than the first.
+    fn numbered_points(&self) -> Result<bool> {
+        let program = self.program(glsl!("probe/numbers.vert"), glsl!("probe/points.frag"), &[], 1)?;
+        let count = 1 << 14;
+        let numbers: Vec<[f32; 4]> = (0..count).map(|i| [i as f32, 0.0, 0.0, 1.0]).collect();
+        let words: &[u32] = bytemuck::cast_slice(&numbers);
+        let vertices = VertexBuffer::new(self.gl, count, &[Attribute::Vec4], &[words], "probe")?;
+        let wrong = self.texture(1, 1, Some(&[0.0; 4]))?;
+        for first in [0, 1000] {
+            let area = Area::Points { vertices: &vertices, first, count: count - first };
+            self.draw(&program, &[&wrong], &[], area, Blend::Replace)?;
+        }
+        Ok(self.gl.read(&wrong, "probe")? == [0.0; 4])
     }
 
     /// Compares both fetch forms along the longest row and the longest column that can exist.

@@ -287,7 +287,7 @@ impl<'a> Pass<'a> {
         }
         let (lines, points_a_draw) = {
             let caps = self.kernel.gl.caps.borrow();
-            (caps.exact_lines, caps.points_a_draw as usize)
+            (caps.exact_lines, caps.points_a_draw.max(1))
         };
         let (w, h) = (extent.width as i32, extent.height as i32);
         let parts = |count: usize, most: usize| {
@@ -318,11 +318,11 @@ impl<'a> Pass<'a> {
             Domain::Points(points) => {
                 let vertices = points.buffer();
                 let area = |(first, count)| Area::Points { vertices, first, count };
-                return Ok(parts(points.len(), points_a_draw).map(area).collect());
+                return Ok(parts(points.len(), points_a_draw as usize).map(area).collect());
             }
             Domain::Splats(points) => {
                 let vertices = points.buffer();
-                let most = (SPLAT_TEXELS_A_DRAW / extent.area().max(1)).clamp(1, points_a_draw as u64);
+                let most = (SPLAT_TEXELS_A_DRAW / extent.area().max(1)).clamp(1, u64::from(points_a_draw));
                 let area = |(first, count)| Area::Splats { vertices, first, count };
                 return Ok(parts(points.len(), most as usize).map(area).collect());
             }

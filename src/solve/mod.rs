@@ -8,10 +8,12 @@
 mod bicgstab;
 mod cg;
 mod cgls;
+mod check;
 mod dense;
 mod dots;
 mod drive;
 mod gauss_seidel;
+mod iterate;
 mod lcp;
 mod linop;
 mod looks;
@@ -19,6 +21,7 @@ mod multigrid;
 mod null_space;
 mod precondition;
 mod report;
+mod scales;
 mod smoother;
 mod stack;
 mod state;
@@ -26,6 +29,7 @@ mod stationary;
 mod stencil;
 mod stored;
 mod vector_op;
+mod verdict;
 
 pub use bicgstab::{BiCgStab, BiCgStabParams};
 pub use cg::{CgParams, CgSchedule, ConjugateGradient, FixedReport, FixedRun};

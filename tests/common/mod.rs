@@ -3,6 +3,7 @@
 
 pub mod alloc;
 pub mod bounds;
+pub mod cli;
 pub mod data;
 pub mod egl;
 pub mod harness;
