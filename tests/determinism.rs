@@ -9,10 +9,13 @@ use std::process::Command;
 
 use common::bounds::{self, DIV_ULPS, SQRT_ULPS, assert_componentwise, assert_within, product_bound};
 use common::harness::{fitting, headless};
+use common::histogram;
 use common::random::{cancelling_pair, nonzero, uniform, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;
-use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, ReducePlan, Windows};
+use texla::ops::{
+    self, Accurate, Combine, Form, Histogram, MatmulSchedule, OutOfRange, ReducePlan, Reduction, Windows,
+};
 use texla::sim::fluid::{Fluid, FluidParams, Pressure};
 use texla::sim::wave::{self, Boundaries, Boundary, Wave, WaveParams};
 use texla::solve::{
@@ -287,6 +290,26 @@ fn hash_of_sweeps(dev: &Device) -> u64 {
     hash.0
 }
 
+/// One number for histograms, whose points are blended in their order, and for filtered reductions.
+fn hash_of_images(dev: &Device) -> u64 {
+    let n = fitting(dev, 20_011);
+    let x = Vector::from_slice(dev, &uniform(14, n)).unwrap();
+    let w = Vector::from_slice(dev, &wide_range(15, n, 20)).unwrap();
+    let histogram = Histogram::equal_width(dev, -0.9, 0.9, 37).unwrap();
+    let mut out = Vector::zeros(dev, 37).unwrap();
+    let mut hash = Hash(3);
+    histogram.sum(&mut out, &x, &w).unwrap();
+    hash.add(&out.read().unwrap());
+    hash.add(&histogram.counts(&x).unwrap().iter().map(|c| *c as f32).collect::<Vec<_>>());
+    let mut mean = ops::mean(&w).unwrap();
+    hash.add(&[mean.read().unwrap()]);
+    if dev.capabilities().float_filter {
+        ops::reduce_into(&mut mean, Reduction::Mean, &w, None, Windows::Filtered).unwrap();
+        hash.add(&[mean.read().unwrap()]);
+    }
+    hash.0
+}
+
 /// What a child does: the hash on both dialects, `repeats` times over.
 fn compute(repeats: usize) -> String {
     let hashes = Api::ALL.map(|api| {
@@ -309,6 +332,7 @@ fn compute(repeats: usize) -> String {
                 hash_of_multigrid(dev),
                 hash_of_framework(dev),
                 hash_of_sweeps(dev),
+                hash_of_images(dev),
             ]
         };
         let first = all();
@@ -412,6 +436,12 @@ fn check_bounds(dev: &Device) {
     assert_within("sum", ops::sum(&cs).unwrap().read().unwrap(), reference::sum(&c), bound);
     let largest = ops::max_abs(&cs).unwrap().read().unwrap();
     assert_eq!(f64::from(largest), reference::max_abs(&c));
+
+    // Counts are the same everywhere, in draws of whatever length.
+    let numbers = uniform(8, fitting(dev, 20_011));
+    let counts = ops::histogram(&Vector::from_slice(dev, &numbers).unwrap(), -0.9, 0.9, 37).unwrap();
+    let positions = numbers.iter().map(|v| histogram::equal_width(*v, -0.9, 0.9, 37));
+    assert_eq!(counts, histogram::counts(positions, 37, OutOfRange::Clamp));
 
     let (n, q, m) = (21, 18, 11);
     let (a, b) = (wide_range(5, n * q, 6), wide_range(6, q * m, 6));

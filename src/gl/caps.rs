@@ -1,5 +1,7 @@
 //! Capabilities found by doing: render, read, compare. An extension string is a promise, not a fact.
 
+mod filter;
+
 use std::collections::HashMap;
 use std::sync::Mutex;
 
@@ -11,7 +13,7 @@ use super::draw::{Area, Blend, Depth, DrawCall};
 use super::objects::{Attribute, Format, Texture, VertexBuffer};
 use super::program::{Program, ProgramSource, Stage, UniformKind, UniformValue};
 use super::source::{Source, glsl};
-use super::state::StateGuard;
+use super::state::{Filter, StateGuard};
 use crate::error::{Error, Result};
 use crate::shape::Extent;
 
@@ -33,6 +35,8 @@ pub struct Limits {
     pub max_draw_buffers: Option<u32>,
     /// Behave as if float targets could not be blended.
     pub without_float_blend: bool,
+    /// Behave as if float textures could not be filtered.
+    pub without_float_filter: bool,
 }
 
 /// What the device can do, as found by probing when the [`Device`](crate::Device) was made.
@@ -57,6 +61,10 @@ pub struct Capabilities {
     pub float_blend: bool,
     /// Max and Min blending keep 32-bit floats as they are.
     pub float_min_max: bool,
+    /// A linearly filtered fetch at the corner of four texels of a 32-bit float texture is their average, to within the
+    /// four roundings of linear interpolation: `|error| <= 4 u` times the average of the magnitudes. False where
+    /// float textures cannot be filtered at all: an OpenGL ES context without `OES_texture_float_linear` samples zeros.
+    pub float_filter: bool,
     /// `textureLod` at computed coordinates hits the same texels as `texelFetch`, out to the largest side.
     pub computed_coordinates: bool,
     /// Points of one draw at most: a few tens of milliseconds where points are slowest (`benches/RESULTS.md`), and fewer
@@ -158,12 +166,14 @@ impl Probe<'_> {
         let counted = self.numbered_points()?;
         // Lines are counted by blending: where floats cannot be blended that is a GL error, not an answer.
         let lines = blend && self.lines()?;
+        let filter = !self.limits.without_float_filter && self.filter().unwrap_or(false);
         // Where derivatives do something else, products are summed without them.
         let derivatives = self.derivatives().unwrap_or(false);
         {
             let mut caps = gl.caps.borrow_mut();
             caps.float_blend = blend;
             caps.float_min_max = min_max;
+            caps.float_filter = filter;
             caps.computed_coordinates = coordinates;
             caps.exact_lines = lines;
             if !counted {
@@ -224,7 +234,19 @@ impl Probe<'_> {
         area: Area<'_>,
         blend: Blend,
     ) -> Result<()> {
-        let extent = inputs.first().map_or(Extent::new(1, 1), |t| t.extent());
+        let inputs: Vec<_> = inputs.iter().map(|t| (*t, Filter::Nearest)).collect();
+        self.draw_sampled(program, targets, &inputs, area, blend)
+    }
+
+    fn draw_sampled(
+        &self,
+        program: &Program,
+        targets: &[&Texture],
+        inputs: &[(&Texture, Filter)],
+        area: Area<'_>,
+        blend: Blend,
+    ) -> Result<()> {
+        let extent = inputs.first().map_or(Extent::new(1, 1), |(t, _)| t.extent());
         self.gl.draw(&DrawCall {
             name: "probe",
             program,

@@ -9,7 +9,7 @@ use super::domain::{Accum, Domain, Predicate};
 use super::predicate::Prepared;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{Area, Blend, Depth, DrawCall, Gl, Program, ProgramSource, Texture, UniformValue};
+use crate::gl::{Area, Blend, Depth, DrawCall, Filter, Gl, Program, ProgramSource, Texture, UniformValue};
 use crate::shape::Extent;
 
 /// Texels that the splats of one draw cover at most.
@@ -329,6 +329,13 @@ impl<'a> Pass<'a> {
         }])
     }
 
+    /// The inputs' textures with the samplers through which they are read.
+    pub(super) fn sampled(&self) -> Vec<(&'a Texture, Filter)> {
+        let filter = |filtered| if filtered { Filter::Linear } else { Filter::Nearest };
+        let specs = self.kernel.spec.inputs.iter();
+        self.inputs.iter().zip(specs).map(|(view, spec)| (view.texture, filter(spec.filtered))).collect()
+    }
+
     /// How an input lies against the target.
     fn fold(target: Extent, input: &View<'_>) -> Fold {
         let one = Extent::new(1, 1);
@@ -351,7 +358,7 @@ impl<'a> Pass<'a> {
     ) -> Result<Prepared> {
         let specs = self.kernel.spec.inputs.iter();
         let fold = |(input, spec): (&View<'_>, &InputSpec)| {
-            if spec.addressed { Fold::Addressed } else { Self::fold(extent, input) }
+            if spec.addressed || spec.filtered { Fold::Addressed } else { Self::fold(extent, input) }
         };
         let folds: Vec<_> = self.inputs.iter().zip(specs).map(fold).collect();
         let program = self.kernel.program(&folds)?;
@@ -405,7 +412,7 @@ impl<'a> Pass<'a> {
             program: &prepared.program,
             targets: self.targets.iter().map(|t| t.texture).collect(),
             depth_target,
-            inputs: self.inputs.iter().map(|i| i.texture).collect(),
+            inputs: self.sampled(),
             uniforms: prepared.uniforms,
             first_uniform: self.inputs.len(),
             area,

@@ -7,6 +7,7 @@ pub mod cli;
 pub mod data;
 pub mod egl;
 pub mod harness;
+pub mod histogram;
 pub mod hostile;
 pub mod random;
 pub mod reference;
