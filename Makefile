@@ -22,7 +22,8 @@ demo: setup
 	@echo "plot: out/residual.png   report: out/solve.json"
 
 # One test at a time: llvmpipe of Mesa 22.3 crashes now and then when threads of a process take turns with contexts. And
-# without rasteriser threads: on a loaded machine long runs with them die of a corrupted heap, runs without never have.
+# without rasteriser threads: with them it may free a fence whose mutex a rasteriser thread still holds, and a loaded
+# machine makes long runs die of that (see "On llvmpipe" in src/guide/host.md).
 test: setup
 	RUST_TEST_THREADS=1 LP_NUM_THREADS=$${LP_NUM_THREADS-0} cargo test --all-features
 

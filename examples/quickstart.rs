@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use support::{CommonArgs, Failure, Report, Result, say};
+use support::{CommonArgs, Failure, Report, Result, say, worst};
 use texla::{Headless, HeadlessOptions, Vector, ops};
 
 mod support;
@@ -60,7 +60,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
         (f64::from(product) - exact_product).abs() / size,
     );
     let expected = ramp.iter().map(|x| length * (1.0 - 2.0 * x));
-    let wrong = y.iter().zip(expected).map(|(a, b)| f64::from((a - b).abs())).fold(0.0, f64::max);
+    let wrong = y.iter().zip(expected).map(|(a, b)| f64::from((a - b).abs())).fold(0.0, worst);
     report.at_most("largest error of y", f64::from(length) * f64::from(f32::EPSILON), wrong);
     Ok(())
 }

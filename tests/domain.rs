@@ -162,6 +162,18 @@ fn cover_all(dev: &Device) {
         splats.run(&mut out, [], &inner, &NoParams, Accum::Add, Predicate::Always).unwrap();
         assert_once(&out, [w, h], |i, j| i < 3 && j > 0, "centres");
     }
+    numbers_hold(dev);
+}
+
+/// Every vertex of a long array knows its number; softpipe alone would lose count after 4,096.
+fn numbers_hold(dev: &Device) {
+    let body = "void point(int i, out ivec2 texel, out vec4 value) {
+        texel = ivec2(0); value = vec4(attribute0.x == float(i) ? 1.0 : 0.0); }";
+    let count = PointsKernel::<NoParams>::new(dev, "known", [], 1, body).unwrap();
+    let numbers: Vec<[f32; 4]> = (0..20_000).map(|i| [i as f32; 4]).collect();
+    let mut known = Plane::zeros(dev, 1, 1).unwrap();
+    count.run(&mut known, [], &Points::new(dev, &[&numbers]).unwrap(), &NoParams, Accum::Add).unwrap();
+    assert_eq!(known.read().unwrap(), [20_000.0]);
 }
 
 #[test]
@@ -230,7 +242,8 @@ fn varyings_are_interpolated_between_the_corners() {
             let (x, y) = (w as u32 / 2, h as u32 / 2);
             let rectangle = Domain::Rect { x, y, width: w as u32 - x, height: h as u32 - y };
             let inside = |i: usize, j: usize| i >= x as usize && j >= y as usize;
-            let cases: [(Domain<'_>, &dyn Fn(usize, usize) -> bool); 4] = [
+            type Covered<'a> = &'a dyn Fn(usize, usize) -> bool;
+            let cases: [(Domain<'_>, Covered<'_>); 4] = [
                 (Domain::Full, &|_, _| true),
                 (rectangle, &inside),
                 (Domain::Row(y), &|_, j| j == y as usize),

@@ -6,6 +6,7 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use support::bounded::{Bounded, Number};
 use support::{
     Api, Bar, BarChart, CommonArgs, ConvergencePlot, Failure, Report, Result, Table, check_distinct,
     check_writable, json, run_from, worst, write_rgb, write_rgba,
@@ -348,4 +349,55 @@ fn one_file_for_two_outputs_is_refused() {
     assert_eq!(failure.code(), 2);
     fs::write(&a, "there").unwrap(); // and so are two names of a file that is there
     assert!(check_distinct([Some(a.as_path()), Some(&again)]).is_err());
+}
+
+/// Some of everything, in any numbers: quotients of small differences too.
+fn mixture<T: Number>(values: [f32; 4]) -> T {
+    let [a, b, c, d] = values.map(T::of);
+    let near = a * b - c * d;
+    (near / (a + b) + (c - d).root() * near).larger(-(a / (near * near + d)))
+}
+
+#[test]
+fn bounds_hold_what_32_bits_compute() {
+    let mut state = 1u32;
+    let mut unit = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / 16_777_216.0
+    };
+    let mut furthest = 0.0_f64;
+    for k in 0..20_000 {
+        let mut values = [(); 4].map(|()| unit() + 0.01);
+        if k % 2 == 0 {
+            values[2] = values[0] * (1.0 + 1e-6 * unit()); // what cancels
+            values[3] = values[1];
+        }
+        let bounded = mixture::<Bounded>(values);
+        assert_eq!(bounded.value, mixture::<f64>(values));
+        let share = bounded.share(mixture::<f32>(values).into());
+        assert!(share <= 1.0, "{values:?}: {bounded:?}");
+        // Plain values have bounds of a few units in the last place.
+        assert!(k % 2 == 0 || bounded.error < 1e-2, "{values:?}: {bounded:?}");
+        furthest = furthest.max(share);
+    }
+    assert!(furthest > 0.1, "the bound is loose: {furthest}");
+}
+
+#[test]
+fn bounds_tell_what_is_not_sure() {
+    let [third, three] = [1.0 / 3.0, 3.0].map(Bounded::of);
+    let one = Bounded::of(1.0);
+    let sure = |a: Bounded, b: Bounded| {
+        let mut sure = true;
+        (a.below(b, &mut sure), sure)
+    };
+    assert_eq!(sure(third, three), (true, true));
+    assert_eq!(sure(three, third), (false, true));
+    assert!(!sure(third * three, one).1 && !sure(one, one / three * three).1);
+    // Nothing is sure of what divides by what may be zero, or is no number.
+    let zero = third * three - one;
+    assert!(!sure(one / zero, one).1 && !sure((one / zero) * Bounded::of(0.0), one).1);
+    assert_eq!(Bounded::of(-4.0).root().value, 0.0);
+    assert_eq!(Bounded::of(2.0).share(f64::NAN), f64::INFINITY);
+    assert_eq!((Bounded::of(2.0).share(2.0), Bounded::of(2.0).share(3.0)), (0.0, f64::INFINITY));
 }

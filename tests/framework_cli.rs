@@ -1,32 +1,12 @@
 //! The examples `water` and `framework_table44_1` from outside: exit codes, the JSON reports, the pictures.
 #![cfg(feature = "headless")]
 
+mod common;
+
 use std::collections::HashSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-/// Runs an example, which cargo builds beside this test: `target/PROFILE/examples/NAME`.
-fn run(name: &str, args: &[&str]) -> Output {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.parent().and_then(Path::parent).unwrap();
-    let program = profile.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    assert!(program.is_file(), "{} is not built: a plain `cargo test` does it", program.display());
-    Command::new(program).args(args).env_remove("TEXLA_API").output().unwrap()
-}
-
-fn scratch(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("framework-{name}"));
-    let _ = fs::remove_file(&path);
-    path
-}
-
-fn report(path: &Path) -> serde_json::Value {
-    let report: serde_json::Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    let checks = report["checks"].as_array().unwrap();
-    assert!(checks.iter().all(|check| check["pass"] == true), "{checks:?}");
-    report
-}
+use common::cli::{assert_refused, passed, pixels, scratch};
 
 #[test]
 fn flags_that_make_no_sense_are_bad_input() {
@@ -46,36 +26,19 @@ fn flags_that_make_no_sense_are_bad_input() {
         ("framework_table44_1", &["--plot", "no such folder/a.png"], "folder does not exist"),
     ];
     for (name, args, text) in cases {
-        let Output { status, stderr, .. } = run(name, args);
-        let stderr = String::from_utf8(stderr).unwrap();
-        assert_eq!(status.code(), Some(2), "{name} {args:?}: {stderr}");
-        assert!(stderr.lines().count() == 1 && stderr.contains(text), "{name} {args:?}: {stderr}");
+        assert_refused(name, args, text);
     }
-}
-
-/// The pixels of a picture, three bytes each.
-fn pixels(path: &Path) -> Vec<[u8; 3]> {
-    let mut reader =
-        png::Decoder::new(std::io::BufReader::new(fs::File::open(path).unwrap())).read_info().unwrap();
-    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
-    reader.next_frame(&mut bytes).unwrap();
-    bytes.chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect()
 }
 
 #[test]
 fn water_is_drawn_and_checked_on_both_dialects() {
     let mut pictures = Vec::new();
     for api in ["gl33", "es30"] {
-        let [json, animation, picture] =
-            ["json", "a.png", "p.png"].map(|end| scratch(&format!("{api}.{end}")));
-        let [json_path, animation_path, picture_path] =
-            [&json, &animation, &picture].map(|p| p.to_str().unwrap());
+        let [animation, picture] = ["a", "p"].map(|of| scratch(&format!("{api}-{of}.png")));
         let args = ["--quick", "--size", "48", "--frames", "4", "--picture-at", "3", "--api", api];
-        let files = ["--json", json_path, "--animation", animation_path, "--picture", picture_path];
-        let Output { status, stderr, .. } = run("water", &[&args[..], &files[..]].concat());
-        assert_eq!(status.code(), Some(0), "{api}: {}", String::from_utf8_lossy(&stderr));
-        let report = report(&json);
-        assert_eq!((&report["example"], &report["cells"]), (&"water".into(), &48.into()));
+        let files = ["--animation", &animation, "--picture", &picture];
+        let report = passed("water", &[&args[..], &files].concat());
+        assert_eq!(report["cells"], 48);
         assert!(report["draws_per_step"].as_u64().unwrap() > report["iterations_per_step"].as_u64().unwrap());
         assert!(fs::metadata(&animation).unwrap().len() > 1000);
         let picture = pixels(&picture);
@@ -96,12 +59,8 @@ fn water_is_drawn_and_checked_on_both_dialects() {
 
 #[test]
 fn the_table_has_its_rows() {
-    let (json, plot) = (scratch("table.json"), scratch("table.png"));
-    let paths = [json.to_str().unwrap(), plot.to_str().unwrap()];
-    let Output { status, stderr, .. } =
-        run("framework_table44_1", &["--quick", "--rounds", "1", "--json", paths[0], "--plot", paths[1]]);
-    assert_eq!(status.code(), Some(0), "{}", String::from_utf8_lossy(&stderr));
-    let report = report(&json);
+    let plot = scratch("table.png");
+    let report = passed("framework_table44_1", &["--quick", "--rounds", "1", "--plot", &plot]);
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 3 * 4);
     for row in rows {

@@ -16,7 +16,7 @@ use texla::kernel::{
     Accum, Condition, Domain, IterateWhile, Kernel, NoParams, PingPong, Points, PointsKernel, Predicate,
     SplatKernel, WhileParams, WhileSchedule,
 };
-use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, Reduction, Window};
+use texla::ops::{self, Accurate, Combine, Form, Histogram, MatmulSchedule, Reduction, Window, Windows};
 use texla::script::{Interpreter, ScriptError, parse};
 use texla::sim::fluid::{Fluid, FluidParams, Pressure};
 use texla::sim::wave::{self, Boundaries, Boundary, Scheme, Wave, WaveParams};
@@ -345,6 +345,46 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     bits.extend(grids(dev, around));
     bits.extend(sweeps(dev, around));
     bits.extend(ladder(dev, around));
+    bits.extend(images(dev, around));
+    bits
+}
+
+/// Histograms, means, and reductions through the linear sampler.
+fn images(dev: &Device, around: Around<'_>) -> Vec<u32> {
+    let mut bits = Vec::new();
+    macro_rules! step {
+        ($name:expr, $call:expr) => {{
+            let mut result = None;
+            around($name, &mut || result = Some($call));
+            result.unwrap()
+        }};
+    }
+    let (x, w) = (uniform(31, 1000), uniform(32, 1000));
+    let [x, w] = [x, w].map(|v| Vector::from_slice(dev, &v).unwrap());
+    let equal = step!("Histogram::equal_width", Histogram::equal_width(dev, -1.0, 1.0, 9).unwrap());
+    let body = "float bin(float x) { return 4.5 + 4.0 * x; }";
+    let own = step!("Histogram::new", Histogram::new(dev, 9, body).unwrap());
+    let mut out = Vector::zeros(dev, 9).unwrap();
+    step!("Histogram::count", equal.count(&mut out, &x).unwrap());
+    bits.extend(out.read().unwrap().iter().map(|v| v.to_bits()));
+    step!("Histogram::sum", own.sum(&mut out, &x, &w).unwrap());
+    bits.extend(out.read().unwrap().iter().map(|v| v.to_bits()));
+    bits.extend(step!("Histogram::counts", own.counts(&x).unwrap()).iter().map(|c| *c as u32));
+    bits.extend(step!("histogram", ops::histogram(&x, 0.0, 1.0, 3).unwrap()).iter().map(|c| *c as u32));
+    let bad =
+        step!("Histogram::new, wrong", Histogram::new(dev, 9, "float bin(float x) { oops }").map(|_| ()));
+    assert!(matches!(bad, Err(Error::Shader { .. })), "{bad:?}");
+    bits.push(step!("mean", ops::mean(&x).unwrap()).read().unwrap().to_bits());
+    let mut sum = Scalar::zero(dev).unwrap();
+    // Filtered and fetched in turn: each has to find its own sampler on the unit.
+    let filtered = |out: &mut Scalar| {
+        ops::reduce_into(out, Reduction::Sum, &x, None, Windows::Filtered)?;
+        ops::sum(&x).map(|_| ())?;
+        ops::reduce_into(out, Reduction::Mean, &x, None, Windows::Filtered)
+    };
+    let done = step!("filtered windows", filtered(&mut sum));
+    assert_eq!(done.is_ok(), dev.capabilities().float_filter, "{done:?}");
+    bits.push(sum.read().unwrap().to_bits());
     bits
 }
 
@@ -707,8 +747,12 @@ fn taking_a_context_over_changes_nothing() {
             for without_float_blend in [false, true] {
                 // Limits that no other test has, so that the probing is done and not remembered.
                 let max_texture_size = Some(if with_loader { 61 } else { 62 });
-                let limits =
-                    texla::gl::Limits { max_texture_size, max_draw_buffers: Some(2), without_float_blend };
+                let limits = texla::gl::Limits {
+                    max_texture_size,
+                    max_draw_buffers: Some(2),
+                    without_float_blend,
+                    ..Default::default()
+                };
                 let options = DeviceOptions { limits, ..DeviceOptions::default() };
                 // SAFETY: the context is current until the test ends.
                 let guest = unsafe {

@@ -128,7 +128,9 @@ fn past_the_texture_size_too() {
 #[test]
 fn without_blending_and_with_few_draw_buffers() {
     for max_draw_buffers in [Some(4), None] {
-        let limits = Limits { without_float_blend: true, max_texture_size: Some(64), max_draw_buffers };
+        let max_texture_size = Some(64);
+        let limits =
+            Limits { without_float_blend: true, max_texture_size, max_draw_buffers, ..Limits::default() };
         on_both_with(limits, |dev| check(dev, &SIZES[19..21], &kinds(dev)));
     }
 }

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::bounds::{DIV_ULPS, SQRT_ULPS, U, assert_within, gamma, reduction_bound, ulp};
-use common::harness::{fitting, lengths, on_both};
+use common::bounds::{DIV_ULPS, SQRT_ULPS, TINY, U, assert_within, gamma, reduction_bound, ulp};
+use common::harness::{fitting, lengths, limits, on_both, on_both_with};
 use common::random::{any_bits, cancelling, cancelling_pair, uniform, wide_range};
 use common::reference::{self, widen};
 use proptest::prelude::*;
@@ -252,6 +252,165 @@ fn no_elements_at_all() {
         for e in [ops::max_element(&x).map(drop), ops::min_element(&x).map(drop)] {
             assert!(matches!(e, Err(Error::Parameter { op: "reduce", name: "x.len()", .. })), "{e:?}");
         }
+    });
+}
+
+// --- the window of the papers ---
+
+/// The 2x2 halving of [BeyondVector] 28.4.2, stage by stage in 32-bit floats; odd sides are rounded up.
+fn halved(mut texels: Vec<[f32; 4]>, extent: Extent) -> f32 {
+    let (mut width, mut height) = (extent.width as usize, extent.height as usize);
+    loop {
+        // A side of one texel lends its share to the other.
+        let (w, h) = match (width, height) {
+            (1, _) => (1, 4),
+            (_, 1) => (4, 1),
+            _ => (2, 2),
+        };
+        let mut next = Vec::new();
+        for y in (0..height).step_by(h) {
+            for x in (0..width).step_by(w) {
+                let mut sum = [0.0f32; 4];
+                for j in y..(y + h).min(height) {
+                    for i in x..(x + w).min(width) {
+                        sum.iter_mut().zip(texels[j * width + i]).for_each(|(s, v)| *s += v);
+                    }
+                }
+                next.push(sum);
+            }
+        }
+        (texels, width, height) = (next, width.div_ceil(w), height.div_ceil(h));
+        if let [[a, b, c, d]] = texels.as_slice() {
+            return (a + b) + (c + d);
+        }
+    }
+}
+
+#[test]
+fn the_papers_window_is_its_twin_bit_for_bit() {
+    on_both(|dev| {
+        for n in lengths(dev, 20_000) {
+            let x = Vector::from_slice(dev, &uniform(n as u64 + 5, n)).unwrap();
+            let texels = x.read_texels().unwrap().chunks(4).map(|t| [t[0], t[1], t[2], t[3]]).collect();
+            let got = reduced(Reduction::Sum, &x, None, Window::PAPERS);
+            assert_eq!(got, halved(texels, x.extent()), "{n}");
+        }
+    });
+}
+
+// --- filtered windows ---
+
+#[test]
+fn filtered_sums_are_within_their_bound() {
+    on_both(|dev| {
+        // Mesa's rasteriser is known to: this must not be passed over there.
+        let caps = dev.capabilities();
+        assert!(caps.float_filter || !caps.renderer.contains("llvmpipe"), "{caps:?}");
+        if !caps.float_filter {
+            return;
+        }
+        for n in lengths(dev, 20_000) {
+            check_sums(dev, &uniform(n as u64, n), &wide_range(n as u64 + 1, n, 10), Windows::Filtered);
+            check_sums(dev, &wide_range(n as u64 + 1, n, 30), &cancelling(n as u64, n), Windows::Filtered);
+        }
+        let n = fitting(dev, 1 << 20);
+        let (x, y) = cancelling_pair(22, n);
+        check_sums(dev, &x, &y, Windows::Filtered);
+    });
+}
+
+/// The plan counts four roundings for a whole window; and windows do go through the sampler, which rounds in another way
+/// than three additions do.
+#[test]
+fn filtered_windows_are_filtered() {
+    let plan = |windows: Windows| ReducePlan::new(Extent::new(64, 64), windows, true).longest_chain();
+    assert_eq!((plan(Window::PAPERS.into()), plan(Windows::Filtered)), (6 * 3 + 2, 6 * 4 + 2));
+    on_both(|dev| {
+        if !dev.capabilities().float_filter {
+            return;
+        }
+        let differ = (0..20).filter(|seed| {
+            let x = Vector::from_slice(dev, &uniform(*seed, 64 * 64)).unwrap();
+            let by = |windows: Windows| reduced(Reduction::Sum, &x, None, windows).to_bits();
+            by(Windows::Filtered) != by(Window::PAPERS.into())
+        });
+        assert!(differ.count() > 5);
+    });
+}
+
+/// Texels past an odd edge belong to somebody else: the filter must not see them. They are made huge first.
+#[test]
+fn filtered_windows_end_at_odd_edges() {
+    on_both(|dev| {
+        if !dev.capabilities().float_filter {
+            return;
+        }
+        for n in [1, 5, 13, 36, 60, 100, 250, 251, 1009, 4 * 33 * 32, fitting(dev, 10_007)] {
+            let huge = Vector::filled(dev, fitting(dev, 4 * n.next_power_of_two()), f32::MAX).unwrap();
+            drop(huge);
+            for window in [Window::PAPERS, Window::new(3, 5).unwrap()] {
+                let huge = Vector::filled(dev, fitting(dev, 4 * n), f32::MAX).unwrap();
+                reduced(Reduction::Max, &huge, None, window);
+            }
+            let x = Vector::filled(dev, n, 1.0).unwrap();
+            assert_eq!(reduced(Reduction::Sum, &x, None, Windows::Filtered), n as f32);
+            assert_eq!(reduced(Reduction::Dot, &x, Some(&x), Windows::Filtered), n as f32);
+            assert_eq!(reduced(Reduction::Mean, &x, None, Windows::Filtered), 1.0);
+        }
+    });
+}
+
+#[test]
+fn filtering_is_refused_where_it_would_be_wrong() {
+    on_both(|dev| {
+        let x = Vector::filled(dev, 9, 1.0).unwrap();
+        let mut out = Scalar::new(dev, 5.0).unwrap();
+        for reduction in [Reduction::Max, Reduction::Min, Reduction::MaxAbs] {
+            let e = reduce::reduce_into(&mut out, reduction, &x, None, Windows::Filtered).unwrap_err();
+            assert!(matches!(e, Error::Parameter { op: "reduce", name: "windows", .. }), "{e}");
+        }
+        assert_eq!(out.read().unwrap(), 5.0);
+    });
+    on_both_with(texla::gl::Limits { without_float_filter: true, ..limits() }, |dev| {
+        assert!(!dev.capabilities().float_filter);
+        let x = Vector::filled(dev, 9, 1.0).unwrap();
+        let mut out = Scalar::new(dev, 5.0).unwrap();
+        let e = reduce::reduce_into(&mut out, Reduction::Sum, &x, None, Windows::Filtered).unwrap_err();
+        assert!(matches!(e, Error::Unsupported { .. }), "{e}");
+        assert_eq!(out.read().unwrap(), 5.0);
+    });
+}
+
+// --- the mean ---
+
+#[test]
+fn means_are_within_their_bound() {
+    on_both(|dev| {
+        let mut all = vec![Windows::Balanced, Window::PAPERS.into()];
+        all.extend(dev.capabilities().float_filter.then_some(Windows::Filtered));
+        for n in lengths(dev, 5_000).into_iter().chain([fitting(dev, 300_007)]).filter(|n| *n > 0) {
+            let values = wide_range(n as u64, n, 10);
+            let (x, wide) = (Vector::from_slice(dev, &values).unwrap(), widen(&values));
+            for windows in &all {
+                let d = chain(&x, *windows);
+                let bound = gamma(d + 7) * reference::abs_sum(&wide) / n as f64 + (n + 1) as f64 * TINY;
+                let got = reduced(Reduction::Mean, &x, None, *windows);
+                assert_within(
+                    &format!("mean of {n} by {windows:?}"),
+                    got,
+                    reference::sum(&wide) / n as f64,
+                    bound,
+                );
+            }
+            assert_eq!(
+                ops::mean(&x).unwrap().read().unwrap(),
+                reduced(Reduction::Mean, &x, None, Windows::Balanced)
+            );
+        }
+        let matrix = texla::Matrix::filled(dev, Shape::new(150, 90), 2.5).unwrap();
+        assert_eq!(ops::mean(&matrix).unwrap().read().unwrap(), 2.5);
+        let e = ops::mean(&Vector::zeros(dev, 0).unwrap()).err().unwrap();
+        assert!(matches!(e, Error::Parameter { op: "reduce", name: "x.len()", .. }), "{e}");
     });
 }
 

@@ -99,7 +99,20 @@ fn reductions(dev: &Device) {
             ops::reduce::reduce_into(&mut out, reduction, &x, y, Window::PAPERS).unwrap();
         }
         ops::norm2(&x).unwrap();
+        ops::mean(&x).unwrap();
+        if dev.capabilities().float_filter {
+            ops::reduce_into(&mut out, Reduction::Mean, &x, None, ops::Windows::Filtered).unwrap();
+        }
     }
+}
+
+fn histograms(dev: &Device) {
+    let x = Vector::from_slice(dev, &uniform(1, 100)).unwrap();
+    let mut out = Vector::zeros(dev, 3).unwrap();
+    let equal = ops::Histogram::equal_width(dev, -1.0, 1.0, 3).unwrap();
+    equal.count(&mut out, &x).unwrap();
+    let own = ops::Histogram::new(dev, 3, "float bin(float x) { return x; }").unwrap();
+    own.sum(&mut out, &x, &x).unwrap();
 }
 
 fn repack(dev: &Device) {
@@ -403,6 +416,7 @@ fn every_file_compiles_in_both_dialects() {
     };
     drive(&["quad.vert", "include/corner.glsl", "elementwise/table.frag"], &elementwise);
     drive(&["reduce/window.frag"], &reductions);
+    drive(&["scatter/histogram.vert", "scatter/equal_width.vert"], &histograms);
     drive(&["repack/repack.frag"], &repack);
     drive(&["dense/move.frag", "dense/identity.frag"], &dense);
     drive(

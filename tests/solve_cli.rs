@@ -4,79 +4,35 @@
 mod common;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use common::cli::{self, Ran, scratch, write};
 use common::data;
 use serde_json::Value;
 
-/// The example, which cargo builds beside this test: `target/PROFILE/examples/solve`.
-fn program() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.parent().and_then(Path::parent).unwrap();
-    let program = profile.join("examples").join(format!("solve{}", std::env::consts::EXE_SUFFIX));
-    assert!(
-        program.is_file(),
-        "{} is not built: run `cargo build --example solve` with the test's profile first (a plain `cargo test` does)",
-        program.display()
-    );
-    program
-}
+const EXAMPLE: &str = "solve";
 
-/// A path of its own for each test, with nothing there yet.
-fn scratch(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("solve-cli-{name}"));
-    let _ = fs::remove_file(&path);
-    path
-}
-
-struct Run {
-    code: i32,
-    stderr: String,
-    stdout: String,
-}
-
-fn run_with(args: &[&str], environment: &[(&str, &str)]) -> Run {
+/// Runs something that is to end soon.
+fn soon<T>(args: &[&str], run: impl FnOnce() -> T) -> T {
     let started = Instant::now();
-    let mut command = Command::new(program());
-    command.args(args).env_remove("TEXLA_API").env_remove("TEXLA_DEVICE");
-    command.envs(environment.iter().copied());
-    let Output { status, stdout, stderr } = command.output().unwrap();
-    let (stdout, stderr) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
+    let done = run();
     assert!(started.elapsed() < Duration::from_secs(10), "{args:?} took {:?}", started.elapsed());
-    assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
-    let code = status.code().unwrap_or_else(|| panic!("{args:?} ended by a signal: {stderr}"));
-    Run { code, stderr, stdout }
+    done
 }
 
-fn run(args: &[&str]) -> Run {
-    run_with(args, &[])
+fn run_with(args: &[&str], environment: &[(&str, &str)]) -> Ran {
+    let environment = environment.iter().copied();
+    soon(args, || cli::finish(cli::command(EXAMPLE).args(args).envs(environment), b""))
 }
 
-/// Runs with `--json`: exit code and report.
-fn json(name: &str, args: &[&str]) -> (i32, Value) {
-    let path = scratch(name);
-    let path = path.to_str().unwrap();
-    let done = run(&[args, &["--json", path]].concat());
-    let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{args:?}: {e}; {}", done.stderr));
-    (done.code, serde_json::from_str(&text).unwrap())
+fn json(args: &[&str]) -> (i32, Value) {
+    soon(args, || cli::json(EXAMPLE, args))
 }
 
-/// Exit 2 with one line on standard error that holds `text`, and nothing written where a report was asked for.
 #[track_caller]
 fn assert_refused(args: &[&str], text: &str) {
-    let done = run(args);
-    assert_eq!(done.code, 2, "{args:?}: {} {}", done.stdout, done.stderr);
-    let lines: Vec<&str> = done.stderr.lines().collect();
-    assert_eq!(lines.len(), 1, "{args:?}: {}", done.stderr);
-    assert!(lines[0].starts_with("solve: ") && lines[0].contains(text), "{args:?}: {}", lines[0]);
-}
-
-fn write(name: &str, text: &str) -> String {
-    let path = scratch(name);
-    fs::write(&path, text).unwrap();
-    path.to_str().unwrap().to_owned()
+    soon(args, || cli::assert_refused(EXAMPLE, args, text));
 }
 
 /// `tridiag(-1, 3, -1)` of this size as a file.
@@ -109,7 +65,7 @@ const KEYS: [&str; 12] = [
 #[test]
 fn the_built_in_problem_converges_on_both_apis() {
     for api in ["gl33", "es30"] {
-        let (code, report) = json(&format!("{api}.json"), &["--quick", "--api", api]);
+        let (code, report) = json(&["--quick", "--api", api]);
         assert_eq!(code, 0, "{report}");
         for key in KEYS {
             assert!(report.get(key).is_some(), "{key} is missing in {report}");
@@ -140,13 +96,13 @@ fn formats_preconditioners_and_methods() {
     let mut iterations = Vec::new();
     for format in ["auto", "points", "gather", "banded"] {
         let args = ["--matrix", &file, "--format", format, "--precond", "jacobi", "--tol", "1e-6"];
-        let (code, report) = json(&format!("{format}.json"), &args);
+        let (code, report) = json(&args);
         assert_eq!(code, 0, "{format}: {report}");
         assert_eq!(report["format"], if format == "auto" { "banded" } else { format });
         iterations.push(report["iterations"].as_u64().unwrap());
     }
     assert!(iterations.iter().all(|k| k.abs_diff(iterations[0]) <= 2), "{iterations:?}");
-    let (code, report) = json("cgls.json", &["--matrix", &file, "--method", "cgls"]);
+    let (code, report) = json(&["--matrix", &file, "--method", "cgls"]);
     assert_eq!((code, &report["converged"]), (0, &Value::Bool(true)));
 }
 
@@ -164,21 +120,8 @@ fn right_hand_side_known_solution_and_output_go_round() {
     let known = write("round-x.mtx", &vector(&want));
     let out = scratch("round-out.mtx");
     let plot = scratch("round.png");
-    let args = [
-        "--matrix",
-        &matrix,
-        "--rhs",
-        &rhs,
-        "--x-ref",
-        &known,
-        "--out",
-        out.to_str().unwrap(),
-        "--plot",
-        plot.to_str().unwrap(),
-        "--tol",
-        "1e-6",
-    ];
-    let (code, report) = json("round.json", &args);
+    let system = ["--matrix", &matrix, "--rhs", &rhs, "--x-ref", &known, "--tol", "1e-6"];
+    let (code, report) = json(&[&system[..], &["--out", &out, "--plot", &plot]].concat());
     assert_eq!(code, 0, "{report}");
     assert!(report["relative_error"].as_f64().unwrap() < 1e-5, "{report}");
     let solution = texla::host::market::read_vector(&out).unwrap();
@@ -189,8 +132,8 @@ fn right_hand_side_known_solution_and_output_go_round() {
     }
     assert!(fs::read(&plot).unwrap().starts_with(b"\x89PNG"));
     // What came out, as the known solution.
-    let args = ["--matrix", &matrix, "--rhs", &rhs, "--x-ref", out.to_str().unwrap(), "--tol", "1e-6"];
-    let (_, again) = json("again.json", &args);
+    let args = ["--matrix", &matrix, "--rhs", &rhs, "--x-ref", &out, "--tol", "1e-6"];
+    let (_, again) = json(&args);
     assert_eq!(again["relative_error"].as_f64().unwrap(), 0.0);
 }
 
@@ -201,7 +144,7 @@ fn threads_do_not_change_the_result() {
         .iter()
         .map(|threads| {
             let out = scratch(&format!("threads{threads}.mtx"));
-            let args = ["--quick", "--out", out.to_str().unwrap()];
+            let args = ["--quick", "--out", &out];
             let done = run_with(&args, &[("LP_NUM_THREADS", threads)]);
             assert_eq!(done.code, 0, "{}", done.stderr);
             fs::read_to_string(out).unwrap()
@@ -212,7 +155,7 @@ fn threads_do_not_change_the_result() {
 
 #[test]
 fn not_converging_is_exit_1_with_a_report() {
-    let (code, report) = json("max.json", &["--quick", "--max-iters", "3"]);
+    let (code, report) = json(&["--quick", "--max-iters", "3"]);
     assert_eq!(code, 1, "{report}");
     assert_eq!(report["reason"], "max_iterations");
     assert_eq!((&report["converged"], &report["iterations"]), (&Value::Bool(false), &3.into()));
@@ -222,7 +165,7 @@ fn not_converging_is_exit_1_with_a_report() {
     let ones = format!("%%MatrixMarket matrix array real general\n50 1\n{}", "1\n".repeat(50));
     let rhs = write("stagnated-b.mtx", &ones);
     let args = ["--matrix", &matrix, "--rhs", &rhs, "--tol", "1e-12"];
-    let (code, report) = json("stagnated.json", &args);
+    let (code, report) = json(&args);
     assert_eq!((code, &report["reason"]), (1, &"stagnated".into()), "{report}");
 }
 
@@ -230,7 +173,7 @@ fn not_converging_is_exit_1_with_a_report() {
 fn a_breakdown_is_exit_1_with_a_report() {
     let file =
         write("indefinite.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 -5\n");
-    let (code, report) = json("breakdown.json", &["--matrix", &file]);
+    let (code, report) = json(&["--matrix", &file]);
     assert_eq!(code, 1, "{report}");
     assert_eq!((&report["converged"], &report["reason"]), (&Value::Bool(false), &"breakdown".into()));
     for key in KEYS {
@@ -295,10 +238,10 @@ fn bad_and_unsymmetric_files_of_the_data_set_are_refused() {
     for folder in ["bad", "unsym", "rect"] {
         for path in data::files(&root, folder) {
             let json = scratch("refused.json");
-            let args = ["--matrix", path.to_str().unwrap(), "--json", json.to_str().unwrap()];
+            let args = ["--matrix", path.to_str().unwrap(), "--json", &json];
             let name = path.file_name().unwrap().to_str().unwrap();
             assert_refused(&args, name_or_matrix(folder, name));
-            assert!(!json.exists(), "{name}: a report of what did not run");
+            assert!(!Path::new(&json).exists(), "{name}: a report of what did not run");
             count += 1;
         }
     }
@@ -318,7 +261,7 @@ fn the_breakdown_of_the_data_set_is_exit_1() {
         return;
     };
     let file = root.join("sym/bcsstm10.mtx");
-    let (code, report) = json("bcsstm10.json", &["--matrix", file.to_str().unwrap()]);
+    let (code, report) = json(&["--matrix", file.to_str().unwrap()]);
     assert_eq!((code, &report["reason"]), (1, &"breakdown".into()), "{report}");
 }
 
@@ -336,7 +279,7 @@ fn without_usable_gl_the_packages_are_named() {
 
 #[test]
 fn help_is_no_error() {
-    let done = run(&["--help"]);
+    let done = run_with(&["--help"], &[]);
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
     assert!(done.stdout.contains("--precond") && done.stdout.contains("--check-every"));
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use app::{App, Scene};
-use support::{Api, CommonArgs, Report, Result, check_writable, json, say, write_rgba};
+use support::{Api, CommonArgs, Report, Result, check_writable, json, say, worst, write_rgba};
 use texla::Device;
 use wave::Setting;
 
@@ -105,5 +105,5 @@ fn run(args: &Args, report: &mut Report) -> Result {
 }
 
 fn distance(a: &[f32], b: &[f32]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| f64::from((a - b).abs())).fold(0.0, f64::max)
+    a.iter().zip(b).map(|(a, b)| f64::from((a - b).abs())).fold(0.0, worst)
 }

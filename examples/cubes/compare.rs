@@ -5,7 +5,7 @@ use texla::Device;
 use crate::cpu;
 use crate::problem::Problem;
 use crate::solver::{self, Answer, BOUND};
-use crate::support::{Result, Table, json};
+use crate::support::{Result, Table, clock, json, worst};
 
 /// One form's way with one problem.
 pub struct Form {
@@ -39,13 +39,6 @@ pub fn forms(device: &Device, problem: &Problem, groups: &[Vec<usize>], own: &An
     ])
 }
 
-/// The middle one of some values.
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
-}
-
 /// A table of what the forms have taken over all frames that were compared, and the same for the report.
 pub fn summary(compared: &[Vec<Form>]) -> (Table, serde_json::Value) {
     let mut table =
@@ -55,22 +48,22 @@ pub fn summary(compared: &[Vec<Form>]) -> (Table, serde_json::Value) {
         compared.first().map_or(Vec::new(), |forms| forms.iter().map(|f| f.name).collect());
     for (k, name) in names.into_iter().enumerate() {
         let all = || compared.iter().filter_map(|forms| forms.get(k));
-        let milliseconds = median(all().map(|form| form.milliseconds));
+        let milliseconds = clock::median(all().map(|form| form.milliseconds));
         let longest = all().map(|form| form.milliseconds).fold(0.0, f64::max);
         let sweeps = all().filter_map(|form| form.sweeps).max();
-        let residual = median(all().map(|form| form.residual));
-        let worst = all().map(|form| form.residual).fold(0.0, f64::max);
+        let residual = clock::median(all().map(|form| form.residual));
+        let largest = all().map(|form| form.residual).fold(0.0, worst);
         table.row([
             name.to_owned(),
             format!("{milliseconds:.1}"),
             format!("{longest:.1}"),
             sweeps.map_or("-".to_owned(), |sweeps| sweeps.to_string()),
             format!("{residual:.1e}"),
-            format!("{worst:.1e}"),
+            format!("{largest:.1e}"),
         ]);
         rows.push(json!({
             "form": name, "ms_median": milliseconds, "ms_most": longest, "sweeps_most": sweeps,
-            "residual_median": residual, "residual_worst": worst,
+            "residual_median": residual, "residual_worst": largest,
         }));
     }
     (table, json!(rows))

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::problem::Problem;
+use crate::support::worst;
 
 /// (A x + b)_i.
 fn excess(problem: &Problem, i: usize, x: &[f64]) -> f64 {
@@ -14,7 +15,7 @@ fn excess(problem: &Problem, i: usize, x: &[f64]) -> f64 {
 /// The natural residual of some of the unknowns: the largest abs(min(x_i, (A x + b)_i)), relative to the largest
 /// abs(b_i).
 fn relative(problem: &Problem, group: &[usize], x: &[f64]) -> f64 {
-    let largest = |of: &dyn Fn(usize) -> f64| group.iter().map(|&i| of(i).abs()).fold(0.0, f64::max);
+    let largest = |of: &dyn Fn(usize) -> f64| group.iter().map(|&i| of(i).abs()).fold(0.0, worst);
     let residual = largest(&|i| x[i].min(excess(problem, i, x)));
     if residual == 0.0 { 0.0 } else { residual / largest(&|i| problem.b[i]) }
 }
@@ -22,7 +23,7 @@ fn relative(problem: &Problem, group: &[usize], x: &[f64]) -> f64 {
 /// The relative natural residual of the worst of the independent groups.
 pub fn residual(problem: &Problem, groups: &[Vec<usize>], x: &[f32]) -> f64 {
     let x: Vec<f64> = x.iter().map(|x| f64::from(*x)).collect();
-    groups.iter().map(|group| relative(problem, group, &x)).fold(0.0, f64::max)
+    groups.iter().map(|group| relative(problem, group, &x)).fold(0.0, worst)
 }
 
 /// Projected Gauss-Seidel, group by group, until the relative natural residual is at most `bound`: the solution and the

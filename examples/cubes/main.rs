@@ -14,6 +14,8 @@ mod contact;
 mod cpu;
 mod headless;
 mod math;
+#[path = "../support/player.rs"]
+mod player;
 mod problem;
 mod render;
 mod simulation;

@@ -2,7 +2,7 @@
 
 use crate::measure::{Cell, Operation, Who};
 use crate::problem::{OMEGA, Problem, REDUCTION};
-use crate::support::Report;
+use crate::support::{Report, worst};
 
 /// Unit roundoff of float32, and what a flushed result is wrong by at most.
 const U: f64 = 1.0 / 16_777_216.0;
@@ -60,7 +60,7 @@ pub fn check(problem: &Problem, cells: &[Cell], report: &mut Report) {
                 let bad = |c: &Cell| (problem.n - good(c)) as f64;
                 of_all(report, &cells, "elements below zero", 0.0, bad);
                 between(report, &cells, "difference", 2.0 * lcp.distance, |x, y| {
-                    x.iter().zip(y).map(|(x, y)| f64::from(x - y).abs()).fold(0.0, f64::max)
+                    x.iter().zip(y).map(|(x, y)| f64::from(x - y).abs()).fold(0.0, worst)
                 });
             }
         }
@@ -199,6 +199,6 @@ impl<'a> Complementarity<'a> {
     fn residual(&self, x: &[f32]) -> f64 {
         let w = product(&self.problem.lcp, x).into_iter().zip(&self.problem.lcp_b);
         let least = w.zip(x).map(|((ax, b), x)| (ax + f64::from(*b)).min(f64::from(*x)).abs());
-        least.fold(0.0, f64::max)
+        least.fold(0.0, worst)
     }
 }

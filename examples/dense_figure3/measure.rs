@@ -7,7 +7,7 @@ use faer::Par;
 use crate::cpu::{self, Library};
 use crate::device::OnDevice;
 use crate::problem::Problem;
-use crate::support::{Progress, Result};
+use crate::support::{Progress, Result, clock};
 
 /// A group of bars of the figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ pub struct Cell {
 impl Cell {
     /// Median of the rounds.
     pub fn seconds(&self) -> f64 {
-        median(&self.seconds)
+        clock::median(self.seconds.iter().copied())
     }
 
     pub fn least(&self) -> f64 {
@@ -108,15 +108,8 @@ impl Cell {
 
     /// Median of the rounds with the readback, if it is the device's.
     pub fn with_readback(&self) -> Option<f64> {
-        (!self.with_readback.is_empty()).then(|| median(&self.with_readback))
+        (!self.with_readback.is_empty()).then(|| clock::median(self.with_readback.iter().copied()))
     }
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
 }
 
 /// Runs everything once to warm up, then `rounds` times, each time all in turn: the speed of machines drifts, and so it

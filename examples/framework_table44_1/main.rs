@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use support::{Bar, BarChart, CommonArgs, Failure, Report, Result, Table, json, say};
+use support::{Bar, BarChart, CommonArgs, Failure, Report, Result, Table, json, say, worst};
 use texla::{Headless, HeadlessOptions};
 
 use measure::{Measured, SIZES, What};
@@ -85,7 +85,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     if !quick {
         // A tenth for noise: a ceiling is what nothing passes.
         let shares = measured.iter().flat_map(|m| What::ALL.into_iter().filter_map(|what| m.share(what)));
-        report.at_most("largest share of the ceiling", 1.1, shares.fold(0.0, f64::max));
+        report.at_most("largest share of the ceiling", 1.1, shares.fold(0.0, worst));
     }
     report.set("rounds", rounds).set("courant", args.courant).set("paper_hardware", PAPER);
     args.plot.as_ref().map_or(Ok(()), |path| plot(path, &measured, context.name()))

@@ -8,7 +8,7 @@ use texla::sim::wave::{Drop, Wave, WaveParams};
 use texla::{Device, Headless, Scalar, Vector, ops};
 
 use crate::render::Renderer;
-use crate::support::{Progress, Report, Result};
+use crate::support::{Progress, Report, Result, clock, worst};
 
 /// Bound on the relative residual of an implicit step.
 pub const TOLERANCE: f64 = 1e-4;
@@ -275,12 +275,7 @@ fn medians(device: &Device, jobs: &mut [Job<'_>], rounds: usize) -> Result<Vec<f
             seconds.push(started.elapsed().as_secs_f64() / *often as f64);
         }
     }
-    let median = |mut values: Vec<f64>| {
-        values.sort_by(f64::total_cmp);
-        let middle = values.len() / 2;
-        if values.len() % 2 == 1 { values[middle] } else { 0.5 * (values[middle - 1] + values[middle]) }
-    };
-    Ok(seconds.into_iter().map(median).collect())
+    Ok(seconds.into_iter().map(clock::median).collect())
 }
 
 /// Every result against 64 bits.
@@ -304,9 +299,8 @@ fn check(
         let error = (f64::from(*out) - exact).abs();
         if error == 0.0 { 0.0 } else { error / (U * exact.abs()) }
     };
-    // NaN is no maximum: it has to stay.
-    let worst = out.read()?.iter().zip(x).zip(y).map(error).fold(0.0, |m, e| if e <= m { m } else { e });
-    report.at_most(name("error of the addition in roundings"), 1.0, worst);
+    let most = out.read()?.iter().zip(x).zip(y).map(error).fold(0.0, worst);
+    report.at_most(name("error of the addition in roundings"), 1.0, most);
     for (wave, what) in waves.into_iter().zip(["step", "frame"]) {
         let residual = wave.report()?.map_or(f64::NAN, |report| report.residual);
         report.at_most(name(&format!("relative residual of the last {what}")), 2.0 * TOLERANCE, residual);

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use cpu::Pair;
 use device::Equations;
-use support::{CommonArgs, Failure, Report, Result, Table, check_distinct, check_writable, json, say};
+use support::{CommonArgs, Failure, Report, Result, Table, check_distinct, check_writable, clock, json, say};
 use texla::kernel::{WhileParams, WhileReport, WhileSchedule};
 use texla::{Headless, HeadlessOptions};
 
@@ -173,13 +173,9 @@ fn measure(equations: &Equations, rounds: usize) -> Result<(Vec<Measured>, texla
             }
         }
     }
-    let median = |mut seconds: Vec<f64>| {
-        seconds.sort_by(f64::total_cmp);
-        seconds[seconds.len() / 2]
-    };
     let measured = all.into_iter().zip(reports).zip(times);
     let measured = measured
-        .map(|((params, report), times)| Measured { params, report, seconds: median(times) })
+        .map(|((params, report), times)| Measured { params, report, seconds: clock::median(times) })
         .collect();
     Ok((measured, first.expect("a schedule").0))
 }

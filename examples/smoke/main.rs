@@ -9,6 +9,8 @@ use support::{CommonArgs, Failure, Report, Result};
 
 mod compare;
 mod headless;
+#[path = "../support/player.rs"]
+mod player;
 mod render;
 #[path = "../support/mod.rs"]
 mod support;

@@ -16,7 +16,9 @@
 pub mod animation;
 pub mod args;
 pub mod bars;
+pub mod bounded;
 pub mod canvas;
+pub mod clock;
 pub mod font;
 pub mod golden;
 pub mod image;
@@ -31,7 +33,9 @@ pub use animation::Animation;
 pub use args::{Api, CommonArgs};
 pub use bars::{Bar, BarChart};
 pub use image::{write_rgb, write_rgba};
-pub use outcome::{Failure, Result, check_distinct, check_writable, main_with, run_from, say, write_file};
+pub use outcome::{
+    Failure, Result, check_distinct, check_kept, check_writable, main_with, run_from, say, write_file,
+};
 pub use plot::ConvergencePlot;
 pub use program::program;
 pub use progress::Progress;

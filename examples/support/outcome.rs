@@ -181,6 +181,23 @@ pub fn check_distinct<'a>(paths: impl IntoIterator<Item = Option<&'a Path>>) -> 
     Ok(())
 }
 
+/// Refuses an output that would replace an input.
+pub fn check_kept<'a>(
+    inputs: impl IntoIterator<Item = Option<&'a Path>>,
+    outputs: impl IntoIterator<Item = Option<&'a Path>> + Clone,
+) -> Result {
+    for input in inputs.into_iter().flatten().filter_map(|path| path.canonicalize().ok()) {
+        let same = |path: &&Path| path.canonicalize().is_ok_and(|path| path == input);
+        if let Some(path) = outputs.clone().into_iter().flatten().find(same) {
+            return Err(Failure::bad_input(format_args!(
+                "{} is an input: it would be replaced",
+                path.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Writes a file; a path that cannot be written is bad input.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result {
     std::fs::write(path, bytes)

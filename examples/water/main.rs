@@ -8,6 +8,8 @@ use std::process::ExitCode;
 use support::{CommonArgs, Failure, Report, Result};
 
 mod headless;
+#[path = "../support/player.rs"]
+mod player;
 mod pool;
 #[allow(dead_code)] // the example of Table 44-1 draws too, and keeps its pictures on the device
 mod render;

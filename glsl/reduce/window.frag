@@ -49,7 +49,12 @@ vec4 cut(ivec2 from, ivec2 to) {
     return total;
 }
 
-#if defined(WINDOW)
+#if defined(FILTERED)
+// All of a 2x2 window that is whole, by one fetch: four times the average ([BeyondVector] 28.4.2, at its end).
+vec4 whole(ivec2 from) {
+    return 4.0 * x_average(from);
+}
+#elif defined(WINDOW)
 // All of a small window that is whole: no loop is left once this is unrolled.
 vec4 whole(ivec2 from) {
     vec4 total = vec4(IDENTITY);
@@ -83,6 +88,9 @@ vec4 kernel(ivec2 p) {
     float result = COMBINE(COMBINE(total.x, total.y), COMBINE(total.z, total.w));
 #if defined(OP_SQUARES)
     result = sqrt(result) / inverse_scale(scale_value());
+#endif
+#if defined(MEAN)
+    result /= count;
 #endif
     return vec4(result, 0.0, 0.0, 0.0);
 #else

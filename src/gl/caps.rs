@@ -1,5 +1,7 @@
 //! Capabilities found by doing: render, read, compare. An extension string is a promise, not a fact.
 
+mod filter;
+
 use std::collections::HashMap;
 use std::sync::Mutex;
 
@@ -11,7 +13,7 @@ use super::draw::{Area, Blend, Depth, DrawCall};
 use super::objects::{Attribute, Format, Texture, VertexBuffer};
 use super::program::{Program, ProgramSource, Stage, UniformKind, UniformValue};
 use super::source::{Source, glsl};
-use super::state::StateGuard;
+use super::state::{Filter, StateGuard};
 use crate::error::{Error, Result};
 use crate::shape::Extent;
 
@@ -33,6 +35,8 @@ pub struct Limits {
     pub max_draw_buffers: Option<u32>,
     /// Behave as if float targets could not be blended.
     pub without_float_blend: bool,
+    /// Behave as if float textures could not be filtered.
+    pub without_float_filter: bool,
 }
 
 /// What the device can do, as found by probing when the [`Device`](crate::Device) was made.
@@ -57,8 +61,15 @@ pub struct Capabilities {
     pub float_blend: bool,
     /// Max and Min blending keep 32-bit floats as they are.
     pub float_min_max: bool,
+    /// A linearly filtered fetch at the corner of four texels of a 32-bit float texture is their average, to within the
+    /// four roundings of linear interpolation: `|error| <= 4 u` times the average of the magnitudes. False where
+    /// float textures cannot be filtered at all: an OpenGL ES context without `OES_texture_float_linear` samples zeros.
+    pub float_filter: bool,
     /// `textureLod` at computed coordinates hits the same texels as `texelFetch`, out to the largest side.
     pub computed_coordinates: bool,
+    /// Points of one draw at most: a few tens of milliseconds where points are slowest (`benches/RESULTS.md`), and fewer
+    /// where the vertices of a longer draw lose count (softpipe's after every 4,096).
+    pub points_a_draw: u32,
     /// Lines through texel centres touch each texel of a row or a column exactly once.
     pub exact_lines: bool,
     /// Derivatives are differences of the very fragments of a quad, so that its fragments can exchange values by them.
@@ -141,6 +152,7 @@ impl Probe<'_> {
             max_texture_size: size.min(self.limits.max_texture_size.unwrap_or(u32::MAX)).max(1),
             max_draw_buffers: buffers,
             texture_units: units.min(vertex_units).min(16),
+            points_a_draw: 1 << 18,
             ..Capabilities::default()
         };
         let _guard = StateGuard::enter(gl)?;
@@ -151,16 +163,22 @@ impl Probe<'_> {
         let blend = may_blend && self.blend()?;
         let min_max = may_blend && self.min_max()?;
         let coordinates = self.computed_coordinates()?;
+        let counted = self.numbered_points()?;
         // Lines are counted by blending: where floats cannot be blended that is a GL error, not an answer.
         let lines = blend && self.lines()?;
+        let filter = !self.limits.without_float_filter && self.filter().unwrap_or(false);
         // Where derivatives do something else, products are summed without them.
         let derivatives = self.derivatives().unwrap_or(false);
         {
             let mut caps = gl.caps.borrow_mut();
             caps.float_blend = blend;
             caps.float_min_max = min_max;
+            caps.float_filter = filter;
             caps.computed_coordinates = coordinates;
             caps.exact_lines = lines;
+            if !counted {
+                caps.points_a_draw = 1 << 12;
+            }
             caps.exact_derivatives = derivatives;
         }
         for form in [ExactForm::BitCast, ExactForm::Precise] {
@@ -216,7 +234,19 @@ impl Probe<'_> {
         area: Area<'_>,
         blend: Blend,
     ) -> Result<()> {
-        let extent = inputs.first().map_or(Extent::new(1, 1), |t| t.extent());
+        let inputs: Vec<_> = inputs.iter().map(|t| (*t, Filter::Nearest)).collect();
+        self.draw_sampled(program, targets, &inputs, area, blend)
+    }
+
+    fn draw_sampled(
+        &self,
+        program: &Program,
+        targets: &[&Texture],
+        inputs: &[(&Texture, Filter)],
+        area: Area<'_>,
+        blend: Blend,
+    ) -> Result<()> {
+        let extent = inputs.first().map_or(Extent::new(1, 1), |(t, _)| t.extent());
         self.gl.draw(&DrawCall {
             name: "probe",
             program,
@@ -346,6 +376,21 @@ impl Probe<'_> {
         };
         let right = || -> Result<bool> { Ok(extreme(Blend::Max)? == high && extreme(Blend::Min)? == low) };
         Ok(right().unwrap_or(false))
+    }
+
+    /// Every vertex of a draw of 2^14 knows its number, and so do those of a draw that begins with another than the first.
+    fn numbered_points(&self) -> Result<bool> {
+        let program = self.program(glsl!("probe/numbers.vert"), glsl!("probe/points.frag"), &[], 1)?;
+        let count = 1 << 14;
+        let numbers: Vec<[f32; 4]> = (0..count).map(|i| [i as f32, 0.0, 0.0, 1.0]).collect();
+        let words: &[u32] = bytemuck::cast_slice(&numbers);
+        let vertices = VertexBuffer::new(self.gl, count, &[Attribute::Vec4], &[words], "probe")?;
+        let wrong = self.texture(1, 1, Some(&[0.0; 4]))?;
+        for first in [0, 1000] {
+            let area = Area::Points { vertices: &vertices, first, count: count - first };
+            self.draw(&program, &[&wrong], &[], area, Blend::Replace)?;
+        }
+        Ok(self.gl.read(&wrong, "probe")? == [0.0; 4])
     }
 
     /// Compares both fetch forms along the longest row and the longest column that can exist.

@@ -60,7 +60,8 @@ pub(crate) struct GlInner {
     pub saved: RefCell<Option<Saved>>,
     pub shadow: RefCell<Shadow>,
     pub vertex_array: glow::NativeVertexArray,
-    pub sampler: glow::NativeSampler,
+    /// One for each [`Filter`], in its order.
+    pub samplers: [glow::NativeSampler; 2],
     /// Draw buffers of the device, whatever the limits say.
     pub draw_buffers: u32,
     pub get_boolean_indexed: Option<super::state::GetBooleanIndexed>,
@@ -110,30 +111,22 @@ impl Gl {
         // SAFETY: as above.
         let vertex_array =
             unsafe { raw.create_vertex_array() }.map_err(|e| unavailable("vertex array", e))?;
-        // SAFETY: as above.
-        let sampler = match unsafe { raw.create_sampler() } {
-            Ok(sampler) => sampler,
-            Err(e) => {
-                // SAFETY: as above; the vertex array was made here.
-                unsafe { raw.delete_vertex_array(vertex_array) };
-                return Err(unavailable("sampler", e));
+        // SAFETY: as above. Nearest, clamped: a texel is a number, not a picture; linear where an average is asked for.
+        let samplers = unsafe {
+            match (make_sampler(&raw, glow::NEAREST), make_sampler(&raw, glow::LINEAR)) {
+                (Ok(nearest), Ok(linear)) => [nearest, linear],
+                (nearest, linear) => {
+                    raw.delete_vertex_array(vertex_array);
+                    [&nearest, &linear].into_iter().flatten().for_each(|s| raw.delete_sampler(*s));
+                    let reason = nearest.err().or(linear.err()).unwrap_or_default();
+                    return Err(unavailable("sampler", reason));
+                }
             }
         };
         ledger.change_live(|l| {
             l.vertex_arrays += 1;
-            l.samplers += 1;
+            l.samplers += 2;
         });
-        // SAFETY: as above. Nearest, clamped: a texel is a number, not a picture.
-        unsafe {
-            for (name, value) in [
-                (glow::TEXTURE_MIN_FILTER, glow::NEAREST),
-                (glow::TEXTURE_MAG_FILTER, glow::NEAREST),
-                (glow::TEXTURE_WRAP_S, glow::CLAMP_TO_EDGE),
-                (glow::TEXTURE_WRAP_T, glow::CLAMP_TO_EDGE),
-            ] {
-                raw.sampler_parameter_i32(sampler, name, value as i32);
-            }
-        }
         // SAFETY: as above.
         let draw_buffers = unsafe { raw.get_parameter_i32(glow::MAX_DRAW_BUFFERS) }.max(1) as u32;
         let get_boolean_indexed = options.loader.as_ref().and_then(super::state::load_get_boolean_indexed);
@@ -146,7 +139,7 @@ impl Gl {
             saved: RefCell::new(None),
             shadow: RefCell::new(Shadow::default()),
             vertex_array,
-            sampler,
+            samplers,
             draw_buffers,
             get_boolean_indexed,
             lost: Cell::new(false),
@@ -387,12 +380,32 @@ impl Drop for GlInner {
         // SAFETY: the context is current (the caller's promise for the last handle, or made so above).
         unsafe {
             self.raw.delete_vertex_array(self.vertex_array);
-            self.raw.delete_sampler(self.sampler);
+            self.samplers.iter().for_each(|s| self.raw.delete_sampler(*s));
         }
         self.ledger.change_live(|l| {
             l.vertex_arrays -= 1;
-            l.samplers -= 1;
+            l.samplers -= 2;
         });
+    }
+}
+
+/// A sampler object with this filter, clamped to the edge.
+///
+/// # Safety
+/// The context is current.
+unsafe fn make_sampler(gl: &glow::Context, filter: u32) -> std::result::Result<glow::NativeSampler, String> {
+    // SAFETY: the caller's.
+    unsafe {
+        let sampler = gl.create_sampler()?;
+        for (name, value) in [
+            (glow::TEXTURE_MIN_FILTER, filter),
+            (glow::TEXTURE_MAG_FILTER, filter),
+            (glow::TEXTURE_WRAP_S, glow::CLAMP_TO_EDGE),
+            (glow::TEXTURE_WRAP_T, glow::CLAMP_TO_EDGE),
+        ] {
+            gl.sampler_parameter_i32(sampler, name, value as i32);
+        }
+        Ok(sampler)
     }
 }
 

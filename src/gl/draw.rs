@@ -5,6 +5,7 @@ use glow::HasContext;
 use super::context::Gl;
 use super::objects::{Texture, VertexBuffer};
 use super::program::{Program, UniformValue};
+use super::state::Filter;
 use crate::error::{Error, Result};
 use crate::shape::Extent;
 
@@ -68,7 +69,7 @@ pub(crate) struct DrawCall<'a> {
     pub program: &'a Program,
     pub targets: Vec<&'a Texture>,
     pub depth_target: Option<&'a Texture>,
-    pub inputs: Vec<&'a Texture>,
+    pub inputs: Vec<(&'a Texture, Filter)>,
     pub uniforms: Vec<UniformValue>,
     /// Uniform slots before the first of `uniforms`: the samplers.
     pub first_uniform: usize,
@@ -164,7 +165,7 @@ impl Gl {
 
     /// Draws. Needs an open scope.
     pub fn draw(&self, call: &DrawCall<'_>) -> Result<()> {
-        for (i, input) in call.inputs.iter().enumerate() {
+        for (i, (input, _)) in call.inputs.iter().enumerate() {
             let is_target = |t: &&Texture| t.raw() == input.raw();
             if call.targets.iter().any(is_target) || call.depth_target.as_ref().is_some_and(is_target) {
                 return Err(Error::Feedback { kernel: call.name.to_owned(), input: format!("input {i}") });
@@ -187,8 +188,8 @@ impl Gl {
                 shadow.program = Some(call.program.raw());
             }
         }
-        for (i, input) in call.inputs.iter().enumerate() {
-            self.bind_unit(i as u32, input.raw());
+        for (i, (input, filter)) in call.inputs.iter().enumerate() {
+            self.bind_unit(i as u32, input.raw(), *filter);
         }
         for (i, value) in call.uniforms.iter().enumerate() {
             call.program.set(call.first_uniform + i, value.clone());

@@ -44,5 +44,5 @@ pub(crate) use objects::{Attribute, Texture, VertexBuffer};
 pub(crate) use program::{Program, ProgramSource, Stage, UniformKind, UniformValue};
 pub(crate) use query::{SampleQuery, Samples};
 pub(crate) use source::{Source, glsl};
-pub(crate) use state::StateGuard;
+pub(crate) use state::{Filter, StateGuard};
 pub(crate) use transfer::PendingPixels;

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use glow::HasContext;
 
 use super::context::{Dead, Gl};
+use super::state::Filter;
 use crate::error::{Error, Result};
 use crate::shape::Extent;
 
@@ -80,7 +81,7 @@ impl Texture {
             Texture { gl: gl.clone(), raw, extent, format, owned: true }
         };
         // Unit 0 serves for all work on textures that is not drawing.
-        gl.bind_unit(0, texture.raw);
+        gl.bind_unit(0, texture.raw, Filter::Nearest);
         gl.activate_unit(0);
         // SAFETY: as above; the texture is bound.
         unsafe {
@@ -118,7 +119,7 @@ impl Texture {
         if self.gl.api == super::Api::Es30 && self.gl.version < (3, 1) {
             return Ok(());
         }
-        self.gl.bind_unit(0, self.raw);
+        self.gl.bind_unit(0, self.raw, Filter::Nearest);
         self.gl.activate_unit(0);
         // SAFETY: the context is current inside a scope; the texture is bound.
         let found = unsafe {

@@ -64,6 +64,16 @@ pub(crate) struct Saved {
     resume_feedback: bool,
 }
 
+/// How a texture's texels are read by a sampling function; `texelFetch` knows no filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Filter {
+    /// One texel.
+    Nearest,
+    /// Four, weighted by where the coordinates lie between them: see
+    /// [`Capabilities::float_filter`](super::Capabilities::float_filter).
+    Linear,
+}
+
 /// What texla itself has set since the scope began, so that nothing is set twice.
 #[derive(Default)]
 pub(crate) struct Shadow {
@@ -74,7 +84,7 @@ pub(crate) struct Shadow {
     pub blend: Option<super::draw::Blend>,
     pub depth: Option<super::draw::Depth>,
     pub active_unit: Option<u32>,
-    pub units: Vec<Option<glow::NativeTexture>>,
+    pub units: Vec<Option<(glow::NativeTexture, Filter)>>,
     pub colour_writes: Option<bool>,
 }
 
@@ -92,7 +102,7 @@ impl Saved {
 impl Shadow {
     pub fn forget_texture(&mut self, texture: glow::NativeTexture) {
         for unit in &mut self.units {
-            if *unit == Some(texture) {
+            if unit.is_some_and(|(bound, _)| bound == texture) {
                 *unit = None;
             }
         }
@@ -334,15 +344,17 @@ impl Gl {
         shadow.colour_writes = Some(on);
     }
 
-    /// Puts a texture on a unit with texla's own nearest sampler; what was there is remembered on first touch.
-    pub fn bind_unit(&self, index: u32, texture: glow::NativeTexture) {
+    /// Puts a texture on a unit with one of texla's own samplers; what was there is remembered on first touch.
+    pub fn bind_unit(&self, index: u32, texture: glow::NativeTexture, filter: Filter) {
         let mut shadow = self.shadow.borrow_mut();
         if shadow.units.len() <= index as usize {
             shadow.units.resize(index as usize + 1, None);
         }
-        if shadow.units.get(index as usize) == Some(&Some(texture)) {
+        let held = shadow.units.get(index as usize).copied().flatten();
+        if held == Some((texture, filter)) {
             return;
         }
+        let [nearest, linear] = self.samplers;
         // SAFETY: the context is current inside a scope; texture and sampler are alive.
         unsafe {
             if shadow.active_unit != Some(index) {
@@ -355,12 +367,15 @@ impl Gl {
                 let bound = self.raw.get_parameter_i32(glow::TEXTURE_BINDING_2D);
                 let sampler = self.raw.get_parameter_i32(glow::SAMPLER_BINDING);
                 saved.units.push(Unit { index, texture: bound, sampler });
-                self.raw.bind_sampler(index, Some(self.sampler));
+            }
+            if held.map(|(_, filter)| filter) != Some(filter) {
+                let sampler = if filter == Filter::Linear { linear } else { nearest };
+                self.raw.bind_sampler(index, Some(sampler));
             }
             self.raw.bind_texture(glow::TEXTURE_2D, Some(texture));
         }
         if let Some(unit) = shadow.units.get_mut(index as usize) {
-            *unit = Some(texture);
+            *unit = Some((texture, filter));
         }
     }
 }

@@ -5,6 +5,7 @@ use glow::{HasContext, PixelPackData, PixelUnpackData};
 
 use super::context::{Dead, Gl};
 use super::objects::{Format, Texture};
+use super::state::Filter;
 use crate::error::{Error, Result};
 use crate::shape::Extent;
 
@@ -13,7 +14,7 @@ impl Gl {
     pub fn upload(&self, texture: &Texture, words: &[u32], what: &'static str) -> Result<()> {
         let Extent { width, height } = texture.extent();
         let (_, format, kind) = texture.format().gl();
-        self.bind_unit(0, texture.raw());
+        self.bind_unit(0, texture.raw(), Filter::Nearest);
         self.activate_unit(0);
         let bytes: &[u8] = bytemuck::cast_slice(words);
         // SAFETY: the context is current inside a scope, unpack state is neutral, and the slice covers the region

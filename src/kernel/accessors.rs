@@ -30,11 +30,13 @@ pub(crate) struct InputSpec {
     pub unsigned: bool,
     /// Read by positions in its own texture alone: how it lies against the target makes no difference.
     pub addressed: bool,
+    /// Averaged over 2x2 texels by a filtered fetch; then also read by texel, and in no other way.
+    pub filtered: bool,
 }
 
 impl InputSpec {
     pub fn float(name: &str) -> Self {
-        InputSpec { name: name.to_owned(), unsigned: false, addressed: false }
+        InputSpec { name: name.to_owned(), unsigned: false, addressed: false, filtered: false }
     }
 }
 
@@ -190,6 +192,13 @@ impl KernelSpec {
     pub fn addressed(mut self, names: &[&str]) -> Self {
         let mut inputs = self.inputs.iter_mut();
         inputs.by_ref().filter(|i| names.contains(&i.name.as_str())).for_each(|i| i.addressed = true);
+        self
+    }
+
+    /// The same kernel with this input read by `_average` and `_at` alone. Needs
+    /// [`Capabilities::float_filter`](crate::gl::Capabilities::float_filter).
+    pub fn filtered(mut self, name: &str) -> Self {
+        self.inputs.iter_mut().filter(|i| i.name == name).for_each(|i| i.filtered = true);
         self
     }
 
@@ -397,14 +406,23 @@ const OWN: [&str; 3] = [WITHIN, super::iterate::STATE, super::iterate::STEPS];
 const FUNCTIONS: [&str; 7] = ["main", "kernel", "point", "vertex", "splat", "texel_index", "texel_position"];
 
 /// What follows an input's name in the names of its accessors.
-const ACCESSORS: [&str; 11] = [
-    "_here", "_at", "_clamped", "_place", "_step", "_placed", "_texel", "_shifted", "_element", "_value",
-    "_extent",
+const ACCESSORS: [&str; 12] = [
+    "_average", "_here", "_at", "_clamped", "_place", "_step", "_placed", "_texel", "_shifted", "_element",
+    "_value", "_extent",
 ];
 
 /// The functions through which a body reads one input.
 fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
     let x = &input.name;
+    if input.filtered {
+        // Coordinates mean another thing to the linear sampler: single texels are fetched by number. The corner of four
+        // texels is exact where the texture's sides are powers of two.
+        return format!(
+            "vec4 {x}_at(ivec2 q) {{ return texelFetch(texla_in_{x}, q, 0); }}\n\
+             vec4 {x}_average(ivec2 q) {{ \
+             return textureLod(texla_in_{x}, (vec2(q) + 1.0) * texla_inverse_{x}, 0.0); }}\n"
+        );
+    }
     let (texel, value) = if input.unsigned { ("uvec4", "uint") } else { ("vec4", "float") };
     let at = format!(
         "#if TEXLA_COMPUTED_COORDINATES\n\

@@ -31,3 +31,4 @@ pub(crate) use crate::gl::glsl;
 pub(crate) use accessors::{InputSpec, KernelSpec, StageSpec, Test};
 pub(crate) use pass::{Compiled, Tail};
 pub(crate) use pool::{Pool, PooledTexture};
+pub(crate) use user::compile_now;

@@ -9,11 +9,8 @@ use super::domain::{Accum, Domain, Predicate};
 use super::predicate::Prepared;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{Area, Blend, Depth, DrawCall, Gl, Program, ProgramSource, Texture, UniformValue};
+use crate::gl::{Area, Blend, Depth, DrawCall, Filter, Gl, Program, ProgramSource, Texture, UniformValue};
 use crate::shape::Extent;
-
-/// Points of one draw: a few tens of milliseconds where points are slowest (`benches/RESULTS.md`).
-const POINTS_A_DRAW: usize = 1 << 18;
 
 /// Texels that the splats of one draw cover at most.
 const SPLAT_TEXELS_A_DRAW: u64 = 1 << 26;
@@ -288,7 +285,10 @@ impl<'a> Pass<'a> {
         if matches!(stage, StageSpec::Splats { .. }) != matches!(domain, Domain::Splats(_)) {
             return Err(self.fail("splats and only splats go with a splat kernel".into()));
         }
-        let lines = self.kernel.gl.caps.borrow().exact_lines;
+        let (lines, points_a_draw) = {
+            let caps = self.kernel.gl.caps.borrow();
+            (caps.exact_lines, caps.points_a_draw.max(1))
+        };
         let (w, h) = (extent.width as i32, extent.height as i32);
         let parts = |count: usize, most: usize| {
             (0..count).step_by(most).map(move |first| (first, most.min(count - first)))
@@ -318,15 +318,22 @@ impl<'a> Pass<'a> {
             Domain::Points(points) => {
                 let vertices = points.buffer();
                 let area = |(first, count)| Area::Points { vertices, first, count };
-                return Ok(parts(points.len(), POINTS_A_DRAW).map(area).collect());
+                return Ok(parts(points.len(), points_a_draw as usize).map(area).collect());
             }
             Domain::Splats(points) => {
                 let vertices = points.buffer();
-                let most = (SPLAT_TEXELS_A_DRAW / extent.area().max(1)).clamp(1, POINTS_A_DRAW as u64);
+                let most = (SPLAT_TEXELS_A_DRAW / extent.area().max(1)).clamp(1, u64::from(points_a_draw));
                 let area = |(first, count)| Area::Splats { vertices, first, count };
                 return Ok(parts(points.len(), most as usize).map(area).collect());
             }
         }])
+    }
+
+    /// The inputs' textures with the samplers through which they are read.
+    pub(super) fn sampled(&self) -> Vec<(&'a Texture, Filter)> {
+        let filter = |filtered| if filtered { Filter::Linear } else { Filter::Nearest };
+        let specs = self.kernel.spec.inputs.iter();
+        self.inputs.iter().zip(specs).map(|(view, spec)| (view.texture, filter(spec.filtered))).collect()
     }
 
     /// How an input lies against the target.
@@ -351,7 +358,7 @@ impl<'a> Pass<'a> {
     ) -> Result<Prepared> {
         let specs = self.kernel.spec.inputs.iter();
         let fold = |(input, spec): (&View<'_>, &InputSpec)| {
-            if spec.addressed { Fold::Addressed } else { Self::fold(extent, input) }
+            if spec.addressed || spec.filtered { Fold::Addressed } else { Self::fold(extent, input) }
         };
         let folds: Vec<_> = self.inputs.iter().zip(specs).map(fold).collect();
         let program = self.kernel.program(&folds)?;
@@ -405,7 +412,7 @@ impl<'a> Pass<'a> {
             program: &prepared.program,
             targets: self.targets.iter().map(|t| t.texture).collect(),
             depth_target,
-            inputs: self.inputs.iter().map(|i| i.texture).collect(),
+            inputs: self.sampled(),
             uniforms: prepared.uniforms,
             first_uniform: self.inputs.len(),
             area,

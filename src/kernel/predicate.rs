@@ -215,7 +215,7 @@ impl Pass<'_> {
             program: &prepared.program,
             targets: Vec::new(),
             depth_target: Some(mask.texture.texture()),
-            inputs: self.inputs.iter().map(|i| i.texture).collect(),
+            inputs: self.sampled(),
             uniforms: prepared.uniforms,
             first_uniform: self.inputs.len(),
             area,

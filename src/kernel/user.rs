@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::gl::Source;
 
 /// Compiles the form that most runs will use, so that errors show when the kernel is made and not when it is run.
-pub(super) fn compile_now(device: &Device, compiled: &Compiled) -> Result<()> {
+pub(crate) fn compile_now(device: &Device, compiled: &Compiled) -> Result<()> {
     let _scope = device.scope()?;
     compiled.program(&vec![Fold::Same; compiled.spec().inputs.len()]).map(|_| ())
 }

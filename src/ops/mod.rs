@@ -3,6 +3,7 @@
 mod banded;
 mod dense;
 mod elementwise;
+mod histogram;
 mod in_place;
 mod plane;
 mod product;
@@ -25,14 +26,15 @@ pub use elementwise::{
     Coefficient, Elements, abs, add, add_constant, axpby, axpy, clamp, copy, div, div_or_zero, fill, madad,
     max, max_constant, min, mul, mul_add, neg, reciprocal, scaled, sqrt, sub,
 };
+pub use histogram::{Histogram, OutOfRange, histogram};
 pub use in_place::{
     accumulate, accumulate_product, accumulate_scaled, scale, scale_and_add, subtract_scaled,
 };
 pub use plane::{pack, unpack, unpack_from};
 pub use product::{Accurate, Combine};
 pub use reduce::{
-    ReducePlan, Reduction, Window, Windows, dot, dot_into, max_abs, max_element, min_element, norm_squared,
-    norm2, reduce_into, sum,
+    ReducePlan, Reduction, Window, Windows, dot, dot_into, max_abs, max_element, mean, min_element,
+    norm_squared, norm2, reduce_into, sum,
 };
 pub use repack::{repack, repack_to_vector, repack_vector};
 pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};

@@ -1,7 +1,9 @@
 //! BiCGStab for systems that are not symmetric.
 
+use super::check::{check_square, check_vectors};
 use super::dots::{Dots, Partial, Reducer};
-use super::drive::{KEPT_GROWTH, Limits, Method, Observer, Scales, breakdown, closer_scale, drive};
+use super::drive::{KEPT_GROWTH, Limits, Method, Observer, breakdown, drive};
+use super::iterate::Iterate;
 use super::linop::{Accuracy, LinOp};
 use super::null_space::{consistent, project_out};
 use super::precondition::{Identity, Preconditioner};
@@ -12,8 +14,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{Source, UniformValue, glsl};
 use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, PingPong};
-use crate::ops::{self, Accurate, Combine, Windows};
-use crate::shape::Shape;
+use crate::ops::{self, Combine, Windows};
 
 /// Parameters of [`BiCgStab`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,10 +89,7 @@ impl<'a> BiCgStab<'a> {
     ) -> Result<Self> {
         let op = "BiCgStab";
         params.stop.check(op)?;
-        if !a.shape().is_square() {
-            let detail = format!("is {}, expected as many rows as columns", a.shape());
-            return Err(Error::Matrix { op, detail });
-        }
+        check_square(op, a)?;
         Ok(BiCgStab { a, m, params })
     }
 
@@ -114,33 +112,24 @@ impl<'a> BiCgStab<'a> {
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
         let op = "BiCgStab::solve";
-        let expected = Shape::column(self.a.shape().rows);
-        x.writable(op)?;
-        ops::check_shape(op, "x", x.shape(), expected)?;
-        ops::check_shape(op, "b", b.shape(), expected)?;
-        ops::check_device(op, "x", x.device(), self.a.device())?;
-        ops::check_device(op, "b", b.device(), self.a.device())?;
+        check_vectors(op, self.a, x, b)?;
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
         let projected = consistent(op, self.a, b, self.params.stop.relative)?;
-        let mut run = Run::new(self, x, projected.as_ref().unwrap_or(b))?;
+        let at = Iterate::new(self.a, x, projected.as_ref().unwrap_or(b), None)?;
+        let mut run = Run::new(self, at)?;
         let report = drive(&mut run, limits, &mut observe as &mut Observer<'_>);
         // Into the caller's texture, which the application may hold.
-        ops::copy(x, &run.x)?;
+        ops::copy(x, &run.at.x)?;
         report
     }
 }
 
 /// The vectors of a solve, named as in the paper but for the shadow residual `h` and `mp = M p`, `ms = M s`.
 struct Run<'a> {
-    a: &'a dyn LinOp,
+    at: Iterate<'a>,
     m: &'a dyn Preconditioner,
-    b: &'a Vector,
-    /// The iterate as of the last true residual, and what has been added since.
-    x: Vector,
-    y: PingPong<Vector>,
-    r: PingPong<Vector>,
     p: PingPong<Vector>,
     v: Vector,
     s: Vector,
@@ -152,7 +141,6 @@ struct Run<'a> {
     coefficients: PingPong<Scalar>,
     report: PingPong<Scalar>,
     bounds: Bounds,
-    norm_b: f64,
     /// Norm of the true residual, scaled, and the squared norm of `h`.
     norm_r: f64,
     shadow: f64,
@@ -164,37 +152,19 @@ struct Run<'a> {
     kept: bool,
     /// Breakdowns in a row that came before the residual had fallen.
     fruitless: usize,
-    scale: f32,
-    rescaled: bool,
-    matrix_scale: f32,
 }
 
 const FLOAT: fn(&'static str) -> Field = |name| Field { name, kind: f32::KIND };
 
 impl<'a> Run<'a> {
-    fn new(solver: &BiCgStab<'a>, x: &Vector, b: &'a Vector) -> Result<Self> {
-        let (a, m) = (solver.a, solver.m);
-        let device = a.device();
-        let fresh = || Vector::uninit(device, b.len());
+    fn new(solver: &BiCgStab<'a>, at: Iterate<'a>) -> Result<Self> {
+        let m = solver.m;
+        let device = at.a.device();
+        let fresh = || Vector::uninit(device, at.b.len());
         let pair = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
-        let (mut r, mut start) = (fresh()?, fresh()?);
-        ops::copy(&mut start, x)?;
-        project_out(&mut start, a.null_space())?;
-        let Scales { mut norm_b, residual: scale, matrix: matrix_scale } =
-            Scales::find(a, &start, b, &mut r)?;
-        if norm_b == 0.0 {
-            // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
-            start.set_zero()?;
-            norm_b = 1.0;
-        }
         let own = || if m.is_identity() { Ok(None) } else { fresh().map(Some) };
         Ok(Run {
-            a,
             m,
-            b,
-            x: start,
-            y: PingPong::new(Vector::zeros(device, b.len())?, fresh()?),
-            r: PingPong::new(r, fresh()?),
             p: PingPong::new(fresh()?, fresh()?),
             v: fresh()?,
             s: fresh()?,
@@ -206,7 +176,6 @@ impl<'a> Run<'a> {
             coefficients: pair()?,
             report: pair()?,
             bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
-            norm_b,
             norm_r: 0.0,
             shadow: 1.0,
             least: f64::MAX,
@@ -214,24 +183,13 @@ impl<'a> Run<'a> {
             tries: 0,
             fruitless: 0,
             kept: false,
-            scale,
-            rescaled: false,
-            matrix_scale,
+            at,
         })
-    }
-
-    /// The residual in double-float, scaled, and its norm.
-    fn residual(&mut self) -> Result<(f64, Accuracy)> {
-        let (x, s) = (&self.x, self.scale);
-        let terms = Accurate { transposed: false, alpha: -s, x, plus: Some((s, self.b)) };
-        let accuracy = self.a.apply_accurate(self.r.front_mut(), terms)?;
-        let norm = ops::norm2(self.r.front())?.read_async()?.wait()?;
-        Ok((norm.first().copied().map_or(f64::NAN, f64::from), accuracy))
     }
 
     /// A scalar step: new coefficients and a new report from sums and those before.
     fn step(&mut self, source: Source<'static>, sums: &Partial) -> Result<()> {
-        let device = self.a.device();
+        let device = self.at.a.device();
         let second = source.name == "solve/bicg_omega.frag";
         let kernel = device.kernel(source.name, || {
             let mut fields = vec![Field { name: "source", kind: <[i32; 2]>::KIND }, FLOAT("threshold")];
@@ -263,20 +221,20 @@ impl<'a> Run<'a> {
 
     /// `s = r - alpha v`.
     fn half(&mut self) -> Result<()> {
-        let device = self.a.device();
+        let device = self.at.a.device();
         let kernel = device.kernel("bicg half", || {
             let inputs = ["r", "v", "coefficients"];
             KernelSpec::fragment(glsl!("solve/bicg_half.frag"), &inputs, &[], &["out"])
         })?;
-        let inputs = vec![self.r.front().view(), self.v.view(), self.coefficients.front().view()];
+        let inputs = vec![self.at.r.front().view(), self.v.view(), self.coefficients.front().view()];
         device.execute(&Pass::new(&kernel, vec![self.s.view()], inputs))
     }
 
     /// The updates of y, r and p, in one pass where the device has the draw buffers.
     fn update(&mut self) -> Result<()> {
-        let device = self.a.device();
+        let device = self.at.a.device();
         let at_once = device.gl().caps.borrow().max_draw_buffers >= 3;
-        let (y, r, p) = (self.y.front(), self.r.front(), self.p.front());
+        let (y, r, p) = (self.at.y.front(), self.at.r.front(), self.p.front());
         let (mp, ms) = (self.mp.as_ref().unwrap_or(p), self.ms.as_ref().unwrap_or(&self.s));
         let named: [(&str, &dyn Operand); 9] = [
             ("y", y),
@@ -291,7 +249,7 @@ impl<'a> Run<'a> {
         ];
         // Compilers drop what a part does not read, and a pass may bind it all the same.
         let names = named.map(|(name, _)| name);
-        let x_scale = (f64::from(self.matrix_scale) / f64::from(self.scale)) as f32;
+        let x_scale = self.at.x_scale();
         let run = |part: usize, targets: Vec<&Vector>| {
             let outputs: &[&str] = if at_once { &["next_y", "next_r", "next_p"] } else { &["out"] };
             let kernel = device.kernel(&format!("bicg update {part}"), || {
@@ -303,14 +261,14 @@ impl<'a> Run<'a> {
             let inputs = named.iter().map(|(_, v)| v.view()).collect();
             device.execute(&Pass::new(&kernel, targets, inputs).params(vec![UniformValue::Float(x_scale)]))
         };
-        let targets = [self.y.back(), self.r.back(), self.p.back()];
+        let targets = [self.at.y.back(), self.at.r.back(), self.p.back()];
         if at_once {
             run(targets.len(), targets.to_vec())?;
         } else {
             targets.into_iter().enumerate().try_for_each(|(part, target)| run(part, vec![target]))?;
         }
-        self.y.swap();
-        self.r.swap();
+        self.at.y.swap();
+        self.at.r.swap();
         self.p.swap();
         Ok(())
     }
@@ -319,11 +277,11 @@ impl<'a> Run<'a> {
     fn cast_shadow(&mut self) -> Result<()> {
         if self.tries == 0 {
             self.shadow = self.norm_r * self.norm_r;
-            return ops::copy(&mut self.h, self.r.front());
+            return ops::copy(&mut self.h, self.at.r.front());
         }
         // The mean square of numbers from 1/2 to 3/2.
-        self.shadow = self.b.len() as f64 * 13.0 / 12.0;
-        let device = self.a.device();
+        self.shadow = self.at.b.len() as f64 * 13.0 / 12.0;
+        let device = self.at.a.device();
         let kernel = device.kernel("bicg shadow", || {
             let seed = Field { name: "seed", kind: i32::KIND };
             KernelSpec::fragment(glsl!("solve/shadow.frag"), &[], &[seed], &["out"]).masked()
@@ -339,51 +297,42 @@ impl Method for Run<'_> {
     const GROWTH: f64 = 1e4;
 
     fn device(&self) -> &Device {
-        self.a.device()
+        self.at.a.device()
     }
 
     fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
-        super::drive::gather_up(&mut self.x, &mut self.y)?;
-        let null_space = self.a.null_space();
-        project_out(&mut self.x, null_space)?;
-        let (mut norm, mut accuracy) = self.residual()?;
-        if let Some(scale) = closer_scale(self.norm_b, norm, self.scale) {
-            (self.scale, self.rescaled) = (scale, true);
-            (norm, accuracy) = self.residual()?;
-        }
-        project_out(self.r.front_mut(), null_space)?;
-        self.norm_r = norm;
-        let relative = norm / (self.norm_b * f64::from(self.scale));
-        self.least = self.least.min(relative);
+        let (norm, accuracy) = self.at.true_residual()?;
+        let relative = norm / self.at.unit();
+        (self.norm_r, self.least) = (norm, self.least.min(relative));
         Ok((relative, accuracy))
     }
 
     fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()> {
         (self.bounds, self.begin) = (bounds, iterations);
-        let device = self.a.device();
+        let device = self.at.a.device();
         *self.report.front_mut() = Scalar::from_texel(device, [0.0, iterations as f32, 0.0, 0.0])?;
-        let keep_direction = keep_direction && !std::mem::take(&mut self.rescaled);
+        let keep_direction = keep_direction && !self.at.take_rescaled();
         self.kept = keep_direction;
         if keep_direction {
-            return project_out(self.p.front_mut(), self.a.null_space());
+            return project_out(self.p.front_mut(), self.at.a.null_space());
         }
         self.cast_shadow()?;
-        ops::copy(self.p.front_mut(), self.r.front())
+        ops::copy(self.p.front_mut(), self.at.r.front())
     }
 
     fn iterate(&mut self) -> Result<()> {
-        let scale = self.matrix_scale;
+        let scale = self.at.matrix_scale;
         if let Some(mp) = &mut self.mp {
             self.m.apply(mp, self.p.front())?;
         }
-        self.a.apply(&mut self.v, Combine::Replace, scale, self.mp.as_ref().unwrap_or(self.p.front()))?;
-        let sums = self.reducer.sum(Dots::Alpha, &[&self.h, &self.v, self.r.front()], [1.0; 2])?;
+        self.at.a.apply(&mut self.v, Combine::Replace, scale, self.mp.as_ref().unwrap_or(self.p.front()))?;
+        let sums = self.reducer.sum(Dots::Alpha, &[&self.h, &self.v, self.at.r.front()], [1.0; 2])?;
         self.step(glsl!("solve/bicg_alpha.frag"), &sums)?;
         self.half()?;
         if let Some(ms) = &mut self.ms {
             self.m.apply(ms, &self.s)?;
         }
-        self.a.apply(&mut self.t, Combine::Replace, scale, self.ms.as_ref().unwrap_or(&self.s))?;
+        self.at.a.apply(&mut self.t, Combine::Replace, scale, self.ms.as_ref().unwrap_or(&self.s))?;
         let sums = self.reducer.sum(Dots::Omega, &[&self.t, &self.s, &self.h], [1.0; 2])?;
         self.step(glsl!("solve/bicg_omega.frag"), &sums)?;
         self.update()
@@ -394,16 +343,15 @@ impl Method for Run<'_> {
     }
 
     fn unit(&self) -> f64 {
-        let norm = self.norm_b * f64::from(self.scale);
-        norm * norm
+        self.at.unit().powi(2)
     }
 
     fn iterate_mut(&mut self) -> &mut Vector {
-        &mut self.x
+        &mut self.at.x
     }
 
     fn discard(&mut self) -> Result<()> {
-        self.y.front_mut().set_zero()
+        self.at.y.front_mut().set_zero()
     }
 
     fn broken(&mut self, last: &Report) -> Result<bool> {

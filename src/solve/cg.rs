@@ -4,7 +4,9 @@ mod fixed;
 
 pub use fixed::{FixedReport, FixedRun};
 
-use super::drive::{Limits, Method, Observer, Scales, closer_scale, drive};
+use super::check::{check_square, check_vectors};
+use super::drive::{Limits, Method, Observer, drive};
+use super::iterate::Iterate;
 use super::linop::{Accuracy, LinOp};
 use super::null_space::{consistent, project_out};
 use super::precondition::{Identity, Preconditioner};
@@ -14,8 +16,7 @@ use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
-use crate::ops::{self, Accurate, Combine, Windows};
-use crate::shape::Shape;
+use crate::ops::{self, Combine, Windows};
 
 /// In which passes an iteration runs. The schedules agree within rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,12 +95,7 @@ impl<'a> ConjugateGradient<'a> {
     pub fn preconditioned(a: &'a dyn LinOp, m: &'a dyn Preconditioner, params: CgParams) -> Result<Self> {
         let op = "ConjugateGradient";
         params.stop.check(op)?;
-        if !a.shape().is_square() {
-            return Err(Error::Matrix {
-                op,
-                detail: format!("is {}, expected as many rows as columns", a.shape()),
-            });
-        }
+        check_square(op, a)?;
         if let Some((i, j, v, w)) = a.asymmetry() {
             let detail =
                 format!("is not symmetric: A[{i}, {j}] = {v:e} and A[{j}, {i}] = {w:e} (counted from 0)");
@@ -132,31 +128,18 @@ impl<'a> ConjugateGradient<'a> {
         b: &Vector,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
-        self.check("ConjugateGradient::solve", x, b)?;
+        let op = "ConjugateGradient::solve";
+        check_vectors(op, self.a, x, b)?;
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
-        let projected = consistent("ConjugateGradient::solve", self.a, b, self.params.stop.relative)?;
+        let projected = consistent(op, self.a, b, self.params.stop.relative)?;
         let b = projected.as_ref().unwrap_or(b);
-        let mut run = Run::new(self.a, self.m, x, b, self.merged(), self.params.windows, None)?;
-        if run.norm_b == 0.0 {
-            // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
-            run.x.set_zero()?;
-            run.norm_b = 1.0;
-        }
+        let mut run = Run::new(self, Iterate::new(self.a, x, b, None)?)?;
         let report = drive(&mut run, limits, &mut observe as &mut Observer<'_>);
         // Into the caller's texture, which the application may hold.
-        ops::copy(x, &run.x)?;
+        ops::copy(x, &run.at.x)?;
         report
-    }
-
-    fn check(&self, op: &'static str, x: &Vector, b: &Vector) -> Result<()> {
-        let expected = Shape::column(self.a.shape().rows);
-        x.writable(op)?;
-        ops::check_shape(op, "x", x.shape(), expected)?;
-        ops::check_shape(op, "b", b.shape(), expected)?;
-        ops::check_device(op, "x", x.device(), self.a.device())?;
-        ops::check_device(op, "b", b.device(), self.a.device())
     }
 
     /// Whether iterations run in the merged schedule.
@@ -173,79 +156,31 @@ impl<'a> ConjugateGradient<'a> {
 
 /// The vectors of a solve.
 struct Run<'a> {
-    a: &'a dyn LinOp,
+    at: Iterate<'a>,
     m: &'a dyn Preconditioner,
-    b: &'a Vector,
-    /// The iterate as of the last true residual.
-    x: Vector,
-    /// What has been added since, which is small and so loses little to rounding.
-    y: PingPong<Vector>,
-    r: PingPong<Vector>,
     d: PingPong<Vector>,
     q: Vector,
     z: Option<Vector>,
     steps: Steps,
     merged: bool,
-    norm_b: f64,
-    /// `2^-k` by which residuals are scaled: the larger of `‖b‖` and `‖b - A x0‖` becomes about 1.
-    scale: f32,
-    /// The scale has changed since the direction was found.
-    rescaled: bool,
-    /// `2^-e` by which the matrix is scaled.
-    matrix_scale: f32,
 }
 
 impl<'a> Run<'a> {
-    fn new(
-        a: &'a dyn LinOp,
-        m: &'a dyn Preconditioner,
-        x: &Vector,
-        b: &'a Vector,
-        merged: bool,
-        windows: Windows,
-        scales: Option<Scales>,
-    ) -> Result<Self> {
-        let device = a.device();
-        let n = b.len();
-        let fresh = || Vector::uninit(device, n);
-        let (mut r, mut start) = (fresh()?, fresh()?);
-        ops::copy(&mut start, x)?;
-        project_out(&mut start, a.null_space())?;
-        let scales = scales.map_or_else(|| Scales::find(a, &start, b, &mut r), Ok)?;
-        let Scales { norm_b, residual: scale, matrix: matrix_scale } = scales;
+    fn new(solver: &ConjugateGradient<'a>, at: Iterate<'a>) -> Result<Self> {
+        let m = solver.m;
+        let device = at.a.device();
+        let fresh = || Vector::uninit(device, at.b.len());
         // The merged passes read M at the same texel as r.
-        let merged = merged && m.diagonal().is_none_or(|d| d.extent() == r.extent());
+        let merged = solver.merged() && m.diagonal().is_none_or(|d| d.extent() == at.x.extent());
         Ok(Run {
-            a,
-            m,
-            b,
-            x: start,
-            y: PingPong::new(Vector::zeros(device, n)?, fresh()?),
-            r: PingPong::new(r, fresh()?),
             d: PingPong::new(fresh()?, fresh()?),
             q: fresh()?,
             z: if merged || m.is_identity() { None } else { Some(fresh()?) },
-            steps: Steps::new(device, windows)?,
+            steps: Steps::new(device, solver.params.windows)?,
+            m,
             merged,
-            norm_b,
-            scale,
-            rescaled: false,
-            matrix_scale,
+            at,
         })
-    }
-
-    /// The residual in double-float, scaled, and its norm.
-    fn residual(&mut self) -> Result<(f64, Accuracy)> {
-        let (x, s) = (&self.x, self.scale);
-        let terms = Accurate { transposed: false, alpha: -s, x, plus: Some((s, self.b)) };
-        let accuracy = self.a.apply_accurate(self.r.front_mut(), terms)?;
-        let norm = ops::norm2(self.r.front())?.read_async()?.wait()?;
-        Ok((norm.first().copied().map_or(f64::NAN, f64::from), accuracy))
-    }
-
-    /// By what an update of the scaled unknown is multiplied to be one of `x`.
-    fn x_scale(&self) -> f32 {
-        (f64::from(self.matrix_scale) / f64::from(self.scale)) as f32
     }
 }
 
@@ -253,59 +188,51 @@ impl Method for Run<'_> {
     const NAME: &'static str = "conjugate gradients";
 
     fn device(&self) -> &Device {
-        self.a.device()
+        self.at.a.device()
     }
 
     fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
-        super::drive::gather_up(&mut self.x, &mut self.y)?;
-        let null_space = self.a.null_space();
-        project_out(&mut self.x, null_space)?;
-        let (mut norm, mut accuracy) = self.residual()?;
-        if let Some(scale) = closer_scale(self.norm_b, norm, self.scale) {
-            (self.scale, self.rescaled) = (scale, true);
-            (norm, accuracy) = self.residual()?;
-        }
-        // What rounding has left in the null space is part of the residual, and nothing that iterations could remove.
-        project_out(self.r.front_mut(), null_space)?;
-        Ok((norm / (self.norm_b * f64::from(self.scale)), accuracy))
+        let (norm, accuracy) = self.at.true_residual()?;
+        Ok((norm / self.at.unit(), accuracy))
     }
 
     fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()> {
         self.steps.reset(bounds, iterations)?;
-        let keep_direction = keep_direction && !std::mem::take(&mut self.rescaled);
+        let keep_direction = keep_direction && !self.at.take_rescaled();
         if keep_direction {
             // Along the null space a direction grows by rounding alone, and leads nowhere.
-            project_out(self.d.front_mut(), self.a.null_space())?;
+            project_out(self.d.front_mut(), self.at.a.null_space())?;
         }
         if self.merged {
-            return if keep_direction { Ok(()) } else { self.m.apply(self.d.front_mut(), self.r.front()) };
+            return if keep_direction { Ok(()) } else { self.m.apply(self.d.front_mut(), self.at.r.front()) };
         }
-        let mut z = Vector::uninit(self.a.device(), self.b.len())?;
-        self.m.apply(&mut z, self.r.front())?;
-        self.steps.begin(&mut self.d, self.r.front(), z, keep_direction)
+        let mut z = Vector::uninit(self.at.a.device(), self.at.b.len())?;
+        self.m.apply(&mut z, self.at.r.front())?;
+        self.steps.begin(&mut self.d, self.at.r.front(), z, keep_direction)
     }
 
     fn iterate(&mut self) -> Result<()> {
-        self.a.apply(&mut self.q, Combine::Replace, self.matrix_scale, self.d.front())?;
-        let x_scale = self.x_scale();
+        self.at.a.apply(&mut self.q, Combine::Replace, self.at.matrix_scale, self.d.front())?;
+        let x_scale = self.at.x_scale();
         if self.merged {
             let m = self.m.diagonal();
-            let mut vectors = vec![self.d.front(), &self.q, self.r.front()];
+            let mut vectors = vec![self.d.front(), &self.q, self.at.r.front()];
             vectors.extend(m);
             self.steps.merged_step(&vectors, m.is_some())?;
-            return self.steps.merged_update(&mut self.y, &mut self.r, &mut self.d, &self.q, m, x_scale);
+            let Iterate { y, r, .. } = &mut self.at;
+            return self.steps.merged_update(y, r, &mut self.d, &self.q, m, x_scale);
         }
         self.steps.alpha_step(self.d.front(), &self.q)?;
-        self.steps.advance(&mut self.y, x_scale, self.d.front())?;
-        self.steps.advance(&mut self.r, -1.0, &self.q)?;
+        self.steps.advance(&mut self.at.y, x_scale, self.d.front())?;
+        self.steps.advance(&mut self.at.r, -1.0, &self.q)?;
         let z = match &mut self.z {
             Some(z) => {
-                self.m.apply(z, self.r.front())?;
+                self.m.apply(z, self.at.r.front())?;
                 z
             }
-            None => self.r.front(),
+            None => self.at.r.front(),
         };
-        self.steps.beta_step(self.r.front(), z, Entry::Iteration)?;
+        self.steps.beta_step(self.at.r.front(), z, Entry::Iteration)?;
         self.steps.turn(&mut self.d, z)
     }
 
@@ -314,15 +241,14 @@ impl Method for Run<'_> {
     }
 
     fn unit(&self) -> f64 {
-        let norm = self.norm_b * f64::from(self.scale);
-        norm * norm
+        self.at.unit().powi(2)
     }
 
     fn iterate_mut(&mut self) -> &mut Vector {
-        &mut self.x
+        &mut self.at.x
     }
 
     fn discard(&mut self) -> Result<()> {
-        self.y.front_mut().set_zero()
+        self.at.y.front_mut().set_zero()
     }
 }

@@ -1,17 +1,19 @@
 //! Conjugate gradients for least squares.
 
-use super::drive::{Limits, Method, Observer, Scales, closer_scale, drive, scale_of};
+use super::check::check_vectors;
+use super::drive::{Limits, Method, Observer, drive};
+use super::iterate::{gather_up, norm_of};
 use super::linop::{Accuracy, LinOp};
 use super::null_space::project_out;
 use super::precondition::{Identity, Preconditioner};
 use super::report::{SolveReport, Stop};
+use super::scales::{Scales, closer_scale, scale_of};
 use super::state::{Bounds, Entry, Steps};
 use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Accurate, Combine, Windows};
-use crate::shape::Shape;
 
 /// Parameters of [`Cgls`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,10 +88,7 @@ impl<'a> Cgls<'a> {
         b: &Vector,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
-        let shape = self.a.shape();
-        x.writable("Cgls::solve")?;
-        ops::check_shape("Cgls::solve", "x", x.shape(), Shape::column(shape.cols))?;
-        ops::check_shape("Cgls::solve", "b", b.shape(), Shape::column(shape.rows))?;
+        check_vectors("Cgls::solve", self.a, x, b)?;
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
@@ -201,12 +200,6 @@ impl Run<'_> {
     }
 }
 
-/// A norm, without waiting longer than for the vector itself.
-fn norm_of(v: &Vector) -> Result<f64> {
-    let norm = ops::norm2(v)?.read_async()?.wait()?;
-    Ok(norm.first().copied().map_or(f64::NAN, f64::from))
-}
-
 impl Method for Run<'_> {
     const NAME: &'static str = "conjugate gradients for least squares";
 
@@ -215,7 +208,7 @@ impl Method for Run<'_> {
     }
 
     fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
-        super::drive::gather_up(&mut self.x, &mut self.y)?;
+        gather_up(&mut self.x, &mut self.y)?;
         project_out(&mut self.x, self.a.null_space())?;
         let mut accuracy = self.residual()?;
         if self.scale < scale_of(self.norm_b) {

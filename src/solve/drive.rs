@@ -1,14 +1,14 @@
 //! The loop around a method: iterate without reading back, look now and then, certify, start again or stop.
 
-use super::linop::{Accuracy, LinOp};
+use super::check::check_count;
+use super::linop::Accuracy;
 use super::looks::{Iterated, Seen, Work, run_until_frozen};
-use super::report::{SolveReport, Stop, StopReason};
+use super::report::{SolveReport, Stop};
 use super::state::{Bounds, Flag, Report};
-use crate::data::{PendingRead, Scalar, Vector, exponent};
+use super::verdict::{Best, Standing};
+use crate::data::{PendingRead, Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::kernel::PingPong;
-use crate::ops::Accurate;
 
 /// An iterative method as the driver sees it.
 pub(super) trait Method {
@@ -68,9 +68,6 @@ pub(super) fn breakdown(
 
 /// A kept direction along which the residual grows by more than this is no direction of this residual's.
 pub(super) const KEPT_GROWTH: f64 = 100.0;
-
-/// A restart that does not cut the true residual below this share of the last one has reached what 32 bits can.
-const WORTH_RESTARTING: f64 = 0.5;
 
 /// When the recurrence's residual is replaced by the true one, and what is aimed at next.
 ///
@@ -165,16 +162,12 @@ pub(super) fn drive<M: Method>(
     observe: &mut Observer<'_>,
 ) -> Result<SolveReport> {
     limits.stop.check(M::NAME)?;
-    if limits.max_iters >= 1 << 24 {
-        let (name, value) = ("max_iters", limits.max_iters.to_string());
-        let expected = "less than 2^24, to which a float counts";
-        return Err(Error::Parameter { op: M::NAME, name, value, expected });
-    }
+    check_count(M::NAME, "max_iters", limits.max_iters)?;
     let device = method.device().clone();
     let _scope = device.scope()?;
     let mut work = Work::default();
     let (mut iterations, mut replacements) = (0, 0);
-    let mut best: Option<(f64, Vector)> = None;
+    let mut best = Best::default();
     let mut flag = Flag::Running;
     let mut recurrence = None;
     let mut plan = Replacements::default();
@@ -183,50 +176,19 @@ pub(super) fn drive<M: Method>(
         if iterations == 0 && work.history.is_empty() {
             work.history.push((0, residual));
         }
-        let before = best.as_ref().map(|(r, _)| *r);
-        let met = residual <= limits.stop.relative;
-        let improved = before.is_none_or(|b| b.is_nan() || residual < b);
-        let ended = if met {
-            Some(if accuracy == Accuracy::DoubleFloat {
-                StopReason::Converged
-            } else {
-                StopReason::Uncertified
-            })
-        } else if flag == Flag::OutOfRange {
-            Some(StopReason::Diverged)
-        } else if iterations >= limits.max_iters {
-            Some(StopReason::MaxIterations)
-        } else if plan.last_aim_met(flag)
-            && before.is_some_and(|b| residual.is_nan() || residual > WORTH_RESTARTING * b)
-        {
-            Some(StopReason::Stagnated)
-        } else {
-            None
+        let standing = Standing {
+            met: residual <= limits.stop.relative,
+            accuracy,
+            flag,
+            exhausted: iterations >= limits.max_iters,
+            stuck: plan.last_aim_met(flag) && best.is_hardly_beaten_by(residual),
         };
-        if let Some(reason) = ended {
-            let mut true_residual = residual;
-            if let Some((kept, x)) = best.filter(|_| !improved) {
-                *method.iterate_mut() = x;
-                true_residual = kept;
-            }
-            let cost = work.cost();
-            return Ok(SolveReport {
-                reason,
-                iterations,
-                true_residual,
-                history: work.history,
-                replacements,
-                async_checks: work.async_checks,
-                readbacks_in_loop: work.readbacks,
-                draws_per_iteration: cost.draws,
-                passes_per_iteration: cost.passes,
-            });
+        if let Some(reason) = standing.verdict() {
+            let true_residual = best.or_last(residual, method.iterate_mut());
+            let each = work.cost();
+            return Ok(work.report(reason, iterations, true_residual, replacements, each));
         }
-        if improved {
-            let mut copy = Vector::uninit(&device, method.iterate_mut().len())?;
-            crate::ops::copy(&mut copy, method.iterate_mut())?;
-            best = Some((residual, copy));
-        }
+        best.offer(residual, method.iterate_mut())?;
         let (aim, keep_direction) = plan.next(residual, recurrence, limits.stop.relative);
         replacements += usize::from(flag == Flag::Met);
         let target = aim.powi(2) * method.unit();
@@ -252,68 +214,5 @@ pub(super) fn drive<M: Method>(
         if method.broken(&last)? {
             (flag, recurrence) = (Flag::Running, None);
         }
-    }
-}
-
-/// The power of two that makes vectors of this norm about 1.
-pub(super) fn scale_of(norm: f64) -> f32 {
-    (-f64::from(exponent(norm).clamp(-125, 125))).exp2() as f32
-}
-
-/// `2^e`, for exponents of normal floats.
-pub(super) fn power(e: i32) -> f32 {
-    f64::from(e.clamp(-126, 127)).exp2() as f32
-}
-
-/// `out = 2^e x`, also for powers that are no floats themselves.
-pub(super) fn times_power(out: &mut Vector, e: i32, x: &Vector) -> Result<()> {
-    if e.abs() <= 120 {
-        return crate::ops::scaled(out, power(e), x);
-    }
-    let mut half = Vector::uninit(x.device(), x.len())?;
-    crate::ops::scaled(&mut half, power(e / 2), x)?;
-    crate::ops::scaled(out, power(e - e / 2), &half)
-}
-
-/// The scale for residuals of this norm where the present one leaves them, or their squares, below the range: after a
-/// start whose residual was far larger than `b`. `None` where the present one does.
-pub(super) fn closer_scale(norm_b: f64, norm: f64, scale: f32) -> Option<f32> {
-    let wanted = scale_of(norm_b.max(norm / f64::from(scale)));
-    (norm.is_finite() && wanted > scale * 65_536.0).then_some(wanted)
-}
-
-/// `x = x + y`, `y = 0`.
-pub(super) fn gather_up(x: &mut Vector, y: &mut PingPong<Vector>) -> Result<()> {
-    let mut sum = Vector::uninit(x.device(), x.len())?;
-    crate::ops::add(&mut sum, x, y.front())?;
-    *x = sum;
-    y.front_mut().set_zero()
-}
-
-/// What a solve finds out of its system before the first iteration.
-pub(super) struct Scales {
-    pub norm_b: f64,
-    /// Of residuals: the larger of `‖b‖` and `‖b - A x0‖` becomes about 1, for a start may be far off.
-    pub residual: f32,
-    /// Of the matrix: its largest coefficient becomes about 1.
-    pub matrix: f32,
-}
-
-impl Scales {
-    /// `r` is overwritten. *Cost*: two readbacks before the loop, four when `‖b‖` is no float.
-    pub fn find(a: &dyn LinOp, x: &Vector, b: &Vector, r: &mut Vector) -> Result<Self> {
-        let mut norm_b = f64::from(crate::ops::norm2(b)?.read()?);
-        let mut own = scale_of(norm_b);
-        if !norm_b.is_finite() {
-            // The norm of a vector of floats need not be a float.
-            own = scale_of(f64::from(crate::ops::max_abs(b)?.read()?));
-            crate::ops::scaled(r, own, b)?;
-            norm_b = f64::from(crate::ops::norm2(r)?.read()?) / f64::from(own);
-        }
-        a.apply_accurate(r, Accurate { transposed: false, alpha: -own, x, plus: Some((own, b)) })?;
-        let norm_r = f64::from(crate::ops::norm2(r)?.read()?) / f64::from(own);
-        let largest = if norm_r.is_finite() { norm_b.max(norm_r) } else { norm_b };
-        let matrix = (-f64::from(a.exponent().clamp(-125, 125))).exp2() as f32;
-        Ok(Scales { norm_b, residual: scale_of(largest), matrix })
     }
 }

@@ -8,10 +8,12 @@
 mod bicgstab;
 mod cg;
 mod cgls;
+mod check;
 mod dense;
 mod dots;
 mod drive;
 mod gauss_seidel;
+mod iterate;
 mod lcp;
 mod linop;
 mod looks;
@@ -20,6 +22,7 @@ mod nine_band;
 mod null_space;
 mod precondition;
 mod report;
+mod scales;
 mod smoother;
 mod stack;
 mod state;
@@ -27,6 +30,7 @@ mod stationary;
 mod stencil;
 mod stored;
 mod vector_op;
+mod verdict;
 
 pub use bicgstab::{BiCgStab, BiCgStabParams};
 pub use cg::{CgParams, CgSchedule, ConjugateGradient, FixedReport, FixedRun};

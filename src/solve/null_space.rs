@@ -1,8 +1,8 @@
 //! Singular systems: work orthogonally to the null space, and refuse what has no solution.
 
 use super::dots::{Dots, Reducer};
-use super::drive::times_power;
 use super::linop::LinOp;
+use super::scales::times_power;
 use crate::data::{Scalar, Vector, exponent};
 use crate::error::{Error, Result};
 use crate::gl::glsl;

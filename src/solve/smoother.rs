@@ -1,5 +1,6 @@
 //! Smoothers: what improves an iterate a little, and weighted Jacobi as the simplest of them.
 
+use super::check::{check_vectors, square_diagonal};
 use super::linop::LinOp;
 use super::precondition::Preconditioner;
 use crate::data::{Vector, exponent};
@@ -7,7 +8,6 @@ use crate::error::{Error, Result, check_finite};
 use crate::gl::{UniformValue, glsl};
 use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass};
 use crate::ops::{self, Combine};
-use crate::shape::Shape;
 
 /// An iteration `x ← x + M (b - A x)` with some approximate inverse `M`, to be repeated: by
 /// [`Stationary`](super::Stationary) until the residual is small, or a few times within another method.
@@ -77,7 +77,7 @@ impl<'a> WeightedJacobi<'a> {
 
 impl Smoother for WeightedJacobi<'_> {
     fn smooth(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
-        check_smooth("WeightedJacobi::smooth", self.a, x, b)?;
+        check_vectors("WeightedJacobi::smooth", self.a, x, b)?;
         let device = self.a.device();
         let _scope = device.scope()?;
         if sweeps == 0 {
@@ -110,16 +110,6 @@ impl Preconditioner for WeightedJacobi<'_> {
     }
 }
 
-/// What every smoother asks of its arguments.
-pub(super) fn check_smooth(op: &'static str, a: &dyn LinOp, x: &Vector, b: &Vector) -> Result<()> {
-    let expected = Shape::column(a.shape().rows);
-    x.writable(op)?;
-    ops::check_shape(op, "x", x.shape(), expected)?;
-    ops::check_shape(op, "b", b.shape(), expected)?;
-    ops::check_device(op, "x", x.device(), a.device())?;
-    ops::check_device(op, "b", b.device(), a.device())
-}
-
 /// Refuses relaxations that are not positive, or not below `bound`.
 pub(super) fn check_relaxation(
     op: &'static str,
@@ -135,11 +125,7 @@ pub(super) fn check_relaxation(
 
 /// The diagonal of a square operator, none of it zero.
 pub(super) fn nonzero_diagonal(op: &'static str, a: &dyn LinOp) -> Result<Vec<f64>> {
-    if !a.shape().is_square() {
-        let detail = format!("is {}, expected as many rows as columns", a.shape());
-        return Err(Error::Matrix { op, detail });
-    }
-    let diagonal = a.diagonal()?;
+    let diagonal = square_diagonal(op, a)?;
     if let Some((i, d)) = diagonal.iter().enumerate().find(|(_, d)| !(**d != 0.0 && d.is_finite())) {
         let detail =
             format!("has the diagonal entry {d} in row {i} (counted from 0), expected a number other than 0");

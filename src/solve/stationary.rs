@@ -1,20 +1,23 @@
 //! Stationary methods: sweeps of a smoother until the residual is small.
 
+use super::check::{check_count, check_square, check_vectors};
 use super::dots::{Dots, Reducer};
-use super::drive::{Observer, Scales, power, times_power};
+use super::drive::Observer;
+use super::iterate::norm_of;
 use super::linop::{Accuracy, LinOp};
 use super::looks::{Cost, Iterated, Seen, Work, run_until_frozen};
 use super::null_space::{consistent, project_out};
-use super::report::{SolveReport, Stop, StopReason};
+use super::report::{SolveReport, Stop};
+use super::scales::{Scales, power, times_power};
 use super::smoother::Smoother;
 use super::state::{Flag, Report};
+use super::verdict::{Best, Standing};
 use crate::data::{PendingRead, Scalar, Vector, exponent};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{UniformValue, glsl};
 use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, PingPong};
 use crate::ops::{self, Accurate, Combine, Windows};
-use crate::shape::Shape;
 
 /// Parameters of [`Stationary`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,8 +46,8 @@ impl Default for StationaryParams {
 /// [`test_every`](StationaryParams::test_every)-th: a product, a reduction, a copy (and
 /// [`project_out`](super::project_out) if there is a null space). No readback.
 ///
-/// [`StopReason::Diverged`] when the residual has grown to 10⁴ times its smallest, or has left the range of floats;
-/// [`StopReason::Stagnated`] also when sweeps no longer change more than the last digits of `x`. See
+/// [`Diverged`](super::StopReason::Diverged) when the residual has grown to 10⁴ times its smallest, or has left the range of floats;
+/// [`Stagnated`](super::StopReason::Stagnated) also when sweeps no longer change more than the last digits of `x`. See
 /// [numerics](crate::guide::numerics).
 ///
 /// ```
@@ -76,26 +79,20 @@ impl<'a> Stationary<'a> {
     /// *Errors*: [`Error::Matrix`] when `a` is not square; [`Error::Parameter`].
     pub fn new(a: &'a dyn LinOp, smoother: &'a dyn Smoother, params: StationaryParams) -> Result<Self> {
         params.stop.check(OP)?;
-        let refuse = |name, value: usize, expected| {
-            Err(Error::Parameter { op: OP, name, value: value.to_string(), expected })
-        };
-        if params.max_sweeps >= 1 << 24 {
-            return refuse("max_sweeps", params.max_sweeps, "less than 2^24, to which a float counts");
-        }
+        check_count(OP, "max_sweeps", params.max_sweeps)?;
         if params.test_every == 0 {
-            return refuse("test_every", 0, "at least 1");
+            let (name, value) = ("test_every", "0".into());
+            return Err(Error::Parameter { op: OP, name, value, expected: "at least 1" });
         }
-        if !a.shape().is_square() {
-            let detail = format!("is {}, expected as many rows as columns", a.shape());
-            return Err(Error::Matrix { op: OP, detail });
-        }
+        check_square(OP, a)?;
         Ok(Stationary { a, smoother, params })
     }
 
     /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space), the
     /// solution is the one orthogonal to it.
     ///
-    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Inconsistent`] when `b` has a part in the null space; the smoother's. Not converging is no error: see [`SolveReport::reason`].
+    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Inconsistent`] when `b` has a part in the null space; the
+    /// smoother's. Not converging is no error: see [`SolveReport::reason`].
     pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
         self.solve_observed(x, b, |_, _| {})
     }
@@ -108,12 +105,7 @@ impl<'a> Stationary<'a> {
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
         let op = "Stationary::solve";
-        let expected = Shape::column(self.a.shape().rows);
-        x.writable(op)?;
-        ops::check_shape(op, "x", x.shape(), expected)?;
-        ops::check_shape(op, "b", b.shape(), expected)?;
-        ops::check_device(op, "x", x.device(), self.a.device())?;
-        ops::check_device(op, "b", b.device(), self.a.device())?;
+        check_vectors(op, self.a, x, b)?;
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         let projected = consistent(op, self.a, b, self.params.stop.relative)?;
@@ -199,9 +191,7 @@ impl<'a> Run<'a> {
         let terms =
             Accurate { transposed: false, alpha: -1.0, x: self.kept.front(), plus: Some((1.0, &self.b)) };
         let accuracy = self.a.apply_accurate(&mut self.r, terms)?;
-        let norm = ops::norm2(&self.r)?.read_async()?.wait()?;
-        let norm = norm.first().copied().map_or(f64::NAN, f64::from);
-        Ok((norm / self.norm_b, accuracy))
+        Ok((norm_of(&self.r)? / self.norm_b, accuracy))
     }
 
     /// Sets sweeps going towards the residual `aim`, from one of `residual`, both relative.
@@ -271,54 +261,24 @@ impl<'a> Run<'a> {
         let mut work = Work::default();
         let (mut sweeps, mut runs, mut fell_short) = (0, 0, 0);
         let mut flag = Flag::Running;
-        let mut best: Option<(f64, Vector)> = None;
+        let mut best = Best::default();
         loop {
             let (residual, accuracy) = self.true_residual()?;
             if work.history.is_empty() {
                 work.history.push((0, residual));
             }
-            let before = best.as_ref().map(|b| b.0);
-            let ended = if residual <= stop.relative {
-                Some(if accuracy == Accuracy::DoubleFloat {
-                    StopReason::Converged
-                } else {
-                    StopReason::Uncertified
-                })
-            } else if flag == Flag::OutOfRange {
-                Some(StopReason::Diverged)
-            } else if sweeps >= max_sweeps {
-                Some(StopReason::MaxIterations)
-            } else if flag == Flag::Stalled
-                || fell_short > 1 && before.is_some_and(|b| residual.is_nan() || residual > 0.5 * b)
-            {
-                Some(StopReason::Stagnated)
-            } else {
-                None
+            let standing = Standing {
+                met: residual <= stop.relative,
+                accuracy,
+                flag,
+                exhausted: sweeps >= max_sweeps,
+                stuck: flag == Flag::Stalled || fell_short > 1 && best.is_hardly_beaten_by(residual),
             };
-            let improved = before.is_none_or(|b| b.is_nan() || residual < b);
-            if let Some(reason) = ended {
-                let mut true_residual = residual;
-                if let Some((residual, x)) = best.filter(|_| !improved) {
-                    *self.kept.front_mut() = x;
-                    true_residual = residual;
-                }
-                return Ok(SolveReport {
-                    reason,
-                    iterations: sweeps,
-                    true_residual,
-                    history: work.history,
-                    replacements: runs,
-                    async_checks: work.async_checks,
-                    readbacks_in_loop: work.readbacks,
-                    draws_per_iteration: self.sweep.draws,
-                    passes_per_iteration: self.sweep.passes,
-                });
+            if let Some(reason) = standing.verdict() {
+                let true_residual = best.or_last(residual, self.kept.front_mut());
+                return Ok(work.report(reason, sweeps, true_residual, runs, self.sweep));
             }
-            if improved {
-                let mut copy = Vector::uninit(self.a.device(), self.b.len())?;
-                ops::copy(&mut copy, self.kept.front())?;
-                best = Some((residual, copy));
-            }
+            best.offer(residual, self.kept.front())?;
             // Residuals of 32 bits that fall short of the truth call for a closer aim.
             let aim = stop.relative * 0.5f64.powi(fell_short);
             let nearest = residual * AT_ONCE;

@@ -16,7 +16,7 @@ pub fn limits() -> Limits {
     Limits {
         max_texture_size: number("TEXLA_TEST_TEXTURE_LIMIT"),
         max_draw_buffers: number("TEXLA_TEST_DRAW_BUFFERS"),
-        without_float_blend: false,
+        ..Limits::default()
     }
 }
 

@@ -3,9 +3,11 @@
 
 pub mod alloc;
 pub mod bounds;
+pub mod cli;
 pub mod data;
 pub mod egl;
 pub mod harness;
+pub mod histogram;
 pub mod hostile;
 pub mod random;
 pub mod reference;

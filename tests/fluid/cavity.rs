@@ -32,9 +32,7 @@ fn agrees(dev: &Device, size: usize) {
 
 #[test]
 fn a_small_cavity_agrees_with_the_table() {
-    // What is physics does not depend on the limits under which the suite is repeated.
-    let size = if crate::common::harness::limits().max_texture_size.is_some() { 32 } else { 64 };
-    on_both(|dev| agrees(dev, size));
+    on_both(|dev| agrees(dev, 64));
 }
 
 /// The figure's own size.

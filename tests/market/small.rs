@@ -188,7 +188,7 @@ fn vectors() {
     let read = |text: &str| parse_vector(text.as_bytes(), "x");
     assert_eq!(read(&format!("{A}3 1\n1\n0\n3\n")).unwrap(), [1.0, 0.0, 3.0]);
     assert_eq!(read(&format!("{A}1 3\n1\n0\n3\n")).unwrap(), [1.0, 0.0, 3.0]);
-    assert_eq!(read(&format!("{A}0 1\n")).unwrap(), []);
+    assert!(read(&format!("{A}0 1\n")).unwrap().is_empty());
     assert_eq!(read(&format!("{C}4 1 3\n4 1 1\n2 1 5\n4 1 2\n")).unwrap(), [0.0, 5.0, 0.0, 3.0]);
     assert_eq!(read("%%MatrixMarket matrix array real skew-symmetric\n1 1\n").unwrap(), [0.0]);
     let kind = |text: &str| read(text).unwrap_err().kind;

@@ -19,6 +19,8 @@ pub enum Reduction {
     Sum,
     /// `Σ x_i y_i`.
     Dot,
+    /// `(Σ x_i) / n`.
+    Mean,
     /// `max x_i`.
     Max,
     /// `min x_i`.
@@ -30,7 +32,7 @@ pub enum Reduction {
 impl Reduction {
     const fn define(self) -> &'static str {
         match self {
-            Reduction::Sum => "OP_SUM",
+            Reduction::Sum | Reduction::Mean => "OP_SUM",
             Reduction::Dot => "OP_DOT",
             Reduction::Max => "OP_MAX",
             Reduction::Min => "OP_MIN",
@@ -46,6 +48,8 @@ struct Terms<'a> {
     y: Option<Second<'a>>,
     /// A scalar that the last stage reads.
     scale: Option<&'a Scalar>,
+    /// What the last stage divides by.
+    count: Option<f32>,
 }
 
 /// What the first stage reads beside `x`.
@@ -73,6 +77,8 @@ struct Step<'a> {
     last: bool,
     /// The texel of the target that the stage writes, where it is not at the origin.
     place: Option<u32>,
+    /// Whole windows by a filtered fetch.
+    filtered: bool,
 }
 
 /// The one executor: `out` receives the reduction of the terms. Data in several textures is first reduced to a texel for
@@ -122,12 +128,25 @@ fn reduce_stages(
     let mut partial: Option<PooledTexture> = None;
     for (i, stage) in plan.stages().iter().enumerate() {
         let place = if i == end { place } else { None };
-        let step = Step { stage, first: maps && i == 0, last: i == end && place.is_none(), place };
-        let kernel = stage_kernel(device, op, terms, &step)?;
         let mut inputs = match &partial {
             None => inputs.clone(),
             Some(texture) => vec![View::part(device, texture.texture(), stage.source)],
         };
+        let first = maps && i == 0;
+        let step = Step {
+            stage,
+            first,
+            last: i == end && place.is_none(),
+            place,
+            // What is not a plain texel cannot be averaged by the sampler, and a corner has to be met exactly.
+            filtered: plan.is_filtered(stage)
+                && (!first || terms.y.is_none())
+                && inputs.iter().all(|x| {
+                    let Extent { width, height } = x.texture.extent();
+                    width.is_power_of_two() && height.is_power_of_two()
+                }),
+        };
+        let kernel = stage_kernel(device, op, terms, &step)?;
         if step.last {
             inputs.extend(terms.scale.map(Operand::view));
         }
@@ -137,6 +156,7 @@ fn reduce_stages(
             tail.uniform(),
         ];
         params.extend(place.map(|x| UniformValue::Int(x as i32)));
+        params.extend(terms.count.filter(|_| step.last).map(UniformValue::Float));
         if i == end {
             let pass = Pass::new(&kernel, vec![target], inputs).params(params);
             let at = |x| Domain::Rect { x, y: 0, width: 1, height: 1 };
@@ -157,7 +177,14 @@ fn stage_kernel(
     step: &Step<'_>,
 ) -> Result<std::rc::Rc<crate::kernel::Compiled>> {
     let mut defines = format!("#define {} 1\n{}", terms.define, step.stage.defines());
-    for (on, name) in [(step.first, "FIRST"), (step.last, "LAST"), (step.place.is_some(), "PLACED")] {
+    let mean = step.last && terms.count.is_some();
+    for (on, name) in [
+        (step.first, "FIRST"),
+        (step.last, "LAST"),
+        (step.place.is_some(), "PLACED"),
+        (step.filtered, "FILTERED"),
+        (mean, "MEAN"),
+    ] {
         if on {
             defines.push_str(&format!("\n#define {name} 1"));
         }
@@ -173,8 +200,10 @@ fn stage_kernel(
         let pair = |name| Field { name, kind: <[i32; 2]>::KIND };
         let mut fields = vec![pair("window"), pair("source"), Field { name: "tail", kind: <[i32; 4]>::KIND }];
         fields.extend(step.place.map(|_| Field { name: "place", kind: i32::KIND }));
+        fields.extend(mean.then_some(Field { name: "count", kind: f32::KIND }));
         let spec =
             KernelSpec::fragment(glsl!("reduce/window.frag"), &inputs, &fields, &["out"]).with(&defines);
+        let spec = if step.filtered { spec.filtered("x") } else { spec };
         KernelSpec { name: op.to_owned(), ..spec }
     })
 }
@@ -183,7 +212,8 @@ fn stage_kernel(
 /// below call this with [`Windows::Balanced`].
 ///
 /// *Cost*: `plan.stages().len()` draws, no readback. *Errors*: [`Error::ShapeMismatch`] when `y` has another length;
-/// [`Error::Parameter`] for the largest or smallest of no elements. *Source*: \[Krueger05\] 44.3.2,
+/// [`Error::Parameter`] for the mean, the largest or the smallest of no elements, and for an extreme by
+/// [`Windows::Filtered`]; [`Error::Unsupported`] for that where filtering floats is not exact enough. *Source*: \[Krueger05\] 44.3.2,
 /// \[BeyondVector\] 28.4.2.
 pub fn reduce_into<T: Elements>(
     out: &mut Scalar,
@@ -193,7 +223,11 @@ pub fn reduce_into<T: Elements>(
     windows: impl Into<Windows>,
 ) -> Result<()> {
     let op = "reduce";
-    if x.shape().is_empty() && matches!(reduction, Reduction::Max | Reduction::Min) {
+    let windows = windows.into();
+    if windows == Windows::Filtered {
+        check_filter(x.device(), reduction)?;
+    }
+    if x.shape().is_empty() && matches!(reduction, Reduction::Max | Reduction::Min | Reduction::Mean) {
         let expected = "at least one element";
         return Err(Error::Parameter { op, name: "x.len()", value: "0".into(), expected });
     }
@@ -218,7 +252,23 @@ pub fn reduce_into<T: Elements>(
         }
     }
     let (define, y) = (reduction.define(), y.map(|y| Second::Parts(y.parts())));
-    run(op, out, &Terms { define, x: x.parts(), y, scale: None }, windows.into())
+    // A number of elements past 2^24 is rounded, once.
+    let count = (reduction == Reduction::Mean).then_some(x.shape().len() as f32);
+    run(op, out, &Terms { define, x: x.parts(), y, scale: None, count }, windows)
+}
+
+/// Whether filtered fetches can do this reduction, here.
+fn check_filter(device: &Device, reduction: Reduction) -> Result<()> {
+    if !matches!(reduction, Reduction::Sum | Reduction::Dot | Reduction::Mean) {
+        let (name, value) = ("windows", "Filtered".to_owned());
+        let expected = "windows that compare texels: averages give no extreme";
+        return Err(Error::Parameter { op: "reduce", name, value, expected });
+    }
+    if device.gl().caps.borrow().float_filter {
+        return Ok(());
+    }
+    let why = "filtering float textures is not exact on this device (OpenGL ES: OES_texture_float_linear)";
+    Err(Error::Unsupported { what: "reduce with filtered windows".into(), why: why.into() })
 }
 
 fn reduce<T: Elements>(reduction: Reduction, x: &T, y: Option<&T>) -> Result<Scalar> {
@@ -276,6 +326,21 @@ pub fn dot_into<T: Elements>(out: &mut Scalar, x: &T, y: &T) -> Result<()> {
     reduce_into(out, Reduction::Dot, x, Some(y), Windows::Balanced)
 }
 
+/// `(Σ x_i) / n`.
+///
+/// *Cost*: as [`sum`]. *Error bound*: `γ_(d+7) Σ |x_i| / n`: the sum's, what GL promises of a division, and the rounding of
+/// an `n` past 2²⁴. *Errors*: [`Error::Parameter`] for no elements. *Source*: \[BeyondVector\] 28.4.2.
+///
+/// ```
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// let x = texla::Vector::from_slice(ctx.device(), &[1.0, 2.0, 6.0])?;
+/// assert_eq!(texla::ops::mean(&x)?.read()?, 3.0);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn mean<T: Elements>(x: &T) -> Result<Scalar> {
+    reduce(Reduction::Mean, x, None)
+}
+
 /// `max x_i`. *Cost*: as [`sum`]; exact. *Errors*: [`Error::Parameter`] for no elements.
 pub fn max_element<T: Elements>(x: &T) -> Result<Scalar> {
     reduce(Reduction::Max, x, None)
@@ -312,7 +377,7 @@ pub fn norm2<T: Elements>(x: &T) -> Result<Scalar> {
     let largest = max_abs(x)?;
     let mut out = Scalar::uninit(x.device())?;
     let y = Some(Second::Scalar(largest.view()));
-    let terms = Terms { define: "OP_SQUARES", x: x.parts(), y, scale: Some(&largest) };
+    let terms = Terms { define: "OP_SQUARES", x: x.parts(), y, scale: Some(&largest), count: None };
     run("norm2", &mut out, &terms, Windows::Balanced)?;
     Ok(out)
 }

@@ -16,7 +16,9 @@ pub struct Window {
 }
 
 impl Window {
-    /// The window of \[Krueger05\] 44.3.2 and \[BeyondVector\] 28.4.2.
+    /// The window of \[Krueger05\] 44.3.2 and \[BeyondVector\] 28.4.2: every stage halves both sides by a viewport of
+    /// half the size. The sources' sides are powers of two; here an odd side is rounded up, and its last window is cut
+    /// off. The four texels are added row by row, where 28.4.2 goes around them.
     pub const PAPERS: Window = Window { width: 2, height: 2 };
 
     /// A window of `width` by `height` texels; at least two texels. *Errors*: [`Error::Parameter`].
@@ -43,6 +45,12 @@ pub enum Windows {
     Each(Window),
     /// One window in the first stage, another in all later ones.
     Then(Window, Window),
+    /// [`Window::PAPERS`], a window's four texels by one linearly filtered fetch at their common corner: the remark at the
+    /// end of \[BeyondVector\] 28.4.2. For sums, dot products and means, where
+    /// [`Capabilities::float_filter`](crate::gl::Capabilities::float_filter) says that the average is exact enough.
+    /// Windows past an odd edge, products in a first stage, and stages that read a texture with a side that is no power
+    /// of two, where the corner's coordinates would be rounded, fetch texel by texel.
+    Filtered,
 }
 
 impl From<Window> for Windows {
@@ -57,6 +65,7 @@ impl Windows {
         let square = |side| Window { width: side, height: side };
         match self {
             Windows::Each(window) => window,
+            Windows::Filtered => Window::PAPERS,
             Windows::Then(window, rest) => {
                 if first {
                     window
@@ -108,6 +117,7 @@ impl Stage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReducePlan {
     stages: Vec<Stage>,
+    filtered: bool,
 }
 
 impl ReducePlan {
@@ -147,7 +157,7 @@ impl ReducePlan {
             stages.push(Stage { source, target, window });
             source = target;
             if source.area() <= 1 {
-                return ReducePlan { stages };
+                return ReducePlan { stages, filtered: windows == Windows::Filtered };
             }
         }
     }
@@ -157,9 +167,17 @@ impl ReducePlan {
         &self.stages
     }
 
-    /// The longest chain of roundings behind a sum: figure E2's `d`.
+    /// Whether windows of this stage are to be filtered.
+    pub(super) fn is_filtered(&self, stage: &Stage) -> bool {
+        self.filtered && stage.window == Window::PAPERS
+    }
+
+    /// The longest chain of roundings behind a sum: figure E2's `d`. A filtered window counts as four, where three
+    /// additions take three.
     pub fn longest_chain(&self) -> u64 {
-        let each = |s: &Stage| u64::from(s.window.width) * u64::from(s.window.height) - 1;
+        let each = |s: &Stage| {
+            u64::from(s.window.width) * u64::from(s.window.height) - u64::from(!self.is_filtered(s))
+        };
         self.stages.iter().map(each).fold(2, u64::saturating_add)
     }
 }

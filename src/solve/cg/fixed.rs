@@ -3,9 +3,12 @@
 use super::{ConjugateGradient, Run};
 use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
-use crate::ops::{self, Accurate};
-use crate::solve::drive::{Method, Scales};
+use crate::ops;
+use crate::solve::check::{check_count, check_vectors};
+use crate::solve::drive::Method;
+use crate::solve::iterate::Iterate;
 use crate::solve::null_space::project_out;
+use crate::solve::scales::Scales;
 use crate::solve::state::{Bounds, Flag, Report};
 
 impl ConjugateGradient<'_> {
@@ -42,12 +45,8 @@ impl ConjugateGradient<'_> {
     /// ```
     pub fn iterate(&self, x: &mut Vector, b: &Vector, iterations: usize) -> Result<FixedRun> {
         let op = "ConjugateGradient::iterate";
-        self.check(op, x, b)?;
-        if iterations >= 1 << 24 {
-            let (name, value) = ("iterations", iterations.to_string());
-            let expected = "less than 2^24, to which a float counts";
-            return Err(Error::Parameter { op, name, value, expected });
-        }
+        check_vectors(op, self.a, x, b)?;
+        check_count(op, "iterations", iterations)?;
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         // What lies in the null space cannot be asked about without waiting: it is left out.
@@ -63,17 +62,16 @@ impl ConjugateGradient<'_> {
         };
         let matrix = (-f64::from(self.a.exponent().clamp(-125, 125))).exp2() as f32;
         let scales = Scales { norm_b: 1.0, residual: 1.0, matrix };
-        let mut run = Run::new(self.a, self.m, x, b, self.merged(), self.params.windows, Some(scales))?;
+        let mut run = Run::new(self, Iterate::new(self.a, x, b, Some(scales))?)?;
         run.steps.relative_to(ops::norm_squared(b)?);
-        let terms = Accurate { transposed: false, alpha: -1.0, x: &run.x, plus: Some((1.0, b)) };
-        self.a.apply_accurate(run.r.front_mut(), terms)?;
+        run.at.residual()?;
         let threshold = self.params.stop.relative.powi(2) as f32;
         let bounds = Bounds { threshold, ceiling: Bounds::CEILING as f32, limit: iterations };
         run.restart(bounds, 0, false)?;
         for _ in 0..iterations {
             run.iterate()?;
         }
-        ops::add(x, &run.x, run.y.front())?;
+        ops::add(x, &run.at.x, run.at.y.front())?;
         Ok(FixedRun { report: run.steps.into_report() })
     }
 }

@@ -7,9 +7,10 @@ pub use sweepable::Sweepable;
 
 use colouring::Colouring;
 
-use super::drive::times_power;
+use super::check::check_vectors;
 use super::precondition::Preconditioner;
-use super::smoother::{Smoother, check_relaxation, check_smooth, nonzero_diagonal};
+use super::scales::times_power;
+use super::smoother::{Smoother, check_relaxation, nonzero_diagonal};
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::gl::{UniformValue, glsl};
@@ -270,7 +271,7 @@ fn masks(a: &dyn Sweepable) -> Result<Vec<Mask>> {
 
 impl Smoother for GaussSeidel<'_> {
     fn smooth(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
-        check_smooth("GaussSeidel::smooth", self.a, x, b)?;
+        check_vectors("GaussSeidel::smooth", self.a, x, b)?;
         self.run(x, b, sweeps, false)
     }
 }
@@ -278,7 +279,7 @@ impl Smoother for GaussSeidel<'_> {
 impl Preconditioner for GaussSeidel<'_> {
     /// One sweep from zero for `2^e r`, with the exponent of `A`, so that `z` is about as large as `r`.
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
-        check_smooth("GaussSeidel", self.a, z, r)?;
+        check_vectors("GaussSeidel", self.a, z, r)?;
         let _scope = self.a.device().scope()?;
         z.set_zero()?;
         let e = self.a.exponent();

@@ -35,10 +35,7 @@ impl Progress {
     fn judge(&mut self, residual: Residual, accuracy: Accuracy, bound: f64) {
         let residual = residual.larger();
         self.ended = if residual <= bound {
-            Some(match accuracy {
-                Accuracy::DoubleFloat => StopReason::Converged,
-                Accuracy::Single => StopReason::Uncertified,
-            })
+            Some(accuracy.verdict())
         } else {
             match self.flag {
                 Flag::OutOfRange => Some(StopReason::Diverged),

@@ -1,6 +1,7 @@
 //! The diagonal that projected Jacobi divides by.
 
 use crate::error::{Error, Result};
+use crate::solve::check::square_diagonal;
 use crate::solve::linop::LinOp;
 
 /// The diagonal of a square operator, all of it positive.
@@ -8,15 +9,7 @@ use crate::solve::linop::LinOp;
 /// *Errors*: [`Error::Matrix`] naming the first row whose diagonal is zero, negative or not finite; or when the
 /// operator is not square. [`Error::Unsupported`] when it does not know its diagonal.
 pub(super) fn positive_diagonal(op: &'static str, a: &dyn LinOp) -> Result<Vec<f64>> {
-    if !a.shape().is_square() {
-        let detail = format!("is {}, expected as many rows as columns", a.shape());
-        return Err(Error::Matrix { op, detail });
-    }
-    let diagonal = a.diagonal()?;
-    if diagonal.len() != a.shape().rows {
-        let (found, expected) = (diagonal.len(), a.shape().rows);
-        return Err(Error::LengthMismatch { op, operand: "diagonal", found, expected });
-    }
+    let diagonal = square_diagonal(op, a)?;
     check_positive(op, &diagonal, "")?;
     Ok(diagonal)
 }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::kernel::{KernelSpec, Operand, Pass, PingPong};
 use crate::ops::{self, Combine};
-use crate::shape::Shape;
+use crate::solve::check::check_vectors;
 use crate::solve::linop::LinOp;
 
 /// `x ← max(x - ω D⁻¹ (A x + b), 0)`, a fixed number of times: the listing of \[Moravanszky03\] 4.2 for the linear
@@ -58,13 +58,7 @@ impl<'a> ProjectedJacobi<'a> {
     ///
     /// *Cost*: two copies besides the sweeps. *Errors*: [`Error::ShapeMismatch`], [`Error::WrongDevice`].
     pub fn run(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
-        let op = "ProjectedJacobi::run";
-        let expected = Shape::column(self.a.shape().rows);
-        x.writable(op)?;
-        ops::check_shape(op, "x", x.shape(), expected)?;
-        ops::check_shape(op, "b", b.shape(), expected)?;
-        ops::check_device(op, "x", x.device(), self.a.device())?;
-        ops::check_device(op, "b", b.device(), self.a.device())?;
+        check_vectors("ProjectedJacobi::run", self.a, x, b)?;
         if sweeps == 0 {
             return Ok(());
         }

@@ -1,7 +1,8 @@
 //! Parameters of a solve, and what it has come to.
 
 use super::fixed::check_omega;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::solve::check::check_count;
 use crate::solve::report::{Stop, StopReason};
 
 /// How far a sweep goes.
@@ -41,16 +42,7 @@ impl LcpParams {
         if let Relaxation::Fixed(omega) = self.relaxation {
             check_omega(op, omega)?;
         }
-        if self.max_sweeps >= 1 << 24 {
-            let (name, value) = ("max_sweeps", self.max_sweeps.to_string());
-            return Err(Error::Parameter {
-                op,
-                name,
-                value,
-                expected: "less than 2^24, to which a float counts",
-            });
-        }
-        Ok(())
+        check_count(op, "max_sweeps", self.max_sweeps)
     }
 }
 

@@ -11,11 +11,11 @@ use super::table::Table;
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::ops;
-use crate::shape::Shape;
-use crate::solve::drive::{power, times_power};
+use crate::solve::check::check_vectors;
 use crate::solve::linop::LinOp;
 use crate::solve::looks::Observer;
 use crate::solve::report::StopReason;
+use crate::solve::scales::{power, times_power};
 
 /// The name under which errors come.
 const OP: &str = "LcpSolver";
@@ -105,12 +105,7 @@ impl<'a> LcpSolver<'a> {
         mut observe: impl FnMut(usize, f64),
     ) -> Result<LcpReport> {
         let op = "LcpSolver::solve";
-        let expected = Shape::column(self.inverses.len());
-        x.writable(op)?;
-        ops::check_shape(op, "x", x.shape(), expected)?;
-        ops::check_shape(op, "b", b.shape(), expected)?;
-        ops::check_device(op, "x", x.device(), self.a.device())?;
-        ops::check_device(op, "b", b.device(), self.a.device())?;
+        check_vectors(op, self.a, x, b)?;
         let device = self.a.device();
         let _scope = device.scope()?;
         let largest = f64::from(ops::max_abs(b)?.read()?);

@@ -6,8 +6,8 @@ mod passes;
 
 use hierarchy::Hierarchy;
 
-use super::drive::times_power;
 use super::precondition::Preconditioner;
+use super::scales::times_power;
 use super::smoother::Smoother;
 use crate::data::{Stencil, Vector};
 use crate::device::Device;

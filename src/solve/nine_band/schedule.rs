@@ -80,7 +80,7 @@ impl JacobiSchedule {
     /// The schedule that was fastest where it was measured (see `benches/RESULTS.md`), of those that the device has
     /// room for: a rule, not a measurement.
     pub fn best(device: &Device, side: usize) -> Self {
-        let packed = [8, 4, 2].map(|rows| JacobiSchedule::Packed { rows });
+        let packed = [4, 2].map(|rows| JacobiSchedule::Packed { rows });
         packed.into_iter().find(|s| s.fits(device, side)).unwrap_or(JacobiSchedule::Packed { rows: 1 })
     }
 

@@ -1,0 +1,148 @@
+//! The map on the device: by scattering discs, and by gathering from all towers in every cell.
+
+use texla::kernel::{Accum, Domain, Kernel, NoParams, Points, Predicate, SplatKernel};
+use texla::ops::{ReducePlan, Windows};
+use texla::{Device, Plane, Result, Scalar, Vector, ops};
+
+use crate::grid::Grid;
+
+texla::params! {
+    struct Count { count: i32 }
+}
+
+texla::params! {
+    struct Bound { bound: f32 }
+}
+
+texla::params! {
+    struct Mark { mark: f32 }
+}
+
+texla::params! {
+    struct Paint { strongest: f32 }
+}
+
+/// Evaluations in a draw, so that none takes long.
+const MOST: usize = 1 << 25;
+
+pub struct Kernels {
+    scatter: SplatKernel<NoParams>,
+    gather: Kernel<Count>,
+    above: Kernel<Bound>,
+    mark: SplatKernel<Mark>,
+    paint: Kernel<Paint>,
+}
+
+impl Kernels {
+    pub fn new(device: &Device) -> Result<Self> {
+        let with_signal = |body: &str| format!("{}{body}", include_str!("signal.glsl"));
+        let place = include_str!("place.glsl");
+        let scatter = with_signal(include_str!("scatter.frag"));
+        let gather = with_signal(include_str!("gather.frag"));
+        let (mark_place, mark) = (include_str!("mark_place.glsl"), include_str!("mark.frag"));
+        let paint = include_str!("paint.frag");
+        Ok(Kernels {
+            scatter: SplatKernel::new(device, "coverage/scatter", [], 1, place, &scatter)?,
+            gather: Kernel::new(device, "coverage/gather", ["towers"], &gather)?,
+            above: Kernel::new(device, "coverage/above", ["map"], include_str!("above.frag"))?,
+            mark: SplatKernel::new(device, "coverage/mark", [], 1, mark_place, mark)?,
+            paint: Kernel::new(device, "coverage/paint", ["map", "marks"], paint)?,
+        })
+    }
+}
+
+/// Towers on the device: a vertex each, and a texel each.
+pub struct Towers {
+    points: Points,
+    texels: Vector,
+    count: usize,
+    grid: [usize; 2],
+}
+
+impl Towers {
+    pub fn new(device: &Device, grid: &Grid) -> Result<Self> {
+        Ok(Towers {
+            points: Points::new(device, &[&grid.towers])?,
+            texels: Vector::from_slice(device, grid.towers.as_flattened())?,
+            count: grid.towers.len(),
+            grid: [grid.width, grid.height],
+        })
+    }
+
+    fn plane(&self) -> Result<Plane> {
+        Plane::zeros(self.texels.device(), self.grid[0], self.grid[1])
+    }
+
+    /// Discs, blended.
+    pub fn scatter(&self, kernels: &Kernels) -> Result<Plane> {
+        let mut map = self.plane()?;
+        kernels.scatter.run(&mut map, [], &self.points, &NoParams, Accum::Max, Predicate::Always)?;
+        Ok(map)
+    }
+
+    /// A loop over all towers in each cell.
+    pub fn gather(&self, kernels: &Kernels) -> Result<Plane> {
+        let mut map = self.plane()?;
+        let [width, height] = self.grid;
+        let rows = (MOST / (width * self.count)).clamp(1, height);
+        let count = Count { count: self.count as i32 };
+        for y in (0..height).step_by(rows) {
+            let size = [0, y, width, rows.min(height - y)].map(|v| v as u32);
+            let band = Domain::Rect { x: size[0], y: size[1], width: size[2], height: size[3] };
+            let (replace, always) = (Accum::Replace, Predicate::Always);
+            kernels.gather.run_on(&mut map, [&self.texels], &count, band, replace, always)?;
+        }
+        Ok(map)
+    }
+
+    /// Three bytes a cell, row by row from the top.
+    pub fn picture(&self, kernels: &Kernels, map: &Plane, strongest: f64) -> Result<Vec<u8>> {
+        let mut marks = self.plane()?;
+        let longer = self.grid[0].max(self.grid[1]) as f32;
+        let mark = Mark { mark: (longer / 170.0).max(2.0) };
+        kernels.mark.run(&mut marks, [], &self.points, &mark, Accum::Max, Predicate::Always)?;
+        let mut picture = Vector::zeros(map.device(), 4 * map.len())?;
+        kernels.paint.run(
+            &mut picture,
+            [map, &marks],
+            &Paint { strongest: (strongest as f32).max(f32::MIN_POSITIVE) },
+        )?;
+        let byte = |v: &f32| (255.0 * v).round() as u8;
+        Ok(picture.read()?.chunks_exact(4).flat_map(|p| [byte(&p[0]), byte(&p[1]), byte(&p[2])]).collect())
+    }
+}
+
+/// Shares of the strongest signal for which cells are counted.
+pub const SHARES: [f64; 5] = [0.0, 0.2, 0.4, 0.6, 0.8];
+
+/// What reductions on the device say of a map.
+pub struct Statistics {
+    pub strongest: f64,
+    pub sum: f64,
+    /// Additions that follow one another in the sum.
+    pub chain: u64,
+    /// Cells above each of [`SHARES`], and the bound that this is.
+    pub above: [(f32, f64); SHARES.len()],
+}
+
+impl Statistics {
+    pub fn new(kernels: &Kernels, map: &Plane) -> Result<Self> {
+        let device = map.device();
+        let mut signals = Vector::zeros(device, map.len())?;
+        ops::pack(&mut signals, map)?;
+        let strongest = ops::max_element(&signals)?.read()?;
+        let mut ones = Vector::zeros(device, map.len())?;
+        let mut count = Scalar::zero(device)?;
+        let mut above = [(0.0, 0.0); SHARES.len()];
+        for (above, share) in above.iter_mut().zip(SHARES) {
+            let bound = share as f32 * strongest;
+            kernels.above.run(&mut ones, [&signals], &Bound { bound })?;
+            ops::reduce_into(&mut count, ops::Reduction::Sum, &ones, None, Windows::Balanced)?;
+            *above = (bound, f64::from(count.read()?));
+        }
+        let software = device.capabilities().software;
+        let chain = ReducePlan::new(signals.extent(), Windows::Balanced, software).longest_chain();
+        let sum = f64::from(ops::sum(&signals)?.read()?);
+        Ok(Statistics { strongest: f64::from(strongest), sum, chain, above })
+    }
+}

@@ -1,0 +1,275 @@
+//! Tone mapping [BeyondVector] 28.4-2: an image of high dynamic range on the device, its maximum and log-average by
+//! reduction, and two global operators that bring it to the screen: linear, so that the maximum becomes one, and Reinhard's.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use device::ToneMap;
+use photo::Photo;
+use support::{
+    CommonArgs, Failure, Report, Result, Table, check_distinct, check_kept, check_writable, json, say, worst,
+};
+use texla::ops::{ReducePlan, Window, Windows};
+use texla::{Device, Headless, HeadlessOptions, Vector};
+
+mod cpu;
+mod device;
+#[path = "../support/photo.rs"]
+mod photo;
+#[path = "../support/mod.rs"]
+mod support;
+
+/// Brings an image of high dynamic range to the screen.
+#[derive(clap::Parser)]
+#[command(name = "tone_map")]
+struct Args {
+    #[command(flatten)]
+    common: CommonArgs,
+    /// An image: Radiance HDR, OpenEXR or PNG; without one a scene is rendered
+    #[arg(long, value_name = "FILE", conflicts_with = "width")]
+    input: Option<PathBuf>,
+    /// Where to write the picture
+    #[arg(long, value_name = "F.png", default_value = "out/tone_map.png")]
+    output: PathBuf,
+    /// Which operator; both: linear on the left, Reinhard on the right
+    #[arg(long, value_enum, default_value_t = Operator::Both)]
+    operator: Operator,
+    /// Reinhard: what the log-average becomes
+    #[arg(long, value_name = "A", default_value_t = 0.18)]
+    key: f64,
+    /// Reinhard: the scaled luminance that becomes white [default: the largest there is]
+    #[arg(long, value_name = "L")]
+    white: Option<f64>,
+    /// Pixels in a row of the rendered scene, half as many rows: a power of two [default: 1024, 256 with --quick]
+    #[arg(long, value_name = "N")]
+    width: Option<usize>,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Linear,
+    Reinhard,
+    Both,
+}
+
+impl AsRef<CommonArgs> for Args {
+    fn as_ref(&self) -> &CommonArgs {
+        &self.common
+    }
+}
+
+/// What Reinhard's operator is told.
+pub struct Settings {
+    key: f64,
+    white: Option<f64>,
+}
+
+/// What is added to luminances before their logarithm is taken, as a share of the largest.
+pub const DARK: f64 = 1.0 / 1_048_576.0;
+
+/// What a logarithm of the device's may be off by, of 1 and of its size. GL 4.1 promises half of this; ES says nothing.
+const LOG_ERROR: f64 = 1.0 / 1_048_576.0;
+
+/// What the mean of the logarithms may be off by: their own errors, and those of a mean by these windows.
+fn log_bound(tone_map: &ToneMap, windows: Windows, size: f64) -> f64 {
+    let software = tone_map.logarithm.device().capabilities().software;
+    let chain = ReducePlan::new(tone_map.logarithm.extent(), windows, software).longest_chain();
+    LOG_ERROR * (1.0 + size) + (chain + 7) as f64 / 16_777_216.0 * size
+}
+
+fn main() -> ExitCode {
+    support::main_with("tone_map", run)
+}
+
+fn run(args: &Args, report: &mut Report) -> Result {
+    if !args.key.is_normal() || !(1e-6..=1e6).contains(&args.key) {
+        return Err(Failure::bad_input(format_args!(
+            "--key {}: expected a number from 1e-6 to 1e6",
+            args.key
+        )));
+    }
+    if let Some(white) = args.white.filter(|white| !(1e-6..=1e12).contains(white)) {
+        return Err(Failure::bad_input(format_args!("--white {white}: expected a number from 1e-6 to 1e12")));
+    }
+    let width = args.width.unwrap_or(if args.common.quick { 256 } else { 1024 });
+    if !width.is_power_of_two() || !(16..=8192).contains(&width) {
+        return Err(Failure::bad_input(format_args!("--width {width}: expected 16, 32, ... 8192")));
+    }
+    if let Some(folder) = args.output.parent().filter(|_| args.output.starts_with("out")) {
+        let _ = std::fs::create_dir_all(folder); // what is wrong with it shows in the next line
+    }
+    check_writable(&args.output)?;
+    let outputs = [args.common.json.as_deref(), Some(args.output.as_path())];
+    check_distinct(outputs)?;
+    check_kept([args.input.as_deref()], outputs)?;
+    let photo = args.input.as_deref().map(Photo::read).transpose()?;
+
+    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
+    let context =
+        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let device = context.device();
+    report.device(context.name(), device.capabilities().version, device.api());
+    let (width, height, on_device) = match &photo {
+        Some(photo) => (photo.width, photo.height, device::upload(device, &photo.pixels)?),
+        None => (width, width / 2, device::scene(device, width, width / 2)?),
+    };
+    let pixels: Vec<[f32; 3]> = match photo {
+        Some(photo) => photo.pixels,
+        None => on_device.read()?.chunks_exact(4).map(|p| [p[0], p[1], p[2]]).collect(),
+    };
+    let found = cpu::find(&pixels);
+    if found.largest <= 0.0 || found.brightest < f64::from(f32::MIN_POSITIVE) / DARK {
+        let name = args.input.as_deref().unwrap_or(Path::new("the scene"));
+        return Err(Failure::bad_input(format_args!("{} is black: there is nothing to map", name.display())));
+    }
+    say(format_args!("device      {} ({})", context.name(), device.api()));
+    say(format_args!("image       {width}x{height}"));
+
+    let settings = Settings { key: args.key, white: args.white };
+    let mut tone_map = ToneMap::new(device, pixels.len())?;
+    let mut pictures = Vec::new();
+    let mut apart = 0.0f64;
+    for reinhard in [false, true] {
+        tone_map.run(&on_device, &settings, reinhard)?;
+        let bytes = eight_bits(&tone_map.screen.read()?);
+        for (texel, pixel) in bytes.iter().zip(&pixels) {
+            let want = cpu::map(*pixel, &found, &settings, reinhard);
+            for (got, want) in texel.iter().zip(want) {
+                // Half a level is the rounding's own.
+                apart = worst(apart, (f64::from(*got) - 255.0 * want).abs() - 0.5);
+            }
+        }
+        pictures.push(bytes);
+    }
+    let [largest, brightest, mean_log] = [&tone_map.largest, &tone_map.brightest, &tone_map.mean_log];
+    let [largest, brightest, mean_log] =
+        [f64::from(largest.read()?), f64::from(brightest.read()?), f64::from(mean_log.read()?)];
+    say(format_args!("largest     {largest:.4e}, luminance {brightest:.4e}"));
+    say(format_args!("log-average {:.4e}", mean_log.exp()));
+    report.set("size", json!([width, height])).set("largest", largest).set("brightest", brightest);
+    report.set("log_average", mean_log.exp()).set("filtered", device.capabilities().float_filter);
+
+    time(&mut tone_map, &on_device, &pixels, &settings, args.common.quick, report)?;
+    if device.capabilities().float_filter {
+        tone_map.average(Windows::Filtered)?;
+        let off = (f64::from(tone_map.mean_log.read()?) - found.mean_log).abs();
+        let bound = log_bound(&tone_map, Windows::Filtered, found.mean_size);
+        report.at_most("log-average by filtered windows: error of its logarithm", bound, off);
+    }
+    report.at_most("largest channel: difference from the CPU", 0.0, (largest - found.largest).abs());
+    // Two products, two sums and three coefficients that are rounded.
+    let relative = (brightest - found.brightest).abs() / found.brightest;
+    report.at_most("largest luminance: relative error", 8.0 / 16_777_216.0, relative);
+    let bound = log_bound(&tone_map, Windows::Balanced, found.mean_size);
+    report.at_most("log-average: error of its logarithm", bound, (mean_log - found.mean_log).abs());
+    report.at_most("pixels: levels apart from the CPU, past the rounding", 0.5, apart);
+    let (size, bytes) = picture(args.operator, &pictures, width, height);
+    support::write_rgb(&args.output, size.0, size.1, &bytes)?;
+    say(format_args!("picture     {}", args.output.display()));
+    Ok(())
+}
+
+/// 0..1 to 0..255.
+fn eight_bits(screen: &[f32]) -> Vec<[u8; 3]> {
+    screen.chunks_exact(4).map(|p| [0, 1, 2].map(|c| (255.0 * p[c]).round() as u8)).collect()
+}
+
+/// One picture, or both halves of it: the same pixels on either side would show less than the whole of both.
+fn picture(
+    operator: Operator,
+    pictures: &[Vec<[u8; 3]>],
+    width: usize,
+    height: usize,
+) -> ((u32, u32), Vec<u8>) {
+    let [linear, reinhard] = [0, 1].map(|k| pictures[k].as_slice());
+    let row = |of: &[[u8; 3]], y: usize| of[y * width..(y + 1) * width].concat();
+    let mut bytes = Vec::new();
+    for y in 0..height {
+        match operator {
+            Operator::Linear => bytes.extend(row(linear, y)),
+            Operator::Reinhard => bytes.extend(row(reinhard, y)),
+            Operator::Both => {
+                bytes.extend(row(linear, y));
+                bytes.extend(row(reinhard, y));
+            }
+        }
+    }
+    let wide = if operator == Operator::Both { 2 * width } else { width };
+    ((wide as u32, height as u32), bytes)
+}
+
+/// Medians of some rounds, and what they are of.
+struct Clock<'a> {
+    device: &'a Device,
+    rounds: usize,
+    rows: Vec<(&'static str, &'static str, f64)>,
+}
+
+impl Clock<'_> {
+    fn time(
+        &mut self,
+        part: &'static str,
+        by: &'static str,
+        mut work: impl FnMut() -> texla::Result<()>,
+    ) -> texla::Result<()> {
+        let mut times = Vec::new();
+        for round in 0..=self.rounds {
+            let started = Instant::now();
+            work()?;
+            self.device.finish()?;
+            // The first one compiles.
+            if round > 0 {
+                times.push(1e3 * started.elapsed().as_secs_f64());
+            }
+        }
+        times.sort_by(f64::total_cmp);
+        self.rows.push((part, by, times[times.len() / 2]));
+        Ok(())
+    }
+}
+
+/// Times every part, on the device by each kind of window, and on the CPU.
+fn time(
+    tone_map: &mut ToneMap,
+    image: &Vector,
+    pixels: &[[f32; 3]],
+    settings: &Settings,
+    quick: bool,
+    report: &mut Report,
+) -> Result {
+    let device = &image.device().clone();
+    let _scope = device.scope()?;
+    let mut clock = Clock { device, rounds: if quick { 3 } else { 9 }, rows: Vec::new() };
+    clock.time("luminance", "texture", || tone_map.luminance(image))?;
+    clock.time("both maxima", "2x2 windows", || tone_map.maxima(image, Window::PAPERS.into()))?;
+    clock.time("both maxima", "balanced", || tone_map.maxima(image, Windows::Balanced))?;
+    clock.time("logarithm", "texture", || tone_map.logarithm())?;
+    clock.time("its mean", "2x2 windows", || tone_map.average(Window::PAPERS.into()))?;
+    if device.capabilities().float_filter {
+        clock.time("its mean", "2x2, filtered", || tone_map.average(Windows::Filtered))?;
+    }
+    clock.time("its mean", "balanced", || tone_map.average(Windows::Balanced))?;
+    clock.time("Reinhard", "texture", || tone_map.map(image, settings, true))?;
+    clock.time("all of it", "balanced", || tone_map.run(image, settings, true))?;
+
+    let mut kept = 0.0;
+    let luminances = cpu::plain::luminances(pixels);
+    let mut keep = |value: f64| {
+        kept += value;
+        Ok(())
+    };
+    clock.time("luminance", "CPU", || keep(cpu::plain::luminances(pixels)[0].into()))?;
+    clock.time("both maxima", "CPU", || {
+        keep((cpu::plain::largest(pixels.as_flattened()) + cpu::plain::largest(&luminances)).into())
+    })?;
+    clock.time("logarithm and its mean", "CPU", || keep(cpu::plain::mean_log(&luminances, 1e-6)))?;
+    std::hint::black_box(kept); // or the loops would be left out
+    let mut table = Table::new(["part", "by", "ms"]);
+    for (part, by, ms) in clock.rows {
+        table.row([part.to_owned(), by.to_owned(), format!("{ms:.3}")]);
+        report.row(json!({ "part": part, "by": by, "ms": ms }));
+    }
+    table.print();
+    Ok(())
+}

@@ -1,0 +1,269 @@
+//! Histograms: numbers scattered as points into their bins.
+
+use std::ops::Range;
+
+use super::check_shape;
+use crate::data::Vector;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::gl::{UniformValue, glsl};
+use crate::kernel::{
+    Accum, Compiled, Domain, Field, KernelSpec, Operand, ParamType, Pass, Points, StageSpec, compile_now,
+};
+use crate::shape::Shape;
+
+/// Floats count to here by ones.
+const EXACT: usize = 1 << 24;
+
+/// What becomes of numbers that lie in no bin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutOfRange {
+    /// Numbers below go to the first bin, numbers above to the last, as in \[BeyondVector\] 28.4.3.
+    #[default]
+    Clamp,
+    /// They are left out.
+    Drop,
+    /// They are counted apart, in two more elements behind the bins: first those below, then those above.
+    Apart,
+}
+
+/// A histogram: which bin a number belongs to, and how many bins there are.
+///
+/// `y_k = Σ w_i` over all `i` with `⌊bin(x_i)⌋ = k`, `w_i = 1` for counts. `bin` gives a position in bins, so that bin `k`
+/// holds the positions from `k` up to, and without, `k + 1`. Every element of `x` becomes a point, which the vertex stage puts
+/// on the texel of its bin and blending adds to it. Points meet their texel in the order of the elements, so results
+/// repeat bit for bit, and are those of the loop over `x` in 32-bit floats.
+///
+/// ```
+/// use texla::ops::{Histogram, OutOfRange};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let x = texla::Vector::from_slice(dev, &[0.5, 2.5, 2.75, 9.0, -1.0])?;
+/// let clamped = Histogram::equal_width(dev, 0.0, 4.0, 4)?;
+/// assert_eq!(clamped.counts(&x)?, [2, 0, 2, 1]);
+/// let decades = Histogram::new(dev, 3, "float bin(float x) { return log2(x) / log2(10.0) + 1.5; }")?;
+/// assert_eq!(decades.out_of_range(OutOfRange::Apart).counts(&x)?, [0, 3, 1, 1, 0]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct Histogram {
+    device: Device,
+    counted: Compiled,
+    weighted: Compiled,
+    bins: usize,
+    outside: OutOfRange,
+    /// Lower end and bins in a unit, where these are equal in width.
+    equal: Option<[f32; 2]>,
+}
+
+impl Histogram {
+    /// A histogram by a function of one's own: a GLSL body that defines `float bin(float x)`.
+    ///
+    /// What gives NaN counts as below the first bin. The names `first_number`, `bin_count` and `out_of_range` are taken.
+    ///
+    /// *Cost*: a compilation. *Errors*: [`Error::Shader`] with the line of the body; [`Error::Parameter`] unless there are
+    /// 1 to 2²⁴ bins, which is as far as a 32-bit position goes by ones; [`Error::Unsupported`] without float blending.
+    pub fn new(device: &Device, bins: usize, body: &str) -> Result<Self> {
+        Self::compile(device, bins, ("bin", body), None)
+    }
+
+    /// `bins` bins of equal width between `min` and `max` (\[BeyondVector\] 28.4.3):
+    /// `bin(x) = (x - min) s`, `s = fl(bins / (max - min))`.
+    ///
+    /// Two operations that are correctly rounded everywhere: counts are the same on every device. A number within a
+    /// rounding of a bin's edge may fall to either side of it.
+    ///
+    /// *Cost*: a compilation. *Errors*: [`Error::Parameter`] unless `min < max` are finite, or where `s` leaves the normal
+    /// range of floats; else as [`new`](Self::new).
+    pub fn equal_width(device: &Device, min: f32, max: f32, bins: usize) -> Result<Self> {
+        let refuse = |name, value, expected| {
+            Err(Error::Parameter { op: "Histogram::equal_width", name, value, expected })
+        };
+        if !min.is_finite() || !max.is_finite() || min >= max {
+            return refuse("min, max", format!("{min:e}, {max:e}"), "finite numbers, the first one less");
+        }
+        let bins_per_unit = (bins as f64 / (f64::from(max) - f64::from(min))) as f32;
+        if bins > 0 && !bins_per_unit.is_normal() {
+            let expected = "a width whose reciprocal is in the normal range of 32-bit floats";
+            return refuse("(max - min) / bins", format!("{:e}", 1.0 / bins_per_unit), expected);
+        }
+        let body = glsl!("scatter/equal_width.vert");
+        Self::compile(device, bins, (body.name, body.text), Some([min, bins_per_unit]))
+    }
+
+    fn compile(
+        device: &Device,
+        bins: usize,
+        (file, body): (&str, &str),
+        equal: Option<[f32; 2]>,
+    ) -> Result<Self> {
+        let op = "histogram";
+        if !(1..=EXACT).contains(&bins) {
+            let expected = "a number from 1 to 16777216";
+            return Err(Error::Parameter { op, name: "bins", value: bins.to_string(), expected });
+        }
+        if !device.gl().caps.borrow().float_blend {
+            return Err(Error::Unsupported { what: op.into(), why: "no float blending".into() });
+        }
+        let kernel = |inputs: &[&str], define: &str| {
+            let int = |name| Field { name, kind: i32::KIND };
+            let float = |name| Field { name, kind: f32::KIND };
+            let mut fields = vec![int("first_number"), int("bin_count"), int("out_of_range")];
+            if equal.is_some() {
+                fields.extend([float("low"), float("bins_per_unit")]);
+            }
+            // The user's text is the file, whose lines errors are to name; what calls it stands in front.
+            let stage = StageSpec::Points { attributes: Vec::new(), mask: false };
+            let spec = KernelSpec::users(op, stage, inputs, &fields, body);
+            let spec = KernelSpec { file: file.to_owned(), ..spec };
+            Compiled::new(device, spec.with(define).with(glsl!("scatter/histogram.vert").text))
+        };
+        let counted = kernel(&["x"], "")?;
+        compile_now(device, &counted)?;
+        let weighted = kernel(&["x", "weights"], "#define WEIGHTED 1")?;
+        Ok(Histogram {
+            device: device.clone(),
+            counted,
+            weighted,
+            bins,
+            outside: OutOfRange::default(),
+            equal,
+        })
+    }
+
+    /// The same histogram with another rule for numbers that lie in no bin.
+    pub fn out_of_range(mut self, rule: OutOfRange) -> Self {
+        self.outside = rule;
+        self
+    }
+
+    /// Number of bins.
+    pub fn bins(&self) -> usize {
+        self.bins
+    }
+
+    /// Number of elements of a result: the bins, and two more where [`OutOfRange::Apart`] asks for them. Never 0.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.bins + if self.outside == OutOfRange::Apart { 2 } else { 0 }
+    }
+
+    /// Counts on the device: `out_k` is the number of elements of `x` in bin `k`.
+    ///
+    /// *Shapes*: `out` [`len`](Self::len). *Cost*: 1 clear and one point for each element of `x`, no readback. Exact.
+    /// *Errors*: [`Error::Parameter`] for more than 2²⁴ elements, past which a 32-bit float does not count by ones:
+    /// [`counts`](Self::counts) does; [`Error::ShapeMismatch`], [`Error::WrongDevice`]. *Source*: \[BeyondVector\] 28.4.3.
+    pub fn count(&self, out: &mut Vector, x: &Vector) -> Result<()> {
+        let op = "Histogram::count";
+        self.check(op, out, x)?;
+        if x.len() > EXACT {
+            let expected = "at most 16777216 elements, which a float counts exactly; `counts` takes more";
+            return Err(Error::Parameter { op, name: "x.len()", value: x.len().to_string(), expected });
+        }
+        let _scope = self.device.scope()?;
+        out.set_zero()?;
+        self.scatter(out, x, None, 0..x.len())
+    }
+
+    /// Counts on the host, exact for every number of elements: parts of 2²⁴ are counted on the device and added here.
+    ///
+    /// *Cost*: for each part 1 clear, a point for each element, and 1 readback of [`len`](Self::len) numbers. *Errors*:
+    /// [`Error::TooLarge`] for more bins than a vector can have; [`Error::WrongDevice`].
+    pub fn counts(&self, x: &Vector) -> Result<Vec<u64>> {
+        super::check_device("Histogram::counts", "x", x.device(), &self.device)?;
+        let _scope = self.device.scope()?;
+        let mut part = Vector::zeros(&self.device, self.len())?;
+        let mut total = vec![0; self.len()];
+        for range in parts(x.len()) {
+            part.set_zero()?;
+            self.scatter(&mut part, x, None, range)?;
+            total.iter_mut().zip(part.read()?).for_each(|(t, count)| *t += count as u64);
+        }
+        Ok(total)
+    }
+
+    /// Weights by bin: `out_k` is the sum of the weights of the elements of `x` in bin `k`, in their order.
+    ///
+    /// *Shapes*: `out` [`len`](Self::len), `weights` as `x`. *Cost*: as [`count`](Self::count). *Bound*:
+    /// `γ_n Σ |w_i|` for `n` elements in a bin. *Errors*: [`Error::ShapeMismatch`], [`Error::WrongDevice`].
+    pub fn sum(&self, out: &mut Vector, x: &Vector, weights: &Vector) -> Result<()> {
+        let op = "Histogram::sum";
+        self.check(op, out, x)?;
+        check_shape(op, "weights", weights.shape(), x.shape())?;
+        super::check_device(op, "weights", weights.device(), &self.device)?;
+        let _scope = self.device.scope()?;
+        out.set_zero()?;
+        parts(x.len()).try_for_each(|range| self.scatter(out, x, Some(weights), range))
+    }
+
+    fn check(&self, op: &'static str, out: &Vector, x: &Vector) -> Result<()> {
+        super::check_device(op, "out", out.device(), &self.device)?;
+        super::check_device(op, "x", x.device(), &self.device)?;
+        check_shape(op, "out", out.shape(), Shape::column(self.len()))
+    }
+
+    /// Adds the elements of a range, a point each.
+    fn scatter(
+        &self,
+        out: &mut Vector,
+        x: &Vector,
+        weights: Option<&Vector>,
+        range: Range<usize>,
+    ) -> Result<()> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let rule = match self.outside {
+            OutOfRange::Clamp => 0,
+            OutOfRange::Drop => 1,
+            OutOfRange::Apart => 2,
+        };
+        // Elements of a texture and bins, whose numbers fit.
+        let mut params = vec![range.start as i32, self.bins as i32, rule]
+            .into_iter()
+            .map(UniformValue::Int)
+            .collect::<Vec<_>>();
+        params.extend(self.equal.iter().flatten().map(|v| UniformValue::Float(*v)));
+        let kernel = if weights.is_some() { &self.weighted } else { &self.counted };
+        let inputs = std::iter::once(x.view()).chain(weights.map(Operand::view)).collect();
+        let points = Points::numbered(&self.device, range.len())?;
+        let pass = Pass::new(kernel, vec![out.view()], inputs).params(params);
+        self.device.execute(&pass.on(Domain::Points(&points)).accumulate(Accum::Add))
+    }
+}
+
+/// `0..len` in parts that floats can count.
+fn parts(len: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..len.div_ceil(EXACT)).map(move |k| k * EXACT..len.min((k + 1) * EXACT))
+}
+
+/// How many elements of `x` lie in each of `bins` bins of equal width from `min` to `max`; those outside are counted in
+/// the first and the last.
+///
+/// *Cost*, *errors* and *source*: as [`Histogram::equal_width`] and [`Histogram::counts`], which to keep where there is
+/// more than one vector.
+///
+/// ```
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// let x = texla::Vector::from_slice(ctx.device(), &[0.5, 2.5, 2.75, 9.0, -1.0])?;
+/// assert_eq!(texla::ops::histogram(&x, 0.0, 4.0, 4)?, [2, 0, 2, 1]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn histogram(x: &Vector, min: f32, max: f32, bins: usize) -> Result<Vec<u64>> {
+    Histogram::equal_width(x.device(), min, max, bins)?.counts(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_everything_once() {
+        for len in [0, 1, EXACT - 1, EXACT, EXACT + 1, 3 * EXACT, 3 * EXACT + 7] {
+            let parts: Vec<_> = parts(len).collect();
+            assert!(parts.iter().all(|p| !p.is_empty() && p.len() <= EXACT), "{len}: {parts:?}");
+            assert!(parts.windows(2).all(|w| w[0].end == w[1].start), "{len}: {parts:?}");
+            let ends = (parts.first().map_or(0, |p| p.start), parts.last().map_or(0, |p| p.end));
+            assert_eq!(ends, (0, len));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What solvers refuse before they draw anything.
+
+use super::linop::LinOp;
+use crate::data::Vector;
+use crate::error::{Error, Result};
+use crate::ops;
+use crate::shape::Shape;
+
+/// Refuses an operator that is not square.
+pub(super) fn check_square(op: &'static str, a: &dyn LinOp) -> Result<()> {
+    if a.shape().is_square() {
+        return Ok(());
+    }
+    let detail = format!("is {}, expected as many rows as columns", a.shape());
+    Err(Error::Matrix { op, detail })
+}
+
+/// What is asked of the vectors of `A x = b`: `x` is written to, and all are of one device and fit together.
+pub(super) fn check_vectors(op: &'static str, a: &dyn LinOp, x: &Vector, b: &Vector) -> Result<()> {
+    let Shape { rows, cols } = a.shape();
+    x.writable(op)?;
+    ops::check_shape(op, "x", x.shape(), Shape::column(cols))?;
+    ops::check_shape(op, "b", b.shape(), Shape::column(rows))?;
+    ops::check_device(op, "x", x.device(), a.device())?;
+    ops::check_device(op, "b", b.device(), a.device())
+}
+
+/// Refuses more iterations than the device can count.
+pub(super) fn check_count(op: &'static str, name: &'static str, count: usize) -> Result<()> {
+    if count < 1 << 24 {
+        return Ok(());
+    }
+    let expected = "less than 2^24, to which a float counts";
+    Err(Error::Parameter { op, name, value: count.to_string(), expected })
+}
+
+/// The diagonal of a square operator, one entry for each row.
+pub(super) fn square_diagonal(op: &'static str, a: &dyn LinOp) -> Result<Vec<f64>> {
+    check_square(op, a)?;
+    let diagonal = a.diagonal()?;
+    let (found, expected) = (diagonal.len(), a.shape().rows);
+    if found != expected {
+        return Err(Error::LengthMismatch { op, operand: "diagonal", found, expected });
+    }
+    Ok(diagonal)
+}

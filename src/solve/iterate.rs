@@ -1,0 +1,109 @@
+//! The iterate of a Krylov method for square systems, and its residual.
+
+use super::linop::{Accuracy, LinOp};
+use super::null_space::project_out;
+use super::scales::{Scales, closer_scale};
+use crate::data::Vector;
+use crate::error::Result;
+use crate::kernel::PingPong;
+use crate::ops::{self, Accurate};
+
+/// `x + y`, which is to solve `A x = b`, and the recurrence's residual.
+pub(super) struct Iterate<'a> {
+    pub a: &'a dyn LinOp,
+    pub b: &'a Vector,
+    /// The iterate as of the last true residual.
+    pub x: Vector,
+    /// What has been added since, which is small and so loses little to rounding.
+    pub y: PingPong<Vector>,
+    pub r: PingPong<Vector>,
+    norm_b: f64,
+    /// `2^-k` by which residuals are scaled: the larger of `‖b‖` and `‖b - A x0‖` becomes about 1.
+    scale: f32,
+    /// The scale has changed since the direction was found.
+    rescaled: bool,
+    /// `2^-e` by which the matrix is scaled.
+    pub matrix_scale: f32,
+}
+
+impl<'a> Iterate<'a> {
+    /// From the start in `x`; the scales are found, and waited for, unless they are given.
+    pub fn new(a: &'a dyn LinOp, x: &Vector, b: &'a Vector, scales: Option<Scales>) -> Result<Self> {
+        let device = a.device();
+        let fresh = || Vector::uninit(device, b.len());
+        let (mut r, mut start) = (fresh()?, fresh()?);
+        ops::copy(&mut start, x)?;
+        project_out(&mut start, a.null_space())?;
+        let scales = scales.map_or_else(|| Scales::find(a, &start, b, &mut r), Ok)?;
+        let Scales { mut norm_b, residual: scale, matrix: matrix_scale } = scales;
+        if norm_b == 0.0 {
+            // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
+            start.set_zero()?;
+            norm_b = 1.0;
+        }
+        Ok(Iterate {
+            a,
+            b,
+            x: start,
+            y: PingPong::new(Vector::zeros(device, b.len())?, fresh()?),
+            r: PingPong::new(r, fresh()?),
+            norm_b,
+            scale,
+            rescaled: false,
+            matrix_scale,
+        })
+    }
+
+    /// Makes the residual of `x`, in double-float and scaled, the recurrence's.
+    pub fn residual(&mut self) -> Result<Accuracy> {
+        let (x, s) = (&self.x, self.scale);
+        let terms = Accurate { transposed: false, alpha: -s, x, plus: Some((s, self.b)) };
+        self.a.apply_accurate(self.r.front_mut(), terms)
+    }
+
+    /// Makes `x` of `x + y`, and its residual the recurrence's; returns the norm of that, scaled.
+    pub fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
+        gather_up(&mut self.x, &mut self.y)?;
+        let null_space = self.a.null_space();
+        project_out(&mut self.x, null_space)?;
+        let mut accuracy = self.residual()?;
+        let mut norm = norm_of(self.r.front())?;
+        if let Some(scale) = closer_scale(self.norm_b, norm, self.scale) {
+            (self.scale, self.rescaled) = (scale, true);
+            accuracy = self.residual()?;
+            norm = norm_of(self.r.front())?;
+        }
+        // What rounding has left in the null space is part of the residual, and nothing that iterations could remove.
+        project_out(self.r.front_mut(), null_space)?;
+        Ok((norm, accuracy))
+    }
+
+    /// Whether the scale has changed since this was asked last: a direction of before is then of no use.
+    pub fn take_rescaled(&mut self) -> bool {
+        std::mem::take(&mut self.rescaled)
+    }
+
+    /// The norm of `b`, scaled as residuals are.
+    pub fn unit(&self) -> f64 {
+        self.norm_b * f64::from(self.scale)
+    }
+
+    /// By what an update of the scaled unknown is multiplied to be one of `x`.
+    pub fn x_scale(&self) -> f32 {
+        (f64::from(self.matrix_scale) / f64::from(self.scale)) as f32
+    }
+}
+
+/// `x = x + y`, `y = 0`.
+pub(super) fn gather_up(x: &mut Vector, y: &mut PingPong<Vector>) -> Result<()> {
+    let mut sum = Vector::uninit(x.device(), x.len())?;
+    ops::add(&mut sum, x, y.front())?;
+    *x = sum;
+    y.front_mut().set_zero()
+}
+
+/// A norm, without waiting longer than for the vector itself.
+pub(super) fn norm_of(v: &Vector) -> Result<f64> {
+    let norm = ops::norm2(v)?.read_async()?.wait()?;
+    Ok(norm.first().copied().map_or(f64::NAN, f64::from))
+}

@@ -1,0 +1,61 @@
+//! By what systems are scaled, so that squares of their norms are within the range of floats.
+
+use super::linop::LinOp;
+use crate::data::{Vector, exponent};
+use crate::error::Result;
+use crate::ops::{self, Accurate};
+
+/// The power of two that makes vectors of this norm about 1.
+pub(super) fn scale_of(norm: f64) -> f32 {
+    (-f64::from(exponent(norm).clamp(-125, 125))).exp2() as f32
+}
+
+/// `2^e`, for exponents of normal floats.
+pub(super) fn power(e: i32) -> f32 {
+    f64::from(e.clamp(-126, 127)).exp2() as f32
+}
+
+/// `out = 2^e x`, also for powers that are no floats themselves.
+pub(super) fn times_power(out: &mut Vector, e: i32, x: &Vector) -> Result<()> {
+    if e.abs() <= 120 {
+        return ops::scaled(out, power(e), x);
+    }
+    let mut half = Vector::uninit(x.device(), x.len())?;
+    ops::scaled(&mut half, power(e / 2), x)?;
+    ops::scaled(out, power(e - e / 2), &half)
+}
+
+/// The scale for residuals of this norm where the present one leaves them, or their squares, below the range: after a
+/// start whose residual was far larger than `b`. `None` where the present one does.
+pub(super) fn closer_scale(norm_b: f64, norm: f64, scale: f32) -> Option<f32> {
+    let wanted = scale_of(norm_b.max(norm / f64::from(scale)));
+    (norm.is_finite() && wanted > scale * 65_536.0).then_some(wanted)
+}
+
+/// What a solve finds out of its system before the first iteration.
+pub(super) struct Scales {
+    pub norm_b: f64,
+    /// Of residuals: the larger of `‖b‖` and `‖b - A x0‖` becomes about 1, for a start may be far off.
+    pub residual: f32,
+    /// Of the matrix: its largest coefficient becomes about 1.
+    pub matrix: f32,
+}
+
+impl Scales {
+    /// `r` is overwritten. *Cost*: two readbacks before the loop, four when `‖b‖` is no float.
+    pub fn find(a: &dyn LinOp, x: &Vector, b: &Vector, r: &mut Vector) -> Result<Self> {
+        let mut norm_b = f64::from(ops::norm2(b)?.read()?);
+        let mut own = scale_of(norm_b);
+        if !norm_b.is_finite() {
+            // The norm of a vector of floats need not be a float.
+            own = scale_of(f64::from(ops::max_abs(b)?.read()?));
+            ops::scaled(r, own, b)?;
+            norm_b = f64::from(ops::norm2(r)?.read()?) / f64::from(own);
+        }
+        a.apply_accurate(r, Accurate { transposed: false, alpha: -own, x, plus: Some((own, b)) })?;
+        let norm_r = f64::from(ops::norm2(r)?.read()?) / f64::from(own);
+        let largest = if norm_r.is_finite() { norm_b.max(norm_r) } else { norm_b };
+        let matrix = (-f64::from(a.exponent().clamp(-125, 125))).exp2() as f32;
+        Ok(Scales { norm_b, residual: scale_of(largest), matrix })
+    }
+}

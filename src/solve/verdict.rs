@@ -1,0 +1,115 @@
+//! What recomputed residuals decide: whether a solve ends, and with which iterate.
+
+use super::linop::Accuracy;
+use super::looks::{Cost, Work};
+use super::report::{SolveReport, StopReason};
+use super::state::Flag;
+use crate::data::Vector;
+use crate::error::Result;
+use crate::ops;
+
+/// Where a solve stands when its residual has been recomputed.
+pub(super) struct Standing {
+    /// The residual meets the bound.
+    pub met: bool,
+    pub accuracy: Accuracy,
+    /// How the last run has ended.
+    pub flag: Flag,
+    /// All iterations are used up.
+    pub exhausted: bool,
+    /// Going on is not worth while.
+    pub stuck: bool,
+}
+
+impl Standing {
+    /// Why the solve ends here, if it does.
+    pub fn verdict(&self) -> Option<StopReason> {
+        if self.met {
+            return Some(self.accuracy.verdict());
+        }
+        match self.flag {
+            Flag::OutOfRange => Some(StopReason::Diverged),
+            _ if self.exhausted => Some(StopReason::MaxIterations),
+            _ if self.stuck => Some(StopReason::Stagnated),
+            _ => None,
+        }
+    }
+}
+
+impl Accuracy {
+    /// What a bound that is met amounts to.
+    pub(super) fn verdict(self) -> StopReason {
+        match self {
+            Accuracy::DoubleFloat => StopReason::Converged,
+            Accuracy::Single => StopReason::Uncertified,
+        }
+    }
+}
+
+/// A run that does not cut the recomputed residual below this share of the best has reached what 32 bits can.
+const WORTH_ANOTHER: f64 = 0.5;
+
+/// The best of the iterates whose residual was recomputed, with that.
+#[derive(Default)]
+pub(super) struct Best(Option<(f64, Vector)>);
+
+impl Best {
+    fn residual(&self) -> Option<f64> {
+        self.0.as_ref().map(|(residual, _)| *residual)
+    }
+
+    fn is_beaten_by(&self, residual: f64) -> bool {
+        self.residual().is_none_or(|best| best.is_nan() || residual < best)
+    }
+
+    /// Whether a run that has come to this residual was not worth while.
+    pub fn is_hardly_beaten_by(&self, residual: f64) -> bool {
+        self.residual().is_some_and(|best| residual.is_nan() || residual > WORTH_ANOTHER * best)
+    }
+
+    /// Keeps a copy of an iterate that is better than all before.
+    pub fn offer(&mut self, residual: f64, x: &Vector) -> Result<()> {
+        if self.is_beaten_by(residual) {
+            let mut copy = Vector::uninit(x.device(), x.len())?;
+            ops::copy(&mut copy, x)?;
+            self.0 = Some((residual, copy));
+        }
+        Ok(())
+    }
+
+    /// Puts the best iterate in the place of the last one, if it is better than that, and returns its residual.
+    pub fn or_last(self, residual: f64, x: &mut Vector) -> f64 {
+        let beaten = self.is_beaten_by(residual);
+        match self.0.filter(|_| !beaten) {
+            None => residual,
+            Some((best, kept)) => {
+                *x = kept;
+                best
+            }
+        }
+    }
+}
+
+impl Work {
+    /// What a solve that ends here reports.
+    pub(super) fn report(
+        self,
+        reason: StopReason,
+        iterations: usize,
+        true_residual: f64,
+        replacements: usize,
+        each: Cost,
+    ) -> SolveReport {
+        SolveReport {
+            reason,
+            iterations,
+            true_residual,
+            history: self.history,
+            replacements,
+            async_checks: self.async_checks,
+            readbacks_in_loop: self.readbacks,
+            draws_per_iteration: each.draws,
+            passes_per_iteration: each.passes,
+        }
+    }
+}
