@@ -1,40 +1,52 @@
 // A Jacobi sweep with nine bands: x' = x + omega D^-1 (b - A x), one unknown a texel [Goeddeke05]. RGBA 0: one system,
 // its bands in the channels of three textures; 1: four systems, each band a texture. INVERSE: omega D^-1 is given, as `weight`.
-// INTERPOLATED: where the neighbours lie comes from the vertex stage.
+// INTERPOLATED: where the neighbours lie comes from the vertex stage, as texture coordinates; otherwise texels are fetched
+// by their numbers, as the paper's texRECT does.
 #include "include/neighbours.glsl"
 #if RGBA
 #define NUMBER vec4
-#define X(c) x_placed(c)
+#define NUMBER_OF(texel) (texel)
 #else
 #define NUMBER float
-#define X(c) x_placed(c).x
+#define NUMBER_OF(texel) (texel).x
+#endif
+#if INTERPOLATED
+#define AT(c) NUMBER_OF(x_placed(c))
+#else
+// Rows past the first and the last are multiplied by zero, but have to be numbers.
+#define AT(q) NUMBER_OF(x_fetched(inside(q)))
+ivec2 inside(ivec2 q) { return ivec2(q.x, clamp(q.y, 0, last)); }
 #endif
 
 vec4 kernel(ivec2 p) {
-#if !INTERPOLATED
-    vec2 q = vec2(p), up = vec2(0.0, x_step().y);
-    vec2 own = x_place(q), left = x_place(before(q)), right = x_place(after(q));
-    vec4 middles = vec4(own - up, own + up), sides = vec4(left, right);
-    vec4 lows = vec4(left - up, right - up), highs = vec4(left + up, right + up);
+#if INTERPOLATED
+    vec2 low = middles.xy, high = middles.zw, left = sides.xy, right = sides.zw;
+    vec2 low_left = lows.xy, low_right = lows.zw, high_left = highs.xy, high_right = highs.zw;
+#else
+#if SIDE == 0
+    ivec2 left = ivec2(before(vec2(p))), right = ivec2(after(vec2(p)));
+#else
+    ivec2 left = p + (SIDE == 2 ? ivec2(last, -1) : ivec2(-1, 0)), right = p + (SIDE == 3 ? ivec2(-last, 1) : ivec2(1, 0));
+#endif
+    ivec2 up = ivec2(0, 1), low = p - up, high = p + up;
+    ivec2 low_left = left - up, low_right = right - up, high_left = left + up, high_right = right + up;
 #endif
 #if RGBA
-    vec4 x0 = x_here(), diagonal = dd_here(), right_side = b_here();
-    vec4 y = diagonal * x0 + dl_here() * X(sides.xy) + du_here() * X(sides.zw)
-        + ld_here() * X(middles.xy) + ll_here() * X(lows.xy) + lu_here() * X(lows.zw)
-        + ud_here() * X(middles.zw) + ul_here() * X(highs.xy) + uu_here() * X(highs.zw);
+    vec4 x0 = X, diagonal = DD, right_side = B;
+    vec4 y = diagonal * x0 + DL * AT(left) + DU * AT(right) + LD * AT(low) + LL * AT(low_left) + LU * AT(low_right)
+        + UD * AT(high) + UL * AT(high_left) + UU * AT(high_right);
 #else
     // (LL, LD, LU, b), (DL, DD, DU, weight), (UL, UD, UU, 0)
-    vec4 l = l_here(), d = d_here(), u = u_here();
-    float x0 = x_here().x, diagonal = d.y, right_side = l.w;
-    float y = d.y * x0 + d.x * X(sides.xy) + d.z * X(sides.zw)
-        + l.y * X(middles.xy) + l.x * X(lows.xy) + l.z * X(lows.zw)
-        + u.y * X(middles.zw) + u.x * X(highs.xy) + u.z * X(highs.zw);
+    vec4 l = L, d = D, u = U;
+    float x0 = X.x, diagonal = d.y, right_side = l.w;
+    float y = d.y * x0 + d.x * AT(left) + d.z * AT(right) + l.y * AT(low) + l.x * AT(low_left) + l.z * AT(low_right)
+        + u.y * AT(high) + u.x * AT(high_left) + u.z * AT(high_right);
 #endif
     NUMBER change = right_side - y;
 #if !INVERSE
     change = RELAXED(change / diagonal);
 #elif RGBA
-    change *= weight_here();
+    change *= WEIGHT;
 #else
     change *= d.w;
 #endif

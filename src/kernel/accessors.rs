@@ -7,6 +7,7 @@
 //! | `vec4 x(ivec2 p)` | the texel of `x` that belongs to the target's texel `p`, whatever the two textures' widths |
 //! | `vec4 x_here()` | the same for the fragment's own texel, which is cheaper |
 //! | `vec4 x_at(ivec2 q)` | texel `q` of `x`'s own texture |
+//! | `vec4 x_fetched(ivec2 q)` | the same by its number alone, which never leaves the texture; slower on some devices |
 //! | `vec4 x_clamped(ivec2 q)` | the same, where `q` may lie past an edge: then the texel there |
 //! | `vec2 x_place(vec2 q)` | texture coordinates of texel `q`; `x_step()` is their difference between neighbours |
 //! | `vec4 x_placed(vec2 c)` | the texel at such coordinates: fewer conversions in long loops; clamped at edges |
@@ -406,9 +407,9 @@ const OWN: [&str; 3] = [WITHIN, super::iterate::STATE, super::iterate::STEPS];
 const FUNCTIONS: [&str; 7] = ["main", "kernel", "point", "vertex", "splat", "texel_index", "texel_position"];
 
 /// What follows an input's name in the names of its accessors.
-const ACCESSORS: [&str; 12] = [
-    "_average", "_here", "_at", "_clamped", "_place", "_step", "_placed", "_texel", "_shifted", "_element",
-    "_value", "_extent",
+const ACCESSORS: [&str; 13] = [
+    "_average", "_fetched", "_here", "_at", "_clamped", "_place", "_step", "_placed", "_texel", "_shifted",
+    "_element", "_value", "_extent",
 ];
 
 /// The functions through which a body reads one input.
@@ -435,6 +436,7 @@ fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {
          return {x}_at(clamp(q, ivec2(0), textureSize(texla_in_{x}, 0) - 1)); }}\n\
          {texel} {x}_placed(vec2 c) {{ return {x}_clamped(ivec2(floor(c / texla_inverse_{x}))); }}\n\
          #endif\n\
+         {texel} {x}_fetched(ivec2 q) {{ return texelFetch(texla_in_{x}, q, 0); }}\n\
          vec2 {x}_step() {{ return texla_inverse_{x}; }}\n\
          vec2 {x}_place(vec2 q) {{ return (q + 0.5) * texla_inverse_{x}; }}\n\
          ivec2 {x}_extent() {{ return textureSize(texla_in_{x}, 0); }}\n"

@@ -26,13 +26,15 @@ pub enum JacobiLayout {
 /// The tutorial's improvements, each with those before it \[Goeddeke05\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JacobiStep {
-    /// One shader for all unknowns, which finds the neighbours by arithmetic with `floor`, and divides.
+    /// One shader for all unknowns, which finds the neighbours by arithmetic with `floor`, fetches texels by their
+    /// numbers, as `texRECT` did, and divides.
     OneShader,
     /// The inverse of the diagonal is computed beforehand.
     Inverse,
     /// A rectangle for the interior and a line for each end of the rows, without that arithmetic.
     ThreePass,
-    /// Where the neighbours lie is computed in the vertex stage and interpolated.
+    /// Where the neighbours lie is computed in the vertex stage and interpolated: as texture coordinates, which are
+    /// fetched from without a conversion.
     Interpolated,
 }
 

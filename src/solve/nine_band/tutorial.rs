@@ -123,21 +123,29 @@ impl Tutorial {
         };
         let key = format!("jacobi {rgba} {step:?} {} {relaxed}", side as u8);
         let kernel = self.device.kernel(&key, || {
-            let fields = ["width", "omega"].map(|name| Field { name, kind: f32::KIND });
+            let [width, omega] = ["width", "omega"].map(|name| Field { name, kind: f32::KIND });
+            let fields = [width, omega, Field { name: "last", kind: i32::KIND }];
+            // A fragment's own texels: by interpolated coordinates or by their numbers, as those of its neighbours.
+            let fetch = if interpolated { "here()" } else { "fetched(p)" };
+            let own: String = names
+                .iter()
+                .map(|name| format!("#define {} {name}_{fetch}\n", name.to_uppercase()))
+                .collect();
             let relax = if relaxed { "omega * (v)" } else { "v" };
             let spec = KernelSpec::fragment(glsl!("jacobi/tutorial.frag"), names, &fields, &["out"])
                 .with(&format!("#define RGBA {}", u8::from(rgba)))
                 .with(&format!("#define INVERSE {}", u8::from(inverse)))
                 .with(&format!("#define INTERPOLATED {}", u8::from(interpolated)))
                 .with(&format!("#define SIDE {}", side as u8))
-                .with(&format!("#define RELAXED(v) ({relax})"));
+                .with(&format!("#define RELAXED(v) ({relax})\n{own}"));
             let varyings = ["middles", "sides", "lows", "highs"];
             if interpolated { spec.interpolating(&varyings, glsl!("jacobi/neighbours.vert")) } else { spec }
         })?;
         let view = |texture| View::whole(&self.device, PooledTexture::texture(texture));
         let used = self.bands.iter().take(names.len() - 1);
         let inputs = std::iter::once(self.x.front()).chain(used).map(view).collect();
-        let params = vec![UniformValue::Float(self.side as f32), UniformValue::Float(self.omega)];
+        let last = UniformValue::Int(self.side as i32 - 1);
+        let params = vec![UniformValue::Float(self.side as f32), UniformValue::Float(self.omega), last];
         let pass = Pass::new(&kernel, vec![view(self.x.back())], inputs).params(params);
         self.device.execute(&pass.on(domain))
     }
