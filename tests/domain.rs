@@ -115,6 +115,19 @@ fn cover_all(dev: &Device) {
         "vec4 kernel(ivec2 p, vec4 value) { return value; }",
     )
     .unwrap();
+    let no_number = SplatKernel::<NoParams>::new(
+        dev,
+        "not a number",
+        [],
+        1,
+        "void splat(int i, out vec4 rectangle, out vec4 value) {
+            rectangle = vec4(-1.0, -1.0, 1e3, 1e3);
+            rectangle[int(attribute0.x)] = uintBitsToFloat(0x7fc00000u + uint(i));
+            value = vec4(1.0);
+        }",
+        "vec4 kernel(ivec2 p, vec4 value) { return value; }",
+    )
+    .unwrap();
     for [w, h] in EXTENTS {
         let fresh = || Plane::zeros(dev, w, h).unwrap();
         let (columns, rows) = (w as u32, h as u32);
@@ -161,6 +174,21 @@ fn cover_all(dev: &Device) {
         let inner = Points::new(dev, &[&[[0.49, 0.51, 2.51, 1e3]]]).unwrap();
         splats.run(&mut out, [], &inner, &NoParams, Accum::Add, Predicate::Always).unwrap();
         assert_once(&out, [w, h], |i, j| i < 3 && j > 0, "centres");
+        // Exactly so: rasterisers that round positions to 1/16 or 1/256 must not show.
+        for [low, high] in [[1.5, 3.5], [1.500_1, 3.500_1], [1.499_9, 3.499_9], [0.5 - 3e-8, 0.5]] {
+            let mut out = fresh();
+            let close = Points::new(dev, &[&[[low, low, high, high]]]).unwrap();
+            splats.run(&mut out, [], &close, &NoParams, Accum::Add, Predicate::Always).unwrap();
+            let within = |i: usize| (low..high).contains(&(i as f32 + 0.5));
+            assert_once(&out, [w, h], |i, j| within(i) && within(j), &format!("{low} to {high}"));
+        }
+        // What is no rectangle covers nothing.
+        for side in 0..4 {
+            let mut out = fresh();
+            let number = Points::new(dev, &[&[[side as f32, 0.0, 0.0, 0.0]]]).unwrap();
+            no_number.run(&mut out, [], &number, &NoParams, Accum::Add, Predicate::Always).unwrap();
+            assert_once(&out, [w, h], |_, _| false, &format!("NaN for side {side}"));
+        }
     }
     numbers_hold(dev);
 }
