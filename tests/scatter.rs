@@ -11,7 +11,7 @@ use common::reference::widen;
 use texla::gl::{Api, Limits};
 use texla::kernel::{Accum, NoParams, Points, PointsKernel, TargetOperand};
 use texla::ops::{self, Histogram, OutOfRange};
-use texla::{Device, Error, Plane, Scalar, Shape, Vector};
+use texla::{Device, Error, Layout, Packed, Plane, Scalar, Shape, Vector};
 
 const RULES: [OutOfRange; 3] = [OutOfRange::Clamp, OutOfRange::Drop, OutOfRange::Apart];
 
@@ -347,6 +347,11 @@ fn points_meet_targets_of_every_kind() {
             let texels = matrix.read_texels().unwrap().concat();
             let want = scattered(dev, &mut matrix, &texels, [5, 2, 4], accum);
             check(dev, &matrix.read_texels().unwrap().concat(), &want, accum, "a matrix");
+            let mut packed =
+                Packed::from_rows(dev, Shape::new(6, 10), Layout::Block2x2, &uniform(9, 60)).unwrap();
+            let texels = packed.read_texels().unwrap();
+            let want = scattered(dev, &mut packed, &texels, [5, 3, 4], accum);
+            check(dev, &packed.read_texels().unwrap(), &want, accum, "a packed array");
         }
     });
 }

@@ -142,8 +142,8 @@ impl<P: Params> PointsKernel<P> {
     /// Scatters `points` into `target`.
     ///
     /// *Cost*: 1 draw for every [`points_a_draw`](crate::gl::Capabilities::points_a_draw) points, mostly 262,144.
-    /// *Errors*: [`Error::Interface`] when the points have other attributes than the kernel, [`Error::Unsupported`]
-    /// without float blending.
+    /// *Errors*: [`Error::Interface`] when the points have other attributes than the kernel, [`Error::WrongDevice`],
+    /// [`Error::Unsupported`] without float blending.
     pub fn run<T: TargetOperand, const N: usize>(
         &self,
         target: &mut T,

@@ -69,7 +69,8 @@ impl<P: Params> SplatKernel<P> {
     /// Draws the footprints of `points` into `target`.
     ///
     /// *Cost*: 1 draw, or one for every 2²⁶ texels that the splats could cover at most. *Errors*:
-    /// [`Error::Interface`](crate::Error::Interface) when the points have other attributes than the kernel,
+    /// [`Error::Interface`](crate::Error::Interface) when the points have other attributes than the kernel, or the mask
+    /// another extent than the target; [`Error::WrongDevice`](crate::Error::WrongDevice);
     /// [`Error::Unsupported`](crate::Error::Unsupported) without float blending.
     pub fn run<T: TargetOperand, const N: usize>(
         &self,
