@@ -4,15 +4,15 @@
 
 mod common;
 
-use common::harness::{headless, lengths, on_both};
+use common::harness::{fitting, headless, lengths, limits, on_both, on_both_with};
 use common::random::{Rng, uniform};
 use glow::HasContext;
-use texla::gl::Api;
+use texla::gl::{Api, Limits};
 use texla::kernel::{
     Accum, Condition, Domain, IterateWhile, Kernel, Mask, NoParams, PingPong, Predicate, WhileParams,
     WhileSchedule,
 };
-use texla::{Device, Error, Plane, Vector};
+use texla::{Device, Error, Matrix, Plane, Shape, Vector};
 
 texla::params! { struct Bound { bound: f32 } }
 
@@ -74,7 +74,7 @@ fn a_mask_divides_the_texels_and_is_counted() {
 #[test]
 fn masks_nest_and_are_reused() {
     on_both(|dev| {
-        for n in [1, 7, 1009, 40_000] {
+        for n in [1, 7, 1009, fitting(dev, 40_000)] {
             let (a, b) = (uniform(5, n), uniform(6, n));
             let [x, y] = [&a, &b].map(|v| Vector::from_slice(dev, v).unwrap());
             let condition = above(dev);
@@ -306,5 +306,21 @@ fn an_applications_own_query_is_left_alone() {
         // What waits to be deleted goes with the next entry.
         dev.trim().unwrap();
         assert_eq!(dev.live_objects().queries, live);
+    });
+}
+
+/// A mask is one texture: of data in several it would say what holds in the first of them alone.
+#[test]
+fn a_mask_of_data_in_several_textures_is_refused() {
+    let small = Limits { max_texture_size: Some(64), ..limits() };
+    on_both_with(small, |dev| {
+        let always =
+            Condition::<NoParams>::new(dev, "always", [], "bool kernel(ivec2 p) { return true; }").unwrap();
+        let tiled = Matrix::zeros(dev, Shape::new(4, 65)).unwrap();
+        assert_eq!(tiled.tiles().count(), 2);
+        let e = always.mask(&tiled, [], &NoParams).err().unwrap();
+        assert!(matches!(e, Error::Unsupported { .. }), "{e}");
+        let whole = Matrix::zeros(dev, Shape::new(4, 64)).unwrap();
+        check_count(dev, &always.mask(&whole, [], &NoParams).unwrap(), 64);
     });
 }

@@ -11,7 +11,7 @@ use common::reference::widen;
 use texla::gl::{Api, Limits};
 use texla::kernel::{Accum, NoParams, Points, PointsKernel, TargetOperand};
 use texla::ops::{self, Histogram, OutOfRange};
-use texla::{Device, Error, Plane, Scalar, Shape, Vector};
+use texla::{Device, Error, Layout, Packed, Plane, Scalar, Shape, Vector};
 
 const RULES: [OutOfRange; 3] = [OutOfRange::Clamp, OutOfRange::Drop, OutOfRange::Apart];
 
@@ -347,6 +347,43 @@ fn points_meet_targets_of_every_kind() {
             let texels = matrix.read_texels().unwrap().concat();
             let want = scattered(dev, &mut matrix, &texels, [5, 2, 4], accum);
             check(dev, &matrix.read_texels().unwrap().concat(), &want, accum, "a matrix");
+            let mut packed =
+                Packed::from_rows(dev, Shape::new(6, 10), Layout::Block2x2, &uniform(9, 60)).unwrap();
+            let texels = packed.read_texels().unwrap();
+            let want = scattered(dev, &mut packed, &texels, [5, 3, 4], accum);
+            check(dev, &packed.read_texels().unwrap(), &want, accum, "a packed array");
         }
+    });
+}
+
+/// GL promises 16 attributes. One more is refused before GL can raise an error that the next call would take for the
+/// application's.
+#[test]
+fn more_attributes_than_the_device_has_are_refused() {
+    on_both(|dev| {
+        let body = "void point(int i, out ivec2 texel, out vec4 value) { texel = ivec2(0); value = LAST; }";
+        let kernel = |inputs: [&str; 0], n: usize| {
+            let body = body.replace("LAST", &format!("attribute{}", n - 1));
+            PointsKernel::<NoParams>::new(dev, "many", inputs, n, &body)
+        };
+        let array: &[[f32; 4]] = &[[1.0, 2.0, 3.0, 4.0]];
+        let mut sum = Vector::zeros(dev, 4).unwrap();
+        let sixteen = Points::new(dev, &[array; 16]).unwrap();
+        kernel([], 16).unwrap().run(&mut sum, [], &sixteen, &NoParams, Accum::Add).unwrap();
+        assert_eq!(sum.read().unwrap(), [1.0, 2.0, 3.0, 4.0]);
+        let e = kernel([], 17).err().unwrap();
+        assert!(matches!(e, Error::Interface { .. }), "{e}");
+        let e = Points::new(dev, &[array; 17]).err().unwrap();
+        assert!(matches!(e, Error::TooLarge { requested: 17, limit: 16, .. }), "{e}");
+        let named = PointsKernel::<NoParams>::new(
+            dev,
+            "clash",
+            ["attribute0"],
+            1,
+            &body.replace("LAST", "vec4(1.0)"),
+        );
+        let e = named.err().unwrap();
+        assert!(matches!(&e, Error::Interface { detail, .. } if detail.contains("twice")), "{e}");
+        assert_eq!(sum.read().unwrap(), [1.0, 2.0, 3.0, 4.0], "no error is left behind");
     });
 }

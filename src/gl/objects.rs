@@ -216,6 +216,9 @@ pub(crate) struct VertexBuffer {
 }
 
 impl VertexBuffer {
+    /// Attributes that GL 3.3 and ES 3.0 promise; asking for more leaves an error behind.
+    pub const ATTRIBUTES: usize = 16;
+
     /// Uploads `words[i]` for `attributes[i]`; each slice holds `count` vertices.
     pub fn new(
         gl: &Gl,
@@ -224,6 +227,10 @@ impl VertexBuffer {
         words: &[&[u32]],
         what: &'static str,
     ) -> Result<Self> {
+        if attributes.len() > Self::ATTRIBUTES {
+            let (requested, limit) = (attributes.len() as u64, Self::ATTRIBUTES as u64);
+            return Err(Error::TooLarge { what, requested, limit, unit: "attributes" });
+        }
         // Offsets into a buffer are 32-bit integers for glow.
         let widest = attributes.iter().map(|a| 4 * a.words()).max().unwrap_or(1);
         let limit = (i32::MAX as usize / widest) as u64;

@@ -87,6 +87,7 @@ impl UniformValue {
                 UniformValue::Vec2(v) => v,
                 UniformValue::Vec3(v) => v,
                 UniformValue::Vec4(v) => v,
+                UniformValue::Floats(v) => v,
                 _ => &[],
             }
         }

@@ -21,7 +21,7 @@ use std::fmt::Write;
 
 use super::params::Field;
 use crate::error::{Error, Result};
-use crate::gl::{Attribute, Source, Stage, UniformKind, glsl};
+use crate::gl::{Attribute, Source, Stage, UniformKind, VertexBuffer, glsl};
 
 /// One input of a kernel.
 #[derive(Clone, Debug)]
@@ -216,6 +216,13 @@ impl KernelSpec {
         if let Some(vertex) = &self.vertex {
             names.extend(vertex.varyings.iter().map(String::as_str));
         }
+        let attributes = self.stage.attributes();
+        if attributes.len() > VertexBuffer::ATTRIBUTES {
+            let detail =
+                format!("{} attributes, expected at most {}", attributes.len(), VertexBuffer::ATTRIBUTES);
+            return Err(Error::Interface { kernel: self.name.clone(), detail });
+        }
+        names.extend(attributes.iter().map(|(name, _)| name.as_str()));
         for (i, name) in names.iter().enumerate() {
             let fail = |detail: String| Error::Interface { kernel: self.name.to_owned(), detail };
             let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -299,15 +306,16 @@ impl KernelSpec {
                           gl_PointSize = 1.0;\n}\n";
                 Stage { before: self.interface(folds, false) + &generated, body, after }
             }
-            // Corners past the target are drawn back to just outside, where they cover the same and lose no digits.
+            // Corners past the target are drawn back to just outside, where they cover the same and lose no digits; then
+            // all go to the edge of the texels covered, since rasterisers see positions in steps of 1/16 or 1/256.
             StageSpec::Splats { .. } => {
                 let after = "flat out vec4 texla_value;\nvoid main() {\n    vec4 r;\n    \
                      splat(gl_InstanceID + texla_area.x, r, texla_value);\n    \
+                     bool some = r.x < r.z && r.y < r.w;\n    \
                      vec2 end = 1.0 / texla_inverse + 1.0;\n    \
-                     r = clamp(r, vec4(-1.0), vec4(end, end));\n    \
+                     r = ceil(clamp(r, vec4(-1.0), vec4(end, end)) - 0.5);\n    \
                      vec2 corner = vec2((gl_VertexID & 1) == 1 ? r.z : r.x, (gl_VertexID & 2) == 2 ? r.w : r.y);\n    \
-                     bool empty = !(r.z > r.x && r.w > r.y);\n    \
-                     gl_Position = empty ? vec4(2.0, 2.0, 2.0, 1.0) : vec4(2.0 * corner * texla_inverse - 1.0, 0.0, 1.0);\n\
+                     gl_Position = some ? vec4(2.0 * corner * texla_inverse - 1.0, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n\
                      }\n";
                 Stage { before: self.interface(folds, false) + &generated, body, after: after.into() }
             }

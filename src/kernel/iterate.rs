@@ -61,7 +61,9 @@ pub struct WhileReport {
 ///
 /// The body defines `bool unfinished(ivec2 p, vec4 s)` and `vec4 advance(ivec2 p, vec4 s)`; it can read the inputs and
 /// the parameters. A pass makes up to [`steps_per_pass`](WhileParams::steps_per_pass) steps in each cell that is not
-/// done. The mask lags a pass behind, so that a cell's last value reaches both buffers before it drops out.
+/// done. The mask lags a pass behind, so that a cell's last value reaches both buffers before it drops out. `advance`
+/// should not give NaN: what `unfinished` says of it is up to the compiler. A cell that is never done is left as it is
+/// after [`max_passes`](WhileParams::max_passes).
 ///
 /// ```
 /// use texla::{Vector, kernel::{IterateWhile, NoParams, PingPong, WhileParams}};

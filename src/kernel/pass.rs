@@ -197,7 +197,7 @@ impl<'a> Pass<'a> {
     }
 
     /// A kernel sees one texture of each operand.
-    fn check_tiles(&self, view: &View<'_>, operand: &str) -> Result<()> {
+    pub(super) fn check_tiles(&self, view: &View<'_>, operand: &str) -> Result<()> {
         if view.tiles == 1 {
             return Ok(());
         }

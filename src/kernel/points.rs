@@ -18,7 +18,7 @@ impl Points {
     /// Uploads one or more arrays of four floats a vertex; the kernel sees them as `attribute0`, `attribute1`, ...
     ///
     /// *Cost*: one upload for each array. *Errors*: [`Error::LengthMismatch`] when the arrays differ in length,
-    /// [`Error::NonFinite`], [`Error::OutOfMemory`].
+    /// [`Error::NonFinite`], [`Error::TooLarge`] for more than 16 arrays or 2³¹ bytes in one, [`Error::OutOfMemory`].
     pub fn new(device: &Device, arrays: &[&[[f32; 4]]]) -> Result<Self> {
         let count = arrays.first().map_or(0, |a| a.len());
         for array in arrays {
@@ -142,8 +142,8 @@ impl<P: Params> PointsKernel<P> {
     /// Scatters `points` into `target`.
     ///
     /// *Cost*: 1 draw for every [`points_a_draw`](crate::gl::Capabilities::points_a_draw) points, mostly 262,144.
-    /// *Errors*: [`Error::Interface`] when the points have other attributes than the kernel, [`Error::Unsupported`]
-    /// without float blending.
+    /// *Errors*: [`Error::Interface`] when the points have other attributes than the kernel, [`Error::WrongDevice`],
+    /// [`Error::Unsupported`] without float blending.
     pub fn run<T: TargetOperand, const N: usize>(
         &self,
         target: &mut T,

@@ -87,6 +87,7 @@ impl Mask {
 
     /// The mask that a pass of a condition writes, for data like this.
     pub(crate) fn write(device: &Device, condition: &Pass<'_>, like: View<'_>) -> Result<Self> {
+        condition.check_tiles(&like, "like")?;
         let _scope = device.scope()?;
         let texture = device.texture(like.extent, Format::Depth, "mask")?;
         let mask = Mask { texture, tail: like.tail };
@@ -145,7 +146,8 @@ impl<P: Params> Condition<P> {
 
     /// Evaluates the condition for every texel of `like`'s extent.
     ///
-    /// *Cost*: 1 draw that writes depth alone. *Errors*: [`Error::Interface`], [`Error::OutOfMemory`].
+    /// *Cost*: 1 draw that writes depth alone. *Errors*: [`Error::Interface`], [`Error::WrongDevice`],
+    /// [`Error::OutOfMemory`]; [`Error::Unsupported`] for a matrix in several textures.
     pub fn mask<const N: usize>(
         &self,
         like: &dyn Operand,

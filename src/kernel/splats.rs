@@ -13,10 +13,10 @@ use crate::gl::Source;
 /// fragment stage says what each of these texels gets.
 ///
 /// `vertex_body` defines `void splat(int i, out vec4 rectangle, out vec4 value)` for vertex `i`. `rectangle` is left,
-/// bottom, right, top in texels: texel `(x, y)` is covered if its centre, `(x + 0.5, y + 0.5)`, lies within, each
-/// exactly once. What lies outside the target is dropped. `body` defines `vec4 kernel(ivec2 p, vec4 value)`. Both can
-/// read the inputs and the parameters. Splats meet the target in the order of their vertices, so results repeat. Lanes
-/// past the end of a vector are kept zero.
+/// bottom, right, top in texels: texel `(x, y)` is covered exactly once if `left <= x + 0.5 < right` and
+/// `bottom <= y + 0.5 < top`, on every device; none is where one of the four is NaN. What lies outside the target is
+/// dropped. `body` defines `vec4 kernel(ivec2 p, vec4 value)`. Both can read the inputs and the parameters. Splats meet
+/// the target in the order of their vertices, so results repeat. Lanes past the end of a vector are kept zero.
 ///
 /// ```
 /// use texla::kernel::{Accum, NoParams, Points, Predicate, SplatKernel};
@@ -69,7 +69,8 @@ impl<P: Params> SplatKernel<P> {
     /// Draws the footprints of `points` into `target`.
     ///
     /// *Cost*: 1 draw, or one for every 2²⁶ texels that the splats could cover at most. *Errors*:
-    /// [`Error::Interface`](crate::Error::Interface) when the points have other attributes than the kernel,
+    /// [`Error::Interface`](crate::Error::Interface) when the points have other attributes than the kernel, or the mask
+    /// another extent than the target; [`Error::WrongDevice`](crate::Error::WrongDevice);
     /// [`Error::Unsupported`](crate::Error::Unsupported) without float blending.
     pub fn run<T: TargetOperand, const N: usize>(
         &self,

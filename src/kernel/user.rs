@@ -58,7 +58,7 @@ impl<P: Params> Kernel<P> {
         Self::with_outputs(device, name, inputs, 1, body)
     }
 
-    /// Compiles a kernel with `outputs` targets, written in one pass.
+    /// Compiles a kernel with `outputs` targets, written in one pass. *Errors*: as [`new`](Self::new).
     pub fn with_outputs<const N: usize>(
         device: &Device,
         name: &str,

@@ -58,7 +58,8 @@ pub struct Histogram {
 impl Histogram {
     /// A histogram by a function of one's own: a GLSL body that defines `float bin(float x)`.
     ///
-    /// What gives NaN counts as below the first bin. The names `first_number`, `bin_count` and `out_of_range` are taken.
+    /// What gives NaN counts as below the first bin. The names `first_number`, `bin_count`, `out_of_range`, `point`,
+    /// `weights` and those beginning with `x_` and `weights_` are taken.
     ///
     /// *Cost*: a compilation. *Errors*: [`Error::Shader`] with the line of the body; [`Error::Parameter`] unless there are
     /// 1 to 2²⁴ bins, which is as far as a 32-bit position goes by ones; [`Error::Unsupported`] without float blending.
@@ -84,7 +85,8 @@ impl Histogram {
         let bins_per_unit = (bins as f64 / (f64::from(max) - f64::from(min))) as f32;
         if bins > 0 && !bins_per_unit.is_normal() {
             let expected = "a width whose reciprocal is in the normal range of 32-bit floats";
-            return refuse("(max - min) / bins", format!("{:e}", 1.0 / bins_per_unit), expected);
+            let width = (f64::from(max) - f64::from(min)) / bins as f64;
+            return refuse("(max - min) / bins", format!("{width:e}"), expected);
         }
         let body = glsl!("scatter/equal_width.vert");
         Self::compile(device, bins, (body.name, body.text), Some([min, bins_per_unit]))

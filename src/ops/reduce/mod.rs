@@ -326,7 +326,7 @@ pub fn dot_into<T: Elements>(out: &mut Scalar, x: &T, y: &T) -> Result<()> {
     reduce_into(out, Reduction::Dot, x, Some(y), Windows::Balanced)
 }
 
-/// `(Σ x_i) / n`.
+/// `(Σ x_i) / n`. It overflows where the sum does.
 ///
 /// *Cost*: as [`sum`]. *Error bound*: `γ_(d+7) Σ |x_i| / n`: the sum's, what GL promises of a division, and the rounding of
 /// an `n` past 2²⁴. *Errors*: [`Error::Parameter`] for no elements. *Source*: \[BeyondVector\] 28.4.2.

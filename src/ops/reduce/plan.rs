@@ -49,7 +49,9 @@ pub enum Windows {
     /// end of \[BeyondVector\] 28.4.2. For sums, dot products and means, where
     /// [`Capabilities::float_filter`](crate::gl::Capabilities::float_filter) says that the average is exact enough.
     /// Windows past an odd edge, products in a first stage, and stages that read a texture with a side that is no power
-    /// of two, where the corner's coordinates would be rounded, fetch texel by texel.
+    /// of two, where the corner's coordinates would be rounded, fetch texel by texel. Interpolation takes differences:
+    /// where elements or partial sums pass half the range of floats (1.7e38), the result may be NaN though the sum is in
+    /// range.
     Filtered,
 }
 
