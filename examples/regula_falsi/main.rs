@@ -235,9 +235,7 @@ fn print(measured: &[Measured], on_cpu: f64) {
 }
 
 fn write_picture(path: &Path, side: usize, picture: &[f32]) -> Result {
-    let bytes: Vec<u8> =
-        picture.chunks(4).flat_map(|t| [t[0], t[1], t[2]].map(|v| (255.0 * v + 0.5) as u8)).collect();
-    support::write_rgb(path, side as u32, side as u32, &bytes)
+    support::write_rgb(path, side as u32, side as u32, &support::bytes_of(picture))
 }
 
 /// Every schedule has finished; every root is one, in 64 bits; the cells are those of the CPU's loop.
