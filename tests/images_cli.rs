@@ -146,6 +146,12 @@ fn without_an_image_a_scene_is_rendered() {
     assert!((2000.0..=20000.1).contains(&largest), "{largest}");
     let parts: Vec<_> = report["rows"].as_array().unwrap().iter().map(|row| row["by"].clone()).collect();
     assert!(parts.contains(&json!("2x2 windows")) && parts.contains(&json!("CPU")), "{parts:?}");
+    for part in ["Reinhard", "all of it"] {
+        let by = |who: &str| {
+            report["rows"].as_array().unwrap().iter().any(|row| row["part"] == part && row["by"] == who)
+        };
+        assert!(by("CPU"), "{part}");
+    }
     assert_eq!(report["filtered"] == true, parts.contains(&json!("2x2, filtered")), "{parts:?}");
     assert_eq!(image::open(&output).unwrap().into_rgb8().dimensions(), (256, 64));
 }

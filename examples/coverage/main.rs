@@ -12,7 +12,7 @@ use support::{
     CommonArgs, Failure, Report, Result, Table, check_distinct, check_kept, check_writable, clock, json, say,
     worst,
 };
-use texla::{Device, Headless, HeadlessOptions};
+use texla::Device;
 use towers::{made_up, read};
 use twin::strongest;
 
@@ -72,9 +72,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     }
     let towers = args.towers.as_deref().map_or_else(|| Ok(made_up(160, args.seed)), read)?;
     let grid = Grid::new(&towers, size)?;
-    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     let capabilities = device.capabilities();
     report.device(context.name(), capabilities.version.as_str(), device.api());

@@ -12,7 +12,7 @@ use support::{
 };
 use texla::kernel::{Kernel, NoParams};
 use texla::ops::{self, Histogram, OutOfRange};
-use texla::{Device, Headless, HeadlessOptions, Vector};
+use texla::{Device, Vector};
 
 mod chart;
 mod input;
@@ -120,9 +120,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
         )));
     }
 
-    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     report.device(context.name(), device.capabilities().version, device.api());
     let x = Vector::from_slice(device, &numbers)?;

@@ -11,7 +11,7 @@ use support::{
     CommonArgs, Failure, Report, Result, Table, check_distinct, check_kept, check_writable, json, say, worst,
 };
 use texla::ops::{ReducePlan, Window, Windows};
-use texla::{Device, Headless, HeadlessOptions, Vector};
+use texla::{Device, Vector};
 
 mod cpu;
 mod device;
@@ -111,9 +111,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
         check_light(&cpu::find(&photo.pixels), path)?;
     }
 
-    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     report.device(context.name(), device.capabilities().version, device.api());
     let (width, height, on_device) = match &photo {
@@ -242,8 +240,7 @@ impl Clock<'_> {
                 times.push(1e3 * started.elapsed().as_secs_f64());
             }
         }
-        times.sort_by(f64::total_cmp);
-        self.rows.push((part, by, times[times.len() / 2]));
+        self.rows.push((part, by, support::clock::median(times)));
         Ok(())
     }
 }
@@ -282,7 +279,16 @@ fn time(
     clock.time("both maxima", "CPU", || {
         keep((cpu::plain::largest(pixels.as_flattened()) + cpu::plain::largest(&luminances)).into())
     })?;
-    clock.time("logarithm and its mean", "CPU", || keep(cpu::plain::mean_log(&luminances, 1e-6)))?;
+    let dark = DARK as f32;
+    let brightest = cpu::plain::largest(&luminances);
+    let mean_log = cpu::plain::mean_log(&luminances, dark * brightest);
+    clock.time("logarithm and its mean", "CPU", || {
+        keep(cpu::plain::mean_log(&luminances, dark * brightest))
+    })?;
+    clock.time("Reinhard", "CPU", || {
+        keep(cpu::plain::reinhard(pixels, [brightest, mean_log as f32], settings)[0][0].into())
+    })?;
+    clock.time("all of it", "CPU", || keep(cpu::plain::run(pixels, dark, settings)[0][0].into()))?;
     std::hint::black_box(kept); // or the loops would be left out
     let mut table = Table::new(["part", "by", "ms"]);
     for (part, by, ms) in clock.rows {
