@@ -5,7 +5,7 @@
 
 use common::{Bench, Options};
 use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Predicate};
-use texla::{Headless, HeadlessOptions, Vector};
+use texla::{Headless, HeadlessOptions, Plane, Vector};
 
 mod common;
 
@@ -105,11 +105,8 @@ fn main() {
         }
         let flags: Vec<bool> = (0..cells).map(|i| pattern.active(i % side, i / side, percent)).collect();
         let active = flags.iter().filter(|f| **f).count() as f64 / cells as f64;
-        let flag = Vector::from_slice(
-            device,
-            &flags.iter().flat_map(|f| [f32::from(u8::from(*f)); 4]).collect::<Vec<_>>(),
-        )
-        .expect("flags");
+        let numbers: Vec<f32> = flags.iter().map(|f| f32::from(u8::from(*f))).collect();
+        let flag = Plane::from_rows(device, side, side, &numbers).expect("flags");
         let mask = condition.mask(&flag, [&flag], &NoParams).expect("mask");
         let target = || Vector::zeros(device, 4 * cells).expect("target");
         let mut bench = Bench::new(device, None);

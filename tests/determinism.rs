@@ -323,6 +323,7 @@ fn compute(repeats: usize) -> String {
         let dev = context.device();
         let mut all = || {
             [
+                hash_of_ladder(dev),
                 inputs.hash(),
                 hash_of_solve(dev),
                 hash_of_complementarity(dev),
@@ -470,4 +471,21 @@ fn bounds_hold_on_another_driver() {
         return;
     }
     run_again("bounds_hold_on_another_driver", &[("GALLIUM_DRIVER", "softpipe")]);
+}
+
+/// One number for Jacobi sweeps with nine bands, by every schedule of one system and by four systems at once.
+fn hash_of_ladder(dev: &Device) -> u64 {
+    use texla::host::NineBands;
+    use texla::solve::{JacobiProblem, JacobiSchedule, NineBandJacobi};
+    let mut hash = Hash(23);
+    let side = if dev.capabilities().max_texture_size < 256 { 23 } else { 37 };
+    let a = NineBands::laplace(side).unwrap();
+    let (b, x) = (uniform(7, a.len()), uniform(8, a.len()));
+    let problem = JacobiProblem { a: &a, b: &b, x: &x };
+    for schedule in JacobiSchedule::LADDER.into_iter().filter(|s| s.fits(dev, side)) {
+        let mut jacobi = NineBandJacobi::new(dev, &vec![problem; schedule.systems()], schedule, 0.9).unwrap();
+        jacobi.sweep(3).unwrap();
+        jacobi.read().unwrap().iter().for_each(|x| hash.add(x));
+    }
+    hash.0
 }

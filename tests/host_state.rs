@@ -344,6 +344,7 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     bits.extend(fluids(dev, around));
     bits.extend(grids(dev, around));
     bits.extend(sweeps(dev, around));
+    bits.extend(ladder(dev, around));
     bits.extend(images(dev, around));
     bits
 }
@@ -943,4 +944,38 @@ fn state_that_cannot_be_restored_is_refused() {
         }
         assert_eq!(x.read().unwrap(), [1.0, 2.0]);
     });
+}
+
+/// Jacobi sweeps with nine bands, by every schedule.
+fn ladder(dev: &Device, step: Around<'_>) -> Vec<u32> {
+    use texla::host::NineBands;
+    use texla::solve::{JacobiProblem, JacobiSchedule, NineBandJacobi, NineBandSmoother};
+    let mut bits = Vec::new();
+    let a = NineBands::laplace(7).unwrap();
+    let (b, x) = (uniform(21, 49), uniform(22, 49));
+    let problem = JacobiProblem { a: &a, b: &b, x: &x };
+    for schedule in JacobiSchedule::LADDER.into_iter().filter(|s| s.fits(dev, 7)) {
+        let problems = vec![problem; schedule.systems()];
+        let mut made = None;
+        step("NineBandJacobi::new", &mut || {
+            made = Some(NineBandJacobi::new(dev, &problems, schedule, 0.9).unwrap());
+        });
+        let mut jacobi = made.unwrap();
+        step("NineBandJacobi::sweep", &mut || jacobi.sweep(2).unwrap());
+        step("NineBandJacobi::read", &mut || {
+            bits.extend(jacobi.read().unwrap().into_iter().flatten());
+        });
+    }
+    step("NineBandJacobi::new, refused", &mut || {
+        assert!(NineBandJacobi::new(dev, &[problem], JacobiSchedule::Packed { rows: 3 }, 1.0).is_err());
+    });
+    let mut made = None;
+    step("NineBandSmoother::new", &mut || made = Some(NineBandSmoother::new(dev, &a, 0.9).unwrap()));
+    let smoother = made.unwrap();
+    let (mut out, rhs) = (Vector::from_slice(dev, &x).unwrap(), Vector::from_slice(dev, &b).unwrap());
+    step("NineBandSmoother::smooth", &mut || smoother.smooth(&mut out, &rhs, 3).unwrap());
+    bits.extend(out.read().unwrap());
+    step("NineBandSmoother::apply", &mut || smoother.apply(&mut out, &rhs).unwrap());
+    bits.extend(out.read().unwrap());
+    bits.iter().map(|v| v.to_bits()).collect()
 }

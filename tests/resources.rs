@@ -757,6 +757,47 @@ fn predication_leaves_nothing_behind() {
     });
 }
 
+/// Figure L1 for sweeps with nine bands: three or eleven textures of a matrix, or two; two of an iterate for each row of
+/// a fragment, and one for the right-hand side where it is apart. Sweeps and reads change nothing.
+#[test]
+fn the_ladder_holds_what_it_needs() {
+    use texla::host::NineBands;
+    use texla::solve::{JacobiLayout, JacobiProblem, JacobiSchedule, NineBandJacobi, NineBandSmoother};
+    on_both(|dev| {
+        let a = NineBands::laplace(7).unwrap();
+        let problem = JacobiProblem { a: &a, b: &[1.0; 49], x: &[0.0; 49] };
+        let before = live(dev);
+        for schedule in JacobiSchedule::LADDER.into_iter().filter(|s| s.fits(dev, 7)) {
+            let expected = match schedule {
+                JacobiSchedule::HostLoop | JacobiSchedule::HostBands => 0,
+                JacobiSchedule::Tutorial(JacobiLayout::Red, _) => 3 + 2,
+                JacobiSchedule::Tutorial(JacobiLayout::Rgba, _) => 11 + 2,
+                JacobiSchedule::Packed { rows } => 2 + 1 + 2 * u64::from(rows),
+            };
+            let problems = vec![problem; schedule.systems()];
+            let mut jacobi = NineBandJacobi::new(dev, &problems, schedule, 1.0).unwrap();
+            let held = plus(before, textures(expected));
+            assert_eq!(live(dev), held, "{schedule:?}");
+            jacobi.sweep(3).unwrap();
+            jacobi.read().unwrap();
+            assert_eq!(live(dev), held, "{schedule:?}, after sweeps");
+            drop(jacobi);
+            assert!(NineBandJacobi::new(dev, &problems, schedule, -1.0).is_err());
+            assert_eq!(live(dev), before, "{schedule:?}, dropped");
+        }
+        let smoother = NineBandSmoother::new(dev, &a, 1.0).unwrap();
+        let held = plus(before, textures(2));
+        let mut x = Vector::zeros(dev, 49).unwrap();
+        let b = Vector::filled(dev, 49, 1.0).unwrap();
+        smoother.smooth(&mut x, &b, 3).unwrap();
+        assert!(smoother.smooth(&mut x, &Vector::zeros(dev, 48).unwrap(), 1).is_err());
+        drop((x, b));
+        assert_eq!(live(dev), held);
+        drop(smoother);
+        assert_eq!(live(dev), before);
+    });
+}
+
 /// Figure L1 for histograms: a program, and another one once there are weights; filtered reductions keep nothing.
 #[test]
 fn histograms_hold_what_they_need() {

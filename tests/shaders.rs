@@ -8,15 +8,16 @@ use std::collections::BTreeSet;
 use common::harness::{headless, headless_with, limits, on_both};
 use common::random::uniform;
 use texla::gl::{Api, Limits};
-use texla::host::Triplets;
+use texla::host::{NineBands, Triplets};
 use texla::kernel::{Accum, Condition, Kernel, NoParams, Points, PointsKernel};
 use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
 use texla::sim::fluid::{Fluid, FluidParams};
 use texla::sim::wave::{self, Scheme, Wave, WaveParams};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Direction, GaussSeidel, Identity,
-    Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver, Multigrid, MultigridParams, Preconditioner,
-    ProjectedJacobi, Smoother, Stationary, StationaryParams, Stop, WeightedJacobi, project_out,
+    Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams, LcpProblem, LcpSolver, Multigrid,
+    MultigridParams, NineBandJacobi, Preconditioner, ProjectedJacobi, Smoother, Stationary, StationaryParams,
+    Stop, WeightedJacobi, project_out,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Layout, Matrix, Packed, Plane, Scalar, Shape, Side,
@@ -389,6 +390,16 @@ fn fluids(dev: &Device) {
     }
 }
 
+fn ladder(dev: &Device) {
+    let a = NineBands::laplace(5).unwrap();
+    let problem = JacobiProblem { a: &a, b: &[1.0; 25], x: &[0.0; 25] };
+    for schedule in JacobiSchedule::LADDER.into_iter().filter(|s| s.fits(dev, 5)) {
+        let mut jacobi = NineBandJacobi::new(dev, &vec![problem; schedule.systems()], schedule, 0.9).unwrap();
+        jacobi.sweep(1).unwrap();
+        jacobi.read().unwrap();
+    }
+}
+
 #[test]
 fn every_file_compiles_in_both_dialects() {
     let left = RefCell::new(files());
@@ -473,6 +484,11 @@ fn every_file_compiles_in_both_dialects() {
     let shared = ["include/staggered.glsl", "include/trace.glsl"];
     drive(&[fluid.as_slice(), &shared].concat(), &fluids);
     drive(&["wave/advance.frag", "wave/drop.frag"], &waves);
+    let (steps, rows) = (
+        ["jacobi/tutorial.frag", "jacobi/neighbours.vert", "include/neighbours.glsl"],
+        ["jacobi/packed.frag", "jacobi/pack.frag", "jacobi/unpack.frag"],
+    );
+    drive(&[steps, rows].concat(), &ladder);
     drive(&["predicate/count.frag"], &counting);
     for name in ["include/prelude.glsl", "include/exact.glsl", "include/layout.glsl"] {
         drive(&[name], &include(name));

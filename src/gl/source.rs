@@ -39,6 +39,7 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/owner.glsl"),
     glsl!("include/staggered.glsl"),
     glsl!("include/trace.glsl"),
+    glsl!("include/neighbours.glsl"),
 ];
 
 /// Deepest nesting of includes.

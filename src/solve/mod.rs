@@ -18,6 +18,7 @@ mod lcp;
 mod linop;
 mod looks;
 mod multigrid;
+mod nine_band;
 mod null_space;
 mod precondition;
 mod report;
@@ -41,6 +42,9 @@ pub use lcp::{
 };
 pub use linop::{Accuracy, LinOp};
 pub use multigrid::{Cycle, Multigrid, MultigridParams};
+pub use nine_band::{
+    JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, NineBandJacobi, NineBandSmoother,
+};
 pub use null_space::project_out;
 pub use precondition::{Identity, Jacobi, Preconditioner};
 pub use report::{SolveReport, Stop, StopReason};

@@ -1,0 +1,245 @@
+//! The rungs of the ladder, checked against the twin and timed in turns.
+
+use std::time::Instant;
+
+use texla::host::NineBands;
+use texla::kernel::{Kernel, NoParams};
+use texla::solve::{JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, NineBandJacobi};
+use texla::{Device, Vector};
+
+use crate::support::{Report, Result, worst};
+use crate::twin::twin;
+
+/// A round of anything takes at least this long, so that the clock does not matter.
+const ROUND: f64 = 0.05;
+/// Sweeps between start and check.
+const CHECKED: usize = 4;
+/// Where all rungs together take more than this on the device, each is made and measured by itself.
+const TOGETHER: usize = 1 << 30;
+
+/// A rung, measured at one size.
+pub struct Measured {
+    pub schedule: JacobiSchedule,
+    /// Of a sweep: the median of the rounds.
+    pub seconds: f64,
+    /// What the rung before takes over what this one does: the median of the rounds' ratios.
+    pub gain: Option<f64>,
+    /// Fetches over what the device fetches in the same time from cache.
+    pub share: Option<f64>,
+}
+
+impl Measured {
+    /// As the tutorial counts: 20 operations an unknown.
+    pub fn mflops(&self, n: usize) -> f64 {
+        20e-6 * n as f64 / self.seconds
+    }
+}
+
+/// What the rung before is, within its own layout; the tutorial's two layouts begin anew.
+fn before(schedule: JacobiSchedule) -> Option<JacobiSchedule> {
+    use JacobiStep::{Interpolated, Inverse, OneShader, ThreePass};
+    match schedule {
+        JacobiSchedule::HostBands => Some(JacobiSchedule::HostLoop),
+        JacobiSchedule::Tutorial(layout, step) => {
+            let step = match step {
+                OneShader => return None,
+                Inverse => OneShader,
+                ThreePass => Inverse,
+                Interpolated => ThreePass,
+            };
+            Some(JacobiSchedule::Tutorial(layout, step))
+        }
+        JacobiSchedule::Packed { rows: 1 } => {
+            Some(JacobiSchedule::Tutorial(JacobiLayout::Rgba, JacobiStep::Interpolated))
+        }
+        JacobiSchedule::Packed { rows } => Some(JacobiSchedule::Packed { rows: rows / 2 }),
+        JacobiSchedule::HostLoop => None,
+    }
+}
+
+/// Fetches of a sweep, for each unknown.
+fn fetches(schedule: JacobiSchedule) -> Option<f64> {
+    match schedule {
+        JacobiSchedule::HostLoop | JacobiSchedule::HostBands => None,
+        JacobiSchedule::Tutorial(JacobiLayout::Red, _) => Some(12.0),
+        JacobiSchedule::Tutorial(JacobiLayout::Rgba, JacobiStep::OneShader) => Some(19.0 / 4.0),
+        JacobiSchedule::Tutorial(JacobiLayout::Rgba, _) => Some(20.0 / 4.0),
+        JacobiSchedule::Packed { rows } => {
+            let rows = f64::from(rows);
+            Some((3.0 * (rows + 2.0) + 9.0 * rows) / (4.0 * rows))
+        }
+    }
+}
+
+/// The systems of one size: one of N unknowns, and four of N / 4.
+struct Systems {
+    whole: NineBands,
+    quarter: NineBands,
+}
+
+impl Systems {
+    /// Elements on a grid with bent lines, whose coefficient varies by a factor of five.
+    fn new(side: usize) -> Result<Self> {
+        let system = |side: usize| {
+            let turn = std::f64::consts::TAU / (side + 1) as f64;
+            let node = |x: usize, y: usize| {
+                let (x, y) = (x as f64, y as f64);
+                let bend = 0.05 / turn * ((turn * x).sin() * (turn * y).sin());
+                [x + bend, y - bend]
+            };
+            let coefficient =
+                |x: usize, y: usize| 3.0 + 2.0 * (3.0 * turn * x as f64).cos() * (turn * y as f64).sin();
+            NineBands::bilinear(side, node, coefficient)
+        };
+        Ok(Systems { whole: system(side)?, quarter: system(side / 2)? })
+    }
+
+    /// Makes a rung ready, with values that differ between systems.
+    fn ladder(&self, device: &Device, schedule: JacobiSchedule) -> Result<Ladder<'_>> {
+        let a = if schedule.systems() == 4 { &self.quarter } else { &self.whole };
+        let value = |k: usize, i: usize| ((i * 7919 + 31 * k) % 1000) as f32 / 500.0 - 1.0;
+        let vectors = |seed: usize| -> Vec<Vec<f32>> {
+            (0..schedule.systems()).map(|k| (0..a.len()).map(|i| value(seed + k, i)).collect()).collect()
+        };
+        let (b, x) = (vectors(0), vectors(4));
+        let problems: Vec<_> = b.iter().zip(&x).map(|(b, x)| JacobiProblem { a, b, x }).collect();
+        let jacobi = NineBandJacobi::new(device, &problems, schedule, 1.0)?;
+        Ok(Ladder { jacobi, a, b, x })
+    }
+}
+
+struct Ladder<'a> {
+    jacobi: NineBandJacobi,
+    a: &'a NineBands,
+    b: Vec<Vec<f32>>,
+    x: Vec<Vec<f32>>,
+}
+
+/// The systems' iterates and bounds, once for all rungs that sweep them.
+type Twins = Vec<(Vec<f64>, Vec<f64>)>;
+
+impl Ladder<'_> {
+    /// Error over bound after some sweeps from the start, at worst; `twins` are found if they are not known.
+    fn check(&mut self, twins: &mut Option<Twins>) -> Result<f64> {
+        let twins = twins.get_or_insert_with(|| {
+            self.b.iter().zip(&self.x).map(|(b, x)| twin(self.a, b, x, 1.0, CHECKED)).collect()
+        });
+        self.jacobi.sweep(CHECKED)?;
+        let read = self.jacobi.read()?;
+        let ratio = |((got, want), bound): ((&f32, &f64), &f64)| {
+            let error = (f64::from(*got) - want).abs();
+            if error == 0.0 { 0.0 } else { error / bound }
+        };
+        let each = read.iter().zip(twins.iter());
+        let of = |(got, (want, bound)): (&Vec<f32>, &(Vec<f64>, Vec<f64>))| {
+            got.iter().zip(want).zip(bound).map(ratio).fold(0.0, worst)
+        };
+        Ok(each.map(of).fold(0.0, worst))
+    }
+}
+
+/// Something to be timed: does this many sweeps.
+type Job<'a> = Box<dyn FnMut(usize) -> Result + 'a>;
+
+/// How often a job goes into a round.
+fn often(device: &Device, job: &mut Job<'_>) -> Result<usize> {
+    job(1)?;
+    device.finish()?;
+    let started = Instant::now();
+    job(1)?;
+    device.finish()?;
+    Ok((ROUND / started.elapsed().as_secs_f64().max(1e-6)).clamp(1.0, 10_000.0) as usize)
+}
+
+fn round(device: &Device, job: &mut Job<'_>, often: usize) -> Result<f64> {
+    let _scope = device.scope()?;
+    device.finish()?;
+    let started = Instant::now();
+    job(often)?;
+    device.finish()?;
+    Ok(started.elapsed().as_secs_f64() / often as f64)
+}
+
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len() % 2 == 1 { values[middle] } else { 0.5 * (values[middle - 1] + values[middle]) }
+}
+
+/// Sixteen fetches a texel from a window that its neighbours share, of a vector of this many elements.
+fn ceiling(device: &Device, n: usize) -> Result<(Job<'static>, f64)> {
+    let body = "vec4 kernel(ivec2 p) { vec4 s = vec4(0.0); vec2 c = x_place(vec2(p));
+        for (int j = 0; j < 4; ++j) for (int i = 0; i < 4; ++i) s += x_placed(c + x_step() * vec2(i, j));
+        return s; }";
+    let kernel = Kernel::<NoParams>::new(device, "fetch", ["x"], body)?;
+    let (x, mut out) = (Vector::filled(device, n, 1.0)?, Vector::zeros(device, n)?);
+    let fetches = 16.0 * x.extent().area() as f64;
+    Ok((
+        Box::new(move |times| Ok((0..times).try_for_each(|_| kernel.run(&mut out, [&x], &NoParams))?)),
+        fetches,
+    ))
+}
+
+/// Measures all rungs at one size, `side * side` unknowns. Whether they took turns is the second value.
+pub fn measure(
+    device: &Device,
+    side: usize,
+    rungs: &[JacobiSchedule],
+    rounds: usize,
+    report: &mut Report,
+) -> Result<(Vec<Measured>, bool)> {
+    let n = side * side;
+    let systems = Systems::new(side)?;
+    let mut twins = [None, None];
+    let mut checked = |ladder: &mut Ladder<'_>, schedule: JacobiSchedule| -> Result {
+        let ratio = ladder.check(&mut twins[usize::from(schedule.systems() == 4)])?;
+        report.at_most(format!("N = {n}, {}: error over bound", crate::name(schedule)), 1.0, ratio);
+        Ok(())
+    };
+    // The tutorial's layouts take 56 and 52 bytes an unknown, the packed one 48.
+    let together = n * rungs.len() * 52 <= TOGETHER;
+    let (mut fetching, per_run) = ceiling(device, n)?;
+    let mut fetched = Vec::new();
+    let fetch_often = often(device, &mut fetching)?;
+    let mut seconds = vec![Vec::new(); rungs.len()];
+    if together {
+        let mut jobs = Vec::new();
+        for schedule in rungs {
+            let mut ladder = systems.ladder(device, *schedule)?;
+            checked(&mut ladder, *schedule)?;
+            let mut jacobi = ladder.jacobi;
+            let mut job: Job<'_> = Box::new(move |sweeps| Ok(jacobi.sweep(sweeps)?));
+            let often = often(device, &mut job)?;
+            jobs.push((job, often));
+        }
+        for _ in 0..rounds {
+            fetched.push(round(device, &mut fetching, fetch_often)?);
+            for ((job, often), seconds) in jobs.iter_mut().zip(&mut seconds) {
+                seconds.push(round(device, job, *often)?);
+            }
+        }
+    } else {
+        for (schedule, seconds) in rungs.iter().zip(&mut seconds) {
+            let mut ladder = systems.ladder(device, *schedule)?;
+            checked(&mut ladder, *schedule)?;
+            let mut jacobi = ladder.jacobi;
+            let mut job: Job<'_> = Box::new(move |sweeps| Ok(jacobi.sweep(sweeps)?));
+            let often = often(device, &mut job)?;
+            for _ in 0..rounds {
+                seconds.push(round(device, &mut job, often)?);
+            }
+            fetched.push(round(device, &mut fetching, fetch_often)?);
+            drop(job);
+            device.trim()?;
+        }
+    }
+    let rate = per_run / fetched.iter().copied().fold(f64::INFINITY, f64::min);
+    let measured = rungs.iter().enumerate().map(|(k, schedule)| {
+        let earlier = before(*schedule).and_then(|b| rungs.iter().position(|s| *s == b));
+        let of = |e: usize| median(seconds[e].iter().zip(&seconds[k]).map(|(e, s)| e / s).collect());
+        let own = median(seconds[k].clone());
+        let share = fetches(*schedule).map(|f| f * n as f64 / own / rate);
+        Measured { schedule: *schedule, seconds: own, gain: earlier.map(of), share }
+    });
+    Ok((measured.collect(), together))
+}

@@ -1,0 +1,286 @@
+//! Nine-banded matrices of bilinear finite elements on quadrilaterals \[Goeddeke05\].
+
+use crate::error::{Error, Result, check_finite};
+use crate::host::Triplets;
+use crate::shape::Grid;
+
+/// A matrix on a square grid of `side` by `side` unknowns whose rows couple an unknown with its eight neighbours: nine
+/// bands of `side²` entries each \[Goeddeke05\].
+///
+/// Unknown (x, y) is number `i = y side + x`. Bands are numbered row by row, [`LL`](Self::LL), [`LD`](Self::LD),
+/// [`LU`](Self::LU), [`DL`](Self::DL), [`DD`](Self::DD), [`DU`](Self::DU), [`UL`](Self::UL), [`UD`](Self::UD),
+/// [`UU`](Self::UU): the first letter names the block (lower, diagonal, upper), the second the diagonal within it.
+/// Entry `i` of a band is `A[i, i + offset]`, zero where there is no such neighbour: the last unknown of a grid row has
+/// none to its right, although `i + 1` exists. So whatever a shader reads there does no harm.
+///
+/// ```
+/// use texla::host::NineBands;
+/// let a = NineBands::laplace(3)?;
+/// // Of the element matrix 1/6 [4 -1 -2 -1; ...], four elements meet at an unknown.
+/// let row: Vec<f64> = (0..9).map(|k| (3.0 * a.band(k)[4]).round()).collect();
+/// assert_eq!(row, [-1., -1., -1., -1., 8., -1., -1., -1., -1.]);
+/// assert_eq!((a.offset(NineBands::LL), a.offset(NineBands::DU)), (-4, 1));
+/// assert_eq!(a.band(NineBands::DU)[2], 0.0); // the end of a row
+/// assert_eq!(a.to_triplets().nnz(), 49);
+/// # Ok::<(), texla::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct NineBands {
+    side: usize,
+    bands: [Vec<f64>; 9],
+}
+
+/// Where a Gauss point of two lies on [0, 1].
+const GAUSS: [f64; 2] = [0.211_324_865_405_187_1, 0.788_675_134_594_812_9];
+/// The corners of an element, in the order of its matrix.
+const CORNERS: [[usize; 2]; 4] = [[0, 0], [1, 0], [0, 1], [1, 1]];
+
+impl NineBands {
+    /// The band of the neighbour at (-1, -1).
+    pub const LL: usize = 0;
+    /// At (0, -1).
+    pub const LD: usize = 1;
+    /// At (1, -1).
+    pub const LU: usize = 2;
+    /// At (-1, 0).
+    pub const DL: usize = 3;
+    /// The diagonal.
+    pub const DD: usize = 4;
+    /// At (1, 0).
+    pub const DU: usize = 5;
+    /// At (-1, 1).
+    pub const UL: usize = 6;
+    /// At (0, 1).
+    pub const UD: usize = 7;
+    /// At (1, 1).
+    pub const UU: usize = 8;
+
+    /// Longest side: its nine bands take 77 GB.
+    const LONGEST: usize = 1 << 15;
+
+    fn zeros(side: usize) -> Result<Self> {
+        let (op, what) = ("NineBands", "NineBands");
+        if side == 0 {
+            let (name, value) = ("side", "0".into());
+            return Err(Error::Parameter { op, name, value, expected: "at least 1" });
+        }
+        if side > Self::LONGEST {
+            let (requested, limit) = (side as u64, Self::LONGEST as u64);
+            return Err(Error::TooLarge { what, requested, limit, unit: "unknowns in a row" });
+        }
+        Ok(NineBands { side, bands: std::array::from_fn(|_| vec![0.0; side * side]) })
+    }
+
+    /// A matrix from its bands, in the order above.
+    ///
+    /// *Errors*: [`Error::Parameter`] for a side of 0; [`Error::LengthMismatch`]; [`Error::NonFinite`] for entries that
+    /// do not fit 32 bits; [`Error::Matrix`] for an entry that is not zero where there is no neighbour.
+    pub fn from_bands(side: usize, bands: [Vec<f64>; 9]) -> Result<Self> {
+        let op = "NineBands::from_bands";
+        let made = Self { bands, ..Self::zeros(side)? };
+        for (k, band) in made.bands.iter().enumerate() {
+            let (found, expected) = (band.len(), side * side);
+            if found != expected {
+                return Err(Error::LengthMismatch { op, operand: "bands", found, expected });
+            }
+            check_finite(op, band.iter().copied())?;
+            let outside = |(i, v): &(usize, &f64)| **v != 0.0 && made.neighbour(*i, k).is_none();
+            if let Some((i, v)) = band.iter().enumerate().find(outside) {
+                let detail =
+                    format!("has {v} in band {k} at unknown {i}, expected 0 where there is no neighbour");
+                return Err(Error::Matrix { op, detail });
+            }
+        }
+        Ok(made)
+    }
+
+    /// The Laplacian `-Δ u` with zero boundary values, by bilinear elements on squares: the element matrix is
+    /// `1/6 [4 -1 -1 -2; -1 4 -2 -1; -1 -2 4 -1; -2 -1 -1 4]`, its rows for the corners (0, 0), (1, 0), (0, 1), (1, 1).
+    ///
+    /// *Errors*: as [`bilinear`](Self::bilinear).
+    pub fn laplace(side: usize) -> Result<Self> {
+        Self::bilinear(side, |x, y| [x as f64, y as f64], |_, _| 1.0)
+    }
+
+    /// `-div (k grad u)` with zero boundary values, by bilinear finite elements on quadrilaterals:
+    /// `A[i, j] = ∫ k ∇φ_i · ∇φ_j`, by 2x2 Gauss points in each element.
+    ///
+    /// `node(x, y)` is where node (x, y) of the grid lies, `x, y <= side + 1`; the inner ones are the unknowns.
+    /// `coefficient(x, y)` is k in the element between the nodes (x, y) and (x + 1, y + 1). Symmetric, and positive
+    /// definite for positive coefficients.
+    ///
+    /// *Cost*: 64 evaluations an element. *Errors*: [`Error::Parameter`] for a side of 0, [`Error::TooLarge`] past
+    /// 32768; [`Error::Matrix`] for an element that is folded over or has no area, or whose entries are not finite.
+    ///
+    /// ```
+    /// use texla::host::NineBands;
+    /// // Four elements around one unknown: each adds 4/6 of its coefficient.
+    /// let a = NineBands::bilinear(1, |x, y| [x as f64, y as f64], |x, y| (1 + x + 2 * y) as f64)?;
+    /// assert!((a.band(NineBands::DD)[0] - 10.0 * 4.0 / 6.0).abs() < 1e-14);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn bilinear(
+        side: usize,
+        node: impl Fn(usize, usize) -> [f64; 2],
+        mut coefficient: impl FnMut(usize, usize) -> f64,
+    ) -> Result<Self> {
+        let mut made = Self::zeros(side)?;
+        for (ey, ex) in (0..=side).flat_map(|ey| (0..=side).map(move |ex| (ey, ex))) {
+            let corners = CORNERS.map(|[dx, dy]| node(ex + dx, ey + dy));
+            let k = coefficient(ex, ey);
+            let element = stiffness(corners).filter(|_| k.is_finite()).ok_or_else(|| {
+                let detail = format!("has an element at ({ex}, {ey}) with coefficient {k} and corners {corners:?}, expected a convex quadrilateral, counted anticlockwise");
+                Error::Matrix { op: "NineBands::bilinear", detail }
+            })?;
+            for (row, [ax, ay]) in element.iter().zip(CORNERS) {
+                // The node's number as an unknown; those on the boundary are none.
+                let (Some(x), Some(y)) = ((ex + ax).checked_sub(1), (ey + ay).checked_sub(1)) else {
+                    continue;
+                };
+                if x >= side || y >= side {
+                    continue;
+                }
+                for (value, [bx, by]) in row.iter().zip(CORNERS) {
+                    let band = 3 * (1 + by - ay) + 1 + bx - ax;
+                    let i = y * side + x;
+                    if made.neighbour(i, band).is_some()
+                        && let Some(entry) = made.bands.get_mut(band).and_then(|b| b.get_mut(i))
+                    {
+                        *entry += k * value;
+                    }
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    /// Unknowns in a row of the grid.
+    pub fn side(&self) -> usize {
+        self.side
+    }
+
+    /// Unknowns.
+    pub fn len(&self) -> usize {
+        self.side * self.side
+    }
+
+    /// Never: there is one unknown at least.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// A band by its number; empty past the ninth.
+    pub fn band(&self, band: usize) -> &[f64] {
+        self.bands.get(band).map_or(&[], Vec::as_slice)
+    }
+
+    /// Column minus row of a band's entries.
+    pub fn offset(&self, band: usize) -> i64 {
+        let (dx, dy) = (band as i64 % 3 - 1, band as i64 / 3 - 1);
+        dy * self.side as i64 + dx
+    }
+
+    /// The unknown that a band couples unknown `i` with.
+    fn neighbour(&self, i: usize, band: usize) -> Option<usize> {
+        let inside = |at: usize, step: usize| (at + step).checked_sub(1).filter(|at| *at < self.side);
+        let (x, y) = (inside(i % self.side, band % 3)?, inside(i / self.side, band / 3)?);
+        Some(y * self.side + x)
+    }
+
+    /// The entries of all neighbours that exist, row by row: of nine diagonals, as a
+    /// [`BandedMatrix`](crate::BandedMatrix) keeps them.
+    pub fn to_triplets(&self) -> Triplets {
+        let mut out = Triplets::new(Grid::new_2d(self.side, self.side).operator());
+        for i in 0..self.len() {
+            for (k, band) in self.bands.iter().enumerate() {
+                if let (Some(j), Some(value)) = (self.neighbour(i, k), band.get(i)) {
+                    // Sides are short enough for 32 bits.
+                    out.push_valid(i as u32, j as u32, *value);
+                }
+            }
+        }
+        out
+    }
+}
+
+/// `∫ ∇φ_a · ∇φ_b` over a quadrilateral for its four bilinear functions, or nothing where it is folded over.
+fn stiffness(corners: [[f64; 2]; 4]) -> Option<[[f64; 4]; 4]> {
+    let mut sum = [[0.0; 4]; 4];
+    for (s, t) in GAUSS.into_iter().flat_map(|s| GAUSS.map(|t| (s, t))) {
+        // The functions' derivatives along the unit square's axes, and the map's.
+        let slopes = CORNERS.map(|[x, y]| {
+            let along = |side: usize, at: f64| if side == 1 { (at, 1.0) } else { (1.0 - at, -1.0) };
+            let ((fx, dx), (fy, dy)) = (along(x, s), along(y, t));
+            [dx * fy, fx * dy]
+        });
+        let [mut xs, mut ys, mut xt, mut yt] = [0.0; 4];
+        for ([ds, dt], [x, y]) in slopes.into_iter().zip(corners) {
+            (xs, ys, xt, yt) = (xs + ds * x, ys + ds * y, xt + dt * x, yt + dt * y);
+        }
+        let area = xs * yt - ys * xt;
+        if !(area > 0.0 && area.is_finite()) {
+            return None;
+        }
+        let gradients = slopes.map(|[ds, dt]| [(yt * ds - ys * dt) / area, (xs * dt - xt * ds) / area]);
+        for (row, [ax, ay]) in sum.iter_mut().zip(gradients) {
+            for (entry, [bx, by]) in row.iter_mut().zip(gradients) {
+                *entry += 0.25 * area * (ax * bx + ay * by);
+            }
+        }
+    }
+    Some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_element_of_a_square() {
+        let want = [[4., -1., -1., -2.], [-1., 4., -2., -1.], [-1., -2., 4., -1.], [-2., -1., -1., 4.]];
+        let got = stiffness([[0.0, 0.0], [0.5, 0.0], [0.0, 0.5], [0.5, 0.5]]).unwrap();
+        for (got, want) in got.as_flattened().iter().zip(want.as_flattened()) {
+            assert!((6.0 * got - want).abs() < 1e-14, "{got} {want}");
+        }
+        assert!(stiffness([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]).is_none());
+        assert!(stiffness([[0.0; 2]; 4]).is_none());
+    }
+
+    /// Linear functions are solved exactly on any quadrilaterals: rows far from the boundary sum to zero against them.
+    #[test]
+    fn linear_functions_are_in_the_space() {
+        let node = |x: usize, y: usize| {
+            let (fx, fy) = (x as f64, y as f64);
+            [fx + 0.2 * (1.3 * fy + 0.7 * fx).sin(), fy + 0.2 * (0.9 * fx).cos()]
+        };
+        let a = NineBands::bilinear(6, node, |_, _| 2.5).unwrap();
+        for i in (1..5).flat_map(|y| (1..5).map(move |x| 6 * y + x)) {
+            let value = |i: usize| {
+                let [x, y] = node(i % 6 + 1, i / 6 + 1);
+                3.0 - 2.0 * x + 0.5 * y
+            };
+            let sum: f64 = (0..9).map(|k| a.band(k)[i] * value(a.neighbour(i, k).unwrap())).sum();
+            assert!(sum.abs() < 1e-13, "{i}: {sum}");
+        }
+        let csr = a.to_triplets().to_csr();
+        let (row, col, p, q) = csr.asymmetry().unwrap_or_default();
+        assert!((p - q).abs() < 1e-14, "{row} {col}");
+    }
+
+    #[test]
+    fn what_is_no_matrix_is_refused() {
+        assert!(matches!(NineBands::laplace(0), Err(Error::Parameter { .. })));
+        assert!(matches!(NineBands::laplace(1 << 20), Err(Error::TooLarge { .. })));
+        let folded = |x: usize, y: usize| [-(x as f64), y as f64];
+        assert!(matches!(NineBands::bilinear(2, folded, |_, _| 1.0), Err(Error::Matrix { .. })));
+        let square = |x: usize, y: usize| [x as f64, y as f64];
+        assert!(matches!(NineBands::bilinear(2, square, |_, _| f64::NAN), Err(Error::Matrix { .. })));
+        let bands = |k: usize, length| std::array::from_fn(|b| vec![f64::from(u8::from(b == k)); length]);
+        assert!(matches!(
+            NineBands::from_bands(2, bands(NineBands::DD, 3)),
+            Err(Error::LengthMismatch { .. })
+        ));
+        assert!(matches!(NineBands::from_bands(2, bands(NineBands::DU, 4)), Err(Error::Matrix { .. })));
+        assert!(NineBands::from_bands(2, bands(NineBands::DD, 4)).is_ok());
+    }
+}

@@ -1,0 +1,119 @@
+//! The rungs of the ladder as values.
+
+use crate::device::Device;
+
+/// The longest rows that the arithmetic with `floor` gets right: unknowns' numbers and halves are floats, also after a
+/// division that is off by an ulp.
+pub(super) const LONGEST_WRAPPED: usize = 2048;
+
+/// Texels of bands that a packed fragment has for each of its rows.
+pub(super) const BANDS: usize = 8;
+
+/// Texels in a row of what a packed fragment has `parts` of for each of its rows, four fragments together.
+pub(super) const fn packed_width(side: usize, rows: u32, parts: usize) -> usize {
+    side.div_ceil(16) * 4 * rows as usize * parts
+}
+
+/// How many systems a texel serves \[Goeddeke05\].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JacobiLayout {
+    /// One: an unknown a texel (R32F), its bands in the channels of three textures.
+    Red,
+    /// Four of the same size at once: the same unknown of each (RGBA32F), every band a texture.
+    Rgba,
+}
+
+/// The tutorial's improvements, each with those before it \[Goeddeke05\].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JacobiStep {
+    /// One shader for all unknowns, which finds the neighbours by arithmetic with `floor`, and divides.
+    OneShader,
+    /// The inverse of the diagonal is computed beforehand.
+    Inverse,
+    /// A rectangle for the interior and a line for each end of the rows, without that arithmetic.
+    ThreePass,
+    /// Where the neighbours lie is computed in the vertex stage and interpolated.
+    Interpolated,
+}
+
+/// How [`NineBandJacobi`](super::NineBandJacobi) computes its sweeps. All compute the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JacobiSchedule {
+    /// On the host: one loop over the unknowns.
+    HostLoop,
+    /// On the host: a loop for each band, as a call to BLAS would be.
+    HostBands,
+    /// As the tutorial has it.
+    Tutorial(JacobiLayout, JacobiStep),
+    /// One system, four unknowns of a row in a texel; a fragment computes this many rows (1, 2, 4 or 8), each into a
+    /// target of its own. All that it needs of the matrix lies side by side in one texture, divided by the diagonal.
+    Packed {
+        /// Rows of a fragment.
+        rows: u32,
+    },
+}
+
+impl JacobiSchedule {
+    /// All rungs, from the host's to texla's own; each layout of the tutorial by itself.
+    pub const LADDER: [JacobiSchedule; 14] = {
+        use JacobiLayout::{Red, Rgba};
+        use JacobiSchedule::{HostBands, HostLoop, Packed, Tutorial};
+        use JacobiStep::{Interpolated, Inverse, OneShader, ThreePass};
+        [
+            HostLoop,
+            HostBands,
+            Tutorial(Red, OneShader),
+            Tutorial(Red, Inverse),
+            Tutorial(Red, ThreePass),
+            Tutorial(Red, Interpolated),
+            Tutorial(Rgba, OneShader),
+            Tutorial(Rgba, Inverse),
+            Tutorial(Rgba, ThreePass),
+            Tutorial(Rgba, Interpolated),
+            Packed { rows: 1 },
+            Packed { rows: 2 },
+            Packed { rows: 4 },
+            Packed { rows: 8 },
+        ]
+    };
+
+    /// The schedule that was fastest where it was measured (see `benches/RESULTS.md`), of those that the device has
+    /// room for: a rule, not a measurement.
+    pub fn best(device: &Device, side: usize) -> Self {
+        let packed = [4, 2].map(|rows| JacobiSchedule::Packed { rows });
+        packed.into_iter().find(|s| s.fits(device, side)).unwrap_or(JacobiSchedule::Packed { rows: 1 })
+    }
+
+    /// Whether the device's textures and draw buffers are enough for rows of `side` unknowns.
+    pub fn fits(self, device: &Device, side: usize) -> bool {
+        let caps = device.gl().caps.borrow();
+        let limit = caps.max_texture_size as usize;
+        match self {
+            JacobiSchedule::HostLoop | JacobiSchedule::HostBands => true,
+            JacobiSchedule::Tutorial(_, JacobiStep::OneShader | JacobiStep::Inverse) => {
+                side <= limit.min(LONGEST_WRAPPED)
+            }
+            JacobiSchedule::Tutorial(..) => side <= limit,
+            JacobiSchedule::Packed { rows } => {
+                rows <= caps.max_draw_buffers && packed_width(side, rows, BANDS) <= limit
+            }
+        }
+    }
+
+    /// Systems that are swept at once.
+    pub fn systems(self) -> usize {
+        match self {
+            JacobiSchedule::Tutorial(JacobiLayout::Rgba, _) => 4,
+            _ => 1,
+        }
+    }
+
+    /// Draws of a sweep; the three passes are less where rows are shorter than three.
+    pub fn draws(self) -> usize {
+        match self {
+            JacobiSchedule::HostLoop | JacobiSchedule::HostBands => 0,
+            JacobiSchedule::Tutorial(_, JacobiStep::ThreePass | JacobiStep::Interpolated) => 3,
+            _ => 1,
+        }
+    }
+}
