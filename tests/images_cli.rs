@@ -14,11 +14,15 @@ use serde_json::{Value, json};
 
 /// Runs an example, which cargo builds beside this test: `target/PROFILE/examples/NAME`.
 fn run(name: &str, args: &[&str]) -> Output {
+    Command::new(program(name)).args(args).env_remove("TEXLA_API").output().unwrap()
+}
+
+fn program(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(Path::parent).unwrap();
     let program = profile.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     assert!(program.is_file(), "{} is not built: a plain `cargo test` does it", program.display());
-    Command::new(program).args(args).env_remove("TEXLA_API").output().unwrap()
+    program
 }
 
 /// A path for one test; nothing is there yet.
@@ -142,8 +146,32 @@ fn without_an_image_a_scene_is_rendered() {
     assert!((2000.0..=20000.1).contains(&largest), "{largest}");
     let parts: Vec<_> = report["rows"].as_array().unwrap().iter().map(|row| row["by"].clone()).collect();
     assert!(parts.contains(&json!("2x2 windows")) && parts.contains(&json!("CPU")), "{parts:?}");
+    for part in ["Reinhard", "all of it"] {
+        let by = |who: &str| {
+            report["rows"].as_array().unwrap().iter().any(|row| row["part"] == part && row["by"] == who)
+        };
+        assert!(by("CPU"), "{part}");
+    }
     assert_eq!(report["filtered"] == true, parts.contains(&json!("2x2, filtered")), "{parts:?}");
     assert_eq!(image::open(&output).unwrap().into_rgb8().dimensions(), (256, 64));
+}
+
+/// The ends of what is let through: nothing overflows or is lost, whatever the key and the white.
+#[test]
+fn images_of_extreme_light_are_mapped() {
+    for (name, size) in [("faint", 1e-18f32), ("glaring", 1e29)] {
+        let mut image = Rgb32FImage::from_pixel(9, 7, image::Rgb([0.0; 3]));
+        image.put_pixel(4, 3, image::Rgb([size, 0.0, 0.0]));
+        image.put_pixel(5, 3, image::Rgb([0.02 * size, 0.01 * size, 0.0]));
+        let exr = encode(DynamicImage::ImageRgb32F(image), ImageFormat::OpenExr);
+        let (input, output) = (file(&format!("{name}.exr"), exr), scratch("extreme.png"));
+        for key in ["1e-6", "1e6"] {
+            let files = ["--quick", "--input", text(&input), "--output", text(&output), "--key", key];
+            for white in [&[][..], &["--white", "1e-3"], &["--white", "1e12"]] {
+                report("tone_map", &[&files[..], white].concat());
+            }
+        }
+    }
 }
 
 #[test]
@@ -164,6 +192,17 @@ fn images_that_are_none_are_bad_input() {
         image.put_pixel(4, 3, image::Rgb([1.0, bad, 1.0]));
         let exr = encode(DynamicImage::ImageRgb32F(image), ImageFormat::OpenExr);
         check(&file(&format!("bad-{k}.exr"), exr), "pixel (4, 3)");
+    }
+    // More than 32 bits are good for, or less; and light of which other channels leave nothing.
+    for (name, [r, g, b]) in [
+        ("bright", [1e38, 1e37, 1e37]),
+        ("dim", [1e-33, 0.0, 0.0]),
+        ("subnormal", [1e-40; 3]),
+        ("odd", [-5.0, 0.1, 0.5]),
+    ] {
+        let image = Rgb32FImage::from_pixel(5, 4, image::Rgb([r, g, b]));
+        let exr = encode(DynamicImage::ImageRgb32F(image), ImageFormat::OpenExr);
+        check(&file(&format!("{name}.exr"), exr), &format!("{name}.exr: the largest luminance is"));
     }
     // A header that promises far more than there is.
     let huge = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 4000000000 +X 4000000000\n";
@@ -214,8 +253,8 @@ fn flags_that_make_no_sense_are_bad_input() {
         ("tone_map", &["--output", "no such folder/a.png"], "folder does not exist"),
         ("tone_map", &["--input", png, "--output", png], "would be replaced"),
         ("tone_map", &["--input", png, "--width", "64"], "--width"),
-        ("histogram", &["--bins", "0"], "`bins` is 0"),
-        ("histogram", &["--bins", "16777217"], "`bins` is 16777217"),
+        ("histogram", &["--bins", "0"], "--bins 0"),
+        ("histogram", &["--bins", "65537"], "from 1 to 65536"),
         ("histogram", &["--min", "2", "--max", "1"], "min, max"),
         ("histogram", &["--min", "NaN"], "min, max"),
         ("histogram", &["--count", "0"], "--count 0"),
@@ -270,7 +309,21 @@ fn numbers_are_counted() {
     let picture = image::open(&plot).unwrap().into_rgb8();
     let blue = picture.pixels().filter(|p| p.0[2] > 150 && p.0[0] < 50).count();
     assert!(blue > 10_000, "{blue} pixels of bars");
+    // As other systems write it.
+    let marked = file("marked.txt", "\u{feff}1\r\n2\r\n");
+    assert_eq!(
+        column(&report("histogram", &["--numbers", text(&marked), "--bins", "2"]), "count"),
+        [1.0, 1.0]
+    );
+    let spaced = ["--bins", "3", "--function", "float bin (float x) { return x; }"];
+    let commented = ["--bins", "3", "--function", "x // as it is"];
+    for own in [spaced, commented] {
+        let counts = report("histogram", &[&["--numbers", text(&numbers)], &own[..]].concat());
+        assert_eq!(column(&counts, "count"), [3.0, 1.0, 4.0]);
+    }
     // Equal numbers have a range too.
+    let huge = report("histogram", &["--numbers", text(&file("huge.txt", "3.4e38 3.4e38")), "--bins", "8"]);
+    assert_eq!(column(&huge, "count").iter().sum::<f64>(), 2.0);
     let same = report("histogram", &["--numbers", text(&file("same.txt", "3 3 3")), "--bins", "2"]);
     assert_eq!(column(&same, "count").iter().sum::<f64>(), 3.0);
 }
@@ -305,6 +358,7 @@ fn numbers_that_are_none_are_bad_input() {
         (b" ,;\n", "holds no number"),
         (b"", "holds no number"),
         (b"1 2 \xff\xfe", "is no text"),
+        (b"1 \x1b[31m2", "`?[31m2` is no number"),
     ]
     .into_iter()
     .enumerate()
@@ -312,6 +366,9 @@ fn numbers_that_are_none_are_bad_input() {
         check(&["--numbers", text(&file(&format!("bad-{k}.txt"), bytes))], says);
     }
     check(&["--numbers", text(&scratch("no numbers.txt"))], "no numbers.txt");
+    if cfg!(unix) {
+        check(&["--numbers", "/dev/zero"], "/dev/zero has more than");
+    }
     check(&["--image", text(&file("bad.hdr", "1 2 3"))], "no PNG, Radiance HDR or OpenEXR image");
     let (three, two) = (file("three.txt", "1 2 3"), file("two.txt", "1 2"));
     check(&["--numbers", text(&three), "--weights", text(&two)], "2 weights for 3 numbers");
@@ -325,5 +382,29 @@ fn numbers_that_are_none_are_bad_input() {
         for api in ["gl33", "es30"] {
             check(&["--numbers", text(&three), "--function", function, "--api", api], says);
         }
+    }
+}
+
+/// A disk that is full leaves no half of a picture. The limit is of 512 bytes; the signal would end the program.
+#[cfg(target_os = "linux")]
+#[test]
+fn half_a_picture_is_removed() {
+    let (output, plot) = (scratch("full.png"), scratch("full-plot.png"));
+    for (name, args) in [
+        ("tone_map", ["--width", "64", "--output", text(&output)]),
+        ("histogram", ["--count", "999", "--plot", text(&plot)]),
+    ] {
+        let program = program(name);
+        let limited = Command::new("sh")
+            .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh", text(&program), "--quick"])
+            .args(args)
+            .env("MESA_SHADER_CACHE_DISABLE", "true")
+            .env_remove("TEXLA_API")
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8(limited.stderr).unwrap();
+        assert_eq!(limited.status.code(), Some(2), "{name}: {stderr}");
+        assert!(stderr.lines().count() == 1 && stderr.contains("cannot write"), "{name}: {stderr}");
+        assert!(!Path::new(args[3]).exists(), "{name} left {}", args[3]);
     }
 }

@@ -477,6 +477,30 @@ fn sides_past_the_texture_area_are_refused_before_anything_is_allocated() {
     });
 }
 
+/// A loop of a shader ends after 65535 rounds on llvmpipe.
+#[test]
+fn long_rows_are_summed_whole_or_refused() {
+    on_both_with(Limits::default(), |device| {
+        for n in [65_535, 65_536] {
+            let row = Triplets::from_entries(Shape::new(1, n), (0..n).map(|j| (0, j, 1.0))).unwrap();
+            let x = Vector::from_slice(device, &vec![1.0; n]).unwrap();
+            let mut y = Vector::zeros(device, 1).unwrap();
+            for format in [SparseFormat::Auto, SparseFormat::Points, SparseFormat::Gather] {
+                match SparseMatrix::from_triplets(device, &row, format) {
+                    Ok(a) => {
+                        ops::sparse_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+                        assert_eq!(y.read().unwrap(), [n as f32], "{format:?}");
+                    }
+                    Err(Error::TooLarge { requested: 65_536, limit: 65_535, unit: "nonzeros", .. }) => {
+                        assert_eq!((n, format), (65_536, SparseFormat::Gather));
+                    }
+                    Err(other) => panic!("{format:?}: {other}"),
+                }
+            }
+        }
+    });
+}
+
 #[test]
 fn shape_mismatches_name_operation_and_operand() {
     on_both(|device| {

@@ -12,7 +12,6 @@ use scene::Scene;
 use support::{
     CommonArgs, Failure, Progress, Report, Result, Table, check_distinct, check_writable, json, say,
 };
-use texla::{Headless, HeadlessOptions};
 use twin::PATHS;
 
 mod check;
@@ -87,9 +86,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let light = <[f32; 3]>::try_from(args.light.as_slice())
         .map_err(|_| Failure::bad_input("--light: three numbers"))?;
     let scene = Scene::new(light, args.ior, args.abbe)?;
-    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     let capabilities = device.capabilities();
     report.device(context.name(), capabilities.version.as_str(), device.api());

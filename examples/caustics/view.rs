@@ -5,6 +5,7 @@ use texla::{Result, Vector};
 
 use crate::device::Map;
 use crate::scene::{ABSORPTION, CENTRE, RADIUS, Scene};
+use crate::support::bytes_of;
 
 texla::params! {
     struct Window { side: i32, expected: f32, wanted: f32 }
@@ -59,10 +60,7 @@ pub fn draw(
         for band in bands(picture.extent()) {
             camera.run_on(&mut picture, [&density], &params, band, Accum::Replace, Predicate::Always)?;
         }
-        let byte = |v: &f32| (255.0 * v).round() as u8;
-        *made = Some(
-            picture.read()?.chunks_exact(4).flat_map(|p| [byte(&p[0]), byte(&p[1]), byte(&p[2])]).collect(),
-        );
+        *made = Some(bytes_of(&picture.read()?));
     }
     Ok(pictures)
 }

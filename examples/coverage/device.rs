@@ -5,9 +5,10 @@ use texla::ops::{ReducePlan, Windows};
 use texla::{Device, Plane, Result, Scalar, Vector, ops};
 
 use crate::grid::Grid;
+use crate::support::bytes_of;
 
 texla::params! {
-    struct Count { count: i32 }
+    struct Part { first: i32, end: i32 }
 }
 
 texla::params! {
@@ -24,10 +25,12 @@ texla::params! {
 
 /// Evaluations in a draw, so that none takes long.
 const MOST: usize = 1 << 25;
+/// Towers in a loop of the shader: llvmpipe leaves one after 65535 rounds, without a word.
+const MOST_ROUNDS: usize = 1 << 14;
 
 pub struct Kernels {
     scatter: SplatKernel<NoParams>,
-    gather: Kernel<Count>,
+    gather: Kernel<Part>,
     above: Kernel<Bound>,
     mark: SplatKernel<Mark>,
     paint: Kernel<Paint>,
@@ -80,17 +83,20 @@ impl Towers {
         Ok(map)
     }
 
-    /// A loop over all towers in each cell.
+    /// A loop over all towers in each cell; where they are many, over some at a time, and blending joins them.
     pub fn gather(&self, kernels: &Kernels) -> Result<Plane> {
         let mut map = self.plane()?;
         let [width, height] = self.grid;
-        let rows = (MOST / (width * self.count)).clamp(1, height);
-        let count = Count { count: self.count as i32 };
-        for y in (0..height).step_by(rows) {
-            let size = [0, y, width, rows.min(height - y)].map(|v| v as u32);
-            let band = Domain::Rect { x: size[0], y: size[1], width: size[2], height: size[3] };
-            let (replace, always) = (Accum::Replace, Predicate::Always);
-            kernels.gather.run_on(&mut map, [&self.texels], &count, band, replace, always)?;
+        let rows = (MOST / (width * self.count.min(MOST_ROUNDS))).clamp(1, height);
+        for first in (0..self.count).step_by(MOST_ROUNDS) {
+            let end = (first + MOST_ROUNDS).min(self.count);
+            let params = Part { first: first as i32, end: end as i32 };
+            for y in (0..height).step_by(rows) {
+                let size = [0, y, width, rows.min(height - y)].map(|v| v as u32);
+                let band = Domain::Rect { x: size[0], y: size[1], width: size[2], height: size[3] };
+                let accum = if first == 0 { Accum::Replace } else { Accum::Max };
+                kernels.gather.run_on(&mut map, [&self.texels], &params, band, accum, Predicate::Always)?;
+            }
         }
         Ok(map)
     }
@@ -107,8 +113,7 @@ impl Towers {
             [map, &marks],
             &Paint { strongest: (strongest as f32).max(f32::MIN_POSITIVE) },
         )?;
-        let byte = |v: &f32| (255.0 * v).round() as u8;
-        Ok(picture.read()?.chunks_exact(4).flat_map(|p| [byte(&p[0]), byte(&p[1]), byte(&p[2])]).collect())
+        Ok(bytes_of(&picture.read()?))
     }
 }
 

@@ -9,9 +9,10 @@ use device::{Kernels, SHARES, Statistics, Towers};
 use grid::Grid;
 use support::bounded::Bounded;
 use support::{
-    CommonArgs, Failure, Report, Result, Table, check_distinct, check_writable, clock, json, say, worst,
+    CommonArgs, Failure, Report, Result, Table, check_distinct, check_kept, check_writable, clock, json, say,
+    worst,
 };
-use texla::{Device, Headless, HeadlessOptions};
+use texla::Device;
 use towers::{made_up, read};
 use twin::strongest;
 
@@ -62,7 +63,8 @@ const MOST_CHECKED: f64 = 1e8;
 fn run(args: &Args, report: &mut Report) -> Result {
     let files = [args.png.as_deref(), args.csv.as_deref(), args.common.json.as_deref()];
     files.iter().flatten().try_for_each(|path| check_writable(path))?;
-    check_distinct(files.into_iter().chain([args.towers.as_deref()]))?;
+    check_distinct(files)?;
+    check_kept([args.towers.as_deref()], files)?;
     let quick = args.common.quick;
     let size = args.size.unwrap_or(if quick { 256 } else { 1024 });
     if !(16..=4096).contains(&size) {
@@ -70,9 +72,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     }
     let towers = args.towers.as_deref().map_or_else(|| Ok(made_up(160, args.seed)), read)?;
     let grid = Grid::new(&towers, size)?;
-    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     let capabilities = device.capabilities();
     report.device(context.name(), capabilities.version.as_str(), device.api());

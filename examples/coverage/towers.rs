@@ -1,10 +1,8 @@
 //! Transmitters: from a file, or made up.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
-use crate::support::{Failure, Result};
+use crate::support::{Failure, Result, read_file, shortened};
 
 /// A transmitter, in the units of its map.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,15 +34,7 @@ const COLUMNS: [Column; 4] = [
 /// Reads comma-separated values under a heading with `x`, `y`, `range` and, if need be, `strength`.
 pub fn read(path: &Path) -> Result<Vec<Tower>> {
     let name = path.display();
-    let unreadable = |error: std::io::Error| Failure::bad_input(format_args!("cannot read {name}: {error}"));
-    if path.is_dir() {
-        return Err(Failure::bad_input(format_args!("cannot read {name}: it is a folder")));
-    }
-    let mut text = Vec::new();
-    File::open(path).map_err(unreadable)?.take(MOST_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(Failure::bad_input(format_args!("{name} has more than {MOST_BYTES} bytes")));
-    }
+    let text = read_file(path, MOST_BYTES)?;
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
     let at = |place: Option<&csv::Position>, fault: String| {
         let line = place.map_or(1, |place| line(text, place.byte() as usize));
@@ -101,15 +91,6 @@ fn line(text: &[u8], record: usize) -> usize {
     let ends =
         |(k, byte): (usize, &u8)| *byte == b'\n' || *byte == b'\r' && before.get(k + 1) != Some(&b'\n');
     1 + before.iter().enumerate().filter(|end| ends(*end)).count()
-}
-
-/// Enough of a field to find it by.
-fn shortened(text: &str) -> String {
-    let mut short: String = text.chars().take(24).map(|c| if c.is_control() { '?' } else { c }).collect();
-    if text.chars().nth(24).is_some() {
-        short.push_str("...");
-    }
-    short
 }
 
 /// Transmitters of a made-up country of 100 by 100, most of them in towns; the more there are, the shorter they reach.

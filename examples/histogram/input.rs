@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::photo::Photo;
-use crate::support::{Failure, Result};
+use crate::support::{self, Failure, Result, shortened};
 
 /// Which number of a pixel.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,19 +28,20 @@ pub fn of_image(path: &Path, channel: Channel) -> Result<Vec<f32>> {
         .collect())
 }
 
+/// A larger text is refused: 10^8 numbers of ten letters, as many as are made up at most.
+const MOST_BYTES: u64 = 1 << 30;
+
 /// The numbers of a text, between blanks, commas, semicolons and ends of lines.
 pub fn of_text(path: &Path) -> Result<Vec<f32>> {
     let fault = |what: &dyn std::fmt::Display| Failure::bad_input(format_args!("{}: {what}", path.display()));
-    let bytes = std::fs::read(path).map_err(|e| fault(&e))?;
+    let bytes = support::read_file(path, MOST_BYTES)?;
     let text = String::from_utf8(bytes).map_err(|_| fault(&"it is no text"))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut numbers = Vec::new();
     for (i, line) in text.lines().enumerate() {
         let words = line.split(|c: char| c.is_whitespace() || c == ',' || c == ';').filter(|w| !w.is_empty());
         for word in words {
-            let at = |what: &str| {
-                let word: String = word.chars().take(40).collect();
-                fault(&format_args!("line {}: `{word}` {what}", i + 1))
-            };
+            let at = |what: &str| fault(&format_args!("line {}: `{}` {what}", i + 1, shortened(word)));
             let number: f32 = word.parse().map_err(|_| at("is no number"))?;
             if !number.is_finite() {
                 return Err(at("is not a finite 32-bit float"));

@@ -7,10 +7,12 @@ use std::time::Instant;
 
 use chart::Chart;
 use input::Channel;
-use support::{CommonArgs, Failure, Report, Result, check_distinct, check_kept, check_writable, json, say};
+use support::{
+    CommonArgs, Failure, Report, Result, check_distinct, check_kept, check_writable, clock, json, say,
+};
 use texla::kernel::{Kernel, NoParams};
 use texla::ops::{self, Histogram, OutOfRange};
-use texla::{Device, Headless, HeadlessOptions, Vector};
+use texla::{Device, Vector};
 
 mod chart;
 mod input;
@@ -78,6 +80,9 @@ impl AsRef<CommonArgs> for Args {
     }
 }
 
+/// One for each value of a 16-bit image. The library takes 2^24, but every bin is a row of the report here.
+const MOST_BINS: usize = 1 << 16;
+
 fn main() -> ExitCode {
     support::main_with("histogram", run)
 }
@@ -91,6 +96,12 @@ fn run(args: &Args, report: &mut Report) -> Result {
     if !(1..=100_000_000).contains(&count) {
         return Err(Failure::bad_input(format_args!(
             "--count {count}: expected a number from 1 to 100000000"
+        )));
+    }
+    if !(1..=MOST_BINS).contains(&args.bins) {
+        return Err(Failure::bad_input(format_args!(
+            "--bins {}: expected a number from 1 to {MOST_BINS}",
+            args.bins
         )));
     }
     let numbers = match (&args.numbers, &args.image) {
@@ -109,9 +120,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
         )));
     }
 
-    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     report.device(context.name(), device.capabilities().version, device.api());
     let x = Vector::from_slice(device, &numbers)?;
@@ -145,9 +154,10 @@ impl Bins {
             Outside::Apart => OutOfRange::Apart,
         };
         if let Some(text) = &args.function {
-            let whole = text.contains("bin(");
+            let whole = text.contains('{'); // which no expression has
+            // A line of its own ends a comment.
             let body =
-                if whole { text.clone() } else { format!("float bin(float x) {{ return ({text}); }}") };
+                if whole { text.clone() } else { format!("float bin(float x) {{ return ({text}\n); }}") };
             let histogram = Histogram::new(device, args.bins, &body).map_err(in_function)?.out_of_range(rule);
             return Ok(Bins { histogram, range: None, body: Some(body), rule });
         }
@@ -160,7 +170,8 @@ impl Bins {
         };
         if args.min.is_none() && args.max.is_none() && min == max {
             // All numbers are the same: some room around them.
-            (min, max) = (min - 0.5 * min.abs().max(1.0), max + 0.5 * max.abs().max(1.0));
+            let room = 0.5 * min.abs().max(1.0);
+            (min, max) = ((min - room).max(f32::MIN), (max + room).min(f32::MAX));
         }
         let histogram = Histogram::equal_width(device, min, max, args.bins)?.out_of_range(rule);
         Ok(Bins { histogram, range: Some([min, max]), body: None, rule })
@@ -220,8 +231,7 @@ fn median<T>(rounds: usize, mut work: impl FnMut() -> Result<T>) -> Result<(f64,
         last = work()?;
         times.push(1e3 * started.elapsed().as_secs_f64());
     }
-    times.sort_by(f64::total_cmp);
-    Ok((times[rounds / 2], last))
+    Ok((clock::median(times), last))
 }
 
 impl Work<'_> {

@@ -10,7 +10,6 @@ use cpu::Pair;
 use device::Equations;
 use support::{CommonArgs, Failure, Report, Result, Table, check_distinct, check_writable, clock, json, say};
 use texla::kernel::{WhileParams, WhileReport, WhileSchedule};
-use texla::{Headless, HeadlessOptions};
 
 mod cpu;
 mod device;
@@ -89,9 +88,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     if !(1..=1000).contains(&rounds) {
         return Err(Failure::bad_input(format_args!("--rounds {rounds}: expected a number from 1 to 1000")));
     }
-    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     let version = device.capabilities().version;
     report.device(context.name(), version.as_str(), device.api());
@@ -235,9 +232,7 @@ fn print(measured: &[Measured], on_cpu: f64) {
 }
 
 fn write_picture(path: &Path, side: usize, picture: &[f32]) -> Result {
-    let bytes: Vec<u8> =
-        picture.chunks(4).flat_map(|t| [t[0], t[1], t[2]].map(|v| (255.0 * v + 0.5) as u8)).collect();
-    support::write_rgb(path, side as u32, side as u32, &bytes)
+    support::write_rgb(path, side as u32, side as u32, &support::bytes_of(picture))
 }
 
 /// Every schedule has finished; every root is one, in 64 bits; the cells are those of the CPU's loop.

@@ -9,7 +9,6 @@ use device::{Kernels, Square};
 use quantity::{Quantity, Twin, Way};
 use support::{Bar, BarChart, CommonArgs, Failure, Report, Result, Table, check_distinct, check_writable};
 use support::{clock, json, say, worst};
-use texla::{Headless, HeadlessOptions};
 
 mod device;
 mod quantity;
@@ -75,9 +74,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     if !(1..=1000).contains(&rounds) {
         return Err(Failure::bad_input(format_args!("--rounds {rounds}: expected a number from 1 to 1000")));
     }
-    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     let version = device.capabilities().version;
     report.device(context.name(), version.as_str(), device.api());

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::outcome::{Failure, Result};
+
 // No doc comment: clap would take it for the example's own description.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct CommonArgs {
@@ -15,6 +17,16 @@ pub struct CommonArgs {
     /// OpenGL 3.3 core or OpenGL ES 3.0; the default is the library's choice
     #[arg(long, value_name = "API", env = "TEXLA_API")]
     pub api: Option<Api>,
+}
+
+#[cfg(feature = "headless")]
+impl CommonArgs {
+    /// A context without a window, of the API that was asked for.
+    pub fn headless(&self) -> Result<texla::Headless> {
+        let api = self.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
+        let options = texla::HeadlessOptions { api, ..Default::default() };
+        texla::Headless::new(options).map_err(Failure::no_gl)
+    }
 }
 
 /// The APIs that texla speaks.

@@ -14,6 +14,12 @@ pub fn write_rgba(path: &Path, width: u32, height: u32, pixels: &[u8]) -> Result
     write_file(path, &encode(png::ColorType::Rgba, width, height, pixels)?)
 }
 
+/// The first three of every four numbers from 0 to 1, as bytes.
+pub fn bytes_of(texels: &[f32]) -> Vec<u8> {
+    let byte = |v: f32| (255.0 * v).round() as u8;
+    texels.chunks_exact(4).flat_map(|t| [t[0], t[1], t[2]].map(byte)).collect()
+}
+
 fn encode(color: png::ColorType, width: u32, height: u32, pixels: &[u8]) -> Result<Vec<u8>> {
     let fault = |error: png::EncodingError| Failure::unsolved(format_args!("PNG: {error}"));
     let mut bytes = Vec::new();

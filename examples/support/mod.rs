@@ -22,6 +22,7 @@ pub mod clock;
 pub mod font;
 pub mod golden;
 pub mod image;
+pub mod input;
 pub mod outcome;
 pub mod plot;
 pub mod program;
@@ -32,7 +33,8 @@ pub mod table;
 pub use animation::Animation;
 pub use args::{Api, CommonArgs};
 pub use bars::{Bar, BarChart};
-pub use image::{write_rgb, write_rgba};
+pub use image::{bytes_of, write_rgb, write_rgba};
+pub use input::{read_file, shortened};
 pub use outcome::{
     Failure, Result, check_distinct, check_kept, check_writable, main_with, run_from, say, write_file,
 };

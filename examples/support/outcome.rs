@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt::Display;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -161,9 +162,25 @@ pub fn check_writable(path: &Path) -> Result {
     } else if !folder.is_dir() {
         "its folder does not exist"
     } else {
-        return Ok(());
+        return open_once(path).map_err(|error| cannot_write(path, error));
     };
-    Err(Failure::bad_input(format_args!("cannot write {}: {fault}", path.display())))
+    Err(cannot_write(path, fault))
+}
+
+/// Opens a file for writing and leaves it as it was. Pipes and devices are not touched.
+fn open_once(path: &Path) -> io::Result<()> {
+    if path.is_file() {
+        OpenOptions::new().write(true).open(path).map(drop)
+    } else if path.symlink_metadata().is_err() {
+        File::create_new(path)?;
+        fs::remove_file(path)
+    } else {
+        Ok(())
+    }
+}
+
+fn cannot_write(path: &Path, error: impl Display) -> Failure {
+    Failure::bad_input(format_args!("cannot write {}: {error}", path.display()))
 }
 
 /// Refuses two outputs in one file: the second would replace the first. To be called after [`check_writable`].
@@ -198,8 +215,14 @@ pub fn check_kept<'a>(
     Ok(())
 }
 
-/// Writes a file; a path that cannot be written is bad input.
+/// Writes a file; a path that cannot be written is bad input. Half a file is removed.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result {
-    std::fs::write(path, bytes)
-        .map_err(|error| Failure::bad_input(format_args!("cannot write {}: {error}", path.display())))
+    let fault = |error| cannot_write(path, error);
+    let mut file = File::create(path).map_err(fault)?;
+    file.write_all(bytes).map_err(|error| {
+        if path.is_file() {
+            let _ = fs::remove_file(path); // the first fault is the one to tell of
+        }
+        fault(error)
+    })
 }

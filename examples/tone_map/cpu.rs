@@ -50,8 +50,10 @@ pub fn map(pixel: [f32; 3], found: &Found, settings: &Settings, reinhard: bool) 
     })
 }
 
-/// The sum, the largest and the mean logarithm in 32 bits, as a program without a GPU would find them.
+/// All steps in 32 bits, as a program without a GPU would take them.
 pub mod plain {
+    use crate::Settings;
+
     pub fn luminances(pixels: &[[f32; 3]]) -> Vec<f32> {
         pixels.iter().map(|[r, g, b]| (0.2126 * r + 0.7152 * g + 0.0722 * b).max(0.0)).collect()
     }
@@ -62,5 +64,35 @@ pub mod plain {
 
     pub fn mean_log(luminances: &[f32], delta: f32) -> f64 {
         luminances.iter().map(|l| f64::from((delta + l).ln())).sum::<f64>() / luminances.len() as f64
+    }
+
+    /// Reinhard's operator.
+    pub fn reinhard(
+        pixels: &[[f32; 3]],
+        [brightest, mean_log]: [f32; 2],
+        settings: &Settings,
+    ) -> Vec<[f32; 3]> {
+        let exposure = settings.key as f32 / mean_log.exp();
+        let white = settings.white.map_or(exposure * brightest, |white| white as f32);
+        let mapped = |pixel: &[f32; 3]| {
+            let [r, g, b] = pixel.map(|v| v.max(0.0));
+            let l = exposure * (0.2126 * r + 0.7152 * g + 0.0722 * b);
+            let factor = exposure * ((1.0 + l / (white * white)) / (1.0 + l));
+            [r, g, b].map(|v| encoded(factor * v))
+        };
+        pixels.iter().map(mapped).collect()
+    }
+
+    fn encoded(v: f32) -> f32 {
+        let v = v.clamp(0.0, 1.0);
+        if v <= 0.003_130_8 { 12.92 * v } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 }
+    }
+
+    /// All of it.
+    pub fn run(pixels: &[[f32; 3]], dark: f32, settings: &Settings) -> Vec<[f32; 3]> {
+        let luminances = luminances(pixels);
+        let brightest = largest(&luminances);
+        let mean_log = mean_log(&luminances, dark * brightest);
+        reinhard(pixels, [brightest, mean_log as f32], settings)
     }
 }

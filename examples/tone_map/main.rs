@@ -11,7 +11,7 @@ use support::{
     CommonArgs, Failure, Report, Result, Table, check_distinct, check_kept, check_writable, json, say, worst,
 };
 use texla::ops::{ReducePlan, Window, Windows};
-use texla::{Device, Headless, HeadlessOptions, Vector};
+use texla::{Device, Vector};
 
 mod cpu;
 mod device;
@@ -68,6 +68,9 @@ pub struct Settings {
 /// What is added to luminances before their logarithm is taken, as a share of the largest.
 pub const DARK: f64 = 1.0 / 1_048_576.0;
 
+/// Ends of the range in which the largest luminance and the largest channel have to lie.
+const LIGHT: [f64; 2] = [1e-20, 1e30];
+
 /// What a logarithm of the device's may be off by, of 1 and of its size. GL 4.1 promises half of this; ES says nothing.
 const LOG_ERROR: f64 = 1.0 / 1_048_576.0;
 
@@ -89,8 +92,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
             args.key
         )));
     }
-    if let Some(white) = args.white.filter(|white| !(1e-6..=1e12).contains(white)) {
-        return Err(Failure::bad_input(format_args!("--white {white}: expected a number from 1e-6 to 1e12")));
+    if let Some(white) = args.white.filter(|white| !(1e-3..=1e12).contains(white)) {
+        return Err(Failure::bad_input(format_args!("--white {white}: expected a number from 1e-3 to 1e12")));
     }
     let width = args.width.unwrap_or(if args.common.quick { 256 } else { 1024 });
     if !width.is_power_of_two() || !(16..=8192).contains(&width) {
@@ -104,10 +107,11 @@ fn run(args: &Args, report: &mut Report) -> Result {
     check_distinct(outputs)?;
     check_kept([args.input.as_deref()], outputs)?;
     let photo = args.input.as_deref().map(Photo::read).transpose()?;
+    if let (Some(photo), Some(path)) = (&photo, &args.input) {
+        check_light(&cpu::find(&photo.pixels), path)?;
+    }
 
-    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     report.device(context.name(), device.capabilities().version, device.api());
     let (width, height, on_device) = match &photo {
@@ -119,10 +123,6 @@ fn run(args: &Args, report: &mut Report) -> Result {
         None => on_device.read()?.chunks_exact(4).map(|p| [p[0], p[1], p[2]]).collect(),
     };
     let found = cpu::find(&pixels);
-    if found.largest <= 0.0 || found.brightest < f64::from(f32::MIN_POSITIVE) / DARK {
-        let name = args.input.as_deref().unwrap_or(Path::new("the scene"));
-        return Err(Failure::bad_input(format_args!("{} is black: there is nothing to map", name.display())));
-    }
     say(format_args!("device      {} ({})", context.name(), device.api()));
     say(format_args!("image       {width}x{height}"));
 
@@ -167,6 +167,23 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let (size, bytes) = picture(args.operator, &pictures, width, height);
     support::write_rgb(&args.output, size.0, size.1, &bytes)?;
     say(format_args!("picture     {}", args.output.display()));
+    Ok(())
+}
+
+/// Refuses an image that 32 bits cannot be trusted with: all that the operators make of one in this range, with any key
+/// and white that are let through, is far from the ends of what a device can hold and divide by.
+fn check_light(found: &cpu::Found, path: &Path) -> Result {
+    let name = path.display();
+    let (largest, brightest) = (found.largest, found.brightest);
+    if largest <= 0.0 {
+        return Err(Failure::bad_input(format_args!("{name} is black: there is nothing to map")));
+    }
+    if brightest < LIGHT[0] || largest > LIGHT[1] {
+        let [low, high] = LIGHT;
+        return Err(Failure::bad_input(format_args!(
+            "{name}: the largest luminance is {brightest:.3e} and the largest channel {largest:.3e}, expected {low:e} to {high:e}"
+        )));
+    }
     Ok(())
 }
 
@@ -223,8 +240,7 @@ impl Clock<'_> {
                 times.push(1e3 * started.elapsed().as_secs_f64());
             }
         }
-        times.sort_by(f64::total_cmp);
-        self.rows.push((part, by, times[times.len() / 2]));
+        self.rows.push((part, by, support::clock::median(times)));
         Ok(())
     }
 }
@@ -263,7 +279,16 @@ fn time(
     clock.time("both maxima", "CPU", || {
         keep((cpu::plain::largest(pixels.as_flattened()) + cpu::plain::largest(&luminances)).into())
     })?;
-    clock.time("logarithm and its mean", "CPU", || keep(cpu::plain::mean_log(&luminances, 1e-6)))?;
+    let dark = DARK as f32;
+    let brightest = cpu::plain::largest(&luminances);
+    let mean_log = cpu::plain::mean_log(&luminances, dark * brightest);
+    clock.time("logarithm and its mean", "CPU", || {
+        keep(cpu::plain::mean_log(&luminances, dark * brightest))
+    })?;
+    clock.time("Reinhard", "CPU", || {
+        keep(cpu::plain::reinhard(pixels, [brightest, mean_log as f32], settings)[0][0].into())
+    })?;
+    clock.time("all of it", "CPU", || keep(cpu::plain::run(pixels, dark, settings)[0][0].into()))?;
     std::hint::black_box(kept); // or the loops would be left out
     let mut table = Table::new(["part", "by", "ms"]);
     for (part, by, ms) in clock.rows {

@@ -14,7 +14,7 @@ vec4 kernel(ivec2 p) {
         float l = exposure * dot(light, vec3(0.2126, 0.7152, 0.0722));
         float w = white > 0.0 ? white : exposure * brightest_value();
         // Ld / L, times the exposure.
-        light *= exposure * (1.0 + l / (w * w)) / (1.0 + l);
+        light *= exposure * ((1.0 + l / (w * w)) / (1.0 + l));
     }
     return vec4(encoded(light.r), encoded(light.g), encoded(light.b), 0.0);
 }

@@ -17,12 +17,14 @@ use crate::shape::{Shape, max_folded_len};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SparseFormat {
     /// [`Gather`](SparseFormat::Gather), unless padding makes it store more than [`POINTS_PAY_FROM`] slots for each
-    /// nonzero, or more than a texture holds, and the device blends floats: then [`Points`](SparseFormat::Points).
+    /// nonzero, or more than a texture holds, or a row is too long for it, and the device blends floats: then
+    /// [`Points`](SparseFormat::Points).
     #[default]
     Auto,
     /// One vertex for four nonzeros of a row, scattered as points with additive blending \[Krueger05\] 44.2.3.
     Points,
-    /// Rows padded within slices of 64, gathered by each texel.
+    /// Rows padded within slices of 64, gathered by each texel. For rows of at most 65535 nonzeros; residuals that are
+    /// certified need it too.
     Gather,
 }
 
@@ -78,7 +80,7 @@ impl SparseMatrix {
             SparseFormat::Auto => {
                 let slots = Gather::slots(&csr);
                 let padded = slots as f64 > POINTS_PAY_FROM * csr.nnz() as f64;
-                let fits = slots <= max_folded_len(device.max_texture_size());
+                let fits = slots <= max_folded_len(device.max_texture_size()) && Gather::suits(&csr);
                 let scatter = blends && (padded || !fits);
                 if scatter { SparseFormat::Points } else { SparseFormat::Gather }
             }
