@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use support::{CommonArgs, Failure, Report, Result, golden, json, say};
+use texla::Device;
 use texla::script::{FileAccess, Interpreter, ScriptErrorKind, parse};
-use texla::{Device, Headless, HeadlessOptions};
 
 mod support;
 
@@ -54,8 +54,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let program = source.map(|(text, name)| parse(text, &name).map(|program| (program, name)));
     let program = program.transpose().map_err(Failure::at_place)?;
 
-    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-    let context = Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() })?;
+    let context = args.common.headless()?;
     let device = context.device();
     report.device(context.name(), device.capabilities().version, device.api());
     let mut interpreter = Interpreter::new(device).with_files(FileAccess::From(PathBuf::new()));

@@ -11,7 +11,7 @@ use texla::solve::{
     CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, MatrixFormat, Preconditioner,
     SolveReport, Stop, StopReason, StoredMatrix,
 };
-use texla::{Error, Headless, HeadlessOptions, Vector};
+use texla::{Error, Vector};
 
 mod support;
 
@@ -190,12 +190,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         support::check_writable(path)?;
     }
     let problem = problem(args)?;
-    let api = args.common.api.map(|api| match api {
-        support::Api::Gl33 => texla::gl::Api::Gl33,
-        support::Api::Es30 => texla::gl::Api::Es30,
-    });
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     let caps = device.capabilities();
     report.device(context.name(), caps.version.as_str(), device.api());

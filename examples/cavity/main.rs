@@ -9,7 +9,6 @@ use std::time::Instant;
 use flow::{Cavity, STEADY};
 use support::{CommonArgs, Failure, Report, Result, Table, check_writable, json, say};
 use texla::sim::fluid::Advection;
-use texla::{Headless, HeadlessOptions};
 
 mod chart;
 mod flow;
@@ -53,9 +52,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     if !(16..=1024).contains(&size) || !size.is_multiple_of(16) || !(size / 16).is_power_of_two() {
         return Err(Failure::bad_input(format_args!("--size {size}: expected 16, 32, 64, ... 1024")));
     }
-    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     report.device(context.name(), device.capabilities().version, device.api());
 

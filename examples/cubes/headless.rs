@@ -3,8 +3,7 @@
 
 use std::path::Path;
 
-use texla::gl::Api as Dialect;
-use texla::{Headless, HeadlessOptions};
+use texla::Headless;
 
 use crate::Args;
 use crate::compare::{self, Form, PAPERS_DENSE};
@@ -12,7 +11,7 @@ use crate::problem::{Model, RATE};
 use crate::render::Renderer;
 use crate::simulation::{Frame, Simulation};
 use crate::solver::BOUND;
-use crate::support::{Animation, Api, Failure, Report, Result, check_writable, json, say, write_rgb};
+use crate::support::{Animation, Report, Result, check_writable, json, say, write_rgb};
 use crate::world::{Wall, World};
 
 /// What depends on the size of the run.
@@ -60,12 +59,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     for path in [Some(&args.animation), args.picture.as_ref()].into_iter().flatten() {
         check_writable(path)?;
     }
-    let api = args.common.api.map(|api| match api {
-        Api::Gl33 => Dialect::Gl33,
-        Api::Es30 => Dialect::Es30,
-    });
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     report.device(context.name(), device.capabilities().version, device.api());
     let (plan, model) = (Plan::new(args), Model::new(args.friction));

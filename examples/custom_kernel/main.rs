@@ -6,9 +6,9 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use support::{CommonArgs, Failure, Progress, Report, Result, json, say, worst};
+use support::{CommonArgs, Progress, Report, Result, json, say, worst};
 use texla::kernel::{Kernel, PingPong};
-use texla::{Headless, HeadlessOptions, Vector, ops};
+use texla::{Vector, ops};
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -40,8 +40,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args, report: &mut Report) -> Result {
-    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-    let context = Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() })?;
+    let context = args.common.headless()?;
     let dev = context.device();
     report.device(context.name(), dev.capabilities().version, dev.api());
 

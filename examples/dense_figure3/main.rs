@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use support::{Bar, BarChart, CommonArgs, Failure, Report, Result, Table, json, say};
 use texla::ops::Form;
-use texla::{Headless, HeadlessOptions};
 
 use device::OnDevice;
 use measure::{Cell, Operation, Who};
@@ -72,9 +71,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let iterations = within("--iterations", args.iterations.unwrap_or(usual.min(n)), n)?;
     let rounds = within("--rounds", args.rounds.unwrap_or(if quick { 2 } else { 5 }), 1000)?;
 
-    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     let version = device.capabilities().version;
     report.device(context.name(), version.as_str(), device.api());

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use support::{Bar, BarChart, CommonArgs, Failure, Report, Result, Table, json, say, worst};
-use texla::{Headless, HeadlessOptions};
 
 use measure::{Measured, SIZES, What};
 
@@ -60,9 +59,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
             args.courant
         )));
     }
-    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     let version = device.capabilities().version;
     report.device(context.name(), version.as_str(), device.api());

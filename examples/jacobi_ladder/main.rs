@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use support::{Bar, BarChart, CommonArgs, Failure, Progress, Report, Result, Table, json, say};
 use texla::solve::{JacobiLayout, JacobiSchedule, JacobiStep};
-use texla::{Headless, HeadlessOptions};
 
 use measure::{Measured, measure};
 
@@ -85,9 +84,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
         let size = args.size.unwrap_or_default();
         return Err(Failure::bad_input(format_args!("--size {size}: expected one of {sizes}")));
     }
-    let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     let caps = device.capabilities();
     report.device(context.name(), caps.version.as_str(), device.api());

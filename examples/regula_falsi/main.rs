@@ -46,7 +46,7 @@ impl AsRef<CommonArgs> for Args {
 }
 
 /// Steps after which an equation is given up.
-const MOST: u32 = 1 << 16;
+const MOST: u32 = 1 << 15;
 /// Steps in a pass that are measured; the last is the whole loop in one pass.
 const STEPS_PER_PASS: [u32; 5] = [1, 4, 16, 64, MOST];
 

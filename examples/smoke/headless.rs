@@ -3,13 +3,11 @@
 
 use std::time::Instant;
 
-use texla::gl::Api as Dialect;
-use texla::{Grid, Headless, HeadlessOptions};
+use texla::Grid;
 
 use crate::render::Renderer;
 use crate::support::{
-    Animation, Api, Failure, Progress, Report, Result, check_distinct, check_writable, json, say, worst,
-    write_rgb,
+    Animation, Failure, Progress, Report, Result, check_distinct, check_writable, json, say, worst, write_rgb,
 };
 use crate::tunnel::Tunnel;
 use crate::{Args, compare};
@@ -84,12 +82,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         check_writable(path)?;
     }
     check_distinct([args.common.json.as_deref(), Some(&args.animation), args.picture.as_deref()])?;
-    let api = args.common.api.map(|api| match api {
-        Api::Gl33 => Dialect::Gl33,
-        Api::Es30 => Dialect::Es30,
-    });
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     report.device(context.name(), device.capabilities().version, device.api());
     let mut tunnel = Tunnel::new(device, plan.height)?;

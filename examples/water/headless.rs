@@ -3,15 +3,11 @@
 
 use std::time::Instant;
 
-use texla::gl::Api as Dialect;
-use texla::{Headless, HeadlessOptions};
-
 use crate::Args;
 use crate::pool::{Pool, RATE, STEPS, TOLERANCE};
 use crate::render::Renderer;
 use crate::support::{
-    Animation, Api, Failure, Progress, Report, Result, check_distinct, check_writable, json, say, worst,
-    write_rgb,
+    Animation, Failure, Progress, Report, Result, check_distinct, check_writable, json, say, worst, write_rgb,
 };
 
 /// What depends on the size of the run.
@@ -56,12 +52,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         check_writable(path)?;
     }
     check_distinct([args.common.json.as_deref(), Some(&args.animation), args.picture.as_deref()])?;
-    let api = args.common.api.map(|api| match api {
-        Api::Gl33 => Dialect::Gl33,
-        Api::Es30 => Dialect::Es30,
-    });
-    let context =
-        Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() }).map_err(Failure::no_gl)?;
+    let context = args.common.headless()?;
     let device = context.device();
     report.device(context.name(), device.capabilities().version, device.api());
     let cells = plan.cells;
