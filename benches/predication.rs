@@ -4,7 +4,7 @@
 //! multiply-adds in each active cell.
 
 use common::{Bench, Options};
-use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Predicate};
+use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, PingPong, Predicate};
 use texla::{Headless, HeadlessOptions, Plane, Vector};
 
 mod common;
@@ -44,7 +44,7 @@ impl Pattern {
 }
 
 /// Cells, and in which order the rows compare them.
-const CASES: [(usize, Pattern); 10] = [
+const CASES: [(usize, Pattern); 11] = [
     (10, Pattern::Blocks(64)),
     (10, Pattern::Blocks(16)),
     (10, Pattern::Blocks(8)),
@@ -53,6 +53,7 @@ const CASES: [(usize, Pattern); 10] = [
     (10, Pattern::Blocks(1)),
     (50, Pattern::Blocks(64)),
     (50, Pattern::Blocks(4)),
+    (50, Pattern::Blocks(2)),
     (50, Pattern::Blocks(1)),
     (50, Pattern::Checkerboard),
 ];
@@ -69,7 +70,7 @@ fn body(work: usize, text: &str) -> String {
 }
 
 fn main() {
-    let o = Options::read(&[("--side", 1024), ("--work", 200)]);
+    let o = Options::read(&[("--side", 1024), ("--work", 400)]);
     let (side, work) = (o.size("--side"), o.size("--work"));
     let context = Headless::new(HeadlessOptions::default()).expect("no usable GL");
     let device = context.device();
@@ -108,29 +109,40 @@ fn main() {
         let numbers: Vec<f32> = flags.iter().map(|f| f32::from(u8::from(*f))).collect();
         let flag = Plane::from_rows(device, side, side, &numbers).expect("flags");
         let mask = condition.mask(&flag, [&flag], &NoParams).expect("mask");
-        let target = || Vector::zeros(device, 4 * cells).expect("target");
+        // Targets take turns, as in any iteration: a driver that gathers draws into one target would do many in one go.
+        let targets = || {
+            let fresh = || Vector::zeros(device, 4 * cells).expect("target");
+            PingPong::new(fresh(), fresh())
+        };
         let mut bench = Bench::new(device, None);
         let (x, flag, mask) = (&x, &flag, &mask);
-        for (name, kernel) in [("all", &all), ("branch", &branch), ("branches", &branches), ("both", &both)] {
-            let mut y = target();
-            bench.row(name, cells, None, move || kernel.run(&mut y, [x, flag], &NoParams));
-        }
-        let condition = &condition;
-        bench.row("mask", cells, None, move || condition.mask(flag, [flag], &NoParams).map(drop));
-        let restricted = |kernel: &Kernel<NoParams>, y: &mut Vector, predicate: Predicate<'_>| {
-            kernel.run_on(y, [x, flag], &NoParams, Domain::Full, Accum::Replace, predicate)
+        let restricted = |kernel: &Kernel<NoParams>, y: &mut PingPong<Vector>, predicate: Predicate<'_>| {
+            kernel.run_on(y.front_mut(), [x, flag], &NoParams, Domain::Full, Accum::Replace, predicate)
         };
-        let (all, other) = (&all, &other);
-        let mut y = target();
-        bench.row("pass", cells, None, move || restricted(all, &mut y, Predicate::If(mask)));
-        let mut y = target();
-        bench.row("mask and pass", cells, None, move || {
-            let mask = condition.mask(flag, [flag], &NoParams)?;
-            restricted(all, &mut y, Predicate::If(&mask))
+        for (name, kernel) in [("all", &all), ("branch", &branch), ("branches", &branches), ("both", &both)] {
+            let mut y = targets();
+            bench.row(name, cells, None, move || {
+                y.swap();
+                restricted(kernel, &mut y, Predicate::Always)
+            });
+        }
+        let (condition, all, other) = (&condition, &all, &other);
+        let masked = || condition.mask(flag, [flag], &NoParams);
+        bench.row("mask", cells, None, move || masked().map(drop));
+        let mut y = targets();
+        bench.row("pass", cells, None, move || {
+            y.swap();
+            restricted(all, &mut y, Predicate::If(mask))
         });
-        let mut y = target();
+        let mut y = targets();
+        bench.row("mask and pass", cells, None, move || {
+            y.swap();
+            restricted(all, &mut y, Predicate::If(&masked()?))
+        });
+        let mut y = targets();
         bench.row("mask and two passes", cells, None, move || {
-            let mask = condition.mask(flag, [flag], &NoParams)?;
+            y.swap();
+            let mask = masked()?;
             restricted(all, &mut y, Predicate::If(&mask))?;
             restricted(other, &mut y, Predicate::Unless(&mask))
         });

@@ -380,16 +380,19 @@ fn main_of(call: &str, outputs: usize, mask: bool) -> String {
 /// `main` of a condition.
 fn condition_main(test: Test) -> String {
     let write = "gl_FragDepth = holds ? 0.8 : 0.2;";
-    let (within, result) = match test {
-        Test::Write => (String::new(), write),
-        Test::WriteWithin(inside) => (format!(" && ({WITHIN}_at(p).x > 0.5) == {inside}"), write),
-        Test::Narrow => (String::new(), "if (holds) discard;"),
-        Test::Count => (String::new(), "if (!holds) discard;"),
+    // Only what another mask has left out is not worth asking about: a branch for each fragment costs more.
+    let (asked, result) = match test {
+        Test::Write => ("kernel(p) && used".to_owned(), write),
+        Test::WriteWithin(inside) => {
+            (format!("used && ({WITHIN}_at(p).x > 0.5) == {inside} && kernel(p)"), write)
+        }
+        Test::Narrow => ("kernel(p) && used".to_owned(), "if (holds) discard;"),
+        Test::Count => ("kernel(p) && used".to_owned(), "if (!holds) discard;"),
     };
     format!(
         "void main() {{\n    ivec2 p = ivec2(gl_FragCoord.xy);\n    int t = {};\n    \
          bool used = t < texla_tail.x || (t == texla_tail.x && texla_tail.y > 0);\n    \
-         bool holds = used{within} && kernel(p);\n    {result}\n}}\n",
+         bool holds = {asked};\n    {result}\n}}\n",
         position_in_tail("p")
     )
 }
