@@ -355,7 +355,9 @@ fn filtered_windows_end_at_odd_edges() {
             let x = Vector::filled(dev, n, 1.0).unwrap();
             assert_eq!(reduced(Reduction::Sum, &x, None, Windows::Filtered), n as f32);
             assert_eq!(reduced(Reduction::Dot, &x, Some(&x), Windows::Filtered), n as f32);
-            assert_eq!(reduced(Reduction::Mean, &x, None, Windows::Filtered), 1.0);
+            // The mean is divided once, which a GPU need not round correctly.
+            let mean = f64::from(reduced(Reduction::Mean, &x, None, Windows::Filtered));
+            assert!((mean - 1.0).abs() <= f64::from(f32::EPSILON) * DIV_ULPS, "{n}: {mean}");
         }
     });
 }

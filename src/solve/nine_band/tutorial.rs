@@ -98,13 +98,14 @@ impl Tutorial {
         match self.step {
             JacobiStep::OneShader | JacobiStep::Inverse => self.pass(Side::Anywhere, Domain::Full)?,
             JacobiStep::ThreePass | JacobiStep::Interpolated => {
-                if last > 1 {
-                    let interior = Domain::Rect { x: 1, y: 0, width: last - 1, height: self.side };
-                    self.pass(Side::Interior, interior)?;
-                }
+                // The ends of the rows first: what they bring into a cache the interior needs as well.
                 self.pass(Side::Left, Domain::Column(0))?;
                 if last > 0 {
                     self.pass(Side::Right, Domain::Column(last))?;
+                }
+                if last > 1 {
+                    let interior = Domain::Rect { x: 1, y: 0, width: last - 1, height: self.side };
+                    self.pass(Side::Interior, interior)?;
                 }
             }
         }
