@@ -107,7 +107,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
             report.row(json_row(row.n, m, together));
         });
         if row.n == COMPARED && !quick {
-            compare(&measured, report);
+            compare(&measured, caps.software, report);
         }
         all.push((row.n, measured));
     }
@@ -176,17 +176,23 @@ fn seconds(measured: &[Measured], schedule: JacobiSchedule) -> f64 {
     measured.iter().find(|m| m.schedule == schedule).map_or(f64::NAN, |m| m.seconds)
 }
 
-/// The ladder's figures at one size.
-fn compare(measured: &[Measured], report: &mut Report) {
+/// The ladder's figures at one size. They are bounds where they were set, on a software rasteriser; what a GPU gains is
+/// stated.
+fn compare(measured: &[Measured], software: bool, report: &mut Report) {
     let of = |layout, step| seconds(measured, JacobiSchedule::Tutorial(layout, step));
     let layouts = [JacobiLayout::Red, JacobiLayout::Rgba];
     let passes = layouts.map(|l| of(l, JacobiStep::OneShader) / of(l, JacobiStep::ThreePass));
     let device = measured.iter().filter(|m| m.schedule.draws() > 0);
     let best = device.map(|m| m.seconds).fold(f64::INFINITY, f64::min);
     let first = layouts.map(|l| of(l, JacobiStep::OneShader) / best);
-    let name = |what: &str| format!("N = {COMPARED}: {what}");
-    report.at_least(name("gain of three passes over one shader"), 1.0, passes[0].max(passes[1]));
-    report.at_least(name("gain of the best rung over the first"), 3.0, first[0].max(first[1]));
+    let figures =
+        [("three passes over one shader", 1.0, passes), ("the best rung over the first", 3.0, first)];
+    for (what, bound, [red, rgba]) in figures {
+        say(format_args!("N = {COMPARED}: gain of {what}: RED {red:.2}, RGBA {rgba:.2}"));
+        if software {
+            report.at_least(format!("N = {COMPARED}: gain of {what}"), bound, red.max(rgba));
+        }
+    }
     report.set("gain_of_three_passes", json!({ "red": passes[0], "rgba": passes[1] }));
     report.set("gain_of_the_best", json!({ "red": first[0], "rgba": first[1] }));
 }
