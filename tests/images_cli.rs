@@ -5,31 +5,16 @@ mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::process::Command;
 
+use common::cli;
 use common::random::Rng;
 use image::{DynamicImage, ImageFormat, Rgb32FImage, RgbImage};
 use serde_json::{Value, json};
 
-/// Runs an example, which cargo builds beside this test: `target/PROFILE/examples/NAME`.
-fn run(name: &str, args: &[&str]) -> Output {
-    Command::new(program(name)).args(args).env_remove("TEXLA_API").output().unwrap()
-}
-
-fn program(name: &str) -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.parent().and_then(Path::parent).unwrap();
-    let program = profile.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    assert!(program.is_file(), "{} is not built: a plain `cargo test` does it", program.display());
-    program
-}
-
 /// A path for one test; nothing is there yet.
 fn scratch(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("images-{name}"));
-    let _ = fs::remove_file(&path);
-    path
+    cli::scratch(name).into()
 }
 
 fn file(name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
@@ -45,28 +30,10 @@ fn text(path: &Path) -> &str {
 /// Exit 2 with one line that says this, and none of the outputs written.
 #[track_caller]
 fn refused(name: &str, args: &[&str], says: &str, outputs: &[&Path]) {
-    let Output { status, stderr, .. } = run(name, args);
-    let stderr = String::from_utf8(stderr).unwrap();
-    assert_eq!(status.code(), Some(2), "{name} {args:?}: {stderr}");
-    assert!(stderr.lines().count() == 1 && stderr.contains(says), "{name} {args:?}: {stderr}");
+    cli::assert_refused(name, args, says);
     for output in outputs {
         assert!(!output.exists(), "{name} {args:?} left {}", output.display());
     }
-}
-
-/// Runs to the end, with checks that all pass.
-#[track_caller]
-fn report(name: &str, args: &[&str]) -> Value {
-    static RUNS: AtomicUsize = AtomicUsize::new(0);
-    // Tests may run side by side.
-    let json = scratch(&format!("{name}-{}.json", RUNS.fetch_add(1, Ordering::Relaxed)));
-    let output = run(name, &[args, &["--json", text(&json)]].concat());
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{name} {args:?}: {stderr}{}", String::from_utf8_lossy(&output.stdout));
-    let report: Value = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
-    let checks = report["checks"].as_array().unwrap();
-    assert!(!checks.is_empty() && checks.iter().all(|check| check["pass"] == true), "{checks:?}");
-    report
 }
 
 /// An image over eight decades, one pixel of it the brightest by far.
@@ -111,7 +78,7 @@ fn every_format_is_mapped() {
             for (operator, width) in [("linear", 37), ("reinhard", 37), ("both", 74)] {
                 let files = ["--quick", "--input", text(&input), "--output", text(&output)];
                 let report =
-                    report("tone_map", &[&files[..], &["--api", api, "--operator", operator]].concat());
+                    cli::passed("tone_map", &[&files[..], &["--api", api, "--operator", operator]].concat());
                 assert_eq!(report["size"], json!([37, 23]), "{name}");
                 let picture = image::open(&output).unwrap().into_rgb8();
                 assert_eq!(picture.dimensions(), (width, 23), "{name} {operator}");
@@ -139,7 +106,7 @@ fn every_format_is_mapped() {
 #[test]
 fn without_an_image_a_scene_is_rendered() {
     let output = scratch("scene.png");
-    let report = report("tone_map", &["--quick", "--width", "128", "--output", text(&output)]);
+    let report = cli::passed("tone_map", &["--quick", "--width", "128", "--output", text(&output)]);
     assert_eq!(report["size"], json!([128, 64]));
     // The sun is 20000, and a pixel holds some of it at least.
     let largest = report["largest"].as_f64().unwrap();
@@ -168,7 +135,7 @@ fn images_of_extreme_light_are_mapped() {
         for key in ["1e-6", "1e6"] {
             let files = ["--quick", "--input", text(&input), "--output", text(&output), "--key", key];
             for white in [&[][..], &["--white", "1e-3"], &["--white", "1e12"]] {
-                report("tone_map", &[&files[..], white].concat());
+                cli::passed("tone_map", &[&files[..], white].concat());
             }
         }
     }
@@ -225,14 +192,14 @@ fn damaged_images_do_no_harm() {
             let at = rng.below(if k < 3 { 64 } else { bytes.len() });
             damaged[at] = damaged[at].wrapping_add(1 + rng.below(255) as u8);
             let (input, output) = (file(&format!("damaged-{name}"), damaged), scratch("damaged.png"));
-            let done = run("tone_map", &["--quick", "--input", text(&input), "--output", text(&output)]);
-            let stderr = String::from_utf8_lossy(&done.stderr);
-            let harmless = match done.status.code() {
-                Some(0) => output.exists(),
-                Some(2) => stderr.lines().count() == 1 && !output.exists(),
+            let args = ["--quick", "--input", text(&input), "--output", text(&output)];
+            let cli::Ran { code, stderr, .. } = cli::run("tone_map", &args);
+            let harmless = match code {
+                0 => output.exists(),
+                2 => stderr.lines().count() == 1 && !output.exists(),
                 _ => false,
             };
-            assert!(harmless, "{name} with byte {at} changed: {:?} {stderr}", done.status);
+            assert!(harmless, "{name} with byte {at} changed: {code} {stderr}");
         }
     }
 }
@@ -286,7 +253,7 @@ fn numbers_are_counted() {
     let plot = scratch("numbers.png");
     for api in ["gl33", "es30"] {
         let common = ["--numbers", text(&numbers), "--api", api];
-        let run = |args: &[&str]| report("histogram", &[&common[..], args].concat());
+        let run = |args: &[&str]| cli::passed("histogram", &[&common[..], args].concat());
         let range = ["--bins", "4", "--min", "0", "--max", "4"];
         let clamped = run(&[&range[..], &["--plot", text(&plot)]].concat());
         assert_eq!(column(&clamped, "count"), [3.0, 1.0, 2.0, 2.0]);
@@ -312,19 +279,20 @@ fn numbers_are_counted() {
     // As other systems write it.
     let marked = file("marked.txt", "\u{feff}1\r\n2\r\n");
     assert_eq!(
-        column(&report("histogram", &["--numbers", text(&marked), "--bins", "2"]), "count"),
+        column(&cli::passed("histogram", &["--numbers", text(&marked), "--bins", "2"]), "count"),
         [1.0, 1.0]
     );
     let spaced = ["--bins", "3", "--function", "float bin (float x) { return x; }"];
     let commented = ["--bins", "3", "--function", "x // as it is"];
     for own in [spaced, commented] {
-        let counts = report("histogram", &[&["--numbers", text(&numbers)], &own[..]].concat());
+        let counts = cli::passed("histogram", &[&["--numbers", text(&numbers)], &own[..]].concat());
         assert_eq!(column(&counts, "count"), [3.0, 1.0, 4.0]);
     }
     // Equal numbers have a range too.
-    let huge = report("histogram", &["--numbers", text(&file("huge.txt", "3.4e38 3.4e38")), "--bins", "8"]);
+    let huge =
+        cli::passed("histogram", &["--numbers", text(&file("huge.txt", "3.4e38 3.4e38")), "--bins", "8"]);
     assert_eq!(column(&huge, "count").iter().sum::<f64>(), 2.0);
-    let same = report("histogram", &["--numbers", text(&file("same.txt", "3 3 3")), "--bins", "2"]);
+    let same = cli::passed("histogram", &["--numbers", text(&file("same.txt", "3 3 3")), "--bins", "2"]);
     assert_eq!(column(&same, "count").iter().sum::<f64>(), 3.0);
 }
 
@@ -334,11 +302,11 @@ fn images_and_random_numbers_are_counted() {
         let input = file(&format!("counted-{name}"), &bytes);
         for channel in ["luminance", "red", "blue"] {
             let args = ["--image", text(&input), "--channel", channel, "--bins", "7"];
-            let counts = column(&report("histogram", &args), "count");
+            let counts = column(&cli::passed("histogram", &args), "count");
             assert_eq!(counts.iter().sum::<f64>(), 37.0 * 23.0, "{name} {channel}");
         }
     }
-    let random = report("histogram", &["--quick", "--count", "30000", "--bins", "32"]);
+    let random = cli::passed("histogram", &["--quick", "--count", "30000", "--bins", "32"]);
     assert_eq!((column(&random, "count").iter().sum::<f64>(), &random["numbers"]), (30000.0, &json!(30000)));
 }
 
@@ -394,16 +362,12 @@ fn half_a_picture_is_removed() {
         ("tone_map", ["--width", "64", "--output", text(&output)]),
         ("histogram", ["--count", "999", "--plot", text(&plot)]),
     ] {
-        let program = program(name);
-        let limited = Command::new("sh")
-            .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh", text(&program), "--quick"])
-            .args(args)
-            .env("MESA_SHADER_CACHE_DISABLE", "true")
-            .env_remove("TEXLA_API")
-            .output()
-            .unwrap();
-        let stderr = String::from_utf8(limited.stderr).unwrap();
-        assert_eq!(limited.status.code(), Some(2), "{name}: {stderr}");
+        let program = cli::command(name).get_program().to_owned();
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh"]).arg(program).arg("--quick");
+        limited.args(args).env("MESA_SHADER_CACHE_DISABLE", "true").env_remove("TEXLA_API");
+        let cli::Ran { code, stderr, .. } = cli::finish(&mut limited, b"");
+        assert_eq!(code, 2, "{name}: {stderr}");
         assert!(stderr.lines().count() == 1 && stderr.contains("cannot write"), "{name}: {stderr}");
         assert!(!Path::new(args[3]).exists(), "{name} left {}", args[3]);
     }

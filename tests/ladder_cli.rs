@@ -1,29 +1,17 @@
 //! The example `jacobi_ladder` from outside: exit codes, the JSON report, the chart.
 #![cfg(feature = "headless")]
 
+mod common;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
-/// Runs the example, which cargo builds beside this test: `target/PROFILE/examples/jacobi_ladder`.
-fn run(args: &[&str]) -> Output {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.parent().and_then(Path::parent).unwrap();
-    let program = profile.join("examples").join(format!("jacobi_ladder{}", std::env::consts::EXE_SUFFIX));
-    assert!(program.is_file(), "{} is not built: a plain `cargo test` does it", program.display());
-    Command::new(program).args(args).env_remove("TEXLA_API").output().unwrap()
-}
-
-fn scratch(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ladder-{name}"));
-    let _ = fs::remove_file(&path);
-    path
-}
+use common::cli::{assert_refused, passed, scratch};
 
 #[test]
 fn flags_that_make_no_sense_are_bad_input() {
     let plot = scratch("refused.png");
-    let plot = plot.to_str().unwrap();
+    let plot = plot.as_str();
     let cases: [(&[&str], &str); 9] = [
         (&["--rounds", "0"], "--rounds 0"),
         (&["--rounds", "1001"], "from 1 to 1000"),
@@ -36,10 +24,7 @@ fn flags_that_make_no_sense_are_bad_input() {
         (&["--api", "gl12"], "--api"),
     ];
     for (args, text) in cases {
-        let Output { status, stderr, .. } = run(args);
-        let stderr = String::from_utf8(stderr).unwrap();
-        assert_eq!(status.code(), Some(2), "{args:?}: {stderr}");
-        assert!(stderr.lines().count() == 1 && stderr.contains(text), "{args:?}: {stderr}");
+        assert_refused("jacobi_ladder", args, text);
     }
     assert!(!Path::new(plot).exists());
 }
@@ -47,13 +32,10 @@ fn flags_that_make_no_sense_are_bad_input() {
 #[test]
 fn the_ladder_is_measured_and_checked_on_both_dialects() {
     for api in ["gl33", "es30"] {
-        let [json, plot] = ["json", "png"].map(|end| scratch(&format!("{api}.{end}")));
-        let files = ["--json", json.to_str().unwrap(), "--plot", plot.to_str().unwrap()];
-        let Output { status, stderr, .. } =
-            run(&[&["--quick", "--size", "4096", "--rounds", "1", "--api", api][..], &files].concat());
-        assert_eq!(status.code(), Some(0), "{api}: {}", String::from_utf8_lossy(&stderr));
-        let report: serde_json::Value = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
-        assert_eq!((&report["example"], &report["api"]), (&"jacobi_ladder".into(), &api.into()));
+        let plot = scratch(&format!("{api}.png"));
+        let args = ["--quick", "--size", "4096", "--rounds", "1", "--api", api, "--plot", &plot];
+        let report = passed("jacobi_ladder", &args);
+        assert_eq!(report["api"], api);
         let rows = report["rows"].as_array().unwrap();
         assert_eq!(rows.len(), 14);
         for row in rows {
@@ -62,9 +44,7 @@ fn the_ladder_is_measured_and_checked_on_both_dialects() {
             let on_device = row["draws"] != 0;
             assert_eq!(row["share_of_fetch_ceiling"].is_f64(), on_device, "{row}");
         }
-        let checks = report["checks"].as_array().unwrap();
-        assert_eq!(checks.len(), 14);
-        assert!(checks.iter().all(|check| check["pass"] == true), "{checks:?}");
+        assert_eq!(report["checks"].as_array().unwrap().len(), 14);
         // The tutorial's own columns stand apart, with their gap.
         let papers = report["papers_table_2005"].as_array().unwrap();
         assert_eq!((papers.len(), &papers[5]["mflops"][1]), (6, &serde_json::Value::Null));

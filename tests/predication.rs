@@ -9,8 +9,8 @@ use common::random::{Rng, uniform};
 use glow::HasContext;
 use texla::gl::{Api, Limits};
 use texla::kernel::{
-    Accum, Condition, Domain, IterateWhile, Kernel, Mask, NoParams, PingPong, Predicate, WhileParams,
-    WhileSchedule,
+    Accum, Condition, Domain, IterateWhile, Kernel, Mask, NoParams, PingPong, Points, PointsKernel,
+    Predicate, SplatKernel, WhileParams, WhileSchedule,
 };
 use texla::{Device, Error, Matrix, Plane, Shape, Vector};
 
@@ -67,6 +67,46 @@ fn a_mask_divides_the_texels_and_is_counted() {
                 assert!(both.read().unwrap().iter().all(|v| *v == 1.0), "{n} above {bound}");
             }
         }
+    });
+}
+
+/// Points and splats meet the depth test like any other pass.
+#[test]
+fn points_and_splats_are_restricted_too() {
+    on_both(|dev| {
+        let (w, h) = (13, 9);
+        let fresh = || Plane::zeros(dev, w, h).unwrap();
+        let chess = Condition::<NoParams>::new(
+            dev,
+            "chess",
+            [],
+            "bool kernel(ivec2 p) { return (p.x + p.y) % 3 == 0; }",
+        );
+        let mask = chess.unwrap().mask(&fresh(), [], &NoParams).unwrap();
+        let every = "void point(int i, out ivec2 texel, out vec4 value) {
+            texel = ivec2(i % 13, i / 13); value = vec4(1.0 + float(i)); }";
+        let points = PointsKernel::<NoParams>::new(dev, "every", [], 0, every).unwrap();
+        let whole =
+            "void splat(int i, out vec4 r, out vec4 v) { r = vec4(0.0, 0.0, 13.0, 9.0); v = vec4(2.0); }";
+        let body = "vec4 kernel(ivec2 p, vec4 v) { return v; }";
+        let splats = SplatKernel::<NoParams>::new(dev, "whole", [], 0, whole, body).unwrap();
+        for (predicate, inside) in [(Predicate::If(&mask), true), (Predicate::Unless(&mask), false)] {
+            let admitted = |i: usize| (i % w + i / w).is_multiple_of(3) == inside;
+            let mut out = fresh();
+            let all = Points::numbered(dev, w * h).unwrap();
+            points.run_on(&mut out, [], &all, &NoParams, Accum::Add, predicate).unwrap();
+            let want = (0..w * h).map(|i| if admitted(i) { 1.0 + i as f32 } else { 0.0 });
+            assert_eq!(out.read().unwrap(), want.collect::<Vec<_>>());
+            let mut out = fresh();
+            let three = Points::numbered(dev, 3).unwrap();
+            splats.run(&mut out, [], &three, &NoParams, Accum::Add, predicate).unwrap();
+            let want = (0..w * h).map(|i| if admitted(i) { 6.0 } else { 0.0 });
+            assert_eq!(out.read().unwrap(), want.collect::<Vec<_>>());
+        }
+        let mut other = Plane::zeros(dev, w + 1, h).unwrap();
+        let all = Points::numbered(dev, 5).unwrap();
+        let e = points.run_on(&mut other, [], &all, &NoParams, Accum::Add, Predicate::If(&mask)).unwrap_err();
+        assert!(matches!(e, Error::Interface { .. }), "{e}");
     });
 }
 

@@ -1,9 +1,9 @@
 //! Vertices to be scattered as points, and kernels that place them [Krueger05] 44.2.3, [BeyondVector] 28.4.3.
 
 use super::accessors::{KernelSpec, StageSpec};
-use super::domain::{Accum, Domain};
+use super::domain::{Accum, Domain, Predicate};
 use super::params::Params;
-use super::pass::{Compiled, Operand, Pass, TargetOperand};
+use super::pass::{Compiled, Operand, Pass, TargetOperand, View};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{Attribute, VertexBuffer};
@@ -57,9 +57,9 @@ impl Points {
         self.buffer.fill(attribute, words, "points")
     }
 
-    /// Refuses points that a kernel with this many attributes cannot read.
-    pub(super) fn check(&self, kernel: &Compiled, attributes: usize, device: &Device) -> Result<()> {
-        let found = self.buffer.attributes().len();
+    /// Refuses points that a kernel cannot read: those with other attributes, or of another device.
+    fn check(&self, kernel: &Compiled, device: &Device) -> Result<()> {
+        let (found, attributes) = (self.buffer.attributes().len(), kernel.spec().stage.attributes().len());
         if found == attributes && self.device.same(device) {
             return Ok(());
         }
@@ -108,12 +108,7 @@ pub(super) fn attribute_names(count: usize) -> Vec<(String, Attribute)> {
 /// assert_eq!(bins.read()?, [1., 0., 0., 0., 5., 0., 0., 0.]);
 /// # Ok::<(), texla::Error>(())
 /// ```
-pub struct PointsKernel<P: Params> {
-    compiled: Compiled,
-    device: Device,
-    attributes: usize,
-    params: std::marker::PhantomData<P>,
-}
+pub struct PointsKernel<P: Params>(VertexKernel<P>);
 
 impl<P: Params> PointsKernel<P> {
     /// Compiles a kernel that reads `inputs` and `attributes` arrays of four floats a vertex.
@@ -126,17 +121,8 @@ impl<P: Params> PointsKernel<P> {
         attributes: usize,
         body: &str,
     ) -> Result<Self> {
-        let named = attribute_names(attributes);
-        let spec = KernelSpec::users(
-            name,
-            StageSpec::Points { attributes: named, mask: true },
-            &inputs,
-            P::FIELDS,
-            body,
-        );
-        let compiled = Compiled::new(device, spec)?;
-        super::user::compile_now(device, &compiled)?;
-        Ok(PointsKernel { compiled, device: device.clone(), attributes, params: std::marker::PhantomData })
+        let stage = StageSpec::Points { attributes: attribute_names(attributes), mask: true };
+        VertexKernel::new(device, KernelSpec::users(name, stage, &inputs, P::FIELDS, body)).map(PointsKernel)
     }
 
     /// Scatters `points` into `target`.
@@ -152,14 +138,55 @@ impl<P: Params> PointsKernel<P> {
         params: &P,
         accum: Accum,
     ) -> Result<()> {
-        let device = &self.device;
-        points.check(&self.compiled, self.attributes, device)?;
-        let _scope = device.scope()?;
-        let pass =
-            Pass::new(&self.compiled, vec![target.target()], inputs.iter().map(|i| i.view()).collect())
-                .params(params.values().into_iter().map(|v| v.0).collect())
-                .on(Domain::Points(points))
-                .accumulate(accum);
-        device.execute(&pass)
+        self.run_on(target, inputs, points, params, accum, Predicate::Always)
+    }
+
+    /// Scatters `points` into the texels of `target` that the predicate admits. *Cost*: as [`run`](Self::run).
+    ///
+    /// *Errors*: as [`run`](Self::run); [`Error::Interface`] when the mask has another extent than the target.
+    pub fn run_on<T: TargetOperand, const N: usize>(
+        &self,
+        target: &mut T,
+        inputs: [&dyn Operand; N],
+        points: &Points,
+        params: &P,
+        accum: Accum,
+        predicate: Predicate<'_>,
+    ) -> Result<()> {
+        self.0.run(target.target(), &inputs, (points, Domain::Points(points)), params, accum, predicate)
+    }
+}
+
+/// A kernel that is run for vertices, whatever these become.
+pub(super) struct VertexKernel<P: Params> {
+    compiled: Compiled,
+    device: Device,
+    params: std::marker::PhantomData<P>,
+}
+
+impl<P: Params> VertexKernel<P> {
+    pub fn new(device: &Device, spec: KernelSpec) -> Result<Self> {
+        let compiled = Compiled::new(device, spec)?;
+        super::user::compile_now(device, &compiled)?;
+        Ok(VertexKernel { compiled, device: device.clone(), params: std::marker::PhantomData })
+    }
+
+    pub fn run(
+        &self,
+        target: View<'_>,
+        inputs: &[&dyn Operand],
+        (points, domain): (&Points, Domain<'_>),
+        params: &P,
+        accum: Accum,
+        predicate: Predicate<'_>,
+    ) -> Result<()> {
+        points.check(&self.compiled, &self.device)?;
+        let _scope = self.device.scope()?;
+        let pass = Pass::new(&self.compiled, vec![target], inputs.iter().map(|i| i.view()).collect())
+            .params(params.values().into_iter().map(|v| v.0).collect())
+            .on(domain)
+            .accumulate(accum)
+            .only(predicate);
+        self.device.execute(&pass)
     }
 }

@@ -3,8 +3,8 @@
 use super::accessors::{KernelSpec, StageSpec};
 use super::domain::{Accum, Domain, Predicate};
 use super::params::Params;
-use super::pass::{Compiled, Operand, Pass, TargetOperand};
-use super::points::{Points, attribute_names};
+use super::pass::{Operand, TargetOperand};
+use super::points::{Points, VertexKernel, attribute_names};
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::Source;
@@ -37,12 +37,7 @@ use crate::gl::Source;
 /// assert_eq!(map.read()?, [0.5, 1.0, 0.5, 0.5, 1.0, 0.5, 0.0, 0.0]);
 /// # Ok::<(), texla::Error>(())
 /// ```
-pub struct SplatKernel<P: Params> {
-    compiled: Compiled,
-    device: Device,
-    attributes: usize,
-    params: std::marker::PhantomData<P>,
-}
+pub struct SplatKernel<P: Params>(VertexKernel<P>);
 
 impl<P: Params> SplatKernel<P> {
     /// Compiles a kernel that reads `inputs` and `attributes` arrays of four floats a vertex.
@@ -61,9 +56,7 @@ impl<P: Params> SplatKernel<P> {
         let file = format!("{name} (vertex)");
         let spec = KernelSpec::users(name, stage, &inputs, P::FIELDS, body)
             .interpolating(&[], Source { name: &file, text: vertex_body });
-        let compiled = Compiled::new(device, spec)?;
-        super::user::compile_now(device, &compiled)?;
-        Ok(SplatKernel { compiled, device: device.clone(), attributes, params: std::marker::PhantomData })
+        VertexKernel::new(device, spec).map(SplatKernel)
     }
 
     /// Draws the footprints of `points` into `target`.
@@ -81,15 +74,6 @@ impl<P: Params> SplatKernel<P> {
         accum: Accum,
         predicate: Predicate<'_>,
     ) -> Result<()> {
-        let device = &self.device;
-        points.check(&self.compiled, self.attributes, device)?;
-        let _scope = device.scope()?;
-        let pass =
-            Pass::new(&self.compiled, vec![target.target()], inputs.iter().map(|i| i.view()).collect())
-                .params(params.values().into_iter().map(|v| v.0).collect())
-                .on(Domain::Splats(points))
-                .accumulate(accum)
-                .only(predicate);
-        device.execute(&pass)
+        self.0.run(target.target(), &inputs, (points, Domain::Splats(points)), params, accum, predicate)
     }
 }
