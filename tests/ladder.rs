@@ -5,7 +5,7 @@ mod common;
 mod twin;
 
 use common::bounds::assert_componentwise;
-use common::harness::{assert_padded, limits, on_both, on_both_with};
+use common::harness::{assert_padded, headless, limits, on_both, on_both_with};
 use common::random::{Rng, uniform};
 use common::reference::widen;
 use texla::gl::Limits;
@@ -130,6 +130,7 @@ fn what_cannot_be_swept_is_refused() {
         for rows in [0, 3, 16] {
             let error = refused(&[problem], JacobiSchedule::Packed { rows }, 1.0);
             assert!(matches!(error, Error::Parameter { name: "rows", .. }), "{rows}: {error}");
+            assert!(!JacobiSchedule::Packed { rows }.fits(dev, 3), "{rows}");
         }
         let mut bands: [Vec<f64>; 9] = std::array::from_fn(|k| a.band(k).to_vec());
         bands[NineBands::DD][4] = 0.0;
@@ -145,6 +146,39 @@ fn what_cannot_be_swept_is_refused() {
             refused(&[JacobiProblem { a: &tiny, ..problem }], red, 1.0),
             Error::NonFinite { .. }
         ));
+        // Devices flush: 5e-39 would be a zero to divide by, and the inverse of 3e38 one to multiply by.
+        for d in [5e-39, -5e-39, 3e38, -3e38] {
+            let flushed = NineBands::from_bands(
+                3,
+                std::array::from_fn(|k| vec![if k == NineBands::DD { d } else { 0.0 }; 9]),
+            )
+            .unwrap();
+            for schedule in JacobiSchedule::LADDER {
+                let problems = vec![JacobiProblem { a: &flushed, ..problem }; schedule.systems()];
+                let error = refused(&problems, schedule, 1.0);
+                assert!(
+                    matches!(&error, Error::Matrix { detail, .. } if detail.contains("row 0")),
+                    "{error}"
+                );
+            }
+        }
+        let edges = [1.2e-38, 8e37].map(|d| {
+            NineBands::from_bands(
+                3,
+                std::array::from_fn(|k| vec![if k == NineBands::DD { d } else { 0.0 }; 9]),
+            )
+            .unwrap()
+        });
+        for (a, b) in edges.iter().zip([1.2e-38f32, 8e37]) {
+            let b = [b; 9];
+            for schedule in rungs(dev, 3) {
+                let problems = vec![JacobiProblem { a, b: &b, x: &[0.0; 9] }; schedule.systems()];
+                let mut jacobi = NineBandJacobi::new(dev, &problems, schedule, 1.0).unwrap();
+                jacobi.sweep(1).unwrap();
+                let x = jacobi.read().unwrap().concat();
+                assert!(x.iter().all(|x| (x - 1.0).abs() < 1e-5), "{schedule:?}: {x:?}");
+            }
+        }
     });
 }
 
@@ -213,6 +247,12 @@ fn the_smoother_sweeps_folded_vectors() {
         let (mut x, b) = (Vector::zeros(dev, 9).unwrap(), Vector::zeros(dev, 8).unwrap());
         assert!(matches!(smoother.smooth(&mut x, &b, 1), Err(Error::ShapeMismatch { operand: "b", .. })));
         assert!(matches!(smoother.apply(&mut x, &b), Err(Error::ShapeMismatch { operand: "b", .. })));
+        let other = headless(dev.api());
+        let mut foreign = Vector::zeros(other.device(), 9).unwrap();
+        let e = smoother.smooth(&mut x, &foreign, 1).unwrap_err();
+        assert!(matches!(&e, Error::WrongDevice { operand, .. } if operand == "b"), "{e}");
+        let e = smoother.apply(&mut foreign, &x).unwrap_err();
+        assert!(matches!(&e, Error::WrongDevice { operand, .. } if operand == "x"), "{e}");
         assert!(smoother.preconditioning(0).is_err());
     });
 }

@@ -13,9 +13,14 @@
 #if INTERPOLATED
 #define AT(c) NUMBER_OF(x_placed(c))
 #else
-// Rows past the first and the last are multiplied by zero, but have to be numbers.
+// What lies past the grid is multiplied by zero, but has to be a number: rows before the first and after the last, and
+// where a row is one unknown, which is both of its ends, columns.
 #define AT(q) NUMBER_OF(x_fetched(inside(q)))
+#if SIDE > 1
+ivec2 inside(ivec2 q) { return clamp(q, 0, last); }
+#else
 ivec2 inside(ivec2 q) { return ivec2(q.x, clamp(q.y, 0, last)); }
+#endif
 #endif
 
 vec4 kernel(ivec2 p) {

@@ -76,7 +76,7 @@ impl NineBandJacobi {
     /// Makes ready: as many problems as [`JacobiSchedule::systems`] says.
     ///
     /// *Cost*: the uploads. *Errors*: [`Error::LengthMismatch`], [`Error::ShapeMismatch`] for matrices of several
-    /// sides; [`Error::Matrix`] naming the first row whose diagonal is zero; [`Error::NonFinite`];
+    /// sides; [`Error::Matrix`] naming the first row whose diagonal is zero, or flushed to it; [`Error::NonFinite`];
     /// [`Error::Parameter`] for an ω that is not positive; [`Error::TooLarge`] past the texture size, and for rows of
     /// more than 2048 unknowns with one shader for all; [`Error::Unsupported`] for more rows than draw buffers.
     pub fn new(
@@ -179,6 +179,16 @@ impl Weights {
             check_finite(&what, a.band(k).iter().zip(diagonal).map(|(v, d)| omega * v / d))?;
         }
         check_finite(&format!("{op}: omega / a_ii"), diagonal.iter().map(|d| omega / d))?;
+        // Devices flush what is below the normal floats: a zero to divide by, or sweeps that do nothing.
+        let least = f64::from(f32::MIN_POSITIVE);
+        let flushed = |(_, d): &(usize, &f64)| d.abs() < least || (omega / **d).abs() < least;
+        if let Some((i, d)) = diagonal.iter().enumerate().find(flushed) {
+            let detail = format!(
+                "has the diagonal entry {d:e} in row {i} (counted from 0), expected it and omega / a_ii = {:e} to be {least:e} at least",
+                omega / d
+            );
+            return Err(Error::Matrix { op, detail });
+        }
         Ok(Weights { omega, inverse: diagonal.iter().map(|d| (omega / d) as f32).collect() })
     }
 }

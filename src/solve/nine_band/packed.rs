@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::schedule::{BANDS, packed_width};
+use super::schedule::{BANDS, PACKED_ROWS, packed_width};
 use super::{OP, Weights};
 use crate::data::Vector;
 use crate::device::Device;
@@ -40,7 +40,7 @@ fn first<'a>(names: &'a [&'a str; 8], rows: u32) -> &'a [&'a str] {
 
 impl PackedSweeps {
     pub fn new(device: &Device, a: &NineBands, weights: &Weights, rows: u32) -> Result<Self> {
-        if ![1, 2, 4, 8].contains(&rows) {
+        if !PACKED_ROWS.contains(&rows) {
             let (name, value) = ("rows", rows.to_string());
             return Err(Error::Parameter { op: OP, name, value, expected: "1, 2, 4 or 8" });
         }

@@ -6,6 +6,9 @@ use crate::device::Device;
 /// division that is off by an ulp.
 pub(super) const LONGEST_WRAPPED: usize = 2048;
 
+/// Rows of a packed fragment that there are shaders for.
+pub(super) const PACKED_ROWS: [u32; 4] = [1, 2, 4, 8];
+
 /// Texels of bands that a packed fragment has for each of its rows.
 pub(super) const BANDS: usize = 8;
 
@@ -39,6 +42,18 @@ pub enum JacobiStep {
 }
 
 /// How [`NineBandJacobi`](super::NineBandJacobi) computes its sweeps. All compute the same.
+///
+/// ```
+/// use texla::solve::{JacobiLayout, JacobiSchedule, JacobiStep};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let three = JacobiSchedule::Tutorial(JacobiLayout::Rgba, JacobiStep::ThreePass);
+/// assert_eq!((three.systems(), three.draws()), (4, 3));
+/// let best = JacobiSchedule::best(dev, 1000);
+/// assert_eq!((best.systems(), best.draws(), best.fits(dev, 1000)), (1, 1, true));
+/// assert!(!three.fits(dev, 1 << 20)); // wider than any texture
+/// # Ok::<(), texla::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JacobiSchedule {
     /// On the host: one loop over the unknowns.
@@ -79,14 +94,15 @@ impl JacobiSchedule {
         ]
     };
 
-    /// The schedule that was fastest where it was measured (see `benches/RESULTS.md`), of those that the device has
-    /// room for: a rule, not a measurement.
+    /// The schedule that was within a quarter of the fastest wherever it was measured (see `benches/RESULTS.md`), from
+    /// 16384 unknowns on: four rows a fragment, or as many as the device has room for. A rule, not a measurement.
     pub fn best(device: &Device, side: usize) -> Self {
         let packed = [4, 2].map(|rows| JacobiSchedule::Packed { rows });
         packed.into_iter().find(|s| s.fits(device, side)).unwrap_or(JacobiSchedule::Packed { rows: 1 })
     }
 
-    /// Whether the device's textures and draw buffers are enough for rows of `side` unknowns.
+    /// Whether there is such a schedule, and the device's textures and draw buffers are enough for rows of `side`
+    /// unknowns.
     pub fn fits(self, device: &Device, side: usize) -> bool {
         let caps = device.gl().caps.borrow();
         let limit = caps.max_texture_size as usize;
@@ -97,7 +113,9 @@ impl JacobiSchedule {
             }
             JacobiSchedule::Tutorial(..) => side <= limit,
             JacobiSchedule::Packed { rows } => {
-                rows <= caps.max_draw_buffers && packed_width(side, rows, BANDS) <= limit
+                PACKED_ROWS.contains(&rows)
+                    && rows <= caps.max_draw_buffers
+                    && packed_width(side, rows, BANDS) <= limit
             }
         }
     }

@@ -49,10 +49,10 @@ pub struct NineBandSmoother {
 impl NineBandSmoother {
     /// Makes ready for `a`, with two sweeps as a preconditioner.
     ///
-    /// *Cost*: 2 uploads, 36 bytes an unknown. *Errors*: [`Error::Matrix`] naming the first row whose diagonal is zero;
-    /// [`Error::Parameter`] for an ω that is not positive; [`Error::NonFinite`] where entries over the diagonal leave
-    /// the range of floats; [`Error::TooLarge`] past the texture size, which has to hold two texels for each unknown of
-    /// a row.
+    /// *Cost*: 2 uploads, 36 bytes an unknown. *Errors*: [`Error::Matrix`] naming the first row whose diagonal is zero,
+    /// or whose diagonal or inverse is flushed to it; [`Error::Parameter`] for an ω that is not positive;
+    /// [`Error::NonFinite`] where entries over the diagonal leave the range of floats; [`Error::TooLarge`] past the
+    /// texture size, which has to hold two texels for each unknown of a row.
     pub fn new(device: &Device, a: &NineBands, omega: f64) -> Result<Self> {
         let _scope = device.scope()?;
         let weights = Weights::new("NineBandSmoother", a, omega)?;
