@@ -13,6 +13,9 @@ use common::histogram;
 use common::random::{cancelling_pair, nonzero, uniform, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;
+use texla::kernel::{
+    Accum, IterateWhile, Kernel, NoParams, PingPong, Points, Predicate, SplatKernel, WhileParams,
+};
 use texla::ops::{
     self, Accurate, Combine, Form, Histogram, MatmulSchedule, OutOfRange, ReducePlan, Reduction, Windows,
 };
@@ -23,7 +26,8 @@ use texla::solve::{
     LcpProblem, LcpSolver, LinOp, Multigrid, MultigridParams, Smoother, Stationary, StationaryParams, Stop,
 };
 use texla::{
-    BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Matrix, Scalar, Shape, Side, Sides, Stencil, Vector,
+    BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Matrix, Plane, Scalar, Shape, Side, Sides, Stencil,
+    Vector,
 };
 
 /// Set in the processes that a test starts.
@@ -310,6 +314,44 @@ fn hash_of_images(dev: &Device) -> u64 {
     hash.0
 }
 
+/// Splats that overlap, an interpolated ramp, and a loop whose cells end one after another; kernels are compiled once.
+fn predication(dev: &Device) -> impl Fn() -> u64 {
+    let place =
+        "void splat(int i, out vec4 r, out vec4 v) { r = attribute0; v = vec4(0.1 + 0.37 * float(i)); }";
+    let add = "vec4 kernel(ivec2 p, vec4 v) { return v / (1.0 + float(p.x)); }";
+    let splats = SplatKernel::<NoParams>::new(dev, "splats", [], 1, place, add).unwrap();
+    let corner = |v: &[f32]| {
+        let (left, bottom) = (30.0 * v[0], 20.0 * v[1]);
+        [left, bottom, left + 17.3, bottom + 9.8]
+    };
+    let rectangles: Vec<[f32; 4]> = uniform(41, 60).chunks(2).map(corner).collect();
+    let points = Points::new(dev, &[&rectangles]).unwrap();
+    let corner = "void vertex(vec2 p) { place = vec4(0.3 * p.x + 0.7 * p.y); }";
+    let body = "vec4 kernel(ivec2 p) { return place * place; }";
+    let ramp = Kernel::<NoParams>::interpolated(dev, "ramp", [], ["place"], corner, body).unwrap();
+    let body = "bool unfinished(ivec2 p, vec4 s) { return s.x < 3.0; }
+        vec4 advance(ivec2 p, vec4 s) { return s + abs(x_here()) * (0.1 + 1.0 / (1.0 + s)); }";
+    let climb = IterateWhile::<NoParams>::new(dev, "climb", ["x"], body).unwrap();
+    let n = 4001;
+    let x = Vector::from_slice(dev, &nonzero(42, n)).unwrap();
+    let dev = dev.clone();
+    move || {
+        let mut hash = Hash(29);
+        let mut plane = Plane::zeros(&dev, 31, 23).unwrap();
+        splats.run(&mut plane, [], &points, &NoParams, Accum::Add, Predicate::Always).unwrap();
+        hash.add(&plane.read().unwrap());
+        ramp.run(&mut plane, [], &NoParams).unwrap();
+        hash.add(&plane.read().unwrap());
+        let mut state = PingPong::new(Vector::zeros(&dev, n).unwrap(), Vector::zeros(&dev, n).unwrap());
+        let limits = WhileParams { steps_per_pass: 4, max_passes: 6, ..WhileParams::default() };
+        let report = climb.run(&mut state, [&x], &NoParams, limits).unwrap();
+        hash.add(&report.active.iter().map(|n| *n as f32).collect::<Vec<_>>());
+        hash.add(&[report.passes as f32]);
+        hash.add(&state.front().read().unwrap());
+        hash.0
+    }
+}
+
 /// What a child does: the hash on both dialects, `repeats` times over.
 fn compute(repeats: usize) -> String {
     let hashes = Api::ALL.map(|api| {
@@ -321,6 +363,7 @@ fn compute(repeats: usize) -> String {
         let mut inputs = Inputs::new(context.device());
         // Whatever else the library computes joins here.
         let dev = context.device();
+        let predication = predication(dev);
         let mut all = || {
             [
                 hash_of_ladder(dev),
@@ -334,6 +377,7 @@ fn compute(repeats: usize) -> String {
                 hash_of_framework(dev),
                 hash_of_sweeps(dev),
                 hash_of_images(dev),
+                predication(),
             ]
         };
         let first = all();
