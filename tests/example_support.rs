@@ -3,6 +3,8 @@
 #[path = "../examples/support/mod.rs"]
 mod support;
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -37,7 +39,7 @@ fn run(args: &[&str], body: impl FnOnce(&Args, &mut Report) -> Result) -> (u8, S
 
 /// A path of its own for each test, with nothing there yet.
 fn scratch(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let path = common::scratch::folder().join(name);
     let _ = fs::remove_file(&path);
     path
 }

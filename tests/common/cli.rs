@@ -86,7 +86,7 @@ pub fn passed(example: &str, args: &[&str]) -> Value {
 
 /// The path of a file of this test binary's own, with nothing there yet. It goes into command lines, and so is text.
 pub fn scratch(name: &str) -> String {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", env!("CARGO_CRATE_NAME")));
+    let path = super::scratch::folder().join(format!("{}-{name}", env!("CARGO_CRATE_NAME")));
     let _ = fs::remove_file(&path);
     path.into_os_string().into_string().unwrap()
 }

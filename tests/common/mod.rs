@@ -11,5 +11,6 @@ pub mod histogram;
 pub mod hostile;
 pub mod random;
 pub mod reference;
+pub mod scratch;
 pub mod state;
 pub mod systems;

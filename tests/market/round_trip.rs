@@ -57,7 +57,7 @@ proptest! {
 
 #[test]
 fn files_return_as_they_were() {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = crate::common::scratch::folder();
     let a = texla::host::problems::poisson_2d(7, 5);
     let path = folder.join("round_trip_a.mtx");
     market::write_matrix(&path, &a).unwrap();

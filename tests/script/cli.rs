@@ -1,7 +1,6 @@
 //! The example from outside: exit codes, messages, standard input, the JSON report.
 
 use std::fs;
-use std::path::Path;
 
 use crate::common::cli::{self, Ran, assert_refused, passed, write};
 
@@ -58,7 +57,7 @@ fn bad_flags_and_files() {
 /// `save` and `load` work relative to the folder in which the program runs.
 #[test]
 fn files_of_the_current_folder() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("script-cli-folder");
+    let folder = crate::common::scratch::folder().join("script-cli-folder");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     fs::write(

@@ -11,7 +11,7 @@ use texla::{Device, Matrix, Shape};
 
 /// An empty folder of its own for each test.
 fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("script-{name}"));
+    let path = crate::common::scratch::folder().join(format!("script-{name}"));
     let _ = fs::remove_dir_all(&path);
     fs::create_dir_all(&path).unwrap();
     path
