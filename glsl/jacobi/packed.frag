@@ -7,48 +7,8 @@ struct Line { vec4 before, own, after; };
 // Four unknowns of a row and, moved by one, what is before and after each.
 Line line(vec4 left, vec4 own, vec4 right) { return Line(vec4(left.w, own.xyz), own, vec4(own.yzw, right.x)); }
 
-Line line0(vec2 c) {
-    vec2 e = vec2(x0_step().x, 0.0);
-    return line(x0_placed(c - e), x0_placed(c), x0_placed(c + e));
-}
-#if ROWS > 1
-Line line1(vec2 c) {
-    vec2 e = vec2(x0_step().x, 0.0);
-    return line(x1_placed(c - e), x1_placed(c), x1_placed(c + e));
-}
-#endif
-#if ROWS > 2
-Line line2(vec2 c) {
-    vec2 e = vec2(x0_step().x, 0.0);
-    return line(x2_placed(c - e), x2_placed(c), x2_placed(c + e));
-}
-
-Line line3(vec2 c) {
-    vec2 e = vec2(x0_step().x, 0.0);
-    return line(x3_placed(c - e), x3_placed(c), x3_placed(c + e));
-}
-#endif
-#if ROWS > 4
-Line line4(vec2 c) {
-    vec2 e = vec2(x0_step().x, 0.0);
-    return line(x4_placed(c - e), x4_placed(c), x4_placed(c + e));
-}
-
-Line line5(vec2 c) {
-    vec2 e = vec2(x0_step().x, 0.0);
-    return line(x5_placed(c - e), x5_placed(c), x5_placed(c + e));
-}
-
-Line line6(vec2 c) {
-    vec2 e = vec2(x0_step().x, 0.0);
-    return line(x6_placed(c - e), x6_placed(c), x6_placed(c + e));
-}
-
-Line line7(vec2 c) {
-    vec2 e = vec2(x0_step().x, 0.0);
-    return line(x7_placed(c - e), x7_placed(c), x7_placed(c + e));
-}
-#endif
+// The line at `c` of one of the iterate's textures, whose rows are fetched by `row`.
+#define LINE(row, c) line(row((c) - vec2(x0_step().x, 0.0)), row(c), row((c) + vec2(x0_step().x, 0.0)))
 
 // Where the texels of a fragment begin that has `count` of them; the next ones are four further each.
 vec2 record(ivec2 p, float count) {
@@ -68,23 +28,23 @@ vec4 swept(Line low, Line own, Line high, ivec2 p, float row) {
 #if ROWS == 1
 vec4 kernel(ivec2 p) {
     vec2 c = x0_place(vec2(p)), up = vec2(0.0, x0_step().y);
-    return swept(line0(c - up), line0(c), line0(c + up), p, 0.0);
+    return swept(LINE(x0_placed, c - up), LINE(x0_placed, c), LINE(x0_placed, c + up), p, 0.0);
 }
 #elif ROWS == 2
 void kernel(ivec2 p, out vec4 o0, out vec4 o1) {
     vec2 c = x0_place(vec2(p)), up = vec2(0.0, x0_step().y);
-    Line a = line0(c), b = line1(c);
-    o0 = swept(line1(c - up), a, b, p, 0.0);
-    o1 = swept(a, b, line0(c + up), p, 1.0);
+    Line a = LINE(x0_placed, c), b = LINE(x1_placed, c);
+    o0 = swept(LINE(x1_placed, c - up), a, b, p, 0.0);
+    o1 = swept(a, b, LINE(x0_placed, c + up), p, 1.0);
 }
 #elif ROWS == 4
 void kernel(ivec2 p, out vec4 o0, out vec4 o1, out vec4 o2, out vec4 o3) {
     vec2 c = x0_place(vec2(p)), up = vec2(0.0, x0_step().y);
-    Line a = line0(c), b = line1(c), d = line2(c), f = line3(c);
-    o0 = swept(line3(c - up), a, b, p, 0.0);
+    Line a = LINE(x0_placed, c), b = LINE(x1_placed, c), d = LINE(x2_placed, c), f = LINE(x3_placed, c);
+    o0 = swept(LINE(x3_placed, c - up), a, b, p, 0.0);
     o1 = swept(a, b, d, p, 1.0);
     o2 = swept(b, d, f, p, 2.0);
-    o3 = swept(d, f, line0(c + up), p, 3.0);
+    o3 = swept(d, f, LINE(x0_placed, c + up), p, 3.0);
 }
 #else
 void kernel(
@@ -92,21 +52,21 @@ void kernel(
 ) {
     vec2 c = x0_place(vec2(p)), up = vec2(0.0, x0_step().y);
     // Three lines at a time are at hand.
-    Line low = line7(c - up), own = line0(c), high = line1(c);
+    Line low = LINE(x7_placed, c - up), own = LINE(x0_placed, c), high = LINE(x1_placed, c);
     o0 = swept(low, own, high, p, 0.0);
-    low = line2(c);
+    low = LINE(x2_placed, c);
     o1 = swept(own, high, low, p, 1.0);
-    own = line3(c);
+    own = LINE(x3_placed, c);
     o2 = swept(high, low, own, p, 2.0);
-    high = line4(c);
+    high = LINE(x4_placed, c);
     o3 = swept(low, own, high, p, 3.0);
-    low = line5(c);
+    low = LINE(x5_placed, c);
     o4 = swept(own, high, low, p, 4.0);
-    own = line6(c);
+    own = LINE(x6_placed, c);
     o5 = swept(high, low, own, p, 5.0);
-    high = line7(c);
+    high = LINE(x7_placed, c);
     o6 = swept(low, own, high, p, 6.0);
-    low = line0(c + up);
+    low = LINE(x0_placed, c + up);
     o7 = swept(own, high, low, p, 7.0);
 }
 #endif
