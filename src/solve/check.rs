@@ -2,6 +2,7 @@
 
 use super::linop::LinOp;
 use crate::data::Vector;
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ops;
 use crate::shape::Shape;
@@ -17,12 +18,22 @@ pub(super) fn check_square(op: &'static str, a: &dyn LinOp) -> Result<()> {
 
 /// What is asked of the vectors of `A x = b`: `x` is written to, and all are of one device and fit together.
 pub(super) fn check_vectors(op: &'static str, a: &dyn LinOp, x: &Vector, b: &Vector) -> Result<()> {
-    let Shape { rows, cols } = a.shape();
+    check_vectors_of(op, a.device(), a.shape(), x, b)
+}
+
+/// The same for what is no [`LinOp`], but has a device and a shape.
+pub(super) fn check_vectors_of(
+    op: &'static str,
+    device: &Device,
+    Shape { rows, cols }: Shape,
+    x: &Vector,
+    b: &Vector,
+) -> Result<()> {
     x.writable(op)?;
     ops::check_shape(op, "x", x.shape(), Shape::column(cols))?;
     ops::check_shape(op, "b", b.shape(), Shape::column(rows))?;
-    ops::check_device(op, "x", x.device(), a.device())?;
-    ops::check_device(op, "b", b.device(), a.device())
+    ops::check_device(op, "x", x.device(), device)?;
+    ops::check_device(op, "b", b.device(), device)
 }
 
 /// Refuses more iterations than the device can count.

@@ -18,7 +18,6 @@ use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result, check_finite, check_values};
 use crate::host::NineBands;
-use crate::ops;
 use crate::shape::Shape;
 
 const OP: &str = "NineBandJacobi";
@@ -191,14 +190,4 @@ impl Weights {
         }
         Ok(Weights { omega, inverse: diagonal.iter().map(|d| (omega / d) as f32).collect() })
     }
-}
-
-/// What sweeps ask of vectors.
-fn check_shapes(op: &'static str, device: &Device, unknowns: usize, x: &Vector, b: &Vector) -> Result<()> {
-    let expected = Shape::column(unknowns);
-    x.writable(op)?;
-    ops::check_shape(op, "x", x.shape(), expected)?;
-    ops::check_shape(op, "b", b.shape(), expected)?;
-    ops::check_device(op, "x", x.device(), device)?;
-    ops::check_device(op, "b", b.device(), device)
 }

@@ -1,12 +1,14 @@
 //! Nine-band sweeps for the solvers.
 
+use super::Weights;
 use super::packed::PackedSweeps;
 use super::schedule::JacobiSchedule;
-use super::{Weights, check_shapes};
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::NineBands;
+use crate::shape::Shape;
+use crate::solve::check::check_vectors_of;
 use crate::solve::precondition::Preconditioner;
 use crate::solve::smoother::Smoother;
 
@@ -73,11 +75,15 @@ impl NineBandSmoother {
         self.preconditioning = sweeps;
         Ok(self)
     }
+
+    fn check(&self, op: &'static str, x: &Vector, b: &Vector) -> Result<()> {
+        check_vectors_of(op, &self.device, Shape::new(self.unknowns, self.unknowns), x, b)
+    }
 }
 
 impl Smoother for NineBandSmoother {
     fn smooth(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
-        check_shapes("NineBandSmoother::smooth", &self.device, self.unknowns, x, b)?;
+        self.check("NineBandSmoother::smooth", x, b)?;
         let _scope = self.device.scope()?;
         if sweeps == 0 {
             return Ok(());
@@ -90,7 +96,7 @@ impl Smoother for NineBandSmoother {
 
 impl Preconditioner for NineBandSmoother {
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
-        check_shapes("NineBandSmoother::apply", &self.device, self.unknowns, z, r)?;
+        self.check("NineBandSmoother::apply", z, r)?;
         let _scope = self.device.scope()?;
         let mut state = self.sweeps.start(None, r)?;
         (0..self.preconditioning).try_for_each(|_| self.sweeps.sweep(&mut state))?;
