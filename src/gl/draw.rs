@@ -35,6 +35,7 @@ pub(crate) enum Depth {
 }
 
 /// What is rasterised.
+#[derive(Clone, Copy)]
 pub(crate) enum Area<'a> {
     /// All texels of `[x, y, width, height]`.
     Rect([i32; 4]),
@@ -48,7 +49,24 @@ pub(crate) enum Area<'a> {
     Splats { vertices: &'a VertexBuffer, first: usize, count: usize },
 }
 
-impl Area<'_> {
+impl<'a> Area<'a> {
+    /// The same in draws of at most this many vertices or splats. Everything else is one draw.
+    pub fn parts(self, most: usize) -> impl Iterator<Item = Area<'a>> {
+        let (whole, most) = match self {
+            Area::Points { count, .. } | Area::Splats { count, .. } => (count, most),
+            _ => (1, 1),
+        };
+        (0..whole).step_by(most).map(move |at| match self {
+            Area::Points { vertices, first, count } => {
+                Area::Points { vertices, first: first + at, count: most.min(count - at) }
+            }
+            Area::Splats { vertices, first, count } => {
+                Area::Splats { vertices, first: first + at, count: most.min(count - at) }
+            }
+            one => one,
+        })
+    }
+
     /// The viewport in which the area is drawn.
     pub fn viewport(&self, extent: Extent) -> [i32; 4] {
         let (width, height) = (extent.width as i32, extent.height as i32);

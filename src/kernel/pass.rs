@@ -269,8 +269,7 @@ impl<'a> Pass<'a> {
         Ok(first.extent)
     }
 
-    /// What is drawn, in one draw or in several: a long one would keep the device from everything else.
-    fn areas(&self, extent: Extent) -> Result<Vec<Area<'a>>> {
+    fn area(&self, extent: Extent) -> Result<Area<'a>> {
         let outside = |what, at: u32, bound: u32| {
             (at >= bound).then_some(Error::IndexOutOfRange {
                 what,
@@ -285,15 +284,9 @@ impl<'a> Pass<'a> {
         if matches!(stage, StageSpec::Splats { .. }) != matches!(domain, Domain::Splats(_)) {
             return Err(self.fail("splats and only splats go with a splat kernel".into()));
         }
-        let (lines, points_a_draw) = {
-            let caps = self.kernel.gl.caps.borrow();
-            (caps.exact_lines, caps.points_a_draw.max(1))
-        };
+        let lines = self.kernel.gl.caps.borrow().exact_lines;
         let (w, h) = (extent.width as i32, extent.height as i32);
-        let parts = |count: usize, most: usize| {
-            (0..count).step_by(most).map(move |first| (first, most.min(count - first)))
-        };
-        Ok(vec![match self.domain {
+        Ok(match self.domain {
             Domain::Full => Area::Rect([0, 0, w, h]),
             Domain::Rect { x, y, width, height } => {
                 if x.checked_add(width).is_none_or(|r| r > extent.width)
@@ -316,17 +309,23 @@ impl<'a> Pass<'a> {
                 None => Area::Rect([x as i32, 0, 1, h]),
             },
             Domain::Points(points) => {
-                let vertices = points.buffer();
-                let area = |(first, count)| Area::Points { vertices, first, count };
-                return Ok(parts(points.len(), points_a_draw as usize).map(area).collect());
+                Area::Points { vertices: points.buffer(), first: 0, count: points.len() }
             }
             Domain::Splats(points) => {
-                let vertices = points.buffer();
-                let most = (SPLAT_TEXELS_A_DRAW / extent.area().max(1)).clamp(1, u64::from(points_a_draw));
-                let area = |(first, count)| Area::Splats { vertices, first, count };
-                return Ok(parts(points.len(), most as usize).map(area).collect());
+                Area::Splats { vertices: points.buffer(), first: 0, count: points.len() }
             }
-        }])
+        })
+    }
+
+    /// Vertices of one draw: a long one would keep the device from everything else.
+    fn most(&self, extent: Extent) -> usize {
+        let points = self.kernel.gl.caps.borrow().points_a_draw.max(1);
+        match self.domain {
+            Domain::Splats(_) => {
+                (SPLAT_TEXELS_A_DRAW / extent.area().max(1)).clamp(1, u64::from(points)) as usize
+            }
+            _ => points as usize,
+        }
     }
 
     /// The inputs' textures with the samplers through which they are read.
@@ -390,7 +389,7 @@ impl<'a> Pass<'a> {
     pub(crate) fn execute(&self) -> Result<()> {
         self.check_inputs()?;
         let extent = self.check_targets()?;
-        self.areas(extent)?.into_iter().try_for_each(|area| self.draw(extent, area))
+        self.area(extent)?.parts(self.most(extent)).try_for_each(|area| self.draw(extent, area))
     }
 
     fn draw(&self, extent: Extent, area: Area<'_>) -> Result<()> {
