@@ -19,9 +19,6 @@ use crate::shape::{Extent, fold_extent};
 /// Texels in a slice: 64 rows.
 pub(crate) const SLICE: usize = 16;
 
-/// Nonzeros of a row that one loop of a fragment adds up: llvmpipe leaves a loop after so many rounds, without a word.
-const WIDEST: usize = 65_535;
-
 /// A matrix in the gather format.
 pub(crate) struct Gather {
     pub values: PooledTexture,
@@ -45,20 +42,24 @@ impl Gather {
         Self::widths(csr).iter().map(|w| (*w * SLICE * 4) as u64).sum()
     }
 
-    /// Whether no row is too long.
-    pub fn suits(csr: &Csr) -> bool {
-        Self::widths(csr).iter().all(|w| *w <= WIDEST)
+    /// Whether no row is too long for the loop of a fragment that adds it up.
+    pub fn suits(device: &Device, csr: &Csr) -> bool {
+        Self::widths(csr).iter().all(|w| *w <= Self::widest(device))
+    }
+
+    fn widest(device: &Device) -> usize {
+        device.gl().caps.borrow().loop_rounds as usize
     }
 
     pub fn new(device: &Device, csr: &Csr, scaling: Scaling) -> Result<Self> {
         let mut table = Vec::new();
         let mut slots = 0u64;
         for width in Self::widths(csr) {
-            if width > WIDEST {
+            if width > Self::widest(device) {
                 return Err(Error::TooLarge {
                     what: "row of a SparseMatrix in the gather format",
                     requested: width as u64,
-                    limit: WIDEST as u64,
+                    limit: Self::widest(device) as u64,
                     unit: "nonzeros",
                 });
             }

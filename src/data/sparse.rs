@@ -23,8 +23,8 @@ pub enum SparseFormat {
     Auto,
     /// One vertex for four nonzeros of a row, scattered as points with additive blending \[Krueger05\] 44.2.3.
     Points,
-    /// Rows padded within slices of 64, gathered by each texel. For rows of at most 65535 nonzeros; residuals that are
-    /// certified need it too.
+    /// Rows padded within slices of 64, gathered by each texel. For rows of at most
+    /// [`loop_rounds`](crate::gl::Capabilities::loop_rounds) nonzeros; residuals that are certified need it too.
     Gather,
 }
 
@@ -80,7 +80,7 @@ impl SparseMatrix {
             SparseFormat::Auto => {
                 let slots = Gather::slots(&csr);
                 let padded = slots as f64 > POINTS_PAY_FROM * csr.nnz() as f64;
-                let fits = slots <= max_folded_len(device.max_texture_size()) && Gather::suits(&csr);
+                let fits = slots <= max_folded_len(device.max_texture_size()) && Gather::suits(device, &csr);
                 let scatter = blends && (padded || !fits);
                 if scatter { SparseFormat::Points } else { SparseFormat::Gather }
             }

@@ -1,6 +1,7 @@
 //! Capabilities found by doing: render, read, compare. An extension string is a promise, not a fact.
 
 mod filter;
+mod loops;
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -70,6 +71,9 @@ pub struct Capabilities {
     /// Points of one draw at most: a few tens of milliseconds where points are slowest (`benches/RESULTS.md`), and fewer
     /// where the vertices of a longer draw lose count (softpipe's after every 4,096).
     pub points_a_draw: u32,
+    /// Rounds that a loop in a shader makes: some drivers leave longer ones early, without a word (llvmpipe's after
+    /// 65,535). `u32::MAX` where no end was met.
+    pub loop_rounds: u32,
     /// Lines through texel centres touch each texel of a row or a column exactly once.
     pub exact_lines: bool,
     /// Derivatives are differences of the very fragments of a quad, so that its fragments can exchange values by them.
@@ -164,6 +168,7 @@ impl Probe<'_> {
         let min_max = may_blend && self.min_max()?;
         let coordinates = self.computed_coordinates()?;
         let counted = self.numbered_points()?;
+        let loop_rounds = self.loop_rounds()?;
         // Lines are counted by blending: where floats cannot be blended that is a GL error, not an answer.
         let lines = blend && self.lines()?;
         let filter = !self.limits.without_float_filter && self.filter().unwrap_or(false);
@@ -176,6 +181,7 @@ impl Probe<'_> {
             caps.float_filter = filter;
             caps.computed_coordinates = coordinates;
             caps.exact_lines = lines;
+            caps.loop_rounds = loop_rounds;
             if !counted {
                 caps.points_a_draw = 1 << 12;
             }

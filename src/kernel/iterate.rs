@@ -30,8 +30,8 @@ pub enum WhileSchedule {
 /// Parameters of [`IterateWhile::run`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WhileParams {
-    /// Steps that a cell makes in one pass, unless it is done before. Some devices end long loops early (llvmpipe
-    /// after 65,535 rounds): cells then go on in the next pass.
+    /// Steps that a cell makes in one pass, unless it is done before. Devices may end longer loops than
+    /// [`loop_rounds`](crate::gl::Capabilities::loop_rounds) early: cells then go on in the next pass.
     pub steps_per_pass: u32,
     /// Passes after which the loop ends in any case.
     pub max_passes: usize,
