@@ -68,6 +68,8 @@ pub mod headless;
 pub mod host;
 pub mod kernel;
 pub mod ops;
+#[cfg(feature = "pack")]
+pub mod pack;
 pub mod script;
 pub mod shape;
 pub mod sim;

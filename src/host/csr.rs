@@ -89,6 +89,15 @@ impl Csr {
         })
     }
 
+    /// The entries `(column, value)` of one row, by column; none past the last row.
+    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let start = self.row_ptr.get(i).copied().unwrap_or_default();
+        let end = self.row_ptr.get(i.saturating_add(1)).copied().unwrap_or(start);
+        let cols = self.cols.get(start..end).unwrap_or_default();
+        let values = self.values.get(start..end).unwrap_or_default();
+        cols.iter().zip(values).map(|(&col, &value)| (col as usize, value))
+    }
+
     /// The entries `(row, column, value)`, sorted by row, then column.
     pub fn entries(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         self.rows().enumerate().flat_map(|(row, (cols, values))| {

@@ -1,0 +1,21 @@
+//! The packing optimiser: linear expressions y = A x + b into the fewest instructions.
+//!
+//! ```text
+//! LinearExpression ── Annealer under a CostModel ──> Packing ── lowering ──> Program ──> listing, GLSL, CPU interpreter
+//! ```
+//!
+//! Pure arithmetic on the CPU; no OpenGL. *Source*: [Bajaj04] sections 2 and 3.
+
+mod cost;
+mod expression;
+pub mod instances;
+mod order;
+mod stencil;
+mod terms;
+
+pub use cost::{
+    Axis, Cost, CostModel, Evaluator, FetchOperations, Instructions, Recount, SimdMachine, TexelFetch,
+};
+pub use expression::{Form, LinearExpression};
+pub use order::{Order, Packing};
+pub use stencil::Boundary;

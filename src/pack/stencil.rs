@@ -1,0 +1,113 @@
+//! Expressions from stencils on grids.
+
+use crate::error::{Error, Result};
+use crate::host::Triplets;
+use crate::pack::LinearExpression;
+use crate::shape::{Grid, Shape};
+
+/// What happens at a side of the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Boundary {
+    /// Neighbours outside are zero: their taps are dropped. Dirichlet, with the boundary just outside the grid.
+    #[default]
+    Dropped,
+    /// The nodes on this side are held at zero: their rows are empty, their b trivial. Dirichlet, on the grid.
+    Fixed,
+    /// A neighbour outside has the value of the nearest node on the grid: its tap is added to that node's. Neumann.
+    Copied,
+    /// The grid comes round from the other end. Both sides of an axis must say so.
+    Periodic,
+}
+
+impl LinearExpression {
+    /// y = A x + b on a grid, each row of A the same stencil: `taps` are the offsets (dx, dy, dz) of the neighbours with
+    /// their coefficients, `sides` the treatment of the low and the high end of each axis. b is non-trivial everywhere but
+    /// on nodes held at zero, if `with_b`.
+    ///
+    /// Unknowns are in natural order, see [`Grid`]. Taps with the coefficient 0 are dropped.
+    ///
+    /// *Errors*: as [`new`](Self::new); [`Error::Parameter`] if one side of an axis is periodic and the other is not, or if an
+    /// offset is as long as the grid.
+    ///
+    /// ```
+    /// use texla::{Grid, pack::{Boundary, LinearExpression}};
+    /// let taps = [([-1, 0, 0], 1.0), ([0, 0, 0], -2.0), ([1, 0, 0], 1.0)];
+    /// let free = [Boundary::Copied; 2];
+    /// let e = LinearExpression::stencil(Grid::new_2d(4, 1), &taps, [free, free, free], false)?;
+    /// assert_eq!(e.evaluate(&[1.0, 2.0, 4.0, 8.0], &[0.0; 4])?, [1.0, 1.0, 2.0, -4.0]);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn stencil(
+        grid: Grid,
+        taps: &[([i32; 3], f64)],
+        sides: [[Boundary; 2]; 3],
+        with_b: bool,
+    ) -> Result<Self> {
+        check(grid, taps, sides)?;
+        let n = grid.len();
+        let mut a = Triplets::with_capacity(Shape::new(n, n), n.saturating_mul(taps.len()));
+        let mut nontrivial = vec![with_b; n];
+        for i in 0..n {
+            let (x, y, z) = grid.place(i);
+            let cell = [x, y, z];
+            if is_fixed(grid, sides, cell) {
+                nontrivial.get_mut(i).map(|b| *b = false).unwrap_or_default();
+                continue;
+            }
+            for &(offset, weight) in taps {
+                if let Some([x, y, z]) = neighbour(grid, sides, cell, offset) {
+                    a.push(i, grid.index(x, y, z), weight)?;
+                }
+            }
+        }
+        Self::new(&a, &nontrivial)
+    }
+}
+
+fn check(grid: Grid, taps: &[([i32; 3], f64)], sides: [[Boundary; 2]; 3]) -> Result<()> {
+    let op = "LinearExpression::stencil";
+    for (axis, side) in sides.into_iter().enumerate() {
+        let periodic = side.map(|s| s == Boundary::Periodic);
+        if periodic == [true, false] || periodic == [false, true] {
+            let value = format!("{side:?} along axis {axis}");
+            let expected = "both sides of an axis periodic, or neither";
+            return Err(Error::Parameter { op, name: "sides", value, expected });
+        }
+    }
+    let too_long =
+        |offset: &[i32; 3]| offset.iter().zip(grid.sides()).any(|(o, n)| o.unsigned_abs() as usize > n);
+    if let Some((offset, _)) = taps.iter().find(|(offset, _)| too_long(offset)) {
+        let (name, value) = ("taps", format!("{offset:?} on a {grid}"));
+        return Err(Error::Parameter { op, name, value, expected: "offsets no longer than the grid" });
+    }
+    Ok(())
+}
+
+fn is_fixed(grid: Grid, sides: [[Boundary; 2]; 3], cell: [usize; 3]) -> bool {
+    let along = |((at, n), [low, high]): ((usize, usize), [Boundary; 2])| {
+        (at == 0 && low == Boundary::Fixed) || (at + 1 == n && high == Boundary::Fixed)
+    };
+    cell.into_iter().zip(grid.sides()).zip(sides).any(along)
+}
+
+/// Where the neighbour's value stands; none if its tap is dropped.
+fn neighbour(
+    grid: Grid,
+    sides: [[Boundary; 2]; 3],
+    cell: [usize; 3],
+    offset: [i32; 3],
+) -> Option<[usize; 3]> {
+    let mut at = cell;
+    for (((at, o), n), [low, high]) in at.iter_mut().zip(offset).zip(grid.sides()).zip(sides) {
+        let (n, to) = (n as i64, *at as i64 + i64::from(o));
+        let side = if to < 0 { low } else { high };
+        let inside = match side {
+            _ if (0..n).contains(&to) => to,
+            Boundary::Dropped | Boundary::Fixed => return None,
+            Boundary::Copied => to.clamp(0, n - 1),
+            Boundary::Periodic => to.rem_euclid(n),
+        };
+        *at = inside as usize;
+    }
+    Some(at)
+}

@@ -1,0 +1,5 @@
+//! The packing optimiser: golden values of the paper's instances, and properties on random matrices. No GL needed.
+#![cfg(feature = "pack")]
+
+mod cost;
+mod expression;
