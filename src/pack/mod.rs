@@ -6,6 +6,7 @@
 //!
 //! Pure arithmetic on the CPU; no OpenGL. *Source*: [Bajaj04] sections 2 and 3.
 
+mod bound;
 mod cost;
 mod expression;
 pub mod instances;
@@ -13,6 +14,7 @@ mod order;
 mod stencil;
 mod terms;
 
+pub use bound::{BoundBy, Certificate, LowerBound, Orders};
 pub use cost::{
     Axis, Cost, CostModel, Evaluator, FetchOperations, Instructions, Recount, SimdMachine, TexelFetch,
 };
