@@ -11,6 +11,7 @@ mod cost;
 mod expression;
 pub mod instances;
 mod order;
+mod prove;
 mod stencil;
 mod terms;
 
@@ -20,4 +21,5 @@ pub use cost::{
 };
 pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
+pub use prove::{Level, Proof, ProofLimits, ProofProgress, Prover, Verdict};
 pub use stencil::Boundary;
