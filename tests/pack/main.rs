@@ -7,3 +7,4 @@ mod common;
 mod cost;
 mod expression;
 mod partitions;
+mod prove;
