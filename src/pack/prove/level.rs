@@ -310,3 +310,46 @@ impl Shared<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pack::{Orders, instances};
+
+    /// Without cases, as where there are too many of them, the answers are the same.
+    #[test]
+    fn one_case_that_says_nothing_answers_the_same() {
+        let entries =
+            (0..12usize).flat_map(|i| [(i, i, 1.0), (i, (i * i + 1) % 12, 1.0), (i, (5 * i + 3) % 12, 1.0)]);
+        let a = crate::host::Triplets::from_entries(crate::Shape::new(12, 12), entries).unwrap();
+        let mixed: Vec<bool> = (0..12).map(|i| i % 3 == 0).collect();
+        for e in [
+            LinearExpression::new(&a, &[true; 12]).unwrap(),
+            LinearExpression::new(&a, &mixed).unwrap(),
+            LinearExpression::new(&a, &[false; 12]).unwrap(),
+            instances::poisson_2d_s8().unwrap(),
+        ] {
+            let kinds = Kinds::new(&e, Orders::One);
+            let pattern = Pattern::new(&e, &kinds).unwrap();
+            let table = Compositions::new(&kinds).unwrap();
+            let mut found = 0;
+            for target in (0..24).map(Instructions) {
+                let exists = [None, Some(&table)].map(|table| {
+                    let run = LevelRun::new(&e, &pattern, &kinds, table, target);
+                    match run.run(1, &ProofLimits::default(), 0, Instant::now()).0 {
+                        Outcome::Exhausted => false,
+                        Outcome::Found(packing) => {
+                            assert!(SimdMachine.price(&e, &packing) <= target);
+                            true
+                        }
+                        Outcome::Stopped(by) => panic!("{by:?}"),
+                    }
+                });
+                let [without, with] = exists;
+                assert_eq!(without, with, "{target}");
+                found += usize::from(with);
+            }
+            assert!(found > 0 && found < 24);
+        }
+    }
+}

@@ -399,3 +399,124 @@ fn gains(counts: Lanes, [peels, dots, price]: [Lanes; 3], slack: usize) -> [Lane
     }
     gains
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases::Allowance;
+    use super::*;
+    use crate::host::Triplets;
+    use crate::pack::bound::{Compositions, Kinds};
+    use crate::pack::{CostModel, LinearExpression, Order, Orders, Packing, SimdMachine, instances};
+    use crate::shape::Shape;
+
+    /// Numbers below `n`, the same ones each time.
+    struct Draw(u64);
+
+    impl Draw {
+        fn below(&mut self, n: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) as usize % n
+        }
+
+        fn shuffled(&mut self, n: usize) -> Vec<usize> {
+            let mut order: Vec<usize> = (0..n).collect();
+            for i in (1..n).rev() {
+                order.swap(i, self.below(i + 1));
+            }
+            order
+        }
+    }
+
+    /// Assigns the rows of a partition to their groups in a random order: nothing true may be excluded on the way. Each group is
+    /// allowed just what it costs.
+    fn follow(e: &LinearExpression, at: &[usize], exact: bool, draw: &mut Draw) -> usize {
+        let kinds = Kinds::new(e, Orders::One);
+        let pattern = Pattern::new(e, &kinds).unwrap();
+        let packing = Packing::symmetric(Order::new(e.unknowns(), at).unwrap());
+        let mut groups: Vec<(Allowance, &[usize])> = (0..pattern.groups)
+            .map(|g| {
+                let rows = &at[4 * g..4 * g + 4];
+                let active = rows.iter().filter(|&&v| pattern.active >> v & 1 == 1).count() as u8;
+                let cap = SimdMachine::block_row(e, &packing, g) as u8;
+                (if exact { Allowance { active, cap } } else { Allowance { active: 4, cap: 64 } }, rows)
+            })
+            .collect();
+        groups.sort();
+        let target = SimdMachine.price(e, &packing).0;
+        let table = Compositions::new(&kinds).unwrap();
+        let least =
+            if exact { Least::new(&kinds, table.groups.iter().flatten()).unwrap() } else { Least::default() };
+        let counting = Counting::new(&pattern, &least);
+        let p = Problem { pattern: &pattern, least: &least, counting: &counting, target, exact };
+        let case: Case = groups.iter().map(|(allowance, _)| *allowance).collect();
+        let home = |v: usize| groups.iter().position(|(_, rows)| rows.contains(&v)).unwrap();
+        let mut state = State::new(&p, &case);
+        let mut checks = 0;
+        for v in draw.shuffled(at.len()) {
+            assert_eq!(state.propagate(&p), Ok(()), "{at:?}");
+            for w in members(pattern.active | pattern.inert) {
+                assert!(state.domain(w) >> home(w) & 1 == 1, "row {w} of {at:?}");
+                checks += 1;
+            }
+            if state.unassigned >> v & 1 == 1 {
+                state.assign(&p, v, home(v));
+            }
+        }
+        assert_eq!(state.propagate(&p), Ok(()));
+        assert_eq!(state.unassigned, 0);
+        checks
+    }
+
+    #[test]
+    fn nothing_true_is_excluded_on_the_wave() {
+        let wave = instances::wave_2d().unwrap();
+        let folded = wave.fold_zero_nodes();
+        // The quarter turns about the middle of the nodes that move, those held at zero together: 63.
+        let turned = |i: usize, j: usize| (8 - j, i);
+        let mut best: Vec<usize> = Vec::new();
+        for (i, j) in (1..8).flat_map(|j| (1..8).map(move |i| (i, j))) {
+            let mut orbit = vec![(i, j)];
+            while orbit.len() < 4 && (i, j) != (4, 4) {
+                orbit.push(turned(orbit.last().unwrap().0, orbit.last().unwrap().1));
+            }
+            if !best.contains(&(8 * j + i)) && orbit.len() == 4 {
+                best.extend(orbit.iter().map(|(i, j)| 8 * j + i));
+            }
+        }
+        best.push(36);
+        best.extend((0..64).filter(|k| k % 8 == 0 || k / 8 == 0));
+        let packed = Packing::symmetric(Order::new(64, &best).unwrap());
+        assert_eq!(SimdMachine.price(&wave, &packed).0, 63);
+        let mut draw = Draw(1);
+        for round in 0..24 {
+            let mut order = best.clone();
+            // The best partition, some swaps away from it, and none that is any good.
+            for _ in 0..[0, 1, 3, 200][round % 4] {
+                order.swap(draw.below(64), draw.below(64));
+            }
+            for e in [&wave, &folded] {
+                assert!(follow(e, &order, round % 5 != 4, &mut draw) > 3000);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_true_is_excluded_on_random_patterns() {
+        let mut draw = Draw(2);
+        for _ in 0..150 {
+            let n = 5 + draw.below(9);
+            let density = 1 + draw.below(10);
+            let entries: Vec<_> =
+                (0..n * n).filter(|_| draw.below(10) < density).map(|k| (k / n, k % n, 1.0)).collect();
+            let a = Triplets::from_entries(Shape::new(n, n), entries).unwrap();
+            let threshold = draw.below(4);
+            let nontrivial: Vec<bool> = (0..n).map(|_| draw.below(3) < threshold).collect();
+            let e = LinearExpression::new(&a, &nontrivial).unwrap();
+            if Compositions::new(&Kinds::new(&e, Orders::One)).is_none() {
+                continue;
+            }
+            let order = draw.shuffled(4 * e.quads());
+            follow(&e, &order, draw.below(3) > 0, &mut draw);
+        }
+    }
+}
