@@ -21,7 +21,7 @@ pub(crate) fn groups(kinds: &Kinds) -> Option<Vec<Group>> {
     let k = kinds.list.len();
     let longest = kinds.list.first().map_or(0, |kind| u64::from(kind.degree) + 1);
     let number = k.checked_mul(k + 1)?.checked_mul(k + 2)?.checked_mul(k + 3)? / 24;
-    if number > GROUPS || number as u64 * longest * 20 > STEPS {
+    if number > GROUPS || number as u64 * longest * 300 > STEPS {
         return None;
     }
     let mut all = Vec::with_capacity(number);

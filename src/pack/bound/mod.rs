@@ -50,14 +50,17 @@ impl fmt::Display for BoundBy {
 ///
 /// > C(E) >= min sum of f(G) over all divisions of the rows, padding included, into groups G of four.
 ///
-/// f depends only on how many non-zeros each row of the group has, whether all its b are trivial and, if one order serves rows
-/// and columns, on what a row can have in its group's own block: its diagonal for certain, other non-zeros only where a row of
-/// the group is of a kind (non-zeros, diagonal, b) that some row of this kind has for a column. So
-/// the minimum is a dynamic program over the numbers of rows left of each kind, which is exact. An iteration in place has
-/// f with free additions as there are sums without b; its parts L and U are only counted.
+/// f sees of a row its number of non-zeros, whether it has a diagonal, and whether its b is trivial: its *kind*. p peels take p
+/// non-zeros of every row; of the rest, a row-major block takes four of each of one to three rows, and no more of them together
+/// than four columns can hold if rows of these kinds share as many columns as any two of them do. If one order serves rows and
+/// columns, the group's own block has all diagonals, and other non-zeros only where a row has columns of the kinds in the group.
+/// An iteration in place has an addition free for each of its two sums; its parts L and U are only counted.
 ///
-/// *Cost*: O(nnz), and the product over all kinds of (rows of the kind + 1) times the number of groups; past 2²⁶ steps, or
-/// 2²² states, the second bound is left out. So every size is answered, in a second or so.
+/// Since f depends on kinds only, the minimum is a dynamic program over the numbers of rows left of each kind. It is exact.
+///
+/// *Cost*: O(nnz), the pairs of rows with a common column, and the product over all kinds of (rows of the kind + 1) times the
+/// number of groups; past 2²⁶ steps or 2²² states the second bound is left out, past 2²⁴ pairs the sharing of columns. So every
+/// size is answered, in a second or so.
 ///
 /// *Source*: the machine of \[Bajaj04\] section 2.1; the paper has no bounds.
 ///

@@ -54,8 +54,8 @@ pub(super) fn members(mut set: u64) -> impl Iterator<Item = usize> {
 pub(super) fn indicator(set: u16) -> Lanes {
     // A copy of each byte's bits in eight lanes, one bit kept in each, and that moved to the lowest place.
     let spread = |byte: u8| {
-        let bits = u64::from(byte) * 0x0101_0101_0101_0101 & 0x8040_2010_0804_0201;
-        (bits + 0x7f7f_7f7f_7f7f_7f7f) >> 7 & 0x0101_0101_0101_0101
+        let bits = (u64::from(byte) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
+        ((bits + 0x7f7f_7f7f_7f7f_7f7f) >> 7) & 0x0101_0101_0101_0101
     };
     let [low, high] = set.to_le_bytes().map(spread);
     (u128::from(low) | u128::from(high) << 64).to_le_bytes()

@@ -1,15 +1,14 @@
 //! The search for packings of one cost, divided into parts that any number of threads take one after the other.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::cases::{Allowance, Case, cases};
 use super::counting::Counting;
+use super::crew::Shared;
 use super::lanes::{ROWS, Table, members};
 use super::least::Least;
-use super::limits::{ProofLimits, ProofProgress};
+use super::limits::ProofLimits;
 use super::pattern::Pattern;
 use super::search::{Next, next};
 use super::state::{Problem, State};
@@ -18,12 +17,9 @@ use super::{Level, Verdict};
 use crate::pack::bound::{Compositions, Kinds};
 use crate::pack::{CostModel, Instructions, LinearExpression, Order, Packing, SimdMachine};
 
-/// Parts into which a case is divided.
+/// Parts into which a case is divided, and all cases together; many cases are parts enough.
 const PARTS: usize = 64;
-/// Nodes between two looks at the limits.
-const LOOK: u64 = 64;
-/// Nodes between two reports.
-const REPORT: u64 = 4096;
+const ALL_PARTS: usize = 4096;
 
 /// How a level ended.
 pub(super) enum Outcome {
@@ -39,11 +35,11 @@ pub(super) struct LevelRun<'a> {
     least: Least,
     counting: Counting,
     exact: bool,
-    target: Instructions,
-    cases: usize,
-    parts: Vec<State>,
+    pub(super) target: Instructions,
+    pub(super) cases: usize,
+    pub(super) parts: Vec<State>,
     /// Nodes visited to make them.
-    divided: u64,
+    pub(super) divided: u64,
 }
 
 impl<'a> LevelRun<'a> {
@@ -76,15 +72,16 @@ impl<'a> LevelRun<'a> {
             parts: Vec::new(),
             divided: 0,
         };
-        let orbits = orbits(pattern);
+        let share = (ALL_PARTS / cases.len().max(1)).min(PARTS);
+        let orbits = if share == PARTS { orbits(pattern) } else { Table::default() };
         for case in &cases {
-            let parts = run.divide(run.begin(case, &orbits));
+            let parts = run.divide(run.begin(case, &orbits), share);
             run.parts.extend(parts);
         }
         run
     }
 
-    fn problem(&self) -> Problem<'_> {
+    pub(super) fn problem(&self) -> Problem<'_> {
         Problem {
             pattern: self.pattern,
             least: &self.least,
@@ -98,11 +95,13 @@ impl<'a> LevelRun<'a> {
     ///
     /// Where a group has a single active row, that is one of each orbit of the pattern: groups of one allowance can be exchanged
     /// as long as nothing is assigned, and rows by an automorphism, so that of a partition with a row of the orbit in some such
-    /// group, an image has its first row in this group. Later orbits may leave out the earlier ones in all such groups.
+    /// group, an image has its first row in this group. Later orbits may leave out the earlier ones in all such groups. Without
+    /// orbits, where there are many cases, it is one state.
     fn begin(&self, case: &Case, orbits: &Table<u64, ROWS>) -> Vec<State> {
         let problem = self.problem();
         let mut state = State::new(&problem, case);
-        let single = |a: &Allowance| self.exact && a.active == 1;
+        let known = self.pattern.active != 0 && orbits.at(self.pattern.active.trailing_zeros() as usize) != 0;
+        let single = |a: &Allowance| known && self.exact && a.active == 1;
         let Some((group, allowance)) = case.iter().enumerate().find(|(_, a)| single(a)) else {
             return vec![state];
         };
@@ -126,10 +125,10 @@ impl<'a> LevelRun<'a> {
     }
 
     /// Branches until there are enough parts for any number of threads.
-    fn divide(&mut self, parts: Vec<State>) -> VecDeque<State> {
+    fn divide(&mut self, parts: Vec<State>, share: usize) -> VecDeque<State> {
         let mut parts = VecDeque::from(parts);
         let mut whole = Vec::new();
-        while parts.len() + whole.len() < PARTS {
+        while parts.len() + whole.len() < share {
             let Some(part) = parts.pop_front() else { break };
             self.divided += 1;
             let copy = part.clone();
@@ -151,18 +150,7 @@ impl<'a> LevelRun<'a> {
         spent: u64,
         began: Instant,
     ) -> (Outcome, Level) {
-        let shared = Shared {
-            run: self,
-            limits,
-            spent,
-            began,
-            budget: limits.nodes.map_or(u64::MAX, |nodes| nodes.saturating_sub(spent + self.divided)),
-            next: AtomicUsize::new(0),
-            done: AtomicUsize::new(0),
-            nodes: self.parts.iter().map(|_| AtomicU64::new(0)).collect(),
-            found: AtomicUsize::new(usize::MAX),
-            result: Mutex::new((None, None)),
-        };
+        let shared = Shared::new(self, limits, spent, began);
         let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
         let threads = if threads == 0 { cores() } else { threads }.min(self.parts.len());
         std::thread::scope(|scope| {
@@ -187,127 +175,8 @@ impl<'a> LevelRun<'a> {
     }
 
     /// The packing of a full assignment, if its price, by the definition, meets the target.
-    fn priced(&self, groups: &[u64]) -> Option<Packing> {
+    pub(super) fn priced(&self, groups: &[u64]) -> Option<Packing> {
         self.packing(groups).filter(|packing| SimdMachine.price(self.e, packing) <= self.target)
-    }
-}
-
-/// What the threads have in common.
-struct Shared<'a, 'b> {
-    run: &'a LevelRun<'a>,
-    limits: &'a ProofLimits<'b>,
-    spent: u64,
-    began: Instant,
-    budget: u64,
-    next: AtomicUsize,
-    done: AtomicUsize,
-    /// Visited in each part.
-    nodes: Vec<AtomicU64>,
-    /// The first part that has found something.
-    found: AtomicUsize,
-    /// What it has found, and why others stopped.
-    result: Mutex<(Option<Packing>, Option<Verdict>)>,
-}
-
-impl Shared<'_, '_> {
-    fn work(&self) {
-        loop {
-            let number = self.next.fetch_add(1, Relaxed);
-            // A part after one that has found something cannot change the answer.
-            if number > self.found.load(Relaxed) {
-                return;
-            }
-            let Some(part) = self.run.parts.get(number) else { return };
-            self.search(number, part);
-            self.done.fetch_add(1, Relaxed);
-            self.report();
-        }
-    }
-
-    fn search(&self, number: usize, part: &State) {
-        let problem = self.run.problem();
-        let mut nodes = 0;
-        let mut open = vec![part.clone()];
-        while let Some(state) = open.pop() {
-            nodes += 1;
-            if let Some(count) = self.nodes.get(number) {
-                count.store(nodes, Relaxed);
-            }
-            if nodes % REPORT == 0 {
-                self.report();
-            }
-            if nodes % LOOK == 1 && !self.goes_on(number) {
-                return;
-            }
-            match next(&problem, state) {
-                Next::Dead => {}
-                Next::Branches(branches) => open.extend(branches.into_iter().rev()),
-                Next::Full(groups) => {
-                    if let Some(packing) = self.run.priced(&groups) {
-                        return self.keep(number, packing);
-                    }
-                }
-            }
-        }
-    }
-
-    /// A part has found something.
-    fn keep(&self, number: usize, packing: Packing) {
-        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        if number < self.found.load(Relaxed) {
-            self.found.store(number, Relaxed);
-            result.0 = Some(packing);
-        }
-    }
-
-    /// Nodes of the parts up to this one.
-    fn nodes_to(&self, number: usize) -> u64 {
-        self.nodes.iter().take(number.saturating_add(1)).map(|n| n.load(Relaxed)).sum()
-    }
-
-    fn goes_on(&self, number: usize) -> bool {
-        if number > self.found.load(Relaxed) {
-            return false;
-        }
-        // In this order a single thread would have come no further either: the same answer whatever their number.
-        let over = self.nodes_to(number) > self.budget;
-        let verdict = if over {
-            Verdict::Nodes
-        } else if self.limits.interrupt.is_some_and(|flag| flag.load(Relaxed)) {
-            Verdict::Interrupted
-        } else if self.limits.time.is_some_and(|time| self.began.elapsed() >= time) {
-            Verdict::Time
-        } else {
-            return true;
-        };
-        self.result.lock().unwrap_or_else(PoisonError::into_inner).1 = Some(verdict);
-        false
-    }
-
-    fn report(&self) {
-        if let Some(progress) = self.limits.progress {
-            progress(&ProofProgress {
-                target: self.run.target,
-                done: self.done.load(Relaxed),
-                parts: self.run.parts.len(),
-                nodes: self.spent + self.run.divided + self.nodes_to(usize::MAX),
-                elapsed: self.began.elapsed(),
-            });
-        }
-    }
-
-    fn finish(&self) -> (Outcome, Level) {
-        let nodes = self.nodes_to(self.found.load(Relaxed));
-        let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
-        let level =
-            |nodes| Level { target: self.run.target, cases: self.run.cases, nodes: self.run.divided + nodes };
-        let over = nodes > self.budget;
-        match (result.0.take(), result.1.take()) {
-            (Some(packing), _) if !over => (Outcome::Found(packing), level(nodes)),
-            (None, None) if !over => (Outcome::Exhausted, level(nodes)),
-            (_, Some(by)) if !over => (Outcome::Stopped(by), level(nodes)),
-            _ => (Outcome::Stopped(Verdict::Nodes), level(self.budget)),
-        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod cases;
 mod counting;
+mod crew;
+mod floor;
 mod lanes;
 mod least;
 mod level;
@@ -10,6 +12,8 @@ mod pattern;
 mod search;
 mod state;
 mod symmetry;
+#[cfg(test)]
+mod tests;
 
 use std::time::{Duration, Instant};
 

@@ -2,15 +2,12 @@
 
 use super::cases::Case;
 use super::counting::{Counting, Fill};
-use super::lanes::{GROUPS, Lanes, ROWS, Table, indicator, members, sum, zip, zip3};
+use super::lanes::{GROUPS, Lanes, ROWS, Table, members};
 use super::least::Least;
 use super::pattern::Pattern;
 
-/// Increases of the price of a block row that are told apart; beyond, nothing is refused.
-const SLACK: usize = 8;
-
 /// Sets of groups that are told apart from all others.
-const CUTS: usize = 6;
+pub(super) const CUTS: usize = 6;
 
 /// What does not change during the search of one case.
 #[derive(Clone, Debug)]
@@ -28,9 +25,9 @@ pub(super) struct Problem<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     /// By row: how many of its columns stand in each group.
-    counts: Table<Lanes, ROWS>,
+    pub(super) counts: Table<Lanes, ROWS>,
     /// By unassigned row: the groups it may go to.
-    domain: Table<u16, ROWS>,
+    pub(super) domain: Table<u16, ROWS>,
     /// By assigned row: its group.
     group: Table<u8, ROWS>,
     pub unassigned: u64,
@@ -39,19 +36,19 @@ pub(super) struct State {
     /// By group: the unassigned rows that may go there.
     candidates: Table<u64, GROUPS>,
     /// By group: how many columns more it can hold.
-    room: Table<u8, GROUPS>,
+    pub(super) room: Table<u8, GROUPS>,
     /// By group: how many of them are of active rows.
     active: Table<u8, GROUPS>,
     /// By group: the kinds of its active rows, a number of [`Least`].
-    kinds: Table<u16, GROUPS>,
+    pub(super) kinds: Table<u16, GROUPS>,
     /// By group: its number of active rows in the end, and the most it may cost.
-    size: Table<u8, GROUPS>,
-    cap: Table<u16, GROUPS>,
+    pub(super) size: Table<u8, GROUPS>,
+    pub(super) cap: Table<u16, GROUPS>,
     /// By group: the least it costs by now.
-    floor: Table<u16, GROUPS>,
-    total: u32,
+    pub(super) floor: Table<u16, GROUPS>,
+    pub(super) total: u32,
     /// Sets of groups of the same allowances, against all others.
-    cuts: [u16; CUTS],
+    pub(super) cuts: [u16; CUTS],
     /// Groups and unassigned rows of which something has changed since they were probed.
     dirty_groups: u16,
     dirty_rows: u64,
@@ -209,97 +206,6 @@ impl State {
         fits
     }
 
-    /// The least that group `g` costs, whatever comes.
-    #[inline(always)]
-    fn floor_of(&self, p: &Problem, g: usize) -> Result<u32, Dead> {
-        let rows = self.members.at(g);
-        let (mut peels, mut dots) = ([0u8; GROUPS], [0u8; GROUPS]);
-        for v in members(rows) {
-            let counts = self.counts.at(v);
-            peels = zip(peels, counts, u8::max);
-            dots = zip(dots, counts, |r, k| r + u8::from(k > 0));
-        }
-        let price = zip(peels, dots, |c, r| c.min(r + 1));
-        let now = sum(price);
-        // Only sums of all trivial rows save an addition.
-        let waived = u32::from(rows & !p.pattern.trivial == 0);
-        let least = p.least.cost(self.kinds.at(g), self.size.at(g));
-        let floor = least.max(now.saturating_sub(waived));
-        let others = self.total - u32::from(self.floor.at(g));
-        let allowed = u32::from(self.cap.at(g)).min(p.target.saturating_sub(others));
-        if floor > allowed {
-            return Err(Dead);
-        }
-        let slack = (allowed + waived - now) as usize;
-        if slack >= SLACK {
-            return Ok(floor);
-        }
-        // What each side of each cut must cost more: blocks of both sides are different ones, so that it adds up.
-        let mut rises = [[0; 2]; CUTS];
-        for v in members(rows) {
-            let left = p.pattern.columns.at(v) & self.unassigned;
-            if left == 0 {
-                continue;
-            }
-            let gains = gains(self.counts.at(v), [peels, dots, price], slack);
-            self.rise(&gains, left, u16::MAX, slack).ok_or(Dead)?;
-            for (&cut, rises) in self.cuts.iter().zip(&mut rises).filter(|(cut, _)| **cut != 0) {
-                for (side, rise) in [cut, !cut].into_iter().zip(rises) {
-                    *rise = (*rise).max(self.rise(&gains, left, side, slack).ok_or(Dead)?);
-                }
-            }
-        }
-        if rises.into_iter().any(|[a, b]| a + b > slack) { Err(Dead) } else { Ok(floor) }
-    }
-
-    /// The least rise in price at which a row can have those of its columns `left` in the groups of `side` that can go nowhere
-    /// else; none if that is more than `slack`.
-    #[inline(always)]
-    fn rise(&self, gains: &[Lanes; SLACK], left: u64, side: u16, slack: usize) -> Option<usize> {
-        let mut open = [0u8; GROUPS];
-        let mut needed = 0;
-        for b in members(left) {
-            let domain = self.domain.at(b);
-            if domain & !side == 0 {
-                open = zip(open, indicator(domain), |a, b| a + b);
-                needed += 1;
-            }
-        }
-        if needed == 0 {
-            return Some(0);
-        }
-        open = zip(open, self.room.0, u8::min);
-        let [free, ..] = *gains;
-        let free = zip(free, open, u8::min);
-        let free_sum = sum(free);
-        if free_sum >= needed {
-            return Some(0);
-        }
-        if slack == 0 || sum(open) < needed {
-            return None;
-        }
-        // The most that prices raised by 0, 1, ... in all can hold.
-        let mut best = [0u32; SLACK];
-        let mut more = [[0u8; GROUPS]; SLACK];
-        for (more, &gains) in more.iter_mut().zip(gains).take(slack + 1).skip(1) {
-            *more = zip(zip(gains, open, u8::min), free, u8::saturating_sub);
-        }
-        for lane in 0..GROUPS {
-            let of = |d: usize| more.get(d).and_then(|g| g.get(lane)).map_or(0, |&g| u32::from(g));
-            if of(slack) == 0 {
-                continue;
-            }
-            for budget in (1..=slack).rev() {
-                let with = |d: usize| best.get(budget - d).copied().unwrap_or_default() + of(d);
-                let most = (0..=budget).map(with).max().unwrap_or_default();
-                if let Some(best) = best.get_mut(budget) {
-                    *best = most;
-                }
-            }
-        }
-        (1..=slack).find(|&d| free_sum + best.get(d).copied().unwrap_or_default() >= needed)
-    }
-
     /// Checks every group that has changed, and every place of every row that this can concern, until nothing changes.
     pub fn propagate(&mut self, p: &Problem) -> Result<(), Dead> {
         while self.dirty_groups != 0 || self.dirty_rows != 0 {
@@ -372,151 +278,5 @@ impl State {
             }
         }
         Ok(())
-    }
-}
-
-/// How many non-zeros more each block can hold of a row if its price is raised by 0, 1, ... `slack`.
-///
-/// A block of price p = min(c, r + 1) that may cost p + d holds up to 4 non-zeros of the row if it can be row-major then, and
-/// p + d if column-major.
-#[inline(always)]
-fn gains(counts: Lanes, [peels, dots, price]: [Lanes; 3], slack: usize) -> [Lanes; SLACK] {
-    // Row-major with this row in it.
-    let dotted = zip(dots, counts, |r, k| r + 1 + u8::from(k == 0));
-    let mut gains = [[0; GROUPS]; SLACK];
-    for (gains, d) in gains.iter_mut().zip(0u8..).take(slack + 1) {
-        let most = zip3(price, dotted, peels, |p, dotted, c| {
-            let (p, column) = (p + d, (p + d).min(4));
-            if dotted <= p {
-                4
-            } else if c <= p {
-                column
-            } else {
-                0
-            }
-        });
-        *gains = zip(most, counts, u8::saturating_sub);
-    }
-    gains
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::cases::Allowance;
-    use super::*;
-    use crate::host::Triplets;
-    use crate::pack::bound::{Compositions, Kinds};
-    use crate::pack::{CostModel, LinearExpression, Order, Orders, Packing, SimdMachine, instances};
-    use crate::shape::Shape;
-
-    /// Numbers below `n`, the same ones each time.
-    struct Draw(u64);
-
-    impl Draw {
-        fn below(&mut self, n: usize) -> usize {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 33) as usize % n
-        }
-
-        fn shuffled(&mut self, n: usize) -> Vec<usize> {
-            let mut order: Vec<usize> = (0..n).collect();
-            for i in (1..n).rev() {
-                order.swap(i, self.below(i + 1));
-            }
-            order
-        }
-    }
-
-    /// Assigns the rows of a partition to their groups in a random order: nothing true may be excluded on the way. Each group is
-    /// allowed just what it costs.
-    fn follow(e: &LinearExpression, at: &[usize], exact: bool, draw: &mut Draw) -> usize {
-        let kinds = Kinds::new(e, Orders::One);
-        let pattern = Pattern::new(e, &kinds).unwrap();
-        let packing = Packing::symmetric(Order::new(e.unknowns(), at).unwrap());
-        let mut groups: Vec<(Allowance, &[usize])> = (0..pattern.groups)
-            .map(|g| {
-                let rows = &at[4 * g..4 * g + 4];
-                let active = rows.iter().filter(|&&v| pattern.active >> v & 1 == 1).count() as u8;
-                let cap = SimdMachine::block_row(e, &packing, g) as u8;
-                (if exact { Allowance { active, cap } } else { Allowance { active: 4, cap: 64 } }, rows)
-            })
-            .collect();
-        groups.sort();
-        let target = SimdMachine.price(e, &packing).0;
-        let table = Compositions::new(&kinds).unwrap();
-        let least =
-            if exact { Least::new(&kinds, table.groups.iter().flatten()).unwrap() } else { Least::default() };
-        let counting = Counting::new(&pattern, &least);
-        let p = Problem { pattern: &pattern, least: &least, counting: &counting, target, exact };
-        let case: Case = groups.iter().map(|(allowance, _)| *allowance).collect();
-        let home = |v: usize| groups.iter().position(|(_, rows)| rows.contains(&v)).unwrap();
-        let mut state = State::new(&p, &case);
-        let mut checks = 0;
-        for v in draw.shuffled(at.len()) {
-            assert_eq!(state.propagate(&p), Ok(()), "{at:?}");
-            for w in members(pattern.active | pattern.inert) {
-                assert!(state.domain(w) >> home(w) & 1 == 1, "row {w} of {at:?}");
-                checks += 1;
-            }
-            if state.unassigned >> v & 1 == 1 {
-                state.assign(&p, v, home(v));
-            }
-        }
-        assert_eq!(state.propagate(&p), Ok(()));
-        assert_eq!(state.unassigned, 0);
-        checks
-    }
-
-    #[test]
-    fn nothing_true_is_excluded_on_the_wave() {
-        let wave = instances::wave_2d().unwrap();
-        let folded = wave.fold_zero_nodes();
-        // The quarter turns about the middle of the nodes that move, those held at zero together: 63.
-        let turned = |i: usize, j: usize| (8 - j, i);
-        let mut best: Vec<usize> = Vec::new();
-        for (i, j) in (1..8).flat_map(|j| (1..8).map(move |i| (i, j))) {
-            let mut orbit = vec![(i, j)];
-            while orbit.len() < 4 && (i, j) != (4, 4) {
-                orbit.push(turned(orbit.last().unwrap().0, orbit.last().unwrap().1));
-            }
-            if !best.contains(&(8 * j + i)) && orbit.len() == 4 {
-                best.extend(orbit.iter().map(|(i, j)| 8 * j + i));
-            }
-        }
-        best.push(36);
-        best.extend((0..64).filter(|k| k % 8 == 0 || k / 8 == 0));
-        let packed = Packing::symmetric(Order::new(64, &best).unwrap());
-        assert_eq!(SimdMachine.price(&wave, &packed).0, 63);
-        let mut draw = Draw(1);
-        for round in 0..24 {
-            let mut order = best.clone();
-            // The best partition, some swaps away from it, and none that is any good.
-            for _ in 0..[0, 1, 3, 200][round % 4] {
-                order.swap(draw.below(64), draw.below(64));
-            }
-            for e in [&wave, &folded] {
-                assert!(follow(e, &order, round % 5 != 4, &mut draw) > 3000);
-            }
-        }
-    }
-
-    #[test]
-    fn nothing_true_is_excluded_on_random_patterns() {
-        let mut draw = Draw(2);
-        for _ in 0..150 {
-            let n = 5 + draw.below(9);
-            let density = 1 + draw.below(10);
-            let entries: Vec<_> =
-                (0..n * n).filter(|_| draw.below(10) < density).map(|k| (k / n, k % n, 1.0)).collect();
-            let a = Triplets::from_entries(Shape::new(n, n), entries).unwrap();
-            let threshold = draw.below(4);
-            let nontrivial: Vec<bool> = (0..n).map(|_| draw.below(3) < threshold).collect();
-            let e = LinearExpression::new(&a, &nontrivial).unwrap();
-            if Compositions::new(&Kinds::new(&e, Orders::One)).is_none() {
-                continue;
-            }
-            let order = draw.shuffled(4 * e.quads());
-            follow(&e, &order, draw.below(3) > 0, &mut draw);
-        }
     }
 }
