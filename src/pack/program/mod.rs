@@ -44,7 +44,7 @@ pub struct LowerOptions {
 /// let cars = instances::runge_kutta_20()?;
 /// let program = Program::lower(&cars, &Packing::identity(20), LowerOptions::default())?;
 /// let counts = program.counts();
-/// assert_eq!((counts.dp4, counts.add, counts.total()), (10, 10, 20)); // Figure 2(a): 20 instructions
+/// assert_eq!((counts.mad, counts.total()), (20, 20)); // Figure 2(a): four peels a car
 /// assert_eq!((program.cost.0, program.extra), (20, 0));
 /// # Ok::<(), texla::Error>(())
 /// ```
