@@ -21,5 +21,6 @@ pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
 pub use program::{
     Instruction, InstructionCounts, LowerOptions, Mask, Operation, Program, Register, Source, Stage, Swizzle,
+    VertexPart,
 };
 pub use stencil::Boundary;

@@ -5,6 +5,7 @@
 //! ```
 
 mod constants;
+mod glsl;
 mod interpret;
 mod ir;
 mod listing;
@@ -15,6 +16,7 @@ mod verify;
 
 use crate::pack::{Form, Instructions, Packing};
 
+pub use glsl::VertexPart;
 pub use ir::{Instruction, Mask, Operation, Register, Source, Swizzle};
 
 /// Where a program runs.
