@@ -9,8 +9,8 @@ use texla::{Error, Shape};
 use crate::common::random::{Rng, any_bits};
 use crate::program::{best, random, shuffled};
 
-const VERTEX: LowerOptions = LowerOptions { stage: Stage::Vertex };
-const FRAGMENT: LowerOptions = LowerOptions { stage: Stage::Fragment };
+const VERTEX: LowerOptions = LowerOptions { stage: Stage::Vertex, one_constant: false };
+const FRAGMENT: LowerOptions = LowerOptions { stage: Stage::Fragment, one_constant: false };
 
 /// The pattern of Figure 1, its coefficients numbered.
 fn figure_1(b: bool) -> LinearExpression {
