@@ -4,7 +4,7 @@
 //! LinearExpression ── Annealer under a CostModel ──> Packing ── lowering ──> Program ──> listing, GLSL, CPU interpreter
 //! ```
 //!
-//! Pure arithmetic on the CPU; no OpenGL. *Source*: [Bajaj04] sections 2 and 3.
+//! Pure arithmetic on the CPU; no OpenGL. *Source*: \[Bajaj04\] sections 2 and 3.
 
 mod cost;
 mod expression;
