@@ -72,9 +72,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     support::check_distinct([args.common.json.as_deref(), args.plot.as_deref()])?;
     let quick = args.common.quick;
     let rounds = args.rounds.unwrap_or(if quick { 2 } else { 7 });
-    if !(1..=1000).contains(&rounds) {
-        return Err(Failure::bad_input(format_args!("--rounds {rounds}: expected a number from 1 to 1000")));
-    }
+    support::in_range("--rounds", rounds, 1..=1000)?;
     let rows: Vec<&Paper> = match args.size {
         Some(n) => PAPER.iter().filter(|row| row.n == n).collect(),
         None => PAPER.iter().take(if quick { 2 } else { 6 }).collect(),

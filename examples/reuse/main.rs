@@ -71,9 +71,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
         )));
     }
     let rounds = args.rounds.unwrap_or(if quick { 1 } else { 5 });
-    if !(1..=1000).contains(&rounds) {
-        return Err(Failure::bad_input(format_args!("--rounds {rounds}: expected a number from 1 to 1000")));
-    }
+    support::in_range("--rounds", rounds, 1..=1000)?;
     let context = args.common.headless()?;
     let device = context.device();
     let version = device.capabilities().version;

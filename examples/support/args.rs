@@ -1,6 +1,7 @@
 //! The flags that every example knows.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use super::outcome::{Failure, Result};
@@ -45,6 +46,15 @@ impl fmt::Display for Api {
             Api::Es30 => "es30",
         })
     }
+}
+
+/// The flag's value, if it lies in its range (NaN never does).
+pub fn in_range<T: PartialOrd + fmt::Display>(flag: &str, value: T, range: RangeInclusive<T>) -> Result<T> {
+    if range.contains(&value) {
+        return Ok(value);
+    }
+    let (low, high) = range.into_inner();
+    Err(Failure::bad_input(format_args!("{flag} {value}: expected a number from {low} to {high}")))
 }
 
 /// clap's message in one line: its first paragraph, without the usage and the tips below it.

@@ -31,7 +31,7 @@ pub mod report;
 pub mod table;
 
 pub use animation::Animation;
-pub use args::{Api, CommonArgs};
+pub use args::{Api, CommonArgs, in_range};
 pub use bars::{Bar, BarChart};
 pub use image::{bytes_of, write_rgb, write_rgba};
 pub use input::{read_file, shortened};
