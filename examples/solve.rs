@@ -190,10 +190,9 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         support::check_writable(path)?;
     }
     let problem = problem(args)?;
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
     let caps = device.capabilities();
-    report.device(context.name(), caps.version.as_str(), device.api());
 
     // Every key is there, whatever happens below.
     for key in

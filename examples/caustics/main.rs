@@ -80,10 +80,9 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let light = <[f32; 3]>::try_from(args.light.as_slice())
         .map_err(|_| Failure::bad_input("--light: three numbers"))?;
     let scene = Scene::new(light, args.ior, args.abbe)?;
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
     let capabilities = device.capabilities();
-    report.device(context.name(), capabilities.version.as_str(), device.api());
     if !capabilities.float_blend {
         return Err(Failure::no_gl(
             "the device cannot add floats by blending, which is how photons are counted",

@@ -63,10 +63,9 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let iterations = support::in_range("--iterations", args.iterations.unwrap_or(usual.min(n)), 1..=n)?;
     let rounds = support::in_range("--rounds", args.rounds.unwrap_or(if quick { 2 } else { 5 }), 1..=1000)?;
 
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
     let version = device.capabilities().version;
-    report.device(context.name(), version.as_str(), device.api());
     let problem = Problem::new(n, iterations);
     let mut on_device = OnDevice::new(device, &problem)?;
     let (plain, transposed) = (on_device.chosen(Form::Plain)?, on_device.chosen(Form::TransposedA)?);

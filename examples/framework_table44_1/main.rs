@@ -52,10 +52,9 @@ fn run(args: &Args, report: &mut Report) -> Result {
     support::in_range("--rounds", rounds, 1..=1000)?;
     // Iterations grow with it: at 10 a step takes about 100.
     support::in_range("--courant", args.courant, 0.01..=10.0)?;
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
     let version = device.capabilities().version;
-    report.device(context.name(), version.as_str(), device.api());
     let sizes = if quick { &SIZES[..3] } else { &SIZES[..] };
     let measured = measure::measure(&context, sizes, rounds, args.courant, report)?;
     say(format_args!("device      {} ({}, {version})", context.name(), device.api()));

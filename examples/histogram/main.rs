@@ -111,9 +111,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
         )));
     }
 
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
-    report.device(context.name(), device.capabilities().version, device.api());
     let x = Vector::from_slice(device, &numbers)?;
     let w = weights.as_deref().map(|w| Vector::from_slice(device, w)).transpose()?;
     let bins = Bins::new(args, device, &x)?;

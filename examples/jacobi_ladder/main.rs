@@ -82,10 +82,9 @@ fn run(args: &Args, report: &mut Report) -> Result {
         let size = args.size.unwrap_or_default();
         return Err(Failure::bad_input(format_args!("--size {size}: expected one of {sizes}")));
     }
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
     let caps = device.capabilities();
-    report.device(context.name(), caps.version.as_str(), device.api());
     say(format_args!("device     {} ({}, {})", context.name(), device.api(), caps.version));
     say("matrix     bilinear elements on bent quadrilaterals, varying coefficient; 20 N operations a sweep");
     say(format_args!("           medians of {rounds} rounds; gain: over the rung before, median of ratios"));

@@ -84,10 +84,9 @@ fn run(args: &Args, report: &mut Report) -> Result {
     }
     let rounds = args.rounds.unwrap_or(if quick { 1 } else { 5 });
     support::in_range("--rounds", rounds, 1..=1000)?;
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
     let version = device.capabilities().version;
-    report.device(context.name(), version.as_str(), device.api());
     say(format_args!("device      {} ({}, {version})", context.name(), device.api()));
 
     let at = |i: usize| ((2.0 * (i as f64 + 0.5) / side as f64 - 1.0) * args.range) as f32;

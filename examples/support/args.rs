@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use super::outcome::{Failure, Result};
+use super::report::Report;
 
 // No doc comment: clap would take it for the example's own description.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -22,11 +23,14 @@ pub struct CommonArgs {
 
 #[cfg(feature = "headless")]
 impl CommonArgs {
-    /// A context without a window, of the API that was asked for.
-    pub fn headless(&self) -> Result<texla::Headless> {
+    /// A context without a window, of the API that was asked for; the report names its device.
+    pub fn headless(&self, report: &mut Report) -> Result<texla::Headless> {
         let api = self.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
         let options = texla::HeadlessOptions { api, ..Default::default() };
-        texla::Headless::new(options).map_err(Failure::no_gl)
+        let context = texla::Headless::new(options).map_err(Failure::no_gl)?;
+        let device = context.device();
+        report.device(context.name(), device.capabilities().version, device.api());
+        Ok(context)
     }
 }
 
