@@ -295,23 +295,27 @@ fn hash_of_sweeps(dev: &Device) -> u64 {
 }
 
 /// One number for histograms, whose points are blended in their order, and for filtered reductions.
-fn hash_of_images(dev: &Device) -> u64 {
+fn images(dev: &Device) -> impl Fn() -> u64 {
     let n = fitting(dev, 20_011);
     let x = Vector::from_slice(dev, &uniform(14, n)).unwrap();
     let w = Vector::from_slice(dev, &wide_range(15, n, 20)).unwrap();
     let histogram = Histogram::equal_width(dev, -0.9, 0.9, 37).unwrap();
-    let mut out = Vector::zeros(dev, 37).unwrap();
-    let mut hash = Hash(3);
-    histogram.sum(&mut out, &x, &w).unwrap();
-    hash.add(&out.read().unwrap());
-    hash.add(&histogram.counts(&x).unwrap().iter().map(|c| *c as f32).collect::<Vec<_>>());
-    let mut mean = ops::mean(&w).unwrap();
-    hash.add(&[mean.read().unwrap()]);
-    if dev.capabilities().float_filter {
-        ops::reduce_into(&mut mean, Reduction::Mean, &w, None, Windows::Filtered).unwrap();
+    let filtered = dev.capabilities().float_filter;
+    let dev = dev.clone();
+    move || {
+        let mut out = Vector::zeros(&dev, 37).unwrap();
+        let mut hash = Hash(3);
+        histogram.sum(&mut out, &x, &w).unwrap();
+        hash.add(&out.read().unwrap());
+        hash.add(&histogram.counts(&x).unwrap().iter().map(|c| *c as f32).collect::<Vec<_>>());
+        let mut mean = ops::mean(&w).unwrap();
         hash.add(&[mean.read().unwrap()]);
+        if filtered {
+            ops::reduce_into(&mut mean, Reduction::Mean, &w, None, Windows::Filtered).unwrap();
+            hash.add(&[mean.read().unwrap()]);
+        }
+        hash.0
     }
-    hash.0
 }
 
 /// Splats that overlap, an interpolated ramp, and a loop whose cells end one after another; kernels are compiled once.
@@ -363,7 +367,7 @@ fn compute(repeats: usize) -> String {
         let mut inputs = Inputs::new(context.device());
         // Whatever else the library computes joins here.
         let dev = context.device();
-        let predication = predication(dev);
+        let (predication, images) = (predication(dev), images(dev));
         let mut all = || {
             [
                 hash_of_ladder(dev),
@@ -376,7 +380,7 @@ fn compute(repeats: usize) -> String {
                 hash_of_multigrid(dev),
                 hash_of_framework(dev),
                 hash_of_sweeps(dev),
-                hash_of_images(dev),
+                images(),
                 predication(),
             ]
         };
