@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use support::{CommonArgs, ConvergencePlot, Failure, Progress, Report, Table, json, say};
+use support::{CommonArgs, Failure, LinePlot, Progress, Report, Table, json, say};
 use texla::host::{Csr, market, problems};
 use texla::solve::{
     CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, MatrixFormat, Preconditioner,
@@ -395,7 +395,7 @@ fn plot(
         Method::Cg => "conjugate gradients",
         Method::Cgls => "least squares by conjugate gradients",
     };
-    ConvergencePlot::new(format!("texla: {method}"))
+    LinePlot::convergence(format!("texla: {method}"))
         .subtitle(format!(
             "{}, {} after {} iterations, {api}",
             problem.name, solved.reason, solved.iterations

@@ -38,7 +38,7 @@ pub use input::{read_file, shortened};
 pub use outcome::{
     Failure, Result, check_distinct, check_kept, check_writable, main_with, run_from, say, write_file,
 };
-pub use plot::ConvergencePlot;
+pub use plot::LinePlot;
 pub use program::program;
 pub use progress::Progress;
 pub use report::{Report, worst};
