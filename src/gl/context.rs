@@ -344,6 +344,8 @@ impl GlInner {
                     Dead::Buffer(b) => {
                         if let Some(saved) = self.saved.borrow_mut().as_mut() {
                             saved.forget_buffer(b);
+                            // A feedback object that is not bound would keep the buffer.
+                            self.return_feedback(saved);
                         }
                         self.raw.delete_buffer(b);
                         self.ledger.change_live(|l| l.buffers -= 1);

@@ -186,6 +186,10 @@ impl Program {
     }
 
     fn build(gl: &Gl, source: &ProgramSource<'_>) -> Result<Self> {
+        if !source.captured.is_empty() {
+            // What is captured cannot be named while a feedback of the host's is the current one, even a paused one.
+            gl.take_feedback()?;
+        }
         let vertex = compile(gl, source.name, glow::VERTEX_SHADER, &source.vertex)?;
         let fragment = compile(gl, source.name, glow::FRAGMENT_SHADER, &source.fragment)?;
         let raw_gl = &gl.raw;

@@ -159,10 +159,10 @@ impl Drop for StateGuard {
                 _ => saved.take(),
             }
         };
-        if let Some(saved) = outermost
+        if let Some(mut saved) = outermost
             && self.gl.make_current().is_ok()
         {
-            restore(&self.gl, &saved);
+            restore(&self.gl, &mut saved);
             // After restoring: what the host has bound is unbound by deleting it, and not the other way round.
             self.gl.bury();
         }
@@ -242,7 +242,7 @@ fn save(gl: &Gl) -> Saved {
     }
 }
 
-fn restore(gl: &Gl, saved: &Saved) {
+fn restore(gl: &Gl, saved: &mut Saved) {
     let raw = &gl.raw;
     // SAFETY: the context is current; each value was read from it when the scope began.
     unsafe {
@@ -263,10 +263,7 @@ fn restore(gl: &Gl, saved: &Saved) {
                 (row.write)(raw, *value);
             }
         }
-        if let Some(feedback) = saved.feedback {
-            let feedback = name(feedback).map(glow::NativeTransformFeedback);
-            raw.bind_transform_feedback(glow::TRANSFORM_FEEDBACK, feedback);
-        }
+        gl.return_feedback(saved);
         bindings::restore(gl, &saved.bindings);
         if saved.resume_feedback {
             raw.resume_transform_feedback();

@@ -5,7 +5,8 @@ use glow::HasContext;
 
 use super::table::name;
 use crate::error::{Error, Result};
-use crate::gl::context::Gl;
+use crate::gl::context::{Gl, GlInner};
+use crate::gl::state::Saved;
 
 /// A buffer binding of the host's.
 pub(super) struct Binding {
@@ -60,6 +61,17 @@ pub(super) unsafe fn restore(gl: &Gl, bindings: &[Binding]) {
     for Binding { target, buffer, .. } in bindings.iter().filter(|b| b.index.is_none()) {
         // SAFETY: the caller's.
         unsafe { raw.bind_buffer(*target, name(*buffer).map(glow::NativeBuffer)) };
+    }
+}
+
+impl GlInner {
+    /// Binds the host's transform feedback object again, if texla has bound its own.
+    pub(in crate::gl) fn return_feedback(&self, saved: &mut Saved) {
+        if let Some(object) = saved.feedback.take() {
+            let object = name(object).map(glow::NativeTransformFeedback);
+            // SAFETY: the context is current inside a scope, and has such objects: else texla would have none.
+            unsafe { self.raw.bind_transform_feedback(glow::TRANSFORM_FEEDBACK, object) };
+        }
     }
 }
 
