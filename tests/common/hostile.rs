@@ -78,6 +78,26 @@ impl Host {
             Host { gl, extra, textures, samplers, buffers, array, framebuffer, program, feedback }
         }
     }
+
+    /// Captures vertices from here on: the program cannot be changed.
+    pub fn begin_feedback(&self) {
+        // SAFETY: the context is current.
+        unsafe {
+            self.gl.use_program(Some(self.program));
+            self.gl.bind_buffer_base(glow::TRANSFORM_FEEDBACK_BUFFER, 0, Some(self.buffers[7]));
+            self.gl.begin_transform_feedback(glow::TRIANGLES);
+        }
+    }
+
+    /// Captures no more.
+    pub fn end_feedback(&self) {
+        // SAFETY: as above.
+        unsafe {
+            self.gl.end_transform_feedback();
+            self.gl.bind_buffer_base(glow::TRANSFORM_FEEDBACK_BUFFER, 0, None);
+            self.gl.use_program(None);
+        }
+    }
 }
 
 impl Drop for Host {
@@ -554,20 +574,8 @@ pub const HOSTILE: &[Hostile] = &[
             h.gl.bind_transform_feedback(glow::TRANSFORM_FEEDBACK, None);
         }
     ),
-    hostile!(
-        "active transform feedback",
-        feedback_can_pause,
-        |h: &Host| {
-            h.gl.use_program(Some(h.program));
-            h.gl.bind_buffer_base(glow::TRANSFORM_FEEDBACK_BUFFER, 0, Some(h.buffers[7]));
-            h.gl.begin_transform_feedback(glow::TRIANGLES);
-        },
-        |h: &Host| {
-            h.gl.end_transform_feedback();
-            h.gl.bind_buffer_base(glow::TRANSFORM_FEEDBACK_BUFFER, 0, None);
-            h.gl.use_program(None);
-        }
-    ),
+    hostile!("active transform feedback", feedback_can_pause, |h: &Host| h.begin_feedback(), |h: &Host| h
+        .end_feedback()),
 ];
 
 unsafe fn depth_range(gl: &glow::Context, near: f32, far: f32) {
