@@ -842,6 +842,7 @@ fn a_pending_error_is_the_hosts() {
                 Vector::from_slice(dev, &[1.0]),
                 Vector::zeros(dev, 5),
                 Scalar::new(dev, 1.0),
+                texla::BufferVector::zeros(dev, 5),
                 dev.scope(),
                 dev.trim(),
                 dev.finish(),

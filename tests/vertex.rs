@@ -6,6 +6,7 @@ mod common;
 use common::bounds::{assert_componentwise, product_bound};
 use common::harness::{assert_padded, fitting, lengths, limits, on_both, on_both_with};
 use common::random::{uniform, wide_range};
+use glow::HasContext;
 use texla::gl::Limits;
 use texla::kernel::{NoParams, PingPong, VertexKernel};
 use texla::{BufferVector, Error, Vector};
@@ -561,5 +562,87 @@ fn buffers_may_be_longer_than_blocks_and_textures() {
         assert_eq!(bits(&x.read().unwrap()), bits(&y.read().unwrap()));
         let fits = x.to_vector().is_ok();
         assert_eq!(fits, fitting(dev, n) == n);
+    });
+}
+
+/// A program of the application's, which knows nothing of texla.
+///
+/// # Safety
+/// The context is current.
+unsafe fn hosts_program(gl: &glow::Context, vertex: &str, fragment: &str) -> glow::NativeProgram {
+    let es = gl.version().is_embedded;
+    let header = if es { "#version 300 es\nprecision highp float;\n" } else { "#version 330\n" };
+    // SAFETY: the caller's.
+    unsafe {
+        let program = gl.create_program().unwrap();
+        for (kind, body) in [(glow::VERTEX_SHADER, vertex), (glow::FRAGMENT_SHADER, fragment)] {
+            let shader = gl.create_shader(kind).unwrap();
+            gl.shader_source(shader, &format!("{header}{body}"));
+            gl.compile_shader(shader);
+            assert!(gl.get_shader_compile_status(shader), "{}", gl.get_shader_info_log(shader));
+            gl.attach_shader(program, shader);
+            gl.delete_shader(shader);
+        }
+        gl.link_program(program);
+        assert!(gl.get_program_link_status(program), "{}", gl.get_program_info_log(program));
+        program
+    }
+}
+
+/// [Bajaj04] 3.1: what the vertex stage has computed is drawn without having been on the host, here as a vertex attribute
+/// and as a uniform block.
+#[test]
+fn an_application_draws_from_the_buffer() {
+    on_both(|dev| {
+        let gl = dev.glow();
+        let body = "void kernel(int vertex) { y[0] = x[0] + 1.0; y[1] = 2.0 * x[1]; }";
+        let kernel = VertexKernel::<NoParams>::new(dev, "step", [("x", 2)], 2, body).unwrap();
+        let x = BufferVector::from_slice(dev, &[0.0, 1.0, 2.0, 3.0, 10.0, 20.0, 30.0, 40.0]).unwrap();
+        let mut y = BufferVector::zeros(dev, 8).unwrap();
+        // The application's picture: one texel for each of four nodes.
+        let picture = texla::Plane::zeros(dev, 4, 1).unwrap();
+        let before = dev.counters();
+        kernel.run(&mut y, 0, [&x], &NoParams).unwrap();
+        // SAFETY: the context is current; objects are deleted in the end, and what is drawn to is complete.
+        unsafe {
+            let program = hosts_program(
+                &gl,
+                "in float height; layout(std140) uniform Both { vec4 both[2]; }; flat out float seen;
+                 void main() {
+                     seen = height + 100.0 * both[1][gl_VertexID];
+                     gl_PointSize = 1.0;
+                     gl_Position = vec4((2.0 * float(gl_VertexID) + 1.0) / 4.0 - 1.0, 0.0, 0.0, 1.0);
+                 }",
+                "flat in float seen; out vec4 colour; void main() { colour = vec4(seen); }",
+            );
+            let (array, framebuffer) = (gl.create_vertex_array().unwrap(), gl.create_framebuffer().unwrap());
+            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
+            let (at, texture) = (glow::COLOR_ATTACHMENT0, Some(picture.texture()));
+            gl.framebuffer_texture_2d(glow::FRAMEBUFFER, at, glow::TEXTURE_2D, texture, 0);
+            assert_eq!(gl.check_framebuffer_status(glow::FRAMEBUFFER), glow::FRAMEBUFFER_COMPLETE);
+            gl.viewport(0, 0, 4, 1);
+            gl.bind_vertex_array(Some(array));
+            gl.bind_buffer(glow::ARRAY_BUFFER, Some(y.buffer()));
+            let height = gl.get_attrib_location(program, "height").unwrap();
+            gl.enable_vertex_attrib_array(height);
+            gl.vertex_attrib_pointer_f32(height, 1, glow::FLOAT, false, 0, 0);
+            let block = gl.get_uniform_block_index(program, "Both").unwrap();
+            gl.uniform_block_binding(program, block, 2);
+            gl.bind_buffer_base(glow::UNIFORM_BUFFER, 2, Some(y.buffer()));
+            gl.use_program(Some(program));
+            gl.draw_arrays(glow::POINTS, 0, 4);
+            gl.use_program(None);
+            gl.bind_vertex_array(None);
+            gl.bind_framebuffer(glow::FRAMEBUFFER, None);
+            gl.bind_buffer(glow::ARRAY_BUFFER, None);
+            gl.bind_buffer_base(glow::UNIFORM_BUFFER, 2, None);
+            gl.delete_program(program);
+            gl.delete_vertex_array(array);
+            gl.delete_framebuffer(framebuffer);
+            assert_eq!(gl.get_error(), glow::NO_ERROR);
+        }
+        let done = dev.counters().since(&before);
+        assert_eq!((done.draws, done.readbacks, done.uploads, done.async_checks), (1, 0, 0, 0));
+        assert_eq!(picture.read().unwrap(), [2001.0, 4002.0, 6003.0, 8004.0]);
     });
 }
