@@ -10,6 +10,7 @@ mod cost;
 mod expression;
 pub mod instances;
 mod order;
+mod program;
 mod stencil;
 mod terms;
 
@@ -18,4 +19,7 @@ pub use cost::{
 };
 pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
+pub use program::{
+    Instruction, InstructionCounts, LowerOptions, Mask, Operation, Program, Register, Source, Stage, Swizzle,
+};
 pub use stencil::Boundary;
