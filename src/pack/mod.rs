@@ -20,6 +20,7 @@ pub use cost::{
 pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
 pub use program::{
-    Instruction, InstructionCounts, LowerOptions, Mask, Operation, Program, Register, Source, Stage, Swizzle,
+    Instruction, InstructionCounts, LowerOptions, Mask, Operation, Product, Program, Register, Source, Stage,
+    Swizzle,
 };
 pub use stencil::Boundary;

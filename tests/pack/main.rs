@@ -5,4 +5,5 @@
 mod common;
 mod cost;
 mod expression;
+mod products;
 mod program;

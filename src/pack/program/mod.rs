@@ -10,12 +10,14 @@ mod ir;
 mod listing;
 mod lower;
 mod peel;
+mod products;
 mod registers;
 mod verify;
 
 use crate::pack::{Form, Instructions, Packing};
 
 pub use ir::{Instruction, Mask, Operation, Register, Source, Swizzle};
+pub use products::Product;
 
 /// Where a program runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
