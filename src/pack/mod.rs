@@ -21,6 +21,6 @@ pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
 pub use program::{
     Instruction, InstructionCounts, LowerOptions, Mask, Operation, Product, Program, Register, Source, Stage,
-    Swizzle,
+    Swizzle, VertexPart,
 };
 pub use stencil::Boundary;

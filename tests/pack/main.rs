@@ -5,5 +5,6 @@
 mod common;
 mod cost;
 mod expression;
+mod glsl;
 mod products;
 mod program;

@@ -5,6 +5,7 @@
 //! ```
 
 mod constants;
+mod glsl;
 mod interpret;
 mod ir;
 mod listing;
@@ -16,6 +17,7 @@ mod verify;
 
 use crate::pack::{Form, Instructions, Packing};
 
+pub use glsl::VertexPart;
 pub use ir::{Instruction, Mask, Operation, Register, Source, Swizzle};
 pub use products::Product;
 
