@@ -12,8 +12,8 @@ use crate::common::bounds::{U, assert_componentwise, product_bounds};
 use crate::common::random::Rng;
 use crate::cost::{WAVE, accordion, instance};
 
-const VERTEX: LowerOptions = LowerOptions { stage: Stage::Vertex };
-const FRAGMENT: LowerOptions = LowerOptions { stage: Stage::Fragment };
+const VERTEX: LowerOptions = LowerOptions::VERTEX;
+const FRAGMENT: LowerOptions = LowerOptions::FRAGMENT;
 
 /// The half-turns' orbits of the cube.
 fn cube() -> Vec<usize> {
