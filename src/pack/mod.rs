@@ -20,7 +20,7 @@ pub use cost::{
 pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
 pub use program::{
-    Instruction, InstructionCounts, LowerOptions, Mask, Operation, Product, Program, Register, Source, Stage,
-    Swizzle, VertexPart,
+    Instruction, InstructionCounts, LowerOptions, Mask, Operation, Product, Program, ProgramPart, Register,
+    Source, Stage, Swizzle,
 };
 pub use stencil::Boundary;

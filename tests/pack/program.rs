@@ -364,6 +364,13 @@ fn every_invariant_is_checked() {
         ),
         ("TEX", Box::new(|p| p.stage = Stage::Fragment)),
         ("alias", Box::new(|p| p.instructions[0].alias = true)),
+        (
+            "in front of all",
+            Box::new(|p| {
+                p.stage = Stage::Fragment;
+                p.starts[0] = 1;
+            }),
+        ),
         ("another block row", Box::new(|p| p.instructions[0].target = Register::Y(1))),
         (
             "ends before",

@@ -17,7 +17,7 @@ mod verify;
 
 use crate::pack::{Form, Instructions, Packing};
 
-pub use glsl::VertexPart;
+pub use glsl::ProgramPart;
 pub use ir::{Instruction, Mask, Operation, Register, Source, Swizzle};
 pub use products::Product;
 

@@ -9,14 +9,20 @@ mod vertex;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::Program;
 use super::ir::{Instruction, Mask, Operation, Register, Source};
+use super::{Program, Stage};
 use crate::error::{Error, Result};
 
-pub use vertex::VertexPart;
-
-/// What a driver's compiler can be expected to take in one piece.
-const MOST_INSTRUCTIONS: usize = 1 << 15;
+/// A piece of a program as GLSL: a kernel that computes some quads of y.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramPart {
+    /// The first quad of y that it computes.
+    pub first: usize,
+    /// How many.
+    pub quads: usize,
+    /// The body of the kernel.
+    pub body: String,
+}
 
 /// How a stage names its registers.
 trait Names {
@@ -25,18 +31,37 @@ trait Names {
 
 impl Program {
     /// The most instructions, moves and fetches included, that become one piece of GLSL.
-    pub const MAX_GLSL_INSTRUCTIONS: usize = MOST_INSTRUCTIONS;
+    pub const MAX_GLSL_INSTRUCTIONS: usize = 32_768;
 
-    /// Checks the program and its length before it becomes GLSL.
-    fn check_text(&self, op: &'static str, longest: usize) -> Result<()> {
-        self.verify()?;
-        if longest > MOST_INSTRUCTIONS {
-            let (name, value) = ("instructions", longest.to_string());
-            let expected =
-                "at most 32768 in one piece of GLSL: split the expression, or its outputs into more parts";
-            return Err(Error::Parameter { op, name, value, expected });
+    /// The program in parts of `most` quads, each made by `body` from its first quad, their number, and its instructions.
+    fn split(
+        &self,
+        op: &'static str,
+        stage: Stage,
+        expected: &'static str,
+        most: usize,
+        body: impl Fn(usize, usize, &[&Instruction]) -> String,
+    ) -> Result<Vec<ProgramPart>> {
+        if self.stage != stage {
+            return Err(Error::Parameter { op, name: "stage", value: format!("{:?}", self.stage), expected });
         }
-        Ok(())
+        if most == 0 {
+            let expected = "at least one quad a part";
+            return Err(Error::Parameter { op, name: "quads", value: "0".to_owned(), expected });
+        }
+        self.verify()?;
+        let part = |first: usize| {
+            let quads = most.min(self.quads() - first);
+            let rows = (first..first + quads).flat_map(|quad| self.block_row(quad));
+            let instructions: Vec<_> = self.prologue().iter().chain(rows).collect();
+            if instructions.len() > Self::MAX_GLSL_INSTRUCTIONS {
+                let value = format!("{} in {quads} quads", instructions.len());
+                let expected = "at most 32768 in one piece of GLSL: smaller parts";
+                return Err(Error::Parameter { op, name: "instructions", value, expected });
+            }
+            Ok(ProgramPart { first, quads, body: body(first, quads, &instructions) })
+        };
+        (0..self.quads()).step_by(most).map(part).collect()
     }
 
     /// The declarations of the constants that these instructions read.
