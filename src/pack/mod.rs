@@ -14,7 +14,8 @@ mod stencil;
 mod terms;
 
 pub use cost::{
-    Axis, Cost, CostModel, Evaluator, FetchOperations, Instructions, Recount, SimdMachine, TexelFetch,
+    Axis, Cost, CostModel, Evaluator, FetchOperations, Incremental, Instructions, MAX_UNKNOWNS, Recount,
+    SimdMachine, TexelFetch,
 };
 pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
