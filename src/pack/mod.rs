@@ -10,6 +10,7 @@ mod cost;
 mod expression;
 pub mod instances;
 mod order;
+mod search;
 mod stencil;
 mod terms;
 
@@ -19,4 +20,7 @@ pub use cost::{
 };
 pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
+pub use search::{
+    AnnealParams, Annealed, Annealer, Limits, Progress, Schedule, Start, StopReason, Trace, TracePoint,
+};
 pub use stencil::Boundary;

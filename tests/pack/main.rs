@@ -1,5 +1,8 @@
 //! The packing optimiser: golden values of the paper's instances, and properties on random matrices. No GL needed.
 #![cfg(feature = "pack")]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod cost;
 mod expression;
+mod search;

@@ -18,7 +18,8 @@ impl Weights {
     /// `weight` maps the counts of the four rows, and whether the block is serial, to cost and whether it is row-major.
     pub fn new(weight: impl Fn([u32; 4], bool) -> (u8, bool)) -> Self {
         let entry = |key: usize| {
-            let (cost, sum) = weight([0, 3, 6, 9].map(|at| (key >> at & 7) as u32), key & SERIAL as usize != 0);
+            let (cost, sum) =
+                weight([0, 3, 6, 9].map(|at| (key >> at & 7) as u32), key & SERIAL as usize != 0);
             cost | if sum { SUM } else { 0 }
         };
         Self(Box::new(std::array::from_fn(entry)))
