@@ -6,19 +6,32 @@ use std::time::{Duration, Instant};
 
 use common::Options;
 use texla::Grid;
+use texla::host::problems;
 use texla::pack::{
     AnnealParams, Annealer, Axis, CostModel, Evaluator, Instructions, Limits, LinearExpression, Packing,
-    Schedule, SimdMachine, Start, TexelFetch, instances,
+    Schedule, SearchParams, SimdMachine, Start, TexelFetch, instances, optimize,
 };
 
 mod common;
 
 fn main() {
-    let o = Options::read(&[("--seeds", 0), ("--seconds", 20), ("--threads", 0)]);
+    let o = Options::read(&[("--seeds", 0), ("--seconds", 20), ("--threads", 0), ("--search", 0)]);
     let wanted = |name: &str| o.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
     let made = instances::ALL.iter().map(|(name, make)| (name.to_string(), make().expect("instance")));
     let grids = [8, 16, 32, 64]
         .map(|n| (format!("wave {n}x{n}"), instances::wave_on(Grid::new_2d(n, n)).expect("grid")));
+    if o.size("--search") > 0 {
+        let poisson = |n: usize| {
+            let a = problems::poisson_2d(n, n);
+            LinearExpression::new(&a, &vec![true; n * n]).expect("grid")
+        };
+        let dirichlet = [8, 16, 64].map(|n| (format!("poisson {n}x{n}"), poisson(n)));
+        let folded = ("wave2d folded".to_owned(), instances::wave_2d().expect("instance").fold_zero_nodes());
+        for (name, e) in made.chain([folded]).chain(dirichlet).chain(grids).filter(|(name, _)| wanted(name)) {
+            search(&name, &e, &o);
+        }
+        return;
+    }
     if o.size("--seeds") == 0 {
         for (name, e) in made.clone().chain(grids).filter(|(name, _)| wanted(name)) {
             speed(&name, &e, o.rounds);
@@ -146,5 +159,26 @@ fn success(name: &str, e: &LinearExpression, o: &Options) {
         hits.last().copied().unwrap_or_default(),
         proposals.get(proposals.len() / 2).copied().unwrap_or_default() as f64,
         proposals.last().copied().unwrap_or_default() as f64,
+    );
+}
+
+/// The whole search.
+fn search(name: &str, e: &LinearExpression, o: &Options) {
+    let limits = Limits {
+        time: Some(Duration::from_secs(o.size("--search") as u64)),
+        proposals: None,
+        ..Limits::default()
+    };
+    let params = SearchParams { threads: o.size("--threads"), ..SearchParams::default() };
+    let found = optimize(&SimdMachine, e, &params, &limits).expect("search");
+    println!(
+        "{name:14} {} -> {} by {}, bound {}, {:.2} s, {:.1e} proposals, {:?}",
+        found.cost_before.0,
+        found.cost.0,
+        found.origin,
+        found.lower_bound.0,
+        found.seconds,
+        found.proposals as f64,
+        found.reason
     );
 }

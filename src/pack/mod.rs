@@ -21,6 +21,7 @@ pub use cost::{
 pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
 pub use search::{
-    AnnealParams, Annealed, Annealer, Limits, Progress, Schedule, Start, StopReason, Trace, TracePoint,
+    AnnealParams, Annealed, Annealer, Limits, Optimized, Origin, Progress, Schedule, SearchParams, Start,
+    StopReason, Trace, TracePoint, optimize,
 };
 pub use stencil::Boundary;

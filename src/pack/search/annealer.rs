@@ -226,6 +226,7 @@ impl<'a, 'b, M: CostModel> Shared<'a, 'b, M> {
             schedule,
             budget: self.limits.proposals.map_or(u64::MAX, |proposals| proposals.saturating_sub(before)),
             target: self.limits.target,
+            first: 0,
             independent: params.independent,
             trace: params.trace,
             watch: &watch,

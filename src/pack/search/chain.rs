@@ -26,6 +26,8 @@ pub(super) struct Chain<'a, C> {
     /// Proposals, if fewer than the schedule's.
     pub budget: u64,
     pub target: Option<C>,
+    /// Positions before this one keep what they hold.
+    pub first: u32,
     /// Rows and columns by themselves.
     pub independent: bool,
     /// Points of the trace.
@@ -125,7 +127,8 @@ impl<'a, C: Cost, E: Evaluator<Cost = C>> State<'a, C, E> {
                 true if stream.bits() & 1 == 0 => Axis::Rows,
                 true => Axis::Cols,
             };
-            let (p, q) = stream.pair(self.n);
+            let (p, q) = stream.pair(self.n - self.chain.first);
+            let (p, q) = (p + self.chain.first as usize, q + self.chain.first as usize);
             if self.evaluator.is_neutral(axis, p, q) {
                 continue;
             }

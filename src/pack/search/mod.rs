@@ -3,10 +3,15 @@
 mod annealer;
 mod chain;
 mod metropolis;
+mod optimize;
+mod refine;
 mod schedule;
+mod seeds;
 mod stream;
 mod trace;
 
 pub use annealer::{AnnealParams, Annealed, Annealer};
+pub use optimize::{Optimized, SearchParams, optimize};
 pub use schedule::{Limits, Progress, Schedule, Start, StopReason};
+pub use seeds::Origin;
 pub use trace::{Trace, TracePoint};

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::pack::{Cost, Packing};
+use crate::pack::{Cost, LinearExpression, Packing};
 
 /// An annealing schedule: at step s, `proposals` swaps are proposed at the temperature T_s = T_0 rate^s, and one that raises
 /// the cost by d is accepted with probability exp(-d / (k T_s)).
@@ -32,6 +32,17 @@ impl Default for Schedule {
 }
 
 impl Schedule {
+    /// The default, with proposals in proportion to the number of unknowns from 64 on, but not so many that the limits end the
+    /// first run: no more than half of the limit of proposals, or half a million for each second.
+    pub fn fitted<C>(e: &LinearExpression, limits: &Limits<'_, C>) -> Self {
+        let schedule = Self::default();
+        let steps = u64::from(schedule.steps);
+        let wanted = schedule.proposals * (e.unknowns() as u64).div_ceil(64);
+        let of_proposals = limits.proposals.unwrap_or(u64::MAX) / 2 / steps;
+        let of_time = limits.time.map_or(u64::MAX, |time| (time.as_secs_f64() * 5e5) as u64 / steps);
+        Self { proposals: wanted.min(of_proposals).min(of_time).max(1), ..schedule }
+    }
+
     /// Swaps proposed in all.
     pub fn total(&self) -> u64 {
         self.proposals.saturating_mul(u64::from(self.steps))
