@@ -172,11 +172,12 @@ fn search(name: &str, e: &LinearExpression, o: &Options) {
     let params = SearchParams { threads: o.size("--threads"), ..SearchParams::default() };
     let found = optimize(&SimdMachine, e, &params, &limits).expect("search");
     println!(
-        "{name:14} {} -> {} by {}, bound {}, {:.2} s, {:.1e} proposals, {:?}",
+        "{name:14} {} -> {} by {}, bound {}, {:.2} of {:.2} s, {:.1e} proposals, {:?}",
         found.cost_before.0,
         found.cost.0,
         found.origin,
         found.lower_bound.0,
+        found.found_after,
         found.seconds,
         found.proposals as f64,
         found.reason

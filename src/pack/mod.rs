@@ -21,7 +21,7 @@ pub use cost::{
 pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
 pub use search::{
-    AnnealParams, Annealed, Annealer, Limits, Optimized, Origin, Progress, Schedule, SearchParams, Start,
+    AnnealParams, Annealed, Annealer, Limits, Optimized, Origin, Progress, Report, Schedule, SearchParams, Start,
     StopReason, Trace, TracePoint, optimize,
 };
 pub use stencil::Boundary;

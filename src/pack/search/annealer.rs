@@ -66,7 +66,7 @@ pub struct Annealed<C> {
 /// before. So a seed, a schedule and limits other than time and interruption give the same result on every machine, whatever the
 /// number of threads; among equal costs the lowest restart wins.
 ///
-/// *Cost*: a proposal O(non-zeros of two rows and columns). *Source*: [Bajaj04] section 2.3.3, Figure 4.
+/// *Cost*: a proposal O(non-zeros of two rows and columns). *Source*: \[Bajaj04\] section 2.3.3, Figure 4.
 ///
 /// ```
 /// use texla::pack::{AnnealParams, Annealer, Instructions, Limits, Schedule, SimdMachine, instances};

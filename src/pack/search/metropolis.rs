@@ -43,8 +43,7 @@ pub(crate) fn exp_minus(x: f64) -> f64 {
     // The leading bits of ln 2, whose multiples below 2^21 are exact, and the rest.
     const HIGH: f64 = 6.931_471_803_691_238e-1;
     const LOW: f64 = 1.908_214_929_270_587_7e-10;
-    // NaN too.
-    if !(x < 700.0) {
+    if x.is_nan() || x >= 700.0 {
         return 0.0;
     }
     let n = (x * std::f64::consts::LOG2_E + 0.5) as u64;

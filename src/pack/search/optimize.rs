@@ -71,6 +71,8 @@ pub struct Optimized<C> {
     pub proposals: u64,
     /// Wall-clock time.
     pub seconds: f64,
+    /// Of it, until the packing was found.
+    pub found_after: f64,
     /// Why the search ended.
     pub reason: StopReason,
     /// The course of the best run of the annealing; none if the seeds were enough.
@@ -97,7 +99,7 @@ impl<C: PartialOrd> Optimized<C> {
 ///
 /// *Errors*: those of [`Annealer::new`], [`Annealer::anneal`] and [`CostModel::evaluator`].
 ///
-/// *Source*: [Bajaj04] section 2.3.3 for annealing; the rest is beyond the paper.
+/// *Source*: \[Bajaj04\] section 2.3.3 for annealing; the rest is beyond the paper.
 ///
 /// ```
 /// use texla::pack::{Instructions, Limits, Origin, SearchParams, SimdMachine, instances, optimize};
@@ -143,6 +145,7 @@ struct Search<'a, 'b, M: CostModel> {
     lower_bound: M::Cost,
     target: M::Cost,
     best: (Packing, M::Cost, Origin),
+    found_after: f64,
     trace: Option<Trace<M::Cost>>,
 }
 
@@ -169,6 +172,7 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
             lower_bound,
             target: higher(lower_bound, limits.target),
             best: (identity, before, Origin::Identity),
+            found_after: 0.0,
             trace: None,
         })
     }
@@ -176,6 +180,7 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
     fn offer(&mut self, packing: &Packing, cost: M::Cost, origin: Origin) {
         if cost < self.best.1 {
             self.best = (packing.clone(), cost, origin);
+            self.found_after = self.began.elapsed().as_secs_f64();
         }
     }
 
@@ -347,6 +352,7 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
             origin,
             proposals: self.spent.get(),
             seconds: self.began.elapsed().as_secs_f64(),
+            found_after: self.found_after,
             reason: reason.unwrap_or(StopReason::Restarts),
             trace: self.trace,
         }

@@ -72,10 +72,9 @@ impl<E: Evaluator> Descent<'_, E> {
     /// Keeps the swaps if the cost falls.
     fn attempt(&mut self, axis: Axis, swaps: &[(usize, usize)]) -> Result<bool, StopReason> {
         self.unseen += swaps.len() as u64;
-        if self.unseen >= UNWATCHED {
-            if let Some(stop) = (self.watch)(std::mem::take(&mut self.unseen)) {
-                return Err(stop);
-            }
+        let seen = self.unseen < UNWATCHED;
+        if let Some(stop) = if seen { None } else { (self.watch)(std::mem::take(&mut self.unseen)) } {
+            return Err(stop);
         }
         let before = self.evaluator.cost();
         for &(p, q) in swaps {

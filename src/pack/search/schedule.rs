@@ -9,7 +9,7 @@ use crate::pack::{Cost, LinearExpression, Packing};
 /// An annealing schedule: at step s, `proposals` swaps are proposed at the temperature T_s = T_0 rate^s, and one that raises
 /// the cost by d is accepted with probability exp(-d / (k T_s)).
 ///
-/// *Source*: [Bajaj04] section 2.3.3, Figure 4. The paper leaves the numbers open.
+/// *Source*: \[Bajaj04\] section 2.3.3, Figure 4. The paper leaves the numbers open.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
     /// T_0, in units of the cost.
@@ -77,6 +77,9 @@ pub enum Start {
     Given(Packing),
 }
 
+/// What is told how far a search is.
+pub type Report<C> = dyn Fn(&Progress<C>) + Sync;
+
 /// What ends a search, whichever comes first.
 ///
 /// All but `time` and `interrupt` give the same result on every machine, with any number of threads.
@@ -92,7 +95,7 @@ pub struct Limits<'a, C> {
     /// Stops once this is set, by another thread or a signal's handler.
     pub interrupt: Option<&'a AtomicBool>,
     /// Called now and then, from any thread.
-    pub progress: Option<&'a (dyn Fn(&Progress<C>) + Sync)>,
+    pub progress: Option<&'a Report<C>>,
 }
 
 /// 20 million proposals: some seconds.

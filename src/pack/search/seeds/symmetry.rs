@@ -15,10 +15,9 @@ const DEPTH: usize = 64;
 /// that cell in the other graph tried as its image (B. McKay, 1981). At most `most` are returned, and what the budget allows.
 pub(crate) fn isomorphisms(from: &Graph, to: &Graph, most: usize, budget: &mut Budget) -> Vec<Vec<u32>> {
     let mut search = Search { from, to, most, budget, found: Vec::new() };
-    if from.len() == to.len() && from.edges() == to.edges() {
-        if let Some(here) = sorted(from, &[], search.budget) {
-            search.extend(&mut Vec::new(), &here, &mut Vec::new());
-        }
+    let alike = from.len() == to.len() && from.edges() == to.edges();
+    if let Some(here) = sorted(from, &[], search.budget).filter(|_| alike) {
+        search.extend(&mut Vec::new(), &here, &mut Vec::new());
     }
     search.found
 }
