@@ -4,12 +4,13 @@
 //! LinearExpression ── Annealer under a CostModel ──> Packing ── lowering ──> Program ──> listing, GLSL, CPU interpreter
 //! ```
 //!
-//! Pure arithmetic on the CPU; no OpenGL. *Source*: [Bajaj04] sections 2 and 3.
+//! Pure arithmetic on the CPU; no OpenGL. *Source*: \[Bajaj04\] sections 2 and 3.
 
 mod cost;
 mod expression;
 pub mod instances;
 mod order;
+mod program;
 mod search;
 mod stencil;
 mod terms;
@@ -20,8 +21,12 @@ pub use cost::{
 };
 pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
+pub use program::{
+    Instruction, InstructionCounts, LowerOptions, Mask, Operation, Product, Program, Register, Source, Stage,
+    Swizzle, VertexPart,
+};
 pub use search::{
-    AnnealParams, Annealed, Annealer, Limits, Optimized, Origin, Progress, Report, Schedule, SearchParams, Start,
-    StopReason, Trace, TracePoint, optimize,
+    AnnealParams, Annealed, Annealer, Limits, Optimized, Origin, Progress, Report, Schedule, SearchParams,
+    Start, StopReason, Trace, TracePoint, optimize,
 };
 pub use stencil::Boundary;

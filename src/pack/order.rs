@@ -101,7 +101,7 @@ impl Order {
         &self.position
     }
 
-    /// Exchanges what stands at positions `p` and `q`: the (i, j)-swap of [Bajaj04] section 2.3.2. Twice is nothing; a
+    /// Exchanges what stands at positions `p` and `q`: the (i, j)-swap of \[Bajaj04\] section 2.3.2. Twice is nothing; a
     /// position past the end changes nothing.
     pub fn swap(&mut self, p: usize, q: usize) {
         if p.max(q) < self.at.len() {
@@ -132,7 +132,7 @@ impl Order {
     }
 }
 
-/// Where the rows and the columns of a matrix stand: one order for both, as [Bajaj04] section 2.3.2 has it, or two where
+/// Where the rows and the columns of a matrix stand: one order for both, as \[Bajaj04\] section 2.3.2 has it, or two where
 /// y never becomes an x of the same layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packing {

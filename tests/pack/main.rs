@@ -5,4 +5,7 @@
 mod common;
 mod cost;
 mod expression;
+mod glsl;
+mod products;
+mod program;
 mod search;

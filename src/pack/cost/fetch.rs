@@ -37,7 +37,7 @@ impl Cost for FetchOperations {
 /// Only the first part depends on the order: the non-zeros should lie in few blocks, however they lie within. In an iteration
 /// the values that a block row makes itself are at hand: L parts of diagonal blocks need no fetch.
 ///
-/// *Source*: beyond [Bajaj04], whose machine no GPU since about 2007 has been.
+/// *Source*: beyond \[Bajaj04\], whose machine no GPU since about 2007 has been.
 ///
 /// ```
 /// use texla::pack::{CostModel, FetchOperations, Packing, TexelFetch, instances};

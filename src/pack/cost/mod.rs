@@ -63,7 +63,7 @@ pub trait CostModel: Sync {
 /// Which order a swap changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
-    /// Rows and columns together: the (i, j)-swap of [Bajaj04] section 2.3.2.
+    /// Rows and columns together: the (i, j)-swap of \[Bajaj04\] section 2.3.2.
     Both,
     /// Rows only; for independent packings.
     Rows,

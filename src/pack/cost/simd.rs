@@ -1,4 +1,4 @@
-//! The machine of [Bajaj04]: four-wide MUL, MAD, DP4 and ADD, one instruction a clock.
+//! The machine of \[Bajaj04\]: four-wide MUL, MAD, DP4 and ADD, one instruction a clock.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ impl Cost for Instructions {
     }
 }
 
-/// The four-wide SIMD machine of [Bajaj04] section 2.1, its MUL, MAD, DP4 and ADD at one instruction each, any swizzle and
+/// The four-wide SIMD machine of \[Bajaj04\] section 2.1, its MUL, MAD, DP4 and ADD at one instruction each, any swizzle and
 /// any write mask free.
 ///
 /// A block A_IJ with c(I, J) non-zeros in its fullest row and r(I, J) occupied rows costs
@@ -44,7 +44,7 @@ impl Cost for Instructions {
 /// C(E) is the sum of both. Gauss-Seidel has two sums, L x (b trivial) and U x + b; the L part of a diagonal block is
 /// always row-major.
 ///
-/// *Source*: [Bajaj04] sections 2.3.1, 2.3.2 and 3.3. The paper prints n(I) - 1; without the clamp at 0 its own Figure 2(b)
+/// *Source*: \[Bajaj04\] sections 2.3.1, 2.3.2 and 3.3. The paper prints n(I) - 1; without the clamp at 0 its own Figure 2(b)
 /// would cost 12, not 14.
 ///
 /// ```

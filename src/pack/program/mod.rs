@@ -1,0 +1,152 @@
+//! Programs for the machine of \[Bajaj04\]: what a packing is worth, written out.
+//!
+//! ```text
+//! (LinearExpression, Packing) ── lower ──> Program ──> verify, run on the CPU, listing, GLSL for either stage
+//! ```
+
+mod constants;
+mod glsl;
+mod interpret;
+mod ir;
+mod listing;
+mod lower;
+mod peel;
+mod products;
+mod registers;
+mod verify;
+
+use crate::pack::{Form, Instructions, Packing};
+
+pub use glsl::VertexPart;
+pub use ir::{Instruction, Mask, Operation, Register, Source, Swizzle};
+pub use products::Product;
+
+/// Where a program runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// The vertex stage: one program computes all of y, x and b stand in registers.
+    #[default]
+    Vertex,
+    /// The fragment stage: a texel computes one quad of y, and TEX fetches each quad of x and b that it needs, once.
+    Fragment,
+}
+
+/// How an expression is lowered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct LowerOptions {
+    /// The stage that the program is for.
+    pub stage: Stage,
+}
+
+/// A program that evaluates a linear expression in a given packing. Plain data: [`verify`](Self::verify) says whether it
+/// makes sense.
+///
+/// *Source*: \[Bajaj04\] sections 2.1 and 2.3.1, Table 1.
+///
+/// ```
+/// use texla::pack::{LowerOptions, Packing, Program, instances};
+/// let cars = instances::runge_kutta_20()?;
+/// let program = Program::lower(&cars, &Packing::identity(20), LowerOptions::default())?;
+/// let counts = program.counts();
+/// assert_eq!((counts.mad, counts.total()), (20, 20)); // Figure 2(a): four peels a car
+/// assert_eq!((program.cost.0, program.extra), (20, 0));
+/// # Ok::<(), texla::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// Where it runs.
+    pub stage: Stage,
+    /// Which of both forms it evaluates.
+    pub form: Form,
+    /// The order of the unknowns in y and b, and in x.
+    pub packing: Packing,
+    /// Which b_i are not the constant 0, by unknown.
+    pub nontrivial: Vec<bool>,
+    /// All instructions, block row after block row.
+    pub instructions: Vec<Instruction>,
+    /// Where each block row begins in `instructions`. What stands before the first is for all of them.
+    pub starts: Vec<usize>,
+    /// The vectors of coefficients in C0, C1, ...: no NaN, no infinity, nothing that the device would flush.
+    pub constants: Vec<[f32; 4]>,
+    /// How many temporaries it needs.
+    pub temporaries: u32,
+    /// The cost of the expression in this packing by [`SimdMachine`](crate::pack::SimdMachine).
+    pub cost: Instructions,
+    /// z: instructions that count beyond the cost, see [`lower`](Self::lower).
+    pub extra: u32,
+}
+
+/// How often each instruction stands in a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct InstructionCounts {
+    /// Products.
+    pub mul: u32,
+    /// Products added to something.
+    pub mad: u32,
+    /// Dot products.
+    pub dp4: u32,
+    /// Sums.
+    pub add: u32,
+    /// Moves that count.
+    pub mov: u32,
+    /// Fetches.
+    pub tex: u32,
+    /// Moves that do not count: other names for what is there.
+    pub alias: u32,
+}
+
+impl InstructionCounts {
+    /// All instructions that the cost counts: no aliases, no fetches.
+    pub fn total(&self) -> u32 {
+        self.mul + self.mad + self.dp4 + self.add + self.mov
+    }
+
+    /// The counts by mnemonic, in the order of [Bajaj04] Table 1; without aliases.
+    pub fn by_name(&self) -> [(&'static str, u32); 6] {
+        [
+            ("ADD", self.add),
+            ("MUL", self.mul),
+            ("MAD", self.mad),
+            ("DP4", self.dp4),
+            ("MOV", self.mov),
+            ("TEX", self.tex),
+        ]
+    }
+}
+
+impl Program {
+    /// The number of instructions of each kind.
+    pub fn counts(&self) -> InstructionCounts {
+        let mut counts = InstructionCounts::default();
+        for instruction in &self.instructions {
+            *match instruction.operation {
+                _ if instruction.alias => &mut counts.alias,
+                Operation::Mov(_) => &mut counts.mov,
+                Operation::Add(..) => &mut counts.add,
+                Operation::Mul(..) => &mut counts.mul,
+                Operation::Mad(..) => &mut counts.mad,
+                Operation::Dp4(..) => &mut counts.dp4,
+                Operation::Tex(_) => &mut counts.tex,
+            } += 1;
+        }
+        counts
+    }
+
+    /// Number of quads of y, which is the number of block rows.
+    pub fn quads(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// The instructions before the first block row.
+    pub fn prologue(&self) -> &[Instruction] {
+        let end = self.starts.first().copied().unwrap_or(self.instructions.len());
+        self.instructions.get(..end).unwrap_or_default()
+    }
+
+    /// The instructions of block row `quad`; none past the last.
+    pub fn block_row(&self, quad: usize) -> &[Instruction] {
+        let Some(&start) = self.starts.get(quad) else { return &[] };
+        let end = self.starts.get(quad + 1).copied().unwrap_or(self.instructions.len());
+        self.instructions.get(start..end).unwrap_or_default()
+    }
+}
