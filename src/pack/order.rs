@@ -57,6 +57,15 @@ impl Order {
         Ok(order)
     }
 
+    /// The order that holds unknown `at[p]` at position p; a permutation of the right length.
+    pub(crate) fn from_valid(unknowns: usize, at: Vec<u32>) -> Self {
+        let mut position = at.clone();
+        for (&i, p) in at.iter().zip(0u32..) {
+            position.get_mut(i as usize).map(|position| *position = p).unwrap_or_default();
+        }
+        Self { at, position, unknowns }
+    }
+
     /// Number of unknowns, without padding.
     pub fn unknowns(&self) -> usize {
         self.unknowns
@@ -151,6 +160,11 @@ impl Packing {
             });
         }
         Ok(Self { rows, cols: Some(cols) })
+    }
+
+    /// Two orders of equally many unknowns.
+    pub(crate) fn pair(rows: Order, cols: Order) -> Self {
+        Self { rows, cols: Some(cols) }
     }
 
     /// The symmetric identity of `unknowns` unknowns.

@@ -8,3 +8,4 @@ mod expression;
 mod glsl;
 mod products;
 mod program;
+mod search;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Cost, CostModel, Recount};
+use super::blocks::Weights;
+use super::{Cost, CostModel, Incremental};
 use crate::error::Result;
 use crate::pack::terms::{Method, Part, is_trivial, terms};
 use crate::pack::{LinearExpression, Packing};
@@ -14,6 +15,12 @@ pub struct Instructions(pub u32);
 impl fmt::Display for Instructions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} instructions", self.0)
+    }
+}
+
+impl From<u32> for Instructions {
+    fn from(count: u32) -> Self {
+        Self(count)
     }
 }
 
@@ -70,7 +77,7 @@ impl SimdMachine {
 
 impl CostModel for SimdMachine {
     type Cost = Instructions;
-    type Evaluator = Recount<Self>;
+    type Evaluator = Incremental<Instructions>;
 
     fn name(&self) -> &'static str {
         "simd"
@@ -85,7 +92,13 @@ impl CostModel for SimdMachine {
         Instructions(e.nnz().div_ceil(4) as u32)
     }
 
-    fn evaluator(&self, e: &LinearExpression, packing: &Packing) -> Result<Recount<Self>> {
-        Recount::new(*self, e, packing)
+    fn evaluator(&self, e: &LinearExpression, packing: &Packing) -> Result<Self::Evaluator> {
+        let weights = Weights::new(|counts, serial| {
+            let peels = counts.into_iter().max().unwrap_or_default() as u8;
+            let rows = counts.into_iter().filter(|&c| c > 0).count() as u8;
+            let row_major = if serial { rows > 0 } else { rows < peels };
+            if row_major { (rows + 1, true) } else { (peels, false) }
+        });
+        Incremental::new(e, packing, weights, 0)
     }
 }
