@@ -15,7 +15,7 @@ impl Parts {
     pub fn new(device: &Device, program: &Program) -> Result<Self> {
         let most = device.capabilities().max_vertex_outputs as usize;
         let quads = program.quads();
-        let compiled = |part: &crate::pack::VertexPart| {
+        let compiled = |part: &crate::pack::ProgramPart| {
             let inputs = [("x", quads), ("b", quads)];
             let kernel = VertexKernel::new(device, "packed", inputs, part.quads, &part.body)?;
             Ok((part.first, part.quads, kernel))

@@ -40,16 +40,22 @@ impl Program {
             let expected = "y = A x + b, lowered for the vertex stage";
             return Err(Error::Parameter { op, name, value, expected });
         }
-        self.check_text(op, self.instructions.len())?;
-        let all: Vec<&Instruction> = self.instructions.iter().collect();
-        let (mut text, quads) = (self.declared(&all), self.quads());
-        text.push_str(&format!("void {name}(vec4 x[{quads}], vec4 b[{quads}], out vec4 y[{quads}]) {{\n"));
-        text.push_str(&Self::temporaries_of(&all, "    "));
-        for instruction in all {
-            text.push_str("    ");
-            text.push_str(&self.statement(instruction, &Parameters));
-        }
-        text.push_str("}\n");
-        Ok(text)
+        let expected = "a program lowered for the vertex stage";
+        let function = |_, quads, instructions: &[&Instruction]| {
+            let mut text = self.declared(instructions);
+            text.push_str(&format!(
+                "void {name}(vec4 x[{quads}], vec4 b[{quads}], out vec4 y[{quads}]) {{\n"
+            ));
+            text.push_str(&Self::temporaries_of(instructions, "    "));
+            for instruction in instructions {
+                text.push_str("    ");
+                text.push_str(&self.statement(instruction, &Parameters));
+            }
+            text.push_str("}\n");
+            text
+        };
+        // One part is all of it.
+        let parts = self.split(op, Stage::Vertex, expected, self.quads().max(1), function)?;
+        Ok(parts.into_iter().map(|part| part.body).collect())
     }
 }
