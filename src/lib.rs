@@ -29,6 +29,7 @@
 //! |---|---|---|
 //! | a number that stays on the device: the result of a reduction, a factor | [`Scalar`] | one texel |
 //! | unknowns, right-hand sides, grids | [`Vector`] | four consecutive elements a texel, folded nearly square |
+//! | a few unknowns that a vertex advances, drawn from as they are | [`BufferVector`] | none: a buffer object |
 //! | a dense matrix | [`Matrix`] | four elements of a column a texel, in tiles past the texture size |
 //! | a grid for a shader of yours to sample or draw | [`Plane`] | one element a texel, R32F |
 //! | an array for a shader of yours, in a layout of the sources | [`Packed`] | any [`Layout`] |
@@ -76,8 +77,8 @@ pub mod sim;
 pub mod solve;
 
 pub use data::{
-    BandedMatrix, ColumnStack, FoldedBands, Matrix, Packed, PendingRead, Plane, Scalar, Side, Sides,
-    SparseFormat, SparseMatrix, Stencil, Vector,
+    BandedMatrix, BufferVector, ColumnStack, FoldedBands, Matrix, Packed, PendingRead, Plane, Scalar, Side,
+    Sides, SparseFormat, SparseMatrix, Stencil, Vector,
 };
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};

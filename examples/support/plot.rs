@@ -1,4 +1,4 @@
-//! A convergence plot: residual against iteration, the residual on a logarithmic scale.
+//! Curves on a linear or a logarithmic scale, such as the residual against the iteration.
 
 use std::path::Path;
 
@@ -20,20 +20,27 @@ const TOLERANCE: Color = [200, 60, 50];
 pub(super) const SERIES: [Color; 6] =
     [[0, 98, 178], [230, 140, 0], [0, 148, 110], [190, 90, 160], [90, 176, 226], [110, 90, 60]];
 
-/// One or more residual histories, built up and then written as a PNG.
+/// One or more curves, built up and then written as a PNG.
 #[derive(Clone, Debug, Default)]
-pub struct ConvergencePlot {
+pub struct LinePlot {
     title: String,
     subtitle: String,
     labels: [String; 2],
     series: Vec<(String, Vec<(f64, f64)>)>,
     tolerance: Option<f64>,
+    logarithmic: bool,
 }
 
-impl ConvergencePlot {
+impl LinePlot {
+    /// On linear scales.
     pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..Self::default() }
+    }
+
+    /// Residuals on a logarithmic scale, against iterations.
+    pub fn convergence(title: impl Into<String>) -> Self {
         let labels = ["iteration".to_owned(), "relative residual".to_owned()];
-        Self { title: title.into(), labels, ..Self::default() }
+        Self { title: title.into(), labels, logarithmic: true, ..Self::default() }
     }
 
     /// A smaller line under the title: problem, size, outcome.
@@ -42,21 +49,23 @@ impl ConvergencePlot {
         self
     }
 
-    /// Names for the axes other than "iteration" and "relative residual".
+    /// Names for the axes, other than "iteration" and "relative residual".
     pub fn axes(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
         self.labels = [x.into(), y.into()];
         self
     }
 
     /// Adds a curve of (iteration, residual). What a logarithmic scale cannot show is left out.
-    pub fn series(
-        mut self,
-        label: impl Into<String>,
-        points: impl IntoIterator<Item = (usize, f64)>,
-    ) -> Self {
-        let shown = |&(_, y): &(usize, f64)| y.is_finite() && y > 0.0;
-        let points = points.into_iter().filter(shown).map(|(x, y)| (x as f64, y.log10()));
-        self.series.push((label.into(), points.collect()));
+    pub fn series(self, label: impl Into<String>, points: impl IntoIterator<Item = (usize, f64)>) -> Self {
+        self.curve(label, points.into_iter().map(|(x, y)| (x as f64, y)))
+    }
+
+    /// Adds a curve of (x, y), x from 0 on. What the scale cannot show is left out.
+    pub fn curve(mut self, label: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let scaled = |(x, y): (f64, f64)| (x, if self.logarithmic { y.log10() } else { y });
+        let shown = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
+        let points = points.into_iter().map(scaled).filter(shown).collect();
+        self.series.push((label.into(), points));
         self
     }
 
@@ -74,7 +83,8 @@ impl ConvergencePlot {
 
     fn draw(&self) -> Canvas {
         let mut canvas = Canvas::new(SIZE.0, SIZE.1, PAPER);
-        let scale = Scale::around(&self.series, self.tolerance.map(f64::log10));
+        let least = if self.logarithmic { 1.0 } else { 0.0 };
+        let scale = Scale::around(&self.series, self.tolerance.map(f64::log10), least);
         let [left, right, top, bottom] = FRAME;
         let middle = (left + right) / 2.0;
 
@@ -99,30 +109,17 @@ impl ConvergencePlot {
 
     fn draw_grid(&self, canvas: &mut Canvas, scale: &Scale) {
         let [left, right, top, bottom] = FRAME;
-        let decades = scale.y[0].ceil() as i32..=scale.y[1].floor() as i32;
-        let step = 1 + (decades.end() - decades.start()) / 10;
-        if step == 1 {
-            for decade in decades.start() - 1..=*decades.end() {
-                for digit in 2..10 {
-                    let y = f64::from(decade) + f64::from(digit).log10();
-                    if (scale.y[0]..scale.y[1]).contains(&y) {
-                        horizontal(canvas, scale.y(y), FINE_GRID);
-                    }
-                }
-            }
-        }
         for tick in x_ticks(scale.x[1]) {
             let x = scale.x(tick);
             canvas.fill((x.round() as usize, top as usize), (1, (bottom - top) as usize), GRID);
             canvas.text(&tick.to_string(), (x, bottom + 24.0), Anchor::Middle, 2, INK);
         }
-        for decade in decades.filter(|decade| decade % step == 0) {
-            let y = scale.y(f64::from(decade));
-            horizontal(canvas, y, GRID);
-            canvas.text(&format!("1e{decade}"), (left - 14.0, y), Anchor::Right, 2, INK);
+        if self.logarithmic {
+            draw_decades(canvas, scale)
+        } else {
+            draw_values(canvas, scale)
         }
-        let corners = [(left, top), (left, bottom), (right, bottom)];
-        canvas.polyline(&corners, 2.0, INK);
+        canvas.polyline(&[(left, top), (left, bottom), (right, bottom)], 2.0, INK);
     }
 
     /// A box at the upper right; none for a single curve without a name.
@@ -144,22 +141,58 @@ impl ConvergencePlot {
     }
 }
 
-/// Maps iterations and logarithms of residuals to pixels.
+/// Lines and names for the powers of ten.
+fn draw_decades(canvas: &mut Canvas, scale: &Scale) {
+    let decades = scale.y[0].ceil() as i32..=scale.y[1].floor() as i32;
+    let step = 1 + (decades.end() - decades.start()) / 10;
+    if step == 1 {
+        for decade in decades.start() - 1..=*decades.end() {
+            for digit in 2..10 {
+                let y = f64::from(decade) + f64::from(digit).log10();
+                if (scale.y[0]..scale.y[1]).contains(&y) {
+                    horizontal(canvas, scale.y(y), FINE_GRID);
+                }
+            }
+        }
+    }
+    for decade in decades.filter(|decade| decade % step == 0) {
+        draw_level(canvas, scale.y(f64::from(decade)), &format!("1e{decade}"));
+    }
+}
+
+/// Lines and names for up to ten round values.
+fn draw_values(canvas: &mut Canvas, scale: &Scale) {
+    let [low, high] = scale.y;
+    let (step, digits) = round_step(high - low);
+    for tick in (low / step).ceil() as i64..=(high / step).floor() as i64 {
+        let value = tick as f64 * step;
+        draw_level(canvas, scale.y(value), &format!("{value:.digits$}"));
+    }
+}
+
+fn draw_level(canvas: &mut Canvas, y: f64, name: &str) {
+    horizontal(canvas, y, GRID);
+    canvas.text(name, (FRAME[0] - 14.0, y), Anchor::Right, 2, INK);
+}
+
+/// Maps x and y, or the logarithm of y, to pixels.
 struct Scale {
     x: [f64; 2],
     y: [f64; 2],
 }
 
 impl Scale {
-    /// Shows all points and the tolerance with some air; at least one iteration and about one decade.
-    fn around(series: &[(String, Vec<(f64, f64)>)], tolerance: Option<f64>) -> Self {
+    /// Shows all points and the tolerance with some air; along x at least 1, along y about `least`.
+    fn around(series: &[(String, Vec<(f64, f64)>)], tolerance: Option<f64>, least: f64) -> Self {
         let points = || series.iter().flat_map(|(_, points)| points);
         let last = points().map(|point| point.0).fold(1.0, f64::max);
         let logs = points().map(|point| point.1).chain(tolerance);
         let (low, high) =
             logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
         let (low, high) = if low <= high { (low, high) } else { (-1.0, 0.0) };
-        let air = (0.06 * (high - low)).max(0.5 - 0.5 * (high - low)).max(0.1);
+        let air = (0.06 * (high - low)).max(0.5 * (least - (high - low))).max(0.1 * least);
+        // A curve that stays where it is needs a height, too.
+        let air = if air > 0.0 { air } else { 0.1 * high.abs().max(1e-3) };
         Self { x: [0.0, last], y: [low - air, high + air] }
     }
 
@@ -172,11 +205,18 @@ impl Scale {
     }
 }
 
-/// Up to ten round iteration numbers from 0 to `last`.
-fn x_ticks(last: f64) -> impl Iterator<Item = f64> {
-    let unit = 10_f64.powf((last / 10.0).max(1.0).log10().floor());
+/// A round step that `length` has at most ten of, and the digits after its point.
+fn round_step(length: f64) -> (f64, usize) {
+    let exponent = (length / 10.0).log10().floor();
+    let unit = 10_f64.powf(exponent);
     let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * unit);
-    let step = step.into_iter().find(|step| last / step <= 10.0).unwrap_or(last);
+    let step = step.into_iter().find(|step| length / step <= 10.0).unwrap_or(length);
+    (step, (-exponent).max(0.0) as usize)
+}
+
+/// Up to ten round numbers from 0 to `last`, whole ones.
+fn x_ticks(last: f64) -> impl Iterator<Item = f64> {
+    let (step, _) = round_step(last.max(10.0));
     (0..=(last / step) as u32).map(move |tick| f64::from(tick) * step)
 }
 

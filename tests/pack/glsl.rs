@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use texla::host::Triplets;
-use texla::pack::{Form, LinearExpression, LowerOptions, Order, Packing, Program, Stage, instances};
+use texla::pack::{Form, LinearExpression, LowerOptions, Order, Packing, Program, instances};
 use texla::{Error, Shape};
 
 use crate::common::random::{Rng, any_bits};
 use crate::program::{best, random, shuffled};
 
-const VERTEX: LowerOptions = LowerOptions { stage: Stage::Vertex, one_constant: false };
-const FRAGMENT: LowerOptions = LowerOptions { stage: Stage::Fragment, one_constant: false };
+const VERTEX: LowerOptions = LowerOptions::VERTEX;
+const FRAGMENT: LowerOptions = LowerOptions::FRAGMENT;
 
 /// The pattern of Figure 1, its coefficients numbered.
 fn figure_1(b: bool) -> LinearExpression {

@@ -6,4 +6,6 @@ mod common;
 mod cost;
 mod expression;
 mod glsl;
+mod products;
 mod program;
+mod search;

@@ -12,9 +12,9 @@ use crate::common::bounds::{U, assert_componentwise, product_bounds};
 use crate::common::random::Rng;
 use crate::cost::{WAVE, accordion, instance};
 
-const VERTEX: LowerOptions = LowerOptions { stage: Stage::Vertex, one_constant: false };
-const FRAGMENT: LowerOptions = LowerOptions { stage: Stage::Fragment, one_constant: false };
-const FX: LowerOptions = LowerOptions { stage: Stage::Vertex, one_constant: true };
+const VERTEX: LowerOptions = LowerOptions::VERTEX;
+const FRAGMENT: LowerOptions = LowerOptions::FRAGMENT;
+const FX: LowerOptions = LowerOptions { one_constant: true, ..VERTEX };
 
 /// The half-turns' orbits of the cube.
 fn cube() -> Vec<usize> {
@@ -327,7 +327,7 @@ fn what_cannot_be_lowered_is_refused() {
     assert!(matches!(found, Err(Error::LengthMismatch { found: 24, expected: 20, .. })));
     let found = Program::lower(&cube, &Packing::identity(64), FRAGMENT);
     assert!(matches!(found, Err(Error::Parameter { name: "stage", .. })));
-    let both = LowerOptions { stage: Stage::Fragment, one_constant: true };
+    let both = LowerOptions { stage: Stage::Fragment, ..FX };
     let found = Program::lower(&cars, &Packing::identity(20), both);
     assert!(matches!(found, Err(Error::Parameter { name: "one_constant", .. })));
     let program = lowered(&cars, &Packing::identity(20), VERTEX);

@@ -45,6 +45,16 @@ impl BlockRow {
         }
     }
 
+    /// Reads b negated.
+    pub fn subtract(&mut self) {
+        for instruction in &mut self.out {
+            instruction.operation = instruction.operation.map(|s| {
+                let b = matches!(s.register, Register::B(_));
+                Source { negate: s.negate != b, ..s }
+            });
+        }
+    }
+
     /// In front of the block row, a TEX for each quad that it reads; what read the quad reads the temporary.
     pub fn fetch(&mut self) {
         let mut needed: Vec<Register> =

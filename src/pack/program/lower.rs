@@ -58,6 +58,7 @@ impl Program {
             stage: options.stage,
             one_constant: options.one_constant,
             form: e.form(),
+            subtract_b: options.subtract_b,
             packing: packing.clone(),
             nontrivial: (0..e.unknowns()).map(|i| e.is_nontrivial(i)).collect(),
             instructions: Vec::new(),
@@ -75,6 +76,9 @@ impl Program {
             let trivial = is_trivial(e, packing, quad);
             let mut row = BlockRow::new(quad, trivial, in_place, next, constants);
             row.evaluate(terms(e, packing, quad));
+            if options.subtract_b {
+                row.subtract();
+            }
             if options.stage == Stage::Fragment {
                 row.fetch();
             }

@@ -14,6 +14,7 @@ mod listing;
 mod lower;
 mod one_constant;
 mod peel;
+mod products;
 mod registers;
 mod verify;
 
@@ -21,6 +22,7 @@ use crate::pack::{Form, Instructions, Packing};
 
 pub use glsl::ProgramPart;
 pub use ir::{Instruction, Mask, Operation, Register, Source, Swizzle};
+pub use products::Product;
 
 /// Where a program runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -49,6 +51,16 @@ pub struct LowerOptions {
     /// the same rule they are 17 + 35: y is moved once (5), b in each of the 4 evaluations (3); equations (6), (8) and (10)
     /// are a MAD for each of the 5 quads, (4) is four.
     pub one_constant: bool,
+    /// y = A x - b in place of y = A x + b: b is read negated, which costs nothing.
+    pub subtract_b: bool,
+}
+
+impl LowerOptions {
+    /// y = A x + b in the vertex stage.
+    pub const VERTEX: LowerOptions =
+        LowerOptions { stage: Stage::Vertex, one_constant: false, subtract_b: false };
+    /// y = A x + b in the fragment stage.
+    pub const FRAGMENT: LowerOptions = LowerOptions { stage: Stage::Fragment, ..Self::VERTEX };
 }
 
 /// A program that evaluates a linear expression in a given packing. Plain data: [`verify`](Self::verify) says whether it
@@ -73,6 +85,8 @@ pub struct Program {
     pub one_constant: bool,
     /// Which of both forms it evaluates.
     pub form: Form,
+    /// Whether it subtracts b, as its instructions do.
+    pub subtract_b: bool,
     /// The order of the unknowns in y and b, and in x.
     pub packing: Packing,
     /// Which b_i are not the constant 0, by unknown.

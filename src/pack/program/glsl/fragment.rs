@@ -39,11 +39,10 @@ impl Program {
     ///
     /// ```
     /// use texla::{Shape, host::Triplets};
-    /// use texla::pack::{LinearExpression, LowerOptions, Packing, Program, Stage};
+    /// use texla::pack::{LinearExpression, LowerOptions, Packing, Program};
     /// let a = Triplets::from_entries(Shape::new(3, 3), [(0, 1, 2.0), (1, 0, 0.5), (2, 0, -1.0)])?;
     /// let e = LinearExpression::new(&a, &[true; 3])?;
-    /// let fragment = LowerOptions { stage: Stage::Fragment, ..LowerOptions::default() };
-    /// let parts = Program::lower(&e, &Packing::identity(3), fragment)?.fragment_parts(1)?;
+    /// let parts = Program::lower(&e, &Packing::identity(3), LowerOptions::FRAGMENT)?.fragment_parts(1)?;
     /// assert_eq!(parts[0].body, "const vec4 c0 = vec4(2.0, 0.5, -1.0, 0.0);
     /// vec4 kernel(ivec2 p) {
     ///     int t = texel_index(p);

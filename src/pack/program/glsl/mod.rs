@@ -3,6 +3,7 @@
 //! DP4 is written out as a sum: the order inside `dot()` differs between drivers.
 
 mod fragment;
+mod function;
 mod vertex;
 
 use std::collections::BTreeSet;
@@ -94,7 +95,7 @@ impl Program {
     /// One instruction as a statement.
     fn statement(&self, instruction: &Instruction, names: &dyn Names) -> String {
         let mask = instruction.mask;
-        let of = |source: Source| names.name(source.register) + &components(source, mask);
+        let of = |source: Source| operand(source, mask, names);
         let value = match instruction.operation {
             Operation::Mov(a) => of(a),
             Operation::Add(a, b) => format!("{} + {}", of(a), of(b)),
@@ -112,7 +113,7 @@ impl Program {
             let values = constant(source).and_then(|c| self.constants.get(c as usize));
             values.and_then(|v| v.get(source.swizzle.lane(k))).is_some_and(|&v| v == 0.0)
         };
-        let factor = |s: Source, k: usize| names.name(s.register) + &components(s, Mask::one(k));
+        let factor = |s: Source, k: usize| operand(s, Mask::one(k), names);
         let product = |k: usize| format!("{} * {}", factor(a, k), factor(b, k));
         let products: Vec<String> = (0..4).filter(|&k| !zero(a, k) && !zero(b, k)).map(product).collect();
         if products.is_empty() { "0.0".to_owned() } else { products.join(" + ") }
@@ -124,6 +125,12 @@ fn constant(source: Source) -> Option<u32> {
         Register::Constant(c) => Some(c),
         _ => None,
     }
+}
+
+/// What the lanes in `mask` read of a source.
+fn operand(source: Source, mask: Mask, names: &dyn Names) -> String {
+    let sign = if source.negate { "-" } else { "" };
+    format!("{sign}{}{}", names.name(source.register), components(source, mask))
 }
 
 /// `.zy`: the components of a source that the lanes in `mask` read; nothing for xyzw.
