@@ -6,6 +6,7 @@
 //!
 //! Pure arithmetic on the CPU; no OpenGL. *Source*: \[Bajaj04\] sections 2 and 3.
 
+mod bound;
 mod cost;
 mod expression;
 pub mod instances;
@@ -15,6 +16,7 @@ mod search;
 mod stencil;
 mod terms;
 
+pub use bound::{BoundBy, Certificate, LowerBound, Orders};
 pub use cost::{
     Axis, Cost, CostModel, Evaluator, FetchOperations, Incremental, Instructions, MAX_UNKNOWNS, Recount,
     SimdMachine, TexelFetch,
