@@ -1,6 +1,6 @@
 //! The packing optimiser: proposals a second, on the instances of [Bajaj04] and by size; swaps against prices from scratch; and
 //! with `--seeds N`, how often annealing alone reaches the paper's costs.
-//! `cargo bench --bench packing -- [--rounds R] [--only TEXT] [--seeds N] [--seconds S] [--threads T]`.
+//! `cargo bench --bench packing -- [--rounds R] [--only TEXT] [--seeds N] [--millions M] [--threads T]`.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use texla::pack::{
 mod common;
 
 fn main() {
-    let o = Options::read(&[("--seeds", 0), ("--seconds", 20), ("--threads", 0), ("--search", 0)]);
+    let o = Options::read(&[("--seeds", 0), ("--millions", 200), ("--threads", 0), ("--search", 0)]);
     let wanted = |name: &str| o.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
     let made = instances::ALL.iter().map(|(name, make)| (name.to_string(), make().expect("instance")));
     let grids = [8, 16, 32, 64]
@@ -138,8 +138,7 @@ fn success(name: &str, e: &LinearExpression, o: &Options) {
             ..AnnealParams::default()
         };
         let limits = Limits {
-            time: Some(Duration::from_secs(o.size("--seconds") as u64)),
-            proposals: None,
+            proposals: Some(1_000_000 * o.size("--millions") as u64),
             target: Some(Instructions(target)),
             ..Limits::default()
         };

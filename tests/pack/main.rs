@@ -6,6 +6,7 @@ mod common;
 mod cost;
 mod expression;
 mod glsl;
+mod optimize;
 mod products;
 mod program;
 mod search;

@@ -78,7 +78,7 @@ pub enum Start {
 }
 
 /// What is told how far a search is.
-pub type Report<C> = dyn Fn(&Progress<C>) + Sync;
+pub type Report<'a, C> = dyn Fn(&Progress<C>) + Sync + 'a;
 
 /// What ends a search, whichever comes first.
 ///
@@ -95,7 +95,7 @@ pub struct Limits<'a, C> {
     /// Stops once this is set, by another thread or a signal's handler.
     pub interrupt: Option<&'a AtomicBool>,
     /// Called now and then, from any thread.
-    pub progress: Option<&'a Report<C>>,
+    pub progress: Option<&'a Report<'a, C>>,
 }
 
 /// 20 million proposals: some seconds.
