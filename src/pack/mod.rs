@@ -22,8 +22,8 @@ pub use cost::{
 pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
 pub use program::{
-    Instruction, InstructionCounts, LowerOptions, Mask, Operation, Product, Program, Register, Source, Stage,
-    Swizzle, VertexPart,
+    Instruction, InstructionCounts, LowerOptions, Mask, Operation, Product, Program, ProgramPart, Register,
+    Source, Stage, Swizzle,
 };
 pub use search::{
     AnnealParams, Annealed, Annealer, Limits, Optimized, Origin, Progress, Report, Schedule, SearchParams,

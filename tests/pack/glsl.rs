@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use texla::host::Triplets;
-use texla::pack::{Form, LinearExpression, LowerOptions, Order, Packing, Program, Stage, instances};
+use texla::pack::{Form, LinearExpression, LowerOptions, Order, Packing, Program, instances};
 use texla::{Error, Shape};
 
 use crate::common::random::{Rng, any_bits};
 use crate::program::{best, random, shuffled};
 
-const VERTEX: LowerOptions = LowerOptions { stage: Stage::Vertex };
-const FRAGMENT: LowerOptions = LowerOptions { stage: Stage::Fragment };
+const VERTEX: LowerOptions = LowerOptions::VERTEX;
+const FRAGMENT: LowerOptions = LowerOptions::FRAGMENT;
 
 /// The pattern of Figure 1, its coefficients numbered.
 fn figure_1(b: bool) -> LinearExpression {
@@ -198,13 +198,14 @@ fn check(e: &LinearExpression, packing: &Packing, max_outputs: usize, seed: u64)
     }
     close(&y, "vertex stage");
     if e.form() == Form::Affine {
-        let body = Program::lower(e, packing, FRAGMENT).unwrap().fragment_body().unwrap();
+        let parts = Program::lower(e, packing, FRAGMENT).unwrap().fragment_parts(max_outputs).unwrap();
         let mut y = Vec::new();
-        for texel in 0..e.quads() {
+        for (part, texel) in parts.iter().flat_map(|p| (p.first..p.first + p.quads).map(move |t| (p, t))) {
+            assert_eq!(4 * texel, y.len());
             let mut quads = Quads::new();
             inputs("x_texel", ("(", ")"), &x, &mut quads);
             inputs("b_texel", ("(", ")"), &b, &mut quads);
-            run(&body, &mut quads, texel);
+            run(&part.body, &mut quads, texel);
             y.extend(quads["y"]);
         }
         close(&y, "fragment stage");
@@ -287,7 +288,9 @@ fn thousands_of_instructions_make_text_in_proportion() {
         let vertex = Program::lower(&wave, &packing, VERTEX).unwrap();
         let parts = vertex.vertex_parts(15).unwrap();
         assert_eq!(parts.iter().map(|part| part.quads).sum::<usize>(), side * side / 4);
-        (fragment.fragment_body().unwrap().len(), parts.iter().map(|p| p.body.len()).sum::<usize>())
+        let one = fragment.fragment_parts(side * side / 4).unwrap();
+        assert_eq!(one.len(), 1);
+        (one[0].body.len(), parts.iter().map(|p| p.body.len()).sum::<usize>())
     };
     let (small, large) = (length(32), length(64));
     assert!(large.0 < 5 * small.0 && large.1 < 5 * small.1, "{small:?} {large:?}");
@@ -298,17 +301,17 @@ fn what_makes_no_text_is_refused() {
     let cars = crate::cost::instance("rk20");
     let packing = Packing::identity(20);
     let vertex = Program::lower(&cars, &packing, VERTEX).unwrap();
-    assert!(matches!(vertex.fragment_body(), Err(Error::Parameter { name: "stage", .. })));
-    assert!(matches!(vertex.vertex_parts(0), Err(Error::Parameter { name: "max_outputs", .. })));
+    assert!(matches!(vertex.fragment_parts(1), Err(Error::Parameter { name: "stage", .. })));
+    assert!(matches!(vertex.vertex_parts(0), Err(Error::Parameter { name: "quads", .. })));
     let mut fragment = Program::lower(&cars, &packing, FRAGMENT).unwrap();
     assert!(matches!(fragment.vertex_parts(15), Err(Error::Parameter { name: "stage", .. })));
     fragment.temporaries = 0;
-    assert!(matches!(fragment.fragment_body(), Err(Error::Program { instruction: 0, .. })));
+    assert!(matches!(fragment.fragment_parts(1), Err(Error::Program { instruction: 0, .. })));
     // Longer than one piece of text may be: a tridiagonal system has two instructions a quad and two fetches, or more.
     let n = 2 * Program::MAX_GLSL_INSTRUCTIONS;
     let e = LinearExpression::jacobi(&texla::host::problems::poisson_1d(n)).unwrap();
     let program = Program::lower(&e, &Packing::identity(n), FRAGMENT).unwrap();
-    assert!(matches!(program.fragment_body(), Err(Error::Parameter { name: "instructions", .. })));
+    assert!(matches!(program.fragment_parts(n), Err(Error::Parameter { name: "instructions", .. })));
     let program = Program::lower(&e, &Packing::identity(n), VERTEX).unwrap();
     assert_eq!(program.vertex_parts(15).unwrap().len(), (n / 4).div_ceil(15));
     assert!(matches!(program.vertex_parts(n), Err(Error::Parameter { name: "instructions", .. })));

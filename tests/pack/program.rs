@@ -12,8 +12,8 @@ use crate::common::bounds::{U, assert_componentwise, product_bounds};
 use crate::common::random::Rng;
 use crate::cost::{WAVE, accordion, instance};
 
-const VERTEX: LowerOptions = LowerOptions { stage: Stage::Vertex };
-const FRAGMENT: LowerOptions = LowerOptions { stage: Stage::Fragment };
+const VERTEX: LowerOptions = LowerOptions::VERTEX;
+const FRAGMENT: LowerOptions = LowerOptions::FRAGMENT;
 
 /// The half-turns' orbits of the cube.
 fn cube() -> Vec<usize> {
@@ -364,6 +364,13 @@ fn every_invariant_is_checked() {
         ),
         ("TEX", Box::new(|p| p.stage = Stage::Fragment)),
         ("alias", Box::new(|p| p.instructions[0].alias = true)),
+        (
+            "in front of all",
+            Box::new(|p| {
+                p.stage = Stage::Fragment;
+                p.starts[0] = 1;
+            }),
+        ),
         ("another block row", Box::new(|p| p.instructions[0].target = Register::Y(1))),
         (
             "ends before",

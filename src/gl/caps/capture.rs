@@ -22,7 +22,7 @@ impl Probe<'_> {
             // SAFETY: the context is current; these queries exist in every version.
             unsafe { self.gl.raw.get_parameter_i32(name) }.max(0) as u32
         };
-        // The position is an output too, though no varying.
+        // The position counts as an output, though it is no varying.
         let outputs = [
             query(glow::MAX_VARYING_COMPONENTS),
             query(glow::MAX_VERTEX_OUTPUT_COMPONENTS).saturating_sub(4),
@@ -50,7 +50,7 @@ impl Probe<'_> {
         let copies: String = (0..outputs)
             .map(|i| format!("captured{i} = x[gl_VertexID == 0 ? {i} : {}];\n", block - 1 - i))
             .collect();
-        let text = format!("void main() {{\ngl_Position = vec4(0.0);\n{copies}}}\n");
+        let text = format!("void main() {{\n{copies}}}\n");
         let program = Program::new(
             gl,
             &ProgramSource {

@@ -89,8 +89,9 @@ impl VertexSpec {
         all
     }
 
-    /// The vertex stage. Outputs are computed in an array of their own and handed over in the end: it can be read and
-    /// written by component, which is not so on every driver for what the linker captures.
+    /// The vertex stage. There is no position, since nothing is drawn: llvmpipe then skips what comes after the capture.
+    /// Outputs are computed in an array, which the body can index, read back and write by component, and handed over in
+    /// the end.
     pub fn vertex_stage(&self) -> Stage<'_> {
         let (outputs, last) = (self.outputs, self.outputs.saturating_sub(1));
         let mut before: String = self.uniforms().iter().map(|(name, kind)| kind.declare(name)).collect();
@@ -112,7 +113,7 @@ impl VertexSpec {
             let _ = writeln!(after, "out vec4 {name};");
             let _ = writeln!(main, "    {name} = {OUTPUT}[{i}];");
         }
-        main.push_str("    gl_Position = vec4(0.0);\n}\n");
+        main.push_str("}\n");
         Stage { before, body: Source { name: &self.name, text: &self.text }, after: after + &main }
     }
 

@@ -1,6 +1,6 @@
 //! Programs run on the CPU, for tests and for those who have no device.
 
-use std::ops::{Add, Mul};
+use std::ops::{Add, Mul, Neg};
 
 use super::Program;
 use super::ir::{Instruction, Operation, Register, Source};
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 type Quad<T> = [T; 4];
 
 /// A kind of float to compute with.
-trait Real: Copy + Default + From<f32> + Add<Output = Self> + Mul<Output = Self> {}
+trait Real: Copy + Default + From<f32> + Add<Output = Self> + Mul<Output = Self> + Neg<Output = Self> {}
 
 impl Real for f32 {}
 impl Real for f64 {}
@@ -128,7 +128,8 @@ impl<T: Real> Machine<T> {
             Register::Y(r) => (&self.y, r),
         };
         let register = file.get(r as usize).copied().unwrap_or_default();
-        std::array::from_fn(|k| lane(&register, source.swizzle.lane(k)))
+        let value = |k| lane(&register, source.swizzle.lane(k));
+        std::array::from_fn(|k| if source.negate { -value(k) } else { value(k) })
     }
 }
 

@@ -105,12 +105,14 @@ pub struct Source {
     pub register: Register,
     /// Its components in the order of the lanes.
     pub swizzle: Swizzle,
+    /// Whether the lanes get the negatives; free, like the swizzle.
+    pub negate: bool,
 }
 
 impl Source {
     /// A register with its components in a given order.
     pub fn new(register: Register, swizzle: Swizzle) -> Self {
-        Source { register, swizzle }
+        Source { register, swizzle, negate: false }
     }
 }
 

@@ -42,10 +42,10 @@ impl fmt::Display for Swizzle {
     }
 }
 
-/// `R4.zzzy`.
+/// `R4.zzzy`, `-R4` where it is negated.
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.register, self.swizzle)
+        write!(f, "{}{}{}", if self.negate { "-" } else { "" }, self.register, self.swizzle)
     }
 }
 
@@ -81,9 +81,11 @@ impl Program {
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n = self.nontrivial.len();
-        let formula = match self.form {
-            Form::Affine => "y = A x + b",
-            Form::GaussSeidel => "Gauss-Seidel, X the old x and Y the new one",
+        let formula = match (self.form, self.subtract_b) {
+            (Form::Affine, false) => "y = A x + b",
+            (Form::Affine, true) => "y = A x - b",
+            (Form::GaussSeidel, false) => "Gauss-Seidel, X the old x and Y the new one",
+            (Form::GaussSeidel, true) => "Gauss-Seidel with -B for b, X the old x and Y the new one",
         };
         let stage = match self.stage {
             Stage::Vertex => "vertex",

@@ -52,6 +52,7 @@ impl Program {
         let mut program = Program {
             stage: options.stage,
             form: e.form(),
+            subtract_b: options.subtract_b,
             packing: packing.clone(),
             nontrivial: (0..e.unknowns()).map(|i| e.is_nontrivial(i)).collect(),
             instructions: Vec::new(),
@@ -65,6 +66,9 @@ impl Program {
         for quad in 0..e.quads() {
             let mut row = BlockRow::new(e, packing, quad, next, std::mem::take(&mut program.constants));
             row.evaluate(terms(e, packing, quad));
+            if options.subtract_b {
+                row.subtract();
+            }
             if options.stage == Stage::Fragment {
                 row.fetch();
             }
@@ -280,6 +284,16 @@ impl BlockRow {
         }
         if !left.is_empty() {
             self.out.push(Instruction::alias(sum, y, left));
+        }
+    }
+
+    /// Reads b negated.
+    fn subtract(&mut self) {
+        for instruction in &mut self.out {
+            instruction.operation = instruction.operation.map(|s| {
+                let b = matches!(s.register, Register::B(_));
+                Source { negate: s.negate != b, ..s }
+            });
         }
     }
 

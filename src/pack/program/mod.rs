@@ -17,7 +17,7 @@ mod verify;
 
 use crate::pack::{Form, Instructions, Packing};
 
-pub use glsl::VertexPart;
+pub use glsl::ProgramPart;
 pub use ir::{Instruction, Mask, Operation, Register, Source, Swizzle};
 pub use products::Product;
 
@@ -36,6 +36,15 @@ pub enum Stage {
 pub struct LowerOptions {
     /// The stage that the program is for.
     pub stage: Stage,
+    /// y = A x - b in place of y = A x + b: b is read negated, which costs nothing.
+    pub subtract_b: bool,
+}
+
+impl LowerOptions {
+    /// y = A x + b in the vertex stage.
+    pub const VERTEX: LowerOptions = LowerOptions { stage: Stage::Vertex, subtract_b: false };
+    /// y = A x + b in the fragment stage.
+    pub const FRAGMENT: LowerOptions = LowerOptions { stage: Stage::Fragment, ..Self::VERTEX };
 }
 
 /// A program that evaluates a linear expression in a given packing. Plain data: [`verify`](Self::verify) says whether it
@@ -58,6 +67,8 @@ pub struct Program {
     pub stage: Stage,
     /// Which of both forms it evaluates.
     pub form: Form,
+    /// Whether it subtracts b, as its instructions do.
+    pub subtract_b: bool,
     /// The order of the unknowns in y and b, and in x.
     pub packing: Packing,
     /// Which b_i are not the constant 0, by unknown.

@@ -10,7 +10,8 @@ impl Program {
     ///
     /// # Invariants
     ///
-    /// 1. There is a block row for each quad of unknowns; they follow one another in `instructions`.
+    /// 1. There is a block row for each quad of unknowns; they follow one another in `instructions`. In the fragment stage
+    ///    nothing stands in front of them.
     /// 2. Constants are normal 32-bit floats or zero.
     /// 3. Every register exists: R below `temporaries`, C below the number of constants, X, B and Y below the number of quads.
     /// 4. Only R and Y are written, and each instruction writes at least one component.
@@ -61,6 +62,12 @@ impl Program {
             results: vec![Mask::NONE; quads],
         };
         let fail = |at: usize, detail: String| Err(Error::Program { instruction: at, detail });
+        if self.stage == Stage::Fragment && !self.prologue().is_empty() {
+            return fail(
+                0,
+                "a texel runs its own block row alone, not what stands in front of all".to_owned(),
+            );
+        }
         for (at, instruction) in self.prologue().iter().enumerate() {
             state.step(instruction, None).or_else(|detail| fail(at, detail))?;
         }

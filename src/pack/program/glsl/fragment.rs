@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::Names;
-use crate::error::{Error, Result};
-use crate::pack::program::{Instruction, Program, Register, Stage};
+use super::{Names, ProgramPart};
+use crate::error::Result;
+use crate::pack::program::{Program, Register, Stage};
 
 struct Fragment;
 
@@ -21,25 +21,29 @@ impl Names for Fragment {
 }
 
 impl Program {
-    /// The body of a texla kernel with the inputs `x` and `b`, vectors of 4 [`quads`](Self::quads) elements in the order of
-    /// the packing; b is zero where it is trivial. The target, another such vector, becomes y.
+    /// The bodies of texla kernels with the inputs `x` and `b`, vectors of 4 [`quads`](Self::quads) elements in the order of
+    /// the packing, that together compute y; b is zero where it is trivial. Each is for the texels
+    /// [`first`](ProgramPart::first) to `first + quads - 1` of the target, another such vector, and there are at most
+    /// `max_quads` of them; what it writes to other texels means nothing.
     ///
     /// A texel computes the block row of its number, found by bisection. It fetches each quad that it needs once: see
     /// [`InstructionCounts::tex`](crate::pack::InstructionCounts::tex).
     ///
-    /// *Cost*: linear. *Errors*: [`Error::Parameter`] for a program of the vertex stage, and past
-    /// [`MAX_GLSL_INSTRUCTIONS`](Self::MAX_GLSL_INSTRUCTIONS); as [`verify`](Self::verify).
+    /// Drivers take longer than in proportion to compile a long text: llvmpipe 0.7 s for 16 quads of the wave equation, 4.4 s
+    /// for 64, a minute for 256. Parts of a few rows of the target keep that down.
+    ///
+    /// *Cost*: linear. *Errors*: [`Error::Parameter`] for a program of the vertex stage, for parts of no quad, and for a part
+    /// past [`MAX_GLSL_INSTRUCTIONS`](Self::MAX_GLSL_INSTRUCTIONS); as [`verify`](Self::verify).
     ///
     /// *Source*: \[Bajaj04\] section 4, where each quad has a shader of its own.
     ///
     /// ```
     /// use texla::{Shape, host::Triplets};
-    /// use texla::pack::{LinearExpression, LowerOptions, Packing, Program, Stage};
+    /// use texla::pack::{LinearExpression, LowerOptions, Packing, Program};
     /// let a = Triplets::from_entries(Shape::new(3, 3), [(0, 1, 2.0), (1, 0, 0.5), (2, 0, -1.0)])?;
     /// let e = LinearExpression::new(&a, &[true; 3])?;
-    /// let fragment = LowerOptions { stage: Stage::Fragment };
-    /// let body = Program::lower(&e, &Packing::identity(3), fragment)?.fragment_body()?;
-    /// assert_eq!(body, "const vec4 c0 = vec4(2.0, 0.5, -1.0, 0.0);
+    /// let parts = Program::lower(&e, &Packing::identity(3), LowerOptions::FRAGMENT)?.fragment_parts(1)?;
+    /// assert_eq!(parts[0].body, "const vec4 c0 = vec4(2.0, 0.5, -1.0, 0.0);
     /// vec4 kernel(ivec2 p) {
     ///     int t = texel_index(p);
     ///     vec4 y;
@@ -52,25 +56,16 @@ impl Program {
     /// ");
     /// # Ok::<(), texla::Error>(())
     /// ```
-    pub fn fragment_body(&self) -> Result<String> {
-        let op = "Program::fragment_body";
-        if self.stage != Stage::Fragment {
-            let (name, value) = ("stage", "the vertex stage".to_owned());
-            let expected = "a program lowered for the fragment stage";
-            return Err(Error::Parameter { op, name, value, expected });
-        }
-        self.check_text(op, self.instructions.len())?;
-        let all: Vec<&Instruction> = self.instructions.iter().collect();
-        let mut text = self.declared(&all);
-        text.push_str("vec4 kernel(ivec2 p) {\n    int t = texel_index(p);\n    vec4 y;\n");
-        text.push_str(&Self::temporaries_of(&all, "    "));
-        for instruction in self.prologue() {
-            text.push_str("    ");
-            text.push_str(&self.statement(instruction, &Fragment));
-        }
-        self.select(&mut text, 0, self.quads(), 1);
-        text.push_str("    return y;\n}\n");
-        Ok(text)
+    pub fn fragment_parts(&self, max_quads: usize) -> Result<Vec<ProgramPart>> {
+        let (op, expected) = ("Program::fragment_parts", "a program lowered for the fragment stage");
+        self.split(op, Stage::Fragment, expected, max_quads, |first, quads, instructions| {
+            let mut body = self.declared(instructions);
+            body.push_str("vec4 kernel(ivec2 p) {\n    int t = texel_index(p);\n    vec4 y;\n");
+            body.push_str(&Self::temporaries_of(instructions, "    "));
+            self.select(&mut body, first, first + quads, 1);
+            body.push_str("    return y;\n}\n");
+            body
+        })
     }
 
     /// The block rows `from..to`, half of them on either side of a test.

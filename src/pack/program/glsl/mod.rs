@@ -3,19 +3,26 @@
 //! DP4 is written out as a sum: the order inside `dot()` differs between drivers.
 
 mod fragment;
+mod function;
 mod vertex;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::Program;
 use super::ir::{Instruction, Mask, Operation, Register, Source};
+use super::{Program, Stage};
 use crate::error::{Error, Result};
 
-pub use vertex::VertexPart;
-
-/// What a driver's compiler can be expected to take in one piece.
-const MOST_INSTRUCTIONS: usize = 1 << 15;
+/// A piece of a program as GLSL: a kernel that computes some quads of y.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramPart {
+    /// The first quad of y that it computes.
+    pub first: usize,
+    /// How many.
+    pub quads: usize,
+    /// The body of the kernel.
+    pub body: String,
+}
 
 /// How a stage names its registers.
 trait Names {
@@ -24,18 +31,37 @@ trait Names {
 
 impl Program {
     /// The most instructions, moves and fetches included, that become one piece of GLSL.
-    pub const MAX_GLSL_INSTRUCTIONS: usize = MOST_INSTRUCTIONS;
+    pub const MAX_GLSL_INSTRUCTIONS: usize = 32_768;
 
-    /// Checks the program and its length before it becomes GLSL.
-    fn check_text(&self, op: &'static str, longest: usize) -> Result<()> {
-        self.verify()?;
-        if longest > MOST_INSTRUCTIONS {
-            let (name, value) = ("instructions", longest.to_string());
-            let expected =
-                "at most 32768 in one piece of GLSL: split the expression, or its outputs into more parts";
-            return Err(Error::Parameter { op, name, value, expected });
+    /// The program in parts of `most` quads, each made by `body` from its first quad, their number, and its instructions.
+    fn split(
+        &self,
+        op: &'static str,
+        stage: Stage,
+        expected: &'static str,
+        most: usize,
+        body: impl Fn(usize, usize, &[&Instruction]) -> String,
+    ) -> Result<Vec<ProgramPart>> {
+        if self.stage != stage {
+            return Err(Error::Parameter { op, name: "stage", value: format!("{:?}", self.stage), expected });
         }
-        Ok(())
+        if most == 0 {
+            let expected = "at least one quad a part";
+            return Err(Error::Parameter { op, name: "quads", value: "0".to_owned(), expected });
+        }
+        self.verify()?;
+        let part = |first: usize| {
+            let quads = most.min(self.quads() - first);
+            let rows = (first..first + quads).flat_map(|quad| self.block_row(quad));
+            let instructions: Vec<_> = self.prologue().iter().chain(rows).collect();
+            if instructions.len() > Self::MAX_GLSL_INSTRUCTIONS {
+                let value = format!("{} in {quads} quads", instructions.len());
+                let expected = "at most 32768 in one piece of GLSL: smaller parts";
+                return Err(Error::Parameter { op, name: "instructions", value, expected });
+            }
+            Ok(ProgramPart { first, quads, body: body(first, quads, &instructions) })
+        };
+        (0..self.quads()).step_by(most).map(part).collect()
     }
 
     /// The declarations of the constants that these instructions read.
@@ -69,7 +95,7 @@ impl Program {
     /// One instruction as a statement.
     fn statement(&self, instruction: &Instruction, names: &dyn Names) -> String {
         let mask = instruction.mask;
-        let of = |source: Source| names.name(source.register) + &components(source, mask);
+        let of = |source: Source| operand(source, mask, names);
         let value = match instruction.operation {
             Operation::Mov(a) => of(a),
             Operation::Add(a, b) => format!("{} + {}", of(a), of(b)),
@@ -87,7 +113,7 @@ impl Program {
             let values = constant(source).and_then(|c| self.constants.get(c as usize));
             values.and_then(|v| v.get(source.swizzle.lane(k))).is_some_and(|&v| v == 0.0)
         };
-        let factor = |s: Source, k: usize| names.name(s.register) + &components(s, Mask::one(k));
+        let factor = |s: Source, k: usize| operand(s, Mask::one(k), names);
         let product = |k: usize| format!("{} * {}", factor(a, k), factor(b, k));
         let products: Vec<String> = (0..4).filter(|&k| !zero(a, k) && !zero(b, k)).map(product).collect();
         if products.is_empty() { "0.0".to_owned() } else { products.join(" + ") }
@@ -99,6 +125,12 @@ fn constant(source: Source) -> Option<u32> {
         Register::Constant(c) => Some(c),
         _ => None,
     }
+}
+
+/// What the lanes in `mask` read of a source.
+fn operand(source: Source, mask: Mask, names: &dyn Names) -> String {
+    let sign = if source.negate { "-" } else { "" };
+    format!("{sign}{}{}", names.name(source.register), components(source, mask))
 }
 
 /// `.zy`: the components of a source that the lanes in `mask` read; nothing for xyzw.

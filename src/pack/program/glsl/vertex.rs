@@ -1,20 +1,8 @@
 //! The vertex stage: one vertex computes all of y, or as many quads as it can write.
 
-use super::Names;
-use crate::error::{Error, Result};
-use crate::pack::program::{Instruction, Program, Register, Stage};
-
-/// A piece of a program for the vertex stage.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VertexPart {
-    /// The first quad of y that it writes.
-    pub first: usize,
-    /// How many it writes.
-    pub quads: usize,
-    /// The body: `void kernel(int vertex)`, which reads `x[0]`, `x[1]`, ... and `b[0]`, `b[1]`, ..., all quads of either,
-    /// and sets `y[0]` to quad `first`, `y[1]` to the next, ...
-    pub body: String,
-}
+use super::{Names, ProgramPart};
+use crate::error::Result;
+use crate::pack::program::{Program, Register, Stage};
 
 /// The names in a part that begins with quad `first`.
 struct Vertex {
@@ -39,10 +27,11 @@ impl Names for Vertex {
 
 impl Program {
     /// The bodies of vertex kernels with the inputs `x` and `b`, each [`quads`](Self::quads) `vec4`s in the order of the
-    /// packing, that together compute y; b is zero where it is trivial. None writes more than `max_outputs` quads.
+    /// packing, that together compute y; b is zero where it is trivial. Each sets `y[0]`, `y[1]`, ... to the quads from
+    /// [`first`](ProgramPart::first) on, at most `max_outputs` of them.
     ///
     /// Parts of y = A x + b can run in any order. Those of a Gauss-Seidel iteration run in theirs, and each needs what the
-    /// earlier ones have made: before a part runs, the quads of `x` in front of its [`first`](VertexPart::first) have to be
+    /// earlier ones have made: before a part runs, the quads of `x` in front of its [`first`](ProgramPart::first) have to be
     /// the new ones; the others are the old ones.
     ///
     /// *Cost*: linear. *Errors*: [`Error::Parameter`] for a program of the fragment stage, for no outputs, and for a part past
@@ -59,38 +48,19 @@ impl Program {
     /// assert!(parts[1].body.contains("y[0] = c0 * x[14] + y[0];")); // a neighbour that the first part has made
     /// # Ok::<(), texla::Error>(())
     /// ```
-    pub fn vertex_parts(&self, max_outputs: usize) -> Result<Vec<VertexPart>> {
-        let op = "Program::vertex_parts";
-        if self.stage != Stage::Vertex {
-            let (name, value) = ("stage", "the fragment stage".to_owned());
-            let expected = "a program lowered for the vertex stage";
-            return Err(Error::Parameter { op, name, value, expected });
-        }
-        if max_outputs == 0 {
-            let (name, value, expected) = ("max_outputs", "0".to_owned(), "at least one quad a part");
-            return Err(Error::Parameter { op, name, value, expected });
-        }
-        let firsts = (0..self.quads()).step_by(max_outputs);
-        let parts = firsts.map(|first| (first, max_outputs.min(self.quads() - first)));
-        let of = |(first, quads): (usize, usize)| {
-            let rows = (first..first + quads).flat_map(|quad| self.block_row(quad));
-            (first, quads, self.prologue().iter().chain(rows).collect::<Vec<_>>())
-        };
-        let parts: Vec<_> = parts.map(of).collect();
-        self.check_text(op, parts.iter().map(|part| part.2.len()).max().unwrap_or_default())?;
-        Ok(parts.into_iter().map(|(first, quads, rows)| self.part(first, quads, &rows)).collect())
-    }
-
-    fn part(&self, first: usize, quads: usize, instructions: &[&Instruction]) -> VertexPart {
-        let mut body = self.declared(instructions);
-        body.push_str("void kernel(int vertex) {\n");
-        body.push_str(&Self::temporaries_of(instructions, "    "));
-        let names = Vertex { first: first as u32 };
-        for instruction in instructions {
-            body.push_str("    ");
-            body.push_str(&self.statement(instruction, &names));
-        }
-        body.push_str("}\n");
-        VertexPart { first, quads, body }
+    pub fn vertex_parts(&self, max_outputs: usize) -> Result<Vec<ProgramPart>> {
+        let (op, expected) = ("Program::vertex_parts", "a program lowered for the vertex stage");
+        self.split(op, Stage::Vertex, expected, max_outputs, |first, _, instructions| {
+            let mut body = self.declared(instructions);
+            body.push_str("void kernel(int vertex) {\n");
+            body.push_str(&Self::temporaries_of(instructions, "    "));
+            let names = Vertex { first: first as u32 };
+            for instruction in instructions {
+                body.push_str("    ");
+                body.push_str(&self.statement(instruction, &names));
+            }
+            body.push_str("}\n");
+            body
+        })
     }
 }
