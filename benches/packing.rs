@@ -1,46 +1,62 @@
-//! The packing optimiser: proposals a second, on the instances of [Bajaj04] and by size; swaps against prices from scratch; and
-//! with `--seeds N`, how often annealing alone reaches the paper's costs.
-//! `cargo bench --bench packing -- [--rounds R] [--only TEXT] [--seeds N] [--seconds S] [--threads T]`.
+//! The packing optimiser: proposals a second, on the instances of [Bajaj04] and by size, and swaps against prices from scratch.
+//! With `--search S` the whole search, S seconds for each expression; with `--seeds N`, from how many of N seeds annealing alone
+//! reaches the paper's costs within M million proposals.
+//! `cargo bench --bench packing -- [--rounds R] [--only TEXT] [--search S] [--seeds N] [--millions M] [--threads T]`.
 
 use std::time::{Duration, Instant};
 
 use common::Options;
-use texla::Grid;
-use texla::host::problems;
+use texla::host::{Triplets, problems};
 use texla::pack::{
     AnnealParams, Annealer, Axis, CostModel, Evaluator, Instructions, Limits, LinearExpression, Packing,
     Schedule, SearchParams, SimdMachine, Start, TexelFetch, instances, optimize,
 };
+use texla::{Grid, Shape};
 
 mod common;
 
 fn main() {
-    let o = Options::read(&[("--seeds", 0), ("--seconds", 20), ("--threads", 0), ("--search", 0)]);
+    let o = Options::read(&[("--seeds", 0), ("--millions", 200), ("--threads", 0), ("--search", 0)]);
     let wanted = |name: &str| o.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
-    let made = instances::ALL.iter().map(|(name, make)| (name.to_string(), make().expect("instance")));
-    let grids = [8, 16, 32, 64]
-        .map(|n| (format!("wave {n}x{n}"), instances::wave_on(Grid::new_2d(n, n)).expect("grid")));
-    if o.size("--search") > 0 {
-        let poisson = |n: usize| {
-            let a = problems::poisson_2d(n, n);
-            LinearExpression::new(&a, &vec![true; n * n]).expect("grid")
+    let papers = instances::ALL.map(|(name, make)| (name.to_owned(), make().expect("instance")));
+    let all = papers.clone().into_iter().chain(others());
+    let (seeds, seconds) = (o.size("--seeds"), o.size("--search"));
+    if seeds > 0 {
+        papers.iter().filter(|(name, _)| wanted(name)).for_each(|(name, e)| success(name, e, &o));
+    } else if seconds > 0 {
+        for (name, e) in all.filter(|(name, _)| wanted(name)) {
+            search(&name, &e, false, &o);
+            if name.starts_with("random") {
+                search(&format!("{name}, two orders"), &e, true, &o);
+            }
+        }
+    } else {
+        all.filter(|(name, _)| wanted(name)).for_each(|(name, e)| speed(&name, &e, o.rounds));
+    }
+}
+
+/// Five-point grids with all neighbours, waves with two sides held, and random matrices.
+fn others() -> Vec<(String, LinearExpression)> {
+    let affine = |a: &Triplets| LinearExpression::new(a, &vec![true; a.shape().rows]).expect("expression");
+    let grid = |n: usize| (format!("grid {n}x{n}"), affine(&problems::poisson_2d(n, n)));
+    let wave = |n: usize| (format!("wave {n}x{n}"), instances::wave_on(Grid::new_2d(n, n)).expect("grid"));
+    let folded = ("wave2d folded".to_owned(), instances::wave_2d().expect("instance").fold_zero_nodes());
+    let random = |(n, per_row): (usize, usize)| {
+        // The same on every machine.
+        let mut state = 1u64;
+        let mut below = |n: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % n
         };
-        let dirichlet = [8, 16, 64].map(|n| (format!("poisson {n}x{n}"), poisson(n)));
-        let folded = ("wave2d folded".to_owned(), instances::wave_2d().expect("instance").fold_zero_nodes());
-        for (name, e) in made.chain([folded]).chain(dirichlet).chain(grids).filter(|(name, _)| wanted(name)) {
-            search(&name, &e, &o);
-        }
-        return;
-    }
-    if o.size("--seeds") == 0 {
-        for (name, e) in made.clone().chain(grids).filter(|(name, _)| wanted(name)) {
-            speed(&name, &e, o.rounds);
-        }
-        return;
-    }
-    for (name, e) in made.filter(|(name, _)| wanted(name)) {
-        success(&name, &e, &o);
-    }
+        let entries: Vec<_> = (0..n * per_row).map(|k| (k / per_row, below(n), 1.0)).collect();
+        let a = Triplets::from_entries(Shape::new(n, n), entries).expect("entries");
+        (format!("random {n}, {per_row} a row"), affine(&a))
+    };
+    let mut all = vec![folded];
+    all.extend([8, 16, 32, 64].map(grid));
+    all.extend([16, 32, 64].map(wave));
+    all.extend([(32, 3), (64, 3), (64, 5)].map(random));
+    all
 }
 
 /// Median of rounds in seconds.
@@ -113,66 +129,50 @@ const AFTER: [(&str, u32); 6] = [
     ("wave_s32", 24),
 ];
 
+/// Annealing alone, from random orders. What it finds does not depend on the machine; only the seconds do.
 fn success(name: &str, e: &LinearExpression, o: &Options) {
-    let target = AFTER.iter().find(|(of, _)| *of == name).expect("an instance").1;
-    let (mut hits, mut proposals) = (Vec::new(), Vec::new());
+    let target = Instructions(AFTER.iter().find(|(of, _)| *of == name).expect("an instance").1);
+    let (mut seconds, mut proposals) = (Vec::new(), Vec::new());
     for seed in 0..o.size("--seeds") as u64 {
-        let schedule = std::env::var("SCHED")
-            .ok()
-            .map(|s| {
-                let v: Vec<f64> = s.split(',').map(|x| x.parse().unwrap()).collect();
-                Schedule {
-                    temperature: v[0],
-                    rate: v[1],
-                    steps: v[2] as u32,
-                    proposals: v[3] as u64,
-                    boltzmann: 1.0,
-                }
-            })
-            .unwrap_or_default();
-        let params = AnnealParams {
-            seed,
-            threads: o.size("--threads"),
-            trace: 0,
-            schedule,
-            ..AnnealParams::default()
-        };
+        let params = AnnealParams { seed, threads: o.size("--threads"), trace: 0, ..AnnealParams::default() };
         let limits = Limits {
-            time: Some(Duration::from_secs(o.size("--seconds") as u64)),
-            proposals: None,
-            target: Some(Instructions(target)),
+            proposals: Some(1_000_000 * o.size("--millions") as u64),
+            target: Some(target),
             ..Limits::default()
         };
         let found = Annealer::new(&SimdMachine, e, params).expect("annealer").anneal(&limits).expect("run");
-        if found.cost <= Instructions(target) {
-            hits.push(found.seconds);
+        if found.cost <= target {
+            seconds.push(found.seconds);
             proposals.push(found.proposals);
         }
     }
-    hits.sort_by(f64::total_cmp);
+    seconds.sort_by(f64::total_cmp);
     proposals.sort_unstable();
+    let Some((slowest, most)) = seconds.last().zip(proposals.last()) else {
+        return println!("{name:14} {target}: from none of {} seeds", o.size("--seeds"));
+    };
+    let half = seconds.len() / 2;
     println!(
-        "{name:14} {target}: {} of {} seeds, median {:.2} s, longest {:.2} s; proposals: median {:.1e}, most {:.1e}",
-        hits.len(),
+        "{name:14} {target}: from {} of {} seeds; proposals: median {:.1e}, most {:.1e}; median {:.2} s, longest {slowest:.2} s",
+        seconds.len(),
         o.size("--seeds"),
-        hits.get(hits.len() / 2).copied().unwrap_or_default(),
-        hits.last().copied().unwrap_or_default(),
-        proposals.get(proposals.len() / 2).copied().unwrap_or_default() as f64,
-        proposals.last().copied().unwrap_or_default() as f64,
+        proposals[half] as f64,
+        *most as f64,
+        seconds[half],
     );
 }
 
 /// The whole search.
-fn search(name: &str, e: &LinearExpression, o: &Options) {
+fn search(name: &str, e: &LinearExpression, independent: bool, o: &Options) {
     let limits = Limits {
         time: Some(Duration::from_secs(o.size("--search") as u64)),
         proposals: None,
         ..Limits::default()
     };
-    let params = SearchParams { threads: o.size("--threads"), ..SearchParams::default() };
+    let params = SearchParams { threads: o.size("--threads"), independent, ..SearchParams::default() };
     let found = optimize(&SimdMachine, e, &params, &limits).expect("search");
     println!(
-        "{name:14} {} -> {} by {}, bound {}, {:.2} of {:.2} s, {:.1e} proposals, {:?}",
+        "{name:32} {} -> {} by {}, bound {}, found after {:.2} s of {:.2} s, {:.1e} proposals, {:?}",
         found.cost_before.0,
         found.cost.0,
         found.origin,

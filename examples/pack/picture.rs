@@ -62,13 +62,16 @@ fn draw(
     }
     for product in program.products() {
         let color = if product.row_major { ROW } else { COLUMN };
-        let middle = |&(row, col): &(usize, usize)| {
-            (left + place(col) + cell / 2.0, top + place(row) + cell / 2.0)
-        };
+        let middle =
+            |&(row, col): &(usize, usize)| (left + place(col) + cell / 2.0, top + place(row) + cell / 2.0);
         let points: Vec<(f64, f64)> = product.entries.iter().map(middle).collect();
         if cell < 4.0 {
             for &(x, y) in &points {
-                canvas.fill((x as usize, y as usize), (cell.max(1.0) as usize, cell.max(1.0) as usize), color);
+                canvas.fill(
+                    (x as usize, y as usize),
+                    (cell.max(1.0) as usize, cell.max(1.0) as usize),
+                    color,
+                );
             }
             continue;
         }

@@ -104,8 +104,8 @@ impl Drop for Picture {
         let gl = &self.gl;
         // SAFETY: the context is current, see `new`, and nothing of this is used again.
         unsafe {
-            self.buffers.map(|buffer| gl.delete_renderbuffer(buffer));
-            [self.drawn, self.resolved].map(|target| gl.delete_framebuffer(target));
+            self.buffers.iter().for_each(|buffer| gl.delete_renderbuffer(*buffer));
+            [self.drawn, self.resolved].iter().for_each(|target| gl.delete_framebuffer(*target));
         }
     }
 }

@@ -91,10 +91,7 @@ impl Lanes {
                     gl.uniform_1_i32(at("cars").as_ref(), CARS as i32);
                     gl.uniform_4_f32_slice(at("half_window").as_ref(), &window);
                 }
-                gl.uniform_2_i32_slice(
-                    gl.get_uniform_location(self.bodies, "at[0]").as_ref(),
-                    &self.at,
-                );
+                gl.uniform_2_i32_slice(gl.get_uniform_location(self.bodies, "at[0]").as_ref(), &self.at);
                 // No copy, no readback: height and pitch are in the uniform block.
                 gl.bind_buffer_base(glow::UNIFORM_BUFFER, 0, Some(state.buffer()));
                 gl.bind_vertex_array(Some(self.outline.array()));

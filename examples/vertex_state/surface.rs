@@ -27,7 +27,12 @@ impl Surface {
     ///
     /// # Safety
     /// The context is current now, at every use, and when this drops.
-    pub unsafe fn new(gl: &Arc<glow::Context>, nodes: usize, order: &Order, size: (u32, u32)) -> Result<Self> {
+    pub unsafe fn new(
+        gl: &Arc<glow::Context>,
+        nodes: usize,
+        order: &Order,
+        size: (u32, u32),
+    ) -> Result<Self> {
         let places: Vec<f32> = order
             .indices()
             .iter()

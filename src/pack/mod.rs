@@ -12,6 +12,7 @@ mod expression;
 pub mod instances;
 mod order;
 mod program;
+mod prove;
 mod search;
 mod stencil;
 mod terms;
@@ -27,6 +28,7 @@ pub use program::{
     Instruction, InstructionCounts, LowerOptions, Mask, Operation, Product, Program, ProgramPart, Register,
     Source, Stage, Swizzle,
 };
+pub use prove::{Level, Proof, ProofLimits, ProofProgress, Prover, Verdict};
 pub use search::{
     AnnealParams, Annealed, Annealer, Limits, Optimized, Origin, Progress, Report, Schedule, SearchParams,
     Start, StopReason, Trace, TracePoint, optimize,

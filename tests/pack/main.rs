@@ -7,6 +7,7 @@ mod common;
 mod cost;
 mod expression;
 mod glsl;
+mod optimize;
 mod partitions;
 mod products;
 mod program;

@@ -15,13 +15,6 @@ pub(crate) struct Kind {
     pub trivial: bool,
 }
 
-impl Kind {
-    /// True for rows that cost nothing wherever they stand: without non-zeros and with trivial b.
-    pub fn is_inert(&self) -> bool {
-        self.degree == 0 && self.trivial
-    }
-}
-
 /// The rows of a padded matrix, sorted into kinds.
 #[derive(Clone, Debug)]
 pub(crate) struct Kinds {
@@ -73,6 +66,11 @@ impl Kinds {
         }
         let waived = if e.form() == Form::GaussSeidel { [1, 2] } else { [0, 1] };
         Self { list, counts, of, meets, waived }
+    }
+
+    /// True for rows that cost nothing wherever they stand: without non-zeros and with trivial b.
+    pub fn is_inert(&self, kind: usize) -> bool {
+        self.list.get(kind).is_some_and(|k| k.degree == 0 && k.trivial)
     }
 
     /// The most non-zeros that each row of a group can have in the group's own block; none where that is not told apart.

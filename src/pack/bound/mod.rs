@@ -5,8 +5,8 @@ mod kinds;
 
 use std::fmt;
 
-use compositions::Compositions;
-use kinds::Kinds;
+pub(super) use compositions::{Compositions, Group};
+pub(super) use kinds::Kinds;
 
 use crate::pack::{Instructions, LinearExpression};
 
