@@ -55,7 +55,8 @@ pub fn anneal(runs: u64, seed: u64) -> Result<Vec<Figure>> {
             let schedule = Schedule { temperature, rate, steps, proposals, boltzmann: 1.0 };
             let (mut best, mut ends) = (None::<Annealed<Instructions>>, Vec::new());
             for run in 0..runs {
-                let params = AnnealParams { schedule, seed: seed.wrapping_add(run), ..AnnealParams::default() };
+                let params =
+                    AnnealParams { schedule, seed: seed.wrapping_add(run), ..AnnealParams::default() };
                 let limits = Limits { proposals: None, restarts: Some(1), ..Limits::default() };
                 let found = Annealer::new(&SimdMachine, &e, params)?.anneal(&limits)?;
                 ends.push(found.cost.0);
@@ -108,7 +109,9 @@ impl Figure {
         }
         table.print();
         if self.curves.iter().any(|curve| self.reached(curve) < curve.ends.len()) {
-            say(format_args!("Not every run ends at {optimum}: it is restarts, or seeds, that find it reliably."));
+            say(format_args!(
+                "Not every run ends at {optimum}: it is restarts, or seeds, that find it reliably."
+            ));
         }
         say("");
     }
@@ -116,7 +119,8 @@ impl Figure {
     pub fn json(&self) -> serde_json::Value {
         let curve = |curve: &Curve| {
             let points = curve.best.trace.points.iter();
-            let points: Vec<_> = points.map(|p| json!([p.accepted, p.proposals, p.cost.0, p.best.0])).collect();
+            let points: Vec<_> =
+                points.map(|p| json!([p.accepted, p.proposals, p.cost.0, p.best.0])).collect();
             json!({
                 "temperature": curve.schedule.temperature, "rate": curve.schedule.rate,
                 "steps": curve.schedule.steps, "proposals": curve.schedule.proposals,

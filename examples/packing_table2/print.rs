@@ -37,8 +37,10 @@ pub fn costs(rows: &[Row]) {
         ]);
     }
     table.print();
-    say("Costs are four-wide instructions; before: in the order given, the paper's too. Below the line of Gauss-Seidel:");
-    say("blocks of section 4, whose costs are in the text of the paper. Four stages make a step of the Runge-Kutta method.\n");
+    say("Costs are four-wide instructions; before: in the order given, the paper's too. The last three are");
+    say(
+        "blocks of section 4, whose costs are in the text of the paper. Four stages make a step of the Runge-Kutta method.\n",
+    );
 }
 
 /// Table 2 (e), what a scalar GPU would fetch, and the search.
@@ -72,8 +74,12 @@ pub fn programs(rows: &[Row]) {
         ]);
     }
     table.print();
-    say("One constant each: no instruction reads two constant registers, the rule of the paper's hardware, which is what");
-    say("(e) counts; where its moves went the paper does not say in full. Runge-Kutta: with the sums of a whole step.\n");
+    say(
+        "One constant each: no instruction reads two constant registers, the rule of the paper's hardware, which is what",
+    );
+    say(
+        "(e) counts; where its moves went the paper does not say in full. Runge-Kutta: with the sums of a whole step.\n",
+    );
 }
 
 /// Section 3.5.
@@ -106,6 +112,8 @@ pub fn times(timed: &[Timed], rounds: usize) {
         format!("{:.2}", before / after),
     ]);
     table.print();
-    say(format_args!("Medians of {rounds} rounds in turn, each evaluation from the last one's result. The empty program only"));
+    say(format_args!(
+        "Medians of {rounds} rounds in turn, each evaluation from the last one's result. The empty program only"
+    ));
     say("takes b over: what draws cost by themselves. The paper's device was a GeForce FX 5900.\n");
 }

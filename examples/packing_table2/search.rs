@@ -3,8 +3,9 @@
 use std::sync::Mutex;
 
 use texla::pack::{
-    Certificate, Instructions, Limits, LinearExpression, LowerBound, LowerOptions, Optimized, Orders, Packing,
-    Program, Proof, ProofLimits, ProofProgress, Prover, SearchParams, SimdMachine, TexelFetch, Verdict, optimize,
+    Certificate, Instructions, Limits, LinearExpression, LowerBound, LowerOptions, Optimized, Orders,
+    Packing, Program, Proof, ProofLimits, ProofProgress, Prover, SearchParams, SimdMachine, TexelFetch,
+    Verdict, optimize,
 };
 use texla::pack::{CostModel, Form};
 
@@ -70,7 +71,8 @@ impl Row {
         let e = &expression;
         let mut bound = LowerBound::new(e, Orders::One);
         let Budget { time, proof, seed, threads } = *budget;
-        let params = SearchParams { seed, threads, lower_bound: Some(bound.value), ..SearchParams::default() };
+        let params =
+            SearchParams { seed, threads, lower_bound: Some(bound.value), ..SearchParams::default() };
         let limits = Limits { time: Some(time), proposals: None, ..Limits::default() };
         let mut found = optimize(&SimdMachine, e, &params, &limits)?;
         let proof = match proof {
@@ -81,7 +83,8 @@ impl Row {
                         progress.note(format_args!("none of {}? {} of {}", p.target, p.done, p.parts));
                     }
                 };
-                let limits = ProofLimits { time: Some(time), progress: Some(&tell), ..ProofLimits::default() };
+                let limits =
+                    ProofLimits { time: Some(time), progress: Some(&tell), ..ProofLimits::default() };
                 Some(Prover::new(e).threads(threads).prove(found.cost, &limits)?)
             }
             _ => None,
@@ -154,7 +157,11 @@ impl Row {
         equal("cost before as in the paper", costs[0], before);
         // z is zero on all instances.
         let emitted = self.paper.times * self.program.counts().total();
-        equal("instructions emitted as the cost says", after + self.paper.times * self.program.extra, emitted);
+        equal(
+            "instructions emitted as the cost says",
+            after + self.paper.times * self.program.extra,
+            emitted,
+        );
         report.at_most(format!("{instance}: cost after, no more than the paper's"), costs[1], after);
         report.at_least(format!("{instance}: cost after, no less than the bound"), self.least(), after);
     }

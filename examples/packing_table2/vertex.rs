@@ -64,7 +64,11 @@ pub fn measure(
                 "gs64" => gauss_seidel(device, &row.expression, packing)?,
                 _ => return Err(Failure::unsolved(format_args!("{instance}: no application of Table 2"))),
             };
-            report.at_most(format!("{instance}, {order} order: distance from 64 bits, over the bound"), 1.0, share);
+            report.at_most(
+                format!("{instance}, {order} order: distance from 64 bits, over the bound"),
+                1.0,
+                share,
+            );
             jobs.push(job);
         }
         jobs.push(empty(device, row.expression.unknowns())?);
@@ -77,7 +81,7 @@ pub fn measure(
 
 /// Medians of rounds in which all jobs take turns.
 fn in_turns(device: &Device, jobs: &mut [Job<'_>], rounds: usize, least: f64) -> Result<[f64; 3]> {
-    let mut round = |job: &mut Job<'_>, times: usize| -> Result<f64> {
+    let round = |job: &mut Job<'_>, times: usize| -> Result<f64> {
         let _scope = device.scope()?;
         device.finish()?;
         let started = Instant::now();
@@ -104,13 +108,18 @@ fn numbers(n: usize, seed: usize) -> Vec<f32> {
     (0..n).map(|i| ((i * 7919 + seed * 4241) % 1000) as f32 / 500.0 - 1.0).collect()
 }
 
+/// Such numbers where b is not the constant 0, which it is elsewhere.
+fn entries_of_b(e: &LinearExpression, seed: usize) -> Vec<f32> {
+    let number = |(i, v): (usize, f32)| if e.is_nontrivial(i) { v } else { 0.0 };
+    numbers(e.unknowns(), seed).into_iter().enumerate().map(number).collect()
+}
+
 /// w(k+1) = A w(k) - w(k-1).
 fn wave<'a>(device: &Device, e: &LinearExpression, packing: &Packing) -> Result<(Job<'a>, f64)> {
-    let (n, order) = (e.unknowns(), packing.rows());
+    let order = packing.rows();
     let step = VertexExpression::subtracting(device, e, packing)?;
-    // The nodes of two sides are held at zero.
-    let held = |seed| numbers(n, seed).iter().enumerate().map(|(i, &v)| if e.is_nontrivial(i) { v } else { 0.0 }).collect();
-    let (x, b): (Vec<f32>, Vec<f32>) = (held(0), held(1));
+    // The nodes of two sides are held at zero, as b is there.
+    let (x, b) = (entries_of_b(e, 0), entries_of_b(e, 1));
     let mut now = BufferVector::from_slice(device, &order.packed(&x))?;
     let mut before = BufferVector::from_slice(device, &order.packed(&b))?;
     let mut next = BufferVector::zeros(device, now.len())?;
@@ -130,7 +139,8 @@ fn wave<'a>(device: &Device, e: &LinearExpression, packing: &Packing) -> Result<
 /// Five cars with the instance's pattern. Its numbers are those of Figure 2, which no suspension has: the state would grow
 /// past all bounds.
 fn suspension(e: &LinearExpression) -> Result<LinearExpression> {
-    let stiffness = [[0.0, 1.0, 0.0, 0.0], [-40.0, -3.0, 2.0, 0.2], [0.0, 0.0, 0.0, 1.0], [2.0, 0.2, -50.0, -4.0]];
+    let stiffness =
+        [[0.0, 1.0, 0.0, 0.0], [-40.0, -3.0, 2.0, 0.2], [0.0, 0.0, 0.0, 1.0], [2.0, 0.2, -50.0, -4.0]];
     let n = e.unknowns();
     let mut g = Triplets::new(Shape::new(n, n));
     for i in 0..n {
@@ -146,7 +156,7 @@ fn suspension(e: &LinearExpression) -> Result<LinearExpression> {
 fn runge_kutta<'a>(device: &Device, e: &LinearExpression, packing: &Packing) -> Result<(Job<'a>, f64)> {
     let (stage, order) = (suspension(e)?, packing.rows());
     let step = VertexRungeKutta::new(device, &stage, packing)?;
-    let (y, b) = (numbers(e.unknowns(), 2), numbers(e.unknowns(), 3));
+    let (y, b) = (numbers(e.unknowns(), 2), entries_of_b(e, 3));
     let mut now = BufferVector::from_slice(device, &order.packed(&y))?;
     let forcing = BufferVector::from_slice(device, &order.packed(&b).repeat(3))?;
     let mut next = BufferVector::zeros(device, now.len())?;
