@@ -367,7 +367,7 @@ fn compute(repeats: usize) -> String {
         let mut inputs = Inputs::new(context.device());
         // Whatever else the library computes joins here.
         let dev = context.device();
-        let (predication, images) = (predication(dev), images(dev));
+        let (predication, images, vertices) = (predication(dev), images(dev), vertices(dev));
         let mut all = || {
             [
                 hash_of_ladder(dev),
@@ -382,7 +382,7 @@ fn compute(repeats: usize) -> String {
                 hash_of_sweeps(dev),
                 images(),
                 predication(),
-                hash_of_vertices(dev),
+                vertices(),
             ]
         };
         let first = all();
@@ -543,30 +543,33 @@ fn hash_of_ladder(dev: &Device) -> u64 {
     hash.0
 }
 
-/// One number for programs of the vertex stage, in one run, in two, and for many vertices.
-fn hash_of_vertices(dev: &Device) -> u64 {
+/// Programs of the vertex stage, in one run, in two, and for many vertices; kernels are compiled once.
+fn vertices(dev: &Device) -> impl Fn() -> u64 {
     use texla::BufferVector;
     use texla::kernel::VertexKernel;
-    let mut hash = Hash(31);
     let x = BufferVector::from_slice(dev, &wide_range(61, 60, 8)).unwrap();
     let b = BufferVector::from_slice(dev, &wide_range(62, 57, 8)).unwrap();
     let line = |k: usize| format!("y[{k}] = b[{k}] + 0.37 * x[{}].wzyx * x[{}];", (k + 4) % 15, (3 * k) % 15);
     let body = format!("void kernel(int vertex) {{ {} }}", (0..15).map(line).collect::<String>());
     let inputs = [("x", 15), ("b", 15)];
     let step = VertexKernel::<NoParams>::new(dev, "step", inputs, 15, &body).unwrap();
-    let mut y = BufferVector::zeros(dev, 119).unwrap();
-    step.run(&mut y, 0, [&x, &b], &NoParams).unwrap();
-    step.run(&mut y, 15, [&x, &b], &NoParams).unwrap();
-    hash.add(&y.read_vec4s().unwrap());
     let body = "void kernel(int vertex) {
         float t = 0.001 * float(vertex);
         y[0] = vec4(t * t * x[vertex % 15].x - t, sqrt(t), 1.0 / (1.0 + t), x[vertex % 15].y * t);
         y[1] = y[0].wzyx * y[0] + x[3];
     }";
     let curve = VertexKernel::<NoParams>::new(dev, "curve", [("x", 15)], 2, body).unwrap();
-    let mut y = BufferVector::zeros(dev, 8 * 1009).unwrap();
-    curve.run_vertices(&mut y, 0, 1009, [&x], &NoParams).unwrap();
-    hash.add(&y.read().unwrap());
-    hash.add(&y.to_vector().unwrap().read().unwrap());
-    hash.0
+    let dev = dev.clone();
+    move || {
+        let mut hash = Hash(31);
+        let mut y = BufferVector::zeros(&dev, 119).unwrap();
+        step.run(&mut y, 0, [&x, &b], &NoParams).unwrap();
+        step.run(&mut y, 15, [&x, &b], &NoParams).unwrap();
+        hash.add(&y.read_vec4s().unwrap());
+        let mut y = BufferVector::zeros(&dev, 8 * 1009).unwrap();
+        curve.run_vertices(&mut y, 0, 1009, [&x], &NoParams).unwrap();
+        hash.add(&y.read().unwrap());
+        hash.add(&y.to_vector().unwrap().read().unwrap());
+        hash.0
+    }
 }

@@ -15,7 +15,7 @@ pub(super) const INK: Color = [40, 44, 52];
 pub(super) const FAINT_INK: Color = [110, 116, 126];
 pub(super) const GRID: Color = [222, 226, 232];
 pub(super) const FINE_GRID: Color = [242, 244, 247];
-const TOLERANCE: Color = [200, 60, 50];
+const LEVEL: Color = [200, 60, 50];
 /// Told apart also by those who do not see red and green.
 pub(super) const SERIES: [Color; 6] =
     [[0, 98, 178], [230, 140, 0], [0, 148, 110], [190, 90, 160], [90, 176, 226], [110, 90, 60]];
@@ -27,7 +27,8 @@ pub struct LinePlot {
     subtitle: String,
     labels: [String; 2],
     series: Vec<(String, Vec<(f64, f64)>)>,
-    tolerance: Option<f64>,
+    /// On the scale, and what it says.
+    level: Option<(f64, String)>,
     logarithmic: bool,
 }
 
@@ -70,8 +71,14 @@ impl LinePlot {
     }
 
     /// Adds a dashed line at the residual that ends the solve.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = Some(tolerance).filter(|value| value.is_finite() && *value > 0.0);
+    pub fn tolerance(self, tolerance: f64) -> Self {
+        self.level(tolerance, format!("tolerance {tolerance:e}"))
+    }
+
+    /// Adds a dashed line at a value. None where the scale cannot show it.
+    pub fn level(mut self, value: f64, label: impl Into<String>) -> Self {
+        let scaled = if self.logarithmic { value.log10() } else { value };
+        self.level = Some((scaled, label.into())).filter(|_| scaled.is_finite());
         self
     }
 
@@ -84,7 +91,7 @@ impl LinePlot {
     fn draw(&self) -> Canvas {
         let mut canvas = Canvas::new(SIZE.0, SIZE.1, PAPER);
         let least = if self.logarithmic { 1.0 } else { 0.0 };
-        let scale = Scale::around(&self.series, self.tolerance.map(f64::log10), least);
+        let scale = Scale::around(&self.series, self.level.as_ref().map(|level| level.0), least);
         let [left, right, top, bottom] = FRAME;
         let middle = (left + right) / 2.0;
 
@@ -94,8 +101,8 @@ impl LinePlot {
         canvas.text(&self.subtitle, (left, 72.0), Anchor::Left, 2, FAINT_INK);
         canvas.text(&self.labels[0], (middle, 686.0), Anchor::Middle, 2, INK);
         canvas.text_upwards(&self.labels[1], (32.0, (top + bottom) / 2.0), 2, INK);
-        if let Some(tolerance) = self.tolerance {
-            draw_tolerance(&mut canvas, &scale, tolerance);
+        if let Some((value, label)) = &self.level {
+            draw_dashed(&mut canvas, &scale, *value, label);
         }
         for ((_, points), color) in self.series.iter().zip(SERIES.into_iter().cycle()) {
             draw_curve(&mut canvas, &scale, points, color);
@@ -182,11 +189,11 @@ struct Scale {
 }
 
 impl Scale {
-    /// Shows all points and the tolerance with some air; along x at least 1, along y about `least`.
-    fn around(series: &[(String, Vec<(f64, f64)>)], tolerance: Option<f64>, least: f64) -> Self {
+    /// Shows all points and the dashed line with some air; along x at least 1, along y about `least`.
+    fn around(series: &[(String, Vec<(f64, f64)>)], level: Option<f64>, least: f64) -> Self {
         let points = || series.iter().flat_map(|(_, points)| points);
         let last = points().map(|point| point.0).fold(1.0, f64::max);
-        let logs = points().map(|point| point.1).chain(tolerance);
+        let logs = points().map(|point| point.1).chain(level);
         let (low, high) =
             logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
         let (low, high) = if low <= high { (low, high) } else { (-1.0, 0.0) };
@@ -224,15 +231,14 @@ fn horizontal(canvas: &mut Canvas, y: f64, color: Color) {
     canvas.fill((FRAME[0] as usize, y.round() as usize), ((FRAME[1] - FRAME[0]) as usize, 1), color);
 }
 
-fn draw_tolerance(canvas: &mut Canvas, scale: &Scale, tolerance: f64) {
-    let y = scale.y(tolerance.log10());
+fn draw_dashed(canvas: &mut Canvas, scale: &Scale, value: f64, label: &str) {
+    let y = scale.y(value);
     let mut x = FRAME[0];
     while x < FRAME[1] {
-        canvas.polyline(&[(x, y), ((x + 10.0).min(FRAME[1]), y)], 1.6, TOLERANCE);
+        canvas.polyline(&[(x, y), ((x + 10.0).min(FRAME[1]), y)], 1.6, LEVEL);
         x += 18.0;
     }
-    let label = format!("tolerance {tolerance:e}");
-    canvas.text(&label, (FRAME[0] + 14.0, y - 16.0), Anchor::Left, 2, TOLERANCE);
+    canvas.text(label, (FRAME[0] + 14.0, y - 16.0), Anchor::Left, 2, LEVEL);
 }
 
 /// A line; a dot on each point while these are few, else on the last one.

@@ -106,6 +106,15 @@ impl LinearExpression {
         Self::new(&scaled, nontrivial)
     }
 
+    /// The same expression with other trivial rows of b.
+    ///
+    /// *Errors*: [`Error::LengthMismatch`].
+    pub fn with_nontrivial(mut self, nontrivial: &[bool]) -> Result<Self> {
+        check_length("LinearExpression::with_nontrivial", "nontrivial", nontrivial.len(), self.unknowns())?;
+        self.nontrivial = nontrivial.to_vec();
+        Ok(self)
+    }
+
     /// The same expression where y becomes the next x: unknowns that are zero for ever (an empty row with trivial b) lose
     /// their columns, again until none is left.
     ///

@@ -6,15 +6,18 @@
 //!
 //! Pure arithmetic on the CPU; no OpenGL. *Source*: \[Bajaj04\] sections 2 and 3.
 
+mod bound;
 mod cost;
 mod expression;
 pub mod instances;
 mod order;
 mod program;
+mod prove;
 mod search;
 mod stencil;
 mod terms;
 
+pub use bound::{BoundBy, Certificate, LowerBound, Orders};
 pub use cost::{
     Axis, Cost, CostModel, Evaluator, FetchOperations, Incremental, Instructions, MAX_UNKNOWNS, Recount,
     SimdMachine, TexelFetch,
@@ -25,6 +28,7 @@ pub use program::{
     Instruction, InstructionCounts, LowerOptions, Mask, Operation, Product, Program, ProgramPart, Register,
     Source, Stage, Swizzle,
 };
+pub use prove::{Level, Proof, ProofLimits, ProofProgress, Prover, Verdict};
 pub use search::{
     AnnealParams, Annealed, Annealer, Limits, Optimized, Origin, Progress, Report, Schedule, SearchParams,
     Start, StopReason, Trace, TracePoint, optimize,

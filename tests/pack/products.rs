@@ -11,11 +11,11 @@ fn every_non_zero_is_multiplied_once() {
             // A permutation: the stride shares no factor with any of the sizes.
             let order: Vec<usize> = (0..n).map(|k| k * stride % n).collect();
             let packing = Packing::symmetric(Order::new(n, &order).unwrap());
-            for stage in [Stage::Vertex, Stage::Fragment] {
-                if stage == Stage::Fragment && e.form() == Form::GaussSeidel {
+            let one_constant = LowerOptions { one_constant: true, ..LowerOptions::VERTEX };
+            for options in [LowerOptions::VERTEX, LowerOptions::FRAGMENT, one_constant] {
+                if options.stage == Stage::Fragment && e.form() == Form::GaussSeidel {
                     continue;
                 }
-                let options = LowerOptions { stage, ..LowerOptions::default() };
                 let program = Program::lower(&e, &packing, options).unwrap();
                 let mut found: Vec<_> = program.products().flat_map(|p| p.entries).collect();
                 let position = |i: usize| packing.rows().position(i);
@@ -23,7 +23,7 @@ fn every_non_zero_is_multiplied_once() {
                     e.matrix().entries().map(|(i, j, _)| (position(i), position(j))).collect();
                 found.sort_unstable();
                 expected.sort_unstable();
-                assert_eq!(found, expected, "{name}, stride {stride}, {stage:?}");
+                assert_eq!(found, expected, "{name}, stride {stride}, {options:?}");
                 let counts = program.counts();
                 let (mut straight, mut curved) = (0, 0);
                 for product in program.products() {

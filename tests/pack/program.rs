@@ -14,6 +14,7 @@ use crate::cost::{WAVE, accordion, instance};
 
 const VERTEX: LowerOptions = LowerOptions::VERTEX;
 const FRAGMENT: LowerOptions = LowerOptions::FRAGMENT;
+const FX: LowerOptions = LowerOptions { one_constant: true, ..VERTEX };
 
 /// The half-turns' orbits of the cube.
 fn cube() -> Vec<usize> {
@@ -53,8 +54,9 @@ fn lowered(e: &LinearExpression, packing: &Packing, options: LowerOptions) -> Pr
     let program = Program::lower(e, packing, options).unwrap();
     program.verify().unwrap();
     assert_eq!(program.cost, SimdMachine.cost(e, packing).unwrap());
-    assert_eq!(program.counts().total(), program.cost.0 + program.extra, "cost {}", program.cost);
-    assert_eq!(program.counts().mov, 0);
+    let counts = program.counts();
+    assert_eq!(counts.total() - counts.mov, program.cost.0 + program.extra, "cost {}", program.cost);
+    assert!(counts.mov == 0 || options.one_constant);
     program
 }
 
@@ -116,6 +118,7 @@ fn check(name: &str, e: &LinearExpression, packing: &Packing, seed: u64) -> Prog
     let program = lowered(e, packing, VERTEX);
     agrees(name, e, packing, &program, seed);
     assert_eq!(program.extra, z(e, packing), "{name}: z");
+    agrees(name, e, packing, &lowered(e, packing, FX), seed);
     if e.form() == Form::Affine {
         let fragment = lowered(e, packing, FRAGMENT);
         agrees(name, e, packing, &fragment, seed);
@@ -205,7 +208,7 @@ fn golden_mixes_of_instructions() {
 
 #[test]
 fn coefficients_share_registers() {
-    for ((name, order), constants) in best().into_iter().zip([5, 13, 1, 3, 3, 5]) {
+    for ((name, order), constants) in best().into_iter().zip([4, 13, 1, 3, 3, 5]) {
         let e = instance(name);
         let packing = Packing::symmetric(Order::new(e.unknowns(), &order).unwrap());
         // Rows that are always zero need a vector of zeros besides.
@@ -296,12 +299,53 @@ fn temporaries_are_used_again() {
 }
 
 #[test]
+fn b_is_subtracted_under_either_rule() {
+    for (name, order) in best() {
+        let e = instance(name);
+        let n = e.unknowns();
+        let packing = Packing::symmetric(Order::new(n, &order).unwrap());
+        let (x, b): (Vec<f64>, Vec<f64>) = (0..n).map(|i| ((i as f64).sin(), (i as f64).cos())).unzip();
+        let negative: Vec<f64> = b.iter().map(|b| -b).collect();
+        let want = lowered(&e, &packing, VERTEX).run(&x, &negative).unwrap();
+        for options in [VERTEX, FX] {
+            let program = lowered(&e, &packing, LowerOptions { subtract_b: true, ..options });
+            assert_eq!(program.run(&x, &b).unwrap(), want, "{name}");
+        }
+    }
+}
+
+#[test]
+fn one_constant_register_an_instruction() {
+    let total = |name: &str| {
+        let e = instance(name);
+        let order = best().into_iter().find(|(n, _)| *n == name).unwrap().1;
+        let packing = Packing::symmetric(Order::new(e.unknowns(), &order).unwrap());
+        let counts = lowered(&e, &packing, FX).counts();
+        (counts.total() - counts.mov, counts.mov)
+    };
+    assert_eq!(total("wave2d"), (63, 4 + 12)); // Table 2 (e) has 81 in all
+    assert_eq!(total("gs64"), (72, 1 + 16)); // it has 87
+    assert_eq!(total("rk20"), (14, 5 + 3)); // one of the four evaluations; the first moves the quads of y
+    // What reads two constants is found.
+    let mut program = lowered(&instance("wave2d"), &Packing::identity(64), VERTEX);
+    program.one_constant = true;
+    let found = program.verify();
+    assert!(
+        matches!(&found, Err(Error::Program { detail, .. }) if detail.contains("one constant")),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn what_cannot_be_lowered_is_refused() {
     let (cars, cube) = (instance("rk20"), instance("gs64"));
     let found = Program::lower(&cars, &Packing::identity(24), VERTEX);
     assert!(matches!(found, Err(Error::LengthMismatch { found: 24, expected: 20, .. })));
     let found = Program::lower(&cube, &Packing::identity(64), FRAGMENT);
     assert!(matches!(found, Err(Error::Parameter { name: "stage", .. })));
+    let both = LowerOptions { stage: Stage::Fragment, ..FX };
+    let found = Program::lower(&cars, &Packing::identity(20), both);
+    assert!(matches!(found, Err(Error::Parameter { name: "one_constant", .. })));
     let program = lowered(&cars, &Packing::identity(20), VERTEX);
     assert!(matches!(program.run(&[0.0; 19], &[0.0; 20]), Err(Error::LengthMismatch { operand: "x", .. })));
     assert!(matches!(program.run(&[0.0; 20], &[0.0; 21]), Err(Error::LengthMismatch { operand: "b", .. })));
@@ -329,7 +373,8 @@ fn every_invariant_is_checked() {
     let r = |k| Source::from(Register::Temp(k));
     let mov = |from: Register, to, mask| Instruction::new(Operation::Mov(from.into()), to, mask);
     let y = Register::Y(0);
-    let spoilt: Vec<(&str, Box<dyn Fn(&mut Program)>)> = vec![
+    type Spoil = Box<dyn Fn(&mut Program)>;
+    let spoilt: Vec<(&str, Spoil)> = vec![
         ("block rows", Box::new(|p| p.starts.push(0))),
         ("unknowns", Box::new(|p| p.nontrivial.push(true))),
         ("constant", Box::new(|p| p.constants[0][1] = f32::NAN)),

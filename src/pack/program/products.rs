@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Program;
-use super::ir::{Instruction, Operation, Register, Source};
+use super::ir::{Instruction, Mask, Operation, Register, Source};
 use crate::pack::Form;
 
 /// The entries of the placed matrix that one instruction multiplies.
@@ -15,6 +15,28 @@ pub struct Product {
     pub row_major: bool,
     /// The entries (position of the row, position of the column), from the top, then from the left.
     pub entries: Vec<(usize, usize)>,
+}
+
+/// The temporaries that hold a whole register: quads fetched, constants moved.
+#[derive(Default)]
+struct Held(HashMap<Register, Register>);
+
+impl Held {
+    /// What an instruction changes.
+    fn note(&mut self, instruction: &Instruction) {
+        self.0.remove(&instruction.target);
+        if let Operation::Tex(from) | Operation::Mov(from) = instruction.operation
+            && from == Source::from(from.register)
+            && instruction.mask == Mask::ALL
+        {
+            self.0.insert(instruction.target, from.register);
+        }
+    }
+
+    /// Where the value of a register comes from.
+    fn origin(&self, register: Register) -> Register {
+        self.0.get(&register).copied().unwrap_or(register)
+    }
 }
 
 impl Program {
@@ -30,55 +52,57 @@ impl Program {
     /// # Ok::<(), texla::Error>(())
     /// ```
     pub fn products(&self) -> impl Iterator<Item = Product> + '_ {
-        self.starts.iter().enumerate().flat_map(|(quad, &first)| self.products_of(quad, first))
+        let mut held = Held::default();
+        self.prologue().iter().for_each(|i| held.note(i));
+        self.starts
+            .iter()
+            .enumerate()
+            .flat_map(move |(quad, &first)| self.products_of(quad, first, &mut held))
     }
 
     /// Those of one block row, which begins with instruction `first`.
-    fn products_of(&self, quad: usize, first: usize) -> Vec<Product> {
-        // Which quads the temporaries hold that have been fetched.
-        let mut fetched = HashMap::new();
+    fn products_of(&self, quad: usize, first: usize, held: &mut Held) -> Vec<Product> {
         let mut products = Vec::new();
         for (instruction, number) in self.block_row(quad).iter().zip(first..) {
-            let (row_major, c, x) = match instruction.operation {
-                Operation::Mul(c, x) | Operation::Mad(c, x, _) => (false, c, x),
-                Operation::Dp4(c, x) => (true, c, x),
-                _ => {
-                    fetched.remove(&instruction.target);
-                    if let Operation::Tex(Source { register: Register::X(from), .. }) = instruction.operation
-                    {
-                        fetched.insert(instruction.target, from);
-                    }
-                    continue;
-                }
+            let product = match instruction.operation {
+                Operation::Mul(c, x) | Operation::Mad(c, x, _) => Some((false, c, x)),
+                Operation::Dp4(c, x) => Some((true, c, x)),
+                _ => None,
             };
-            let from = match x.register {
-                Register::X(from) | Register::Y(from) => Some(from),
-                temporary => fetched.get(&temporary).copied(),
-            };
-            if let Some(from) = from {
-                let entries = self.entries(quad, instruction, c, (from as usize, x));
+            if let Some((row_major, c, x)) = product
+                && let Register::Constant(c) = held.origin(c.register)
+                && let Some(from) = self.quad_of(held.origin(x.register), quad)
+            {
+                let entries = self.entries(quad, instruction, c, (from, x));
                 products.push(Product { instruction: number, row_major, entries });
             }
-            fetched.remove(&instruction.target);
+            held.note(instruction);
         }
         products
+    }
+
+    /// The quad of x that block row `quad` finds in a register. A temporary that nothing was moved to is the sum that
+    /// Gauss-Seidel's last dot products go on with: its own quad.
+    fn quad_of(&self, register: Register, quad: usize) -> Option<usize> {
+        match register {
+            Register::X(from) | Register::Y(from) => Some(from as usize),
+            Register::Temp(_) if self.form == Form::GaussSeidel => Some(quad),
+            _ => None,
+        }
     }
 
     fn entries(
         &self,
         quad: usize,
         instruction: &Instruction,
-        c: Source,
+        c: u32,
         (from, x): (usize, Source),
     ) -> Vec<(usize, usize)> {
-        let coefficients = match c.register {
-            Register::Constant(k) => self.constants.get(k as usize).copied().unwrap_or_default(),
-            _ => [0.0; 4],
-        };
+        let coefficients = self.constants.get(c as usize).copied().unwrap_or_default();
         let dot_row = matches!(instruction.operation, Operation::Dp4(..))
             .then(|| instruction.mask.lanes().next().unwrap_or_default());
         let entry = |lane: usize| {
-            let value = coefficients.get(c.swizzle.lane(lane)).copied().unwrap_or_default();
+            let value = coefficients.get(lane).copied().unwrap_or_default();
             let (row, col) = (4 * quad + dot_row.unwrap_or(lane), 4 * from + x.swizzle.lane(lane));
             // The unit coefficient by which Gauss-Seidel adds the sum so far is no entry: A has no diagonal there.
             let fused = self.form == Form::GaussSeidel && row == col;

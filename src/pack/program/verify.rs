@@ -1,6 +1,7 @@
 //! What a program has to keep to.
 
 use super::ir::{Instruction, Mask, Operation, Register, Source, Swizzle};
+use super::one_constant::constants_read;
 use super::{Program, Stage};
 use crate::error::{Error, Result};
 use crate::pack::Form;
@@ -25,6 +26,7 @@ impl Program {
     /// 10. Y is read in Gauss-Seidel alone. There block row I reads Y_J for J <= I, the new values, and X_J for J >= I, the old
     ///     ones.
     /// 11. Block row I reads no quad of b but B_I.
+    /// 12. If `one_constant` holds, no instruction reads two different registers out of C, X, B and Y.
     ///
     /// *Cost*: linear. *Errors*: [`Error::Program`] for the first instruction that breaks one, with its number.
     ///
@@ -123,6 +125,9 @@ impl State<'_> {
         }
         if tex && !(matches!(instruction.target, Register::Temp(_)) && instruction.mask == Mask::ALL) {
             return Err("TEX writes all components of a temporary".to_owned());
+        }
+        if self.program.one_constant && constants_read(instruction).len() > 1 {
+            return Err(format!("{name} reads more than one constant register"));
         }
         self.target(instruction, quad)
     }
