@@ -136,20 +136,19 @@ impl Figure {
     /// cold enough to freeze.
     pub fn plot(&self, path: &Path) -> Result {
         let optimum = self.optimum();
-        let runs = self.curves.first().map_or(0, |curve| curve.ends.len());
-        let subtitle = match runs {
-            1 => format!("one run of each schedule, which need not end at {optimum}"),
-            _ => format!("the best of {runs} runs of each schedule; most single runs end above"),
-        };
-        let mut plot = LinePlot::new(format!("Annealing of {} ({})", self.paper.instance, self.paper.title))
+        let runs: usize = self.curves.iter().map(|curve| curve.ends.len()).sum();
+        let reached: usize = self.curves.iter().map(|curve| self.reached(curve)).sum();
+        let subtitle =
+            format!("the best run of each schedule; {reached} of all {runs} runs reached {optimum}");
+        let mut plot = LinePlot::new(format!("Annealing of {}", self.paper.instance))
             .subtitle(subtitle)
-            .axes("accepted moves", "cost")
+            .axes("accepted moves", "instructions of one evaluation")
             .level(f64::from(optimum), format!("{optimum}, the paper's cost"));
         for curve in &self.curves {
             let points = curve.best.trace.points.iter().map(|p| (p.accepted as f64, f64::from(p.cost.0)));
             let end = match (curve.best.cost.0, self.reached(curve)) {
                 (cost, 0) => format!("{cost}, {optimum} not reached"),
-                (cost, reached) => format!("{cost} in {reached} of {runs}"),
+                (cost, reached) => format!("{cost} in {reached} of {}", curve.ends.len()),
             };
             plot = plot.curve(format!("{}: {end}", name(&curve.schedule)), points);
         }
