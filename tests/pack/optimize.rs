@@ -204,7 +204,7 @@ fn a_better_bound_and_a_target_end_the_search() {
 
 #[test]
 fn searches_are_interruptible_and_tell_how_far_they_are() {
-    let e = affine(&problems::poisson_2d(37, 29));
+    let e = affine(&problems::poisson_2d(13, 11));
     let (flag, told) = (AtomicBool::new(false), Mutex::new(Vec::new()));
     let report = |p: &Progress<Instructions>| {
         let mut told = told.lock().unwrap();

@@ -299,6 +299,22 @@ fn temporaries_are_used_again() {
 }
 
 #[test]
+fn b_is_subtracted_under_either_rule() {
+    for (name, order) in best() {
+        let e = instance(name);
+        let n = e.unknowns();
+        let packing = Packing::symmetric(Order::new(n, &order).unwrap());
+        let (x, b): (Vec<f64>, Vec<f64>) = (0..n).map(|i| ((i as f64).sin(), (i as f64).cos())).unzip();
+        let negative: Vec<f64> = b.iter().map(|b| -b).collect();
+        let want = lowered(&e, &packing, VERTEX).run(&x, &negative).unwrap();
+        for options in [VERTEX, FX] {
+            let program = lowered(&e, &packing, LowerOptions { subtract_b: true, ..options });
+            assert_eq!(program.run(&x, &b).unwrap(), want, "{name}");
+        }
+    }
+}
+
+#[test]
 fn one_constant_register_an_instruction() {
     let total = |name: &str| {
         let e = instance(name);
@@ -357,7 +373,8 @@ fn every_invariant_is_checked() {
     let r = |k| Source::from(Register::Temp(k));
     let mov = |from: Register, to, mask| Instruction::new(Operation::Mov(from.into()), to, mask);
     let y = Register::Y(0);
-    let spoilt: Vec<(&str, Box<dyn Fn(&mut Program)>)> = vec![
+    type Spoil = Box<dyn Fn(&mut Program)>;
+    let spoilt: Vec<(&str, Spoil)> = vec![
         ("block rows", Box::new(|p| p.starts.push(0))),
         ("unknowns", Box::new(|p| p.nontrivial.push(true))),
         ("constant", Box::new(|p| p.constants[0][1] = f32::NAN)),

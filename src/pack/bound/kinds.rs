@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::pack::{Form, LinearExpression, Orders};
 
+/// Pairs of rows with a common column past which shared columns are not counted.
+const PAIRS: u64 = 1 << 24;
+
 /// What the composition bound knows of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Kind {
@@ -27,6 +30,8 @@ pub(crate) struct Kinds {
     /// For a pair of kinds: the most off-diagonal columns of the second that a row of the first has. Empty where a row's own
     /// block means nothing.
     meets: Vec<Vec<u32>>,
+    /// For a pair of kinds: the most columns that a row of the first shares with another one of the second. Empty if unknown.
+    shared: Vec<Vec<u32>>,
     /// Additions saved in a group: one for each of its sums without b.
     pub waived: [u32; 2],
 }
@@ -48,24 +53,11 @@ impl Kinds {
         let (list, counts): (Vec<Kind>, Vec<u32>) = sorted.into_iter().rev().unzip();
         let number = |kind: &Kind| list.iter().position(|k| k == kind).unwrap_or_default();
         let of: Vec<usize> = rows.iter().map(number).collect();
-        let mut meets = Vec::new();
-        // A table of every pair only for numbers of kinds that the bound has a use for.
-        if own_block && list.len() <= 256 {
-            meets = vec![vec![0; list.len()]; list.len()];
-            for (i, &kind) in of.iter().enumerate() {
-                let mut seen: BTreeMap<usize, u32> = BTreeMap::new();
-                for j in e.row(i).map(|(j, _)| j).filter(|&j| j != i) {
-                    *seen.entry(of.get(j).copied().unwrap_or_default()).or_default() += 1;
-                }
-                for (other, count) in seen {
-                    if let Some(most) = meets.get_mut(kind).and_then(|row| row.get_mut(other)) {
-                        *most = count.max(*most);
-                    }
-                }
-            }
-        }
+        let few = list.len() <= 256;
+        let meets = if own_block && few { meets(e, &of, list.len()) } else { Vec::new() };
+        let shared = if few { shared(e, &of, list.len()) } else { Vec::new() };
         let waived = if e.form() == Form::GaussSeidel { [1, 2] } else { [0, 1] };
-        Self { list, counts, of, meets, waived }
+        Self { list, counts, of, meets, shared, waived }
     }
 
     /// True for rows that cost nothing wherever they stand: without non-zeros and with trivial b.
@@ -73,8 +65,13 @@ impl Kinds {
         self.list.get(kind).is_some_and(|k| k.degree == 0 && k.trivial)
     }
 
+    /// The most columns that a row of one kind shares with a row of another; 4, which a block has, if unknown.
+    pub fn shared(&self, a: usize, b: usize) -> u32 {
+        self.shared.get(a).and_then(|row| row.get(b)).map_or(4, |&most| most.min(4))
+    }
+
     /// The most non-zeros that each row of a group can have in the group's own block; none where that is not told apart.
-    fn own(&self, group: [usize; 4]) -> Option<[u32; 4]> {
+    pub fn own(&self, group: [usize; 4]) -> Option<[u32; 4]> {
         if self.meets.is_empty() {
             return None;
         }
@@ -89,58 +86,49 @@ impl Kinds {
             others + u32::from(self.list.get(kind).is_some_and(|k| k.diagonal))
         }))
     }
+}
 
-    /// The least that a group of four rows of these kinds can cost: f in the module's text.
-    ///
-    /// *Cost*: a few dozen operations for each non-zero of the longest row.
-    pub fn least_cost(&self, group: [usize; 4]) -> u32 {
-        let kinds = group.map(|g| self.list.get(g).copied());
-        let degrees = kinds.map(|k| k.map_or(0, |k| k.degree));
-        let trivial = kinds.iter().flatten().all(|k| k.trivial);
-        let [with_b, without_b] = self.waived;
-        let waived = if trivial { without_b } else { with_b };
-        let Some(own) = self.own(group) else { return spread(degrees, 0, 0, waived) };
-        let diagonal = kinds.map(|k| k.is_some_and(|k| k.diagonal));
-        let mut least = u32::MAX;
-        let mut offer = |room: [u32; 4], cost: u32, dots: u32| {
-            let mut rest = degrees;
-            for ((rest, room), own) in rest.iter_mut().zip(room).zip(own) {
-                *rest = rest.saturating_sub(room.min(own));
-            }
-            least = least.min(spread(rest, cost, dots, waived));
-        };
-        // The own block column-major; null only if no row has its diagonal there.
-        for peels in u32::from(diagonal.contains(&true))..=4 {
-            offer([peels; 4], peels, 0);
-        }
-        // Or row-major with any one to three rows, among them all that have their diagonal there.
-        for rows in 1..15u32 {
-            let (mut at, mut fits) = (0, true);
-            let room = diagonal.map(|diagonal| {
-                let within = rows >> at & 1 == 1;
-                at += 1;
-                fits &= within || !diagonal;
-                if within { 4 } else { 0 }
-            });
-            if fits {
-                offer(room, rows.count_ones(), 1);
-            }
-        }
-        least
+/// A table of every pair of kinds.
+type Pairs = Vec<Vec<u32>>;
+
+fn raise(pairs: &mut Pairs, a: usize, b: usize, to: u32) {
+    if let Some(most) = pairs.get_mut(a).and_then(|row| row.get_mut(b)) {
+        *most = to.max(*most);
     }
 }
 
-/// The least that four rows cost whose non-zeros lie in any blocks, on top of `cost` instructions with `terms` row-major
-/// blocks among them.
-///
-/// With p peels a row still needs ceil((degree - p) / 4) dot products, and a row-major block holds those of three rows at most.
-fn spread(degrees: [u32; 4], cost: u32, terms: u32, waived: u32) -> u32 {
-    let longest = degrees.into_iter().max().unwrap_or_default();
-    let with = |peels: u32| {
-        let dots = degrees.map(|d| d.saturating_sub(peels).div_ceil(4));
-        let (sum, most) = (dots.iter().sum::<u32>(), dots.into_iter().max().unwrap_or_default());
-        let sums = terms + most.max(sum.div_ceil(3));
-        cost + peels + sum + sums.saturating_sub(waived)
-    };
-    (0..=longest).map(with).min().unwrap_or(cost)
+fn meets(e: &LinearExpression, of: &[usize], kinds: usize) -> Pairs {
+    let mut meets = vec![vec![0; kinds]; kinds];
+    for (i, &kind) in of.iter().enumerate() {
+        let mut seen: BTreeMap<usize, u32> = BTreeMap::new();
+        for other in e.row(i).filter(|&(j, _)| j != i).filter_map(|(j, _)| of.get(j)) {
+            *seen.entry(*other).or_default() += 1;
+        }
+        for (other, count) in seen {
+            raise(&mut meets, kind, other, count);
+        }
+    }
+    meets
+}
+
+fn shared(e: &LinearExpression, of: &[usize], kinds: usize) -> Pairs {
+    let columns = e.matrix().transposed();
+    let work: u64 = (0..e.unknowns()).map(|j| columns.row(j).count() as u64).map(|n| n * n).sum();
+    if work > PAIRS {
+        return Vec::new();
+    }
+    let mut shared = vec![vec![0; kinds]; kinds];
+    let mut common = vec![0u32; of.len()];
+    for (i, &kind) in of.iter().enumerate() {
+        let others =
+            || e.row(i).flat_map(|(j, _)| columns.row(j)).map(|(other, _)| other).filter(|&o| o != i);
+        for other in others() {
+            common.get_mut(other).map(|c| *c += 1).unwrap_or_default();
+        }
+        for other in others() {
+            let count = common.get_mut(other).map(std::mem::take).unwrap_or_default();
+            raise(&mut shared, kind, of.get(other).copied().unwrap_or_default(), count);
+        }
+    }
+    shared
 }

@@ -1,6 +1,7 @@
 //! What no packing can be below, and what that makes of the best one found.
 
 mod compositions;
+mod group;
 mod kinds;
 
 use std::fmt;

@@ -122,7 +122,7 @@ impl From<Register> for Source {
     }
 }
 
-/// What an instruction computes, lane by lane: [Bajaj04] Table 1, and TEX from section 4.
+/// What an instruction computes, lane by lane: \[Bajaj04\] Table 1, and TEX from section 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// s0.

@@ -1,4 +1,4 @@
-//! Programs as text in the notation of [Bajaj04].
+//! Programs as text in the notation of \[Bajaj04\].
 
 use std::fmt;
 

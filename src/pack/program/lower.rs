@@ -12,8 +12,9 @@ impl Program {
     ///
     /// 1. Row-major terms: a DP4 for each of their rows, and an ADD for each term.
     /// 2. Column-major terms: a MUL or MAD for each peel; peel k holds the k-th non-zero of each row from the left.
-    /// 3. Gauss-Seidel has the terms of the old x first, and at the end the L part of its diagonal block: a DP4 for each
-    ///    row, one after the other, with the coefficient 1 at the row's own place, which adds what has been summed so far.
+    /// 3. Gauss-Seidel has, of either kind, the terms of the old x before those of the new, and at the end the L part of its
+    ///    diagonal block: a DP4 for each row, one after the other, with the coefficient 1 at the row's own place, which adds
+    ///    what has been summed so far.
     ///
     /// Where column-major terms reach rows that no row-major term has, the first of their peels goes in front: it is the
     /// instruction that takes b into all four components. If it can be, the last MAD of a block row writes all four too.
@@ -28,7 +29,7 @@ impl Program {
     /// - Gauss-Seidel: off-diagonal L terms are row-major and the diagonal block has no L part, so that there is no DP4 to
     ///   add them to the rest.
     ///
-    /// No instance of \[Bajaj04\] has such block rows in any order of the paper's.
+    /// It is 0 for all instances of \[Bajaj04\], in their first order and in the best.
     ///
     /// MOVs that only give a value another name do not count, as in the paper: y = b, rows that are always zero, and
     /// components of a result that are complete before the last instruction. They are marked as
@@ -38,7 +39,7 @@ impl Program {
     ///
     /// *Cost*: O(nnz log nnz). *Errors*: [`Error::LengthMismatch`] for a packing of another size; [`Error::Parameter`] for
     /// one of two orders where the expression works in place, and in the fragment stage for Gauss-Seidel, whose quads would be
-    /// made at the same time, and for `one_constant`; [`Error::NonFinite`] for a coefficient past the range of 32-bit floats.
+    /// made at the same time, and for `one_constant`.
     ///
     /// *Source*: \[Bajaj04\] sections 2.3.1, 3.3 and 4.
     pub fn lower(e: &LinearExpression, packing: &Packing, options: LowerOptions) -> Result<Self> {

@@ -130,7 +130,7 @@ impl InstructionCounts {
         self.mul + self.mad + self.dp4 + self.add + self.mov
     }
 
-    /// The counts by mnemonic, in the order of [Bajaj04] Table 1; without aliases.
+    /// The counts by mnemonic, in the order of \[Bajaj04\] Table 1; without aliases.
     pub fn by_name(&self) -> [(&'static str, u32); 6] {
         [
             ("ADD", self.add),

@@ -1,4 +1,4 @@
-//! The machine of [Bajaj04] section 3.4: one constant register an instruction.
+//! The machine of \[Bajaj04\] section 3.4: one constant register an instruction.
 
 use std::collections::{BTreeMap, BTreeSet};
 

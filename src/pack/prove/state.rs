@@ -9,6 +9,9 @@ use super::pattern::Pattern;
 /// Increases of the price of a block row that are told apart; beyond, nothing is refused.
 const SLACK: usize = 8;
 
+/// Sets of groups that are told apart from all others.
+const CUTS: usize = 6;
+
 /// What does not change during the search of one case.
 #[derive(Clone, Debug)]
 pub(super) struct Problem<'a> {
@@ -47,6 +50,8 @@ pub(super) struct State {
     /// By group: the least it costs by now.
     floor: Table<u16, GROUPS>,
     total: u32,
+    /// Sets of groups of the same allowances, against all others.
+    cuts: [u16; CUTS],
     /// Groups and unassigned rows of which something has changed since they were probed.
     dirty_groups: u16,
     dirty_rows: u64,
@@ -73,6 +78,10 @@ impl State {
             for v in members(state.candidates.at(g)) {
                 state.domain.change(v, |d| d | 1 << g);
             }
+        }
+        let steps = case.windows(2).zip(1..).filter(|(pair, _)| pair.first() != pair.last());
+        for (cut, (_, g)) in state.cuts.iter_mut().zip(steps) {
+            *cut = (1 << g) - 1;
         }
         state.dirty_groups = u16::MAX;
         state.dirty_rows = rows;
@@ -222,56 +231,61 @@ impl State {
             return Err(Dead);
         }
         let slack = (allowed + waived - now) as usize;
-        let open = members(rows).all(|v| {
+        if slack >= SLACK {
+            return Ok(floor);
+        }
+        // What each side of each cut must cost more: blocks of both sides are different ones, so that it adds up.
+        let mut rises = [[0; 2]; CUTS];
+        for v in members(rows) {
             let left = p.pattern.columns.at(v) & self.unassigned;
-            left == 0 || self.absorbs(self.counts.at(v), left, [peels, dots, price], slack)
-        });
-        if open { Ok(floor) } else { Err(Dead) }
+            if left == 0 {
+                continue;
+            }
+            let gains = gains(self.counts.at(v), [peels, dots, price], slack);
+            self.rise(&gains, left, u16::MAX, slack).ok_or(Dead)?;
+            for (&cut, rises) in self.cuts.iter().zip(&mut rises).filter(|(cut, _)| **cut != 0) {
+                for (side, rise) in [cut, !cut].into_iter().zip(rises) {
+                    *rise = (*rise).max(self.rise(&gains, left, side, slack).ok_or(Dead)?);
+                }
+            }
+        }
+        if rises.into_iter().any(|[a, b]| a + b > slack) { Err(Dead) } else { Ok(floor) }
     }
 
-    /// True if a row can have its columns `left` in groups, at a price raised by `slack` at most.
-    ///
-    /// A block of price p = min(c, r + 1) that may cost `p + d` holds up to 4 non-zeros of the row if it can be row-major then,
-    /// and `p + d` if column-major.
+    /// The least rise in price at which a row can have those of its columns `left` in the groups of `side` that can go nowhere
+    /// else; none if that is more than `slack`.
     #[inline(always)]
-    fn absorbs(&self, counts: Lanes, left: u64, [peels, dots, price]: [Lanes; 3], slack: usize) -> bool {
-        let needed = left.count_ones();
+    fn rise(&self, gains: &[Lanes; SLACK], left: u64, side: u16, slack: usize) -> Option<usize> {
         let mut open = [0u8; GROUPS];
+        let mut needed = 0;
         for b in members(left) {
-            open = zip(open, indicator(self.domain.at(b)), |a, b| a + b);
+            let domain = self.domain.at(b);
+            if domain & !side == 0 {
+                open = zip(open, indicator(domain), |a, b| a + b);
+                needed += 1;
+            }
+        }
+        if needed == 0 {
+            return Some(0);
         }
         open = zip(open, self.room.0, u8::min);
-        // Row-major with this row in it.
-        let dotted = zip(dots, counts, |r, k| r + 1 + u8::from(k == 0));
-        let gain = |d: u8| {
-            let most = zip3(price, dotted, peels, |p, dotted, c| {
-                let (p, column) = (p + d, (p + d).min(4));
-                if dotted <= p {
-                    4
-                } else if c <= p {
-                    column
-                } else {
-                    0
-                }
-            });
-            zip3(most, counts, open, |most, k, open| most.saturating_sub(k).min(open))
-        };
-        let free = gain(0);
+        let [free, ..] = *gains;
+        let free = zip(free, open, u8::min);
         let free_sum = sum(free);
-        if free_sum >= needed || slack >= SLACK {
-            return true;
+        if free_sum >= needed {
+            return Some(0);
         }
-        if slack == 0 {
-            return false;
+        if slack == 0 || sum(open) < needed {
+            return None;
         }
-        // The most that a price raised by 0, 1, ... in all can hold.
+        // The most that prices raised by 0, 1, ... in all can hold.
         let mut best = [0u32; SLACK];
-        let mut gains = [[0u8; GROUPS]; SLACK];
-        for (d, gains) in gains.iter_mut().enumerate().take(slack + 1).skip(1) {
-            *gains = zip(gain(d as u8), free, u8::saturating_sub);
+        let mut more = [[0u8; GROUPS]; SLACK];
+        for (more, &gains) in more.iter_mut().zip(gains).take(slack + 1).skip(1) {
+            *more = zip(zip(gains, open, u8::min), free, u8::saturating_sub);
         }
         for lane in 0..GROUPS {
-            let of = |d: usize| gains.get(d).and_then(|g| g.get(lane)).map_or(0, |&g| u32::from(g));
+            let of = |d: usize| more.get(d).and_then(|g| g.get(lane)).map_or(0, |&g| u32::from(g));
             if of(slack) == 0 {
                 continue;
             }
@@ -283,7 +297,7 @@ impl State {
                 }
             }
         }
-        free_sum + best.get(slack).copied().unwrap_or_default() >= needed
+        (1..=slack).find(|&d| free_sum + best.get(d).copied().unwrap_or_default() >= needed)
     }
 
     /// Checks every group that has changed, and every place of every row that this can concern, until nothing changes.
@@ -359,4 +373,29 @@ impl State {
         }
         Ok(())
     }
+}
+
+/// How many non-zeros more each block can hold of a row if its price is raised by 0, 1, ... `slack`.
+///
+/// A block of price p = min(c, r + 1) that may cost p + d holds up to 4 non-zeros of the row if it can be row-major then, and
+/// p + d if column-major.
+#[inline(always)]
+fn gains(counts: Lanes, [peels, dots, price]: [Lanes; 3], slack: usize) -> [Lanes; SLACK] {
+    // Row-major with this row in it.
+    let dotted = zip(dots, counts, |r, k| r + 1 + u8::from(k == 0));
+    let mut gains = [[0; GROUPS]; SLACK];
+    for (gains, d) in gains.iter_mut().zip(0u8..).take(slack + 1) {
+        let most = zip3(price, dotted, peels, |p, dotted, c| {
+            let (p, column) = (p + d, (p + d).min(4));
+            if dotted <= p {
+                4
+            } else if c <= p {
+                column
+            } else {
+                0
+            }
+        });
+        *gains = zip(most, counts, u8::saturating_sub);
+    }
+    gains
 }

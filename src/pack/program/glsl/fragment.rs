@@ -32,7 +32,7 @@ impl Program {
     /// Drivers take longer than in proportion to compile a long text: llvmpipe 0.7 s for 16 quads of the wave equation, 4.4 s
     /// for 64, a minute for 256. Parts of a few rows of the target keep that down.
     ///
-    /// *Cost*: linear. *Errors*: [`Error::Parameter`] for a program of the vertex stage, for parts of no quad, and for a part
+    /// *Cost*: linear. *Errors*: [`Error::Parameter`](crate::Error::Parameter) for a program of the vertex stage, for parts of no quad, and for a part
     /// past [`MAX_GLSL_INSTRUCTIONS`](Self::MAX_GLSL_INSTRUCTIONS); as [`verify`](Self::verify).
     ///
     /// *Source*: \[Bajaj04\] section 4, where each quad has a shader of its own.

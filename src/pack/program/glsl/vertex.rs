@@ -34,7 +34,7 @@ impl Program {
     /// earlier ones have made: before a part runs, the quads of `x` in front of its [`first`](ProgramPart::first) have to be
     /// the new ones; the others are the old ones.
     ///
-    /// *Cost*: linear. *Errors*: [`Error::Parameter`] for a program of the fragment stage, for no outputs, and for a part past
+    /// *Cost*: linear. *Errors*: [`Error::Parameter`](crate::Error::Parameter) for a program of the fragment stage, for parts of no quad, and for a part past
     /// [`MAX_GLSL_INSTRUCTIONS`](Self::MAX_GLSL_INSTRUCTIONS); as [`verify`](Self::verify).
     ///
     /// *Source*: \[Bajaj04\] section 3.5: the vertex state program, its results captured in place of kept in registers.
@@ -45,7 +45,7 @@ impl Program {
     /// let program = Program::lower(&cube, &Packing::identity(64), LowerOptions::default())?;
     /// let parts = program.vertex_parts(15)?; // 60 floats
     /// assert_eq!(parts.iter().map(|p| (p.first, p.quads)).collect::<Vec<_>>(), [(0, 15), (15, 1)]);
-    /// assert!(parts[1].body.contains("y[0] = c0 * x[14] + y[0];")); // a neighbour that the first part has made
+    /// assert!(parts[1].body.contains(" * x[14] + y[0];")); // a quad that the first part has made
     /// # Ok::<(), texla::Error>(())
     /// ```
     pub fn vertex_parts(&self, max_outputs: usize) -> Result<Vec<ProgramPart>> {
