@@ -47,12 +47,12 @@
 //!
 //! [`solve`] and [`ops`] are what most programs need. [`guide`] explains: [the host's side](guide::host) of the bargain
 //! (what of the GL state stays as it was, and what cannot), [how far results can be trusted](guide::numerics),
-//! [kernels of one's own](guide::kernels), and [how texla is built](guide::architecture). [`sim`] has waves and fluids.
+//! [kernels of one's own](guide::kernels), [packing](guide::packing), and [how texla is built](guide::architecture). [`sim`] has waves and fluids.
 //!
 //! # Features
 //!
-//! All are on by default. `headless`: EGL contexts without a window. `io`: Matrix Market files. `pack`: reserved for the
-//! packing optimiser, which is not built yet. An application with a context of its own can do without any.
+//! All are on by default. `headless`: EGL contexts without a window. `io`: Matrix Market files. `pack`: the
+//! packing optimiser ([`pack`]). An application with a context of its own can do without any.
 #![deny(missing_docs)]
 #![cfg_attr(
     not(test),
