@@ -54,9 +54,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let program = source.map(|(text, name)| parse(text, &name).map(|program| (program, name)));
     let program = program.transpose().map_err(Failure::at_place)?;
 
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
-    report.device(context.name(), device.capabilities().version, device.api());
     let mut interpreter = Interpreter::new(device).with_files(FileAccess::From(PathBuf::new()));
     match program {
         Some((program, name)) => {

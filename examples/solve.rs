@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use support::{CommonArgs, ConvergencePlot, Failure, Progress, Report, Table, json, say};
+use support::{CommonArgs, Failure, LinePlot, Progress, Report, Table, json, say};
 use texla::host::{Csr, market, problems};
 use texla::solve::{
     CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, MatrixFormat, Preconditioner,
@@ -190,10 +190,9 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         support::check_writable(path)?;
     }
     let problem = problem(args)?;
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
     let caps = device.capabilities();
-    report.device(context.name(), caps.version.as_str(), device.api());
 
     // Every key is there, whatever happens below.
     for key in
@@ -396,7 +395,7 @@ fn plot(
         Method::Cg => "conjugate gradients",
         Method::Cgls => "least squares by conjugate gradients",
     };
-    ConvergencePlot::new(format!("texla: {method}"))
+    LinePlot::convergence(format!("texla: {method}"))
         .subtitle(format!(
             "{}, {} after {} iterations, {api}",
             problem.name, solved.reason, solved.iterations

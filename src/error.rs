@@ -201,6 +201,14 @@ pub enum Error {
         /// What rounding and the bound on the residual explain.
         bound: f64,
     },
+    /// A packed program that the machine cannot run.
+    #[error("program: instruction {instruction}: {detail}")]
+    Program {
+        /// Number of the instruction, counted from 0.
+        instruction: usize,
+        /// What is wrong with it.
+        detail: String,
+    },
     /// A file could not be read or written, or is not what it should be.
     #[error("{path}: {detail}")]
     File {

@@ -29,6 +29,7 @@
 //! |---|---|---|
 //! | a number that stays on the device: the result of a reduction, a factor | [`Scalar`] | one texel |
 //! | unknowns, right-hand sides, grids | [`Vector`] | four consecutive elements a texel, folded nearly square |
+//! | a few unknowns that a vertex advances, drawn from as they are | [`BufferVector`] | none: a buffer object |
 //! | a dense matrix | [`Matrix`] | four elements of a column a texel, in tiles past the texture size |
 //! | a grid for a shader of yours to sample or draw | [`Plane`] | one element a texel, R32F |
 //! | an array for a shader of yours, in a layout of the sources | [`Packed`] | any [`Layout`] |
@@ -46,12 +47,12 @@
 //!
 //! [`solve`] and [`ops`] are what most programs need. [`guide`] explains: [the host's side](guide::host) of the bargain
 //! (what of the GL state stays as it was, and what cannot), [how far results can be trusted](guide::numerics),
-//! [kernels of one's own](guide::kernels), and [how texla is built](guide::architecture). [`sim`] has waves and fluids.
+//! [kernels of one's own](guide::kernels), [packing](guide::packing), and [how texla is built](guide::architecture). [`sim`] has waves and fluids.
 //!
 //! # Features
 //!
-//! All are on by default. `headless`: EGL contexts without a window. `io`: Matrix Market files. `pack`: reserved for the
-//! packing optimiser, which is not built yet. An application with a context of its own can do without any.
+//! All are on by default. `headless`: EGL contexts without a window. `io`: Matrix Market files. `pack`: the
+//! packing optimiser ([`pack`]). An application with a context of its own can do without any.
 #![deny(missing_docs)]
 #![cfg_attr(
     not(test),
@@ -76,8 +77,8 @@ pub mod sim;
 pub mod solve;
 
 pub use data::{
-    BandedMatrix, ColumnStack, FoldedBands, Matrix, Packed, PendingRead, Plane, Scalar, Side, Sides,
-    SparseFormat, SparseMatrix, Stencil, Vector,
+    BandedMatrix, BufferVector, ColumnStack, FoldedBands, Matrix, Packed, PendingRead, Plane, Scalar, Side,
+    Sides, SparseFormat, SparseMatrix, Stencil, Vector,
 };
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};

@@ -39,6 +39,7 @@ const GLOW_TYPES: &[(&str, &str)] = &[
     ("data/packed.rs", "NativeTexture"),
     ("data/matrix.rs", "NativeTexture"),
     ("data/plane.rs", "NativeTexture"),
+    ("data/buffer_vector.rs", "NativeBuffer"),
 ];
 
 /// The unsafe functions of the public API outside `gl` and `headless`: each asks the caller for a promise.

@@ -295,23 +295,27 @@ fn hash_of_sweeps(dev: &Device) -> u64 {
 }
 
 /// One number for histograms, whose points are blended in their order, and for filtered reductions.
-fn hash_of_images(dev: &Device) -> u64 {
+fn images(dev: &Device) -> impl Fn() -> u64 {
     let n = fitting(dev, 20_011);
     let x = Vector::from_slice(dev, &uniform(14, n)).unwrap();
     let w = Vector::from_slice(dev, &wide_range(15, n, 20)).unwrap();
     let histogram = Histogram::equal_width(dev, -0.9, 0.9, 37).unwrap();
-    let mut out = Vector::zeros(dev, 37).unwrap();
-    let mut hash = Hash(3);
-    histogram.sum(&mut out, &x, &w).unwrap();
-    hash.add(&out.read().unwrap());
-    hash.add(&histogram.counts(&x).unwrap().iter().map(|c| *c as f32).collect::<Vec<_>>());
-    let mut mean = ops::mean(&w).unwrap();
-    hash.add(&[mean.read().unwrap()]);
-    if dev.capabilities().float_filter {
-        ops::reduce_into(&mut mean, Reduction::Mean, &w, None, Windows::Filtered).unwrap();
+    let filtered = dev.capabilities().float_filter;
+    let dev = dev.clone();
+    move || {
+        let mut out = Vector::zeros(&dev, 37).unwrap();
+        let mut hash = Hash(3);
+        histogram.sum(&mut out, &x, &w).unwrap();
+        hash.add(&out.read().unwrap());
+        hash.add(&histogram.counts(&x).unwrap().iter().map(|c| *c as f32).collect::<Vec<_>>());
+        let mut mean = ops::mean(&w).unwrap();
         hash.add(&[mean.read().unwrap()]);
+        if filtered {
+            ops::reduce_into(&mut mean, Reduction::Mean, &w, None, Windows::Filtered).unwrap();
+            hash.add(&[mean.read().unwrap()]);
+        }
+        hash.0
     }
-    hash.0
 }
 
 /// Splats that overlap, an interpolated ramp, and a loop whose cells end one after another; kernels are compiled once.
@@ -363,7 +367,7 @@ fn compute(repeats: usize) -> String {
         let mut inputs = Inputs::new(context.device());
         // Whatever else the library computes joins here.
         let dev = context.device();
-        let predication = predication(dev);
+        let (predication, images, vertices) = (predication(dev), images(dev), vertices(dev));
         let mut all = || {
             [
                 hash_of_ladder(dev),
@@ -376,8 +380,9 @@ fn compute(repeats: usize) -> String {
                 hash_of_multigrid(dev),
                 hash_of_framework(dev),
                 hash_of_sweeps(dev),
-                hash_of_images(dev),
+                images(),
                 predication(),
+                vertices(),
             ]
         };
         let first = all();
@@ -430,9 +435,13 @@ fn one_hash_for_all_threads_and_vector_widths() {
         for width in ["128", "256"] {
             // All hundred repetitions in the configuration that a two-core machine has by itself.
             let repeats = if (threads, width) == ("2", "256") { "100" } else { "3" };
+            // Mesa caches compiled shaders on disk, and its key does not know the width: with one cache for both, the
+            // second would run the first one's code, which also writes more vertices than the second allocates.
+            let cache = format!("{}/shaders of {width} bits", env!("CARGO_TARGET_TMPDIR"));
             let variables = [
                 ("LP_NUM_THREADS", threads),
                 ("LP_NATIVE_VECTOR_WIDTH", width),
+                ("MESA_SHADER_CACHE_DIR", &cache),
                 ("TEXLA_TEST_REPEATS", repeats),
             ];
             let out = run_again("one_hash_for_all_threads_and_vector_widths", &variables);
@@ -532,4 +541,35 @@ fn hash_of_ladder(dev: &Device) -> u64 {
         jacobi.read().unwrap().iter().for_each(|x| hash.add(x));
     }
     hash.0
+}
+
+/// Programs of the vertex stage, in one run, in two, and for many vertices; kernels are compiled once.
+fn vertices(dev: &Device) -> impl Fn() -> u64 {
+    use texla::BufferVector;
+    use texla::kernel::VertexKernel;
+    let x = BufferVector::from_slice(dev, &wide_range(61, 60, 8)).unwrap();
+    let b = BufferVector::from_slice(dev, &wide_range(62, 57, 8)).unwrap();
+    let line = |k: usize| format!("y[{k}] = b[{k}] + 0.37 * x[{}].wzyx * x[{}];", (k + 4) % 15, (3 * k) % 15);
+    let body = format!("void kernel(int vertex) {{ {} }}", (0..15).map(line).collect::<String>());
+    let inputs = [("x", 15), ("b", 15)];
+    let step = VertexKernel::<NoParams>::new(dev, "step", inputs, 15, &body).unwrap();
+    let body = "void kernel(int vertex) {
+        float t = 0.001 * float(vertex);
+        y[0] = vec4(t * t * x[vertex % 15].x - t, sqrt(t), 1.0 / (1.0 + t), x[vertex % 15].y * t);
+        y[1] = y[0].wzyx * y[0] + x[3];
+    }";
+    let curve = VertexKernel::<NoParams>::new(dev, "curve", [("x", 15)], 2, body).unwrap();
+    let dev = dev.clone();
+    move || {
+        let mut hash = Hash(31);
+        let mut y = BufferVector::zeros(&dev, 119).unwrap();
+        step.run(&mut y, 0, [&x, &b], &NoParams).unwrap();
+        step.run(&mut y, 15, [&x, &b], &NoParams).unwrap();
+        hash.add(&y.read_vec4s().unwrap());
+        let mut y = BufferVector::zeros(&dev, 8 * 1009).unwrap();
+        curve.run_vertices(&mut y, 0, 1009, [&x], &NoParams).unwrap();
+        hash.add(&y.read().unwrap());
+        hash.add(&y.to_vector().unwrap().read().unwrap());
+        hash.0
+    }
 }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use support::bounded::{Bounded, Number};
 use support::{
-    Api, Bar, BarChart, CommonArgs, ConvergencePlot, Failure, Report, Result, Table, check_distinct,
-    check_writable, json, run_from, worst, write_rgb, write_rgba,
+    Api, Bar, BarChart, CommonArgs, Failure, LinePlot, Report, Result, Table, check_distinct, check_writable,
+    json, run_from, worst, write_rgb, write_rgba,
 };
 
 #[derive(clap::Parser, Debug)]
@@ -202,7 +202,7 @@ fn an_unwritable_path_is_bad_input_found_before_the_work() {
         assert_eq!((code, stderr.lines().count()), (2, 1), "{path:?}: {stderr}");
     }
     let missing = Path::new(folder).join("no/such/folder/x.png");
-    assert_eq!(ConvergencePlot::new("t").write(&missing).unwrap_err().code(), 2);
+    assert_eq!(LinePlot::convergence("t").write(&missing).unwrap_err().code(), 2);
     assert_eq!(write_rgb(&missing, 1, 1, &[0; 3]).unwrap_err().code(), 2);
     assert!(check_writable(Path::new("plain_name.png")).is_ok());
 }
@@ -212,7 +212,7 @@ fn the_plot_is_a_valid_png_with_its_curve_and_tolerance_line() {
     let path = scratch("residual.png");
     let history =
         (0..144).map(|k| (k, 10_f64.powf(-(k as f64) / 28.0) * (1.0 + 0.4 * (k as f64 * 0.9).sin())));
-    ConvergencePlot::new("Conjugate gradients, 5-point Poisson matrix")
+    LinePlot::convergence("Conjugate gradients, 5-point Poisson matrix")
         .subtitle("65536 unknowns, no preconditioner: converged after 143 iterations")
         .series("", history)
         .tolerance(1e-5)
@@ -232,15 +232,41 @@ fn plots_of_little_or_odd_data_are_drawn_all_the_same() {
     let cases: [&[f64]; 6] = [&[], &odd, &[1.0], &[1e-3, 1e-3], &[1e300, 5e-324], &[1.0, 0.0, f64::NAN, 0.5]];
     for (number, values) in cases.iter().enumerate() {
         let path = scratch(&format!("odd_{number}.png"));
-        let plot = ConvergencePlot::new("odd \u{3bb}").axes("step", "error").tolerance(f64::NAN);
+        let plot = LinePlot::convergence("odd \u{3bb}").axes("step", "error").tolerance(f64::NAN);
         let points = values.iter().copied().enumerate();
         plot.series("cg", points.clone()).series("jacobi", points).write(&path).unwrap();
         assert_eq!(decode(&path).0, 1200);
     }
+    for (number, values) in cases.iter().enumerate() {
+        let path = scratch(&format!("odd_linear_{number}.png"));
+        let points = values.iter().map(|&v| (0.5, v));
+        LinePlot::new("odd").axes("s", "m").curve("", points).write(&path).unwrap();
+        assert_eq!(decode(&path).0, 1200);
+    }
     let path = scratch("long.png");
     let long = (0..100_000).map(|k| (k, 1.0 / (1.0 + k as f64)));
-    ConvergencePlot::new("long").series("cg", long).write(&path).unwrap();
+    LinePlot::convergence("long").series("cg", long).write(&path).unwrap();
     assert_eq!(decode(&path).1, 720);
+}
+
+#[test]
+fn a_linear_plot_is_a_straight_line_for_a_straight_line() {
+    let path = scratch("linear.png");
+    let line = (0..=200).map(|k| (f64::from(k) / 20.0, f64::from(k) / 100.0 - 1.0));
+    LinePlot::new("y = x / 5 - 1").axes("seconds", "metres").curve("", line).write(&path).unwrap();
+    let (width, _, _, pixels) = decode(&path);
+    let places: Vec<(f64, f64)> = (0..)
+        .zip(pixels.chunks(3))
+        .filter(|(_, pixel)| *pixel == [0, 98, 178])
+        .map(|(i, _)| (f64::from(i % width), f64::from(i / width)))
+        .collect();
+    // The ends of the frame, six hundredths of the range left free above and below.
+    let (air, height) = (520.0 * 0.06 / 1.12, 520.0 / 1.12);
+    assert!(places.len() > 1000);
+    for (x, y) in places {
+        let on_line = 620.0 - air - height * (x - 140.0) / 1020.0;
+        assert!((y - on_line).abs() < 6.0, "({x}, {y}) is off the line, which is at {on_line}");
+    }
 }
 
 /// Pixels of each colour that a chart gives its first three series, and of the paler top of the third.

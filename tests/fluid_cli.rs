@@ -19,7 +19,7 @@ fn flags_that_make_no_sense_are_bad_input() {
         ("smoke", &["--size", "30"], "multiple of 4"),
         ("smoke", &["--size", "1024"], "from 32 to 512"),
         ("smoke", &["--frames", "0"], "--frames"),
-        ("smoke", &["--frames", "18446744073709551615"], "--frames takes"),
+        ("smoke", &["--frames", "18446744073709551615"], "--frames 18446744073709551615: expected"),
         ("smoke", &["--picture-at", "3"], "--picture"),
         ("smoke", &["--frames", "4", "--picture", "a.png", "--picture-at", "4"], "the last of 4 frames is 3"),
         ("smoke", &["--window", "--picture", "a.png"], "--picture"),

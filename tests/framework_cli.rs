@@ -14,7 +14,7 @@ fn flags_that_make_no_sense_are_bad_input() {
         ("water", &["--size", "8"], "from 16 to 1024"),
         ("water", &["--size", "4096"], "from 16 to 1024"),
         ("water", &["--frames", "0"], "--frames"),
-        ("water", &["--frames", "18446744073709551615"], "--frames takes"),
+        ("water", &["--frames", "18446744073709551615"], "--frames 18446744073709551615: expected"),
         ("water", &["--picture-at", "3"], "--picture"),
         ("water", &["--frames", "4", "--picture", "a.png", "--picture-at", "4"], "the last of 4 frames is 3"),
         ("water", &["--window", "--picture", "a.png"], "--picture"),

@@ -346,6 +346,7 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     bits.extend(sweeps(dev, around));
     bits.extend(ladder(dev, around));
     bits.extend(images(dev, around));
+    bits.extend(captures(dev, around));
     bits
 }
 
@@ -841,6 +842,7 @@ fn a_pending_error_is_the_hosts() {
                 Vector::from_slice(dev, &[1.0]),
                 Vector::zeros(dev, 5),
                 Scalar::new(dev, 1.0),
+                texla::BufferVector::zeros(dev, 5),
                 dev.scope(),
                 dev.trim(),
                 dev.finish(),
@@ -978,4 +980,154 @@ fn ladder(dev: &Device, step: Around<'_>) -> Vec<u32> {
     step("NineBandSmoother::apply", &mut || smoother.apply(&mut out, &rhs).unwrap());
     bits.extend(out.read().unwrap());
     bits.iter().map(|v| v.to_bits()).collect()
+}
+
+/// Vectors in buffers, and kernels whose vertices are captured.
+fn captures(dev: &Device, around: Around<'_>) -> Vec<u32> {
+    use texla::BufferVector;
+    use texla::kernel::VertexKernel;
+    let mut bits: Vec<u32> = Vec::new();
+    macro_rules! step {
+        ($name:expr, $call:expr) => {{
+            let mut result = None;
+            around($name, &mut || result = Some($call));
+            result.unwrap()
+        }};
+    }
+    let values = uniform(41, 61);
+    let mut keep = |values: Vec<f32>| bits.extend(values.iter().map(|v| v.to_bits()));
+    let mut x = step!("BufferVector::from_slice", BufferVector::from_slice(dev, &values).unwrap());
+    let mut y = step!("BufferVector::zeros", BufferVector::zeros(dev, 127).unwrap());
+    step!("BufferVector::write", x.write(&uniform(42, 61)).unwrap());
+    let body = "void kernel(int vertex) {
+        for (int i = 0; i < 15; i++) y[i] = a[i] + by * b[0] + c[1] * float(vertex); }";
+    let inputs = [("a", 15), ("b", 1), ("c", 2)];
+    let kernel =
+        step!("VertexKernel::new", VertexKernel::<Shift>::new(dev, "sum", inputs, 15, body).unwrap());
+    let by = Shift { by: 0.75 };
+    step!("VertexKernel::run", kernel.run(&mut y, 1, [&x, &x, &x], &by).unwrap());
+    keep(step!("BufferVector::read", y.read().unwrap()));
+    step!("run_vertices", kernel.run_vertices(&mut y, 2, 2, [&x, &x, &x], &by).unwrap());
+    keep(step!("BufferVector::read_vec4s", y.read_vec4s().unwrap()));
+    step!("copy_range", y.copy_range(3, &x, 5..50).unwrap());
+    let mut slice = vec![0.0; 127];
+    step!("BufferVector::read_into", y.read_into(&mut slice).unwrap());
+    keep(slice);
+    let mut vector = step!("to_vector", y.to_vector().unwrap());
+    keep(vector.read().unwrap());
+    step!("BufferVector::set_zero", y.set_zero().unwrap());
+    step!("copy_to", y.copy_to(&mut vector).unwrap());
+    keep(vector.read().unwrap());
+    let twice = step!("from_vector", BufferVector::from_vector(&vector).unwrap());
+    keep(twice.read().unwrap());
+    step!("copy_from", y.copy_from(&vector).unwrap());
+    // Among other work, where the guest has bindings of its own already.
+    step!("in a scope", {
+        let _scope = dev.scope().unwrap();
+        ops::scale(&mut vector, 2.0).unwrap();
+        kernel.run(&mut y, 0, [&x, &twice, &x], &by).unwrap();
+        ops::add_constant(&mut vector, &twice.to_vector().unwrap(), 1.0).unwrap();
+        let masked = ops::sum(&vector).unwrap();
+        kernel.run(&mut y, 15, [&twice, &x, &x], &by).unwrap();
+        keep(vec![masked.read().unwrap()]);
+        keep(y.read().unwrap());
+    });
+    for (name, result) in [
+        ("run past the end", step!("run past the end", kernel.run(&mut y, 18, [&x, &x, &x], &by))),
+        ("run with too little", step!("run with too little", kernel.run(&mut y, 0, [&x], &by))),
+        ("zeros too large", step!("zeros too large", BufferVector::zeros(dev, usize::MAX).map(|_| ()))),
+        ("copy past the end", step!("copy past the end", y.copy_range(100, &x, 0..61))),
+        ("bad kernel", {
+            let made = step!("bad kernel", VertexKernel::<NoParams>::new(dev, "bad", [], 1, "oops"));
+            made.map(|_| ())
+        }),
+    ] {
+        assert!(result.is_err(), "{name}");
+    }
+    drop((x, y, twice, kernel));
+    step!("scope after buffers have dropped", drop(dev.scope().unwrap()));
+    bits
+}
+
+/// The application draws from a vector's buffer and leaves it bound everywhere; then the vector goes.
+#[test]
+fn a_buffer_that_the_host_has_bound_may_go() {
+    use texla::BufferVector;
+    on_both(|dev| {
+        let gl = dev.glow();
+        let extra = Extra::load();
+        let clean = snapshot(&gl, &extra);
+        let x = BufferVector::from_slice(dev, &[1.0; 64]).unwrap();
+        let targets = [glow::ARRAY_BUFFER, glow::PIXEL_PACK_BUFFER, glow::PIXEL_UNPACK_BUFFER];
+        // SAFETY: the context is current; the buffer is alive.
+        unsafe {
+            targets.iter().for_each(|t| gl.bind_buffer(*t, Some(x.buffer())));
+            gl.bind_buffer_base(glow::UNIFORM_BUFFER, 0, Some(x.buffer()));
+            gl.bind_buffer_range(glow::UNIFORM_BUFFER, 1, Some(x.buffer()), 0, 64);
+            gl.bind_buffer_range(glow::TRANSFORM_FEEDBACK_BUFFER, 0, Some(x.buffer()), 16, 32);
+        }
+        let bound = snapshot(&gl, &extra);
+        let run = || {
+            let _scope = dev.scope().unwrap();
+            captures(dev, &mut |_, call| call());
+        };
+        run();
+        assert_same(&bound, &snapshot(&gl, &extra), "working");
+        {
+            // Deleted while the bindings to it are put aside.
+            let _scope = dev.scope().unwrap();
+            run();
+            drop(x);
+            dev.trim().unwrap();
+        }
+        assert_same(&clean, &snapshot(&gl, &extra), "after its deletion");
+        run();
+    });
+}
+
+/// GL 3.3 without ARB_transform_feedback2 has one binding for feedback, the host's: it is put back, and a feedback under
+/// way is in the way. Mesa takes extensions away by a variable that it reads once, so this is a process of its own.
+#[test]
+fn without_feedback_objects_the_one_binding_comes_back() {
+    const CHILD: &str = "TEXLA_TEST_CHILD";
+    let test = "without_feedback_objects_the_one_binding_comes_back";
+    if std::env::var_os(CHILD).is_none() {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", test, "--nocapture"])
+            .env(CHILD, "1")
+            .env("MESA_GL_VERSION_OVERRIDE", "3.3")
+            .env("MESA_GLSL_VERSION_OVERRIDE", "330")
+            .env("MESA_EXTENSION_OVERRIDE", "-GL_ARB_transform_feedback2")
+            .output()
+            .unwrap();
+        let [out, err] = [output.stdout, output.stderr].map(|s| String::from_utf8_lossy(&s).into_owned());
+        assert!(output.status.success() && out.contains("1 passed"), "{out}\n{err}");
+        return;
+    }
+    let context = common::harness::headless(texla::gl::Api::Gl33);
+    let dev = context.device();
+    let mesa = dev.capabilities().renderer.contains("llvmpipe");
+    assert!(!mesa || dev.live_objects().transform_feedbacks == 0, "the extension is still there");
+    let clean = captures(dev, &mut |_, call| call());
+    let host = Host::new(dev.glow());
+    for name in ["uniform buffers at indices", "transform feedback buffers at indices", "uniform buffer"] {
+        HOSTILE.iter().find(|h| h.name == name).unwrap().set(&host);
+    }
+    let before = snapshot(&host.gl, &host.extra);
+    let bits = captures(dev, &mut |name, call| {
+        call();
+        assert_same(&before, &snapshot(&host.gl, &host.extra), name);
+    });
+    assert!(bits == clean, "hostile bindings change results");
+    let mut y = texla::BufferVector::zeros(dev, 4).unwrap();
+    let body = "void kernel(int vertex) { y[0] = vec4(1.0); }";
+    let one = texla::kernel::VertexKernel::<NoParams>::new(dev, "one", [], 1, body).unwrap();
+    host.begin_feedback();
+    if mesa {
+        let error = one.run(&mut y, 0, [], &NoParams).unwrap_err();
+        assert!(matches!(&error, Error::Unsupported { what, .. } if what.contains("feedback")), "{error}");
+    }
+    host.end_feedback();
+    one.run(&mut y, 0, [], &NoParams).unwrap();
+    assert_eq!(y.read().unwrap(), [1.0; 4]);
 }

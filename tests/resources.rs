@@ -48,6 +48,7 @@ fn plus(a: LiveObjects, b: LiveObjects) -> LiveObjects {
         samplers: a.samplers + b.samplers,
         fences: a.fences + b.fences,
         queries: a.queries + b.queries,
+        transform_feedbacks: a.transform_feedbacks + b.transform_feedbacks,
     }
 }
 
@@ -829,4 +830,86 @@ fn histograms_hold_what_they_need() {
         drop(ops::mean(&x).unwrap());
         assert_eq!(live(dev), before, "reductions");
     });
+}
+
+/// Figure L1 for the vertex stage: a buffer for each vector, a program for each kernel, and nothing for a run.
+#[test]
+fn vertex_kernels_hold_what_they_need() {
+    use texla::BufferVector;
+    use texla::kernel::VertexKernel;
+    on_both(|dev| {
+        let buffers = |n: u64| LiveObjects { buffers: n, ..textures(0) };
+        let check = |name: &str, outputs: LiveObjects, call: &dyn Fn() -> Box<dyn Any>| {
+            let before = live(dev);
+            let output = call();
+            assert_eq!(dev.live_objects().shaders, 0, "{name}");
+            assert_eq!(live(dev), plus(before, outputs), "{name}");
+            drop(output);
+            assert_eq!(live(dev), before, "{name}, dropped");
+        };
+        macro_rules! check {
+            ($outputs:expr, $call:expr) => {
+                check(stringify!($call), $outputs, &|| Box::new($call))
+            };
+        }
+        let body = "void kernel(int vertex) { y[0] = x[0]; }";
+        let kernel = || VertexKernel::<NoParams>::new(dev, "copy", [("x", 1)], 1, body).unwrap();
+        let vector = Vector::filled(dev, 70, 2.0).unwrap();
+        let x = BufferVector::from_slice(dev, &[1.0; 70]).unwrap();
+        check!(buffers(1), BufferVector::zeros(dev, 0).unwrap());
+        check!(buffers(1), BufferVector::from_slice(dev, &[1.0; 7]).unwrap());
+        check!(buffers(1), BufferVector::from_vector(&vector).unwrap());
+        check!(textures(1), x.to_vector().unwrap());
+        check!(textures(0), x.read().unwrap());
+        check!(LiveObjects { programs: 1, ..textures(0) }, kernel());
+        check!(buffers(1), {
+            let mut y = BufferVector::zeros(dev, 70).unwrap();
+            kernel().run(&mut y, 3, [&x], &NoParams).unwrap();
+            y.copy_range(0, &x, 3..5).unwrap();
+            assert!(kernel().run(&mut y, 18, [&x], &NoParams).is_err());
+            y
+        });
+        check!(textures(0), BufferVector::zeros(dev, usize::MAX).unwrap_err());
+        check!(textures(0), BufferVector::from_slice(dev, &[f32::NAN]).unwrap_err());
+        check!(textures(0), VertexKernel::<NoParams>::new(dev, "bad", [("x", 1)], 1, "oops").unwrap_err());
+        let stray = "uniform float stray; void kernel(int vertex) { y[0] = vec4(stray); }";
+        check!(textures(0), VertexKernel::<NoParams>::new(dev, "bad", [("x", 1)], 1, stray).unwrap_err());
+        // What is bound to a run may go before the scope ends, and while a later run still has the bindings.
+        let before = live(dev);
+        {
+            let _scope = dev.scope().unwrap();
+            let kernel = kernel();
+            let mut y = BufferVector::zeros(dev, 4).unwrap();
+            for i in 0..20 {
+                let x = BufferVector::from_slice(dev, &[i as f32; 4]).unwrap();
+                kernel.run(&mut y, 0, [&x], &NoParams).unwrap();
+                drop(x);
+                dev.trim().unwrap();
+                assert_eq!(y.read().unwrap(), [i as f32; 4]);
+            }
+        }
+        assert_eq!(live(dev), before);
+    });
+}
+
+/// The handles of vertex kernels and their vectors may be the last.
+#[test]
+fn buffers_may_outlive_the_device() {
+    use texla::BufferVector;
+    use texla::kernel::VertexKernel;
+    for api in Api::ALL {
+        let context = headless(api);
+        let ledger = context.device().ledger();
+        let body = "void kernel(int vertex) { y[0] = 2.0 * x[0]; }";
+        let kernel = VertexKernel::<NoParams>::new(context.device(), "twice", [("x", 1)], 1, body).unwrap();
+        let x = BufferVector::from_slice(context.device(), &[1.0, 2.0]).unwrap();
+        let mut y = BufferVector::zeros(context.device(), 2).unwrap();
+        drop(context);
+        kernel.run(&mut y, 0, [&x], &NoParams).unwrap();
+        drop((kernel, x));
+        assert_eq!(y.read().unwrap(), [2.0, 4.0]);
+        assert!(ledger.live_objects().total() > 0);
+        drop(y);
+        assert_eq!(ledger.live_objects().total(), 0, "{api}");
+    }
 }

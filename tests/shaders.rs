@@ -9,7 +9,7 @@ use common::harness::{headless, headless_with, limits, on_both};
 use common::random::uniform;
 use texla::gl::{Api, Limits};
 use texla::host::{NineBands, Triplets};
-use texla::kernel::{Accum, Condition, Kernel, NoParams, Points, PointsKernel};
+use texla::kernel::{Accum, Condition, Kernel, NoParams, Points, PointsKernel, VertexKernel};
 use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
 use texla::sim::fluid::{Fluid, FluidParams};
 use texla::sim::wave::{self, Scheme, Wave, WaveParams};
@@ -20,8 +20,8 @@ use texla::solve::{
     Stop, WeightedJacobi, project_out,
 };
 use texla::{
-    BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Layout, Matrix, Packed, Plane, Scalar, Shape, Side,
-    Sides, SparseFormat, SparseMatrix, Stencil, Vector,
+    BandedMatrix, BufferVector, ColumnStack, Device, FoldedBands, Grid, Layout, Matrix, Packed, Plane,
+    Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector,
 };
 
 /// The files below `glsl/`.
@@ -62,6 +62,14 @@ fn counting(dev: &Device) {
     let x = Vector::zeros(dev, 8).unwrap();
     let all = Condition::<NoParams>::new(dev, "all", [], "bool kernel(ivec2 p) { return true; }").unwrap();
     assert!(all.mask(&x, [], &NoParams).unwrap().any().unwrap());
+}
+
+fn capture(dev: &Device) {
+    let body = "void kernel(int vertex) { y[0] = vec4(2.0); }";
+    let kernel = VertexKernel::<NoParams>::new(dev, "two", [], 1, body).unwrap();
+    let mut y = BufferVector::zeros(dev, 3).unwrap();
+    kernel.run(&mut y, 0, [], &NoParams).unwrap();
+    assert_eq!(y.read().unwrap(), [2.0; 3]);
 }
 
 fn elementwise(dev: &Device) {
@@ -490,6 +498,7 @@ fn every_file_compiles_in_both_dialects() {
     );
     drive(&[steps, rows].concat(), &ladder);
     drive(&["predicate/count.frag"], &counting);
+    drive(&["capture.frag"], &capture);
     for name in ["include/prelude.glsl", "include/exact.glsl", "include/layout.glsl"] {
         drive(&[name], &include(name));
     }

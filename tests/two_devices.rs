@@ -4,7 +4,8 @@ mod common;
 
 use common::harness::{headless, on_both};
 use texla::gl::Api;
-use texla::{Vector, ops};
+use texla::kernel::{NoParams, VertexKernel};
+use texla::{BufferVector, Vector, ops};
 
 #[test]
 fn devices_take_turns() {
@@ -44,6 +45,34 @@ fn an_open_scope_does_not_hold_the_other_device_back() {
             assert_eq!(there.read().unwrap(), [2.0; 50]);
             drop(both);
             assert_eq!(ops::sum(&there).unwrap().read().unwrap(), 100.0);
+        }
+    });
+}
+
+/// Each device captures into buffers of its own, also within the other's scope.
+#[test]
+fn vertex_kernels_take_turns() {
+    let body = "void kernel(int vertex) { y[0] = x[0] + x[0]; }";
+    on_both(|dev| {
+        for api in Api::ALL {
+            let other = headless(api);
+            let made = [dev, other.device()].map(|dev| {
+                let kernel = VertexKernel::<NoParams>::new(dev, "twice", [("x", 1)], 1, body).unwrap();
+                let x = BufferVector::from_slice(dev, &[1.0; 4]).unwrap();
+                (kernel, x, BufferVector::zeros(dev, 4).unwrap())
+            });
+            let scope = dev.scope().unwrap();
+            let mut expected = 1.0;
+            let mut made = made;
+            for _ in 0..5 {
+                expected *= 2.0;
+                for (kernel, x, y) in &mut made {
+                    kernel.run(y, 0, [&*x], &NoParams).unwrap();
+                    assert_eq!(y.read().unwrap(), [expected; 4]);
+                    std::mem::swap(x, y);
+                }
+            }
+            drop(scope);
         }
     });
 }

@@ -74,22 +74,15 @@ fn run(args: &Args, report: &mut Report) -> Result {
     check_distinct(files)?;
     let quick = args.common.quick;
     let photons = args.photons.unwrap_or(if quick { 196_608 } else { 3_145_728 });
-    if !(1..=MOST).contains(&photons) {
-        return Err(Failure::bad_input(format_args!(
-            "--photons {photons}: expected a number from 1 to {MOST}"
-        )));
-    }
+    support::in_range("--photons", photons, 1..=MOST)?;
     let size = args.size.unwrap_or(if quick { 128 } else { 512 });
-    if !(16..=2048).contains(&size) {
-        return Err(Failure::bad_input(format_args!("--size {size}: expected a number from 16 to 2048")));
-    }
+    support::in_range("--size", size, 16..=2048)?;
     let light = <[f32; 3]>::try_from(args.light.as_slice())
         .map_err(|_| Failure::bad_input("--light: three numbers"))?;
     let scene = Scene::new(light, args.ior, args.abbe)?;
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
     let capabilities = device.capabilities();
-    report.device(context.name(), capabilities.version.as_str(), device.api());
     if !capabilities.float_blend {
         return Err(Failure::no_gl(
             "the device cannot add floats by blending, which is how photons are counted",

@@ -26,12 +26,8 @@ impl Scene {
                 "--light {x} {y} {z}: expected x and y from -4 to 4 and z from 1 to 8, above the sphere"
             )));
         }
-        if !(0.5..=3.0).contains(&index) {
-            return Err(Failure::bad_input(format_args!("--ior {index}: expected a number from 0.5 to 3")));
-        }
-        if !(10.0..=1e6).contains(&abbe) {
-            return Err(Failure::bad_input(format_args!("--abbe {abbe}: expected a number from 10 to 1e6")));
-        }
+        crate::support::in_range("--ior", index, 0.5..=3.0)?;
+        crate::support::in_range("--abbe", abbe, 10.0..=1e6)?;
         let indices = [-0.5, 0.0, 0.5].map(|d| 1.0 + (index - 1.0) * (1.0 + d / abbe));
         Ok(Scene { light, indices })
     }

@@ -52,9 +52,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
     if !(16..=1024).contains(&size) || !size.is_multiple_of(16) || !(size / 16).is_power_of_two() {
         return Err(Failure::bad_input(format_args!("--size {size}: expected 16, 32, 64, ... 1024")));
     }
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
-    report.device(context.name(), device.capabilities().version, device.api());
 
     let advection = if args.first_order { Advection::SemiLagrangian } else { Advection::MacCormack };
     let mut table =

@@ -67,15 +67,12 @@ fn run(args: &Args, report: &mut Report) -> Result {
     check_kept([args.towers.as_deref()], files)?;
     let quick = args.common.quick;
     let size = args.size.unwrap_or(if quick { 256 } else { 1024 });
-    if !(16..=4096).contains(&size) {
-        return Err(Failure::bad_input(format_args!("--size {size}: expected a number from 16 to 4096")));
-    }
+    support::in_range("--size", size, 16..=4096)?;
     let towers = args.towers.as_deref().map_or_else(|| Ok(made_up(160, args.seed)), read)?;
     let grid = Grid::new(&towers, size)?;
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
     let capabilities = device.capabilities();
-    report.device(context.name(), capabilities.version.as_str(), device.api());
     if !capabilities.float_min_max {
         return Err(Failure::no_gl(
             "the device cannot blend floats, which is how the strongest signal is kept",

@@ -59,9 +59,8 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     for path in [Some(&args.animation), args.picture.as_ref()].into_iter().flatten() {
         check_writable(path)?;
     }
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
-    report.device(context.name(), device.capabilities().version, device.api());
     let (plan, model) = (Plan::new(args), Model::new(args.friction));
 
     let mut simulation = Simulation::new(device, plan.wall, model);

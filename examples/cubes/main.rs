@@ -68,9 +68,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args, report: &mut Report) -> Result {
-    if !(0.0..=2.0).contains(&args.friction) {
-        return Err(support::Failure::bad_input("--friction takes a number from 0 to 2"));
-    }
+    support::in_range("--friction", args.friction, 0.0..=2.0)?;
     if args.frames == Some(0) {
         return Err(support::Failure::bad_input("--frames takes 1 or more"));
     }

@@ -40,9 +40,8 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args, report: &mut Report) -> Result {
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let dev = context.device();
-    report.device(context.name(), dev.capabilities().version, dev.api());
 
     // Neither side is a power of two: the texture is folded otherwise than the grid.
     let (columns, rows) = if args.common.quick { (60, 44) } else { (180, 140) };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use support::{Bar, BarChart, CommonArgs, Failure, Report, Result, Table, json, say};
+use support::{Bar, BarChart, CommonArgs, Report, Result, Table, json, say};
 use texla::ops::Form;
 
 use device::OnDevice;
@@ -55,26 +55,17 @@ fn main() -> ExitCode {
     support::main_with("dense_figure3", run)
 }
 
-/// A flag's number, if it makes sense.
-fn within(flag: &str, value: usize, most: usize) -> Result<usize> {
-    if (1..=most).contains(&value) {
-        return Ok(value);
-    }
-    Err(Failure::bad_input(format_args!("{flag} {value}: expected a number from 1 to {most}")))
-}
-
 fn run(args: &Args, report: &mut Report) -> Result {
     args.plot.as_deref().map_or(Ok(()), support::check_writable)?;
     let quick = args.common.quick;
-    let n = within("--size", args.size.unwrap_or(if quick { 128 } else { 1000 }), LARGEST)?;
+    let n = support::in_range("--size", args.size.unwrap_or(if quick { 128 } else { 1000 }), 1..=LARGEST)?;
     let usual = if quick { 32 } else { 100 };
-    let iterations = within("--iterations", args.iterations.unwrap_or(usual.min(n)), n)?;
-    let rounds = within("--rounds", args.rounds.unwrap_or(if quick { 2 } else { 5 }), 1000)?;
+    let iterations = support::in_range("--iterations", args.iterations.unwrap_or(usual.min(n)), 1..=n)?;
+    let rounds = support::in_range("--rounds", args.rounds.unwrap_or(if quick { 2 } else { 5 }), 1..=1000)?;
 
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
     let version = device.capabilities().version;
-    report.device(context.name(), version.as_str(), device.api());
     let problem = Problem::new(n, iterations);
     let mut on_device = OnDevice::new(device, &problem)?;
     let (plain, transposed) = (on_device.chosen(Form::Plain)?, on_device.chosen(Form::TransposedA)?);

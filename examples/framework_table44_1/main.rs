@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use support::{Bar, BarChart, CommonArgs, Failure, Report, Result, Table, json, say, worst};
+use support::{Bar, BarChart, CommonArgs, Report, Result, Table, json, say, worst};
 
 use measure::{Measured, SIZES, What};
 
@@ -49,20 +49,12 @@ fn run(args: &Args, report: &mut Report) -> Result {
     args.plot.as_deref().map_or(Ok(()), support::check_writable)?;
     let quick = args.common.quick;
     let rounds = args.rounds.unwrap_or(if quick { 2 } else { 7 });
-    if !(1..=1000).contains(&rounds) {
-        return Err(Failure::bad_input(format_args!("--rounds {rounds}: expected a number from 1 to 1000")));
-    }
+    support::in_range("--rounds", rounds, 1..=1000)?;
     // Iterations grow with it: at 10 a step takes about 100.
-    if !(0.01..=10.0).contains(&args.courant) {
-        return Err(Failure::bad_input(format_args!(
-            "--courant {}: expected a number from 0.01 to 10",
-            args.courant
-        )));
-    }
-    let context = args.common.headless()?;
+    support::in_range("--courant", args.courant, 0.01..=10.0)?;
+    let context = args.common.headless(report)?;
     let device = context.device();
     let version = device.capabilities().version;
-    report.device(context.name(), version.as_str(), device.api());
     let sizes = if quick { &SIZES[..3] } else { &SIZES[..] };
     let measured = measure::measure(&context, sizes, rounds, args.courant, report)?;
     say(format_args!("device      {} ({}, {version})", context.name(), device.api()));

@@ -93,17 +93,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
     check_distinct(outputs)?;
     check_kept([&args.numbers, &args.image, &args.weights].map(|file| file.as_deref()), outputs)?;
     let count = args.count.unwrap_or(if args.common.quick { 200_000 } else { 10_000_000 });
-    if !(1..=100_000_000).contains(&count) {
-        return Err(Failure::bad_input(format_args!(
-            "--count {count}: expected a number from 1 to 100000000"
-        )));
-    }
-    if !(1..=MOST_BINS).contains(&args.bins) {
-        return Err(Failure::bad_input(format_args!(
-            "--bins {}: expected a number from 1 to {MOST_BINS}",
-            args.bins
-        )));
-    }
+    support::in_range("--count", count, 1..=100_000_000)?;
+    support::in_range("--bins", args.bins, 1..=MOST_BINS)?;
     let numbers = match (&args.numbers, &args.image) {
         (Some(path), _) => input::of_text(path)?,
         (_, Some(path)) => input::of_image(path, args.channel)?,
@@ -120,9 +111,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
         )));
     }
 
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
-    report.device(context.name(), device.capabilities().version, device.api());
     let x = Vector::from_slice(device, &numbers)?;
     let w = weights.as_deref().map(|w| Vector::from_slice(device, w)).transpose()?;
     let bins = Bins::new(args, device, &x)?;

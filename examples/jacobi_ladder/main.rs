@@ -72,9 +72,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     support::check_distinct([args.common.json.as_deref(), args.plot.as_deref()])?;
     let quick = args.common.quick;
     let rounds = args.rounds.unwrap_or(if quick { 2 } else { 7 });
-    if !(1..=1000).contains(&rounds) {
-        return Err(Failure::bad_input(format_args!("--rounds {rounds}: expected a number from 1 to 1000")));
-    }
+    support::in_range("--rounds", rounds, 1..=1000)?;
     let rows: Vec<&Paper> = match args.size {
         Some(n) => PAPER.iter().filter(|row| row.n == n).collect(),
         None => PAPER.iter().take(if quick { 2 } else { 6 }).collect(),
@@ -84,10 +82,9 @@ fn run(args: &Args, report: &mut Report) -> Result {
         let size = args.size.unwrap_or_default();
         return Err(Failure::bad_input(format_args!("--size {size}: expected one of {sizes}")));
     }
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
     let caps = device.capabilities();
-    report.device(context.name(), caps.version.as_str(), device.api());
     say(format_args!("device     {} ({}, {})", context.name(), device.api(), caps.version));
     say("matrix     bilinear elements on bent quadrilaterals, varying coefficient; 20 N operations a sweep");
     say(format_args!("           medians of {rounds} rounds; gain: over the rung before, median of ratios"));

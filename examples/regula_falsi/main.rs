@@ -67,9 +67,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     check_distinct(files)?;
     let quick = args.common.quick;
     let side = args.side.unwrap_or(if quick { 96 } else { 512 });
-    if !(2..=4096).contains(&side) {
-        return Err(Failure::bad_input(format_args!("--side {side}: expected a number from 2 to 4096")));
-    }
+    support::in_range("--side", side, 2..=4096)?;
     if !(args.range > 0.0 && args.range <= 100.0) {
         let range = args.range;
         return Err(Failure::bad_input(format_args!(
@@ -85,13 +83,10 @@ fn run(args: &Args, report: &mut Report) -> Result {
         )));
     }
     let rounds = args.rounds.unwrap_or(if quick { 1 } else { 5 });
-    if !(1..=1000).contains(&rounds) {
-        return Err(Failure::bad_input(format_args!("--rounds {rounds}: expected a number from 1 to 1000")));
-    }
-    let context = args.common.headless()?;
+    support::in_range("--rounds", rounds, 1..=1000)?;
+    let context = args.common.headless(report)?;
     let device = context.device();
     let version = device.capabilities().version;
-    report.device(context.name(), version.as_str(), device.api());
     say(format_args!("device      {} ({}, {version})", context.name(), device.api()));
 
     let at = |i: usize| ((2.0 * (i as f64 + 0.5) / side as f64 - 1.0) * args.range) as f32;

@@ -71,13 +71,10 @@ fn run(args: &Args, report: &mut Report) -> Result {
         )));
     }
     let rounds = args.rounds.unwrap_or(if quick { 1 } else { 5 });
-    if !(1..=1000).contains(&rounds) {
-        return Err(Failure::bad_input(format_args!("--rounds {rounds}: expected a number from 1 to 1000")));
-    }
-    let context = args.common.headless()?;
+    support::in_range("--rounds", rounds, 1..=1000)?;
+    let context = args.common.headless(report)?;
     let device = context.device();
     let version = device.capabilities().version;
-    report.device(context.name(), version.as_str(), device.api());
     say(format_args!("device      {} ({}, {version})", context.name(), device.api()));
 
     let kernels = Kernels::new(device)?;

@@ -82,9 +82,8 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         check_writable(path)?;
     }
     check_distinct([args.common.json.as_deref(), Some(&args.animation), args.picture.as_deref()])?;
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
-    report.device(context.name(), device.capabilities().version, device.api());
     let mut tunnel = Tunnel::new(device, plan.height)?;
     let cells = tunnel.cells;
     // SAFETY: the context is current from here on, and outlives the renderer.

@@ -65,8 +65,6 @@ fn run(args: &Args, report: &mut Report) -> Result {
     if !(32..=512).contains(&args.height()) || !args.height().is_multiple_of(4) {
         return Err(Failure::bad_input("--size takes a multiple of 4 from 32 to 512"));
     }
-    if args.frames.is_some_and(|frames| !(1..=10_000).contains(&frames)) {
-        return Err(Failure::bad_input("--frames takes a number from 1 to 10000"));
-    }
+    args.frames.map(|frames| support::in_range("--frames", frames, 1..=10_000)).transpose()?;
     if args.window { window::run(args, report) } else { headless::run(args, report) }
 }

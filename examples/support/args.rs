@@ -1,9 +1,11 @@
 //! The flags that every example knows.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use super::outcome::{Failure, Result};
+use super::report::Report;
 
 // No doc comment: clap would take it for the example's own description.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -21,11 +23,14 @@ pub struct CommonArgs {
 
 #[cfg(feature = "headless")]
 impl CommonArgs {
-    /// A context without a window, of the API that was asked for.
-    pub fn headless(&self) -> Result<texla::Headless> {
+    /// A context without a window, of the API that was asked for; the report names its device.
+    pub fn headless(&self, report: &mut Report) -> Result<texla::Headless> {
         let api = self.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
         let options = texla::HeadlessOptions { api, ..Default::default() };
-        texla::Headless::new(options).map_err(Failure::no_gl)
+        let context = texla::Headless::new(options).map_err(Failure::no_gl)?;
+        let device = context.device();
+        report.device(context.name(), device.capabilities().version, device.api());
+        Ok(context)
     }
 }
 
@@ -45,6 +50,15 @@ impl fmt::Display for Api {
             Api::Es30 => "es30",
         })
     }
+}
+
+/// The flag's value, if it lies in its range (NaN never does).
+pub fn in_range<T: PartialOrd + fmt::Display>(flag: &str, value: T, range: RangeInclusive<T>) -> Result<T> {
+    if range.contains(&value) {
+        return Ok(value);
+    }
+    let (low, high) = range.into_inner();
+    Err(Failure::bad_input(format_args!("{flag} {value}: expected a number from {low} to {high}")))
 }
 
 /// clap's message in one line: its first paragraph, without the usage and the tips below it.

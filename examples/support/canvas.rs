@@ -1,5 +1,7 @@
 //! A small RGB canvas: smooth lines and discs, boxes, and text in the built-in font.
 
+use std::ops::Range;
+
 use super::font;
 
 /// Red, green, blue.
@@ -11,6 +13,50 @@ pub enum Anchor {
     Left,
     Middle,
     Right,
+}
+
+/// How much of each pixel a line covers, in the rectangle that it lies in.
+struct Mask {
+    columns: Range<usize>,
+    rows: Range<usize>,
+    coverage: Vec<f64>,
+}
+
+impl Mask {
+    fn around(points: &[(f64, f64)], radius: f64, (width, height): (usize, usize)) -> Self {
+        let range = |of: fn(&(f64, f64)) -> f64, end: usize| {
+            let low = points.iter().map(of).fold(f64::INFINITY, f64::min);
+            let high = points.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
+            pixels((low, high), radius, end)
+        };
+        let (columns, rows) = (range(|p| p.0, width), range(|p| p.1, height));
+        let coverage = vec![0.0; columns.len() * rows.len()];
+        Mask { columns, rows, coverage }
+    }
+
+    /// Marks the pixels within `radius` of the segment from `a` to `b`.
+    fn cover(&mut self, a: (f64, f64), b: (f64, f64), radius: f64) {
+        let (dx, dy) = (b.0 - a.0, b.1 - a.1);
+        let length2 = dx * dx + dy * dy;
+        for y in pixels((a.1.min(b.1), a.1.max(b.1)), radius, self.rows.end) {
+            for x in pixels((a.0.min(b.0), a.0.max(b.0)), radius, self.columns.end) {
+                let (px, py) = (x as f64 + 0.5 - a.0, y as f64 + 0.5 - a.1);
+                let along = if length2 > 0.0 { ((px * dx + py * dy) / length2).clamp(0.0, 1.0) } else { 0.0 };
+                let distance = (px - along * dx).hypot(py - along * dy);
+                let coverage = (radius + 0.5 - distance).clamp(0.0, 1.0);
+                let old =
+                    &mut self.coverage[(y - self.rows.start) * self.columns.len() + x - self.columns.start];
+                *old = old.max(coverage);
+            }
+        }
+    }
+}
+
+/// The pixels, up to `end`, within a little more than `radius` of an interval; none for none.
+fn pixels((low, high): (f64, f64), radius: f64, end: usize) -> Range<usize> {
+    let first = (low - radius - 1.0).max(0.0) as usize;
+    let last = ((high + radius + 2.0).max(0.0) as usize).min(end);
+    first.min(last)..last
 }
 
 /// Pixels with the origin at the top left; the centre of the first pixel is (0.5, 0.5).
@@ -61,44 +107,26 @@ impl Canvas {
 
     /// A smooth line through all points, mixed in once, so that joints do not show.
     pub fn polyline(&mut self, points: &[(f64, f64)], thickness: f64, color: Color) {
-        let mut mask = vec![0.0_f64; self.width * self.height];
+        let radius = thickness / 2.0;
+        let mut mask = Mask::around(points, radius, (self.width, self.height));
         for pair in points.windows(2) {
-            self.cover(&mut mask, pair[0], pair[1], thickness / 2.0);
+            mask.cover(pair[0], pair[1], radius);
         }
         self.blend_mask(&mask, color);
     }
 
     /// A disc, smooth at its rim.
     pub fn disc(&mut self, center: (f64, f64), radius: f64, color: Color) {
-        let mut mask = vec![0.0_f64; self.width * self.height];
-        self.cover(&mut mask, center, center, radius);
+        let mut mask = Mask::around(&[center], radius, (self.width, self.height));
+        mask.cover(center, center, radius);
         self.blend_mask(&mask, color);
     }
 
-    /// Marks the pixels within `radius` of the segment from `a` to `b`.
-    fn cover(&self, mask: &mut [f64], a: (f64, f64), b: (f64, f64), radius: f64) {
-        let range = |p: f64, q: f64, end: usize| {
-            let low = (p.min(q) - radius - 1.0).max(0.0) as usize;
-            let high = ((p.max(q) + radius + 2.0).max(0.0) as usize).min(end);
-            low..high
-        };
-        let (dx, dy) = (b.0 - a.0, b.1 - a.1);
-        let length2 = dx * dx + dy * dy;
-        for y in range(a.1, b.1, self.height) {
-            for x in range(a.0, b.0, self.width) {
-                let (px, py) = (x as f64 + 0.5 - a.0, y as f64 + 0.5 - a.1);
-                let along = if length2 > 0.0 { ((px * dx + py * dy) / length2).clamp(0.0, 1.0) } else { 0.0 };
-                let distance = (px - along * dx).hypot(py - along * dy);
-                let coverage = (radius + 0.5 - distance).clamp(0.0, 1.0);
-                let old = &mut mask[y * self.width + x];
-                *old = old.max(coverage);
+    fn blend_mask(&mut self, mask: &Mask, color: Color) {
+        for (y, row) in mask.rows.clone().zip(mask.coverage.chunks(mask.columns.len().max(1))) {
+            for (x, &coverage) in mask.columns.clone().zip(row).filter(|&(_, &coverage)| coverage > 0.0) {
+                self.blend(x, y, color, coverage);
             }
-        }
-    }
-
-    fn blend_mask(&mut self, mask: &[f64], color: Color) {
-        for (at, &coverage) in mask.iter().enumerate().filter(|&(_, &coverage)| coverage > 0.0) {
-            self.blend(at % self.width, at / self.width, color, coverage);
         }
     }
 

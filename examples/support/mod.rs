@@ -31,14 +31,14 @@ pub mod report;
 pub mod table;
 
 pub use animation::Animation;
-pub use args::{Api, CommonArgs};
+pub use args::{Api, CommonArgs, in_range};
 pub use bars::{Bar, BarChart};
 pub use image::{bytes_of, write_rgb, write_rgba};
 pub use input::{read_file, shortened};
 pub use outcome::{
     Failure, Result, check_distinct, check_kept, check_writable, main_with, run_from, say, write_file,
 };
-pub use plot::ConvergencePlot;
+pub use plot::LinePlot;
 pub use program::program;
 pub use progress::Progress;
 pub use report::{Report, worst};

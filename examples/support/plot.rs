@@ -1,4 +1,4 @@
-//! A convergence plot: residual against iteration, the residual on a logarithmic scale.
+//! Curves on a linear or a logarithmic scale, such as the residual against the iteration.
 
 use std::path::Path;
 
@@ -15,25 +15,33 @@ pub(super) const INK: Color = [40, 44, 52];
 pub(super) const FAINT_INK: Color = [110, 116, 126];
 pub(super) const GRID: Color = [222, 226, 232];
 pub(super) const FINE_GRID: Color = [242, 244, 247];
-const TOLERANCE: Color = [200, 60, 50];
+const LEVEL: Color = [200, 60, 50];
 /// Told apart also by those who do not see red and green.
 pub(super) const SERIES: [Color; 6] =
     [[0, 98, 178], [230, 140, 0], [0, 148, 110], [190, 90, 160], [90, 176, 226], [110, 90, 60]];
 
-/// One or more residual histories, built up and then written as a PNG.
+/// One or more curves, built up and then written as a PNG.
 #[derive(Clone, Debug, Default)]
-pub struct ConvergencePlot {
+pub struct LinePlot {
     title: String,
     subtitle: String,
     labels: [String; 2],
     series: Vec<(String, Vec<(f64, f64)>)>,
-    tolerance: Option<f64>,
+    /// On the scale, and what it says.
+    level: Option<(f64, String)>,
+    logarithmic: bool,
 }
 
-impl ConvergencePlot {
+impl LinePlot {
+    /// On linear scales.
     pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..Self::default() }
+    }
+
+    /// Residuals on a logarithmic scale, against iterations.
+    pub fn convergence(title: impl Into<String>) -> Self {
         let labels = ["iteration".to_owned(), "relative residual".to_owned()];
-        Self { title: title.into(), labels, ..Self::default() }
+        Self { title: title.into(), labels, logarithmic: true, ..Self::default() }
     }
 
     /// A smaller line under the title: problem, size, outcome.
@@ -42,27 +50,35 @@ impl ConvergencePlot {
         self
     }
 
-    /// Names for the axes other than "iteration" and "relative residual".
+    /// Names for the axes, other than "iteration" and "relative residual".
     pub fn axes(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
         self.labels = [x.into(), y.into()];
         self
     }
 
     /// Adds a curve of (iteration, residual). What a logarithmic scale cannot show is left out.
-    pub fn series(
-        mut self,
-        label: impl Into<String>,
-        points: impl IntoIterator<Item = (usize, f64)>,
-    ) -> Self {
-        let shown = |&(_, y): &(usize, f64)| y.is_finite() && y > 0.0;
-        let points = points.into_iter().filter(shown).map(|(x, y)| (x as f64, y.log10()));
-        self.series.push((label.into(), points.collect()));
+    pub fn series(self, label: impl Into<String>, points: impl IntoIterator<Item = (usize, f64)>) -> Self {
+        self.curve(label, points.into_iter().map(|(x, y)| (x as f64, y)))
+    }
+
+    /// Adds a curve of (x, y), x from 0 on. What the scale cannot show is left out.
+    pub fn curve(mut self, label: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let scaled = |(x, y): (f64, f64)| (x, if self.logarithmic { y.log10() } else { y });
+        let shown = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
+        let points = points.into_iter().map(scaled).filter(shown).collect();
+        self.series.push((label.into(), points));
         self
     }
 
     /// Adds a dashed line at the residual that ends the solve.
-    pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = Some(tolerance).filter(|value| value.is_finite() && *value > 0.0);
+    pub fn tolerance(self, tolerance: f64) -> Self {
+        self.level(tolerance, format!("tolerance {tolerance:e}"))
+    }
+
+    /// Adds a dashed line at a value. None where the scale cannot show it.
+    pub fn level(mut self, value: f64, label: impl Into<String>) -> Self {
+        let scaled = if self.logarithmic { value.log10() } else { value };
+        self.level = Some((scaled, label.into())).filter(|_| scaled.is_finite());
         self
     }
 
@@ -74,7 +90,8 @@ impl ConvergencePlot {
 
     fn draw(&self) -> Canvas {
         let mut canvas = Canvas::new(SIZE.0, SIZE.1, PAPER);
-        let scale = Scale::around(&self.series, self.tolerance.map(f64::log10));
+        let least = if self.logarithmic { 1.0 } else { 0.0 };
+        let scale = Scale::around(&self.series, self.level.as_ref().map(|level| level.0), least);
         let [left, right, top, bottom] = FRAME;
         let middle = (left + right) / 2.0;
 
@@ -84,8 +101,8 @@ impl ConvergencePlot {
         canvas.text(&self.subtitle, (left, 72.0), Anchor::Left, 2, FAINT_INK);
         canvas.text(&self.labels[0], (middle, 686.0), Anchor::Middle, 2, INK);
         canvas.text_upwards(&self.labels[1], (32.0, (top + bottom) / 2.0), 2, INK);
-        if let Some(tolerance) = self.tolerance {
-            draw_tolerance(&mut canvas, &scale, tolerance);
+        if let Some((value, label)) = &self.level {
+            draw_dashed(&mut canvas, &scale, *value, label);
         }
         for ((_, points), color) in self.series.iter().zip(SERIES.into_iter().cycle()) {
             draw_curve(&mut canvas, &scale, points, color);
@@ -99,30 +116,17 @@ impl ConvergencePlot {
 
     fn draw_grid(&self, canvas: &mut Canvas, scale: &Scale) {
         let [left, right, top, bottom] = FRAME;
-        let decades = scale.y[0].ceil() as i32..=scale.y[1].floor() as i32;
-        let step = 1 + (decades.end() - decades.start()) / 10;
-        if step == 1 {
-            for decade in decades.start() - 1..=*decades.end() {
-                for digit in 2..10 {
-                    let y = f64::from(decade) + f64::from(digit).log10();
-                    if (scale.y[0]..scale.y[1]).contains(&y) {
-                        horizontal(canvas, scale.y(y), FINE_GRID);
-                    }
-                }
-            }
-        }
         for tick in x_ticks(scale.x[1]) {
             let x = scale.x(tick);
             canvas.fill((x.round() as usize, top as usize), (1, (bottom - top) as usize), GRID);
             canvas.text(&tick.to_string(), (x, bottom + 24.0), Anchor::Middle, 2, INK);
         }
-        for decade in decades.filter(|decade| decade % step == 0) {
-            let y = scale.y(f64::from(decade));
-            horizontal(canvas, y, GRID);
-            canvas.text(&format!("1e{decade}"), (left - 14.0, y), Anchor::Right, 2, INK);
+        if self.logarithmic {
+            draw_decades(canvas, scale)
+        } else {
+            draw_values(canvas, scale)
         }
-        let corners = [(left, top), (left, bottom), (right, bottom)];
-        canvas.polyline(&corners, 2.0, INK);
+        canvas.polyline(&[(left, top), (left, bottom), (right, bottom)], 2.0, INK);
     }
 
     /// A box at the upper right; none for a single curve without a name.
@@ -144,22 +148,58 @@ impl ConvergencePlot {
     }
 }
 
-/// Maps iterations and logarithms of residuals to pixels.
+/// Lines and names for the powers of ten.
+fn draw_decades(canvas: &mut Canvas, scale: &Scale) {
+    let decades = scale.y[0].ceil() as i32..=scale.y[1].floor() as i32;
+    let step = 1 + (decades.end() - decades.start()) / 10;
+    if step == 1 {
+        for decade in decades.start() - 1..=*decades.end() {
+            for digit in 2..10 {
+                let y = f64::from(decade) + f64::from(digit).log10();
+                if (scale.y[0]..scale.y[1]).contains(&y) {
+                    horizontal(canvas, scale.y(y), FINE_GRID);
+                }
+            }
+        }
+    }
+    for decade in decades.filter(|decade| decade % step == 0) {
+        draw_level(canvas, scale.y(f64::from(decade)), &format!("1e{decade}"));
+    }
+}
+
+/// Lines and names for up to ten round values.
+fn draw_values(canvas: &mut Canvas, scale: &Scale) {
+    let [low, high] = scale.y;
+    let (step, digits) = round_step(high - low);
+    for tick in (low / step).ceil() as i64..=(high / step).floor() as i64 {
+        let value = tick as f64 * step;
+        draw_level(canvas, scale.y(value), &format!("{value:.digits$}"));
+    }
+}
+
+fn draw_level(canvas: &mut Canvas, y: f64, name: &str) {
+    horizontal(canvas, y, GRID);
+    canvas.text(name, (FRAME[0] - 14.0, y), Anchor::Right, 2, INK);
+}
+
+/// Maps x and y, or the logarithm of y, to pixels.
 struct Scale {
     x: [f64; 2],
     y: [f64; 2],
 }
 
 impl Scale {
-    /// Shows all points and the tolerance with some air; at least one iteration and about one decade.
-    fn around(series: &[(String, Vec<(f64, f64)>)], tolerance: Option<f64>) -> Self {
+    /// Shows all points and the dashed line with some air; along x at least 1, along y about `least`.
+    fn around(series: &[(String, Vec<(f64, f64)>)], level: Option<f64>, least: f64) -> Self {
         let points = || series.iter().flat_map(|(_, points)| points);
         let last = points().map(|point| point.0).fold(1.0, f64::max);
-        let logs = points().map(|point| point.1).chain(tolerance);
+        let logs = points().map(|point| point.1).chain(level);
         let (low, high) =
             logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
         let (low, high) = if low <= high { (low, high) } else { (-1.0, 0.0) };
-        let air = (0.06 * (high - low)).max(0.5 - 0.5 * (high - low)).max(0.1);
+        let air = (0.06 * (high - low)).max(0.5 * (least - (high - low))).max(0.1 * least);
+        // A curve that stays where it is needs a height, too.
+        let air = if air > 0.0 { air } else { 0.1 * high.abs().max(1e-3) };
         Self { x: [0.0, last], y: [low - air, high + air] }
     }
 
@@ -172,11 +212,18 @@ impl Scale {
     }
 }
 
-/// Up to ten round iteration numbers from 0 to `last`.
-fn x_ticks(last: f64) -> impl Iterator<Item = f64> {
-    let unit = 10_f64.powf((last / 10.0).max(1.0).log10().floor());
+/// A round step that `length` has at most ten of, and the digits after its point.
+fn round_step(length: f64) -> (f64, usize) {
+    let exponent = (length / 10.0).log10().floor();
+    let unit = 10_f64.powf(exponent);
     let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * unit);
-    let step = step.into_iter().find(|step| last / step <= 10.0).unwrap_or(last);
+    let step = step.into_iter().find(|step| length / step <= 10.0).unwrap_or(length);
+    (step, (-exponent).max(0.0) as usize)
+}
+
+/// Up to ten round numbers from 0 to `last`, whole ones.
+fn x_ticks(last: f64) -> impl Iterator<Item = f64> {
+    let (step, _) = round_step(last.max(10.0));
     (0..=(last / step) as u32).map(move |tick| f64::from(tick) * step)
 }
 
@@ -184,15 +231,14 @@ fn horizontal(canvas: &mut Canvas, y: f64, color: Color) {
     canvas.fill((FRAME[0] as usize, y.round() as usize), ((FRAME[1] - FRAME[0]) as usize, 1), color);
 }
 
-fn draw_tolerance(canvas: &mut Canvas, scale: &Scale, tolerance: f64) {
-    let y = scale.y(tolerance.log10());
+fn draw_dashed(canvas: &mut Canvas, scale: &Scale, value: f64, label: &str) {
+    let y = scale.y(value);
     let mut x = FRAME[0];
     while x < FRAME[1] {
-        canvas.polyline(&[(x, y), ((x + 10.0).min(FRAME[1]), y)], 1.6, TOLERANCE);
+        canvas.polyline(&[(x, y), ((x + 10.0).min(FRAME[1]), y)], 1.6, LEVEL);
         x += 18.0;
     }
-    let label = format!("tolerance {tolerance:e}");
-    canvas.text(&label, (FRAME[0] + 14.0, y - 16.0), Anchor::Left, 2, TOLERANCE);
+    canvas.text(label, (FRAME[0] + 14.0, y - 16.0), Anchor::Left, 2, LEVEL);
 }
 
 /// A line; a dot on each point while these are few, else on the last one.

@@ -111,9 +111,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
         check_light(&cpu::find(&photo.pixels), path)?;
     }
 
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
-    report.device(context.name(), device.capabilities().version, device.api());
     let (width, height, on_device) = match &photo {
         Some(photo) => (photo.width, photo.height, device::upload(device, &photo.pixels)?),
         None => (width, width / 2, device::scene(device, width, width / 2)?),

@@ -52,9 +52,8 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         check_writable(path)?;
     }
     check_distinct([args.common.json.as_deref(), Some(&args.animation), args.picture.as_deref()])?;
-    let context = args.common.headless()?;
+    let context = args.common.headless(report)?;
     let device = context.device();
-    report.device(context.name(), device.capabilities().version, device.api());
     let cells = plan.cells;
     let mut pool = Pool::new(device, cells, true)?;
     // SAFETY: the context is current from here on, and outlives the renderer.

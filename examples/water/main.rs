@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use support::{CommonArgs, Failure, Report, Result};
+use support::{CommonArgs, Report, Result};
 
 mod headless;
 #[path = "../support/player.rs"]
@@ -63,11 +63,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args, report: &mut Report) -> Result {
-    if !(16..=1024).contains(&args.cells()) {
-        return Err(Failure::bad_input("--size takes a number from 16 to 1024"));
-    }
-    if args.frames.is_some_and(|frames| !(1..=10_000).contains(&frames)) {
-        return Err(Failure::bad_input("--frames takes a number from 1 to 10000"));
-    }
+    support::in_range("--size", args.cells(), 16..=1024)?;
+    args.frames.map(|frames| support::in_range("--frames", frames, 1..=10_000)).transpose()?;
     if args.window { window::run(args, report) } else { headless::run(args, report) }
 }

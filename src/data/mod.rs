@@ -18,6 +18,7 @@
 //! direction is read back.
 
 mod banded;
+mod buffer_vector;
 mod coefficients;
 mod folded;
 mod gather;
@@ -32,6 +33,7 @@ mod stencil;
 mod vector;
 
 pub use banded::BandedMatrix;
+pub use buffer_vector::BufferVector;
 pub use folded::FoldedBands;
 pub use matrix::{Matrix, Tile};
 pub use packed::Packed;

@@ -1,5 +1,7 @@
 //! Capabilities found by doing: render, read, compare. An extension string is a promise, not a fact.
 
+mod blend;
+mod capture;
 mod filter;
 mod loops;
 
@@ -34,6 +36,8 @@ pub struct Limits {
     pub max_texture_size: Option<u32>,
     /// Most draw buffers to use in one pass.
     pub max_draw_buffers: Option<u32>,
+    /// Most `vec4`s that a vertex may write into a buffer; with 0, behave as if vertices could not be captured.
+    pub max_vertex_outputs: Option<u32>,
     /// Behave as if float targets could not be blended.
     pub without_float_blend: bool,
     /// Behave as if float textures could not be filtered.
@@ -74,6 +78,14 @@ pub struct Capabilities {
     /// Rounds that a loop in a shader makes: some drivers leave longer ones early, without a word (llvmpipe's after
     /// 65,535). `u32::MAX` where no end was met.
     pub loop_rounds: u32,
+    /// `vec4`s that one vertex of a [`VertexKernel`](crate::kernel::VertexKernel) can write, all of which came back bit
+    /// for bit; GL promises 15. 0 where the vertex stage cannot be captured at all.
+    pub max_vertex_outputs: u32,
+    /// `vec4`s in one input of a [`VertexKernel`](crate::kernel::VertexKernel); GL promises 1,024, and more than 4,096 are
+    /// not asked for.
+    pub max_block_vec4s: u32,
+    /// Inputs of a [`VertexKernel`](crate::kernel::VertexKernel) at most; GL promises 12.
+    pub vertex_blocks: u32,
     /// Lines through texel centres touch each texel of a row or a column exactly once.
     pub exact_lines: bool,
     /// Derivatives are differences of the very fragments of a quad, so that its fragments can exchange values by them.
@@ -163,6 +175,7 @@ impl Probe<'_> {
         self.float_textures()?;
         self.texture_size()?;
         self.draw_buffers()?;
+        let [outputs, block, blocks] = self.capture();
         let may_blend = !self.limits.without_float_blend;
         let blend = may_blend && self.blend()?;
         let min_max = may_blend && self.min_max()?;
@@ -182,6 +195,9 @@ impl Probe<'_> {
             caps.computed_coordinates = coordinates;
             caps.exact_lines = lines;
             caps.loop_rounds = loop_rounds;
+            caps.max_vertex_outputs = outputs;
+            caps.max_block_vec4s = block;
+            caps.vertex_blocks = blocks;
             if !counted {
                 caps.points_a_draw = 1 << 12;
             }
@@ -228,6 +244,7 @@ impl Probe<'_> {
                 fragment: Stage { before: declarations + &outs, body: fragment, after: String::new() },
                 uniforms,
                 attributes: &[("attribute0", Attribute::Vec4)],
+                captured: &[],
             },
         )
     }
@@ -334,54 +351,6 @@ impl Probe<'_> {
             }
             self.gl.caps.borrow_mut().max_draw_buffers = count / 2;
         }
-    }
-
-    /// 1,024 random sums equal fl(a + b), and 1,000 points into one texel equal the sum in order.
-    fn blend(&self) -> Result<bool> {
-        let mut random = Lcg(1);
-        let a: Vec<f32> = (0..1024).map(|_| random.next()).collect();
-        let b: Vec<f32> = (0..1024).map(|_| random.next()).collect();
-        let mut right = || -> Result<bool> {
-            let copy = self.program(glsl!("quad.vert"), glsl!("probe/copy.frag"), &["a"], 1)?;
-            let target = self.texture(16, 16, Some(&a))?;
-            let source = self.texture(16, 16, Some(&b))?;
-            self.draw(&copy, &[&target], &[&source], Area::Rect([0, 0, 16, 16]), Blend::Add)?;
-            let sums = self.gl.read(&target, "probe")?;
-            if !sums.iter().zip(a.iter().zip(&b)).all(|(s, (a, b))| *s == a + b) {
-                return Ok(false);
-            }
-            let points = self.program(glsl!("probe/points.vert"), glsl!("probe/points.frag"), &[], 1)?;
-            let values: Vec<[f32; 4]> = (0..1000).map(|_| [0.0; 4].map(|_: f32| random.next())).collect();
-            let words: &[u32] = bytemuck::cast_slice(&values);
-            let vertices = VertexBuffer::new(self.gl, 1000, &[Attribute::Vec4], &[words], "probe")?;
-            let pixel = self.texture(1, 1, Some(&[0.0; 4]))?;
-            self.draw(
-                &points,
-                &[&pixel],
-                &[],
-                Area::Points { vertices: &vertices, first: 0, count: 1000 },
-                Blend::Add,
-            )?;
-            let mut sum = [0.0f32; 4];
-            for value in &values {
-                sum.iter_mut().zip(value).for_each(|(s, v)| *s += v);
-            }
-            Ok(self.gl.read(&pixel, "probe")? == sum)
-        };
-        Ok(right().unwrap_or(false))
-    }
-
-    fn min_max(&self) -> Result<bool> {
-        let copy = self.program(glsl!("quad.vert"), glsl!("probe/copy.frag"), &["a"], 1)?;
-        let (low, high) = ([-1.000_000_1, 2.0, -3e30, 5.0], [-1.0, 2.000_000_2, 1e-20, 5.0]);
-        let extreme = |blend| -> Result<Vec<f32>> {
-            let target = self.texture(1, 1, Some(&low))?;
-            let source = self.texture(1, 1, Some(&high))?;
-            self.draw(&copy, &[&target], &[&source], Area::Rect([0, 0, 1, 1]), blend)?;
-            self.gl.read(&target, "probe")
-        };
-        let right = || -> Result<bool> { Ok(extreme(Blend::Max)? == high && extreme(Blend::Min)? == low) };
-        Ok(right().unwrap_or(false))
     }
 
     /// Every vertex of a draw of 2^14 knows its number, and so do those of a draw that begins with another than the first.

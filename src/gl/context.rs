@@ -62,6 +62,8 @@ pub(crate) struct GlInner {
     pub vertex_array: glow::NativeVertexArray,
     /// One for each [`Filter`], in its order.
     pub samplers: [glow::NativeSampler; 2],
+    /// Where texla captures vertices, if the context has objects for that.
+    pub feedback: Cell<Option<glow::NativeTransformFeedback>>,
     /// Draw buffers of the device, whatever the limits say.
     pub draw_buffers: u32,
     pub get_boolean_indexed: Option<super::state::GetBooleanIndexed>,
@@ -140,6 +142,7 @@ impl Gl {
             shadow: RefCell::new(Shadow::default()),
             vertex_array,
             samplers,
+            feedback: Cell::new(None),
             draw_buffers,
             get_boolean_indexed,
             lost: Cell::new(false),
@@ -148,6 +151,12 @@ impl Gl {
             clock: Cell::new(0),
             owner: options.owner,
         }));
+        if super::state::feedback_can_pause(&gl) {
+            // SAFETY: as above.
+            let feedback = unsafe { gl.raw.create_transform_feedback() };
+            gl.feedback.set(Some(feedback.map_err(|e| unavailable("transform feedback object", e))?));
+            gl.ledger.change_live(|l| l.transform_feedbacks += 1);
+        }
         super::caps::probe(&gl, &options.limits)?;
         Ok(gl)
     }
@@ -333,6 +342,11 @@ impl GlInner {
                     }
                     Dead::Borrowed(t) => self.shadow.borrow_mut().forget_texture(t),
                     Dead::Buffer(b) => {
+                        if let Some(saved) = self.saved.borrow_mut().as_mut() {
+                            saved.forget_buffer(b);
+                            // A feedback object that is not bound would keep the buffer.
+                            self.return_feedback(saved);
+                        }
                         self.raw.delete_buffer(b);
                         self.ledger.change_live(|l| l.buffers -= 1);
                     }
@@ -380,11 +394,15 @@ impl Drop for GlInner {
         // SAFETY: the context is current (the caller's promise for the last handle, or made so above).
         unsafe {
             self.raw.delete_vertex_array(self.vertex_array);
+            if let Some(feedback) = self.feedback.get() {
+                self.raw.delete_transform_feedback(feedback);
+            }
             self.samplers.iter().for_each(|s| self.raw.delete_sampler(*s));
         }
         self.ledger.change_live(|l| {
             l.vertex_arrays -= 1;
             l.samplers -= 2;
+            l.transform_feedbacks -= u64::from(self.feedback.get().is_some());
         });
     }
 }

@@ -24,6 +24,8 @@ pub struct LiveObjects {
     pub fences: u64,
     /// Queries.
     pub queries: u64,
+    /// Transform feedback objects.
+    pub transform_feedbacks: u64,
 }
 
 impl LiveObjects {
@@ -38,6 +40,7 @@ impl LiveObjects {
             + self.samplers
             + self.fences
             + self.queries
+            + self.transform_feedbacks
     }
 }
 
@@ -60,6 +63,8 @@ pub struct Counters {
     pub async_checks: u64,
     /// Bytes read back, either way.
     pub readback_bytes: u64,
+    /// Copies on the device, from or to a buffer.
+    pub copies: u64,
     /// Programs compiled and linked.
     pub compiles: u64,
     /// Nanoseconds spent compiling and linking.
@@ -80,6 +85,7 @@ impl Counters {
             readbacks: self.readbacks - earlier.readbacks,
             async_checks: self.async_checks - earlier.async_checks,
             readback_bytes: self.readback_bytes - earlier.readback_bytes,
+            copies: self.copies - earlier.copies,
             compiles: self.compiles - earlier.compiles,
             compile_nanos: self.compile_nanos - earlier.compile_nanos,
             state_saves: self.state_saves - earlier.state_saves,

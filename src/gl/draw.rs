@@ -126,6 +126,15 @@ impl Gl {
         }
     }
 
+    pub(super) fn use_program(&self, program: &Program) {
+        let mut shadow = self.shadow.borrow_mut();
+        if shadow.program != Some(program.raw()) {
+            // SAFETY: the context is current inside a scope; the program is linked.
+            unsafe { self.raw.use_program(Some(program.raw())) };
+            shadow.program = Some(program.raw());
+        }
+    }
+
     fn use_blend(&self, blend: Blend) {
         let mut shadow = self.shadow.borrow_mut();
         if shadow.blend == Some(blend) {
@@ -198,14 +207,7 @@ impl Gl {
         self.set_colour_writes(colours.len(), !colours.is_empty());
         self.use_blend(call.blend);
         self.use_depth(call.depth);
-        {
-            let mut shadow = self.shadow.borrow_mut();
-            if shadow.program != Some(call.program.raw()) {
-                // SAFETY: the context is current inside a scope; the program is linked.
-                unsafe { self.raw.use_program(Some(call.program.raw())) };
-                shadow.program = Some(call.program.raw());
-            }
-        }
+        self.use_program(call.program);
         for (i, (input, filter)) in call.inputs.iter().enumerate() {
             self.bind_unit(i as u32, input.raw(), *filter);
         }

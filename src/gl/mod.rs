@@ -9,18 +9,22 @@
 //! | `api` | the two dialects, GL 3.3 core and GLES 3.0 |
 //! | `counters` | live objects per class; draws, passes, uploads, readbacks, bytes |
 //! | `context` | the shared context: entry check, deferred deletes, framebuffer cache |
-//! | `objects` | textures and buffers, freed on drop through the graveyard |
+//! | `objects` | textures and vertex buffers, freed on drop through the graveyard |
+//! | `buffer` | buffers of numbers, and copies between them and textures |
 //! | `source` | `#include` with `#line`, driver logs mapped back to file and line |
 //! | `program` | compile, link, reflection against the typed interface |
 //! | `state` | the table of touched state and the guard that saves and restores it |
 //! | `draw` | the one draw, and the clear |
+//! | `capture` | a program run for its vertices alone, by transform feedback |
 //! | `query` | counting what passes the depth test |
 //! | `transfer` | the one upload and the one readback, waiting or polled |
 //! | `caps` | capabilities found by probing |
 #![allow(unsafe_code)]
 
 mod api;
+mod buffer;
 mod caps;
+mod capture;
 mod context;
 mod counters;
 mod draw;
@@ -37,6 +41,8 @@ pub use context::CurrentContext;
 pub use counters::{Counters, LiveObjects};
 pub use objects::Format;
 
+pub(crate) use buffer::DataBuffer;
+pub(crate) use capture::CaptureCall;
 pub(crate) use context::{Gl, GlOptions, Loader, load};
 pub(crate) use counters::Ledger;
 pub(crate) use draw::{Area, Blend, Depth, DrawCall};

@@ -315,13 +315,7 @@ impl VertexBuffer {
             c.uploads += 1;
             c.upload_bytes += bytes.len() as u64;
         });
-        match self.gl.check(what) {
-            Err(Error::Gl { code: glow::OUT_OF_MEMORY, .. }) => {
-                let extent = Extent::new(u32::try_from(bytes.len()).unwrap_or(u32::MAX), 1);
-                Err(Error::OutOfMemory { what, extent, bytes: bytes.len() as u64 })
-            }
-            other => other,
-        }
+        self.gl.check_memory(what, bytes.len())
     }
 
     pub fn array(&self) -> glow::NativeVertexArray {

@@ -25,6 +25,11 @@ pub(crate) enum UniformKind {
     Ints(u32),
     /// An array of this many floats.
     Floats(u32),
+    /// A uniform block of this many `vec4`s at the binding point of this number.
+    Block {
+        binding: u32,
+        vec4s: u32,
+    },
     /// A float texture on the unit of this number.
     Sampler(u32),
     /// An unsigned integer texture.
@@ -46,6 +51,7 @@ impl UniformKind {
             UniformKind::UInt => ("uint", glow::UNSIGNED_INT, 1),
             UniformKind::Ints(n) => ("int", glow::INT, n),
             UniformKind::Floats(n) => ("float", glow::FLOAT, n),
+            UniformKind::Block { vec4s, .. } => ("vec4", glow::FLOAT_VEC4, vec4s),
             UniformKind::Sampler(_) => ("sampler2D", glow::SAMPLER_2D, 1),
             UniformKind::USampler(_) => ("usampler2D", glow::UNSIGNED_INT_SAMPLER_2D, 1),
         }
@@ -57,9 +63,17 @@ impl UniformKind {
             UniformKind::Ints(n) | UniformKind::Floats(n) => {
                 format!("uniform {} {name}[{n}];\n", self.describe().0)
             }
+            UniformKind::Block { vec4s, .. } => {
+                format!("layout(std140) uniform {} {{ vec4 {name}[{vec4s}]; }};\n", block_name(name))
+            }
             _ => format!("uniform {} {name};\n", self.describe().0),
         }
     }
+}
+
+/// The name of the block around an array.
+fn block_name(name: &str) -> String {
+    format!("texla_block_{name}")
 }
 
 /// The value of a uniform.
@@ -103,6 +117,8 @@ pub(crate) struct ProgramSource<'a> {
     pub fragment: Stage<'a>,
     pub uniforms: Vec<(String, UniformKind)>,
     pub attributes: &'a [(&'a str, Attribute)],
+    /// Outputs of the vertex stage that go into a buffer, one after the other; mostly none.
+    pub captured: &'a [String],
 }
 
 /// One shader: generated text, the file, generated text.
@@ -170,6 +186,10 @@ impl Program {
     }
 
     fn build(gl: &Gl, source: &ProgramSource<'_>) -> Result<Self> {
+        if !source.captured.is_empty() {
+            // What is captured cannot be named while a feedback of the host's is the current one, even a paused one.
+            gl.take_feedback()?;
+        }
         let vertex = compile(gl, source.name, glow::VERTEX_SHADER, &source.vertex)?;
         let fragment = compile(gl, source.name, glow::FRAGMENT_SHADER, &source.fragment)?;
         let raw_gl = &gl.raw;
@@ -185,6 +205,10 @@ impl Program {
             raw_gl.attach_shader(raw, fragment.raw);
             for (i, (name, _)) in source.attributes.iter().enumerate() {
                 raw_gl.bind_attrib_location(raw, i as u32, name);
+            }
+            if !source.captured.is_empty() {
+                let names: Vec<&str> = source.captured.iter().map(String::as_str).collect();
+                raw_gl.transform_feedback_varyings(raw, &names, glow::INTERLEAVED_ATTRIBS);
             }
             // ES has no glBindFragDataLocation; there the outputs carry `layout(location = i)`, as they do in 3.30.
             raw_gl.link_program(raw);
@@ -236,8 +260,28 @@ impl Program {
                 {
                     raw_gl.uniform_1_i32(Some(at), *unit as i32);
                 }
+                if let UniformKind::Block { binding, vec4s } = kind {
+                    self.bind_block(source, name, *binding, *vec4s)?;
+                }
                 self.slots.push(Slot { location, holds: RefCell::new(None) });
             }
+        }
+        Ok(())
+    }
+
+    /// Puts a uniform block at its binding point, if the compiler found it used.
+    fn bind_block(&self, source: &ProgramSource<'_>, name: &str, binding: u32, vec4s: u32) -> Result<()> {
+        let gl = &self.gl.raw;
+        // SAFETY: the context is current inside a scope; the program is linked.
+        let bytes = unsafe {
+            let Some(block) = gl.get_uniform_block_index(self.raw, &block_name(name)) else { return Ok(()) };
+            gl.uniform_block_binding(self.raw, block, binding);
+            gl.get_active_uniform_block_parameter_i32(self.raw, block, glow::UNIFORM_BLOCK_DATA_SIZE)
+        };
+        // A range bound to it must not be smaller than what the driver says here.
+        if i64::from(bytes) > 16 * i64::from(vec4s) {
+            let detail = format!("input `{name}` has {bytes} bytes in the program, expected {}", 16 * vec4s);
+            return Err(Error::Interface { kernel: source.name.to_owned(), detail });
         }
         Ok(())
     }

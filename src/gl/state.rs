@@ -1,8 +1,9 @@
 //! The host's GL state: one table of everything texla touches, saved once per outermost scope and restored on drop.
 //!
 //! Each row says how a value is read, what texla needs it to be (the neutral value), and how it is written back.
-//! Texture units and the colour masks of higher draw buffers are saved when first touched inside a scope.
+//! Texture units, indexed buffer bindings and the colour masks of higher draw buffers are saved when first touched inside a scope.
 
+mod bindings;
 mod table;
 
 use glow::HasContext;
@@ -61,6 +62,9 @@ pub(crate) struct Saved {
     masks_touched: usize,
     active_unit: i32,
     units: Vec<Unit>,
+    bindings: Vec<bindings::Binding>,
+    /// The transform feedback object, once texla has bound its own.
+    feedback: Option<i32>,
     resume_feedback: bool,
 }
 
@@ -94,6 +98,16 @@ impl Saved {
         for unit in &mut self.units {
             if unit.texture == texture.0.get() as i32 {
                 unit.texture = 0;
+            }
+        }
+    }
+
+    /// Nor can a buffer.
+    pub fn forget_buffer(&mut self, buffer: glow::NativeBuffer) {
+        self.bindings.iter_mut().for_each(|b| b.forget(buffer));
+        for value in self.values.iter_mut().flatten() {
+            if *value == Value::Buffer(buffer.0.get() as i32) {
+                *value = Value::Buffer(0);
             }
         }
     }
@@ -145,18 +159,19 @@ impl Drop for StateGuard {
                 _ => saved.take(),
             }
         };
-        if let Some(saved) = outermost
+        if let Some(mut saved) = outermost
             && self.gl.make_current().is_ok()
         {
-            restore(&self.gl, &saved);
+            restore(&self.gl, &mut saved);
             // After restoring: what the host has bound is unbound by deleting it, and not the other way round.
             self.gl.bury();
         }
     }
 }
 
-/// Whether an active transform feedback can be asked for and paused: before GL 4.0 by an extension.
-fn feedback_can_pause(gl: &GlInner) -> bool {
+/// Whether transform feedback has objects, and an active one can be asked for and paused: before GL 4.0 by an
+/// extension.
+pub(super) fn feedback_can_pause(gl: &GlInner) -> bool {
     since(gl, (4, 0), (3, 0)) || gl.raw.supported_extensions().contains("GL_ARB_transform_feedback2")
 }
 
@@ -215,6 +230,8 @@ fn save(gl: &Gl) -> Saved {
             masks_touched: 1,
             active_unit: raw.get_parameter_i32(glow::ACTIVE_TEXTURE),
             units: Vec::new(),
+            bindings: Vec::new(),
+            feedback: None,
             resume_feedback,
         };
         for row in TABLE.iter().filter(|row| (row.exists)(gl)) {
@@ -225,7 +242,7 @@ fn save(gl: &Gl) -> Saved {
     }
 }
 
-fn restore(gl: &Gl, saved: &Saved) {
+fn restore(gl: &Gl, saved: &mut Saved) {
     let raw = &gl.raw;
     // SAFETY: the context is current; each value was read from it when the scope began.
     unsafe {
@@ -246,6 +263,8 @@ fn restore(gl: &Gl, saved: &Saved) {
                 (row.write)(raw, *value);
             }
         }
+        gl.return_feedback(saved);
+        bindings::restore(gl, &saved.bindings);
         if saved.resume_feedback {
             raw.resume_transform_feedback();
         }

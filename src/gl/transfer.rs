@@ -9,6 +9,13 @@ use super::state::Filter;
 use crate::error::{Error, Result};
 use crate::shape::Extent;
 
+/// Bytes as they come from the device, wherever they lie.
+pub(super) fn as_floats(bytes: &[u8]) -> Vec<f32> {
+    let mut out = vec![0.0f32; bytes.len() / 4];
+    bytemuck::cast_slice_mut::<f32, u8>(&mut out).copy_from_slice(bytes);
+    out
+}
+
 impl Gl {
     /// Writes `words` (row by row from the origin, channels interleaved) into the whole texture.
     pub fn upload(&self, texture: &Texture, words: &[u32], what: &'static str) -> Result<()> {
@@ -151,24 +158,7 @@ impl PendingPixels {
 
     /// The pixels, once [`ready`](Self::ready) has said so. Needs an open scope.
     pub fn take(&self) -> Result<Vec<f32>> {
-        let mut out = vec![0.0f32; self.bytes / 4];
-        let raw = &self.gl.raw;
-        // SAFETY: the context is current inside a scope; the mapped range is `bytes` long and is read before the
-        // buffer is unmapped; the device has finished writing it.
-        unsafe {
-            raw.bind_buffer(glow::PIXEL_PACK_BUFFER, Some(self.buffer));
-            let at = raw.map_buffer_range(glow::PIXEL_PACK_BUFFER, 0, self.bytes as i32, glow::MAP_READ_BIT);
-            if !at.is_null() {
-                let from = std::slice::from_raw_parts(at, self.bytes);
-                bytemuck::cast_slice_mut::<f32, u8>(&mut out).copy_from_slice(from);
-                raw.unmap_buffer(glow::PIXEL_PACK_BUFFER);
-            }
-            raw.bind_buffer(glow::PIXEL_PACK_BUFFER, None);
-            if at.is_null() {
-                self.gl.check("mapping a pixel buffer")?;
-                return Err(Error::ContextLost);
-            }
-        }
+        let out = self.gl.map_floats(self.buffer, self.bytes)?;
         Ok(if self.channels == 4 { out } else { out.chunks(4).filter_map(|t| t.first().copied()).collect() })
     }
 }

@@ -6,6 +6,7 @@
 //! | [`numerics`] | who has to trust a result: error bounds, double-float, what a solver's verdict means |
 //! | [`host`] | who has an application with a GL context: what stays as it was, what does not, lifetimes |
 //! | [`kernels`] | who writes a kernel: accessors, domains, masks, points |
+//! | [`packing`] | who packs a linear expression into a shader: cost, search, proof, programs |
 //! | [`script`] | who writes a matrix script: grammar, functions, files, errors |
 
 #[doc = include_str!("architecture.md")]
@@ -19,6 +20,10 @@ pub mod host {}
 
 #[doc = include_str!("kernels.md")]
 pub mod kernels {}
+
+#[cfg(feature = "pack")]
+#[doc = include_str!("packing.md")]
+pub mod packing {}
 
 #[doc = include_str!("script.md")]
 pub mod script {}

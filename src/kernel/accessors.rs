@@ -19,6 +19,7 @@
 
 use std::fmt::Write;
 
+use super::names::check_names;
 use super::params::Field;
 use crate::error::{Error, Result};
 use crate::gl::{Attribute, Source, Stage, UniformKind, VertexBuffer, glsl};
@@ -223,25 +224,8 @@ impl KernelSpec {
             return Err(Error::Interface { kernel: self.name.clone(), detail });
         }
         names.extend(attributes.iter().map(|(name, _)| name.as_str()));
-        for (i, name) in names.iter().enumerate() {
-            let fail = |detail: String| Error::Interface { kernel: self.name.to_owned(), detail };
-            let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            let first = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic());
-            let reserved = (["gl_", "texla_"].iter().any(|p| name.starts_with(p)) && !OWN.contains(name))
-                || name.contains("__");
-            // Functions that texla writes: `main`, those of the body, and an input's accessors.
-            let function = FUNCTIONS.contains(name)
-                || self.inputs.iter().any(|input| {
-                    name.strip_prefix(input.name.as_str()).is_some_and(|suffix| ACCESSORS.contains(&suffix))
-                });
-            if !letters || !first || reserved || function {
-                return Err(fail(format!("`{name}` cannot name an input, output or parameter")));
-            }
-            if names.iter().take(i).any(|other| other == name) {
-                return Err(fail(format!("the name `{name}` is used twice")));
-            }
-        }
-        Ok(())
+        let inputs: Vec<&str> = self.inputs.iter().map(|i| i.name.as_str()).collect();
+        check_names(&self.name, &names, &inputs)
     }
 
     /// Every uniform in the order in which a pass sets them: samplers, then texla's own, then the parameters.
@@ -410,18 +394,6 @@ fn masked(name: &str) -> String {
          }}\n"
     )
 }
-
-/// Names that texla gives itself, out of the way of a user's.
-const OWN: [&str; 3] = [WITHIN, super::iterate::STATE, super::iterate::STEPS];
-
-/// Functions that texla or a body defines.
-const FUNCTIONS: [&str; 7] = ["main", "kernel", "point", "vertex", "splat", "texel_index", "texel_position"];
-
-/// What follows an input's name in the names of its accessors.
-const ACCESSORS: [&str; 13] = [
-    "_average", "_fetched", "_here", "_at", "_clamped", "_place", "_step", "_placed", "_texel", "_shifted",
-    "_element", "_value", "_extent",
-];
 
 /// The functions through which a body reads one input.
 fn accessors(input: &InputSpec, fold: Fold, fragment: bool) -> String {

@@ -7,6 +7,7 @@
 mod accessors;
 mod domain;
 mod iterate;
+mod names;
 mod params;
 mod pass;
 mod ping_pong;
@@ -15,6 +16,7 @@ mod pool;
 mod predicate;
 mod splats;
 mod user;
+mod vertex;
 
 pub use domain::{Accum, Domain, Predicate};
 pub use iterate::{IterateWhile, WhileParams, WhileReport, WhileSchedule};
@@ -26,6 +28,7 @@ pub use pool::PoolStats;
 pub use predicate::{Condition, Mask};
 pub use splats::SplatKernel;
 pub use user::Kernel;
+pub use vertex::{BufferOperand, BufferTarget, BufferView, VertexKernel};
 
 pub(crate) use crate::gl::glsl;
 pub(crate) use accessors::{InputSpec, KernelSpec, StageSpec, Test};

@@ -127,6 +127,7 @@ impl Compiled {
                 fragment: spec.fragment_stage(folds),
                 uniforms: spec.uniforms(),
                 attributes: &attributes,
+                captured: &[],
             },
         )?);
         self.programs.borrow_mut().insert(folds.to_vec(), Rc::clone(&program));

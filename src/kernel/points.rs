@@ -108,7 +108,7 @@ pub(super) fn attribute_names(count: usize) -> Vec<(String, Attribute)> {
 /// assert_eq!(bins.read()?, [1., 0., 0., 0., 5., 0., 0., 0.]);
 /// # Ok::<(), texla::Error>(())
 /// ```
-pub struct PointsKernel<P: Params>(VertexKernel<P>);
+pub struct PointsKernel<P: Params>(PerVertex<P>);
 
 impl<P: Params> PointsKernel<P> {
     /// Compiles a kernel that reads `inputs` and `attributes` arrays of four floats a vertex.
@@ -122,7 +122,7 @@ impl<P: Params> PointsKernel<P> {
         body: &str,
     ) -> Result<Self> {
         let stage = StageSpec::Points { attributes: attribute_names(attributes), mask: true };
-        VertexKernel::new(device, KernelSpec::users(name, stage, &inputs, P::FIELDS, body)).map(PointsKernel)
+        PerVertex::new(device, KernelSpec::users(name, stage, &inputs, P::FIELDS, body)).map(PointsKernel)
     }
 
     /// Scatters `points` into `target`.
@@ -158,17 +158,17 @@ impl<P: Params> PointsKernel<P> {
 }
 
 /// A kernel that is run for vertices, whatever these become.
-pub(super) struct VertexKernel<P: Params> {
+pub(super) struct PerVertex<P: Params> {
     compiled: Compiled,
     device: Device,
     params: std::marker::PhantomData<P>,
 }
 
-impl<P: Params> VertexKernel<P> {
+impl<P: Params> PerVertex<P> {
     pub fn new(device: &Device, spec: KernelSpec) -> Result<Self> {
         let compiled = Compiled::new(device, spec)?;
         super::user::compile_now(device, &compiled)?;
-        Ok(VertexKernel { compiled, device: device.clone(), params: std::marker::PhantomData })
+        Ok(PerVertex { compiled, device: device.clone(), params: std::marker::PhantomData })
     }
 
     pub fn run(

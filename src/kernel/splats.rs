@@ -4,7 +4,7 @@ use super::accessors::{KernelSpec, StageSpec};
 use super::domain::{Accum, Domain, Predicate};
 use super::params::Params;
 use super::pass::{Operand, TargetOperand};
-use super::points::{Points, VertexKernel, attribute_names};
+use super::points::{PerVertex, Points, attribute_names};
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::Source;
@@ -37,7 +37,7 @@ use crate::gl::Source;
 /// assert_eq!(map.read()?, [0.5, 1.0, 0.5, 0.5, 1.0, 0.5, 0.0, 0.0]);
 /// # Ok::<(), texla::Error>(())
 /// ```
-pub struct SplatKernel<P: Params>(VertexKernel<P>);
+pub struct SplatKernel<P: Params>(PerVertex<P>);
 
 impl<P: Params> SplatKernel<P> {
     /// Compiles a kernel that reads `inputs` and `attributes` arrays of four floats a vertex.
@@ -56,7 +56,7 @@ impl<P: Params> SplatKernel<P> {
         let file = format!("{name} (vertex)");
         let spec = KernelSpec::users(name, stage, &inputs, P::FIELDS, body)
             .interpolating(&[], Source { name: &file, text: vertex_body });
-        VertexKernel::new(device, spec).map(SplatKernel)
+        PerVertex::new(device, spec).map(SplatKernel)
     }
 
     /// Draws the footprints of `points` into `target`.

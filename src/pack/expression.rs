@@ -11,7 +11,7 @@ pub enum Form {
     /// y = A x + b.
     Affine,
     /// x = L x + U x + b in the order of the positions, in place: row by row, with the entries of A split by the current
-    /// order into L (the unknown stands at an earlier position: its new value) and U (its old value). [Bajaj04] 3.3.
+    /// order into L (the unknown stands at an earlier position: its new value) and U (its old value). \[Bajaj04\] 3.3.
     GaussSeidel,
 }
 
@@ -21,7 +21,7 @@ pub enum Form {
 /// if it is the constant 0, which saves the addition. *Shapes*: A n x n, any n >= 1, padded by the packer to a multiple of 4
 /// with rows and columns of zeros and trivial b.
 ///
-/// *Source*: [Bajaj04] sections 2.2 and 3.3.
+/// *Source*: \[Bajaj04\] sections 2.2 and 3.3.
 ///
 /// ```
 /// use texla::{Shape, host::Triplets, pack::LinearExpression};
@@ -94,7 +94,7 @@ impl LinearExpression {
 
     /// The four stages' common expression of a Runge-Kutta step for y' = G y + beta: k = (h G) w + h beta.
     ///
-    /// beta_i is trivial where `nontrivial[i]` is false. *Source*: [Bajaj04] section 3.2, equations (5), (7), (9), (11).
+    /// beta_i is trivial where `nontrivial[i]` is false. *Source*: \[Bajaj04\] section 3.2, equations (5), (7), (9), (11).
     ///
     /// *Errors*: as [`new`](Self::new); [`Error::Parameter`] if `h` is not finite.
     pub fn ode_stage(g: &Triplets, nontrivial: &[bool], h: f64) -> Result<Self> {
@@ -104,6 +104,15 @@ impl LinearExpression {
         }
         let scaled = Triplets::from_entries(g.shape(), g.entries().map(|(i, j, v)| (i, j, h * v)))?;
         Self::new(&scaled, nontrivial)
+    }
+
+    /// The same expression with other trivial rows of b.
+    ///
+    /// *Errors*: [`Error::LengthMismatch`].
+    pub fn with_nontrivial(mut self, nontrivial: &[bool]) -> Result<Self> {
+        check_length("LinearExpression::with_nontrivial", "nontrivial", nontrivial.len(), self.unknowns())?;
+        self.nontrivial = nontrivial.to_vec();
+        Ok(self)
     }
 
     /// The same expression where y becomes the next x: unknowns that are zero for ever (an empty row with trivial b) lose
@@ -180,7 +189,7 @@ impl LinearExpression {
     }
 
     /// Multiplications and additions without any packing: a multiplication for each non-zero, and as many additions in a
-    /// row with non-trivial b, one fewer in others. [Bajaj04] Table 2 (a).
+    /// row with non-trivial b, one fewer in others. \[Bajaj04\] Table 2 (a).
     pub fn scalar_operations(&self) -> usize {
         let saved = |i: &usize| self.row(*i).next().is_some() && !self.is_nontrivial(*i);
         2 * self.nnz() - (0..self.unknowns()).filter(saved).count()

@@ -1,4 +1,4 @@
-//! The linear expressions of [Bajaj04], by which the packing optimiser is judged.
+//! The linear expressions of \[Bajaj04\], by which the packing optimiser is judged.
 //!
 //! The scanned figures leave some coefficients open; zero patterns and trivial rows are such that every number printed in the
 //! paper comes out: Table 2 (a) and (b), and the block sizes of Figures 10, 13 and 14.
@@ -33,7 +33,7 @@ pub const ALL: [(&str, Maker); 6] = [
     ("wave_s32", wave_s32),
 ];
 
-/// The 2D wave equation on 8 x 8 nodes: w(k+1) = A w(k) - w(k-1), two sides held at zero. [Bajaj04] section 3.1.
+/// The 2D wave equation on 8 x 8 nodes: w(k+1) = A w(k) - w(k-1), two sides held at zero. \[Bajaj04\] section 3.1.
 ///
 /// Node (i, j) is unknown 8 j + i; those with i = 0 or j = 0 are fixed, and zero is assumed past i = 7 and j = 7.
 pub fn wave_2d() -> Result<LinearExpression> {
@@ -54,7 +54,7 @@ pub fn wave_on(grid: Grid) -> Result<LinearExpression> {
     LinearExpression::stencil(grid, &taps, [held, held, open], true)
 }
 
-/// The suspensions of five cars, one stage of the Runge-Kutta method: Figure 2(a) with its numbers. [Bajaj04] section 3.2.
+/// The suspensions of five cars, one stage of the Runge-Kutta method: Figure 2(a) with its numbers. \[Bajaj04\] section 3.2.
 pub fn runge_kutta_20() -> Result<LinearExpression> {
     let car = [(0, 1, 9.0), (1, 0, 1.0), (1, 1, 2.0), (1, 2, 3.0), (1, 3, 4.0)];
     let pitch = [(2, 3, 9.0), (3, 0, 5.0), (3, 1, 6.0), (3, 2, 7.0), (3, 3, 8.0)];
@@ -64,7 +64,7 @@ pub fn runge_kutta_20() -> Result<LinearExpression> {
     LinearExpression::new(&Triplets::from_entries(Shape::new(20, 20), entries)?, &nontrivial)
 }
 
-/// Gauss-Seidel for the pressure in a cube of 4 x 4 x 4 cells: x_i = b_i + the sum of the neighbours / 6. [Bajaj04] 3.3.
+/// Gauss-Seidel for the pressure in a cube of 4 x 4 x 4 cells: x_i = b_i + the sum of the neighbours / 6. \[Bajaj04\] 3.3.
 pub fn gauss_seidel_64() -> Result<LinearExpression> {
     LinearExpression::gauss_seidel(&cube_of_cells()?)
 }
@@ -77,14 +77,14 @@ pub fn cube_of_cells() -> Result<Triplets> {
     Ok(problems::variable_stencil(grid, &taps, [false; 3], coefficient))
 }
 
-/// The diagonal block S of the 2D Poisson equation on 8 columns: off-diagonal, Neumann at both ends. [Bajaj04] Figure 10.
+/// The diagonal block S of the 2D Poisson equation on 8 columns: off-diagonal, Neumann at both ends. \[Bajaj04\] Figure 10.
 ///
 /// The paper prints D^-1 (L + U), the sign of the iteration is the opposite; so does this.
 pub fn poisson_2d_s8() -> Result<LinearExpression> {
     poisson_block(8, 4.0)
 }
 
-/// The diagonal block S of the 3D Poisson equation on 40 columns: off-diagonal, Neumann at both ends. [Bajaj04] Figure 13.
+/// The diagonal block S of the 3D Poisson equation on 40 columns: off-diagonal, Neumann at both ends. \[Bajaj04\] Figure 13.
 pub fn poisson_3d_s40() -> Result<LinearExpression> {
     poisson_block(40, 6.0)
 }
@@ -95,7 +95,7 @@ fn poisson_block(n: usize, diagonal: f64) -> Result<LinearExpression> {
     path(n, |i, j| if i == j { 0.0 } else { row(i) })
 }
 
-/// The block S* of the wave equation on 512 x 512 nodes: 32 of a line, without their end neighbours. [Bajaj04] Figure 14.
+/// The block S* of the wave equation on 512 x 512 nodes: 32 of a line, without their end neighbours. \[Bajaj04\] Figure 14.
 pub fn wave_s32() -> Result<LinearExpression> {
     let s = COURANT_SQUARED;
     path(32, |i, j| if i == j { 2.0 * (1.0 - 2.0 * s) } else { s })

@@ -4,22 +4,33 @@
 //! LinearExpression ── Annealer under a CostModel ──> Packing ── lowering ──> Program ──> listing, GLSL, CPU interpreter
 //! ```
 //!
-//! Pure arithmetic on the CPU; no OpenGL. *Source*: [Bajaj04] sections 2 and 3.
+//! Pure arithmetic on the CPU; no OpenGL. *Source*: \[Bajaj04\] sections 2 and 3.
 
 mod bound;
 mod cost;
 mod expression;
 pub mod instances;
 mod order;
+mod program;
 mod prove;
+mod search;
 mod stencil;
 mod terms;
 
 pub use bound::{BoundBy, Certificate, LowerBound, Orders};
 pub use cost::{
-    Axis, Cost, CostModel, Evaluator, FetchOperations, Instructions, Recount, SimdMachine, TexelFetch,
+    Axis, Cost, CostModel, Evaluator, FetchOperations, Incremental, Instructions, MAX_UNKNOWNS, Recount,
+    SimdMachine, TexelFetch,
 };
 pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
+pub use program::{
+    Instruction, InstructionCounts, LowerOptions, Mask, Operation, Product, Program, ProgramPart, Register,
+    Source, Stage, Swizzle,
+};
 pub use prove::{Level, Proof, ProofLimits, ProofProgress, Prover, Verdict};
+pub use search::{
+    AnnealParams, Annealed, Annealer, Limits, Optimized, Origin, Progress, Report, Schedule, SearchParams,
+    Start, StopReason, Trace, TracePoint, optimize,
+};
 pub use stencil::Boundary;

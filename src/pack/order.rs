@@ -57,6 +57,15 @@ impl Order {
         Ok(order)
     }
 
+    /// The order that holds unknown `at[p]` at position p; a permutation of the right length.
+    pub(crate) fn from_valid(unknowns: usize, at: Vec<u32>) -> Self {
+        let mut position = at.clone();
+        for (&i, p) in at.iter().zip(0u32..) {
+            position.get_mut(i as usize).map(|position| *position = p).unwrap_or_default();
+        }
+        Self { at, position, unknowns }
+    }
+
     /// Number of unknowns, without padding.
     pub fn unknowns(&self) -> usize {
         self.unknowns
@@ -92,7 +101,7 @@ impl Order {
         &self.position
     }
 
-    /// Exchanges what stands at positions `p` and `q`: the (i, j)-swap of [Bajaj04] section 2.3.2. Twice is nothing; a
+    /// Exchanges what stands at positions `p` and `q`: the (i, j)-swap of \[Bajaj04\] section 2.3.2. Twice is nothing; a
     /// position past the end changes nothing.
     pub fn swap(&mut self, p: usize, q: usize) {
         if p.max(q) < self.at.len() {
@@ -123,7 +132,7 @@ impl Order {
     }
 }
 
-/// Where the rows and the columns of a matrix stand: one order for both, as [Bajaj04] section 2.3.2 has it, or two where
+/// Where the rows and the columns of a matrix stand: one order for both, as \[Bajaj04\] section 2.3.2 has it, or two where
 /// y never becomes an x of the same layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packing {
@@ -151,6 +160,11 @@ impl Packing {
             });
         }
         Ok(Self { rows, cols: Some(cols) })
+    }
+
+    /// Two orders of equally many unknowns.
+    pub(crate) fn pair(rows: Order, cols: Order) -> Self {
+        Self { rows, cols: Some(cols) }
     }
 
     /// The symmetric identity of `unknowns` unknowns.

@@ -11,7 +11,7 @@ pub(crate) enum Part {
     New,
 }
 
-/// How the product of a block with its quad of x is evaluated ([Bajaj04] section 2.3.1).
+/// How the product of a block with its quad of x is evaluated (\[Bajaj04\] section 2.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     /// A DP4 for each row that holds a non-zero.

@@ -20,6 +20,8 @@ mod looks;
 mod multigrid;
 mod nine_band;
 mod null_space;
+#[cfg(feature = "pack")]
+mod packed;
 mod precondition;
 mod report;
 mod scales;
@@ -46,6 +48,8 @@ pub use nine_band::{
     JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, NineBandJacobi, NineBandSmoother,
 };
 pub use null_space::project_out;
+#[cfg(feature = "pack")]
+pub use packed::{FragmentExpression, VertexExpression, VertexGaussSeidel, VertexRungeKutta};
 pub use precondition::{Identity, Jacobi, Preconditioner};
 pub use report::{SolveReport, Stop, StopReason};
 pub use smoother::{Smoother, WeightedJacobi};

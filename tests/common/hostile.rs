@@ -19,6 +19,7 @@ pub struct Host {
     array: glow::NativeVertexArray,
     framebuffer: glow::NativeFramebuffer,
     program: glow::NativeProgram,
+    feedback: Option<glow::NativeTransformFeedback>,
 }
 
 const UNITS: usize = 16;
@@ -71,9 +72,30 @@ impl Host {
             gl.read_buffer(glow::COLOR_ATTACHMENT1);
             gl.bind_framebuffer(glow::FRAMEBUFFER, None);
             let program = program(&gl);
+            let feedback = feedback_can_pause(&gl).then(|| gl.create_transform_feedback().unwrap());
             assert_eq!(gl.get_error(), glow::NO_ERROR);
             let extra = Extra::load();
-            Host { gl, extra, textures, samplers, buffers, array, framebuffer, program }
+            Host { gl, extra, textures, samplers, buffers, array, framebuffer, program, feedback }
+        }
+    }
+
+    /// Captures vertices from here on: the program cannot be changed.
+    pub fn begin_feedback(&self) {
+        // SAFETY: the context is current.
+        unsafe {
+            self.gl.use_program(Some(self.program));
+            self.gl.bind_buffer_base(glow::TRANSFORM_FEEDBACK_BUFFER, 0, Some(self.buffers[7]));
+            self.gl.begin_transform_feedback(glow::TRIANGLES);
+        }
+    }
+
+    /// Captures no more.
+    pub fn end_feedback(&self) {
+        // SAFETY: as above.
+        unsafe {
+            self.gl.end_transform_feedback();
+            self.gl.bind_buffer_base(glow::TRANSFORM_FEEDBACK_BUFFER, 0, None);
+            self.gl.use_program(None);
         }
     }
 }
@@ -89,6 +111,7 @@ impl Drop for Host {
             gl.delete_vertex_array(self.array);
             gl.delete_framebuffer(self.framebuffer);
             gl.delete_program(self.program);
+            self.feedback.iter().for_each(|f| gl.delete_transform_feedback(*f));
         }
     }
 }
@@ -513,19 +536,46 @@ pub const HOSTILE: &[Hostile] = &[
         .gl
         .use_program(None)),
     hostile!(
-        "active transform feedback",
-        feedback_can_pause,
+        "uniform buffers at indices",
+        always,
         |h: &Host| {
-            h.gl.use_program(Some(h.program));
-            h.gl.bind_buffer_base(glow::TRANSFORM_FEEDBACK_BUFFER, 0, Some(h.buffers[7]));
-            h.gl.begin_transform_feedback(glow::TRIANGLES);
+            h.gl.bind_buffer_base(glow::UNIFORM_BUFFER, 0, Some(h.buffers[6]));
+            h.gl.bind_buffer_range(glow::UNIFORM_BUFFER, 1, Some(h.buffers[5]), 256, 512);
+            h.gl.bind_buffer_range(glow::UNIFORM_BUFFER, 3, Some(h.buffers[4]), 0, 16);
+            h.gl.bind_buffer(glow::UNIFORM_BUFFER, Some(h.buffers[2]));
         },
         |h: &Host| {
-            h.gl.end_transform_feedback();
-            h.gl.bind_buffer_base(glow::TRANSFORM_FEEDBACK_BUFFER, 0, None);
-            h.gl.use_program(None);
+            [0, 1, 3].iter().for_each(|i| h.gl.bind_buffer_base(glow::UNIFORM_BUFFER, *i, None));
+            h.gl.bind_buffer(glow::UNIFORM_BUFFER, None);
         }
     ),
+    hostile!(
+        "transform feedback buffers at indices",
+        always,
+        |h: &Host| {
+            h.gl.bind_buffer_range(glow::TRANSFORM_FEEDBACK_BUFFER, 0, Some(h.buffers[7]), 64, 1024);
+            h.gl.bind_buffer_base(glow::TRANSFORM_FEEDBACK_BUFFER, 1, Some(h.buffers[6]));
+            h.gl.bind_buffer(glow::TRANSFORM_FEEDBACK_BUFFER, Some(h.buffers[3]));
+        },
+        |h: &Host| {
+            (0..2).for_each(|i| h.gl.bind_buffer_base(glow::TRANSFORM_FEEDBACK_BUFFER, i, None));
+            h.gl.bind_buffer(glow::TRANSFORM_FEEDBACK_BUFFER, None);
+        }
+    ),
+    hostile!(
+        "transform feedback object",
+        feedback_can_pause,
+        |h: &Host| {
+            h.gl.bind_transform_feedback(glow::TRANSFORM_FEEDBACK, h.feedback);
+            h.gl.bind_buffer_range(glow::TRANSFORM_FEEDBACK_BUFFER, 0, Some(h.buffers[5]), 32, 96);
+        },
+        |h: &Host| {
+            h.gl.bind_buffer_base(glow::TRANSFORM_FEEDBACK_BUFFER, 0, None);
+            h.gl.bind_transform_feedback(glow::TRANSFORM_FEEDBACK, None);
+        }
+    ),
+    hostile!("active transform feedback", feedback_can_pause, |h: &Host| h.begin_feedback(), |h: &Host| h
+        .end_feedback()),
 ];
 
 unsafe fn depth_range(gl: &glow::Context, near: f32, far: f32) {

@@ -226,6 +226,26 @@ pub fn snapshot(gl: &glow::Context, extra: &Extra) -> Snapshot {
             add("transform feedback paused".into(), int(glow::TRANSFORM_FEEDBACK_PAUSED));
             add("transform feedback".into(), int(glow::TRANSFORM_FEEDBACK_BINDING));
         }
+        for i in 0..4 {
+            for (name, bound, start, size) in [
+                (
+                    "uniform buffer",
+                    glow::UNIFORM_BUFFER_BINDING,
+                    glow::UNIFORM_BUFFER_START,
+                    glow::UNIFORM_BUFFER_SIZE,
+                ),
+                (
+                    "transform feedback buffer",
+                    glow::TRANSFORM_FEEDBACK_BUFFER_BINDING,
+                    glow::TRANSFORM_FEEDBACK_BUFFER_START,
+                    glow::TRANSFORM_FEEDBACK_BUFFER_SIZE,
+                ),
+            ] {
+                let range = [start, size].map(|q| gl.get_parameter_indexed_i64(q, i));
+                let buffer = i64::from(gl.get_parameter_indexed_i32(bound, i));
+                add(format!("{name} {i}"), vec![buffer, range[0], range[1]]);
+            }
+        }
         for i in 0..gl.get_parameter_i32(glow::MAX_DRAW_BUFFERS) as u32 {
             add(format!("draw buffer {i}"), int(glow::DRAW_BUFFER0 + i));
             if since(gl, (3, 0), (3, 2)) {

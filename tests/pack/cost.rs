@@ -23,16 +23,16 @@ fn identity(e: &LinearExpression) -> u32 {
     simd(e, &(0..4 * e.quads()).collect::<Vec<_>>())
 }
 
-fn instance(name: &str) -> LinearExpression {
+pub fn instance(name: &str) -> LinearExpression {
     instances::ALL.iter().find(|(n, _)| *n == name).unwrap().1().unwrap()
 }
 
 /// Closed-form optimal orders, one quad after the other.
-fn accordion(q: usize) -> Vec<usize> {
+pub fn accordion(q: usize) -> Vec<usize> {
     (0..q).flat_map(|k| [k, 2 * q - 1 - k, 2 * q + k, 4 * q - 1 - k]).collect()
 }
 
-const WAVE: [usize; 64] = [
+pub const WAVE: [usize; 64] = [
     9, 15, 63, 57, 10, 23, 62, 49, 11, 31, 61, 41, 12, 39, 60, 33, 13, 47, 59, 25, 14, 55, 58, 17, 18, 22,
     54, 50, 19, 30, 53, 42, 20, 38, 52, 34, 21, 46, 51, 26, 27, 29, 45, 43, 28, 37, 44, 35, 36, 0, 3, 40, 24,
     5, 56, 1, 48, 16, 2, 6, 4, 32, 7, 8,

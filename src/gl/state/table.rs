@@ -11,6 +11,8 @@ pub(super) enum Value {
     Flag(bool),
     Ints([i32; 4]),
     Floats([f32; 4]),
+    /// The name of a buffer.
+    Buffer(i32),
 }
 
 /// One row of the table.
@@ -69,10 +71,10 @@ macro_rules! buffer_binding {
     ($query:expr, $target:expr) => {
         Row {
             exists: always,
-            read: |gl| unsafe { Value::Ints([gl.get_parameter_i32($query), 0, 0, 0]) },
+            read: |gl| unsafe { Value::Buffer(gl.get_parameter_i32($query)) },
             neutral: |gl| unsafe { gl.bind_buffer($target, None) },
             write: |gl, v| unsafe {
-                if let Value::Ints([i, ..]) = v {
+                if let Value::Buffer(i) = v {
                     gl.bind_buffer($target, name(i).map(glow::NativeBuffer));
                 }
             },

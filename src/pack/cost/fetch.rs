@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Cost, CostModel, Recount};
+use super::blocks::Weights;
+use super::{Cost, CostModel, Incremental};
 use crate::error::Result;
 use crate::pack::terms::terms;
 use crate::pack::{Form, LinearExpression, Packing};
@@ -14,6 +15,12 @@ pub struct FetchOperations(pub u32);
 impl fmt::Display for FetchOperations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} fetches and multiply-adds", self.0)
+    }
+}
+
+impl From<u32> for FetchOperations {
+    fn from(count: u32) -> Self {
+        Self(count)
     }
 }
 
@@ -30,7 +37,7 @@ impl Cost for FetchOperations {
 /// Only the first part depends on the order: the non-zeros should lie in few blocks, however they lie within. In an iteration
 /// the values that a block row makes itself are at hand: L parts of diagonal blocks need no fetch.
 ///
-/// *Source*: beyond [Bajaj04], whose machine no GPU since about 2007 has been.
+/// *Source*: beyond \[Bajaj04\], whose machine no GPU since about 2007 has been.
 ///
 /// ```
 /// use texla::pack::{CostModel, FetchOperations, Packing, TexelFetch, instances};
@@ -57,7 +64,7 @@ impl TexelFetch {
 
 impl CostModel for TexelFetch {
     type Cost = FetchOperations;
-    type Evaluator = Recount<Self>;
+    type Evaluator = Incremental<FetchOperations>;
 
     fn name(&self) -> &'static str {
         "fetch"
@@ -81,7 +88,9 @@ impl CostModel for TexelFetch {
         FetchOperations((fetches + e.nnz()) as u32)
     }
 
-    fn evaluator(&self, e: &LinearExpression, packing: &Packing) -> Result<Recount<Self>> {
-        Recount::new(*self, e, packing)
+    fn evaluator(&self, e: &LinearExpression, packing: &Packing) -> Result<Self::Evaluator> {
+        let fetched = |counts: [u32; 4], serial: bool| !serial && counts.into_iter().any(|c| c > 0);
+        let weights = Weights::new(|counts, serial| (u8::from(fetched(counts, serial)), false));
+        Incremental::new(e, packing, weights, e.nnz() as u32)
     }
 }

@@ -1,6 +1,8 @@
 //! What an expression costs in a given order: the models, and the law they keep.
 
+mod blocks;
 mod fetch;
+mod incremental;
 mod recount;
 mod simd;
 
@@ -10,6 +12,7 @@ use crate::error::Result;
 use crate::pack::{LinearExpression, Packing};
 
 pub use fetch::{FetchOperations, TexelFetch};
+pub use incremental::{Incremental, MAX_UNKNOWNS};
 pub use recount::Recount;
 pub use simd::{Instructions, SimdMachine};
 
@@ -60,7 +63,7 @@ pub trait CostModel: Sync {
 /// Which order a swap changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
-    /// Rows and columns together: the (i, j)-swap of [Bajaj04] section 2.3.2.
+    /// Rows and columns together: the (i, j)-swap of \[Bajaj04\] section 2.3.2.
     Both,
     /// Rows only; for independent packings.
     Rows,
@@ -83,6 +86,12 @@ pub trait Evaluator {
 
     /// Takes the last swap back; without one, or called twice, nothing.
     fn undo(&mut self);
+
+    /// True if it is known without trying that exchanging these positions changes no cost, nor what later swaps cost: a
+    /// search passes over such swaps. False where that is not known.
+    fn is_neutral(&self, _axis: Axis, _p: usize, _q: usize) -> bool {
+        false
+    }
 
     /// The packing now.
     fn packing(&self) -> Packing;

@@ -1,8 +1,9 @@
-//! The machine of [Bajaj04]: four-wide MUL, MAD, DP4 and ADD, one instruction a clock.
+//! The machine of \[Bajaj04\]: four-wide MUL, MAD, DP4 and ADD, one instruction a clock.
 
 use std::fmt;
 
-use super::{Cost, CostModel, Recount};
+use super::blocks::Weights;
+use super::{Cost, CostModel, Incremental};
 use crate::error::Result;
 use crate::pack::terms::{Method, Part, is_trivial, terms};
 use crate::pack::{LinearExpression, Packing};
@@ -17,13 +18,19 @@ impl fmt::Display for Instructions {
     }
 }
 
+impl From<u32> for Instructions {
+    fn from(count: u32) -> Self {
+        Self(count)
+    }
+}
+
 impl Cost for Instructions {
     fn value(self) -> f64 {
         f64::from(self.0)
     }
 }
 
-/// The four-wide SIMD machine of [Bajaj04] section 2.1, its MUL, MAD, DP4 and ADD at one instruction each, any swizzle and
+/// The four-wide SIMD machine of \[Bajaj04\] section 2.1, its MUL, MAD, DP4 and ADD at one instruction each, any swizzle and
 /// any write mask free.
 ///
 /// A block A_IJ with c(I, J) non-zeros in its fullest row and r(I, J) occupied rows costs
@@ -37,7 +44,7 @@ impl Cost for Instructions {
 /// C(E) is the sum of both. Gauss-Seidel has two sums, L x (b trivial) and U x + b; the L part of a diagonal block is
 /// always row-major.
 ///
-/// *Source*: [Bajaj04] sections 2.3.1, 2.3.2 and 3.3. The paper prints n(I) - 1; without the clamp at 0 its own Figure 2(b)
+/// *Source*: \[Bajaj04\] sections 2.3.1, 2.3.2 and 3.3. The paper prints n(I) - 1; without the clamp at 0 its own Figure 2(b)
 /// would cost 12, not 14.
 ///
 /// ```
@@ -70,7 +77,7 @@ impl SimdMachine {
 
 impl CostModel for SimdMachine {
     type Cost = Instructions;
-    type Evaluator = Recount<Self>;
+    type Evaluator = Incremental<Instructions>;
 
     fn name(&self) -> &'static str {
         "simd"
@@ -85,7 +92,13 @@ impl CostModel for SimdMachine {
         Instructions(e.nnz().div_ceil(4) as u32)
     }
 
-    fn evaluator(&self, e: &LinearExpression, packing: &Packing) -> Result<Recount<Self>> {
-        Recount::new(*self, e, packing)
+    fn evaluator(&self, e: &LinearExpression, packing: &Packing) -> Result<Self::Evaluator> {
+        let weights = Weights::new(|counts, serial| {
+            let peels = counts.into_iter().max().unwrap_or_default() as u8;
+            let rows = counts.into_iter().filter(|&c| c > 0).count() as u8;
+            let row_major = if serial { rows > 0 } else { rows < peels };
+            if row_major { (rows + 1, true) } else { (peels, false) }
+        });
+        Incremental::new(e, packing, weights, 0)
     }
 }

@@ -6,13 +6,13 @@ mod passes;
 
 use hierarchy::Hierarchy;
 
+use super::check::check_vectors_of;
 use super::precondition::Preconditioner;
 use super::scales::times_power;
 use super::smoother::Smoother;
 use crate::data::{Stencil, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::ops;
 use crate::shape::{Grid, Shape};
 
 /// How often a grid turns to the next coarser one.
@@ -117,12 +117,8 @@ impl Multigrid {
     }
 
     fn check(&self, op: &'static str, x: &Vector, b: &Vector) -> Result<()> {
-        let expected = Shape::column(self.grids().next().map_or(0, Grid::len));
-        x.writable(op)?;
-        ops::check_shape(op, "x", x.shape(), expected)?;
-        ops::check_shape(op, "b", b.shape(), expected)?;
-        ops::check_device(op, "x", x.device(), &self.device)?;
-        ops::check_device(op, "b", b.device(), &self.device)
+        let n = self.grids().next().map_or(0, Grid::len);
+        check_vectors_of(op, &self.device, Shape::new(n, n), x, b)
     }
 
     /// One cycle on the levels from `depth` on; `x` is replaced if it does not hold a start.

@@ -1,0 +1,185 @@
+//! The packing optimiser: proposals a second, on the instances of [Bajaj04] and by size, and swaps against prices from scratch.
+//! With `--search S` the whole search, S seconds for each expression; with `--seeds N`, from how many of N seeds annealing alone
+//! reaches the paper's costs within M million proposals.
+//! `cargo bench --bench packing -- [--rounds R] [--only TEXT] [--search S] [--seeds N] [--millions M] [--threads T]`.
+
+use std::time::{Duration, Instant};
+
+use common::Options;
+use texla::host::{Triplets, problems};
+use texla::pack::{
+    AnnealParams, Annealer, Axis, CostModel, Evaluator, Instructions, Limits, LinearExpression, Packing,
+    Schedule, SearchParams, SimdMachine, Start, TexelFetch, instances, optimize,
+};
+use texla::{Grid, Shape};
+
+mod common;
+
+fn main() {
+    let o = Options::read(&[("--seeds", 0), ("--millions", 200), ("--threads", 0), ("--search", 0)]);
+    let wanted = |name: &str| o.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
+    let papers = instances::ALL.map(|(name, make)| (name.to_owned(), make().expect("instance")));
+    let all = papers.clone().into_iter().chain(others());
+    let (seeds, seconds) = (o.size("--seeds"), o.size("--search"));
+    if seeds > 0 {
+        papers.iter().filter(|(name, _)| wanted(name)).for_each(|(name, e)| success(name, e, &o));
+    } else if seconds > 0 {
+        for (name, e) in all.filter(|(name, _)| wanted(name)) {
+            search(&name, &e, false, &o);
+            if name.starts_with("random") {
+                search(&format!("{name}, two orders"), &e, true, &o);
+            }
+        }
+    } else {
+        all.filter(|(name, _)| wanted(name)).for_each(|(name, e)| speed(&name, &e, o.rounds));
+    }
+}
+
+/// Five-point grids with all neighbours, waves with two sides held, and random matrices.
+fn others() -> Vec<(String, LinearExpression)> {
+    let affine = |a: &Triplets| LinearExpression::new(a, &vec![true; a.shape().rows]).expect("expression");
+    let grid = |n: usize| (format!("grid {n}x{n}"), affine(&problems::poisson_2d(n, n)));
+    let wave = |n: usize| (format!("wave {n}x{n}"), instances::wave_on(Grid::new_2d(n, n)).expect("grid"));
+    let folded = ("wave2d folded".to_owned(), instances::wave_2d().expect("instance").fold_zero_nodes());
+    let random = |(n, per_row): (usize, usize)| {
+        // The same on every machine.
+        let mut state = 1u64;
+        let mut below = |n: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % n
+        };
+        let entries: Vec<_> = (0..n * per_row).map(|k| (k / per_row, below(n), 1.0)).collect();
+        let a = Triplets::from_entries(Shape::new(n, n), entries).expect("entries");
+        (format!("random {n}, {per_row} a row"), affine(&a))
+    };
+    let mut all = vec![folded];
+    all.extend([8, 16, 32, 64].map(grid));
+    all.extend([16, 32, 64].map(wave));
+    all.extend([(32, 3), (64, 3), (64, 5)].map(random));
+    all
+}
+
+/// Median of rounds in seconds.
+fn median(rounds: usize, mut run: impl FnMut() -> f64) -> f64 {
+    let mut seconds: Vec<f64> = (0..rounds).map(|_| run()).collect();
+    seconds.sort_by(f64::total_cmp);
+    seconds[rounds / 2]
+}
+
+fn speed(name: &str, e: &LinearExpression, rounds: usize) {
+    let proposals = 1_000_000;
+    let annealing = |temperature: f64| {
+        // Equilibrium first, then at the same temperature what is timed.
+        let schedule = Schedule { temperature, rate: 1.0, steps: 1, proposals, boltzmann: 1.0 };
+        let params =
+            |start| AnnealParams { schedule, start, threads: 1, trace: 0, ..AnnealParams::default() };
+        let limits = Limits { restarts: Some(1), ..Limits::default() };
+        let run = |start| {
+            Annealer::new(&SimdMachine, e, params(start)).expect("annealer").anneal(&limits).expect("run")
+        };
+        let warm = run(Start::Random).packing;
+        median(rounds, || run(Start::Given(warm.clone())).seconds)
+    };
+    let (hot, cold) = (annealing(0.6), annealing(0.35));
+    let packing = Packing::identity(e.unknowns());
+    let n = packing.rows().len();
+    let pairs: Vec<(usize, usize)> = (0..10_000).map(|k| (k * 7919 % n, (k * 104_729 + 1) % n)).collect();
+    let timed = |count: usize, run: &mut dyn FnMut(usize, usize)| {
+        let began = Instant::now();
+        pairs.iter().take(count).for_each(|&(p, q)| run(p, q));
+        began.elapsed().as_secs_f64() / count as f64
+    };
+    let mut evaluator = SimdMachine.evaluator(e, &packing).expect("evaluator");
+    let swap = median(rounds, || {
+        timed(10_000, &mut |p, q| {
+            evaluator.swap(Axis::Both, p, q);
+        })
+    });
+    let mut fetches = TexelFetch.evaluator(e, &packing).expect("evaluator");
+    let fetch = median(rounds, || {
+        timed(10_000, &mut |p, q| {
+            fetches.swap(Axis::Both, p, q);
+        })
+    });
+    let mut moved = packing.clone();
+    let scratch = median(rounds, || {
+        timed(20, &mut |p, q| {
+            moved.swap(Axis::Both, p, q);
+            assert!(SimdMachine.cost(e, &moved).expect("cost") > Instructions(0));
+        })
+    });
+    println!(
+        "{name:14} n {:5}  proposals/s {:5.2}e6 at T 0.6, {:5.2}e6 at T 0.35   swaps/s {:5.2}e6 (fetches {:5.2}e6)   from scratch x{:.0}",
+        e.unknowns(),
+        1e-6 * proposals as f64 / hot,
+        1e-6 * proposals as f64 / cold,
+        1e-6 / swap,
+        1e-6 / fetch,
+        scratch / swap
+    );
+}
+
+/// The costs that the paper reaches.
+const AFTER: [(&str, u32); 6] = [
+    ("wave2d", 63),
+    ("rk20", 14),
+    ("gs64", 72),
+    ("poisson2d_s8", 4),
+    ("poisson3d_s40", 20),
+    ("wave_s32", 24),
+];
+
+/// Annealing alone, from random orders. What it finds does not depend on the machine; only the seconds do.
+fn success(name: &str, e: &LinearExpression, o: &Options) {
+    let target = Instructions(AFTER.iter().find(|(of, _)| *of == name).expect("an instance").1);
+    let (mut seconds, mut proposals) = (Vec::new(), Vec::new());
+    for seed in 0..o.size("--seeds") as u64 {
+        let params = AnnealParams { seed, threads: o.size("--threads"), trace: 0, ..AnnealParams::default() };
+        let limits = Limits {
+            proposals: Some(1_000_000 * o.size("--millions") as u64),
+            target: Some(target),
+            ..Limits::default()
+        };
+        let found = Annealer::new(&SimdMachine, e, params).expect("annealer").anneal(&limits).expect("run");
+        if found.cost <= target {
+            seconds.push(found.seconds);
+            proposals.push(found.proposals);
+        }
+    }
+    seconds.sort_by(f64::total_cmp);
+    proposals.sort_unstable();
+    let Some((slowest, most)) = seconds.last().zip(proposals.last()) else {
+        return println!("{name:14} {target}: from none of {} seeds", o.size("--seeds"));
+    };
+    let half = seconds.len() / 2;
+    println!(
+        "{name:14} {target}: from {} of {} seeds; proposals: median {:.1e}, most {:.1e}; median {:.2} s, longest {slowest:.2} s",
+        seconds.len(),
+        o.size("--seeds"),
+        proposals[half] as f64,
+        *most as f64,
+        seconds[half],
+    );
+}
+
+/// The whole search.
+fn search(name: &str, e: &LinearExpression, independent: bool, o: &Options) {
+    let limits = Limits {
+        time: Some(Duration::from_secs(o.size("--search") as u64)),
+        proposals: None,
+        ..Limits::default()
+    };
+    let params = SearchParams { threads: o.size("--threads"), independent, ..SearchParams::default() };
+    let found = optimize(&SimdMachine, e, &params, &limits).expect("search");
+    println!(
+        "{name:32} {} -> {} by {}, bound {}, found after {:.2} s of {:.2} s, {:.1e} proposals, {:?}",
+        found.cost_before.0,
+        found.cost.0,
+        found.origin,
+        found.lower_bound.0,
+        found.found_after,
+        found.seconds,
+        found.proposals as f64,
+        found.reason
+    );
+}

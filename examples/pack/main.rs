@@ -1,0 +1,258 @@
+//! The packing optimiser as a tool: a matrix in, the order of its unknowns in which y = A x + b takes the fewest
+//! instructions out, with how far that is from the best there can be, and the program as a listing or as GLSL.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use problem::Problem;
+use support::{
+    CommonArgs, Failure, Report, Result, check_distinct, check_kept, check_writable, json, say, write_file,
+};
+use texla::pack::{
+    CostModel, Form, LinearExpression, LowerBound, LowerOptions, Orders, Packing, Program, SimdMachine,
+    Stage, TexelFetch,
+};
+
+mod check;
+mod picture;
+mod problem;
+mod search;
+#[path = "../support/mod.rs"]
+mod support;
+
+/// Packs y = A x + b into the fewest instructions: an order of the unknowns, a bound, a program.
+///
+/// Without --matrix and --instance it packs the paper's 2D wave equation. A search that Ctrl-C ends keeps its best.
+#[derive(clap::Parser)]
+#[command(name = "pack")]
+struct Args {
+    #[command(flatten)]
+    common: CommonArgs,
+    /// A, square, from a Matrix Market file; with --gauss-seidel the matrix of the system, diagonal and all
+    #[arg(long, value_name = "A.mtx", conflicts_with = "instance")]
+    matrix: Option<PathBuf>,
+    /// Which entries of b are not the constant 0: the non-zeros of this vector
+    #[arg(long, value_name = "b.mtx", requires = "matrix", conflicts_with = "rhs_pattern")]
+    rhs: Option<PathBuf>,
+    /// All entries of b, or none of them; all unless given
+    #[arg(long, value_enum, value_name = "PATTERN", requires = "matrix")]
+    rhs_pattern: Option<RhsPattern>,
+    /// One of the paper's expressions; gs64 is an iteration of Gauss and Seidel
+    #[arg(long, value_enum)]
+    instance: Option<Instance>,
+    /// An iteration of Gauss and Seidel for A x = b in place of A x + b
+    #[arg(long)]
+    gauss_seidel: bool,
+    /// Drop the columns of unknowns that stay zero for ever, where y becomes the next x
+    #[arg(long)]
+    fold_zero_nodes: bool,
+    /// Rows and columns ordered by themselves, where y never becomes an x of the same layout
+    #[arg(long, conflicts_with_all = ["gauss_seidel", "fold_zero_nodes", "prove"])]
+    independent: bool,
+    /// Begin with this order: unknowns by position, 4 ceil(n / 4) of them, from 0; those from n on are padding
+    #[arg(long, value_name = "order.txt")]
+    order: Option<PathBuf>,
+    /// Price that order, or the given one, and search for no better
+    #[arg(long, conflicts_with = "prove")]
+    no_search: bool,
+    /// What to make least: the paper's instructions, or texel fetches and multiply-adds
+    #[arg(long, value_enum, default_value = "simd")]
+    cost: Model,
+    /// After the search, look for anything cheaper by exhaustion: to 64 unknowns, one order, no iteration
+    #[arg(long)]
+    prove: bool,
+    /// Seconds for the search, and for the proof; 10 and 600 unless given (2 with --quick)
+    #[arg(long, value_name = "S")]
+    seconds: Option<f64>,
+    /// Swaps proposed, in place of seconds: the same result on every machine
+    #[arg(long, value_name = "N", conflicts_with = "seconds")]
+    proposals: Option<u64>,
+    /// Seed of the random streams
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Threads; as many as there are cores unless given
+    #[arg(long, value_name = "T")]
+    threads: Option<usize>,
+    /// Print the program
+    #[arg(long, value_enum, default_value = "none")]
+    emit: Emit,
+    /// Write the program to FILE in place of printing it
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Draw the matrix before and after, with what each instruction multiplies
+    #[arg(long, value_name = "F.png")]
+    picture: Option<PathBuf>,
+}
+
+impl AsRef<CommonArgs> for Args {
+    fn as_ref(&self) -> &CommonArgs {
+        &self.common
+    }
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
+enum RhsPattern {
+    All,
+    None,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
+#[value(rename_all = "snake_case")]
+enum Instance {
+    #[value(name = "wave2d")]
+    Wave2d,
+    #[value(name = "rk20")]
+    Rk20,
+    #[value(name = "gs64")]
+    Gs64,
+    #[value(name = "poisson2d_s8")]
+    Poisson2d,
+    #[value(name = "poisson3d_s40")]
+    Poisson3d,
+    #[value(name = "wave_s32")]
+    WaveS32,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
+enum Model {
+    Simd,
+    Fetch,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Emit {
+    Listing,
+    GlslFragment,
+    GlslVertex,
+    None,
+}
+
+/// The most threads that anything is gained by.
+const MOST_THREADS: usize = 1024;
+/// Quads whose instructions go into one fragment shader; and what every device captures from one vertex.
+const FRAGMENT_QUADS: usize = 16;
+const VERTEX_QUADS: usize = 15;
+
+fn main() -> ExitCode {
+    support::main_with("pack", run)
+}
+
+fn run(args: &Args, report: &mut Report) -> Result {
+    let outputs = [args.common.json.as_deref(), args.picture.as_deref(), args.out.as_deref()];
+    outputs.iter().flatten().try_for_each(|path| check_writable(path))?;
+    check_distinct(outputs)?;
+    check_kept([args.matrix.as_deref(), args.rhs.as_deref(), args.order.as_deref()], outputs)?;
+    args.seconds.map(|seconds| support::in_range("--seconds", seconds, 1e-3..=1e6)).transpose()?;
+    args.proposals.map(|proposals| support::in_range("--proposals", proposals, 1..=u64::MAX)).transpose()?;
+    args.threads.map(|threads| support::in_range("--threads", threads, 1..=MOST_THREADS)).transpose()?;
+    if args.out.is_some() && args.emit == Emit::None {
+        return Err(Failure::bad_input("--out needs --emit: listing, glsl-fragment or glsl-vertex"));
+    }
+    if args.prove && args.cost != Model::Simd {
+        return Err(Failure::bad_input("--prove is for --cost simd"));
+    }
+    let problem = Problem::read(args)?;
+    // What can't become a program is refused before the search, not after it.
+    let e = &problem.expression;
+    Program::lower(e, &Packing::identity(e.unknowns()), options(args.emit))?;
+    say(format_args!(
+        "expression    {}: {} unknowns, {} non-zeros, {} scalar operations",
+        problem.name,
+        e.unknowns(),
+        e.nnz(),
+        e.scalar_operations()
+    ));
+    let interrupt = interrupt()?;
+    let mut outcome = match args.cost {
+        Model::Simd => {
+            let bound = LowerBound::new(e, if args.independent { Orders::Two } else { Orders::One });
+            search::run(&SimdMachine, &problem, args, interrupt, (bound.value, bound.by.to_string()))?
+        }
+        Model::Fetch => {
+            let bound = TexelFetch.lower_bound(e);
+            search::run(&TexelFetch, &problem, args, interrupt, (bound, "sixteen to a block".to_owned()))?
+        }
+    };
+    if args.prove {
+        search::prove(&mut outcome, &problem, args, interrupt, report)?;
+    }
+    outcome.tell(report);
+    let found = outcome.packing;
+    let before = Program::lower(e, &Packing::identity(e.unknowns()), LowerOptions::VERTEX)?;
+    let program = Program::lower(e, &found, options(args.emit))?;
+    let counts = program.counts();
+    let names = counts.by_name();
+    let kinds: Vec<String> =
+        names.iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{count} {name}")).collect();
+    say(format_args!(
+        "program       {} instructions, {} constants, {} temporaries",
+        if kinds.is_empty() { "0".to_owned() } else { kinds.join(" + ") },
+        program.constants.len(),
+        program.temporaries
+    ));
+    report.set("instructions", json!(names.into_iter().collect::<std::collections::BTreeMap<_, _>>()));
+    report.set("constants", program.constants.len());
+    report.set("temporaries", program.temporaries);
+    report.row(json!({ "expression": problem.name, "unknowns": e.unknowns(), "nonzeros": e.nnz() }));
+    check::program(e, &program, report)?;
+    emit(args, &program)?;
+    let Some(path) = &args.picture else { return Ok(()) };
+    let after = Program::lower(e, &found, LowerOptions::VERTEX)?;
+    picture::write(path, &problem.name, &before, &after)
+}
+
+/// The stage that a program is printed for.
+fn options(emit: Emit) -> LowerOptions {
+    match emit {
+        Emit::GlslFragment => LowerOptions::FRAGMENT,
+        Emit::Listing | Emit::GlslVertex | Emit::None => LowerOptions::VERTEX,
+    }
+}
+
+fn emit(args: &Args, program: &Program) -> Result {
+    let text = match (args.emit, program.stage) {
+        (Emit::None, _) => return Ok(()),
+        (Emit::Listing, _) => program.listing(),
+        (_, stage) => {
+            let parts = match stage {
+                Stage::Fragment => program.fragment_parts(FRAGMENT_QUADS)?,
+                Stage::Vertex => program.vertex_parts(VERTEX_QUADS)?,
+            };
+            let kernel = if stage == Stage::Fragment { "Kernel" } else { "VertexKernel" };
+            let count = parts.len();
+            let part = |(k, part): (usize, &texla::pack::ProgramPart)| {
+                let last = part.first + part.quads - 1;
+                let (k, first, body) = (k + 1, part.first, &part.body);
+                format!(
+                    "// Part {k} of {count}, body of a texla {kernel}: quads {first} to {last} of y.\n{body}"
+                )
+            };
+            parts.iter().enumerate().map(part).collect::<Vec<_>>().join("\n")
+        }
+    };
+    match &args.out {
+        Some(path) => write_file(path, text.as_bytes()),
+        None => {
+            say(format_args!("\n{}\n", text.trim_end()));
+            Ok(())
+        }
+    }
+}
+
+/// Set by the first Ctrl-C, which ends the search; the second ends the program.
+fn interrupt() -> Result<&'static AtomicBool> {
+    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+    ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })
+    .map_err(Failure::unsolved)?;
+    Ok(&INTERRUPTED)
+}
+
+/// Whether an expression is an iteration in place.
+fn is_iteration(e: &LinearExpression) -> bool {
+    e.form() == Form::GaussSeidel
+}

@@ -1,0 +1,140 @@
+//! Buffer bindings with an index, and the transform feedback object: taken from the host when first changed inside a
+//! scope, as texture units are.
+
+use glow::HasContext;
+
+use super::table::name;
+use crate::error::{Error, Result};
+use crate::gl::context::{Gl, GlInner};
+use crate::gl::state::Saved;
+
+/// A buffer binding of the host's.
+pub(super) struct Binding {
+    target: u32,
+    /// `None` is the general binding point that every indexed one changes too.
+    index: Option<u32>,
+    buffer: i32,
+    /// Offset and size; both 0 for the whole buffer.
+    range: [i32; 2],
+}
+
+/// What asks for the buffer, the offset and the size at an index.
+fn queries(target: u32) -> [u32; 3] {
+    if target == glow::UNIFORM_BUFFER {
+        [glow::UNIFORM_BUFFER_BINDING, glow::UNIFORM_BUFFER_START, glow::UNIFORM_BUFFER_SIZE]
+    } else {
+        [
+            glow::TRANSFORM_FEEDBACK_BUFFER_BINDING,
+            glow::TRANSFORM_FEEDBACK_BUFFER_START,
+            glow::TRANSFORM_FEEDBACK_BUFFER_SIZE,
+        ]
+    }
+}
+
+impl Binding {
+    pub fn forget(&mut self, buffer: glow::NativeBuffer) {
+        if self.buffer == buffer.0.get() as i32 {
+            (self.buffer, self.range) = (0, [0, 0]);
+        }
+    }
+}
+
+/// Puts bindings back. The transform feedback object of the host's is bound already.
+///
+/// # Safety
+/// The context is current, and every buffer is alive.
+pub(super) unsafe fn restore(gl: &Gl, bindings: &[Binding]) {
+    let raw = &gl.raw;
+    // An indexed call changes the general binding too: those come last.
+    let indexed = bindings.iter().filter_map(|b| b.index.map(|index| (b, index)));
+    for (Binding { target, buffer, range: [offset, size], .. }, index) in indexed {
+        let buffer = name(*buffer).map(glow::NativeBuffer);
+        // SAFETY: the caller's.
+        unsafe {
+            if buffer.is_none() || *size == 0 {
+                raw.bind_buffer_base(*target, index, buffer);
+            } else {
+                raw.bind_buffer_range(*target, index, buffer, *offset, *size);
+            }
+        }
+    }
+    for Binding { target, buffer, .. } in bindings.iter().filter(|b| b.index.is_none()) {
+        // SAFETY: the caller's.
+        unsafe { raw.bind_buffer(*target, name(*buffer).map(glow::NativeBuffer)) };
+    }
+}
+
+impl GlInner {
+    /// Binds the host's transform feedback object again, if texla has bound its own.
+    pub(in crate::gl) fn return_feedback(&self, saved: &mut Saved) {
+        if let Some(object) = saved.feedback.take() {
+            let object = name(object).map(glow::NativeTransformFeedback);
+            // SAFETY: the context is current inside a scope, and has such objects: else texla would have none.
+            unsafe { self.raw.bind_transform_feedback(glow::TRANSFORM_FEEDBACK, object) };
+        }
+    }
+}
+
+impl Gl {
+    /// Remembers a binding of the host's, unless that has been done in this scope.
+    fn keep_binding(&self, target: u32, index: Option<u32>) -> Result<()> {
+        let mut saved = self.saved.borrow_mut();
+        let Some(saved) = saved.as_mut() else { return Ok(()) };
+        if saved.bindings.iter().any(|b| b.target == target && b.index == index) {
+            return Ok(());
+        }
+        let [bound, start, size] = queries(target);
+        // SAFETY: the context is current inside a scope; every version has these queries.
+        let (buffer, range) = unsafe {
+            match index {
+                None => (self.raw.get_parameter_i32(bound), [0, 0]),
+                Some(i) => (
+                    self.raw.get_parameter_indexed_i32(bound, i),
+                    [start, size].map(|q| self.raw.get_parameter_indexed_i64(q, i)),
+                ),
+            }
+        };
+        let [Ok(offset), Ok(size)] = range.map(i32::try_from) else {
+            return Err(Error::Unsupported {
+                what: "entering with a range of 2 GiB or more of a buffer of the application's bound".into(),
+                why: "it could not be bound again; bind the whole buffer around texla's calls".into(),
+            });
+        };
+        saved.bindings.push(Binding { target, index, buffer, range: [offset, size] });
+        Ok(())
+    }
+
+    /// Binds a range of a buffer, offset and size in bytes, at an index; what was there comes back with the scope.
+    pub fn bind_range(
+        &self,
+        target: u32,
+        index: u32,
+        buffer: glow::NativeBuffer,
+        [offset, size]: [usize; 2],
+    ) -> Result<()> {
+        self.keep_binding(target, None)?;
+        self.keep_binding(target, Some(index))?;
+        // SAFETY: the context is current inside a scope; the buffer is alive, and sizes of buffers fit 32 bits.
+        unsafe { self.raw.bind_buffer_range(target, index, Some(buffer), offset as i32, size as i32) };
+        Ok(())
+    }
+
+    /// Takes transform feedback over from the host: by an object of texla's own, which a feedback of the host's that
+    /// is paused does not disturb; before GL 4.0 without an extension there is only the one binding, and entering with
+    /// an active feedback has been refused.
+    pub fn take_feedback(&self) -> Result<()> {
+        let target = glow::TRANSFORM_FEEDBACK_BUFFER;
+        self.keep_binding(target, None)?;
+        let Some(own) = self.feedback.get() else { return self.keep_binding(target, Some(0)) };
+        if let Some(saved) = self.saved.borrow_mut().as_mut()
+            && saved.feedback.is_none()
+        {
+            // SAFETY: the context is current inside a scope, and has such objects: else there would be no `own`.
+            unsafe {
+                saved.feedback = Some(self.raw.get_parameter_i32(glow::TRANSFORM_FEEDBACK_BINDING));
+                self.raw.bind_transform_feedback(glow::TRANSFORM_FEEDBACK, Some(own));
+            }
+        }
+        Ok(())
+    }
+}

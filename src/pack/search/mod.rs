@@ -1,0 +1,17 @@
+//! The search for the packing of least cost.
+
+mod annealer;
+mod chain;
+mod metropolis;
+mod optimize;
+mod refine;
+mod schedule;
+mod seeds;
+mod stream;
+mod trace;
+
+pub use annealer::{AnnealParams, Annealed, Annealer};
+pub use optimize::{Optimized, SearchParams, optimize};
+pub use schedule::{Limits, Progress, Report, Schedule, Start, StopReason};
+pub use seeds::Origin;
+pub use trace::{Trace, TracePoint};

@@ -1,0 +1,24 @@
+//! Linear expressions on the device, by the programs that the packing optimiser makes ([`pack`](crate::pack)).
+//!
+//! Vectors are in packed order, four positions a texel or a `vec4`: [`Order::packed`](crate::pack::Order::packed) brings
+//! values there, [`Order::unpacked`](crate::pack::Order::unpacked) back.
+
+mod fragment;
+mod gauss_seidel;
+mod runge_kutta;
+mod vertex;
+
+use crate::error::{Error, Result};
+
+pub use fragment::FragmentExpression;
+pub use gauss_seidel::VertexGaussSeidel;
+pub use runge_kutta::VertexRungeKutta;
+pub use vertex::VertexExpression;
+
+/// Refuses an operand of another length than the packing has positions.
+fn check_length(op: &'static str, operand: &'static str, found: usize, expected: usize) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::LengthMismatch { op, operand, found, expected })
+}

@@ -1,0 +1,128 @@
+//! The examples on packing from outside: exit codes, JSON reports, figures.
+#![cfg(all(feature = "headless", feature = "pack"))]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::cli::{assert_refused, command, finish, passed, scratch};
+use serde_json::Value;
+
+/// The numbers at `key` of some rows, which all have one.
+fn numbers(rows: &[Value], key: &str) -> Vec<u64> {
+    rows.iter().map(|row| row[key].as_u64().unwrap_or_else(|| panic!("{key}: {row}"))).collect()
+}
+
+/// An empty folder of this test binary's own.
+fn folder(name: &str) -> String {
+    let path = scratch(name);
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir(&path).unwrap();
+    path
+}
+
+#[test]
+fn table2_refuses_flags_that_make_no_sense() {
+    let file = common::cli::write("refused.txt", "a file");
+    let empty = folder("refused");
+    // The name of a figure stands for a folder already.
+    let taken = folder("taken");
+    fs::create_dir(Path::new(&taken).join("packing-rk20.png")).unwrap();
+    let figure = format!("{empty}/packing-gs64.png");
+    let cases: [(&[&str], &str); 16] = [
+        (&["--seconds", "0"], "--seconds 0: expected a number from 0.001 to 86400"),
+        (&["--seconds", "NaN"], "--seconds NaN"),
+        (&["--seconds=-1"], "--seconds -1"),
+        (&["--seed", "1.5"], "--seed"),
+        (&["--threads", "1025"], "--threads 1025"),
+        (&["--rounds", "0"], "--rounds 0"),
+        (&["--rounds", "1001"], "from 1 to 1000"),
+        (&["--prove", "0"], "--prove 0"),
+        (&["--prove", "soon"], "--prove"),
+        (&["--runs", "3"], "--plots"),
+        (&["--runs", "0", "--plots", &empty], "--runs 0"),
+        (&["--plots", "no such folder"], "expected a folder"),
+        (&["--plots", &file], "expected a folder"),
+        (&["--plots", &taken], "it is a folder"),
+        (&["--plots", &empty, "--json", &figure], "two outputs"),
+        (&["--api", "gl12"], "--api"),
+    ];
+    for (args, text) in cases {
+        assert_refused("packing_table2", args, text);
+    }
+    assert_eq!(fs::read_dir(&empty).unwrap().count(), 0);
+}
+
+#[test]
+fn table2_without_a_device_exits_with_3() {
+    let ran = finish(command("packing_table2").arg("--quick").env("TEXLA_DEVICE", "no such device"), b"");
+    assert_eq!((ran.code, ran.stderr.lines().count()), (3, 1), "{}", ran.stderr);
+}
+
+#[test]
+fn table2_is_the_papers_on_both_dialects() {
+    for api in ["gl33", "es30"] {
+        let args =
+            ["--quick", "--seconds", "0.1", "--rounds", "1", "--seed", "7", "--threads", "1", "--api", api];
+        let report = passed("packing_table2", &args);
+        assert_eq!(report["api"], api);
+        let rows = report["rows"].as_array().unwrap();
+        assert_eq!(numbers(rows, "cost_before"), [82, 80, 112, 6, 38, 38]);
+        assert_eq!(numbers(rows, "cost"), [63, 56, 72, 4, 20, 24]);
+        assert_eq!(numbers(rows, "lower_bound"), [60, 56, 72, 4, 20, 24]);
+        assert_eq!(numbers(rows, "scalar_operations")[..3], [462, 360, 576]);
+        assert_eq!(numbers(rows, "emitted"), numbers(rows, "cost"));
+        assert_eq!(numbers(rows, "shader_instructions")[..3], [63, 4 * 14 + 7 * 5, 72]);
+        assert_eq!(numbers(rows, "fetches_before"), [54, 5, 64, 4, 28, 22]);
+        for row in rows {
+            assert_eq!(row["optimal"], row["instance"] != "wave2d", "{row}");
+            let (n, mut order) = (row["unknowns"].as_u64().unwrap(), numbers_of(&row["order"]));
+            order.sort_unstable();
+            assert!(order.into_iter().eq(0..n.next_multiple_of(4)), "{row}");
+        }
+        // 5 for each instance, 1 less for the blocks, whose scalar operations the paper has not; 2 for each program.
+        assert_eq!(report["checks"].as_array().unwrap().len(), 6 * 5 - 3 + 6);
+        let timed = report["vertex_stage"].as_array().unwrap();
+        assert_eq!(timed.len(), 3);
+        for row in timed {
+            let [before, after] = ["before_seconds", "after_seconds"].map(|key| row[key].as_f64().unwrap());
+            assert!(before > 0.0 && (before / after / row["ratio"].as_f64().unwrap() - 1.0).abs() < 1e-12);
+        }
+    }
+}
+
+fn numbers_of(list: &Value) -> Vec<u64> {
+    list.as_array().unwrap().iter().map(|v| v.as_u64().unwrap()).collect()
+}
+
+#[test]
+fn figure8_shows_each_schedule_and_says_how_it_ends() {
+    let folder = folder("figures");
+    let args = ["--quick", "--seconds", "0.1", "--rounds", "1", "--plots", &folder];
+    let report = passed("packing_table2", &args);
+    let figures = report["figure8"].as_array().unwrap();
+    assert_eq!(figures.len(), 3);
+    for (figure, (name, optimum)) in figures.iter().zip([("wave2d", 63), ("rk20", 14), ("gs64", 72)]) {
+        assert_eq!((&figure["instance"], &figure["optimum"]), (&name.into(), &optimum.into()));
+        let curves = figure["curves"].as_array().unwrap();
+        assert_eq!(curves.len(), 3);
+        for curve in curves {
+            let points: Vec<Vec<u64>> = curve["points"].as_array().unwrap().iter().map(numbers_of).collect();
+            let total = curve["steps"].as_u64().unwrap() * curve["proposals"].as_u64().unwrap();
+            let [accepted, proposals, cost, best] = points.last().unwrap()[..] else { panic!("{curve}") };
+            assert_eq!((accepted, proposals), (curve["accepted"].as_u64().unwrap(), total));
+            assert!(points.is_sorted_by(|a, b| a[0] <= b[0] && a[1] < b[1] && a[3] >= b[3]), "{name}");
+            assert!(points.iter().all(|p| p[2] >= p[3] && p[3] >= optimum), "{name}: {points:?}");
+            // From a random order, which costs far more, to where it freezes.
+            assert!(points[0][2] > cost && cost >= best, "{name}: {points:?}");
+            let ends = numbers_of(&curve["ends"]);
+            assert_eq!(ends, [best]);
+            assert_eq!(curve["reached"], u64::from(best == optimum));
+        }
+        let pixels = common::cli::pixels(Path::new(&folder).join(format!("packing-{name}.png")));
+        for ink in [[0, 98, 178], [230, 140, 0], [0, 148, 110], [200, 60, 50]] {
+            assert!(pixels.iter().filter(|pixel| **pixel == ink).count() > 200, "{name}: {ink:?}");
+        }
+    }
+}
