@@ -18,9 +18,9 @@ pub fn program(e: &LinearExpression, program: &Program, report: &mut Report) -> 
     let (x, b): (Vec<f64>, Vec<f64>) = (0..n).map(|i| (value(i, 1.0), value(i, 0.7))).unzip();
     let found = program.run(&x, &b)?;
     let expected = twin(e, &program.packing, &x, &b)?;
-    let share = |(found, (value, bound)): (&f64, &(f64, f64))| match (found - value).abs() {
-        distance if distance == 0.0 => 0.0,
-        distance => distance / bound,
+    let share = |(found, (value, bound)): (&f64, &(f64, f64))| {
+        let distance = (found - value).abs();
+        if distance == 0.0 { 0.0 } else { distance / bound }
     };
     let largest = found.iter().zip(&expected).map(share).fold(0.0, worst);
     report.at_most("the program's result: distance from A x + b, over the bound", 1.0, largest);

@@ -116,7 +116,7 @@ pub fn optimize<M: CostModel>(
     limits: &Limits<'_, M::Cost>,
 ) -> Result<Optimized<M::Cost>> {
     limits.check("optimize")?;
-    let schedule = params.schedule.unwrap_or_else(|| Schedule::fitted(e, limits));
+    let schedule = params.schedule.unwrap_or_else(|| Schedule::fitted(e, params.independent, limits));
     let mut search = Search::new(model, e, params, limits)?;
     // Refuses bad parameters before any work is done.
     search.annealer(schedule, params.start.clone(), params.seed)?;

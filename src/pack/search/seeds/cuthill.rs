@@ -77,7 +77,7 @@ mod tests {
         let order = cuthill_mckee(&graph(&LinearExpression::new(&a, &[true; 20]).unwrap()));
         assert_eq!(order, (0..20).map(|v| 7 * (19 - v) % 20).collect::<Vec<_>>());
         let grid = cuthill_mckee(&graph(&LinearExpression::jacobi(&problems::poisson_2d(3, 2)).unwrap()));
-        assert_eq!(grid, [5, 4, 2, 3, 1, 0]);
+        assert_eq!(grid, [5, 2, 4, 1, 3, 0]);
     }
 
     #[test]
