@@ -40,7 +40,7 @@ struct Args {
     /// Draw Figure 8 into this folder: packing-wave2d.png, packing-rk20.png and packing-gs64.png
     #[arg(long, value_name = "FOLDER")]
     plots: Option<PathBuf>,
-    /// Annealing runs for each curve of Figure 8, the best of which is drawn [default: 8, 1 with --quick]
+    /// Annealing runs for each curve of Figure 8, the best of which is drawn [default: 12, 1 with --quick]
     #[arg(long, value_name = "R", requires = "plots")]
     runs: Option<u64>,
 }
@@ -70,7 +70,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let proof = args.prove.map(|s| in_range("--prove", s, 0.001..=86_400.0)).transpose()?;
     let threads = in_range("--threads", args.threads, 0..=1024)?;
     let rounds = in_range("--rounds", args.rounds.unwrap_or(if quick { 3 } else { 15 }), 1..=1000)?;
-    let runs = in_range("--runs", args.runs.unwrap_or(if quick { 1 } else { 8 }), 1..=1000)?;
+    let runs = in_range("--runs", args.runs.unwrap_or(if quick { 1 } else { 12 }), 1..=1000)?;
     let plots = args.plots.as_deref().map(figure8::paths).transpose()?;
     let outputs = plots.iter().flatten().map(|path| Some(path.as_path()));
     support::check_distinct(outputs.chain([args.common.json.as_deref()]))?;

@@ -238,7 +238,9 @@ fn draw_dashed(canvas: &mut Canvas, scale: &Scale, value: f64, label: &str) {
         canvas.polyline(&[(x, y), ((x + 10.0).min(FRAME[1]), y)], 1.6, LEVEL);
         x += 18.0;
     }
-    canvas.text(label, (FRAME[0] + 14.0, y - 16.0), Anchor::Left, 2, LEVEL);
+    // Below, where there is room: curves come from above.
+    let beside = if y + 26.0 < FRAME[3] { y + 14.0 } else { y - 16.0 };
+    canvas.text(label, (FRAME[0] + 14.0, beside), Anchor::Left, 2, LEVEL);
 }
 
 /// A line; a dot on each point while these are few, else on the last one.

@@ -14,7 +14,7 @@ const QUADS: usize = 16;
 /// own.
 ///
 /// *Shapes*: x, y and b are vectors of 4 ceil(n / 4) elements: x in the order of the packing's columns, y and b in that of
-/// its rows. Where b is trivial its elements are not read.
+/// its rows. Where b is trivial its elements must be zero.
 ///
 /// *Cost*: 1 to 3 draws for every 16 quads, together of ceil(n / 4) texels, each with a fetch for every quad that its block
 /// row reads. The programs are compiled once, and that takes time: 0.7 s for 16 quads on llvmpipe. Texels that lie together

@@ -17,7 +17,7 @@ use crate::pack::{LinearExpression, LowerOptions, Packing, Program};
 /// > a = k(y, e), b = k(y + a / 2, m), c = k(y + b / 2, m), d = k(y + c, l), y := y + (a + 2 b + 2 c + d) / 6.
 ///
 /// *Shapes*: y is a [`BufferVector`] of 4 ceil(n / 4) elements in packed order; h beta one three times as long: its values at
-/// e, at m and at l, each in packed order.
+/// e, at m and at l, each in packed order, zero where beta is trivial.
 ///
 /// *Cost*: 1 draw that rasterises nothing; 4 C(E) instructions for the stages and 7 ceil(n / 4) for the sums.
 ///

@@ -32,7 +32,7 @@ impl Parts {
 /// section 3.5. One vertex computes y, which stays in a buffer that the application draws from.
 ///
 /// *Shapes*: x, y and b are [`BufferVector`]s of 4 ceil(n / 4) elements: x in the order of the packing's columns, y and b in
-/// that of its rows. Where b is trivial its elements are not read.
+/// that of its rows. Where b is trivial its elements must be zero.
 ///
 /// *Cost*: 1 draw that rasterises nothing for every
 /// [`max_vertex_outputs`](crate::gl::Capabilities::max_vertex_outputs) quads (15 at the least: 60 floats). It takes as long
