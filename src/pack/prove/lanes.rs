@@ -52,27 +52,10 @@ pub(super) fn members(mut set: u64) -> impl Iterator<Item = usize> {
 /// 1 in the lanes of the groups of a set.
 #[inline(always)]
 pub(super) fn indicator(set: u16) -> Lanes {
-<<<<<<< HEAD
     // A copy of each byte's bits in eight lanes, one bit kept in each, and that moved to the lowest place.
     let spread = |byte: u8| {
         let bits = (u64::from(byte) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
         ((bits + 0x7f7f_7f7f_7f7f_7f7f) >> 7) & 0x0101_0101_0101_0101
-=======
-    // In a constant an index past the end does not compile.
-    #[allow(clippy::indexing_slicing)]
-    const BYTES: [u64; 256] = {
-        let mut table = [0; 256];
-        let mut entry = 0;
-        while entry < 256 {
-            let mut bit = 0;
-            while bit < 8 {
-                table[entry] |= ((entry as u64 >> bit) & 1) << (8 * bit);
-                bit += 1;
-            }
-            entry += 1;
-        }
-        table
->>>>>>> main
     };
     let [low, high] = set.to_le_bytes().map(spread);
     (u128::from(low) | u128::from(high) << 64).to_le_bytes()
