@@ -9,7 +9,7 @@ mod expression;
 mod glsl;
 mod optimize;
 mod partitions;
-mod prove;
 mod products;
 mod program;
+mod prove;
 mod search;
