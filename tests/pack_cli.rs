@@ -145,6 +145,37 @@ fn an_order_is_priced_and_comes_back() {
 }
 
 #[test]
+fn an_order_that_costs_more_is_priced_all_the_same() {
+    let mut swapped: Vec<usize> = (0..64).collect();
+    swapped.swap(0, 63);
+    let text: Vec<String> = swapped.iter().map(usize::to_string).collect();
+    let file = write("dear.txt", &text.join("\n"));
+    let report = passed("pack", &["--instance", "wave2d", "--order", &file, "--no-search"]);
+    assert_eq!((&report["cost_before"], &report["cost"]), (&82.into(), &87.into()));
+}
+
+#[test]
+fn a_sum_that_nothing_needs_is_not_emitted() {
+    let text = "%%MatrixMarket matrix coordinate real general\n6 6 9\n1 1 1\n2 2 1\n3 3 1\n4 4 1\n5 5 1\n6 6 1\n6 1 1\n6 2 1\n6 5 1\n";
+    let file = write("sparse.mtx", text);
+    let args = ["--matrix", &file, "--gauss-seidel", "--rhs-pattern", "none", "--no-search"];
+    let report = passed("pack", &args);
+    assert_eq!((&report["cost"], &report["extra_instructions"]), (&3.into(), &(-1).into()));
+    assert_eq!(report["instructions"]["DP4"], 2);
+}
+
+#[test]
+fn what_cannot_be_proven_is_reported_with_what_was_found() {
+    let mut text = "%%MatrixMarket matrix coordinate real general\n70 70 139\n".to_owned();
+    (1..=70).for_each(|i| text.push_str(&format!("{i} {i} 2\n")));
+    (2..=70).for_each(|i| text.push_str(&format!("{i} {} 1\n", 1 + i * i % 7 % (i - 1))));
+    let file = write("wide.mtx", &text);
+    let report = passed("pack", &["--matrix", &file, "--prove", "--proposals", "2000"]);
+    let verdict = report["proof"]["verdict"].as_str().unwrap();
+    assert!(verdict == "unsupported" || report["optimal"] == true, "{verdict}");
+}
+
+#[test]
 fn the_same_seed_and_proposals_give_the_same_order_on_any_number_of_threads() {
     let orders: Vec<Value> = ["1", "3"]
         .iter()

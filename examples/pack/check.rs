@@ -9,9 +9,12 @@ const U: f64 = 1.0001 / 16_777_216.0;
 
 /// The program is run on the CPU in 64 bits, with its coefficients of 32.
 pub fn program(e: &LinearExpression, program: &Program, report: &mut Report) -> Result {
-    let emitted = program.counts().total();
-    let cost = program.cost.0 + program.extra;
-    report.at_most("instructions beyond the cost and z", 0.0, f64::from(emitted.abs_diff(cost)));
+    let off = f64::from(program.counts().total().abs_diff(program.cost.0));
+    report.at_most(
+        "block rows that need an instruction more or fewer than their cost",
+        e.quads() as f64,
+        off,
+    );
     report.set("extra_instructions", program.extra);
     let n = e.unknowns();
     let value = |i: usize, seed: f64| (seed * (i as f64 + 1.0)).sin();

@@ -171,10 +171,16 @@ fn run(args: &Args, report: &mut Report) -> Result {
         }
         Model::Fetch => {
             let bound = TexelFetch.lower_bound(e);
-            search::run(&TexelFetch, &problem, args, interrupt, (bound, "sixteen to a block".to_owned()))?
+            search::run(
+                &TexelFetch,
+                &problem,
+                args,
+                interrupt,
+                (bound, "non-zeros to a block, rows to a quad".to_owned()),
+            )?
         }
     };
-    if args.prove {
+    if args.prove && !interrupt.load(Ordering::Relaxed) {
         search::prove(&mut outcome, &problem, args, interrupt, report)?;
     }
     outcome.tell(report);
@@ -182,12 +188,15 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let before = Program::lower(e, &Packing::identity(e.unknowns()), LowerOptions::VERTEX)?;
     let program = Program::lower(e, &found, options(args.emit))?;
     let counts = program.counts();
+    report.set("aliases", counts.alias);
     let names = counts.by_name();
     let kinds: Vec<String> =
         names.iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{count} {name}")).collect();
     say(format_args!(
-        "program       {} instructions, {} constants, {} temporaries",
-        if kinds.is_empty() { "0".to_owned() } else { kinds.join(" + ") },
+        "program       {} instructions, cost {:+}: {}; {} constants, {} temporaries",
+        counts.total(),
+        program.extra,
+        if kinds.is_empty() { "none".to_owned() } else { kinds.join(" + ") },
         program.constants.len(),
         program.temporaries
     ));
@@ -215,10 +224,7 @@ fn emit(args: &Args, program: &Program) -> Result {
         (Emit::None, _) => return Ok(()),
         (Emit::Listing, _) => program.listing(),
         (_, stage) => {
-            let parts = match stage {
-                Stage::Fragment => program.fragment_parts(FRAGMENT_QUADS)?,
-                Stage::Vertex => program.vertex_parts(VERTEX_QUADS)?,
-            };
+            let parts = parts(program)?;
             let kernel = if stage == Stage::Fragment { "Kernel" } else { "VertexKernel" };
             let count = parts.len();
             let part = |(k, part): (usize, &texla::pack::ProgramPart)| {
@@ -228,7 +234,7 @@ fn emit(args: &Args, program: &Program) -> Result {
                     "// Part {k} of {count}, body of a texla {kernel}: quads {first} to {last} of y.\n{body}"
                 )
             };
-            parts.iter().enumerate().map(part).collect::<Vec<_>>().join("\n")
+            heading(program) + &parts.iter().enumerate().map(part).collect::<Vec<_>>().join("\n")
         }
     };
     match &args.out {
@@ -238,6 +244,53 @@ fn emit(args: &Args, program: &Program) -> Result {
             Ok(())
         }
     }
+}
+
+/// The program in parts, smaller ones where so many quads have too many instructions.
+fn parts(program: &Program) -> Result<Vec<texla::pack::ProgramPart>> {
+    let split = |quads| match program.stage {
+        Stage::Fragment => program.fragment_parts(quads),
+        Stage::Vertex => program.vertex_parts(quads),
+    };
+    let mut quads = if program.stage == Stage::Fragment { FRAGMENT_QUADS } else { VERTEX_QUADS };
+    loop {
+        match split(quads) {
+            Err(texla::Error::Parameter { name: "instructions", .. }) if quads > 1 => quads /= 2,
+            parts => return Ok(parts?),
+        }
+    }
+}
+
+/// What the text of a program needs to be understood.
+fn heading(program: &Program) -> String {
+    let mut text = match program.stage {
+        Stage::Fragment => "// Texel t of y is quad t. x_texel(j), b_texel(j): quad j of x, of b; texel_index(p): the number of\n\
+                            // the target's texel p. solve::FragmentExpression in texla runs it.\n",
+        Stage::Vertex => "// x[j], b[j]: quad j of x, of b, in uniform blocks; y[k]: what is captured, quad k of the part.\n\
+                          // solve::VertexExpression and VertexGaussSeidel in texla run it.\n",
+    }
+    .to_owned();
+    if program.form == Form::GaussSeidel {
+        text.push_str("// Parts run in their order; quads of x in front of a part's first have to be the new ones by then.\n");
+    }
+    text.push_str(
+        "// Entries of b that are trivial have to be zero. Unknowns in the components of the quads:\n",
+    );
+    let (rows, cols) = (program.packing.rows(), program.packing.cols());
+    let orders = if program.packing.is_symmetric() {
+        vec![("x, b, y", rows)]
+    } else {
+        vec![("b, y", rows), ("x", cols)]
+    };
+    for (names, order) in orders {
+        for (quad, unknowns) in order.indices().chunks(4).enumerate() {
+            let name =
+                |&i: &u32| if (i as usize) < order.unknowns() { i.to_string() } else { "-".to_owned() };
+            let unknowns: Vec<String> = unknowns.iter().map(name).collect();
+            text.push_str(&format!("// {names} {quad}: {}\n", unknowns.join(" ")));
+        }
+    }
+    text + "\n"
 }
 
 /// Set by the first Ctrl-C, which ends the search; the second ends the program.

@@ -118,7 +118,15 @@ pub fn prove(
     };
     let best = Instructions(outcome.cost as u32);
     let prover = Prover::new(&problem.expression).threads(args.threads.unwrap_or(0));
-    let proof = prover.prove(best, &limits)?;
+    let proof = match prover.prove(best, &limits) {
+        // What has been found is not lost for that.
+        Err(error @ texla::Error::Unsupported { .. }) => {
+            say(format_args!("proof         {error}"));
+            report.set("proof", json!({ "verdict": "unsupported", "why": error.to_string() }));
+            return Ok(());
+        }
+        proof => proof?,
+    };
     bar.finish();
     let verdict = match &proof.verdict {
         Verdict::Exhausted => "exhausted",
@@ -152,7 +160,7 @@ impl Outcome {
     /// Says what has been found and puts it into the report.
     pub fn tell(&self, report: &mut Report) {
         let optimal = self.cost <= self.lower_bound;
-        let less = 100.0 * (1.0 - self.cost / self.before.max(1.0));
+        let less = if self.before > 0.0 { 100.0 * (1.0 - self.cost / self.before) } else { 0.0 };
         let Outcome { cost, before, lower_bound, start, bound_by, .. } = self;
         say(format_args!("after         {cost}, found by {start}; {less:.0} % less"));
         let gap = cost - lower_bound;
@@ -175,7 +183,10 @@ impl Outcome {
         report.set("seconds", self.seconds);
         report.set("stopped_by", json!(self.reason));
         report.set("start", start.clone());
-        report.at_most("cost beyond that of the order as it was", 0.0, (cost - before).max(0.0));
+        // A given order is priced, whatever it costs.
+        if self.reason.is_some() {
+            report.at_most("cost beyond that of the order as it was", 0.0, (cost - before).max(0.0));
+        }
         report.at_least("cost against the lower bound", *lower_bound, *cost);
     }
 }

@@ -159,7 +159,7 @@ impl Row {
         let emitted = self.paper.times * self.program.counts().total();
         equal(
             "instructions emitted as the cost says",
-            after + self.paper.times * self.program.extra,
+            after.saturating_add_signed(self.program.extra),
             emitted,
         );
         report.at_most(format!("{instance}: cost after, no more than the paper's"), costs[1], after);
@@ -181,7 +181,7 @@ impl Row {
             "cost": after, "lower_bound": self.least(), "bound_by": self.bound.by.to_string(),
             "optimal": self.found.cost <= self.bound.value, "efficiency": self.efficiency(),
             "shader_instructions": program, "shader_instructions_one_constant": one_constant,
-            "emitted": times * self.program.counts().total(), "extra": times * self.program.extra,
+            "emitted": times * self.program.counts().total(), "extra": self.program.extra,
             "fetches_before": self.fetches[0], "fetches": self.fetches[1],
             "start": self.found.origin.to_string(), "proposals": self.found.proposals,
             "found_after_seconds": self.found.found_after, "seconds": self.found.seconds, "proof": proof,

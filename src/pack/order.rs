@@ -204,5 +204,5 @@ impl Packing {
 
 /// Unknowns rounded up to whole quads.
 const fn padded(unknowns: usize) -> usize {
-    unknowns.next_multiple_of(4)
+    unknowns.saturating_add(3) / 4 * 4
 }

@@ -27,7 +27,7 @@ impl LinearExpression {
     /// Unknowns are in natural order, see [`Grid`]. Taps with the coefficient 0 are dropped.
     ///
     /// *Errors*: as [`new`](Self::new); [`Error::Parameter`] if one side of an axis is periodic and the other is not, or if an
-    /// offset is as long as the grid.
+    /// offset is longer than the grid.
     ///
     /// ```
     /// use texla::{Grid, pack::{Boundary, LinearExpression}};

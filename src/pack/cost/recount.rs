@@ -2,7 +2,7 @@
 
 use super::{Axis, CostModel, Evaluator};
 use crate::error::Result;
-use crate::pack::{LinearExpression, Packing};
+use crate::pack::{Form, LinearExpression, Packing};
 
 /// An evaluator for any cost model: prices every swap from scratch.
 ///
@@ -34,6 +34,8 @@ impl<M: CostModel> Evaluator for Recount<M> {
     }
 
     fn swap(&mut self, axis: Axis, p: usize, q: usize) -> M::Cost {
+        // What works in place has one order.
+        let axis = if self.expression.form() == Form::GaussSeidel { Axis::Both } else { axis };
         self.last = Some((axis, p, q, self.cost));
         self.packing.swap(axis, p, q);
         self.cost = self.model.price(&self.expression, &self.packing);

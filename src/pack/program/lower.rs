@@ -21,13 +21,15 @@ impl Program {
     ///
     /// # How many instructions
     ///
-    /// The program has C(E) + z of them, C(E) being the cost by [`SimdMachine`]. z is the number of block rows that need one
-    /// more than the formula says:
+    /// The program has C(E) + z of them, C(E) being the cost by [`SimdMachine`]. z counts the block rows that need one more
+    /// than the formula says, less those that need one fewer:
     ///
     /// - b is trivial there, some term is row-major, some column-major, a peel reaches a row that no DP4 has written, and
     ///   no column-major term can begin with a MUL that leaves the written rows alone;
     /// - Gauss-Seidel: off-diagonal L terms are row-major and the diagonal block has no L part, so that there is no DP4 to
-    ///   add them to the rest.
+    ///   add them to the rest (where b is trivial, only if some U term is row-major too);
+    /// - one fewer: Gauss-Seidel where b is trivial, the diagonal block has an L part, other L terms are row-major and no U
+    ///   term is: the formula has a sum for the first of them, to which there is nothing to add.
     ///
     /// It is 0 for all instances of \[Bajaj04\], in their first order and in the best.
     ///
@@ -85,7 +87,7 @@ impl Program {
             }
             let cost = SimdMachine::block_row(e, packing, quad);
             let counted = |i: &&Instruction| !i.alias && !matches!(i.operation, Operation::Tex(_));
-            program.extra += (row.out.iter().filter(counted).count() as u32).saturating_sub(cost);
+            program.extra += row.out.iter().filter(counted).count() as i32 - cost as i32;
             program.cost.0 += cost;
             program.starts.push(program.instructions.len());
             program.instructions.append(&mut row.out);

@@ -101,8 +101,8 @@ pub struct Program {
     pub temporaries: u32,
     /// The cost of the expression in this packing by [`SimdMachine`](crate::pack::SimdMachine).
     pub cost: Instructions,
-    /// z: instructions that count beyond the cost, see [`lower`](Self::lower).
-    pub extra: u32,
+    /// z: instructions beyond the cost, fewer if it is negative; see [`lower`](Self::lower).
+    pub extra: i32,
 }
 
 /// How often each instruction stands in a program.

@@ -99,7 +99,7 @@ pub type Report<'a, C> = dyn Fn(&Progress<C>) + Sync + 'a;
 pub struct Limits<'a, C> {
     /// Wall-clock time.
     pub time: Option<Duration>,
-    /// Swaps proposed in all.
+    /// Swaps proposed in all, looked at every 1024 of each run: it may end that much later.
     pub proposals: Option<u64>,
     /// Runs of the schedule.
     pub restarts: Option<u64>,

@@ -2,14 +2,22 @@
 
 use super::graph::Graph;
 
-/// Work that a search may still do, counted in visits of nodes and edges: so that it ends, and ends at the same place anywhere.
-pub(crate) struct Budget(pub u64);
+/// Work that a search may still do, counted in visits of nodes and edges: so that it ends, and ends at the same place anywhere,
+/// unless it is stopped from outside.
+pub(crate) struct Budget<'a> {
+    pub left: u64,
+    /// Whether time is over, or someone has interrupted.
+    pub stop: &'a dyn Fn() -> bool,
+}
 
-impl Budget {
+impl Budget<'_> {
     /// False if there is no more.
     pub fn spend(&mut self, work: u64) -> bool {
-        self.0 = self.0.saturating_sub(work);
-        self.0 > 0
+        self.left = self.left.saturating_sub(work);
+        if (self.stop)() {
+            self.left = 0;
+        }
+        self.left > 0
     }
 }
 
@@ -18,7 +26,7 @@ impl Budget {
 ///
 /// Colours are 64-bit hashes of what surrounds a node, round by round until no colour splits any more: isomorphic graphs get the
 /// same ones. Two that collide by chance make a symmetry overlooked or a false one tried, which is then found not to be one.
-pub(crate) fn refined(graph: &Graph, fixed: &[u32], budget: &mut Budget) -> Option<Vec<u64>> {
+pub(crate) fn refined(graph: &Graph, fixed: &[u32], budget: &mut Budget<'_>) -> Option<Vec<u64>> {
     let mut colours: Vec<u64> = graph.labels.iter().map(|&label| mix(label)).collect();
     for (&v, k) in fixed.iter().zip(1u64..) {
         colours.get_mut(v as usize).map(|colour| *colour = mix(*colour ^ (k << 32))).unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::pack::{LinearExpression, Order};
 use colours::Budget;
 use graph::Graph;
 
-/// Visits of nodes and edges that the search for symmetries may take: about a second.
+/// Visits of nodes and edges that the search for symmetries may take: a second or a few.
 const WORK: u64 = 200_000_000;
 
 /// Ways of filling quads with orbits that are priced.
@@ -59,13 +59,13 @@ pub(super) struct Seed {
     pub tail: usize,
 }
 
-/// The seeds of an expression other than the identity.
-pub(super) fn seeds(e: &LinearExpression) -> Vec<Seed> {
+/// The seeds of an expression other than the identity; no more symmetries are looked for once `stop` says so.
+pub(super) fn seeds(e: &LinearExpression, stop: &dyn Fn() -> bool) -> Vec<Seed> {
     let graph = Graph::new(e, |_| true);
     let whole = 4 * e.quads();
     let mut found = vec![seed(e, Origin::CuthillMckee, cuthill::cuthill_mckee(&graph), whole)];
     found.extend(cuthill::accordion(&graph).map(|order| seed(e, Origin::Accordion, order, whole)));
-    let mut budget = Budget(WORK);
+    let mut budget = Budget { left: WORK, stop };
     // Rows that are empty cost nothing wherever they stand, and may hide the symmetry of the others.
     let occupied = Graph::new(e, |i| e.row(i).next().is_some());
     let narrower = Some(occupied).filter(|occupied| occupied.len() < graph.len());

@@ -18,7 +18,7 @@ pub(crate) struct Quads {
 ///
 /// Parts of the graph that are alike go in fours, node by node. The rest is searched for symmetries of order 4 and pairs of
 /// commuting ones of order 2: either generates a group whose orbits have 1, 2 or 4 nodes.
-pub(crate) fn orbits(graph: &Graph, budget: &mut Budget) -> Vec<Quads> {
+pub(crate) fn orbits(graph: &Graph, budget: &mut Budget<'_>) -> Vec<Quads> {
     let (copies, rest) = fours_of_parts(graph, budget);
     let rest = graph.induced(&rest);
     let symmetries = isomorphisms(&rest, &rest, SYMMETRIES, budget);
@@ -35,7 +35,7 @@ pub(crate) fn orbits(graph: &Graph, budget: &mut Budget) -> Vec<Quads> {
 }
 
 /// Quads of nodes that correspond in four isomorphic parts, and the nodes of all other parts.
-fn fours_of_parts(graph: &Graph, budget: &mut Budget) -> (Vec<[u32; 4]>, Vec<u32>) {
+fn fours_of_parts(graph: &Graph, budget: &mut Budget<'_>) -> (Vec<[u32; 4]>, Vec<u32>) {
     let all = || (0..graph.len() as u32).collect();
     let parts = graph.components();
     let Some(colours) = refined(graph, &[], budget).filter(|_| parts.len() >= 4) else {
@@ -68,7 +68,7 @@ fn fours_of_parts(graph: &Graph, budget: &mut Budget) -> (Vec<[u32; 4]>, Vec<u32
 }
 
 /// Node k of one part, and its images in three others.
-fn four_copies(graph: &Graph, parts: [&[u32]; 4], budget: &mut Budget) -> Option<Vec<[u32; 4]>> {
+fn four_copies(graph: &Graph, parts: [&[u32]; 4], budget: &mut Budget<'_>) -> Option<Vec<[u32; 4]>> {
     let [first, others @ ..] = parts;
     let from = graph.induced(first);
     let mut image = |part: &[u32]| {

@@ -13,7 +13,7 @@ const DEPTH: usize = 64;
 ///
 /// Both are coloured; while colours do not tell all nodes apart, the lowest node of the smallest cell is fixed, and each node of
 /// that cell in the other graph tried as its image (B. McKay, 1981). At most `most` are returned, and what the budget allows.
-pub(crate) fn isomorphisms(from: &Graph, to: &Graph, most: usize, budget: &mut Budget) -> Vec<Vec<u32>> {
+pub(crate) fn isomorphisms(from: &Graph, to: &Graph, most: usize, budget: &mut Budget<'_>) -> Vec<Vec<u32>> {
     let mut search = Search { from, to, most, budget, found: Vec::new() };
     let alike = from.len() == to.len() && from.edges() == to.edges();
     if let Some(here) = sorted(from, &[], search.budget).filter(|_| alike) {
@@ -22,15 +22,15 @@ pub(crate) fn isomorphisms(from: &Graph, to: &Graph, most: usize, budget: &mut B
     search.found
 }
 
-struct Search<'a> {
+struct Search<'a, 'b> {
     from: &'a Graph,
     to: &'a Graph,
     most: usize,
-    budget: &'a mut Budget,
+    budget: &'a mut Budget<'b>,
     found: Vec<Vec<u32>>,
 }
 
-impl Search<'_> {
+impl Search<'_, '_> {
     /// Tries all that map `fixed`, by which the first graph is coloured `here`, to `images`. None if the budget is used up.
     fn extend(&mut self, fixed: &mut Vec<u32>, here: &[(u64, u32)], images: &mut Vec<u32>) -> Option<()> {
         let there = sorted(self.to, images, self.budget)?;
@@ -81,7 +81,7 @@ impl Search<'_> {
 }
 
 /// The nodes by colour.
-fn sorted(graph: &Graph, fixed: &[u32], budget: &mut Budget) -> Option<Vec<(u64, u32)>> {
+fn sorted(graph: &Graph, fixed: &[u32], budget: &mut Budget<'_>) -> Option<Vec<(u64, u32)>> {
     let mut nodes: Vec<(u64, u32)> = refined(graph, fixed, budget)?.into_iter().zip(0u32..).collect();
     nodes.sort_unstable();
     Some(nodes)
