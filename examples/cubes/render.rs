@@ -7,7 +7,7 @@ use glow::HasContext;
 
 use crate::body::Cube;
 use crate::math::{Vec3, vec3};
-use crate::support::{Failure, Result, program};
+use crate::support::{Failure, Result, program, read_rgb};
 use crate::view;
 
 /// Pixels of the picture's texture to a side of a pixel that is shown.
@@ -204,17 +204,8 @@ impl Renderer {
     /// Draws the cubes and reads the picture: three bytes a pixel, rows from the top.
     pub fn picture(&self, cubes: &[Cube], paint: &[[f32; 3]]) -> Vec<u8> {
         self.draw(cubes, paint, Some(self.resolved_target));
-        let (gl, (w, h)) = (&self.gl, self.size);
-        let mut pixels = vec![0; 4 * (w * h) as usize];
         // SAFETY: the context is current, see `new`.
-        unsafe {
-            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(self.resolved_target));
-            gl.pixel_store_i32(glow::PACK_ALIGNMENT, 4);
-            let data = glow::PixelPackData::Slice(Some(&mut pixels));
-            gl.read_pixels(0, 0, w, h, glow::RGBA, glow::UNSIGNED_BYTE, data);
-        }
-        let rows = pixels.chunks(4 * w as usize).rev();
-        rows.flat_map(|row| row.chunks(4)).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()
+        unsafe { read_rgb(&self.gl, self.resolved_target, self.size) }
     }
 }
 

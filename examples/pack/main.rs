@@ -185,7 +185,6 @@ fn run(args: &Args, report: &mut Report) -> Result {
     }
     outcome.tell(report);
     let found = outcome.packing;
-    let before = Program::lower(e, &Packing::identity(e.unknowns()), LowerOptions::VERTEX)?;
     let program = Program::lower(e, &found, options(args.emit))?;
     let counts = program.counts();
     report.set("aliases", counts.alias);
@@ -207,6 +206,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     check::program(e, &program, report)?;
     emit(args, &program)?;
     let Some(path) = &args.picture else { return Ok(()) };
+    let before = Program::lower(e, &Packing::identity(e.unknowns()), LowerOptions::VERTEX)?;
     let after = Program::lower(e, &found, LowerOptions::VERTEX)?;
     picture::write(path, &problem.name, &before, &after)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use glow::HasContext;
 
-use crate::support::{Failure, Result, program};
+use crate::support::{Failure, Result, program, read_rgb};
 use crate::tunnel::{DISC, Tunnel};
 
 /// Everything that is needed for a picture.
@@ -166,18 +166,8 @@ impl Renderer {
     /// Draws the tunnel and reads the picture: three bytes a pixel, rows from the top.
     pub fn picture(&self, tunnel: &Tunnel) -> Result<Vec<u8>> {
         self.draw(tunnel, Some(self.picture_target))?;
-        let (gl, (w, h)) = (&self.gl, self.size);
-        let mut pixels = vec![0; 4 * (w * h) as usize];
         // SAFETY: the context is current, see `new`.
-        unsafe {
-            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(self.picture_target));
-            gl.pixel_store_i32(glow::PACK_ALIGNMENT, 4);
-            let data = glow::PixelPackData::Slice(Some(&mut pixels));
-            gl.read_pixels(0, 0, w, h, glow::RGBA, glow::UNSIGNED_BYTE, data);
-            gl.bind_framebuffer(glow::FRAMEBUFFER, None);
-        }
-        let rows = pixels.chunks(4 * w as usize).rev();
-        Ok(rows.flat_map(|row| row.chunks(4)).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect())
+        Ok(unsafe { read_rgb(&self.gl, self.picture_target, self.size) })
     }
 }
 

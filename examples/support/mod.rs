@@ -39,7 +39,7 @@ pub use outcome::{
     Failure, Result, check_distinct, check_kept, check_writable, main_with, run_from, say, write_file,
 };
 pub use plot::LinePlot;
-pub use program::program;
+pub use program::{program, read_rgb};
 pub use progress::Progress;
 pub use report::{Report, worst};
 pub use serde_json::json;

@@ -1,4 +1,4 @@
-//! Shader programs of a host application's own, beside the library's kernels.
+//! What host applications do with GL beside the library's kernels: shader programs of their own, and reading what they drew.
 #![allow(unsafe_code)] // a host that calls GL
 
 use glow::HasContext;
@@ -43,4 +43,22 @@ pub unsafe fn program(
         }
         Ok(program)
     }
+}
+
+/// The picture in a framebuffer of 8 bits a channel: three bytes a pixel, rows from the top. No framebuffer is bound afterwards.
+///
+/// # Safety
+/// The context is current, and nothing but texla's state guard has touched its pixel pack state.
+pub unsafe fn read_rgb(gl: &glow::Context, from: glow::NativeFramebuffer, (w, h): (i32, i32)) -> Vec<u8> {
+    let mut pixels = vec![0; 4 * (w * h) as usize];
+    // SAFETY: the caller's.
+    unsafe {
+        gl.bind_framebuffer(glow::FRAMEBUFFER, Some(from));
+        gl.pixel_store_i32(glow::PACK_ALIGNMENT, 4);
+        let data = glow::PixelPackData::Slice(Some(&mut pixels));
+        gl.read_pixels(0, 0, w, h, glow::RGBA, glow::UNSIGNED_BYTE, data);
+        gl.bind_framebuffer(glow::FRAMEBUFFER, None);
+    }
+    let rows = pixels.chunks(4 * w as usize).rev();
+    rows.flat_map(|row| row.chunks(4)).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()
 }

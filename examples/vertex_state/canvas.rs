@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use glow::HasContext;
 
-use crate::support::{Failure, Result};
+use crate::support::{Failure, Result, read_rgb};
 
 /// Samples a pixel; both dialects promise four.
 const SAMPLES: i32 = 4;
@@ -65,7 +65,6 @@ impl Picture {
     /// As for [`new`](Self::new); `draw` calls GL for which the same holds.
     pub unsafe fn draw(&self, background: [f32; 3], draw: impl FnOnce(&glow::Context)) -> Vec<u8> {
         let (gl, (w, h)) = (&self.gl, self.size);
-        let mut pixels = vec![0; 4 * (w * h) as usize];
         // SAFETY: the caller's.
         unsafe {
             for cap in [glow::SCISSOR_TEST, glow::BLEND, glow::STENCIL_TEST, glow::CULL_FACE, glow::DITHER] {
@@ -88,14 +87,8 @@ impl Picture {
             gl.bind_framebuffer(glow::READ_FRAMEBUFFER, Some(self.drawn));
             gl.bind_framebuffer(glow::DRAW_FRAMEBUFFER, Some(self.resolved));
             gl.blit_framebuffer(0, 0, w, h, 0, 0, w, h, glow::COLOR_BUFFER_BIT, glow::NEAREST);
-            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(self.resolved));
-            gl.pixel_store_i32(glow::PACK_ALIGNMENT, 4);
-            let data = glow::PixelPackData::Slice(Some(&mut pixels));
-            gl.read_pixels(0, 0, w, h, glow::RGBA, glow::UNSIGNED_BYTE, data);
-            gl.bind_framebuffer(glow::FRAMEBUFFER, None);
+            read_rgb(gl, self.resolved, self.size)
         }
-        let rows = pixels.chunks(4 * w as usize).rev();
-        rows.flat_map(|row| row.chunks(4)).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()
     }
 }
 

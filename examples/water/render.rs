@@ -8,7 +8,7 @@ use glow::HasContext;
 use texla::Grid;
 use texla::sim::wave::Wave;
 
-use crate::support::{Failure, Result, program};
+use crate::support::{Failure, Result, program, read_rgb};
 use crate::view::{Camera, unit};
 
 /// The longer side of the pool, and how deep it is to the eye: the waves are those of shallow water, of one speed for all
@@ -204,18 +204,8 @@ impl Renderer {
     /// Draws the pool and reads the picture: three bytes a pixel, rows from the top.
     pub fn picture(&self, wave: &Wave) -> Vec<u8> {
         self.draw(wave, Some(self.resolved_target));
-        let (gl, (w, h)) = (&self.gl, self.size);
-        let mut pixels = vec![0; 4 * (w * h) as usize];
         // SAFETY: the context is current, see `new`.
-        unsafe {
-            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(self.resolved_target));
-            gl.pixel_store_i32(glow::PACK_ALIGNMENT, 4);
-            let data = glow::PixelPackData::Slice(Some(&mut pixels));
-            gl.read_pixels(0, 0, w, h, glow::RGBA, glow::UNSIGNED_BYTE, data);
-            gl.bind_framebuffer(glow::FRAMEBUFFER, None);
-        }
-        let rows = pixels.chunks(4 * w as usize).rev();
-        rows.flat_map(|row| row.chunks(4)).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()
+        unsafe { read_rgb(&self.gl, self.resolved_target, self.size) }
     }
 }
 

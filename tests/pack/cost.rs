@@ -3,7 +3,7 @@
 use texla::host::Triplets;
 use texla::pack::{
     Axis, CostModel, Evaluator, FetchOperations, Form, Instructions, LinearExpression, Order, Packing,
-    SimdMachine, TexelFetch, instances,
+    Recount, SimdMachine, TexelFetch, instances,
 };
 use texla::{Error, Shape};
 
@@ -146,6 +146,26 @@ fn swaps_one_after_the_other() {
         }
         assert_eq!(evaluator.packing(), start);
         assert_eq!(evaluator.cost(), SimdMachine.cost(&e, &start).unwrap());
+    }
+}
+
+#[test]
+fn evaluators_of_any_model_agree_with_those_of_their_own() {
+    for name in ["wave2d", "gs64", "rk20"] {
+        let e = instance(name);
+        let start = Packing::identity(e.unknowns());
+        let mut plain = Recount::new(SimdMachine, &e, &start).unwrap();
+        let mut own = SimdMachine.evaluator(&e, &start).unwrap();
+        for (k, axis) in [Axis::Both, Axis::Rows, Axis::Cols].into_iter().cycle().take(30).enumerate() {
+            let (p, q) = (k * 7 % e.unknowns(), (k * 13 + 5) % e.unknowns());
+            assert_eq!(plain.swap(axis, p, q), own.swap(axis, p, q), "{name}: {axis:?} {p} {q}");
+            if k % 3 == 0 {
+                plain.undo();
+                own.undo();
+            }
+            assert_eq!((plain.cost(), plain.packing()), (own.cost(), own.packing()), "{name}");
+            assert_eq!(SimdMachine.cost(&e, &plain.packing()).unwrap(), plain.cost(), "{name}");
+        }
     }
 }
 

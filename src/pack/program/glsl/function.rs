@@ -1,23 +1,9 @@
 //! A program as a function, for bodies that put more around it.
 
-use super::Names;
+use super::vertex::Vertex;
 use crate::error::{Error, Result};
 use crate::pack::Form;
-use crate::pack::program::{Instruction, Program, Register, Stage};
-
-struct Parameters;
-
-impl Names for Parameters {
-    fn name(&self, register: Register) -> String {
-        match register {
-            Register::Temp(r) => format!("r{r}"),
-            Register::Constant(c) => format!("c{c}"),
-            Register::X(j) => format!("x[{j}]"),
-            Register::B(j) => format!("b[{j}]"),
-            Register::Y(j) => format!("y[{j}]"),
-        }
-    }
-}
+use crate::pack::program::{Instruction, Program, Stage};
 
 impl Program {
     /// The function `void NAME(vec4 x[Q], vec4 b[Q], out vec4 y[Q])` for Q [`quads`](Self::quads), and the constants
@@ -41,6 +27,7 @@ impl Program {
             return Err(Error::Parameter { op, name, value, expected });
         }
         let expected = "a program lowered for the vertex stage";
+        let names = Vertex { first: 0 };
         let function = |_, quads, instructions: &[&Instruction]| {
             let mut text = self.declared(instructions);
             text.push_str(&format!(
@@ -49,7 +36,7 @@ impl Program {
             text.push_str(&Self::temporaries_of(instructions, "    "));
             for instruction in instructions {
                 text.push_str("    ");
-                text.push_str(&self.statement(instruction, &Parameters));
+                text.push_str(&self.statement(instruction, &names));
             }
             text.push_str("}\n");
             text

@@ -5,8 +5,8 @@ use crate::error::Result;
 use crate::pack::program::{Program, Register, Stage};
 
 /// The names in a part that begins with quad `first`.
-struct Vertex {
-    first: u32,
+pub(super) struct Vertex {
+    pub first: u32,
 }
 
 impl Names for Vertex {
