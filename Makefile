@@ -5,12 +5,13 @@
 #   make ci      everything that has to pass before a merge
 #   make bench   the benchmarks
 #   make soak    the long runs: tests marked as ignored, all examples at full size, and fuzzing if cargo-fuzz is there
+#   make mutants faults put into every shader in turn, and which tests notice them; see tests/mutants/main.rs
 #   make setup   only the system packages
 
 # A fresh Rust installation is often not yet on the PATH of a running shell.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: demo test ci bench soak setup
+.PHONY: demo test ci bench soak mutants setup
 .DEFAULT_GOAL := test
 
 setup:
@@ -34,9 +35,15 @@ bench: setup
 	cargo bench --all-features
 
 soak: setup
-	cargo test --release --all-features -- --ignored
+	cargo test --release --all-features -- --ignored --skip every_kernel_is_noticed
 	@.ci/examples --release
 	@if cargo fuzz --version >/dev/null 2>&1; then \
 		RUSTC_BOOTSTRAP=1 cargo fuzz run --fuzz-dir tests/fuzz script -- \
 			-dict=tests/fuzz/script.dict -max_len=4096 -max_total_time=300; \
 	else echo "cargo-fuzz is not installed: fuzzing left out"; fi
+
+# Test by test, so that a fault costs no more than the first test that notices it.
+mutants: setup
+	cargo test --all-features --tests --no-run
+	LP_NUM_THREADS=$${LP_NUM_THREADS-0} cargo test --all-features --test mutants -- \
+		--ignored --nocapture every_kernel_is_noticed

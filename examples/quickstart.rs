@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use support::{CommonArgs, Failure, Report, Result, say, worst};
+use support::{CommonArgs, Failure, Report, Result, say, worst_of};
 use texla::{Headless, HeadlessOptions, Vector, ops};
 
 mod support;
@@ -59,8 +59,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
         bound,
         (f64::from(product) - exact_product).abs() / size,
     );
-    let expected = ramp.iter().map(|x| length * (1.0 - 2.0 * x));
-    let wrong = y.iter().zip(expected).map(|(a, b)| f64::from((a - b).abs())).fold(0.0, worst);
+    let expected = |x: &f32| length * (1.0 - 2.0 * x);
+    let wrong = worst_of(&y, &ramp, |y, x| f64::from((y - expected(x)).abs()));
     report.at_most("largest error of y", f64::from(length) * f64::from(f32::EPSILON), wrong);
     Ok(())
 }

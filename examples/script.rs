@@ -1,12 +1,13 @@
 //! The matrix script: a file, standard input, or a prompt.
 
 use std::io::{BufRead, IsTerminal, Read, Write, stdin, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use support::{CommonArgs, Failure, Report, Result, golden, json, say};
 use texla::Device;
+use texla::host::resolved;
 use texla::script::{FileAccess, Interpreter, ScriptErrorKind, parse};
 
 mod support;
@@ -19,6 +20,7 @@ struct Args {
     common: CommonArgs,
     /// The script, or - for standard input. Without it: a prompt on a terminal, otherwise standard input; with
     /// --quick the scripts that come with texla
+    #[arg(value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
 }
 
@@ -56,7 +58,9 @@ fn run(args: &Args, report: &mut Report) -> Result {
 
     let context = args.common.headless(report)?;
     let device = context.device();
-    let mut interpreter = Interpreter::new(device).with_files(FileAccess::From(PathBuf::new()));
+    let mut interpreter = Interpreter::new(device)
+        .with_files(FileAccess::From(PathBuf::new()))
+        .without(args.common.json.clone());
     match program {
         Some((program, name)) => {
             let (started, before) = (Instant::now(), device.counters());
@@ -66,7 +70,16 @@ fn run(args: &Args, report: &mut Report) -> Result {
             match ran {
                 // `| head` has seen enough; any other output that is lost is an error.
                 Err(e) if matches!(e.kind, ScriptErrorKind::Output { closed: true, .. }) => Ok(()),
-                ran => ran.map_err(Failure::at_place),
+                Err(e) => {
+                    // The script's own file: refused to the script, and not written here either.
+                    let own = args.common.json.as_deref().map(resolved);
+                    if matches!(&e.kind, ScriptErrorKind::File { path, .. } if own == Some(resolved(Path::new(path))))
+                    {
+                        report.withhold();
+                    }
+                    Err(Failure::at_place(e))
+                }
+                Ok(()) => Ok(()),
             }
         }
         None if args.common.quick => bundled(device, report),

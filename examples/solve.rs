@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use support::{CommonArgs, Failure, LinePlot, Progress, Report, Table, json, say};
+use support::{CommonArgs, Failure, LinePlot, Progress, Report, Table, json, say, worst};
 use texla::host::{Csr, market, problems};
 use texla::solve::{
-    CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, MatrixFormat, Preconditioner,
-    SolveReport, Stop, StopReason, StoredMatrix,
+    BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, MatrixFormat,
+    Preconditioner, SolveReport, Stop, StoredMatrix,
 };
 use texla::{Error, Vector};
 
@@ -22,15 +22,15 @@ struct Args {
     #[command(flatten)]
     common: CommonArgs,
     /// Matrix Market file; without it the five-point Poisson problem on 512x512 (64x64 with --quick)
-    #[arg(long, value_name = "A.mtx")]
+    #[arg(long, value_name = "A.mtx", value_hint = clap::ValueHint::FilePath)]
     matrix: Option<PathBuf>,
     /// Right-hand side; without it b = A 1
-    #[arg(long, value_name = "b.mtx")]
+    #[arg(long, value_name = "b.mtx", value_hint = clap::ValueHint::FilePath)]
     rhs: Option<PathBuf>,
     /// Known solution, to report the error against
-    #[arg(long, value_name = "x.mtx")]
+    #[arg(long, value_name = "x.mtx", value_hint = clap::ValueHint::FilePath)]
     x_ref: Option<PathBuf>,
-    /// Conjugate gradients, or least squares for any shape
+    /// Conjugate gradients, BiCGStab for what is not symmetric, or least squares for any shape
     #[arg(long, value_enum, default_value = "cg")]
     method: Method,
     /// Preconditioner
@@ -45,7 +45,7 @@ struct Args {
     /// How the matrix is kept on the device
     #[arg(long, value_enum, default_value = "auto")]
     format: Format,
-    /// Iterations between two looks at the residual
+    /// Iterations between two looks at the residual, 1000 at most
     #[arg(long, default_value_t = 16)]
     check_every: usize,
     /// Write the solution as a Matrix Market vector
@@ -65,6 +65,8 @@ impl AsRef<CommonArgs> for Args {
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
 enum Method {
     Cg,
+    #[value(name = "bicgstab")]
+    BiCgStab,
     Cgls,
 }
 
@@ -153,7 +155,7 @@ struct Check {
 }
 
 fn norm2(v: &[f64]) -> f64 {
-    let largest = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let largest = v.iter().map(|x| x.abs()).fold(0.0, worst);
     if largest == 0.0 { 0.0 } else { largest * v.iter().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt() }
 }
 
@@ -171,7 +173,7 @@ fn check(problem: &Problem, x: &[f32], method: Method) -> support::Result<Check>
     let ax = problem.a.mul_vec(&x)?;
     let r: Vec<f64> = problem.b.iter().zip(&ax).map(|(b, ax)| b - ax).collect();
     let true_relative_residual = match method {
-        Method::Cg => ratio(norm2(&r), norm2(&problem.b)),
+        Method::Cg | Method::BiCgStab => ratio(norm2(&r), norm2(&problem.b)),
         Method::Cgls => {
             let of = |v: &[f64]| problem.a.mul_vec_transposed(v).map(|s| norm2(&s));
             ratio(of(&r)?, of(&problem.b)?)
@@ -186,9 +188,6 @@ fn check(problem: &Problem, x: &[f32], method: Method) -> support::Result<Check>
 }
 
 fn run(args: &Args, report: &mut Report) -> support::Result {
-    for path in [&args.plot, &args.out].into_iter().flatten() {
-        support::check_writable(path)?;
-    }
     let problem = problem(args)?;
     let context = args.common.headless(report)?;
     let device = context.device();
@@ -237,13 +236,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let work = device.counters().since(&before);
     let compile = Duration::from_nanos(work.compile_nanos);
     let iterate = whole.saturating_sub(compile);
-    let solved = match solved {
-        Err(e @ Error::Breakdown { iteration, .. }) => {
-            report.set("converged", false).set("reason", "breakdown").set("iterations", iteration);
-            return Err(Failure::unsolved(e));
-        }
-        other => other?,
-    };
+    let solved = solved?;
 
     let started = Instant::now();
     let solution = x.read()?;
@@ -265,6 +258,9 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         .set("draws_per_iteration", solved.draws_per_iteration)
         .set("ms_per_iteration", ms_per_iteration)
         .set("tol", args.tol);
+    if let Some(breakdown) = &solved.breakdown {
+        report.set("error", breakdown.to_string());
+    }
     let ms = |d: Duration| d.as_secs_f64() * 1e3;
     report.set(
         "time_ms",
@@ -330,6 +326,14 @@ fn solve(args: &Args, a: &StoredMatrix, x: &mut Vector, b: &Vector) -> texla::Re
             };
             ConjugateGradient::preconditioned(a, m.as_ref(), params)?.solve_observed(x, b, observe)
         }
+        Method::BiCgStab => {
+            let params = BiCgStabParams { stop, max_iters, ..BiCgStabParams::default() };
+            let m: Box<dyn Preconditioner> = match args.precond {
+                Precond::None => Box::new(Identity),
+                Precond::Jacobi => Box::new(Jacobi::new(a)?),
+            };
+            BiCgStab::preconditioned(a, m.as_ref(), params)?.solve_observed(x, b, observe)
+        }
         Method::Cgls => {
             let params = CglsParams { stop, max_iters, ..CglsParams::default() };
             let m: Box<dyn Preconditioner> = match args.precond {
@@ -353,9 +357,9 @@ fn print_summary(
     work: &texla::gl::Counters,
 ) {
     let ms = |d: Duration| format!("{:.2} ms", d.as_secs_f64() * 1e3);
-    let ended = match solved.reason {
-        StopReason::Converged => format!("converged after {} iterations", solved.iterations),
-        reason => format!("{reason} after {} iterations", solved.iterations),
+    let ended = match &solved.breakdown {
+        Some(breakdown) => breakdown.to_string(),
+        None => format!("{} after {} iterations", solved.reason, solved.iterations),
     };
     say(format_args!("result      {ended}, residual replaced {} times by the true one", solved.replacements));
     let mut table = Table::new(["", "value"]);
@@ -393,6 +397,7 @@ fn plot(
 ) -> support::Result {
     let method = match args.method {
         Method::Cg => "conjugate gradients",
+        Method::BiCgStab => "BiCGStab",
         Method::Cgls => "least squares by conjugate gradients",
     };
     LinePlot::convergence(format!("texla: {method}"))

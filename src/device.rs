@@ -66,7 +66,8 @@ impl Device {
     /// back as it was.
     ///
     /// *Errors*: [`Error::NoContext`] below OpenGL 3.3 or OpenGL ES 3.0, or without float render targets;
-    /// [`Error::HostGl`] when an error of the application's is pending.
+    /// [`Error::HostGl`] when an error of the application's is pending; [`Error::Unsupported`] for a context of the
+    /// compatibility profile; [`Error::OutOfMemory`] and [`Error::ContextLost`], which say nothing about the device.
     ///
     /// # Safety
     /// The context is current on this thread now, at every later call on the device or on data made with it, and when
@@ -87,7 +88,8 @@ impl Device {
     }
 
     /// Loads the GL functions by name, for applications that use another loader or another version of glow. With the
-    /// loader at hand, the colour masks of all draw buffers are saved and restored exactly.
+    /// loader at hand, what glow cannot ask for or set is saved and restored too: the colour masks of all draw buffers,
+    /// `glClipControl` and `glClampColor`.
     ///
     /// *Errors*: as [`from_glow`](Self::from_glow); [`Error::NoContext`] when the loader knows no `glGetString` or no
     /// context is current.
@@ -229,16 +231,20 @@ impl Device {
         if let Some(texture) = self.0.pool.borrow_mut().take(extent, format) {
             return Ok(PooledTexture::new(self, texture));
         }
-        let mut made = Texture::new(&self.0.gl, extent, format, what);
-        if matches!(made, Err(Error::OutOfMemory { .. })) {
-            // Under pressure the pool gives back what it holds, and the driver is asked once more.
-            self.0.pool.borrow_mut().shrink(0);
-            self.0.gl.bury();
-            made = Texture::new(&self.0.gl, extent, format, what);
-        }
-        let texture = Rc::new(made?);
+        let texture = Rc::new(self.allocate(|| Texture::new(&self.0.gl, extent, format, what))?);
         self.0.pool.borrow_mut().allocated(&texture);
         Ok(PooledTexture::new(self, texture))
+    }
+
+    /// Asks the driver for memory, and once more after the pool has given back all that waits. Needs an open scope.
+    pub(crate) fn allocate<T>(&self, ask: impl Fn() -> Result<T>) -> Result<T> {
+        let made = ask();
+        if !matches!(made, Err(Error::OutOfMemory { .. })) {
+            return made;
+        }
+        self.0.pool.borrow_mut().shrink(0);
+        self.0.gl.bury();
+        ask()
     }
 
     /// A texture that holds at least this extent, shared by size class.

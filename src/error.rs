@@ -1,5 +1,6 @@
 //! The one error type of the crate. Every variant says what went wrong, where, and what was expected.
 
+use crate::host::{number, printable};
 use crate::shape::{Extent, Shape};
 
 /// Result with the crate's [`Error`].
@@ -33,8 +34,9 @@ pub enum Error {
         /// Number of values needed.
         expected: usize,
     },
-    /// An input value is NaN, infinite, or does not fit a 32-bit float.
-    #[error("{what}: value {value} at index {index} is not a finite 32-bit float")]
+    /// An input value is NaN, infinite, or does not fit a 32-bit float: one given by the host, or one that was made on the
+    /// device and handed to a solver.
+    #[error("{what}: value {} at index {index} is not a finite 32-bit float", number(*.value))]
     NonFinite {
         /// Which input.
         what: String,
@@ -175,14 +177,15 @@ pub enum Error {
         /// What is wrong with the matrix.
         detail: String,
     },
-    /// A solver met a quantity that its theory excludes.
+    /// A complementarity solver met a quantity that its theory excludes. (Of Krylov methods that is no error:
+    /// [`StopReason::Breakdown`](crate::solve::StopReason::Breakdown).)
     #[error("{solver}: breakdown in iteration {iteration}: {quantity} = {value:e}, expected {expected}")]
     Breakdown {
         /// The solver.
         solver: &'static str,
         /// Iteration, counted from 0.
         iteration: usize,
-        /// Name of the quantity, such as "p.Ap".
+        /// Name of the quantity.
         quantity: &'static str,
         /// Its value.
         value: f64,
@@ -209,8 +212,16 @@ pub enum Error {
         /// What is wrong with it.
         detail: String,
     },
+    /// What texla's own code rules out has happened: a bug in texla, to be reported with this message.
+    #[error("{place}: {detail}; this is a bug in texla: please report it")]
+    Internal {
+        /// The function that noticed.
+        place: &'static str,
+        /// What it found.
+        detail: &'static str,
+    },
     /// A file could not be read or written, or is not what it should be.
-    #[error("{path}: {detail}")]
+    #[error("{}: {}", printable(path), printable(detail))]
     File {
         /// The file.
         path: String,

@@ -53,8 +53,9 @@ const UNSAFE_FUNCTIONS: &[(&str, &str)] = &[
 /// The only places in Rust that write the words of a dialect.
 const SHADER_WORDS: &[(&str, &[&str])] = &[
     ("#version", &["gl/api.rs"]),
-    ("texelFetch", &["kernel/accessors.rs"]),
-    ("textureLod", &["kernel/accessors.rs"]),
+    // `names.rs` lists them as words that no body may define.
+    ("texelFetch", &["kernel/accessors.rs", "kernel/names.rs"]),
+    ("textureLod", &["kernel/accessors.rs", "kernel/names.rs"]),
     ("gl_FragCoord", &["kernel/accessors.rs"]),
 ];
 
@@ -291,5 +292,111 @@ fn nothing_below_the_host_layer_panics_in_plain_sight() {
         for word in ["todo!(", "unimplemented!("] {
             assert!(!library.contains(word), "{file} contains {word}");
         }
+    }
+}
+
+/// Pictures: where a line ends, not what a check judges.
+const DRAWING: [&str; 4] = ["histogram/chart.rs", "support/bars.rs", "support/canvas.rs", "support/plot.rs"];
+
+/// `f64::max` passes over NaN, so a fold by it calls a broken result a good one: `worst` keeps it.
+#[test]
+fn no_fold_of_what_is_checked_loses_a_nan() {
+    let mut wrong = Vec::new();
+    for folder in ["examples", "tests"] {
+        for (file, text) in files(folder, &["rs"]).into_iter().filter(|(f, _)| !DRAWING.contains(&f.as_str()))
+        {
+            let text = code(&text);
+            for (at, _) in text.match_indices(".fold(") {
+                let statement = text[at..].split(['\n', ';']).next().unwrap();
+                if statement.contains("f64::max")
+                    || statement.contains("f32::max")
+                    || statement.contains("m.max(")
+                {
+                    wrong.push(format!("{folder}/{file}: {statement}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The file whose steps are every operation, and the sweeps that run it: state, resources, shaders, determinism.
+const OPERATIONS: &str = "tests/common/operations.rs";
+const SWEEPS: [&str; 4] =
+    ["tests/host_state.rs", "tests/resources.rs", "tests/shaders.rs", "tests/determinism.rs"];
+
+/// Functions of `ops` that are swept elsewhere: `calibrate` takes seconds and decides about later products.
+const SWEPT_ELSEWHERE: &[(&str, &str)] = &[("calibrate", "tests/calibrate.rs")];
+
+/// What a type of `solve` or `kernel` that works on the device is asked to do.
+const VERBS: &[&str] = &["apply", "iterate", "mask", "run", "smooth", "solve", "step", "sweep"];
+
+/// The names that a module exports: `pub use a::{b, c};`, and its own public functions.
+fn exported(file: &str) -> Vec<String> {
+    let text = code(&std::fs::read_to_string(root().join(file)).unwrap());
+    let items = text.split(';').filter_map(|item| item.split_once("pub use ").map(|(_, rest)| rest));
+    let names = items.flat_map(|item| {
+        let (_, names) = item.split_once("::").unwrap();
+        names.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|n| !n.is_empty())
+    });
+    names.chain(words_after(&text, "pub fn ")).map(str::to_owned).collect()
+}
+
+/// The types that have a method of one of these names, which takes `self`: the headers of all `impl` blocks with one.
+fn working(folder: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (_, text) in files(folder, &["rs"]) {
+        let text = code(&text);
+        for block in text.split("\nimpl").skip(1) {
+            let (header, body) = block.split_once('{').unwrap();
+            let body = body.split("\n}").next().unwrap();
+            let works = |verb: &&str| {
+                body.split("fn ").skip(1).any(|rest| {
+                    let named = rest.strip_prefix(*verb).is_some_and(|rest| rest.starts_with(['(', '<']));
+                    named && rest.split("->").next().is_some_and(|arguments| arguments.contains("self"))
+                })
+            };
+            if VERBS.iter().any(works) {
+                let of = header.rsplit(" for ").next().unwrap().trim();
+                // Behind the parameters of the block itself.
+                let of =
+                    of.strip_prefix('<').map_or(of, |_| of.split_once("> ").map_or(of, |(_, name)| name));
+                found.push(of.split(['<', ' ']).next().unwrap().to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// What is exported and works on the device stands in the one list of operations, and the list in every sweep.
+#[test]
+fn every_operation_is_swept() {
+    let read = |file: &str| code(&std::fs::read_to_string(root().join(file)).unwrap());
+    let operations = read(OPERATIONS);
+    let named = |prefix: &str, name: &str| words_after(&operations, prefix).any(|word| word == name);
+    let mut wrong = Vec::new();
+    let of_ops = exported("src/ops/mod.rs");
+    let functions: Vec<&String> = of_ops.iter().filter(|n| n.starts_with(char::is_lowercase)).collect();
+    assert!(functions.len() >= 71, "{functions:?}");
+    for name in functions {
+        match SWEPT_ELSEWHERE.iter().find(|(function, _)| function == name) {
+            Some((_, file)) if words_after(&read(file), "ops::").any(|word| word == name) => {}
+            None if named("ops::", name) && operations.contains(&format!("(\"{name}\"")) => {}
+            _ => wrong.push(format!("ops::{name}")),
+        }
+    }
+    for (module, least) in [("solve", 19), ("kernel", 6)] {
+        let (exported, working) =
+            (exported(&format!("src/{module}/mod.rs")), working(&format!("src/{module}")));
+        let types: Vec<&String> = exported.iter().filter(|name| working.contains(name)).collect();
+        assert!(types.len() >= least, "{module}: {types:?}");
+        wrong.extend(types.into_iter().filter(|name| !operations.contains(&format!("(\"{name}\""))).cloned());
+        let functions = exported.iter().filter(|n| n.starts_with(char::is_lowercase));
+        wrong.extend(functions.filter(|name| !operations.contains(&format!("(\"{name}\""))).cloned());
+    }
+    assert!(wrong.is_empty(), "not among the steps of {OPERATIONS}: {wrong:?}");
+    for sweep in SWEEPS {
+        let text = read(sweep);
+        assert!(text.contains("use common::operations::every;") && text.contains("every("), "{sweep}");
     }
 }

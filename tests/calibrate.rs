@@ -3,6 +3,8 @@
 mod common;
 
 use common::harness::{headless_with, limits, on_both};
+use common::hostile::Host;
+use common::state::{assert_same, snapshot};
 use texla::gl::{Api, Limits};
 use texla::ops::{self, CALIBRATED_SIDES, Calibration, Form, MatmulSchedule, Reason};
 use texla::{Device, Error, Matrix, Shape};
@@ -20,7 +22,13 @@ fn product(dev: &Device, side: usize) -> ops::MatmulReport {
 fn measured_choices() {
     on_both(|dev| {
         assert_eq!(product(dev, 64).reason, Reason::Rule);
+        let host = Host::new(dev.glow());
+        dev.trim().unwrap();
+        let (live, state) = (dev.live_objects().textures, snapshot(&host.gl, &host.extra));
         let made = ops::calibrate(dev).unwrap();
+        assert_same(&state, &snapshot(&host.gl, &host.extra), "calibrate");
+        dev.trim().unwrap();
+        assert_eq!(dev.live_objects().textures, live);
         assert_eq!(made.choices().iter().map(|c| c.0).collect::<Vec<_>>(), CALIBRATED_SIDES);
         for (side, schedule) in made.choices() {
             let report = product(dev, *side);

@@ -8,8 +8,9 @@ mod common;
 use std::process::Command;
 
 use common::bounds::{self, DIV_ULPS, SQRT_ULPS, assert_componentwise, assert_within, product_bound};
-use common::harness::{fitting, headless};
+use common::harness::{block_schedules, fitting, headless};
 use common::histogram;
+use common::operations::every;
 use common::random::{cancelling_pair, nonzero, uniform, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;
@@ -75,7 +76,8 @@ impl Inputs {
         let dot = ops::dot(x, y).unwrap();
         ops::axpy(out, &dot, divisors, x).unwrap();
         hash.add(&out.read().unwrap());
-        for scalar in [Ok(dot), ops::sum(x), ops::norm2(x), ops::sum(out), ops::max_abs(y)] {
+        for scalar in [Ok(dot), ops::sum(x), ops::norm2(x), ops::sum(out), ops::max_abs(y), ops::nonfinite(x)]
+        {
             hash.add(&[scalar.unwrap().read().unwrap()]);
         }
         hash.0
@@ -192,12 +194,8 @@ fn hash_of_multigrid(dev: &Device) -> u64 {
 
 /// Every schedule that the device has.
 fn schedules(dev: &Device) -> Vec<MatmulSchedule> {
-    let caps = dev.capabilities();
     let mut all = vec![MatmulSchedule::Auto, MatmulSchedule::PAPER, MatmulSchedule::OnePass];
-    for buffers in [4, 8].into_iter().filter(|n| *n <= caps.max_draw_buffers) {
-        all.push(MatmulSchedule::Blocked { buffers });
-        all.extend(caps.exact_derivatives.then_some(MatmulSchedule::Split { buffers }));
-    }
+    all.extend(block_schedules(dev));
     all
 }
 
@@ -389,7 +387,11 @@ fn compute(repeats: usize) -> String {
         for i in 1..repeats {
             assert_eq!(all(), first, "repetition {i} on {api}");
         }
-        format!("{api} {first:016x?}")
+        // Kernels of users are compiled anew by each: once is enough, in six processes.
+        let mut each = Hash(31);
+        each.add(&every(dev, &mut |_, call| call()));
+        let each = each.0;
+        format!("{api} {first:016x?} {each:016x}")
     });
     hashes.join(", ")
 }

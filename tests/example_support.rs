@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use support::bounded::{Bounded, Number};
 use support::{
-    Api, Bar, BarChart, CommonArgs, Failure, LinePlot, Report, Result, Table, check_distinct, check_writable,
-    json, run_from, worst, write_rgb, write_rgba,
+    Api, Bar, BarChart, CommonArgs, Failure, Files, LinePlot, Report, Result, Table, differing, json,
+    run_from, worst, worst_of, write_rgb, write_rgba,
 };
 
 #[derive(clap::Parser, Debug)]
@@ -204,7 +204,8 @@ fn an_unwritable_path_is_bad_input_found_before_the_work() {
     let missing = Path::new(folder).join("no/such/folder/x.png");
     assert_eq!(LinePlot::convergence("t").write(&missing).unwrap_err().code(), 2);
     assert_eq!(write_rgb(&missing, 1, 1, &[0; 3]).unwrap_err().code(), 2);
-    assert!(check_writable(Path::new("plain_name.png")).is_ok());
+    assert_eq!(outputs([Path::new("plain_name.png")]).check(), Ok(()));
+    assert!(!Path::new("plain_name.png").exists());
 }
 
 #[test]
@@ -368,15 +369,101 @@ fn the_worst_of_values_keeps_nan_and_its_check_fails() {
     }
 }
 
+/// A list that is too short, which a zip would pass over.
+#[test]
+fn what_is_missing_is_as_bad_as_what_is_wrong() {
+    let off = |a: &f32, b: &f32| f64::from((a - b).abs());
+    assert_eq!(worst_of(&[1.0, 2.0], &[1.5, 2.25], off), 0.5);
+    assert_eq!(worst_of(&[], &[], off), 0.0);
+    assert_eq!((differing(&[1, 2], &[1, 3]), differing::<i32, i32>(&[], &[])), (1, 0));
+    for (found, wanted) in [(&[][..], &[1.0][..]), (&[1.0], &[]), (&[1.0], &[1.0, 2.0])] {
+        assert!(worst_of(found, wanted, off).is_nan());
+        assert_eq!(differing(found, wanted), 1);
+    }
+}
+
+/// Outputs without inputs.
+fn outputs<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Files {
+    Files { outputs: paths.into_iter().map(Path::to_owned).collect(), ..Files::default() }
+}
+
 #[test]
 fn one_file_for_two_outputs_is_refused() {
     let (a, b) = (scratch("distinct-a"), scratch("distinct-b"));
     let again = a.parent().unwrap().join(".").join("distinct-a");
-    check_distinct([Some(a.as_path()), None, Some(&b)]).unwrap();
-    let failure = check_distinct([Some(a.as_path()), Some(&b), Some(&again)]).unwrap_err();
+    outputs([a.as_path(), &b]).check().unwrap();
+    let failure = outputs([a.as_path(), &b, &again]).check().unwrap_err();
     assert_eq!(failure.code(), 2);
     fs::write(&a, "there").unwrap(); // and so are two names of a file that is there
-    assert!(check_distinct([Some(a.as_path()), Some(&again)]).is_err());
+    assert!(outputs([a.as_path(), &again]).check().is_err());
+    assert!(outputs([a.as_path(), &b]).check().is_ok());
+    assert!(!b.exists());
+}
+
+/// By another path, a link, a link to nothing yet, or a second name: all the same file.
+#[cfg(unix)]
+#[test]
+fn an_output_is_known_by_every_name() {
+    use std::os::unix::fs::symlink;
+    let [input, soft, hard, new, dangling] =
+        ["input", "soft", "hard", "new", "dangling"].map(|name| scratch(&format!("known-{name}")));
+    fs::write(&input, "kept").unwrap();
+    symlink(&input, &soft).unwrap();
+    fs::hard_link(&input, &hard).unwrap();
+    symlink(&new, &dangling).unwrap();
+    for output in [&input, &soft, &hard] {
+        let files = Files { inputs: vec![input.clone()], outputs: vec![output.clone()] };
+        let failure = files.check().unwrap_err();
+        assert!(failure.code() == 2 && format!("{failure:?}").contains("is an input"), "{failure:?}");
+        assert!(outputs([input.as_path(), output]).check().is_err(), "{}", output.display());
+    }
+    assert!(outputs([new.as_path(), &dangling]).check().is_err());
+    assert!(outputs([input.as_path(), &dangling]).check().is_ok());
+    // Nothing is replaced in a device.
+    assert!(outputs([Path::new("/dev/null"), Path::new("/dev/null")]).check().is_ok());
+    assert_eq!(fs::read(&input).unwrap(), b"kept");
+    assert!(!new.exists());
+}
+
+/// Files are there as a whole or as they were: links stay links, protection stays, and no part is left.
+#[cfg(unix)]
+#[test]
+fn a_file_is_replaced_when_it_is_complete() {
+    use std::io::Write;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = scratch("whole-file").with_extension("d");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let [file, link, other] = ["file", "link", "other"].map(|name| folder.join(name));
+    fs::write(&file, "old").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink(&file, &link).unwrap();
+    fs::hard_link(&file, &other).unwrap();
+    let mut pending = texla::host::PendingFile::create(&link).unwrap();
+    pending.write_all(b"half").unwrap();
+    pending.flush().unwrap();
+    drop(pending);
+    assert_eq!(fs::read(&file).unwrap(), b"old");
+    support::write_file(&link, b"new").unwrap();
+    assert_eq!((fs::read(&file).unwrap(), fs::read(&other).unwrap()), (b"new".to_vec(), b"old".to_vec()));
+    assert!(link.is_symlink());
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 3);
+    // A device is written as it is, and says what it has to say.
+    assert_eq!(support::write_file(Path::new("/dev/null"), b"gone"), Ok(()));
+    if Path::new("/dev/full").exists() {
+        let failure = support::write_file(Path::new("/dev/full"), b"no room").unwrap_err();
+        assert_eq!(failure.code(), 2);
+    }
+}
+
+#[test]
+fn what_a_terminal_would_obey_is_shown() {
+    let text = "\u{1b}[31mred\u{202e}\u{7}";
+    for failure in [Failure::bad_input(text), Failure::unsolved(text), Failure::at_place(text)] {
+        let (_, stderr) = run(&[], |_, _| Err(failure.clone()));
+        assert_eq!(stderr, "demo: \\u{1b}[31mred\\u{202e}\\u{7}\n", "{failure:?}");
+    }
 }
 
 /// Some of everything, in any numbers: quotients of small differences too.
@@ -406,7 +493,7 @@ fn bounds_hold_what_32_bits_compute() {
         assert!(share <= 1.0, "{values:?}: {bounded:?}");
         // Plain values have bounds of a few units in the last place.
         assert!(k % 2 == 0 || bounded.error < 1e-2, "{values:?}: {bounded:?}");
-        furthest = furthest.max(share);
+        furthest = worst(furthest, share);
     }
     assert!(furthest > 0.1, "the bound is loose: {furthest}");
 }

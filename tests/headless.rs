@@ -7,7 +7,7 @@ use std::process::Command;
 
 use common::egl::loader;
 use common::harness::headless;
-use texla::gl::Api;
+use texla::gl::{Api, ExactForm};
 use texla::{Device, DeviceOptions, Error, Headless, HeadlessOptions, Vector, ops};
 
 fn options(device: Option<&str>, api: Option<Api>) -> HeadlessOptions {
@@ -161,5 +161,30 @@ fn a_loader_without_a_context_is_an_error() {
     ];
     for (result, expected) in results.into_iter().zip(expected) {
         assert_eq!(result.map(|_| ()).unwrap_err(), Error::NoContext(expected.into()));
+    }
+}
+
+/// Where a probe fails, something slower or less takes its place and gives right results too: other tests cannot tell.
+#[test]
+fn every_probe_succeeds_on_llvmpipe() {
+    for api in Api::ALL {
+        let context = headless(api);
+        let caps = context.device().capabilities();
+        if !caps.renderer.contains("llvmpipe") {
+            eprintln!("not looked at on {}", caps.renderer);
+            continue;
+        }
+        let found = [
+            ("blending", caps.float_blend),
+            ("max and min", caps.float_min_max),
+            ("filtering", caps.float_filter),
+            ("coordinates", caps.computed_coordinates),
+            ("lines", caps.exact_lines),
+            ("derivatives", caps.exact_derivatives),
+        ];
+        assert_eq!(found.map(|(what, _)| (what, true)), found, "{api}");
+        assert_eq!(caps.exact_form, Some(ExactForm::BitCast), "{api}");
+        assert_eq!((caps.loop_rounds, caps.points_a_draw), (65_535, 1 << 18), "{api}");
+        assert!(caps.max_vertex_outputs >= 15 && caps.max_block_vec4s >= 1024, "{caps:?}");
     }
 }

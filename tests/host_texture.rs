@@ -175,6 +175,135 @@ fn wrong_lengths_and_extents_are_refused() {
     });
 }
 
+/// A texture of this internal format with 2x2 texels and two levels, made as the host likes.
+fn host_texture(
+    gl: &glow::Context,
+    [internal, layout, kind]: [u32; 3],
+    dress: &dyn Fn(),
+) -> glow::NativeTexture {
+    let texels = [0u8; 16 * 4];
+    // SAFETY: the context is current; the slice covers the texels of every format here.
+    unsafe {
+        let raw = gl.create_texture().unwrap();
+        gl.bind_texture(glow::TEXTURE_2D, Some(raw));
+        for (level, side) in [(0, 2), (1, 1)] {
+            let data = glow::PixelUnpackData::Slice(Some(&texels));
+            let internal = internal as i32;
+            gl.tex_image_2d(glow::TEXTURE_2D, level, internal, side, side, 0, layout, kind, data);
+        }
+        dress();
+        gl.bind_texture(glow::TEXTURE_2D, None);
+        assert_eq!(gl.get_error(), glow::NO_ERROR);
+        raw
+    }
+}
+
+/// A name, a format, what else the host sets, and a word of the refusal if there is one.
+type Case<'a> = (&'a str, [u32; 3], &'a dyn Fn(), Option<&'a str>);
+
+/// What a texture of another kind would be read as is not what it holds; with a swizzle, reading it back and drawing from
+/// it would even differ.
+#[test]
+fn a_host_texture_is_checked_for_what_it_is() {
+    const RGBA32F: [u32; 3] = [glow::RGBA32F, glow::RGBA, glow::FLOAT];
+    on_both(|dev| {
+        let gl = dev.glow();
+        let set = |name: u32, value: u32| {
+            // SAFETY: the context is current, and the texture is bound.
+            unsafe { gl.tex_parameter_i32(glow::TEXTURE_2D, name, value as i32) };
+        };
+        let nothing: &dyn Fn() = &|| {};
+        let cases: [Case<'_>; 16] = [
+            ("RGBA32F", RGBA32F, nothing, None),
+            ("RGBA16F", [glow::RGBA16F, glow::RGBA, glow::HALF_FLOAT], nothing, None),
+            ("RGBA32F without its mipmaps", RGBA32F, &|| set(glow::TEXTURE_MAX_LEVEL, 0), None),
+            ("RGBA8", [glow::RGBA8, glow::RGBA, glow::UNSIGNED_BYTE], nothing, Some("RGBA32F")),
+            ("sRGB", [glow::SRGB8_ALPHA8, glow::RGBA, glow::UNSIGNED_BYTE], nothing, Some("RGBA32F")),
+            ("R32F", [glow::R32F, glow::RED, glow::FLOAT], nothing, Some("RGBA32F")),
+            ("RG32F", [glow::RG32F, glow::RG, glow::FLOAT], nothing, Some("RGBA32F")),
+            ("RGB32F", [glow::RGB32F, glow::RGB, glow::FLOAT], nothing, Some("RGBA32F")),
+            ("R11F_G11F_B10F", [glow::R11F_G11F_B10F, glow::RGB, glow::FLOAT], nothing, Some("RGBA32F")),
+            ("RGBA32UI", [glow::RGBA32UI, glow::RGBA_INTEGER, glow::UNSIGNED_INT], nothing, Some("RGBA32F")),
+            ("RGBA32I", [glow::RGBA32I, glow::RGBA_INTEGER, glow::INT], nothing, Some("RGBA32F")),
+            (
+                "depth",
+                [glow::DEPTH_COMPONENT32F, glow::DEPTH_COMPONENT, glow::FLOAT],
+                nothing,
+                Some("RGBA32F"),
+            ),
+            (
+                "base level 1",
+                RGBA32F,
+                &|| set(glow::TEXTURE_BASE_LEVEL, 1),
+                Some("GL_TEXTURE_BASE_LEVEL is 1"),
+            ),
+            (
+                "red and blue exchanged",
+                RGBA32F,
+                &|| {
+                    set(glow::TEXTURE_SWIZZLE_R, glow::BLUE);
+                    set(glow::TEXTURE_SWIZZLE_B, glow::RED);
+                },
+                Some("swizzle"),
+            ),
+            ("no alpha", RGBA32F, &|| set(glow::TEXTURE_SWIZZLE_A, glow::ONE), Some("swizzle")),
+            ("no green", RGBA32F, &|| set(glow::TEXTURE_SWIZZLE_G, glow::ZERO), Some("swizzle")),
+        ];
+        for (name, format, dress, refusal) in cases {
+            let raw = host_texture(&gl, format, dress);
+            // The next entry buries what the last case has left.
+            drop(dev.scope().unwrap());
+            let before = dev.live_objects();
+            // SAFETY: a 2-D texture of this extent, which outlives what borrows it.
+            let made = unsafe { Vector::from_texture(dev, raw, Extent::new(2, 2), 16) };
+            match refusal {
+                None => {
+                    let x = made.unwrap();
+                    let mut out = Vector::filled(dev, 16, 9.0).unwrap();
+                    ops::copy(&mut out, &x).unwrap();
+                    assert_eq!(x.read().unwrap(), [0.0; 16], "{name}");
+                    assert_eq!(out.read().unwrap(), [0.0; 16], "{name}");
+                }
+                Some(word) => {
+                    let error = made.unwrap_err();
+                    assert!(matches!(error, Error::Unsupported { .. }), "{name}: {error:?}");
+                    assert!(error.to_string().contains("borrowing a texture as 2x2"), "{name}: {error}");
+                    assert!(error.to_string().contains(word), "{name}: {error}");
+                    drop(dev.scope().unwrap());
+                    assert_eq!(dev.live_objects(), before, "{name}");
+                }
+            }
+            // SAFETY: the texture is the host's own.
+            unsafe { gl.delete_texture(raw) };
+        }
+    });
+}
+
+/// Half floats are floats: what is read and what is computed from them are their values.
+#[test]
+fn a_texture_of_half_floats_is_read_and_drawn_alike() {
+    on_both(|dev| {
+        let gl = dev.glow();
+        let (one, two, tiny) = (0x3c00u16, 0xc000u16, 0x0400u16);
+        let values: Vec<u16> = (0..16).map(|i| [one, two, tiny, 0x7bff][i % 4]).collect();
+        let raw = host_texture(&gl, [glow::RGBA16F, glow::RGBA, glow::HALF_FLOAT], &|| {
+            let data = glow::PixelUnpackData::Slice(Some(bytemuck::cast_slice(&values)));
+            let (kind, format) = (glow::HALF_FLOAT, glow::RGBA);
+            // SAFETY: the context is current, the texture bound, and the slice covers it.
+            unsafe { gl.tex_sub_image_2d(glow::TEXTURE_2D, 0, 0, 0, 2, 2, format, kind, data) };
+        });
+        // SAFETY: a 2-D texture of this extent, which outlives what borrows it.
+        let x = unsafe { Vector::from_texture(dev, raw, Extent::new(2, 2), 16) }.unwrap();
+        let want: Vec<f32> = (0..16).map(|i| [1.0, -2.0, 2.0f32.powi(-14), 65504.0][i % 4]).collect();
+        let mut out = Vector::zeros(dev, 16).unwrap();
+        ops::copy(&mut out, &x).unwrap();
+        assert_eq!((x.read().unwrap(), out.read().unwrap()), (want.clone(), want));
+        drop(x);
+        // SAFETY: the texture is the host's own.
+        unsafe { gl.delete_texture(raw) };
+    });
+}
+
 /// Figure B2, through the one door that the borrow checker does not watch.
 #[test]
 fn an_alias_of_the_target_is_refused() {

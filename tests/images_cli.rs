@@ -326,7 +326,7 @@ fn numbers_that_are_none_are_bad_input() {
         (b" ,;\n", "holds no number"),
         (b"", "holds no number"),
         (b"1 2 \xff\xfe", "is no text"),
-        (b"1 \x1b[31m2", "`?[31m2` is no number"),
+        (b"1 \x1b[31m2", "`\\u{1b}[31m2` is no number"),
     ]
     .into_iter()
     .enumerate()

@@ -5,6 +5,7 @@ mod common;
 
 use common::harness::{headless_with, limits, on_both, on_both_with};
 use common::random::{Rng, uniform};
+use common::worst::worst;
 use texla::gl::{Api, Limits};
 use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Operand, Points, PointsKernel, Predicate};
 use texla::{Device, Error, Layout, Packed, Result, Scalar, Shape, Vector, ops};
@@ -166,7 +167,7 @@ fn points_into_one_texel_add_up_in_order() {
         scatter.run(&mut target, [], &points, &NoParams, Accum::Replace).unwrap();
         assert_eq!(target.read().unwrap(), values[999], "the last one wins");
         scatter.run(&mut target, [], &points, &NoParams, Accum::Max).unwrap();
-        let largest = |c: usize| values.iter().map(|v| v[c]).fold(f32::MIN, f32::max);
+        let largest = |c: usize| values.iter().map(|v| v[c]).fold(f32::MIN, worst);
         assert_eq!(target.read().unwrap(), [0, 1, 2, 3].map(largest));
     });
 }
@@ -282,7 +283,7 @@ fn several_outputs_are_written_in_one_draw() {
             assert_eq!(out.read().unwrap(), expected);
         }
         // Too many outputs, too few targets, targets of different extents.
-        let [a, b, c, d] = &mut out;
+        let [a, b, c, _] = &mut out;
         let mut small = Vector::zeros(dev, 4).unwrap();
         let (domain, accum, always) = (Domain::Full, Accum::Replace, Predicate::Always);
         let error =
@@ -291,10 +292,8 @@ fn several_outputs_are_written_in_one_draw() {
         let error = kernel.run_many([a, b], [&x], &NoParams, domain, accum, always).unwrap_err();
         assert!(error.to_string().contains("2 targets given, expected 4"), "{error}");
         if most < 5 {
-            let kernel = Kernel::<NoParams>::with_outputs(dev, "five", ["x"], 5, &body(5)).unwrap();
-            let mut e = Vector::zeros(dev, 45).unwrap();
-            let error =
-                kernel.run_many([a, b, c, d, &mut e], [&x], &NoParams, domain, accum, always).unwrap_err();
+            let five = Kernel::<NoParams>::with_outputs(dev, "five", ["x"], 5, &body(5));
+            let error = five.map(drop).unwrap_err();
             assert!(matches!(error, Error::Unsupported { .. }), "{error}");
         }
     });
@@ -526,9 +525,6 @@ fn names_that_clash_are_interface_errors() {
         );
         interface(PointsKernel::<X>::new(dev, "mine", ["x"], 1, "").map(|_| ()));
         interface(Kernel::<NoParams>::with_outputs(dev, "mine", ["x"], 0, ONE).map(|_| ()));
-        // A GLSL word is found by the compiler.
-        let error = Kernel::<NoParams>::new(dev, "mine", ["float"], ONE).map(|_| ()).unwrap_err();
-        assert!(matches!(error, Error::Shader { .. }), "{error}");
     });
 }
 
@@ -538,11 +534,11 @@ fn uniforms_outside_the_interface_are_refused() {
         for (body, name) in [
             ("uniform float stray; vec4 kernel(ivec2 p) { return vec4(stray); }", "stray"),
             ("uniform sampler2D s; vec4 kernel(ivec2 p) { return texelFetch(s, p, 0); }", "s"),
-            ("struct T { float a; }; uniform T t; vec4 kernel(ivec2 p) { return vec4(t.a); }", "t.a"),
-            ("layout(std140) uniform B { vec4 inside; }; vec4 kernel(ivec2 p) { return inside; }", "inside"),
+            ("struct T { float a; }; uniform T t; vec4 kernel(ivec2 p) { return vec4(t.a); }", "t"),
+            ("layout(std140) uniform B { vec4 inside; }; vec4 kernel(ivec2 p) { return inside; }", "B"),
         ] {
             let detail = interface(Kernel::<NoParams>::new(dev, "mine", ["x"], body).map(|_| ()));
-            assert!(detail.contains(&format!("`{name}`")) && detail.contains("texla_in_x"), "{detail}");
+            assert!(detail.contains(&format!("`{name}`")) && detail.contains("params!"), "{detail}");
         }
     });
 }
@@ -561,8 +557,8 @@ fn wrong_numbers_of_inputs_are_interface_errors() {
         interface(condition.mask(&x, [], &NoParams).map(|_| ()));
         // More textures than the device can bind.
         let names: [String; 17] = std::array::from_fn(|i| format!("x{i}"));
-        let many = Kernel::<NoParams>::new(dev, "many", names.each_ref().map(String::as_str), ONE).unwrap();
-        let error = many.run(&mut y, [&x as &dyn Operand; 17], &NoParams).unwrap_err();
+        let many = Kernel::<NoParams>::new(dev, "many", names.each_ref().map(String::as_str), ONE);
+        let error = many.map(drop).unwrap_err();
         assert!(matches!(error, Error::Unsupported { .. }), "{error}");
     });
 }
@@ -588,7 +584,7 @@ fn shader_errors_point_at_file_and_line() {
         at(fragment("// one\n// two\nvec4 kernel(ivec2 p) {\n    return nothing;\n}\n"), "mine.frag", 4);
         let exact = "#include \"include/exact.glsl\"";
         at(fragment(&format!("{exact}\nvec4 kernel(ivec2 p) {{\n    return nothing;\n}}")), "mine.frag", 3);
-        let twice = format!("// one\n{exact}\n\n#include \"include/prelude.glsl\"\n// five\nnothing;\n");
+        let twice = format!("// one\n{exact}\n\n#include \"include/prelude.glsl\"\n// five\nnothing;\n{ONE}");
         at(fragment(&twice), "mine.frag", 6);
         // An error in an included file is that file's.
         let inside = fragment(&format!("#define two_sum 1x\n{exact}\n{ONE}"));
@@ -601,8 +597,10 @@ fn shader_errors_point_at_file_and_line() {
         let point =
             format!("{exact}\nvoid point(int i, out ivec2 texel, out vec4 value) {{\n  texel = nothing;\n}}");
         at(log(PointsKernel::<NoParams>::new(dev, "p.vert", [], 1, &point).map(|_| ())), "p.vert", 3);
-        let message =
-            Kernel::<NoParams>::new(dev, "mine.frag", [], "oops").map(|_| ()).unwrap_err().to_string();
+        let message = Kernel::<NoParams>::new(dev, "mine.frag", [], &format!("oops {ONE}"))
+            .map(|_| ())
+            .unwrap_err()
+            .to_string();
         assert!(message.starts_with("kernel `mine.frag`: fragment shader failed:\n"), "{message}");
     });
 }
@@ -610,7 +608,8 @@ fn shader_errors_point_at_file_and_line() {
 #[test]
 fn include_errors_name_the_directive() {
     on_both(|dev| {
-        let include = |body: &str| match Kernel::<NoParams>::new(dev, "mine", [], body).map(|_| ()) {
+        let kernel = |body: &str| Kernel::<NoParams>::new(dev, "mine", [], &format!("{body}\n{ONE}"));
+        let include = |body: &str| match kernel(body).map(|_| ()) {
             Err(Error::Include { file, line, detail }) => (file, line, detail),
             other => panic!("{other:?}"),
         };

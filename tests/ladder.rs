@@ -16,7 +16,7 @@ use texla::solve::{
     WeightedJacobi,
 };
 use texla::{BandedMatrix, Device, Error, Vector};
-use twin::twin;
+use twin::{full, twin};
 
 /// A grid with bent lines and a coefficient that varies by elements.
 fn distorted(side: usize, seed: u64) -> NineBands {
@@ -38,34 +38,86 @@ fn rungs(dev: &Device, side: usize) -> Vec<JacobiSchedule> {
     rungs
 }
 
-#[test]
-fn every_rung_within_the_bound_of_the_twin() {
-    on_both(|dev| {
-        let mut worst = 0.0f64;
-        for side in [1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 31] {
-            let rungs = rungs(dev, side);
-            for (omega, sweeps) in [(1.0, 1), (0.8, 2), (1.0, 7), (0.7, 25)] {
-                let systems: Vec<_> = (0..4)
-                    .map(|k| {
-                        let a = if k == 1 { NineBands::laplace(side).unwrap() } else { distorted(side, k) };
-                        (a, uniform(10 + k, side * side), uniform(20 + k, side * side))
-                    })
-                    .collect();
-                let twins: Vec<_> = systems.iter().map(|(a, b, x)| twin(a, b, x, omega, sweeps)).collect();
-                let problems: Vec<_> = systems.iter().map(|(a, b, x)| JacobiProblem { a, b, x }).collect();
-                for schedule in &rungs {
-                    let problems = &problems[..schedule.systems()];
-                    let mut jacobi = NineBandJacobi::new(dev, problems, *schedule, omega).unwrap();
-                    jacobi.sweep(sweeps).unwrap();
-                    for (k, (got, (want, bound))) in jacobi.read().unwrap().iter().zip(&twins).enumerate() {
-                        let name =
-                            format!("{schedule:?}, side {side}, omega {omega}, {sweeps} sweeps, system {k}");
-                        worst = worst.max(assert_componentwise(&name, got, want, bound));
-                    }
+/// Sweeps four systems of every side by every schedule that is asked for, each held to the tutorial's loop.
+fn check_rungs(
+    dev: &Device,
+    system: impl Fn(usize, u64) -> NineBands,
+    wanted: impl Fn(JacobiSchedule) -> bool,
+) -> usize {
+    let (mut worst, mut checked) = (0.0f64, 0);
+    for side in [1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 31] {
+        let rungs: Vec<_> = rungs(dev, side).into_iter().filter(|s| wanted(*s)).collect();
+        for (omega, sweeps) in [(1.0, 1), (0.8, 2), (1.0, 7), (0.7, 25)] {
+            let systems: Vec<_> = (0..4)
+                .map(|k| (system(side, k), uniform(10 + k, side * side), uniform(20 + k, side * side)))
+                .collect();
+            let twins: Vec<_> = systems.iter().map(|(a, b, x)| twin(a, b, x, omega, sweeps)).collect();
+            let problems: Vec<_> = systems.iter().map(|(a, b, x)| JacobiProblem { a, b, x }).collect();
+            for schedule in &rungs {
+                let problems = &problems[..schedule.systems()];
+                let mut jacobi = NineBandJacobi::new(dev, problems, *schedule, omega).unwrap();
+                jacobi.sweep(sweeps).unwrap();
+                let read = jacobi.read().unwrap();
+                assert_eq!(read.len(), problems.len());
+                for (k, (got, (want, bound))) in read.iter().zip(&twins).enumerate() {
+                    let name =
+                        format!("{schedule:?}, side {side}, omega {omega}, {sweeps} sweeps, system {k}");
+                    worst = worst.max(assert_componentwise(&name, got, want, bound));
+                    checked += 1;
                 }
             }
         }
-        eprintln!("worst ratio of error to bound: {worst:.3}");
+    }
+    eprintln!("worst ratio of error to bound: {worst:.3}");
+    checked
+}
+
+#[test]
+fn every_rung_within_the_bound_of_the_twin() {
+    on_both(|dev| {
+        let system = |side, k| if k == 1 { NineBands::laplace(side).unwrap() } else { distorted(side, k) };
+        assert!(check_rungs(dev, system, |_| true) > 0);
+    });
+}
+
+/// What a rung reads at the ends of rows is multiplied by numbers like any other: the wrap-around of the tutorial.
+#[test]
+fn the_tutorials_rungs_go_on_in_the_next_row() {
+    on_both(|dev| {
+        let packed = |s| matches!(s, JacobiSchedule::Packed { .. });
+        let checked = check_rungs(dev, |side, k| full(side, k as usize).unwrap(), |s| !packed(s));
+        // Two on the host, four of one system and four of four, at eleven sides.
+        assert_eq!(checked, 4 * 11 * (2 + 4 + 16));
+        // The others say where.
+        let a = full(3, 0).unwrap();
+        let problem = JacobiProblem { a: &a, b: &[1.0; 9], x: &[0.0; 9] };
+        for schedule in rungs(dev, 3).into_iter().filter(|s| packed(*s)) {
+            let live = dev.live_objects();
+            let error = NineBandJacobi::new(dev, &[problem], schedule, 1.0).err().expect("refused");
+            let Error::Matrix { op: "NineBandJacobi", detail } = &error else { panic!("{error}") };
+            assert!(detail.contains("band 6 at unknown 0, which is (0, 0) of the grid"), "{detail}");
+            assert_eq!(dev.live_objects(), live);
+        }
+        let error = NineBandSmoother::new(dev, &a, 1.0).err().expect("refused");
+        assert!(matches!(error, Error::Matrix { op: "NineBandSmoother", .. }), "{error}");
+        // Anything at any one end of a row is enough, and is found.
+        let plain = NineBands::laplace(4).unwrap();
+        for (k, i) in (0..9).flat_map(|k| (0..16).map(move |i| (k, i))) {
+            let mut bands: [Vec<f64>; 9] = std::array::from_fn(|k| plain.band(k).to_vec());
+            let column = i as i64 + plain.offset(k);
+            if bands[k][i] != 0.0 || !(0..16).contains(&column) {
+                continue;
+            }
+            bands[k][i] = 0.5;
+            let a = NineBands::from_bands(4, bands).unwrap();
+            let error = NineBandSmoother::new(dev, &a, 1.0).err().expect("refused");
+            let place = format!("has 0.5 in band {k} at unknown {i},");
+            assert!(matches!(&error, Error::Matrix { detail, .. } if detail.contains(&place)), "{error}");
+            let entries = a.to_triplets().to_csr();
+            let own = entries.entries().find(|(row, col, _)| (*row, *col as i64) == (i, column));
+            assert_eq!(own.map(|entry| entry.2), Some(0.5));
+            assert_eq!(entries.nnz(), plain.to_triplets().nnz() + 1);
+        }
     });
 }
 

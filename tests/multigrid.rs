@@ -5,6 +5,8 @@ mod common;
 use common::bounds::gamma;
 use common::harness::{assert_padded, fitting, on_both};
 use common::random::{Rng, uniform};
+use common::reference;
+use common::worst::worst;
 use texla::host::Csr;
 use texla::ops::{self, Combine};
 use texla::solve::{
@@ -114,7 +116,7 @@ impl Twin {
                 let wraps = case.sides[axis][0] == Side::Periodic;
                 case.weights[axis] > 0.0 && n[axis] >= 4 && !(wraps && n[axis] % 2 == 1)
             };
-            let strongest = (0..3).filter(|i| able(*i)).map(|i| case.weights[i]).fold(0.0, f64::max);
+            let strongest = (0..3).filter(|i| able(*i)).map(|i| case.weights[i]).fold(0.0, worst);
             let coarse: Vec<usize> =
                 (0..3).filter(|i| able(*i) && 2.5 * case.weights[*i] >= strongest).collect();
             let interior = case.shift + 2.0 * case.weights.iter().sum::<f64>();
@@ -346,7 +348,7 @@ fn a_cycle_is_that_of_the_twin() {
             let mut want = vec![0.0; n];
             twin.cycle(0, &mut want, &wide, params);
             // Rounding in every operation of a cycle, each relative to the largest correction.
-            let largest = want.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            let largest = reference::max_abs(&want);
             let check = |x: &Vector, want: &[f64], what: &str| {
                 assert_padded(x, name);
                 for (i, (got, want)) in x.read().unwrap().into_iter().zip(want).enumerate() {

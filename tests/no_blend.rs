@@ -31,6 +31,7 @@ fn results(dev: &Device) -> Vec<(&'static str, Vec<u32>)> {
         ("dot", ops::dot(&x, &y)),
         ("norm2", ops::norm2(&x)),
         ("max", ops::max_element(&x)),
+        ("nonfinite", ops::nonfinite(&x)),
         ("min", ops::min_element(&x)),
     ] {
         note(name, vec![scalar.unwrap().read().unwrap()]);

@@ -110,6 +110,22 @@ fn instances_reach_what_is_proven() {
     }
 }
 
+/// Past the table of the evaluator no swaps are tried: the order as it was, the seeds and the bound are an answer.
+#[test]
+fn large_expressions_are_packed_by_seeds() {
+    let n = texla::pack::MAX_UNKNOWNS + 3;
+    let entries =
+        (0..n).flat_map(|i| [(i, i), (i, (7 * i + 3) % n)]).collect::<std::collections::BTreeSet<_>>();
+    let mut text = format!("%%MatrixMarket matrix coordinate real general\n{n} {n} {}\n", entries.len());
+    entries.iter().for_each(|(i, j)| text.push_str(&format!("{} {} 2\n", i + 1, j + 1)));
+    let matrix = write("large.mtx", &text);
+    let report = passed("pack", &["--matrix", &matrix, "--proposals", "1000"]);
+    assert_eq!((&report["stopped_by"], &report["proposals"]), (&"size".into(), &0.into()));
+    let value = |key: &str| report[key].as_u64().unwrap();
+    assert!(value("cost") < value("cost_before") && value("lower_bound") < value("cost"), "{report}");
+    assert_eq!(order(&report).len(), n.next_multiple_of(4));
+}
+
 fn places_of(name: &str) -> u64 {
     match name {
         "rk20" => 20,

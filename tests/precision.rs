@@ -178,3 +178,53 @@ fn double_float_sums_of_products_keep_44_bits() {
         }
     });
 }
+
+/// Hashes choose shadows and starts, for which any others would do: what they are is seen only here.
+#[test]
+fn hashes_are_those_of_their_source() {
+    let body = "#include \"include/hash.glsl\"
+    vec4 kernel(ivec2 p) {
+        uint i = 4u * uint(texel_index(p));
+        return vec4(hashed(i), hashed(i + 1u), hashed(i + 2u), hashed(i + 3u));
+    }";
+    let twin = |i: u32| {
+        let mut h = i + 1;
+        h = (h ^ h >> 16).wrapping_mul(0x7feb_352d);
+        h = (h ^ h >> 15).wrapping_mul(0x846c_a68b);
+        h ^= h >> 16;
+        let magnitude = 0.5 + (h >> 9) as f32 / 8_388_608.0;
+        if h & 1 == 0 { magnitude } else { -magnitude }
+    };
+    on_both(|dev| {
+        let kernel = Kernel::<NoParams>::new(dev, "hashes", [], body).unwrap();
+        let mut out = Vector::zeros(dev, 4000).unwrap();
+        kernel.run(&mut out, [], &NoParams).unwrap();
+        let want: Vec<f32> = (0..4000).map(twin).collect();
+        assert_eq!(out.read().unwrap(), want);
+    });
+}
+
+/// `2^-floor(log2 m)` for every exponent, within the normal range.
+#[test]
+fn scales_are_powers_of_two() {
+    let body = "#include \"include/prelude.glsl\"
+    vec4 kernel(ivec2 p) {
+        vec4 m = x(p);
+        return vec4(inverse_scale(m.x), inverse_scale(m.y), inverse_scale(m.z), inverse_scale(m.w));
+    }";
+    let mut m = vec![0.0f32];
+    let mut want = vec![1.0f32];
+    for e in -126..=127 {
+        for mantissa in [1.0, 1.3, 1.999_999_9] {
+            m.push(mantissa * 2f32.powi(e));
+            want.push(2f32.powi((-e).clamp(-126, 126)));
+        }
+    }
+    on_both(|dev| {
+        let kernel = Kernel::<NoParams>::new(dev, "scales", ["x"], body).unwrap();
+        let x = Vector::from_slice(dev, &m).unwrap();
+        let mut out = Vector::zeros(dev, m.len()).unwrap();
+        kernel.run(&mut out, [&x], &NoParams).unwrap();
+        assert_eq!(out.read().unwrap(), want);
+    });
+}

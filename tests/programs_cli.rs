@@ -1,4 +1,4 @@
-//! The examples `caustics`, `coverage`, `reuse` and `regula_falsi` from outside: exit codes, the JSON reports, the pictures.
+//! The examples `caustics`, `coverage`, `reuse`, `regula_falsi` and `cubes` from outside: exit codes, the JSON reports, the pictures.
 #![cfg(feature = "headless")]
 
 mod common;
@@ -52,7 +52,7 @@ fn flags_that_make_no_sense_are_bad_input() {
         ("regula_falsi", &["--range", "0"], "--range 0"),
         ("regula_falsi", &["--range", "NaN"], "--range NaN"),
         ("regula_falsi", &["--range", "101"], "at most 100"),
-        ("regula_falsi", &["--tolerance", "1e-6"], "--tolerance 0.000001"),
+        ("regula_falsi", &["--tolerance", "1e-6"], "--tolerance 1e-6:"),
         ("regula_falsi", &["--tolerance", "inf"], "--tolerance inf"),
         ("regula_falsi", &["--range", "100", "--tolerance", "1e-4"], "for --range 100"),
         ("regula_falsi", &["--rounds", "0"], "--rounds 0"),
@@ -265,4 +265,21 @@ fn regula_falsi_on_both_dialects() {
     }
     // The fewest there can be.
     passed("regula_falsi", &["--side", "2", "--range", "0.5", "--tolerance", "1e-5", "--rounds", "1"]);
+}
+
+/// What [Moravanszky03] states of its Figure 4 has a row in the report of `cubes`.
+#[test]
+fn figure_4_is_measured_by_both_of_the_papers_forms() {
+    let animation = scratch("figure4.png");
+    let args = ["--quick", "--frames", "2", "--compare", "1", "--animation", &animation];
+    let report = passed("cubes", &args);
+    let figure4 = &report["figure4"];
+    let number = |key: &str| figure4[key].as_f64().unwrap_or_else(|| panic!("{key}: {figure4}"));
+    // The first problem's: as many unknowns as the first frame has contacts.
+    assert_eq!(number("unknowns"), report["rows"][0]["contacts"].as_f64().unwrap());
+    for key in ["dense_ms", "groups_ms", "dense_ms_median", "groups_ms_median"] {
+        assert!(number(key) > 0.0, "{key}: {figure4}");
+    }
+    assert_eq!((&figure4["paper"]["unknowns"], &figure4["paper"]["dense_ms"]), (&400.into(), &2000.0.into()));
+    assert!(fs::metadata(&animation).unwrap().len() > 1000);
 }

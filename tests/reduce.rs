@@ -7,8 +7,9 @@ use common::harness::{fitting, lengths, limits, on_both, on_both_with};
 use common::random::{any_bits, cancelling, cancelling_pair, uniform, wide_range};
 use common::reference::{self, widen};
 use proptest::prelude::*;
+use texla::kernel::{Kernel, NoParams};
 use texla::ops::{self, ReducePlan, Reduction, Window, Windows, reduce};
-use texla::{Device, Error, Extent, Scalar, Shape, Vector};
+use texla::{Device, Error, Extent, Matrix, Scalar, Shape, Vector};
 
 /// Windows of the papers, of the library, and of every awkward kind.
 fn windows() -> Vec<Window> {
@@ -180,6 +181,7 @@ fn the_named_functions_agree_with_the_general_one() {
         assert_eq!(named(ops::max_element(&x)), by(Reduction::Max, None));
         assert_eq!(named(ops::min_element(&x)), by(Reduction::Min, None));
         assert_eq!(named(ops::max_abs(&x)), by(Reduction::MaxAbs, None));
+        assert_eq!(named(ops::nonfinite(&x)), by(Reduction::NonFinite, None));
     });
 }
 
@@ -249,8 +251,111 @@ fn no_elements_at_all() {
         assert_eq!(ops::dot(&x, &x).unwrap().read().unwrap(), 0.0);
         assert_eq!(ops::max_abs(&x).unwrap().read().unwrap(), 0.0);
         assert_eq!(ops::norm2(&x).unwrap().read().unwrap(), 0.0);
+        assert_eq!(ops::nonfinite(&x).unwrap().read().unwrap(), 0.0);
         for e in [ops::max_element(&x).map(drop), ops::min_element(&x).map(drop)] {
             assert!(matches!(e, Err(Error::Parameter { op: "reduce", name: "x.len()", .. })), "{e:?}");
+        }
+    });
+}
+
+/// As [`texla::gl::Capabilities::software`] says: the kind of device decides on windows, and so on last digits alone.
+/// With windows given, so are the digits.
+#[test]
+fn the_kind_of_device_decides_on_last_digits() {
+    on_both(|dev| {
+        let values = uniform(77, fitting(dev, 100_000));
+        let x = Vector::from_slice(dev, &values).unwrap();
+        let software = dev.capabilities().software;
+        let sums = [(true, 16), (false, 4)].map(|(kind, side)| {
+            let windows = Windows::Each(Window::new(side, side).unwrap());
+            let stages = |windows| ReducePlan::new(x.extent(), windows, kind).stages().to_vec();
+            assert_eq!(stages(Windows::Balanced), stages(windows), "software {kind}");
+            let sum = reduced(Reduction::Sum, &x, None, windows);
+            let own = reduced(Reduction::Sum, &x, None, Windows::Balanced).to_bits() == sum.to_bits();
+            assert!(own || kind != software, "software {kind}");
+            sum
+        });
+        assert!(sums[0] != sums[1] || values.len() < 100_000, "{sums:?}");
+    });
+}
+
+// --- what is not finite ---
+
+/// Finite numbers, those next to infinity among them, and the bits of what is none: both infinities, NaN quiet, signalling,
+/// negative.
+const FINITE: [u32; 5] = [0x3f80_0000, 0, 0x7f7f_ffff, 0xff7f_ffff, 0x0080_0000];
+const NON_FINITE: [u32; 6] = [0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0x7f80_0001, 0xffff_ffff, 0xff80_0001];
+
+/// Writes these bits, which no upload would take: the halves of each as numbers, put together on the device.
+fn from_bits(y: &mut Vector, bits: &[u32]) {
+    let body = "vec4 kernel(ivec2 p) {
+        return uintBitsToFloat((uvec4(high(p)) << uvec4(16u)) | uvec4(low(p))); }";
+    let whole = Kernel::<NoParams>::new(y.device(), "from_bits", ["high", "low"], body).unwrap();
+    let half = |shift: u32| bits.iter().map(|b| (b >> shift & 0xffff) as f32).collect::<Vec<_>>();
+    let [high, low] = [16, 0].map(|shift| Vector::from_slice(y.device(), &half(shift)).unwrap());
+    whole.run(y, [&high, &low], &NoParams).unwrap();
+}
+
+#[test]
+fn what_is_not_finite_is_counted() {
+    on_both(|dev| {
+        for n in lengths(dev, 5_000) {
+            let mut rng = common::random::Rng::new(n as u64);
+            let bits: Vec<u32> = (0..n)
+                .map(|_| match rng.below(3) {
+                    0 => NON_FINITE[rng.below(NON_FINITE.len())],
+                    _ => FINITE[rng.below(FINITE.len())],
+                })
+                .collect();
+            let mut x = Vector::zeros(dev, n).unwrap();
+            from_bits(&mut x, &bits);
+            assert!(x.read().unwrap().iter().zip(&bits).all(|(v, b)| v.to_bits() == *b), "made as wanted");
+            let want = bits.iter().filter(|b| !f32::from_bits(**b).is_finite()).count();
+            for window in [Windows::Balanced, Window::PAPERS.into(), Window::new(64, 1).unwrap().into()] {
+                assert_eq!(reduced(Reduction::NonFinite, &x, None, window), want as f32, "{n} by {window:?}");
+            }
+        }
+    });
+}
+
+/// One of each kind in every place, in a vector and in a matrix of several textures.
+#[test]
+fn nothing_that_is_not_finite_is_overlooked() {
+    on_both(|dev| {
+        let n = 37;
+        let mut x = Vector::zeros(dev, n).unwrap();
+        for (at, kind) in (0..n).flat_map(|at| NON_FINITE.map(|kind| (at, kind))) {
+            let mut bits = vec![FINITE[at % FINITE.len()]; n];
+            bits[at] = kind;
+            from_bits(&mut x, &bits);
+            assert_eq!(ops::nonfinite(&x).unwrap().read().unwrap(), 1.0, "{kind:x} at {at}");
+        }
+        assert_eq!(ops::nonfinite(&Scalar::new(dev, f32::MAX).unwrap()).unwrap().read().unwrap(), 0.0);
+    });
+    on_both_with(texla::gl::Limits { max_texture_size: Some(16), ..limits() }, |dev| {
+        let mut a = Matrix::filled(dev, Shape::new(80, 40), f32::MAX).unwrap();
+        assert!(a.tiles().count() > 1);
+        assert_eq!(ops::nonfinite(&a).unwrap().read().unwrap(), 0.0);
+        ops::scale(&mut a, -2.0).unwrap();
+        assert_eq!(ops::nonfinite(&a).unwrap().read().unwrap(), 3200.0);
+    });
+}
+
+/// As documented: what the extremes make of infinities.
+#[test]
+fn infinities_among_the_extremes() {
+    on_both(|dev| {
+        let mut x = Vector::zeros(dev, 5).unwrap();
+        for (value, max, min) in
+            [(f32::INFINITY, f32::INFINITY, f32::MAX), (f32::NEG_INFINITY, f32::MIN, f32::NEG_INFINITY)]
+        {
+            from_bits(&mut x, &[value.to_bits(); 5]);
+            assert_eq!(ops::max_element(&x).unwrap().read().unwrap(), max);
+            assert_eq!(ops::min_element(&x).unwrap().read().unwrap(), min);
+            assert_eq!(ops::max_abs(&x).unwrap().read().unwrap(), f32::INFINITY);
+            let mut y = Vector::zeros(dev, 5).unwrap();
+            ops::clamp(&mut y, &x, -2.0, 3.0).unwrap();
+            assert_eq!(y.read().unwrap(), [value.clamp(-2.0, 3.0); 5]);
         }
     });
 }
@@ -367,7 +472,7 @@ fn filtering_is_refused_where_it_would_be_wrong() {
     on_both(|dev| {
         let x = Vector::filled(dev, 9, 1.0).unwrap();
         let mut out = Scalar::new(dev, 5.0).unwrap();
-        for reduction in [Reduction::Max, Reduction::Min, Reduction::MaxAbs] {
+        for reduction in [Reduction::Max, Reduction::Min, Reduction::MaxAbs, Reduction::NonFinite] {
             let e = reduce::reduce_into(&mut out, reduction, &x, None, Windows::Filtered).unwrap_err();
             assert!(matches!(e, Error::Parameter { op: "reduce", name: "windows", .. }), "{e}");
         }
@@ -509,7 +614,8 @@ fn repetition_changes_no_bit() {
         let (x, y) = cancelling_pair(7, n);
         let [x, y] = [x, y].map(|v| Vector::from_slice(dev, &v).unwrap());
         let once = || {
-            let results = [ops::sum(&x), ops::dot(&x, &y), ops::norm2(&x), ops::max_abs(&y)];
+            let results =
+                [ops::sum(&x), ops::dot(&x, &y), ops::norm2(&x), ops::max_abs(&y), ops::nonfinite(&y)];
             results.map(|s| s.unwrap().read().unwrap().to_bits())
         };
         let first = once();

@@ -6,6 +6,7 @@ mod common;
 use std::any::Any;
 
 use common::harness::{fitting, headless, headless_with, limits, on_both};
+use common::operations::every;
 use common::random::{Rng, uniform};
 use glow::HasContext;
 use texla::gl::{Api, LiveObjects};
@@ -16,9 +17,9 @@ use texla::kernel::{
 };
 use texla::ops::{Accurate, Combine, Form, MatmulSchedule};
 use texla::solve::{
-    BiCgStab, BiCgStabParams, CgParams, Direction, GaussSeidel, LcpBatch, LcpParams, LcpProblem, LcpSolver,
-    LinOp, Multigrid, MultigridParams, ProjectedJacobi, Relaxation, Smoother, Stationary, StationaryParams,
-    WeightedJacobi, matrix_vector_op, natural_residual,
+    BiCgStab, BiCgStabParams, CgParams, ConjugateGradient, Direction, GaussSeidel, LcpBatch, LcpParams,
+    LcpProblem, LcpSolver, LinOp, Multigrid, MultigridParams, ProjectedJacobi, Relaxation, Smoother,
+    Stationary, StationaryParams, WeightedJacobi, matrix_vector_op, natural_residual,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, DeviceOptions, Error, FoldedBands, Grid, Headless, HeadlessOptions,
@@ -78,6 +79,7 @@ fn each_call_leaves_its_outputs_alone() {
         check!(textures(1), ops::sum(&x).unwrap());
         check!(textures(1), ops::dot(&x, &y).unwrap());
         check!(textures(1), ops::norm2(&x).unwrap());
+        check!(textures(1), ops::nonfinite(&x).unwrap());
         check!(textures(1), x.to_packed(Shape::new(40, 25), Layout::Block2x2).unwrap());
         check!(textures(0), x.read().unwrap());
         check!(LiveObjects { buffers: 1, fences: 1, ..textures(0) }, x.read_async().unwrap());
@@ -166,6 +168,21 @@ fn each_call_leaves_its_outputs_alone() {
     });
 }
 
+/// The same for every operation there is, whose outputs have dropped when it ends.
+#[test]
+fn no_operation_leaves_anything() {
+    on_both(|dev| {
+        every(dev, &mut |name, call| {
+            // What an operator makes on first use stays with it.
+            call();
+            let before = live(dev);
+            call();
+            assert_eq!(dev.live_objects().shaders, 0, "{name}");
+            assert_eq!(live(dev), before, "{name}");
+        });
+    });
+}
+
 /// Figure L1 for waves: the state, the right-hand side and the solution, two levels each of the first two; losses; the
 /// report of the last solve; and two programs.
 #[test]
@@ -174,10 +191,10 @@ fn waves_hold_what_they_need() {
     on_both(|dev| {
         for (scheme, boundary, expected) in [
             (Scheme::Explicit, Boundary::Fixed, 6),
-            (Scheme::CrankNicholson, Boundary::Fixed, 7),
+            (Scheme::CrankNicholson, Boundary::Fixed, 8),
             // With the one vector of the stiffness' null space.
-            (Scheme::CrankNicholson, Boundary::Reflecting, 8),
-            (Scheme::CrankNicholson, Boundary::Absorbing, 10),
+            (Scheme::CrankNicholson, Boundary::Reflecting, 9),
+            (Scheme::CrankNicholson, Boundary::Absorbing, 11),
         ] {
             let before = live(dev);
             let params =
@@ -289,7 +306,7 @@ fn each_call_of_the_framework_leaves_its_outputs_alone() {
                 y
             });
             check!(0, form.column_squares().unwrap());
-            check!(0, form.asymmetry());
+            check!(0, form.asymmetry().unwrap());
         }
         check!(0, ColumnStack::from_rows(dev, Shape::new(2, 2), &[f32::NAN; 4]).unwrap_err());
         check!(0, ColumnStack::zeros(dev, Shape::new(1 << 20, 1 << 20)).unwrap_err());
@@ -393,6 +410,46 @@ fn errors_leave_nothing() {
             let error = fail();
             assert_eq!(live(dev), before, "{name}: {error}");
             assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 16.0, "the next call works after: {name}");
+        }
+    });
+}
+
+/// What an operator is asked once for each solve may need the device: its errors come through, and are no answer.
+#[test]
+fn what_operators_are_asked_reports_the_devices_errors() {
+    on_both(|dev| {
+        let values = [4.0, 1.0, 1.0, 1.0, 4.0, 1.0, 1.0, 1.0, 4.0];
+        let dense = Matrix::from_rows(dev, Shape::new(3, 3), &values).unwrap();
+        let stack = ColumnStack::from_matrix(&dense).unwrap();
+        let (b, mut x) = (Vector::filled(dev, 3, 1.0).unwrap(), Vector::zeros(dev, 3).unwrap());
+        // SAFETY: the context is current.
+        let fault = || unsafe { dev.glow().enable(0xffff) };
+        type Question<'a> = &'a dyn Fn(&dyn LinOp) -> texla::Result<()>;
+        let questions: [(&str, Question<'_>); 4] = [
+            ("exponent", &|a| a.exponent().map(drop)),
+            ("asymmetry", &|a| a.asymmetry().map(drop)),
+            ("diagonal", &|a| a.diagonal().map(drop)),
+            ("column_squares", &|a| a.column_squares().map(drop)),
+        ];
+        for (form, a) in [("Matrix", &dense as &dyn LinOp), ("ColumnStack", &stack)] {
+            for (name, ask) in &questions {
+                fault();
+                assert_eq!(ask(a), Err(Error::HostGl { code: 0x0500 }), "{form}, {name}");
+                // In the midst of texla's own work it is the driver's.
+                let scope = dev.scope().unwrap();
+                fault();
+                let error = ask(a).unwrap_err();
+                assert!(matches!(error, Error::Gl { code: 0x0500, .. }), "{form}, {name}: {error}");
+                drop(scope);
+                ask(a).unwrap();
+            }
+            // The first thing that a solver asks of its operator.
+            fault();
+            let error = ConjugateGradient::new(a, CgParams::default()).err();
+            assert_eq!(error, Some(Error::HostGl { code: 0x0500 }), "{form}");
+            let cg = ConjugateGradient::new(a, CgParams::default()).unwrap();
+            x.set_zero().unwrap();
+            assert!(cg.solve(&mut x, &b).unwrap().converged(), "{form}");
         }
     });
 }

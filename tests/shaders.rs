@@ -5,7 +5,8 @@ mod common;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use common::harness::{headless, headless_with, limits, on_both};
+use common::harness::{block_schedules, headless, headless_with, limits, on_both};
+use common::operations::every;
 use common::random::uniform;
 use texla::gl::{Api, Limits};
 use texla::host::{NineBands, Triplets};
@@ -102,7 +103,14 @@ fn reductions(dev: &Device) {
     for n in [1, 1000] {
         let x = Vector::from_slice(dev, &uniform(1, n)).unwrap();
         let mut out = Scalar::zero(dev).unwrap();
-        for reduction in [Reduction::Sum, Reduction::Dot, Reduction::Max, Reduction::Min, Reduction::MaxAbs] {
+        for reduction in [
+            Reduction::Sum,
+            Reduction::Dot,
+            Reduction::Max,
+            Reduction::Min,
+            Reduction::MaxAbs,
+            Reduction::NonFinite,
+        ] {
             let y = (reduction == Reduction::Dot).then_some(&x);
             ops::reduce::reduce_into(&mut out, reduction, &x, y, Window::PAPERS).unwrap();
         }
@@ -148,12 +156,7 @@ fn ones(dev: &Device, rows: usize, cols: usize) -> Matrix {
 fn matmul(dev: &Device) {
     let a = ones(dev, 9, 9);
     let mut c = ones(dev, 9, 9);
-    let buffers = dev.capabilities().max_draw_buffers;
-    let blocked = [4, 8]
-        .into_iter()
-        .filter(|n| *n <= buffers)
-        .flat_map(|buffers| [MatmulSchedule::Blocked { buffers }, MatmulSchedule::Split { buffers }]);
-    for schedule in [MatmulSchedule::PAPER, MatmulSchedule::OnePass].into_iter().chain(blocked) {
+    for schedule in [MatmulSchedule::PAPER, MatmulSchedule::OnePass].into_iter().chain(block_schedules(dev)) {
         for form in [Form::Plain, Form::TransposedA, Form::TransposedB] {
             ops::matmul_with(&mut c, form, &a, &a, schedule).unwrap();
             assert_eq!(c.read().unwrap(), [9.0; 81]);
@@ -512,6 +515,24 @@ fn every_file_compiles_in_both_dialects() {
     assert!(left.borrow().is_empty(), "driven by nothing: {:?}", left.borrow());
 }
 
+/// On a device that has compiled nothing, every operation by itself: none lives on what another has left.
+#[test]
+fn every_operation_compiles_in_both_dialects() {
+    for api in Api::ALL {
+        let context = headless(api);
+        let (mut calls, mut compiled) = (0, 0);
+        every(context.device(), &mut |name, call| {
+            let before = context.device().counters();
+            call();
+            let spent = context.device().counters().since(&before);
+            assert!(spent.draws > 0, "{name} draws nothing on {api}");
+            calls += 1;
+            compiled += usize::from(spent.compiles > 0);
+        });
+        assert!(calls > 80 && compiled > calls / 2, "{compiled} of {calls} steps have compiled on {api}");
+    }
+}
+
 /// Both forms of a fetch, and all ways in which an input can lie against a target, in both stages.
 #[test]
 fn the_generated_accessors_compile() {
@@ -522,10 +543,10 @@ fn the_generated_accessors_compile() {
         let kernel = Kernel::<NoParams>::new(dev, "all", ["x"], body).unwrap();
         let mut y = Vector::zeros(dev, 64).unwrap();
         let programs = dev.live_objects().programs;
-        for n in [64, 4, 20] {
+        for n in [64, 1, 100] {
             kernel.run(&mut y, [&Vector::zeros(dev, n).unwrap()], &NoParams).unwrap();
         }
-        let odd = Packed::from_rows(dev, Shape::new(12, 5), Layout::Column4, &[0.0; 60]).unwrap();
+        let odd = Packed::from_rows(dev, Shape::new(16, 5), Layout::Column4, &[0.0; 80]).unwrap();
         kernel.run(&mut y, [&odd], &NoParams).unwrap();
         assert_eq!(dev.live_objects().programs - programs, 3, "one program for each fold");
         kernel.run(&mut y, [&odd], &NoParams).unwrap();

@@ -153,6 +153,11 @@ fn cases() -> Vec<Case> {
             sides: [[Side::Periodic; 2], [far(0.1), far(3.0)], [Side::Neumann; 2]],
             ..mixed.clone()
         });
+        // No two sides alike, and none that could be taken for another.
+        all.push(Case {
+            sides: [[far(2.0), far(0.4)], [Side::Neumann, far(0.6)], [far(1.5), far(0.3)]],
+            ..mixed.clone()
+        });
         let solid: Vec<bool> = (0..grid.len()).map(|_| random.below(4) == 0).collect();
         all.push(Case { solid: solid.clone(), ..mixed.clone() });
         all.push(mixed);
@@ -230,6 +235,7 @@ fn products_agree_with_the_definition() {
 #[test]
 fn accurate_products_are_rounded_once() {
     on_both(|dev| {
+        // Ten cases a grid: every third of all is another one on the next grid.
         for case in cases().into_iter().step_by(3) {
             let n = case.grid.len();
             if n > fitting(dev, n) {

@@ -94,7 +94,9 @@ pub fn check(
     let open = 0.02 * (size as f64 / 256.0).max(1.0);
     report.at_most("share of the photons that the bound leaves open", open, found.unsure as f64 / sent);
     // One that goes elsewhere is missing in one place and too many in another.
-    let apart: f64 = map.read()?.iter().zip(exact).map(|(a, b)| f64::from((a - b).abs())).sum();
+    let map = map.read()?;
+    let missing = map.len().abs_diff(exact.len()) as f64;
+    let apart: f64 = missing + map.iter().zip(exact).map(|(a, b)| f64::from((a - b).abs())).sum::<f64>();
     report.at_most("photons elsewhere on the map than in 64 bits", 2.0 * found.unsure as f64, apart);
     Ok(found)
 }

@@ -9,9 +9,7 @@ use check::{Table as Ways, check, count};
 use device::Tracer;
 use photons::Source;
 use scene::Scene;
-use support::{
-    CommonArgs, Failure, Progress, Report, Result, Table, check_distinct, check_writable, json, say,
-};
+use support::{CommonArgs, Failure, Progress, Report, Result, Table, json, say};
 use twin::PATHS;
 
 mod check;
@@ -69,9 +67,6 @@ fn main() -> ExitCode {
 const MOST: usize = 1 << 24;
 
 fn run(args: &Args, report: &mut Report) -> Result {
-    let files = [args.png.as_deref(), args.map.as_deref(), args.common.json.as_deref()];
-    files.iter().flatten().try_for_each(|path| check_writable(path))?;
-    check_distinct(files)?;
     let quick = args.common.quick;
     let photons = args.photons.unwrap_or(if quick { 196_608 } else { 3_145_728 });
     support::in_range("--photons", photons, 1..=MOST)?;
@@ -96,7 +91,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let once = tracer.scatter(&source, |batch| progress.set(batch as u64 + 1))?.read()?;
     let map = tracer.scatter(&source, |batch| progress.set((source.batches() + batch) as u64 + 1))?;
     progress.finish();
-    let differing = once.iter().zip(&map.read()?).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
+    let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    let differing = support::differing(&bits(&once), &bits(&map.read()?));
 
     let (exact, f64_seconds) = count::<f64>(&scene, &source, size);
     let (_, f32_seconds) = count::<f32>(&scene, &source, size);

@@ -1,6 +1,8 @@
 //! A point light, a glass sphere and a diffuse square: [-1, 1]^2 in the plane z = 0.
 
-use crate::support::{Failure, Result};
+use texla::host::number;
+
+use crate::support::{Failure, Result, worst};
 
 /// The sphere all but lies on the square.
 pub const CENTRE: [f32; 3] = [0.0, 0.0, 0.53];
@@ -23,7 +25,8 @@ impl Scene {
         let [x, y, z] = light;
         if !(x.abs() <= 4.0 && y.abs() <= 4.0 && (1.0..=8.0).contains(&z)) {
             return Err(Failure::bad_input(format_args!(
-                "--light {x} {y} {z}: expected x and y from -4 to 4 and z from 1 to 8, above the sphere"
+                "--light {}: expected x and y from -4 to 4 and z from 1 to 8, above the sphere",
+                light.map(number).join(" ")
             )));
         }
         crate::support::in_range("--ior", index, 0.5..=3.0)?;
@@ -43,7 +46,7 @@ impl Scene {
         let (axis, _) = from_light([0.0; 3]);
         let angle = |d: [f64; 3]| (0..3).map(|k| axis[k] * d[k]).sum::<f64>().clamp(-1.0, 1.0).acos();
         let corners = [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]];
-        let square = corners.map(|[x, y]| angle(from_light([x, y, 0.0]).0)).into_iter().fold(0.0, f64::max);
+        let square = corners.map(|[x, y]| angle(from_light([x, y, 0.0]).0)).into_iter().fold(0.0, worst);
         let (centre, distance) = from_light(CENTRE.map(f64::from));
         let sphere = angle(centre) + (f64::from(RADIUS) / distance).asin();
         (axis, 1.0 - square.max(sphere).cos())

@@ -3,6 +3,8 @@
 use texla::sim::fluid::{Advection, Boundaries, Boundary, Fluid, FluidParams};
 use texla::{Device, Grid, Result};
 
+use crate::support::worst;
+
 /// Speed of the lid and side of the cavity are 1, so the viscosity is one over this.
 pub const REYNOLDS: f64 = 100.0;
 
@@ -103,7 +105,6 @@ impl Profiles {
     /// The largest difference; NaN where one is.
     fn distance(&self, other: &Profiles) -> f64 {
         let pairs = self.u.iter().zip(&other.u).chain(self.v.iter().zip(&other.v));
-        let apart = pairs.map(|(a, b)| (a.1 - b.1).abs());
-        apart.fold(0.0, |m: f64, d| if m.is_nan() || d <= m { m } else { d })
+        pairs.map(|(a, b)| (a.1 - b.1).abs()).fold(0.0, worst)
     }
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use flow::{Cavity, STEADY};
-use support::{CommonArgs, Failure, Report, Result, Table, check_writable, json, say};
+use support::{CommonArgs, Failure, Report, Result, Table, json, say};
 use texla::sim::fluid::Advection;
 
 mod chart;
@@ -47,7 +47,6 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args, report: &mut Report) -> Result {
-    args.plot.as_deref().map_or(Ok(()), check_writable)?;
     let size = args.size.unwrap_or(if args.common.quick { 64 } else { 128 });
     if !(16..=1024).contains(&size) || !size.is_multiple_of(16) || !(size / 16).is_power_of_two() {
         return Err(Failure::bad_input(format_args!("--size {size}: expected 16, 32, 64, ... 1024")));

@@ -8,10 +8,7 @@ use std::time::Instant;
 use device::{Kernels, SHARES, Statistics, Towers};
 use grid::Grid;
 use support::bounded::Bounded;
-use support::{
-    CommonArgs, Failure, Report, Result, Table, check_distinct, check_kept, check_writable, clock, json, say,
-    worst,
-};
+use support::{CommonArgs, Failure, Report, Result, Table, clock, json, say, worst_of};
 use texla::Device;
 use towers::{made_up, read};
 use twin::strongest;
@@ -30,7 +27,7 @@ struct Args {
     #[command(flatten)]
     common: CommonArgs,
     /// Transmitters, comma-separated under a heading: x, y, range and, if they differ, strength; else 160 made up
-    #[arg(long, value_name = "F.csv")]
+    #[arg(long, value_name = "F.csv", value_hint = clap::ValueHint::FilePath)]
     towers: Option<PathBuf>,
     /// Cells along the longer side of the map; 1024 unless given (256 with --quick)
     #[arg(long, value_name = "N")]
@@ -61,10 +58,6 @@ const MOST_COMPARED: f64 = 2e9;
 const MOST_CHECKED: f64 = 1e8;
 
 fn run(args: &Args, report: &mut Report) -> Result {
-    let files = [args.png.as_deref(), args.csv.as_deref(), args.common.json.as_deref()];
-    files.iter().flatten().try_for_each(|path| check_writable(path))?;
-    check_distinct(files)?;
-    check_kept([args.towers.as_deref()], files)?;
     let quick = args.common.quick;
     let size = args.size.unwrap_or(if quick { 256 } else { 1024 });
     support::in_range("--size", size, 16..=4096)?;
@@ -107,7 +100,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
     check_map(&grid, &signals, "scattered", report);
     check_statistics(&statistics, &signals, report);
     let again = on_device.scatter(&kernels)?.read()?;
-    let differing = again.iter().zip(&signals).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
+    let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    let differing = support::differing(&bits(&again), &bits(&signals));
     report.at_most("cells that differ in a second run", 0.0, differing as f64);
     compare(device, &kernels, &grid, args, report)?;
 
@@ -177,12 +171,10 @@ fn write_areas(path: &Path, areas: &[Area]) -> Result {
 fn check_map(grid: &Grid, signals: &[f32], how: &str, report: &mut Report) {
     let step = ((grid.covered() / MOST_CHECKED).ceil() as usize).clamp(1, grid.height);
     let rows = strongest::<Bounded>(grid, step);
-    let mut furthest = 0.0;
-    for (exact, found) in rows.iter().zip(signals.chunks(grid.width).step_by(step)) {
-        for (exact, found) in exact.iter().zip(found) {
-            furthest = worst(furthest, exact.share(f64::from(*found)));
-        }
-    }
+    let found: Vec<&[f32]> = signals.chunks(grid.width).step_by(step).collect();
+    let furthest = worst_of(&found, &rows, |found, exact| {
+        worst_of(found, exact, |found, exact| exact.share(f64::from(*found)))
+    });
     let which = if step == 1 { String::new() } else { format!(", every {step}th row") };
     report.at_most(format!("{how} signal's distance from 64 bits, over the bound{which}"), 1.0, furthest);
 }

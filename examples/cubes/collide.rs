@@ -2,6 +2,7 @@
 
 use crate::body::Cube;
 use crate::math::{UP, Vec3};
+use crate::support::worst;
 
 /// A point at which two bodies touch or nearly do.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +80,7 @@ pub fn within(a: &Cube, b: &Cube, margin: f64) -> bool {
 
 /// How deep two cubes overlap; negative when they are apart.
 pub fn depth(a: &Cube, b: &Cube) -> f64 {
-    -axes(a, b).iter().fold(f64::NEG_INFINITY, |gap, axis| gap.max(axis.gap))
+    -axes(a, b).iter().map(|axis| axis.gap).fold(f64::NEG_INFINITY, worst)
 }
 
 /// How deep a cube has sunk into the floor, the plane y = 0.

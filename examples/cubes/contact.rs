@@ -4,6 +4,7 @@ use crate::body::Cube;
 use crate::collide::{self, Facing, Touch};
 use crate::math::Vec3;
 use crate::problem::Model;
+use crate::support::worst;
 
 /// Two bodies that touch or are about to.
 #[derive(Clone, Debug)]
@@ -46,7 +47,7 @@ pub fn find(cubes: &[Cube], model: &Model, before: &[Contact]) -> Vec<Contact> {
         }
     };
     // An impact can give any cube the speed of the fastest.
-    let fastest = cubes.iter().map(Cube::fastest).fold(0.0, f64::max);
+    let fastest = cubes.iter().map(Cube::fastest).fold(0.0, worst);
     for (i, cube) in cubes.iter().enumerate() {
         let margin = MARGIN * cube.half + 1.5 * model.dt * fastest;
         add(i, None, collide::with_floor(cube, margin));

@@ -11,7 +11,7 @@ use crate::problem::{Model, RATE};
 use crate::render::Renderer;
 use crate::simulation::{Frame, Simulation};
 use crate::solver::BOUND;
-use crate::support::{Animation, Report, Result, check_writable, json, say, write_rgb};
+use crate::support::{Animation, Report, Result, json, say, worst, write_rgb};
 use crate::world::{Wall, World};
 
 /// What depends on the size of the run.
@@ -53,12 +53,6 @@ struct Seen {
 }
 
 pub fn run(args: &Args, report: &mut Report) -> Result {
-    if let Some(folder) = args.animation.parent().filter(|_| args.animation.starts_with("out")) {
-        let _ = std::fs::create_dir_all(folder); // what is wrong with it shows in the next line
-    }
-    for path in [Some(&args.animation), args.picture.as_ref()].into_iter().flatten() {
-        check_writable(path)?;
-    }
     let context = args.common.headless(report)?;
     let device = context.device();
     let (plan, model) = (Plan::new(args), Model::new(args.friction));
@@ -66,11 +60,17 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     let mut simulation = Simulation::new(device, plan.wall, model);
     let top = simulation.world.top();
     let seen = play(&mut simulation, &context, &plan, args, report)?;
-    say(format_args!("animation: {}", args.animation.display()));
+    if let Some(path) = &args.animation {
+        say(format_args!("animation: {}", path.display()));
+    }
     let (table, forms) = compare::summary(&seen.compared);
     if !seen.compared.is_empty() {
         say(format_args!("\n{} frames in all forms:", seen.compared.len()));
         table.print();
+    }
+    if let Some((line, figure4)) = compare::statement(&seen.compared) {
+        say(format_args!("\n{line}"));
+        report.set("figure4", figure4);
     }
     let hash = seen.hashes.last().map_or(String::new(), |hash| format!("{hash:016x}"));
     say(format_args!("\nall states of the last frame: {hash}"));
@@ -117,9 +117,9 @@ fn play(
         let (now, depth) = (world.energy(), world.deepest());
         print(number, &frame, depth, now);
         report.row(row(number, &frame, depth, now));
-        seen.depth = seen.depth.max(depth);
-        seen.growth = seen.growth.max((now - energy) / start);
-        seen.residual = seen.residual.max(frame.residual);
+        seen.depth = worst(seen.depth, depth);
+        seen.growth = worst(seen.growth, (now - energy) / start);
+        seen.residual = worst(seen.residual, frame.residual);
         seen.unconverged += usize::from(!frame.converged);
         seen.hashes.push(world.hash());
         seen.compared.extend(frame.forms);
@@ -132,7 +132,7 @@ fn play(
             renderer.resize(plan.size);
         }
     }
-    animation.write(&args.animation)?;
+    args.animation.as_deref().map_or(Ok(()), |path| animation.write(path))?;
     Ok(seen)
 }
 

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::builder::ArgPredicate;
 use support::{CommonArgs, Report, Result};
 
 mod body;
@@ -35,11 +36,12 @@ struct Args {
     #[command(flatten)]
     common: CommonArgs,
     /// Play live: space pauses, R starts anew, Esc quits
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["animation", "picture"])]
     window: bool,
     /// Where to write the animation, an animated PNG
     #[arg(long, value_name = "FILE", default_value = "out/cubes.png")]
-    animation: PathBuf,
+    #[arg(default_value_if("window", ArgPredicate::IsPresent, None))]
+    animation: Option<PathBuf>,
     /// Write a larger picture of one frame
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,

@@ -6,7 +6,7 @@ use crate::compare::{self, Form};
 use crate::cpu;
 use crate::problem::Model;
 use crate::solver;
-use crate::support::Result;
+use crate::support::{Result, worst};
 use crate::world::{Wall, World};
 
 /// A world whose contacts are solved on a device.
@@ -53,7 +53,7 @@ impl Simulation {
             frame.largest = groups.iter().map(Vec::len).max().unwrap_or(0);
             frame.milliseconds += answer.milliseconds;
             frame.sweeps += answer.sweeps;
-            frame.residual = frame.residual.max(cpu::residual(problem, &groups, &answer.x));
+            frame.residual = worst(frame.residual, cpu::residual(problem, &groups, &answer.x));
             frame.converged &= answer.converged;
             if compare && frame.rounds == 1 && problem.len() > 0 {
                 frame.forms = Some(compare::forms(&self.device, problem, &groups, &answer)?);

@@ -5,7 +5,7 @@ use crate::collide;
 use crate::contact::{self, Contact};
 use crate::math::{Rotation, Vec3, vec3};
 use crate::problem::{Model, Problem};
-use crate::support::Result;
+use crate::support::{Result, worst};
 
 /// What moves, and the contacts of the last frame.
 pub struct World {
@@ -109,11 +109,11 @@ impl World {
     pub fn deepest(&self) -> f64 {
         let mut deepest = 0.0f64;
         for (i, cube) in self.cubes.iter().enumerate() {
-            deepest = deepest.max(collide::depth_in_floor(cube) / (2.0 * cube.half));
+            deepest = worst(deepest, collide::depth_in_floor(cube) / (2.0 * cube.half));
             for other in &self.cubes[i + 1..] {
                 let edge = 2.0 * cube.half.min(other.half);
                 if collide::within(cube, other, 0.0) {
-                    deepest = deepest.max(collide::depth(cube, other) / edge);
+                    deepest = worst(deepest, collide::depth(cube, other) / edge);
                 }
             }
         }
@@ -123,7 +123,7 @@ impl World {
     /// The height of the highest centre among the wall's cubes.
     pub fn top(&self) -> f64 {
         let wall = self.cubes.split_last().map_or(&[][..], |(_, wall)| wall);
-        wall.iter().map(|cube| cube.position.y).fold(0.0, f64::max)
+        wall.iter().map(|cube| cube.position.y).fold(0.0, worst)
     }
 
     /// FNV-1a over the bits of all states.

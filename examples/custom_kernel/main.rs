@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use support::{CommonArgs, Progress, Report, Result, json, say, worst};
+use support::{CommonArgs, Progress, Report, Result, json, say, worst_of};
 use texla::kernel::{Kernel, PingPong};
 use texla::{Vector, ops};
 
@@ -71,7 +71,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let started = Instant::now();
     let expected = on_the_cpu(&p, start.clone(), steps);
     let cpu_seconds = started.elapsed().as_secs_f64();
-    let off = found.iter().zip(&expected).map(|(a, b)| f64::from((a - b).abs())).fold(0.0, worst);
+    let off = worst_of(&found, &expected, |a, b| f64::from((a - b).abs()));
     let alive = |cells: &[f32]| cells.chunks(4).filter(|c| c[1] > 0.1).count() as f64;
     say(format!(
         "{columns}x{rows} cells, {steps} steps: {:.1} us a step, {:.1} us on the CPU; {} of the cells react",

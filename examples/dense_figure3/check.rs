@@ -2,7 +2,7 @@
 
 use crate::measure::{Cell, Operation, Who};
 use crate::problem::{OMEGA, Problem, REDUCTION};
-use crate::support::{Report, worst};
+use crate::support::{Report, differing, worst, worst_of};
 
 /// Unit roundoff of float32, and what a flushed result is wrong by at most.
 const U: f64 = 1.0 / 16_777_216.0;
@@ -29,8 +29,8 @@ pub fn check(problem: &Problem, cells: &[Cell], report: &mut Report) {
         let cells: Vec<&Cell> = cells.iter().filter(|cell| cell.operation == operation).collect();
         match operation {
             Operation::Copy => {
-                let wrong = |c: &Cell| c.result.iter().zip(&problem.a).filter(|(c, a)| c != a).count();
-                of_all(report, &cells, "elements not copied", 0.0, |cell| wrong(cell) as f64);
+                let wrong = |cell: &Cell| differing(&cell.result, &problem.a) as f64;
+                of_all(report, &cells, "elements not copied", 0.0, wrong);
             }
             Operation::Add => {
                 of_all(report, &cells, "error in roundings", 1.0, |cell| sum_error(problem, cell))
@@ -60,7 +60,7 @@ pub fn check(problem: &Problem, cells: &[Cell], report: &mut Report) {
                 let bad = |c: &Cell| (problem.n - good(c)) as f64;
                 of_all(report, &cells, "elements below zero", 0.0, bad);
                 between(report, &cells, "difference", 2.0 * lcp.distance, |x, y| {
-                    x.iter().zip(y).map(|(x, y)| f64::from(x - y).abs()).fold(0.0, worst)
+                    worst_of(x, y, |x, y| f64::from(x - y).abs())
                 });
             }
         }
@@ -71,11 +71,12 @@ pub fn check(problem: &Problem, cells: &[Cell], report: &mut Report) {
 fn of_all(report: &mut Report, cells: &[&Cell], what: &str, bound: f64, value: impl Fn(&Cell) -> f64) {
     for cell in cells {
         let name = format!("{} by {}: {what}", cell.operation.name(), cell.who.name());
-        report.at_most(name, bound, value(cell));
+        // A result that is too short, or none, is no good one.
+        report.at_most(name, bound, if cell.is_complete() { value(cell) } else { f64::NAN });
     }
 }
 
-/// A check of the device's two schedules against each other.
+/// A check of the device's two schedules against each other, where there are two.
 fn between(
     report: &mut Report,
     cells: &[&Cell],
@@ -86,14 +87,15 @@ fn between(
     let of = |who: Who| cells.iter().find(|cell| cell.who == who);
     if let (Some(paper), Some(default)) = (of(Who::Paper), of(Who::Default)) {
         let name = format!("{}, one schedule and the other: {what}", paper.operation.name());
-        report.at_most(name, bound, value(&paper.result, &default.result));
+        let complete = paper.is_complete() && default.is_complete();
+        report.at_most(name, bound, if complete { value(&paper.result, &default.result) } else { f64::NAN });
     }
 }
 
 fn sum_error(problem: &Problem, cell: &Cell) -> f64 {
-    let terms = problem.a.iter().zip(&problem.b).map(|(a, b)| f64::from(*a) + f64::from(*b));
-    let error = |(c, sum): (&f32, f64)| ratio((f64::from(*c) - sum).abs(), U * sum.abs() + TINY);
-    cell.result.iter().zip(terms).map(error).fold(0.0, f64::max)
+    let sums = problem.a.iter().zip(&problem.b).map(|(a, b)| f64::from(*a) + f64::from(*b));
+    let error = |c: &f32, sum: &f64| ratio((f64::from(*c) - sum).abs(), U * sum.abs() + TINY);
+    worst_of(&cell.result, &sums.collect::<Vec<_>>(), error)
 }
 
 /// Some rows of a product, with their bounds `γ_(n+2) |A| |B|`.
@@ -141,7 +143,7 @@ impl Rows {
     }
 
     fn worst(&self, errors: impl Iterator<Item = f64>) -> f64 {
-        errors.zip(&self.bound).map(|(error, bound)| ratio(error, *bound)).fold(0.0, f64::max)
+        errors.zip(&self.bound).map(|(error, bound)| ratio(error, *bound)).fold(0.0, worst)
     }
 }
 
@@ -177,10 +179,10 @@ impl<'a> Complementarity<'a> {
         for (i, row) in p.lcp.chunks(n).enumerate() {
             let sum: f64 = row.iter().map(|a| f64::from(a.abs())).sum();
             let diagonal = f64::from(row[i]);
-            rate = rate.max((1.0 - omega).abs() + omega * (sum - diagonal) / diagonal);
+            rate = worst(rate, (1.0 - omega).abs() + omega * (sum - diagonal) / diagonal);
             (norm, least) = (norm.max(sum), least.min(diagonal));
         }
-        let largest_b = p.lcp_b.iter().fold(0.0, |m: f64, b| m.max(f64::from(b.abs())));
+        let largest_b = p.lcp_b.iter().map(|b| f64::from(b.abs())).fold(0.0, worst);
         // From zero, the first sweep goes this far at most, and all sweeps together no further than `reach`.
         let first = omega * largest_b / least;
         let reach = first / (1.0 - rate);

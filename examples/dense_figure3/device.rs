@@ -1,9 +1,9 @@
-//! The same operations on the device: with the paper's schedules, and with the library's default.
+//! The same operations on the device: as the paper has them, and by the library's default.
 
 use std::time::Instant;
 
 use texla::ops::{self, Form, MatmulSchedule};
-use texla::solve::{CgParams, CgSchedule, ConjugateGradient, ProjectedJacobi, Stop};
+use texla::solve::{CgParams, ConjugateGradient, ProjectedJacobi, Stop};
 use texla::{Device, Matrix, Result, Shape, Vector};
 
 use crate::measure::{Operation, Run};
@@ -19,7 +19,8 @@ pub struct OnDevice<'a> {
     spd_b: Vector,
     lcp: Matrix,
     lcp_b: Vector,
-    /// For the paper's form, in which vectors are matrices of one column.
+    /// For the paper's forms, in which vectors are matrices of one column.
+    spd_b_column: Matrix,
     lcp_b_column: Matrix,
     lcp_d_column: Matrix,
 }
@@ -37,6 +38,7 @@ impl<'a> OnDevice<'a> {
             b: Matrix::from_rows(device, square, &problem.b)?,
             c: Matrix::zeros(device, square)?,
             spd: Matrix::from_rows(device, square, &problem.spd)?,
+            spd_b_column: Matrix::from_rows(device, Shape::column(n), &problem.spd_b)?,
             spd_b: Vector::from_slice(device, &problem.spd_b)?,
             lcp: Matrix::from_rows(device, square, &problem.lcp)?,
             lcp_b_column: Matrix::from_vector(&lcp_b)?,
@@ -58,9 +60,8 @@ impl<'a> OnDevice<'a> {
                 let schedule = if paper { MatmulSchedule::PAPER_TRANSPOSED } else { MatmulSchedule::Auto };
                 self.matrices(|c, a, b| ops::matmul_with(c, Form::TransposedA, a, b, schedule).map(drop))
             }
-            Operation::ConjugateGradients => {
-                self.conjugate_gradients(if paper { CgSchedule::Listing } else { CgSchedule::Auto })
-            }
+            Operation::ConjugateGradients if paper => self.conjugate_gradients_as_listed(),
+            Operation::ConjugateGradients => self.conjugate_gradients(),
             Operation::ProjectedJacobi if paper => self.projected_jacobi_as_listed(),
             Operation::ProjectedJacobi => self.projected_jacobi(),
         }
@@ -80,17 +81,52 @@ impl<'a> OnDevice<'a> {
     }
 
     /// The stop criterion is one that is not met: what is timed is a fixed number of iterations.
-    fn conjugate_gradients(&self, schedule: CgSchedule) -> Result<Run> {
+    fn conjugate_gradients(&self) -> Result<Run> {
         let max_iters = self.problem.iterations;
         let stop = Stop::relative(1e-18);
-        let cg =
-            ConjugateGradient::new(&self.spd, CgParams { max_iters, stop, schedule, ..Default::default() })?;
+        let cg = ConjugateGradient::new(&self.spd, CgParams { max_iters, stop, ..Default::default() })?;
         let solve = || {
             let mut x = Vector::zeros(self.spd.device(), self.problem.n)?;
             let report = cg.solve(&mut x, &self.spd_b)?;
             Ok((x, Some(report.iterations)))
         };
         timed(self.spd.device(), solve, Vector::read)
+    }
+
+    /// The listing of \[Moravanszky03\] 4.1, from zero: vectors are matrices of one column. A dot product is a transposed
+    /// product into a 1x1 matrix that is read back (3.5), so alpha and beta are the CPU's, which waits twice an iteration.
+    fn conjugate_gradients_as_listed(&self) -> Result<Run> {
+        let (device, a, iterations) = (self.spd.device(), &self.spd, self.problem.iterations);
+        let multiply = |s: &mut Matrix, p: &Matrix| {
+            ops::matmul_with(s, Form::Plain, a, p, MatmulSchedule::PAPER).map(drop)
+        };
+        let solve = || {
+            let column = || Matrix::zeros(device, Shape::column(self.problem.n));
+            let (mut x, mut p, mut r, mut s) = (column()?, column()?, column()?, column()?);
+            let mut product = Matrix::zeros(device, Shape::new(1, 1))?;
+            let mut dot = |u: &Matrix, v: &Matrix| {
+                let schedule = MatmulSchedule::PAPER_TRANSPOSED;
+                ops::matmul_with(&mut product, Form::TransposedA, u, v, schedule)?;
+                product.element(0, 0)
+            };
+            ops::copy(&mut p, &self.spd_b_column)?;
+            ops::copy(&mut r, &self.spd_b_column)?;
+            let mut rr = dot(&r, &r)?;
+            multiply(&mut s, &p)?;
+            let mut alpha = quotient(rr, dot(&p, &s)?);
+            ops::accumulate_scaled(&mut x, alpha, &p)?;
+            for _ in 1..iterations {
+                ops::accumulate_scaled(&mut r, -alpha, &s)?;
+                let new = dot(&r, &r)?;
+                ops::scale_and_add(&mut p, quotient(new, rr), &r)?;
+                rr = new;
+                multiply(&mut s, &p)?;
+                alpha = quotient(rr, dot(&p, &s)?);
+                ops::accumulate_scaled(&mut x, alpha, &p)?;
+            }
+            Ok((x, Some(iterations)))
+        };
+        timed(device, solve, Matrix::read)
     }
 
     fn projected_jacobi(&self) -> Result<Run> {
@@ -123,6 +159,11 @@ impl<'a> OnDevice<'a> {
     }
 }
 
+/// The paper's division, but 0 where nothing is left to divide by: a system that is solved already stays so.
+fn quotient(a: f32, b: f32) -> f32 {
+    if b == 0.0 { 0.0 } else { a / b }
+}
+
 /// Times an operation until the device is done, and until its result has been read.
 fn timed<T>(
     device: &Device,
@@ -131,11 +172,12 @@ fn timed<T>(
 ) -> Result<Run> {
     let _scope = device.scope()?;
     device.finish()?;
-    let started = Instant::now();
+    let (before, started) = (device.counters(), Instant::now());
     let (result, iterations) = operation()?;
     device.finish()?;
     let seconds = started.elapsed().as_secs_f64();
+    let readbacks = device.counters().since(&before).readbacks;
     let result = read(&result)?;
     let with_readback = Some(started.elapsed().as_secs_f64());
-    Ok(Run { seconds, with_readback, result, iterations })
+    Ok(Run { seconds, with_readback, result, iterations, readbacks })
 }

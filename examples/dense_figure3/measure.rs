@@ -44,9 +44,13 @@ impl Operation {
     pub fn is_product(self) -> bool {
         matches!(self, Operation::Multiply | Operation::TransposedMultiply)
     }
+
+    fn iterates(self) -> bool {
+        matches!(self, Operation::ConjugateGradients | Operation::ProjectedJacobi)
+    }
 }
 
-/// Who does it.
+/// Who does it. Where the paper does as the library does by default, there is nothing to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     Paper,
@@ -69,9 +73,11 @@ impl Who {
         }
     }
 
-    /// faer copies and adds with one thread whatever it is told.
-    fn can(self, operation: Operation) -> bool {
-        self != Who::LibraryThreads || !matches!(operation, Operation::Copy | Operation::Add)
+    /// The paper copies and adds as [`texla::ops`] does: one primitive, each operand's texel fetched once and written as
+    /// it is or added \[Moravanszky03\] 3.1, 3.2. faer copies and adds with one thread whatever it is told.
+    fn has(self, operation: Operation) -> bool {
+        let alike = matches!(operation, Operation::Copy | Operation::Add);
+        !(alike && matches!(self, Who::Paper | Who::LibraryThreads))
     }
 }
 
@@ -84,6 +90,8 @@ pub struct Run {
     pub result: Vec<f32>,
     /// Of what iterates.
     pub iterations: Option<usize>,
+    /// How often the device was waited for before the result was there.
+    pub readbacks: u64,
 }
 
 /// All rounds of one operation by one program.
@@ -94,9 +102,17 @@ pub struct Cell {
     with_readback: Vec<f64>,
     pub result: Vec<f32>,
     pub iterations: Option<usize>,
+    pub readbacks: u64,
+    /// Elements that the result has to have.
+    wanted: usize,
 }
 
 impl Cell {
+    /// Whether the result has as many elements as it has to.
+    pub fn is_complete(&self) -> bool {
+        self.result.len() == self.wanted
+    }
+
     /// Median of the rounds.
     pub fn seconds(&self) -> f64 {
         clock::median(self.seconds.iter().copied())
@@ -117,9 +133,20 @@ impl Cell {
 pub fn measure(problem: &Problem, device: &mut OnDevice<'_>, rounds: usize) -> Result<Vec<Cell>> {
     let mut cells: Vec<Cell> = Vec::new();
     for operation in Operation::ALL {
-        for who in Who::ALL.into_iter().filter(|who| who.can(operation)) {
-            let (seconds, with_readback) = (Vec::new(), Vec::new());
-            cells.push(Cell { operation, who, seconds, with_readback, result: Vec::new(), iterations: None });
+        for who in Who::ALL.into_iter().filter(|who| who.has(operation)) {
+            let (seconds, with_readback, result) = (Vec::new(), Vec::new(), Vec::new());
+            let wanted = if operation.iterates() { problem.n } else { problem.n * problem.n };
+            let (iterations, readbacks) = (None, 0);
+            cells.push(Cell {
+                operation,
+                who,
+                seconds,
+                with_readback,
+                result,
+                iterations,
+                readbacks,
+                wanted,
+            });
         }
     }
     let mut host = Host {
@@ -128,7 +155,8 @@ pub fn measure(problem: &Problem, device: &mut OnDevice<'_>, rounds: usize) -> R
         library: Library::new(problem, Par::Seq),
         threads: Library::new(problem, Par::rayon(0)),
     };
-    let progress = Progress::new("round", (cells.len() * (rounds + 1)) as u64);
+    let count = cells.len();
+    let progress = Progress::new("round", (count * (rounds + 1)) as u64);
     for round in 0..=rounds {
         for (k, cell) in cells.iter_mut().enumerate() {
             let run = match cell.who {
@@ -140,8 +168,8 @@ pub fn measure(problem: &Problem, device: &mut OnDevice<'_>, rounds: usize) -> R
                 cell.with_readback.extend(run.with_readback);
             }
             // Of the last round: what was timed is what is checked.
-            (cell.result, cell.iterations) = (run.result, run.iterations);
-            progress.set((round * Operation::ALL.len() * Who::ALL.len() + k) as u64);
+            (cell.result, cell.iterations, cell.readbacks) = (run.result, run.iterations, run.readbacks);
+            progress.set((round * count + k) as u64);
             progress.note(cell.operation.name());
         }
     }
@@ -178,7 +206,7 @@ impl Host<'_> {
                 None,
             ),
         };
-        Run { seconds, with_readback: None, result, iterations }
+        Run { seconds, with_readback: None, result, iterations, readbacks: 0 }
     }
 }
 

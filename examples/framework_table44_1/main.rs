@@ -46,7 +46,6 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args, report: &mut Report) -> Result {
-    args.plot.as_deref().map_or(Ok(()), support::check_writable)?;
     let quick = args.common.quick;
     let rounds = args.rounds.unwrap_or(if quick { 2 } else { 7 });
     support::in_range("--rounds", rounds, 1..=1000)?;

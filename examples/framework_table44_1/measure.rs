@@ -8,7 +8,7 @@ use texla::sim::wave::{Drop, Wave, WaveParams};
 use texla::{Device, Headless, Scalar, Vector, ops};
 
 use crate::render::Renderer;
-use crate::support::{Progress, Report, Result, clock, worst};
+use crate::support::{Progress, Report, Result, clock, worst_of};
 
 /// Bound on the relative residual of an implicit step.
 pub const TOLERANCE: f64 = 1e-4;
@@ -294,12 +294,12 @@ fn check(
     let plan = ops::ReducePlan::new(out.extent(), windows, out.device().capabilities().software);
     let bound = (plan.longest_chain() as f64 + 1.0) * U * 1.01 * magnitudes;
     report.at_most(name("error of the sum"), bound, (f64::from(sum.read()?) - exact).abs());
-    let error = |((out, x), y): ((&f32, &f32), &f32)| {
-        let exact = f64::from(*x) + f64::from(*y);
+    let exact: Vec<f64> = x.iter().zip(y).map(|(x, y)| f64::from(*x) + f64::from(*y)).collect();
+    let error = |out: &f32, exact: &f64| {
         let error = (f64::from(*out) - exact).abs();
         if error == 0.0 { 0.0 } else { error / (U * exact.abs()) }
     };
-    let most = out.read()?.iter().zip(x).zip(y).map(error).fold(0.0, worst);
+    let most = worst_of(&out.read()?, &exact, error);
     report.at_most(name("error of the addition in roundings"), 1.0, most);
     for (wave, what) in waves.into_iter().zip(["step", "frame"]) {
         let residual = wave.report()?.map_or(f64::NAN, |report| report.residual);

@@ -7,9 +7,7 @@ use std::time::Instant;
 
 use chart::Chart;
 use input::Channel;
-use support::{
-    CommonArgs, Failure, Report, Result, check_distinct, check_kept, check_writable, clock, json, say,
-};
+use support::{CommonArgs, Failure, Report, Result, clock, json, say};
 use texla::kernel::{Kernel, NoParams};
 use texla::ops::{self, Histogram, OutOfRange};
 use texla::{Device, Vector};
@@ -30,10 +28,10 @@ struct Args {
     #[command(flatten)]
     common: CommonArgs,
     /// A text with numbers; without a file, random numbers are counted
-    #[arg(long, value_name = "FILE", conflicts_with = "image")]
+    #[arg(long, value_name = "FILE", conflicts_with = "image", value_hint = clap::ValueHint::FilePath)]
     numbers: Option<PathBuf>,
     /// An image, Radiance HDR, OpenEXR or PNG: a number for each pixel
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     image: Option<PathBuf>,
     /// Which number of a pixel, in linear light
     #[arg(long, value_enum, default_value_t = Channel::Luminance, requires = "image")]
@@ -42,7 +40,7 @@ struct Args {
     #[arg(long, value_name = "N", conflicts_with_all = ["numbers", "image"])]
     count: Option<usize>,
     /// A text with a weight for each number: sums of weights in place of counts
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     weights: Option<PathBuf>,
     /// Number of bins
     #[arg(long, value_name = "N", default_value_t = 256)]
@@ -88,10 +86,6 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args, report: &mut Report) -> Result {
-    args.plot.as_deref().map_or(Ok(()), check_writable)?;
-    let outputs = [args.common.json.as_deref(), args.plot.as_deref()];
-    check_distinct(outputs)?;
-    check_kept([&args.numbers, &args.image, &args.weights].map(|file| file.as_deref()), outputs)?;
     let count = args.count.unwrap_or(if args.common.quick { 200_000 } else { 10_000_000 });
     support::in_range("--count", count, 1..=100_000_000)?;
     support::in_range("--bins", args.bins, 1..=MOST_BINS)?;
@@ -238,7 +232,7 @@ impl Work<'_> {
             None => median(3, || Ok(twin::counts(positions.iter().copied(), bins, rule, len)))?,
         };
         timing(self.report, self.numbers.len(), ms, cpu_ms);
-        let differ = counts.iter().zip(&expected).filter(|(a, b)| a != b).count();
+        let differ = support::differing(&counts, &expected);
         self.report.at_most("bins whose count differs from the CPU's", 0.0, differ as f64);
         if rule != OutOfRange::Drop {
             let lost = self.numbers.len() as f64 - counts.iter().sum::<u64>() as f64;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use support::{Bar, BarChart, CommonArgs, Failure, Progress, Report, Result, Table, json, say};
 use texla::solve::{JacobiLayout, JacobiSchedule, JacobiStep};
 
-use measure::{Measured, measure};
+use measure::{Measured, check_row_ends, measure};
 
 mod measure;
 #[path = "../support/mod.rs"]
@@ -68,8 +68,6 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args, report: &mut Report) -> Result {
-    args.plot.as_deref().map_or(Ok(()), support::check_writable)?;
-    support::check_distinct([args.common.json.as_deref(), args.plot.as_deref()])?;
     let quick = args.common.quick;
     let rounds = args.rounds.unwrap_or(if quick { 2 } else { 7 });
     support::in_range("--rounds", rounds, 1..=1000)?;
@@ -89,6 +87,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     say("matrix     bilinear elements on bent quadrilaterals, varying coefficient; 20 N operations a sweep");
     say(format_args!("           medians of {rounds} rounds; gain: over the rung before, median of ratios"));
     say("           RGBA at size N: four systems of N / 4 unknowns\n");
+    check_row_ends(device, report)?;
     let progress = Progress::new("size", rows.len() as u64);
     let mut all = Vec::new();
     for (k, row) in rows.iter().enumerate() {

@@ -7,8 +7,8 @@ use texla::kernel::{Kernel, NoParams};
 use texla::solve::{JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, NineBandJacobi};
 use texla::{Device, Vector};
 
-use crate::support::{Report, Result, worst};
-use crate::twin::twin;
+use crate::support::{Report, Result, worst_of};
+use crate::twin::{full, twin};
 
 /// A round of anything takes at least this long, so that the clock does not matter.
 const ROUND: f64 = 0.05;
@@ -94,17 +94,9 @@ impl Systems {
         Ok(Systems { whole: system(side)?, quarter: system(side / 2)? })
     }
 
-    /// Makes a rung ready, with values that differ between systems.
+    /// Makes a rung ready.
     fn ladder(&self, device: &Device, schedule: JacobiSchedule) -> Result<Ladder<'_>> {
-        let a = if schedule.systems() == 4 { &self.quarter } else { &self.whole };
-        let value = |k: usize, i: usize| ((i * 7919 + 31 * k) % 1000) as f32 / 500.0 - 1.0;
-        let vectors = |seed: usize| -> Vec<Vec<f32>> {
-            (0..schedule.systems()).map(|k| (0..a.len()).map(|i| value(seed + k, i)).collect()).collect()
-        };
-        let (b, x) = (vectors(0), vectors(4));
-        let problems: Vec<_> = b.iter().zip(&x).map(|(b, x)| JacobiProblem { a, b, x }).collect();
-        let jacobi = NineBandJacobi::new(device, &problems, schedule, 1.0)?;
-        Ok(Ladder { jacobi, a, b, x })
+        Ladder::new(device, if schedule.systems() == 4 { &self.quarter } else { &self.whole }, schedule)
     }
 }
 
@@ -116,26 +108,52 @@ struct Ladder<'a> {
 }
 
 /// The systems' iterates and bounds, once for all rungs that sweep them.
-type Twins = Vec<(Vec<f64>, Vec<f64>)>;
+type Twins = Vec<Vec<(f64, f64)>>;
 
-impl Ladder<'_> {
+impl<'a> Ladder<'a> {
+    /// With values that differ between systems.
+    fn new(device: &Device, a: &'a NineBands, schedule: JacobiSchedule) -> Result<Self> {
+        let value = |k: usize, i: usize| ((i * 7919 + 31 * k) % 1000) as f32 / 500.0 - 1.0;
+        let vectors = |seed: usize| -> Vec<Vec<f32>> {
+            (0..schedule.systems()).map(|k| (0..a.len()).map(|i| value(seed + k, i)).collect()).collect()
+        };
+        let (b, x) = (vectors(0), vectors(4));
+        let problems: Vec<_> = b.iter().zip(&x).map(|(b, x)| JacobiProblem { a, b, x }).collect();
+        let jacobi = NineBandJacobi::new(device, &problems, schedule, 1.0)?;
+        Ok(Ladder { jacobi, a, b, x })
+    }
+
     /// Error over bound after some sweeps from the start, at worst; `twins` are found if they are not known.
     fn check(&mut self, twins: &mut Option<Twins>) -> Result<f64> {
         let twins = twins.get_or_insert_with(|| {
-            self.b.iter().zip(&self.x).map(|(b, x)| twin(self.a, b, x, 1.0, CHECKED)).collect()
+            let of = |(b, x): (&Vec<f32>, &Vec<f32>)| {
+                let (want, bound) = twin(self.a, b, x, 1.0, CHECKED);
+                want.into_iter().zip(bound).collect()
+            };
+            self.b.iter().zip(&self.x).map(of).collect()
         });
         self.jacobi.sweep(CHECKED)?;
         let read = self.jacobi.read()?;
-        let ratio = |((got, want), bound): ((&f32, &f64), &f64)| {
+        let ratio = |got: &f32, (want, bound): &(f64, f64)| {
             let error = (f64::from(*got) - want).abs();
             if error == 0.0 { 0.0 } else { error / bound }
         };
-        let each = read.iter().zip(twins.iter());
-        let of = |(got, (want, bound)): (&Vec<f32>, &(Vec<f64>, Vec<f64>))| {
-            got.iter().zip(want).zip(bound).map(ratio).fold(0.0, worst)
-        };
-        Ok(each.map(of).fold(0.0, worst))
+        Ok(worst_of(&read, twins, |got, twin| worst_of(got, twin, ratio)))
     }
+}
+
+/// The wrap-around: finite elements have zeros at the ends of rows, whatever is read there. Full diagonals have none, and
+/// the rungs that go on in the next row, which is all but the packed, are held to the tutorial's loop on them too.
+pub fn check_row_ends(device: &Device, report: &mut Report) -> Result {
+    const SIDE: usize = 33;
+    let (a, mut twins) = (full(SIDE, 0)?, [None, None]);
+    let going_on = |s: &JacobiSchedule| !matches!(s, JacobiSchedule::Packed { .. }) && s.fits(device, SIDE);
+    for schedule in JacobiSchedule::LADDER.into_iter().filter(going_on) {
+        let mut ladder = Ladder::new(device, &a, schedule)?;
+        let ratio = ladder.check(&mut twins[usize::from(schedule.systems() == 4)])?;
+        report.at_most(format!("full diagonals, {}: error over bound", crate::name(schedule)), 1.0, ratio);
+    }
+    Ok(())
 }
 
 /// Something to be timed: does this many sweeps.

@@ -6,9 +6,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use problem::Problem;
-use support::{
-    CommonArgs, Failure, Report, Result, check_distinct, check_kept, check_writable, json, say, write_file,
-};
+use support::{CommonArgs, Failure, Report, Result, json, say, write_file};
 use texla::pack::{
     CostModel, Form, LinearExpression, LowerBound, LowerOptions, Orders, Packing, Program, SimdMachine,
     Stage, TexelFetch,
@@ -30,10 +28,10 @@ struct Args {
     #[command(flatten)]
     common: CommonArgs,
     /// A, square, from a Matrix Market file; with --gauss-seidel the matrix of the system, diagonal and all
-    #[arg(long, value_name = "A.mtx", conflicts_with = "instance")]
+    #[arg(long, value_name = "A.mtx", conflicts_with = "instance", value_hint = clap::ValueHint::FilePath)]
     matrix: Option<PathBuf>,
     /// Which entries of b are not the constant 0: the non-zeros of this vector
-    #[arg(long, value_name = "b.mtx", requires = "matrix", conflicts_with = "rhs_pattern")]
+    #[arg(long, value_name = "b.mtx", requires = "matrix", conflicts_with = "rhs_pattern", value_hint = clap::ValueHint::FilePath)]
     rhs: Option<PathBuf>,
     /// All entries of b, or none of them; all unless given
     #[arg(long, value_enum, value_name = "PATTERN", requires = "matrix")]
@@ -51,7 +49,7 @@ struct Args {
     #[arg(long, conflicts_with_all = ["gauss_seidel", "fold_zero_nodes", "prove"])]
     independent: bool,
     /// Begin with this order: unknowns by position, 4 ceil(n / 4) of them, from 0; those from n on are padding
-    #[arg(long, value_name = "order.txt")]
+    #[arg(long, value_name = "order.txt", value_hint = clap::ValueHint::FilePath)]
     order: Option<PathBuf>,
     /// Price that order, or the given one, and search for no better
     #[arg(long, conflicts_with = "prove")]
@@ -139,10 +137,6 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args, report: &mut Report) -> Result {
-    let outputs = [args.common.json.as_deref(), args.picture.as_deref(), args.out.as_deref()];
-    outputs.iter().flatten().try_for_each(|path| check_writable(path))?;
-    check_distinct(outputs)?;
-    check_kept([args.matrix.as_deref(), args.rhs.as_deref(), args.order.as_deref()], outputs)?;
     args.seconds.map(|seconds| support::in_range("--seconds", seconds, 1e-3..=1e6)).transpose()?;
     args.proposals.map(|proposals| support::in_range("--proposals", proposals, 1..=u64::MAX)).transpose()?;
     args.threads.map(|threads| support::in_range("--threads", threads, 1..=MOST_THREADS)).transpose()?;

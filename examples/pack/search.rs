@@ -170,6 +170,13 @@ impl Outcome {
             let (proposals, seconds) = (self.proposals, self.seconds);
             say(format_args!("search        {proposals} proposals in {seconds:.2} s; ended by {reason}"));
         }
+        if self.reason.as_deref() == Some("size") {
+            let most = texla::pack::MAX_UNKNOWNS;
+            say(format_args!(
+                "              past {most} unknowns no swaps are tried: the order as it was and the"
+            ));
+            say("              seeds have been priced, and this is the best of them");
+        }
         report.set("cost_before", *before as u64);
         report.set("cost", *cost as u64);
         report.set("lower_bound", *lower_bound as u64);

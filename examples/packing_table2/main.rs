@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use search::{PAPER, Row};
-use support::{CommonArgs, Failure, Progress, Report, Result, in_range, json, say};
+use support::{CommonArgs, Failure, Files, Progress, Report, Result, in_range, json, say};
 
 mod figure8;
 mod print;
@@ -38,7 +38,7 @@ struct Args {
     #[arg(long, value_name = "R")]
     rounds: Option<usize>,
     /// Draw Figure 8 into this folder: packing-wave2d.png, packing-rk20.png and packing-gs64.png
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     plots: Option<PathBuf>,
     /// Annealing runs for each curve of Figure 8, the best of which is drawn [default: 12, 1 with --quick]
     #[arg(long, value_name = "R", requires = "plots")]
@@ -72,8 +72,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let rounds = in_range("--rounds", args.rounds.unwrap_or(if quick { 3 } else { 15 }), 1..=1000)?;
     let runs = in_range("--runs", args.runs.unwrap_or(if quick { 1 } else { 12 }), 1..=1000)?;
     let plots = args.plots.as_deref().map(figure8::paths).transpose()?;
-    let outputs = plots.iter().flatten().map(|path| Some(path.as_path()));
-    support::check_distinct(outputs.chain([args.common.json.as_deref()]))?;
+    let outputs = plots.iter().flatten().chain(&args.common.json).cloned().collect();
+    Files { outputs, ..Files::default() }.check()?;
     let context = args.common.headless(report)?;
     let device = context.device();
     say(format_args!("device     {} ({}, {})", context.name(), device.api(), device.capabilities().version));

@@ -60,6 +60,8 @@ pub struct Row {
     pub proof: Option<Proof>,
     /// Texel fetches of the fragment stage, in the given order and in the best.
     pub fetches: [u32; 2],
+    /// Statements of the shader's text that compute, counted there: of all evaluations.
+    emitted: u32,
     program: Program,
     one_constant: Program,
 }
@@ -102,7 +104,8 @@ impl Row {
         let (program, one_constant) = (lower(false)?, lower(true)?);
         let fetches = |packing: &Packing| TexelFetch.fetches(e, packing);
         let fetches = [fetches(&Packing::identity(e.unknowns()))?, fetches(&found.packing)?];
-        Ok(Row { paper, found, bound, proof, fetches, program, one_constant, expression })
+        let emitted = paper.times * computing(&program)?;
+        Ok(Row { paper, found, bound, proof, fetches, emitted, program, one_constant, expression })
     }
 
     /// Table 2 (a).
@@ -155,13 +158,8 @@ impl Row {
             equal("scalar operations as in the paper", wanted, self.scalar());
         }
         equal("cost before as in the paper", costs[0], before);
-        // z is zero on all instances.
-        let emitted = self.paper.times * self.program.counts().total();
-        equal(
-            "instructions emitted as the cost says",
-            after.saturating_add_signed(self.program.extra),
-            emitted,
-        );
+        // z, what a program needs beyond the cost, is zero on all instances.
+        equal("instructions emitted as the cost says", after, self.emitted);
         report.at_most(format!("{instance}: cost after, no more than the paper's"), costs[1], after);
         report.at_least(format!("{instance}: cost after, no less than the bound"), self.least(), after);
     }
@@ -181,7 +179,7 @@ impl Row {
             "cost": after, "lower_bound": self.least(), "bound_by": self.bound.by.to_string(),
             "optimal": self.found.cost <= self.bound.value, "efficiency": self.efficiency(),
             "shader_instructions": program, "shader_instructions_one_constant": one_constant,
-            "emitted": times * self.program.counts().total(), "extra": self.program.extra,
+            "emitted": self.emitted, "extra": self.program.extra,
             "fetches_before": self.fetches[0], "fetches": self.fetches[1],
             "start": self.found.origin.to_string(), "proposals": self.found.proposals,
             "found_after_seconds": self.found.found_after, "seconds": self.found.seconds, "proof": proof,
@@ -192,4 +190,16 @@ impl Row {
             },
         })
     }
+}
+
+/// The statements that compute in the text that the driver is given, which knows nothing of the program's own counts:
+/// what only gives a name to what is there, which the cost does not count, has neither product nor sum.
+fn computing(program: &Program) -> Result<u32> {
+    let parts = program.vertex_parts(program.quads().max(1))?;
+    let lines = parts.iter().flat_map(|part| part.body.lines());
+    let statements = lines.filter_map(|line| line.trim().strip_suffix(';')?.split_once(" = "));
+    let computes = |(target, value): &(&str, &str)| {
+        !target.starts_with("const ") && (value.contains(" * ") || value.contains(" + "))
+    };
+    Ok(statements.filter(computes).count() as u32)
 }

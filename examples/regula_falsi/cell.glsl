@@ -1,5 +1,5 @@
 // Regula falsi for (2 - a - b) x^3 + a x^2 + b x - 1 = 0 on [0, 1], where it is -1 and 1 at the ends [BeyondVector]
-// exercise 28.4-1. A cell holds the bracket, the polynomial at its newest end, whose sign says which end that is, and the
+// exercise 28.4-1, whose own equation is not legible: a reconstruction. A cell holds the bracket, the polynomial at its newest end, whose sign says which end that is, and the
 // steps made so far.
 float polynomial(vec2 ab, float x) { return (((2.0 - ab.x - ab.y) * x + ab.x) * x + ab.y) * x - 1.0; }
 

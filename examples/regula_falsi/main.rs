@@ -1,5 +1,7 @@
 //! Regula falsi for very many equations at once, [BeyondVector] exercise 28.4-1: the roots of
-//! `(2 - a - b) x³ + a x² + b x - 1` in [0, 1], one for each pair of parameters. Equations that are done are culled by the
+//! `(2 - a - b) x³ + a x² + b x - 1` in [0, 1], one for each pair of parameters. The polynomial is a reconstruction: the
+//! exercise's equation is not legible in the text at hand, which has left two parameters and a bracket; this one has both, and
+//! a root between the ends for every pair. Equations that are done are culled by the
 //! depth test; the example measures what that gains.
 
 use std::path::{Path, PathBuf};
@@ -8,7 +10,8 @@ use std::time::Instant;
 
 use cpu::Pair;
 use device::Equations;
-use support::{CommonArgs, Failure, Report, Result, Table, check_distinct, check_writable, clock, json, say};
+use support::{CommonArgs, Failure, Report, Result, Table, clock, json, say};
+use texla::host::number;
 use texla::kernel::{WhileParams, WhileReport, WhileSchedule};
 
 mod cpu;
@@ -62,23 +65,21 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args, report: &mut Report) -> Result {
-    let files = [args.png.as_deref(), args.common.json.as_deref()];
-    files.iter().flatten().try_for_each(|path| check_writable(path))?;
-    check_distinct(files)?;
     let quick = args.common.quick;
     let side = args.side.unwrap_or(if quick { 96 } else { 512 });
     support::in_range("--side", side, 2..=4096)?;
     if !(args.range > 0.0 && args.range <= 100.0) {
-        let range = args.range;
         return Err(Failure::bad_input(format_args!(
-            "--range {range}: expected a number above 0, at most 100"
+            "--range {}: expected a number above 0, at most 100",
+            number(args.range)
         )));
     }
     // A 32-bit polynomial with such coefficients is no more exact than this.
     let (tolerance, least) = (args.tolerance, 2e-6 * (1.0 + args.range));
     if !(tolerance >= least && tolerance < 1.0) {
         return Err(Failure::bad_input(format_args!(
-            "--tolerance {tolerance}: expected a number from {least:e} (for --range {}) to 1",
+            "--tolerance {}: expected a number from {least:e} (for --range {}) to 1",
+            number(tolerance),
             args.range
         )));
     }
@@ -242,16 +243,16 @@ fn check(
     let unfinished = measured.iter().filter(|m| !m.report.finished).count();
     report.at_most("schedules that did not finish", 0.0, unfinished as f64);
     let cells: Vec<[f32; 4]> = cells.chunks(4).map(|c| [c[0], c[1], c[2], c[3]]).collect();
-    let beyond = |(cell, pair): (&[f32; 4], &Pair)| {
+    let beyond = |cell: &[f32; 4], pair: &Pair| {
         let (value, rounding) = cpu::exactly(*pair, cpu::root(*cell));
         value.abs() / (f64::from(tolerance) + rounding)
     };
-    let worst = cells.iter().zip(pairs).map(beyond).fold(0.0, support::worst);
+    let worst = support::worst_of(&cells, pairs, beyond);
     report.at_most("largest polynomial at a root, of the tolerance and its rounding", 1.0, worst);
     let outside = cells.iter().filter(|c| !(0.0 <= c[0] && c[0] <= c[1] && c[1] <= 1.0)).count();
     report.at_most("brackets that are none", 0.0, outside as f64);
     // A compiler may contract a x + b into one rounding: then a cell can be a step earlier or later.
-    let same = cells.iter().zip(twin).filter(|(cell, twin)| cell == twin).count();
+    let same = cells.len() - support::differing(&cells, twin);
     report.set("cells_equal_to_the_cpu", same);
     say(format_args!("\n{same} of {} cells are those of the CPU's loop, bit for bit", cells.len()));
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use device::{Kernels, Square};
 use quantity::{Quantity, Twin, Way};
-use support::{Bar, BarChart, CommonArgs, Failure, Report, Result, Table, check_distinct, check_writable};
+use support::{Bar, BarChart, CommonArgs, Failure, Report, Result, Table};
 use support::{clock, json, say, worst};
 
 mod device;
@@ -60,9 +60,6 @@ struct Measured {
 }
 
 fn run(args: &Args, report: &mut Report) -> Result {
-    let files = [args.plot.as_deref(), args.common.json.as_deref()];
-    files.iter().flatten().try_for_each(|path| check_writable(path))?;
-    check_distinct(files)?;
     let quick = args.common.quick;
     let side = args.size.unwrap_or(if quick { 128 } else { 1024 });
     if !(16..=4096).contains(&side) || !side.is_power_of_two() {

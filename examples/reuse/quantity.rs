@@ -1,6 +1,7 @@
 //! The two quantities, in any numbers: for a CPU's loops, and as twins with bounds.
 
 use crate::support::bounded::{Bounded, Number};
+use crate::support::worst;
 
 pub const TURN: [f32; 2] = [0.999_95, 0.01];
 pub const OFFSET: [f32; 4] = [0.75, -0.5, 0.25, 1.0];
@@ -130,7 +131,7 @@ impl Twin {
         // The triangle's corners.
         let corners = [(0.0, 0.0), (far, 0.0), (0.0, far)].map(|(x, y)| affine(pair(x, y), 1.0, steps));
         let most = |of: fn(&Bounded) -> f64, k: usize| {
-            corners.iter().map(|corner: &V4<Bounded>| of(&corner[k])).fold(0.0, f64::max)
+            corners.iter().map(|corner: &V4<Bounded>| of(&corner[k])).fold(0.0, worst)
         };
         let u = 1.0 / 16_777_216.0;
         let interpolated =

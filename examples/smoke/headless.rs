@@ -6,9 +6,7 @@ use std::time::Instant;
 use texla::Grid;
 
 use crate::render::Renderer;
-use crate::support::{
-    Animation, Failure, Progress, Report, Result, check_distinct, check_writable, json, say, worst, write_rgb,
-};
+use crate::support::{Animation, Failure, Progress, Report, Result, json, say, worst, write_rgb};
 use crate::tunnel::Tunnel;
 use crate::{Args, compare};
 
@@ -75,13 +73,6 @@ fn mean_behind(cells: Grid, values: &[f32]) -> f64 {
 
 pub fn run(args: &Args, report: &mut Report) -> Result {
     let plan = Plan::new(args)?;
-    if let Some(folder) = args.animation.parent().filter(|_| args.animation.starts_with("out")) {
-        let _ = std::fs::create_dir_all(folder); // what is wrong with it shows in the next line
-    }
-    for path in [Some(&args.animation), args.picture.as_ref()].into_iter().flatten() {
-        check_writable(path)?;
-    }
-    check_distinct([args.common.json.as_deref(), Some(&args.animation), args.picture.as_deref()])?;
     let context = args.common.headless(report)?;
     let device = context.device();
     let mut tunnel = Tunnel::new(device, plan.height)?;
@@ -130,7 +121,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         }
         progress.set(frame as u64);
     }
-    animation.write(&args.animation)?;
+    args.animation.as_deref().map_or(Ok(()), |path| animation.write(path))?;
 
     // The same once more, from the beginning, without a look or a picture.
     let mut again = Tunnel::new(device, plan.height)?;
@@ -148,9 +139,10 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     }
     let per_step = 1e3 * simulated / f64::from(steps.max(1));
     say(format_args!("{per_step:.1} ms a step, {:.0} draws", draws as f64 / f64::from(steps.max(1))));
-    say(format_args!("animation   {}", args.animation.display()));
-    if let Some(path) = &args.picture {
-        say(format_args!("picture     {}", path.display()));
+    for (what, path) in [("animation", &args.animation), ("picture", &args.picture)] {
+        if let Some(path) = path {
+            say(format_args!("{what:<11} {}", path.display()));
+        }
     }
     let (sweeps, left_by_jacobi, counts) = compare::run(device, plan.compared)?;
     report.set("cells", json!([cells.nx, cells.ny])).set("frames", plan.frames);

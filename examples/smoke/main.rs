@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::builder::ArgPredicate;
 use support::{CommonArgs, Failure, Report, Result};
 
 mod compare;
@@ -33,7 +34,8 @@ struct Args {
     size: Option<usize>,
     /// Where to write the animation, an animated PNG
     #[arg(long, value_name = "FILE", default_value = "out/smoke.png")]
-    animation: PathBuf,
+    #[arg(default_value_if("window", ArgPredicate::IsPresent, None))]
+    animation: Option<PathBuf>,
     /// Write a larger picture of one frame
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,

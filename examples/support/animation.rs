@@ -4,7 +4,8 @@ use std::path::Path;
 
 use png::{BitDepth, BlendOp, ColorType, Compression, DisposeOp, Encoder, EncodingError};
 
-use super::outcome::{Failure, Result, write_file};
+use super::files::write_file;
+use super::outcome::{Failure, Result};
 
 /// Shades that nobody tells apart, of 255: soft shadows change a little nearly everywhere.
 const SAME: u8 = 2;

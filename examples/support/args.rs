@@ -53,13 +53,32 @@ impl fmt::Display for Api {
 }
 
 /// The flag's value, if it lies in its range (NaN never does).
-pub fn in_range<T: PartialOrd + fmt::Display>(flag: &str, value: T, range: RangeInclusive<T>) -> Result<T> {
+pub fn in_range<T: PartialOrd + Shown>(flag: &str, value: T, range: RangeInclusive<T>) -> Result<T> {
     if range.contains(&value) {
         return Ok(value);
     }
     let (low, high) = range.into_inner();
+    let [value, low, high] = [value, low, high].map(Shown::shown);
     Err(Failure::bad_input(format_args!("{flag} {value}: expected a number from {low} to {high}")))
 }
+
+/// A flag's number as messages show it.
+pub trait Shown {
+    fn shown(self) -> String;
+}
+
+macro_rules! shown {
+    ($($type:ty)* => $text:expr) => {$(
+        impl Shown for $type {
+            fn shown(self) -> String {
+                $text(self)
+            }
+        }
+    )*};
+}
+
+shown!(usize u16 u32 u64 => (|n| format!("{n}")));
+shown!(f32 f64 => texla::host::number);
 
 /// clap's message in one line: its first paragraph, without the usage and the tips below it.
 pub fn one_line(error: &clap::Error) -> String {

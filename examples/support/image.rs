@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::outcome::{Failure, Result, write_file};
+use super::files::write_file;
+use super::outcome::{Failure, Result};
 
 /// Writes 8-bit RGB pixels, three bytes each, row by row from the top.
 pub fn write_rgb(path: &Path, width: u32, height: u32, pixels: &[u8]) -> Result {

@@ -11,6 +11,9 @@
 //!
 //! fn main() -> ExitCode { support::main_with("name", |args: &Args, report| { .. Ok(()) }) }
 //! ```
+//!
+//! A flag of the type `PathBuf` names a file that is written, and [`Files`] checks it before the work;
+//! `#[arg(value_hint = ValueHint::FilePath)]` says that it is read.
 #![allow(dead_code, unused_imports)] // each example uses its own part
 
 pub mod animation;
@@ -19,28 +22,28 @@ pub mod bars;
 pub mod bounded;
 pub mod canvas;
 pub mod clock;
+pub mod files;
 pub mod font;
 pub mod golden;
 pub mod image;
-pub mod input;
 pub mod outcome;
 pub mod plot;
 pub mod program;
 pub mod progress;
 pub mod report;
 pub mod table;
+pub mod worst;
 
 pub use animation::Animation;
 pub use args::{Api, CommonArgs, in_range};
 pub use bars::{Bar, BarChart};
+pub use files::{Files, read_file, shortened, write_file};
 pub use image::{bytes_of, write_rgb, write_rgba};
-pub use input::{read_file, shortened};
-pub use outcome::{
-    Failure, Result, check_distinct, check_kept, check_writable, main_with, run_from, say, write_file,
-};
+pub use outcome::{Failure, Result, main_with, run_from, say};
 pub use plot::LinePlot;
 pub use program::{program, read_rgb};
 pub use progress::Progress;
-pub use report::{Report, worst};
+pub use report::Report;
 pub use serde_json::json;
 pub use table::Table;
+pub use worst::{differing, worst, worst_of};

@@ -1,14 +1,15 @@
 //! Exit codes, and the one way through an example that leads to them.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::OnceLock;
+
+use texla::host::printable_lines;
 
 use super::args::{CommonArgs, one_line};
+use super::files::Files;
 use super::report::Report;
 
 /// Result of an example's work.
@@ -56,8 +57,10 @@ impl Failure {
     fn message(&self) -> String {
         match self {
             // A shader log keeps its lines, and so does a caret under its line.
-            Self::Unsolved(text) | Self::AtPlace(text) => text.clone(),
-            Self::BadInput(text) | Self::NoGl(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+            Self::Unsolved(text) | Self::AtPlace(text) => printable_lines(text),
+            Self::BadInput(text) | Self::NoGl(text) => {
+                printable_lines(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+            }
         }
     }
 }
@@ -103,13 +106,24 @@ pub fn run_from<A>(
 where
     A: clap::Parser + AsRef<CommonArgs>,
 {
-    let result = match A::try_parse_from(args) {
-        Ok(args) => run(example, &args, body),
+    let mut command = A::command();
+    let parsed = command.try_get_matches_from_mut(args).and_then(|matches| {
+        let args = A::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        Ok((args, Files::named(&command, &matches)))
+    });
+    let result = match parsed {
+        Ok((args, files)) => files.check().and_then(|()| run(example, &args, body)), // before the work, not after it
         Err(error) if error.use_stderr() => Err(Failure::BadInput(one_line(&error))),
         Err(help) => {
             say(help.to_string().trim_end());
             Ok(0)
         }
+    };
+    let result = match LOST.get() {
+        Some(error) if result == Ok(0) => {
+            Err(Failure::bad_input(format_args!("cannot write the output: {error}")))
+        }
+        _ => result,
     };
     result.unwrap_or_else(|failure| {
         // Nothing is left to do when standard error is closed.
@@ -124,7 +138,6 @@ fn run<A: AsRef<CommonArgs>>(
     body: impl FnOnce(&A, &mut Report) -> Result,
 ) -> Result<u8> {
     let json = args.as_ref().json.as_deref();
-    json.map_or(Ok(()), check_writable)?; // before the work, not after it
     let mut report = Report::new(example);
     let result = body(args, &mut report);
     match &result {
@@ -140,89 +153,20 @@ fn run<A: AsRef<CommonArgs>>(
     result.map(|()| u8::from(!report.passed()))
 }
 
-/// A line on standard output. A closed pipe (`| head`) is no reason to panic.
+/// What standard output has refused first.
+static LOST: OnceLock<String> = OnceLock::new();
+
+/// A line on standard output. A closed pipe (`| head`) has seen enough. Any other output that is lost, as on a full disk,
+/// goes to standard error instead, and the program does not end as if nothing had happened.
 pub fn say(line: impl Display) {
+    let line = printable_lines(&line.to_string());
     if cfg!(test) {
-        println!("{line}"); // the test harness catches only this
-    } else {
-        let _ = writeln!(io::stdout(), "{line}");
+        return println!("{line}"); // the test harness catches only this
     }
-}
-
-/// Refuses a path that cannot become a file, before any work is done. Leaves nothing behind.
-pub fn check_writable(path: &Path) -> Result {
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let fault = if path.is_dir() {
-        "it is a folder"
-    } else if path.file_name().is_none() {
-        "it names no file"
-    } else if !folder.is_dir() {
-        "its folder does not exist"
-    } else {
-        return open_once(path).map_err(|error| cannot_write(path, error));
-    };
-    Err(cannot_write(path, fault))
-}
-
-/// Opens a file for writing and leaves it as it was. Pipes and devices are not touched.
-fn open_once(path: &Path) -> io::Result<()> {
-    if path.is_file() {
-        OpenOptions::new().write(true).open(path).map(drop)
-    } else if path.symlink_metadata().is_err() {
-        File::create_new(path)?;
-        fs::remove_file(path)
-    } else {
-        Ok(())
+    if let Err(error) = writeln!(io::stdout(), "{line}")
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        let _ = LOST.set(error.to_string());
+        let _ = writeln!(io::stderr(), "{line}");
     }
-}
-
-fn cannot_write(path: &Path, error: impl Display) -> Failure {
-    Failure::bad_input(format_args!("cannot write {}: {error}", path.display()))
-}
-
-/// Refuses two outputs in one file: the second would replace the first. To be called after [`check_writable`].
-pub fn check_distinct<'a>(paths: impl IntoIterator<Item = Option<&'a Path>>) -> Result {
-    let mut seen = HashSet::new();
-    for path in paths.into_iter().flatten() {
-        // A file that is not there yet is named by its folder.
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let place = |folder: PathBuf| folder.join(path.file_name().unwrap_or_default());
-        let whole = path.canonicalize().or_else(|_| folder.canonicalize().map(place));
-        if !seen.insert(whole.unwrap_or_else(|_| path.to_owned())) {
-            return Err(Failure::bad_input(format_args!("{} is named for two outputs", path.display())));
-        }
-    }
-    Ok(())
-}
-
-/// Refuses an output that would replace an input.
-pub fn check_kept<'a>(
-    inputs: impl IntoIterator<Item = Option<&'a Path>>,
-    outputs: impl IntoIterator<Item = Option<&'a Path>> + Clone,
-) -> Result {
-    for input in inputs.into_iter().flatten().filter_map(|path| path.canonicalize().ok()) {
-        let same = |path: &&Path| path.canonicalize().is_ok_and(|path| path == input);
-        if let Some(path) = outputs.clone().into_iter().flatten().find(same) {
-            return Err(Failure::bad_input(format_args!(
-                "{} is an input: it would be replaced",
-                path.display()
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Writes a file; a path that cannot be written is bad input. Half a file is removed.
-pub fn write_file(path: &Path, bytes: &[u8]) -> Result {
-    let fault = |error| cannot_write(path, error);
-    let mut file = File::create(path).map_err(fault)?;
-    file.write_all(bytes).map_err(|error| {
-        if path.is_file() {
-            let _ = fs::remove_file(path); // the first fault is the one to tell of
-        }
-        fault(error)
-    })
 }

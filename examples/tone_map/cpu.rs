@@ -1,5 +1,6 @@
 //! The same on the CPU: plain loops in 32 bits for the time, in 64 bits for the check.
 
+use crate::support::worst;
 use crate::{DARK, Settings};
 
 const WEIGHTS: [f64; 3] = [0.2126, 0.7152, 0.0722];
@@ -24,8 +25,8 @@ pub fn luminance(pixel: [f64; 3]) -> f64 {
 /// In 64 bits.
 pub fn find(pixels: &[[f32; 3]]) -> Found {
     let wide = || pixels.iter().map(|p| p.map(f64::from));
-    let largest = wide().flatten().fold(f64::MIN, f64::max);
-    let brightest = wide().map(luminance).fold(0.0, f64::max);
+    let largest = wide().flatten().fold(f64::MIN, worst);
+    let brightest = wide().map(luminance).fold(0.0, worst);
     let logs = || wide().map(|p| (DARK * brightest + luminance(p)).ln());
     let count = pixels.len() as f64;
     let (mean_log, mean_size) = (logs().sum::<f64>() / count, logs().map(f64::abs).sum::<f64>() / count);
@@ -59,7 +60,9 @@ pub mod plain {
     }
 
     pub fn largest(values: &[f32]) -> f32 {
-        values.iter().fold(f32::MIN, |m, v| m.max(*v))
+        let mut most = f32::MIN;
+        values.iter().for_each(|v| most = most.max(*v));
+        most
     }
 
     pub fn mean_log(luminances: &[f32], delta: f32) -> f64 {

@@ -7,9 +7,8 @@ use std::time::Instant;
 
 use device::ToneMap;
 use photo::Photo;
-use support::{
-    CommonArgs, Failure, Report, Result, Table, check_distinct, check_kept, check_writable, json, say, worst,
-};
+use support::{CommonArgs, Failure, Report, Result, Table, json, say, worst, worst_of};
+use texla::host::number;
 use texla::ops::{ReducePlan, Window, Windows};
 use texla::{Device, Vector};
 
@@ -27,7 +26,7 @@ struct Args {
     #[command(flatten)]
     common: CommonArgs,
     /// An image: Radiance HDR, OpenEXR or PNG; without one a scene is rendered
-    #[arg(long, value_name = "FILE", conflicts_with = "width")]
+    #[arg(long, value_name = "FILE", conflicts_with = "width", value_hint = clap::ValueHint::FilePath)]
     input: Option<PathBuf>,
     /// Where to write the picture
     #[arg(long, value_name = "F.png", default_value = "out/tone_map.png")]
@@ -89,23 +88,19 @@ fn run(args: &Args, report: &mut Report) -> Result {
     if !args.key.is_normal() || !(1e-6..=1e6).contains(&args.key) {
         return Err(Failure::bad_input(format_args!(
             "--key {}: expected a number from 1e-6 to 1e6",
-            args.key
+            number(args.key)
         )));
     }
     if let Some(white) = args.white.filter(|white| !(1e-3..=1e12).contains(white)) {
-        return Err(Failure::bad_input(format_args!("--white {white}: expected a number from 1e-3 to 1e12")));
+        return Err(Failure::bad_input(format_args!(
+            "--white {}: expected a number from 1e-3 to 1e12",
+            number(white)
+        )));
     }
     let width = args.width.unwrap_or(if args.common.quick { 256 } else { 1024 });
     if !width.is_power_of_two() || !(16..=8192).contains(&width) {
         return Err(Failure::bad_input(format_args!("--width {width}: expected 16, 32, ... 8192")));
     }
-    if let Some(folder) = args.output.parent().filter(|_| args.output.starts_with("out")) {
-        let _ = std::fs::create_dir_all(folder); // what is wrong with it shows in the next line
-    }
-    check_writable(&args.output)?;
-    let outputs = [args.common.json.as_deref(), Some(args.output.as_path())];
-    check_distinct(outputs)?;
-    check_kept([args.input.as_deref()], outputs)?;
     let photo = args.input.as_deref().map(Photo::read).transpose()?;
     if let (Some(photo), Some(path)) = (&photo, &args.input) {
         check_light(&cpu::find(&photo.pixels), path)?;
@@ -132,13 +127,12 @@ fn run(args: &Args, report: &mut Report) -> Result {
     for reinhard in [false, true] {
         tone_map.run(&on_device, &settings, reinhard)?;
         let bytes = eight_bits(&tone_map.screen.read()?);
-        for (texel, pixel) in bytes.iter().zip(&pixels) {
+        let of_texel = worst_of(&bytes, &pixels, |texel, pixel| {
+            // Half a level is the rounding's own.
             let want = cpu::map(*pixel, &found, &settings, reinhard);
-            for (got, want) in texel.iter().zip(want) {
-                // Half a level is the rounding's own.
-                apart = worst(apart, (f64::from(*got) - 255.0 * want).abs() - 0.5);
-            }
-        }
+            worst_of(texel, &want, |got, want| (f64::from(*got) - 255.0 * want).abs() - 0.5)
+        });
+        apart = worst(apart, of_texel);
         pictures.push(bytes);
     }
     let [largest, brightest, mean_log] = [&tone_map.largest, &tone_map.brightest, &tone_map.mean_log];

@@ -1,5 +1,7 @@
 //! How far a linear recursion may be off that is carried out in 32 bits.
 
+use super::support::{worst, worst_of};
+
 /// Unit roundoff of 32 bits; the last factor covers second order terms and the twin's own rounding.
 pub const U: f64 = (1.0 + 1e-4) / 16_777_216.0;
 /// What a result flushed to zero is off by.
@@ -41,7 +43,7 @@ impl Carried {
     pub fn advance(&mut self, local: &[f64]) {
         let n = self.rows.len();
         for (most, &local) in self.local.iter_mut().zip(local) {
-            *most = local.max(*most);
+            *most = worst(*most, local);
         }
         for (sum, power) in self.sum.iter_mut().zip(&self.power) {
             *sum += power.abs();
@@ -67,9 +69,9 @@ impl Carried {
 
 /// The largest share of its bound that a value is off by.
 pub fn share(found: &[f32], twin: &[f64], bound: &[f64]) -> f64 {
-    let of = |((found, twin), bound): ((&f32, &f64), &f64)| {
+    let wanted: Vec<(f64, f64)> = twin.iter().copied().zip(bound.iter().copied()).collect();
+    worst_of(found, &wanted, |found, (twin, bound)| {
         let distance = (f64::from(*found) - twin).abs();
         if distance == 0.0 { 0.0 } else { distance / bound }
-    };
-    found.iter().zip(twin).zip(bound).map(of).fold(0.0, super::support::worst)
+    })
 }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use support::{CommonArgs, Report, Result, check_distinct, check_writable, say};
+use support::{CommonArgs, Report, Result, say};
 use texla::pack::{Cost, CostModel, Limits, LinearExpression, Packing, SearchParams, SimdMachine, optimize};
 
 mod bound;
@@ -54,9 +54,6 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args, report: &mut Report) -> Result {
-    let files = [&args.waves, &args.cars, &args.plot, &args.common.json].map(|path| path.as_deref());
-    files.iter().flatten().try_for_each(|path| check_writable(path))?;
-    check_distinct(files)?;
     let steps = args.steps.unwrap_or(if args.common.quick { 60 } else { 600 });
     support::in_range("--steps", steps, 1..=100_000)?;
     let context = args.common.headless(report)?;

@@ -6,9 +6,7 @@ use std::time::Instant;
 use crate::Args;
 use crate::pool::{Pool, RATE, STEPS, TOLERANCE};
 use crate::render::Renderer;
-use crate::support::{
-    Animation, Failure, Progress, Report, Result, check_distinct, check_writable, json, say, worst, write_rgb,
-};
+use crate::support::{Animation, Failure, Progress, Report, Result, json, say, worst, write_rgb};
 
 /// What depends on the size of the run.
 struct Plan {
@@ -45,13 +43,6 @@ fn hash(bytes: &[u8]) -> u64 {
 
 pub fn run(args: &Args, report: &mut Report) -> Result {
     let plan = Plan::new(args)?;
-    if let Some(folder) = args.animation.parent().filter(|_| args.animation.starts_with("out")) {
-        let _ = std::fs::create_dir_all(folder); // what is wrong with it shows in the next line
-    }
-    for path in [Some(&args.animation), args.picture.as_ref()].into_iter().flatten() {
-        check_writable(path)?;
-    }
-    check_distinct([args.common.json.as_deref(), Some(&args.animation), args.picture.as_deref()])?;
     let context = args.common.headless(report)?;
     let device = context.device();
     let cells = plan.cells;
@@ -105,7 +96,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         }
         progress.set(frame as u64);
     }
-    animation.write(&args.animation)?;
+    args.animation.as_deref().map_or(Ok(()), |path| animation.write(path))?;
 
     // The same once more, from the beginning; a few of the pictures too.
     let mut again = Pool::new(device, cells, true)?;
@@ -138,9 +129,10 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         draws[0],
         1e3 * drawn / pictures as f64
     ));
-    say(format_args!("animation   {}", args.animation.display()));
-    if let Some(path) = &args.picture {
-        say(format_args!("picture     {}", path.display()));
+    for (what, path) in [("animation", &args.animation), ("picture", &args.picture)] {
+        if let Some(path) = path {
+            say(format_args!("{what:<11} {}", path.display()));
+        }
     }
     report.set("cells", cells).set("frames", plan.frames).set("draws_per_step", draws[0]);
     report.set("iterations_per_step", pool.wave.iterations());

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::builder::ArgPredicate;
 use support::{CommonArgs, Report, Result};
 
 mod headless;
@@ -34,7 +35,8 @@ struct Args {
     size: Option<usize>,
     /// Where to write the animation, an animated PNG
     #[arg(long, value_name = "FILE", default_value = "out/water.png")]
-    animation: PathBuf,
+    #[arg(default_value_if("window", ArgPredicate::IsPresent, None))]
+    animation: Option<PathBuf>,
     /// Write a larger picture of one frame
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,

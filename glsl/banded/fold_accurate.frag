@@ -1,4 +1,5 @@
-// out_i = x_i + x_(i + n) + beta z_i in double-float, rounded once: x is a pair, and beta a power of two.
+// out_i = x_i + x_(i + n) + beta z_i in double-float, rounded once: x is a pair, and beta a power of two. PART is what of
+// the sum is asked for: high or low.
 #include "include/exact.glsl"
 
 vec4 kernel(ivec2 p) {
@@ -8,8 +9,7 @@ vec4 kernel(ivec2 p) {
     ivec4 j = min(ivec4(i + length_) + ivec4(0, 1, 2, 3), ivec4(max(2 * length_ - 1, 0)));
     vec4 high_part = vec4(high_element(uint(j.x)), high_element(uint(j.y)), high_element(uint(j.z)), high_element(uint(j.w)));
     vec4 low_part = vec4(low_element(uint(j.x)), low_element(uint(j.y)), low_element(uint(j.z)), low_element(uint(j.w)));
-    // A factor of one is exact.
-    s = add_product4(s, high_part, low_part, vec4(1.0));
-    s = add_product4(s, ADDED, vec4(0.0), vec4(1.0));
-    return s.high;
+    s = add_pair4(s, high_part, low_part);
+    s = add_pair4(s, ADDED, vec4(0.0));
+    return s.PART;
 }

@@ -1,6 +1,5 @@
 // out = alpha op(A) x + beta z in double-float (exact two-sum and two-product), rounded once at the end. Sums that span
-// several passes carry their low part in a second target. alpha and beta are powers of two, and alpha is shared between
-// A and x, so that scaling is exact and neither leaves the range.
+// several passes carry their low part in a second target. alpha and beta are powers of two, so scaling is exact.
 #include "include/exact.glsl"
 #include "include/block.glsl"
 
@@ -11,11 +10,11 @@ void kernel(ivec2 p, out vec4 high, out vec4 low) {
         float row = row_of_a(t + first_row);
         for (int k = 0; k < quads; ++k) {
             Block m = BLOCK_OF_A(row, quad_of_a(k + begin.x));
-            vec4 v = x_texel(k + begin.y) * factors.y;
-            s = add_product4(s, m.c0 * factors.x, vec4(0.0), vec4(v.x));
-            s = add_product4(s, m.c1 * factors.x, vec4(0.0), vec4(v.y));
-            s = add_product4(s, m.c2 * factors.x, vec4(0.0), vec4(v.z));
-            s = add_product4(s, m.c3 * factors.x, vec4(0.0), vec4(v.w));
+            vec4 v = x_texel(k + begin.y);
+            s = add_scaled_product4(s, m.c0, vec4(v.x), factors);
+            s = add_scaled_product4(s, m.c1, vec4(v.y), factors);
+            s = add_scaled_product4(s, m.c2, vec4(v.z), factors);
+            s = add_scaled_product4(s, m.c3, vec4(v.w), factors);
         }
     }
     high = s.high;

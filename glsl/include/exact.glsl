@@ -60,6 +60,22 @@ vec4 held4(vec4 x) { return intBitsToFloat(floatBitsToInt(x) ^ ivec4(texla_zero)
 #define held4(x) (x)
 #endif
 
+#ifdef BOUND
+// In place of the sum its magnitude, |s| + |a b|, and in place of the low part a bound on the error of all steps so far:
+// one errs by less than 3 2^-46 of the magnitude reached, and 2^-44 of that leaves room for rounding here. Adding zero is
+// exact.
+Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {
+    vec4 product = abs(ah * b);
+    vec4 magnitude = abs(s.high) + product;
+    vec4 error = magnitude * 5.684341886080802e-14;
+    return Sum4(magnitude, s.low + error * vec4(notEqual(product, vec4(0.0))));
+}
+
+Sum4 add_pair4(Sum4 s, vec4 high, vec4 low) {
+    Sum4 next = add_product4(s, high, vec4(0.0), vec4(1.0));
+    return Sum4(next.high, next.low + low);
+}
+#else
 Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {
     vec4 a1 = intBitsToFloat(floatBitsToInt(ah) & ivec4(~0xfff));
     vec4 b1 = intBitsToFloat(floatBitsToInt(b) & ivec4(~0xfff));
@@ -77,5 +93,23 @@ Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {
     EXACT vec4 low = held4(held4(s.low + v) + held4(e + held4(al * b)));
     EXACT vec4 high = held4(t + low);
     return Sum4(high, held4(low - held4(high - t)));
+}
+
+// s + (high + low): a factor of one is exact.
+Sum4 add_pair4(Sum4 s, vec4 high, vec4 low) { return add_product4(s, high, low, vec4(1.0)); }
+#endif
+
+// s + factors.x factors.y a b, factors.y > 0, for coefficients of any size, which nothing has brought near 1: their powers
+// of two go over to the other factor, so that halves of them do not vanish below the range.
+Sum4 add_scaled_product4(Sum4 s, vec4 a, vec4 b, vec2 factors) {
+    ivec4 bits = floatBitsToInt(a);
+    ivec4 power = bits & ivec4(0x7f800000);
+    vec4 unit = intBitsToFloat((bits & ivec4(~0x7f800000)) | ivec4(0x3f800000));
+    // First by what brings b nearer to 1.
+    vec4 large = max(intBitsToFloat(power), vec4(factors.y));
+    vec4 small = min(intBitsToFloat(power), vec4(factors.y));
+    bvec4 up = lessThan(abs(b), vec4(1.0));
+    vec4 other = ((b * mix(small, large, up)) * mix(large, small, up)) * factors.x;
+    return add_product4(s, unit, vec4(0.0), mix(other, vec4(0.0), equal(power, ivec4(0))));
 }
 #endif

@@ -13,7 +13,7 @@
 #if INTERPOLATED
 #define AT(c) NUMBER_OF(x_placed(c))
 #else
-// What lies past the grid is multiplied by zero, but has to be a number: rows before the first and after the last, and
+// What lies past the matrix is multiplied by zero, but has to be a number: rows before the first and after the last, and
 // where a row is one unknown, which is both of its ends, columns.
 #define AT(q) NUMBER_OF(x_fetched(inside(q)))
 #if SIDE > 1

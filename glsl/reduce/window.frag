@@ -5,6 +5,9 @@
 #include "include/prelude.glsl"
 #define IDENTITY 0.0
 #define COMBINE(a, b) ((a) + (b))
+#elif defined(OP_NON_FINITE)
+#define IDENTITY 0.0
+#define COMBINE(a, b) ((a) + (b))
 #elif defined(OP_MAX_ABS)
 #define IDENTITY 0.0
 #define COMBINE(a, b) max(a, b)
@@ -24,6 +27,10 @@ vec4 term(ivec2 q) {
     // Scaled by a power of two near 1 / max |x|, so that squares neither overflow nor vanish.
     vec4 v = x_at(q) * inverse_scale(y_value());
     return v * v;
+#elif defined(FIRST) && defined(OP_NON_FINITE)
+    // By the bits: a compiler may take it for granted that no number is NaN or infinite.
+    const uvec4 EXPONENT = uvec4(0x7f800000u);
+    return vec4(equal(floatBitsToUint(x_at(q)) & EXPONENT, EXPONENT));
 #elif defined(FIRST) && defined(OP_MAX_ABS)
     return abs(x_at(q));
 #elif defined(FIRST) && (defined(OP_MAX) || defined(OP_MIN))

@@ -24,7 +24,9 @@ void point(int i, out ivec2 texel, out vec4 value) {
 #else
     float weight = 1.0;
 #endif
-    value = vec4(equal(ivec4(at & 3), ivec4(0, 1, 2, 3))) * weight;
+    // The other lanes are other bins, and an infinite weight times zero would be NaN.
+    int lane = at & 3;
+    value = vec4(lane == 0 ? weight : 0.0, lane == 1 ? weight : 0.0, lane == 2 ? weight : 0.0, lane == 3 ? weight : 0.0);
 }
 #undef CLAMPED
 #undef APART

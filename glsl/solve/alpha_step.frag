@@ -1,13 +1,16 @@
 // alpha = r.z / (d.A d) (least squares: r.z / (A d).(A d)). Coefficients: (alpha, 0, frozen, flag, with the value that
-// broke down in place of alpha).
+// broke down in place of alpha). The second sum is the squared norm of b - A x of least squares, which may meet a bound of
+// its own; elsewhere that is 0.
 #include "include/solver.glsl"
 
 vec4 kernel(ivec2 p) {
-    float dq = total_of_dots().x;
+    vec2 sums = total_of_dots().xy;
+    float dq = sums.x;
     vec4 last = last_at(ivec2(0));
     float rz = direction_at(ivec2(0)).y;
     if (last.x != RUNNING) return vec4(0.0, 0.0, 1.0, RUNNING);
     if (last.y >= limit) return vec4(0.0, 0.0, 1.0, EXHAUSTED);
+    if (least > 0.0 && sums.y <= least) return vec4(0.0, 0.0, 1.0, MET);
     if (!in_range(dq)) return vec4(dq, 0.0, 1.0, OUT_OF_RANGE);
     if (dq <= 0.0) return vec4(dq, 0.0, 1.0, CURVATURE);
     float alpha = rz / dq;

@@ -17,8 +17,8 @@ void kernel(ivec2 p, out vec4 next_direction, out vec4 report) {
     if (entry == ITERATION && c.w != RUNNING) { flag = c.w; value = c.x; iterations = last.y; rr = last.z; }
     else if (!in_range(rr) || rr > ceiling) { flag = OUT_OF_RANGE; value = rr; }
     else if (rr <= bound()) flag = MET;
-    else if (!in_range(rz) || rz <= 0.0) { flag = INDEFINITE; value = rz; }
-    else if (!in_range(beta)) { flag = OUT_OF_RANGE; value = beta; }
+    else if (!in_range(rz) || !in_range(beta)) { flag = OUT_OF_RANGE; value = in_range(rz) ? beta : rz; }
+    else if (rz <= 0.0) { flag = INDEFINITE; value = rz; }
     bool frozen = last.x != RUNNING;
     report = frozen ? last : vec4(flag, iterations, rr, value);
     next_direction = frozen || flag != RUNNING ? vec4(0.0, before.y, 1.0, 0.0) : vec4(beta, rz, 0.0, 0.0);

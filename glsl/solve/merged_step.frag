@@ -17,8 +17,9 @@ void kernel(ivec2 p, out vec4 coefficients, out vec4 report) {
     if (!in_range(rr) || rr > ceiling) { flag = OUT_OF_RANGE; value = rr; }
     else if (rr <= bound()) flag = MET;
     else if (last.y >= limit) flag = EXHAUSTED;
-    else if (!in_range(dq) || dq <= 0.0) { flag = CURVATURE; value = dq; }
-    else if (!in_range(rz) || rz <= 0.0) { flag = INDEFINITE; value = rz; }
+    else if (!in_range(dq) || !in_range(rz)) { flag = OUT_OF_RANGE; value = in_range(dq) ? rz : dq; }
+    else if (dq <= 0.0) { flag = CURVATURE; value = dq; }
+    else if (rz <= 0.0) { flag = INDEFINITE; value = rz; }
     else if (!in_range(alpha) || !in_range(beta)) { flag = OUT_OF_RANGE; value = alpha; }
     bool frozen = last.x != RUNNING;
     report = frozen ? last : vec4(flag, last.y + (flag == RUNNING ? 1.0 : 0.0), rr, value);

@@ -1,6 +1,8 @@
-// out = alpha A x + beta z in double-float (exact two-sum and two-product), rounded once; A = values + low.
+// out = alpha A x + beta z in double-float (exact two-sum and two-product), rounded once; A = values + low. PART is what of
+// the sum is asked for: high or low.
 // alpha and beta are powers of two, so scaling x and z by them is exact.
 #include "include/exact.glsl"
+#include "include/prelude.glsl"
 
 vec4 kernel(ivec2 p) {
     int t = texel_index(p);
@@ -10,9 +12,10 @@ vec4 kernel(ivec2 p) {
     Sum4 s = Sum4(START, vec4(0.0));
     for (int k = 0; k < width; ++k) {
         uvec4 c = columns_texel(slot);
-        vec4 v = vec4(x_element(c.x), x_element(c.y), x_element(c.z), x_element(c.w));
-        s = add_product4(s, values_texel(slot), LOW, (v * factors.y) * factors.x);
+        vec4 a = values_texel(slot);
+        vec4 v = where_nonzero(a, vec4(x_element(c.x), x_element(c.y), x_element(c.z), x_element(c.w)));
+        s = add_product4(s, a, LOW, (v * factors.y) * factors.x);
         slot += 16;
     }
-    return s.high;
+    return s.PART;
 }

@@ -1,6 +1,6 @@
 // out = alpha op(A) x + beta z for a stack of columns, in double-float (exact two-sum and two-product), rounded once at
-// the end. Sums that span several passes carry their low part in a second target. alpha and beta are powers of two, and
-// alpha is shared between A and x, so that scaling is exact and neither leaves the range.
+// the end. Sums that span several passes carry their low part in a second target. alpha and beta are powers of two, so
+// scaling is exact.
 #include "include/exact.glsl"
 #include "include/stack.glsl"
 
@@ -10,14 +10,14 @@ void kernel(ivec2 p, out vec4 high, out vec4 low) {
 #if TRANSPOSED
     bool inside = t >= units.x && t < units.y;
     vec2 own = place_of_unit(inside ? t - units.x : 0);
-    vec4 side = factors.x * lanes;
-    vec4 other = vec4(factors.y);
+    vec4 side = lanes;
+    vec4 other = vec4(1.0);
     int first = 0;
 #else
     bool inside = true;
     vec2 own = place_of_texel(t);
-    vec4 side = vec4(factors.x);
-    vec4 other = factors.y * lanes;
+    vec4 side = vec4(1.0);
+    vec4 other = lanes;
     int first = units.x;
 #endif
     for (int k = range.x; inside && k < range.y; ++k) {
@@ -27,10 +27,10 @@ void kernel(ivec2 p, out vec4 high, out vec4 low) {
         Block m = block_at(own + place_of_unit(k));
 #endif
         vec4 v = x_texel(k + first) * other;
-        s = add_product4(s, m.c0 * side, vec4(0.0), vec4(v.x));
-        s = add_product4(s, m.c1 * side, vec4(0.0), vec4(v.y));
-        s = add_product4(s, m.c2 * side, vec4(0.0), vec4(v.z));
-        s = add_product4(s, m.c3 * side, vec4(0.0), vec4(v.w));
+        s = add_scaled_product4(s, m.c0 * side, vec4(v.x), factors);
+        s = add_scaled_product4(s, m.c1 * side, vec4(v.y), factors);
+        s = add_scaled_product4(s, m.c2 * side, vec4(v.z), factors);
+        s = add_scaled_product4(s, m.c3 * side, vec4(v.w), factors);
     }
     high = s.high;
     low = s.low;

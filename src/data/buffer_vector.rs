@@ -36,7 +36,8 @@ impl BufferVector {
     /// A vector whose elements are yet to be written. Every `vec4` must be, padding included.
     fn uninit(device: &Device, length: usize) -> Result<Self> {
         let _scope = device.scope()?;
-        let buffer = DataBuffer::new(device.gl(), length.div_ceil(4), "BufferVector")?;
+        let make = || DataBuffer::new(device.gl(), length.div_ceil(4), "BufferVector");
+        let buffer = device.allocate(make)?;
         Ok(BufferVector { device: device.clone(), buffer, length })
     }
 
@@ -162,7 +163,7 @@ impl BufferVector {
         let mut words: Vec<u32> = values.iter().map(|v| v.to_bits()).collect();
         words.resize(4 * self.stored(), 0);
         let _scope = self.device.scope()?;
-        self.buffer.write(&words, "BufferVector")
+        self.device.allocate(|| self.buffer.write(&words, "BufferVector"))
     }
 
     /// Copies the elements to the host. *Cost*: 1 readback, which waits for the device.

@@ -336,7 +336,8 @@ impl Matrix {
         let (row, col) = (row % self.grid.tile_rows(), col % self.grid.tile_cols());
         // Both indices lie within the matrix, and so within the tile.
         let Some(tile) = self.textures().nth(i * self.grid.across() + j) else {
-            return Err(Error::ContextLost);
+            let (place, detail) = ("Matrix::element", "an element within the matrix lies in no tile");
+            return Err(Error::Internal { place, detail });
         };
         let at = [col as u32, (row / 4) as u32];
         let texel = self.device.gl().read_region(tile.texture(), at, Extent::new(1, 1), "Matrix")?;

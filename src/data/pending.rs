@@ -29,7 +29,7 @@ pub struct PendingRead {
 impl PendingRead {
     pub(crate) fn start(device: &Device, texture: &Texture, length: usize) -> Result<Self> {
         let _scope = device.scope()?;
-        let pixels = device.gl().read_later(texture, "read_async")?;
+        let pixels = device.allocate(|| device.gl().read_later(texture, "read_async"))?;
         Ok(PendingRead { device: device.clone(), pixels, length })
     }
 

@@ -221,9 +221,11 @@ fn point_values(csr: &Csr, scaling: Scaling) -> Vec<f32> {
 fn made_once<T>(cells: &[OnceCell<T>; 2], transposed: bool, make: impl FnOnce() -> Result<T>) -> Result<&T> {
     let [plain, other] = cells;
     let cell = if transposed { other } else { plain };
-    if cell.get().is_none() {
-        let made = make()?;
-        return Ok(cell.get_or_init(|| made));
+    match cell.get() {
+        Some(made) => Ok(made),
+        None => {
+            let made = make()?;
+            Ok(cell.get_or_init(|| made))
+        }
     }
-    cell.get().ok_or(Error::ContextLost)
 }

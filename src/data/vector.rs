@@ -96,12 +96,13 @@ impl Vector {
     /// The texture is read only: as the target of an operation it is [`Error::Unsupported`]. Values are not checked
     /// for NaN.
     ///
-    /// *Cost*: nothing. *Errors*: [`Error::LengthMismatch`] when `length` is not `4 w h`; [`Error::Unsupported`]
-    /// when the driver says that the texture has another size.
+    /// *Cost*: a dozen queries; nothing is drawn or copied. *Errors*: [`Error::LengthMismatch`] when `length` is not
+    /// `4 w h`; [`Error::Unsupported`] when the driver says that the texture has another size (OpenGL ES 3.0 cannot be
+    /// asked), another format than RGBA32F or RGBA16F, a base level other than 0, or a swizzle.
     ///
     /// # Safety
-    /// `texture` is a complete 2-D texture of this extent and of a float format, in this device's context, and lives
-    /// as long as the vector.
+    /// `texture` is a complete 2-D texture of this extent in this device's context, lives as long as the vector, and
+    /// keeps what is checked here while it does.
     #[allow(unsafe_code)]
     pub unsafe fn from_texture(
         device: &Device,
@@ -116,7 +117,7 @@ impl Vector {
         }
         let _scope = device.scope()?;
         let texture = Texture::borrowed(device.gl(), texture, extent, Format::Rgba32F);
-        texture.check_extent()?;
+        texture.check_borrowed()?;
         Ok(Vector { storage: Storage::Borrowed(device.clone(), texture), length })
     }
 

@@ -190,7 +190,7 @@ impl Gl {
             }
             raw.bind_buffer(glow::PIXEL_PACK_BUFFER, None);
             if at.is_null() {
-                self.check("mapping a buffer")?;
+                self.check_memory("mapping a buffer", bytes)?;
                 return Err(Error::ContextLost);
             }
         }

@@ -2,9 +2,11 @@
 
 mod blend;
 mod capture;
+mod exact;
 mod filter;
 mod loops;
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
@@ -53,8 +55,11 @@ pub struct Capabilities {
     pub vendor: String,
     /// `GL_VERSION`.
     pub version: String,
-    /// The renderer calls itself by a name of Mesa's or Google's software rasterisers. Decides between schedules that
-    /// compute the same, never about what is computed.
+    /// The renderer calls itself by a name of Mesa's or Google's software rasterisers. Chooses the windows of reductions
+    /// ([`ReducePlan`](crate::ops::ReducePlan)), how products with dense matrices are split and in which schedule two of
+    /// them are multiplied, and how the sums of complementarity problems are cut into ranges. That is the order of sums: their last digits, and so
+    /// those of norms, dense products and solvers' iterates, differ between the two kinds of device, within the same
+    /// [bounds](crate::guide::numerics). What is summed, and what a verdict takes, does not depend on it.
     pub software: bool,
     /// Largest side for which a float render target could be allocated in both directions.
     pub max_texture_size: u32,
@@ -62,6 +67,10 @@ pub struct Capabilities {
     pub max_draw_buffers: u32,
     /// Textures that one pass can read.
     pub texture_units: u32,
+    /// Numbers that the uniforms of a stage can hold, as the driver says; a `vec4` has four.
+    pub uniform_components: u32,
+    /// Numbers that can be interpolated between two stages, as the driver says.
+    pub varying_components: u32,
     /// Blending ONE, ONE into 32-bit floats rounds as `fl(a + b)` and runs in primitive order (figure B3).
     pub float_blend: bool,
     /// Max and Min blending keep 32-bit floats as they are.
@@ -96,12 +105,14 @@ pub struct Capabilities {
 
 impl Capabilities {
     /// What shaders are told.
-    pub(super) fn defines(&self) -> String {
-        let extension = match self.exact_form {
+    pub(super) fn defines(&self, own: bool) -> String {
+        // What the other dialect has of both.
+        let form = if own { self.exact_form } else { Some(ExactForm::BitCast) };
+        let extension = match form {
             Some(ExactForm::Precise) => "#extension GL_ARB_gpu_shader5 : enable\n",
             _ => "",
         };
-        let exact = match self.exact_form {
+        let exact = match form {
             Some(ExactForm::BitCast) => 1,
             Some(ExactForm::Precise) => 2,
             None => 0,
@@ -114,7 +125,8 @@ impl Capabilities {
 /// Driver strings, API and limits, and what was found for them.
 type Known = HashMap<(Api, [String; 3], Limits), Capabilities>;
 
-/// Probes once per driver, API and limits in a process.
+/// Probes once per driver, API and limits in a process. Only what a whole probing has found stands here: whatever fails
+/// in passing fails the device that is being made, and no other one.
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 
 pub(super) fn probe(gl: &Gl, limits: &Limits) -> Result<()> {
@@ -127,8 +139,11 @@ pub(super) fn probe(gl: &Gl, limits: &Limits) -> Result<()> {
         *gl.caps.borrow_mut() = known;
         return Ok(());
     }
-    let found = Probe { gl, limits }.run(strings)?;
-    if let Ok(mut known) = KNOWN.lock() {
+    let probe = Probe { gl, limits, short_of_memory: Cell::new(false) };
+    let found = probe.run(strings)?;
+    if !probe.short_of_memory.get()
+        && let Ok(mut known) = KNOWN.lock()
+    {
         known.get_or_insert_with(HashMap::new).insert(key, found.clone());
     }
     *gl.caps.borrow_mut() = found;
@@ -138,6 +153,8 @@ pub(super) fn probe(gl: &Gl, limits: &Limits) -> Result<()> {
 struct Probe<'a> {
     gl: &'a Gl,
     limits: &'a Limits,
+    /// The driver lacked memory for a side: that may be said of the device, or of this moment.
+    short_of_memory: Cell<bool>,
 }
 
 /// A value with all of its 24 bits in use, one past half-float range, one below it, one near the top.
@@ -147,13 +164,16 @@ impl Probe<'_> {
     fn run(&self, [renderer, vendor, version]: [String; 3]) -> Result<Capabilities> {
         let gl = self.gl;
         // SAFETY: the context is current; these queries exist in every version.
-        let [size, buffers, attachments, units, vertex_units] = unsafe {
+        let [size, buffers, attachments, units, vertex_units, uniforms, vertex_uniforms, varyings] = unsafe {
             [
                 glow::MAX_TEXTURE_SIZE,
                 glow::MAX_DRAW_BUFFERS,
                 glow::MAX_COLOR_ATTACHMENTS,
                 glow::MAX_TEXTURE_IMAGE_UNITS,
                 glow::MAX_VERTEX_TEXTURE_IMAGE_UNITS,
+                glow::MAX_FRAGMENT_UNIFORM_COMPONENTS,
+                glow::MAX_VERTEX_UNIFORM_COMPONENTS,
+                glow::MAX_VARYING_COMPONENTS,
             ]
             .map(|q| gl.raw.get_parameter_i32(q).max(0) as u32)
         };
@@ -168,6 +188,8 @@ impl Probe<'_> {
             max_texture_size: size.min(self.limits.max_texture_size.unwrap_or(u32::MAX)).max(1),
             max_draw_buffers: buffers,
             texture_units: units.min(vertex_units).min(16),
+            uniform_components: uniforms.min(vertex_uniforms),
+            varying_components: varyings,
             points_a_draw: 1 << 18,
             ..Capabilities::default()
         };
@@ -175,18 +197,18 @@ impl Probe<'_> {
         self.float_textures()?;
         self.texture_size()?;
         self.draw_buffers()?;
-        let [outputs, block, blocks] = self.capture();
+        let [outputs, block, blocks] = self.capture()?;
         let may_blend = !self.limits.without_float_blend;
-        let blend = may_blend && self.blend()?;
-        let min_max = may_blend && self.min_max()?;
+        let blend = may_blend && self.holds(|| self.blend())?;
+        let min_max = may_blend && self.holds(|| self.min_max())?;
         let coordinates = self.computed_coordinates()?;
         let counted = self.numbered_points()?;
         let loop_rounds = self.loop_rounds()?;
         // Lines are counted by blending: where floats cannot be blended that is a GL error, not an answer.
         let lines = blend && self.lines()?;
-        let filter = !self.limits.without_float_filter && self.filter().unwrap_or(false);
+        let filter = !self.limits.without_float_filter && self.holds(|| self.filter())?;
         // Where derivatives do something else, products are summed without them.
-        let derivatives = self.derivatives().unwrap_or(false);
+        let derivatives = self.holds(|| self.derivatives())?;
         {
             let mut caps = gl.caps.borrow_mut();
             caps.float_blend = blend;
@@ -206,12 +228,26 @@ impl Probe<'_> {
         for form in [ExactForm::BitCast, ExactForm::Precise] {
             gl.caps.borrow_mut().exact_form = Some(form);
             // A compiler that does not know a form refuses it: that is an answer, not an error.
-            if self.exact().unwrap_or(false) {
+            if self.holds(|| self.exact())? {
                 break;
             }
             gl.caps.borrow_mut().exact_form = None;
         }
         Ok(gl.caps.borrow().clone())
+    }
+
+    /// Whether something holds, where being refused is an answer too: it does not. A refusal is believed when it comes
+    /// twice, and lack of memory or a lost context is none: it says nothing about the device.
+    fn holds(&self, ask: impl Fn() -> Result<bool>) -> Result<bool> {
+        let refusal = match ask().or_else(|_| ask()) {
+            Ok(answer) => return Ok(answer),
+            Err(refusal) => self.gl.unless_lost(refusal),
+        };
+        match refusal {
+            Error::OutOfMemory { .. } | Error::ContextLost | Error::NoContext(_) => Err(refusal),
+            Error::Gl { code: glow::OUT_OF_MEMORY, .. } => Err(refusal),
+            _ => Ok(false),
+        }
     }
 
     fn texture(&self, width: u32, height: u32, data: Option<&[f32]>) -> Result<Texture> {
@@ -314,14 +350,18 @@ impl Probe<'_> {
     fn texture_size(&self) -> Result<()> {
         loop {
             let side = self.gl.caps.borrow().max_texture_size;
-            let fits = |w, h| -> Result<bool> {
-                match self.texture(w, h, None) {
-                    Ok(t) => Ok(self.gl.framebuffer(&[t.raw()], None, "probe").is_ok()),
-                    Err(Error::OutOfMemory { .. } | Error::Gl { .. }) => Ok(false),
-                    Err(e) => Err(e),
+            let fits = |w, h| {
+                let fits = self.holds(|| {
+                    let texture = self.texture(w, h, None)?;
+                    self.gl.framebuffer(&[texture.raw()], None, "probe").map(|_| true)
+                });
+                if matches!(fits, Err(Error::OutOfMemory { .. })) {
+                    self.short_of_memory.set(true);
+                    return Ok(false);
                 }
+                fits
             };
-            if (fits(side, 1)? && fits(1, side)?) || side == 1 {
+            if side == 1 || (fits(side, 1)? && fits(1, side)?) {
                 return Ok(());
             }
             self.gl.caps.borrow_mut().max_texture_size = side / 2;
@@ -346,7 +386,7 @@ impl Probe<'_> {
                 }
                 Ok(true)
             };
-            if count == 1 || right().unwrap_or(false) {
+            if count == 1 || self.holds(right)? {
                 return Ok(());
             }
             self.gl.caps.borrow_mut().max_draw_buffers = count / 2;
@@ -405,52 +445,6 @@ impl Probe<'_> {
             }
         }
         Ok(true)
-    }
-
-    /// Every fragment gets what its neighbours in the quad hold, bit for bit.
-    fn derivatives(&self) -> Result<bool> {
-        let side = self.gl.caps.borrow().max_texture_size.min(32) & !1;
-        if side == 0 {
-            return Ok(false);
-        }
-        let program = self.program(glsl!("quad.vert"), glsl!("probe/exchange.frag"), &["a"], 1)?;
-        let mut random = Lcg(3);
-        let mut value = |i: u32| random.next() * 2.0f32.powi(i as i32 % 60 - 30);
-        let texels: Vec<[f32; 4]> = (0..side * side).map(|i| [0, 1, 2, 3].map(|c| value(i + c))).collect();
-        let source = self.texture(side, side, Some(bytemuck::cast_slice(&texels)))?;
-        let target = self.texture(side, side, None)?;
-        let area = Area::Rect([0, 0, side as i32, side as i32]);
-        self.draw(&program, &[&target], &[&source], area, Blend::Replace)?;
-        let got = self.gl.read(&target, "probe")?;
-        let of = |x: u32, y: u32| texels.get((y * side + x) as usize).copied().unwrap_or_default();
-        Ok(got.chunks(4).zip(0..).all(|(texel, i)| {
-            let (x, y) = (i % side, i / side);
-            let ([r, g, ..], [.., b, a]) = (of(x ^ 1, y), of(x, y ^ 1));
-            texel == [r, g, b, a]
-        }))
-    }
-
-    /// Two-sum and two-product of 256 pairs, each against its exact value in f64.
-    fn exact(&self) -> Result<bool> {
-        let program = self.program(glsl!("quad.vert"), glsl!("probe/exact.frag"), &["a"], 1)?;
-        let mut random = Lcg(7);
-        let pairs: Vec<[f32; 4]> = (0..256)
-            .map(|i| {
-                let spread = 2.0f32.powi(i % 40 - 20);
-                [random.next(), random.next() * spread, 0.0, 0.0]
-            })
-            .collect();
-        let source = self.texture(16, 16, Some(bytemuck::cast_slice(&pairs)))?;
-        let target = self.texture(16, 16, None)?;
-        self.draw(&program, &[&target], &[&source], Area::Rect([0, 0, 16, 16]), Blend::Replace)?;
-        let results = self.gl.read(&target, "probe")?;
-        Ok(results.chunks(4).zip(&pairs).all(|(r, pair)| {
-            let (Some((s, e)), Some((p, f))) = (r.first().zip(r.get(1)), r.get(2).zip(r.get(3))) else {
-                return false;
-            };
-            let [a, b, ..] = pair.map(f64::from);
-            f64::from(*s) + f64::from(*e) == a + b && f64::from(*p) + f64::from(*f) == a * b
-        }))
     }
 }
 

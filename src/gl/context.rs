@@ -10,6 +10,7 @@ use glow::HasContext;
 use super::api::Api;
 use super::caps::{Capabilities, Limits};
 use super::counters::Ledger;
+use super::entry::EntryPoints;
 use super::state::{Saved, Shadow};
 use crate::error::{Error, Result};
 
@@ -66,7 +67,7 @@ pub(crate) struct GlInner {
     pub feedback: Cell<Option<glow::NativeTransformFeedback>>,
     /// Draw buffers of the device, whatever the limits say.
     pub draw_buffers: u32,
-    pub get_boolean_indexed: Option<super::state::GetBooleanIndexed>,
+    pub entry: EntryPoints,
     pub lost: Cell<bool>,
     graveyard: RefCell<Vec<Dead>>,
     framebuffers: RefCell<HashMap<FramebufferKey, (glow::NativeFramebuffer, u64)>>,
@@ -104,12 +105,18 @@ impl Gl {
             )));
         }
         // SAFETY: the context is current (promised by the caller, or made so just now).
-        let code = unsafe { raw.get_error() };
-        if code != glow::NO_ERROR {
-            return Err(Error::HostGl { code });
+        match unsafe { take_error(&raw) } {
+            glow::NO_ERROR => {}
+            glow::CONTEXT_LOST => return Err(Error::ContextLost),
+            code => return Err(Error::HostGl { code }),
         }
+        refuse_compatibility(&raw, api)?;
         let ledger = Ledger::default();
-        let unavailable = |what: &str, e: String| Error::NoContext(format!("cannot create a {what}: {e}"));
+        // SAFETY: as above.
+        let unavailable = |what: &str, e: String| match unsafe { take_error(&raw) } {
+            glow::CONTEXT_LOST => Error::ContextLost,
+            _ => Error::NoContext(format!("cannot create a {what}: {e}")),
+        };
         // SAFETY: as above.
         let vertex_array =
             unsafe { raw.create_vertex_array() }.map_err(|e| unavailable("vertex array", e))?;
@@ -131,7 +138,7 @@ impl Gl {
         });
         // SAFETY: as above.
         let draw_buffers = unsafe { raw.get_parameter_i32(glow::MAX_DRAW_BUFFERS) }.max(1) as u32;
-        let get_boolean_indexed = options.loader.as_ref().and_then(super::state::load_get_boolean_indexed);
+        let entry = options.loader.as_ref().map(|l| EntryPoints::load(l, api)).unwrap_or_default();
         let gl = Gl(Rc::new(GlInner {
             raw,
             api,
@@ -144,7 +151,7 @@ impl Gl {
             samplers,
             feedback: Cell::new(None),
             draw_buffers,
-            get_boolean_indexed,
+            entry,
             lost: Cell::new(false),
             graveyard: RefCell::new(Vec::new()),
             framebuffers: RefCell::new(HashMap::new()),
@@ -154,10 +161,11 @@ impl Gl {
         if super::state::feedback_can_pause(&gl) {
             // SAFETY: as above.
             let feedback = unsafe { gl.raw.create_transform_feedback() };
-            gl.feedback.set(Some(feedback.map_err(|e| unavailable("transform feedback object", e))?));
+            let unavailable = |e| Error::NoContext(format!("cannot create a transform feedback object: {e}"));
+            gl.feedback.set(Some(feedback.map_err(|e| gl.unless_lost(unavailable(e)))?));
             gl.ledger.change_live(|l| l.transform_feedbacks += 1);
         }
-        super::caps::probe(&gl, &options.limits)?;
+        super::caps::probe(&gl, &options.limits).map_err(|e| gl.unless_lost(e))?;
         Ok(gl)
     }
 
@@ -178,28 +186,38 @@ impl Gl {
         }
         self.make_current()?;
         // SAFETY: the context is current.
-        let code = unsafe { self.raw.get_error() };
-        if code == glow::CONTEXT_LOST {
-            self.lost.set(true);
-            return Err(Error::ContextLost);
+        match unsafe { take_error(&self.raw) } {
+            glow::NO_ERROR => {
+                self.bury();
+                Ok(())
+            }
+            glow::CONTEXT_LOST => Err(self.lose()),
+            code => Err(Error::HostGl { code }),
         }
-        if code != glow::NO_ERROR {
-            return Err(Error::HostGl { code });
-        }
-        self.bury();
-        Ok(())
     }
 
     /// Turns an error raised by texla's own calls into an `Err`.
     pub fn check(&self, op: &str) -> Result<()> {
         // SAFETY: the context is current inside a scope.
-        match unsafe { self.raw.get_error() } {
+        match unsafe { take_error(&self.raw) } {
             glow::NO_ERROR => Ok(()),
-            glow::CONTEXT_LOST => {
-                self.lost.set(true);
-                Err(Error::ContextLost)
-            }
+            glow::CONTEXT_LOST => Err(self.lose()),
             code => Err(Error::Gl { op: op.to_owned(), code }),
+        }
+    }
+
+    /// From here on nothing is asked of the context.
+    fn lose(&self) -> Error {
+        self.lost.set(true);
+        Error::ContextLost
+    }
+
+    /// What went wrong, where that may be no more than a consequence: in a lost context nothing works. Clears what is
+    /// pending of it.
+    pub fn unless_lost(&self, error: Error) -> Error {
+        match self.check("") {
+            Err(Error::ContextLost) => Error::ContextLost,
+            _ => error,
         }
     }
 
@@ -351,14 +369,13 @@ impl GlInner {
                         self.ledger.change_live(|l| l.buffers -= 1);
                     }
                     Dead::VertexArray(v) => {
+                        // Its name may come back, and is bound no more.
+                        self.shadow.borrow_mut().vertex_array.take_if(|bound| *bound == v);
                         self.raw.delete_vertex_array(v);
                         self.ledger.change_live(|l| l.vertex_arrays -= 1);
                     }
                     Dead::Program(p) => {
-                        let mut shadow = self.shadow.borrow_mut();
-                        if shadow.program == Some(p) {
-                            shadow.program = None;
-                        }
+                        self.shadow.borrow_mut().program.take_if(|used| *used == p);
                         self.raw.delete_program(p);
                         self.ledger.change_live(|l| l.programs -= 1);
                     }
@@ -407,6 +424,51 @@ impl Drop for GlInner {
     }
 }
 
+/// Error flags that are cleared at most: a lost context may raise its own at every call.
+const ERROR_FLAGS: usize = 16;
+
+/// The pending GL error, or `NO_ERROR`. Drivers may hold several flags, and one fault may raise several: all are cleared,
+/// and the one that explains the others is returned.
+///
+/// # Safety
+/// The context is current.
+pub(super) unsafe fn take_error(gl: &glow::Context) -> u32 {
+    let mut found = glow::NO_ERROR;
+    for _ in 0..ERROR_FLAGS {
+        // SAFETY: the caller's.
+        match unsafe { gl.get_error() } {
+            glow::NO_ERROR => break,
+            glow::CONTEXT_LOST => return glow::CONTEXT_LOST,
+            code if found == glow::NO_ERROR || code == glow::OUT_OF_MEMORY => found = code,
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Refuses the compatibility profile. Its state that changes what is drawn, uploaded and read back has no end that could
+/// be saved: alpha test, stipples and clamping, but also scales, biases and maps of every transfer, the imaging subset,
+/// the render mode, and display lists, which keep calls instead of running them.
+fn refuse_compatibility(gl: &glow::Context, api: Api) -> Result<()> {
+    if api != Api::Gl33 {
+        return Ok(());
+    }
+    // SAFETY: the context is current; the query exists from GL 3.2 on.
+    let profile = unsafe { gl.get_parameter_i32(glow::CONTEXT_PROFILE_MASK) } as u32;
+    let named = gl.supported_extensions().contains("GL_ARB_compatibility");
+    if profile & glow::CONTEXT_CORE_PROFILE_BIT == 0
+        && (named || profile & glow::CONTEXT_COMPATIBILITY_PROFILE_BIT != 0)
+    {
+        return Err(Error::Unsupported {
+            what: "a context of the compatibility profile".into(),
+            why: "its fixed-function state (alpha test, stipples, pixel transfer, display lists) would change results; \
+                  make the context with the core profile, or one of its own for texla"
+                .into(),
+        });
+    }
+    Ok(())
+}
+
 /// A sampler object with this filter, clamped to the edge.
 ///
 /// # Safety
@@ -425,29 +487,6 @@ unsafe fn make_sampler(gl: &glow::Context, filter: u32) -> std::result::Result<g
         }
         Ok(sampler)
     }
-}
-
-/// Loads the GL functions, after making sure that there is a context to load them from (glow panics without one).
-///
-/// # Safety
-/// The context that the loader belongs to is current, and the loader gives null or the named function's address.
-pub(crate) unsafe fn load(loader: &dyn Fn(&str) -> *const std::ffi::c_void) -> Result<Arc<glow::Context>> {
-    type GetString = unsafe extern "system" fn(u32) -> *const u8;
-    let address = loader("glGetString");
-    if address.is_null() {
-        return Err(Error::NoContext("the loader knows no `glGetString`: is a GL context current?".into()));
-    }
-    // SAFETY: a non-null address under this name is a function of exactly this signature.
-    let version = unsafe {
-        let get_string = std::mem::transmute::<*const std::ffi::c_void, GetString>(address);
-        get_string(glow::VERSION)
-    };
-    if version.is_null() {
-        return Err(Error::NoContext("no GL context is current on this thread".into()));
-    }
-    // SAFETY: the caller's. The handle is shared by cheap clones on one thread, as glow's users do.
-    #[allow(clippy::arc_with_non_send_sync)]
-    Ok(Arc::new(unsafe { glow::Context::from_loader_function(loader) }))
 }
 
 impl Gl {

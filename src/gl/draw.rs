@@ -10,8 +10,9 @@ use crate::error::{Error, Result};
 use crate::shape::Extent;
 
 /// How a fragment meets what the target holds. Factors are ONE, ONE; blending runs in primitive order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Blend {
+    #[default]
     Replace,
     Add,
     Max,
@@ -137,7 +138,7 @@ impl Gl {
 
     fn use_blend(&self, blend: Blend) {
         let mut shadow = self.shadow.borrow_mut();
-        if shadow.blend == Some(blend) {
+        if shadow.blend == blend {
             return;
         }
         let equation = match blend {
@@ -146,18 +147,17 @@ impl Gl {
             Blend::Max => Some(glow::MAX),
             Blend::Min => Some(glow::MIN),
         };
-        // SAFETY: the context is current inside a scope; all of this is in the state table.
+        // SAFETY: the context is current inside a scope, whose entry has set the factors and put the rest aside.
         unsafe {
             match equation {
                 None => self.raw.disable(glow::BLEND),
                 Some(equation) => {
                     self.raw.enable(glow::BLEND);
-                    self.raw.blend_equation_separate(equation, equation);
-                    self.raw.blend_func_separate(glow::ONE, glow::ONE, glow::ONE, glow::ONE);
+                    self.raw.blend_equation(equation);
                 }
             }
         }
-        shadow.blend = Some(blend);
+        shadow.blend = blend;
     }
 
     fn use_depth(&self, depth: Depth) {

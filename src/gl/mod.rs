@@ -13,6 +13,7 @@
 //! | `buffer` | buffers of numbers, and copies between them and textures |
 //! | `source` | `#include` with `#line`, driver logs mapped back to file and line |
 //! | `program` | compile, link, reflection against the typed interface |
+//! | `entry` | the loader, and entry points that glow does not offer |
 //! | `state` | the table of touched state and the guard that saves and restores it |
 //! | `draw` | the one draw, and the clear |
 //! | `capture` | a program run for its vertices alone, by transform feedback |
@@ -28,6 +29,7 @@ mod capture;
 mod context;
 mod counters;
 mod draw;
+mod entry;
 mod objects;
 mod program;
 mod query;
@@ -43,11 +45,12 @@ pub use objects::Format;
 
 pub(crate) use buffer::DataBuffer;
 pub(crate) use capture::CaptureCall;
-pub(crate) use context::{Gl, GlOptions, Loader, load};
+pub(crate) use context::{Gl, GlOptions, Loader};
 pub(crate) use counters::Ledger;
 pub(crate) use draw::{Area, Blend, Depth, DrawCall};
+pub(crate) use entry::load;
 pub(crate) use objects::{Attribute, Texture, VertexBuffer};
-pub(crate) use program::{Program, ProgramSource, Stage, UniformKind, UniformValue};
+pub(crate) use program::{Program, ProgramSource, Stage, UniformKind, UniformValue, check_other_dialect};
 pub(crate) use query::{SampleQuery, Samples};
 pub(crate) use source::{Source, glsl};
 pub(crate) use state::{Filter, StateGuard};

@@ -47,6 +47,23 @@ impl Format {
     }
 }
 
+/// Where each channel of a texel comes from, and where it has to.
+const SWIZZLE: [(u32, u32); 4] = [
+    (glow::TEXTURE_SWIZZLE_R, glow::RED),
+    (glow::TEXTURE_SWIZZLE_G, glow::GREEN),
+    (glow::TEXTURE_SWIZZLE_B, glow::BLUE),
+    (glow::TEXTURE_SWIZZLE_A, glow::ALPHA),
+];
+
+/// What the channels of an attachment are, and the bits of each.
+const TEXEL: [u32; 5] = [
+    glow::FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE,
+    glow::FRAMEBUFFER_ATTACHMENT_RED_SIZE,
+    glow::FRAMEBUFFER_ATTACHMENT_GREEN_SIZE,
+    glow::FRAMEBUFFER_ATTACHMENT_BLUE_SIZE,
+    glow::FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE,
+];
+
 /// A texture, owned or borrowed from the host.
 pub(crate) struct Texture {
     gl: Gl,
@@ -114,25 +131,57 @@ impl Texture {
         Texture { gl: gl.clone(), raw, extent, format, owned: false }
     }
 
-    /// Compares a borrowed texture with what the driver says of it, where the driver can be asked (not before ES 3.1).
-    pub fn check_extent(&self) -> Result<()> {
-        if self.gl.api == super::Api::Es30 && self.gl.version < (3, 1) {
-            return Ok(());
-        }
-        self.gl.bind_unit(0, self.raw, Filter::Nearest);
-        self.gl.activate_unit(0);
-        // SAFETY: the context is current inside a scope; the texture is bound.
-        let found = unsafe {
-            [glow::TEXTURE_WIDTH, glow::TEXTURE_HEIGHT]
-                .map(|q| self.gl.raw.get_tex_level_parameter_i32(glow::TEXTURE_2D, 0, q).max(0) as u32)
+    /// Refuses a borrowed texture that is not what it is borrowed as: that has another extent (which cannot be asked for
+    /// before ES 3.1), hides its first level or exchanges channels, or whose texels are not four floats.
+    pub fn check_borrowed(&self) -> Result<()> {
+        let (gl, raw, what) = (&self.gl, &self.gl.raw, "borrowing a texture");
+        let refuse = |why| Err(Error::Unsupported { what: format!("{what} as {}", self.extent), why });
+        gl.bind_unit(0, self.raw, Filter::Nearest);
+        gl.activate_unit(0);
+        // SAFETY: the context is current inside a scope; the texture is bound; every version has these queries.
+        let (base, swizzle) = unsafe {
+            let ask = |query| raw.get_tex_parameter_i32(glow::TEXTURE_2D, query) as u32;
+            (ask(glow::TEXTURE_BASE_LEVEL), SWIZZLE.map(|(query, _)| ask(query)))
         };
-        self.gl.check("borrowing a texture")?;
-        if found != [self.extent.width, self.extent.height] {
-            let [width, height] = found;
-            return Err(Error::Unsupported {
-                what: format!("borrowing a texture as {}", self.extent),
-                why: format!("the driver says it has {}", Extent::new(width, height)),
-            });
+        gl.check(what)?;
+        if base != 0 {
+            return refuse(format!("its GL_TEXTURE_BASE_LEVEL is {base}, expected 0"));
+        }
+        if swizzle != SWIZZLE.map(|(_, channel)| channel) {
+            return refuse("its swizzle exchanges channels, expected red, green, blue, alpha".into());
+        }
+        if gl.api != super::Api::Es30 || gl.version >= (3, 1) {
+            // SAFETY: as above, in a version that has the queries.
+            let [width, height] = unsafe {
+                [glow::TEXTURE_WIDTH, glow::TEXTURE_HEIGHT]
+                    .map(|q| raw.get_tex_level_parameter_i32(glow::TEXTURE_2D, 0, q).max(0) as u32)
+            };
+            gl.check(what)?;
+            if [width, height] != [self.extent.width, self.extent.height] {
+                return refuse(format!("the driver says it has {}", Extent::new(width, height)));
+            }
+        }
+        // As an attachment every version tells what the texels are, and reading them back needs that anyway.
+        let expected = "expected RGBA32F or RGBA16F";
+        match gl.framebuffer(&[self.raw], None, what) {
+            Err(Error::IncompleteFramebuffer { .. }) => {
+                return refuse(format!("the driver cannot read its texels back, {expected}"));
+            }
+            framebuffer => gl.use_framebuffer(framebuffer?),
+        }
+        // SAFETY: the context is current inside a scope; the framebuffer is bound and has the attachment.
+        let [kind, sizes @ ..] = unsafe {
+            TEXEL.map(|query| {
+                let (target, at) = (glow::FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
+                raw.get_framebuffer_attachment_parameter_i32(target, at, query)
+            })
+        };
+        gl.check(what)?;
+        if kind as u32 != glow::FLOAT || (sizes != [32; 4] && sizes != [16; 4]) {
+            let floats = if kind as u32 == glow::FLOAT { "floats" } else { "no floats" };
+            return refuse(format!(
+                "the channels of its texels have {sizes:?} bits and are {floats}, {expected}"
+            ));
         }
         Ok(())
     }

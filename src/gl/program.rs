@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use glow::HasContext;
 
+use super::api::Api;
 use super::context::{Dead, Gl};
 use super::objects::Attribute;
 use super::source::{Assembly, Source};
@@ -54,6 +55,19 @@ impl UniformKind {
             UniformKind::Block { vec4s, .. } => ("vec4", glow::FLOAT_VEC4, vec4s),
             UniformKind::Sampler(_) => ("sampler2D", glow::SAMPLER_2D, 1),
             UniformKind::USampler(_) => ("usampler2D", glow::UNSIGNED_INT_SAMPLER_2D, 1),
+        }
+    }
+
+    /// Numbers in it.
+    pub fn components(self) -> u32 {
+        match self {
+            UniformKind::Vec2 | UniformKind::IVec2 => 2,
+            UniformKind::Vec3 | UniformKind::IVec3 => 3,
+            UniformKind::Vec4 | UniformKind::IVec4 => 4,
+            UniformKind::Ints(n) | UniformKind::Floats(n) => n,
+            // Blocks have limits of their own.
+            UniformKind::Block { .. } => 0,
+            _ => 1,
         }
     }
 
@@ -155,13 +169,19 @@ impl Drop for Shader<'_> {
     }
 }
 
-fn compile<'a>(gl: &'a Gl, kernel: &str, kind: u32, stage: &Stage<'_>) -> Result<Shader<'a>> {
-    let mut text = Assembly::new(gl.api.header(), kernel);
-    text.generated(&gl.caps.borrow().defines());
+fn compile<'a>(gl: &'a Gl, api: Api, kernel: &str, kind: u32, stage: &Stage<'_>) -> Result<Shader<'a>> {
+    let own = api == gl.api;
+    let mut text = Assembly::new(api.header(), kernel);
+    text.generated(&gl.caps.borrow().defines(own));
     text.generated(&stage.before);
     text.file(stage.body)?;
     text.generated(&stage.after);
-    let stage_name = if kind == glow::VERTEX_SHADER { "vertex shader" } else { "fragment shader" };
+    let stage_name = match (kind == glow::VERTEX_SHADER, own) {
+        (true, true) => "vertex shader",
+        (false, true) => "fragment shader",
+        (true, false) => "vertex shader in the other dialect, GLSL ES 3.00,",
+        (false, false) => "fragment shader in the other dialect, GLSL ES 3.00,",
+    };
     let fail = |log: String| Error::Shader { kernel: kernel.to_owned(), stage: stage_name, log };
     // SAFETY: the context is current inside a scope.
     unsafe {
@@ -171,10 +191,33 @@ fn compile<'a>(gl: &'a Gl, kernel: &str, kind: u32, stage: &Stage<'_>) -> Result
         gl.raw.shader_source(raw, &text.text);
         gl.raw.compile_shader(raw);
         if !gl.raw.get_shader_compile_status(raw) {
-            return Err(fail(text.explain(&gl.raw.get_shader_info_log(raw))));
+            return Err(gl.unless_lost(fail(text.explain(&gl.raw.get_shader_info_log(raw)))));
         }
         Ok(shader)
     }
+}
+
+/// Compiles both stages, and keeps neither, in the dialect that the context does not speak: what passes here and is refused
+/// there, an implicit conversion above all, is refused on both. From OpenGL that takes `ARB_ES3_compatibility`, which 4.3
+/// includes; without it, and from OpenGL ES, nothing is looked at.
+pub(crate) fn check_other_dialect(
+    gl: &Gl,
+    kernel: &str,
+    vertex: &Stage<'_>,
+    fragment: &Stage<'_>,
+) -> Result<()> {
+    if gl.api != Api::Gl33 {
+        return Ok(());
+    }
+    let passes = |kind, stage: &Stage<'_>| compile(gl, Api::Es30, kernel, kind, stage).map(drop);
+    passes(glow::VERTEX_SHADER, vertex).and_then(|()| passes(glow::FRAGMENT_SHADER, fragment)).or_else(
+        |refused| {
+            // Does the driver know the dialect at all?
+            let body = Source { name: kernel, text: "void main() {}" };
+            let trivial = Stage { before: String::new(), body, after: String::new() };
+            passes(glow::FRAGMENT_SHADER, &trivial).map_or(Ok(()), |()| Err(refused))
+        },
+    )
 }
 
 impl Program {
@@ -190,8 +233,8 @@ impl Program {
             // What is captured cannot be named while a feedback of the host's is the current one, even a paused one.
             gl.take_feedback()?;
         }
-        let vertex = compile(gl, source.name, glow::VERTEX_SHADER, &source.vertex)?;
-        let fragment = compile(gl, source.name, glow::FRAGMENT_SHADER, &source.fragment)?;
+        let vertex = compile(gl, gl.api, source.name, glow::VERTEX_SHADER, &source.vertex)?;
+        let fragment = compile(gl, gl.api, source.name, glow::FRAGMENT_SHADER, &source.fragment)?;
         let raw_gl = &gl.raw;
         // SAFETY: the context is current inside a scope.
         let mut program = unsafe {
@@ -217,7 +260,8 @@ impl Program {
             if !raw_gl.get_program_link_status(raw) {
                 let log = raw_gl.get_program_info_log(raw);
                 let log = log.trim_end_matches(['\0', '\n']).to_owned();
-                return Err(Error::Shader { kernel: source.name.to_owned(), stage: "link", log });
+                let kernel = source.name.to_owned();
+                return Err(gl.unless_lost(Error::Shader { kernel, stage: "link", log }));
             }
             program
         };
@@ -237,10 +281,9 @@ impl Program {
                 let declared = source.uniforms.iter().find(|(n, _)| n == name);
                 let fail = |detail| Error::Interface { kernel: source.name.to_owned(), detail };
                 let Some((_, kind)) = declared else {
-                    let names: Vec<_> = source.uniforms.iter().map(|(n, _)| n.as_str()).collect();
                     return Err(fail(format!(
-                        "uniform `{name}` is not part of the kernel's interface, expected one of: {}",
-                        names.join(", ")
+                        "the body declares the uniform `{name}`, expected none of its own: parameters are declared by \
+                         `params!`, textures are inputs"
                     )));
                 };
                 let (glsl, gl_type, _) = kind.describe();

@@ -4,47 +4,19 @@
 //! Texture units, indexed buffer bindings and the colour masks of higher draw buffers are saved when first touched inside a scope.
 
 mod bindings;
+mod draw_buffers;
+mod loaded;
 mod table;
 
 use glow::HasContext;
 
+use draw_buffers::{BlendOf, set_mask};
 use table::{TABLE, Value, name, since};
 
-use super::api::Api;
-use super::context::{Gl, GlInner, Loader};
+use super::context::{Gl, GlInner, take_error};
 use crate::error::{Error, Result};
 
 pub(super) use table::set_viewport;
-
-/// `glGetBooleani_v`, which glow does not offer and without which the masks of draw buffers past the first cannot
-/// be read.
-pub(crate) type GetBooleanIndexed = unsafe extern "system" fn(u32, u32, *mut u8);
-
-pub(super) fn load_get_boolean_indexed(loader: &Loader) -> Option<GetBooleanIndexed> {
-    let address = loader("glGetBooleani_v");
-    // SAFETY: a non-null address under this name is a function of exactly this signature (GL 3.0, ES 3.1).
-    (!address.is_null())
-        .then(|| unsafe { std::mem::transmute::<*const std::ffi::c_void, GetBooleanIndexed>(address) })
-}
-const CLAMP_READ_COLOR: u32 = 0x891C;
-const CLIP_ORIGIN: u32 = 0x935C;
-
-/// Blend state of one draw buffer: enabled, source and destination factors, equations.
-#[derive(Clone, Copy)]
-struct BlendOf {
-    on: bool,
-    factors: [u32; 4],
-    equations: [u32; 2],
-}
-
-const BLEND_QUERIES: [u32; 6] = [
-    glow::BLEND_SRC_RGB,
-    glow::BLEND_DST_RGB,
-    glow::BLEND_SRC_ALPHA,
-    glow::BLEND_DST_ALPHA,
-    glow::BLEND_EQUATION_RGB,
-    glow::BLEND_EQUATION_ALPHA,
-];
 
 /// What was on a texture unit.
 struct Unit {
@@ -60,6 +32,7 @@ pub(crate) struct Saved {
     blend: Vec<BlendOf>,
     masks: Vec<[bool; 4]>,
     masks_touched: usize,
+    loaded: Vec<loaded::Kept>,
     active_unit: i32,
     units: Vec<Unit>,
     bindings: Vec<bindings::Binding>,
@@ -85,7 +58,7 @@ pub(crate) struct Shadow {
     pub program: Option<glow::NativeProgram>,
     pub vertex_array: Option<glow::NativeVertexArray>,
     pub viewport: Option<[i32; 4]>,
-    pub blend: Option<super::draw::Blend>,
+    pub blend: super::draw::Blend,
     pub depth: Option<super::draw::Depth>,
     pub active_unit: Option<u32>,
     pub units: Vec<Option<(glow::NativeTexture, Filter)>>,
@@ -138,8 +111,8 @@ impl StateGuard {
             return Ok(Self { gl: gl.clone() });
         }
         gl.enter()?;
-        refuse_unrestorable(gl)?;
-        let saved = save(gl);
+        refuse_active_feedback(gl)?;
+        let saved = save(gl)?;
         *gl.saved.borrow_mut() = Some(saved);
         *gl.shadow.borrow_mut() = Shadow::default();
         gl.ledger.count(|c| c.state_saves += 1);
@@ -175,44 +148,35 @@ pub(super) fn feedback_can_pause(gl: &GlInner) -> bool {
     since(gl, (4, 0), (3, 0)) || gl.raw.supported_extensions().contains("GL_ARB_transform_feedback2")
 }
 
-/// Values that would change results and that texla cannot change and put back, none of them met in practice: say so
-/// instead of computing something else.
-fn refuse_unrestorable(gl: &Gl) -> Result<()> {
+/// An active transform feedback that cannot be paused: say so instead of computing something else.
+fn refuse_active_feedback(gl: &Gl) -> Result<()> {
+    if feedback_can_pause(gl) {
+        return Ok(());
+    }
     // SAFETY: the context is current.
-    unsafe {
-        if !feedback_can_pause(gl) {
-            // A program cannot be changed, not even to itself, while the feedback is active.
-            let program = gl.raw.get_parameter_i32(glow::CURRENT_PROGRAM);
-            gl.raw.use_program(name(program).map(glow::NativeProgram));
-            if gl.raw.get_error() != glow::NO_ERROR {
-                return Err(Error::Unsupported {
-                    what: "entering with the application's transform feedback active".into(),
-                    why: "this context cannot pause it; call texla before it begins or after it has ended"
-                        .into(),
-                });
-            }
-        }
-        if gl.api == Api::Gl33 && gl.raw.get_parameter_i32(CLAMP_READ_COLOR) == 1 {
-            return Err(Error::Unsupported {
-                what: "entering with the application's GL_CLAMP_READ_COLOR set to GL_TRUE".into(),
-                why: "it would clamp every value read back to 0..1; set it to GL_FIXED_ONLY".into(),
-            });
-        }
-        if since(gl, (4, 5), (9, 9)) && gl.raw.get_parameter_i32(CLIP_ORIGIN) as u32 != glow::LOWER_LEFT {
-            return Err(Error::Unsupported {
-                what: "entering with the application's glClipControl origin at the upper left".into(),
-                why: "points would land in mirrored rows; set it to GL_LOWER_LEFT around texla's calls"
-                    .into(),
-            });
-        }
+    let refused = unsafe {
+        // A program cannot be changed, not even to itself, while the feedback is active.
+        let program = gl.raw.get_parameter_i32(glow::CURRENT_PROGRAM);
+        gl.raw.use_program(name(program).map(glow::NativeProgram));
+        take_error(&gl.raw) != glow::NO_ERROR
+    };
+    if refused {
+        return Err(Error::Unsupported {
+            what: "entering with the application's transform feedback active".into(),
+            why: "this context cannot pause it; call texla before it begins or after it has ended".into(),
+        });
     }
     Ok(())
 }
 
-fn save(gl: &Gl) -> Saved {
+fn save(gl: &Gl) -> Result<Saved> {
     let raw = &gl.raw;
     // SAFETY: the context is current; every query asks for what this version has.
     unsafe {
+        // All draw buffers that the device has, not those that texla may use: `glEnable(GL_BLEND)` sets every one.
+        let (blend, masks) = draw_buffers::read(gl, gl.draw_buffers)?;
+        // What may be refused comes before what changes anything.
+        let loaded = loaded::take(gl)?;
         let resume_feedback = feedback_can_pause(gl)
             && raw.get_parameter_bool(glow::TRANSFORM_FEEDBACK_ACTIVE)
             && !raw.get_parameter_bool(glow::TRANSFORM_FEEDBACK_PAUSED);
@@ -220,14 +184,13 @@ fn save(gl: &Gl) -> Saved {
             raw.pause_transform_feedback();
         }
         let values = TABLE.iter().map(|row| (row.exists)(gl).then(|| (row.read)(raw))).collect();
-        // All that the device has, not those that texla may use: `glEnable(GL_BLEND)` sets every one.
-        let buffers = gl.draw_buffers;
         let saved = Saved {
             depth: 1,
             values,
-            blend: (0..indexed_blend_count(gl, buffers)).map(|i| read_blend(gl, i)).collect(),
-            masks: read_masks(gl, buffers),
+            blend,
+            masks,
             masks_touched: 1,
+            loaded,
             active_unit: raw.get_parameter_i32(glow::ACTIVE_TEXTURE),
             units: Vec::new(),
             bindings: Vec::new(),
@@ -237,8 +200,9 @@ fn save(gl: &Gl) -> Saved {
         for row in TABLE.iter().filter(|row| (row.exists)(gl)) {
             (row.neutral)(raw);
         }
+        draw_buffers::neutralise_blend(raw);
         set_mask(gl, 0, [true; 4]);
-        saved
+        Ok(saved)
     }
 }
 
@@ -252,9 +216,8 @@ fn restore(gl: &Gl, saved: &mut Saved) {
             raw.bind_sampler(unit.index, name(unit.sampler).map(glow::NativeSampler));
         }
         raw.active_texture(saved.active_unit as u32);
-        for (i, blend) in saved.blend.iter().enumerate() {
-            write_blend(gl, i as u32, *blend, saved.blend.len() > 1);
-        }
+        loaded::restore(&saved.loaded);
+        draw_buffers::write_blends(gl, &saved.blend);
         for (i, mask) in saved.masks.iter().enumerate().take(saved.masks_touched) {
             set_mask(gl, i as u32, *mask);
         }
@@ -267,79 +230,6 @@ fn restore(gl: &Gl, saved: &mut Saved) {
         bindings::restore(gl, &saved.bindings);
         if saved.resume_feedback {
             raw.resume_transform_feedback();
-        }
-    }
-}
-
-/// Draw buffers whose blend state is separate: enabling is per buffer from GL 3.0 and ES 3.2 on.
-fn indexed_blend_count(gl: &GlInner, buffers: u32) -> u32 {
-    if since(gl, (3, 0), (3, 2)) { buffers } else { 1 }
-}
-
-unsafe fn read_blend(gl: &GlInner, i: u32) -> BlendOf {
-    let per_buffer = since(gl, (4, 0), (3, 2));
-    // SAFETY: the caller's.
-    unsafe {
-        let on = if since(gl, (3, 0), (3, 2)) {
-            gl.raw.get_parameter_indexed_i32(glow::BLEND, i) != 0
-        } else {
-            gl.raw.is_enabled(glow::BLEND)
-        };
-        let read = |q| {
-            if per_buffer { gl.raw.get_parameter_indexed_i32(q, i) } else { gl.raw.get_parameter_i32(q) }
-        };
-        let [a, b, c, d, e, f] = BLEND_QUERIES.map(|q| read(q) as u32);
-        BlendOf { on, factors: [a, b, c, d], equations: [e, f] }
-    }
-}
-
-unsafe fn write_blend(gl: &GlInner, i: u32, blend: BlendOf, indexed: bool) {
-    let [src_rgb, dst_rgb, src_a, dst_a] = blend.factors;
-    let [eq_rgb, eq_a] = blend.equations;
-    // SAFETY: the caller's.
-    unsafe {
-        match (indexed, blend.on) {
-            (true, true) => gl.raw.enable_draw_buffer(glow::BLEND, i),
-            (true, false) => gl.raw.disable_draw_buffer(glow::BLEND, i),
-            (false, true) => gl.raw.enable(glow::BLEND),
-            (false, false) => gl.raw.disable(glow::BLEND),
-        }
-        if since(gl, (4, 0), (3, 2)) {
-            gl.raw.blend_func_separate_draw_buffer(i, src_rgb, dst_rgb, src_a, dst_a);
-            gl.raw.blend_equation_separate_draw_buffer(i, eq_rgb, eq_a);
-        } else if i == 0 {
-            gl.raw.blend_func_separate(src_rgb, dst_rgb, src_a, dst_a);
-            gl.raw.blend_equation_separate(eq_rgb, eq_a);
-        }
-    }
-}
-
-/// The colour mask of every draw buffer. Without `glGetBooleani_v` those past the first are taken to equal it, which
-/// holds for every application that calls `glColorMask` and not `glColorMaski`.
-unsafe fn read_masks(gl: &GlInner, buffers: u32) -> Vec<[bool; 4]> {
-    // SAFETY: the caller's; the indexed query writes four booleans.
-    unsafe {
-        let first = gl.raw.get_parameter_bool_array::<4>(glow::COLOR_WRITEMASK);
-        let indexed = gl.get_boolean_indexed.filter(|_| since(gl, (3, 0), (3, 2)));
-        let mut masks = vec![first; buffers as usize];
-        if let Some(get) = indexed {
-            for (i, mask) in masks.iter_mut().enumerate() {
-                let mut bytes = [0u8; 4];
-                get(glow::COLOR_WRITEMASK, i as u32, bytes.as_mut_ptr());
-                *mask = bytes.map(|b| b != 0);
-            }
-        }
-        masks
-    }
-}
-
-unsafe fn set_mask(gl: &GlInner, i: u32, [r, g, b, a]: [bool; 4]) {
-    // SAFETY: the caller's.
-    unsafe {
-        if since(gl, (3, 0), (3, 2)) {
-            gl.raw.color_mask_draw_buffer(i, r, g, b, a);
-        } else if i == 0 {
-            gl.raw.color_mask(r, g, b, a);
         }
     }
 }

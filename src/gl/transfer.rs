@@ -112,6 +112,11 @@ impl Gl {
             };
             self.raw.bind_buffer(glow::PIXEL_PACK_BUFFER, Some(buffer));
             self.raw.buffer_data_size(glow::PIXEL_PACK_BUFFER, size, glow::STREAM_READ);
+            // Before anything is written to it: into a buffer without memory that is an error of its own.
+            if let Err(e) = self.check_memory(what, bytes) {
+                self.raw.bind_buffer(glow::PIXEL_PACK_BUFFER, None);
+                return Err(e);
+            }
             let data = PixelPackData::BufferOffset(0);
             self.raw.read_pixels(0, 0, width as i32, height as i32, glow::RGBA, glow::FLOAT, data);
             self.raw.bind_buffer(glow::PIXEL_PACK_BUFFER, None);
@@ -126,7 +131,7 @@ impl Gl {
                 c.async_checks += 1;
                 c.readback_bytes += bytes as u64;
             });
-            self.check(what)?;
+            self.check_memory(what, bytes)?;
             Ok(pending)
         }
     }

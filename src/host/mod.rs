@@ -1,12 +1,17 @@
-//! Host-side data, in `f64` and without OpenGL: sparse matrices, model problems and Matrix Market files.
+//! Host-side data, in `f64` and without OpenGL: sparse matrices, model problems, Matrix Market files, and how files are
+//! replaced and foreign text is shown.
 
 mod csr;
 #[cfg(feature = "io")]
 pub mod market;
 mod nine_bands;
+mod pending;
 pub mod problems;
+mod text;
 mod triplets;
 
 pub use csr::Csr;
 pub use nine_bands::NineBands;
+pub use pending::{PendingFile, resolved};
+pub use text::{number, printable, printable_lines};
 pub use triplets::Triplets;

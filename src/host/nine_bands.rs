@@ -1,17 +1,19 @@
 //! Nine-banded matrices of bilinear finite elements on quadrilaterals \[Goeddeke05\].
 
 use crate::error::{Error, Result, check_finite};
-use crate::host::Triplets;
+use crate::host::{Triplets, number};
 use crate::shape::Grid;
 
-/// A matrix on a square grid of `side` by `side` unknowns whose rows couple an unknown with its eight neighbours: nine
-/// bands of `side²` entries each \[Goeddeke05\].
+/// A matrix for a square grid of `side` by `side` unknowns with nine diagonals, of which each row couples an unknown with
+/// its eight neighbours: nine bands of `side²` entries each \[Goeddeke05\].
 ///
 /// Unknown (x, y) is number `i = y side + x`. Bands are numbered row by row, [`LL`](Self::LL), [`LD`](Self::LD),
 /// [`LU`](Self::LU), [`DL`](Self::DL), [`DD`](Self::DD), [`DU`](Self::DU), [`UL`](Self::UL), [`UD`](Self::UD),
 /// [`UU`](Self::UU): the first letter names the block (lower, diagonal, upper), the second the diagonal within it.
-/// Entry `i` of a band is `A[i, i + offset]`, zero where there is no such neighbour: the last unknown of a grid row has
-/// none to its right, although `i + 1` exists. So whatever a shader reads there does no harm.
+/// Entry `i` of a band is `A[i, i + offset]`, zero where there is no such column. The matrices of finite elements have
+/// zeros at the ends of grid rows too: the last unknown of one has no neighbour to its right, although `i + 1` exists.
+/// [`from_bands`](Self::from_bands) takes any entry there, which couples it with the first unknown of the next row, as the
+/// tutorial's array `X[i + 1]` does.
 ///
 /// ```
 /// use texla::host::NineBands;
@@ -74,7 +76,19 @@ impl NineBands {
     /// A matrix from its bands, in the order above.
     ///
     /// *Errors*: [`Error::Parameter`] for a side of 0; [`Error::TooLarge`] past 32768; [`Error::LengthMismatch`];
-    /// [`Error::NonFinite`] for entries that do not fit 32 bits; [`Error::Matrix`] for an entry that is not zero where there is no neighbour.
+    /// [`Error::NonFinite`] for entries that do not fit 32 bits; [`Error::Matrix`] for an entry that is not zero where there
+    /// is no column.
+    ///
+    /// ```
+    /// use texla::host::NineBands;
+    /// let mut bands: [Vec<f64>; 9] = std::array::from_fn(|_| vec![0.0; 4]);
+    /// bands[NineBands::DU][1] = 5.0; // from the end of one row to the beginning of the next
+    /// let entries = NineBands::from_bands(2, bands.clone())?.to_triplets().to_csr();
+    /// assert!(entries.entries().any(|entry| entry == (1, 2, 5.0)));
+    /// bands[NineBands::DU][3] = 5.0; // there is no column 4
+    /// assert!(NineBands::from_bands(2, bands).is_err());
+    /// # Ok::<(), texla::Error>(())
+    /// ```
     pub fn from_bands(side: usize, bands: [Vec<f64>; 9]) -> Result<Self> {
         let op = "NineBands::from_bands";
         Self::check_side(side)?;
@@ -85,10 +99,13 @@ impl NineBands {
                 return Err(Error::LengthMismatch { op, operand: "bands", found, expected });
             }
             check_finite(op, band.iter().copied())?;
-            let outside = |(i, v): &(usize, &f64)| **v != 0.0 && made.neighbour(*i, k).is_none();
+            let outside = |(i, v): &(usize, &f64)| **v != 0.0 && made.column(*i, k).is_none();
             if let Some((i, v)) = band.iter().enumerate().find(outside) {
-                let detail =
-                    format!("has {v} in band {k} at unknown {i}, expected 0 where there is no neighbour");
+                let v = number(*v);
+                let detail = format!(
+                    "has {v} in band {k} at unknown {i}, expected 0 where there is no column {}",
+                    i as i64 + made.offset(k)
+                );
                 return Err(Error::Matrix { op, detail });
             }
         }
@@ -184,20 +201,45 @@ impl NineBands {
         dy * self.side as i64 + dx
     }
 
-    /// The unknown that a band couples unknown `i` with.
+    /// The unknown that a band's entry `i` is multiplied by.
+    fn column(&self, i: usize, band: usize) -> Option<usize> {
+        i.checked_add_signed(self.offset(band) as isize).filter(|j| *j < self.len())
+    }
+
+    /// What schedules ask for that read a grid row's neighbours within the rows beside it.
+    ///
+    /// *Errors*: [`Error::Matrix`] naming the first entry that is not zero at the end of a row, where it couples unknowns
+    /// that are no neighbours.
+    pub(crate) fn check_row_ends(&self, op: &'static str) -> Result<()> {
+        for i in 0..self.len() {
+            for (k, band) in self.bands.iter().enumerate() {
+                if let (None, Some(value)) = (self.neighbour(i, k), band.get(i).filter(|v| **v != 0.0)) {
+                    let (x, y) = (i % self.side, i / self.side);
+                    let detail = format!(
+                        "has {value} in band {k} at unknown {i}, which is ({x}, {y}) of the grid, expected 0 at the ends of rows: only the schedules of the host and of the tutorial go on in the next row"
+                    );
+                    return Err(Error::Matrix { op, detail });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The neighbour that a band couples unknown `i` with.
     fn neighbour(&self, i: usize, band: usize) -> Option<usize> {
         let inside = |at: usize, step: usize| (at + step).checked_sub(1).filter(|at| *at < self.side);
         let (x, y) = (inside(i % self.side, band % 3)?, inside(i / self.side, band / 3)?);
         Some(y * self.side + x)
     }
 
-    /// The entries of all neighbours that exist, row by row: of nine diagonals, as a
-    /// [`BandedMatrix`](crate::BandedMatrix) keeps them.
+    /// The entries of all neighbours that exist, row by row, and what is not zero at the ends of rows: of nine diagonals,
+    /// as a [`BandedMatrix`](crate::BandedMatrix) keeps them.
     pub fn to_triplets(&self) -> Triplets {
         let mut out = Triplets::new(Grid::new_2d(self.side, self.side).operator());
         for i in 0..self.len() {
             for (k, band) in self.bands.iter().enumerate() {
-                if let (Some(j), Some(value)) = (self.neighbour(i, k), band.get(i)) {
+                let kept = |value: &&f64| **value != 0.0 || self.neighbour(i, k).is_some();
+                if let (Some(j), Some(value)) = (self.column(i, k), band.get(i).filter(kept)) {
                     // Sides are short enough for 32 bits.
                     out.push_valid(i as u32, j as u32, *value);
                 }

@@ -4,7 +4,7 @@
 //!
 //! | accessor | what it gives |
 //! |---|---|
-//! | `vec4 x(ivec2 p)` | the texel of `x` that belongs to the target's texel `p`, whatever the two textures' widths |
+//! | `vec4 x(ivec2 p)` | the texel of `x` that belongs to the target's texel `p`, whatever the two textures' widths; a user's `x` is as long as the target |
 //! | `vec4 x_here()` | the same for the fragment's own texel, which is cheaper |
 //! | `vec4 x_at(ivec2 q)` | texel `q` of `x`'s own texture |
 //! | `vec4 x_fetched(ivec2 q)` | the same by its number alone, which never leaves the texture; slower on some devices |
@@ -12,102 +12,14 @@
 //! | `vec2 x_place(vec2 q)` | texture coordinates of texel `q`; `x_step()` is their difference between neighbours |
 //! | `vec4 x_placed(vec2 c)` | the texel at such coordinates: fewer conversions in long loops; clamped at edges |
 //! | `vec4 x_texel(int t)` | texel `t` of a folded vector: elements `4 t .. 4 t + 3` |
-//! | `vec4 x_shifted(int t)` | the same, where `t` may lie outside: then some texel of `x` |
+//! | `vec4 x_shifted(int t)` | the same, where `t` may lie outside: then some texel of `x`, which may be infinite |
 //! | `float x_element(uint i)` | element `i` of a folded vector |
 //! | `float x_value()` | the first value: a `Scalar`'s |
 //! | `ivec2 x_extent()` | width and height in texels |
-
 use std::fmt::Write;
 
-use super::names::check_names;
-use super::params::Field;
-use crate::error::{Error, Result};
-use crate::gl::{Attribute, Source, Stage, UniformKind, VertexBuffer, glsl};
-
-/// One input of a kernel.
-#[derive(Clone, Debug)]
-pub(crate) struct InputSpec {
-    pub name: String,
-    /// An unsigned integer texture.
-    pub unsigned: bool,
-    /// Read by positions in its own texture alone: how it lies against the target makes no difference.
-    pub addressed: bool,
-    /// Averaged over 2x2 texels by a filtered fetch; then also read by texel, and in no other way.
-    pub filtered: bool,
-}
-
-impl InputSpec {
-    pub fn float(name: &str) -> Self {
-        InputSpec { name: name.to_owned(), unsigned: false, addressed: false, filtered: false }
-    }
-}
-
-/// Where the body runs and what it defines.
-#[derive(Clone, Debug)]
-pub(crate) enum StageSpec {
-    /// `vec4 kernel(ivec2 p)` for one output, `void kernel(ivec2 p, out vec4 o0, ...)` for several.
-    Fragment { outputs: Vec<String>, mask: bool },
-    /// `bool kernel(ivec2 p)` and what its result does to depth [BeyondVector] 28.4.1.
-    Condition(Test),
-    /// `void point(int i, out ivec2 texel, out vec4 value)` in the vertex stage.
-    Points { attributes: Vec<(String, Attribute)>, mask: bool },
-    /// `void splat(int i, out vec4 rectangle, out vec4 value)` in the vertex stage, and `vec4 kernel(ivec2 p, vec4
-    /// value)` for the texels of the rectangle.
-    Splats { attributes: Vec<(String, Attribute)>, mask: bool },
-}
-
-/// What becomes of a condition. It never holds for texels past the end of the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Test {
-    /// Depth 0.8 where it holds, 0.2 where not.
-    Write,
-    /// The same, where it also has to hold, or has not to hold, for the mask that is the last input, [`WITHIN`].
-    WriteWithin(bool),
-    /// Fragments for which it holds are discarded: the others leave their own depth in the mask.
-    Narrow,
-    /// Fragments for which it does not hold are discarded, and the others counted.
-    Count,
-}
-
-/// The mask within which a condition is asked.
-pub(crate) const WITHIN: &str = "texla_within";
-
-impl StageSpec {
-    /// What a vertex carries.
-    pub fn attributes(&self) -> &[(String, Attribute)] {
-        match self {
-            StageSpec::Points { attributes, .. } | StageSpec::Splats { attributes, .. } => attributes,
-            StageSpec::Fragment { .. } | StageSpec::Condition(_) => &[],
-        }
-    }
-}
-
-/// The vertex stage of a kernel that has more in it than where to draw.
-#[derive(Clone, Debug)]
-pub(crate) struct VertexSpec {
-    /// `vec4`s that the vertex stage writes and the fragment stage reads, interpolated.
-    pub varyings: Vec<String>,
-    /// The body's file name, for messages.
-    pub file: String,
-    /// `void vertex(vec2 p)`, which sets the varyings for the position `p` in texels; or `splat`.
-    pub text: String,
-}
-
-/// The whole description of a kernel.
-#[derive(Clone, Debug)]
-pub(crate) struct KernelSpec {
-    pub name: String,
-    pub stage: StageSpec,
-    pub inputs: Vec<InputSpec>,
-    pub params: Vec<Field>,
-    /// `#define`s and other text in front of the body.
-    pub generated: String,
-    /// The body's file name, for messages.
-    pub file: String,
-    pub text: String,
-    /// Absent where the vertex stage only says where to draw.
-    pub vertex: Option<VertexSpec>,
-}
+use super::spec::{InputSpec, KernelSpec, StageSpec, Test, WITHIN};
+use crate::gl::{Source, Stage, glsl};
 
 /// How an input lies against the target; part of a program's identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -127,127 +39,6 @@ pub(crate) enum Fold {
 }
 
 impl KernelSpec {
-    /// A fragment kernel of texla's own, with float inputs.
-    pub fn fragment(body: Source<'static>, inputs: &[&str], params: &[Field], outputs: &[&str]) -> Self {
-        KernelSpec {
-            name: body.name.to_owned(),
-            stage: StageSpec::Fragment {
-                outputs: outputs.iter().map(|o| (*o).to_owned()).collect(),
-                mask: false,
-            },
-            inputs: inputs.iter().map(|i| InputSpec::float(i)).collect(),
-            params: params.to_vec(),
-            generated: String::new(),
-            file: body.name.to_owned(),
-            text: body.text.to_owned(),
-            vertex: None,
-        }
-    }
-
-    /// A user's kernel: float inputs, and a body known by the kernel's name.
-    pub fn users(name: &str, stage: StageSpec, inputs: &[&str], params: &[Field], body: &str) -> Self {
-        KernelSpec {
-            name: name.to_owned(),
-            stage,
-            inputs: inputs.iter().map(|i| InputSpec::float(i)).collect(),
-            params: params.to_vec(),
-            generated: String::new(),
-            file: name.to_owned(),
-            text: body.to_owned(),
-            vertex: None,
-        }
-    }
-
-    /// The same kernel with a vertex stage of its own: `varyings` are interpolated between what it says at the corners
-    /// of the domain [Goeddeke05].
-    pub fn interpolating(mut self, varyings: &[&str], body: Source<'_>) -> Self {
-        self.vertex = Some(VertexSpec {
-            varyings: varyings.iter().map(|v| (*v).to_owned()).collect(),
-            file: body.name.to_owned(),
-            text: body.text.to_owned(),
-        });
-        self
-    }
-
-    /// The same kernel with lanes past the end of the target forced to zero.
-    pub fn masked(mut self) -> Self {
-        if let StageSpec::Fragment { mask, .. } = &mut self.stage {
-            *mask = true;
-        }
-        self
-    }
-
-    /// The same kernel with text in front of its body.
-    pub fn with(mut self, generated: &str) -> Self {
-        self.generated.push_str(generated);
-        self.generated.push('\n');
-        self
-    }
-
-    /// The same kernel with an unsigned integer texture as one more input.
-    pub fn with_unsigned(mut self, name: &str) -> Self {
-        self.inputs.push(InputSpec { unsigned: true, ..InputSpec::float(name) });
-        self
-    }
-
-    /// The same kernel with these inputs read by `_at`, `_clamped` and `_extent` alone, so that it is compiled once.
-    pub fn addressed(mut self, names: &[&str]) -> Self {
-        let mut inputs = self.inputs.iter_mut();
-        inputs.by_ref().filter(|i| names.contains(&i.name.as_str())).for_each(|i| i.addressed = true);
-        self
-    }
-
-    /// The same kernel with this input read by `_average` and `_at` alone. Needs
-    /// [`Capabilities::float_filter`](crate::gl::Capabilities::float_filter).
-    pub fn filtered(mut self, name: &str) -> Self {
-        self.inputs.iter_mut().filter(|i| i.name == name).for_each(|i| i.filtered = true);
-        self
-    }
-
-    /// Checks names: identifiers, distinct, not reserved.
-    pub fn check(&self) -> Result<()> {
-        if matches!(&self.stage, StageSpec::Fragment { outputs, .. } if outputs.is_empty()) {
-            return Err(Error::Interface { kernel: self.name.clone(), detail: "it has no output".into() });
-        }
-        let mut names: Vec<&str> = self.inputs.iter().map(|i| i.name.as_str()).collect();
-        names.extend(self.params.iter().map(|p| p.name));
-        if let StageSpec::Fragment { outputs, .. } = &self.stage {
-            names.extend(outputs.iter().map(String::as_str));
-        }
-        if let Some(vertex) = &self.vertex {
-            names.extend(vertex.varyings.iter().map(String::as_str));
-        }
-        let attributes = self.stage.attributes();
-        if attributes.len() > VertexBuffer::ATTRIBUTES {
-            let detail =
-                format!("{} attributes, expected at most {}", attributes.len(), VertexBuffer::ATTRIBUTES);
-            return Err(Error::Interface { kernel: self.name.clone(), detail });
-        }
-        names.extend(attributes.iter().map(|(name, _)| name.as_str()));
-        let inputs: Vec<&str> = self.inputs.iter().map(|i| i.name.as_str()).collect();
-        check_names(&self.name, &names, &inputs)
-    }
-
-    /// Every uniform in the order in which a pass sets them: samplers, then texla's own, then the parameters.
-    pub fn uniforms(&self) -> Vec<(String, UniformKind)> {
-        let mut all = Vec::new();
-        for (input, unit) in self.inputs.iter().zip(0..) {
-            let kind = if input.unsigned { UniformKind::USampler(unit) } else { UniformKind::Sampler(unit) };
-            all.push((format!("texla_in_{}", input.name), kind));
-        }
-        for input in &self.inputs {
-            all.push((format!("texla_inverse_{}", input.name), UniformKind::Vec2));
-            all.push((format!("texla_fold_{}", input.name), UniformKind::IVec2));
-        }
-        all.push(("texla_inverse".into(), UniformKind::Vec2));
-        all.push(("texla_width".into(), UniformKind::Int));
-        all.push(("texla_tail".into(), UniformKind::IVec4));
-        all.push(("texla_zero".into(), UniformKind::Int));
-        all.push(("texla_area".into(), UniformKind::IVec4));
-        all.extend(self.params.iter().map(|p| (p.name.to_owned(), p.kind.0)));
-        all
-    }
-
     /// Uniforms and accessors: what stands before the body of either stage.
     fn interface(&self, folds: &[Fold], fragment: bool) -> String {
         let mut text: String = self.uniforms().iter().map(|(name, kind)| kind.declare(name)).collect();

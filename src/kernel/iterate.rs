@@ -3,12 +3,12 @@
 
 use std::collections::VecDeque;
 
-use super::accessors::{InputSpec, KernelSpec, StageSpec, Test};
 use super::domain::Predicate;
 use super::params::{Field, ParamType, Params};
 use super::pass::{Compiled, Operand, Pass, TargetOperand};
 use super::ping_pong::PingPong;
 use super::predicate::Mask;
+use super::spec::{InputSpec, KernelSpec, StageSpec, Test};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{Depth, SampleQuery, Samples, UniformValue};
@@ -97,13 +97,16 @@ pub struct IterateWhile<P: Params> {
 }
 
 impl<P: Params> IterateWhile<P> {
-    /// Compiles the loop. *Errors*: [`Error::Shader`] with file and line, [`Error::Interface`].
+    /// Compiles the loop. *Errors*: as [`Kernel::new`](super::Kernel::new).
     pub fn new<const N: usize>(device: &Device, name: &str, inputs: [&str; N], body: &str) -> Result<Self> {
         let compiled = |stage, entry: &str, fields: &[Field]| {
             let mut spec = KernelSpec::users(name, stage, &inputs, fields, body);
             spec.inputs.insert(0, InputSpec::float(STATE));
             // Behind the body, whose lines keep their numbers.
             spec.text.push_str(entry);
+            spec.wanted = ["bool unfinished(ivec2 p, vec4 s)", "vec4 advance(ivec2 p, vec4 s)"]
+                .map(str::to_owned)
+                .to_vec();
             Compiled::new(device, spec)
         };
         let condition = |test| {

@@ -5,6 +5,7 @@
 //! and a user's own kernels go through the same door.
 
 mod accessors;
+mod body;
 mod domain;
 mod iterate;
 mod names;
@@ -14,6 +15,7 @@ mod ping_pong;
 mod points;
 mod pool;
 mod predicate;
+mod spec;
 mod splats;
 mod user;
 mod vertex;
@@ -31,7 +33,7 @@ pub use user::Kernel;
 pub use vertex::{BufferOperand, BufferTarget, BufferView, VertexKernel};
 
 pub(crate) use crate::gl::glsl;
-pub(crate) use accessors::{InputSpec, KernelSpec, StageSpec, Test};
 pub(crate) use pass::{Compiled, Tail};
 pub(crate) use pool::{Pool, PooledTexture};
+pub(crate) use spec::{InputSpec, KernelSpec, StageSpec, Test};
 pub(crate) use user::compile_now;

@@ -4,9 +4,10 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::accessors::{Fold, InputSpec, KernelSpec, StageSpec};
+use super::accessors::Fold;
 use super::domain::{Accum, Domain, Predicate};
 use super::predicate::Prepared;
+use super::spec::{InputSpec, KernelSpec, StageSpec};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{Area, Blend, Depth, DrawCall, Filter, Gl, Program, ProgramSource, Texture, UniformValue};
@@ -47,6 +48,17 @@ impl Tail {
     /// Of columns with `rows` elements each.
     pub fn columns(rows: usize) -> Self {
         Tail { first: rows / 4, lanes: rows % 4, steps: [0, 1] }
+    }
+
+    /// Lanes up to the last one in use, counted texel by texel and row by row.
+    fn end(self, extent: Extent) -> u64 {
+        let (all, used) = (4 * extent.area(), 4 * self.first as u64 + self.lanes as u64);
+        match self.steps {
+            [0, 0] => all,
+            // What the last texel of a column has in use, the last one of all has.
+            [0, _] => all.saturating_sub((4 * u64::from(extent.height)).saturating_sub(used)),
+            _ => all.min(used),
+        }
     }
 
     /// As shaders are told: first, lanes, steps.
@@ -94,13 +106,16 @@ pub(crate) struct Compiled {
     // Not the device: that keeps the kernels of texla's own, and the two would keep each other alive.
     gl: Gl,
     programs: RefCell<HashMap<Vec<Fold>, Rc<Program>>>,
+    /// For each input whether it has to be as long as the target.
+    read_by_target: Vec<bool>,
 }
 
 impl Compiled {
     /// Checks the interface. Nothing is compiled yet.
     pub fn new(device: &Device, spec: KernelSpec) -> Result<Self> {
-        spec.check()?;
-        Ok(Compiled { spec, gl: device.gl().clone(), programs: RefCell::new(HashMap::new()) })
+        spec.check(&device.gl().caps.borrow())?;
+        let read_by_target = spec.read_by_target();
+        Ok(Compiled { spec, gl: device.gl().clone(), programs: RefCell::new(HashMap::new()), read_by_target })
     }
 
     pub fn spec(&self) -> &KernelSpec {
@@ -211,6 +226,32 @@ impl<'a> Pass<'a> {
         })
     }
 
+    /// Refuses inputs that end before the part of the target that is drawn, if the body reads them by its texels.
+    fn check_lengths(&self, extent: Extent, tail: Tail, viewport: [i32; 4]) -> Result<()> {
+        // Lines are longer than the target.
+        let [x, y, width, height] = viewport;
+        let [right, top] = [(x + width, extent.width), (y + height, extent.height)]
+            .map(|(end, side)| u64::try_from(end).unwrap_or(0).min(u64::from(side)));
+        let drawn = 4 * (top.saturating_sub(1) * u64::from(extent.width) + right);
+        if width == 0 || height == 0 {
+            return Ok(());
+        }
+        let needed = tail.end(extent).min(drawn);
+        let inputs = self.inputs.iter().zip(&self.kernel.spec.inputs).zip(&self.kernel.read_by_target);
+        for ((input, spec), by_target) in inputs {
+            // A single number stands for as many as there are: a scalar.
+            let found = input.tail.end(input.extent);
+            if *by_target && found < needed && found != 1 {
+                let name = &spec.name;
+                return Err(self.fail(format!(
+                    "input `{name}` has {found} elements, expected at least the target's {needed} where it is read by \
+                     `{name}(p)` or `{name}_here()`; `{name}_at`, `{name}_texel` and `{name}_element` read any"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// What can be wrong with the targets, and with both together.
     fn check_targets(&self) -> Result<Extent> {
         let spec = &self.kernel.spec;
@@ -242,17 +283,6 @@ impl<'a> Pass<'a> {
             });
         }
         let caps = self.kernel.gl.caps.borrow();
-        if outputs > caps.max_draw_buffers as usize || spec.inputs.len() > caps.texture_units as usize {
-            return Err(Error::Unsupported {
-                what: format!("kernel `{}`", spec.name),
-                why: format!(
-                    "it needs {outputs} draw buffers and {} textures, the device has {} and {}",
-                    spec.inputs.len(),
-                    caps.max_draw_buffers,
-                    caps.texture_units
-                ),
-            });
-        }
         let blended = match self.accum {
             Accum::Replace => true,
             Accum::Add => caps.float_blend,
@@ -356,6 +386,8 @@ impl<'a> Pass<'a> {
         tail: Tail,
         area: &Area<'_>,
     ) -> Result<Prepared> {
+        let viewport = area.viewport(whole);
+        self.check_lengths(extent, tail, viewport)?;
         let specs = self.kernel.spec.inputs.iter();
         let fold = |(input, spec): (&View<'_>, &InputSpec)| {
             if spec.addressed || spec.filtered { Fold::Addressed } else { Self::fold(extent, input) }
@@ -380,7 +412,7 @@ impl<'a> Pass<'a> {
         // For splats the first of them, whose viewport is the whole texture.
         uniforms.push(UniformValue::IVec4(match area {
             Area::Splats { first, .. } => [*first as i32, 0, 0, 0],
-            _ => area.viewport(whole),
+            _ => viewport,
         }));
         uniforms.extend(self.params.iter().cloned());
         Ok(Prepared { program, uniforms })

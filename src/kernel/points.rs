@@ -1,9 +1,9 @@
 //! Vertices to be scattered as points, and kernels that place them [Krueger05] 44.2.3, [BeyondVector] 28.4.3.
 
-use super::accessors::{KernelSpec, StageSpec};
 use super::domain::{Accum, Domain, Predicate};
 use super::params::Params;
 use super::pass::{Compiled, Operand, Pass, TargetOperand, View};
+use super::spec::{KernelSpec, StageSpec};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{Attribute, VertexBuffer};
@@ -47,14 +47,15 @@ impl Points {
         words: &[&[u32]],
     ) -> Result<Self> {
         let _scope = device.scope()?;
-        let buffer = VertexBuffer::new(device.gl(), count, attributes, words, "points")?;
+        let make = || VertexBuffer::new(device.gl(), count, attributes, words, "points");
+        let buffer = device.allocate(make)?;
         Ok(Points { device: device.clone(), buffer })
     }
 
     /// Replaces one attribute's array; the number of vertices stays.
     pub(crate) fn fill(&self, attribute: usize, words: &[u32]) -> Result<()> {
         let _scope = self.device.scope()?;
-        self.buffer.fill(attribute, words, "points")
+        self.device.allocate(|| self.buffer.fill(attribute, words, "points"))
     }
 
     /// Refuses points that a kernel cannot read: those with other attributes, or of another device.
@@ -113,7 +114,7 @@ pub struct PointsKernel<P: Params>(PerVertex<P>);
 impl<P: Params> PointsKernel<P> {
     /// Compiles a kernel that reads `inputs` and `attributes` arrays of four floats a vertex.
     ///
-    /// *Errors*: [`Error::Shader`] with file and line, [`Error::Interface`].
+    /// *Errors*: as [`Kernel::new`](super::Kernel::new), and [`Error::Interface`] for more than 16 attributes.
     pub fn new<const N: usize>(
         device: &Device,
         name: &str,

@@ -1,10 +1,10 @@
 //! Early-z predication [BeyondVector] 28.4.1: a condition is written to a depth texture once, and later passes let the
 //! rasteriser drop the cells where it does not hold. Results are the same whether or not the driver drops them early.
 
-use super::accessors::{KernelSpec, StageSpec, Test, WITHIN};
 use super::domain::Predicate;
 use super::params::Params;
 use super::pass::{Compiled, Operand, Pass, Tail, View};
+use super::spec::{KernelSpec, StageSpec, Test, WITHIN};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{
@@ -124,7 +124,7 @@ pub struct Condition<P: Params> {
 }
 
 impl<P: Params> Condition<P> {
-    /// Compiles the condition. *Errors*: [`Error::Shader`] with file and line, [`Error::Interface`].
+    /// Compiles the condition. *Errors*: as [`Kernel::new`](super::Kernel::new).
     pub fn new<const N: usize>(device: &Device, name: &str, inputs: [&str; N], body: &str) -> Result<Self> {
         let of = |test, inputs: &[&str]| {
             Compiled::new(

@@ -1,10 +1,10 @@
 //! Points with a footprint: each becomes a rectangle of texels, shaded one by one [BeyondVector] 28.4.3, exercise 28.4-4.
 
-use super::accessors::{KernelSpec, StageSpec};
 use super::domain::{Accum, Domain, Predicate};
 use super::params::Params;
 use super::pass::{Operand, TargetOperand};
 use super::points::{PerVertex, Points, attribute_names};
+use super::spec::{KernelSpec, StageSpec};
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::Source;
@@ -42,8 +42,7 @@ pub struct SplatKernel<P: Params>(PerVertex<P>);
 impl<P: Params> SplatKernel<P> {
     /// Compiles a kernel that reads `inputs` and `attributes` arrays of four floats a vertex.
     ///
-    /// *Errors*: [`Error::Shader`](crate::Error::Shader) with file and line (the vertex body is `NAME (vertex)`),
-    /// [`Error::Interface`](crate::Error::Interface).
+    /// *Errors*: as [`Kernel::new`](super::Kernel::new); messages about the vertex body name it `NAME (vertex)`.
     pub fn new<const N: usize>(
         device: &Device,
         name: &str,

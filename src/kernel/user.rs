@@ -1,17 +1,30 @@
 //! A user's own kernel.
 
-use super::accessors::{Fold, KernelSpec, StageSpec};
+use super::accessors::Fold;
 use super::domain::{Accum, Domain, Predicate};
 use super::params::Params;
 use super::pass::{Compiled, Operand, Pass, TargetOperand};
+use super::spec::{KernelSpec, StageSpec};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::Source;
+use crate::gl::{Source, check_other_dialect};
 
-/// Compiles the form that most runs will use, so that errors show when the kernel is made and not when it is run.
+/// Compiles the form that most runs will use, so that errors show when the kernel is made and not when it is run; a user's
+/// in the other dialect too, if the device can.
 pub(crate) fn compile_now(device: &Device, compiled: &Compiled) -> Result<()> {
     let _scope = device.scope()?;
-    compiled.program(&vec![Fold::Same; compiled.spec().inputs.len()]).map(|_| ())
+    let spec = compiled.spec();
+    let folds = vec![Fold::Same; spec.inputs.len()];
+    compiled.program(&folds)?;
+    match spec.is_users() {
+        true => check_other_dialect(
+            device.gl(),
+            &spec.name,
+            &spec.vertex_stage(&folds),
+            &spec.fragment_stage(&folds),
+        ),
+        false => Ok(()),
+    }
 }
 
 /// A GLSL function run once for each texel of a target.
@@ -53,7 +66,10 @@ impl<P: Params> Kernel<P> {
     /// Compiles a kernel with one target.
     ///
     /// *Errors*: [`Error::Shader`](crate::Error::Shader) with file and line,
-    /// [`Error::Interface`](crate::Error::Interface) when names clash or the body declares uniforms of its own.
+    /// [`Error::Interface`](crate::Error::Interface) when names clash or are GLSL's, the body does not define the function
+    /// wanted, declares uniforms of its own or uses words that one dialect reserves;
+    /// [`Error::Unsupported`](crate::Error::Unsupported) for more inputs, outputs, parameters or varyings than the device has.
+    /// What one dialect refuses is refused in both: see [kernels](crate::guide::kernels).
     pub fn new<const N: usize>(device: &Device, name: &str, inputs: [&str; N], body: &str) -> Result<Self> {
         Self::with_outputs(device, name, inputs, 1, body)
     }
@@ -118,7 +134,7 @@ impl<P: Params> Kernel<P> {
     /// Runs the kernel on every texel of `target`. *Cost*: 1 draw.
     ///
     /// *Errors*: [`Error::Interface`](crate::Error::Interface) when inputs or targets differ in number from what was
-    /// declared, [`Error::WrongDevice`](crate::Error::WrongDevice).
+    /// declared, or an input read by `x(p)` is shorter than the target; [`Error::WrongDevice`](crate::Error::WrongDevice).
     pub fn run<T: TargetOperand, const N: usize>(
         &self,
         target: &mut T,

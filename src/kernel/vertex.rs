@@ -5,7 +5,7 @@ mod text;
 use super::params::Params;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{CaptureCall, DataBuffer, Format, Program, ProgramSource, UniformValue};
+use crate::gl::{CaptureCall, DataBuffer, Format, Program, ProgramSource, UniformValue, check_other_dialect};
 use crate::shape::Extent;
 use text::VertexSpec;
 
@@ -92,8 +92,8 @@ pub struct VertexKernel<P: Params> {
 impl<P: Params> VertexKernel<P> {
     /// Compiles a kernel that reads `inputs`, each with the number of its `vec4`s, and writes `outputs` `vec4`s a vertex.
     ///
-    /// *Errors*: [`Error::Shader`] with file and line; [`Error::Interface`] when names clash, the body declares uniforms
-    /// of its own, or there is nothing to read in an input or to write; [`Error::Unsupported`] past
+    /// *Errors*: [`Error::Shader`] and [`Error::Interface`] as [`Kernel::new`](super::Kernel::new), and where there is
+    /// nothing to read in an input or to write; [`Error::Unsupported`] past
     /// [`max_vertex_outputs`](crate::gl::Capabilities::max_vertex_outputs) or
     /// [`vertex_blocks`](crate::gl::Capabilities::vertex_blocks); [`Error::TooLarge`] for an input past
     /// [`max_block_vec4s`](crate::gl::Capabilities::max_block_vec4s).
@@ -118,6 +118,7 @@ impl<P: Params> VertexKernel<P> {
                 captured: &spec.captured(),
             },
         )?;
+        check_other_dialect(device.gl(), name, &spec.vertex_stage(), &VertexSpec::fragment_stage())?;
         Ok(VertexKernel { spec, program, device: device.clone(), params: std::marker::PhantomData })
     }
 

@@ -6,6 +6,7 @@ use crate::data::{Matrix, Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{UniformValue, glsl};
+use crate::host::number;
 use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, TargetOperand, View};
 use crate::shape::Shape;
 
@@ -289,11 +290,11 @@ binary!(
     div_or_zero, DIV_OR_ZERO
 );
 binary!(
-    /// `out_i = max(x_i, y_i)`.
+    /// `out_i = max(x_i, y_i)`. Of NaN it is either argument, as the device has it.
     max, MAX
 );
 binary!(
-    /// `out_i = min(x_i, y_i)`.
+    /// `out_i = min(x_i, y_i)`. Of NaN it is either argument, as the device has it.
     min, MIN
 );
 
@@ -311,7 +312,8 @@ pub fn add_constant<'a, T: Elements>(out: &mut T, x: &T, a: impl Into<Coefficien
     run(&ADD_CONSTANT, out, &[x], &[a.into()])
 }
 
-/// `out_i = min(max(x_i, low), high)`.
+/// `out_i = min(max(x_i, low), high)`; infinities become `low` and `high`. What becomes of a NaN is up to the device, mostly
+/// `low`, so that a NaN may not be seen in the result: ask [`nonfinite`](super::nonfinite) of `x`.
 ///
 /// *Shapes*: equal. *Cost*: 1 draw, 1 fetch a texel. *Errors*: [`Error::ShapeMismatch`], [`Error::Parameter`].
 pub fn clamp<'a, T: Elements>(
@@ -328,7 +330,7 @@ pub fn clamp<'a, T: Elements>(
         return Err(Error::Parameter {
             op: "clamp",
             name: "low",
-            value: format!("{l} (high is {h})"),
+            value: format!("{} (high is {})", number(l), number(h)),
             expected,
         });
     }

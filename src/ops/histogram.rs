@@ -61,7 +61,8 @@ impl Histogram {
     /// What gives NaN counts as below the first bin. The names `first_number`, `bin_count`, `out_of_range`, `point`,
     /// `weights` and those beginning with `x_` and `weights_` are taken.
     ///
-    /// *Cost*: a compilation. *Errors*: [`Error::Shader`] with the line of the body; [`Error::Parameter`] unless there are
+    /// *Cost*: a compilation. *Errors*: [`Error::Shader`] with the line of the body, [`Error::Interface`] as
+    /// [`Kernel::new`](crate::kernel::Kernel::new); [`Error::Parameter`] unless there are
     /// 1 to 2²⁴ bins, which is as far as a 32-bit position goes by ones; [`Error::Unsupported`] without float blending.
     pub fn new(device: &Device, bins: usize, body: &str) -> Result<Self> {
         Self::compile(device, bins, ("bin", body), None)
@@ -116,7 +117,8 @@ impl Histogram {
             // The user's text is the file, whose lines errors are to name; what calls it stands in front.
             let stage = StageSpec::Points { attributes: Vec::new(), mask: false };
             let spec = KernelSpec::users(op, stage, inputs, &fields, body);
-            let spec = KernelSpec { file: file.to_owned(), ..spec };
+            let wanted = vec!["float bin(float x)".to_owned()];
+            let spec = KernelSpec { file: file.to_owned(), wanted, ..spec };
             Compiled::new(device, spec.with(define).with(glsl!("scatter/histogram.vert").text))
         };
         let counted = kernel(&["x"], "")?;

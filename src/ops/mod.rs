@@ -31,24 +31,26 @@ pub use in_place::{
     accumulate, accumulate_product, accumulate_scaled, scale, scale_and_add, subtract_scaled,
 };
 pub use plane::{pack, unpack, unpack_from};
-pub use product::{Accurate, Combine};
+pub use product::{Accurate, Combine, Part};
 pub use reduce::{
     ReducePlan, Reduction, Window, Windows, dot, dot_into, max_abs, max_element, mean, min_element,
-    norm_squared, norm2, reduce_into, sum,
+    nonfinite, norm_squared, norm2, reduce_into, sum,
 };
 pub use repack::{repack, repack_to_vector, repack_vector};
 pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};
 pub use stack::{stack_accurate, stack_product, stack_product_transposed};
 pub use stencil::{stencil_accurate, stencil_product};
 
-pub(crate) use banded::{banded_residual, banded_to_matrix, folded_to_matrix};
+pub(crate) use banded::{banded_part, banded_residual, banded_to_matrix, folded_part, folded_to_matrix};
 pub(crate) use dense::{
-    block, column, diagonal, fill_identity, matrix_from_csr, matrix_from_vector, matrix_to_vector, row,
-    set_block,
+    block, column, dense_part, diagonal, fill_identity, matrix_from_csr, matrix_from_vector,
+    matrix_to_vector, row, set_block,
 };
-pub(crate) use sparse::sparse_residual;
-pub(crate) use stack::{column_of_stack, set_column_of_stack, stack_from_matrix, stack_to_matrix};
-pub(crate) use stencil::stencil_residual;
+pub(crate) use sparse::{sparse_part, sparse_residual};
+pub(crate) use stack::{
+    column_of_stack, set_column_of_stack, stack_from_matrix, stack_part, stack_to_matrix,
+};
+pub(crate) use stencil::{stencil_part, stencil_residual};
 
 /// What kernels on grids outside this layer share with the products here.
 pub(crate) mod grid {

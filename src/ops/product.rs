@@ -2,6 +2,7 @@
 
 use crate::data::Vector;
 use crate::error::Result;
+use crate::kernel::View;
 use crate::shape::Shape;
 
 /// What becomes of the product `P = α A x`.
@@ -163,4 +164,49 @@ pub struct Accurate<'a> {
     pub x: &'a Vector,
     /// A power of two and the vector that is added.
     pub plus: Option<(f32, &'a Vector)>,
+}
+
+impl<'a> Accurate<'a> {
+    /// `scale (b - A x)`: a residual.
+    pub(crate) fn residual(scale: f32, b: &'a Vector, x: &'a Vector) -> Self {
+        Accurate { transposed: false, alpha: -scale, x, plus: Some((scale, b)) }
+    }
+}
+
+/// What is asked of a sum in double-float ([`LinOp::accurate_part`](crate::solve::LinOp::accurate_part)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part {
+    /// The sum itself, rounded once.
+    Sum,
+    /// What rounding has left of it: both together have some 46 bits.
+    Rest,
+    /// `|α| |op(A)| |x| + |β| |z|`, in 32 bits.
+    Magnitude,
+    /// A bound on the error of sum and rest together, element by element: 2⁻⁴⁴ times all partial sums of the magnitude.
+    Error,
+}
+
+impl Part {
+    /// What the shaders have to know.
+    pub(crate) fn define(self) -> &'static str {
+        match self {
+            Part::Sum | Part::Rest => "",
+            Part::Magnitude | Part::Error => "#define BOUND 1\n",
+        }
+    }
+
+    /// Which of the two numbers that a shader computes is asked for.
+    pub(crate) fn name(self) -> &'static str {
+        if self.is_second() { "low" } else { "high" }
+    }
+
+    fn is_second(self) -> bool {
+        matches!(self, Part::Rest | Part::Error)
+    }
+
+    /// The two targets of a shader that writes both numbers: what is asked for goes to `out`.
+    pub(crate) fn targets<'v>(self, out: View<'v>, other: View<'v>) -> Vec<View<'v>> {
+        if self.is_second() { vec![other, out] } else { vec![out, other] }
+    }
 }

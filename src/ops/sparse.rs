@@ -1,6 +1,6 @@
 //! Products with sparse matrices: scattered as points, or gathered.
 
-use super::product::{Accurate, Combine, accumulate, check_product};
+use super::product::{Accurate, Combine, Part, accumulate, check_product};
 use crate::data::{Gather, SparseFormat, SparseMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
@@ -181,6 +181,11 @@ fn scatter(
 /// [`Error::Unsupported`](crate::Error::Unsupported) where the device has no exact form of two-sum. *Bound*: one
 /// rounding, and about `k 2⁻⁴⁶ |A| |x|`.
 pub fn sparse_accurate(out: &mut Vector, a: &SparseMatrix, terms: Accurate<'_>) -> Result<()> {
+    sparse_part(out, a, terms, Part::Sum)
+}
+
+/// A part of that sum.
+pub(crate) fn sparse_part(out: &mut Vector, a: &SparseMatrix, terms: Accurate<'_>, part: Part) -> Result<()> {
     let Accurate { transposed, alpha, x, plus } = terms;
     let op = "sparse_accurate";
     let shape = if transposed { a.shape().transposed() } else { a.shape() };
@@ -193,7 +198,8 @@ pub fn sparse_accurate(out: &mut Vector, a: &SparseMatrix, terms: Accurate<'_>) 
     let _scope = device.scope()?;
     let matrix = a.gather(transposed)?;
     let masked = plus.is_some_and(|(_, z)| z.extent() != out.extent());
-    let key = format!("gather accurate {} {} {masked}", matrix.low.is_some(), plus.is_some());
+    let defines = format!("{}#define PART {}", part.define(), part.name());
+    let key = format!("gather accurate {} {} {masked} {defines}", matrix.low.is_some(), plus.is_some());
     let kernel = device.kernel(&key, || {
         let fields = [FACTORS, Field { name: "beta", kind: f32::KIND }];
         let low = if matrix.low.is_some() { "low_texel(slot)" } else { "vec4(0.0)" };
@@ -202,7 +208,7 @@ pub fn sparse_accurate(out: &mut Vector, a: &SparseMatrix, terms: Accurate<'_>) 
             KernelSpec::fragment(glsl!("sparse/accurate.frag"), &["x", "values"], &fields, &["out"])
                 .with_unsigned("columns")
                 .with_unsigned("slices")
-                .with(&format!("#define LOW {low}\n#define START {start}"));
+                .with(&format!("{defines}\n#define LOW {low}\n#define START {start}"));
         spec.inputs.extend(matrix.low.as_ref().map(|_| InputSpec::float("low")));
         spec.inputs.extend(plus.map(|_| InputSpec::float("z")));
         if masked { spec.masked() } else { spec }

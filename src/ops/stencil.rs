@@ -1,6 +1,6 @@
 //! Products with operators on grids.
 
-use super::product::{Accurate, Combine, accumulate, check_product};
+use super::product::{Accurate, Combine, Part, accumulate, check_product};
 use crate::data::{Side, Stencil, Vector};
 use crate::error::Result;
 use crate::gl::{UniformKind, UniformValue, glsl};
@@ -139,6 +139,11 @@ fn product(
 /// device has no exact form of two-sum ([`Capabilities::exact_form`](crate::gl::Capabilities::exact_form)). *Bound*: one
 /// rounding, and about `k 2⁻⁴⁶ |A| |x|`.
 pub fn stencil_accurate(out: &mut Vector, a: &Stencil, terms: Accurate<'_>) -> Result<()> {
+    stencil_part(out, a, terms, Part::Sum)
+}
+
+/// A part of that sum.
+pub(crate) fn stencil_part(out: &mut Vector, a: &Stencil, terms: Accurate<'_>, part: Part) -> Result<()> {
     // The operator is symmetric.
     let Accurate { transposed: _, alpha, x, plus } = terms;
     let op = "stencil_accurate";
@@ -149,7 +154,7 @@ pub fn stencil_accurate(out: &mut Vector, a: &Stencil, terms: Accurate<'_>) -> R
     let device = a.device();
     super::require_exact(device, op)?;
     let _scope = device.scope()?;
-    let defines = defines(a);
+    let defines = format!("{}{}", part.define(), defines(a));
     let kernel = device.kernel(&format!("stencil accurate {defines} {}", plus.is_some()), || {
         let mut inputs = vec!["x"];
         inputs.extend(a.links.as_ref().map(|_| "links"));
@@ -184,8 +189,9 @@ pub fn stencil_accurate(out: &mut Vector, a: &Stencil, terms: Accurate<'_>) -> R
         UniformValue::Vec2(a.scaling.factors(alpha)),
         UniformValue::Float(plus.map_or(0.0, |(beta, _)| beta)),
     ]);
-    // The second target takes what rounding leaves, which nobody asks for.
-    let low = device.texture(out.extent(), crate::gl::Format::Rgba32F, "partial sum")?;
-    let targets = vec![out.view(), View { tail: out.view().tail, ..View::whole(device, low.texture()) }];
+    // The other of the two numbers, for which nobody asks.
+    let other = device.texture(out.extent(), crate::gl::Format::Rgba32F, "partial sum")?;
+    let other = View { tail: out.view().tail, ..View::whole(device, other.texture()) };
+    let targets = part.targets(out.view(), other);
     device.execute(&Pass::new(&kernel, targets, inputs).params(params))
 }

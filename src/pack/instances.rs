@@ -65,6 +65,10 @@ pub fn runge_kutta_20() -> Result<LinearExpression> {
 }
 
 /// Gauss-Seidel for the pressure in a cube of 4 x 4 x 4 cells: x_i = b_i + the sum of the neighbours / 6. \[Bajaj04\] 3.3.
+///
+/// A reconstruction: the paper prints a portion of its matrix, for 64 cells that contain fluid, of a 40 x 10 x 10 grid,
+/// and not which. A cube has the most contacts that 64 cells can have, and with it come out the paper's 576 scalar operations
+/// and the costs 112 and 72 of Table 2.
 pub fn gauss_seidel_64() -> Result<LinearExpression> {
     LinearExpression::gauss_seidel(&cube_of_cells()?)
 }

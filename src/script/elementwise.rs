@@ -5,8 +5,9 @@ use super::ast::{Expr, Op};
 use super::error::ScriptErrorKind as Kind;
 use super::run::{At, Run};
 use super::source::{Fault, Result};
-use super::value::{Data, Value};
+use super::value::{Charge, Data, Value};
 use crate::data::{Matrix, Scalar, Vector};
+use crate::device::Device;
 use crate::ops::{self, Coefficient, Elements};
 use crate::shape::Shape;
 
@@ -36,8 +37,6 @@ pub(super) enum Action<'a> {
     AtLeast(Coefficient<'a>),
     /// `a + b * c` with a 1x1 c
     AddScaled(Coefficient<'a>),
-    /// A 1x1 in the shape of the operand.
-    Fill(Coefficient<'a>),
 }
 
 impl Action<'_> {
@@ -72,7 +71,6 @@ impl Action<'_> {
             (Action::Shift(a), [x]) => ops::add_constant(&mut out, x, a),
             (Action::AtLeast(a), [x]) => ops::max_constant(&mut out, x, a),
             (Action::AddScaled(c), [a, b]) => ops::axpy(&mut out, c, b, a),
-            (Action::Fill(a), [_]) => ops::fill(&mut out, a),
             _ => return Ok(None),
         }?;
         Ok(Some(out))
@@ -122,7 +120,7 @@ impl Run<'_> {
     /// The result of host arithmetic.
     pub(super) fn number(&self, value: f64, at: u32) -> Result<Value> {
         if (value as f32).is_finite() {
-            return Ok(self.value(value));
+            return Ok(Value::number(value));
         }
         Err(Fault::new(at, Kind::NotFinite { value }))
     }
@@ -147,16 +145,19 @@ impl Run<'_> {
         if data.iter().any(|data| matches!(data, Data::Sparse(_))) {
             return self.sparse_elementwise(action, operands, at);
         }
+        let room = self.room(shape, at)?;
         if shape != Shape::new(1, 1)
             && let Some(made) = short(action, &data).at(at)?
         {
-            return Ok(self.value(made));
+            return self.kept(made, room, at);
         }
-        let equal: Vec<Data> =
-            data.iter().map(|data| self.broadcast(data, shape)).collect::<crate::Result<_>>().at(at)?;
-        match action.run(&equal.iter().collect::<Vec<_>>()).at(at)? {
-            Some(made) => Ok(self.value(made)),
-            None => Err(Fault::new(at, Kind::Library(Box::new(crate::Error::ContextLost)))),
+        let equal = data.iter().map(|data| self.broadcast(data, shape, at)).collect::<Result<Vec<_>>>()?;
+        match action.run(&equal.iter().map(|(data, _)| data).collect::<Vec<_>>()).at(at)? {
+            Some(made) => self.kept(made, room, at),
+            None => {
+                let (place, detail) = ("elementwise", "operands of equal shapes are of different kinds");
+                Err(Fault::new(at, Kind::Library(Box::new(crate::Error::Internal { place, detail }))))
+            }
         }
     }
 
@@ -177,19 +178,32 @@ impl Run<'_> {
         }
     }
 
-    /// A 1x1 on the device in this shape; anything else as it is.
-    fn broadcast(&self, data: &Data, shape: Shape) -> crate::Result<Data> {
+    /// A 1x1 on the device in this shape, with the room that takes; anything else as it is.
+    fn broadcast(&self, data: &Data, shape: Shape, at: u32) -> Result<(Data, Option<Charge>)> {
         let device = &self.state.device;
         let one = shape == Shape::new(1, 1);
-        let Some(value) = data.coefficient() else { return Ok(data.clone()) };
-        let like: Data = match data {
-            Data::Number(value) if one => return Ok(Scalar::new(device, *value as f32)?.into()),
-            _ if one => return Ok(data.clone()),
-            _ if shape.cols == 1 => Vector::uninit(device, shape.rows)?.into(),
-            _ => Matrix::uninit(device, shape)?.into(),
-        };
-        Ok(Action::Fill(value).run(&[&like])?.unwrap_or(like))
+        let Some(value) = data.coefficient() else { return Ok((data.clone(), None)) };
+        match data {
+            Data::Number(value) if one => Ok((Scalar::new(device, *value as f32).at(at)?.into(), None)),
+            _ if one => Ok((data.clone(), None)),
+            _ => {
+                let room = self.room(shape, at)?;
+                Ok((filled(device, shape, value).at(at)?, Some(room)))
+            }
+        }
     }
+}
+
+/// A 1x1 in every element of a shape.
+pub(super) fn filled(device: &Device, shape: Shape, value: Coefficient<'_>) -> crate::Result<Data> {
+    if shape.cols == 1 {
+        let mut x = Vector::uninit(device, shape.rows)?;
+        ops::fill(&mut x, value)?;
+        return Ok(x.into());
+    }
+    let mut a = Matrix::uninit(device, shape)?;
+    ops::fill(&mut a, value)?;
+    Ok(a.into())
 }
 
 /// In one draw, where the operation exists with a constant.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::error::Error;
+use crate::host::{printable, printable_lines};
 use crate::shape::Shape;
 
 /// Why a script was refused or stopped, with the place. Its text shows the line with a caret under the place:
@@ -57,8 +58,9 @@ impl fmt::Display for ScriptError {
         let ScriptError { line, column, kind, shown } = self;
         let Shown { name, excerpt, caret } = shown.as_ref();
         if !name.is_empty() {
-            write!(f, "{name}: ")?;
+            write!(f, "{}: ", printable(name))?;
         }
+        let kind = printable_lines(&kind.to_string());
         write!(f, "line {line}, column {column}: {kind}\n    {excerpt}\n    {:caret$}^", "")
     }
 }

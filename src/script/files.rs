@@ -8,6 +8,7 @@ use super::interpreter::FileAccess;
 use super::run::Run;
 use super::source::{Fault, Result};
 use super::value::Value;
+use crate::host::resolved;
 
 impl Run<'_> {
     /// The path that an argument names, if files are allowed at all.
@@ -16,7 +17,18 @@ impl Run<'_> {
             return self.unknown_word(expr, "the name of a file in double quotes");
         };
         match &self.state.files {
-            FileAccess::From(folder) if cfg!(feature = "io") => Ok(folder.join(text.as_ref())),
+            FileAccess::From(folder) if cfg!(feature = "io") => {
+                let path = folder.join(text.as_ref());
+                let leads = resolved(&path);
+                match self.state.reserved.iter().any(|file| resolved(file) == leads) {
+                    true => Err(refused(
+                        &path,
+                        "the program that runs this script writes that file itself",
+                        expr.at,
+                    )),
+                    false => Ok(path),
+                }
+            }
             _ => Err(Fault::new(expr.at, Kind::FilesForbidden)),
         }
     }
@@ -46,11 +58,12 @@ fn refused(path: &Path, message: &str, at: u32) -> Fault {
 #[cfg(feature = "io")]
 mod io {
     use std::fs::{self, File};
-    use std::io::{BufRead, BufReader, BufWriter, Write};
+    use std::io::{BufRead, BufReader, Write};
     use std::path::Path;
 
     use super::refused;
     use crate::error::Error;
+    use crate::host::PendingFile;
     use crate::host::market::{self, Format, MarketMatrix};
     use crate::script::run::{At, Run};
     use crate::script::source::Result;
@@ -72,7 +85,6 @@ mod io {
         pub(super) fn read(&self, path: &Path, at: u32) -> Result<Value> {
             if !is_market(path) {
                 let (shape, values) = read_text(path, at)?;
-                self.room(shape, at)?;
                 return self.dense(shape, &values, at);
             }
             let MarketMatrix { triplets, format, .. } =
@@ -90,7 +102,7 @@ mod io {
             if format == Format::Coordinate {
                 return self.stored(triplets.to_csr(), at);
             }
-            self.room(shape, at)?;
+            drop(self.room(shape, at)?);
             let mut values = vec![0.0; shape.len()];
             for (row, col, value) in triplets.entries() {
                 if let Some(element) = values.get_mut(row * shape.cols + col) {
@@ -116,33 +128,25 @@ mod io {
                 return Err(refused(path, &message, at));
             }
             if !is_market(path) {
-                self.room(shape, at)?;
+                drop(self.room(shape, at)?);
             }
-            // A link stays one, and what it points to is written. Devices and pipes are not replaced by files.
-            let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-            let path = target.as_path();
+            // Devices and pipes would take it, and it could not be read again.
             if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
                 let what = if path.is_dir() { "it is a folder" } else { "it is no regular file" };
                 return Err(refused(path, what, at));
             }
-            let Some(file) = path.file_name() else {
-                return Err(refused(path, "expected the name of a file", at));
-            };
-            let mut hidden = std::ffi::OsString::from(".");
-            hidden.push(file);
-            hidden.push(format!(".{}.part", std::process::id()));
-            let part = path.with_file_name(hidden);
-            let written = self.write_part(value, &values, &part, is_market(path));
-            let renamed = written.and_then(|()| fs::rename(&part, path).map_err(|e| e.to_string()));
-            renamed.map_err(|message| {
-                // Nothing is left to do if this fails as well.
-                let _ = fs::remove_file(&part);
-                refused(path, &message, at)
-            })
+            let written = self.write_whole(value, &values, path, is_market(path));
+            written.map_err(|message| refused(path, &message, at))
         }
 
-        fn write_part(&self, value: &Value, values: &[f32], part: &Path, market: bool) -> Result<(), String> {
-            let mut file = BufWriter::new(File::create(part).map_err(|e| e.to_string())?);
+        fn write_whole(
+            &self,
+            value: &Value,
+            values: &[f32],
+            path: &Path,
+            market: bool,
+        ) -> Result<(), String> {
+            let mut file = PendingFile::create(path).map_err(|e| e.to_string())?;
             let written = match value.data() {
                 _ if !market => write_text(&mut file, value).map_err(|e| e.to_string()),
                 Data::Sparse(a) => {
@@ -151,7 +155,7 @@ mod io {
                 }
                 _ => market::write_array_to(&mut file, value.shape(), values).map_err(|e| e.kind.to_string()),
             };
-            written.and_then(|()| file.into_inner().map_err(|e| e.to_string()).map(|_| ()))
+            written.and_then(|()| file.finish().map_err(|e| e.to_string()))
         }
     }
 

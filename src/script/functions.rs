@@ -1,7 +1,7 @@
 //! The functions that have a value.
 
 use super::ast::{Expr, ExprKind};
-use super::elementwise::{Action, Operand};
+use super::elementwise::{Action, Operand, filled};
 use super::error::ScriptErrorKind as Kind;
 use super::names::Function;
 use super::reductions::Over;
@@ -58,8 +58,7 @@ impl Run<'_> {
             }
             (Function::Eye, _) => {
                 let n = self.extent((x, expr))?;
-                self.room(Shape::new(n, n), at)?;
-                self.dense_value(Matrix::identity(&self.state.device, n).at(at)?, at)
+                self.made(Shape::new(n, n), at, || Matrix::identity(&self.state.device, n))
             }
             (Function::Full, _) => self.to_dense(x, at),
             (Function::Sparse, _) => self.to_sparse(x, at),
@@ -153,12 +152,10 @@ impl Run<'_> {
 
     fn filled(&self, shape: Shape, value: f32, at: u32) -> Result<Value> {
         let device = &self.state.device;
-        self.room(shape, at)?;
-        Ok(match (shape.rows, shape.cols) {
-            (1, 1) => self.value(f64::from(value)),
-            (n, 1) => self.value(Vector::filled(device, n, value).at(at)?),
-            _ => self.value(Matrix::filled(device, shape, value).at(at)?),
-        })
+        match shape {
+            Shape { rows: 1, cols: 1 } => Ok(Value::number(f64::from(value))),
+            _ => self.made(shape, at, || filled(device, shape, value.into())),
+        }
     }
 
     /// The diagonal of a matrix, or the matrix with this diagonal.
@@ -171,9 +168,14 @@ impl Run<'_> {
                 let diagonal: Vec<f32> = a.pattern().diagonal().into_iter().map(|v| v as f32).collect();
                 self.dense(Shape::column(diagonal.len()), &diagonal, at)
             }
-            Data::Matrix(a) if a.shape().rows != 1 => self.dense_value(a.diagonal().at(at)?, at),
+            Data::Matrix(a) if a.shape().rows != 1 => {
+                let shape = Shape::column(a.shape().rows.min(a.shape().cols));
+                self.made(shape, at, || a.diagonal())
+            }
             data => {
-                self.room(Shape::new(n, n), at)?;
+                // The columns, the identity, and their product.
+                let whole = Shape::new(n, n);
+                let (room, _beside) = (self.room(whole, at)?, [self.room(whole, at)?, self.room(whole, at)?]);
                 let Some(x) = data.vector(device).at(at)? else { return Ok(x.clone()) };
                 let spread = || -> crate::Result<Matrix> {
                     let (ones, mut columns) =
@@ -183,7 +185,7 @@ impl Run<'_> {
                     ops::mul(&mut out, &columns, &Matrix::identity(device, n)?)?;
                     Ok(out)
                 };
-                self.dense_value(spread().at(at)?, at)
+                self.kept(spread().at(at)?, room, at)
             }
         }
     }

@@ -44,11 +44,11 @@ impl Run<'_> {
             Data::Vector(x) if place.single => self.number(f64::from(x.element(row).at(at)?), at),
             Data::Sparse(a) if place.single => self.number(sparse::element(a, row, col), at),
             data => {
-                let Some(a) = data.matrix(&self.state.device).at(at)? else { return no_blocks(name, at) };
+                let Some((a, _room)) = self.matrix(data, at)? else { return no_blocks(name, at) };
                 if place.single {
                     return self.number(f64::from(a.element(row, col).at(at)?), at);
                 }
-                self.dense_value(a.block(row, col, place.shape()).at(at)?, at)
+                self.made(place.shape(), at, || a.block(row, col, place.shape()))
             }
         }
     }
@@ -73,13 +73,14 @@ impl Run<'_> {
         let device = self.state.device.clone();
         let block = match value.data().coefficient() {
             Some(number) => {
+                let room = self.room(shape, at)?;
                 let mut block = Matrix::uninit(&device, shape).at(at)?;
                 ops::fill(&mut block, number).at(at)?;
-                Some(Rc::new(block))
+                Some((Rc::new(block), room))
             }
-            None => value.data().matrix(&device).at(at)?,
+            None => self.matrix(value.data(), at)?,
         };
-        let Some(block) = block else { return self.needs_dense(expr) };
+        let Some((block, _room)) = block else { return self.needs_dense(expr) };
         let (row, col) = (place.rows.start, place.cols.start);
         drop((whole, value));
         let Some(variable) = self.state.variables.get_mut(name) else { return Ok(()) };
@@ -89,11 +90,13 @@ impl Run<'_> {
         {
             return own.set_block(row, col, &block).at(at);
         }
-        let Some(old) = variable.data().matrix(&device).at(at)? else { return no_blocks(name, at) };
+        let variable = variable.clone();
+        let Some((old, _room)) = self.matrix(variable.data(), at)? else { return no_blocks(name, at) };
+        let room = self.room(old.shape(), at)?;
         let mut new = Matrix::uninit(&device, old.shape()).at(at)?;
         ops::copy(&mut new, &old).at(at)?;
         new.set_block(row, col, &block).at(at)?;
-        let value = self.dense_value(new, at)?;
+        let value = self.kept(new, room, at)?;
         self.state.variables.insert(name.to_owned(), value);
         Ok(())
     }
@@ -161,7 +164,6 @@ impl Run<'_> {
             }
         }
         let shape = self.joined_shape(&parts)?;
-        self.room(shape, at)?;
         let number = |(value, expr): &(Value, &Expr)| match value.data() {
             Data::Number(value) => Some((*value, expr.at)),
             _ => None,
@@ -176,12 +178,13 @@ impl Run<'_> {
             let numbers: Vec<f32> = numbers.into_iter().map(|(v, _)| v as f32).collect();
             return self.dense(shape, &numbers, at);
         }
+        let room = self.room(shape, at)?;
         let mut whole = Matrix::zeros(&self.state.device, shape).at(at)?;
         let mut row = 0;
         for values in &parts {
             let (mut col, mut height) = (0, 0);
             for (value, expr) in values {
-                let Some(block) = value.data().matrix(&self.state.device).at(expr.at)? else {
+                let Some((block, _room)) = self.matrix(value.data(), expr.at)? else {
                     return self.needs_dense(expr);
                 };
                 whole.set_block(row, col, &block).at(expr.at)?;
@@ -190,7 +193,7 @@ impl Run<'_> {
             }
             row += height;
         }
-        self.dense_value(whole, at)
+        self.kept(whole, room, at)
     }
 
     /// The shape of all parts together: equal heights in a row, equal widths of the rows.

@@ -29,7 +29,8 @@ pub enum FileAccess {
 /// How much a script may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Elements of all values together that are alive at one time; an element takes 4 bytes on the device.
+    /// Elements of all values together that are alive at one time, those that an operation makes on its way included; an
+    /// element takes 4 bytes on the device. What exceeds it is refused before it is made.
     pub elements: usize,
     /// Statements of one [`Interpreter::run`], each round of a loop counted.
     pub statements: u64,
@@ -68,6 +69,8 @@ pub struct Interpreter {
     pub(super) room: Rc<Room>,
     pub(super) limits: Limits,
     pub(super) files: FileAccess,
+    /// Files of whoever runs scripts, by where their paths lead.
+    pub(super) reserved: Vec<PathBuf>,
     pub(super) timing: bool,
 }
 
@@ -76,7 +79,7 @@ impl Interpreter {
     pub fn new(device: &Device) -> Self {
         let limits = Limits::default();
         let room = Room::new(limits.elements);
-        let constants = CONSTANTS.map(|(name, value)| (name, Value::new(value.into(), &room)));
+        let constants = CONSTANTS.map(|(name, value)| (name, Value::number(value)));
         Interpreter {
             device: device.clone(),
             variables: BTreeMap::new(),
@@ -84,8 +87,16 @@ impl Interpreter {
             room,
             limits,
             files: FileAccess::default(),
+            reserved: Vec::new(),
             timing: false,
         }
+    }
+
+    /// Keeps files out of scripts' hands, whatever name they go by: those that the program around them writes itself.
+    #[must_use]
+    pub fn without(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.reserved.extend(paths);
+        self
     }
 
     /// Lets scripts read and write files, or not.
@@ -135,7 +146,7 @@ impl Interpreter {
         if let Data::Number(number) = value {
             crate::error::check_finite(op, [number])?;
         }
-        let value = Value::new(value.canonical()?, &self.room);
+        let value = self.room.count(value.canonical()?);
         self.variables.insert(name.to_owned(), value);
         Ok(())
     }

@@ -1,13 +1,15 @@
 //! Products. An operand with `'` is not transposed but multiplied as it lies: `A' * B` and `A * B'` have schedules of
 //! their own.
 
+use std::rc::Rc;
+
 use super::ast::{Expr, ExprKind, Op};
 use super::elementwise::Action;
 use super::error::ScriptErrorKind as Kind;
 use super::run::{At, Run};
 use super::source::{Fault, Result};
 use super::sparse::multiplied;
-use super::value::{Data, Value};
+use super::value::{Charge, Data, Value};
 use crate::data::{Matrix, Vector};
 use crate::ops;
 use crate::shape::Shape;
@@ -43,10 +45,10 @@ impl Run<'_> {
         }
         match x.data() {
             Data::Sparse(a) => self.sparse_transposed(a, at),
-            Data::Matrix(a) if a.shape().rows == 1 => Ok(self.value(a.row(0).at(at)?)),
+            Data::Matrix(a) if a.shape().rows == 1 => self.made(a.shape().transposed(), at, || a.row(0)),
             Data::Vector(x) => self.row_matrix(x, at),
-            data => match data.matrix(&self.state.device).at(at)? {
-                Some(a) => self.dense_value(a.transposed().at(at)?, at),
+            data => match self.matrix(data, at)? {
+                Some((a, _room)) => self.made(x.shape().transposed(), at, || a.transposed()),
                 None => Ok(x.clone()),
             },
         }
@@ -54,7 +56,8 @@ impl Run<'_> {
 
     /// A vector as a matrix with one row.
     pub(super) fn row_matrix(&self, x: &Vector, at: u32) -> Result<Value> {
-        self.dense_value(Matrix::from_vector_rows(x, Shape::new(1, x.len())).at(at)?, at)
+        let shape = Shape::new(1, x.len());
+        self.made(shape, at, || Matrix::from_vector_rows(x, shape))
     }
 
     /// `A * B`, where 1x1 scales.
@@ -76,30 +79,38 @@ impl Run<'_> {
             let rule = format!("{l} * {r} needs as many rows in {r} as {l} has columns");
             return Err(Fault::new(at, Kind::Shapes { left, right, rule }));
         }
-        self.room(Shape::new(a.rows, b.cols), at)?;
+        let shape = Shape::new(a.rows, b.cols);
         match (left.value.data(), right.value.data()) {
             (Data::Sparse(_), Data::Sparse(_)) => self.needs_dense(right.expr),
             (Data::Sparse(s), Data::Vector(x)) if !right.transposed => {
-                self.dense_value(multiplied(s.as_ref(), left.transposed, x).at(at)?, at)
+                self.made(shape, at, || multiplied(s.as_ref(), left.transposed, x))
             }
             (Data::Sparse(s), other) => {
-                let Some(b) = other.matrix(&self.state.device).at(at)? else {
+                let Some((b, _room)) = self.turned(other, right.transposed, at)? else {
                     return self.needs_dense(right.expr);
                 };
-                let b = if right.transposed { std::rc::Rc::new(b.transposed().at(at)?) } else { b };
-                self.dense_value(self.sparse_times_dense(s, left.transposed, &b, at)?, at)
+                self.made(shape, at, || self.sparse_times_dense(s, left.transposed, &b))
             }
             (other, Data::Sparse(s)) => {
                 // A S = (Sᵀ Aᵀ)ᵀ
-                let Some(a) = other.matrix(&self.state.device).at(at)? else {
+                let Some((a, _room)) = self.turned(other, !left.transposed, at)? else {
                     return self.needs_dense(left.expr);
                 };
-                let a = if left.transposed { a } else { std::rc::Rc::new(a.transposed().at(at)?) };
-                let made = self.sparse_times_dense(s, !right.transposed, &a, at)?;
-                self.dense_value(made.transposed().at(at)?, at)
+                let _beside = self.room(shape, at)?;
+                self.made(shape, at, || self.sparse_times_dense(s, !right.transposed, &a)?.transposed())
             }
             _ => self.dense_product(&left, &right, at),
         }
+    }
+
+    /// [`matrix`](Self::matrix), with rows and columns exchanged where that is asked for.
+    fn turned(&self, data: &Data, transposed: bool, at: u32) -> Result<Option<(Rc<Matrix>, Charge)>> {
+        let Some((a, room)) = self.matrix(data, at)? else { return Ok(None) };
+        if !transposed {
+            return Ok(Some((a, room)));
+        }
+        let room = self.room(a.shape(), at)?;
+        Ok(Some((Rc::new(a.transposed().at(at)?), room)))
     }
 
     fn dense_product(&self, left: &Factor<'_>, right: &Factor<'_>, at: u32) -> Result<Value> {
@@ -107,25 +118,30 @@ impl Run<'_> {
         let shape = Shape::new(left.shape().rows, right.shape().cols);
         match (left.value.data(), left.transposed, right.value.data(), right.transposed) {
             (Data::Vector(x), true, Data::Vector(y), false) => {
-                return Ok(self.value(ops::dot(x.as_ref(), y.as_ref()).at(at)?));
+                return self.scalar(ops::dot(x.as_ref(), y.as_ref()), at);
             }
             (Data::Vector(x), false, Data::Vector(y), true) => {
-                let mut c = Matrix::uninit(device, shape).at(at)?;
-                ops::outer(&mut c, 1.0, x, y).at(at)?;
-                return self.dense_value(c, at);
+                return self.made(shape, at, || {
+                    let mut c = Matrix::uninit(device, shape)?;
+                    ops::outer(&mut c, 1.0, x, y)?;
+                    Ok(c)
+                });
             }
             (Data::Matrix(a), transposed, Data::Vector(x), false) => {
-                return self.dense_value(multiplied(a.as_ref(), transposed, x).at(at)?, at);
+                return self.made(shape, at, || multiplied(a.as_ref(), transposed, x));
             }
             // xᵀ B = (Bᵀ x)ᵀ
             (Data::Vector(x), true, Data::Matrix(b), transposed) => {
+                let _beside = self.room(shape, at)?;
                 return self.row_matrix(&multiplied(b.as_ref(), !transposed, x).at(at)?, at);
             }
             _ => {}
         }
-        let (a, b) = (left.value.data().matrix(device).at(at)?, right.value.data().matrix(device).at(at)?);
-        let (Some(a), Some(b)) = (a, b) else { return self.needs_dense(left.expr) };
-        let multiply = || {
+        let (a, b) = (self.matrix(left.value.data(), at)?, self.matrix(right.value.data(), at)?);
+        let (Some((a, _a)), Some((b, _b))) = (a, b) else { return self.needs_dense(left.expr) };
+        let both = left.transposed && right.transposed;
+        let _beside = if both { Some(self.room(shape, at)?) } else { None };
+        self.made(shape, at, || {
             let mut c = Matrix::uninit(device, shape)?;
             match (left.transposed, right.transposed) {
                 (false, false) => ops::matmul(&mut c, &a, &b)?,
@@ -139,9 +155,7 @@ impl Run<'_> {
                 }
             }
             Ok(c)
-        };
-        let made: crate::Result<Matrix> = multiply();
-        self.dense_value(made.at(at)?, at)
+        })
     }
 
     /// An operator between two expressions.

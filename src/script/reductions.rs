@@ -89,15 +89,18 @@ impl Run<'_> {
             (Data::Number(_) | Data::Scalar(_), _) => Ok(x.clone()),
             (Data::Sparse(_), _) if function != Function::Sum => self.needs_dense(expr),
             (Data::Sparse(a), Over::All) => self.number(a.pattern().values().iter().sum(), at),
-            (Data::Vector(x), _) => Ok(self.value(total(function, x.as_ref()).at(at)?)),
-            (Data::Matrix(a), Over::All) => Ok(self.value(total(function, a.as_ref()).at(at)?)),
+            (Data::Vector(x), _) => self.scalar(total(function, x.as_ref()), at),
+            (Data::Matrix(a), Over::All) => self.scalar(total(function, a.as_ref()), at),
             (Data::Matrix(a), _) if function != Function::Sum => {
-                self.dense_value(self.columnwise(function, a).at(at)?, at)
+                self.made(Shape::new(1, a.shape().cols), at, || self.columnwise(function, a))
             }
             (Data::Matrix(_) | Data::Sparse(_), over) => {
                 let Some(a) = x.data().operator() else { return self.needs_dense(expr) };
-                let sums = sums(a, matches!(over, Over::Rows)).at(at)?;
-                if let Over::Rows = over { self.dense_value(sums, at) } else { self.row_matrix(&sums, at) }
+                if let Over::Rows = over {
+                    return self.made(Shape::column(a.shape().rows), at, || sums(a, true));
+                }
+                let _beside = self.room(Shape::column(a.shape().cols), at)?;
+                self.row_matrix(&sums(a, false).at(at)?, at)
             }
         }
     }
@@ -130,7 +133,7 @@ impl Run<'_> {
             None => self.needs_dense(expr),
         };
         let (x, y) = (vector((x, x_expr))?, vector((y, y_expr))?);
-        Ok(self.value(ops::dot(x.as_ref(), y.as_ref()).at(at)?))
+        self.scalar(ops::dot(x.as_ref(), y.as_ref()), at)
     }
 
     /// `norm(x)`, `norm(x, 1)`, `norm(x, 2)`, `norm(x, inf)`, `norm(x, "fro")`.
@@ -156,21 +159,28 @@ impl Run<'_> {
         match x.data() {
             Data::Number(value) => self.number(value.abs(), at),
             Data::Sparse(a) => self.sparse_norm(a, &norm, at),
-            Data::Scalar(x) => Ok(self.value(absolute(x.as_ref()).at(at)?)),
-            Data::Vector(x) => Ok(self.value(match norm {
-                Norm::One => absolute(x.as_ref()).and_then(|a| ops::sum(&a)).at(at)?,
-                Norm::Two => ops::norm2(x.as_ref()).at(at)?,
-                Norm::Infinity => ops::max_abs(x.as_ref()).at(at)?,
-            })),
+            Data::Scalar(x) => self.scalar(absolute(x.as_ref()), at),
+            Data::Vector(x) => {
+                let norm = match norm {
+                    Norm::One => {
+                        let _beside = self.room(x.shape(), at)?;
+                        absolute(x.as_ref()).and_then(|a| ops::sum(&a))
+                    }
+                    Norm::Two => ops::norm2(x.as_ref()),
+                    Norm::Infinity => ops::max_abs(x.as_ref()),
+                };
+                self.scalar(norm, at)
+            }
             Data::Matrix(a) => {
                 // The norms of a row are those of the column that it would be.
                 let is_row = a.shape().rows == 1;
-                Ok(self.value(match norm {
-                    Norm::Two => ops::norm2(a.as_ref()).at(at)?,
-                    Norm::One if !is_row => ops::norm1(a).at(at)?,
-                    Norm::Infinity if is_row => ops::norm1(a).at(at)?,
-                    _ => ops::norm_inf(a).at(at)?,
-                }))
+                let norm = match norm {
+                    Norm::Two => ops::norm2(a.as_ref()),
+                    Norm::One if !is_row => ops::norm1(a),
+                    Norm::Infinity if is_row => ops::norm1(a),
+                    _ => ops::norm_inf(a),
+                };
+                self.scalar(norm, at)
             }
         }
     }
@@ -199,8 +209,8 @@ impl Run<'_> {
         match x.data() {
             Data::Number(_) | Data::Scalar(_) => Ok(x.clone()),
             Data::Sparse(a) => self.number(a.pattern().diagonal().iter().sum(), at),
-            Data::Vector(x) => Ok(self.value(ops::sum(x.as_ref()).at(at)?)),
-            Data::Matrix(a) => Ok(self.value(ops::trace(a).at(at)?)),
+            Data::Vector(x) => self.scalar(ops::sum(x.as_ref()), at),
+            Data::Matrix(a) => self.scalar(ops::trace(a), at),
         }
     }
 }

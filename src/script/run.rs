@@ -1,6 +1,7 @@
 //! Running statements, and the way from an expression to its value.
 
 use std::io::{self, BufWriter, Write};
+use std::rc::Rc;
 use std::time::Instant;
 
 use super::ast::{Expr, ExprKind, Statement, StatementKind};
@@ -8,9 +9,10 @@ use super::error::{Operand, ScriptErrorKind as Kind, quoted};
 use super::interpreter::Interpreter;
 use super::names::Function;
 use super::source::{Fault, Result, Source};
-use super::value::{Data, Value};
+use super::value::{Charge, Data, Value};
 use super::{elementwise::Action, format};
-use crate::data::{Matrix, Vector};
+use crate::data::{Matrix, Scalar, Vector};
+use crate::host::printable;
 use crate::shape::Shape;
 
 /// Largest count, size or index: what a 32-bit integer holds.
@@ -114,7 +116,7 @@ impl Run<'_> {
         for (value, expr) in values {
             let failed = |e: io::Error| Fault::new(expr.at, output(&e));
             let word = match (value.as_ref().map(Value::data), &expr.is) {
-                (None, ExprKind::Text(text)) => text.to_string(),
+                (None, ExprKind::Text(text)) => printable(text).into_owned(),
                 (Some(Data::Number(value)), _) => format::number(*value),
                 (Some(Data::Scalar(scalar)), _) => format::number(f64::from(scalar.read().at(expr.at)?)),
                 (data, _) => {
@@ -145,7 +147,7 @@ impl Run<'_> {
     /// The value of an expression.
     pub(super) fn evaluate(&mut self, expr: &Expr) -> Result<Value> {
         match &expr.is {
-            ExprKind::Number(value) => Ok(self.value(*value)),
+            ExprKind::Number(value) => Ok(Value::number(*value)),
             ExprKind::Name(name) => self.variable(name, expr.at).cloned(),
             ExprKind::Negate(inner) => {
                 let value = self.evaluate(inner)?;
@@ -174,14 +176,30 @@ impl Run<'_> {
         Err(Fault::new(at, Kind::Undefined { name, similar }))
     }
 
-    /// A value of its own, which counts towards the room.
-    pub(super) fn value(&self, data: impl Into<Data>) -> Value {
-        Value::new(data.into(), &self.state.room)
+    /// Takes the room for a shape. Whatever a script makes, values and what they are made from, is made after this.
+    pub(super) fn room(&self, shape: Shape, at: u32) -> Result<Charge> {
+        self.state.room.take(shape).map_err(|kind| Fault::new(at, kind))
     }
 
-    /// Dense data, in the type that belongs to their shape.
-    pub(super) fn dense_value(&self, data: impl Into<Data>, at: u32) -> Result<Value> {
-        Ok(self.value(data.into().canonical().at(at)?))
+    /// A value of this shape, made when there is room for it.
+    pub(super) fn made<D: Into<Data>>(
+        &self,
+        shape: Shape,
+        at: u32,
+        make: impl FnOnce() -> crate::Result<D>,
+    ) -> Result<Value> {
+        let room = self.room(shape, at)?;
+        self.kept(make().at(at)?, room, at)
+    }
+
+    /// Data for which room has been taken, in the type that belongs to their shape.
+    pub(super) fn kept(&self, data: impl Into<Data>, room: Charge, at: u32) -> Result<Value> {
+        Ok(Value::new(data.into().canonical().at(at)?, room))
+    }
+
+    /// A 1x1 on the device.
+    pub(super) fn scalar(&self, made: crate::Result<Scalar>, at: u32) -> Result<Value> {
+        made.at(at).map(Value::scalar)
     }
 
     /// Elements of the host's, row by row.
@@ -189,14 +207,17 @@ impl Run<'_> {
         let device = &self.state.device;
         match (shape.rows, shape.cols, values) {
             (1, 1, [value]) => self.number(f64::from(*value), at),
-            (_, 1, _) => Ok(self.value(Vector::from_slice(device, values).at(at)?)),
-            _ => Ok(self.value(Matrix::from_rows(device, shape, values).at(at)?)),
+            (_, 1, _) => self.made(shape, at, || Vector::from_slice(device, values)),
+            _ => self.made(shape, at, || Matrix::from_rows(device, shape, values)),
         }
     }
 
-    /// Refuses what is larger than the room that is left.
-    pub(super) fn room(&self, shape: Shape, at: u32) -> Result {
-        self.state.room.check(shape).map_err(|kind| Fault::new(at, kind))
+    /// Dense data in the columns of a matrix, with the room for it where it is another one; a sparse matrix stays out.
+    pub(super) fn matrix(&self, data: &Data, at: u32) -> Result<Option<(Rc<Matrix>, Charge)>> {
+        let shape =
+            if let Data::Matrix(_) | Data::Sparse(_) = data { Shape::default() } else { data.shape() };
+        let room = self.room(shape, at)?;
+        Ok(data.matrix(&self.state.device).at(at)?.map(|a| (a, room)))
     }
 
     /// A 1x1 as a number on the host.

@@ -11,8 +11,8 @@ use crate::data::Vector;
 use crate::error::Error;
 use crate::shape::Shape;
 use crate::solve::{
-    CgParams, Cgls, CglsParams, ConjugateGradient, LcpParams, LcpReport, LcpSolver, LinOp, SolveReport, Stop,
-    StopReason,
+    Breakdown, CgParams, Cgls, CglsParams, ConjugateGradient, LcpParams, LcpReport, LcpSolver, LinOp,
+    SolveReport, Stop, StopReason,
 };
 
 /// The bound on the relative residual if none is given.
@@ -50,9 +50,11 @@ impl Run<'_> {
         let device = &self.state.device;
         // A column is a matrix for this purpose, and a row of coefficients one equation.
         let column = match a.data() {
-            Data::Vector(_) => a.data().matrix(device).at(at)?.map(Data::Matrix),
+            Data::Vector(_) => self.matrix(a.data(), at)?,
             _ => None,
         };
+        let (column, _room) = column.unzip();
+        let column = column.map(Data::Matrix);
         let Some(operator) = column.as_ref().unwrap_or(a.data()).operator() else {
             return self.needs_dense(a_expr);
         };
@@ -61,21 +63,29 @@ impl Run<'_> {
             let mut x = Vector::zeros(device, shape.cols).at(at)?;
             let solved = solved(operator, &mut x, b, tolerance);
             let report = solved.map_err(|e| Fault::new(at, self.refusal(e, operator, a_expr)))?;
-            if is_solution(report.reason) { Ok(x) } else { Err(Fault::new(at, unsolved(&report, tolerance))) }
+            if is_solution(report.reason) {
+                return Ok(x);
+            }
+            Err(Fault::new(at, self.unsolved(&report, tolerance, operator, a_expr)))
         };
         match b.data() {
-            Data::Vector(b) => self.dense_value(one(b)?, at),
+            Data::Vector(b) => {
+                let room = self.room(Shape::column(shape.cols), at)?;
+                self.kept(one(b)?, room, at)
+            }
             data => {
-                let Some(b) = data.matrix(device).at(at)? else { return self.needs_dense(b_expr) };
-                self.room(Shape::new(shape.cols, b.shape().cols), at)?;
+                let Some((b, _room)) = self.matrix(data, at)? else { return self.needs_dense(b_expr) };
+                // The columns by themselves, and together.
+                let whole = Shape::new(shape.cols, b.shape().cols);
+                let (room, _beside) = (self.room(whole, at)?, self.room(whole, at)?);
                 let mut columns = Vec::new();
                 for j in 0..b.shape().cols {
                     columns.push(one(&b.column(j).at(at)?)?);
                 }
                 let mut columns = columns.into_iter();
-                let next = |_: &Vector| columns.next().ok_or(Error::ContextLost);
-                let x = self.by_columns(Shape::new(shape.cols, b.shape().cols), &b, next);
-                self.dense_value(x.at(at)?, at)
+                let none = || Error::Internal { place: "solve", detail: "fewer solutions than columns" };
+                let next = |_: &Vector| columns.next().ok_or_else(none);
+                self.kept(self.by_columns(whole, &b, next).at(at)?, room, at)
             }
         }
     }
@@ -97,7 +107,7 @@ impl Run<'_> {
         }
         // [] is 0x0, and is as good a column of nothing as any.
         if shape.is_empty() && q.shape().is_empty() {
-            return self.dense_value(Vector::zeros(device, 0).at(at)?, at);
+            return self.made(Shape::column(0), at, || Vector::zeros(device, 0));
         }
         if q.shape() != Shape::column(shape.rows) {
             let (left, right) = (self.operand(m_expr, shape), self.operand(q_expr, q.shape()));
@@ -115,10 +125,11 @@ impl Run<'_> {
         let Some(q) = q.data().vector(device).at(at)? else { return self.needs_dense(q_expr) };
         let tolerance = tolerance.unwrap_or(LCP_TOLERANCE);
         let params = LcpParams { stop: Stop::relative(tolerance), ..LcpParams::default() };
+        let room = self.room(Shape::column(shape.rows), at)?;
         let mut z = Vector::zeros(device, shape.rows).at(at)?;
         let solved = LcpSolver::new(operator, params).and_then(|solver| solver.solve(&mut z, &q));
         let detail = match solved {
-            Ok(report) if is_solution(report.outcome.reason) => return self.dense_value(z, at),
+            Ok(report) if is_solution(report.outcome.reason) => return self.kept(z, room, at),
             Ok(LcpReport { outcome, .. }) => format!(
                 "{} after {} sweeps, with a natural residual of {:.1e} in place of {tolerance:e}; a third argument is \
                  another bound",
@@ -126,7 +137,19 @@ impl Run<'_> {
                 outcome.sweeps,
                 outcome.residual(),
             ),
-            Err(Error::Matrix { detail, .. }) => format!("{} {detail}", self.text(m_expr)),
+            Err(Error::Matrix { detail, .. }) => {
+                let name = self.text(m_expr);
+                let diagonal = operator.diagonal().unwrap_or_default();
+                // The library counts from 0.
+                match (1..).zip(diagonal).find(|(_, d)| !(*d > 0.0 && d.is_finite())) {
+                    Some((i, d)) => format!(
+                        "{name}({i},{i}) is {}, expected a positive number on the diagonal: projected Jacobi does not \
+                         apply",
+                        number(d)
+                    ),
+                    None => format!("{name} {detail}"),
+                }
+            }
             Err(Error::Breakdown { quantity, value, expected, .. }) => {
                 format!("{quantity} = {value:e}, expected {expected}")
             }
@@ -139,21 +162,37 @@ impl Run<'_> {
     fn refusal(&self, error: Error, a: &dyn LinOp, expr: &Expr) -> Kind {
         let name = self.text(expr);
         let detail = match error {
-            Error::Breakdown { quantity, value, .. } => {
-                format!("{name} is not positive definite ({quantity} = {value:e})")
-            }
             Error::Matrix { detail, .. } => match a.asymmetry() {
-                Some((i, j, v, w)) => format!(
+                Ok(Some((i, j, v, w))) => format!(
                     "{name} is square and not symmetric: {name}({0},{1}) is {2} and {name}({1},{0}) is {3}. It takes \
-                     symmetric positive definite matrices (conjugate gradients) and rectangular ones (least squares)",
+                     symmetric positive definite matrices (conjugate gradients) and rectangular ones (least squares). \
+                     solve(A' * A, A' * b) takes any with full rank, and squares its condition; in the library \
+                     BiCgStab does without",
                     i + 1,
                     j + 1,
                     number(v),
                     number(w),
                 ),
-                None => format!("{name} {detail}"),
+                Ok(None) => format!("{name} {detail}"),
+                Err(other) => return Kind::Library(Box::new(other)),
             },
             other => return Kind::Library(Box::new(other)),
+        };
+        Kind::Unsolved { solver: "solve", detail }
+    }
+
+    /// A solver that ended without an answer.
+    fn unsolved(&self, report: &SolveReport, tolerance: f64, a: &dyn LinOp, expr: &Expr) -> Kind {
+        let SolveReport { reason, iterations, true_residual, .. } = report;
+        let detail = match report.breakdown {
+            Some(Breakdown { quantity: "p.Ap", value, .. }) if a.shape().is_square() => {
+                format!("{} is not positive definite (p.Ap = {value:e})", self.text(expr))
+            }
+            Some(breakdown) => format!("{}: {breakdown}", self.text(expr)),
+            None => format!(
+                "{reason} after {iterations} iterations, with a relative residual of {true_residual:.1e} in place of \
+                 {tolerance:e}; a third argument is another bound"
+            ),
         };
         Kind::Unsolved { solver: "solve", detail }
     }
@@ -172,14 +211,4 @@ fn solved(a: &dyn LinOp, x: &mut Vector, b: &Vector, tolerance: f64) -> crate::R
     } else {
         Cgls::new(a, CglsParams { stop, max_iters, ..CglsParams::default() })?.solve(x, b)
     }
-}
-
-/// A solver that ended without an answer.
-fn unsolved(report: &SolveReport, tolerance: f64) -> Kind {
-    let SolveReport { reason, iterations, true_residual, .. } = report;
-    let detail = format!(
-        "{reason} after {iterations} iterations, with a relative residual of {true_residual:.1e} in place of \
-         {tolerance:e}; a third argument is another bound"
-    );
-    Kind::Unsolved { solver: "solve", detail }
 }

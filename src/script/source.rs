@@ -1,6 +1,7 @@
 //! A script's text: from offsets in it to lines, columns and excerpts.
 
 use super::error::{ScriptError, ScriptErrorKind, Shown};
+use crate::host::printable;
 
 /// The text of a script and the name that stands for it in errors.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,15 +53,11 @@ impl Source {
         let column = head.chars().count();
         let skipped = column.saturating_sub(AROUND);
         let mut excerpt = String::from(if skipped > 0 { "..." } else { "" });
-        // What would move the terminal's cursor must not come out of a file.
-        let shown = |c: char| match c {
-            '\t' => ' ',
-            c if c.is_control() => char::REPLACEMENT_CHARACTER,
-            c => c,
-        };
-        excerpt.extend(head.chars().skip(skipped).map(shown));
+        // Tabs as blanks, so that the caret stands where it should.
+        let shown = |part: String| printable(&part).replace('\t', " ");
+        excerpt.push_str(&shown(head.chars().skip(skipped).collect()));
         let caret = excerpt.chars().count();
-        excerpt.extend(tail.chars().take(AROUND).map(shown));
+        excerpt.push_str(&shown(tail.chars().take(AROUND).collect()));
         if tail.chars().nth(AROUND).is_some() {
             excerpt.push_str("...");
         }

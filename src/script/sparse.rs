@@ -19,17 +19,18 @@ impl Run<'_> {
     pub(super) fn stored(&self, csr: Csr, at: u32) -> Result<Value> {
         let shape = csr.shape();
         if shape.cols == 1 {
-            self.room(shape, at)?;
+            let room = self.room(shape, at)?;
             let mut values = vec![0.0; shape.rows];
             for (row, _, value) in csr.entries() {
                 if let Some(element) = values.get_mut(row) {
                     *element = value as f32;
                 }
             }
+            drop(room);
             return self.dense(shape, &values, at);
         }
-        self.room(Shape::column(csr.nnz().saturating_add(csr.shape().rows)), at)?;
-        Ok(self.value(StoredMatrix::new(&self.state.device, csr, MatrixFormat::Auto).at(at)?))
+        let elements = Shape::column(csr.nnz().saturating_add(csr.shape().rows));
+        self.made(elements, at, || StoredMatrix::new(&self.state.device, csr, MatrixFormat::Auto))
     }
 
     /// The error of an operation that has no form for sparse matrices.
@@ -93,12 +94,10 @@ impl Run<'_> {
         a: &StoredMatrix,
         transposed: bool,
         b: &Matrix,
-        at: u32,
-    ) -> Result<Matrix> {
+    ) -> crate::Result<Matrix> {
         let rows = if transposed { a.shape().cols } else { a.shape().rows };
         let shape = Shape::new(rows, b.shape().cols);
-        self.room(shape, at)?;
-        self.by_columns(shape, b, |x| multiplied(a, transposed, x)).at(at)
+        self.by_columns(shape, b, |x| multiplied(a, transposed, x))
     }
 
     /// A matrix of `shape` whose columns are what `f` makes of the columns of `b`.
@@ -132,8 +131,10 @@ impl Run<'_> {
     /// A sparse matrix with all its zeros.
     pub(super) fn to_dense(&self, x: &Value, at: u32) -> Result<Value> {
         let Data::Sparse(a) = x.data() else { return Ok(x.clone()) };
-        self.room(a.shape(), at)?;
-        self.dense(a.shape(), &super::value::dense(a).at(at)?, at)
+        let room = self.room(a.shape(), at)?;
+        let values = super::value::dense(a).at(at)?;
+        drop(room);
+        self.dense(a.shape(), &values, at)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::solve::{LinOp, StoredMatrix};
 #[derive(Clone)]
 pub struct Value {
     data: Data,
-    /// Counts the elements for as long as any clone lives.
+    /// Counts the elements for as long as any clone lives; a 1x1 takes none.
     _charge: Option<Rc<Charge>>,
 }
 
@@ -151,15 +151,20 @@ impl Data {
 }
 
 impl Value {
-    pub(super) fn new(data: Data, room: &Rc<Room>) -> Self {
-        let charge = match data.elements() {
-            0 => None,
-            elements => {
-                room.used.set(room.used.get().saturating_add(elements));
-                Some(Rc::new(Charge { room: Rc::clone(room), elements }))
-            }
-        };
-        Value { data, _charge: charge }
+    /// Data for which room has been taken.
+    pub(super) fn new(data: Data, mut charge: Charge) -> Self {
+        charge.settle(data.elements());
+        Value { data, _charge: Some(Rc::new(charge)) }
+    }
+
+    /// A 1x1 on the host.
+    pub(super) fn number(value: f64) -> Self {
+        Value { data: value.into(), _charge: None }
+    }
+
+    /// A 1x1 on the device.
+    pub(super) fn scalar(value: Scalar) -> Self {
+        Value { data: value.into(), _charge: None }
     }
 
     /// Where the data are, and what they are.
@@ -223,10 +228,19 @@ pub(super) struct Room {
     used: Cell<usize>,
 }
 
-/// What a value takes of the room.
-struct Charge {
+/// What a value takes of the room, from before it is made.
+pub(super) struct Charge {
     room: Rc<Room>,
     elements: usize,
+}
+
+impl Charge {
+    /// What the value has come to; sparse matrices have fewer entries than they might have had.
+    fn settle(&mut self, elements: usize) {
+        let used = self.room.used.get().saturating_sub(self.elements);
+        self.room.used.set(used.saturating_add(elements));
+        self.elements = elements;
+    }
 }
 
 impl Drop for Charge {
@@ -240,15 +254,22 @@ impl Room {
         Rc::new(Room { limit: Cell::new(limit), used: Cell::new(0) })
     }
 
+    /// Counts data that are there already: the host's.
+    pub(super) fn count(self: &Rc<Self>, data: Data) -> Value {
+        Value::new(data, Charge { room: Rc::clone(self), elements: 0 })
+    }
+
     pub(super) fn set_limit(&self, limit: usize) {
         self.limit.set(limit);
     }
 
-    /// Refuses a shape for which there is no room, before anything is allocated.
-    pub(super) fn check(&self, shape: Shape) -> Result<(), Kind> {
+    /// Takes the room for a shape before anything is allocated, or refuses; a 1x1 takes none.
+    pub(super) fn take(self: &Rc<Self>, shape: Shape) -> Result<Charge, Kind> {
         let (limit, used) = (self.limit.get(), self.used.get());
-        if shape.len() <= limit.saturating_sub(used) {
-            return Ok(());
+        let elements = if shape == Shape::new(1, 1) { 0 } else { shape.len() };
+        if elements <= limit.saturating_sub(used) {
+            self.used.set(used.saturating_add(elements));
+            return Ok(Charge { room: Rc::clone(self), elements });
         }
         let what = match used {
             0 => format!("{shape} elements"),

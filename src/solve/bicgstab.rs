@@ -2,7 +2,8 @@
 
 use super::check::{check_square, check_vectors};
 use super::dots::{Dots, Partial, Reducer};
-use super::drive::{KEPT_GROWTH, Limits, Method, Observer, breakdown, drive};
+use super::drive::{After, KEPT_GROWTH, Limits, Method, Observer, drive};
+use super::finite::Finite;
 use super::iterate::Iterate;
 use super::linop::{Accuracy, LinOp};
 use super::null_space::{consistent, project_out};
@@ -44,7 +45,8 @@ impl Default for BiCgStabParams {
 /// *Breakdowns*: when the shadow residual is orthogonal, within rounding, to the residual or to what the direction is
 /// mapped to, a flag ends the run, and the method starts afresh from there with the residual for a shadow. If a run has not
 /// reduced the residual, or has enlarged it ten thousandfold, the next one starts where it did, with a shadow of random
-/// numbers; the third of these that leads to nothing is an error, or [`StopReason::Diverged`](super::StopReason::Diverged).
+/// numbers; the third of these that leads to nothing ends it: [`StopReason::Breakdown`](super::StopReason::Breakdown), or
+/// [`Diverged`](super::StopReason::Diverged).
 ///
 /// *Cost* of an iteration: two products, two applications of the preconditioner, two reductions of four sums each, and
 /// two passes for the vectors; no readback.
@@ -96,9 +98,9 @@ impl<'a> BiCgStab<'a> {
     /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space), the
     /// solution is the one orthogonal to it.
     ///
-    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Breakdown`] when no shadow residual leads on, or a direction is mapped
-    /// to zero; [`Error::Inconsistent`] when `b` has a part in the null space. Not converging is no error: see
-    /// [`SolveReport::reason`].
+    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
+    /// space. `x` is then as it was. Not converging is no error, nor is a breakdown, when no shadow residual leads on or
+    /// a direction is mapped to zero: see [`SolveReport::reason`].
     pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
         self.solve_observed(x, b, |_, _| {})
     }
@@ -116,13 +118,16 @@ impl<'a> BiCgStab<'a> {
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
-        let projected = consistent(op, self.a, b, self.params.stop.relative)?;
+        let finite = Finite::ask(op, &[("x", x), ("b", b)])?;
+        let projected =
+            consistent(op, self.a, b, self.params.stop.relative).map_err(|error| finite.or(error))?;
         let at = Iterate::new(self.a, x, projected.as_ref().unwrap_or(b), None)?;
         let mut run = Run::new(self, at)?;
-        let report = drive(&mut run, limits, &mut observe as &mut Observer<'_>);
+        finite.check()?;
+        let report = drive(&mut run, limits, &mut observe as &mut Observer<'_>)?;
         // Into the caller's texture, which the application may hold.
         ops::copy(x, &run.at.x)?;
-        report
+        Ok(report)
     }
 }
 
@@ -307,6 +312,14 @@ impl Method for Run<'_> {
         Ok((relative, accuracy))
     }
 
+    fn rounding(&mut self) -> Result<f64> {
+        self.at.rounding()
+    }
+
+    fn began_at_zero(&mut self) -> &mut bool {
+        &mut self.at.from_zero
+    }
+
     fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()> {
         (self.bounds, self.begin) = (bounds, iterations);
         let device = self.at.a.device();
@@ -323,16 +336,21 @@ impl Method for Run<'_> {
     fn iterate(&mut self) -> Result<()> {
         let scale = self.at.matrix_scale;
         if let Some(mp) = &mut self.mp {
-            self.m.apply(mp, self.p.front())?;
+            self.m.precondition(mp, self.p.front())?;
         }
-        self.at.a.apply(&mut self.v, Combine::Replace, scale, self.mp.as_ref().unwrap_or(self.p.front()))?;
+        self.at.a.product(
+            &mut self.v,
+            Combine::Replace,
+            scale,
+            self.mp.as_ref().unwrap_or(self.p.front()),
+        )?;
         let sums = self.reducer.sum(Dots::Alpha, &[&self.h, &self.v, self.at.r.front()], [1.0; 2])?;
         self.step(glsl!("solve/bicg_alpha.frag"), &sums)?;
         self.half()?;
         if let Some(ms) = &mut self.ms {
-            self.m.apply(ms, &self.s)?;
+            self.m.precondition(ms, &self.s)?;
         }
-        self.at.a.apply(&mut self.t, Combine::Replace, scale, self.ms.as_ref().unwrap_or(&self.s))?;
+        self.at.a.product(&mut self.t, Combine::Replace, scale, self.ms.as_ref().unwrap_or(&self.s))?;
         let sums = self.reducer.sum(Dots::Omega, &[&self.t, &self.s, &self.h], [1.0; 2])?;
         self.step(glsl!("solve/bicg_omega.frag"), &sums)?;
         self.update()
@@ -354,23 +372,24 @@ impl Method for Run<'_> {
         self.at.y.front_mut().set_zero()
     }
 
-    fn broken(&mut self, last: &Report) -> Result<bool> {
+    fn after(&mut self, last: &Report) -> Result<After> {
         /// Shadows of random numbers that are tried after the residual's own.
         const TRIES: i32 = 3;
         /// A residual that has fallen by a fiftieth is progress; so many breakdowns in a row without any are the end.
         const PROGRESS: f64 = 0.98;
         const MOST_FRUITLESS: usize = 64;
+        const NONE_LEFT: &str = "not 0: no shadow residual h leads on";
         let quantity = match last.flag {
             Flag::Shadow => "h.r",
             Flag::ShadowDirection => "h.AMp",
             Flag::OutOfRange => "r.r",
             Flag::Curvature => {
                 let expected = "more than 0: the matrix or the preconditioner is singular";
-                return Err(breakdown(Self::NAME, last, "|AMs|²", expected));
+                return Ok(After::End(last.broken("|AMs|²", expected)));
             }
             _ => {
                 self.tries = 0;
-                return Ok(false);
+                return Ok(After::Judge);
             }
         };
         let idle = last.iterations <= self.begin;
@@ -380,20 +399,20 @@ impl Method for Run<'_> {
             let fallen = f64::from(last.rr).sqrt() <= PROGRESS * self.least * self.unit().sqrt();
             self.fruitless = if fallen { 0 } else { self.fruitless + 1 };
             if self.fruitless > MOST_FRUITLESS {
-                return Err(breakdown(Self::NAME, last, quantity, "not 0: no shadow residual h leads on"));
+                return Ok(After::End(last.broken(quantity, NONE_LEFT)));
             }
             self.tries = 0;
-            return Ok(true);
+            return Ok(After::Afresh);
         }
         // Back to where it began, with another shadow unless it had kept an old one.
         self.discard()?;
         self.tries += i32::from(!self.kept);
         if self.tries <= TRIES {
-            return Ok(true);
+            return Ok(After::Afresh);
         }
         if last.flag == Flag::OutOfRange {
-            return Ok(false);
+            return Ok(After::Judge);
         }
-        Err(breakdown(Self::NAME, last, quantity, "not 0: no shadow residual h leads on"))
+        Ok(After::End(last.broken(quantity, NONE_LEFT)))
     }
 }

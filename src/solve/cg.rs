@@ -5,7 +5,9 @@ mod fixed;
 pub use fixed::{FixedReport, FixedRun};
 
 use super::check::{check_square, check_vectors};
+use super::dots::Dots;
 use super::drive::{Limits, Method, Observer, drive};
+use super::finite::Finite;
 use super::iterate::Iterate;
 use super::linop::{Accuracy, LinOp};
 use super::null_space::{consistent, project_out};
@@ -96,9 +98,11 @@ impl<'a> ConjugateGradient<'a> {
         let op = "ConjugateGradient";
         params.stop.check(op)?;
         check_square(op, a)?;
-        if let Some((i, j, v, w)) = a.asymmetry() {
-            let detail =
-                format!("is not symmetric: A[{i}, {j}] = {v:e} and A[{j}, {i}] = {w:e} (counted from 0)");
+        if let Some((i, j, v, w)) = a.asymmetry()? {
+            let detail = format!(
+                "is not symmetric: A[{i}, {j}] = {v:e} and A[{j}, {i}] = {w:e} (counted from 0); BiCgStab solves such \
+                 systems, Cgls any in the sense of least squares"
+            );
             return Err(Error::Matrix { op, detail });
         }
         let diagonal = m.is_identity() || m.diagonal().is_some();
@@ -113,9 +117,9 @@ impl<'a> ConjugateGradient<'a> {
     ///
     /// For an operator with a [null space](LinOp::null_space), the solution is the one orthogonal to it, of least norm.
     ///
-    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Breakdown`] when `p·Ap` is not positive, that is, `A` is not
-    /// positive definite; [`Error::Inconsistent`] when `b` has a part in the null space. Not converging is no error:
-    /// see [`SolveReport::reason`].
+    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
+    /// space. `x` is then as it was. Not converging is no error, nor is a breakdown, when `p·Ap` is not positive, that is,
+    /// `A` is not positive definite: see [`SolveReport::reason`].
     pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
         self.solve_observed(x, b, |_, _| {})
     }
@@ -133,13 +137,16 @@ impl<'a> ConjugateGradient<'a> {
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
-        let projected = consistent(op, self.a, b, self.params.stop.relative)?;
+        let finite = Finite::ask(op, &[("x", x), ("b", b)])?;
+        let projected =
+            consistent(op, self.a, b, self.params.stop.relative).map_err(|error| finite.or(error))?;
         let b = projected.as_ref().unwrap_or(b);
         let mut run = Run::new(self, Iterate::new(self.a, x, b, None)?)?;
-        let report = drive(&mut run, limits, &mut observe as &mut Observer<'_>);
+        finite.check()?;
+        let report = drive(&mut run, limits, &mut observe as &mut Observer<'_>)?;
         // Into the caller's texture, which the application may hold.
         ops::copy(x, &run.at.x)?;
-        report
+        Ok(report)
     }
 
     /// Whether iterations run in the merged schedule.
@@ -196,6 +203,14 @@ impl Method for Run<'_> {
         Ok((norm / self.at.unit(), accuracy))
     }
 
+    fn rounding(&mut self) -> Result<f64> {
+        self.at.rounding()
+    }
+
+    fn began_at_zero(&mut self) -> &mut bool {
+        &mut self.at.from_zero
+    }
+
     fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()> {
         self.steps.reset(bounds, iterations)?;
         let keep_direction = keep_direction && !self.at.take_rescaled();
@@ -204,15 +219,19 @@ impl Method for Run<'_> {
             project_out(self.d.front_mut(), self.at.a.null_space())?;
         }
         if self.merged {
-            return if keep_direction { Ok(()) } else { self.m.apply(self.d.front_mut(), self.at.r.front()) };
+            return if keep_direction {
+                Ok(())
+            } else {
+                self.m.precondition(self.d.front_mut(), self.at.r.front())
+            };
         }
         let mut z = Vector::uninit(self.at.a.device(), self.at.b.len())?;
-        self.m.apply(&mut z, self.at.r.front())?;
+        self.m.precondition(&mut z, self.at.r.front())?;
         self.steps.begin(&mut self.d, self.at.r.front(), z, keep_direction)
     }
 
     fn iterate(&mut self) -> Result<()> {
-        self.at.a.apply(&mut self.q, Combine::Replace, self.at.matrix_scale, self.d.front())?;
+        self.at.a.product(&mut self.q, Combine::Replace, self.at.matrix_scale, self.d.front())?;
         let x_scale = self.at.x_scale();
         if self.merged {
             let m = self.m.diagonal();
@@ -222,12 +241,12 @@ impl Method for Run<'_> {
             let Iterate { y, r, .. } = &mut self.at;
             return self.steps.merged_update(y, r, &mut self.d, &self.q, m, x_scale);
         }
-        self.steps.alpha_step(self.d.front(), &self.q)?;
+        self.steps.alpha_step(Dots::Product, &[self.d.front(), &self.q])?;
         self.steps.advance(&mut self.at.y, x_scale, self.d.front())?;
         self.steps.advance(&mut self.at.r, -1.0, &self.q)?;
         let z = match &mut self.z {
             Some(z) => {
-                self.m.apply(z, self.at.r.front())?;
+                self.m.precondition(z, self.at.r.front())?;
                 z
             }
             None => self.at.r.front(),

@@ -1,26 +1,29 @@
 //! Conjugate gradients for least squares.
 
 use super::check::check_vectors;
+use super::dots::Dots;
 use super::drive::{Limits, Method, Observer, drive};
+use super::finite::{AllFinite, Finite};
 use super::iterate::{gather_up, norm_of};
 use super::linop::{Accuracy, LinOp};
 use super::null_space::project_out;
 use super::precondition::{Identity, Preconditioner};
 use super::report::{SolveReport, Stop};
+use super::rounding::{error_bound, norm_of_error};
 use super::scales::{Scales, closer_scale, scale_of};
 use super::state::{Bounds, Entry, Steps};
 use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
-use crate::ops::{self, Accurate, Combine, Windows};
+use crate::ops::{self, Accurate, Combine, Part, Windows};
 
 /// Parameters of [`Cgls`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CglsParams {
     /// Most iterations, less than 2²⁴.
     pub max_iters: usize,
-    /// When to stop: the bound is on `‖Aᵀ(b - A x)‖ / ‖Aᵀb‖`.
+    /// When to stop: the bound is on `‖Aᵀ(b - A x)‖ / ‖Aᵀb‖`, or on `‖b - A x‖ / ‖b‖` if that is met first.
     pub stop: Stop,
     /// Windows of the reductions.
     pub windows: Windows,
@@ -33,6 +36,11 @@ impl Default for CglsParams {
 }
 
 /// Least squares `min ‖b - A x‖` for a matrix of any shape, by conjugate gradients on `AᵀA` without forming it.
+///
+/// Iterations end when either residual meets the bound, as those of LSQR do (C. Paige, M. Saunders, *LSQR*, ACM Trans. Math.
+/// Softw. 8, 1982): that of the normal equations ([`SolveReport::true_residual`]), or of a consistent system its own
+/// ([`SolveReport::least_squares_residual`]). Both are in the report: where `A` is ill-conditioned, the first may be small
+/// long before the second.
 ///
 /// *Cost* of an iteration: a product with `A`, one with `Aᵀ`, two reductions, three vector updates; no readback.
 ///
@@ -74,8 +82,9 @@ impl<'a> Cgls<'a> {
     /// Minimises `‖b - A x‖`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space),
     /// the answer is the one orthogonal to it; whatever `b` is, it has one.
     ///
-    /// *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch);
-    /// [`Error::Unsupported`](crate::Error::Unsupported) when the operator has no transposed product.
+    /// *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::NonFinite`](crate::Error::NonFinite);
+    /// [`Error::Unsupported`](crate::Error::Unsupported) when the operator has no transposed product. `x` is then as it
+    /// was. Not converging is no error, nor is a breakdown: see [`SolveReport::reason`].
     pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
         self.solve_observed(x, b, |_, _| {})
     }
@@ -92,17 +101,19 @@ impl<'a> Cgls<'a> {
         let device = self.a.device().clone();
         let _scope = device.scope()?;
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
-        let mut run = Run::new(self.a, self.m, x, b, self.params.windows)?;
+        let finite = Finite::ask("Cgls::solve", &[("x", x), ("b", b)])?;
+        let mut run = Run::new(self.a, self.m, x, b, (self.params.windows, self.params.stop.relative))?;
+        finite.check()?;
         if run.norm == 0.0 {
             run.require_orthogonal()?;
             // b is orthogonal to all columns: zero is a solution.
             run.x.set_zero()?;
-            run.norm = 1.0;
+            (run.norm, run.began_at_zero, run.orthogonal) = (1.0, true, true);
         }
-        let report = drive(&mut run, limits, &mut observe as &mut Observer<'_>);
+        let report = drive(&mut run, limits, &mut observe as &mut Observer<'_>)?;
         // Into the caller's texture, which the application may hold.
         ops::copy(x, &run.x)?;
-        report
+        Ok(report)
     }
 }
 
@@ -117,6 +128,8 @@ struct Run<'a> {
     r: PingPong<Vector>,
     /// `Aᵀ r`, scaled.
     s: Vector,
+    /// `Aᵀ` times what rounding has left of the last true `r`.
+    rest: Option<Vector>,
     d: PingPong<Vector>,
     q: Vector,
     z: Option<Vector>,
@@ -124,6 +137,12 @@ struct Run<'a> {
     /// `‖Aᵀb‖` in the scaled units.
     norm: f64,
     norm_b: f64,
+    /// `‖b - A x‖ / ‖b‖` of the last true residual, and where iterations stop by that.
+    residual: f64,
+    aim: f64,
+    began_at_zero: bool,
+    /// `Aᵀb` is zero, and so is `x`.
+    orthogonal: bool,
     scale: f32,
     /// The scale has changed since the direction was found.
     rescaled: bool,
@@ -136,7 +155,7 @@ impl<'a> Run<'a> {
         m: &'a dyn Preconditioner,
         x: &Vector,
         b: &'a Vector,
-        windows: Windows,
+        (windows, aim): (Windows, f64),
     ) -> Result<Self> {
         let device = a.device();
         let (rows, cols) = (a.shape().rows, a.shape().cols);
@@ -144,13 +163,14 @@ impl<'a> Run<'a> {
         let (mut r, mut start) = (of(rows)?, of(cols)?);
         ops::copy(&mut start, x)?;
         project_out(&mut start, a.null_space())?;
-        let Scales { norm_b, residual: scale, matrix: matrix_scale } = Scales::find(a, &start, b, &mut r)?;
+        let scales = Scales::find(a, &mut start, b, &mut r)?;
+        let Scales { norm_b, from_zero, residual: scale, matrix: matrix_scale } = scales;
         let mut s = of(cols)?;
         let mut scaled_b = of(rows)?;
         let own_scale = scale_of(norm_b);
         ops::scaled(&mut scaled_b, own_scale, b)?;
         let terms = Accurate { transposed: true, alpha: matrix_scale, x: &scaled_b, plus: None };
-        a.apply_accurate(&mut s, terms)?;
+        a.product_accurate(&mut s, terms)?;
         let norm = f64::from(ops::norm2(&s)?.read()?) * (f64::from(scale) / f64::from(own_scale));
         Ok(Run {
             a,
@@ -160,12 +180,17 @@ impl<'a> Run<'a> {
             y: PingPong::new(Vector::zeros(device, cols)?, of(cols)?),
             r: PingPong::new(r, of(rows)?),
             s,
+            rest: None,
             d: PingPong::new(of(cols)?, of(cols)?),
             q: of(rows)?,
             z: if m.is_identity() { None } else { Some(of(cols)?) },
             steps: Steps::new(device, windows)?,
             norm,
             norm_b,
+            residual: 0.0,
+            aim,
+            began_at_zero: from_zero,
+            orthogonal: false,
             scale,
             rescaled: false,
             matrix_scale,
@@ -179,8 +204,8 @@ impl Run<'_> {
         let mut b = Vector::uninit(self.a.device(), self.b.len())?;
         ops::scaled(&mut b, scale_of(self.norm_b), self.b)?;
         let mut s = Vector::uninit(self.a.device(), self.s.len())?;
-        let alpha = (100.0 - f64::from(self.a.exponent())).clamp(-125.0, 125.0).exp2() as f32;
-        self.a.apply_accurate(&mut s, Accurate { transposed: true, alpha, x: &b, plus: None })?;
+        let alpha = (100.0 - f64::from(self.a.exponent()?)).clamp(-125.0, 125.0).exp2() as f32;
+        self.a.product_accurate(&mut s, Accurate { transposed: true, alpha, x: &b, plus: None })?;
         if ops::max_abs(&s)?.read()? == 0.0 {
             return Ok(());
         }
@@ -189,14 +214,34 @@ impl Run<'_> {
         Err(Error::Matrix { op: "Cgls", detail: detail.into() })
     }
 
-    /// `r = b - A x` and `Aᵀ r` in double-float, scaled.
+    /// `r = b - A x` and `Aᵀ r` in double-float, scaled. `Aᵀ` is applied to what rounding leaves of `r` as well: beside
+    /// a large `r` that is more than a small `Aᵀ r`.
     fn residual(&mut self) -> Result<Accuracy> {
-        let (x, k) = (&self.x, self.scale);
-        let terms = Accurate { transposed: false, alpha: -k, x, plus: Some((k, self.b)) };
-        let first = self.a.apply_accurate(self.r.front_mut(), terms)?;
-        let terms = Accurate { transposed: true, alpha: self.matrix_scale, x: self.r.front(), plus: None };
-        let second = self.a.apply_accurate(&mut self.s, terms)?;
+        let (a, terms) = (self.a, Accurate::residual(self.scale, self.b, &self.x));
+        let first = a.product_accurate(self.r.front_mut(), terms)?;
+        let mut rest = Vector::uninit(a.device(), self.b.len())?;
+        self.rest = match first == Accuracy::DoubleFloat && a.product_part(&mut rest, terms, Part::Rest)? {
+            false => None,
+            true => {
+                let mut of_rest = Vector::uninit(a.device(), self.x.len())?;
+                a.product_transposed(&mut of_rest, Combine::Replace, self.matrix_scale, &rest)?;
+                Some(of_rest)
+            }
+        };
+        let plus = self.rest.as_ref().map(|of_rest| (1.0, of_rest));
+        let terms = Accurate { transposed: true, alpha: self.matrix_scale, x: self.r.front(), plus };
+        let second = a.product_accurate(&mut self.s, terms)?;
         Ok(if first == second { first } else { Accuracy::Single })
+    }
+
+    /// A bound on the error of `r` with its rest.
+    fn error(&self) -> Result<Vector> {
+        error_bound(self.a, Accurate::residual(self.scale, self.b, &self.x))
+    }
+
+    /// `‖b‖` in the scaled units; 1 where that is 0.
+    fn unit_b(&self) -> f64 {
+        if self.norm_b == 0.0 { 1.0 } else { self.norm_b * f64::from(self.scale) }
     }
 }
 
@@ -210,36 +255,79 @@ impl Method for Run<'_> {
     fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
         gather_up(&mut self.x, &mut self.y)?;
         project_out(&mut self.x, self.a.null_space())?;
+        let finite = AllFinite::ask(&self.x)?;
         let mut accuracy = self.residual()?;
-        if self.scale < scale_of(self.norm_b) {
-            let norm = norm_of(self.r.front())?;
-            if let Some(scale) = closer_scale(self.norm_b, norm, self.scale) {
-                self.norm *= f64::from(scale) / f64::from(self.scale);
-                (self.scale, self.rescaled) = (scale, true);
-                accuracy = self.residual()?;
-            }
+        let mut norm = norm_of(self.r.front())?;
+        if !finite.wait()? {
+            self.residual = f64::INFINITY;
+            return Ok((f64::INFINITY, accuracy));
         }
+        if self.scale < scale_of(self.norm_b)
+            && let Some(scale) = closer_scale(self.norm_b, norm, self.scale)
+        {
+            self.norm *= f64::from(scale) / f64::from(self.scale);
+            (self.scale, self.rescaled) = (scale, true);
+            accuracy = self.residual()?;
+            norm = norm_of(self.r.front())?;
+        }
+        self.residual = norm / self.unit_b();
         Ok((norm_of(&self.s)? / self.norm, accuracy))
+    }
+
+    fn rounding(&mut self) -> Result<f64> {
+        if self.orthogonal {
+            return Ok(0.0); // what is zero has been looked at 2¹⁰⁰ times larger
+        }
+        let (transposed, alpha) = (true, self.matrix_scale);
+        // Of the product with r, twice to cover that with the rest, which is so much smaller and rounded so much more.
+        let plus = self.rest.as_ref().map(|of_rest| (1.0, of_rest));
+        let own = norm_of_error(self.a, Accurate { transposed, alpha, x: self.r.front(), plus })?;
+        let of_r = self.error()?;
+        let mut carried = Vector::uninit(self.a.device(), self.x.len())?;
+        let terms = Accurate { transposed, alpha, x: &of_r, plus: None };
+        let carried = if self.rest.is_some() && self.a.product_part(&mut carried, terms, Part::Magnitude)? {
+            norm_of(&carried)?
+        } else {
+            // What rounding to 32 bits has taken from r counts as well, where it is not known.
+            let lost = norm_of(&of_r)? + norm_of(self.r.front())? / f64::from(1u32 << 24);
+            f64::from(self.a.exponent()? + 1).exp2() * f64::from(alpha) * lost
+        };
+        Ok((2.0 * own + carried) / self.norm)
+    }
+
+    fn began_at_zero(&mut self) -> &mut bool {
+        &mut self.began_at_zero
+    }
+
+    fn other_residual(&self) -> Option<f64> {
+        Some(self.residual)
+    }
+
+    fn other_rounding(&mut self) -> Result<f64> {
+        Ok(norm_of(&self.error()?)? / self.unit_b())
     }
 
     fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()> {
         self.steps.reset(bounds, iterations)?;
+        // Closer, where the bound was met and what was recomputed does not confirm it.
+        self.aim = self.aim.min(0.5 * self.residual);
+        self.steps.stop_at((self.aim * self.unit_b()).powi(2) as f32);
         let keep_direction = keep_direction && !std::mem::take(&mut self.rescaled);
         let mut z = Vector::uninit(self.a.device(), self.s.len())?;
-        self.m.apply(&mut z, &self.s)?;
+        self.m.precondition(&mut z, &self.s)?;
         self.steps.begin(&mut self.d, &self.s, z, keep_direction)
     }
 
     fn iterate(&mut self) -> Result<()> {
-        self.a.apply(&mut self.q, Combine::Replace, self.matrix_scale, self.d.front())?;
-        self.steps.alpha_step(&self.q, &self.q)?;
+        self.a.product(&mut self.q, Combine::Replace, self.matrix_scale, self.d.front())?;
+        self.steps.alpha_step(Dots::LeastSquares, &[&self.q, self.r.front()])?;
         let x_scale = (f64::from(self.matrix_scale) / f64::from(self.scale)) as f32;
         self.steps.advance(&mut self.y, x_scale, self.d.front())?;
         self.steps.advance(&mut self.r, -1.0, &self.q)?;
-        self.a.apply_transposed(&mut self.s, Combine::Replace, self.matrix_scale, self.r.front())?;
+        self.a.product_transposed(&mut self.s, Combine::Replace, self.matrix_scale, self.r.front())?;
         let z = match &mut self.z {
             Some(z) => {
-                self.m.apply(z, &self.s)?;
+                self.m.precondition(z, &self.s)?;
                 z
             }
             None => &self.s,

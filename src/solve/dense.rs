@@ -4,7 +4,7 @@ use super::linop::{Accuracy, LinOp, single};
 use crate::data::{Matrix, Vector, exponent};
 use crate::device::Device;
 use crate::error::Result;
-use crate::ops::{self, Accurate, Combine};
+use crate::ops::{self, Accurate, Combine, Part};
 use crate::shape::Shape;
 
 /// What an operator is asked once for each solve costs readbacks here, since elements live on the device alone: one
@@ -35,6 +35,11 @@ impl LinOp for Matrix {
         Ok(Accuracy::DoubleFloat)
     }
 
+    fn accurate_part(&self, out: &mut Vector, terms: Accurate<'_>, part: Part) -> Result<bool> {
+        ops::dense_part(out, self, terms, part)?;
+        Ok(true)
+    }
+
     fn diagonal(&self) -> Result<Vec<f64>> {
         Ok(Matrix::diagonal(self)?.read()?.into_iter().map(f64::from).collect())
     }
@@ -50,14 +55,13 @@ impl LinOp for Matrix {
 
     /// A matrix that was itself computed may be symmetric but for rounding: differences up to
     /// `2 γ_(n+2) √(a_ii a_jj)`, as those of a product `A Aᵀ`, are let through.
-    fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
-        differs(self).ok().flatten()
+    fn asymmetry(&self) -> Result<Option<(usize, usize, f64, f64)>> {
+        differs(self)
     }
 
-    fn exponent(&self) -> i32 {
-        // An error shows again at the next call that can tell it.
-        let largest = ops::max_abs(self).and_then(|s| s.read()).unwrap_or(0.0);
-        if largest.is_finite() { exponent(largest.into()) } else { 0 }
+    fn exponent(&self) -> Result<i32> {
+        let largest = ops::max_abs(self)?.read()?;
+        Ok(if largest.is_finite() { exponent(largest.into()) } else { 0 })
     }
 }
 

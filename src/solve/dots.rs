@@ -21,6 +21,8 @@ pub(super) enum Dots {
     },
     /// d.q
     Product,
+    /// q.q and r.r
+    LeastSquares,
     /// r.z and r.r
     Residual,
     /// What a stationary method is judged by.
@@ -39,6 +41,7 @@ impl Dots {
             }
             Dots::Merged { diagonal: false } => ("#define MERGED 1\n#define DIAGONAL 0", &["d", "q", "r"]),
             Dots::Product => ("#define PRODUCT 1", &["d", "q"]),
+            Dots::LeastSquares => ("#define LEAST_SQUARES 1", &["q", "r"]),
             Dots::Residual => ("#define RESIDUAL 1", &["r", "z"]),
             Dots::Progress => ("#define PROGRESS 1", &["r", "x", "kept"]),
             Dots::Alpha => ("#define ALPHA 1", &["h", "v", "r"]),
@@ -79,7 +82,8 @@ impl Reducer {
     /// All but the last stage of the inner products. `factors` are powers of two, by which some vectors are multiplied
     /// first, so that squares keep within the range of floats.
     pub fn sum(&self, dots: Dots, vectors: &[&Vector], factors: [f32; 2]) -> Result<Partial> {
-        let Some(first_vector) = vectors.first() else { return Err(Error::ContextLost) };
+        let wrong = |detail| Error::Internal { place: "Reducer::sum", detail };
+        let Some(first_vector) = vectors.first() else { return Err(wrong("inner products of no vector")) };
         let (define, names) = dots.block();
         let scaled = dots == Dots::Progress;
         let first = |window: &str| {
@@ -122,6 +126,6 @@ impl Reducer {
             }
             partial = Some(Partial { texture: target, extent: stage.target });
         }
-        partial.ok_or(Error::ContextLost)
+        partial.ok_or(wrong("a reduction of no stage"))
     }
 }

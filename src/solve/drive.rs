@@ -3,12 +3,12 @@
 use super::check::check_count;
 use super::linop::Accuracy;
 use super::looks::{Iterated, Seen, Work, run_until_frozen};
-use super::report::{SolveReport, Stop};
+use super::report::{Breakdown, SolveReport, Stop, StopReason};
 use super::state::{Bounds, Flag, Report};
-use super::verdict::{Best, Standing};
+use super::verdict::{Best, Standing, hides};
 use crate::data::{PendingRead, Scalar, Vector};
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// An iterative method as the driver sees it.
 pub(super) trait Method {
@@ -22,6 +22,22 @@ pub(super) trait Method {
 
     /// Recomputes the residual from the iterate, keeps it as the recurrence's, and returns its relative norm.
     fn true_residual(&mut self) -> Result<(f64, Accuracy)>;
+
+    /// By how much rounding in double-float may have changed that norm, relative as it is. *Cost*: waits.
+    fn rounding(&mut self) -> Result<f64>;
+
+    /// Whether the iterate goes back to a start at zero.
+    fn began_at_zero(&mut self) -> &mut bool;
+
+    /// Another residual by which an iterate may be a solution, relative: of least squares `b - A x` itself.
+    fn other_residual(&self) -> Option<f64> {
+        None
+    }
+
+    /// By how much rounding may have changed that. *Cost*: waits.
+    fn other_rounding(&mut self) -> Result<f64> {
+        Ok(0.0)
+    }
 
     /// Sets the recurrence running with the residual just recomputed: afresh, or keeping the search direction.
     fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()>;
@@ -41,29 +57,40 @@ pub(super) trait Method {
     /// Forgets what has been added to the iterate since the last true residual.
     fn discard(&mut self) -> Result<()>;
 
-    /// What it means that a run has ended with this flag: an error, or whether to start afresh in spite of it.
-    fn broken(&mut self, last: &Report) -> Result<bool> {
-        let (quantity, expected) = match last.flag {
-            Flag::Curvature if last.value == 0.0 => {
+    /// What follows from a run that has ended like this.
+    fn after(&mut self, last: &Report) -> Result<After> {
+        Ok(last.breakdown().map_or(After::Judge, After::End))
+    }
+}
+
+/// What follows when a run has ended.
+pub(super) enum After {
+    /// What its flag and the true residual say.
+    Judge,
+    /// Another run, afresh from the iterate as it is.
+    Afresh,
+    /// Nothing leads on.
+    End(Breakdown),
+}
+
+impl Report {
+    /// The value that broke down, by its name.
+    pub(super) fn broken(&self, quantity: &'static str, expected: &'static str) -> Breakdown {
+        Breakdown { iteration: self.iterations, quantity, value: f64::from(self.value), expected }
+    }
+
+    /// What has broken down in conjugate gradients.
+    pub(super) fn breakdown(&self) -> Option<Breakdown> {
+        let (quantity, expected) = match self.flag {
+            Flag::Curvature if self.value == 0.0 => {
                 ("p.Ap", "more than 0: the matrix is singular, or its coefficients are too far apart")
             }
             Flag::Curvature => ("p.Ap", "more than 0: the matrix is not positive definite"),
             Flag::Indefinite => ("r.Mr", "more than 0: the preconditioner is not positive definite"),
-            _ => return Ok(false),
+            _ => return None,
         };
-        Err(breakdown(Self::NAME, last, quantity, expected))
+        Some(self.broken(quantity, expected))
     }
-}
-
-/// The error of a run that cannot go on.
-pub(super) fn breakdown(
-    solver: &'static str,
-    last: &Report,
-    quantity: &'static str,
-    expected: &'static str,
-) -> Error {
-    let (iteration, value) = (last.iterations, f64::from(last.value));
-    Error::Breakdown { solver, iteration, quantity, value, expected }
 }
 
 /// A kept direction along which the residual grows by more than this is no direction of this residual's.
@@ -98,7 +125,7 @@ impl Replacements {
 
     /// How far down the recurrence goes in one run: past that 32 bits of it say nothing of the true residual, and
     /// further still its squares leave the range. Reached only by starts far from the solution.
-    const AT_ONCE: f64 = 1e-7;
+    const AT_ONCE: f64 = 1e-5;
 
     fn aim(&mut self, residual: f64, bound: f64) -> (f64, bool) {
         let on_the_way = Self::ON_THE_WAY.get(self.aims).copied().unwrap_or(0.0);
@@ -170,25 +197,62 @@ pub(super) fn drive<M: Method>(
     let mut best = Best::default();
     let mut flag = Flag::Running;
     let mut recurrence = None;
+    let mut breakdown = None;
+    let mut idle = false;
     let mut plan = Replacements::default();
     loop {
-        let (residual, accuracy) = method.true_residual()?;
+        let (mut residual, accuracy) = method.true_residual()?;
+        let mut other = method.other_residual();
         if iterations == 0 && work.history.is_empty() {
             work.history.push((0, residual));
         }
+        let bound = limits.stop.relative;
+        // Where squares vanish, any aim is met by doing nothing.
+        let stuck = (plan.last_aim_met(flag) || idle) && best.is_hardly_beaten_by(residual);
+        let mut lost = !residual.is_finite();
+        if lost {
+            flag = Flag::OutOfRange;
+        } else if (residual <= bound || stuck) && accuracy == Accuracy::DoubleFloat {
+            let rounding = method.rounding()?;
+            residual += rounding;
+            lost = hides(rounding, bound);
+        }
+        if lost && !*method.began_at_zero() {
+            // So large that nobody can tell how good it is: zero is the better start.
+            if residual.is_finite() {
+                best.offer(residual, other, method.iterate_mut())?;
+            }
+            *method.began_at_zero() = true;
+            method.iterate_mut().set_zero()?;
+            method.discard()?;
+            (plan, flag, recurrence, breakdown) = (Replacements::default(), Flag::Running, None, None);
+            continue;
+        }
+        if let Some(other) = &mut other
+            && *other <= bound
+            && accuracy == Accuracy::DoubleFloat
+        {
+            *other += method.other_rounding()?;
+        }
         let standing = Standing {
-            met: residual <= limits.stop.relative,
+            met: residual <= bound || other.is_some_and(|r| r <= bound),
+            bound,
             accuracy,
             flag,
             exhausted: iterations >= limits.max_iters,
-            stuck: plan.last_aim_met(flag) && best.is_hardly_beaten_by(residual),
+            stuck,
         };
-        if let Some(reason) = standing.verdict() {
-            let true_residual = best.or_last(residual, method.iterate_mut());
+        // Iterates freeze before a breakdown, and the last one may have met the bound.
+        let broken = breakdown.filter(|_| !standing.met);
+        if let Some(reason) = broken.map(|_| StopReason::Breakdown).or_else(|| standing.verdict()) {
+            // What has met the bound may have done so by the other residual.
+            let best = if standing.met { Best::default() } else { best };
+            let residuals = best.or_last(residual, other, method.iterate_mut());
             let each = work.cost();
-            return Ok(work.report(reason, iterations, true_residual, replacements, each));
+            let report = work.report(reason, iterations, residuals, replacements, each);
+            return Ok(SolveReport { breakdown: broken, ..report });
         }
-        best.offer(residual, method.iterate_mut())?;
+        best.offer(residual, other, method.iterate_mut())?;
         let (aim, keep_direction) = plan.next(residual, recurrence, limits.stop.relative);
         replacements += usize::from(flag == Flag::Met);
         let target = aim.powi(2) * method.unit();
@@ -201,6 +265,7 @@ pub(super) fn drive<M: Method>(
         let every = limits.stop.every;
         let last = run_until_frozen(&mut Looked(method), every, most, &mut work, observe)?;
         let last = Report::from_texel(&last);
+        idle = last.flag == Flag::Met && last.iterations == iterations;
         iterations = last.iterations;
         flag = last.flag;
         recurrence = Some((f64::from(last.rr) / method.unit()).sqrt());
@@ -211,8 +276,10 @@ pub(super) fn drive<M: Method>(
             (flag, recurrence) = (Flag::Running, None);
             continue;
         }
-        if method.broken(&last)? {
-            (flag, recurrence) = (Flag::Running, None);
+        match method.after(&last)? {
+            After::Judge => {}
+            After::Afresh => (flag, recurrence) = (Flag::Running, None),
+            After::End(of) => breakdown = Some(of),
         }
     }
 }

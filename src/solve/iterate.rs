@@ -1,7 +1,9 @@
 //! The iterate of a Krylov method for square systems, and its residual.
 
+use super::finite::AllFinite;
 use super::linop::{Accuracy, LinOp};
 use super::null_space::project_out;
+use super::rounding::norm_of_error;
 use super::scales::{Scales, closer_scale};
 use crate::data::Vector;
 use crate::error::Result;
@@ -18,6 +20,8 @@ pub(super) struct Iterate<'a> {
     pub y: PingPong<Vector>,
     pub r: PingPong<Vector>,
     norm_b: f64,
+    /// The iterate goes back to a start at zero.
+    pub from_zero: bool,
     /// `2^-k` by which residuals are scaled: the larger of `‖b‖` and `‖b - A x0‖` becomes about 1.
     scale: f32,
     /// The scale has changed since the direction was found.
@@ -34,12 +38,12 @@ impl<'a> Iterate<'a> {
         let (mut r, mut start) = (fresh()?, fresh()?);
         ops::copy(&mut start, x)?;
         project_out(&mut start, a.null_space())?;
-        let scales = scales.map_or_else(|| Scales::find(a, &start, b, &mut r), Ok)?;
-        let Scales { mut norm_b, residual: scale, matrix: matrix_scale } = scales;
+        let scales = scales.map_or_else(|| Scales::find(a, &mut start, b, &mut r), Ok)?;
+        let Scales { mut norm_b, mut from_zero, residual: scale, matrix: matrix_scale } = scales;
         if norm_b == 0.0 {
             // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
             start.set_zero()?;
-            norm_b = 1.0;
+            (norm_b, from_zero) = (1.0, true);
         }
         Ok(Iterate {
             a,
@@ -48,6 +52,7 @@ impl<'a> Iterate<'a> {
             y: PingPong::new(Vector::zeros(device, b.len())?, fresh()?),
             r: PingPong::new(r, fresh()?),
             norm_b,
+            from_zero,
             scale,
             rescaled: false,
             matrix_scale,
@@ -56,18 +61,26 @@ impl<'a> Iterate<'a> {
 
     /// Makes the residual of `x`, in double-float and scaled, the recurrence's.
     pub fn residual(&mut self) -> Result<Accuracy> {
-        let (x, s) = (&self.x, self.scale);
-        let terms = Accurate { transposed: false, alpha: -s, x, plus: Some((s, self.b)) };
-        self.a.apply_accurate(self.r.front_mut(), terms)
+        self.a.product_accurate(self.r.front_mut(), Accurate::residual(self.scale, self.b, &self.x))
     }
 
-    /// Makes `x` of `x + y`, and its residual the recurrence's; returns the norm of that, scaled.
+    /// By how much rounding may have changed the norm of that, relative to `b`. *Cost*: waits.
+    pub fn rounding(&self) -> Result<f64> {
+        Ok(norm_of_error(self.a, Accurate::residual(self.scale, self.b, &self.x))? / self.unit())
+    }
+
+    /// Makes `x` of `x + y`, and its residual the recurrence's; returns the norm of that, scaled. Infinite where an element of
+    /// `x` is not finite: a column of zeros lets no residual see it.
     pub fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
         gather_up(&mut self.x, &mut self.y)?;
         let null_space = self.a.null_space();
         project_out(&mut self.x, null_space)?;
+        let finite = AllFinite::ask(&self.x)?;
         let mut accuracy = self.residual()?;
         let mut norm = norm_of(self.r.front())?;
+        if !finite.wait()? {
+            return Ok((f64::INFINITY, accuracy));
+        }
         if let Some(scale) = closer_scale(self.norm_b, norm, self.scale) {
             (self.scale, self.rescaled) = (scale, true);
             accuracy = self.residual()?;

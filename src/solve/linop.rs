@@ -3,7 +3,7 @@
 use crate::data::{BandedMatrix, FoldedBands, SparseMatrix, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::ops::{self, Accurate, Combine};
+use crate::ops::{self, Accurate, Combine, Part};
 use crate::shape::Shape;
 
 /// How exactly [`LinOp::apply_accurate`] has computed.
@@ -27,7 +27,8 @@ pub trait LinOp {
     /// Rows and columns.
     fn shape(&self) -> Shape;
 
-    /// `y = combine(α A x)`.
+    /// `y = combine(α A x)`. `y` may be exchanged for another vector of the same length on the same device, as operations
+    /// in place do; solvers answer any other with a typed error.
     ///
     /// *Errors*: [`Error::ShapeMismatch`].
     fn apply(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()>;
@@ -61,6 +62,15 @@ pub trait LinOp {
         Ok(Accuracy::Single)
     }
 
+    /// A part of the sum that [`apply_accurate`](Self::apply_accurate) computes; false, with nothing written, where the
+    /// operator cannot tell. By the bound on its error solvers know what a residual is worth. An operator that computes in
+    /// double-float and does not provide this is taken to err by 2⁻⁴⁰ `‖A‖ ‖x‖`, with `‖A‖` about
+    /// 2^([`exponent`](Self::exponent) + 1). *Errors*: as `apply_accurate`.
+    fn accurate_part(&self, out: &mut Vector, terms: Accurate<'_>, part: Part) -> Result<bool> {
+        let _ = (out, terms, part);
+        Ok(false)
+    }
+
     /// The diagonal, for the Jacobi preconditioner. *Errors*: [`Error::Unsupported`] unless provided.
     fn diagonal(&self) -> Result<Vec<f64>> {
         Err(Error::Unsupported { what: "diagonal".into(), why: "this operator does not provide it".into() })
@@ -76,8 +86,9 @@ pub trait LinOp {
     }
 
     /// A first pair of places where the operator is known not to be symmetric: row, column, and the two values.
-    fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
-        None
+    /// *Errors*: those of asking the device, where only the device knows.
+    fn asymmetry(&self) -> Result<Option<(usize, usize, f64, f64)>> {
+        Ok(None)
     }
 
     /// Vectors that span the null space of `A` and of `Aᵀ`, mutually orthogonal, none of them zero, with elements of
@@ -91,14 +102,61 @@ pub trait LinOp {
         &[]
     }
 
-    /// `floor(log2 max |a_ij|)`, as far as known: solvers divide by this power of two inside.
-    fn exponent(&self) -> i32 {
-        0
+    /// `floor(log2 max |a_ij|)`, as far as known: solvers divide by this power of two inside. *Errors*: as of
+    /// [`asymmetry`](Self::asymmetry).
+    fn exponent(&self) -> Result<i32> {
+        Ok(0)
     }
 }
 
+/// What solvers call: products of an operator that may be anybody's, and so may leave another vector in place of `y`.
+impl dyn LinOp + '_ {
+    /// [`LinOp::apply`].
+    pub(super) fn product(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
+        keeping("LinOp::apply", y, |y| self.apply(y, combine, alpha, x))
+    }
+
+    /// [`LinOp::apply_transposed`].
+    pub(super) fn product_transposed(
+        &self,
+        y: &mut Vector,
+        combine: Combine<'_>,
+        alpha: f32,
+        x: &Vector,
+    ) -> Result<()> {
+        keeping("LinOp::apply_transposed", y, |y| self.apply_transposed(y, combine, alpha, x))
+    }
+
+    /// [`LinOp::apply_accurate`].
+    pub(super) fn product_accurate(&self, out: &mut Vector, terms: Accurate<'_>) -> Result<Accuracy> {
+        keeping("LinOp::apply_accurate", out, |out| self.apply_accurate(out, terms))
+    }
+
+    /// [`LinOp::accurate_part`].
+    pub(super) fn product_part(&self, out: &mut Vector, terms: Accurate<'_>, part: Part) -> Result<bool> {
+        keeping("LinOp::accurate_part", out, |out| self.accurate_part(out, terms, part))
+    }
+}
+
+/// Lets a user's code write `y`. An exchange for another vector is as good as writing, if that is of the same length, on
+/// the same device and texla's own; the passes that read it next rely on all three.
+pub(super) fn keeping<T>(
+    op: &'static str,
+    y: &mut Vector,
+    write: impl FnOnce(&mut Vector) -> Result<T>,
+) -> Result<T> {
+    let (shape, device) = (y.shape(), y.device().clone());
+    let done = write(y)?;
+    ops::check_shape(op, "y", y.shape(), shape)?;
+    if !y.device().same(&device) {
+        return Err(Error::WrongDevice { op: op.to_owned(), operand: "y".to_owned() });
+    }
+    y.writable(op)?;
+    Ok(done)
+}
+
 macro_rules! stored_matrix {
-    ($type:ty, $product:ident, $transposed:ident, $accurate:expr) => {
+    ($type:ty, $product:ident, $transposed:ident, $part:ident) => {
         impl LinOp for $type {
             fn device(&self) -> &Device {
                 self.device()
@@ -126,8 +184,13 @@ macro_rules! stored_matrix {
                 if self.device().gl().caps.borrow().exact_form.is_none() {
                     return single(self, out, terms);
                 }
-                $accurate(out, self, terms)?;
+                ops::$part(out, self, terms, Part::Sum)?;
                 Ok(Accuracy::DoubleFloat)
+            }
+
+            fn accurate_part(&self, out: &mut Vector, terms: Accurate<'_>, part: Part) -> Result<bool> {
+                ops::$part(out, self, terms, part)?;
+                Ok(true)
             }
 
             fn diagonal(&self) -> Result<Vec<f64>> {
@@ -144,12 +207,12 @@ macro_rules! stored_matrix {
                 Ok(squares)
             }
 
-            fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
-                self.asymmetry()
+            fn asymmetry(&self) -> Result<Option<(usize, usize, f64, f64)>> {
+                Ok(self.asymmetry())
             }
 
-            fn exponent(&self) -> i32 {
-                self.exponent()
+            fn exponent(&self) -> Result<i32> {
+                Ok(self.exponent())
             }
         }
     };
@@ -181,6 +244,6 @@ pub(super) fn single<A: LinOp>(a: &A, out: &mut Vector, terms: Accurate<'_>) -> 
     Plain(a).apply_accurate(out, terms)
 }
 
-stored_matrix!(SparseMatrix, sparse_product, sparse_product_transposed, ops::sparse_accurate);
-stored_matrix!(FoldedBands, folded_product, folded_product_transposed, ops::folded_accurate);
-stored_matrix!(BandedMatrix, banded_product, banded_product_transposed, ops::banded_accurate);
+stored_matrix!(SparseMatrix, sparse_product, sparse_product_transposed, sparse_part);
+stored_matrix!(FoldedBands, folded_product, folded_product_transposed, folded_part);
+stored_matrix!(BandedMatrix, banded_product, banded_product_transposed, banded_part);

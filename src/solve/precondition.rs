@@ -1,8 +1,9 @@
 //! Preconditioners.
 
-use super::linop::LinOp;
+use super::linop::{LinOp, keeping};
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::ops;
 
 /// An approximate inverse `z = M r`, symmetric and positive definite for conjugate gradients.
@@ -18,6 +19,13 @@ pub trait Preconditioner {
     /// True if `M` is the identity.
     fn is_identity(&self) -> bool {
         false
+    }
+}
+
+impl dyn Preconditioner + '_ {
+    /// [`Preconditioner::apply`] by anybody's preconditioner.
+    pub(super) fn precondition(&self, z: &mut Vector, r: &Vector) -> Result<()> {
+        keeping("Preconditioner::apply", z, |z| self.apply(z, r))
     }
 }
 
@@ -59,6 +67,7 @@ impl Jacobi {
 
     fn from_diagonal(a: &dyn LinOp, diagonal: &[f64], what: &str) -> Result<Self> {
         if let Some((i, d)) = diagonal.iter().enumerate().find(|(_, d)| !(**d > 0.0 && d.is_finite())) {
+            let d = number(*d);
             let detail = format!("has the {what} {d} at {i} (counted from 0), expected a positive number");
             return Err(Error::Matrix { op: "Jacobi", detail });
         }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::error::{Error, Result};
+use crate::host::number;
 
 /// When a solver stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,13 +15,19 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Stop at `‖b - A x‖ <= t ‖b‖` (least squares: `‖Aᵀ(b - A x)‖ <= t ‖Aᵀb‖`). A look at every 16th iteration.
+    /// Most iterations between two looks. All that follow the one that met the test, up to the next look, are in vain;
+    /// a look costs less than one of them.
+    pub const MOST_UNSEEN: usize = 1000;
+
+    /// Stop at `‖b - A x‖ <= t ‖b‖` (least squares: that, or `‖Aᵀ(b - A x)‖ <= t ‖Aᵀb‖`). A look at every 16th
+    /// iteration. Below 2⁻²⁴ nothing is certified: see [`StopReason::Uncertified`].
     pub const fn relative(t: f64) -> Self {
         Stop { relative: t, every: 16 }
     }
 
-    /// Looks at the residual every `k` iterations. The iterates freeze at the iteration that met the test, whatever
-    /// `k` is; it decides how many iterations run in vain and how fine the residual history is.
+    /// Looks at the residual every `k` iterations, 1 to [`MOST_UNSEEN`](Self::MOST_UNSEEN) (solvers refuse other
+    /// numbers). The iterates freeze at the iteration that met the test, whatever `k` is; it decides how many
+    /// iterations run in vain and how fine the residual history is.
     pub const fn check_every(mut self, k: usize) -> Self {
         self.every = k;
         self
@@ -28,15 +35,16 @@ impl Stop {
 
     pub(crate) fn check(&self, op: &'static str) -> Result<()> {
         if !(self.relative >= 1e-18 && self.relative < 1.0) {
-            let (name, value) = ("relative", self.relative.to_string());
+            let (name, value) = ("relative", number(self.relative));
             return Err(Error::Parameter { op, name, value, expected: "at least 1e-18 and less than 1" });
         }
-        if self.every == 0 {
+        if !(1..=Self::MOST_UNSEEN).contains(&self.every) {
+            let (name, value) = ("check_every", self.every.to_string());
             return Err(Error::Parameter {
                 op,
-                name: "check_every",
-                value: "0".into(),
-                expected: "at least 1",
+                name,
+                value,
+                expected: "1 to 1000 iterations between two looks",
             });
         }
         Ok(())
@@ -53,17 +61,19 @@ impl Default for Stop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StopReason {
-    /// The residual recomputed from `b - A x` in double-float meets the bound.
+    /// The residual recomputed from `b - A x` in double-float meets the bound, whatever rounding may have done to it.
     Converged,
     /// The bound was not met in the iterations allowed.
     MaxIterations,
     /// The recurrence met the bound, the true residual does not, and starting again from it no longer helps:
     /// this is what 32-bit iterates can reach.
     Stagnated,
-    /// The residual left the range of 32-bit floats.
+    /// The residual, or an element of `x`, left the range of 32-bit floats.
     Diverged,
+    /// A Krylov method met what its theory excludes, and nothing led on: [`SolveReport::breakdown`] says what.
+    Breakdown,
     /// The recurrence met the bound and the residual recomputed in 32 bits does too, but nothing could certify it: the
-    /// operator or the device has no double-float product.
+    /// operator or the device has no double-float product. Or the bound is below 2⁻²⁴, closer than 32 bits hold `b`.
     Uncertified,
 }
 
@@ -74,20 +84,62 @@ impl fmt::Display for StopReason {
             StopReason::MaxIterations => "max_iterations",
             StopReason::Stagnated => "stagnated",
             StopReason::Diverged => "diverged",
+            StopReason::Breakdown => "breakdown",
             StopReason::Uncertified => "uncertified",
         })
     }
 }
 
-/// What a solve has come to. Not converging is a report; a breakdown is an error.
+/// What a Krylov method met that its theory excludes.
+///
+/// ```
+/// use texla::{BandedMatrix, Vector, host::Triplets, solve::{CgParams, ConjugateGradient, StopReason}};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let a = BandedMatrix::from_triplets(dev, &Triplets::from_diagonal(&[1.0, -3.0]))?;
+/// let b = Vector::filled(dev, 2, 1.0)?;
+/// let mut x = Vector::zeros(dev, 2)?;
+/// let report = ConjugateGradient::new(&a, CgParams::default())?.solve(&mut x, &b)?;
+/// assert_eq!(report.reason, StopReason::Breakdown);
+/// let text = report.breakdown.map_or(String::new(), |b| b.to_string());
+/// assert_eq!(text, "breakdown in iteration 0: p.Ap = -1e0, expected more than 0: the matrix is not positive definite");
+/// # Ok::<(), texla::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Breakdown {
+    /// Iteration, counted from 0.
+    pub iteration: usize,
+    /// Name of the quantity, such as `p.Ap`.
+    pub quantity: &'static str,
+    /// Its value, in the units of the scaled system.
+    pub value: f64,
+    /// What it should be and what it means that it is not, in words.
+    pub expected: &'static str,
+}
+
+impl fmt::Display for Breakdown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Breakdown { iteration, quantity, value, expected } = self;
+        write!(f, "breakdown in iteration {iteration}: {quantity} = {value:e}, expected {expected}")
+    }
+}
+
+/// What a solve has come to, whatever that is: `x` is the best of the iterates whose true residual was computed, and so
+/// never worse than the start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolveReport {
     /// Why it stopped.
     pub reason: StopReason,
+    /// What broke down, for [`StopReason::Breakdown`].
+    pub breakdown: Option<Breakdown>,
     /// Updates of the iterate, up to the one that met the test.
     pub iterations: usize,
-    /// The relative residual of the returned iterate, recomputed from `b - A x` in double-float.
+    /// The relative residual of the returned iterate, recomputed from `b - A x` in double-float; where it meets the bound,
+    /// with what rounding may have done to it.
     pub true_residual: f64,
+    /// Of least squares `‖b - A x‖ / ‖b‖`, where [`true_residual`](Self::true_residual) is `‖Aᵀ(b - A x)‖ / ‖Aᵀb‖`; a bound
+    /// that either meets is met.
+    pub least_squares_residual: Option<f64>,
     /// Relative residuals of the recurrence where it was looked at: (iteration, residual).
     pub history: Vec<(usize, f64)>,
     /// Times the recurrence's residual was replaced by the recomputed one. Each time, as at the start and at the end,

@@ -1,5 +1,7 @@
 //! By what systems are scaled, so that squares of their norms are within the range of floats.
 
+use super::finite::AllFinite;
+use super::iterate::norm_of;
 use super::linop::LinOp;
 use crate::data::{Vector, exponent};
 use crate::error::Result;
@@ -32,9 +34,14 @@ pub(super) fn closer_scale(norm_b: f64, norm: f64, scale: f32) -> Option<f32> {
     (norm.is_finite() && wanted > scale * 65_536.0).then_some(wanted)
 }
 
+/// A start whose residual is more than this many times `b` is farther from the solution than zero, whose residual is `b`.
+pub(super) const FAR: f64 = (1u64 << 40) as f64;
+
 /// What a solve finds out of its system before the first iteration.
 pub(super) struct Scales {
     pub norm_b: f64,
+    /// The start is zero.
+    pub from_zero: bool,
     /// Of residuals: the larger of `‖b‖` and `‖b - A x0‖` becomes about 1, for a start may be far off.
     pub residual: f32,
     /// Of the matrix: its largest coefficient becomes about 1.
@@ -42,8 +49,10 @@ pub(super) struct Scales {
 }
 
 impl Scales {
-    /// `r` is overwritten. *Cost*: two readbacks before the loop, four when `‖b‖` is no float.
-    pub fn find(a: &dyn LinOp, x: &Vector, b: &Vector, r: &mut Vector) -> Result<Self> {
+    /// `r` is overwritten, and a start `x` that is farther off than zero becomes zero. *Cost*: waits twice before the loop,
+    /// four times when `‖b‖` is no float.
+    pub fn find(a: &dyn LinOp, x: &mut Vector, b: &Vector, r: &mut Vector) -> Result<Self> {
+        let largest = ops::max_abs(x)?.read_async()?;
         let mut norm_b = f64::from(ops::norm2(b)?.read()?);
         let mut own = scale_of(norm_b);
         if !norm_b.is_finite() {
@@ -52,10 +61,17 @@ impl Scales {
             ops::scaled(r, own, b)?;
             norm_b = f64::from(ops::norm2(r)?.read()?) / f64::from(own);
         }
-        a.apply_accurate(r, Accurate { transposed: false, alpha: -own, x, plus: Some((own, b)) })?;
-        let norm_r = f64::from(ops::norm2(r)?.read()?) / f64::from(own);
-        let largest = if norm_r.is_finite() { norm_b.max(norm_r) } else { norm_b };
-        let matrix = (-f64::from(a.exponent().clamp(-125, 125))).exp2() as f32;
-        Ok(Scales { norm_b, residual: scale_of(largest), matrix })
+        a.product_accurate(r, Accurate::residual(own, b, x))?;
+        let finite = AllFinite::ask(r)?;
+        let mut norm_r = norm_of(r)? / f64::from(own);
+        let mut from_zero = largest.wait()?.first() == Some(&0.0);
+        // A residual that has left the range is as far off as can be.
+        let near = finite.wait()? && norm_r <= FAR * norm_b;
+        if !near {
+            x.set_zero()?;
+            (norm_r, from_zero) = (norm_b, true);
+        }
+        let matrix = (-f64::from(a.exponent()?.clamp(-125, 125))).exp2() as f32;
+        Ok(Scales { norm_b, from_zero, residual: scale_of(norm_b.max(norm_r)), matrix })
     }
 }

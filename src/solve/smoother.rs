@@ -6,6 +6,7 @@ use super::precondition::Preconditioner;
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::gl::{UniformValue, glsl};
+use crate::host::number;
 use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass};
 use crate::ops::{self, Combine};
 
@@ -90,7 +91,7 @@ impl Smoother for WeightedJacobi<'_> {
         let mut r = Vector::uninit(device, x.len())?;
         let mut next = Vector::uninit(device, x.len())?;
         for _ in 0..sweeps {
-            self.a.apply(&mut r, Combine::SubtractFrom(b), 1.0, x)?;
+            self.a.product(&mut r, Combine::SubtractFrom(b), 1.0, x)?;
             let inputs = vec![x.view(), self.weights.view(), r.view()];
             let params = vec![UniformValue::Float(self.factor)];
             device.execute(&Pass::new(&kernel, vec![next.view()], inputs).params(params))?;
@@ -120,13 +121,14 @@ pub(super) fn check_relaxation(
     if omega > 0.0 && omega < bound {
         return Ok(());
     }
-    Err(Error::Parameter { op, name: "omega", value: omega.to_string(), expected })
+    Err(Error::Parameter { op, name: "omega", value: number(omega), expected })
 }
 
 /// The diagonal of a square operator, none of it zero.
 pub(super) fn nonzero_diagonal(op: &'static str, a: &dyn LinOp) -> Result<Vec<f64>> {
     let diagonal = square_diagonal(op, a)?;
     if let Some((i, d)) = diagonal.iter().enumerate().find(|(_, d)| !(**d != 0.0 && d.is_finite())) {
+        let d = number(*d);
         let detail =
             format!("has the diagonal entry {d} in row {i} (counted from 0), expected a number other than 0");
         return Err(Error::Matrix { op, detail });

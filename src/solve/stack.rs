@@ -4,7 +4,7 @@ use super::linop::{Accuracy, LinOp, single};
 use crate::data::{ColumnStack, Vector};
 use crate::device::Device;
 use crate::error::Result;
-use crate::ops::{self, Accurate, Combine};
+use crate::ops::{self, Accurate, Combine, Part};
 use crate::shape::Shape;
 
 /// What an operator is asked once for each solve is asked of the same matrix as a [`Matrix`](crate::Matrix), which takes
@@ -34,6 +34,11 @@ impl LinOp for ColumnStack {
         Ok(Accuracy::DoubleFloat)
     }
 
+    fn accurate_part(&self, out: &mut Vector, terms: Accurate<'_>, part: Part) -> Result<bool> {
+        ops::stack_part(out, self, terms, part)?;
+        Ok(true)
+    }
+
     fn diagonal(&self) -> Result<Vec<f64>> {
         LinOp::diagonal(&self.to_matrix()?)
     }
@@ -42,12 +47,11 @@ impl LinOp for ColumnStack {
         self.to_matrix()?.column_squares()
     }
 
-    fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
-        // An error shows again at the next call that can tell it.
-        self.to_matrix().ok()?.asymmetry()
+    fn asymmetry(&self) -> Result<Option<(usize, usize, f64, f64)>> {
+        self.to_matrix()?.asymmetry()
     }
 
-    fn exponent(&self) -> i32 {
-        self.to_matrix().map_or(0, |a| a.exponent())
+    fn exponent(&self) -> Result<i32> {
+        self.to_matrix()?.exponent()
     }
 }

@@ -94,6 +94,8 @@ pub(super) struct Steps {
     bounds: Bounds,
     /// What the threshold is relative to, where only the device knows.
     unit: Option<Scalar>,
+    /// Of least squares: the bound on the squared norm of `b - A x` itself.
+    least: f32,
 }
 
 impl Steps {
@@ -107,12 +109,18 @@ impl Steps {
             report: PingPong::new(zero()?, zero()?),
             bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
             unit: None,
+            least: 0.0,
         })
     }
 
     /// From now on the threshold is multiplied by this scalar.
     pub fn relative_to(&mut self, unit: Scalar) {
         self.unit = Some(unit);
+    }
+
+    /// Of least squares: iterates freeze at this squared norm of `b - A x`, too.
+    pub fn stop_at(&mut self, least: f32) {
+        self.least = least;
     }
 
     /// Running again, with this many iterations done.
@@ -151,7 +159,9 @@ impl Steps {
         let relative = self.unit.is_some();
         let kernel = self.kernel(&format!("{} {relative}", source.name), || {
             let entry = Field { name: "entry", kind: i32::KIND };
-            let fields = [PAIR("source"), FLOAT("threshold"), FLOAT("ceiling"), FLOAT("limit"), entry];
+            let mut fields =
+                vec![PAIR("source"), FLOAT("threshold"), FLOAT("ceiling"), FLOAT("limit"), entry];
+            fields.extend((source.name == "solve/alpha_step.frag").then(|| FLOAT("least")));
             let unit: &[&str] = if relative { &["unit"] } else { &[] };
             let spec = KernelSpec::fragment(source, &[inputs, unit].concat(), &fields, outputs);
             if relative { spec.with("#define RELATIVE") } else { spec }
@@ -185,11 +195,12 @@ impl Steps {
         Ok(())
     }
 
-    /// alpha = r.z / d.q.
-    pub fn alpha_step(&mut self, d: &Vector, q: &Vector) -> Result<()> {
-        let sums = self.reducer.sum(Dots::Product, &[d, q], [1.0; 2])?;
+    /// alpha = r.z / d.q; for least squares the sums are q.q and r.r.
+    pub fn alpha_step(&mut self, dots: Dots, vectors: &[&Vector]) -> Result<()> {
+        let sums = self.reducer.sum(dots, vectors, [1.0; 2])?;
         self.step(glsl!("solve/alpha_step.frag"), &["out"], &sums, |this, kernel, dots, mut params| {
             params.push(UniformValue::Int(0));
+            params.push(UniformValue::Float(this.least));
             let inputs =
                 this.with_unit(vec![dots, this.report.front().view(), this.direction.front().view()]);
             this.device.execute(&Pass::new(kernel, vec![this.coefficients.view()], inputs).params(params))

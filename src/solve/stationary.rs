@@ -3,15 +3,17 @@
 use super::check::{check_count, check_square, check_vectors};
 use super::dots::{Dots, Reducer};
 use super::drive::Observer;
+use super::finite::{AllFinite, Finite};
 use super::iterate::norm_of;
-use super::linop::{Accuracy, LinOp};
+use super::linop::{Accuracy, LinOp, keeping};
 use super::looks::{Cost, Iterated, Seen, Work, run_until_frozen};
 use super::null_space::{consistent, project_out};
 use super::report::{SolveReport, Stop};
+use super::rounding::norm_of_error;
 use super::scales::{Scales, power, times_power};
 use super::smoother::Smoother;
 use super::state::{Flag, Report};
-use super::verdict::{Best, Standing};
+use super::verdict::{Best, Standing, hides};
 use crate::data::{PendingRead, Scalar, Vector, exponent};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -91,7 +93,7 @@ impl<'a> Stationary<'a> {
     /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space), the
     /// solution is the one orthogonal to it.
     ///
-    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Inconsistent`] when `b` has a part in the null space; the
+    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null space; the
     /// smoother's. Not converging is no error: see [`SolveReport::reason`].
     pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
         self.solve_observed(x, b, |_, _| {})
@@ -108,12 +110,15 @@ impl<'a> Stationary<'a> {
         check_vectors(op, self.a, x, b)?;
         let device = self.a.device().clone();
         let _scope = device.scope()?;
-        let projected = consistent(op, self.a, b, self.params.stop.relative)?;
+        let finite = Finite::ask(op, &[("x", x), ("b", b)])?;
+        let projected =
+            consistent(op, self.a, b, self.params.stop.relative).map_err(|error| finite.or(error))?;
         let mut run = Run::new(self, x, projected.as_ref().unwrap_or(b))?;
-        let report = run.solve(&mut observe as &mut Observer<'_>);
+        finite.check()?;
+        let report = run.solve(&mut observe as &mut Observer<'_>)?;
         // Into the caller's texture, which the application may hold.
         times_power(x, -run.shift, run.kept.front())?;
-        report
+        Ok(report)
     }
 }
 
@@ -134,6 +139,8 @@ struct Run<'a> {
     shift: i32,
     /// `‖b‖` in these units.
     norm_b: f64,
+    /// The iterate goes back to a start at zero.
+    from_zero: bool,
     /// By what residuals and iterates are multiplied before they are squared.
     factors: [f32; 2],
     /// Sweeps done when this run began, and sent off since.
@@ -150,18 +157,18 @@ impl<'a> Run<'a> {
         let (mut r, mut from) = (fresh()?, fresh()?);
         ops::copy(&mut from, x)?;
         project_out(&mut from, solver.a.null_space())?;
-        let scales = Scales::find(solver.a, &from, b, &mut r)?;
+        let scales = Scales::find(solver.a, &mut from, b, &mut r)?;
         // b becomes about 2^(e/2) and x about 2^(-e/2), so that both are in range whatever the matrix is.
-        let e = solver.a.exponent();
+        let e = solver.a.exponent()?;
         let shift = exponent(f64::from(scales.residual)) + e / 2;
         let (mut scaled_b, mut start) = (fresh()?, fresh()?);
         times_power(&mut scaled_b, shift, b)?;
         times_power(&mut start, shift, &from)?;
-        let mut norm_b = scales.norm_b * f64::from(shift).exp2();
+        let (mut norm_b, mut from_zero) = (scales.norm_b * f64::from(shift).exp2(), scales.from_zero);
         if norm_b == 0.0 {
             // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
             start.set_zero()?;
-            norm_b = 1.0;
+            (norm_b, from_zero) = (1.0, true);
         }
         let zeros = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
         Ok(Run {
@@ -177,6 +184,7 @@ impl<'a> Run<'a> {
             best: zeros()?,
             shift,
             norm_b,
+            from_zero,
             factors: [1.0, power(e - e / 2)],
             begin: 0,
             sent: 0,
@@ -185,13 +193,26 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// `‖b - A x‖ / ‖b‖` of the iterate that is kept, in double-float.
+    /// `‖b - A x‖ / ‖b‖` of the iterate that is kept, in double-float; infinite where that is out of range.
+    ///
+    /// What is certified is what the caller gets: first the iterate loses what it has no room for without the scale.
     fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
         project_out(self.kept.front_mut(), self.a.null_space())?;
-        let terms =
-            Accurate { transposed: false, alpha: -1.0, x: self.kept.front(), plus: Some((1.0, &self.b)) };
-        let accuracy = self.a.apply_accurate(&mut self.r, terms)?;
-        Ok((norm_of(&self.r)? / self.norm_b, accuracy))
+        if self.shift != 0 {
+            let mut unscaled = Vector::uninit(self.a.device(), self.b.len())?;
+            times_power(&mut unscaled, -self.shift, self.kept.front())?;
+            times_power(self.kept.front_mut(), self.shift, &unscaled)?;
+        }
+        let finite = AllFinite::ask(self.kept.front())?;
+        let terms = Accurate::residual(1.0, &self.b, self.kept.front());
+        let accuracy = self.a.product_accurate(&mut self.r, terms)?;
+        let norm = norm_of(&self.r)?;
+        Ok((if finite.wait()? { norm / self.norm_b } else { f64::INFINITY }, accuracy))
+    }
+
+    /// By how much rounding may have changed that. *Cost*: waits.
+    fn rounding(&self) -> Result<f64> {
+        Ok(norm_of_error(self.a, Accurate::residual(1.0, &self.b, self.kept.front()))? / self.norm_b)
     }
 
     /// Sets sweeps going towards the residual `aim`, from one of `residual`, both relative.
@@ -215,7 +236,7 @@ impl<'a> Run<'a> {
         let device = self.a.device();
         // A large part in the null space would change no residual, and cost digits.
         project_out(&mut self.x, self.a.null_space())?;
-        self.a.apply(&mut self.r, Combine::SubtractFrom(&self.b), 1.0, &self.x)?;
+        self.a.product(&mut self.r, Combine::SubtractFrom(&self.b), 1.0, &self.x)?;
         let sums = self.reducer.sum(Dots::Progress, &[&self.r, &self.x, self.kept.front()], self.factors)?;
         let test = device.kernel("solve test", || {
             let float = |name| Field { name, kind: f32::KIND };
@@ -263,22 +284,39 @@ impl<'a> Run<'a> {
         let mut flag = Flag::Running;
         let mut best = Best::default();
         loop {
-            let (residual, accuracy) = self.true_residual()?;
+            let (mut residual, accuracy) = self.true_residual()?;
             if work.history.is_empty() {
                 work.history.push((0, residual));
             }
+            let stuck = flag == Flag::Stalled || fell_short > 1 && best.is_hardly_beaten_by(residual);
+            let mut hidden = !residual.is_finite();
+            if hidden {
+                flag = Flag::OutOfRange;
+            } else if (residual <= stop.relative || stuck) && accuracy == Accuracy::DoubleFloat {
+                let rounding = self.rounding()?;
+                residual += rounding;
+                hidden = hides(rounding, stop.relative);
+            }
+            if hidden && !self.from_zero {
+                best.offer(residual, None, self.kept.front())?;
+                self.from_zero = true;
+                self.kept.front_mut().set_zero()?;
+                (flag, fell_short) = (Flag::Running, 0);
+                continue;
+            }
             let standing = Standing {
                 met: residual <= stop.relative,
+                bound: stop.relative,
                 accuracy,
                 flag,
                 exhausted: sweeps >= max_sweeps,
-                stuck: flag == Flag::Stalled || fell_short > 1 && best.is_hardly_beaten_by(residual),
+                stuck,
             };
             if let Some(reason) = standing.verdict() {
-                let true_residual = best.or_last(residual, self.kept.front_mut());
-                return Ok(work.report(reason, sweeps, true_residual, runs, self.sweep));
+                let residuals = best.or_last(residual, None, self.kept.front_mut());
+                return Ok(work.report(reason, sweeps, residuals, runs, self.sweep));
             }
-            best.offer(residual, self.kept.front())?;
+            best.offer(residual, None, self.kept.front())?;
             // Residuals of 32 bits that fall short of the truth call for a closer aim.
             let aim = stop.relative * 0.5f64.powi(fell_short);
             let nearest = residual * AT_ONCE;
@@ -304,7 +342,7 @@ impl Iterated for Run<'_> {
         let left = self.params.max_sweeps.saturating_sub(self.begin + self.sent);
         let count = self.params.test_every.min(left.max(1));
         let before = self.a.device().counters();
-        self.smoother.smooth(&mut self.x, &self.b, count)?;
+        keeping("Smoother::smooth", &mut self.x, |x| self.smoother.smooth(x, &self.b, count))?;
         let spent = self.a.device().counters().since(&before);
         let share = |all: u64| all / count as u64;
         self.sweep = Cost { draws: share(spent.draws), passes: share(spent.passes) };

@@ -4,7 +4,7 @@ use super::linop::{Accuracy, LinOp, single};
 use crate::data::{Stencil, Vector};
 use crate::device::Device;
 use crate::error::Result;
-use crate::ops::{self, Accurate, Combine};
+use crate::ops::{self, Accurate, Combine, Part};
 use crate::shape::Shape;
 
 impl LinOp for Stencil {
@@ -32,6 +32,11 @@ impl LinOp for Stencil {
         Ok(Accuracy::DoubleFloat)
     }
 
+    fn accurate_part(&self, out: &mut Vector, terms: Accurate<'_>, part: Part) -> Result<bool> {
+        ops::stencil_part(out, self, terms, part)?;
+        Ok(true)
+    }
+
     fn diagonal(&self) -> Result<Vec<f64>> {
         Ok(Stencil::diagonal(self))
     }
@@ -45,8 +50,8 @@ impl LinOp for Stencil {
         Ok((0..self.grid().len()).map(squares).collect())
     }
 
-    fn exponent(&self) -> i32 {
-        self.exponent()
+    fn exponent(&self) -> Result<i32> {
+        Ok(self.exponent())
     }
 
     fn null_space(&self) -> &[Vector] {

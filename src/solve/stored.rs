@@ -5,7 +5,7 @@ use crate::data::{BandedMatrix, SparseFormat, SparseMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
 use crate::host::Csr;
-use crate::ops::{Accurate, Combine};
+use crate::ops::{Accurate, Combine, Part};
 use crate::shape::Shape;
 
 /// How a matrix is kept on the device.
@@ -102,6 +102,10 @@ impl LinOp for StoredMatrix {
         self.inner().apply_accurate(out, terms)
     }
 
+    fn accurate_part(&self, out: &mut Vector, terms: Accurate<'_>, part: Part) -> Result<bool> {
+        self.inner().accurate_part(out, terms, part)
+    }
+
     fn diagonal(&self) -> Result<Vec<f64>> {
         self.inner().diagonal()
     }
@@ -110,11 +114,11 @@ impl LinOp for StoredMatrix {
         self.inner().column_squares()
     }
 
-    fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
+    fn asymmetry(&self) -> Result<Option<(usize, usize, f64, f64)>> {
         self.inner().asymmetry()
     }
 
-    fn exponent(&self) -> i32 {
+    fn exponent(&self) -> Result<i32> {
         self.inner().exponent()
     }
 }

@@ -10,8 +10,9 @@ use crate::ops;
 
 /// Where a solve stands when its residual has been recomputed.
 pub(super) struct Standing {
-    /// The residual meets the bound.
+    /// The residual, with what rounding may have changed of it, meets the bound.
     pub met: bool,
+    pub bound: f64,
     pub accuracy: Accuracy,
     /// How the last run has ended.
     pub flag: Flag,
@@ -25,7 +26,7 @@ impl Standing {
     /// Why the solve ends here, if it does.
     pub fn verdict(&self) -> Option<StopReason> {
         if self.met {
-            return Some(self.accuracy.verdict());
+            return Some(self.accuracy.verdict(self.bound));
         }
         match self.flag {
             Flag::OutOfRange => Some(StopReason::Diverged),
@@ -36,26 +37,36 @@ impl Standing {
     }
 }
 
+/// Vectors of 32 bits hold the right-hand side no more closely than this.
+pub(super) const LEAST_BOUND: f64 = 1.0 / (1u32 << 24) as f64;
+
 impl Accuracy {
     /// What a bound that is met amounts to.
-    pub(super) fn verdict(self) -> StopReason {
+    pub(super) fn verdict(self, bound: f64) -> StopReason {
         match self {
-            Accuracy::DoubleFloat => StopReason::Converged,
-            Accuracy::Single => StopReason::Uncertified,
+            Accuracy::DoubleFloat if bound >= LEAST_BOUND => StopReason::Converged,
+            _ => StopReason::Uncertified,
         }
     }
+}
+
+/// Whether an iterate is so large that rounding of its products hides whether the bound is met.
+pub(super) fn hides(rounding: f64, bound: f64) -> bool {
+    // Of a NaN nothing can be said to be small.
+    let small = rounding <= 0.5 * bound;
+    !small
 }
 
 /// A run that does not cut the recomputed residual below this share of the best has reached what 32 bits can.
 const WORTH_ANOTHER: f64 = 0.5;
 
-/// The best of the iterates whose residual was recomputed, with that.
+/// The best of the iterates whose residual was recomputed, with that, and with the other residual that a method may have.
 #[derive(Default)]
-pub(super) struct Best(Option<(f64, Vector)>);
+pub(super) struct Best(Option<(f64, Option<f64>, Vector)>);
 
 impl Best {
     fn residual(&self) -> Option<f64> {
-        self.0.as_ref().map(|(residual, _)| *residual)
+        self.0.as_ref().map(|(residual, ..)| *residual)
     }
 
     fn is_beaten_by(&self, residual: f64) -> bool {
@@ -68,23 +79,23 @@ impl Best {
     }
 
     /// Keeps a copy of an iterate that is better than all before.
-    pub fn offer(&mut self, residual: f64, x: &Vector) -> Result<()> {
+    pub fn offer(&mut self, residual: f64, other: Option<f64>, x: &Vector) -> Result<()> {
         if self.is_beaten_by(residual) {
             let mut copy = Vector::uninit(x.device(), x.len())?;
             ops::copy(&mut copy, x)?;
-            self.0 = Some((residual, copy));
+            self.0 = Some((residual, other, copy));
         }
         Ok(())
     }
 
-    /// Puts the best iterate in the place of the last one, if it is better than that, and returns its residual.
-    pub fn or_last(self, residual: f64, x: &mut Vector) -> f64 {
+    /// Puts the best iterate in the place of the last one, if it is better than that, and returns its residuals.
+    pub fn or_last(self, residual: f64, other: Option<f64>, x: &mut Vector) -> (f64, Option<f64>) {
         let beaten = self.is_beaten_by(residual);
         match self.0.filter(|_| !beaten) {
-            None => residual,
-            Some((best, kept)) => {
+            None => (residual, other),
+            Some((best, other, kept)) => {
                 *x = kept;
-                best
+                (best, other)
             }
         }
     }
@@ -96,14 +107,16 @@ impl Work {
         self,
         reason: StopReason,
         iterations: usize,
-        true_residual: f64,
+        (true_residual, least_squares_residual): (f64, Option<f64>),
         replacements: usize,
         each: Cost,
     ) -> SolveReport {
         SolveReport {
             reason,
+            breakdown: None,
             iterations,
             true_residual,
+            least_squares_residual,
             history: self.history,
             replacements,
             async_checks: self.async_checks,

@@ -3,9 +3,32 @@
 
 use std::ffi::{CString, c_void};
 
+use glutin::api::egl::context::PossiblyCurrentContext;
 use glutin::api::egl::device::Device;
 use glutin::api::egl::display::Display;
+use glutin::config::{Api, ConfigSurfaceTypes, ConfigTemplateBuilder};
+use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Version};
 use glutin::display::GlDisplay;
+
+/// A current context of the compatibility profile, on the first device.
+pub fn compatibility() -> PossiblyCurrentContext {
+    let device = Device::query_devices().unwrap().next().expect("no EGL device");
+    let template = ConfigTemplateBuilder::new()
+        .with_api(Api::OPENGL)
+        .with_surface_type(ConfigSurfaceTypes::empty())
+        .with_alpha_size(0)
+        .build();
+    let attributes = ContextAttributesBuilder::new()
+        .with_profile(GlProfile::Compatibility)
+        .with_context_api(ContextApi::OpenGl(Some(Version::new(3, 3))))
+        .build(None);
+    // SAFETY: neither the template nor the attributes name a native window.
+    unsafe {
+        let display = Display::with_device(&device, None).unwrap();
+        let config = display.find_configs(template).unwrap().next().expect("no configuration");
+        display.create_context(&config, &attributes).unwrap().make_current_surfaceless().unwrap()
+    }
+}
 
 /// A loader that works without a context, for whatever context is current when its functions are called.
 pub fn loader() -> impl Fn(&str) -> *const c_void + Clone + 'static {
@@ -47,7 +70,7 @@ impl Extra {
             get_float_indexed: load!(loader, "glGetFloati_v"),
             get_double_indexed: load!(loader, "glGetDoublei_v"),
             is_enabled_indexed: load!(loader, "glIsEnabledi"),
-            clip_control: load!(loader, "glClipControl"),
+            clip_control: load!(loader, "glClipControl").or(load!(loader, "glClipControlEXT")),
             clamp_color: load!(loader, "glClampColor"),
             primitive_restart_index: load!(loader, "glPrimitiveRestartIndex"),
             sample_mask: load!(loader, "glSampleMaski"),

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use texla::gl::{Api, Limits};
+use texla::ops::MatmulSchedule;
 use texla::{Device, DeviceOptions, Headless, HeadlessOptions};
 
 /// A number from the environment, or `None` when the variable is unset or empty. Anything else fails the test.
@@ -106,4 +107,13 @@ pub fn assert_matrix_padded(matrix: &texla::Matrix, what: &str) {
             assert!(!padding || *value == 0.0, "{what}: padding lane {lane} of {matrix:?} is {value}");
         }
     }
+}
+
+/// The schedules of dense products by several draw buffers that the device has: one split over a quad needs derivatives
+/// that are exact.
+pub fn block_schedules(device: &Device) -> Vec<MatmulSchedule> {
+    let caps = device.capabilities();
+    let split = |buffers| caps.exact_derivatives.then_some(MatmulSchedule::Split { buffers });
+    let buffers = [4, 8].into_iter().filter(|n| *n <= caps.max_draw_buffers);
+    buffers.flat_map(|n| [Some(MatmulSchedule::Blocked { buffers: n }), split(n)]).flatten().collect()
 }

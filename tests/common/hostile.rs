@@ -7,7 +7,7 @@ use std::sync::Arc;
 use glow::HasContext;
 
 use super::egl::Extra;
-use super::state::{feedback_can_pause, since};
+use super::state::{clip_control, feedback_can_pause, has, since};
 
 /// The application and its objects.
 pub struct Host {
@@ -23,6 +23,8 @@ pub struct Host {
 }
 
 const UNITS: usize = 16;
+const PACK_INVERT: u32 = 0x8758;
+const PACK_REVERSE_ROW_ORDER: u32 = 0x93A4;
 
 impl Host {
     /// Makes the application's objects in the current context, and leaves the state as it was.
@@ -148,6 +150,8 @@ unsafe fn program(gl: &glow::Context) -> glow::NativeProgram {
 /// One hostile value: where it exists, how it is set and how it is put back to the default.
 pub struct Hostile {
     pub name: &'static str,
+    /// Only with a loader at hand can a guest put this back; without it refuses, or cannot know.
+    pub needs_loader: bool,
     exists: fn(&glow::Context) -> bool,
     on: unsafe fn(&Host),
     off: unsafe fn(&Host),
@@ -185,8 +189,50 @@ fn desktop(gl: &glow::Context) -> bool {
 
 macro_rules! hostile {
     ($name:literal, $exists:expr, $on:expr, $off:expr) => {
-        Hostile { name: $name, exists: $exists, on: |h| unsafe { $on(h) }, off: |h| unsafe { $off(h) } }
+        Hostile {
+            name: $name,
+            needs_loader: false,
+            exists: $exists,
+            on: |h| unsafe { $on(h) },
+            off: |h| unsafe { $off(h) },
+        }
     };
+}
+
+/// What takes a function that glow does not offer.
+const fn with_loader(hostile: Hostile) -> Hostile {
+    Hostile { needs_loader: true, ..hostile }
+}
+
+macro_rules! clip_control {
+    ($name:literal, $origin:expr, $depth:expr) => {
+        with_loader(hostile!(
+            $name,
+            clip_control,
+            |h: &Host| h.extra.clip_control($origin, $depth),
+            |h: &Host| h.extra.clip_control(LOWER_LEFT, NEGATIVE_ONE_TO_ONE)
+        ))
+    };
+}
+
+const LOWER_LEFT: u32 = 0x8CA1;
+const UPPER_LEFT: u32 = 0x8CA2;
+const NEGATIVE_ONE_TO_ONE: u32 = 0x935E;
+const ZERO_TO_ONE: u32 = 0x935F;
+const CLAMP_READ_COLOR: u32 = 0x891C;
+const FIXED_ONLY: u32 = 0x891D;
+const MULTIPLY: u32 = 0x9294;
+const COLORBURN: u32 = 0x929A;
+
+fn second_source(gl: &glow::Context) -> bool {
+    desktop(gl) || has(gl, "GL_EXT_blend_func_extended")
+}
+
+/// The factors of a text renderer with one coverage a subpixel.
+unsafe fn blend_by_second_source(gl: &glow::Context) {
+    let (one, other) = (glow::SRC1_COLOR, glow::ONE_MINUS_SRC1_COLOR);
+    // SAFETY: the caller's.
+    unsafe { gl.blend_func_separate(one, other, glow::SRC1_ALPHA, glow::ONE_MINUS_SRC1_ALPHA) };
 }
 
 macro_rules! enabled {
@@ -270,7 +316,7 @@ pub const HOSTILE: &[Hostile] = &[
         |h: &Host| h.gl.color_mask(false, false, false, false),
         |h: &Host| h.gl.color_mask(true, true, true, true)
     ),
-    hostile!(
+    with_loader(hostile!(
         "colour masks of each draw buffer",
         |gl| since(gl, (3, 0), (3, 2)),
         |h: &Host| (0..8).for_each(|i| h.gl.color_mask_draw_buffer(
@@ -281,6 +327,63 @@ pub const HOSTILE: &[Hostile] = &[
             i == 3
         )),
         |h: &Host| h.gl.color_mask(true, true, true, true)
+    )),
+    clip_control!("clip space from the upper left", UPPER_LEFT, NEGATIVE_ONE_TO_ONE),
+    clip_control!("clip space of 0 to 1", LOWER_LEFT, ZERO_TO_ONE),
+    clip_control!("clip space of 0 to 1 from the upper left", UPPER_LEFT, ZERO_TO_ONE),
+    with_loader(hostile!(
+        "clamped readbacks",
+        desktop,
+        |h: &Host| h.extra.clamp_color(CLAMP_READ_COLOR, 1),
+        |h: &Host| h.extra.clamp_color(CLAMP_READ_COLOR, FIXED_ONLY)
+    )),
+    hostile!(
+        "factors of a second source, not blending",
+        second_source,
+        |h: &Host| blend_by_second_source(&h.gl),
+        |h: &Host| unblend(&h.gl)
+    ),
+    hostile!(
+        "blending by a second source",
+        second_source,
+        |h: &Host| {
+            h.gl.enable(glow::BLEND);
+            blend_by_second_source(&h.gl);
+        },
+        |h: &Host| unblend(&h.gl)
+    ),
+    hostile!(
+        "factors of a second source for some draw buffers",
+        |gl| second_source(gl) && indexed_blend(gl),
+        |h: &Host| {
+            h.gl.blend_func_draw_buffer(1, glow::SRC1_COLOR, glow::ONE_MINUS_SRC1_COLOR);
+            h.gl.blend_func_draw_buffer(3, glow::ONE, glow::SRC1_ALPHA);
+        },
+        |h: &Host| unblend(&h.gl)
+    ),
+    hostile!(
+        "an advanced blend equation",
+        |gl| has(gl, "GL_KHR_blend_equation_advanced"),
+        |h: &Host| {
+            h.gl.enable(glow::BLEND);
+            h.gl.blend_equation(MULTIPLY);
+        },
+        |h: &Host| unblend(&h.gl)
+    ),
+    hostile!(
+        "an advanced blend equation, not blending",
+        |gl| has(gl, "GL_KHR_blend_equation_advanced"),
+        |h: &Host| h.gl.blend_equation(COLORBURN),
+        |h: &Host| unblend(&h.gl)
+    ),
+    hostile!(
+        "an advanced blend equation for one draw buffer",
+        |gl| has(gl, "GL_KHR_blend_equation_advanced") && indexed_blend(gl),
+        |h: &Host| {
+            h.gl.blend_equation(glow::FUNC_SUBTRACT);
+            h.gl.blend_equation_draw_buffer(0, MULTIPLY);
+        },
+        |h: &Host| unblend(&h.gl)
     ),
     hostile!(
         "blending",
@@ -484,6 +587,11 @@ pub const HOSTILE: &[Hostile] = &[
     stored!("pack skip pixels", glow::PACK_SKIP_PIXELS, 6, 0, always),
     stored!("pack swap bytes", glow::PACK_SWAP_BYTES, 1, 0, desktop),
     stored!("pack lsb first", glow::PACK_LSB_FIRST, 1, 0, desktop),
+    stored!("pack inverted", PACK_INVERT, 1, 0, |gl| has(gl, "GL_MESA_pack_invert")),
+    stored!("pack in reverse row order", PACK_REVERSE_ROW_ORDER, 1, 0, |gl| has(
+        gl,
+        "GL_ANGLE_pack_reverse_row_order"
+    )),
     bound!("array buffer", glow::ARRAY_BUFFER, 0),
     bound!("pixel pack buffer", glow::PIXEL_PACK_BUFFER, 2),
     bound!("pixel unpack buffer", glow::PIXEL_UNPACK_BUFFER, 3),

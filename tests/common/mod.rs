@@ -6,11 +6,16 @@ pub mod bounds;
 pub mod cli;
 pub mod data;
 pub mod egl;
+pub mod faults;
 pub mod harness;
 pub mod histogram;
 pub mod hostile;
+pub mod operations;
 pub mod random;
 pub mod reference;
 pub mod scratch;
 pub mod state;
 pub mod systems;
+#[path = "../../examples/support/worst.rs"]
+#[allow(clippy::duplicate_mod)] // tests of what the examples share have it a second time
+pub mod worst;

@@ -3,6 +3,8 @@
 //! Inputs are float32 values widened by [`widen`]. Products of two such values are exact in f64, and sums are
 //! compensated, so that the twin's own error is negligible beside any float32 bound, also under cancellation.
 
+use super::worst::worst;
+
 /// float32 values as f64, exactly.
 pub fn widen(x: &[f32]) -> Vec<f64> {
     x.iter().map(|&v| f64::from(v)).collect()
@@ -116,7 +118,7 @@ pub fn norm2(x: &[f64]) -> f64 {
 
 /// The largest value; minus infinity for none.
 pub fn max(x: &[f64]) -> f64 {
-    x.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    x.iter().copied().fold(f64::NEG_INFINITY, worst)
 }
 
 /// The smallest value; infinity for none.
@@ -126,7 +128,7 @@ pub fn min(x: &[f64]) -> f64 {
 
 /// The largest magnitude; zero for none.
 pub fn max_abs(x: &[f64]) -> f64 {
-    x.iter().fold(0.0, |m, v| m.max(v.abs()))
+    x.iter().map(|v| v.abs()).fold(0.0, worst)
 }
 
 // --- products; with `abs` of matrix and vector they give the sums that the bounds scale with ---

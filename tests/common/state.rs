@@ -30,6 +30,8 @@ const PROVOKING_VERTEX: u32 = 0x8E4F;
 const PRIMITIVE_RESTART_INDEX: u32 = 0x8F9E;
 const PRIMITIVE_RESTART_FIXED_INDEX: u32 = 0x8D69;
 const CLAMP_READ_COLOR: u32 = 0x891C;
+const PACK_INVERT: u32 = 0x8758;
+const PACK_REVERSE_ROW_ORDER: u32 = 0x93A4;
 const CLIP_ORIGIN: u32 = 0x935C;
 const CLIP_DEPTH_MODE: u32 = 0x935D;
 const SAMPLE_MASK_VALUE: u32 = 0x8E52;
@@ -174,6 +176,27 @@ pub fn feedback_can_pause(gl: &glow::Context) -> bool {
     since(gl, (4, 0), (3, 0)) || gl.supported_extensions().contains("GL_ARB_transform_feedback2")
 }
 
+/// Whether the driver names this extension.
+pub fn has(gl: &glow::Context, extension: &str) -> bool {
+    gl.supported_extensions().contains(extension)
+}
+
+/// Whether the clip space can be another.
+pub fn clip_control(gl: &glow::Context) -> bool {
+    let name = if gl.version().is_embedded { "GL_EXT_clip_control" } else { "GL_ARB_clip_control" };
+    since(gl, (4, 5), (9, 9)) || has(gl, name)
+}
+
+/// Whether each draw buffer has factors and equations of its own.
+pub fn blends_apart(gl: &glow::Context) -> bool {
+    let extensions = if gl.version().is_embedded {
+        ["GL_OES_draw_buffers_indexed", "GL_EXT_draw_buffers_indexed"].as_slice()
+    } else {
+        &["GL_ARB_draw_buffers_blend"]
+    };
+    since(gl, (4, 0), (3, 2)) || extensions.iter().any(|name| has(gl, name))
+}
+
 /// Everything in the lists above, and what is kept for each texture unit, draw buffer, viewport and attribute.
 pub fn snapshot(gl: &glow::Context, extra: &Extra) -> Snapshot {
     let mut values = Vec::new();
@@ -217,9 +240,17 @@ pub fn snapshot(gl: &glow::Context, extra: &Extra) -> Snapshot {
         if since(gl, (4, 3), (3, 0)) {
             add("primitive restart at the fixed index".into(), switch(PRIMITIVE_RESTART_FIXED_INDEX));
         }
-        if since(gl, (4, 5), (9, 9)) {
+        if clip_control(gl) {
             add("clip origin".into(), int(CLIP_ORIGIN));
             add("clip depth mode".into(), int(CLIP_DEPTH_MODE));
+        }
+        for (name, query) in [
+            ("GL_MESA_pack_invert", PACK_INVERT),
+            ("GL_ANGLE_pack_reverse_row_order", PACK_REVERSE_ROW_ORDER),
+        ] {
+            if has(gl, name) {
+                add(name.into(), int(query));
+            }
         }
         if feedback_can_pause(gl) {
             add("transform feedback active".into(), int(glow::TRANSFORM_FEEDBACK_ACTIVE));
@@ -253,7 +284,7 @@ pub fn snapshot(gl: &glow::Context, extra: &Extra) -> Snapshot {
                 let mask = extra.colour_mask(i).map(i64::from);
                 add(format!("colour mask {i}"), mask.to_vec());
             }
-            if since(gl, (4, 0), (3, 2)) {
+            if blends_apart(gl) {
                 for (name, query) in BLEND {
                     add(format!("blend {i} {name}"), indexed(query, i));
                 }

@@ -5,6 +5,8 @@ use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams};
 
 use crate::common::harness::on_both;
 use crate::common::random::uniform;
+use crate::common::reference::max_abs;
+use crate::common::worst::worst;
 use crate::{ALL_SIDES, GRIDS, MIXED, axes, obstacles, pillars, stirred, twin, velocity};
 
 /// No flow through walls and solid cells, after every part of a step, to the bit.
@@ -74,7 +76,7 @@ fn a_projection_leaves_no_divergence() {
                     let report = fluid.project_reported().unwrap();
                     assert!(report.after <= 1e-4 * report.before, "{cells}: {report:?}");
                     let field = velocity(&fluid);
-                    let left = twin::outflow(&field).into_iter().fold(0.0, |m: f64, d| m.max(d.abs())) / 0.1;
+                    let left = max_abs(&twin::outflow(&field)) / 0.1;
                     assert!(left <= 1.01e-4 * report.before, "{cells}: {left:e} in 64 bits, {report:?}");
                 }
             }
@@ -122,7 +124,7 @@ fn a_uniform_stream_stays_uniform() {
             }
             for u in velocity(&fluid) {
                 let want = if u.axis == 0 { 1.0 } else { 0.0 };
-                let off = u.values.iter().fold(0.0, |m: f64, v| m.max((v - want).abs()));
+                let off = u.values.iter().map(|v| (v - want).abs()).fold(0.0, worst);
                 assert!(off <= 1e-5, "{cells}, axis {}: {off:e}", u.axis);
             }
         }

@@ -7,6 +7,7 @@ use texla::{Device, Grid, Vector};
 
 use crate::common::harness::on_both;
 use crate::common::random::uniform;
+use crate::common::worst::{worst, worst_of};
 use crate::{GRIDS, MIXED, axes, stirred, twin, velocity};
 
 const BOTH: [Advection; 2] = [Advection::SemiLagrangian, Advection::MacCormack];
@@ -103,9 +104,9 @@ fn vortex_error(dev: &Device, n: usize, steps: usize, advection: Advection) -> f
     let want = vortex(n, (-2.0 * PI * PI * viscosity * end).exp());
     let off = |axis: usize| {
         let got = fluid.velocity(axis).unwrap().read().unwrap();
-        got.iter().zip(&want[axis]).fold(0.0, |m: f64, (a, b)| m.max(f64::from((a - b).abs())))
+        worst_of(&got, &want[axis], |a, b| f64::from((a - b).abs()))
     };
-    off(0).max(off(1))
+    worst(off(0), off(1))
 }
 
 /// The parts are of first order in time, so half the step and half the cell halve the error.
@@ -164,7 +165,7 @@ fn a_fluid_comes_to_rest() {
             for step in 0..60 {
                 fluid.step(0.4).unwrap_or_else(|e| panic!("{cells}, step {step}, {largest:e}: {e}"));
                 let fields = velocity(&fluid);
-                largest = fields.iter().flat_map(|u| &u.values).fold(0.0, |m, v| m.max(v.abs()));
+                largest = fields.iter().flat_map(|u| &u.values).map(|v| v.abs()).fold(0.0, worst);
             }
             assert_eq!(largest, 0.0, "{cells}");
         }
@@ -206,7 +207,7 @@ fn three_dimensions_hold_two() {
             two.transport(&mut dyes[0], 0.3).unwrap();
             three.transport(&mut dyes[1], 0.3).unwrap();
             let (a, b) = (dyes[0].read().unwrap(), dyes[1].read().unwrap());
-            let off = b.iter().enumerate().fold(0.0, |m: f32, (i, v)| m.max((v - a[i % a.len()]).abs()));
+            let off = b.iter().enumerate().map(|(i, v)| (v - a[i % a.len()]).abs()).fold(0.0, worst);
             assert!(off <= 2e-5, "dye: {off:e}");
             two.project().unwrap();
             three.project().unwrap();

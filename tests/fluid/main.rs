@@ -6,11 +6,14 @@ mod cavity;
 mod common;
 mod errors;
 mod flows;
+mod forces;
 mod parts;
 mod solvers;
 mod twin;
 
 use common::random::uniform;
+// By the name that the example's flow knows it by.
+use common::worst as support;
 use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams};
 use texla::{Device, Grid};
 use twin::Field;

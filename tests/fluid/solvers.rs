@@ -5,6 +5,7 @@ use texla::solve::{CgParams, ConjugateGradient, MultigridParams, Stop};
 use texla::{Device, Grid, Result, Stencil, Vector};
 
 use crate::common::harness::on_both;
+use crate::common::worst::worst_of;
 use crate::{axes, obstacles, stirred, velocity};
 
 const GRIDS: [Grid; 3] = [Grid::new_2d(24, 20), Grid::new_3d(8, 6, 7), Grid::new_2d(17, 11)];
@@ -38,8 +39,7 @@ fn all_methods_project_alike() {
                 }
                 for other in &all[1..] {
                     for (a, b) in all[0].iter().zip(other) {
-                        let far =
-                            a.values.iter().zip(&b.values).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+                        let far = worst_of(&a.values, &b.values, |a, b| (a - b).abs());
                         assert!(far <= 1e-3, "{cells} {boundary:?}, axis {}: {far:e}", a.axis);
                     }
                 }

@@ -4,6 +4,8 @@ use texla::Grid;
 use texla::sim::fluid::{Boundaries, Boundary};
 
 use crate::common::bounds::{U, gamma};
+use crate::common::reference::max_abs;
+use crate::common::worst::worst;
 
 /// An array on the faces across `axis`, or in the cells for 3.
 #[derive(Clone)]
@@ -70,9 +72,9 @@ impl Field {
 
     /// The largest magnitude, ghosts included.
     pub fn largest(&self, sides: &Boundaries) -> f64 {
-        let inside = self.values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+        let inside = max_abs(&self.values);
         let wall = [sides.x, sides.y, sides.z].into_iter().flatten().map(velocity);
-        let wall = wall.flatten().fold(0.0, |m: f64, v| m.max(v.abs()));
+        let wall = wall.flatten().map(f64::abs).fold(0.0, worst);
         if self.axis < 3 { inside + 2.0 * wall } else { inside }
     }
 
@@ -177,7 +179,7 @@ impl Flow<'_> {
                 for step in [-1, 1] {
                     let mut q = at;
                     q[a] += step;
-                    steepest = steepest.max((f.at(self.sides, q) - f.raw(at)).abs());
+                    steepest = worst(steepest, (f.at(self.sides, q) - f.raw(at)).abs());
                 }
             }
         }
@@ -186,7 +188,7 @@ impl Flow<'_> {
 
     /// Error of a traced displacement, along each axis, in cells.
     pub fn trace_bound(&self) -> f64 {
-        let over = |g: &dyn Fn(&Field) -> f64| self.velocity.iter().map(g).fold(0.0, f64::max);
+        let over = |g: &dyn Fn(&Field) -> f64| self.velocity.iter().map(g).fold(0.0, worst);
         let m = over(&|u| u.largest(self.sides));
         let steep = over(&|u| self.steepness(u));
         let rounding = over(&|u| self.interpolation(u));
@@ -200,7 +202,7 @@ impl Flow<'_> {
     /// Error of [`advected`](Self::advected): that of the displacement times how steep the field is, and of the last
     /// interpolation.
     pub fn advection_bound(&self, f: &Field) -> f64 {
-        let d = self.rate * self.velocity.iter().map(|u| u.largest(self.sides)).fold(0.0, f64::max);
+        let d = self.rate * self.velocity.iter().map(|u| u.largest(self.sides)).fold(0.0, worst);
         let place = self.trace_bound() + 2.0 * U * (d + 1.0);
         1.01 * (self.interpolation(f) + 3.0 * self.steepness(f) * place)
     }

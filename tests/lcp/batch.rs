@@ -79,8 +79,7 @@ fn every_problem_comes_out_as_if_it_were_alone() {
                     (found.relative, found.accuracy),
                     (outcome.natural_residual, Accuracy::DoubleFloat)
                 );
-                let largest = lcp.b.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-                let absolute = if largest == 0.0 { found.relative } else { found.relative * largest };
+                let absolute = found.relative * lcp.unit();
                 assert!((found.largest - absolute).abs() <= 1e-12 * absolute, "{label}: {found:?}");
                 if outcome.reason != StopReason::Diverged {
                     assert_honest(lcp, part, outcome, tol);

@@ -38,7 +38,7 @@ impl LinOp for Noted {
         self.inner.diagonal()
     }
 
-    fn exponent(&self) -> i32 {
+    fn exponent(&self) -> texla::Result<i32> {
         self.inner.exponent()
     }
 }

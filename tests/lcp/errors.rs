@@ -22,10 +22,10 @@ fn parameters_are_checked_when_the_solver_is_made() {
         for tol in [0.0, -1e-5, 1.0, 2.0, 1e-30, f64::NAN, f64::INFINITY] {
             refused(params(tol), "relative");
         }
-        refused(
-            LcpParams { stop: Stop::relative(1e-4).check_every(0), ..LcpParams::default() },
-            "check_every",
-        );
+        for every in [0, Stop::MOST_UNSEEN + 1] {
+            let stop = Stop::relative(1e-4).check_every(every);
+            refused(LcpParams { stop, ..LcpParams::default() }, "check_every");
+        }
         refused(LcpParams { max_sweeps: 1 << 24, ..LcpParams::default() }, "max_sweeps");
         for omega in [0.0, -0.1, f32::NAN, f32::INFINITY] {
             refused(LcpParams { relaxation: Relaxation::Fixed(omega), ..LcpParams::default() }, "omega");
@@ -108,7 +108,10 @@ fn a_borrowed_right_hand_side_with_nan_or_infinity_is_refused() {
                 let b = unsafe { Vector::from_texture(device, raw, texla::Extent::new(2, 1), 8) }.unwrap();
                 let mut x = Vector::zeros(device, 8).unwrap();
                 match solver.solve(&mut x, &b) {
-                    Err(Error::Parameter { op: "LcpSolver::solve", .. } | Error::Breakdown { .. }) => {}
+                    Err(Error::NonFinite { what, value, .. }) => {
+                        assert_eq!(what, "LcpSolver::solve: b");
+                        assert!(value == f64::from(bad) || value.is_nan() && bad.is_nan(), "{bad}: {value}");
+                    }
                     other => panic!("{bad}: {other:?}"),
                 }
                 assert!(x.read().unwrap().iter().all(|v| *v == 0.0), "{bad}");

@@ -250,7 +250,7 @@ fn the_residual_is_the_one_in_64_bits() {
                     let label = format!("{} {format:?} x 2^{g}", lcp.name);
                     // Rounded once, after sums whose errors are 2^-20 of that.
                     assert!((found.relative - want).abs() <= 2.0 * U * want, "{label}: {found:?}, {want:e}");
-                    let absolute = want * reference::max_abs(&lcp.b);
+                    let absolute = want * lcp.unit();
                     assert!((found.largest - absolute).abs() <= 2.0 * U * absolute, "{label}: {found:?}");
                 }
             }

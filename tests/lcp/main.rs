@@ -12,3 +12,4 @@ mod repeat;
 mod scaling;
 mod solver;
 mod user;
+mod verdicts;

@@ -3,6 +3,7 @@
 use crate::common::bounds::{TINY, U, assert_componentwise, gamma, product_bounds};
 use crate::common::harness::{on_both, on_both_with};
 use crate::common::systems::{apply, apply_abs, gather_fits, rounded, row_terms};
+use crate::common::worst::worst;
 use crate::common::{data, random, reference};
 use crate::problems::{
     Lcp, assert_honest, bits, correlated, dense, entries, flow, generated, mixed, obstacle, params, solve,
@@ -288,7 +289,7 @@ fn a_fixed_relaxation_is_the_papers_form() {
                 if report.outcome.residual() < report.history[0].1 {
                     let label = format!("{} after {sweeps}", lcp.name);
                     let (x, y) = (x.read().unwrap(), y.read().unwrap());
-                    let largest = y.iter().fold(0.0f32, |m, v| m.max(*v));
+                    let largest = y.iter().copied().fold(0.0, worst);
                     for (x, y) in x.iter().zip(&y) {
                         // omega / d is rounded in another place where d is no power of two.
                         let allowed = 1e-5 * largest;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use texla::host::{Triplets, problems};
 use texla::pack::{
     AnnealParams, Annealer, Axis, CostModel, Evaluator, Instructions, Limits, LinearExpression, MAX_UNKNOWNS,
-    Order, Packing, Schedule, SimdMachine, Start, StopReason, TexelFetch, instances,
+    Order, Packing, Schedule, SearchParams, SimdMachine, Start, StopReason, TexelFetch, instances, optimize,
 };
 use texla::{Error, Shape};
 
@@ -128,6 +128,22 @@ fn expressions_past_the_table_are_refused() {
     let found = SimdMachine.evaluator(&e, &Packing::identity(n));
     assert!(matches!(found, Err(Error::Parameter { name: "expression", .. })));
     assert_eq!(SimdMachine.cost(&e, &Packing::identity(n)).unwrap(), Instructions(0));
+    assert_eq!((SimdMachine.most_unknowns(), TexelFetch.most_unknowns()), (MAX_UNKNOWNS, MAX_UNKNOWNS));
+}
+
+#[test]
+fn past_the_table_the_search_answers_with_the_seeds() {
+    let n = MAX_UNKNOWNS + 1;
+    let entries = (0..n).flat_map(|i| [(i, i, 1.0), (i, (i + n / 2) % n, 1.0)]);
+    let e =
+        LinearExpression::new(&Triplets::from_entries(Shape::new(n, n), entries).unwrap(), &vec![true; n]);
+    let e = e.unwrap();
+    // Half of it bounds the search for symmetries.
+    let limits = Limits { time: Some(Duration::from_secs(1)), ..Limits::default() };
+    let found = optimize(&SimdMachine, &e, &SearchParams::default(), &limits).unwrap();
+    assert_eq!((found.reason, found.proposals), (StopReason::Size, 0));
+    assert!(found.lower_bound < found.cost && found.cost <= found.cost_before, "{:?}", found.cost);
+    assert_eq!(found.cost, SimdMachine.cost(&e, &found.packing).unwrap());
 }
 
 const SHORT: Schedule = Schedule { temperature: 1.5, rate: 0.9, steps: 15, proposals: 1000, boltzmann: 1.0 };

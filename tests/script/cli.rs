@@ -82,3 +82,19 @@ fn the_bundled_scripts_and_the_report() {
     assert_eq!(names, ["cg.texla", "lcp.texla", "tour.texla"]);
     assert!(report["rows"][0]["draws"].as_u64().unwrap() > 50);
 }
+
+/// The report is written by the program after the script, whatever name the script gives the file.
+#[test]
+fn the_report_is_out_of_the_scripts_hands() {
+    let matrix = "%%MatrixMarket matrix array real general\n1 2\n1\n2\n";
+    let file = write("report.mtx", matrix);
+    let (folder, name) = file.rsplit_once('/').unwrap();
+    for path in [file.clone(), format!("{folder}/./{name}")] {
+        for text in [format!("A = load(\"{path}\")\n"), format!("save([3 4], \"{path}\")\n")] {
+            let ran = run(&[&write("report.texla", &text), "--json", &file], b"");
+            assert_eq!(ran.code, 2, "{text}: {}", ran.stderr);
+            assert!(ran.stderr.contains("writes that file itself"), "{text}: {}", ran.stderr);
+            assert_eq!(fs::read_to_string(&file).unwrap(), matrix, "{text}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ use crate::bytes::mutated;
 use crate::common::harness::{on_both, on_both_with};
 use crate::support::{refused, run, value};
 use texla::gl::Limits as GlLimits;
-use texla::script::{Interpreter, Limits, ScriptErrorKind as Kind, parse};
+use texla::script::{FileAccess, Interpreter, Limits, ScriptErrorKind as Kind, parse};
 
 /// Statements that run first.
 const BEFORE: &str = "A = [1 2; 3 4; 5 6]\nB = eye(4)\nx = [1 2 3]'\nS = sparse(eye(3))\ns = dot(x, x)\n";
@@ -171,6 +171,122 @@ fn the_room_is_shared_and_given_back() {
         over(refused(&mut interpreter, "S = sparse(eye(400))").kind);
         run(&mut interpreter, "x = 0\nA = 0\nB = 0");
         assert_eq!(run(&mut interpreter, "sum(ones(1, 1000))"), "1000\n");
+    });
+}
+
+/// Whatever makes a value takes the room for it first: nothing is allocated by a statement that is refused.
+#[test]
+fn nothing_is_made_without_room() {
+    let cases: &[(&str, usize)] = &[
+        ("B = A + A", 7),
+        ("B = A - 1", 7),
+        ("B = 1 - A", 7),
+        ("B = A .* A", 7),
+        ("B = A ./ A", 7),
+        ("B = A / n", 7),
+        ("B = A / 2", 7),
+        ("B = 2 * A", 7),
+        ("B = A * A", 7),
+        ("B = A' * A", 8),
+        ("B = A' * A'", 8),
+        ("B = -A", 5),
+        ("B = A'", 6),
+        ("B = transpose(A)", 5),
+        ("B = abs(A)", 5),
+        ("B = sqrt(A)", 5),
+        ("B = max(A, 0)", 5),
+        ("B = min(A, A)", 5),
+        ("B = divz(A, A)", 5),
+        ("B = mad(A, A, 2)", 5),
+        ("B = madad(A, A, A, A)", 5),
+        ("B = ones(800)", 5),
+        ("B = zeros(800)", 5),
+        ("B = eye(800)", 5),
+        ("B = diag(ones(800, 1))", 5),
+        ("B = diag(ones(400, 1))", 5),
+        ("B = ones(800, 1) * ones(1, 800)", 18),
+        ("B = full(S)", 5),
+        ("B = A * S", 7),
+        ("B = S * A", 7),
+        ("B = A(1:800, :)", 5),
+        ("B = A(:, 1:790)", 5),
+        ("B = [A]", 5),
+        ("B = [A; A]", 5),
+        ("A(:, :) = A", 1),
+        ("A(:, :) = 2", 1),
+        ("A(1:799, :) = n", 1),
+        ("print(1)\n\n  B = 1 + (A + 1)", 14),
+    ];
+    on_both(|device| {
+        let limits = Limits { elements: 1 << 20, ..Limits::default() };
+        let mut interpreter = Interpreter::new(device).with_limits(limits);
+        run(&mut interpreter, "S = sparse(eye(800))\nA = ones(800)\nn = norm(ones(4, 1))");
+        let mut wrong = Vec::new();
+        for (text, column) in cases {
+            let ones = text.contains("ones(800, 1)") || text.contains("ones(400, 1)");
+            let before = device.pool_stats().live_bytes;
+            let uploaded = device.counters().draws;
+            let e = refused(&mut interpreter, text);
+            let (found, drawn) = (device.pool_stats().live_bytes, device.counters().draws - uploaded);
+            let line = text.lines().count();
+            let limited = matches!(e.kind, Kind::Limit { limit: 1_048_576, .. });
+            // Only the columns that are made from are drawn at all.
+            let idle = found == before && drawn <= if ones { 3 } else { 0 };
+            if (e.line, e.column) != (line, *column) || !limited || !idle {
+                wrong
+                    .push(format!("{e}\nexpected column {column}; {drawn} draws, {before} to {found} bytes"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+        // What fits is made, whichever way, and given back.
+        run(&mut interpreter, "A = ones(500)\nA = A + A\nA = A'\nA = [A(1:9, :); A(1:9, :)]");
+        run(&mut interpreter, "A(1:2, 1:2) = 7\nB = A(1:2, 1:3) + 1\nprint(sum(B, \"all\"))");
+    });
+}
+
+/// A matrix of 7.6 GB: the typed error comes at once, and before the memory.
+#[test]
+fn what_is_too_large_is_refused_at_once() {
+    on_both(|device| {
+        let mut interpreter = Interpreter::new(device);
+        run(&mut interpreter, "x = ones(1000000, 1)\ny = ones(1, 1900)");
+        let before = device.pool_stats().live_bytes;
+        let started = std::time::Instant::now();
+        for text in ["A = x * y", "A = zeros(1000000, 1900)", "A = (x * 2) * y"] {
+            let e = refused(&mut interpreter, text);
+            assert!(matches!(e.kind, Kind::Limit { limit: 0x1000_0000, .. }), "{e}");
+        }
+        assert!(started.elapsed().as_secs_f64() < 1.0);
+        assert_eq!(device.pool_stats().live_bytes, before);
+    });
+}
+
+/// Of a script or of a file that it names: nothing reaches the terminal that it would obey.
+#[test]
+fn control_characters_are_shown() {
+    let hostile = "\u{1b}[2J\u{7}\u{202e}";
+    let shown = "\\u{1b}[2J\\u{7}\\u{202e}";
+    on_both(|device| {
+        let files = FileAccess::From(std::path::PathBuf::from("no such folder"));
+        let mut interpreter = Interpreter::new(device).with_files(files);
+        for text in [
+            format!("x = load(\"{hostile}\")"),
+            format!("x = load(\"{hostile}.mtx\")"),
+            format!("x = ones(2) + sum(3, \"{hostile}\")"),
+            format!("x = {hostile}"),
+            format!("x = (1 # {hostile}\n"),
+        ] {
+            let e = refused(&mut interpreter, &text).to_string();
+            assert!(e.contains("\\u{1b}"), "{e:?}");
+            assert!(!e.chars().any(|c| c != '\n' && c.is_control() || c == '\u{202e}'), "{e:?}");
+        }
+        assert_eq!(run(&mut interpreter, &format!("print(\"{hostile}\")")), format!("{shown}\n"));
+        let e = parse("x = 1 +", &format!("a\n{hostile}")).unwrap_err().to_string();
+        assert!(e.starts_with(&format!("a\\n{shown}: line 1")), "{e:?}");
+        // The caret stands under the place, however wide what is before it is shown.
+        let e = parse(format!("x = \"{hostile}\" $"), "").unwrap_err().to_string();
+        let lines: Vec<&str> = e.lines().collect();
+        assert_eq!(lines[1].find('"'), lines[2].find('^'), "{e}");
     });
 }
 

@@ -5,6 +5,7 @@ use crate::common::bounds::{
 };
 use crate::common::harness::on_both;
 use crate::common::random;
+use crate::common::worst::worst;
 use crate::support::{run, value};
 use texla::script::{Data, Interpreter};
 use texla::solve::{MatrixFormat, StoredMatrix};
@@ -214,7 +215,7 @@ fn reductions() {
             let one = |name: &str| value(&interpreter, name).1[0];
             bounds::assert_within("sum", one("s"), total, bounds::reduction_bound(chain, magnitudes));
             bounds::assert_within("norm", one("f"), squares.sqrt(), (gamma(chain + 6)) * squares.sqrt());
-            assert_eq!(one("hi"), a.values.iter().copied().fold(f32::MIN, f32::max));
+            assert_eq!(one("hi"), a.values.iter().copied().fold(f32::MIN, worst));
             assert_eq!(one("lo"), a.values.iter().copied().fold(f32::MAX, f32::min));
             if rows == 1 || cols == 1 {
                 continue;
@@ -238,7 +239,7 @@ fn reductions() {
             assert_componentwise(
                 "max",
                 &value(&interpreter, "m").1,
-                &each(&|c| c.fold(f64::MIN, f64::max)),
+                &each(&|c| c.fold(f64::MIN, worst)),
                 &zero,
             );
             assert_componentwise(
@@ -247,7 +248,7 @@ fn reductions() {
                 &each(&|c| c.fold(f64::MAX, f64::min)),
                 &zero,
             );
-            let largest = |of: &dyn Fn(usize) -> f64, count: usize| (0..count).map(of).fold(0.0, f64::max);
+            let largest = |of: &dyn Fn(usize) -> f64, count: usize| (0..count).map(of).fold(0.0, worst);
             let one_norm = largest(&|j| (0..rows).map(|i| a.at(i, j).abs()).sum(), cols);
             let inf_norm = largest(&|i| (0..cols).map(|j| a.at(i, j).abs()).sum(), rows);
             bounds::assert_within(

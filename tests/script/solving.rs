@@ -1,7 +1,8 @@
 //! `solve`, `\` and `lcp` on made problems and on those of the data folder.
 
 use crate::common::harness::on_both;
-use crate::common::{data, random, systems};
+use crate::common::worst::worst_of;
+use crate::common::{data, random, reference, systems};
 use crate::support::{refused, run, value};
 use texla::host::{Csr, Triplets};
 use texla::script::{FileAccess, Interpreter, ScriptErrorKind as Kind};
@@ -83,6 +84,7 @@ fn what_cannot_be_solved_is_an_error_that_says_why() {
         for (text, message) in [
             ("x = solve(N, b)", "solve: N is square and not symmetric: N(1,2) is 1 and N(2,1) is 0"),
             ("x = P \\ b", "P is square and not symmetric: P(1,2) is 1"),
+            ("x = solve(N, b)", "solve(A' * A, A' * b) takes any with full rank"),
             ("x = solve(I, b)", "solve: I is not positive definite (p.Ap = "),
             ("x = solve(Q, b)", "Q is not positive definite"),
             ("x = solve(Z, b)", "Z is not positive definite"),
@@ -120,7 +122,8 @@ fn complementarity_problems() {
         let one = value(&interpreter, "one").1;
         assert!((one[0] + one[1] - 1.0).abs() < 1e-3, "{one:?}");
         for (text, message) in [
-            ("z = lcp([0 1; 1 2], [1; 1])", "lcp: "),
+            ("z = lcp([0 1; 1 2], [1; 1])", "lcp: [0 1; 1 2](1,1) is 0, expected a positive number"),
+            ("z = lcp(sparse([1 1; 1 -2]), [1; 1])", "(2,2) is -2, expected a positive number"),
             ("z = lcp([1 2], [1; 1])", "[1 2] is 1x2, expected as many rows as columns"),
             ("z = lcp(M, [1; 2; 3])", "M is 2x2 and [1; 2; 3] is 3x1"),
             ("z = lcp(M, [1 2])", "M is 2x2 and [1 2] is 1x2"),
@@ -212,8 +215,8 @@ fn complementarity_problems_of_the_data_folder() {
                 assert!(z.iter().all(|v| *v >= 0.0), "{}", path.display());
                 let t = Triplets::from_dense(Shape::new(n, n), &m).unwrap().to_csr();
                 let w: Vec<f64> = systems::apply(&t, &z).iter().zip(&q).map(|(a, b)| a + b).collect();
-                let natural = z.iter().zip(&w).map(|(z, w)| z.min(*w).abs()).fold(0.0, f64::max);
-                let scale = q.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+                let natural = worst_of(&z, &w, |z, w| if w.is_nan() { f64::NAN } else { z.min(*w).abs() });
+                let scale = reference::max_abs(&q);
                 assert!(natural <= 1.01e-4 * scale, "{}: {natural} beside {scale}", path.display());
             }
         }

@@ -189,7 +189,6 @@ fn real_unsymmetric_matrices() {
                 let label = format!("{name} {right:?} {tol:e}");
                 match (expect, solve(device, &system, MatrixFormat::Gather, right, params)) {
                     (Expect::Matrix, Err(Error::Matrix { op: "Jacobi", .. })) => {}
-                    (Expect::Honest, Err(Error::Breakdown { solver: "BiCGStab", .. })) => {}
                     (Expect::Converged | Expect::Honest, Ok((x, report))) => {
                         honest(&label, a, &system.b, &x, &report, tol);
                         assert!(*expect == Expect::Honest || report.converged(), "{label}: {report:?}");
@@ -279,14 +278,12 @@ fn breakdowns_change_the_shadow_or_are_typed() {
                 [(2 * k, 2 * k + 1, 1.0 + k as f64 / 8.0), (2 * k + 1, 2 * k, -1.0 - k as f64 / 8.0)]
             });
             let system = System::of_ones("skew", entries(n, n, skew.collect::<Vec<_>>()));
-            match solve(device, &system, MatrixFormat::Gather, Right::Nothing, params(1e-5)) {
-                Ok((x, report)) => {
-                    honest("skew", &system.a, &system.b, &x, &report, 1e-5);
-                    assert!(report.converged(), "{n}: {report:?}");
-                }
-                // With many pairs of eigenvalues it depends on rounding whether a shadow is left.
-                Err(e) => assert!(n > 6 && matches!(e, Error::Breakdown { .. }), "{n}: {e:?}"),
-            }
+            let (x, report) =
+                solve(device, &system, MatrixFormat::Gather, Right::Nothing, params(1e-5)).unwrap();
+            honest("skew", &system.a, &system.b, &x, &report, 1e-5);
+            // With many pairs of eigenvalues it depends on rounding whether a shadow is left.
+            let broken = n > 6 && report.reason == StopReason::Breakdown;
+            assert!(report.converged() || broken, "{n}: {report:?}");
         }
         // An exchange: the residual of b = (1, 0) is orthogonal to what it is mapped to.
         let exchange = entries(2, 2, [(0, 1, 1.0), (1, 0, 1.0)]);
@@ -299,15 +296,14 @@ fn breakdowns_change_the_shadow_or_are_typed() {
             let n = a.shape().rows;
             let system = System { name: name.into(), a, b: vec![0.0, 1.0, 1.0][..n].to_vec() };
             let most = BiCgStabParams { max_iters: 100, ..params(1e-5) };
-            match solve(device, &system, MatrixFormat::Gather, Right::Nothing, most) {
-                Err(Error::Breakdown { solver: "BiCGStab", quantity, value, .. }) => {
-                    assert!(
-                        ["h.AMp", "h.r", "|AMs|²"].contains(&quantity) && value.abs() < 1e-3,
-                        "{name}: {quantity} {value}"
-                    );
+            let (_, report) = solve(device, &system, MatrixFormat::Gather, Right::Nothing, most).unwrap();
+            match report.breakdown {
+                Some(broken) => {
+                    let known = ["h.AMp", "h.r", "|AMs|²"].contains(&broken.quantity);
+                    assert!(known && broken.value.abs() < 1e-3, "{name}: {broken}");
+                    assert_eq!(report.reason, StopReason::Breakdown, "{name}: {report:?}");
                 }
-                Ok((_, report)) => assert!(name == "nilpotent" && !report.converged(), "{name}: {report:?}"),
-                Err(other) => panic!("{name}: {other:?}"),
+                None => assert!(name == "nilpotent" && !report.converged(), "{name}: {report:?}"),
             }
         }
     });

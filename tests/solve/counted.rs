@@ -51,7 +51,7 @@ impl LinOp for Noted<'_> {
         self.inner.column_squares()
     }
 
-    fn exponent(&self) -> i32 {
+    fn exponent(&self) -> texla::Result<i32> {
         self.inner.exponent()
     }
 }

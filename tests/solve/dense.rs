@@ -121,6 +121,11 @@ fn least_squares() {
             }
             let b = systems::rhs_of_ones(&a);
             let matrix = dense(device, &a);
+            // One number for each tile has to fit a row of a texture.
+            if let Err(Error::TooLarge { what: "reduce", limit, .. }) = LinOp::exponent(&matrix) {
+                assert!(limit <= 64, "{name}");
+                continue;
+            }
             let m = Jacobi::for_least_squares(&matrix).unwrap();
             let mut x = Vector::zeros(device, a.shape().cols).unwrap();
             let params = CglsParams { stop: Stop::relative(1e-5), max_iters: 2000, ..CglsParams::default() };
@@ -149,7 +154,7 @@ fn symmetry_up_to_rounding_and_no_further() {
             }
         }
         product.write(&values).unwrap();
-        assert_eq!(product.asymmetry(), None);
+        assert_eq!(product.asymmetry().unwrap(), None);
         let b = vec![1.0; n];
         assert!(cg(device, &product, &b, true, params(1e-4)).unwrap().1.converged());
         values[5 * n + 3] += 0.01;
@@ -165,8 +170,9 @@ fn symmetry_up_to_rounding_and_no_further() {
 fn breakdowns_are_typed() {
     on_both(|device| {
         let indefinite = Matrix::from_rows(device, Shape::new(2, 2), &[1.0, 0.0, 0.0, -1.0]).unwrap();
-        let e = cg(device, &indefinite, &[1.0, 2.0], false, params(1e-5)).unwrap_err();
-        assert!(matches!(e, Error::Breakdown { quantity: "p.Ap", .. }), "{e}");
+        let (_, report) = cg(device, &indefinite, &[1.0, 2.0], false, params(1e-5)).unwrap();
+        assert_eq!(report.breakdown.map(|b| b.quantity), Some("p.Ap"), "{report:?}");
+        assert_eq!(report.reason, StopReason::Breakdown);
         let e = cg(device, &indefinite, &[1.0, 2.0], true, params(1e-5)).unwrap_err();
         assert!(matches!(e, Error::Matrix { op: "Jacobi", .. }), "{e}");
         let singular = Matrix::filled(device, Shape::new(3, 3), 1.0).unwrap();

@@ -1,11 +1,11 @@
-//! Figure E5: what the theory excludes is a typed error, and no NaN comes out.
+//! Figure E5: what the theory excludes is a typed error or outcome, and no NaN comes out.
 
 use crate::common::data;
 use crate::common::harness::on_both;
 use crate::systems::{self, System, entries, fits, params, solve};
 use texla::solve::{
-    CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Jacobi, MatrixFormat, Preconditioner, Stop,
-    StoredMatrix,
+    Breakdown, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Jacobi, MatrixFormat,
+    Preconditioner, Stop, StopReason, StoredMatrix,
 };
 use texla::{Device, Error, Result, Vector};
 
@@ -57,12 +57,14 @@ fn files_that_conjugate_gradients_cannot_solve() {
                     let b = Vector::from_f64(device, &systems::rhs_of_ones(a)).unwrap();
                     let mut x = Vector::zeros(device, a.shape().cols).unwrap();
                     match solver.solve(&mut x, &b) {
-                        Err(Error::Breakdown { quantity, value, iteration, .. }) => {
-                            assert_eq!(quantity, *of, "{name}");
+                        Ok(report) => {
+                            assert_eq!(report.reason, StopReason::Breakdown, "{name}: {report:?}");
+                            let Breakdown { quantity, value, iteration, .. } = report.breakdown.unwrap();
+                            assert_eq!((quantity, iteration), (*of, report.iterations), "{name}");
                             // In 64 bits it is iteration 11.
                             assert!(value <= 0.0 && iteration < 30, "{name}: {value} in {iteration}");
                         }
-                        other => panic!("{name}: {other:?}"),
+                        Err(other) => panic!("{name}: {other:?}"),
                     }
                     assert!(x.read().unwrap().iter().all(|v| v.is_finite()), "{name}: x");
                 }
@@ -87,12 +89,14 @@ fn indefinite_matrices_break_down_in_both_schedules() {
                 let system =
                     System { name: name.into(), a: a.clone(), b: (0..n).map(|i| 1.0 + i as f64).collect() };
                 let params = CgParams { schedule, ..params(1e-5) };
-                match solve(device, &system, MatrixFormat::Gather, false, params) {
-                    Err(Error::Breakdown { quantity: "p.Ap", value, iteration, .. }) => {
-                        assert!(value <= 0.0 && iteration <= 1, "{name} {schedule:?}: {value} {iteration}");
-                    }
-                    other => panic!("{name} {schedule:?}: {other:?}"),
-                }
+                let (_, report) = solve(device, &system, MatrixFormat::Gather, false, params).unwrap();
+                assert_eq!(report.reason, StopReason::Breakdown, "{name} {schedule:?}: {report:?}");
+                let broken = report.breakdown.unwrap();
+                let Breakdown { iteration, quantity, value, .. } = broken;
+                assert!(quantity == "p.Ap" && value <= 0.0, "{name} {schedule:?}: {broken}");
+                assert!(iteration <= 1 && iteration == report.iterations, "{name} {schedule:?}: {broken}");
+                let why = if value < 0.0 { "the matrix is not positive definite" } else { "is singular" };
+                assert!(broken.to_string().contains(why), "{name} {schedule:?}: {broken}");
             }
         }
     });
@@ -149,10 +153,11 @@ fn an_indefinite_preconditioner_breaks_down() {
             let m = Diagonal { values: Vector::filled(device, 81, -1.0).unwrap(), known };
             let mut x = Vector::zeros(device, 81).unwrap();
             let solver = ConjugateGradient::preconditioned(&a, &m, params(1e-5)).unwrap();
-            match solver.solve(&mut x, &b) {
-                Err(Error::Breakdown { quantity: "r.Mr", value, iteration: 0, .. }) => assert!(value < 0.0),
-                other => panic!("known {known}: {other:?}"),
-            }
+            let report = solver.solve(&mut x, &b).unwrap();
+            assert_eq!(report.reason, StopReason::Breakdown, "known {known}: {report:?}");
+            let broken = report.breakdown.unwrap();
+            assert!(broken.quantity == "r.Mr" && broken.iteration == 0 && broken.value < 0.0, "{broken}");
+            assert!(broken.to_string().contains("the preconditioner is not positive definite"), "{broken}");
             assert!(x.read().unwrap().iter().all(|v| *v == 0.0));
         }
     });
@@ -182,13 +187,15 @@ fn parameters_are_checked_when_the_solver_is_made() {
                 &case,
             );
         }
-        let stop = Stop::relative(1e-5).check_every(0);
-        refused(
-            ConjugateGradient::new(&stored, CgParams { stop, ..CgParams::default() }).err(),
-            "check_every",
-            "0",
-        );
-        refused(Cgls::new(&stored, CglsParams { stop, ..CglsParams::default() }).err(), "check_every", "0");
+        for every in [0, Stop::MOST_UNSEEN + 1, usize::MAX] {
+            let (stop, text) = (Stop::relative(1e-5).check_every(every), every.to_string());
+            let cg = ConjugateGradient::new(&stored, CgParams { stop, ..CgParams::default() });
+            refused(cg.err(), "check_every", &text);
+            let cgls = Cgls::new(&stored, CglsParams { stop, ..CglsParams::default() });
+            refused(cgls.err(), "check_every", &text);
+        }
+        let stop = Stop::relative(1e-5).check_every(Stop::MOST_UNSEEN);
+        assert!(ConjugateGradient::new(&stored, CgParams { stop, ..CgParams::default() }).is_ok());
         for tol in [1e-18, 0.999] {
             assert!(ConjugateGradient::new(&stored, params(tol)).is_ok(), "{tol}");
         }

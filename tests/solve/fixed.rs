@@ -6,6 +6,7 @@ use texla::{BandedMatrix, Device, Error, Shape, Vector};
 
 use crate::common::harness::on_both;
 use crate::common::random::uniform;
+use crate::common::worst::worst_of;
 
 fn params(schedule: CgSchedule) -> CgParams {
     CgParams { schedule, stop: Stop::relative(1e-4), ..CgParams::default() }
@@ -38,7 +39,7 @@ fn iterates_freeze_where_the_solver_stops() {
             let start = iterate(&a, schedule, &b, 0).2;
             assert_eq!(draws_of_more - start, 2 * (draws - start), "a fixed number of draws");
             let (_, short, _) = iterate(&a, schedule, &b, report.iterations - 2);
-            assert_eq!(short, FixedReport { iterations: report.iterations - 2, met: false });
+            assert_eq!(short, FixedReport { iterations: report.iterations - 2, met: false, breakdown: None });
             let (zero, quiet, draws_of_zero) = iterate(&a, schedule, &[0.0; 247], 80);
             assert_eq!((quiet.iterations, draws_of_zero), (0, draws));
             assert!(zero.iter().all(|x| *x == 0.0));
@@ -68,7 +69,7 @@ fn a_guess_is_improved_and_a_preconditioner_used() {
             // Good enough already: nothing is done, and nothing lost.
             let again = cg.iterate(&mut x, &b, 5).unwrap().read().unwrap();
             assert!(again.met && again.iterations <= 1, "{again:?}");
-            let apart = x.read().unwrap().iter().zip(&kept).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            let apart = worst_of(&x.read().unwrap(), &kept, |a, b| f64::from((a - b).abs()));
             assert!(apart < 1e-3, "{apart}");
         }
     });
@@ -84,8 +85,11 @@ fn what_the_theory_excludes_is_told_on_request() {
             let mut x = Vector::zeros(dev, 2).unwrap();
             let cg = ConjugateGradient::new(&a, params(schedule)).unwrap();
             let run = cg.iterate(&mut x, &b, 4).unwrap();
-            let error = run.read().unwrap_err();
-            assert!(matches!(error, Error::Breakdown { iteration: 0, quantity: "p.Ap", .. }), "{error}");
+            let report = run.read().unwrap();
+            assert!(!report.met && report.iterations == 0, "{report:?}");
+            let broken = report.breakdown.unwrap();
+            assert!(broken.quantity == "p.Ap" && broken.iteration == 0 && broken.value < 0.0, "{broken}");
+            assert!(broken.to_string().contains("the matrix is not positive definite"), "{broken}");
             assert_eq!(x.read().unwrap(), [0.0, 0.0]);
             let short = Vector::zeros(dev, 1).unwrap();
             assert!(matches!(cg.iterate(&mut x, &short, 4), Err(Error::ShapeMismatch { .. })));

@@ -1,12 +1,15 @@
 //! Solvers: convergence that can be trusted, typed breakdowns, and results that depend on nothing but the system.
 
 mod bicgstab;
+mod breakdown;
 #[path = "../common/mod.rs"]
 mod common;
 mod counted;
 mod dense;
 mod edges;
 mod errors;
+mod exchange;
+mod finite;
 mod fixed;
 mod gauss_seidel;
 mod least_squares;
@@ -17,3 +20,4 @@ mod scaling;
 mod stationary;
 mod systems;
 mod user;
+mod verdicts;

@@ -49,7 +49,7 @@ impl LinOp for Singular {
         &self.null_space
     }
 
-    fn exponent(&self) -> i32 {
+    fn exponent(&self) -> texla::Result<i32> {
         self.inner.exponent()
     }
 }

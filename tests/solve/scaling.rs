@@ -1,6 +1,7 @@
 //! Figure E7: a system multiplied by a power of two takes the same iterations to the same bits.
 
 use crate::common::harness::on_both;
+use crate::common::worst::worst;
 use crate::systems::{self, System, fits, mapped, params, solve};
 use texla::Error;
 use texla::solve::{CgParams, MatrixFormat};
@@ -16,7 +17,7 @@ fn scaled(base: &System, e: i32, f: i32) -> System {
 
 /// The same bits, but for elements so far below the largest one that on the way some number was flushed to zero.
 fn assert_same(label: &str, got: &[f32], want: &[f32]) {
-    let largest = want.iter().fold(0.0f32, |m, v| m.max(v.abs()));
+    let largest = want.iter().map(|v| v.abs()).fold(0.0, worst);
     for (i, (g, w)) in got.iter().zip(want).enumerate() {
         let flushed = (g - w).abs() <= largest * 2f32.powi(-60) && w.abs() <= largest * 2f32.powi(-24);
         assert!(g.to_bits() == w.to_bits() || flushed, "{label}: element {i} is {g:e}, not {w:e}");

@@ -370,3 +370,38 @@ fn errors_name_what_is_wrong() {
         }
     });
 }
+
+/// One unknown is solved for at once while two others grow tenfold a sweep, from next to nothing: in range at the first
+/// test, far out of it at the second. What comes back is the iterate of the first, not the start, and nothing out of range.
+#[test]
+fn an_iterate_out_of_range_does_not_replace_one_that_is_better_than_the_start() {
+    on_both(|device| {
+        let a = entries(3, 3, [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (1, 2, 10.0), (2, 1, 10.0)]);
+        let a = StoredMatrix::new(device, a, MatrixFormat::Gather).unwrap();
+        let b = Vector::from_slice(device, &[1.0, 0.0, 0.0]).unwrap();
+        let mut x = Vector::from_slice(device, &[0.0, 1e-30, 1e-30]).unwrap();
+        let jacobi = WeightedJacobi::new(&a, 1.0).unwrap();
+        let params = StationaryParams { test_every: 25, ..params(1e-7) };
+        let report = Stationary::new(&a, &jacobi, params).unwrap().solve(&mut x, &b).unwrap();
+        assert_eq!(report.reason, StopReason::Diverged, "{report:?}");
+        let x = x.read().unwrap();
+        // 25 sweeps change the sign and come to 1e-5.
+        assert!(x[0] == 1.0 && (x[1] / -1e-5 - 1.0).abs() < 1e-4 && x[1] == x[2], "{x:?}");
+    });
+}
+
+/// What counts as grown is the smallest residual so far, not the start's: 6e-4 after one sweep, twenty times as much after
+/// each of the next, which is 1.6e5 times as much after four.
+#[test]
+fn growth_is_measured_from_the_smallest_residual() {
+    on_both(|device| {
+        let a = entries(3, 3, [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (1, 2, 20.0), (2, 1, 20.0)]);
+        let a = StoredMatrix::new(device, a, MatrixFormat::Gather).unwrap();
+        let b = Vector::from_slice(device, &[1.0, 0.0, 0.0]).unwrap();
+        let mut x = Vector::from_slice(device, &[0.0, 1e-6, 1e-6]).unwrap();
+        let jacobi = WeightedJacobi::new(&a, 1.0).unwrap();
+        let params = StationaryParams { test_every: 1, ..params(1e-6) };
+        let report = Stationary::new(&a, &jacobi, params).unwrap().solve(&mut x, &b).unwrap();
+        assert_eq!((report.reason, report.iterations), (StopReason::Diverged, 5), "{report:?}");
+    });
+}

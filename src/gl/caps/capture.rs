@@ -17,7 +17,7 @@ const PROMISED: (u32, u32) = (15, 1 << 10);
 
 impl Probe<'_> {
     /// `vec4`s that a vertex writes, `vec4`s in a uniform block, blocks; the first is 0 where nothing can be captured.
-    pub(super) fn capture(&self) -> [u32; 3] {
+    pub(super) fn capture(&self) -> Result<[u32; 3]> {
         let query = |name| {
             // SAFETY: the context is current; these queries exist in every version.
             unsafe { self.gl.raw.get_parameter_i32(name) }.max(0) as u32
@@ -34,11 +34,11 @@ impl Probe<'_> {
         let blocks = query(glow::MAX_VERTEX_UNIFORM_BLOCKS).min(query(glow::MAX_UNIFORM_BUFFER_BINDINGS));
         let (few, short) = PROMISED;
         for (outputs, block) in [(outputs, block), (outputs.min(few), block.min(short))] {
-            if outputs > 0 && self.captures(outputs, block).unwrap_or(false) {
-                return [outputs, block, blocks];
+            if outputs > 0 && self.holds(|| self.captures(outputs, block))? {
+                return Ok([outputs, block, blocks]);
             }
         }
-        [0, block, blocks]
+        Ok([0, block, blocks])
     }
 
     /// Two vertices copy what stands at either end of a block, bit for bit, and nothing beside it is touched.

@@ -38,6 +38,11 @@ pub(super) fn since(gl: &GlInner, desktop: (u32, u32), es: (u32, u32)) -> bool {
     gl.version >= if gl.api == Api::Gl33 { desktop } else { es }
 }
 
+/// True where the driver names this extension.
+pub(super) fn extension(gl: &GlInner, name: &str) -> bool {
+    gl.raw.supported_extensions().contains(name)
+}
+
 /// A capability that is switched off (or on) while texla draws.
 macro_rules! switch {
     ($cap:expr, $on:expr, $exists:expr) => {
@@ -87,6 +92,8 @@ pub(super) fn name(value: i32) -> Option<std::num::NonZeroU32> {
 }
 
 const PRIMITIVE_RESTART_FIXED_INDEX: u32 = 0x8D69;
+const PACK_INVERT_MESA: u32 = 0x8758;
+const PACK_REVERSE_ROW_ORDER_ANGLE: u32 = 0x93A4;
 
 /// Everything texla touches, in the order in which it is restored. The vertex array stands before the array buffer
 /// and the framebuffers last, so that nothing written later changes an object of the host's.
@@ -127,6 +134,8 @@ pub(super) static TABLE: &[Row] = &[
     pixel_store!(glow::PACK_SKIP_ROWS, 0, always),
     pixel_store!(glow::PACK_SKIP_PIXELS, 0, always),
     pixel_store!(glow::PACK_SWAP_BYTES, 0, desktop),
+    pixel_store!(PACK_INVERT_MESA, 0, |gl| extension(gl, "GL_MESA_pack_invert")),
+    pixel_store!(PACK_REVERSE_ROW_ORDER_ANGLE, 0, |gl| extension(gl, "GL_ANGLE_pack_reverse_row_order")),
     Row {
         exists: always,
         read: |gl| unsafe {

@@ -1,17 +1,22 @@
 //! The error type of Matrix Market files.
 
 use super::MAX_LINE;
+use crate::host::printable;
 use crate::shape::Shape;
 use std::io;
 
 /// What is wrong with a Matrix Market file, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-#[error("{file}:{line}: {kind}")]
+#[error("{}", printable(&match line {
+    0 => format!("{file}: {kind}"),
+    line => format!("{file}:{line}: {kind}"),
+}))]
 pub struct MarketError {
     /// The file, as it was named by the caller.
     pub file: String,
-    /// The line, counted from 1; the last one if something is missing at the end.
+    /// The line, counted from 1; the last one if something is missing at the end, 0 where
+    /// the operating system failed, which is the fault of no line.
     pub line: usize,
     /// What was found and what was expected.
     pub kind: MarketErrorKind,
@@ -19,7 +24,8 @@ pub struct MarketError {
 
 impl MarketError {
     pub(super) fn new(file: &str, line: usize, kind: MarketErrorKind) -> Self {
-        Self { file: file.to_owned(), line: line.max(1), kind }
+        let line = if matches!(kind, MarketErrorKind::Io { .. }) { 0 } else { line.max(1) };
+        Self { file: file.to_owned(), line, kind }
     }
 }
 

@@ -1,10 +1,9 @@
 //! Writing matrices and vectors.
 
 use super::error::{MarketError, MarketErrorKind as Kind};
-use crate::host::Triplets;
+use crate::host::{PendingFile, Triplets};
 use crate::shape::Shape;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
 /// Writes a matrix to a file as `coordinate real general`, one line per stored entry in the order of the entries.
@@ -12,13 +11,12 @@ use std::path::Path;
 /// Values have as many digits as it takes to read the same `f64` again: writing and reading changes nothing.
 ///
 /// *Errors*: I/O; [`NotFinite`](Kind::NotFinite) for a value that is not finite as a 32-bit float, and [`TooLarge`](Kind::TooLarge) for 2^31
-/// rows or columns and more, since such a file could not be read again. What was written so far stays.
+/// rows or columns and more, since such a file could not be read again. After an error the file is as it was before ([`PendingFile`]).
 pub fn write_matrix(path: impl AsRef<Path>, matrix: &Triplets) -> Result<(), MarketError> {
-    let (file, name) = create(path.as_ref())?;
-    Writer::new(file, &name).matrix(matrix)
+    to_file(path.as_ref(), |writer| writer.matrix(matrix))
 }
 
-/// Writes a matrix to any writer; see [`write_matrix`]. Writers without a buffer should be wrapped in a [`BufWriter`].
+/// Writes a matrix to any writer; see [`write_matrix`]. Writers without a buffer should be wrapped in a [`BufWriter`](std::io::BufWriter).
 ///
 /// ```
 /// use texla::{Shape, host::{Triplets, market}};
@@ -40,8 +38,7 @@ pub fn write_matrix_to(writer: impl Write, matrix: &Triplets) -> Result<(), Mark
 ///
 /// *Errors*: as [`write_matrix`].
 pub fn write_vector<T: Copy + Into<f64>>(path: impl AsRef<Path>, values: &[T]) -> Result<(), MarketError> {
-    let (file, name) = create(path.as_ref())?;
-    Writer::new(file, &name).vector(values)
+    to_file(path.as_ref(), |writer| writer.vector(values))
 }
 
 /// Writes a vector to any writer; see [`write_vector`].
@@ -65,8 +62,7 @@ pub fn write_array<T: Copy + Into<f64>>(
     shape: Shape,
     values: &[T],
 ) -> Result<(), MarketError> {
-    let (file, name) = create(path.as_ref())?;
-    Writer::new(file, &name).array(shape, values)
+    to_file(path.as_ref(), |writer| writer.array(shape, values))
 }
 
 /// Writes a dense matrix to any writer; see [`write_array`].
@@ -86,12 +82,16 @@ pub fn write_array_to<T: Copy + Into<f64>>(
     Writer::new(writer, "writer").array(shape, values)
 }
 
-fn create(path: &Path) -> Result<(BufWriter<File>, String), MarketError> {
+/// Lets `write` write the file, which is in its place only when all of it is.
+fn to_file(
+    path: &Path,
+    write: impl FnOnce(Writer<'_, &mut PendingFile>) -> Result<(), MarketError>,
+) -> Result<(), MarketError> {
     let name = path.display().to_string();
-    match File::create(path) {
-        Ok(file) => Ok((BufWriter::new(file), name)),
-        Err(e) => Err(MarketError::new(&name, 1, Kind::io(&e))),
-    }
+    let failed = |e| MarketError::new(&name, 0, Kind::io(&e));
+    let mut file = PendingFile::create(path).map_err(failed)?;
+    write(Writer::new(&mut file, &name))?;
+    file.finish().map_err(failed)
 }
 
 /// A writer that knows its line.

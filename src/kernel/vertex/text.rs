@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::error::{Error, Result};
 use crate::gl::{Capabilities, Source, Stage, UniformKind, glsl};
+use crate::kernel::body::Body;
 use crate::kernel::names::check_names;
 use crate::kernel::params::Field;
 
@@ -40,6 +41,13 @@ impl VertexSpec {
         let mut names: Vec<&str> = self.inputs.iter().map(|i| i.0.as_str()).collect();
         names.extend(self.params.iter().map(|p| p.name));
         names.push(OUTPUT);
+        let components: u32 = self.uniforms().iter().map(|(_, kind)| kind.components()).sum();
+        if components > caps.uniform_components {
+            let limit = caps.uniform_components;
+            return unsupported(format!(
+                "it needs {components} uniform components for its parameters, the device has {limit}"
+            ));
+        }
         check_names(&self.name, &names, &[])?;
         if self.outputs == 0 {
             return Err(fail("it has no output"));
@@ -68,7 +76,7 @@ impl VertexSpec {
             let (found, limit) = (self.inputs.len(), caps.vertex_blocks);
             return unsupported(format!("it reads {found} inputs, the device has {limit} uniform blocks"));
         }
-        Ok(())
+        Body::new(&self.name, &self.text).check(&self.name, &["void kernel(int vertex)".to_owned()])
     }
 
     /// The outputs as the linker sees them.

@@ -5,7 +5,7 @@ use crate::data::{FoldedBands, Vector};
 use crate::error::Result;
 use crate::gl::{UniformValue, glsl};
 use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, Predicate, View};
-use crate::ops::product::{Accurate, Combine, accumulate, check_product};
+use crate::ops::product::{Accurate, Combine, Part, accumulate, check_product};
 
 const LENGTH: Field = Field { name: "length_", kind: i32::KIND };
 
@@ -98,6 +98,11 @@ pub fn folded_product_transposed(
 /// ([`Capabilities::exact_form`](crate::gl::Capabilities::exact_form)). *Bound*: one rounding, and about
 /// `k 2⁻⁴⁶ |A| |x|`.
 pub fn folded_accurate(out: &mut Vector, a: &FoldedBands, terms: Accurate<'_>) -> Result<()> {
+    folded_part(out, a, terms, Part::Sum)
+}
+
+/// A part of that sum.
+pub(crate) fn folded_part(out: &mut Vector, a: &FoldedBands, terms: Accurate<'_>, part: Part) -> Result<()> {
     let Accurate { transposed, alpha, x, plus } = terms;
     let op = "folded_accurate";
     check_product(op, a.shape(), out, &Combine::Replace, alpha, x)?;
@@ -109,17 +114,19 @@ pub fn folded_accurate(out: &mut Vector, a: &FoldedBands, terms: Accurate<'_>) -
     let _scope = device.scope()?;
     if !transposed {
         let terms = Accurate { x: &extended(x)?, ..terms };
-        return accurate(out, &a.wide, terms).map(drop);
+        return accurate(out, &a.wide, terms, part).map(drop);
     }
     let mut high = Vector::uninit(device, 2 * out.len())?;
-    let low = accurate(&mut high, &a.wide, Accurate { transposed, alpha, x, plus: None })?;
-    let kernel = device.kernel(&format!("fold accurate {}", plus.is_some()), || {
+    let first = if part.define().is_empty() { Part::Sum } else { Part::Magnitude };
+    let low = accurate(&mut high, &a.wide, Accurate { transposed, alpha, x, plus: None }, first)?;
+    let defines = format!("{}#define PART {}", part.define(), part.name());
+    let kernel = device.kernel(&format!("fold accurate {} {defines}", plus.is_some()), || {
         let mut inputs = vec!["high", "low"];
         inputs.extend(plus.map(|_| "z"));
         let added = if plus.is_some() { "beta * z_here()" } else { "vec4(0.0)" };
         let fields = [LENGTH, Field { name: "beta", kind: f32::KIND }];
         KernelSpec::fragment(glsl!("banded/fold_accurate.frag"), &inputs, &fields, &["out"])
-            .with(&format!("#define ADDED {added}"))
+            .with(&format!("{defines}\n#define ADDED {added}"))
             .masked()
     })?;
     let mut inputs = vec![high.view(), View::whole(device, low.texture())];

@@ -6,11 +6,13 @@ mod plan;
 
 pub use folded::{folded_accurate, folded_product, folded_product_transposed};
 
+pub(crate) use folded::folded_part;
+
 pub(crate) use dense::{banded_to_matrix, folded_to_matrix};
 
 use plan::BandText;
 
-use super::product::{Accurate, Combine, accumulate, check_product};
+use super::product::{Accurate, Combine, Part, accumulate, check_product};
 use crate::data::{Band, BandedMatrix, Vector};
 use crate::error::Result;
 use crate::gl::{UniformKind, UniformValue, glsl};
@@ -200,6 +202,11 @@ fn product(
 /// ([`Capabilities::exact_form`](crate::gl::Capabilities::exact_form)). *Bound*: one rounding, and about
 /// `k 2⁻⁴⁶ |A| |x|`.
 pub fn banded_accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>) -> Result<()> {
+    banded_part(out, a, terms, Part::Sum)
+}
+
+/// A part of that sum.
+pub(crate) fn banded_part(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>, part: Part) -> Result<()> {
     let Accurate { transposed, alpha, x, plus } = terms;
     let op = "banded_accurate";
     let shape = if transposed { a.shape().transposed() } else { a.shape() };
@@ -209,11 +216,11 @@ pub fn banded_accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>) 
     }
     let device = a.device();
     super::require_exact(device, op)?;
-    accurate(out, a, terms).map(drop)
+    accurate(out, a, terms, part).map(drop)
 }
 
-/// The operation behind its checks: what rounding left of `out` is the texture that is given back.
-fn accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>) -> Result<PooledTexture> {
+/// The operation behind its checks: of the two numbers that it computes, the one not asked for is the texture given back.
+fn accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>, part: Part) -> Result<PooledTexture> {
     let Accurate { transposed, alpha, x, plus } = terms;
     let device = a.device();
     let _scope = device.scope()?;
@@ -227,7 +234,8 @@ fn accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>) -> Result<P
         let text = BandText::new(offsets, bands, transposed, x.extent() == out.extent());
         let (carried, added) = (partial.is_some(), plus.is_some());
         let masked = text.has_constants() || plus.is_some_and(|(_, z)| z.extent() != out.extent());
-        let key = format!("banded accurate {} {carried} {added} {masked}", text.key());
+        let bound = part.define();
+        let key = format!("banded accurate {} {carried} {added} {masked} {bound}", text.key());
         let kernel = device.kernel(&key, || {
             let names = [text.highs(), text.lows()].concat();
             let mut inputs = vec!["x"];
@@ -246,7 +254,7 @@ fn accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>) -> Result<P
             let (fields, outputs) = (fields(&text, bands.len()), ["high_part", "low_part"]);
             let spec = KernelSpec::fragment(glsl!("banded/accurate.frag"), &inputs, &fields, &outputs)
                 .with(&text.generate(term))
-                .with(&format!("#define START_HIGH {high}\n#define START_LOW {low}"));
+                .with(&format!("{bound}#define START_HIGH {high}\n#define START_LOW {low}"));
             if masked { spec.masked() } else { spec }
         })?;
         let view = |t| View::whole(device, t);
@@ -260,7 +268,8 @@ fn accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>) -> Result<P
         let params = params(&text, bands, a, alpha, x, beta);
         let low = partial_sum(out)?;
         if i + 1 == count {
-            let targets = vec![out.view(), view(low.texture())];
+            let other = View { tail: out.view().tail, ..view(low.texture()) };
+            let targets = part.targets(out.view(), other);
             device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
             return Ok(low);
         } else {

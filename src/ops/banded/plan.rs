@@ -105,14 +105,15 @@ impl BandText {
 
     /// The macros `FETCHES` and `BANDS`; `term` turns coefficient, remainder and elements into a statement.
     pub fn generate(&self, term: impl Fn(&str, &str, &str) -> String) -> String {
-        let guarded = self.transposed || self.has_constants();
         let mut text = "#define FETCHES".to_owned();
         for (i, shift) in self.plan.shifts.iter().enumerate() {
-            text.push_str(&match (*shift == 0 && self.square, guarded) {
-                (true, _) => format!(" vec4 x{i} = x_texel(t);"),
-                (false, false) => format!(" vec4 x{i} = x_shifted(t + shifts[{i}]);"),
-                (false, true) => format!(
-                    " vec4 x{i} = x_shifted(t + shifts[{i}]) * float(uint(t + shifts[{i}]) < uint(source_texels));"
+            text.push_str(&match *shift == 0 && self.square {
+                true => format!(" vec4 x{i} = x_texel(t);"),
+                // Chosen, not multiplied by zero: the texel that stands for those outside may hold infinities. Fetched
+                // before that, so that no fetch stands in a branch.
+                false => format!(
+                    " vec4 x{i} = x_shifted(t + shifts[{i}]); \
+                     x{i} = uint(t + shifts[{i}]) < uint(source_texels) ? x{i} : vec4(0.0);"
                 ),
             });
         }

@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::gl::{Format, UniformValue, glsl};
 use crate::kernel::{Compiled, Field, KernelSpec, Operand, ParamType, Pass, PooledTexture, View};
-use crate::ops::product::{Accurate, Combine, check_product};
+use crate::ops::product::{Accurate, Combine, Part, check_product};
 use crate::ops::{check_shape, require_exact};
 
 /// `out = α op(A) x + β z` accumulated in double-float, rounded once.
@@ -18,6 +18,11 @@ use crate::ops::{check_shape, require_exact};
 /// ([`Capabilities::exact_form`](crate::gl::Capabilities::exact_form)). *Bound*: one rounding, and about
 /// `m 2⁻⁴⁶ |A| |x|`.
 pub fn dense_accurate(out: &mut Vector, a: &Matrix, terms: Accurate<'_>) -> Result<()> {
+    dense_part(out, a, terms, Part::Sum)
+}
+
+/// A part of that sum.
+pub(crate) fn dense_part(out: &mut Vector, a: &Matrix, terms: Accurate<'_>, part: Part) -> Result<()> {
     let Accurate { transposed, alpha, x, plus } = terms;
     let op = "dense_accurate";
     let shape = if transposed { a.shape().transposed() } else { a.shape() };
@@ -46,16 +51,21 @@ pub fn dense_accurate(out: &mut Vector, a: &Matrix, terms: Accurate<'_>) -> Resu
         .collect();
     let passes: Vec<_> = rows.iter().flat_map(|r| cols.iter().map(move |c| (r, c))).collect();
     if passes.is_empty() {
-        return match plus {
-            Some((beta, z)) => crate::ops::scaled(out, beta, z),
-            None => out.set_zero(),
+        return match (plus, part) {
+            (Some((beta, z)), Part::Sum) => crate::ops::scaled(out, beta, z),
+            (Some((beta, z)), Part::Magnitude) => {
+                let mut scaled = Vector::uninit(device, z.len())?;
+                crate::ops::scaled(&mut scaled, beta, z)?;
+                crate::ops::abs(out, &scaled)
+            }
+            _ => out.set_zero(),
         };
     }
     let scratch = || device.texture(out.extent(), Format::Rgba32F, op);
     let mut carried: Option<(PooledTexture, PooledTexture)> = None;
     for (i, (rows, cols)) in passes.iter().enumerate() {
         let last = i + 1 == passes.len();
-        let kernel = accurate_kernel(device, transposed, carried.is_some(), plus.is_some())?;
+        let kernel = accurate_kernel(device, part, transposed, carried.is_some(), plus.is_some())?;
         let (r, c) = (rows.first.0, cols.first.0);
         let (r, c) = if transposed { (c, r) } else { (r, c) };
         let Some(tile) = a.tiles().nth(r * grid.across() + c) else { continue };
@@ -75,7 +85,7 @@ pub fn dense_accurate(out: &mut Vector, a: &Matrix, terms: Accurate<'_>) -> Resu
         ];
         let low = scratch()?;
         if last {
-            let targets = vec![out.view(), like(out, &low)];
+            let targets = part.targets(out.view(), like(out, &low));
             device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
         } else {
             let high = scratch()?;
@@ -92,8 +102,15 @@ fn like<'a>(out: &'a Vector, texture: &'a PooledTexture) -> View<'a> {
     View { texture: texture.texture(), ..out.view() }
 }
 
-fn accurate_kernel(device: &Device, transposed: bool, carried: bool, added: bool) -> Result<Rc<Compiled>> {
-    device.kernel(&format!("dense accurate {transposed} {carried} {added}"), || {
+fn accurate_kernel(
+    device: &Device,
+    part: Part,
+    transposed: bool,
+    carried: bool,
+    added: bool,
+) -> Result<Rc<Compiled>> {
+    let bound = part.define();
+    device.kernel(&format!("dense accurate {transposed} {carried} {added} {bound}"), || {
         let int = |name| Field { name, kind: i32::KIND };
         let pair = |name| Field { name, kind: <[i32; 2]>::KIND };
         let fields = [
@@ -114,7 +131,7 @@ fn accurate_kernel(device: &Device, transposed: bool, carried: bool, added: bool
             high = "beta * z_here()";
         }
         KernelSpec::fragment(glsl!("dense/accurate.frag"), &inputs, &fields, &["high_part", "low_part"])
-            .with(&format!("#define A_TRANSPOSED {}", u8::from(transposed)))
+            .with(&format!("{bound}#define A_TRANSPOSED {}", u8::from(transposed)))
             .addressed(&["a"])
             .with(&format!("#define START_HIGH {high}\n#define START_LOW {low}"))
             .masked()

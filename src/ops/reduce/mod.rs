@@ -27,6 +27,8 @@ pub enum Reduction {
     Min,
     /// `max |x_i|`.
     MaxAbs,
+    /// The number of `x_i` that are NaN or infinite.
+    NonFinite,
 }
 
 impl Reduction {
@@ -37,6 +39,7 @@ impl Reduction {
             Reduction::Max => "OP_MAX",
             Reduction::Min => "OP_MIN",
             Reduction::MaxAbs => "OP_MAX_ABS",
+            Reduction::NonFinite => "OP_NON_FINITE",
         }
     }
 }
@@ -212,8 +215,8 @@ fn stage_kernel(
 /// below call this with [`Windows::Balanced`].
 ///
 /// *Cost*: `plan.stages().len()` draws, no readback. *Errors*: [`Error::ShapeMismatch`] when `y` has another length;
-/// [`Error::Parameter`] for the mean, the largest or the smallest of no elements, and for an extreme by
-/// [`Windows::Filtered`]; [`Error::Unsupported`] for that where filtering floats is not exact enough. *Source*: \[Krueger05\] 44.3.2,
+/// [`Error::Parameter`] for the mean, the largest or the smallest of no elements, and for an extreme or a count
+/// by [`Windows::Filtered`]; [`Error::Unsupported`] for that where filtering floats is not exact enough. *Source*: \[Krueger05\] 44.3.2,
 /// \[BeyondVector\] 28.4.2.
 pub fn reduce_into<T: Elements>(
     out: &mut Scalar,
@@ -261,7 +264,7 @@ pub fn reduce_into<T: Elements>(
 fn check_filter(device: &Device, reduction: Reduction) -> Result<()> {
     if !matches!(reduction, Reduction::Sum | Reduction::Dot | Reduction::Mean) {
         let (name, value) = ("windows", "Filtered".to_owned());
-        let expected = "windows that compare texels: averages give no extreme";
+        let expected = "windows of single fetches: averages give neither extremes nor what is not finite";
         return Err(Error::Parameter { op: "reduce", name, value, expected });
     }
     if device.gl().caps.borrow().float_filter {
@@ -281,7 +284,8 @@ fn reduce<T: Elements>(reduction: Reduction, x: &T, y: Option<&T>) -> Result<Sca
 /// `Σ x_i`; 0 for no elements.
 ///
 /// *Cost*: one draw a stage of the [`ReducePlan`], no readback. *Error bound*: `γ_(d+1) Σ |x_i|` with
-/// `d = plan.longest_chain()`. *Source*: \[Krueger05\] 44.3.2.
+/// `d = plan.longest_chain()`, for finite elements and partial sums; otherwise it says nothing (a device may make a number
+/// of `∞ - ∞`, or 0 of NaN) and [`nonfinite`] does. *Source*: \[Krueger05\] 44.3.2.
 ///
 /// ```
 /// # let ctx = texla::Headless::new(Default::default())?;
@@ -341,19 +345,48 @@ pub fn mean<T: Elements>(x: &T) -> Result<Scalar> {
     reduce(Reduction::Mean, x, None)
 }
 
-/// `max x_i`. *Cost*: as [`sum`]; exact. *Errors*: [`Error::Parameter`] for no elements.
+/// `max x_i` of finite elements, exact. *Cost*: as [`sum`]. *Errors*: [`Error::Parameter`] for no elements.
+///
+/// What is not finite can only have been made on the device. `+∞` is the largest; `-∞` counts as the lowest finite number,
+/// -3.4028235e38. A NaN is passed over, or is the result, or hides others, as the device has it: GLSL leaves `max` and `min`
+/// of NaN open. [`nonfinite`] tells.
 pub fn max_element<T: Elements>(x: &T) -> Result<Scalar> {
     reduce(Reduction::Max, x, None)
 }
 
-/// `min x_i`. *Cost*: as [`sum`]; exact. *Errors*: [`Error::Parameter`] for no elements.
+/// `min x_i` of finite elements, exact. *Cost*: as [`sum`]. *Errors*: [`Error::Parameter`] for no elements.
+///
+/// Of what is not finite `-∞` is the smallest, `+∞` counts as the largest finite number, 3.4028235e38, and NaN is as in
+/// [`max_element`]; [`nonfinite`] tells.
 pub fn min_element<T: Elements>(x: &T) -> Result<Scalar> {
     reduce(Reduction::Min, x, None)
 }
 
-/// `max |x_i|`; 0 for no elements. *Cost*: as [`sum`]; exact.
+/// `max |x_i|` of finite elements, exact; 0 for no elements. *Cost*: as [`sum`].
+///
+/// It is `∞` where an element is infinite. A NaN is as in [`max_element`]: `max_abs` of nothing but NaN may be 0;
+/// [`nonfinite`] tells.
 pub fn max_abs<T: Elements>(x: &T) -> Result<Scalar> {
     reduce(Reduction::MaxAbs, x, None)
+}
+
+/// The number of elements that are NaN or infinite: what an overflow, a division by zero or a kernel has made on the device,
+/// since uploads refuse both. Told by the bits, of which a shader compiler cannot assume what it may of numbers: that
+/// neither occurs.
+///
+/// *Cost*: as [`sum`], no readback. Exact up to 2²⁴; never 0 where there is one. *Errors*: none of its own.
+///
+/// ```
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let mut x = texla::Vector::from_slice(dev, &[1e30, 2.0, -1e30])?;
+/// assert_eq!(texla::ops::nonfinite(&x)?.read()?, 0.0);
+/// texla::ops::scale(&mut x, 1e30)?; // overflows twice
+/// assert_eq!(texla::ops::nonfinite(&x)?.read()?, 2.0);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn nonfinite<T: Elements>(x: &T) -> Result<Scalar> {
+    reduce(Reduction::NonFinite, x, None)
 }
 
 /// `Σ x_i²`, the dot product of `x` with itself (`normSquared` of \[Moravanszky03\] 3.5). *Cost*, *bound*: as [`dot`].

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::gl::{Format, UniformValue, glsl};
 use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, PooledTexture, View};
 use crate::ops::dense::factors;
-use crate::ops::product::{Accurate, Combine, check_product};
+use crate::ops::product::{Accurate, Combine, Part, check_product};
 use crate::ops::{check_shape, require_exact};
 
 /// `out = α op(A) x + β z` accumulated in double-float, rounded once.
@@ -17,6 +17,11 @@ use crate::ops::{check_shape, require_exact};
 /// ([`Capabilities::exact_form`](crate::gl::Capabilities::exact_form)). *Bound*: one rounding, and about
 /// `m 2⁻⁴⁶ |A| |x|`.
 pub fn stack_accurate(out: &mut Vector, a: &ColumnStack, terms: Accurate<'_>) -> Result<()> {
+    stack_part(out, a, terms, Part::Sum)
+}
+
+/// A part of that sum.
+pub(crate) fn stack_part(out: &mut Vector, a: &ColumnStack, terms: Accurate<'_>, part: Part) -> Result<()> {
     let Accurate { transposed, alpha, x, plus } = terms;
     let op = "stack_accurate";
     let shape = if transposed { a.shape().transposed() } else { a.shape() };
@@ -56,7 +61,8 @@ pub fn stack_accurate(out: &mut Vector, a: &ColumnStack, terms: Accurate<'_>) ->
             (None, None) => {}
         }
         let defines = format!(
-            "#define TRANSPOSED {}\n#define START_HIGH {}\n#define START_LOW {}",
+            "{}#define TRANSPOSED {}\n#define START_HIGH {}\n#define START_LOW {}",
+            part.define(),
             u8::from(transposed),
             start[0],
             start[1]
@@ -74,7 +80,7 @@ pub fn stack_accurate(out: &mut Vector, a: &ColumnStack, terms: Accurate<'_>) ->
         let like = |texture| View { texture, ..out.view() };
         let low = scratch()?;
         if i + 1 == passes.len() {
-            let targets = vec![out.view(), like(low.texture())];
+            let targets = part.targets(out.view(), like(low.texture()));
             device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
         } else {
             let high = scratch()?;

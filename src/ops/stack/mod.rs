@@ -7,6 +7,8 @@ mod relocate;
 pub use accurate::stack_accurate;
 pub use product::{stack_product, stack_product_transposed};
 
+pub(crate) use accurate::stack_part;
+
 pub(crate) use relocate::{column_of_stack, set_column_of_stack, stack_from_matrix, stack_to_matrix};
 
 use crate::data::{ColumnStack, Panel};

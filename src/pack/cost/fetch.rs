@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::blocks::Weights;
-use super::{Cost, CostModel, Incremental};
+use super::{Cost, CostModel, Incremental, MAX_UNKNOWNS};
 use crate::error::Result;
 use crate::pack::terms::terms;
 use crate::pack::{Form, LinearExpression, Packing};
@@ -86,6 +86,10 @@ impl CostModel for TexelFetch {
         let blocks = e.nnz().saturating_sub(free).div_ceil(16);
         let fetches = if free == 0 { blocks.max(rows) } else { blocks };
         FetchOperations((fetches + e.nnz()) as u32)
+    }
+
+    fn most_unknowns(&self) -> usize {
+        MAX_UNKNOWNS
     }
 
     fn evaluator(&self, e: &LinearExpression, packing: &Packing) -> Result<Self::Evaluator> {

@@ -54,9 +54,14 @@ pub trait CostModel: Sync {
     /// A cost that no packing, independent ones included, can be below; cheap to find.
     fn lower_bound(&self, e: &LinearExpression) -> Self::Cost;
 
+    /// The unknowns that an expression may have for there to be an [`evaluator`](Self::evaluator).
+    fn most_unknowns(&self) -> usize {
+        usize::MAX
+    }
+
     /// The evaluator that starts at `packing`.
     ///
-    /// *Errors*: as [`cost`](Self::cost), and too large an expression.
+    /// *Errors*: as [`cost`](Self::cost), and more than [`most_unknowns`](Self::most_unknowns).
     fn evaluator(&self, e: &LinearExpression, packing: &Packing) -> Result<Self::Evaluator>;
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::blocks::Weights;
-use super::{Cost, CostModel, Incremental};
+use super::{Cost, CostModel, Incremental, MAX_UNKNOWNS};
 use crate::error::Result;
 use crate::pack::terms::{Method, Part, is_trivial, terms};
 use crate::pack::{LinearExpression, Packing};
@@ -90,6 +90,10 @@ impl CostModel for SimdMachine {
     /// ceil(nnz / 4): no instruction multiplies more than four times.
     fn lower_bound(&self, e: &LinearExpression) -> Instructions {
         Instructions(e.nnz().div_ceil(4) as u32)
+    }
+
+    fn most_unknowns(&self) -> usize {
+        MAX_UNKNOWNS
     }
 
     fn evaluator(&self, e: &LinearExpression, packing: &Packing) -> Result<Self::Evaluator> {

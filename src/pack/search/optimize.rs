@@ -96,7 +96,7 @@ impl<C: PartialOrd> Optimized<C> {
 ///
 /// It ends once the lower bound, or the target, is reached. With limits other than time and interruption the result is the same
 /// on every machine and with any number of threads. The search for symmetries takes a second or a few, and no
-/// more than half of the time.
+/// more than half of the time. Past [`CostModel::most_unknowns`] it is all there is ([`StopReason::Size`]).
 ///
 /// *Errors*: those of [`Annealer::new`], [`Annealer::anneal`] and [`CostModel::evaluator`].
 ///
@@ -126,6 +126,9 @@ pub fn optimize<M: CostModel>(
     }
     if params.seeds {
         search.try_seeds()?;
+    }
+    if search.is_too_large() {
+        search.stopped.set(search.stopped.get().or(Some(StopReason::Size)));
     }
     search.anneal(schedule)?;
     if params.refine {
@@ -185,6 +188,11 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
         }
     }
 
+    /// Whether swaps are out of the question.
+    fn is_too_large(&self) -> bool {
+        self.e.unknowns() > self.model.most_unknowns()
+    }
+
     fn is_done(&self) -> bool {
         self.best.1 <= self.target || self.stopped.get().is_some()
     }
@@ -222,7 +230,7 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
             let cost = self.model.cost(self.e, &packing)?;
             self.offer(&packing, cost, seed.origin);
             // A single quad left over is packed already.
-            if seed.tail + 4 < seed.order.len() {
+            if seed.tail + 4 < seed.order.len() && !self.is_too_large() {
                 unfinished.push((cost, seed));
             }
         }

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::pack::{Cost, LinearExpression, Packing};
 
 /// An annealing schedule: at step s, `proposals` swaps are proposed at the temperature T_s = T_0 rate^s, and one that raises
@@ -70,7 +71,7 @@ impl Schedule {
             ("rate", self.rate, self.rate > 0.0 && self.rate <= 1.0, "a factor in (0, 1]"),
         ] {
             if !good {
-                return Err(Error::Parameter { op, name, value: value.to_string(), expected });
+                return Err(Error::Parameter { op, name, value: number(value), expected });
             }
         }
         check_budget(op, "steps", u64::from(self.steps))?;
@@ -181,4 +182,7 @@ pub enum StopReason {
     Time,
     /// Interrupted from outside.
     Interrupted,
+    /// There is no evaluator for an expression of this size ([`most_unknowns`](crate::pack::CostModel::most_unknowns)): the identity, what was given
+    /// and the seeds have been priced, and nothing was searched from there.
+    Size,
 }

@@ -2,6 +2,7 @@
 
 use crate::data::{Side, Sides, Stencil};
 use crate::error::{Error, Result, check_finite};
+use crate::host::number;
 use crate::shape::Grid;
 
 /// What happens at one side of the box.
@@ -94,7 +95,7 @@ impl Boundaries {
                 check_finite("Boundaries", velocity)?;
                 let across = velocity.get(axis).copied().unwrap_or(0.0);
                 if matches!(side, Boundary::NoSlip { .. }) && across != 0.0 {
-                    let (name, value) = ("velocity", format!("{across} across the side"));
+                    let (name, value) = ("velocity", format!("{} across the side", number(across)));
                     let expected = "a wall that moves along itself only (or Boundary::Inflow)";
                     return Err(Error::Parameter { op: "Fluid::new", name, value, expected });
                 }

@@ -1,6 +1,7 @@
 //! What a wave simulation is told, and what follows from it without a device.
 
 use crate::error::{Error, Result, check_finite};
+use crate::host::number;
 use crate::shape::Grid;
 use crate::solve::Stop;
 
@@ -207,11 +208,11 @@ impl WaveParams {
         let fail = |name, value, expected| Err(Error::Parameter { op, name, value, expected });
         for (name, value) in [("cell", self.cell), ("speed", self.speed), ("dt", self.dt)] {
             if !(value > 0.0 && value.is_finite()) {
-                return fail(name, value.to_string(), "a positive number");
+                return fail(name, number(value), "a positive number");
             }
         }
         if !(self.damping >= 0.0 && self.damping.is_finite()) {
-            return fail("damping", self.damping.to_string(), "0 or a positive number");
+            return fail("damping", number(self.damping), "0 or a positive number");
         }
         if self.grid.nz != 1 {
             return fail("grid.nz", self.grid.nz.to_string(), "1: waves run in two dimensions");
@@ -228,7 +229,7 @@ impl WaveParams {
         // A limit that is met but for the rounding of its own computation is met.
         let past = self.dt > self.explicit_limit() * (1.0 + 1e-12);
         if self.scheme == Scheme::Explicit && past && !self.allow_unstable {
-            let (dt, limit) = (self.dt, self.explicit_limit());
+            let (dt, limit) = (number(self.dt), number(self.explicit_limit()));
             let value = format!("{dt} (c dt / h = {:.4}; the limit is dt = {limit})", self.courant());
             let expected = "c dt / h <= 1/√axes for Scheme::Explicit, an implicit scheme, or allow_unstable";
             return fail("dt", value, expected);

@@ -4,6 +4,7 @@ use super::Wave;
 use crate::data::Vector;
 use crate::error::Result;
 use crate::ops::{self, Accurate};
+use crate::solve::Breakdown;
 
 /// What [`Wave::report`] finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +15,8 @@ pub struct StepReport {
     pub iterations: usize,
     /// The recurrence met the tolerance before the last iteration, and `residual` is within it too.
     pub met: bool,
+    /// What the solver met that its theory excludes: the waves have left the [range](Wave) of the solver.
+    pub breakdown: Option<Breakdown>,
 }
 
 impl Wave {
@@ -22,19 +25,17 @@ impl Wave {
     /// Below a norm of `g` of about 1e-13 the squares of what the solver sums vanish: the step is not solved to the
     /// tolerance, and `met` is false.
     ///
-    /// *Cost*: 1 product, two norms; 3 readbacks. *Errors*: [`Error::Breakdown`](crate::Error::Breakdown) when the
-    /// solver met what the theory excludes: the waves have left the [range](Wave) of the solver.
+    /// *Cost*: 1 product, two norms; 3 readbacks.
     pub fn report(&self) -> Result<Option<StepReport>> {
         let (Some(matrix), Some(run)) = (&self.matrix, &self.run) else { return Ok(None) };
         let _scope = self.device.scope()?;
         let run = run.read()?;
         let mut residual = Vector::zeros(&self.device, self.g.len())?;
-        let terms = Accurate { transposed: false, alpha: -1.0, x: &self.delta, plus: Some((1.0, &self.g)) };
-        matrix.apply_accurate(&mut residual, terms)?;
+        matrix.apply_accurate(&mut residual, Accurate::residual(1.0, &self.g, &self.delta))?;
         let [residual, norm] = [ops::norm2(&residual)?.read()?, ops::norm2(&self.g)?.read()?].map(f64::from);
         let residual = if norm > 0.0 { residual / norm } else { residual };
         // Of waves so low that their squares vanish the recurrence believes too much.
         let met = run.met && residual <= self.params.tolerance;
-        Ok(Some(StepReport { residual, iterations: run.iterations, met }))
+        Ok(Some(StepReport { residual, iterations: run.iterations, met, breakdown: run.breakdown }))
     }
 }

@@ -2,12 +2,13 @@
 
 use super::{ConjugateGradient, Run};
 use crate::data::{Scalar, Vector};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ops;
 use crate::solve::check::{check_count, check_vectors};
-use crate::solve::drive::Method;
+use crate::solve::drive::Method as _;
 use crate::solve::iterate::Iterate;
 use crate::solve::null_space::project_out;
+use crate::solve::report::Breakdown;
 use crate::solve::scales::Scales;
 use crate::solve::state::{Bounds, Flag, Report};
 
@@ -21,11 +22,15 @@ impl ConjugateGradient<'_> {
     /// `‖b‖` and of the bound times it should be within the range of floats (`‖b‖` from about 1e-13 to 1e18 for a
     /// bound of 1e-5); what lies below counts as zero.
     ///
+    /// Nor is it asked whether `b` and `x` are finite: a NaN or an infinity made on the device is no error here, and shows
+    /// as a breakdown, or in `x`. [`ops::nonfinite`](crate::ops::nonfinite) tells.
+    ///
     /// What of `b` and `x` lies in the operator's [null space](crate::solve::LinOp::null_space) is left out, without a
     /// word: whether `b` is consistent is not asked.
     ///
     /// *Shapes*: `A` n x n, `x` and `b` n. *Cost*: as many times an iteration's, and about ten draws; 1 upload; no
-    /// readback. *Errors*: [`Error::ShapeMismatch`]; [`Error::Parameter`] for 2²⁴ iterations or more. *Source*:
+    /// readback. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::Parameter`](crate::Error::Parameter) for
+    /// 2²⁴ iterations or more. *Source*:
     /// \[Krueger05\] 44.3.5, 44.4.1.
     ///
     /// ```
@@ -60,8 +65,8 @@ impl ConjugateGradient<'_> {
                 &*own
             }
         };
-        let matrix = (-f64::from(self.a.exponent().clamp(-125, 125))).exp2() as f32;
-        let scales = Scales { norm_b: 1.0, residual: 1.0, matrix };
+        let matrix = (-f64::from(self.a.exponent()?.clamp(-125, 125))).exp2() as f32;
+        let scales = Scales { norm_b: 1.0, from_zero: false, residual: 1.0, matrix };
         let mut run = Run::new(self, Iterate::new(self.a, x, b, Some(scales))?)?;
         run.steps.relative_to(ops::norm_squared(b)?);
         run.at.residual()?;
@@ -72,36 +77,44 @@ impl ConjugateGradient<'_> {
             run.iterate()?;
         }
         ops::add(x, &run.at.x, run.at.y.front())?;
-        Ok(FixedRun { report: run.steps.into_report() })
+        Ok(FixedRun { report: run.steps.into_report(), overflown: ops::nonfinite(x)? })
     }
 }
 
 /// How a [fixed number of iterations](ConjugateGradient::iterate) went; still on the device.
 pub struct FixedRun {
     report: Scalar,
+    /// How many elements of the iterate are not finite.
+    overflown: Scalar,
 }
 
 /// What [`FixedRun::read`] finds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FixedReport {
     /// Updates of the iterate before it froze.
     pub iterations: usize,
     /// The recurrence's residual met the bound before the last iteration.
     pub met: bool,
+    /// `p·Ap` or `r·Mr` was not positive, or `r·r` left the range of floats; the iterate froze before that.
+    pub breakdown: Option<Breakdown>,
 }
 
 impl FixedRun {
-    /// How it went. *Cost*: 1 readback of a texel, which waits for the device. *Errors*: [`Error::Breakdown`] when
-    /// `p·Ap` or `r·Mr` was not positive, or the residual left the range of floats; the iterate froze before that.
+    /// How it went. *Cost*: 1 readback of a texel, which waits for the device. An iterate that has left the range of floats,
+    /// which no recurrence sees, is a [`breakdown`](FixedReport::breakdown) of `x`.
     pub fn read(&self) -> Result<FixedReport> {
+        let overflown = self.overflown.read_async()?;
         let report = Report::from_texel(&self.report.read_texel()?);
-        let (quantity, expected) = match report.flag {
-            Flag::Curvature => ("p.Ap", "more than 0: the matrix is not positive definite"),
-            Flag::Indefinite => ("r.Mr", "more than 0: the preconditioner is not positive definite"),
-            Flag::OutOfRange => ("r.r", "within the range of 32-bit floats"),
-            _ => return Ok(FixedReport { iterations: report.iterations, met: report.flag == Flag::Met }),
+        let overflown = overflown.wait()?.first().copied().unwrap_or(0.0);
+        let breakdown = match report.flag {
+            Flag::OutOfRange => Some(report.broken("r.r", "within the range of 32-bit floats")),
+            _ if overflown > 0.0 => {
+                let report = Report { value: f32::INFINITY, ..report };
+                Some(report.broken("max |x_i|", "within the range of 32-bit floats"))
+            }
+            _ => report.breakdown(),
         };
-        let (iteration, value) = (report.iterations, f64::from(report.value));
-        Err(Error::Breakdown { solver: Run::NAME, iteration, quantity, value, expected })
+        let met = report.flag == Flag::Met && breakdown.is_none();
+        Ok(FixedReport { iterations: report.iterations, met, breakdown })
     }
 }

@@ -282,7 +282,7 @@ impl Preconditioner for GaussSeidel<'_> {
         check_vectors("GaussSeidel", self.a, z, r)?;
         let _scope = self.a.device().scope()?;
         z.set_zero()?;
-        let e = self.a.exponent();
+        let e = self.a.exponent()?;
         if e.abs() <= 16 {
             return self.run(z, r, 1, true);
         }

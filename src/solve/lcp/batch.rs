@@ -6,9 +6,9 @@ use super::natural::NaturalResidual;
 use super::partition::Partition;
 use super::report::{LcpOutcome, LcpParams, LcpReport, Relaxation};
 use super::run::Run;
-use super::solver::natural_unit;
+use super::solver::{natural_unit, unit_of_sides};
 use super::spectrum::estimate;
-use super::system::{Problem, Residual, System};
+use super::system::{Measured, Problem, Residual, System};
 use super::table::Table;
 use crate::data::{SparseFormat, SparseMatrix, Vector, exponent};
 use crate::device::Device;
@@ -16,6 +16,7 @@ use crate::error::{Error, Result, check_finite};
 use crate::host::{Csr, Triplets};
 use crate::ops;
 use crate::shape::Shape;
+use crate::solve::finite::Finite;
 
 /// The name under which errors come.
 const OP: &str = "LcpBatch";
@@ -37,10 +38,14 @@ struct Place {
     /// Exponents of the powers of two that matrix and right-hand side are divided by.
     matrix: i32,
     own: i32,
-    norm: f64,
+    /// What residuals are relative to; none if no side is negative.
+    norm: Option<f64>,
 }
 
 impl Place {
+    /// Unknowns of about 2 to the power of so much are floats, and so are others some digits smaller or larger.
+    const MOST_UNIT: i32 = 110;
+
     /// Rows with those that fill the last texel.
     fn padded(rows: usize) -> usize {
         rows.next_multiple_of(4)
@@ -91,7 +96,8 @@ impl LcpBatch {
     ///
     /// *Cost*: the uploads of a [`SparseMatrix`], and about ten more. *Errors*: [`Error::Matrix`] naming the problem
     /// that is not square, or whose diagonal has an entry that is not positive, and its row;
-    /// [`Error::LengthMismatch`], [`Error::NonFinite`], [`Error::TooLarge`].
+    /// [`Error::LengthMismatch`], [`Error::NonFinite`], [`Error::TooLarge`]. Also [`Error::Matrix`] where matrix and
+    /// right-hand side are of such sizes that the unknowns would leave the range of floats.
     pub fn new(device: &Device, problems: &[LcpProblem<'_>]) -> Result<Self> {
         let mut next = 0;
         let mut groups = Vec::with_capacity(problems.len());
@@ -141,12 +147,19 @@ impl LcpBatch {
             check_finite(&format!("LcpBatch: b {name}"), problem.b.iter().copied())?;
             check_finite(&format!("LcpBatch: the matrix {name}"), problem.a.values().iter().copied())?;
             check_positive(OP, &problem.a.diagonal(), &name)?;
-            let largest = problem.b.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-            // As the device gets it.
-            let largest = f64::from(largest as f32);
-            let (rows, own) = (problem.b.len(), exponent(largest));
-            let norm = if largest == 0.0 { 1.0 } else { largest * f64::from(-own).exp2() };
-            places.push(Place { first, rows, matrix: exponent(problem.a.max_abs()), own, norm });
+            // As the device gets them; finite, as has been checked.
+            let sides = || problem.b.iter().map(|v| f64::from(*v as f32));
+            let (least, largest) = (sides().fold(0.0, f64::min), sides().map(f64::abs).fold(0.0, f64::max));
+            let (own, norm) = unit_of_sides(least, largest);
+            let (rows, matrix) = (problem.b.len(), exponent(problem.a.max_abs()));
+            if norm.is_some() && (own - matrix).abs() > Place::MOST_UNIT {
+                let detail = format!(
+                    "{name}has coefficients of about 2^{matrix} where b is about 2^{own}: x would leave the range of \
+                     32-bit floats"
+                );
+                return Err(Error::Matrix { op: OP, detail });
+            }
+            places.push(Place { first, rows, matrix, own, norm });
             first += Place::padded(rows);
         }
         let mut triplets = Triplets::new(Shape::new(first, first));
@@ -230,22 +243,25 @@ impl LcpBatch {
         Ok(all)
     }
 
-    /// A vector of the batch problem by problem. *Cost*: 1 readback. *Errors*: [`Error::ShapeMismatch`].
+    /// A vector of the batch problem by problem. *Cost*: 1 readback. *Errors*: [`Error::ShapeMismatch`];
+    /// [`Error::NonFinite`] for an element, by its place in the batch, that has no 32 bits without the scale.
     pub fn split(&self, x: &Vector) -> Result<Vec<Vec<f32>>> {
         ops::check_shape("LcpBatch::split", "x", x.shape(), self.b.shape())?;
         let values = x.read()?;
         let of = |place: &Place| {
             let own = values.get(place.first..place.first + place.rows).unwrap_or_default();
-            own.iter().map(|v| (f64::from(*v) * place.unit()) as f32).collect()
+            let own: Vec<f32> = own.iter().map(|v| (f64::from(*v) * place.unit()) as f32).collect();
+            check_finite("LcpBatch: x", own.iter().copied().map(f64::from))?;
+            Ok(own)
         };
-        Ok(self.places.iter().map(of).collect())
+        self.places.iter().map(of).collect()
     }
 
     /// Solves all problems, from the warm start in `x`. What has diverged is a report here
     /// ([`StopReason::Diverged`](crate::solve::StopReason::Diverged)), and leaves the others alone.
     ///
     /// *Cost*: as [`LcpSolver`](super::LcpSolver) with the block-diagonal operator; the power iterations included.
-    /// *Errors*: [`Error::Parameter`], [`Error::ShapeMismatch`].
+    /// *Errors*: [`Error::Parameter`], [`Error::ShapeMismatch`], [`Error::NonFinite`] for an `x` that is not finite.
     pub fn solve(&self, x: &mut Vector, params: LcpParams) -> Result<LcpReport<Vec<LcpOutcome>>> {
         let op = "LcpBatch::solve";
         params.check(op)?;
@@ -253,6 +269,7 @@ impl LcpBatch {
         ops::check_shape(op, "x", x.shape(), self.b.shape())?;
         let device = self.matrix.device();
         let _scope = device.scope()?;
+        let finite = Finite::ask(op, &[("x", x)])?;
         let spectrum = match params.relaxation {
             Relaxation::Fixed(_) => None,
             _ => Some(estimate(&self.matrix, 1.0, &self.inverses, &self.partition)?),
@@ -260,6 +277,7 @@ impl LcpBatch {
         let mut projected = Vector::uninit(device, x.len())?;
         ops::clamp(&mut projected, x, 0.0, f32::MAX)?;
         let mut run = Run::new(self.system(spectrum.as_ref()), projected, params.relaxation)?;
+        finite.check()?;
         let report = drive(&mut run, &params, &mut |_, _| {})?;
         ops::copy(x, &run.x)?;
         Ok(report)
@@ -273,17 +291,22 @@ impl LcpBatch {
         ops::check_shape("LcpBatch::natural_residuals", "x", x.shape(), self.b.shape())?;
         let _scope = self.matrix.device().scope()?;
         let system = self.system(None);
-        let (residuals, accuracy) = system.residuals(x, &system.units()?)?;
-        let of = |(r, place): (&Residual, &Place)| NaturalResidual {
-            largest: r.natural * place.norm * f64::from(place.own).exp2(),
-            relative: r.natural,
-            accuracy,
+        let Measured { residuals, accuracy, .. } = system.residuals(x, &system.units()?)?;
+        let of = |(r, place): (&Residual, &Place)| {
+            let largest = r.natural * place.norm.unwrap_or(1.0) * f64::from(place.own).exp2();
+            let relative = if place.norm.is_some() { r.natural } else { largest };
+            NaturalResidual { largest, relative, accuracy }
         };
         Ok(residuals.iter().zip(&self.places).map(of).collect())
     }
 
     fn system<'a>(&'a self, spectrum: Option<&'a Table>) -> System<'a> {
-        let problem = |p: &Place| Problem { norm: p.norm, unit: natural_unit(p.matrix), rows: p.rows };
+        let problem = |p: &Place| Problem {
+            norm: p.norm.unwrap_or(1.0),
+            trivial: p.norm.is_none(),
+            unit: natural_unit(p.matrix),
+            rows: p.rows,
+        };
         System {
             a: &self.matrix,
             matrix_scale: 1.0,
@@ -291,6 +314,7 @@ impl LcpBatch {
             partition: &self.partition,
             spectrum,
             b: &self.b,
+            unit: 0,
             problems: self.places.iter().map(problem).collect(),
         }
     }

@@ -2,18 +2,16 @@
 
 use super::report::{LcpOutcome, LcpParams, LcpReport};
 use super::run::{Aim, Run};
-use super::system::Residual;
+use super::system::{Measured, Residual};
 use crate::data::Vector;
 use crate::error::Result;
 use crate::ops;
 use crate::solve::linop::Accuracy;
 use crate::solve::looks::{Iterated, Observer, Work, run_until_frozen};
 use crate::solve::report::StopReason;
+use crate::solve::scales::FAR;
 use crate::solve::state::Flag;
-
-/// Where a start's residual is more than this many times the right-hand side, zero is the better start, whose residual
-/// is at most that.
-const FAR: f64 = (1u64 << 40) as f64;
+use crate::solve::verdict::hides;
 
 /// A further run that does not cut the recomputed residual below this share of the last one has reached what 32 bits
 /// can.
@@ -35,10 +33,12 @@ impl Progress {
     fn judge(&mut self, residual: Residual, accuracy: Accuracy, bound: f64) {
         let residual = residual.larger();
         self.ended = if residual <= bound {
-            Some(accuracy.verdict())
+            Some(accuracy.verdict(bound))
         } else {
             match self.flag {
                 Flag::OutOfRange => Some(StopReason::Diverged),
+                // The sweeps' own units have room for what those of the caller do not.
+                Flag::Met | Flag::Stalled if residual.is_infinite() => Some(StopReason::Diverged),
                 Flag::Exhausted => Some(StopReason::MaxIterations),
                 Flag::Stalled => Some(StopReason::Stagnated),
                 Flag::Met if self.fell_short.is_some_and(|last| residual > WORTH_ANOTHER * last) => {
@@ -70,24 +70,42 @@ pub(super) fn drive(
     let mut work = Work::default();
     let mut certifications = 0;
     loop {
-        let (residuals, accuracy) = run.certify()?;
+        let Measured { residuals, accuracy, w } = run.certify()?;
         certifications += 1;
+        // What meets the bound has to do so whatever rounding has done.
+        let met = residuals.iter().any(|r| r.larger() <= bound);
+        let surely = match accuracy {
+            Accuracy::DoubleFloat if met => run.largest_residuals(&w)?,
+            _ => residuals.clone(),
+        };
         if certifications == 1 {
-            let far: Vec<bool> = residuals.iter().map(|r| r.larger() > FAR).collect();
+            // Where a start is that far off, or so large that nobody can tell, zero is the better one.
+            let far: Vec<bool> = (residuals.iter().zip(&surely).zip(run.problems()))
+                .map(|((r, surely), p)| {
+                    let hidden = r.larger() <= bound && hides(surely.larger() - r.larger(), bound);
+                    hidden || p.trivial || r.larger() > FAR
+                })
+                .collect();
             if far.contains(&true) {
                 let zero = Vector::zeros(run.device(), run.x.len())?;
                 run.x = run.choose(&run.x, &zero, &far)?;
                 continue;
             }
         }
+        // The sweeps' own units may have room for what the caller's have not, and then no look has told.
+        let lost = residuals.iter().any(|r| r.larger().is_infinite());
+        if lost && !work.history.is_empty() {
+            work.history.push((run.done, f64::INFINITY));
+        }
         if work.history.is_empty() {
             work.history.push((0, residuals.iter().map(|r| r.larger()).fold(0.0, f64::max)));
         }
         // The best iterate of every problem, and back to it where a problem has ended with a worse one.
         let mut worse = Vec::with_capacity(all.len());
-        for (problem, residual) in all.iter_mut().zip(&residuals) {
+        for ((problem, residual), surely) in all.iter_mut().zip(&residuals).zip(&surely) {
             if problem.ended.is_none() {
-                problem.judge(*residual, accuracy, bound);
+                let judged = if residual.larger() <= bound { surely } else { residual };
+                problem.judge(*judged, accuracy, bound);
             }
             let improved = problem.best.is_none_or(|b| residual.larger() <= b.larger());
             if improved {

@@ -4,6 +4,7 @@ use super::diagonal::positive_diagonal;
 use crate::data::Vector;
 use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
+use crate::host::number;
 use crate::kernel::{KernelSpec, Operand, Pass, PingPong};
 use crate::ops::{self, Combine};
 use crate::solve::check::check_vectors;
@@ -72,7 +73,7 @@ impl<'a> ProjectedJacobi<'a> {
             KernelSpec::fragment(glsl!("lcp/fixed.frag"), &["x", "d", "w"], &[], &["out"])
         })?;
         for _ in 0..sweeps {
-            self.a.apply(&mut w, Combine::AddTo(b), 1.0, iterate.front())?;
+            self.a.product(&mut w, Combine::AddTo(b), 1.0, iterate.front())?;
             let inputs = vec![iterate.front().view(), self.d.view(), w.view()];
             device.execute(&Pass::new(&kernel, vec![iterate.back().view()], inputs))?;
             iterate.swap();
@@ -88,5 +89,5 @@ pub(super) fn check_omega(op: &'static str, omega: f32) -> Result<()> {
         return Ok(());
     }
     let expected = "a positive number (the negative one of the paper with its sign turned)";
-    Err(Error::Parameter { op, name: "omega", value: omega.to_string(), expected })
+    Err(Error::Parameter { op, name: "omega", value: number(omega), expected })
 }

@@ -180,7 +180,7 @@ impl Partition {
             self.device.execute(&Pass::new(&kernel, vec![next.a.view(), next.b.view()], views))?;
             parts = Some(next);
         }
-        parts.ok_or(Error::ContextLost)
+        parts.ok_or(Error::Internal { place: "Partition::sums", detail: "a reduction of no stage" })
     }
 
     /// Reads the maxima that the last stage has left, one texel for each problem. *Cost*: waits for the device.

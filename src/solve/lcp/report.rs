@@ -23,7 +23,7 @@ pub enum Relaxation {
 pub struct LcpParams {
     /// Most sweeps, less than 2²⁴.
     pub max_sweeps: usize,
-    /// When to stop: the bound is on the natural residual relative to `max |b_i|`.
+    /// When to stop: the bound is on the natural residual relative to that of zero, `max_i max(-b_i, 0)`.
     pub stop: Stop,
     /// How far a sweep goes.
     pub relaxation: Relaxation,
@@ -53,7 +53,7 @@ pub struct LcpOutcome {
     pub reason: StopReason,
     /// Updates of the iterate, up to the one that met the test. The test is made at every eighth.
     pub sweeps: usize,
-    /// `max_i |min(x_i, (A x + b)_i)| / max_i |b_i|` of the returned `x`, recomputed in double-float.
+    /// `max_i |min(x_i, (A x + b)_i)| / max_i max(-b_i, 0)` of the returned `x`, recomputed in double-float.
     pub natural_residual: f64,
     /// The same with `a_ii x_i` in place of `x_i`: it does not depend on the units in which `x` is measured.
     pub scaled_residual: f64,

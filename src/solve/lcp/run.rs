@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::partition::{FLOAT, INT, Sums};
 use super::report::Relaxation;
-use super::system::{Problem, Residual, System, measured};
+use super::system::{Measured, Problem, Residual, System, measured};
 use super::table::{Table, texels};
 use crate::data::{PendingRead, Vector};
 use crate::device::Device;
@@ -12,8 +12,8 @@ use crate::error::Result;
 use crate::gl::{UniformValue, glsl};
 use crate::kernel::{KernelSpec, Operand, Pass, PingPong};
 use crate::ops::{self, Combine};
-use crate::solve::linop::Accuracy;
 use crate::solve::looks::{Iterated, Seen};
+use crate::solve::scales::times_power;
 use crate::solve::state::{Flag, Report};
 
 /// Sweeps from one test to the next: a test costs about as many draws as a sweep.
@@ -90,8 +90,21 @@ impl<'a> Run<'a> {
     }
 
     /// Both residuals of every problem. *Cost*: waits.
-    pub fn certify(&self) -> Result<(Vec<Residual>, Accuracy)> {
+    ///
+    /// What is certified is what the caller gets: first `x` loses what it has no room for without the scale.
+    pub fn certify(&mut self) -> Result<Measured> {
+        let unit = self.system.unit;
+        if unit != 0 {
+            let mut unscaled = Vector::uninit(self.x.device(), self.x.len())?;
+            times_power(&mut unscaled, unit, &self.x)?;
+            times_power(&mut self.x, -unit, &unscaled)?;
+        }
         self.system.residuals(&self.x, &self.goals)
+    }
+
+    /// The largest that both residuals can be, whatever rounding has done to the recomputed `w`. *Cost*: waits.
+    pub fn largest_residuals(&self, w: &Vector) -> Result<Vec<Residual>> {
+        self.system.largest_residuals(&self.x, w, &self.goals)
     }
 
     /// Sets the problems with an aim running from the present iterate; their relaxation stays what it was.
@@ -218,7 +231,7 @@ impl Iterated for Run<'_> {
 
     fn iterate(&mut self) -> Result<()> {
         let System { a, matrix_scale, b, .. } = &self.system;
-        a.apply(self.w.split().1, Combine::AddTo(b), *matrix_scale, &self.x)?;
+        a.product(self.w.split().1, Combine::AddTo(b), *matrix_scale, &self.x)?;
         self.w.swap();
         if self.sweep.is_multiple_of(TEST_EVERY) || self.limits.contains(&self.sweep) {
             self.test()?;

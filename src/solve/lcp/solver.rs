@@ -12,6 +12,7 @@ use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::ops;
 use crate::solve::check::check_vectors;
+use crate::solve::finite::Finite;
 use crate::solve::linop::LinOp;
 use crate::solve::looks::Observer;
 use crate::solve::report::StopReason;
@@ -73,7 +74,7 @@ impl<'a> LcpSolver<'a> {
         let diagonal = positive_diagonal(OP, a)?;
         let device = a.device();
         let _scope = device.scope()?;
-        let exponent = a.exponent().clamp(-125, 125);
+        let exponent = a.exponent()?.clamp(-125, 125);
         let scale = f64::from(exponent).exp2();
         let inverses: Vec<f64> = diagonal.iter().map(|d| scale / d).collect();
         check_finite("LcpSolver: max |a_ij| / a_ii", inverses.iter().copied())?;
@@ -91,7 +92,7 @@ impl<'a> LcpSolver<'a> {
     /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Breakdown`] when a residual leaves the range of floats, or their sum
     /// stays a thousand times above its best: a fixed relaxation is too large, or the problem has no solution. `x` is then the
     /// start, projected.
-    /// [`Error::Parameter`] when `b`, borrowed from the host, is not finite. Not converging is no error: see
+    /// [`Error::NonFinite`] for an `x` or a `b` that is not finite. Not converging is no error: see
     /// [`LcpOutcome::reason`].
     pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<LcpReport> {
         self.solve_observed(x, b, |_, _| {})
@@ -108,16 +109,13 @@ impl<'a> LcpSolver<'a> {
         check_vectors(op, self.a, x, b)?;
         let device = self.a.device();
         let _scope = device.scope()?;
+        let finite = Finite::ask(op, &[("x", x), ("b", b)])?;
+        let least = if b.is_empty() { None } else { Some(ops::min_element(b)?.read_async()?) };
         let largest = f64::from(ops::max_abs(b)?.read()?);
-        if !largest.is_finite() {
-            let (name, value) = ("max |b_i|", largest.to_string());
-            return Err(Error::Parameter { op, name, value, expected: "finite elements" });
-        }
-        if largest == 0.0 {
-            // Zero is a solution, and its residual is zero, whatever that is relative to.
-            x.set_zero()?;
-        }
-        let own = exponent(largest);
+        finite.check()?;
+        let least = least.map(|sent| sent.wait()).transpose()?;
+        let least = least.and_then(|value| value.first().copied()).map_or(0.0, f64::from);
+        let (own, norm) = unit_of_sides(least, largest);
         // x is measured in units of b over those of A.
         let unit = own - self.exponent;
         let mut scaled_b = Vector::uninit(device, b.len())?;
@@ -126,7 +124,6 @@ impl<'a> LcpSolver<'a> {
         times_power(&mut start, -unit, x)?;
         let mut projected = Vector::uninit(device, x.len())?;
         ops::clamp(&mut projected, &start, 0.0, f32::MAX)?;
-        let norm = if largest == 0.0 { 1.0 } else { largest * f64::from(-own).exp2() };
         let system = System {
             a: self.a,
             matrix_scale: power(-self.exponent),
@@ -134,7 +131,13 @@ impl<'a> LcpSolver<'a> {
             partition: &self.partition,
             spectrum: self.spectrum.as_ref(),
             b: &scaled_b,
-            problems: vec![Problem { norm, unit: natural_unit(self.exponent), rows: b.len() }],
+            problems: vec![Problem {
+                norm: norm.unwrap_or(1.0),
+                trivial: norm.is_none(),
+                unit: natural_unit(self.exponent),
+                rows: b.len(),
+            }],
+            unit,
         };
         let mut run = Run::new(system, projected, self.params.relaxation)?;
         let report = drive(&mut run, &self.params, &mut observe as &mut Observer<'_>)?;
@@ -146,15 +149,17 @@ impl<'a> LcpSolver<'a> {
 
 /// The report of the only problem; what has diverged is an error.
 fn single(report: LcpReport<Vec<LcpOutcome>>) -> Result<LcpReport> {
-    let Some(outcome) = report.outcome.into_iter().next() else { return Err(Error::ContextLost) };
+    let Some(outcome) = report.outcome.into_iter().next() else {
+        return Err(Error::Internal { place: OP, detail: "a report of no problem" });
+    };
     if outcome.reason == StopReason::Diverged {
         let (iteration, value) = (outcome.sweeps, report.history.last().map_or(f64::NAN, |h| h.1));
         return Err(Error::Breakdown {
             solver: "projected Jacobi",
             iteration,
-            quantity: "max |min(x, Ax + b)| / max |b|",
+            quantity: "max |min(x, Ax + b)| / max(-b)",
             value,
-            expected: "a bounded number: the relaxation is too large, or the problem has no solution",
+            expected: "a bounded number: the relaxation is too large, or the problem has no solution in 32-bit floats",
         });
     }
     Ok(LcpReport {
@@ -168,8 +173,21 @@ fn single(report: LcpReport<Vec<LcpOutcome>>) -> Result<LcpReport> {
     })
 }
 
+/// The exponent of the unit in which right-hand sides from `least` on, `largest` in magnitude, are measured: that of the most
+/// negative one, by which residuals are judged, unless others would leave the range. And what is judged by in these
+/// units; none if no side is negative.
+pub(super) fn unit_of_sides(least: f64, largest: f64) -> (i32, Option<f64>) {
+    /// By how many powers of two others may be larger.
+    const ROOM: i32 = 100;
+    if least >= 0.0 {
+        return (exponent(largest), None);
+    }
+    let own = exponent(-least).max(exponent(largest) - ROOM);
+    (own, Some(-least * f64::from(-own).exp2()))
+}
+
 /// What a unit of the scaled `x` is worth beside one of the scaled `A x + b`: `x` is divided by the units of `b` over
-/// those of `A`, and `A x + b` by the units of `b`. Past 2^±100 one of both is nothing beside the other anyway.
+/// those of `A`, and `A x + b` by the units of `b`.
 pub(super) fn natural_unit(matrix_exponent: i32) -> f32 {
-    power(-matrix_exponent.clamp(-100, 100))
+    power(-matrix_exponent.clamp(-125, 125))
 }

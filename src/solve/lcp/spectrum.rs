@@ -43,7 +43,7 @@ pub(super) fn estimate(
         KernelSpec::fragment(source, &["w", "inverses", "spectrum"], &[], &["out"])
     })?;
     for k in 0..POWER_STEPS {
-        a.apply(w.split().1, Combine::Replace, matrix_scale, x.front())?;
+        a.product(w.split().1, Combine::Replace, matrix_scale, x.front())?;
         w.swap();
         let (before, w_before) = (x.back().view(), w.back().view());
         let inputs = vec![x.front().view(), w.front().view(), inverses.view(), before, w_before];

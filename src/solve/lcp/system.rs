@@ -5,8 +5,9 @@ use super::table::Table;
 use crate::data::Vector;
 use crate::error::Result;
 use crate::kernel::Operand;
-use crate::ops::Accurate;
+use crate::ops::{self, Accurate};
 use crate::solve::linop::{Accuracy, LinOp};
+use crate::solve::rounding::error_bound;
 
 /// One or several problems, scaled by powers of two so that matrix and right-hand side are about 1.
 pub(super) struct System<'a> {
@@ -20,14 +21,18 @@ pub(super) struct System<'a> {
     pub spectrum: Option<&'a Table>,
     /// The scaled right-hand side.
     pub b: &'a Vector,
+    /// The exponent of the power of two by which `x` is divided, where callers are given it without.
+    pub unit: i32,
     pub problems: Vec<Problem>,
 }
 
 /// What the test needs to know of a problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Problem {
-    /// `max |b_i|`, scaled; 1 where that is 0.
+    /// `max_i max(-b_i, 0)`, scaled: the natural residual of zero. 1 where that is 0.
     pub norm: f64,
+    /// No `b_i` is negative: zero is a solution.
+    pub trivial: bool,
     /// What a unit of the scaled `x` is worth beside one of the scaled `A x + b`, where both are measured unscaled.
     pub unit: f32,
     /// Number of unknowns.
@@ -39,6 +44,13 @@ pub(super) struct Problem {
 pub(super) struct Residual {
     pub natural: f64,
     pub scaled: f64,
+}
+
+/// What recomputing has found: the residuals, how exactly, and `A x + b`.
+pub(super) struct Measured {
+    pub residuals: Vec<Residual>,
+    pub accuracy: Accuracy,
+    pub w: Vector,
 }
 
 impl Residual {
@@ -59,11 +71,35 @@ impl System<'_> {
         Table::floats(self.partition.device(), &units)
     }
 
+    /// `A x + b`.
+    fn terms<'v>(&'v self, x: &'v Vector) -> Accurate<'v> {
+        Accurate { transposed: false, alpha: self.matrix_scale, x, plus: Some((1.0, self.b)) }
+    }
+
     /// Both residuals of every problem, with `A x + b` in double-float where the operator can. *Cost*: waits.
-    pub fn residuals(&self, x: &Vector, goals: &Table) -> Result<(Vec<Residual>, Accuracy)> {
+    pub fn residuals(&self, x: &Vector, goals: &Table) -> Result<Measured> {
         let mut w = Vector::uninit(x.device(), x.len())?;
-        let terms = Accurate { transposed: false, alpha: self.matrix_scale, x, plus: Some((1.0, self.b)) };
-        let accuracy = self.a.apply_accurate(&mut w, terms)?;
+        let accuracy = self.a.product_accurate(&mut w, self.terms(x))?;
+        Ok(Measured { residuals: self.measure(x, &w, goals)?, accuracy, w })
+    }
+
+    /// The largest that both residuals can be, whatever rounding in double-float has done to `w = A x + b`. *Cost*: waits.
+    pub fn largest_residuals(&self, x: &Vector, w: &Vector, goals: &Table) -> Result<Vec<Residual>> {
+        let mut moved = Vector::uninit(x.device(), x.len())?;
+        let error = error_bound(self.a, self.terms(x))?;
+        // min(x, w) grows with w, so its magnitude is largest at one of the ends.
+        ops::sub(&mut moved, w, &error)?;
+        let mut largest = self.measure(x, &moved, goals)?;
+        ops::add(&mut moved, w, &error)?;
+        for (residual, other) in largest.iter_mut().zip(self.measure(x, &moved, goals)?) {
+            residual.natural = residual.natural.max(other.natural);
+            residual.scaled = residual.scaled.max(other.scaled);
+        }
+        Ok(largest)
+    }
+
+    /// Both residuals where `A x + b` is `w`. *Cost*: waits.
+    fn measure(&self, x: &Vector, w: &Vector, goals: &Table) -> Result<Vec<Residual>> {
         let inputs = vec![x.view(), w.view(), self.inverses.view(), goals.view()];
         let parts = self.partition.sums(Sums::Natural { diagonal: true }, inputs)?;
         let maxima = self.partition.read_maxima(&parts)?;
@@ -71,6 +107,6 @@ impl System<'_> {
             natural: measured(*natural, p.norm),
             scaled: measured(*scaled, p.norm),
         };
-        Ok((maxima.iter().zip(&self.problems).map(of).collect(), accuracy))
+        Ok(maxima.iter().zip(&self.problems).map(of).collect())
     }
 }

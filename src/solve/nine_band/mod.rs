@@ -40,7 +40,8 @@ pub struct JacobiProblem<'a> {
 /// *Shapes*: all matrices of one side; `b` and `x` as long as the matrix has rows. *Cost* of a sweep:
 /// [`JacobiSchedule::draws`], no readback, no allocation; fetches an unknown: 12 (Red), 5 (Rgba), 4.5 to 3.2
 /// (packed with 1 to 8 rows). *Bound* of a sweep, for every schedule: `γ_20 (|x| + ω / |a_ii| (|A| |x| + |b|))`.
-/// *Source*: \[Goeddeke05\]; its steps wrap around at the ends of rows, where bands are zero.
+/// *Source*: \[Goeddeke05\]; its steps go on in the next row at the ends of rows, as those on the host do. The packed
+/// schedules need bands that are zero there.
 ///
 /// ```
 /// use texla::host::NineBands;
@@ -75,7 +76,8 @@ impl NineBandJacobi {
     /// Makes ready: as many problems as [`JacobiSchedule::systems`] says.
     ///
     /// *Cost*: the uploads. *Errors*: [`Error::LengthMismatch`], [`Error::ShapeMismatch`] for matrices of several
-    /// sides; [`Error::Matrix`] naming the first row whose diagonal is zero, or flushed to it; [`Error::NonFinite`];
+    /// sides; [`Error::Matrix`] naming the first row whose diagonal is zero, or flushed to it, or for a packed schedule the
+    /// first entry at the end of a row that is not zero; [`Error::NonFinite`];
     /// [`Error::Parameter`] for an ω that is not positive; [`Error::TooLarge`] past the texture size, and for rows of
     /// more than 2048 unknowns with one shader for all; [`Error::Unsupported`] for more rows than draw buffers.
     pub fn new(
@@ -111,7 +113,7 @@ impl NineBandJacobi {
                 Sweeps::Tutorial(Tutorial::new(device, problems, &weights, layout, step)?)
             }
             (JacobiSchedule::Packed { rows }, Some(weights)) => {
-                let packed = PackedSweeps::new(device, first.a, weights, rows)?;
+                let packed = PackedSweeps::new(OP, device, first.a, weights, rows)?;
                 let (x, b) = (Vector::from_slice(device, first.x)?, Vector::from_slice(device, first.b)?);
                 let state = packed.start(Some(&x), &b)?;
                 Sweeps::Packed(packed, state)

@@ -39,7 +39,13 @@ fn first<'a>(names: &'a [&'a str; 8], rows: u32) -> &'a [&'a str] {
 }
 
 impl PackedSweeps {
-    pub fn new(device: &Device, a: &NineBands, weights: &Weights, rows: u32) -> Result<Self> {
+    pub fn new(
+        op: &'static str,
+        device: &Device,
+        a: &NineBands,
+        weights: &Weights,
+        rows: u32,
+    ) -> Result<Self> {
         if !PACKED_ROWS.contains(&rows) {
             let (name, value) = ("rows", rows.to_string());
             return Err(Error::Parameter { op: OP, name, value, expected: "1, 2, 4 or 8" });
@@ -49,6 +55,7 @@ impl PackedSweeps {
             let why = format!("it needs {rows} draw buffers, the device has {buffers}");
             return Err(Error::Unsupported { what: format!("{OP} with {rows} rows a fragment"), why });
         }
+        a.check_row_ends(op)?;
         let side = a.side();
         // Sides are at most 2^15.
         let wide = |parts: usize| {

@@ -41,7 +41,8 @@ pub enum JacobiStep {
     Interpolated,
 }
 
-/// How [`NineBandJacobi`](super::NineBandJacobi) computes its sweeps. All compute the same.
+/// How [`NineBandJacobi`](super::NineBandJacobi) computes its sweeps. All compute the same, but for the packed ones, which
+/// refuse bands that are not zero at the ends of grid rows.
 ///
 /// ```
 /// use texla::solve::{JacobiLayout, JacobiSchedule, JacobiStep};

@@ -52,17 +52,18 @@ impl NineBandSmoother {
     /// Makes ready for `a`, with two sweeps as a preconditioner.
     ///
     /// *Cost*: 2 uploads, 36 bytes an unknown. *Errors*: [`Error::Matrix`] naming the first row whose diagonal is zero,
-    /// or whose diagonal or inverse is flushed to it; [`Error::Parameter`] for an ω that is not positive;
+    /// or whose diagonal or inverse is flushed to it, or the first entry at the end of a row that is not zero; [`Error::Parameter`] for an ω that is not positive;
     /// [`Error::NonFinite`] where entries over the diagonal leave the range of floats; [`Error::TooLarge`] past the
     /// texture size, which has to hold two texels for each unknown of a row.
     pub fn new(device: &Device, a: &NineBands, omega: f64) -> Result<Self> {
         let _scope = device.scope()?;
-        let weights = Weights::new("NineBandSmoother", a, omega)?;
+        let op = "NineBandSmoother";
+        let weights = Weights::new(op, a, omega)?;
         let rows = match JacobiSchedule::best(device, a.side()) {
             JacobiSchedule::Packed { rows } => rows,
             _ => 1,
         };
-        let sweeps = PackedSweeps::new(device, a, &weights, rows)?;
+        let sweeps = PackedSweeps::new(op, device, a, &weights, rows)?;
         Ok(NineBandSmoother { sweeps, device: device.clone(), unknowns: a.len(), preconditioning: 2 })
     }
 

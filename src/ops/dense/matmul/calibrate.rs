@@ -1,6 +1,7 @@
 //! Measuring which schedule is fastest, for those who would rather have that than a rule.
 
 use std::fmt;
+use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Mutex;
@@ -13,6 +14,7 @@ use crate::data::Matrix;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::Api;
+use crate::host::PendingFile;
 use crate::shape::Shape;
 
 /// Sides of the square products that [`calibrate`] times.
@@ -162,16 +164,13 @@ impl Calibration {
         let path = path.as_ref();
         let fail =
             |e: std::io::Error| Error::File { path: path.display().to_string(), detail: e.to_string() };
-        // A link stays one, and what it points to is written. Devices and pipes are not replaced by files.
-        let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        if std::fs::metadata(&target).is_ok_and(|found| !found.is_file()) {
+        // Devices and pipes would take it, and it could not be read again.
+        if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
             let detail = "expected a regular file".to_owned();
             return Err(Error::File { path: path.display().to_string(), detail });
         }
-        let mut beside = target.as_os_str().to_owned();
-        beside.push(".new");
-        std::fs::write(&beside, self.to_string()).map_err(fail)?;
-        std::fs::rename(&beside, &target).map_err(fail)
+        let mut file = PendingFile::create(path).map_err(fail)?;
+        write!(file, "{self}").and_then(|()| file.finish()).map_err(fail)
     }
 
     /// Reads a calibration from a file; [`apply`](Self::apply) it then. *Errors*: [`Error::File`], also for text that is

@@ -1,0 +1,159 @@
+//! Files that a program reads and writes: what cannot be kept is refused before the work, and nothing is lost by it.
+
+use std::fs::{self, Metadata};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{ArgMatches, Command, ValueHint};
+use texla::host::{PendingFile, resolved};
+
+use super::outcome::{Failure, Result};
+
+/// The files that the flags of a program name. A flag whose value is a [`PathBuf`] names an output, unless
+/// its `value_hint` says `FilePath`: an input, or `DirPath`: a folder.
+#[derive(Debug, Default)]
+pub struct Files {
+    pub inputs: Vec<PathBuf>,
+    pub outputs: Vec<PathBuf>,
+}
+
+impl Files {
+    pub fn named(command: &Command, matches: &ArgMatches) -> Self {
+        let mut files = Files::default();
+        for argument in command.get_arguments() {
+            let paths = matches.try_get_many::<PathBuf>(argument.get_id().as_str()).ok().flatten();
+            match argument.get_value_hint() {
+                ValueHint::DirPath => {}
+                ValueHint::FilePath => files.inputs.extend(paths.into_iter().flatten().cloned()),
+                _ => files.outputs.extend(paths.into_iter().flatten().cloned()),
+            }
+        }
+        files
+    }
+
+    /// Refuses an output that cannot be written, and one that would replace an input, standard output or another output.
+    /// The folder `out` is made for files that are to be there.
+    pub fn check(&self) -> Result {
+        let mut taken: Vec<(Identity, &str)> = standard_streams();
+        let inputs = self.inputs.iter().filter_map(|path| Identity::of(path));
+        taken.extend(inputs.map(|identity| (identity, "is an input: it would be replaced")));
+        for path in &self.outputs {
+            if let Some(folder) = path.parent().filter(|_| path.starts_with("out")) {
+                let _ = fs::create_dir_all(folder); // what is wrong with it shows in the next line
+            }
+            check_writable(path)?;
+            let Some(identity) = Identity::of(path) else { continue };
+            if let Some((_, fault)) = taken.iter().find(|(other, _)| *other == identity) {
+                return Err(Failure::bad_input(format_args!("{} {fault}", path.display())));
+            }
+            taken.push((identity, "is named for two outputs"));
+        }
+        Ok(())
+    }
+}
+
+/// What makes two paths the same file: hard links are.
+#[derive(Debug, PartialEq, Eq)]
+enum Identity {
+    Node(u64, u64),
+    Place(PathBuf),
+}
+
+impl Identity {
+    /// None for devices and pipes, in which nothing is replaced.
+    fn of(path: &Path) -> Option<Self> {
+        match fs::metadata(path) {
+            Ok(found) if !found.is_file() => None,
+            Ok(found) => node(&found).or_else(|| Some(Self::Place(resolved(path)))),
+            Err(_) => Some(Self::Place(resolved(path))),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn node(found: &Metadata) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    Some(Identity::Node(found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn node(_: &Metadata) -> Option<Identity> {
+    None
+}
+
+/// Files that the shell has opened for the program.
+#[cfg(unix)]
+fn standard_streams() -> Vec<(Identity, &'static str)> {
+    use std::os::fd::AsFd;
+    let node_of = |stream: io::Result<std::os::fd::OwnedFd>| {
+        let found = fs::File::from(stream.ok()?).metadata().ok()?;
+        if found.is_file() { node(&found) } else { None }
+    };
+    let streams = [
+        (node_of(io::stdin().as_fd().try_clone_to_owned()), "is standard input: it would be replaced"),
+        (node_of(io::stdout().as_fd().try_clone_to_owned()), "is standard output: it would be replaced"),
+    ];
+    streams.into_iter().filter_map(|(node, fault)| Some((node?, fault))).collect()
+}
+
+#[cfg(not(unix))]
+fn standard_streams() -> Vec<(Identity, &'static str)> {
+    Vec::new()
+}
+
+/// Refuses a path that cannot become a file. Leaves nothing behind; pipes and devices are not touched.
+fn check_writable(path: &Path) -> Result {
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let fault = if path.is_dir() {
+        "it is a folder"
+    } else if path.file_name().is_none() {
+        "it names no file"
+    } else if !folder.is_dir() {
+        "its folder does not exist"
+    } else if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Ok(());
+    } else {
+        return PendingFile::create(path).map(drop).map_err(|error| cannot_write(path, error));
+    };
+    Err(cannot_write(path, fault))
+}
+
+fn cannot_write(path: &Path, error: impl std::fmt::Display) -> Failure {
+    Failure::bad_input(format_args!("cannot write {}: {error}", path.display()))
+}
+
+/// Writes a file, all of it or nothing; a path that cannot be written is bad input.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result {
+    let written = PendingFile::create(path).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.finish()
+    });
+    written.map_err(|error| cannot_write(path, error))
+}
+
+/// The bytes of a file, `most` of them at most: a device or a pipe may never end. What cannot be read is bad input.
+pub fn read_file(path: &Path, most: u64) -> Result<Vec<u8>> {
+    let name = path.display();
+    let unreadable = |error: io::Error| Failure::bad_input(format_args!("cannot read {name}: {error}"));
+    if path.is_dir() {
+        return Err(Failure::bad_input(format_args!("cannot read {name}: it is a folder")));
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path).map_err(unreadable)?.take(most + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > most {
+        return Err(Failure::bad_input(format_args!("{name} has more than {most} bytes")));
+    }
+    Ok(bytes)
+}
+
+/// Enough of a word to find it by.
+pub fn shortened(text: &str) -> String {
+    let mut short: String = text.chars().take(24).collect();
+    if text.chars().nth(24).is_some() {
+        short.push_str("...");
+    }
+    short
+}

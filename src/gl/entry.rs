@@ -1,0 +1,73 @@
+//! The loader: the functions of glow, and entry points that glow does not offer.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use super::api::Api;
+use super::context::Loader;
+use crate::error::{Error, Result};
+
+/// `glGetBooleani_v`, without which the masks of draw buffers past the first cannot be read.
+pub(crate) type GetBooleanIndexed = unsafe extern "system" fn(u32, u32, *mut u8);
+
+/// A function that sets one value of the state by two enumerants: `glClipControl`, `glClampColor`.
+pub(crate) type SetTwo = unsafe extern "system" fn(u32, u32);
+
+/// What could be found. A loader may know a function that the context does not offer: whoever calls one asks for its
+/// version or extension first.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct EntryPoints {
+    pub get_boolean_indexed: Option<GetBooleanIndexed>,
+    pub clip_control: Option<SetTwo>,
+    pub clamp_color: Option<SetTwo>,
+}
+
+impl EntryPoints {
+    pub fn load(loader: &Loader, api: Api) -> Self {
+        let clip_control = if api == Api::Gl33 { "glClipControl" } else { "glClipControlEXT" };
+        // SAFETY: an address under these names is a function of exactly the type of the field that it is put into
+        // (GL 3.0, ES 3.1; GL 4.5, EXT_clip_control; GL 3.0), and null is `None`.
+        unsafe {
+            let get_boolean_indexed = loader("glGetBooleani_v");
+            let [clip_control, clamp_color] = [loader(clip_control), loader("glClampColor")];
+            EntryPoints {
+                get_boolean_indexed: std::mem::transmute::<*const c_void, Option<GetBooleanIndexed>>(
+                    get_boolean_indexed,
+                ),
+                clip_control: std::mem::transmute::<*const c_void, Option<SetTwo>>(clip_control),
+                clamp_color: std::mem::transmute::<*const c_void, Option<SetTwo>>(clamp_color),
+            }
+        }
+    }
+}
+
+/// Loads the GL functions, after making sure that there is a context to load them from (glow panics without one).
+///
+/// # Safety
+/// The context that the loader belongs to is current, and the loader gives null or the named function's address.
+pub(crate) unsafe fn load(loader: &dyn Fn(&str) -> *const c_void) -> Result<Arc<glow::Context>> {
+    type GetString = unsafe extern "system" fn(u32) -> *const u8;
+    type GetError = unsafe extern "system" fn() -> u32;
+    let address = loader("glGetString");
+    if address.is_null() {
+        return Err(Error::NoContext("the loader knows no `glGetString`: is a GL context current?".into()));
+    }
+    // SAFETY: a non-null address under this name is a function of exactly this signature.
+    let version = unsafe {
+        let get_string = std::mem::transmute::<*const c_void, GetString>(address);
+        get_string(glow::VERSION)
+    };
+    if version.is_null() {
+        let address = loader("glGetError");
+        // SAFETY: as above, and null is `None`.
+        let get_error = unsafe { std::mem::transmute::<*const c_void, Option<GetError>>(address) };
+        // SAFETY: a function that may be called without a context too.
+        if get_error.is_some_and(|get_error| unsafe { get_error() } == glow::CONTEXT_LOST) {
+            return Err(Error::ContextLost);
+        }
+        return Err(Error::NoContext("no GL context is current on this thread".into()));
+    }
+    // SAFETY: the caller's. The handle is shared by cheap clones on one thread, as glow's users do.
+    #[allow(clippy::arc_with_non_send_sync)]
+    Ok(Arc::new(unsafe { glow::Context::from_loader_function(loader) }))
+}

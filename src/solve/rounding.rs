@@ -1,0 +1,32 @@
+//! What rounding in double-float may have done to a recomputed residual.
+
+use super::finite::AllFinite;
+use super::iterate::norm_of;
+use super::linop::LinOp;
+use crate::data::Vector;
+use crate::error::Result;
+use crate::ops::{self, Accurate, Part};
+
+/// By how much of `‖A‖ ‖x‖` an operator that does not tell is taken to err.
+const UNTOLD: f64 = 1.0 / (1u64 << 40) as f64;
+
+/// A bound on the error of a sum in double-float, element by element.
+pub(super) fn error_bound(a: &dyn LinOp, terms: Accurate<'_>) -> Result<Vector> {
+    let shape = if terms.transposed { a.shape().transposed() } else { a.shape() };
+    let mut bound = Vector::uninit(a.device(), shape.rows)?;
+    if !a.product_part(&mut bound, terms, Part::Error)? {
+        let matrix = f64::from(a.exponent()? + 1).exp2() * f64::from(terms.alpha).abs();
+        let x = f64::from(ops::norm2(terms.x)?.read()?);
+        ops::fill(&mut bound, (UNTOLD * matrix * x).min(f64::from(f32::MAX)) as f32)?;
+    }
+    Ok(bound)
+}
+
+/// The norm of such a bound; infinite where it, or `x`, has left the range of floats. *Cost*: waits.
+pub(super) fn norm_of_error(a: &dyn LinOp, terms: Accurate<'_>) -> Result<f64> {
+    let bound = error_bound(a, terms)?;
+    let asked = [AllFinite::ask(&bound)?, AllFinite::ask(terms.x)?];
+    let norm = norm_of(&bound)?;
+    let [bound, x] = &asked;
+    Ok(if bound.wait()? && x.wait()? { norm } else { f64::INFINITY })
+}

@@ -1,0 +1,232 @@
+//! What a failing driver does to texla: lack of memory, several error flags at once, a lost context. One failure is one
+//! typed error or none, and the next call works.
+#![allow(unsafe_code)]
+
+mod common;
+
+use std::sync::Arc;
+
+use common::faults::{self, Call, calls, fail, heal, lose, pending, raise};
+use common::harness::{limits, on_both};
+use glow::{CONTEXT_LOST, INVALID_OPERATION, INVALID_VALUE, OUT_OF_MEMORY};
+use texla::gl::Limits;
+use texla::kernel::{Points, PointsKernel};
+use texla::solve::{CgParams, ConjugateGradient};
+use texla::{
+    BandedMatrix, BufferVector, Device, DeviceOptions, Error, Result, SparseFormat, SparseMatrix, Vector, ops,
+};
+
+/// A guest of the current context whose driver fails to order.
+fn guest_with(limits: Limits) -> Result<Device> {
+    // SAFETY: the context is current while the tests hold the guest; the loader knows the functions.
+    unsafe { Device::from_loader(faults::loader(), DeviceOptions { limits, ..DeviceOptions::default() }) }
+}
+
+fn guest() -> Device {
+    heal();
+    guest_with(limits()).unwrap()
+}
+
+/// Textures in the pool for it to let go of.
+fn fill_pool(dev: &Device) {
+    drop(Vector::zeros(dev, 500).unwrap());
+    assert!(dev.pool_stats().free > 0);
+}
+
+/// A failure in passing makes no device that can do less, neither at once nor later: what is probed is either right or
+/// not remembered.
+#[test]
+fn one_failure_while_probing_is_forgotten() {
+    on_both(|_| {
+        heal();
+        let mut number = 1000;
+        // Limits that no other test has, and that limit nothing.
+        let mut fresh = || {
+            number += 1;
+            Limits { max_texture_size: Some(64), max_vertex_outputs: Some(number), ..limits() }
+        };
+        fail(Call::Draw, 0..0, &[]);
+        let clean = guest_with(fresh()).unwrap().capabilities();
+        let seen = Call::ALL.map(calls);
+        assert!(seen[0] >= 20 && seen[1] >= 3 && seen[2] >= 10, "{seen:?}");
+        for (call, count) in Call::ALL.into_iter().zip(seen) {
+            for flags in [&[OUT_OF_MEMORY][..], &[INVALID_OPERATION], &[CONTEXT_LOST]] {
+                let expected = match flags {
+                    [CONTEXT_LOST] => |e: &Error| *e == Error::ContextLost,
+                    [OUT_OF_MEMORY] => |e: &Error| {
+                        matches!(e, Error::OutOfMemory { .. } | Error::Gl { code: OUT_OF_MEMORY, .. })
+                    },
+                    _ => |e: &Error| matches!(e, Error::Gl { code: INVALID_OPERATION, .. }),
+                };
+                let (mut made, mut refused) = (0, 0);
+                // Memory is what fails in passing; of the others a few.
+                let step = if flags == [OUT_OF_MEMORY] { 1 } else { 7 };
+                for at in (0..count).step_by(step) {
+                    let limits = fresh();
+                    fail(call, at..at + 1, flags);
+                    match guest_with(limits.clone()) {
+                        Ok(dev) => {
+                            // A side for which the driver lacked memory is halved: a smaller one is no wrong answer.
+                            let mut found = dev.capabilities();
+                            if call == Call::Texture && flags == [OUT_OF_MEMORY] {
+                                found.max_texture_size = clean.max_texture_size;
+                            }
+                            assert_eq!(found, clean, "{call:?} {at}");
+                            made += 1;
+                        }
+                        Err(e) => {
+                            assert!(expected(&e), "{call:?} {at}: {e:?}");
+                            refused += 1;
+                        }
+                    }
+                    heal();
+                    let next = guest_with(limits).unwrap();
+                    assert_eq!(next.capabilities(), clean, "the next device after {call:?} {at}");
+                }
+                assert!(made + refused > 0);
+                assert!(flags != [CONTEXT_LOST] || made == 0);
+            }
+        }
+    });
+}
+
+/// What needs buffers, and the numbers that come of it.
+type Case<'a> = &'a dyn Fn() -> Result<Vec<f32>>;
+
+#[test]
+fn a_driver_that_lacks_memory_for_a_buffer_is_asked_again() {
+    on_both(|_| {
+        let dev = guest();
+        let x = Vector::from_slice(&dev, &[1.0, 2.0, 3.0]).unwrap();
+        let buffer = BufferVector::zeros(&dev, 9).unwrap();
+        let body =
+            "void point(int i, out ivec2 texel, out vec4 value) { texel = ivec2(0); value = attribute0; }";
+        let place = PointsKernel::<texla::kernel::NoParams>::new(&dev, "place", [], 1, body).unwrap();
+        let csr = texla::host::problems::poisson_1d(30).to_csr();
+        let cases: [(&str, Case<'_>); 6] = [
+            ("BufferVector::from_slice", &|| BufferVector::from_slice(&dev, &[5.0; 7])?.read()),
+            ("BufferVector::from_vector", &|| BufferVector::from_vector(&x)?.read()),
+            ("Points", &|| {
+                let points = Points::new(&dev, &[&[[1.0, 2.0, 3.0, 4.0]]])?;
+                let mut out = Vector::zeros(&dev, 8)?;
+                place.run(&mut out, [], &points, &texla::kernel::NoParams, texla::kernel::Accum::Replace)?;
+                out.read()
+            }),
+            ("a matrix of points", &|| {
+                let mut a = SparseMatrix::from_csr(&dev, csr.clone(), SparseFormat::Points)?;
+                let mut y = Vector::zeros(&dev, 30)?;
+                let ones = Vector::filled(&dev, 30, 1.0)?;
+                ops::sparse_product(&mut y, ops::Combine::Replace, 1.0, &a, &ones)?;
+                let twice: Vec<f64> = csr.values().iter().map(|v| 2.0 * v).collect();
+                a.set_values(&twice)?;
+                ops::sparse_product(&mut y, ops::Combine::Replace, 1.0, &a, &ones)?;
+                y.read()
+            }),
+            ("read_async", &|| x.read_async()?.wait()),
+            ("read_async of a scalar", &|| ops::sum(&x)?.read_async()?.wait()),
+        ];
+        for (name, case) in cases {
+            fail(Call::Buffer, 0..0, &[]);
+            let clean = case().unwrap();
+            let buffers = calls(Call::Buffer);
+            assert!(buffers > 0, "{name}");
+            // Two flags of one fault, as drivers with several raise them.
+            for flags in
+                [&[OUT_OF_MEMORY][..], &[INVALID_OPERATION, OUT_OF_MEMORY], &[OUT_OF_MEMORY, INVALID_VALUE]]
+            {
+                for at in 0..buffers {
+                    fill_pool(&dev);
+                    fail(Call::Buffer, at..at + 1, flags);
+                    let found = case().unwrap_or_else(|e| panic!("{name}, buffer {at}, {flags:x?}: {e:?}"));
+                    assert_eq!(found, clean, "{name}, buffer {at}");
+                    assert_eq!(pending(), 0);
+                    fill_pool(&dev);
+                    fail(Call::Buffer, at..u32::MAX, flags);
+                    let live = dev.live_objects().buffers;
+                    let error = case().unwrap_err();
+                    assert!(matches!(error, Error::OutOfMemory { .. }), "{name}, buffer {at}: {error:?}");
+                    heal();
+                    drop(dev.scope().unwrap());
+                    assert_eq!(dev.live_objects().buffers, live, "{name}");
+                    assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 6.0, "the next call works");
+                }
+            }
+        }
+        assert_eq!(buffer.read().unwrap(), [0.0; 9]);
+    });
+}
+
+/// The looks of a solver are asynchronous readbacks, each with a buffer.
+#[test]
+fn a_solver_whose_looks_lack_memory_goes_on() {
+    on_both(|_| {
+        let dev = guest();
+        let a = BandedMatrix::poisson_2d(&dev, 9, 7).unwrap();
+        let b = Vector::filled(&dev, 63, 1.0).unwrap();
+        let solver = ConjugateGradient::new(&a, CgParams::default()).unwrap();
+        let solve = || {
+            let mut x = Vector::zeros(&dev, 63)?;
+            let report = solver.solve(&mut x, &b)?;
+            assert!(report.converged());
+            x.read()
+        };
+        fail(Call::Buffer, 0..0, &[]);
+        let clean = solve().unwrap();
+        let looks = calls(Call::Buffer);
+        assert!(looks > 0);
+        for at in 0..looks {
+            fail(Call::Buffer, at..at + 1, &[OUT_OF_MEMORY]);
+            assert_eq!(solve().unwrap(), clean, "look {at}");
+            fail(Call::Buffer, at..u32::MAX, &[OUT_OF_MEMORY, INVALID_OPERATION]);
+            let error = solve().unwrap_err();
+            assert!(matches!(error, Error::OutOfMemory { .. }), "{error:?}");
+            heal();
+        }
+        assert_eq!(solve().unwrap(), clean);
+    });
+}
+
+/// All flags of one fault go with it: the next call does not find one and blame the application.
+#[test]
+fn several_flags_are_one_error() {
+    on_both(|_| {
+        let dev = guest();
+        let x = Vector::from_slice(&dev, &[1.0, 2.0]).unwrap();
+        let mut y = Vector::zeros(&dev, 2).unwrap();
+        fail(Call::Draw, 0..1, &[INVALID_OPERATION, INVALID_VALUE, INVALID_OPERATION]);
+        let error = ops::add(&mut y, &x, &x).unwrap_err();
+        assert!(matches!(error, Error::Gl { code: INVALID_OPERATION, .. }), "{error:?}");
+        ops::add(&mut y, &x, &x).unwrap();
+        assert_eq!(y.read().unwrap(), [2.0, 4.0]);
+        // The application's, too, are reported once and cleared.
+        raise(&[INVALID_VALUE, INVALID_OPERATION]);
+        assert_eq!(ops::add(&mut y, &x, &x), Err(Error::HostGl { code: INVALID_VALUE }));
+        ops::add(&mut y, &x, &x).unwrap();
+        raise(&[INVALID_VALUE, INVALID_OPERATION]);
+        assert_eq!(guest_with(limits()).map(|_| ()), Err(Error::HostGl { code: INVALID_VALUE }));
+        drop(guest_with(limits()).unwrap());
+    });
+}
+
+/// A context that is lost says so, be it before the device is made, while it is made, or later.
+#[test]
+fn a_lost_context_is_not_the_hosts_error() {
+    on_both(|_| {
+        heal();
+        // SAFETY: the context is current.
+        let gl = Arc::new(unsafe { glow::Context::from_loader_function(faults::loader()) });
+        lose();
+        assert_eq!(guest_with(limits()).map(|_| ()), Err(Error::ContextLost), "by the loader");
+        // SAFETY: as above.
+        let made = unsafe { Device::from_glow(Arc::clone(&gl)) };
+        assert_eq!(made.map(|_| ()), Err(Error::ContextLost), "by glow");
+        heal();
+        let dev = guest();
+        let x = Vector::from_slice(&dev, &[1.0, 2.0]).unwrap();
+        fail(Call::Draw, 0..1, &[INVALID_OPERATION, CONTEXT_LOST]);
+        assert_eq!(ops::sum(&x).map(|_| ()), Err(Error::ContextLost));
+        assert_eq!(x.read().map(|_| ()), Err(Error::ContextLost));
+        heal();
+        assert_eq!(x.read().map(|_| ()), Err(Error::ContextLost), "from then on");
+    });
+}

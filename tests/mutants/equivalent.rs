@@ -1,0 +1,132 @@
+//! Faults that change nothing that can be seen, each with the reason.
+
+use crate::sites::Fault;
+
+/// Files in which no fault can be noticed.
+pub const SILENT: &[(&str, &str)] = &[
+    ("capture.frag", "has no code"),
+    ("solve/shadow.frag", "any vector that looks random will do; the hash itself is held to its source"),
+];
+
+/// Files that make numbers of which nothing is asked but that they look random, by lines with these words.
+const RANDOM: &[(&str, &str)] =
+    &[("lcp/start.frag", "hashed("), ("solve/shadow.frag", "hashed("), ("solve/shadow.frag", "uint i =")];
+
+/// File, the whole line with the fault, why it does the same.
+pub const EQUIVALENT: &[(&str, &str, &str)] = &[
+    (
+        "banded/extend.frag",
+        "if (k > 2 * length_) return 0.0;",
+        "element 2 n is the first padding lane of x, which is zero; where x has none, neither has the target",
+    ),
+    (
+        "dense/outer.frag",
+        "float w = y_at(ivec2(j, 1)).x;",
+        "the row is one texel high, and a fetch beyond it is of that texel",
+    ),
+    (
+        "include/corner.glsl",
+        "float end = (corner & 1) == 1 ? -2.0 : 1.0;",
+        "a line that goes on past the viewport is clipped there",
+    ),
+    (
+        "jacobi/pack.frag",
+        "if (y >= side && column.x >= side) return vec4(0.0);",
+        "what lies past the grid is then a copy of the last unknown with weights of zero: it takes part in nothing, and \
+         leaves the range of floats no sooner",
+    ),
+    (
+        "lcp/control.frag",
+        "bool telling = in_range(a.y) && in_range(a.z) && c.x * c.x * a.z >= ROUNDING * b.y;",
+        "equal only where both are zero; the quotient is NaN then, and every comparison with it false",
+    ),
+    (
+        "lcp/power_vector.frag",
+        "return -((inverses_here() * w_here()) * spectrum_texel(owner(p).x).y);",
+        "the sign of a vector in a power iteration changes no norm",
+    ),
+    (
+        "lcp/start.frag",
+        "return -(v * vec4(greaterThan(inverses_here(), vec4(0.0))));",
+        "the sign of a vector in a power iteration changes no norm",
+    ),
+    ("include/operator.glsl", "vec4 none = -(vec4(0.0));", "zero with a sign"),
+    (
+        "include/owner.glsl",
+        "ivec2 owner(ivec2 p) { return ivec2(1, texel_index(p)); }",
+        "the tables of a single problem are one texel, and a fetch beyond it is of that texel",
+    ),
+    (
+        "probe/average.frag",
+        "void main() { out0 = textureLod(a, 2.0 * gl_FragCoord.xy * inverse_extent, 1.0); }",
+        "the texture has a single level",
+    ),
+    (
+        "probe/loops.frag",
+        "for (float k = 0.0; k < v.x; k += 2.0) sum = sum * v.y + v.y;",
+        "llvmpipe leaves either loop after as many rounds; a driver that leaves none would notice",
+    ),
+    (
+        "probe/numbers.vert",
+        "gl_PointSize = 2.0;",
+        "the target is one texel: a larger point meets it all the same",
+    ),
+    (
+        "probe/points.vert",
+        "gl_PointSize = 2.0;",
+        "the target is one texel: a larger point meets it all the same",
+    ),
+    ("repack/repack.frag", "if (e.y < 0) return 0.0;", "padding is (-1, -1)"),
+    (
+        "repack/unpack.frag",
+        "return vec4(x_element(uint(first + p.y * width + p.x)), 1.0, 0.0, 0.0);",
+        "the target has one channel",
+    ),
+    (
+        "solve/beta_step.frag",
+        "else if (!in_range(rr) || rr > ceiling) { flag = -(OUT_OF_RANGE); value = rr; }",
+        "a flag that is none of the others is read as this one",
+    ),
+    (
+        "repack/unpack.frag",
+        "return vec4(x_element(uint(first + p.y * width + p.x)), 0.0, 0.0, 1.0);",
+        "the target has one channel",
+    ),
+    (
+        "repack/unpack.frag",
+        "return vec4(x_element(uint(first + p.y * width + p.x)), 0.0, 1.0, 0.0);",
+        "the target has one channel",
+    ),
+    (
+        "solve/advance.frag",
+        "return c.w != 0.0 ? y_here() : y_here() + (c.x * factor) * v_here();",
+        "where iterates are frozen without a flag, alpha is 0",
+    ),
+    (
+        "solve/beta_step.frag",
+        "float beta = entry == START ? 1.0 : rz / before.y;",
+        "at a start the direction is z itself: beta only has to be in range",
+    ),
+    (
+        "solve/bicg_alpha.frag",
+        "float value = 1.0;",
+        "the value is read only with a flag, which brings its own",
+    ),
+    (
+        "solve/bicg_omega.frag",
+        "omega = abs(cosine) < LEAST_COSINE ? (cosine <= 0.0 ? -LEAST_COSINE : LEAST_COSINE) * size : ts / tt;",
+        "where s and t are orthogonal to the last digit, either sign is as good",
+    ),
+];
+
+/// Why a fault is none.
+pub fn reason(fault: &Fault) -> Option<&'static str> {
+    if fault.text.contains("_at(ivec2(1))") {
+        return Some("a scalar is one texel, and a fetch beyond it is of that texel");
+    }
+    if RANDOM.iter().any(|(file, word)| *file == fault.file && fault.text.contains(word)) {
+        return Some("other numbers that look random");
+    }
+    let same = |(file, line, _): &&(&str, &str, &str)| *file == fault.file && *line == fault.text.trim();
+    EQUIVALENT.iter().find(same).map(|(_, _, why)| *why)
+}

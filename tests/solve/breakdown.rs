@@ -1,0 +1,125 @@
+//! A breakdown is an outcome: it says what broke down, and leaves the best iterate, never one worse than the start.
+
+use crate::common::harness::{assert_padded, on_both};
+use crate::common::random;
+use crate::common::reference::widen;
+use crate::systems::{self, entries, normal_residual, relative_residual};
+use texla::host::Csr;
+use texla::solve::{
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, MatrixFormat,
+    SolveReport, Stop, StopReason, StoredMatrix,
+};
+use texla::{Device, Vector};
+
+/// What theories of Krylov methods exclude, with full rows of random numbers.
+const KINDS: [&str; 4] = ["indefinite", "skew", "nilpotent", "singular"];
+
+fn matrix(kind: &str, seed: u64, n: usize) -> Csr {
+    let values = widen(&random::uniform(seed, n * n));
+    let at = |i: usize, j: usize| {
+        let (v, w) = (values[i * n + j], values[j * n + i]);
+        match kind {
+            "indefinite" => v + w,
+            "skew" => v - w,
+            "nilpotent" => f64::from(u8::from(j > i)) * v,
+            // Rows that repeat.
+            _ => values[(i / 2) * n + j],
+        }
+    };
+    entries(n, n, (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| (i, j, at(i, j))))
+}
+
+const STOP: Stop = Stop::relative(1e-5).check_every(4);
+const MOST: usize = 150;
+const METHODS: [&str; 4] = ["listing", "merged", "bicgstab", "cgls"];
+
+fn schedule(method: &str) -> CgSchedule {
+    if method == "merged" { CgSchedule::Merged } else { CgSchedule::Listing }
+}
+
+fn solve(method: &str, a: &StoredMatrix, x: &mut Vector, b: &Vector) -> texla::Result<SolveReport> {
+    match method {
+        "bicgstab" => {
+            let params = BiCgStabParams { max_iters: MOST, stop: STOP, ..BiCgStabParams::default() };
+            BiCgStab::new(a, params)?.solve(x, b)
+        }
+        "cgls" => {
+            let params = CglsParams { max_iters: MOST, stop: STOP, ..CglsParams::default() };
+            Cgls::new(a, params)?.solve(x, b)
+        }
+        _ => {
+            let params =
+                CgParams { max_iters: MOST, stop: STOP, schedule: schedule(method), ..CgParams::default() };
+            ConjugateGradient::new(a, params)?.solve(x, b)
+        }
+    }
+}
+
+/// Whether it broke down.
+fn outcome(device: &Device, method: &str, a: &Csr, b: &[f32], start: &[f32], label: &str) -> bool {
+    let stored = StoredMatrix::new(device, a.clone(), MatrixFormat::Gather).unwrap();
+    let mut x = Vector::from_slice(device, start).unwrap();
+    let right = Vector::from_slice(device, b).unwrap();
+    let report = solve(method, &stored, &mut x, &right).unwrap_or_else(|e| panic!("{label}: {e}"));
+    assert_padded(&x, label);
+    let measure = if method == "cgls" { normal_residual } else { relative_residual };
+    let [before, after] = [start, &x.read().unwrap()].map(|x| measure(a, x, &widen(b)));
+    // But for the rounding of the norm.
+    assert!(after <= before * (1.0 + 1e-5), "{label}: {before:e} became {after:e}, {report:?}");
+    // Far below the bound that of least squares is Aᵀ of rounding errors.
+    let below = after.max(report.true_residual) <= 1e-5;
+    assert!(below || (after - report.true_residual).abs() <= 0.05 * after, "{label}: {after:e}, {report:?}");
+    assert_eq!(report.breakdown.is_some(), report.reason == StopReason::Breakdown, "{label}: {report:?}");
+    if let Some(broken) = report.breakdown {
+        assert!(!report.converged() && after > 1e-5, "{label}: {report:?}");
+        assert_eq!(broken.iteration, report.iterations, "{label}: {broken}");
+        let quantities: &[&str] =
+            if method == "bicgstab" { &["h.r", "h.AMp", "|AMs|²"] } else { &["p.Ap", "r.Mr"] };
+        assert!(quantities.contains(&broken.quantity), "{label}: {broken}");
+        let text = broken.to_string();
+        let named = text.contains(broken.quantity) && text.contains(broken.expected);
+        assert!(named && text.starts_with("breakdown in iteration "), "{label}: {text}");
+    }
+    report.breakdown.is_some()
+}
+
+#[test]
+fn a_breakdown_leaves_the_best_iterate_and_says_what_broke_down() {
+    on_both(|device| {
+        let mut broken = [0; METHODS.len()];
+        for (kind, seed) in KINDS.iter().flat_map(|kind| (0..6).map(move |seed| (kind, seed))) {
+            let n = [2, 5, 12, 24][seed % 4];
+            let a = matrix(kind, seed as u64, n);
+            let b = random::uniform(100 + seed as u64, n);
+            for (method, count) in METHODS.iter().zip(&mut broken) {
+                let conjugate = ["listing", "merged"].contains(method);
+                if conjugate
+                    && (*kind != "indefinite" || !systems::schedules(device).contains(&schedule(method)))
+                {
+                    continue;
+                }
+                for far in [0.0, 1.0, 1e4] {
+                    let start: Vec<f32> =
+                        random::uniform(200 + seed as u64, n).iter().map(|v| v * far).collect();
+                    let label = format!("{method}, {kind} {n}x{n} ({seed}), start {far}");
+                    *count += usize::from(outcome(device, method, &a, &b, &start, &label));
+                }
+            }
+        }
+        // The tests above are about something.
+        let seen = |method| broken[METHODS.iter().position(|m| *m == method).unwrap()];
+        // How often those of BiCGStab meet a breakdown, last digits decide.
+        assert!(seen("listing") >= 6 && seen("bicgstab") >= 1, "{broken:?}");
+        assert!(seen("merged") >= 6 || systems::schedules(device).len() < 2, "{broken:?}");
+    });
+}
+
+/// Least squares has one thing to break down: squares that vanish.
+#[test]
+fn least_squares_break_down_as_an_outcome_too() {
+    on_both(|device| {
+        let a = entries(3, 2, [(0, 0, 1.0), (1, 1, 1e-30)]);
+        outcome(device, "cgls", &a, &[0.0, 1.0, 1.0], &[0.0, 0.0], "coefficients far apart");
+        outcome(device, "cgls", &a, &[1.0, 1.0, 1.0], &[0.5, 2.0], "coefficients far apart, another start");
+    });
+}

@@ -1,0 +1,325 @@
+//! What a solver claims against what is so.
+
+use texla::solve::StopReason;
+
+use crate::common::bounds::{TINY, U};
+use crate::common::systems::norm;
+use crate::common::worst::worst;
+use crate::exact::{self, Term};
+
+/// What a verdict is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// `‖b - A x‖` against `‖b‖`.
+    Residual,
+    /// `‖Aᵀ(b - A x)‖` against `‖Aᵀb‖`.
+    Normal,
+    /// The larger of `max |min(x, A x + b)|` and `max |min(D x, A x + b)|` against `max |b|`.
+    Complementarity,
+    /// Nothing is claimed but that numbers are numbers.
+    Nothing,
+}
+
+/// A system as the device was given it.
+pub struct Problem {
+    /// The matrix as the format holds it.
+    pub terms: Vec<Term>,
+    pub rows: usize,
+    pub cols: usize,
+    /// `b` in 64 bits, and as [`Vector::from_f64`](texla::Vector::from_f64) rounds it.
+    pub given: Vec<f64>,
+    pub held: Vec<f64>,
+    pub x0: Vec<f32>,
+    pub null_space: bool,
+    pub bound: f64,
+    /// Coefficients kept in 32 bits that are below the normal range: a device may take them for zero.
+    pub flushed: bool,
+    pub definite: bool,
+}
+
+/// What came back.
+pub struct Outcome {
+    /// The verdict; none where nothing is said of the residual.
+    pub reason: Result<Option<StopReason>, texla::Error>,
+    /// Residuals in the report: one, or the natural and the scaled one.
+    pub reported: Vec<f64>,
+    pub x: Vec<f32>,
+    /// `b` afterwards.
+    pub b: Option<Vec<f32>>,
+}
+
+/// In which way an answer is false.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// Converged, and the residual of the `b` on the device does not meet the bound.
+    Converged,
+    /// Converged below what 32 bits of `b` hold: met for the rounded `b`, not for the given one.
+    ConvergedRounded,
+    /// The residual reported is another one.
+    Reported,
+    /// `x` has elements that are no numbers.
+    NotFinite,
+    /// A solution of a complementarity problem with negative elements.
+    Negative,
+    /// `x` is worse than the start.
+    Worse,
+    /// An error, and `x` is worse than the start.
+    ErrorWorse,
+    /// An error that says of the system what is not so.
+    Accused,
+    /// `b` is not as it was.
+    Changed,
+    Panicked,
+    /// No fault but worth a number: as [`Converged`](Self::Converged), where all of it can be elements of the input below
+    /// the normal range, which a device may take for zero.
+    Flushed,
+}
+
+/// Bounds below this say nothing of a `b` that 32 bits had to round.
+const HELD: f64 = 6e-8;
+
+/// What the norms in 32 bits may be off by.
+const NORMS: f64 = 1e-5;
+
+/// What an accurate product may be off by: `k 2^-46` times the magnitudes of its `k` terms.
+fn double_float(terms: &[Term], rows: usize) -> f64 {
+    let mut counts = vec![2usize; rows];
+    terms.iter().for_each(|t| counts[t.0] += 1);
+    counts.into_iter().max().unwrap_or(2) as f64 * 2f64.powi(-46)
+}
+
+fn add(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a + b.abs()).collect()
+}
+
+/// A residual, what computing it as documented may be off by, and the largest magnitude on the way.
+struct Measured {
+    size: f64,
+    slack: f64,
+    largest: f64,
+}
+
+impl Problem {
+    /// `b` without its part along constants, where these are declared to be the null space.
+    fn consistent(&self, b: &[f64]) -> Vec<f64> {
+        if !self.null_space {
+            return b.to_vec();
+        }
+        let mean = self.mean(b);
+        b.iter().map(|v| v - mean).collect()
+    }
+
+    fn mean(&self, b: &[f64]) -> f64 {
+        let mut sum = exact::Expansion::default();
+        b.iter().for_each(|v| sum.add(*v));
+        sum.value() / b.len() as f64
+    }
+
+    fn diagonal(&self) -> Vec<f64> {
+        let mut d = vec![0.0; self.rows.min(self.cols)];
+        self.terms.iter().filter(|t| t.0 == t.1).for_each(|t| d[t.0] += t.2);
+        d
+    }
+
+    fn is_symmetric(&self) -> bool {
+        let sorted = |mut terms: Vec<Term>| {
+            terms.sort_by(|a, b| a.partial_cmp(b).unwrap());
+            terms
+        };
+        sorted(self.terms.clone()) == sorted(exact::flipped(&self.terms))
+    }
+
+    /// What a device may have taken for zero that is below the normal range of 32 bits: of `b`, of `x`, and of coefficients
+    /// that are kept as they are.
+    fn flushed(&self, x: &[f32], b: &[f64]) -> f64 {
+        let mut lost: f64 = b.iter().map(|v| v.abs()).filter(|v| *v < TINY).sum();
+        for &(_, j, v) in &self.terms {
+            let x = x[j];
+            if x.is_subnormal() || self.flushed && v.abs() < TINY {
+                lost += (v * f64::from(x)).abs();
+            }
+        }
+        lost
+    }
+
+    fn unit(&self, measure: Measure, b: &[f64]) -> f64 {
+        match measure {
+            Measure::Residual | Measure::Nothing => norm(&self.consistent(b)),
+            Measure::Normal => {
+                let r = exact::residual(&[], &[], b);
+                norm(&exact::values(&exact::transposed(&self.terms, self.cols, &r)))
+            }
+            // The residual of zero.
+            Measure::Complementarity => b.iter().map(|v| -v).fold(0.0, worst),
+        }
+    }
+
+    /// The natural and the scaled residual, or twice the only one.
+    fn measured(&self, measure: Measure, x: &[f32], b: &[f64]) -> [Measured; 2] {
+        let wide: Vec<f64> = x.iter().map(|v| f64::from(*v)).collect();
+        let magnitudes = add(&exact::magnitudes(&self.terms, self.rows, &wide), b);
+        let k = double_float(&self.terms, self.rows);
+        let flushed = self.flushed(x, b);
+        let largest = magnitudes.iter().copied().fold(0.0, worst);
+        // A projected b is rounded to 32 bits, and so is a projected iterate.
+        let projected = if self.null_space { 8.0 * U } else { 0.0 };
+        match measure {
+            Measure::Residual | Measure::Nothing => {
+                let size = norm(&exact::values(&exact::residual(&self.terms, x, &self.consistent(b))));
+                let slack = (k + projected) * norm(&magnitudes) + flushed;
+                let of = || Measured { size, slack, largest };
+                [of(), of()]
+            }
+            Measure::Normal => {
+                let r = exact::residual(&self.terms, x, b);
+                let size = norm(&exact::values(&exact::transposed(&self.terms, self.cols, &r)));
+                let flipped = exact::flipped(&self.terms);
+                let rounded: Vec<f64> = exact::values(&r)
+                    .iter()
+                    .zip(&magnitudes)
+                    .map(|(r, m)| 2.0 * U * r.abs() + (k + projected) * m + flushed)
+                    .collect();
+                let kt = double_float(&flipped, self.cols);
+                let slack = norm(&exact::magnitudes(&flipped, self.cols, &rounded))
+                    + kt * norm(&exact::magnitudes(&flipped, self.cols, &exact::values(&r)));
+                let of = || Measured { size, slack, largest };
+                [of(), of()]
+            }
+            Measure::Complementarity => {
+                let minus: Vec<Term> = self.terms.iter().map(|&(i, j, v)| (i, j, -v)).collect();
+                let w = exact::values(&exact::residual(&minus, x, b));
+                let d = self.diagonal();
+                let slack = k * largest + flushed;
+                let of = |each: &dyn Fn(usize) -> f64| {
+                    let size = (0..w.len()).map(each).map(f64::abs).fold(0.0, worst);
+                    Measured { size, slack, largest }
+                };
+                [of(&|i| wide[i].min(w[i])), of(&|i| (d[i] * wide[i]).min(w[i]))]
+            }
+        }
+    }
+
+    pub fn judge(&self, measure: Measure, outcome: &Outcome) -> Vec<(Fault, String)> {
+        let mut found = Vec::new();
+        if let Some(b) = &outcome.b
+            && !b.iter().zip(&self.held).all(|(now, then)| f64::from(*now) == *then)
+        {
+            found.push((Fault::Changed, String::new()));
+        }
+        // A fixed run has no iterate to go back to, and says so.
+        let told = measure == Measure::Nothing && outcome.reason == Ok(Some(StopReason::Breakdown));
+        let lost = outcome.x.iter().enumerate().find(|(_, v)| !v.is_finite());
+        if let Some((i, v)) = lost.filter(|_| !told) {
+            found.push((Fault::NotFinite, format!("{}: x[{i}] = {v}", said(outcome))));
+            return found;
+        }
+        if measure == Measure::Nothing {
+            return found;
+        }
+        let lcp = measure == Measure::Complementarity;
+        if let Some((i, v)) = outcome.x.iter().enumerate().find(|(_, v)| lcp && **v < 0.0)
+            && outcome.reason.is_ok()
+        {
+            found.push((Fault::Negative, format!("x[{i}] = {v:e}")));
+        }
+        let now = self.measured(measure, &outcome.x, &self.held);
+        let unit = self.unit(measure, &self.held);
+        let worst = now[0].size.max(now[1].size);
+        if let Ok(Some(StopReason::Converged | StopReason::Uncertified)) = outcome.reason {
+            found.extend(self.verdict(measure, outcome, &now, unit));
+        }
+        // b = 0 is measured in units of 1.
+        let one = if unit == 0.0 { 1.0 } else { unit };
+        for (reported, now) in outcome.reported.iter().zip(&now) {
+            let size = now.size / one;
+            let flushed = self.flushed(&outcome.x, &self.held) / one;
+            let slack = NORMS * size + now.slack / one + flushed;
+            // What meets a bound is told with the bound on its error, which is some times as large as errors are.
+            let above = NORMS * size + 64.0 * now.slack / one + flushed;
+            // Where products or the quotient leave the range of floats, so may the report.
+            let lost = !reported.is_finite() && (size > 1e30 || now.largest > f64::from(f32::MAX));
+            let near = size - reported <= slack && reported - size <= above;
+            if !near && !lost {
+                let detail = format!("{}: {reported:e} reported, {size:e} true", said(outcome));
+                found.push((Fault::Reported, detail));
+            }
+        }
+        // What is negative in a start of a complementarity problem is cut off.
+        let cut: Vec<f32> = self.x0.iter().map(|v| if lcp { v.max(0.0) } else { *v }).collect();
+        let before = self.measured(measure, &cut, &self.held);
+        let start = before[0].size.max(before[1].size);
+        let slack = now[0].slack + before[0].slack + NORMS * start;
+        let untouched = outcome.x == self.x0;
+        let solved = measure == Measure::Normal && self.is_consistent(outcome);
+        if worst > start + slack && !untouched && !solved {
+            let fault = if outcome.reason.is_ok() { Fault::Worse } else { Fault::ErrorWorse };
+            found.push((fault, format!("{}: {:e} after {:e}", said(outcome), worst / one, start / one)));
+        }
+        found.extend(self.accused(outcome));
+        found
+    }
+
+    fn verdict(
+        &self,
+        measure: Measure,
+        outcome: &Outcome,
+        now: &[Measured; 2],
+        unit: f64,
+    ) -> Option<(Fault, String)> {
+        let allowed = self.bound * (1.0 + NORMS);
+        // A projected b is rounded to 32 bits.
+        let projected = if self.null_space { 4.0 * U * norm(&self.held) } else { 0.0 };
+        let worst = now[0].size.max(now[1].size);
+        let detail = format!("{}: {:e} true", said(outcome), worst / unit);
+        if measure == Measure::Normal && self.is_consistent(outcome) {
+            return None;
+        }
+        if worst > allowed * unit + projected {
+            let flushed = self.flushed(&outcome.x, &self.held);
+            let fault =
+                if worst <= allowed * unit + projected + flushed { Fault::Flushed } else { Fault::Converged };
+            return Some((fault, detail));
+        }
+        if measure == Measure::Complementarity || outcome.reason != Ok(Some(StopReason::Converged)) {
+            return None;
+        }
+        let given = self.measured(measure, &outcome.x, &self.given);
+        let size = given[0].size / self.unit(measure, &self.given);
+        let rounded = self.bound < HELD && size > allowed && projected == 0.0;
+        rounded.then(|| (Fault::ConvergedRounded, format!("{}: {size:e} of the b given", said(outcome))))
+    }
+
+    /// Least squares may end by the residual itself.
+    fn is_consistent(&self, outcome: &Outcome) -> bool {
+        let own = &self.measured(Measure::Residual, &outcome.x, &self.held)[0];
+        own.size <= self.bound * (1.0 + NORMS) * self.unit(Measure::Residual, &self.held)
+    }
+
+    fn accused(&self, outcome: &Outcome) -> Option<(Fault, String)> {
+        let error = outcome.reason.as_ref().err()?;
+        let text = error.to_string();
+        let wrong = match error {
+            texla::Error::Breakdown { .. } => self.definite && text.contains("positive definite"),
+            texla::Error::Matrix { .. } => text.contains("not symmetric") && self.is_symmetric(),
+            texla::Error::Inconsistent { .. } => {
+                let part = self.mean(&self.held).abs() * (self.held.len() as f64).sqrt();
+                part <= 0.5 * self.bound * norm(&self.held)
+            }
+            _ => false,
+        };
+        wrong.then_some((Fault::Accused, text))
+    }
+}
+
+/// The verdict in words.
+pub fn said(outcome: &Outcome) -> String {
+    match &outcome.reason {
+        Ok(Some(reason)) => reason.to_string(),
+        Ok(None) => "ran".into(),
+        Err(error) => {
+            let text = format!("{error:?}");
+            let name = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+            format!("error {name}")
+        }
+    }
+}

@@ -1,0 +1,459 @@
+//! Every solver on every kind of operator.
+
+use std::fmt;
+
+use texla::kernel::Predicate;
+use texla::ops::{Accurate, Combine, Part};
+use texla::solve::{
+    Accuracy, BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Direction,
+    GaussSeidel, Identity, Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver, LinOp, MatrixFormat,
+    Multigrid, MultigridParams, NineBandSmoother, Preconditioner, Relaxation, Smoother, SolveReport,
+    Stationary, StationaryParams, Stop, StoredMatrix, Sweepable, WeightedJacobi,
+};
+use texla::{ColumnStack, Device, Error, FoldedBands, Matrix, Result, Shape, Stencil, Vector, host};
+
+use crate::common::random::Rng;
+use crate::exact::Term;
+use crate::judge::{Measure, Outcome, Problem};
+use crate::systems::{Form, System};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Help {
+    None,
+    Jacobi,
+    GaussSeidel,
+    NineBands,
+    Multigrid,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Method {
+    Cg(CgSchedule, Help),
+    Fixed(CgSchedule),
+    BiCgStab(Help),
+    Cgls(Help),
+    Jacobi(f64),
+    GaussSeidel(f64, Direction),
+    NineBands,
+    Multigrid,
+    Lcp(Relaxation),
+    Batch(Relaxation),
+}
+
+impl Method {
+    const ALL: [Method; 28] = [
+        Method::Cg(CgSchedule::Merged, Help::None),
+        Method::Cg(CgSchedule::Merged, Help::Jacobi),
+        Method::Cg(CgSchedule::Listing, Help::None),
+        Method::Cg(CgSchedule::Listing, Help::Jacobi),
+        Method::Cg(CgSchedule::Auto, Help::GaussSeidel),
+        Method::Cg(CgSchedule::Auto, Help::NineBands),
+        Method::Cg(CgSchedule::Auto, Help::Multigrid),
+        Method::Fixed(CgSchedule::Merged),
+        Method::Fixed(CgSchedule::Listing),
+        Method::BiCgStab(Help::None),
+        Method::BiCgStab(Help::Jacobi),
+        Method::BiCgStab(Help::GaussSeidel),
+        Method::Cgls(Help::None),
+        Method::Cgls(Help::Jacobi),
+        Method::Jacobi(2.0 / 3.0),
+        Method::Jacobi(1.0),
+        Method::Jacobi(1.9),
+        Method::GaussSeidel(1.0, Direction::Forward),
+        Method::GaussSeidel(1.5, Direction::Backward),
+        Method::GaussSeidel(1.0, Direction::Symmetric),
+        Method::NineBands,
+        Method::Multigrid,
+        Method::Lcp(Relaxation::Accelerated),
+        Method::Lcp(Relaxation::Estimated),
+        Method::Lcp(Relaxation::Fixed(0.5)),
+        Method::Lcp(Relaxation::Fixed(1.5)),
+        Method::Batch(Relaxation::Accelerated),
+        Method::Batch(Relaxation::Fixed(0.5)),
+    ];
+
+    /// Those that can be tried on a system.
+    pub fn on(system: &System) -> Vec<Method> {
+        let fits = |m: &Method| match m {
+            Method::Cgls(_) => true,
+            Method::NineBands | Method::Cg(_, Help::NineBands) => matches!(system.form, Form::NineBands(_)),
+            Method::Multigrid | Method::Cg(_, Help::Multigrid) => {
+                matches!(system.form, Form::Stencil { .. })
+            }
+            _ => system.is_square(),
+        };
+        Self::ALL.into_iter().filter(fits).collect()
+    }
+
+    fn measure(self) -> Measure {
+        match self {
+            Method::Fixed(_) => Measure::Nothing,
+            Method::Cgls(_) => Measure::Normal,
+            Method::Lcp(_) | Method::Batch(_) => Measure::Complementarity,
+            _ => Measure::Residual,
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let with = |help: &Help| match help {
+            Help::None => String::new(),
+            help => format!(" with {help:?}"),
+        };
+        match self {
+            Method::Cg(schedule, help) => write!(f, "CG {schedule:?}{}", with(help)),
+            Method::Fixed(schedule) => write!(f, "CG {schedule:?}, fixed run"),
+            Method::BiCgStab(help) => write!(f, "BiCGStab{}", with(help)),
+            Method::Cgls(help) => write!(f, "CGLS{}", with(help)),
+            Method::Jacobi(omega) => write!(f, "Jacobi {omega:.2}"),
+            Method::GaussSeidel(omega, direction) => write!(f, "Gauss-Seidel {omega} {direction:?}"),
+            Method::NineBands => write!(f, "nine bands"),
+            Method::Multigrid => write!(f, "multigrid"),
+            Method::Lcp(relaxation) => write!(f, "LCP {relaxation:?}"),
+            Method::Batch(relaxation) => write!(f, "LCP batch {relaxation:?}"),
+        }
+    }
+}
+
+/// How the matrix is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Banded,
+    Gather,
+    Points,
+    Dense,
+    Folded,
+    Stack,
+    Stencil,
+    /// A batch's own.
+    Batch,
+}
+
+enum Operator {
+    Stored(StoredMatrix),
+    Dense(Matrix),
+    Folded(Box<FoldedBands>),
+    Stack(ColumnStack),
+    Stencil(Box<Stencil>),
+}
+
+/// Most diagonals of a matrix that is kept by them.
+const MOST_BANDS: usize = 24;
+
+fn format(system: &System, method: Method, csr: &host::Csr, rng: &mut Rng) -> Format {
+    let swept = matches!(method, Method::GaussSeidel(..) | Method::Cg(_, Help::GaussSeidel))
+        || method == Method::BiCgStab(Help::GaussSeidel);
+    let multigrid = matches!(method, Method::Multigrid | Method::Cg(_, Help::Multigrid));
+    let banded = csr.distinct_diagonals() <= MOST_BANDS;
+    let fits = |format: &Format| match format {
+        Format::Stencil => matches!(system.form, Form::Stencil { .. }),
+        _ if multigrid => false,
+        Format::Banded => banded,
+        Format::Folded => banded && system.is_square() && !swept,
+        Format::Dense | Format::Stack => !swept,
+        _ => true,
+    };
+    let all = [
+        Format::Banded,
+        Format::Gather,
+        Format::Points,
+        Format::Dense,
+        Format::Folded,
+        Format::Stack,
+        Format::Stencil,
+        Format::Stencil,
+    ];
+    let fitting: Vec<_> = all.into_iter().filter(fits).collect();
+    fitting[rng.below(fitting.len())]
+}
+
+impl Operator {
+    fn new(device: &Device, system: &System, csr: host::Csr, format: Format) -> Result<Self> {
+        let dense = |csr: &host::Csr| {
+            let mut values = vec![0.0; system.rows * system.cols];
+            csr.entries().for_each(|(i, j, v)| values[i * system.cols + j] += v);
+            (Shape::new(system.rows, system.cols), values)
+        };
+        let stored = |csr, format| Ok::<_, Error>(Operator::Stored(StoredMatrix::new(device, csr, format)?));
+        Ok(match format {
+            Format::Banded => stored(csr, MatrixFormat::Banded)?,
+            Format::Gather | Format::Batch => stored(csr, MatrixFormat::Gather)?,
+            Format::Points => stored(csr, MatrixFormat::Points)?,
+            Format::Folded => Operator::Folded(Box::new(FoldedBands::from_csr(device, csr)?)),
+            Format::Dense => {
+                let (shape, values) = dense(&csr);
+                Operator::Dense(Matrix::from_f64(device, shape, &values)?)
+            }
+            Format::Stack => {
+                let (shape, values) = dense(&csr);
+                Operator::Stack(ColumnStack::from_f64(device, shape, &values)?)
+            }
+            Format::Stencil => {
+                let Form::Stencil { grid, shift, weights, sides, .. } = system.form else {
+                    panic!("{} is no stencil", system.name)
+                };
+                Operator::Stencil(Box::new(Stencil::new(device, grid, shift, weights, sides)?))
+            }
+        })
+    }
+
+    fn linear(&self) -> &dyn LinOp {
+        match self {
+            Operator::Stored(a) => a,
+            Operator::Dense(a) => a,
+            Operator::Folded(a) => a.as_ref(),
+            Operator::Stack(a) => a,
+            Operator::Stencil(a) => a.as_ref(),
+        }
+    }
+
+    /// Formats are chosen so that only these are swept.
+    fn sweepable(&self) -> &dyn Sweepable {
+        match self {
+            Operator::Stored(a) => a,
+            Operator::Stencil(a) => a.as_ref(),
+            _ => panic!("this format has no rows to sweep"),
+        }
+    }
+}
+
+/// An operator that declares a null space, if it does not know it by itself.
+struct Declared<'a> {
+    operator: &'a Operator,
+    null_space: Vec<Vector>,
+}
+
+impl LinOp for Declared<'_> {
+    fn device(&self) -> &Device {
+        self.operator.linear().device()
+    }
+
+    fn shape(&self) -> Shape {
+        self.operator.linear().shape()
+    }
+
+    fn apply(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
+        self.operator.linear().apply(y, combine, alpha, x)
+    }
+
+    fn apply_transposed(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
+        self.operator.linear().apply_transposed(y, combine, alpha, x)
+    }
+
+    fn apply_accurate(&self, out: &mut Vector, terms: Accurate<'_>) -> Result<Accuracy> {
+        self.operator.linear().apply_accurate(out, terms)
+    }
+
+    fn diagonal(&self) -> Result<Vec<f64>> {
+        self.operator.linear().diagonal()
+    }
+
+    fn accurate_part(&self, out: &mut Vector, terms: Accurate<'_>, part: Part) -> Result<bool> {
+        self.operator.linear().accurate_part(out, terms, part)
+    }
+
+    fn column_squares(&self) -> Result<Vec<f64>> {
+        self.operator.linear().column_squares()
+    }
+
+    fn asymmetry(&self) -> texla::Result<Option<(usize, usize, f64, f64)>> {
+        self.operator.linear().asymmetry()
+    }
+
+    fn null_space(&self) -> &[Vector] {
+        match self.operator.linear().null_space() {
+            [] => &self.null_space,
+            own => own,
+        }
+    }
+
+    fn exponent(&self) -> texla::Result<i32> {
+        self.operator.linear().exponent()
+    }
+}
+
+impl Sweepable for Declared<'_> {
+    fn rows(&self) -> &host::Csr {
+        self.operator.sweepable().rows()
+    }
+
+    fn residual_where(&self, r: &mut Vector, b: &Vector, x: &Vector, predicate: Predicate<'_>) -> Result<()> {
+        self.operator.sweepable().residual_where(r, b, x, predicate)
+    }
+}
+
+/// What was run, and what came of it.
+pub struct Run {
+    pub format: Format,
+    pub measure: Measure,
+    pub problem: Problem,
+    pub outcome: Outcome,
+}
+
+/// The matrix as this format holds it.
+fn held(csr: &host::Csr, system: &System, format: Format) -> Vec<Term> {
+    match format {
+        Format::Dense | Format::Stack => csr.entries().map(|(i, j, v)| (i, j, f64::from(v as f32))).collect(),
+        Format::Stencil => system.terms.clone(),
+        _ => csr.entries().collect(),
+    }
+}
+
+fn problem(system: &System, terms: Vec<Term>, format: Format) -> Problem {
+    let single = matches!(format, Format::Dense | Format::Stack);
+    let flushed = single && terms.iter().any(|t| t.2 != 0.0 && !(t.2 as f32).is_normal());
+    Problem {
+        terms,
+        rows: system.rows,
+        cols: system.cols,
+        given: system.b.clone(),
+        held: system.b.iter().map(|v| f64::from(*v as f32)).collect(),
+        x0: system.x0.clone(),
+        null_space: !system.null_space.is_empty(),
+        bound: system.bound,
+        flushed,
+        definite: system.definite,
+    }
+}
+
+/// Runs a method on a system; `Err` where it could not be put on the device.
+pub fn run(device: &Device, system: &System, method: Method, number: usize) -> Result<Vec<Run>> {
+    let mut rng = Rng::new(system.seed.wrapping_mul(1_000_003) ^ number as u64);
+    if let Method::Batch(relaxation) = method {
+        return batch(device, system, relaxation);
+    }
+    let csr = system.triplets().to_csr();
+    let format = format(system, method, &csr, &mut rng);
+    let mut problem = problem(system, held(&csr, system, format), format);
+    let operator = Operator::new(device, system, csr, format)?;
+    let b = Vector::from_f64(device, &system.b)?;
+    problem.held = crate::common::reference::widen(&b.read()?);
+    let mut x = Vector::from_slice(device, &system.x0)?;
+    let null_space =
+        system.null_space.iter().map(|n| Vector::from_slice(device, n)).collect::<Result<_>>()?;
+    let a = Declared { operator: &operator, null_space };
+    let solved = solve(system, method, &a, &mut x, &b);
+    let (reason, reported) = match solved {
+        Ok((reason, reported)) => (Ok(reason), reported),
+        Err(error) => (Err(error), Vec::new()),
+    };
+    let outcome = Outcome { reason, reported, x: x.read()?, b: Some(b.read()?) };
+    Ok(vec![Run { format, measure: method.measure(), problem, outcome }])
+}
+
+type Said = (Option<texla::solve::StopReason>, Vec<f64>);
+
+fn of_report(report: SolveReport) -> Said {
+    (Some(report.reason), vec![report.true_residual])
+}
+
+fn solve(system: &System, method: Method, a: &Declared<'_>, x: &mut Vector, b: &Vector) -> Result<Said> {
+    let stop = Stop::relative(system.bound).check_every(system.every);
+    let max_iters = system.most;
+    let helped = |help: Help, least_squares: bool, f: &mut dyn FnMut(&dyn Preconditioner) -> Result<Said>| {
+        match help {
+            Help::None => f(&Identity),
+            Help::Jacobi if least_squares => f(&Jacobi::for_least_squares(a)?),
+            Help::Jacobi => f(&Jacobi::new(a)?),
+            Help::GaussSeidel => f(&GaussSeidel::new(a, 1.0, Direction::Symmetric)?),
+            Help::NineBands => f(&nine_bands(system, a)?),
+            Help::Multigrid => f(&multigrid(system, a)?),
+        }
+    };
+    let mut stationary = |smoother: &dyn Smoother, test_every: usize| {
+        let params =
+            StationaryParams { max_sweeps: max_iters, stop, test_every, ..StationaryParams::default() };
+        Stationary::new(a, smoother, params)?.solve(x, b).map(of_report)
+    };
+    match method {
+        Method::Cg(schedule, help) => helped(help, false, &mut |m| {
+            let params = CgParams { max_iters, stop, schedule, ..CgParams::default() };
+            ConjugateGradient::preconditioned(a, m, params)?.solve(x, b).map(of_report)
+        }),
+        Method::Fixed(schedule) => {
+            let params = CgParams { max_iters, stop, schedule, ..CgParams::default() };
+            let fixed = ConjugateGradient::new(a, params)?.iterate(x, b, max_iters.min(20))?;
+            fixed
+                .read()
+                .map(|report| (report.breakdown.map(|_| texla::solve::StopReason::Breakdown), Vec::new()))
+        }
+        Method::BiCgStab(help) => helped(help, false, &mut |m| {
+            let params = BiCgStabParams { max_iters, stop, ..BiCgStabParams::default() };
+            BiCgStab::preconditioned(a, m, params)?.solve(x, b).map(of_report)
+        }),
+        Method::Cgls(help) => helped(help, true, &mut |m| {
+            let params = CglsParams { max_iters, stop, ..CglsParams::default() };
+            Cgls::preconditioned(a, m, params)?.solve(x, b).map(of_report)
+        }),
+        Method::Jacobi(omega) => stationary(&WeightedJacobi::new(a, omega)?, 8),
+        Method::GaussSeidel(omega, direction) => stationary(&GaussSeidel::new(a, omega, direction)?, 8),
+        Method::NineBands => stationary(&nine_bands(system, a)?, 8),
+        Method::Multigrid => stationary(&multigrid(system, a)?, 1),
+        Method::Lcp(relaxation) => {
+            let params = LcpParams { max_sweeps: max_iters, stop, relaxation };
+            let report = LcpSolver::new(a, params)?.solve(x, b)?;
+            let outcome = report.outcome;
+            Ok((Some(outcome.reason), vec![outcome.natural_residual, outcome.scaled_residual]))
+        }
+        Method::Batch(_) => panic!("a batch is solved by `batch`"),
+    }
+}
+
+fn multigrid(system: &System, a: &Declared<'_>) -> Result<Multigrid> {
+    let (Operator::Stencil(a), Form::Stencil { cycle, .. }) = (a.operator, &system.form) else {
+        panic!("{} is no stencil", system.name)
+    };
+    Multigrid::new(a, MultigridParams { cycle: *cycle, ..MultigridParams::default() })
+}
+
+fn nine_bands(system: &System, a: &Declared<'_>) -> Result<NineBandSmoother> {
+    let Form::NineBands(bands) = &system.form else { panic!("{} has no nine bands", system.name) };
+    NineBandSmoother::new(a.device(), bands, 0.9)
+}
+
+/// The system between a small one that is always the same and itself with `b` of the other sign.
+fn batch(device: &Device, system: &System, relaxation: Relaxation) -> Result<Vec<Run>> {
+    let csr = system.triplets().to_csr();
+    let small = host::Triplets::from_dense(Shape::new(2, 2), &[2.0, 1.0, 1.0, 2.0])?.to_csr();
+    let small_b = [-5.0, 1e3];
+    let opposite: Vec<f64> = system.b.iter().map(|v| -v).collect();
+    let problems = [
+        LcpProblem { a: &csr, b: &system.b },
+        LcpProblem { a: &small, b: &small_b },
+        LcpProblem { a: &csr, b: &opposite },
+    ];
+    let made = LcpBatch::new(device, &problems)?;
+    let mut x0 = system.x0.clone();
+    x0.extend([0.0; 2]);
+    x0.extend(&system.x0);
+    let mut x = made.start(&x0)?;
+    let stop = Stop::relative(system.bound).check_every(system.every);
+    let solved = made.solve(&mut x, LcpParams { max_sweeps: system.most, stop, relaxation });
+    let parts = made.split(&x)?;
+    let run = |number: usize, x: Vec<f32>| {
+        let terms = csr.entries().collect();
+        let mut problem = problem(system, terms, Format::Batch);
+        problem.null_space = false;
+        if number == 2 {
+            (problem.given.iter_mut()).chain(&mut problem.held).for_each(|v| *v = -*v);
+        }
+        if number == 1 {
+            problem.terms = small.entries().collect();
+            (problem.rows, problem.cols) = (2, 2);
+            problem.given = small_b.to_vec();
+            problem.held = small_b.to_vec();
+            problem.x0 = vec![0.0; 2];
+        }
+        let (reason, reported) = match &solved {
+            Ok(report) => {
+                let o = &report.outcome[number];
+                (Ok(Some(o.reason)), vec![o.natural_residual, o.scaled_residual])
+            }
+            Err(error) => (Err(error.clone()), Vec::new()),
+        };
+        let outcome = Outcome { reason, reported, x, b: None };
+        Run { format: Format::Batch, measure: Measure::Complementarity, problem, outcome }
+    };
+    Ok(parts.into_iter().enumerate().map(|(number, x)| run(number, x)).collect())
+}
