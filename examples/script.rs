@@ -1,13 +1,13 @@
 //! The matrix script: a file, standard input, or a prompt.
 
 use std::io::{BufRead, IsTerminal, Read, Write, stdin, stdout};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use support::{CommonArgs, Failure, Report, Result, golden, json, say};
+use support::{CommonArgs, Failure, Report, Result, golden, json, say, standard_streams};
 use texla::Device;
-use texla::host::resolved;
+use texla::host::FileId;
 use texla::script::{FileAccess, Interpreter, ScriptErrorKind, parse};
 
 mod support;
@@ -43,14 +43,14 @@ fn main() -> ExitCode {
 
 fn run(args: &Args, report: &mut Report) -> Result {
     // The script is read, and its mistakes are told, before a device is looked for.
-    let source = match &args.file {
-        Some(path) if path.as_os_str() == "-" => Some((standard_input()?, "standard input".to_owned())),
+    let script = args.file.as_ref().filter(|path| path.as_os_str() != "-");
+    let source = match script {
         Some(path) => {
             let name = path.display().to_string();
             let text = std::fs::read(path).map_err(|e| Failure::bad_input(format!("{name}: {e}")))?;
             Some((text, name))
         }
-        None if args.common.quick || stdin().is_terminal() => None,
+        None if args.file.is_none() && (args.common.quick || stdin().is_terminal()) => None,
         None => Some((standard_input()?, "standard input".to_owned())),
     };
     let program = source.map(|(text, name)| parse(text, &name).map(|program| (program, name)));
@@ -60,7 +60,9 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let device = context.device();
     let mut interpreter = Interpreter::new(device)
         .with_files(FileAccess::From(PathBuf::new()))
-        .without(args.common.json.clone());
+        .without(args.common.json.iter().filter_map(FileId::of))
+        .without_saving_to(script.and_then(FileId::of))
+        .without_saving_to(standard_streams().into_iter().map(|(file, _)| file));
     match program {
         Some((program, name)) => {
             let (started, before) = (Instant::now(), device.counters());
@@ -70,16 +72,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
             match ran {
                 // `| head` has seen enough; any other output that is lost is an error.
                 Err(e) if matches!(e.kind, ScriptErrorKind::Output { closed: true, .. }) => Ok(()),
-                Err(e) => {
-                    // The script's own file: refused to the script, and not written here either.
-                    let own = args.common.json.as_deref().map(resolved);
-                    if matches!(&e.kind, ScriptErrorKind::File { path, .. } if own == Some(resolved(Path::new(path))))
-                    {
-                        report.withhold();
-                    }
-                    Err(Failure::at_place(e))
-                }
-                Ok(()) => Ok(()),
+                ran => ran.map_err(Failure::at_place),
             }
         }
         None if args.common.quick => bundled(device, report),
@@ -125,7 +118,8 @@ fn bundled(device: &Device, report: &mut Report) -> Result {
     Ok(())
 }
 
-/// Reads statements from a terminal until its end. An error ends the statement, not the session.
+/// Reads statements from a terminal until its end. An error ends the statement, not the session; but where a statement takes
+/// the report's file for one of the user's, the session ends there and the file stays as it is.
 fn prompt(interpreter: &mut Interpreter, report: &mut Report) -> Result {
     say("texla matrix script; one statement a line, Ctrl-D ends");
     let mut text = String::new();
@@ -152,8 +146,12 @@ fn prompt(interpreter: &mut Interpreter, report: &mut Report) -> Result {
             Err(e) => Err(e),
             Ok(program) => interpreter.run(&program, &mut stdout()),
         };
-        if let Err(e) = done {
-            say(e);
+        match done {
+            Ok(()) => {}
+            Err(e) if matches!(e.kind, ScriptErrorKind::FileReserved { .. }) => {
+                return Err(Failure::at_place(e));
+            }
+            Err(e) => say(e),
         }
         text.clear();
         entered += 1;

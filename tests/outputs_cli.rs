@@ -99,6 +99,9 @@ fn inputs_are_not_replaced() {
         .unwrap();
     assert_eq!(ran.status.code(), Some(2));
     assert_eq!((fs::read(&script).unwrap(), fs::read(&log).unwrap()), (text, Vec::new()));
+    let ran = command("solve").args(["--quick", "--json", &log]).stderr(File::create(&log).unwrap()).output();
+    assert_eq!(ran.unwrap().status.code(), Some(2));
+    assert!(fs::read_to_string(&log).unwrap().contains("is standard error"));
 }
 
 /// An output of before is there until its successor is complete, and no part of that is left.
@@ -138,6 +141,12 @@ fn what_standard_output_refuses_is_not_lost() {
     assert!(last.starts_with("pack: cannot write the output: ") && last.contains("space"), "{stderr}");
     assert!(listing.iter().all(|line| stderr.contains(line)), "{stderr}");
     assert!(fs::read_to_string(&report).unwrap().contains("\"order\""));
+    // A check that fails as well keeps its code.
+    let failed = ["--quick", "--max-iters", "3"];
+    let ran = command("solve").args(failed).stdout(full()).output().unwrap();
+    let stderr = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!(ran.status.code(), Some(1), "{stderr}");
+    assert!(stderr.lines().last().unwrap().starts_with("solve: cannot write the output: "), "{stderr}");
     // A script ends at its first print, and so says help.
     for args in [&["--help"][..], &["-"]] {
         let mut script = command("script");

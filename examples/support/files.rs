@@ -1,11 +1,11 @@
 //! Files that a program reads and writes: what cannot be kept is refused before the work, and nothing is lost by it.
 
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Command, ValueHint};
-use texla::host::{PendingFile, resolved};
+use texla::host::{FileId, PendingFile};
 
 use super::outcome::{Failure, Result};
 
@@ -31,73 +31,45 @@ impl Files {
         files
     }
 
-    /// Refuses an output that cannot be written, and one that would replace an input, standard output or another output.
+    /// Refuses an output that cannot be written, and one that would replace an input, a standard stream or another output.
     /// The folder `out` is made for files that are to be there.
     pub fn check(&self) -> Result {
-        let mut taken: Vec<(Identity, &str)> = standard_streams();
-        let inputs = self.inputs.iter().filter_map(|path| Identity::of(path));
-        taken.extend(inputs.map(|identity| (identity, "is an input: it would be replaced")));
+        let streams = standard_streams().into_iter();
+        let mut taken: Vec<(FileId, String)> =
+            streams.map(|(file, name)| (file, format!("is {name}: it would be replaced"))).collect();
+        let inputs = self.inputs.iter().filter_map(FileId::of);
+        taken.extend(inputs.map(|file| (file, "is an input: it would be replaced".to_owned())));
         for path in &self.outputs {
             if let Some(folder) = path.parent().filter(|_| path.starts_with("out")) {
                 let _ = fs::create_dir_all(folder); // what is wrong with it shows in the next line
             }
             check_writable(path)?;
-            let Some(identity) = Identity::of(path) else { continue };
-            if let Some((_, fault)) = taken.iter().find(|(other, _)| *other == identity) {
+            let Some(file) = FileId::of(path) else { continue };
+            if let Some((_, fault)) = taken.iter().find(|(other, _)| other.same(&file)) {
                 return Err(Failure::bad_input(format_args!("{} {fault}", path.display())));
             }
-            taken.push((identity, "is named for two outputs"));
+            taken.push((file, "is named for two outputs".to_owned()));
         }
         Ok(())
     }
 }
 
-/// What makes two paths the same file: hard links are.
-#[derive(Debug, PartialEq, Eq)]
-enum Identity {
-    Node(u64, u64),
-    Place(PathBuf),
-}
-
-impl Identity {
-    /// None for devices and pipes, in which nothing is replaced.
-    fn of(path: &Path) -> Option<Self> {
-        match fs::metadata(path) {
-            Ok(found) if !found.is_file() => None,
-            Ok(found) => node(&found).or_else(|| Some(Self::Place(resolved(path)))),
-            Err(_) => Some(Self::Place(resolved(path))),
-        }
-    }
-}
-
+/// Files that the shell has opened for the program, by name.
 #[cfg(unix)]
-fn node(found: &Metadata) -> Option<Identity> {
-    use std::os::unix::fs::MetadataExt;
-    Some(Identity::Node(found.dev(), found.ino()))
-}
-
-#[cfg(not(unix))]
-fn node(_: &Metadata) -> Option<Identity> {
-    None
-}
-
-/// Files that the shell has opened for the program.
-#[cfg(unix)]
-fn standard_streams() -> Vec<(Identity, &'static str)> {
+pub fn standard_streams() -> Vec<(FileId, &'static str)> {
     use std::os::fd::AsFd;
-    let node_of = |stream: io::Result<std::os::fd::OwnedFd>| {
-        let found = fs::File::from(stream.ok()?).metadata().ok()?;
-        if found.is_file() { node(&found) } else { None }
-    };
     let streams = [
-        (node_of(io::stdin().as_fd().try_clone_to_owned()), "is standard input: it would be replaced"),
-        (node_of(io::stdout().as_fd().try_clone_to_owned()), "is standard output: it would be replaced"),
+        (io::stdin().as_fd().try_clone_to_owned(), "standard input"),
+        (io::stdout().as_fd().try_clone_to_owned(), "standard output"),
+        (io::stderr().as_fd().try_clone_to_owned(), "standard error"),
     ];
-    streams.into_iter().filter_map(|(node, fault)| Some((node?, fault))).collect()
+    let named =
+        |(stream, name): (io::Result<_>, _)| Some((FileId::of_open(&fs::File::from(stream.ok()?))?, name));
+    streams.into_iter().filter_map(named).collect()
 }
 
 #[cfg(not(unix))]
-fn standard_streams() -> Vec<(Identity, &'static str)> {
+pub fn standard_streams() -> Vec<(FileId, &'static str)> {
     Vec::new()
 }
 

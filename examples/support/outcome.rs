@@ -119,17 +119,20 @@ where
             Ok(0)
         }
     };
-    let result = match LOST.get() {
-        Some(error) if result == Ok(0) => {
-            Err(Failure::bad_input(format_args!("cannot write the output: {error}")))
-        }
-        _ => result,
-    };
-    result.unwrap_or_else(|failure| {
-        // Nothing is left to do when standard error is closed.
+    // Nothing is left to do when standard error is closed.
+    let mut complain = |failure: Failure| {
         let _ = writeln!(stderr, "{example}: {}", failure.message());
         failure.code()
-    })
+    };
+    let code = result.unwrap_or_else(&mut complain);
+    match LOST.get() {
+        None => code,
+        // Whatever else has gone wrong goes on saying so by its code.
+        Some(error) => {
+            let lost = complain(Failure::bad_input(format_args!("cannot write the output: {error}")));
+            if code == 0 { lost } else { code }
+        }
+    }
 }
 
 fn run<A: AsRef<CommonArgs>>(

@@ -12,6 +12,6 @@ mod triplets;
 
 pub use csr::Csr;
 pub use nine_bands::NineBands;
-pub use pending::{PendingFile, resolved};
+pub use pending::{FileId, PendingFile};
 pub use text::{number, printable, printable_lines};
 pub use triplets::Triplets;

@@ -1,6 +1,6 @@
-//! Files that are replaced as a whole or not at all.
+//! Files that are replaced as a whole or not at all, and when two names are one file.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,6 +11,9 @@ const MOST_LINKS: usize = 40;
 /// A file that is written beside the one that is meant, and takes its place when it is complete. Without
 /// [`finish`](Self::finish), after an error or a panic, the old file is as it was and nothing else is left. Links stay
 /// links; devices and pipes are written as they are.
+///
+/// A file that can be written and not replaced (its folder is protected, it is mounted, or in a sticky folder and somebody
+/// else's) is overwritten by [`finish`](Self::finish), when there is something complete to overwrite it with.
 ///
 /// ```
 /// use std::io::Write;
@@ -51,24 +54,54 @@ impl PendingFile {
             OpenOptions::new().write(true).open(&target)?;
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let part = target.with_file_name(format!(".texla-{}-{:x}.part", std::process::id(), now.as_nanos()));
-        let out = BufWriter::new(File::create_new(&part)?);
-        let pending = PendingFile { out, part: Some(part), target };
+        let name = format!(".texla-{}-{:x}.part", std::process::id(), now.as_nanos());
+        let beside = target.with_file_name(&name);
+        let (made, part) = match File::create_new(&beside) {
+            // A folder that takes no new file may hold one that can be written.
+            Err(refused) if found.is_some() => {
+                let elsewhere = std::env::temp_dir().join(name);
+                (File::create_new(&elsewhere).map_err(|_| refused)?, elsewhere)
+            }
+            made => (made?, beside),
+        };
+        let pending = PendingFile { out: BufWriter::new(made), part: Some(part), target };
         if let Some(found) = found {
             pending.out.get_ref().set_permissions(found.permissions())?;
         }
         Ok(pending)
     }
 
-    /// Puts the file into its place. *Errors*: the system's, such as that of a full disk; the old file is as it was.
+    /// Puts the file into its place. *Errors*: the system's, such as that of a full disk; the old file is as it was. Only
+    /// where it had to be overwritten it may not be: then, and whenever the complete file does not get to its place, the
+    /// error names where that is kept.
     pub fn finish(mut self) -> io::Result<()> {
         self.out.flush()?;
-        if let Some(part) = &self.part {
+        if self.part.is_some() {
             self.out.get_ref().sync_all()?;
-            fs::rename(part, &self.target)?;
         }
-        self.part = None;
+        let Some(part) = self.part.take() else { return Ok(()) };
+        let Err(refused) = fs::rename(&part, &self.target) else { return Ok(()) };
+        // What cannot be replaced may still be written.
+        if let Err(error) = overwrite(&self.target, &part) {
+            let error = if self.target.exists() { error } else { refused };
+            let kept = format!("{error}; what was to be written is kept in {}", part.display());
+            return Err(if part.is_file() { io::Error::new(error.kind(), kept) } else { error });
+        }
+        // It is complete where it belongs; a second copy does no harm.
+        let _ = fs::remove_file(part);
         Ok(())
+    }
+}
+
+/// Copies a file into another one that is there.
+fn overwrite(target: &Path, part: &Path) -> io::Result<()> {
+    let mut from = File::open(part)?;
+    let mut to = OpenOptions::new().write(true).truncate(true).open(target)?;
+    io::copy(&mut from, &mut to)?;
+    match to.sync_all() {
+        // A file system that keeps nothing has nothing to wait for.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        synced => synced,
     }
 }
 
@@ -91,8 +124,55 @@ impl Drop for PendingFile {
     }
 }
 
+/// Which file a path leads to, by whatever name: links lead to it, hard links are it, and it need not be there yet.
+///
+/// ```
+/// use texla::host::FileId;
+/// let (a, b) = (FileId::of("src/lib.rs"), FileId::of("src/../src/./lib.rs"));
+/// assert!(a.is_some_and(|a| b.is_some_and(|b| a.same(&b))));
+/// assert!(FileId::of("src").is_none());
+/// ```
+#[derive(Clone, Debug)]
+pub struct FileId {
+    /// Device and number.
+    node: Option<(u64, u64)>,
+    place: Option<PathBuf>,
+}
+
+impl FileId {
+    /// The file at a path; nothing for folders, devices and pipes, in which nothing is replaced.
+    pub fn of(path: impl AsRef<Path>) -> Option<Self> {
+        let path = path.as_ref();
+        let found = fs::metadata(path).ok();
+        let is_file = found.as_ref().is_none_or(Metadata::is_file);
+        is_file.then(|| FileId { node: found.as_ref().and_then(node), place: Some(resolved(path)) })
+    }
+
+    /// A file that is open, such as one that standard output leads to; nothing where the system does not tell.
+    pub fn of_open(file: &File) -> Option<Self> {
+        let found = file.metadata().ok().filter(Metadata::is_file)?;
+        Some(FileId { node: Some(node(&found)?), place: None })
+    }
+
+    /// Whether both are one file.
+    pub fn same(&self, other: &Self) -> bool {
+        self.node.is_some() && self.node == other.node || self.place.is_some() && self.place == other.place
+    }
+}
+
+#[cfg(unix)]
+fn node(found: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn node(_: &Metadata) -> Option<(u64, u64)> {
+    None
+}
+
 /// Where a path leads in the end, also where nothing is there yet: links followed, folders without detours.
-pub fn resolved(path: &Path) -> PathBuf {
+fn resolved(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
         if let Ok(found) = path.canonicalize() {

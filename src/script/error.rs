@@ -215,6 +215,14 @@ pub enum ScriptErrorKind {
         /// What is wrong with it.
         message: String,
     },
+    /// A file that the program around the script keeps from it.
+    #[error("{path}: {why}")]
+    FileReserved {
+        /// The path as it would have been opened.
+        path: String,
+        /// What the program does with it.
+        why: &'static str,
+    },
     /// The application does not let scripts read or write files.
     #[error("this program gives scripts no access to files")]
     FilesForbidden,

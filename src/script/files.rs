@@ -4,37 +4,40 @@ use std::path::{Path, PathBuf};
 
 use super::ast::{Expr, ExprKind};
 use super::error::ScriptErrorKind as Kind;
-use super::interpreter::FileAccess;
+use super::interpreter::{FileAccess, Reserved};
 use super::run::Run;
 use super::source::{Fault, Result};
 use super::value::Value;
-use crate::host::resolved;
+use crate::host::FileId;
 
 impl Run<'_> {
-    /// The path that an argument names, if files are allowed at all.
-    fn path(&self, expr: &Expr) -> Result<PathBuf> {
+    /// The path that an argument names, if files are allowed at all, and this one for reading or writing.
+    fn path(&self, expr: &Expr, write: bool) -> Result<PathBuf> {
         let ExprKind::Text(text) = &expr.is else {
             return self.unknown_word(expr, "the name of a file in double quotes");
         };
         match &self.state.files {
             FileAccess::From(folder) if cfg!(feature = "io") => {
                 let path = folder.join(text.as_ref());
-                let leads = resolved(&path);
-                match self.state.reserved.iter().any(|file| resolved(file) == leads) {
-                    true => Err(refused(
-                        &path,
-                        "the program that runs this script writes that file itself",
-                        expr.at,
-                    )),
-                    false => Ok(path),
-                }
+                let file = FileId::of(&path);
+                let kept = |(other, how): &&(FileId, Reserved)| {
+                    (write || *how == Reserved::Whole) && file.as_ref().is_some_and(|file| file.same(other))
+                };
+                let why = match self.state.reserved.iter().find(kept) {
+                    None => return Ok(path),
+                    Some((_, Reserved::Whole)) => "the program that runs this script writes that file itself",
+                    Some((_, Reserved::AsItIs)) => {
+                        "the program that runs this script is using that file: save to another one"
+                    }
+                };
+                Err(Fault::new(expr.at, Kind::FileReserved { path: path.display().to_string(), why }))
             }
             _ => Err(Fault::new(expr.at, Kind::FilesForbidden)),
         }
     }
 
     pub(super) fn load(&mut self, file: &Expr) -> Result<Value> {
-        let path = self.path(file)?;
+        let path = self.path(file, false)?;
         #[cfg(feature = "io")]
         return self.read(&path, file.at);
         #[cfg(not(feature = "io"))]
@@ -42,7 +45,7 @@ impl Run<'_> {
     }
 
     pub(super) fn save(&mut self, value: &Value, expr: &Expr, file: &Expr) -> Result {
-        let path = self.path(file)?;
+        let path = self.path(file, true)?;
         #[cfg(feature = "io")]
         return self.write(value, &self.text(expr), &path, file.at);
         #[cfg(not(feature = "io"))]
@@ -102,7 +105,7 @@ mod io {
             if format == Format::Coordinate {
                 return self.stored(triplets.to_csr(), at);
             }
-            drop(self.room(shape, at)?);
+            self.check_room(shape, at)?;
             let mut values = vec![0.0; shape.len()];
             for (row, col, value) in triplets.entries() {
                 if let Some(element) = values.get_mut(row * shape.cols + col) {
@@ -128,7 +131,7 @@ mod io {
                 return Err(refused(path, &message, at));
             }
             if !is_market(path) {
-                drop(self.room(shape, at)?);
+                self.check_room(shape, at)?;
             }
             // Devices and pipes would take it, and it could not be read again.
             if fs::metadata(path).is_ok_and(|found| !found.is_file()) {

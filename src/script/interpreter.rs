@@ -14,6 +14,7 @@ use super::source::Fault;
 use super::value::{Data, Room, Value};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::host::FileId;
 
 /// Which files a script may read and write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,18 +27,29 @@ pub enum FileAccess {
     From(PathBuf),
 }
 
+/// What is kept from scripts of a file that they could reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reserved {
+    /// It is neither read nor written.
+    Whole,
+    /// It is not written.
+    AsItIs,
+}
+
 /// How much a script may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Elements of all values together that are alive at one time, those that an operation makes on its way included; an
-    /// element takes 4 bytes on the device. What exceeds it is refused before it is made.
+    /// Elements of all values together that are alive at one time, values that an operation makes on its way included. What
+    /// exceeds it is refused before it is made. An element takes 4 bytes on the device, and some more in sparse matrices
+    /// and where the number of rows is no multiple of four; what the library works with inside an operation (the vectors of
+    /// a solver, single columns, partial results of products and reductions) is not counted.
     pub elements: usize,
     /// Statements of one [`Interpreter::run`], each round of a loop counted.
     pub statements: u64,
 }
 
 impl Default for Limits {
-    /// 2²⁸ elements (1 GiB); any number of statements.
+    /// 2²⁸ elements (about 1 GiB where they are dense); any number of statements.
     fn default() -> Self {
         Limits { elements: 1 << 28, statements: u64::MAX }
     }
@@ -69,8 +81,8 @@ pub struct Interpreter {
     pub(super) room: Rc<Room>,
     pub(super) limits: Limits,
     pub(super) files: FileAccess,
-    /// Files of whoever runs scripts, by where their paths lead.
-    pub(super) reserved: Vec<PathBuf>,
+    /// Files of whoever runs scripts, with what scripts may do with them.
+    pub(super) reserved: Vec<(FileId, Reserved)>,
     pub(super) timing: bool,
 }
 
@@ -94,8 +106,16 @@ impl Interpreter {
 
     /// Keeps files out of scripts' hands, whatever name they go by: those that the program around them writes itself.
     #[must_use]
-    pub fn without(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.reserved.extend(paths);
+    pub fn without(mut self, files: impl IntoIterator<Item = FileId>) -> Self {
+        self.reserved.extend(files.into_iter().map(|file| (file, Reserved::Whole)));
+        self
+    }
+
+    /// Keeps files from being saved over, whatever name they go by: those that the program around them reads or has open,
+    /// such as the script itself. Scripts may load them.
+    #[must_use]
+    pub fn without_saving_to(mut self, files: impl IntoIterator<Item = FileId>) -> Self {
+        self.reserved.extend(files.into_iter().map(|file| (file, Reserved::AsItIs)));
         self
     }
 

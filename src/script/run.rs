@@ -181,6 +181,11 @@ impl Run<'_> {
         self.state.room.take(shape).map_err(|kind| Fault::new(at, kind))
     }
 
+    /// Refuses what there will be no room for, before the host makes it on the way.
+    pub(super) fn check_room(&self, shape: Shape, at: u32) -> Result {
+        self.room(shape, at).map(drop)
+    }
+
     /// A value of this shape, made when there is room for it.
     pub(super) fn made<D: Into<Data>>(
         &self,

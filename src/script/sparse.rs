@@ -19,14 +19,13 @@ impl Run<'_> {
     pub(super) fn stored(&self, csr: Csr, at: u32) -> Result<Value> {
         let shape = csr.shape();
         if shape.cols == 1 {
-            let room = self.room(shape, at)?;
+            self.check_room(shape, at)?;
             let mut values = vec![0.0; shape.rows];
             for (row, _, value) in csr.entries() {
                 if let Some(element) = values.get_mut(row) {
                     *element = value as f32;
                 }
             }
-            drop(room);
             return self.dense(shape, &values, at);
         }
         let elements = Shape::column(csr.nnz().saturating_add(csr.shape().rows));
@@ -131,9 +130,8 @@ impl Run<'_> {
     /// A sparse matrix with all its zeros.
     pub(super) fn to_dense(&self, x: &Value, at: u32) -> Result<Value> {
         let Data::Sparse(a) = x.data() else { return Ok(x.clone()) };
-        let room = self.room(a.shape(), at)?;
+        self.check_room(a.shape(), at)?;
         let values = super::value::dense(a).at(at)?;
-        drop(room);
         self.dense(a.shape(), &values, at)
     }
 }

@@ -98,3 +98,62 @@ fn the_report_is_out_of_the_scripts_hands() {
         }
     }
 }
+
+/// The script and what the shell has opened may be read, and are not saved over, by whatever name.
+#[cfg(unix)]
+#[test]
+fn what_the_program_is_using_is_not_saved_over() {
+    let log = write("used.log", "");
+    let hard = cli::scratch("used-hard.texla");
+    let script = write("used.texla", "");
+    fs::hard_link(&script, &hard).unwrap();
+    for name in [&script, &hard, &log] {
+        let text = format!("print(1)\nsave([3 4], \"{name}\")\n");
+        fs::write(&script, &text).unwrap();
+        for args in [&[script.as_str()][..], &["-"]] {
+            let mut command = cli::command("script");
+            command.args(args).stdin(fs::File::open(&script).unwrap());
+            let ran = command.stdout(fs::File::create(&log).unwrap()).output().unwrap();
+            let stderr = String::from_utf8(ran.stderr).unwrap();
+            assert_eq!(ran.status.code(), Some(2), "{args:?} {name}: {stderr}");
+            assert!(stderr.contains("is using that file"), "{args:?} {name}: {stderr}");
+            assert_eq!(
+                (fs::read_to_string(&log).unwrap().as_str(), &fs::read_to_string(&script).unwrap()),
+                ("1\n", &text)
+            );
+        }
+    }
+    fs::write(&script, "1 2 # numbers, and no script\n").unwrap();
+    let loads = write("loads.texla", &format!("# 1 2\nA = load(\"{script}\")\nprint(A)\n"));
+    assert_eq!(run(&[&loads], b"").stdout, "1  2\n");
+    let itself = write("itself.txt", "# 7");
+    fs::write(&itself, format!("B = load(\"{itself}\")\n")).unwrap();
+    assert!(run(&[&itself], b"").stderr.contains("line 1: `B`"), "a script may read itself");
+}
+
+/// At a prompt too: the session ends before its report replaces what was meant to be read.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_prompt_leaves_a_file_alone_that_was_to_be_loaded() {
+    use std::process::Command;
+    if Command::new("script").arg("--version").output().is_err() {
+        println!("not run: the tool `script`, which gives a program a terminal, is not installed");
+        return;
+    }
+    let session = |json: &str, text: &str| {
+        let line = format!("'{}' --json '{json}'", cli::command("script").get_program().display());
+        let mut terminal = Command::new("script");
+        cli::finish(terminal.args(["-q", "-e", "-c", &line, "/dev/null"]), format!("{text}\u{4}").as_bytes())
+    };
+    let json = cli::scratch("prompt.json");
+    let ran = session(&json, "x = 2 * 21\nnone\nx\n");
+    assert!(ran.code == 0 && ran.stdout.contains("42"), "{}", ran.stdout);
+    let report: serde_json::Value = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
+    assert_eq!(report["entered"], 3);
+    let data = write("prompt.txt", "1 2\n");
+    for text in [format!("A = load(\"{data}\")\n"), format!("save(1, \"{data}\")\n")] {
+        let ran = session(&data, &text);
+        assert!(ran.code == 2 && ran.stdout.contains("writes that file itself"), "{text}: {}", ran.stdout);
+        assert_eq!(fs::read_to_string(&data).unwrap(), "1 2\n", "{text}");
+    }
+}
