@@ -11,8 +11,8 @@ use crate::data::Vector;
 use crate::error::Error;
 use crate::shape::Shape;
 use crate::solve::{
-    Breakdown, CgParams, Cgls, CglsParams, ConjugateGradient, LcpParams, LcpReport, LcpSolver, LinOp,
-    SolveReport, Stop, StopReason,
+    CgParams, Cgls, CglsParams, ConjugateGradient, LcpParams, LcpReport, LcpSolver, LinOp, SolveReport, Stop,
+    StopReason,
 };
 
 /// The bound on the relative residual if none is given.
@@ -66,7 +66,7 @@ impl Run<'_> {
             if is_solution(report.reason) {
                 return Ok(x);
             }
-            Err(Fault::new(at, self.unsolved(&report, tolerance, operator, a_expr)))
+            Err(Fault::new(at, self.unsolved(&report, tolerance, a_expr)))
         };
         match b.data() {
             Data::Vector(b) => {
@@ -139,7 +139,7 @@ impl Run<'_> {
             ),
             Err(Error::Matrix { detail, .. }) => {
                 let name = self.text(m_expr);
-                let diagonal = operator.diagonal().unwrap_or_default();
+                let diagonal = operator.diagonal().at(at)?;
                 // The library counts from 0.
                 match (1..).zip(diagonal).find(|(_, d)| !(*d > 0.0 && d.is_finite())) {
                     Some((i, d)) => format!(
@@ -182,17 +182,23 @@ impl Run<'_> {
     }
 
     /// A solver that ended without an answer.
-    fn unsolved(&self, report: &SolveReport, tolerance: f64, a: &dyn LinOp, expr: &Expr) -> Kind {
-        let SolveReport { reason, iterations, true_residual, .. } = report;
+    fn unsolved(&self, report: &SolveReport, tolerance: f64, expr: &Expr) -> Kind {
+        let SolveReport { reason, iterations, true_residual, least_squares_residual, .. } = report;
         let detail = match report.breakdown {
-            Some(Breakdown { quantity: "p.Ap", value, .. }) if a.shape().is_square() => {
-                format!("{} is not positive definite (p.Ap = {value:e})", self.text(expr))
-            }
             Some(breakdown) => format!("{}: {breakdown}", self.text(expr)),
-            None => format!(
-                "{reason} after {iterations} iterations, with a relative residual of {true_residual:.1e} in place of \
-                 {tolerance:e}; a third argument is another bound"
-            ),
+            None => {
+                let found = match least_squares_residual {
+                    None => format!("a relative residual of {true_residual:.1e}"),
+                    // Either would have done.
+                    Some(own) => format!(
+                        "relative residuals of {true_residual:.1e} (of the normal equations) and {own:.1e} (its own)"
+                    ),
+                };
+                format!(
+                    "{reason} after {iterations} iterations, with {found} in place of {tolerance:e}; a third argument \
+                     is another bound"
+                )
+            }
         };
         Kind::Unsolved { solver: "solve", detail }
     }

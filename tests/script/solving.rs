@@ -85,9 +85,9 @@ fn what_cannot_be_solved_is_an_error_that_says_why() {
             ("x = solve(N, b)", "solve: N is square and not symmetric: N(1,2) is 1 and N(2,1) is 0"),
             ("x = P \\ b", "P is square and not symmetric: P(1,2) is 1"),
             ("x = solve(N, b)", "solve(A' * A, A' * b) takes any with full rank"),
-            ("x = solve(I, b)", "solve: I is not positive definite (p.Ap = "),
-            ("x = solve(Q, b)", "Q is not positive definite"),
-            ("x = solve(Z, b)", "Z is not positive definite"),
+            ("x = solve(I, b)", "solve: I: breakdown in iteration 0: p.Ap = -"),
+            ("x = solve(Q, b)", "expected more than 0: the matrix is not positive definite"),
+            ("x = solve(Z, b)", "Z: breakdown in iteration 0: p.Ap = 0e0, expected more than 0"),
             ("x = solve(eye(2), b, 0)", "expected at least 1e-18 and less than 1"),
         ] {
             let e = refused(&mut interpreter, text);
@@ -95,6 +95,13 @@ fn what_cannot_be_solved_is_an_error_that_says_why() {
             assert!(e.kind.to_string().contains(message), "{text}: {e}");
             assert!(interpreter.get("x").is_none());
         }
+        // Rectangular, by either residual: both are told.
+        let text = "A = [1 0; 0 1e-3; 1 1]\nx = solve(A, [1 2 4]', 1e-12)";
+        let e = refused(&mut interpreter, text).kind.to_string();
+        assert!(
+            e.contains("(of the normal equations) and") && e.contains("(its own) in place of 1e-12"),
+            "{e}"
+        );
         // A bound that 32 bits cannot meet.
         let e = refused(&mut interpreter, "x = solve([4 1 0; 1 3 1; 0 1 2], [1 2 3]', 1e-16)");
         assert!(
