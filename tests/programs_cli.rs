@@ -283,3 +283,28 @@ fn figure_4_is_measured_by_both_of_the_papers_forms() {
     assert_eq!((&figure4["paper"]["unknowns"], &figure4["paper"]["dense_ms"]), (&400.into(), &2000.0.into()));
     assert!(fs::metadata(&animation).unwrap().len() > 1000);
 }
+
+/// The animation is written unless a window is asked for, which is refused here: there is no display.
+#[test]
+fn the_animation_is_written_where_nothing_is_said() {
+    let cases: [(&str, &[&str]); 3] = [
+        ("cubes", &["--quick", "--frames", "2", "--compare", "0"]),
+        ("smoke", &["--quick", "--size", "32", "--frames", "2"]),
+        ("water", &["--quick", "--size", "16", "--frames", "2"]),
+    ];
+    for (name, args) in cases {
+        let folder = scratch(&format!("{name}-default"));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).unwrap();
+        let here = |args: &[&str]| {
+            let mut command = command(name);
+            command.args(args).current_dir(&folder).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+            finish(&mut command, b"")
+        };
+        let ran = here(&["--window"]);
+        assert!(ran.code == 3 && fs::read_dir(&folder).unwrap().count() == 0, "{name}: {}", ran.stderr);
+        here(args); // so few frames need not pass all checks
+        let written = fs::read(format!("{folder}/out/{name}.png"));
+        assert!(written.is_ok_and(|bytes| bytes.starts_with(b"\x89PNG")), "{name}");
+    }
+}

@@ -5,7 +5,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::builder::ArgPredicate;
 use support::{CommonArgs, Report, Result};
 
 mod body;
@@ -40,7 +39,7 @@ struct Args {
     window: bool,
     /// Where to write the animation, an animated PNG
     #[arg(long, value_name = "FILE", default_value = "out/cubes.png")]
-    #[arg(default_value_if("window", ArgPredicate::IsPresent, None))]
+    #[arg(default_value_if("window", "true", None))]
     animation: Option<PathBuf>,
     /// Write a larger picture of one frame
     #[arg(long, value_name = "FILE")]

@@ -5,7 +5,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::builder::ArgPredicate;
 use support::{CommonArgs, Report, Result};
 
 mod headless;
@@ -35,7 +34,7 @@ struct Args {
     size: Option<usize>,
     /// Where to write the animation, an animated PNG
     #[arg(long, value_name = "FILE", default_value = "out/water.png")]
-    #[arg(default_value_if("window", ArgPredicate::IsPresent, None))]
+    #[arg(default_value_if("window", "true", None))]
     animation: Option<PathBuf>,
     /// Write a larger picture of one frame
     #[arg(long, value_name = "FILE")]
