@@ -457,6 +457,45 @@ fn a_file_is_replaced_when_it_is_complete() {
     }
 }
 
+/// A name under /proc can be written, and nothing can be made beside it or take its place, not even by the super user.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_cannot_be_replaced_is_overwritten() {
+    let name = Path::new("/proc/self/comm");
+    let before = fs::read(name).unwrap();
+    outputs([name]).check().unwrap();
+    assert_eq!(fs::read(name).unwrap(), before);
+    support::write_file(name, b"written").unwrap();
+    assert_eq!(fs::read(name).unwrap(), b"written\n");
+    fs::write(name, before).unwrap();
+    assert!(support::write_file(Path::new("/proc/self/none"), b"written").is_err());
+}
+
+/// What cannot get to its place after the work is kept, and the error says where.
+#[test]
+fn a_result_that_has_lost_its_place_is_kept() {
+    use std::io::Write;
+    let folder = scratch("lost-place").with_extension("d");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let target = folder.join("x.mtx");
+    let mut pending = texla::host::PendingFile::create(&target).unwrap();
+    pending.write_all(b"hours of work").unwrap();
+    fs::create_dir(&target).unwrap();
+    let error = pending.finish().unwrap_err().to_string();
+    let (_, kept) = error.split_once("what was to be written is kept in ").unwrap();
+    assert_eq!(fs::read(kept).unwrap(), b"hours of work", "{error}");
+}
+
+/// Distances over bounds of zero: nothing off is nothing off.
+#[test]
+fn shares_keep_what_is_bad() {
+    use support::{differing_bits, share};
+    assert_eq!([share(0.0, 0.0), share(1.0, 4.0), share(1.0, 0.0)], [0.0, 0.25, f64::INFINITY]);
+    assert!(share(f64::NAN, 1.0).is_nan());
+    assert_eq!(differing_bits(&[0.0, f32::NAN, 1.0], &[-0.0, f32::NAN]), 2);
+}
+
 #[test]
 fn what_a_terminal_would_obey_is_shown() {
     let text = "\u{1b}[31mred\u{202e}\u{7}";

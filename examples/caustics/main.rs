@@ -91,8 +91,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let once = tracer.scatter(&source, |batch| progress.set(batch as u64 + 1))?.read()?;
     let map = tracer.scatter(&source, |batch| progress.set((source.batches() + batch) as u64 + 1))?;
     progress.finish();
-    let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-    let differing = support::differing(&bits(&once), &bits(&map.read()?));
+    let differing = support::differing_bits(&once, &map.read()?);
 
     let (exact, f64_seconds) = count::<f64>(&scene, &source, size);
     let (_, f32_seconds) = count::<f32>(&scene, &source, size);

@@ -100,8 +100,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     check_map(&grid, &signals, "scattered", report);
     check_statistics(&statistics, &signals, report);
     let again = on_device.scatter(&kernels)?.read()?;
-    let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-    let differing = support::differing(&bits(&again), &bits(&signals));
+    let differing = support::differing_bits(&again, &signals);
     report.at_most("cells that differ in a second run", 0.0, differing as f64);
     compare(device, &kernels, &grid, args, report)?;
 
@@ -190,7 +189,7 @@ fn check_statistics(statistics: &Statistics, signals: &[f32], report: &mut Repor
     // Nothing is negative: the sum is that of the magnitudes.
     let ku = (statistics.chain + 1) as f64 / 16_777_216.0;
     let bound = ku / (1.0 - ku) * sum;
-    let share = if sum > 0.0 { (statistics.sum - sum).abs() / bound } else { statistics.sum.abs() };
+    let share = support::share((statistics.sum - sum).abs(), bound);
     report.at_most("sum of all signals, distance from 64 bits over the bound", 1.0, share);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::measure::{Cell, Operation, Who};
 use crate::problem::{OMEGA, Problem, REDUCTION};
-use crate::support::{Report, differing, worst, worst_of};
+use crate::support::{Report, differing, share, worst, worst_of};
 
 /// Unit roundoff of float32, and what a flushed result is wrong by at most.
 const U: f64 = 1.0 / 16_777_216.0;
@@ -15,51 +15,47 @@ fn gamma(k: usize) -> f64 {
     ku / (1.0 - ku)
 }
 
-/// Error over bound; infinite for what is no number.
-fn ratio(error: f64, bound: f64) -> f64 {
-    match error {
-        0.0 => 0.0,
-        e if e.is_finite() => e / bound,
-        _ => f64::INFINITY,
-    }
-}
-
 pub fn check(problem: &Problem, cells: &[Cell], report: &mut Report) {
+    let n = problem.n;
     for operation in Operation::ALL {
         let cells: Vec<&Cell> = cells.iter().filter(|cell| cell.operation == operation).collect();
         match operation {
             Operation::Copy => {
                 let wrong = |cell: &Cell| differing(&cell.result, &problem.a) as f64;
-                of_all(report, &cells, "elements not copied", 0.0, wrong);
+                of_all(report, (&cells, n), "elements not copied", 0.0, wrong);
             }
             Operation::Add => {
-                of_all(report, &cells, "error in roundings", 1.0, |cell| sum_error(problem, cell))
+                of_all(report, (&cells, n), "error in roundings", 1.0, |cell| sum_error(problem, cell))
             }
             Operation::Multiply | Operation::TransposedMultiply => {
                 let rows = Rows::new(problem, operation == Operation::TransposedMultiply);
-                of_all(report, &cells, "error over bound", 1.0, |cell| rows.error(&cell.result));
+                of_all(report, (&cells, n), "error over bound", 1.0, |cell| rows.error(&cell.result));
                 // Either may be off by the bound.
-                between(report, &cells, "difference over bound", 2.0, |x, y| rows.difference(x, y));
+                between(report, (&cells, n), "difference over bound", 2.0, |x, y| rows.difference(x, y));
             }
             Operation::ConjugateGradients => {
                 // From the energy norm of the error to the residual; the last digit is left to rounding.
                 let root = problem.condition.sqrt();
                 let bound = 20.0 * root * REDUCTION;
-                of_all(report, &cells, "relative residual", bound, |cell| residual(problem, &cell.result));
+                of_all(report, (&cells, n), "relative residual", bound, |cell| {
+                    residual(problem, &cell.result)
+                });
                 let norm = norm2(problem.spd_b.iter().map(|b| f64::from(*b)));
                 // The least eigenvalue is 1.
-                between(report, &cells, "difference", 2.0 * bound, |x, y| {
+                between(report, (&cells, n), "difference", 2.0 * bound, |x, y| {
                     norm2(x.iter().zip(y).map(|(x, y)| f64::from(x - y))) / norm
                 });
             }
             Operation::ProjectedJacobi => {
                 let lcp = Complementarity::new(problem);
-                of_all(report, &cells, "natural residual", lcp.residual_bound(), |c| lcp.residual(&c.result));
+                of_all(report, (&cells, n), "natural residual", lcp.residual_bound(), |c| {
+                    lcp.residual(&c.result)
+                });
                 // NaN is none of the good ones.
                 let good = |c: &Cell| c.result.iter().filter(|x| **x >= 0.0).count();
-                let bad = |c: &Cell| (problem.n - good(c)) as f64;
-                of_all(report, &cells, "elements below zero", 0.0, bad);
-                between(report, &cells, "difference", 2.0 * lcp.distance, |x, y| {
+                let bad = |c: &Cell| (n - good(c)) as f64;
+                of_all(report, (&cells, n), "elements below zero", 0.0, bad);
+                between(report, (&cells, n), "difference", 2.0 * lcp.distance, |x, y| {
                     worst_of(x, y, |x, y| f64::from(x - y).abs())
                 });
             }
@@ -68,18 +64,24 @@ pub fn check(problem: &Problem, cells: &[Cell], report: &mut Report) {
 }
 
 /// A check of each program's result.
-fn of_all(report: &mut Report, cells: &[&Cell], what: &str, bound: f64, value: impl Fn(&Cell) -> f64) {
+fn of_all(
+    report: &mut Report,
+    (cells, n): (&[&Cell], usize),
+    what: &str,
+    bound: f64,
+    value: impl Fn(&Cell) -> f64,
+) {
     for cell in cells {
         let name = format!("{} by {}: {what}", cell.operation.name(), cell.who.name());
         // A result that is too short, or none, is no good one.
-        report.at_most(name, bound, if cell.is_complete() { value(cell) } else { f64::NAN });
+        report.at_most(name, bound, if cell.is_complete(n) { value(cell) } else { f64::NAN });
     }
 }
 
 /// A check of the device's two schedules against each other, where there are two.
 fn between(
     report: &mut Report,
-    cells: &[&Cell],
+    (cells, n): (&[&Cell], usize),
     what: &str,
     bound: f64,
     value: impl Fn(&[f32], &[f32]) -> f64,
@@ -87,14 +89,14 @@ fn between(
     let of = |who: Who| cells.iter().find(|cell| cell.who == who);
     if let (Some(paper), Some(default)) = (of(Who::Paper), of(Who::Default)) {
         let name = format!("{}, one schedule and the other: {what}", paper.operation.name());
-        let complete = paper.is_complete() && default.is_complete();
+        let complete = paper.is_complete(n) && default.is_complete(n);
         report.at_most(name, bound, if complete { value(&paper.result, &default.result) } else { f64::NAN });
     }
 }
 
 fn sum_error(problem: &Problem, cell: &Cell) -> f64 {
     let sums = problem.a.iter().zip(&problem.b).map(|(a, b)| f64::from(*a) + f64::from(*b));
-    let error = |c: &f32, sum: &f64| ratio((f64::from(*c) - sum).abs(), U * sum.abs() + TINY);
+    let error = |c: &f32, sum: &f64| share((f64::from(*c) - sum).abs(), U * sum.abs() + TINY);
     worst_of(&cell.result, &sums.collect::<Vec<_>>(), error)
 }
 
@@ -143,7 +145,7 @@ impl Rows {
     }
 
     fn worst(&self, errors: impl Iterator<Item = f64>) -> f64 {
-        errors.zip(&self.bound).map(|(error, bound)| ratio(error, *bound)).fold(0.0, worst)
+        errors.zip(&self.bound).map(|(error, bound)| share(error, *bound)).fold(0.0, worst)
     }
 }
 

@@ -103,14 +103,12 @@ pub struct Cell {
     pub result: Vec<f32>,
     pub iterations: Option<usize>,
     pub readbacks: u64,
-    /// Elements that the result has to have.
-    wanted: usize,
 }
 
 impl Cell {
-    /// Whether the result has as many elements as it has to.
-    pub fn is_complete(&self) -> bool {
-        self.result.len() == self.wanted
+    /// Whether the result has as many elements as it has to: a column of `n`, or a matrix.
+    pub fn is_complete(&self, n: usize) -> bool {
+        self.result.len() == if self.operation.iterates() { n } else { n * n }
     }
 
     /// Median of the rounds.
@@ -135,18 +133,8 @@ pub fn measure(problem: &Problem, device: &mut OnDevice<'_>, rounds: usize) -> R
     for operation in Operation::ALL {
         for who in Who::ALL.into_iter().filter(|who| who.has(operation)) {
             let (seconds, with_readback, result) = (Vec::new(), Vec::new(), Vec::new());
-            let wanted = if operation.iterates() { problem.n } else { problem.n * problem.n };
             let (iterations, readbacks) = (None, 0);
-            cells.push(Cell {
-                operation,
-                who,
-                seconds,
-                with_readback,
-                result,
-                iterations,
-                readbacks,
-                wanted,
-            });
+            cells.push(Cell { operation, who, seconds, with_readback, result, iterations, readbacks });
         }
     }
     let mut host = Host {

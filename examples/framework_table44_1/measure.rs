@@ -8,7 +8,7 @@ use texla::sim::wave::{Drop, Wave, WaveParams};
 use texla::{Device, Headless, Scalar, Vector, ops};
 
 use crate::render::Renderer;
-use crate::support::{Progress, Report, Result, clock, worst_of};
+use crate::support::{Progress, Report, Result, clock, share, worst_of};
 
 /// Bound on the relative residual of an implicit step.
 pub const TOLERANCE: f64 = 1e-4;
@@ -295,10 +295,7 @@ fn check(
     let bound = (plan.longest_chain() as f64 + 1.0) * U * 1.01 * magnitudes;
     report.at_most(name("error of the sum"), bound, (f64::from(sum.read()?) - exact).abs());
     let exact: Vec<f64> = x.iter().zip(y).map(|(x, y)| f64::from(*x) + f64::from(*y)).collect();
-    let error = |out: &f32, exact: &f64| {
-        let error = (f64::from(*out) - exact).abs();
-        if error == 0.0 { 0.0 } else { error / (U * exact.abs()) }
-    };
+    let error = |out: &f32, exact: &f64| share((f64::from(*out) - exact).abs(), U * exact.abs());
     let most = worst_of(&out.read()?, &exact, error);
     report.at_most(name("error of the addition in roundings"), 1.0, most);
     for (wave, what) in waves.into_iter().zip(["step", "frame"]) {

@@ -260,7 +260,7 @@ impl Work<'_> {
             let nu = n / 16_777_216.0;
             let bound = nu / (1.0 - nu).max(1e-3) * expected.size[k] + n * f64::from(f32::MIN_POSITIVE);
             let off = (f64::from(*sum) - expected.sum[k]).abs();
-            support::worst(worst, if off == 0.0 { 0.0 } else { off / bound })
+            support::worst(worst, support::share(off, bound))
         });
         self.report.at_most("sums of weights: error over its bound", 1.0, worst);
         let values: Vec<f64> = sums.iter().map(|s| f64::from(*s)).collect();

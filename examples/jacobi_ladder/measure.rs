@@ -7,7 +7,7 @@ use texla::kernel::{Kernel, NoParams};
 use texla::solve::{JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, NineBandJacobi};
 use texla::{Device, Vector};
 
-use crate::support::{Report, Result, worst_of};
+use crate::support::{Report, Result, share, worst_of};
 use crate::twin::{full, twin};
 
 /// A round of anything takes at least this long, so that the clock does not matter.
@@ -134,11 +134,8 @@ impl<'a> Ladder<'a> {
         });
         self.jacobi.sweep(CHECKED)?;
         let read = self.jacobi.read()?;
-        let ratio = |got: &f32, (want, bound): &(f64, f64)| {
-            let error = (f64::from(*got) - want).abs();
-            if error == 0.0 { 0.0 } else { error / bound }
-        };
-        Ok(worst_of(&read, twins, |got, twin| worst_of(got, twin, ratio)))
+        let off = |got: &f32, (want, bound): &(f64, f64)| share((f64::from(*got) - want).abs(), *bound);
+        Ok(worst_of(&read, twins, |got, twin| worst_of(got, twin, off)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use texla::pack::{Form, LinearExpression, Packing, Program};
 
-use super::support::{Report, Result, worst_of};
+use super::support::{Report, Result, share, worst_of};
 
 /// Unit roundoff of 32 bits, with room for the arithmetic in 64.
 const U: f64 = 1.0001 / 16_777_216.0;
@@ -21,11 +21,7 @@ pub fn program(e: &LinearExpression, program: &Program, report: &mut Report) -> 
     let (x, b): (Vec<f64>, Vec<f64>) = (0..n).map(|i| (value(i, 1.0), value(i, 0.7))).unzip();
     let found = program.run(&x, &b)?;
     let expected = twin(e, &program.packing, &x, &b)?;
-    let share = |found: &f64, (value, bound): &(f64, f64)| {
-        let distance = (found - value).abs();
-        if distance == 0.0 { 0.0 } else { distance / bound }
-    };
-    let largest = worst_of(&found, &expected, share);
+    let largest = worst_of(&found, &expected, |found, (value, bound)| share((found - value).abs(), *bound));
     report.at_most("the program's result: distance from A x + b, over the bound", 1.0, largest);
     Ok(())
 }

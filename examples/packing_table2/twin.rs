@@ -2,7 +2,7 @@
 
 use texla::pack::{LinearExpression, Order};
 
-use crate::support::worst_of;
+use crate::support::{self, worst_of};
 
 /// Unit roundoff of 32 bits; the last factor covers second order terms and the twin's own rounding.
 const U: f64 = (1.0 + 1e-5) / 16_777_216.0;
@@ -63,8 +63,5 @@ pub fn runge_kutta(e: &LinearExpression, y: &[Bounded], b: &[f32]) -> Vec<Bounde
 
 /// The largest share of its bound that a value is off by.
 pub fn share(found: &[f32], twin: &[Bounded]) -> f64 {
-    worst_of(found, twin, |found, (value, error)| {
-        let distance = (f64::from(*found) - value).abs();
-        if distance == 0.0 { 0.0 } else { distance / error }
-    })
+    worst_of(found, twin, |found, (value, error)| support::share((f64::from(*found) - value).abs(), *error))
 }

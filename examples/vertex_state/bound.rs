@@ -1,6 +1,6 @@
 //! How far a linear recursion may be off that is carried out in 32 bits.
 
-use super::support::{worst, worst_of};
+use super::support::{self, worst, worst_of};
 
 /// Unit roundoff of 32 bits; the last factor covers second order terms and the twin's own rounding.
 pub const U: f64 = (1.0 + 1e-4) / 16_777_216.0;
@@ -70,8 +70,5 @@ impl Carried {
 /// The largest share of its bound that a value is off by.
 pub fn share(found: &[f32], twin: &[f64], bound: &[f64]) -> f64 {
     let wanted: Vec<(f64, f64)> = twin.iter().copied().zip(bound.iter().copied()).collect();
-    worst_of(found, &wanted, |found, (twin, bound)| {
-        let distance = (f64::from(*found) - twin).abs();
-        if distance == 0.0 { 0.0 } else { distance / bound }
-    })
+    worst_of(found, &wanted, |found, (twin, bound)| support::share((f64::from(*found) - twin).abs(), *bound))
 }

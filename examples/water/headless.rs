@@ -6,7 +6,9 @@ use std::time::Instant;
 use crate::Args;
 use crate::pool::{Pool, RATE, STEPS, TOLERANCE};
 use crate::render::Renderer;
-use crate::support::{Animation, Failure, Progress, Report, Result, json, say, worst, write_rgb};
+use crate::support::{
+    Animation, Failure, Progress, Report, Result, differing_bits, json, say, worst, write_rgb,
+};
 
 /// What depends on the size of the run.
 struct Plan {
@@ -111,10 +113,8 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         progress.set((plan.frames + frame) as u64);
     }
     progress.finish();
-    let bits = |pool: &Pool| -> Result<Vec<u32>> {
-        Ok(pool.wave.displacement().read()?.iter().map(|v| v.to_bits()).collect())
-    };
-    different += u32::from(bits(&pool)? != bits(&again)?);
+    let heights = |pool: &Pool| pool.wave.displacement().read();
+    different += u32::from(differing_bits(&heights(&pool)?, &heights(&again)?) > 0);
 
     let energies = pool.energies()?;
     let most = energies.iter().fold(0.0, |m, (e, _)| worst(m, *e));

@@ -215,6 +215,7 @@ impl NineBands {
             for (k, band) in self.bands.iter().enumerate() {
                 if let (None, Some(value)) = (self.neighbour(i, k), band.get(i).filter(|v| **v != 0.0)) {
                     let (x, y) = (i % self.side, i / self.side);
+                    let value = number(*value);
                     let detail = format!(
                         "has {value} in band {k} at unknown {i}, which is ({x}, {y}) of the grid, expected 0 at the ends of rows: only the schedules of the host and of the tutorial go on in the next row"
                     );

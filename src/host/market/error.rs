@@ -23,9 +23,15 @@ pub struct MarketError {
 }
 
 impl MarketError {
+    /// At a line; what is wrong before there is one is wrong in the first.
     pub(super) fn new(file: &str, line: usize, kind: MarketErrorKind) -> Self {
-        let line = if matches!(kind, MarketErrorKind::Io { .. }) { 0 } else { line.max(1) };
-        Self { file: file.to_owned(), line, kind }
+        Self { file: file.to_owned(), line: line.max(1), kind }
+    }
+
+    /// The operating system's, at no line.
+    pub(super) fn io(file: &str, error: &io::Error) -> Self {
+        let kind = MarketErrorKind::Io { kind: error.kind(), message: error.to_string() };
+        Self { file: file.to_owned(), line: 0, kind }
     }
 }
 
@@ -188,12 +194,6 @@ pub enum MarketErrorKind {
         /// The longest vector allowed for a file of this size.
         limit: u64,
     },
-}
-
-impl MarketErrorKind {
-    pub(super) fn io(e: &io::Error) -> Self {
-        Self::Io { kind: e.kind(), message: e.to_string() }
-    }
 }
 
 /// Text from the file for a message: at most 40 bytes, unreadable ones replaced.

@@ -95,7 +95,7 @@ impl<'a, R: BufRead> Lines<'a, R> {
             let available = match self.reader.fill_buf() {
                 Ok(bytes) => bytes,
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
-                Err(e) => return Err(self.error(MarketErrorKind::io(&e))),
+                Err(e) => return Err(MarketError::io(self.name, &e)),
             };
             if available.is_empty() {
                 self.line = self.line.saturating_add(usize::from(started));

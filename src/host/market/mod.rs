@@ -119,6 +119,6 @@ fn open(path: &Path) -> Result<(BufReader<File>, String), MarketError> {
     let name = path.display().to_string();
     match File::open(path) {
         Ok(file) => Ok((BufReader::new(file), name)),
-        Err(e) => Err(MarketError::new(&name, 0, MarketErrorKind::io(&e))),
+        Err(e) => Err(MarketError::io(&name, &e)),
     }
 }

@@ -88,7 +88,7 @@ fn to_file(
     write: impl FnOnce(Writer<'_, &mut PendingFile>) -> Result<(), MarketError>,
 ) -> Result<(), MarketError> {
     let name = path.display().to_string();
-    let failed = |e| MarketError::new(&name, 0, Kind::io(&e));
+    let failed = |e| MarketError::io(&name, &e);
     let mut file = PendingFile::create(path).map_err(failed)?;
     write(Writer::new(&mut file, &name))?;
     file.finish().map_err(failed)
@@ -156,11 +156,11 @@ impl<'a, W: Write> Writer<'a, W> {
 
     fn put(&mut self, line: std::fmt::Arguments<'_>) -> Result<(), MarketError> {
         self.line = self.line.saturating_add(1);
-        writeln!(self.out, "{line}").map_err(|e| self.error(Kind::io(&e)))
+        writeln!(self.out, "{line}").map_err(|e| MarketError::io(self.name, &e))
     }
 
     fn finish(mut self) -> Result<(), MarketError> {
-        self.out.flush().map_err(|e| self.error(Kind::io(&e)))
+        self.out.flush().map_err(|e| MarketError::io(self.name, &e))
     }
 
     fn error(&self, kind: Kind) -> MarketError {
