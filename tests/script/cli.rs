@@ -136,10 +136,8 @@ fn what_the_program_is_using_is_not_saved_over() {
 #[test]
 fn a_prompt_leaves_a_file_alone_that_was_to_be_loaded() {
     use std::process::Command;
-    if Command::new("script").arg("--version").output().is_err() {
-        println!("not run: the tool `script`, which gives a program a terminal, is not installed");
-        return;
-    }
+    let tool = Command::new("script").arg("--version").output();
+    assert!(tool.is_ok(), "the tool `script`, which gives a program a terminal, is missing: package bsdutils");
     let session = |json: &str, text: &str| {
         let line = format!("'{}' --json '{json}'", cli::command("script").get_program().display());
         let mut terminal = Command::new("script");
