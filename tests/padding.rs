@@ -3,28 +3,19 @@
 
 mod common;
 
-use common::harness::on_both;
+use common::harness::{on_both, write_bits};
 use common::random::{Rng, nonzero};
 use texla::host::{Csr, Triplets};
-use texla::kernel::{Kernel, NoParams};
 use texla::ops::{Accurate, Combine, Histogram};
 use texla::solve::LinOp;
 use texla::{BandedMatrix, Device, Shape, SparseFormat, SparseMatrix, Vector};
 
 /// These values, but infinity or NaN, by its bits, at one place.
 fn spoilt(dev: &Device, values: &[f32], at: usize, bits: u32) -> Vector {
-    let body = format!(
-        "float one(float v, float m) {{ return m > 0.5 ? uintBitsToFloat({bits}u) : v; }}
-        vec4 kernel(ivec2 p) {{
-            vec4 a = v(p), b = m(p);
-            return vec4(one(a.x, b.x), one(a.y, b.y), one(a.z, b.z), one(a.w, b.w));
-        }}"
-    );
-    let kernel = Kernel::<NoParams>::new(dev, "spoil", ["v", "m"], &body).unwrap();
-    let mark: Vec<f32> = (0..values.len()).map(|i| f32::from(u8::from(i == at))).collect();
-    let [v, m] = [values, &mark].map(|v| Vector::from_slice(dev, v).unwrap());
+    let mut all: Vec<u32> = values.iter().map(|v| v.to_bits()).collect();
+    all[at] = bits;
     let mut x = Vector::zeros(dev, values.len()).unwrap();
-    kernel.run(&mut x, [&v, &m], &NoParams).unwrap();
+    write_bits(&mut x, &all);
     assert!(!x.read().unwrap()[at].is_finite());
     x
 }

@@ -28,8 +28,8 @@ pub struct StationaryParams {
     pub max_sweeps: usize,
     /// When to stop.
     pub stop: Stop,
-    /// Sweeps from one test of the residual to the next. The tests are made on the device; at one of them a run ends.
-    /// 1 for sweeps that do much, such as multigrid cycles.
+    /// Sweeps from one test of the residual to the next, 1 to [`Stop::MOST_UNSEEN`]. The tests are made on the device; at
+    /// one of them a run ends. 1 for sweeps that do much, such as multigrid cycles.
     pub test_every: usize,
     /// Windows of the reductions.
     pub windows: Windows,
@@ -82,9 +82,10 @@ impl<'a> Stationary<'a> {
     pub fn new(a: &'a dyn LinOp, smoother: &'a dyn Smoother, params: StationaryParams) -> Result<Self> {
         params.stop.check(OP)?;
         check_count(OP, "max_sweeps", params.max_sweeps)?;
-        if params.test_every == 0 {
-            let (name, value) = ("test_every", "0".into());
-            return Err(Error::Parameter { op: OP, name, value, expected: "at least 1" });
+        if !(1..=Stop::MOST_UNSEEN).contains(&params.test_every) {
+            let (name, value) = ("test_every", params.test_every.to_string());
+            let expected = "1 to 1000 sweeps between two tests";
+            return Err(Error::Parameter { op: OP, name, value, expected });
         }
         check_square(OP, a)?;
         Ok(Stationary { a, smoother, params })

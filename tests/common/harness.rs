@@ -3,8 +3,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use texla::gl::{Api, Limits};
+use texla::kernel::{Kernel, NoParams};
 use texla::ops::MatmulSchedule;
-use texla::{Device, DeviceOptions, Headless, HeadlessOptions};
+use texla::{Device, DeviceOptions, Headless, HeadlessOptions, Vector};
 
 /// A number from the environment, or `None` when the variable is unset or empty. Anything else fails the test.
 fn number(name: &str) -> Option<u32> {
@@ -85,9 +86,20 @@ pub fn lengths(device: &Device, largest: usize) -> Vec<usize> {
     all
 }
 
+/// Writes these bits, which no upload would take where they are no finite numbers: the halves of each as numbers, put
+/// together on the device.
+pub fn write_bits(y: &mut Vector, bits: &[u32]) {
+    let body = "vec4 kernel(ivec2 p) {
+        return uintBitsToFloat((uvec4(high(p)) << uvec4(16u)) | uvec4(low(p))); }";
+    let whole = Kernel::<NoParams>::new(y.device(), "bits", ["high", "low"], body).unwrap();
+    let half = |shift: u32| bits.iter().map(|b| (b >> shift & 0xffff) as f32).collect::<Vec<_>>();
+    let [high, low] = [16, 0].map(|shift| Vector::from_slice(y.device(), &half(shift)).unwrap());
+    whole.run(y, [&high, &low], &NoParams).unwrap();
+}
+
 /// Fails unless the padding lanes of a vector are zero.
 #[track_caller]
-pub fn assert_padded(vector: &texla::Vector, what: &str) {
+pub fn assert_padded(vector: &Vector, what: &str) {
     let texels = vector.read_texels().unwrap();
     let first = texels.iter().skip(vector.len()).position(|v| *v != 0.0);
     if let Some(lane) = first {

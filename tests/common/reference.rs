@@ -38,11 +38,11 @@ pub fn div(x: &[f64], y: &[f64]) -> Vec<f64> {
 }
 
 pub fn min2(x: &[f64], y: &[f64]) -> Vec<f64> {
-    map2(x, y, f64::min)
+    map2(x, y, |a, b| -worst(-a, -b))
 }
 
 pub fn max2(x: &[f64], y: &[f64]) -> Vec<f64> {
-    map2(x, y, f64::max)
+    map2(x, y, worst)
 }
 
 pub fn neg(x: &[f64]) -> Vec<f64> {

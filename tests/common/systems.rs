@@ -7,6 +7,7 @@ use texla::shape::max_folded_len;
 use texla::solve::MatrixFormat;
 use texla::{Device, Shape};
 
+use super::worst::worst;
 use super::{data, random, reference};
 
 /// A generated matrix in the library's own form.
@@ -101,11 +102,16 @@ pub fn relative_residual(a: &Csr, x: &[f32], b: &[f64]) -> f64 {
     norm(&reference::sub(b, &apply(a, &reference::widen(x)))) / norm(b)
 }
 
-/// `‖Aᵀ(b - A x)‖ / ‖Aᵀb‖`.
+/// `‖Aᵀ(b - A x)‖ / ‖Aᵀb‖`; also where squares of products of 32-bit numbers leave the range of f64's ([`norm`]).
 pub fn normal_residual(a: &Csr, x: &[f32], b: &[f64]) -> f64 {
     let t = a.transposed();
     let r = reference::sub(b, &apply(a, &reference::widen(x)));
     norm(&apply(&t, &r)) / norm(&apply(&t, b))
+}
+
+/// What residuals of a complementarity problem are told against: `max(-b, 0)`, the residual of zero.
+pub fn lcp_unit(b: &[f64]) -> f64 {
+    b.iter().map(|v| -v).fold(0.0, worst)
 }
 
 /// The LAPACK ratio of figure E3.

@@ -4,7 +4,9 @@ use crate::common::harness::{headless, on_both};
 use crate::problems::{entries, params};
 use texla::gl::Api;
 use texla::host::Csr;
-use texla::solve::{LcpParams, LcpSolver, MatrixFormat, ProjectedJacobi, Relaxation, Stop, StoredMatrix};
+use texla::solve::{
+    LcpBatch, LcpParams, LcpProblem, LcpSolver, MatrixFormat, ProjectedJacobi, Relaxation, Stop, StoredMatrix,
+};
 use texla::{Device, Error, Vector};
 
 fn stored(device: &Device, a: Csr) -> StoredMatrix {
@@ -19,12 +21,19 @@ fn parameters_are_checked_when_the_solver_is_made() {
             Some(Error::Parameter { name: found, op: "LcpSolver", .. }) => assert_eq!(found, name),
             other => panic!("{params:?}: {other:?}"),
         };
+        let csr = texla::host::problems::poisson_1d(8).to_csr();
+        let batch = LcpBatch::new(device, &[LcpProblem { a: &csr, b: &[-1.0; 8] }]).unwrap();
         for tol in [0.0, -1e-5, 1.0, 2.0, 1e-30, f64::NAN, f64::INFINITY] {
             refused(params(tol), "relative");
         }
         for every in [0, Stop::MOST_UNSEEN + 1] {
             let stop = Stop::relative(1e-4).check_every(every);
-            refused(LcpParams { stop, ..LcpParams::default() }, "check_every");
+            let params = LcpParams { stop, ..LcpParams::default() };
+            refused(params, "check_every");
+            match batch.solve(&mut batch.start(&[0.0; 8]).unwrap(), params).err() {
+                Some(Error::Parameter { name: "check_every", op: "LcpBatch::solve", .. }) => {}
+                other => panic!("{every}: {other:?}"),
+            }
         }
         refused(LcpParams { max_sweeps: 1 << 24, ..LcpParams::default() }, "max_sweeps");
         for omega in [0.0, -0.1, f32::NAN, f32::INFINITY] {

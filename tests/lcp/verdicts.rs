@@ -40,7 +40,7 @@ fn a_contact_far_apart_changes_nothing_about_the_others() {
             assert_honest(&more, &x, &report.outcome, 1e-5);
             assert_eq!(x[n], 0.0);
             let (natural, scaled) = wall.residuals(&x[..n]);
-            assert!(natural.max(scaled) <= 1.001e-5, "{factor:e}: {natural:e} {scaled:e}");
+            assert!(natural <= 1.001e-5 && scaled <= 1.001e-5, "{factor:e}: {natural:e} {scaled:e}");
         }
         assert!(alone.iter().any(|v| *v > 0.0));
     });
@@ -68,11 +68,12 @@ fn problems_of_any_size() {
         let a = csr(&random::spd(17, 10, 0.3));
         let b: Vec<f64> = random::uniform(18, 10).iter().map(|v| f64::from(*v)).collect();
         let base = Lcp::new("dominant", a, b);
-        let mut converged = 0;
+        // By relaxation.
+        let mut converged = [0; RELAXATIONS.len()];
         for e in [-120, -80, -40, 0, 40, 80, 120] {
             for f in [-120, -80, -40, 0, 40, 80, 120] {
                 let lcp = base.scaled(e, f);
-                for relaxation in RELAXATIONS {
+                for (relaxation, converged) in RELAXATIONS.into_iter().zip(&mut converged) {
                     let params = LcpParams { relaxation, max_sweeps: 2000, ..params(1e-5) };
                     match solve(device, &lcp, MatrixFormat::Gather, params) {
                         // What vanishes at the door is refused there; what leaves the range is no solution.
@@ -81,17 +82,17 @@ fn problems_of_any_size() {
                         }
                         Err(other) => panic!("{}: {other}", lcp.name),
                         Ok((x, report)) => {
-                            converged += u32::from(report.converged());
+                            *converged += u32::from(report.converged());
                             assert!(x.iter().all(|v| v.is_finite()), "{}: {x:?}", lcp.name);
                             let (natural, scaled) = lcp.residuals(&x);
-                            let met = natural.max(scaled) <= 1.001e-5;
+                            let met = natural <= 1.001e-5 && scaled <= 1.001e-5;
                             assert!(met || !report.converged(), "{}: {natural:e} {scaled:e}", lcp.name);
                         }
                     }
                 }
             }
         }
-        assert!(converged >= 60, "only {converged}");
+        assert!(converged.iter().all(|n| *n >= 20), "only {converged:?}");
     });
 }
 

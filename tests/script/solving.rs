@@ -2,7 +2,7 @@
 
 use crate::common::harness::on_both;
 use crate::common::worst::worst_of;
-use crate::common::{data, random, reference, systems};
+use crate::common::{data, random, systems};
 use crate::support::{refused, run, value};
 use texla::host::{Csr, Triplets};
 use texla::script::{FileAccess, Interpreter, ScriptErrorKind as Kind};
@@ -223,7 +223,7 @@ fn complementarity_problems_of_the_data_folder() {
                 let t = Triplets::from_dense(Shape::new(n, n), &m).unwrap().to_csr();
                 let w: Vec<f64> = systems::apply(&t, &z).iter().zip(&q).map(|(a, b)| a + b).collect();
                 let natural = worst_of(&z, &w, |z, w| if w.is_nan() { f64::NAN } else { z.min(*w).abs() });
-                let scale = reference::max_abs(&q);
+                let scale = systems::lcp_unit(&q);
                 assert!(natural <= 1.01e-4 * scale, "{}: {natural} beside {scale}", path.display());
             }
         }

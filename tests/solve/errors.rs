@@ -2,10 +2,10 @@
 
 use crate::common::data;
 use crate::common::harness::on_both;
-use crate::systems::{self, System, entries, fits, params, solve};
+use crate::systems::{self, Method, System, entries, fits, params, solve};
 use texla::solve::{
     Breakdown, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Jacobi, MatrixFormat,
-    Preconditioner, Stop, StopReason, StoredMatrix,
+    Preconditioner, Stationary, StationaryParams, Stop, StopReason, StoredMatrix, WeightedJacobi,
 };
 use texla::{Device, Error, Result, Vector};
 
@@ -187,15 +187,22 @@ fn parameters_are_checked_when_the_solver_is_made() {
                 &case,
             );
         }
+        let ones = Vector::filled(device, 8, 1.0).unwrap();
+        let jacobi = WeightedJacobi::new(&stored, 0.8).unwrap();
         for every in [0, Stop::MOST_UNSEEN + 1, usize::MAX] {
             let (stop, text) = (Stop::relative(1e-5).check_every(every), every.to_string());
-            let cg = ConjugateGradient::new(&stored, CgParams { stop, ..CgParams::default() });
-            refused(cg.err(), "check_every", &text);
-            let cgls = Cgls::new(&stored, CglsParams { stop, ..CglsParams::default() });
-            refused(cgls.err(), "check_every", &text);
+            for method in [&Method::KRYLOV[..], &[Method::Jacobi(0.8)]].concat() {
+                let mut x = Vector::zeros(device, 8).unwrap();
+                let error = method.solve(&stored, &mut x, &ones, 10, stop).err();
+                refused(error, "check_every", &format!("{method:?}, {text}"));
+            }
+            let params = StationaryParams { test_every: every, ..StationaryParams::default() };
+            refused(Stationary::new(&stored, &jacobi, params).err(), "test_every", &text);
         }
         let stop = Stop::relative(1e-5).check_every(Stop::MOST_UNSEEN);
         assert!(ConjugateGradient::new(&stored, CgParams { stop, ..CgParams::default() }).is_ok());
+        let most = StationaryParams { test_every: Stop::MOST_UNSEEN, ..StationaryParams::default() };
+        assert!(Stationary::new(&stored, &jacobi, most).is_ok());
         for tol in [1e-18, 0.999] {
             assert!(ConjugateGradient::new(&stored, params(tol)).is_ok(), "{tol}");
         }

@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 
 use crate::common::harness::{headless_with, limits, on_both};
+use crate::systems::Method;
 use texla::ops::{self, Combine};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, LcpParams,
@@ -15,7 +16,8 @@ use texla::{BandedMatrix, Device, Error, Extent, Result, Shape, Vector};
 /// Multiplies into a vector of its own and exchanges that for `y`, until told to give something else.
 struct Exchanging<'a> {
     a: &'a BandedMatrix,
-    spare: RefCell<Vector>,
+    /// None to write `y` itself, as others do.
+    spare: Option<RefCell<Vector>>,
     /// What is put in place of `y` in the end, after so many products.
     last: RefCell<Option<Vector>>,
     left: Cell<usize>,
@@ -23,12 +25,17 @@ struct Exchanging<'a> {
 
 impl<'a> Exchanging<'a> {
     fn new(a: &'a BandedMatrix, last: Option<Vector>, left: usize) -> Self {
-        let spare = RefCell::new(Vector::zeros(a.device(), a.shape().rows).unwrap());
+        let spare = Some(RefCell::new(Vector::zeros(a.device(), a.shape().rows).unwrap()));
         Exchanging { a, spare, last: RefCell::new(last), left: Cell::new(left) }
     }
 
+    fn writing(a: &'a BandedMatrix) -> Self {
+        Exchanging { spare: None, ..Self::new(a, None, 0) }
+    }
+
     fn exchange(&self, y: &mut Vector, write: impl FnOnce(&mut Vector) -> Result<()>) -> Result<()> {
-        let spare = &mut *self.spare.borrow_mut();
+        let Some(spare) = &self.spare else { return write(y) };
+        let spare = &mut *spare.borrow_mut();
         ops::copy(spare, y)?;
         write(spare)?;
         std::mem::swap(y, spare);
@@ -71,79 +78,53 @@ impl LinOp for Exchanging<'_> {
     }
 }
 
-/// The same without the exchange.
-struct Plain<'a>(&'a BandedMatrix);
-
-impl LinOp for Plain<'_> {
-    fn device(&self) -> &Device {
-        self.0.device()
-    }
-
-    fn shape(&self) -> Shape {
-        self.0.shape()
-    }
-
-    fn apply(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
-        ops::banded_product(y, combine, alpha, self.0, x)
-    }
-
-    fn apply_transposed(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
-        ops::banded_product_transposed(y, combine, alpha, self.0, x)
-    }
-
-    fn diagonal(&self) -> Result<Vec<f64>> {
-        self.0.diagonal()
-    }
-
-    fn column_squares(&self) -> Result<Vec<f64>> {
-        LinOp::column_squares(self.0)
-    }
-
-    fn exponent(&self) -> Result<i32> {
-        Ok(self.0.exponent())
-    }
+/// What calls an operator of a user's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Caller {
+    Solver(Method),
+    WeightedJacobi,
+    LcpSolver,
+    ProjectedJacobi,
 }
 
-type Solver = (&'static str, fn(&dyn LinOp, &mut Vector, &Vector) -> Result<()>);
-
-const SOLVERS: [Solver; 8] = [
-    ("CG, merged", |a, x, b| {
-        let params = CgParams { schedule: CgSchedule::Merged, ..CgParams::default() };
-        ConjugateGradient::new(a, params)?.solve(x, b).map(drop)
-    }),
-    ("CG, listing", |a, x, b| {
-        let params = CgParams { schedule: CgSchedule::Listing, ..CgParams::default() };
-        ConjugateGradient::new(a, params)?.solve(x, b).map(drop)
-    }),
-    ("BiCGStab", |a, x, b| BiCgStab::new(a, BiCgStabParams::default())?.solve(x, b).map(drop)),
-    ("CGLS", |a, x, b| Cgls::new(a, CglsParams::default())?.solve(x, b).map(drop)),
-    ("Stationary", |a, x, b| {
-        let jacobi = WeightedJacobi::new(a, 0.8)?;
-        let stop = Stop::relative(1e-3);
-        Stationary::new(a, &jacobi, StationaryParams { stop, ..StationaryParams::default() })?
-            .solve(x, b)
-            .map(drop)
-    }),
-    ("WeightedJacobi", |a, x, b| WeightedJacobi::new(a, 0.8)?.smooth(x, b, 5)),
-    ("LcpSolver", |a, x, b| LcpSolver::new(a, LcpParams::default())?.solve(x, b).map(drop)),
-    ("ProjectedJacobi", |a, x, b| ProjectedJacobi::new(a, 0.8)?.run(x, b, 5)),
+const CALLERS: [Caller; 8] = [
+    Caller::Solver(Method::Cg(CgSchedule::Merged)),
+    Caller::Solver(Method::Cg(CgSchedule::Listing)),
+    Caller::Solver(Method::BiCgStab),
+    Caller::Solver(Method::Cgls),
+    Caller::Solver(Method::Jacobi(0.8)),
+    Caller::WeightedJacobi,
+    Caller::LcpSolver,
+    Caller::ProjectedJacobi,
 ];
+
+impl Caller {
+    fn run(self, a: &dyn LinOp, x: &mut Vector, b: &Vector) -> Result<()> {
+        match self {
+            Caller::Solver(method) => method.solve(a, x, b, 1000, Stop::relative(1e-3)).map(drop),
+            Caller::WeightedJacobi => WeightedJacobi::new(a, 0.8)?.smooth(x, b, 5),
+            Caller::LcpSolver => LcpSolver::new(a, LcpParams::default())?.solve(x, b).map(drop),
+            Caller::ProjectedJacobi => ProjectedJacobi::new(a, 0.8)?.run(x, b, 5),
+        }
+    }
+}
 
 #[test]
 fn a_vector_of_the_same_kind_may_take_the_place_of_y() {
     on_both(|dev| {
         let a = BandedMatrix::poisson_2d(dev, 9, 7).unwrap();
         let b = Vector::from_slice(dev, &crate::common::random::uniform(5, 63)).unwrap();
-        for (name, solve) in SOLVERS {
+        for caller in CALLERS {
             let solved = |a: &dyn LinOp| {
                 let mut x = Vector::zeros(dev, 63).unwrap();
                 let texture = x.texture();
-                solve(a, &mut x, &b).unwrap_or_else(|e| panic!("{name}: {e}"));
+                caller.run(a, &mut x, &b).unwrap_or_else(|e| panic!("{caller:?}: {e}"));
                 // A smoother alone works on the vector it is given, and may exchange it.
-                assert!(x.texture() == texture || name == "WeightedJacobi", "{name}: the caller's texture");
+                let own = x.texture() == texture || caller == Caller::WeightedJacobi;
+                assert!(own, "{caller:?}: the caller's texture");
                 x.read().unwrap()
             };
-            assert_eq!(solved(&Exchanging::new(&a, None, 0)), solved(&Plain(&a)), "{name}");
+            assert_eq!(solved(&Exchanging::new(&a, None, 0)), solved(&Exchanging::writing(&a)), "{caller:?}");
         }
     });
 }
@@ -155,29 +136,33 @@ fn any_other_vector_in_place_of_y_is_a_typed_error() {
         let b = Vector::from_slice(dev, &crate::common::random::uniform(5, 64)).unwrap();
         let other = headless_with(dev.api(), limits());
         let host = Vector::zeros(dev, 64).unwrap();
-        for (name, solve) in SOLVERS {
+        for caller in CALLERS {
             for left in [0, 1, 4] {
                 let error = |last: Vector| {
                     let operator = Exchanging::new(&a, Some(last), left);
                     let mut x = Vector::zeros(dev, 64).unwrap();
                     let texture = x.texture();
-                    let error = solve(&operator, &mut x, &b).expect_err(name);
-                    assert!(x.len() == 64 && (x.texture() == texture || name == "WeightedJacobi"), "{name}");
-                    assert!(x.read().unwrap().iter().all(|v| v.is_finite()), "{name}");
+                    let error = caller.run(&operator, &mut x, &b).expect_err("another vector");
+                    let own = x.texture() == texture || caller == Caller::WeightedJacobi;
+                    assert!(x.len() == 64 && own, "{caller:?}");
+                    assert!(x.read().unwrap().iter().all(|v| v.is_finite()), "{caller:?}");
                     error
                 };
                 for n in [63, 65, 1000, 1] {
                     let e = error(Vector::zeros(dev, n).unwrap());
-                    assert!(matches!(e, Error::ShapeMismatch { operand: "y", .. }), "{name}: {e}");
+                    assert!(matches!(e, Error::ShapeMismatch { operand: "y", .. }), "{caller:?}: {e}");
                 }
                 let e = error(Vector::zeros(other.device(), 64).unwrap());
-                assert!(matches!(&e, Error::WrongDevice { operand, .. } if operand == "y"), "{name}: {e}");
+                assert!(
+                    matches!(&e, Error::WrongDevice { operand, .. } if operand == "y"),
+                    "{caller:?}: {e}"
+                );
                 // SAFETY: `host` lives longer.
                 #[allow(unsafe_code)]
                 let borrowed =
                     unsafe { Vector::from_texture(dev, host.texture(), Extent::new(4, 4), 64) }.unwrap();
                 let e = error(borrowed);
-                assert!(matches!(e, Error::Unsupported { .. }), "{name}: {e}");
+                assert!(matches!(e, Error::Unsupported { .. }), "{caller:?}: {e}");
             }
         }
     });

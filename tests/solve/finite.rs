@@ -1,12 +1,9 @@
 //! What is not finite in the operands of a solver is named, whatever the device makes of it.
 
-use crate::common::harness::{assert_padded, on_both};
+use crate::common::harness::{assert_padded, on_both, write_bits};
+use crate::systems::Method;
 use texla::host::{Triplets, problems};
-use texla::kernel::{Kernel, NoParams};
-use texla::solve::{
-    BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, LcpBatch, LcpParams,
-    LcpProblem, LcpSolver, LinOp, Stationary, StationaryParams, WeightedJacobi,
-};
+use texla::solve::{LcpBatch, LcpParams, LcpProblem, LcpSolver, LinOp, Stop};
 use texla::{BandedMatrix, Device, Error, Grid, Matrix, Side, Sides, Stencil, Vector, ops};
 
 const N: usize = 36;
@@ -35,15 +32,12 @@ fn made(device: &Device, how: &str) -> Vector {
         }
         // A compiler may take 0 / 0 for anything, but not these bits.
         _ => {
-            let body = "vec4 kernel(ivec2 p) {
-                return uintBitsToFloat(floatBitsToUint(x(p)) | uvec4(greaterThan(nan(p), vec4(0.0))) * 0x7fc00000u);
-            }";
-            let kernel = Kernel::<NoParams>::new(device, "nan", ["x", "nan"], body).unwrap();
             let every = how == "NaN in every place";
-            let places: Vec<f32> =
-                ones(0.0).iter().map(|v| f32::from(u8::from(every || *v == 0.0))).collect();
-            let places = Vector::from_slice(device, &places).unwrap();
-            kernel.run(&mut out, [&of(1.0), &places], &NoParams).unwrap();
+            let bits: Vec<u32> = ones(0.0)
+                .iter()
+                .map(|v| if every || *v == 0.0 { f32::NAN.to_bits() } else { v.to_bits() })
+                .collect();
+            write_bits(&mut out, &bits);
         }
     }
     assert!(!out.read().unwrap()[AT].is_finite(), "{how} is made as wanted");
@@ -52,22 +46,12 @@ fn made(device: &Device, how: &str) -> Vector {
 
 type Solve<'a> = Box<dyn Fn(&mut Vector, &Vector) -> Option<Error> + 'a>;
 
-fn krylov<'a>(a: &'a dyn LinOp) -> Vec<(&'static str, Solve<'a>)> {
-    let cg = move |schedule| -> Solve<'a> {
-        let params = CgParams { schedule, ..CgParams::default() };
-        Box::new(move |x: &mut Vector, b: &Vector| {
-            ConjugateGradient::new(a, params).unwrap().solve(x, b).err()
-        })
+fn with<'a>(a: &'a dyn LinOp, methods: &[Method]) -> Vec<(&'static str, Solve<'a>)> {
+    let of = |method: &Method| -> (&'static str, Solve<'a>) {
+        let method = *method;
+        (method.entry(), Box::new(move |x, b| method.solve(a, x, b, 1000, Stop::default()).err()))
     };
-    vec![
-        ("ConjugateGradient::solve", cg(CgSchedule::Auto)),
-        ("ConjugateGradient::solve", cg(CgSchedule::Listing)),
-        (
-            "BiCgStab::solve",
-            Box::new(move |x, b| BiCgStab::new(a, BiCgStabParams::default()).unwrap().solve(x, b).err()),
-        ),
-        ("Cgls::solve", Box::new(move |x, b| Cgls::new(a, CglsParams::default()).unwrap().solve(x, b).err())),
-    ]
+    methods.iter().map(of).collect()
 }
 
 #[test]
@@ -78,24 +62,14 @@ fn what_is_not_finite_is_named() {
         let closed =
             Stencil::new(device, Grid::new_2d(6, 6), 0.0, [1.0, 1.0, 0.0], Sides::all(Side::Neumann))
                 .unwrap();
-        let jacobi = WeightedJacobi::new(&a, 0.8).unwrap();
-        let closed_jacobi = WeightedJacobi::new(&closed, 0.8).unwrap();
         let dense = Matrix::identity(device, N).unwrap();
-        let params = StationaryParams::default();
         let lcp = LcpSolver::new(&a, LcpParams::default()).unwrap();
         let csr = problems::poisson_2d(6, 6).to_csr();
         let batch = LcpBatch::new(device, &[LcpProblem { a: &csr, b: &[-1.0; N] }]).unwrap();
-        let mut solvers = krylov(&a);
-        solvers.extend(krylov(&closed));
-        solvers.extend(krylov(&dense));
-        solvers.push((
-            "Stationary::solve",
-            Box::new(|x, b| Stationary::new(&a, &jacobi, params).unwrap().solve(x, b).err()),
-        ));
-        solvers.push((
-            "Stationary::solve",
-            Box::new(|x, b| Stationary::new(&closed, &closed_jacobi, params).unwrap().solve(x, b).err()),
-        ));
+        let methods = [&Method::KRYLOV[..], &[Method::Jacobi(0.8)]].concat();
+        let mut solvers = with(&a, &methods);
+        solvers.extend(with(&closed, &methods));
+        solvers.extend(with(&dense, &methods));
         solvers.push(("LcpSolver::solve", Box::new(|x, b| lcp.solve(x, b).err())));
         let solve_batch: Solve<'_> = Box::new(|x, _| batch.solve(x, LcpParams::default()).err());
         let batch = ("LcpBatch::solve", solve_batch);
@@ -142,7 +116,7 @@ fn large_numbers_are_finite() {
     on_both(|device| {
         let a = BandedMatrix::from_triplets(device, &Triplets::from_diagonal(&[1.0, 2.0, 0.5, 1.0])).unwrap();
         let b = Vector::from_slice(device, &[f32::MAX, -f32::MAX, 1.0, f32::MIN_POSITIVE]).unwrap();
-        for (op, solve) in krylov(&a) {
+        for (op, solve) in with(&a, &Method::KRYLOV) {
             let mut x = Vector::zeros(device, 4).unwrap();
             assert_eq!(solve(&mut x, &b), None, "{op}");
         }

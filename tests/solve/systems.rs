@@ -5,8 +5,9 @@ pub use crate::common::systems::*;
 use crate::common::{random, reference};
 use texla::host::Csr;
 use texla::solve::{
-    CgParams, CgSchedule, ConjugateGradient, Identity, Jacobi, MatrixFormat, Preconditioner, SolveReport,
-    Stop, StoredMatrix,
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi,
+    LinOp, MatrixFormat, Preconditioner, SolveReport, Stationary, StationaryParams, Stop, StoredMatrix,
+    WeightedJacobi,
 };
 use texla::{Device, Result, Vector};
 
@@ -58,6 +59,60 @@ pub fn solve(
     let texels = x.read_texels()?;
     assert!(texels[x.len()..].iter().all(|l| *l == 0.0), "{}: padding lanes are not zero", system.name);
     Ok((x.read()?, report))
+}
+
+/// All that solve `A x = b` for a symmetric positive definite matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Method {
+    Cg(CgSchedule),
+    BiCgStab,
+    Cgls,
+    /// [`Stationary`] with Jacobi sweeps of this weight.
+    Jacobi(f64),
+}
+
+impl Method {
+    pub const KRYLOV: [Method; 4] =
+        [Method::Cg(CgSchedule::Auto), Method::Cg(CgSchedule::Listing), Method::BiCgStab, Method::Cgls];
+
+    /// The function of the library, as its errors name it.
+    pub fn entry(self) -> &'static str {
+        match self {
+            Method::Cg(_) => "ConjugateGradient::solve",
+            Method::BiCgStab => "BiCgStab::solve",
+            Method::Cgls => "Cgls::solve",
+            Method::Jacobi(_) => "Stationary::solve",
+        }
+    }
+
+    /// From the guess in `x`, in `most` iterations or sweeps.
+    pub fn solve(
+        self,
+        a: &dyn LinOp,
+        x: &mut Vector,
+        b: &Vector,
+        most: usize,
+        stop: Stop,
+    ) -> Result<SolveReport> {
+        match self {
+            Method::Cg(schedule) => {
+                let params = CgParams { max_iters: most, stop, schedule, ..CgParams::default() };
+                ConjugateGradient::new(a, params)?.solve(x, b)
+            }
+            Method::BiCgStab => {
+                let params = BiCgStabParams { max_iters: most, stop, ..BiCgStabParams::default() };
+                BiCgStab::new(a, params)?.solve(x, b)
+            }
+            Method::Cgls => {
+                let params = CglsParams { max_iters: most, stop, ..CglsParams::default() };
+                Cgls::new(a, params)?.solve(x, b)
+            }
+            Method::Jacobi(omega) => {
+                let params = StationaryParams { max_sweeps: most, stop, ..StationaryParams::default() };
+                Stationary::new(a, &WeightedJacobi::new(a, omega)?, params)?.solve(x, b)
+            }
+        }
+    }
 }
 
 pub fn bits(x: &[f32]) -> Vec<u32> {

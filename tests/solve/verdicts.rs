@@ -3,22 +3,10 @@
 
 use crate::common::harness::on_both;
 use crate::common::{random, reference};
-use crate::systems::{csr, entries, mapped, norm, normal_residual, relative_residual, rhs_of_ones};
+use crate::systems::{Method, csr, entries, mapped, normal_residual, relative_residual, rhs_of_ones};
 use texla::host::Csr;
-use texla::solve::{
-    BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, MatrixFormat,
-    SolveReport, Stationary, StationaryParams, Stop, StopReason, StoredMatrix, WeightedJacobi,
-};
-use texla::{Device, Result, Vector};
-
-/// All that solve `A x = b` for a symmetric positive definite matrix.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Method {
-    Cg(CgSchedule),
-    BiCgStab,
-    Cgls,
-    Jacobi(f64),
-}
+use texla::solve::{CgSchedule, MatrixFormat, SolveReport, Stop, StopReason, StoredMatrix};
+use texla::{Device, Error, Result, Vector};
 
 const METHODS: [Method; 5] = [
     Method::Cg(CgSchedule::Auto),
@@ -39,25 +27,7 @@ fn solve(
     let a = StoredMatrix::new(device, a.clone(), MatrixFormat::Gather)?;
     let b = Vector::from_f64(device, b)?;
     let mut x = Vector::from_slice(device, start)?;
-    let max_iters = 400;
-    let report = match method {
-        Method::Cg(schedule) => {
-            ConjugateGradient::new(&a, CgParams { max_iters, stop, schedule, ..CgParams::default() })?
-                .solve(&mut x, &b)
-        }
-        Method::BiCgStab => {
-            BiCgStab::new(&a, BiCgStabParams { max_iters, stop, ..BiCgStabParams::default() })?
-                .solve(&mut x, &b)
-        }
-        Method::Cgls => {
-            Cgls::new(&a, CglsParams { max_iters, stop, ..CglsParams::default() })?.solve(&mut x, &b)
-        }
-        Method::Jacobi(omega) => {
-            let jacobi = WeightedJacobi::new(&a, omega)?;
-            let params = StationaryParams { max_sweeps: 400, stop, ..StationaryParams::default() };
-            Stationary::new(&a, &jacobi, params)?.solve(&mut x, &b)
-        }
-    }?;
+    let report = method.solve(&a, &mut x, &b, 400, stop)?;
     Ok((x.read()?, report))
 }
 
@@ -68,23 +38,11 @@ fn assert_honest(label: &str, (a, b): (&Csr, &[f64]), (x, report): &(Vec<f32>, S
     if report.reason != StopReason::Converged {
         return;
     }
-    let residual = relative_residual(a, x, b);
-    let met = match report.least_squares_residual {
-        // In units in which squares of the products are numbers.
-        Some(_) => {
-            let e = -reference::max_abs(b).log2().round() as i32;
-            let f = -a.max_abs().log2().round() as i32;
-            let b: Vec<f64> = b.iter().map(|v| v * 2f64.powi(e)).collect();
-            let x: Vec<f64> = x.iter().map(|v| f64::from(*v) * 2f64.powi(e - f)).collect();
-            let scaled = mapped(a, |v| v * 2f64.powi(f));
-            let t = scaled.transposed();
-            let r = reference::sub(&b, &crate::systems::apply(&scaled, &x));
-            let of = |v: &[f64]| norm(&crate::systems::apply(&t, v));
-            residual.min(of(&r) / of(&b))
-        }
-        None => residual,
-    };
-    assert!(met <= 1.001 * bound, "{label}: converged at {met:e}: {report:?}");
+    let own = relative_residual(a, x, b);
+    // Least squares may end by either.
+    let normal = report.least_squares_residual.map(|_| normal_residual(a, x, b));
+    let met = [Some(own), normal].into_iter().flatten().any(|residual| residual <= 1.001 * bound);
+    assert!(met, "{label}: converged at {own:e}, normal equations {normal:?}: {report:?}");
 }
 
 #[test]
@@ -125,27 +83,29 @@ fn systems_of_any_size() {
     on_both(|device| {
         let a = csr(&random::spd(7, 10, 0.3));
         let b = rhs_of_ones(&a);
-        let mut converged = 0;
+        // By method: solved, and refused.
+        let mut counted = [(0, 0); METHODS.len()];
         for e in [-120, -80, -40, 0, 40, 80, 120] {
             for f in [-120, -80, -40, 0, 40, 80, 120] {
                 let scaled = (
                     mapped(&a, |v| v * 2f64.powi(e)),
                     b.iter().map(|v| v * 2f64.powi(f)).collect::<Vec<_>>(),
                 );
-                for method in METHODS {
+                for (method, counted) in METHODS.into_iter().zip(&mut counted) {
                     let label = format!("A 2^{e}, b 2^{f}, {method:?}");
-                    // What overflows or vanishes at the door is refused there.
-                    let Ok(found) =
-                        solve(device, method, (&scaled.0, &scaled.1), &[0.0; 10], Stop::relative(1e-5))
-                    else {
-                        continue;
-                    };
-                    converged += u32::from(found.1.reason == StopReason::Converged);
-                    assert_honest(&label, (&scaled.0, &scaled.1), &found, 1e-5);
+                    match solve(device, method, (&scaled.0, &scaled.1), &[0.0; 10], Stop::relative(1e-5)) {
+                        Ok(found) => {
+                            counted.0 += u32::from(found.1.reason == StopReason::Converged);
+                            assert_honest(&label, (&scaled.0, &scaled.1), &found, 1e-5);
+                        }
+                        // What overflows or vanishes at the door is refused there.
+                        Err(Error::NonFinite { .. } | Error::Matrix { .. }) => counted.1 += 1,
+                        Err(other) => panic!("{label}: {other}"),
+                    }
                 }
             }
         }
-        assert!(converged >= 100, "only {converged}");
+        assert!(counted.iter().all(|(converged, refused)| *converged >= 20 && *refused <= 10), "{counted:?}");
     });
 }
 

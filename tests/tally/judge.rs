@@ -1,20 +1,25 @@
 //! What a solver claims against what is so.
 
-use texla::solve::StopReason;
+use texla::Error;
+use texla::solve::{Breakdown, StopReason};
 
 use crate::common::bounds::{TINY, U};
-use crate::common::systems::norm;
+use crate::common::reference;
+use crate::common::systems::{lcp_unit, norm};
 use crate::common::worst::worst;
 use crate::exact::{self, Term};
+use crate::table;
 
 /// What a verdict is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// `‖b - A x‖` against `‖b‖`.
+    /// `‖b - A x‖` against `‖b‖`, of a `b` without its part in the null space.
     Residual,
+    /// The same of `b` as it is: least squares leave none of it out.
+    Own,
     /// `‖Aᵀ(b - A x)‖` against `‖Aᵀb‖`.
     Normal,
-    /// The larger of `max |min(x, A x + b)|` and `max |min(D x, A x + b)|` against `max |b|`.
+    /// The larger of `max |min(x, A x + b)|` and `max |min(D x, A x + b)|` against `max(-b, 0)`.
     Complementarity,
     /// Nothing is claimed but that numbers are numbers.
     Nothing,
@@ -40,9 +45,12 @@ pub struct Problem {
 /// What came back.
 pub struct Outcome {
     /// The verdict; none where nothing is said of the residual.
-    pub reason: Result<Option<StopReason>, texla::Error>,
+    pub reason: Result<Option<StopReason>, Error>,
+    pub breakdown: Option<Breakdown>,
     /// Residuals in the report: one, or the natural and the scaled one.
     pub reported: Vec<f64>,
+    /// Of least squares, the residual of [`Measure::Own`].
+    pub own: Option<f64>,
     pub x: Vec<f32>,
     /// `b` afterwards.
     pub b: Option<Vec<f32>>,
@@ -65,8 +73,10 @@ pub enum Fault {
     Worse,
     /// An error, and `x` is worse than the start.
     ErrorWorse,
-    /// An error that says of the system what is not so.
+    /// An error or a breakdown that says of the system what is not so.
     Accused,
+    /// An error that no system can be the reason of.
+    Internal,
     /// `b` is not as it was.
     Changed,
     Panicked,
@@ -88,8 +98,9 @@ fn double_float(terms: &[Term], rows: usize) -> f64 {
     counts.into_iter().max().unwrap_or(2) as f64 * 2f64.powi(-46)
 }
 
-fn add(a: &[f64], b: &[f64]) -> Vec<f64> {
-    a.iter().zip(b).map(|(a, b)| a + b.abs()).collect()
+/// Whether an error says that the library, the driver or the context failed: no system is the reason of that.
+pub fn is_internal(error: &Error) -> bool {
+    matches!(error, Error::Internal { .. } | Error::Gl { .. } | Error::HostGl { .. } | Error::ContextLost)
 }
 
 /// A residual, what computing it as documented may be off by, and the largest magnitude on the way.
@@ -145,27 +156,29 @@ impl Problem {
     fn unit(&self, measure: Measure, b: &[f64]) -> f64 {
         match measure {
             Measure::Residual | Measure::Nothing => norm(&self.consistent(b)),
+            Measure::Own => norm(b),
             Measure::Normal => {
                 let r = exact::residual(&[], &[], b);
                 norm(&exact::values(&exact::transposed(&self.terms, self.cols, &r)))
             }
-            // The residual of zero.
-            Measure::Complementarity => b.iter().map(|v| -v).fold(0.0, worst),
+            Measure::Complementarity => lcp_unit(b),
         }
     }
 
     /// The natural and the scaled residual, or twice the only one.
     fn measured(&self, measure: Measure, x: &[f32], b: &[f64]) -> [Measured; 2] {
         let wide: Vec<f64> = x.iter().map(|v| f64::from(*v)).collect();
-        let magnitudes = add(&exact::magnitudes(&self.terms, self.rows, &wide), b);
+        let magnitudes =
+            reference::add(&exact::magnitudes(&self.terms, self.rows, &wide), &reference::abs(b));
         let k = double_float(&self.terms, self.rows);
         let flushed = self.flushed(x, b);
         let largest = magnitudes.iter().copied().fold(0.0, worst);
         // A projected b is rounded to 32 bits, and so is a projected iterate.
         let projected = if self.null_space { 8.0 * U } else { 0.0 };
         match measure {
-            Measure::Residual | Measure::Nothing => {
-                let size = norm(&exact::values(&exact::residual(&self.terms, x, &self.consistent(b))));
+            Measure::Residual | Measure::Own | Measure::Nothing => {
+                let b = if measure == Measure::Own { b.to_vec() } else { self.consistent(b) };
+                let size = norm(&exact::values(&exact::residual(&self.terms, x, &b)));
                 let slack = (k + projected) * norm(&magnitudes) + flushed;
                 let of = || Measured { size, slack, largest };
                 [of(), of()]
@@ -188,13 +201,12 @@ impl Problem {
             Measure::Complementarity => {
                 let minus: Vec<Term> = self.terms.iter().map(|&(i, j, v)| (i, j, -v)).collect();
                 let w = exact::values(&exact::residual(&minus, x, b));
-                let d = self.diagonal();
                 let slack = k * largest + flushed;
-                let of = |each: &dyn Fn(usize) -> f64| {
-                    let size = (0..w.len()).map(each).map(f64::abs).fold(0.0, worst);
+                let of = |x: &[f64]| {
+                    let size = reference::max_abs(&reference::min2(x, &w));
                     Measured { size, slack, largest }
                 };
-                [of(&|i| wide[i].min(w[i])), of(&|i| (d[i] * wide[i]).min(w[i]))]
+                [of(&wide), of(&reference::mul(&self.diagonal(), &wide))]
             }
         }
     }
@@ -213,6 +225,7 @@ impl Problem {
             found.push((Fault::NotFinite, format!("{}: x[{i}] = {v}", said(outcome))));
             return found;
         }
+        found.extend(self.accused(outcome));
         if measure == Measure::Nothing {
             return found;
         }
@@ -224,39 +237,53 @@ impl Problem {
         }
         let now = self.measured(measure, &outcome.x, &self.held);
         let unit = self.unit(measure, &self.held);
-        let worst = now[0].size.max(now[1].size);
+        let size = worst(now[0].size, now[1].size);
         if let Ok(Some(StopReason::Converged | StopReason::Uncertified)) = outcome.reason {
             found.extend(self.verdict(measure, outcome, &now, unit));
         }
         // b = 0 is measured in units of 1.
         let one = if unit == 0.0 { 1.0 } else { unit };
         for (reported, now) in outcome.reported.iter().zip(&now) {
-            let size = now.size / one;
-            let flushed = self.flushed(&outcome.x, &self.held) / one;
-            let slack = NORMS * size + now.slack / one + flushed;
-            // What meets a bound is told with the bound on its error, which is some times as large as errors are.
-            let above = NORMS * size + 64.0 * now.slack / one + flushed;
-            // Where products or the quotient leave the range of floats, so may the report.
-            let lost = !reported.is_finite() && (size > 1e30 || now.largest > f64::from(f32::MAX));
-            let near = size - reported <= slack && reported - size <= above;
-            if !near && !lost {
-                let detail = format!("{}: {reported:e} reported, {size:e} true", said(outcome));
-                found.push((Fault::Reported, detail));
-            }
+            found.extend(self.reported(outcome, *reported, now, one));
+        }
+        if let Some(reported) = outcome.own {
+            let [own, _] = self.measured(Measure::Own, &outcome.x, &self.held);
+            let unit = self.unit(Measure::Own, &self.held);
+            found.extend(self.reported(outcome, reported, &own, if unit == 0.0 { 1.0 } else { unit }));
         }
         // What is negative in a start of a complementarity problem is cut off.
         let cut: Vec<f32> = self.x0.iter().map(|v| if lcp { v.max(0.0) } else { *v }).collect();
         let before = self.measured(measure, &cut, &self.held);
-        let start = before[0].size.max(before[1].size);
+        let start = worst(before[0].size, before[1].size);
         let slack = now[0].slack + before[0].slack + NORMS * start;
         let untouched = outcome.x == self.x0;
         let solved = measure == Measure::Normal && self.is_consistent(outcome);
-        if worst > start + slack && !untouched && !solved {
+        let no_worse = size <= start + slack;
+        if !no_worse && !untouched && !solved {
             let fault = if outcome.reason.is_ok() { Fault::Worse } else { Fault::ErrorWorse };
-            found.push((fault, format!("{}: {:e} after {:e}", said(outcome), worst / one, start / one)));
+            found.push((fault, format!("{}: {:e} after {:e}", said(outcome), size / one, start / one)));
         }
-        found.extend(self.accused(outcome));
         found
+    }
+
+    /// Whether a residual is told as it is.
+    fn reported(
+        &self,
+        outcome: &Outcome,
+        reported: f64,
+        now: &Measured,
+        one: f64,
+    ) -> Option<(Fault, String)> {
+        let size = now.size / one;
+        let flushed = self.flushed(&outcome.x, &self.held) / one;
+        let slack = NORMS * size + now.slack / one + flushed;
+        // What meets a bound is told with the bound on its error, which is some times as large as errors are.
+        let above = NORMS * size + 64.0 * now.slack / one + flushed;
+        // Where products or the quotient leave the range of floats, so may the report.
+        let lost = !reported.is_finite() && (size > 1e30 || now.largest > f64::from(f32::MAX));
+        let near = size - reported <= slack && reported - size <= above;
+        let wrong = || format!("{}: {reported:e} reported, {size:e} true", said(outcome));
+        (!near && !lost).then(|| (Fault::Reported, wrong()))
     }
 
     fn verdict(
@@ -269,39 +296,51 @@ impl Problem {
         let allowed = self.bound * (1.0 + NORMS);
         // A projected b is rounded to 32 bits.
         let projected = if self.null_space { 4.0 * U * norm(&self.held) } else { 0.0 };
-        let worst = now[0].size.max(now[1].size);
-        let detail = format!("{}: {:e} true", said(outcome), worst / unit);
+        let size = worst(now[0].size, now[1].size);
+        let detail = format!("{}: {:e} true", said(outcome), size / unit);
+        let certified = outcome.reason == Ok(Some(StopReason::Converged)) && self.bound < HELD;
+        // A projected b is rounded, and what is told of it says nothing of the given one.
+        if certified && self.null_space && measure != Measure::Complementarity {
+            return Some((Fault::ConvergedRounded, detail));
+        }
         if measure == Measure::Normal && self.is_consistent(outcome) {
             return None;
         }
-        if worst > allowed * unit + projected {
+        let most = allowed * unit + projected;
+        let met = size <= most;
+        if !met {
             let flushed = self.flushed(&outcome.x, &self.held);
-            let fault =
-                if worst <= allowed * unit + projected + flushed { Fault::Flushed } else { Fault::Converged };
-            return Some((fault, detail));
+            return Some((if size <= most + flushed { Fault::Flushed } else { Fault::Converged }, detail));
         }
-        if measure == Measure::Complementarity || outcome.reason != Ok(Some(StopReason::Converged)) {
+        if measure == Measure::Complementarity || !certified {
             return None;
         }
-        let given = self.measured(measure, &outcome.x, &self.given);
-        let size = given[0].size / self.unit(measure, &self.given);
-        let rounded = self.bound < HELD && size > allowed && projected == 0.0;
-        rounded.then(|| (Fault::ConvergedRounded, format!("{}: {size:e} of the b given", said(outcome))))
+        let [given, _] = self.measured(measure, &outcome.x, &self.given);
+        let unit = self.unit(measure, &self.given);
+        let met = given.size <= allowed * unit;
+        let rounded = || format!("{}: {:e} of the b given", said(outcome), given.size / unit);
+        (!met).then(|| (Fault::ConvergedRounded, rounded()))
     }
 
     /// Least squares may end by the residual itself.
     fn is_consistent(&self, outcome: &Outcome) -> bool {
-        let own = &self.measured(Measure::Residual, &outcome.x, &self.held)[0];
-        own.size <= self.bound * (1.0 + NORMS) * self.unit(Measure::Residual, &self.held)
+        let [own, _] = self.measured(Measure::Own, &outcome.x, &self.held);
+        own.size <= self.bound * (1.0 + NORMS) * self.unit(Measure::Own, &self.held)
     }
 
     fn accused(&self, outcome: &Outcome) -> Option<(Fault, String)> {
+        if let Some(text) = outcome.breakdown.map(|broken| broken.to_string()) {
+            let wrong = self.definite && text.contains("positive definite");
+            return wrong.then_some((Fault::Accused, text));
+        }
         let error = outcome.reason.as_ref().err()?;
         let text = error.to_string();
+        if is_internal(error) {
+            return Some((Fault::Internal, text));
+        }
         let wrong = match error {
-            texla::Error::Breakdown { .. } => self.definite && text.contains("positive definite"),
-            texla::Error::Matrix { .. } => text.contains("not symmetric") && self.is_symmetric(),
-            texla::Error::Inconsistent { .. } => {
+            Error::Matrix { .. } => text.contains("not symmetric") && self.is_symmetric(),
+            Error::Inconsistent { .. } => {
                 let part = self.mean(&self.held).abs() * (self.held.len() as f64).sqrt();
                 part <= 0.5 * self.bound * norm(&self.held)
             }
@@ -316,10 +355,6 @@ pub fn said(outcome: &Outcome) -> String {
     match &outcome.reason {
         Ok(Some(reason)) => reason.to_string(),
         Ok(None) => "ran".into(),
-        Err(error) => {
-            let text = format!("{error:?}");
-            let name = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-            format!("error {name}")
-        }
+        Err(error) => format!("error {}", table::name(error)),
     }
 }

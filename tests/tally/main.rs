@@ -2,7 +2,8 @@
 //!
 //! A seed says everything: system, formats, limits and dialect. `TEXLA_TALLY_SEED` is the first one, `TEXLA_TALLY_COUNT`
 //! their number: `TEXLA_TALLY_SEED=17 TEXLA_TALLY_COUNT=1 cargo test --all-features --test tally long -- --ignored
-//! --nocapture` repeats what the seed 17 has found. The table is printed, and written to `out/`.
+//! --nocapture` repeats what the seed 17 has found. The table is printed, and, of more than one seed, written to
+//! `out/`.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -12,6 +13,7 @@ mod run;
 mod systems;
 mod table;
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::harness;
@@ -21,6 +23,7 @@ use run::Method;
 use table::Table;
 use texla::Device;
 use texla::gl::{Api, Limits};
+use texla::solve::StopReason;
 
 /// The devices that seeds take turns on, each in both dialects: as it is, with the fewest draw buffers that GL promises
 /// and textures so small that matrices are tiled, and with less than that.
@@ -45,8 +48,9 @@ fn number(name: &str) -> Option<u64> {
     Some(value.parse().unwrap_or_else(|_| panic!("{name} is `{value}`, expected a number")))
 }
 
-/// Tallies `count` systems from the seed `first` on; of the methods that fit each, `most` are tried.
-fn tally(name: &str, first: u64, count: u64, most: usize) {
+/// Tallies `count` systems from the seed `first` on; of the methods that fit each, `most` are tried. So many verdicts
+/// there have to be at `least`, that a tally of refusals is none.
+fn tally(name: &str, first: u64, count: u64, most: usize, least: usize) {
     let mut table = Table::default();
     for (k, limits) in limits().into_iter().enumerate() {
         let table = std::cell::RefCell::new(&mut table);
@@ -58,8 +62,15 @@ fn tally(name: &str, first: u64, count: u64, most: usize) {
         });
     }
     println!("{table}");
-    table.write(name);
+    assert_eq!(table.systems as u64, count, "every system is on one of the devices");
+    if count > 1 {
+        // What repeats one system says nothing of the others.
+        table.write(name);
+        let families: BTreeSet<&str> = Method::ALL.into_iter().filter_map(Method::family).collect();
+        assert_eq!(table.converged, families, "these have converged, of these");
+    }
     assert_eq!(table.false_answers(), 0, "false answers; see the table");
+    assert!(table.verdicts() >= least, "{} verdicts, expected {least} or more", table.verdicts());
 }
 
 fn one(table: &mut Table, device: &Device, seed: u64, most: usize, talkative: bool) {
@@ -76,11 +87,17 @@ fn one(table: &mut Table, device: &Device, seed: u64, most: usize, talkative: bo
         let label = method.to_string();
         match all {
             Err(_) => table.fault(Fault::Panicked, &label, "", &system, device, ""),
+            Ok(Err(error)) if judge::is_internal(&error) => {
+                table.fault(Fault::Internal, &label, "", &system, device, &error.to_string());
+            }
             Ok(Err(error)) => table.count(&label, &format!("refused: {}", table::name(&error))),
             Ok(Ok(runs)) => {
                 for run in runs {
                     let said = judge::said(&run.outcome);
                     table.count(&label, &said);
+                    if run.outcome.reason == Ok(Some(StopReason::Converged)) {
+                        table.converged.extend(method.family());
+                    }
                     if talkative {
                         let o = &run.outcome;
                         println!("{label} {:?}: {said} {:?} x = {:?}", run.format, o.reported, o.x);
@@ -101,7 +118,7 @@ fn one(table: &mut Table, device: &Device, seed: u64, most: usize, talkative: bo
 /// The short form: a part of the methods on each system.
 #[test]
 fn short() {
-    tally("tally-short", 0, 192, 4);
+    tally("tally-short", 0, 192, 4, 756);
 }
 
 /// The long form: more of both.
@@ -111,5 +128,7 @@ fn long() {
     let first = number("TEXLA_TALLY_SEED").unwrap_or(1000);
     let count = number("TEXLA_TALLY_COUNT").unwrap_or(3200);
     let most = if count == 1 { usize::MAX } else { 8 };
-    tally("tally", first, count, most);
+    // Of one system all methods may be refused.
+    let least = if count == 1 { 0 } else { 4 * count as usize };
+    tally("tally", first, count, most, least);
 }

@@ -5,10 +5,10 @@ use std::fmt;
 use texla::kernel::Predicate;
 use texla::ops::{Accurate, Combine, Part};
 use texla::solve::{
-    Accuracy, BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Direction,
-    GaussSeidel, Identity, Jacobi, LcpBatch, LcpParams, LcpProblem, LcpSolver, LinOp, MatrixFormat,
-    Multigrid, MultigridParams, NineBandSmoother, Preconditioner, Relaxation, Smoother, SolveReport,
-    Stationary, StationaryParams, Stop, StoredMatrix, Sweepable, WeightedJacobi,
+    Accuracy, BiCgStab, BiCgStabParams, Breakdown, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient,
+    Direction, GaussSeidel, Identity, Jacobi, LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpSolver, LinOp,
+    MatrixFormat, Multigrid, MultigridParams, NineBandSmoother, Preconditioner, Relaxation, Smoother,
+    SolveReport, Stationary, StationaryParams, Stop, StopReason, StoredMatrix, Sweepable, WeightedJacobi,
 };
 use texla::{ColumnStack, Device, Error, FoldedBands, Matrix, Result, Shape, Stencil, Vector, host};
 
@@ -41,7 +41,7 @@ pub enum Method {
 }
 
 impl Method {
-    const ALL: [Method; 28] = [
+    pub const ALL: [Method; 28] = [
         Method::Cg(CgSchedule::Merged, Help::None),
         Method::Cg(CgSchedule::Merged, Help::Jacobi),
         Method::Cg(CgSchedule::Listing, Help::None),
@@ -83,6 +83,22 @@ impl Method {
             _ => system.is_square(),
         };
         Self::ALL.into_iter().filter(fits).collect()
+    }
+
+    /// Those that differ in nothing but parameters and help have one family; none for what gives no verdict.
+    pub fn family(self) -> Option<&'static str> {
+        Some(match self {
+            Method::Fixed(_) => return None,
+            Method::Cg(..) => "CG",
+            Method::BiCgStab(_) => "BiCGStab",
+            Method::Cgls(_) => "CGLS",
+            Method::Jacobi(_) => "Jacobi",
+            Method::GaussSeidel(..) => "Gauss-Seidel",
+            Method::NineBands => "nine bands",
+            Method::Multigrid => "multigrid",
+            Method::Lcp(_) => "LCP",
+            Method::Batch(_) => "LCP batch",
+        })
     }
 
     fn measure(self) -> Measure {
@@ -334,18 +350,35 @@ pub fn run(device: &Device, system: &System, method: Method, number: usize) -> R
         system.null_space.iter().map(|n| Vector::from_slice(device, n)).collect::<Result<_>>()?;
     let a = Declared { operator: &operator, null_space };
     let solved = solve(system, method, &a, &mut x, &b);
-    let (reason, reported) = match solved {
-        Ok((reason, reported)) => (Ok(reason), reported),
-        Err(error) => (Err(error), Vec::new()),
-    };
-    let outcome = Outcome { reason, reported, x: x.read()?, b: Some(b.read()?) };
+    let outcome = outcome(solved, x.read()?, Some(b.read()?));
     Ok(vec![Run { format, measure: method.measure(), problem, outcome }])
 }
 
-type Said = (Option<texla::solve::StopReason>, Vec<f64>);
+/// What a solver says.
+struct Said {
+    reason: Option<StopReason>,
+    breakdown: Option<Breakdown>,
+    reported: Vec<f64>,
+    own: Option<f64>,
+}
 
 fn of_report(report: SolveReport) -> Said {
-    (Some(report.reason), vec![report.true_residual])
+    let SolveReport { reason, breakdown, true_residual, least_squares_residual, .. } = report;
+    Said { reason: Some(reason), breakdown, reported: vec![true_residual], own: least_squares_residual }
+}
+
+fn of_lcp(outcome: &LcpOutcome) -> Said {
+    let reported = vec![outcome.natural_residual, outcome.scaled_residual];
+    Said { reason: Some(outcome.reason), breakdown: None, reported, own: None }
+}
+
+fn outcome(said: Result<Said>, x: Vec<f32>, b: Option<Vec<f32>>) -> Outcome {
+    match said {
+        Ok(Said { reason, breakdown, reported, own }) => {
+            Outcome { reason: Ok(reason), breakdown, reported, own, x, b }
+        }
+        Err(error) => Outcome { reason: Err(error), breakdown: None, reported: Vec::new(), own: None, x, b },
+    }
 }
 
 fn solve(system: &System, method: Method, a: &Declared<'_>, x: &mut Vector, b: &Vector) -> Result<Said> {
@@ -374,9 +407,9 @@ fn solve(system: &System, method: Method, a: &Declared<'_>, x: &mut Vector, b: &
         Method::Fixed(schedule) => {
             let params = CgParams { max_iters, stop, schedule, ..CgParams::default() };
             let fixed = ConjugateGradient::new(a, params)?.iterate(x, b, max_iters.min(20))?;
-            fixed
-                .read()
-                .map(|report| (report.breakdown.map(|_| texla::solve::StopReason::Breakdown), Vec::new()))
+            let breakdown = fixed.read()?.breakdown;
+            let reason = breakdown.map(|_| StopReason::Breakdown);
+            Ok(Said { reason, breakdown, reported: Vec::new(), own: None })
         }
         Method::BiCgStab(help) => helped(help, false, &mut |m| {
             let params = BiCgStabParams { max_iters, stop, ..BiCgStabParams::default() };
@@ -392,9 +425,7 @@ fn solve(system: &System, method: Method, a: &Declared<'_>, x: &mut Vector, b: &
         Method::Multigrid => stationary(&multigrid(system, a)?, 1),
         Method::Lcp(relaxation) => {
             let params = LcpParams { max_sweeps: max_iters, stop, relaxation };
-            let report = LcpSolver::new(a, params)?.solve(x, b)?;
-            let outcome = report.outcome;
-            Ok((Some(outcome.reason), vec![outcome.natural_residual, outcome.scaled_residual]))
+            Ok(of_lcp(&LcpSolver::new(a, params)?.solve(x, b)?.outcome))
         }
         Method::Batch(_) => panic!("a batch is solved by `batch`"),
     }
@@ -445,14 +476,11 @@ fn batch(device: &Device, system: &System, relaxation: Relaxation) -> Result<Vec
             problem.held = small_b.to_vec();
             problem.x0 = vec![0.0; 2];
         }
-        let (reason, reported) = match &solved {
-            Ok(report) => {
-                let o = &report.outcome[number];
-                (Ok(Some(o.reason)), vec![o.natural_residual, o.scaled_residual])
-            }
-            Err(error) => (Err(error.clone()), Vec::new()),
+        let said = match &solved {
+            Ok(report) => Ok(of_lcp(&report.outcome[number])),
+            Err(error) => Err(error.clone()),
         };
-        let outcome = Outcome { reason, reported, x, b: None };
+        let outcome = outcome(said, x, None);
         Run { format: Format::Batch, measure: Measure::Complementarity, problem, outcome }
     };
     Ok(parts.into_iter().enumerate().map(|(number, x)| run(number, x)).collect())

@@ -1,6 +1,6 @@
 //! The numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -24,6 +24,8 @@ struct Found {
 #[derive(Default)]
 pub struct Table {
     pub systems: usize,
+    /// Families of methods that have converged.
+    pub converged: BTreeSet<&'static str>,
     /// By method and verdict.
     counts: BTreeMap<(String, String), usize>,
     found: Vec<Found>,
@@ -60,7 +62,7 @@ impl Table {
         });
     }
 
-    fn verdicts(&self) -> usize {
+    pub fn verdicts(&self) -> usize {
         let refused = |said: &str| said.starts_with("refused");
         self.counts.iter().filter(|((_, said), _)| !refused(said)).map(|(_, n)| n).sum()
     }
