@@ -58,16 +58,6 @@ fn each_texel_only_once() {
     on_both(|dev| check(dev, Accum::Add));
 }
 
-/// A row or a column is a line where lines are exact, and a rectangle elsewhere: with the probe failing for a reason of
-/// texla's own, nothing else here would draw a line.
-#[test]
-fn rows_and_columns_are_lines_where_lines_are_known_to_be_exact() {
-    on_both(|dev| {
-        let caps = dev.capabilities();
-        assert!(caps.exact_lines || !caps.renderer.contains("llvmpipe"), "{caps:?}");
-    });
-}
-
 /// Where lines cannot be trusted, rectangles take their place.
 #[test]
 fn rows_and_columns_without_lines() {

@@ -59,8 +59,8 @@ fn one_failure_while_probing_is_forgotten() {
                     _ => |e: &Error| matches!(e, Error::Gl { code: INVALID_OPERATION, .. }),
                 };
                 let (mut made, mut refused) = (0, 0);
-                // Memory is what fails in passing; of the others a few.
-                let step = if flags == [OUT_OF_MEMORY] { 1 } else { 7 };
+                // Memory is what fails in passing; of the others a few, where there are many.
+                let step = if flags == [OUT_OF_MEMORY] || count < 7 { 1 } else { 7 };
                 for at in (0..count).step_by(step) {
                     let limits = fresh();
                     fail(call, at..at + 1, flags);
@@ -83,7 +83,7 @@ fn one_failure_while_probing_is_forgotten() {
                     let next = guest_with(limits).unwrap();
                     assert_eq!(next.capabilities(), clean, "the next device after {call:?} {at}");
                 }
-                assert!(made + refused > 0);
+                assert!(refused > 0, "{call:?} {flags:?}: no failure is noticed");
                 assert!(flags != [CONTEXT_LOST] || made == 0);
             }
         }

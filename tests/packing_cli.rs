@@ -2,12 +2,15 @@
 #![cfg(all(feature = "headless", feature = "pack"))]
 
 mod common;
+#[path = "../examples/packing_table2/count.rs"]
+mod count;
 
 use std::fs;
 use std::path::Path;
 
 use common::cli::{assert_refused, command, finish, passed, scratch};
 use serde_json::Value;
+use texla::pack::{LowerOptions, Packing, Program, instances};
 
 /// The numbers at `key` of some rows, which all have one.
 fn numbers(rows: &[Value], key: &str) -> Vec<u64> {
@@ -89,6 +92,24 @@ fn table2_is_the_papers_on_both_dialects() {
             let [before, after] = ["before_seconds", "after_seconds"].map(|key| row[key].as_f64().unwrap());
             assert!(before > 0.0 && (before / after / row["ratio"].as_f64().unwrap() - 1.0).abs() < 1e-12);
         }
+    }
+}
+
+/// The count that costs are held to is of the text: a statement too many is seen, whatever the program says.
+#[test]
+fn a_statement_too_many_counts() {
+    for (e, cost) in
+        [(instances::runge_kutta_20().unwrap(), 20), (instances::gauss_seidel_64().unwrap(), 112)]
+    {
+        let program = Program::lower(&e, &Packing::identity(e.unknowns()), LowerOptions::VERTEX).unwrap();
+        let text: String = program.vertex_parts(64).unwrap().into_iter().map(|part| part.body).collect();
+        let count = count::computing(&text);
+        assert_eq!(count, cost);
+        let with = |line: &str| count::computing(&format!("{text}\n    {line}\n"));
+        assert_eq!(with("vec4 more = X0 * C0;"), count + 1);
+        assert_eq!(with("R0 = R0 + C1.xxyy;"), count + 1);
+        assert_eq!(with("vec4 name = R0;"), count, "a name computes nothing");
+        assert_eq!(with("const vec4 C99 = vec4(2.0 * 3.0);"), count, "nor does a constant");
     }
 }
 

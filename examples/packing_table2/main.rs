@@ -8,6 +8,7 @@ use std::time::Duration;
 use search::{PAPER, Row};
 use support::{CommonArgs, Failure, Files, Progress, Report, Result, in_range, json, say};
 
+mod count;
 mod figure8;
 mod print;
 mod search;

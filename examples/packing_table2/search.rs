@@ -10,6 +10,7 @@ use texla::pack::{
 use texla::pack::{CostModel, Form};
 
 use crate::Budget;
+use crate::count;
 use crate::support::{Progress, Report, Result, json};
 
 /// What the paper has: Table 2, and for the blocks of section 4 its text and Figures 10, 13 and 14.
@@ -192,14 +193,8 @@ impl Row {
     }
 }
 
-/// The statements that compute in the text that the driver is given, which knows nothing of the program's own counts:
-/// what only gives a name to what is there, which the cost does not count, has neither product nor sum.
+/// The statements that compute in the text that the driver is given.
 fn computing(program: &Program) -> Result<u32> {
     let parts = program.vertex_parts(program.quads().max(1))?;
-    let lines = parts.iter().flat_map(|part| part.body.lines());
-    let statements = lines.filter_map(|line| line.trim().strip_suffix(';')?.split_once(" = "));
-    let computes = |(target, value): &(&str, &str)| {
-        !target.starts_with("const ") && (value.contains(" * ") || value.contains(" + "))
-    };
-    Ok(statements.filter(computes).count() as u32)
+    Ok(parts.iter().map(|part| count::computing(&part.body) as u32).sum())
 }

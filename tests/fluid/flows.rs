@@ -59,7 +59,7 @@ fn advection_makes_no_new_extrema() {
                 let mut dye = Vector::from_slice(dev, &uniform(seed, cells.len())).unwrap();
                 let range = |dye: &Vector| {
                     let values = dye.read().unwrap();
-                    values.iter().fold((f32::MAX, f32::MIN), |(l, h), v| (l.min(*v), h.max(*v)))
+                    values.iter().fold((f32::MAX, f32::MIN), |(l, h), v| (-worst(-l, -v), worst(h, *v)))
                 };
                 let (low, high) = range(&dye);
                 for _ in 0..5 {

@@ -219,7 +219,7 @@ impl Flow<'_> {
             let planar = f.cells.nz == 1;
             let corners = corners.filter(|q| !planar || q[2] == at[2]).map(|q| f.at(self.sides, q));
             let start = (forth.values[i], forth.values[i]);
-            let (low, high) = corners.fold(start, |(l, h), v| (l.min(v), h.max(v)));
+            let (low, high) = corners.fold(start, |(l, h), v| (-worst(-l, -v), worst(h, v)));
             let doubtful = from.into_iter().any(|d| (d - d.round()).abs() < near && d != 0.0);
             ((forth.values[i] + 0.5 * (f.values[i] - back)).clamp(low, high), doubtful)
         };

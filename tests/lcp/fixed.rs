@@ -3,6 +3,7 @@
 use crate::common::bounds::{TINY, U, assert_componentwise, gamma, product_bounds};
 use crate::common::harness::{assert_padded, on_both, on_both_with};
 use crate::common::systems::{apply, apply_abs, csr, fits, gather_fits, mapped, rounded, row_terms};
+use crate::common::worst::worst;
 use crate::common::{random, reference};
 use crate::problems::{Lcp, bits, correlated, dense, entries, flow, generated, mixed};
 use texla::gl::Limits;
@@ -80,7 +81,7 @@ fn every_sweep_is_within_its_bound() {
                             assert_padded(&x, &label);
                             let (want, bound) = sweep(&lcp, f64::from(omega), &now);
                             now = x.read().unwrap();
-                            ratio = ratio.max(assert_componentwise(&label, &now, &want, &bound));
+                            ratio = worst(ratio, assert_componentwise(&label, &now, &want, &bound));
                             assert!(now.iter().all(|v| *v >= 0.0), "{label}");
                         }
                         assert!(ratio <= 1.0 && (lcp.n() < 3 || ratio > 0.0), "{ratio}");

@@ -12,7 +12,8 @@
 //! - `TEXLA_MUTANTS_COUNT`: faults a file, 4 if it is not said.
 //! - `TEXLA_MUTANTS_SECONDS`: for how long tests are tried for one fault, by the time they take without; 60.
 //!
-//! What has been found is in `out/mutants`, and kept: faults that were noticed are not tried again, the others are.
+//! What has been found is in `out/mutants`, and kept: faults that were noticed by a test as it is built now are not tried
+//! again, the others are.
 //! Remove the folder to begin anew.
 
 #[path = "../common/mod.rs"]
@@ -36,6 +37,9 @@ use serde_json::{Value, json};
 use sites::{Fault, faults};
 use suite::{Outcome, Test};
 use texts::{Store, Text, files};
+
+/// How to have tests of what is there now.
+pub const BUILD: &str = "run `cargo test --all-features --tests --no-run`";
 
 /// Chooses the faults.
 const SEED: u64 = 13;
@@ -153,6 +157,8 @@ struct Verdict {
     fault: Fault,
     /// The test, and how: none if nothing has noticed.
     by: Option<(String, String)>,
+    /// When the test that noticed it was built.
+    build: Option<u64>,
     tried: usize,
     left: usize,
 }
@@ -162,7 +168,7 @@ impl Verdict {
         json!({ "file": self.fault.file, "line": self.fault.line + 1, "column": self.fault.column + 1,
             "change": self.fault.change, "text": self.fault.text.trim(),
             "by": self.by.as_ref().map(|b| &b.0), "how": self.by.as_ref().map(|b| &b.1),
-            "tried": self.tried, "left": self.left })
+            "build": self.build, "tried": self.tried, "left": self.left })
     }
 }
 
@@ -238,12 +244,19 @@ impl Run {
     }
 
     fn fault(&mut self, fault: Fault, reached: &HashSet<String>, good: &BTreeMap<String, usize>) -> Verdict {
-        let old = self.earlier.get(&fault.name()).filter(|old| old["text"] == fault.text.trim());
+        // What another build of the test has noticed says nothing of this one.
+        let same_build = |old: &&Value| {
+            let of = |r: &&Recorded| old["by"] == r.test.name.as_str();
+            self.recorded.iter().find(of).is_some_and(|r| old["build"] == r.build)
+        };
+        let known = self.earlier.get(&fault.name()).filter(|old| old["text"] == fault.text.trim());
+        let old = known.filter(same_build);
         let noted =
             old.and_then(|old| Some((old["by"].as_str()?, old["how"].as_str()?, old["tried"].as_u64()?)));
         if let Some((by, how, tried)) = noted {
             return Verdict {
                 by: Some((by.to_owned(), how.to_owned())),
+                build: old.and_then(|old| old["build"].as_u64()),
                 tried: tried as usize,
                 left: 0,
                 fault,
@@ -260,10 +273,10 @@ impl Run {
             let outcome = noticed(&fault, &user.test, limit(user.seconds), &mut self.store, &self.folder);
             if let Some(outcome) = outcome {
                 let by = Some((user.test.name.clone(), format!("{outcome:?}").to_lowercase()));
-                return Verdict { fault, by, tried, left: 0 };
+                return Verdict { fault, by, build: Some(user.build), tried, left: 0 };
             }
         }
-        Verdict { fault, by: None, tried, left: users.len() - tried }
+        Verdict { fault, by: None, build: None, tried, left: users.len() - tried }
     }
 }
 
@@ -273,7 +286,7 @@ fn every_kernel_is_noticed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("out/mutants");
     let mut store = Store::open(&folder.join("texts"));
     let tests = suite::tests(|target| wanted("TEXLA_MUTANTS_TESTS", target));
-    let recorded = record::record(&folder, &mut store, tests);
+    let (recorded, failing) = record::record(&folder, &mut store, tests);
     println!("{} tests compile {} texts", recorded.len(), store.texts.len());
     let mut run = Run {
         earlier: earlier(&folder.join("results.json")),
@@ -315,6 +328,7 @@ fn every_kernel_is_noticed() {
         );
     }
     assert!(unnoticed.is_empty(), "no test notices a fault in {unnoticed:?}");
+    assert!(failing.is_empty(), "these fail without a fault: {failing:?}");
 }
 
 /// Faults have to be found before they can be tried, and each has a name of its own.
@@ -364,7 +378,7 @@ fn a_fault_is_noticed() {
         for text in held {
             let missing = (0..lines.len())
                 .find(|i| !lines[*i].starts_with("#include") && text.place(&file, *i).is_none());
-            assert_eq!(missing, None, "{file}: the tests were built from another text");
+            assert_eq!(missing, None, "{file}: the tests were built from another text: {BUILD}");
         }
     }
 

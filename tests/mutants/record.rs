@@ -16,6 +16,8 @@ const LONGEST: Duration = Duration::from_secs(30);
 /// A test that passes, and compiles shaders of ours.
 pub struct Recorded {
     pub test: Test,
+    /// When it was built.
+    pub build: u64,
     pub seconds: f64,
     pub texts: Vec<String>,
 }
@@ -27,13 +29,14 @@ pub fn emptied(path: PathBuf) -> PathBuf {
     path
 }
 
-/// Runs every test that the record in `folder` does not know, or knows from another build.
-pub fn record(folder: &Path, store: &mut Store, tests: Vec<Test>) -> Vec<Recorded> {
+/// Runs every test that the record in `folder` does not know, or knows from another build. Also the names of those that
+/// fail without a fault, and say nothing of one.
+pub fn record(folder: &Path, store: &mut Store, tests: Vec<Test>) -> (Vec<Recorded>, Vec<String>) {
     let file = folder.join("record.json");
     let mut record: BTreeMap<String, Value> = fs::read_to_string(&file)
         .map_or_else(|_| BTreeMap::new(), |text| serde_json::from_str(&text).unwrap());
     let dump = emptied(folder.join("dump"));
-    let mut found = Vec::new();
+    let (mut found, mut failing) = (Vec::new(), Vec::new());
     for test in tests {
         let modified = test.binary.metadata().unwrap().modified().unwrap();
         let build = modified.duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
@@ -55,9 +58,13 @@ pub fn record(folder: &Path, store: &mut Store, tests: Vec<Test>) -> Vec<Recorde
             entry["texts"].as_array().unwrap().iter().map(|t| t.as_str().unwrap().to_owned()).collect();
         if entry["outcome"] != format!("{:?}", Outcome::Passed) {
             println!("left out, since it has {} without a fault: {}", entry["outcome"], test.name);
+            if entry["outcome"] == format!("{:?}", Outcome::Failed) {
+                failing.push(test.name);
+            }
         } else if !texts.is_empty() {
-            found.push(Recorded { seconds: entry["seconds"].as_f64().unwrap(), texts, test: test.clone() });
+            let seconds = entry["seconds"].as_f64().unwrap();
+            found.push(Recorded { test, build, seconds, texts });
         }
     }
-    found
+    (found, failing)
 }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::BUILD;
+
 /// One test of one binary.
 #[derive(Clone, Debug)]
 pub struct Test {
@@ -42,9 +44,7 @@ pub fn binary(target: &str) -> PathBuf {
     };
     let all = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).filter(is_it);
     let newest = all.max_by_key(|path| path.metadata().unwrap().modified().unwrap());
-    newest.unwrap_or_else(|| {
-        panic!("the tests `{target}` are not built: run `cargo test --all-features --no-run`")
-    })
+    newest.unwrap_or_else(|| panic!("the tests `{target}` are not built: {BUILD}"))
 }
 
 /// The test targets that draw in this process: the programs' tests ask for a device of their own, `pack` needs none.

@@ -85,17 +85,18 @@ impl Method {
         Self::ALL.into_iter().filter(fits).collect()
     }
 
-    /// Those that differ in nothing but parameters and help have one family; none for what gives no verdict.
+    /// Those that differ in nothing but parameters and ordinary help have one family; what smooths is one alone and as
+    /// help. None for what gives no verdict.
     pub fn family(self) -> Option<&'static str> {
         Some(match self {
             Method::Fixed(_) => return None,
+            Method::NineBands | Method::Cg(_, Help::NineBands) => "nine bands",
+            Method::Multigrid | Method::Cg(_, Help::Multigrid) => "multigrid",
             Method::Cg(..) => "CG",
             Method::BiCgStab(_) => "BiCGStab",
             Method::Cgls(_) => "CGLS",
             Method::Jacobi(_) => "Jacobi",
             Method::GaussSeidel(..) => "Gauss-Seidel",
-            Method::NineBands => "nine bands",
-            Method::Multigrid => "multigrid",
             Method::Lcp(_) => "LCP",
             Method::Batch(_) => "LCP batch",
         })
