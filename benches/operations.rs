@@ -11,9 +11,16 @@ use texla::{
 };
 
 mod common;
+#[path = "common/raw.rs"]
+mod raw;
 
 /// Windows of the kernels that only read.
 const READS: [u32; 4] = [2, 4, 8, 16];
+
+/// A draw of texla's, and its GL calls by themselves; so many of them at a time.
+const DISPATCH: &str = "dispatch: add of 2x2 texels";
+const RAW: &str = "dispatch: the same calls in raw glow";
+const DRAWS: usize = 500;
 
 /// Prints the rows beside their ceilings.
 fn print(bench: &Bench<'_>) {
@@ -38,6 +45,10 @@ fn print(bench: &Bench<'_>) {
             1.0 / ns,
             share.unwrap_or_default()
         );
+    }
+    let of = |name: &str| bench.rows.iter().find(|row| row.name == name);
+    if let (Some(ours), Some(raw)) = (of(DISPATCH), of(RAW)) {
+        println!("\na small draw takes {:.2} times its GL calls", ours.median() / raw.median());
     }
 }
 
@@ -106,6 +117,26 @@ fn main() {
         let name = format!("ceiling: read {side}x{side} a texel");
         bench.row(&name, n, None, ceiling(device, "read", small, &read, &x, Accum::Replace));
     }
+
+    // What a draw costs before anything is computed: both add 2x2 texels into two targets in turns.
+    let (small, mut turns) =
+        (Vector::zeros(device, 16).unwrap(), [0, 1].map(|_| Vector::zeros(device, 16).unwrap()));
+    bench.push(
+        DISPATCH,
+        1,
+        None,
+        Box::new(move || {
+            for k in 0..DRAWS {
+                ops::add(&mut turns[k % 2], &small, &small).expect("add");
+            }
+            DRAWS
+        }),
+    );
+    let mut raw = {
+        let _scope = device.scope().expect("scope");
+        raw::RawAdd::new(device)
+    };
+    bench.push(RAW, 1, None, Box::new(move || raw.run(DRAWS)));
 
     // Vector operations.
     let (x, y, scalar) = (&x, &y, &scalar);

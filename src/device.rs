@@ -10,7 +10,7 @@ use crate::gl::{
     Api, Capabilities, Counters, CurrentContext, Format, Gl, GlOptions, Limits, LiveObjects, StateGuard,
 };
 use crate::gl::{Ledger, Texture};
-use crate::kernel::{Compiled, KernelSpec, Pass, Pool, PoolStats, PooledTexture};
+use crate::kernel::{Compiled, Description, Pool, PoolStats, PooledTexture};
 use crate::shape::Extent;
 
 /// How a [`Device`] is set up.
@@ -30,7 +30,7 @@ impl Default for DeviceOptions {
 
 struct DeviceInner {
     // Dropped before `gl`, so that their objects are in the graveyard when the context goes.
-    kernels: RefCell<HashMap<String, Rc<Compiled>>>,
+    kernels: RefCell<HashMap<Description, Rc<Compiled>>>,
     pool: RefCell<Pool>,
     gl: Gl,
 }
@@ -187,15 +187,6 @@ impl Device {
         self.0.gl.same(&other.0.gl)
     }
 
-    /// Runs a pass: the one way from the layers above to the device.
-    ///
-    /// *Cost*: 1 draw, and the compilation of its program on first use. *Errors*: [`Error::Interface`],
-    /// [`Error::Feedback`], [`Error::WrongDevice`], [`Error::Unsupported`], [`Error::Shader`], [`Error::Gl`].
-    pub fn execute(&self, pass: &Pass<'_>) -> Result<()> {
-        let _scope = self.scope()?;
-        pass.execute()
-    }
-
     pub(crate) fn gl(&self) -> &Gl {
         &self.0.gl
     }
@@ -210,13 +201,13 @@ impl Device {
         self.0.gl.caps.borrow().software
     }
 
-    /// A kernel of texla's own by its key, described on first use.
-    pub(crate) fn kernel(&self, key: &str, describe: impl FnOnce() -> KernelSpec) -> Result<Rc<Compiled>> {
-        if let Some(kernel) = self.0.kernels.borrow().get(key) {
+    /// A kernel of texla's own: the one kept, or the first of its kind.
+    pub(crate) fn kernel(&self, description: Description) -> Result<Rc<Compiled>> {
+        if let Some(kernel) = self.0.kernels.borrow().get(&description) {
             return Ok(Rc::clone(kernel));
         }
-        let kernel = Rc::new(Compiled::new(self, describe())?);
-        self.0.kernels.borrow_mut().insert(key.to_owned(), Rc::clone(&kernel));
+        let kernel = Rc::new(Compiled::new(self, description.spec())?);
+        self.0.kernels.borrow_mut().insert(description, Rc::clone(&kernel));
         Ok(kernel)
     }
 

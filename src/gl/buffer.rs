@@ -96,7 +96,7 @@ impl DataBuffer {
     /// Copies the first texels of an RGBA texture, as many as the buffer has `vec4`s.
     pub fn copy_texels(&self, texture: &Texture, vec4s: usize) -> Result<()> {
         let raw = &self.gl.raw;
-        let framebuffer = self.gl.framebuffer(&[texture.raw()], None, "copying a texture to a buffer")?;
+        let framebuffer = self.gl.framebuffer([texture.raw()], None, "copying a texture to a buffer")?;
         self.gl.use_framebuffer(framebuffer);
         // SAFETY: as above; pack state is neutral, and the driver checks that the pixels fit the buffer.
         unsafe {

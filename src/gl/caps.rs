@@ -177,7 +177,11 @@ impl Probe<'_> {
             ]
             .map(|q| gl.raw.get_parameter_i32(q).max(0) as u32)
         };
-        let buffers = buffers.min(attachments).min(8).min(self.limits.max_draw_buffers.unwrap_or(8)).max(1);
+        let buffers = buffers
+            .min(attachments)
+            .min(super::framebuffers::COLOURS as u32)
+            .min(self.limits.max_draw_buffers.unwrap_or(8))
+            .max(1);
         let names = ["llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader"];
         let lower = renderer.to_lowercase();
         *gl.caps.borrow_mut() = Capabilities {
@@ -353,7 +357,7 @@ impl Probe<'_> {
             let fits = |w, h| {
                 let fits = self.holds(|| {
                     let texture = self.texture(w, h, None)?;
-                    self.gl.framebuffer(&[texture.raw()], None, "probe").map(|_| true)
+                    self.gl.framebuffer([texture.raw()], None, "probe").map(|_| true)
                 });
                 if matches!(fits, Err(Error::OutOfMemory { .. })) {
                     self.short_of_memory.set(true);

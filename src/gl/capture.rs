@@ -38,7 +38,7 @@ impl Gl {
     /// Runs the vertices. The ranges lie within their buffers. Needs an open scope.
     pub fn capture(&self, call: &CaptureCall<'_>) -> Result<()> {
         if let (true, Some(texture)) = (self.lacks_framebuffer(), call.bystander) {
-            let framebuffer = self.framebuffer(&[texture.raw()], None, call.name)?;
+            let framebuffer = self.framebuffer([texture.raw()], None, call.name)?;
             self.use_framebuffer(framebuffer);
         }
         self.take_feedback()?;
@@ -47,7 +47,7 @@ impl Gl {
         }
         self.use_program(call.program);
         for (i, value) in call.uniforms.iter().enumerate() {
-            call.program.set(call.first_uniform + i, value.clone());
+            call.program.set(call.first_uniform + i, value);
         }
         self.use_vertex_array(self.vertex_array);
         let range = [call.first, call.outputs * call.count].map(|vec4s| (vec4s * VEC4_BYTES) as i32);

@@ -11,6 +11,7 @@ use super::api::Api;
 use super::caps::{Capabilities, Limits};
 use super::counters::Ledger;
 use super::entry::EntryPoints;
+use super::framebuffers::Framebuffers;
 use super::state::{Saved, Shadow};
 use crate::error::{Error, Result};
 
@@ -45,12 +46,6 @@ pub(crate) struct GlOptions {
     pub limits: Limits,
 }
 
-/// Attached colour textures in draw-buffer order, and the depth texture.
-type FramebufferKey = (Vec<glow::NativeTexture>, Option<glow::NativeTexture>);
-
-/// Most framebuffers kept; the least recently used one goes first.
-const FRAMEBUFFERS_KEPT: usize = 96;
-
 /// The context and everything that is per context. Shared by all handles; dropped with the last of them.
 pub(crate) struct GlInner {
     pub raw: Arc<glow::Context>,
@@ -70,8 +65,8 @@ pub(crate) struct GlInner {
     pub entry: EntryPoints,
     pub lost: Cell<bool>,
     graveyard: RefCell<Vec<Dead>>,
-    framebuffers: RefCell<HashMap<FramebufferKey, (glow::NativeFramebuffer, u64)>>,
-    clock: Cell<u64>,
+    pub(super) framebuffers: RefCell<Framebuffers>,
+    pub(super) clock: Cell<u64>,
     owner: Option<Box<dyn CurrentContext>>,
 }
 
@@ -220,91 +215,6 @@ impl Gl {
             _ => error,
         }
     }
-
-    /// The framebuffer with these attachments, made and checked for completeness on first use.
-    pub fn framebuffer(
-        &self,
-        colours: &[glow::NativeTexture],
-        depth: Option<glow::NativeTexture>,
-        what: &str,
-    ) -> Result<glow::NativeFramebuffer> {
-        let now = self.clock.get() + 1;
-        self.clock.set(now);
-        let key = (colours.to_vec(), depth);
-        if let Some((framebuffer, used)) = self.framebuffers.borrow_mut().get_mut(&key) {
-            *used = now;
-            return Ok(*framebuffer);
-        }
-        self.drop_oldest_framebuffer();
-        let framebuffer = self.make_framebuffer(&key, what)?;
-        self.framebuffers.borrow_mut().insert(key, (framebuffer, now));
-        Ok(framebuffer)
-    }
-
-    fn make_framebuffer(&self, key: &FramebufferKey, what: &str) -> Result<glow::NativeFramebuffer> {
-        let gl = &self.raw;
-        let (colours, depth) = key;
-        // SAFETY: the context is current; both framebuffer bindings are in the state table and the shadow is told.
-        unsafe {
-            let framebuffer = gl
-                .create_framebuffer()
-                .map_err(|e| Error::NoContext(format!("cannot create a framebuffer: {e}")))?;
-            self.ledger.change_live(|l| l.framebuffers += 1);
-            self.use_framebuffer(framebuffer);
-            let mut buffers = Vec::new();
-            for (i, colour) in colours.iter().enumerate() {
-                let attachment = glow::COLOR_ATTACHMENT0 + i as u32;
-                gl.framebuffer_texture_2d(glow::FRAMEBUFFER, attachment, glow::TEXTURE_2D, Some(*colour), 0);
-                buffers.push(attachment);
-            }
-            if depth.is_some() {
-                gl.framebuffer_texture_2d(
-                    glow::FRAMEBUFFER,
-                    glow::DEPTH_ATTACHMENT,
-                    glow::TEXTURE_2D,
-                    *depth,
-                    0,
-                );
-            }
-            if buffers.is_empty() {
-                buffers.push(glow::NONE);
-            }
-            gl.draw_buffers(&buffers);
-            let read = if colours.is_empty() { glow::NONE } else { glow::COLOR_ATTACHMENT0 };
-            gl.read_buffer(read);
-            let status = gl.check_framebuffer_status(glow::FRAMEBUFFER);
-            if status != glow::FRAMEBUFFER_COMPLETE {
-                gl.bind_framebuffer(glow::FRAMEBUFFER, None);
-                self.shadow.borrow_mut().framebuffer = None;
-                gl.delete_framebuffer(framebuffer);
-                self.ledger.change_live(|l| l.framebuffers -= 1);
-                self.check(what)?;
-                return Err(Error::IncompleteFramebuffer { what: what.to_owned(), status });
-            }
-            Ok(framebuffer)
-        }
-    }
-
-    fn drop_oldest_framebuffer(&self) {
-        let mut framebuffers = self.framebuffers.borrow_mut();
-        if framebuffers.len() < FRAMEBUFFERS_KEPT {
-            return;
-        }
-        let oldest = framebuffers.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
-        if let Some((framebuffer, _)) = oldest.and_then(|key| framebuffers.remove(&key)) {
-            drop(framebuffers);
-            self.delete_framebuffer(framebuffer);
-        }
-    }
-
-    /// Deletes all cached framebuffers; they come back on use.
-    pub fn trim_framebuffers(&self) {
-        let all: Vec<_> =
-            self.framebuffers.borrow_mut().drain().map(|(_, (framebuffer, _))| framebuffer).collect();
-        for framebuffer in all {
-            self.delete_framebuffer(framebuffer);
-        }
-    }
 }
 
 impl GlInner {
@@ -313,39 +223,14 @@ impl GlInner {
         self.graveyard.borrow_mut().push(dead);
     }
 
-    fn delete_framebuffer(&self, framebuffer: glow::NativeFramebuffer) {
-        let mut shadow = self.shadow.borrow_mut();
-        if shadow.framebuffer == Some(framebuffer) {
-            shadow.framebuffer = None;
-        }
-        // SAFETY: the context is current; the framebuffer is ours and no longer in the cache.
-        unsafe { self.raw.delete_framebuffer(framebuffer) };
-        self.ledger.change_live(|l| l.framebuffers -= 1);
-    }
-
     /// Deletes what has been discarded, and the framebuffers that hold a discarded texture.
     pub fn bury(&self) {
         let dead = std::mem::take(&mut *self.graveyard.borrow_mut());
         if dead.is_empty() {
             return;
         }
-        let gone: Vec<_> = dead
-            .iter()
-            .filter_map(|d| if let Dead::Texture(t) | Dead::Borrowed(t) = d { Some(*t) } else { None })
-            .collect();
-        if !gone.is_empty() {
-            let stale: Vec<_> = self
-                .framebuffers
-                .borrow_mut()
-                .extract_if(|(colours, depth), _| {
-                    gone.iter().any(|t| colours.contains(t) || *depth == Some(*t))
-                })
-                .map(|(_, (framebuffer, _))| framebuffer)
-                .collect();
-            for framebuffer in stale {
-                self.delete_framebuffer(framebuffer);
-            }
-        }
+        let gone = |d: &Dead| if let Dead::Texture(t) | Dead::Borrowed(t) = d { Some(*t) } else { None };
+        self.drop_framebuffers_of(&dead.iter().filter_map(gone).collect::<Vec<_>>());
         for object in dead {
             // SAFETY: the context is current; each object is ours and its last handle is gone.
             unsafe {
@@ -404,10 +289,7 @@ impl Drop for GlInner {
         // SAFETY: the context is current.
         unsafe { self.raw.finish() };
         self.bury();
-        let framebuffers: Vec<_> = self.framebuffers.borrow_mut().drain().map(|(_, (f, _))| f).collect();
-        for framebuffer in framebuffers {
-            self.delete_framebuffer(framebuffer);
-        }
+        self.trim_framebuffers();
         // SAFETY: the context is current (the caller's promise for the last handle, or made so above).
         unsafe {
             self.raw.delete_vertex_array(self.vertex_array);

@@ -201,10 +201,10 @@ impl Gl {
         let Some(extent) = call.targets.first().copied().or(call.depth_target).map(Texture::extent) else {
             return Ok(());
         };
-        let colours: Vec<_> = call.targets.iter().map(|t| t.raw()).collect();
-        let framebuffer = self.framebuffer(&colours, call.depth_target.map(Texture::raw), call.name)?;
+        let colours = call.targets.iter().map(|t| t.raw());
+        let framebuffer = self.framebuffer(colours, call.depth_target.map(Texture::raw), call.name)?;
         self.use_framebuffer(framebuffer);
-        self.set_colour_writes(colours.len(), !colours.is_empty());
+        self.set_colour_writes(call.targets.len(), !call.targets.is_empty());
         self.use_blend(call.blend);
         self.use_depth(call.depth);
         self.use_program(call.program);
@@ -212,7 +212,7 @@ impl Gl {
             self.bind_unit(i as u32, input.raw(), *filter);
         }
         for (i, value) in call.uniforms.iter().enumerate() {
-            call.program.set(call.first_uniform + i, value.clone());
+            call.program.set(call.first_uniform + i, value);
         }
         self.use_viewport(call.area.viewport(extent));
         let own = self.vertex_array;
@@ -245,7 +245,7 @@ impl Gl {
 
     /// Fills a float texture with one value in all channels. Needs an open scope.
     pub fn clear(&self, target: &Texture, value: [f32; 4], what: &'static str) -> Result<()> {
-        let framebuffer = self.framebuffer(&[target.raw()], None, what)?;
+        let framebuffer = self.framebuffer([target.raw()], None, what)?;
         self.use_framebuffer(framebuffer);
         self.set_colour_writes(1, true);
         // SAFETY: the context is current inside a scope, with scissor off and colour writes on.

@@ -30,6 +30,7 @@ mod context;
 mod counters;
 mod draw;
 mod entry;
+mod framebuffers;
 mod objects;
 mod program;
 mod query;

@@ -163,7 +163,7 @@ impl Texture {
         }
         // As an attachment every version tells what the texels are, and reading them back needs that anyway.
         let expected = "expected RGBA32F or RGBA16F";
-        match gl.framebuffer(&[self.raw], None, what) {
+        match gl.framebuffer([self.raw], None, what) {
             Err(Error::IncompleteFramebuffer { .. }) => {
                 return refuse(format!("the driver cannot read its texels back, {expected}"));
             }

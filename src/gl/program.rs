@@ -107,6 +107,24 @@ pub(crate) enum UniformValue {
 }
 
 impl UniformValue {
+    /// The type that it has.
+    pub fn kind(&self) -> UniformKind {
+        match self {
+            UniformValue::Float(_) => UniformKind::Float,
+            UniformValue::Vec2(_) => UniformKind::Vec2,
+            UniformValue::Vec3(_) => UniformKind::Vec3,
+            UniformValue::Vec4(_) => UniformKind::Vec4,
+            UniformValue::Int(_) => UniformKind::Int,
+            UniformValue::IVec2(_) => UniformKind::IVec2,
+            UniformValue::IVec3(_) => UniformKind::IVec3,
+            UniformValue::IVec4(_) => UniformKind::IVec4,
+            UniformValue::UInt(_) => UniformKind::UInt,
+            // As many as a device has room for, which is few.
+            UniformValue::Ints(v) => UniformKind::Ints(v.len() as u32),
+            UniformValue::Floats(v) => UniformKind::Floats(v.len() as u32),
+        }
+    }
+
     /// Bit for bit: `==` would take -0.0 for 0.0.
     fn same(&self, other: &UniformValue) -> bool {
         fn floats(value: &UniformValue) -> &[f32] {
@@ -334,16 +352,16 @@ impl Program {
     }
 
     /// Sets a uniform by its place in the interface, unless it holds the value already. The program is in use.
-    pub fn set(&self, slot: usize, value: UniformValue) {
+    pub fn set(&self, slot: usize, value: &UniformValue) {
         let Some(Slot { location: Some(at), holds }) = self.slots.get(slot) else { return };
         let mut holds = holds.borrow_mut();
-        if holds.as_ref().is_some_and(|held| held.same(&value)) {
+        if holds.as_ref().is_some_and(|held| held.same(value)) {
             return;
         }
         let (gl, at) = (&self.gl.raw, Some(at));
         // SAFETY: the context is current inside a scope, and the value's type is the declared one (see `Params`).
         unsafe {
-            match &value {
+            match value {
                 UniformValue::Float(x) => gl.uniform_1_f32(at, *x),
                 UniformValue::Vec2([x, y]) => gl.uniform_2_f32(at, *x, *y),
                 UniformValue::Vec3([x, y, z]) => gl.uniform_3_f32(at, *x, *y, *z),
@@ -357,7 +375,7 @@ impl Program {
                 UniformValue::Floats(v) => gl.uniform_1_f32_slice(at, v),
             }
         }
-        *holds = Some(value);
+        *holds = Some(value.clone());
     }
 }
 

@@ -39,7 +39,7 @@ impl Gl {
     }
 
     fn bind_for_read(&self, texture: &Texture, what: &'static str) -> Result<()> {
-        let framebuffer = self.framebuffer(&[texture.raw()], None, what)?;
+        let framebuffer = self.framebuffer([texture.raw()], None, what)?;
         self.use_framebuffer(framebuffer);
         Ok(())
     }

@@ -4,14 +4,14 @@
 use std::collections::VecDeque;
 
 use super::domain::Predicate;
+use super::draw::Draw;
 use super::params::{Field, ParamType, Params};
-use super::pass::{Compiled, Operand, Pass, TargetOperand};
+use super::pass::{Compiled, Operand, TargetOperand};
 use super::ping_pong::PingPong;
-use super::predicate::Mask;
 use super::spec::{InputSpec, KernelSpec, StageSpec, Test};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{Depth, SampleQuery, Samples, UniformValue};
+use crate::gl::{Depth, SampleQuery, Samples};
 
 /// The state as an input, and the steps of a pass as a parameter.
 pub(super) const STATE: &str = "texla_state";
@@ -149,19 +149,16 @@ impl<P: Params> IterateWhile<P> {
         }
         let _scope = self.device.scope()?;
         self.check_alike(state)?;
-        let cells = Cells { inputs: &inputs, params: params.values().into_iter().map(|v| v.0).collect() };
+        let cells = Cells { device: &self.device, inputs: &inputs, params };
         let steps = i32::try_from(steps_per_pass).unwrap_or(i32::MAX);
         let count = |draw: &dyn Fn() -> Result<()>| self.device.gl().count_samples(draw);
-        let mask = Mask::write(&self.device, &cells.pass(&self.write, state.front()), state.front().view())?;
+        let mask = cells.over(&self.write, state.front()).mask(state.front().view())?;
         let mut looks = Looks::default();
         for pass in 0..max_passes {
             let (front, back) = state.split();
             let target = back.target();
             let step = |predicate| {
-                let mut pass = cells.pass(&self.step, front);
-                pass.targets.push(target);
-                pass.params.push(UniformValue::Int(steps));
-                self.device.execute(&pass.only(predicate))
+                cells.over(&self.step, front).param(STEPS, steps).target(target).only(predicate).run()
             };
             match schedule {
                 // Over all cells: it also brings those into the other buffer that are done already.
@@ -170,10 +167,10 @@ impl<P: Params> IterateWhile<P> {
                 // is copied here, and drops out after it.
                 WhileSchedule::Predicated => {
                     looks.push(count(&|| step(Predicate::If(&mask)))?);
-                    cells.pass(&self.narrow, front).test(&mask, Depth::Narrow)?;
+                    cells.over(&self.narrow, front).test(&mask, Depth::Narrow)?;
                 }
                 WhileSchedule::Branching => {
-                    looks.push(count(&|| cells.pass(&self.count, front).test(&mask, Depth::Off))?);
+                    looks.push(count(&|| cells.over(&self.count, front).test(&mask, Depth::Off))?);
                     step(Predicate::Always)?;
                 }
             }
@@ -186,7 +183,7 @@ impl<P: Params> IterateWhile<P> {
         if schedule == WhileSchedule::Predicated && max_passes > 0 {
             looks.push(mask.query()?);
         }
-        looks.push(count(&|| cells.pass(&self.count, state.front()).test(&mask, Depth::Off))?);
+        looks.push(count(&|| cells.over(&self.count, state.front()).test(&mask, Depth::Off))?);
         looks.none_left(true)?;
         Ok(looks.report())
     }
@@ -202,15 +199,15 @@ impl<P: Params> IterateWhile<P> {
 }
 
 /// What the passes of a loop read besides the state.
-struct Cells<'a> {
+struct Cells<'a, P: Params> {
+    device: &'a Device,
     inputs: &'a [&'a dyn Operand],
-    params: Vec<UniformValue>,
+    params: &'a P,
 }
 
-impl Cells<'_> {
-    fn pass<'b>(&'b self, kernel: &'b Compiled, state: &'b dyn Operand) -> Pass<'b> {
-        let inputs = [state.view()].into_iter().chain(self.inputs.iter().map(|i| i.view())).collect();
-        Pass::new(kernel, Vec::new(), inputs).params(self.params.clone())
+impl<P: Params> Cells<'_, P> {
+    fn over<'b>(&'b self, kernel: &'b Compiled, state: &'b dyn Operand) -> Draw<'b> {
+        Draw::of(self.device, kernel).input(STATE, state.view()).operands(self.inputs).params(self.params)
     }
 }
 

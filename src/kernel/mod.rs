@@ -1,12 +1,13 @@
 //! Layer 2: kernels and passes.
 //!
-//! A [`Kernel`] is a GLSL function with a typed interface; a [`Pass`] is plain data saying what it reads, writes and
-//! covers; [`Device::execute`](crate::Device::execute) is the only way from a pass to the device. Built-in operations
-//! and a user's own kernels go through the same door.
+//! A [`Kernel`] is a GLSL function with a typed interface, and running it a pass over a target. Built-in operations and a
+//! user's own kernels go through the same door.
 
 mod accessors;
 mod body;
+mod describe;
 mod domain;
+mod draw;
 mod iterate;
 mod names;
 mod params;
@@ -23,7 +24,7 @@ mod vertex;
 pub use domain::{Accum, Domain, Predicate};
 pub use iterate::{IterateWhile, WhileParams, WhileReport, WhileSchedule};
 pub use params::{Field, FieldType, NoParams, ParamType, ParamValue, Params};
-pub use pass::{Operand, Pass, TargetOperand, View};
+pub use pass::{Operand, TargetOperand, View};
 pub use ping_pong::PingPong;
 pub use points::{Points, PointsKernel};
 pub use pool::PoolStats;
@@ -33,7 +34,9 @@ pub use user::Kernel;
 pub use vertex::{BufferOperand, BufferTarget, BufferView, VertexKernel};
 
 pub(crate) use crate::gl::glsl;
+pub(crate) use describe::Description;
+pub(crate) use draw::Draw;
 pub(crate) use pass::{Compiled, Tail};
 pub(crate) use pool::{Pool, PooledTexture};
-pub(crate) use spec::{InputSpec, KernelSpec, StageSpec, Test};
+pub(crate) use spec::{KernelSpec, StageSpec};
 pub(crate) use user::compile_now;

@@ -1,7 +1,6 @@
-//! A pass as plain data, and the kernel it runs.
+//! A pass as plain data, the kernel that it runs, and the checks in between.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::accessors::Fold;
@@ -105,7 +104,7 @@ pub(crate) struct Compiled {
     spec: KernelSpec,
     // Not the device: that keeps the kernels of texla's own, and the two would keep each other alive.
     gl: Gl,
-    programs: RefCell<HashMap<Vec<Fold>, Rc<Program>>>,
+    programs: RefCell<Vec<(Vec<Fold>, Rc<Program>)>>,
     /// For each input whether it has to be as long as the target.
     read_by_target: Vec<bool>,
 }
@@ -115,7 +114,7 @@ impl Compiled {
     pub fn new(device: &Device, spec: KernelSpec) -> Result<Self> {
         spec.check(&device.gl().caps.borrow())?;
         let read_by_target = spec.read_by_target();
-        Ok(Compiled { spec, gl: device.gl().clone(), programs: RefCell::new(HashMap::new()), read_by_target })
+        Ok(Compiled { spec, gl: device.gl().clone(), programs: RefCell::default(), read_by_target })
     }
 
     pub fn spec(&self) -> &KernelSpec {
@@ -127,10 +126,12 @@ impl Compiled {
     }
 
     /// The program for these folds, compiled on first use.
-    pub fn program(&self, folds: &[Fold]) -> Result<Rc<Program>> {
-        if let Some(program) = self.programs.borrow().get(folds) {
+    pub fn program(&self, folds: impl Iterator<Item = Fold> + Clone) -> Result<Rc<Program>> {
+        let known = |(held, _): &&(Vec<Fold>, _)| held.iter().copied().eq(folds.clone());
+        if let Some((_, program)) = self.programs.borrow().iter().find(known) {
             return Ok(Rc::clone(program));
         }
+        let folds: Vec<Fold> = folds.collect();
         let spec = &self.spec;
         let attributes: Vec<_> =
             spec.stage.attributes().iter().map(|(name, attribute)| (name.as_str(), *attribute)).collect();
@@ -138,59 +139,30 @@ impl Compiled {
             &self.gl,
             &ProgramSource {
                 name: &spec.name,
-                vertex: spec.vertex_stage(folds),
-                fragment: spec.fragment_stage(folds),
+                vertex: spec.vertex_stage(&folds),
+                fragment: spec.fragment_stage(&folds),
                 uniforms: spec.uniforms(),
                 attributes: &attributes,
                 captured: &[],
             },
         )?);
-        self.programs.borrow_mut().insert(folds.to_vec(), Rc::clone(&program));
+        self.programs.borrow_mut().push((folds, Rc::clone(&program)));
         Ok(program)
     }
 }
 
 /// What to draw: a kernel, its targets, inputs and parameters, the domain, and how fragments meet the targets.
-pub struct Pass<'a> {
-    pub(crate) kernel: &'a Compiled,
-    pub(crate) targets: Vec<View<'a>>,
-    pub(crate) inputs: Vec<View<'a>>,
-    pub(crate) params: Vec<UniformValue>,
-    pub(crate) domain: Domain<'a>,
-    pub(crate) accum: Accum,
-    pub(crate) predicate: Predicate<'a>,
+pub(super) struct Pass<'a> {
+    pub kernel: &'a Compiled,
+    pub targets: Vec<View<'a>>,
+    pub inputs: Vec<View<'a>>,
+    pub params: Vec<UniformValue>,
+    pub domain: Domain<'a>,
+    pub accum: Accum,
+    pub predicate: Predicate<'a>,
 }
 
 impl<'a> Pass<'a> {
-    /// A pass that replaces every texel of its targets.
-    pub(crate) fn new(kernel: &'a Compiled, targets: Vec<View<'a>>, inputs: Vec<View<'a>>) -> Self {
-        let (domain, accum, predicate) = (Domain::Full, Accum::Replace, Predicate::Always);
-        Pass { kernel, targets, inputs, params: Vec::new(), domain, accum, predicate }
-    }
-
-    pub(crate) fn params(mut self, params: Vec<UniformValue>) -> Self {
-        self.params = params;
-        self
-    }
-
-    /// The same pass on another domain.
-    pub fn on(mut self, domain: Domain<'a>) -> Self {
-        self.domain = domain;
-        self
-    }
-
-    /// The same pass with another way of meeting the targets.
-    pub fn accumulate(mut self, accum: Accum) -> Self {
-        self.accum = accum;
-        self
-    }
-
-    /// The same pass on part of its texels.
-    pub fn only(mut self, predicate: Predicate<'a>) -> Self {
-        self.predicate = predicate;
-        self
-    }
-
     fn fail(&self, detail: String) -> Error {
         Error::Interface { kernel: self.kernel.spec.name.clone(), detail }
     }
@@ -392,11 +364,11 @@ impl<'a> Pass<'a> {
         let fold = |(input, spec): (&View<'_>, &InputSpec)| {
             if spec.addressed || spec.filtered { Fold::Addressed } else { Self::fold(extent, input) }
         };
-        let folds: Vec<_> = self.inputs.iter().zip(specs).map(fold).collect();
-        let program = self.kernel.program(&folds)?;
+        let folds = self.inputs.iter().zip(specs).map(fold);
+        let program = self.kernel.program(folds.clone())?;
         let inverse = |e: Extent| UniformValue::Vec2([1.0 / e.width as f32, 1.0 / e.height as f32]);
         let mut uniforms = Vec::with_capacity(2 * self.inputs.len() + 5 + self.params.len());
-        for (input, fold) in self.inputs.iter().zip(&folds) {
+        for (input, fold) in self.inputs.iter().zip(folds) {
             let width = input.extent.width;
             uniforms.push(inverse(input.texture.extent()));
             uniforms.push(UniformValue::IVec2(match fold {
@@ -419,7 +391,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Runs the pass: checks, program, uniforms, one draw (of points and splats: as many as it takes).
-    pub(crate) fn execute(&self) -> Result<()> {
+    pub fn execute(&self) -> Result<()> {
         self.check_inputs()?;
         let extent = self.check_targets()?;
         self.area(extent)?.parts(self.most(extent)).try_for_each(|area| self.draw(extent, area))

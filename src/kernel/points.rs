@@ -1,8 +1,9 @@
 //! Vertices to be scattered as points, and kernels that place them [Krueger05] 44.2.3, [BeyondVector] 28.4.3.
 
 use super::domain::{Accum, Domain, Predicate};
+use super::draw::Draw;
 use super::params::Params;
-use super::pass::{Compiled, Operand, Pass, TargetOperand, View};
+use super::pass::{Compiled, Operand, TargetOperand, View};
 use super::spec::{KernelSpec, StageSpec};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -182,12 +183,13 @@ impl<P: Params> PerVertex<P> {
         predicate: Predicate<'_>,
     ) -> Result<()> {
         points.check(&self.compiled, &self.device)?;
-        let _scope = self.device.scope()?;
-        let pass = Pass::new(&self.compiled, vec![target], inputs.iter().map(|i| i.view()).collect())
-            .params(params.values().into_iter().map(|v| v.0).collect())
+        Draw::of(&self.device, &self.compiled)
+            .target(target)
+            .operands(inputs)
+            .params(params)
             .on(domain)
             .accumulate(accum)
-            .only(predicate);
-        self.device.execute(&pass)
+            .only(predicate)
+            .run()
     }
 }

@@ -2,6 +2,7 @@
 //! rasteriser drop the cells where it does not hold. Results are the same whether or not the driver drops them early.
 
 use super::domain::Predicate;
+use super::draw::Draw;
 use super::params::Params;
 use super::pass::{Compiled, Operand, Pass, Tail, View};
 use super::spec::{KernelSpec, StageSpec, Test, WITHIN};
@@ -56,12 +57,8 @@ impl Mask {
     pub(super) fn query(&self) -> Result<SampleQuery> {
         let device = self.texture.device();
         let _scope = device.scope()?;
-        let kernel = device.kernel("predicate count", || {
-            let spec = KernelSpec::fragment(glsl!("predicate/count.frag"), &[], &[], &[]);
-            KernelSpec { stage: StageSpec::Condition(Test::Count), ..spec }
-        })?;
-        let pass = Pass::new(&kernel, Vec::new(), Vec::new());
-        device.gl().count_samples(|| pass.test(self, Depth::Less))
+        let count = || Draw::new(device, glsl!("predicate/count.frag")).condition(Test::Count);
+        device.gl().count_samples(|| count().test(self, Depth::Less))
     }
 
     pub(super) fn view(&self) -> View<'_> {
@@ -86,7 +83,7 @@ impl Mask {
     }
 
     /// The mask that a pass of a condition writes, for data like this.
-    pub(crate) fn write(device: &Device, condition: &Pass<'_>, like: View<'_>) -> Result<Self> {
+    pub(super) fn write(device: &Device, condition: &Pass<'_>, like: View<'_>) -> Result<Self> {
         condition.check_tiles(&like, "like")?;
         let _scope = device.scope()?;
         let texture = device.texture(like.extent, Format::Depth, "mask")?;
@@ -178,8 +175,8 @@ impl<P: Params> Condition<P> {
         if let Some(outer) = outer {
             outer.texture_for(&kernel.spec().name, like.extent, like.extent, self.device.gl())?;
         }
-        let views = inputs.iter().map(|i| i.view()).chain(outer.map(Mask::view)).collect();
-        Mask::write(&self.device, &self.pass(kernel, views, params), like)
+        let draw = Draw::of(&self.device, kernel).operands(&inputs).params(params);
+        draw.input_if(WITHIN, outer.map(Mask::view)).mask(like)
     }
 
     /// Takes the texels out of `mask` for which the condition does not hold: it then holds where both do.
@@ -197,11 +194,7 @@ impl<P: Params> Condition<P> {
         let _scope = self.device.scope()?;
         let extent = mask.extent();
         mask.texture_for(&self.narrow.spec().name, extent, extent, self.device.gl())?;
-        self.pass(&self.narrow, inputs.iter().map(|i| i.view()).collect(), params).test(mask, Depth::Narrow)
-    }
-
-    fn pass<'a>(&self, kernel: &'a Compiled, inputs: Vec<View<'a>>, params: &P) -> Pass<'a> {
-        Pass::new(kernel, Vec::new(), inputs).params(params.values().into_iter().map(|v| v.0).collect())
+        Draw::of(&self.device, &self.narrow).operands(&inputs).params(params).test(mask, Depth::Narrow)
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) enum StageSpec {
 }
 
 /// What becomes of a condition. It never holds for texels past the end of the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Test {
     /// Depth 0.8 where it holds, 0.2 where not.
     Write,
@@ -116,24 +116,6 @@ pub(crate) struct KernelSpec {
 }
 
 impl KernelSpec {
-    /// A fragment kernel of texla's own, with float inputs.
-    pub fn fragment(body: Source<'static>, inputs: &[&str], params: &[Field], outputs: &[&str]) -> Self {
-        KernelSpec {
-            name: body.name.to_owned(),
-            stage: StageSpec::Fragment {
-                outputs: outputs.iter().map(|o| (*o).to_owned()).collect(),
-                mask: false,
-            },
-            inputs: inputs.iter().map(|i| InputSpec::float(i)).collect(),
-            params: params.to_vec(),
-            generated: String::new(),
-            file: body.name.to_owned(),
-            text: body.text.to_owned(),
-            wanted: Vec::new(),
-            vertex: None,
-        }
-    }
-
     /// A user's kernel: float inputs, and a body known by the kernel's name.
     pub fn users(name: &str, stage: StageSpec, inputs: &[&str], params: &[Field], body: &str) -> Self {
         KernelSpec {
@@ -160,38 +142,10 @@ impl KernelSpec {
         self
     }
 
-    /// The same kernel with lanes past the end of the target forced to zero.
-    pub fn masked(mut self) -> Self {
-        if let StageSpec::Fragment { mask, .. } = &mut self.stage {
-            *mask = true;
-        }
-        self
-    }
-
     /// The same kernel with text in front of its body.
     pub fn with(mut self, generated: &str) -> Self {
         self.generated.push_str(generated);
         self.generated.push('\n');
-        self
-    }
-
-    /// The same kernel with an unsigned integer texture as one more input.
-    pub fn with_unsigned(mut self, name: &str) -> Self {
-        self.inputs.push(InputSpec { unsigned: true, ..InputSpec::float(name) });
-        self
-    }
-
-    /// The same kernel with these inputs read by `_at`, `_clamped` and `_extent` alone, so that it is compiled once.
-    pub fn addressed(mut self, names: &[&str]) -> Self {
-        let mut inputs = self.inputs.iter_mut();
-        inputs.by_ref().filter(|i| names.contains(&i.name.as_str())).for_each(|i| i.addressed = true);
-        self
-    }
-
-    /// The same kernel with this input read by `_average` and `_at` alone. Needs
-    /// [`Capabilities::float_filter`](crate::gl::Capabilities::float_filter).
-    pub fn filtered(mut self, name: &str) -> Self {
-        self.inputs.iter_mut().filter(|i| i.name == name).for_each(|i| i.filtered = true);
         self
     }
 

@@ -2,8 +2,9 @@
 
 use super::accessors::Fold;
 use super::domain::{Accum, Domain, Predicate};
+use super::draw::Draw;
 use super::params::Params;
-use super::pass::{Compiled, Operand, Pass, TargetOperand};
+use super::pass::{Compiled, Operand, TargetOperand};
 use super::spec::{KernelSpec, StageSpec};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -15,7 +16,7 @@ pub(crate) fn compile_now(device: &Device, compiled: &Compiled) -> Result<()> {
     let _scope = device.scope()?;
     let spec = compiled.spec();
     let folds = vec![Fold::Same; spec.inputs.len()];
-    compiled.program(&folds)?;
+    compiled.program(folds.iter().copied())?;
     match spec.is_users() {
         true => check_other_dialect(
             device.gl(),
@@ -180,11 +181,13 @@ impl<P: Params> Kernel<P> {
             let detail = "the targets differ in length".into();
             return Err(Error::Interface { kernel: self.compiled.spec().name.clone(), detail });
         }
-        let pass = Pass::new(&self.compiled, targets, inputs.iter().map(|i| i.view()).collect())
-            .params(params.values().into_iter().map(|v| v.0).collect())
+        Draw::of(device, &self.compiled)
+            .targets(targets)
+            .operands(&inputs)
+            .params(params)
             .on(domain)
             .accumulate(accum)
-            .only(predicate);
-        device.execute(&pass)
+            .only(predicate)
+            .run()
     }
 }

@@ -5,9 +5,9 @@ use super::check_shape;
 use crate::data::{Matrix, Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{UniformValue, glsl};
+use crate::gl::glsl;
 use crate::host::number;
-use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, TargetOperand, View};
+use crate::kernel::{Draw, Operand, TargetOperand, View};
 use crate::shape::Shape;
 
 /// Data that the element-wise operations and the reductions work on: [`Vector`], [`Matrix`] and [`Scalar`].
@@ -149,60 +149,47 @@ pub(super) fn run<T: Elements>(
     for (input, name) in inputs.iter().zip(INPUTS) {
         check_shape(row.op, name, input.shape(), out.shape())?;
     }
-    let mut on_device = Vec::new();
-    let mut given = Vec::new();
-    let mut key = row.define.to_owned();
-    for (coefficient, (name, device_name)) in coefficients.iter().zip(COEFFICIENTS) {
+    let mut on_device = [false; 2];
+    for (i, coefficient) in coefficients.iter().enumerate() {
         match coefficient {
             Coefficient::Host(value) if !value.is_finite() => {
                 let (value, expected) = (value.to_string(), "a finite number");
+                let name = COEFFICIENTS.get(i).map_or("", |(name, _)| name);
                 return Err(Error::Parameter { op: row.op, name, value, expected });
             }
-            Coefficient::Host(value) => {
-                given.push((name, *value));
-                key.push('h');
-            }
-            Coefficient::Device(scalar) => {
-                on_device.push((device_name, *scalar));
-                key.push('d');
-            }
+            Coefficient::Host(_) => {}
+            Coefficient::Device(_) => on_device.iter_mut().skip(i).take(1).for_each(|on| *on = true),
         }
     }
+    debug_assert_eq!((inputs.len(), coefficients.len()), (row.inputs, row.coefficients));
     let device = out.device().clone();
     let _scope = device.scope()?;
     // A host's texture folds otherwise than the target and has no padding lanes: past its end lies whatever the
     // sampler's clamping makes of it.
     let extent = out.view().extent;
     let folds_differ = inputs.iter().any(|input| input.view().extent != extent);
-    let targets = out.parts();
-    let inputs: Vec<_> = inputs.iter().map(|input| input.parts()).collect();
     // And zero times a coefficient is zero only if that is finite, which no one has checked of one on the device.
-    let masked = row.fills_padding || folds_differ || !on_device.is_empty();
-    if masked {
-        key.push('m');
-    }
-    let kernel = device.kernel(&key, || {
-        let names: Vec<_> =
-            INPUTS.iter().take(row.inputs).copied().chain(on_device.iter().map(|(n, _)| *n)).collect();
-        let params: Vec<_> = given.iter().map(|(name, _)| Field { name, kind: f32::KIND }).collect();
-        let flag = |i: usize| u8::from(matches!(coefficients.get(i), Some(Coefficient::Device(_))));
-        let defines = format!(
-            "#define {} 1\n#define A_ON_DEVICE {}\n#define B_ON_DEVICE {}",
-            row.define,
-            flag(0),
-            flag(1)
-        );
-        let spec =
-            KernelSpec::fragment(glsl!("elementwise/table.frag"), &names, &params, &["out"]).with(&defines);
-        let spec = KernelSpec { name: row.op.to_owned(), ..spec };
-        if masked { spec.masked() } else { spec }
-    })?;
-    debug_assert_eq!((inputs.len(), coefficients.len()), (row.inputs, row.coefficients));
-    for (k, target) in targets.into_iter().enumerate() {
-        let parts = inputs.iter().filter_map(|parts| parts.get(k).copied());
-        let views = parts.chain(on_device.iter().map(|(_, s)| s.view())).collect();
-        let values = given.iter().map(|(_, v)| UniformValue::Float(*v)).collect();
-        device.execute(&Pass::new(&kernel, vec![target], views).params(values))?;
+    let masked = row.fills_padding || folds_differ || on_device.contains(&true);
+    let [a_on_device, b_on_device] = on_device;
+    let inputs: Vec<_> = inputs.iter().map(|input| input.parts()).collect();
+    for (k, target) in out.parts().into_iter().enumerate() {
+        let mut draw = Draw::new(&device, glsl!("elementwise/table.frag"))
+            .named(row.op)
+            .define(row.define, 1u8)
+            .define("A_ON_DEVICE", a_on_device)
+            .define("B_ON_DEVICE", b_on_device)
+            .masked(masked)
+            .target(target);
+        for (parts, name) in inputs.iter().zip(INPUTS) {
+            draw = draw.input_if(name, parts.get(k).copied());
+        }
+        for (coefficient, (name, device_name)) in coefficients.iter().zip(COEFFICIENTS) {
+            draw = match coefficient {
+                Coefficient::Host(value) => draw.param(name, *value),
+                Coefficient::Device(scalar) => draw.input(device_name, scalar.view()),
+            };
+        }
+        draw.run()?;
     }
     Ok(())
 }

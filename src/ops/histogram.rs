@@ -6,9 +6,9 @@ use super::check_shape;
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{UniformValue, glsl};
+use crate::gl::glsl;
 use crate::kernel::{
-    Accum, Compiled, Domain, Field, KernelSpec, Operand, ParamType, Pass, Points, StageSpec, compile_now,
+    Accum, Compiled, Domain, Draw, Field, KernelSpec, Operand, ParamType, Points, StageSpec, compile_now,
 };
 use crate::shape::Shape;
 
@@ -216,22 +216,28 @@ impl Histogram {
         if range.is_empty() {
             return Ok(());
         }
-        let rule = match self.outside {
+        let rule: i32 = match self.outside {
             OutOfRange::Clamp => 0,
             OutOfRange::Drop => 1,
             OutOfRange::Apart => 2,
         };
-        // Elements of a texture and bins, whose numbers fit.
-        let mut params = vec![range.start as i32, self.bins as i32, rule]
-            .into_iter()
-            .map(UniformValue::Int)
-            .collect::<Vec<_>>();
-        params.extend(self.equal.iter().flatten().map(|v| UniformValue::Float(*v)));
         let kernel = if weights.is_some() { &self.weighted } else { &self.counted };
-        let inputs = std::iter::once(x.view()).chain(weights.map(Operand::view)).collect();
         let points = Points::numbered(&self.device, range.len())?;
-        let pass = Pass::new(kernel, vec![out.view()], inputs).params(params);
-        self.device.execute(&pass.on(Domain::Points(&points)).accumulate(Accum::Add))
+        // Elements of a texture and bins, whose numbers fit.
+        let draw = Draw::of(&self.device, kernel)
+            .input("x", x.view())
+            .input_if("weights", weights.map(Operand::view))
+            .param("first_number", range.start as i32)
+            .param("bin_count", self.bins as i32)
+            .param("out_of_range", rule);
+        match self.equal {
+            Some([low, bins_per_unit]) => draw.param("low", low).param("bins_per_unit", bins_per_unit),
+            None => draw,
+        }
+        .target(out.view())
+        .on(Domain::Points(&points))
+        .accumulate(Accum::Add)
+        .run()
     }
 }
 

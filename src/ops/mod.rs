@@ -54,9 +54,7 @@ pub(crate) use stencil::{stencil_part, stencil_residual};
 
 /// What kernels on grids outside this layer share with the products here.
 pub(crate) mod grid {
-    pub(crate) use super::stencil::{
-        GRID_FIELDS, defines, grid_params, links, operator_fields, operator_params,
-    };
+    pub(crate) use super::stencil::{cells, grid, grid_params, links, operator_params};
 }
 
 use crate::error::{Error, Result};

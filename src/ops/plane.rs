@@ -2,17 +2,13 @@
 
 use crate::data::{Plane, Vector};
 use crate::error::{Error, Result};
-use crate::gl::{UniformValue, glsl};
-use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass};
+use crate::gl::glsl;
+use crate::kernel::{Draw, Operand};
 use crate::shape::Shape;
 
-fn int(name: &'static str) -> Field {
-    Field { name, kind: i32::KIND }
-}
-
 /// Numbers of elements of a vector or a texture, which 32 bits hold.
-fn value(n: usize) -> UniformValue {
-    UniformValue::Int(i32::try_from(n).unwrap_or(i32::MAX))
+fn value(n: usize) -> i32 {
+    i32::try_from(n).unwrap_or(i32::MAX)
 }
 
 /// `out(x, y) = v[y width + x]`: a vector in natural order as a grid that an application samples (`unpack` of the
@@ -64,13 +60,12 @@ pub fn unpack_from(out: &mut Plane, v: &Vector, first: usize) -> Result<()> {
 
 fn run(out: &mut Plane, v: &Vector, first: usize) -> Result<()> {
     super::check_device("unpack", "v", v.device(), out.device())?;
-    let device = out.device();
-    let kernel = device.kernel("unpack", || {
-        let fields = [int("first"), int("width")];
-        KernelSpec::fragment(glsl!("repack/unpack.frag"), &["x"], &fields, &["out"])
-    })?;
-    let params = vec![value(first), value(out.width())];
-    device.execute(&Pass::new(&kernel, vec![out.view()], vec![v.view()]).params(params))
+    Draw::new(out.device(), glsl!("repack/unpack.frag"))
+        .input("x", v.view())
+        .param("first", value(first))
+        .param("width", value(out.width()))
+        .target(out.view())
+        .run()
 }
 
 /// `out[y width + x] = plane(x, y)`: back to a vector in natural order (`repack` of the paper's water demo).
@@ -81,11 +76,10 @@ fn run(out: &mut Plane, v: &Vector, first: usize) -> Result<()> {
 pub fn pack(out: &mut Vector, plane: &Plane) -> Result<()> {
     super::check_shape("pack", "out", out.shape(), Shape::column(plane.len()))?;
     super::check_device("pack", "plane", plane.device(), out.device())?;
-    let device = plane.device();
-    let kernel = device.kernel("pack", || {
-        let fields = [int("width"), int("count")];
-        KernelSpec::fragment(glsl!("repack/pack.frag"), &["x"], &fields, &["out"]).addressed(&["x"])
-    })?;
-    let params = vec![value(plane.width().max(1)), value(plane.len())];
-    device.execute(&Pass::new(&kernel, vec![out.view()], vec![plane.view()]).params(params))
+    Draw::new(plane.device(), glsl!("repack/pack.frag"))
+        .addressed("x", plane.view())
+        .param("width", value(plane.width().max(1)))
+        .param("count", value(plane.len()))
+        .target(out.view())
+        .run()
 }

@@ -2,7 +2,7 @@
 
 use crate::data::Vector;
 use crate::error::Result;
-use crate::kernel::View;
+use crate::kernel::{Draw, Operand, View};
 use crate::shape::Shape;
 
 /// What becomes of the product `P = α A x`.
@@ -100,6 +100,11 @@ impl<'a> Combine<'a> {
         }
     }
 
+    /// Tells a draw: `COMBINE`, and the other vector as the input `z`, if there is one.
+    pub(crate) fn describe(self, draw: Draw<'a>) -> Draw<'a> {
+        draw.lines(self.define()).input_if("z", self.operand().map(Operand::view))
+    }
+
     /// True if `y`'s padding lanes have to be put back to zero: a borrowed `z` has elements there, and a quotient of
     /// zeros is none.
     pub(crate) fn fills_padding(&self, y: &Vector) -> bool {
@@ -171,6 +176,34 @@ impl<'a> Accurate<'a> {
     pub(crate) fn residual(scale: f32, b: &'a Vector, x: &'a Vector) -> Self {
         Accurate { transposed: false, alpha: -scale, x, plus: Some((scale, b)) }
     }
+
+    /// `β`, and zero where nothing is added.
+    pub(crate) fn beta(&self) -> f32 {
+        self.plus.map_or(0.0, |(beta, _)| beta)
+    }
+
+    /// `z` as an input.
+    pub(crate) fn z(&self) -> Option<View<'a>> {
+        self.plus.map(|(_, z)| z.view())
+    }
+
+    /// True if `out`'s padding lanes have to be put back to zero: a borrowed `z` has elements there.
+    pub(crate) fn fills_padding(&self, out: &Vector) -> bool {
+        self.plus.is_some_and(|(_, z)| z.extent() != out.extent())
+    }
+
+    /// Tells a draw where the sums of a dense product start: at both numbers of the pass before, if there was one.
+    pub(crate) fn start(&self, draw: Draw<'a>, carried: Option<[View<'a>; 2]>) -> Draw<'a> {
+        let (input, view) = match carried {
+            Some([high, _]) => (("carried_high", "carried_high_here()"), Some(high)),
+            None => (("z", "beta * z_here()"), self.z()),
+        };
+        draw.carried("START_HIGH", input, view).carried(
+            "START_LOW",
+            ("carried_low", "carried_low_here()"),
+            carried.map(|[_, low]| low),
+        )
+    }
 }
 
 /// What is asked of a sum in double-float ([`LinOp::accurate_part`](crate::solve::LinOp::accurate_part)).
@@ -188,12 +221,14 @@ pub enum Part {
 }
 
 impl Part {
-    /// What the shaders have to know.
-    pub(crate) fn define(self) -> &'static str {
-        match self {
-            Part::Sum | Part::Rest => "",
-            Part::Magnitude | Part::Error => "#define BOUND 1\n",
-        }
+    /// Whether magnitudes are summed.
+    pub(crate) fn is_bound(self) -> bool {
+        matches!(self, Part::Magnitude | Part::Error)
+    }
+
+    /// Tells a draw what is summed.
+    pub(crate) fn describe(self, draw: Draw<'_>) -> Draw<'_> {
+        if self.is_bound() { draw.define("BOUND", 1u8) } else { draw }
     }
 
     /// Which of the two numbers that a shader computes is asked for.
@@ -206,7 +241,7 @@ impl Part {
     }
 
     /// The two targets of a shader that writes both numbers: what is asked for goes to `out`.
-    pub(crate) fn targets<'v>(self, out: View<'v>, other: View<'v>) -> Vec<View<'v>> {
-        if self.is_second() { vec![other, out] } else { vec![out, other] }
+    pub(crate) fn targets<'v>(self, out: View<'v>, other: View<'v>) -> [View<'v>; 2] {
+        if self.is_second() { [other, out] } else { [out, other] }
     }
 }

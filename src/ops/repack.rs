@@ -3,8 +3,8 @@
 use super::check_shape;
 use crate::data::{Packed, Vector};
 use crate::error::{Error, Result};
-use crate::gl::{UniformValue, glsl};
-use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, View};
+use crate::gl::glsl;
+use crate::kernel::{Draw, Operand, View};
 use crate::shape::{Layout, Shape};
 
 /// The number under which `glsl/include/layout.glsl` knows a layout.
@@ -26,32 +26,20 @@ fn run(
     source_layout: Layout,
     shape: Shape,
 ) -> Result<()> {
-    let device = target.device;
     let as_i32 = |n: usize| {
         let (requested, limit) = (n as u64, i32::MAX as u64);
         i32::try_from(n).map_err(|_| Error::TooLarge { what: "repack", requested, limit, unit: "elements" })
     };
     let (count, rows, cols) = (as_i32(shape.len())?, as_i32(shape.rows)?, as_i32(shape.cols)?);
-    let _scope = device.scope()?;
-    let kernel = device.kernel("repack", || {
-        let int = |name| Field { name, kind: i32::KIND };
-        let fields = [
-            int("target_layout"),
-            int("source_layout"),
-            int("source_cols"),
-            int("count"),
-            Field { name: "shape", kind: <[i32; 2]>::KIND },
-        ];
-        KernelSpec::fragment(glsl!("repack/repack.frag"), &["x"], &fields, &["out"])
-    })?;
-    let params = vec![
-        UniformValue::Int(number(target_layout)?),
-        UniformValue::Int(number(source_layout)?),
-        UniformValue::Int(cols),
-        UniformValue::Int(count),
-        UniformValue::IVec2([rows, cols]),
-    ];
-    device.execute(&Pass::new(&kernel, vec![target], vec![x]).params(params))
+    Draw::new(target.device, glsl!("repack/repack.frag"))
+        .input("x", x)
+        .param("target_layout", number(target_layout)?)
+        .param("source_layout", number(source_layout)?)
+        .param("source_cols", cols)
+        .param("count", count)
+        .param("shape", [rows, cols])
+        .target(target)
+        .run()
 }
 
 /// `out = x`, each in its own layout.

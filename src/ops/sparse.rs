@@ -4,12 +4,8 @@ use super::product::{Accurate, Combine, Part, accumulate, check_product};
 use crate::data::{Gather, SparseFormat, SparseMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
-use crate::gl::{Attribute, UniformValue, glsl};
-use crate::kernel::{
-    Accum, Domain, Field, InputSpec, KernelSpec, Operand, ParamType, Pass, Predicate, StageSpec, View,
-};
-
-const FACTORS: Field = Field { name: "factors", kind: <[f32; 2]>::KIND };
+use crate::gl::{Attribute, Source, glsl};
+use crate::kernel::{Accum, Domain, Draw, Operand, Predicate, View};
 
 /// `y = combine(α A x)` for a sparse matrix.
 ///
@@ -72,14 +68,21 @@ fn product(
     }
 }
 
-fn gather_inputs<'a>(device: &'a Device, gather: &'a Gather, x: &'a Vector) -> Vec<View<'a>> {
+/// A draw that gathers, and what all of those read first.
+fn gathering<'a>(
+    device: &'a Device,
+    source: Source<'static>,
+    gather: &'a Gather,
+    x: &'a Vector,
+    factors: [f32; 2],
+) -> Draw<'a> {
     let whole = |t| View::whole(device, t);
-    vec![
-        x.view(),
-        whole(gather.values.texture()),
-        whole(gather.columns.texture()),
-        whole(gather.slices.texture()),
-    ]
+    Draw::new(device, source)
+        .input("x", x.view())
+        .input("values", whole(gather.values.texture()))
+        .unsigned("columns", whole(gather.columns.texture()))
+        .unsigned("slices", whole(gather.slices.texture()))
+        .param("factors", factors)
 }
 
 /// `r = b - A x` in the texels for which the predicate holds; the others of `r` stay as they are. A matrix kept as
@@ -109,23 +112,13 @@ fn gather(
     if matches!(combine, Combine::Accumulate) {
         return accumulate(y, |sum, combine| gather(sum, combine, alpha, a, x, transposed, predicate));
     }
-    let device = a.device();
-    let matrix = a.gather(transposed)?;
-    let z = combine.operand();
-    let masked = combine.fills_padding(y);
-    let kernel = device.kernel(&format!("gather {} {masked}", combine.define()), || {
-        let mut spec =
-            KernelSpec::fragment(glsl!("sparse/gather.frag"), &["x", "values"], &[FACTORS], &["out"])
-                .with_unsigned("columns")
-                .with_unsigned("slices")
-                .with(combine.define());
-        spec.inputs.extend(z.map(|_| InputSpec::float("z")));
-        if masked { spec.masked() } else { spec }
-    })?;
-    let mut inputs = gather_inputs(device, matrix, x);
-    inputs.extend(z.map(Operand::view));
-    let params = vec![UniformValue::Vec2(a.scaling().factors(alpha))];
-    device.execute(&Pass::new(&kernel, vec![y.view()], inputs).params(params).only(predicate))
+    let (matrix, factors) = (a.gather(transposed)?, a.scaling().factors(alpha));
+    combine
+        .describe(gathering(a.device(), glsl!("sparse/gather.frag"), matrix, x, factors))
+        .masked(combine.fills_padding(y))
+        .target(y.view())
+        .only(predicate)
+        .run()
 }
 
 fn scatter(
@@ -152,26 +145,22 @@ fn scatter(
             return combine.finish(y, 1.0, &product);
         }
     }
-    let device = a.device();
     let points = a.points(transposed)?;
     if points.is_empty() {
         return Ok(());
     }
-    let kernel = device.kernel("scatter", || {
-        let source = glsl!("sparse/scatter.vert");
-        let attributes = vec![
-            ("coefficients".to_owned(), Attribute::Vec4),
-            ("columns".to_owned(), Attribute::UVec4),
-            ("row".to_owned(), Attribute::UInt),
-        ];
-        KernelSpec {
-            stage: StageSpec::Points { attributes, mask: false },
-            ..KernelSpec::fragment(source, &["x"], &[FACTORS], &[])
-        }
-    })?;
-    let params = vec![UniformValue::Vec2(a.scaling().factors(alpha))];
-    let pass = Pass::new(&kernel, vec![y.view()], vec![x.view()]).params(params);
-    device.execute(&pass.on(Domain::Points(points)).accumulate(Accum::Add))
+    Draw::new(a.device(), glsl!("sparse/scatter.vert"))
+        .placing(&[
+            ("coefficients", Attribute::Vec4),
+            ("columns", Attribute::UVec4),
+            ("row", Attribute::UInt),
+        ])
+        .input("x", x.view())
+        .param("factors", a.scaling().factors(alpha))
+        .target(y.view())
+        .on(Domain::Points(points))
+        .accumulate(Accum::Add)
+        .run()
 }
 
 /// `out = α op(A) x + β z` accumulated in double-float with the full coefficients, rounded once.
@@ -197,28 +186,14 @@ pub(crate) fn sparse_part(out: &mut Vector, a: &SparseMatrix, terms: Accurate<'_
     super::require_exact(device, op)?;
     let _scope = device.scope()?;
     let matrix = a.gather(transposed)?;
-    let masked = plus.is_some_and(|(_, z)| z.extent() != out.extent());
-    let defines = format!("{}#define PART {}", part.define(), part.name());
-    let key = format!("gather accurate {} {} {masked} {defines}", matrix.low.is_some(), plus.is_some());
-    let kernel = device.kernel(&key, || {
-        let fields = [FACTORS, Field { name: "beta", kind: f32::KIND }];
-        let low = if matrix.low.is_some() { "low_texel(slot)" } else { "vec4(0.0)" };
-        let start = if plus.is_some() { "beta * z(p)" } else { "vec4(0.0)" };
-        let mut spec =
-            KernelSpec::fragment(glsl!("sparse/accurate.frag"), &["x", "values"], &fields, &["out"])
-                .with_unsigned("columns")
-                .with_unsigned("slices")
-                .with(&format!("{defines}\n#define LOW {low}\n#define START {start}"));
-        spec.inputs.extend(matrix.low.as_ref().map(|_| InputSpec::float("low")));
-        spec.inputs.extend(plus.map(|_| InputSpec::float("z")));
-        if masked { spec.masked() } else { spec }
-    })?;
-    let mut inputs = gather_inputs(device, matrix, x);
-    inputs.extend(matrix.low.as_ref().map(|t| View::whole(device, t.texture())));
-    inputs.extend(plus.map(|(_, z)| z.view()));
-    let params = vec![
-        UniformValue::Vec2(a.scaling().factors(alpha)),
-        UniformValue::Float(plus.map_or(0.0, |(beta, _)| beta)),
-    ];
-    device.execute(&Pass::new(&kernel, vec![out.view()], inputs).params(params))
+    let factors = a.scaling().factors(alpha);
+    let low = matrix.low.as_ref().map(|t| View::whole(device, t.texture()));
+    part.describe(gathering(device, glsl!("sparse/accurate.frag"), matrix, x, factors))
+        .define("PART", part.name())
+        .carried("LOW", ("low", "low_texel(slot)"), low)
+        .carried("START", ("z", "beta * z(p)"), terms.z())
+        .param("beta", terms.beta())
+        .masked(terms.fills_padding(out))
+        .target(out.view())
+        .run()
 }

@@ -3,68 +3,59 @@
 use super::product::{Accurate, Combine, Part, accumulate, check_product};
 use crate::data::{Side, Stencil, Vector};
 use crate::error::Result;
-use crate::gl::{UniformKind, UniformValue, glsl};
-use crate::kernel::{Field, FieldType, KernelSpec, Operand, ParamType, Pass, Predicate, View};
+use crate::gl::glsl;
+use crate::kernel::{Draw, Operand, Predicate, View};
 
-/// What `glsl/include/stencil.glsl` wants to know when it is compiled.
-pub(crate) fn defines(a: &Stencil) -> String {
+/// Tells a draw what `glsl/include/stencil.glsl` wants to know when it is compiled.
+pub(crate) fn grid<'a>(draw: Draw<'a>, a: &'a Stencil) -> Draw<'a> {
     let grid = a.grid();
-    let mut text = format!(
-        "#define ALIGNED {}\n#define LAYERS {}\n#define SOLIDS {}\n",
-        u8::from(grid.nx.is_multiple_of(4)),
-        u8::from(grid.nz > 1),
-        u8::from(a.links.is_some()),
-    );
-    for ((axis, weight), ends) in ["X", "Y", "Z"].iter().zip(a.weights()).zip(a.sides().axes()) {
-        let (present, wraps) = (u8::from(weight != 0.0), ends.contains(&Side::Periodic));
-        text.push_str(&format!("#define AXIS_{axis} {present}\n#define PERIODIC_{axis} {wraps}\n"));
-    }
-    text
+    let draw = draw
+        .define("ALIGNED", grid.nx.is_multiple_of(4))
+        .define("LAYERS", grid.nz > 1)
+        .define("SOLIDS", a.links.is_some());
+    let names = [("AXIS_X", "PERIODIC_X"), ("AXIS_Y", "PERIODIC_Y"), ("AXIS_Z", "PERIODIC_Z")];
+    let axes = names.into_iter().zip(a.weights()).zip(a.sides().axes());
+    axes.fold(draw, |draw, (((axis, periodic), weight), ends)| {
+        let wraps = if ends.contains(&Side::Periodic) { "true" } else { "false" };
+        draw.define(axis, weight != 0.0).define(periodic, wraps)
+    })
 }
 
-/// The uniforms of every kernel that includes it.
-pub(crate) const GRID_FIELDS: [Field; 2] =
-    [Field { name: "cells", kind: <[i32; 4]>::KIND }, Field { name: "inverses", kind: <[f32; 2]>::KIND }];
+/// Numbers of a grid, which fits a texture.
+fn int(n: usize) -> i32 {
+    i32::try_from(n).unwrap_or(i32::MAX)
+}
 
-/// Their values.
-pub(crate) fn grid_params(a: &Stencil) -> [UniformValue; 2] {
+/// Texels of a row where those hold cells of one row alone, else cells.
+fn run_length(a: &Stencil) -> usize {
+    let nx = a.grid().nx;
+    if nx.is_multiple_of(4) { nx / 4 } else { nx }
+}
+
+/// The parameter `cells` of a grid.
+pub(crate) fn cells(a: &Stencil) -> [i32; 4] {
     let grid = a.grid();
-    // A grid fits a texture, so its sides fit.
-    let int = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
-    let run = if grid.nx.is_multiple_of(4) { grid.nx / 4 } else { grid.nx };
+    [grid.nx, grid.ny, grid.nz, run_length(a)].map(int)
+}
+
+/// The parameters of every kernel that includes `glsl/include/stencil.glsl`.
+pub(crate) fn grid_params<'a>(draw: Draw<'a>, a: &'a Stencil) -> Draw<'a> {
     let inverse = |n: usize| 1.0 / n.max(1) as f32;
-    [
-        UniformValue::IVec4([int(grid.nx), int(grid.ny), int(grid.nz), int(run)]),
-        UniformValue::Vec2([inverse(run), inverse(grid.ny)]),
-    ]
+    draw.param("cells", cells(a)).param("inverses", [inverse(run_length(a)), inverse(a.grid().ny)])
 }
 
-/// The uniforms of every kernel that includes `glsl/include/operator.glsl`.
-pub(crate) fn operator_fields() -> Vec<Field> {
-    let mut fields = GRID_FIELDS.to_vec();
-    fields.extend([
-        Field { name: "weights", kind: <[f32; 4]>::KIND },
-        Field { name: "at_sides", kind: FieldType(UniformKind::Floats(6)) },
-        Field { name: "interior", kind: f32::KIND },
-    ]);
-    fields
-}
-
-/// Their values.
-pub(crate) fn operator_params(a: &Stencil) -> Vec<UniformValue> {
+/// The parameters of every kernel that includes `glsl/include/operator.glsl`.
+pub(crate) fn operator_params<'a>(draw: Draw<'a>, a: &'a Stencil) -> Draw<'a> {
     let [wx, wy, wz] = a.weights().map(|w| a.scaling.split(w).0);
-    let mut params = grid_params(a).to_vec();
-    params.extend([
-        UniformValue::Vec4([wx, wy, wz, a.scaling.split(a.shift()).0]),
-        UniformValue::Floats(a.sides().axes().as_flattened().iter().map(|s| s.share() as f32).collect()),
-        UniformValue::Float(a.scaling.split(a.interior()).0),
-    ]);
-    params
+    grid_params(draw, a)
+        .param("weights", [wx, wy, wz, a.scaling.split(a.shift()).0])
+        .floats("at_sides", a.sides().axes().as_flattened().iter().map(|s| s.share() as f32).collect())
+        .param("interior", a.scaling.split(a.interior()).0)
 }
 
-/// The textures that say where solid cells are.
-pub(crate) fn links(a: &Stencil) -> Option<View<'_>> {
-    a.links.as_ref().map(|t| View::whole(a.device(), t.texture()))
+/// The texture that says where solid cells are, as the input `links`, if there are any.
+pub(crate) fn links<'a>(draw: Draw<'a>, a: &'a Stencil) -> Draw<'a> {
+    draw.input_if("links", a.links.as_ref().map(|t| View::whole(a.device(), t.texture())))
 }
 
 /// `y = combine(α A x)` for an operator on a grid.
@@ -109,27 +100,14 @@ fn product(
     x: &Vector,
     predicate: Predicate<'_>,
 ) -> Result<()> {
-    let device = a.device();
-    let _scope = device.scope()?;
-    let z = combine.operand();
-    let defines = defines(a);
-    let kernel = device.kernel(&format!("stencil {defines} {}", combine.define()), || {
-        let mut inputs = vec!["x"];
-        inputs.extend(a.links.as_ref().map(|_| "links"));
-        inputs.extend(z.map(|_| "z"));
-        let mut fields = operator_fields();
-        fields.push(Field { name: "factors", kind: <[f32; 2]>::KIND });
-        KernelSpec::fragment(glsl!("stencil/product.frag"), &inputs, &fields, &["out"])
-            .with(&defines)
-            .with(combine.define())
-            .masked()
-    })?;
-    let mut inputs = vec![x.view()];
-    inputs.extend(links(a));
-    inputs.extend(z.map(Operand::view));
-    let mut params = operator_params(a);
-    params.push(UniformValue::Vec2(a.scaling.factors(alpha)));
-    device.execute(&Pass::new(&kernel, vec![y.view()], inputs).params(params).only(predicate))
+    let draw = Draw::new(a.device(), glsl!("stencil/product.frag")).input("x", x.view());
+    combine
+        .describe(operator_params(links(grid(draw, a), a), a))
+        .param("factors", a.scaling.factors(alpha))
+        .masked(true)
+        .target(y.view())
+        .only(predicate)
+        .run()
 }
 
 /// `out = α A x + β z` in double-float with all coefficients as pairs, rounded once.
@@ -154,44 +132,25 @@ pub(crate) fn stencil_part(out: &mut Vector, a: &Stencil, terms: Accurate<'_>, p
     let device = a.device();
     super::require_exact(device, op)?;
     let _scope = device.scope()?;
-    let defines = format!("{}{}", part.define(), defines(a));
-    let kernel = device.kernel(&format!("stencil accurate {defines} {}", plus.is_some()), || {
-        let mut inputs = vec!["x"];
-        inputs.extend(a.links.as_ref().map(|_| "links"));
-        inputs.extend(plus.map(|_| "z"));
-        let mut fields = GRID_FIELDS.to_vec();
-        fields.extend([
-            Field { name: "terms", kind: FieldType(UniformKind::Floats(10)) },
-            Field { name: "at_sides", kind: FieldType(UniformKind::Floats(12)) },
-            Field { name: "factors", kind: <[f32; 2]>::KIND },
-            Field { name: "beta", kind: f32::KIND },
-        ]);
-        let start = if plus.is_some() { "beta * z_here()" } else { "vec4(0.0)" };
-        KernelSpec::fragment(glsl!("stencil/accurate.frag"), &inputs, &fields, &["high_part", "low_part"])
-            .with(&defines)
-            .with(&format!("#define START_HIGH {start}"))
-            .masked()
-    })?;
-    let mut inputs = vec![x.view()];
-    inputs.extend(links(a));
-    inputs.extend(plus.map(|(_, z)| z.view()));
     let pairs = |values: &[f64]| {
         let split = |v: &f64| <[f32; 2]>::from(a.scaling.split(*v));
-        UniformValue::Floats(values.iter().flat_map(split).collect())
+        values.iter().flat_map(split).collect::<Vec<f32>>()
     };
     let [wx, wy, wz] = a.weights();
     let at_sides: Vec<f64> =
         a.sides().axes().iter().zip(a.weights()).flat_map(|(ends, w)| ends.map(|s| w * s.share())).collect();
-    let mut params = grid_params(a).to_vec();
-    params.extend([
-        pairs(&[wx, wy, wz, a.shift(), a.interior()]),
-        pairs(&at_sides),
-        UniformValue::Vec2(a.scaling.factors(alpha)),
-        UniformValue::Float(plus.map_or(0.0, |(beta, _)| beta)),
-    ]);
     // The other of the two numbers, for which nobody asks.
     let other = device.texture(out.extent(), crate::gl::Format::Rgba32F, "partial sum")?;
     let other = View { tail: out.view().tail, ..View::whole(device, other.texture()) };
-    let targets = part.targets(out.view(), other);
-    device.execute(&Pass::new(&kernel, targets, inputs).params(params))
+    let draw = Draw::new(device, glsl!("stencil/accurate.frag")).input("x", x.view());
+    let draw = links(grid(part.describe(draw), a), a);
+    grid_params(draw, a)
+        .carried("START_HIGH", ("z", "beta * z_here()"), terms.z())
+        .floats("terms", pairs(&[wx, wy, wz, a.shift(), a.interior()]))
+        .floats("at_sides", pairs(&at_sides))
+        .param("factors", a.scaling.factors(alpha))
+        .param("beta", terms.beta())
+        .masked(true)
+        .targets(part.targets(out.view(), other))
+        .run()
 }

@@ -13,8 +13,8 @@ use super::state::{Bounds, Flag, Report};
 use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{Source, UniformValue, glsl};
-use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, PingPong};
+use crate::gl::{Source, glsl};
+use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::{self, Combine, Windows};
 
 /// Parameters of [`BiCgStab`].
@@ -159,8 +159,6 @@ struct Run<'a> {
     fruitless: usize,
 }
 
-const FLOAT: fn(&'static str) -> Field = |name| Field { name, kind: f32::KIND };
-
 impl<'a> Run<'a> {
     fn new(solver: &BiCgStab<'a>, at: Iterate<'a>) -> Result<Self> {
         let m = solver.m;
@@ -193,32 +191,21 @@ impl<'a> Run<'a> {
     }
 
     /// A scalar step: new coefficients and a new report from sums and those before.
-    fn step(&mut self, source: Source<'static>, sums: &Partial) -> Result<()> {
-        let device = self.at.a.device();
-        let second = source.name == "solve/bicg_omega.frag";
-        let kernel = device.kernel(source.name, || {
-            let mut fields = vec![Field { name: "source", kind: <[i32; 2]>::KIND }, FLOAT("threshold")];
-            let mut inputs = vec!["dots", "last"];
-            if second {
-                inputs.push("coefficients");
-            } else {
-                fields.extend([FLOAT("ceiling"), FLOAT("limit"), FLOAT("shadow")]);
-            }
-            KernelSpec::fragment(source, &inputs, &fields, &["next_coefficients", "report"])
-        })?;
-        let mut inputs = vec![sums.view(), self.report.front().view()];
-        let mut params = vec![sums.source(), UniformValue::Float(self.bounds.threshold)];
-        if second {
-            inputs.push(self.coefficients.front().view());
-        } else {
-            params.extend([
-                UniformValue::Float(self.bounds.ceiling),
-                UniformValue::Float(self.bounds.limit as f32),
-                UniformValue::Float(self.shadow as f32),
-            ]);
-        }
-        let targets = vec![self.coefficients.back().view(), self.report.back().view()];
-        device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
+    fn step(&mut self, source: Source<'static>, sums: &Partial, second: bool) -> Result<()> {
+        let Bounds { threshold, ceiling, limit } = self.bounds;
+        let draw = Draw::new(self.at.a.device(), source)
+            .input("dots", sums.view())
+            .input("last", self.report.front().view())
+            .param("source", sums.source())
+            .param("threshold", threshold);
+        let draw = match second {
+            true => draw.input("coefficients", self.coefficients.front().view()),
+            false => draw
+                .param("ceiling", ceiling)
+                .param("limit", limit as f32)
+                .param("shadow", self.shadow as f32),
+        };
+        draw.target(self.coefficients.back().view()).target(self.report.back().view()).run()?;
         self.coefficients.swap();
         self.report.swap();
         Ok(())
@@ -226,13 +213,12 @@ impl<'a> Run<'a> {
 
     /// `s = r - alpha v`.
     fn half(&mut self) -> Result<()> {
-        let device = self.at.a.device();
-        let kernel = device.kernel("bicg half", || {
-            let inputs = ["r", "v", "coefficients"];
-            KernelSpec::fragment(glsl!("solve/bicg_half.frag"), &inputs, &[], &["out"])
-        })?;
-        let inputs = vec![self.at.r.front().view(), self.v.view(), self.coefficients.front().view()];
-        device.execute(&Pass::new(&kernel, vec![self.s.view()], inputs))
+        Draw::new(self.at.a.device(), glsl!("solve/bicg_half.frag"))
+            .input("r", self.at.r.front().view())
+            .input("v", self.v.view())
+            .input("coefficients", self.coefficients.front().view())
+            .target(self.s.view())
+            .run()
     }
 
     /// The updates of y, r and p, in one pass where the device has the draw buffers.
@@ -241,7 +227,7 @@ impl<'a> Run<'a> {
         let at_once = device.gl().caps.borrow().max_draw_buffers >= 3;
         let (y, r, p) = (self.at.y.front(), self.at.r.front(), self.p.front());
         let (mp, ms) = (self.mp.as_ref().unwrap_or(p), self.ms.as_ref().unwrap_or(&self.s));
-        let named: [(&str, &dyn Operand); 9] = [
+        let named: [(&'static str, &dyn Operand); 9] = [
             ("y", y),
             ("r", r),
             ("p", p),
@@ -253,24 +239,17 @@ impl<'a> Run<'a> {
             ("coefficients", self.coefficients.front()),
         ];
         // Compilers drop what a part does not read, and a pass may bind it all the same.
-        let names = named.map(|(name, _)| name);
         let x_scale = self.at.x_scale();
-        let run = |part: usize, targets: Vec<&Vector>| {
-            let outputs: &[&str] = if at_once { &["next_y", "next_r", "next_p"] } else { &["out"] };
-            let kernel = device.kernel(&format!("bicg update {part}"), || {
-                let source = glsl!("solve/bicg_update.frag");
-                KernelSpec::fragment(source, &names, &[FLOAT("factor")], outputs)
-                    .with(&format!("#define PART {part}"))
-            })?;
-            let targets = targets.into_iter().map(Operand::view).collect();
-            let inputs = named.iter().map(|(_, v)| v.view()).collect();
-            device.execute(&Pass::new(&kernel, targets, inputs).params(vec![UniformValue::Float(x_scale)]))
+        let run = |part: u32, targets: &[&Vector]| {
+            let draw = Draw::new(device, glsl!("solve/bicg_update.frag")).define("PART", part);
+            let draw = named.iter().fold(draw, |draw, (name, v)| draw.input(*name, v.view()));
+            draw.param("factor", x_scale).targets(targets.iter().map(|t| t.view())).run()
         };
         let targets = [self.at.y.back(), self.at.r.back(), self.p.back()];
         if at_once {
-            run(targets.len(), targets.to_vec())?;
+            run(3, &targets)?;
         } else {
-            targets.into_iter().enumerate().try_for_each(|(part, target)| run(part, vec![target]))?;
+            targets.iter().zip(0..).try_for_each(|(target, part)| run(part, &[target]))?;
         }
         self.at.y.swap();
         self.at.r.swap();
@@ -286,14 +265,11 @@ impl<'a> Run<'a> {
         }
         // The mean square of numbers from 1/2 to 3/2.
         self.shadow = self.at.b.len() as f64 * 13.0 / 12.0;
-        let device = self.at.a.device();
-        let kernel = device.kernel("bicg shadow", || {
-            let seed = Field { name: "seed", kind: i32::KIND };
-            KernelSpec::fragment(glsl!("solve/shadow.frag"), &[], &[seed], &["out"]).masked()
-        })?;
-        device.execute(
-            &Pass::new(&kernel, vec![self.h.view()], Vec::new()).params(vec![UniformValue::Int(self.tries)]),
-        )
+        Draw::new(self.at.a.device(), glsl!("solve/shadow.frag"))
+            .param("seed", self.tries)
+            .masked(true)
+            .target(self.h.view())
+            .run()
     }
 }
 
@@ -345,14 +321,14 @@ impl Method for Run<'_> {
             self.mp.as_ref().unwrap_or(self.p.front()),
         )?;
         let sums = self.reducer.sum(Dots::Alpha, &[&self.h, &self.v, self.at.r.front()], [1.0; 2])?;
-        self.step(glsl!("solve/bicg_alpha.frag"), &sums)?;
+        self.step(glsl!("solve/bicg_alpha.frag"), &sums, false)?;
         self.half()?;
         if let Some(ms) = &mut self.ms {
             self.m.precondition(ms, &self.s)?;
         }
         self.at.a.product(&mut self.t, Combine::Replace, scale, self.ms.as_ref().unwrap_or(&self.s))?;
         let sums = self.reducer.sum(Dots::Omega, &[&self.t, &self.s, &self.h], [1.0; 2])?;
-        self.step(glsl!("solve/bicg_omega.frag"), &sums)?;
+        self.step(glsl!("solve/bicg_omega.frag"), &sums, true)?;
         self.update()
     }
 

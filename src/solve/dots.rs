@@ -3,14 +3,10 @@
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{UniformValue, glsl};
-use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, PooledTexture, View};
+use crate::gl::glsl;
+use crate::kernel::{Draw, Operand, PooledTexture, View};
 use crate::ops::{ReducePlan, Windows};
 use crate::shape::Extent;
-
-const PAIR: fn(&'static str) -> Field = |name| Field { name, kind: <[i32; 2]>::KIND };
-const TAIL: Field = Field { name: "tail", kind: <[i32; 4]>::KIND };
-const FACTORS: Field = Field { name: "factors", kind: <[f32; 2]>::KIND };
 
 /// Which inner products are summed: a block of `glsl/solve/dots.frag`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,13 +65,13 @@ impl Partial {
     }
 
     /// The uniform `source` of a scalar step.
-    pub fn source(&self) -> UniformValue {
+    pub fn source(&self) -> [i32; 2] {
         pair(self.extent.width, self.extent.height)
     }
 }
 
-fn pair(width: u32, height: u32) -> UniformValue {
-    UniformValue::IVec2([width as i32, height as i32])
+fn pair(width: u32, height: u32) -> [i32; 2] {
+    [width as i32, height as i32]
 }
 
 impl Reducer {
@@ -85,22 +81,6 @@ impl Reducer {
         let wrong = |detail| Error::Internal { place: "Reducer::sum", detail };
         let Some(first_vector) = vectors.first() else { return Err(wrong("inner products of no vector")) };
         let (define, names) = dots.block();
-        let scaled = dots == Dots::Progress;
-        let first = |window: &str| {
-            self.device.kernel(&format!("dots {dots:?} {window}"), || {
-                let mut fields = vec![PAIR("window"), PAIR("source")];
-                fields.extend(scaled.then_some(FACTORS));
-                let spec = KernelSpec::fragment(glsl!("solve/dots.frag"), names, &fields, &["out"]);
-                spec.with(define).with(window)
-            })
-        };
-        let middle = |window: &str| {
-            self.device.kernel(&format!("dots middle {window}"), || {
-                let fields = [PAIR("window"), PAIR("source"), TAIL];
-                let spec = KernelSpec::fragment(glsl!("reduce/window.frag"), &["x"], &fields, &["out"]);
-                spec.with("#define OP_SUM 1").with(window)
-            })
-        };
         let plan = ReducePlan::new(first_vector.extent(), self.windows, self.device.is_software());
         let mut partial: Option<Partial> = None;
         let count = plan.stages().len();
@@ -108,22 +88,24 @@ impl Reducer {
         for stage in plan.stages().iter().take((count - 1).max(1)) {
             let target = self.device.scratch(stage.target, "inner products")?;
             let view = View::part(&self.device, target.texture(), stage.target);
-            let constant = stage.defines();
-            let (window, source) = (stage.window, stage.source);
-            let mut params = vec![pair(window.width, window.height), pair(source.width, source.height)];
-            match &partial {
+            let draw = match &partial {
                 None => {
-                    params.extend(scaled.then_some(UniformValue::Vec2(factors)));
-                    let inputs = vectors.iter().map(|v| v.view()).collect();
-                    let kernel = first(&constant)?;
-                    self.device.execute(&Pass::new(&kernel, vec![view], inputs).params(params))?;
+                    let first = Draw::new(&self.device, glsl!("solve/dots.frag")).lines(define);
+                    let inputs = vectors.iter().zip(names);
+                    inputs.fold(first, |draw, (v, name)| draw.input(*name, v.view()))
                 }
-                Some(from) => {
-                    params.push(UniformValue::IVec4([0; 4]));
-                    let kernel = middle(&constant)?;
-                    self.device.execute(&Pass::new(&kernel, vec![view], vec![from.view()]).params(params))?;
-                }
+                Some(from) => Draw::new(&self.device, glsl!("reduce/window.frag"))
+                    .lines("#define OP_SUM 1")
+                    .input("x", from.view()),
+            };
+            let draw = stage.describe(draw);
+            match &partial {
+                None if dots == Dots::Progress => draw.param("factors", factors),
+                None => draw,
+                Some(_) => draw.param("tail", [0i32; 4]),
             }
+            .target(view)
+            .run()?;
             partial = Some(Partial { texture: target, extent: stage.target });
         }
         partial.ok_or(wrong("a reduction of no stage"))

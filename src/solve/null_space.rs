@@ -6,7 +6,7 @@ use super::scales::times_power;
 use crate::data::{Scalar, Vector, exponent};
 use crate::error::{Error, Result};
 use crate::gl::glsl;
-use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass};
+use crate::kernel::{Draw, Operand};
 use crate::ops::{self, ReducePlan, Windows};
 
 /// `v ← v - Σ (n·v / n·n) n` over the vectors `n` of a null space: what is left of `v` is orthogonal to them, within
@@ -55,13 +55,12 @@ fn project(v: &mut Vector, n: &Vector) -> Result<Scalar> {
         along = &folded;
     }
     let sums = reducer.sum(Dots::Residual, &[along, v], [1.0; 2])?;
-    let kernel = device.kernel("solve coefficient", || {
-        let source = Field { name: "source", kind: <[i32; 2]>::KIND };
-        KernelSpec::fragment(glsl!("solve/coefficient.frag"), &["dots"], &[source], &["out"])
-    })?;
     let coefficient = Scalar::uninit(&device)?;
-    let pass = Pass::new(&kernel, vec![coefficient.view()], vec![sums.view()]);
-    device.execute(&pass.params(vec![sums.source()]))?;
+    Draw::new(&device, glsl!("solve/coefficient.frag"))
+        .input("dots", sums.view())
+        .param("source", sums.source())
+        .target(coefficient.view())
+        .run()?;
     ops::accumulate_scaled(v, &coefficient, along)?;
     Ok(coefficient)
 }

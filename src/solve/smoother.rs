@@ -5,9 +5,9 @@ use super::linop::LinOp;
 use super::precondition::Preconditioner;
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
-use crate::gl::{UniformValue, glsl};
+use crate::gl::glsl;
 use crate::host::number;
-use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass};
+use crate::kernel::{Draw, Operand};
 use crate::ops::{self, Combine};
 
 /// An iteration `x ← x + M (b - A x)` with some approximate inverse `M`, to be repeated: by
@@ -84,17 +84,17 @@ impl Smoother for WeightedJacobi<'_> {
         if sweeps == 0 {
             return Ok(());
         }
-        let kernel = device.kernel("relax", || {
-            let fields = [Field { name: "factor", kind: f32::KIND }];
-            KernelSpec::fragment(glsl!("solve/relax.frag"), &["x", "w", "r"], &fields, &["out"])
-        })?;
         let mut r = Vector::uninit(device, x.len())?;
         let mut next = Vector::uninit(device, x.len())?;
         for _ in 0..sweeps {
             self.a.product(&mut r, Combine::SubtractFrom(b), 1.0, x)?;
-            let inputs = vec![x.view(), self.weights.view(), r.view()];
-            let params = vec![UniformValue::Float(self.factor)];
-            device.execute(&Pass::new(&kernel, vec![next.view()], inputs).params(params))?;
+            Draw::new(device, glsl!("solve/relax.frag"))
+                .input("x", x.view())
+                .input("w", self.weights.view())
+                .input("r", r.view())
+                .param("factor", self.factor)
+                .target(next.view())
+                .run()?;
             std::mem::swap(x, &mut next);
         }
         Ok(())

@@ -1,13 +1,11 @@
 //! The passes that the solvers are made of: inner products, scalar steps, vector updates.
 
-use std::rc::Rc;
-
 use super::dots::{Dots, Partial, Reducer};
 use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::Result;
-use crate::gl::{Source, UniformValue, glsl};
-use crate::kernel::{Compiled, Field, KernelSpec, Operand, ParamType, Pass, PingPong, View};
+use crate::gl::{Source, glsl};
+use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::Windows;
 
 /// The report texel of glsl/include/solver.glsl and of glsl/lcp/control.frag.
@@ -67,9 +65,6 @@ impl Bounds {
     /// Past this r.r has left the range of floats, or is about to.
     pub const CEILING: f64 = 3e38;
 }
-
-const PAIR: fn(&'static str) -> Field = |name| Field { name, kind: <[i32; 2]>::KIND };
-const FLOAT: fn(&'static str) -> Field = |name| Field { name, kind: f32::KIND };
 
 /// Where a recurrence stands when beta is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,57 +135,31 @@ impl Steps {
         self.report.into_inner().0
     }
 
-    fn kernel(&self, key: &str, describe: impl FnOnce() -> KernelSpec) -> Result<Rc<Compiled>> {
-        self.device.kernel(key, describe)
-    }
-
-    fn step(
-        &mut self,
-        source: Source<'static>,
-        outputs: &[&str],
-        sums: &Partial,
-        run: impl FnOnce(&Self, &Compiled, View<'_>, Vec<UniformValue>) -> Result<()>,
-    ) -> Result<()> {
-        let inputs: &[&str] = match source.name {
-            "solve/merged_step.frag" => &["dots", "last"],
-            "solve/alpha_step.frag" => &["dots", "last", "direction"],
-            _ => &["dots", "last", "direction", "coefficients"],
-        };
+    /// A scalar step: what all of them are told and read first. The report before it is `last`.
+    fn step<'a>(&'a self, source: Source<'static>, sums: &'a Partial, entry: Entry) -> Draw<'a> {
+        let Bounds { threshold, ceiling, limit } = self.bounds;
         let relative = self.unit.is_some();
-        let kernel = self.kernel(&format!("{} {relative}", source.name), || {
-            let entry = Field { name: "entry", kind: i32::KIND };
-            let mut fields =
-                vec![PAIR("source"), FLOAT("threshold"), FLOAT("ceiling"), FLOAT("limit"), entry];
-            fields.extend((source.name == "solve/alpha_step.frag").then(|| FLOAT("least")));
-            let unit: &[&str] = if relative { &["unit"] } else { &[] };
-            let spec = KernelSpec::fragment(source, &[inputs, unit].concat(), &fields, outputs);
-            if relative { spec.with("#define RELATIVE") } else { spec }
-        })?;
-        let params = vec![
-            sums.source(),
-            UniformValue::Float(self.bounds.threshold),
-            UniformValue::Float(self.bounds.ceiling),
-            UniformValue::Float(self.bounds.limit as f32),
-        ];
-        run(self, &kernel, sums.view(), params)
+        let draw = Draw::new(&self.device, source)
+            .input("dots", sums.view())
+            .input("last", self.report.front().view())
+            .param("source", sums.source())
+            .param("threshold", threshold)
+            .param("ceiling", ceiling)
+            .param("limit", limit as f32)
+            .param("entry", entry as i32);
+        if relative { draw.define("RELATIVE", ()) } else { draw }
     }
 
-    /// The inputs of a scalar step.
-    fn with_unit<'a>(&'a self, mut inputs: Vec<View<'a>>) -> Vec<View<'a>> {
-        inputs.extend(self.unit.as_ref().map(Operand::view));
-        inputs
+    /// The input that comes last, where there is one.
+    fn with_unit<'a>(&'a self, draw: Draw<'a>) -> Draw<'a> {
+        draw.input_if("unit", self.unit.as_ref().map(Operand::view))
     }
 
     /// alpha and beta from one reduction: the scalars of an iteration in the merged schedule.
     pub fn merged_step(&mut self, vectors: &[&Vector], diagonal: bool) -> Result<()> {
         let sums = self.reducer.sum(Dots::Merged { diagonal }, vectors, [1.0; 2])?;
-        let outputs = ["next_coefficients", "report"];
-        self.step(glsl!("solve/merged_step.frag"), &outputs, &sums, |this, kernel, dots, mut params| {
-            params.push(UniformValue::Int(0));
-            let targets = vec![this.coefficients.view(), this.report.back().view()];
-            let inputs = this.with_unit(vec![dots, this.report.front().view()]);
-            this.device.execute(&Pass::new(kernel, targets, inputs).params(params))
-        })?;
+        let step = self.step(glsl!("solve/merged_step.frag"), &sums, Entry::Iteration);
+        self.with_unit(step).target(self.coefficients.view()).target(self.report.back().view()).run()?;
         self.report.swap();
         Ok(())
     }
@@ -198,26 +167,21 @@ impl Steps {
     /// alpha = r.z / d.q; for least squares the sums are q.q and r.r.
     pub fn alpha_step(&mut self, dots: Dots, vectors: &[&Vector]) -> Result<()> {
         let sums = self.reducer.sum(dots, vectors, [1.0; 2])?;
-        self.step(glsl!("solve/alpha_step.frag"), &["out"], &sums, |this, kernel, dots, mut params| {
-            params.push(UniformValue::Int(0));
-            params.push(UniformValue::Float(this.least));
-            let inputs =
-                this.with_unit(vec![dots, this.report.front().view(), this.direction.front().view()]);
-            this.device.execute(&Pass::new(kernel, vec![this.coefficients.view()], inputs).params(params))
-        })
+        let step = self
+            .step(glsl!("solve/alpha_step.frag"), &sums, Entry::Iteration)
+            .input("direction", self.direction.front().view())
+            .param("least", self.least);
+        self.with_unit(step).target(self.coefficients.view()).run()
     }
 
     /// beta = r'.z' / r.z, and the tests.
     pub fn beta_step(&mut self, r: &Vector, z: &Vector, entry: Entry) -> Result<()> {
         let sums = self.reducer.sum(Dots::Residual, &[r, z], [1.0; 2])?;
-        let outputs = ["next_direction", "report"];
-        self.step(glsl!("solve/beta_step.frag"), &outputs, &sums, |this, kernel, dots, mut params| {
-            params.push(UniformValue::Int(entry as i32));
-            let targets = vec![this.direction.back().view(), this.report.back().view()];
-            let (report, direction) = (this.report.front().view(), this.direction.front().view());
-            let inputs = this.with_unit(vec![dots, report, direction, this.coefficients.view()]);
-            this.device.execute(&Pass::new(kernel, targets, inputs).params(params))
-        })?;
+        let step = self
+            .step(glsl!("solve/beta_step.frag"), &sums, entry)
+            .input("direction", self.direction.front().view())
+            .input("coefficients", self.coefficients.view());
+        self.with_unit(step).target(self.direction.back().view()).target(self.report.back().view()).run()?;
         self.report.swap();
         self.direction.swap();
         Ok(())
@@ -250,21 +214,17 @@ impl Steps {
         m: Option<&Vector>,
         x_scale: f32,
     ) -> Result<()> {
-        let diagonal = u8::from(m.is_some());
-        let kernel =
-            self.kernel(if m.is_some() { "merged update diagonal" } else { "merged update" }, || {
-                let names = ["x", "r", "d", "q", "coefficients", "m"];
-                let used = names.get(..5 + usize::from(diagonal)).unwrap_or(&names);
-                let source = glsl!("solve/merged_update.frag");
-                KernelSpec::fragment(source, used, &[FLOAT("x_scale")], &["next_x", "next_r", "next_d"])
-                    .with(&format!("#define DIAGONAL {diagonal}"))
-            })?;
-        let mut inputs =
-            vec![x.front().view(), r.front().view(), d.front().view(), q.view(), self.coefficients.view()];
-        inputs.extend(m.map(Operand::view));
-        let targets = vec![x.back().view(), r.back().view(), d.back().view()];
-        self.device
-            .execute(&Pass::new(&kernel, targets, inputs).params(vec![UniformValue::Float(x_scale)]))?;
+        Draw::new(&self.device, glsl!("solve/merged_update.frag"))
+            .define("DIAGONAL", m.is_some())
+            .input("x", x.front().view())
+            .input("r", r.front().view())
+            .input("d", d.front().view())
+            .input("q", q.view())
+            .input("coefficients", self.coefficients.view())
+            .input_if("m", m.map(Operand::view))
+            .param("x_scale", x_scale)
+            .targets([x.back().view(), r.back().view(), d.back().view()])
+            .run()?;
         x.swap();
         r.swap();
         d.swap();
@@ -273,28 +233,25 @@ impl Steps {
 
     /// `y' = y + (factor alpha) v`.
     pub fn advance(&self, y: &mut PingPong<Vector>, factor: f32, v: &Vector) -> Result<()> {
-        let kernel = self.kernel("advance", || {
-            KernelSpec::fragment(
-                glsl!("solve/advance.frag"),
-                &["y", "v", "coefficients"],
-                &[FLOAT("factor")],
-                &["out"],
-            )
-        })?;
-        let inputs = vec![y.front().view(), v.view(), self.coefficients.view()];
-        let params = vec![UniformValue::Float(factor)];
-        self.device.execute(&Pass::new(&kernel, vec![y.back().view()], inputs).params(params))?;
+        Draw::new(&self.device, glsl!("solve/advance.frag"))
+            .input("y", y.front().view())
+            .input("v", v.view())
+            .input("coefficients", self.coefficients.view())
+            .param("factor", factor)
+            .target(y.back().view())
+            .run()?;
         y.swap();
         Ok(())
     }
 
     /// `d' = z + beta d`.
     pub fn turn(&self, d: &mut PingPong<Vector>, z: &Vector) -> Result<()> {
-        let kernel = self.kernel("direction", || {
-            KernelSpec::fragment(glsl!("solve/direction.frag"), &["d", "z", "direction"], &[], &["out"])
-        })?;
-        let inputs = vec![d.front().view(), z.view(), self.direction.front().view()];
-        self.device.execute(&Pass::new(&kernel, vec![d.back().view()], inputs))?;
+        Draw::new(&self.device, glsl!("solve/direction.frag"))
+            .input("d", d.front().view())
+            .input("z", z.view())
+            .input("direction", self.direction.front().view())
+            .target(d.back().view())
+            .run()?;
         d.swap();
         Ok(())
     }

@@ -17,8 +17,8 @@ use super::verdict::{Best, Standing, hides};
 use crate::data::{PendingRead, Scalar, Vector, exponent};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{UniformValue, glsl};
-use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, PingPong};
+use crate::gl::glsl;
+use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::{self, Accurate, Combine, Windows};
 
 /// Parameters of [`Stationary`].
@@ -239,37 +239,25 @@ impl<'a> Run<'a> {
         project_out(&mut self.x, self.a.null_space())?;
         self.a.product(&mut self.r, Combine::SubtractFrom(&self.b), 1.0, &self.x)?;
         let sums = self.reducer.sum(Dots::Progress, &[&self.r, &self.x, self.kept.front()], self.factors)?;
-        let test = device.kernel("solve test", || {
-            let float = |name| Field { name, kind: f32::KIND };
-            let fields = [
-                Field { name: "source", kind: <[i32; 2]>::KIND },
-                float("count"),
-                float("begin"),
-                float("patience"),
-                float("limit"),
-                float("threshold"),
-            ];
-            let (inputs, outputs) = (["dots", "last", "best"], ["next_report", "next_best"]);
-            KernelSpec::fragment(glsl!("solve/test.frag"), &inputs, &fields, &outputs)
-        })?;
-        let params = vec![
-            sums.source(),
-            UniformValue::Float(count as f32),
-            UniformValue::Float(self.begin as f32),
-            UniformValue::Float(PATIENCE.saturating_mul(self.params.test_every) as f32),
-            UniformValue::Float(self.params.max_sweeps as f32),
-            UniformValue::Float(self.threshold),
-        ];
-        let targets = vec![self.report.back().view(), self.best.back().view()];
-        let inputs = vec![sums.view(), self.report.front().view(), self.best.front().view()];
-        device.execute(&Pass::new(&test, targets, inputs).params(params))?;
-        let keep = device.kernel("solve keep", || {
-            let inputs = ["x", "kept", "last", "report"];
-            KernelSpec::fragment(glsl!("solve/keep.frag"), &inputs, &[], &["out"])
-        })?;
-        let (last, report) = (self.report.front().view(), self.report.back().view());
-        let inputs = vec![self.x.view(), self.kept.front().view(), last, report];
-        device.execute(&Pass::new(&keep, vec![self.kept.back().view()], inputs))?;
+        Draw::new(device, glsl!("solve/test.frag"))
+            .input("dots", sums.view())
+            .input("last", self.report.front().view())
+            .input("best", self.best.front().view())
+            .param("source", sums.source())
+            .param("count", count as f32)
+            .param("begin", self.begin as f32)
+            .param("patience", PATIENCE.saturating_mul(self.params.test_every) as f32)
+            .param("limit", self.params.max_sweeps as f32)
+            .param("threshold", self.threshold)
+            .targets([self.report.back().view(), self.best.back().view()])
+            .run()?;
+        Draw::new(device, glsl!("solve/keep.frag"))
+            .input("x", self.x.view())
+            .input("kept", self.kept.front().view())
+            .input("last", self.report.front().view())
+            .input("report", self.report.back().view())
+            .target(self.kept.back().view())
+            .run()?;
         self.kept.swap();
         self.report.swap();
         self.best.swap();

@@ -1,9 +1,10 @@
 //! Diagonals put into a dense matrix.
 
+use super::stored;
 use crate::data::{Band, BandedMatrix, FoldedBands, Matrix, Tile};
 use crate::error::Result;
-use crate::gl::{Format, UniformKind, UniformValue, glsl};
-use crate::kernel::{Field, FieldType, KernelSpec, ParamType, Pass, PooledTexture, View};
+use crate::gl::{Format, glsl};
+use crate::kernel::{Draw, PooledTexture, View};
 
 /// Diagonals of a pass, besides which it reads what earlier ones gave.
 const MOST: usize = 12;
@@ -50,48 +51,37 @@ fn draw(
     wrap: usize,
 ) -> Result<()> {
     let device = a.device();
-    let (mut names, mut inputs, mut constants) = (Vec::new(), Vec::new(), Vec::new());
+    // Offsets and origins are those of a dense matrix, whose elements 32 bits count.
+    let (row, col) = tile.origin;
+    let constant = |band: &Band| match band {
+        Band::Stored { .. } => 0.0,
+        Band::Constant { high, .. } => *high,
+    };
+    let draw = Draw::new(device, glsl!("banded/dense.frag"))
+        .lines_made(generate, bands.iter().map(|band| i64::from(stored(band).is_some())).collect())
+        .param("origin", [col as i32, (row / 4) as i32])
+        .param("wrap", wrap as i32)
+        .ints("offsets", offsets.iter().map(|o| *o as i32).collect())
+        .floats("constants", bands.iter().map(constant).collect())
+        .param("factors", a.scaling.factors(1.0));
+    let diagonals = bands.iter().enumerate();
+    diagonals
+        .fold(draw, |draw, (i, band)| draw.input_if(("d", i), stored(band)))
+        .carried("START", ("before", "before_at(p)"), before.map(|t| View::whole(device, t.texture())))
+        .masked(true)
+        .target(target)
+        .run()
+}
+
+/// The macro `BANDS`, of a word for each diagonal: whether it is stored.
+fn generate(words: &[i64]) -> String {
     let mut text = "#define BANDS".to_owned();
-    for (i, band) in bands.iter().enumerate() {
-        let value = match band {
-            Band::Stored { high, .. } => {
-                names.push(format!("d{i}"));
-                inputs.push(View::whole(device, high.texture()));
-                constants.push(0.0);
-                format!("d{i}_texel(t)")
-            }
-            Band::Constant { high, .. } => {
-                constants.push(*high);
-                format!("vec4(constants[{i}])")
-            }
+    for (i, is_stored) in words.iter().enumerate() {
+        let value = match is_stored {
+            0 => format!("vec4(constants[{i}])"),
+            _ => format!("d{i}_texel(t)"),
         };
         text.push_str(&format!(" sum += {value} * vec4(equal(offset, ivec4(offsets[{i}])));"));
     }
-    let start = if before.is_some() { "before_at(p)" } else { "vec4(0.0)" };
-    let count = bands.len() as u32;
-    let kernel = device.kernel(&format!("bands to dense {start} {text}"), || {
-        let mut inputs: Vec<_> = names.iter().map(String::as_str).collect();
-        inputs.extend(before.map(|_| "before"));
-        let fields = [
-            Field { name: "origin", kind: <[i32; 2]>::KIND },
-            Field { name: "wrap", kind: i32::KIND },
-            Field { name: "offsets", kind: FieldType(UniformKind::Ints(count)) },
-            Field { name: "constants", kind: FieldType(UniformKind::Floats(count)) },
-            Field { name: "factors", kind: <[f32; 2]>::KIND },
-        ];
-        KernelSpec::fragment(glsl!("banded/dense.frag"), &inputs, &fields, &["out"])
-            .with(&format!("{text}\n#define START {start}"))
-            .masked()
-    })?;
-    // Offsets and origins are those of a dense matrix, whose elements 32 bits count.
-    let (row, col) = tile.origin;
-    let params = vec![
-        UniformValue::IVec2([col as i32, (row / 4) as i32]),
-        UniformValue::Int(wrap as i32),
-        UniformValue::Ints(offsets.iter().map(|o| *o as i32).collect()),
-        UniformValue::Floats(constants),
-        UniformValue::Vec2(a.scaling.factors(1.0)),
-    ];
-    inputs.extend(before.map(|t| View::whole(device, t.texture())));
-    device.execute(&Pass::new(&kernel, vec![target], inputs).params(params))
+    text
 }

@@ -3,25 +3,27 @@
 use super::{accurate, product};
 use crate::data::{FoldedBands, Vector};
 use crate::error::Result;
-use crate::gl::{UniformValue, glsl};
-use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, Predicate, View};
+use crate::gl::glsl;
+use crate::kernel::{Draw, Operand, Predicate, View};
 use crate::ops::product::{Accurate, Combine, Part, accumulate, check_product};
 
-const LENGTH: Field = Field { name: "length_", kind: i32::KIND };
+/// The name that shaders have for the elements of a folded vector.
+const LENGTH: &str = "length_";
 
-fn length(n: usize) -> UniformValue {
-    // Elements of a folded vector, which shaders count with signed integers.
-    UniformValue::Int(i32::try_from(n).unwrap_or(i32::MAX))
+fn length(n: usize) -> i32 {
+    // Shaders count them with signed integers.
+    i32::try_from(n).unwrap_or(i32::MAX)
 }
 
 /// `(x, x)`.
 fn extended(x: &Vector) -> Result<Vector> {
     let device = x.device();
     let out = Vector::uninit(device, 2 * x.len())?;
-    let kernel = device.kernel("extend", || {
-        KernelSpec::fragment(glsl!("banded/extend.frag"), &["x"], &[LENGTH], &["out"])
-    })?;
-    device.execute(&Pass::new(&kernel, vec![out.view()], vec![x.view()]).params(vec![length(x.len())]))?;
+    Draw::new(device, glsl!("banded/extend.frag"))
+        .input("x", x.view())
+        .param(LENGTH, length(x.len()))
+        .target(out.view())
+        .run()?;
     Ok(out)
 }
 
@@ -77,17 +79,12 @@ pub fn folded_product_transposed(
     let _scope = device.scope()?;
     let mut both = Vector::uninit(device, 2 * y.len())?;
     product(&mut both, Combine::Replace, alpha, &a.wide, x, true, Predicate::Always)?;
-    let masked = combine.fills_padding(y);
-    let kernel = device.kernel(&format!("fold {masked} {}", combine.define()), || {
-        let mut inputs = vec!["x"];
-        inputs.extend(combine.operand().map(|_| "z"));
-        let spec = KernelSpec::fragment(glsl!("banded/fold.frag"), &inputs, &[LENGTH], &["out"])
-            .with(combine.define());
-        if masked { spec.masked() } else { spec }
-    })?;
-    let mut inputs = vec![both.view()];
-    inputs.extend(combine.operand().map(Operand::view));
-    device.execute(&Pass::new(&kernel, vec![y.view()], inputs).params(vec![length(y.len())]))
+    combine
+        .describe(Draw::new(device, glsl!("banded/fold.frag")).input("x", both.view()))
+        .param(LENGTH, length(y.len()))
+        .masked(combine.fills_padding(y))
+        .target(y.view())
+        .run()
 }
 
 /// `out = α op(A) x + β z` accumulated in double-float with the full coefficients, rounded once.
@@ -117,20 +114,16 @@ pub(crate) fn folded_part(out: &mut Vector, a: &FoldedBands, terms: Accurate<'_>
         return accurate(out, &a.wide, terms, part).map(drop);
     }
     let mut high = Vector::uninit(device, 2 * out.len())?;
-    let first = if part.define().is_empty() { Part::Sum } else { Part::Magnitude };
+    let first = if part.is_bound() { Part::Magnitude } else { Part::Sum };
     let low = accurate(&mut high, &a.wide, Accurate { transposed, alpha, x, plus: None }, first)?;
-    let defines = format!("{}#define PART {}", part.define(), part.name());
-    let kernel = device.kernel(&format!("fold accurate {} {defines}", plus.is_some()), || {
-        let mut inputs = vec!["high", "low"];
-        inputs.extend(plus.map(|_| "z"));
-        let added = if plus.is_some() { "beta * z_here()" } else { "vec4(0.0)" };
-        let fields = [LENGTH, Field { name: "beta", kind: f32::KIND }];
-        KernelSpec::fragment(glsl!("banded/fold_accurate.frag"), &inputs, &fields, &["out"])
-            .with(&format!("{defines}\n#define ADDED {added}"))
-            .masked()
-    })?;
-    let mut inputs = vec![high.view(), View::whole(device, low.texture())];
-    inputs.extend(plus.map(|(_, z)| z.view()));
-    let params = vec![length(out.len()), UniformValue::Float(plus.map_or(0.0, |(beta, _)| beta))];
-    device.execute(&Pass::new(&kernel, vec![out.view()], inputs).params(params))
+    part.describe(Draw::new(device, glsl!("banded/fold_accurate.frag")))
+        .define("PART", part.name())
+        .input("high", high.view())
+        .input("low", View::whole(device, low.texture()))
+        .carried("ADDED", ("z", "beta * z_here()"), terms.z())
+        .param(LENGTH, length(out.len()))
+        .param("beta", terms.beta())
+        .masked(true)
+        .target(out.view())
+        .run()
 }

@@ -10,64 +10,71 @@ pub(crate) use folded::folded_part;
 
 pub(crate) use dense::{banded_to_matrix, folded_to_matrix};
 
-use plan::BandText;
+use plan::{BandText, Term, generate};
 
 use super::product::{Accurate, Combine, Part, accumulate, check_product};
 use crate::data::{Band, BandedMatrix, Vector};
 use crate::error::Result;
-use crate::gl::{UniformKind, UniformValue, glsl};
-use crate::kernel::{Field, FieldType, KernelSpec, Operand, ParamType, Pass, PooledTexture, Predicate, View};
+use crate::gl::{Source, glsl};
+use crate::kernel::{Draw, Operand, PooledTexture, Predicate, View};
 
 /// Textures that a pass reads besides diagonals: x, z, and a partial sum.
 const OTHER_INPUTS: usize = 3;
 
-/// The uniforms of every pass over diagonals.
-fn fields(text: &BandText, count: usize) -> Vec<Field> {
-    let shifts = text.shifts().len().max(1) as u32;
-    vec![
-        Field { name: "shifts", kind: FieldType(UniformKind::Ints(shifts)) },
-        Field { name: "constants", kind: FieldType(UniformKind::Floats(2 * count.max(1) as u32)) },
-        Field { name: "factors", kind: <[f32; 2]>::KIND },
-        Field { name: "source_texels", kind: i32::KIND },
-        Field { name: "beta", kind: f32::KIND },
-    ]
-}
-
-/// Their values.
-fn params(
-    text: &BandText,
-    bands: &[Band],
-    a: &BandedMatrix,
+/// A pass over diagonals.
+struct Diagonals<'a> {
+    a: &'a BandedMatrix,
+    bands: &'a [Band],
+    text: BandText,
+    x: &'a Vector,
     alpha: f32,
-    x: &Vector,
-    beta: f32,
-) -> Vec<UniformValue> {
-    let or_zero = |mut v: Vec<i32>| {
-        v.resize(v.len().max(1), 0);
-        v
-    };
-    let pair = |band: &Band| match band {
-        Band::Constant { high, low } => [*high, *low],
-        Band::Stored { .. } => [0.0, 0.0],
-    };
-    let mut constants: Vec<f32> = bands.iter().flat_map(pair).collect();
-    constants.resize(constants.len().max(2), 0.0);
-    vec![
-        UniformValue::Ints(or_zero(text.shifts().to_vec())),
-        UniformValue::Floats(constants),
-        UniformValue::Vec2(a.scaling.factors(alpha)),
-        UniformValue::Int(i32::try_from(x.extent().area()).unwrap_or(i32::MAX)),
-        UniformValue::Float(beta),
-    ]
 }
 
-/// The textures of the stored diagonals, rounded parts or remainders.
-fn textures<'a>(bands: &'a [Band], remainders: bool) -> impl Iterator<Item = View<'a>> {
-    bands.iter().filter_map(move |band| match band {
-        Band::Stored { high, .. } if !remainders => Some(View::whole(high.device(), high.texture())),
-        Band::Stored { low: Some(low), .. } if remainders => Some(View::whole(low.device(), low.texture())),
+impl<'a> Diagonals<'a> {
+    /// The draw, with what all of them read first and are told.
+    fn draw(&self, source: Source<'static>, term: Term, beta: f32) -> Draw<'a> {
+        let (a, x) = (self.a, self.x);
+        // No array is empty.
+        let mut shifts = self.text.shifts().to_vec();
+        shifts.resize(shifts.len().max(1), 0);
+        let pair = |band: &Band| match band {
+            Band::Constant { high, low } => [*high, *low],
+            Band::Stored { .. } => [0.0, 0.0],
+        };
+        let mut constants: Vec<f32> = self.bands.iter().flat_map(pair).collect();
+        constants.resize(constants.len().max(2), 0.0);
+        let draw = Draw::new(a.device(), source)
+            .lines_made(generate, self.text.words(term))
+            .input("x", x.view())
+            .ints("shifts", shifts)
+            .floats("constants", constants)
+            .param("factors", a.scaling.factors(self.alpha))
+            .param("source_texels", i32::try_from(x.extent().area()).unwrap_or(i32::MAX))
+            .param("beta", beta);
+        self.bands.iter().enumerate().fold(draw, |draw, (i, band)| draw.input_if(("d", i), stored(band)))
+    }
+
+    /// Remainders too, where they are kept.
+    fn remainders(&self, draw: Draw<'a>) -> Draw<'a> {
+        let all = self.bands.iter().enumerate();
+        all.fold(draw, |draw, (i, band)| draw.input_if(("d", i, "_low"), remainder(band)))
+    }
+}
+
+/// The texture of a stored diagonal.
+fn stored(band: &Band) -> Option<View<'_>> {
+    match band {
+        Band::Stored { high, .. } => Some(View::whole(high.device(), high.texture())),
+        Band::Constant { .. } => None,
+    }
+}
+
+/// And of what its rounding has left.
+fn remainder(band: &Band) -> Option<View<'_>> {
+    match band {
+        Band::Stored { low: Some(low), .. } => Some(View::whole(low.device(), low.texture())),
         _ => None,
-    })
+    }
 }
 
 /// Offsets of the diagonals of `A` or of `Aᵀ`, in the order in which `A` stores them.
@@ -157,38 +164,21 @@ fn product(
         let last = i + 1 == count;
         let text = BandText::new(offsets, bands, transposed, x.extent() == y.extent());
         let combine = if last { combine } else { Combine::Replace };
-        let z = combine.operand();
         let masked = text.has_constants() || combine.fills_padding(y);
-        let key = format!("banded {} {last} {} {} {masked}", text.key(), combine.define(), partial.is_some());
-        let kernel = device.kernel(&key, || {
-            let highs = text.highs();
-            let mut inputs = vec!["x"];
-            inputs.extend(highs.iter().map(String::as_str));
-            if partial.is_some() {
-                inputs.push("partial");
-            }
-            if z.is_some() {
-                inputs.push("z");
-            }
-            let first = if partial.is_some() { "partial_here()" } else { "vec4(0.0)" };
-            let fields = fields(&text, bands.len());
-            let spec = KernelSpec::fragment(glsl!("banded/product.frag"), &inputs, &fields, &["out"])
-                .with(&text.generate(|d, _, x| format!("sum += {d} * {x};")))
-                .with(&format!("#define FIRST_TERM {first}\n#define LAST {}", u8::from(last)))
-                .with(combine.define());
-            if masked { spec.masked() } else { spec }
-        })?;
-        let mut inputs = vec![x.view()];
-        inputs.extend(textures(bands, false));
-        inputs.extend(partial.as_ref().map(|t| View::whole(device, t.texture())));
-        inputs.extend(z.map(Operand::view));
-        let params = params(&text, bands, a, alpha, x, 0.0);
+        let draw = Diagonals { a, bands, text, x, alpha }
+            .draw(glsl!("banded/product.frag"), Term::Single, 0.0)
+            .carried(
+                "FIRST_TERM",
+                ("partial", "partial_here()"),
+                partial.as_ref().map(|t| View::whole(device, t.texture())),
+            )
+            .define("LAST", last);
+        let draw = combine.describe(draw).masked(masked).only(predicate);
         if last {
-            device.execute(&Pass::new(&kernel, vec![y.view()], inputs).params(params).only(predicate))?;
+            draw.target(y.view()).run()?;
         } else {
             let sum = partial_sum(y)?;
-            let target = View { tail: y.view().tail, ..View::whole(device, sum.texture()) };
-            device.execute(&Pass::new(&kernel, vec![target], inputs).params(params).only(predicate))?;
+            draw.target(View { tail: y.view().tail, ..View::whole(device, sum.texture()) }).run()?;
             partial = Some(sum);
         }
     }
@@ -221,7 +211,7 @@ pub(crate) fn banded_part(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_
 
 /// The operation behind its checks: of the two numbers that it computes, the one not asked for is the texture given back.
 fn accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>, part: Part) -> Result<PooledTexture> {
-    let Accurate { transposed, alpha, x, plus } = terms;
+    let Accurate { transposed, alpha, x, .. } = terms;
     let device = a.device();
     let _scope = device.scope()?;
     let units = device.gl().caps.borrow().texture_units as usize;
@@ -232,53 +222,28 @@ fn accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>, part: Part)
     let mut partial: Option<(PooledTexture, PooledTexture)> = None;
     for (i, (offsets, bands)) in groups.into_iter().enumerate() {
         let text = BandText::new(offsets, bands, transposed, x.extent() == out.extent());
-        let (carried, added) = (partial.is_some(), plus.is_some());
-        let masked = text.has_constants() || plus.is_some_and(|(_, z)| z.extent() != out.extent());
-        let bound = part.define();
-        let key = format!("banded accurate {} {carried} {added} {masked} {bound}", text.key());
-        let kernel = device.kernel(&key, || {
-            let names = [text.highs(), text.lows()].concat();
-            let mut inputs = vec!["x"];
-            inputs.extend(names.iter().map(String::as_str));
-            let (mut high, mut low) = ("vec4(0.0)", "vec4(0.0)");
-            if carried {
-                inputs.extend(["partial_high", "partial_low"]);
-                (high, low) = ("partial_high(p)", "partial_low(p)");
-            } else if added {
-                inputs.push("z");
-                high = "beta * z(p)";
-            }
-            let term = |d: &str, low: &str, x: &str| {
-                format!("s = add_product4(s, {d}, {low}, ({x} * factors.y) * factors.x);")
-            };
-            let (fields, outputs) = (fields(&text, bands.len()), ["high_part", "low_part"]);
-            let spec = KernelSpec::fragment(glsl!("banded/accurate.frag"), &inputs, &fields, &outputs)
-                .with(&text.generate(term))
-                .with(&format!("{bound}#define START_HIGH {high}\n#define START_LOW {low}"));
-            if masked { spec.masked() } else { spec }
-        })?;
-        let view = |t| View::whole(device, t);
-        let mut inputs = vec![x.view()];
-        inputs.extend(textures(bands, false).chain(textures(bands, true)));
-        match &partial {
-            Some((high, low)) => inputs.extend([view(high.texture()), view(low.texture())]),
-            None => inputs.extend(plus.map(|(_, z)| z.view())),
-        }
-        let beta = plus.map_or(0.0, |(beta, _)| beta);
-        let params = params(&text, bands, a, alpha, x, beta);
+        let masked = text.has_constants() || terms.fills_padding(out);
+        let like = |t| View { tail: out.view().tail, ..View::whole(device, t) };
+        let (first, view) = match &partial {
+            Some((high, _)) => (("partial_high", "partial_high(p)"), Some(like(high.texture()))),
+            None => (("z", "beta * z(p)"), terms.z()),
+        };
+        let before = partial.as_ref().map(|(_, low)| like(low.texture()));
+        let diagonals = Diagonals { a, bands, text, x, alpha };
+        let draw = diagonals.draw(glsl!("banded/accurate.frag"), Term::Accurate, terms.beta());
+        let draw = part
+            .describe(diagonals.remainders(draw))
+            .carried("START_HIGH", first, view)
+            .carried("START_LOW", ("partial_low", "partial_low(p)"), before)
+            .masked(masked);
         let low = partial_sum(out)?;
         if i + 1 == count {
-            let other = View { tail: out.view().tail, ..view(low.texture()) };
-            let targets = part.targets(out.view(), other);
-            device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
+            draw.targets(part.targets(out.view(), like(low.texture()))).run()?;
             return Ok(low);
-        } else {
-            let high = partial_sum(out)?;
-            let part = |t| View { tail: out.view().tail, ..view(t) };
-            let targets = vec![part(high.texture()), part(low.texture())];
-            device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
-            partial = Some((high, low));
         }
+        let high = partial_sum(out)?;
+        draw.target(like(high.texture())).target(like(low.texture())).run()?;
+        partial = Some((high, low));
     }
     partial_sum(out) // not reached: there always is a group
 }

@@ -2,36 +2,39 @@
 
 use crate::data::Band;
 
-/// Where four consecutive elements of the shifted `x` come from, for each diagonal.
+/// Where four consecutive elements of the shifted `x` come from: the place of their first texel among the shifts, of the
+/// second one, and the residue.
+type Tap = [i64; 3];
+
+/// The same for each diagonal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct BandPlan {
+struct BandPlan {
     /// Distinct shifts in texels, ascending.
-    pub shifts: Vec<i32>,
-    /// For each diagonal: place of its first texel in `shifts`, of the second one, and the residue.
-    pub taps: Vec<(usize, usize, u8)>,
+    shifts: Vec<i32>,
+    taps: Vec<Tap>,
 }
 
 impl BandPlan {
-    pub fn new(offsets: &[i64]) -> Self {
-        let split = |o: &i64| (o.div_euclid(4) as i32, o.rem_euclid(4) as u8);
+    fn new(offsets: &[i64]) -> Self {
+        let split = |o: &i64| (o.div_euclid(4) as i32, o.rem_euclid(4));
         let mut shifts: Vec<i32> =
             offsets.iter().map(split).flat_map(|(q, r)| if r == 0 { [q, q] } else { [q, q + 1] }).collect();
         shifts.sort_unstable();
         shifts.dedup();
-        let place = |q: i32| shifts.binary_search(&q).unwrap_or_default();
+        let place = |q: i32| shifts.binary_search(&q).unwrap_or_default() as i64;
         let taps =
-            offsets.iter().map(split).map(|(q, r)| (place(q), place(q + i32::from(r != 0)), r)).collect();
+            offsets.iter().map(split).map(|(q, r)| [place(q), place(q + i32::from(r != 0)), r]).collect();
         BandPlan { shifts, taps }
-    }
-
-    /// Four elements of `x` for diagonal `i`, from the fetched texels.
-    fn elements(&self, i: usize) -> String {
-        self.taps.get(i).map(|(a, b, r)| across(*r, &format!("x{a}"), &format!("x{b}"))).unwrap_or_default()
     }
 }
 
+/// Four elements of `x` for a diagonal, from the fetched texels.
+fn elements([a, b, residue]: Tap) -> String {
+    across(residue, &format!("x{a}"), &format!("x{b}"))
+}
+
 /// Four consecutive elements that begin at `residue` in the texel `first` and go on in `second`.
-fn across(residue: u8, first: &str, second: &str) -> String {
+fn across(residue: i64, first: &str, second: &str) -> String {
     match residue {
         1 => format!("vec4({first}.yzw, {second}.x)"),
         2 => format!("vec4({first}.zw, {second}.xy)"),
@@ -41,23 +44,34 @@ fn across(residue: u8, first: &str, second: &str) -> String {
 }
 
 /// What is known of a diagonal before it is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BandKind {
-    Stored { low: bool },
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum BandKind {
     Constant,
+    Stored,
+    /// With a remainder.
+    StoredTwice,
 }
 
 impl From<&Band> for BandKind {
     fn from(band: &Band) -> Self {
         match band {
-            Band::Stored { low, .. } => BandKind::Stored { low: low.is_some() },
             Band::Constant { .. } => BandKind::Constant,
+            Band::Stored { low: None, .. } => BandKind::Stored,
+            Band::Stored { low: Some(_), .. } => BandKind::StoredTwice,
         }
     }
 }
 
+/// What a pass does with coefficient and elements.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Term {
+    /// Multiplies and adds in 32 bits.
+    Single,
+    /// In double-float, with remainders.
+    Accurate,
+}
+
 /// The program of one pass.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BandText {
     plan: BandPlan,
     kinds: Vec<BandKind>,
@@ -77,68 +91,66 @@ impl BandText {
         &self.plan.shifts
     }
 
-    /// What distinguishes this program from others: the values of the shifts do not.
-    pub fn key(&self) -> String {
-        let own = self.plan.shifts.iter().position(|s| *s == 0);
-        format!("{:?} {:?} {own:?} {} {}", self.plan.taps, self.kinds, self.transposed, self.square)
-    }
-
     /// A constant diagonal goes on where the matrix has ended: what lies outside has to be cut off.
     pub fn has_constants(&self) -> bool {
         self.kinds.contains(&BandKind::Constant)
     }
 
-    /// The names of the stored diagonals, as inputs of the kernel.
-    pub fn highs(&self) -> Vec<String> {
-        self.named(|kind| matches!(kind, BandKind::Stored { .. }), "")
+    /// All that [`generate`] has to know, which the values of the shifts are not: the term, whether it is the transpose,
+    /// how many shifts there are, which one is read in place (or -1), and for each diagonal its tap and kind.
+    pub fn words(&self, term: Term) -> Vec<i64> {
+        let BandPlan { shifts, taps } = &self.plan;
+        let own = shifts.iter().position(|s| *s == 0).filter(|_| self.square);
+        let own = own.map_or(-1, |i| i as i64);
+        let mut words = vec![term as i64, i64::from(self.transposed), shifts.len() as i64, own];
+        words.extend(taps.iter().zip(&self.kinds).flat_map(|([a, b, r], kind)| [*a, *b, *r, *kind as i64]));
+        words
     }
+}
 
-    /// The names of their remainders.
-    pub fn lows(&self) -> Vec<String> {
-        self.named(|kind| matches!(kind, BandKind::Stored { low: true }), "_low")
+/// The macros `FETCHES` and `BANDS`, of [`BandText::words`].
+pub(super) fn generate(words: &[i64]) -> String {
+    let [term, transposed, shifts, own, diagonals @ ..] = words else { return String::new() };
+    let mut text = "#define FETCHES".to_owned();
+    for i in 0..*shifts {
+        text.push_str(&match i == *own {
+            true => format!(" vec4 x{i} = x_texel(t);"),
+            // Chosen, not multiplied by zero: the texel that stands for those outside may hold infinities. Fetched
+            // before that, so that no fetch stands in a branch.
+            false => format!(
+                " vec4 x{i} = x_shifted(t + shifts[{i}]); \
+                 x{i} = uint(t + shifts[{i}]) < uint(source_texels) ? x{i} : vec4(0.0);"
+            ),
+        });
     }
-
-    fn named(&self, which: impl Fn(&BandKind) -> bool, suffix: &str) -> Vec<String> {
-        let of = |(i, _): (usize, &BandKind)| format!("d{i}{suffix}");
-        self.kinds.iter().enumerate().filter(|(_, kind)| which(kind)).map(of).collect()
-    }
-
-    /// The macros `FETCHES` and `BANDS`; `term` turns coefficient, remainder and elements into a statement.
-    pub fn generate(&self, term: impl Fn(&str, &str, &str) -> String) -> String {
-        let mut text = "#define FETCHES".to_owned();
-        for (i, shift) in self.plan.shifts.iter().enumerate() {
-            text.push_str(&match *shift == 0 && self.square {
-                true => format!(" vec4 x{i} = x_texel(t);"),
-                // Chosen, not multiplied by zero: the texel that stands for those outside may hold infinities. Fetched
-                // before that, so that no fetch stands in a branch.
-                false => format!(
-                    " vec4 x{i} = x_shifted(t + shifts[{i}]); \
-                     x{i} = uint(t + shifts[{i}]) < uint(source_texels) ? x{i} : vec4(0.0);"
-                ),
-            });
-        }
-        text.push_str("\n#define BANDS");
-        for (i, ((a, b, residue), kind)) in self.plan.taps.iter().zip(&self.kinds).enumerate() {
-            let coefficients = |name: &str| match self.transposed {
-                true => {
-                    let at = |k: usize| format!("{name}_shifted(t + shifts[{k}])");
-                    across(*residue, &at(*a), &at(*b))
-                }
-                false => format!("{name}_here()"),
+    text.push_str("\n#define BANDS");
+    for (i, diagonal) in diagonals.chunks_exact(4).enumerate() {
+        let [a, b, residue, kind] = *diagonal else { continue };
+        let coefficients = |name: &str| match *transposed != 0 {
+            true => {
+                let at = |k: i64| format!("{name}_shifted(t + shifts[{k}])");
+                across(residue, &at(a), &at(b))
+            }
+            false => format!("{name}_here()"),
+        };
+        let constant = |k: usize| format!("vec4(constants[{k}])");
+        let is = |other: BandKind| kind == other as i64;
+        let high = if is(BandKind::Constant) { constant(2 * i) } else { coefficients(&format!("d{i}")) };
+        let x = elements([a, b, residue]);
+        text.push_str(&if *term == Term::Single as i64 {
+            format!(" sum += {high} * {x};")
+        } else {
+            let low = if is(BandKind::Constant) {
+                constant(2 * i + 1)
+            } else if is(BandKind::StoredTwice) {
+                coefficients(&format!("d{i}_low"))
+            } else {
+                "vec4(0.0)".to_owned()
             };
-            let (high, low) = match kind {
-                BandKind::Constant => {
-                    (format!("vec4(constants[{}])", 2 * i), format!("vec4(constants[{}])", 2 * i + 1))
-                }
-                BandKind::Stored { low: true } => {
-                    (coefficients(&format!("d{i}")), coefficients(&format!("d{i}_low")))
-                }
-                BandKind::Stored { low: false } => (coefficients(&format!("d{i}")), "vec4(0.0)".into()),
-            };
-            text.push_str(&format!(" {}", term(&high, &low, &self.plan.elements(i))));
-        }
-        text + "\n"
+            format!(" s = add_product4(s, {high}, {low}, ({x} * factors.y) * factors.x);")
+        });
     }
+    text
 }
 
 #[cfg(test)]
@@ -149,9 +161,9 @@ mod tests {
     fn texels_needed_twice_are_fetched_once() {
         let plan = BandPlan::new(&[-512, -1, 0, 1, 512]);
         assert_eq!(plan.shifts, [-128, -1, 0, 1, 128]);
-        assert_eq!(plan.taps, [(0, 0, 0), (1, 2, 3), (2, 2, 0), (2, 3, 1), (4, 4, 0)]);
-        assert_eq!(plan.elements(1), "vec4(x1.w, x2.xyz)");
-        assert_eq!(plan.elements(3), "vec4(x2.yzw, x3.x)");
+        assert_eq!(plan.taps, [[0, 0, 0], [1, 2, 3], [2, 2, 0], [2, 3, 1], [4, 4, 0]]);
+        assert_eq!(elements(plan.taps[1]), "vec4(x1.w, x2.xyz)");
+        assert_eq!(elements(plan.taps[3]), "vec4(x2.yzw, x3.x)");
     }
 
     #[test]
@@ -170,7 +182,7 @@ mod tests {
         };
         for (i, offset) in (-3..=4).enumerate() {
             for lane in 0..4 {
-                assert_eq!(element(&plan.elements(i), lane, &plan), offset + lane as i64);
+                assert_eq!(element(&elements(plan.taps[i]), lane, &plan), offset + lane as i64);
             }
         }
     }

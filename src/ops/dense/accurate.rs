@@ -1,13 +1,10 @@
 //! Products with dense matrices in double-float.
 
-use std::rc::Rc;
-
 use super::matmul::{Stretch, stretches};
 use crate::data::{Matrix, Vector, exponent};
-use crate::device::Device;
 use crate::error::Result;
-use crate::gl::{Format, UniformValue, glsl};
-use crate::kernel::{Compiled, Field, KernelSpec, Operand, ParamType, Pass, PooledTexture, View};
+use crate::gl::{Format, glsl};
+use crate::kernel::{Draw, Operand, PooledTexture, View};
 use crate::ops::product::{Accurate, Combine, Part, check_product};
 use crate::ops::{check_shape, require_exact};
 
@@ -65,32 +62,30 @@ pub(crate) fn dense_part(out: &mut Vector, a: &Matrix, terms: Accurate<'_>, part
     let mut carried: Option<(PooledTexture, PooledTexture)> = None;
     for (i, (rows, cols)) in passes.iter().enumerate() {
         let last = i + 1 == passes.len();
-        let kernel = accurate_kernel(device, part, transposed, carried.is_some(), plus.is_some())?;
         let (r, c) = (rows.first.0, cols.first.0);
         let (r, c) = if transposed { (c, r) } else { (r, c) };
         let Some(tile) = a.tiles().nth(r * grid.across() + c) else { continue };
-        let mut inputs = vec![tile.part(), x.view()];
-        match &carried {
-            Some((high, low)) => inputs.extend([like(out, high), like(out, low)]),
-            None => inputs.extend(plus.map(|(_, z)| z.view())),
-        }
         let half = f64::from(exponent(f64::from(alpha.abs())) / 2).exp2();
-        let params = vec![
-            UniformValue::IVec2([(cols.first.1 / 4) as i32, (cols.second.1 / 4) as i32]),
-            UniformValue::Int(cols.length.div_ceil(4) as i32),
-            UniformValue::IVec2([(rows.second.1 / 4) as i32, rows.length.div_ceil(4) as i32]),
-            UniformValue::Int((rows.first.1 / 4) as i32),
-            UniformValue::Vec2([(f64::from(alpha) / half) as f32, half as f32]),
-            UniformValue::Float(plus.map_or(0.0, |(beta, _)| beta)),
-        ];
+        let draw = part
+            .describe(Draw::new(device, glsl!("dense/accurate.frag")))
+            .define("A_TRANSPOSED", transposed)
+            .addressed("a", tile.part())
+            .input("x", x.view())
+            .param("begin", [(cols.first.1 / 4) as i32, (cols.second.1 / 4) as i32])
+            .param("quads", cols.length.div_ceil(4) as i32)
+            .param("rows", [(rows.second.1 / 4) as i32, rows.length.div_ceil(4) as i32])
+            .param("first_row", (rows.first.1 / 4) as i32)
+            .param("factors", [(f64::from(alpha) / half) as f32, half as f32])
+            .param("beta", terms.beta())
+            .masked(true);
+        let before = carried.as_ref().map(|(high, low)| [like(out, high), like(out, low)]);
+        let draw = terms.start(draw, before);
         let low = scratch()?;
         if last {
-            let targets = part.targets(out.view(), like(out, &low));
-            device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
+            draw.targets(part.targets(out.view(), like(out, &low))).run()?;
         } else {
             let high = scratch()?;
-            let targets = vec![like(out, &high), like(out, &low)];
-            device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
+            draw.target(like(out, &high)).target(like(out, &low)).run()?;
             carried = Some((high, low));
         }
     }
@@ -98,42 +93,6 @@ pub(crate) fn dense_part(out: &mut Vector, a: &Matrix, terms: Accurate<'_>, part
 }
 
 /// A texture of the same extent, with the same padding lanes.
-fn like<'a>(out: &'a Vector, texture: &'a PooledTexture) -> View<'a> {
+pub(crate) fn like<'a>(out: &'a Vector, texture: &'a PooledTexture) -> View<'a> {
     View { texture: texture.texture(), ..out.view() }
-}
-
-fn accurate_kernel(
-    device: &Device,
-    part: Part,
-    transposed: bool,
-    carried: bool,
-    added: bool,
-) -> Result<Rc<Compiled>> {
-    let bound = part.define();
-    device.kernel(&format!("dense accurate {transposed} {carried} {added} {bound}"), || {
-        let int = |name| Field { name, kind: i32::KIND };
-        let pair = |name| Field { name, kind: <[i32; 2]>::KIND };
-        let fields = [
-            pair("begin"),
-            int("quads"),
-            pair("rows"),
-            int("first_row"),
-            Field { name: "factors", kind: <[f32; 2]>::KIND },
-            Field { name: "beta", kind: f32::KIND },
-        ];
-        let mut inputs = vec!["a", "x"];
-        let (mut high, mut low) = ("vec4(0.0)", "vec4(0.0)");
-        if carried {
-            inputs.extend(["carried_high", "carried_low"]);
-            (high, low) = ("carried_high_here()", "carried_low_here()");
-        } else if added {
-            inputs.push("z");
-            high = "beta * z_here()";
-        }
-        KernelSpec::fragment(glsl!("dense/accurate.frag"), &inputs, &fields, &["high_part", "low_part"])
-            .with(&format!("{bound}#define A_TRANSPOSED {}", u8::from(transposed)))
-            .addressed(&["a"])
-            .with(&format!("#define START_HIGH {high}\n#define START_LOW {low}"))
-            .masked()
-    })
 }

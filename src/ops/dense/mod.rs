@@ -18,7 +18,7 @@ pub use outer::outer;
 pub use relocate::transpose;
 pub use vector::{dense_product, dense_product_transposed};
 
-pub(crate) use accurate::dense_part;
+pub(crate) use accurate::{dense_part, like};
 pub(crate) use scatter::matrix_from_csr;
 pub(crate) use vector::{factors, shares};
 

@@ -2,8 +2,8 @@
 
 use crate::data::{Matrix, Vector};
 use crate::error::{Error, Result};
-use crate::gl::{UniformValue, glsl};
-use crate::kernel::{Domain, Field, KernelSpec, Operand, ParamType, Pass, View};
+use crate::gl::glsl;
+use crate::kernel::{Domain, Draw, Operand, View};
 use crate::ops::check_shape;
 use crate::shape::Shape;
 
@@ -53,20 +53,16 @@ pub(super) fn outer_part(
     from: [i32; 2],
     alpha: f32,
 ) -> Result<()> {
-    let device = target.device;
-    let defines = format!("#define X_ROW {}\n#define Y_ROW {}", u8::from(x_row), u8::from(y_row));
-    let kernel = device.kernel(&format!("outer {defines}"), || {
-        let fields =
-            [Field { name: "origin", kind: <[i32; 2]>::KIND }, Field { name: "alpha", kind: f32::KIND }];
-        KernelSpec::fragment(glsl!("dense/outer.frag"), &["x", "y"], &fields, &["out"])
-            .with(&defines)
-            .masked()
-    })?;
-    let params = vec![
-        UniformValue::IVec2([from[0] - at[0] as i32, from[1] - at[1] as i32]),
-        UniformValue::Float(alpha),
-    ];
     let (width, height) = (shape.cols as u32, shape.rows.div_ceil(4) as u32);
-    let domain = Domain::Rect { x: at[0], y: at[1], width, height };
-    device.execute(&Pass::new(&kernel, vec![*target], vec![*x, *y]).params(params).on(domain))
+    Draw::new(target.device, glsl!("dense/outer.frag"))
+        .define("X_ROW", x_row)
+        .define("Y_ROW", y_row)
+        .input("x", *x)
+        .input("y", *y)
+        .param("origin", [from[0] - at[0] as i32, from[1] - at[1] as i32])
+        .param("alpha", alpha)
+        .masked(true)
+        .target(*target)
+        .on(Domain::Rect { x: at[0], y: at[1], width, height })
+        .run()
 }

@@ -6,8 +6,8 @@ use std::ops::Range;
 use crate::data::{Matrix, Tile, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{Format, UniformValue, glsl};
-use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, PooledTexture, View};
+use crate::gl::{Format, glsl};
+use crate::kernel::{Draw, Operand, PooledTexture, View};
 use crate::ops::check_shape;
 use crate::shape::Shape;
 
@@ -23,6 +23,10 @@ enum Order {
 }
 
 impl Order {
+    fn is_folded(self) -> bool {
+        matches!(self, Order::Folded { .. })
+    }
+
     fn cols(self) -> i32 {
         match self {
             // At most the number of elements, which 32 bits hold.
@@ -119,39 +123,22 @@ fn draw(
     piece: &Piece<'_>,
     transposed: bool,
 ) -> Result<()> {
-    let flag = |on: bool| u8::from(on);
-    let folded = |order| flag(matches!(order, Order::Folded { .. }));
-    let defines = format!(
-        "#define TARGET_FOLDED {}\n#define TARGET_DIAGONAL {}\n#define SOURCE_FOLDED {}\n#define TRANSPOSED {}\n\
-         #define KEEP {}",
-        folded(order),
-        flag(order == Order::Diagonal),
-        folded(piece.order),
-        flag(transposed),
-        flag(kept.is_some()),
-    );
-    let kernel = device.kernel(&format!("move {defines}"), || {
-        let int = |name| Field { name, kind: i32::KIND };
-        let fields = [
-            int("target_cols"),
-            int("source_cols"),
-            Field { name: "window", kind: <[i32; 4]>::KIND },
-            Field { name: "shift", kind: <[i32; 2]>::KIND },
-        ];
-        let inputs: &[&str] = if kept.is_some() { &["x", "kept"] } else { &["x"] };
-        let spec = KernelSpec::fragment(glsl!("dense/move.frag"), inputs, &fields, &["out"]).with(&defines);
-        if matches!(piece.order, Order::Folded { .. }) { spec } else { spec.addressed(&["x"]) }
-    })?;
-    let mut inputs = vec![piece.view];
-    inputs.extend(kept);
+    let source_folded = piece.order.is_folded();
+    let draw = Draw::new(device, glsl!("dense/move.frag"))
+        .define("TARGET_FOLDED", order.is_folded())
+        .define("TARGET_DIAGONAL", order == Order::Diagonal)
+        .define("SOURCE_FOLDED", source_folded)
+        .define("TRANSPOSED", transposed)
+        .define("KEEP", kept.is_some());
+    let draw = if source_folded { draw.input("x", piece.view) } else { draw.addressed("x", piece.view) };
     // Rows and columns are below 2^31, and so are their differences.
-    let params = vec![
-        UniformValue::Int(order.cols()),
-        UniformValue::Int(piece.order.cols()),
-        UniformValue::IVec4(piece.window.map(|v| v as i32)),
-        UniformValue::IVec2(piece.shift.map(|v| v as i32)),
-    ];
-    device.execute(&Pass::new(&kernel, vec![target], inputs).params(params))
+    draw.input_if("kept", kept)
+        .param("target_cols", order.cols())
+        .param("source_cols", piece.order.cols())
+        .param("window", piece.window.map(|v| v as i32))
+        .param("shift", piece.shift.map(|v| v as i32))
+        .target(target)
+        .run()
 }
 
 fn parts(a: &Matrix) -> Vec<Part<'_>> {
@@ -292,13 +279,12 @@ pub(crate) fn diagonal(a: &Matrix) -> Result<Vector> {
 pub(crate) fn fill_identity(out: &mut Matrix) -> Result<()> {
     let device = out.device().clone();
     let _scope = device.scope()?;
-    let kernel = device.kernel("identity", || {
-        let fields = [Field { name: "shift", kind: i32::KIND }];
-        KernelSpec::fragment(glsl!("dense/identity.frag"), &[], &fields, &["out"]).masked()
-    })?;
     out.tiles().try_for_each(|tile| {
         let (row, col) = tile.origin;
-        let params = vec![UniformValue::Int((row as i64 - col as i64) as i32)];
-        device.execute(&Pass::new(&kernel, vec![tile.part()], Vec::new()).params(params))
+        Draw::new(&device, glsl!("dense/identity.frag"))
+            .param("shift", (row as i64 - col as i64) as i32)
+            .masked(true)
+            .target(tile.part())
+            .run()
     })
 }

@@ -6,20 +6,11 @@ use crate::data::Matrix;
 use crate::error::Result;
 use crate::gl::{Attribute, glsl};
 use crate::host::Csr;
-use crate::kernel::{Domain, KernelSpec, Pass, Points, StageSpec};
+use crate::kernel::{Domain, Draw, Points};
 
 /// `out = A`, each element rounded to 32 bits; `out` is all zero before.
 pub(crate) fn matrix_from_csr(out: &mut Matrix, a: &Csr) -> Result<()> {
     let device = out.device();
-    let kernel = device.kernel("dense scatter", || {
-        let attributes = vec![
-            ("coefficients".to_owned(), Attribute::Vec4),
-            ("column".to_owned(), Attribute::UInt),
-            ("quad".to_owned(), Attribute::UInt),
-        ];
-        let stage = StageSpec::Points { attributes, mask: false };
-        KernelSpec { stage, ..KernelSpec::fragment(glsl!("dense/scatter.vert"), &[], &[], &[]) }
-    })?;
     for tile in out.tiles() {
         let (rows, cols) = tile.ranges();
         let mut texels: BTreeMap<(u32, u32), [f32; 4]> = BTreeMap::new();
@@ -42,7 +33,15 @@ pub(crate) fn matrix_from_csr(out: &mut Matrix, a: &Csr) -> Result<()> {
         let words: [&[u32]; 3] = [bytemuck::cast_slice(&values), &columns, &quads];
         let attributes = [Attribute::Vec4, Attribute::UInt, Attribute::UInt];
         let points = Points::with_attributes(device, columns.len(), &attributes, &words)?;
-        device.execute(&Pass::new(&kernel, vec![tile.part()], vec![]).on(Domain::Points(&points)))?;
+        Draw::new(device, glsl!("dense/scatter.vert"))
+            .placing(&[
+                ("coefficients", Attribute::Vec4),
+                ("column", Attribute::UInt),
+                ("quad", Attribute::UInt),
+            ])
+            .target(tile.part())
+            .on(Domain::Points(&points))
+            .run()?;
     }
     Ok(())
 }

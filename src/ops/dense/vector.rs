@@ -1,13 +1,11 @@
 //! Products of dense matrices with vectors.
 
-use std::rc::Rc;
-
 use super::matmul::{Stretch, stretches};
 use crate::data::{Matrix, Vector, exponent};
 use crate::device::Device;
 use crate::error::Result;
-use crate::gl::{Format, UniformValue, glsl};
-use crate::kernel::{Compiled, Domain, Field, KernelSpec, Operand, ParamType, Pass, PooledTexture, View};
+use crate::gl::{Format, glsl};
+use crate::kernel::{Domain, Draw, Operand, PooledTexture, View};
 use crate::ops::product::{Combine, accumulate, check_product};
 use crate::shape::{Extent, Shape};
 
@@ -222,52 +220,29 @@ impl Product<'_> {
         count: u32,
         domain: Domain<'_>,
     ) -> Result<()> {
-        let device = self.a.device();
         let (row, col) = (rows.first.0, range.first.0);
         let (i, j) = if self.how.transposed { (col, row) } else { (row, col) };
         let tile = self.a.tiles().nth(i * self.a.tile_grid().across() + j);
         let (Some(tile), Some(x)) = (tile, self.x.get(range.second.0)) else { return Ok(()) };
-        let kernel = self.partial_kernel(device, combine)?;
         let quads = range.length.div_ceil(4) as u32;
-        let params = vec![
-            UniformValue::IVec2([(range.first.1 / 4) as i32, (range.second.1 / 4) as i32]),
-            UniformValue::Int(quads as i32),
-            UniformValue::Int(first as i32),
-            UniformValue::Int(quads.div_ceil(count) as i32),
-            UniformValue::Int((rows.first.1 / 4) as i32),
-            UniformValue::Vec2(factors(self.alpha)),
-        ];
-        let mut inputs = vec![tile.part(), *x];
-        inputs.extend(combine.and_then(|c| c.operand()).map(Operand::view));
-        device.execute(&Pass::new(&kernel, vec![target], inputs).params(params).on(domain))
-    }
-
-    fn partial_kernel(&self, device: &Device, combine: Option<Combine<'_>>) -> Result<Rc<Compiled>> {
-        let flag = |on: bool| u8::from(on);
-        let defines = format!(
-            "#define WHOLE {}\n#define A_TRANSPOSED {}\n#define ABSOLUTE {}\n{}",
-            flag(combine.is_some()),
-            flag(self.how.transposed),
-            flag(self.how.absolute),
-            combine.as_ref().map_or("", Combine::define),
-        );
-        device.kernel(&format!("dense partial {defines}"), || {
-            let int = |name| Field { name, kind: i32::KIND };
-            let fields = [
-                Field { name: "begin", kind: <[i32; 2]>::KIND },
-                int("quads"),
-                int("first_share"),
-                int("share"),
-                int("first_row"),
-                Field { name: "factors", kind: <[f32; 2]>::KIND },
-            ];
-            let mut inputs = vec!["a", "x"];
-            inputs.extend(combine.and_then(|c| c.operand()).map(|_| "z"));
-            let spec = KernelSpec::fragment(glsl!("dense/partial.frag"), &inputs, &fields, &["out"])
-                .with(&defines)
-                .addressed(&["a"]);
-            if combine.is_some() { spec.masked() } else { spec }
-        })
+        let draw = Draw::new(self.a.device(), glsl!("dense/partial.frag"))
+            .define("WHOLE", combine.is_some())
+            .define("A_TRANSPOSED", self.how.transposed)
+            .define("ABSOLUTE", self.how.absolute)
+            .addressed("a", tile.part())
+            .input("x", *x)
+            .param("begin", [(range.first.1 / 4) as i32, (range.second.1 / 4) as i32])
+            .param("quads", quads as i32)
+            .param("first_share", first as i32)
+            .param("share", quads.div_ceil(count) as i32)
+            .param("first_row", (rows.first.1 / 4) as i32)
+            .param("factors", factors(self.alpha))
+            .masked(combine.is_some());
+        let draw = match combine {
+            Some(combine) => combine.describe(draw),
+            None => draw,
+        };
+        draw.target(target).on(domain).run()
     }
 }
 
@@ -291,37 +266,21 @@ impl Total<'_> {
         kept: Option<View<'_>>,
         factors: [f32; 2],
     ) -> Result<()> {
-        let device = target.device;
-        let z = combine.operand();
-        let start = if self.before.is_some() { "before_here()" } else { "vec4(0.0)" };
-        let key = format!("dense total {} {} {start}", combine.define(), kept.is_some());
-        let kernel = device.kernel(&key, || {
-            let fields = [
-                Field { name: "first_row", kind: i32::KIND },
-                Field { name: "shares", kind: <[i32; 2]>::KIND },
-                Field { name: "factors", kind: <[f32; 2]>::KIND },
-            ];
-            let mut inputs = vec!["partial"];
-            inputs.extend(self.before.map(|_| "before"));
-            inputs.extend(kept.map(|_| "kept"));
-            inputs.extend(z.map(|_| "z"));
-            KernelSpec::fragment(glsl!("dense/total.frag"), &inputs, &fields, &["out"])
-                .addressed(&["partial"])
-                .with(&format!("#define KEPT {}\n#define START {start}", u8::from(kept.is_some())))
-                .with(combine.define())
-                .masked()
-        })?;
         let Extent { width, height } = self.shares.extent;
-        let params = vec![
-            UniformValue::Int(self.first_row as i32),
-            UniformValue::IVec2([width as i32, height as i32]),
-            UniformValue::Vec2(factors),
-        ];
-        let mut inputs = vec![View { extent: Extent::new(width.max(1), height), ..self.shares }];
-        inputs.extend(self.before.map(|t| View { texture: t.texture(), ..target }));
-        inputs.extend(kept);
-        inputs.extend(z.map(Operand::view));
-        device.execute(&Pass::new(&kernel, vec![target], inputs).params(params).on(self.domain))
+        let draw = Draw::new(target.device, glsl!("dense/total.frag"))
+            .define("KEPT", kept.is_some())
+            .addressed("partial", View { extent: Extent::new(width.max(1), height), ..self.shares })
+            .carried(
+                "START",
+                ("before", "before_here()"),
+                self.before.map(|t| View { texture: t.texture(), ..target }),
+            )
+            .input_if("kept", kept)
+            .param("first_row", self.first_row as i32)
+            .param("shares", [width as i32, height as i32])
+            .param("factors", factors)
+            .masked(true);
+        combine.describe(draw).target(target).on(self.domain).run()
     }
 }
 

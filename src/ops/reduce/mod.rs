@@ -8,8 +8,8 @@ use super::elementwise::Elements;
 use crate::data::Scalar;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{UniformValue, glsl};
-use crate::kernel::{Domain, Field, KernelSpec, Operand, ParamType, Pass, PooledTexture, View};
+use crate::gl::glsl;
+use crate::kernel::{Domain, Draw, Operand, PooledTexture, View};
 use crate::shape::Extent;
 
 /// What is reduced.
@@ -72,18 +72,6 @@ impl<'a> Second<'a> {
     }
 }
 
-/// Where a stage stands and what it is compiled to.
-struct Step<'a> {
-    stage: &'a Stage,
-    first: bool,
-    /// The lanes are combined too.
-    last: bool,
-    /// The texel of the target that the stage writes, where it is not at the origin.
-    place: Option<u32>,
-    /// Whole windows by a filtered fetch.
-    filtered: bool,
-}
-
 /// The one executor: `out` receives the reduction of the terms. Data in several textures is first reduced to a texel for
 /// each of them.
 fn run(op: &'static str, out: &mut Scalar, terms: &Terms<'_>, windows: Windows) -> Result<()> {
@@ -98,7 +86,7 @@ fn run(op: &'static str, out: &mut Scalar, terms: &Terms<'_>, windows: Windows) 
         reduce_part(device, op, terms, (*x, k), partial, Some(k as u32), windows)?;
     }
     let plan = ReducePlan::new(partial.extent, windows, device.is_software());
-    reduce_stages(device, op, terms, &plan, vec![partial], out.view(), (false, None))
+    reduce_stages(device, op, terms, &plan, (partial, None), out.view(), (false, None))
 }
 
 /// Reduces one texture, to a scalar or to a texel among others.
@@ -112,103 +100,68 @@ fn reduce_part(
     windows: Windows,
 ) -> Result<()> {
     let plan = ReducePlan::new(x.extent, windows, device.is_software());
-    let inputs = std::iter::once(x).chain(terms.y.as_ref().and_then(|y| y.of(k))).collect();
-    reduce_stages(device, op, terms, &plan, inputs, target, (true, place))
+    let y = terms.y.as_ref().and_then(|y| y.of(k));
+    reduce_stages(device, op, terms, &plan, (x, y), target, (true, place))
 }
 
-/// All stages of a plan: the first reads `inputs`, the last one writes `target`.
+/// All stages of a plan: the first reads `x` and `y`, the last one writes `target`. `maps` where the first one also does
+/// to elements what the reduction asks for; `place` is the texel of the target, where it is not the only one.
 fn reduce_stages(
     device: &Device,
     op: &'static str,
     terms: &Terms<'_>,
     plan: &ReducePlan,
-    inputs: Vec<View<'_>>,
+    (x, y): (View<'_>, Option<View<'_>>),
     target: View<'_>,
     (maps, place): (bool, Option<u32>),
 ) -> Result<()> {
     let end = plan.stages().len() - 1;
-    let tail = inputs.first().map_or(View::part(device, target.texture, target.extent).tail, |x| x.tail);
     let mut partial: Option<PooledTexture> = None;
     for (i, stage) in plan.stages().iter().enumerate() {
-        let place = if i == end { place } else { None };
-        let mut inputs = match &partial {
-            None => inputs.clone(),
-            Some(texture) => vec![View::part(device, texture.texture(), stage.source)],
-        };
+        let source = partial.as_ref().map_or(x, |t| View::part(device, t.texture(), stage.source));
         let first = maps && i == 0;
-        let step = Step {
-            stage,
-            first,
-            last: i == end && place.is_none(),
-            place,
-            // What is not a plain texel cannot be averaged by the sampler, and a corner has to be met exactly.
-            filtered: plan.is_filtered(stage)
-                && (!first || terms.y.is_none())
-                && inputs.iter().all(|x| {
-                    let Extent { width, height } = x.texture.extent();
-                    width.is_power_of_two() && height.is_power_of_two()
-                }),
-        };
-        let kernel = stage_kernel(device, op, terms, &step)?;
-        if step.last {
-            inputs.extend(terms.scale.map(Operand::view));
+        let place = place.filter(|_| i == end);
+        // The lanes are combined too.
+        let last = i == end && place.is_none();
+        let count = terms.count.filter(|_| last);
+        let Extent { width, height } = source.texture.extent();
+        // What is not a plain texel cannot be averaged by the sampler, and a corner has to be met exactly.
+        let filtered = plan.is_filtered(stage)
+            && (!first || y.is_none())
+            && width.is_power_of_two()
+            && height.is_power_of_two();
+        let draw = Draw::new(device, glsl!("reduce/window.frag")).named(op).define(terms.define, 1u8);
+        let draw = if filtered { draw.filtered("x", source) } else { draw.input("x", source) };
+        let mut draw = stage
+            .describe(draw)
+            .input_if("y", y.filter(|_| first))
+            .input_if("scale", terms.scale.filter(|_| last).map(Operand::view))
+            .uniform("tail", x.tail.uniform());
+        for (on, name) in [
+            (first, "FIRST"),
+            (last, "LAST"),
+            (place.is_some(), "PLACED"),
+            (filtered, "FILTERED"),
+            (count.is_some(), "MEAN"),
+        ] {
+            if on {
+                draw = draw.define(name, 1u8);
+            }
         }
-        let mut params = vec![
-            UniformValue::IVec2([stage.window.width as i32, stage.window.height as i32]),
-            UniformValue::IVec2([stage.source.width as i32, stage.source.height as i32]),
-            tail.uniform(),
-        ];
-        params.extend(place.map(|x| UniformValue::Int(x as i32)));
-        params.extend(terms.count.filter(|_| step.last).map(UniformValue::Float));
+        if let Some(x) = place {
+            draw = draw.param("place", x as i32).on(Domain::Rect { x, y: 0, width: 1, height: 1 });
+        }
+        if let Some(count) = count {
+            draw = draw.param("count", count);
+        }
         if i == end {
-            let pass = Pass::new(&kernel, vec![target], inputs).params(params);
-            let at = |x| Domain::Rect { x, y: 0, width: 1, height: 1 };
-            return device.execute(&pass.on(place.map_or(Domain::Full, at)));
+            return draw.target(target).run();
         }
         let next = device.scratch(stage.target, op)?;
-        let view = View::part(device, next.texture(), stage.target);
-        device.execute(&Pass::new(&kernel, vec![view], inputs).params(params))?;
+        draw.target(View::part(device, next.texture(), stage.target)).run()?;
         partial = Some(next);
     }
     Ok(())
-}
-
-fn stage_kernel(
-    device: &Device,
-    op: &'static str,
-    terms: &Terms<'_>,
-    step: &Step<'_>,
-) -> Result<std::rc::Rc<crate::kernel::Compiled>> {
-    let mut defines = format!("#define {} 1\n{}", terms.define, step.stage.defines());
-    let mean = step.last && terms.count.is_some();
-    for (on, name) in [
-        (step.first, "FIRST"),
-        (step.last, "LAST"),
-        (step.place.is_some(), "PLACED"),
-        (step.filtered, "FILTERED"),
-        (mean, "MEAN"),
-    ] {
-        if on {
-            defines.push_str(&format!("\n#define {name} 1"));
-        }
-    }
-    device.kernel(&defines, || {
-        let mut inputs = vec!["x"];
-        if step.first && terms.y.is_some() {
-            inputs.push("y");
-        }
-        if step.last && terms.scale.is_some() {
-            inputs.push("scale");
-        }
-        let pair = |name| Field { name, kind: <[i32; 2]>::KIND };
-        let mut fields = vec![pair("window"), pair("source"), Field { name: "tail", kind: <[i32; 4]>::KIND }];
-        fields.extend(step.place.map(|_| Field { name: "place", kind: i32::KIND }));
-        fields.extend(mean.then_some(Field { name: "count", kind: f32::KIND }));
-        let spec =
-            KernelSpec::fragment(glsl!("reduce/window.frag"), &inputs, &fields, &["out"]).with(&defines);
-        let spec = if step.filtered { spec.filtered("x") } else { spec };
-        KernelSpec { name: op.to_owned(), ..spec }
-    })
 }
 
 /// Reduces `x` (and `y`, for [`Reduction::Dot`]) into `out`, with windows of one's choice. The named functions

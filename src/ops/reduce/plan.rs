@@ -1,6 +1,7 @@
 //! The passes of a reduction: pure arithmetic, no GL.
 
 use crate::error::{Error, Result};
+use crate::kernel::Draw;
 use crate::shape::Extent;
 
 /// The texels that one target texel combines in a stage.
@@ -103,15 +104,16 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// What the stage's program is told: small windows are part of it, and it then has no loop; where they cover the
-    /// source evenly, no branch for the edge either. Larger windows are parameters.
-    pub(crate) fn defines(&self) -> String {
+    /// Tells a draw about the stage: small windows are part of the program, and it then has no loop; where they cover the
+    /// source evenly, no branch for the edge either. Larger windows are parameters alone.
+    pub(crate) fn describe<'a>(&self, draw: Draw<'a>) -> Draw<'a> {
+        // Sides of a texture fit.
+        let pair = |width: u32, height: u32| [width as i32, height as i32];
         let Window { width, height } = self.window;
-        if !width.is_power_of_two() || !height.is_power_of_two() || width * height > 16 {
-            return String::new();
-        }
         let even = self.source.width.is_multiple_of(width) && self.source.height.is_multiple_of(height);
-        format!("#define WINDOW ivec2({width}, {height})\n#define EVEN {}", u8::from(even))
+        let known = width.is_power_of_two() && height.is_power_of_two() && width * height <= 16;
+        let draw = if known { draw.define("WINDOW", pair(width, height)).define("EVEN", even) } else { draw };
+        draw.param("window", pair(width, height)).param("source", pair(self.source.width, self.source.height))
     }
 }
 

@@ -1,11 +1,11 @@
 //! Products in double-float.
 
-use super::{FIELDS, inner, params};
+use super::{draw, inner};
 use crate::data::{ColumnStack, Vector};
 use crate::error::Result;
-use crate::gl::{Format, UniformValue, glsl};
-use crate::kernel::{Field, KernelSpec, Operand, ParamType, Pass, PooledTexture, View};
-use crate::ops::dense::factors;
+use crate::gl::{Format, glsl};
+use crate::kernel::{Operand, PooledTexture};
+use crate::ops::dense::{factors, like};
 use crate::ops::product::{Accurate, Combine, Part, check_product};
 use crate::ops::{check_shape, require_exact};
 
@@ -42,50 +42,18 @@ pub(crate) fn stack_part(out: &mut Vector, a: &ColumnStack, terms: Accurate<'_>,
         passes.extend(begins.map(|begin| (panel.clone(), [begin, (begin + most).min(length), most])));
     }
     let scratch = || device.texture(out.extent(), Format::Rgba32F, op);
-    let masked = plus.is_some_and(|(_, z)| z.extent() != out.extent());
     let mut carried: Option<(PooledTexture, PooledTexture)> = None;
     for (i, (panel, range)) in passes.iter().enumerate() {
-        let (mut names, mut start) = (vec!["a", "x"], ["vec4(0.0)", "vec4(0.0)"]);
-        let mut inputs = vec![panel.view, x.view()];
-        match (&carried, plus) {
-            (Some((high, low)), _) => {
-                names.extend(["carried_high", "carried_low"]);
-                inputs.extend([high, low].map(|t| View::whole(device, t.texture())));
-                start = ["carried_high_here()", "carried_low_here()"];
-            }
-            (None, Some((_, z))) => {
-                names.push("z");
-                inputs.push(z.view());
-                start = ["beta * z_here()", "vec4(0.0)"];
-            }
-            (None, None) => {}
-        }
-        let defines = format!(
-            "{}#define TRANSPOSED {}\n#define START_HIGH {}\n#define START_LOW {}",
-            part.define(),
-            u8::from(transposed),
-            start[0],
-            start[1]
-        );
-        let kernel = device.kernel(&format!("stack accurate {masked} {defines}"), || {
-            let fields = [&FIELDS[..], &[Field { name: "beta", kind: f32::KIND }]].concat();
-            let outputs = ["high_part", "low_part"];
-            let spec = KernelSpec::fragment(glsl!("stack/accurate.frag"), &names, &fields, &outputs)
-                .with(&defines)
-                .addressed(&["a"]);
-            if masked { spec.masked() } else { spec }
-        })?;
-        let mut params = params(a, panel, *range, factors(alpha));
-        params.push(UniformValue::Float(plus.map_or(0.0, |(beta, _)| beta)));
-        let like = |texture| View { texture, ..out.view() };
+        let draw = draw(glsl!("stack/accurate.frag"), (a, panel), x, *range, factors(alpha));
+        let draw = part.describe(draw).define("TRANSPOSED", transposed).param("beta", terms.beta());
+        let before = carried.as_ref().map(|(high, low)| [like(out, high), like(out, low)]);
+        let draw = terms.start(draw, before).masked(terms.fills_padding(out));
         let low = scratch()?;
         if i + 1 == passes.len() {
-            let targets = part.targets(out.view(), like(low.texture()));
-            device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
+            draw.targets(part.targets(out.view(), like(out, &low))).run()?;
         } else {
             let high = scratch()?;
-            let targets = vec![like(high.texture()), like(low.texture())];
-            device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
+            draw.target(like(out, &high)).target(like(out, &low)).run()?;
             carried = Some((high, low));
         }
     }

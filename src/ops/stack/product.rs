@@ -1,13 +1,10 @@
 //! Products in 32 bits.
 
-use std::rc::Rc;
-
-use super::{FIELDS, inner, params, power};
+use super::{draw, inner, power};
 use crate::data::{ColumnStack, Vector};
-use crate::device::Device;
 use crate::error::Result;
-use crate::gl::{UniformValue, glsl};
-use crate::kernel::{Compiled, Field, KernelSpec, Operand, ParamType, Pass, PooledTexture, View};
+use crate::gl::glsl;
+use crate::kernel::{Draw, Operand, PooledTexture, View};
 use crate::ops::dense::{factors, shares};
 use crate::ops::product::{Combine, accumulate, check_product};
 use crate::shape::Extent;
@@ -94,54 +91,31 @@ fn product(
     let mut carried: Option<PooledTexture> = None;
     for (i, panel) in panels.iter().enumerate() {
         let whole = shares == 1 && i + 1 == panels.len();
-        let combine = whole.then_some(combine);
-        let kernel = kernel(device, transposed, carried.is_some(), combine, y)?;
         let length = inner(a.shape(), panel, transposed);
         let range = [0, length, length.div_ceil(shares as usize)];
-        let mut params = params(a, panel, range, factors);
-        params.push(UniformValue::IVec2(power(own.width)));
-        let mut inputs = vec![panel.view, x.view()];
-        inputs.extend(carried.as_ref().map(|t| View::whole(device, t.texture())));
-        inputs.extend(combine.and_then(|c| c.operand()).map(Operand::view));
+        let draw = draw(glsl!("stack/product.frag"), (a, panel), x, range, factors)
+            .param("fold", power(own.width))
+            .define("TRANSPOSED", transposed)
+            .carried(
+                "START",
+                ("carried", "carried_here()"),
+                carried.as_ref().map(|t| View::whole(device, t.texture())),
+            );
         if whole {
-            return device.execute(&Pass::new(&kernel, vec![y.view()], inputs).params(params));
+            return combine
+                .describe(draw.define("FINISH(P)", "COMBINE((P) * factors.x)"))
+                .masked(combine.fills_padding(y))
+                .target(y.view())
+                .run();
         }
         let sums = scratch("stack_product")?;
-        let target = View::whole(device, sums.texture());
-        device.execute(&Pass::new(&kernel, vec![target], inputs).params(params))?;
+        draw.define("FINISH(P)", "(P)").target(View::whole(device, sums.texture())).run()?;
         carried = Some(sums);
     }
     match carried {
         Some(sums) => total(y, combine, &sums, shares, factors),
         None => Ok(()), // there always is a panel
     }
-}
-
-fn kernel(
-    device: &Device,
-    transposed: bool,
-    carried: bool,
-    combine: Option<Combine<'_>>,
-    y: &Vector,
-) -> Result<Rc<Compiled>> {
-    let defines = format!(
-        "#define TRANSPOSED {}\n#define START {}\n#define FINISH(P) {}\n{}",
-        u8::from(transposed),
-        if carried { "carried_here()" } else { "vec4(0.0)" },
-        if combine.is_some() { "COMBINE((P) * factors.x)" } else { "(P)" },
-        combine.as_ref().map_or("", Combine::define),
-    );
-    let masked = combine.is_some_and(|c| c.fills_padding(y));
-    device.kernel(&format!("stack product {masked} {defines}"), || {
-        let fields = [&FIELDS[..], &[Field { name: "fold", kind: <[i32; 2]>::KIND }]].concat();
-        let mut inputs = vec!["a", "x"];
-        inputs.extend(carried.then_some("carried"));
-        inputs.extend(combine.and_then(|c| c.operand()).map(|_| "z"));
-        let spec = KernelSpec::fragment(glsl!("stack/product.frag"), &inputs, &fields, &["out"])
-            .with(&defines)
-            .addressed(&["a"]);
-        if masked { spec.masked() } else { spec }
-    })
 }
 
 /// The ranges added up.
@@ -153,23 +127,10 @@ fn total(
     factors: [f32; 2],
 ) -> Result<()> {
     let device = sums.device();
-    let masked = combine.fills_padding(y);
-    let kernel = device.kernel(&format!("stack total {masked} {}", combine.define()), || {
-        let int = |name| Field { name, kind: i32::KIND };
-        let fields = [int("shares"), int("width"), Field { name: "factors", kind: <[f32; 2]>::KIND }];
-        let mut inputs = vec!["partial"];
-        inputs.extend(combine.operand().map(|_| "z"));
-        let spec = KernelSpec::fragment(glsl!("stack/total.frag"), &inputs, &fields, &["out"])
-            .with(combine.define())
-            .addressed(&["partial"]);
-        if masked { spec.masked() } else { spec }
-    })?;
-    let params = vec![
-        UniformValue::Int(shares as i32),
-        UniformValue::Int(y.extent().width as i32),
-        UniformValue::Vec2(factors),
-    ];
-    let mut inputs = vec![View::whole(device, sums.texture())];
-    inputs.extend(combine.operand().map(Operand::view));
-    device.execute(&Pass::new(&kernel, vec![y.view()], inputs).params(params))
+    let draw = Draw::new(device, glsl!("stack/total.frag"))
+        .addressed("partial", View::whole(device, sums.texture()))
+        .param("shares", shares as i32)
+        .param("width", y.extent().width as i32)
+        .param("factors", factors);
+    combine.describe(draw).masked(combine.fills_padding(y)).target(y.view()).run()
 }

@@ -1,6 +1,6 @@
 //! Advection of velocity and scalars.
 
-use super::kernels::{CELLS, Draw, number};
+use super::kernels::{CELLS, number};
 use super::{Advection, Fluid};
 use crate::data::Vector;
 use crate::error::Result;
@@ -62,12 +62,12 @@ impl Fluid {
     ) -> Result<()> {
         let mut inputs: Vec<_> = ["u", "v", "w"].into_iter().zip(&self.velocity).collect();
         inputs.extend(fields);
-        let hold = self.hold(axis, &mut inputs);
+        let draw = self.space.draw(self.device(), source, axis, &inputs, &[number("rate", rate)])?;
         let solids = self.fluid_cells.as_ref().filter(|_| axis == CELLS);
-        inputs.extend(solids.map(|cells| ("fluid", cells)));
-        let defines = format!("{hold}#define SOLIDS {}\n", u8::from(solids.is_some()));
-        let params = vec![number("rate", rate)];
-        let draw = Draw { source, axis, inputs, params, defines };
-        self.space.draw(self.device(), vec![out.view()], &draw)
+        self.hold(draw, axis)
+            .input_if("fluid", solids.map(Operand::view))
+            .define("SOLIDS", solids.is_some())
+            .target(out.view())
+            .run()
     }
 }

@@ -1,7 +1,7 @@
 //! Forces on the velocity, and sources of scalars.
 
 use super::Fluid;
-use super::kernels::{CELLS, Draw, Parameter, number, triple};
+use super::kernels::{CELLS, Parameter, number, triple};
 use crate::data::Vector;
 use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
@@ -95,11 +95,11 @@ impl Fluid {
             let f = self.velocity(axis)?;
             let mut inputs = vec![("f", f)];
             inputs.extend(names.into_iter().zip(&curl));
-            let defines = self.hold(axis, &mut inputs);
             // The curl is multiplied by h already.
-            let params = vec![number("factor", strength)];
-            let (source, out) = (glsl!("fluid/confine.frag"), Vector::uninit(&device, f.len())?);
-            self.space.draw(&device, vec![out.view()], &Draw { source, axis, inputs, params, defines })?;
+            let params = [number("factor", strength)];
+            let out = Vector::uninit(&device, f.len())?;
+            let draw = self.space.draw(&device, glsl!("fluid/confine.frag"), axis, &inputs, &params)?;
+            self.hold(draw, axis).target(out.view()).run()?;
             self.replace(axis, out);
         }
         Ok(())
@@ -110,10 +110,9 @@ impl Fluid {
         let count = if self.velocity.len() == 3 { 4 } else { 1 };
         let fresh = || Vector::uninit(self.device(), self.cells().len());
         let curl = (0..count).map(|_| fresh()).collect::<Result<Vec<_>>>()?;
-        let inputs = ["u", "v", "w"].into_iter().zip(&self.velocity).collect();
-        let (source, axis, params) = (glsl!("fluid/curl.frag"), CELLS, vec![]);
-        let draw = Draw { source, axis, inputs, params, defines: String::new() };
-        self.space.draw(self.device(), curl.iter().map(Operand::view).collect(), &draw)?;
+        let inputs: Vec<_> = ["u", "v", "w"].into_iter().zip(&self.velocity).collect();
+        let draw = self.space.draw(self.device(), glsl!("fluid/curl.frag"), CELLS, &inputs, &[])?;
+        draw.targets(curl.iter().map(Operand::view)).run()?;
         Ok(curl)
     }
 
@@ -166,14 +165,14 @@ impl Fluid {
         params: Vec<Parameter>,
     ) -> Result<Vector> {
         inputs.push(("f", f));
-        let mut defines = self.hold(axis, &mut inputs);
-        if let (CELLS, Some(cells)) = (axis, &self.fluid_cells) {
-            inputs.push(("fluid", cells));
-        }
-        defines.push_str(&format!("#define SOURCE {kind}\n"));
         let out = Vector::uninit(self.device(), f.len())?;
-        let source = glsl!("fluid/force.frag");
-        self.space.draw(self.device(), vec![out.view()], &Draw { source, axis, inputs, params, defines })?;
+        let draw = self.space.draw(self.device(), glsl!("fluid/force.frag"), axis, &inputs, &params)?;
+        let cells = self.fluid_cells.as_ref().filter(|_| axis == CELLS);
+        self.hold(draw, axis)
+            .input_if("fluid", cells.map(Operand::view))
+            .define("SOURCE", kind)
+            .target(out.view())
+            .run()?;
         Ok(out)
     }
 }

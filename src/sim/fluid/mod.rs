@@ -79,6 +79,7 @@ use viscous::Viscous;
 use crate::data::{Stencil, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result, check_finite};
+use crate::kernel::{Draw, Operand};
 use crate::ops;
 use crate::shape::{Grid, Shape};
 use crate::solve::{CgParams, ConjugateGradient, Stop, StopReason};
@@ -372,14 +373,14 @@ impl Fluid {
     }
 
     /// What holds a result: faces whose velocity is given keep it, solid cells stay zero. Adds the inputs that it reads.
-    fn hold<'a>(&'a self, axis: usize, inputs: &mut Vec<(&'static str, &'a Vector)>) -> String {
+    fn hold<'a>(&'a self, draw: Draw<'a>, axis: usize) -> Draw<'a> {
         match self.faces.get(axis) {
-            Some([free, held]) => {
-                inputs.extend([("free", free), ("held", held)]);
-                "#define HOLD(x) (free_here() * (x) + held_here())\n".into()
-            }
-            None if self.fluid_cells.is_some() => "#define HOLD(x) (fluid_here() * (x))\n".into(),
-            None => "#define HOLD(x) (x)\n".into(),
+            Some([free, held]) => draw
+                .input("free", free.view())
+                .input("held", held.view())
+                .lines("#define HOLD(x) (free_here() * (x) + held_here())"),
+            None if self.fluid_cells.is_some() => draw.lines("#define HOLD(x) (fluid_here() * (x))"),
+            None => draw.lines("#define HOLD(x) (x)"),
         }
     }
 }

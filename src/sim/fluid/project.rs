@@ -1,6 +1,6 @@
 //! The projection: divergence, Poisson solve, gradient.
 
-use super::kernels::{Draw, number};
+use super::kernels::number;
 use super::{Fluid, PressureReport};
 use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
@@ -99,10 +99,9 @@ impl Fluid {
         let mut next = Vec::with_capacity(self.velocity.len());
         for (axis, f) in self.velocity.iter().enumerate() {
             let out = Vector::uninit(&device, f.len())?;
-            let mut inputs = vec![("f", f), ("pressure", &self.pressure)];
-            let defines = self.hold(axis, &mut inputs);
-            let (source, params) = (glsl!("fluid/gradient.frag"), vec![]);
-            self.space.draw(&device, vec![out.view()], &Draw { source, axis, inputs, params, defines })?;
+            let inputs = [("f", f), ("pressure", &self.pressure)];
+            let draw = self.space.draw(&device, glsl!("fluid/gradient.frag"), axis, &inputs, &[])?;
+            self.hold(draw, axis).target(out.view()).run()?;
             next.push(out);
         }
         self.velocity = next;
@@ -111,10 +110,9 @@ impl Fluid {
 
     /// `factor` times what flows out of each cell through faces of area 1.
     fn outflow(&self, out: &mut Vector, factor: f64, skip_noise: bool) -> Result<()> {
-        let inputs = ["u", "v", "w"].into_iter().zip(&self.velocity).collect();
-        let (source, params) = (glsl!("fluid/divergence.frag"), vec![number("factor", factor)]);
-        let defines = format!("#define SKIP_NOISE {}\n", u8::from(skip_noise));
-        let draw = Draw { source, axis: super::kernels::CELLS, inputs, params, defines };
-        self.space.draw(self.device(), vec![out.view()], &draw)
+        let inputs: Vec<_> = ["u", "v", "w"].into_iter().zip(&self.velocity).collect();
+        let (source, params) = (glsl!("fluid/divergence.frag"), [number("factor", factor)]);
+        let draw = self.space.draw(self.device(), source, super::kernels::CELLS, &inputs, &params)?;
+        draw.define("SKIP_NOISE", skip_noise).target(out.view()).run()
     }
 }

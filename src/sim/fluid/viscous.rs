@@ -1,11 +1,11 @@
 //! The operator of the implicit viscous step.
 
-use super::kernels::{Draw, Space, number};
+use super::kernels::{Parameter, Space, number};
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::glsl;
-use crate::kernel::Operand;
+use crate::kernel::{Draw, Operand};
 use crate::ops::{Combine, check_shape};
 use crate::shape::Shape;
 use crate::solve::LinOp;
@@ -34,20 +34,15 @@ pub(super) struct Viscous<'a> {
 impl Viscous<'_> {
     /// The right-hand side: `f`, what neighbours that are held add, and what the walls do.
     pub fn right_side(&self, out: &mut Vector, f: &Vector) -> Result<()> {
-        let inputs = vec![("f", f), ("free", self.free)];
-        self.draw(out, inputs, vec![], "#define RIGHT_SIDE 1\n")
+        let draw = self.draw(f, &[])?;
+        draw.define("RIGHT_SIDE", true).target(out.view()).run()
     }
 
-    fn draw(
-        &self,
-        out: &mut Vector,
-        inputs: Vec<(&'static str, &Vector)>,
-        mut params: Vec<super::kernels::Parameter>,
-        defines: &str,
-    ) -> Result<()> {
-        params.push(number("strength", self.strength));
-        let (source, axis, defines) = (glsl!("fluid/viscous.frag"), self.axis, defines.to_owned());
-        self.space.draw(self.free.device(), vec![out.view()], &Draw { source, axis, inputs, params, defines })
+    /// A draw that reads `f` and is told these parameters.
+    fn draw<'a>(&'a self, f: &'a Vector, params: &[Parameter]) -> Result<Draw<'a>> {
+        let params = [params, &[number("strength", self.strength)]].concat();
+        let inputs = [("f", f), ("free", self.free)];
+        self.space.draw(self.free.device(), glsl!("fluid/viscous.frag"), self.axis, &inputs, &params)
     }
 }
 
@@ -69,9 +64,11 @@ impl LinOp for Viscous<'_> {
             std::mem::swap(y, &mut sum);
             return Ok(());
         }
-        let mut inputs = vec![("f", x), ("free", self.free)];
-        inputs.extend(combine.operand().map(|z| ("z", z)));
-        let defines = format!("#define RIGHT_SIDE 0\n{}\n", combine.define());
-        self.draw(y, inputs, vec![number("alpha", f64::from(alpha))], &defines)
+        self.draw(x, &[number("alpha", f64::from(alpha))])?
+            .define("RIGHT_SIDE", false)
+            .lines(combine.define())
+            .input_if("z", combine.operand().map(Operand::view))
+            .target(y.view())
+            .run()
     }
 }

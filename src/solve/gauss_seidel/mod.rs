@@ -13,8 +13,8 @@ use super::scales::times_power;
 use super::smoother::{Smoother, check_relaxation, nonzero_diagonal};
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
-use crate::gl::{UniformValue, glsl};
-use crate::kernel::{Accum, Field, KernelSpec, Mask, Operand, ParamType, Pass, Predicate, StageSpec, Test};
+use crate::gl::glsl;
+use crate::kernel::{Accum, Draw, Mask, Operand, Predicate};
 
 /// The way in which a sweep of [`GaussSeidel`] goes through the unknowns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -160,41 +160,29 @@ impl<'a> GaussSeidel<'a> {
         let device = self.a.device();
         let triangle = if forward { &self.forward } else { &self.backward };
         let blended = device.gl().caps.borrow().float_blend;
-        let (near, far) = (u8::from(triangle.near.is_some()), u8::from(triangle.far.is_some()));
-        let kernel = |copy: u8| {
-            let (forward, blended) = (u8::from(forward), u8::from(blended));
-            let defines = format!(
-                "#define COPY {copy}\n#define NEAR {near}\n#define FAR {far}\n#define FORWARD {forward}\n#define BLENDED {blended}"
-            );
-            device.kernel(&format!("substitute {defines}"), || {
-                let fields = [Field { name: "factor", kind: f32::KIND }];
-                let mut inputs = Vec::new();
-                if copy == 0 {
-                    inputs.extend(["w", "r"]);
-                    inputs.extend(triangle.near.is_some().then_some("near"));
-                    inputs.extend(triangle.far.is_some().then_some("far"));
-                }
-                inputs.extend((copy == 1 || blended == 0).then_some("x"));
-                KernelSpec::fragment(glsl!("solve/substitute.frag"), &inputs, &fields, &["out"])
-                    .with(&defines)
-            })
+        let [near, far] = [&triangle.near, &triangle.far].map(Option::as_ref);
+        let draw = |copy: bool| {
+            Draw::new(device, glsl!("solve/substitute.frag"))
+                .define("COPY", copy)
+                .define("NEAR", near.is_some())
+                .define("FAR", far.is_some())
+                .define("FORWARD", forward)
+                .define("BLENDED", blended)
+                .param("factor", self.factor)
         };
-        let params = vec![UniformValue::Float(self.factor)];
-        let mut inputs = vec![self.weights.view(), r.view()];
-        inputs.extend([&triangle.near, &triangle.far].into_iter().flatten().map(Operand::view));
+        let step = draw(false)
+            .input("w", self.weights.view())
+            .input("r", r.view())
+            .input_if("near", near.map(Operand::view))
+            .input_if("far", far.map(Operand::view))
+            .only(Predicate::If(mask));
         if blended {
-            let step = kernel(0)?;
-            let pass = Pass::new(&step, vec![x.view()], inputs).params(params);
-            return device.execute(&pass.only(Predicate::If(mask)).accumulate(Accum::Add));
+            return step.target(x.view()).accumulate(Accum::Add).run();
         }
         // Both halves into another texture, which then changes places with x's.
         let next = Vector::uninit(device, x.len())?;
-        inputs.push(x.view());
-        let (step, copy) = (kernel(0)?, kernel(1)?);
-        let pass = Pass::new(&step, vec![next.view()], inputs).params(params.clone());
-        device.execute(&pass.only(Predicate::If(mask)))?;
-        let pass = Pass::new(&copy, vec![next.view()], vec![x.view()]).params(params);
-        device.execute(&pass.only(Predicate::Unless(mask)))?;
+        step.input("x", x.view()).target(next.view()).run()?;
+        draw(true).input("x", x.view()).target(next.view()).only(Predicate::Unless(mask)).run()?;
         *x = next;
         Ok(())
     }
@@ -257,14 +245,11 @@ fn masks(a: &dyn Sweepable) -> Result<Vec<Mask>> {
     let of = |t: usize| colours.get(t).copied().unwrap_or(0) as f32;
     let values: Vec<f32> = (0..rows.shape().rows).map(|i| of(i / 4)).collect();
     let coloured = Vector::from_slice(device, &values)?;
-    let condition = device.kernel("solve colour", || {
-        let fields = [Field { name: "colour", kind: f32::KIND }];
-        let spec = KernelSpec::fragment(glsl!("solve/colour.frag"), &["colours"], &fields, &[]);
-        KernelSpec { stage: StageSpec::Condition(Test::Write), ..spec }
-    })?;
     let mask = |colour: usize| {
-        let pass = Pass::new(&condition, Vec::new(), vec![coloured.view()]);
-        Mask::write(device, &pass.params(vec![UniformValue::Float(colour as f32)]), coloured.view())
+        Draw::new(device, glsl!("solve/colour.frag"))
+            .input("colours", coloured.view())
+            .param("colour", colour as f32)
+            .mask(coloured.view())
     };
     (0..count).map(mask).collect()
 }

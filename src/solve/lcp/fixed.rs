@@ -5,7 +5,7 @@ use crate::data::Vector;
 use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::host::number;
-use crate::kernel::{KernelSpec, Operand, Pass, PingPong};
+use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::{self, Combine};
 use crate::solve::check::check_vectors;
 use crate::solve::linop::LinOp;
@@ -69,13 +69,14 @@ impl<'a> ProjectedJacobi<'a> {
         let mut iterate = PingPong::new(fresh()?, fresh()?);
         let mut w = fresh()?;
         ops::copy(iterate.front_mut(), x)?;
-        let kernel = device.kernel("lcp fixed", || {
-            KernelSpec::fragment(glsl!("lcp/fixed.frag"), &["x", "d", "w"], &[], &["out"])
-        })?;
         for _ in 0..sweeps {
             self.a.product(&mut w, Combine::AddTo(b), 1.0, iterate.front())?;
-            let inputs = vec![iterate.front().view(), self.d.view(), w.view()];
-            device.execute(&Pass::new(&kernel, vec![iterate.back().view()], inputs))?;
+            Draw::new(device, glsl!("lcp/fixed.frag"))
+                .input("x", iterate.front().view())
+                .input("d", self.d.view())
+                .input("w", w.view())
+                .target(iterate.back().view())
+                .run()?;
             iterate.swap();
         }
         // Into the caller's texture, which the application may hold.

@@ -67,8 +67,8 @@ pub fn natural_residual(a: &dyn LinOp, x: &Vector, b: &Vector) -> Result<Natural
     ops::copy(&mut folded, x)?;
     let goals = Table::filled(device, 1, [0.0, scale, 0.0, 0.0])?;
     let partition = Partition::single(device, x.len())?;
-    let inputs = vec![folded.view(), w.view(), goals.view()];
-    let parts = partition.sums(Sums::Natural { diagonal: false }, inputs)?;
+    let inputs = [folded.view(), w.view(), goals.view()];
+    let parts = partition.sums(Sums::Natural { diagonal: false }, &inputs)?;
     let maxima = partition.read_maxima(&parts)?;
     let largest = measured(maxima.first().map_or(0.0, |m| m[0]), f64::from(scale));
     let relative = if least < 0.0 { largest / -least } else { largest };

@@ -3,14 +3,12 @@
 //! The tree of a problem's sums depends on nothing but the problem's own size. That is why a problem comes out with the
 //! same bits whatever else is solved beside it.
 
-use std::rc::Rc;
-
 use super::table::Table;
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
-use crate::kernel::{Compiled, Field, KernelSpec, Operand, ParamType, Pass, View};
+use crate::kernel::{Draw, Operand, View};
 
 /// What is summed: see `glsl/lcp/sums.frag`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,49 +133,33 @@ impl Partition {
         self.last_table.view()
     }
 
-    /// A kernel over vectors that asks for the owner of its texel (`glsl/include/owner.glsl`).
-    pub fn kernel(&self, key: &str, spec: impl FnOnce() -> KernelSpec) -> Result<Rc<Compiled>> {
-        let single = self.owners.is_none();
-        self.device.kernel(&format!("{key} {single}"), || {
-            let spec = spec().with(&format!("#define SINGLE {}", u8::from(single)));
-            if single { spec } else { spec.with_unsigned("owners") }
-        })
-    }
-
-    /// Runs such a kernel.
-    pub fn run<'a>(
-        &'a self,
-        kernel: &Compiled,
-        out: &mut Vector,
-        mut inputs: Vec<View<'a>>,
-        params: Vec<crate::gl::UniformValue>,
-    ) -> Result<()> {
-        inputs.extend(self.owners.as_ref().map(Table::view));
-        self.device.execute(&Pass::new(kernel, vec![out.view()], inputs).params(params))
+    /// Draws a vector with a kernel that asks for the owner of its texel (`glsl/include/owner.glsl`).
+    pub fn run<'a>(&'a self, draw: Draw<'a>, out: &'a mut Vector) -> Result<()> {
+        let draw = draw.define("SINGLE", self.owners.is_none());
+        let draw = match &self.owners {
+            Some(owners) => draw.unsigned("owners", owners.view()),
+            None => draw,
+        };
+        draw.target(out.view()).run()
     }
 
     /// All stages of a reduction. *Cost*: a draw a stage.
-    pub fn sums(&self, sums: Sums, inputs: Vec<View<'_>>) -> Result<Parts> {
-        let mut inputs = Some(inputs);
+    pub fn sums(&self, sums: Sums, inputs: &[View<'_>]) -> Result<Parts> {
         let mut parts: Option<Parts> = None;
         for (ranges, targets) in &self.stages {
-            let first = parts.is_none();
-            let kernel = self.device.kernel(&format!("lcp {sums:?} {first}"), || {
-                let names: &[&str] = if first { sums.inputs() } else { &["part_a", "part_b"] };
-                let spec = KernelSpec::fragment(glsl!("lcp/sums.frag"), names, &[], &["next_a", "next_b"]);
-                let spec = spec.with(sums.defines()).with_unsigned("ranges");
-                if first { spec.with("#define FIRST 1") } else { spec }
-            })?;
             let next = Parts {
                 a: Table::uninit(&self.device, *targets)?,
                 b: Table::uninit(&self.device, *targets)?,
             };
-            let mut views = match &parts {
-                None => inputs.take().unwrap_or_default(),
-                Some(parts) => vec![parts.a.view(), parts.b.view()],
+            let draw = Draw::new(&self.device, glsl!("lcp/sums.frag")).lines(sums.defines());
+            let draw = match &parts {
+                None => {
+                    let inputs = sums.inputs().iter().zip(inputs);
+                    inputs.fold(draw.define("FIRST", 1u8), |draw, (name, view)| draw.input(*name, *view))
+                }
+                Some(parts) => draw.input("part_a", parts.a.view()).input("part_b", parts.b.view()),
             };
-            views.push(ranges.view());
-            self.device.execute(&Pass::new(&kernel, vec![next.a.view(), next.b.view()], views))?;
+            draw.unsigned("ranges", ranges.view()).targets([next.a.view(), next.b.view()]).run()?;
             parts = Some(next);
         }
         parts.ok_or(Error::Internal { place: "Partition::sums", detail: "a reduction of no stage" })
@@ -196,11 +178,6 @@ impl Partition {
         Ok(self.last.iter().map(of).collect())
     }
 }
-
-/// A parameter of the kernels here.
-pub(super) const FLOAT: fn(&'static str) -> Field = |name| Field { name, kind: f32::KIND };
-/// Another one.
-pub(super) const INT: fn(&'static str) -> Field = |name| Field { name, kind: i32::KIND };
 
 #[cfg(test)]
 mod tests {

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::partition::{FLOAT, INT, Sums};
+use super::partition::Sums;
 use super::report::Relaxation;
 use super::system::{Measured, Problem, Residual, System, measured};
 use super::table::{Table, texels};
 use crate::data::{PendingRead, Vector};
 use crate::device::Device;
 use crate::error::Result;
-use crate::gl::{UniformValue, glsl};
-use crate::kernel::{KernelSpec, Operand, Pass, PingPong};
+use crate::gl::glsl;
+use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::{self, Combine};
 use crate::solve::looks::{Iterated, Seen};
 use crate::solve::scales::times_power;
@@ -148,7 +148,7 @@ impl<'a> Run<'a> {
     /// The test at the present sweep.
     fn test(&mut self) -> Result<()> {
         let System { inverses, partition, spectrum, .. } = &self.system;
-        let inputs = vec![
+        let inputs = [
             self.x.view(),
             self.w.front().view(),
             inverses.view(),
@@ -156,31 +156,19 @@ impl<'a> Run<'a> {
             self.w.back().view(),
             self.goals.view(),
         ];
-        let parts = partition.sums(Sums::Sweep, inputs)?;
-        let device = partition.device();
-        let kernel = device.kernel("lcp control", || {
-            let inputs = ["part_a", "part_b", "control", "report", "goals", "spectrum"];
-            let outputs = ["next_control", "next_report"];
-            KernelSpec::fragment(
-                glsl!("lcp/control.frag"),
-                &inputs,
-                &[FLOAT("sweep"), INT("adapts")],
-                &outputs,
-            )
-            .with_unsigned("ranges")
-        })?;
-        let inputs = vec![
-            parts.a.view(),
-            parts.b.view(),
-            self.control.front().view(),
-            self.report.front().view(),
-            self.goals.view(),
-            spectrum.unwrap_or(&self.spectrum).view(),
-            partition.ranges(),
-        ];
-        let targets = vec![self.control.back().view(), self.report.back().view()];
-        let params = vec![UniformValue::Float(self.sweep as f32), UniformValue::Int(i32::from(self.adapts))];
-        device.execute(&Pass::new(&kernel, targets, inputs).params(params))?;
+        let parts = partition.sums(Sums::Sweep, &inputs)?;
+        Draw::new(partition.device(), glsl!("lcp/control.frag"))
+            .input("part_a", parts.a.view())
+            .input("part_b", parts.b.view())
+            .input("control", self.control.front().view())
+            .input("report", self.report.front().view())
+            .input("goals", self.goals.view())
+            .input("spectrum", spectrum.unwrap_or(&self.spectrum).view())
+            .unsigned("ranges", partition.ranges())
+            .param("sweep", self.sweep as f32)
+            .param("adapts", i32::from(self.adapts))
+            .targets([self.control.back().view(), self.report.back().view()])
+            .run()?;
         self.control.swap();
         self.report.swap();
         Ok(())
@@ -189,21 +177,16 @@ impl<'a> Run<'a> {
     /// The update of the iterate.
     fn update(&mut self) -> Result<()> {
         let System { inverses, partition, .. } = &self.system;
-        let kernel = partition.kernel("lcp sweep", || {
-            let inputs = ["x", "before", "w", "w_before", "inverses", "control", "report"];
-            KernelSpec::fragment(glsl!("lcp/sweep.frag"), &inputs, &[FLOAT("sweep")], &["out"])
-        })?;
-        let inputs = vec![
-            self.x.view(),
-            self.before.view(),
-            self.w.front().view(),
-            self.w.back().view(),
-            inverses.view(),
-            self.control.front().view(),
-            self.report.front().view(),
-        ];
-        let params = vec![UniformValue::Float(self.sweep as f32)];
-        partition.run(&kernel, &mut self.spare, inputs, params)?;
+        let draw = Draw::new(partition.device(), glsl!("lcp/sweep.frag"))
+            .input("x", self.x.view())
+            .input("before", self.before.view())
+            .input("w", self.w.front().view())
+            .input("w_before", self.w.back().view())
+            .input("inverses", inverses.view())
+            .input("control", self.control.front().view())
+            .input("report", self.report.front().view())
+            .param("sweep", self.sweep as f32);
+        partition.run(draw, &mut self.spare)?;
         // What was before is the next spare one.
         std::mem::swap(&mut self.before, &mut self.x);
         std::mem::swap(&mut self.x, &mut self.spare);
@@ -216,10 +199,11 @@ impl<'a> Run<'a> {
         let choice: Vec<_> = second.iter().map(|y| [f32::from(u8::from(*y)), 0.0, 0.0, 0.0]).collect();
         let choice = Table::floats(partition.device(), &choice)?;
         let mut chosen = Vector::uninit(partition.device(), x.len())?;
-        let kernel = partition.kernel("lcp choose", || {
-            KernelSpec::fragment(glsl!("lcp/choose.frag"), &["x", "y", "choice"], &[], &["out"])
-        })?;
-        partition.run(&kernel, &mut chosen, vec![x.view(), y.view(), choice.view()], Vec::new())?;
+        let draw = Draw::new(partition.device(), glsl!("lcp/choose.frag"))
+            .input("x", x.view())
+            .input("y", y.view())
+            .input("choice", choice.view());
+        partition.run(draw, &mut chosen)?;
         Ok(chosen)
     }
 }

@@ -100,8 +100,8 @@ impl System<'_> {
 
     /// Both residuals where `A x + b` is `w`. *Cost*: waits.
     fn measure(&self, x: &Vector, w: &Vector, goals: &Table) -> Result<Vec<Residual>> {
-        let inputs = vec![x.view(), w.view(), self.inverses.view(), goals.view()];
-        let parts = self.partition.sums(Sums::Natural { diagonal: true }, inputs)?;
+        let inputs = [x.view(), w.view(), self.inverses.view(), goals.view()];
+        let parts = self.partition.sums(Sums::Natural { diagonal: true }, &inputs)?;
         let maxima = self.partition.read_maxima(&parts)?;
         let of = |([natural, scaled, ..], p): (&[f32; 4], &Problem)| Residual {
             natural: measured(*natural, p.norm),

@@ -3,28 +3,22 @@
 use super::hierarchy::{Level, Transfer};
 use crate::data::{Stencil, Vector};
 use crate::error::Result;
-use crate::gl::{UniformKind, UniformValue, glsl};
-use crate::kernel::{Field, FieldType, KernelSpec, Operand, ParamType, Pass};
-use crate::ops::grid::{GRID_FIELDS, defines, grid_params, links, operator_fields, operator_params};
-
-/// A uniform that `transfer.glsl` and the kernels around it read.
-const CELLS: fn(&'static str) -> Field = |name| Field { name, kind: <[i32; 4]>::KIND };
+use crate::gl::glsl;
+use crate::kernel::{Draw, Operand};
+use crate::ops::grid::{cells, grid, grid_params, links, operator_params};
 
 impl Transfer {
-    /// Which axes are coarsened, and whether rows of both grids are whole texels.
-    fn defines(&self, fine: &Stencil) -> String {
-        let mut text: String = ["X", "Y", "Z"]
-            .iter()
-            .zip(self.coarse)
-            .map(|(axis, coarse)| format!("#define COARSE_{axis} {}\n", u8::from(coarse)))
-            .collect();
-        let fast = matches!(self.coarse, [true, ..]) && fine.grid().nx.is_multiple_of(8);
-        text.push_str(&format!("#define FAST_X {}\n", u8::from(fast)));
-        text
+    /// Tells a draw which axes are coarsened, and whether rows of both grids are whole texels.
+    fn describe<'a>(&self, draw: Draw<'a>, fine: &Stencil) -> Draw<'a> {
+        let [x, y, z] = self.coarse;
+        draw.define("COARSE_X", x)
+            .define("COARSE_Y", y)
+            .define("COARSE_Z", z)
+            .define("FAST_X", x && fine.grid().nx.is_multiple_of(8))
     }
 
-    fn ends(&self) -> UniformValue {
-        UniformValue::Floats(self.ends.as_flattened().iter().map(|v| *v as f32).collect())
+    fn ends(&self) -> Vec<f32> {
+        self.ends.as_flattened().iter().map(|v| *v as f32).collect()
     }
 }
 
@@ -55,22 +49,16 @@ impl Level {
         let mut next = Vector::uninit(device, x.len())?;
         for k in 0..count {
             let start = from_zero && k == 0;
-            let defines = format!("{}#define FROM_ZERO {}\n", defines(a), u8::from(start));
             // From zero `x` is not looked at, but named in functions that the include holds.
-            let kernel = device.kernel(&format!("multigrid sweep {defines}"), || {
-                let mut inputs = vec!["x", "b"];
-                inputs.extend(links(a).map(|_| "links"));
-                let mut fields = operator_fields();
-                fields.push(Field { name: "omega", kind: f32::KIND });
-                KernelSpec::fragment(glsl!("multigrid/sweep.frag"), &inputs, &fields, &["out"])
-                    .with(&defines)
-                    .masked()
-            })?;
-            let mut inputs = vec![if start { b.view() } else { x.view() }, b.view()];
-            inputs.extend(links(a));
-            let mut params = operator_params(a);
-            params.push(UniformValue::Float(omega(low, k, count)));
-            device.execute(&Pass::new(&kernel, vec![next.view()], inputs).params(params))?;
+            let draw = grid(Draw::new(device, glsl!("multigrid/sweep.frag")), a)
+                .define("FROM_ZERO", start)
+                .input("x", if start { b.view() } else { x.view() })
+                .input("b", b.view());
+            operator_params(links(draw, a), a)
+                .param("omega", omega(low, k, count))
+                .masked(true)
+                .target(next.view())
+                .run()?;
             std::mem::swap(x, &mut next);
         }
         Ok(())
@@ -80,67 +68,34 @@ impl Level {
     pub fn residual(&self, r: &mut Vector, transfer: &Transfer, x: &Vector, b: &Vector) -> Result<()> {
         let a = &self.a;
         let device = a.device();
-        let defines = format!("{}{}", defines(a), transfer.defines(a));
-        let kernel = device.kernel(&format!("multigrid residual {defines}"), || {
-            let mut inputs = vec!["x", "b"];
-            inputs.extend(links(a).iter().flat_map(|_| ["links", "scales"]));
-            let mut fields = operator_fields();
-            fields.push(Field { name: "ends", kind: FieldType(UniformKind::Floats(9)) });
-            KernelSpec::fragment(glsl!("multigrid/residual.frag"), &inputs, &fields, &["out"])
-                .with(&defines)
-                .masked()
-        })?;
-        let mut inputs = vec![x.view(), b.view()];
-        inputs.extend(links(a));
-        inputs.extend(transfer.scales.as_ref().map(Operand::view));
-        let mut params = operator_params(a);
-        params.push(transfer.ends());
-        device.execute(&Pass::new(&kernel, vec![r.view()], inputs).params(params))
+        let draw = grid(Draw::new(device, glsl!("multigrid/residual.frag")), a);
+        let draw = transfer.describe(draw, a).input("x", x.view()).input("b", b.view());
+        let draw = links(draw, a).input_if("scales", transfer.scales.as_ref().map(Operand::view));
+        operator_params(draw, a).floats("ends", transfer.ends()).masked(true).target(r.view()).run()
     }
 
     /// The coarser grid's right-hand side, from a residual that has been scaled.
     pub fn restrict(&self, b: &mut Vector, transfer: &Transfer, coarser: &Level, r: &Vector) -> Result<()> {
         let device = self.a.device();
-        let defines = format!("{}{}", defines(&coarser.a), transfer.defines(&self.a));
-        let kernel = device.kernel(&format!("multigrid restrict {defines}"), || {
-            let mut inputs = vec!["x"];
-            inputs.extend(links(&coarser.a).map(|_| "links"));
-            let mut fields = GRID_FIELDS.to_vec();
-            fields.push(CELLS("fine"));
-            KernelSpec::fragment(glsl!("multigrid/restrict.frag"), &inputs, &fields, &["out"])
-                .with(&defines)
-                .masked()
-        })?;
-        let mut inputs = vec![r.view()];
-        inputs.extend(links(&coarser.a));
-        let mut params = grid_params(&coarser.a).to_vec();
-        params.extend(grid_params(&self.a).into_iter().take(1));
-        device.execute(&Pass::new(&kernel, vec![b.view()], inputs).params(params))
+        let draw = grid(Draw::new(device, glsl!("multigrid/restrict.frag")), &coarser.a);
+        let draw = links(transfer.describe(draw, &self.a).input("x", r.view()), &coarser.a);
+        grid_params(draw, &coarser.a).param("fine", cells(&self.a)).masked(true).target(b.view()).run()
     }
 
     /// `x = x + S B e`.
     pub fn correct(&self, x: &mut Vector, transfer: &Transfer, coarser: &Level, e: &Vector) -> Result<()> {
         let a = &self.a;
         let device = a.device();
-        let defines = format!("{}{}#define INTERPOLATES\n", defines(a), transfer.defines(a));
-        let kernel = device.kernel(&format!("multigrid correct {defines}"), || {
-            let mut inputs = vec!["x", "e"];
-            inputs.extend(links(a).iter().flat_map(|_| ["links", "scales"]));
-            let mut fields = GRID_FIELDS.to_vec();
-            fields.push(CELLS("coarse"));
-            fields.push(Field { name: "ends", kind: FieldType(UniformKind::Floats(9)) });
-            KernelSpec::fragment(glsl!("multigrid/correct.frag"), &inputs, &fields, &["out"])
-                .with(&defines)
-                .masked()
-        })?;
-        let mut inputs = vec![x.view(), e.view()];
-        inputs.extend(links(a));
-        inputs.extend(transfer.scales.as_ref().map(Operand::view));
-        let mut params = grid_params(a).to_vec();
-        params.extend(grid_params(&coarser.a).into_iter().take(1));
-        params.push(transfer.ends());
         let mut next = Vector::uninit(device, x.len())?;
-        device.execute(&Pass::new(&kernel, vec![next.view()], inputs).params(params))?;
+        let draw = grid(Draw::new(device, glsl!("multigrid/correct.frag")), a);
+        let draw = transfer.describe(draw, a).define("INTERPOLATES", ());
+        let draw = links(draw.input("x", x.view()).input("e", e.view()), a);
+        grid_params(draw.input_if("scales", transfer.scales.as_ref().map(Operand::view)), a)
+            .param("coarse", cells(&coarser.a))
+            .floats("ends", transfer.ends())
+            .masked(true)
+            .target(next.view())
+            .run()?;
         std::mem::swap(x, &mut next);
         Ok(())
     }

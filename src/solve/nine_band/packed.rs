@@ -1,15 +1,13 @@
 //! Four unknowns of a row in a texel, several rows a fragment.
 
-use std::rc::Rc;
-
 use super::schedule::{BANDS, PACKED_ROWS, packed_width};
 use super::{OP, Weights};
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{Format, UniformValue, glsl};
+use crate::gl::{Format, Source, glsl};
 use crate::host::NineBands;
-use crate::kernel::{Compiled, Field, KernelSpec, Operand, ParamType, Pass, PingPong, PooledTexture, View};
+use crate::kernel::{Draw, Operand, PingPong, PooledTexture, View};
 use crate::shape::Extent;
 
 /// The matrix, made ready.
@@ -28,14 +26,6 @@ pub(super) struct PackedSweeps {
 pub(super) struct PackedState {
     x: PingPong<Vec<PooledTexture>>,
     c: PooledTexture,
-}
-
-const X: [&str; 8] = ["x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"];
-const OUT: [&str; 8] = ["o0", "o1", "o2", "o3", "o4", "o5", "o6", "o7"];
-
-/// The names for the rows of a fragment.
-fn first<'a>(names: &'a [&'a str; 8], rows: u32) -> &'a [&'a str] {
-    names.get(..rows as usize).unwrap_or(names)
 }
 
 impl PackedSweeps {
@@ -85,12 +75,14 @@ impl PackedSweeps {
         Ok(PackedSweeps { device: device.clone(), side, rows, keep, bands, weights: inverse })
     }
 
-    fn kernel(&self, what: &str, describe: impl FnOnce() -> KernelSpec) -> Result<Rc<Compiled>> {
-        let aligned = u8::from(self.side.is_multiple_of(4));
-        let rows = self.rows;
-        self.device.kernel(&format!("jacobi {what} {rows} {aligned}"), || {
-            describe().with(&format!("#define ROWS {rows}\n#define ALIGNED {aligned}"))
-        })
+    /// The draw of one of the kernels here.
+    fn draw<'a>(&'a self, source: Source<'static>) -> Draw<'a> {
+        Draw::new(&self.device, source)
+    }
+
+    /// What all of them know, behind what they know of their own.
+    fn run(&self, draw: Draw<'_>) -> Result<()> {
+        draw.define("ROWS", self.rows).define("ALIGNED", self.side.is_multiple_of(4)).run()
     }
 
     fn extent(&self) -> Extent {
@@ -98,8 +90,8 @@ impl PackedSweeps {
         Extent::new(apart(&self.device, side.div_ceil(4)), side.div_ceil(self.rows))
     }
 
-    fn side(&self) -> Vec<UniformValue> {
-        vec![UniformValue::Int(self.side as i32)]
+    fn side(&self) -> i32 {
+        self.side as i32
     }
 
     /// An iterate for `A x = b`, from `x` or from zero.
@@ -108,53 +100,42 @@ impl PackedSweeps {
         let rows = || (0..self.rows).map(|_| texture(self.extent())).collect::<Result<Vec<_>>>();
         let state =
             PackedState { x: PingPong::new(rows()?, rows()?), c: texture(self.weights.texture().extent())? };
-        let side = [Field { name: "side", kind: i32::KIND }];
-        let weighted = self.kernel("weighted", || {
-            KernelSpec::fragment(glsl!("jacobi/pack.frag"), &["v", "weight"], &side, &["out"])
-                .with("#define WEIGHTED 1")
-        })?;
-        let inputs = vec![b.view(), self.view(&self.weights)];
-        let pass = Pass::new(&weighted, vec![self.view(&state.c)], inputs);
-        self.device.execute(&pass.params(self.side()))?;
+        let weighted = self
+            .draw(glsl!("jacobi/pack.frag"))
+            .define("WEIGHTED", true)
+            .input("v", b.view())
+            .input("weight", self.view(&self.weights));
+        self.run(weighted.param("side", self.side()).target(self.view(&state.c)))?;
         let Some(x) = x else {
             let clear = |t: &PooledTexture| self.device.gl().clear(t.texture(), [0.0; 4], OP);
             state.x.front().iter().try_for_each(clear)?;
             return Ok(state);
         };
-        let pack = self.kernel("pack", || {
-            KernelSpec::fragment(glsl!("jacobi/pack.frag"), &["v"], &side, first(&OUT, self.rows))
-                .with("#define WEIGHTED 0")
-        })?;
-        let targets = state.x.front().iter().map(|t| self.view(t)).collect();
-        self.device.execute(&Pass::new(&pack, targets, vec![x.view()]).params(self.side()))?;
+        let pack = self.draw(glsl!("jacobi/pack.frag")).define("WEIGHTED", false).input("v", x.view());
+        let targets = state.x.front().iter().map(|t| self.view(t));
+        self.run(pack.param("side", self.side()).targets(targets))?;
         Ok(state)
     }
 
     pub fn sweep(&self, state: &mut PackedState) -> Result<()> {
-        let kernel = self.kernel("packed", || {
-            let names = [first(&X, self.rows), &["c", "w"]].concat();
-            let fields = [Field { name: "keep", kind: f32::KIND }];
-            KernelSpec::fragment(glsl!("jacobi/packed.frag"), &names, &fields, first(&OUT, self.rows))
-                .addressed(&names)
-        })?;
-        let view = |t| self.view(t);
-        let inputs = state.x.front().iter().chain([&state.c, &self.bands]).map(view).collect();
-        let targets = state.x.back().iter().map(view).collect();
-        self.device
-            .execute(&Pass::new(&kernel, targets, inputs).params(vec![UniformValue::Float(self.keep)]))?;
+        let mut draw = self.draw(glsl!("jacobi/packed.frag"));
+        for (k, row) in state.x.front().iter().enumerate() {
+            draw = draw.addressed(("x", k), self.view(row));
+        }
+        let targets = state.x.back().iter().map(|t| self.view(t));
+        let draw = draw.addressed("c", self.view(&state.c)).addressed("w", self.view(&self.bands));
+        self.run(draw.param("keep", self.keep).targets(targets))?;
         state.x.swap();
         Ok(())
     }
 
     /// The iterate as a folded vector.
     pub fn finish(&self, x: &mut Vector, state: &PackedState) -> Result<()> {
-        let kernel = self.kernel("unpack", || {
-            let fields = [Field { name: "side", kind: i32::KIND }];
-            let names = first(&X, self.rows);
-            KernelSpec::fragment(glsl!("jacobi/unpack.frag"), names, &fields, &["out"]).addressed(names)
-        })?;
-        let inputs = state.x.front().iter().map(|t| self.view(t)).collect();
-        self.device.execute(&Pass::new(&kernel, vec![x.view()], inputs).params(self.side()))
+        let mut draw = self.draw(glsl!("jacobi/unpack.frag"));
+        for (k, row) in state.x.front().iter().enumerate() {
+            draw = draw.addressed(("x", k), self.view(row));
+        }
+        self.run(draw.param("side", self.side()).target(x.view()))
     }
 
     fn view<'a>(&'a self, texture: &'a PooledTexture) -> View<'a> {

@@ -4,9 +4,9 @@ use super::schedule::{JacobiLayout, JacobiStep, LONGEST_WRAPPED};
 use super::{JacobiProblem, OP, Weights};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{Format, UniformValue, glsl};
+use crate::gl::{Format, glsl};
 use crate::host::NineBands;
-use crate::kernel::{Domain, Field, KernelSpec, ParamType, Pass, PingPong, PooledTexture, View};
+use crate::kernel::{Domain, Draw, PingPong, PooledTexture, View};
 use crate::shape::Extent;
 
 /// Systems in textures of `side` by `side` texels.
@@ -29,6 +29,32 @@ enum Side {
     Left = 2,
     Right = 3,
 }
+
+/// An input, what the shader calls its texel under the fragment, and the two ways to that: by interpolated coordinates or
+/// by its number, as those of the neighbours.
+struct Input {
+    name: &'static str,
+    own: &'static str,
+    here: &'static str,
+    fetched: &'static str,
+}
+
+macro_rules! inputs {
+    ($($name:literal $own:literal),*) => {
+        &[$(Input {
+            name: $name,
+            own: $own,
+            here: concat!($name, "_here()"),
+            fetched: concat!($name, "_fetched(p)"),
+        }),*]
+    };
+}
+
+const RED: &[Input] = inputs!("x" "X", "l" "L", "d" "D", "u" "U");
+const RGBA: &[Input] = inputs!(
+    "x" "X", "ll" "LL", "ld" "LD", "lu" "LU", "dl" "DL", "dd" "DD", "du" "DU", "ul" "UL", "ud" "UD", "uu" "UU", "b" "B",
+    "weight" "WEIGHT"
+);
 
 impl Tutorial {
     pub fn new(
@@ -117,38 +143,35 @@ impl Tutorial {
         let (rgba, step, relaxed) = (self.layout == JacobiLayout::Rgba, self.step, self.omega != 1.0);
         let interpolated = step == JacobiStep::Interpolated;
         let inverse = step != JacobiStep::OneShader;
-        let names: &[&str] = match (rgba, inverse) {
-            (false, _) => &["x", "l", "d", "u"],
-            (true, false) => &["x", "ll", "ld", "lu", "dl", "dd", "du", "ul", "ud", "uu", "b"],
-            (true, true) => &["x", "ll", "ld", "lu", "dl", "dd", "du", "ul", "ud", "uu", "b", "weight"],
+        let rows = match (rgba, inverse) {
+            (false, _) => RED,
+            (true, false) => RGBA.get(..11).unwrap_or(RGBA),
+            (true, true) => RGBA,
         };
-        let key = format!("jacobi {rgba} {step:?} {} {relaxed}", side as u8);
-        let kernel = self.device.kernel(&key, || {
-            let [width, omega] = ["width", "omega"].map(|name| Field { name, kind: f32::KIND });
-            let fields = [width, omega, Field { name: "last", kind: i32::KIND }];
-            // A fragment's own texels: by interpolated coordinates or by their numbers, as those of its neighbours.
-            let fetch = if interpolated { "here()" } else { "fetched(p)" };
-            let own: String = names
-                .iter()
-                .map(|name| format!("#define {} {name}_{fetch}\n", name.to_uppercase()))
-                .collect();
-            let relax = if relaxed { "omega * (v)" } else { "v" };
-            let spec = KernelSpec::fragment(glsl!("jacobi/tutorial.frag"), names, &fields, &["out"])
-                .with(&format!("#define RGBA {}", u8::from(rgba)))
-                .with(&format!("#define INVERSE {}", u8::from(inverse)))
-                .with(&format!("#define INTERPOLATED {}", u8::from(interpolated)))
-                .with(&format!("#define SIDE {}", side as u8))
-                .with(&format!("#define RELAXED(v) ({relax})\n{own}"));
-            let varyings = ["middles", "sides", "lows", "highs"];
-            if interpolated { spec.interpolating(&varyings, glsl!("jacobi/neighbours.vert")) } else { spec }
-        })?;
         let view = |texture| View::whole(&self.device, PooledTexture::texture(texture));
-        let used = self.bands.iter().take(names.len() - 1);
-        let inputs = std::iter::once(self.x.front()).chain(used).map(view).collect();
-        let last = UniformValue::Int(self.side as i32 - 1);
-        let params = vec![UniformValue::Float(self.side as f32), UniformValue::Float(self.omega), last];
-        let pass = Pass::new(&kernel, vec![view(self.x.back())], inputs).params(params);
-        self.device.execute(&pass.on(domain))
+        let mut draw = Draw::new(&self.device, glsl!("jacobi/tutorial.frag"))
+            .define("RGBA", rgba)
+            .define("INVERSE", inverse)
+            .define("INTERPOLATED", interpolated)
+            .define("SIDE", side as u8)
+            .define("RELAXED(v)", if relaxed { "(omega * (v))" } else { "(v)" });
+        for (texture, input) in std::iter::once(self.x.front()).chain(&self.bands).zip(rows) {
+            let own = if interpolated { input.here } else { input.fetched };
+            draw = draw.input(input.name, view(texture)).define(input.own, own);
+        }
+        let draw = draw
+            .param("width", self.side as f32)
+            .param("omega", self.omega)
+            .param("last", self.side as i32 - 1)
+            .target(view(self.x.back()))
+            .on(domain);
+        match interpolated {
+            true => {
+                let varyings = &["middles", "sides", "lows", "highs"];
+                draw.interpolating(varyings, glsl!("jacobi/neighbours.vert")).run()
+            }
+            false => draw.run(),
+        }
     }
 
     pub fn read(&self) -> Result<Vec<Vec<f32>>> {

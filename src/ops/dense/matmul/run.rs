@@ -1,14 +1,11 @@
 //! From a plan to passes.
 
-use std::rc::Rc;
-
 use super::plan::{Form, Plan, Stretch, band, budget};
 use super::schedule::MatmulSchedule;
 use crate::data::{Matrix, Tile};
-use crate::device::Device;
 use crate::error::Result;
-use crate::gl::{UniformValue, glsl};
-use crate::kernel::{Accum, Compiled, Domain, Field, KernelSpec, ParamType, Pass, PooledTexture, View};
+use crate::gl::glsl;
+use crate::kernel::{Accum, Domain, Draw, PooledTexture, View};
 use crate::ops::dense::outer::outer_part;
 use crate::ops::dense::vector;
 use crate::shape::{Extent, Shape};
@@ -150,12 +147,6 @@ impl Product<'_> {
             let accum = if i == 0 || !blends { Accum::Replace } else { Accum::Add };
             self.pass(&targets, [0, 0], region, range, accum, &carried)?;
         }
-        let kernel = device.kernel("assemble", || {
-            let fields = [Field { name: "origin", kind: <[i32; 2]>::KIND }];
-            KernelSpec::fragment(glsl!("dense/assemble.frag"), &["panel"], &fields, &["out"])
-                .addressed(&["panel"])
-                .masked()
-        })?;
         let (across, _) = self.kind.panels();
         for (panel, k) in panels.iter().zip(0..) {
             let (left, below) = ((k % across) * extent.width, (k / across) * extent.height);
@@ -165,10 +156,13 @@ impl Product<'_> {
                 continue; // a panel all beyond the edge
             }
             let (x, y) = (region.at[0] + left, region.at[1] + below);
-            let params = vec![UniformValue::IVec2([x as i32, y as i32])];
-            let panel = View::part(device, panel.texture(), extent);
-            let pass = Pass::new(&kernel, vec![tile.part()], vec![panel]).params(params);
-            device.execute(&pass.on(Domain::Rect { x, y, width, height }))?;
+            Draw::new(device, glsl!("dense/assemble.frag"))
+                .addressed("panel", View::part(device, panel.texture(), extent))
+                .param("origin", [x as i32, y as i32])
+                .masked(true)
+                .target(tile.part())
+                .on(Domain::Rect { x, y, width, height })
+                .run()?;
         }
         Ok(())
     }
@@ -197,72 +191,49 @@ impl Product<'_> {
         let a = operand(self.a, self.form.transposes_a(), region.rows.second.0, range.first.0);
         let b = operand(self.b, self.form.transposes_b(), range.second.0, region.cols.second.0);
         let (Some(a), Some(b)) = (a, b) else { return Ok(()) };
-        let kernel = self.kernel(device, range, !carried.is_empty())?;
         let Extent { width, height } = self.panel(region);
         let count = self.kind.targets();
         let most = band(budget(device.is_software(), count), width as usize, count, range.length);
-        let mut inputs = vec![a, b];
-        inputs.extend(carried);
+        let source = match self.kind {
+            Kind::Split(_) => glsl!("dense/split.frag"),
+            Kind::Blocked(_) | Kind::Unrolled(_) => glsl!("dense/matmul.frag"),
+        };
         let offset = |k: usize| k as i32;
-        let mut params = vec![
-            UniformValue::IVec2([offset(range.first.1 / 4), offset(range.second.1 / 4)]),
-            UniformValue::IVec2([
-                offset(region.cols.second.1) - at[0] as i32,
-                offset(region.rows.second.1 / 4) - at[1] as i32,
-            ]),
-            UniformValue::IVec2([width as i32, height as i32]),
-            UniformValue::Int(offset(range.second.1 + range.length)),
-        ];
-        if !matches!(self.kind, Kind::Unrolled(_)) {
-            params.push(UniformValue::Int(offset(range.length.div_ceil(4))));
-        }
+        let (quads, is_carried) = (offset(range.length.div_ceil(4)), !carried.is_empty());
         let mut done = 0;
         while done < height {
             let rows = most.min(height - done);
-            let domain = Domain::Rect { x: at[0], y: at[1] + done, width, height: rows };
-            let pass = Pass::new(&kernel, targets.to_vec(), inputs.clone()).params(params.clone());
-            device.execute(&pass.on(domain).accumulate(accum))?;
+            let draw = Draw::new(device, source)
+                .define("TARGETS", count)
+                .define("A_TRANSPOSED", self.form.transposes_a())
+                .define("B_TRANSPOSED", self.form.transposes_b())
+                .addressed("a", a)
+                .addressed("b", b)
+                .inputs("carried", carried.iter().copied())
+                .param("begin", [offset(range.first.1 / 4), offset(range.second.1 / 4)])
+                .param(
+                    "origin",
+                    [
+                        offset(region.cols.second.1) - at[0] as i32,
+                        offset(region.rows.second.1 / 4) - at[1] as i32,
+                    ],
+                )
+                .param("slabs", [width as i32, height as i32])
+                .param("inner_end", offset(range.second.1 + range.length));
+            // A program of the paper's has its multiply-adds written out; the last pass has fewer.
+            match self.kind {
+                Kind::Unrolled(_) => draw.define("QUADS", quads),
+                Kind::Blocked(_) | Kind::Split(_) => draw.define("QUADS", "quads").param("quads", quads),
+            }
+            .define("START(carried)", if is_carried { "(carried)" } else { "vec4(0.0)" })
+            .masked(true)
+            .targets(targets.iter().copied())
+            .on(Domain::Rect { x: at[0], y: at[1] + done, width, height: rows })
+            .accumulate(accum)
+            .run()?;
             done += rows;
         }
         Ok(())
-    }
-
-    fn kernel(&self, device: &Device, range: &Stretch, carried: bool) -> Result<Rc<Compiled>> {
-        let flag = |on: bool| u8::from(on);
-        // A program of the paper's has its multiply-adds written out; the last pass has fewer.
-        let quads = match self.kind {
-            Kind::Unrolled(_) => range.length.div_ceil(4).to_string(),
-            Kind::Blocked(_) | Kind::Split(_) => "quads".to_owned(),
-        };
-        let (targets, split) = (self.kind.targets(), matches!(self.kind, Kind::Split(_)));
-        let start = if carried { "(carried)" } else { "vec4(0.0)" };
-        let defines = format!(
-            "#define TARGETS {}\n#define A_TRANSPOSED {}\n#define B_TRANSPOSED {}\n#define QUADS {quads}\n\
-             #define START(carried) {start}",
-            targets,
-            flag(self.form.transposes_a()),
-            flag(self.form.transposes_b()),
-        );
-        device.kernel(&format!("matmul {split} {defines}"), || {
-            let (int, pair) =
-                (|name| Field { name, kind: i32::KIND }, |name| Field { name, kind: <[i32; 2]>::KIND });
-            let mut fields = vec![pair("begin"), pair("origin"), pair("slabs"), int("inner_end")];
-            if !matches!(self.kind, Kind::Unrolled(_)) {
-                fields.push(int("quads"));
-            }
-            let names = |prefix: &str| (0..targets).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>();
-            let (outputs, carries) = (names("out"), names("carried"));
-            let mut inputs = vec!["a", "b"];
-            if carried {
-                inputs.extend(carries.iter().map(String::as_str));
-            }
-            let outputs: Vec<_> = outputs.iter().map(String::as_str).collect();
-            let source = if split { glsl!("dense/split.frag") } else { glsl!("dense/matmul.frag") };
-            KernelSpec::fragment(source, &inputs, &fields, &outputs)
-                .with(&defines)
-                .addressed(&["a", "b"])
-                .masked()
-        })
     }
 }
 

@@ -1,0 +1,244 @@
+//! What a kernel of texla's own is made of, as its key: two draws run the same kernel if and only if they say the same.
+
+use std::hash::{Hash, Hasher};
+
+use super::params::{Field, FieldType};
+use super::spec::{InputSpec, KernelSpec, StageSpec, Test, VertexSpec};
+use crate::gl::{Attribute, Source, UniformValue};
+
+/// A name, or one of a row of names: `x`, or `x0`, `x1`, ..., or `x0_low`, `x1_low`, ...
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Name(&'static str, Option<u32>, &'static str);
+
+impl From<&'static str> for Name {
+    fn from(name: &'static str) -> Self {
+        Name(name, None, "")
+    }
+}
+
+impl From<(&'static str, usize)> for Name {
+    fn from((stem, number): (&'static str, usize)) -> Self {
+        (stem, number, "").into()
+    }
+}
+
+impl From<(&'static str, usize, &'static str)> for Name {
+    fn from((stem, number, suffix): (&'static str, usize, &'static str)) -> Self {
+        // Inputs are as many as a device has texture units.
+        Name(stem, u32::try_from(number).ok(), suffix)
+    }
+}
+
+impl std::fmt::Display for Name {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Name(stem, number, suffix) = self;
+        match number {
+            Some(k) => write!(f, "{stem}{k}{suffix}"),
+            None => write!(f, "{stem}{suffix}"),
+        }
+    }
+}
+
+/// What a `#define` stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Value {
+    /// Nothing: it is asked for by `#ifdef`.
+    Nothing,
+    Number(i64),
+    /// `ivec2(x, y)`
+    Pair([i32; 2]),
+    Words(&'static str),
+}
+
+impl From<()> for Value {
+    fn from((): ()) -> Self {
+        Value::Nothing
+    }
+}
+
+impl From<&'static str> for Value {
+    fn from(words: &'static str) -> Self {
+        Value::Words(words)
+    }
+}
+
+impl From<[i32; 2]> for Value {
+    fn from(pair: [i32; 2]) -> Self {
+        Value::Pair(pair)
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {$(
+        impl From<$number> for Value {
+            fn from(number: $number) -> Self {
+                Value::Number(i64::from(number))
+            }
+        }
+    )*};
+}
+
+// Yes is 1, no is 0.
+numbers!(bool, u8, u32, i32, i64);
+
+/// Text in front of a body.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) enum Text {
+    Define(&'static str, Value),
+    Lines(&'static str),
+    Made(Made),
+}
+
+impl Text {
+    fn push_to(&self, text: &mut String) {
+        match self {
+            Text::Define(name, value) => {
+                text.push_str("#define ");
+                text.push_str(name);
+                match value {
+                    Value::Nothing => {}
+                    Value::Number(n) => text.push_str(&format!(" {n}")),
+                    Value::Pair([x, y]) => text.push_str(&format!(" ivec2({x}, {y})")),
+                    Value::Words(words) => {
+                        text.push(' ');
+                        text.push_str(words);
+                    }
+                }
+            }
+            Text::Lines(lines) => text.push_str(lines),
+            Text::Made(made) => text.push_str(&(made.make)(&made.of)),
+        }
+        text.push('\n');
+    }
+}
+
+/// Text made of numbers when a kernel is compiled. A function pointer holds nothing of its own: the numbers are all that
+/// the text can depend on.
+#[derive(Clone)]
+pub(super) struct Made {
+    pub make: fn(&[i64]) -> String,
+    pub of: Vec<i64>,
+}
+
+impl PartialEq for Made {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::fn_addr_eq(self.make, other.make) && self.of == other.of
+    }
+}
+
+impl Eq for Made {}
+
+impl Hash for Made {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.of.hash(state);
+    }
+}
+
+/// A shader file, known by its name.
+#[derive(Clone, Copy)]
+pub(super) struct File(pub Source<'static>);
+
+impl PartialEq for File {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name == other.0.name
+    }
+}
+
+impl Eq for File {}
+
+impl Hash for File {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.name.hash(state);
+    }
+}
+
+/// How an input is read: see [`InputSpec`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Access {
+    Float,
+    Unsigned,
+    Addressed,
+    Filtered,
+}
+
+/// Attributes of the vertices of points: name and type.
+pub(crate) type Attributes = &'static [(&'static str, Attribute)];
+
+/// Where the body runs: see [`StageSpec`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Stage {
+    Fragment { mask: bool },
+    Condition(Test),
+    Points(Attributes),
+}
+
+/// A whole kernel. All of it is the key.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Description {
+    pub(super) file: File,
+    pub(super) name: &'static str,
+    pub(super) stage: Stage,
+    pub(super) outputs: usize,
+    pub(super) texts: Vec<Text>,
+    pub(super) inputs: Vec<(Name, Access)>,
+    pub(super) fields: Vec<Field>,
+    /// Varyings, and the vertex stage that sets them.
+    pub(super) vertex: Option<(&'static [&'static str], File)>,
+}
+
+impl Description {
+    pub(super) fn new(source: Source<'static>) -> Self {
+        Description {
+            file: File(source),
+            name: source.name,
+            stage: Stage::Fragment { mask: false },
+            outputs: 0,
+            texts: Vec::new(),
+            inputs: Vec::with_capacity(4),
+            fields: Vec::with_capacity(4),
+            vertex: None,
+        }
+    }
+
+    pub(super) fn field(&mut self, name: &'static str, value: &UniformValue) {
+        self.fields.push(Field { name, kind: FieldType(value.kind()) });
+    }
+
+    /// The kernel written out.
+    pub(crate) fn spec(&self) -> KernelSpec {
+        let File(source) = self.file;
+        let mut generated = String::new();
+        self.texts.iter().for_each(|text| text.push_to(&mut generated));
+        let input = |(name, access): &(Name, Access)| InputSpec {
+            name: name.to_string(),
+            unsigned: *access == Access::Unsigned,
+            addressed: *access == Access::Addressed,
+            filtered: *access == Access::Filtered,
+        };
+        KernelSpec {
+            name: self.name.to_owned(),
+            stage: match self.stage {
+                Stage::Fragment { mask } => StageSpec::Fragment {
+                    outputs: (0..self.outputs).map(|i| format!("out{i}")).collect(),
+                    mask,
+                },
+                Stage::Condition(test) => StageSpec::Condition(test),
+                Stage::Points(attributes) => StageSpec::Points {
+                    attributes: attributes.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect(),
+                    mask: false,
+                },
+            },
+            inputs: self.inputs.iter().map(input).collect(),
+            params: self.fields.clone(),
+            generated,
+            file: source.name.to_owned(),
+            text: source.text.to_owned(),
+            wanted: Vec::new(),
+            vertex: self.vertex.map(|(varyings, File(source))| VertexSpec {
+                varyings: varyings.iter().map(|v| (*v).to_owned()).collect(),
+                file: source.name.to_owned(),
+                text: source.text.to_owned(),
+            }),
+        }
+    }
+}

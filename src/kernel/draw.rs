@@ -1,0 +1,257 @@
+//! The one door to a shader: a draw said call by call - what it reads, is told, writes and covers - and run.
+
+use super::describe::{Access, Attributes, Description, Made, Name, Stage, Text, Value};
+use super::domain::{Accum, Domain, Predicate};
+use super::params::{ParamType, Params};
+use super::pass::{Compiled, Operand, Pass, View};
+use super::predicate::Mask;
+use super::spec::Test;
+use crate::device::Device;
+use crate::error::Result;
+use crate::gl::{Depth, Source, UniformValue};
+
+/// The kernel of a draw.
+enum Kernel<'a> {
+    /// One of texla's own, compiled when it is first needed and kept by the device.
+    Described(Description),
+    /// One that somebody keeps: a user's.
+    Kept(&'a Compiled),
+}
+
+/// A draw being described. What names an input, a `#define` or a parameter also says what it is: the kernel that fits
+/// is found by all of it (its [`Description`]), and no list has to be kept in step with another.
+///
+/// Inputs and parameters keep the order in which they are named; so do texts.
+pub(crate) struct Draw<'a> {
+    device: &'a Device,
+    kernel: Kernel<'a>,
+    targets: Vec<View<'a>>,
+    inputs: Vec<View<'a>>,
+    params: Vec<UniformValue>,
+    domain: Domain<'a>,
+    accum: Accum,
+    predicate: Predicate<'a>,
+}
+
+impl<'a> Draw<'a> {
+    /// A draw with the body in this file.
+    pub fn new(device: &'a Device, source: Source<'static>) -> Self {
+        Self::with(device, Kernel::Described(Description::new(source)))
+    }
+
+    /// A draw with a kernel that somebody keeps: names of inputs and parameters are only notes, and the order counts.
+    pub fn of(device: &'a Device, kernel: &'a Compiled) -> Self {
+        Self::with(device, Kernel::Kept(kernel))
+    }
+
+    fn with(device: &'a Device, kernel: Kernel<'a>) -> Self {
+        Draw {
+            device,
+            kernel,
+            targets: Vec::with_capacity(2),
+            inputs: Vec::with_capacity(4),
+            params: Vec::with_capacity(4),
+            domain: Domain::Full,
+            accum: Accum::Replace,
+            predicate: Predicate::Always,
+        }
+    }
+
+    fn describe(mut self, say: impl FnOnce(&mut Description)) -> Self {
+        if let Kernel::Described(description) = &mut self.kernel {
+            say(description);
+        }
+        self
+    }
+
+    fn text(self, text: Text) -> Self {
+        self.describe(|d| d.texts.push(text))
+    }
+
+    /// What messages call the kernel, where that is not its file.
+    pub fn named(self, name: &'static str) -> Self {
+        self.describe(|d| d.name = name)
+    }
+
+    /// `#define NAME VALUE` in front of the body.
+    pub fn define(self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.text(Text::Define(name, value.into()))
+    }
+
+    /// Lines in front of the body.
+    pub fn lines(self, lines: &'static str) -> Self {
+        self.text(Text::Lines(lines))
+    }
+
+    /// Lines in front of the body, made of nothing but these numbers when the kernel is compiled.
+    pub fn lines_made(self, make: fn(&[i64]) -> String, of: Vec<i64>) -> Self {
+        self.text(Text::Made(Made { make, of }))
+    }
+
+    fn read(mut self, name: Name, access: Access, view: View<'a>) -> Self {
+        self.inputs.push(view);
+        self.describe(|d| d.inputs.push((name, access)))
+    }
+
+    /// An input.
+    pub fn input(self, name: impl Into<Name>, view: View<'a>) -> Self {
+        self.read(name.into(), Access::Float, view)
+    }
+
+    /// An input that is only sometimes there.
+    pub fn input_if(self, name: impl Into<Name>, view: Option<View<'a>>) -> Self {
+        match view {
+            Some(view) => self.input(name, view),
+            None => self,
+        }
+    }
+
+    /// Inputs of one stem, numbered.
+    pub fn inputs(self, stem: &'static str, views: impl IntoIterator<Item = View<'a>>) -> Self {
+        views.into_iter().enumerate().fold(self, |draw, (k, view)| draw.input((stem, k), view))
+    }
+
+    /// An input read by `_at`, `_clamped` and `_extent` alone, so that it is compiled once.
+    pub fn addressed(self, name: impl Into<Name>, view: View<'a>) -> Self {
+        self.read(name.into(), Access::Addressed, view)
+    }
+
+    /// An input read by `_average` and `_at` alone. Needs
+    /// [`Capabilities::float_filter`](crate::gl::Capabilities::float_filter).
+    pub fn filtered(self, name: impl Into<Name>, view: View<'a>) -> Self {
+        self.read(name.into(), Access::Filtered, view)
+    }
+
+    /// An input of unsigned integers.
+    pub fn unsigned(self, name: impl Into<Name>, view: View<'a>) -> Self {
+        self.read(name.into(), Access::Unsigned, view)
+    }
+
+    /// Sums of a pass before this one, which go on: `#define START name_here()`, by whatever accessor; zeros where
+    /// there are none.
+    pub fn carried(
+        self,
+        start: &'static str,
+        (name, accessor): (&'static str, &'static str),
+        view: Option<View<'a>>,
+    ) -> Self {
+        let from = if view.is_some() { accessor } else { "vec4(0.0)" };
+        self.input_if(name, view).define(start, from)
+    }
+
+    /// A parameter.
+    pub fn param<T: ParamType>(self, name: &'static str, value: T) -> Self {
+        self.uniform(name, value.value().0)
+    }
+
+    /// A parameter that is an array of floats.
+    pub fn floats(self, name: &'static str, values: Vec<f32>) -> Self {
+        self.uniform(name, UniformValue::Floats(values))
+    }
+
+    /// A parameter that is an array of integers.
+    pub fn ints(self, name: &'static str, values: Vec<i32>) -> Self {
+        self.uniform(name, UniformValue::Ints(values))
+    }
+
+    /// Inputs of a kernel that somebody keeps.
+    pub fn operands(self, inputs: &[&'a dyn Operand]) -> Self {
+        inputs.iter().fold(self, |draw, input| draw.input("", input.view()))
+    }
+
+    /// Parameters of a kernel that somebody keeps.
+    pub fn params<P: Params>(self, params: &P) -> Self {
+        params.values().into_iter().fold(self, |draw, value| draw.uniform("", value.0))
+    }
+
+    /// A parameter of any type.
+    pub fn uniform(mut self, name: &'static str, value: UniformValue) -> Self {
+        if let Kernel::Described(description) = &mut self.kernel {
+            description.field(name, &value);
+        }
+        self.params.push(value);
+        self
+    }
+
+    /// Forces lanes past the end of the target to zero, where `mask` says so.
+    pub fn masked(self, mask: bool) -> Self {
+        self.describe(|d| d.stage = Stage::Fragment { mask })
+    }
+
+    /// A vertex stage of its own: `varyings` are interpolated between what it says at the corners of the domain
+    /// [Goeddeke05].
+    pub fn interpolating(self, varyings: &'static [&'static str], source: Source<'static>) -> Self {
+        self.describe(|d| d.vertex = Some((varyings, super::describe::File(source))))
+    }
+
+    /// The body places points that carry these attributes, and the domain is points.
+    pub fn placing(self, attributes: Attributes) -> Self {
+        self.describe(|d| d.stage = Stage::Points(attributes))
+    }
+
+    /// A target. Every texel of it is written unless the draw says otherwise.
+    pub fn target(mut self, view: View<'a>) -> Self {
+        self.targets.push(view);
+        self.describe(|d| d.outputs += 1)
+    }
+
+    /// Several targets of one extent.
+    pub fn targets(self, views: impl IntoIterator<Item = View<'a>>) -> Self {
+        views.into_iter().fold(self, Draw::target)
+    }
+
+    /// Covers part of the targets.
+    pub fn on(mut self, domain: Domain<'a>) -> Self {
+        self.domain = domain;
+        self
+    }
+
+    /// Meets what the targets hold in another way than by replacing it.
+    pub fn accumulate(mut self, accum: Accum) -> Self {
+        self.accum = accum;
+        self
+    }
+
+    /// Leaves texels out.
+    pub fn only(mut self, predicate: Predicate<'a>) -> Self {
+        self.predicate = predicate;
+        self
+    }
+
+    /// Draws. *Cost*: 1 draw (of points and splats: as many as it takes), and the compilation of its program on first
+    /// use. *Errors*: [`Error::Interface`](crate::Error::Interface), [`Error::Feedback`](crate::Error::Feedback),
+    /// [`Error::WrongDevice`](crate::Error::WrongDevice), [`Error::Unsupported`](crate::Error::Unsupported),
+    /// [`Error::Shader`](crate::Error::Shader), [`Error::Gl`](crate::Error::Gl).
+    pub fn run(self) -> Result<()> {
+        self.pass(|pass, _| pass.execute())
+    }
+
+    /// Draws a condition: a mask for data like this.
+    pub fn mask(self, like: View<'_>) -> Result<Mask> {
+        self.condition(Test::Write).pass(|pass, device| Mask::write(device, pass, like))
+    }
+
+    /// The body is a condition, of which this becomes.
+    pub(super) fn condition(self, test: Test) -> Self {
+        self.describe(|d| d.stage = Stage::Condition(test))
+    }
+
+    /// Draws a condition into the depth of a mask.
+    pub(super) fn test(self, mask: &Mask, depth: Depth) -> Result<()> {
+        self.pass(|pass, _| pass.test(mask, depth))
+    }
+
+    fn pass<T>(self, run: impl FnOnce(&Pass<'_>, &Device) -> Result<T>) -> Result<T> {
+        let Draw { device, kernel, targets, inputs, params, domain, accum, predicate } = self;
+        let _scope = device.scope()?;
+        let found;
+        let kernel = match kernel {
+            Kernel::Kept(kernel) => kernel,
+            Kernel::Described(description) => {
+                found = device.kernel(description)?;
+                &found
+            }
+        };
+        run(&Pass { kernel, targets, inputs, params, domain, accum, predicate }, device)
+    }
+}
