@@ -20,16 +20,6 @@ const EDGES: &[(&str, &[&str])] = &[
     ("headless", &["error", "gl", "device"]),
 ];
 
-/// Methods that only forward to an operation below them.
-const FORWARDS: &[(&str, &str)] = &[
-    ("data/vector.rs", "ops"),
-    ("data/packed.rs", "ops"),
-    ("data/matrix.rs", "ops"),
-    ("data/stack.rs", "ops"),
-    ("data/banded.rs", "ops"),
-    ("data/folded.rs", "ops"),
-];
-
 /// Where types of glow stand in signatures outside `gl`: what a host hands over or is handed.
 const GLOW_TYPES: &[(&str, &str)] = &[
     ("device.rs", "Context"),
@@ -177,9 +167,7 @@ fn modules_use_only_the_layers_above_them() {
             if !modules.contains(&to.as_str()) || to == from || allowed.contains(&to.as_str()) {
                 continue;
             }
-            if !FORWARDS.contains(&(file.as_str(), to.as_str())) {
-                wrong.push(format!("{file} uses `{to}`"));
-            }
+            wrong.push(format!("{file} uses `{to}`"));
         }
         // The other way up: as many `super` as would reach the root.
         let depth = file.trim_end_matches("/mod.rs").matches('/').count() + 1;

@@ -3,7 +3,6 @@
 use std::cell::OnceCell;
 
 use super::coefficients::Scaling;
-use super::matrix::Matrix;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::Format;
@@ -150,23 +149,6 @@ impl BandedMatrix {
 
     fn texture(&self, values: &[f32]) -> Result<PooledTexture> {
         upload_folded(&self.device, values, "BandedMatrix")
-    }
-
-    /// The same matrix in 4x1 columns, as products see it: rounded to 32 bits.
-    ///
-    /// *Cost*: 1 draw for every 12 diagonals and each tile; no readback. *Errors*: [`Error::TooLarge`],
-    /// [`Error::OutOfMemory`].
-    ///
-    /// ```
-    /// # let ctx = texla::Headless::new(Default::default())?;
-    /// let a = texla::BandedMatrix::poisson_2d(ctx.device(), 2, 1)?.to_matrix()?;
-    /// assert_eq!(a.read()?, [4., -1., -1., 4.]);
-    /// # Ok::<(), texla::Error>(())
-    /// ```
-    pub fn to_matrix(&self) -> Result<Matrix> {
-        let mut made = Matrix::uninit(&self.device, self.shape())?;
-        crate::ops::banded_to_matrix(&mut made, self)?;
-        Ok(made)
     }
 
     /// Rows and columns.

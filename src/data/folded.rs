@@ -3,7 +3,6 @@
 use std::cell::OnceCell;
 
 use super::banded::{BandedMatrix, check_sides};
-use super::matrix::Matrix;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::{Csr, Triplets};
@@ -74,16 +73,6 @@ impl FoldedBands {
         self.wide.set_values(&ordered)?;
         (self.csr, self.asymmetry) = (csr, OnceCell::new());
         Ok(())
-    }
-
-    /// The same matrix in 4x1 columns, as products see it: rounded to 32 bits.
-    ///
-    /// *Cost*: 1 draw for every 12 vectors and each tile; no readback. *Errors*: [`Error::TooLarge`],
-    /// [`Error::OutOfMemory`].
-    pub fn to_matrix(&self) -> Result<Matrix> {
-        let mut made = Matrix::uninit(self.device(), self.shape())?;
-        crate::ops::folded_to_matrix(&mut made, self)?;
-        Ok(made)
     }
 
     /// Rows and columns.

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::vector::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result, check_values};
 use crate::gl::Format;
@@ -84,7 +83,7 @@ impl Operand for Tile<'_> {
 
 impl Matrix {
     /// Refuses a shape past what a device can address, with no more work than that takes.
-    fn grid(device: &Device, shape: Shape) -> Result<TileGrid> {
+    pub(crate) fn grid(device: &Device, shape: Shape) -> Result<TileGrid> {
         TileGrid::new(shape, device.max_texture_size())
     }
 
@@ -106,32 +105,6 @@ impl Matrix {
         let _scope = device.scope()?;
         let mut made = Self::uninit(device, shape)?;
         made.set_zero()?;
-        Ok(made)
-    }
-
-    /// A matrix of equal elements. *Cost*: 1 draw a tile. *Errors*: as [`zeros`](Self::zeros), [`Error::NonFinite`].
-    pub fn filled(device: &Device, shape: Shape, value: f32) -> Result<Self> {
-        Self::grid(device, shape)?;
-        check_values("Matrix::filled", std::iter::once(f64::from(value)))?;
-        let _scope = device.scope()?;
-        let mut made = Self::uninit(device, shape)?;
-        crate::ops::fill(&mut made, value)?;
-        Ok(made)
-    }
-
-    /// The n x n identity, drawn on the device. *Cost*: 1 draw a tile. *Errors*: as [`zeros`](Self::zeros).
-    ///
-    /// ```
-    /// # let ctx = texla::Headless::new(Default::default())?;
-    /// let e = texla::Matrix::identity(ctx.device(), 2)?;
-    /// assert_eq!(e.read()?, [1., 0., 0., 1.]);
-    /// # Ok::<(), texla::Error>(())
-    /// ```
-    pub fn identity(device: &Device, n: usize) -> Result<Self> {
-        Self::grid(device, Shape::new(n, n))?;
-        let _scope = device.scope()?;
-        let mut made = Self::uninit(device, Shape::new(n, n))?;
-        crate::ops::fill_identity(&mut made)?;
         Ok(made)
     }
 
@@ -157,93 +130,6 @@ impl Matrix {
         check_values("Matrix::from_f64", values.iter().copied())?;
         let rounded: Vec<f32> = values.iter().map(|v| *v as f32).collect();
         Self::from_rows(device, shape, &rounded)
-    }
-
-    /// A matrix from compressed rows, each element rounded to 32 bits.
-    ///
-    /// *Cost*: 1 clear and, for each tile, 1 draw of a point for every texel that holds a nonzero, 24 bytes of upload
-    /// each; no blending and no readback. *Errors*: as [`zeros`](Self::zeros), [`Error::NonFinite`].
-    ///
-    /// ```
-    /// use texla::{Matrix, host::problems};
-    /// # let ctx = texla::Headless::new(Default::default())?;
-    /// let a = Matrix::from_csr(ctx.device(), &problems::poisson_1d(3).to_csr())?;
-    /// assert_eq!(a.read()?, [2., -1., 0., -1., 2., -1., 0., -1., 2.]);
-    /// # Ok::<(), texla::Error>(())
-    /// ```
-    pub fn from_csr(device: &Device, a: &Csr) -> Result<Self> {
-        Self::grid(device, a.shape())?;
-        crate::error::check_finite("Matrix::from_csr", a.values().iter().copied())?;
-        let _scope = device.scope()?;
-        let mut made = Self::zeros(device, a.shape())?;
-        crate::ops::matrix_from_csr(&mut made, a)?;
-        Ok(made)
-    }
-
-    /// A vector as a matrix with one column. *Cost*: 1 draw a tile. *Errors*: [`Error::TooLarge`].
-    pub fn from_vector(x: &Vector) -> Result<Self> {
-        Self::from_vector_rows(x, x.shape())
-    }
-
-    /// A vector's elements, row by row, as a matrix of `shape`. *Cost*: 1 draw a tile. *Errors*:
-    /// [`Error::ShapeMismatch`] when `shape` has another number of elements, [`Error::TooLarge`].
-    pub fn from_vector_rows(x: &Vector, shape: Shape) -> Result<Self> {
-        crate::ops::matrix_from_vector(x, shape)
-    }
-
-    /// The elements, row by row, as a vector. *Cost*: 1 draw for each tile. *Errors*: [`Error::TooLarge`].
-    pub fn to_vector(&self) -> Result<Vector> {
-        crate::ops::matrix_to_vector(self)
-    }
-
-    /// The block of `shape` whose first element is (`row`, `col`), as a matrix of its own.
-    ///
-    /// *Cost*: 1 draw for each pair of tiles that meet. *Errors*: [`Error::Parameter`] when the block leaves the
-    /// matrix.
-    ///
-    /// ```
-    /// use texla::{Matrix, Shape};
-    /// # let ctx = texla::Headless::new(Default::default())?;
-    /// # let dev = ctx.device();
-    /// let mut a = Matrix::from_rows(dev, Shape::new(2, 3), &[1., 2., 3., 4., 5., 6.])?;
-    /// let b = a.block(0, 1, Shape::new(2, 2))?;
-    /// assert_eq!(b.read()?, [2., 3., 5., 6.]);
-    /// a.set_block(0, 0, &b)?;
-    /// assert_eq!(a.read()?, [2., 3., 3., 5., 6., 6.]);
-    /// # Ok::<(), texla::Error>(())
-    /// ```
-    pub fn block(&self, row: usize, col: usize, shape: Shape) -> Result<Matrix> {
-        crate::ops::block(self, row, col, shape)
-    }
-
-    /// Replaces the block whose first element is (`row`, `col`) by `block`. *Cost*: 1 draw for each pair of tiles that
-    /// meet; the tiles that change get another texture of the pool. *Errors*: [`Error::Parameter`] when the block
-    /// leaves the matrix, [`Error::WrongDevice`].
-    pub fn set_block(&mut self, row: usize, col: usize, block: &Matrix) -> Result<()> {
-        crate::ops::set_block(self, row, col, block)
-    }
-
-    /// Row `i` as a vector. *Cost*: 1 draw for each tile it crosses. *Errors*: [`Error::IndexOutOfRange`].
-    pub fn row(&self, i: usize) -> Result<Vector> {
-        crate::ops::row(self, i)
-    }
-
-    /// Column `j` as a vector. *Cost* and *errors*: as [`row`](Self::row).
-    pub fn column(&self, j: usize) -> Result<Vector> {
-        crate::ops::column(self, j)
-    }
-
-    /// The main diagonal as a vector. *Cost*: 1 draw for each tile.
-    pub fn diagonal(&self) -> Result<Vector> {
-        crate::ops::diagonal(self)
-    }
-
-    /// `Aᵀ` as a matrix of its own. *Cost*: 1 draw for each tile, 4 fetches a texel. Products with a transposed operand
-    /// need none: [`ops::matmul_at`](crate::ops::matmul_at), [`ops::matmul_bt`](crate::ops::matmul_bt).
-    pub fn transposed(&self) -> Result<Matrix> {
-        let mut out = Matrix::uninit(&self.device, self.shape().transposed())?;
-        crate::ops::transpose(&mut out, self)?;
-        Ok(out)
     }
 
     /// Sets every element to zero. *Cost*: 1 clear a tile.

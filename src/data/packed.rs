@@ -6,8 +6,6 @@ use crate::gl::Format;
 use crate::kernel::{Operand, PooledTexture, TargetOperand, View};
 use crate::shape::{Extent, Layout, Shape};
 
-use super::vector::Vector;
-
 /// A rectangular array in one texture, in a [`Layout`] of one's choice: what passes between the layouts of the
 /// sources, and what a host draws from. Padding lanes are zero.
 ///
@@ -70,18 +68,6 @@ impl Packed {
     pub fn read_texels(&self) -> Result<Vec<f32>> {
         let _scope = self.device().scope()?;
         self.device().gl().read(self.texture.texture(), "Packed")
-    }
-
-    /// The same elements in another layout. *Cost*: 1 draw, 4 fetches a texel. *Errors*: [`Error::TooLarge`].
-    pub fn repack(&self, layout: Layout) -> Result<Packed> {
-        let mut out = Packed::uninit(self.device(), self.shape, layout)?;
-        crate::ops::repack(&mut out, self)?;
-        Ok(out)
-    }
-
-    /// The elements as a column vector, row by row. *Cost*: 1 draw. *Errors*: [`Error::TooLarge`].
-    pub fn to_vector(&self) -> Result<Vector> {
-        crate::ops::repack_to_vector(self)
     }
 
     /// Rows and columns.

@@ -1,7 +1,5 @@
 //! A dense matrix kept as a stack of column vectors.
 
-use super::matrix::Matrix;
-use super::vector::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result, check_values};
 use crate::gl::Format;
@@ -99,58 +97,9 @@ impl ColumnStack {
         Self::from_rows(device, shape, &rounded)
     }
 
-    /// The same matrix as a stack, exactly.
-    ///
-    /// *Cost*: 1 draw for each tile and texture that share a column, 1 fetch a texel; no readback. *Errors*: those of
-    /// [`zeros`](Self::zeros).
-    ///
-    /// ```
-    /// use texla::{ColumnStack, Matrix};
-    /// # let ctx = texla::Headless::new(Default::default())?;
-    /// let e = Matrix::identity(ctx.device(), 5)?;
-    /// assert_eq!(ColumnStack::from_matrix(&e)?.to_matrix()?.read()?, e.read()?);
-    /// # Ok::<(), texla::Error>(())
-    /// ```
-    pub fn from_matrix(a: &Matrix) -> Result<Self> {
-        let _scope = a.device().scope()?;
-        let mut made = Self::zeros(a.device(), a.shape())?;
-        crate::ops::stack_from_matrix(&mut made, a)?;
-        Ok(made)
-    }
-
-    /// The same matrix in 4x1 columns, exactly. *Cost*: as [`from_matrix`](Self::from_matrix). *Errors*:
-    /// [`Error::OutOfMemory`].
-    pub fn to_matrix(&self) -> Result<Matrix> {
-        let _scope = self.device.scope()?;
-        let mut made = Matrix::zeros(&self.device, self.shape())?;
-        crate::ops::stack_to_matrix(&mut made, self)?;
-        Ok(made)
-    }
-
     /// The nonzero elements on the host. *Cost*: as [`read`](Self::read). *Errors*: [`Error::ContextLost`].
     pub fn to_csr(&self) -> Result<Csr> {
         super::matrix::csr_of(self.shape(), &self.read()?)
-    }
-
-    /// Column `j` as a vector. *Cost*: 1 draw, 1 fetch a texel. *Errors*: [`Error::IndexOutOfRange`].
-    pub fn column(&self, j: usize) -> Result<Vector> {
-        self.check_column("ColumnStack::column", j)?;
-        let _scope = self.device.scope()?;
-        let mut out = Vector::uninit(&self.device, self.shape().rows)?;
-        crate::ops::column_of_stack(&mut out, self, j)?;
-        Ok(out)
-    }
-
-    /// Replaces column `j`. *Cost*: 1 draw over that column, 1 fetch a texel. *Errors*: [`Error::IndexOutOfRange`],
-    /// [`Error::ShapeMismatch`], [`Error::WrongDevice`].
-    pub fn set_column(&mut self, j: usize, x: &Vector) -> Result<()> {
-        self.check_column("ColumnStack::set_column", j)?;
-        crate::ops::set_column_of_stack(self, j, x)
-    }
-
-    fn check_column(&self, what: &'static str, index: usize) -> Result<()> {
-        let bound = self.shape().cols;
-        if index < bound { Ok(()) } else { Err(Error::IndexOutOfRange { what, index, bound }) }
     }
 
     /// Sets every element to zero. *Cost*: 1 clear a texture.

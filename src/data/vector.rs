@@ -1,6 +1,5 @@
 //! A column vector on the device.
 
-use super::packed::Packed;
 use super::pending::PendingRead;
 use crate::device::Device;
 use crate::error::{Error, Result, check_values};
@@ -33,7 +32,7 @@ enum Storage {
 
 impl Vector {
     /// Refuses a length past the texture area, with no more work than that takes: no look at the values, no GL.
-    fn check_length(device: &Device, length: usize) -> Result<Extent> {
+    pub(crate) fn check_length(device: &Device, length: usize) -> Result<Extent> {
         fold_extent(length as u64, device.max_texture_size())
     }
 
@@ -55,16 +54,6 @@ impl Vector {
         let _scope = device.scope()?;
         let mut made = Self::uninit(device, length)?;
         made.clear()?;
-        Ok(made)
-    }
-
-    /// A vector of equal elements. *Cost*: 1 draw. *Errors*: as [`zeros`](Self::zeros), [`Error::NonFinite`].
-    pub fn filled(device: &Device, length: usize, value: f32) -> Result<Self> {
-        Self::check_length(device, length)?;
-        check_values("Vector::filled", std::iter::once(f64::from(value)))?;
-        let _scope = device.scope()?;
-        let mut made = Self::uninit(device, length)?;
-        crate::ops::fill(&mut made, value)?;
         Ok(made)
     }
 
@@ -253,12 +242,6 @@ impl Vector {
             Storage::Owned(texture) => texture.texture(),
             Storage::Borrowed(_, texture) => texture,
         }
-    }
-
-    /// The same elements in another layout. *Cost*: 1 draw. *Errors*: [`Error::TooLarge`], [`Error::ShapeMismatch`]
-    /// when `shape` has another number of elements.
-    pub fn to_packed(&self, shape: Shape, layout: Layout) -> Result<Packed> {
-        crate::ops::repack_vector(self, shape, layout)
     }
 }
 

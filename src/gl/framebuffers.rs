@@ -90,7 +90,7 @@ impl Gl {
         if framebuffers.len() < FRAMEBUFFERS_KEPT {
             return;
         }
-        let oldest = framebuffers.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
+        let oldest = framebuffers.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| *key);
         if let Some((framebuffer, _)) = oldest.and_then(|key| framebuffers.remove(&key)) {
             drop(framebuffers);
             self.delete_framebuffer(framebuffer);

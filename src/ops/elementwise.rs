@@ -4,7 +4,7 @@
 use super::check_shape;
 use crate::data::{Matrix, Scalar, Vector};
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_values};
 use crate::gl::glsl;
 use crate::host::number;
 use crate::kernel::{Draw, Operand, TargetOperand, View};
@@ -199,6 +199,30 @@ pub(super) fn run<T: Elements>(
 /// *Shapes*: any. *Cost*: 1 draw, no fetch. *Errors*: [`Error::Parameter`] for a coefficient that is not finite.
 pub fn fill<'a, T: Elements>(x: &mut T, a: impl Into<Coefficient<'a>>) -> Result<()> {
     run(&FILL, x, &[], &[a.into()])
+}
+
+impl Vector {
+    /// A vector of equal elements. *Cost*: 1 draw. *Errors*: as [`zeros`](Self::zeros), [`Error::NonFinite`].
+    pub fn filled(device: &Device, length: usize, value: f32) -> Result<Self> {
+        Self::check_length(device, length)?;
+        check_values("Vector::filled", std::iter::once(f64::from(value)))?;
+        let _scope = device.scope()?;
+        let mut made = Self::uninit(device, length)?;
+        fill(&mut made, value)?;
+        Ok(made)
+    }
+}
+
+impl Matrix {
+    /// A matrix of equal elements. *Cost*: 1 draw a tile. *Errors*: as [`zeros`](Self::zeros), [`Error::NonFinite`].
+    pub fn filled(device: &Device, shape: Shape, value: f32) -> Result<Self> {
+        Self::grid(device, shape)?;
+        check_values("Matrix::filled", std::iter::once(f64::from(value)))?;
+        let _scope = device.scope()?;
+        let mut made = Self::uninit(device, shape)?;
+        fill(&mut made, value)?;
+        Ok(made)
+    }
 }
 
 macro_rules! unary {

@@ -41,15 +41,10 @@ pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};
 pub use stack::{stack_accurate, stack_product, stack_product_transposed};
 pub use stencil::{stencil_accurate, stencil_product};
 
-pub(crate) use banded::{banded_part, banded_residual, banded_to_matrix, folded_part, folded_to_matrix};
-pub(crate) use dense::{
-    block, column, dense_part, diagonal, fill_identity, matrix_from_csr, matrix_from_vector,
-    matrix_to_vector, row, set_block,
-};
+pub(crate) use banded::{banded_part, banded_residual, folded_part};
+pub(crate) use dense::dense_part;
 pub(crate) use sparse::{sparse_part, sparse_residual};
-pub(crate) use stack::{
-    column_of_stack, set_column_of_stack, stack_from_matrix, stack_part, stack_to_matrix,
-};
+pub(crate) use stack::stack_part;
 pub(crate) use stencil::{stencil_part, stencil_residual};
 
 /// What kernels on grids outside this layer share with the products here.

@@ -76,3 +76,25 @@ pub fn repack_to_vector(x: &Packed) -> Result<Vector> {
     run(out.view(), Layout::Folded, x.view(), x.layout(), x.shape())?;
     Ok(out)
 }
+
+impl Packed {
+    /// The same elements in another layout. *Cost*: 1 draw, 4 fetches a texel. *Errors*: [`Error::TooLarge`].
+    pub fn repack(&self, layout: Layout) -> Result<Packed> {
+        let mut out = Packed::uninit(self.device(), self.shape(), layout)?;
+        repack(&mut out, self)?;
+        Ok(out)
+    }
+
+    /// The elements as a column vector, row by row. *Cost*: 1 draw. *Errors*: [`Error::TooLarge`].
+    pub fn to_vector(&self) -> Result<Vector> {
+        repack_to_vector(self)
+    }
+}
+
+impl Vector {
+    /// The same elements in another layout. *Cost*: 1 draw. *Errors*: [`Error::TooLarge`], [`Error::ShapeMismatch`]
+    /// when `shape` has another number of elements.
+    pub fn to_packed(&self, shape: Shape, layout: Layout) -> Result<Packed> {
+        repack_vector(self, shape, layout)
+    }
+}

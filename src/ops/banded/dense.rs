@@ -9,16 +9,39 @@ use crate::kernel::{Draw, PooledTexture, View};
 /// Diagonals of a pass, besides which it reads what earlier ones gave.
 const MOST: usize = 12;
 
+impl BandedMatrix {
+    /// The same matrix in 4x1 columns, as products see it: rounded to 32 bits.
+    ///
+    /// *Cost*: 1 draw for every 12 diagonals and each tile; no readback. *Errors*: [`Error::TooLarge`],
+    /// [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// let a = texla::BandedMatrix::poisson_2d(ctx.device(), 2, 1)?.to_matrix()?;
+    /// assert_eq!(a.read()?, [4., -1., -1., 4.]);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn to_matrix(&self) -> Result<Matrix> {
+        let mut made = Matrix::uninit(self.device(), self.shape())?;
+        put(&mut made, self, 0)?;
+        Ok(made)
+    }
+}
+
+impl FoldedBands {
+    /// The same matrix in 4x1 columns, as products see it: rounded to 32 bits.
+    ///
+    /// *Cost*: 1 draw for every 12 vectors and each tile; no readback. *Errors*: [`Error::TooLarge`],
+    /// [`Error::OutOfMemory`].
+    pub fn to_matrix(&self) -> Result<Matrix> {
+        let mut made = Matrix::uninit(self.device(), self.shape())?;
+        // An offset below zero stands for one larger by the number of rows.
+        put(&mut made, &self.wide, self.shape().rows)?;
+        Ok(made)
+    }
+}
+
 /// `out = A`, in 32 bits.
-pub(crate) fn banded_to_matrix(out: &mut Matrix, a: &BandedMatrix) -> Result<()> {
-    put(out, a, 0)
-}
-
-/// The same where an offset below zero stands for one larger by the number of rows.
-pub(crate) fn folded_to_matrix(out: &mut Matrix, a: &FoldedBands) -> Result<()> {
-    put(out, &a.wide, a.shape().rows)
-}
-
 fn put(out: &mut Matrix, a: &BandedMatrix, wrap: usize) -> Result<()> {
     let _scope = a.device().scope()?;
     if a.offsets().is_empty() {

@@ -8,8 +8,6 @@ pub use folded::{folded_accurate, folded_product, folded_product_transposed};
 
 pub(crate) use folded::folded_part;
 
-pub(crate) use dense::{banded_to_matrix, folded_to_matrix};
-
 use plan::{BandText, Term, generate};
 
 use super::product::{Accurate, Combine, Part, accumulate, check_product};

@@ -19,9 +19,4 @@ pub use relocate::transpose;
 pub use vector::{dense_product, dense_product_transposed};
 
 pub(crate) use accurate::{dense_part, like};
-pub(crate) use scatter::matrix_from_csr;
 pub(crate) use vector::{factors, shares};
-
-pub(crate) use relocate::{
-    block, column, diagonal, fill_identity, matrix_from_vector, matrix_to_vector, row, set_block,
-};

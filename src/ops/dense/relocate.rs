@@ -183,60 +183,6 @@ fn check_block(op: &'static str, whole: Shape, row: usize, col: usize, block: Sh
     Err(Error::Parameter { op, name: "block", value, expected: "a block within the matrix" })
 }
 
-pub(crate) fn block(a: &Matrix, row: usize, col: usize, shape: Shape) -> Result<Matrix> {
-    check_block("Matrix::block", a.shape(), row, col, shape)?;
-    let _scope = a.device().scope()?;
-    let mut out = Matrix::uninit(a.device(), shape)?;
-    fill_from(&mut out, &parts(a), Origin { transposed: false, offset: (row, col) })?;
-    Ok(out)
-}
-
-pub(crate) fn set_block(a: &mut Matrix, row: usize, col: usize, block: &Matrix) -> Result<()> {
-    let op = "Matrix::set_block";
-    check_block(op, a.shape(), row, col, block.shape())?;
-    if !block.device().same(a.device()) {
-        return Err(Error::WrongDevice { op: op.to_owned(), operand: "block".to_owned() });
-    }
-    let device = a.device().clone();
-    let _scope = device.scope()?;
-    // The block's own rows and columns are those of the matrix that it will stand at.
-    let moved = |part: Part<'_>| {
-        (part.rows.start + row..part.rows.end + row, part.cols.start + col..part.cols.end + col)
-    };
-    let sources: Vec<_> = block
-        .tiles()
-        .map(|tile| {
-            let (rows, cols) = moved(Part::tile(&tile));
-            Part { rows, cols, ..Part::tile(&tile) }
-        })
-        .collect();
-    // All new tiles are drawn before any takes its place: an error leaves the matrix as it was.
-    let mut changed = Vec::new();
-    for (k, tile) in a.tiles().enumerate() {
-        let target = Part::tile(&tile);
-        if sources.iter().all(|source| meet(&target, source, Origin::default()).is_none()) {
-            continue;
-        }
-        let texture = device.texture(target.view.extent, Format::Rgba32F, "Matrix")?;
-        let drawn = Part { view: View { texture: texture.texture(), ..target.view }, ..Part::tile(&tile) };
-        assemble(&drawn, Some(target.view), &sources, Origin::default())?;
-        changed.push((k, texture));
-    }
-    changed.into_iter().for_each(|(k, texture)| a.replace_tile(k, texture));
-    Ok(())
-}
-
-pub(crate) fn matrix_from_vector(x: &Vector, shape: Shape) -> Result<Matrix> {
-    if shape.len() != x.len() {
-        let (op, operand, expected) = ("Matrix::from_vector_rows", "x", Shape::column(shape.len()));
-        return Err(Error::ShapeMismatch { op, operand, found: x.shape(), expected });
-    }
-    let _scope = x.device().scope()?;
-    let mut out = Matrix::uninit(x.device(), shape)?;
-    fill_from(&mut out, &[Part::folded(x.view(), shape)], Origin::default())?;
-    Ok(out)
-}
-
 /// A vector drawn from a matrix: what lies at `origin`, in this order, as a matrix of `shape`.
 fn to_vector(a: &Matrix, order: Order, shape: Shape, len: usize, origin: Origin) -> Result<Vector> {
     let _scope = a.device().scope()?;
@@ -252,31 +198,12 @@ fn to_folded(a: &Matrix, shape: Shape, offset: (usize, usize)) -> Result<Vector>
     to_vector(a, order, shape, shape.len(), Origin { transposed: false, offset })
 }
 
-pub(crate) fn matrix_to_vector(a: &Matrix) -> Result<Vector> {
-    to_folded(a, a.shape(), (0, 0))
-}
-
 fn check_index(what: &'static str, index: usize, bound: usize) -> Result<()> {
     if index < bound { Ok(()) } else { Err(Error::IndexOutOfRange { what, index, bound }) }
 }
 
-pub(crate) fn row(a: &Matrix, i: usize) -> Result<Vector> {
-    check_index("Matrix::row", i, a.shape().rows)?;
-    to_folded(a, Shape::new(1, a.shape().cols), (i, 0))
-}
-
-pub(crate) fn column(a: &Matrix, j: usize) -> Result<Vector> {
-    check_index("Matrix::column", j, a.shape().cols)?;
-    to_folded(a, Shape::column(a.shape().rows), (0, j))
-}
-
-pub(crate) fn diagonal(a: &Matrix) -> Result<Vector> {
-    let n = a.shape().rows.min(a.shape().cols);
-    to_vector(a, Order::Diagonal, Shape::new(n, n), n, Origin::default())
-}
-
 /// The identity, drawn.
-pub(crate) fn fill_identity(out: &mut Matrix) -> Result<()> {
+fn fill_identity(out: &mut Matrix) -> Result<()> {
     let device = out.device().clone();
     let _scope = device.scope()?;
     out.tiles().try_for_each(|tile| {
@@ -287,4 +214,134 @@ pub(crate) fn fill_identity(out: &mut Matrix) -> Result<()> {
             .target(tile.part())
             .run()
     })
+}
+
+impl Matrix {
+    /// A vector as a matrix with one column. *Cost*: 1 draw a tile. *Errors*: [`Error::TooLarge`].
+    pub fn from_vector(x: &Vector) -> Result<Self> {
+        Self::from_vector_rows(x, x.shape())
+    }
+
+    /// A vector's elements, row by row, as a matrix of `shape`. *Cost*: 1 draw a tile. *Errors*:
+    /// [`Error::ShapeMismatch`] when `shape` has another number of elements, [`Error::TooLarge`].
+    pub fn from_vector_rows(x: &Vector, shape: Shape) -> Result<Self> {
+        if shape.len() != x.len() {
+            let (op, operand, expected) = ("Matrix::from_vector_rows", "x", Shape::column(shape.len()));
+            return Err(Error::ShapeMismatch { op, operand, found: x.shape(), expected });
+        }
+        let _scope = x.device().scope()?;
+        let mut out = Matrix::uninit(x.device(), shape)?;
+        fill_from(&mut out, &[Part::folded(x.view(), shape)], Origin::default())?;
+        Ok(out)
+    }
+
+    /// The block of `shape` whose first element is (`row`, `col`), as a matrix of its own.
+    ///
+    /// *Cost*: 1 draw for each pair of tiles that meet. *Errors*: [`Error::Parameter`] when the block leaves the
+    /// matrix.
+    ///
+    /// ```
+    /// use texla::{Matrix, Shape};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// # let dev = ctx.device();
+    /// let mut a = Matrix::from_rows(dev, Shape::new(2, 3), &[1., 2., 3., 4., 5., 6.])?;
+    /// let b = a.block(0, 1, Shape::new(2, 2))?;
+    /// assert_eq!(b.read()?, [2., 3., 5., 6.]);
+    /// a.set_block(0, 0, &b)?;
+    /// assert_eq!(a.read()?, [2., 3., 3., 5., 6., 6.]);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn block(&self, row: usize, col: usize, shape: Shape) -> Result<Matrix> {
+        check_block("Matrix::block", self.shape(), row, col, shape)?;
+        let _scope = self.device().scope()?;
+        let mut out = Matrix::uninit(self.device(), shape)?;
+        fill_from(&mut out, &parts(self), Origin { transposed: false, offset: (row, col) })?;
+        Ok(out)
+    }
+
+    /// Replaces the block whose first element is (`row`, `col`) by `block`. *Cost*: 1 draw for each pair of tiles that
+    /// meet; the tiles that change get another texture of the pool. *Errors*: [`Error::Parameter`] when the block
+    /// leaves the matrix, [`Error::WrongDevice`].
+    pub fn set_block(&mut self, row: usize, col: usize, block: &Matrix) -> Result<()> {
+        let op = "Matrix::set_block";
+        check_block(op, self.shape(), row, col, block.shape())?;
+        if !block.device().same(self.device()) {
+            return Err(Error::WrongDevice { op: op.to_owned(), operand: "block".to_owned() });
+        }
+        let device = self.device().clone();
+        let _scope = device.scope()?;
+        // The block's own rows and columns are those of the matrix that it will stand at.
+        let moved = |part: Part<'_>| {
+            (part.rows.start + row..part.rows.end + row, part.cols.start + col..part.cols.end + col)
+        };
+        let sources: Vec<_> = block
+            .tiles()
+            .map(|tile| {
+                let (rows, cols) = moved(Part::tile(&tile));
+                Part { rows, cols, ..Part::tile(&tile) }
+            })
+            .collect();
+        // All new tiles are drawn before any takes its place: an error leaves the matrix as it was.
+        let mut changed = Vec::new();
+        for (k, tile) in self.tiles().enumerate() {
+            let target = Part::tile(&tile);
+            if sources.iter().all(|source| meet(&target, source, Origin::default()).is_none()) {
+                continue;
+            }
+            let texture = device.texture(target.view.extent, Format::Rgba32F, "Matrix")?;
+            let drawn =
+                Part { view: View { texture: texture.texture(), ..target.view }, ..Part::tile(&tile) };
+            assemble(&drawn, Some(target.view), &sources, Origin::default())?;
+            changed.push((k, texture));
+        }
+        changed.into_iter().for_each(|(k, texture)| self.replace_tile(k, texture));
+        Ok(())
+    }
+
+    /// The elements, row by row, as a vector. *Cost*: 1 draw for each tile. *Errors*: [`Error::TooLarge`].
+    pub fn to_vector(&self) -> Result<Vector> {
+        to_folded(self, self.shape(), (0, 0))
+    }
+
+    /// Row `i` as a vector. *Cost*: 1 draw for each tile it crosses. *Errors*: [`Error::IndexOutOfRange`].
+    pub fn row(&self, i: usize) -> Result<Vector> {
+        check_index("Matrix::row", i, self.shape().rows)?;
+        to_folded(self, Shape::new(1, self.shape().cols), (i, 0))
+    }
+
+    /// Column `j` as a vector. *Cost* and *errors*: as [`row`](Self::row).
+    pub fn column(&self, j: usize) -> Result<Vector> {
+        check_index("Matrix::column", j, self.shape().cols)?;
+        to_folded(self, Shape::column(self.shape().rows), (0, j))
+    }
+
+    /// The main diagonal as a vector. *Cost*: 1 draw for each tile.
+    pub fn diagonal(&self) -> Result<Vector> {
+        let n = self.shape().rows.min(self.shape().cols);
+        to_vector(self, Order::Diagonal, Shape::new(n, n), n, Origin::default())
+    }
+
+    /// `Aᵀ` as a matrix of its own. *Cost*: 1 draw for each tile, 4 fetches a texel. Products with a transposed operand
+    /// need none: [`ops::matmul_at`](crate::ops::matmul_at), [`ops::matmul_bt`](crate::ops::matmul_bt).
+    pub fn transposed(&self) -> Result<Matrix> {
+        let mut out = Matrix::uninit(self.device(), self.shape().transposed())?;
+        transpose(&mut out, self)?;
+        Ok(out)
+    }
+
+    /// The n x n identity, drawn on the device. *Cost*: 1 draw a tile. *Errors*: as [`zeros`](Self::zeros).
+    ///
+    /// ```
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// let e = texla::Matrix::identity(ctx.device(), 2)?;
+    /// assert_eq!(e.read()?, [1., 0., 0., 1.]);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn identity(device: &Device, n: usize) -> Result<Self> {
+        Self::grid(device, Shape::new(n, n))?;
+        let _scope = device.scope()?;
+        let mut made = Self::uninit(device, Shape::new(n, n))?;
+        fill_identity(&mut made)?;
+        Ok(made)
+    }
 }

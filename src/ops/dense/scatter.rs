@@ -3,13 +3,37 @@
 use std::collections::BTreeMap;
 
 use crate::data::Matrix;
+use crate::device::Device;
 use crate::error::Result;
 use crate::gl::{Attribute, glsl};
 use crate::host::Csr;
 use crate::kernel::{Domain, Draw, Points};
 
+impl Matrix {
+    /// A matrix from compressed rows, each element rounded to 32 bits.
+    ///
+    /// *Cost*: 1 clear and, for each tile, 1 draw of a point for every texel that holds a nonzero, 24 bytes of upload
+    /// each; no blending and no readback. *Errors*: as [`zeros`](Self::zeros), [`Error::NonFinite`].
+    ///
+    /// ```
+    /// use texla::{Matrix, host::problems};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// let a = Matrix::from_csr(ctx.device(), &problems::poisson_1d(3).to_csr())?;
+    /// assert_eq!(a.read()?, [2., -1., 0., -1., 2., -1., 0., -1., 2.]);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn from_csr(device: &Device, a: &Csr) -> Result<Self> {
+        Self::grid(device, a.shape())?;
+        crate::error::check_finite("Matrix::from_csr", a.values().iter().copied())?;
+        let _scope = device.scope()?;
+        let mut made = Self::zeros(device, a.shape())?;
+        scatter(&mut made, a)?;
+        Ok(made)
+    }
+}
+
 /// `out = A`, each element rounded to 32 bits; `out` is all zero before.
-pub(crate) fn matrix_from_csr(out: &mut Matrix, a: &Csr) -> Result<()> {
+fn scatter(out: &mut Matrix, a: &Csr) -> Result<()> {
     let device = out.device();
     for tile in out.tiles() {
         let (rows, cols) = tile.ranges();

@@ -9,8 +9,6 @@ pub use product::{stack_product, stack_product_transposed};
 
 pub(crate) use accurate::stack_part;
 
-pub(crate) use relocate::{column_of_stack, set_column_of_stack, stack_from_matrix, stack_to_matrix};
-
 use crate::data::{ColumnStack, Panel, Vector};
 use crate::gl::Source;
 use crate::kernel::{Draw, Operand};

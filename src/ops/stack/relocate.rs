@@ -1,7 +1,7 @@
 //! Columns from and to matrices and vectors, whole texels at a time.
 
 use crate::data::{ColumnStack, Matrix, Vector};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Domain, Draw, Operand, View};
 use crate::ops::{check_device, check_shape};
@@ -27,7 +27,7 @@ fn pair(x: usize, y: usize) -> [i32; 2] {
 }
 
 /// `S = A`; `S` is all zero before.
-pub(crate) fn stack_from_matrix(out: &mut ColumnStack, a: &Matrix) -> Result<()> {
+fn from_matrix(out: &mut ColumnStack, a: &Matrix) -> Result<()> {
     for panel in out.panels() {
         for tile in a.tiles() {
             let (rows, cols) = tile.ranges();
@@ -46,7 +46,7 @@ pub(crate) fn stack_from_matrix(out: &mut ColumnStack, a: &Matrix) -> Result<()>
 }
 
 /// `A = S`.
-pub(crate) fn stack_to_matrix(out: &mut Matrix, a: &ColumnStack) -> Result<()> {
+fn to_matrix(out: &mut Matrix, a: &ColumnStack) -> Result<()> {
     for tile in out.tiles() {
         let (rows, cols) = tile.ranges();
         for panel in a.panels() {
@@ -74,13 +74,13 @@ fn place(a: &ColumnStack, j: usize) -> Option<(View<'_>, [u32; 2])> {
 }
 
 /// `x = column j of S`.
-pub(crate) fn column_of_stack(out: &mut Vector, a: &ColumnStack, j: usize) -> Result<()> {
+fn column(out: &mut Vector, a: &ColumnStack, j: usize) -> Result<()> {
     let Some((view, [x, y])) = place(a, j) else { return Ok(()) };
     moving("TO_VECTOR", view).param("origin", pair(x as usize, y as usize)).target(out.view()).run()
 }
 
 /// `column j of S = x`.
-pub(crate) fn set_column_of_stack(out: &mut ColumnStack, j: usize, x: &Vector) -> Result<()> {
+fn set_column(out: &mut ColumnStack, j: usize, x: &Vector) -> Result<()> {
     let op = "ColumnStack::set_column";
     check_shape(op, "x", x.shape(), Shape::column(out.shape().rows))?;
     check_device(op, "x", x.device(), out.device())?;
@@ -93,4 +93,55 @@ pub(crate) fn set_column_of_stack(out: &mut ColumnStack, j: usize, x: &Vector) -
         .target(view)
         .on(domain)
         .run()
+}
+
+impl ColumnStack {
+    /// The same matrix as a stack, exactly.
+    ///
+    /// *Cost*: 1 draw for each tile and texture that share a column, 1 fetch a texel; no readback. *Errors*: those of
+    /// [`zeros`](Self::zeros).
+    ///
+    /// ```
+    /// use texla::{ColumnStack, Matrix};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// let e = Matrix::identity(ctx.device(), 5)?;
+    /// assert_eq!(ColumnStack::from_matrix(&e)?.to_matrix()?.read()?, e.read()?);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn from_matrix(a: &Matrix) -> Result<Self> {
+        let _scope = a.device().scope()?;
+        let mut made = Self::zeros(a.device(), a.shape())?;
+        from_matrix(&mut made, a)?;
+        Ok(made)
+    }
+
+    /// The same matrix in 4x1 columns, exactly. *Cost*: as [`from_matrix`](Self::from_matrix). *Errors*:
+    /// [`Error::OutOfMemory`].
+    pub fn to_matrix(&self) -> Result<Matrix> {
+        let _scope = self.device().scope()?;
+        let mut made = Matrix::zeros(self.device(), self.shape())?;
+        to_matrix(&mut made, self)?;
+        Ok(made)
+    }
+
+    /// Column `j` as a vector. *Cost*: 1 draw, 1 fetch a texel. *Errors*: [`Error::IndexOutOfRange`].
+    pub fn column(&self, j: usize) -> Result<Vector> {
+        self.check_column("ColumnStack::column", j)?;
+        let _scope = self.device().scope()?;
+        let mut out = Vector::uninit(self.device(), self.shape().rows)?;
+        column(&mut out, self, j)?;
+        Ok(out)
+    }
+
+    /// Replaces column `j`. *Cost*: 1 draw over that column, 1 fetch a texel. *Errors*: [`Error::IndexOutOfRange`],
+    /// [`Error::ShapeMismatch`], [`Error::WrongDevice`].
+    pub fn set_column(&mut self, j: usize, x: &Vector) -> Result<()> {
+        self.check_column("ColumnStack::set_column", j)?;
+        set_column(self, j, x)
+    }
+
+    fn check_column(&self, what: &'static str, index: usize) -> Result<()> {
+        let bound = self.shape().cols;
+        if index < bound { Ok(()) } else { Err(Error::IndexOutOfRange { what, index, bound }) }
+    }
 }
