@@ -12,6 +12,7 @@ use texla::{
 
 mod common;
 #[path = "common/raw.rs"]
+#[allow(unsafe_code)]
 mod raw;
 
 /// Windows of the kernels that only read.

@@ -1,9 +1,10 @@
 //! The device: a cheap handle that composes the gl layer, the kernels compiled so far, and the texture pool.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
 use crate::gl::{
@@ -30,7 +31,7 @@ impl Default for DeviceOptions {
 
 struct DeviceInner {
     // Dropped before `gl`, so that their objects are in the graveyard when the context goes.
-    kernels: RefCell<HashMap<Description, Rc<Compiled>>>,
+    kernels: RefCell<FxHashMap<Box<Description>, Rc<Compiled>>>,
     pool: RefCell<Pool>,
     gl: Gl,
 }
@@ -129,6 +130,11 @@ impl Device {
         Ok(Scope { _guard: StateGuard::enter(&self.0.gl)? })
     }
 
+    /// The scope that is open, or one for what follows.
+    pub(crate) fn within_scope(&self) -> Result<Option<StateGuard>> {
+        StateGuard::within(&self.0.gl)
+    }
+
     /// Which dialect the context speaks.
     pub fn api(&self) -> Api {
         self.0.gl.api
@@ -202,7 +208,7 @@ impl Device {
     }
 
     /// A kernel of texla's own: the one kept, or the first of its kind.
-    pub(crate) fn kernel(&self, description: Description) -> Result<Rc<Compiled>> {
+    pub(crate) fn kernel(&self, description: Box<Description>) -> Result<Rc<Compiled>> {
         if let Some(kernel) = self.0.kernels.borrow().get(&description) {
             return Ok(Rc::clone(kernel));
         }

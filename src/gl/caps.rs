@@ -316,7 +316,7 @@ impl Probe<'_> {
             targets: targets.to_vec(),
             depth_target: None,
             inputs: inputs.to_vec(),
-            uniforms: vec![
+            uniforms: smallvec::smallvec![
                 UniformValue::Int(0),
                 UniformValue::Vec2([1.0 / extent.width as f32, 1.0 / extent.height as f32]),
             ],

@@ -1,6 +1,7 @@
 //! The one draw: state from plain values, bind, draw, count. And the clear.
 
 use glow::HasContext;
+use smallvec::SmallVec;
 
 use super::context::Gl;
 use super::objects::{Texture, VertexBuffer};
@@ -82,6 +83,9 @@ impl<'a> Area<'a> {
     }
 }
 
+/// Values of uniforms, in the order of the interface.
+pub(crate) type Uniforms = SmallVec<[UniformValue; 16]>;
+
 /// Everything a draw depends on; nothing is inherited from an earlier one.
 pub(crate) struct DrawCall<'a> {
     pub name: &'a str,
@@ -89,7 +93,7 @@ pub(crate) struct DrawCall<'a> {
     pub targets: Vec<&'a Texture>,
     pub depth_target: Option<&'a Texture>,
     pub inputs: Vec<(&'a Texture, Filter)>,
-    pub uniforms: Vec<UniformValue>,
+    pub uniforms: Uniforms,
     /// Uniform slots before the first of `uniforms`: the samplers.
     pub first_uniform: usize,
     pub area: Area<'a>,

@@ -1,8 +1,7 @@
 //! Framebuffers, made when they are first drawn to and kept by what is attached to them.
 
-use std::collections::HashMap;
-
 use glow::HasContext;
+use rustc_hash::FxHashMap;
 
 use super::context::{Gl, GlInner};
 use crate::error::{Error, Result};
@@ -17,7 +16,7 @@ pub(super) const COLOURS: usize = 8;
 const FRAMEBUFFERS_KEPT: usize = 96;
 
 /// With the time of their last use.
-pub(super) type Framebuffers = HashMap<Key, (glow::NativeFramebuffer, u64)>;
+pub(super) type Framebuffers = FxHashMap<Key, (glow::NativeFramebuffer, u64)>;
 
 impl Gl {
     /// The framebuffer with these attachments, made and checked for completeness on first use.

@@ -120,6 +120,17 @@ impl StateGuard {
     }
 }
 
+impl StateGuard {
+    /// For a draw: the scope that is open, or one of its own. What opened it, an instant ago as a rule, has asked the
+    /// platform which context is current, which costs a system call.
+    pub fn within(gl: &Gl) -> Result<Option<Self>> {
+        match gl.saved.borrow().is_some() {
+            true => gl.stay_current().map(|()| None),
+            false => Self::enter(gl).map(Some),
+        }
+    }
+}
+
 impl Drop for StateGuard {
     fn drop(&mut self) {
         let outermost = {

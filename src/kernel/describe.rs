@@ -2,9 +2,14 @@
 
 use std::hash::{Hash, Hasher};
 
+use smallvec::SmallVec;
+
 use super::params::{Field, FieldType};
 use super::spec::{InputSpec, KernelSpec, StageSpec, Test, VertexSpec};
 use crate::gl::{Attribute, Source, UniformValue};
+
+/// A list that is short as a rule.
+pub(super) type Few<T> = SmallVec<[T; 8]>;
 
 /// A name, or one of a row of names: `x`, or `x0`, `x1`, ..., or `x0_low`, `x1_low`, ...
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -179,9 +184,9 @@ pub(crate) struct Description {
     pub(super) name: &'static str,
     pub(super) stage: Stage,
     pub(super) outputs: usize,
-    pub(super) texts: Vec<Text>,
-    pub(super) inputs: Vec<(Name, Access)>,
-    pub(super) fields: Vec<Field>,
+    pub(super) texts: Few<Text>,
+    pub(super) inputs: Few<(Name, Access)>,
+    pub(super) fields: Few<Field>,
     /// Varyings, and the vertex stage that sets them.
     pub(super) vertex: Option<(&'static [&'static str], File)>,
 }
@@ -193,9 +198,9 @@ impl Description {
             name: source.name,
             stage: Stage::Fragment { mask: false },
             outputs: 0,
-            texts: Vec::new(),
-            inputs: Vec::with_capacity(4),
-            fields: Vec::with_capacity(4),
+            texts: Few::new(),
+            inputs: Few::new(),
+            fields: Few::new(),
             vertex: None,
         }
     }
@@ -229,7 +234,7 @@ impl Description {
                 },
             },
             inputs: self.inputs.iter().map(input).collect(),
-            params: self.fields.clone(),
+            params: self.fields.to_vec(),
             generated,
             file: source.name.to_owned(),
             text: source.text.to_owned(),

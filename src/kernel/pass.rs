@@ -4,12 +4,15 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::accessors::Fold;
+use super::describe::Few;
 use super::domain::{Accum, Domain, Predicate};
 use super::predicate::Prepared;
 use super::spec::{InputSpec, KernelSpec, StageSpec};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{Area, Blend, Depth, DrawCall, Filter, Gl, Program, ProgramSource, Texture, UniformValue};
+use crate::gl::{
+    Area, Blend, Depth, DrawCall, Filter, Gl, Program, ProgramSource, Texture, UniformValue, Uniforms,
+};
 use crate::shape::Extent;
 
 /// Texels that the splats of one draw cover at most.
@@ -156,7 +159,7 @@ pub(super) struct Pass<'a> {
     pub kernel: &'a Compiled,
     pub targets: Vec<View<'a>>,
     pub inputs: Vec<View<'a>>,
-    pub params: Vec<UniformValue>,
+    pub params: Few<UniformValue>,
     pub domain: Domain<'a>,
     pub accum: Accum,
     pub predicate: Predicate<'a>,
@@ -367,7 +370,7 @@ impl<'a> Pass<'a> {
         let folds = self.inputs.iter().zip(specs).map(fold);
         let program = self.kernel.program(folds.clone())?;
         let inverse = |e: Extent| UniformValue::Vec2([1.0 / e.width as f32, 1.0 / e.height as f32]);
-        let mut uniforms = Vec::with_capacity(2 * self.inputs.len() + 5 + self.params.len());
+        let mut uniforms = Uniforms::new();
         for (input, fold) in self.inputs.iter().zip(folds) {
             let width = input.extent.width;
             uniforms.push(inverse(input.texture.extent()));

@@ -8,9 +8,7 @@ use super::pass::{Compiled, Operand, Pass, Tail, View};
 use super::spec::{KernelSpec, StageSpec, Test, WITHIN};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{
-    Area, Blend, Depth, DrawCall, Format, Gl, SampleQuery, Samples, Texture, UniformValue, glsl,
-};
+use crate::gl::{Area, Blend, Depth, DrawCall, Format, Gl, SampleQuery, Samples, Texture, Uniforms, glsl};
 use crate::kernel::PooledTexture;
 use crate::shape::Extent;
 
@@ -223,5 +221,5 @@ impl Pass<'_> {
 /// A program chosen for a pass with the values of its uniforms.
 pub(super) struct Prepared {
     pub program: std::rc::Rc<crate::gl::Program>,
-    pub uniforms: Vec<UniformValue>,
+    pub uniforms: Uniforms,
 }

@@ -21,11 +21,16 @@ pub trait Elements: TargetOperand {
     fn like(&self) -> Result<Self>
     where
         Self: Sized;
-    /// The textures that hold the elements, as kernels see them: the same number for equal shapes.
+    /// One of the textures that hold the elements, as kernels see it: as many for equal shapes.
     #[doc(hidden)]
-    fn parts(&self) -> Vec<View<'_>> {
-        vec![self.view()]
+    fn part(&self, k: usize) -> Option<View<'_>> {
+        (k == 0).then(|| self.view())
     }
+}
+
+/// All of them.
+pub(super) fn parts<T: Elements>(x: &T) -> impl Iterator<Item = View<'_>> {
+    (0..).map_while(|k| x.part(k))
 }
 
 impl Elements for Vector {
@@ -55,8 +60,8 @@ impl Elements for Matrix {
         Matrix::uninit(Matrix::device(self), Matrix::shape(self))
     }
 
-    fn parts(&self) -> Vec<View<'_>> {
-        self.tiles().map(|tile| tile.part()).collect()
+    fn part(&self, k: usize) -> Option<View<'_>> {
+        self.tiles().nth(k).map(|tile| tile.part())
     }
 }
 
@@ -171,8 +176,7 @@ pub(super) fn run<T: Elements>(
     // And zero times a coefficient is zero only if that is finite, which no one has checked of one on the device.
     let masked = row.fills_padding || folds_differ || on_device.contains(&true);
     let [a_on_device, b_on_device] = on_device;
-    let inputs: Vec<_> = inputs.iter().map(|input| input.parts()).collect();
-    for (k, target) in out.parts().into_iter().enumerate() {
+    for (k, target) in parts(out).enumerate() {
         let mut draw = Draw::new(&device, glsl!("elementwise/table.frag"))
             .named(row.op)
             .define(row.define, 1u8)
@@ -180,8 +184,8 @@ pub(super) fn run<T: Elements>(
             .define("B_ON_DEVICE", b_on_device)
             .masked(masked)
             .target(target);
-        for (parts, name) in inputs.iter().zip(INPUTS) {
-            draw = draw.input_if(name, parts.get(k).copied());
+        for (input, name) in inputs.iter().zip(INPUTS) {
+            draw = draw.input_if(name, input.part(k));
         }
         for (coefficient, (name, device_name)) in coefficients.iter().zip(COEFFICIENTS) {
             draw = match coefficient {

@@ -137,7 +137,10 @@ fn what_the_program_is_using_is_not_saved_over() {
 fn a_prompt_leaves_a_file_alone_that_was_to_be_loaded() {
     use std::process::Command;
     let tool = Command::new("script").arg("--version").output();
-    assert!(tool.is_ok(), "the tool `script`, which gives a program a terminal, is missing: package bsdutils");
+    assert!(
+        tool.is_ok(),
+        "the tool `script`, which gives a program a terminal, is missing: package bsdutils"
+    );
     let session = |json: &str, text: &str| {
         let line = format!("'{}' --json '{json}'", cli::command("script").get_program().display());
         let mut terminal = Command::new("script");

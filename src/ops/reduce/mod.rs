@@ -4,7 +4,7 @@ mod plan;
 
 pub use plan::{ReducePlan, Stage, Window, Windows};
 
-use super::elementwise::Elements;
+use super::elementwise::{Elements, parts};
 use crate::data::Scalar;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -207,10 +207,10 @@ pub fn reduce_into<T: Elements>(
             return reduce_into(out, reduction, &x2, Some(&y2), windows);
         }
     }
-    let (define, y) = (reduction.define(), y.map(|y| Second::Parts(y.parts())));
+    let (define, y) = (reduction.define(), y.map(|y| Second::Parts(parts(y).collect())));
     // A number of elements past 2^24 is rounded, once.
     let count = (reduction == Reduction::Mean).then_some(x.shape().len() as f32);
-    run(op, out, &Terms { define, x: x.parts(), y, scale: None, count }, windows)
+    run(op, out, &Terms { define, x: parts(x).collect(), y, scale: None, count }, windows)
 }
 
 /// Whether filtered fetches can do this reduction, here.
@@ -363,7 +363,7 @@ pub fn norm2<T: Elements>(x: &T) -> Result<Scalar> {
     let largest = max_abs(x)?;
     let mut out = Scalar::uninit(x.device())?;
     let y = Some(Second::Scalar(largest.view()));
-    let terms = Terms { define: "OP_SQUARES", x: x.parts(), y, scale: Some(&largest), count: None };
+    let terms = Terms { define: "OP_SQUARES", x: parts(x).collect(), y, scale: Some(&largest), count: None };
     run("norm2", &mut out, &terms, Windows::Balanced)?;
     Ok(out)
 }
