@@ -62,13 +62,14 @@ vec4 held4(vec4 x) { return intBitsToFloat(floatBitsToInt(x) ^ ivec4(texla_zero)
 
 #ifdef BOUND
 // In place of the sum its magnitude, |s| + |a b|, and in place of the low part a bound on the error of all steps so far:
-// one errs by less than 3 2^-46 of the magnitude reached, and 2^-44 of that leaves room for rounding here. Adding zero is
-// exact.
+// one errs by less than 3 2^-46 of the magnitude reached, and 2^-44 of that leaves room for rounding here. What falls below
+// the range of floats is lost besides: parts of the product, b before it came here, and low parts of a, which are 2^-24
+// of it; 2^-122 (1 + |b|) is more than all of them. A coefficient that is zero costs nothing.
 Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {
     vec4 product = abs(ah * b);
     vec4 magnitude = abs(s.high) + product;
-    vec4 error = magnitude * 5.684341886080802e-14;
-    return Sum4(magnitude, s.low + error * vec4(notEqual(product, vec4(0.0))));
+    vec4 error = magnitude * 5.684341886080802e-14 + (1.0 + abs(b)) * 1.880790961315660e-37;
+    return Sum4(magnitude, s.low + error * vec4(notEqual(floatBitsToInt(ah) << 1, ivec4(0))));
 }
 
 Sum4 add_pair4(Sum4 s, vec4 high, vec4 low) {

@@ -216,7 +216,8 @@ pub enum Part {
     Rest,
     /// `|α| |op(A)| |x| + |β| |z|`, in 32 bits.
     Magnitude,
-    /// A bound on the error of sum and rest together, element by element: 2⁻⁴⁴ times all partial sums of the magnitude.
+    /// A bound on the error of sum and rest together, element by element: 2⁻⁴⁴ times all partial sums of the magnitude,
+    /// and what a step may lose below the range of floats.
     Error,
 }
 

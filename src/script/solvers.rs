@@ -21,7 +21,7 @@ const TOLERANCE: f64 = 1e-5;
 /// Most iterations, beside ten for each unknown: exact arithmetic would do with one for each.
 const ITERATIONS: usize = 1000;
 
-/// The bound on the natural residual relative to the largest element of q, if none is given.
+/// The bound on the natural residual relative to the largest element of -q, if none is given.
 const LCP_TOLERANCE: f64 = 1e-4;
 
 impl Run<'_> {

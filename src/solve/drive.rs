@@ -208,7 +208,8 @@ pub(super) fn drive<M: Method>(
         }
         let bound = limits.stop.relative;
         // Where squares vanish, any aim is met by doing nothing.
-        let stuck = (plan.last_aim_met(flag) || idle) && best.is_hardly_beaten_by(residual);
+        let aim_met = plan.last_aim_met(flag) || idle;
+        let mut stuck = aim_met && best.is_hardly_beaten_by(residual);
         let mut lost = !residual.is_finite();
         if lost {
             flag = Flag::OutOfRange;
@@ -216,6 +217,8 @@ pub(super) fn drive<M: Method>(
             let rounding = method.rounding()?;
             residual += rounding;
             lost = hides(rounding, bound);
+            // The best has all of that in it, too: only sums are compared with sums.
+            stuck |= aim_met && best.is_hardly_beaten_by(residual);
         }
         if lost && !*method.began_at_zero() {
             // So large that nobody can tell how good it is: zero is the better start.

@@ -90,6 +90,11 @@ pub(super) fn consistent(op: &'static str, a: &dyn LinOp, b: &Vector, t: f64) ->
     let ku = (chain as f64 + 3.0) / f64::from(1u32 << 24);
     let bound = (t + ku / (1.0 - ku)) * norm;
     let found = square.sqrt();
+    if !found.is_finite() {
+        // `b` is finite, as solvers have made sure.
+        let what = format!("{op}: the part of b along the null space, n.b / n.n");
+        return Err(Error::NonFinite { what, index: 0, value: found });
+    }
     // Of a NaN nothing can be said to be small.
     let small = found <= bound;
     if !small {

@@ -141,3 +141,29 @@ fn a_start_that_hides_the_sides_is_no_solution() {
         }
     });
 }
+
+/// Contacts that press with less than has room beside the others in 32 bits.
+#[test]
+fn what_has_no_room_beside_others_is_not_certified() {
+    on_both(|device| {
+        let eye = || dense(2, &[1.0, 0.0, 0.0, 1.0]);
+        let problems = [
+            Lcp::new("1e-37 and 1e38", eye(), [-1e-37, 1e38]),
+            Lcp::new("1e-35 and 3e38", eye(), [-1e-35, 3e38]),
+            Lcp::new("1e-37 and 1e30", eye(), [-1e-37, 1e30]),
+            Lcp::new("three", dense(3, &[4., 1., 0., 1., 3., 0., 0., 0., 1.]), [-1e-28, -2e-28, 1e38]),
+        ];
+        for lcp in &problems {
+            for relaxation in RELAXATIONS {
+                for bound in [1e-4, 1e-6] {
+                    let params = LcpParams { relaxation, ..params(bound) };
+                    let (x, report) = solve(device, lcp, MatrixFormat::Auto, params).unwrap();
+                    if report.converged() {
+                        let (natural, _) = lcp.residuals(&x);
+                        assert!(natural <= 1.001 * bound, "{}: {natural:e} {x:?} {report:?}", lcp.name);
+                    }
+                }
+            }
+        }
+    });
+}

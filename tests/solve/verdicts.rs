@@ -3,7 +3,7 @@
 
 use crate::common::harness::on_both;
 use crate::common::{random, reference};
-use crate::systems::{Method, csr, entries, mapped, normal_residual, relative_residual, rhs_of_ones};
+use crate::systems::{Method, apply, csr, entries, mapped, normal_residual, relative_residual, rhs_of_ones};
 use texla::host::Csr;
 use texla::solve::{CgSchedule, MatrixFormat, SolveReport, Stop, StopReason, StoredMatrix};
 use texla::{Device, Error, Result, Vector};
@@ -303,5 +303,72 @@ fn far_starts_on_multiples_of_the_identity() {
             }
         }
         assert!(diverged.is_empty(), "{diverged:?}");
+    });
+}
+
+/// A bound that rounding has no room for: the solvers come to an end, and say so.
+#[test]
+fn a_bound_within_rounding_comes_to_an_end() {
+    on_both(|device| {
+        let eye = entries(3, 3, (0..3).map(|i| (i, i, 1.0)));
+        for bound in [1e-12, 1e-13, 1e-15, 1e-18] {
+            for method in METHODS {
+                let label = format!("{method:?} to {bound:e}");
+                let system = (&eye, &[1.0, 2.0, 3.0][..]);
+                let found = solve(device, method, system, &[0.0; 3], Stop::relative(bound)).unwrap();
+                assert!(found.1.iterations <= 400, "{label}: {:?}", found.1);
+                assert_honest(&label, system, &found, bound);
+            }
+        }
+        // Of the constant, next to nothing is left: what rounding hides of it is of the size of the default bound.
+        let n = 64;
+        let close = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+        let value = |(i, j)| (i, j, if i == j { 63.0 + 1.0 / f64::from(1 << 18) } else { -1.0 });
+        let a = entries(n, n, close.map(value));
+        for bound in [1e-4, 1e-5, 1e-6] {
+            for method in METHODS {
+                let system = (&a, &vec![1.0; n][..]);
+                let found = solve(device, method, system, &vec![0.0; n], Stop::relative(bound)).unwrap();
+                assert_honest(&format!("{method:?} to {bound:e}"), system, &found, bound);
+            }
+        }
+    });
+}
+
+/// Products that vanish below the range, and low parts of coefficients that do: neither is certified.
+#[test]
+fn what_underflows_is_not_certified() {
+    on_both(|device| {
+        for (power, off) in [(-123, 0.1), (-120, 1e-2), (-118, 1e-3)] {
+            let s = f64::from(power).exp2();
+            let a = entries(4, 3, [(0, 0, 1.0), (1, 1, s), (2, 1, s / 2.0), (2, 2, s), (3, 2, s / 4.0)]);
+            let x = [0.0, 1.0 / s, 0.5 / s];
+            let b = apply(&a, &x);
+            let start = x.map(|v| (v * (1.0 + off)) as f32);
+            let found = solve(device, Method::Cgls, (&a, &b), &start, Stop::relative(1e-6)).unwrap();
+            assert_honest(&format!("s = 2^{power}"), (&a, &b), &found, 1e-6);
+        }
+        for power in [-105, -110] {
+            let s = f64::from(power).exp2();
+            let block = [
+                (1, 1, 0.101),
+                (1, 2, -0.1),
+                (2, 1, -0.1),
+                (2, 2, 0.8),
+                (2, 3, -0.7),
+                (3, 2, -0.7),
+                (3, 3, 0.701),
+            ];
+            let all = || block.iter().map(|(i, j, v)| (*i, *j, v * s));
+            let a = entries(4, 4, all().chain([(0, 0, 1.0)]));
+            let rounded =
+                entries(4, 4, all().map(|(i, j, v)| (i, j, f64::from(v as f32))).chain([(0, 0, 1.0)]));
+            let start = [0.0, 1.0, 1.000_976_6, 1.0f32];
+            let b = apply(&rounded, &start.map(f64::from));
+            for method in METHODS {
+                let found = solve(device, method, (&a, &b), &start, Stop::relative(1e-5)).unwrap();
+                assert_honest(&format!("2^{power}, {method:?}"), (&a, &b), &found, 1e-5);
+            }
+        }
     });
 }

@@ -23,7 +23,8 @@ pub struct NaturalResidual {
 }
 
 /// `max_i |min(x_i, (A x + b)_i)|`: zero for solutions of `x >= 0`, `A x + b >= 0`, `xᵀ(A x + b) = 0` and for nothing
-/// else, whatever `x` is and wherever it comes from.
+/// else, whatever `x` is and wherever it comes from. What lies below 2⁻¹²⁰ of the largest `|b_i|` or product has no room
+/// beside it in 32 bits, and counts as zero.
 ///
 /// *Shapes*: `A` n x n, `x` and `b` n. *Cost*: a product in double-float where the operator has one, a reduction;
 /// 4 readbacks. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch). What has diverged is no error here but

@@ -159,7 +159,7 @@ fn single(report: LcpReport<Vec<LcpOutcome>>) -> Result<LcpReport> {
             iteration,
             quantity: "max |min(x, Ax + b)| / max(-b)",
             value,
-            expected: "a bounded number: the relaxation is too large, or the problem has no solution in 32-bit floats",
+            expected: "a bounded number: the relaxation is too large, the matrix is not finite, or the problem has no solution in 32-bit floats",
         });
     }
     Ok(LcpReport {
