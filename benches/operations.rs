@@ -2,6 +2,7 @@
 //! one run: `cargo bench --bench operations -- [--n N] [--grid G] [--rounds R] [--only TEXT]`.
 
 use common::{Bench, Options, Row};
+use glow::HasContext;
 use texla::kernel::{Accum, Domain, Kernel, NoParams, Predicate};
 use texla::ops::{self, Combine, Reduction, Window, Windows};
 use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Stop};
@@ -11,9 +12,6 @@ use texla::{
 };
 
 mod common;
-#[path = "common/raw.rs"]
-#[allow(unsafe_code)]
-mod raw;
 
 /// Windows of the kernels that only read.
 const READS: [u32; 4] = [2, 4, 8, 16];
@@ -67,6 +65,32 @@ fn ceiling<'a>(
     move || kernel.run_on(&mut target, [input], &NoParams, Domain::Full, accum, Predicate::Always)
 }
 
+/// What the last draw went to.
+#[allow(unsafe_code)]
+fn bound_framebuffer(device: &Device) -> glow::Framebuffer {
+    // SAFETY: the device's context is current.
+    let name = unsafe { device.glow().get_parameter_i32(glow::DRAW_FRAMEBUFFER_BINDING) };
+    glow::NativeFramebuffer(
+        u32::try_from(name).ok().and_then(std::num::NonZeroU32::new).expect("a framebuffer"),
+    )
+}
+
+/// The GL calls of draws that change nothing but their target, an even number of times: framebuffer, draw, error flag.
+/// Program, textures and all else are as the last draw of texla's has left them, and stay so.
+#[allow(unsafe_code)]
+fn draw_again(device: &Device, framebuffers: [glow::Framebuffer; 2], draws: usize) -> usize {
+    let gl = device.glow();
+    for k in 0..draws {
+        // SAFETY: the device's context is current inside a scope, and its framebuffers are alive.
+        unsafe {
+            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffers[k % 2]));
+            gl.draw_arrays(glow::TRIANGLES, 0, 3);
+            assert_eq!(gl.get_error(), glow::NO_ERROR);
+        }
+    }
+    draws
+}
+
 fn main() {
     let o = Options::read(&[("--n", 1 << 20), ("--grid", 512)]);
     let (n, grid) = (o.size("--n"), o.size("--grid"));
@@ -92,6 +116,7 @@ fn main() {
         caps.float_blend.then(|| SparseMatrix::from_csr(device, csr.clone(), SparseFormat::Points).unwrap());
     let b = Vector::from_slice(device, &(0..cells).map(value).collect::<Vec<_>>()).unwrap();
     let mut results: Vec<Scalar> = (0..16).map(|_| Scalar::zero(device).unwrap()).collect();
+    let small = Vector::zeros(device, 16).unwrap();
     let mut bench = Bench::new(device, o.only.as_deref());
 
     // Ceilings: the least a pass can do.
@@ -119,25 +144,25 @@ fn main() {
         bench.row(&name, n, None, ceiling(device, "read", small, &read, &x, Accum::Replace));
     }
 
-    // What a draw costs before anything is computed: both add 2x2 texels into two targets in turns.
-    let (small, mut turns) =
-        (Vector::zeros(device, 16).unwrap(), [0, 1].map(|_| Vector::zeros(device, 16).unwrap()));
-    bench.push(
-        DISPATCH,
-        1,
-        None,
-        Box::new(move || {
-            for k in 0..DRAWS {
-                ops::add(&mut turns[k % 2], &small, &small).expect("add");
-            }
-            DRAWS
-        }),
-    );
-    let mut raw = {
-        let _scope = device.scope().expect("scope");
-        raw::RawAdd::new(device)
+    // What a draw costs before anything is computed: both rows add 2x2 texels into two targets in turns.
+    let fresh = || Vector::zeros(device, 16).unwrap();
+    let small = &small;
+    let add = |out: &mut Vector| ops::add(out, small, small).expect("add");
+    let mut turns = [fresh(), fresh()];
+    let ours = move || {
+        (0..DRAWS).for_each(|k| add(&mut turns[k % 2]));
+        DRAWS
     };
-    bench.push(RAW, 1, None, Box::new(move || raw.run(DRAWS)));
+    bench.push(DISPATCH, 1, None, Box::new(ours));
+    let mut turns = [fresh(), fresh()];
+    let raw = move || {
+        let framebuffers = [0, 1].map(|k| {
+            add(&mut turns[k]);
+            bound_framebuffer(device)
+        });
+        draw_again(device, framebuffers, DRAWS)
+    };
+    bench.push(RAW, 1, None, Box::new(raw));
 
     // Vector operations.
     let (x, y, scalar) = (&x, &y, &scalar);

@@ -1,6 +1,6 @@
 //! The device: a cheap handle that composes the gl layer, the kernels compiled so far, and the texture pool.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -32,6 +32,8 @@ impl Default for DeviceOptions {
 struct DeviceInner {
     // Dropped before `gl`, so that their objects are in the graveyard when the context goes.
     kernels: RefCell<FxHashMap<Box<Description>, Rc<Compiled>>>,
+    /// The room of the last draw's description, which is too large to ask for at every draw.
+    spare: Cell<Option<Box<Description>>>,
     pool: RefCell<Pool>,
     gl: Gl,
 }
@@ -117,22 +119,17 @@ impl Device {
         let DeviceOptions { limits, pool_budget } = options;
         let gl = Gl::new(gl, GlOptions { owner, loader, limits })?;
         let (kernels, pool) = (RefCell::default(), RefCell::new(Pool::new(pool_budget)));
-        Ok(Device(Rc::new(DeviceInner { kernels, pool, gl })))
+        Ok(Device(Rc::new(DeviceInner { kernels, spare: Cell::default(), pool, gl })))
     }
 
     /// Saves the application's GL state until the returned guard drops. Every call of texla's does so by itself; a
-    /// scope around many of them pays for it once. Re-entrant. Inside, the state belongs to texla: draw with your own
-    /// GL calls before or after it.
+    /// scope around many of them pays for it once. Re-entrant. Inside, the context and its state belong to texla: draw
+    /// with your own GL calls, and make contexts of your own current, before or after it.
     ///
     /// *Errors*: [`Error::HostGl`] when a GL error of the application's is pending: it is reported here and cleared,
     /// and nothing else is done. [`Error::ContextLost`].
     pub fn scope(&self) -> Result<Scope> {
         Ok(Scope { _guard: StateGuard::enter(&self.0.gl)? })
-    }
-
-    /// The scope that is open, or one for what follows.
-    pub(crate) fn within_scope(&self) -> Result<Option<StateGuard>> {
-        StateGuard::within(&self.0.gl)
     }
 
     /// Which dialect the context speaks.
@@ -207,9 +204,21 @@ impl Device {
         self.0.gl.caps.borrow().software
     }
 
+    /// A description in a box, be it a used one.
+    pub(crate) fn description(&self, description: Description) -> Box<Description> {
+        match self.0.spare.take() {
+            Some(mut room) => {
+                *room = description;
+                room
+            }
+            None => Box::new(description),
+        }
+    }
+
     /// A kernel of texla's own: the one kept, or the first of its kind.
     pub(crate) fn kernel(&self, description: Box<Description>) -> Result<Rc<Compiled>> {
         if let Some(kernel) = self.0.kernels.borrow().get(&description) {
+            self.0.spare.set(Some(description));
             return Ok(Rc::clone(kernel));
         }
         let kernel = Rc::new(Compiled::new(self, description.spec())?);

@@ -127,18 +127,17 @@ impl UniformValue {
 
     /// Bit for bit: `==` would take -0.0 for 0.0.
     fn same(&self, other: &UniformValue) -> bool {
-        fn floats(value: &UniformValue) -> &[f32] {
-            match value {
-                UniformValue::Float(x) => std::slice::from_ref(x),
-                UniformValue::Vec2(v) => v,
-                UniformValue::Vec3(v) => v,
-                UniformValue::Vec4(v) => v,
-                UniformValue::Floats(v) => v,
-                _ => &[],
-            }
+        fn bits(a: &[f32], b: &[f32]) -> bool {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
         }
-        let signs = |v| floats(v).iter().map(|x| x.is_sign_negative());
-        self == other && signs(self).eq(signs(other))
+        match (self, other) {
+            (UniformValue::Float(a), UniformValue::Float(b)) => a.to_bits() == b.to_bits(),
+            (UniformValue::Vec2(a), UniformValue::Vec2(b)) => bits(a, b),
+            (UniformValue::Vec3(a), UniformValue::Vec3(b)) => bits(a, b),
+            (UniformValue::Vec4(a), UniformValue::Vec4(b)) => bits(a, b),
+            (UniformValue::Floats(a), UniformValue::Floats(b)) => bits(a, b),
+            _ => self == other,
+        }
     }
 }
 

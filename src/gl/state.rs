@@ -106,7 +106,7 @@ impl StateGuard {
     pub fn enter(gl: &Gl) -> Result<Self> {
         if let Some(saved) = gl.saved.borrow_mut().as_mut() {
             // Another device may have been at work since the outermost entry.
-            gl.make_current()?;
+            gl.stay_current()?;
             saved.depth += 1;
             return Ok(Self { gl: gl.clone() });
         }
@@ -117,17 +117,6 @@ impl StateGuard {
         *gl.shadow.borrow_mut() = Shadow::default();
         gl.ledger.count(|c| c.state_saves += 1);
         Ok(Self { gl: gl.clone() })
-    }
-}
-
-impl StateGuard {
-    /// For a draw: the scope that is open, or one of its own. What opened it, an instant ago as a rule, has asked the
-    /// platform which context is current, which costs a system call.
-    pub fn within(gl: &Gl) -> Result<Option<Self>> {
-        match gl.saved.borrow().is_some() {
-            true => gl.stay_current().map(|()| None),
-            false => Self::enter(gl).map(Some),
-        }
     }
 }
 

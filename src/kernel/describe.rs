@@ -11,13 +11,29 @@ use crate::gl::{Attribute, Source, UniformValue};
 /// A list that is short as a rule.
 pub(super) type Few<T> = SmallVec<[T; 8]>;
 
+/// Words of the library's own: as a rule the very same ones are compared.
+#[derive(Clone, Copy, Eq)]
+pub(super) struct Word(pub &'static str);
+
+impl PartialEq for Word {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0) || self.0 == other.0
+    }
+}
+
+impl Hash for Word {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
 /// A name, or one of a row of names: `x`, or `x0`, `x1`, ..., or `x0_low`, `x1_low`, ...
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Name(&'static str, Option<u32>, &'static str);
+pub(crate) struct Name(Word, Option<u32>, Word);
 
 impl From<&'static str> for Name {
     fn from(name: &'static str) -> Self {
-        Name(name, None, "")
+        Name(Word(name), None, Word(""))
     }
 }
 
@@ -30,13 +46,13 @@ impl From<(&'static str, usize)> for Name {
 impl From<(&'static str, usize, &'static str)> for Name {
     fn from((stem, number, suffix): (&'static str, usize, &'static str)) -> Self {
         // Inputs are as many as a device has texture units.
-        Name(stem, u32::try_from(number).ok(), suffix)
+        Name(Word(stem), u32::try_from(number).ok(), Word(suffix))
     }
 }
 
 impl std::fmt::Display for Name {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Name(stem, number, suffix) = self;
+        let Name(Word(stem), number, Word(suffix)) = self;
         match number {
             Some(k) => write!(f, "{stem}{k}{suffix}"),
             None => write!(f, "{stem}{suffix}"),
@@ -89,15 +105,15 @@ numbers!(bool, u8, u32, i32, i64);
 /// Text in front of a body.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) enum Text {
-    Define(&'static str, Value),
-    Lines(&'static str),
+    Define(Word, Value),
+    Lines(Word),
     Made(Made),
 }
 
 impl Text {
     fn push_to(&self, text: &mut String) {
         match self {
-            Text::Define(name, value) => {
+            Text::Define(Word(name), value) => {
                 text.push_str("#define ");
                 text.push_str(name);
                 match value {
@@ -110,7 +126,7 @@ impl Text {
                     }
                 }
             }
-            Text::Lines(lines) => text.push_str(lines),
+            Text::Lines(Word(lines)) => text.push_str(lines),
             Text::Made(made) => text.push_str(&(made.make)(&made.of)),
         }
         text.push('\n');
@@ -145,7 +161,7 @@ pub(super) struct File(pub Source<'static>);
 
 impl PartialEq for File {
     fn eq(&self, other: &Self) -> bool {
-        self.0.name == other.0.name
+        Word(self.0.name) == Word(other.0.name)
     }
 }
 
@@ -181,7 +197,7 @@ pub(super) enum Stage {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Description {
     pub(super) file: File,
-    pub(super) name: &'static str,
+    pub(super) name: Word,
     pub(super) stage: Stage,
     pub(super) outputs: usize,
     pub(super) texts: Few<Text>,
@@ -195,7 +211,7 @@ impl Description {
     pub(super) fn new(source: Source<'static>) -> Self {
         Description {
             file: File(source),
-            name: source.name,
+            name: Word(source.name),
             stage: Stage::Fragment { mask: false },
             outputs: 0,
             texts: Few::new(),
@@ -221,7 +237,7 @@ impl Description {
             filtered: *access == Access::Filtered,
         };
         KernelSpec {
-            name: self.name.to_owned(),
+            name: self.name.0.to_owned(),
             stage: match self.stage {
                 Stage::Fragment { mask } => StageSpec::Fragment {
                     outputs: (0..self.outputs).map(|i| format!("out{i}")).collect(),

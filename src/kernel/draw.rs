@@ -1,6 +1,6 @@
 //! The one door to a shader: a draw said call by call - what it reads, is told, writes and covers - and run.
 
-use super::describe::{Access, Attributes, Description, Few, Made, Name, Stage, Text, Value};
+use super::describe::{Access, Attributes, Description, Few, Made, Name, Stage, Text, Value, Word};
 use super::domain::{Accum, Domain, Predicate};
 use super::params::{ParamType, Params};
 use super::pass::{Compiled, Operand, Pass, View};
@@ -39,7 +39,7 @@ impl<'a> Draw<'a> {
     /// A draw with the body in this file.
     #[inline]
     pub fn new(device: &'a Device, source: Source<'static>) -> Self {
-        Self::with(device, Kernel::Described(Box::new(Description::new(source))))
+        Self::with(device, Kernel::Described(device.description(Description::new(source))))
     }
 
     /// A draw with a kernel that somebody keeps: names of inputs and parameters are only notes, and the order counts.
@@ -78,19 +78,19 @@ impl<'a> Draw<'a> {
     /// What messages call the kernel, where that is not its file.
     #[inline]
     pub fn named(self, name: &'static str) -> Self {
-        self.describe(|d| d.name = name)
+        self.describe(|d| d.name = Word(name))
     }
 
     /// `#define NAME VALUE` in front of the body.
     #[inline]
     pub fn define(self, name: &'static str, value: impl Into<Value>) -> Self {
-        self.text(Text::Define(name, value.into()))
+        self.text(Text::Define(Word(name), value.into()))
     }
 
     /// Lines in front of the body.
     #[inline]
     pub fn lines(self, lines: &'static str) -> Self {
-        self.text(Text::Lines(lines))
+        self.text(Text::Lines(Word(lines)))
     }
 
     /// Lines in front of the body, made of nothing but these numbers when the kernel is compiled.
@@ -277,7 +277,7 @@ impl<'a> Draw<'a> {
 
     fn pass<T>(self, run: impl FnOnce(&Pass<'_>, &Device) -> Result<T>) -> Result<T> {
         let Draw { device, kernel, targets, inputs, params, domain, accum, predicate } = self;
-        let _scope = device.within_scope()?;
+        let _scope = device.scope()?;
         let found;
         let kernel = match kernel {
             Kernel::Kept(kernel) => kernel,
