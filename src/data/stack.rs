@@ -7,12 +7,12 @@ use crate::host::Csr;
 use crate::kernel::{PooledTexture, View};
 use crate::shape::{Shape, StackGrid, StackPart};
 
-/// A dense matrix of 32-bit floats as a stack of its columns, each folded like a [`Vector`]
+/// A dense matrix of 32-bit floats as a stack of its columns, each folded like a [`Vector`](crate::Vector)
 /// \[Krueger05\] 44.2.3, Figure 44-2. A product adds up columns times elements of `x`, texel by texel, so that a
 /// fragment reads the same place of every column.
 ///
 /// Columns lie side by side in one texture, or in a few past 2²² texels (4096² elements) or the texture size. Lanes past
-/// the last row are zero after every operation. Besides a [`Matrix`], which is for products with matrices, this is the
+/// the last row are zero after every operation. Besides a [`Matrix`](crate::Matrix), which is for products with matrices, this is the
 /// form to choose when columns come and go as vectors: [`column`](Self::column) and [`set_column`](Self::set_column)
 /// move whole texels.
 ///

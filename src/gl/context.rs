@@ -183,7 +183,11 @@ impl Gl {
 
     /// Makes the context current on this thread if texla keeps it; a host's own context is the host's affair.
     pub fn make_current(&self) -> Result<()> {
-        let Some(owner) = &self.owner else { return Ok(()) };
+        let Some(owner) = &self.owner else {
+            // The host's own has to be current, and then it is none of texla's.
+            Self::forget_current();
+            return Ok(());
+        };
         owner.make_current().map_err(Error::NoContext)?;
         CURRENT.set(self.number);
         Ok(())

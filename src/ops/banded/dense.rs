@@ -12,8 +12,8 @@ const MOST: usize = 12;
 impl BandedMatrix {
     /// The same matrix in 4x1 columns, as products see it: rounded to 32 bits.
     ///
-    /// *Cost*: 1 draw for every 12 diagonals and each tile; no readback. *Errors*: [`Error::TooLarge`],
-    /// [`Error::OutOfMemory`].
+    /// *Cost*: 1 draw for every 12 diagonals and each tile; no readback. *Errors*: [`Error::TooLarge`](crate::Error::TooLarge),
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     ///
     /// ```
     /// # let ctx = texla::Headless::new(Default::default())?;
@@ -31,8 +31,8 @@ impl BandedMatrix {
 impl FoldedBands {
     /// The same matrix in 4x1 columns, as products see it: rounded to 32 bits.
     ///
-    /// *Cost*: 1 draw for every 12 vectors and each tile; no readback. *Errors*: [`Error::TooLarge`],
-    /// [`Error::OutOfMemory`].
+    /// *Cost*: 1 draw for every 12 vectors and each tile; no readback. *Errors*: [`Error::TooLarge`](crate::Error::TooLarge),
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn to_matrix(&self) -> Result<Matrix> {
         let mut made = Matrix::uninit(self.device(), self.shape())?;
         // An offset below zero stands for one larger by the number of rows.

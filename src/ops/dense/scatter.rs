@@ -13,7 +13,7 @@ impl Matrix {
     /// A matrix from compressed rows, each element rounded to 32 bits.
     ///
     /// *Cost*: 1 clear and, for each tile, 1 draw of a point for every texel that holds a nonzero, 24 bytes of upload
-    /// each; no blending and no readback. *Errors*: as [`zeros`](Self::zeros), [`Error::NonFinite`].
+    /// each; no blending and no readback. *Errors*: as [`zeros`](Self::zeros), [`Error::NonFinite`](crate::Error::NonFinite).
     ///
     /// ```
     /// use texla::{Matrix, host::problems};
