@@ -4,6 +4,7 @@ use super::check::check_count;
 use super::linop::Accuracy;
 use super::looks::{Iterated, Seen, Work, run_until_frozen};
 use super::report::{Breakdown, SolveReport, Stop, StopReason};
+use super::rounding::counted;
 use super::state::{Bounds, Flag, Report};
 use super::verdict::{Best, Standing, hides};
 use crate::data::{PendingRead, Scalar, Vector};
@@ -215,7 +216,7 @@ pub(super) fn drive<M: Method>(
             flag = Flag::OutOfRange;
         } else if (residual <= bound || stuck) && accuracy == Accuracy::DoubleFloat {
             let rounding = method.rounding()?;
-            residual += rounding;
+            residual += counted(rounding, bound);
             lost = hides(rounding, bound);
             // The best has all of that in it, too: only sums are compared with sums.
             stuck |= aim_met && best.is_hardly_beaten_by(residual);
@@ -235,7 +236,7 @@ pub(super) fn drive<M: Method>(
             && *other <= bound
             && accuracy == Accuracy::DoubleFloat
         {
-            *other += method.other_rounding()?;
+            *other += counted(method.other_rounding()?, bound);
         }
         let standing = Standing {
             met: residual <= bound || other.is_some_and(|r| r <= bound),

@@ -10,6 +10,13 @@ use crate::ops::{self, Accurate, Part};
 /// By how much of `‖A‖ ‖x‖` an operator that does not tell is taken to err.
 const UNTOLD: f64 = 1.0 / (1u64 << 40) as f64;
 
+/// What rounding adds to a residual that is asked to meet a bound. Nothing where it is next to nothing beside that: what
+/// products may lose below the range of floats is there for any coefficient, and an exact solution is told as one.
+pub(super) fn counted(rounding: f64, bound: f64) -> f64 {
+    let next_to_nothing = rounding < bound / (1u64 << 60) as f64;
+    if next_to_nothing { 0.0 } else { rounding }
+}
+
 /// A bound on the error of a sum in double-float, element by element.
 pub(super) fn error_bound(a: &dyn LinOp, terms: Accurate<'_>) -> Result<Vector> {
     let shape = if terms.transposed { a.shape().transposed() } else { a.shape() };

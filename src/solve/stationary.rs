@@ -9,7 +9,7 @@ use super::linop::{Accuracy, LinOp, keeping};
 use super::looks::{Cost, Iterated, Seen, Work, run_until_frozen};
 use super::null_space::{consistent, project_out};
 use super::report::{SolveReport, Stop};
-use super::rounding::norm_of_error;
+use super::rounding::{counted, norm_of_error};
 use super::scales::{Scales, power, times_power};
 use super::smoother::Smoother;
 use super::state::{Flag, Report};
@@ -283,7 +283,7 @@ impl<'a> Run<'a> {
                 flag = Flag::OutOfRange;
             } else if (residual <= stop.relative || stuck) && accuracy == Accuracy::DoubleFloat {
                 let rounding = self.rounding()?;
-                residual += rounding;
+                residual += counted(rounding, stop.relative);
                 hidden = hides(rounding, stop.relative);
             }
             if hidden && !self.from_zero {
