@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use glow::HasContext;
 
@@ -68,17 +67,7 @@ pub(crate) struct GlInner {
     pub(super) framebuffers: RefCell<Framebuffers>,
     pub(super) clock: Cell<u64>,
     owner: Option<Box<dyn CurrentContext>>,
-    /// Not 0, and never given out again.
-    number: u64,
 }
-
-thread_local! {
-    /// The number of the context that texla has made current last on this thread.
-    static CURRENT: Cell<u64> = const { Cell::new(0) };
-}
-
-/// The number of the next context.
-static NUMBER: AtomicU64 = AtomicU64::new(1);
 
 /// A cheap handle on the shared context.
 #[derive(Clone)]
@@ -95,7 +84,6 @@ impl std::ops::Deref for Gl {
 impl Gl {
     /// Takes over a current context. The state guard is used around the probing too, so the host sees no trace.
     pub fn new(raw: Arc<glow::Context>, options: GlOptions) -> Result<Self> {
-        Gl::forget_current();
         if let Some(owner) = &options.owner {
             owner.make_current().map_err(Error::NoContext)?;
         }
@@ -163,7 +151,6 @@ impl Gl {
             framebuffers: RefCell::default(),
             clock: Cell::new(0),
             owner: options.owner,
-            number: NUMBER.fetch_add(1, Ordering::Relaxed),
         }));
         if super::state::feedback_can_pause(&gl) {
             // SAFETY: as above.
@@ -183,24 +170,7 @@ impl Gl {
 
     /// Makes the context current on this thread if texla keeps it; a host's own context is the host's affair.
     pub fn make_current(&self) -> Result<()> {
-        let Some(owner) = &self.owner else {
-            // The host's own has to be current, and then it is none of texla's.
-            Self::forget_current();
-            return Ok(());
-        };
-        owner.make_current().map_err(Error::NoContext)?;
-        CURRENT.set(self.number);
-        Ok(())
-    }
-
-    /// Says that contexts are about to change hands in another way.
-    pub fn forget_current() {
-        CURRENT.set(0);
-    }
-
-    /// The same where nobody but another device of texla's can have made a context current since.
-    pub fn stay_current(&self) -> Result<()> {
-        if CURRENT.get() == self.number { Ok(()) } else { self.make_current() }
+        self.owner.as_ref().map_or(Ok(()), |owner| owner.make_current().map_err(Error::NoContext))
     }
 
     /// What every outermost entry does first: context current, no foreign error pending, the dead buried.
@@ -310,7 +280,6 @@ impl GlInner {
 impl Drop for GlInner {
     fn drop(&mut self) {
         // The owner outlives this body: its field is dropped after it.
-        Gl::forget_current();
         let current = self.owner.as_ref().is_none_or(|owner| owner.make_current().is_ok());
         if !current || self.lost.get() {
             return;

@@ -105,8 +105,8 @@ impl StateGuard {
     /// Enters texla: re-entrant, the state is read on the outermost entry alone.
     pub fn enter(gl: &Gl) -> Result<Self> {
         if let Some(saved) = gl.saved.borrow_mut().as_mut() {
-            // Another device may have been at work since the outermost entry.
-            gl.stay_current()?;
+            // Another device, or the application in a context of its own, may have been at work since the outermost entry.
+            gl.make_current()?;
             saved.depth += 1;
             return Ok(Self { gl: gl.clone() });
         }

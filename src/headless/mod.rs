@@ -12,7 +12,7 @@ use glutin::prelude::*;
 
 use crate::device::{Device, DeviceOptions};
 use crate::error::{Error, Result};
-use crate::gl::{Api, CurrentContext, Gl};
+use crate::gl::{Api, CurrentContext};
 
 /// What to say when there is no EGL, no device or no driver.
 const PACKAGES: &str = "install the Debian packages libegl1, libegl-mesa0 and libgl1-mesa-dri";
@@ -66,7 +66,6 @@ impl Drop for Owner {
     fn drop(&mut self) {
         // A context that is current cannot be destroyed: EGL would keep it until it no longer is.
         if self.context.is_current() {
-            Gl::forget_current();
             let _ = self.context.make_not_current_in_place();
         }
     }
@@ -138,7 +137,6 @@ impl Headless {
             .build(None);
         // SAFETY: the attributes hold no native window.
         let context = unsafe { display.create_context(&config, &attributes) }.map_err(fail("no context"))?;
-        Gl::forget_current();
         let context = context.make_current_surfaceless().map_err(fail("no surfaceless context"))?;
         let loader_display = display.clone();
         let loader = move |name: &str| match std::ffi::CString::new(name) {
