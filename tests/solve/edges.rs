@@ -251,8 +251,16 @@ fn underflow_is_no_convergence() {
         let squares = texla::solve::Cgls::new(&a, texla::solve::CglsParams::default()).unwrap();
         assert!(matches!(squares.solve(&mut x, &b), Err(texla::Error::Matrix { .. })));
         let report = ConjugateGradient::new(&a, CgParams::default()).unwrap().solve(&mut x, &b).unwrap();
-        assert_eq!(report.reason, texla::solve::StopReason::Breakdown, "{report:?}");
-        assert!(report.breakdown.is_some_and(|b| b.to_string().contains("too far apart")));
+        // A device that keeps subnormals divides by what others take for zero, and the quotient leaves the range.
+        let small = Vector::from_slice(device, &[1e-20]).unwrap();
+        let mut square = Vector::zeros(device, 1).unwrap();
+        texla::ops::mul(&mut square, &small, &small).unwrap();
+        if square.read().unwrap() == [0.0] {
+            assert_eq!(report.reason, texla::solve::StopReason::Breakdown, "{report:?}");
+            assert!(report.breakdown.is_some_and(|b| b.to_string().contains("too far apart")));
+        } else {
+            assert_eq!(report.reason, texla::solve::StopReason::Diverged, "{report:?}");
+        }
         assert_eq!(x.read().unwrap(), [0.0, 0.0]);
     });
 }
