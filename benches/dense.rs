@@ -73,11 +73,9 @@ fn main() {
     }
 
     let mut y = Vector::zeros(device, n).expect("vector");
-    bench.row("A x", 2 * n * n, None, move || ops::dense_product(&mut y, Combine::Replace, 1.0, a, x));
+    bench.row("A x", 2 * n * n, None, move || ops::product(&mut y, Combine::Replace, 1.0, a, x));
     let mut y = Vector::zeros(device, n).expect("vector");
-    bench.row("At x", 2 * n * n, None, move || {
-        ops::dense_product_transposed(&mut y, Combine::Replace, 1.0, a, x)
-    });
+    bench.row("At x", 2 * n * n, None, move || ops::product_transposed(&mut y, Combine::Replace, 1.0, a, x));
 
     for (who, par) in [("CPU: faer, one thread", Par::Seq), ("CPU: faer, all threads", Par::rayon(0))] {
         for (form_name, form, _) in FORMS {

@@ -207,16 +207,16 @@ fn main() {
     let (banded, gather, v) = (&banded, &gather, &v);
     let mut w = Vector::zeros(device, cells).unwrap();
     bench.row("SpMV banded (per nonzero)", nnz, None, move || {
-        ops::banded_product(&mut w, Combine::Replace, 1.0, banded, v)
+        ops::product(&mut w, Combine::Replace, 1.0, banded, v)
     });
     let mut w = Vector::zeros(device, cells).unwrap();
     bench.row("SpMV gather (per nonzero)", nnz, None, move || {
-        ops::sparse_product(&mut w, Combine::Replace, 1.0, gather, v)
+        ops::product(&mut w, Combine::Replace, 1.0, gather, v)
     });
     let mut w = Vector::zeros(device, cells).unwrap();
     if let Some(points) = &points {
         bench.row("SpMV points (per nonzero)", nnz, None, move || {
-            ops::sparse_product(&mut w, Combine::Replace, 1.0, points, v)
+            ops::product(&mut w, Combine::Replace, 1.0, points, v)
         });
     }
 

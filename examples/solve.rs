@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use support::{CommonArgs, Failure, LinePlot, Progress, Report, Table, json, say, worst};
 use texla::host::{Csr, market, problems};
 use texla::solve::{
-    BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, MatrixFormat,
-    Preconditioner, SolveReport, Stop, StoredMatrix,
+    BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi,
+    Preconditioner, SolveReport, Stop,
 };
-use texla::{Error, Vector};
+use texla::{Error, MatrixFormat, SparseFormat, StoredMatrix, Vector};
 
 mod support;
 
@@ -223,8 +223,8 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let started = Instant::now();
     let format = match args.format {
         Format::Auto => MatrixFormat::Auto,
-        Format::Points => MatrixFormat::Points,
-        Format::Gather => MatrixFormat::Gather,
+        Format::Points => MatrixFormat::Sparse(SparseFormat::Points),
+        Format::Gather => MatrixFormat::Sparse(SparseFormat::Gather),
         Format::Banded => MatrixFormat::Banded,
     };
     let a = StoredMatrix::new(device, problem.a.clone(), format)?;

@@ -39,7 +39,7 @@
 //! | many diagonals in opposing pairs: circulants, full matrices | [`FoldedBands`] | a vector for each pair |
 //! | any other sparse matrix | [`SparseMatrix`] with [`SparseFormat::Gather`] | rows padded within slices of 64; no blending |
 //! | the same with a few very long rows | [`SparseMatrix`] with [`SparseFormat::Points`] | one point for four nonzeros of a row, blended |
-//! | a file, or no wish to choose | [`StoredMatrix`](solve::StoredMatrix) | [`MatrixFormat::Auto`](solve::MatrixFormat::Auto) picks one of the three |
+//! | a file, or no wish to choose | [`StoredMatrix`] | [`MatrixFormat::Auto`] picks one of the three |
 //!
 //! On the host, matrices are [`Triplets`](host::Triplets) or compressed rows ([`Csr`](host::Csr)) in 64 bits.
 //!
@@ -77,8 +77,8 @@ pub mod sim;
 pub mod solve;
 
 pub use data::{
-    BandedMatrix, BufferVector, ColumnStack, FoldedBands, Matrix, Packed, PendingRead, Plane, Scalar, Side,
-    Sides, SparseFormat, SparseMatrix, Stencil, Vector,
+    BandedMatrix, BufferVector, ColumnStack, FoldedBands, Matrix, MatrixFormat, Packed, PendingRead, Plane,
+    Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil, StoredMatrix, Vector,
 };
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};

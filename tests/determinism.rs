@@ -219,7 +219,7 @@ fn hash_of_dense(dev: &Device) -> u64 {
     }
     let x = Vector::from_slice(dev, &wide_range(3, q, 6)).unwrap();
     let mut y = Vector::zeros(dev, n).unwrap();
-    ops::dense_product(&mut y, Combine::Replace, 0.3, &a, &x).unwrap();
+    ops::product(&mut y, Combine::Replace, 0.3, &a, &x).unwrap();
     hash.add(&y.read().unwrap());
     let mut gram = Matrix::identity(dev, n).unwrap();
     let identity = Matrix::identity(dev, n).unwrap();
@@ -244,14 +244,18 @@ fn hash_of_framework(dev: &Device) -> u64 {
     let mut hash = Hash(2);
     for form in [&stack as &dyn LinOp, &folded] {
         for combine in [Combine::Subtract(&z), Combine::Divide(&z), Combine::Max(&z)] {
-            form.apply(&mut y, combine, 0.7, &x).unwrap();
+            ops::product(&mut y, combine, 0.7, form, &x).unwrap();
             hash.add(&y.read().unwrap());
-            form.apply_transposed(&mut y, combine, -0.3, &x).unwrap();
+            ops::product_transposed(&mut y, combine, -0.3, form, &x).unwrap();
             hash.add(&y.read().unwrap());
         }
         for transposed in [false, true] {
-            form.apply_accurate(&mut y, Accurate { transposed, alpha: -1.0, x: &x, plus: Some((1.0, &z)) })
-                .unwrap();
+            ops::product_accurate(
+                &mut y,
+                form,
+                Accurate { transposed, alpha: -1.0, x: &x, plus: Some((1.0, &z)) },
+            )
+            .unwrap();
             hash.add(&y.read().unwrap());
         }
     }

@@ -116,10 +116,10 @@ fn a_driver_that_lacks_memory_for_a_buffer_is_asked_again() {
                 let mut a = SparseMatrix::from_csr(&dev, csr.clone(), SparseFormat::Points)?;
                 let mut y = Vector::zeros(&dev, 30)?;
                 let ones = Vector::filled(&dev, 30, 1.0)?;
-                ops::sparse_product(&mut y, ops::Combine::Replace, 1.0, &a, &ones)?;
+                ops::product(&mut y, ops::Combine::Replace, 1.0, &a, &ones)?;
                 let twice: Vec<f64> = csr.values().iter().map(|v| 2.0 * v).collect();
                 a.set_values(&twice)?;
-                ops::sparse_product(&mut y, ops::Combine::Replace, 1.0, &a, &ones)?;
+                ops::product(&mut y, ops::Combine::Replace, 1.0, &a, &ones)?;
                 y.read()
             }),
             ("read_async", &|| x.read_async()?.wait()),

@@ -25,8 +25,7 @@ use texla::sim::wave::{self, Boundaries, Boundary, Scheme, Wave, WaveParams};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Direction, GaussSeidel, LcpBatch,
     LcpParams, LcpSolver, Multigrid, MultigridParams, Preconditioner, ProjectedJacobi, Relaxation, Smoother,
-    Stationary, StationaryParams, Stop, StopReason, WeightedJacobi, matrix_vector_op, natural_residual,
-    project_out,
+    Stationary, StationaryParams, Stop, StopReason, WeightedJacobi, natural_residual, project_out,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, DeviceOptions, Error, Extent, FoldedBands, Grid, Layout, Matrix,
@@ -210,18 +209,15 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     let scattered = step!("SparseMatrix, scattered", sparse(SparseFormat::Points));
     let (x63, mut y63) = (Vector::from_slice(dev, &a[..63]).unwrap(), Vector::zeros(dev, 63).unwrap());
     let accurate = Accurate { transposed: false, alpha: 1.0, x: &x63, plus: None };
-    step!("banded_product", ops::banded_product(&mut y63, Combine::Replace, 1.0, &banded, &x63).unwrap());
+    step!("banded_product", ops::product(&mut y63, Combine::Replace, 1.0, &banded, &x63).unwrap());
     keep!(y63.read().unwrap());
-    step!("banded_accurate", ops::banded_accurate(&mut y63, &banded, accurate).unwrap());
+    step!("banded_accurate", ops::product_accurate(&mut y63, &banded, accurate).unwrap());
     keep!(y63.read().unwrap());
     for matrix in [&gathered, &scattered] {
-        step!(
-            "sparse_product",
-            ops::sparse_product(&mut y63, Combine::AddTo(&x63), 0.5, matrix, &x63).unwrap()
-        );
+        step!("sparse_product", ops::product(&mut y63, Combine::AddTo(&x63), 0.5, matrix, &x63).unwrap());
         keep!(y63.read().unwrap());
     }
-    step!("sparse_accurate", ops::sparse_accurate(&mut y63, &gathered, accurate).unwrap());
+    step!("sparse_accurate", ops::product_accurate(&mut y63, &gathered, accurate).unwrap());
     keep!(y63.read().unwrap());
     for schedule in [CgSchedule::Listing, CgSchedule::Merged] {
         let params = CgParams { schedule, stop: Stop::relative(1e-4).check_every(4), ..CgParams::default() };
@@ -280,7 +276,7 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     }
     let ones = Vector::filled(dev, 17, 1.0).unwrap();
     let mut sums = Vector::zeros(dev, 23).unwrap();
-    step!("dense_product", ops::dense_product(&mut sums, Combine::Replace, 1.0, &dense, &ones).unwrap());
+    step!("dense_product", ops::product(&mut sums, Combine::Replace, 1.0, &dense, &ones).unwrap());
     keep!(sums.read().unwrap());
     step!("outer", ops::outer(&mut dense, 0.5, &sums, &ones).unwrap());
     let block = step!("Matrix::block", dense.block(3, 2, Shape::new(5, 6)).unwrap());
@@ -447,11 +443,11 @@ fn grids(dev: &Device, step: Around<'_>) -> Vec<u32> {
         let a = made.unwrap();
         let x = Vector::from_slice(dev, &uniform(5, n)).unwrap();
         let (mut y, mut z) = (Vector::zeros(dev, n).unwrap(), Vector::zeros(dev, n).unwrap());
-        step("stencil_product", &mut || {
-            ops::stencil_product(&mut y, Combine::AddTo(&x), 1.5, &a, &x).unwrap()
-        });
+        step("stencil_product", &mut || ops::product(&mut y, Combine::AddTo(&x), 1.5, &a, &x).unwrap());
         let terms = Accurate { transposed: false, alpha: 1.0, x: &x, plus: Some((1.0, &x)) };
-        step("stencil_accurate", &mut || ops::stencil_accurate(&mut z, &a, terms).unwrap());
+        step("stencil_accurate", &mut || {
+            ops::product_accurate(&mut z, &a, terms).unwrap();
+        });
         bits.extend([&y, &z].iter().flat_map(|v| v.read().unwrap()).map(f32::to_bits));
         let mut m = None;
         step("Multigrid", &mut || m = Some(Multigrid::new(&a, MultigridParams::default()).unwrap()));
@@ -569,29 +565,26 @@ fn framework(dev: &Device, around: Around<'_>, bits: &mut Vec<u32>) {
 
     let mut y = Vector::zeros(dev, n).unwrap();
     let combine = Combine::Divide(&column);
-    step!("stack_product", ops::stack_product(&mut y, combine, 0.5, &stack, &column).unwrap());
+    step!("stack_product", ops::product(&mut y, combine, 0.5, &stack, &column).unwrap());
     keep(y.read().unwrap());
-    step!(
-        "transposed",
-        ops::stack_product_transposed(&mut y, Combine::Accumulate, 1.0, &stack, &column).unwrap()
-    );
+    step!("transposed", ops::product_transposed(&mut y, Combine::Accumulate, 1.0, &stack, &column).unwrap());
     keep(y.read().unwrap());
-    step!(
-        "folded_product",
-        ops::folded_product(&mut y, Combine::Max(&column), 1.0, &folded, &column).unwrap()
-    );
+    step!("folded_product", ops::product(&mut y, Combine::Max(&column), 1.0, &folded, &column).unwrap());
     keep(y.read().unwrap());
     let combine = Combine::Min(&column);
-    step!("transposed", ops::folded_product_transposed(&mut y, combine, 1.0, &folded, &column).unwrap());
+    step!("transposed", ops::product_transposed(&mut y, combine, 1.0, &folded, &column).unwrap());
     keep(y.read().unwrap());
     for transposed in [false, true] {
         let accurate = Accurate { transposed, alpha: -1.0, x: &column, plus: Some((1.0, &column)) };
-        step!("stack_accurate", ops::stack_accurate(&mut y, &stack, accurate).unwrap());
+        step!("stack_accurate", ops::product_accurate(&mut y, &stack, accurate).unwrap());
         keep(y.read().unwrap());
-        step!("folded_accurate", ops::folded_accurate(&mut y, &folded, accurate).unwrap());
+        step!("folded_accurate", ops::product_accurate(&mut y, &folded, accurate).unwrap());
         keep(y.read().unwrap());
     }
-    step!("matrix_vector_op", matrix_vector_op(&mut y, &stack, Combine::Subtract(&column), &column).unwrap());
+    step!(
+        "matrix_vector_op",
+        ops::product(&mut y, Combine::Subtract(&column), 1.0, &stack, &column).unwrap()
+    );
     step!("subtract_scaled", ops::subtract_scaled(&mut y, 0.5, &column).unwrap());
     step!("scale_and_add", ops::scale_and_add(&mut y, 2.0, &column).unwrap());
     keep(y.read().unwrap());

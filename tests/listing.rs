@@ -12,7 +12,7 @@ use common::harness::{assert_padded, on_both};
 use common::{random, reference, systems};
 use texla::host::problems;
 use texla::ops::{self, Combine};
-use texla::solve::{LinOp, matrix_vector_op};
+use texla::solve::LinOp;
 use texla::{Device, Result, Scalar, Vector};
 
 /// The members of the original's class; its pointers to vectors and scalars are owned here.
@@ -44,7 +44,7 @@ impl<'a> CgSolver<'a> {
     // void clCGSolver::solveInit() {
     fn solve_init(&mut self) -> Result<()> {
         // Matrix->matrixVectorOp(CL_SUB, X, B, R);      // R = A * x - b
-        matrix_vector_op(&mut self.R, self.Matrix, Combine::Subtract(&self.B), &self.X)?;
+        ops::product(&mut self.R, Combine::Subtract(&self.B), 1.0, self.Matrix, &self.X)?;
         // R->multiply(-1);                              // R = -R
         ops::scale(&mut self.R, -1.0)?;
         // R->clone(P);                                  // P = R
@@ -57,7 +57,7 @@ impl<'a> CgSolver<'a> {
     // void clCGSolver::solveIteration() {
     fn solve_iteration(&mut self) -> Result<()> {
         // Matrix->matrixVectorOp(CL_NULL, P, NULL, Q);  // Q = Ap;
-        matrix_vector_op(&mut self.Q, self.Matrix, Combine::Replace, &self.P)?;
+        ops::product(&mut self.Q, Combine::Replace, 1.0, self.Matrix, &self.P)?;
         // P->reduceAdd(Q, Temp);                        // temp = sum(P * Q);
         ops::dot_into(&mut self.Temp, &self.P, &self.Q)?;
         // Rho->div(Temp, Alpha);                        // alpha = rho/temp;

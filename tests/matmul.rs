@@ -245,9 +245,9 @@ fn check_vectors(dev: &Device, sizes: &[(usize, usize)]) {
                 let (combine, means) = combine(k, &z);
                 let before = dev.counters();
                 if transposed {
-                    ops::dense_product_transposed(&mut y, combine, alpha, &a, &x).unwrap();
+                    ops::product_transposed(&mut y, combine, alpha, &a, &x).unwrap();
                 } else {
-                    ops::dense_product(&mut y, combine, alpha, &a, &x).unwrap();
+                    ops::product(&mut y, combine, alpha, &a, &x).unwrap();
                 }
                 assert_eq!(dev.counters().since(&before).readbacks, 0);
                 let want = reference::map2(&scaled, &z64, means);
@@ -269,7 +269,7 @@ fn check_vectors(dev: &Device, sizes: &[(usize, usize)]) {
             let size = reference::scale(0.5, &dense_matvec(&abs(a64), rows, cols, &abs(&x64)));
             for plus in [false, true] {
                 let mut y = Vector::zeros(dev, rows).unwrap();
-                ops::dense_accurate(&mut y, &a, terms(plus.then_some((beta, &z)))).unwrap();
+                ops::product_accurate(&mut y, &a, terms(plus.then_some((beta, &z)))).unwrap();
                 let added = reference::scale(if plus { beta.into() } else { 0.0 }, &z64);
                 let want = reference::add(&product, &added);
                 let bounds: Vec<_> = (0..rows)

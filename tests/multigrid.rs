@@ -451,7 +451,7 @@ fn costs_are_those_documented() {
         let mut product = Vector::zeros(dev, 240).unwrap();
         let inverse = texla::Matrix::zeros(dev, texla::Shape::new(240, 240)).unwrap();
         let (before, small) = (dev.counters(), Vector::zeros(dev, 240).unwrap());
-        ops::dense_product(&mut product, Combine::Replace, 1.0, &inverse, &small).unwrap();
+        ops::product(&mut product, Combine::Replace, 1.0, &inverse, &small).unwrap();
         let dense = dev.counters().since(&before);
         assert_eq!(cost.draws - dense.draws, (levels - 1) * (2 * 2 + 3));
     });

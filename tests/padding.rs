@@ -6,7 +6,7 @@ mod common;
 use common::harness::{on_both, write_bits};
 use common::random::{Rng, nonzero};
 use texla::host::{Csr, Triplets};
-use texla::ops::{Accurate, Combine, Histogram};
+use texla::ops::{self, Accurate, Combine, Histogram};
 use texla::solve::LinOp;
 use texla::{BandedMatrix, Device, Shape, SparseFormat, SparseMatrix, Vector};
 
@@ -41,13 +41,13 @@ fn check(name: &str, a: &dyn LinOp, csr: &Csr, places: &[usize]) {
                         let mut y = Vector::zeros(dev, shape.rows).unwrap();
                         let combine = Combine::SubtractFrom(&z);
                         match form {
-                            0 if transposed => a.apply_transposed(&mut y, Combine::Replace, 1.5, x),
-                            0 => a.apply(&mut y, Combine::Replace, 1.5, x),
-                            1 if transposed => a.apply_transposed(&mut y, combine, 1.0, x),
-                            1 => a.apply(&mut y, combine, 1.0, x),
+                            0 if transposed => ops::product_transposed(&mut y, Combine::Replace, 1.5, a, x),
+                            0 => ops::product(&mut y, Combine::Replace, 1.5, a, x),
+                            1 if transposed => ops::product_transposed(&mut y, combine, 1.0, a, x),
+                            1 => ops::product(&mut y, combine, 1.0, a, x),
                             _ => {
                                 let terms = Accurate { transposed, alpha: -1.0, x, plus: Some((1.0, &z)) };
-                                a.apply_accurate(&mut y, terms).map(drop)
+                                ops::product_accurate(&mut y, a, terms).map(drop)
                             }
                         }
                         .unwrap();

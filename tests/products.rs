@@ -10,10 +10,17 @@ use glow::HasContext;
 use texla::gl::Limits;
 use texla::host::{Csr, Triplets};
 use texla::ops::{self, Combine};
-use texla::solve::{LinOp, MatrixFormat, StoredMatrix};
-use texla::{BandedMatrix, Device, Error, Extent, Shape, SparseFormat, SparseMatrix, Vector};
+use texla::solve::LinOp;
+use texla::{
+    BandedMatrix, Device, Error, Extent, MatrixFormat, Shape, SparseFormat, SparseMatrix, StoredMatrix,
+    Vector,
+};
 
-const FORMATS: [MatrixFormat; 3] = [MatrixFormat::Gather, MatrixFormat::Points, MatrixFormat::Banded];
+const FORMATS: [MatrixFormat; 3] = [
+    MatrixFormat::Sparse(SparseFormat::Gather),
+    MatrixFormat::Sparse(SparseFormat::Points),
+    MatrixFormat::Banded,
+];
 
 /// Matrices with more diagonals are not kept as such here.
 const MOST_BANDS: usize = 40;
@@ -52,7 +59,7 @@ fn apply(
     alpha: f32,
     x: &Vector,
 ) -> texla::Result<()> {
-    if transposed { a.apply_transposed(y, c, alpha, x) } else { a.apply(y, c, alpha, x) }
+    if transposed { ops::product_transposed(y, c, alpha, a, x) } else { ops::product(y, c, alpha, a, x) }
 }
 
 /// The texels' lanes past the end.
@@ -149,7 +156,8 @@ fn check_some(
 /// The matrix in every format that takes it and fits.
 fn check_formats(device: &Device, name: &str, a: &Csr, seed: u64) {
     for format in FORMATS {
-        let points = format == MatrixFormat::Points && !device.capabilities().float_blend;
+        let points =
+            format == MatrixFormat::Sparse(SparseFormat::Points) && !device.capabilities().float_blend;
         let bands = if a.nnz() < 300 { SOME_BANDS } else { MOST_BANDS };
         let banded = format == MatrixFormat::Banded && a.distinct_diagonals() > bands;
         if points || banded || !systems::fits(device, a, format) {
@@ -266,7 +274,7 @@ fn every_matrix_of_the_data_set() {
         let mut checked = 0;
         for (name, a) in &matrices {
             check_formats(device, name, a, 50);
-            checked += usize::from(systems::fits(device, a, MatrixFormat::Points));
+            checked += usize::from(systems::fits(device, a, MatrixFormat::Sparse(SparseFormat::Points)));
         }
         if checked < matrices.len() {
             data::say(&format!("{checked} of {} matrices fit these textures", matrices.len()));
@@ -296,7 +304,7 @@ fn auto_weighs_padding_against_points() {
             }
             other => panic!("expected Unsupported, found {other:?}"),
         }
-        check(device, "arrow without blending", &arrow, MatrixFormat::Gather, 60);
+        check(device, "arrow without blending", &arrow, MatrixFormat::Sparse(SparseFormat::Gather), 60);
     });
 }
 
@@ -317,8 +325,8 @@ fn new_values_keep_the_pattern() {
             let products = |m: &dyn LinOp| {
                 let (mut y, mut yt) =
                     (Vector::zeros(device, 60).unwrap(), Vector::zeros(device, 45).unwrap());
-                m.apply(&mut y, Combine::Replace, 1.0, &x).unwrap();
-                m.apply_transposed(&mut yt, Combine::Replace, 1.0, &xt).unwrap();
+                ops::product(&mut y, Combine::Replace, 1.0, m, &x).unwrap();
+                ops::product_transposed(&mut yt, Combine::Replace, 1.0, m, &xt).unwrap();
                 (bits(&y.read().unwrap()), bits(&yt.read().unwrap()))
             };
             let mut stored = StoredMatrix::new(device, a.clone(), format).unwrap();
@@ -328,13 +336,13 @@ fn new_values_keep_the_pattern() {
             let work = device.counters().since(&counted);
             match format {
                 // Four coefficients of 4 bytes for each vertex.
-                MatrixFormat::Points => {
+                MatrixFormat::Sparse(SparseFormat::Points) => {
                     let vertices = |a: &Csr| a.rows().map(|(c, _)| c.len().div_ceil(4) as u64).sum::<u64>();
                     let bytes = 16 * (vertices(&a) + vertices(&a.transposed()));
                     assert_eq!((work.uploads, work.upload_bytes), (2, bytes));
                 }
                 // One float texture for A, one for its transpose.
-                MatrixFormat::Gather => assert_eq!(work.uploads, 2),
+                MatrixFormat::Sparse(SparseFormat::Gather) => assert_eq!(work.uploads, 2),
                 _ => assert!(work.uploads <= a.distinct_diagonals() as u64),
             }
             let fresh = StoredMatrix::new(device, changed.clone(), format).unwrap();
@@ -424,7 +432,7 @@ fn extreme_scales() {
                         assert_eq!(stored.exponent().unwrap(), exponent);
                         for how in ["replace", "add to", "accumulate"] {
                             let mut y = Vector::from_slice(device, &hz).unwrap();
-                            stored.apply(&mut y, combine(how, &z), alpha, &x).unwrap();
+                            ops::product(&mut y, combine(how, &z), alpha, &stored, &x).unwrap();
                             let hz = reference::widen(&hz);
                             let (want, bound) = twin.combined(how, f64::from(alpha), &hz, &hz);
                             let label = format!("2^{exponent} alpha {alpha:e} x·{lift:e} {format:?} {how}");
@@ -492,7 +500,7 @@ fn long_rows_are_summed_whole_or_refused() {
             for format in [SparseFormat::Auto, SparseFormat::Points, SparseFormat::Gather] {
                 match SparseMatrix::from_triplets(device, &row, format) {
                     Ok(a) => {
-                        ops::sparse_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+                        ops::product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
                         assert_eq!(y.read().unwrap(), [n as f32], "{format:?}");
                     }
                     Err(Error::TooLarge { requested, limit, unit: "nonzeros", .. }) => {
@@ -523,18 +531,10 @@ fn shape_mismatches_name_operation_and_operand() {
         };
         type Product<'a> = &'a dyn Fn(&mut Vector, Combine<'_>, f32, &Vector) -> texla::Result<()>;
         let products: [(&str, Product<'_>, bool); 4] = [
-            ("sparse_product", &|y, c, alpha, x| ops::sparse_product(y, c, alpha, &sparse, x), false),
-            (
-                "sparse_product_transposed",
-                &|y, c, alpha, x| ops::sparse_product_transposed(y, c, alpha, &sparse, x),
-                true,
-            ),
-            ("banded_product", &|y, c, alpha, x| ops::banded_product(y, c, alpha, &banded, x), false),
-            (
-                "banded_product_transposed",
-                &|y, c, alpha, x| ops::banded_product_transposed(y, c, alpha, &banded, x),
-                true,
-            ),
+            ("product", &|y, c, alpha, x| ops::product(y, c, alpha, &sparse, x), false),
+            ("product_transposed", &|y, c, alpha, x| ops::product_transposed(y, c, alpha, &sparse, x), true),
+            ("product", &|y, c, alpha, x| ops::product(y, c, alpha, &banded, x), false),
+            ("product_transposed", &|y, c, alpha, x| ops::product_transposed(y, c, alpha, &banded, x), true),
         ];
         for (op, product, transposed) in products {
             let (m, n, x, z) = if transposed { (9, 6, &six, &nine) } else { (6, 9, &nine, &six) };

@@ -19,7 +19,7 @@ use texla::ops::{Accurate, Combine, Form, MatmulSchedule};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, ConjugateGradient, Direction, GaussSeidel, LcpBatch, LcpParams,
     LcpProblem, LcpSolver, LinOp, Multigrid, MultigridParams, ProjectedJacobi, Relaxation, Smoother,
-    Stationary, StationaryParams, WeightedJacobi, matrix_vector_op, natural_residual,
+    Stationary, StationaryParams, WeightedJacobi, natural_residual,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, DeviceOptions, Error, FoldedBands, Grid, Headless, HeadlessOptions,
@@ -135,7 +135,7 @@ fn each_call_leaves_its_outputs_alone() {
         check!(textures(1), {
             let mut y = Vector::zeros(dev, 50).unwrap();
             let x = Vector::filled(dev, 20, 1.0).unwrap();
-            ops::dense_product(&mut y, Combine::Accumulate, 2.0, &a, &x).unwrap();
+            ops::product(&mut y, Combine::Accumulate, 2.0, &a, &x).unwrap();
             y
         });
         // SAFETY: the texture lives as long as `x`.
@@ -297,11 +297,11 @@ fn each_call_of_the_framework_leaves_its_outputs_alone() {
         for form in [&stack as &dyn LinOp, &folded] {
             check!(1, {
                 let mut y = Vector::zeros(dev, n).unwrap();
-                matrix_vector_op(&mut y, form, Combine::Accumulate, &x).unwrap();
-                form.apply_transposed(&mut y, Combine::Divide(&x), 1.0, &x).unwrap();
+                ops::product(&mut y, Combine::Accumulate, 1.0, form, &x).unwrap();
+                ops::product_transposed(&mut y, Combine::Divide(&x), 1.0, form, &x).unwrap();
                 for transposed in [false, true] {
                     let terms = Accurate { transposed, alpha: 1.0, x: &x, plus: Some((1.0, &x)) };
-                    form.apply_accurate(&mut y, terms).unwrap();
+                    ops::product_accurate(&mut y, form, terms).unwrap();
                 }
                 y
             });

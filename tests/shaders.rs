@@ -167,9 +167,9 @@ fn matmul(dev: &Device) {
 fn dense_vector(dev: &Device) {
     let (a, x) = (ones(dev, 90, 90), Vector::filled(dev, 90, 1.0).unwrap());
     let mut y = Vector::zeros(dev, 90).unwrap();
-    ops::dense_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
-    ops::dense_product_transposed(&mut y, Combine::Multiply(&x), 1.0, &a, &x).unwrap();
-    ops::dense_accurate(&mut y, &a, product(&x)).unwrap();
+    ops::product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+    ops::product_transposed(&mut y, Combine::Multiply(&x), 1.0, &a, &x).unwrap();
+    ops::product_accurate(&mut y, &a, product(&x)).unwrap();
     assert_eq!(y.read().unwrap(), [90.0; 90]);
     assert_eq!(ops::norm1(&a).unwrap().read().unwrap(), 90.0);
 }
@@ -186,8 +186,8 @@ fn banded(dev: &Device) {
     let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
     let x = Vector::from_slice(dev, &[1.0; 6]).unwrap();
     let mut y = Vector::zeros(dev, 6).unwrap();
-    ops::banded_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
-    ops::banded_product_transposed(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+    ops::product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+    ops::product_transposed(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
     assert_eq!(y.read().unwrap(), [3.0, 2.0, 2.0, 2.0, 2.0, 3.0]);
 }
 
@@ -195,7 +195,7 @@ fn banded_accurate(dev: &Device) {
     let a = BandedMatrix::from_triplets(dev, &poisson()).unwrap();
     let x = Vector::from_slice(dev, &[1.0; 6]).unwrap();
     let mut y = Vector::zeros(dev, 6).unwrap();
-    ops::banded_accurate(&mut y, &a, product(&x)).unwrap();
+    ops::product_accurate(&mut y, &a, product(&x)).unwrap();
     assert_eq!(y.read().unwrap()[0], 3.0);
 }
 
@@ -205,10 +205,10 @@ fn sparse(format: SparseFormat, accurate: bool) -> impl Fn(&Device) {
         let x = Vector::from_slice(dev, &[1.0; 6]).unwrap();
         let mut y = Vector::zeros(dev, 6).unwrap();
         if accurate {
-            ops::sparse_accurate(&mut y, &a, product(&x)).unwrap();
+            ops::product_accurate(&mut y, &a, product(&x)).unwrap();
         } else {
-            ops::sparse_product_transposed(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
-            ops::sparse_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+            ops::product_transposed(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+            ops::product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
         }
         assert_eq!(y.read().unwrap(), [3.0, 2.0, 2.0, 2.0, 2.0, 3.0]);
     }
@@ -310,8 +310,8 @@ fn stencils(dev: &Device) {
         let (x, mut y) = (Vector::filled(dev, n, 1.0).unwrap(), Vector::zeros(dev, n).unwrap());
         for solid in [vec![], (0..n).map(|i| i == 1).collect()] {
             let a = Stencil::with_solids(dev, grid, 1.0, [1.0; 3], Sides::all(side), &solid).unwrap();
-            ops::stencil_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
-            ops::stencil_accurate(&mut y, &a, product(&x)).unwrap();
+            ops::product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+            ops::product_accurate(&mut y, &a, product(&x)).unwrap();
         }
     }
 }
@@ -322,10 +322,10 @@ fn stacks(dev: &Device) {
         let mut a = ColumnStack::from_matrix(&dense).unwrap();
         let (x, mut y) = (Vector::filled(dev, cols, 1.0).unwrap(), Vector::zeros(dev, rows).unwrap());
         let (mut xt, yt) = (Vector::zeros(dev, cols).unwrap(), Vector::filled(dev, rows, 1.0).unwrap());
-        ops::stack_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
-        ops::stack_product_transposed(&mut xt, Combine::Replace, 1.0, &a, &yt).unwrap();
-        ops::stack_accurate(&mut y, &a, product(&x)).unwrap();
-        ops::stack_accurate(&mut xt, &a, Accurate { transposed: true, ..product(&yt) }).unwrap();
+        ops::product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+        ops::product_transposed(&mut xt, Combine::Replace, 1.0, &a, &yt).unwrap();
+        ops::product_accurate(&mut y, &a, product(&x)).unwrap();
+        ops::product_accurate(&mut xt, &a, Accurate { transposed: true, ..product(&yt) }).unwrap();
         a.set_column(1, &a.column(0).unwrap()).unwrap();
         assert_eq!(a.to_matrix().unwrap().read().unwrap(), dense.read().unwrap());
     }
@@ -335,10 +335,10 @@ fn folded(dev: &Device) {
     let a = FoldedBands::from_triplets(dev, &poisson()).unwrap();
     let x = Vector::from_slice(dev, &[1.0; 6]).unwrap();
     let mut y = Vector::zeros(dev, 6).unwrap();
-    ops::folded_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
-    ops::folded_product_transposed(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
-    ops::folded_accurate(&mut y, &a, product(&x)).unwrap();
-    ops::folded_accurate(&mut y, &a, Accurate { transposed: true, ..product(&x) }).unwrap();
+    ops::product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+    ops::product_transposed(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+    ops::product_accurate(&mut y, &a, product(&x)).unwrap();
+    ops::product_accurate(&mut y, &a, Accurate { transposed: true, ..product(&x) }).unwrap();
     assert_eq!(a.to_matrix().unwrap().read().unwrap()[..3], [4.0, -1.0, 0.0]);
     Matrix::from_csr(dev, a.pattern()).unwrap();
 }

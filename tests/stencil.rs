@@ -203,7 +203,7 @@ fn products_agree_with_the_definition() {
             // Every way for some grids of either kind, aligned or not: each is a program of its own.
             let all = [13, 16, 105].contains(&n) || case.grid == Grid::new_3d(8, 3, 5);
             for (way, combine, alpha, twin) in ways.into_iter().take(if all { 5 } else { 2 }) {
-                ops::stencil_product(&mut y, combine, alpha, &a, &dx).unwrap();
+                ops::product(&mut y, combine, alpha, &a, &dx).unwrap();
                 assert_padded(&y, name);
                 let al = f64::from(alpha);
                 let want: Vec<f64> =
@@ -220,7 +220,7 @@ fn products_agree_with_the_definition() {
                 assert_componentwise(&format!("{way} {name}"), &y.read().unwrap(), &want, &bounds);
             }
             let before = y.read().unwrap();
-            a.apply(&mut y, Combine::Accumulate, 1.0, &dx).unwrap();
+            ops::product(&mut y, Combine::Accumulate, 1.0, &a, &dx).unwrap();
             let want: Vec<f64> = product.iter().zip(&before).map(|(p, b)| p + f64::from(*b)).collect();
             let bounds: Vec<f64> = magnitudes
                 .iter()
@@ -250,7 +250,7 @@ fn accurate_products_are_rounded_once() {
             let mut y = Vector::zeros(dev, n).unwrap();
             for (alpha, beta) in [(-1.0f32, Some(1.0f32)), (2.0, None)] {
                 let plus = beta.map(|b| (b, &dz));
-                ops::stencil_accurate(&mut y, &a, Accurate { transposed: true, alpha, x: &dx, plus })
+                ops::product_accurate(&mut y, &a, Accurate { transposed: true, alpha, x: &dx, plus })
                     .unwrap();
                 assert_padded(&y, name);
                 let b = f64::from(beta.unwrap_or(0.0));
@@ -339,7 +339,7 @@ fn null_spaces_are_found() {
         let mut y = Vector::zeros(dev, 60).unwrap();
         let mut total = vec![0.0; 60];
         for v in a.null_space() {
-            a.apply(&mut y, Combine::Replace, 1.0, v).unwrap();
+            ops::product(&mut y, Combine::Replace, 1.0, &a, v).unwrap();
             assert_eq!(y.read().unwrap(), [0.0; 60]);
             v.read().unwrap().iter().zip(&mut total).for_each(|(v, t)| *t += v);
         }
@@ -364,13 +364,13 @@ fn extreme_weights_are_scaled() {
             let dx = Vector::from_slice(dev, &x).unwrap();
             let mut y = Vector::zeros(dev, n).unwrap();
             let alpha = 2f32.powi(-exponent);
-            a.apply(&mut y, Combine::Replace, alpha, &dx).unwrap();
+            ops::product(&mut y, Combine::Replace, alpha, &a, &dx).unwrap();
             let (product, magnitudes) = case.apply(&widen(&x), case.weights, case.shift);
             let want: Vec<f64> = product.iter().map(|p| p / s).collect();
             let bounds: Vec<f64> = magnitudes.iter().map(|m| product_bound(m / s, 5)).collect();
             assert_componentwise("scaled", &y.read().unwrap(), &want, &bounds);
             let terms = Accurate { transposed: false, alpha, x: &dx, plus: None };
-            ops::stencil_accurate(&mut y, &a, terms).unwrap();
+            ops::product_accurate(&mut y, &a, terms).unwrap();
             let bounds: Vec<f64> =
                 want.iter().zip(&magnitudes).map(|(w, m)| U * w.abs() + 2f64.powi(-40) * m / s).collect();
             assert_componentwise("scaled, accurate", &y.read().unwrap(), &want, &bounds);
@@ -386,7 +386,7 @@ fn a_product_is_one_draw_and_reads_nothing() {
             let x = Vector::filled(dev, grid.len(), 1.0).unwrap();
             let mut y = Vector::zeros(dev, grid.len()).unwrap();
             let before = dev.counters();
-            a.apply(&mut y, Combine::Replace, 1.0, &x).unwrap();
+            ops::product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
             let cost = dev.counters().since(&before);
             assert_eq!((cost.draws, cost.passes, cost.readbacks), (1, 1, 0));
         }
@@ -418,10 +418,10 @@ fn what_makes_no_sense_is_refused() {
         assert!(matches!(e, Err(Error::TooLarge { .. })), "{e:?}");
         let a = Stencil::new(dev, grid, 0.0, [1.0; 3], all).unwrap();
         let (x, mut y) = (Vector::zeros(dev, 15).unwrap(), Vector::zeros(dev, 16).unwrap());
-        let e = a.apply(&mut y, Combine::Replace, 1.0, &x);
+        let e = ops::product(&mut y, Combine::Replace, 1.0, &a, &x);
         assert!(matches!(e, Err(Error::ShapeMismatch { operand: "x", .. })), "{e:?}");
         let x = Vector::zeros(dev, 16).unwrap();
-        let e = a.apply(&mut y, Combine::Replace, f32::NAN, &x);
+        let e = ops::product(&mut y, Combine::Replace, f32::NAN, &a, &x);
         assert!(matches!(e, Err(Error::Parameter { name: "alpha", .. })), "{e:?}");
     });
 }
@@ -446,7 +446,7 @@ fn variable_coefficients_are_bands() {
                 let x = uniform(4, n);
                 let dx = Vector::from_slice(dev, &x).unwrap();
                 let mut y = Vector::zeros(dev, n).unwrap();
-                a.apply(&mut y, Combine::Replace, 1.0, &dx).unwrap();
+                ops::product(&mut y, Combine::Replace, 1.0, &a, &dx).unwrap();
                 let (mut want, mut magnitudes) = (vec![0.0; n], vec![0.0; n]);
                 for i in 0..n as i64 {
                     let (px, py) = (i % nx as i64, i / nx as i64);
@@ -486,7 +486,7 @@ fn what_cancels_is_not_walled_in() {
         assert_eq!(a.solids().iter().filter(|s| **s).count(), 1);
         let x: Vec<f32> = (0..36).map(|i| ((i % 6) * (i % 6)) as f32).collect();
         let mut y = Vector::zeros(dev, 36).unwrap();
-        a.apply(&mut y, Combine::Replace, 1.0, &Vector::from_slice(dev, &x).unwrap()).unwrap();
+        ops::product(&mut y, Combine::Replace, 1.0, &a, &Vector::from_slice(dev, &x).unwrap()).unwrap();
         assert_eq!(y.read().unwrap()[14], -2.0);
         let a = Stencil::new(dev, Grid::new_2d(5, 4), 0.0, [1.0, 1.0, 100.0], Sides::all(Side::Periodic))
             .unwrap();

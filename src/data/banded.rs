@@ -25,7 +25,7 @@ use crate::shape::{Extent, Layout, Shape, fold_extent};
 /// assert_eq!(a.offsets(), [-3, -1, 0, 1, 3]);
 /// let x = Vector::filled(dev, 6, 1.0)?;
 /// let mut y = Vector::zeros(dev, 6)?;
-/// ops::banded_product(&mut y, Combine::Replace, 1.0, &a, &x)?;
+/// ops::product(&mut y, Combine::Replace, 1.0, &a, &x)?;
 /// assert_eq!(y.read()?, [2.0, 1.0, 2.0, 2.0, 1.0, 2.0]);
 /// # Ok::<(), texla::Error>(())
 /// ```

@@ -25,7 +25,7 @@ use crate::shape::Shape;
 /// assert_eq!(a.offsets(), [0, 1, 2]); // of five diagonals
 /// let x = Vector::from_slice(dev, &[1., 10., 100.])?;
 /// let mut y = Vector::zeros(dev, 3)?;
-/// ops::folded_product(&mut y, Combine::Replace, 1.0, &a, &x)?;
+/// ops::product(&mut y, Combine::Replace, 1.0, &a, &x)?;
 /// assert_eq!(y.read()?, [321., 654., 987.]);
 /// # Ok::<(), texla::Error>(())
 /// ```

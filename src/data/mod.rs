@@ -30,6 +30,7 @@ mod scalar;
 mod sparse;
 mod stack;
 mod stencil;
+mod stored;
 mod vector;
 
 pub use banded::BandedMatrix;
@@ -43,6 +44,7 @@ pub use scalar::Scalar;
 pub use sparse::{POINTS_PAY_FROM, SparseFormat, SparseMatrix};
 pub use stack::ColumnStack;
 pub use stencil::{MOST_REGIONS, Side, Sides, Stencil};
+pub use stored::{MOST_BANDS, MatrixFormat, StoredMatrix};
 pub use vector::Vector;
 
 pub(crate) use banded::Band;

@@ -45,7 +45,7 @@ pub const POINTS_PAY_FROM: f64 = 6.0;
 /// let a = SparseMatrix::from_triplets(dev, &t, SparseFormat::Auto)?;
 /// let x = Vector::from_slice(dev, &[1.0, 10.0, 100.0])?;
 /// let mut y = Vector::zeros(dev, 2)?;
-/// ops::sparse_product(&mut y, Combine::Replace, 1.0, &a, &x)?;
+/// ops::product(&mut y, Combine::Replace, 1.0, &a, &x)?;
 /// assert_eq!(y.read()?, [201.0, 30.0]);
 /// # Ok::<(), texla::Error>(())
 /// ```

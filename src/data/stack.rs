@@ -23,7 +23,7 @@ use crate::shape::{Shape, StackGrid, StackPart};
 /// let mut a = ColumnStack::from_rows(dev, Shape::new(2, 3), &[1., 2., 3., 4., 5., 6.])?;
 /// let x = Vector::from_slice(dev, &[1., 10., 100.])?;
 /// let mut y = Vector::zeros(dev, 2)?;
-/// ops::stack_product(&mut y, Combine::Replace, 1.0, &a, &x)?;
+/// ops::product(&mut y, Combine::Replace, 1.0, &a, &x)?;
 /// assert_eq!(y.read()?, [321., 654.]);
 /// a.set_column(1, &y)?;
 /// assert_eq!(a.read()?, [1., 321., 3., 4., 654., 6.]);

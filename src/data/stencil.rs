@@ -94,10 +94,10 @@ impl Sides {
 /// let mut y = Vector::zeros(dev, 8)?;
 /// let x = Vector::from_slice(dev, &[1., 1., 1., 1., 1., 1., 1., 5.])?;
 /// let fixed = Stencil::new(dev, grid, 0.0, [1.0, 1.0, 0.0], Sides::all(Side::DIRICHLET))?;
-/// ops::stencil_product(&mut y, Combine::Replace, 1.0, &fixed, &x)?;
+/// ops::product(&mut y, Combine::Replace, 1.0, &fixed, &x)?;
 /// assert_eq!(y.read()?, [2., 1., 1., -2., 2., 1., -3., 18.]);
 /// let closed = Stencil::new(dev, grid, 0.0, [1.0, 1.0, 0.0], Sides::all(Side::Neumann))?;
-/// ops::stencil_product(&mut y, Combine::Replace, 1.0, &closed, &x)?;
+/// ops::product(&mut y, Combine::Replace, 1.0, &closed, &x)?;
 /// assert_eq!(y.read()?, [0., 0., 0., -4., 0., 0., -4., 8.]);
 /// # Ok::<(), texla::Error>(())
 /// ```

@@ -372,6 +372,11 @@ pub fn axpy<'a, T: Elements>(out: &mut T, a: impl Into<Coefficient<'a>>, x: &T, 
     run(&AXPY, out, &[x, y], &[a.into()])
 }
 
+/// `out_i = y_i - a x_i`.
+pub(crate) fn minus_scaled<T: Elements>(out: &mut T, a: Coefficient<'_>, x: &T, y: &T) -> Result<()> {
+    run(&MINUS_SCALED, out, &[x, y], &[a])
+}
+
 /// `out_i = a x_i + b y_i`.
 ///
 /// *Shapes*: equal. *Cost*: 1 draw, 2 fetches a texel. *Errors*: [`Error::ShapeMismatch`], [`Error::Parameter`].

@@ -12,15 +12,11 @@ mod repack;
 mod sparse;
 mod stack;
 mod stencil;
+mod stored;
 
-pub use banded::{
-    banded_accurate, banded_product, banded_product_transposed, folded_accurate, folded_product,
-    folded_product_transposed,
-};
 pub use dense::{
-    CALIBRATED_SIDES, Calibration, Form, MatmulReport, MatmulSchedule, Reason, calibrate, dense_accurate,
-    dense_product, dense_product_transposed, matmul, matmul_at, matmul_bt, matmul_with, norm_inf, norm1,
-    outer, trace, transpose,
+    CALIBRATED_SIDES, Calibration, Form, MatmulReport, MatmulSchedule, Reason, calibrate, matmul, matmul_at,
+    matmul_bt, matmul_with, norm_inf, norm1, outer, trace, transpose,
 };
 pub use elementwise::{
     Coefficient, Elements, abs, add, add_constant, axpby, axpy, clamp, copy, div, div_or_zero, fill, madad,
@@ -31,21 +27,21 @@ pub use in_place::{
     accumulate, accumulate_product, accumulate_scaled, scale, scale_and_add, subtract_scaled,
 };
 pub use plane::{pack, unpack, unpack_from};
-pub use product::{Accurate, Combine, Part};
+pub use product::{
+    Accuracy, Accurate, Checked, Combine, LinOp, Part, Product, product, product_accurate, product_part,
+    product_transposed,
+};
 pub use reduce::{
     ReducePlan, Reduction, Window, Windows, dot, dot_into, max_abs, max_element, mean, min_element,
     nonfinite, norm_squared, norm2, reduce_into, sum,
 };
 pub use repack::{repack, repack_to_vector, repack_vector};
-pub use sparse::{sparse_accurate, sparse_product, sparse_product_transposed};
-pub use stack::{stack_accurate, stack_product, stack_product_transposed};
-pub use stencil::{stencil_accurate, stencil_product};
 
-pub(crate) use banded::{banded_part, banded_residual, folded_part};
-pub(crate) use dense::dense_part;
-pub(crate) use sparse::{sparse_part, sparse_residual};
-pub(crate) use stack::stack_part;
-pub(crate) use stencil::{stencil_part, stencil_residual};
+pub(crate) use banded::banded_residual;
+pub(crate) use elementwise::minus_scaled;
+pub(crate) use product::keeping;
+pub(crate) use sparse::sparse_residual;
+pub(crate) use stencil::stencil_residual;
 
 /// What kernels on grids outside this layer share with the products here.
 pub(crate) mod grid {
@@ -76,13 +72,4 @@ pub(crate) fn check_device(
         return Ok(());
     }
     Err(Error::WrongDevice { op: op.to_owned(), operand: operand.to_owned() })
-}
-
-/// Refuses what needs exact arithmetic on a device without a form of it that is exact.
-pub(crate) fn require_exact(device: &crate::Device, what: &str) -> Result<()> {
-    if device.gl().caps.borrow().exact_form.is_some() {
-        return Ok(());
-    }
-    let why = "no form of two-sum and two-product is exact on this driver".into();
-    Err(Error::Unsupported { what: what.to_owned(), why })
 }

@@ -1,10 +1,12 @@
 //! Products with operators on grids.
 
-use super::product::{Accurate, Combine, Part, accumulate, check_product};
+use super::product::{Accurate, Checked, LinOp, Part, Passes, Product, is_exact};
 use crate::data::{Side, Stencil, Vector};
+use crate::device::Device;
 use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, Predicate, View};
+use crate::shape::Shape;
 
 /// Tells a draw what `glsl/include/stencil.glsl` wants to know when it is compiled.
 pub(crate) fn grid<'a>(draw: Draw<'a>, a: &'a Stencil) -> Draw<'a> {
@@ -58,25 +60,56 @@ pub(crate) fn links<'a>(draw: Draw<'a>, a: &'a Stencil) -> Draw<'a> {
     draw.input_if("links", a.links.as_ref().map(|t| View::whole(a.device(), t.texture())))
 }
 
-/// `y = combine(α A x)` for an operator on a grid.
-///
-/// *Shapes*: all vectors as long as the grid has cells. *Cost*: 1 draw; each texel of `x` that a fragment needs is
-/// fetched once, 5 on a plane and 7 in space where nx is a multiple of four, and about twice as many elsewhere; no
-/// readback. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch), [`Error::Parameter`](crate::Error::Parameter) for an `α`
-/// that is not finite. *Bound*: `γ_(k+2) (|α| (|shift x_i| + Σ |weight| (|x_i| + |x_j|)) + |z_i|)`, with k = 1 + twice
-/// the number of axes (and 1 for `z`). *Source*: \[Krueger05\] 44.4, equations 44-1, 44-6, 44-7.
-pub fn stencil_product(
-    y: &mut Vector,
-    combine: Combine<'_>,
-    alpha: f32,
-    a: &Stencil,
-    x: &Vector,
-) -> Result<()> {
-    check_product("stencil_product", a.shape(), y, &combine, alpha, x)?;
-    if matches!(combine, Combine::Accumulate) {
-        return accumulate(y, |sum, combine| stencil_product(sum, combine, alpha, a, x));
+/// *Cost*, *bound*: see [`ops::product`](super::product): `γ_(k+2) (|α| (|shift x_i| + Σ |weight| (|x_i| + |x_j|)) +
+/// |z_i|)`, with k = 1 + twice the number of axes (and 1 for `z`). *Source*: \[Krueger05\] 44.4, equations 44-1, 44-6,
+/// 44-7.
+impl LinOp for Stencil {
+    fn device(&self) -> &Device {
+        self.device()
     }
-    product(y, combine, alpha, a, x, Predicate::Always)
+
+    fn shape(&self) -> Shape {
+        self.shape()
+    }
+
+    fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        product(y, self, *terms, Predicate::Always)
+    }
+
+    /// The operator is symmetric.
+    fn apply_transposed(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        self.apply(y, terms)
+    }
+
+    fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
+        let device = self.device();
+        if !is_exact(device) {
+            return Ok(false);
+        }
+        let _scope = device.scope()?;
+        Passes::new(out, *terms, part).run(&[()], |()| accurate(self, *terms)).map(|_| true)
+    }
+
+    fn diagonal(&self) -> Result<Vec<f64>> {
+        Ok(Stencil::diagonal(self))
+    }
+
+    fn column_squares(&self) -> Result<Vec<f64>> {
+        // Symmetric: columns are rows.
+        let squares = |i| {
+            let row = self.row(i);
+            row.others.iter().fold(row.own * row.own, |sum, (_, v)| sum + v * v)
+        };
+        Ok((0..self.grid().len()).map(squares).collect())
+    }
+
+    fn exponent(&self) -> Result<i32> {
+        Ok(self.exponent())
+    }
+
+    fn null_space(&self) -> &[Vector] {
+        self.null_space()
+    }
 }
 
 /// `r = b - A x` in the texels for which the predicate holds; the others of `r` stay as they are.
@@ -87,51 +120,24 @@ pub(crate) fn stencil_residual(
     x: &Vector,
     predicate: Predicate<'_>,
 ) -> Result<()> {
-    let combine = Combine::SubtractFrom(b);
-    check_product("stencil_residual", a.shape(), r, &combine, 1.0, x)?;
-    product(r, combine, 1.0, a, x, predicate)
+    let terms = Product::residual("stencil_residual", r, b, a, x)?;
+    product(r, a, terms, predicate)
 }
 
-fn product(
-    y: &mut Vector,
-    combine: Combine<'_>,
-    alpha: f32,
-    a: &Stencil,
-    x: &Vector,
-    predicate: Predicate<'_>,
-) -> Result<()> {
-    let draw = Draw::new(a.device(), glsl!("stencil/product.frag")).input("x", x.view());
-    combine
+fn product(y: &mut Vector, a: &Stencil, terms: Product<'_>, predicate: Predicate<'_>) -> Result<()> {
+    let draw = Draw::new(a.device(), glsl!("stencil/product.frag")).input("x", terms.x.view());
+    terms
+        .ending()
         .describe(operator_params(links(grid(draw, a), a), a))
-        .param("factors", a.scaling.factors(alpha))
+        .param("factors", a.scaling.factors(terms.factor()))
         .masked(true)
         .target(y.view())
         .only(predicate)
         .run()
 }
 
-/// `out = α A x + β z` in double-float with all coefficients as pairs, rounded once.
-///
-/// *Shapes*: as [`stencil_product`]. *Cost*: 1 draw into two targets. *Errors*:
-/// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::Unsupported`](crate::Error::Unsupported) where the
-/// device has no exact form of two-sum ([`Capabilities::exact_form`](crate::gl::Capabilities::exact_form)). *Bound*: one
-/// rounding, and about `k 2⁻⁴⁶ |A| |x|`.
-pub fn stencil_accurate(out: &mut Vector, a: &Stencil, terms: Accurate<'_>) -> Result<()> {
-    stencil_part(out, a, terms, Part::Sum)
-}
-
-/// A part of that sum.
-pub(crate) fn stencil_part(out: &mut Vector, a: &Stencil, terms: Accurate<'_>, part: Part) -> Result<()> {
-    // The operator is symmetric.
-    let Accurate { transposed: _, alpha, x, plus } = terms;
-    let op = "stencil_accurate";
-    check_product(op, a.shape(), out, &Combine::Replace, alpha, x)?;
-    if let Some((_, z)) = plus {
-        super::check_shape(op, "z", z.shape(), out.shape())?;
-    }
-    let device = a.device();
-    super::require_exact(device, op)?;
-    let _scope = device.scope()?;
+/// `α A x + ...` in double-float with all coefficients as pairs.
+fn accurate<'a>(a: &'a Stencil, terms: Accurate<'a>) -> Draw<'a> {
     let pairs = |values: &[f64]| {
         let split = |v: &f64| <[f32; 2]>::from(a.scaling.split(*v));
         values.iter().flat_map(split).collect::<Vec<f32>>()
@@ -139,18 +145,10 @@ pub(crate) fn stencil_part(out: &mut Vector, a: &Stencil, terms: Accurate<'_>, p
     let [wx, wy, wz] = a.weights();
     let at_sides: Vec<f64> =
         a.sides().axes().iter().zip(a.weights()).flat_map(|(ends, w)| ends.map(|s| w * s.share())).collect();
-    // The other of the two numbers, for which nobody asks.
-    let other = device.texture(out.extent(), crate::gl::Format::Rgba32F, "partial sum")?;
-    let other = View { tail: out.view().tail, ..View::whole(device, other.texture()) };
-    let draw = Draw::new(device, glsl!("stencil/accurate.frag")).input("x", x.view());
-    let draw = links(grid(part.describe(draw), a), a);
-    grid_params(draw, a)
-        .carried("START_HIGH", ("z", "beta * z_here()"), terms.z())
+    let draw = Draw::new(a.device(), glsl!("stencil/accurate.frag")).input("x", terms.x.view());
+    grid_params(links(grid(draw, a), a), a)
         .floats("terms", pairs(&[wx, wy, wz, a.shift(), a.interior()]))
         .floats("at_sides", pairs(&at_sides))
-        .param("factors", a.scaling.factors(alpha))
-        .param("beta", terms.beta())
+        .param("factors", a.scaling.factors(terms.alpha))
         .masked(true)
-        .targets(part.targets(out.view(), other))
-        .run()
 }

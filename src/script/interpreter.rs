@@ -148,7 +148,7 @@ impl Interpreter {
     }
 
     /// Gives a script a variable: a number, or a [`Scalar`](crate::Scalar), [`Vector`](crate::Vector),
-    /// [`Matrix`](crate::Matrix) or [`StoredMatrix`](crate::solve::StoredMatrix) of the interpreter's device.
+    /// [`Matrix`](crate::Matrix) or [`StoredMatrix`](crate::StoredMatrix) of the interpreter's device.
     ///
     /// *Cost*: nothing, or 1 draw for a matrix with one column. *Errors*: [`Error::Parameter`] for a name that is no
     /// name or already means something, [`Error::NonFinite`], [`Error::WrongDevice`].

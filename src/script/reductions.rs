@@ -9,10 +9,11 @@ use super::run::{At, Run};
 use super::source::{Fault, Result};
 use super::sparse::multiplied;
 use super::value::{Data, Value};
+use crate::data::StoredMatrix;
 use crate::data::{Matrix, Scalar, Vector};
+use crate::ops::LinOp;
 use crate::ops::{self, Elements};
 use crate::shape::Shape;
-use crate::solve::{LinOp, StoredMatrix};
 
 /// What a sum or an extreme is taken over.
 #[derive(Clone, Copy, PartialEq, Eq)]

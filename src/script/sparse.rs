@@ -8,11 +8,10 @@ use super::error::ScriptErrorKind as Kind;
 use super::run::{At, Run};
 use super::source::{Fault, Result};
 use super::value::{Data, Value};
-use crate::data::{Matrix, Vector};
+use crate::data::{Matrix, MatrixFormat, StoredMatrix, Vector};
 use crate::host::{Csr, Triplets};
-use crate::ops::Combine;
+use crate::ops::{self, Combine, LinOp};
 use crate::shape::Shape;
-use crate::solve::{LinOp, MatrixFormat, StoredMatrix};
 
 impl Run<'_> {
     /// Puts a sparse matrix on the device. One with a single column becomes dense.
@@ -141,9 +140,9 @@ pub(super) fn multiplied(a: &dyn LinOp, transposed: bool, x: &Vector) -> crate::
     let shape = if transposed { a.shape().transposed() } else { a.shape() };
     let mut y = Vector::uninit(a.device(), shape.rows)?;
     if transposed {
-        a.apply_transposed(&mut y, Combine::Replace, 1.0, x)?;
+        ops::product_transposed(&mut y, Combine::Replace, 1.0, a, x)?;
     } else {
-        a.apply(&mut y, Combine::Replace, 1.0, x)?;
+        ops::product(&mut y, Combine::Replace, 1.0, a, x)?;
     }
     Ok(y)
 }

@@ -4,12 +4,13 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::error::ScriptErrorKind as Kind;
+use crate::data::StoredMatrix;
 use crate::data::{Matrix, Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::ops::LinOp;
 use crate::ops::{self, Coefficient};
 use crate::shape::Shape;
-use crate::solve::{LinOp, StoredMatrix};
 
 /// A value of the script. Cloning shares the data: nothing of them ever changes.
 #[derive(Clone)]

@@ -5,7 +5,6 @@ use super::dots::{Dots, Partial, Reducer};
 use super::drive::{After, KEPT_GROWTH, Limits, Method, Observer, drive};
 use super::finite::Finite;
 use super::iterate::Iterate;
-use super::linop::{Accuracy, LinOp};
 use super::null_space::{consistent, project_out};
 use super::precondition::{Identity, Preconditioner};
 use super::report::{SolveReport, Stop};
@@ -16,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::gl::{Source, glsl};
 use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::{self, Combine, Windows};
+use crate::ops::{Accuracy, LinOp};
 
 /// Parameters of [`BiCgStab`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -314,10 +314,11 @@ impl Method for Run<'_> {
         if let Some(mp) = &mut self.mp {
             self.m.precondition(mp, self.p.front())?;
         }
-        self.at.a.product(
+        ops::product(
             &mut self.v,
             Combine::Replace,
             scale,
+            self.at.a,
             self.mp.as_ref().unwrap_or(self.p.front()),
         )?;
         let sums = self.reducer.sum(Dots::Alpha, &[&self.h, &self.v, self.at.r.front()], [1.0; 2])?;
@@ -326,7 +327,7 @@ impl Method for Run<'_> {
         if let Some(ms) = &mut self.ms {
             self.m.precondition(ms, &self.s)?;
         }
-        self.at.a.product(&mut self.t, Combine::Replace, scale, self.ms.as_ref().unwrap_or(&self.s))?;
+        ops::product(&mut self.t, Combine::Replace, scale, self.at.a, self.ms.as_ref().unwrap_or(&self.s))?;
         let sums = self.reducer.sum(Dots::Omega, &[&self.t, &self.s, &self.h], [1.0; 2])?;
         self.step(glsl!("solve/bicg_omega.frag"), &sums, true)?;
         self.update()

@@ -9,7 +9,6 @@ use super::dots::Dots;
 use super::drive::{Limits, Method, Observer, drive};
 use super::finite::Finite;
 use super::iterate::Iterate;
-use super::linop::{Accuracy, LinOp};
 use super::null_space::{consistent, project_out};
 use super::precondition::{Identity, Preconditioner};
 use super::report::{SolveReport, Stop};
@@ -19,6 +18,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Combine, Windows};
+use crate::ops::{Accuracy, LinOp};
 
 /// In which passes an iteration runs. The schedules agree within rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -231,7 +231,7 @@ impl Method for Run<'_> {
     }
 
     fn iterate(&mut self) -> Result<()> {
-        self.at.a.product(&mut self.q, Combine::Replace, self.at.matrix_scale, self.d.front())?;
+        ops::product(&mut self.q, Combine::Replace, self.at.matrix_scale, self.at.a, self.d.front())?;
         let x_scale = self.at.x_scale();
         if self.merged {
             let m = self.m.diagonal();

@@ -5,7 +5,6 @@ use super::dots::Dots;
 use super::drive::{Limits, Method, Observer, drive};
 use super::finite::{AllFinite, Finite};
 use super::iterate::{gather_up, norm_of};
-use super::linop::{Accuracy, LinOp};
 use super::null_space::project_out;
 use super::precondition::{Identity, Preconditioner};
 use super::report::{SolveReport, Stop};
@@ -17,6 +16,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Accurate, Combine, Part, Windows};
+use crate::ops::{Accuracy, LinOp};
 
 /// Parameters of [`Cgls`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -170,7 +170,7 @@ impl<'a> Run<'a> {
         let own_scale = scale_of(norm_b);
         ops::scaled(&mut scaled_b, own_scale, b)?;
         let terms = Accurate { transposed: true, alpha: matrix_scale, x: &scaled_b, plus: None };
-        a.product_accurate(&mut s, terms)?;
+        ops::product_accurate(&mut s, a, terms)?;
         let norm = f64::from(ops::norm2(&s)?.read()?) * (f64::from(scale) / f64::from(own_scale));
         Ok(Run {
             a,
@@ -205,7 +205,7 @@ impl Run<'_> {
         ops::scaled(&mut b, scale_of(self.norm_b), self.b)?;
         let mut s = Vector::uninit(self.a.device(), self.s.len())?;
         let alpha = (100.0 - f64::from(self.a.exponent()?)).clamp(-125.0, 125.0).exp2() as f32;
-        self.a.product_accurate(&mut s, Accurate { transposed: true, alpha, x: &b, plus: None })?;
+        ops::product_accurate(&mut s, self.a, Accurate { transposed: true, alpha, x: &b, plus: None })?;
         if ops::max_abs(&s)?.read()? == 0.0 {
             return Ok(());
         }
@@ -218,19 +218,20 @@ impl Run<'_> {
     /// a large `r` that is more than a small `Aᵀ r`.
     fn residual(&mut self) -> Result<Accuracy> {
         let (a, terms) = (self.a, Accurate::residual(self.scale, self.b, &self.x));
-        let first = a.product_accurate(self.r.front_mut(), terms)?;
+        let first = ops::product_accurate(self.r.front_mut(), a, terms)?;
         let mut rest = Vector::uninit(a.device(), self.b.len())?;
-        self.rest = match first == Accuracy::DoubleFloat && a.product_part(&mut rest, terms, Part::Rest)? {
-            false => None,
-            true => {
-                let mut of_rest = Vector::uninit(a.device(), self.x.len())?;
-                a.product_transposed(&mut of_rest, Combine::Replace, self.matrix_scale, &rest)?;
-                Some(of_rest)
-            }
-        };
+        self.rest =
+            match first == Accuracy::DoubleFloat && ops::product_part(&mut rest, a, terms, Part::Rest)? {
+                false => None,
+                true => {
+                    let mut of_rest = Vector::uninit(a.device(), self.x.len())?;
+                    ops::product_transposed(&mut of_rest, Combine::Replace, self.matrix_scale, a, &rest)?;
+                    Some(of_rest)
+                }
+            };
         let plus = self.rest.as_ref().map(|of_rest| (1.0, of_rest));
         let terms = Accurate { transposed: true, alpha: self.matrix_scale, x: self.r.front(), plus };
-        let second = a.product_accurate(&mut self.s, terms)?;
+        let second = ops::product_accurate(&mut self.s, a, terms)?;
         Ok(if first == second { first } else { Accuracy::Single })
     }
 
@@ -285,13 +286,14 @@ impl Method for Run<'_> {
         let of_r = self.error()?;
         let mut carried = Vector::uninit(self.a.device(), self.x.len())?;
         let terms = Accurate { transposed, alpha, x: &of_r, plus: None };
-        let carried = if self.rest.is_some() && self.a.product_part(&mut carried, terms, Part::Magnitude)? {
-            norm_of(&carried)?
-        } else {
-            // What rounding to 32 bits has taken from r counts as well, where it is not known.
-            let lost = norm_of(&of_r)? + norm_of(self.r.front())? / f64::from(1u32 << 24);
-            f64::from(self.a.exponent()? + 1).exp2() * f64::from(alpha) * lost
-        };
+        let carried =
+            if self.rest.is_some() && ops::product_part(&mut carried, self.a, terms, Part::Magnitude)? {
+                norm_of(&carried)?
+            } else {
+                // What rounding to 32 bits has taken from r counts as well, where it is not known.
+                let lost = norm_of(&of_r)? + norm_of(self.r.front())? / f64::from(1u32 << 24);
+                f64::from(self.a.exponent()? + 1).exp2() * f64::from(alpha) * lost
+            };
         Ok((2.0 * own + carried) / self.norm)
     }
 
@@ -319,12 +321,12 @@ impl Method for Run<'_> {
     }
 
     fn iterate(&mut self) -> Result<()> {
-        self.a.product(&mut self.q, Combine::Replace, self.matrix_scale, self.d.front())?;
+        ops::product(&mut self.q, Combine::Replace, self.matrix_scale, self.a, self.d.front())?;
         self.steps.alpha_step(Dots::LeastSquares, &[&self.q, self.r.front()])?;
         let x_scale = (f64::from(self.matrix_scale) / f64::from(self.scale)) as f32;
         self.steps.advance(&mut self.y, x_scale, self.d.front())?;
         self.steps.advance(&mut self.r, -1.0, &self.q)?;
-        self.a.product_transposed(&mut self.s, Combine::Replace, self.matrix_scale, self.r.front())?;
+        ops::product_transposed(&mut self.s, Combine::Replace, self.matrix_scale, self.a, self.r.front())?;
         let z = match &mut self.z {
             Some(z) => {
                 self.m.precondition(z, &self.s)?;

@@ -1,10 +1,10 @@
 //! What solvers refuse before they draw anything.
 
-use super::linop::LinOp;
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ops;
+use crate::ops::LinOp;
 use crate::shape::Shape;
 
 /// Refuses an operator that is not square.

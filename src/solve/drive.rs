@@ -1,7 +1,6 @@
 //! The loop around a method: iterate without reading back, look now and then, certify, start again or stop.
 
 use super::check::check_count;
-use super::linop::Accuracy;
 use super::looks::{Iterated, Seen, Work, run_until_frozen};
 use super::report::{Breakdown, SolveReport, Stop, StopReason};
 use super::rounding::counted;
@@ -10,6 +9,7 @@ use super::verdict::{Best, Standing, hides};
 use crate::data::{PendingRead, Scalar, Vector};
 use crate::device::Device;
 use crate::error::Result;
+use crate::ops::Accuracy;
 
 /// An iterative method as the driver sees it.
 pub(super) trait Method {

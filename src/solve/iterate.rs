@@ -1,7 +1,6 @@
 //! The iterate of a Krylov method for square systems, and its residual.
 
 use super::finite::AllFinite;
-use super::linop::{Accuracy, LinOp};
 use super::null_space::project_out;
 use super::rounding::norm_of_error;
 use super::scales::{Scales, closer_scale};
@@ -9,6 +8,7 @@ use crate::data::Vector;
 use crate::error::Result;
 use crate::kernel::PingPong;
 use crate::ops::{self, Accurate};
+use crate::ops::{Accuracy, LinOp};
 
 /// `x + y`, which is to solve `A x = b`, and the recurrence's residual.
 pub(super) struct Iterate<'a> {
@@ -61,7 +61,7 @@ impl<'a> Iterate<'a> {
 
     /// Makes the residual of `x`, in double-float and scaled, the recurrence's.
     pub fn residual(&mut self) -> Result<Accuracy> {
-        self.a.product_accurate(self.r.front_mut(), Accurate::residual(self.scale, self.b, &self.x))
+        ops::product_accurate(self.r.front_mut(), self.a, Accurate::residual(self.scale, self.b, &self.x))
     }
 
     /// By how much rounding may have changed the norm of that, relative to `b`. *Cost*: waits.

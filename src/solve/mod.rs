@@ -9,14 +9,12 @@ mod bicgstab;
 mod cg;
 mod cgls;
 mod check;
-mod dense;
 mod dots;
 mod drive;
 mod finite;
 mod gauss_seidel;
 mod iterate;
 mod lcp;
-mod linop;
 mod looks;
 mod multigrid;
 mod nine_band;
@@ -28,12 +26,8 @@ mod report;
 mod rounding;
 mod scales;
 mod smoother;
-mod stack;
 mod state;
 mod stationary;
-mod stencil;
-mod stored;
-mod vector_op;
 mod verdict;
 
 pub use bicgstab::{BiCgStab, BiCgStabParams};
@@ -44,7 +38,6 @@ pub use lcp::{
     LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpReport, LcpSolver, NaturalResidual, ProjectedJacobi,
     Relaxation, natural_residual,
 };
-pub use linop::{Accuracy, LinOp};
 pub use multigrid::{Cycle, Multigrid, MultigridParams};
 pub use nine_band::{
     JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, NineBandJacobi, NineBandSmoother,
@@ -56,5 +49,5 @@ pub use precondition::{Identity, Jacobi, Preconditioner};
 pub use report::{Breakdown, SolveReport, Stop, StopReason};
 pub use smoother::{Smoother, WeightedJacobi};
 pub use stationary::{Stationary, StationaryParams};
-pub use stored::{MOST_BANDS, MatrixFormat, StoredMatrix};
-pub use vector_op::matrix_vector_op;
+
+pub use crate::ops::{Accuracy, LinOp};

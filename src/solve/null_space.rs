@@ -1,12 +1,12 @@
 //! Singular systems: work orthogonally to the null space, and refuse what has no solution.
 
 use super::dots::{Dots, Reducer};
-use super::linop::LinOp;
 use super::scales::times_power;
 use crate::data::{Scalar, Vector, exponent};
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand};
+use crate::ops::LinOp;
 use crate::ops::{self, ReducePlan, Windows};
 
 /// `v ← v - Σ (n·v / n·n) n` over the vectors `n` of a null space: what is left of `v` is orthogonal to them, within

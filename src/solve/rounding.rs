@@ -2,9 +2,9 @@
 
 use super::finite::AllFinite;
 use super::iterate::norm_of;
-use super::linop::LinOp;
 use crate::data::Vector;
 use crate::error::Result;
+use crate::ops::LinOp;
 use crate::ops::{self, Accurate, Part};
 
 /// By how much of `‖A‖ ‖x‖` an operator that does not tell is taken to err.
@@ -21,7 +21,7 @@ pub(super) fn counted(rounding: f64, bound: f64) -> f64 {
 pub(super) fn error_bound(a: &dyn LinOp, terms: Accurate<'_>) -> Result<Vector> {
     let shape = if terms.transposed { a.shape().transposed() } else { a.shape() };
     let mut bound = Vector::uninit(a.device(), shape.rows)?;
-    if !a.product_part(&mut bound, terms, Part::Error)? {
+    if !ops::product_part(&mut bound, a, terms, Part::Error)? {
         let matrix = f64::from(a.exponent()? + 1).exp2() * f64::from(terms.alpha).abs();
         let x = f64::from(ops::norm2(terms.x)?.read()?);
         ops::fill(&mut bound, (UNTOLD * matrix * x).min(f64::from(f32::MAX)) as f32)?;

@@ -2,9 +2,9 @@
 
 use super::finite::AllFinite;
 use super::iterate::norm_of;
-use super::linop::LinOp;
 use crate::data::{Vector, exponent};
 use crate::error::Result;
+use crate::ops::LinOp;
 use crate::ops::{self, Accurate};
 
 /// The power of two that makes vectors of this norm about 1.
@@ -61,7 +61,7 @@ impl Scales {
             ops::scaled(r, own, b)?;
             norm_b = f64::from(ops::norm2(r)?.read()?) / f64::from(own);
         }
-        a.product_accurate(r, Accurate::residual(own, b, x))?;
+        ops::product_accurate(r, a, Accurate::residual(own, b, x))?;
         let finite = AllFinite::ask(r)?;
         let mut norm_r = norm_of(r)? / f64::from(own);
         let mut from_zero = largest.wait()?.first() == Some(&0.0);

@@ -1,13 +1,13 @@
 //! Smoothers: what improves an iterate a little, and weighted Jacobi as the simplest of them.
 
 use super::check::{check_vectors, square_diagonal};
-use super::linop::LinOp;
 use super::precondition::Preconditioner;
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::host::number;
 use crate::kernel::{Draw, Operand};
+use crate::ops::LinOp;
 use crate::ops::{self, Combine};
 
 /// An iteration `x ← x + M (b - A x)` with some approximate inverse `M`, to be repeated: by
@@ -87,7 +87,7 @@ impl Smoother for WeightedJacobi<'_> {
         let mut r = Vector::uninit(device, x.len())?;
         let mut next = Vector::uninit(device, x.len())?;
         for _ in 0..sweeps {
-            self.a.product(&mut r, Combine::SubtractFrom(b), 1.0, x)?;
+            ops::product(&mut r, Combine::SubtractFrom(b), 1.0, self.a, x)?;
             Draw::new(device, glsl!("solve/relax.frag"))
                 .input("x", x.view())
                 .input("w", self.weights.view())

@@ -5,7 +5,6 @@ use super::dots::{Dots, Reducer};
 use super::drive::Observer;
 use super::finite::{AllFinite, Finite};
 use super::iterate::norm_of;
-use super::linop::{Accuracy, LinOp, keeping};
 use super::looks::{Cost, Iterated, Seen, Work, run_until_frozen};
 use super::null_space::{consistent, project_out};
 use super::report::{SolveReport, Stop};
@@ -20,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::{self, Accurate, Combine, Windows};
+use crate::ops::{Accuracy, LinOp, keeping};
 
 /// Parameters of [`Stationary`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -206,7 +206,7 @@ impl<'a> Run<'a> {
         }
         let finite = AllFinite::ask(self.kept.front())?;
         let terms = Accurate::residual(1.0, &self.b, self.kept.front());
-        let accuracy = self.a.product_accurate(&mut self.r, terms)?;
+        let accuracy = ops::product_accurate(&mut self.r, self.a, terms)?;
         let norm = norm_of(&self.r)?;
         Ok((if finite.wait()? { norm / self.norm_b } else { f64::INFINITY }, accuracy))
     }
@@ -237,7 +237,7 @@ impl<'a> Run<'a> {
         let device = self.a.device();
         // A large part in the null space would change no residual, and cost digits.
         project_out(&mut self.x, self.a.null_space())?;
-        self.a.product(&mut self.r, Combine::SubtractFrom(&self.b), 1.0, &self.x)?;
+        ops::product(&mut self.r, Combine::SubtractFrom(&self.b), 1.0, self.a, &self.x)?;
         let sums = self.reducer.sum(Dots::Progress, &[&self.r, &self.x, self.kept.front()], self.factors)?;
         Draw::new(device, glsl!("solve/test.frag"))
             .input("dots", sums.view())

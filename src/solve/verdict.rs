@@ -1,12 +1,12 @@
 //! What recomputed residuals decide: whether a solve ends, and with which iterate.
 
-use super::linop::Accuracy;
 use super::looks::{Cost, Work};
 use super::report::{SolveReport, StopReason};
 use super::state::Flag;
 use crate::data::Vector;
 use crate::error::Result;
 use crate::ops;
+use crate::ops::Accuracy;
 
 /// Where a solve stands when its residual has been recomputed.
 pub(super) struct Standing {

@@ -6,17 +6,16 @@ use texla::kernel::{
     Accum, Condition, IterateWhile, Kernel, NoParams, PingPong, Points, PointsKernel, Predicate, SplatKernel,
     VertexKernel, WhileParams,
 };
-use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, Reduction, Window};
+use texla::ops::{self, Accurate, Combine, Form, LinOp, MatmulSchedule, Part, Reduction, Window};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Direction, GaussSeidel,
-    Identity, Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams, LcpSolver, LinOp, MatrixFormat,
-    Multigrid, MultigridParams, NineBandJacobi, NineBandSmoother, Preconditioner, ProjectedJacobi, Smoother,
-    Stationary, StationaryParams, Stop, StoredMatrix, WeightedJacobi, matrix_vector_op, natural_residual,
-    project_out,
+    Identity, Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams, LcpSolver, Multigrid,
+    MultigridParams, NineBandJacobi, NineBandSmoother, Preconditioner, ProjectedJacobi, Smoother, Stationary,
+    StationaryParams, Stop, WeightedJacobi, natural_residual, project_out,
 };
 use texla::{
-    BandedMatrix, BufferVector, ColumnStack, Device, FoldedBands, Grid, Layout, Matrix, Packed, Plane,
-    Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector,
+    BandedMatrix, BufferVector, ColumnStack, Device, FoldedBands, Grid, Layout, Matrix, MatrixFormat, Packed,
+    Plane, Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, StoredMatrix, Vector,
 };
 
 use super::random::{nonzero, uniform};
@@ -144,17 +143,6 @@ fn dense(dev: &Device, step: Step<'_>) {
     step("norm1", &|| vec![ops::norm1(&a).unwrap().read().unwrap()]);
     step("norm_inf", &|| vec![ops::norm_inf(&a).unwrap().read().unwrap()]);
     step("trace", &|| vec![ops::trace(&square).unwrap().read().unwrap()]);
-    step("dense_product", &|| {
-        changed(dev, &y, |out| ops::dense_product(out, Combine::Accumulate, 0.5, &a, &xs))
-    });
-    step("dense_product_transposed", &|| {
-        changed(dev, &x, |out| ops::dense_product_transposed(out, Combine::Replace, 0.5, &a, &ys))
-    });
-    step("dense_accurate", &|| changed(dev, &y, |out| ops::dense_accurate(out, &a, accurate(&xs))));
-}
-
-fn accurate(x: &Vector) -> Accurate<'_> {
-    Accurate { transposed: false, alpha: -1.0, x, plus: None }
 }
 
 /// Products with every kind of matrix that is stored otherwise.
@@ -169,24 +157,29 @@ fn stored(dev: &Device, step: Step<'_>) {
     let stencil = Stencil::new(dev, grid, 0.1, [1.0, 2.0, 0.0], Sides::all(Side::WALL)).unwrap();
     let start = uniform(14, n);
     let x = Vector::from_slice(dev, &uniform(15, n)).unwrap();
+    let (z, factor) = (Vector::from_slice(dev, &uniform(16, n)).unwrap(), Scalar::new(dev, 0.5).unwrap());
+    let dense = banded.to_matrix().unwrap();
+    let forms: [(&str, &dyn LinOp); 7] = [
+        ("Matrix", &dense),
+        ("ColumnStack", &stack),
+        ("BandedMatrix", &banded),
+        ("FoldedBands", &folded),
+        ("SparseMatrix", &sparse),
+        ("Stencil", &stencil),
+        ("StoredMatrix", &chosen),
+    ];
+    let terms = Accurate { transposed: false, alpha: -1.0, x: &x, plus: Some((2.0, &z)) };
+    for (form, a) in forms {
+        let mut to = |name: &str, f: &dyn Fn(&mut Vector) -> Result<()>| {
+            step(&format!("{name}, {form}"), &|| changed(dev, &start, f));
+        };
+        to("product", &|y| ops::product(y, Combine::AddTo(&z), 0.5, a, &x));
+        to("product", &|y| ops::product(y, Combine::Accumulate, &factor, a, &x));
+        to("product_transposed", &|y| ops::product_transposed(y, Combine::Subtract(&z), 0.5, a, &x));
+        to("product_accurate", &|y| ops::product_accurate(y, a, terms).map(drop));
+        to("product_part", &|y| ops::product_part(y, a, terms, Part::Error).map(drop));
+    }
     let mut to = |name: &str, f: &dyn Fn(&mut Vector) -> Result<()>| step(name, &|| changed(dev, &start, f));
-    let combine = Combine::AddTo(&x);
-    to("banded_product", &|y| ops::banded_product(y, combine, 0.5, &banded, &x));
-    to("banded_product_transposed", &|y| ops::banded_product_transposed(y, combine, 0.5, &banded, &x));
-    to("banded_accurate", &|y| ops::banded_accurate(y, &banded, accurate(&x)));
-    to("folded_product", &|y| ops::folded_product(y, combine, 0.5, &folded, &x));
-    to("folded_product_transposed", &|y| ops::folded_product_transposed(y, combine, 0.5, &folded, &x));
-    to("folded_accurate", &|y| ops::folded_accurate(y, &folded, accurate(&x)));
-    to("sparse_product", &|y| ops::sparse_product(y, combine, 0.5, &sparse, &x));
-    to("sparse_product_transposed", &|y| ops::sparse_product_transposed(y, combine, 0.5, &sparse, &x));
-    to("sparse_accurate", &|y| ops::sparse_accurate(y, &sparse, accurate(&x)));
-    to("stack_product", &|y| ops::stack_product(y, combine, 0.5, &stack, &x));
-    to("stack_product_transposed", &|y| ops::stack_product_transposed(y, combine, 0.5, &stack, &x));
-    to("stack_accurate", &|y| ops::stack_accurate(y, &stack, accurate(&x)));
-    to("stencil_product", &|y| ops::stencil_product(y, combine, 0.5, &stencil, &x));
-    to("stencil_accurate", &|y| ops::stencil_accurate(y, &stencil, accurate(&x)));
-    to("StoredMatrix", &|y| chosen.apply(y, combine, 0.5, &x));
-    to("matrix_vector_op", &|y| matrix_vector_op(y, &folded, Combine::Replace, &x));
     let ones = [Vector::filled(dev, n, 1.0).unwrap()];
     to("project_out", &|y| project_out(y, &ones));
 }

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use texla::host::{Csr, Triplets, market};
 use texla::shape::max_folded_len;
-use texla::solve::MatrixFormat;
-use texla::{Device, Shape};
+use texla::{Device, MatrixFormat, Shape, SparseFormat};
 
 use super::worst::worst;
 use super::{data, random, reference};
@@ -60,7 +59,7 @@ pub fn data_matrices(folders: &[(&str, usize)], what: &str) -> Vec<(String, Csr)
 pub fn fits(device: &Device, a: &Csr, format: MatrixFormat) -> bool {
     let limit = device.capabilities().max_texture_size;
     let sides = a.shape().rows.max(a.shape().cols) as u64 <= max_folded_len(limit);
-    sides && (format != MatrixFormat::Gather || gather_fits(device, a))
+    sides && (format != MatrixFormat::Sparse(SparseFormat::Gather) || gather_fits(device, a))
 }
 
 /// True if the gather format of `A` and of `Aᵀ` fits, which certified residuals need of points too.

@@ -10,7 +10,7 @@ use texla::Device;
 use texla::Vector;
 use texla::gl::Limits;
 use texla::host::Csr;
-use texla::ops::Accurate;
+use texla::ops::{self, Accurate};
 use texla::solve::Accuracy;
 
 /// `α op(A) x + β z` where `z` is what the product was rounded to: nothing is left but rounding errors.
@@ -35,7 +35,10 @@ fn check(device: &Device, a: &Csr, pairs: bool, seed: u64) {
                 let mut out = Vector::zeros(device, m).unwrap();
                 let plus = beta.map(|beta| (beta, &z));
                 let terms = Accurate { transposed, alpha, x: &x, plus };
-                assert_eq!(form.apply_accurate(&mut out, terms).unwrap(), Accuracy::DoubleFloat);
+                assert_eq!(
+                    ops::product_accurate(&mut out, form.as_ref(), terms).unwrap(),
+                    Accuracy::DoubleFloat
+                );
                 assert_padded(&out, &label);
                 let (want, bound): (Vec<_>, Vec<_>) = (0..m)
                     .map(|i| {

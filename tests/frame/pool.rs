@@ -44,8 +44,8 @@ fn repeated_work_creates_nothing() {
         for (name, form) in all_forms(device, &a) {
             repeats(device, &format!("products, {name}"), &|| {
                 let mut y = Vector::zeros(device, n).unwrap();
-                form.apply(&mut y, Combine::Accumulate, 1.0, &x).unwrap();
-                form.apply_transposed(&mut y, Combine::Multiply(&b), 1.0, &x).unwrap();
+                ops::product(&mut y, Combine::Accumulate, 1.0, form.as_ref(), &x).unwrap();
+                ops::product_transposed(&mut y, Combine::Multiply(&b), 1.0, form.as_ref(), &x).unwrap();
             });
             repeats(device, &format!("conjugate gradients, {name}"), &|| {
                 let params = CgParams { stop: Stop::relative(1e-5), ..CgParams::default() };
@@ -103,7 +103,7 @@ fn a_product_needs_little_besides_its_operands() {
         let x = Vector::filled(device, n, 1.0).unwrap();
         let mut y = Vector::zeros(device, n).unwrap();
         let held = device.pool_stats().live;
-        ops::stack_product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
+        ops::product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
         assert_eq!(device.pool_stats().live, held);
     });
 }

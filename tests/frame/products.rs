@@ -8,10 +8,10 @@ use crate::common::systems;
 use crate::forms::{all_forms, full, laplacian, new_forms, stack};
 use texla::gl::Limits;
 use texla::host::Csr;
-use texla::ops::Combine;
+use texla::ops::{self, Coefficient, Combine};
 use texla::shape::max_folded_len;
-use texla::solve::{LinOp, matrix_vector_op};
-use texla::{ColumnStack, Device, Error, FoldedBands, Shape, Vector};
+use texla::solve::LinOp;
+use texla::{ColumnStack, Device, Error, FoldedBands, Scalar, Shape, Vector};
 
 /// Every way in which a product meets another vector, with a factor for each.
 const COMBINES: [(&str, f32); 10] = [
@@ -79,16 +79,19 @@ fn check(device: &Device, label: &str, form: &dyn LinOp, a: &Csr, seed: u64, com
         let terms = systems::row_terms(&side);
         let x = Vector::from_slice(device, &hx).unwrap();
         let z = Vector::from_slice(device, &hz).unwrap();
-        for &(how, alpha) in combines {
-            let label = format!("{label} {}x{} transposed {transposed} {how} {alpha}", m, n);
+        for (&(how, alpha), on_device) in combines.iter().flat_map(|c| [(c, false), (c, true)]) {
+            let label =
+                format!("{label} {m}x{n} transposed {transposed} {how} {alpha}, on device {on_device}");
+            let scalar = Scalar::new(device, alpha).unwrap();
+            let factor = if on_device { Coefficient::Device(&scalar) } else { Coefficient::Host(alpha) };
             let run = || {
                 let mut y = Vector::from_slice(device, &hy).unwrap();
                 let c = combine(how, &z);
                 let before = device.counters();
                 let done = if transposed {
-                    form.apply_transposed(&mut y, c, alpha, &x)
+                    ops::product_transposed(&mut y, c, factor, form, &x)
                 } else {
-                    form.apply(&mut y, c, alpha, &x)
+                    ops::product(&mut y, c, factor, form, &x)
                 };
                 done.unwrap_or_else(|e| panic!("{label}: {e}"));
                 assert_eq!(device.counters().since(&before).readbacks, 0, "{label}");
@@ -100,7 +103,9 @@ fn check(device: &Device, label: &str, form: &dyn LinOp, a: &Csr, seed: u64, com
             let (want, bound): (Vec<_>, Vec<_>) = (0..m)
                 .map(|i| {
                     let (p, size) = (factor * products[i], factor.abs() * sizes[i]);
-                    combined(how, p, size, terms[i], f64::from(hy[i]), f64::from(hz[i]))
+                    // One more rounding where the factor meets the whole sum.
+                    let k = terms[i] + usize::from(on_device);
+                    combined(how, p, size, k, f64::from(hy[i]), f64::from(hz[i]))
                 })
                 .unzip();
             assert_componentwise(&label, &got, &want, &bound);
@@ -202,21 +207,15 @@ fn past_the_texture_limit() {
     });
 }
 
-/// Every way of combining, on every form of a matrix, through the paper's one operation.
+/// Every way of combining, on every form of a matrix, by the one verb.
 #[test]
-fn matrix_vector_op_on_every_form() {
+fn every_form_combines_in_every_way() {
     on_both(|device| {
         let a = systems::csr(&random::sparse(5, 37, 37, 0.2));
         let stencil = laplacian(device, 6, 7);
         check(device, "stencil", &stencil, stencil.csr(), 51, &COMBINES);
         for (name, form) in all_forms(device, &a) {
             check(device, name, form.as_ref(), &a, 50, &COMBINES);
-            let x = Vector::from_slice(device, &random::uniform(1, 37)).unwrap();
-            let z = Vector::from_slice(device, &random::nonzero(2, 37)).unwrap();
-            let (mut y, mut same) = (Vector::zeros(device, 37).unwrap(), Vector::zeros(device, 37).unwrap());
-            matrix_vector_op(&mut y, form.as_ref(), Combine::Divide(&z), &x).unwrap();
-            form.apply(&mut same, Combine::Divide(&z), 1.0, &x).unwrap();
-            assert_eq!(bits(&y.read().unwrap()), bits(&same.read().unwrap()), "{name}");
         }
     });
 }
@@ -230,7 +229,7 @@ fn draws_are_few() {
                 Vector::zeros(device, a.shape().rows).unwrap(),
             );
             let before = device.counters();
-            a.apply(&mut y, Combine::Replace, 1.0, &x).unwrap();
+            ops::product(&mut y, Combine::Replace, 1.0, a, &x).unwrap();
             let done = device.counters().since(&before);
             assert_eq!((done.uploads, done.readbacks, done.clears), (0, 0, 0));
             done.draws
@@ -292,9 +291,9 @@ fn operands_that_fold_otherwise() {
                     let mut y = Vector::zeros(device, n).unwrap();
                     let c = Combine::Subtract(z);
                     if transposed {
-                        form.apply_transposed(&mut y, c, 1.0, x).unwrap();
+                        ops::product_transposed(&mut y, c, 1.0, form.as_ref(), x).unwrap();
                     } else {
-                        form.apply(&mut y, c, 1.0, x).unwrap();
+                        ops::product(&mut y, c, 1.0, form.as_ref(), x).unwrap();
                     }
                     assert_padded(&y, name);
                     bits(&y.read().unwrap())
@@ -313,6 +312,24 @@ fn operands_that_fold_otherwise() {
     });
 }
 
+/// A factor that only the device knows may be infinite, and zero times that is none: padding lanes stay zero.
+#[test]
+fn padding_stays_zero_whatever_the_factor() {
+    on_both(|device| {
+        let a = systems::csr(&random::sparse(5, 37, 37, 0.2));
+        let x = Vector::from_slice(device, &random::nonzero(1, 37)).unwrap();
+        let factor = Scalar::zero(device).unwrap();
+        let mut infinite = Scalar::zero(device).unwrap();
+        ops::reciprocal(&mut infinite, &factor).unwrap();
+        for (name, form) in all_forms(device, &a) {
+            let mut y = Vector::zeros(device, 37).unwrap();
+            ops::product(&mut y, Combine::Replace, &infinite, form.as_ref(), &x).unwrap();
+            assert_padded(&y, name);
+            assert!(y.read().unwrap().iter().any(|v| v.is_infinite()), "{name}");
+        }
+    });
+}
+
 #[test]
 fn mistakes_are_named() {
     on_both(|device| {
@@ -324,17 +341,13 @@ fn mistakes_are_named() {
             Err(Error::ShapeMismatch { op, operand, .. }) => (op, operand),
             other => panic!("{other:?}"),
         };
-        use texla::ops;
-        assert_eq!(
-            op_of(ops::stack_product(&mut y, Combine::Replace, 1.0, &a, &odd)),
-            ("stack_product", "x")
-        );
+        assert_eq!(op_of(ops::product(&mut y, Combine::Replace, 1.0, &a, &odd)), ("product", "x"));
         let c = Combine::Max(&odd);
-        assert_eq!(op_of(ops::stack_product(&mut y, c, 1.0, &a, &six)), ("stack_product", "z"));
+        assert_eq!(op_of(ops::product(&mut y, c, 1.0, &a, &six)), ("product", "z"));
         let c = Combine::Replace;
-        let result = ops::stack_product_transposed(&mut y, c, 1.0, &a, &four);
-        assert_eq!(op_of(result), ("stack_product_transposed", "y"));
-        let result = ops::stack_product(&mut y, c, f32::NAN, &a, &six);
+        let result = ops::product_transposed(&mut y, c, 1.0, &a, &four);
+        assert_eq!(op_of(result), ("product_transposed", "y"));
+        let result = ops::product(&mut y, c, f32::NAN, &a, &six);
         assert!(matches!(result, Err(Error::Parameter { name: "alpha", .. })));
         let mut wide = stack(device, &full(4, 6, &[1.0; 24]));
         assert_eq!(op_of(wide.set_column(0, &odd)), ("ColumnStack::set_column", "x"));
@@ -342,8 +355,8 @@ fn mistakes_are_named() {
         assert!(matches!(wide.set_column(6, &four), Err(Error::IndexOutOfRange { .. })));
 
         let folded = FoldedBands::from_csr(device, full(4, 4, &[1.0; 16])).unwrap();
-        let result = ops::folded_product(&mut y, c, 1.0, &folded, &odd);
-        assert_eq!(op_of(result), ("folded_product", "x"));
+        let result = ops::product(&mut y, c, 1.0, &folded, &odd);
+        assert_eq!(op_of(result), ("product", "x"));
         let error = FoldedBands::from_csr(device, full(4, 6, &[1.0; 24])).err().unwrap();
         let text = error.to_string();
         assert_eq!(

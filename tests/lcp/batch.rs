@@ -162,8 +162,13 @@ fn one_problem_is_taken_apart_and_put_together() {
             assert!(outcome.residual() <= 1e-5);
         }
         // The same problem whole meets the same bound.
-        let (y, report) =
-            crate::problems::solve(device, &whole, texla::solve::MatrixFormat::Gather, params(1e-5)).unwrap();
+        let (y, report) = crate::problems::solve(
+            device,
+            &whole,
+            texla::MatrixFormat::Sparse(SparseFormat::Gather),
+            params(1e-5),
+        )
+        .unwrap();
         assert!(report.converged());
         assert_honest(&whole, &y, &report.outcome, 1e-5);
     });

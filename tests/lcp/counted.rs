@@ -6,9 +6,9 @@ use crate::common::harness::on_both;
 use crate::common::systems::fits;
 use crate::problems::{Lcp, obstacle, params, wall};
 use texla::gl::Counters;
-use texla::ops::{Accurate, Combine};
-use texla::solve::{Accuracy, LcpParams, LcpSolver, LinOp, MatrixFormat, Stop, StoredMatrix};
-use texla::{Device, Result, Shape, Vector};
+use texla::ops::{Accurate, Checked, LinOp, Part, Product};
+use texla::solve::{LcpParams, LcpSolver, Stop};
+use texla::{Device, MatrixFormat, Result, Shape, SparseFormat, StoredMatrix, Vector};
 
 /// An operator that notes the counters whenever it is called.
 struct Noted {
@@ -25,13 +25,13 @@ impl LinOp for Noted {
         self.inner.shape()
     }
 
-    fn apply(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
+    fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
         self.calls.borrow_mut().push(self.device().counters());
-        self.inner.apply(y, combine, alpha, x)
+        self.inner.apply(y, terms)
     }
 
-    fn apply_accurate(&self, out: &mut Vector, terms: Accurate<'_>) -> Result<Accuracy> {
-        self.inner.apply_accurate(out, terms)
+    fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
+        self.inner.accurate(out, terms, part)
     }
 
     fn diagonal(&self) -> Result<Vec<f64>> {
@@ -59,10 +59,11 @@ fn stages(mut texels: usize, most: usize) -> u64 {
 fn a_sweep_costs_a_product_and_a_draw() {
     on_both(|device| {
         for lcp in [wall(4, 4), obstacle(40)] {
-            if !fits(device, &lcp.a, MatrixFormat::Gather) {
+            if !fits(device, &lcp.a, MatrixFormat::Sparse(SparseFormat::Gather)) {
                 continue;
             }
-            let inner = StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Gather).unwrap();
+            let inner =
+                StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
             let noted = Noted { inner, calls: RefCell::default() };
             let b = Vector::from_f64(device, &lcp.b).unwrap();
             let stop = Stop::relative(1e-12).check_every(16);

@@ -4,13 +4,11 @@ use crate::common::harness::{headless, on_both};
 use crate::problems::{entries, params};
 use texla::gl::Api;
 use texla::host::Csr;
-use texla::solve::{
-    LcpBatch, LcpParams, LcpProblem, LcpSolver, MatrixFormat, ProjectedJacobi, Relaxation, Stop, StoredMatrix,
-};
-use texla::{Device, Error, Vector};
+use texla::solve::{LcpBatch, LcpParams, LcpProblem, LcpSolver, ProjectedJacobi, Relaxation, Stop};
+use texla::{Device, Error, MatrixFormat, SparseFormat, StoredMatrix, Vector};
 
 fn stored(device: &Device, a: Csr) -> StoredMatrix {
-    StoredMatrix::new(device, a, MatrixFormat::Gather).unwrap()
+    StoredMatrix::new(device, a, MatrixFormat::Sparse(SparseFormat::Gather)).unwrap()
 }
 
 #[test]

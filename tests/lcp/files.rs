@@ -4,7 +4,8 @@ use crate::common::data;
 use crate::common::harness::on_both;
 use crate::problems::{Lcp, assert_honest, dense, params, solve};
 use texla::Error;
-use texla::solve::{LcpSolver, MatrixFormat, ProjectedJacobi, Relaxation, StopReason, StoredMatrix};
+use texla::solve::{LcpSolver, ProjectedJacobi, Relaxation, StopReason};
+use texla::{MatrixFormat, SparseFormat, StoredMatrix};
 
 /// What is known of a file.
 enum Known {
@@ -66,7 +67,7 @@ fn every_problem_is_solved_or_refused() {
                 for tol in [1e-4, 1e-5] {
                     let label = format!("{} {relaxation:?} {tol:e}", lcp.name);
                     let params = texla::solve::LcpParams { relaxation, ..params(tol) };
-                    let solved = solve(device, lcp, MatrixFormat::Gather, params);
+                    let solved = solve(device, lcp, MatrixFormat::Sparse(SparseFormat::Gather), params);
                     if let Known::ZeroDiagonal(row) = known {
                         refused(&label, solved.err(), "LcpSolver", *row);
                         continue;

@@ -8,18 +8,20 @@ use crate::common::{random, reference};
 use crate::problems::{Lcp, bits, correlated, dense, entries, flow, generated, mixed};
 use texla::gl::Limits;
 use texla::host::Csr;
-use texla::solve::{
-    Accuracy, LcpSolver, LinOp, MatrixFormat, ProjectedJacobi, StoredMatrix, natural_residual,
-};
-use texla::{Device, Error, Shape, Vector};
+use texla::solve::{Accuracy, LcpSolver, ProjectedJacobi, natural_residual};
+use texla::{Device, Error, MatrixFormat, Shape, SparseFormat, StoredMatrix, Vector};
 
-const FORMATS: [MatrixFormat; 3] = [MatrixFormat::Gather, MatrixFormat::Points, MatrixFormat::Banded];
+const FORMATS: [MatrixFormat; 3] = [
+    MatrixFormat::Sparse(SparseFormat::Gather),
+    MatrixFormat::Sparse(SparseFormat::Points),
+    MatrixFormat::Banded,
+];
 
 /// The formats in which this matrix can be kept here.
 fn formats(device: &Device, a: &Csr) -> Vec<MatrixFormat> {
     let blends = device.capabilities().float_blend;
     let can = |f: &MatrixFormat| match f {
-        MatrixFormat::Points => blends && fits(device, a, *f),
+        MatrixFormat::Sparse(SparseFormat::Points) => blends && fits(device, a, *f),
         MatrixFormat::Banded => a.distinct_diagonals() <= 40 && fits(device, a, *f),
         _ => fits(device, a, *f) && gather_fits(device, a),
     };
@@ -124,7 +126,7 @@ fn a_sweep_is_one_product_and_one_draw() {
         if !gather_fits(device, &lcp.a) {
             return;
         }
-        let a = StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Gather).unwrap();
+        let a = StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
         let b = Vector::from_f64(device, &lcp.b).unwrap();
         let mut x = Vector::zeros(device, lcp.n()).unwrap();
         let jacobi = ProjectedJacobi::new(&a, 0.5).unwrap();
@@ -189,7 +191,8 @@ fn relaxation_1_does_not_converge_where_the_eigenvalue_is_2_5() {
 #[test]
 fn oscillation_for_ever() {
     on_both(|device| {
-        let a = StoredMatrix::new(device, dense(2, &[1.0; 4]), MatrixFormat::Gather).unwrap();
+        let a = StoredMatrix::new(device, dense(2, &[1.0; 4]), MatrixFormat::Sparse(SparseFormat::Gather))
+            .unwrap();
         let b = Vector::from_slice(device, &[-1.0, -1.0]).unwrap();
         let jacobi = ProjectedJacobi::new(&a, 1.0).unwrap();
         for (sweeps, want) in [(1, 1.0), (1000, 0.0), (1001, 1.0)] {
@@ -210,7 +213,7 @@ fn oscillation_for_ever() {
 fn what_has_diverged_is_told() {
     on_both(|device| {
         let lcp = Lcp::new("no P-matrix", dense(2, &[1.0, -3.0, -3.0, 1.0]), [-1.0, -1.0]);
-        let a = StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Gather).unwrap();
+        let a = StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
         let b = Vector::from_f64(device, &lcp.b).unwrap();
         let jacobi = ProjectedJacobi::new(&a, 1.0).unwrap();
         for sweeps in [10, 30, 60, 63, 64, 65, 66, 79, 85, 200] {
@@ -262,7 +265,8 @@ fn the_residual_is_the_one_in_64_bits() {
 #[test]
 fn wrong_arguments_are_typed_errors() {
     on_both(|device| {
-        let stored = |a: Csr| StoredMatrix::new(device, a, MatrixFormat::Gather).unwrap();
+        let stored =
+            |a: Csr| StoredMatrix::new(device, a, MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
         let a = stored(texla::host::problems::poisson_1d(8).to_csr());
         for omega in [0.0, -0.1, f32::NAN, f32::INFINITY] {
             match ProjectedJacobi::new(&a, omega).err() {

@@ -5,10 +5,8 @@ use crate::common::systems::{apply, csr, mapped};
 use crate::common::worst::worst;
 use crate::common::{random, reference};
 use texla::host::Csr;
-use texla::solve::{
-    LcpOutcome, LcpParams, LcpReport, LcpSolver, MatrixFormat, Stop, StopReason, StoredMatrix,
-};
-use texla::{Device, Result, Vector};
+use texla::solve::{LcpOutcome, LcpParams, LcpReport, LcpSolver, Stop, StopReason};
+use texla::{Device, MatrixFormat, Result, StoredMatrix, Vector};
 
 /// `x >= 0`, `A x + b >= 0`, `xᵀ(A x + b) = 0`, with `b` as the device gets it.
 #[derive(Clone)]

@@ -3,7 +3,8 @@
 use crate::common::harness::on_both;
 use crate::common::systems::gather_fits;
 use crate::problems::{bits, generated, solve};
-use texla::solve::{LcpParams, MatrixFormat, Relaxation, Stop};
+use texla::MatrixFormat;
+use texla::solve::{LcpParams, Relaxation, Stop};
 
 #[test]
 fn looks_do_not_change_the_result() {

@@ -5,7 +5,8 @@ use crate::common::systems::gather_fits;
 use crate::common::worst::worst;
 use crate::problems::{assert_honest, generated, params, solve};
 use texla::Error;
-use texla::solve::{LcpParams, MatrixFormat, Relaxation, Stop, StopReason};
+use texla::solve::{LcpParams, Relaxation, Stop, StopReason};
+use texla::{MatrixFormat, SparseFormat};
 
 /// The same bits, but for elements so far below the largest one that on the way some number was flushed to zero.
 fn assert_same(label: &str, got: &[f32], want: &[f32]) {
@@ -29,14 +30,15 @@ fn the_same_iterates() {
             }
             for relaxation in [Relaxation::Accelerated, Relaxation::Fixed(0.1)] {
                 let params = LcpParams { max_sweeps: 60, relaxation, stop: Stop::relative(1e-12) };
-                let (x, report) = solve(device, &base, MatrixFormat::Gather, params).unwrap();
+                let (x, report) =
+                    solve(device, &base, MatrixFormat::Sparse(SparseFormat::Gather), params).unwrap();
                 if report.outcome.residual() >= report.history[0].1 {
                     continue; // what comes back is the start
                 }
                 compared += 1;
                 for (e, f) in SCALES {
                     let lcp = base.scaled(e, f);
-                    let (y, other) = solve(device, &lcp, MatrixFormat::Gather, params)
+                    let (y, other) = solve(device, &lcp, MatrixFormat::Sparse(SparseFormat::Gather), params)
                         .unwrap_or_else(|e| panic!("{}: {e}", lcp.name));
                     assert_eq!(other.outcome.sweeps, report.outcome.sweeps, "{}", lcp.name);
                     assert_eq!(other.outcome.scaled_residual, report.outcome.scaled_residual, "{}", lcp.name);
@@ -59,15 +61,17 @@ fn all_of_them_converge() {
             if !gather_fits(device, &base.a) {
                 continue;
             }
-            let (_, report) = solve(device, &base, MatrixFormat::Gather, params(1e-4)).unwrap();
+            let (_, report) =
+                solve(device, &base, MatrixFormat::Sparse(SparseFormat::Gather), params(1e-4)).unwrap();
             for (e, f) in SCALES.into_iter().chain([(100, 0), (-100, 0), (0, 120), (0, -100), (100, 110)]) {
                 let lcp = base.scaled(e, f);
-                let (x, other) = match solve(device, &lcp, MatrixFormat::Gather, params(1e-4)) {
-                    Err(Error::NonFinite { .. }) if lcp.b.iter().any(|v| (*v as f32).is_infinite()) => {
-                        continue;
-                    }
-                    other => other.unwrap_or_else(|e| panic!("{}: {e}", lcp.name)),
-                };
+                let (x, other) =
+                    match solve(device, &lcp, MatrixFormat::Sparse(SparseFormat::Gather), params(1e-4)) {
+                        Err(Error::NonFinite { .. }) if lcp.b.iter().any(|v| (*v as f32).is_infinite()) => {
+                            continue;
+                        }
+                        other => other.unwrap_or_else(|e| panic!("{}: {e}", lcp.name)),
+                    };
                 assert_eq!(other.outcome.reason, StopReason::Converged, "{}: {other:?}", lcp.name);
                 assert_honest(&lcp, &x, &other.outcome, 1e-4);
                 let (a, b) = (report.outcome.sweeps, other.outcome.sweeps);

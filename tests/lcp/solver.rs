@@ -10,10 +10,8 @@ use crate::problems::{
     wall,
 };
 use texla::gl::Limits;
-use texla::solve::{
-    LcpParams, LcpSolver, MatrixFormat, ProjectedJacobi, Relaxation, Stop, StopReason, StoredMatrix,
-};
-use texla::{Device, Error, Vector};
+use texla::solve::{LcpParams, LcpSolver, ProjectedJacobi, Relaxation, Stop, StopReason};
+use texla::{Device, Error, MatrixFormat, SparseFormat, StoredMatrix, Vector};
 
 fn from(device: &Device, lcp: &Lcp, params: LcpParams, start: &[f32]) -> (Vec<f32>, texla::solve::LcpReport) {
     let a = StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Auto).unwrap();
@@ -61,7 +59,8 @@ fn sizes_that_tend_to_go_wrong() {
             let a = crate::common::systems::csr(&random::spd(n as u64, n, (8.0 / n.max(1) as f64).min(0.7)));
             let (x, slack) = mixed(n as u64, n);
             let lcp = Lcp::with_solution(&format!("dominant {n}"), a, &x, &slack);
-            let (found, report) = solve(device, &lcp, MatrixFormat::Gather, params(1e-5)).unwrap();
+            let (found, report) =
+                solve(device, &lcp, MatrixFormat::Sparse(SparseFormat::Gather), params(1e-5)).unwrap();
             assert_eq!(report.outcome.reason, StopReason::Converged, "{n}: {report:?}");
             assert_honest(&lcp, &found, &report.outcome, 1e-5);
             // Diagonally dominant by an eighth of the others at least: the inverse is at most 9 / a_ii.
@@ -111,7 +110,8 @@ fn the_estimate_comes_from_below() {
             (Lcp::new("group", correlated(3, 20, 0.5), [-1.0; 60]), 10.5),
             (obstacle(24), 1.0 + (std::f64::consts::PI / 25.0).cos()),
         ] {
-            let (_, report) = solve(device, &lcp, MatrixFormat::Gather, params(1e-4)).unwrap();
+            let (_, report) =
+                solve(device, &lcp, MatrixFormat::Sparse(SparseFormat::Gather), params(1e-4)).unwrap();
             let estimate = report.outcome.lambda_max.unwrap();
             let label = &lcp.name;
             assert!(estimate <= largest * (1.0 + 1e-5), "{label}: {estimate} is more than {largest}");
@@ -242,7 +242,8 @@ fn every_sweep_is_within_its_bound() {
             for relaxation in [Relaxation::Accelerated, Relaxation::Estimated, Relaxation::Fixed(0.3)] {
                 let iterate = |max_sweeps| {
                     let params = LcpParams { max_sweeps, relaxation, stop: Stop::relative(1e-12) };
-                    let (x, report) = solve(device, &lcp, MatrixFormat::Gather, params).unwrap();
+                    let (x, report) =
+                        solve(device, &lcp, MatrixFormat::Sparse(SparseFormat::Gather), params).unwrap();
                     assert_eq!(report.outcome.sweeps, max_sweeps, "{} {relaxation:?}", lcp.name);
                     assert_eq!(report.outcome.reason, StopReason::MaxIterations);
                     (x, report)
@@ -276,7 +277,8 @@ fn a_fixed_relaxation_is_the_papers_form() {
             if !gather_fits(device, &lcp.a) {
                 continue;
             }
-            let a = StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Gather).unwrap();
+            let a =
+                StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
             let b = Vector::from_f64(device, &lcp.b).unwrap();
             for sweeps in [1, 7, 8, 9, 33] {
                 let stop = Stop::relative(1e-12);

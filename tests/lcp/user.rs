@@ -3,7 +3,7 @@
 use crate::common::harness::on_both;
 use crate::problems::{assert_honest, flow};
 use texla::kernel::Kernel;
-use texla::ops::{self, Combine};
+use texla::ops::{Checked, Product};
 use texla::solve::{Accuracy, LcpParams, LcpSolver, LinOp, ProjectedJacobi, StopReason, natural_residual};
 use texla::{Device, Error, Result, Shape, Vector};
 
@@ -37,14 +37,10 @@ impl LinOp for Stencil {
         Shape::new(self.n, self.n)
     }
 
-    fn apply(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
+    fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
         let mut p = Vector::zeros(&self.device, self.n)?;
-        self.kernel.run(&mut p, [x], &Speed { speed: self.speed })?;
-        match combine {
-            Combine::Replace => ops::scaled(y, alpha, &p),
-            Combine::AddTo(z) => ops::axpy(y, alpha, &p, z),
-            _ => unreachable!("complementarity solvers ask for nothing else"),
-        }
+        self.kernel.run(&mut p, [terms.x], &Speed { speed: self.speed })?;
+        terms.finish(y, &p)
     }
 
     fn diagonal(&self) -> Result<Vec<f64>> {

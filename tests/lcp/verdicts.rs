@@ -5,10 +5,8 @@ use crate::common::harness::on_both;
 use crate::common::systems::csr;
 use crate::common::{random, reference};
 use crate::problems::{Lcp, assert_honest, dense, params, solve, wall};
-use texla::solve::{
-    LcpBatch, LcpParams, LcpProblem, LcpSolver, MatrixFormat, Relaxation, StopReason, StoredMatrix,
-};
-use texla::{Error, Vector};
+use texla::solve::{LcpBatch, LcpParams, LcpProblem, LcpSolver, Relaxation, StopReason};
+use texla::{Error, MatrixFormat, SparseFormat, StoredMatrix, Vector};
 
 const RELAXATIONS: [Relaxation; 3] = [Relaxation::Accelerated, Relaxation::Estimated, Relaxation::Fixed(0.5)];
 
@@ -25,7 +23,8 @@ fn a_contact_far_apart_changes_nothing_about_the_others() {
         // A wall of contacts, and one free contact besides.
         let wall = wall(4, 4);
         let n = wall.n();
-        let (alone, report) = solve(device, &wall, MatrixFormat::Gather, params(1e-5)).unwrap();
+        let (alone, report) =
+            solve(device, &wall, MatrixFormat::Sparse(SparseFormat::Gather), params(1e-5)).unwrap();
         assert!(report.converged());
         let most = reference::max_abs(&wall.b);
         for factor in [1e2, 1e4, 1e12] {
@@ -35,7 +34,8 @@ fn a_contact_far_apart_changes_nothing_about_the_others() {
             );
             let b: Vec<f64> = wall.b.iter().copied().chain([factor * most]).collect();
             let more = Lcp::new(&format!("free contact {factor:e}"), a.unwrap().to_csr(), b);
-            let (x, report) = solve(device, &more, MatrixFormat::Gather, params(1e-5)).unwrap();
+            let (x, report) =
+                solve(device, &more, MatrixFormat::Sparse(SparseFormat::Gather), params(1e-5)).unwrap();
             assert!(report.converged() && report.outcome.sweeps > 0, "{report:?}");
             assert_honest(&more, &x, &report.outcome, 1e-5);
             assert_eq!(x[n], 0.0);
@@ -75,7 +75,7 @@ fn problems_of_any_size() {
                 let lcp = base.scaled(e, f);
                 for (relaxation, converged) in RELAXATIONS.into_iter().zip(&mut converged) {
                     let params = LcpParams { relaxation, max_sweeps: 2000, ..params(1e-5) };
-                    match solve(device, &lcp, MatrixFormat::Gather, params) {
+                    match solve(device, &lcp, MatrixFormat::Sparse(SparseFormat::Gather), params) {
                         // What vanishes at the door is refused there; what leaves the range is no solution.
                         Err(Error::Matrix { .. } | Error::NonFinite { .. } | Error::Breakdown { .. }) => {
                             continue;
@@ -127,7 +127,7 @@ fn a_start_that_hides_the_sides_is_no_solution() {
         let w = 0.3;
         let lcp =
             Lcp::new("floating", dense(3, &[w, -w, 0.0, -w, 2.0 * w, -w, 0.0, -w, w]), [-1.0, 0.5, 0.75]);
-        let a = StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Gather).unwrap();
+        let a = StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
         let b = Vector::from_f64(device, &lcp.b).unwrap();
         for start in [1e7, 1e10, 1e16, 1e30] {
             let mut x = Vector::filled(device, 3, start).unwrap();

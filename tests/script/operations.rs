@@ -8,8 +8,7 @@ use crate::common::random;
 use crate::common::worst::worst;
 use crate::support::{run, value};
 use texla::script::{Data, Interpreter};
-use texla::solve::{MatrixFormat, StoredMatrix};
-use texla::{Device, Matrix, Shape, Vector, host::Triplets, ops};
+use texla::{Device, Matrix, MatrixFormat, Shape, SparseFormat, StoredMatrix, Vector, host::Triplets, ops};
 
 /// A dense matrix of the host's, row by row.
 #[derive(Clone, Debug)]
@@ -292,7 +291,7 @@ fn nothing_is_transposed_in_memory() {
         };
         let at = draws(&mut || ops::matmul_at(&mut c, &da, &db));
         let bt = draws(&mut || ops::matmul_bt(&mut c, &dat, &dbt));
-        let atx = draws(&mut || ops::dense_product_transposed(&mut y, ops::Combine::Replace, 1.0, &da, &x));
+        let atx = draws(&mut || ops::product_transposed(&mut y, ops::Combine::Replace, 1.0, &da, &x));
         for (text, expected) in [
             ("C = A' * B", at),
             ("C = transpose(A) * B", at),
@@ -353,7 +352,11 @@ fn short_forms_are_one_draw() {
 fn sparse_formats() {
     let t = Triplets::from_entries(Shape::new(3, 4), [(0, 0, 1.0), (2, 1, -2.0), (1, 3, 0.5)]).unwrap();
     on_both(|device| {
-        for format in [MatrixFormat::Banded, MatrixFormat::Gather, MatrixFormat::Points] {
+        for format in [
+            MatrixFormat::Banded,
+            MatrixFormat::Sparse(SparseFormat::Gather),
+            MatrixFormat::Sparse(SparseFormat::Points),
+        ] {
             let Ok(stored) = StoredMatrix::new(device, t.to_csr(), format) else { continue };
             let mut interpreter = Interpreter::new(device);
             interpreter.set("S", stored).unwrap();

@@ -6,8 +6,7 @@ use crate::common::{data, random, systems};
 use crate::support::{refused, run, value};
 use texla::host::{Csr, Triplets};
 use texla::script::{FileAccess, Interpreter, ScriptErrorKind as Kind};
-use texla::solve::{MatrixFormat, StoredMatrix};
-use texla::{Device, Matrix, Shape, Vector};
+use texla::{Device, Matrix, MatrixFormat, Shape, StoredMatrix, Vector};
 
 /// A matrix as a dense and as a sparse variable.
 fn set(interpreter: &mut Interpreter, device: &Device, a: &Csr) {

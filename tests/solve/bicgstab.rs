@@ -9,10 +9,10 @@ use crate::systems::{
 use texla::gl::Limits;
 use texla::host::{Csr, problems};
 use texla::solve::{
-    BiCgStab, BiCgStabParams, Direction, GaussSeidel, Identity, Jacobi, MatrixFormat, Preconditioner,
-    SolveReport, Stop, StopReason, StoredMatrix,
+    BiCgStab, BiCgStabParams, Direction, GaussSeidel, Identity, Jacobi, Preconditioner, SolveReport, Stop,
+    StopReason,
 };
-use texla::{Device, Error, Result, Vector};
+use texla::{Device, Error, MatrixFormat, Result, SparseFormat, StoredMatrix, Vector};
 
 fn params(tol: f64) -> BiCgStabParams {
     BiCgStabParams { stop: Stop::relative(tol), ..BiCgStabParams::default() }
@@ -177,7 +177,9 @@ fn real_unsymmetric_matrices() {
                 data::say(&format!("no outcome is written down for {name}"));
                 continue;
             };
-            if !systems::gather_fits(device, a) || !systems::fits(device, a, MatrixFormat::Gather) {
+            if !systems::gather_fits(device, a)
+                || !systems::fits(device, a, MatrixFormat::Sparse(SparseFormat::Gather))
+            {
                 continue;
             }
             let system = System::of_ones(name, a.clone());
@@ -187,7 +189,10 @@ fn real_unsymmetric_matrices() {
                 let most = if *expect == Expect::Converged { 5000 } else { 400 };
                 let params = BiCgStabParams { max_iters: most, ..params(tol) };
                 let label = format!("{name} {right:?} {tol:e}");
-                match (expect, solve(device, &system, MatrixFormat::Gather, right, params)) {
+                match (
+                    expect,
+                    solve(device, &system, MatrixFormat::Sparse(SparseFormat::Gather), right, params),
+                ) {
                     (Expect::Matrix, Err(Error::Matrix { op: "Jacobi", .. })) => {}
                     (Expect::Converged | Expect::Honest, Ok((x, report))) => {
                         honest(&label, a, &system.b, &x, &report, tol);
@@ -205,14 +210,18 @@ fn real_symmetric_matrices_are_honest() {
     let matrices = systems::data_matrices(&[("spd", 15)], "symmetric systems by BiCGStab");
     on_both(|device| {
         for (name, a) in &matrices {
-            if !systems::gather_fits(device, a) || !systems::fits(device, a, MatrixFormat::Gather) {
+            if !systems::gather_fits(device, a)
+                || !systems::fits(device, a, MatrixFormat::Sparse(SparseFormat::Gather))
+            {
                 continue;
             }
             let system = System::of_ones(name, a.clone());
             // These two are too badly conditioned for the short recurrence in 32 bits.
             let hard = ["494_bus", "685_bus"].iter().any(|w| name.contains(w));
             let params = BiCgStabParams { max_iters: 1000, ..params(1e-4) };
-            let (x, report) = solve(device, &system, MatrixFormat::Gather, Right::Jacobi, params).unwrap();
+            let (x, report) =
+                solve(device, &system, MatrixFormat::Sparse(SparseFormat::Gather), Right::Jacobi, params)
+                    .unwrap();
             honest(name, a, &system.b, &x, &report, 1e-4);
             assert!(hard || report.converged(), "{name}: {report:?}");
         }
@@ -278,8 +287,14 @@ fn breakdowns_change_the_shadow_or_are_typed() {
                 [(2 * k, 2 * k + 1, 1.0 + k as f64 / 8.0), (2 * k + 1, 2 * k, -1.0 - k as f64 / 8.0)]
             });
             let system = System::of_ones("skew", entries(n, n, skew.collect::<Vec<_>>()));
-            let (x, report) =
-                solve(device, &system, MatrixFormat::Gather, Right::Nothing, params(1e-5)).unwrap();
+            let (x, report) = solve(
+                device,
+                &system,
+                MatrixFormat::Sparse(SparseFormat::Gather),
+                Right::Nothing,
+                params(1e-5),
+            )
+            .unwrap();
             honest("skew", &system.a, &system.b, &x, &report, 1e-5);
             // With many pairs of eigenvalues it depends on rounding whether a shadow is left.
             let broken = n > 6 && report.reason == StopReason::Breakdown;
@@ -288,7 +303,9 @@ fn breakdowns_change_the_shadow_or_are_typed() {
         // An exchange: the residual of b = (1, 0) is orthogonal to what it is mapped to.
         let exchange = entries(2, 2, [(0, 1, 1.0), (1, 0, 1.0)]);
         let system = System { name: "exchange".into(), a: exchange, b: vec![1.0, 0.0] };
-        let (x, report) = solve(device, &system, MatrixFormat::Gather, Right::Nothing, params(1e-5)).unwrap();
+        let (x, report) =
+            solve(device, &system, MatrixFormat::Sparse(SparseFormat::Gather), Right::Nothing, params(1e-5))
+                .unwrap();
         assert!(report.converged() && (x[1] - 1.0).abs() < 1e-4 && x[0].abs() < 1e-4, "{x:?} {report:?}");
         // Mapped to zero, and to nothing that the residual is part of: there is no solution.
         for (name, a) in [("zero", entries(3, 3, [(0, 0, 0.0)])), ("nilpotent", entries(2, 2, [(0, 1, 1.0)]))]
@@ -296,7 +313,9 @@ fn breakdowns_change_the_shadow_or_are_typed() {
             let n = a.shape().rows;
             let system = System { name: name.into(), a, b: vec![0.0, 1.0, 1.0][..n].to_vec() };
             let most = BiCgStabParams { max_iters: 100, ..params(1e-5) };
-            let (_, report) = solve(device, &system, MatrixFormat::Gather, Right::Nothing, most).unwrap();
+            let (_, report) =
+                solve(device, &system, MatrixFormat::Sparse(SparseFormat::Gather), Right::Nothing, most)
+                    .unwrap();
             match report.breakdown {
                 Some(broken) => {
                     let known = ["h.AMp", "h.r", "|AMs|²"].contains(&broken.quantity);
@@ -355,7 +374,12 @@ fn fewer_draw_buffers_change_no_bit() {
 #[test]
 fn errors_name_what_is_wrong() {
     on_both(|device| {
-        let wide = StoredMatrix::new(device, entries(2, 3, [(0, 0, 1.0)]), MatrixFormat::Gather).unwrap();
+        let wide = StoredMatrix::new(
+            device,
+            entries(2, 3, [(0, 0, 1.0)]),
+            MatrixFormat::Sparse(SparseFormat::Gather),
+        )
+        .unwrap();
         let refused = BiCgStab::new(&wide, params(1e-5)).err();
         assert!(matches!(refused, Some(Error::Matrix { op: "BiCgStab", .. })), "{refused:?}");
         let a = StoredMatrix::new(device, convection(4, 2, 1.0), MatrixFormat::Auto).unwrap();

@@ -5,8 +5,8 @@ use crate::common::random;
 use crate::common::reference::widen;
 use crate::systems::{self, Method, entries, normal_residual, relative_residual};
 use texla::host::Csr;
-use texla::solve::{CgSchedule, MatrixFormat, Stop, StopReason, StoredMatrix};
-use texla::{Device, Vector};
+use texla::solve::{CgSchedule, Stop, StopReason};
+use texla::{Device, MatrixFormat, SparseFormat, StoredMatrix, Vector};
 
 /// What theories of Krylov methods exclude, with full rows of random numbers.
 const KINDS: [&str; 4] = ["indefinite", "skew", "nilpotent", "singular"];
@@ -41,7 +41,7 @@ fn outcome(
     start: &[f32],
     label: &str,
 ) -> Option<&'static str> {
-    let stored = StoredMatrix::new(device, a.clone(), MatrixFormat::Gather).unwrap();
+    let stored = StoredMatrix::new(device, a.clone(), MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
     let mut x = Vector::from_slice(device, start).unwrap();
     let right = Vector::from_slice(device, b).unwrap();
     let report = method.solve(&stored, &mut x, &right, MOST, STOP).unwrap_or_else(|e| panic!("{label}: {e}"));

@@ -6,12 +6,11 @@ use crate::common::harness::on_both;
 use crate::common::random;
 use crate::systems::{self, csr, params};
 use texla::gl::Counters;
-use texla::ops::{Accurate, Combine, ReducePlan, Windows};
+use texla::ops::{Accurate, Checked, LinOp, Part, Product, ReducePlan, Windows};
 use texla::solve::{
-    Accuracy, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, LinOp,
-    MatrixFormat, Preconditioner, Stop, StoredMatrix,
+    CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, Preconditioner, Stop,
 };
-use texla::{Device, Extent, Result, Shape, Vector};
+use texla::{Device, Extent, MatrixFormat, Result, Shape, SparseFormat, StoredMatrix, Vector};
 
 /// An operator that notes the counters whenever it is called.
 struct Noted<'a> {
@@ -29,18 +28,18 @@ impl LinOp for Noted<'_> {
         self.inner.shape()
     }
 
-    fn apply(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
+    fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
         self.calls.borrow_mut().push(Some(self.device().counters()));
-        self.inner.apply(y, combine, alpha, x)
+        self.inner.apply(y, terms)
     }
 
-    fn apply_transposed(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
-        self.inner.apply_transposed(y, combine, alpha, x)
+    fn apply_transposed(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        self.inner.apply_transposed(y, terms)
     }
 
-    fn apply_accurate(&self, out: &mut Vector, terms: Accurate<'_>) -> Result<Accuracy> {
+    fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
         self.calls.borrow_mut().push(None);
-        self.inner.apply_accurate(out, terms)
+        self.inner.accurate(out, terms, part)
     }
 
     fn diagonal(&self) -> Result<Vec<f64>> {
@@ -104,7 +103,11 @@ fn an_iteration_of_conjugate_gradients_costs_what_its_plan_says() {
     on_both(|device| {
         let problems = [
             ("poisson", texla::host::problems::poisson_2d(40, 31).to_csr(), MatrixFormat::Banded),
-            ("poisson", texla::host::problems::poisson_2d(40, 31).to_csr(), MatrixFormat::Gather),
+            (
+                "poisson",
+                texla::host::problems::poisson_2d(40, 31).to_csr(),
+                MatrixFormat::Sparse(SparseFormat::Gather),
+            ),
             ("large", texla::host::problems::poisson_2d(120, 110).to_csr(), MatrixFormat::Banded),
             ("many diagonals", csr(&random::spd(1, 40, 0.3)), MatrixFormat::Banded),
         ];
@@ -156,7 +159,7 @@ fn an_iteration_of_least_squares_costs_what_its_plan_says() {
         if !systems::gather_fits(device, &a) {
             return;
         }
-        let stored = StoredMatrix::new(device, a, MatrixFormat::Gather).unwrap();
+        let stored = StoredMatrix::new(device, a, MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
         let b = Vector::from_slice(device, &random::uniform(4, 700)).unwrap();
         let noted = Noted { inner: &stored, calls: RefCell::default() };
         let stop = Stop::relative(1e-12).check_every(8);

@@ -200,6 +200,6 @@ fn an_iteration_is_a_few_draws() {
         assert!(device.counters().since(&before).readbacks < 12);
         let mut y = Vector::zeros(device, 200).unwrap();
         let x = Vector::filled(device, 200, 1.0).unwrap();
-        a.apply(&mut y, Combine::Replace, 1.0, &x).unwrap();
+        ops::product(&mut y, Combine::Replace, 1.0, &a, &x).unwrap();
     });
 }

@@ -4,16 +4,18 @@ use crate::common::harness::on_both;
 use crate::common::worst::worst;
 use crate::common::{random, reference};
 use crate::systems::{self, System, bits, entries, norm, params, relative_residual, solve};
-use texla::solve::{
-    CgParams, ConjugateGradient, Identity, Jacobi, MatrixFormat, Preconditioner, StopReason, StoredMatrix,
-};
-use texla::{Device, Vector};
+use texla::solve::{CgParams, ConjugateGradient, Identity, Jacobi, Preconditioner, StopReason};
+use texla::{Device, MatrixFormat, SparseFormat, StoredMatrix, Vector};
 
-const FORMATS: [MatrixFormat; 3] = [MatrixFormat::Gather, MatrixFormat::Points, MatrixFormat::Banded];
+const FORMATS: [MatrixFormat; 3] = [
+    MatrixFormat::Sparse(SparseFormat::Gather),
+    MatrixFormat::Sparse(SparseFormat::Points),
+    MatrixFormat::Banded,
+];
 
 fn formats(device: &Device) -> Vec<MatrixFormat> {
     let blends = device.capabilities().float_blend;
-    FORMATS.into_iter().filter(|f| blends || *f != MatrixFormat::Points).collect()
+    FORMATS.into_iter().filter(|f| blends || *f != MatrixFormat::Sparse(SparseFormat::Points)).collect()
 }
 
 #[test]
@@ -245,7 +247,7 @@ fn underflow_is_no_convergence() {
             assert!(matches!(refused, Err(texla::Error::Parameter { .. })), "{tiny:e}");
         }
         let apart = texla::host::Triplets::from_diagonal(&[1e20, 1e-20]).to_csr();
-        let a = StoredMatrix::new(device, apart, MatrixFormat::Gather).unwrap();
+        let a = StoredMatrix::new(device, apart, MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
         let b = Vector::from_slice(device, &[0.0, 1.0]).unwrap();
         let mut x = Vector::zeros(device, 2).unwrap();
         let squares = texla::solve::Cgls::new(&a, texla::solve::CglsParams::default()).unwrap();
@@ -280,7 +282,7 @@ fn borrowed_vectors_in_a_solve() {
         let mut copied = Vector::zeros(device, 20).unwrap();
         texla::ops::copy(&mut copied, &borrowed).unwrap();
         let csr = texla::host::problems::poisson_1d(20).to_csr();
-        for format in [MatrixFormat::Gather, MatrixFormat::Banded] {
+        for format in [MatrixFormat::Sparse(SparseFormat::Gather), MatrixFormat::Banded] {
             let a = StoredMatrix::new(device, csr.clone(), format).unwrap();
             let solve = |b: &Vector| {
                 let mut x = Vector::zeros(device, 20).unwrap();
@@ -294,7 +296,7 @@ fn borrowed_vectors_in_a_solve() {
             let cg = ConjugateGradient::new(&a, CgParams::default()).unwrap();
             assert!(matches!(cg.solve(&mut borrowed, &own), Err(texla::Error::Unsupported { .. })));
             let product = texla::ops::Combine::Accumulate;
-            let refused = texla::solve::LinOp::apply(&a, &mut borrowed, product, 1.0, &own);
+            let refused = texla::ops::product(&mut borrowed, product, 1.0, &a, &own);
             assert!(matches!(refused, Err(texla::Error::Unsupported { .. })));
         }
     });

@@ -4,10 +4,10 @@ use crate::common::data;
 use crate::common::harness::on_both;
 use crate::systems::{self, Method, System, entries, fits, params, solve};
 use texla::solve::{
-    Breakdown, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Jacobi, MatrixFormat,
-    Preconditioner, Stationary, StationaryParams, Stop, StopReason, StoredMatrix, WeightedJacobi,
+    Breakdown, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Jacobi, Preconditioner, Stationary,
+    StationaryParams, Stop, StopReason, WeightedJacobi,
 };
-use texla::{Device, Error, Result, Vector};
+use texla::{Device, Error, MatrixFormat, Result, SparseFormat, StoredMatrix, Vector};
 
 /// What a file of the data folder comes to.
 enum Expect {
@@ -39,10 +39,11 @@ fn files_that_conjugate_gradients_cannot_solve() {
                 data::say(&format!("no outcome is written down for {name}"));
                 continue;
             };
-            if !fits(device, a, MatrixFormat::Gather) {
+            if !fits(device, a, MatrixFormat::Sparse(SparseFormat::Gather)) {
                 continue;
             }
-            let stored = StoredMatrix::new(device, a.clone(), MatrixFormat::Gather).unwrap();
+            let stored =
+                StoredMatrix::new(device, a.clone(), MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
             let solver = ConjugateGradient::new(&stored, params(1e-5));
             match (expect, solver) {
                 (Expect::Matrix(text), Err(Error::Matrix { op: "ConjugateGradient", detail })) => {
@@ -89,7 +90,9 @@ fn indefinite_matrices_break_down_in_both_schedules() {
                 let system =
                     System { name: name.into(), a: a.clone(), b: (0..n).map(|i| 1.0 + i as f64).collect() };
                 let params = CgParams { schedule, ..params(1e-5) };
-                let (_, report) = solve(device, &system, MatrixFormat::Gather, false, params).unwrap();
+                let (_, report) =
+                    solve(device, &system, MatrixFormat::Sparse(SparseFormat::Gather), false, params)
+                        .unwrap();
                 assert_eq!(report.reason, StopReason::Breakdown, "{name} {schedule:?}: {report:?}");
                 let broken = report.breakdown.unwrap();
                 let Breakdown { iteration, quantity, value, .. } = broken;
@@ -108,7 +111,7 @@ fn jacobi_names_the_row_whose_diagonal_is_not_positive() {
         for (bad, text) in [(0.0, "0 at 2"), (-4.0, "-4 at 2")] {
             let a =
                 entries(4, 4, [(0, 0, 1.0), (1, 1, 2.0), (2, 2, bad), (3, 3, 1.0), (0, 2, 1.0), (2, 0, 1.0)]);
-            for format in [MatrixFormat::Gather, MatrixFormat::Banded] {
+            for format in [MatrixFormat::Sparse(SparseFormat::Gather), MatrixFormat::Banded] {
                 let stored = StoredMatrix::new(device, a.clone(), format).unwrap();
                 match Jacobi::new(&stored).err() {
                     Some(Error::Matrix { op: "Jacobi", detail }) => {
@@ -120,7 +123,7 @@ fn jacobi_names_the_row_whose_diagonal_is_not_positive() {
         }
         // A diagonal that is not stored is zero.
         let a = entries(2, 2, [(0, 1, 1.0), (1, 0, 1.0), (0, 0, 1.0)]);
-        let stored = StoredMatrix::new(device, a, MatrixFormat::Gather).unwrap();
+        let stored = StoredMatrix::new(device, a, MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
         assert!(
             matches!(Jacobi::new(&stored).err(), Some(Error::Matrix { detail, .. }) if detail.contains("0 at 1"))
         );

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 
 use crate::common::harness::{headless_with, limits, on_both};
 use crate::systems::Method;
-use texla::ops::{self, Combine};
+use texla::ops::{self, Checked, Product};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, LcpParams,
     LcpSolver, LinOp, Preconditioner, ProjectedJacobi, Smoother, Stationary, StationaryParams, Stop,
@@ -57,12 +57,12 @@ impl LinOp for Exchanging<'_> {
         self.a.shape()
     }
 
-    fn apply(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
-        self.exchange(y, |y| ops::banded_product(y, combine, alpha, self.a, x))
+    fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        self.exchange(y, |y| self.a.apply(y, terms))
     }
 
-    fn apply_transposed(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
-        self.exchange(y, |y| ops::banded_product_transposed(y, combine, alpha, self.a, x))
+    fn apply_transposed(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        self.exchange(y, |y| self.a.apply_transposed(y, terms))
     }
 
     fn diagonal(&self) -> Result<Vec<f64>> {

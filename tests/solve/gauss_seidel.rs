@@ -8,10 +8,12 @@ use texla::gl::Limits;
 use texla::host::{Csr, problems};
 use texla::ops;
 use texla::solve::{
-    ConjugateGradient, Direction, GaussSeidel, Jacobi, MOST_COLOURS, MatrixFormat, Preconditioner, Smoother,
-    SolveReport, Stationary, StationaryParams, Stop, StopReason, StoredMatrix, Sweepable,
+    ConjugateGradient, Direction, GaussSeidel, Jacobi, MOST_COLOURS, Preconditioner, Smoother, SolveReport,
+    Stationary, StationaryParams, Stop, StopReason, Sweepable,
 };
-use texla::{Device, Error, Grid, Result, Side, Sides, Stencil, Vector};
+use texla::{
+    Device, Error, Grid, MatrixFormat, Result, Side, Sides, SparseFormat, Stencil, StoredMatrix, Vector,
+};
 
 const DIRECTIONS: [Direction; 3] = [Direction::Forward, Direction::Backward, Direction::Symmetric];
 
@@ -129,11 +131,15 @@ fn dominant(a: &Csr) -> Csr {
 
 fn formats(device: &Device, a: &Csr) -> Vec<MatrixFormat> {
     let points = device.capabilities().float_blend;
-    [MatrixFormat::Banded, MatrixFormat::Gather, MatrixFormat::Points]
-        .into_iter()
-        .filter(|f| *f != MatrixFormat::Points || points)
-        .filter(|f| fits(device, a, *f) && systems::gather_fits(device, a))
-        .collect()
+    [
+        MatrixFormat::Banded,
+        MatrixFormat::Sparse(SparseFormat::Gather),
+        MatrixFormat::Sparse(SparseFormat::Points),
+    ]
+    .into_iter()
+    .filter(|f| *f != MatrixFormat::Sparse(SparseFormat::Points) || points)
+    .filter(|f| fits(device, a, *f) && systems::gather_fits(device, a))
+    .collect()
 }
 
 fn compare(label: &str, a: &dyn Sweepable, system: &System) {
@@ -179,7 +185,9 @@ fn operators_on_grids_are_swept() {
                 let a = Stencil::new(device, grid, 0.25, weights, Sides::all(side)).unwrap();
                 // Products with a stencil weigh differences: the same within the bound of the stored matrix twice over.
                 let system = System::of_ones("stencil", a.csr().clone());
-                let stored = StoredMatrix::new(device, system.a.clone(), MatrixFormat::Gather).unwrap();
+                let stored =
+                    StoredMatrix::new(device, system.a.clone(), MatrixFormat::Sparse(SparseFormat::Gather))
+                        .unwrap();
                 let (one, other) = (
                     GaussSeidel::new(&a, 1.3, Direction::Symmetric).unwrap(),
                     GaussSeidel::new(&stored, 1.3, Direction::Symmetric).unwrap(),
@@ -271,7 +279,15 @@ fn what_converges_is_certified_whenever_it_is_looked_at() {
                 for tol in [1e-3, 1e-6] {
                     let run = |every| {
                         let stop = Stop::relative(tol).check_every(every);
-                        solve(device, &system, MatrixFormat::Gather, 1.0, direction, stop).unwrap()
+                        solve(
+                            device,
+                            &system,
+                            MatrixFormat::Sparse(SparseFormat::Gather),
+                            1.0,
+                            direction,
+                            stop,
+                        )
+                        .unwrap()
                     };
                     if !systems::gather_fits(device, &system.a) {
                         continue;
@@ -342,11 +358,19 @@ fn without_blending_sweeps_agree_too() {
     on_both_with(Limits { without_float_blend: true, ..limits() }, |device| {
         assert!(!device.capabilities().float_blend);
         for system in all().iter().filter(|system| systems::gather_fits(device, &system.a)) {
-            let a = StoredMatrix::new(device, system.a.clone(), MatrixFormat::Gather).unwrap();
+            let a = StoredMatrix::new(device, system.a.clone(), MatrixFormat::Sparse(SparseFormat::Gather))
+                .unwrap();
             compare(&system.name, &a, system);
             let stop = Stop::relative(1e-5);
-            let solved =
-                solve(device, system, MatrixFormat::Gather, 1.2, Direction::Symmetric, stop).unwrap();
+            let solved = solve(
+                device,
+                system,
+                MatrixFormat::Sparse(SparseFormat::Gather),
+                1.2,
+                Direction::Symmetric,
+                stop,
+            )
+            .unwrap();
             assert_eq!(solved.1.reason, StopReason::Converged, "{}", system.name);
         }
     });
@@ -397,7 +421,8 @@ fn as_a_preconditioner_it_is_symmetric_and_saves_iterations() {
 #[test]
 fn errors_name_what_is_wrong() {
     on_both(|device| {
-        let stored = |a: Csr| StoredMatrix::new(device, a, MatrixFormat::Gather).unwrap();
+        let stored =
+            |a: Csr| StoredMatrix::new(device, a, MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
         let refused = |a: &StoredMatrix, omega, text: &str| match GaussSeidel::new(
             a,
             omega,
@@ -420,7 +445,7 @@ fn errors_name_what_is_wrong() {
                 .flat_map(|i| row.clone().map(move |(_, j, _)| (i, j, if i == j { 1e4 } else { 1.0 })))
                 .collect::<Vec<_>>(),
         );
-        if fits(device, &full, MatrixFormat::Gather) {
+        if fits(device, &full, MatrixFormat::Sparse(SparseFormat::Gather)) {
             refused(&stored(full), 1.0, "65 colours, expected at most 64");
         }
         let a = stored(problems::poisson_1d(8).to_csr());
@@ -443,7 +468,8 @@ fn errors_name_what_is_wrong() {
 #[test]
 fn nothing_to_sweep_is_swept() {
     on_both(|device| {
-        let a = StoredMatrix::new(device, entries(0, 0, []), MatrixFormat::Gather).unwrap();
+        let a =
+            StoredMatrix::new(device, entries(0, 0, []), MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
         let gs = GaussSeidel::new(&a, 1.0, Direction::Symmetric).unwrap();
         assert_eq!(gs.colours(), 0);
         let mut x = Vector::zeros(device, 0).unwrap();

@@ -4,11 +4,8 @@ use crate::common::harness::on_both;
 use crate::common::{random, reference};
 use crate::systems::{self, bits, entries, fits, mapped, norm, normal_residual};
 use texla::host::Csr;
-use texla::solve::{
-    Cgls, CglsParams, Identity, Jacobi, MatrixFormat, Preconditioner, SolveReport, Stop, StopReason,
-    StoredMatrix,
-};
-use texla::{Device, Error, Result, Vector};
+use texla::solve::{Cgls, CglsParams, Identity, Jacobi, Preconditioner, SolveReport, Stop, StopReason};
+use texla::{Device, Error, MatrixFormat, Result, SparseFormat, StoredMatrix, Vector};
 
 /// Iterations in 32 bits on a CPU, to 1e-6.
 const F32: [(&str, usize); 4] = [("ash219", 17), ("illc1033", 200), ("lp_share1b", 343), ("well1850", 334)];
@@ -39,13 +36,14 @@ fn real_matrices() {
     let matrices = systems::data_matrices(&[("rect", 4)], "least squares with real matrices");
     on_both(|device| {
         for (name, a) in &matrices {
-            if !fits(device, a, MatrixFormat::Gather) {
+            if !fits(device, a, MatrixFormat::Sparse(SparseFormat::Gather)) {
                 continue;
             }
             let b = systems::rhs_of_ones(a);
             let zeros = vec![0.0; a.shape().cols];
-            let (x, report) = solve(device, (a, &b), MatrixFormat::Gather, false, to(1e-6), &zeros)
-                .unwrap_or_else(|e| panic!("{name}: {e}"));
+            let (x, report) =
+                solve(device, (a, &b), MatrixFormat::Sparse(SparseFormat::Gather), false, to(1e-6), &zeros)
+                    .unwrap_or_else(|e| panic!("{name}: {e}"));
             let residual = normal_residual(a, &x, &b);
             let said = report.true_residual;
             assert!((said - residual).abs() <= 0.05 * residual, "{name}: {said:e}, f64 {residual:e}");
@@ -90,8 +88,12 @@ fn over_and_underdetermined_systems_agree_with_the_twin() {
                 let twin = reference::cgls(apply, apply_t, &b, &vec![0.0; n], 1e-13, 2000);
                 assert!(twin.converged);
                 let tol = 1e-5;
-                for format in [MatrixFormat::Gather, MatrixFormat::Points] {
-                    if format == MatrixFormat::Points && !device.capabilities().float_blend {
+                for format in
+                    [MatrixFormat::Sparse(SparseFormat::Gather), MatrixFormat::Sparse(SparseFormat::Points)]
+                {
+                    if format == MatrixFormat::Sparse(SparseFormat::Points)
+                        && !device.capabilities().float_blend
+                    {
                         continue;
                     }
                     for jacobi in [false, true] {
@@ -178,7 +180,14 @@ fn a_right_hand_side_that_no_column_sees_has_the_solution_zero() {
 fn a_column_of_zeros_is_named_by_jacobi() {
     on_both(|device| {
         let a = entries(4, 3, [(0, 0, 1.0), (3, 0, 2.0), (1, 2, 3.0), (2, 1, 0.0)]);
-        match solve(device, (&a, &[1.0; 4]), MatrixFormat::Gather, true, to(1e-5), &[0.0; 3]) {
+        match solve(
+            device,
+            (&a, &[1.0; 4]),
+            MatrixFormat::Sparse(SparseFormat::Gather),
+            true,
+            to(1e-5),
+            &[0.0; 3],
+        ) {
             Err(Error::Matrix { op: "Jacobi", detail }) => {
                 assert!(detail.contains("column 0 at 1"), "{detail}");
             }
@@ -195,15 +204,22 @@ fn scaled_systems_take_the_same_iterations_to_the_same_bits() {
         let zeros = vec![0.0; 50];
         for jacobi in [false, true] {
             let (x, report) =
-                solve(device, (&a, &b), MatrixFormat::Gather, jacobi, to(1e-5), &zeros).unwrap();
+                solve(device, (&a, &b), MatrixFormat::Sparse(SparseFormat::Gather), jacobi, to(1e-5), &zeros)
+                    .unwrap();
             assert!(report.converged());
             for (e, f) in [(60, 60), (-60, -60), (60, 0), (-60, 0), (0, 60), (0, -60)] {
                 let scaled_a = mapped(&a, |v| v * 2f64.powi(e));
                 let scaled_b: Vec<f64> = b.iter().map(|v| v * 2f64.powi(f)).collect();
                 let label = format!("A 2^{e}, b 2^{f}, jacobi {jacobi}");
-                let (y, other) =
-                    solve(device, (&scaled_a, &scaled_b), MatrixFormat::Gather, jacobi, to(1e-5), &zeros)
-                        .unwrap_or_else(|e| panic!("{label}: {e}"));
+                let (y, other) = solve(
+                    device,
+                    (&scaled_a, &scaled_b),
+                    MatrixFormat::Sparse(SparseFormat::Gather),
+                    jacobi,
+                    to(1e-5),
+                    &zeros,
+                )
+                .unwrap_or_else(|e| panic!("{label}: {e}"));
                 assert_eq!((other.iterations, other.reason), (report.iterations, report.reason), "{label}");
                 let back: Vec<f32> = y.iter().map(|v| (f64::from(*v) * 2f64.powi(e - f)) as f32).collect();
                 assert_eq!(bits(&back), bits(&x), "{label}");
@@ -221,7 +237,8 @@ fn looks_do_not_change_the_result() {
             let stop = Stop::relative(1e-5).check_every(every);
             let params = CglsParams { stop, max_iters, ..CglsParams::default() };
             let (x, report) =
-                solve(device, (&a, &b), MatrixFormat::Gather, true, params, &[0.0; 60]).unwrap();
+                solve(device, (&a, &b), MatrixFormat::Sparse(SparseFormat::Gather), true, params, &[0.0; 60])
+                    .unwrap();
             (bits(&x), report.iterations, report.reason, report.true_residual)
         };
         for max_iters in [3, 5000] {

@@ -6,13 +6,13 @@ use crate::common::{random, reference};
 use crate::systems::{self, apply, bits, entries, norm};
 use texla::host::Csr;
 use texla::kernel::Predicate;
-use texla::ops::{Accurate, Combine, ReducePlan, Windows};
+use texla::ops::{Accurate, Checked, LinOp, Part, Product, ReducePlan, Windows};
 use texla::solve::{
-    Accuracy, BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Direction,
-    GaussSeidel, Identity, Jacobi, LinOp, MatrixFormat, Preconditioner, SolveReport, Stationary,
-    StationaryParams, Stop, StopReason, StoredMatrix, Sweepable, WeightedJacobi, project_out,
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Direction,
+    GaussSeidel, Identity, Jacobi, Preconditioner, SolveReport, Stationary, StationaryParams, Stop,
+    StopReason, Sweepable, WeightedJacobi, project_out,
 };
-use texla::{Device, Error, Grid, Result, Shape, Side, Sides, Stencil, Vector};
+use texla::{Device, Error, Grid, MatrixFormat, Result, Shape, Side, Sides, Stencil, StoredMatrix, Vector};
 
 /// A stored matrix that knows its null space.
 struct Singular {
@@ -29,16 +29,16 @@ impl LinOp for Singular {
         self.inner.shape()
     }
 
-    fn apply(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
-        self.inner.apply(y, combine, alpha, x)
+    fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        self.inner.apply(y, terms)
     }
 
-    fn apply_transposed(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
-        self.inner.apply_transposed(y, combine, alpha, x)
+    fn apply_transposed(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        self.inner.apply_transposed(y, terms)
     }
 
-    fn apply_accurate(&self, out: &mut Vector, terms: Accurate<'_>) -> Result<Accuracy> {
-        self.inner.apply_accurate(out, terms)
+    fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
+        self.inner.accurate(out, terms, part)
     }
 
     fn diagonal(&self) -> Result<Vec<f64>> {

@@ -3,7 +3,8 @@
 use crate::common::data;
 use crate::common::harness::on_both;
 use crate::systems::{self, System, fits, gather_fits, lapack_ratio, params, relative_residual, solve};
-use texla::solve::{MatrixFormat, StopReason};
+use texla::solve::StopReason;
+use texla::{MatrixFormat, SparseFormat};
 
 /// Iterations that conjugate gradients with Jacobi scaling take in 32 bits on a CPU, to a recursive residual of 1e-6.
 const JACOBI_F32: [(&str, usize); 15] = [
@@ -32,7 +33,7 @@ fn each(tol: f64) {
     on_both(|device| {
         for (name, a) in &matrices {
             let system = System::of_ones(name, a.clone());
-            for format in [MatrixFormat::Gather, MatrixFormat::Banded] {
+            for format in [MatrixFormat::Sparse(SparseFormat::Gather), MatrixFormat::Banded] {
                 let banded = format == MatrixFormat::Banded && a.distinct_diagonals() > MOST_BANDS;
                 if banded || !fits(device, a, format) {
                     continue;

@@ -2,7 +2,8 @@
 
 use crate::common::harness::on_both;
 use crate::systems::{self, System, bits, params, relative_error, solve};
-use texla::solve::{CgParams, CgSchedule, MatrixFormat, Stop};
+use texla::solve::{CgParams, CgSchedule, Stop};
+use texla::{MatrixFormat, SparseFormat};
 
 #[test]
 fn looks_do_not_change_the_result() {
@@ -83,7 +84,7 @@ fn schedules_agree_on_real_matrices() {
             let system = System::of_ones(name, a.clone());
             let run = |schedule| {
                 let params = CgParams { schedule, ..params(1e-5) };
-                solve(device, &system, MatrixFormat::Gather, true, params).unwrap().1
+                solve(device, &system, MatrixFormat::Sparse(SparseFormat::Gather), true, params).unwrap().1
             };
             let (listing, merged) = (run(CgSchedule::Listing), run(CgSchedule::Merged));
             let apart = listing.iterations.abs_diff(merged.iterations);

@@ -4,7 +4,8 @@ use crate::common::harness::on_both;
 use crate::common::worst::worst;
 use crate::systems::{self, System, fits, mapped, params, solve};
 use texla::Error;
-use texla::solve::{CgParams, MatrixFormat};
+use texla::solve::CgParams;
+use texla::{MatrixFormat, SparseFormat};
 
 /// The system with `A` times 2^e and `b` times 2^f.
 fn scaled(base: &System, e: i32, f: i32) -> System {
@@ -83,5 +84,5 @@ fn real_systems() {
             all.push(System::of_ones(&name, a));
         }
     }
-    check(&all, &[MatrixFormat::Gather]);
+    check(&all, &[MatrixFormat::Sparse(SparseFormat::Gather)]);
 }

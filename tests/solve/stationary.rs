@@ -7,10 +7,10 @@ use crate::systems::{self, System, bits, csr, entries, fits, mapped, relative_re
 use texla::host::{Csr, problems};
 use texla::ops::{self, Combine};
 use texla::solve::{
-    CgParams, ConjugateGradient, LinOp, MatrixFormat, Preconditioner, Smoother, SolveReport, Stationary,
-    StationaryParams, Stop, StopReason, StoredMatrix, WeightedJacobi,
+    CgParams, ConjugateGradient, LinOp, Preconditioner, Smoother, SolveReport, Stationary, StationaryParams,
+    Stop, StopReason, WeightedJacobi,
 };
-use texla::{Device, Error, Result, Vector};
+use texla::{Device, Error, MatrixFormat, Result, SparseFormat, StoredMatrix, Vector};
 
 fn params(tol: f64) -> StationaryParams {
     StationaryParams { stop: Stop::relative(tol), ..StationaryParams::default() }
@@ -80,7 +80,7 @@ fn sweeps_agree_with_their_twin() {
             let more = d.iter().enumerate().filter(|(_, d)| **d == 0.0).map(|(i, _)| (i, i, 3.0));
             let n = system.n();
             system.a = systems::rounded(&entries(n, n, system.a.entries().chain(more).collect::<Vec<_>>()));
-            for format in [MatrixFormat::Banded, MatrixFormat::Gather] {
+            for format in [MatrixFormat::Banded, MatrixFormat::Sparse(SparseFormat::Gather)] {
                 if !fits(device, &system.a, format) {
                     continue;
                 }
@@ -111,7 +111,7 @@ fn sweeps_agree_with_their_twin() {
 fn what_converges_is_certified() {
     on_both(|device| {
         for system in contracting() {
-            for format in [MatrixFormat::Banded, MatrixFormat::Gather] {
+            for format in [MatrixFormat::Banded, MatrixFormat::Sparse(SparseFormat::Gather)] {
                 for tol in [1e-3, 1e-6] {
                     if !fits(device, &system.a, format) {
                         continue;
@@ -199,7 +199,9 @@ fn what_diverges_is_reported_and_the_start_comes_back() {
             let system = System::of_ones(name, a);
             for test_every in [1, 8, 64] {
                 let params = StationaryParams { test_every, ..params(1e-6) };
-                let (x, report) = solve(device, &system, MatrixFormat::Gather, omega, params).unwrap();
+                let (x, report) =
+                    solve(device, &system, MatrixFormat::Sparse(SparseFormat::Gather), omega, params)
+                        .unwrap();
                 assert_eq!(report.reason, StopReason::Diverged, "{name} {report:?}");
                 assert!(x.iter().all(|v| *v == 0.0), "{name}: {x:?}");
                 assert_eq!(report.true_residual, 1.0, "{name}");
@@ -212,7 +214,8 @@ fn what_diverges_is_reported_and_the_start_comes_back() {
 fn far_starts_zero_sides_and_extremes() {
     on_both(|device| {
         let system = System::of_ones("dominant", csr(&random::spd(1, 60, 0.1)));
-        let a = StoredMatrix::new(device, system.a.clone(), MatrixFormat::Gather).unwrap();
+        let a =
+            StoredMatrix::new(device, system.a.clone(), MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
         let jacobi = WeightedJacobi::new(&a, 1.0).unwrap();
         let solver = Stationary::new(&a, &jacobi, params(1e-5)).unwrap();
         let b = Vector::from_f64(device, &system.b).unwrap();
@@ -267,7 +270,7 @@ impl Smoother for Richardson<'_> {
     fn smooth(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
         for _ in 0..sweeps {
             let mut r = Vector::zeros(x.device(), x.len())?;
-            self.0.apply(&mut r, Combine::SubtractFrom(b), 1.0, x)?;
+            ops::product(&mut r, Combine::SubtractFrom(b), 1.0, self.0, x)?;
             ops::accumulate_scaled(x, self.1, &r)?;
         }
         Ok(())
@@ -301,7 +304,8 @@ fn as_a_preconditioner_it_is_jacobis() {
         let scale: Vec<f64> = (0..120).map(|i| 2f64.powi(i % 9 - 4)).collect();
         let scaled = a.entries().map(|(i, j, v)| (i, j, v * scale[i] * scale[j])).collect::<Vec<_>>();
         let system = System::of_ones("badly scaled", entries(120, 120, scaled));
-        let a = StoredMatrix::new(device, system.a.clone(), MatrixFormat::Gather).unwrap();
+        let a =
+            StoredMatrix::new(device, system.a.clone(), MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
         let m = WeightedJacobi::new(&a, 1.0).unwrap();
         assert!(m.diagonal().is_some());
         let b = Vector::from_f64(device, &system.b).unwrap();
@@ -314,8 +318,14 @@ fn as_a_preconditioner_it_is_jacobis() {
             assert!(report.converged(), "{schedule:?} {report:?}");
             counts.push(report.iterations);
         }
-        let plain =
-            systems::solve(device, &system, MatrixFormat::Gather, false, systems::params(1e-6)).unwrap();
+        let plain = systems::solve(
+            device,
+            &system,
+            MatrixFormat::Sparse(SparseFormat::Gather),
+            false,
+            systems::params(1e-6),
+        )
+        .unwrap();
         assert!(counts.iter().all(|c| 2 * c < plain.1.iterations), "{counts:?} {}", plain.1.iterations);
     });
 }
@@ -324,14 +334,19 @@ fn as_a_preconditioner_it_is_jacobis() {
 fn errors_name_what_is_wrong() {
     on_both(|device| {
         let no_diagonal = entries(3, 3, [(0, 0, 1.0), (1, 0, 1.0), (2, 2, 1.0)]);
-        let a = StoredMatrix::new(device, no_diagonal, MatrixFormat::Gather).unwrap();
+        let a = StoredMatrix::new(device, no_diagonal, MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
         match WeightedJacobi::new(&a, 1.0).err() {
             Some(Error::Matrix { op: "WeightedJacobi", detail }) => {
                 assert!(detail.contains("0 in row 1"), "{detail}")
             }
             other => panic!("{other:?}"),
         }
-        let wide = StoredMatrix::new(device, entries(2, 3, [(0, 0, 1.0)]), MatrixFormat::Gather).unwrap();
+        let wide = StoredMatrix::new(
+            device,
+            entries(2, 3, [(0, 0, 1.0)]),
+            MatrixFormat::Sparse(SparseFormat::Gather),
+        )
+        .unwrap();
         assert!(matches!(WeightedJacobi::new(&wide, 1.0).err(), Some(Error::Matrix { .. })));
         let a = StoredMatrix::new(device, problems::poisson_1d(8).to_csr(), MatrixFormat::Auto).unwrap();
         for omega in [0.0, -1.0, f64::NAN, f64::INFINITY] {
@@ -377,7 +392,7 @@ fn errors_name_what_is_wrong() {
 fn an_iterate_out_of_range_does_not_replace_one_that_is_better_than_the_start() {
     on_both(|device| {
         let a = entries(3, 3, [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (1, 2, 10.0), (2, 1, 10.0)]);
-        let a = StoredMatrix::new(device, a, MatrixFormat::Gather).unwrap();
+        let a = StoredMatrix::new(device, a, MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
         let b = Vector::from_slice(device, &[1.0, 0.0, 0.0]).unwrap();
         let mut x = Vector::from_slice(device, &[0.0, 1e-30, 1e-30]).unwrap();
         let jacobi = WeightedJacobi::new(&a, 1.0).unwrap();
@@ -396,7 +411,7 @@ fn an_iterate_out_of_range_does_not_replace_one_that_is_better_than_the_start() 
 fn growth_is_measured_from_the_smallest_residual() {
     on_both(|device| {
         let a = entries(3, 3, [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (1, 2, 20.0), (2, 1, 20.0)]);
-        let a = StoredMatrix::new(device, a, MatrixFormat::Gather).unwrap();
+        let a = StoredMatrix::new(device, a, MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
         let b = Vector::from_slice(device, &[1.0, 0.0, 0.0]).unwrap();
         let mut x = Vector::from_slice(device, &[0.0, 1e-6, 1e-6]).unwrap();
         let jacobi = WeightedJacobi::new(&a, 1.0).unwrap();

@@ -6,10 +6,9 @@ use crate::common::{random, reference};
 use texla::host::Csr;
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi,
-    LinOp, MatrixFormat, Preconditioner, SolveReport, Stationary, StationaryParams, Stop, StoredMatrix,
-    WeightedJacobi,
+    LinOp, Preconditioner, SolveReport, Stationary, StationaryParams, Stop, WeightedJacobi,
 };
-use texla::{Device, Result, Vector};
+use texla::{Device, MatrixFormat, Result, StoredMatrix, Vector};
 
 /// A system with the right-hand side as the device gets it.
 pub struct System {

@@ -4,11 +4,11 @@ use crate::common::harness::on_both;
 use crate::systems::{System, params, relative_residual};
 use texla::kernel::{Kernel, NoParams};
 use texla::ops::{self, Combine};
+use texla::ops::{Checked, Product};
 use texla::solve::{
-    CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Jacobi, LinOp, MatrixFormat, Preconditioner,
-    StopReason, StoredMatrix,
+    CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Jacobi, LinOp, Preconditioner, StopReason,
 };
-use texla::{Device, Error, Result, Shape, Vector};
+use texla::{Device, Error, MatrixFormat, Result, Shape, StoredMatrix, Vector};
 
 /// The matrix `tridiag(-1, 2.5, -1)` without a matrix: what it does to a vector is a kernel.
 struct Stencil {
@@ -43,10 +43,10 @@ impl LinOp for Stencil {
         Shape::new(self.n, self.n)
     }
 
-    fn apply(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
+    fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
         let mut p = Vector::zeros(&self.device, self.n)?;
-        self.kernel.run(&mut p, [x], &NoParams)?;
-        combine.finish(y, alpha, &p)
+        self.kernel.run(&mut p, [terms.x], &NoParams)?;
+        terms.finish(y, &p)
     }
 }
 
@@ -98,7 +98,7 @@ impl Preconditioner for Polynomial<'_> {
         let mut scaled = Vector::zeros(r.device(), r.len())?;
         ops::scaled(&mut scaled, self.inverse, r)?;
         let mut product = Vector::zeros(r.device(), r.len())?;
-        self.a.apply(&mut product, Combine::Replace, self.inverse, &scaled)?;
+        ops::product(&mut product, Combine::Replace, self.inverse, self.a, &scaled)?;
         ops::axpby(z, 2.0, &scaled, -1.0, &product)
     }
 }

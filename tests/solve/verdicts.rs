@@ -5,8 +5,8 @@ use crate::common::harness::on_both;
 use crate::common::{random, reference};
 use crate::systems::{Method, apply, csr, entries, mapped, normal_residual, relative_residual, rhs_of_ones};
 use texla::host::Csr;
-use texla::solve::{CgSchedule, MatrixFormat, SolveReport, Stop, StopReason, StoredMatrix};
-use texla::{Device, Error, Result, Vector};
+use texla::solve::{CgSchedule, SolveReport, Stop, StopReason};
+use texla::{Device, Error, MatrixFormat, Result, SparseFormat, StoredMatrix, Vector};
 
 const METHODS: [Method; 5] = [
     Method::Cg(CgSchedule::Auto),
@@ -24,7 +24,7 @@ fn solve(
     start: &[f32],
     stop: Stop,
 ) -> Result<(Vec<f32>, SolveReport)> {
-    let a = StoredMatrix::new(device, a.clone(), MatrixFormat::Gather)?;
+    let a = StoredMatrix::new(device, a.clone(), MatrixFormat::Sparse(SparseFormat::Gather))?;
     let b = Vector::from_f64(device, b)?;
     let mut x = Vector::from_slice(device, start)?;
     let report = method.solve(&a, &mut x, &b, 400, stop)?;
@@ -210,11 +210,10 @@ fn least_squares_tell_both_residuals() {
 /// What an operator tells of its sums: magnitude, rest, and a bound on the error that holds and is no guess into the blue.
 #[test]
 fn parts_of_accurate_products() {
-    use texla::ops::{Accurate, Part};
-    use texla::solve::LinOp;
+    use texla::ops::{self, Accurate, Part};
     on_both(|device| {
         let a = crate::systems::rounded(&csr(&random::spd(9, 37, 0.3)));
-        let formats = [MatrixFormat::Gather, MatrixFormat::Banded];
+        let formats = [MatrixFormat::Sparse(SparseFormat::Gather), MatrixFormat::Banded];
         // Terms of very different sizes, which cancel.
         let x: Vec<f32> =
             random::uniform(10, 37).iter().enumerate().map(|(i, v)| v * 4f32.powi(i as i32 % 9)).collect();
@@ -226,7 +225,7 @@ fn parts_of_accurate_products() {
                 let part = |part| {
                     let mut out = Vector::zeros(device, 37).unwrap();
                     let terms = Accurate { transposed, alpha: -0.5, x: &dx, plus: Some((4.0, &dz)) };
-                    assert!(operator.accurate_part(&mut out, terms, part).unwrap());
+                    assert!(ops::product_part(&mut out, &operator, terms, part).unwrap());
                     crate::common::harness::assert_padded(&out, "part");
                     reference::widen(&out.read().unwrap())
                 };

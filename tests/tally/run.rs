@@ -3,14 +3,17 @@
 use std::fmt;
 
 use texla::kernel::Predicate;
-use texla::ops::{Accurate, Combine, Part};
+use texla::ops::{Accurate, Checked, LinOp, Part, Product};
 use texla::solve::{
-    Accuracy, BiCgStab, BiCgStabParams, Breakdown, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient,
-    Direction, GaussSeidel, Identity, Jacobi, LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpSolver, LinOp,
-    MatrixFormat, Multigrid, MultigridParams, NineBandSmoother, Preconditioner, Relaxation, Smoother,
-    SolveReport, Stationary, StationaryParams, Stop, StopReason, StoredMatrix, Sweepable, WeightedJacobi,
+    BiCgStab, BiCgStabParams, Breakdown, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient,
+    Direction, GaussSeidel, Identity, Jacobi, LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpSolver,
+    Multigrid, MultigridParams, NineBandSmoother, Preconditioner, Relaxation, Smoother, SolveReport,
+    Stationary, StationaryParams, Stop, StopReason, Sweepable, WeightedJacobi,
 };
-use texla::{ColumnStack, Device, Error, FoldedBands, Matrix, Result, Shape, Stencil, Vector, host};
+use texla::{
+    ColumnStack, Device, Error, FoldedBands, Matrix, MatrixFormat, Result, Shape, SparseFormat, Stencil,
+    StoredMatrix, Vector, host,
+};
 
 use crate::common::random::Rng;
 use crate::exact::Term;
@@ -195,8 +198,8 @@ impl Operator {
         let stored = |csr, format| Ok::<_, Error>(Operator::Stored(StoredMatrix::new(device, csr, format)?));
         Ok(match format {
             Format::Banded => stored(csr, MatrixFormat::Banded)?,
-            Format::Gather | Format::Batch => stored(csr, MatrixFormat::Gather)?,
-            Format::Points => stored(csr, MatrixFormat::Points)?,
+            Format::Gather | Format::Batch => stored(csr, MatrixFormat::Sparse(SparseFormat::Gather))?,
+            Format::Points => stored(csr, MatrixFormat::Sparse(SparseFormat::Points))?,
             Format::Folded => Operator::Folded(Box::new(FoldedBands::from_csr(device, csr)?)),
             Format::Dense => {
                 let (shape, values) = dense(&csr);
@@ -250,24 +253,20 @@ impl LinOp for Declared<'_> {
         self.operator.linear().shape()
     }
 
-    fn apply(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
-        self.operator.linear().apply(y, combine, alpha, x)
+    fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        self.operator.linear().apply(y, terms)
     }
 
-    fn apply_transposed(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
-        self.operator.linear().apply_transposed(y, combine, alpha, x)
+    fn apply_transposed(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        self.operator.linear().apply_transposed(y, terms)
     }
 
-    fn apply_accurate(&self, out: &mut Vector, terms: Accurate<'_>) -> Result<Accuracy> {
-        self.operator.linear().apply_accurate(out, terms)
+    fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
+        self.operator.linear().accurate(out, terms, part)
     }
 
     fn diagonal(&self) -> Result<Vec<f64>> {
         self.operator.linear().diagonal()
-    }
-
-    fn accurate_part(&self, out: &mut Vector, terms: Accurate<'_>, part: Part) -> Result<bool> {
-        self.operator.linear().accurate_part(out, terms, part)
     }
 
     fn column_squares(&self) -> Result<Vec<f64>> {

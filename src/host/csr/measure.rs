@@ -13,6 +13,17 @@ impl Csr {
         (0u32..).zip(self.rows()).take(n).map(at).collect()
     }
 
+    /// `Σ_i a_ij²` for every column j.
+    pub fn column_squares(&self) -> Vec<f64> {
+        let mut squares = vec![0.0; self.shape.cols];
+        for (_, col, value) in self.entries() {
+            if let Some(sum) = squares.get_mut(col) {
+                *sum += value * value;
+            }
+        }
+        squares
+    }
+
     /// max |a_ij|, 0 without entries. A NaN is passed over.
     pub fn max_abs(&self) -> f64 {
         self.values.iter().fold(0.0, |max, v| v.abs().max(max))

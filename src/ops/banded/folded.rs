@@ -2,10 +2,13 @@
 
 use super::{accurate, product};
 use crate::data::{FoldedBands, Vector};
+use crate::device::Device;
 use crate::error::Result;
 use crate::gl::glsl;
+use crate::host::Csr;
 use crate::kernel::{Draw, Operand, Predicate, View};
-use crate::ops::product::{Accurate, Combine, Part, accumulate, check_product};
+use crate::ops::product::{Accurate, Checked, LinOp, Part, Product, is_exact};
+use crate::shape::Shape;
 
 /// The name that shaders have for the elements of a folded vector.
 const LENGTH: &str = "length_";
@@ -27,103 +30,72 @@ fn extended(x: &Vector) -> Result<Vector> {
     Ok(out)
 }
 
-/// `y = combine(α A x)` for diagonals folded in pairs.
-///
-/// *Shapes*: `A` n x n, `x`, `y` and the vector in `combine` n. *Cost*: 1 draw that writes `x` twice in a row, and 1 for
-/// every 12 vectors as [`banded_product`](crate::ops::banded_product); no readback. *Errors*:
-/// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch), [`Error::WrongDevice`](crate::Error::WrongDevice),
-/// [`Error::Parameter`](crate::Error::Parameter) for an `α` that is not finite. *Bound*: `γ_(k+2) (|α| |A| |x| + |z|)_i`
-/// for k vectors. *Source*: \[Krueger05\] 44.2.3, 44.3.3.
-pub fn folded_product(
-    y: &mut Vector,
-    combine: Combine<'_>,
-    alpha: f32,
-    a: &FoldedBands,
-    x: &Vector,
-) -> Result<()> {
-    check_product("folded_product", a.shape(), y, &combine, alpha, x)?;
-    let _scope = a.device().scope()?;
-    product(y, combine, alpha, &a.wide, &extended(x)?, false, Predicate::Always)
-}
-
-/// `y = combine(α Aᵀ x)` for diagonals folded in pairs, without storing `Aᵀ`.
-///
-/// *Shapes*, *errors* and *bound*: as [`folded_product`]. *Cost*: as
-/// [`banded_product_transposed`](crate::ops::banded_product_transposed) for twice as many elements, and 1 draw that adds
-/// both halves.
-///
-/// ```
-/// use texla::{FoldedBands, Shape, Vector, host::Triplets, ops::{self, Combine}};
-/// # let ctx = texla::Headless::new(Default::default())?;
-/// # let dev = ctx.device();
-/// let t = Triplets::from_dense(Shape::new(2, 2), &[1., 2., 3., 4.])?;
-/// let a = FoldedBands::from_triplets(dev, &t)?;
-/// let x = Vector::from_slice(dev, &[1., 10.])?;
-/// let mut y = Vector::zeros(dev, 2)?;
-/// ops::folded_product_transposed(&mut y, Combine::Replace, 1.0, &a, &x)?;
-/// assert_eq!(y.read()?, [31., 42.]);
-/// # Ok::<(), texla::Error>(())
-/// ```
-pub fn folded_product_transposed(
-    y: &mut Vector,
-    combine: Combine<'_>,
-    alpha: f32,
-    a: &FoldedBands,
-    x: &Vector,
-) -> Result<()> {
-    check_product("folded_product_transposed", a.shape(), y, &combine, alpha, x)?;
-    if matches!(combine, Combine::Accumulate) {
-        return accumulate(y, |sum, combine| folded_product_transposed(sum, combine, alpha, a, x));
+/// *Cost*, *bound*: see [`ops::product`](crate::ops::product). *Source*: \[Krueger05\] 44.2.3, 44.3.3.
+impl LinOp for FoldedBands {
+    fn device(&self) -> &Device {
+        self.device()
     }
-    let device = a.device();
-    let _scope = device.scope()?;
-    let mut both = Vector::uninit(device, 2 * y.len())?;
-    product(&mut both, Combine::Replace, alpha, &a.wide, x, true, Predicate::Always)?;
-    combine
-        .describe(Draw::new(device, glsl!("banded/fold.frag")).input("x", both.view()))
-        .param(LENGTH, length(y.len()))
-        .masked(combine.fills_padding(y))
-        .target(y.view())
-        .run()
-}
 
-/// `out = α op(A) x + β z` accumulated in double-float with the full coefficients, rounded once.
-///
-/// *Shapes*: as [`folded_product`]. *Cost*: as [`banded_accurate`](crate::ops::banded_accurate), and 1 draw before it, or
-/// for the transpose after it. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch);
-/// [`Error::Unsupported`](crate::Error::Unsupported) where the device has no exact form of two-sum
-/// ([`Capabilities::exact_form`](crate::gl::Capabilities::exact_form)). *Bound*: one rounding, and about
-/// `k 2⁻⁴⁶ |A| |x|`.
-pub fn folded_accurate(out: &mut Vector, a: &FoldedBands, terms: Accurate<'_>) -> Result<()> {
-    folded_part(out, a, terms, Part::Sum)
-}
+    fn shape(&self) -> Shape {
+        self.shape()
+    }
 
-/// A part of that sum.
-pub(crate) fn folded_part(out: &mut Vector, a: &FoldedBands, terms: Accurate<'_>, part: Part) -> Result<()> {
-    let Accurate { transposed, alpha, x, plus } = terms;
-    let op = "folded_accurate";
-    check_product(op, a.shape(), out, &Combine::Replace, alpha, x)?;
-    if let Some((_, z)) = plus {
-        crate::ops::check_shape(op, "z", z.shape(), out.shape())?;
+    fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        let _scope = self.device().scope()?;
+        let x = &extended(terms.x)?;
+        product(y, &self.wide, Product { x, ..*terms }, false, Predicate::Always)
     }
-    let device = a.device();
-    crate::ops::require_exact(device, op)?;
-    let _scope = device.scope()?;
-    if !transposed {
-        let terms = Accurate { x: &extended(x)?, ..terms };
-        return accurate(out, &a.wide, terms, part).map(drop);
+
+    /// Both halves of the transposed product of twice as many elements, added.
+    fn apply_transposed(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        let device = self.device();
+        let _scope = device.scope()?;
+        let mut both = Vector::uninit(device, 2 * y.len())?;
+        product(&mut both, &self.wide, terms.partial(), true, Predicate::Always)?;
+        let ending = terms.ending();
+        ending
+            .describe(Draw::new(device, glsl!("banded/fold.frag")).input("x", both.view()))
+            .param(LENGTH, length(y.len()))
+            .masked(ending.fills_padding(y))
+            .target(y.view())
+            .run()
     }
-    let mut high = Vector::uninit(device, 2 * out.len())?;
-    let first = if part.is_bound() { Part::Magnitude } else { Part::Sum };
-    let low = accurate(&mut high, &a.wide, Accurate { transposed, alpha, x, plus: None }, first)?;
-    part.describe(Draw::new(device, glsl!("banded/fold_accurate.frag")))
-        .define("PART", part.name())
-        .input("high", high.view())
-        .input("low", View::whole(device, low.texture()))
-        .carried("ADDED", ("z", "beta * z_here()"), terms.z())
-        .param(LENGTH, length(out.len()))
-        .param("beta", terms.beta())
-        .masked(true)
-        .target(out.view())
-        .run()
+
+    fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
+        let device = self.device();
+        if !is_exact(device) {
+            return Ok(false);
+        }
+        let _scope = device.scope()?;
+        if !terms.transposed {
+            let terms = Accurate { x: &extended(terms.x)?, ..*terms };
+            return accurate(out, &self.wide, terms, part).map(|_| true);
+        }
+        let mut high = Vector::uninit(device, 2 * out.len())?;
+        let first = if part.is_bound() { Part::Magnitude } else { Part::Sum };
+        let low = accurate(&mut high, &self.wide, Accurate { plus: None, ..*terms }, first)?;
+        part.describe(Draw::new(device, glsl!("banded/fold_accurate.frag")))
+            .define("PART", part.name())
+            .input("high", high.view())
+            .input("low", View::whole(device, low.texture()))
+            .carried("ADDED", ("z", "beta * z_here()"), terms.z())
+            .param(LENGTH, length(out.len()))
+            .param("beta", terms.beta())
+            .masked(true)
+            .target(out.view())
+            .run()?;
+        Ok(true)
+    }
+
+    fn pattern(&self) -> Option<&Csr> {
+        Some(self.pattern())
+    }
+
+    fn asymmetry(&self) -> Result<Option<(usize, usize, f64, f64)>> {
+        Ok(self.asymmetry())
+    }
+
+    fn exponent(&self) -> Result<i32> {
+        Ok(self.exponent())
+    }
 }

@@ -3,7 +3,7 @@
 use super::vector::{Use, product};
 use crate::data::{Matrix, Scalar, Vector};
 use crate::error::Result;
-use crate::ops::{self, Combine};
+use crate::ops::{self, Combine, Product};
 
 /// `Σ a_ii`; 0 for no elements.
 ///
@@ -43,6 +43,7 @@ fn largest_sum(a: &Matrix, columns: bool) -> Result<Scalar> {
     let shape = if columns { a.shape().transposed() } else { a.shape() };
     let ones = Vector::filled(device, shape.cols, 1.0)?;
     let mut sums = Vector::zeros(device, shape.rows)?;
-    product(&mut sums, Combine::Replace, 1.0, a, &ones, Use { transposed: columns, absolute: true })?;
+    let terms = Product { combine: Combine::Replace, alpha: 1.0.into(), x: &ones };
+    product(&mut sums, a, terms, Use { transposed: columns, absolute: true })?;
     ops::max_abs(&sums)
 }

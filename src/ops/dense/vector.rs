@@ -6,46 +6,8 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::gl::{Format, glsl};
 use crate::kernel::{Domain, Draw, Operand, PooledTexture, View};
-use crate::ops::product::{Combine, accumulate, check_product};
+use crate::ops::product::{Ending, Product};
 use crate::shape::{Extent, Shape};
-
-/// `y = combine(α A x)` for a dense matrix.
-///
-/// *Shapes*: `A` n x m, `x` m, `y` and the vector in `combine` n. *Cost*: 1 draw for small matrices; else 2, the first
-/// of which sums ranges of columns side by side; for a tiled matrix 2 for each row of tiles and 1 for each tile.
-/// 5 fetches for 16 multiply-adds. No readback. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch), [`Error::WrongDevice`](crate::Error::WrongDevice),
-/// [`Error::Parameter`](crate::Error::Parameter) for an `α` that is not finite. *Bound*: `γ_(m+2) (|α| |A| |x| + |z|)_i`. *Source*:
-/// \[Moravanszky03\] 4.1.
-///
-/// ```
-/// use texla::{Matrix, Shape, Vector, ops::{self, Combine}};
-/// # let ctx = texla::Headless::new(Default::default())?;
-/// # let dev = ctx.device();
-/// let a = Matrix::from_rows(dev, Shape::new(2, 3), &[1., 2., 3., 4., 5., 6.])?;
-/// let x = Vector::from_slice(dev, &[1., 10., 100.])?;
-/// let mut y = Vector::zeros(dev, 2)?;
-/// ops::dense_product(&mut y, Combine::Replace, 2.0, &a, &x)?;
-/// assert_eq!(y.read()?, [642., 1308.]);
-/// # Ok::<(), texla::Error>(())
-/// ```
-pub fn dense_product(y: &mut Vector, combine: Combine<'_>, alpha: f32, a: &Matrix, x: &Vector) -> Result<()> {
-    check_product("dense_product", a.shape(), y, &combine, alpha, x)?;
-    product(y, combine, alpha, a, x, Use { transposed: false, absolute: false })
-}
-
-/// `y = combine(α Aᵀ x)` for a dense matrix, without transposing it in memory.
-///
-/// *Shapes*: `A` n x m, `x` n, `y` and the vector in `combine` m. *Cost*, *errors* and *bound*: as [`dense_product`].
-pub fn dense_product_transposed(
-    y: &mut Vector,
-    combine: Combine<'_>,
-    alpha: f32,
-    a: &Matrix,
-    x: &Vector,
-) -> Result<()> {
-    check_product("dense_product_transposed", a.shape().transposed(), y, &combine, alpha, x)?;
-    product(y, combine, alpha, a, x, Use { transposed: true, absolute: false })
-}
 
 /// How the matrix enters a product.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,34 +19,25 @@ pub(super) struct Use {
 
 /// The result of a product: all of a vector, or the tiles of a column.
 enum Target<'a> {
-    Vector { y: View<'a>, combine: Combine<'a> },
+    Vector { y: View<'a>, ending: Ending<'a> },
     Column(&'a [View<'a>]),
 }
 
-pub(super) fn product(
-    y: &mut Vector,
-    combine: Combine<'_>,
-    alpha: f32,
-    a: &Matrix,
-    x: &Vector,
-    how: Use,
-) -> Result<()> {
-    if matches!(combine, Combine::Accumulate) {
-        return accumulate(y, |sum, combine| product(sum, combine, alpha, a, x, how));
-    }
+pub(super) fn product(y: &mut Vector, a: &Matrix, terms: Product<'_>, how: Use) -> Result<()> {
     let whole = usize::MAX;
-    Product { a, how, x: &[x.view()], x_length: whole, y_length: whole, alpha }
-        .run(&Target::Vector { y: y.view(), combine })
+    let (x, alpha) = (&[terms.x.view()], terms.factor());
+    Tiled { a, how, x, x_length: whole, y_length: whole, alpha }
+        .run(&Target::Vector { y: y.view(), ending: terms.ending() })
 }
 
 /// `y = op(A) x` for matrices with one column, given by their tiles.
 pub(super) fn product_of_parts(y: &[View<'_>], a: &Matrix, x: &[View<'_>], transposed: bool) -> Result<()> {
     let length = a.tile_grid().tile_rows();
     let how = Use { transposed, absolute: false };
-    Product { a, how, x, x_length: length, y_length: length, alpha: 1.0 }.run(&Target::Column(y))
+    Tiled { a, how, x, x_length: length, y_length: length, alpha: 1.0 }.run(&Target::Column(y))
 }
 
-struct Product<'a> {
+struct Tiled<'a> {
     a: &'a Matrix,
     how: Use,
     x: &'a [View<'a>],
@@ -102,7 +55,7 @@ pub(crate) fn factors(alpha: f32) -> [f32; 2] {
     [(f64::from(alpha) / first) as f32, first as f32]
 }
 
-impl Product<'_> {
+impl Tiled<'_> {
     fn run(&self, target: &Target<'_>) -> Result<()> {
         let device = self.a.device();
         let _scope = device.scope()?;
@@ -129,14 +82,14 @@ impl Product<'_> {
                     let first = (stretch.second.1 / 4) as u32;
                     let rect =
                         Domain::Rect { x: 0, y: first, width: 1, height: stretch.length.div_ceil(4) as u32 };
-                    self.rows(stretch, &inner, *part, Combine::Replace, None, rect)?;
+                    self.rows(stretch, &inner, *part, Ending::NONE, None, rect)?;
                 }
-                Target::Vector { y, combine } if i + 1 == outer.len() => {
+                Target::Vector { y, ending } if i + 1 == outer.len() => {
                     let kept = kept.as_ref().map(|t| View::whole(device, t.texture()));
                     let kept = if outer.len() > 1 { kept.or(Some(*y)) } else { None };
-                    self.rows(stretch, &inner, *y, *combine, kept, Domain::Full)?;
+                    self.rows(stretch, &inner, *y, *ending, kept, Domain::Full)?;
                 }
-                Target::Vector { y, combine } => {
+                Target::Vector { y, ending } => {
                     let next = device.texture(y.extent, Format::Rgba32F, "dense product")?;
                     // What is kept of the first has nothing in it yet, and every row is written once.
                     let before = match &kept {
@@ -144,7 +97,7 @@ impl Product<'_> {
                         None => *y,
                     };
                     let part = View { texture: next.texture(), ..*y };
-                    self.rows(stretch, &inner, part, *combine, Some(before), Domain::Full)?;
+                    self.rows(stretch, &inner, part, *ending, Some(before), Domain::Full)?;
                     kept = Some(next);
                 }
             }
@@ -158,7 +111,7 @@ impl Product<'_> {
         rows: &Stretch,
         inner: &[Stretch],
         target: View<'_>,
-        combine: Combine<'_>,
+        ending: Ending<'_>,
         kept: Option<View<'_>>,
         domain: Domain<'_>,
     ) -> Result<()> {
@@ -167,7 +120,7 @@ impl Product<'_> {
         if let ([range], None, Domain::Full) = (inner, kept, domain)
             && shares(device, height, range.length, 1) == 1
         {
-            return self.share(rows, range, target, Some(combine), 0, 1, Domain::Full);
+            return self.share(rows, range, target, Some(ending), 0, 1, Domain::Full);
         }
         let scale = factors(self.alpha);
         // As many tiles at a time as have room side by side; all but the last sums wait in textures like the target.
@@ -179,16 +132,16 @@ impl Product<'_> {
             let sums = View::part(device, partial.0.texture(), extent);
             let sum = Total { shares: sums, first_row: rows.second.1 / 4, before: before.as_ref(), domain };
             if chunks.peek().is_none() {
-                return sum.add(target, combine, kept, scale);
+                return sum.add(target, ending, kept, scale);
             }
             let next = device.texture(target.texture.extent(), Format::Rgba32F, "dense product")?;
-            sum.add(View { texture: next.texture(), ..target }, Combine::Replace, None, [1.0, scale[1]])?;
+            sum.add(View { texture: next.texture(), ..target }, Ending::NONE, None, [1.0, scale[1]])?;
             before = Some(next);
         }
         // Without an inner dimension there are no shares to add.
         let none = device.scratch(Extent::new(1, height), "dense product")?;
         let shares = View::part(device, none.texture(), Extent::new(0, height));
-        Total { shares, first_row: rows.second.1 / 4, before: None, domain }.add(target, combine, kept, scale)
+        Total { shares, first_row: rows.second.1 / 4, before: None, domain }.add(target, ending, kept, scale)
     }
 
     /// The shares of some ranges side by side, and how many they are.
@@ -208,14 +161,14 @@ impl Product<'_> {
         Ok((texture, width))
     }
 
-    /// The shares of one range of the inner dimension, or all there is where `combine` is given.
+    /// The shares of one range of the inner dimension, or all there is where `ending` is given.
     #[allow(clippy::too_many_arguments)]
     fn share(
         &self,
         rows: &Stretch,
         range: &Stretch,
         target: View<'_>,
-        combine: Option<Combine<'_>>,
+        ending: Option<Ending<'_>>,
         first: u32,
         count: u32,
         domain: Domain<'_>,
@@ -226,7 +179,7 @@ impl Product<'_> {
         let (Some(tile), Some(x)) = (tile, self.x.get(range.second.0)) else { return Ok(()) };
         let quads = range.length.div_ceil(4) as u32;
         let draw = Draw::new(self.a.device(), glsl!("dense/partial.frag"))
-            .define("WHOLE", combine.is_some())
+            .define("WHOLE", ending.is_some())
             .define("A_TRANSPOSED", self.how.transposed)
             .define("ABSOLUTE", self.how.absolute)
             .addressed("a", tile.part())
@@ -237,9 +190,9 @@ impl Product<'_> {
             .param("share", quads.div_ceil(count) as i32)
             .param("first_row", (rows.first.1 / 4) as i32)
             .param("factors", factors(self.alpha))
-            .masked(combine.is_some());
-        let draw = match combine {
-            Some(combine) => combine.describe(draw),
+            .masked(ending.is_some());
+        let draw = match ending {
+            Some(ending) => ending.describe(draw),
             None => draw,
         };
         draw.target(target).on(domain).run()
@@ -262,7 +215,7 @@ impl Total<'_> {
     fn add(
         &self,
         target: View<'_>,
-        combine: Combine<'_>,
+        ending: Ending<'_>,
         kept: Option<View<'_>>,
         factors: [f32; 2],
     ) -> Result<()> {
@@ -280,7 +233,7 @@ impl Total<'_> {
             .param("shares", [width as i32, height as i32])
             .param("factors", factors)
             .masked(true);
-        combine.describe(draw).target(target).on(self.domain).run()
+        ending.describe(draw).target(target).on(self.domain).run()
     }
 }
 

@@ -4,15 +4,56 @@ mod accurate;
 mod product;
 mod relocate;
 
-pub use accurate::stack_accurate;
-pub use product::{stack_product, stack_product_transposed};
-
-pub(crate) use accurate::stack_part;
-
 use crate::data::{ColumnStack, Panel, Vector};
+use crate::device::Device;
+use crate::error::Result;
 use crate::gl::Source;
 use crate::kernel::{Draw, Operand};
+use crate::ops::product::{Accurate, Checked, LinOp, Part, Product, is_exact};
 use crate::shape::Shape;
+
+/// *Cost*, *bound*: see [`ops::product`](crate::ops::product). *Source*: \[Krueger05\] 44.3.3.
+///
+/// What an operator is asked once for each solve is asked of the same matrix as a [`Matrix`](crate::Matrix), which takes
+/// a draw for each texture and as much memory again while it lasts; see there for the readbacks.
+impl LinOp for ColumnStack {
+    fn device(&self) -> &Device {
+        self.device()
+    }
+
+    fn shape(&self) -> Shape {
+        self.shape()
+    }
+
+    fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        product::product(y, self, *terms, false)
+    }
+
+    /// Each element is a column times `x`.
+    fn apply_transposed(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        product::product(y, self, *terms, true)
+    }
+
+    fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
+        Ok(is_exact(self.device()) && accurate::accurate(out, self, *terms, part).map(|()| true)?)
+    }
+
+    fn diagonal(&self) -> Result<Vec<f64>> {
+        LinOp::diagonal(&self.to_matrix()?)
+    }
+
+    fn column_squares(&self) -> Result<Vec<f64>> {
+        self.to_matrix()?.column_squares()
+    }
+
+    fn asymmetry(&self) -> Result<Option<(usize, usize, f64, f64)>> {
+        self.to_matrix()?.asymmetry()
+    }
+
+    fn exponent(&self) -> Result<i32> {
+        self.to_matrix()?.exponent()
+    }
+}
 
 /// A power of two as shaders divide by it: mask and shift.
 fn power(n: u32) -> [i32; 2] {

@@ -85,7 +85,7 @@ impl Fluid {
     /// of the new one.
     fn fit_pressure(&mut self, b: &Vector) -> Result<()> {
         let mut work = Vector::uninit(self.device(), b.len())?;
-        ops::stencil_product(&mut work, Combine::Replace, 1.0, &self.poisson, &self.pressure)?;
+        ops::product(&mut work, Combine::Replace, 1.0, &self.poisson, &self.pressure)?;
         let (along, square) = (ops::dot(&self.pressure, b)?, ops::dot(&self.pressure, &work)?);
         let mut factor = Scalar::zero(self.device())?;
         ops::div_or_zero(&mut factor, &along, &square)?;

@@ -6,9 +6,8 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand};
-use crate::ops::{Combine, check_shape};
+use crate::ops::{Checked, LinOp, Product};
 use crate::shape::Shape;
-use crate::solve::LinOp;
 
 /// What the viscous steps of all components have come to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,20 +54,8 @@ impl LinOp for Viscous<'_> {
         Shape::new(self.free.len(), self.free.len())
     }
 
-    fn apply(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
-        check_shape("viscous step", "x", x.shape(), self.free.shape())?;
-        check_shape("viscous step", "y", y.shape(), self.free.shape())?;
-        if matches!(combine, Combine::Accumulate) {
-            let mut sum = Vector::uninit(y.device(), y.len())?;
-            self.apply(&mut sum, Combine::AddTo(y), alpha, x)?;
-            std::mem::swap(y, &mut sum);
-            return Ok(());
-        }
-        self.draw(x, &[number("alpha", f64::from(alpha))])?
-            .define("RIGHT_SIDE", false)
-            .lines(combine.define())
-            .input_if("z", combine.operand().map(Operand::view))
-            .target(y.view())
-            .run()
+    fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        let draw = self.draw(terms.x, &[number("alpha", f64::from(terms.factor()))])?;
+        terms.ending().describe(draw.define("RIGHT_SIDE", false)).target(y.view()).run()
     }
 }

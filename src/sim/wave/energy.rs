@@ -23,7 +23,7 @@ impl Wave {
         let mut mean = Vector::zeros(&self.device, y.len())?;
         ops::axpy(&mut mean, if explicit { -1.0 } else { -0.5 }, v, y)?;
         let mut stress = Vector::zeros(&self.device, y.len())?;
-        self.stiffness.apply(&mut stress, Combine::Replace, 1.0, &mean)?;
+        ops::product(&mut stress, Combine::Replace, 1.0, self.stiffness.as_ref(), &mean)?;
         let potential = ops::dot(if explicit { y } else { &mean }, &stress)?;
         let kinetic = ops::norm_squared(v)?;
         let mut energy = Scalar::zero(&self.device)?;

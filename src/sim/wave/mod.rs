@@ -147,7 +147,7 @@ impl Wave {
         }
         // Backwards and forwards the same but for the rate: 2 v = 2 dt rate - δ.
         let minus_alpha = self.minus_alpha();
-        self.stiffness.apply(&mut self.g, Combine::Replace, minus_alpha, self.y.front())?;
+        ops::product(&mut self.g, Combine::Replace, minus_alpha, self.stiffness.as_ref(), self.y.front())?;
         self.change()?;
         ops::axpby(self.v.front_mut(), dt, rate, -0.5, &self.delta)?;
         self.run = None;
@@ -180,9 +180,9 @@ impl Wave {
         if self.params.scheme == Scheme::CurrentAndNext {
             // The solution is not needed any more.
             ops::axpy(&mut self.delta, 0.5, v, y)?;
-            self.stiffness.apply(&mut self.g, Combine::Replace, minus_alpha, &self.delta)?;
+            ops::product(&mut self.g, Combine::Replace, minus_alpha, self.stiffness.as_ref(), &self.delta)?;
         } else {
-            self.stiffness.apply(&mut self.g, Combine::Replace, minus_alpha, y)?;
+            ops::product(&mut self.g, Combine::Replace, minus_alpha, self.stiffness.as_ref(), y)?;
         }
         if let Some(losses) = &self.losses {
             ops::accumulate_product(&mut self.g, &losses.twice, v)?;

@@ -31,7 +31,7 @@ impl Wave {
         let _scope = self.device.scope()?;
         let run = run.read()?;
         let mut residual = Vector::zeros(&self.device, self.g.len())?;
-        matrix.apply_accurate(&mut residual, Accurate::residual(1.0, &self.g, &self.delta))?;
+        ops::product_accurate(&mut residual, matrix.as_ref(), Accurate::residual(1.0, &self.g, &self.delta))?;
         let [residual, norm] = [ops::norm2(&residual)?.read()?, ops::norm2(&self.g)?.read()?].map(f64::from);
         let residual = if norm > 0.0 { residual / norm } else { residual };
         // Of waves so low that their squares vanish the recurrence believes too much.

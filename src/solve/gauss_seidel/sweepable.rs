@@ -1,12 +1,12 @@
 //! What Gauss-Seidel needs of an operator.
 
+use crate::data::StoredMatrix;
 use crate::data::{BandedMatrix, SparseMatrix, Stencil, Vector};
 use crate::error::Result;
 use crate::host::Csr;
 use crate::kernel::Predicate;
 use crate::ops;
-use crate::solve::linop::LinOp;
-use crate::solve::stored::StoredMatrix;
+use crate::ops::LinOp;
 
 /// An operator whose unknowns can be visited in an order: its entries are known on the host, and residuals can be had in
 /// some texels alone.

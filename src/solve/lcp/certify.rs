@@ -6,7 +6,7 @@ use super::system::{Measured, Residual};
 use crate::data::Vector;
 use crate::error::Result;
 use crate::ops;
-use crate::solve::linop::Accuracy;
+use crate::ops::Accuracy;
 use crate::solve::looks::{Iterated, Observer, Work, run_until_frozen};
 use crate::solve::report::StopReason;
 use crate::solve::scales::FAR;

@@ -1,8 +1,8 @@
 //! The diagonal that projected Jacobi divides by.
 
 use crate::error::{Error, Result};
+use crate::ops::LinOp;
 use crate::solve::check::square_diagonal;
-use crate::solve::linop::LinOp;
 
 /// The diagonal of a square operator, all of it positive.
 ///

@@ -7,8 +7,8 @@ use crate::data::{Vector, exponent};
 use crate::error::Result;
 use crate::kernel::Operand;
 use crate::ops::{self, Accurate};
+use crate::ops::{Accuracy, LinOp};
 use crate::shape::Shape;
-use crate::solve::linop::{Accuracy, LinOp};
 use crate::solve::scales::power;
 
 /// What [`natural_residual`] finds.
@@ -61,8 +61,11 @@ pub fn natural_residual(a: &dyn LinOp, x: &Vector, b: &Vector) -> Result<Natural
     let product = if largest_x == 0.0 { i32::MIN } else { exponent(largest_x) + a.exponent()? };
     let scale = power(-exponent(largest_b).max(product).clamp(-120, 120));
     let mut w = Vector::uninit(device, b.len())?;
-    let accuracy =
-        a.product_accurate(&mut w, Accurate { transposed: false, alpha: scale, x, plus: Some((scale, b)) })?;
+    let accuracy = ops::product_accurate(
+        &mut w,
+        a,
+        Accurate { transposed: false, alpha: scale, x, plus: Some((scale, b)) },
+    )?;
     // Read at the same texel as w, so a borrowed texture of another width is first folded like that.
     let mut folded = Vector::uninit(device, x.len())?;
     ops::copy(&mut folded, x)?;

@@ -215,7 +215,7 @@ impl Iterated for Run<'_> {
 
     fn iterate(&mut self) -> Result<()> {
         let System { a, matrix_scale, b, .. } = &self.system;
-        a.product(self.w.split().1, Combine::AddTo(b), *matrix_scale, &self.x)?;
+        ops::product(self.w.split().1, Combine::AddTo(b), *matrix_scale, *a, &self.x)?;
         self.w.swap();
         if self.sweep.is_multiple_of(TEST_EVERY) || self.limits.contains(&self.sweep) {
             self.test()?;

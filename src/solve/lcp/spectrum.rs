@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::Combine;
-use crate::solve::linop::LinOp;
+use crate::ops::{self, LinOp};
 
 /// Products of the power iteration. Twice as many bring the estimate a few percent nearer.
 pub(super) const POWER_STEPS: i32 = 16;
@@ -32,7 +32,7 @@ pub(super) fn estimate(
     // There is nothing before the start; any vector will do, and what is summed with it is not used.
     crate::ops::copy(x.split().1, inverses)?;
     for k in 0..POWER_STEPS {
-        a.product(w.split().1, Combine::Replace, matrix_scale, x.front())?;
+        ops::product(w.split().1, Combine::Replace, matrix_scale, a, x.front())?;
         w.swap();
         let (before, w_before) = (x.back().view(), w.back().view());
         let inputs = [x.front().view(), w.front().view(), inverses.view(), before, w_before];

@@ -6,7 +6,7 @@ use crate::data::Vector;
 use crate::error::Result;
 use crate::kernel::Operand;
 use crate::ops::{self, Accurate};
-use crate::solve::linop::{Accuracy, LinOp};
+use crate::ops::{Accuracy, LinOp};
 use crate::solve::rounding::error_bound;
 
 /// One or several problems, scaled by powers of two so that matrix and right-hand side are about 1.
@@ -79,7 +79,7 @@ impl System<'_> {
     /// Both residuals of every problem, with `A x + b` in double-float where the operator can. *Cost*: waits.
     pub fn residuals(&self, x: &Vector, goals: &Table) -> Result<Measured> {
         let mut w = Vector::uninit(x.device(), x.len())?;
-        let accuracy = self.a.product_accurate(&mut w, self.terms(x))?;
+        let accuracy = ops::product_accurate(&mut w, self.a, self.terms(x))?;
         Ok(Measured { residuals: self.measure(x, &w, goals)?, accuracy, w })
     }
 

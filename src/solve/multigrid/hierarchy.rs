@@ -80,11 +80,11 @@ impl Hierarchy {
                 .try_for_each(|k| level.sweep(x, b, 2, from_zero && k == 0));
         };
         if from_zero {
-            return ops::dense_product(x, Combine::Replace, 1.0, inverse, b);
+            return ops::product(x, Combine::Replace, 1.0, inverse, b);
         }
         let mut r = Vector::uninit(x.device(), x.len())?;
-        ops::stencil_product(&mut r, Combine::SubtractFrom(b), 1.0, &level.a, x)?;
-        ops::dense_product(x, Combine::Accumulate, 1.0, inverse, &r)
+        ops::product(&mut r, Combine::SubtractFrom(b), 1.0, &level.a, x)?;
+        ops::product(x, Combine::Accumulate, 1.0, inverse, &r)
     }
 }
 

@@ -1,12 +1,16 @@
 //! Dense matrices as operators.
 
-use super::linop::{Accuracy, LinOp, single};
+use super::accurate::accurate;
+use super::vector::{Use, product};
 use crate::data::{Matrix, Vector, exponent};
 use crate::device::Device;
 use crate::error::Result;
-use crate::ops::{self, Accurate, Combine, Part};
+use crate::ops;
+use crate::ops::product::{Accurate, Checked, LinOp, Part, Product, is_exact};
 use crate::shape::Shape;
 
+/// *Cost*, *bound*: see [`ops::product`](crate::ops::product). *Source*: \[Moravanszky03\] 4.1.
+///
 /// What an operator is asked once for each solve costs readbacks here, since elements live on the device alone: one
 /// number for the exponent, one for symmetry (all elements where the matrix is not exactly symmetric), the diagonal for
 /// a Jacobi preconditioner, all elements for that of least squares.
@@ -19,25 +23,16 @@ impl LinOp for Matrix {
         self.shape()
     }
 
-    fn apply(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
-        ops::dense_product(y, combine, alpha, self, x)
+    fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        product(y, self, *terms, Use { transposed: false, absolute: false })
     }
 
-    fn apply_transposed(&self, y: &mut Vector, combine: Combine<'_>, alpha: f32, x: &Vector) -> Result<()> {
-        ops::dense_product_transposed(y, combine, alpha, self, x)
+    fn apply_transposed(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        product(y, self, *terms, Use { transposed: true, absolute: false })
     }
 
-    fn apply_accurate(&self, out: &mut Vector, terms: Accurate<'_>) -> Result<Accuracy> {
-        if self.device().gl().caps.borrow().exact_form.is_none() {
-            return single(self, out, terms);
-        }
-        ops::dense_accurate(out, self, terms)?;
-        Ok(Accuracy::DoubleFloat)
-    }
-
-    fn accurate_part(&self, out: &mut Vector, terms: Accurate<'_>, part: Part) -> Result<bool> {
-        ops::dense_part(out, self, terms, part)?;
-        Ok(true)
+    fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
+        Ok(is_exact(self.device()) && accurate(out, self, *terms, part).map(|()| true)?)
     }
 
     fn diagonal(&self) -> Result<Vec<f64>> {

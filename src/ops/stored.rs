@@ -1,0 +1,53 @@
+//! Products with a matrix in the format that suits it.
+
+use super::product::{Accurate, Checked, LinOp, Part, Product};
+use crate::data::{StoredMatrix, Vector};
+use crate::device::Device;
+use crate::error::Result;
+use crate::host::Csr;
+use crate::shape::Shape;
+
+fn inner(a: &StoredMatrix) -> &dyn LinOp {
+    match a {
+        StoredMatrix::Banded(m) => m.as_ref(),
+        StoredMatrix::Sparse(m) => m.as_ref(),
+    }
+}
+
+impl LinOp for StoredMatrix {
+    fn device(&self) -> &Device {
+        self.device()
+    }
+
+    fn shape(&self) -> Shape {
+        self.shape()
+    }
+
+    fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        inner(self).apply(y, terms)
+    }
+
+    fn apply_transposed(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        inner(self).apply_transposed(y, terms)
+    }
+
+    fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
+        inner(self).accurate(out, terms, part)
+    }
+
+    fn accumulates(&self) -> bool {
+        inner(self).accumulates()
+    }
+
+    fn pattern(&self) -> Option<&Csr> {
+        Some(self.pattern())
+    }
+
+    fn asymmetry(&self) -> Result<Option<(usize, usize, f64, f64)>> {
+        inner(self).asymmetry()
+    }
+
+    fn exponent(&self) -> Result<i32> {
+        inner(self).exponent()
+    }
+}
