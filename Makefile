@@ -17,9 +17,10 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 setup:
 	@.ci/setup
 
+# In the profile of the tests, which is built in half the time and shared with them: what is slow here is done by GL.
 demo: setup
 	@mkdir -p out
-	cargo run --release --example solve -- --plot out/residual.png --json out/solve.json
+	cargo run --example solve -- --plot out/residual.png --json out/solve.json
 	@echo "plot: out/residual.png   report: out/solve.json"
 
 # One test at a time: llvmpipe of Mesa 22.3 crashes now and then when threads of a process take turns with contexts. And

@@ -250,7 +250,7 @@ fn gl_error_name(code: u32) -> String {
     name.to_owned()
 }
 
-/// Refuses the first value that is not finite as a 32-bit float (figure E6).
+/// Refuses the first value that is not finite as a 32-bit float (the finite-input rule).
 pub(crate) fn check_finite(what: &str, values: impl IntoIterator<Item = f64>) -> Result<()> {
     for (index, value) in values.into_iter().enumerate() {
         if !(value as f32).is_finite() {

@@ -45,9 +45,10 @@
 //!
 //! # Where to read on
 //!
-//! [`solve`] and [`ops`] are what most programs need. [`guide`] explains: [the host's side](guide::host) of the bargain
-//! (what of the GL state stays as it was, and what cannot), [how far results can be trusted](guide::numerics),
-//! [kernels of one's own](guide::kernels), [packing](guide::packing), and [how texla is built](guide::architecture). [`sim`] has waves and fluids.
+//! [`solve`] and [`ops`] are what most programs need. [`guide`] has [recipes](guide::recipes), and explains [the host's
+//! side](guide::host) of the bargain (what of the GL state stays as it was, and what cannot), [how far results can be
+//! trusted](guide::numerics), [kernels of one's own](guide::kernels), [packing](guide::packing), and [how texla is
+//! built](guide::architecture). [`sim`] has waves and fluids.
 //!
 //! # Features
 //!

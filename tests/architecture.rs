@@ -283,6 +283,36 @@ fn nothing_below_the_host_layer_panics_in_plain_sight() {
     }
 }
 
+/// Cargo looks for no example and no benchmark here: each is listed in one of three packages. That of the demo stays
+/// quick to build.
+#[test]
+fn every_example_and_benchmark_is_listed_once() {
+    let manifest = |folder: &str| std::fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();
+    let [library, examples, benches] = ["", "examples", "benches"].map(manifest);
+    let listed = |text: &str, kind: &str| -> Vec<String> {
+        let targets = text.split(kind).skip(1).map(|target| target.split('"').nth(1).unwrap().to_owned());
+        targets.collect()
+    };
+    let here = |folder: &str| -> Vec<String> {
+        let paths = files(folder, &["rs"]).into_iter().map(|(path, _)| path);
+        let mains = paths.filter_map(|path| match path.split_once('/') {
+            None => path.strip_suffix(".rs").map(str::to_owned),
+            Some((name, file)) => (file == "main.rs").then(|| name.to_owned()),
+        });
+        mains.collect()
+    };
+    let mut found = [&library, &examples, &benches].map(|text| listed(text, "[[example]]")).concat();
+    found.sort();
+    assert_eq!(found, here("examples"));
+    let mut found = listed(&benches, "[[bench]]");
+    found.sort();
+    assert_eq!(found, here("benches"));
+    assert!(examples.contains("\"solve\""));
+    for name in ["faer", "image", "proptest", "sprs", "winit"] {
+        assert!(!examples.contains(&format!("\n{name} ")), "{name} takes long to build");
+    }
+}
+
 /// Only the layer of GL knows that a context is lost: whatever else said so would say it of something else.
 #[test]
 fn a_lost_context_is_told_by_gl_alone() {

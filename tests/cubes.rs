@@ -1,4 +1,5 @@
 //! The physics and the files of the example `cubes`, without GL: contacts are solved on the CPU.
+#![cfg(all(feature = "headless", feature = "io"))]
 #![allow(dead_code)] // the example uses more than is tested here
 
 #[path = "../examples/cubes/body.rs"]

@@ -1,4 +1,4 @@
-//! Figures D1 and D2: bits that never change on one driver, and bounds that hold on another.
+//! Repeatability and agreement between drivers: bits that never change on one driver, and bounds that hold on another.
 //!
 //! Threads, vector width and driver are chosen by environment variables that Mesa reads once, so each configuration
 //! is a process of its own: a test runs itself again with `TEXLA_TEST_CHILD` set, and then only computes.
@@ -427,7 +427,7 @@ fn run_again(test: &str, variables: &[(&str, &str)]) -> String {
     out
 }
 
-/// Figure D1.
+/// Repeatability.
 #[test]
 fn one_hash_for_all_threads_and_vector_widths() {
     if std::env::var_os(CHILD).is_some() {
@@ -517,7 +517,8 @@ fn check_bounds(dev: &Device) {
     }
 }
 
-/// Figure D2: Mesa's other rasteriser, which shares no code with the first below the shader compiler's front end.
+/// Agreement between drivers: Mesa's other rasteriser, which shares no code with the first below the shader compiler's
+/// front end.
 #[test]
 fn bounds_hold_on_another_driver() {
     if std::env::var_os(CHILD).is_some() {

@@ -27,7 +27,7 @@ struct Case<T: 'static> {
 enum Bound {
     Exact,
     Ulps(f64),
-    /// Figure E1: the number of terms and the sum of their magnitudes.
+    /// The product bound: the number of terms and the sum of their magnitudes.
     Terms(usize, fn([f64; 3], f64, f64) -> f64),
 }
 

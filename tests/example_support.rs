@@ -1,4 +1,5 @@
 //! The helpers of the examples: report, exit codes, plots, images and tables.
+#![cfg(all(feature = "headless", feature = "io"))]
 
 #[path = "../examples/support/mod.rs"]
 mod support;

@@ -304,7 +304,7 @@ fn a_texture_of_half_floats_is_read_and_drawn_alike() {
     });
 }
 
-/// Figure B2, through the one door that the borrow checker does not watch.
+/// No aliasing, through the one door that the borrow checker does not watch.
 #[test]
 fn an_alias_of_the_target_is_refused() {
     on_both(|dev| {

@@ -145,7 +145,7 @@ fn points_touch_each_texel_once() {
     });
 }
 
-/// Figure B3: blending runs in primitive order and rounds each sum.
+/// The blending check: blending runs in primitive order and rounds each sum.
 #[test]
 fn points_into_one_texel_add_up_in_order() {
     on_both(|dev| {
@@ -415,7 +415,7 @@ fn scalars_are_the_same_for_every_texel() {
     });
 }
 
-/// Figure B2. That a target is borrowed exclusively makes it impossible by type (see the example in the documentation
+/// No aliasing. That a target is borrowed exclusively makes it impossible by type (see the example in the documentation
 /// of `Kernel`), except through a texture taken out and borrowed back.
 #[test]
 fn a_texture_cannot_be_read_and_written_in_one_pass() {

@@ -155,7 +155,7 @@ fn the_listing_solves_with_every_representation() {
                 let hb = Vector::from_f64(device, &b).unwrap();
                 let mut cg = CgSolver::new(device, matrix.as_ref(), x, hb).unwrap();
 
-                // R = b - A x, within figure E1.
+                // R = b - A x, within the product bound.
                 cg.solve_init().unwrap();
                 let x0 = reference::widen(&start);
                 let want = reference::sub(&b, &systems::apply(&a, &x0));
@@ -170,7 +170,7 @@ fn the_listing_solves_with_every_representation() {
                 let i = cg.solve_to(1e-12 * scale, 3 * n).unwrap();
                 assert!(i < 3 * n, "{label}: rho is {} after {i} iterations", cg.Rho.read().unwrap());
                 let x = cg.X.read().unwrap();
-                // Of the recurrence 1e-6; the truth is within figure E3.
+                // Of the recurrence 1e-6; the truth is within the LAPACK ratio.
                 assert!(systems::lapack_ratio(&a, &x, &b) < 30.0, "{label}");
                 assert!(systems::relative_residual(&a, &x, &b) < 1e-5, "{label}");
                 for v in [&cg.X, &cg.R, &cg.P, &cg.Q] {

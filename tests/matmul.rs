@@ -1,5 +1,5 @@
-//! Dense products: every form and schedule against the f64 twin within figure E1, in one texture and in several, and
-//! with fewer draw buffers and no blending.
+//! Dense products: every form and schedule against the f64 twin within the product bound, in one texture and in
+//! several, and with fewer draw buffers and no blending.
 
 mod common;
 

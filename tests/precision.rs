@@ -152,7 +152,7 @@ fn two_sum_and_two_product_are_exact() {
     });
 }
 
-/// A double-float sum of products against f64, with cancellation: figure E4 rests on it.
+/// A double-float sum of products against f64, with cancellation: certificates rest on it.
 #[test]
 fn double_float_sums_of_products_keep_44_bits() {
     let body = "#include \"include/exact.glsl\"

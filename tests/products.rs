@@ -1,4 +1,4 @@
-//! Products with banded and sparse matrices against the f64 twin, componentwise within figure E1.
+//! Products with banded and sparse matrices against the f64 twin, componentwise within the product bound.
 #![allow(unsafe_code)] // one test borrows a texture of the host's
 
 mod common;

@@ -122,7 +122,7 @@ fn reduced(
     out.read().unwrap()
 }
 
-/// Sum and dot product of these values within figure E2, for one window.
+/// Sum and dot product of these values within the reduction bound, for one window.
 fn check_sums(dev: &Device, x: &[f32], y: &[f32], window: impl Into<Windows> + Copy + std::fmt::Debug) {
     let [xs, ys] = [x, y].map(|v| Vector::from_slice(dev, v).unwrap());
     let (x, y) = (widen(x), widen(y));
@@ -589,7 +589,7 @@ fn norms_neither_overflow_nor_vanish() {
     });
 }
 
-/// Figure E7 in the small: a power of two goes through the norm unchanged.
+/// Scale invariance in the small: a power of two goes through the norm unchanged.
 #[test]
 fn norms_scale_with_powers_of_two() {
     on_both(|dev| {
@@ -637,7 +637,7 @@ fn results_stay_on_the_device_until_they_are_read() {
     });
 }
 
-/// Figure D1 within a process; tests/determinism.rs looks across processes.
+/// Repeatability within a process; tests/determinism.rs looks across processes.
 #[test]
 fn repetition_changes_no_bit() {
     on_both(|dev| {

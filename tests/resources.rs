@@ -53,7 +53,7 @@ fn plus(a: LiveObjects, b: LiveObjects) -> LiveObjects {
     }
 }
 
-/// Figure L1: objects after a call = those before + the outputs; those before once the outputs have dropped.
+/// Object balance: objects after a call = those before + the outputs; those before once the outputs have dropped.
 #[test]
 fn each_call_leaves_its_outputs_alone() {
     on_both(|dev| {
@@ -183,7 +183,7 @@ fn no_operation_leaves_anything() {
     });
 }
 
-/// Figure L1 for waves: the state, the right-hand side and the solution, two levels each of the first two; losses; the
+/// Object balance for waves: the state, the right-hand side and the solution, two levels each of the first two; losses; the
 /// report of the last solve; and two programs.
 #[test]
 fn waves_hold_what_they_need() {
@@ -615,7 +615,7 @@ fn resident() -> u64 {
     statm.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
 }
 
-/// Figure L2.
+/// Steady memory.
 #[test]
 fn ten_thousand_cycles_do_not_grow() {
     if !std::path::Path::new("/proc/self/statm").exists() {
@@ -699,8 +699,8 @@ fn a_texture_deleted_while_the_host_has_it_bound() {
     }
 }
 
-/// Figure L1 for fluids: velocity, which faces are free, and what the others hold, for each component; the pressure, the
-/// null space of a closed box; where there are obstacles, two vectors for them. A step changes nothing.
+/// Object balance for fluids: velocity, which faces are free, and what the others hold, for each component; the
+/// pressure, the null space of a closed box; where there are obstacles, two vectors for them. A step changes nothing.
 #[test]
 fn fluids_hold_what_they_need() {
     use texla::Grid;
@@ -748,7 +748,7 @@ fn fluids_hold_what_they_need() {
     });
 }
 
-/// Figure L1 for masks, splats and loops: a mask is a texture, numbered points a vertex array; queries go with their
+/// Object balance for masks, splats and loops: a mask is a texture, numbered points a vertex array; queries go with their
 /// results, also where a loop ends by an error.
 #[test]
 fn predication_leaves_nothing_behind() {
@@ -815,8 +815,8 @@ fn predication_leaves_nothing_behind() {
     });
 }
 
-/// Figure L1 for sweeps with nine bands: three or eleven textures of a matrix, or two; two of an iterate for each row of
-/// a fragment, and one for the right-hand side where it is apart. Sweeps and reads change nothing.
+/// Object balance for sweeps with nine bands: three or eleven textures of a matrix, or two; two of an iterate for each
+/// row of a fragment, and one for the right-hand side where it is apart. Sweeps and reads change nothing.
 #[test]
 fn the_ladder_holds_what_it_needs() {
     use texla::host::NineBands;
@@ -856,7 +856,7 @@ fn the_ladder_holds_what_it_needs() {
     });
 }
 
-/// Figure L1 for histograms: a program, and another one once there are weights; filtered reductions keep nothing.
+/// Object balance for histograms: a program, and another one once there are weights; filtered reductions keep nothing.
 #[test]
 fn histograms_hold_what_they_need() {
     use texla::ops::{Histogram, Reduction, Windows};
@@ -889,7 +889,7 @@ fn histograms_hold_what_they_need() {
     });
 }
 
-/// Figure L1 for the vertex stage: a buffer for each vector, a program for each kernel, and nothing for a run.
+/// Object balance for the vertex stage: a buffer for each vector, a program for each kernel, and nothing for a run.
 #[test]
 fn vertex_kernels_hold_what_they_need() {
     use texla::BufferVector;

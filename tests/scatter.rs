@@ -66,7 +66,8 @@ fn counts_are_those_of_the_loop() {
     });
 }
 
-/// Sums of weights: bit for bit those of the loop where blending is known to run in order, and within figure E2 anywhere.
+/// Sums of weights: bit for bit those of the loop where blending is known to run in order, and within the reduction
+/// bound anywhere.
 #[test]
 fn weights_are_summed_in_order() {
     on_both(|dev| {

@@ -1,4 +1,4 @@
-//! Operators on grids against the f64 twin, componentwise within figure E1.
+//! Operators on grids against the f64 twin, componentwise within the product bound.
 
 mod common;
 

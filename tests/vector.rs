@@ -194,7 +194,7 @@ fn the_largest_vector_can_be_made() {
     });
 }
 
-/// Figure E6.
+/// The finite-input rule.
 #[test]
 fn values_that_are_not_finite_are_refused_with_their_index() {
     let refused = |result: texla::Result<()>, what: &str, at: usize| match result {

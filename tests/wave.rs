@@ -170,7 +170,7 @@ fn started(dev: &Device, params: WaveParams, seed: u64) -> Wave {
     wave
 }
 
-/// Figure E1, step by step from what the device itself has reached.
+/// The product bound, step by step from what the device itself has reached.
 #[test]
 fn every_step_is_that_of_the_twin() {
     on_both(|dev| {
@@ -624,7 +624,7 @@ fn a_drop_across_a_periodic_side_is_one_drop() {
     });
 }
 
-/// Figure E1 for the drop: some twenty roundings of numbers no larger than 5 heights.
+/// The product bound for the drop: some twenty roundings of numbers no larger than 5 heights.
 #[test]
 fn drops_have_their_formula() {
     on_both(|dev| {

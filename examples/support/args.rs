@@ -8,7 +8,7 @@ use super::outcome::{Failure, Result};
 use super::report::Report;
 
 // No doc comment: clap would take it for the example's own description.
-#[derive(clap::Args, Clone, Debug, Default)]
+#[derive(clap::Parser, Clone, Debug, Default)]
 pub struct CommonArgs {
     /// Small sizes: done in seconds on a software rasteriser
     #[arg(long)]
@@ -21,7 +21,13 @@ pub struct CommonArgs {
     pub api: Option<Api>,
 }
 
-#[cfg(feature = "headless")]
+/// For an example that has no flags of its own.
+impl AsRef<CommonArgs> for CommonArgs {
+    fn as_ref(&self) -> &CommonArgs {
+        self
+    }
+}
+
 impl CommonArgs {
     /// A context without a window, of the API that was asked for; the report names its device.
     pub fn headless(&self, report: &mut Report) -> Result<texla::Headless> {

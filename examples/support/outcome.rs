@@ -81,7 +81,6 @@ impl From<texla::Error> for Failure {
             | E::Matrix { .. }
             | E::File { .. }
             | E::Unsupported { .. } => Self::bad_input(error),
-            #[cfg(feature = "io")]
             E::Market(_) => Self::bad_input(error),
             _ => Self::unsolved(error),
         }

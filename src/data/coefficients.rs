@@ -18,7 +18,7 @@ impl Scaling {
     /// Largest exponent, in either direction, of coefficients that are stored unscaled.
     const ORDINARY: i32 = 60;
 
-    /// Refuses what does not fit 32 bits (figure E6), else finds the exponent.
+    /// Refuses what does not fit 32 bits (the finite-input rule), else finds the exponent.
     pub fn new(what: &str, values: &[f64]) -> Result<Self> {
         check_finite(what, values.iter().copied())?;
         let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));

@@ -71,7 +71,7 @@ pub struct Capabilities {
     pub uniform_components: u32,
     /// Numbers that can be interpolated between two stages, as the driver says.
     pub varying_components: u32,
-    /// Blending ONE, ONE into 32-bit floats rounds as `fl(a + b)` and runs in primitive order (figure B3).
+    /// Blending ONE, ONE into 32-bit floats rounds as `fl(a + b)` and runs in primitive order (the blending check).
     pub float_blend: bool,
     /// Max and Min blending keep 32-bit floats as they are.
     pub float_min_max: bool,

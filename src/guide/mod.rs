@@ -2,7 +2,8 @@
 //!
 //! | chapter | for whom |
 //! |---|---|
-//! | [`architecture`] | who changes texla: layers, the one path of every operation, decisions that differ from the first design |
+//! | [`recipes`] | who begins: short programs for what one wants to do first |
+//! | [`architecture`] | who changes texla: layers, the one path of every operation, the decisions behind them |
 //! | [`numerics`] | who has to trust a result: error bounds, double-float, what a solver's verdict means |
 //! | [`host`] | who has an application with a GL context: what stays as it was, what does not, lifetimes |
 //! | [`kernels`] | who writes a kernel: accessors, domains, masks, points |
@@ -24,6 +25,9 @@ pub mod kernels {}
 #[cfg(feature = "pack")]
 #[doc = include_str!("packing.md")]
 pub mod packing {}
+
+#[doc = include_str!("recipes.md")]
+pub mod recipes {}
 
 #[doc = include_str!("script.md")]
 pub mod script {}

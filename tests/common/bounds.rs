@@ -1,4 +1,4 @@
-//! Rounding error bounds, derived from the number of operations and from nothing else.
+//! Rounding error bounds, derived from the number of operations and from nothing else. `src/guide/numerics.md` names them.
 //!
 //! The model is `fl(a op b) = (a op b)(1 + e) + f` with `abs(e) <= U` and `abs(f) <= TINY`, one of both zero: the
 //! second for results that are flushed. Inputs are taken to be normal or zero, and nothing to overflow.
@@ -23,7 +23,7 @@ pub fn gamma(k: usize) -> f64 {
     ku / (1.0 - ku)
 }
 
-/// E1: a product's element with `terms` terms (an added vector included), whose magnitudes sum to `abs_sum`.
+/// The product bound: a product's element with `terms` terms (an added vector included), whose magnitudes sum to `abs_sum`.
 pub fn product_bound(abs_sum: f64, terms: usize) -> f64 {
     let k = terms + 2;
     gamma(k) * abs_sum + k as f64 * TINY
@@ -36,10 +36,11 @@ pub fn product_bounds(abs_sums: &[f64], terms: impl IntoIterator<Item = usize>) 
     bounds
 }
 
-/// E2: a sum or dot product whose longest chain of additions is `chain` long, magnitudes summing to `abs_sum`.
+/// The reduction bound: a sum or dot product whose longest chain of additions is `chain` long, magnitudes summing to
+/// `abs_sum`.
 ///
 /// A tree with chains of that length has at most `2^chain` leaves, so that at most `2^(chain+1)` results can be
-/// flushed; the figure is for lengths to 2^22, which ends this term at 2^-103.
+/// flushed; the bound is for lengths to 2^22, which ends this term at 2^-103.
 pub fn reduction_bound(chain: usize, abs_sum: f64) -> f64 {
     let flushed = f64::from(1u32 << (chain.min(22) + 1));
     gamma(chain + 1) * abs_sum + flushed * TINY

@@ -13,7 +13,7 @@ fn number(name: &str) -> Option<u32> {
     Some(value.parse().unwrap_or_else(|_| panic!("{name} is `{value}`, expected a number")))
 }
 
-/// The limits under which the suite runs: CI repeats it with small textures and few draw buffers (figure F2).
+/// The limits under which the suite runs: CI repeats it with small textures and few draw buffers.
 pub fn limits() -> Limits {
     Limits {
         max_texture_size: number("TEXLA_TEST_TEXTURE_LIMIT"),
@@ -64,7 +64,7 @@ fn on(api: Api, limits: Limits, test: &impl Fn(&Device)) {
     assert_eq!(left.total(), 0, "objects left on {api}: {left:?}");
 }
 
-/// The largest vector of the device, or `wanted` if that is smaller: sizes shrink under the limits of figure F2.
+/// The largest vector of the device, or `wanted` if that is smaller: sizes shrink under those limits.
 pub fn fitting(device: &Device, wanted: usize) -> usize {
     let largest = texla::shape::max_folded_len(device.capabilities().max_texture_size);
     wanted.min(usize::try_from(largest).unwrap())

@@ -174,7 +174,7 @@ pub fn transpose(a: &[f64], rows: usize, cols: usize) -> Vec<f64> {
     (0..cols).flat_map(|j| (0..rows).map(move |i| a[i * cols + j])).collect()
 }
 
-/// `norm1(b - A x) / (norm1(A) norm1(x) 2^-24)`, the ratio of figure E3; `norm1(A)` is the largest column sum.
+/// `norm1(b - A x) / (norm1(A) norm1(x) 2^-24)`, the LAPACK ratio; `norm1(A)` is the largest column sum.
 pub fn lapack_ratio(row_ptr: &[usize], cols: &[usize], values: &[f64], x: &[f64], b: &[f64]) -> f64 {
     let residual = abs_sum(&sub(b, &csr_matvec(row_ptr, cols, values, x)));
     let ones = vec![1.0; b.len()];

@@ -113,7 +113,7 @@ pub fn lcp_unit(b: &[f64]) -> f64 {
     b.iter().map(|v| -v).fold(0.0, worst)
 }
 
-/// The LAPACK ratio of figure E3.
+/// The LAPACK ratio.
 pub fn lapack_ratio(a: &Csr, x: &[f32], b: &[f64]) -> f64 {
     let cols: Vec<usize> = a.cols().iter().map(|c| *c as usize).collect();
     reference::lapack_ratio(a.row_ptr(), &cols, a.values(), &reference::widen(x), b)

@@ -26,7 +26,7 @@ pub fn full(rows: usize, cols: usize, values: &[f32]) -> Csr {
     Triplets::from_dense(Shape::new(rows, cols), &values).unwrap().to_csr()
 }
 
-/// What this issue adds.
+/// A matrix as a column stack and as folded bands, where they fit.
 pub fn new_forms(device: &Device, a: &Csr) -> Vec<(&'static str, Box<dyn LinOp>)> {
     let longest = a.shape().rows.max(a.shape().cols) as u64;
     let room = max_folded_len(device.capabilities().max_texture_size);

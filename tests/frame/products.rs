@@ -1,4 +1,4 @@
-//! Products against the f64 twin, componentwise within figure E1.
+//! Products against the f64 twin, componentwise within the product bound.
 
 use crate::common::bounds::{DIV_ULPS, assert_componentwise, product_bound, ulp_bound};
 use crate::common::harness::{assert_padded, limits, on_both, on_both_with};
@@ -366,7 +366,7 @@ fn mistakes_are_named() {
     });
 }
 
-/// Figure E6.
+/// The finite-input rule.
 #[test]
 fn what_is_not_finite_is_refused() {
     on_both(|device| {

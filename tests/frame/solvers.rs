@@ -1,4 +1,4 @@
-//! Solvers on the representations: certified, within figure E3, and least squares.
+//! Solvers on the representations: certified, within the LAPACK ratio, and least squares.
 
 use crate::common::harness::on_both;
 use crate::common::random;
@@ -71,7 +71,7 @@ fn least_squares_on_stacks() {
     });
 }
 
-/// Figure E7: a system scaled by powers of two takes the same iterations.
+/// Scale invariance: a system scaled by powers of two takes the same iterations.
 #[test]
 fn extreme_scales_take_the_same_iterations() {
     on_both(|device| {

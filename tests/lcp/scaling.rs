@@ -1,4 +1,4 @@
-//! Figure E7: problems multiplied by powers of two have the same iterates to the bit.
+//! Scale invariance: problems multiplied by powers of two have the same iterates to the bit.
 
 use crate::common::harness::on_both;
 use crate::common::systems::gather_fits;

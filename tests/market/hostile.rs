@@ -1,4 +1,4 @@
-//! Malformed input (figure B1): no panic, no hang, memory bounded by 64 times the size + 16 MiB.
+//! Malformed input: no panic, no hang, memory bounded by 64 times the size + 16 MiB.
 
 use crate::common::alloc::peak_of;
 use std::io::{BufReader, Read};

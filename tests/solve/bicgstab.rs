@@ -155,7 +155,7 @@ const FILES: [(&str, [Expect; 4]); 6] = [
     ("west0067", [Expect::Honest, Expect::Honest, Expect::Matrix, Expect::Matrix]),
 ];
 
-/// Figures E3 and E4 of whatever a solve has come to.
+/// The LAPACK ratio and the certificate of whatever a solve has come to.
 fn honest(label: &str, a: &Csr, b: &[f64], x: &[f32], report: &SolveReport, tol: f64) {
     let residual = relative_residual(a, x, b);
     let said = report.true_residual;

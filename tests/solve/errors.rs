@@ -1,4 +1,4 @@
-//! Figure E5: what the theory excludes is a typed error or outcome, and no NaN comes out.
+//! What the theory excludes is a typed error or outcome, and no NaN comes out.
 
 use crate::common::data;
 use crate::common::harness::on_both;

@@ -216,7 +216,7 @@ fn the_answer_is_the_one_of_least_norm() {
                     assert_eq!(report.readbacks_in_loop, 0, "{label}");
                     assert_padded(&x, &label);
                     let x = x.read().unwrap();
-                    // Figure E4, and E3 where it applies.
+                    // The certificate, and the LAPACK ratio where it applies.
                     let residual = systems::relative_residual(&problem.a, &x, &projected);
                     assert!(residual <= 2.0 * tol, "{label}: {residual:e}");
                     let (_, left) = problem.project(&reference::widen(&x));

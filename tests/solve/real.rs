@@ -1,4 +1,4 @@
-//! Real matrices: no false "converged" (figure E4), quality of the solution (E3), number of iterations.
+//! Real matrices: no false "converged", quality of the solution (the LAPACK ratio), number of iterations.
 
 use crate::common::data;
 use crate::common::harness::on_both;

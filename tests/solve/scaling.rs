@@ -1,4 +1,4 @@
-//! Figure E7: a system multiplied by a power of two takes the same iterations to the same bits.
+//! Scale invariance: a system multiplied by a power of two takes the same iterations to the same bits.
 
 use crate::common::harness::on_both;
 use crate::common::worst::worst;

@@ -176,8 +176,8 @@ impl ReducePlan {
         self.filtered && stage.window == Window::PAPERS
     }
 
-    /// The longest chain of roundings behind a sum: figure E2's `d`. A filtered window counts as four, where three
-    /// additions take three.
+    /// The longest chain of roundings behind a sum: `d` of the [reduction bound](crate::guide::numerics#named-bounds).
+    /// A filtered window counts as four, where three additions take three.
     pub fn longest_chain(&self) -> u64 {
         let each = |s: &Stage| {
             u64::from(s.window.width) * u64::from(s.window.height) - u64::from(!self.is_filtered(s))
