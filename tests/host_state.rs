@@ -582,7 +582,7 @@ fn framework(dev: &Device, around: Around<'_>, bits: &mut Vec<u32>) {
         keep(y.read().unwrap());
     }
     step!(
-        "matrix_vector_op",
+        "product",
         ops::product(&mut y, Combine::Subtract(&column), 1.0, &stack, &column).unwrap()
     );
     step!("subtract_scaled", ops::subtract_scaled(&mut y, 0.5, &column).unwrap());
