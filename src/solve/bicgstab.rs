@@ -1,7 +1,7 @@
 //! BiCGStab for systems that are not symmetric.
 
 use super::check::{check_square, check_vectors};
-use super::dots::{Dots, Partial, Reducer};
+use super::dots::{Dots, Reducer};
 use super::drive::{After, KEPT_GROWTH, Limits, Method, Observer, drive};
 use super::finite::Finite;
 use super::iterate::Iterate;
@@ -15,6 +15,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{Source, glsl};
 use crate::kernel::{Draw, Operand, PingPong};
+use crate::ops::reduce::Partial;
 use crate::ops::{self, Combine, Windows};
 
 /// Parameters of [`BiCgStab`].
@@ -193,10 +194,9 @@ impl<'a> Run<'a> {
     /// A scalar step: new coefficients and a new report from sums and those before.
     fn step(&mut self, source: Source<'static>, sums: &Partial, second: bool) -> Result<()> {
         let Bounds { threshold, ceiling, limit } = self.bounds;
-        let draw = Draw::new(self.at.a.device(), source)
-            .input("dots", sums.view())
+        let draw = sums
+            .left_to(Draw::new(self.at.a.device(), source))
             .input("last", self.report.front().view())
-            .param("source", sums.source())
             .param("threshold", threshold);
         let draw = match second {
             true => draw.input("coefficients", self.coefficients.front().view()),
@@ -320,14 +320,14 @@ impl Method for Run<'_> {
             scale,
             self.mp.as_ref().unwrap_or(self.p.front()),
         )?;
-        let sums = self.reducer.sum(Dots::Alpha, &[&self.h, &self.v, self.at.r.front()], [1.0; 2])?;
+        let sums = self.reducer.sum(Dots::Alpha, &[&self.h, &self.v, self.at.r.front()])?;
         self.step(glsl!("solve/bicg_alpha.frag"), &sums, false)?;
         self.half()?;
         if let Some(ms) = &mut self.ms {
             self.m.precondition(ms, &self.s)?;
         }
         self.at.a.product(&mut self.t, Combine::Replace, scale, self.ms.as_ref().unwrap_or(&self.s))?;
-        let sums = self.reducer.sum(Dots::Omega, &[&self.t, &self.s, &self.h], [1.0; 2])?;
+        let sums = self.reducer.sum(Dots::Omega, &[&self.t, &self.s, &self.h])?;
         self.step(glsl!("solve/bicg_omega.frag"), &sums, true)?;
         self.update()
     }

@@ -54,13 +54,9 @@ fn project(v: &mut Vector, n: &Vector) -> Result<Scalar> {
         folded = copy;
         along = &folded;
     }
-    let sums = reducer.sum(Dots::Residual, &[along, v], [1.0; 2])?;
+    let sums = reducer.sum(Dots::Residual, &[along, v])?;
     let coefficient = Scalar::uninit(&device)?;
-    Draw::new(&device, glsl!("solve/coefficient.frag"))
-        .input("dots", sums.view())
-        .param("source", sums.source())
-        .target(coefficient.view())
-        .run()?;
+    sums.left_to(Draw::new(&device, glsl!("solve/coefficient.frag"))).target(coefficient.view()).run()?;
     ops::accumulate_scaled(v, &coefficient, along)?;
     Ok(coefficient)
 }

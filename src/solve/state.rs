@@ -1,12 +1,13 @@
 //! The passes that the solvers are made of: inner products, scalar steps, vector updates.
 
-use super::dots::{Dots, Partial, Reducer};
+use super::dots::{Dots, Reducer};
 use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::{Source, glsl};
 use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::Windows;
+use crate::ops::reduce::Partial;
 
 /// The report texel of glsl/include/solver.glsl and of glsl/lcp/control.frag.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,10 +140,9 @@ impl Steps {
     fn step<'a>(&'a self, source: Source<'static>, sums: &'a Partial, entry: Entry) -> Draw<'a> {
         let Bounds { threshold, ceiling, limit } = self.bounds;
         let relative = self.unit.is_some();
-        let draw = Draw::new(&self.device, source)
-            .input("dots", sums.view())
+        let draw = sums
+            .left_to(Draw::new(&self.device, source))
             .input("last", self.report.front().view())
-            .param("source", sums.source())
             .param("threshold", threshold)
             .param("ceiling", ceiling)
             .param("limit", limit as f32)
@@ -157,7 +157,7 @@ impl Steps {
 
     /// alpha and beta from one reduction: the scalars of an iteration in the merged schedule.
     pub fn merged_step(&mut self, vectors: &[&Vector], diagonal: bool) -> Result<()> {
-        let sums = self.reducer.sum(Dots::Merged { diagonal }, vectors, [1.0; 2])?;
+        let sums = self.reducer.sum(Dots::Merged { diagonal }, vectors)?;
         let step = self.step(glsl!("solve/merged_step.frag"), &sums, Entry::Iteration);
         self.with_unit(step).target(self.coefficients.view()).target(self.report.back().view()).run()?;
         self.report.swap();
@@ -166,7 +166,7 @@ impl Steps {
 
     /// alpha = r.z / d.q; for least squares the sums are q.q and r.r.
     pub fn alpha_step(&mut self, dots: Dots, vectors: &[&Vector]) -> Result<()> {
-        let sums = self.reducer.sum(dots, vectors, [1.0; 2])?;
+        let sums = self.reducer.sum(dots, vectors)?;
         let step = self
             .step(glsl!("solve/alpha_step.frag"), &sums, Entry::Iteration)
             .input("direction", self.direction.front().view())
@@ -176,7 +176,7 @@ impl Steps {
 
     /// beta = r'.z' / r.z, and the tests.
     pub fn beta_step(&mut self, r: &Vector, z: &Vector, entry: Entry) -> Result<()> {
-        let sums = self.reducer.sum(Dots::Residual, &[r, z], [1.0; 2])?;
+        let sums = self.reducer.sum(Dots::Residual, &[r, z])?;
         let step = self
             .step(glsl!("solve/beta_step.frag"), &sums, entry)
             .input("direction", self.direction.front().view())

@@ -238,12 +238,12 @@ impl<'a> Run<'a> {
         // A large part in the null space would change no residual, and cost digits.
         project_out(&mut self.x, self.a.null_space())?;
         self.a.product(&mut self.r, Combine::SubtractFrom(&self.b), 1.0, &self.x)?;
-        let sums = self.reducer.sum(Dots::Progress, &[&self.r, &self.x, self.kept.front()], self.factors)?;
-        Draw::new(device, glsl!("solve/test.frag"))
-            .input("dots", sums.view())
+        let sums = self
+            .reducer
+            .sum(Dots::Progress { factors: self.factors }, &[&self.r, &self.x, self.kept.front()])?;
+        sums.left_to(Draw::new(device, glsl!("solve/test.frag")))
             .input("last", self.report.front().view())
             .input("best", self.best.front().view())
-            .param("source", sums.source())
             .param("count", count as f32)
             .param("begin", self.begin as f32)
             .param("patience", PATIENCE.saturating_mul(self.params.test_every) as f32)
