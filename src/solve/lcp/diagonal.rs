@@ -1,7 +1,7 @@
 //! The diagonal that projected Jacobi divides by.
 
 use crate::error::{Error, Result};
-use crate::solve::check::square_diagonal;
+use crate::solve::drive::check::square_diagonal;
 use crate::solve::linop::LinOp;
 
 /// The diagonal of a square operator, all of it positive.

@@ -7,7 +7,7 @@ use crate::gl::glsl;
 use crate::host::number;
 use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::{self, Combine};
-use crate::solve::check::check_vectors;
+use crate::solve::drive::check::check_vectors;
 use crate::solve::linop::LinOp;
 
 /// `x ← max(x - ω D⁻¹ (A x + b), 0)`, a fixed number of times: the listing of \[Moravanszky03\] 4.2 for the linear

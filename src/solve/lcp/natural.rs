@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::kernel::Operand;
 use crate::ops::{self, Accurate};
 use crate::shape::Shape;
+use crate::solve::drive::scales::power;
 use crate::solve::linop::{Accuracy, LinOp};
-use crate::solve::scales::power;
 
 /// What [`natural_residual`] finds.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -12,9 +12,9 @@ use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::{self, Combine};
-use crate::solve::looks::{Iterated, Seen};
-use crate::solve::scales::times_power;
-use crate::solve::state::{Flag, Report};
+use crate::solve::drive::looks::{Iterated, Seen};
+use crate::solve::drive::scales::times_power;
+use crate::solve::drive::state::{Flag, Report};
 
 /// Sweeps from one test to the next: a test costs about as many draws as a sweep.
 pub(super) const TEST_EVERY: usize = 8;

@@ -11,12 +11,12 @@ use super::table::Table;
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::ops;
-use crate::solve::check::check_vectors;
-use crate::solve::finite::Finite;
+use crate::solve::drive::check::check_vectors;
+use crate::solve::drive::finite::Finite;
+use crate::solve::drive::looks::Observer;
+use crate::solve::drive::report::StopReason;
+use crate::solve::drive::scales::{power, times_power};
 use crate::solve::linop::LinOp;
-use crate::solve::looks::Observer;
-use crate::solve::report::StopReason;
-use crate::solve::scales::{power, times_power};
 
 /// The name under which errors come.
 const OP: &str = "LcpSolver";

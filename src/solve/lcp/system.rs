@@ -6,8 +6,8 @@ use crate::data::Vector;
 use crate::error::Result;
 use crate::kernel::Operand;
 use crate::ops::{self, Accurate};
+use crate::solve::drive::rounding::error_bound;
 use crate::solve::linop::{Accuracy, LinOp};
-use crate::solve::rounding::error_bound;
 
 /// One or several problems, scaled by powers of two so that matrix and right-hand side are about 1.
 pub(super) struct System<'a> {

@@ -6,14 +6,14 @@ mod passes;
 
 use hierarchy::Hierarchy;
 
-use super::check::check_vectors_of;
-use super::precondition::Preconditioner;
-use super::scales::times_power;
-use super::smoother::Smoother;
 use crate::data::{Stencil, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::shape::{Grid, Shape};
+use crate::solve::drive::check::check_vectors_of;
+use crate::solve::drive::scales::times_power;
+use crate::solve::krylov::Preconditioner;
+use crate::solve::stationary::Smoother;
 
 /// How often a grid turns to the next coarser one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! Singular systems: work orthogonally to the null space, and refuse what has no solution.
 
 use super::dots::{Dots, Reducer};
-use super::linop::LinOp;
 use super::scales::times_power;
 use crate::data::{Scalar, Vector, exponent};
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand};
 use crate::ops::{self, ReducePlan, Windows};
+use crate::solve::linop::LinOp;
 
 /// `v ← v - Σ (n·v / n·n) n` over the vectors `n` of a null space: what is left of `v` is orthogonal to them, within
 /// rounding.
@@ -66,7 +66,12 @@ fn project(v: &mut Vector, n: &Vector) -> Result<Scalar> {
 /// *Cost*: a readback for each of its vectors, and two. *Errors*: [`Error::Inconsistent`] when the rest is larger than
 /// `(t + γ_(d+3)) ‖b‖`: what a residual of `t` allows anyway, and what rounding the elements of `b` and summing them in
 /// chains of `d` additions can come to.
-pub(super) fn consistent(op: &'static str, a: &dyn LinOp, b: &Vector, t: f64) -> Result<Option<Vector>> {
+pub(in crate::solve) fn consistent(
+    op: &'static str,
+    a: &dyn LinOp,
+    b: &Vector,
+    t: f64,
+) -> Result<Option<Vector>> {
     let null_space = a.null_space();
     if null_space.is_empty() || b.is_empty() {
         return Ok(None);

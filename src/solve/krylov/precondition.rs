@@ -1,10 +1,10 @@
 //! Preconditioners.
 
-use super::linop::{LinOp, keeping};
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::ops;
+use crate::solve::linop::{LinOp, keeping};
 
 /// An approximate inverse `z = M r`, symmetric and positive definite for conjugate gradients.
 pub trait Preconditioner {

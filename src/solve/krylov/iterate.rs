@@ -1,14 +1,14 @@
 //! The iterate of a Krylov method for square systems, and its residual.
 
-use super::finite::AllFinite;
-use super::linop::{Accuracy, LinOp};
-use super::null_space::project_out;
-use super::rounding::norm_of_error;
-use super::scales::{Scales, closer_scale};
 use crate::data::Vector;
 use crate::error::Result;
 use crate::kernel::PingPong;
 use crate::ops::{self, Accurate};
+use crate::solve::drive::finite::AllFinite;
+use crate::solve::drive::null_space::project_out;
+use crate::solve::drive::rounding::norm_of_error;
+use crate::solve::drive::scales::{Scales, closer_scale, norm_of};
+use crate::solve::linop::{Accuracy, LinOp};
 
 /// `x + y`, which is to solve `A x = b`, and the recurrence's residual.
 pub(super) struct Iterate<'a> {
@@ -113,10 +113,4 @@ pub(super) fn gather_up(x: &mut Vector, y: &mut PingPong<Vector>) -> Result<()> 
     ops::add(&mut sum, x, y.front())?;
     *x = sum;
     y.front_mut().set_zero()
-}
-
-/// A norm, without waiting longer than for the vector itself.
-pub(super) fn norm_of(v: &Vector) -> Result<f64> {
-    let norm = ops::norm2(v)?.read_async()?.wait()?;
-    Ok(norm.first().copied().map_or(f64::NAN, f64::from))
 }

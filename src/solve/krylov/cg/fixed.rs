@@ -4,13 +4,13 @@ use super::{ConjugateGradient, Run};
 use crate::data::{Scalar, Vector};
 use crate::error::Result;
 use crate::ops;
-use crate::solve::check::{check_count, check_vectors};
 use crate::solve::drive::Method as _;
-use crate::solve::iterate::Iterate;
-use crate::solve::null_space::project_out;
-use crate::solve::report::Breakdown;
-use crate::solve::scales::Scales;
-use crate::solve::state::{Bounds, Flag, Report};
+use crate::solve::drive::check::{check_count, check_vectors};
+use crate::solve::drive::null_space::project_out;
+use crate::solve::drive::report::Breakdown;
+use crate::solve::drive::scales::Scales;
+use crate::solve::drive::state::{Bounds, Flag, Report};
+use crate::solve::krylov::iterate::Iterate;
 
 impl ConjugateGradient<'_> {
     /// `iterations` iterations towards `A x = b` from the guess in `x`, without a readback: the `solve(maxI)` of

@@ -1,25 +1,32 @@
 //! Stationary methods: sweeps of a smoother until the residual is small.
 
-use super::check::{check_count, check_square, check_vectors};
-use super::dots::{Dots, Reducer};
-use super::drive::Observer;
-use super::finite::{AllFinite, Finite};
-use super::iterate::norm_of;
-use super::linop::{Accuracy, LinOp, keeping};
-use super::looks::{Cost, Iterated, Seen, Work, run_until_frozen};
-use super::null_space::{consistent, project_out};
-use super::report::{SolveReport, Stop};
-use super::rounding::{counted, norm_of_error};
-use super::scales::{Scales, power, times_power};
-use super::smoother::Smoother;
-use super::state::{Flag, Report};
-use super::verdict::{Best, Standing, hides};
+mod gauss_seidel;
+mod nine_band;
+mod smoother;
+
+pub use gauss_seidel::{Direction, GaussSeidel, MOST_COLOURS, Sweepable};
+pub use nine_band::{
+    JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, NineBandJacobi, NineBandSmoother,
+};
+pub use smoother::{Smoother, WeightedJacobi};
+
 use crate::data::{PendingRead, Scalar, Vector, exponent};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::{self, Accurate, Combine, Windows};
+use crate::solve::drive::check::{check_count, check_square, check_vectors};
+use crate::solve::drive::dots::{Dots, Reducer};
+use crate::solve::drive::finite::{AllFinite, Finite};
+use crate::solve::drive::looks::{Cost, Iterated, Observer, Seen, Work, run_until_frozen};
+use crate::solve::drive::null_space::{consistent, project_out};
+use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::rounding::{counted, norm_of_error};
+use crate::solve::drive::scales::{Scales, norm_of, power, times_power};
+use crate::solve::drive::state::{Flag, Report};
+use crate::solve::drive::verdict::{Best, Standing, hides};
+use crate::solve::linop::{Accuracy, LinOp, keeping};
 
 /// Parameters of [`Stationary`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,10 +53,10 @@ impl Default for StationaryParams {
 ///
 /// *Cost* of a sweep: the smoother's ([`SolveReport::draws_per_iteration`]). Of a test, at every
 /// [`test_every`](StationaryParams::test_every)-th: a product, a reduction, a copy (and
-/// [`project_out`](super::project_out) if there is a null space). No readback.
+/// [`project_out`](crate::solve::project_out) if there is a null space). No readback.
 ///
-/// [`Diverged`](super::StopReason::Diverged) when the residual has grown to 10⁴ times its smallest, or has left the range of floats;
-/// [`Stagnated`](super::StopReason::Stagnated) also when sweeps no longer change more than the last digits of `x`. See
+/// [`Diverged`](crate::solve::StopReason::Diverged) when the residual has grown to 10⁴ times its smallest, or has left the range of floats;
+/// [`Stagnated`](crate::solve::StopReason::Stagnated) also when sweeps no longer change more than the last digits of `x`. See
 /// [numerics](crate::guide::numerics).
 ///
 /// ```

@@ -1,19 +1,19 @@
 //! Smoothers: what improves an iterate a little, and weighted Jacobi as the simplest of them.
 
-use super::check::{check_vectors, square_diagonal};
-use super::linop::LinOp;
-use super::precondition::Preconditioner;
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::host::number;
 use crate::kernel::{Draw, Operand};
 use crate::ops::{self, Combine};
+use crate::solve::drive::check::{check_vectors, square_diagonal};
+use crate::solve::krylov::Preconditioner;
+use crate::solve::linop::LinOp;
 
 /// An iteration `x ← x + M (b - A x)` with some approximate inverse `M`, to be repeated: by
-/// [`Stationary`](super::Stationary) until the residual is small, or a few times within another method.
+/// [`Stationary`](crate::solve::Stationary) until the residual is small, or a few times within another method.
 ///
-/// What [`Stationary`](super::Stationary) builds on: a sweep is linear, `x` and `b` multiplied by a power of two come
+/// What [`Stationary`](crate::solve::Stationary) builds on: a sweep is linear, `x` and `b` multiplied by a power of two come
 /// out multiplied by it; the same arguments give the same bits; nothing is read back.
 pub trait Smoother {
     /// Improves `x` for `A x = b` by so many sweeps.

@@ -4,21 +4,23 @@ mod fixed;
 
 pub use fixed::{FixedReport, FixedRun};
 
-use super::check::{check_square, check_vectors};
-use super::dots::Dots;
-use super::drive::{Limits, Method, Observer, drive};
-use super::finite::Finite;
 use super::iterate::Iterate;
-use super::linop::{Accuracy, LinOp};
-use super::null_space::{consistent, project_out};
 use super::precondition::{Identity, Preconditioner};
-use super::report::{SolveReport, Stop};
-use super::state::{Bounds, Entry, Steps};
+use super::steps::{Entry, Steps};
 use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Combine, Windows};
+use crate::solve::drive::check::{check_square, check_vectors};
+use crate::solve::drive::dots::Dots;
+use crate::solve::drive::finite::Finite;
+use crate::solve::drive::looks::Observer;
+use crate::solve::drive::null_space::{consistent, project_out};
+use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::state::Bounds;
+use crate::solve::drive::{Limits, Method, drive};
+use crate::solve::linop::{Accuracy, LinOp};
 
 /// In which passes an iteration runs. The schedules agree within rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

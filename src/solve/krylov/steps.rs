@@ -1,6 +1,5 @@
-//! The passes that the solvers are made of: inner products, scalar steps, vector updates.
+//! The passes that the methods of conjugate gradients are made of: inner products, scalar steps, vector updates.
 
-use super::dots::{Dots, Reducer};
 use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::Result;
@@ -8,64 +7,8 @@ use crate::gl::{Source, glsl};
 use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::Windows;
 use crate::ops::reduce::Partial;
-
-/// The report texel of glsl/include/solver.glsl and of glsl/lcp/control.frag.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Report {
-    pub flag: Flag,
-    pub iterations: usize,
-    /// Squared norm of the recurrence's residual.
-    pub rr: f32,
-    /// The quantity that broke down.
-    pub value: f32,
-}
-
-/// Why the iterates are frozen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flag {
-    Running,
-    Met,
-    Curvature,
-    Indefinite,
-    OutOfRange,
-    Exhausted,
-    Stalled,
-    /// The shadow residual of BiCGStab is orthogonal to the residual, or to what the direction is mapped to.
-    Shadow,
-    ShadowDirection,
-}
-
-impl Report {
-    pub fn from_texel(texel: &[f32]) -> Self {
-        let at = |i: usize| texel.get(i).copied().unwrap_or(0.0);
-        let flag = match at(0) {
-            0.0 => Flag::Running,
-            1.0 => Flag::Met,
-            2.0 => Flag::Curvature,
-            3.0 => Flag::Indefinite,
-            5.0 => Flag::Exhausted,
-            6.0 => Flag::Stalled,
-            7.0 => Flag::Shadow,
-            8.0 => Flag::ShadowDirection,
-            _ => Flag::OutOfRange,
-        };
-        Report { flag, iterations: at(1) as usize, rr: at(2), value: at(3) }
-    }
-}
-
-/// What the device compares against: the bound on r.r, the value of r.r past which a run has failed, and the most
-/// iterations.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
-    pub threshold: f32,
-    pub ceiling: f32,
-    pub limit: usize,
-}
-
-impl Bounds {
-    /// Past this r.r has left the range of floats, or is about to.
-    pub const CEILING: f64 = 3e38;
-}
+use crate::solve::drive::dots::{Dots, Reducer};
+use crate::solve::drive::state::Bounds;
 
 /// Where a recurrence stands when beta is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,27 @@
 //! The loop around a method: iterate without reading back, look now and then, certify, start again or stop.
 
-use super::check::check_count;
-use super::linop::Accuracy;
-use super::looks::{Iterated, Seen, Work, run_until_frozen};
-use super::report::{Breakdown, SolveReport, Stop, StopReason};
-use super::rounding::counted;
-use super::state::{Bounds, Flag, Report};
-use super::verdict::{Best, Standing, hides};
+pub(super) mod check;
+pub(super) mod dots;
+pub(super) mod finite;
+pub(super) mod looks;
+pub(super) mod null_space;
+pub(super) mod report;
+pub(super) mod rounding;
+pub(super) mod scales;
+pub(super) mod state;
+pub(super) mod verdict;
+
 use crate::data::{PendingRead, Scalar, Vector};
 use crate::device::Device;
 use crate::error::Result;
+use crate::solve::linop::Accuracy;
+use check::check_count;
+use looks::{Iterated, Observer, Seen, Work, run_until_frozen};
+pub use null_space::project_out;
+pub use report::{Breakdown, SolveReport, Stop, StopReason};
+use rounding::counted;
+use state::{Bounds, Flag, Report};
+use verdict::{Best, Standing, hides};
 
 /// An iterative method as the driver sees it.
 pub(super) trait Method {
@@ -72,26 +84,6 @@ pub(super) enum After {
     Afresh,
     /// Nothing leads on.
     End(Breakdown),
-}
-
-impl Report {
-    /// The value that broke down, by its name.
-    pub(super) fn broken(&self, quantity: &'static str, expected: &'static str) -> Breakdown {
-        Breakdown { iteration: self.iterations, quantity, value: f64::from(self.value), expected }
-    }
-
-    /// What has broken down in conjugate gradients.
-    pub(super) fn breakdown(&self) -> Option<Breakdown> {
-        let (quantity, expected) = match self.flag {
-            Flag::Curvature if self.value == 0.0 => {
-                ("p.Ap", "more than 0: the matrix is singular, or its coefficients are too far apart")
-            }
-            Flag::Curvature => ("p.Ap", "more than 0: the matrix is not positive definite"),
-            Flag::Indefinite => ("r.Mr", "more than 0: the preconditioner is not positive definite"),
-            _ => return None,
-        };
-        Some(self.broken(quantity, expected))
-    }
 }
 
 /// A kept direction along which the residual grows by more than this is no direction of this residual's.
@@ -158,8 +150,6 @@ pub(super) struct Limits {
     pub stop: Stop,
     pub max_iters: usize,
 }
-
-pub(super) use super::looks::Observer;
 
 /// A method as the inner loop sees it.
 struct Looked<'a, M>(&'a mut M);

@@ -1,15 +1,7 @@
 //! BiCGStab for systems that are not symmetric.
 
-use super::check::{check_square, check_vectors};
-use super::dots::{Dots, Reducer};
-use super::drive::{After, KEPT_GROWTH, Limits, Method, Observer, drive};
-use super::finite::Finite;
 use super::iterate::Iterate;
-use super::linop::{Accuracy, LinOp};
-use super::null_space::{consistent, project_out};
 use super::precondition::{Identity, Preconditioner};
-use super::report::{SolveReport, Stop};
-use super::state::{Bounds, Flag, Report};
 use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -17,6 +9,15 @@ use crate::gl::{Source, glsl};
 use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::reduce::Partial;
 use crate::ops::{self, Combine, Windows};
+use crate::solve::drive::check::{check_square, check_vectors};
+use crate::solve::drive::dots::{Dots, Reducer};
+use crate::solve::drive::finite::Finite;
+use crate::solve::drive::looks::Observer;
+use crate::solve::drive::null_space::{consistent, project_out};
+use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::state::{Bounds, Flag, Report};
+use crate::solve::drive::{After, KEPT_GROWTH, Limits, Method, drive};
+use crate::solve::linop::{Accuracy, LinOp};
 
 /// Parameters of [`BiCgStab`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,13 +42,13 @@ impl Default for BiCgStabParams {
 /// need not be symmetric or definite. Where the second half of an iteration would hardly reduce the residual, ω is kept
 /// from sinking (G. Sleijpen, H. van der Vorst, *Maintaining convergence properties of BiCGstab methods in finite
 /// precision arithmetic*, Numer. Algorithms 10, 1995). Residuals are replaced on the way down and certified at the end
-/// as those of [`ConjugateGradient`](super::ConjugateGradient) are: see [numerics](crate::guide::numerics).
+/// as those of [`ConjugateGradient`](crate::solve::ConjugateGradient) are: see [numerics](crate::guide::numerics).
 ///
 /// *Breakdowns*: when the shadow residual is orthogonal, within rounding, to the residual or to what the direction is
 /// mapped to, a flag ends the run, and the method starts afresh from there with the residual for a shadow. If a run has not
 /// reduced the residual, or has enlarged it ten thousandfold, the next one starts where it did, with a shadow of random
-/// numbers; the third of these that leads to nothing ends it: [`StopReason::Breakdown`](super::StopReason::Breakdown), or
-/// [`Diverged`](super::StopReason::Diverged).
+/// numbers; the third of these that leads to nothing ends it: [`StopReason::Breakdown`](crate::solve::StopReason::Breakdown), or
+/// [`Diverged`](crate::solve::StopReason::Diverged).
 ///
 /// *Cost* of an iteration: two products, two applications of the preconditioner, two reductions of four sums each, and
 /// two passes for the vectors; no readback.

@@ -1,22 +1,24 @@
 //! Conjugate gradients for least squares.
 
-use super::check::check_vectors;
-use super::dots::Dots;
-use super::drive::{Limits, Method, Observer, drive};
-use super::finite::{AllFinite, Finite};
-use super::iterate::{gather_up, norm_of};
-use super::linop::{Accuracy, LinOp};
-use super::null_space::project_out;
+use super::iterate::gather_up;
 use super::precondition::{Identity, Preconditioner};
-use super::report::{SolveReport, Stop};
-use super::rounding::{error_bound, norm_of_error};
-use super::scales::{Scales, closer_scale, scale_of};
-use super::state::{Bounds, Entry, Steps};
+use super::steps::{Entry, Steps};
 use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Accurate, Combine, Part, Windows};
+use crate::solve::drive::check::check_vectors;
+use crate::solve::drive::dots::Dots;
+use crate::solve::drive::finite::{AllFinite, Finite};
+use crate::solve::drive::looks::Observer;
+use crate::solve::drive::null_space::project_out;
+use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::rounding::{error_bound, norm_of_error};
+use crate::solve::drive::scales::{Scales, closer_scale, norm_of, scale_of};
+use crate::solve::drive::state::Bounds;
+use crate::solve::drive::{Limits, Method, drive};
+use crate::solve::linop::{Accuracy, LinOp};
 
 /// Parameters of [`Cgls`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,7 +75,7 @@ impl<'a> Cgls<'a> {
     }
 
     /// A solver with a preconditioner for `AᵀA`, such as
-    /// [`Jacobi::for_least_squares`](super::Jacobi::for_least_squares).
+    /// [`Jacobi::for_least_squares`](crate::solve::Jacobi::for_least_squares).
     pub fn preconditioned(a: &'a dyn LinOp, m: &'a dyn Preconditioner, params: CglsParams) -> Result<Self> {
         params.stop.check("Cgls")?;
         Ok(Cgls { a, m, params })

@@ -10,7 +10,7 @@ use crate::ops::{ReducePlan, Windows};
 
 /// Which inner products are summed: a block of `glsl/solve/dots.frag`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Dots {
+pub(in crate::solve) enum Dots {
     /// Conjugate gradients with one reduction.
     Merged {
         diagonal: bool,
@@ -49,7 +49,7 @@ impl Dots {
 }
 
 /// Where the inner products of solvers are summed.
-pub(super) struct Reducer {
+pub(in crate::solve) struct Reducer {
     pub device: Device,
     pub windows: Windows,
 }
