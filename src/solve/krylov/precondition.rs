@@ -27,6 +27,22 @@ impl dyn Preconditioner + '_ {
     pub(super) fn precondition(&self, z: &mut Vector, r: &Vector) -> Result<()> {
         keeping("Preconditioner::apply", z, |z| self.apply(z, r))
     }
+
+    /// Room for what becomes of a vector like this, unless that is the vector itself.
+    pub(super) fn room(&self, like: &Vector) -> Result<Option<Vector>> {
+        if self.is_identity() { Ok(None) } else { Vector::uninit(like.device(), like.len()).map(Some) }
+    }
+
+    /// `M r`: in `z`, or `r` itself where there is no room.
+    pub(super) fn preconditioned<'z>(&self, z: &'z mut Option<Vector>, r: &'z Vector) -> Result<&'z Vector> {
+        match z {
+            None => Ok(r),
+            Some(z) => {
+                self.precondition(z, r)?;
+                Ok(z)
+            }
+        }
+    }
 }
 
 /// No preconditioner: `z = r`.

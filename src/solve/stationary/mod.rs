@@ -16,11 +16,12 @@ use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::{self, Accurate, Combine, Windows};
-use crate::solve::drive::check::{check_count, check_square, check_vectors};
+use crate::solve::drive::check::{check_count, check_square};
 use crate::solve::drive::dots::{Dots, Reducer};
-use crate::solve::drive::finite::{AllFinite, Finite};
+use crate::solve::drive::finite::AllFinite;
+use crate::solve::drive::front::Asked;
 use crate::solve::drive::looks::{Cost, Iterated, Observer, Seen, Work, run_until_frozen};
-use crate::solve::drive::null_space::{consistent, project_out};
+use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::rounding::{counted, norm_of_error};
 use crate::solve::drive::scales::{Scales, norm_of, power, times_power};
@@ -114,16 +115,11 @@ impl<'a> Stationary<'a> {
         b: &Vector,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
-        let op = "Stationary::solve";
-        check_vectors(op, self.a, x, b)?;
-        let device = self.a.device().clone();
-        let _scope = device.scope()?;
-        let finite = Finite::ask(op, &[("x", x), ("b", b)])?;
-        let projected =
-            consistent(op, self.a, b, self.params.stop.relative).map_err(|error| finite.or(error))?;
+        let bound = Some(self.params.stop.relative);
+        let Asked { scope: _scope, finite, projected } = Asked::of("Stationary::solve", self.a, x, b, bound)?;
         let mut run = Run::new(self, x, projected.as_ref().unwrap_or(b))?;
         finite.check()?;
-        let report = run.solve(&mut observe as &mut Observer<'_>)?;
+        let report = run.solve(&mut observe)?;
         // Into the caller's texture, which the application may hold.
         times_power(x, -run.shift, run.kept.front())?;
         Ok(report)
@@ -244,7 +240,9 @@ impl<'a> Run<'a> {
         let device = self.a.device();
         // A large part in the null space would change no residual, and cost digits.
         project_out(&mut self.x, self.a.null_space())?;
+        // r = b - A x
         self.a.product(&mut self.r, Combine::SubtractFrom(&self.b), 1.0, &self.x)?;
+        // r.r, s.s and x.x, where s = x - kept
         let sums = self
             .reducer
             .sum(Dots::Progress { factors: self.factors }, &[&self.r, &self.x, self.kept.front()])?;
@@ -258,6 +256,7 @@ impl<'a> Run<'a> {
             .param("threshold", self.threshold)
             .targets([self.report.back().view(), self.best.back().view()])
             .run()?;
+        // kept = x, unless the run has ended or that has left the range
         Draw::new(device, glsl!("solve/keep.frag"))
             .input("x", self.x.view())
             .input("kept", self.kept.front().view())
@@ -338,6 +337,7 @@ impl Iterated for Run<'_> {
         let left = self.params.max_sweeps.saturating_sub(self.begin + self.sent);
         let count = self.params.test_every.min(left.max(1));
         let before = self.a.device().counters();
+        // x = x + M (b - A x), count times
         keeping("Smoother::smooth", &mut self.x, |x| self.smoother.smooth(x, &self.b, count))?;
         let spent = self.a.device().counters().since(&before);
         let share = |all: u64| all / count as u64;
