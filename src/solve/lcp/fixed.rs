@@ -70,7 +70,9 @@ impl<'a> ProjectedJacobi<'a> {
         let mut w = fresh()?;
         ops::copy(iterate.front_mut(), x)?;
         for _ in 0..sweeps {
+            // w = A x + b
             self.a.product(&mut w, Combine::AddTo(b), 1.0, iterate.front())?;
+            // x = max(x - ω D⁻¹ w, 0)
             Draw::new(device, glsl!("lcp/fixed.frag"))
                 .input("x", iterate.front().view())
                 .input("d", self.d.view())

@@ -215,11 +215,14 @@ impl Iterated for Run<'_> {
 
     fn iterate(&mut self) -> Result<()> {
         let System { a, matrix_scale, b, .. } = &self.system;
+        // w = A x + b
         a.product(self.w.split().1, Combine::AddTo(b), *matrix_scale, &self.x)?;
         self.w.swap();
         if self.sweep.is_multiple_of(TEST_EVERY) || self.limits.contains(&self.sweep) {
+            // the bound by |min(x, w)|, ω by s.As / As.D⁻¹As, momentum by w.s, where s = x - before
             self.test()?;
         }
+        // x = max(y - ω D⁻¹ (A y + b), 0), where y = x + β s
         self.update()?;
         self.sweep += 1;
         Ok(())

@@ -32,11 +32,13 @@ pub(super) fn estimate(
     // There is nothing before the start; any vector will do, and what is summed with it is not used.
     crate::ops::copy(x.split().1, inverses)?;
     for k in 0..POWER_STEPS {
+        // w = A x
         a.product(w.split().1, Combine::Replace, matrix_scale, x.front())?;
         w.swap();
         let (before, w_before) = (x.back().view(), w.back().view());
         let inputs = [x.front().view(), w.front().view(), inverses.view(), before, w_before];
         let parts = partition.sums(Sums::Power, &inputs)?;
+        // λ = ‖D⁻¹ w‖ / ‖x‖ in the norm x.Dx
         let next = Table::uninit(device, partition.problems())?;
         Draw::new(device, glsl!("lcp/power.frag"))
             .input("part_a", parts.a.view())
@@ -46,6 +48,7 @@ pub(super) fn estimate(
             .target(next.view())
             .run()?;
         state = next;
+        // x = D⁻¹ w / ‖D⁻¹ w‖
         let vector = Draw::new(device, glsl!("lcp/power_vector.frag"))
             .input("w", w.front().view())
             .input("inverses", inverses.view())

@@ -134,14 +134,18 @@ impl Multigrid {
         let mut coarse_b = Vector::uninit(&self.device, n)?;
         {
             let mut r = Vector::uninit(&self.device, x.len())?;
+            // r = b - A x
             level.residual(&mut r, transfer, x, b)?;
+            // coarse_b = R r
             level.restrict(&mut coarse_b, transfer, coarser, &r)?;
         }
         let mut e = Vector::uninit(&self.device, n)?;
+        // e = A⁻¹ coarse_b, nearly, with the coarser A
         self.cycle(depth + 1, &mut e, &coarse_b, true)?;
         if self.params.cycle == Cycle::W && depth + 2 < levels.len() {
             self.cycle(depth + 1, &mut e, &coarse_b, false)?;
         }
+        // x = x + P e
         level.correct(x, transfer, coarser, &e)?;
         level.sweep(x, b, self.params.sweeps, false)
     }

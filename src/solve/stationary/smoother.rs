@@ -87,7 +87,9 @@ impl Smoother for WeightedJacobi<'_> {
         let mut r = Vector::uninit(device, x.len())?;
         let mut next = Vector::uninit(device, x.len())?;
         for _ in 0..sweeps {
+            // r = b - A x
             self.a.product(&mut r, Combine::SubtractFrom(b), 1.0, x)?;
+            // x = x + ω D⁻¹ r
             Draw::new(device, glsl!("solve/relax.frag"))
                 .input("x", x.view())
                 .input("w", self.weights.view())
