@@ -92,41 +92,37 @@ impl<'a> Terms<'a> {
 fn run(op: &'static str, out: &mut Scalar, terms: &Terms<'_>, windows: Windows) -> Result<()> {
     let device = &out.device().clone();
     let _scope = device.scope()?;
-    let plan = |extent| ReducePlan::new(extent, windows, device.is_software());
-    let part = |k: usize, x: View<'_>, place: Option<u32>, target: View<'_>| {
-        let plan = plan(x.extent);
-        let y = terms.y.as_ref().and_then(|y| y.of(k));
+    // One texture, by its number among the terms unless it holds what others have come to: to a scalar, or to a texel.
+    let reduce = |x: View<'_>, term: Option<usize>, place: Option<u32>, target: View<'_>| {
+        let plan = ReducePlan::new(x.extent, windows, device.is_software());
+        let y = term.and_then(|k| terms.y.as_ref()?.of(k));
         let first = |stage: &Stage| {
-            let draw = window(device, op, terms.define).define("FIRST", 1u8);
             // Averages are of texels as they are.
-            read(draw, x, y.is_none() && plan.is_filtered(stage))
-                .input_if("y", y)
-                .uniform("tail", x.tail.uniform())
+            let draw = read(window(device, op, terms.define), x, y.is_none() && plan.is_filtered(stage));
+            if term.is_none() {
+                return draw;
+            }
+            draw.define("FIRST", 1u8).input_if("y", y).uniform("tail", x.tail.uniform())
         };
         let stages = Windowed { device, op, plan: &plan, combine: terms.define, first: &first };
         let (partial, last) = stages.to_the_last()?;
-        let draw = stages.draw(&last, partial.as_ref());
-        let draw = match place {
-            None => terms.conclude(draw),
+        let draw = stages.draw(&last, partial.as_ref()).target(target);
+        match place {
+            None => terms.conclude(draw).run(),
             Some(x) => {
                 let texel = Domain::Rect { x, y: 0, width: 1, height: 1 };
-                draw.define("PLACED", 1u8).param("place", x as i32).on(texel)
+                draw.define("PLACED", 1u8).param("place", x as i32).on(texel).run()
             }
-        };
-        draw.target(target).run()
+        }
     };
     if let [x] = terms.x.as_slice() {
-        return part(0, *x, None, out.view());
+        return reduce(*x, Some(0), None, out.view());
     }
     let parts = Partial::uninit(device, Extent::new(terms.x.len() as u32, 1), op)?;
     for (k, x) in terms.x.iter().enumerate() {
-        part(k, *x, Some(k as u32), parts.view())?;
+        reduce(*x, Some(k), Some(k as u32), parts.view())?;
     }
-    let plan = plan(parts.view().extent);
-    let first = |stage: &Stage| read(window(device, op, terms.define), parts.view(), plan.is_filtered(stage));
-    let stages = Windowed { device, op, plan: &plan, combine: terms.define, first: &first };
-    let (partial, last) = stages.to_the_last()?;
-    terms.conclude(stages.draw(&last, partial.as_ref())).target(out.view()).run()
+    reduce(parts.view(), None, None, out.view())
 }
 
 /// Reduces `x` (and `y`, for [`Reduction::Dot`]) into `out`, with windows of one's choice. The named functions

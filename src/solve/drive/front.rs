@@ -13,34 +13,23 @@ use crate::error::Result;
 use crate::ops;
 use crate::solve::linop::LinOp;
 
-/// A system `A x = b` that a solver has been asked for.
-pub(in crate::solve) struct Asked<'a> {
-    pub scope: Scope,
-    /// To be looked at when the solver has sent off what it begins with.
-    pub finite: Finite<'a>,
-    /// The part of `b` that is orthogonal to the null space, where that is asked for and there is one.
-    pub projected: Option<Vector>,
-}
-
-impl<'a> Asked<'a> {
-    /// `x` and `b` fit, and whether they are finite is on the way. With a bound, `b` has to be
-    /// [consistent](consistent) within it.
-    pub fn of(
-        op: &'static str,
-        a: &dyn LinOp,
-        x: &'a Vector,
-        b: &'a Vector,
-        bound: Option<f64>,
-    ) -> Result<Self> {
-        check_vectors(op, a, x, b)?;
-        let scope = a.device().scope()?;
-        let finite = Finite::ask(op, &[("x", x), ("b", b)])?;
-        let projected = match bound {
-            Some(bound) => consistent(op, a, b, bound).map_err(|error| finite.or(error))?,
-            None => None,
-        };
-        Ok(Asked { scope, finite, projected })
-    }
+/// What begins a solve of `A x = b`: operands that do not fit are refused, and whether they are finite is on the way,
+/// to be looked at when the solver has sent off what it begins with. With a bound, `b` has to be consistent within that;
+/// the part of it that is orthogonal to the null space comes last, if there is one.
+pub(in crate::solve) fn asked<'a>(
+    op: &'static str,
+    a: &dyn LinOp,
+    (x, b): (&'a Vector, &'a Vector),
+    bound: Option<f64>,
+) -> Result<(Scope, Finite<'a>, Option<Vector>)> {
+    check_vectors(op, a, x, b)?;
+    let scope = a.device().scope()?;
+    let finite = Finite::ask(op, &[("x", x), ("b", b)])?;
+    let projected = match bound {
+        Some(bound) => consistent(op, a, b, bound).map_err(|error| finite.or(error))?,
+        None => None,
+    };
+    Ok((scope, finite, projected))
 }
 
 /// Solves `A x = b` by the method that `begin` makes for the start in `x`.
@@ -52,7 +41,7 @@ pub(in crate::solve) fn solve<M: Method>(
     begin: impl FnOnce(&mut Iterate<'_>) -> Result<M>,
 ) -> Result<SolveReport> {
     let bound = M::CONSISTENT.then_some(limits.stop.relative);
-    let Asked { scope: _scope, finite, projected } = Asked::of(op, a, x, b, bound)?;
+    let (_scope, finite, projected) = asked(op, a, (x, b), bound)?;
     let mut at = Iterate::new(a, x, projected.as_ref().unwrap_or(b), None)?;
     let mut method = begin(&mut at).map_err(|error| finite.or(error))?;
     finite.check()?;

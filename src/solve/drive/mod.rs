@@ -65,13 +65,7 @@ pub(super) trait Method {
     }
 
     /// Sets the recurrence running with the residual just recomputed: afresh, or keeping the search direction.
-    fn restart(
-        &mut self,
-        at: &mut Iterate<'_>,
-        bounds: Bounds,
-        iterations: usize,
-        keep_direction: bool,
-    ) -> Result<()>;
+    fn restart(&mut self, at: &mut Iterate<'_>, bounds: Bounds, iterations: usize, keep: bool) -> Result<()>;
 
     /// One iteration, without a readback.
     fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()>;

@@ -267,17 +267,11 @@ impl Method for Run<'_> {
         Ok((relative, accuracy))
     }
 
-    fn restart(
-        &mut self,
-        at: &mut Iterate<'_>,
-        bounds: Bounds,
-        iterations: usize,
-        keep_direction: bool,
-    ) -> Result<()> {
+    fn restart(&mut self, at: &mut Iterate<'_>, bounds: Bounds, iterations: usize, keep: bool) -> Result<()> {
         (self.bounds, self.begin) = (bounds, iterations);
         let report = [0.0, iterations as f32, 0.0, 0.0];
         *self.report.front_mut() = Scalar::from_texel(&self.reducer.device, report)?;
-        self.kept = keep_direction && !at.take_rescaled();
+        self.kept = keep && !at.take_rescaled();
         if self.kept {
             return project_out(self.p.front_mut(), at.a.null_space());
         }

@@ -251,21 +251,15 @@ impl Method for Run<'_> {
         self.norm
     }
 
-    fn restart(
-        &mut self,
-        at: &mut Iterate<'_>,
-        bounds: Bounds,
-        iterations: usize,
-        keep_direction: bool,
-    ) -> Result<()> {
+    fn restart(&mut self, at: &mut Iterate<'_>, bounds: Bounds, iterations: usize, keep: bool) -> Result<()> {
         self.steps.reset(bounds, iterations)?;
         // Closer, where the bound was met and what was recomputed does not confirm it.
         self.aim = self.aim.min(0.5 * self.residual);
         self.steps.stop_at((self.aim * at.unit()).powi(2) as f32);
-        let keep_direction = keep_direction && !at.take_rescaled();
+        let keep = keep && !at.take_rescaled();
         let mut z = Vector::uninit(at.a.device(), self.s.len())?;
         self.m.precondition(&mut z, &self.s)?;
-        self.steps.begin(&mut self.d, &self.s, z, keep_direction)
+        self.steps.begin(&mut self.d, &self.s, z, keep)
     }
 
     fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {

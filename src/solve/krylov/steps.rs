@@ -23,7 +23,6 @@ pub(super) enum Entry {
 
 /// The scalars of a solve, on the device, with the passes that change them.
 pub(super) struct Steps {
-    device: Device,
     reducer: Reducer,
     /// (alpha, beta or 0, frozen, flag).
     pub coefficients: Scalar,
@@ -41,7 +40,6 @@ impl Steps {
     pub fn new(device: &Device, windows: Windows) -> Result<Self> {
         let zero = || Scalar::zero(device);
         Ok(Steps {
-            device: device.clone(),
             reducer: Reducer { device: device.clone(), windows },
             coefficients: zero()?,
             direction: PingPong::new(zero()?, zero()?),
@@ -65,7 +63,8 @@ impl Steps {
     /// Running again, with this many iterations done.
     pub fn reset(&mut self, bounds: Bounds, iterations: usize) -> Result<()> {
         self.bounds = bounds;
-        *self.report.front_mut() = Scalar::from_texel(&self.device, [0.0, iterations as f32, 0.0, 0.0])?;
+        *self.report.front_mut() =
+            Scalar::from_texel(&self.reducer.device, [0.0, iterations as f32, 0.0, 0.0])?;
         Ok(())
     }
 
@@ -84,7 +83,7 @@ impl Steps {
         let Bounds { threshold, ceiling, limit } = self.bounds;
         let relative = self.unit.is_some();
         let draw = sums
-            .left_to(Draw::new(&self.device, source))
+            .left_to(Draw::new(&self.reducer.device, source))
             .input("last", self.report.front().view())
             .param("threshold", threshold)
             .param("ceiling", ceiling)
@@ -157,7 +156,7 @@ impl Steps {
         m: Option<&Vector>,
         x_scale: f32,
     ) -> Result<()> {
-        Draw::new(&self.device, glsl!("solve/merged_update.frag"))
+        Draw::new(&self.reducer.device, glsl!("solve/merged_update.frag"))
             .define("DIAGONAL", m.is_some())
             .input("x", x.front().view())
             .input("r", r.front().view())
@@ -176,7 +175,7 @@ impl Steps {
 
     /// `y' = y + (factor alpha) v`.
     pub fn advance(&self, y: &mut PingPong<Vector>, factor: f32, v: &Vector) -> Result<()> {
-        Draw::new(&self.device, glsl!("solve/advance.frag"))
+        Draw::new(&self.reducer.device, glsl!("solve/advance.frag"))
             .input("y", y.front().view())
             .input("v", v.view())
             .input("coefficients", self.coefficients.view())
@@ -189,7 +188,7 @@ impl Steps {
 
     /// `d' = z + beta d`.
     pub fn turn(&self, d: &mut PingPong<Vector>, z: &Vector) -> Result<()> {
-        Draw::new(&self.device, glsl!("solve/direction.frag"))
+        Draw::new(&self.reducer.device, glsl!("solve/direction.frag"))
             .input("d", d.front().view())
             .input("z", z.view())
             .input("direction", self.direction.front().view())

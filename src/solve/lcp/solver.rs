@@ -11,7 +11,7 @@ use super::table::Table;
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::ops;
-use crate::solve::drive::front::Asked;
+use crate::solve::drive::front;
 use crate::solve::drive::report::StopReason;
 use crate::solve::drive::scales::{power, times_power};
 use crate::solve::linop::LinOp;
@@ -103,7 +103,7 @@ impl<'a> LcpSolver<'a> {
         b: &Vector,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<LcpReport> {
-        let Asked { scope: _scope, finite, .. } = Asked::of("LcpSolver::solve", self.a, x, b, None)?;
+        let (_scope, finite, _) = front::asked("LcpSolver::solve", self.a, (x, b), None)?;
         let device = self.a.device();
         let least = if b.is_empty() { None } else { Some(ops::min_element(b)?.read_async()?) };
         let largest = f64::from(ops::max_abs(b)?.read()?);

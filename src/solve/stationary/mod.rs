@@ -19,7 +19,7 @@ use crate::ops::{self, Accurate, Combine, Windows};
 use crate::solve::drive::check::{check_count, check_square};
 use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::finite::AllFinite;
-use crate::solve::drive::front::Asked;
+use crate::solve::drive::front;
 use crate::solve::drive::looks::{Cost, Iterated, Observer, Seen, Work, run_until_frozen};
 use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
@@ -116,7 +116,7 @@ impl<'a> Stationary<'a> {
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
         let bound = Some(self.params.stop.relative);
-        let Asked { scope: _scope, finite, projected } = Asked::of("Stationary::solve", self.a, x, b, bound)?;
+        let (_scope, finite, projected) = front::asked("Stationary::solve", self.a, (x, b), bound)?;
         let mut run = Run::new(self, x, projected.as_ref().unwrap_or(b))?;
         finite.check()?;
         let report = run.solve(&mut observe)?;

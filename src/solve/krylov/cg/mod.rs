@@ -181,29 +181,19 @@ impl<'a> Run<'a> {
 impl Method for Run<'_> {
     const NAME: &'static str = "conjugate gradients";
 
-    fn restart(
-        &mut self,
-        at: &mut Iterate<'_>,
-        bounds: Bounds,
-        iterations: usize,
-        keep_direction: bool,
-    ) -> Result<()> {
+    fn restart(&mut self, at: &mut Iterate<'_>, bounds: Bounds, iterations: usize, keep: bool) -> Result<()> {
         self.steps.reset(bounds, iterations)?;
-        let keep_direction = keep_direction && !at.take_rescaled();
-        if keep_direction {
+        let keep = keep && !at.take_rescaled();
+        if keep {
             // Along the null space a direction grows by rounding alone, and leads nowhere.
             project_out(self.d.front_mut(), at.a.null_space())?;
         }
         if self.merged {
-            return if keep_direction {
-                Ok(())
-            } else {
-                self.m.precondition(self.d.front_mut(), at.r.front())
-            };
+            return if keep { Ok(()) } else { self.m.precondition(self.d.front_mut(), at.r.front()) };
         }
         let mut z = Vector::uninit(at.a.device(), at.b.len())?;
         self.m.precondition(&mut z, at.r.front())?;
-        self.steps.begin(&mut self.d, at.r.front(), z, keep_direction)
+        self.steps.begin(&mut self.d, at.r.front(), z, keep)
     }
 
     fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
