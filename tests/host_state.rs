@@ -581,10 +581,7 @@ fn framework(dev: &Device, around: Around<'_>, bits: &mut Vec<u32>) {
         step!("folded_accurate", ops::product_accurate(&mut y, &folded, accurate).unwrap());
         keep(y.read().unwrap());
     }
-    step!(
-        "product",
-        ops::product(&mut y, Combine::Subtract(&column), 1.0, &stack, &column).unwrap()
-    );
+    step!("product", ops::product(&mut y, Combine::Subtract(&column), 1.0, &stack, &column).unwrap());
     step!("subtract_scaled", ops::subtract_scaled(&mut y, 0.5, &column).unwrap());
     step!("scale_and_add", ops::scale_and_add(&mut y, 2.0, &column).unwrap());
     keep(y.read().unwrap());

@@ -45,51 +45,14 @@ vec4 term(ivec2 q) {
 #endif
 }
 
-// All of a window that may be cut off by an edge.
-vec4 cut(ivec2 from, ivec2 to) {
-    vec4 total = vec4(IDENTITY);
-    for (int j = from.y; j < to.y; ++j) {
-        for (int i = from.x; i < to.x; ++i) {
-            total = COMBINE(total, term(ivec2(i, j)));
-        }
-    }
-    return total;
-}
-
-#if defined(FILTERED)
-// All of a 2x2 window that is whole, by one fetch: four times the average ([BeyondVector] 28.4.2, at its end).
-vec4 whole(ivec2 from) {
-    return 4.0 * x_average(from);
-}
-#elif defined(WINDOW)
-// All of a small window that is whole: no loop is left once this is unrolled.
-vec4 whole(ivec2 from) {
-    vec4 total = vec4(IDENTITY);
-    for (int j = 0; j < WINDOW.y; ++j) {
-        for (int i = 0; i < WINDOW.x; ++i) {
-            total = COMBINE(total, term(from + ivec2(i, j)));
-        }
-    }
-    return total;
-}
-#endif
+#include "include/window.glsl"
 
 vec4 kernel(ivec2 p) {
 #if defined(PLACED)
     // One texel of a texture that collects the results of several textures.
-    ivec2 from = (p - ivec2(place, 0)) * window;
+    vec4 total = combined((p - ivec2(place, 0)) * window);
 #else
-    ivec2 from = p * window;
-#endif
-    ivec2 to = min(from + window, source);
-#if !defined(WINDOW)
-    vec4 total = cut(from, to);
-#elif EVEN
-    vec4 total = whole(from);
-#else
-    vec4 total;
-    if (to == from + WINDOW) total = whole(from);
-    else total = cut(from, to);
+    vec4 total = combined(p * window);
 #endif
 #if defined(LAST)
     float result = COMBINE(COMBINE(total.x, total.y), COMBINE(total.z, total.w));

@@ -42,41 +42,10 @@ vec4 term(ivec2 c) {
 #endif
 }
 
-// All of a window that may be cut off by an edge.
-vec4 cut(ivec2 from, ivec2 to) {
-    vec4 total = vec4(0.0);
-    for (int j = from.y; j < to.y; ++j) {
-        for (int i = from.x; i < to.x; ++i) {
-            total += term(ivec2(i, j));
-        }
-    }
-    return total;
-}
-
-#if defined(WINDOW)
-// All of a small window that is whole: no loop is left once this is unrolled.
-vec4 whole(ivec2 from) {
-    vec4 total = vec4(0.0);
-    for (int j = 0; j < WINDOW.y; ++j) {
-        for (int i = 0; i < WINDOW.x; ++i) {
-            total += term(from + ivec2(i, j));
-        }
-    }
-    return total;
-}
-#endif
+#define IDENTITY 0.0
+#define COMBINE(a, b) ((a) + (b))
+#include "include/window.glsl"
 
 vec4 kernel(ivec2 p) {
-    ivec2 from = p * window;
-    ivec2 to = min(from + window, source);
-#if !defined(WINDOW)
-    vec4 total = cut(from, to);
-#elif EVEN
-    vec4 total = whole(from);
-#else
-    vec4 total;
-    if (to == from + WINDOW) total = whole(from);
-    else total = cut(from, to);
-#endif
-    return total;
+    return combined(p * window);
 }

@@ -27,6 +27,7 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/layout.glsl"),
     glsl!("include/solver.glsl"),
     glsl!("include/stencil.glsl"),
+    glsl!("include/window.glsl"),
     glsl!("include/total.glsl"),
     glsl!("include/operator.glsl"),
     glsl!("include/transfer.glsl"),

@@ -1,16 +1,18 @@
 //! Reductions by shrinking viewports, the result staying on the device.
 
 mod plan;
+mod stages;
 
 pub use plan::{ReducePlan, Stage, Window, Windows};
+pub(crate) use stages::{Block, Partial, Windowed, block, chain};
 
 use super::elementwise::{Elements, parts};
 use crate::data::Scalar;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::glsl;
-use crate::kernel::{Domain, Draw, Operand, PooledTexture, View};
+use crate::kernel::{Domain, Draw, Operand, View};
 use crate::shape::Extent;
+use stages::{read, window};
 
 /// What is reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,96 +74,55 @@ impl<'a> Second<'a> {
     }
 }
 
-/// The one executor: `out` receives the reduction of the terms. Data in several textures is first reduced to a texel for
-/// each of them.
+impl<'a> Terms<'a> {
+    /// What the last stage does besides: the lanes are combined too.
+    fn conclude<'d>(&self, draw: Draw<'d>) -> Draw<'d>
+    where
+        'a: 'd,
+    {
+        let draw = draw.define("LAST", 1u8).input_if("scale", self.scale.map(Operand::view));
+        match self.count {
+            Some(count) => draw.define("MEAN", 1u8).param("count", count),
+            None => draw,
+        }
+    }
+}
+
+/// `out` receives the reduction of the terms. Data in several textures is first reduced to a texel for each of them.
 fn run(op: &'static str, out: &mut Scalar, terms: &Terms<'_>, windows: Windows) -> Result<()> {
     let device = &out.device().clone();
     let _scope = device.scope()?;
-    if let [x] = terms.x.as_slice() {
-        return reduce_part(device, op, terms, (*x, 0), out.view(), None, windows);
-    }
-    let partial = device.scratch(Extent::new(terms.x.len() as u32, 1), op)?;
-    let partial = View::part(device, partial.texture(), Extent::new(terms.x.len() as u32, 1));
-    for (k, x) in terms.x.iter().enumerate() {
-        reduce_part(device, op, terms, (*x, k), partial, Some(k as u32), windows)?;
-    }
-    let plan = ReducePlan::new(partial.extent, windows, device.is_software());
-    reduce_stages(device, op, terms, &plan, (partial, None), out.view(), (false, None))
-}
-
-/// Reduces one texture, to a scalar or to a texel among others.
-fn reduce_part(
-    device: &Device,
-    op: &'static str,
-    terms: &Terms<'_>,
-    (x, k): (View<'_>, usize),
-    target: View<'_>,
-    place: Option<u32>,
-    windows: Windows,
-) -> Result<()> {
-    let plan = ReducePlan::new(x.extent, windows, device.is_software());
-    let y = terms.y.as_ref().and_then(|y| y.of(k));
-    reduce_stages(device, op, terms, &plan, (x, y), target, (true, place))
-}
-
-/// All stages of a plan: the first reads `x` and `y`, the last one writes `target`. `maps` where the first one also does
-/// to elements what the reduction asks for; `place` is the texel of the target, where it is not the only one.
-fn reduce_stages(
-    device: &Device,
-    op: &'static str,
-    terms: &Terms<'_>,
-    plan: &ReducePlan,
-    (x, y): (View<'_>, Option<View<'_>>),
-    target: View<'_>,
-    (maps, place): (bool, Option<u32>),
-) -> Result<()> {
-    let end = plan.stages().len() - 1;
-    let mut partial: Option<PooledTexture> = None;
-    for (i, stage) in plan.stages().iter().enumerate() {
-        let source = partial.as_ref().map_or(x, |t| View::part(device, t.texture(), stage.source));
-        let first = maps && i == 0;
-        let place = place.filter(|_| i == end);
-        // The lanes are combined too.
-        let last = i == end && place.is_none();
-        let count = terms.count.filter(|_| last);
-        let Extent { width, height } = source.texture.extent();
-        // What is not a plain texel cannot be averaged by the sampler, and a corner has to be met exactly.
-        let filtered = plan.is_filtered(stage)
-            && (!first || y.is_none())
-            && width.is_power_of_two()
-            && height.is_power_of_two();
-        let draw = Draw::new(device, glsl!("reduce/window.frag")).named(op).define(terms.define, 1u8);
-        let draw = if filtered { draw.filtered("x", source) } else { draw.input("x", source) };
-        let mut draw = stage
-            .describe(draw)
-            .input_if("y", y.filter(|_| first))
-            .input_if("scale", terms.scale.filter(|_| last).map(Operand::view))
-            .uniform("tail", x.tail.uniform());
-        for (on, name) in [
-            (first, "FIRST"),
-            (last, "LAST"),
-            (place.is_some(), "PLACED"),
-            (filtered, "FILTERED"),
-            (count.is_some(), "MEAN"),
-        ] {
-            if on {
-                draw = draw.define(name, 1u8);
+    // One texture, by its number among the terms unless it holds what others have come to: to a scalar, or to a texel.
+    let reduce = |x: View<'_>, term: Option<usize>, place: Option<u32>, target: View<'_>| {
+        let plan = ReducePlan::new(x.extent, windows, device.is_software());
+        let y = term.and_then(|k| terms.y.as_ref()?.of(k));
+        let first = |stage: &Stage| {
+            // Averages are of texels as they are.
+            let draw = read(window(device, op, terms.define), x, y.is_none() && plan.is_filtered(stage));
+            if term.is_none() {
+                return draw;
+            }
+            draw.define("FIRST", 1u8).input_if("y", y).uniform("tail", x.tail.uniform())
+        };
+        let stages = Windowed { device, op, plan: &plan, combine: terms.define, first: &first };
+        let (partial, last) = stages.to_the_last()?;
+        let draw = stages.draw(&last, partial.as_ref()).target(target);
+        match place {
+            None => terms.conclude(draw).run(),
+            Some(x) => {
+                let texel = Domain::Rect { x, y: 0, width: 1, height: 1 };
+                draw.define("PLACED", 1u8).param("place", x as i32).on(texel).run()
             }
         }
-        if let Some(x) = place {
-            draw = draw.param("place", x as i32).on(Domain::Rect { x, y: 0, width: 1, height: 1 });
-        }
-        if let Some(count) = count {
-            draw = draw.param("count", count);
-        }
-        if i == end {
-            return draw.target(target).run();
-        }
-        let next = device.scratch(stage.target, op)?;
-        draw.target(View::part(device, next.texture(), stage.target)).run()?;
-        partial = Some(next);
+    };
+    if let [x] = terms.x.as_slice() {
+        return reduce(*x, Some(0), None, out.view());
     }
-    Ok(())
+    let parts = Partial::uninit(device, Extent::new(terms.x.len() as u32, 1), op)?;
+    for (k, x) in terms.x.iter().enumerate() {
+        reduce(*x, Some(k), Some(k as u32), parts.view())?;
+    }
+    reduce(parts.view(), None, None, out.view())
 }
 
 /// Reduces `x` (and `y`, for [`Reduction::Dot`]) into `out`, with windows of one's choice. The named functions

@@ -63,6 +63,14 @@ impl From<Window> for Windows {
 }
 
 impl Windows {
+    /// The same windows, all of them fetched texel by texel.
+    pub(crate) fn fetched(self) -> Self {
+        match self {
+            Windows::Filtered => Windows::Each(Window::PAPERS),
+            windows => windows,
+        }
+    }
+
     /// The window of a stage that reads `source`.
     fn of(self, source: Extent, first: bool, software: bool) -> Window {
         let square = |side| Window { width: side, height: side };

@@ -16,7 +16,7 @@ use crate::error::{Error, Result, check_finite};
 use crate::host::{Csr, Triplets};
 use crate::ops;
 use crate::shape::Shape;
-use crate::solve::finite::Finite;
+use crate::solve::drive::finite::Finite;
 
 /// The name under which errors come.
 const OP: &str = "LcpBatch";

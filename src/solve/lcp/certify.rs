@@ -5,13 +5,12 @@ use super::run::{Aim, Run};
 use super::system::{Measured, Residual};
 use crate::data::Vector;
 use crate::error::Result;
-use crate::ops;
-use crate::ops::Accuracy;
-use crate::solve::looks::{Iterated, Observer, Work, run_until_frozen};
-use crate::solve::report::StopReason;
-use crate::solve::scales::FAR;
-use crate::solve::state::Flag;
-use crate::solve::verdict::hides;
+use crate::ops::{self, Accuracy};
+use crate::solve::drive::looks::{Iterated, Observer, Work, run_until_frozen};
+use crate::solve::drive::report::StopReason;
+use crate::solve::drive::scales::FAR;
+use crate::solve::drive::state::Flag;
+use crate::solve::drive::verdict::hides;
 
 /// A further run that does not cut the recomputed residual below this share of the last one has reached what 32 bits
 /// can.

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::ops::LinOp;
-use crate::solve::check::square_diagonal;
+use crate::solve::drive::check::square_diagonal;
 
 /// The diagonal of a square operator, all of it positive.
 ///

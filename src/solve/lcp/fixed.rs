@@ -6,9 +6,8 @@ use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::host::number;
 use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::LinOp;
-use crate::ops::{self, Combine};
-use crate::solve::check::check_vectors;
+use crate::ops::{self, Combine, LinOp};
+use crate::solve::drive::check::check_vectors;
 
 /// `x ← max(x - ω D⁻¹ (A x + b), 0)`, a fixed number of times: the listing of \[Moravanszky03\] 4.2 for the linear
 /// complementarity problem `x >= 0`, `A x + b >= 0`, `xᵀ(A x + b) = 0`.
@@ -70,7 +69,9 @@ impl<'a> ProjectedJacobi<'a> {
         let mut w = fresh()?;
         ops::copy(iterate.front_mut(), x)?;
         for _ in 0..sweeps {
+            // w = A x + b
             ops::product(&mut w, Combine::AddTo(b), 1.0, self.a, iterate.front())?;
+            // x = max(x - ω D⁻¹ w, 0)
             Draw::new(device, glsl!("lcp/fixed.frag"))
                 .input("x", iterate.front().view())
                 .input("d", self.d.view())

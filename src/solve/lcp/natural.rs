@@ -6,10 +6,9 @@ use super::table::Table;
 use crate::data::{Vector, exponent};
 use crate::error::Result;
 use crate::kernel::Operand;
-use crate::ops::{self, Accurate};
-use crate::ops::{Accuracy, LinOp};
+use crate::ops::{self, Accuracy, Accurate, LinOp};
 use crate::shape::Shape;
-use crate::solve::scales::power;
+use crate::solve::drive::scales::power;
 
 /// What [`natural_residual`] finds.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, View};
+use crate::ops::reduce::{Block, block, chain};
 
 /// What is summed: see `glsl/lcp/sums.frag`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,21 +20,21 @@ pub(super) enum Sums {
 }
 
 impl Sums {
-    fn defines(self) -> &'static str {
+    fn block(self) -> Block {
         match self {
-            Sums::Sweep => "#define SWEEP 1\n#define DIAGONAL 1",
-            Sums::Natural { diagonal: true } => "#define NATURAL 1\n#define DIAGONAL 1",
-            Sums::Natural { diagonal: false } => "#define NATURAL 1\n#define DIAGONAL 0",
-            Sums::Power => "#define POWER 1\n#define DIAGONAL 1",
-        }
-    }
-
-    fn inputs(self) -> &'static [&'static str] {
-        match self {
-            Sums::Sweep => &["x", "w", "inverses", "before", "w_before", "goals"],
-            Sums::Natural { diagonal: true } => &["x", "w", "inverses", "goals"],
-            Sums::Natural { diagonal: false } => &["x", "w", "goals"],
-            Sums::Power => &["x", "w", "inverses", "before", "w_before"],
+            Sums::Sweep => (
+                "#define SWEEP 1\n#define DIAGONAL 1",
+                &["x", "w", "inverses", "before", "w_before", "goals"],
+            ),
+            Sums::Natural { diagonal: true } => {
+                ("#define NATURAL 1\n#define DIAGONAL 1", &["x", "w", "inverses", "goals"])
+            }
+            Sums::Natural { diagonal: false } => {
+                ("#define NATURAL 1\n#define DIAGONAL 0", &["x", "w", "goals"])
+            }
+            Sums::Power => {
+                ("#define POWER 1\n#define DIAGONAL 1", &["x", "w", "inverses", "before", "w_before"])
+            }
         }
     }
 }
@@ -145,24 +146,22 @@ impl Partition {
 
     /// All stages of a reduction. *Cost*: a draw a stage.
     pub fn sums(&self, sums: Sums, inputs: &[View<'_>]) -> Result<Parts> {
-        let mut parts: Option<Parts> = None;
-        for (ranges, targets) in &self.stages {
-            let next = Parts {
-                a: Table::uninit(&self.device, *targets)?,
-                b: Table::uninit(&self.device, *targets)?,
-            };
-            let draw = Draw::new(&self.device, glsl!("lcp/sums.frag")).lines(sums.defines());
-            let draw = match &parts {
-                None => {
-                    let inputs = sums.inputs().iter().zip(inputs);
-                    inputs.fold(draw.define("FIRST", 1u8), |draw, (name, view)| draw.input(*name, *view))
+        let (lines, names) = sums.block();
+        let stage = |(ranges, targets): &(Table, usize), before: Option<&Parts>| {
+            let uninit = || Table::uninit(&self.device, *targets);
+            let next = Parts { a: uninit()?, b: uninit()? };
+            let draw = Draw::new(&self.device, glsl!("lcp/sums.frag"));
+            let draw = match before {
+                None => block(draw.define("FIRST", 1u8), (lines, names), inputs.iter().copied()),
+                Some(before) => {
+                    draw.lines(lines).input("part_a", before.a.view()).input("part_b", before.b.view())
                 }
-                Some(parts) => draw.input("part_a", parts.a.view()).input("part_b", parts.b.view()),
             };
             draw.unsigned("ranges", ranges.view()).targets([next.a.view(), next.b.view()]).run()?;
-            parts = Some(next);
-        }
-        parts.ok_or(Error::Internal { place: "Partition::sums", detail: "a reduction of no stage" })
+            Ok(next)
+        };
+        chain(&self.stages, stage)?
+            .ok_or(Error::Internal { place: "Partition::sums", detail: "a reduction of no stage" })
     }
 
     /// Reads the maxima that the last stage has left, one texel for each problem. *Cost*: waits for the device.

@@ -2,8 +2,8 @@
 
 use super::fixed::check_omega;
 use crate::error::Result;
-use crate::solve::check::check_count;
-use crate::solve::report::{Stop, StopReason};
+use crate::solve::drive::check::check_count;
+use crate::solve::drive::report::{Stop, StopReason};
 
 /// How far a sweep goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -12,9 +12,9 @@ use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::{self, Combine};
-use crate::solve::looks::{Iterated, Seen};
-use crate::solve::scales::times_power;
-use crate::solve::state::{Flag, Report};
+use crate::solve::drive::looks::{Iterated, Seen};
+use crate::solve::drive::scales::times_power;
+use crate::solve::drive::state::{Flag, Report};
 
 /// Sweeps from one test to the next: a test costs about as many draws as a sweep.
 pub(super) const TEST_EVERY: usize = 8;
@@ -215,11 +215,14 @@ impl Iterated for Run<'_> {
 
     fn iterate(&mut self) -> Result<()> {
         let System { a, matrix_scale, b, .. } = &self.system;
+        // w = A x + b
         ops::product(self.w.split().1, Combine::AddTo(b), *matrix_scale, *a, &self.x)?;
         self.w.swap();
         if self.sweep.is_multiple_of(TEST_EVERY) || self.limits.contains(&self.sweep) {
+            // the bound by |min(x, w)|, ω by s.As / As.D⁻¹As, momentum by w.s, where s = x - before
             self.test()?;
         }
+        // x = max(y - ω D⁻¹ (A y + b), 0), where y = x + β s
         self.update()?;
         self.sweep += 1;
         Ok(())

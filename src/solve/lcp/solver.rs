@@ -10,13 +10,10 @@ use super::system::{Problem, System};
 use super::table::Table;
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
-use crate::ops;
-use crate::ops::LinOp;
-use crate::solve::check::check_vectors;
-use crate::solve::finite::Finite;
-use crate::solve::looks::Observer;
-use crate::solve::report::StopReason;
-use crate::solve::scales::{power, times_power};
+use crate::ops::{self, LinOp};
+use crate::solve::drive::front;
+use crate::solve::drive::report::StopReason;
+use crate::solve::drive::scales::{power, times_power};
 
 /// The name under which errors come.
 const OP: &str = "LcpSolver";
@@ -105,11 +102,8 @@ impl<'a> LcpSolver<'a> {
         b: &Vector,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<LcpReport> {
-        let op = "LcpSolver::solve";
-        check_vectors(op, self.a, x, b)?;
+        let (_scope, finite, _) = front::asked("LcpSolver::solve", self.a, (x, b), None)?;
         let device = self.a.device();
-        let _scope = device.scope()?;
-        let finite = Finite::ask(op, &[("x", x), ("b", b)])?;
         let least = if b.is_empty() { None } else { Some(ops::min_element(b)?.read_async()?) };
         let largest = f64::from(ops::max_abs(b)?.read()?);
         finite.check()?;
@@ -140,7 +134,7 @@ impl<'a> LcpSolver<'a> {
             unit,
         };
         let mut run = Run::new(system, projected, self.params.relaxation)?;
-        let report = drive(&mut run, &self.params, &mut observe as &mut Observer<'_>)?;
+        let report = drive(&mut run, &self.params, &mut observe)?;
         // Into the caller's texture, which the application may hold.
         times_power(x, unit, &run.x)?;
         single(report)

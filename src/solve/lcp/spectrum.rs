@@ -6,8 +6,7 @@ use crate::data::Vector;
 use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::Combine;
-use crate::ops::{self, LinOp};
+use crate::ops::{self, Combine, LinOp};
 
 /// Products of the power iteration. Twice as many bring the estimate a few percent nearer.
 pub(super) const POWER_STEPS: i32 = 16;
@@ -32,11 +31,13 @@ pub(super) fn estimate(
     // There is nothing before the start; any vector will do, and what is summed with it is not used.
     crate::ops::copy(x.split().1, inverses)?;
     for k in 0..POWER_STEPS {
+        // w = A x
         ops::product(w.split().1, Combine::Replace, matrix_scale, a, x.front())?;
         w.swap();
         let (before, w_before) = (x.back().view(), w.back().view());
         let inputs = [x.front().view(), w.front().view(), inverses.view(), before, w_before];
         let parts = partition.sums(Sums::Power, &inputs)?;
+        // λ = ‖D⁻¹ w‖ / ‖x‖ in the norm x.Dx
         let next = Table::uninit(device, partition.problems())?;
         Draw::new(device, glsl!("lcp/power.frag"))
             .input("part_a", parts.a.view())
@@ -46,6 +47,7 @@ pub(super) fn estimate(
             .target(next.view())
             .run()?;
         state = next;
+        // x = D⁻¹ w / ‖D⁻¹ w‖
         let vector = Draw::new(device, glsl!("lcp/power_vector.frag"))
             .input("w", w.front().view())
             .input("inverses", inverses.view())

@@ -5,9 +5,8 @@ use super::table::Table;
 use crate::data::Vector;
 use crate::error::Result;
 use crate::kernel::Operand;
-use crate::ops::{self, Accurate};
-use crate::ops::{Accuracy, LinOp};
-use crate::solve::rounding::error_bound;
+use crate::ops::{self, Accuracy, Accurate, LinOp};
+use crate::solve::drive::rounding::error_bound;
 
 /// One or several problems, scaled by powers of two so that matrix and right-hand side are about 1.
 pub(super) struct System<'a> {

@@ -6,14 +6,14 @@ mod passes;
 
 use hierarchy::Hierarchy;
 
-use super::check::check_vectors_of;
-use super::precondition::Preconditioner;
-use super::scales::times_power;
-use super::smoother::Smoother;
 use crate::data::{Stencil, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::shape::{Grid, Shape};
+use crate::solve::drive::check::check_vectors_of;
+use crate::solve::drive::scales::times_power;
+use crate::solve::krylov::Preconditioner;
+use crate::solve::stationary::Smoother;
 
 /// How often a grid turns to the next coarser one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -134,14 +134,18 @@ impl Multigrid {
         let mut coarse_b = Vector::uninit(&self.device, n)?;
         {
             let mut r = Vector::uninit(&self.device, x.len())?;
+            // r = b - A x
             level.residual(&mut r, transfer, x, b)?;
+            // coarse_b = R r
             level.restrict(&mut coarse_b, transfer, coarser, &r)?;
         }
         let mut e = Vector::uninit(&self.device, n)?;
+        // e = A⁻¹ coarse_b, nearly, with the coarser A
         self.cycle(depth + 1, &mut e, &coarse_b, true)?;
         if self.params.cycle == Cycle::W && depth + 2 < levels.len() {
             self.cycle(depth + 1, &mut e, &coarse_b, false)?;
         }
+        // x = x + P e
         level.correct(x, transfer, coarser, &e)?;
         level.sweep(x, b, self.params.sweeps, false)
     }

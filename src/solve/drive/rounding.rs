@@ -1,24 +1,23 @@
 //! What rounding in double-float may have done to a recomputed residual.
 
 use super::finite::AllFinite;
-use super::iterate::norm_of;
+use super::scales::norm_of;
 use crate::data::Vector;
 use crate::error::Result;
-use crate::ops::LinOp;
-use crate::ops::{self, Accurate, Part};
+use crate::ops::{self, Accurate, LinOp, Part};
 
 /// By how much of `‖A‖ ‖x‖` an operator that does not tell is taken to err.
 const UNTOLD: f64 = 1.0 / (1u64 << 40) as f64;
 
 /// What rounding adds to a residual that is asked to meet a bound. Nothing where it is next to nothing beside that: what
 /// products may lose below the range of floats is there for any coefficient, and an exact solution is told as one.
-pub(super) fn counted(rounding: f64, bound: f64) -> f64 {
+pub(in crate::solve) fn counted(rounding: f64, bound: f64) -> f64 {
     let next_to_nothing = rounding < bound / (1u64 << 60) as f64;
     if next_to_nothing { 0.0 } else { rounding }
 }
 
 /// A bound on the error of a sum in double-float, element by element.
-pub(super) fn error_bound(a: &dyn LinOp, terms: Accurate<'_>) -> Result<Vector> {
+pub(in crate::solve) fn error_bound(a: &dyn LinOp, terms: Accurate<'_>) -> Result<Vector> {
     let shape = if terms.transposed { a.shape().transposed() } else { a.shape() };
     let mut bound = Vector::uninit(a.device(), shape.rows)?;
     if !ops::product_part(&mut bound, a, terms, Part::Error)? {
@@ -30,7 +29,7 @@ pub(super) fn error_bound(a: &dyn LinOp, terms: Accurate<'_>) -> Result<Vector> 
 }
 
 /// The norm of such a bound; infinite where it, or `x`, has left the range of floats. *Cost*: waits.
-pub(super) fn norm_of_error(a: &dyn LinOp, terms: Accurate<'_>) -> Result<f64> {
+pub(in crate::solve) fn norm_of_error(a: &dyn LinOp, terms: Accurate<'_>) -> Result<f64> {
     let bound = error_bound(a, terms)?;
     let asked = [AllFinite::ask(&bound)?, AllFinite::ask(terms.x)?];
     let norm = norm_of(&bound)?;

@@ -1,25 +1,32 @@
 //! Stationary methods: sweeps of a smoother until the residual is small.
 
-use super::check::{check_count, check_square, check_vectors};
-use super::dots::{Dots, Reducer};
-use super::drive::Observer;
-use super::finite::{AllFinite, Finite};
-use super::iterate::norm_of;
-use super::looks::{Cost, Iterated, Seen, Work, run_until_frozen};
-use super::null_space::{consistent, project_out};
-use super::report::{SolveReport, Stop};
-use super::rounding::{counted, norm_of_error};
-use super::scales::{Scales, power, times_power};
-use super::smoother::Smoother;
-use super::state::{Flag, Report};
-use super::verdict::{Best, Standing, hides};
+mod gauss_seidel;
+mod nine_band;
+mod smoother;
+
+pub use gauss_seidel::{Direction, GaussSeidel, MOST_COLOURS, Sweepable};
+pub use nine_band::{
+    JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, NineBandJacobi, NineBandSmoother,
+};
+pub use smoother::{Smoother, WeightedJacobi};
+
 use crate::data::{PendingRead, Scalar, Vector, exponent};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::{self, Accurate, Combine, Windows};
-use crate::ops::{Accuracy, LinOp, keeping};
+use crate::ops::{self, Accuracy, Accurate, Combine, LinOp, Windows, keeping};
+use crate::solve::drive::check::{check_count, check_square};
+use crate::solve::drive::dots::{Dots, Reducer};
+use crate::solve::drive::finite::AllFinite;
+use crate::solve::drive::front;
+use crate::solve::drive::looks::{Cost, Iterated, Observer, Seen, Work, run_until_frozen};
+use crate::solve::drive::null_space::project_out;
+use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::rounding::{counted, norm_of_error};
+use crate::solve::drive::scales::{Scales, norm_of, power, times_power};
+use crate::solve::drive::state::{Flag, Report};
+use crate::solve::drive::verdict::{Best, Standing, hides};
 
 /// Parameters of [`Stationary`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,10 +53,10 @@ impl Default for StationaryParams {
 ///
 /// *Cost* of a sweep: the smoother's ([`SolveReport::draws_per_iteration`]). Of a test, at every
 /// [`test_every`](StationaryParams::test_every)-th: a product, a reduction, a copy (and
-/// [`project_out`](super::project_out) if there is a null space). No readback.
+/// [`project_out`](crate::solve::project_out) if there is a null space). No readback.
 ///
-/// [`Diverged`](super::StopReason::Diverged) when the residual has grown to 10⁴ times its smallest, or has left the range of floats;
-/// [`Stagnated`](super::StopReason::Stagnated) also when sweeps no longer change more than the last digits of `x`. See
+/// [`Diverged`](crate::solve::StopReason::Diverged) when the residual has grown to 10⁴ times its smallest, or has left the range of floats;
+/// [`Stagnated`](crate::solve::StopReason::Stagnated) also when sweeps no longer change more than the last digits of `x`. See
 /// [numerics](crate::guide::numerics).
 ///
 /// ```
@@ -107,16 +114,11 @@ impl<'a> Stationary<'a> {
         b: &Vector,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
-        let op = "Stationary::solve";
-        check_vectors(op, self.a, x, b)?;
-        let device = self.a.device().clone();
-        let _scope = device.scope()?;
-        let finite = Finite::ask(op, &[("x", x), ("b", b)])?;
-        let projected =
-            consistent(op, self.a, b, self.params.stop.relative).map_err(|error| finite.or(error))?;
+        let bound = Some(self.params.stop.relative);
+        let (_scope, finite, projected) = front::asked("Stationary::solve", self.a, (x, b), bound)?;
         let mut run = Run::new(self, x, projected.as_ref().unwrap_or(b))?;
         finite.check()?;
-        let report = run.solve(&mut observe as &mut Observer<'_>)?;
+        let report = run.solve(&mut observe)?;
         // Into the caller's texture, which the application may hold.
         times_power(x, -run.shift, run.kept.front())?;
         Ok(report)
@@ -237,13 +239,15 @@ impl<'a> Run<'a> {
         let device = self.a.device();
         // A large part in the null space would change no residual, and cost digits.
         project_out(&mut self.x, self.a.null_space())?;
+        // r = b - A x
         ops::product(&mut self.r, Combine::SubtractFrom(&self.b), 1.0, self.a, &self.x)?;
-        let sums = self.reducer.sum(Dots::Progress, &[&self.r, &self.x, self.kept.front()], self.factors)?;
-        Draw::new(device, glsl!("solve/test.frag"))
-            .input("dots", sums.view())
+        // r.r, s.s and x.x, where s = x - kept
+        let sums = self
+            .reducer
+            .sum(Dots::Progress { factors: self.factors }, &[&self.r, &self.x, self.kept.front()])?;
+        sums.left_to(Draw::new(device, glsl!("solve/test.frag")))
             .input("last", self.report.front().view())
             .input("best", self.best.front().view())
-            .param("source", sums.source())
             .param("count", count as f32)
             .param("begin", self.begin as f32)
             .param("patience", PATIENCE.saturating_mul(self.params.test_every) as f32)
@@ -251,6 +255,7 @@ impl<'a> Run<'a> {
             .param("threshold", self.threshold)
             .targets([self.report.back().view(), self.best.back().view()])
             .run()?;
+        // kept = x, unless the run has ended or that has left the range
         Draw::new(device, glsl!("solve/keep.frag"))
             .input("x", self.x.view())
             .input("kept", self.kept.front().view())
@@ -331,6 +336,7 @@ impl Iterated for Run<'_> {
         let left = self.params.max_sweeps.saturating_sub(self.begin + self.sent);
         let count = self.params.test_every.min(left.max(1));
         let before = self.a.device().counters();
+        // x = x + M (b - A x), count times
         keeping("Smoother::smooth", &mut self.x, |x| self.smoother.smooth(x, &self.b, count))?;
         let spent = self.a.device().counters().since(&before);
         let share = |all: u64| all / count as u64;

@@ -3,8 +3,7 @@
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result};
 use crate::host::number;
-use crate::ops;
-use crate::ops::{LinOp, keeping};
+use crate::ops::{self, LinOp, keeping};
 
 /// An approximate inverse `z = M r`, symmetric and positive definite for conjugate gradients.
 pub trait Preconditioner {
@@ -26,6 +25,22 @@ impl dyn Preconditioner + '_ {
     /// [`Preconditioner::apply`] by anybody's preconditioner.
     pub(super) fn precondition(&self, z: &mut Vector, r: &Vector) -> Result<()> {
         keeping("Preconditioner::apply", z, |z| self.apply(z, r))
+    }
+
+    /// Room for what becomes of a vector like this, unless that is the vector itself.
+    pub(super) fn room(&self, like: &Vector) -> Result<Option<Vector>> {
+        if self.is_identity() { Ok(None) } else { Vector::uninit(like.device(), like.len()).map(Some) }
+    }
+
+    /// `M r`: in `z`, or `r` itself where there is no room.
+    pub(super) fn preconditioned<'z>(&self, z: &'z mut Option<Vector>, r: &'z Vector) -> Result<&'z Vector> {
+        match z {
+            None => Ok(r),
+            Some(z) => {
+                self.precondition(z, r)?;
+                Ok(z)
+            }
+        }
     }
 }
 

@@ -8,9 +8,9 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::NineBands;
 use crate::shape::Shape;
-use crate::solve::check::check_vectors_of;
-use crate::solve::precondition::Preconditioner;
-use crate::solve::smoother::Smoother;
+use crate::solve::drive::check::check_vectors_of;
+use crate::solve::krylov::Preconditioner;
+use crate::solve::stationary::Smoother;
 
 /// Weighted Jacobi for a matrix with nine bands, by the [best](JacobiSchedule::best) schedule: what
 /// [`WeightedJacobi`](crate::solve::WeightedJacobi) computes, in one draw a sweep.

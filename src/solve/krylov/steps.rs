@@ -1,70 +1,14 @@
-//! The passes that the solvers are made of: inner products, scalar steps, vector updates.
+//! The passes that the methods of conjugate gradients are made of: inner products, scalar steps, vector updates.
 
-use super::dots::{Dots, Partial, Reducer};
 use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::{Source, glsl};
 use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::Windows;
-
-/// The report texel of glsl/include/solver.glsl and of glsl/lcp/control.frag.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Report {
-    pub flag: Flag,
-    pub iterations: usize,
-    /// Squared norm of the recurrence's residual.
-    pub rr: f32,
-    /// The quantity that broke down.
-    pub value: f32,
-}
-
-/// Why the iterates are frozen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flag {
-    Running,
-    Met,
-    Curvature,
-    Indefinite,
-    OutOfRange,
-    Exhausted,
-    Stalled,
-    /// The shadow residual of BiCGStab is orthogonal to the residual, or to what the direction is mapped to.
-    Shadow,
-    ShadowDirection,
-}
-
-impl Report {
-    pub fn from_texel(texel: &[f32]) -> Self {
-        let at = |i: usize| texel.get(i).copied().unwrap_or(0.0);
-        let flag = match at(0) {
-            0.0 => Flag::Running,
-            1.0 => Flag::Met,
-            2.0 => Flag::Curvature,
-            3.0 => Flag::Indefinite,
-            5.0 => Flag::Exhausted,
-            6.0 => Flag::Stalled,
-            7.0 => Flag::Shadow,
-            8.0 => Flag::ShadowDirection,
-            _ => Flag::OutOfRange,
-        };
-        Report { flag, iterations: at(1) as usize, rr: at(2), value: at(3) }
-    }
-}
-
-/// What the device compares against: the bound on r.r, the value of r.r past which a run has failed, and the most
-/// iterations.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
-    pub threshold: f32,
-    pub ceiling: f32,
-    pub limit: usize,
-}
-
-impl Bounds {
-    /// Past this r.r has left the range of floats, or is about to.
-    pub const CEILING: f64 = 3e38;
-}
+use crate::ops::reduce::Partial;
+use crate::solve::drive::dots::{Dots, Reducer};
+use crate::solve::drive::state::Bounds;
 
 /// Where a recurrence stands when beta is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +23,6 @@ pub(super) enum Entry {
 
 /// The scalars of a solve, on the device, with the passes that change them.
 pub(super) struct Steps {
-    device: Device,
     reducer: Reducer,
     /// (alpha, beta or 0, frozen, flag).
     pub coefficients: Scalar,
@@ -97,7 +40,6 @@ impl Steps {
     pub fn new(device: &Device, windows: Windows) -> Result<Self> {
         let zero = || Scalar::zero(device);
         Ok(Steps {
-            device: device.clone(),
             reducer: Reducer { device: device.clone(), windows },
             coefficients: zero()?,
             direction: PingPong::new(zero()?, zero()?),
@@ -121,7 +63,8 @@ impl Steps {
     /// Running again, with this many iterations done.
     pub fn reset(&mut self, bounds: Bounds, iterations: usize) -> Result<()> {
         self.bounds = bounds;
-        *self.report.front_mut() = Scalar::from_texel(&self.device, [0.0, iterations as f32, 0.0, 0.0])?;
+        *self.report.front_mut() =
+            Scalar::from_texel(&self.reducer.device, [0.0, iterations as f32, 0.0, 0.0])?;
         Ok(())
     }
 
@@ -139,10 +82,9 @@ impl Steps {
     fn step<'a>(&'a self, source: Source<'static>, sums: &'a Partial, entry: Entry) -> Draw<'a> {
         let Bounds { threshold, ceiling, limit } = self.bounds;
         let relative = self.unit.is_some();
-        let draw = Draw::new(&self.device, source)
-            .input("dots", sums.view())
+        let draw = sums
+            .left_to(Draw::new(&self.reducer.device, source))
             .input("last", self.report.front().view())
-            .param("source", sums.source())
             .param("threshold", threshold)
             .param("ceiling", ceiling)
             .param("limit", limit as f32)
@@ -157,7 +99,7 @@ impl Steps {
 
     /// alpha and beta from one reduction: the scalars of an iteration in the merged schedule.
     pub fn merged_step(&mut self, vectors: &[&Vector], diagonal: bool) -> Result<()> {
-        let sums = self.reducer.sum(Dots::Merged { diagonal }, vectors, [1.0; 2])?;
+        let sums = self.reducer.sum(Dots::Merged { diagonal }, vectors)?;
         let step = self.step(glsl!("solve/merged_step.frag"), &sums, Entry::Iteration);
         self.with_unit(step).target(self.coefficients.view()).target(self.report.back().view()).run()?;
         self.report.swap();
@@ -166,7 +108,7 @@ impl Steps {
 
     /// alpha = r.z / d.q; for least squares the sums are q.q and r.r.
     pub fn alpha_step(&mut self, dots: Dots, vectors: &[&Vector]) -> Result<()> {
-        let sums = self.reducer.sum(dots, vectors, [1.0; 2])?;
+        let sums = self.reducer.sum(dots, vectors)?;
         let step = self
             .step(glsl!("solve/alpha_step.frag"), &sums, Entry::Iteration)
             .input("direction", self.direction.front().view())
@@ -176,7 +118,7 @@ impl Steps {
 
     /// beta = r'.z' / r.z, and the tests.
     pub fn beta_step(&mut self, r: &Vector, z: &Vector, entry: Entry) -> Result<()> {
-        let sums = self.reducer.sum(Dots::Residual, &[r, z], [1.0; 2])?;
+        let sums = self.reducer.sum(Dots::Residual, &[r, z])?;
         let step = self
             .step(glsl!("solve/beta_step.frag"), &sums, entry)
             .input("direction", self.direction.front().view())
@@ -214,7 +156,7 @@ impl Steps {
         m: Option<&Vector>,
         x_scale: f32,
     ) -> Result<()> {
-        Draw::new(&self.device, glsl!("solve/merged_update.frag"))
+        Draw::new(&self.reducer.device, glsl!("solve/merged_update.frag"))
             .define("DIAGONAL", m.is_some())
             .input("x", x.front().view())
             .input("r", r.front().view())
@@ -233,7 +175,7 @@ impl Steps {
 
     /// `y' = y + (factor alpha) v`.
     pub fn advance(&self, y: &mut PingPong<Vector>, factor: f32, v: &Vector) -> Result<()> {
-        Draw::new(&self.device, glsl!("solve/advance.frag"))
+        Draw::new(&self.reducer.device, glsl!("solve/advance.frag"))
             .input("y", y.front().view())
             .input("v", v.view())
             .input("coefficients", self.coefficients.view())
@@ -246,7 +188,7 @@ impl Steps {
 
     /// `d' = z + beta d`.
     pub fn turn(&self, d: &mut PingPong<Vector>, z: &Vector) -> Result<()> {
-        Draw::new(&self.device, glsl!("solve/direction.frag"))
+        Draw::new(&self.reducer.device, glsl!("solve/direction.frag"))
             .input("d", d.front().view())
             .input("z", z.view())
             .input("direction", self.direction.front().view())

@@ -1,19 +1,18 @@
 //! Smoothers: what improves an iterate a little, and weighted Jacobi as the simplest of them.
 
-use super::check::{check_vectors, square_diagonal};
-use super::precondition::Preconditioner;
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::host::number;
 use crate::kernel::{Draw, Operand};
-use crate::ops::LinOp;
-use crate::ops::{self, Combine};
+use crate::ops::{self, Combine, LinOp};
+use crate::solve::drive::check::{check_vectors, square_diagonal};
+use crate::solve::krylov::Preconditioner;
 
 /// An iteration `x ← x + M (b - A x)` with some approximate inverse `M`, to be repeated: by
-/// [`Stationary`](super::Stationary) until the residual is small, or a few times within another method.
+/// [`Stationary`](crate::solve::Stationary) until the residual is small, or a few times within another method.
 ///
-/// What [`Stationary`](super::Stationary) builds on: a sweep is linear, `x` and `b` multiplied by a power of two come
+/// What [`Stationary`](crate::solve::Stationary) builds on: a sweep is linear, `x` and `b` multiplied by a power of two come
 /// out multiplied by it; the same arguments give the same bits; nothing is read back.
 pub trait Smoother {
     /// Improves `x` for `A x = b` by so many sweeps.
@@ -87,7 +86,9 @@ impl Smoother for WeightedJacobi<'_> {
         let mut r = Vector::uninit(device, x.len())?;
         let mut next = Vector::uninit(device, x.len())?;
         for _ in 0..sweeps {
+            // r = b - A x
             ops::product(&mut r, Combine::SubtractFrom(b), 1.0, self.a, x)?;
+            // x = x + ω D⁻¹ r
             Draw::new(device, glsl!("solve/relax.frag"))
                 .input("x", x.view())
                 .input("w", self.weights.view())

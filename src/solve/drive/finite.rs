@@ -7,7 +7,7 @@ use crate::ops;
 /// Whether all elements of a vector are finite, on the way to the host.
 ///
 /// Sent for before whatever is waited for anyway, and looked at after it, so that it costs no wait of its own.
-pub(super) struct AllFinite(PendingRead);
+pub(in crate::solve) struct AllFinite(PendingRead);
 
 impl AllFinite {
     /// *Cost*: a reduction.
@@ -22,7 +22,7 @@ impl AllFinite {
 }
 
 /// Whether a solver's operands are finite.
-pub(super) struct Finite<'a> {
+pub(in crate::solve) struct Finite<'a> {
     op: &'static str,
     asked: Vec<(&'static str, &'a Vector, AllFinite)>,
 }

@@ -54,13 +54,9 @@ fn project(v: &mut Vector, n: &Vector) -> Result<Scalar> {
         folded = copy;
         along = &folded;
     }
-    let sums = reducer.sum(Dots::Residual, &[along, v], [1.0; 2])?;
+    let sums = reducer.sum(Dots::Residual, &[along, v])?;
     let coefficient = Scalar::uninit(&device)?;
-    Draw::new(&device, glsl!("solve/coefficient.frag"))
-        .input("dots", sums.view())
-        .param("source", sums.source())
-        .target(coefficient.view())
-        .run()?;
+    sums.left_to(Draw::new(&device, glsl!("solve/coefficient.frag"))).target(coefficient.view()).run()?;
     ops::accumulate_scaled(v, &coefficient, along)?;
     Ok(coefficient)
 }
@@ -70,7 +66,12 @@ fn project(v: &mut Vector, n: &Vector) -> Result<Scalar> {
 /// *Cost*: a readback for each of its vectors, and two. *Errors*: [`Error::Inconsistent`] when the rest is larger than
 /// `(t + γ_(d+3)) ‖b‖`: what a residual of `t` allows anyway, and what rounding the elements of `b` and summing them in
 /// chains of `d` additions can come to.
-pub(super) fn consistent(op: &'static str, a: &dyn LinOp, b: &Vector, t: f64) -> Result<Option<Vector>> {
+pub(in crate::solve) fn consistent(
+    op: &'static str,
+    a: &dyn LinOp,
+    b: &Vector,
+    t: f64,
+) -> Result<Option<Vector>> {
     let null_space = a.null_space();
     if null_space.is_empty() || b.is_empty() {
         return Ok(None);

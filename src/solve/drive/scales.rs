@@ -1,24 +1,28 @@
 //! By what systems are scaled, so that squares of their norms are within the range of floats.
 
 use super::finite::AllFinite;
-use super::iterate::norm_of;
 use crate::data::{Vector, exponent};
 use crate::error::Result;
-use crate::ops::LinOp;
-use crate::ops::{self, Accurate};
+use crate::ops::{self, Accurate, LinOp};
+
+/// A norm, without waiting longer than for the vector itself.
+pub(in crate::solve) fn norm_of(v: &Vector) -> Result<f64> {
+    let norm = ops::norm2(v)?.read_async()?.wait()?;
+    Ok(norm.first().copied().map_or(f64::NAN, f64::from))
+}
 
 /// The power of two that makes vectors of this norm about 1.
-pub(super) fn scale_of(norm: f64) -> f32 {
+pub(in crate::solve) fn scale_of(norm: f64) -> f32 {
     (-f64::from(exponent(norm).clamp(-125, 125))).exp2() as f32
 }
 
 /// `2^e`, for exponents of normal floats.
-pub(super) fn power(e: i32) -> f32 {
+pub(in crate::solve) fn power(e: i32) -> f32 {
     f64::from(e.clamp(-126, 127)).exp2() as f32
 }
 
 /// `out = 2^e x`, also for powers that are no floats themselves.
-pub(super) fn times_power(out: &mut Vector, e: i32, x: &Vector) -> Result<()> {
+pub(in crate::solve) fn times_power(out: &mut Vector, e: i32, x: &Vector) -> Result<()> {
     if e.abs() <= 120 {
         return ops::scaled(out, power(e), x);
     }
@@ -29,16 +33,16 @@ pub(super) fn times_power(out: &mut Vector, e: i32, x: &Vector) -> Result<()> {
 
 /// The scale for residuals of this norm where the present one leaves them, or their squares, below the range: after a
 /// start whose residual was far larger than `b`. `None` where the present one does.
-pub(super) fn closer_scale(norm_b: f64, norm: f64, scale: f32) -> Option<f32> {
+pub(in crate::solve) fn closer_scale(norm_b: f64, norm: f64, scale: f32) -> Option<f32> {
     let wanted = scale_of(norm_b.max(norm / f64::from(scale)));
     (norm.is_finite() && wanted > scale * 65_536.0).then_some(wanted)
 }
 
 /// A start whose residual is more than this many times `b` is farther from the solution than zero, whose residual is `b`.
-pub(super) const FAR: f64 = (1u64 << 40) as f64;
+pub(in crate::solve) const FAR: f64 = (1u64 << 40) as f64;
 
 /// What a solve finds out of its system before the first iteration.
-pub(super) struct Scales {
+pub(in crate::solve) struct Scales {
     pub norm_b: f64,
     /// The start is zero.
     pub from_zero: bool,

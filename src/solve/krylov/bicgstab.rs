@@ -1,21 +1,20 @@
 //! BiCGStab for systems that are not symmetric.
 
-use super::check::{check_square, check_vectors};
-use super::dots::{Dots, Partial, Reducer};
-use super::drive::{After, KEPT_GROWTH, Limits, Method, Observer, drive};
-use super::finite::Finite;
-use super::iterate::Iterate;
-use super::null_space::{consistent, project_out};
 use super::precondition::{Identity, Preconditioner};
-use super::report::{SolveReport, Stop};
-use super::state::{Bounds, Flag, Report};
 use crate::data::{Scalar, Vector};
-use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{Source, glsl};
 use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::{self, Combine, Windows};
-use crate::ops::{Accuracy, LinOp};
+use crate::ops::reduce::Partial;
+use crate::ops::{self, Accuracy, Combine, LinOp, Windows};
+use crate::solve::drive::check::check_square;
+use crate::solve::drive::dots::{Dots, Reducer};
+use crate::solve::drive::front;
+use crate::solve::drive::iterate::Iterate;
+use crate::solve::drive::null_space::project_out;
+use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::state::{Bounds, Flag, Report};
+use crate::solve::drive::{After, KEPT_GROWTH, Limits, Method};
 
 /// Parameters of [`BiCgStab`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,13 +39,13 @@ impl Default for BiCgStabParams {
 /// need not be symmetric or definite. Where the second half of an iteration would hardly reduce the residual, ω is kept
 /// from sinking (G. Sleijpen, H. van der Vorst, *Maintaining convergence properties of BiCGstab methods in finite
 /// precision arithmetic*, Numer. Algorithms 10, 1995). Residuals are replaced on the way down and certified at the end
-/// as those of [`ConjugateGradient`](super::ConjugateGradient) are: see [numerics](crate::guide::numerics).
+/// as those of [`ConjugateGradient`](crate::solve::ConjugateGradient) are: see [numerics](crate::guide::numerics).
 ///
 /// *Breakdowns*: when the shadow residual is orthogonal, within rounding, to the residual or to what the direction is
 /// mapped to, a flag ends the run, and the method starts afresh from there with the residual for a shadow. If a run has not
 /// reduced the residual, or has enlarged it ten thousandfold, the next one starts where it did, with a shadow of random
-/// numbers; the third of these that leads to nothing ends it: [`StopReason::Breakdown`](super::StopReason::Breakdown), or
-/// [`Diverged`](super::StopReason::Diverged).
+/// numbers; the third of these that leads to nothing ends it: [`StopReason::Breakdown`](crate::solve::StopReason::Breakdown), or
+/// [`Diverged`](crate::solve::StopReason::Diverged).
 ///
 /// *Cost* of an iteration: two products, two applications of the preconditioner, two reductions of four sums each, and
 /// two passes for the vectors; no readback.
@@ -113,27 +112,13 @@ impl<'a> BiCgStab<'a> {
         b: &Vector,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
-        let op = "BiCgStab::solve";
-        check_vectors(op, self.a, x, b)?;
-        let device = self.a.device().clone();
-        let _scope = device.scope()?;
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
-        let finite = Finite::ask(op, &[("x", x), ("b", b)])?;
-        let projected =
-            consistent(op, self.a, b, self.params.stop.relative).map_err(|error| finite.or(error))?;
-        let at = Iterate::new(self.a, x, projected.as_ref().unwrap_or(b), None)?;
-        let mut run = Run::new(self, at)?;
-        finite.check()?;
-        let report = drive(&mut run, limits, &mut observe as &mut Observer<'_>)?;
-        // Into the caller's texture, which the application may hold.
-        ops::copy(x, &run.at.x)?;
-        Ok(report)
+        front::solve("BiCgStab::solve", (self.a, x, b), limits, &mut observe, |at| Run::new(self, at))
     }
 }
 
 /// The vectors of a solve, named as in the paper but for the shadow residual `h` and `mp = M p`, `ms = M s`.
 struct Run<'a> {
-    at: Iterate<'a>,
     m: &'a dyn Preconditioner,
     p: PingPong<Vector>,
     v: Vector,
@@ -160,12 +145,11 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(solver: &BiCgStab<'a>, at: Iterate<'a>) -> Result<Self> {
+    fn new(solver: &BiCgStab<'a>, at: &Iterate<'_>) -> Result<Self> {
         let m = solver.m;
         let device = at.a.device();
         let fresh = || Vector::uninit(device, at.b.len());
         let pair = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
-        let own = || if m.is_identity() { Ok(None) } else { fresh().map(Some) };
         Ok(Run {
             m,
             p: PingPong::new(fresh()?, fresh()?),
@@ -173,8 +157,8 @@ impl<'a> Run<'a> {
             s: fresh()?,
             t: fresh()?,
             h: fresh()?,
-            mp: own()?,
-            ms: own()?,
+            mp: m.room(&at.x)?,
+            ms: m.room(&at.x)?,
             reducer: Reducer { device: device.clone(), windows: solver.params.windows },
             coefficients: pair()?,
             report: pair()?,
@@ -186,17 +170,15 @@ impl<'a> Run<'a> {
             tries: 0,
             fruitless: 0,
             kept: false,
-            at,
         })
     }
 
     /// A scalar step: new coefficients and a new report from sums and those before.
     fn step(&mut self, source: Source<'static>, sums: &Partial, second: bool) -> Result<()> {
         let Bounds { threshold, ceiling, limit } = self.bounds;
-        let draw = Draw::new(self.at.a.device(), source)
-            .input("dots", sums.view())
+        let draw = sums
+            .left_to(Draw::new(&self.reducer.device, source))
             .input("last", self.report.front().view())
-            .param("source", sums.source())
             .param("threshold", threshold);
         let draw = match second {
             true => draw.input("coefficients", self.coefficients.front().view()),
@@ -212,9 +194,9 @@ impl<'a> Run<'a> {
     }
 
     /// `s = r - alpha v`.
-    fn half(&mut self) -> Result<()> {
-        Draw::new(self.at.a.device(), glsl!("solve/bicg_half.frag"))
-            .input("r", self.at.r.front().view())
+    fn half(&self, r: &Vector) -> Result<()> {
+        Draw::new(&self.reducer.device, glsl!("solve/bicg_half.frag"))
+            .input("r", r.view())
             .input("v", self.v.view())
             .input("coefficients", self.coefficients.front().view())
             .target(self.s.view())
@@ -222,10 +204,10 @@ impl<'a> Run<'a> {
     }
 
     /// The updates of y, r and p, in one pass where the device has the draw buffers.
-    fn update(&mut self) -> Result<()> {
-        let device = self.at.a.device();
+    fn update(&mut self, at: &mut Iterate<'_>) -> Result<()> {
+        let device = &self.reducer.device;
         let at_once = device.gl().caps.borrow().max_draw_buffers >= 3;
-        let (y, r, p) = (self.at.y.front(), self.at.r.front(), self.p.front());
+        let (y, r, p) = (at.y.front(), at.r.front(), self.p.front());
         let (mp, ms) = (self.mp.as_ref().unwrap_or(p), self.ms.as_ref().unwrap_or(&self.s));
         let named: [(&'static str, &dyn Operand); 9] = [
             ("y", y),
@@ -239,33 +221,33 @@ impl<'a> Run<'a> {
             ("coefficients", self.coefficients.front()),
         ];
         // Compilers drop what a part does not read, and a pass may bind it all the same.
-        let x_scale = self.at.x_scale();
+        let x_scale = at.x_scale();
         let run = |part: u32, targets: &[&Vector]| {
             let draw = Draw::new(device, glsl!("solve/bicg_update.frag")).define("PART", part);
             let draw = named.iter().fold(draw, |draw, (name, v)| draw.input(*name, v.view()));
             draw.param("factor", x_scale).targets(targets.iter().map(|t| t.view())).run()
         };
-        let targets = [self.at.y.back(), self.at.r.back(), self.p.back()];
+        let targets = [at.y.back(), at.r.back(), self.p.back()];
         if at_once {
             run(3, &targets)?;
         } else {
             targets.iter().zip(0..).try_for_each(|(target, part)| run(part, &[target]))?;
         }
-        self.at.y.swap();
-        self.at.r.swap();
+        at.y.swap();
+        at.r.swap();
         self.p.swap();
         Ok(())
     }
 
     /// Chooses the shadow residual of a fresh start.
-    fn cast_shadow(&mut self) -> Result<()> {
+    fn cast_shadow(&mut self, r: &Vector) -> Result<()> {
         if self.tries == 0 {
             self.shadow = self.norm_r * self.norm_r;
-            return ops::copy(&mut self.h, self.at.r.front());
+            return ops::copy(&mut self.h, r);
         }
         // The mean square of numbers from 1/2 to 3/2.
-        self.shadow = self.at.b.len() as f64 * 13.0 / 12.0;
-        Draw::new(self.at.a.device(), glsl!("solve/shadow.frag"))
+        self.shadow = r.len() as f64 * 13.0 / 12.0;
+        Draw::new(&self.reducer.device, glsl!("solve/shadow.frag"))
             .param("seed", self.tries)
             .masked(true)
             .target(self.h.view())
@@ -277,79 +259,50 @@ impl Method for Run<'_> {
     const NAME: &'static str = "BiCGStab";
     const GROWTH: f64 = 1e4;
 
-    fn device(&self) -> &Device {
-        self.at.a.device()
-    }
-
-    fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
-        let (norm, accuracy) = self.at.true_residual()?;
-        let relative = norm / self.at.unit();
+    fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
+        let (norm, accuracy) = at.true_residual()?;
+        let relative = norm / at.unit();
         (self.norm_r, self.least) = (norm, self.least.min(relative));
         Ok((relative, accuracy))
     }
 
-    fn rounding(&mut self) -> Result<f64> {
-        self.at.rounding()
-    }
-
-    fn began_at_zero(&mut self) -> &mut bool {
-        &mut self.at.from_zero
-    }
-
-    fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()> {
+    fn restart(&mut self, at: &mut Iterate<'_>, bounds: Bounds, iterations: usize, keep: bool) -> Result<()> {
         (self.bounds, self.begin) = (bounds, iterations);
-        let device = self.at.a.device();
-        *self.report.front_mut() = Scalar::from_texel(device, [0.0, iterations as f32, 0.0, 0.0])?;
-        let keep_direction = keep_direction && !self.at.take_rescaled();
-        self.kept = keep_direction;
-        if keep_direction {
-            return project_out(self.p.front_mut(), self.at.a.null_space());
+        let report = [0.0, iterations as f32, 0.0, 0.0];
+        *self.report.front_mut() = Scalar::from_texel(&self.reducer.device, report)?;
+        self.kept = keep && !at.take_rescaled();
+        if self.kept {
+            return project_out(self.p.front_mut(), at.a.null_space());
         }
-        self.cast_shadow()?;
-        ops::copy(self.p.front_mut(), self.at.r.front())
+        self.cast_shadow(at.r.front())?;
+        ops::copy(self.p.front_mut(), at.r.front())
     }
 
-    fn iterate(&mut self) -> Result<()> {
-        let scale = self.at.matrix_scale;
-        if let Some(mp) = &mut self.mp {
-            self.m.precondition(mp, self.p.front())?;
-        }
-        ops::product(
-            &mut self.v,
-            Combine::Replace,
-            scale,
-            self.at.a,
-            self.mp.as_ref().unwrap_or(self.p.front()),
-        )?;
-        let sums = self.reducer.sum(Dots::Alpha, &[&self.h, &self.v, self.at.r.front()], [1.0; 2])?;
+    fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
+        let (a, scale) = (at.a, at.matrix_scale);
+        // v = A M p
+        let mp = self.m.preconditioned(&mut self.mp, self.p.front())?;
+        ops::product(&mut self.v, Combine::Replace, scale, a, mp)?;
+        // alpha = h.r / h.v
+        let sums = self.reducer.sum(Dots::Alpha, &[&self.h, &self.v, at.r.front()])?;
         self.step(glsl!("solve/bicg_alpha.frag"), &sums, false)?;
-        self.half()?;
-        if let Some(ms) = &mut self.ms {
-            self.m.precondition(ms, &self.s)?;
-        }
-        ops::product(&mut self.t, Combine::Replace, scale, self.at.a, self.ms.as_ref().unwrap_or(&self.s))?;
-        let sums = self.reducer.sum(Dots::Omega, &[&self.t, &self.s, &self.h], [1.0; 2])?;
+        // s = r - alpha v
+        self.half(at.r.front())?;
+        // t = A M s
+        let ms = self.m.preconditioned(&mut self.ms, &self.s)?;
+        ops::product(&mut self.t, Combine::Replace, scale, a, ms)?;
+        // omega = t.s / t.t, beta = -h.t / h.v
+        let sums = self.reducer.sum(Dots::Omega, &[&self.t, &self.s, &self.h])?;
         self.step(glsl!("solve/bicg_omega.frag"), &sums, true)?;
-        self.update()
+        // y = y + alpha M p + omega M s, r = s - omega t, p = r + beta (p - omega v)
+        self.update(at)
     }
 
     fn report(&self) -> &Scalar {
         self.report.front()
     }
 
-    fn unit(&self) -> f64 {
-        self.at.unit().powi(2)
-    }
-
-    fn iterate_mut(&mut self) -> &mut Vector {
-        &mut self.at.x
-    }
-
-    fn discard(&mut self) -> Result<()> {
-        self.at.y.front_mut().set_zero()
-    }
-
-    fn after(&mut self, last: &Report) -> Result<After> {
+    fn after(&mut self, at: &mut Iterate<'_>, last: &Report) -> Result<After> {
         /// Shadows of random numbers that are tried after the residual's own.
         const TRIES: i32 = 3;
         /// A residual that has fallen by a fiftieth is progress; so many breakdowns in a row without any are the end.
@@ -370,10 +323,10 @@ impl Method for Run<'_> {
             }
         };
         let idle = last.iterations <= self.begin;
-        let worth_keeping = f64::from(last.rr).sqrt() <= KEPT_GROWTH * self.least * self.unit().sqrt();
+        let worth_keeping = f64::from(last.rr).sqrt() <= KEPT_GROWTH * self.least * at.unit();
         if last.flag != Flag::OutOfRange && !idle && worth_keeping {
             // Afresh from where the run has come to, unless runs go on leading nowhere.
-            let fallen = f64::from(last.rr).sqrt() <= PROGRESS * self.least * self.unit().sqrt();
+            let fallen = f64::from(last.rr).sqrt() <= PROGRESS * self.least * at.unit();
             self.fruitless = if fallen { 0 } else { self.fruitless + 1 };
             if self.fruitless > MOST_FRUITLESS {
                 return Ok(After::End(last.broken(quantity, NONE_LEFT)));
@@ -382,7 +335,7 @@ impl Method for Run<'_> {
             return Ok(After::Afresh);
         }
         // Back to where it began, with another shadow unless it had kept an old one.
-        self.discard()?;
+        at.discard()?;
         self.tries += i32::from(!self.kept);
         if self.tries <= TRIES {
             return Ok(After::Afresh);

@@ -7,13 +7,13 @@ use crate::device::Device;
 use crate::error::Result;
 
 /// What is seen while a solve runs: iterations done and the relative residual.
-pub(super) type Observer<'a> = dyn FnMut(usize, f64) + 'a;
+pub(in crate::solve) type Observer<'a> = dyn FnMut(usize, f64) + 'a;
 
 /// Looks under way at one time; past this the oldest is waited for, so that the host cannot run ahead for ever.
 const LOOKS: usize = 3;
 
 /// Something to be iterated that freezes by itself, by a flag on the device.
-pub(super) trait Iterated {
+pub(in crate::solve) trait Iterated {
     fn device(&self) -> &Device;
 
     /// One iteration, without a readback.
@@ -27,7 +27,7 @@ pub(super) trait Iterated {
 }
 
 /// What a look has found.
-pub(super) struct Seen {
+pub(in crate::solve) struct Seen {
     pub iterations: usize,
     /// Relative.
     pub residual: f64,
@@ -36,14 +36,14 @@ pub(super) struct Seen {
 
 /// Draws and changes of the render target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Cost {
+pub(in crate::solve) struct Cost {
     pub draws: u64,
     pub passes: u64,
 }
 
 /// What all runs of a solve have come to together.
 #[derive(Default)]
-pub(super) struct Work {
+pub(in crate::solve) struct Work {
     /// Relative residuals where they were looked at.
     pub history: Vec<(usize, f64)>,
     pub async_checks: u64,
@@ -62,7 +62,7 @@ impl Work {
 
 /// Iterates until a look finds everything frozen, and returns what that look has seen. At most `most` iterations
 /// are useful: past them only the one that notices. Nothing here waits for the device, but for looks long under way.
-pub(super) fn run_until_frozen(
+pub(in crate::solve) fn run_until_frozen(
     iterated: &mut impl Iterated,
     every: usize,
     most: usize,

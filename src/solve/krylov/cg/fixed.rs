@@ -4,13 +4,13 @@ use super::{ConjugateGradient, Run};
 use crate::data::{Scalar, Vector};
 use crate::error::Result;
 use crate::ops;
-use crate::solve::check::{check_count, check_vectors};
 use crate::solve::drive::Method as _;
-use crate::solve::iterate::Iterate;
-use crate::solve::null_space::project_out;
-use crate::solve::report::Breakdown;
-use crate::solve::scales::Scales;
-use crate::solve::state::{Bounds, Flag, Report};
+use crate::solve::drive::check::{check_count, check_vectors};
+use crate::solve::drive::iterate::Iterate;
+use crate::solve::drive::null_space::project_out;
+use crate::solve::drive::report::Breakdown;
+use crate::solve::drive::scales::Scales;
+use crate::solve::drive::state::{Bounds, Flag, Report};
 
 impl ConjugateGradient<'_> {
     /// `iterations` iterations towards `A x = b` from the guess in `x`, without a readback: the `solve(maxI)` of
@@ -67,16 +67,17 @@ impl ConjugateGradient<'_> {
         };
         let matrix = (-f64::from(self.a.exponent()?.clamp(-125, 125))).exp2() as f32;
         let scales = Scales { norm_b: 1.0, from_zero: false, residual: 1.0, matrix };
-        let mut run = Run::new(self, Iterate::new(self.a, x, b, Some(scales))?)?;
+        let mut at = Iterate::new(self.a, x, b, Some(scales))?;
+        let mut run = Run::new(self, &at)?;
         run.steps.relative_to(ops::norm_squared(b)?);
-        run.at.residual()?;
+        at.residual()?;
         let threshold = self.params.stop.relative.powi(2) as f32;
         let bounds = Bounds { threshold, ceiling: Bounds::CEILING as f32, limit: iterations };
-        run.restart(bounds, 0, false)?;
+        run.restart(&mut at, bounds, 0, false)?;
         for _ in 0..iterations {
-            run.iterate()?;
+            run.iterate(&mut at)?;
         }
-        ops::add(x, &run.at.x, run.at.y.front())?;
+        ops::add(x, &at.x, at.y.front())?;
         Ok(FixedRun { report: run.steps.into_report(), overflown: ops::nonfinite(x)? })
     }
 }

@@ -5,11 +5,10 @@ use super::report::{SolveReport, StopReason};
 use super::state::Flag;
 use crate::data::Vector;
 use crate::error::Result;
-use crate::ops;
-use crate::ops::Accuracy;
+use crate::ops::{self, Accuracy};
 
 /// Where a solve stands when its residual has been recomputed.
-pub(super) struct Standing {
+pub(in crate::solve) struct Standing {
     /// The residual, with what rounding may have changed of it, meets the bound.
     pub met: bool,
     pub bound: f64,
@@ -38,11 +37,11 @@ impl Standing {
 }
 
 /// Vectors of 32 bits hold the right-hand side no more closely than this.
-pub(super) const LEAST_BOUND: f64 = 1.0 / (1u32 << 24) as f64;
+pub(in crate::solve) const LEAST_BOUND: f64 = 1.0 / (1u32 << 24) as f64;
 
 impl Accuracy {
     /// What a bound that is met amounts to.
-    pub(super) fn verdict(self, bound: f64) -> StopReason {
+    pub(in crate::solve) fn verdict(self, bound: f64) -> StopReason {
         match self {
             Accuracy::DoubleFloat if bound >= LEAST_BOUND => StopReason::Converged,
             _ => StopReason::Uncertified,
@@ -51,7 +50,7 @@ impl Accuracy {
 }
 
 /// Whether an iterate is so large that rounding of its products hides whether the bound is met.
-pub(super) fn hides(rounding: f64, bound: f64) -> bool {
+pub(in crate::solve) fn hides(rounding: f64, bound: f64) -> bool {
     // Of a NaN nothing can be said to be small.
     let small = rounding <= 0.5 * bound;
     !small
@@ -62,7 +61,7 @@ const WORTH_ANOTHER: f64 = 0.5;
 
 /// The best of the iterates whose residual was recomputed, with that, and with the other residual that a method may have.
 #[derive(Default)]
-pub(super) struct Best(Option<(f64, Option<f64>, Vector)>);
+pub(in crate::solve) struct Best(Option<(f64, Option<f64>, Vector)>);
 
 impl Best {
     fn residual(&self) -> Option<f64> {
@@ -103,7 +102,7 @@ impl Best {
 
 impl Work {
     /// What a solve that ends here reports.
-    pub(super) fn report(
+    pub(in crate::solve) fn report(
         self,
         reason: StopReason,
         iterations: usize,

@@ -4,21 +4,20 @@ mod fixed;
 
 pub use fixed::{FixedReport, FixedRun};
 
-use super::check::{check_square, check_vectors};
-use super::dots::Dots;
-use super::drive::{Limits, Method, Observer, drive};
-use super::finite::Finite;
-use super::iterate::Iterate;
-use super::null_space::{consistent, project_out};
 use super::precondition::{Identity, Preconditioner};
-use super::report::{SolveReport, Stop};
-use super::state::{Bounds, Entry, Steps};
+use super::steps::{Entry, Steps};
 use crate::data::{Scalar, Vector};
-use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
-use crate::ops::{self, Combine, Windows};
-use crate::ops::{Accuracy, LinOp};
+use crate::ops::{self, Combine, LinOp, Windows};
+use crate::solve::drive::check::check_square;
+use crate::solve::drive::dots::Dots;
+use crate::solve::drive::front;
+use crate::solve::drive::iterate::Iterate;
+use crate::solve::drive::null_space::project_out;
+use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::drive::state::Bounds;
+use crate::solve::drive::{Limits, Method};
 
 /// In which passes an iteration runs. The schedules agree within rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,21 +131,10 @@ impl<'a> ConjugateGradient<'a> {
         b: &Vector,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
-        let op = "ConjugateGradient::solve";
-        check_vectors(op, self.a, x, b)?;
-        let device = self.a.device().clone();
-        let _scope = device.scope()?;
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
-        let finite = Finite::ask(op, &[("x", x), ("b", b)])?;
-        let projected =
-            consistent(op, self.a, b, self.params.stop.relative).map_err(|error| finite.or(error))?;
-        let b = projected.as_ref().unwrap_or(b);
-        let mut run = Run::new(self, Iterate::new(self.a, x, b, None)?)?;
-        finite.check()?;
-        let report = drive(&mut run, limits, &mut observe as &mut Observer<'_>)?;
-        // Into the caller's texture, which the application may hold.
-        ops::copy(x, &run.at.x)?;
-        Ok(report)
+        front::solve("ConjugateGradient::solve", (self.a, x, b), limits, &mut observe, |at| {
+            Run::new(self, at)
+        })
     }
 
     /// Whether iterations run in the merged schedule.
@@ -163,7 +151,6 @@ impl<'a> ConjugateGradient<'a> {
 
 /// The vectors of a solve.
 struct Run<'a> {
-    at: Iterate<'a>,
     m: &'a dyn Preconditioner,
     d: PingPong<Vector>,
     q: Vector,
@@ -173,7 +160,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(solver: &ConjugateGradient<'a>, at: Iterate<'a>) -> Result<Self> {
+    fn new(solver: &ConjugateGradient<'a>, at: &Iterate<'_>) -> Result<Self> {
         let m = solver.m;
         let device = at.a.device();
         let fresh = || Vector::uninit(device, at.b.len());
@@ -182,11 +169,10 @@ impl<'a> Run<'a> {
         Ok(Run {
             d: PingPong::new(fresh()?, fresh()?),
             q: fresh()?,
-            z: if merged || m.is_identity() { None } else { Some(fresh()?) },
+            z: if merged { None } else { m.room(&at.x)? },
             steps: Steps::new(device, solver.params.windows)?,
             m,
             merged,
-            at,
         })
     }
 }
@@ -194,80 +180,51 @@ impl<'a> Run<'a> {
 impl Method for Run<'_> {
     const NAME: &'static str = "conjugate gradients";
 
-    fn device(&self) -> &Device {
-        self.at.a.device()
-    }
-
-    fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
-        let (norm, accuracy) = self.at.true_residual()?;
-        Ok((norm / self.at.unit(), accuracy))
-    }
-
-    fn rounding(&mut self) -> Result<f64> {
-        self.at.rounding()
-    }
-
-    fn began_at_zero(&mut self) -> &mut bool {
-        &mut self.at.from_zero
-    }
-
-    fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()> {
+    fn restart(&mut self, at: &mut Iterate<'_>, bounds: Bounds, iterations: usize, keep: bool) -> Result<()> {
         self.steps.reset(bounds, iterations)?;
-        let keep_direction = keep_direction && !self.at.take_rescaled();
-        if keep_direction {
+        let keep = keep && !at.take_rescaled();
+        if keep {
             // Along the null space a direction grows by rounding alone, and leads nowhere.
-            project_out(self.d.front_mut(), self.at.a.null_space())?;
+            project_out(self.d.front_mut(), at.a.null_space())?;
         }
         if self.merged {
-            return if keep_direction {
-                Ok(())
-            } else {
-                self.m.precondition(self.d.front_mut(), self.at.r.front())
-            };
+            return if keep { Ok(()) } else { self.m.precondition(self.d.front_mut(), at.r.front()) };
         }
-        let mut z = Vector::uninit(self.at.a.device(), self.at.b.len())?;
-        self.m.precondition(&mut z, self.at.r.front())?;
-        self.steps.begin(&mut self.d, self.at.r.front(), z, keep_direction)
+        let mut z = Vector::uninit(at.a.device(), at.b.len())?;
+        self.m.precondition(&mut z, at.r.front())?;
+        self.steps.begin(&mut self.d, at.r.front(), z, keep)
     }
 
-    fn iterate(&mut self) -> Result<()> {
-        ops::product(&mut self.q, Combine::Replace, self.at.matrix_scale, self.at.a, self.d.front())?;
-        let x_scale = self.at.x_scale();
-        if self.merged {
-            let m = self.m.diagonal();
-            let mut vectors = vec![self.d.front(), &self.q, self.at.r.front()];
+    fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
+        let Run { m, d, q, z, steps, merged } = self;
+        let x_scale = at.x_scale();
+        // q = A d
+        ops::product(q, Combine::Replace, at.matrix_scale, at.a, d.front())?;
+        let Iterate { y, r, .. } = at;
+        if *merged {
+            let m = m.diagonal();
+            let mut vectors = vec![d.front(), &*q, r.front()];
             vectors.extend(m);
-            self.steps.merged_step(&vectors, m.is_some())?;
-            let Iterate { y, r, .. } = &mut self.at;
-            return self.steps.merged_update(y, r, &mut self.d, &self.q, m, x_scale);
+            // alpha = r.Mr / d.q, beta = (alpha² q.Mq - r.Mr) / r.Mr
+            steps.merged_step(&vectors, m.is_some())?;
+            // y = y + alpha d, r = r - alpha q, d = M r + beta d
+            return steps.merged_update(y, r, d, q, m, x_scale);
         }
-        self.steps.alpha_step(Dots::Product, &[self.d.front(), &self.q])?;
-        self.steps.advance(&mut self.at.y, x_scale, self.d.front())?;
-        self.steps.advance(&mut self.at.r, -1.0, &self.q)?;
-        let z = match &mut self.z {
-            Some(z) => {
-                self.m.precondition(z, self.at.r.front())?;
-                z
-            }
-            None => self.at.r.front(),
-        };
-        self.steps.beta_step(self.at.r.front(), z, Entry::Iteration)?;
-        self.steps.turn(&mut self.d, z)
+        // alpha = r.z / d.q
+        steps.alpha_step(Dots::Product, &[d.front(), &*q])?;
+        // y = y + alpha d
+        steps.advance(y, x_scale, d.front())?;
+        // r = r - alpha q
+        steps.advance(r, -1.0, q)?;
+        // z = M r
+        let z = m.preconditioned(z, r.front())?;
+        // beta = r.z / (r.z of before)
+        steps.beta_step(r.front(), z, Entry::Iteration)?;
+        // d = z + beta d
+        steps.turn(d, z)
     }
 
     fn report(&self) -> &Scalar {
         self.steps.report()
-    }
-
-    fn unit(&self) -> f64 {
-        self.at.unit().powi(2)
-    }
-
-    fn iterate_mut(&mut self) -> &mut Vector {
-        &mut self.at.x
-    }
-
-    fn discard(&mut self) -> Result<()> {
-        self.at.y.front_mut().set_zero()
     }
 }

@@ -1,17 +1,32 @@
 //! The loop around a method: iterate without reading back, look now and then, certify, start again or stop.
 
-use super::check::check_count;
-use super::looks::{Iterated, Seen, Work, run_until_frozen};
-use super::report::{Breakdown, SolveReport, Stop, StopReason};
-use super::rounding::counted;
-use super::state::{Bounds, Flag, Report};
-use super::verdict::{Best, Standing, hides};
-use crate::data::{PendingRead, Scalar, Vector};
+pub(super) mod check;
+pub(super) mod dots;
+pub(super) mod finite;
+pub(super) mod front;
+pub(super) mod iterate;
+pub(super) mod looks;
+pub(super) mod null_space;
+pub(super) mod report;
+pub(super) mod rounding;
+pub(super) mod scales;
+pub(super) mod state;
+pub(super) mod verdict;
+
+use crate::data::{PendingRead, Scalar};
 use crate::device::Device;
 use crate::error::Result;
 use crate::ops::Accuracy;
+use check::check_count;
+use iterate::Iterate;
+use looks::{Iterated, Observer, Seen, Work, run_until_frozen};
+pub use null_space::project_out;
+pub use report::{Breakdown, SolveReport, Stop, StopReason};
+use rounding::counted;
+use state::{Bounds, Flag, Report};
+use verdict::{Best, Standing, hides};
 
-/// An iterative method as the driver sees it.
+/// An iterative method as the driver sees it: a recurrence for an [iterate](Iterate) whose residual is its own.
 pub(super) trait Method {
     /// Its name, for errors.
     const NAME: &'static str;
@@ -19,16 +34,19 @@ pub(super) trait Method {
     /// How far the residual may grow in a run that was started afresh.
     const GROWTH: f64 = f64::MAX;
 
-    fn device(&self) -> &Device;
+    /// Whether `b` has to be consistent with the null space.
+    const CONSISTENT: bool = true;
 
     /// Recomputes the residual from the iterate, keeps it as the recurrence's, and returns its relative norm.
-    fn true_residual(&mut self) -> Result<(f64, Accuracy)>;
+    fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
+        let (norm, accuracy) = at.true_residual()?;
+        Ok((norm / at.unit(), accuracy))
+    }
 
     /// By how much rounding in double-float may have changed that norm, relative as it is. *Cost*: waits.
-    fn rounding(&mut self) -> Result<f64>;
-
-    /// Whether the iterate goes back to a start at zero.
-    fn began_at_zero(&mut self) -> &mut bool;
+    fn rounding(&self, at: &Iterate<'_>) -> Result<f64> {
+        at.rounding()
+    }
 
     /// Another residual by which an iterate may be a solution, relative: of least squares `b - A x` itself.
     fn other_residual(&self) -> Option<f64> {
@@ -36,30 +54,28 @@ pub(super) trait Method {
     }
 
     /// By how much rounding may have changed that. *Cost*: waits.
-    fn other_rounding(&mut self) -> Result<f64> {
+    fn other_rounding(&self, at: &Iterate<'_>) -> Result<f64> {
+        let _ = at;
         Ok(0.0)
     }
 
+    /// The norm in the recurrence's units that corresponds to the relative residual 1.
+    fn unit(&self, at: &Iterate<'_>) -> f64 {
+        at.unit()
+    }
+
     /// Sets the recurrence running with the residual just recomputed: afresh, or keeping the search direction.
-    fn restart(&mut self, bounds: Bounds, iterations: usize, keep_direction: bool) -> Result<()>;
+    fn restart(&mut self, at: &mut Iterate<'_>, bounds: Bounds, iterations: usize, keep: bool) -> Result<()>;
 
     /// One iteration, without a readback.
-    fn iterate(&mut self) -> Result<()>;
+    fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()>;
 
     /// The report texel after the last iteration.
     fn report(&self) -> &Scalar;
 
-    /// The squared norm in the recurrence's units that corresponds to the relative residual 1.
-    fn unit(&self) -> f64;
-
-    /// The iterate.
-    fn iterate_mut(&mut self) -> &mut Vector;
-
-    /// Forgets what has been added to the iterate since the last true residual.
-    fn discard(&mut self) -> Result<()>;
-
     /// What follows from a run that has ended like this.
-    fn after(&mut self, last: &Report) -> Result<After> {
+    fn after(&mut self, at: &mut Iterate<'_>, last: &Report) -> Result<After> {
+        let _ = at;
         Ok(last.breakdown().map_or(After::Judge, After::End))
     }
 }
@@ -72,26 +88,6 @@ pub(super) enum After {
     Afresh,
     /// Nothing leads on.
     End(Breakdown),
-}
-
-impl Report {
-    /// The value that broke down, by its name.
-    pub(super) fn broken(&self, quantity: &'static str, expected: &'static str) -> Breakdown {
-        Breakdown { iteration: self.iterations, quantity, value: f64::from(self.value), expected }
-    }
-
-    /// What has broken down in conjugate gradients.
-    pub(super) fn breakdown(&self) -> Option<Breakdown> {
-        let (quantity, expected) = match self.flag {
-            Flag::Curvature if self.value == 0.0 => {
-                ("p.Ap", "more than 0: the matrix is singular, or its coefficients are too far apart")
-            }
-            Flag::Curvature => ("p.Ap", "more than 0: the matrix is not positive definite"),
-            Flag::Indefinite => ("r.Mr", "more than 0: the preconditioner is not positive definite"),
-            _ => return None,
-        };
-        Some(self.broken(quantity, expected))
-    }
 }
 
 /// A kept direction along which the residual grows by more than this is no direction of this residual's.
@@ -159,40 +155,40 @@ pub(super) struct Limits {
     pub max_iters: usize,
 }
 
-pub(super) use super::looks::Observer;
-
 /// A method as the inner loop sees it.
-struct Looked<'a, M>(&'a mut M);
+struct Looked<'m, 'a, M> {
+    method: &'m mut M,
+    at: &'m mut Iterate<'a>,
+}
 
-impl<M: Method> Iterated for Looked<'_, M> {
+impl<M: Method> Iterated for Looked<'_, '_, M> {
     fn device(&self) -> &Device {
-        self.0.device()
+        self.at.a.device()
     }
 
     fn iterate(&mut self) -> Result<()> {
-        self.0.iterate()
+        self.method.iterate(self.at)
     }
 
     fn look(&self) -> Result<PendingRead> {
-        self.0.report().read_texel_async()
+        self.method.report().read_texel_async()
     }
 
     fn seen(&self, texels: &[f32]) -> Seen {
         let report = Report::from_texel(texels);
-        let residual = (f64::from(report.rr) / self.0.unit()).sqrt();
+        let residual = (f64::from(report.rr) / self.method.unit(self.at).powi(2)).sqrt();
         Seen { iterations: report.iterations, residual, frozen: report.flag != Flag::Running }
     }
 }
 
 pub(super) fn drive<M: Method>(
     method: &mut M,
+    at: &mut Iterate<'_>,
     limits: Limits,
     observe: &mut Observer<'_>,
 ) -> Result<SolveReport> {
     limits.stop.check(M::NAME)?;
     check_count(M::NAME, "max_iters", limits.max_iters)?;
-    let device = method.device().clone();
-    let _scope = device.scope()?;
     let mut work = Work::default();
     let (mut iterations, mut replacements) = (0, 0);
     let mut best = Best::default();
@@ -202,7 +198,7 @@ pub(super) fn drive<M: Method>(
     let mut idle = false;
     let mut plan = Replacements::default();
     loop {
-        let (mut residual, accuracy) = method.true_residual()?;
+        let (mut residual, accuracy) = method.true_residual(at)?;
         let mut other = method.other_residual();
         if iterations == 0 && work.history.is_empty() {
             work.history.push((0, residual));
@@ -215,20 +211,20 @@ pub(super) fn drive<M: Method>(
         if lost {
             flag = Flag::OutOfRange;
         } else if (residual <= bound || stuck) && accuracy == Accuracy::DoubleFloat {
-            let rounding = method.rounding()?;
+            let rounding = method.rounding(at)?;
             residual += counted(rounding, bound);
             lost = hides(rounding, bound);
             // The best has all of that in it, too: only sums are compared with sums.
             stuck |= aim_met && best.is_hardly_beaten_by(residual);
         }
-        if lost && !*method.began_at_zero() {
+        if lost && !at.from_zero {
             // So large that nobody can tell how good it is: zero is the better start.
             if residual.is_finite() {
-                best.offer(residual, other, method.iterate_mut())?;
+                best.offer(residual, other, &at.x)?;
             }
-            *method.began_at_zero() = true;
-            method.iterate_mut().set_zero()?;
-            method.discard()?;
+            at.from_zero = true;
+            at.x.set_zero()?;
+            at.discard()?;
             (plan, flag, recurrence, breakdown) = (Replacements::default(), Flag::Running, None, None);
             continue;
         }
@@ -236,7 +232,7 @@ pub(super) fn drive<M: Method>(
             && *other <= bound
             && accuracy == Accuracy::DoubleFloat
         {
-            *other += counted(method.other_rounding()?, bound);
+            *other += counted(method.other_rounding(at)?, bound);
         }
         let standing = Standing {
             met: residual <= bound || other.is_some_and(|r| r <= bound),
@@ -251,36 +247,43 @@ pub(super) fn drive<M: Method>(
         if let Some(reason) = broken.map(|_| StopReason::Breakdown).or_else(|| standing.verdict()) {
             // What has met the bound may have done so by the other residual.
             let best = if standing.met { Best::default() } else { best };
-            let residuals = best.or_last(residual, other, method.iterate_mut());
+            let residuals = best.or_last(residual, other, &mut at.x);
             let each = work.cost();
             let report = work.report(reason, iterations, residuals, replacements, each);
             return Ok(SolveReport { breakdown: broken, ..report });
         }
-        best.offer(residual, other, method.iterate_mut())?;
+        best.offer(residual, other, &at.x)?;
         let (aim, keep_direction) = plan.next(residual, recurrence, limits.stop.relative);
         replacements += usize::from(flag == Flag::Met);
-        let target = aim.powi(2) * method.unit();
+        let unit = method.unit(at).powi(2);
+        let target = aim.powi(2) * unit;
         let growth = if keep_direction { KEPT_GROWTH } else { M::GROWTH };
-        let ceiling = ((growth * residual).powi(2) * method.unit()).min(Bounds::CEILING) as f32;
+        let ceiling = ((growth * residual).powi(2) * unit).min(Bounds::CEILING) as f32;
         let bounds = Bounds { threshold: target as f32, ceiling, limit: limits.max_iters };
-        method.restart(bounds, iterations, keep_direction)?;
+        method.restart(at, bounds, iterations, keep_direction)?;
         // Not past the limit by more than the step that notices it.
         let most = (limits.max_iters + 1).saturating_sub(iterations);
         let every = limits.stop.every;
-        let last = run_until_frozen(&mut Looked(method), every, most, &mut work, observe)?;
+        let last = run_until_frozen(
+            &mut Looked { method: &mut *method, at: &mut *at },
+            every,
+            most,
+            &mut work,
+            observe,
+        )?;
         let last = Report::from_texel(&last);
         idle = last.flag == Flag::Met && last.iterations == iterations;
         iterations = last.iterations;
         flag = last.flag;
-        recurrence = Some((f64::from(last.rr) / method.unit()).sqrt());
+        recurrence = Some((f64::from(last.rr) / unit).sqrt());
         let blameless = matches!(flag, Flag::Met | Flag::Exhausted | Flag::Shadow | Flag::ShadowDirection);
         if keep_direction && !blameless {
             // The direction is to blame, not the matrix: back to where this run began, and afresh from there.
-            method.discard()?;
+            at.discard()?;
             (flag, recurrence) = (Flag::Running, None);
             continue;
         }
-        match method.after(&last)? {
+        match method.after(at, &last)? {
             After::Judge => {}
             After::Afresh => (flag, recurrence) = (Flag::Running, None),
             After::End(of) => breakdown = Some(of),

@@ -7,14 +7,14 @@ pub use sweepable::Sweepable;
 
 use colouring::Colouring;
 
-use super::check::check_vectors;
-use super::precondition::Preconditioner;
-use super::scales::times_power;
 use super::smoother::{Smoother, check_relaxation, nonzero_diagonal};
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::kernel::{Accum, Draw, Mask, Operand, Predicate};
+use crate::solve::drive::check::check_vectors;
+use crate::solve::drive::scales::times_power;
+use crate::solve::krylov::Preconditioner;
 
 /// The way in which a sweep of [`GaussSeidel`] goes through the unknowns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

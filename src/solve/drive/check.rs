@@ -8,7 +8,7 @@ use crate::ops::LinOp;
 use crate::shape::Shape;
 
 /// Refuses an operator that is not square.
-pub(super) fn check_square(op: &'static str, a: &dyn LinOp) -> Result<()> {
+pub(in crate::solve) fn check_square(op: &'static str, a: &dyn LinOp) -> Result<()> {
     if a.shape().is_square() {
         return Ok(());
     }
@@ -17,12 +17,12 @@ pub(super) fn check_square(op: &'static str, a: &dyn LinOp) -> Result<()> {
 }
 
 /// What is asked of the vectors of `A x = b`: `x` is written to, and all are of one device and fit together.
-pub(super) fn check_vectors(op: &'static str, a: &dyn LinOp, x: &Vector, b: &Vector) -> Result<()> {
+pub(in crate::solve) fn check_vectors(op: &'static str, a: &dyn LinOp, x: &Vector, b: &Vector) -> Result<()> {
     check_vectors_of(op, a.device(), a.shape(), x, b)
 }
 
 /// The same for what is no [`LinOp`], but has a device and a shape.
-pub(super) fn check_vectors_of(
+pub(in crate::solve) fn check_vectors_of(
     op: &'static str,
     device: &Device,
     Shape { rows, cols }: Shape,
@@ -37,7 +37,7 @@ pub(super) fn check_vectors_of(
 }
 
 /// Refuses more iterations than the device can count.
-pub(super) fn check_count(op: &'static str, name: &'static str, count: usize) -> Result<()> {
+pub(in crate::solve) fn check_count(op: &'static str, name: &'static str, count: usize) -> Result<()> {
     if count < 1 << 24 {
         return Ok(());
     }
@@ -46,7 +46,7 @@ pub(super) fn check_count(op: &'static str, name: &'static str, count: usize) ->
 }
 
 /// The diagonal of a square operator, one entry for each row.
-pub(super) fn square_diagonal(op: &'static str, a: &dyn LinOp) -> Result<Vec<f64>> {
+pub(in crate::solve) fn square_diagonal(op: &'static str, a: &dyn LinOp) -> Result<Vec<f64>> {
     check_square(op, a)?;
     let diagonal = a.diagonal()?;
     let (found, expected) = (diagonal.len(), a.shape().rows);

@@ -1,17 +1,17 @@
-//! The iterate of a Krylov method for square systems, and its residual.
+//! The iterate of a Krylov method, and its residual.
 
 use super::finite::AllFinite;
 use super::null_space::project_out;
 use super::rounding::norm_of_error;
-use super::scales::{Scales, closer_scale};
+use super::scales::{Scales, closer_scale, norm_of};
 use crate::data::Vector;
 use crate::error::Result;
 use crate::kernel::PingPong;
-use crate::ops::{self, Accurate};
-use crate::ops::{Accuracy, LinOp};
+use crate::ops::{self, Accuracy, Accurate, LinOp};
+use crate::shape::Shape;
 
 /// `x + y`, which is to solve `A x = b`, and the recurrence's residual.
-pub(super) struct Iterate<'a> {
+pub(in crate::solve) struct Iterate<'a> {
     pub a: &'a dyn LinOp,
     pub b: &'a Vector,
     /// The iterate as of the last true residual.
@@ -19,11 +19,11 @@ pub(super) struct Iterate<'a> {
     /// What has been added since, which is small and so loses little to rounding.
     pub y: PingPong<Vector>,
     pub r: PingPong<Vector>,
-    norm_b: f64,
+    pub norm_b: f64,
     /// The iterate goes back to a start at zero.
     pub from_zero: bool,
     /// `2^-k` by which residuals are scaled: the larger of `‖b‖` and `‖b - A x0‖` becomes about 1.
-    scale: f32,
+    pub scale: f32,
     /// The scale has changed since the direction was found.
     rescaled: bool,
     /// `2^-e` by which the matrix is scaled.
@@ -34,8 +34,9 @@ impl<'a> Iterate<'a> {
     /// From the start in `x`; the scales are found, and waited for, unless they are given.
     pub fn new(a: &'a dyn LinOp, x: &Vector, b: &'a Vector, scales: Option<Scales>) -> Result<Self> {
         let device = a.device();
-        let fresh = || Vector::uninit(device, b.len());
-        let (mut r, mut start) = (fresh()?, fresh()?);
+        let Shape { rows, cols } = a.shape();
+        let of = |n| Vector::uninit(device, n);
+        let (mut r, mut start) = (of(rows)?, of(cols)?);
         ops::copy(&mut start, x)?;
         project_out(&mut start, a.null_space())?;
         let scales = scales.map_or_else(|| Scales::find(a, &mut start, b, &mut r), Ok)?;
@@ -49,8 +50,8 @@ impl<'a> Iterate<'a> {
             a,
             b,
             x: start,
-            y: PingPong::new(Vector::zeros(device, b.len())?, fresh()?),
-            r: PingPong::new(r, fresh()?),
+            y: PingPong::new(Vector::zeros(device, cols)?, of(cols)?),
+            r: PingPong::new(r, of(rows)?),
             norm_b,
             from_zero,
             scale,
@@ -61,39 +62,67 @@ impl<'a> Iterate<'a> {
 
     /// Makes the residual of `x`, in double-float and scaled, the recurrence's.
     pub fn residual(&mut self) -> Result<Accuracy> {
-        ops::product_accurate(self.r.front_mut(), self.a, Accurate::residual(self.scale, self.b, &self.x))
+        let terms = Accurate::residual(self.scale, self.b, &self.x);
+        ops::product_accurate(self.r.front_mut(), self.a, terms)
+    }
+
+    /// The sum that the residual is.
+    pub fn terms(&self) -> Accurate<'_> {
+        Accurate::residual(self.scale, self.b, &self.x)
     }
 
     /// By how much rounding may have changed the norm of that, relative to `b`. *Cost*: waits.
     pub fn rounding(&self) -> Result<f64> {
-        Ok(norm_of_error(self.a, Accurate::residual(self.scale, self.b, &self.x))? / self.unit())
+        Ok(norm_of_error(self.a, self.terms())? / self.unit())
     }
 
-    /// Makes `x` of `x + y`, and its residual the recurrence's; returns the norm of that, scaled. Infinite where an element of
-    /// `x` is not finite: a column of zeros lets no residual see it.
+    /// Makes `x` of `x + y`, without what lies in the null space, and asks whether it is finite: a column of zeros lets no
+    /// residual see that.
+    pub fn gather_up(&mut self) -> Result<AllFinite> {
+        // x = x + y, y = 0
+        let mut sum = Vector::uninit(self.x.device(), self.x.len())?;
+        ops::add(&mut sum, &self.x, self.y.front())?;
+        self.x = sum;
+        self.discard()?;
+        project_out(&mut self.x, self.a.null_space())?;
+        AllFinite::ask(&self.x)
+    }
+
+    /// [Gathers up](Self::gather_up) and makes the residual the recurrence's; returns the norm of that, scaled. Infinite
+    /// where an element of `x` is not finite.
     pub fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
-        gather_up(&mut self.x, &mut self.y)?;
-        let null_space = self.a.null_space();
-        project_out(&mut self.x, null_space)?;
-        let finite = AllFinite::ask(&self.x)?;
+        let finite = self.gather_up()?;
         let mut accuracy = self.residual()?;
         let mut norm = norm_of(self.r.front())?;
         if !finite.wait()? {
             return Ok((f64::INFINITY, accuracy));
         }
-        if let Some(scale) = closer_scale(self.norm_b, norm, self.scale) {
-            (self.scale, self.rescaled) = (scale, true);
+        if self.rescale(norm) {
             accuracy = self.residual()?;
             norm = norm_of(self.r.front())?;
         }
         // What rounding has left in the null space is part of the residual, and nothing that iterations could remove.
-        project_out(self.r.front_mut(), null_space)?;
+        project_out(self.r.front_mut(), self.a.null_space())?;
         Ok((norm, accuracy))
+    }
+
+    /// Scales closer where residuals of this norm ask for it: they are then to be computed anew.
+    pub fn rescale(&mut self, norm: f64) -> bool {
+        let closer = closer_scale(self.norm_b, norm, self.scale);
+        if let Some(scale) = closer {
+            (self.scale, self.rescaled) = (scale, true);
+        }
+        closer.is_some()
     }
 
     /// Whether the scale has changed since this was asked last: a direction of before is then of no use.
     pub fn take_rescaled(&mut self) -> bool {
         std::mem::take(&mut self.rescaled)
+    }
+
+    /// Forgets what has been added to `x` since the last true residual.
+    pub fn discard(&mut self) -> Result<()> {
+        self.y.front_mut().set_zero()
     }
 
     /// The norm of `b`, scaled as residuals are.
@@ -105,18 +134,4 @@ impl<'a> Iterate<'a> {
     pub fn x_scale(&self) -> f32 {
         (f64::from(self.matrix_scale) / f64::from(self.scale)) as f32
     }
-}
-
-/// `x = x + y`, `y = 0`.
-pub(super) fn gather_up(x: &mut Vector, y: &mut PingPong<Vector>) -> Result<()> {
-    let mut sum = Vector::uninit(x.device(), x.len())?;
-    ops::add(&mut sum, x, y.front())?;
-    *x = sum;
-    y.front_mut().set_zero()
-}
-
-/// A norm, without waiting longer than for the vector itself.
-pub(super) fn norm_of(v: &Vector) -> Result<f64> {
-    let norm = ops::norm2(v)?.read_async()?.wait()?;
-    Ok(norm.first().copied().map_or(f64::NAN, f64::from))
 }

@@ -1,0 +1,49 @@
+// All of a window of texels: what a stage of a reduction combines ([Krueger05] 44.3.2). The text before it says what a
+// texel comes to, vec4 term(ivec2), and how two of these are combined: by COMBINE, from IDENTITY on.
+#ifndef TEXLA_INCLUDE_WINDOW
+#define TEXLA_INCLUDE_WINDOW
+
+// All of a window that may be cut off by an edge.
+vec4 cut(ivec2 from, ivec2 to) {
+    vec4 total = vec4(IDENTITY);
+    for (int j = from.y; j < to.y; ++j) {
+        for (int i = from.x; i < to.x; ++i) {
+            total = COMBINE(total, term(ivec2(i, j)));
+        }
+    }
+    return total;
+}
+
+#if defined(FILTERED)
+// All of a 2x2 window that is whole, by one fetch: four times the average ([BeyondVector] 28.4.2, at its end).
+vec4 whole(ivec2 from) {
+    return 4.0 * x_average(from);
+}
+#elif defined(WINDOW)
+// All of a small window that is whole: no loop is left once this is unrolled.
+vec4 whole(ivec2 from) {
+    vec4 total = vec4(IDENTITY);
+    for (int j = 0; j < WINDOW.y; ++j) {
+        for (int i = 0; i < WINDOW.x; ++i) {
+            total = COMBINE(total, term(from + ivec2(i, j)));
+        }
+    }
+    return total;
+}
+#endif
+
+// The window that begins here.
+vec4 combined(ivec2 from) {
+    ivec2 to = min(from + window, source);
+#if !defined(WINDOW)
+    return cut(from, to);
+#elif EVEN
+    return whole(from);
+#else
+    vec4 total;
+    if (to == from + WINDOW) total = whole(from);
+    else total = cut(from, to);
+    return total;
+#endif
+}
+#endif

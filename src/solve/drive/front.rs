@@ -1,0 +1,51 @@
+//! The front of every solver: what is asked before a solve begins, and what the caller gets in the end.
+
+use super::check::check_vectors;
+use super::finite::Finite;
+use super::iterate::Iterate;
+use super::looks::Observer;
+use super::null_space::consistent;
+use super::report::SolveReport;
+use super::{Limits, Method, drive};
+use crate::data::Vector;
+use crate::device::Scope;
+use crate::error::Result;
+use crate::ops::{self, LinOp};
+
+/// What begins a solve of `A x = b`: operands that do not fit are refused, and whether they are finite is on the way,
+/// to be looked at when the solver has sent off what it begins with. With a bound, `b` has to be consistent within that;
+/// the part of it that is orthogonal to the null space comes last, if there is one.
+pub(in crate::solve) fn asked<'a>(
+    op: &'static str,
+    a: &dyn LinOp,
+    (x, b): (&'a Vector, &'a Vector),
+    bound: Option<f64>,
+) -> Result<(Scope, Finite<'a>, Option<Vector>)> {
+    check_vectors(op, a, x, b)?;
+    let scope = a.device().scope()?;
+    let finite = Finite::ask(op, &[("x", x), ("b", b)])?;
+    let projected = match bound {
+        Some(bound) => consistent(op, a, b, bound).map_err(|error| finite.or(error))?,
+        None => None,
+    };
+    Ok((scope, finite, projected))
+}
+
+/// Solves `A x = b` by the method that `begin` makes for the start in `x`.
+pub(in crate::solve) fn solve<M: Method>(
+    op: &'static str,
+    (a, x, b): (&dyn LinOp, &mut Vector, &Vector),
+    limits: Limits,
+    observe: &mut Observer<'_>,
+    begin: impl FnOnce(&mut Iterate<'_>) -> Result<M>,
+) -> Result<SolveReport> {
+    let bound = M::CONSISTENT.then_some(limits.stop.relative);
+    let (_scope, finite, projected) = asked(op, a, (x, b), bound)?;
+    let mut at = Iterate::new(a, x, projected.as_ref().unwrap_or(b), None)?;
+    let mut method = begin(&mut at).map_err(|error| finite.or(error))?;
+    finite.check()?;
+    let report = drive(&mut method, &mut at, limits, observe)?;
+    // Into the caller's texture, which the application may hold.
+    ops::copy(x, &at.x)?;
+    Ok(report)
+}
