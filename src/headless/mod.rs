@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
+use glutin::api::egl::Egl;
 use glutin::api::egl::context::PossiblyCurrentContext;
 use glutin::api::egl::device::Device as EglDevice;
 use glutin::api::egl::display::Display;
 use glutin::config::{Api as ConfigApi, ConfigSurfaceTypes, ConfigTemplateBuilder};
-use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Version};
+use glutin::context::{AsRawContext, ContextApi, ContextAttributesBuilder, GlProfile, RawContext, Version};
 use glutin::prelude::*;
 
 use crate::device::{Device, DeviceOptions};
@@ -49,11 +50,35 @@ pub struct Headless {
 /// The platform context, kept alive by the device.
 struct Owner {
     context: PossiblyCurrentContext,
+    /// What EGL calls it.
+    handle: Option<*const std::ffi::c_void>,
+    egl: &'static Egl,
+}
+
+impl Owner {
+    fn new(context: PossiblyCurrentContext, display: &Display) -> Self {
+        // Where another crate of the program turns on GLX, this has a second variant, which no EGL context is of.
+        #[allow(unreachable_patterns)]
+        let handle = match context.raw_context() {
+            RawContext::Egl(handle) => Some(handle),
+            _ => None,
+        };
+        Owner { context, handle, egl: display.egl() }
+    }
+
+    /// One question to EGL: this is asked at every entry, and glutin's own `is_current` asks for the bound API as well. A
+    /// context of OpenGL is current or one of OpenGL ES is, never both, so which API is bound makes no difference; where
+    /// an EGL sees that otherwise, the answer is "none" and the context is made current again.
+    fn is_current(&self) -> bool {
+        // SAFETY: the function takes nothing and is there since EGL 1.0.
+        let current = unsafe { self.egl.GetCurrentContext() };
+        self.handle == Some(current)
+    }
 }
 
 impl CurrentContext for Owner {
     fn make_current(&self) -> std::result::Result<(), String> {
-        if self.context.is_current() {
+        if self.is_current() {
             return Ok(());
         }
         self.context
@@ -65,7 +90,7 @@ impl CurrentContext for Owner {
 impl Drop for Owner {
     fn drop(&mut self) {
         // A context that is current cannot be destroyed: EGL would keep it until it no longer is.
-        if self.context.is_current() {
+        if self.is_current() {
             let _ = self.context.make_not_current_in_place();
         }
     }
@@ -145,7 +170,7 @@ impl Headless {
         };
         // SAFETY: the context was made current above, and EGL gives null or the address of the named function.
         let gl = unsafe { crate::gl::load(&loader) }?;
-        let owner = Owner { context };
+        let owner = Owner::new(context, &display);
         let device = Device::new(gl, Some(Box::new(loader)), Some(Box::new(owner)), options.clone())?;
         let name = format!(
             "EGL device {index}{}, {}",
