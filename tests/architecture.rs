@@ -178,6 +178,22 @@ fn modules_use_only_the_layers_above_them() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// A scope that asks the platform no more until it drops: only around code that calls nobody else's.
+#[test]
+fn exclusive_scopes_stand_where_no_code_of_users_is_called() {
+    let mut found = 0;
+    for (file, text) in files("src", &["rs"]) {
+        let code = code(&text);
+        let scopes = code.matches(".exclusive_scope(").count();
+        found += scopes;
+        // The front of products calls operators that may be anybody's.
+        let calls = ["a.apply(", "a.accurate(", "dyn FnMut", "dyn Preconditioner", "dyn Smoother"];
+        assert!(scopes == 0 || file.starts_with("ops/"), "{file}");
+        assert!(scopes == 0 || !calls.iter().any(|call| code.contains(call)), "{file}");
+    }
+    assert!(found >= 30, "{found}");
+}
+
 #[test]
 fn unsafe_code_stands_in_gl_and_headless() {
     let mut found = Vec::new();
@@ -418,7 +434,7 @@ fn exported(file: &str) -> Vec<String> {
     let text = code(&std::fs::read_to_string(root().join(file)).unwrap());
     let items = text.split(';').filter_map(|item| item.split_once("pub use ").map(|(_, rest)| rest));
     let names = items.flat_map(|item| {
-        let (_, names) = item.split_once("::").unwrap();
+        let (_, names) = item.rsplit_once("::").unwrap();
         names.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|n| !n.is_empty())
     });
     names.chain(words_after(&text, "pub fn ")).map(str::to_owned).collect()

@@ -197,7 +197,7 @@ impl Probe<'_> {
             points_a_draw: 1 << 18,
             ..Capabilities::default()
         };
-        let _guard = StateGuard::enter(gl)?;
+        let _guard = StateGuard::enter(gl, true)?;
         self.float_textures()?;
         self.texture_size()?;
         self.draw_buffers()?;
@@ -313,9 +313,9 @@ impl Probe<'_> {
         self.gl.draw(&DrawCall {
             name: "probe",
             program,
-            targets: targets.to_vec(),
+            targets: targets.iter().copied().collect(),
             depth_target: None,
-            inputs: inputs.to_vec(),
+            inputs: inputs.iter().copied().collect(),
             uniforms: smallvec::smallvec![
                 UniformValue::Int(0),
                 UniformValue::Vec2([1.0 / extent.width as f32, 1.0 / extent.height as f32]),

@@ -83,6 +83,9 @@ impl<'a> Area<'a> {
     }
 }
 
+/// Textures with the samplers through which they are read, unit by unit.
+pub(crate) type Inputs<'a> = SmallVec<[(&'a Texture, Filter); 8]>;
+
 /// Values of uniforms, in the order of the interface.
 pub(crate) type Uniforms = SmallVec<[UniformValue; 16]>;
 
@@ -90,9 +93,9 @@ pub(crate) type Uniforms = SmallVec<[UniformValue; 16]>;
 pub(crate) struct DrawCall<'a> {
     pub name: &'a str,
     pub program: &'a Program,
-    pub targets: Vec<&'a Texture>,
+    pub targets: SmallVec<[&'a Texture; 8]>,
     pub depth_target: Option<&'a Texture>,
-    pub inputs: Vec<(&'a Texture, Filter)>,
+    pub inputs: Inputs<'a>,
     pub uniforms: Uniforms,
     /// Uniform slots before the first of `uniforms`: the samplers.
     pub first_uniform: usize,

@@ -28,6 +28,8 @@ struct Unit {
 /// The host's state, taken at the outermost entry.
 pub(crate) struct Saved {
     depth: usize,
+    /// How many of the open guards vouch that nobody else's code runs.
+    exclusive: usize,
     values: Vec<Option<Value>>,
     blend: Vec<BlendOf>,
     masks: Vec<[bool; 4]>,
@@ -99,24 +101,30 @@ impl Shadow {
 /// Holds the host's GL state; the outermost one restores it on drop, be it by `?`, by panic or by the end of a block.
 pub(crate) struct StateGuard {
     gl: Gl,
+    exclusive: bool,
 }
 
 impl StateGuard {
-    /// Enters texla: re-entrant, the state is read on the outermost entry alone.
-    pub fn enter(gl: &Gl) -> Result<Self> {
+    /// Enters texla: re-entrant, the state is read on the outermost entry alone. An `exclusive` one vouches that until it
+    /// drops nobody else's code runs: inside, no one asks again which context is current.
+    pub fn enter(gl: &Gl, exclusive: bool) -> Result<Self> {
         if let Some(saved) = gl.saved.borrow_mut().as_mut() {
             // Another device, or the application in a context of its own, may have been at work since the outermost entry.
-            gl.make_current()?;
+            if saved.exclusive == 0 {
+                gl.make_current()?;
+            }
             saved.depth += 1;
-            return Ok(Self { gl: gl.clone() });
+            saved.exclusive += usize::from(exclusive);
+            return Ok(Self { gl: gl.clone(), exclusive });
         }
         gl.enter()?;
         refuse_active_feedback(gl)?;
-        let saved = save(gl)?;
+        let mut saved = save(gl)?;
+        saved.exclusive = usize::from(exclusive);
         *gl.saved.borrow_mut() = Some(saved);
         *gl.shadow.borrow_mut() = Shadow::default();
         gl.ledger.count(|c| c.state_saves += 1);
-        Ok(Self { gl: gl.clone() })
+        Ok(Self { gl: gl.clone(), exclusive })
     }
 }
 
@@ -127,6 +135,7 @@ impl Drop for StateGuard {
             match saved.as_mut() {
                 Some(s) if s.depth > 1 => {
                     s.depth -= 1;
+                    s.exclusive -= usize::from(self.exclusive);
                     None
                 }
                 _ => saved.take(),
@@ -186,6 +195,7 @@ fn save(gl: &Gl) -> Result<Saved> {
         let values = TABLE.iter().map(|row| (row.exists)(gl).then(|| (row.read)(raw))).collect();
         let saved = Saved {
             depth: 1,
+            exclusive: 0,
             values,
             blend,
             masks,

@@ -13,7 +13,7 @@ pub(super) type Few<T> = SmallVec<[T; 8]>;
 
 /// Words of the library's own: as a rule the very same ones are compared.
 #[derive(Clone, Copy, Eq)]
-pub(super) struct Word(pub &'static str);
+pub(crate) struct Word(pub &'static str);
 
 impl PartialEq for Word {
     fn eq(&self, other: &Self) -> bool {
@@ -21,9 +21,12 @@ impl PartialEq for Word {
     }
 }
 
+/// By length and ends: enough to tell apart what is in one map, and every draw hashes a dozen of them.
 impl Hash for Word {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.hash(state);
+        let bytes = self.0.as_bytes();
+        let end = |byte: Option<&u8>| byte.map_or(0, |b| u64::from(*b));
+        state.write_u64((bytes.len() as u64) << 16 | end(bytes.first()) << 8 | end(bytes.last()));
     }
 }
 
@@ -68,7 +71,7 @@ pub(crate) enum Value {
     Number(i64),
     /// `ivec2(x, y)`
     Pair([i32; 2]),
-    Words(&'static str),
+    Words(Word),
 }
 
 impl From<()> for Value {
@@ -79,7 +82,7 @@ impl From<()> for Value {
 
 impl From<&'static str> for Value {
     fn from(words: &'static str) -> Self {
-        Value::Words(words)
+        Value::Words(Word(words))
     }
 }
 
@@ -120,7 +123,7 @@ impl Text {
                     Value::Nothing => {}
                     Value::Number(n) => text.push_str(&format!(" {n}")),
                     Value::Pair([x, y]) => text.push_str(&format!(" ivec2({x}, {y})")),
-                    Value::Words(words) => {
+                    Value::Words(Word(words)) => {
                         text.push(' ');
                         text.push_str(words);
                     }
@@ -169,7 +172,7 @@ impl Eq for File {}
 
 impl Hash for File {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.name.hash(state);
+        Word(self.0.name).hash(state);
     }
 }
 
@@ -202,7 +205,7 @@ pub(crate) struct Description {
     pub(super) outputs: usize,
     pub(super) texts: Few<Text>,
     pub(super) inputs: Few<(Name, Access)>,
-    pub(super) fields: Few<Field>,
+    pub(super) fields: Few<(Word, FieldType)>,
     /// Varyings, and the vertex stage that sets them.
     pub(super) vertex: Option<(&'static [&'static str], File)>,
 }
@@ -222,7 +225,7 @@ impl Description {
     }
 
     pub(super) fn field(&mut self, name: &'static str, value: &UniformValue) {
-        self.fields.push(Field { name, kind: FieldType(value.kind()) });
+        self.fields.push((Word(name), FieldType(value.kind())));
     }
 
     /// The kernel written out.
@@ -250,7 +253,7 @@ impl Description {
                 },
             },
             inputs: self.inputs.iter().map(input).collect(),
-            params: self.fields.to_vec(),
+            params: self.fields.iter().map(|(Word(name), kind)| Field { name, kind: *kind }).collect(),
             generated,
             file: source.name.to_owned(),
             text: source.text.to_owned(),

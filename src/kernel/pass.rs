@@ -11,7 +11,7 @@ use super::spec::{InputSpec, KernelSpec, StageSpec};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{
-    Area, Blend, Depth, DrawCall, Filter, Gl, Program, ProgramSource, Texture, UniformValue, Uniforms,
+    Area, Blend, Depth, DrawCall, Filter, Gl, Inputs, Program, ProgramSource, Texture, UniformValue, Uniforms,
 };
 use crate::shape::Extent;
 
@@ -335,7 +335,7 @@ impl<'a> Pass<'a> {
     }
 
     /// The inputs' textures with the samplers through which they are read.
-    pub(super) fn sampled(&self) -> Vec<(&'a Texture, Filter)> {
+    pub(super) fn sampled(&self) -> Inputs<'a> {
         let filter = |filtered| if filtered { Filter::Linear } else { Filter::Nearest };
         let specs = self.kernel.spec.inputs.iter();
         self.inputs.iter().zip(specs).map(|(view, spec)| (view.texture, filter(spec.filtered))).collect()

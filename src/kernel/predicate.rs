@@ -206,7 +206,7 @@ impl Pass<'_> {
         self.kernel.gl().draw(&DrawCall {
             name: &self.kernel.spec().name,
             program: &prepared.program,
-            targets: Vec::new(),
+            targets: Default::default(),
             depth_target: Some(mask.texture.texture()),
             inputs: self.sampled(),
             uniforms: prepared.uniforms,

@@ -168,7 +168,7 @@ pub(super) fn run<T: Elements>(
     }
     debug_assert_eq!((inputs.len(), coefficients.len()), (row.inputs, row.coefficients));
     let device = out.device().clone();
-    let _scope = device.scope()?;
+    let _scope = device.exclusive_scope()?;
     // A host's texture folds otherwise than the target and has no padding lanes: past its end lies whatever the
     // sampler's clamping makes of it.
     let extent = out.view().extent;
@@ -210,7 +210,7 @@ impl Vector {
     pub fn filled(device: &Device, length: usize, value: f32) -> Result<Self> {
         Self::check_length(device, length)?;
         check_values("Vector::filled", std::iter::once(f64::from(value)))?;
-        let _scope = device.scope()?;
+        let _scope = device.exclusive_scope()?;
         let mut made = Self::uninit(device, length)?;
         fill(&mut made, value)?;
         Ok(made)
@@ -222,7 +222,7 @@ impl Matrix {
     pub fn filled(device: &Device, shape: Shape, value: f32) -> Result<Self> {
         Self::grid(device, shape)?;
         check_values("Matrix::filled", std::iter::once(f64::from(value)))?;
-        let _scope = device.scope()?;
+        let _scope = device.exclusive_scope()?;
         let mut made = Self::uninit(device, shape)?;
         fill(&mut made, value)?;
         Ok(made)

@@ -163,7 +163,7 @@ impl Histogram {
             let expected = "at most 16777216 elements, which a float counts exactly; `counts` takes more";
             return Err(Error::Parameter { op, name: "x.len()", value: x.len().to_string(), expected });
         }
-        let _scope = self.device.scope()?;
+        let _scope = self.device.exclusive_scope()?;
         out.set_zero()?;
         self.scatter(out, x, None, 0..x.len())
     }
@@ -174,7 +174,7 @@ impl Histogram {
     /// [`Error::TooLarge`] for more bins than a vector can have; [`Error::WrongDevice`].
     pub fn counts(&self, x: &Vector) -> Result<Vec<u64>> {
         super::check_device("Histogram::counts", "x", x.device(), &self.device)?;
-        let _scope = self.device.scope()?;
+        let _scope = self.device.exclusive_scope()?;
         let mut part = Vector::zeros(&self.device, self.len())?;
         let mut total = vec![0; self.len()];
         for range in parts(x.len()) {
@@ -194,7 +194,7 @@ impl Histogram {
         self.check(op, out, x)?;
         check_shape(op, "weights", weights.shape(), x.shape())?;
         super::check_device(op, "weights", weights.device(), &self.device)?;
-        let _scope = self.device.scope()?;
+        let _scope = self.device.exclusive_scope()?;
         out.set_zero()?;
         parts(x.len()).try_for_each(|range| self.scatter(out, x, Some(weights), range))
     }

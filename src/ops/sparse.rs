@@ -34,7 +34,7 @@ impl LinOp for SparseMatrix {
         if !is_exact(device) {
             return Ok(false);
         }
-        let _scope = device.scope()?;
+        let _scope = device.exclusive_scope()?;
         let matrix = self.gather(transposed)?;
         let factors = self.scaling().factors(alpha);
         let low = matrix.low.as_ref().map(|t| View::whole(device, t.texture()));
@@ -68,7 +68,7 @@ impl LinOp for SparseMatrix {
 }
 
 fn product(y: &mut Vector, a: &SparseMatrix, terms: Product<'_>, transposed: bool) -> Result<()> {
-    let _scope = a.device().scope()?;
+    let _scope = a.device().exclusive_scope()?;
     match a.format() {
         SparseFormat::Points => scatter(y, a, terms, transposed),
         _ => gather(y, a, terms, transposed, Predicate::Always),
@@ -102,7 +102,7 @@ pub(crate) fn sparse_residual(
     predicate: Predicate<'_>,
 ) -> Result<()> {
     let terms = Product::residual("sparse_residual", r, b, a, x)?;
-    let _scope = a.device().scope()?;
+    let _scope = a.device().exclusive_scope()?;
     gather(r, a, terms, false, predicate)
 }
 

@@ -86,7 +86,7 @@ impl LinOp for Stencil {
         if !is_exact(device) {
             return Ok(false);
         }
-        let _scope = device.scope()?;
+        let _scope = device.exclusive_scope()?;
         Passes::new(out, *terms, part).run(&[()], |()| accurate(self, *terms)).map(|_| true)
     }
 

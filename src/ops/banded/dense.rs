@@ -43,7 +43,7 @@ impl FoldedBands {
 
 /// `out = A`, in 32 bits.
 fn put(out: &mut Matrix, a: &BandedMatrix, wrap: usize) -> Result<()> {
-    let _scope = a.device().scope()?;
+    let _scope = a.device().exclusive_scope()?;
     if a.offsets().is_empty() {
         return out.set_zero();
     }

@@ -41,7 +41,7 @@ impl LinOp for FoldedBands {
     }
 
     fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
-        let _scope = self.device().scope()?;
+        let _scope = self.device().exclusive_scope()?;
         let x = &extended(terms.x)?;
         product(y, &self.wide, Product { x, ..*terms }, false, Predicate::Always)
     }
@@ -49,7 +49,7 @@ impl LinOp for FoldedBands {
     /// Both halves of the transposed product of twice as many elements, added.
     fn apply_transposed(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
         let device = self.device();
-        let _scope = device.scope()?;
+        let _scope = device.exclusive_scope()?;
         let mut both = Vector::uninit(device, 2 * y.len())?;
         product(&mut both, &self.wide, terms.partial(), true, Predicate::Always)?;
         let ending = terms.ending();
@@ -66,7 +66,7 @@ impl LinOp for FoldedBands {
         if !is_exact(device) {
             return Ok(false);
         }
-        let _scope = device.scope()?;
+        let _scope = device.exclusive_scope()?;
         if !terms.transposed {
             let terms = Accurate { x: &extended(terms.x)?, ..*terms };
             return accurate(out, &self.wide, terms, part).map(|_| true);

@@ -141,7 +141,7 @@ fn product(
     predicate: Predicate<'_>,
 ) -> Result<()> {
     let device = a.device();
-    let _scope = device.scope()?;
+    let _scope = device.exclusive_scope()?;
     let units = device.gl().caps.borrow().texture_units as usize;
     let per_pass = units.saturating_sub(OTHER_INPUTS).clamp(1, 12);
     let offsets = signed_offsets(a, transposed);
@@ -177,7 +177,7 @@ fn product(
 fn accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>, part: Part) -> Result<PooledTexture> {
     let Accurate { transposed, alpha, x, .. } = terms;
     let device = a.device();
-    let _scope = device.scope()?;
+    let _scope = device.exclusive_scope()?;
     let units = device.gl().caps.borrow().texture_units as usize;
     let per_pass = (units.saturating_sub(OTHER_INPUTS) / 2).clamp(1, 6);
     let offsets = signed_offsets(a, transposed);

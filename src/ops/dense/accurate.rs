@@ -12,7 +12,7 @@ use crate::ops::product::{Accurate, Part, Passes};
 pub(super) fn accurate(out: &mut Vector, a: &Matrix, terms: Accurate<'_>, part: Part) -> Result<()> {
     let Accurate { transposed, alpha, x, plus } = terms;
     let device = a.device();
-    let _scope = device.scope()?;
+    let _scope = device.exclusive_scope()?;
     let shape = if transposed { a.shape().transposed() } else { a.shape() };
     let grid = a.tile_grid();
     let (tall, wide) = (grid.tile_rows(), grid.tile_cols());

@@ -66,7 +66,7 @@ fn differs(a: &Matrix) -> Result<Option<(usize, usize, f64, f64)>> {
     if !a.shape().is_square() || n == 0 {
         return Ok(None);
     }
-    let _scope = a.device().scope()?;
+    let _scope = a.device().exclusive_scope()?;
     let mut difference = Matrix::uninit(a.device(), a.shape())?;
     ops::sub(&mut difference, a, &a.transposed()?)?;
     if ops::max_abs(&difference)?.read()? == 0.0 {

@@ -22,7 +22,7 @@ use crate::ops::{self, Combine, Product};
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub fn trace(a: &Matrix) -> Result<Scalar> {
-    let _scope = a.device().scope()?;
+    let _scope = a.device().exclusive_scope()?;
     ops::sum(&a.diagonal()?)
 }
 
@@ -39,7 +39,7 @@ pub fn norm_inf(a: &Matrix) -> Result<Scalar> {
 
 fn largest_sum(a: &Matrix, columns: bool) -> Result<Scalar> {
     let device = a.device();
-    let _scope = device.scope()?;
+    let _scope = device.exclusive_scope()?;
     let shape = if columns { a.shape().transposed() } else { a.shape() };
     let ones = Vector::filled(device, shape.cols, 1.0)?;
     let mut sums = Vector::zeros(device, shape.rows)?;

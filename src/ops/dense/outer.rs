@@ -31,7 +31,7 @@ pub fn outer(c: &mut Matrix, alpha: f32, x: &Vector, y: &Vector) -> Result<()> {
         return Err(Error::Parameter { op, name, value, expected });
     }
     let device = c.device().clone();
-    let _scope = device.scope()?;
+    let _scope = device.exclusive_scope()?;
     c.tiles().try_for_each(|tile| {
         let (row, col) = tile.origin;
         let from = [col as i32, (row / 4) as i32];

@@ -148,7 +148,7 @@ fn parts(a: &Matrix) -> Vec<Part<'_>> {
 /// Draws all of a matrix from sources.
 fn fill_from(out: &mut Matrix, sources: &[Part<'_>], origin: Origin) -> Result<()> {
     let device = out.device().clone();
-    let _scope = device.scope()?;
+    let _scope = device.exclusive_scope()?;
     out.tiles().try_for_each(|tile| assemble(&Part::tile(&tile), None, sources, origin))
 }
 
@@ -185,7 +185,7 @@ fn check_block(op: &'static str, whole: Shape, row: usize, col: usize, block: Sh
 
 /// A vector drawn from a matrix: what lies at `origin`, in this order, as a matrix of `shape`.
 fn to_vector(a: &Matrix, order: Order, shape: Shape, len: usize, origin: Origin) -> Result<Vector> {
-    let _scope = a.device().scope()?;
+    let _scope = a.device().exclusive_scope()?;
     let out = Vector::uninit(a.device(), len)?;
     let target = Part { view: out.view(), order, rows: 0..shape.rows, cols: 0..shape.cols };
     assemble(&target, None, &parts(a), origin)?;
@@ -205,7 +205,7 @@ fn check_index(what: &'static str, index: usize, bound: usize) -> Result<()> {
 /// The identity, drawn.
 fn fill_identity(out: &mut Matrix) -> Result<()> {
     let device = out.device().clone();
-    let _scope = device.scope()?;
+    let _scope = device.exclusive_scope()?;
     out.tiles().try_for_each(|tile| {
         let (row, col) = tile.origin;
         Draw::new(&device, glsl!("dense/identity.frag"))
@@ -229,7 +229,7 @@ impl Matrix {
             let (op, operand, expected) = ("Matrix::from_vector_rows", "x", Shape::column(shape.len()));
             return Err(Error::ShapeMismatch { op, operand, found: x.shape(), expected });
         }
-        let _scope = x.device().scope()?;
+        let _scope = x.device().exclusive_scope()?;
         let mut out = Matrix::uninit(x.device(), shape)?;
         fill_from(&mut out, &[Part::folded(x.view(), shape)], Origin::default())?;
         Ok(out)
@@ -253,7 +253,7 @@ impl Matrix {
     /// ```
     pub fn block(&self, row: usize, col: usize, shape: Shape) -> Result<Matrix> {
         check_block("Matrix::block", self.shape(), row, col, shape)?;
-        let _scope = self.device().scope()?;
+        let _scope = self.device().exclusive_scope()?;
         let mut out = Matrix::uninit(self.device(), shape)?;
         fill_from(&mut out, &parts(self), Origin { transposed: false, offset: (row, col) })?;
         Ok(out)
@@ -269,7 +269,7 @@ impl Matrix {
             return Err(Error::WrongDevice { op: op.to_owned(), operand: "block".to_owned() });
         }
         let device = self.device().clone();
-        let _scope = device.scope()?;
+        let _scope = device.exclusive_scope()?;
         // The block's own rows and columns are those of the matrix that it will stand at.
         let moved = |part: Part<'_>| {
             (part.rows.start + row..part.rows.end + row, part.cols.start + col..part.cols.end + col)
@@ -339,7 +339,7 @@ impl Matrix {
     /// ```
     pub fn identity(device: &Device, n: usize) -> Result<Self> {
         Self::grid(device, Shape::new(n, n))?;
-        let _scope = device.scope()?;
+        let _scope = device.exclusive_scope()?;
         let mut made = Self::uninit(device, Shape::new(n, n))?;
         fill_identity(&mut made)?;
         Ok(made)

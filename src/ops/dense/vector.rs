@@ -58,7 +58,7 @@ pub(crate) fn factors(alpha: f32) -> [f32; 2] {
 impl Tiled<'_> {
     fn run(&self, target: &Target<'_>) -> Result<()> {
         let device = self.a.device();
-        let _scope = device.scope()?;
+        let _scope = device.exclusive_scope()?;
         let Shape { rows, cols } =
             if self.how.transposed { self.a.shape().transposed() } else { self.a.shape() };
         let grid = self.a.tile_grid();

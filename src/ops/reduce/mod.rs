@@ -91,7 +91,7 @@ impl<'a> Terms<'a> {
 /// `out` receives the reduction of the terms. Data in several textures is first reduced to a texel for each of them.
 fn run(op: &'static str, out: &mut Scalar, terms: &Terms<'_>, windows: Windows) -> Result<()> {
     let device = &out.device().clone();
-    let _scope = device.scope()?;
+    let _scope = device.exclusive_scope()?;
     // One texture, by its number among the terms unless it holds what others have come to: to a scalar, or to a texel.
     let reduce = |x: View<'_>, term: Option<usize>, place: Option<u32>, target: View<'_>| {
         let plan = ReducePlan::new(x.extent, windows, device.is_software());
@@ -189,7 +189,7 @@ fn check_filter(device: &Device, reduction: Reduction) -> Result<()> {
 }
 
 fn reduce<T: Elements>(reduction: Reduction, x: &T, y: Option<&T>) -> Result<Scalar> {
-    let _scope = x.device().scope()?;
+    let _scope = x.device().exclusive_scope()?;
     let mut out = Scalar::uninit(x.device())?;
     reduce_into(&mut out, reduction, x, y, Windows::Balanced)?;
     Ok(out)
@@ -320,7 +320,7 @@ pub fn norm_squared<T: Elements>(x: &T) -> Result<Scalar> {
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub fn norm2<T: Elements>(x: &T) -> Result<Scalar> {
-    let _scope = x.device().scope()?;
+    let _scope = x.device().exclusive_scope()?;
     let largest = max_abs(x)?;
     let mut out = Scalar::uninit(x.device())?;
     let y = Some(Second::Scalar(largest.view()));

@@ -11,7 +11,7 @@ use crate::ops::product::{Accurate, Part, Passes};
 pub(super) fn accurate(out: &mut Vector, a: &ColumnStack, terms: Accurate<'_>, part: Part) -> Result<()> {
     let Accurate { transposed, alpha, x, .. } = terms;
     let device = a.device();
-    let _scope = device.scope()?;
+    let _scope = device.exclusive_scope()?;
     // Blocks of a draw: as many multiply-adds as a dense matrix takes in one.
     let work: usize = if device.is_software() { 1 << 19 } else { 1 << 24 };
     let most = (work / out.len().div_ceil(4).max(1)).max(1);

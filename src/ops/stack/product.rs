@@ -11,7 +11,7 @@ use crate::shape::Extent;
 
 pub(super) fn product(y: &mut Vector, a: &ColumnStack, terms: Product<'_>, transposed: bool) -> Result<()> {
     let device = a.device();
-    let _scope = device.scope()?;
+    let _scope = device.exclusive_scope()?;
     let factors = factors(terms.factor());
     let panels: Vec<_> = a.panels().collect();
     let longest = panels.iter().map(|p| inner(a.shape(), p, transposed)).max().unwrap_or(0);

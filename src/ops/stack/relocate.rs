@@ -109,7 +109,7 @@ impl ColumnStack {
     /// # Ok::<(), texla::Error>(())
     /// ```
     pub fn from_matrix(a: &Matrix) -> Result<Self> {
-        let _scope = a.device().scope()?;
+        let _scope = a.device().exclusive_scope()?;
         let mut made = Self::zeros(a.device(), a.shape())?;
         from_matrix(&mut made, a)?;
         Ok(made)
@@ -118,7 +118,7 @@ impl ColumnStack {
     /// The same matrix in 4x1 columns, exactly. *Cost*: as [`from_matrix`](Self::from_matrix). *Errors*:
     /// [`Error::OutOfMemory`].
     pub fn to_matrix(&self) -> Result<Matrix> {
-        let _scope = self.device().scope()?;
+        let _scope = self.device().exclusive_scope()?;
         let mut made = Matrix::zeros(self.device(), self.shape())?;
         to_matrix(&mut made, self)?;
         Ok(made)
@@ -127,7 +127,7 @@ impl ColumnStack {
     /// Column `j` as a vector. *Cost*: 1 draw, 1 fetch a texel. *Errors*: [`Error::IndexOutOfRange`].
     pub fn column(&self, j: usize) -> Result<Vector> {
         self.check_column("ColumnStack::column", j)?;
-        let _scope = self.device().scope()?;
+        let _scope = self.device().exclusive_scope()?;
         let mut out = Vector::uninit(self.device(), self.shape().rows)?;
         column(&mut out, self, j)?;
         Ok(out)

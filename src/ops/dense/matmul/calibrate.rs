@@ -80,7 +80,7 @@ static IN_USE: Mutex<Vec<Calibration>> = Mutex::new(Vec::new());
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub fn calibrate(device: &Device) -> Result<Calibration> {
-    let _scope = device.scope()?;
+    let _scope = device.exclusive_scope()?;
     let mut fastest = Vec::new();
     for side in CALIBRATED_SIDES {
         fastest.push((side, fastest_at(device, side)?));
@@ -142,7 +142,7 @@ impl Calibration {
     ///
     /// *Errors*: [`Error::ContextLost`](crate::Error::ContextLost).
     pub fn apply(&self, device: &Device) -> Result<bool> {
-        let _scope = device.scope()?;
+        let _scope = device.exclusive_scope()?;
         let fits = self.key == Key::of(device);
         if fits && let Ok(mut in_use) = IN_USE.lock() {
             in_use.retain(|c| c.key != self.key);

@@ -117,7 +117,7 @@ pub fn matmul_with(
         }
     }
     let device = c.device().clone();
-    let _scope = device.scope()?;
+    let _scope = device.exclusive_scope()?;
     let before = device.counters();
     let (schedule, reason) = schedule::choose(&device, form, op_a, op_b, schedule)?;
     if op_a.cols == 0 || c.shape().is_empty() {
