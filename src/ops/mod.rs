@@ -17,6 +17,7 @@ pub use banded::{
     banded_accurate, banded_product, banded_product_transposed, folded_accurate, folded_product,
     folded_product_transposed,
 };
+pub(crate) use dense::matmul_work;
 pub use dense::{
     CALIBRATED_SIDES, Calibration, Form, MatmulReport, MatmulSchedule, Reason, calibrate, dense_accurate,
     dense_product, dense_product_transposed, matmul, matmul_at, matmul_bt, matmul_with, norm_inf, norm1,

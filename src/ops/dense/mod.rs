@@ -9,6 +9,7 @@ mod scatter;
 mod vector;
 
 pub use accurate::dense_accurate;
+pub(crate) use matmul::matmul_work;
 pub use matmul::{
     CALIBRATED_SIDES, Calibration, Form, MatmulReport, MatmulSchedule, Reason, calibrate, matmul, matmul_at,
     matmul_bt, matmul_with,
