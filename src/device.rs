@@ -261,7 +261,12 @@ impl Device {
 
     /// A texture that holds at least this extent, shared by size class.
     pub(crate) fn scratch(&self, extent: Extent, what: &'static str) -> Result<PooledTexture> {
-        self.texture(Pool::scratch_class(extent, self.max_texture_size()), Format::Rgba32F, what)
+        self.texture(self.scratch_extent(extent), Format::Rgba32F, what)
+    }
+
+    /// The extent of the texture that [`scratch`](Self::scratch) gives for this one.
+    pub(crate) fn scratch_extent(&self, extent: Extent) -> Extent {
+        Pool::scratch_class(extent, self.max_texture_size())
     }
 
     pub(crate) fn give_back(&self, texture: Rc<Texture>) {

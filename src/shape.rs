@@ -89,6 +89,12 @@ impl Extent {
     pub const fn area(self) -> u64 {
         self.width as u64 * self.height as u64
     }
+
+    /// The texels that a driver sets aside: textures are laid out in blocks, of 4x4 texels in Mesa's software rasterisers
+    /// and of no fewer on most devices. A texture of one row takes four.
+    pub(crate) const fn in_blocks(self) -> Self {
+        Self { width: self.width.saturating_add(3) & !3, height: self.height.saturating_add(3) & !3 }
+    }
 }
 
 impl fmt::Display for Extent {

@@ -147,6 +147,30 @@ fn the_wanted_function_is_named() {
     });
 }
 
+/// What would change a result behind texla's back, or make the driver speak of what texla wrote, is named.
+#[test]
+fn what_is_texlas_own_is_refused_by_name() {
+    on_both(|dev| {
+        for (kind, right, make) in KINDS {
+            for (before, found) in [
+                ("void f() { gl_FragDepth = 0.1; }", "`gl_FragDepth`"),
+                ("#define DEEP gl_FragDepth", "`gl_FragDepth`"),
+                ("void f() { gl_Position = vec4(0.0); }", "`gl_Position`"),
+                ("void main() {}", "`main`"),
+                ("precision mediump float;", "`mediump`"),
+                ("#line 1000", "`#line`"),
+                ("float caf\u{e9};", "`\\u{e9}`"),
+                ("// \0", "NUL"),
+            ] {
+                let detail = interface(make(dev, &format!("// one\n{before}\n{right}")));
+                assert!(detail.contains(":2: ") && detail.contains(found), "{kind}: {detail} of {before}");
+            }
+            make(dev, &format!("// caf\u{e9}\nprecision highp float;\n{right}"))
+                .unwrap_or_else(|e| panic!("{kind}: {e}"));
+        }
+    });
+}
+
 #[test]
 fn words_that_one_dialect_refuses_are_refused_in_both() {
     on_both(|dev| {
@@ -309,8 +333,10 @@ fn more_than_the_device_has_is_told_beforehand() {
 fn inputs_shorter_than_the_target_are_refused() {
     on_both(|dev| {
         let ramp = |n: usize| Vector::from_slice(dev, &(0..n).map(|i| i as f32).collect::<Vec<_>>()).unwrap();
-        for read in ["x(p)", "x_here()", "READ", "x (ivec2(p.x, p.y))"] {
-            let body = format!("#define READ x(p)\nvec4 kernel(ivec2 p) {{ return {read}; }}");
+        for read in ["x(p)", "x_here()", "READ", "x (ivec2(p.x, p.y))", "x P(p)", "J(x)", "INPUT(p)"] {
+            let macros = "#define READ x(p)\n#define P(a) (a)\n#define J(a) a(p)\n#define INPUT x";
+            let macros = if read.contains("x_here") { "" } else { macros };
+            let body = format!("{macros}\nvec4 kernel(ivec2 p) {{ return {read}; }}");
             let copy = Kernel::<NoParams>::new(dev, "mine", ["x"], &body).unwrap();
             for (n, target) in [(99, 100), (4, 100), (2, 3), (0, 1), (100, 1000), (5, 300), (998, 1000)] {
                 let mut y = Vector::filled(dev, target, 7.0).unwrap();

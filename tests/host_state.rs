@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use common::egl::Extra;
 use common::harness::{block_schedules, fitting, on_both};
-use common::hostile::{HOSTILE, Host};
+use common::hostile::{HOSTILE, Host, Hostile};
 use common::operations::every;
 use common::random::uniform;
 use common::state::{assert_same, blends_apart, clip_control, since, snapshot};
@@ -803,6 +803,8 @@ fn llvmpipe_has_the_hostile_values() {
         for name in &OF_EXTENSIONS[..count] {
             assert!(HOSTILE.iter().any(|h| h.name == *name && h.exists(&host)), "{name} on {}", dev.api());
         }
+        let several = HOSTILE.iter().filter(|h| h.name.contains("viewport") && h.exists(&host)).count();
+        assert!(several >= 3, "several viewports on {}", dev.api());
     });
 }
 
@@ -1281,6 +1283,30 @@ fn draw_buffers_that_blend_apart_by_an_extension_are_refused() {
             gl.blend_equation(glow::FUNC_ADD);
         }
         assert_eq!(run().unwrap(), [2.0, 4.0]);
+    });
+}
+
+/// Several viewports before GL 4.1: an extension brings them, and the host's others stay as they are.
+#[test]
+fn viewports_by_an_extension_are_left_alone() {
+    if !alone_with("viewports_by_an_extension_are_left_alone", &[]) {
+        return;
+    }
+    on_both(|dev| {
+        let host = Host::new(dev.glow());
+        let of_viewports = |h: &&Hostile| {
+            ["viewport", "depth range", "scissor"].iter().any(|word| h.name.contains(word)) && h.exists(&host)
+        };
+        let hostile: Vec<_> = HOSTILE.iter().filter(of_viewports).collect();
+        if dev.api() == texla::gl::Api::Gl33 && dev.capabilities().renderer.contains("llvmpipe") {
+            assert!(!since(&host.gl, (4, 1), (9, 9)) && hostile.len() >= 6, "{} values", hostile.len());
+        }
+        hostile.iter().for_each(|h| h.set(&host));
+        let before = snapshot(&host.gl, &host.extra);
+        let x = Vector::from_slice(dev, &[1.0, 2.0, 3.0]).unwrap();
+        assert_eq!(ops::dot(&x, &x).unwrap().read().unwrap(), 14.0);
+        assert_same(&before, &snapshot(&host.gl, &host.extra), "a dot product");
+        hostile.iter().rev().for_each(|h| h.unset(&host));
     });
 }
 

@@ -99,6 +99,16 @@ impl BandedMatrix {
         kept
     }
 
+    /// Bytes on the device of so many diagonals with their remainders, none of which is constant.
+    pub(crate) fn bytes(device: &Device, rows: usize, bands: usize) -> u64 {
+        let band = match fold_extent(rows as u64, device.max_texture_size()) {
+            Ok(extent) => extent.in_blocks().area().saturating_mul(16),
+            // More than a vector of the device: making it will say so.
+            Err(_) => (rows as u64).saturating_mul(4),
+        };
+        band.saturating_mul(2).saturating_mul(bands as u64)
+    }
+
     fn upload(&mut self) -> Result<()> {
         let _scope = self.device.scope()?;
         let rows = self.csr.shape().rows;

@@ -34,7 +34,23 @@ impl Gather {
     /// Width of each slice: the longest of its rows.
     fn widths(csr: &Csr) -> Vec<usize> {
         let lengths: Vec<usize> = csr.rows().map(|(cols, _)| cols.len()).collect();
-        lengths.chunks(4 * SLICE).map(|rows| rows.iter().copied().max().unwrap_or(0)).collect()
+        Self::widths_of(&lengths).collect()
+    }
+
+    /// The same where the rows have these lengths.
+    fn widths_of(lengths: &[usize]) -> impl Iterator<Item = usize> {
+        lengths.chunks(4 * SLICE).map(|rows| rows.iter().copied().max().unwrap_or(0))
+    }
+
+    /// Bytes on the device for rows of these lengths: coefficients with their remainders, columns, and the table of slices.
+    pub fn bytes(device: &Device, lengths: &[usize]) -> u64 {
+        let slots: u64 = Self::widths_of(lengths).map(|width| (width * SLICE) as u64).sum();
+        let texture = |texels: u64| match slot_extent(device, texels) {
+            Ok(extent) => extent.in_blocks().area().saturating_mul(16),
+            // More than a texture holds: making it will say so.
+            Err(_) => texels.saturating_mul(16),
+        };
+        texture(slots).saturating_mul(3).saturating_add(texture(lengths.len().div_ceil(4 * SLICE) as u64))
     }
 
     /// Coefficients stored for this matrix, padding included.

@@ -77,13 +77,7 @@ impl SparseMatrix {
         let scaling = Scaling::new("SparseMatrix", csr.values())?;
         let blends = device.gl().caps.borrow().float_blend;
         let format = match format {
-            SparseFormat::Auto => {
-                let slots = Gather::slots(&csr);
-                let padded = slots as f64 > POINTS_PAY_FROM * csr.nnz() as f64;
-                let fits = slots <= max_folded_len(device.max_texture_size()) && Gather::suits(device, &csr);
-                let scatter = blends && (padded || !fits);
-                if scatter { SparseFormat::Points } else { SparseFormat::Gather }
-            }
+            SparseFormat::Auto => Self::suitable(device, &csr),
             SparseFormat::Points if !blends => {
                 let why = "the device does not blend 32-bit floats; use SparseFormat::Gather".into();
                 return Err(Error::Unsupported { what: "SparseFormat::Points".into(), why });
@@ -104,6 +98,32 @@ impl SparseMatrix {
             _ => made.gather(false).map(|_| ())?,
         }
         Ok(made)
+    }
+
+    /// What [`SparseFormat::Auto`] chooses.
+    fn suitable(device: &Device, csr: &Csr) -> SparseFormat {
+        let slots = Gather::slots(csr);
+        let padded = slots as f64 > POINTS_PAY_FROM * csr.nnz() as f64;
+        let fits = slots <= max_folded_len(device.max_texture_size()) && Gather::suits(device, csr);
+        let scatter = device.gl().caps.borrow().float_blend && (padded || !fits);
+        if scatter { SparseFormat::Points } else { SparseFormat::Gather }
+    }
+
+    /// Bytes on the device of `A` and of `Aᵀ`, which is made when it is first asked for, in the format that
+    /// [`SparseFormat::Auto`] chooses. No more than that is taken: coefficients are counted with remainders, which few have.
+    pub(crate) fn bytes(device: &Device, csr: &Csr) -> [u64; 2] {
+        let rows: Vec<usize> = csr.rows().map(|(cols, _)| cols.len()).collect();
+        let mut cols = vec![0; csr.shape().cols];
+        for col in csr.cols() {
+            if let Some(count) = cols.get_mut(*col as usize) {
+                *count += 1;
+            }
+        }
+        let format = Self::suitable(device, csr);
+        [rows, cols].map(|lengths| match format {
+            SparseFormat::Points => lengths.iter().map(|n| n.div_ceil(4) as u64 * POINT_BYTES).sum(),
+            _ => Gather::bytes(device, &lengths),
+        })
     }
 
     /// Replaces the coefficients and keeps the pattern: `values` in the order of [`pattern`](Self::pattern).
@@ -202,6 +222,9 @@ impl SparseMatrix {
         self.scaling
     }
 }
+
+/// Bytes of a vertex: four coefficients, four columns, the row.
+const POINT_BYTES: u64 = 36;
 
 /// The attribute that holds the coefficients of points.
 const VALUES: usize = 0;

@@ -1,5 +1,7 @@
 //! A host matrix put on the device in the format that suits it.
 
+use std::collections::BTreeSet;
+
 use super::{BandedMatrix, SparseFormat, SparseMatrix};
 use crate::device::Device;
 use crate::error::Result;
@@ -44,17 +46,22 @@ impl StoredMatrix {
         let sparse = match format.into() {
             MatrixFormat::Banded => None,
             MatrixFormat::Sparse(format) => Some(format),
-            MatrixFormat::Auto => {
-                let bands = csr.distinct_diagonals();
-                let stored = bands.saturating_mul(csr.shape().rows);
-                let banded = bands <= MOST_BANDS && stored <= csr.nnz().saturating_mul(2);
-                if banded { None } else { Some(SparseFormat::Auto) }
-            }
+            MatrixFormat::Auto if few_bands(&csr).is_some() => None,
+            MatrixFormat::Auto => Some(SparseFormat::Auto),
         };
         Ok(match sparse {
             None => StoredMatrix::Banded(Box::new(BandedMatrix::from_csr(device, csr)?)),
             Some(format) => StoredMatrix::Sparse(Box::new(SparseMatrix::from_csr(device, csr, format)?)),
         })
+    }
+
+    /// Bytes on the device of `A` and of `Aᵀ`, which some formats make when it is first asked for, in the format that
+    /// [`MatrixFormat::Auto`] chooses. No more than that is taken.
+    pub(crate) fn bytes(device: &Device, csr: &Csr) -> [u64; 2] {
+        match few_bands(csr) {
+            Some(bands) => [BandedMatrix::bytes(device, csr.shape().rows, bands), 0],
+            None => SparseMatrix::bytes(device, csr),
+        }
     }
 
     /// The format in use: never [`MatrixFormat::Auto`] or [`SparseFormat::Auto`].
@@ -85,4 +92,18 @@ impl StoredMatrix {
             StoredMatrix::Sparse(m) => m.pattern(),
         }
     }
+}
+
+/// The number of diagonals, where [`MatrixFormat::Auto`] keeps them as such.
+fn few_bands(csr: &Csr) -> Option<usize> {
+    let mut found = BTreeSet::new();
+    for (row, col, _) in csr.entries() {
+        // Looking further would take memory for each of them.
+        if found.insert(col as i64 - row as i64) && found.len() > MOST_BANDS {
+            return None;
+        }
+    }
+    let bands = found.len();
+    let stored = bands.saturating_mul(csr.shape().rows);
+    (stored <= csr.nnz().saturating_mul(2)).then_some(bands)
 }

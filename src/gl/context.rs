@@ -11,7 +11,7 @@ use super::caps::{Capabilities, Limits};
 use super::counters::Ledger;
 use super::entry::EntryPoints;
 use super::framebuffers::Framebuffers;
-use super::state::{Saved, Shadow};
+use super::state::{Saved, Shadow, Viewports};
 use crate::error::{Error, Result};
 
 /// Keeps a platform context alive and makes it current. texla calls it at every entry, so several contexts can be
@@ -62,6 +62,7 @@ pub(crate) struct GlInner {
     /// Draw buffers of the device, whatever the limits say.
     pub draw_buffers: u32,
     pub entry: EntryPoints,
+    pub viewports: Viewports,
     pub lost: Cell<bool>,
     graveyard: RefCell<Vec<Dead>>,
     pub(super) framebuffers: RefCell<Framebuffers>,
@@ -133,6 +134,7 @@ impl Gl {
         // SAFETY: as above.
         let draw_buffers = unsafe { raw.get_parameter_i32(glow::MAX_DRAW_BUFFERS) }.max(1) as u32;
         let entry = options.loader.as_ref().map(|l| EntryPoints::load(l, api)).unwrap_or_default();
+        let viewports = Viewports::of(&raw, api, version, &entry);
         let gl = Gl(Rc::new(GlInner {
             raw,
             api,
@@ -146,6 +148,7 @@ impl Gl {
             feedback: Cell::new(None),
             draw_buffers,
             entry,
+            viewports,
             lost: Cell::new(false),
             graveyard: RefCell::new(Vec::new()),
             framebuffers: RefCell::default(),

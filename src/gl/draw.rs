@@ -120,7 +120,7 @@ impl Gl {
         let mut shadow = self.shadow.borrow_mut();
         if shadow.viewport != Some(viewport) {
             // SAFETY: the context is current inside a scope.
-            unsafe { super::state::set_viewport(&self.raw, viewport.map(|v| v as f32)) };
+            unsafe { super::state::set_viewport(self, viewport.map(|v| v as f32)) };
             shadow.viewport = Some(viewport);
         }
     }

@@ -13,6 +13,20 @@ pub(crate) type GetBooleanIndexed = unsafe extern "system" fn(u32, u32, *mut u8)
 /// A function that sets one value of the state by two enumerants: `glClipControl`, `glClampColor`.
 pub(crate) type SetTwo = unsafe extern "system" fn(u32, u32);
 
+/// Functions of `GL_OES_viewport_array`, or of `GL_NV_viewport_array` with other names: these set one viewport of several, its
+/// depth range and its scissor test.
+#[derive(Clone, Copy)]
+pub(crate) struct ViewportArray {
+    /// `glViewportArrayv`: first, count, four floats for each.
+    pub viewports: unsafe extern "system" fn(u32, i32, *const f32),
+    /// `glDepthRangeArrayfv`: first, count, two floats for each.
+    pub depth_ranges: unsafe extern "system" fn(u32, i32, *const f32),
+    /// `glEnablei`.
+    pub enable: SetTwo,
+    /// `glDisablei`.
+    pub disable: SetTwo,
+}
+
 /// What could be found. A loader may know a function that the context does not offer: whoever calls one asks for its
 /// version or extension first.
 #[derive(Clone, Copy, Default)]
@@ -20,6 +34,8 @@ pub(crate) struct EntryPoints {
     pub get_boolean_indexed: Option<GetBooleanIndexed>,
     pub clip_control: Option<SetTwo>,
     pub clamp_color: Option<SetTwo>,
+    /// Of `GL_OES_viewport_array` and of `GL_NV_viewport_array`.
+    pub viewport_arrays: [Option<ViewportArray>; 2],
 }
 
 impl EntryPoints {
@@ -36,8 +52,30 @@ impl EntryPoints {
                 ),
                 clip_control: std::mem::transmute::<*const c_void, Option<SetTwo>>(clip_control),
                 clamp_color: std::mem::transmute::<*const c_void, Option<SetTwo>>(clamp_color),
+                viewport_arrays: ["OES", "NV"].map(|suffix| viewport_array(loader, suffix)),
             }
         }
+    }
+}
+
+/// All functions of the extension with this suffix, or none.
+///
+/// # Safety
+/// The loader gives null or the named function's address.
+unsafe fn viewport_array(loader: &Loader, suffix: &str) -> Option<ViewportArray> {
+    type SetArray = unsafe extern "system" fn(u32, i32, *const f32);
+    let find = |name: &str| loader(&format!("{name}{suffix}"));
+    let [viewports, depth_ranges] = ["glViewportArrayv", "glDepthRangeArrayfv"].map(find);
+    let [enable, disable] = ["glEnablei", "glDisablei"].map(find);
+    // SAFETY: an address under these names is a function of exactly the type of the field that it is put into, and null is
+    // `None`.
+    unsafe {
+        Some(ViewportArray {
+            viewports: std::mem::transmute::<*const c_void, Option<SetArray>>(viewports)?,
+            depth_ranges: std::mem::transmute::<*const c_void, Option<SetArray>>(depth_ranges)?,
+            enable: std::mem::transmute::<*const c_void, Option<SetTwo>>(enable)?,
+            disable: std::mem::transmute::<*const c_void, Option<SetTwo>>(disable)?,
+        })
     }
 }
 

@@ -53,6 +53,6 @@ pub(crate) use entry::load;
 pub(crate) use objects::{Attribute, Texture, VertexBuffer};
 pub(crate) use program::{Program, ProgramSource, Stage, UniformKind, UniformValue, check_other_dialect};
 pub(crate) use query::{SampleQuery, Samples};
-pub(crate) use source::{Source, glsl};
+pub(crate) use source::{Source, glsl, macros_of_includes};
 pub(crate) use state::{Filter, StateGuard};
 pub(crate) use transfer::PendingPixels;

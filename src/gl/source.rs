@@ -43,6 +43,14 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/neighbours.glsl"),
 ];
 
+/// The names of the macros that any of these files defines.
+pub(crate) fn macros_of_includes() -> impl Iterator<Item = &'static str> {
+    let defined =
+        INCLUDES.iter().flat_map(|file| file.text.lines()).filter_map(|l| l.trim().strip_prefix("#define "));
+    defined
+        .filter_map(|rest| rest.trim_start().split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next())
+}
+
 /// Deepest nesting of includes.
 const DEEPEST: usize = 8;
 

@@ -7,6 +7,7 @@ mod bindings;
 mod draw_buffers;
 mod loaded;
 mod table;
+mod viewports;
 
 use glow::HasContext;
 
@@ -16,7 +17,7 @@ use table::{TABLE, Value, name, since};
 use super::context::{Gl, GlInner, take_error};
 use crate::error::{Error, Result};
 
-pub(super) use table::set_viewport;
+pub(super) use viewports::{Viewports, set_viewport};
 
 /// What was on a texture unit.
 struct Unit {
@@ -35,6 +36,7 @@ pub(crate) struct Saved {
     masks: Vec<[bool; 4]>,
     masks_touched: usize,
     loaded: Vec<loaded::Kept>,
+    viewport: viewports::Kept,
     active_unit: i32,
     units: Vec<Unit>,
     bindings: Vec<bindings::Binding>,
@@ -193,6 +195,7 @@ fn save(gl: &Gl) -> Result<Saved> {
             raw.pause_transform_feedback();
         }
         let values = TABLE.iter().map(|row| (row.exists)(gl).then(|| (row.read)(raw))).collect();
+        let viewport = viewports::take(gl);
         let saved = Saved {
             depth: 1,
             exclusive: 0,
@@ -201,6 +204,7 @@ fn save(gl: &Gl) -> Result<Saved> {
             masks,
             masks_touched: 1,
             loaded,
+            viewport,
             active_unit: raw.get_parameter_i32(glow::ACTIVE_TEXTURE),
             units: Vec::new(),
             bindings: Vec::new(),
@@ -227,6 +231,7 @@ fn restore(gl: &Gl, saved: &mut Saved) {
         }
         raw.active_texture(saved.active_unit as u32);
         loaded::restore(&saved.loaded);
+        viewports::restore(gl, &saved.viewport);
         draw_buffers::write_blends(gl, &saved.blend);
         for (i, mask) in saved.masks.iter().enumerate().take(saved.masks_touched) {
             set_mask(gl, i as u32, *mask);

@@ -1,7 +1,8 @@
 //! What can be told of a body from its words, before a driver sees it: the same on every device, in both dialects.
 
-use super::names::{is_builtin, is_reserved};
+use super::names::{is_builtin, is_own_function, is_reserved, why_not};
 use crate::error::{Error, Result};
+use crate::gl::macros_of_includes;
 
 /// A body taken apart into words and signs, without comments.
 pub(super) struct Body<'a> {
@@ -10,6 +11,10 @@ pub(super) struct Body<'a> {
     /// Without preprocessor directives.
     code: Vec<Token<'a>>,
     directives: Vec<Token<'a>>,
+    /// A word that goes on in the next line, which only a preprocessor puts together.
+    split: Option<Token<'a>>,
+    /// The line of a NUL, behind which a driver sees nothing.
+    nul: Option<usize>,
 }
 
 /// A name, a number or a single sign, and the line it stands in.
@@ -20,6 +25,11 @@ struct Token<'a> {
 }
 
 impl Token<'_> {
+    /// Whether it consists of characters of GLSL; the quotes are those of `#include`.
+    fn is_glsl(&self) -> bool {
+        self.text.chars().all(|c| c.is_ascii_alphanumeric() || "_.+-/*%<>[](){}^|&~=!:;,?#\\\"".contains(c))
+    }
+
     fn is_word(&self) -> bool {
         self.text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
     }
@@ -40,6 +50,13 @@ impl Head<'_> {
     }
 }
 
+/// Blanks, tabs and the like; nothing else that other alphabets take for a blank.
+fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_whitespace() || c == '\u{b}')
+        || text.starts_with("\\\n")
+        || text.starts_with("\\\r")
+}
+
 /// Words before a type that make no other function of it.
 const PLAIN: [&str; 5] = ["const", "in", "highp", "mediump", "lowp"];
 
@@ -47,6 +64,8 @@ impl<'a> Body<'a> {
     pub fn new(file: &'a str, text: &'a str) -> Self {
         let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let (mut code, mut directives) = (Vec::new(), Vec::new());
+        let nul = text.find('\0').map(|at| 1 + text.get(..at).unwrap_or_default().matches('\n').count());
+        let mut split = None;
         let (mut rest, mut line) = (text, 1);
         // A directive begins with the first sign of a line and ends with the line.
         let (mut first, mut directive) = (true, false);
@@ -55,6 +74,7 @@ impl<'a> Body<'a> {
                 _ if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
                 _ if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
                 _ if rest.starts_with("\\\n") => 2,
+                _ if rest.starts_with("\\\r\n") => 3,
                 c if word(c) => rest.find(|c| !word(c)).unwrap_or(rest.len()),
                 c => c.len_utf8(),
             };
@@ -62,15 +82,19 @@ impl<'a> Body<'a> {
             rest = after;
             if text == "\n" {
                 (first, directive) = (true, false);
-            } else if !c.is_whitespace() && length > 0 && !text.starts_with("//") && !text.starts_with("/*") {
+            } else if !is_blank(text) && !text.starts_with("//") && !text.starts_with("/*") {
                 directive |= first && c == '#';
                 first = false;
                 let tokens = if directive { &mut directives } else { &mut code };
                 tokens.push(Token { text, line });
+                let on = rest.strip_prefix("\\\n").or_else(|| rest.strip_prefix("\\\r\n"));
+                if word(c) && on.is_some_and(|next| next.starts_with(word)) {
+                    split.get_or_insert(Token { text, line });
+                }
             }
             line += text.matches('\n').count();
         }
-        Body { file, code, directives }
+        Body { file, code, directives, split, nul }
     }
 
     /// Refuses what one dialect might take and the other not, or only a linker would complain of; and a body that does not
@@ -80,6 +104,30 @@ impl<'a> Body<'a> {
             let detail = format!("{}:{}: {detail}", self.file, at.line);
             Err(Error::Interface { kernel: kernel.to_owned(), detail })
         };
+        if let Some(line) = self.nul {
+            let nul = Token { text: "", line };
+            return fail(&nul, "a NUL, behind which drivers see nothing, expected none".to_owned());
+        }
+        if let Some(at) = &self.split {
+            let detail = format!("`{}` goes on in the next line, expected whole words", at.text);
+            return fail(at, detail);
+        }
+        if let Some(at) = self.all().find(|t| !t.is_glsl()) {
+            let found = at.text.escape_default();
+            return fail(
+                at,
+                format!("`{found}` is no character of GLSL, expected those alone outside comments"),
+            );
+        }
+        if let Some((at, name)) = self.forbidden_directive() {
+            let detail = format!(
+                "`#{name}`, expected none: texla writes the version, and lines are those of the body"
+            );
+            return fail(at, detail);
+        }
+        if let Some((at, why)) = self.all().find_map(|t| Some((t, why_not(t.text)?))) {
+            return fail(at, format!("`{}` {why}", at.text));
+        }
         if let Some(at) = self.code.iter().find(|t| is_reserved(t.text)) {
             return fail(at, format!("`{}` is reserved in GLSL or GLSL ES, expected another name", at.text));
         }
@@ -96,7 +144,33 @@ impl<'a> Body<'a> {
             let detail = format!("`{}` is a function of GLSL, expected another name", head.name.text);
             return fail(&head.name, detail);
         }
+        if let Some(head) = heads.iter().find(|h| is_own_function(h.name.text)) {
+            let detail = format!("`{}` is a function of texla's, expected another name", head.name.text);
+            return fail(&head.name, detail);
+        }
         wanted.iter().try_for_each(|wanted| self.check_defined(kernel, &heads, wanted))
+    }
+
+    /// Words and signs of code and directives.
+    fn all(&self) -> impl Iterator<Item = &Token<'a>> {
+        self.code.iter().chain(&self.directives)
+    }
+
+    /// A first directive that would change the dialect, or the lines that errors name.
+    fn forbidden_directive(&self) -> Option<(&Token<'a>, &'a str)> {
+        let named = self.directives.windows(2).filter(|pair| matches!(pair, [Token { text: "#", .. }, _]));
+        let mut named = named.filter_map(|pair| pair.last());
+        named.find(|t| matches!(t.text, "version" | "extension" | "line")).map(|t| (t, t.text))
+    }
+
+    /// The names that the body defines for its preprocessor, or may have from a file that it includes.
+    fn macros(&self) -> impl Iterator<Item = &'a str> {
+        let includes = self.directives.iter().any(|t| t.text == "include");
+        let defined = self.directives.windows(3).filter_map(|three| match three {
+            [Token { text: "#", .. }, Token { text: "define", .. }, name] => Some(name.text),
+            _ => None,
+        });
+        defined.chain(macros_of_includes().filter(move |_| includes).map(|name| -> &'a str { name }))
     }
 
     fn check_defined(&self, kernel: &str, heads: &[Head<'_>], wanted: &str) -> Result<()> {
@@ -174,10 +248,40 @@ impl<'a> Body<'a> {
     }
 
     /// Whether the body reads this input by the target's texels: `x(p)` or `x_here()`.
+    ///
+    /// After the preprocessor `x` and `(` can stand side by side in three more ways, of which each counts: `x` is in a
+    /// macro, or among what a macro is given, or before a macro. GLSL has no way to put words together of parts.
     pub fn reads_by_target(&self, input: &str) -> bool {
+        let is_field = |at: usize, tokens: &[Token<'_>]| {
+            at.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|t| t.text == ".")
+        };
+        let stands = |at: usize, tokens: &[Token<'_>]| {
+            tokens.get(at).is_some_and(|t| t.text == input) && !is_field(at, tokens)
+        };
         let here = |t: &Token<'_>| t.text.strip_prefix(input) == Some("_here");
-        let called = |pair: &[Token<'_>]| matches!(pair, [x, open] if x.text == input && open.text == "(");
-        [&self.code, &self.directives].into_iter().any(|t| t.iter().any(here) || t.windows(2).any(called))
+        if self.all().any(here) || (0..self.directives.len()).any(|at| stands(at, &self.directives)) {
+            return true;
+        }
+        let macros: Vec<&str> = self.macros().collect();
+        // The depth of brackets at which what a macro is given begins.
+        let (mut depth, mut given) = (0usize, None);
+        for (at, token) in self.code.iter().enumerate() {
+            let next = self.code.get(at + 1).map_or("", |t| t.text);
+            match token.text {
+                "(" => depth += 1,
+                ")" => {
+                    depth = depth.saturating_sub(1);
+                    given = given.filter(|begin| *begin < depth);
+                }
+                name if next == "(" && given.is_none() && macros.contains(&name) => given = Some(depth),
+                _ => {}
+            }
+            let spoken_to = next == "(" || macros.contains(&next) || given.is_some();
+            if stands(at, &self.code) && spoken_to {
+                return true;
+            }
+        }
+        false
     }
 }
 
@@ -226,5 +330,60 @@ mod tests {
         let read = |text: &str| Body::new("f", text).reads_by_target("x");
         assert!(read("x(p)") && read("x (p)") && read("x_here()") && read("#define X x(p)\nX"));
         assert!(!read("x_at(p) + y_here() + max_x(p) + x_heres() // x(p)\n") && !read("/* x(p) */ f(x)"));
+        // By way of the preprocessor.
+        for macros in
+            ["#define P(a) (a)\nx P(p)", "#define J(a) a(p)\nJ(x)", "#define X x\nX(p)", "#define E\nx E (p)"]
+        {
+            assert!(read(macros), "{macros}");
+        }
+        assert!(read("#define J(a, b) b(p)\nJ(f(1), x)") && read("#define I(a) a\nI((I(1), x))(p)"));
+        // By a macro of a file that is included.
+        assert!(read("#include \"include/exact.glsl\"\nx held(p)") && !read("x held(p)"));
+        for other in ["#define N 4\nq.x(p)", "#define N 4\nx_at(ivec2(N))", "#define F(a) a\nF(1) + x + F(2)"]
+        {
+            assert!(!read(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_would_change_a_result_behind_texlas_back_is_named() {
+        let body = "float kernel(ivec2 p) { return 1.0; }";
+        for (before, found) in [
+            ("void f() { gl_FragDepth = 0.0; }", "f:1: `gl_FragDepth` is texla's"),
+            ("\n#define DEEP gl_FragDepth", "f:2: `gl_FragDepth` is texla's"),
+            ("void main() {}", "f:1: `main` is texla's"),
+            ("#define M void main() {}\nM", "f:1: `main` is texla's"),
+            ("int texel_index(ivec2 p) { return 0; }", "f:1: `texel_index` is a function of texla's"),
+            ("float a;\0", "f:1: a NUL"),
+            ("// \0 in a comment", "f:1: a NUL"),
+            ("float \u{e9} = 1.0;", "f:1: `\\u{e9}` is no character of GLSL"),
+            ("float\u{a0}a;", "f:1: `\\u{a0}` is no character"),
+            ("float a = 1.0 @ 2.0;", "f:1: `@` is no character"),
+            ("#define A \u{e9}", "f:1: `\\u{e9}` is no character"),
+            ("precision mediump float;", "f:1: `mediump` lowers precision"),
+            ("lowp float a;", "f:1: `lowp` lowers precision"),
+            ("#define P mediump", "f:1: `mediump` lowers precision"),
+            ("#line 1000", "f:1: `#line`, expected none"),
+            ("# version 330", "f:1: `#version`, expected none"),
+            ("#extension all : enable", "f:1: `#extension`, expected none"),
+            ("uni\\\nform float stray;", "f:1: `uni` goes on in the next line"),
+            ("uni\\\r\nform float stray;", "f:1: `uni` goes on in the next line"),
+        ] {
+            let text = format!("{before}\n{body}");
+            let detail = check(&text, "float kernel(ivec2 p)");
+            assert!(detail.contains(found), "{before:?}: {detail}");
+        }
+        for right in [
+            "// caf\u{e9}, 'quoted' $",
+            "/* \u{a0} @ */",
+            "#include \"include/exact.glsl\"",
+            "precision highp float;",
+            "float at() { return gl_FragCoord.x; }",
+            "int most = gl_MaxDrawBuffers; // main",
+            "#define LONG(a) \\\n (a)",
+            "\tfloat a;\x0c\x0b",
+        ] {
+            assert_eq!(check(&format!("{right}\n{body}"), "float kernel(ivec2 p)"), "", "{right}");
+        }
     }
 }

@@ -61,6 +61,27 @@ pub(super) fn is_reserved(word: &str) -> bool {
     is_among(RESERVED, word)
 }
 
+/// What begins with `gl_` and only says something of the vertex or fragment; constants, `gl_Max..`, do too. All else is what a
+/// stage gives beside its outputs: a depth would move the texel out of every mask, a position the point to another texel.
+const READ_ONLY: [&str; 5] =
+    ["gl_FragCoord", "gl_FrontFacing", "gl_PointCoord", "gl_VertexID", "gl_InstanceID"];
+
+/// Why no body may say this word, though both dialects know it.
+pub(super) fn why_not(word: &str) -> Option<&'static str> {
+    match word {
+        "main" => Some("is texla's, expected another name"),
+        "mediump" | "lowp" => Some("lowers precision, and on OpenGL ES alone, expected `highp` or nothing"),
+        _ if !word.starts_with("gl_") || READ_ONLY.contains(&word) => None,
+        _ if word.starts_with("gl_Max") || word.starts_with("gl_Min") => None,
+        _ => Some("is texla's to write, expected results as the kernel's function gives them"),
+    }
+}
+
+/// Whether texla gives bodies a function of this name, which they cannot define.
+pub(super) fn is_own_function(name: &str) -> bool {
+    matches!(name, "texel_index" | "texel_position")
+}
+
 /// Whether GLSL has a function of this name.
 pub(super) fn is_builtin(name: &str) -> bool {
     is_among(BUILTINS, name)

@@ -3,9 +3,10 @@
 
 use super::ast::{Expr, Op};
 use super::error::ScriptErrorKind as Kind;
+use super::room::Charge;
 use super::run::{At, Run};
 use super::source::{Fault, Result};
-use super::value::{Charge, Data, Value};
+use super::value::{Data, Value};
 use crate::data::{Matrix, Scalar, Vector};
 use crate::device::Device;
 use crate::ops::{self, Coefficient, Elements};

@@ -65,16 +65,20 @@ mod io {
     use std::path::Path;
 
     use super::refused;
-    use crate::error::Error;
     use crate::host::PendingFile;
     use crate::host::market::{self, Format, MarketMatrix};
-    use crate::script::run::{At, Run};
-    use crate::script::source::Result;
+    use crate::script::error::ScriptErrorKind as Kind;
+    use crate::script::room::Charge;
+    use crate::script::run::Run;
+    use crate::script::source::{Fault, Result};
     use crate::script::value::{Data, Value};
     use crate::shape::Shape;
 
     /// Longest line of a plain text file, in bytes.
     const MAX_LINE: u64 = 1 << 24;
+
+    /// Bytes of an entry in a list of them.
+    const ENTRY: u64 = 16;
 
     /// Rows or columns of a sparse matrix that need no entries to be believed.
     const MOST_EMPTY: usize = 1 << 20;
@@ -87,11 +91,18 @@ mod io {
     impl Run<'_> {
         pub(super) fn read(&self, path: &Path, at: u32) -> Result<Value> {
             if !is_market(path) {
-                let (shape, values) = read_text(path, at)?;
+                let (shape, values, _room) = self.read_text(path, at)?;
+                let _copy = self.room_to_copy(shape, at)?;
                 return self.dense(shape, &values, at);
             }
-            let MarketMatrix { triplets, format, .. } =
-                market::read_matrix(path).map_err(Error::from).at(at)?;
+            // A file may say that it has more entries than there is room for, or have them.
+            let admit = |shape: Shape, entries: u64| {
+                let what = || format!("{entries} entries of {shape} elements take");
+                self.taken(entries.saturating_mul(ENTRY), at, what)
+            };
+            let read = market::read_admitted(path, admit);
+            let (MarketMatrix { triplets, format, .. }, _entries) =
+                read.map_err(|e| Fault::new(at, Kind::Library(Box::new(e.into()))))??;
             let shape = triplets.shape();
             // A few bytes can declare a matrix whose table of rows alone would fill the memory.
             let most = MOST_EMPTY.max(triplets.nnz().saturating_mul(16));
@@ -103,25 +114,83 @@ mod io {
                 return Err(refused(path, &message, at));
             }
             if format == Format::Coordinate {
-                return self.stored(triplets.to_csr(), at);
+                let sorting = self.room_to_sort(shape, triplets.nnz(), at)?;
+                return self.sorted(triplets, sorting, at);
             }
-            self.check_room(shape, at)?;
-            let mut values = vec![0.0; shape.len()];
+            // The value itself comes first: that there is no room for it says more than that it cannot be copied.
+            drop(self.room(shape, at)?);
+            let _copy = self.room_to_copy(shape, at)?;
+            let mut values = vec![0.0f32; shape.len()];
+            // No place comes twice in an array.
             for (row, col, value) in triplets.entries() {
                 if let Some(element) = values.get_mut(row * shape.cols + col) {
-                    *element += value;
+                    *element = value as f32;
                 }
             }
-            let values: Vec<f32> = values.into_iter().map(|v| v as f32).collect();
             self.dense(shape, &values, at)
+        }
+
+        /// Rows of numbers, separated by blanks or commas. Blank lines and what follows a `#` do not count.
+        fn read_text(&self, path: &Path, at: u32) -> Result<(Shape, Vec<f32>, Charge)> {
+            let file = File::open(path).map_err(|e| refused(path, &e.to_string(), at))?;
+            let mut reader = BufReader::new(file);
+            let (mut values, mut shape, mut number) = (Vec::new(), Shape::default(), 0usize);
+            let mut room = self.state.room.nothing();
+            let mut line = Vec::new();
+            loop {
+                line.clear();
+                number += 1;
+                let fault = |message: String| refused(path, &format!("line {number}: {message}"), at);
+                let read = std::io::Read::take(&mut reader, MAX_LINE).read_until(b'\n', &mut line);
+                if read.map_err(|e| fault(e.to_string()))? == 0 {
+                    return Ok((shape, values, room));
+                }
+                if line.len() as u64 == MAX_LINE {
+                    return Err(fault(format!("longer than {MAX_LINE} bytes")));
+                }
+                let text = std::str::from_utf8(&line).map_err(|_| fault("no UTF-8 text".into()))?;
+                let text = text.split('#').next().unwrap_or_default();
+                let before = values.len();
+                for word in
+                    text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty())
+                {
+                    let value = word.parse().ok().filter(|v: &f64| (*v as f32).is_finite());
+                    let value = value.ok_or_else(|| {
+                        let word: String = word.chars().take(40).collect();
+                        fault(format!("`{word}`, expected a finite 32-bit float"))
+                    })?;
+                    if values.len() == values.capacity() {
+                        // The longer list stands beside the old one while that is copied.
+                        let length = (2 * values.len()).max(64);
+                        let what = || format!("{length} numbers of the file take");
+                        room = self.taken(4 * length as u64, at, what)?;
+                        values.reserve_exact(length - values.len());
+                    }
+                    values.push(value as f32);
+                }
+                let found = values.len() - before;
+                if found == 0 {
+                    continue;
+                }
+                if shape.rows > 0 && found != shape.cols {
+                    return Err(fault(format!(
+                        "{found} numbers, expected {} as in the rows before",
+                        shape.cols
+                    )));
+                }
+                shape = Shape::new(shape.rows + 1, found);
+            }
         }
 
         /// Writes a file beside the one that is meant, and lets it take that one's place when it is complete.
         pub(super) fn write(&self, value: &Value, name: &str, path: &Path, at: u32) -> Result {
             let shape = value.shape();
-            let values = match value.data() {
-                Data::Sparse(_) => Vec::new(),
-                _ => value.read().at(at)?,
+            let (values, _copy) = match value.data() {
+                Data::Sparse(a) if is_market(path) => {
+                    let list = (a.pattern().nnz() as u64).saturating_mul(ENTRY);
+                    (Vec::new(), self.taken(list, at, || format!("{name} as a list takes"))?)
+                }
+                _ => self.copied(value, at)?,
             };
             if let Some(bad) = values.iter().find(|v| !v.is_finite()) {
                 return Err(refused(path, &format!("{name} contains {bad}, which a file cannot hold"), at));
@@ -129,9 +198,6 @@ mod io {
             if !is_market(path) && shape.is_empty() {
                 let message = format!("{name} is {shape}: plain text cannot hold it, a file named *.mtx can");
                 return Err(refused(path, &message, at));
-            }
-            if !is_market(path) {
-                self.check_room(shape, at)?;
             }
             // Devices and pipes would take it, and it could not be read again.
             if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
@@ -151,7 +217,7 @@ mod io {
         ) -> Result<(), String> {
             let mut file = PendingFile::create(path).map_err(|e| e.to_string())?;
             let written = match value.data() {
-                _ if !market => write_text(&mut file, value).map_err(|e| e.to_string()),
+                _ if !market => write_text(&mut file, value.shape(), values).map_err(|e| e.to_string()),
                 Data::Sparse(a) => {
                     let triplets = a.pattern().to_triplets();
                     market::write_matrix_to(&mut file, &triplets).map_err(|e| e.kind.to_string())
@@ -163,53 +229,13 @@ mod io {
     }
 
     /// A line for each row, numbers separated by blanks.
-    fn write_text(out: &mut impl Write, value: &Value) -> std::io::Result<()> {
-        let values = value.read().map_err(std::io::Error::other)?;
-        for row in values.chunks(value.shape().cols.max(1)) {
+    fn write_text(out: &mut impl Write, shape: Shape, values: &[f32]) -> std::io::Result<()> {
+        for row in values.chunks(shape.cols.max(1)) {
             for (column, value) in row.iter().enumerate() {
                 write!(out, "{}{value:e}", if column == 0 { "" } else { " " })?;
             }
             writeln!(out)?;
         }
         Ok(())
-    }
-
-    /// Rows of numbers, separated by blanks or commas. Blank lines and what follows a `#` do not count.
-    fn read_text(path: &Path, at: u32) -> Result<(Shape, Vec<f32>)> {
-        let file = File::open(path).map_err(|e| refused(path, &e.to_string(), at))?;
-        let mut reader = BufReader::new(file);
-        let (mut values, mut shape, mut number) = (Vec::new(), Shape::default(), 0usize);
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            number += 1;
-            let fault = |message: String| refused(path, &format!("line {number}: {message}"), at);
-            let read = std::io::Read::take(&mut reader, MAX_LINE).read_until(b'\n', &mut line);
-            if read.map_err(|e| fault(e.to_string()))? == 0 {
-                return Ok((shape, values));
-            }
-            if line.len() as u64 == MAX_LINE {
-                return Err(fault(format!("longer than {MAX_LINE} bytes")));
-            }
-            let text = std::str::from_utf8(&line).map_err(|_| fault("no UTF-8 text".into()))?;
-            let text = text.split('#').next().unwrap_or_default();
-            let before = values.len();
-            for word in text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty()) {
-                let value = word.parse().ok().filter(|v: &f64| (*v as f32).is_finite());
-                let value = value.ok_or_else(|| {
-                    let word: String = word.chars().take(40).collect();
-                    fault(format!("`{word}`, expected a finite 32-bit float"))
-                })?;
-                values.push(value as f32);
-            }
-            let found = values.len() - before;
-            if found == 0 {
-                continue;
-            }
-            if shape.rows > 0 && found != shape.cols {
-                return Err(fault(format!("{found} numbers, expected {} as in the rows before", shape.cols)));
-            }
-            shape = Shape::new(shape.rows + 1, found);
-        }
     }
 }

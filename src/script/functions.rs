@@ -77,7 +77,7 @@ impl Run<'_> {
             (Function::Nnz, _) => {
                 let count = match x.data() {
                     Data::Sparse(a) => a.pattern().nnz(),
-                    _ => x.read().at(at)?.iter().filter(|v| **v != 0.0).count(),
+                    _ => self.copied(x, at)?.0.iter().filter(|v| **v != 0.0).count(),
                 };
                 self.number(count as f64, at)
             }
@@ -165,6 +165,8 @@ impl Run<'_> {
         match x.data() {
             Data::Number(_) | Data::Scalar(_) => Ok(x.clone()),
             Data::Sparse(a) => {
+                let length = x.shape().rows.min(x.shape().cols);
+                let _twice = self.room_to_work(3, length, at)?;
                 let diagonal: Vec<f32> = a.pattern().diagonal().into_iter().map(|v| v as f32).collect();
                 self.dense(Shape::column(diagonal.len()), &diagonal, at)
             }
@@ -176,6 +178,7 @@ impl Run<'_> {
                 // The columns, the identity, and their product.
                 let whole = Shape::new(n, n);
                 let (room, _beside) = (self.room(whole, at)?, [self.room(whole, at)?, self.room(whole, at)?]);
+                let _vectors = self.room_to_work(2, n, at)?;
                 let Some(x) = data.vector(device).at(at)? else { return Ok(x.clone()) };
                 let spread = || -> crate::Result<Matrix> {
                     let (ones, mut columns) =

@@ -48,7 +48,8 @@ impl Run<'_> {
                 if place.single {
                     return self.number(f64::from(a.element(row, col).at(at)?), at);
                 }
-                self.made(place.shape(), at, || a.block(row, col, place.shape()))
+                let room = self.room_as_matrix(place.shape(), at)?;
+                self.kept(a.block(row, col, place.shape()).at(at)?, room, at)
             }
         }
     }
@@ -73,7 +74,7 @@ impl Run<'_> {
         let device = self.state.device.clone();
         let block = match value.data().coefficient() {
             Some(number) => {
-                let room = self.room(shape, at)?;
+                let room = self.room_as_matrix(shape, at)?;
                 let mut block = Matrix::uninit(&device, shape).at(at)?;
                 ops::fill(&mut block, number).at(at)?;
                 Some((Rc::new(block), room))
@@ -82,6 +83,8 @@ impl Run<'_> {
         };
         let Some((block, _room)) = block else { return self.needs_dense(expr) };
         let (row, col) = (place.rows.start, place.cols.start);
+        // The part is put into new textures, which then take the place of the old ones.
+        let _anew = self.room_as_matrix(whole.shape(), at)?;
         drop((whole, value));
         let Some(variable) = self.state.variables.get_mut(name) else { return Ok(()) };
         // Data that nothing else shares change in place.
@@ -92,7 +95,7 @@ impl Run<'_> {
         }
         let variable = variable.clone();
         let Some((old, _room)) = self.matrix(variable.data(), at)? else { return no_blocks(name, at) };
-        let room = self.room(old.shape(), at)?;
+        let room = self.room_as_matrix(old.shape(), at)?;
         let mut new = Matrix::uninit(&device, old.shape()).at(at)?;
         ops::copy(&mut new, &old).at(at)?;
         new.set_block(row, col, &block).at(at)?;
@@ -175,10 +178,12 @@ impl Run<'_> {
             if let [(value, _)] = numbers.as_slice() {
                 return self.number(*value, at);
             }
+            let _copy = self.room_to_copy(shape, at)?;
             let numbers: Vec<f32> = numbers.into_iter().map(|(v, _)| v as f32).collect();
             return self.dense(shape, &numbers, at);
         }
-        let room = self.room(shape, at)?;
+        let room = self.room_as_matrix(shape, at)?;
+        let _anew = self.room_as_matrix(shape, at)?;
         let mut whole = Matrix::zeros(&self.state.device, shape).at(at)?;
         let mut row = 0;
         for values in &parts {

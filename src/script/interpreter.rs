@@ -9,9 +9,10 @@ use super::error::{ScriptError, ScriptErrorKind as Kind, quoted};
 use super::lex::is_name;
 use super::names::{CONSTANTS, reserved};
 use super::parse::Program;
+use super::room::Room;
 use super::run::Run;
 use super::source::Fault;
-use super::value::{Data, Room, Value};
+use super::value::{Data, Value};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::FileId;
@@ -39,19 +40,19 @@ pub(super) enum Reserved {
 /// How much a script may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Elements of all values together that are alive at one time, values that an operation makes on its way included. What
-    /// exceeds it is refused before it is made. An element takes 4 bytes on the device, and some more in sparse matrices
-    /// and where the number of rows is no multiple of four; what the library works with inside an operation (the vectors of
-    /// a solver, single columns, partial results of products and reductions) is not counted.
-    pub elements: usize,
+    /// Bytes of all values together that are alive at one time, and of what a statement needs while it makes or reads
+    /// one, on the device and on the host. What exceeds it is refused before it is made. Textures count with their
+    /// padding: an element takes 4 bytes of a column or of a large matrix, and 64 of a row. The script's
+    /// [guide](crate::guide::script) says what else is counted.
+    pub bytes: u64,
     /// Statements of one [`Interpreter::run`], each round of a loop counted.
     pub statements: u64,
 }
 
 impl Default for Limits {
-    /// 2²⁸ elements (about 1 GiB where they are dense); any number of statements.
+    /// 1 GiB; any number of statements.
     fn default() -> Self {
-        Limits { elements: 1 << 28, statements: u64::MAX }
+        Limits { bytes: 1 << 30, statements: u64::MAX }
     }
 }
 
@@ -90,7 +91,7 @@ impl Interpreter {
     /// An interpreter without variables, without access to files, and with the default [`Limits`].
     pub fn new(device: &Device) -> Self {
         let limits = Limits::default();
-        let room = Room::new(limits.elements);
+        let room = Room::new(limits.bytes);
         let constants = CONSTANTS.map(|(name, value)| (name, Value::number(value)));
         Interpreter {
             device: device.clone(),
@@ -128,7 +129,7 @@ impl Interpreter {
     /// Other limits.
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
-        self.room.set_limit(limits.elements);
+        self.room.set_limit(limits.bytes);
         self
     }
 
@@ -166,7 +167,7 @@ impl Interpreter {
         if let Data::Number(number) = value {
             crate::error::check_finite(op, [number])?;
         }
-        let value = self.room.count(value.canonical()?);
+        let value = Value::new(value.canonical()?, self.room.nothing());
         self.variables.insert(name.to_owned(), value);
         Ok(())
     }

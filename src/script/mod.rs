@@ -36,6 +36,7 @@ mod names;
 mod parse;
 mod product;
 mod reductions;
+mod room;
 mod run;
 mod solvers;
 mod source;

@@ -6,12 +6,13 @@ use std::rc::Rc;
 use super::ast::{Expr, ExprKind, Op};
 use super::elementwise::Action;
 use super::error::ScriptErrorKind as Kind;
+use super::room::Charge;
 use super::run::{At, Run};
 use super::source::{Fault, Result};
 use super::sparse::multiplied;
-use super::value::{Charge, Data, Value};
+use super::value::{Data, Value};
 use crate::data::{Matrix, Vector};
-use crate::ops;
+use crate::ops::{self, Form};
 use crate::shape::Shape;
 
 /// An operand of a product.
@@ -83,9 +84,12 @@ impl Run<'_> {
         match (left.value.data(), right.value.data()) {
             (Data::Sparse(_), Data::Sparse(_)) => self.needs_dense(right.expr),
             (Data::Sparse(s), Data::Vector(x)) if !right.transposed => {
+                let _turning = self.room_to_turn(s, left.transposed, at)?;
                 self.made(shape, at, || multiplied(s.as_ref(), left.transposed, x))
             }
             (Data::Sparse(s), other) => {
+                let _turning = self.room_to_turn(s, left.transposed, at)?;
+                let _columns = self.room_for_columns(shape, a.cols, at)?;
                 let Some((b, _room)) = self.turned(other, right.transposed, at)? else {
                     return self.needs_dense(right.expr);
                 };
@@ -93,10 +97,12 @@ impl Run<'_> {
             }
             (other, Data::Sparse(s)) => {
                 // A S = (Sᵀ Aᵀ)ᵀ
+                let _turning = self.room_to_turn(s, !right.transposed, at)?;
+                let _columns = self.room_for_columns(shape.transposed(), a.cols, at)?;
                 let Some((a, _room)) = self.turned(other, !left.transposed, at)? else {
                     return self.needs_dense(left.expr);
                 };
-                let _beside = self.room(shape, at)?;
+                let _beside = self.room_as_matrix(shape.transposed(), at)?;
                 self.made(shape, at, || self.sparse_times_dense(s, !right.transposed, &a)?.transposed())
             }
             _ => self.dense_product(&left, &right, at),
@@ -109,8 +115,11 @@ impl Run<'_> {
         if !transposed {
             return Ok(Some((a, room)));
         }
-        let room = self.room(a.shape(), at)?;
-        Ok(Some((Rc::new(a.transposed().at(at)?), room)))
+        // The columns of a matrix that were a vector are not needed any longer.
+        let turned = self.room_as_matrix(a.shape().transposed(), at)?;
+        let made = Rc::new(a.transposed().at(at)?);
+        drop(room);
+        Ok(Some((made, turned)))
     }
 
     fn dense_product(&self, left: &Factor<'_>, right: &Factor<'_>, at: u32) -> Result<Value> {
@@ -132,16 +141,30 @@ impl Run<'_> {
             }
             // xᵀ B = (Bᵀ x)ᵀ
             (Data::Vector(x), true, Data::Matrix(b), transposed) => {
-                let _beside = self.room(shape, at)?;
-                return self.row_matrix(&multiplied(b.as_ref(), !transposed, x).at(at)?, at);
+                let _beside = self.room(shape.transposed(), at)?;
+                let room = self.room(shape, at)?;
+                let _work = self.room_to_work(2, shape.cols, at)?;
+                let row =
+                    multiplied(b.as_ref(), !transposed, x).and_then(|y| Matrix::from_vector_rows(&y, shape));
+                return self.kept(row.at(at)?, room, at);
             }
             _ => {}
         }
         let (a, b) = (self.matrix(left.value.data(), at)?, self.matrix(right.value.data(), at)?);
         let (Some((a, _a)), Some((b, _b))) = (a, b) else { return self.needs_dense(left.expr) };
         let both = left.transposed && right.transposed;
-        let _beside = if both { Some(self.room(shape, at)?) } else { None };
-        self.made(shape, at, || {
+        let form = match (left.transposed, right.transposed) {
+            (true, false) => Form::TransposedA,
+            (false, true) => Form::TransposedB,
+            _ => Form::Plain,
+        };
+        // Of two that are transposed, the second is multiplied by the first.
+        let (first, second) = if both { (b.shape(), a.shape()) } else { (a.shape(), b.shape()) };
+        let room = self.room_as_matrix(shape, at)?;
+        let _beside = if both { Some(self.room_as_matrix(shape.transposed(), at)?) } else { None };
+        let work = ops::matmul_work(device, form, first, second);
+        let _work = self.taken(work, at, || format!("multiplying {first} by {second} elements takes"))?;
+        let made = || -> crate::Result<Matrix> {
             let mut c = Matrix::uninit(device, shape)?;
             match (left.transposed, right.transposed) {
                 (false, false) => ops::matmul(&mut c, &a, &b)?,
@@ -155,7 +178,8 @@ impl Run<'_> {
                 }
             }
             Ok(c)
-        })
+        };
+        self.kept(made().at(at)?, room, at)
     }
 
     /// An operator between two expressions.

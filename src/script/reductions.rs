@@ -93,15 +93,29 @@ impl Run<'_> {
             (Data::Vector(x), _) => self.scalar(total(function, x.as_ref()), at),
             (Data::Matrix(a), Over::All) => self.scalar(total(function, a.as_ref()), at),
             (Data::Matrix(a), _) if function != Function::Sum => {
-                self.made(Shape::new(1, a.shape().cols), at, || self.columnwise(function, a))
+                let shape = Shape::new(1, a.shape().cols);
+                let _columns = self.room_for_columns(shape, a.shape().rows, at)?;
+                self.made(shape, at, || self.columnwise(function, a))
             }
             (Data::Matrix(_) | Data::Sparse(_), over) => {
                 let Some(a) = x.data().operator() else { return self.needs_dense(expr) };
-                if let Over::Rows = over {
-                    return self.made(Shape::column(a.shape().rows), at, || sums(a, true));
+                let Shape { rows, cols } = a.shape();
+                let of_rows = over == Over::Rows;
+                let room = self.room(if of_rows { Shape::column(rows) } else { Shape::new(1, cols) }, at)?;
+                // The ones, the sums, and sums before the last.
+                let _ones = self.room_to_work(1, if of_rows { cols } else { rows }, at)?;
+                let _sums = self.room_to_work(2, if of_rows { rows } else { cols }, at)?;
+                let _turning = match x.data() {
+                    Data::Sparse(a) => Some(self.room_to_turn(a, !of_rows, at)?),
+                    _ => None,
+                };
+                let sums = sums(a, of_rows).at(at)?;
+                match of_rows {
+                    true => self.kept(sums, room, at),
+                    false => {
+                        self.kept(Matrix::from_vector_rows(&sums, Shape::new(1, cols)).at(at)?, room, at)
+                    }
                 }
-                let _beside = self.room(Shape::column(a.shape().cols), at)?;
-                self.row_matrix(&sums(a, false).at(at)?, at)
             }
         }
     }
@@ -129,6 +143,9 @@ impl Run<'_> {
             let rule = "a dot product needs two vectors of equal length".into();
             return Err(Fault::new(at, Kind::Shapes { left, right, rule }));
         }
+        // A row becomes a vector.
+        let rows = [x, y].iter().filter(|v| v.shape().cols != 1).count() as u64;
+        let _rows = self.room_to_work(rows, x.shape().len(), at)?;
         let vector = |(value, expr): Operand<'_>| match value.data().vector(&self.state.device).at(at)? {
             Some(vector) => Ok(vector),
             None => self.needs_dense(expr),
@@ -175,6 +192,11 @@ impl Run<'_> {
             Data::Matrix(a) => {
                 // The norms of a row are those of the column that it would be.
                 let is_row = a.shape().rows == 1;
+                let longest = a.shape().rows.max(a.shape().cols);
+                let _sums = match norm {
+                    Norm::Two => None,
+                    _ => Some(self.room_to_work(3, longest, at)?),
+                };
                 let norm = match norm {
                     Norm::Two => ops::norm2(a.as_ref()),
                     Norm::One if !is_row => ops::norm1(a),
@@ -191,7 +213,9 @@ impl Run<'_> {
         if let Norm::Two = norm {
             return self.number(euclidean(a.pattern().values()), at);
         }
-        let mut sums = vec![0.0f64; if of_rows { a.shape().rows } else { a.shape().cols }];
+        let length = if of_rows { a.shape().rows } else { a.shape().cols };
+        let _sums = self.taken(8 * length as u64, at, || format!("{length} sums take"))?;
+        let mut sums = vec![0.0f64; length];
         for (row, col, value) in a.pattern().entries() {
             if let Some(sum) = sums.get_mut(if of_rows { row } else { col }) {
                 *sum += value.abs();

@@ -8,8 +8,9 @@ use super::ast::{Expr, ExprKind, Statement, StatementKind};
 use super::error::{Operand, ScriptErrorKind as Kind, quoted};
 use super::interpreter::Interpreter;
 use super::names::Function;
+use super::room::{self, Charge};
 use super::source::{Fault, Result, Source};
-use super::value::{Charge, Data, Value};
+use super::value::{Data, Value};
 use super::{elementwise::Action, format};
 use crate::data::{Matrix, Scalar, Vector};
 use crate::host::printable;
@@ -127,8 +128,10 @@ impl Run<'_> {
                     let written = match data {
                         Some(Data::Sparse(a)) => format::sparse(&mut out, a.pattern()),
                         _ => {
-                            let values = value.as_ref().map_or(Ok(Vec::new()), Value::read).at(expr.at)?;
                             let shape = value.as_ref().map(Value::shape).unwrap_or_default();
+                            let room = self.state.room.take_to_copy(&self.state.device, shape);
+                            let _room = room.map_err(|kind| Fault::new(expr.at, kind))?;
+                            let values = value.as_ref().map_or(Ok(Vec::new()), Value::read).at(expr.at)?;
                             format::matrix(&mut out, shape, &values)
                         }
                     };
@@ -176,14 +179,44 @@ impl Run<'_> {
         Err(Fault::new(at, Kind::Undefined { name, similar }))
     }
 
-    /// Takes the room for a shape. Whatever a script makes, values and what they are made from, is made after this.
+    /// Takes the room for a dense value. Whatever a script makes, values and what they are made from, is made after this.
     pub(super) fn room(&self, shape: Shape, at: u32) -> Result<Charge> {
-        self.state.room.take(shape).map_err(|kind| Fault::new(at, kind))
+        self.taken(room::dense_bytes(&self.state.device, shape), at, || format!("{shape} elements take"))
     }
 
-    /// Refuses what there will be no room for, before the host makes it on the way.
-    pub(super) fn check_room(&self, shape: Shape, at: u32) -> Result {
-        self.room(shape, at).map(drop)
+    /// The room for a dense value that is first made as a matrix; with one column it becomes a vector beside it.
+    pub(super) fn room_as_matrix(&self, shape: Shape, at: u32) -> Result<Charge> {
+        let first = if shape.cols == 1 { room::matrix_bytes(shape) } else { 0 };
+        let bytes = first.saturating_add(room::dense_bytes(&self.state.device, shape));
+        self.taken(bytes, at, || format!("{shape} elements take"))
+    }
+
+    /// The room for a copy of a dense value between host and device, elements and texels.
+    pub(super) fn room_to_copy(&self, shape: Shape, at: u32) -> Result<Charge> {
+        self.state.room.take_to_copy(&self.state.device, shape).map_err(|kind| Fault::new(at, kind))
+    }
+
+    /// The room for so many vectors that an operation works with.
+    pub(super) fn room_to_work(&self, vectors: u64, len: usize, at: u32) -> Result<Charge> {
+        let bytes = room::vector_bytes(&self.state.device, len).saturating_mul(vectors);
+        self.taken(bytes, at, || format!("{vectors} vectors of {len} elements to work with take"))
+    }
+
+    /// The room for so many entries while they are put in the order of a sparse matrix.
+    pub(super) fn room_to_sort(&self, shape: Shape, entries: usize, at: u32) -> Result<Charge> {
+        let bytes = room::sorting_bytes(shape, entries);
+        self.taken(bytes, at, || format!("sorting {entries} entries of {shape} elements takes"))
+    }
+
+    /// So many bytes of the room, for what takes them.
+    pub(super) fn taken(&self, bytes: u64, at: u32, what: impl FnOnce() -> String) -> Result<Charge> {
+        self.state.room.take(bytes, what).map_err(|kind| Fault::new(at, kind))
+    }
+
+    /// All elements of a value on the host, with the room that they take there.
+    pub(super) fn copied(&self, value: &Value, at: u32) -> Result<(Vec<f32>, Charge)> {
+        let room = self.room_to_copy(value.shape(), at)?;
+        Ok((value.read().at(at)?, room))
     }
 
     /// A value of this shape, made when there is room for it.
@@ -219,9 +252,12 @@ impl Run<'_> {
 
     /// Dense data in the columns of a matrix, with the room for it where it is another one; a sparse matrix stays out.
     pub(super) fn matrix(&self, data: &Data, at: u32) -> Result<Option<(Rc<Matrix>, Charge)>> {
-        let shape =
-            if let Data::Matrix(_) | Data::Sparse(_) = data { Shape::default() } else { data.shape() };
-        let room = self.room(shape, at)?;
+        let shape = data.shape();
+        let bytes = match data {
+            Data::Vector(_) => room::matrix_bytes(shape),
+            _ => 0,
+        };
+        let room = self.taken(bytes, at, || format!("{shape} elements take"))?;
         Ok(data.matrix(&self.state.device).at(at)?.map(|a| (a, room)))
     }
 

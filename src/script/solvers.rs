@@ -4,6 +4,7 @@ use super::ast::Expr;
 use super::elementwise::{Action, Operand};
 use super::error::ScriptErrorKind as Kind;
 use super::format::number;
+use super::room::{Charge, copy_bytes, matrix_bytes};
 use super::run::{At, Run};
 use super::source::{Fault, Result};
 use super::value::{Data, Value};
@@ -24,7 +25,31 @@ const ITERATIONS: usize = 1000;
 /// The bound on the natural residual relative to the largest element of -q, if none is given.
 const LCP_TOLERANCE: f64 = 1e-4;
 
+/// Vectors that a solver works with, those of its certified residual included.
+const VECTORS: u64 = 16;
+
 impl Run<'_> {
+    /// The room for what a solver works with: vectors, and what it looks at to see that the matrix is symmetric.
+    fn room_to_solve(&self, a: &Data, at: u32) -> Result<[Charge; 3]> {
+        let shape = a.shape();
+        let vectors = self.room_to_work(VECTORS, shape.rows.max(shape.cols), at)?;
+        Ok(match a {
+            Data::Sparse(a) => [vectors, self.room_to_turn(a, true, at)?, self.state.room.nothing()],
+            // The transpose, the difference, and where that is not zero the elements themselves.
+            _ => {
+                let transposed = self.room_as_matrix(shape.transposed(), at)?;
+                let beside = if shape.is_square() {
+                    self.taken(matrix_bytes(shape).max(copy_bytes(&self.state.device, shape)), at, || {
+                        format!("comparing {shape} elements with their transpose takes")
+                    })?
+                } else {
+                    self.state.room.nothing()
+                };
+                [vectors, transposed, beside]
+            }
+        })
+    }
+
     /// `A x = b` for a symmetric positive definite A, `min |b - A x|` for a rectangular one, for each column of b.
     pub(super) fn solve(
         &self,
@@ -58,6 +83,7 @@ impl Run<'_> {
         let Some(operator) = column.as_ref().unwrap_or(a.data()).operator() else {
             return self.needs_dense(a_expr);
         };
+        let _work = self.room_to_solve(column.as_ref().unwrap_or(a.data()), at)?;
         let tolerance = tolerance.unwrap_or(TOLERANCE);
         let one = |b: &Vector| -> Result<Vector> {
             let mut x = Vector::zeros(device, shape.cols).at(at)?;
@@ -77,7 +103,9 @@ impl Run<'_> {
                 let Some((b, _room)) = self.matrix(data, at)? else { return self.needs_dense(b_expr) };
                 // The columns by themselves, and together.
                 let whole = Shape::new(shape.cols, b.shape().cols);
-                let (room, _beside) = (self.room(whole, at)?, self.room(whole, at)?);
+                let room = self.room_as_matrix(whole, at)?;
+                let _columns = self.room_to_work(whole.cols as u64, whole.rows, at)?;
+                let _together = self.room_for_columns(whole, b.shape().rows, at)?;
                 let mut columns = Vec::new();
                 for j in 0..b.shape().cols {
                     columns.push(one(&b.column(j).at(at)?)?);
@@ -123,6 +151,7 @@ impl Run<'_> {
             return self.needs_dense(m_expr);
         };
         let Some(q) = q.data().vector(device).at(at)? else { return self.needs_dense(q_expr) };
+        let _work = self.room_to_solve(one.as_ref().unwrap_or(m.data()), at)?;
         let tolerance = tolerance.unwrap_or(LCP_TOLERANCE);
         let params = LcpParams { stop: Stop::relative(tolerance), ..LcpParams::default() };
         let room = self.room(Shape::column(shape.rows), at)?;

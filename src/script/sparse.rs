@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::ast::Expr;
 use super::elementwise::{Action, Operand};
 use super::error::ScriptErrorKind as Kind;
+use super::room::{Charge, SparseBytes, matrix_bytes, sparse_bytes};
 use super::run::{At, Run};
 use super::source::{Fault, Result};
 use super::value::{Data, Value};
@@ -18,7 +19,7 @@ impl Run<'_> {
     pub(super) fn stored(&self, csr: Csr, at: u32) -> Result<Value> {
         let shape = csr.shape();
         if shape.cols == 1 {
-            self.check_room(shape, at)?;
+            let _values = self.room_to_copy(shape, at)?;
             let mut values = vec![0.0; shape.rows];
             for (row, _, value) in csr.entries() {
                 if let Some(element) = values.get_mut(row) {
@@ -27,8 +28,26 @@ impl Run<'_> {
             }
             return self.dense(shape, &values, at);
         }
-        let elements = Shape::column(csr.nnz().saturating_add(csr.shape().rows));
-        self.made(elements, at, || StoredMatrix::new(&self.state.device, csr, MatrixFormat::Auto))
+        let SparseBytes { kept, making } = sparse_bytes(&self.state.device, &csr);
+        let what = || format!("{shape} elements with {} entries take", csr.nnz());
+        let room = self.taken(kept, at, what)?;
+        let _making = self.taken(making, at, what)?;
+        self.kept(StoredMatrix::new(&self.state.device, csr, MatrixFormat::Auto).at(at)?, room, at)
+    }
+
+    /// The room to put the transpose of a sparse matrix on the device, which its first product with it does.
+    pub(super) fn room_to_turn(&self, a: &StoredMatrix, transposed: bool, at: u32) -> Result<Charge> {
+        let shape = a.shape();
+        let bytes = if transposed { sparse_bytes(&self.state.device, a.pattern()).making } else { 0 };
+        self.taken(bytes, at, || format!("turning {shape} elements takes"))
+    }
+
+    /// The room to put a matrix together column by column: itself anew, and a column before and after `f`, each as a vector
+    /// and as a matrix.
+    pub(super) fn room_for_columns(&self, shape: Shape, of: usize, at: u32) -> Result<Charge> {
+        let column = |rows| matrix_bytes(Shape::column(rows)).saturating_mul(2);
+        let bytes = matrix_bytes(shape).saturating_add(column(shape.rows)).saturating_add(column(of));
+        self.taken(bytes, at, || format!("putting {shape} elements together takes"))
     }
 
     /// The error of an operation that has no form for sparse matrices.
@@ -73,6 +92,8 @@ impl Run<'_> {
     }
 
     fn with_values(&self, a: &StoredMatrix, f: impl Fn(f64) -> f64, at: u32) -> Result<Value> {
+        // The values twice, and the entries before they go to the device.
+        let _values = self.room_to_sort(a.shape(), a.pattern().nnz(), at)?;
         let values: Vec<f64> = a.pattern().values().iter().map(|v| f(*v)).collect();
         if let Some(value) = values.iter().find(|v| !(**v as f32).is_finite()) {
             return Err(Fault::new(at, Kind::NotFinite { value: *value }));
@@ -81,9 +102,14 @@ impl Run<'_> {
     }
 
     fn sparse_sum(&self, a: &StoredMatrix, b: &StoredMatrix, sign: f64, at: u32) -> Result<Value> {
+        let entries = a.pattern().nnz().saturating_add(b.pattern().nnz());
+        let sorting = self.room_to_sort(a.shape(), entries, at)?;
         let right = b.pattern().entries().map(|(i, j, v)| (i, j, sign * v));
-        let sum = Triplets::from_entries(a.shape(), a.pattern().entries().chain(right)).at(at)?;
-        self.stored(sum.to_csr(), at)
+        let mut sum = Triplets::with_capacity(a.shape(), entries);
+        for (i, j, value) in a.pattern().entries().chain(right) {
+            sum.push(i, j, value).at(at)?;
+        }
+        self.sorted(sum, sorting, at)
     }
 
     /// `op(A) B` column by column of B.
@@ -114,7 +140,10 @@ impl Run<'_> {
 
     /// A sparse matrix with rows and columns exchanged.
     pub(super) fn sparse_transposed(&self, a: &StoredMatrix, at: u32) -> Result<Value> {
-        self.stored(a.pattern().transposed(), at)
+        let sorting = self.room_to_sort(a.shape().transposed(), a.pattern().nnz(), at)?;
+        let turned = a.pattern().transposed();
+        drop(sorting);
+        self.stored(turned, at)
     }
 
     /// Dense data as a sparse matrix without their zeros.
@@ -122,14 +151,33 @@ impl Run<'_> {
         if matches!(x.data(), Data::Sparse(_)) {
             return Ok(x.clone());
         }
-        let values: Vec<f64> = x.read().at(at)?.into_iter().map(f64::from).collect();
-        self.stored(Triplets::from_dense(x.shape(), &values).at(at)?.to_csr(), at)
+        let (values, copy) = self.copied(x, at)?;
+        let shape = x.shape();
+        let entries = values.iter().filter(|v| **v != 0.0).count();
+        let sorting = self.room_to_sort(shape, entries, at)?;
+        let mut nonzeros = Triplets::with_capacity(shape, entries);
+        for (row, line) in values.chunks(shape.cols.max(1)).enumerate() {
+            for (col, value) in line.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                nonzeros.push(row, col, f64::from(*value)).at(at)?;
+            }
+        }
+        drop((values, copy));
+        self.sorted(nonzeros, sorting, at)
+    }
+
+    /// Entries for which there is room while they are sorted, as a sparse matrix.
+    pub(super) fn sorted(&self, entries: Triplets, sorting: Charge, at: u32) -> Result<Value> {
+        let csr = entries.to_csr();
+        drop((entries, sorting));
+        self.stored(csr, at)
     }
 
     /// A sparse matrix with all its zeros.
     pub(super) fn to_dense(&self, x: &Value, at: u32) -> Result<Value> {
         let Data::Sparse(a) = x.data() else { return Ok(x.clone()) };
-        self.check_room(a.shape(), at)?;
+        // The value itself comes first: that there is no room for it says more than that it cannot be copied.
+        drop(self.room(a.shape(), at)?);
+        let _values = self.room_to_copy(a.shape(), at)?;
         let values = super::value::dense(a).at(at)?;
         self.dense(a.shape(), &values, at)
     }

@@ -1,11 +1,9 @@
-//! What a variable holds, and the room that all values of an interpreter share.
+//! What a variable holds.
 
-use std::cell::Cell;
 use std::rc::Rc;
 
-use super::error::ScriptErrorKind as Kind;
-use crate::data::StoredMatrix;
-use crate::data::{Matrix, Scalar, Vector};
+use super::room::{Charge, dense_bytes, sparse_bytes};
+use crate::data::{Matrix, Scalar, StoredMatrix, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::ops::LinOp;
@@ -16,7 +14,7 @@ use crate::shape::Shape;
 #[derive(Clone)]
 pub struct Value {
     data: Data,
-    /// Counts the elements for as long as any clone lives; a 1x1 takes none.
+    /// Counts the bytes for as long as any clone lives; a 1x1 takes none.
     _charge: Option<Rc<Charge>>,
 }
 
@@ -141,12 +139,12 @@ impl Data {
         })
     }
 
-    /// Elements that the value takes on the device.
-    fn elements(&self) -> usize {
-        match self {
-            Data::Number(_) | Data::Scalar(_) => 0,
-            Data::Sparse(a) => a.pattern().nnz().saturating_add(a.shape().rows),
-            _ => self.shape().len(),
+    /// Bytes that the value takes, on the device and on the host, for as long as it is there.
+    fn bytes(&self) -> u64 {
+        match (self, self.device()) {
+            (Data::Sparse(a), Some(device)) => sparse_bytes(device, a.pattern()).kept,
+            (data, Some(device)) => dense_bytes(device, data.shape()),
+            (_, None) => 0,
         }
     }
 }
@@ -154,7 +152,7 @@ impl Data {
 impl Value {
     /// Data for which room has been taken.
     pub(super) fn new(data: Data, mut charge: Charge) -> Self {
-        charge.settle(data.elements());
+        charge.settle(data.bytes());
         Value { data, _charge: Some(Rc::new(charge)) }
     }
 
@@ -221,61 +219,4 @@ pub(super) fn dense(a: &StoredMatrix) -> Result<Vec<f32>> {
         }
     }
     Ok(values)
-}
-
-/// How many elements all values of an interpreter may have together.
-pub(super) struct Room {
-    limit: Cell<usize>,
-    used: Cell<usize>,
-}
-
-/// What a value takes of the room, from before it is made.
-pub(super) struct Charge {
-    room: Rc<Room>,
-    elements: usize,
-}
-
-impl Charge {
-    /// What the value has come to; sparse matrices have fewer entries than they might have had.
-    fn settle(&mut self, elements: usize) {
-        let used = self.room.used.get().saturating_sub(self.elements);
-        self.room.used.set(used.saturating_add(elements));
-        self.elements = elements;
-    }
-}
-
-impl Drop for Charge {
-    fn drop(&mut self) {
-        self.room.used.set(self.room.used.get().saturating_sub(self.elements));
-    }
-}
-
-impl Room {
-    pub(super) fn new(limit: usize) -> Rc<Self> {
-        Rc::new(Room { limit: Cell::new(limit), used: Cell::new(0) })
-    }
-
-    /// Counts data that are there already: the host's.
-    pub(super) fn count(self: &Rc<Self>, data: Data) -> Value {
-        Value::new(data, Charge { room: Rc::clone(self), elements: 0 })
-    }
-
-    pub(super) fn set_limit(&self, limit: usize) {
-        self.limit.set(limit);
-    }
-
-    /// Takes the room for a shape before anything is allocated, or refuses; a 1x1 takes none.
-    pub(super) fn take(self: &Rc<Self>, shape: Shape) -> Result<Charge, Kind> {
-        let (limit, used) = (self.limit.get(), self.used.get());
-        let elements = if shape == Shape::new(1, 1) { 0 } else { shape.len() };
-        if elements <= limit.saturating_sub(used) {
-            self.used.set(used.saturating_add(elements));
-            return Ok(Charge { room: Rc::clone(self), elements });
-        }
-        let what = match used {
-            0 => format!("{shape} elements"),
-            used => format!("{shape} elements, beside {used} in use"),
-        };
-        Err(Kind::Limit { what, limit: limit as u64 })
-    }
 }

@@ -51,6 +51,11 @@ pub struct Extra {
     logic_op: Option<unsafe extern "system" fn(u32)>,
     point_size: Option<unsafe extern "system" fn(f32)>,
     scissor_indexed: Option<unsafe extern "system" fn(u32, i32, i32, i32, i32)>,
+    viewports: Option<unsafe extern "system" fn(u32, i32, *const f32)>,
+    depth_ranges: Option<unsafe extern "system" fn(u32, i32, *const f32)>,
+    get_float_indexed_es: Option<unsafe extern "system" fn(u32, u32, *mut f32)>,
+    scissor_indexed_es: Option<unsafe extern "system" fn(u32, i32, i32, i32, i32)>,
+    embedded: bool,
 }
 
 macro_rules! load {
@@ -63,8 +68,14 @@ macro_rules! load {
 }
 
 impl Extra {
+    /// For the context that is current.
     pub fn load() -> Self {
         let loader = loader();
+        let get_string: Option<unsafe extern "system" fn(u32) -> *const std::ffi::c_char> =
+            load!(loader, "glGetString");
+        // SAFETY: a context is current, and its version is a text that ends with zero.
+        let version = unsafe { std::ffi::CStr::from_ptr(get_string.unwrap()(glow::VERSION)) };
+        let embedded = version.to_string_lossy().starts_with("OpenGL ES");
         Extra {
             get_boolean_indexed: load!(loader, "glGetBooleani_v"),
             get_float_indexed: load!(loader, "glGetFloati_v"),
@@ -77,6 +88,11 @@ impl Extra {
             logic_op: load!(loader, "glLogicOp"),
             point_size: load!(loader, "glPointSize"),
             scissor_indexed: load!(loader, "glScissorIndexed"),
+            viewports: load!(loader, "glViewportArrayvOES"),
+            depth_ranges: load!(loader, "glDepthRangeArrayfvOES"),
+            get_float_indexed_es: load!(loader, "glGetFloati_vOES"),
+            scissor_indexed_es: load!(loader, "glScissorIndexedOES"),
+            embedded,
         }
     }
 
@@ -88,16 +104,38 @@ impl Extra {
         mask
     }
 
+    fn floats(&self) -> Option<unsafe extern "system" fn(u32, u32, *mut f32)> {
+        if self.embedded { self.get_float_indexed_es } else { self.get_float_indexed }
+    }
+
+    /// Sets viewports from the first on, by `GL_OES_viewport_array`.
+    pub fn set_viewports(&self, viewports: &mut [[f32; 4]]) {
+        // SAFETY: as above; there are four floats for each. Mesa clamps them in place.
+        unsafe { self.viewports.unwrap()(0, viewports.len() as i32, viewports.as_mut_ptr().cast()) }
+    }
+
+    /// Sets depth ranges from the first on, by `GL_OES_viewport_array`.
+    pub fn set_depth_ranges(&self, ranges: &mut [[f32; 2]]) {
+        // SAFETY: as above; there are two floats for each.
+        unsafe { self.depth_ranges.unwrap()(0, ranges.len() as i32, ranges.as_mut_ptr().cast()) }
+    }
+
     /// Viewport `i` of a context with several.
     pub fn viewport(&self, i: u32) -> [f32; 4] {
         let mut viewport = [0.0; 4];
         // SAFETY: as above; the query writes four floats.
-        unsafe { self.get_float_indexed.unwrap()(glow::VIEWPORT, i, viewport.as_mut_ptr()) };
+        unsafe { self.floats().unwrap()(glow::VIEWPORT, i, viewport.as_mut_ptr()) };
         viewport
     }
 
     /// Depth range `i` of a context with several.
     pub fn depth_range(&self, i: u32) -> [f64; 2] {
+        if self.embedded {
+            let mut range = [0.0f32; 2];
+            // SAFETY: as above; the query writes two floats.
+            unsafe { self.floats().unwrap()(glow::DEPTH_RANGE, i, range.as_mut_ptr()) };
+            return range.map(f64::from);
+        }
         let mut range = [0.0; 2];
         // SAFETY: as above; the query writes two doubles.
         unsafe { self.get_double_indexed.unwrap()(glow::DEPTH_RANGE, i, range.as_mut_ptr()) };
@@ -141,7 +179,8 @@ impl Extra {
     }
 
     pub fn scissor_indexed(&self, i: u32, [x, y, w, h]: [i32; 4]) {
+        let scissor = if self.embedded { self.scissor_indexed_es } else { self.scissor_indexed };
         // SAFETY: as above.
-        unsafe { self.scissor_indexed.unwrap()(i, x, y, w, h) }
+        unsafe { scissor.unwrap()(i, x, y, w, h) }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use glow::HasContext;
 
 use super::egl::Extra;
-use super::state::{clip_control, feedback_can_pause, has, since};
+use super::state::{clip_control, feedback_can_pause, has, several_viewports, since};
 
 /// The application and its objects.
 pub struct Host {
@@ -276,9 +276,21 @@ pub const HOSTILE: &[Hostile] = &[
             h.gl.scissor(0, 0, 0, 0);
         }
     ),
+    with_loader(hostile!(
+        "scissor of the third viewport of OpenGL ES alone",
+        |gl| several_viewports(gl) && gl.version().is_embedded,
+        |h: &Host| {
+            h.gl.enable_draw_buffer(glow::SCISSOR_TEST, 2);
+            h.extra.scissor_indexed(2, [3, 4, 5, 6]);
+        },
+        |h: &Host| {
+            h.gl.disable_draw_buffer(glow::SCISSOR_TEST, 2);
+            h.extra.scissor_indexed(2, [0; 4]);
+        }
+    )),
     hostile!(
         "scissor of the third viewport alone",
-        |gl| since(gl, (4, 1), (9, 9)),
+        |gl| several_viewports(gl) && !gl.version().is_embedded,
         |h: &Host| {
             h.gl.enable_draw_buffer(glow::SCISSOR_TEST, 2);
             h.extra.scissor_indexed(2, [3, 4, 5, 6]);
@@ -293,7 +305,7 @@ pub const HOSTILE: &[Hostile] = &[
         .viewport(0, 0, 0, 0)),
     hostile!(
         "several viewports at fractions",
-        |gl| since(gl, (4, 1), (9, 9)),
+        |gl| several_viewports(gl) && !gl.version().is_embedded,
         |h: &Host| {
             // Not a constant: Mesa clamps the caller's array in place.
             let viewports = std::hint::black_box([[0.5, 1.25, 3.75, 2.5], [10.5, 11.5, 12.5, 13.5]]);
@@ -304,9 +316,21 @@ pub const HOSTILE: &[Hostile] = &[
     hostile!("depth range reversed", always, |h: &Host| depth_range(&h.gl, 1.0, 0.0), |h: &Host| {
         depth_range(&h.gl, 0.0, 1.0)
     }),
+    with_loader(hostile!(
+        "several viewports of OpenGL ES at fractions",
+        |gl| several_viewports(gl) && gl.version().is_embedded,
+        |h: &Host| h.extra.set_viewports(&mut [[0.5, 1.25, 3.75, 2.5], [1.0, 2.0, 30.0, 40.5]]),
+        |h: &Host| h.gl.viewport(0, 0, 0, 0)
+    )),
+    with_loader(hostile!(
+        "depth ranges of OpenGL ES that differ",
+        |gl| several_viewports(gl) && gl.version().is_embedded,
+        |h: &Host| h.extra.set_depth_ranges(&mut [[0.9, 0.1], [0.25, 0.75]]),
+        |h: &Host| depth_range(&h.gl, 0.0, 1.0)
+    )),
     hostile!(
         "depth ranges that differ",
-        |gl| since(gl, (4, 1), (9, 9)),
+        |gl| several_viewports(gl) && !gl.version().is_embedded,
         |h: &Host| h.gl.depth_range_f64_slice(0, 3, &[[0.9, 0.1], [0.2, 0.3], [0.4, 0.5]]),
         |h: &Host| depth_range(&h.gl, 0.0, 1.0)
     ),

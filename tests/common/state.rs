@@ -187,6 +187,14 @@ pub fn clip_control(gl: &glow::Context) -> bool {
     since(gl, (4, 5), (9, 9)) || has(gl, name)
 }
 
+/// Whether there are viewports past the first.
+pub fn several_viewports(gl: &glow::Context) -> bool {
+    if gl.version().is_embedded {
+        return since(gl, (9, 9), (3, 2)) && has(gl, "GL_OES_viewport_array");
+    }
+    since(gl, (4, 1), (9, 9)) || has(gl, "GL_ARB_viewport_array")
+}
+
 /// Whether each draw buffer has factors and equations of its own.
 pub fn blends_apart(gl: &glow::Context) -> bool {
     let extensions = if gl.version().is_embedded {
@@ -295,7 +303,7 @@ pub fn snapshot(gl: &glow::Context, extra: &Extra) -> Snapshot {
         }
         let mask = gl.get_parameter_bool_array::<4>(glow::COLOR_WRITEMASK);
         add("colour mask".into(), mask.map(i64::from).to_vec());
-        if since(gl, (4, 1), (9, 9)) {
+        if several_viewports(gl) {
             for i in 0..16 {
                 add(format!("viewport {i}"), (extra.viewport(i)).map(|f| i64::from(f.to_bits())).to_vec());
                 add(format!("depth range {i}"), extra.depth_range(i).map(|f| f.to_bits() as i64).to_vec());

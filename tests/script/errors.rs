@@ -118,7 +118,7 @@ fn errors_say_where_and_which_shapes() {
     on_both(|device| {
         let mut wrong = Vec::new();
         for (text, column, message) in cases {
-            let limits = Limits { elements: 1 << 20, ..Limits::default() };
+            let limits = Limits { bytes: 1 << 22, ..Limits::default() };
             let mut interpreter = Interpreter::new(device).with_limits(limits);
             run(&mut interpreter, BEFORE);
             let e = refused(&mut interpreter, text);
@@ -160,20 +160,23 @@ fn an_error_leaves_the_variables_before_it() {
 #[test]
 fn the_room_is_shared_and_given_back() {
     on_both(|device| {
-        let limits = Limits { elements: 1000, ..Limits::default() };
+        let limits = Limits { bytes: 7000, ..Limits::default() };
         let mut interpreter = Interpreter::new(device).with_limits(limits);
-        let over = |e: Kind| assert!(matches!(e, Kind::Limit { limit: 1000, .. }), "{e}");
+        let over = |e: Kind| assert!(matches!(e, Kind::Limit { limit: 7000, .. }), "{e}");
         over(refused(&mut interpreter, "A = zeros(1, 1001)").kind);
         run(&mut interpreter, "A = zeros(20, 20)\nB = zeros(20, 20)");
         let e = refused(&mut interpreter, "C = zeros(20, 20)");
-        assert!(e.to_string().contains("20x20 elements, beside 800 in use, the limit is 1000"), "{e}");
+        assert!(
+            e.to_string().contains("20x20 elements take 2560 bytes, beside 5120 in use, the limit is 7000"),
+            "{e}"
+        );
         run(&mut interpreter, "B = 0\nC = zeros(20, 20)\nC = 0\nA = 0");
         // Values that come and go take no more than is alive at one time.
         run(&mut interpreter, "repeat 50\nA = zeros(10, 10) + 1\nB = A * A\nx = B(:, 1)\nend");
         over(refused(&mut interpreter, "x = [1]\nrepeat 100\nx = [x x]\nend").kind);
         over(refused(&mut interpreter, "S = sparse(eye(400))").kind);
         run(&mut interpreter, "x = 0\nA = 0\nB = 0");
-        assert_eq!(run(&mut interpreter, "sum(ones(1, 1000))"), "1000\n");
+        assert_eq!(run(&mut interpreter, "sum(ones(1, 100))"), "100\n");
     });
 }
 
@@ -237,9 +240,10 @@ fn nothing_is_made_without_room() {
         ("print(1)\n\n  B = 1 + (A + 1)", 14),
     ];
     on_both(|device| {
-        let limits = Limits { elements: 1 << 20, ..Limits::default() };
-        let mut interpreter = Interpreter::new(device).with_limits(limits);
+        let mut interpreter = Interpreter::new(device);
         run(&mut interpreter, "S = sparse(eye(800))\nA = ones(800)\nn = norm(ones(4, 1))");
+        let limits = Limits { bytes: 1 << 22, ..Limits::default() };
+        let mut interpreter = interpreter.with_limits(limits);
         // Only what is made from is drawn at all: with as many draws as it takes alone, which is more where textures are so
         // small that matrices are tiled.
         let operands = ["ones(800, 1)", "ones(1, 800)", "ones(400, 1)"].map(|operand| {
@@ -258,7 +262,7 @@ fn nothing_is_made_without_room() {
             let (e, draws) = drawn(device, || refused(&mut interpreter, text));
             let found = device.pool_stats().live_bytes;
             let line = text.lines().count();
-            let limited = matches!(e.kind, Kind::Limit { limit: 1_048_576, .. });
+            let limited = matches!(e.kind, Kind::Limit { limit: 4_194_304, .. });
             if (e.line, e.column) != (line, *column) || !limited || found != before || draws != allowed {
                 wrong.push(format!(
                     "{e}\nexpected column {column}, {allowed} draws; {draws} draws, {before} to {found} bytes"
@@ -277,7 +281,7 @@ fn nothing_is_made_without_room() {
 fn what_is_too_large_is_refused_at_once() {
     on_both(|device| {
         let mut interpreter = Interpreter::new(device);
-        // As long as vectors of the device are, but so that the product with what is there is past the default of 2^28.
+        // As long as vectors of the device are, but so that the product with what is there is past the default of 1 GiB.
         let n = fitting(device, 1_000_000);
         let m = fitting(device, (1 << 28) / n + 1);
         run(&mut interpreter, &format!("x = ones({n}, 1)\ny = ones(1, {m})"));
@@ -289,7 +293,7 @@ fn what_is_too_large_is_refused_at_once() {
         for (text, allowed) in [("A = x * y", turned), (&zeros, 0), ("A = (x * 2) * y", doubled + turned)] {
             let before = device.pool_stats();
             let ((e, draws), peak) = peak_of(|| drawn(device, || refused(&mut interpreter, text)));
-            assert!(matches!(e.kind, Kind::Limit { limit: 0x1000_0000, .. }), "{e}");
+            assert!(matches!(e.kind, Kind::Limit { limit: 0x4000_0000, .. }), "{e}");
             assert_eq!(draws, allowed, "{text}");
             let after = device.pool_stats();
             let bytes = |stats: &PoolStats| (stats.live_bytes, stats.peak_bytes);
@@ -388,7 +392,7 @@ proptest! {
     fn changed_scripts_run_without_panic(bytes in mutated()) {
         if let Ok(program) = parse(&bytes, "fuzz") {
             let context = crate::common::harness::headless(texla::gl::Api::Gl33);
-            let limits = Limits { elements: 10_000, statements: 200 };
+            let limits = Limits { bytes: 1 << 16, statements: 200 };
             let mut interpreter = Interpreter::new(context.device()).with_limits(limits);
             for (name, text) in [("A", 3.0), ("x", 2.0), ("b", 1.0), ("w", 0.5), ("d", 0.25), ("p", 4.0), ("alpha", 0.1)] {
                 interpreter.set(name, text).unwrap();

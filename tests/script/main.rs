@@ -13,6 +13,7 @@ mod files;
 mod host;
 mod operations;
 mod printed;
+mod room;
 mod solving;
 mod support;
 mod syntax;

@@ -136,26 +136,6 @@ pub(super) static TABLE: &[Row] = &[
     pixel_store!(glow::PACK_SWAP_BYTES, 0, desktop),
     pixel_store!(PACK_INVERT_MESA, 0, |gl| extension(gl, "GL_MESA_pack_invert")),
     pixel_store!(PACK_REVERSE_ROW_ORDER_ANGLE, 0, |gl| extension(gl, "GL_ANGLE_pack_reverse_row_order")),
-    Row {
-        exists: always,
-        read: |gl| unsafe {
-            let mut v = [0.0; 4];
-            gl.get_parameter_f32_slice(glow::VIEWPORT, &mut v);
-            Value::Floats(v)
-        },
-        neutral: |_| {},
-        write: |gl, v| unsafe {
-            if let Value::Floats(viewport) = v {
-                set_viewport(gl, viewport);
-            }
-        },
-    },
-    Row {
-        exists: always,
-        read: |gl| unsafe { Value::Flag(gl.is_enabled(glow::SCISSOR_TEST)) },
-        neutral: |gl| unsafe { set_scissor_test(gl, false) },
-        write: |gl, v| unsafe { set_scissor_test(gl, v == Value::Flag(true)) },
-    },
     switch!(glow::STENCIL_TEST, false, always),
     switch!(glow::CULL_FACE, false, always),
     switch!(glow::DITHER, false, always),
@@ -200,20 +180,6 @@ pub(super) static TABLE: &[Row] = &[
     },
     Row {
         exists: always,
-        read: |gl| unsafe {
-            let mut v = [0.0; 4];
-            gl.get_parameter_f32_slice(glow::DEPTH_RANGE, &mut v);
-            Value::Floats(v)
-        },
-        neutral: |gl| unsafe { set_depth_range(gl, 0.0, 1.0) },
-        write: |gl, v| unsafe {
-            if let Value::Floats([near, far, ..]) = v {
-                set_depth_range(gl, near, far);
-            }
-        },
-    },
-    Row {
-        exists: always,
         read: |gl| unsafe { Value::Floats([gl.get_parameter_f32(glow::LINE_WIDTH), 0.0, 0.0, 0.0]) },
         neutral: |gl| unsafe { gl.line_width(1.0) },
         write: |gl, v| unsafe {
@@ -252,51 +218,3 @@ pub(super) static TABLE: &[Row] = &[
         },
     },
 ];
-
-/// From GL 4.1 on there are several viewports, each with a scissor test and a depth range of its own. The plain calls
-/// set them all, so there texla sets the first alone, the only one that its draws use.
-fn several_viewports(gl: &glow::Context) -> bool {
-    let version = gl.version();
-    !version.is_embedded && (version.major, version.minor) >= (4, 1)
-}
-
-pub(in crate::gl) unsafe fn set_viewport(gl: &glow::Context, viewport: [f32; 4]) {
-    // SAFETY: the caller's.
-    unsafe {
-        if several_viewports(gl) {
-            // Mesa clamps the array in place: it must be a variable.
-            let mut one = [viewport];
-            gl.viewport_f32_slice(0, 1, &*std::hint::black_box(&mut one));
-        } else {
-            let [x, y, w, h] = viewport.map(|v| v as i32);
-            gl.viewport(x, y, w, h);
-        }
-    }
-}
-
-unsafe fn set_scissor_test(gl: &glow::Context, on: bool) {
-    // SAFETY: the caller's.
-    unsafe {
-        match (several_viewports(gl), on) {
-            (true, true) => gl.enable_draw_buffer(glow::SCISSOR_TEST, 0),
-            (true, false) => gl.disable_draw_buffer(glow::SCISSOR_TEST, 0),
-            (false, true) => gl.enable(glow::SCISSOR_TEST),
-            (false, false) => gl.disable(glow::SCISSOR_TEST),
-        }
-    }
-}
-
-/// Desktop GL before 4.1 has the f64 form alone, ES the f32 form alone.
-unsafe fn set_depth_range(gl: &glow::Context, near: f32, far: f32) {
-    // SAFETY: the caller's.
-    unsafe {
-        if several_viewports(gl) {
-            let mut one = [[f64::from(near), f64::from(far)]];
-            gl.depth_range_f64_slice(0, 1, &*std::hint::black_box(&mut one));
-        } else if gl.version().is_embedded {
-            gl.depth_range_f32(near, far);
-        } else {
-            gl.depth_range_f64(f64::from(near), f64::from(far));
-        }
-    }
-}

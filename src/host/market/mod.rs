@@ -35,6 +35,8 @@ mod vector;
 mod write;
 
 use crate::host::Triplets;
+#[cfg(feature = "io")]
+use crate::shape::Shape;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -99,9 +101,42 @@ pub fn read_matrix(path: impl AsRef<Path>) -> Result<MarketMatrix, MarketError> 
 pub fn parse_matrix(reader: impl BufRead, name: &str) -> Result<MarketMatrix, MarketError> {
     let mut lines = lines::Lines::new(reader, name);
     let header = header::read(&mut lines)?;
-    let mut triplets = Triplets::new(header.shape);
+    parse_entries(&mut lines, &header, Triplets::new(header.shape))
+}
+
+/// Reads a matrix from a file once `admit` has let it in, by its shape and by how many entries it may have at most, from
+/// what the header says and how long the file is. The list has memory for these, and does not grow.
+///
+/// *Errors*: of the file outside, of `admit` inside.
+#[cfg(feature = "io")]
+pub(crate) fn read_admitted<T, E>(
+    path: &Path,
+    admit: impl FnOnce(Shape, u64) -> Result<T, E>,
+) -> Result<Result<(MarketMatrix, T), E>, MarketError> {
+    let (reader, name) = open(path)?;
+    // Pipes have no length: there the header is all that is known.
+    let bytes = reader.get_ref().metadata().ok().filter(|found| found.is_file()).map(|found| found.len());
+    let mut lines = lines::Lines::new(reader, &name);
+    let header = header::read(&mut lines)?;
+    // A number, a sign and a newline: `1\n`, or `1 1\n`.
+    let shortest = if header.format == Format::Array { 2 } else { 4 };
+    let listed = bytes.map_or(header.entries, |bytes| header.entries.min(bytes.div_ceil(shortest)));
+    let both = if header.symmetry == Symmetry::General { listed } else { 2 * listed };
+    let admitted = match admit(header.shape, both) {
+        Ok(admitted) => admitted,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    let list = Triplets::with_capacity(header.shape, both as usize);
+    parse_entries(&mut lines, &header, list).map(|read| Ok((read, admitted)))
+}
+
+fn parse_entries<R: BufRead>(
+    lines: &mut lines::Lines<'_, R>,
+    header: &header::Header,
+    mut triplets: Triplets,
+) -> Result<MarketMatrix, MarketError> {
     let mut notes = value::Notes::default();
-    let stored_entries = read::entries(&mut lines, &header, &mut notes, &mut |row, col, value| {
+    let stored_entries = read::entries(lines, header, &mut notes, &mut |row, col, value| {
         triplets.push_valid(row, col, value);
     })?;
     Ok(MarketMatrix {

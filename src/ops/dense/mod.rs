@@ -17,4 +17,5 @@ pub use norms::{norm_inf, norm1, trace};
 pub use outer::outer;
 pub use relocate::transpose;
 
+pub(crate) use matmul::matmul_work;
 pub(crate) use vector::{factors, shares};

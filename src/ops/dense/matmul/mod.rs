@@ -4,11 +4,13 @@ mod calibrate;
 mod plan;
 mod run;
 mod schedule;
+mod work;
 
 pub use calibrate::{CALIBRATED_SIDES, Calibration, calibrate};
 pub use plan::Form;
 pub(super) use plan::{Stretch, stretches};
 pub use schedule::{MatmulReport, MatmulSchedule, Reason};
+pub(crate) use work::matmul_work;
 
 use crate::data::Matrix;
 use crate::error::{Error, Result};

@@ -1,0 +1,128 @@
+//! Viewport, scissor test and depth range. Where there are several viewports, each has a scissor test and a depth range of its
+//! own, and the plain calls set them all: so texla sets the first alone, the only one that its draws use.
+
+use glow::HasContext;
+
+use crate::gl::api::Api;
+use crate::gl::context::GlInner;
+use crate::gl::entry::{EntryPoints, ViewportArray};
+
+/// How the first viewport is set, and what belongs to it.
+#[derive(Clone, Copy)]
+pub(crate) enum Viewports {
+    /// By the plain calls: there is no other, or none that could be set apart.
+    Plain,
+    /// By index: GL 4.1, or before it by `GL_ARB_viewport_array`, whose functions have the same names.
+    Indexed,
+    /// By the functions of an extension of OpenGL ES, which glow does not have.
+    Loaded(ViewportArray),
+}
+
+impl Viewports {
+    /// What this context has.
+    pub fn of(raw: &glow::Context, api: Api, version: (u32, u32), entry: &EntryPoints) -> Self {
+        let has = |name: &str| raw.supported_extensions().contains(name);
+        match api {
+            Api::Gl33 if version >= (4, 1) || has("GL_ARB_viewport_array") => Viewports::Indexed,
+            Api::Gl33 => Viewports::Plain,
+            Api::Es30 => {
+                let [oes, nv] = entry.viewport_arrays;
+                let oes = oes.filter(|_| has("GL_OES_viewport_array"));
+                let found = oes.or(nv.filter(|_| has("GL_NV_viewport_array")));
+                found.map_or(Viewports::Plain, Viewports::Loaded)
+            }
+        }
+    }
+}
+
+/// The host's values of the first viewport.
+#[derive(Clone, Copy)]
+pub(super) struct Kept {
+    viewport: [f32; 4],
+    scissor_test: bool,
+    depth_range: [f32; 2],
+}
+
+/// Reads the host's values, and sets what texla's draws need; the viewport is set by each draw.
+///
+/// # Safety
+/// The context is current.
+pub(super) unsafe fn take(gl: &GlInner) -> Kept {
+    let (mut viewport, mut depth) = ([0.0; 4], [0.0; 4]);
+    // SAFETY: the caller's. Of several, the plain queries tell the first.
+    let scissor_test = unsafe {
+        gl.raw.get_parameter_f32_slice(glow::VIEWPORT, &mut viewport);
+        gl.raw.get_parameter_f32_slice(glow::DEPTH_RANGE, &mut depth);
+        gl.raw.is_enabled(glow::SCISSOR_TEST)
+    };
+    let [near, far, ..] = depth;
+    // SAFETY: the caller's.
+    unsafe {
+        set_scissor_test(gl, false);
+        set_depth_range(gl, [0.0, 1.0]);
+    }
+    Kept { viewport, scissor_test, depth_range: [near, far] }
+}
+
+/// Puts the host's values back.
+///
+/// # Safety
+/// The context is current.
+pub(super) unsafe fn restore(gl: &GlInner, kept: &Kept) {
+    // SAFETY: the caller's.
+    unsafe {
+        set_viewport(gl, kept.viewport);
+        set_scissor_test(gl, kept.scissor_test);
+        set_depth_range(gl, kept.depth_range);
+    }
+}
+
+pub(in crate::gl) unsafe fn set_viewport(gl: &GlInner, viewport: [f32; 4]) {
+    // Mesa clamps the array in place: it must be a variable.
+    let mut one = [viewport];
+    let one = &*std::hint::black_box(&mut one);
+    // SAFETY: the caller's; the functions are of this context.
+    unsafe {
+        match gl.viewports {
+            Viewports::Indexed => gl.raw.viewport_f32_slice(0, 1, one),
+            Viewports::Loaded(loaded) => (loaded.viewports)(0, 1, one.as_ptr().cast()),
+            Viewports::Plain => {
+                let [x, y, w, h] = viewport.map(|v| v as i32);
+                gl.raw.viewport(x, y, w, h);
+            }
+        }
+    }
+}
+
+unsafe fn set_scissor_test(gl: &GlInner, on: bool) {
+    // SAFETY: the caller's; the functions are of this context.
+    unsafe {
+        match (gl.viewports, on) {
+            (Viewports::Indexed, true) => gl.raw.enable_draw_buffer(glow::SCISSOR_TEST, 0),
+            (Viewports::Indexed, false) => gl.raw.disable_draw_buffer(glow::SCISSOR_TEST, 0),
+            (Viewports::Loaded(loaded), true) => (loaded.enable)(glow::SCISSOR_TEST, 0),
+            (Viewports::Loaded(loaded), false) => (loaded.disable)(glow::SCISSOR_TEST, 0),
+            (Viewports::Plain, true) => gl.raw.enable(glow::SCISSOR_TEST),
+            (Viewports::Plain, false) => gl.raw.disable(glow::SCISSOR_TEST),
+        }
+    }
+}
+
+/// Desktop GL before 4.1 has the f64 form alone, ES the f32 form alone.
+unsafe fn set_depth_range(gl: &GlInner, [near, far]: [f32; 2]) {
+    // SAFETY: the caller's; the functions are of this context.
+    unsafe {
+        match gl.viewports {
+            Viewports::Indexed => {
+                let mut one = [[f64::from(near), f64::from(far)]];
+                gl.raw.depth_range_f64_slice(0, 1, &*std::hint::black_box(&mut one));
+            }
+            Viewports::Loaded(loaded) => {
+                let mut one = [near, far];
+                (loaded.depth_ranges)(0, 1, std::hint::black_box(&mut one).as_ptr());
+            }
+            Viewports::Plain if gl.api == Api::Es30 => gl.raw.depth_range_f32(near, far),
+            Viewports::Plain => gl.raw.depth_range_f64(f64::from(near), f64::from(far)),
+        }
+    }
+}
