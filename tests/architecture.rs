@@ -1,6 +1,6 @@
 //! The shape of the project, checked from its source text: no GL needed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 /// Which module may use which: only those in layers above its own. `lib.rs` and `guide` may name everything.
@@ -418,83 +418,171 @@ fn nothing_that_is_checked_loses_a_nan() {
     assert!(idle.is_empty(), "allowed, and not there: {idle:?}");
 }
 
-/// The file whose steps are every operation, and the sweeps that run it: state, resources, shaders, determinism.
-const OPERATIONS: &str = "tests/common/operations.rs";
+/// The list whose steps are everything, and the sweeps that run it: state, resources, shaders, determinism.
+const LIST: &str = "tests/common/everything.rs";
 const SWEEPS: [&str; 4] =
     ["tests/host_state.rs", "tests/resources.rs", "tests/shaders.rs", "tests/determinism.rs"];
 
-/// Functions of `ops` that are swept elsewhere: `calibrate` takes seconds and decides about later products.
-const SWEPT_ELSEWHERE: &[(&str, &str)] = &[("calibrate", "tests/calibrate.rs")];
+/// What is swept elsewhere: `calibrate` takes seconds and decides about later products.
+const SWEPT_ELSEWHERE: &[(&str, &str)] = &[
+    ("calibrate", "tests/calibrate.rs"),
+    ("Calibration::apply", "tests/calibrate.rs"),
+    ("Calibration::load", "tests/calibrate.rs"),
+    ("Calibration::save", "tests/calibrate.rs"),
+];
+
+/// Methods that can fail and ask nothing of the device.
+const ON_THE_HOST: &[&str] = &["Matrix::texture", "Window::new"];
 
 /// What a type of `solve` or `kernel` that works on the device is asked to do.
 const VERBS: &[&str] = &["apply", "iterate", "mask", "run", "smooth", "solve", "step", "sweep"];
 
-/// The names that a module exports: `pub use a::{b, c};`, and its own public functions.
+/// The names that a module exports: `pub use a::{b, c};`, and its own public functions and types.
 fn exported(file: &str) -> Vec<String> {
     let text = code(&std::fs::read_to_string(root().join(file)).unwrap());
     let items = text.split(';').filter_map(|item| item.split_once("pub use ").map(|(_, rest)| rest));
     let names = items.flat_map(|item| {
-        let (_, names) = item.rsplit_once("::").unwrap();
+        let names = item.split_once("::{").or_else(|| item.rsplit_once("::")).unwrap().1;
         names.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|n| !n.is_empty())
     });
-    names.chain(words_after(&text, "pub fn ")).map(str::to_owned).collect()
+    let own = text.match_indices("\npub ").filter_map(|(at, found)| {
+        let mut words = text[at + found.len()..].split(|c: char| !c.is_alphanumeric() && c != '_');
+        ["fn", "struct", "enum"].contains(&words.next()?).then(|| words.next()).flatten()
+    });
+    names.chain(own).map(str::to_owned).collect()
 }
 
-/// The types that have a method of one of these names, which takes `self`: the headers of all `impl` blocks with one.
-fn working(folder: &str) -> Vec<String> {
+/// All `impl` blocks below a folder: the type, whether it is a trait's, and its functions, each from its name on.
+fn blocks(folder: &str) -> Vec<(String, bool, Vec<String>)> {
     let mut found = Vec::new();
     for (_, text) in files(folder, &["rs"]) {
-        let text = code(&text);
-        for block in text.split("\nimpl").skip(1) {
+        for block in code(&text).split("\nimpl").skip(1) {
             let (header, body) = block.split_once('{').unwrap();
             let body = body.split("\n}").next().unwrap();
-            let works = |verb: &&str| {
-                body.split("fn ").skip(1).any(|rest| {
-                    let named = rest.strip_prefix(*verb).is_some_and(|rest| rest.starts_with(['(', '<']));
-                    named && rest.split("->").next().is_some_and(|arguments| arguments.contains("self"))
-                })
-            };
-            if VERBS.iter().any(works) {
-                let of = header.rsplit(" for ").next().unwrap().trim();
-                // Behind the parameters of the block itself.
-                let of =
-                    of.strip_prefix('<').map_or(of, |_| of.split_once("> ").map_or(of, |(_, name)| name));
-                found.push(of.split(['<', ' ']).next().unwrap().to_owned());
+            let of = header.rsplit(" for ").next().unwrap().trim();
+            // Behind the parameters of the block itself.
+            let of = of.strip_prefix('<').map_or(of, |_| of.split_once("> ").map_or(of, |(_, name)| name));
+            let of = of.split(['<', ' ']).next().unwrap().to_owned();
+            let functions = body.split("fn ").skip(1).zip(body.split("fn ")).map(|(function, before)| {
+                let public = before.ends_with("    pub ") || before.ends_with("    pub unsafe ");
+                format!("{}{function}", if public { "pub " } else { "" })
+            });
+            found.push((of, header.contains(" for "), functions.collect()));
+        }
+    }
+    found
+}
+
+/// The types that have a method of one of [`VERBS`], which takes `self`.
+fn working(folder: &str) -> Vec<String> {
+    let works = |function: &String| {
+        let function = function.trim_start_matches("pub ");
+        let named =
+            |verb: &&str| function.strip_prefix(*verb).is_some_and(|rest| rest.starts_with(['(', '<']));
+        VERBS.iter().any(named) && function.split("->").next().is_some_and(|head| head.contains("self"))
+    };
+    blocks(folder).into_iter().filter(|block| block.2.iter().any(works)).map(|block| block.0).collect()
+}
+
+/// `Type::method` for the public methods of these types, in these folders, that can fail.
+fn fallible(types: &[String], folders: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (of, of_trait, functions) in folders.iter().flat_map(|folder| blocks(folder)) {
+        for function in functions.iter().filter_map(|f| f.strip_prefix("pub ")) {
+            let head = function.split('{').next().unwrap();
+            if !of_trait && types.contains(&of) && head.contains("Result<") {
+                let name = head.split(['(', '<']).next().unwrap();
+                found.push(format!("{of}::{name}"));
             }
         }
     }
     found
 }
 
-/// What is exported and works on the device stands in the one list of operations, and the list in every sweep.
+/// The functions of the one list: the names of each one's steps, and its code without what stands in strings.
+fn listed() -> Vec<(Vec<String>, String)> {
+    let folder = LIST.trim_end_matches(".rs");
+    let mut texts = vec![std::fs::read_to_string(root().join(LIST)).unwrap()];
+    texts.extend(files(folder, &["rs"]).into_iter().map(|(_, text)| text));
+    let mut found = Vec::new();
+    for text in texts {
+        let text = code(&text).replace("\\\"", "");
+        let all: Vec<&str> = text.split("\nfn ").flat_map(|part| part.split("\npub fn ")).collect();
+        for function in all {
+            let (mut names, mut bare) = (Vec::new(), String::new());
+            // Between quotes every second part is a string.
+            for (i, part) in function.split('"').enumerate() {
+                match i % 2 {
+                    0 => bare.push_str(part),
+                    _ if ["step(", "to("].iter().any(|call| bare.trim_end().ends_with(call)) => {
+                        names.push(part.to_owned());
+                    }
+                    _ => {}
+                }
+            }
+            found.push((names, bare));
+        }
+    }
+    found
+}
+
+/// What is exported and works on the device stands in the one list as a step that calls it, and the list in every sweep.
 #[test]
-fn every_operation_is_swept() {
+fn everything_is_swept() {
     let read = |file: &str| code(&std::fs::read_to_string(root().join(file)).unwrap());
-    let operations = read(OPERATIONS);
-    let named = |prefix: &str, name: &str| words_after(&operations, prefix).any(|word| word == name);
+    let list = listed();
+    let step = |name: &str, calls: &dyn Fn(&str) -> bool| {
+        list.iter()
+            .any(|(names, code)| names.iter().any(|n| n.split(',').next() == Some(name)) && calls(code))
+    };
+    let names = |code: &str, name: &str| words_after(code, "").any(|word| word == name);
     let mut wrong = Vec::new();
+    let elsewhere = |name: &str| {
+        let word = name.rsplit("::").next().unwrap();
+        SWEPT_ELSEWHERE.iter().any(|(n, file)| *n == name && names(&read(file), word))
+    };
+
     let of_ops = exported("src/ops/mod.rs");
     let functions: Vec<&String> = of_ops.iter().filter(|n| n.starts_with(char::is_lowercase)).collect();
     assert!(functions.len() >= 57, "{functions:?}");
     for name in functions {
-        match SWEPT_ELSEWHERE.iter().find(|(function, _)| function == name) {
-            Some((_, file)) if words_after(&read(file), "ops::").any(|word| word == name) => {}
-            None if named("ops::", name) && operations.contains(&format!("(\"{name}\"")) => {}
-            _ => wrong.push(format!("ops::{name}")),
+        let called = |code: &str| words_after(code, "ops::").any(|word| word == name);
+        if !step(name, &called) && !elsewhere(name) {
+            wrong.push(format!("ops::{name}"));
         }
     }
     for (module, least) in [("solve", 18), ("kernel", 6)] {
         let (exported, working) =
             (exported(&format!("src/{module}/mod.rs")), working(&format!("src/{module}")));
+        let lower = |name: &&String| name.starts_with(char::is_lowercase);
         let types: Vec<&String> = exported.iter().filter(|name| working.contains(name)).collect();
         assert!(types.len() >= least, "{module}: {types:?}");
-        wrong.extend(types.into_iter().filter(|name| !operations.contains(&format!("(\"{name}\""))).cloned());
-        let functions = exported.iter().filter(|n| n.starts_with(char::is_lowercase));
-        wrong.extend(functions.filter(|name| !operations.contains(&format!("(\"{name}\""))).cloned());
+        let all = types.into_iter().chain(exported.iter().filter(lower));
+        wrong.extend(all.filter(|name| !step(name, &|code| names(code, name))).cloned());
     }
-    assert!(wrong.is_empty(), "not among the steps of {OPERATIONS}: {wrong:?}");
+    for (modules, least) in
+        [(&["data"][..], 85), (&["kernel"], 20), (&["ops"], 5), (&["sim", "sim/fluid", "sim/wave"], 25)]
+    {
+        let types: Vec<String> =
+            modules.iter().flat_map(|module| exported(&format!("src/{module}/mod.rs"))).collect();
+        // Data has methods that are operations, and stand there.
+        let methods = fallible(&types, &[&format!("src/{}", modules[0]), "src/ops"]);
+        let methods: BTreeSet<&String> = methods.iter().collect();
+        assert!(methods.len() >= least, "{modules:?}: {} methods: {methods:?}", methods.len());
+        for name in methods {
+            let (of, method) = name.split_once("::").unwrap();
+            let called = |code: &str| {
+                code.contains(&format!(".{method}("))
+                    || (names(code, of) && code.contains(&format!("::{method}(")))
+            };
+            let idle = ON_THE_HOST.contains(&name.as_str());
+            if !idle && !step(name, &called) && !elsewhere(name) {
+                wrong.push(name.clone());
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "not among the steps of {LIST}: {wrong:?}");
     for sweep in SWEEPS {
-        let text = read(sweep);
-        assert!(text.contains("use common::operations::every;") && text.contains("every("), "{sweep}");
+        assert!(names(&read(sweep), "every") && read(sweep).contains("every("), "{sweep}");
     }
 }

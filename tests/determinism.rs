@@ -8,9 +8,9 @@ mod common;
 use std::process::Command;
 
 use common::bounds::{self, DIV_ULPS, SQRT_ULPS, assert_componentwise, assert_within, product_bound};
+use common::everything::every;
 use common::harness::{block_schedules, fitting, headless};
 use common::histogram;
-use common::operations::every;
 use common::random::{cancelling_pair, nonzero, uniform, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;

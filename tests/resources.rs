@@ -5,8 +5,8 @@ mod common;
 
 use std::any::Any;
 
+use common::everything::every;
 use common::harness::{fitting, headless, headless_with, limits, on_both};
-use common::operations::every;
 use common::random::{Rng, uniform};
 use glow::HasContext;
 use texla::gl::{Api, LiveObjects};

@@ -6,14 +6,15 @@ pub mod bounds;
 pub mod cli;
 pub mod data;
 pub mod egl;
+pub mod everything;
 pub mod faults;
 pub mod harness;
 pub mod histogram;
 pub mod hostile;
-pub mod operations;
 pub mod random;
 pub mod reference;
 pub mod scratch;
+pub mod sources;
 pub mod state;
 pub mod systems;
 #[path = "../../examples/support/worst.rs"]

@@ -1,0 +1,517 @@
+//! The one list of everything: what the public functions of `ops`, the solvers, data, kernels and simulations do on the
+//! device, each a step in a small form. What all sweeps share, so that none forgets one; `tests/architecture.rs` compares
+//! this list with what the library exports.
+
+mod data;
+mod kernels;
+mod sim;
+
+use texla::host::{NineBands, Triplets, problems};
+use texla::ops::{
+    self, Accurate, Combine, Form, Histogram, LinOp, MatmulSchedule, Part, Product, Reduction, Window,
+    Windows,
+};
+use texla::script::{Interpreter, parse};
+use texla::solve::{
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Direction, FixedRun,
+    GaussSeidel, Identity, Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams, LcpProblem, LcpSolver,
+    Multigrid, MultigridParams, NineBandJacobi, NineBandSmoother, Preconditioner, ProjectedJacobi, Smoother,
+    Stationary, StationaryParams, Stop, WeightedJacobi, natural_residual, project_out,
+};
+use texla::{
+    BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Layout, Matrix, MatrixFormat, Packed, Plane,
+    Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, StoredMatrix, Vector,
+};
+
+use super::harness::{block_schedules, fitting};
+use super::random::{nonzero, uniform};
+
+/// Runs a step with a name: a sweep looks at what is so before it and after.
+pub type Around<'a> = &'a mut dyn FnMut(&str, &mut dyn FnMut());
+
+/// What a step makes, it drops: it leaves its results alone.
+type Step<'a> = &'a mut dyn FnMut(&str, &dyn Fn() -> Vec<f32>);
+
+/// Runs everything, a step at a time; all results in turn. A step may run again, and then leaves no more behind.
+///
+/// [`ops::calibrate`] is none of them: it takes seconds, and decides about products that come after it.
+pub fn every(dev: &Device, around: Around<'_>) -> Vec<f32> {
+    collect(around, |step| {
+        data::vectors(dev, step);
+        data::layouts(dev, step);
+        data::matrices(dev, step);
+        data::forms(dev, step);
+        data::buffers(dev, step);
+        elementwise(dev, step);
+        reductions(dev, step);
+        histograms(dev, step);
+        dense(dev, step);
+        stored(dev, step);
+        layouts(dev, step);
+        solvers(dev, step);
+        stationary(dev, step);
+        grids(dev, step);
+        complementarity(dev, step);
+        kernels::quads(dev, step);
+        kernels::masks(dev, step);
+        kernels::points(dev, step);
+        kernels::vertices(dev, step);
+        #[cfg(feature = "pack")]
+        packed(dev, step);
+        sim::waves(dev, step);
+        sim::fluids(dev, step);
+        scripts(dev, step);
+    })
+}
+
+/// The steps that draw into buffers.
+pub fn captures(dev: &Device, around: Around<'_>) -> Vec<f32> {
+    collect(around, |step| {
+        data::buffers(dev, step);
+        kernels::vertices(dev, step);
+    })
+}
+
+fn collect(around: Around<'_>, steps: impl FnOnce(Step<'_>)) -> Vec<f32> {
+    let mut results = Vec::new();
+    steps(&mut |name, call| {
+        let before = results.len();
+        around(name, &mut || results.extend(call()));
+        assert!(results.len() > before, "{name} has no result");
+    });
+    results
+}
+
+/// A matrix times a vector.
+fn product(a: &dyn LinOp) -> Vec<f32> {
+    let x = Vector::from_slice(a.device(), &uniform(41, a.shape().cols)).unwrap();
+    changed(a.device(), &vec![0.0; a.shape().rows], |y| ops::product(y, Combine::Replace, 1.0, a, &x))
+}
+
+/// A vector of these values, after `f`.
+fn changed(dev: &Device, values: &[f32], f: impl FnOnce(&mut Vector) -> Result<()>) -> Vec<f32> {
+    let mut out = Vector::from_slice(dev, values).unwrap();
+    f(&mut out).unwrap();
+    out.read().unwrap()
+}
+
+fn elementwise(dev: &Device, step: Step<'_>) {
+    let n = fitting(dev, 1237);
+    let [x, y, z] = [1, 2, 3].map(|seed| Vector::from_slice(dev, &nonzero(seed, n)).unwrap());
+    let s = Scalar::new(dev, 0.75).unwrap();
+    let start = uniform(4, n);
+    let positive: Vec<f32> = start.iter().map(|v| v.abs()).collect();
+    let positive = Vector::from_slice(dev, &positive).unwrap();
+    let mut to = |name: &str, f: &dyn Fn(&mut Vector) -> Result<()>| step(name, &|| changed(dev, &start, f));
+    to("abs", &|out| ops::abs(out, &x));
+    to("add", &|out| ops::add(out, &x, &y));
+    to("add_constant", &|out| ops::add_constant(out, &x, &s));
+    to("axpby", &|out| ops::axpby(out, &s, &x, 0.3, &y));
+    to("axpy", &|out| ops::axpy(out, &s, &x, &y));
+    to("clamp", &|out| ops::clamp(out, &x, -0.6, &s));
+    to("copy", &|out| ops::copy(out, &x));
+    to("div", &|out| ops::div(out, &x, &y));
+    to("div_or_zero", &|out| ops::div_or_zero(out, &x, &y));
+    to("fill", &|out| ops::fill(out, &s));
+    to("madad", &|out| ops::madad(out, &x, &y, &z, &x));
+    to("max", &|out| ops::max(out, &x, &y));
+    to("max_constant", &|out| ops::max_constant(out, &x, 0.2));
+    to("min", &|out| ops::min(out, &x, &y));
+    to("mul", &|out| ops::mul(out, &x, &y));
+    to("mul_add", &|out| ops::mul_add(out, &x, &y, &z));
+    to("neg", &|out| ops::neg(out, &x));
+    to("reciprocal", &|out| ops::reciprocal(out, &x));
+    to("scaled", &|out| ops::scaled(out, &s, &x));
+    to("sqrt", &|out| ops::sqrt(out, &positive));
+    to("sub", &|out| ops::sub(out, &x, &y));
+    to("accumulate", &|out| ops::accumulate(out, &x));
+    to("accumulate_product", &|out| ops::accumulate_product(out, &x, &y));
+    to("accumulate_scaled", &|out| ops::accumulate_scaled(out, &s, &x));
+    to("scale", &|out| ops::scale(out, &s));
+    to("scale_and_add", &|out| ops::scale_and_add(out, 0.4, &x));
+    to("subtract_scaled", &|out| ops::subtract_scaled(out, &s, &x));
+}
+
+fn reductions(dev: &Device, step: Step<'_>) {
+    // As much as takes several passes.
+    let n = fitting(dev, 1237);
+    let [x, y] = [5, 6].map(|seed| Vector::from_slice(dev, &uniform(seed, n)).unwrap());
+    let mut to = |name: &str, f: &dyn Fn() -> Result<Scalar>| {
+        step(name, &|| vec![f().unwrap().read().unwrap()]);
+    };
+    let into = |f: &dyn Fn(&mut Scalar) -> Result<()>| {
+        let mut out = Scalar::zero(dev)?;
+        f(&mut out).map(|()| out)
+    };
+    to("dot", &|| ops::dot(&x, &y));
+    to("dot_into", &|| into(&|out| ops::dot_into(out, &x, &y)));
+    to("max_abs", &|| ops::max_abs(&x));
+    to("max_element", &|| ops::max_element(&x));
+    to("mean", &|| ops::mean(&x));
+    to("min_element", &|| ops::min_element(&x));
+    to("norm_squared", &|| ops::norm_squared(&x));
+    to("nonfinite", &|| ops::nonfinite(&x));
+    to("norm2", &|| ops::norm2(&x));
+    for reduction in [
+        Reduction::Sum,
+        Reduction::Dot,
+        Reduction::Max,
+        Reduction::Min,
+        Reduction::MaxAbs,
+        Reduction::NonFinite,
+    ] {
+        let y = (reduction == Reduction::Dot).then_some(&y);
+        to("reduce_into", &|| into(&|out| ops::reduce_into(out, reduction, &x, y, Window::PAPERS)));
+    }
+    // Filtered and fetched in turn: each has to find its own sampler on the unit.
+    to("reduce_into, filtered", &|| {
+        into(&|out| {
+            let done = ops::reduce_into(out, Reduction::Sum, &x, None, Windows::Filtered)
+                .and_then(|()| ops::sum(&x).map(drop))
+                .and_then(|()| ops::reduce_into(out, Reduction::Mean, &x, None, Windows::Filtered));
+            assert_eq!(done.is_ok(), dev.capabilities().float_filter, "{done:?}");
+            if done.is_err() {
+                ops::reduce_into(out, Reduction::Mean, &x, None, Windows::Balanced)
+            } else {
+                done
+            }
+        })
+    });
+    to("sum", &|| ops::sum(&x));
+}
+
+fn histograms(dev: &Device, step: Step<'_>) {
+    let [x, w] = [31, 32].map(|seed| Vector::from_slice(dev, &uniform(seed, fitting(dev, 1000))).unwrap());
+    let floats = |counts: Vec<u64>| counts.into_iter().map(|count| count as f32).collect::<Vec<_>>();
+    let zeros = [0.0; 9];
+    let own = || Histogram::new(dev, 9, "float bin(float x) { return 4.5 + 4.0 * x; }").unwrap();
+    let equal = || Histogram::equal_width(dev, -1.0, 1.0, 9).unwrap();
+    let (made, even) = (own(), equal());
+    step("Histogram::new", &|| changed(dev, &zeros, |out| own().count(out, &x)));
+    step("Histogram::equal_width", &|| changed(dev, &zeros, |out| equal().sum(out, &x, &w)));
+    step("Histogram::count", &|| changed(dev, &zeros, |out| even.count(out, &x)));
+    step("Histogram::sum", &|| changed(dev, &zeros, |out| made.sum(out, &x, &w)));
+    step("Histogram::counts", &|| floats(made.counts(&x).unwrap()));
+    step("histogram", &|| floats(ops::histogram(&x, -1.0, 1.0, 5).unwrap()));
+}
+
+fn dense(dev: &Device, step: Step<'_>) {
+    let of = |seed, rows, cols| {
+        Matrix::from_rows(dev, Shape::new(rows, cols), &uniform(seed, rows * cols)).unwrap()
+    };
+    let (a, b, square) = (of(7, 9, 7), of(8, 7, 6), of(9, 9, 9));
+    let (at, bt) = (of(10, 7, 9), of(11, 6, 7));
+    let (x, y) = (uniform(12, 7), uniform(13, 9));
+    let [xs, ys] = [&x, &y].map(|values| Vector::from_slice(dev, values).unwrap());
+    let mut to = |name: &str, shape: [usize; 2], f: &dyn Fn(&mut Matrix) -> Result<()>| {
+        step(name, &|| {
+            let mut c = Matrix::zeros(dev, Shape::new(shape[0], shape[1])).unwrap();
+            f(&mut c).unwrap();
+            c.read().unwrap()
+        });
+    };
+    to("matmul", [9, 6], &|c| ops::matmul(c, &a, &b));
+    to("matmul_at", [9, 6], &|c| ops::matmul_at(c, &at, &b));
+    to("matmul_bt", [9, 6], &|c| ops::matmul_bt(c, &a, &bt));
+    let schedules = [MatmulSchedule::Auto, MatmulSchedule::PAPER, MatmulSchedule::OnePass];
+    for schedule in schedules.into_iter().chain(block_schedules(dev)) {
+        for (form, a, b) in
+            [(Form::Plain, &a, &b), (Form::TransposedA, &at, &b), (Form::TransposedB, &a, &bt)]
+        {
+            to("matmul_with", [9, 6], &|c| ops::matmul_with(c, form, a, b, schedule).map(drop));
+        }
+    }
+    to("outer", [9, 7], &|c| ops::outer(c, 0.5, &ys, &xs));
+    to("transpose", [7, 9], &|c| ops::transpose(c, &a));
+    // The longest rows and the longest columns are summed in ranges.
+    let (large, long) = (of(25, 90, 90), Vector::from_slice(dev, &uniform(26, 90)).unwrap());
+    let mut to = |name: &str, f: &dyn Fn(&mut Vector) -> Result<()>| {
+        step(name, &|| changed(dev, &[0.5; 90], f));
+    };
+    to("product, 90 columns", &|y| ops::product(y, Combine::Replace, 1.0, &large, &long));
+    to("product, 90 rows", &|y| ops::product_transposed(y, Combine::Multiply(&long), 1.0, &large, &long));
+    step("norm1", &|| vec![ops::norm1(&a).unwrap().read().unwrap()]);
+    step("norm_inf", &|| vec![ops::norm_inf(&a).unwrap().read().unwrap()]);
+    step("trace", &|| vec![ops::trace(&square).unwrap().read().unwrap()]);
+}
+
+/// Products with every kind of matrix that is stored otherwise.
+fn stored(dev: &Device, step: Step<'_>) {
+    let grid = Grid::new_2d(7, 5);
+    let (n, csr) = (grid.len(), problems::poisson_2d(7, 5).to_csr());
+    let banded = BandedMatrix::from_csr(dev, csr.clone()).unwrap();
+    let folded = FoldedBands::from_csr(dev, csr.clone()).unwrap();
+    let [sparse, points] = [SparseFormat::Gather, SparseFormat::Points]
+        .map(|format| SparseMatrix::from_csr(dev, csr.clone(), format).unwrap());
+    let chosen = StoredMatrix::new(dev, csr, MatrixFormat::Banded).unwrap();
+    let stack = ColumnStack::from_matrix(&banded.to_matrix().unwrap()).unwrap();
+    let stencil = Stencil::new(dev, grid, 0.1, [1.0, 2.0, 0.0], Sides::all(Side::WALL)).unwrap();
+    let start = uniform(14, n);
+    let x = Vector::from_slice(dev, &uniform(15, n)).unwrap();
+    let (z, factor) = (Vector::from_slice(dev, &nonzero(16, n)).unwrap(), Scalar::new(dev, 0.5).unwrap());
+    let dense = banded.to_matrix().unwrap();
+    let forms: [(&str, &dyn LinOp); 8] = [
+        ("Matrix", &dense),
+        ("ColumnStack", &stack),
+        ("BandedMatrix", &banded),
+        ("FoldedBands", &folded),
+        ("SparseMatrix", &sparse),
+        ("SparseMatrix of points", &points),
+        ("Stencil", &stencil),
+        ("StoredMatrix", &chosen),
+    ];
+    let terms = Accurate { transposed: false, alpha: -1.0, x: &x, plus: Some((2.0, &z)) };
+    let back = Accurate { transposed: true, plus: None, ..terms };
+    let more = [Combine::Divide(&z), Combine::Max(&z), Combine::Min(&z), Combine::Multiply(&z)];
+    for (i, (form, a)) in forms.into_iter().enumerate() {
+        let mut to = |name: &str, f: &dyn Fn(&mut Vector) -> Result<()>| {
+            step(&format!("{name}, {form}"), &|| changed(dev, &start, f));
+        };
+        to("product", &|y| ops::product(y, Combine::AddTo(&z), 0.5, a, &x));
+        to("product", &|y| ops::product(y, Combine::Accumulate, &factor, a, &x));
+        to("product_transposed", &|y| ops::product_transposed(y, Combine::Subtract(&z), 0.5, a, &x));
+        to("product", &|y| ops::product(y, more[i % 4], 0.5, a, &x));
+        to("product_transposed", &|y| ops::product_transposed(y, more[(i + 1) % 4], 1.0, a, &x));
+        to("product_accurate", &|y| ops::product_accurate(y, a, terms).map(drop));
+        to("product_accurate", &|y| ops::product_accurate(y, a, back).map(drop));
+        to("product_part", &|y| ops::product_part(y, a, terms, Part::Error).map(drop));
+    }
+    let mut to = |name: &str, f: &dyn Fn(&mut Vector) -> Result<()>| step(name, &|| changed(dev, &start, f));
+    for combine in more.into_iter().chain([Combine::SubtractFrom(&z)]) {
+        to("Product::finish", &|y| Product { combine, alpha: (&factor).into(), x: &x }.finish(y, &z));
+    }
+    let ones = [Vector::filled(dev, n, 1.0).unwrap()];
+    to("project_out", &|y| project_out(y, &ones));
+}
+
+fn layouts(dev: &Device, step: Step<'_>) {
+    let values = uniform(16, 35);
+    let shape = Shape::new(7, 5);
+    let columns = Packed::from_rows(dev, shape, Layout::Column4, &values).unwrap();
+    let vector = Vector::from_slice(dev, &values).unwrap();
+    let mut plane = Plane::zeros(dev, 7, 5).unwrap();
+    ops::unpack(&mut plane, &vector).unwrap();
+    step("repack", &|| {
+        let mut blocks = columns.repack(Layout::Block2x2).unwrap();
+        ops::repack(&mut blocks, &columns).unwrap();
+        blocks.read().unwrap()
+    });
+    step("repack_to_vector", &|| ops::repack_to_vector(&columns).unwrap().read().unwrap());
+    step("repack_vector", &|| ops::repack_vector(&vector, shape, Layout::Block2x2).unwrap().read().unwrap());
+    step("pack", &|| changed(dev, &[0.0; 35], |out| ops::pack(out, &plane)));
+    let to_plane = |width, height, f: &dyn Fn(&mut Plane) -> Result<()>| {
+        let mut plane = Plane::zeros(dev, width, height).unwrap();
+        f(&mut plane).unwrap();
+        plane.read().unwrap()
+    };
+    step("unpack", &|| to_plane(7, 5, &|plane| ops::unpack(plane, &vector)));
+    step("unpack_from", &|| to_plane(5, 2, &|plane| ops::unpack_from(plane, &vector, 20)));
+}
+
+fn solvers(dev: &Device, step: Step<'_>) {
+    let (n, stop) = (48, Stop::relative(1e-4).check_every(4));
+    let a = BandedMatrix::from_csr(dev, problems::poisson_2d(8, 6).to_csr()).unwrap();
+    let b = Vector::from_slice(dev, &uniform(17, n)).unwrap();
+    let zeros = vec![0.0; n];
+    let mut to = |name: &str, f: &dyn Fn(&mut Vector) -> Result<()>| step(name, &|| changed(dev, &zeros, f));
+    let diagonal = Jacobi::new(&a).unwrap();
+    for schedule in [CgSchedule::Listing, CgSchedule::Merged] {
+        for m in [&Identity as &dyn Preconditioner, &diagonal] {
+            to("ConjugateGradient", &|x| {
+                let params = CgParams { schedule, stop, ..CgParams::default() };
+                let report = ConjugateGradient::preconditioned(&a, m, params)?.solve(x, &b)?;
+                assert!(report.converged(), "{report:?}");
+                Ok(())
+            });
+        }
+    }
+    to("FixedRun", &|x| {
+        let run: FixedRun =
+            ConjugateGradient::new(&a, CgParams { stop, ..CgParams::default() })?.iterate(x, &b, 3)?;
+        assert_eq!(run.read()?.iterations, 3);
+        Ok(())
+    });
+    to("BiCgStab", &|x| {
+        let report = BiCgStab::new(&a, BiCgStabParams { stop, ..BiCgStabParams::default() })?.solve(x, &b)?;
+        assert!(report.converged(), "{report:?}");
+        Ok(())
+    });
+    to("Cgls", &|x| {
+        let report = Cgls::new(&a, CglsParams { stop, ..CglsParams::default() })?.solve(x, &b)?;
+        assert!(report.converged(), "{report:?}");
+        Ok(())
+    });
+    to("Identity", &|x| Identity.apply(x, &b));
+    to("Jacobi", &|x| Jacobi::new(&a)?.apply(x, &b));
+}
+
+/// Stationary methods, on a closed box too, and what sweeps do for others.
+fn stationary(dev: &Device, step: Step<'_>) {
+    let (grid, n) = (Grid::new_2d(20, 9), 180);
+    let closed = Stencil::new(dev, grid, 0.0, [1.0, 1.0, 0.0], Sides::all(Side::Neumann)).unwrap();
+    let wind = problems::poisson_2d(20, 9).to_csr();
+    let blown = wind.entries().map(|(i, j, v)| (i, j, if j + 1 == i { 2.0 * v } else { 2.0 * v.abs() * v }));
+    let blown = Triplets::from_entries(Shape::new(n, n), blown.collect::<Vec<_>>()).unwrap();
+    let a = BandedMatrix::from_triplets(dev, &blown).unwrap();
+    let b = Vector::from_slice(dev, &uniform(9, n)).unwrap();
+    let mut free = Vector::from_slice(dev, &uniform(10, n)).unwrap();
+    project_out(&mut free, closed.null_space()).unwrap();
+    let zeros = vec![0.0; n];
+    let mut to = |name: &str, f: &dyn Fn(&mut Vector) -> Result<()>| step(name, &|| changed(dev, &zeros, f));
+    to("project_out", &|x| {
+        x.write(&uniform(10, n))?;
+        project_out(x, closed.null_space())
+    });
+    let jacobi = WeightedJacobi::new(&closed, 0.8).unwrap();
+    to("Stationary", &|x| {
+        let params = StationaryParams { stop: Stop::relative(1e-3), ..StationaryParams::default() };
+        let report = Stationary::new(&closed, &jacobi, params)?.solve(x, &free)?;
+        assert!(report.converged(), "{report:?}");
+        Ok(())
+    });
+    to("WeightedJacobi", &|x| WeightedJacobi::new(&closed, 0.8)?.smooth(x, &free, 2));
+    to("GaussSeidel", &|x| GaussSeidel::new(&a, 1.2, Direction::Symmetric)?.smooth(x, &b, 1));
+    let gs = GaussSeidel::new(&a, 1.0, Direction::Symmetric).unwrap();
+    to("smooth by Gauss-Seidel", &|x| gs.smooth(x, &b, 2));
+    to("apply Gauss-Seidel", &|x| gs.apply(x, &b));
+    to("BiCgStab, preconditioned", &|x| {
+        let report = BiCgStab::preconditioned(&a, &gs, BiCgStabParams::default())?.solve(x, &b)?;
+        assert!(report.converged(), "{report:?}");
+        Ok(())
+    });
+    // Skew-symmetric: the residual is no shadow.
+    to("BiCgStab, another shadow", &|_| {
+        let skew = Triplets::from_entries(Shape::new(2, 2), [(0, 1, 1.0), (1, 0, -1.0)])?;
+        let skew = BandedMatrix::from_triplets(dev, &skew)?;
+        let (b, mut x) = (Vector::filled(dev, 2, 1.0)?, Vector::zeros(dev, 2)?);
+        assert!(BiCgStab::new(&skew, BiCgStabParams::default())?.solve(&mut x, &b)?.converged());
+        Ok(())
+    });
+    let nine = NineBands::laplace(7).unwrap();
+    let (right, start) = (uniform(21, 49), uniform(22, 49));
+    let rows = Vector::from_slice(dev, &right).unwrap();
+    step("NineBandSmoother", &|| {
+        changed(dev, &start, |x| NineBandSmoother::new(dev, &nine, 0.9)?.smooth(x, &rows, 3))
+    });
+    let smoother = NineBandSmoother::new(dev, &nine, 0.9).unwrap();
+    step("apply nine bands", &|| changed(dev, &start, |x| smoother.apply(x, &rows)));
+    let problem = JacobiProblem { a: &nine, b: &right, x: &start };
+    for schedule in JacobiSchedule::LADDER.into_iter().filter(|s| s.fits(dev, 7)) {
+        let sweep = || {
+            let problems = vec![problem; schedule.systems()];
+            let mut jacobi = NineBandJacobi::new(dev, &problems, schedule, 0.9).unwrap();
+            jacobi.sweep(2).unwrap();
+            jacobi.read().unwrap().concat()
+        };
+        match schedule {
+            JacobiSchedule::HostLoop | JacobiSchedule::HostBands => step("nine bands on the host", &sweep),
+            _ => step("NineBandJacobi", &sweep),
+        }
+    }
+}
+
+/// Operators on grids and multigrid: rows of whole texels and others, with solid cells and without.
+fn grids(dev: &Device, step: Step<'_>) {
+    for (grid, side, holes) in [
+        (Grid::new_2d(40, 16), Side::WALL, 0),
+        (Grid::new_2d(32, 20), Side::WALL, 600),
+        (Grid::new_2d(33, 20), Side::WALL, 0),
+        (Grid::new_2d(33, 17), Side::Neumann, 50),
+    ] {
+        let (n, sides) = (grid.len(), Sides::all(side));
+        let solid: Vec<bool> = (0..n).map(|i| holes > 0 && i % holes == 20).collect();
+        let a = Stencil::with_solids(dev, grid, 0.1, [1.0, 1.0, 0.0], sides, &solid).unwrap();
+        let x = Vector::from_slice(dev, &uniform(5, n)).unwrap();
+        let zeros = vec![0.0; n];
+        let mut to = |name: &str, f: &dyn Fn(&mut Vector) -> Result<()>| {
+            step(name, &|| changed(dev, &zeros, f));
+        };
+        to("product on a grid", &|y| ops::product(y, Combine::AddTo(&x), 1.5, &a, &x));
+        let terms = Accurate { transposed: false, alpha: 1.0, x: &x, plus: Some((1.0, &x)) };
+        to("product_accurate on a grid", &|y| ops::product_accurate(y, &a, terms).map(drop));
+        to("Multigrid", &|y| Multigrid::new(&a, MultigridParams::default())?.apply(y, &x));
+        let m = Multigrid::new(&a, MultigridParams::default()).unwrap();
+        to("apply multigrid", &|y| m.apply(y, &x));
+        to("smooth by multigrid", &|y| m.smooth(y, &x, 1));
+    }
+}
+
+fn complementarity(dev: &Device, step: Step<'_>) {
+    let csr = problems::poisson_2d(6, 5).to_csr();
+    let a = SparseMatrix::from_csr(dev, csr.clone(), SparseFormat::Gather).unwrap();
+    let b = uniform(20, 30);
+    let exact: Vec<f64> = b.iter().map(|b| f64::from(*b)).collect();
+    let b = Vector::from_slice(dev, &b).unwrap();
+    let zeros = [0.0; 30];
+    step("ProjectedJacobi", &|| changed(dev, &zeros, |x| ProjectedJacobi::new(&a, 0.5)?.run(x, &b, 3)));
+    step("LcpSolver", &|| {
+        changed(dev, &zeros, |x| {
+            assert!(LcpSolver::new(&a, LcpParams::default())?.solve(x, &b)?.converged());
+            Ok(())
+        })
+    });
+    step("LcpBatch", &|| {
+        let batch = LcpBatch::decompose(dev, &csr, &exact).unwrap();
+        let mut x = batch.start(&zeros).unwrap();
+        assert!(batch.solve(&mut x, LcpParams::default()).unwrap().converged());
+        batch.read(&x).unwrap()
+    });
+    step("LcpBatch, two problems", &|| {
+        let problem = LcpProblem { a: &csr, b: &exact };
+        let batch = LcpBatch::new(dev, &[problem, problem]).unwrap();
+        // Worse than no start, which is chosen against.
+        let mut x = batch.start(&[1e30; 60]).unwrap();
+        assert!(batch.solve(&mut x, LcpParams::default()).unwrap().converged());
+        batch.read(&x).unwrap()
+    });
+    step("natural_residual", &|| vec![natural_residual(&a, &b, &b).unwrap().relative as f32]);
+}
+
+fn scripts(dev: &Device, step: Step<'_>) {
+    step("Interpreter", &|| {
+        let mut interpreter = Interpreter::new(dev);
+        interpreter.set("A", Matrix::identity(dev, 9).unwrap()).unwrap();
+        let lines = "b = A(:, 2) + 1\nx = (A * A' + A) \\ b\nz = lcp(sparse(A), x - 2)\nprint(x, z)";
+        interpreter.run(&parse(lines, "").unwrap(), &mut std::io::sink()).unwrap();
+        interpreter.get("z").unwrap().read().unwrap()
+    });
+}
+
+/// Packed expressions in both stages.
+#[cfg(feature = "pack")]
+fn packed(dev: &Device, step: Step<'_>) {
+    use texla::BufferVector;
+    use texla::pack::{LinearExpression, Packing};
+    use texla::solve::{FragmentExpression, VertexExpression, VertexGaussSeidel, VertexRungeKutta};
+    let n = 8;
+    let entries = (0..n).flat_map(|i| [(i, i, 4.0), (i, (i + 1) % n, -1.0), (i, (i + 3) % n, 0.5)]);
+    let a = Triplets::from_entries(Shape::new(n, n), entries.collect::<Vec<_>>()).unwrap();
+    let affine = LinearExpression::new(&a, &vec![true; n]).unwrap();
+    let sweep = LinearExpression::gauss_seidel(&a).unwrap();
+    let stage = LinearExpression::ode_stage(&a, &vec![true; n], 0.01).unwrap();
+    let packing = Packing::identity(n);
+    let (x, b) = (uniform(23, n), uniform(24, n));
+    step("FragmentExpression", &|| {
+        let [x, b] = [&x, &b].map(|values| Vector::from_slice(dev, values).unwrap());
+        let expression = FragmentExpression::new(dev, &affine, &packing).unwrap();
+        changed(dev, &vec![0.0; n], |y| expression.apply(y, &x, &b))
+    });
+    let buffer = |values: &[f32]| BufferVector::from_slice(dev, values).unwrap();
+    step("VertexExpression", &|| {
+        let mut y = BufferVector::zeros(dev, n).unwrap();
+        let expression = VertexExpression::new(dev, &affine, &packing).unwrap();
+        expression.apply(&mut y, &buffer(&x), &buffer(&b)).unwrap();
+        y.read().unwrap()
+    });
+    step("VertexGaussSeidel", &|| {
+        let mut now = buffer(&x);
+        VertexGaussSeidel::new(dev, &sweep, &packing).unwrap().iterate(&mut now, &buffer(&b), 2).unwrap();
+        now.read().unwrap()
+    });
+    step("VertexRungeKutta", &|| {
+        let mut next = BufferVector::zeros(dev, n).unwrap();
+        let method = VertexRungeKutta::new(dev, &stage, &packing).unwrap();
+        method.step(&mut next, &buffer(&x), &buffer(&b.repeat(3))).unwrap();
+        next.read().unwrap()
+    });
+}
