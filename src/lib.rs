@@ -54,11 +54,24 @@
 //!
 //! All are on by default. `headless`: EGL contexts without a window. `io`: Matrix Market files. `pack`: the
 //! packing optimiser ([`pack`]). An application with a context of its own can do without any.
-#![deny(missing_docs)]
+#![deny(missing_docs, missing_debug_implementations)]
 #![cfg_attr(
     not(test),
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)
 )]
+
+/// `Debug` in one line of its own: kind, shape and form, never contents, for those may be on the device.
+macro_rules! shown {
+    ([$($generics:tt)*] $shown:ty, |$this:ident| $($text:tt)+) => {
+        impl<$($generics)*> std::fmt::Debug for $shown {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let $this = self;
+                write!(f, $($text)+)
+            }
+        }
+    };
+    ($shown:ty, $($rest:tt)+) => { shown!([] $shown, $($rest)+); };
+}
 
 pub mod data;
 pub mod device;
@@ -90,4 +103,5 @@ pub use shape::{Extent, Grid, Layout, Shape};
 /// The README's code is compiled as part of the tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
+#[derive(Debug)]
 pub struct Readme;
