@@ -52,8 +52,15 @@
 //!
 //! # Features
 //!
-//! All are on by default. `headless`: EGL contexts without a window. `io`: Matrix Market files. `pack`: the
-//! packing optimiser ([`pack`]). An application with a context of its own can do without any.
+//! All are on by default, and an application with a context of its own can do without any.
+//!
+//! | feature | what |
+//! |---|---|
+//! | `headless` | EGL contexts without a window: [`Headless`] |
+//! | `io` | Matrix Market files: [`host::market`] |
+//! | `pack` | the packing optimiser: [`pack`], and what runs its programs in [`solve`] |
+//! | `script` | the matrix language: [`script`] |
+//! | `sim` | waves and fluids: [`sim`] |
 #![deny(missing_docs, missing_debug_implementations)]
 #![cfg_attr(
     not(test),
@@ -85,8 +92,10 @@ pub mod kernel;
 pub mod ops;
 #[cfg(feature = "pack")]
 pub mod pack;
+#[cfg(feature = "script")]
 pub mod script;
 pub mod shape;
+#[cfg(feature = "sim")]
 pub mod sim;
 pub mod solve;
 

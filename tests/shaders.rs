@@ -1,4 +1,5 @@
 //! Every file in `glsl/` compiles in both dialects, and is driven through the public API.
+#![cfg(feature = "sim")]
 
 mod common;
 
