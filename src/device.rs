@@ -48,9 +48,13 @@ pub struct Scope {
     _guard: StateGuard,
 }
 
+shown!(Scope, |_scope| "Scope");
+
 /// Numbers that outlive the device, for tests: see [`Device::ledger`].
 #[derive(Clone)]
 pub struct LedgerHandle(Ledger);
+
+shown!(LedgerHandle, |ledger| "LedgerHandle({:?})", ledger.live_objects());
 
 impl LedgerHandle {
     /// GL objects alive.

@@ -52,13 +52,33 @@
 //!
 //! # Features
 //!
-//! All are on by default. `headless`: EGL contexts without a window. `io`: Matrix Market files. `pack`: the
-//! packing optimiser ([`pack`]). An application with a context of its own can do without any.
-#![deny(missing_docs)]
+//! All are on by default, and an application with a context of its own can do without any.
+//!
+//! | feature | what |
+//! |---|---|
+//! | `headless` | EGL contexts without a window: [`Headless`] |
+//! | `io` | Matrix Market files: [`host::market`] |
+//! | `pack` | the packing optimiser: [`pack`], and what runs its programs in [`solve`] |
+//! | `script` | the matrix language: [`script`] |
+//! | `sim` | waves and fluids: [`sim`] |
+#![deny(missing_docs, missing_debug_implementations)]
 #![cfg_attr(
     not(test),
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)
 )]
+
+/// `Debug` in one line of its own: kind, shape and form, never contents, for those may be on the device.
+macro_rules! shown {
+    ([$($generics:tt)*] $shown:ty, |$this:ident| $($text:tt)+) => {
+        impl<$($generics)*> std::fmt::Debug for $shown {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let $this = self;
+                write!(f, $($text)+)
+            }
+        }
+    };
+    ($shown:ty, $($rest:tt)+) => { shown!([] $shown, $($rest)+); };
+}
 
 pub mod data;
 pub mod device;
@@ -72,8 +92,10 @@ pub mod kernel;
 pub mod ops;
 #[cfg(feature = "pack")]
 pub mod pack;
+#[cfg(feature = "script")]
 pub mod script;
 pub mod shape;
+#[cfg(feature = "sim")]
 pub mod sim;
 pub mod solve;
 
@@ -90,4 +112,5 @@ pub use shape::{Extent, Grid, Layout, Shape};
 /// The README's code is compiled as part of the tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
+#[derive(Debug)]
 pub struct Readme;

@@ -2,6 +2,7 @@
 //!
 //! Threads, vector width and driver are chosen by environment variables that Mesa reads once, so each configuration
 //! is a process of its own: a test runs itself again with `TEXLA_TEST_CHILD` set, and then only computes.
+#![cfg(feature = "sim")]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! The examples `smoke` and `cavity` from outside: exit codes, the JSON reports, the pictures.
-#![cfg(feature = "headless")]
+#![cfg(all(feature = "headless", feature = "sim"))]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! The examples `water` and `framework_table44_1` from outside: exit codes, the JSON reports, the pictures.
-#![cfg(feature = "headless")]
+#![cfg(all(feature = "headless", feature = "sim"))]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! A guest's manners: the host's GL state neither matters to texla nor is changed by it.
+#![cfg(all(feature = "script", feature = "sim"))]
 #![allow(unsafe_code)]
 
 mod common;

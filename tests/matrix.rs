@@ -311,3 +311,17 @@ fn a_kernel_of_the_users_runs_on_one_texture_and_refuses_several() {
         }
     });
 }
+
+#[test]
+fn debug_says_kind_and_shape_and_reads_nothing() {
+    on_both(|dev| {
+        let a = Matrix::zeros(dev, Shape::new(3, 5)).unwrap();
+        let x = Vector::zeros(dev, 5).unwrap();
+        let banded = texla::BandedMatrix::poisson_2d(dev, 3, 2).unwrap();
+        let before = dev.counters();
+        assert_eq!(format!("{banded:?}"), format!("BandedMatrix({}, 5 diagonals)", banded.shape()));
+        assert!(format!("{:?}", ops::Combine::AddTo(&x)).starts_with("AddTo(Vector(5 in "));
+        assert!(format!("{a:?}").starts_with(&format!("Matrix({} in ", a.shape())));
+        assert_eq!(dev.counters(), before);
+    });
+}

@@ -1,6 +1,6 @@
 //! What every program keeps to: outputs are checked before the work and replaced as a whole, nothing that is printed is
 //! lost without a word, and messages are safe to show.
-#![cfg(all(feature = "headless", feature = "pack", feature = "io"))]
+#![cfg(all(feature = "headless", feature = "pack", feature = "io", feature = "script", feature = "sim"))]
 
 mod common;
 

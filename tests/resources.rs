@@ -1,4 +1,5 @@
 //! What texla holds: every GL object is accounted for, on errors too, and goes with its owner, in whatever order.
+#![cfg(feature = "sim")]
 #![allow(unsafe_code)]
 
 mod common;

@@ -1,4 +1,5 @@
 //! Every file in `glsl/` compiles in both dialects, and is driven through the public API.
+#![cfg(feature = "sim")]
 #![allow(unsafe_code)] // a device whose driver tells what it is handed
 
 mod common;

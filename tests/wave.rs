@@ -1,5 +1,6 @@
 //! `sim::wave`: every step against a twin in 64 bits, convergence to the exact waves, energy, sides, and what a step
 //! costs.
+#![cfg(feature = "sim")]
 
 mod common;
 

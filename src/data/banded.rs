@@ -38,6 +38,8 @@ pub struct BandedMatrix {
     pub(crate) scaling: Scaling,
 }
 
+shown!(BandedMatrix, |a| "BandedMatrix({}, {} diagonals)", a.csr.shape(), a.offsets.len());
+
 /// One diagonal, in double-float: rounded coefficients, and what rounding left.
 pub(crate) enum Band {
     /// A folded vector \[Krueger05\] 44.2.3.

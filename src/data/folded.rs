@@ -36,6 +36,8 @@ pub struct FoldedBands {
     pub(crate) wide: BandedMatrix,
 }
 
+shown!(FoldedBands, |a| "FoldedBands({}, {} vectors)", a.csr.shape(), a.wide.bands.len());
+
 impl FoldedBands {
     /// A matrix from its entries; every pair of opposing diagonals of which one holds an entry is stored.
     ///

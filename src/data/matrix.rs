@@ -49,6 +49,8 @@ pub struct Tile<'a> {
     pub shape: Shape,
 }
 
+shown!(Tile<'_>, |tile| "Tile({} at {:?})", tile.shape, tile.origin);
+
 impl Tile<'_> {
     /// The RGBA32F texture: element (i, j) of the tile is channel `i % 4` of texel `(j, i / 4)`.
     pub fn texture(&self) -> glow::NativeTexture {

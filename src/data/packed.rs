@@ -25,6 +25,8 @@ pub struct Packed {
     layout: Layout,
 }
 
+shown!(Packed, |a| "Packed({} as {:?} in {})", a.shape, a.layout, a.texture.texture().extent());
+
 impl Packed {
     pub(crate) fn uninit(device: &Device, shape: Shape, layout: Layout) -> Result<Self> {
         let extent = layout.extent(shape, device.max_texture_size())?;

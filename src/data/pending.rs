@@ -26,6 +26,8 @@ pub struct PendingRead {
     length: usize,
 }
 
+shown!(PendingRead, |read| "PendingRead({})", read.length);
+
 impl PendingRead {
     pub(crate) fn start(device: &Device, texture: &Texture, length: usize) -> Result<Self> {
         let _scope = device.scope()?;

@@ -21,6 +21,8 @@ pub struct Scalar {
     texture: PooledTexture,
 }
 
+shown!(Scalar, |s| "Scalar({:?})", s.texture.device());
+
 impl Scalar {
     /// A scalar with this value. *Cost*: 1 upload. *Errors*: [`Error::NonFinite`](crate::Error::NonFinite).
     pub fn new(device: &Device, value: f32) -> Result<Self> {

@@ -59,6 +59,8 @@ pub struct SparseMatrix {
     gathers: [OnceCell<Gather>; 2],
 }
 
+shown!(SparseMatrix, |a| "SparseMatrix({}, {} nonzeros, {:?})", a.csr.shape(), a.csr.nnz(), a.format);
+
 impl SparseMatrix {
     /// A sparse matrix from its entries.
     ///

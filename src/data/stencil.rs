@@ -116,6 +116,14 @@ pub struct Stencil {
     csr: OnceCell<Csr>,
 }
 
+shown!(
+    Stencil,
+    |a| "Stencil({:?}, {:?}, {})",
+    a.grid,
+    a.sides,
+    if a.links.is_some() { "with obstacles" } else { "open" }
+);
+
 /// The bit of a solid cell in its links.
 pub(crate) const SOLID: u8 = 1 << 6;
 

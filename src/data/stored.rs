@@ -31,6 +31,7 @@ impl From<SparseFormat> for MatrixFormat {
 pub const MOST_BANDS: usize = 24;
 
 /// A matrix on the device in one of the formats.
+#[derive(Debug)]
 pub enum StoredMatrix {
     /// Diagonals.
     Banded(Box<BandedMatrix>),

@@ -29,5 +29,6 @@ pub mod packing {}
 #[doc = include_str!("recipes.md")]
 pub mod recipes {}
 
+#[cfg(feature = "script")]
 #[doc = include_str!("script.md")]
 pub mod script {}

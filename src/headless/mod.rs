@@ -42,6 +42,7 @@ pub struct HeadlessOptions {
 /// assert_eq!(ops::dot(&x, &x)?.read()?, 14.0);
 /// # Ok::<(), texla::Error>(())
 /// ```
+#[derive(Debug)]
 pub struct Headless {
     device: Device,
     name: String,

@@ -4,7 +4,7 @@ use super::points::Points;
 use super::predicate::Mask;
 
 /// The texels that a pass covers.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Domain<'a> {
     /// Every texel of the target.
     Full,
@@ -44,7 +44,7 @@ pub enum Accum {
 }
 
 /// Which texels of the domain take part.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Predicate<'a> {
     /// All of them.
     #[default]

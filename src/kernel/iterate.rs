@@ -96,6 +96,8 @@ pub struct IterateWhile<P: Params> {
     params: std::marker::PhantomData<P>,
 }
 
+shown!([P: Params] IterateWhile<P>, |k| "IterateWhile({})", k.step.spec().name);
+
 impl<P: Params> IterateWhile<P> {
     /// Compiles the loop. *Errors*: as [`Kernel::new`](super::Kernel::new).
     pub fn new<const N: usize>(device: &Device, name: &str, inputs: [&str; N], body: &str) -> Result<Self> {

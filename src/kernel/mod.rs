@@ -33,7 +33,6 @@ pub use splats::SplatKernel;
 pub use user::Kernel;
 pub use vertex::{BufferOperand, BufferTarget, BufferView, VertexKernel};
 
-pub(crate) use crate::gl::glsl;
 pub(crate) use describe::Description;
 pub(crate) use draw::Draw;
 pub(crate) use pass::{Compiled, Tail};

@@ -29,6 +29,8 @@ pub struct View<'a> {
     pub(crate) tiles: usize,
 }
 
+shown!(View<'_>, |view| "View({})", view.extent);
+
 /// Where the padding lanes of a texture begin: texel `p` is at position `p . steps`, texels before `first` have four
 /// lanes in use, the one there has `lanes`, later ones have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

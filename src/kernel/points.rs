@@ -15,6 +15,8 @@ pub struct Points {
     buffer: VertexBuffer,
 }
 
+shown!(Points, |points| "Points({})", points.len());
+
 impl Points {
     /// Uploads one or more arrays of four floats a vertex; the kernel sees them as `attribute0`, `attribute1`, ...
     ///
@@ -112,6 +114,8 @@ pub(super) fn attribute_names(count: usize) -> Vec<(String, Attribute)> {
 /// ```
 pub struct PointsKernel<P: Params>(PerVertex<P>);
 
+shown!([P: Params] PointsKernel<P>, |k| "PointsKernel({})", k.0.compiled.spec().name);
+
 impl<P: Params> PointsKernel<P> {
     /// Compiles a kernel that reads `inputs` and `attributes` arrays of four floats a vertex.
     ///
@@ -161,7 +165,7 @@ impl<P: Params> PointsKernel<P> {
 
 /// A kernel that is run for vertices, whatever these become.
 pub(super) struct PerVertex<P: Params> {
-    compiled: Compiled,
+    pub compiled: Compiled,
     device: Device,
     params: std::marker::PhantomData<P>,
 }

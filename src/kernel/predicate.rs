@@ -21,6 +21,8 @@ pub struct Mask {
     tail: Tail,
 }
 
+shown!(Mask, |mask| "Mask({})", mask.extent());
+
 impl Mask {
     /// The extent to which the mask applies.
     pub fn extent(&self) -> Extent {
@@ -117,6 +119,8 @@ pub struct Condition<P: Params> {
     device: Device,
     params: std::marker::PhantomData<P>,
 }
+
+shown!([P: Params] Condition<P>, |k| "Condition({})", k.write.spec().name);
 
 impl<P: Params> Condition<P> {
     /// Compiles the condition. *Errors*: as [`Kernel::new`](super::Kernel::new).

@@ -39,6 +39,8 @@ use crate::gl::Source;
 /// ```
 pub struct SplatKernel<P: Params>(PerVertex<P>);
 
+shown!([P: Params] SplatKernel<P>, |k| "SplatKernel({})", k.0.compiled.spec().name);
+
 impl<P: Params> SplatKernel<P> {
     /// Compiles a kernel that reads `inputs` and `attributes` arrays of four floats a vertex.
     ///

@@ -63,6 +63,8 @@ pub struct Kernel<P: Params> {
     params: std::marker::PhantomData<P>,
 }
 
+shown!([P: Params] Kernel<P>, |k| "Kernel({}: {:?})", k.compiled.spec().name, k.compiled.spec().inputs);
+
 impl<P: Params> Kernel<P> {
     /// Compiles a kernel with one target.
     ///

@@ -18,6 +18,8 @@ pub struct BufferView<'a> {
     pub(crate) length: usize,
 }
 
+shown!(BufferView<'_>, |view| "BufferView({})", view.length);
+
 impl BufferView<'_> {
     /// Number of `vec4`s, the last of which may be padded.
     pub fn vec4s(&self) -> usize {

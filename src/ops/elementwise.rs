@@ -80,7 +80,7 @@ impl Elements for Scalar {
 }
 
 /// A factor of an operation: a number of the host's, or a [`Scalar`] that never leaves the device.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Coefficient<'a> {
     /// A number.
     Host(f32),

@@ -55,6 +55,8 @@ pub struct Histogram {
     equal: Option<[f32; 2]>,
 }
 
+shown!(Histogram, |h| "Histogram({} bins, {:?})", h.bins, h.outside);
+
 impl Histogram {
     /// A histogram by a function of one's own: a GLSL body that defines `float bin(float x)`.
     ///

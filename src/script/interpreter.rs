@@ -87,6 +87,8 @@ pub struct Interpreter {
     pub(super) timing: bool,
 }
 
+shown!(Interpreter, |i| "Interpreter({} variables, {:?})", i.variables.len(), i.limits);
+
 impl Interpreter {
     /// An interpreter without variables, without access to files, and with the default [`Limits`].
     pub fn new(device: &Device) -> Self {

@@ -18,9 +18,11 @@ pub struct Value {
     _charge: Option<Rc<Charge>>,
 }
 
+shown!(Value, |value| "{:?}", value.data);
+
 /// Where the data of a [`Value`] are. The shape decides: 1x1 is a number or a scalar, any other single column a vector;
 /// so no matrix of either kind has one column.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Data {
     /// A 1x1 on the host: literals, counts, elements that were read, and what is computed from those, in 64 bits.

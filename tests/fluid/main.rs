@@ -1,4 +1,5 @@
 //! Stable fluids: each part against its twin in 64 bits, and what the parts promise together.
+#![cfg(feature = "sim")]
 
 mod boundaries;
 mod cavity;

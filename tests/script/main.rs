@@ -1,5 +1,5 @@
 //! The matrix script: reading it without GL, running it, files, and the example from outside.
-#![cfg(all(feature = "io", feature = "headless"))]
+#![cfg(all(feature = "io", feature = "headless", feature = "script"))]
 
 #[path = "../common/mod.rs"]
 mod common;

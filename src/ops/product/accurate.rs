@@ -18,7 +18,7 @@ pub enum Accuracy {
 }
 
 /// `out = α op(A) x + β z` accumulated in double-float and rounded once: the operands besides the matrix.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Accurate<'a> {
     /// Whether `op(A)` is `Aᵀ`.
     pub transposed: bool,

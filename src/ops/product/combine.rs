@@ -6,7 +6,7 @@ use crate::kernel::{Draw, Operand};
 use crate::ops::{self, Coefficient};
 
 /// What becomes of the product `P = α A x`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Combine<'a> {
     /// `y = P` (`CL_NULL`).
     Replace,
@@ -59,7 +59,7 @@ impl<'a> Combine<'a> {
 }
 
 /// A product but for its matrix: `y = combine(α A x)`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Product<'a> {
     /// What becomes of `α A x`. [`Combine::Accumulate`] reaches only an operator that
     /// [`accumulates`](super::LinOp::accumulates).

@@ -25,7 +25,7 @@ use crate::shape::Shape;
 /// Operands that [`product`] or [`product_accurate`] has checked: shapes, devices, factors, and that none of them is the
 /// result. Nobody else makes one, so whoever implements [`LinOp`] need not look again; an operator made of another one
 /// of the same shape hands it on as it is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Checked<T>(T);
 
 impl<T> Deref for Checked<T> {

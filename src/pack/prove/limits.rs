@@ -19,6 +19,8 @@ pub struct ProofLimits<'a> {
     pub progress: Option<&'a (dyn Fn(&ProofProgress) + Sync)>,
 }
 
+shown!(ProofLimits<'_>, |limits| "ProofLimits({:?}, {:?} nodes)", limits.time, limits.nodes);
+
 /// Twenty million nodes: an hour at most.
 impl Default for ProofLimits<'_> {
     fn default() -> Self {

@@ -112,6 +112,8 @@ pub struct Limits<'a, C> {
     pub progress: Option<&'a Report<'a, C>>,
 }
 
+shown!([C: std::fmt::Debug] Limits<'_, C>, |limits| "Limits({:?}, {:?} proposals, {:?} restarts, target {:?})", limits.time, limits.proposals, limits.restarts, limits.target);
+
 /// 20 million proposals: some seconds.
 impl<C> Default for Limits<'_, C> {
     fn default() -> Self {

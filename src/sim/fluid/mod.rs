@@ -169,6 +169,8 @@ pub struct Fluid {
     viscous: Option<ViscousReport>,
 }
 
+shown!(Fluid, |fluid| "Fluid({:?}, {:?})", fluid.space.cells, fluid.params);
+
 impl Fluid {
     /// A fluid at rest (but for inflows). `solid` says for each cell whether it is
     /// an obstacle; empty stands for none. Obstacles are at rest, and the fluid sticks to them.

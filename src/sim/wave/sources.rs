@@ -4,7 +4,8 @@ use super::{Boundary, Wave};
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result, check_finite};
-use crate::kernel::{Kernel, glsl};
+use crate::gl::glsl;
+use crate::kernel::Kernel;
 use crate::ops;
 use crate::shape::Shape;
 

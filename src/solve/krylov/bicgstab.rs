@@ -76,6 +76,8 @@ pub struct BiCgStab<'a> {
     params: BiCgStabParams,
 }
 
+shown!(BiCgStab<'_>, |s| "BiCgStab({}, {:?})", s.a.shape(), s.params);
+
 impl<'a> BiCgStab<'a> {
     /// A solver without preconditioner. *Errors*: [`Error::Matrix`] when `a` is not square; [`Error::Parameter`].
     pub fn new(a: &'a dyn LinOp, params: BiCgStabParams) -> Result<Self> {

@@ -64,6 +64,8 @@ pub struct Cgls<'a> {
     params: CglsParams,
 }
 
+shown!(Cgls<'_>, |s| "Cgls({}, {:?})", s.a.shape(), s.params);
+
 impl<'a> Cgls<'a> {
     /// A solver without preconditioner. *Errors*: [`Error::Parameter`](crate::Error::Parameter).
     pub fn new(a: &'a dyn LinOp, params: CglsParams) -> Result<Self> {

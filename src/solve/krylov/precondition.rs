@@ -64,6 +64,8 @@ pub struct Jacobi {
     inverse: Vector,
 }
 
+shown!(Jacobi, |m| "Jacobi({})", m.inverse.len());
+
 impl Jacobi {
     /// From the operator's diagonal, for conjugate gradients.
     ///

@@ -91,6 +91,8 @@ pub struct LcpBatch {
     groups: Vec<Vec<usize>>,
 }
 
+shown!(LcpBatch, |s| "LcpBatch({} problems, {:?})", s.places.len(), s.matrix);
+
 impl LcpBatch {
     /// Puts problems on the device. Their unknowns are numbered one problem after another.
     ///

@@ -39,6 +39,8 @@ pub struct ProjectedJacobi<'a> {
     d: Vector,
 }
 
+shown!(ProjectedJacobi<'_>, |s| "ProjectedJacobi({})", s.a.shape());
+
 impl<'a> ProjectedJacobi<'a> {
     /// With the relaxation `omega`.
     ///

@@ -59,6 +59,8 @@ pub struct LcpSolver<'a> {
     spectrum: Option<Table>,
 }
 
+shown!(LcpSolver<'_>, |s| "LcpSolver({}, {:?})", s.a.shape(), s.params);
+
 impl<'a> LcpSolver<'a> {
     /// Makes ready for `a`: uploads its diagonal and estimates `λ_max(D⁻¹ A)`, for any number of solves.
     ///

@@ -81,6 +81,8 @@ pub struct Multigrid {
     device: Device,
 }
 
+shown!(Multigrid, |m| "Multigrid({} grids, {:?})", m.hierarchy.levels.len(), m.params);
+
 impl Multigrid {
     /// Coarser grids end at this many cells; a dense inverse is applied there.
     pub const MOST_DENSE: usize = 256;

@@ -42,6 +42,8 @@ pub struct FragmentExpression {
     program: Program,
 }
 
+shown!(FragmentExpression, |e| "FragmentExpression({:?}, {} draws)", e.program.form, e.parts.len());
+
 impl FragmentExpression {
     /// Lowers and compiles the expression in this packing.
     ///

@@ -41,6 +41,8 @@ pub struct VertexGaussSeidel {
     next: BufferVector,
 }
 
+shown!(VertexGaussSeidel, |e| "VertexGaussSeidel({:?})", e.next);
+
 impl VertexGaussSeidel {
     /// Lowers and compiles the iteration in this packing.
     ///

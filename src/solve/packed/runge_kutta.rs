@@ -47,6 +47,8 @@ pub struct VertexRungeKutta {
     stage: Program,
 }
 
+shown!(VertexRungeKutta, |e| "VertexRungeKutta({:?})", e.kernel);
+
 impl VertexRungeKutta {
     /// Compiles a step whose stages are this expression, see [`LinearExpression::ode_stage`].
     ///

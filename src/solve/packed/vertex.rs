@@ -60,6 +60,8 @@ pub struct VertexExpression {
     program: Program,
 }
 
+shown!(VertexExpression, |e| "VertexExpression({:?})", e.program.form);
+
 impl VertexExpression {
     /// Lowers and compiles the expression in this packing.
     ///

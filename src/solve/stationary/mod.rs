@@ -80,6 +80,8 @@ pub struct Stationary<'a> {
     params: StationaryParams,
 }
 
+shown!(Stationary<'_>, |s| "Stationary({}, {:?})", s.a.shape(), s.params);
+
 const OP: &str = "Stationary";
 
 impl<'a> Stationary<'a> {

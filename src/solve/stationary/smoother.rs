@@ -55,6 +55,8 @@ pub struct WeightedJacobi<'a> {
     factor: f32,
 }
 
+shown!(WeightedJacobi<'_>, |s| "WeightedJacobi({})", s.a.shape());
+
 impl<'a> WeightedJacobi<'a> {
     /// Makes ready for `a`.
     ///

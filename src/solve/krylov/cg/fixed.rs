@@ -89,6 +89,8 @@ pub struct FixedRun {
     overflown: Scalar,
 }
 
+shown!(FixedRun, |_run| "FixedRun");
+
 /// What [`FixedRun::read`] finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FixedReport {

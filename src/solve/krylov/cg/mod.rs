@@ -83,6 +83,8 @@ pub struct ConjugateGradient<'a> {
     params: CgParams,
 }
 
+shown!(ConjugateGradient<'_>, |s| "ConjugateGradient({}, {:?})", s.a.shape(), s.params);
+
 impl<'a> ConjugateGradient<'a> {
     /// A solver without preconditioner.
     ///

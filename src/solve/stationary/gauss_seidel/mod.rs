@@ -82,6 +82,8 @@ pub struct GaussSeidel<'a> {
     masks: Vec<Mask>,
 }
 
+shown!(GaussSeidel<'_>, |s| "GaussSeidel({}, {:?}, {} colours)", s.a.shape(), s.direction, s.masks.len());
+
 /// What couples the unknowns of a texel, in one direction: see `glsl/solve/substitute.frag`.
 struct Triangle {
     near: Option<Vector>,

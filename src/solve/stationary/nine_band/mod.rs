@@ -66,6 +66,8 @@ pub struct NineBandJacobi {
     sweeps: Sweeps,
 }
 
+shown!(NineBandJacobi, |s| "NineBandJacobi({0}x{0})", s.side);
+
 enum Sweeps {
     Host(Box<HostSweeps>),
     Tutorial(Tutorial),

@@ -48,6 +48,8 @@ pub struct NineBandSmoother {
     preconditioning: usize,
 }
 
+shown!(NineBandSmoother, |s| "NineBandSmoother({} unknowns)", s.unknowns);
+
 impl NineBandSmoother {
     /// Makes ready for `a`, with two sweeps as a preconditioner.
     ///
