@@ -43,10 +43,10 @@ const UNSAFE_FUNCTIONS: &[(&str, &str)] = &[
 /// The only places in Rust that write the words of a dialect.
 const SHADER_WORDS: &[(&str, &[&str])] = &[
     ("#version", &["gl/api.rs"]),
-    // `names.rs` lists them as words that no body may define.
+    // `names.rs` lists them as words that no body may define, or that it may read.
     ("texelFetch", &["kernel/accessors.rs", "kernel/names.rs"]),
     ("textureLod", &["kernel/accessors.rs", "kernel/names.rs"]),
-    ("gl_FragCoord", &["kernel/accessors.rs"]),
+    ("gl_FragCoord", &["kernel/accessors.rs", "kernel/names.rs"]),
 ];
 
 fn root() -> PathBuf {

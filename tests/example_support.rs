@@ -470,6 +470,10 @@ fn a_file_that_cannot_be_replaced_is_overwritten() {
     assert_eq!(fs::read(name).unwrap(), b"written\n");
     fs::write(name, before).unwrap();
     assert!(support::write_file(Path::new("/proc/self/none"), b"written").is_err());
+    // What only opens for writing, as it does for the super user, is refused before the work.
+    let shown = Path::new("/proc/self/cmdline");
+    assert_eq!(outputs([shown]).check().unwrap_err().code(), 2);
+    assert!(texla::host::PendingFile::create(shown).is_err());
 }
 
 /// What cannot get to its place after the work is kept, and the error says where.

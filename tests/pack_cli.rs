@@ -189,6 +189,11 @@ fn what_cannot_be_proven_is_reported_with_what_was_found() {
     let report = passed("pack", &["--matrix", &file, "--prove", "--proposals", "2000"]);
     let verdict = report["proof"]["verdict"].as_str().unwrap();
     assert!(verdict == "unsupported" || report["optimal"] == true, "{verdict}");
+    // In words of the program's, not of the library's.
+    if verdict == "unsupported" {
+        let why = report["proof"]["why"].as_str().unwrap();
+        assert!(why.contains("70 unknowns, at most 64") && !why.contains("::"), "{why}");
+    }
 }
 
 #[test]

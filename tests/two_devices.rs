@@ -1,8 +1,12 @@
 //! Several devices in turn on one thread.
+#![allow(unsafe_code)]
 
 mod common;
 
+use common::egl::{compatibility, loader};
 use common::harness::{headless, on_both};
+use glow::HasContext;
+use glutin::prelude::*;
 use texla::gl::Api;
 use texla::kernel::{NoParams, VertexKernel};
 use texla::{BufferVector, Vector, ops};
@@ -46,6 +50,62 @@ fn an_open_scope_does_not_hold_the_other_device_back() {
             drop(both);
             assert_eq!(ops::sum(&there).unwrap().read().unwrap(), 100.0);
         }
+    });
+}
+
+/// A context that texla knows nothing of may become current inside a scope, or none at all: each call asks the platform, and
+/// so does the end of the scope. Neither context's state is lost by it.
+#[test]
+fn a_context_made_current_inside_a_scope_is_noticed() {
+    // SAFETY: in all of these the context that `gl` belongs to is current.
+    let set = |gl: &glow::Context, viewport: [i32; 4]| unsafe {
+        let [x, y, w, h] = viewport;
+        gl.viewport(x, y, w, h);
+        gl.enable(glow::SCISSOR_TEST);
+    };
+    let found = |gl: &glow::Context| unsafe {
+        let mut viewport = [0; 4];
+        gl.get_parameter_i32_slice(glow::VIEWPORT, &mut viewport);
+        assert_eq!(gl.get_error(), glow::NO_ERROR);
+        assert!(gl.is_enabled(glow::SCISSOR_TEST));
+        viewport
+    };
+    on_both(|dev| {
+        let ours = dev.glow();
+        set(&ours, [7, 8, 9, 10]);
+        let scope = dev.scope().unwrap();
+        let mut x = Vector::filled(dev, 50, 1.0).unwrap();
+        let other = compatibility();
+        // SAFETY: the context is current.
+        let theirs = unsafe { glow::Context::from_loader_function(loader()) };
+        set(&theirs, [1, 2, 3, 4]);
+        let mut expected = 1.0;
+        let mut call = |what: &str| {
+            expected *= 3.0;
+            ops::scale(&mut x, 3.0).unwrap_or_else(|e| panic!("{what}: {e}"));
+            assert_eq!(x.read().unwrap(), [expected; 50], "{what}");
+            assert!(!other.is_current(), "{what}");
+        };
+        call("another context was current");
+        call("its own was current");
+        other.make_current_surfaceless().unwrap();
+        assert_eq!(found(&theirs), [1, 2, 3, 4]);
+        call("another context was current again");
+        other.make_current_surfaceless().unwrap();
+        drop(scope);
+        assert!(!other.is_current());
+        assert_eq!(found(&ours), [7, 8, 9, 10], "the scope's own state is put back where it was taken");
+        other.make_current_surfaceless().unwrap();
+        assert_eq!(found(&theirs), [1, 2, 3, 4], "and the other's is as it was");
+        let scope = dev.scope().unwrap();
+        other.make_current_surfaceless().unwrap();
+        let none = other.make_not_current().unwrap();
+        ops::scale(&mut x, 3.0).unwrap();
+        assert_eq!(x.read().unwrap(), [3.0 * expected; 50], "no context was current");
+        drop((scope, none));
+        assert_eq!(found(&ours), [7, 8, 9, 10]);
+        // SAFETY: the device's context is current.
+        unsafe { ours.disable(glow::SCISSOR_TEST) };
     });
 }
 

@@ -120,9 +120,9 @@ pub fn prove(
     let prover = Prover::new(&problem.expression).threads(args.threads.unwrap_or(0));
     let proof = match prover.prove(best, &limits) {
         // What has been found is not lost for that.
-        Err(error @ texla::Error::Unsupported { .. }) => {
-            say(format_args!("proof         {error}"));
-            report.set("proof", json!({ "verdict": "unsupported", "why": error.to_string() }));
+        Err(texla::Error::Unsupported { why, .. }) => {
+            say(format_args!("proof         none: {why}"));
+            report.set("proof", json!({ "verdict": "unsupported", "why": why }));
             return Ok(());
         }
         proof => proof?,

@@ -51,7 +51,10 @@ impl PendingFile {
         }
         if found.is_some() {
             // A protected file could be replaced all the same.
-            OpenOptions::new().write(true).open(&target)?;
+            let mut there = OpenOptions::new().write(true).open(&target)?;
+            // Files that the system only shows, as those under /proc, may open for writing and take nothing: they refuse an
+            // empty list of buffers too, which does nothing to any other. An empty buffer would not do: some take it.
+            let _: usize = there.write_vectored(&[])?;
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let name = format!(".texla-{}-{:x}.part", std::process::id(), now.as_nanos());

@@ -120,10 +120,12 @@ pub(super) type Operand<'a> = (&'a Value, &'a Expr);
 impl Run<'_> {
     /// The result of host arithmetic.
     pub(super) fn number(&self, value: f64, at: u32) -> Result<Value> {
-        if (value as f32).is_finite() {
-            return Ok(Value::number(value));
+        match value as f32 {
+            near if !near.is_finite() => Err(Fault::new(at, Kind::NotFinite { value })),
+            // It would be lost, without a word, where a device first meets it.
+            0.0 if value != 0.0 => Err(Fault::new(at, Kind::TooSmall { value })),
+            _ => Ok(Value::number(value)),
         }
-        Err(Fault::new(at, Kind::NotFinite { value }))
     }
 
     /// An operation on operands of equal shape, or of shape 1x1. `whole` is how errors call it.

@@ -199,6 +199,15 @@ pub enum ScriptErrorKind {
         /// The result in 64 bits.
         value: f64,
     },
+    /// Host arithmetic whose result is not zero and is less than any 32-bit float but that.
+    #[error(
+        "the result is {}, expected a 32-bit float: the smallest is about 1.4e-45",
+        super::format::number(*.value)
+    )]
+    TooSmall {
+        /// The result in 64 bits.
+        value: f64,
+    },
     /// A solver gave up.
     #[error("{solver}: {detail}")]
     Unsolved {

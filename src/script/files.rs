@@ -17,6 +17,9 @@ impl Run<'_> {
             return self.unknown_word(expr, "the name of a file in double quotes");
         };
         match &self.state.files {
+            FileAccess::From(_) if text.is_empty() => {
+                self.unknown_word(expr, "the name of a file in double quotes")
+            }
             FileAccess::From(folder) if cfg!(feature = "io") => {
                 let path = folder.join(text.as_ref());
                 let file = FileId::of(&path);
@@ -90,6 +93,10 @@ mod io {
 
     impl Run<'_> {
         pub(super) fn read(&self, path: &Path, at: u32) -> Result<Value> {
+            // Some systems open one, and fail when it is read.
+            if path.is_dir() {
+                return Err(refused(path, "it is a folder", at));
+            }
             if !is_market(path) {
                 let (shape, values, _room) = self.read_text(path, at)?;
                 let _copy = self.room_to_copy(shape, at)?;

@@ -48,7 +48,7 @@ impl Run<'_> {
                 if place.single {
                     return self.number(f64::from(a.element(row, col).at(at)?), at);
                 }
-                let room = self.room_as_matrix(place.shape(), at)?;
+                let [room, _pieces] = self.room_to_move(place.shape(), at)?;
                 self.kept(a.block(row, col, place.shape()).at(at)?, room, at)
             }
         }
@@ -84,7 +84,7 @@ impl Run<'_> {
         let Some((block, _room)) = block else { return self.needs_dense(expr) };
         let (row, col) = (place.rows.start, place.cols.start);
         // The part is put into new textures, which then take the place of the old ones.
-        let _anew = self.room_as_matrix(whole.shape(), at)?;
+        let _anew = self.room_to_move(whole.shape(), at)?;
         drop((whole, value));
         let Some(variable) = self.state.variables.get_mut(name) else { return Ok(()) };
         // Data that nothing else shares change in place.
@@ -183,7 +183,7 @@ impl Run<'_> {
             return self.dense(shape, &numbers, at);
         }
         let room = self.room_as_matrix(shape, at)?;
-        let _anew = self.room_as_matrix(shape, at)?;
+        let _anew = self.room_to_move(shape, at)?;
         let mut whole = Matrix::zeros(&self.state.device, shape).at(at)?;
         let mut row = 0;
         for values in &parts {

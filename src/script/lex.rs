@@ -132,10 +132,11 @@ impl<'a> Lexer<'a> {
         let value: f64 = written
             .parse()
             .map_err(|_| fault("it is written like 12, 0.5 or 1e-6, with an operator before what follows"))?;
-        if (value as f32).is_finite() {
-            return Ok(Lexeme::Number(value));
+        match value as f32 {
+            near if !near.is_finite() => Err(fault("the largest 32-bit float is about 3.4e38")),
+            0.0 if value != 0.0 => Err(fault("the smallest 32-bit float is about 1.4e-45")),
+            _ => Ok(Lexeme::Number(value)),
         }
-        Err(fault("the largest 32-bit float is about 3.4e38"))
     }
 }
 

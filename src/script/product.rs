@@ -49,7 +49,10 @@ impl Run<'_> {
             Data::Matrix(a) if a.shape().rows == 1 => self.made(a.shape().transposed(), at, || a.row(0)),
             Data::Vector(x) => self.row_matrix(x, at),
             data => match self.matrix(data, at)? {
-                Some((a, _room)) => self.made(x.shape().transposed(), at, || a.transposed()),
+                Some((a, _room)) => {
+                    let [room, _pieces] = self.room_to_move(x.shape().transposed(), at)?;
+                    self.kept(a.transposed().at(at)?, room, at)
+                }
                 None => Ok(x.clone()),
             },
         }
@@ -116,7 +119,7 @@ impl Run<'_> {
             return Ok(Some((a, room)));
         }
         // The columns of a matrix that were a vector are not needed any longer.
-        let turned = self.room_as_matrix(a.shape().transposed(), at)?;
+        let [turned, _pieces] = self.room_to_move(a.shape().transposed(), at)?;
         let made = Rc::new(a.transposed().at(at)?);
         drop(room);
         Ok(Some((made, turned)))

@@ -2,8 +2,8 @@
 //!
 //! What counts is what the machine has to find: textures with the padding of their layout and of the driver's blocks, the
 //! entries that a sparse matrix keeps on the host, and for as long as a statement needs them the copies between host and
-//! device, what an operation works with, and what a sparse matrix is made from. Elements alone would say little: one of a row takes
-//! 64 bytes, one of a column 4.
+//! device, what an operation works with, and what a sparse matrix is made from. Elements alone would say little: one of a
+//! row takes 64 bytes, one of a column 4.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -103,6 +103,15 @@ pub(super) fn dense_bytes(device: &Device, shape: Shape) -> u64 {
         Shape { rows, cols: 1 } => vector_bytes(device, rows),
         _ => matrix_bytes(shape),
     }
+}
+
+/// What a tile of a matrix takes twice more while it is put together from pieces: of several tiles, or of one turned.
+pub(super) fn pieces_bytes(device: &Device, shape: Shape) -> u64 {
+    let side = device.max_texture_size() as usize;
+    let tile = Shape::new(shape.rows.min(side.saturating_mul(4)), shape.cols.min(side));
+    // What is turned meets other limits: it lay in tiles a quarter as wide, or lies in such ones.
+    let fits = |n: usize| n <= side;
+    if fits(shape.rows) && fits(shape.cols) { 0 } else { matrix_bytes(tile).saturating_mul(2) }
 }
 
 /// A dense value on its way between host and device: its elements row by row, its texels, and the widths of its columns

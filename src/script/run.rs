@@ -191,6 +191,13 @@ impl Run<'_> {
         self.taken(bytes, at, || format!("{shape} elements take"))
     }
 
+    /// The same for one whose elements come from other places: where tiles meet, one is put together piece by piece.
+    pub(super) fn room_to_move(&self, shape: Shape, at: u32) -> Result<[Charge; 2]> {
+        let pieces = room::pieces_bytes(&self.state.device, shape);
+        let pieces = self.taken(pieces, at, || format!("putting {shape} elements together takes"))?;
+        Ok([self.room_as_matrix(shape, at)?, pieces])
+    }
+
     /// The room for a copy of a dense value between host and device, elements and texels.
     pub(super) fn room_to_copy(&self, shape: Shape, at: u32) -> Result<Charge> {
         self.state.room.take_to_copy(&self.state.device, shape).map_err(|kind| Fault::new(at, kind))

@@ -360,6 +360,21 @@ fn divergence_is_a_typed_error() {
     });
 }
 
+/// The solution is 2^160, which no 32-bit float is: among the causes that the error names there is this one.
+#[test]
+fn a_solution_out_of_range_is_one_of_the_causes() {
+    on_both(|device| {
+        let lcp = Lcp::new("out of range", dense(1, &[2f64.powi(-100)]), [-(2f64.powi(60))]);
+        match solve(device, &lcp, MatrixFormat::Auto, params(1e-4)) {
+            Err(Error::Breakdown { expected, .. }) => {
+                assert!(expected.contains("one that leaves the range of 32-bit floats"), "{expected}");
+                assert!(!expected.contains("  "), "{expected}");
+            }
+            other => panic!("{:?}", other.map(|(x, report)| (x, report.outcome))),
+        }
+    });
+}
+
 #[test]
 fn max_sweeps_is_kept_to_exactly() {
     on_both(|device| {

@@ -94,6 +94,11 @@ fn errors_say_where_and_which_shapes() {
         ("repeat inf\nend", 8, "is inf"),
         ("repeat A\nend", 8, "A is 3x2, expected 1x1: the number of repetitions"),
         ("C = 1e30 * 1e30", 10, "the result is 1e+60, expected a finite 32-bit float"),
+        (
+            "C = 1e-30 * 1e-30",
+            11,
+            "the result is 1e-60, expected a 32-bit float: the smallest is about 1.4e-45",
+        ),
         ("C = 1 / 0", 7, "the result is inf"),
         ("C = inf - inf", 9, "the result is nan"),
         ("C = [1 inf]", 8, "the result is inf"),

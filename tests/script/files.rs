@@ -130,7 +130,10 @@ fn files_that_cannot_be_read_or_written() {
         for (text, column, message) in [
             ("x = load(\"none.mtx\")", 10, "none.mtx"),
             ("x = load(\"none.txt\")", 10, "none.txt: "),
-            ("x = load(\"inner.mtx\")", 10, "inner.mtx"),
+            ("x = load(\"inner.mtx\")", 10, "inner.mtx: it is a folder"),
+            ("x = load(\".\")", 10, "it is a folder"),
+            ("x = load(\"\")", 10, "found `\"\"`, expected the name of a file"),
+            ("save(1, \"\")", 9, "found `\"\"`, expected the name of a file"),
             (
                 "x = load(\"uneven.txt\")",
                 10,
@@ -145,7 +148,6 @@ fn files_that_cannot_be_read_or_written() {
             ("x = load(\"huge.mtx\")", 10, "huge.mtx:"),
             ("save([1 2], \"inner.mtx\")", 13, "inner.mtx: it is a folder"),
             ("save([1 2], \"none/x.mtx\")", 13, "none/x.mtx: "),
-            ("save([1 2], \"\")", 13, "it is a folder"),
             ("save([1 2], \"..\")", 13, "it is a folder"),
             ("save(zeros(0, 3), \"e.txt\")", 19, "zeros(0, 3) is 0x3: plain text cannot hold it"),
             ("save([1 2] ./ [0 1], \"i.mtx\")", 22, "contains inf, which a file cannot hold"),

@@ -78,6 +78,7 @@ fn errors_point_at_the_place() {
     at("x = 1e", 1, 5, "`1e` is no number");
     at("x = 1.2.3", 1, 5, "`1.2.3` is no number");
     at("x = 12abc", 1, 5, "`12abc` is no number");
+    at("x = 1e-50", 1, 5, "`1e-50` is no number: the smallest 32-bit float is about 1.4e-45");
     at("x = -1e39", 1, 6, "`1e39` is no number: the largest 32-bit float is about 3.4e38");
     at("x = 1e999999999999", 1, 5, "largest 32-bit float");
     at("x = A^2", 1, 6, "powers are written as products");

@@ -166,7 +166,8 @@ impl<'a> Prover<'a> {
     }
 
     fn pattern(&self, kinds: &Kinds) -> Result<Pattern> {
-        let unsupported = |why: String| Error::Unsupported { what: "Prover::prove".to_owned(), why };
+        let unsupported =
+            |why: String| Error::Unsupported { what: "a search for all cheaper packings".to_owned(), why };
         if self.expression.form() == Form::GaussSeidel {
             return Err(unsupported(
                 "an iteration in place: its cost depends on the order within groups, too".to_owned(),

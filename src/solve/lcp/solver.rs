@@ -155,7 +155,8 @@ fn single(report: LcpReport<Vec<LcpOutcome>>) -> Result<LcpReport> {
             iteration,
             quantity: "max |min(x, Ax + b)| / max(-b)",
             value,
-            expected: "a bounded number: the relaxation is too large, the matrix is not finite, or the problem has no solution in 32-bit floats",
+            expected: "a bounded number: the relaxation is too large, the matrix is not finite, or the problem has no solution or one that leaves \
+                       the range of 32-bit floats",
         });
     }
     Ok(LcpReport {
