@@ -1,7 +1,7 @@
 //! What rounding in double-float may have done to a recomputed residual.
 
 use super::finite::AllFinite;
-use super::scales::norm_of;
+use super::scales::{exponent_of, norm_of};
 use crate::data::Vector;
 use crate::error::Result;
 use crate::ops::{self, Accurate, LinOp, Part};
@@ -21,7 +21,7 @@ pub(in crate::solve) fn error_bound(a: &dyn LinOp, terms: Accurate<'_>) -> Resul
     let shape = if terms.transposed { a.shape().transposed() } else { a.shape() };
     let mut bound = Vector::uninit(a.device(), shape.rows)?;
     if !ops::product_part(&mut bound, a, terms, Part::Error)? {
-        let matrix = f64::from(a.exponent()? + 1).exp2() * f64::from(terms.alpha).abs();
+        let matrix = f64::from(exponent_of(a)? + 1).exp2() * f64::from(terms.alpha).abs();
         let x = f64::from(ops::norm2(terms.x)?.read()?);
         ops::fill(&mut bound, (UNTOLD * matrix * x).min(f64::from(f32::MAX)) as f32)?;
     }
