@@ -13,7 +13,14 @@ const UNTOLD: f64 = 1.0 / (1u64 << 40) as f64;
 /// products may lose below the range of floats is there for any coefficient, and an exact solution is told as one.
 pub(in crate::solve) fn counted(rounding: f64, bound: f64) -> f64 {
     let next_to_nothing = rounding < bound / (1u64 << 60) as f64;
-    if next_to_nothing { 0.0 } else { rounding }
+    if next_to_nothing { 0.0 } else { upwards(rounding) }
+}
+
+/// To nine bits, upwards: a bound needs no more, and what may be lost below the range of floats, which depends on the
+/// scale of a system, does not show in a report.
+fn upwards(bound: f64) -> f64 {
+    const REST: u64 = (1 << 44) - 1;
+    if bound.is_finite() { f64::from_bits((bound.to_bits() + REST) & !REST) } else { bound }
 }
 
 /// A bound on the error of a sum in double-float, element by element.
