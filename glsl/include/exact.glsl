@@ -105,12 +105,21 @@ Sum4 add_pair4(Sum4 s, vec4 high, vec4 low) { return add_product4(s, high, low, 
 Sum4 add_scaled_product4(Sum4 s, vec4 a, vec4 b, vec2 factors) {
     ivec4 bits = floatBitsToInt(a);
     ivec4 power = bits & ivec4(0x7f800000);
+#ifdef BOUND
+    // Sums take what is below the normal range for zero: it is all error, of less than the smallest normal number.
+    ivec4 lost = ivec4(equal(power, ivec4(0))) * ivec4(notEqual(bits << 1, ivec4(0)));
+    power += lost * 0x00800000;
+#endif
     vec4 unit = intBitsToFloat((bits & ivec4(~0x7f800000)) | ivec4(0x3f800000));
     // First by what brings b nearer to 1.
     vec4 large = max(intBitsToFloat(power), vec4(factors.y));
     vec4 small = min(intBitsToFloat(power), vec4(factors.y));
     bvec4 up = lessThan(abs(b), vec4(1.0));
     vec4 other = ((b * mix(small, large, up)) * mix(large, small, up)) * factors.x;
-    return add_product4(s, unit, vec4(0.0), mix(other, vec4(0.0), equal(power, ivec4(0))));
+    Sum4 next = add_product4(s, unit, vec4(0.0), mix(other, vec4(0.0), equal(power, ivec4(0))));
+#ifdef BOUND
+    next.low += abs(other) * vec4(lost);
+#endif
+    return next;
 }
 #endif

@@ -10,9 +10,9 @@ float inverse_scale(float m) {
 }
 
 // x, but zero where the coefficient is: what is none of a row's, or meant for another lane, may be infinite or NaN, which
-// times zero is NaN.
+// times zero is NaN. By the bits: one below the normal range is a coefficient, which bounds on errors count.
 vec4 where_nonzero(vec4 coefficient, vec4 x) {
-    bvec4 zero = equal(coefficient, vec4(0.0));
+    bvec4 zero = equal(floatBitsToInt(coefficient) << 1, ivec4(0));
     return vec4(zero.x ? 0.0 : x.x, zero.y ? 0.0 : x.y, zero.z ? 0.0 : x.z, zero.w ? 0.0 : x.w);
 }
 #endif

@@ -4,19 +4,22 @@
 #include "include/exact.glsl"
 #include "include/stack.glsl"
 
+// The lanes of a column that count, bit by bit: arithmetic might make zero of what is below the normal range.
+vec4 kept(vec4 column, ivec4 mask) { return intBitsToFloat(floatBitsToInt(column) & mask); }
+
 void kernel(ivec2 p, out vec4 high, out vec4 low) {
     int t = texel_index(p);
     Sum4 s = Sum4(START_HIGH, START_LOW);
 #if TRANSPOSED
     bool inside = t >= units.x && t < units.y;
     vec2 own = place_of_unit(inside ? t - units.x : 0);
-    vec4 side = lanes;
+    ivec4 side = -ivec4(notEqual(lanes, vec4(0.0)));
     vec4 other = vec4(1.0);
     int first = 0;
 #else
     bool inside = true;
     vec2 own = place_of_texel(t);
-    vec4 side = vec4(1.0);
+    ivec4 side = ivec4(-1);
     vec4 other = lanes;
     int first = units.x;
 #endif
@@ -27,10 +30,10 @@ void kernel(ivec2 p, out vec4 high, out vec4 low) {
         Block m = block_at(own + place_of_unit(k));
 #endif
         vec4 v = x_texel(k + first) * other;
-        s = add_scaled_product4(s, m.c0 * side, vec4(v.x), factors);
-        s = add_scaled_product4(s, m.c1 * side, vec4(v.y), factors);
-        s = add_scaled_product4(s, m.c2 * side, vec4(v.z), factors);
-        s = add_scaled_product4(s, m.c3 * side, vec4(v.w), factors);
+        s = add_scaled_product4(s, kept(m.c0, side), vec4(v.x), factors);
+        s = add_scaled_product4(s, kept(m.c1, side), vec4(v.y), factors);
+        s = add_scaled_product4(s, kept(m.c2, side), vec4(v.z), factors);
+        s = add_scaled_product4(s, kept(m.c3, side), vec4(v.w), factors);
     }
     high = s.high;
     low = s.low;

@@ -29,9 +29,15 @@ impl Scaling {
     }
 
     /// The pair (rounded, remainder) in which a coefficient is stored.
+    ///
+    /// One that would round to zero becomes the smallest float of its sign: products take it for zero, but bounds on
+    /// their errors go by the bits, and so know that there is a coefficient.
     pub fn split(self, value: f64) -> (f32, f32) {
         let scaled = value * (-f64::from(self.stored)).exp2();
         let high = scaled as f32;
+        if high == 0.0 && value != 0.0 {
+            return (f32::from_bits(1).copysign(value as f32), 0.0);
+        }
         (high, (scaled - f64::from(high)) as f32)
     }
 
@@ -48,6 +54,11 @@ impl Scaling {
         let other = self.stored + own - half;
         [(alpha * f64::from(other - own).exp2()) as f32, f64::from(half).exp2() as f32]
     }
+}
+
+/// `2^e x`, also for powers that 64 bits do not hold.
+pub(crate) fn times_power_of_two(x: f64, e: i32) -> f64 {
+    x * f64::from(e / 2).exp2() * f64::from(e - e / 2).exp2()
 }
 
 /// floor(log2 x) for positive finite `x`, 0 for 0.
@@ -75,6 +86,9 @@ mod tests {
         assert_eq!(s.split(2f64.powi(113)), (2f32.powi(60), 0.0));
         // A coefficient 2^186 smaller is still kept exactly.
         assert_eq!(s.split(2f64.powi(-73)), (2f32.powi(-126), 0.0));
+        // One too small for that is not forgotten.
+        assert_eq!(s.split(-2f64.powi(-150)), (-f32::from_bits(1), 0.0));
+        assert_eq!(s.split(0.0), (0.0, 0.0));
         assert_eq!(s.factors(0.5), [2f32.powi(26), 2f32.powi(26)]);
         assert_eq!(s.factors(-3.0), [-1.5 * 2f32.powi(27), 2f32.powi(27)]);
         // What undoes the scale of the matrix brings the stored coefficients to about 1.

@@ -5,7 +5,7 @@ use crate::common::harness::on_both;
 use crate::common::systems::csr;
 use crate::common::{random, reference};
 use crate::problems::{Lcp, assert_honest, dense, params, solve, wall};
-use texla::solve::{LcpBatch, LcpParams, LcpProblem, LcpSolver, Relaxation, StopReason};
+use texla::solve::{LcpBatch, LcpParams, LcpProblem, LcpSolver, Relaxation, StopReason, natural_residual};
 use texla::{Error, MatrixFormat, SparseFormat, StoredMatrix, Vector};
 
 const RELAXATIONS: [Relaxation; 3] = [Relaxation::Accelerated, Relaxation::Estimated, Relaxation::Fixed(0.5)];
@@ -142,28 +142,122 @@ fn a_start_that_hides_the_sides_is_no_solution() {
     });
 }
 
-/// Contacts that press with less than has room beside the others in 32 bits.
+/// Contacts that press with less than has room beside the others in 32 bits are refused: whatever were told of residuals
+/// relative to them would be false. Up to there what is told is so.
 #[test]
-fn what_has_no_room_beside_others_is_not_certified() {
+fn what_has_no_room_beside_others_is_refused() {
     on_both(|device| {
         let eye = || dense(2, &[1.0, 0.0, 0.0, 1.0]);
         let problems = [
             Lcp::new("1e-37 and 1e38", eye(), [-1e-37, 1e38]),
             Lcp::new("1e-35 and 3e38", eye(), [-1e-35, 3e38]),
             Lcp::new("1e-37 and 1e30", eye(), [-1e-37, 1e30]),
+            Lcp::new("1e-30 and 1e38", eye(), [-1e-30, 1e38]),
+            Lcp::new("1e-2 and 1e38", eye(), [-1e-2, 1e38]),
+            Lcp::new("1e-40 and 1", dense(2, &[1e-10, 0.0, 0.0, 1.0]), [-1e-40, 1.0]),
             Lcp::new("three", dense(3, &[4., 1., 0., 1., 3., 0., 0., 0., 1.]), [-1e-28, -2e-28, 1e38]),
         ];
         for lcp in &problems {
             for relaxation in RELAXATIONS {
+                let params = LcpParams { relaxation, ..params(1e-4) };
+                let found = solve(device, lcp, MatrixFormat::Auto, params).map(|found| found.1);
+                assert!(matches!(found, Err(Error::Parameter { name: "b", .. })), "{}: {found:?}", lcp.name);
+            }
+            let a = StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Auto).unwrap();
+            let b = Vector::from_f64(device, &lcp.b).unwrap();
+            let zero = Vector::zeros(device, lcp.n()).unwrap();
+            let found = natural_residual(&a, &zero, &b);
+            assert!(matches!(found, Err(Error::Parameter { name: "b", .. })), "{}: {found:?}", lcp.name);
+        }
+        let within = [
+            Lcp::new("1e-1 and 1e38", eye(), [-1e-1, 1e38]),
+            Lcp::new("1e-8 and 1e30", eye(), [-1e-8, 1e30]),
+            Lcp::new("1e-37 and 1e-3", eye(), [-1e-37, 1e-3]),
+            Lcp::new("1e-37 and 10", dense(2, &[1e-10, 0.0, 0.0, 1.0]), [-1e-37, 10.0]),
+            Lcp::new("positive below the range", eye(), [1e-40, 1.0]),
+            Lcp::new("three", dense(3, &[4., 1., 0., 1., 3., 0., 0., 0., 1.]), [-1e-1, -2e-1, 1e38]),
+        ];
+        for lcp in &within {
+            let a = StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Auto).unwrap();
+            let b = Vector::from_f64(device, &lcp.b).unwrap();
+            let zero = Vector::zeros(device, lcp.n()).unwrap();
+            let relative = natural_residual(&a, &zero, &b).unwrap().relative;
+            let (one, _) = lcp.residuals(&vec![0.0; lcp.n()]);
+            assert!((relative - one).abs() <= 1e-6, "{}: {relative:e} of zero", lcp.name);
+            for relaxation in RELAXATIONS {
                 for bound in [1e-4, 1e-6] {
                     let params = LcpParams { relaxation, ..params(bound) };
                     let (x, report) = solve(device, lcp, MatrixFormat::Auto, params).unwrap();
-                    if report.converged() {
-                        let (natural, _) = lcp.residuals(&x);
-                        assert!(natural <= 1.001 * bound, "{}: {natural:e} {x:?} {report:?}", lcp.name);
+                    let (natural, scaled) = lcp.residuals(&x);
+                    let outcome = &report.outcome;
+                    assert!(
+                        !report.converged() || natural <= 1.001 * bound,
+                        "{}: {natural:e} {report:?}",
+                        lcp.name
+                    );
+                    for (told, so) in [(outcome.natural_residual, natural), (outcome.scaled_residual, scaled)]
+                    {
+                        assert!(
+                            (told - so).abs() <= 1e-5 * so + 1e-9,
+                            "{}: {told:e}, {so:e} is so",
+                            lcp.name
+                        );
                     }
                 }
             }
+        }
+    });
+}
+
+/// What 32 bits have no room for has some in a batch, which scales in 64 bits; what has none is refused.
+#[test]
+fn a_batch_solves_the_problems_it_was_given() {
+    on_both(|device| {
+        for (a, b) in
+            [(1e-50, -1e-50), (1e-42, -1e-42), (1e-44, -1e-44), (1e-45, -1.3e-45), (1e-300, -1e-300)]
+        {
+            let one = dense(1, &[a]);
+            let other = dense(1, &[2.0]);
+            let problems = [LcpProblem { a: &one, b: &[b] }, LcpProblem { a: &other, b: &[-1.0] }];
+            let batch = LcpBatch::new(device, &problems).unwrap();
+            let mut x = batch.start(&[0.0; 2]).unwrap();
+            assert!((batch.natural_residuals(&x).unwrap()[0].relative - 1.0).abs() <= 1e-6);
+            let report = batch.solve(&mut x, params(1e-5)).unwrap();
+            assert!(report.converged(), "{a:e} x = {b:e}: {report:?}");
+            let x = f64::from(batch.read(&x).unwrap()[0]);
+            assert!((x * a + b).abs() <= 1.001e-5 * -b, "{a:e} x + {b:e}: {x:e}");
+        }
+        for (a, b) in
+            [([1.0, 1.0], [-1e-50, 0.0]), ([1e-30, 1.0], [-1e-50, 1.0]), ([1.0, 1.0], [-1e-300, 1.0])]
+        {
+            let a = dense(2, &[a[0], 0.0, 0.0, a[1]]);
+            let found = LcpBatch::new(device, &[LcpProblem { a: &a, b: &b }]).map(|_| ());
+            let refused = matches!(found, Err(Error::Matrix { .. } | Error::Parameter { name: "b", .. }));
+            assert!(refused, "{b:?}: {found:?}");
+        }
+        let a = dense(2, &[1e-50, 0.0, 0.0, 1e-50]);
+        let batch = LcpBatch::decompose(device, &a, &[-1e-50, -1e-20]).unwrap();
+        let mut x = batch.start(&[0.0; 2]).unwrap();
+        assert!(batch.solve(&mut x, params(1e-5)).unwrap().converged());
+        let x = batch.read(&x).unwrap();
+        assert!((x[0] - 1.0).abs() <= 2e-5 && (x[1] / 1e30 - 1.0).abs() <= 2e-5, "{x:?}");
+    });
+}
+
+/// Elements of `x` that are residuals themselves are in the range of what is measured.
+#[test]
+fn a_natural_residual_of_a_large_negative_x_is_a_number() {
+    on_both(|device| {
+        for (e, f, x) in [(-136, -96, 46), (-100, 100, 20), (-60, -100, -3), (0, 0, 126)] {
+            let a = dense(2, &[2f64.powi(e), 0.0, 0.0, 2f64.powi(e)]);
+            let lcp = Lcp::new("negative", a, [-(2f64.powi(f)), 2f64.powi(f)]);
+            let a = StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Auto).unwrap();
+            let b = Vector::from_f64(device, &lcp.b).unwrap();
+            let at = [2f32.powi(x), -(2f32.powi(x))];
+            let found = natural_residual(&a, &Vector::from_slice(device, &at).unwrap(), &b).unwrap();
+            let (natural, _) = lcp.residuals(&at);
+            let near = (found.relative / natural - 1.0).abs() <= 1e-6;
+            assert!(near, "A 2^{e}, b 2^{f}, x 2^{x}: {:e}, {natural:e} is so", found.relative);
         }
     });
 }

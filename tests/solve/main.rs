@@ -17,6 +17,7 @@ mod null_space;
 mod real;
 mod repeat;
 mod scaling;
+mod small;
 mod stationary;
 mod systems;
 mod user;

@@ -1,7 +1,7 @@
 //! Exact arithmetic on the host: sums of products of f64 numbers as floating-point expansions.
 //!
 //! After J. Shewchuk, *Adaptive precision floating-point arithmetic and fast robust geometric predicates*, Discrete
-//! Comput. Geom. 18, 1997. What occurs here lies between 2^-300 and 2^300 or is zero, so that no product's error term
+//! Comput. Geom. 18, 1997. What occurs here lies between 2^-450 and 2^450 or is zero, so that no product's error term
 //! leaves the range of f64.
 
 /// A sum without error: parts that do not overlap, from the smallest on.

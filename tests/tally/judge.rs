@@ -80,9 +80,6 @@ pub enum Fault {
     /// `b` is not as it was.
     Changed,
     Panicked,
-    /// No fault but worth a number: as [`Converged`](Self::Converged), where all of it can be elements of the input below
-    /// the normal range, which a device may take for zero.
-    Flushed,
 }
 
 /// Bounds below this say nothing of a `b` that 32 bits had to round.
@@ -309,8 +306,7 @@ impl Problem {
         let most = allowed * unit + projected;
         let met = size <= most;
         if !met {
-            let flushed = self.flushed(&outcome.x, &self.held);
-            return Some((if size <= most + flushed { Fault::Flushed } else { Fault::Converged }, detail));
+            return Some((Fault::Converged, detail));
         }
         if measure == Measure::Complementarity || !certified {
             return None;

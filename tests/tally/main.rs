@@ -118,7 +118,7 @@ fn one(table: &mut Table, device: &Device, seed: u64, most: usize, talkative: bo
 /// The short form: a part of the methods on each system.
 #[test]
 fn short() {
-    tally("tally-short", 0, 192, 4, 756);
+    tally("tally-short", 0, 240, 4, 756);
 }
 
 /// The long form: more of both.

@@ -265,6 +265,10 @@ impl LinOp for Declared<'_> {
         self.operator.linear().accurate(out, terms, part)
     }
 
+    fn pattern(&self) -> Option<&host::Csr> {
+        self.operator.linear().pattern()
+    }
+
     fn diagonal(&self) -> Result<Vec<f64>> {
         self.operator.linear().diagonal()
     }
@@ -443,6 +447,13 @@ fn nine_bands(system: &System, a: &Declared<'_>) -> Result<NineBandSmoother> {
     NineBandSmoother::new(a.device(), bands, 0.9)
 }
 
+/// `b` in 32 bits as a batch rounds it: after it is scaled.
+fn rounded(b: &[f64]) -> Vec<f64> {
+    let largest = b.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
+    let unit = if largest == 0.0 { 1.0 } else { largest.log2().floor().exp2() };
+    b.iter().map(|v| f64::from((v / unit) as f32) * unit).collect()
+}
+
 /// The system between a small one that is always the same and itself with `b` of the other sign.
 fn batch(device: &Device, system: &System, relaxation: Relaxation) -> Result<Vec<Run>> {
     let csr = system.triplets().to_csr();
@@ -459,6 +470,8 @@ fn batch(device: &Device, system: &System, relaxation: Relaxation) -> Result<Vec
     x0.extend([0.0; 2]);
     x0.extend(&system.x0);
     let mut x = made.start(&x0)?;
+    // What has no room in a batch's units is gone from the start.
+    let starts = made.split(&x)?;
     let stop = Stop::relative(system.bound).check_every(system.every);
     let solved = made.solve(&mut x, LcpParams { max_sweeps: system.most, stop, relaxation });
     let parts = made.split(&x)?;
@@ -466,6 +479,8 @@ fn batch(device: &Device, system: &System, relaxation: Relaxation) -> Result<Vec
         let terms = csr.entries().collect();
         let mut problem = problem(system, terms, Format::Batch);
         problem.null_space = false;
+        problem.held = rounded(&system.b);
+        problem.x0 = starts[number].clone();
         if number == 2 {
             (problem.given.iter_mut()).chain(&mut problem.held).for_each(|v| *v = -*v);
         }
@@ -474,7 +489,6 @@ fn batch(device: &Device, system: &System, relaxation: Relaxation) -> Result<Vec
             (problem.rows, problem.cols) = (2, 2);
             problem.given = small_b.to_vec();
             problem.held = small_b.to_vec();
-            problem.x0 = vec![0.0; 2];
         }
         let said = match &solved {
             Ok(report) => Ok(of_lcp(&report.outcome[number])),

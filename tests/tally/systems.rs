@@ -53,12 +53,13 @@ fn pick<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
     all[rng.below(all.len())]
 }
 
-/// A power of two from 2^-120 to 2^120: none, one of a few, or any.
+/// A power of two from 2^-145 to 2^145: none, one of a few, or any.
 fn exponent(rng: &mut Rng) -> i32 {
-    match rng.below(4) {
+    match rng.below(5) {
         0 | 1 => 0,
         2 => pick(rng, &EXPONENTS) * if rng.below(2) == 0 { 1 } else { -1 },
-        _ => rng.below(241) as i32 - 120,
+        3 => rng.below(241) as i32 - 120,
+        _ => rng.below(291) as i32 - 145,
     }
 }
 
@@ -140,7 +141,10 @@ fn dominated(rng: &mut Rng, n: usize, mut terms: Vec<Term>, factor: f64) -> Vec<
 fn matrix(rng: &mut Rng) -> Made {
     let n = pick(rng, &SIZES);
     let density = pick(rng, &[0.1, 0.3, 1.0]);
-    let family = rng.below(19);
+    let family = rng.below(28);
+    if (19..27).contains(&family) {
+        return hostile(rng, n, family);
+    }
     match family {
         0 | 1 => {
             let off = symmetric(random_dense(rng, n, n, density));
@@ -236,7 +240,7 @@ fn matrix(rng: &mut Rng) -> Made {
             terms.extend((0..n).map(|i| (i, i, softness + 1e-3)));
             Made::entries("contacts", n, n, merged(terms))
         }
-        15 => {
+        15 | 27 => {
             let side = 1 + rng.below(7);
             let bumpy = rng.below(2) == 0;
             let a = NineBands::bilinear(
@@ -250,6 +254,68 @@ fn matrix(rng: &mut Rng) -> Made {
             Made { form: Form::NineBands(a), definite: true, ..Made::entries("nine bands", n, n, terms) }
         }
         _ => stencil(rng),
+    }
+}
+
+/// Coefficients that vanish beside others, and matrices that few methods are made for.
+fn hostile(rng: &mut Rng, n: usize, family: usize) -> Made {
+    let n = n.max(2);
+    let all = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+    match family {
+        19 => {
+            let terms = all.map(|(i, j)| (i, j, 1.0 / (i + j + 1) as f64));
+            Made::entries("Hilbert", n, n, terms.collect())
+        }
+        20 => {
+            let grade = pick(rng, &[1.0, 4.0, 10.0]) * (30.0 / n as f64).min(1.0);
+            let mut terms = laplacian(&path(rng, n));
+            terms.extend((0..n).map(|i| (i, i, 0.5)));
+            terms.iter_mut().for_each(|(i, j, v)| *v *= (-grade * (*i + *j) as f64).exp2().max(1e-60));
+            Made::entries("graded", n, n, merged(terms))
+        }
+        21 => {
+            let mut to: Vec<usize> = (0..n).collect();
+            rng.shuffle(&mut to);
+            let terms = to.into_iter().enumerate().map(|(i, j)| (i, j, 1.0));
+            Made::entries("permutation", n, n, terms.collect())
+        }
+        22 => {
+            let mut terms = random_dense(rng, n, n, 0.5);
+            terms.retain(|t| t.0 > t.1);
+            let other: Vec<_> = terms.iter().map(|&(i, j, v)| (j, i, -v)).collect();
+            terms.extend(other);
+            Made::entries("skew", n, n, terms)
+        }
+        23 => {
+            let mut terms = random_dense(rng, n, n, 0.5);
+            terms.retain(|t| t.0 > t.1);
+            Made::entries("nilpotent", n, n, terms)
+        }
+        24 => {
+            let off = symmetric(random_dense(rng, n, n, 0.3));
+            let mut terms = dominated(rng, n, off, 0.6);
+            let (i, j, _) = terms[rng.below(terms.len())];
+            let v = pick(rng, &[1e30, 1e20, 1e-20, 1e-30, 1e-36, 1e-39, 1e-46, 1e10, 1e-10]);
+            let here = |t: &Term| (t.0, t.1) == (i, j) || (t.1, t.0) == (i, j);
+            terms.iter_mut().filter(|t| here(t)).for_each(|t| t.2 = v);
+            Made::entries("outlier", n, n, terms)
+        }
+        25 => {
+            // A row and a column in units of their own.
+            let off = random_dense(rng, n, n, 0.4);
+            let mut terms = dominated(rng, n, off, 0.6);
+            let k = rng.below(n);
+            let mut unit = || 2f64.powi(rng.below(161) as i32 - 80);
+            let (row, col) = (unit(), unit());
+            terms.iter_mut().filter(|t| t.0 == k).for_each(|t| t.2 *= row);
+            terms.iter_mut().filter(|t| t.1 == k).for_each(|t| t.2 *= col);
+            Made::entries("row and column", n, n, terms)
+        }
+        _ => {
+            let more = pick(rng, &[0.0, 1e-3, 1e-7, 1e-12]);
+            let terms = all.map(|(i, j)| (i, j, if i == j { 1.0 + more } else { 1.0 }));
+            Made::entries("ones", n, n, terms.collect())
+        }
     }
 }
 
@@ -379,13 +445,17 @@ fn start(rng: &mut Rng, made: &Made, solution: Option<&[f64]>, unit: f64) -> (St
     let cols = made.cols;
     let far = 10f64.powi(rng.below(21) as i32);
     // Constants are what a floating system loses digits of.
-    let kind = if made.floating && rng.below(3) == 0 { 5 } else { rng.below(8) };
+    let kind = if made.floating && rng.below(3) == 0 { 5 } else { rng.below(9) };
     match kind {
         0..=2 => ("x0 = 0".into(), vec![0.0; cols]),
         3 => ("random x0".into(), (0..cols).map(|_| signed(rng) * unit).collect()),
         4 => (format!("random x0 of {far:e}"), (0..cols).map(|_| far * signed(rng) * unit).collect()),
         5 => (format!("constant x0 of {far:e}"), vec![far * unit; cols]),
         6 => (format!("constant x0 of {far:e} without units"), vec![far; cols]),
+        7 => {
+            let of = |rng: &mut Rng| signed(rng) * 2f64.powi(rng.below(261) as i32 - 140);
+            ("x0 of all sizes".into(), (0..cols).map(|_| of(rng)).collect())
+        }
         _ => match solution {
             Some(x) => ("x0 is the solution".into(), x.iter().map(|v| v * unit).collect()),
             None => {
@@ -408,8 +478,17 @@ pub fn system(seed: u64) -> System {
     let mut made = matrix(rng);
     let (b_name, mut b, solution) = right_hand_side(rng, &made);
     let (e, f) = (exponent(rng), exponent(rng));
+    // The bilinear elements are checked when they are made.
+    let e = if matches!(made.form, Form::NineBands(_)) { e.clamp(-110, 110) } else { e };
     scale(&mut made, e);
     b.iter_mut().for_each(|v| *v *= 2f64.powi(f));
+    let below = rng.below(10) == 0;
+    if below {
+        // Below the normal range, beside whatever else there is.
+        let k = rng.below(b.len());
+        b[k] = signed(rng) * 2f64.powi(-126 - rng.below(8) as i32);
+    }
+    let below = if below { ", one below the range" } else { "" };
     let (x_name, x0) = start(rng, &made, solution.as_deref(), 2f64.powi(f - e));
     let x0 = x0.into_iter().map(nearest).collect();
     let declared = made.floating && (matches!(made.form, Form::Stencil { .. }) || rng.below(3) > 0);
@@ -419,11 +498,12 @@ pub fn system(seed: u64) -> System {
         (true, false) => ", null space not declared",
         (true, true) => ", null space declared",
     };
-    let bound = pick(rng, &[1e-1, 1e-2, 1e-3, 1e-4, 1e-4, 1e-5, 1e-5, 1e-5, 1e-6, 1e-7, 1e-10]);
+    let bound =
+        pick(rng, &[1e-1, 1e-2, 1e-3, 1e-4, 1e-4, 1e-5, 1e-5, 1e-5, 1e-6, 1e-7, 6.1e-8, 1e-10, 1e-13]);
     let most = pick(rng, &[300, 300, 300, 300, 100, 20, 3, 1, 0]);
     let Made { family, rows, cols, terms, form, definite, .. } = made;
     let name = format!(
-        "{family} {rows}x{cols}{singular}, A 2^{e}, b 2^{f}, {b_name}, {x_name}, bound {bound:e}, at most {most}"
+        "{family} {rows}x{cols}{singular}, A 2^{e}, b 2^{f}, {b_name}{below}, {x_name}, bound {bound:e}, at most {most}"
     );
     let every = pick(rng, &[1, 4, 16]);
     System { seed, name, form, rows, cols, terms, b, x0, null_space, definite, bound, most, every }

@@ -13,7 +13,7 @@ impl Matrix {
     /// A matrix from compressed rows, each element rounded to 32 bits.
     ///
     /// *Cost*: 1 clear and, for each tile, 1 draw of a point for every texel that holds a nonzero, 24 bytes of upload
-    /// each; no blending and no readback. *Errors*: as [`zeros`](Self::zeros), [`Error::NonFinite`](crate::Error::NonFinite).
+    /// each; no blending and no readback. *Errors*: as [`zeros`](Self::zeros), and as [`from_f64`](Self::from_f64).
     ///
     /// ```
     /// use texla::{Matrix, host::problems};
@@ -24,7 +24,7 @@ impl Matrix {
     /// ```
     pub fn from_csr(device: &Device, a: &Csr) -> Result<Self> {
         Self::grid(device, a.shape())?;
-        crate::error::check_finite("Matrix::from_csr", a.values().iter().copied())?;
+        crate::error::check_values("Matrix::from_csr", a.values().iter().copied())?;
         let _scope = device.exclusive_scope()?;
         let mut made = Self::zeros(device, a.shape())?;
         scatter(&mut made, a)?;

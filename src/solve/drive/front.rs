@@ -1,7 +1,7 @@
 //! The front of every solver: what is asked before a solve begins, and what the caller gets in the end.
 
 use super::check::check_vectors;
-use super::finite::Finite;
+use super::finite::{Finite, Small};
 use super::iterate::Iterate;
 use super::looks::Observer;
 use super::null_space::consistent;
@@ -14,16 +14,18 @@ use crate::ops::{self, LinOp};
 
 /// What begins a solve of `A x = b`: operands that do not fit are refused, and whether they are finite is on the way,
 /// to be looked at when the solver has sent off what it begins with. With a bound, `b` has to be consistent within that;
-/// the part of it that is orthogonal to the null space comes last, if there is one.
+/// the part of it that is orthogonal to the null space comes last, if there is one. What residuals are relative to says
+/// which elements of `b` may be too small.
 pub(in crate::solve) fn asked<'a>(
     op: &'static str,
     a: &dyn LinOp,
     (x, b): (&'a Vector, &'a Vector),
     bound: Option<f64>,
+    small: Small,
 ) -> Result<(Scope, Finite<'a>, Option<Vector>)> {
     check_vectors(op, a, x, b)?;
     let scope = a.device().scope()?;
-    let finite = Finite::ask(op, &[("x", x), ("b", b)])?;
+    let finite = Finite::ask_system(op, x, b, small)?;
     let projected = match bound {
         Some(bound) => consistent(op, a, b, bound).map_err(|error| finite.or(error))?,
         None => None,
@@ -40,7 +42,7 @@ pub(in crate::solve) fn solve<M: Method>(
     begin: impl FnOnce(&mut Iterate<'_>) -> Result<M>,
 ) -> Result<SolveReport> {
     let bound = M::CONSISTENT.then_some(limits.stop.relative);
-    let (_scope, finite, projected) = asked(op, a, (x, b), bound)?;
+    let (_scope, finite, projected) = asked(op, a, (x, b), bound, M::SMALL)?;
     let mut at = Iterate::new(a, x, projected.as_ref().unwrap_or(b), None)?;
     let mut method = begin(&mut at).map_err(|error| finite.or(error))?;
     finite.check()?;

@@ -37,7 +37,8 @@ impl<'a> Iterate<'a> {
         let Shape { rows, cols } = a.shape();
         let of = |n| Vector::uninit(device, n);
         let (mut r, mut start) = (of(rows)?, of(cols)?);
-        ops::copy(&mut start, x)?;
+        // Arithmetic makes zero of what is below the normal range, where it does so at all: then for good.
+        ops::scaled(&mut start, 1.0, x)?;
         project_out(&mut start, a.null_space())?;
         let scales = scales.map_or_else(|| Scales::find(a, &mut start, b, &mut r), Ok)?;
         let Scales { mut norm_b, mut from_zero, residual: scale, matrix: matrix_scale } = scales;

@@ -18,6 +18,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::ops::Accuracy;
 use check::check_count;
+use finite::Small;
 use iterate::Iterate;
 use looks::{Iterated, Observer, Seen, Work, run_until_frozen};
 pub use null_space::project_out;
@@ -36,6 +37,9 @@ pub(super) trait Method {
 
     /// Whether `b` has to be consistent with the null space.
     const CONSISTENT: bool = true;
+
+    /// Which elements of `b` may be too small to be told from zero.
+    const SMALL: Small = Small::BesideNorm;
 
     /// Recomputes the residual from the iterate, keeps it as the recurrence's, and returns its relative norm.
     fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {

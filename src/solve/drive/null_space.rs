@@ -61,9 +61,31 @@ fn project(v: &mut Vector, n: &Vector) -> Result<Scalar> {
     Ok(coefficient)
 }
 
+/// Below this exponent the elements of a projected `b` may come near the end of the range of floats.
+const SMALL: i32 = -60;
+
+/// Refuses a `b` whose projection, `2^e own`, has lost digits below the range of floats: what is solved is to be the system
+/// that was given. *Cost*: waits.
+fn require_room(op: &'static str, projected: &Vector, own: &Vector, e: i32) -> Result<()> {
+    /// More of its norm than this.
+    const NOTHING: f32 = 1.0 / (1u32 << 30) as f32;
+    let (mut back, mut lost) =
+        (Vector::uninit(own.device(), own.len())?, Vector::uninit(own.device(), own.len())?);
+    times_power(&mut back, -e, projected)?;
+    ops::sub(&mut lost, own, &back)?;
+    let (lost, norm) = (ops::norm2(&lost)?.read()?, ops::norm2(own)?.read()?);
+    if lost <= NOTHING * norm {
+        return Ok(());
+    }
+    let value = format!("with elements of at most 2^{}", e + 1);
+    let expected = "large enough for its part orthogonal to the null space: that has elements below the normal range of \
+                    32-bit floats (1.2e-38), which a device may take for zero";
+    Err(Error::Parameter { op, name: "b", value, expected })
+}
+
 /// The part of `b` that is orthogonal to the null space of `a`; none if there is no null space.
 ///
-/// *Cost*: a readback for each of its vectors, and two. *Errors*: [`Error::Inconsistent`] when the rest is larger than
+/// *Cost*: a readback for each of its vectors, and two; two more where `b` is small. *Errors*: [`Error::Inconsistent`] when the rest is larger than
 /// `(t + γ_(d+3)) ‖b‖`: what a residual of `t` allows anyway, and what rounding the elements of `b` and summing them in
 /// chains of `d` additions can come to.
 pub(in crate::solve) fn consistent(
@@ -106,5 +128,8 @@ pub(in crate::solve) fn consistent(
     project_out(&mut own, null_space)?;
     let mut projected = Vector::uninit(device, b.len())?;
     times_power(&mut projected, e, &own)?;
+    if e < SMALL {
+        require_room(op, &projected, &own, e)?;
+    }
     Ok(Some(projected))
 }

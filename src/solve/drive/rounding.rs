@@ -1,7 +1,7 @@
 //! What rounding in double-float may have done to a recomputed residual.
 
 use super::finite::AllFinite;
-use super::scales::norm_of;
+use super::scales::{exponent_of, norm_of};
 use crate::data::Vector;
 use crate::error::Result;
 use crate::ops::{self, Accurate, LinOp, Part};
@@ -13,7 +13,14 @@ const UNTOLD: f64 = 1.0 / (1u64 << 40) as f64;
 /// products may lose below the range of floats is there for any coefficient, and an exact solution is told as one.
 pub(in crate::solve) fn counted(rounding: f64, bound: f64) -> f64 {
     let next_to_nothing = rounding < bound / (1u64 << 60) as f64;
-    if next_to_nothing { 0.0 } else { rounding }
+    if next_to_nothing { 0.0 } else { upwards(rounding) }
+}
+
+/// To nine bits, upwards: a bound needs no more, and what may be lost below the range of floats, which depends on the
+/// scale of a system, does not show in a report.
+fn upwards(bound: f64) -> f64 {
+    const REST: u64 = (1 << 44) - 1;
+    if bound.is_finite() { f64::from_bits((bound.to_bits() + REST) & !REST) } else { bound }
 }
 
 /// A bound on the error of a sum in double-float, element by element.
@@ -21,7 +28,7 @@ pub(in crate::solve) fn error_bound(a: &dyn LinOp, terms: Accurate<'_>) -> Resul
     let shape = if terms.transposed { a.shape().transposed() } else { a.shape() };
     let mut bound = Vector::uninit(a.device(), shape.rows)?;
     if !ops::product_part(&mut bound, a, terms, Part::Error)? {
-        let matrix = f64::from(a.exponent()? + 1).exp2() * f64::from(terms.alpha).abs();
+        let matrix = f64::from(exponent_of(a)? + 1).exp2() * f64::from(terms.alpha).abs();
         let x = f64::from(ops::norm2(terms.x)?.read()?);
         ops::fill(&mut bound, (UNTOLD * matrix * x).min(f64::from(f32::MAX)) as f32)?;
     }

@@ -31,6 +31,13 @@ pub(in crate::solve) fn times_power(out: &mut Vector, e: i32, x: &Vector) -> Res
     ops::scaled(out, power(e - e / 2), &half)
 }
 
+/// The exponent of an operator, no farther off than matrices can be whose systems have solutions in 32 bits: what a
+/// user's operator says of itself may be anything.
+pub(in crate::solve) fn exponent_of(a: &dyn LinOp) -> Result<i32> {
+    const FARTHEST: i32 = 250;
+    Ok(a.exponent()?.clamp(-FARTHEST, FARTHEST))
+}
+
 /// The scale for residuals of this norm where the present one leaves them, or their squares, below the range: after a
 /// start whose residual was far larger than `b`. `None` where the present one does.
 pub(in crate::solve) fn closer_scale(norm_b: f64, norm: f64, scale: f32) -> Option<f32> {
@@ -75,7 +82,7 @@ impl Scales {
             x.set_zero()?;
             (norm_r, from_zero) = (norm_b, true);
         }
-        let matrix = (-f64::from(a.exponent()?.clamp(-125, 125))).exp2() as f32;
+        let matrix = (-f64::from(exponent_of(a)?.clamp(-125, 125))).exp2() as f32;
         Ok(Scales { norm_b, from_zero, residual: scale_of(norm_b.max(norm_r)), matrix })
     }
 }

@@ -1,5 +1,6 @@
 //! Conjugate gradients for least squares.
 
+use super::orthogonal::is_orthogonal;
 use super::precondition::{Identity, Preconditioner};
 use super::steps::{Entry, Steps};
 use crate::data::{Scalar, Vector};
@@ -8,11 +9,12 @@ use crate::kernel::PingPong;
 use crate::ops::{self, Accuracy, Accurate, Combine, LinOp, Part, Windows};
 use crate::shape::Shape;
 use crate::solve::drive::dots::Dots;
+use crate::solve::drive::finite::Small;
 use crate::solve::drive::front;
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::rounding::{error_bound, norm_of_error};
-use crate::solve::drive::scales::{norm_of, scale_of};
+use crate::solve::drive::scales::{exponent_of, norm_of, scale_of};
 use crate::solve::drive::state::Bounds;
 use crate::solve::drive::{Limits, Method};
 
@@ -118,8 +120,8 @@ struct Run<'a> {
     /// `‖b - A x‖ / ‖b‖` of the last true residual, and where iterations stop by that.
     residual: f64,
     aim: f64,
-    /// `Aᵀb` is zero, and so is `x`.
-    orthogonal: bool,
+    /// `Aᵀb` is zero, and so is `x`; and how that is known.
+    orthogonal: Option<Accuracy>,
 }
 
 impl<'a> Run<'a> {
@@ -135,9 +137,9 @@ impl<'a> Run<'a> {
         let terms = Accurate { transposed: true, alpha: at.matrix_scale, x: &scaled_b, plus: None };
         ops::product_accurate(&mut s, a, terms)?;
         let mut norm = f64::from(ops::norm2(&s)?.read()?) * (f64::from(at.scale) / f64::from(own_scale));
-        let orthogonal = norm == 0.0;
-        if orthogonal {
-            require_orthogonal(at)?;
+        let mut orthogonal = None;
+        if norm == 0.0 {
+            orthogonal = Some(require_orthogonal(at)?);
             // b is orthogonal to all columns: zero is a solution.
             at.x.set_zero()?;
             (norm, at.from_zero) = (1.0, true);
@@ -186,23 +188,35 @@ fn transposed<'v>(at: &'v Iterate<'_>, rest: &'v Option<Vector>) -> Accurate<'v>
     Accurate { transposed: true, alpha: at.matrix_scale, x: at.r.front(), plus }
 }
 
-/// `Aᵀb` came out as zero. Is it, or has it vanished below the range of floats? Asked again 2¹⁰⁰ times larger.
-fn require_orthogonal(at: &Iterate<'_>) -> Result<()> {
+/// `Aᵀb` came out as zero. Is it, or has it vanished in rounding or below the range of floats? The host tells, where it
+/// keeps the entries. Else the device is asked again, 2¹⁰⁰ times larger, and what is zero then may be taken for that, but
+/// is not certain.
+fn require_orthogonal(at: &Iterate<'_>) -> Result<Accuracy> {
+    let values = at.b.read()?;
+    let known = match at.a.pattern() {
+        _ if values.iter().all(|v| *v == 0.0) => Some(true),
+        Some(csr) => Some(is_orthogonal(csr, &values)),
+        None => None,
+    };
+    if known == Some(true) {
+        return Ok(Accuracy::DoubleFloat);
+    }
     let mut b = Vector::uninit(at.a.device(), at.b.len())?;
     ops::scaled(&mut b, scale_of(at.norm_b), at.b)?;
     let mut s = Vector::uninit(at.a.device(), at.x.len())?;
-    let alpha = (100.0 - f64::from(at.a.exponent()?)).clamp(-125.0, 125.0).exp2() as f32;
+    let alpha = (100.0 - f64::from(exponent_of(at.a)?)).clamp(-125.0, 125.0).exp2() as f32;
     ops::product_accurate(&mut s, at.a, Accurate { transposed: true, alpha, x: &b, plus: None })?;
-    if ops::max_abs(&s)?.read()? == 0.0 {
-        return Ok(());
+    if known.is_none() && ops::max_abs(&s)?.read()? == 0.0 {
+        return Ok(Accuracy::Single);
     }
-    let detail = "has coefficients so far apart that the transposed product with b underflows 32-bit floats";
+    let detail = "has coefficients so small or so far apart that the transposed product with b vanishes in 32-bit floats";
     Err(Error::Matrix { op: "Cgls", detail: detail.into() })
 }
 
 impl Method for Run<'_> {
     const NAME: &'static str = "conjugate gradients for least squares";
     const CONSISTENT: bool = false;
+    const SMALL: Small = Small::None;
 
     fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
         let finite = at.gather_up()?;
@@ -219,12 +233,12 @@ impl Method for Run<'_> {
             norm = norm_of(at.r.front())?;
         }
         self.residual = norm / at.unit();
-        Ok((norm_of(&self.s)? / self.norm, accuracy))
+        Ok((norm_of(&self.s)? / self.norm, self.orthogonal.unwrap_or(accuracy)))
     }
 
     fn rounding(&self, at: &Iterate<'_>) -> Result<f64> {
-        if self.orthogonal {
-            return Ok(0.0); // what is zero has been looked at 2¹⁰⁰ times larger
+        if self.orthogonal.is_some() {
+            return Ok(0.0); // zero beyond doubt, or not certified
         }
         // Of the product with r, twice to cover that with the rest, which is so much smaller and rounded so much more.
         let own = norm_of_error(at.a, transposed(at, &self.rest))?;
@@ -237,7 +251,7 @@ impl Method for Run<'_> {
         } else {
             // What rounding to 32 bits has taken from r counts as well, where it is not known.
             let lost = norm_of(&of_r)? + norm_of(at.r.front())? / f64::from(1u32 << 24);
-            f64::from(at.a.exponent()? + 1).exp2() * f64::from(at.matrix_scale) * lost
+            f64::from(exponent_of(at.a)? + 1).exp2() * f64::from(at.matrix_scale) * lost
         };
         Ok((2.0 * own + carried) / self.norm)
     }

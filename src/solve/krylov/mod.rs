@@ -3,6 +3,7 @@
 mod bicgstab;
 mod cg;
 mod cgls;
+mod orthogonal;
 mod precondition;
 mod steps;
 

@@ -10,7 +10,7 @@ use super::solver::{natural_unit, unit_of_sides};
 use super::spectrum::estimate;
 use super::system::{Measured, Problem, Residual, System};
 use super::table::Table;
-use crate::data::{SparseFormat, SparseMatrix, Vector, exponent};
+use crate::data::{SparseFormat, SparseMatrix, Vector, exponent, times_power_of_two};
 use crate::device::Device;
 use crate::error::{Error, Result, check_finite};
 use crate::host::{Csr, Triplets};
@@ -99,7 +99,8 @@ impl LcpBatch {
     /// *Cost*: the uploads of a [`SparseMatrix`], and about ten more. *Errors*: [`Error::Matrix`] naming the problem
     /// that is not square, or whose diagonal has an entry that is not positive, and its row;
     /// [`Error::LengthMismatch`], [`Error::NonFinite`], [`Error::TooLarge`]. Also [`Error::Matrix`] where matrix and
-    /// right-hand side are of such sizes that the unknowns would leave the range of floats.
+    /// right-hand side are of such sizes that the unknowns would leave the range of floats, and [`Error::Parameter`] where
+    /// an element of a right-hand side is more than 2¹³⁰ times larger than the most negative one.
     pub fn new(device: &Device, problems: &[LcpProblem<'_>]) -> Result<Self> {
         let mut next = 0;
         let mut groups = Vec::with_capacity(problems.len());
@@ -149,10 +150,10 @@ impl LcpBatch {
             check_finite(&format!("LcpBatch: b {name}"), problem.b.iter().copied())?;
             check_finite(&format!("LcpBatch: the matrix {name}"), problem.a.values().iter().copied())?;
             check_positive(OP, &problem.a.diagonal(), &name)?;
-            // As the device gets them; finite, as has been checked.
-            let sides = || problem.b.iter().map(|v| f64::from(*v as f32));
+            // In 64 bits: what 32 have no room for has some when it is scaled.
+            let sides = || problem.b.iter().copied();
             let (least, largest) = (sides().fold(0.0, f64::min), sides().map(f64::abs).fold(0.0, f64::max));
-            let (own, norm) = unit_of_sides(least, largest);
+            let (own, norm) = unit_of_sides(OP, least, largest)?;
             let (rows, matrix) = (problem.b.len(), exponent(problem.a.max_abs()));
             if norm.is_some() && (own - matrix).abs() > Place::MOST_UNIT {
                 let detail = format!(
@@ -167,9 +168,9 @@ impl LcpBatch {
         let mut triplets = Triplets::new(Shape::new(first, first));
         let (mut b, mut inverses) = (vec![0.0; first], vec![0.0; first]);
         for (problem, place) in problems.iter().zip(&places) {
-            let scale = f64::from(-place.matrix).exp2();
+            let scaled = |value| times_power_of_two(value, -place.matrix);
             for (row, col, value) in problem.a.entries() {
-                triplets.push(place.first + row, place.first + col, value * scale)?;
+                triplets.push(place.first + row, place.first + col, scaled(value))?;
             }
             // Rows that fill up are problems of their own, with the solution zero.
             for row in place.rows..Place::padded(place.rows) {
@@ -178,8 +179,8 @@ impl LcpBatch {
             let sides = problem.b.iter().zip(problem.a.diagonal());
             for ((value, diagonal), i) in sides.zip(place.first..) {
                 if let (Some(b), Some(inverse)) = (b.get_mut(i), inverses.get_mut(i)) {
-                    *b = f64::from(*value as f32) * f64::from(-place.own).exp2();
-                    *inverse = 1.0 / (diagonal * scale);
+                    *b = times_power_of_two(*value, -place.own);
+                    *inverse = 1.0 / scaled(diagonal);
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! How far a vector is from solving the problem.
 
 use super::partition::{Partition, Sums};
+use super::solver::check_ratio;
 use super::system::measured;
 use super::table::Table;
 use crate::data::{Vector, exponent};
@@ -8,7 +9,8 @@ use crate::error::Result;
 use crate::kernel::Operand;
 use crate::ops::{self, Accuracy, Accurate, LinOp};
 use crate::shape::Shape;
-use crate::solve::drive::scales::power;
+use crate::solve::drive::finite::Small;
+use crate::solve::drive::scales::{exponent_of, power};
 
 /// What [`natural_residual`] finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,11 +24,13 @@ pub struct NaturalResidual {
 }
 
 /// `max_i |min(x_i, (A x + b)_i)|`: zero for solutions of `x >= 0`, `A x + b >= 0`, `xᵀ(A x + b) = 0` and for nothing
-/// else, whatever `x` is and wherever it comes from. What lies below 2⁻¹²⁰ of the largest `|b_i|` or product has no room
-/// beside it in 32 bits, and counts as zero.
+/// else, whatever `x` is and wherever it comes from. What lies below 2⁻¹²⁰ of the largest `|b_i|`, product or negative
+/// element of `x` has no room beside it in 32 bits, and counts as zero.
 ///
 /// *Shapes*: `A` n x n, `x` and `b` n. *Cost*: a product in double-float where the operator has one, a reduction;
-/// 4 readbacks. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch). What has diverged is no error here but
+/// 6 readbacks. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch);
+/// [`Error::Parameter`](crate::Error::Parameter) for a `b` with an element more than 2¹³⁰ times larger than the most
+/// negative one, or with one below the normal range that counts beside that. What has diverged is no error here but
 /// infinite: a shader does not keep NaN, so elements are looked at one by one.
 ///
 /// ```
@@ -51,14 +55,19 @@ pub fn natural_residual(a: &dyn LinOp, x: &Vector, b: &Vector) -> Result<Natural
     let largest_b = f64::from(ops::max_abs(b)?.read()?);
     let least = if b.is_empty() { 0.0 } else { f64::from(ops::min_element(b)?.read()?) };
     let largest_x = f64::from(ops::max_abs(x)?.read()?);
+    let least_x = if x.is_empty() { 0.0 } else { f64::from(ops::min_element(x)?.read()?) };
     let broken =
         NaturalResidual { largest: f64::INFINITY, relative: f64::INFINITY, accuracy: Accuracy::Single };
     if !(largest_b.is_finite() && largest_x.is_finite()) {
         return Ok(broken);
     }
+    check_ratio(op, least, largest_b)?;
+    Small::BesideNegative.check(op, b)?;
     // Scaled by a power of two so that no sum of products leaves the range.
-    let product = if largest_x == 0.0 { i32::MIN } else { exponent(largest_x) + a.exponent()? };
-    let scale = power(-exponent(largest_b).max(product).clamp(-120, 120));
+    let product = if largest_x == 0.0 { i32::MIN } else { exponent(largest_x) + exponent_of(a)? };
+    // Nor does an element of x that is a residual itself; one that is not may.
+    let negative = if least_x < 0.0 { exponent(-least_x) } else { i32::MIN };
+    let scale = power(-exponent(largest_b).max(product).max(negative).clamp(-120, 120));
     let mut w = Vector::uninit(device, b.len())?;
     let accuracy = ops::product_accurate(
         &mut w,

@@ -8,12 +8,13 @@ use super::run::Run;
 use super::spectrum::estimate;
 use super::system::{Problem, System};
 use super::table::Table;
-use crate::data::{Vector, exponent};
+use crate::data::{Vector, exponent, times_power_of_two};
 use crate::error::{Error, Result, check_finite};
 use crate::ops::{self, LinOp};
+use crate::solve::drive::finite::Small;
 use crate::solve::drive::front;
 use crate::solve::drive::report::StopReason;
-use crate::solve::drive::scales::{power, times_power};
+use crate::solve::drive::scales::{exponent_of, power, times_power};
 
 /// The name under which errors come.
 const OP: &str = "LcpSolver";
@@ -73,7 +74,7 @@ impl<'a> LcpSolver<'a> {
         let diagonal = positive_diagonal(OP, a)?;
         let device = a.device();
         let _scope = device.scope()?;
-        let exponent = a.exponent()?.clamp(-125, 125);
+        let exponent = exponent_of(a)?.clamp(-125, 125);
         let scale = f64::from(exponent).exp2();
         let inverses: Vec<f64> = diagonal.iter().map(|d| scale / d).collect();
         check_finite("LcpSolver: max |a_ij| / a_ii", inverses.iter().copied())?;
@@ -91,7 +92,8 @@ impl<'a> LcpSolver<'a> {
     /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Breakdown`] when a residual leaves the range of floats, or their sum
     /// stays a thousand times above its best: a fixed relaxation is too large, or the problem has no solution. `x` is then the
     /// start, projected.
-    /// [`Error::NonFinite`] for an `x` or a `b` that is not finite. Not converging is no error: see
+    /// [`Error::NonFinite`] for an `x` or a `b` that is not finite; [`Error::Parameter`] for a `b` with an element more than
+    /// 2¹³⁰ times larger than the most negative one, or with one below the normal range that counts beside that. Not converging is no error: see
     /// [`LcpOutcome::reason`].
     pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<LcpReport> {
         self.solve_observed(x, b, |_, _| {})
@@ -104,14 +106,15 @@ impl<'a> LcpSolver<'a> {
         b: &Vector,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<LcpReport> {
-        let (_scope, finite, _) = front::asked("LcpSolver::solve", self.a, (x, b), None)?;
+        let (_scope, finite, _) =
+            front::asked("LcpSolver::solve", self.a, (x, b), None, Small::BesideNegative)?;
         let device = self.a.device();
         let least = if b.is_empty() { None } else { Some(ops::min_element(b)?.read_async()?) };
         let largest = f64::from(ops::max_abs(b)?.read()?);
         finite.check()?;
         let least = least.map(|sent| sent.wait()).transpose()?;
         let least = least.and_then(|value| value.first().copied()).map_or(0.0, f64::from);
-        let (own, norm) = unit_of_sides(least, largest);
+        let (own, norm) = unit_of_sides("LcpSolver::solve", least, largest)?;
         // x is measured in units of b over those of A.
         let unit = own - self.exponent;
         let mut scaled_b = Vector::uninit(device, b.len())?;
@@ -173,18 +176,34 @@ fn single(report: LcpReport<Vec<LcpOutcome>>) -> Result<LcpReport> {
 /// The exponent of the unit in which right-hand sides from `least` on, `largest` in magnitude, are measured: that of the most
 /// negative one, by which residuals are judged, unless others would leave the range. And what is judged by in these
 /// units; none if no side is negative.
-pub(super) fn unit_of_sides(least: f64, largest: f64) -> (i32, Option<f64>) {
+pub(super) fn unit_of_sides(op: &'static str, least: f64, largest: f64) -> Result<(i32, Option<f64>)> {
     /// By how many powers of two others may be larger.
     const ROOM: i32 = 100;
     if least >= 0.0 {
-        return (exponent(largest), None);
+        return Ok((exponent(largest), None));
     }
+    check_ratio(op, least, largest)?;
     let own = exponent(-least).max(exponent(largest) - ROOM);
-    (own, Some(-least * f64::from(-own).exp2()))
+    Ok((own, Some(times_power_of_two(-least, -own))))
+}
+
+/// Refuses sides so far apart that the residual of zero, `-least`, has no room in 32 bits beside `largest`: relative to
+/// that, anything could be told of what falls below the range.
+pub(super) fn check_ratio(op: &'static str, least: f64, largest: f64) -> Result<()> {
+    /// As a power of two. Of units with the largest at 2¹⁰⁰, what is lost at 2⁻⁶⁶ (a product with a coefficient of 2⁶⁰)
+    /// is 2⁻³⁶ of the residual of zero.
+    const WIDEST: i32 = 130;
+    if exponent(largest) - exponent(-least) <= WIDEST {
+        return Ok(());
+    }
+    let value = format!("from {least:e} to {largest:e} in magnitude");
+    let expected = "no negative element, or a most negative element of at least 2^-130 of the largest: residuals relative to it would \
+                    vanish in 32-bit floats";
+    Err(Error::Parameter { op, name: "b", value, expected })
 }
 
 /// What a unit of the scaled `x` is worth beside one of the scaled `A x + b`: `x` is divided by the units of `b` over
 /// those of `A`, and `A x + b` by the units of `b`.
 pub(super) fn natural_unit(matrix_exponent: i32) -> f32 {
-    power(-matrix_exponent.clamp(-125, 125))
+    power(-matrix_exponent.clamp(-127, 125))
 }

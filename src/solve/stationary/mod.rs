@@ -19,12 +19,13 @@ use crate::ops::{self, Accuracy, Accurate, Combine, LinOp, Windows, keeping};
 use crate::solve::drive::check::{check_count, check_square};
 use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::finite::AllFinite;
+use crate::solve::drive::finite::Small;
 use crate::solve::drive::front;
 use crate::solve::drive::looks::{Cost, Iterated, Observer, Seen, Work, run_until_frozen};
 use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::rounding::{counted, norm_of_error};
-use crate::solve::drive::scales::{Scales, norm_of, power, times_power};
+use crate::solve::drive::scales::{Scales, exponent_of, norm_of, power, times_power};
 use crate::solve::drive::state::{Flag, Report};
 use crate::solve::drive::verdict::{Best, Standing, hides};
 
@@ -117,7 +118,8 @@ impl<'a> Stationary<'a> {
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
         let bound = Some(self.params.stop.relative);
-        let (_scope, finite, projected) = front::asked("Stationary::solve", self.a, (x, b), bound)?;
+        let (_scope, finite, projected) =
+            front::asked("Stationary::solve", self.a, (x, b), bound, Small::BesideNorm)?;
         let mut run = Run::new(self, x, projected.as_ref().unwrap_or(b))?;
         finite.check()?;
         let report = run.solve(&mut observe)?;
@@ -127,12 +129,18 @@ impl<'a> Stationary<'a> {
     }
 }
 
-/// A solve under way. All vectors are those of the system multiplied by `2^shift`.
+/// A solve under way. Vectors are those of the system multiplied by `2^shift`, unless something else is said.
 struct Run<'a> {
     a: &'a dyn LinOp,
     smoother: &'a dyn Smoother,
     params: StationaryParams,
     b: Vector,
+    /// The right-hand side as the caller knows it, its norm, and by what residuals of it are scaled: those are certified.
+    given: &'a Vector,
+    norm_given: f64,
+    scale: f32,
+    /// The iterate in the units of the caller.
+    unscaled: Vector,
     /// The iterate of the last test that counts, and the one that sweeps go on from.
     kept: PingPong<Vector>,
     x: Vector,
@@ -156,7 +164,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(solver: &Stationary<'a>, x: &Vector, b: &Vector) -> Result<Self> {
+    fn new(solver: &Stationary<'a>, x: &Vector, b: &'a Vector) -> Result<Self> {
         let device = solver.a.device();
         let fresh = || Vector::uninit(device, b.len());
         let (mut r, mut from) = (fresh()?, fresh()?);
@@ -164,16 +172,17 @@ impl<'a> Run<'a> {
         project_out(&mut from, solver.a.null_space())?;
         let scales = Scales::find(solver.a, &mut from, b, &mut r)?;
         // b becomes about 2^(e/2) and x about 2^(-e/2), so that both are in range whatever the matrix is.
-        let e = solver.a.exponent()?;
+        let e = exponent_of(solver.a)?;
         let shift = exponent(f64::from(scales.residual)) + e / 2;
         let (mut scaled_b, mut start) = (fresh()?, fresh()?);
         times_power(&mut scaled_b, shift, b)?;
         times_power(&mut start, shift, &from)?;
-        let (mut norm_b, mut from_zero) = (scales.norm_b * f64::from(shift).exp2(), scales.from_zero);
-        if norm_b == 0.0 {
+        let Scales { norm_b: mut norm_given, mut from_zero, residual: scale, .. } = scales;
+        let mut norm_b = norm_given * f64::from(shift).exp2();
+        if norm_given == 0.0 {
             // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
             start.set_zero()?;
-            (norm_b, from_zero) = (1.0, true);
+            (norm_b, norm_given, from_zero) = (1.0, 1.0, true);
         }
         let zeros = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
         Ok(Run {
@@ -181,6 +190,10 @@ impl<'a> Run<'a> {
             smoother: solver.smoother,
             params: solver.params,
             b: scaled_b,
+            given: b,
+            norm_given,
+            scale,
+            unscaled: fresh()?,
             kept: PingPong::new(start, fresh()?),
             x: fresh()?,
             r,
@@ -200,24 +213,31 @@ impl<'a> Run<'a> {
 
     /// `‖b - A x‖ / ‖b‖` of the iterate that is kept, in double-float; infinite where that is out of range.
     ///
-    /// What is certified is what the caller gets: first the iterate loses what it has no room for without the scale.
+    /// What is certified is what the caller gets: first the iterate loses what it has no room for without the scale. And
+    /// it is certified for what the caller has given: in the units of the sweeps `b` may have lost digits, or all of
+    /// itself.
     fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
         project_out(self.kept.front_mut(), self.a.null_space())?;
+        times_power(&mut self.unscaled, -self.shift, self.kept.front())?;
         if self.shift != 0 {
-            let mut unscaled = Vector::uninit(self.a.device(), self.b.len())?;
-            times_power(&mut unscaled, -self.shift, self.kept.front())?;
-            times_power(self.kept.front_mut(), self.shift, &unscaled)?;
+            times_power(self.kept.front_mut(), self.shift, &self.unscaled)?;
         }
         let finite = AllFinite::ask(self.kept.front())?;
-        let terms = Accurate::residual(1.0, &self.b, self.kept.front());
+        let terms = Accurate::residual(self.scale, self.given, &self.unscaled);
         let accuracy = ops::product_accurate(&mut self.r, self.a, terms)?;
         let norm = norm_of(&self.r)?;
-        Ok((if finite.wait()? { norm / self.norm_b } else { f64::INFINITY }, accuracy))
+        Ok((if finite.wait()? { norm / self.unit() } else { f64::INFINITY }, accuracy))
     }
 
     /// By how much rounding may have changed that. *Cost*: waits.
     fn rounding(&self) -> Result<f64> {
-        Ok(norm_of_error(self.a, Accurate::residual(1.0, &self.b, self.kept.front()))? / self.norm_b)
+        let terms = Accurate::residual(self.scale, self.given, &self.unscaled);
+        Ok(norm_of_error(self.a, terms)? / self.unit())
+    }
+
+    /// The norm of the right-hand side, scaled as the residuals are that are certified.
+    fn unit(&self) -> f64 {
+        self.norm_given * f64::from(self.scale)
     }
 
     /// Sets sweeps going towards the residual `aim`, from one of `residual`, both relative.

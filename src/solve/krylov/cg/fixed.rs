@@ -9,7 +9,7 @@ use crate::solve::drive::check::{check_count, check_vectors};
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::Breakdown;
-use crate::solve::drive::scales::Scales;
+use crate::solve::drive::scales::{Scales, exponent_of};
 use crate::solve::drive::state::{Bounds, Flag, Report};
 
 impl ConjugateGradient<'_> {
@@ -65,7 +65,7 @@ impl ConjugateGradient<'_> {
                 &*own
             }
         };
-        let matrix = (-f64::from(self.a.exponent()?.clamp(-125, 125))).exp2() as f32;
+        let matrix = (-f64::from(exponent_of(self.a)?.clamp(-125, 125))).exp2() as f32;
         let scales = Scales { norm_b: 1.0, from_zero: false, residual: 1.0, matrix };
         let mut at = Iterate::new(self.a, x, b, Some(scales))?;
         let mut run = Run::new(self, &at)?;
