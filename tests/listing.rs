@@ -3,13 +3,9 @@
 
 mod common;
 
-#[path = "frame/forms.rs"]
-#[allow(dead_code)] // other tests use the rest
-mod forms;
-
 use common::bounds::{assert_componentwise, product_bound};
 use common::harness::{assert_padded, on_both};
-use common::{random, reference, systems};
+use common::{forms, random, reference, systems};
 use texla::host::problems;
 use texla::ops::{self, Combine};
 use texla::solve::LinOp;

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::bounds::{assert_within, reduction_bound};
+use common::bounds::{assert_within, bits, reduction_bound};
 use common::harness::{assert_matrix_padded, assert_padded, limits, on_both, on_both_with};
 use common::random::{Rng, any_bits, uniform};
 use common::reference::{self, widen};
@@ -44,10 +44,6 @@ fn shapes() -> impl Iterator<Item = Shape> {
 fn in_one_and_in_many(test: impl Fn(&Device)) {
     on_both(&test);
     on_both_with(Limits { max_texture_size: Some(64), ..limits() }, &test);
-}
-
-fn bits(values: &[f32]) -> Vec<u32> {
-    values.iter().map(|v| v.to_bits()).collect()
 }
 
 /// The element (i, j) of row-major values.

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use common::cli::{assert_refused, command, finish, json, passed, run, scratch, write};
+use common::cli::{Ran, assert_refused, command, ended, feed, finish, json, passed, run, scratch, write};
 
 const SMALL: &str = "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2\n2 1 -1\n2 2 2\n";
 
@@ -85,22 +85,13 @@ fn inputs_are_not_replaced() {
     assert_eq!(fs::read_to_string(&script).unwrap(), "print(1)\n");
     // What the shell has opened for the program counts too.
     let text = fs::read(&script).unwrap();
-    let ran = command("script")
-        .args(["-", "--json", &script])
-        .stdin(File::open(&script).unwrap())
-        .output()
-        .unwrap();
-    assert_eq!(ran.status.code(), Some(2));
+    let ran = ended(command("script").args(["-", "--json", &script]).stdin(File::open(&script).unwrap()));
+    assert_eq!(ran.code, 2);
     let log = scratch("log");
-    let ran = command("solve")
-        .args(["--quick", "--json", &log])
-        .stdout(File::create(&log).unwrap())
-        .output()
-        .unwrap();
-    assert_eq!(ran.status.code(), Some(2));
+    let quick = ["--quick", "--json", &log];
+    assert_eq!(ended(command("solve").args(quick).stdout(File::create(&log).unwrap())).code, 2);
     assert_eq!((fs::read(&script).unwrap(), fs::read(&log).unwrap()), (text, Vec::new()));
-    let ran = command("solve").args(["--quick", "--json", &log]).stderr(File::create(&log).unwrap()).output();
-    assert_eq!(ran.unwrap().status.code(), Some(2));
+    assert_eq!(ended(command("solve").args(quick).stderr(File::create(&log).unwrap())).code, 2);
     assert!(fs::read_to_string(&log).unwrap().contains("is standard error"));
 }
 
@@ -134,30 +125,24 @@ fn what_standard_output_refuses_is_not_lost() {
         whole.lines().filter(|line| line.contains("MAD") || line.contains("DP4")).collect();
     assert!(listing.len() >= 10, "{whole}");
     let report = scratch("full.json");
-    let ran = command("pack").args(program).args(["--json", &report]).stdout(full()).output().unwrap();
-    let stderr = String::from_utf8(ran.stderr).unwrap();
-    assert_eq!(ran.status.code(), Some(2), "{stderr}");
+    let Ran { code, stderr, .. } =
+        ended(command("pack").args(program).args(["--json", &report]).stdout(full()));
+    assert_eq!(code, 2, "{stderr}");
     let last = stderr.lines().last().unwrap();
     assert!(last.starts_with("pack: cannot write the output: ") && last.contains("space"), "{stderr}");
     assert!(listing.iter().all(|line| stderr.contains(line)), "{stderr}");
     assert!(fs::read_to_string(&report).unwrap().contains("\"order\""));
     // A check that fails as well keeps its code.
     let failed = ["--quick", "--max-iters", "3"];
-    let ran = command("solve").args(failed).stdout(full()).output().unwrap();
-    let stderr = String::from_utf8(ran.stderr).unwrap();
-    assert_eq!(ran.status.code(), Some(1), "{stderr}");
+    let Ran { code, stderr, .. } = ended(command("solve").args(failed).stdout(full()));
+    assert_eq!(code, 1, "{stderr}");
     assert!(stderr.lines().last().unwrap().starts_with("solve: cannot write the output: "), "{stderr}");
     // A script ends at its first print, and so says help.
     for args in [&["--help"][..], &["-"]] {
         let mut script = command("script");
-        let mut child =
-            script.args(args).stdin(Stdio::piped()).stdout(full()).stderr(Stdio::piped()).spawn().unwrap();
-        use std::io::Write;
-        let _ = child.stdin.take().unwrap().write_all(b"print(1)\n");
-        let ran = child.wait_with_output().unwrap();
-        let stderr = String::from_utf8(ran.stderr).unwrap();
-        assert_eq!(ran.status.code(), Some(2), "{args:?}: {stderr}");
-        assert!(stderr.contains("cannot write the output"), "{args:?}: {stderr}");
+        let ran = feed(script.args(args).stdout(full()).stderr(Stdio::piped()), b"print(1)\n");
+        assert_eq!(ran.code, 2, "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("cannot write the output"), "{args:?}: {}", ran.stderr);
     }
     // A pipe by its name is written as it is.
     let ran = run("solve", &["--quick", "--out", "/dev/stdout"]);

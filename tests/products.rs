@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::bounds::{assert_componentwise, product_bound};
-use common::harness::{fitting, limits, on_both, on_both_with};
-use common::{data, random, reference, systems};
+use common::bounds::{assert_componentwise, bits};
+use common::harness::{assert_padded, fitting, limits, on_both, on_both_with};
+use common::products::{self, COMBINES, Twin, apply, combine};
+use common::{data, random, systems};
 use glow::HasContext;
 use texla::gl::Limits;
 use texla::host::{Csr, Triplets};
@@ -27,96 +28,7 @@ const MOST_BANDS: usize = 40;
 /// The same for small random matrices, of which one is as good as another: more than a pass takes.
 const SOME_BANDS: usize = 13;
 
-/// Every way in which a product meets other vectors, with a factor for each.
-const COMBINES: [(&str, f32); 8] = [
-    ("replace", 1.0),
-    ("replace", -1.7),
-    ("accumulate", 1.0),
-    ("accumulate", 0.3),
-    ("add to", -2.5),
-    ("subtract from", 1.1),
-    ("subtract", 0.7),
-    ("multiply", 1.3),
-];
-
-fn combine<'a>(name: &str, z: &'a Vector) -> Combine<'a> {
-    match name {
-        "replace" => Combine::Replace,
-        "accumulate" => Combine::Accumulate,
-        "add to" => Combine::AddTo(z),
-        "subtract from" => Combine::SubtractFrom(z),
-        "subtract" => Combine::Subtract(z),
-        "multiply" => Combine::Multiply(z),
-        _ => panic!("{name}"),
-    }
-}
-
-fn apply(
-    a: &dyn LinOp,
-    transposed: bool,
-    y: &mut Vector,
-    c: Combine<'_>,
-    alpha: f32,
-    x: &Vector,
-) -> texla::Result<()> {
-    if transposed { ops::product_transposed(y, c, alpha, a, x) } else { ops::product(y, c, alpha, a, x) }
-}
-
-/// The texels' lanes past the end.
-#[track_caller]
-fn assert_padding(name: &str, v: &Vector) {
-    let texels = v.read_texels().unwrap();
-    assert!(texels[v.len()..].iter().all(|lane| *lane == 0.0), "{name}: padding lanes are not zero");
-}
-
-fn bits(values: &[f32]) -> Vec<u32> {
-    values.iter().map(|v| v.to_bits()).collect()
-}
-
-/// What comes out, within what bound, and how many products a row has.
-struct Twin {
-    product: Vec<f64>,
-    magnitudes: Vec<f64>,
-    terms: Vec<usize>,
-}
-
-impl Twin {
-    fn new(a: &Csr, x: &[f64]) -> Self {
-        let a = systems::rounded(a);
-        Twin {
-            product: systems::apply(&a, x),
-            magnitudes: systems::apply_abs(&a, x),
-            terms: systems::row_terms(&a),
-        }
-    }
-
-    /// Expected values and bounds of a combination.
-    fn combined(&self, name: &str, alpha: f64, y: &[f64], z: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let n = self.product.len();
-        (0..n)
-            .map(|i| {
-                let p = alpha * self.product[i];
-                let size = alpha.abs() * self.magnitudes[i];
-                let k = self.terms[i];
-                match name {
-                    "replace" => (p, product_bound(size, k)),
-                    "accumulate" => (y[i] + p, product_bound(size + y[i].abs(), k + 1)),
-                    "add to" => (z[i] + p, product_bound(size + z[i].abs(), k + 1)),
-                    "subtract from" => (z[i] - p, product_bound(size + z[i].abs(), k + 1)),
-                    "subtract" => (p - z[i], product_bound(size + z[i].abs(), k + 1)),
-                    "multiply" => (p * z[i], product_bound(size * z[i].abs(), k + 1)),
-                    _ => panic!("{name}"),
-                }
-            })
-            .unzip()
-    }
-}
-
-/// One matrix in one format: `A` and `Aᵀ`, every combination, padding, and the same bits when repeated.
-fn check(device: &Device, name: &str, a: &Csr, format: MatrixFormat, seed: u64) {
-    check_some(device, name, a, format, seed, &COMBINES);
-}
-
+/// One matrix in one format.
 fn check_some(
     device: &Device,
     name: &str,
@@ -127,30 +39,7 @@ fn check_some(
 ) {
     let stored = StoredMatrix::new(device, a.clone(), format).unwrap_or_else(|e| panic!("{name}: {e}"));
     assert_eq!(stored.format(), format, "{name}");
-    for transposed in [false, true] {
-        let side = if transposed { a.transposed() } else { a.clone() };
-        let (m, n) = (side.shape().rows, side.shape().cols);
-        let (hx, hy, hz) =
-            (random::uniform(seed, n), random::uniform(seed + 1, m), random::uniform(seed + 2, m));
-        let twin = Twin::new(&side, &reference::widen(&hx));
-        let x = Vector::from_slice(device, &hx).unwrap();
-        let z = Vector::from_slice(device, &hz).unwrap();
-        for &(how, alpha) in combines {
-            let label = format!("{name} {format:?} transposed {transposed} {how} {alpha}");
-            let run = || {
-                let mut y = Vector::from_slice(device, &hy).unwrap();
-                apply(&stored, transposed, &mut y, combine(how, &z), alpha, &x)
-                    .unwrap_or_else(|e| panic!("{label}: {e}"));
-                assert_padding(&label, &y);
-                y.read().unwrap()
-            };
-            let got = run();
-            let (want, bound) =
-                twin.combined(how, f64::from(alpha), &reference::widen(&hy), &reference::widen(&hz));
-            assert_componentwise(&label, &got, &want, &bound);
-            assert_eq!(bits(&got), bits(&run()), "{label}: not the same bits when repeated");
-        }
-    }
+    products::check(device, &format!("{name} {format:?}"), &stored, a, seed, combines, &[false]);
 }
 
 /// The matrix in every format that takes it and fits.
@@ -304,7 +193,8 @@ fn auto_weighs_padding_against_points() {
             }
             other => panic!("expected Unsupported, found {other:?}"),
         }
-        check(device, "arrow without blending", &arrow, MatrixFormat::Sparse(SparseFormat::Gather), 60);
+        let gather = MatrixFormat::Sparse(SparseFormat::Gather);
+        check_some(device, "arrow without blending", &arrow, gather, 60, &COMBINES);
     });
 }
 
@@ -423,7 +313,7 @@ fn extreme_scales() {
                     if exponent + shift.max(-100) > 120 {
                         continue; // the result itself overflows
                     }
-                    let twin = Twin::new(&a, &reference::widen(&hx));
+                    let twin = Twin::new(&a, &hx);
                     for format in FORMATS {
                         if !systems::fits(device, &a, format) {
                             continue;
@@ -433,8 +323,7 @@ fn extreme_scales() {
                         for how in ["replace", "add to", "accumulate"] {
                             let mut y = Vector::from_slice(device, &hz).unwrap();
                             ops::product(&mut y, combine(how, &z), alpha, &stored, &x).unwrap();
-                            let hz = reference::widen(&hz);
-                            let (want, bound) = twin.combined(how, f64::from(alpha), &hz, &hz);
+                            let (want, bound) = twin.combined(how, alpha, &hz, &hz);
                             let label = format!("2^{exponent} alpha {alpha:e} x·{lift:e} {format:?} {how}");
                             assert_componentwise(&label, &y.read().unwrap(), &want, &bound);
                         }
@@ -593,8 +482,8 @@ fn a_borrowed_texture_is_multiplied_where_it_lies() {
                 let a = diagonals(seed, m, n, &inside);
                 for transposed in [false, true] {
                     let stored_csr = if transposed { a.transposed() } else { a.clone() };
-                    let twin = Twin::new(&a, &reference::widen(&hx));
-                    let (want, bound) = twin.combined("replace", 1.0, &[], &[]);
+                    let twin = Twin::new(&a, &hx);
+                    let (want, bound) = twin.combined("replace", 1.0, &vec![0.0; m], &vec![0.0; m]);
                     for format in FORMATS {
                         if !systems::fits(device, &a, format) {
                             continue;
@@ -604,7 +493,7 @@ fn a_borrowed_texture_is_multiplied_where_it_lies() {
                         apply(&stored, transposed, &mut y, Combine::Replace, 1.0, &x).unwrap();
                         let label = format!("{width}x{height} to {m}, {format:?}, transposed {transposed}");
                         assert_componentwise(&label, &y.read().unwrap(), &want, &bound);
-                        assert_padding(&label, &y);
+                        assert_padded(&y, &label);
                     }
                 }
             }

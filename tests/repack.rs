@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::bounds::bits;
 use common::harness::{assert_padded, on_both};
 use common::random::any_bits;
 use texla::{Device, Error, Layout, Packed, Shape, Vector, ops};
@@ -18,10 +19,6 @@ fn shapes(dev: &Device) -> Vec<Shape> {
     let limit = dev.capabilities().max_texture_size;
     let all = sides.iter().chain(&more).chain(&large).map(|(rows, cols)| Shape::new(*rows, *cols));
     all.filter(|s| ALL.iter().all(|l| l.extent(*s, limit).is_ok())).collect()
-}
-
-fn bits(values: &[f32]) -> Vec<u32> {
-    values.iter().map(|v| v.to_bits()).collect()
 }
 
 /// All texels: the elements where they belong, zero elsewhere, as the host would have packed them.

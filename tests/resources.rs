@@ -55,19 +55,21 @@ fn plus(a: LiveObjects, b: LiveObjects) -> LiveObjects {
 }
 
 /// Object balance: objects after a call = those before + the outputs; those before once the outputs have dropped.
+fn balance(dev: &Device, name: &str, outputs: LiveObjects, call: &dyn Fn() -> Box<dyn Any>) {
+    let before = live(dev);
+    let output = call();
+    assert_eq!(dev.live_objects().shaders, 0, "{name}");
+    assert_eq!(live(dev), plus(before, outputs), "{name}");
+    drop(output);
+    assert_eq!(live(dev), before, "{name}, dropped");
+}
+
 #[test]
 fn each_call_leaves_its_outputs_alone() {
     on_both(|dev| {
         let x = Vector::from_slice(dev, &uniform(1, 1000)).unwrap();
         let y = Vector::from_slice(dev, &uniform(2, 1000)).unwrap();
-        let check = |name: &str, outputs: LiveObjects, call: &dyn Fn() -> Box<dyn Any>| {
-            let before = live(dev);
-            let output = call();
-            assert_eq!(dev.live_objects().shaders, 0, "{name}");
-            assert_eq!(live(dev), plus(before, outputs), "{name}");
-            drop(output);
-            assert_eq!(live(dev), before, "{name}, dropped");
-        };
+        let check = |name: &str, outputs, call: &dyn Fn() -> Box<dyn Any>| balance(dev, name, outputs, call);
         macro_rules! check {
             ($outputs:expr, $call:expr) => {
                 check(stringify!($call), $outputs, &|| Box::new($call))
@@ -224,13 +226,8 @@ fn waves_hold_what_they_need() {
 #[test]
 fn operators_on_grids_hold_what_they_need() {
     on_both(|dev| {
-        let check = |outputs: u64, call: &dyn Fn() -> Box<dyn Any>| {
-            let before = live(dev);
-            let output = call();
-            assert_eq!(live(dev), plus(before, textures(outputs)));
-            drop(output);
-            assert_eq!(live(dev), before);
-        };
+        let check =
+            |outputs, call: &dyn Fn() -> Box<dyn Any>| balance(dev, "on grids", textures(outputs), call);
         let (grid, weights) = (Grid::new_2d(24, 16), [1.0, 1.0, 0.0]);
         let stencil = |side, solid: &[bool]| {
             Stencil::with_solids(dev, grid, 0.0, weights, Sides::all(side), solid).unwrap()
@@ -271,12 +268,8 @@ fn each_call_of_the_framework_leaves_its_outputs_alone() {
         let csr = stack.to_csr().unwrap();
         let folded = FoldedBands::from_csr(dev, csr.clone()).unwrap();
         let x = Vector::filled(dev, n, 1.0).unwrap();
-        let check = |name: &str, outputs: u64, call: &dyn Fn() -> Box<dyn Any>| {
-            let before = live(dev);
-            let output = call();
-            assert_eq!(live(dev), plus(before, textures(outputs)), "{name}");
-            drop(output);
-            assert_eq!(live(dev), before, "{name}, dropped");
+        let check = |name: &str, outputs, call: &dyn Fn() -> Box<dyn Any>| {
+            balance(dev, name, textures(outputs), call);
         };
         macro_rules! check {
             ($outputs:expr, $call:expr) => {
@@ -319,12 +312,8 @@ fn each_call_of_the_framework_leaves_its_outputs_alone() {
 #[test]
 fn sweeps_and_shadows_hold_what_they_need() {
     on_both(|dev| {
-        let check = |name: &str, outputs: u64, call: &dyn Fn() -> Box<dyn Any>| {
-            let before = live(dev);
-            let output = call();
-            assert_eq!(live(dev), plus(before, textures(outputs)), "{name}");
-            drop(output);
-            assert_eq!(live(dev), before, "{name}, dropped");
+        let check = |name: &str, outputs, call: &dyn Fn() -> Box<dyn Any>| {
+            balance(dev, name, textures(outputs), call);
         };
         let n = 24 * 16;
         let a = BandedMatrix::poisson_2d(dev, 24, 16).unwrap();
@@ -897,14 +886,7 @@ fn vertex_kernels_hold_what_they_need() {
     use texla::kernel::VertexKernel;
     on_both(|dev| {
         let buffers = |n: u64| LiveObjects { buffers: n, ..textures(0) };
-        let check = |name: &str, outputs: LiveObjects, call: &dyn Fn() -> Box<dyn Any>| {
-            let before = live(dev);
-            let output = call();
-            assert_eq!(dev.live_objects().shaders, 0, "{name}");
-            assert_eq!(live(dev), plus(before, outputs), "{name}");
-            drop(output);
-            assert_eq!(live(dev), before, "{name}, dropped");
-        };
+        let check = |name: &str, outputs, call: &dyn Fn() -> Box<dyn Any>| balance(dev, name, outputs, call);
         macro_rules! check {
             ($outputs:expr, $call:expr) => {
                 check(stringify!($call), $outputs, &|| Box::new($call))

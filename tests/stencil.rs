@@ -4,7 +4,8 @@ mod common;
 
 use common::bounds::{TINY, U, assert_componentwise, gamma, product_bound};
 use common::harness::{assert_padded, fitting, on_both};
-use common::random::{Rng, uniform};
+use common::products::{COMBINES, Twin, combine};
+use common::random::{Rng, nonzero, uniform};
 use common::reference::widen;
 use texla::ops::{self, Accurate, Combine};
 use texla::solve::LinOp;
@@ -172,6 +173,9 @@ fn cases() -> Vec<Case> {
     all
 }
 
+/// What every grid is asked.
+const SOME: [(&str, f32); 3] = [("replace", -1.7), ("add to", -2.5), ("accumulate", 1.0)];
+
 #[test]
 fn products_agree_with_the_definition() {
     on_both(|dev| {
@@ -186,48 +190,21 @@ fn products_agree_with_the_definition() {
             // What the device holds: rounded numbers. Distances are rounded as well, with one more operation.
             let weights = case.weights.map(|w| f64::from(w as f32));
             let shift = f64::from(case.shift as f32);
-            let (x, z) = (uniform(1, n), uniform(2, n));
+            let (x, z) = (uniform(1, n), nonzero(2, n));
             let (product, magnitudes) = case.apply(&widen(&x), weights, shift);
             let (dx, dz) = (Vector::from_slice(dev, &x).unwrap(), Vector::from_slice(dev, &z).unwrap());
-            let mut y = Vector::from_slice(dev, &uniform(3, n)).unwrap();
             let axes = case.weights.iter().filter(|w| **w != 0.0).count();
-            let k = 1 + 2 * axes;
-            type Twin = fn(f64, f64) -> f64;
-            let ways: [(&str, Combine<'_>, f32, Twin); 5] = [
-                ("replace", Combine::Replace, -1.7, |p, _| p),
-                ("add to", Combine::AddTo(&dz), 0.3, |p, z| z + p),
-                ("subtract from", Combine::SubtractFrom(&dz), 1.0, |p, z| z - p),
-                ("subtract", Combine::Subtract(&dz), 2.5, |p, z| p - z),
-                ("multiply", Combine::Multiply(&dz), 1.1, |p, z| p * z),
-            ];
+            let twin = Twin { product, magnitudes, terms: vec![1 + 2 * axes; n] };
+            let hy = uniform(3, n);
             // Every way for some grids of either kind, aligned or not: each is a program of its own.
             let all = [13, 16, 105].contains(&n) || case.grid == Grid::new_3d(8, 3, 5);
-            for (way, combine, alpha, twin) in ways.into_iter().take(if all { 5 } else { 2 }) {
-                ops::product(&mut y, combine, alpha, &a, &dx).unwrap();
+            for (way, alpha) in COMBINES.into_iter().filter(|c| all || SOME.contains(c)) {
+                let mut y = Vector::from_slice(dev, &hy).unwrap();
+                ops::product(&mut y, combine(way, &dz), alpha, &a, &dx).unwrap();
                 assert_padded(&y, name);
-                let al = f64::from(alpha);
-                let want: Vec<f64> =
-                    product.iter().zip(&z).map(|(p, z)| twin(al * p, f64::from(*z))).collect();
-                let bound = |(m, z): (&f64, &f32)| {
-                    let (m, z) = (m * al.abs(), f64::from(z.abs()));
-                    match way {
-                        "replace" => product_bound(m, k),
-                        "multiply" => product_bound(m * z, k + 1),
-                        _ => product_bound(m + z, k + 1),
-                    }
-                };
-                let bounds: Vec<f64> = magnitudes.iter().zip(&z).map(bound).collect();
+                let (want, bounds) = twin.combined(way, alpha, &hy, &z);
                 assert_componentwise(&format!("{way} {name}"), &y.read().unwrap(), &want, &bounds);
             }
-            let before = y.read().unwrap();
-            ops::product(&mut y, Combine::Accumulate, 1.0, &a, &dx).unwrap();
-            let want: Vec<f64> = product.iter().zip(&before).map(|(p, b)| p + f64::from(*b)).collect();
-            let bounds: Vec<f64> = magnitudes
-                .iter()
-                .zip(&before)
-                .map(|(m, b)| product_bound(m + f64::from(b.abs()), k + 1))
-                .collect();
-            assert_componentwise(&format!("accumulate {name}"), &y.read().unwrap(), &want, &bounds);
         }
     });
 }

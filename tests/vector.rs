@@ -4,13 +4,10 @@ mod common;
 
 use std::time::{Duration, Instant};
 
+use common::bounds::bits;
 use common::harness::{assert_padded, fitting, lengths, on_both};
 use common::random::any_bits;
 use texla::{Device, Error, Layout, Packed, PendingRead, Scalar, Shape, Vector};
-
-fn bits(values: &[f32]) -> Vec<u32> {
-    values.iter().map(|v| v.to_bits()).collect()
-}
 
 /// The largest vector of the device.
 fn largest(device: &Device) -> usize {

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::bounds::{assert_componentwise, product_bound};
+use common::bounds::{assert_componentwise, bits, product_bound};
 use common::harness::{assert_padded, fitting, lengths, limits, on_both, on_both_with};
 use common::random::{uniform, wide_range};
 use glow::HasContext;
@@ -19,10 +19,6 @@ fn assert_buffer_padded(vector: &BufferVector, what: &str) {
     let all = vector.read_vec4s().unwrap();
     assert_eq!(all.len(), 4 * vector.vec4s().max(1), "{what}");
     assert!(all[vector.len()..].iter().all(|v| v.to_bits() == 0), "{what}: {all:?}");
-}
-
-fn bits(values: &[f32]) -> Vec<u32> {
-    values.iter().map(|v| v.to_bits()).collect()
 }
 
 /// `y[k] = c[k].x x[5 k + 1].wzyx + c[k].y x[3 k + 2] + b[k]` for `first..first + outputs`, indices of `x` modulo 16.

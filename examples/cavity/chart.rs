@@ -4,15 +4,12 @@ use std::path::Path;
 
 use crate::flow::Profiles;
 use crate::support::canvas::{Anchor, Canvas, Color};
+use crate::support::plot::{FAINT_INK, GRID, INK, PAPER, SERIES};
 use crate::support::{Result, write_rgb};
 use crate::table;
 
 const SIZE: (usize, usize) = (1200, 640);
-const PAPER: Color = [255, 255, 255];
-const INK: Color = [40, 44, 52];
-const FAINT: Color = [110, 116, 126];
-const GRID: Color = [226, 230, 236];
-const CURVE: Color = [0, 98, 178];
+const CURVE: Color = SERIES[0];
 const DOT: Color = [226, 120, 0];
 
 /// A chart's frame: left and top, width and height, and the range of each axis.
@@ -60,7 +57,7 @@ impl Frame {
 pub fn write(path: &Path, profiles: &Profiles, subtitle: &str) -> Result {
     let mut canvas = Canvas::new(SIZE.0, SIZE.1, PAPER);
     canvas.text("Lid-driven cavity, Re = 100", (90.0, 36.0), Anchor::Left, 3, INK);
-    canvas.text(subtitle, (90.0, 70.0), Anchor::Left, 2, FAINT);
+    canvas.text(subtitle, (90.0, 70.0), Anchor::Left, 2, FAINT_INK);
     let size = (450.0, 440.0);
     let left = Frame { corner: (100.0, 110.0), size, x: [-0.4, 1.0], y: [0.0, 1.0] };
     let right = Frame { corner: (700.0, 110.0), size, x: [0.0, 1.0], y: [-0.3, 0.3] };

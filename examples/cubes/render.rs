@@ -7,11 +7,11 @@ use glow::HasContext;
 
 use crate::body::Cube;
 use crate::math::{Vec3, vec3};
-use crate::support::{Failure, Result, program, read_rgb};
+use crate::support::{Failure, Picture, Result, program};
 use crate::view;
 
 /// Pixels of the picture's texture to a side of a pixel that is shown.
-const SAMPLES: i32 = 2;
+const SAMPLES: u32 = 2;
 /// The side of the shadow map.
 const MAP: i32 = 2048;
 /// As many as the fragment shader has room for.
@@ -26,12 +26,7 @@ pub struct Renderer {
     instances: glow::NativeBuffer,
     shadow: glow::NativeTexture,
     shadow_target: glow::NativeFramebuffer,
-    picture: glow::NativeRenderbuffer,
-    picture_depth: glow::NativeRenderbuffer,
-    picture_target: glow::NativeFramebuffer,
-    resolved: glow::NativeRenderbuffer,
-    resolved_target: glow::NativeFramebuffer,
-    size: (i32, i32),
+    picture: Picture,
 }
 
 /// Where the camera stands and what it looks at, in edges of a cube.
@@ -61,59 +56,18 @@ impl Renderer {
             gl.bind_vertex_array(None);
 
             let (shadow, shadow_target) = shadow_map(&gl)?;
-            let renderbuffer = || gl.create_renderbuffer().map_err(Failure::unsolved);
-            let framebuffer = || gl.create_framebuffer().map_err(Failure::unsolved);
-            let (picture, picture_depth, resolved) = (renderbuffer()?, renderbuffer()?, renderbuffer()?);
-            let (picture_target, resolved_target) = (framebuffer()?, framebuffer()?);
-            let attach = |target, to, what| {
-                gl.bind_framebuffer(glow::FRAMEBUFFER, Some(target));
-                gl.framebuffer_renderbuffer(glow::FRAMEBUFFER, to, glow::RENDERBUFFER, Some(what));
-            };
-            let mut made = Renderer {
-                gl: Arc::clone(&gl),
-                scene,
-                depth,
-                array,
-                instances,
-                shadow,
-                shadow_target,
-                picture,
-                picture_depth,
-                picture_target,
-                resolved,
-                resolved_target,
-                size: (0, 0),
-            };
-            made.resize(size);
-            attach(picture_target, glow::COLOR_ATTACHMENT0, picture);
-            attach(picture_target, glow::DEPTH_ATTACHMENT, picture_depth);
-            attach(resolved_target, glow::COLOR_ATTACHMENT0, resolved);
-            gl.bind_framebuffer(glow::FRAMEBUFFER, None);
-            Ok(made)
+            let picture = Picture::new(&gl, size, SAMPLES, true)?;
+            Ok(Renderer { gl, scene, depth, array, instances, shadow, shadow_target, picture })
         }
     }
 
     /// Pictures of another size from now on.
     pub fn resize(&mut self, size: (u32, u32)) {
-        let (gl, (w, h)) = (&self.gl, (size.0.max(1) as i32, size.1.max(1) as i32));
-        if self.size == (w, h) {
-            return;
-        }
-        self.size = (w, h);
-        // SAFETY: the context is current, see `new`.
-        unsafe {
-            let store = |buffer, format, scale| {
-                gl.bind_renderbuffer(glow::RENDERBUFFER, Some(buffer));
-                gl.renderbuffer_storage(glow::RENDERBUFFER, format, scale * w, scale * h);
-            };
-            store(self.picture, glow::RGBA8, SAMPLES);
-            store(self.picture_depth, glow::DEPTH_COMPONENT24, SAMPLES);
-            store(self.resolved, glow::RGBA8, 1);
-        }
+        self.picture.resize(size);
     }
 
-    /// Draws the cubes and brings the picture to `target`; none is the window.
-    fn draw(&self, cubes: &[Cube], paint: &[[f32; 3]], target: Option<glow::NativeFramebuffer>) {
+    /// Draws the cubes for the window or to be read.
+    fn draw(&self, cubes: &[Cube], paint: &[[f32; 3]], to_window: bool) {
         let gl = &self.gl;
         let cubes = &cubes[..cubes.len().min(MOST)];
         let mut instances: Vec<f32> = Vec::new();
@@ -132,8 +86,7 @@ impl Renderer {
         let bytes: Vec<u8> = instances.iter().flat_map(|v| v.to_ne_bytes()).collect();
 
         let count = cubes.len() as i32;
-        let (w, h) = (SAMPLES * self.size.0, SAMPLES * self.size.1);
-        let aspect = f64::from(w) / f64::from(h);
+        let aspect = f64::from(self.picture.aspect());
         let camera = view::product(&view::perspective(0.66, aspect, 1.0, 150.0), &view::look_at(EYE, AT));
         let sun = SUN.unit();
         let sun_view = view::product(
@@ -167,8 +120,7 @@ impl Renderer {
             set(self.depth, "view", &sun_view);
             gl.draw_arrays_instanced(glow::TRIANGLES, 0, 36, count);
 
-            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(self.picture_target));
-            gl.viewport(0, 0, w, h);
+            self.picture.begin();
             gl.clear_color(0.87, 0.90, 0.935, 1.0);
             gl.clear(glow::COLOR_BUFFER_BIT | glow::DEPTH_BUFFER_BIT);
             gl.use_program(Some(self.scene));
@@ -187,25 +139,19 @@ impl Renderer {
             gl.draw_arrays_instanced(glow::TRIANGLES, 0, 36, count + 1);
             gl.bind_vertex_array(None);
             gl.use_program(None);
-
-            // Exactly halved, the linear filter is the mean of the samples.
-            gl.bind_framebuffer(glow::READ_FRAMEBUFFER, Some(self.picture_target));
-            gl.bind_framebuffer(glow::DRAW_FRAMEBUFFER, target);
-            let (tw, th) = self.size;
-            gl.blit_framebuffer(0, 0, w, h, 0, 0, tw, th, glow::COLOR_BUFFER_BIT, glow::LINEAR);
         }
+        self.picture.finish(to_window);
     }
 
     /// Draws the cubes into the window's own framebuffer.
     pub fn show(&self, cubes: &[Cube], paint: &[[f32; 3]]) {
-        self.draw(cubes, paint, None);
+        self.draw(cubes, paint, true);
     }
 
     /// Draws the cubes and reads the picture: three bytes a pixel, rows from the top.
     pub fn picture(&self, cubes: &[Cube], paint: &[[f32; 3]]) -> Vec<u8> {
-        self.draw(cubes, paint, Some(self.resolved_target));
-        // SAFETY: the context is current, see `new`.
-        unsafe { read_rgb(&self.gl, self.resolved_target, self.size) }
+        self.draw(cubes, paint, false);
+        self.picture.read()
     }
 }
 
@@ -253,12 +199,7 @@ impl Drop for Renderer {
             gl.delete_vertex_array(self.array);
             gl.delete_buffer(self.instances);
             gl.delete_texture(self.shadow);
-            for buffer in [self.picture, self.picture_depth, self.resolved] {
-                gl.delete_renderbuffer(buffer);
-            }
-            for target in [self.shadow_target, self.picture_target, self.resolved_target] {
-                gl.delete_framebuffer(target);
-            }
+            gl.delete_framebuffer(self.shadow_target);
         }
     }
 }

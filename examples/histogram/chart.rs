@@ -3,17 +3,13 @@
 use std::path::Path;
 
 use crate::support::canvas::{Anchor, Canvas, Color};
+use crate::support::plot::{FAINT_INK, GRID, INK, LEVEL, PAPER, SERIES, ticks};
 use crate::support::{Result, write_rgb};
 
 const SIZE: (usize, usize) = (1000, 520);
 /// Left, right, top and bottom of the frame.
 const FRAME: [f64; 4] = [120.0, 960.0, 100.0, 430.0];
-const PAPER: Color = [255, 255, 255];
-const INK: Color = [40, 44, 52];
-const FAINT: Color = [110, 116, 126];
-const GRID: Color = [226, 230, 236];
-const BAR: Color = [0, 98, 178];
-const NEGATIVE: Color = [200, 60, 50];
+const BAR: Color = SERIES[0];
 
 pub struct Chart<'a> {
     pub title: String,
@@ -23,19 +19,6 @@ pub struct Chart<'a> {
     /// The ends of the horizontal axis.
     pub range: [f64; 2],
     pub values: &'a [f64],
-}
-
-/// Round numbers within a range, about so many of them.
-fn ticks([low, high]: [f64; 2], count: f64) -> Vec<f64> {
-    let rough = (high - low) / count;
-    let unit = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].map(|k| k * unit).into_iter().find(|s| *s >= rough).unwrap_or(rough);
-    let first = (low / step - 1e-9).ceil() as i64;
-    let last = (high / step + 1e-9).floor() as i64;
-    if !step.is_finite() || step <= 0.0 || last - first > 20 {
-        return vec![low, high];
-    }
-    (first..=last).map(|k| k as f64 * step).collect()
 }
 
 /// A number in few letters.
@@ -58,12 +41,12 @@ impl Chart<'_> {
         let mut canvas = Canvas::new(SIZE.0, SIZE.1, PAPER);
         let [left, right, top, bottom] = FRAME;
         canvas.text(&self.title, (left, 36.0), Anchor::Left, 3, INK);
-        canvas.text(&self.subtitle, (left, 70.0), Anchor::Left, 2, FAINT);
+        canvas.text(&self.subtitle, (left, 70.0), Anchor::Left, 2, FAINT_INK);
         let high = self.values.iter().fold(0.0, |m: f64, v| m.max(*v));
         let low = self.values.iter().fold(0.0, |m: f64, v| m.min(*v));
         let (low, high) = if high > low { (low, high + 0.04 * (high - low)) } else { (0.0, 1.0) };
         let place = |v: f64| bottom - (bottom - top) * (v - low) / (high - low);
-        for tick in ticks([low, high], 5.0) {
+        for tick in ticks([low, high], 5.0).0 {
             canvas.fill((left as usize, place(tick) as usize), ((right - left) as usize, 1), GRID);
             canvas.text(&short(tick), (left - 10.0, place(tick)), Anchor::Right, 2, INK);
         }
@@ -74,12 +57,12 @@ impl Chart<'_> {
             let bins = bin(column)..bin(column + 1).max(bin(column) + 1);
             let shown = &self.values[bins];
             let (most, least) = shown.iter().fold((0.0f64, 0.0f64), |(m, l), v| (m.max(*v), l.min(*v)));
-            for (from, to, color) in [(most, 0.0, BAR), (0.0, least, NEGATIVE)] {
+            for (from, to, color) in [(most, 0.0, BAR), (0.0, least, LEVEL)] {
                 let (from, to) = (place(from).round() as usize, place(to).round() as usize);
                 canvas.fill((left as usize + column, from), (1, to.saturating_sub(from)), color);
             }
         }
-        for tick in ticks(self.range, 9.0) {
+        for tick in ticks(self.range, 9.0).0 {
             let x = left + (right - left) * (tick - self.range[0]) / (self.range[1] - self.range[0]);
             canvas.fill((x as usize, bottom as usize), (2, 6), INK);
             canvas.text(&short(tick), (x, bottom + 22.0), Anchor::Middle, 2, INK);

@@ -5,14 +5,13 @@ use std::path::Path;
 use texla::pack::Program;
 
 use super::support::canvas::{Anchor, Canvas, Color};
+use super::support::plot::{INK, PAPER, SERIES};
 use super::support::{Result, write_rgb};
 
-const PAPER: Color = [255, 255, 255];
-const INK: Color = [40, 44, 52];
 const FAINT: Color = [226, 229, 234];
 const BLOCK: Color = [178, 184, 194];
 const ENTRY: Color = [150, 156, 166];
-const COLUMN: Color = [0, 98, 178];
+const COLUMN: Color = SERIES[0];
 const ROW: Color = [200, 90, 0];
 /// Pixels that a side of a matrix has at most, and a position of it at most.
 const SIDE: usize = 1000;

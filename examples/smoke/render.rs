@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use glow::HasContext;
 
-use crate::support::{Failure, Result, program, read_rgb};
+use crate::support::{Failure, Picture, Result, field, plain_fragments, program};
 use crate::tunnel::{DISC, Tunnel};
 
 /// Everything that is needed for a picture.
@@ -19,9 +19,7 @@ pub struct Renderer {
     field: glow::NativeTexture,
     field_target: glow::NativeFramebuffer,
     cells: (i32, i32),
-    picture: glow::NativeRenderbuffer,
-    picture_target: glow::NativeFramebuffer,
-    size: (i32, i32),
+    picture: Picture,
 }
 
 impl Renderer {
@@ -34,71 +32,21 @@ impl Renderer {
             let unpack = program(&gl, [vertex, include_str!("unpack.frag")], &[])?;
             let scene = program(&gl, [vertex, include_str!("scene.frag")], &[])?;
             let array = gl.create_vertex_array().map_err(Failure::unsolved)?;
-            let framebuffer = || gl.create_framebuffer().map_err(Failure::unsolved);
-            let field = gl.create_texture().map_err(Failure::unsolved)?;
-            let picture = gl.create_renderbuffer().map_err(Failure::unsolved)?;
-            let (field_target, picture_target) = (framebuffer()?, framebuffer()?);
             let cells = (cells.0 as i32, cells.1 as i32);
-            let d2 = glow::TEXTURE_2D;
-            gl.active_texture(glow::TEXTURE0);
-            gl.bind_texture(d2, Some(field));
-            let (none, format) = (glow::PixelUnpackData::Slice(None), glow::RGBA16F as i32);
-            gl.tex_image_2d(d2, 0, format, cells.0, cells.1, 0, glow::RGBA, glow::HALF_FLOAT, none);
-            for (name, value) in [
-                (glow::TEXTURE_MIN_FILTER, glow::LINEAR),
-                (glow::TEXTURE_MAG_FILTER, glow::LINEAR),
-                (glow::TEXTURE_WRAP_S, glow::CLAMP_TO_EDGE),
-                (glow::TEXTURE_WRAP_T, glow::CLAMP_TO_EDGE),
-            ] {
-                gl.tex_parameter_i32(d2, name, value as i32);
-            }
-            gl.bind_texture(d2, None);
-            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(field_target));
-            gl.framebuffer_texture_2d(glow::FRAMEBUFFER, glow::COLOR_ATTACHMENT0, d2, Some(field), 0);
-            if gl.check_framebuffer_status(glow::FRAMEBUFFER) != glow::FRAMEBUFFER_COMPLETE {
-                return Err(Failure::no_gl("pictures in half floats cannot be drawn here"));
-            }
-            let (gl_, size_) = (Arc::clone(&gl), (0, 0));
-            let mut made = Renderer {
-                gl: gl_,
-                unpack,
-                scene,
-                array,
-                field,
-                field_target,
-                cells,
-                picture,
-                picture_target,
-                size: size_,
-            };
-            made.resize(size);
-            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(picture_target));
-            let (to, buffer) = (glow::COLOR_ATTACHMENT0, glow::RENDERBUFFER);
-            gl.framebuffer_renderbuffer(glow::FRAMEBUFFER, to, buffer, Some(picture));
-            gl.bind_framebuffer(glow::FRAMEBUFFER, None);
-            Ok(made)
+            let (field, field_target) = field(&gl, cells, false)?;
+            let picture = Picture::new(&gl, size, 1, false)?;
+            Ok(Renderer { gl, unpack, scene, array, field, field_target, cells, picture })
         }
     }
 
     /// Pictures of another size from now on.
     pub fn resize(&mut self, size: (u32, u32)) {
-        let (gl, (w, h)) = (&self.gl, (size.0.max(1) as i32, size.1.max(1) as i32));
-        if self.size == (w, h) {
-            return;
-        }
-        self.size = (w, h);
-        // SAFETY: the context is current, see `new`.
-        unsafe {
-            gl.bind_renderbuffer(glow::RENDERBUFFER, Some(self.picture));
-            gl.renderbuffer_storage(glow::RENDERBUFFER, glow::RGBA8, w, h);
-            gl.bind_renderbuffer(glow::RENDERBUFFER, None);
-        }
+        self.picture.resize(size);
     }
 
-    /// Draws the tunnel to `target`; none is the window.
-    fn draw(&self, tunnel: &Tunnel, target: Option<glow::NativeFramebuffer>) -> Result {
+    /// Draws the tunnel for the window or to be read.
+    fn draw(&self, tunnel: &Tunnel, to_window: bool) -> Result {
         let gl = &self.gl;
-        let (w, h) = self.size;
         let d2 = glow::TEXTURE_2D;
         let [amber, blue] = &tunnel.dyes;
         let fields = [
@@ -109,17 +57,7 @@ impl Renderer {
         ];
         // SAFETY: the context is current, see `new`; the fluid's textures live as long as the tunnel is borrowed.
         unsafe {
-            for cap in [
-                glow::SCISSOR_TEST,
-                glow::BLEND,
-                glow::DEPTH_TEST,
-                glow::STENCIL_TEST,
-                glow::CULL_FACE,
-                glow::DITHER,
-            ] {
-                gl.disable(cap);
-            }
-            gl.color_mask(true, true, true, true);
+            plain_fragments(gl);
             gl.bind_vertex_array(Some(self.array));
 
             gl.bind_framebuffer(glow::FRAMEBUFFER, Some(self.field_target));
@@ -139,8 +77,7 @@ impl Renderer {
                 gl.bind_texture(d2, None);
             }
 
-            gl.bind_framebuffer(glow::FRAMEBUFFER, target);
-            gl.viewport(0, 0, w, h);
+            let (w, h) = self.picture.begin();
             gl.use_program(Some(self.scene));
             let at = |name: &str| gl.get_uniform_location(self.scene, name);
             gl.bind_texture(d2, Some(self.field));
@@ -153,21 +90,20 @@ impl Renderer {
             gl.bind_texture(d2, None);
             gl.bind_vertex_array(None);
             gl.use_program(None);
-            gl.bind_framebuffer(glow::FRAMEBUFFER, None);
         }
+        self.picture.finish(to_window);
         Ok(())
     }
 
     /// Draws the tunnel into the window's own framebuffer.
     pub fn show(&self, tunnel: &Tunnel) -> Result {
-        self.draw(tunnel, None)
+        self.draw(tunnel, true)
     }
 
     /// Draws the tunnel and reads the picture: three bytes a pixel, rows from the top.
     pub fn picture(&self, tunnel: &Tunnel) -> Result<Vec<u8>> {
-        self.draw(tunnel, Some(self.picture_target))?;
-        // SAFETY: the context is current, see `new`.
-        Ok(unsafe { read_rgb(&self.gl, self.picture_target, self.size) })
+        self.draw(tunnel, false)?;
+        Ok(self.picture.read())
     }
 }
 
@@ -181,10 +117,7 @@ impl Drop for Renderer {
             }
             gl.delete_vertex_array(self.array);
             gl.delete_texture(self.field);
-            gl.delete_renderbuffer(self.picture);
-            for target in [self.field_target, self.picture_target] {
-                gl.delete_framebuffer(target);
-            }
+            gl.delete_framebuffer(self.field_target);
         }
     }
 }

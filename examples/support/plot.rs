@@ -7,17 +7,17 @@ use super::font;
 use super::image::write_rgb;
 use super::outcome::Result;
 
-pub(super) const SIZE: (usize, usize) = (1200, 720);
+pub const SIZE: (usize, usize) = (1200, 720);
 /// Left, right, top and bottom edge of the frame, in pixels.
 const FRAME: [f64; 4] = [140.0, 1160.0, 100.0, 620.0];
-pub(super) const PAPER: Color = [255, 255, 255];
-pub(super) const INK: Color = [40, 44, 52];
-pub(super) const FAINT_INK: Color = [110, 116, 126];
-pub(super) const GRID: Color = [222, 226, 232];
-pub(super) const FINE_GRID: Color = [242, 244, 247];
-const LEVEL: Color = [200, 60, 50];
+pub const PAPER: Color = [255, 255, 255];
+pub const INK: Color = [40, 44, 52];
+pub const FAINT_INK: Color = [110, 116, 126];
+pub const GRID: Color = [222, 226, 232];
+pub const FINE_GRID: Color = [242, 244, 247];
+pub const LEVEL: Color = [200, 60, 50];
 /// Told apart also by those who do not see red and green.
-pub(super) const SERIES: [Color; 6] =
+pub const SERIES: [Color; 6] =
     [[0, 98, 178], [230, 140, 0], [0, 148, 110], [190, 90, 160], [90, 176, 226], [110, 90, 60]];
 
 /// One or more curves, built up and then written as a PNG.
@@ -169,10 +169,8 @@ fn draw_decades(canvas: &mut Canvas, scale: &Scale) {
 
 /// Lines and names for up to ten round values.
 fn draw_values(canvas: &mut Canvas, scale: &Scale) {
-    let [low, high] = scale.y;
-    let (step, digits) = round_step(high - low);
-    for tick in (low / step).ceil() as i64..=(high / step).floor() as i64 {
-        let value = tick as f64 * step;
+    let (ticks, digits) = ticks(scale.y, 10.0);
+    for value in ticks {
         draw_level(canvas, scale.y(value), &format!("{value:.digits$}"));
     }
 }
@@ -212,18 +210,29 @@ impl Scale {
     }
 }
 
-/// A round step that `length` has at most ten of, and the digits after its point.
-fn round_step(length: f64) -> (f64, usize) {
-    let exponent = (length / 10.0).log10().floor();
+/// A round step that `length` has at most so many of, and the digits after its point.
+fn round_step(length: f64, most: f64) -> (f64, usize) {
+    let exponent = (length / most).log10().floor();
     let unit = 10_f64.powf(exponent);
     let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * unit);
-    let step = step.into_iter().find(|step| length / step <= 10.0).unwrap_or(length);
+    let step = step.into_iter().find(|step| length / step <= most).unwrap_or(length);
     (step, (-exponent).max(0.0) as usize)
+}
+
+/// Up to so many round numbers within a range, and the digits after their point; the ends where there are none.
+pub fn ticks([low, high]: [f64; 2], most: f64) -> (Vec<f64>, usize) {
+    let (step, digits) = round_step(high - low, most);
+    // An end that is a tick stays one in spite of rounding.
+    let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
+    if !step.is_finite() || step <= 0.0 || last - first > 2.0 * most {
+        return (vec![low, high], digits);
+    }
+    ((first as i64..=last as i64).map(|k| k as f64 * step).collect(), digits)
 }
 
 /// Up to ten round numbers from 0 to `last`, whole ones.
 fn x_ticks(last: f64) -> impl Iterator<Item = f64> {
-    let (step, _) = round_step(last.max(10.0));
+    let (step, _) = round_step(last.max(10.0), 10.0);
     (0..=(last / step) as u32).map(move |tick| f64::from(tick) * step)
 }
 

@@ -8,7 +8,7 @@ use glow::HasContext;
 use texla::Grid;
 use texla::sim::wave::Wave;
 
-use crate::support::{Failure, Result, program, read_rgb};
+use crate::support::{Failure, Picture, Result, field, plain_fragments, program};
 use crate::view::{Camera, unit};
 
 /// The longer side of the pool, and how deep it is to the eye: the waves are those of shallow water, of one speed for all
@@ -29,13 +29,7 @@ pub struct Renderer {
     surface_target: glow::NativeFramebuffer,
     /// Of the grid.
     cells: [i32; 2],
-    picture: glow::NativeRenderbuffer,
-    picture_target: glow::NativeFramebuffer,
-    resolved: glow::NativeRenderbuffer,
-    resolved_target: glow::NativeFramebuffer,
-    size: (i32, i32),
-    /// Pixels of the picture's buffer to a side of a pixel that is shown.
-    samples: i32,
+    picture: Picture,
     pub camera: Camera,
 }
 
@@ -49,102 +43,32 @@ impl Renderer {
             let unpack = program(&gl, [vertex, include_str!("unpack.frag")], &[])?;
             let scene = program(&gl, [vertex, include_str!("scene.frag")], &[])?;
             let array = gl.create_vertex_array().map_err(Failure::unsolved)?;
-            let renderbuffer = || gl.create_renderbuffer().map_err(Failure::unsolved);
-            let framebuffer = || gl.create_framebuffer().map_err(Failure::unsolved);
-            let surface = gl.create_texture().map_err(Failure::unsolved)?;
-            let (picture, resolved) = (renderbuffer()?, renderbuffer()?);
-            let (surface_target, picture_target, resolved_target) =
-                (framebuffer()?, framebuffer()?, framebuffer()?);
             let cells = [grid.nx as i32, grid.ny as i32];
-            let d2 = glow::TEXTURE_2D;
-            gl.active_texture(glow::TEXTURE0);
-            gl.bind_texture(d2, Some(surface));
-            let none = glow::PixelUnpackData::Slice(None);
-            let format = glow::RGBA16F as i32;
-            gl.tex_image_2d(d2, 0, format, cells[0], cells[1], 0, glow::RGBA, glow::HALF_FLOAT, none);
-            gl.generate_mipmap(d2);
-            for (name, value) in [
-                (glow::TEXTURE_MIN_FILTER, glow::LINEAR_MIPMAP_LINEAR),
-                (glow::TEXTURE_MAG_FILTER, glow::LINEAR),
-                (glow::TEXTURE_WRAP_S, glow::CLAMP_TO_EDGE),
-                (glow::TEXTURE_WRAP_T, glow::CLAMP_TO_EDGE),
-            ] {
-                gl.tex_parameter_i32(d2, name, value as i32);
-            }
-            gl.bind_texture(d2, None);
-            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(surface_target));
-            gl.framebuffer_texture_2d(glow::FRAMEBUFFER, glow::COLOR_ATTACHMENT0, d2, Some(surface), 0);
-            if gl.check_framebuffer_status(glow::FRAMEBUFFER) != glow::FRAMEBUFFER_COMPLETE {
-                return Err(Failure::no_gl("pictures in half floats cannot be drawn here"));
-            }
-            let mut made = Renderer {
-                gl: Arc::clone(&gl),
-                unpack,
-                scene,
-                array,
-                surface,
-                surface_target,
-                cells,
-                picture,
-                picture_target,
-                resolved,
-                resolved_target,
-                size: (0, 0),
-                samples: samples.max(1) as i32,
-                camera: Camera::default(),
-            };
-            made.resize(size);
-            for (target, what) in [(picture_target, picture), (resolved_target, resolved)] {
-                gl.bind_framebuffer(glow::FRAMEBUFFER, Some(target));
-                let (to, buffer) = (glow::COLOR_ATTACHMENT0, glow::RENDERBUFFER);
-                gl.framebuffer_renderbuffer(glow::FRAMEBUFFER, to, buffer, Some(what));
-            }
-            gl.bind_framebuffer(glow::FRAMEBUFFER, None);
-            Ok(made)
+            let (surface, surface_target) = field(&gl, cells.into(), true)?;
+            let picture = Picture::new(&gl, size, samples, false)?;
+            let camera = Camera::default();
+            Ok(Renderer { gl, unpack, scene, array, surface, surface_target, cells, picture, camera })
         }
     }
 
     /// Pictures of another size from now on.
     pub fn resize(&mut self, size: (u32, u32)) {
-        let (gl, (w, h)) = (&self.gl, (size.0.max(1) as i32, size.1.max(1) as i32));
-        if self.size == (w, h) {
-            return;
-        }
-        self.size = (w, h);
-        // SAFETY: the context is current, see `new`.
-        unsafe {
-            for (buffer, scale) in [(self.picture, self.samples), (self.resolved, 1)] {
-                gl.bind_renderbuffer(glow::RENDERBUFFER, Some(buffer));
-                gl.renderbuffer_storage(glow::RENDERBUFFER, glow::RGBA8, scale * w, scale * h);
-            }
-            gl.bind_renderbuffer(glow::RENDERBUFFER, None);
-        }
+        self.picture.resize(size);
     }
 
     /// Width over height.
     pub fn aspect(&self) -> f32 {
-        self.size.0 as f32 / self.size.1 as f32
+        self.picture.aspect()
     }
 
-    /// Draws the pool and brings the picture to `target`; none is the window.
-    fn draw(&self, wave: &Wave, target: Option<glow::NativeFramebuffer>) {
+    /// Draws the pool for the window or to be read.
+    fn draw(&self, wave: &Wave, to_window: bool) {
         let gl = &self.gl;
-        let (w, h) = (self.samples * self.size.0, self.samples * self.size.1);
         let d2 = glow::TEXTURE_2D;
         let longest = self.cells[0].max(self.cells[1]) as f32;
         // SAFETY: the context is current, see `new`; the solver's texture lives as long as the wave is borrowed.
         unsafe {
-            for cap in [
-                glow::SCISSOR_TEST,
-                glow::BLEND,
-                glow::DEPTH_TEST,
-                glow::STENCIL_TEST,
-                glow::CULL_FACE,
-                glow::DITHER,
-            ] {
-                gl.disable(cap);
-            }
-            gl.color_mask(true, true, true, true);
+            plain_fragments(gl);
             gl.bind_vertex_array(Some(self.array));
             gl.active_texture(glow::TEXTURE0);
             gl.bind_sampler(0, None);
@@ -163,8 +87,7 @@ impl Renderer {
             gl.bind_texture(d2, Some(self.surface));
             gl.generate_mipmap(d2);
 
-            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(self.picture_target));
-            gl.viewport(0, 0, w, h);
+            let (w, h) = self.picture.begin();
             gl.use_program(Some(self.scene));
             let at = |name: &str| gl.get_uniform_location(self.scene, name);
             let [x, y] = Camera::half_view(self.aspect());
@@ -181,31 +104,24 @@ impl Renderer {
             gl.bind_texture(d2, None);
             gl.bind_vertex_array(None);
             gl.use_program(None);
-
-            // Exactly halved, the linear filter is the mean of the samples.
-            gl.bind_framebuffer(glow::READ_FRAMEBUFFER, Some(self.picture_target));
-            gl.bind_framebuffer(glow::DRAW_FRAMEBUFFER, target);
-            let (tw, th) = self.size;
-            gl.blit_framebuffer(0, 0, w, h, 0, 0, tw, th, glow::COLOR_BUFFER_BIT, glow::LINEAR);
-            gl.bind_framebuffer(glow::FRAMEBUFFER, None);
         }
+        self.picture.finish(to_window);
     }
 
     /// Draws the pool into the window's own framebuffer.
     pub fn show(&self, wave: &Wave) {
-        self.draw(wave, None);
+        self.draw(wave, true);
     }
 
     /// Draws the pool and leaves the picture on the device.
     pub fn draw_only(&self, wave: &Wave) {
-        self.draw(wave, Some(self.resolved_target));
+        self.draw(wave, false);
     }
 
     /// Draws the pool and reads the picture: three bytes a pixel, rows from the top.
     pub fn picture(&self, wave: &Wave) -> Vec<u8> {
-        self.draw(wave, Some(self.resolved_target));
-        // SAFETY: the context is current, see `new`.
-        unsafe { read_rgb(&self.gl, self.resolved_target, self.size) }
+        self.draw(wave, false);
+        self.picture.read()
     }
 }
 
@@ -219,12 +135,7 @@ impl Drop for Renderer {
             }
             gl.delete_vertex_array(self.array);
             gl.delete_texture(self.surface);
-            for buffer in [self.picture, self.resolved] {
-                gl.delete_renderbuffer(buffer);
-            }
-            for target in [self.surface_target, self.picture_target, self.resolved_target] {
-                gl.delete_framebuffer(target);
-            }
+            gl.delete_framebuffer(self.surface_target);
         }
     }
 }

@@ -117,6 +117,11 @@ pub fn assert_componentwise(name: &str, got: &[f32], want: &[f64], bound: &[f64]
     r
 }
 
+/// The bits of values: what is the same to the last one, the sign of zero included.
+pub fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|v| v.to_bits()).collect()
+}
+
 /// [`assert_componentwise`] for one number.
 #[track_caller]
 pub fn assert_within(name: &str, got: f32, want: f64, bound: f64) -> f64 {

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
@@ -35,11 +35,28 @@ pub fn command(example: &str) -> Command {
 /// Runs a command to its end, with `input` on its standard input. A panic or a signal fails the test.
 #[track_caller]
 pub fn finish(command: &mut Command, input: &[u8]) -> Ran {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
+    feed(command.stdout(Stdio::piped()).stderr(Stdio::piped()), input)
+}
+
+/// The same, its outputs where the command says.
+#[track_caller]
+pub fn feed(command: &mut Command, input: &[u8]) -> Ran {
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     // A program that refuses its flags does not read.
     let _ = child.stdin.take().unwrap().write_all(input);
     let output = child.wait_with_output().unwrap();
+    ran(command, output)
+}
+
+/// Runs a command to its end, whose inputs and outputs may be files; of those that are not there is the text.
+#[track_caller]
+pub fn ended(command: &mut Command) -> Ran {
+    let output = command.output().unwrap();
+    ran(command, output)
+}
+
+#[track_caller]
+fn ran(command: &Command, output: Output) -> Ran {
     let [stdout, stderr] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     assert!(!stderr.contains("panicked"), "{command:?}: {stderr}");
     let code = output.status.code().unwrap_or_else(|| panic!("{command:?}: {}: {stderr}", output.status));

@@ -1,17 +1,14 @@
 //! Products in double-float: residuals that cancel, rounded once.
 
-use crate::common::bounds::{assert_componentwise, ulp};
-use crate::common::harness::{assert_padded, limits, on_both, on_both_with};
+use crate::common::forms::{full, new_forms};
+use crate::common::harness::{limits, on_both, on_both_with};
+use crate::common::products::check_accurate;
 use crate::common::random;
 use crate::common::reference::widen;
 use crate::common::systems;
-use crate::forms::{full, new_forms};
 use texla::Device;
-use texla::Vector;
 use texla::gl::Limits;
 use texla::host::Csr;
-use texla::ops::{self, Accurate};
-use texla::solve::Accuracy;
 
 /// `α op(A) x + β z` where `z` is what the product was rounded to: nothing is left but rounding errors.
 fn check(device: &Device, a: &Csr, pairs: bool, seed: u64) {
@@ -25,30 +22,11 @@ fn check(device: &Device, a: &Csr, pairs: bool, seed: u64) {
             let side = if transposed { held.transposed() } else { held.clone() };
             let (m, n) = (side.shape().rows, side.shape().cols);
             let hx = random::nonzero(seed, n);
-            let (products, sizes) =
-                (systems::apply(&side, &widen(&hx)), systems::apply_abs(&side, &widen(&hx)));
-            let hz: Vec<f32> = products.iter().map(|p| *p as f32).collect();
-            let x = Vector::from_slice(device, &hx).unwrap();
-            let z = Vector::from_slice(device, &hz).unwrap();
+            let hz: Vec<f32> = systems::apply(&side, &widen(&hx)).iter().map(|p| *p as f32).collect();
             for (alpha, beta) in [(1.0f32, Some(-1.0f32)), (-0.5, Some(0.5)), (4.0, None)] {
                 let label = format!("{name} {m}x{n} transposed {transposed} {alpha} {beta:?}");
-                let mut out = Vector::zeros(device, m).unwrap();
-                let plus = beta.map(|beta| (beta, &z));
-                let terms = Accurate { transposed, alpha, x: &x, plus };
-                assert_eq!(
-                    ops::product_accurate(&mut out, form.as_ref(), terms).unwrap(),
-                    Accuracy::DoubleFloat
-                );
-                assert_padded(&out, &label);
-                let (want, bound): (Vec<_>, Vec<_>) = (0..m)
-                    .map(|i| {
-                        let added = f64::from(beta.unwrap_or(0.0)) * f64::from(hz[i]);
-                        let want = f64::from(alpha) * products[i] + added;
-                        let size = f64::from(alpha.abs()) * sizes[i] + added.abs();
-                        (want, ulp(want) + (n + 1) as f64 * 2f64.powi(-44) * size)
-                    })
-                    .unzip();
-                assert_componentwise(&label, &out.read().unwrap(), &want, &bound);
+                let plus = beta.map(|beta| (beta, hz.as_slice()));
+                check_accurate(device, &label, form.as_ref(), &side, transposed, (alpha, &hx), plus);
             }
         }
     }

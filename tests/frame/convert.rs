@@ -1,9 +1,9 @@
 //! Conversions between all forms: exact, and at the documented cost.
 
+use crate::common::forms::{elements, full, stack};
 use crate::common::harness::{assert_matrix_padded, limits, on_both, on_both_with};
 use crate::common::random;
 use crate::common::systems;
-use crate::forms::{elements, full, stack};
 use texla::gl::Limits;
 use texla::host::Csr;
 use texla::solve::LinOp;

@@ -6,7 +6,6 @@ mod common;
 
 mod accurate;
 mod convert;
-mod forms;
 mod plane;
 mod pool;
 mod products;

@@ -1,13 +1,10 @@
 //! Packed and unpacked: grids for rendering from vectors and back, bit for bit.
 
+use crate::common::bounds::bits;
 use crate::common::harness::{assert_padded, on_both};
 use crate::common::random::any_bits;
 use glow::HasContext;
 use texla::{Device, Error, Layout, Plane, Shape, Vector, ops};
-
-fn bits(values: &[f32]) -> Vec<u32> {
-    values.iter().map(|v| v.to_bits()).collect()
-}
 
 const GRIDS: [(usize, usize); 14] = [
     (0, 0),

@@ -1,8 +1,8 @@
 //! The memory manager, seen from outside: work that is repeated creates nothing.
 
+use crate::common::forms::{all_forms, full};
 use crate::common::harness::{headless_with, limits, on_both};
 use crate::common::random;
-use crate::forms::{all_forms, full};
 use texla::gl::Api;
 use texla::ops::{self, Combine};
 use texla::solve::{CgParams, Cgls, CglsParams, ConjugateGradient, Stop};
@@ -99,7 +99,7 @@ fn numbers_are_those_of_the_textures() {
 fn a_product_needs_little_besides_its_operands() {
     on_both(|device| {
         let n = 200;
-        let a = crate::forms::stack(device, &full(n, n, &random::nonzero(1, n * n)));
+        let a = crate::common::forms::stack(device, &full(n, n, &random::nonzero(1, n * n)));
         let x = Vector::filled(device, n, 1.0).unwrap();
         let mut y = Vector::zeros(device, n).unwrap();
         let held = device.pool_stats().live;

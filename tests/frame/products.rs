@@ -1,117 +1,21 @@
 //! Products against the f64 twin, componentwise within the product bound.
 
-use crate::common::bounds::{DIV_ULPS, assert_componentwise, product_bound, ulp_bound};
+use crate::common::bounds::bits;
+use crate::common::forms::{all_forms, full, laplacian, new_forms, stack};
 use crate::common::harness::{assert_padded, limits, on_both, on_both_with};
+use crate::common::products::{self, COMBINES, apply};
 use crate::common::random;
-use crate::common::reference::widen;
 use crate::common::systems;
-use crate::forms::{all_forms, full, laplacian, new_forms, stack};
 use texla::gl::Limits;
 use texla::host::Csr;
-use texla::ops::{self, Coefficient, Combine};
+use texla::ops::{self, Combine};
 use texla::shape::max_folded_len;
 use texla::solve::LinOp;
 use texla::{ColumnStack, Device, Error, FoldedBands, Scalar, Shape, Vector};
 
-/// Every way in which a product meets another vector, with a factor for each.
-const COMBINES: [(&str, f32); 10] = [
-    ("replace", 1.0),
-    ("accumulate", 0.3),
-    ("add to", -2.5),
-    ("subtract from", 1.1),
-    ("subtract", 0.7),
-    ("multiply", 1.3),
-    ("divide", -0.9),
-    ("max", 1.0),
-    ("min", 1.9),
-    ("replace", -1.7),
-];
-
-fn combine<'a>(name: &str, z: &'a Vector) -> Combine<'a> {
-    match name {
-        "replace" => Combine::Replace,
-        "accumulate" => Combine::Accumulate,
-        "add to" => Combine::AddTo(z),
-        "subtract from" => Combine::SubtractFrom(z),
-        "subtract" => Combine::Subtract(z),
-        "multiply" => Combine::Multiply(z),
-        "divide" => Combine::Divide(z),
-        "max" => Combine::Max(z),
-        "min" => Combine::Min(z),
-        _ => panic!("{name}"),
-    }
-}
-
-/// What comes out for a product `p` of `k` terms whose magnitudes sum to `size`, and the bound.
-fn combined(name: &str, p: f64, size: f64, k: usize, y: f64, z: f64) -> (f64, f64) {
-    let own = product_bound(size, k);
-    match name {
-        "replace" => (p, own),
-        "accumulate" => (y + p, product_bound(size + y.abs(), k + 1)),
-        "add to" => (z + p, product_bound(size + z.abs(), k + 1)),
-        "subtract from" => (z - p, product_bound(size + z.abs(), k + 1)),
-        "subtract" => (p - z, product_bound(size + z.abs(), k + 1)),
-        "multiply" => (p * z, product_bound(size * z.abs(), k + 1)),
-        // The product's error divided, and that of the division of what came out.
-        "divide" => {
-            let carried = own / z.abs();
-            (p / z, carried + ulp_bound(p / z, DIV_ULPS).max(ulp_bound((p / z).abs() + carried, DIV_ULPS)))
-        }
-        "max" => (p.max(z), own),
-        "min" => (p.min(z), own),
-        _ => panic!("{name}"),
-    }
-}
-
-fn bits(values: &[f32]) -> Vec<u32> {
-    values.iter().map(|v| v.to_bits()).collect()
-}
-
-/// `A` and `Aᵀ` in one form: combinations, padding, and the same bits when repeated.
+/// With factors of the host's and of the device's.
 fn check(device: &Device, label: &str, form: &dyn LinOp, a: &Csr, seed: u64, combines: &[(&str, f32)]) {
-    assert_eq!(form.shape(), a.shape(), "{label}");
-    for transposed in [false, true] {
-        let side = systems::rounded(&if transposed { a.transposed() } else { a.clone() });
-        let (m, n) = (side.shape().rows, side.shape().cols);
-        let (hx, hy, hz) =
-            (random::uniform(seed, n), random::uniform(seed + 1, m), random::nonzero(seed + 2, m));
-        let (products, sizes) = (systems::apply(&side, &widen(&hx)), systems::apply_abs(&side, &widen(&hx)));
-        let terms = systems::row_terms(&side);
-        let x = Vector::from_slice(device, &hx).unwrap();
-        let z = Vector::from_slice(device, &hz).unwrap();
-        for (&(how, alpha), on_device) in combines.iter().flat_map(|c| [(c, false), (c, true)]) {
-            let label =
-                format!("{label} {m}x{n} transposed {transposed} {how} {alpha}, on device {on_device}");
-            let scalar = Scalar::new(device, alpha).unwrap();
-            let factor = if on_device { Coefficient::Device(&scalar) } else { Coefficient::Host(alpha) };
-            let run = || {
-                let mut y = Vector::from_slice(device, &hy).unwrap();
-                let c = combine(how, &z);
-                let before = device.counters();
-                let done = if transposed {
-                    ops::product_transposed(&mut y, c, factor, form, &x)
-                } else {
-                    ops::product(&mut y, c, factor, form, &x)
-                };
-                done.unwrap_or_else(|e| panic!("{label}: {e}"));
-                assert_eq!(device.counters().since(&before).readbacks, 0, "{label}");
-                assert_padded(&y, &label);
-                y.read().unwrap()
-            };
-            let got = run();
-            let factor = f64::from(alpha);
-            let (want, bound): (Vec<_>, Vec<_>) = (0..m)
-                .map(|i| {
-                    let (p, size) = (factor * products[i], factor.abs() * sizes[i]);
-                    // One more rounding where the factor meets the whole sum.
-                    let k = terms[i] + usize::from(on_device);
-                    combined(how, p, size, k, f64::from(hy[i]), f64::from(hz[i]))
-                })
-                .unzip();
-            assert_componentwise(&label, &got, &want, &bound);
-            assert_eq!(bits(&got), bits(&run()), "{label}: not the same bits when repeated");
-        }
-    }
+    products::check(device, label, form, a, seed, combines, &[false, true]);
 }
 
 fn check_new(device: &Device, a: &Csr, seed: u64, combines: &[(&str, f32)]) {
@@ -128,7 +32,7 @@ fn full_square_matrices() {
     on_both(|device| {
         for n in SIDES {
             let a = full(n, n, &random::nonzero(n as u64, n * n));
-            let combines = if [3, 50].contains(&n) { &COMBINES[..] } else { &COMBINES[2..3] };
+            let combines = if [3, 50].contains(&n) { &COMBINES[..] } else { &COMBINES[4..5] };
             check_new(device, &a, 10, combines);
         }
     });
@@ -142,7 +46,7 @@ fn rectangular_stacks() {
             [(0, 5), (5, 0), (1, 7), (7, 1), (3, 4), (4, 3), (2, 300), (300, 2), (31, 127), (127, 31)];
         for (m, n) in shapes.into_iter().chain([(most, 3), (3, most), (most, 9)]) {
             let a = full(m, n, &random::nonzero((m + n) as u64, m * n));
-            check_new(device, &a, 20, &COMBINES[3..4]);
+            check_new(device, &a, 20, &COMBINES[5..6]);
         }
     });
 }
@@ -177,7 +81,7 @@ fn folded_bands_of_every_pattern() {
             for (name, a) in cases {
                 let folded = FoldedBands::from_csr(device, a.clone()).unwrap();
                 assert!(folded.offsets().iter().all(|o| (0..n as i64).contains(o)), "{name} {n}");
-                check(device, name, &folded, &a, 30, &COMBINES[5..7]);
+                check(device, name, &folded, &a, 30, &COMBINES[7..9]);
             }
         }
     });
@@ -192,7 +96,7 @@ fn past_the_texture_limit() {
             let a = full(m, n, &random::nonzero((m * n) as u64, m * n));
             let stacked = stack(device, &a);
             assert_eq!(stacked.texture_count(), textures, "{m}x{n}");
-            check(device, "small textures", &stacked, &a, 40, &COMBINES[4..6]);
+            check(device, "small textures", &stacked, &a, 40, &COMBINES[6..8]);
         }
         let n = 512;
         let a = systems::csr(&random::sparse_rows(3, n, n, 3));
@@ -289,12 +193,7 @@ fn operands_that_fold_otherwise() {
             for transposed in [false, true] {
                 let run = |x: &Vector, z: &Vector| {
                     let mut y = Vector::zeros(device, n).unwrap();
-                    let c = Combine::Subtract(z);
-                    if transposed {
-                        ops::product_transposed(&mut y, c, 1.0, form.as_ref(), x).unwrap();
-                    } else {
-                        ops::product(&mut y, c, 1.0, form.as_ref(), x).unwrap();
-                    }
+                    apply(form.as_ref(), transposed, &mut y, Combine::Subtract(z), 1.0, x).unwrap();
                     assert_padded(&y, name);
                     bits(&y.read().unwrap())
                 };

@@ -1,9 +1,9 @@
 //! Solvers on the representations: certified, within the LAPACK ratio, and least squares.
 
+use crate::common::forms::{all_forms, elements};
 use crate::common::harness::on_both;
 use crate::common::random;
 use crate::common::systems;
-use crate::forms::{all_forms, elements};
 use texla::solve::{CgParams, Cgls, CglsParams, ConjugateGradient, Jacobi, LinOp, Stop, StopReason};
 use texla::{ColumnStack, Device, Vector};
 
@@ -51,7 +51,7 @@ fn least_squares_on_stacks() {
             let mut values = elements(&a);
             (0..n).for_each(|j| values[j * n + j] = 6.0);
             let rounded: Vec<f32> = values.iter().map(|v| *v as f32).collect();
-            let a = crate::forms::full(m, n, &rounded);
+            let a = crate::common::forms::full(m, n, &rounded);
             let b: Vec<f64> = random::nonzero(3, m).iter().map(|v| f64::from(*v)).collect();
             let stack = ColumnStack::from_rows(device, a.shape(), &rounded).unwrap();
             let forms: [(&str, Box<dyn LinOp>); 1] = [("stack", Box::new(stack))];
@@ -82,7 +82,7 @@ fn extreme_scales_take_the_same_iterations() {
             let scaled = systems::mapped(&a, |v| v * 2f64.powi(of_a));
             let hb: Vec<f64> = b.iter().map(|v| v * 2f64.powi(of_b)).collect();
             let hb = Vector::from_f64(device, &hb).unwrap();
-            for (name, form) in crate::forms::new_forms(device, &scaled) {
+            for (name, form) in crate::common::forms::new_forms(device, &scaled) {
                 let params = CgParams { stop: Stop::relative(1e-5), ..CgParams::default() };
                 let mut x = Vector::zeros(device, 60).unwrap();
                 let report =

@@ -1,5 +1,6 @@
 //! What the complementarity tests share: problems, and the f64 view of them.
 
+pub use crate::common::bounds::bits;
 pub use crate::common::systems::entries;
 use crate::common::systems::{apply, csr, mapped};
 use crate::common::worst::worst;
@@ -223,8 +224,4 @@ pub fn assert_honest(lcp: &Lcp, x: &[f32], outcome: &LcpOutcome, bound: f64) {
     let met = natural <= bound * 1.001 && scaled <= bound * 1.001;
     let claimed = outcome.reason == StopReason::Converged;
     assert!(met || !claimed, "{}: converged with {natural:e} and {scaled:e}", lcp.name);
-}
-
-pub fn bits(x: &[f32]) -> Vec<u32> {
-    x.iter().map(|v| v.to_bits()).collect()
 }

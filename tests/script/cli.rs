@@ -113,9 +113,8 @@ fn what_the_program_is_using_is_not_saved_over() {
         for args in [&[script.as_str()][..], &["-"]] {
             let mut command = cli::command("script");
             command.args(args).stdin(fs::File::open(&script).unwrap());
-            let ran = command.stdout(fs::File::create(&log).unwrap()).output().unwrap();
-            let stderr = String::from_utf8(ran.stderr).unwrap();
-            assert_eq!(ran.status.code(), Some(2), "{args:?} {name}: {stderr}");
+            let Ran { code, stderr, .. } = cli::ended(command.stdout(fs::File::create(&log).unwrap()));
+            assert_eq!(code, 2, "{args:?} {name}: {stderr}");
             assert!(stderr.contains("is using that file"), "{args:?} {name}: {stderr}");
             assert_eq!(
                 (fs::read_to_string(&log).unwrap().as_str(), &fs::read_to_string(&script).unwrap()),

@@ -1,5 +1,6 @@
 //! What the solver tests share.
 
+pub use crate::common::bounds::bits;
 pub use crate::common::systems::*;
 
 use crate::common::{random, reference};
@@ -112,10 +113,6 @@ impl Method {
             }
         }
     }
-}
-
-pub fn bits(x: &[f32]) -> Vec<u32> {
-    x.iter().map(|v| v.to_bits()).collect()
 }
 
 /// `‖x - want‖ / ‖want‖`.

@@ -1,6 +1,5 @@
 //! One matrix in every form, behind the interface of operators.
 
-use crate::common::systems;
 use texla::host::{Csr, Triplets};
 use texla::shape::max_folded_len;
 use texla::solve::LinOp;
@@ -8,6 +7,11 @@ use texla::{
     BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Matrix, Shape, Side, Sides, SparseFormat,
     SparseMatrix, Stencil,
 };
+
+use super::systems;
+
+/// Forms by their names.
+pub type Forms = Vec<(&'static str, Box<dyn LinOp>)>;
 
 /// All elements row by row, in 64 bits.
 pub fn elements(a: &Csr) -> Vec<f64> {
@@ -27,10 +31,10 @@ pub fn full(rows: usize, cols: usize, values: &[f32]) -> Csr {
 }
 
 /// A matrix as a column stack and as folded bands, where they fit.
-pub fn new_forms(device: &Device, a: &Csr) -> Vec<(&'static str, Box<dyn LinOp>)> {
+pub fn new_forms(device: &Device, a: &Csr) -> Forms {
     let longest = a.shape().rows.max(a.shape().cols) as u64;
     let room = max_folded_len(device.capabilities().max_texture_size);
-    let mut all: Vec<(&'static str, Box<dyn LinOp>)> = Vec::new();
+    let mut all = Forms::new();
     if longest <= room {
         all.push(("stack", Box::new(stack(device, a))));
     }
@@ -46,18 +50,26 @@ pub fn laplacian(device: &Device, nx: usize, ny: usize) -> Stencil {
     Stencil::new(device, Grid::new_2d(nx, ny), 0.0, [1.0, 1.0, 0.0], sides).unwrap()
 }
 
-/// Every form there is.
-pub fn all_forms(device: &Device, a: &Csr) -> Vec<(&'static str, Box<dyn LinOp>)> {
-    let mut all = new_forms(device, a);
-    all.push(("dense", Box::new(Matrix::from_f64(device, a.shape(), &elements(a)).unwrap())));
-    all.push(("banded", Box::new(BandedMatrix::from_csr(device, a.clone()).unwrap())));
+/// A matrix in every sparse form that takes it and fits; banded with at most so many diagonals.
+pub fn sparse_forms(device: &Device, a: &Csr, most_bands: usize) -> Forms {
+    let mut all = Forms::new();
+    let sparse = |format| Box::new(SparseMatrix::from_csr(device, a.clone(), format).unwrap());
     if systems::gather_fits(device, a) {
-        let gather = SparseMatrix::from_csr(device, a.clone(), SparseFormat::Gather).unwrap();
-        all.push(("gather", Box::new(gather)));
+        all.push(("gather", sparse(SparseFormat::Gather)));
     }
     if device.capabilities().float_blend {
-        let points = SparseMatrix::from_csr(device, a.clone(), SparseFormat::Points).unwrap();
-        all.push(("points", Box::new(points)));
+        all.push(("points", sparse(SparseFormat::Points)));
     }
+    if a.distinct_diagonals() <= most_bands {
+        all.push(("banded", Box::new(BandedMatrix::from_csr(device, a.clone()).unwrap())));
+    }
+    all
+}
+
+/// Every form there is.
+pub fn all_forms(device: &Device, a: &Csr) -> Forms {
+    let mut all = new_forms(device, a);
+    all.push(("dense", Box::new(Matrix::from_f64(device, a.shape(), &elements(a)).unwrap())));
+    all.extend(sparse_forms(device, a, usize::MAX));
     all
 }
