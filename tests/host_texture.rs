@@ -5,6 +5,7 @@ mod common;
 
 use common::bounds::{assert_within, product_bounds, reduction_bound};
 use common::harness::{assert_padded, on_both};
+use common::hostile::hosts_program;
 use common::random::uniform;
 use common::{bounds, reference};
 use glow::HasContext;
@@ -330,25 +331,12 @@ fn the_host_can_sample_a_texture_handed_out() {
         let (gl, extent) = (dev.glow(), x.extent());
         let (w, h) = (extent.width, extent.height);
         let target = HostTexture::new(dev, w, h, &vec![0.0; extent.area() as usize * 4]);
-        let header = match dev.api() {
-            texla::gl::Api::Gl33 => "#version 330 core\n",
-            texla::gl::Api::Es30 => "#version 300 es\nprecision highp float;\nprecision highp sampler2D;\n",
-        };
         let vertex = "void main() {
             gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0);
         }";
         // SAFETY: the context is current; plain drawing with objects of the host's own and no sampler object.
         unsafe {
-            let program = gl.create_program().unwrap();
-            for (kind, body) in [(glow::VERTEX_SHADER, vertex), (glow::FRAGMENT_SHADER, HOST_FRAGMENT)] {
-                let shader = gl.create_shader(kind).unwrap();
-                gl.shader_source(shader, &format!("{header}{body}"));
-                gl.compile_shader(shader);
-                assert!(gl.get_shader_compile_status(shader), "{}", gl.get_shader_info_log(shader));
-                gl.attach_shader(program, shader);
-                gl.delete_shader(shader);
-            }
-            gl.link_program(program);
+            let program = hosts_program(&gl, vertex, HOST_FRAGMENT, &[]);
             let array = gl.create_vertex_array().unwrap();
             let framebuffer = gl.create_framebuffer().unwrap();
             gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));

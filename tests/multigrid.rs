@@ -3,6 +3,7 @@
 mod common;
 
 use common::bounds::gamma;
+use common::grids::Case;
 use common::harness::{assert_padded, fitting, on_both};
 use common::random::{Rng, uniform};
 use common::reference;
@@ -15,27 +16,12 @@ use texla::solve::{
 };
 use texla::{Device, Error, Grid, Side, Sides, Stencil, Vector};
 
-#[derive(Clone, Debug)]
-struct Case {
-    grid: Grid,
-    shift: f64,
-    weights: [f64; 3],
-    sides: [[Side; 2]; 3],
-    solid: Vec<bool>,
+/// Right-hand sides.
+trait Consistent {
+    fn b(&self, a: &Stencil, seed: u64) -> Vec<f32>;
 }
 
-impl Case {
-    fn new(grid: Grid, side: Side) -> Self {
-        let weights = [1.0, 1.0, if grid.nz > 1 { 1.0 } else { 0.0 }];
-        Case { grid, shift: 0.0, weights, sides: [[side; 2]; 3], solid: Vec::new() }
-    }
-
-    fn stencil(&self, dev: &Device) -> Stencil {
-        let [x, y, z] = self.sides;
-        Stencil::with_solids(dev, self.grid, self.shift, self.weights, Sides { x, y, z }, &self.solid)
-            .unwrap()
-    }
-
+impl Consistent for Case {
     /// A random right-hand side, zero in solid cells and consistent.
     fn b(&self, a: &Stencil, seed: u64) -> Vec<f32> {
         let mut b = uniform(seed, self.grid.len());
@@ -303,12 +289,12 @@ fn cases() -> Vec<Case> {
         for side in [Side::DIRICHLET, Side::WALL, Side::Neumann, Side::Periodic] {
             // A single periodic cell is an operator that is zero.
             if grid.len() > 1 || side != Side::Periodic {
-                all.push(Case::new(grid, side));
+                all.push(Case::plain(grid, side));
             }
         }
         let sides = [[far(0.75), Side::Neumann], [Side::Periodic; 2], [Side::Neumann, far(0.25)]];
-        all.push(Case { shift: 0.25, weights: [0.5, 1.5, 0.7], sides, ..Case::new(grid, Side::WALL) });
-        all.push(Case { weights: [1.0, 0.125, 0.25], ..Case::new(grid, Side::WALL) });
+        all.push(Case { shift: 0.25, weights: [0.5, 1.5, 0.7], sides, ..Case::plain(grid, Side::WALL) });
+        all.push(Case { weights: [1.0, 0.125, 0.25], ..Case::plain(grid, Side::WALL) });
         let mut random = Rng::new(7);
         let solid: Vec<bool> = (0..grid.len())
             .map(|i| {
@@ -316,8 +302,8 @@ fn cases() -> Vec<Case> {
                 (x / 3 + y / 3) % 4 == 1 || random.below(16) == 0
             })
             .collect();
-        all.push(Case { solid: solid.clone(), ..Case::new(grid, Side::WALL) });
-        all.push(Case { solid, shift: 0.01, ..Case::new(grid, Side::Neumann) });
+        all.push(Case { solid: solid.clone(), ..Case::plain(grid, Side::WALL) });
+        all.push(Case { solid, shift: 0.01, ..Case::plain(grid, Side::Neumann) });
     }
     all
 }
@@ -417,14 +403,14 @@ fn iterations_do_not_grow_with_the_grid() {
                 if n * n > fitting(dev, n * n) || (n > 512 && side == Side::WALL) {
                     continue;
                 }
-                let report = solve_by_cg(dev, &Case::new(Grid::new_2d(n, n), side), 1e-4);
+                let report = solve_by_cg(dev, &Case::plain(Grid::new_2d(n, n), side), 1e-4);
                 assert_eq!(report.reason, StopReason::Converged, "{n}: {report:?}");
                 assert!(report.iterations <= 5, "{n}: {} iterations", report.iterations);
                 assert_eq!(report.readbacks_in_loop, 0);
             }
         }
         for n in [8, 16, 32] {
-            let case = Case::new(Grid::new_3d(n, n, n), Side::WALL);
+            let case = Case::plain(Grid::new_3d(n, n, n), Side::WALL);
             if n * n * n <= fitting(dev, n * n * n) {
                 let report = solve_by_cg(dev, &case, 1e-4);
                 assert!(report.reason == StopReason::Converged && report.iterations <= 5, "{n}: {report:?}");
@@ -436,7 +422,7 @@ fn iterations_do_not_grow_with_the_grid() {
 #[test]
 fn costs_are_those_documented() {
     on_both(|dev| {
-        let case = Case::new(Grid::new_2d(64, 60), Side::WALL);
+        let case = Case::plain(Grid::new_2d(64, 60), Side::WALL);
         let a = case.stencil(dev);
         let m = Multigrid::new(&a, MultigridParams::default()).unwrap();
         let b = Vector::from_slice(dev, &case.b(&a, 1)).unwrap();
@@ -498,7 +484,7 @@ fn hard_cases_stay_preconditioners() {
                 let wall = [Side::WALL; 2];
                 let case = Case {
                     sides: [[Side::Periodic; 2], wall, wall],
-                    ..Case::new(Grid::new_2d(nx, ny), Side::WALL)
+                    ..Case::plain(Grid::new_2d(nx, ny), Side::WALL)
                 };
                 let a = case.stencil(dev);
                 let m = Multigrid::new(&a, MultigridParams { sweeps, cycle }).unwrap();
@@ -511,7 +497,7 @@ fn hard_cases_stay_preconditioners() {
                 assert_eq!(report.reason, StopReason::Converged, "{nx}x{ny} {sweeps} {cycle:?}: {report:?}");
             }
         }
-        let plain = Case::new(Grid::new_2d(32, 32), Side::WALL);
+        let plain = Case::plain(Grid::new_2d(32, 32), Side::WALL);
         let count = |exponent: i32| {
             let s = f64::from(exponent).exp2();
             let case = Case { weights: [s, s, 0.0], ..plain.clone() };

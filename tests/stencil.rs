@@ -3,43 +3,25 @@
 mod common;
 
 use common::bounds::{TINY, U, assert_componentwise, gamma, product_bound};
+use common::grids::Case;
 use common::harness::{assert_padded, fitting, on_both};
 use common::products::{COMBINES, Twin, combine};
 use common::random::{Rng, nonzero, uniform};
 use common::reference::widen;
 use texla::ops::{self, Accurate, Combine};
 use texla::solve::LinOp;
-use texla::{BandedMatrix, Device, Error, Grid, Side, Sides, Stencil, Vector};
+use texla::{BandedMatrix, Error, Grid, Side, Sides, Stencil, Vector};
 
-/// An operator as plain numbers.
-#[derive(Clone, Debug)]
-struct Case {
-    grid: Grid,
-    shift: f64,
-    weights: [f64; 3],
-    sides: [[Side; 2]; 3],
-    solid: Vec<bool>,
+/// The definition.
+trait Definition {
+    fn apply(&self, x: &[f64], weights: [f64; 3], shift: f64) -> (Vec<f64>, Vec<f64>);
 }
 
-impl Case {
-    fn plain(grid: Grid, side: Side) -> Self {
-        let weights = [1.0, 1.0, if grid.nz > 1 { 1.0 } else { 0.0 }];
-        Case { grid, shift: 0.0, weights, sides: [[side; 2]; 3], solid: Vec::new() }
-    }
-
-    fn stencil(&self, dev: &Device) -> Stencil {
-        let [x, y, z] = self.sides;
-        Stencil::with_solids(dev, self.grid, self.shift, self.weights, Sides { x, y, z }, &self.solid)
-            .unwrap()
-    }
-
-    fn solid(&self, i: usize) -> bool {
-        !self.solid.is_empty() && self.solid[i]
-    }
-
+impl Definition for Case {
     /// A x and the magnitudes that its terms sum to, by loops over the definition.
     fn apply(&self, x: &[f64], weights: [f64; 3], shift: f64) -> (Vec<f64>, Vec<f64>) {
         let n = [self.grid.nx as i64, self.grid.ny as i64, self.grid.nz as i64];
+        let solid = |i: usize| !self.solid.is_empty() && self.solid[i];
         // The neighbours of a single periodic cell are itself.
         let single = |axis: usize| n[axis] == 1 && self.sides[axis][0] == Side::Periodic;
         let weights: [f64; 3] = std::array::from_fn(|axis| if single(axis) { 0.0 } else { weights[axis] });
@@ -51,7 +33,7 @@ impl Case {
                 for xx in 0..n[0] {
                     let c = [xx, y, z];
                     let i = index(c);
-                    if self.solid(i) {
+                    if solid(i) {
                         let interior = shift.abs() + 2.0 * weights.iter().map(|w| w.abs()).sum::<f64>();
                         out.push(interior * x[i]);
                         magnitudes.push((interior * x[i]).abs());
@@ -78,7 +60,7 @@ impl Case {
                                 }
                             }
                             let j = index(other);
-                            if self.solid(j) {
+                            if solid(j) {
                                 continue;
                             }
                             sum += w * (x[i] - x[j]);

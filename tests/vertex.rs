@@ -5,6 +5,7 @@ mod common;
 
 use common::bounds::{assert_componentwise, bits, product_bound};
 use common::harness::{assert_padded, fitting, lengths, limits, on_both, on_both_with};
+use common::hostile::hosts_program;
 use common::random::{uniform, wide_range};
 use glow::HasContext;
 use texla::gl::Limits;
@@ -561,30 +562,6 @@ fn buffers_may_be_longer_than_blocks_and_textures() {
     });
 }
 
-/// A program of the application's, which knows nothing of texla.
-///
-/// # Safety
-/// The context is current.
-unsafe fn hosts_program(gl: &glow::Context, vertex: &str, fragment: &str) -> glow::NativeProgram {
-    let es = gl.version().is_embedded;
-    let header = if es { "#version 300 es\nprecision highp float;\n" } else { "#version 330\n" };
-    // SAFETY: the caller's.
-    unsafe {
-        let program = gl.create_program().unwrap();
-        for (kind, body) in [(glow::VERTEX_SHADER, vertex), (glow::FRAGMENT_SHADER, fragment)] {
-            let shader = gl.create_shader(kind).unwrap();
-            gl.shader_source(shader, &format!("{header}{body}"));
-            gl.compile_shader(shader);
-            assert!(gl.get_shader_compile_status(shader), "{}", gl.get_shader_info_log(shader));
-            gl.attach_shader(program, shader);
-            gl.delete_shader(shader);
-        }
-        gl.link_program(program);
-        assert!(gl.get_program_link_status(program), "{}", gl.get_program_info_log(program));
-        program
-    }
-}
-
 /// [Bajaj04] 3.1: what the vertex stage has computed is drawn without having been on the host, here as a vertex attribute
 /// and as a uniform block.
 #[test]
@@ -610,6 +587,7 @@ fn an_application_draws_from_the_buffer() {
                      gl_Position = vec4((2.0 * float(gl_VertexID) + 1.0) / 4.0 - 1.0, 0.0, 0.0, 1.0);
                  }",
                 "flat in float seen; out vec4 colour; void main() { colour = vec4(seen); }",
+                &[],
             );
             let (array, framebuffer) = (gl.create_vertex_array().unwrap(), gl.create_framebuffer().unwrap());
             gl.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));

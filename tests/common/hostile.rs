@@ -118,21 +118,24 @@ impl Drop for Host {
     }
 }
 
-/// A program whose vertex stage can be captured.
-unsafe fn program(gl: &glow::Context) -> glow::NativeProgram {
-    let header =
-        if gl.version().is_embedded { "#version 300 es\nprecision highp float;\n" } else { "#version 330\n" };
-    let stages = [
-        (
-            glow::VERTEX_SHADER,
-            "out vec4 caught; void main() { caught = vec4(1.0); gl_Position = vec4(0.0); }",
-        ),
-        (glow::FRAGMENT_SHADER, "out vec4 colour; void main() { colour = vec4(0.5); }"),
-    ];
+/// A program of the application's, which knows nothing of texla; some outputs of its vertex stage may be captured.
+///
+/// # Safety
+/// The context is current.
+pub unsafe fn hosts_program(
+    gl: &glow::Context,
+    vertex: &str,
+    fragment: &str,
+    captured: &[&str],
+) -> glow::NativeProgram {
+    let header = match gl.version().is_embedded {
+        true => "#version 300 es\nprecision highp float;\nprecision highp sampler2D;\n",
+        false => "#version 330 core\n",
+    };
     // SAFETY: the caller's.
     unsafe {
         let program = gl.create_program().unwrap();
-        for (kind, body) in stages {
+        for (kind, body) in [(glow::VERTEX_SHADER, vertex), (glow::FRAGMENT_SHADER, fragment)] {
             let shader = gl.create_shader(kind).unwrap();
             gl.shader_source(shader, &format!("{header}{body}"));
             gl.compile_shader(shader);
@@ -140,11 +143,20 @@ unsafe fn program(gl: &glow::Context) -> glow::NativeProgram {
             gl.attach_shader(program, shader);
             gl.delete_shader(shader);
         }
-        gl.transform_feedback_varyings(program, &["caught"], glow::INTERLEAVED_ATTRIBS);
+        if !captured.is_empty() {
+            gl.transform_feedback_varyings(program, captured, glow::INTERLEAVED_ATTRIBS);
+        }
         gl.link_program(program);
         assert!(gl.get_program_link_status(program), "{}", gl.get_program_info_log(program));
         program
     }
+}
+
+/// A program whose vertex stage can be captured.
+unsafe fn program(gl: &glow::Context) -> glow::NativeProgram {
+    let vertex = "out vec4 caught; void main() { caught = vec4(1.0); gl_Position = vec4(0.0); }";
+    // SAFETY: the caller's.
+    unsafe { hosts_program(gl, vertex, "out vec4 colour; void main() { colour = vec4(0.5); }", &["caught"]) }
 }
 
 /// One hostile value: where it exists, how it is set and how it is put back to the default.

@@ -9,6 +9,7 @@ pub mod egl;
 pub mod everything;
 pub mod faults;
 pub mod forms;
+pub mod grids;
 pub mod harness;
 pub mod histogram;
 pub mod hostile;

@@ -4,7 +4,7 @@ use crate::common::data;
 use crate::common::harness::{assert_padded, limits, on_both, on_both_with};
 use crate::common::{random, reference};
 use crate::systems::{
-    self, System, apply, bits, csr, entries, lapack_ratio, mapped, norm, relative_error, relative_residual,
+    self, System, apply, bits, csr, entries, lapack_ratio, norm, relative_error, relative_residual,
 };
 use texla::gl::Limits;
 use texla::host::{Csr, problems};
@@ -254,26 +254,8 @@ fn looks_do_not_change_the_result() {
 fn powers_of_two_change_no_bit() {
     on_both(|device| {
         for base in generated().into_iter().skip(1).take(6) {
-            let run = |system: &System| {
-                solve(device, system, MatrixFormat::Auto, Right::Jacobi, params(1e-5)).unwrap()
-            };
-            let (x, report) = run(&base);
-            for (e, f) in [(60, 60), (60, 0), (0, 60), (-60, -60), (-60, 0), (0, -60)] {
-                let system = System {
-                    name: format!("{}, A 2^{e}, b 2^{f}", base.name),
-                    a: mapped(&base.a, |v| v * 2f64.powi(e)),
-                    b: base.b.iter().map(|v| v * 2f64.powi(f)).collect(),
-                };
-                let (y, other) = run(&system);
-                assert_eq!(
-                    (other.iterations, other.reason),
-                    (report.iterations, report.reason),
-                    "{}",
-                    system.name
-                );
-                let back: Vec<f32> = y.iter().map(|v| (f64::from(*v) * 2f64.powi(e - f)) as f32).collect();
-                assert_eq!(bits(&back), bits(&x), "{}", system.name);
-            }
+            let run = |s: &System| solve(device, s, MatrixFormat::Auto, Right::Jacobi, params(1e-5));
+            systems::assert_scales(&base, &systems::POWERS, run);
         }
     });
 }

@@ -327,27 +327,9 @@ fn powers_of_two_change_no_bit() {
     on_both(|device| {
         for base in all().into_iter().skip(1).take(4) {
             for format in formats(device, &base.a).into_iter().take(2) {
-                let run = |system: &System| {
-                    solve(device, system, format, 1.1, Direction::Symmetric, Stop::relative(1e-5)).unwrap()
-                };
-                let (x, report) = run(&base);
-                for (e, f) in [(60, 60), (60, 0), (0, 60), (-60, -60), (-60, 0), (0, -60)] {
-                    let system = System {
-                        name: format!("{}, A 2^{e}, b 2^{f}", base.name),
-                        a: mapped(&base.a, |v| v * 2f64.powi(e)),
-                        b: base.b.iter().map(|v| v * 2f64.powi(f)).collect(),
-                    };
-                    let (y, other) = run(&system);
-                    assert_eq!(
-                        (other.iterations, other.reason),
-                        (report.iterations, report.reason),
-                        "{}",
-                        system.name
-                    );
-                    let back: Vec<f32> =
-                        y.iter().map(|v| (f64::from(*v) * 2f64.powi(e - f)) as f32).collect();
-                    assert_eq!(bits(&back), bits(&x), "{} {format:?}", system.name);
-                }
+                let run =
+                    |s: &System| solve(device, s, format, 1.1, Direction::Symmetric, Stop::relative(1e-5));
+                systems::assert_scales(&base, &systems::POWERS, run);
             }
         }
     });

@@ -128,3 +128,27 @@ pub fn schedules(device: &Device) -> Vec<CgSchedule> {
     let three = device.capabilities().max_draw_buffers >= 3;
     SCHEDULES.into_iter().filter(|s| three || *s == CgSchedule::Listing).collect()
 }
+
+/// A system times powers of two takes the same iterations to the same end, and to the same bits.
+pub fn assert_scales(
+    base: &System,
+    powers: &[(i32, i32)],
+    run: impl Fn(&System) -> Result<(Vec<f32>, SolveReport)>,
+) {
+    let (x, report) = run(base).unwrap();
+    for &(e, f) in powers {
+        let system = System {
+            name: format!("{}, A 2^{e}, b 2^{f}", base.name),
+            a: mapped(&base.a, |v| v * 2f64.powi(e)),
+            b: base.b.iter().map(|v| v * 2f64.powi(f)).collect(),
+        };
+        let (y, other) = run(&system).unwrap();
+        let name = &system.name;
+        assert_eq!((other.iterations, other.reason), (report.iterations, report.reason), "{name}");
+        let back: Vec<f32> = y.iter().map(|v| (f64::from(*v) * 2f64.powi(e - f)) as f32).collect();
+        assert_eq!(bits(&back), bits(&x), "{name}");
+    }
+}
+
+/// Powers of two for a matrix and a right-hand side.
+pub const POWERS: [(i32, i32); 7] = [(60, 60), (60, 0), (0, 60), (-60, -60), (-60, 0), (0, -60), (7, -3)];

@@ -1,0 +1,26 @@
+//! Operators on grids as plain numbers.
+
+use texla::{Device, Grid, Side, Sides, Stencil};
+
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub grid: Grid,
+    pub shift: f64,
+    pub weights: [f64; 3],
+    pub sides: [[Side; 2]; 3],
+    pub solid: Vec<bool>,
+}
+
+impl Case {
+    /// The Laplacian with sides of one kind.
+    pub fn plain(grid: Grid, side: Side) -> Self {
+        let weights = [1.0, 1.0, if grid.nz > 1 { 1.0 } else { 0.0 }];
+        Case { grid, shift: 0.0, weights, sides: [[side; 2]; 3], solid: Vec::new() }
+    }
+
+    pub fn stencil(&self, dev: &Device) -> Stencil {
+        let [x, y, z] = self.sides;
+        Stencil::with_solids(dev, self.grid, self.shift, self.weights, Sides { x, y, z }, &self.solid)
+            .unwrap()
+    }
+}
