@@ -105,6 +105,8 @@ struct Measured {
     size: f64,
     slack: f64,
     largest: f64,
+    /// What the bound on rounding may have in it for what falls below the range of floats.
+    below: f64,
 }
 
 impl Problem {
@@ -150,6 +152,17 @@ impl Problem {
         lost
     }
 
+    /// What the bound on rounding counts for what falls below the range: 2^-122 (1 + |x|) a term, in the units in which the
+    /// solver's `b` and the stored coefficients are about 1. Twice for the norm of a sum.
+    fn below(&self, terms: &[Term], rows: usize, x: &[f64], unit: f64) -> Vec<f64> {
+        let largest = terms.iter().map(|t| t.2.abs()).fold(0.0, worst);
+        let exponent = if largest == 0.0 { 0.0 } else { largest.log2().floor() };
+        let stored = (exponent - exponent.clamp(-60.0, 60.0)).exp2();
+        let mut lost = vec![0.0; rows];
+        terms.iter().for_each(|t| lost[t.0] += 2f64.powi(-120) * (unit + stored * x[t.1].abs()));
+        lost
+    }
+
     fn unit(&self, measure: Measure, b: &[f64]) -> f64 {
         match measure {
             Measure::Residual | Measure::Nothing => norm(&self.consistent(b)),
@@ -170,6 +183,7 @@ impl Problem {
         let k = double_float(&self.terms, self.rows);
         let flushed = self.flushed(x, b);
         let largest = magnitudes.iter().copied().fold(0.0, worst);
+        let lost = self.below(&self.terms, self.rows, &wide, norm(b));
         // A projected b is rounded to 32 bits, and so is a projected iterate.
         let projected = if self.null_space { 8.0 * U } else { 0.0 };
         match measure {
@@ -177,7 +191,8 @@ impl Problem {
                 let b = if measure == Measure::Own { b.to_vec() } else { self.consistent(b) };
                 let size = norm(&exact::values(&exact::residual(&self.terms, x, &b)));
                 let slack = (k + projected) * norm(&magnitudes) + flushed;
-                let of = || Measured { size, slack, largest };
+                let below = norm(&lost);
+                let of = || Measured { size, slack, largest, below };
                 [of(), of()]
             }
             Measure::Normal => {
@@ -192,7 +207,10 @@ impl Problem {
                 let kt = double_float(&flipped, self.cols);
                 let slack = norm(&exact::magnitudes(&flipped, self.cols, &rounded))
                     + kt * norm(&exact::magnitudes(&flipped, self.cols, &exact::values(&r)));
-                let of = || Measured { size, slack, largest };
+                let unit = norm(b) * reference::max_abs(&self.terms.iter().map(|t| t.2).collect::<Vec<_>>());
+                let own = self.below(&flipped, self.cols, &exact::values(&r), unit);
+                let below = norm(&exact::magnitudes(&flipped, self.cols, &lost)) + 2.0 * norm(&own);
+                let of = || Measured { size, slack, largest, below };
                 [of(), of()]
             }
             Measure::Complementarity => {
@@ -201,7 +219,7 @@ impl Problem {
                 let slack = k * largest + flushed;
                 let of = |x: &[f64]| {
                     let size = reference::max_abs(&reference::min2(x, &w));
-                    Measured { size, slack, largest }
+                    Measured { size, slack, largest, below: reference::max_abs(&lost) }
                 };
                 [of(&wide), of(&reference::mul(&self.diagonal(), &wide))]
             }
@@ -275,7 +293,7 @@ impl Problem {
         let flushed = self.flushed(&outcome.x, &self.held) / one;
         let slack = NORMS * size + now.slack / one + flushed;
         // What meets a bound is told with the bound on its error, which is some times as large as errors are.
-        let above = NORMS * size + 64.0 * now.slack / one + flushed;
+        let above = NORMS * size + 64.0 * now.slack / one + now.below / one + flushed;
         // Where products or the quotient leave the range of floats, so may the report.
         let lost = !reported.is_finite() && (size > 1e30 || now.largest > f64::from(f32::MAX));
         let near = size - reported <= slack && reported - size <= above;

@@ -16,6 +16,7 @@ use texla::{
 };
 
 use crate::common::random::Rng;
+use crate::common::worst::worst;
 use crate::exact::Term;
 use crate::judge::{Measure, Outcome, Problem};
 use crate::systems::{Form, System};
@@ -449,7 +450,7 @@ fn nine_bands(system: &System, a: &Declared<'_>) -> Result<NineBandSmoother> {
 
 /// `b` in 32 bits as a batch rounds it: after it is scaled.
 fn rounded(b: &[f64]) -> Vec<f64> {
-    let largest = b.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
+    let largest = b.iter().map(|v| v.abs()).fold(0.0, worst);
     let unit = if largest == 0.0 { 1.0 } else { largest.log2().floor().exp2() };
     b.iter().map(|v| f64::from((v / unit) as f32) * unit).collect()
 }
