@@ -402,6 +402,74 @@ fn nothing_that_is_checked_loses_a_nan() {
     assert!(idle.is_empty(), "allowed, and not there: {idle:?}");
 }
 
+/// Types of the public API with nothing hidden, and no `#[non_exhaustive]`: complete as they are, so users write them and
+/// match them in full. Sizes, places and terms; what implements a trait has to answer in full; two dialects, two stages.
+const COMPLETE: &[&str] = &[
+    "Accum",
+    "Accurate",
+    "Api",
+    "Boundaries",
+    "Certificate",
+    "Coefficient",
+    "Combine",
+    "Direction",
+    "Drop",
+    "Extent",
+    "Field",
+    "Form",
+    "Grid",
+    "Instruction",
+    "JacobiLayout",
+    "JacobiProblem",
+    "JacobiStep",
+    "LcpProblem",
+    "Operation",
+    "Orders",
+    "OutOfRange",
+    "Place",
+    "Predicate",
+    "Product",
+    "Register",
+    "Shape",
+    "Sides",
+    "Source",
+    "Stage",
+    "Window",
+];
+
+/// Whatever may grow says so: parameters and options, reports, and enums that are not complete.
+#[test]
+fn what_may_grow_says_so() {
+    let mut complete = Vec::new();
+    for (file, text) in sources() {
+        let text = code(&text);
+        for item in text.split("\npub ").skip(1).zip(text.split("\npub ")) {
+            let (here, before) = item;
+            let Some(rest) = ["struct ", "enum "].iter().find_map(|kind| here.strip_prefix(kind)) else {
+                continue;
+            };
+            let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap();
+            let attributes = before.rsplit("\n\n").next().unwrap();
+            let body =
+                rest.split_once('{').map_or("", |(head, body)| if head.contains(';') { "" } else { body });
+            let body = body.split("\n}").next().unwrap();
+            let fields =
+                body.lines().filter(|l| l.starts_with("    ") && !l.starts_with("     ") && l.contains(": "));
+            let open = here.starts_with("enum")
+                || (body.contains("    pub ") && fields.clone().all(|l| l.starts_with("    pub ")));
+            if open && !attributes.contains("#[non_exhaustive]") {
+                complete.push(format!("{name} in {file}"));
+            }
+        }
+    }
+    let unlisted: Vec<_> =
+        complete.iter().filter(|c| !COMPLETE.contains(&c.split(' ').next().unwrap())).collect();
+    assert!(unlisted.is_empty(), "{unlisted:#?}");
+    let gone: Vec<_> =
+        COMPLETE.iter().filter(|n| !complete.iter().any(|c| c.split(' ').next() == Some(**n))).collect();
+    assert!(gone.is_empty(), "{gone:?}");
+}
+
 /// The file whose steps are every operation, and the sweeps that run it: state, resources, shaders, determinism.
 const OPERATIONS: &str = "tests/common/operations.rs";
 const SWEEPS: [&str; 4] =
@@ -418,7 +486,8 @@ fn exported(file: &str) -> Vec<String> {
     let text = code(&std::fs::read_to_string(root().join(file)).unwrap());
     let items = text.split(';').filter_map(|item| item.split_once("pub use ").map(|(_, rest)| rest));
     let names = items.flat_map(|item| {
-        let (_, names) = item.split_once("::").unwrap();
+        // Also of another layer's: `pub use crate::ops::{b, c};`.
+        let (_, names) = item.trim_start_matches("crate::").split_once("::").unwrap();
         names.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|n| !n.is_empty())
     });
     names.chain(words_after(&text, "pub fn ")).map(str::to_owned).collect()

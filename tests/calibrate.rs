@@ -5,7 +5,7 @@ mod common;
 use common::harness::{headless_with, limits, on_both};
 use common::hostile::Host;
 use common::state::{assert_same, snapshot};
-use texla::gl::{Api, Limits};
+use texla::gl::Api;
 use texla::ops::{self, CALIBRATED_SIDES, Calibration, Form, MatmulSchedule, Reason};
 use texla::{Device, Error, Matrix, Shape};
 
@@ -66,7 +66,7 @@ fn measured_choices() {
         let eight: Calibration = eight.parse().unwrap();
         assert!(eight.apply(dev).unwrap());
         if dev.api() == Api::Gl33 {
-            let small = headless_with(Api::Gl33, Limits { max_draw_buffers: Some(2), ..limits() });
+            let small = headless_with(Api::Gl33, limits().with_max_draw_buffers(Some(2)));
             assert_eq!(product(small.device(), 128).schedule, MatmulSchedule::OnePass);
         }
         Calibration::forget(dev);

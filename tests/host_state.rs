@@ -221,7 +221,8 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     step!("sparse_accurate", ops::product_accurate(&mut y63, &gathered, accurate).unwrap());
     keep!(y63.read().unwrap());
     for schedule in [CgSchedule::Listing, CgSchedule::Merged] {
-        let params = CgParams { schedule, stop: Stop::relative(1e-4).check_every(4), ..CgParams::default() };
+        let params =
+            CgParams::default().with_schedule(schedule).with_stop(Stop::relative(1e-4).check_every(4));
         let solver = step!("ConjugateGradient::new", ConjugateGradient::new(&banded, params).unwrap());
         step!("set_zero", y63.set_zero().unwrap());
         let report = step!("solve", solver.solve(&mut y63, &x63).unwrap());
@@ -250,7 +251,7 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     keep!(step!("LcpBatch::read", batch.read(&start).unwrap()));
     let no_p_matrix = Triplets::from_dense(Shape::new(2, 2), &[1.0, -3.0, -3.0, 1.0]).unwrap();
     let no_p_matrix = SparseMatrix::from_triplets(dev, &no_p_matrix, SparseFormat::Gather).unwrap();
-    let fixed = LcpParams { relaxation: Relaxation::Fixed(1.0), ..LcpParams::default() };
+    let fixed = LcpParams::default().with_relaxation(Relaxation::Fixed(1.0));
     let solver = LcpSolver::new(&no_p_matrix, fixed).unwrap();
     let (b2, mut x2) = (Vector::filled(dev, 2, -1.0).unwrap(), Vector::zeros(dev, 2).unwrap());
     fails!("divergence", solver.solve(&mut x2, &b2), Error::Breakdown { .. });
@@ -404,7 +405,7 @@ fn waves(dev: &Device, around: Around<'_>) -> Vec<u32> {
     for scheme in [Scheme::Explicit, Scheme::CrankNicholson] {
         let boundaries = Boundaries { x: [Boundary::Absorbing; 2], y: [Boundary::Fixed; 2] };
         let mut made = None;
-        let params = WaveParams { boundaries, scheme, ..WaveParams::new(9, 7) };
+        let params = WaveParams::new(9, 7).with_boundaries(boundaries).with_scheme(scheme);
         step("Wave::new", &mut || made = Some(Wave::new(dev, params).unwrap()));
         let mut wave = made.unwrap();
         let x = Vector::from_slice(dev, &uniform(12, 63)).unwrap();
@@ -423,7 +424,7 @@ fn waves(dev: &Device, around: Around<'_>) -> Vec<u32> {
         step("Wave::energy", &mut || bits.push(wave.energy().unwrap().read().unwrap().to_bits()));
         bits.extend(wave.displacement().read().unwrap().iter().map(|v| v.to_bits()));
     }
-    let params = WaveParams { scheme: Scheme::Explicit, dt: 2.0, ..WaveParams::new(9, 7) };
+    let params = WaveParams::new(9, 7).with_scheme(Scheme::Explicit).with_dt(2.0);
     step("Wave::new, refused", &mut || assert!(Wave::new(dev, params).is_err()));
     bits
 }
@@ -530,7 +531,7 @@ fn predication(dev: &Device, around: Around<'_>, bits: &mut Vec<u32>) {
     let kernel = step!("IterateWhile::new", IterateWhile::<Shift>::new(dev, "climb", ["x"], body).unwrap());
     for schedule in [WhileSchedule::Predicated, WhileSchedule::Branching] {
         let mut state = PingPong::new(Vector::zeros(dev, n).unwrap(), Vector::zeros(dev, n).unwrap());
-        let limits = WhileParams { steps_per_pass: 3, max_passes: 9, schedule };
+        let limits = WhileParams::default().with_steps_per_pass(3).with_max_passes(9).with_schedule(schedule);
         let run =
             step!("IterateWhile::run", kernel.run(&mut state, [&x], &Shift { by: 1.5 }, limits).unwrap());
         keep(vec![run.passes as f32]);
@@ -622,7 +623,7 @@ fn sweeps(dev: &Device, step: Around<'_>) -> Vec<u32> {
     let (jacobi, gs) = (jacobi.unwrap(), gs.unwrap());
     step("WeightedJacobi::smooth", &mut || jacobi.smooth(&mut x, &p, 2).unwrap());
     bits.extend(x.read().unwrap());
-    let params = StationaryParams { stop: Stop::relative(1e-3), ..StationaryParams::default() };
+    let params = StationaryParams::default().with_stop(Stop::relative(1e-3));
     step("Stationary", &mut || {
         let report = Stationary::new(&closed, &jacobi, params).unwrap().solve(&mut x, &p).unwrap();
         assert!(report.converged(), "{report:?}");
@@ -658,7 +659,7 @@ fn fluids(dev: &Device, around: Around<'_>) -> Vec<u32> {
     let mut bits = Vec::new();
     let mut step = |name: &str, call: &mut dyn FnMut()| around(name, call);
     let stop = Stop::relative(1e-4);
-    let (cg, multigrid) = (CgParams { stop, ..CgParams::default() }, MultigridParams::default());
+    let (cg, multigrid) = (CgParams::default().with_stop(stop), MultigridParams::default());
     for (grid, pressure) in [
         (Grid::new_2d(9, 7), Pressure::ConjugateGradient(cg)),
         (Grid::new_2d(9, 7), Pressure::MultigridConjugateGradient(cg, multigrid)),
@@ -666,7 +667,7 @@ fn fluids(dev: &Device, around: Around<'_>) -> Vec<u32> {
         (Grid::new_2d(9, 7), Pressure::Multigrid { params: multigrid, cycles: 2 }),
         (Grid::new_2d(9, 7), Pressure::Jacobi { omega: 1.0, sweeps: 5 }),
     ] {
-        let params = FluidParams { pressure, viscosity: 0.01, confinement: 1.0, ..FluidParams::new(0.1) };
+        let params = FluidParams::new(0.1).with_pressure(pressure).with_viscosity(0.01).with_confinement(1.0);
         let solid: Vec<bool> = (0..grid.len()).map(|i| i == 11).collect();
         let mut made = None;
         step("Fluid::new", &mut || made = Some(Fluid::new(dev, grid, params, &solid).unwrap()));
@@ -749,13 +750,11 @@ fn taking_a_context_over_changes_nothing() {
             for without_float_blend in [false, true] {
                 // Limits that no other test has, so that the probing is done and not remembered.
                 let max_texture_size = Some(if with_loader { 61 } else { 62 });
-                let limits = texla::gl::Limits {
-                    max_texture_size,
-                    max_draw_buffers: Some(2),
-                    without_float_blend,
-                    ..Default::default()
-                };
-                let options = DeviceOptions { limits, ..DeviceOptions::default() };
+                let limits = texla::gl::Limits::default()
+                    .with_max_texture_size(max_texture_size)
+                    .with_max_draw_buffers(Some(2))
+                    .without_float_blend(without_float_blend);
+                let options = DeviceOptions::default().with_limits(limits);
                 // SAFETY: the context is current until the test ends.
                 let guest = unsafe {
                     if with_loader {

@@ -116,7 +116,7 @@ fn every_schedule_computes_the_product() {
 
 #[test]
 fn past_the_texture_size_too() {
-    let of_side = |side| Limits { max_texture_size: Some(side), ..limits() };
+    let of_side = |side| limits().with_max_texture_size(Some(side));
     on_both_with(of_side(64), |dev| check(dev, &SIZES[15..], &kinds(dev)));
     // A side that is no multiple of four, and one that is hardly a texture.
     on_both_with(of_side(61), |dev| check(dev, &SIZES[20..21], &kinds(dev)));
@@ -127,8 +127,10 @@ fn past_the_texture_size_too() {
 fn without_blending_and_with_few_draw_buffers() {
     for max_draw_buffers in [Some(4), None] {
         let max_texture_size = Some(64);
-        let limits =
-            Limits { without_float_blend: true, max_texture_size, max_draw_buffers, ..Limits::default() };
+        let limits = Limits::default()
+            .without_float_blend(true)
+            .with_max_texture_size(max_texture_size)
+            .with_max_draw_buffers(max_draw_buffers);
         on_both_with(limits, |dev| check(dev, &SIZES[19..21], &kinds(dev)));
     }
 }
@@ -312,12 +314,8 @@ fn matrix_times_vector() {
 
 #[test]
 fn matrix_times_vector_past_the_texture_size() {
-    on_both_with(Limits { max_texture_size: Some(64), ..limits() }, |dev| {
-        check_vectors(dev, &VECTOR_SIZES[..15])
-    });
-    on_both_with(Limits { max_texture_size: Some(20), ..limits() }, |dev| {
-        check_vectors(dev, &VECTOR_SIZES[7..12])
-    });
+    on_both_with(limits().with_max_texture_size(Some(64)), |dev| check_vectors(dev, &VECTOR_SIZES[..15]));
+    on_both_with(limits().with_max_texture_size(Some(20)), |dev| check_vectors(dev, &VECTOR_SIZES[7..12]));
 }
 
 #[test]
@@ -342,7 +340,7 @@ fn outer_products() {
         assert!(matches!(ops::outer(&mut c, f32::NAN, &x, &x), Err(Error::ShapeMismatch { .. })));
     };
     on_both(test);
-    on_both_with(Limits { max_texture_size: Some(64), ..limits() }, test);
+    on_both_with(limits().with_max_texture_size(Some(64)), test);
 }
 
 #[test]
@@ -366,7 +364,7 @@ fn norms_and_traces() {
         }
     };
     on_both(test);
-    on_both_with(Limits { max_texture_size: Some(80), ..limits() }, |dev| {
+    on_both_with(limits().with_max_texture_size(Some(80)), |dev| {
         let a = Matrix::filled(dev, Shape::new(500, 200), -1.0).unwrap();
         assert_eq!(ops::norm_inf(&a).unwrap().read().unwrap(), 200.0);
         assert_eq!(ops::norm1(&a).unwrap().read().unwrap(), 500.0);

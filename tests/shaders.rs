@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use common::harness::{block_schedules, headless, headless_with, limits, on_both};
 use common::operations::every;
 use common::random::uniform;
-use texla::gl::{Api, Limits};
+use texla::gl::Api;
 use texla::host::{NineBands, Triplets};
 use texla::kernel::{Accum, Condition, Kernel, NoParams, Points, PointsKernel, VertexKernel};
 use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
@@ -222,8 +222,10 @@ fn cg(schedule: CgSchedule) -> impl Fn(&Device) {
         let jacobi = Jacobi::new(&a).unwrap();
         for m in [&Identity as &dyn Preconditioner, &jacobi] {
             let mut x = Vector::zeros(dev, 6).unwrap();
-            let params =
-                CgParams { schedule, stop: Stop::relative(1e-5), max_iters: 20, ..CgParams::default() };
+            let params = CgParams::default()
+                .with_schedule(schedule)
+                .with_stop(Stop::relative(1e-5))
+                .with_max_iters(20);
             let report = ConjugateGradient::preconditioned(&a, m, params).unwrap().solve(&mut x, &b).unwrap();
             assert!(report.converged());
         }
@@ -376,7 +378,7 @@ fn points(dev: &Device) {
 
 fn waves(dev: &Device) {
     for scheme in [Scheme::Explicit, Scheme::CrankNicholson] {
-        let mut wave = Wave::new(dev, WaveParams { scheme, ..WaveParams::new(9, 7) }).unwrap();
+        let mut wave = Wave::new(dev, WaveParams::new(9, 7).with_scheme(scheme)).unwrap();
         wave.drop(wave::Drop { centre: [4.0, 3.0], radius: 2.0, height: 1.0, balanced: true }).unwrap();
         wave.step().unwrap();
     }
@@ -386,7 +388,7 @@ fn waves(dev: &Device) {
 fn fluids(dev: &Device) {
     for grid in [Grid::new_2d(5, 4), Grid::new_3d(4, 3, 2)] {
         for solid in [vec![], (0..grid.len()).map(|i| i == 6).collect()] {
-            let params = FluidParams { viscosity: 0.1, confinement: 1.0, ..FluidParams::new(0.2) };
+            let params = FluidParams::new(0.2).with_viscosity(0.1).with_confinement(1.0);
             let mut fluid = Fluid::new(dev, grid, params, &solid).unwrap();
             let mut dye = Vector::filled(dev, grid.len(), 1.0).unwrap();
             let force = Vector::filled(dev, fluid.faces(1).len(), 1.0).unwrap();
@@ -507,7 +509,7 @@ fn every_file_compiles_in_both_dialects() {
         drive(&[name], &include(name));
     }
     // The probes run when a device is made with limits that are new to this process.
-    let unseen = Limits { max_texture_size: Some(61), ..limits() };
+    let unseen = limits().with_max_texture_size(Some(61));
     for api in Api::ALL {
         let context = headless_with(api, unseen.clone());
         assert!(context.device().counters().compiles >= 7, "a probe was left out on {api}");

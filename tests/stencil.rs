@@ -74,6 +74,7 @@ impl Case {
                                         continue;
                                     }
                                     Side::Periodic => other[axis] = (other[axis] + n[axis]) % n[axis],
+                                    side => panic!("{side:?}"),
                                 }
                             }
                             let j = index(other);

@@ -84,7 +84,8 @@ impl<'a> OnDevice<'a> {
     fn conjugate_gradients(&self) -> Result<Run> {
         let max_iters = self.problem.iterations;
         let stop = Stop::relative(1e-18);
-        let cg = ConjugateGradient::new(&self.spd, CgParams { max_iters, stop, ..Default::default() })?;
+        let cg =
+            ConjugateGradient::new(&self.spd, CgParams::default().with_max_iters(max_iters).with_stop(stop))?;
         let solve = || {
             let mut x = Vector::zeros(self.spd.device(), self.problem.n)?;
             let report = cg.solve(&mut x, &self.spd_b)?;

@@ -50,12 +50,16 @@ pub fn anneal(runs: u64, seed: u64) -> Result<Vec<Figure>> {
         let e = crate::instance(paper.instance)?;
         let mut curves = Vec::new();
         for &(temperature, rate, steps, proposals) in schedules {
-            let schedule = Schedule { temperature, rate, steps, proposals, boltzmann: 1.0 };
+            let schedule = Schedule::default()
+                .with_temperature(temperature)
+                .with_rate(rate)
+                .with_steps(steps)
+                .with_proposals(proposals);
             let (mut best, mut ends) = (None::<Annealed<Instructions>>, Vec::new());
             for run in 0..runs {
                 let params =
-                    AnnealParams { schedule, seed: seed.wrapping_add(run), ..AnnealParams::default() };
-                let limits = Limits { proposals: None, restarts: Some(1), ..Limits::default() };
+                    AnnealParams::default().with_schedule(schedule).with_seed(seed.wrapping_add(run));
+                let limits = Limits::default().with_proposals(None).with_restarts(Some(1));
                 let found = Annealer::new(&SimdMachine, &e, params)?.anneal(&limits)?;
                 ends.push(found.cost.0);
                 if best.as_ref().is_none_or(|best| found.cost < best.cost) {

@@ -7,6 +7,7 @@ use crate::shape::{Grid, Shape};
 
 /// What happens at a side of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Boundary {
     /// Neighbours outside are zero: their taps are dropped. Dirichlet, with the boundary just outside the grid.
     #[default]

@@ -38,6 +38,7 @@ pub(super) enum Reserved {
 
 /// How much a script may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Elements of all values together that are alive at one time, values that an operation makes on its way included. What
     /// exceeds it is refused before it is made. An element takes 4 bytes on the device, and some more in sparse matrices
@@ -47,6 +48,11 @@ pub struct Limits {
     /// Statements of one [`Interpreter::run`], each round of a loop counted.
     pub statements: u64,
 }
+
+with!(const Limits:
+    with_elements(elements: usize),
+    with_statements(statements: u64),
+);
 
 impl Default for Limits {
     /// 2²⁸ elements (about 1 GiB where they are dense); any number of statements.

@@ -218,27 +218,27 @@ fn solvers(dev: &Device, step: Step<'_>) {
     let zeros = vec![0.0; n];
     let mut to = |name: &str, f: &dyn Fn(&mut Vector) -> Result<()>| step(name, &|| changed(dev, &zeros, f));
     to("ConjugateGradient", &|x| {
-        let report = ConjugateGradient::new(&a, CgParams { stop, ..CgParams::default() })?.solve(x, &b)?;
+        let report = ConjugateGradient::new(&a, CgParams::default().with_stop(stop))?.solve(x, &b)?;
         assert!(report.converged(), "{report:?}");
         Ok(())
     });
     to("FixedRun", &|x| {
-        let run = ConjugateGradient::new(&a, CgParams { stop, ..CgParams::default() })?.iterate(x, &b, 3)?;
+        let run = ConjugateGradient::new(&a, CgParams::default().with_stop(stop))?.iterate(x, &b, 3)?;
         assert_eq!(run.read()?.iterations, 3);
         Ok(())
     });
     to("BiCgStab", &|x| {
-        let report = BiCgStab::new(&a, BiCgStabParams { stop, ..BiCgStabParams::default() })?.solve(x, &b)?;
+        let report = BiCgStab::new(&a, BiCgStabParams::default().with_stop(stop))?.solve(x, &b)?;
         assert!(report.converged(), "{report:?}");
         Ok(())
     });
     to("Cgls", &|x| {
-        let report = Cgls::new(&a, CglsParams { stop, ..CglsParams::default() })?.solve(x, &b)?;
+        let report = Cgls::new(&a, CglsParams::default().with_stop(stop))?.solve(x, &b)?;
         assert!(report.converged(), "{report:?}");
         Ok(())
     });
     to("Stationary", &|x| {
-        let params = StationaryParams { stop: Stop::relative(0.1), ..StationaryParams::default() };
+        let params = StationaryParams::default().with_stop(Stop::relative(0.1));
         let report = Stationary::new(&a, &jacobi, params)?.solve(x, &b)?;
         assert!(report.converged(), "{report:?}");
         Ok(())
@@ -306,7 +306,7 @@ fn kernels(dev: &Device, step: Step<'_>) {
         let climb = IterateWhile::<NoParams>::new(dev, "climb", ["x"], body).unwrap();
         let [front, back] = [0, 1].map(|_| Vector::zeros(dev, 45).unwrap());
         let mut state = PingPong::new(front, back);
-        climb.run(&mut state, [&x], none, WhileParams { max_passes: 9, ..WhileParams::default() }).unwrap();
+        climb.run(&mut state, [&x], none, WhileParams::default().with_max_passes(9)).unwrap();
         state.front().read().unwrap()
     });
     step("PointsKernel", &|| {

@@ -8,7 +8,6 @@ use crate::common::systems;
 use crate::forms::{full, new_forms};
 use texla::Device;
 use texla::Vector;
-use texla::gl::Limits;
 use texla::host::Csr;
 use texla::ops::{self, Accurate};
 use texla::solve::Accuracy;
@@ -87,7 +86,7 @@ fn folded_bands_keep_remainders() {
 /// Sums that span several textures carry their low part.
 #[test]
 fn across_several_textures() {
-    let small = Limits { max_texture_size: Some(16), ..limits() };
+    let small = limits().with_max_texture_size(Some(16));
     on_both_with(small, |device| {
         for (m, n) in [(50, 100), (500, 6), (1000, 5)] {
             check(device, &full(m, n, &random::nonzero(2, m * n)), false, 6);

@@ -4,7 +4,6 @@ use crate::common::harness::{assert_matrix_padded, limits, on_both, on_both_with
 use crate::common::random;
 use crate::common::systems;
 use crate::forms::{elements, full, stack};
-use texla::gl::Limits;
 use texla::host::Csr;
 use texla::solve::LinOp;
 use texla::{
@@ -86,7 +85,7 @@ fn every_form_into_every_other() {
 
 #[test]
 fn across_tiles_and_textures() {
-    let small = Limits { max_texture_size: Some(16), ..limits() };
+    let small = limits().with_max_texture_size(Some(16));
     on_both_with(small, |device| matrices().iter().for_each(|a| check(device, a)));
 }
 

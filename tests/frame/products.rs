@@ -6,7 +6,6 @@ use crate::common::random;
 use crate::common::reference::widen;
 use crate::common::systems;
 use crate::forms::{all_forms, full, laplacian, new_forms, stack};
-use texla::gl::Limits;
 use texla::host::Csr;
 use texla::ops::{self, Coefficient, Combine};
 use texla::shape::max_folded_len;
@@ -186,7 +185,7 @@ fn folded_bands_of_every_pattern() {
 /// Past the texture size: many textures, and columns so long that two or one of them fill a texture.
 #[test]
 fn past_the_texture_limit() {
-    let small = Limits { max_texture_size: Some(16), ..limits() };
+    let small = limits().with_max_texture_size(Some(16));
     on_both_with(small, |device| {
         for (m, n, textures) in [(50, 50, 4), (50, 500, 32), (300, 30, 15), (500, 7, 4), (1024, 5, 5)] {
             let a = full(m, n, &random::nonzero((m * n) as u64, m * n));

@@ -14,7 +14,7 @@ use crate::cost::{WAVE, accordion, instance};
 
 const VERTEX: LowerOptions = LowerOptions::VERTEX;
 const FRAGMENT: LowerOptions = LowerOptions::FRAGMENT;
-const FX: LowerOptions = LowerOptions { one_constant: true, ..VERTEX };
+const FX: LowerOptions = VERTEX.with_one_constant(true);
 
 /// The half-turns' orbits of the cube.
 fn cube() -> Vec<usize> {
@@ -320,7 +320,7 @@ fn b_is_subtracted_under_either_rule() {
         let negative: Vec<f64> = b.iter().map(|b| -b).collect();
         let want = lowered(&e, &packing, VERTEX).run(&x, &negative).unwrap();
         for options in [VERTEX, FX] {
-            let program = lowered(&e, &packing, LowerOptions { subtract_b: true, ..options });
+            let program = lowered(&e, &packing, options.with_subtract_b(true));
             assert_eq!(program.run(&x, &b).unwrap(), want, "{name}");
         }
     }
@@ -355,7 +355,7 @@ fn what_cannot_be_lowered_is_refused() {
     assert!(matches!(found, Err(Error::LengthMismatch { found: 24, expected: 20, .. })));
     let found = Program::lower(&cube, &Packing::identity(64), FRAGMENT);
     assert!(matches!(found, Err(Error::Parameter { name: "stage", .. })));
-    let both = LowerOptions { stage: Stage::Fragment, ..FX };
+    let both = FX.with_stage(Stage::Fragment);
     let found = Program::lower(&cars, &Packing::identity(20), both);
     assert!(matches!(found, Err(Error::Parameter { name: "one_constant", .. })));
     let program = lowered(&cars, &Packing::identity(20), VERTEX);

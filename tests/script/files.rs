@@ -202,7 +202,7 @@ fn hostile_files() {
                 // As plain text, under a name that says so.
                 let copy = folder("hostile").join(if as_market { "file.mtx" } else { "file.txt" });
                 fs::copy(&path, &copy).unwrap();
-                let limits = Limits { elements: 1 << 22, ..Limits::default() };
+                let limits = Limits::default().with_elements(1 << 22);
                 let mut interpreter =
                     with_files(context.device(), copy.parent().unwrap()).with_limits(limits);
                 let text =

@@ -36,6 +36,7 @@ pub enum Stage {
 
 /// How an expression is lowered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct LowerOptions {
     /// The stage that the program is for.
     pub stage: Stage,
@@ -54,6 +55,12 @@ pub struct LowerOptions {
     /// y = A x - b in place of y = A x + b: b is read negated, which costs nothing.
     pub subtract_b: bool,
 }
+
+with!(const LowerOptions:
+    with_stage(stage: Stage),
+    with_one_constant(one_constant: bool),
+    with_subtract_b(subtract_b: bool),
+);
 
 impl LowerOptions {
     /// y = A x + b in the vertex stage.
@@ -78,6 +85,7 @@ impl LowerOptions {
 /// # Ok::<(), texla::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Program {
     /// Where it runs.
     pub stage: Stage,
@@ -107,6 +115,7 @@ pub struct Program {
 
 /// How often each instruction stands in a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct InstructionCounts {
     /// Products.
     pub mul: u32,

@@ -8,6 +8,7 @@ use crate::pack::Form;
 
 /// The entries of the placed matrix that one instruction multiplies.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Product {
     /// Number of the instruction in the program.
     pub instruction: usize,

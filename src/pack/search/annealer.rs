@@ -13,6 +13,7 @@ use crate::pack::{CostModel, Form, LinearExpression, Order, Packing};
 
 /// How to anneal.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct AnnealParams {
     /// Temperatures and proposals.
     pub schedule: Schedule,
@@ -28,6 +29,15 @@ pub struct AnnealParams {
     pub trace: usize,
 }
 
+with!(AnnealParams:
+    with_schedule(schedule: Schedule),
+    with_start(start: Start),
+    with_seed(seed: u64),
+    with_independent(independent: bool),
+    with_threads(threads: usize),
+    with_trace(trace: usize),
+);
+
 impl Default for AnnealParams {
     fn default() -> Self {
         let (schedule, start) = (Schedule::default(), Start::default());
@@ -37,6 +47,7 @@ impl Default for AnnealParams {
 
 /// What annealing has found.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Annealed<C> {
     /// The best packing.
     pub packing: Packing,
@@ -71,9 +82,9 @@ pub struct Annealed<C> {
 /// ```
 /// use texla::pack::{AnnealParams, Annealer, Instructions, Limits, Schedule, SimdMachine, instances};
 /// let cars = instances::runge_kutta_20()?;
-/// let schedule = Schedule { temperature: 1.5, rate: 0.9, steps: 15, proposals: 1000, boltzmann: 1.0 };
-/// let params = AnnealParams { schedule, seed: 1, ..AnnealParams::default() };
-/// let limits = Limits { restarts: Some(20), target: Some(Instructions(14)), ..Limits::default() };
+/// let schedule = Schedule::default().with_temperature(1.5).with_rate(0.9).with_steps(15).with_proposals(1000);
+/// let params = AnnealParams::default().with_schedule(schedule).with_seed(1);
+/// let limits = Limits::default().with_restarts(Some(20)).with_target(Some(Instructions(14)));
 /// let found = Annealer::new(&SimdMachine, &cars, params)?.anneal(&limits)?;
 /// assert_eq!(found.cost, Instructions(14)); // from 20, as Figure 2
 /// # Ok::<(), texla::Error>(())

@@ -25,6 +25,7 @@ const REHEATS: u64 = 4;
 
 /// How to search.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SearchParams<C> {
     /// Temperatures and proposals; if none, [`Schedule::fitted`].
     pub schedule: Option<Schedule>,
@@ -46,6 +47,18 @@ pub struct SearchParams<C> {
     pub lower_bound: Option<C>,
 }
 
+with!([C] SearchParams<C>:
+    with_schedule(schedule: Option<Schedule>),
+    with_start(start: Start),
+    with_seed(seed: u64),
+    with_independent(independent: bool),
+    with_threads(threads: usize),
+    with_trace(trace: usize),
+    with_seeds(seeds: bool),
+    with_refine(refine: bool),
+    with_lower_bound(lower_bound: Option<C>),
+);
+
 impl<C> Default for SearchParams<C> {
     fn default() -> Self {
         let AnnealParams { start, seed, independent, threads, trace, .. } = AnnealParams::default();
@@ -56,6 +69,7 @@ impl<C> Default for SearchParams<C> {
 
 /// What the search has found.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Optimized<C> {
     /// The best packing; none found is better.
     pub packing: Packing,

@@ -12,6 +12,7 @@ use crate::pack::{Cost, LinearExpression, Packing};
 ///
 /// *Source*: \[Bajaj04\] section 2.3.3, Figure 4. The paper leaves the numbers open.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Schedule {
     /// T_0, in units of the cost.
     pub temperature: f64,
@@ -24,6 +25,14 @@ pub struct Schedule {
     /// k, which the paper keeps apart from T.
     pub boltzmann: f64,
 }
+
+with!(const Schedule:
+    with_temperature(temperature: f64),
+    with_rate(rate: f64),
+    with_steps(steps: u32),
+    with_proposals(proposals: u64),
+    with_boltzmann(boltzmann: f64),
+);
 
 /// For counts of instructions, 1.5 million proposals: through the temperatures at which the instances of the paper freeze. From
 /// random orders alone, all six reach the paper's costs with each of 20 seeds within 200 million proposals (`benches/packing.rs`):
@@ -81,6 +90,7 @@ impl Schedule {
 
 /// Where annealing starts.
 #[derive(Clone, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Start {
     /// At a random order, another for each restart. What freezes best.
     #[default]
@@ -97,6 +107,7 @@ pub type Report<'a, C> = dyn Fn(&Progress<C>) + Sync + 'a;
 /// What ends a search, whichever comes first.
 ///
 /// All but `time` and `interrupt` give the same result on every machine, with any number of threads.
+#[non_exhaustive]
 pub struct Limits<'a, C> {
     /// Wall-clock time.
     pub time: Option<Duration>,
@@ -113,6 +124,15 @@ pub struct Limits<'a, C> {
 }
 
 shown!([C: std::fmt::Debug] Limits<'_, C>, |limits| "Limits({:?}, {:?} proposals, {:?} restarts, target {:?})", limits.time, limits.proposals, limits.restarts, limits.target);
+
+with!(['a, C] Limits<'a, C>:
+    with_time(time: Option<Duration>),
+    with_proposals(proposals: Option<u64>),
+    with_restarts(restarts: Option<u64>),
+    with_target(target: Option<C>),
+    with_interrupt(interrupt: Option<&'a AtomicBool>),
+    with_progress(progress: Option<&'a Report<'a, C>>),
+);
 
 /// 20 million proposals: some seconds.
 impl<C> Default for Limits<'_, C> {
@@ -156,6 +176,7 @@ fn check_budget(op: &'static str, name: &'static str, budget: u64) -> Result<()>
 
 /// How far a search is.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Progress<C> {
     /// Number of the run that reports.
     pub restart: u64,
@@ -173,6 +194,7 @@ pub struct Progress<C> {
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StopReason {
     /// The target is reached, or the lower bound: nothing less costs less.
     Target,

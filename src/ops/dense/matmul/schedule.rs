@@ -9,6 +9,7 @@ use crate::shape::Shape;
 /// In which passes a dense product runs. What is computed is the same: all schedules agree within
 /// `γ_(q+2) (|A| |B|)_ij`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum MatmulSchedule {
     /// What fits the shapes and the device, by a fixed rule: [`MatrixVector`](Self::MatrixVector) and
     /// [`Outer`](Self::Outer) where the shapes are theirs; [`OnePass`](Self::OnePass) for products too small to pay for
@@ -76,6 +77,7 @@ pub enum Reason {
 
 /// What a product has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MatmulReport {
     /// The schedule that ran: never [`MatmulSchedule::Auto`].
     pub schedule: MatmulSchedule,

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 
 /// A piece of a program as GLSL: a kernel that computes some quads of y.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProgramPart {
     /// The first quad of y that it computes.
     pub first: usize,
