@@ -204,6 +204,22 @@ fn layouts(dev: &Device, step: Step<'_>) {
         f(&mut plane).unwrap();
         plane.read().unwrap()
     };
+    step("Plane::write, Plane::read_into, Plane::element", &|| {
+        let mut plane = Plane::zeros(dev, 7, 5).unwrap();
+        plane.write(&values).unwrap();
+        let mut out = vec![0.0; 35];
+        plane.read_into(&mut out).unwrap();
+        out.push(plane.element(6, 4).unwrap());
+        out
+    });
+    step("ColumnStack::write, ColumnStack::read_into, ColumnStack::element", &|| {
+        let mut stack = ColumnStack::zeros(dev, shape).unwrap();
+        stack.write(&values).unwrap();
+        let mut out = vec![0.0; 35];
+        stack.read_into(&mut out).unwrap();
+        out.push(stack.element(6, 4).unwrap());
+        out
+    });
     step("unpack", &|| to_plane(7, 5, &|plane| ops::unpack(plane, &vector)));
     step("unpack_from", &|| to_plane(5, 2, &|plane| ops::unpack_from(plane, &vector, 20)));
 }
