@@ -422,6 +422,7 @@ const COMPLETE: &[&str] = &[
     "JacobiLayout",
     "JacobiProblem",
     "JacobiStep",
+    "MatmulForm",
     "LcpProblem",
     "Operation",
     "Orders",
@@ -433,7 +434,7 @@ const COMPLETE: &[&str] = &[
     "Shape",
     "Sides",
     "Source",
-    "Stage",
+    "ShaderStage",
     "Window",
 ];
 
@@ -468,6 +469,36 @@ fn what_may_grow_says_so() {
     let gone: Vec<_> =
         COMPLETE.iter().filter(|n| !complete.iter().any(|c| c.split(' ').next() == Some(**n))).collect();
     assert!(gone.is_empty(), "{gone:?}");
+}
+
+/// Names that two modules give to types of their own: those of waves and of fluids, what a file's banner calls so, and what
+/// an error of a script is about.
+const GIVEN_TWICE: &[&str] = &["Boundaries", "Boundary", "Field", "Format", "Operand"];
+
+/// A name of the public API stands for one type, so that a program can import any two of them.
+#[test]
+fn a_name_is_given_once() {
+    let modules = ["data", "gl", "host", "host/market", "kernel", "ops", "pack", "script", "sim/fluid"];
+    let mut names = Vec::new();
+    for module in modules.into_iter().chain(["sim/wave", "solve"]) {
+        let file = format!("src/{module}/mod.rs");
+        let text = code(&std::fs::read_to_string(root().join(&file)).unwrap());
+        let here = ["struct", "enum", "trait"].map(|kind| format!("pub {kind} "));
+        names.extend(here.iter().flat_map(|kind| words_after(&text, kind)).map(str::to_owned));
+        // What is another module's stands there.
+        let own = text.replace("pub use crate::", "use crate::");
+        let items = own.split(';').filter_map(|item| item.split_once("pub use ").map(|(_, rest)| rest));
+        for item in items {
+            let (_, list) = item.split_once("::").unwrap();
+            let list = list.split(|c: char| !c.is_alphanumeric() && c != '_');
+            names.extend(list.filter(|n| n.starts_with(char::is_uppercase)).map(str::to_owned));
+        }
+    }
+    assert!(names.len() > 150, "{}", names.len());
+    names.sort();
+    let mut twice: Vec<&str> = names.windows(2).filter(|w| w[0] == w[1]).map(|w| w[0].as_str()).collect();
+    twice.dedup();
+    assert_eq!(twice, GIVEN_TWICE);
 }
 
 /// The file whose steps are every operation, and the sweeps that run it: state, resources, shaders, determinism.

@@ -19,7 +19,8 @@ use texla::kernel::{
     Accum, IterateWhile, Kernel, NoParams, PingPong, Points, Predicate, SplatKernel, WhileParams,
 };
 use texla::ops::{
-    self, Accurate, Combine, Form, Histogram, MatmulSchedule, OutOfRange, ReducePlan, Reduction, Windows,
+    self, Accurate, Combine, Histogram, MatmulForm, MatmulSchedule, OutOfRange, ReducePlan, Reduction,
+    Windows,
 };
 use texla::sim::fluid::{Fluid, FluidParams, Pressure};
 use texla::sim::wave::{self, Boundaries, Boundary, Wave, WaveParams};
@@ -207,9 +208,11 @@ fn hash_of_dense(dev: &Device) -> u64 {
     let mut c = Matrix::zeros(dev, Shape::new(n, m)).unwrap();
     let mut hash = Hash(1);
     for schedule in schedules(dev) {
-        for (form, a, b) in
-            [(Form::Plain, &a, &b), (Form::TransposedA, &at, &b), (Form::TransposedB, &a, &bt)]
-        {
+        for (form, a, b) in [
+            (MatmulForm::Plain, &a, &b),
+            (MatmulForm::TransposedA, &at, &b),
+            (MatmulForm::TransposedB, &a, &bt),
+        ] {
             ops::matmul_with(&mut c, form, a, b, schedule).unwrap();
             hash.add(&c.read().unwrap());
         }
@@ -509,7 +512,7 @@ fn check_bounds(dev: &Device) {
     let bound: Vec<_> = sizes.iter().map(|s| product_bound(*s, q)).collect();
     let mut product = Matrix::zeros(dev, Shape::new(n, m)).unwrap();
     for schedule in schedules(dev) {
-        ops::matmul_with(&mut product, Form::Plain, &a.0, &b.0, schedule).unwrap();
+        ops::matmul_with(&mut product, MatmulForm::Plain, &a.0, &b.0, schedule).unwrap();
         assert_componentwise(&format!("{schedule:?}"), &product.read().unwrap(), &want, &bound);
     }
 }

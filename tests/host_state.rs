@@ -19,7 +19,9 @@ use texla::kernel::{
     Accum, Condition, Domain, IterateWhile, Kernel, NoParams, PingPong, Points, PointsKernel, Predicate,
     SplatKernel, WhileParams, WhileSchedule,
 };
-use texla::ops::{self, Accurate, Combine, Form, Histogram, MatmulSchedule, Reduction, Window, Windows};
+use texla::ops::{
+    self, Accurate, Combine, Histogram, MatmulForm, MatmulSchedule, Reduction, Window, Windows,
+};
 use texla::script::{Interpreter, ScriptError, parse};
 use texla::sim::fluid::{Fluid, FluidParams, Pressure};
 use texla::sim::wave::{self, Boundaries, Boundary, Scheme, Wave, WaveParams};
@@ -269,11 +271,11 @@ fn everything(dev: &Device, around: Around<'_>) -> Vec<u32> {
     let other = step!("Matrix::transposed", dense.transposed().unwrap());
     let mut c = step!("Matrix::zeros", Matrix::zeros(dev, Shape::new(23, 23)).unwrap());
     for schedule in [MatmulSchedule::Auto, MatmulSchedule::PAPER, MatmulSchedule::OnePass] {
-        step!("matmul", ops::matmul_with(&mut c, Form::Plain, &dense, &other, schedule).unwrap());
+        step!("matmul", ops::matmul_with(&mut c, MatmulForm::Plain, &dense, &other, schedule).unwrap());
         keep!(c.read().unwrap());
     }
     for schedule in block_schedules(dev) {
-        step!("matmul", ops::matmul_with(&mut c, Form::TransposedB, &dense, &dense, schedule).unwrap());
+        step!("matmul", ops::matmul_with(&mut c, MatmulForm::TransposedB, &dense, &dense, schedule).unwrap());
         keep!(c.read().unwrap());
     }
     let ones = Vector::filled(dev, 17, 1.0).unwrap();

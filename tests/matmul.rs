@@ -10,10 +10,10 @@ use common::harness::{
 use common::random::{uniform, wide_range};
 use common::reference::{self, abs, dense_matvec, widen};
 use texla::gl::{Api, Limits};
-use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, Reason};
+use texla::ops::{self, Accurate, Combine, MatmulForm, MatmulSchedule, Reason};
 use texla::{Device, Error, Matrix, Shape, Vector};
 
-const FORMS: [Form; 3] = [Form::Plain, Form::TransposedA, Form::TransposedB];
+const FORMS: [MatmulForm; 3] = [MatmulForm::Plain, MatmulForm::TransposedA, MatmulForm::TransposedB];
 
 /// (rows of C, inner dimension, columns of C): the figures' sizes, not square, the inner dimension no multiple of four,
 /// past a tile of the small device in each direction.
@@ -62,9 +62,9 @@ fn schedules(device: &Device) -> Vec<MatmulSchedule> {
 }
 
 /// Whether a schedule is for products of this shape.
-fn is_for(schedule: MatmulSchedule, form: Form, inner: usize, cols: usize) -> bool {
+fn is_for(schedule: MatmulSchedule, form: MatmulForm, inner: usize, cols: usize) -> bool {
     match schedule {
-        MatmulSchedule::MatrixVector => cols == 1 && form != Form::TransposedB,
+        MatmulSchedule::MatrixVector => cols == 1 && form != MatmulForm::TransposedB,
         MatmulSchedule::Outer => inner == 1,
         _ => true,
     }
@@ -82,9 +82,9 @@ fn check(dev: &Device, sizes: &[(usize, usize, usize)], schedules: &[MatmulSched
         let transposed = plain.each_ref().map(|m| m.transposed().unwrap());
         for form in FORMS {
             let (a, b) = match form {
-                Form::Plain => (&plain[0], &plain[1]),
-                Form::TransposedA => (&transposed[0], &plain[1]),
-                Form::TransposedB => (&plain[0], &transposed[1]),
+                MatmulForm::Plain => (&plain[0], &plain[1]),
+                MatmulForm::TransposedA => (&transposed[0], &plain[1]),
+                MatmulForm::TransposedB => (&plain[0], &transposed[1]),
             };
             for &schedule in schedules {
                 let what = format!("{schedule:?} {form:?} {n}x{q}x{m}");
@@ -146,7 +146,7 @@ fn large_products_in_blocks() {
             let [a, b] = [(Shape::new(n, q), &a), (Shape::new(q, m), &b)]
                 .map(|(shape, values)| Matrix::from_rows(dev, shape, values).unwrap());
             let mut c = Matrix::zeros(dev, Shape::new(n, m)).unwrap();
-            let report = ops::matmul_with(&mut c, Form::Plain, &a, &b, MatmulSchedule::Auto).unwrap();
+            let report = ops::matmul_with(&mut c, MatmulForm::Plain, &a, &b, MatmulSchedule::Auto).unwrap();
             if largest >= 4 {
                 let buffers = if largest >= 8 { 8 } else { 4 };
                 let caps = dev.capabilities();
@@ -178,7 +178,7 @@ fn a_product_with_its_own_transpose_is_symmetric() {
         let a = Matrix::from_rows(dev, Shape::new(150, 61), &uniform(3, 150 * 61)).unwrap();
         for schedule in schedules(dev) {
             let mut c = Matrix::zeros(dev, Shape::new(150, 150)).unwrap();
-            if ops::matmul_with(&mut c, Form::TransposedB, &a, &a, schedule).is_ok() {
+            if ops::matmul_with(&mut c, MatmulForm::TransposedB, &a, &a, schedule).is_ok() {
                 assert_eq!(c.read().unwrap(), c.transposed().unwrap().read().unwrap(), "{schedule:?}");
             }
         }
@@ -201,7 +201,7 @@ fn what_does_not_fit_is_named() {
         assert_eq!(e.to_string(), "matmul: operand `c` is 4x2, expected 2x4");
         for schedule in [MatmulSchedule::Passes { multiply_adds: 0 }, MatmulSchedule::Blocked { buffers: 3 }]
         {
-            let e = ops::matmul_with(&mut c, Form::Plain, &a, &b, schedule).unwrap_err();
+            let e = ops::matmul_with(&mut c, MatmulForm::Plain, &a, &b, schedule).unwrap_err();
             assert!(matches!(e, Error::Parameter { .. }), "{e}");
         }
         assert_eq!(dev.counters().draws, before + 2, "only the two that were made");

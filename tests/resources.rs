@@ -16,7 +16,7 @@ use texla::kernel::{
     Accum, Condition, IterateWhile, Kernel, NoParams, PingPong, Points, PointsKernel, Predicate, SplatKernel,
     WhileParams, WhileSchedule,
 };
-use texla::ops::{Accurate, Combine, Form, MatmulSchedule};
+use texla::ops::{Accurate, Combine, MatmulForm, MatmulSchedule};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, ConjugateGradient, Direction, GaussSeidel, LcpBatch, LcpParams,
     LcpProblem, LcpSolver, LinOp, Multigrid, MultigridParams, ProjectedJacobi, Relaxation, Smoother,
@@ -126,7 +126,7 @@ fn each_call_leaves_its_outputs_alone() {
         for schedule in [MatmulSchedule::Auto, MatmulSchedule::PAPER, MatmulSchedule::OnePass] {
             check!(textures(1), {
                 let mut c = Matrix::zeros(dev, Shape::new(50, 50)).unwrap();
-                ops::matmul_with(&mut c, Form::TransposedB, &a, &a, schedule).unwrap();
+                ops::matmul_with(&mut c, MatmulForm::TransposedB, &a, &a, schedule).unwrap();
                 c.set_block(2, 3, &a.block(0, 0, Shape::new(9, 9)).unwrap()).unwrap();
                 ops::accumulate(&mut c, &Matrix::identity(dev, 50).unwrap()).unwrap();
                 c

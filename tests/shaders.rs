@@ -12,7 +12,7 @@ use common::random::uniform;
 use texla::gl::Api;
 use texla::host::{NineBands, Triplets};
 use texla::kernel::{Accum, Condition, Kernel, NoParams, Points, PointsKernel, VertexKernel};
-use texla::ops::{self, Accurate, Coefficient, Combine, Form, MatmulSchedule, Reduction, Window};
+use texla::ops::{self, Accurate, Coefficient, Combine, MatmulForm, MatmulSchedule, Reduction, Window};
 use texla::sim::fluid::{Fluid, FluidParams};
 use texla::sim::wave::{self, Scheme, Wave, WaveParams};
 use texla::solve::{
@@ -158,7 +158,7 @@ fn matmul(dev: &Device) {
     let a = ones(dev, 9, 9);
     let mut c = ones(dev, 9, 9);
     for schedule in [MatmulSchedule::PAPER, MatmulSchedule::OnePass].into_iter().chain(block_schedules(dev)) {
-        for form in [Form::Plain, Form::TransposedA, Form::TransposedB] {
+        for form in [MatmulForm::Plain, MatmulForm::TransposedA, MatmulForm::TransposedB] {
             ops::matmul_with(&mut c, form, &a, &a, schedule).unwrap();
             assert_eq!(c.read().unwrap(), [9.0; 81]);
         }

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use texla::pack::{
-    Cost, CostModel, Instructions, Limits, Origin, Packing, ProofLimits, ProofProgress, Prover, SearchParams,
-    Start, Verdict, optimize,
+    Cost, CostModel, Instructions, Origin, Packing, ProofLimits, ProofProgress, Prover, SearchLimits,
+    SearchParams, Start, Verdict, optimize,
 };
 
 use super::Args;
@@ -68,7 +68,7 @@ pub fn run<M: CostModel>(
         bar.set((STEPS as f64 * share.min(1.0)) as u64);
         bar.note(format_args!("best {}", p.best));
     };
-    let limits = Limits::default()
+    let limits = SearchLimits::default()
         .with_time(args.proposals.is_none().then(|| Duration::from_secs_f64(seconds)))
         .with_proposals(args.proposals)
         .with_interrupt(Some(interrupt))

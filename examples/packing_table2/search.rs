@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use texla::pack::{
-    Certificate, Instructions, Limits, LinearExpression, LowerBound, LowerOptions, Optimized, Orders,
-    Packing, Program, Proof, ProofLimits, ProofProgress, Prover, SearchParams, SimdMachine, TexelFetch,
+    Certificate, Instructions, LinearExpression, LowerBound, LowerOptions, Optimized, Orders, Packing,
+    Program, Proof, ProofLimits, ProofProgress, Prover, SearchLimits, SearchParams, SimdMachine, TexelFetch,
     Verdict, optimize,
 };
 use texla::pack::{CostModel, Form};
@@ -76,7 +76,7 @@ impl Row {
         let Budget { time, proof, seed, threads } = *budget;
         let params =
             SearchParams::default().with_seed(seed).with_threads(threads).with_lower_bound(Some(bound.value));
-        let limits = Limits::default().with_time(Some(time)).with_proposals(None);
+        let limits = SearchLimits::default().with_time(Some(time)).with_proposals(None);
         let mut found = optimize(&SimdMachine, e, &params, &limits)?;
         let proof = match proof {
             Some(time) if found.cost > bound.value && e.form() == Form::Affine => {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::error::{ScriptError, ScriptErrorKind as Kind, quoted};
 use super::lex::is_name;
 use super::names::{CONSTANTS, reserved};
-use super::parse::Program;
+use super::parse::Script;
 use super::run::Run;
 use super::source::Fault;
 use super::value::{Data, Room, Value};
@@ -39,7 +39,8 @@ pub(super) enum Reserved {
 /// How much a script may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+#[doc(alias = "Limits")]
+pub struct ScriptLimits {
     /// Elements of all values together that are alive at one time, values that an operation makes on its way included. What
     /// exceeds it is refused before it is made. An element takes 4 bytes on the device, and some more in sparse matrices
     /// and where the number of rows is no multiple of four; what the library works with inside an operation (the vectors of
@@ -49,15 +50,15 @@ pub struct Limits {
     pub statements: u64,
 }
 
-with!(const Limits:
+with!(const ScriptLimits:
     with_elements(elements: usize),
     with_statements(statements: u64),
 );
 
-impl Default for Limits {
+impl Default for ScriptLimits {
     /// 2²⁸ elements (about 1 GiB where they are dense); any number of statements.
     fn default() -> Self {
-        Limits { elements: 1 << 28, statements: u64::MAX }
+        ScriptLimits { elements: 1 << 28, statements: u64::MAX }
     }
 }
 
@@ -85,7 +86,7 @@ pub struct Interpreter {
     pub(super) variables: BTreeMap<String, Value>,
     pub(super) constants: BTreeMap<&'static str, Value>,
     pub(super) room: Rc<Room>,
-    pub(super) limits: Limits,
+    pub(super) limits: ScriptLimits,
     pub(super) files: FileAccess,
     /// Files of whoever runs scripts, with what scripts may do with them.
     pub(super) reserved: Vec<(FileId, Reserved)>,
@@ -95,9 +96,9 @@ pub struct Interpreter {
 shown!(Interpreter, |i| "Interpreter({} variables, {:?})", i.variables.len(), i.limits);
 
 impl Interpreter {
-    /// An interpreter without variables, without access to files, and with the default [`Limits`].
+    /// An interpreter without variables, without access to files, and with the default [`ScriptLimits`].
     pub fn new(device: &Device) -> Self {
-        let limits = Limits::default();
+        let limits = ScriptLimits::default();
         let room = Room::new(limits.elements);
         let constants = CONSTANTS.map(|(name, value)| (name, Value::number(value)));
         Interpreter {
@@ -134,7 +135,7 @@ impl Interpreter {
     }
 
     /// Other limits.
-    pub fn with_limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: ScriptLimits) -> Self {
         self.limits = limits;
         self.room.set_limit(limits.elements);
         self
@@ -145,7 +146,7 @@ impl Interpreter {
     /// The host's GL state is saved once and restored at the end, so `out` must not draw.
     ///
     /// *Errors*: [`ScriptError`]; variables keep what they were given before it.
-    pub fn run(&mut self, program: &Program, out: &mut dyn Write) -> Result<(), ScriptError> {
+    pub fn run(&mut self, program: &Script, out: &mut dyn Write) -> Result<(), ScriptError> {
         let device = self.device.clone();
         let source = &program.source;
         let scope = device.scope();

@@ -6,7 +6,7 @@ use texla::kernel::{
     Accum, Condition, IterateWhile, Kernel, NoParams, PingPong, Points, PointsKernel, Predicate, SplatKernel,
     VertexKernel, WhileParams,
 };
-use texla::ops::{self, Accurate, Combine, Form, LinOp, MatmulSchedule, Part, Reduction, Window};
+use texla::ops::{self, Accurate, Combine, LinOp, MatmulForm, MatmulSchedule, Part, Reduction, Window};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Direction, GaussSeidel,
     Identity, Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams, LcpSolver, Multigrid,
@@ -136,7 +136,7 @@ fn dense(dev: &Device, step: Step<'_>) {
     to("matmul_at", [9, 6], &|c| ops::matmul_at(c, &at, &b));
     to("matmul_bt", [9, 6], &|c| ops::matmul_bt(c, &a, &bt));
     to("matmul_with", [9, 6], &|c| {
-        ops::matmul_with(c, Form::Plain, &a, &b, MatmulSchedule::OnePass).map(drop)
+        ops::matmul_with(c, MatmulForm::Plain, &a, &b, MatmulSchedule::OnePass).map(drop)
     });
     to("outer", [9, 7], &|c| ops::outer(c, 0.5, &ys, &xs));
     to("transpose", [7, 9], &|c| ops::transpose(c, &a));

@@ -2,8 +2,8 @@
 
 use texla::host::{Triplets, problems};
 use texla::pack::{
-    BoundBy, Boundary, Certificate, CostModel, Instructions, LinearExpression, LowerBound, Order, Orders,
-    Packing, SimdMachine, instances,
+    BoundBy, Certificate, CostModel, Instructions, LinearExpression, LowerBound, Order, Orders, Packing,
+    SimdMachine, StencilBoundary, instances,
 };
 use texla::{Grid, Shape};
 
@@ -95,7 +95,7 @@ fn large_grids_are_answered() {
     let taps = [[0, -1, 0], [-1, 0, 0], [1, 0, 0], [0, 1, 0]].map(|offset| (offset, 1.0));
     for side in [8, 16, 32, 64] {
         let grid = Grid::new_2d(side, side);
-        let e = LinearExpression::stencil(grid, &taps, [[Boundary::Dropped; 2]; 3], true).unwrap();
+        let e = LinearExpression::stencil(grid, &taps, [[StencilBoundary::Dropped; 2]; 3], true).unwrap();
         let bound = LowerBound::new(&e, Orders::One);
         assert_eq!(bound.value, Instructions((side * side - side) as u32), "{side}");
     }

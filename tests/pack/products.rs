@@ -1,6 +1,6 @@
 //! What each instruction multiplies, against the matrix.
 
-use texla::pack::{Form, LowerOptions, Order, Packing, Program, Stage, instances};
+use texla::pack::{Form, LowerOptions, Order, Packing, Program, ShaderStage, instances};
 
 #[test]
 fn every_non_zero_is_multiplied_once() {
@@ -13,7 +13,7 @@ fn every_non_zero_is_multiplied_once() {
             let packing = Packing::symmetric(Order::new(n, &order).unwrap());
             let one_constant = LowerOptions::VERTEX.with_one_constant(true);
             for options in [LowerOptions::VERTEX, LowerOptions::FRAGMENT, one_constant] {
-                if options.stage == Stage::Fragment && e.form() == Form::GaussSeidel {
+                if options.stage == ShaderStage::Fragment && e.form() == Form::GaussSeidel {
                     continue;
                 }
                 let program = Program::lower(&e, &packing, options).unwrap();
