@@ -5,16 +5,16 @@ use common::{Bench, Options, Row};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use texla::kernel::{Kernel, NoParams};
-use texla::ops::{self, Combine, Form, MatmulSchedule};
+use texla::ops::{self, Combine, MatmulForm, MatmulSchedule};
 use texla::{Device, Headless, HeadlessOptions, Layout, Matrix, Packed, Result, Shape, Vector};
 
 mod common;
 
 /// The forms, with the paper's schedule for each; it has none for the last.
-const FORMS: [(&str, Form, MatmulSchedule); 3] = [
-    ("A B", Form::Plain, MatmulSchedule::PAPER),
-    ("At B", Form::TransposedA, MatmulSchedule::PAPER_TRANSPOSED),
-    ("A Bt", Form::TransposedB, MatmulSchedule::PAPER_TRANSPOSED),
+const FORMS: [(&str, MatmulForm, MatmulSchedule); 3] = [
+    ("A B", MatmulForm::Plain, MatmulSchedule::PAPER),
+    ("At B", MatmulForm::TransposedA, MatmulSchedule::PAPER_TRANSPOSED),
+    ("A Bt", MatmulForm::TransposedB, MatmulSchedule::PAPER_TRANSPOSED),
 ];
 
 fn main() {
@@ -79,8 +79,8 @@ fn main() {
 
     for (who, par) in [("CPU: faer, one thread", Par::Seq), ("CPU: faer, all threads", Par::rayon(0))] {
         for (form_name, form, _) in FORMS {
-            let a = if form == Form::TransposedA { fa.transpose() } else { fa.as_ref() };
-            let b = if form == Form::TransposedB { fb.transpose() } else { fb.as_ref() };
+            let a = if form == MatmulForm::TransposedA { fa.transpose() } else { fa.as_ref() };
+            let b = if form == MatmulForm::TransposedB { fb.transpose() } else { fb.as_ref() };
             let mut c = Mat::<f32>::zeros(n, n);
             bench.row(&format!("{form_name}, {who}"), work, Some(form_name), move || {
                 matmul(&mut c, Accum::Replace, a, b, 1.0, par);
@@ -138,13 +138,13 @@ struct TensorFlow {
 }
 
 impl TensorFlow {
-    fn new(device: &Device, form: Form, [a, b]: [&[f32]; 2], n: usize) -> Self {
+    fn new(device: &Device, form: MatmulForm, [a, b]: [&[f32]; 2], n: usize) -> Self {
         let (left, a_first, a_second) = match form {
-            Form::TransposedA => ("ivec2(p.y, i)", "xxyy", "zzww"),
+            MatmulForm::TransposedA => ("ivec2(p.y, i)", "xxyy", "zzww"),
             _ => ("ivec2(i, p.y)", "xxzz", "yyww"),
         };
         let (right, b_first, b_second) = match form {
-            Form::TransposedB => ("ivec2(i, p.x)", "xzxz", "ywyw"),
+            MatmulForm::TransposedB => ("ivec2(i, p.x)", "xzxz", "ywyw"),
             _ => ("ivec2(p.x, i)", "xyxy", "zwzw"),
         };
         let steps = n.div_ceil(2);
@@ -172,16 +172,16 @@ struct Check {
 }
 
 impl Check {
-    fn new(form: Form, a: &[f32], b: &[f32], n: usize) -> Self {
+    fn new(form: MatmulForm, a: &[f32], b: &[f32], n: usize) -> Self {
         let of = |values: &[f32], transposed: bool, i: usize, j: usize| {
             f64::from(if transposed { values[j * n + i] } else { values[i * n + j] })
         };
         let row = |i: usize| {
             let (mut exact, mut bound) = (vec![0.0; n], vec![0.0; n]);
             for k in 0..n {
-                let factor = of(a, form == Form::TransposedA, i, k);
+                let factor = of(a, form == MatmulForm::TransposedA, i, k);
                 for j in 0..n {
-                    let term = factor * of(b, form == Form::TransposedB, k, j);
+                    let term = factor * of(b, form == MatmulForm::TransposedB, k, j);
                     exact[j] += term;
                     bound[j] += term.abs();
                 }

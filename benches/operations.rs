@@ -222,12 +222,10 @@ fn main() {
 
     // Conjugate gradients, per unknown and iteration: what a solve of a fixed number of iterations takes.
     for (name, schedule) in [("merged", CgSchedule::Merged), ("listing", CgSchedule::Listing)] {
-        let params = CgParams {
-            max_iters: 100,
-            stop: Stop::relative(1e-9).check_every(20),
-            schedule,
-            ..CgParams::default()
-        };
+        let params = CgParams::default()
+            .with_max_iters(100)
+            .with_stop(Stop::relative(1e-9).check_every(20))
+            .with_schedule(schedule);
         let b = &b;
         let cg = ConjugateGradient::new(banded, params).expect("solver");
         let solve = move || {

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use common::Options;
 use texla::host::{Triplets, problems};
 use texla::pack::{
-    AnnealParams, Annealer, Axis, CostModel, Evaluator, Instructions, Limits, LinearExpression, Packing,
-    Schedule, SearchParams, SimdMachine, Start, TexelFetch, instances, optimize,
+    AnnealParams, Annealer, Axis, CoolingSchedule, CostModel, Evaluator, Instructions, LinearExpression,
+    Packing, SearchLimits, SearchParams, SimdMachine, Start, TexelFetch, instances, optimize,
 };
 use texla::{Grid, Shape};
 
@@ -70,10 +70,15 @@ fn speed(name: &str, e: &LinearExpression, rounds: usize) {
     let proposals = 1_000_000;
     let annealing = |temperature: f64| {
         // Equilibrium first, then at the same temperature what is timed.
-        let schedule = Schedule { temperature, rate: 1.0, steps: 1, proposals, boltzmann: 1.0 };
-        let params =
-            |start| AnnealParams { schedule, start, threads: 1, trace: 0, ..AnnealParams::default() };
-        let limits = Limits { restarts: Some(1), ..Limits::default() };
+        let schedule = CoolingSchedule::default()
+            .with_temperature(temperature)
+            .with_rate(1.0)
+            .with_steps(1)
+            .with_proposals(proposals);
+        let params = |start| {
+            AnnealParams::default().with_schedule(schedule).with_start(start).with_threads(1).with_trace(0)
+        };
+        let limits = SearchLimits::default().with_restarts(Some(1));
         let run = |start| {
             Annealer::new(&SimdMachine, e, params(start)).expect("annealer").anneal(&limits).expect("run")
         };
@@ -134,12 +139,10 @@ fn success(name: &str, e: &LinearExpression, o: &Options) {
     let target = Instructions(AFTER.iter().find(|(of, _)| *of == name).expect("an instance").1);
     let (mut seconds, mut proposals) = (Vec::new(), Vec::new());
     for seed in 0..o.size("--seeds") as u64 {
-        let params = AnnealParams { seed, threads: o.size("--threads"), trace: 0, ..AnnealParams::default() };
-        let limits = Limits {
-            proposals: Some(1_000_000 * o.size("--millions") as u64),
-            target: Some(target),
-            ..Limits::default()
-        };
+        let params = AnnealParams::default().with_seed(seed).with_threads(o.size("--threads")).with_trace(0);
+        let limits = SearchLimits::default()
+            .with_proposals(Some(1_000_000 * o.size("--millions") as u64))
+            .with_target(Some(target));
         let found = Annealer::new(&SimdMachine, e, params).expect("annealer").anneal(&limits).expect("run");
         if found.cost <= target {
             seconds.push(found.seconds);
@@ -164,12 +167,10 @@ fn success(name: &str, e: &LinearExpression, o: &Options) {
 
 /// The whole search.
 fn search(name: &str, e: &LinearExpression, independent: bool, o: &Options) {
-    let limits = Limits {
-        time: Some(Duration::from_secs(o.size("--search") as u64)),
-        proposals: None,
-        ..Limits::default()
-    };
-    let params = SearchParams { threads: o.size("--threads"), independent, ..SearchParams::default() };
+    let limits = SearchLimits::default()
+        .with_time(Some(Duration::from_secs(o.size("--search") as u64)))
+        .with_proposals(None);
+    let params = SearchParams::default().with_threads(o.size("--threads")).with_independent(independent);
     let found = optimize(&SimdMachine, e, &params, &limits).expect("search");
     println!(
         "{name:32} {} -> {} by {}, bound {}, found after {:.2} s of {:.2} s, {:.1e} proposals, {:?}",

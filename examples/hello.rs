@@ -12,7 +12,7 @@ fn main() -> std::process::ExitCode {
         let a = BandedMatrix::poisson_2d(context.device(), 64, 64)?; // 4 on the diagonal, -1 for each neighbour
         let b = Vector::filled(context.device(), 64 * 64, 1.0)?;
         let mut x = Vector::zeros(context.device(), 64 * 64)?; // initial guess in, solution out
-        let params = CgParams { stop: Stop::relative(1e-4), ..CgParams::default() };
+        let params = CgParams::default().with_stop(Stop::relative(1e-4));
         let solved = ConjugateGradient::new(&a, params)?.solve(&mut x, &b)?;
         say(format_args!("{} after {} iterations", solved.reason, solved.iterations));
         say(format_args!("x = {} in the middle", x.read()?[64 * 32 + 32]));

@@ -28,7 +28,7 @@ fn main() -> ExitCode {
 fn run(args: &Args, report: &mut Report) -> Result {
     let api = args.common.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
     // An application that has a GL context of its own calls `Device::from_glow` instead: see `app_context`.
-    let context = Headless::new(HeadlessOptions { api, ..HeadlessOptions::default() })?;
+    let context = Headless::new(HeadlessOptions::default().with_api(api))?;
     let dev = context.device();
     report.device(context.name(), dev.capabilities().version, dev.api());
 

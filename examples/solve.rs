@@ -327,7 +327,7 @@ fn solve(args: &Args, a: &StoredMatrix, x: &mut Vector, b: &Vector) -> texla::Re
     let solved = match args.method {
         Method::Cg => {
             // The solver's own checks come before those of its preconditioner.
-            let params = CgParams { stop, max_iters, ..CgParams::default() };
+            let params = CgParams::default().with_stop(stop).with_max_iters(max_iters);
             ConjugateGradient::new(a, params)?;
             let m: Box<dyn Preconditioner> = match args.precond {
                 Precond::None => Box::new(Identity),
@@ -336,7 +336,7 @@ fn solve(args: &Args, a: &StoredMatrix, x: &mut Vector, b: &Vector) -> texla::Re
             ConjugateGradient::preconditioned(a, m.as_ref(), params)?.solve_observed(x, b, observe)
         }
         Method::BiCgStab => {
-            let params = BiCgStabParams { stop, max_iters, ..BiCgStabParams::default() };
+            let params = BiCgStabParams::default().with_stop(stop).with_max_iters(max_iters);
             let m: Box<dyn Preconditioner> = match args.precond {
                 Precond::None => Box::new(Identity),
                 Precond::Jacobi => Box::new(Jacobi::new(a)?),
@@ -344,7 +344,7 @@ fn solve(args: &Args, a: &StoredMatrix, x: &mut Vector, b: &Vector) -> texla::Re
             BiCgStab::preconditioned(a, m.as_ref(), params)?.solve_observed(x, b, observe)
         }
         Method::Cgls => {
-            let params = CglsParams { stop, max_iters, ..CglsParams::default() };
+            let params = CglsParams::default().with_stop(stop).with_max_iters(max_iters);
             let m: Box<dyn Preconditioner> = match args.precond {
                 Precond::None => Box::new(Identity),
                 Precond::Jacobi => Box::new(Jacobi::for_least_squares(a)?),

@@ -16,12 +16,18 @@ use crate::shape::Extent;
 
 /// How a [`Device`] is set up.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct DeviceOptions {
     /// Limits below the device's own.
     pub limits: Limits,
     /// Bytes of unused textures that the pool keeps for reuse.
     pub pool_budget: u64,
 }
+
+with!(const DeviceOptions:
+    with_limits(limits: Limits),
+    with_pool_budget(pool_budget: u64),
+);
 
 impl Default for DeviceOptions {
     fn default() -> Self {

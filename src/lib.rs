@@ -11,7 +11,7 @@
 //! let b = Vector::filled(dev, 64 * 64, 1.0)?;
 //! let mut x = Vector::zeros(dev, 64 * 64)?; // initial guess in, solution out
 //!
-//! let params = CgParams { stop: Stop::relative(1e-4), ..CgParams::default() };
+//! let params = CgParams::default().with_stop(Stop::relative(1e-4));
 //! let report = ConjugateGradient::new(&a, params)?.solve(&mut x, &b)?;
 //!
 //! assert_eq!(report.reason, StopReason::Converged); // on the true residual, in double-float
@@ -61,6 +61,13 @@
 //! | `pack` | the packing optimiser: [`pack`], and what runs its programs in [`solve`] |
 //! | `script` | the matrix language: [`script`] |
 //! | `sim` | waves and fluids: [`sim`] |
+//!
+//! # What may grow
+//!
+//! Parameters and options get new fields, reports too, and most enums new cases: these are `#[non_exhaustive]`. One makes
+//! parameters of the default (or of `new`) by a method for each field, `CgParams::default().with_stop(stop)`, and matches
+//! with `..` or `_`. What is complete as it is stays open to literals and full matches: positions and extents, terms of a
+//! product, instructions of a packed program, the two dialects.
 #![deny(missing_docs, missing_debug_implementations)]
 #![cfg_attr(
     not(test),
@@ -78,6 +85,26 @@ macro_rules! shown {
         }
     };
     ($shown:ty, $($rest:tt)+) => { shown!([] $shown, $($rest)+); };
+}
+
+/// The methods that set one field of parameters or options, which so can get more fields: `with_stop(stop: Stop)`.
+macro_rules! with {
+    (@ [$($generics:tt)*] $const:tt $of:ty: $($with:ident($field:ident: $type:ty)),+ $(,)?) => {
+        impl<$($generics)*> $of {
+            $(with!(@ $const $with $field $type);)+
+        }
+    };
+    (@ [$($const:tt)?] $with:ident $field:ident $type:ty) => {
+        #[doc = concat!("The same with this [`", stringify!($field), "`](Self::", stringify!($field), ").")]
+        #[must_use]
+        pub $($const)? fn $with(mut self, $field: $type) -> Self {
+            self.$field = $field;
+            self
+        }
+    };
+    ([$($generics:tt)*] const $of:ty: $($rest:tt)+) => { with!(@ [$($generics)*] [const] $of: $($rest)+); };
+    ([$($generics:tt)*] $of:ty: $($rest:tt)+) => { with!(@ [$($generics)*] [] $of: $($rest)+); };
+    ($($of:tt)+) => { with!([] $($of)+); };
 }
 
 pub mod data;

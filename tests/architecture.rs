@@ -418,6 +418,105 @@ fn nothing_that_is_checked_loses_a_nan() {
     assert!(idle.is_empty(), "allowed, and not there: {idle:?}");
 }
 
+/// Types of the public API with nothing hidden, and no `#[non_exhaustive]`: complete as they are, so users write them and
+/// match them in full. Sizes, places and terms; what implements a trait has to answer in full; two dialects, two stages.
+const COMPLETE: &[&str] = &[
+    "Accum",
+    "Accurate",
+    "Api",
+    "Boundaries",
+    "Certificate",
+    "Coefficient",
+    "Combine",
+    "Direction",
+    "Drop",
+    "Extent",
+    "Field",
+    "Form",
+    "Grid",
+    "Instruction",
+    "JacobiLayout",
+    "JacobiProblem",
+    "JacobiStep",
+    "MatmulForm",
+    "LcpProblem",
+    "Operation",
+    "Orders",
+    "OutOfRange",
+    "Place",
+    "Predicate",
+    "Product",
+    "Register",
+    "Shape",
+    "Sides",
+    "Source",
+    "ShaderStage",
+    "Window",
+];
+
+/// Whatever may grow says so: parameters and options, reports, and enums that are not complete.
+#[test]
+fn what_may_grow_says_so() {
+    let mut complete = Vec::new();
+    for (file, text) in sources() {
+        let text = code(&text);
+        for item in text.split("\npub ").skip(1).zip(text.split("\npub ")) {
+            let (here, before) = item;
+            let Some(rest) = ["struct ", "enum "].iter().find_map(|kind| here.strip_prefix(kind)) else {
+                continue;
+            };
+            let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap();
+            let attributes = before.rsplit("\n\n").next().unwrap();
+            let body =
+                rest.split_once('{').map_or("", |(head, body)| if head.contains(';') { "" } else { body });
+            let body = body.split("\n}").next().unwrap();
+            let fields =
+                body.lines().filter(|l| l.starts_with("    ") && !l.starts_with("     ") && l.contains(": "));
+            let open = here.starts_with("enum")
+                || (body.contains("    pub ") && fields.clone().all(|l| l.starts_with("    pub ")));
+            if open && !attributes.contains("#[non_exhaustive]") {
+                complete.push(format!("{name} in {file}"));
+            }
+        }
+    }
+    let unlisted: Vec<_> =
+        complete.iter().filter(|c| !COMPLETE.contains(&c.split(' ').next().unwrap())).collect();
+    assert!(unlisted.is_empty(), "{unlisted:#?}");
+    let gone: Vec<_> =
+        COMPLETE.iter().filter(|n| !complete.iter().any(|c| c.split(' ').next() == Some(**n))).collect();
+    assert!(gone.is_empty(), "{gone:?}");
+}
+
+/// Names that two modules give to types of their own: those of waves and of fluids, what a file's banner calls so, and what
+/// an error of a script is about.
+const GIVEN_TWICE: &[&str] = &["Boundaries", "Boundary", "Field", "Format", "Operand"];
+
+/// A name of the public API stands for one type, so that a program can import any two of them.
+#[test]
+fn a_name_is_given_once() {
+    let modules = ["data", "gl", "host", "host/market", "kernel", "ops", "pack", "script", "sim/fluid"];
+    let mut names = Vec::new();
+    for module in modules.into_iter().chain(["sim/wave", "solve"]) {
+        let file = format!("src/{module}/mod.rs");
+        let text = code(&std::fs::read_to_string(root().join(&file)).unwrap());
+        let here = ["struct", "enum", "trait"].map(|kind| format!("pub {kind} "));
+        names.extend(here.iter().flat_map(|kind| words_after(&text, kind)).map(str::to_owned));
+        // What is another module's stands there.
+        let own = text.replace("pub use crate::", "use crate::");
+        let items = own.split(';').filter_map(|item| item.split_once("pub use ").map(|(_, rest)| rest));
+        for item in items {
+            let (_, list) = item.split_once("::").unwrap();
+            let list = list.split(|c: char| !c.is_alphanumeric() && c != '_');
+            names.extend(list.filter(|n| n.starts_with(char::is_uppercase)).map(str::to_owned));
+        }
+    }
+    assert!(names.len() > 150, "{}", names.len());
+    names.sort();
+    let mut twice: Vec<&str> = names.windows(2).filter(|w| w[0] == w[1]).map(|w| w[0].as_str()).collect();
+    twice.dedup();
+    assert_eq!(twice, GIVEN_TWICE);
+}
+
 /// The list whose steps are everything, and the sweeps that run it: state, resources, shaders, determinism.
 const LIST: &str = "tests/common/everything.rs";
 const SWEEPS: [&str; 4] =

@@ -3,7 +3,7 @@
 mod common;
 
 use common::harness::{limits, on_both, on_both_with};
-use texla::gl::{Api, Limits};
+use texla::gl::Api;
 use texla::kernel::{
     Accum, Condition, Domain, Field, IterateWhile, Kernel, NoParams, Operand, ParamType, ParamValue, Params,
     PingPong, Points, PointsKernel, Predicate, SplatKernel, VertexKernel, WhileParams,
@@ -319,7 +319,7 @@ fn more_than_the_device_has_is_told_beforehand() {
         let made = Kernel::<NoParams>::interpolated(dev, "mine", [], varyings, &corner, &body).map(drop);
         assert!(unsupported(made).contains("varying components"), "{caps:?}");
     });
-    on_both_with(Limits { max_draw_buffers: Some(4), ..limits() }, |dev| {
+    on_both_with(limits().with_max_draw_buffers(Some(4)), |dev| {
         let body = "void kernel(ivec2 p, out vec4 a, out vec4 b, out vec4 c, out vec4 d, out vec4 e) {
             a = b = c = d = e = vec4(1.0); }";
         let why = unsupported(Kernel::<NoParams>::with_outputs(dev, "mine", [], 5, body).map(drop));

@@ -5,14 +5,14 @@ mod common;
 use common::harness::{headless_with, limits, on_both};
 use common::hostile::Host;
 use common::state::{assert_same, snapshot};
-use texla::gl::{Api, Limits};
-use texla::ops::{self, CALIBRATED_SIDES, Calibration, Form, MatmulSchedule, Reason};
+use texla::gl::Api;
+use texla::ops::{self, CALIBRATED_SIDES, Calibration, MatmulForm, MatmulSchedule, Reason};
 use texla::{Device, Error, Matrix, Shape};
 
 fn product(dev: &Device, side: usize) -> ops::MatmulReport {
     let a = Matrix::filled(dev, Shape::new(side, side), 1.0).unwrap();
     let mut c = Matrix::zeros(dev, Shape::new(side, side)).unwrap();
-    let report = ops::matmul_with(&mut c, Form::Plain, &a, &a, MatmulSchedule::Auto).unwrap();
+    let report = ops::matmul_with(&mut c, MatmulForm::Plain, &a, &a, MatmulSchedule::Auto).unwrap();
     assert_eq!(c.element(side - 1, side / 2).unwrap(), side as f32);
     report
 }
@@ -37,8 +37,8 @@ fn measured_choices() {
         // Where shapes have a schedule of their own, nothing was measured.
         let column = Matrix::filled(dev, Shape::new(64, 1), 1.0).unwrap();
         let mut c = Matrix::zeros(dev, Shape::new(64, 64)).unwrap();
-        let outer =
-            ops::matmul_with(&mut c, Form::TransposedB, &column, &column, MatmulSchedule::Auto).unwrap();
+        let outer = ops::matmul_with(&mut c, MatmulForm::TransposedB, &column, &column, MatmulSchedule::Auto)
+            .unwrap();
         assert_eq!((outer.schedule, outer.reason), (MatmulSchedule::Outer, Reason::Rule));
 
         let path =
@@ -66,7 +66,7 @@ fn measured_choices() {
         let eight: Calibration = eight.parse().unwrap();
         assert!(eight.apply(dev).unwrap());
         if dev.api() == Api::Gl33 {
-            let small = headless_with(Api::Gl33, Limits { max_draw_buffers: Some(2), ..limits() });
+            let small = headless_with(Api::Gl33, limits().with_max_draw_buffers(Some(2)));
             assert_eq!(product(small.device(), 128).schedule, MatmulSchedule::OnePass);
         }
         Calibration::forget(dev);

@@ -19,7 +19,8 @@ use texla::kernel::{
     Accum, IterateWhile, Kernel, NoParams, PingPong, Points, Predicate, SplatKernel, WhileParams,
 };
 use texla::ops::{
-    self, Accurate, Combine, Form, Histogram, MatmulSchedule, OutOfRange, ReducePlan, Reduction, Windows,
+    self, Accurate, Combine, Histogram, MatmulForm, MatmulSchedule, OutOfRange, ReducePlan, Reduction,
+    Windows,
 };
 use texla::sim::fluid::{Fluid, FluidParams, Pressure};
 use texla::sim::wave::{self, Boundaries, Boundary, Wave, WaveParams};
@@ -90,7 +91,7 @@ fn hash_of_solve(dev: &Device) -> u64 {
     let a = BandedMatrix::poisson_2d(dev, 24, 20).unwrap();
     let b = Vector::from_slice(dev, &wide_range(5, 480, 4)).unwrap();
     let mut x = Vector::zeros(dev, 480).unwrap();
-    let params = CgParams { stop: Stop::relative(1e-5).check_every(4), ..CgParams::default() };
+    let params = CgParams::default().with_stop(Stop::relative(1e-5).check_every(4));
     let report = ConjugateGradient::new(&a, params).unwrap().solve(&mut x, &b).unwrap();
     let mut hash = Hash(report.iterations as u64);
     hash.add(&x.read().unwrap());
@@ -105,7 +106,7 @@ fn hash_of_complementarity(dev: &Device) -> u64 {
     let a = BandedMatrix::from_csr(dev, csr.clone()).unwrap();
     let rhs = Vector::from_f64(dev, &b).unwrap();
     let mut x = Vector::zeros(dev, 208).unwrap();
-    let params = LcpParams { stop: Stop::relative(1e-5).check_every(5), ..LcpParams::default() };
+    let params = LcpParams::default().with_stop(Stop::relative(1e-5).check_every(5));
     let report = LcpSolver::new(&a, params).unwrap().solve(&mut x, &rhs).unwrap();
     assert!(report.converged(), "{report:?}");
     let mut hash = Hash(report.outcome.sweeps as u64);
@@ -126,7 +127,7 @@ fn hash_of_complementarity(dev: &Device) -> u64 {
 /// One number for waves: conjugate gradients of a fixed number, frozen on the way.
 fn hash_of_waves(dev: &Device) -> u64 {
     let boundaries = Boundaries { x: [Boundary::Absorbing, Boundary::Fixed], y: [Boundary::Periodic; 2] };
-    let mut wave = Wave::new(dev, WaveParams { boundaries, dt: 1.5, ..WaveParams::new(33, 19) }).unwrap();
+    let mut wave = Wave::new(dev, WaveParams::new(33, 19).with_boundaries(boundaries).with_dt(1.5)).unwrap();
     let drop = wave::Drop { centre: [12.0, 7.0], radius: 5.0, height: 1.0, balanced: true };
     wave.drop(drop).unwrap();
     for _ in 0..3 {
@@ -143,18 +144,14 @@ fn hash_of_fluids(dev: &Device) -> u64 {
     let mut hash = Hash(17);
     // No longer than they have to be to freeze on the way.
     let stop = Stop::relative(1e-2).check_every(1);
-    let pressure = Pressure::MultigridConjugateGradient(
-        CgParams { stop, ..CgParams::default() },
-        MultigridParams::default(),
-    );
+    let pressure =
+        Pressure::MultigridConjugateGradient(CgParams::default().with_stop(stop), MultigridParams::default());
     for (grid, steps) in [(Grid::new_2d(37, 21), 2), (Grid::new_3d(7, 6, 5), 1)] {
-        let params = FluidParams {
-            viscosity: 0.002,
-            confinement: 2.0,
-            pressure,
-            viscous_stop: stop,
-            ..FluidParams::new(0.05)
-        };
+        let params = FluidParams::new(0.05)
+            .with_viscosity(0.002)
+            .with_confinement(2.0)
+            .with_pressure(pressure)
+            .with_viscous_stop(stop);
         let solid: Vec<bool> = (0..grid.len()).map(|i| i % 29 == 11).collect();
         let mut fluid = Fluid::new(dev, grid, params, &solid).unwrap();
         let mut dye = Vector::from_slice(dev, &uniform(5, grid.len())).unwrap();
@@ -186,7 +183,7 @@ fn hash_of_multigrid(dev: &Device) -> u64 {
         let m = Multigrid::new(&a, MultigridParams::default()).unwrap();
         m.smooth(&mut x, &b, 2).unwrap();
         hash.add(&x.read().unwrap());
-        let params = CgParams { stop: Stop::relative(1e-4).check_every(2), ..CgParams::default() };
+        let params = CgParams::default().with_stop(Stop::relative(1e-4).check_every(2));
         ConjugateGradient::preconditioned(&a, &m, params).unwrap().solve(&mut x, &b).unwrap();
         hash.add(&x.read().unwrap());
     }
@@ -211,9 +208,11 @@ fn hash_of_dense(dev: &Device) -> u64 {
     let mut c = Matrix::zeros(dev, Shape::new(n, m)).unwrap();
     let mut hash = Hash(1);
     for schedule in schedules(dev) {
-        for (form, a, b) in
-            [(Form::Plain, &a, &b), (Form::TransposedA, &at, &b), (Form::TransposedB, &a, &bt)]
-        {
+        for (form, a, b) in [
+            (MatmulForm::Plain, &a, &b),
+            (MatmulForm::TransposedA, &at, &b),
+            (MatmulForm::TransposedB, &a, &bt),
+        ] {
             ops::matmul_with(&mut c, form, a, b, schedule).unwrap();
             hash.add(&c.read().unwrap());
         }
@@ -228,7 +227,7 @@ fn hash_of_dense(dev: &Device) -> u64 {
     let largest = ops::norm_inf(&gram).unwrap();
     ops::accumulate_scaled(&mut gram, &largest, &identity).unwrap();
     let mut x = Vector::zeros(dev, n).unwrap();
-    let params = CgParams { stop: Stop::relative(1e-5).check_every(4), ..CgParams::default() };
+    let params = CgParams::default().with_stop(Stop::relative(1e-5).check_every(4));
     ConjugateGradient::new(&gram, params).unwrap().solve(&mut x, &y).unwrap();
     hash.add(&x.read().unwrap());
     hash.0
@@ -281,7 +280,7 @@ fn hash_of_sweeps(dev: &Device) -> u64 {
     let mut hash = Hash(1);
     let gs = GaussSeidel::new(&a, 1.4, Direction::Forward).unwrap();
     let mut x = Vector::zeros(dev, grid.len()).unwrap();
-    let params = StationaryParams { stop, test_every: 3, ..StationaryParams::default() };
+    let params = StationaryParams::default().with_stop(stop).with_test_every(3);
     let report = Stationary::new(&a, &gs, params).unwrap().solve(&mut x, &b).unwrap();
     assert!(report.converged(), "{report:?}");
     hash.add(&[report.iterations as f32]);
@@ -290,7 +289,7 @@ fn hash_of_sweeps(dev: &Device) -> u64 {
     gs.smooth(&mut x, &b, 2).unwrap();
     hash.add(&x.read().unwrap());
     let mut x = Vector::zeros(dev, grid.len()).unwrap();
-    let params = BiCgStabParams { stop, ..BiCgStabParams::default() };
+    let params = BiCgStabParams::default().with_stop(stop);
     let report = BiCgStab::preconditioned(&a, &gs, params).unwrap().solve(&mut x, &b).unwrap();
     hash.add(&[report.iterations as f32]);
     hash.add(&x.read().unwrap());
@@ -350,7 +349,7 @@ fn predication(dev: &Device) -> impl Fn() -> u64 {
         ramp.run(&mut plane, [], &NoParams).unwrap();
         hash.add(&plane.read().unwrap());
         let mut state = PingPong::new(Vector::zeros(&dev, n).unwrap(), Vector::zeros(&dev, n).unwrap());
-        let limits = WhileParams { steps_per_pass: 4, max_passes: 6, ..WhileParams::default() };
+        let limits = WhileParams::default().with_steps_per_pass(4).with_max_passes(6);
         let report = climb.run(&mut state, [&x], &NoParams, limits).unwrap();
         hash.add(&report.active.iter().map(|n| *n as f32).collect::<Vec<_>>());
         hash.add(&[report.passes as f32]);
@@ -513,7 +512,7 @@ fn check_bounds(dev: &Device) {
     let bound: Vec<_> = sizes.iter().map(|s| product_bound(*s, q)).collect();
     let mut product = Matrix::zeros(dev, Shape::new(n, m)).unwrap();
     for schedule in schedules(dev) {
-        ops::matmul_with(&mut product, Form::Plain, &a.0, &b.0, schedule).unwrap();
+        ops::matmul_with(&mut product, MatmulForm::Plain, &a.0, &b.0, schedule).unwrap();
         assert_componentwise(&format!("{schedule:?}"), &product.read().unwrap(), &want, &bound);
     }
 }

@@ -5,7 +5,6 @@ mod common;
 use std::process::Command;
 
 use common::harness::{on_both, on_both_with};
-use texla::gl::Limits;
 use texla::kernel::{
     Accum, Domain, Kernel, NoParams, Points, PointsKernel, Predicate, SplatKernel, TargetOperand,
 };
@@ -61,7 +60,7 @@ fn each_texel_only_once() {
 /// Where lines cannot be trusted, rectangles take their place.
 #[test]
 fn rows_and_columns_without_lines() {
-    let limits = Limits { without_float_blend: true, ..common::harness::limits() };
+    let limits = common::harness::limits().without_float_blend(true);
     on_both_with(limits, |dev| {
         assert!(!dev.capabilities().exact_lines);
         check(dev, Accum::Replace);

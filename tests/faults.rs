@@ -19,7 +19,7 @@ use texla::{
 /// A guest of the current context whose driver fails to order.
 fn guest_with(limits: Limits) -> Result<Device> {
     // SAFETY: the context is current while the tests hold the guest; the loader knows the functions.
-    unsafe { Device::from_loader(faults::loader(), DeviceOptions { limits, ..DeviceOptions::default() }) }
+    unsafe { Device::from_loader(faults::loader(), DeviceOptions::default().with_limits(limits)) }
 }
 
 fn guest() -> Device {
@@ -43,7 +43,7 @@ fn one_failure_while_probing_is_forgotten() {
         // Limits that no other test has, and that limit nothing.
         let mut fresh = || {
             number += 1;
-            Limits { max_texture_size: Some(64), max_vertex_outputs: Some(number), ..limits() }
+            limits().with_max_texture_size(Some(64)).with_max_vertex_outputs(Some(number))
         };
         fail(Call::Draw, 0..0, &[]);
         let clean = guest_with(fresh()).unwrap().capabilities();

@@ -11,7 +11,7 @@ use texla::gl::{Api, ExactForm};
 use texla::{Device, DeviceOptions, Error, Headless, HeadlessOptions, Vector, ops};
 
 fn options(device: Option<&str>, api: Option<Api>) -> HeadlessOptions {
-    HeadlessOptions { device: device.map(str::to_owned), api, ..HeadlessOptions::default() }
+    HeadlessOptions::default().with_device(device.map(str::to_owned)).with_api(api)
 }
 
 /// The sentence of a `NoContext`.

@@ -119,7 +119,7 @@ fn refusals(dev: &Device, around: Around<'_>) {
     });
     let no_p_matrix = Triplets::from_dense(Shape::new(2, 2), &[1.0, -3.0, -3.0, 1.0]).unwrap();
     let no_p_matrix = SparseMatrix::from_triplets(dev, &no_p_matrix, SparseFormat::Gather).unwrap();
-    let fixed = LcpParams { relaxation: Relaxation::Fixed(1.0), ..LcpParams::default() };
+    let fixed = LcpParams::default().with_relaxation(Relaxation::Fixed(1.0));
     let solver = LcpSolver::new(&no_p_matrix, fixed).unwrap();
     let (b2, mut x2) = (Vector::filled(dev, 2, -1.0).unwrap(), Vector::zeros(dev, 2).unwrap());
     fails!("divergence", solver.solve(&mut x2, &b2), Error::Breakdown { .. });
@@ -128,7 +128,7 @@ fn refusals(dev: &Device, around: Around<'_>) {
         let closed = Stencil::new(dev, Grid::new_2d(9, 7), 0.0, [1.0, 1.0, 0.0], Sides::all(Side::Neumann));
         let closed = closed.unwrap();
         let jacobi = WeightedJacobi::new(&closed, 0.8).unwrap();
-        let params = StationaryParams { stop: Stop::relative(1e-3), ..StationaryParams::default() };
+        let params = StationaryParams::default().with_stop(Stop::relative(1e-3));
         let refused = Stationary::new(&closed, &jacobi, params).unwrap().solve(&mut x63, &b63);
         assert!(matches!(refused, Err(Error::Inconsistent { .. })), "{refused:?}");
     });
@@ -145,10 +145,10 @@ fn refusals(dev: &Device, around: Around<'_>) {
         assert!(NineBandJacobi::new(dev, &[problem], JacobiSchedule::Packed { rows: 3 }, 1.0).is_err());
     });
 
-    let params = WaveParams { scheme: Scheme::Explicit, dt: 2.0, ..WaveParams::new(9, 7) };
+    let params = WaveParams::new(9, 7).with_scheme(Scheme::Explicit).with_dt(2.0);
     around("Wave::new, refused", &mut || assert!(Wave::new(dev, params).is_err()));
     for scheme in [Scheme::Explicit, Scheme::CrankNicholson] {
-        let mut wave = Wave::new(dev, WaveParams { scheme, ..WaveParams::new(9, 7) }).unwrap();
+        let mut wave = Wave::new(dev, WaveParams::new(9, 7).with_scheme(scheme)).unwrap();
         around("Wave::step_forced, refused", &mut || assert!(wave.step_forced(&x63, f64::NAN).is_err()));
     }
     let grid = Grid::new_2d(9, 7);
@@ -229,13 +229,11 @@ fn taking_a_context_over_changes_nothing() {
             for without_float_blend in [false, true] {
                 // Limits that no other test has, so that the probing is done and not remembered.
                 let max_texture_size = Some(if with_loader { 61 } else { 62 });
-                let limits = texla::gl::Limits {
-                    max_texture_size,
-                    max_draw_buffers: Some(2),
-                    without_float_blend,
-                    ..Default::default()
-                };
-                let options = DeviceOptions { limits, ..DeviceOptions::default() };
+                let limits = texla::gl::Limits::default()
+                    .with_max_texture_size(max_texture_size)
+                    .with_max_draw_buffers(Some(2))
+                    .without_float_blend(without_float_blend);
+                let options = DeviceOptions::default().with_limits(limits);
                 // SAFETY: the context is current until the test ends.
                 let guest = unsafe {
                     if with_loader {

@@ -6,7 +6,7 @@ mod common;
 use common::harness::{headless_with, limits, on_both, on_both_with};
 use common::random::{Rng, uniform};
 use common::worst::worst;
-use texla::gl::{Api, Limits};
+use texla::gl::Api;
 use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Operand, Points, PointsKernel, Predicate};
 use texla::{Device, Error, Layout, Packed, Result, Scalar, Shape, Vector, ops};
 
@@ -648,7 +648,7 @@ fn domains_outside_the_target_are_refused() {
 
 #[test]
 fn without_float_blending_accumulation_is_a_typed_error() {
-    on_both_with(Limits { without_float_blend: true, ..limits() }, |dev| {
+    on_both_with(limits().without_float_blend(true), |dev| {
         assert!(!dev.capabilities().float_blend);
         let one = Kernel::<NoParams>::new(dev, "one", [], ONE).unwrap();
         let mut y = Vector::zeros(dev, 5).unwrap();

@@ -9,7 +9,6 @@ use common::harness::{assert_padded, headless, limits, on_both, on_both_with};
 use common::random::{Rng, uniform};
 use common::reference::widen;
 use common::worst::worst;
-use texla::gl::Limits;
 use texla::host::NineBands;
 use texla::solve::{
     CgParams, ConjugateGradient, JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, NineBandJacobi,
@@ -98,12 +97,12 @@ fn the_tutorials_rungs_go_on_in_the_next_row() {
         let problem = JacobiProblem { a: &a, b: &[1.0; 9], x: &[0.0; 9] };
         for schedule in rungs(dev, 3).into_iter().filter(|s| packed(*s)) {
             let live = dev.live_objects();
-            let error = NineBandJacobi::new(dev, &[problem], schedule, 1.0).err().expect("refused");
+            let error = NineBandJacobi::new(dev, &[problem], schedule, 1.0).expect_err("refused");
             let Error::Matrix { op: "NineBandJacobi", detail } = &error else { panic!("{error}") };
             assert!(detail.contains("band 6 at unknown 0, which is (0, 0) of the grid"), "{detail}");
             assert_eq!(dev.live_objects(), live);
         }
-        let error = NineBandSmoother::new(dev, &a, 1.0).err().expect("refused");
+        let error = NineBandSmoother::new(dev, &a, 1.0).expect_err("refused");
         assert!(matches!(error, Error::Matrix { op: "NineBandSmoother", .. }), "{error}");
         // Anything at any one end of a row is enough, and is found.
         let plain = NineBands::laplace(4).unwrap();
@@ -115,7 +114,7 @@ fn the_tutorials_rungs_go_on_in_the_next_row() {
             }
             bands[k][i] = 0.5;
             let a = NineBands::from_bands(4, bands).unwrap();
-            let error = NineBandSmoother::new(dev, &a, 1.0).err().expect("refused");
+            let error = NineBandSmoother::new(dev, &a, 1.0).expect_err("refused");
             let place = format!("has 0.5 in band {k} at unknown {i},");
             assert!(matches!(&error, Error::Matrix { detail, .. } if detail.contains(&place)), "{error}");
             let entries = a.to_triplets().to_csr();
@@ -156,7 +155,7 @@ fn what_cannot_be_swept_is_refused() {
         let rgba = JacobiSchedule::Tutorial(JacobiLayout::Rgba, JacobiStep::ThreePass);
         let refused = |problems: &[JacobiProblem<'_>], schedule, omega| {
             let before = dev.live_objects();
-            let error = NineBandJacobi::new(dev, problems, schedule, omega).err().expect("refused");
+            let error = NineBandJacobi::new(dev, problems, schedule, omega).expect_err("refused");
             assert_eq!(dev.live_objects(), before);
             error
         };
@@ -241,7 +240,7 @@ fn what_cannot_be_swept_is_refused() {
 
 #[test]
 fn the_ends_of_the_device_are_typed_errors() {
-    let small = Limits { max_texture_size: Some(64), max_draw_buffers: Some(1), ..limits() };
+    let small = limits().with_max_texture_size(Some(64)).with_max_draw_buffers(Some(1));
     on_both_with(small, |dev| {
         let a = NineBands::laplace(65).unwrap();
         let n = a.len();
@@ -249,7 +248,7 @@ fn the_ends_of_the_device_are_typed_errors() {
         let problem = JacobiProblem { a: &a, b: &b, x: &x };
         for schedule in JacobiSchedule::LADDER.into_iter().skip(2) {
             let problems = vec![problem; schedule.systems()];
-            let error = NineBandJacobi::new(dev, &problems, schedule, 1.0).err().expect("refused");
+            let error = NineBandJacobi::new(dev, &problems, schedule, 1.0).expect_err("refused");
             match schedule {
                 JacobiSchedule::Packed { rows: 2 | 4 | 8 } => {
                     assert!(matches!(error, Error::Unsupported { .. }), "{schedule:?}: {error}");
@@ -270,7 +269,7 @@ fn the_ends_of_the_device_are_typed_errors() {
         let (a, zeros) = (NineBands::from_bands(2049, bands).unwrap(), vec![0.0; n]);
         let problem = JacobiProblem { a: &a, b: &zeros, x: &zeros };
         let schedule = JacobiSchedule::Tutorial(JacobiLayout::Red, JacobiStep::OneShader);
-        let error = NineBandJacobi::new(dev, &[problem], schedule, 1.0).err().expect("refused");
+        let error = NineBandJacobi::new(dev, &[problem], schedule, 1.0).expect_err("refused");
         assert!(matches!(error, Error::TooLarge { requested: 2049, limit: 2048, .. }), "{error}");
     });
 }
@@ -323,7 +322,7 @@ fn it_converges_and_divergence_is_found() {
         let operator = BandedMatrix::from_triplets(dev, &a.to_triplets()).unwrap();
         assert_eq!(operator.offsets().len(), 9);
         let b = Vector::from_slice(dev, &uniform(3, a.len())).unwrap();
-        let params = StationaryParams { stop: Stop::relative(1e-5), ..StationaryParams::default() };
+        let params = StationaryParams::default().with_stop(Stop::relative(1e-5));
         let solve = |smoother: &dyn Smoother| {
             let mut x = Vector::zeros(dev, a.len()).unwrap();
             let report = Stationary::new(&operator, smoother, params).unwrap().solve(&mut x, &b).unwrap();
@@ -364,7 +363,7 @@ fn it_preconditions_conjugate_gradients() {
         let operator = BandedMatrix::from_triplets(dev, &a.to_triplets()).unwrap();
         let b = uniform(4, a.len());
         let rhs = Vector::from_slice(dev, &b).unwrap();
-        let params = CgParams { stop: Stop::relative(1e-5).check_every(1), ..CgParams::default() };
+        let params = CgParams::default().with_stop(Stop::relative(1e-5).check_every(1));
         let solve = |cg: ConjugateGradient<'_>| {
             let mut x = Vector::zeros(dev, a.len()).unwrap();
             let report = cg.solve(&mut x, &rhs).unwrap();

@@ -10,10 +10,10 @@ use common::harness::{
 use common::random::{uniform, wide_range};
 use common::reference::{self, abs, dense_matvec, widen};
 use texla::gl::{Api, Limits};
-use texla::ops::{self, Accurate, Combine, Form, MatmulSchedule, Reason};
+use texla::ops::{self, Accurate, Combine, MatmulForm, MatmulSchedule, Reason};
 use texla::{Device, Error, Matrix, Shape, Vector};
 
-const FORMS: [Form; 3] = [Form::Plain, Form::TransposedA, Form::TransposedB];
+const FORMS: [MatmulForm; 3] = [MatmulForm::Plain, MatmulForm::TransposedA, MatmulForm::TransposedB];
 
 /// (rows of C, inner dimension, columns of C): the figures' sizes, not square, the inner dimension no multiple of four,
 /// past a tile of the small device in each direction.
@@ -62,9 +62,9 @@ fn schedules(device: &Device) -> Vec<MatmulSchedule> {
 }
 
 /// Whether a schedule is for products of this shape.
-fn is_for(schedule: MatmulSchedule, form: Form, inner: usize, cols: usize) -> bool {
+fn is_for(schedule: MatmulSchedule, form: MatmulForm, inner: usize, cols: usize) -> bool {
     match schedule {
-        MatmulSchedule::MatrixVector => cols == 1 && form != Form::TransposedB,
+        MatmulSchedule::MatrixVector => cols == 1 && form != MatmulForm::TransposedB,
         MatmulSchedule::Outer => inner == 1,
         _ => true,
     }
@@ -82,9 +82,9 @@ fn check(dev: &Device, sizes: &[(usize, usize, usize)], schedules: &[MatmulSched
         let transposed = plain.each_ref().map(|m| m.transposed().unwrap());
         for form in FORMS {
             let (a, b) = match form {
-                Form::Plain => (&plain[0], &plain[1]),
-                Form::TransposedA => (&transposed[0], &plain[1]),
-                Form::TransposedB => (&plain[0], &transposed[1]),
+                MatmulForm::Plain => (&plain[0], &plain[1]),
+                MatmulForm::TransposedA => (&transposed[0], &plain[1]),
+                MatmulForm::TransposedB => (&plain[0], &transposed[1]),
             };
             for &schedule in schedules {
                 let what = format!("{schedule:?} {form:?} {n}x{q}x{m}");
@@ -116,7 +116,7 @@ fn every_schedule_computes_the_product() {
 
 #[test]
 fn past_the_texture_size_too() {
-    let of_side = |side| Limits { max_texture_size: Some(side), ..limits() };
+    let of_side = |side| limits().with_max_texture_size(Some(side));
     on_both_with(of_side(64), |dev| check(dev, &SIZES[15..], &kinds(dev)));
     // A side that is no multiple of four, and one that is hardly a texture.
     on_both_with(of_side(61), |dev| check(dev, &SIZES[20..21], &kinds(dev)));
@@ -127,8 +127,10 @@ fn past_the_texture_size_too() {
 fn without_blending_and_with_few_draw_buffers() {
     for max_draw_buffers in [Some(4), None] {
         let max_texture_size = Some(64);
-        let limits =
-            Limits { without_float_blend: true, max_texture_size, max_draw_buffers, ..Limits::default() };
+        let limits = Limits::default()
+            .without_float_blend(true)
+            .with_max_texture_size(max_texture_size)
+            .with_max_draw_buffers(max_draw_buffers);
         on_both_with(limits, |dev| check(dev, &SIZES[19..21], &kinds(dev)));
     }
 }
@@ -144,7 +146,7 @@ fn large_products_in_blocks() {
             let [a, b] = [(Shape::new(n, q), &a), (Shape::new(q, m), &b)]
                 .map(|(shape, values)| Matrix::from_rows(dev, shape, values).unwrap());
             let mut c = Matrix::zeros(dev, Shape::new(n, m)).unwrap();
-            let report = ops::matmul_with(&mut c, Form::Plain, &a, &b, MatmulSchedule::Auto).unwrap();
+            let report = ops::matmul_with(&mut c, MatmulForm::Plain, &a, &b, MatmulSchedule::Auto).unwrap();
             if largest >= 4 {
                 let buffers = if largest >= 8 { 8 } else { 4 };
                 let caps = dev.capabilities();
@@ -176,7 +178,7 @@ fn a_product_with_its_own_transpose_is_symmetric() {
         let a = Matrix::from_rows(dev, Shape::new(150, 61), &uniform(3, 150 * 61)).unwrap();
         for schedule in schedules(dev) {
             let mut c = Matrix::zeros(dev, Shape::new(150, 150)).unwrap();
-            if ops::matmul_with(&mut c, Form::TransposedB, &a, &a, schedule).is_ok() {
+            if ops::matmul_with(&mut c, MatmulForm::TransposedB, &a, &a, schedule).is_ok() {
                 assert_eq!(c.read().unwrap(), c.transposed().unwrap().read().unwrap(), "{schedule:?}");
             }
         }
@@ -199,7 +201,7 @@ fn what_does_not_fit_is_named() {
         assert_eq!(e.to_string(), "matmul: operand `c` is 4x2, expected 2x4");
         for schedule in [MatmulSchedule::Passes { multiply_adds: 0 }, MatmulSchedule::Blocked { buffers: 3 }]
         {
-            let e = ops::matmul_with(&mut c, Form::Plain, &a, &b, schedule).unwrap_err();
+            let e = ops::matmul_with(&mut c, MatmulForm::Plain, &a, &b, schedule).unwrap_err();
             assert!(matches!(e, Error::Parameter { .. }), "{e}");
         }
         assert_eq!(dev.counters().draws, before + 2, "only the two that were made");
@@ -312,12 +314,8 @@ fn matrix_times_vector() {
 
 #[test]
 fn matrix_times_vector_past_the_texture_size() {
-    on_both_with(Limits { max_texture_size: Some(64), ..limits() }, |dev| {
-        check_vectors(dev, &VECTOR_SIZES[..15])
-    });
-    on_both_with(Limits { max_texture_size: Some(20), ..limits() }, |dev| {
-        check_vectors(dev, &VECTOR_SIZES[7..12])
-    });
+    on_both_with(limits().with_max_texture_size(Some(64)), |dev| check_vectors(dev, &VECTOR_SIZES[..15]));
+    on_both_with(limits().with_max_texture_size(Some(20)), |dev| check_vectors(dev, &VECTOR_SIZES[7..12]));
 }
 
 #[test]
@@ -342,7 +340,7 @@ fn outer_products() {
         assert!(matches!(ops::outer(&mut c, f32::NAN, &x, &x), Err(Error::ShapeMismatch { .. })));
     };
     on_both(test);
-    on_both_with(Limits { max_texture_size: Some(64), ..limits() }, test);
+    on_both_with(limits().with_max_texture_size(Some(64)), test);
 }
 
 #[test]
@@ -366,7 +364,7 @@ fn norms_and_traces() {
         }
     };
     on_both(test);
-    on_both_with(Limits { max_texture_size: Some(80), ..limits() }, |dev| {
+    on_both_with(limits().with_max_texture_size(Some(80)), |dev| {
         let a = Matrix::filled(dev, Shape::new(500, 200), -1.0).unwrap();
         assert_eq!(ops::norm_inf(&a).unwrap().read().unwrap(), 200.0);
         assert_eq!(ops::norm1(&a).unwrap().read().unwrap(), 500.0);

@@ -6,7 +6,6 @@ use common::bounds::{assert_within, bits, reduction_bound};
 use common::harness::{assert_matrix_padded, assert_padded, limits, on_both, on_both_with};
 use common::random::{Rng, any_bits, uniform};
 use common::reference::{self, widen};
-use texla::gl::Limits;
 use texla::kernel::{Kernel, NoParams};
 use texla::{Device, Error, Matrix, Shape, Vector, ops};
 
@@ -43,7 +42,7 @@ fn shapes() -> impl Iterator<Item = Shape> {
 /// Both dialects, with the limits of the run and with textures of at most 64 texels a side.
 fn in_one_and_in_many(test: impl Fn(&Device)) {
     on_both(&test);
-    on_both_with(Limits { max_texture_size: Some(64), ..limits() }, &test);
+    on_both_with(limits().with_max_texture_size(Some(64)), &test);
 }
 
 /// The element (i, j) of row-major values.
@@ -79,7 +78,7 @@ fn uploads_come_back_bit_for_bit() {
 
 #[test]
 fn tiles_cover_the_matrix_once() {
-    on_both_with(Limits { max_texture_size: Some(64), ..limits() }, |dev| {
+    on_both_with(limits().with_max_texture_size(Some(64)), |dev| {
         for shape in shapes() {
             let a = Matrix::zeros(dev, shape).unwrap();
             let mut seen = vec![0; shape.len()];
@@ -278,7 +277,7 @@ fn what_cannot_be_made_is_refused_before_anything_is_allocated() {
 
 #[test]
 fn a_kernel_of_the_users_runs_on_one_texture_and_refuses_several() {
-    on_both_with(Limits { max_texture_size: Some(64), ..limits() }, |dev| {
+    on_both_with(limits().with_max_texture_size(Some(64)), |dev| {
         let body = "vec4 kernel(ivec2 p) { return x(p) + 1.0; }";
         let kernel = Kernel::<NoParams>::new(dev, "increment", ["x"], body).unwrap();
         for shape in [Shape::new(5, 3), Shape::new(1, 64), Shape::new(250, 33)] {

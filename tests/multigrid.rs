@@ -321,7 +321,7 @@ fn a_cycle_is_that_of_the_twin() {
             let name = &name[..name.len().min(300)];
             let a = case.stencil(dev);
             let cycle = if k % 3 == 0 { Cycle::W } else { Cycle::V };
-            let params = MultigridParams { sweeps: 1 + k % 3, cycle };
+            let params = MultigridParams::default().with_sweeps(1 + k % 3).with_cycle(cycle);
             let m = Multigrid::new(&a, params).unwrap();
             deepest = deepest.max(m.grids().count());
             let twin = Twin::new(dev, &case);
@@ -391,7 +391,7 @@ fn solve_by_cg(dev: &Device, case: &Case, tolerance: f64) -> SolveReport {
     let b = Vector::from_slice(dev, &case.b(&a, 5)).unwrap();
     let mut x = Vector::zeros(dev, b.len()).unwrap();
     let stop = Stop::relative(tolerance).check_every(1);
-    let params = CgParams { stop, max_iters: 200, ..CgParams::default() };
+    let params = CgParams::default().with_stop(stop).with_max_iters(200);
     ConjugateGradient::preconditioned(&a, &m, params).unwrap().solve(&mut x, &b).unwrap()
 }
 
@@ -448,8 +448,9 @@ fn what_cannot_be_solved_is_refused() {
     on_both(|dev| {
         let grid = Grid::new_2d(8, 8);
         let of = |shift, weights| Stencil::new(dev, grid, shift, weights, Sides::all(Side::WALL)).unwrap();
-        let new =
-            |a: &Stencil, sweeps| Multigrid::new(a, MultigridParams { sweeps, cycle: Cycle::V }).map(|_| ());
+        let new = |a: &Stencil, sweeps| {
+            Multigrid::new(a, MultigridParams::default().with_sweeps(sweeps).with_cycle(Cycle::V)).map(|_| ())
+        };
         for (shift, weights) in [(2.0, [-0.1, -0.1, 0.0]), (-1.0, [1.0, 1.0, 0.0]), (0.0, [0.0; 3])] {
             let e = new(&of(shift, weights), 2);
             assert!(matches!(e, Err(Error::Matrix { op: "Multigrid", .. })), "{e:?}");
@@ -487,11 +488,12 @@ fn hard_cases_stay_preconditioners() {
                     ..Case::plain(Grid::new_2d(nx, ny), Side::WALL)
                 };
                 let a = case.stencil(dev);
-                let m = Multigrid::new(&a, MultigridParams { sweeps, cycle }).unwrap();
+                let m = Multigrid::new(&a, MultigridParams::default().with_sweeps(sweeps).with_cycle(cycle))
+                    .unwrap();
                 let b = Vector::from_slice(dev, &case.b(&a, 5)).unwrap();
                 let mut x = Vector::zeros(dev, b.len()).unwrap();
                 let stop = Stop::relative(1e-4).check_every(4);
-                let params = CgParams { stop, max_iters: 300, ..CgParams::default() };
+                let params = CgParams::default().with_stop(stop).with_max_iters(300);
                 let report =
                     ConjugateGradient::preconditioned(&a, &m, params).unwrap().solve(&mut x, &b).unwrap();
                 assert_eq!(report.reason, StopReason::Converged, "{nx}x{ny} {sweeps} {cycle:?}: {report:?}");

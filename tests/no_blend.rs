@@ -9,7 +9,7 @@ use texla::kernel::{Accum, Domain, Kernel, NoParams, Predicate};
 use texla::{Device, Error, Layout, Shape, Vector, ops};
 
 fn without_blend() -> Limits {
-    Limits { without_float_blend: true, ..limits() }
+    limits().without_float_blend(true)
 }
 
 /// The bits of everything that layer 4 computes from seeded data, on rows and columns too.

@@ -7,7 +7,7 @@ mod common;
 use common::harness::{fitting, headless, lengths, limits, on_both, on_both_with};
 use common::random::{Rng, uniform};
 use glow::HasContext;
-use texla::gl::{Api, Limits};
+use texla::gl::Api;
 use texla::kernel::{
     Accum, Condition, Domain, IterateWhile, Kernel, Mask, NoParams, PingPong, Points, PointsKernel,
     Predicate, SplatKernel, WhileParams, WhileSchedule,
@@ -187,7 +187,10 @@ fn loops_run_for_as_long_as_each_cell_takes() {
                 let junk = Vector::from_slice(dev, &vec![7.0; values.len()]).unwrap();
                 let mut state = PingPong::new(Vector::from_slice(dev, &values).unwrap(), junk);
                 let before = dev.counters();
-                let limits = WhileParams { steps_per_pass, max_passes: 1000, schedule };
+                let limits = WhileParams::default()
+                    .with_steps_per_pass(steps_per_pass)
+                    .with_max_passes(1000)
+                    .with_schedule(schedule);
                 let report = kernel.run(&mut state, [], &NoParams, limits).unwrap();
                 let done = dev.counters().since(&before);
                 assert_eq!((done.readbacks, done.async_checks), (0, 0), "no pixel is read");
@@ -219,7 +222,10 @@ fn passes_can_run_out() {
             for max_passes in [0, 1, 2, 3, 7] {
                 let [front, back] = [&values, &values].map(|v| Vector::from_slice(dev, v).unwrap());
                 let mut state = PingPong::new(front, back);
-                let limits = WhileParams { steps_per_pass: 2, max_passes, schedule };
+                let limits = WhileParams::default()
+                    .with_steps_per_pass(2)
+                    .with_max_passes(max_passes)
+                    .with_schedule(schedule);
                 let report = kernel.run(&mut state, [], &NoParams, limits).unwrap();
                 assert_eq!((report.passes, report.finished), (max_passes, false), "{schedule:?}");
                 let counts = (0..=max_passes)
@@ -236,7 +242,7 @@ fn passes_can_run_out() {
             Vector::from_slice(dev, &[8.0, 0.0, 0.0, 8.0]).unwrap(),
             Vector::zeros(dev, 4).unwrap(),
         );
-        let limits = WhileParams { steps_per_pass: 1, max_passes: 3, ..WhileParams::default() };
+        let limits = WhileParams::default().with_steps_per_pass(1).with_max_passes(3);
         let report = kernel.run(&mut state, [], &NoParams, limits).unwrap();
         assert!(report.finished && report.passes == 3, "{report:?}");
         assert_eq!(state.front().read().unwrap(), collatz(8));
@@ -264,7 +270,7 @@ fn padding_does_not_keep_a_loop_alive() {
             vec4 advance(ivec2 p, vec4 s) { return s + 1.0; }";
         let kernel = IterateWhile::<NoParams>::new(dev, "ramp", [], body).unwrap();
         let mut state = PingPong::new(Plane::zeros(dev, 19, 11).unwrap(), Plane::zeros(dev, 19, 11).unwrap());
-        let limits = WhileParams { steps_per_pass: 2, ..WhileParams::default() };
+        let limits = WhileParams::default().with_steps_per_pass(2);
         assert_eq!(kernel.run(&mut state, [], &NoParams, limits).unwrap().passes, 14);
         let want: Vec<f32> = (0..19 * 11).map(|i| (i % 19 + i / 19) as f32).collect();
         assert_eq!(state.front().read().unwrap(), want);
@@ -276,7 +282,7 @@ fn what_cannot_run_is_refused() {
     on_both(|dev| {
         let kernel = IterateWhile::<NoParams>::new(dev, "collatz", [], COLLATZ).unwrap();
         let fresh = |n| Vector::zeros(dev, n).unwrap();
-        let none = WhileParams { steps_per_pass: 0, ..WhileParams::default() };
+        let none = WhileParams::default().with_steps_per_pass(0);
         let e = kernel.run(&mut PingPong::new(fresh(4), fresh(4)), [], &NoParams, none).unwrap_err();
         assert!(matches!(e, Error::Parameter { name: "steps_per_pass", .. }), "{e}");
         for other in [8, 3] {
@@ -352,7 +358,7 @@ fn an_applications_own_query_is_left_alone() {
 /// A mask is one texture: of data in several it would say what holds in the first of them alone.
 #[test]
 fn a_mask_of_data_in_several_textures_is_refused() {
-    let small = Limits { max_texture_size: Some(64), ..limits() };
+    let small = limits().with_max_texture_size(Some(64));
     on_both_with(small, |dev| {
         let always =
             Condition::<NoParams>::new(dev, "always", [], "bool kernel(ivec2 p) { return true; }").unwrap();

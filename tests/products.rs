@@ -184,7 +184,7 @@ fn auto_weighs_padding_against_points() {
         assert_eq!(auto(device, &arrow).format(), expected);
         assert_eq!(auto(device, &tridiagonal).format(), SparseFormat::Gather);
     });
-    on_both_with(Limits { without_float_blend: true, ..limits() }, |device| {
+    on_both_with(limits().without_float_blend(true), |device| {
         assert_eq!(auto(device, &arrow).format(), SparseFormat::Gather);
         let refused = SparseMatrix::from_csr(device, arrow.clone(), SparseFormat::Points);
         match refused.err() {
@@ -275,6 +275,7 @@ fn set_values(a: &mut StoredMatrix, values: &[f64]) -> texla::Result<()> {
     match a {
         StoredMatrix::Banded(m) => m.set_values(values),
         StoredMatrix::Sparse(m) => m.set_values(values),
+        _ => panic!("a form that nobody has written down here: {a:?}"),
     }
 }
 
@@ -336,7 +337,7 @@ fn extreme_scales() {
 
 #[test]
 fn sides_past_the_texture_area_are_refused_before_anything_is_allocated() {
-    on_both_with(Limits { max_texture_size: Some(64), ..limits() }, |device| {
+    on_both_with(limits().with_max_texture_size(Some(64)), |device| {
         let live = device.live_objects();
         let work = device.counters();
         let largest = 64 * 64 * 4;

@@ -324,7 +324,7 @@ fn nothing_that_is_not_finite_is_overlooked() {
         }
         assert_eq!(ops::nonfinite(&Scalar::new(dev, f32::MAX).unwrap()).unwrap().read().unwrap(), 0.0);
     });
-    on_both_with(texla::gl::Limits { max_texture_size: Some(16), ..limits() }, |dev| {
+    on_both_with(limits().with_max_texture_size(Some(16)), |dev| {
         let mut a = Matrix::filled(dev, Shape::new(80, 40), f32::MAX).unwrap();
         assert!(a.tiles().count() > 1);
         assert_eq!(ops::nonfinite(&a).unwrap().read().unwrap(), 0.0);
@@ -509,7 +509,7 @@ fn filtering_is_refused_where_it_would_be_wrong() {
         }
         assert_eq!(out.read().unwrap(), 5.0);
     });
-    on_both_with(texla::gl::Limits { without_float_filter: true, ..limits() }, |dev| {
+    on_both_with(limits().without_float_filter(true), |dev| {
         assert!(!dev.capabilities().float_filter);
         let x = Vector::filled(dev, 9, 1.0).unwrap();
         let mut out = Scalar::new(dev, 5.0).unwrap();

@@ -16,7 +16,7 @@ use texla::kernel::{
     Accum, Condition, IterateWhile, Kernel, NoParams, PingPong, Points, PointsKernel, Predicate, SplatKernel,
     WhileParams, WhileSchedule,
 };
-use texla::ops::{Accurate, Combine, Form, MatmulSchedule};
+use texla::ops::{Accurate, Combine, MatmulForm, MatmulSchedule};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, ConjugateGradient, Direction, GaussSeidel, LcpBatch, LcpParams,
     LcpProblem, LcpSolver, LinOp, Multigrid, MultigridParams, ProjectedJacobi, Relaxation, Smoother,
@@ -36,22 +36,21 @@ fn live(dev: &Device) -> LiveObjects {
 }
 
 fn textures(n: u64) -> LiveObjects {
-    LiveObjects { textures: n, ..LiveObjects::default() }
+    LiveObjects::default().with_textures(n)
 }
 
 fn plus(a: LiveObjects, b: LiveObjects) -> LiveObjects {
-    LiveObjects {
-        textures: a.textures + b.textures,
-        buffers: a.buffers + b.buffers,
-        framebuffers: a.framebuffers + b.framebuffers,
-        programs: a.programs + b.programs,
-        shaders: a.shaders + b.shaders,
-        vertex_arrays: a.vertex_arrays + b.vertex_arrays,
-        samplers: a.samplers + b.samplers,
-        fences: a.fences + b.fences,
-        queries: a.queries + b.queries,
-        transform_feedbacks: a.transform_feedbacks + b.transform_feedbacks,
-    }
+    LiveObjects::default()
+        .with_textures(a.textures + b.textures)
+        .with_buffers(a.buffers + b.buffers)
+        .with_framebuffers(a.framebuffers + b.framebuffers)
+        .with_programs(a.programs + b.programs)
+        .with_shaders(a.shaders + b.shaders)
+        .with_vertex_arrays(a.vertex_arrays + b.vertex_arrays)
+        .with_samplers(a.samplers + b.samplers)
+        .with_fences(a.fences + b.fences)
+        .with_queries(a.queries + b.queries)
+        .with_transform_feedbacks(a.transform_feedbacks + b.transform_feedbacks)
 }
 
 /// Object balance: objects after a call = those before + the outputs; those before once the outputs have dropped.
@@ -85,7 +84,7 @@ fn each_call_leaves_its_outputs_alone() {
         check!(textures(1), ops::nonfinite(&x).unwrap());
         check!(textures(1), x.to_packed(Shape::new(40, 25), Layout::Block2x2).unwrap());
         check!(textures(0), x.read().unwrap());
-        check!(LiveObjects { buffers: 1, fences: 1, ..textures(0) }, x.read_async().unwrap());
+        check!(textures(0).with_buffers(1).with_fences(1), x.read_async().unwrap());
         check!(textures(0), x.read_async().unwrap().wait().unwrap());
         check!(textures(2), {
             let (mut a, mut b) = (Vector::zeros(dev, 1000).unwrap(), Vector::zeros(dev, 1000).unwrap());
@@ -99,12 +98,12 @@ fn each_call_leaves_its_outputs_alone() {
             packed.to_vector().unwrap()
         });
         let body = "vec4 kernel(ivec2 p) { return x(p); }";
-        let program = LiveObjects { programs: 1, ..textures(0) };
+        let program = textures(0).with_programs(1);
         check!(program, Kernel::<NoParams>::new(dev, "copy", ["x"], body).unwrap());
-        let points = LiveObjects { buffers: 2, vertex_arrays: 1, ..textures(0) };
+        let points = textures(0).with_buffers(2).with_vertex_arrays(1);
         check!(points, Points::new(dev, &[&[[0.0; 4]], &[[0.0; 4]]]).unwrap());
         let body = "bool kernel(ivec2 p) { return true; }";
-        check!(LiveObjects { programs: 1, ..textures(1) }, {
+        check!(textures(1).with_programs(1), {
             let condition = Condition::<NoParams>::new(dev, "true", [], body).unwrap();
             let mask = condition.mask(&x, [], &NoParams).unwrap();
             (condition, mask)
@@ -129,7 +128,7 @@ fn each_call_leaves_its_outputs_alone() {
         for schedule in [MatmulSchedule::Auto, MatmulSchedule::PAPER, MatmulSchedule::OnePass] {
             check!(textures(1), {
                 let mut c = Matrix::zeros(dev, Shape::new(50, 50)).unwrap();
-                ops::matmul_with(&mut c, Form::TransposedB, &a, &a, schedule).unwrap();
+                ops::matmul_with(&mut c, MatmulForm::TransposedB, &a, &a, schedule).unwrap();
                 c.set_block(2, 3, &a.block(0, 0, Shape::new(9, 9)).unwrap()).unwrap();
                 ops::accumulate(&mut c, &Matrix::identity(dev, 50).unwrap()).unwrap();
                 c
@@ -201,7 +200,7 @@ fn waves_hold_what_they_need() {
         ] {
             let before = live(dev);
             let params =
-                WaveParams { scheme, boundaries: Boundaries::all(boundary), ..WaveParams::new(30, 20) };
+                WaveParams::new(30, 20).with_scheme(scheme).with_boundaries(Boundaries::all(boundary));
             let mut wave = Wave::new(dev, params).unwrap();
             let drop = wave::Drop { centre: [9.0, 9.0], radius: 4.0, height: 1.0, balanced: false };
             for _ in 0..3 {
@@ -211,13 +210,13 @@ fn waves_hold_what_they_need() {
             wave.report().unwrap();
             std::mem::drop(wave.energy().unwrap());
             assert!(wave.step_forced(&Vector::zeros(dev, 7).unwrap(), 1.0).is_err());
-            let held = LiveObjects { programs: 2, ..textures(expected) };
+            let held = textures(expected).with_programs(2);
             assert_eq!(live(dev), plus(before, held), "{scheme:?} {boundary:?}");
             std::mem::drop(wave);
             assert_eq!(live(dev), before, "{scheme:?} {boundary:?}, dropped");
         }
         let before = live(dev);
-        let refused = WaveParams { scheme: Scheme::Explicit, dt: 2.0, ..WaveParams::new(9, 7) };
+        let refused = WaveParams::new(9, 7).with_scheme(Scheme::Explicit).with_dt(2.0);
         assert!(Wave::new(dev, refused).is_err());
         assert_eq!(live(dev), before);
     });
@@ -252,7 +251,7 @@ fn operators_on_grids_hold_what_they_need() {
         }
         let before = live(dev);
         assert!(Stencil::with_solids(dev, grid, 0.0, weights, Sides::all(Side::WALL), &[true; 3]).is_err());
-        assert!(Multigrid::new(&open, MultigridParams { sweeps: 0, ..MultigridParams::default() }).is_err());
+        assert!(Multigrid::new(&open, MultigridParams::default().with_sweeps(0)).is_err());
         assert_eq!(live(dev), before);
     });
 }
@@ -369,7 +368,7 @@ fn errors_leave_nothing() {
         let cases: [(&str, &dyn Fn() -> Error); 14] = [
             ("divergence", &|| {
                 let mut x = Vector::zeros(dev, 2).unwrap();
-                let params = LcpParams { relaxation: Relaxation::Fixed(1.0), ..LcpParams::default() };
+                let params = LcpParams::default().with_relaxation(Relaxation::Fixed(1.0));
                 LcpSolver::new(&diverging, params).unwrap().solve(&mut x, &b).unwrap_err()
             }),
             ("zero diagonal", &|| {
@@ -550,8 +549,8 @@ fn a_borrowed_textures_name_may_be_used_again() {
 }
 
 fn with_budget(api: Api, pool_budget: u64) -> Headless {
-    let options = DeviceOptions { limits: limits(), pool_budget };
-    Headless::new(HeadlessOptions { device: None, api: Some(api), options }).unwrap()
+    let options = DeviceOptions::default().with_limits(limits()).with_pool_budget(pool_budget);
+    Headless::new(HeadlessOptions::default().with_api(Some(api)).with_options(options)).unwrap()
 }
 
 #[test]
@@ -671,8 +670,8 @@ fn memory_that_the_driver_lacks_is_a_typed_error() {
 fn a_texture_deleted_while_the_host_has_it_bound() {
     use glow::HasContext;
     for api in texla::gl::Api::ALL {
-        let options = texla::DeviceOptions { pool_budget: 0, ..Default::default() };
-        let options = texla::HeadlessOptions { device: None, api: Some(api), options };
+        let options = texla::DeviceOptions::default().with_pool_budget(0);
+        let options = texla::HeadlessOptions::default().with_api(Some(api)).with_options(options);
         let context = texla::Headless::new(options).unwrap();
         let (dev, gl) = (context.device(), context.glow());
         let mut v = texla::Vector::filled(dev, 9, 1.0).unwrap();
@@ -706,13 +705,11 @@ fn fluids_hold_what_they_need() {
             let before = live(dev);
             let pressure = Pressure::ConjugateGradient(CgParams::default());
             let boundaries = Boundaries::all(boundary);
-            let params = FluidParams {
-                boundaries,
-                pressure,
-                viscosity: 0.1,
-                confinement: 1.0,
-                ..FluidParams::new(0.1)
-            };
+            let params = FluidParams::new(0.1)
+                .with_boundaries(boundaries)
+                .with_pressure(pressure)
+                .with_viscosity(0.1)
+                .with_confinement(1.0);
             let solid: Vec<bool> = (0..grid.len()).map(|i| obstacles && i == 99).collect();
             let mut fluid = Fluid::new(dev, grid, params, &solid).unwrap();
             let held = plus(before, textures(expected));
@@ -753,13 +750,13 @@ fn predication_leaves_nothing_behind() {
         assert!(mask.any().unwrap() && !inner.any().unwrap());
         let _ = mask.count();
         // Three forms of the condition; the one that counts is the device's.
-        let own = LiveObjects { programs: 3, ..textures(2) };
+        let own = textures(2).with_programs(3);
         assert_eq!(live(dev), plus(before, own));
         drop((condition, mask, inner));
         assert_eq!(live(dev), before);
 
         let points = Points::numbered(dev, 9).unwrap();
-        let arrays = |n| LiveObjects { vertex_arrays: n, ..LiveObjects::default() };
+        let arrays = |n| LiveObjects::default().with_vertex_arrays(n);
         assert_eq!(live(dev), plus(before, arrays(1)));
         drop(points);
         let place =
@@ -788,10 +785,13 @@ fn predication_leaves_nothing_behind() {
         let mut held = None;
         for schedule in [WhileSchedule::Predicated, WhileSchedule::Branching] {
             for max_passes in [0, 1, 5, 100] {
-                let limits = WhileParams { steps_per_pass: 1, max_passes, schedule };
+                let limits = WhileParams::default()
+                    .with_steps_per_pass(1)
+                    .with_max_passes(max_passes)
+                    .with_schedule(schedule);
                 *state.front_mut() = fresh();
                 kernel.run(&mut state, [], &NoParams, limits).unwrap();
-                let now = LiveObjects { programs: 0, ..live(dev) };
+                let now = live(dev).with_programs(0);
                 assert_eq!(*held.get_or_insert(now), now, "{schedule:?} {max_passes}");
             }
         }
@@ -799,7 +799,7 @@ fn predication_leaves_nothing_behind() {
         assert!(kernel.run(&mut unlike, [], &NoParams, WhileParams::default()).is_err());
         drop(unlike);
         assert!(kernel.run(&mut state, [&x], &NoParams, WhileParams::default()).is_err());
-        assert_eq!(LiveObjects { programs: 0, ..live(dev) }, held.unwrap());
+        assert_eq!(live(dev).with_programs(0), held.unwrap());
         drop((kernel, state));
         assert_eq!(live(dev), before);
     });
@@ -821,6 +821,7 @@ fn the_ladder_holds_what_it_needs() {
                 JacobiSchedule::Tutorial(JacobiLayout::Red, _) => 3 + 2,
                 JacobiSchedule::Tutorial(JacobiLayout::Rgba, _) => 11 + 2,
                 JacobiSchedule::Packed { rows } => 2 + 1 + 2 * u64::from(rows),
+                other => panic!("{other:?}"),
             };
             let problems = vec![problem; schedule.systems()];
             let mut jacobi = NineBandJacobi::new(dev, &problems, schedule, 1.0).unwrap();
@@ -850,7 +851,7 @@ fn the_ladder_holds_what_it_needs() {
 #[test]
 fn histograms_hold_what_they_need() {
     use texla::ops::{Histogram, Reduction, Windows};
-    let programs = |n| LiveObjects { programs: n, ..textures(0) };
+    let programs = |n| textures(0).with_programs(n);
     on_both(|dev| {
         let x = Vector::from_slice(dev, &uniform(1, 1000)).unwrap();
         let mut out = Vector::zeros(dev, 10).unwrap();
@@ -885,7 +886,7 @@ fn vertex_kernels_hold_what_they_need() {
     use texla::BufferVector;
     use texla::kernel::VertexKernel;
     on_both(|dev| {
-        let buffers = |n: u64| LiveObjects { buffers: n, ..textures(0) };
+        let buffers = |n: u64| textures(0).with_buffers(n);
         let check = |name: &str, outputs, call: &dyn Fn() -> Box<dyn Any>| balance(dev, name, outputs, call);
         macro_rules! check {
             ($outputs:expr, $call:expr) => {
@@ -901,7 +902,7 @@ fn vertex_kernels_hold_what_they_need() {
         check!(buffers(1), BufferVector::from_vector(&vector).unwrap());
         check!(textures(1), x.to_vector().unwrap());
         check!(textures(0), x.read().unwrap());
-        check!(LiveObjects { programs: 1, ..textures(0) }, kernel());
+        check!(textures(0).with_programs(1), kernel());
         check!(buffers(1), {
             let mut y = BufferVector::zeros(dev, 70).unwrap();
             kernel().run(&mut y, 3, [&x], &NoParams).unwrap();

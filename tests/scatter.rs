@@ -8,7 +8,7 @@ use common::harness::{assert_padded, fitting, headless, limits, on_both, on_both
 use common::histogram as twin;
 use common::random::{Rng, uniform, wide_range};
 use common::reference::widen;
-use texla::gl::{Api, Limits};
+use texla::gl::Api;
 use texla::kernel::{Accum, NoParams, Points, PointsKernel, TargetOperand};
 use texla::ops::{self, Histogram, OutOfRange};
 use texla::{Device, Error, Layout, Packed, Plane, Scalar, Shape, Vector};
@@ -199,7 +199,7 @@ fn past_two_to_the_24() {
 #[test]
 fn a_function_that_does_not_compile_is_named_by_its_line() {
     on_both(|dev| {
-        let error = |body: &str| Histogram::new(dev, 3, body).err().expect(body);
+        let error = |body: &str| Histogram::new(dev, 3, body).expect_err(body);
         let e = error("float bin(float x) {\n    float y = x;\n    return y * z;\n}\n");
         assert!(matches!(&e, Error::Shader { log, .. } if log.contains("bin:3")), "{e}");
         assert!(matches!(error("float bin(float x) { return x"), Error::Shader { .. }));
@@ -241,7 +241,7 @@ fn what_makes_no_sense_is_refused() {
         shape(histogram.sum(&mut out, &x, &Vector::filled(dev, 8, 1.0).unwrap()).unwrap_err(), "weights");
         assert_eq!(out.read().unwrap(), [5.0; 8]);
     });
-    let small = Limits { max_texture_size: Some(64), ..limits() };
+    let small = limits().with_max_texture_size(Some(64));
     on_both_with(small, |dev| {
         let x = Vector::filled(dev, 9, 0.5).unwrap();
         let e = ops::histogram(&x, 0.0, 1.0, 64 * 64 * 4 + 1).unwrap_err();
@@ -249,7 +249,7 @@ fn what_makes_no_sense_is_refused() {
         let counts = ops::histogram(&x, 0.0, 1.0, 64 * 64 * 4).unwrap();
         assert_eq!((counts[64 * 64 * 2], counts.iter().sum::<u64>()), (9, 9));
     });
-    on_both_with(Limits { without_float_blend: true, ..limits() }, |dev| {
+    on_both_with(limits().without_float_blend(true), |dev| {
         let e = Histogram::equal_width(dev, 0.0, 1.0, 4).err().unwrap();
         assert!(matches!(e, Error::Unsupported { .. }), "{e}");
     });

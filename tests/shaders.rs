@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use common::everything::every;
 use common::harness::{headless, limits, on_both};
 use common::sources;
-use texla::gl::{Api, Counters, Limits};
+use texla::gl::{Api, Counters};
 use texla::kernel::{Kernel, NoParams};
 use texla::{Device, DeviceOptions, Layout, Packed, Shape, Vector};
 
@@ -46,13 +46,13 @@ fn every_file_and_every_operation_compile_in_both_dialects() {
     for api in Api::ALL {
         let _context = headless(api);
         let with = |limits| {
-            let options = DeviceOptions { limits, ..DeviceOptions::default() };
+            let options = DeviceOptions::default().with_limits(limits);
             // SAFETY: the context is current until the test ends, and EGL knows the functions.
             unsafe { Device::from_loader(sources::loader(), options) }.unwrap()
         };
         sources::taken();
         // The probes run when a device is made with limits that are new to this process.
-        with(Limits { max_texture_size: Some(61), ..limits() });
+        with(limits().with_max_texture_size(Some(61)));
         let dev = with(limits());
         let (mut drawing, mut compiled) = (0, 0);
         every(&dev, &mut |name, call| {

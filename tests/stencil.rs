@@ -57,6 +57,7 @@ impl Definition for Case {
                                         continue;
                                     }
                                     Side::Periodic => other[axis] = (other[axis] + n[axis]) % n[axis],
+                                    side => panic!("{side:?}"),
                                 }
                             }
                             let j = index(other);

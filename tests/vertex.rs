@@ -8,7 +8,6 @@ use common::harness::{assert_padded, fitting, lengths, limits, on_both, on_both_
 use common::hostile::hosts_program;
 use common::random::{uniform, wide_range};
 use glow::HasContext;
-use texla::gl::Limits;
 use texla::kernel::{NoParams, PingPong, VertexKernel};
 use texla::{BufferVector, Error, Vector};
 
@@ -528,7 +527,7 @@ fn lesser_devices_say_what_they_cannot() {
         let lines: String = (0..outputs).map(|i| format!("y[{i}] = vec4({i}.0);")).collect();
         format!("void kernel(int vertex) {{ {lines} }}")
     };
-    on_both_with(Limits { max_vertex_outputs: Some(4), ..limits() }, |dev| {
+    on_both_with(limits().with_max_vertex_outputs(Some(4)), |dev| {
         assert_eq!(dev.capabilities().max_vertex_outputs, 4);
         let made: Made = VertexKernel::new(dev, "five", [], 5, &body(5));
         let error = made.map(|_| ()).unwrap_err();
@@ -538,7 +537,7 @@ fn lesser_devices_say_what_they_cannot() {
         four.run(&mut y, 0, [], &NoParams).unwrap();
         assert_eq!(y.read().unwrap(), [[0.0; 4], [1.0; 4], [2.0; 4], [3.0; 4]].concat());
     });
-    on_both_with(Limits { max_vertex_outputs: Some(0), ..limits() }, |dev| {
+    on_both_with(limits().with_max_vertex_outputs(Some(0)), |dev| {
         assert_eq!(dev.capabilities().max_vertex_outputs, 0);
         let made: Made = VertexKernel::new(dev, "one", [], 1, &body(1));
         assert!(matches!(made.map(|_| ()).unwrap_err(), Error::Unsupported { .. }));

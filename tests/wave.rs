@@ -68,6 +68,7 @@ impl Twin {
                     Reflecting | Absorbing => 0.0,
                     Fixed => 2.0 * own,
                     Periodic => own + sign * value(to_x.rem_euclid(nx), to_y.rem_euclid(ny)),
+                    other => panic!("{other:?}"),
                 };
             }
             sum
@@ -120,6 +121,7 @@ impl Twin {
             Scheme::Explicit => return self.explicit(y, v),
             Scheme::CrankNicholson => 0.25,
             Scheme::CurrentAndNext => 0.5,
+            other => panic!("{other:?}"),
         };
         self.solve(theta, &self.right(y, v).0)
     }
@@ -156,7 +158,13 @@ fn cases() -> Vec<WaveParams> {
     for (k, (nx, ny)) in sizes.into_iter().enumerate() {
         for (l, boundaries) in boundaries.into_iter().enumerate() {
             let damping = if (k + l) % 3 == 0 { 0.3 } else { 0.0 };
-            cases.push(WaveParams { boundaries, damping, cell: 0.5, speed: 2.0, ..WaveParams::new(nx, ny) });
+            cases.push(
+                WaveParams::new(nx, ny)
+                    .with_boundaries(boundaries)
+                    .with_damping(damping)
+                    .with_cell(0.5)
+                    .with_speed(2.0),
+            );
         }
     }
     cases
@@ -178,7 +186,7 @@ fn every_step_is_that_of_the_twin() {
         for (case, params) in cases().into_iter().enumerate() {
             for scheme in SCHEMES {
                 let courant = if scheme == Scheme::Explicit { 0.6 } else { [0.4, 1.5, 4.0][case % 3] };
-                let params = WaveParams { scheme, dt: courant * params.cell / params.speed, ..params };
+                let params = params.with_scheme(scheme).with_dt(courant * params.cell / params.speed);
                 let twin = Twin::new(params);
                 let mut wave = started(dev, params, case as u64);
                 for step in 0..3 {
@@ -265,7 +273,12 @@ fn error_at_one(dev: &Device, n: usize, scheme: Scheme, boundary: Boundary, cour
     let cell = 1.0 / n as f64;
     let boundaries = Boundaries::all(boundary);
     let dt = courant * cell;
-    let params = WaveParams { cell, dt, boundaries, scheme, tolerance: 1e-7, ..WaveParams::new(n, n) };
+    let params = WaveParams::new(n, n)
+        .with_cell(cell)
+        .with_dt(dt)
+        .with_boundaries(boundaries)
+        .with_scheme(scheme)
+        .with_tolerance(1e-7);
     let shape = mode(&params, 1.0, 1.0);
     let mut wave = Wave::new(dev, params).unwrap();
     let y = Vector::from_slice(dev, &shape).unwrap();
@@ -308,7 +321,7 @@ fn standing_waves_converge_with_second_order() {
 fn the_papers_average_damps_as_its_roots_say() {
     on_both(|dev| {
         let params =
-            WaveParams { scheme: Scheme::CurrentAndNext, dt: 2.0, tolerance: 1e-7, ..WaveParams::new(16, 8) };
+            WaveParams::new(16, 8).with_scheme(Scheme::CurrentAndNext).with_dt(2.0).with_tolerance(1e-7);
         let shape = mode(&params, 2.0, 1.0);
         let eigenvalue = |k: f64, n: f64| 4.0 * (std::f64::consts::PI * k / (2.0 * n)).sin().powi(2);
         let lambda = eigenvalue(2.0, 16.0) + eigenvalue(1.0, 8.0);
@@ -334,7 +347,11 @@ fn drop_in(wave: &mut Wave, x: f64, y: f64, radius: f64) {
 /// The largest relative change of the energy over so many steps.
 fn drift(dev: &Device, scheme: Scheme, dt: f64, steps: usize) -> f64 {
     let boundaries = Boundaries { x: [Reflecting; 2], y: [Fixed, Reflecting] };
-    let params = WaveParams { boundaries, scheme, dt, tolerance: 1e-4, ..WaveParams::new(20, 14) };
+    let params = WaveParams::new(20, 14)
+        .with_boundaries(boundaries)
+        .with_scheme(scheme)
+        .with_dt(dt)
+        .with_tolerance(1e-4);
     let mut wave = Wave::new(dev, params).unwrap();
     drop_in(&mut wave, 9.0, 6.0, 5.0);
     let start = f64::from(wave.energy().unwrap().read().unwrap());
@@ -365,18 +382,18 @@ fn energy_stays_over_ten_thousand_steps() {
 #[test]
 fn an_explicit_step_past_its_limit_has_to_be_asked_for() {
     on_both(|dev| {
-        let params = WaveParams { scheme: Scheme::Explicit, dt: 0.72, ..WaveParams::new(16, 16) };
+        let params = WaveParams::new(16, 16).with_scheme(Scheme::Explicit).with_dt(0.72);
         let error = Wave::new(dev, params).unwrap_err();
         assert!(matches!(error, Error::Parameter { name: "dt", .. }), "{error}");
         assert!(error.to_string().contains("the limit is dt = 0.70710678"), "{error}");
         // At the limit itself, and along one axis up to 1.
-        Wave::new(dev, WaveParams { dt: params.explicit_limit(), ..params }).unwrap();
-        let line = WaveParams { scheme: Scheme::Explicit, dt: 1.0, ..WaveParams::new(16, 1) };
+        Wave::new(dev, params.with_dt(params.explicit_limit())).unwrap();
+        let line = WaveParams::new(16, 1).with_scheme(Scheme::Explicit).with_dt(1.0);
         Wave::new(dev, line).unwrap();
-        assert!(Wave::new(dev, WaveParams { dt: 1.01, ..line }).is_err());
+        assert!(Wave::new(dev, line.with_dt(1.01)).is_err());
         // If asked for, it does what the theory says; the implicit scheme does not.
-        let mut wave = started(dev, WaveParams { allow_unstable: true, ..params }, 5);
-        let mut stable = started(dev, WaveParams { scheme: Scheme::CrankNicholson, ..params }, 5);
+        let mut wave = started(dev, params.with_allow_unstable(true), 5);
+        let mut stable = started(dev, params.with_scheme(Scheme::CrankNicholson), 5);
         for _ in 0..120 {
             wave.step().unwrap();
             stable.step().unwrap();
@@ -392,7 +409,7 @@ fn implicit_steps_of_any_length_stay_bounded() {
     on_both(|dev| {
         for scheme in IMPLICIT {
             for (dt, steps) in [(0.1, 100), (3.0, 60), (30.0, 10)] {
-                let params = WaveParams { scheme, dt, ..WaveParams::new(17, 11) };
+                let params = WaveParams::new(17, 11).with_scheme(scheme).with_dt(dt);
                 let mut wave = Wave::new(dev, params).unwrap();
                 drop_in(&mut wave, 8.0, 5.0, 4.0);
                 let start = wave.energy().unwrap().read().unwrap();
@@ -409,8 +426,10 @@ fn implicit_steps_of_any_length_stay_bounded() {
 
 /// Energy left of a drop in the middle after the time in which its waves have crossed the basin twice.
 fn left(dev: &Device, (nx, ny): (usize, usize), scheme: Scheme, courant: f64, boundary: Boundary) -> f64 {
-    let params =
-        WaveParams { scheme, dt: courant, boundaries: Boundaries::all(boundary), ..WaveParams::new(nx, ny) };
+    let params = WaveParams::new(nx, ny)
+        .with_scheme(scheme)
+        .with_dt(courant)
+        .with_boundaries(Boundaries::all(boundary));
     let mut wave = Wave::new(dev, params).unwrap();
     let middle = [nx as f64 / 2.0, ny as f64 / 2.0];
     wave.drop(Drop { centre: middle, radius: 16.0, height: 1.0, balanced: true }).unwrap();
@@ -442,7 +461,7 @@ fn absorbing_sides_absorb() {
 fn damping_takes_its_share() {
     on_both(|dev| {
         for scheme in [Scheme::Explicit, Scheme::CrankNicholson] {
-            let params = WaveParams { scheme, damping: 0.05, ..WaveParams::new(24, 24) };
+            let params = WaveParams::new(24, 24).with_scheme(scheme).with_damping(0.05);
             let shape = mode(&params, 2.0, 3.0);
             let mut wave = Wave::new(dev, params).unwrap();
             wave.displace(1.0, &Vector::from_slice(dev, &shape).unwrap()).unwrap();
@@ -471,7 +490,7 @@ fn a_step_issues_a_fixed_number_of_draws_and_reads_nothing() {
         let lossy = Boundaries::all(Absorbing);
         for (boundaries, extra) in [(Boundaries::default(), 0), (lossy, 1)] {
             for scheme in SCHEMES {
-                let params = WaveParams { boundaries, scheme, ..WaveParams::new(40, 30) };
+                let params = WaveParams::new(40, 30).with_boundaries(boundaries).with_scheme(scheme);
                 let mut wave = Wave::new(dev, params).unwrap();
                 let force = wave
                     .bump(Drop { centre: [7.0, 9.0], radius: 4.0, height: 0.1, balanced: false })
@@ -520,14 +539,14 @@ fn quiet_water_stays_quiet() {
     on_both(|dev| {
         // As quiet as can be.
         for scheme in SCHEMES {
-            let mut wave = Wave::new(dev, WaveParams { scheme, ..WaveParams::new(0, 3) }).unwrap();
+            let mut wave = Wave::new(dev, WaveParams::new(0, 3).with_scheme(scheme)).unwrap();
             drop_in(&mut wave, 0.0, 0.0, 1.0);
             wave.step().unwrap();
             assert_eq!(wave.energy().unwrap().read().unwrap(), 0.0);
             assert!(wave.displacement().read().unwrap().is_empty());
         }
         for scheme in SCHEMES {
-            let mut wave = Wave::new(dev, WaveParams { scheme, ..WaveParams::new(9, 5) }).unwrap();
+            let mut wave = Wave::new(dev, WaveParams::new(9, 5).with_scheme(scheme)).unwrap();
             for _ in 0..3 {
                 wave.step().unwrap();
             }
@@ -552,7 +571,7 @@ fn quiet_water_stays_quiet() {
 fn a_report_does_not_call_met_what_is_not() {
     on_both(|dev| {
         for exponent in [0, -6, -12, -18, -20, -24] {
-            let mut wave = Wave::new(dev, WaveParams { dt: 2.0, ..WaveParams::new(32, 32) }).unwrap();
+            let mut wave = Wave::new(dev, WaveParams::new(32, 32).with_dt(2.0)).unwrap();
             let height = 10f64.powi(exponent);
             wave.drop(Drop { centre: [16.0, 16.0], radius: 6.0, height, balanced: false }).unwrap();
             wave.step().unwrap();
@@ -567,7 +586,7 @@ fn a_report_does_not_call_met_what_is_not() {
 fn iterations_are_bounded_by_the_grid() {
     on_both(|dev| {
         for dt in [100.0, 1e4, 1e5, 1e9] {
-            let params = WaveParams { dt, ..WaveParams::new(8, 8) };
+            let params = WaveParams::new(8, 8).with_dt(dt);
             assert_eq!(params.iterations(), 80);
             let mut wave = Wave::new(dev, params).unwrap();
             drop_in(&mut wave, 4.0, 3.0, 3.0);
@@ -575,10 +594,10 @@ fn iterations_are_bounded_by_the_grid() {
             let report = wave.report().unwrap().unwrap();
             assert!(report.residual <= 2.0 * params.tolerance, "{dt}: {report:?}");
         }
-        let large = WaveParams { dt: 1e4, ..WaveParams::new(64, 64) };
+        let large = WaveParams::new(64, 64).with_dt(1e4);
         let error = Wave::new(dev, large).unwrap_err().to_string();
         assert!(error.contains("`dt` is 10000") && error.contains("4112 iterations"), "{error}");
-        Wave::new(dev, WaveParams { iterations: Some(4000), ..large }).unwrap();
+        Wave::new(dev, large.with_iterations(Some(4000))).unwrap();
     });
 }
 
@@ -608,7 +627,7 @@ fn drops_far_away_or_tiny_are_numbers() {
 #[test]
 fn a_drop_across_a_periodic_side_is_one_drop() {
     on_both(|dev| {
-        let params = WaveParams { boundaries: Boundaries::all(Periodic), ..WaveParams::new(24, 20) };
+        let params = WaveParams::new(24, 20).with_boundaries(Boundaries::all(Periodic));
         let run = |x: f64, y: f64| {
             let mut wave = Wave::new(dev, params).unwrap();
             drop_in(&mut wave, x, y, 6.0);
@@ -631,7 +650,7 @@ fn drops_have_their_formula() {
     on_both(|dev| {
         for (nx, ny) in [(1, 1), (1, 9), (7, 3), (33, 19)] {
             for balanced in [false, true] {
-                let params = WaveParams { cell: 0.25, dt: 0.1, ..WaveParams::new(nx, ny) };
+                let params = WaveParams::new(nx, ny).with_cell(0.25).with_dt(0.1);
                 let wave = Wave::new(dev, params).unwrap();
                 let drop = Drop { centre: [0.9, 0.6], radius: 1.3, height: -2.0, balanced };
                 let bump = wave.bump(drop).unwrap();
@@ -662,35 +681,32 @@ fn what_makes_no_sense_is_refused() {
         let good = WaveParams::new(5, 4);
         let one_sided = Boundaries { x: [Periodic, Fixed], y: [Fixed; 2] };
         for bad in [
-            WaveParams { dt: 0.0, ..good },
-            WaveParams { dt: f64::NAN, ..good },
-            WaveParams { cell: -1.0, ..good },
-            WaveParams { speed: f64::INFINITY, ..good },
-            WaveParams { damping: -0.1, ..good },
-            WaveParams { damping: f64::NAN, ..good },
-            WaveParams { tolerance: 0.0, ..good },
-            WaveParams { tolerance: f64::NAN, ..good },
-            WaveParams { iterations: Some(1 << 24), ..good },
-            WaveParams { boundaries: one_sided, ..good },
-            WaveParams { grid: texla::Grid { nz: 2, ..good.grid }, ..good },
+            good.with_dt(0.0),
+            good.with_dt(f64::NAN),
+            good.with_cell(-1.0),
+            good.with_speed(f64::INFINITY),
+            good.with_damping(-0.1),
+            good.with_damping(f64::NAN),
+            good.with_tolerance(0.0),
+            good.with_tolerance(f64::NAN),
+            good.with_iterations(Some(1 << 24)),
+            good.with_boundaries(one_sided),
+            good.with_grid(texla::Grid { nz: 2, ..good.grid }),
         ] {
             let error = Wave::new(dev, bad).unwrap_err();
             assert!(matches!(error, Error::Parameter { .. }), "{bad:?}: {error}");
         }
         let absorbing = Boundaries::all(Absorbing);
         for (bad, name) in [
-            (WaveParams { damping: 1e300, ..good }, "damping"),
-            (WaveParams { damping: 1e-300, ..good }, "damping"),
-            (WaveParams { speed: 1e-200, ..good }, "speed"),
-            (WaveParams { speed: 1e-200, boundaries: absorbing, ..good }, "speed"),
+            (good.with_damping(1e300), "damping"),
+            (good.with_damping(1e-300), "damping"),
+            (good.with_speed(1e-200), "speed"),
+            (good.with_speed(1e-200).with_boundaries(absorbing), "speed"),
         ] {
             let text = Wave::new(dev, bad).unwrap_err().to_string();
             assert!(text.contains("Wave::new") && text.contains(&format!("`{name}`")), "{text}");
         }
-        assert!(matches!(
-            Wave::new(dev, WaveParams { dt: 1e30, ..good }).unwrap_err(),
-            Error::NonFinite { .. }
-        ));
+        assert!(matches!(Wave::new(dev, good.with_dt(1e30)).unwrap_err(), Error::NonFinite { .. }));
         let mut wave = Wave::new(dev, good).unwrap();
         drop_in(&mut wave, 2.0, 2.0, 2.0);
         let before = wave.displacement().read().unwrap();
@@ -740,7 +756,7 @@ fn what_makes_no_sense_is_refused() {
 fn a_force_accelerates() {
     on_both(|dev| {
         for scheme in SCHEMES {
-            let params = WaveParams { scheme, dt: 0.5, ..WaveParams::new(6, 5) };
+            let params = WaveParams::new(6, 5).with_scheme(scheme).with_dt(0.5);
             let mut wave = Wave::new(dev, params).unwrap();
             let force = Vector::filled(dev, 30, 1.0).unwrap();
             for _ in 0..20 {

@@ -48,12 +48,10 @@ impl Cavity {
     pub fn new(device: &Device, n: usize, advection: Advection) -> Result<Self> {
         let lid = Boundary::NoSlip { velocity: [1.0, 0.0, 0.0] };
         let boundaries = Boundaries { y: [Boundary::WALL, lid], ..Boundaries::all(Boundary::WALL) };
-        let params = FluidParams {
-            viscosity: 1.0 / REYNOLDS,
-            boundaries,
-            advection,
-            ..FluidParams::new(1.0 / n as f64)
-        };
+        let params = FluidParams::new(1.0 / n as f64)
+            .with_viscosity(1.0 / REYNOLDS)
+            .with_boundaries(boundaries)
+            .with_advection(advection);
         Ok(Cavity { fluid: Fluid::new(device, Grid::new_2d(n, n), params, &[])?, n })
     }
 

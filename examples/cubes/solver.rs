@@ -23,7 +23,7 @@ pub const BOUND: f64 = 1e-4;
 
 /// The device knows b rounded to 32 bits, and the residual is checked with b as it is: so a little less is asked for.
 fn params() -> LcpParams {
-    LcpParams { stop: Stop::relative(0.99 * BOUND).check_every(16), ..LcpParams::default() }
+    LcpParams::default().with_stop(Stop::relative(0.99 * BOUND).check_every(16))
 }
 
 /// The paper's relaxation, with its sign turned [Moravanszky03] 5.

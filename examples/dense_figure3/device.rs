@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use texla::ops::{self, Form, MatmulSchedule};
+use texla::ops::{self, MatmulForm, MatmulSchedule};
 use texla::solve::{CgParams, ConjugateGradient, ProjectedJacobi, Stop};
 use texla::{Device, Matrix, Result, Shape, Vector};
 
@@ -54,11 +54,13 @@ impl<'a> OnDevice<'a> {
             Operation::Add => self.matrices(ops::add),
             Operation::Multiply => {
                 let schedule = if paper { MatmulSchedule::PAPER } else { MatmulSchedule::Auto };
-                self.matrices(|c, a, b| ops::matmul_with(c, Form::Plain, a, b, schedule).map(drop))
+                self.matrices(|c, a, b| ops::matmul_with(c, MatmulForm::Plain, a, b, schedule).map(drop))
             }
             Operation::TransposedMultiply => {
                 let schedule = if paper { MatmulSchedule::PAPER_TRANSPOSED } else { MatmulSchedule::Auto };
-                self.matrices(|c, a, b| ops::matmul_with(c, Form::TransposedA, a, b, schedule).map(drop))
+                self.matrices(|c, a, b| {
+                    ops::matmul_with(c, MatmulForm::TransposedA, a, b, schedule).map(drop)
+                })
             }
             Operation::ConjugateGradients if paper => self.conjugate_gradients_as_listed(),
             Operation::ConjugateGradients => self.conjugate_gradients(),
@@ -68,7 +70,7 @@ impl<'a> OnDevice<'a> {
     }
 
     /// The schedule that the library chooses for a product.
-    pub fn chosen(&mut self, form: Form) -> Result<MatmulSchedule> {
+    pub fn chosen(&mut self, form: MatmulForm) -> Result<MatmulSchedule> {
         Ok(ops::matmul_with(&mut self.c, form, &self.a, &self.b, MatmulSchedule::Auto)?.schedule)
     }
 
@@ -84,7 +86,8 @@ impl<'a> OnDevice<'a> {
     fn conjugate_gradients(&self) -> Result<Run> {
         let max_iters = self.problem.iterations;
         let stop = Stop::relative(1e-18);
-        let cg = ConjugateGradient::new(&self.spd, CgParams { max_iters, stop, ..Default::default() })?;
+        let cg =
+            ConjugateGradient::new(&self.spd, CgParams::default().with_max_iters(max_iters).with_stop(stop))?;
         let solve = || {
             let mut x = Vector::zeros(self.spd.device(), self.problem.n)?;
             let report = cg.solve(&mut x, &self.spd_b)?;
@@ -98,7 +101,7 @@ impl<'a> OnDevice<'a> {
     fn conjugate_gradients_as_listed(&self) -> Result<Run> {
         let (device, a, iterations) = (self.spd.device(), &self.spd, self.problem.iterations);
         let multiply = |s: &mut Matrix, p: &Matrix| {
-            ops::matmul_with(s, Form::Plain, a, p, MatmulSchedule::PAPER).map(drop)
+            ops::matmul_with(s, MatmulForm::Plain, a, p, MatmulSchedule::PAPER).map(drop)
         };
         let solve = || {
             let column = || Matrix::zeros(device, Shape::column(self.problem.n));
@@ -106,7 +109,7 @@ impl<'a> OnDevice<'a> {
             let mut product = Matrix::zeros(device, Shape::new(1, 1))?;
             let mut dot = |u: &Matrix, v: &Matrix| {
                 let schedule = MatmulSchedule::PAPER_TRANSPOSED;
-                ops::matmul_with(&mut product, Form::TransposedA, u, v, schedule)?;
+                ops::matmul_with(&mut product, MatmulForm::TransposedA, u, v, schedule)?;
                 product.element(0, 0)
             };
             ops::copy(&mut p, &self.spd_b_column)?;
@@ -149,7 +152,7 @@ impl<'a> OnDevice<'a> {
             let (mut x, mut w, mut t) = (column()?, column()?, column()?);
             let (b, d) = (&self.lcp_b_column, &self.lcp_d_column);
             for _ in 0..sweeps {
-                ops::matmul_with(&mut w, Form::Plain, &self.lcp, &x, MatmulSchedule::PAPER)?;
+                ops::matmul_with(&mut w, MatmulForm::Plain, &self.lcp, &x, MatmulSchedule::PAPER)?;
                 ops::madad(&mut t, &x, b, &w, d)?;
                 ops::max_constant(&mut x, &t, 0.0)?;
             }

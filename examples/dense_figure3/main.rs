@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use support::{Bar, BarChart, CommonArgs, Report, Result, Table, json, say};
-use texla::ops::Form;
+use texla::ops::MatmulForm;
 
 use device::OnDevice;
 use measure::{Cell, Operation, Who};
@@ -67,7 +67,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let version = device.capabilities().version;
     let problem = Problem::new(n, iterations);
     let mut on_device = OnDevice::new(device, &problem)?;
-    let (plain, transposed) = (on_device.chosen(Form::Plain)?, on_device.chosen(Form::TransposedA)?);
+    let (plain, transposed) =
+        (on_device.chosen(MatmulForm::Plain)?, on_device.chosen(MatmulForm::TransposedA)?);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
 
     say(format_args!("device      {} ({}, {version})", context.name(), device.api()));

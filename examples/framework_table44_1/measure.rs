@@ -172,7 +172,7 @@ fn measure_size(
 
     // What a step issues, once for all; twice the iterations tell what one takes.
     let iterations = step.iterations();
-    let doubled = WaveParams { iterations: Some(2 * iterations), ..*step.params() };
+    let doubled = (*step.params()).with_iterations(Some(2 * iterations));
     let mut doubled = Wave::new(device, doubled)?;
     let cost = |wave: &mut Wave| -> Result<_> {
         wave.step()?; // compiled, if it was not
@@ -242,7 +242,7 @@ fn measure_size(
 
 /// An implicit wave with a drop in it.
 fn wave(device: &Device, size: Size, courant: f64) -> Result<Wave> {
-    let params = WaveParams { dt: courant, tolerance: TOLERANCE, ..WaveParams::new(size.nx, size.ny) };
+    let params = WaveParams::new(size.nx, size.ny).with_dt(courant).with_tolerance(TOLERANCE);
     let mut wave = Wave::new(device, params)?;
     let middle = [size.nx as f64 / 2.0, size.ny as f64 / 2.0];
     wave.drop(Drop { centre: middle, radius: size.ny as f64 / 8.0, height: 1.0, balanced: true })?;

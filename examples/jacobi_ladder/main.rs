@@ -134,6 +134,7 @@ pub fn name(schedule: JacobiSchedule) -> String {
         }
         JacobiSchedule::Packed { rows: 1 } => "packed, 1 row".into(),
         JacobiSchedule::Packed { rows } => format!("packed, {rows} rows"),
+        other => format!("{other:?}"),
     }
 }
 

@@ -53,7 +53,7 @@ fn before(schedule: JacobiSchedule) -> Option<JacobiSchedule> {
             Some(JacobiSchedule::Tutorial(JacobiLayout::Rgba, JacobiStep::Interpolated))
         }
         JacobiSchedule::Packed { rows } => Some(JacobiSchedule::Packed { rows: rows / 2 }),
-        JacobiSchedule::HostLoop => None,
+        _ => None,
     }
 }
 
@@ -68,6 +68,7 @@ fn fetches(schedule: JacobiSchedule) -> Option<f64> {
             let rows = f64::from(rows);
             Some((3.0 * (rows + 2.0) + 9.0 * rows) / (4.0 * rows))
         }
+        _ => None,
     }
 }
 

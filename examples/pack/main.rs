@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use problem::Problem;
 use support::{CommonArgs, Failure, Report, Result, json, say, write_file};
 use texla::pack::{
-    CostModel, Form, LinearExpression, LowerBound, LowerOptions, Orders, Packing, Program, SimdMachine,
-    Stage, TexelFetch,
+    CostModel, Form, LinearExpression, LowerBound, LowerOptions, Orders, Packing, Program, ShaderStage,
+    SimdMachine, TexelFetch,
 };
 
 mod check;
@@ -219,7 +219,7 @@ fn emit(args: &Args, program: &Program) -> Result {
         (Emit::Listing, _) => program.listing(),
         (_, stage) => {
             let parts = parts(program)?;
-            let kernel = if stage == Stage::Fragment { "Kernel" } else { "VertexKernel" };
+            let kernel = if stage == ShaderStage::Fragment { "Kernel" } else { "VertexKernel" };
             let count = parts.len();
             let part = |(k, part): (usize, &texla::pack::ProgramPart)| {
                 let last = part.first + part.quads - 1;
@@ -243,10 +243,10 @@ fn emit(args: &Args, program: &Program) -> Result {
 /// The program in parts, smaller ones where so many quads have too many instructions.
 fn parts(program: &Program) -> Result<Vec<texla::pack::ProgramPart>> {
     let split = |quads| match program.stage {
-        Stage::Fragment => program.fragment_parts(quads),
-        Stage::Vertex => program.vertex_parts(quads),
+        ShaderStage::Fragment => program.fragment_parts(quads),
+        ShaderStage::Vertex => program.vertex_parts(quads),
     };
-    let mut quads = if program.stage == Stage::Fragment { FRAGMENT_QUADS } else { VERTEX_QUADS };
+    let mut quads = if program.stage == ShaderStage::Fragment { FRAGMENT_QUADS } else { VERTEX_QUADS };
     loop {
         match split(quads) {
             Err(texla::Error::Parameter { name: "instructions", .. }) if quads > 1 => quads /= 2,
@@ -258,9 +258,9 @@ fn parts(program: &Program) -> Result<Vec<texla::pack::ProgramPart>> {
 /// What the text of a program needs to be understood.
 fn heading(program: &Program) -> String {
     let mut text = match program.stage {
-        Stage::Fragment => "// Texel t of y is quad t. x_texel(j), b_texel(j): quad j of x, of b; texel_index(p): the number of\n\
+        ShaderStage::Fragment => "// Texel t of y is quad t. x_texel(j), b_texel(j): quad j of x, of b; texel_index(p): the number of\n\
                             // the target's texel p. solve::FragmentExpression in texla runs it.\n",
-        Stage::Vertex => "// x[j], b[j]: quad j of x, of b, in uniform blocks; y[k]: what is captured, quad k of the part.\n\
+        ShaderStage::Vertex => "// x[j], b[j]: quad j of x, of b, in uniform blocks; y[k]: what is captured, quad k of the part.\n\
                           // solve::VertexExpression and VertexGaussSeidel in texla run it.\n",
     }
     .to_owned();

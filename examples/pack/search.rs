@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use texla::pack::{
-    Cost, CostModel, Instructions, Limits, Origin, Packing, ProofLimits, ProofProgress, Prover, SearchParams,
-    Start, Verdict, optimize,
+    Cost, CostModel, Instructions, Origin, Packing, ProofLimits, ProofProgress, Prover, SearchLimits,
+    SearchParams, Start, Verdict, optimize,
 };
 
 use super::Args;
@@ -68,21 +68,17 @@ pub fn run<M: CostModel>(
         bar.set((STEPS as f64 * share.min(1.0)) as u64);
         bar.note(format_args!("best {}", p.best));
     };
-    let limits = Limits {
-        time: args.proposals.is_none().then(|| Duration::from_secs_f64(seconds)),
-        proposals: args.proposals,
-        interrupt: Some(interrupt),
-        progress: Some(&show),
-        ..Limits::default()
-    };
-    let params = SearchParams {
-        seed: args.seed,
-        threads: args.threads.unwrap_or(0),
-        independent: args.independent,
-        start: problem.given.clone().map_or(Start::Random, Start::Given),
-        lower_bound: Some(bound),
-        ..SearchParams::default()
-    };
+    let limits = SearchLimits::default()
+        .with_time(args.proposals.is_none().then(|| Duration::from_secs_f64(seconds)))
+        .with_proposals(args.proposals)
+        .with_interrupt(Some(interrupt))
+        .with_progress(Some(&show));
+    let params = SearchParams::default()
+        .with_seed(args.seed)
+        .with_threads(args.threads.unwrap_or(0))
+        .with_independent(args.independent)
+        .with_start(problem.given.clone().map_or(Start::Random, Start::Given))
+        .with_lower_bound(Some(bound));
     let found = optimize(model, e, &params, &limits)?;
     bar.finish();
     Ok(Outcome {
@@ -110,12 +106,10 @@ pub fn prove(
         bar.set((STEPS as f64 * (p.elapsed.as_secs_f64() / seconds).min(1.0)) as u64);
         bar.note(format_args!("nothing at {}? case {} of {}", p.target.0, p.done, p.parts));
     };
-    let limits = ProofLimits {
-        time: Some(Duration::from_secs_f64(seconds)),
-        interrupt: Some(interrupt),
-        progress: Some(&show),
-        ..ProofLimits::default()
-    };
+    let limits = ProofLimits::default()
+        .with_time(Some(Duration::from_secs_f64(seconds)))
+        .with_interrupt(Some(interrupt))
+        .with_progress(Some(&show));
     let best = Instructions(outcome.cost as u32);
     let prover = Prover::new(&problem.expression).threads(args.threads.unwrap_or(0));
     let proof = match prover.prove(best, &limits) {
@@ -134,6 +128,7 @@ pub fn prove(
         Verdict::Nodes => "nodes",
         Verdict::Time => "time",
         Verdict::Interrupted => "interrupted",
+        _ => "unknown",
     };
     for level in &proof.levels {
         say(format_args!("proof         {}: {} cases, {} nodes", level.target.0, level.cases, level.nodes));

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use texla::pack::{AnnealParams, Annealed, Annealer, Instructions, Limits, Schedule, SimdMachine};
+use texla::pack::{
+    AnnealParams, Annealed, Annealer, CoolingSchedule, Instructions, SearchLimits, SimdMachine,
+};
 
 use crate::search::{PAPER, Paper};
 use crate::support::{Failure, LinePlot, Progress, Result, Table, json, say};
@@ -19,7 +21,7 @@ const SCHEDULES: [Schedules; 3] = [
 
 /// A schedule, and how its runs ended.
 struct Curve {
-    schedule: Schedule,
+    schedule: CoolingSchedule,
     best: Annealed<Instructions>,
     /// The costs of all runs.
     ends: Vec<u32>,
@@ -50,12 +52,16 @@ pub fn anneal(runs: u64, seed: u64) -> Result<Vec<Figure>> {
         let e = crate::instance(paper.instance)?;
         let mut curves = Vec::new();
         for &(temperature, rate, steps, proposals) in schedules {
-            let schedule = Schedule { temperature, rate, steps, proposals, boltzmann: 1.0 };
+            let schedule = CoolingSchedule::default()
+                .with_temperature(temperature)
+                .with_rate(rate)
+                .with_steps(steps)
+                .with_proposals(proposals);
             let (mut best, mut ends) = (None::<Annealed<Instructions>>, Vec::new());
             for run in 0..runs {
                 let params =
-                    AnnealParams { schedule, seed: seed.wrapping_add(run), ..AnnealParams::default() };
-                let limits = Limits { proposals: None, restarts: Some(1), ..Limits::default() };
+                    AnnealParams::default().with_schedule(schedule).with_seed(seed.wrapping_add(run));
+                let limits = SearchLimits::default().with_proposals(None).with_restarts(Some(1));
                 let found = Annealer::new(&SimdMachine, &e, params)?.anneal(&limits)?;
                 ends.push(found.cost.0);
                 if best.as_ref().is_none_or(|best| found.cost < best.cost) {
@@ -154,7 +160,7 @@ impl Figure {
     }
 }
 
-fn name(schedule: &Schedule) -> String {
-    let Schedule { temperature, rate, steps, proposals, .. } = schedule;
+fn name(schedule: &CoolingSchedule) -> String {
+    let CoolingSchedule { temperature, rate, steps, proposals, .. } = schedule;
     format!("T {temperature}, x {rate}, {steps} of {proposals}")
 }

@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use texla::pack::{
-    Certificate, Instructions, Limits, LinearExpression, LowerBound, LowerOptions, Optimized, Orders,
-    Packing, Program, Proof, ProofLimits, ProofProgress, Prover, SearchParams, SimdMachine, TexelFetch,
+    Certificate, Instructions, LinearExpression, LowerBound, LowerOptions, Optimized, Orders, Packing,
+    Program, Proof, ProofLimits, ProofProgress, Prover, SearchLimits, SearchParams, SimdMachine, TexelFetch,
     Verdict, optimize,
 };
 use texla::pack::{CostModel, Form};
@@ -75,8 +75,8 @@ impl Row {
         let mut bound = LowerBound::new(e, Orders::One);
         let Budget { time, proof, seed, threads } = *budget;
         let params =
-            SearchParams { seed, threads, lower_bound: Some(bound.value), ..SearchParams::default() };
-        let limits = Limits { time: Some(time), proposals: None, ..Limits::default() };
+            SearchParams::default().with_seed(seed).with_threads(threads).with_lower_bound(Some(bound.value));
+        let limits = SearchLimits::default().with_time(Some(time)).with_proposals(None);
         let mut found = optimize(&SimdMachine, e, &params, &limits)?;
         let proof = match proof {
             Some(time) if found.cost > bound.value && e.form() == Form::Affine => {
@@ -86,8 +86,7 @@ impl Row {
                         progress.note(format_args!("none of {}? {} of {}", p.target, p.done, p.parts));
                     }
                 };
-                let limits =
-                    ProofLimits { time: Some(time), progress: Some(&tell), ..ProofLimits::default() };
+                let limits = ProofLimits::default().with_time(Some(time)).with_progress(Some(&tell));
                 Some(Prover::new(e).threads(threads).prove(found.cost, &limits)?)
             }
             _ => None,
@@ -100,7 +99,7 @@ impl Row {
             }
         }
         let lower = |one_constant| {
-            Program::lower(e, &found.packing, LowerOptions { one_constant, ..LowerOptions::VERTEX })
+            Program::lower(e, &found.packing, LowerOptions::VERTEX.with_one_constant(one_constant))
         };
         let (program, one_constant) = (lower(false)?, lower(true)?);
         let fetches = |packing: &Packing| TexelFetch.fetches(e, packing);

@@ -132,10 +132,11 @@ fn measure(equations: &Equations, rounds: usize) -> Result<(Vec<Measured>, texla
         .flat_map(|k| [WhileSchedule::Predicated, WhileSchedule::Branching].map(|schedule| (k, schedule)));
     let all: Vec<WhileParams> = schedules
         .filter(|(k, schedule)| *k < MOST || *schedule == WhileSchedule::Branching)
-        .map(|(steps_per_pass, schedule)| WhileParams {
-            steps_per_pass,
-            schedule,
-            max_passes: MOST.div_ceil(steps_per_pass) as usize,
+        .map(|(steps_per_pass, schedule)| {
+            WhileParams::default()
+                .with_steps_per_pass(steps_per_pass)
+                .with_schedule(schedule)
+                .with_max_passes(MOST.div_ceil(steps_per_pass) as usize)
         })
         .collect();
     let mut times = vec![Vec::new(); all.len()];
@@ -177,6 +178,7 @@ fn name(schedule: WhileSchedule) -> &'static str {
     match schedule {
         WhileSchedule::Predicated => "predicated",
         WhileSchedule::Branching => "branch in the shader",
+        _ => "another schedule",
     }
 }
 

@@ -21,7 +21,7 @@ impl PressureSolver for MoreSweeps {
     fn solve(&mut self, a: &Stencil, p: &mut Vector, b: &Vector) -> texla::Result<PressureReport> {
         p.set_zero()?;
         WeightedJacobi::new(a, 1.0)?.smooth(p, b, BATCH)?;
-        Ok(PressureReport { iterations: BATCH, residual: None })
+        Ok(PressureReport::new(BATCH, None))
     }
 }
 
@@ -46,8 +46,7 @@ pub fn run(device: &Device, height: usize) -> Result<(usize, f64, serde_json::Va
     let start = [tunnel.fluid.velocity(0)?.read()?, tunnel.fluid.velocity(1)?.read()?];
     let before = tunnel.fluid.max_divergence()?;
     // The aim is one of the largest element, so the norm's has to be smaller: lowered little by little.
-    let cg =
-        |residual: f64| CgParams { stop: Stop::relative(residual).check_every(1), ..CgParams::default() };
+    let cg = |residual: f64| CgParams::default().with_stop(Stop::relative(residual).check_every(1));
     let multigrid = MultigridParams::default();
     type Method = (&'static str, fn(CgParams, MultigridParams) -> Pressure);
     let methods: [Method; 2] = [

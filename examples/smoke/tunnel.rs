@@ -45,7 +45,7 @@ impl Tunnel {
 
     /// Conjugate gradients preconditioned by multigrid, always the same number of iterations: nothing is read back.
     fn fixed() -> Pressure {
-        let params = CgParams { stop: Stop::relative(RESIDUAL), ..CgParams::default() };
+        let params = CgParams::default().with_stop(Stop::relative(RESIDUAL));
         Pressure::Fixed { params, multigrid: MultigridParams::default(), iterations: ITERATIONS }
     }
 
@@ -54,7 +54,8 @@ impl Tunnel {
         let stream = Boundary::Inflow { velocity: [1.0, 0.0, 0.0] };
         let boundaries = Boundaries { x: [stream, Boundary::Open], ..Boundaries::all(Boundary::FreeSlip) };
         let h = 1.0 / height as f64;
-        let params = FluidParams { boundaries, pressure, confinement: 1.5, ..FluidParams::new(h) };
+        let params =
+            FluidParams::new(h).with_boundaries(boundaries).with_pressure(pressure).with_confinement(1.5);
         let solid: Vec<bool> = (0..cells.len()).map(|i| in_disc(cells, i, h)).collect();
         let mut fluid = Fluid::new(device, cells, params, &solid)?;
         fluid.set_velocity(0, &vec![1.0; fluid.faces(0).len()])?;

@@ -32,7 +32,7 @@ impl CommonArgs {
     /// A context without a window, of the API that was asked for; the report names its device.
     pub fn headless(&self, report: &mut Report) -> Result<texla::Headless> {
         let api = self.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-        let options = texla::HeadlessOptions { api, ..Default::default() };
+        let options = texla::HeadlessOptions::default().with_api(api);
         let context = texla::Headless::new(options).map_err(Failure::no_gl)?;
         let device = context.device();
         report.device(context.name(), device.capabilities().version, device.api());

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use support::{CommonArgs, Report, Result, say};
-use texla::pack::{Cost, CostModel, Limits, LinearExpression, Packing, SearchParams, SimdMachine, optimize};
+use texla::pack::{
+    Cost, CostModel, LinearExpression, Packing, SearchLimits, SearchParams, SimdMachine, optimize,
+};
 
 mod bound;
 mod canvas;
@@ -65,7 +67,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
 
 /// The order as it is and the best that is found, by what they are called.
 fn packings(name: &str, e: &LinearExpression, report: &mut Report) -> Result<[(&'static str, Packing); 2]> {
-    let limits = Limits { proposals: Some(2_000_000), ..Limits::default() };
+    let limits = SearchLimits::default().with_proposals(Some(2_000_000));
     let found = optimize(&SimdMachine, e, &SearchParams::default(), &limits)?;
     let identity = Packing::identity(e.unknowns());
     let before = SimdMachine.cost(e, &identity)?;

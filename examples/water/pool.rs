@@ -27,14 +27,12 @@ pub struct Pool {
 
 impl Pool {
     pub fn new(device: &Device, cells: usize, rain: bool) -> Result<Self> {
-        let params = WaveParams {
-            cell: SIDE / cells as f64,
-            speed: SPEED,
-            dt: 1.0 / RATE,
-            damping: 0.22,
-            tolerance: TOLERANCE,
-            ..WaveParams::new(cells, cells)
-        };
+        let params = WaveParams::new(cells, cells)
+            .with_cell(SIDE / cells as f64)
+            .with_speed(SPEED)
+            .with_dt(1.0 / RATE)
+            .with_damping(0.22)
+            .with_tolerance(TOLERANCE);
         Ok(Pool {
             wave: Wave::new(device, params)?,
             rain: rain.then(Rain::default),

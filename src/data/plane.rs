@@ -57,17 +57,44 @@ impl Plane {
     /// A grid from its elements, row by row. *Cost*: 1 upload. *Errors*: as [`zeros`](Self::zeros),
     /// [`Error::LengthMismatch`], [`Error::NonFinite`].
     pub fn from_rows(device: &Device, width: usize, height: usize, values: &[f32]) -> Result<Self> {
-        let (op, found, expected) = ("Plane::from_rows", values.len(), width.saturating_mul(height));
-        if found != expected {
-            return Err(Error::LengthMismatch { op, operand: "values", found, expected });
-        }
+        let op = "Plane::from_rows";
+        check_length(op, "values", values.len(), width.saturating_mul(height))?;
         check_values(op, values.iter().map(|v| f64::from(*v)))?;
         let _scope = device.scope()?;
-        let made = Self::uninit(device, width, height)?;
-        let texels =
-            if values.is_empty() { vec![0.0; made.extent().area() as usize] } else { values.to_vec() };
-        device.gl().upload(made.texture.texture(), bytemuck::cast_slice(&texels), "Plane")?;
+        let mut made = Self::uninit(device, width, height)?;
+        made.upload(values)?;
         Ok(made)
+    }
+
+    /// Replaces all elements, row by row. *Cost*: 1 upload. *Errors*: [`Error::LengthMismatch`], [`Error::NonFinite`];
+    /// the grid then stays as it was.
+    ///
+    /// ```
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// let mut plane = texla::Plane::zeros(ctx.device(), 2, 2)?;
+    /// plane.write(&[1., 2., 3., 4.])?;
+    /// let mut out = [0.0; 4];
+    /// plane.read_into(&mut out)?;
+    /// assert_eq!(out, [1., 2., 3., 4.]);
+    /// assert!(plane.write(&[1., 2., 3.]).is_err());
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn write(&mut self, values: &[f32]) -> Result<()> {
+        check_length("Plane::write", "values", values.len(), self.len())?;
+        check_values("Plane::write", values.iter().map(|v| f64::from(*v)))?;
+        self.upload(values)
+    }
+
+    fn upload(&mut self, values: &[f32]) -> Result<()> {
+        let none;
+        let texels = if values.is_empty() {
+            none = vec![0.0; self.extent().area() as usize];
+            &none
+        } else {
+            values
+        };
+        let _scope = self.device().scope()?;
+        self.device().gl().upload(self.texture.texture(), bytemuck::cast_slice(texels), "Plane")
     }
 
     /// Copies the elements to the host, row by row. *Cost*: 1 readback, which waits for the device.
@@ -76,6 +103,39 @@ impl Plane {
         let mut values = self.device().gl().read(self.texture.texture(), "Plane")?;
         values.truncate(self.len());
         Ok(values)
+    }
+
+    /// Copies the elements into a slice, row by row. *Cost*: as [`read`](Self::read). *Errors*:
+    /// [`Error::LengthMismatch`].
+    pub fn read_into(&self, out: &mut [f32]) -> Result<()> {
+        check_length("Plane::read_into", "out", out.len(), self.len())?;
+        out.copy_from_slice(&self.read()?);
+        Ok(())
+    }
+
+    /// Element (x, y) on the host. *Cost*: 1 readback of a texel, which waits for the device. *Errors*:
+    /// [`Error::IndexOutOfRange`].
+    ///
+    /// ```
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// let plane = texla::Plane::from_rows(ctx.device(), 3, 2, &[0., 1., 2., 10., 11., 12.])?;
+    /// assert_eq!((plane.element(2, 0)?, plane.element(1, 1)?), (2.0, 11.0));
+    /// assert!(plane.element(0, 2).is_err());
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn element(&self, x: usize, y: usize) -> Result<f32> {
+        for (what, index, bound) in
+            [("Plane::element: x", x, self.width), ("Plane::element: y", y, self.height)]
+        {
+            if index >= bound {
+                return Err(Error::IndexOutOfRange { what, index, bound });
+            }
+        }
+        let _scope = self.device().scope()?;
+        // Both lie within the texture, whose sides fit 32 bits.
+        let at = [x as u32, y as u32];
+        let texel = self.device().gl().read_region(self.texture.texture(), at, Extent::new(1, 1), "Plane")?;
+        Ok(texel.first().copied().unwrap_or_default())
     }
 
     /// Elements in a row.
@@ -118,6 +178,10 @@ impl Plane {
     pub fn texture(&self) -> glow::NativeTexture {
         self.texture.texture().raw()
     }
+}
+
+fn check_length(op: &'static str, operand: &'static str, found: usize, expected: usize) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(Error::LengthMismatch { op, operand, found, expected }) }
 }
 
 impl Operand for Plane {

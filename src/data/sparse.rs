@@ -15,6 +15,7 @@ use crate::shape::{Shape, max_folded_len};
 
 /// How a [`SparseMatrix`] is kept on the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SparseFormat {
     /// [`Gather`](SparseFormat::Gather), unless padding makes it store more than [`POINTS_PAY_FROM`] slots for each
     /// nonzero, or more than a texture holds, or a row is too long for it, and the device blends floats: then

@@ -5,7 +5,7 @@ use crate::error::{Error, Result, check_values};
 use crate::gl::Format;
 use crate::host::Csr;
 use crate::kernel::{PooledTexture, View};
-use crate::shape::{Shape, StackGrid, StackPart};
+use crate::shape::{Extent, Shape, StackGrid, StackPart};
 
 /// A dense matrix of 32-bit floats as a stack of its columns, each folded like a [`Vector`](crate::Vector)
 /// \[Krueger05\] 44.2.3, Figure 44-2. A product adds up columns times elements of `x`, texel by texel, so that a
@@ -69,29 +69,55 @@ impl ColumnStack {
     /// first NaN or infinity; those of [`zeros`](Self::zeros).
     pub fn from_rows(device: &Device, shape: Shape, values: &[f32]) -> Result<Self> {
         Self::grid_of(device, shape)?;
-        check_length("ColumnStack::from_rows", values.len(), shape)?;
+        check_length("ColumnStack::from_rows", "values", values.len(), shape)?;
         check_values("ColumnStack::from_rows", values.iter().map(|v| f64::from(*v)))?;
         let _scope = device.scope()?;
-        let made = Self::zeros(device, shape)?;
-        for panel in made.panels() {
+        let mut made = Self::zeros(device, shape)?;
+        made.upload(values)?;
+        Ok(made)
+    }
+
+    /// Replaces all elements, row by row. *Cost*: 1 upload a texture. *Errors*: [`Error::LengthMismatch`],
+    /// [`Error::NonFinite`]; the stack then stays as it was.
+    ///
+    /// ```
+    /// use texla::{ColumnStack, Shape};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// let mut a = ColumnStack::zeros(ctx.device(), Shape::new(2, 2))?;
+    /// a.write(&[1., 2., 3., 4.])?;
+    /// let mut out = [0.0; 4];
+    /// a.read_into(&mut out)?;
+    /// assert_eq!(out, [1., 2., 3., 4.]);
+    /// assert!(a.write(&[1., 2., 3.]).is_err());
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn write(&mut self, values: &[f32]) -> Result<()> {
+        check_length("ColumnStack::write", "values", values.len(), self.shape())?;
+        check_values("ColumnStack::write", values.iter().map(|v| f64::from(*v)))?;
+        self.upload(values)
+    }
+
+    fn upload(&mut self, values: &[f32]) -> Result<()> {
+        let (_scope, shape) = (self.device.scope()?, self.shape());
+        for panel in self.panels() {
             let extent = panel.view.extent();
             let mut texels = vec![0.0f32; extent.area() as usize * 4];
             for (j, i) in panel.part.columns.clone().flat_map(|j| (0..shape.rows).map(move |i| (j, i))) {
-                let lane = made.lane(i, j, extent.width);
+                let lane = self.lane(i, j, extent.width);
                 if let (Some(to), Some(from)) = (texels.get_mut(lane), values.get(i * shape.cols + j)) {
                     *to = *from;
                 }
             }
-            device.gl().upload(panel.view.texture, bytemuck::cast_slice(&texels), "ColumnStack")?;
+            self.device.gl().upload(panel.view.texture, bytemuck::cast_slice(&texels), "ColumnStack")?;
         }
-        Ok(made)
+        Ok(())
     }
 
     /// A stack from its elements, row by row, each rounded to 32 bits. *Cost* and *errors*: as
     /// [`from_rows`](Self::from_rows); a value that overflows 32 bits is [`Error::NonFinite`].
     pub fn from_f64(device: &Device, shape: Shape, values: &[f64]) -> Result<Self> {
         Self::grid_of(device, shape)?;
-        check_length("ColumnStack::from_f64", values.len(), shape)?;
+        check_length("ColumnStack::from_f64", "values", values.len(), shape)?;
         check_values("ColumnStack::from_f64", values.iter().copied())?;
         let rounded: Vec<f32> = values.iter().map(|v| *v as f32).collect();
         Self::from_rows(device, shape, &rounded)
@@ -121,6 +147,47 @@ impl ColumnStack {
             }
         }
         Ok(values)
+    }
+
+    /// Copies the elements into a slice, row by row. *Cost*: as [`read`](Self::read). *Errors*:
+    /// [`Error::LengthMismatch`].
+    pub fn read_into(&self, out: &mut [f32]) -> Result<()> {
+        check_length("ColumnStack::read_into", "out", out.len(), self.shape())?;
+        out.copy_from_slice(&self.read()?);
+        Ok(())
+    }
+
+    /// One element on the host. *Cost*: 1 readback of a texel, which waits for the device. *Errors*:
+    /// [`Error::IndexOutOfRange`].
+    ///
+    /// ```
+    /// use texla::{ColumnStack, Shape};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// let a = ColumnStack::from_rows(ctx.device(), Shape::new(2, 3), &[1., 2., 3., 4., 5., 6.])?;
+    /// assert_eq!((a.element(0, 2)?, a.element(1, 0)?), (3.0, 4.0));
+    /// assert!(a.element(2, 0).is_err());
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn element(&self, row: usize, col: usize) -> Result<f32> {
+        let Shape { rows, cols } = self.shape();
+        for (what, index, bound) in
+            [("ColumnStack::element: row", row, rows), ("ColumnStack::element: column", col, cols)]
+        {
+            if index >= bound {
+                return Err(Error::IndexOutOfRange { what, index, bound });
+            }
+        }
+        let _scope = self.device.scope()?;
+        let Some(panel) = self.panels().find(|panel| panel.part.columns.contains(&col)) else {
+            let (place, detail) = ("ColumnStack::element", "a column of the stack lies in no texture");
+            return Err(Error::Internal { place, detail });
+        };
+        let width = panel.view.extent().width;
+        let (lane, width) = (self.lane(row, col, width), width.max(1) as usize);
+        // The texel lies within a texture, whose sides fit 32 bits.
+        let at = [(lane / 4 % width) as u32, (lane / 4 / width) as u32];
+        let texel = self.device.gl().read_region(panel.view.texture, at, Extent::new(1, 1), "ColumnStack")?;
+        Ok(texel.get(lane % 4).copied().unwrap_or_default())
     }
 
     /// All texels of all textures, padding lanes included: for tests of the rule that those are zero. *Cost*: 1
@@ -166,8 +233,8 @@ impl ColumnStack {
     }
 }
 
-fn check_length(op: &'static str, found: usize, shape: Shape) -> Result<()> {
-    let (operand, expected) = ("values", shape.len());
+fn check_length(op: &'static str, operand: &'static str, found: usize, shape: Shape) -> Result<()> {
+    let expected = shape.len();
     if found == expected { Ok(()) } else { Err(Error::LengthMismatch { op, operand, found, expected }) }
 }
 

@@ -17,6 +17,7 @@ pub use regions::MOST_REGIONS;
 
 /// What lies behind a side of a grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Side {
     /// The value is zero `distance` cells from the last unknown: the row of a cell there holds `weight / distance`.
     Dirichlet {

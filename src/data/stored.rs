@@ -10,6 +10,7 @@ use crate::shape::Shape;
 
 /// How a [`StoredMatrix`] is kept on the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MatrixFormat {
     /// Banded when there are at most [`MOST_BANDS`] diagonals and storing them takes at most twice the nonzeros; else
     /// sparse, as [`SparseFormat::Auto`] chooses.
@@ -32,6 +33,7 @@ pub const MOST_BANDS: usize = 24;
 
 /// A matrix on the device in one of the formats.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum StoredMatrix {
     /// Diagonals.
     Banded(Box<BandedMatrix>),

@@ -24,6 +24,7 @@ use crate::shape::Extent;
 
 /// The form of exact floating-point arithmetic (two-sum, two-product) that this driver's compiler leaves alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ExactForm {
     /// Each step passes through an exclusive-or of its bits with a zero uniform.
     BitCast,
@@ -33,6 +34,7 @@ pub enum ExactForm {
 
 /// Limits below the device's own, for applications that share it and for tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Limits {
     /// Largest texture side to use.
     pub max_texture_size: Option<u32>,
@@ -46,8 +48,17 @@ pub struct Limits {
     pub without_float_filter: bool,
 }
 
+with!(const Limits:
+    with_max_texture_size(max_texture_size: Option<u32>),
+    with_max_draw_buffers(max_draw_buffers: Option<u32>),
+    with_max_vertex_outputs(max_vertex_outputs: Option<u32>),
+    without_float_blend(without_float_blend: bool),
+    without_float_filter(without_float_filter: bool),
+);
+
 /// What the device can do, as found by probing when the [`Device`](crate::Device) was made.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Capabilities {
     /// `GL_RENDERER`.
     pub renderer: String,

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 /// GL objects alive, per class. Zero in every class once the device and all its data are dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LiveObjects {
     /// Textures, those waiting in the pool included.
     pub textures: u64,
@@ -28,6 +29,19 @@ pub struct LiveObjects {
     pub transform_feedbacks: u64,
 }
 
+with!(const LiveObjects:
+    with_textures(textures: u64),
+    with_buffers(buffers: u64),
+    with_framebuffers(framebuffers: u64),
+    with_programs(programs: u64),
+    with_shaders(shaders: u64),
+    with_vertex_arrays(vertex_arrays: u64),
+    with_samplers(samplers: u64),
+    with_fences(fences: u64),
+    with_queries(queries: u64),
+    with_transform_feedbacks(transform_feedbacks: u64),
+);
+
 impl LiveObjects {
     /// The sum over all classes.
     pub fn total(&self) -> u64 {
@@ -46,6 +60,7 @@ impl LiveObjects {
 
 /// Work done since the device was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counters {
     /// Draw calls.
     pub draws: u64,

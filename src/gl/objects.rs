@@ -11,6 +11,7 @@ use crate::shape::Extent;
 
 /// What a texture holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Format {
     /// Four 32-bit floats a texel: the format of all data.
     Rgba32F,

@@ -20,6 +20,7 @@ const PACKAGES: &str = "install the Debian packages libegl1, libegl-mesa0 and li
 
 /// Which context to make.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct HeadlessOptions {
     /// The EGL device: an index, or part of its name, vendor or renderer. `None`: the environment variable
     /// `TEXLA_DEVICE` if set and not empty, else the first device that works.
@@ -29,6 +30,12 @@ pub struct HeadlessOptions {
     /// Options of the device.
     pub options: DeviceOptions,
 }
+
+with!(HeadlessOptions:
+    with_device(device: Option<String>),
+    with_api(api: Option<Api>),
+    with_options(options: DeviceOptions),
+);
 
 /// A context of its own without a window, on any EGL device: Mesa's software rasteriser or a GPU.
 ///

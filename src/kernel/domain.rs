@@ -5,6 +5,7 @@ use super::predicate::Mask;
 
 /// The texels that a pass covers.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Domain<'a> {
     /// Every texel of the target.
     Full,

@@ -19,6 +19,7 @@ pub(super) const STEPS: &str = "texla_steps";
 
 /// How cells that are done are left alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WhileSchedule {
     /// By a mask: the device may skip them before the shader starts.
     #[default]
@@ -29,6 +30,7 @@ pub enum WhileSchedule {
 
 /// Parameters of [`IterateWhile::run`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WhileParams {
     /// Steps that a cell makes in one pass, unless it is done before. Devices may end longer loops than
     /// [`loop_rounds`](crate::gl::Capabilities::loop_rounds) early: cells then go on in the next pass.
@@ -39,6 +41,12 @@ pub struct WhileParams {
     pub schedule: WhileSchedule,
 }
 
+with!(const WhileParams:
+    with_steps_per_pass(steps_per_pass: u32),
+    with_max_passes(max_passes: usize),
+    with_schedule(schedule: WhileSchedule),
+);
+
 impl Default for WhileParams {
     /// 8 steps a pass, 1,024 passes, predicated.
     fn default() -> Self {
@@ -48,6 +56,7 @@ impl Default for WhileParams {
 
 /// What a loop has come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WhileReport {
     /// Passes after which no cell was left to work on; all of them, where the loop has not finished.
     pub passes: usize,
@@ -76,7 +85,7 @@ pub struct WhileReport {
 /// let roots = IterateWhile::<NoParams>::new(dev, "roots", [], body)?;
 /// let start = Vector::from_slice(dev, &[1., 4., 0., 0., 1., 1e6, 0., 0.])?;
 /// let mut state = PingPong::new(start, Vector::zeros(dev, 8)?);
-/// let report = roots.run(&mut state, [], &NoParams, WhileParams { steps_per_pass: 1, ..Default::default() })?;
+/// let report = roots.run(&mut state, [], &NoParams, WhileParams::default().with_steps_per_pass(1))?;
 /// assert!(report.finished && report.passes > 10); // 4 takes 5 steps, 10^6 takes more
 /// let s = state.front().read()?;
 /// assert!((s[0] - 2.0).abs() < 1e-5 && (s[4] - 1000.0).abs() < 1e-2);

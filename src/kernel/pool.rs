@@ -36,6 +36,7 @@ use crate::device::Device;
 /// # Ok::<(), texla::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PoolStats {
     /// Textures in use by data and operations.
     pub live: u64,

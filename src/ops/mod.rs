@@ -15,8 +15,8 @@ mod stencil;
 mod stored;
 
 pub use dense::{
-    CALIBRATED_SIDES, Calibration, Form, MatmulReport, MatmulSchedule, Reason, calibrate, matmul, matmul_at,
-    matmul_bt, matmul_with, norm_inf, norm1, outer, trace, transpose,
+    CALIBRATED_SIDES, Calibration, MatmulForm, MatmulReport, MatmulSchedule, Reason, calibrate, matmul,
+    matmul_at, matmul_bt, matmul_with, norm_inf, norm1, outer, trace, transpose,
 };
 pub use elementwise::{
     Coefficient, Elements, abs, add, add_constant, axpby, axpy, clamp, copy, div, div_or_zero, fill, madad,

@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 use crate::host::{Triplets, problems};
-use crate::pack::{Boundary, LinearExpression};
+use crate::pack::{LinearExpression, StencilBoundary};
 use crate::shape::{Grid, Shape};
 
 /// The square of the Courant number in the instances of the wave equation; the paper leaves it open.
@@ -50,7 +50,7 @@ pub fn wave_on(grid: Grid) -> Result<LinearExpression> {
         ([1, 0, 0], s),
         ([0, 1, 0], s),
     ];
-    let (held, open) = ([Boundary::Fixed, Boundary::Dropped], [Boundary::Dropped; 2]);
+    let (held, open) = ([StencilBoundary::Fixed, StencilBoundary::Dropped], [StencilBoundary::Dropped; 2]);
     LinearExpression::stencil(grid, &taps, [held, held, open], true)
 }
 

@@ -25,12 +25,12 @@ pub use cost::{
 pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
 pub use program::{
-    Instruction, InstructionCounts, LowerOptions, Mask, Operation, Product, Program, ProgramPart, Register,
-    Source, Stage, Swizzle,
+    Instruction, InstructionCounts, LowerOptions, Operation, ProductEntries, Program, ProgramPart, Register,
+    ShaderStage, Source, Swizzle, WriteMask,
 };
 pub use prove::{Level, Proof, ProofLimits, ProofProgress, Prover, Verdict};
 pub use search::{
-    AnnealParams, Annealed, Annealer, Limits, Optimized, Origin, Progress, Report, Schedule, SearchParams,
-    Start, StopReason, Trace, TracePoint, optimize,
+    AnnealParams, Annealed, Annealer, CoolingSchedule, Optimized, Origin, Progress, Report, SearchLimits,
+    SearchParams, SearchStop, Start, Trace, TracePoint, optimize,
 };
-pub use stencil::Boundary;
+pub use stencil::StencilBoundary;

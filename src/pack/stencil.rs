@@ -7,7 +7,9 @@ use crate::shape::{Grid, Shape};
 
 /// What happens at a side of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Boundary {
+#[non_exhaustive]
+#[doc(alias = "Boundary")]
+pub enum StencilBoundary {
     /// Neighbours outside are zero: their taps are dropped. Dirichlet, with the boundary just outside the grid.
     #[default]
     Dropped,
@@ -30,9 +32,9 @@ impl LinearExpression {
     /// offset is longer than the grid.
     ///
     /// ```
-    /// use texla::{Grid, pack::{Boundary, LinearExpression}};
+    /// use texla::{Grid, pack::{StencilBoundary, LinearExpression}};
     /// let taps = [([-1, 0, 0], 1.0), ([0, 0, 0], -2.0), ([1, 0, 0], 1.0)];
-    /// let free = [Boundary::Copied; 2];
+    /// let free = [StencilBoundary::Copied; 2];
     /// let e = LinearExpression::stencil(Grid::new_2d(4, 1), &taps, [free, free, free], false)?;
     /// assert_eq!(e.evaluate(&[1.0, 2.0, 4.0, 8.0], &[0.0; 4])?, [1.0, 1.0, 2.0, -4.0]);
     /// # Ok::<(), texla::Error>(())
@@ -40,7 +42,7 @@ impl LinearExpression {
     pub fn stencil(
         grid: Grid,
         taps: &[([i32; 3], f64)],
-        sides: [[Boundary; 2]; 3],
+        sides: [[StencilBoundary; 2]; 3],
         with_b: bool,
     ) -> Result<Self> {
         check(grid, taps, sides)?;
@@ -64,10 +66,10 @@ impl LinearExpression {
     }
 }
 
-fn check(grid: Grid, taps: &[([i32; 3], f64)], sides: [[Boundary; 2]; 3]) -> Result<()> {
+fn check(grid: Grid, taps: &[([i32; 3], f64)], sides: [[StencilBoundary; 2]; 3]) -> Result<()> {
     let op = "LinearExpression::stencil";
     for (axis, side) in sides.into_iter().enumerate() {
-        let periodic = side.map(|s| s == Boundary::Periodic);
+        let periodic = side.map(|s| s == StencilBoundary::Periodic);
         if periodic == [true, false] || periodic == [false, true] {
             let value = format!("{side:?} along axis {axis}");
             let expected = "both sides of an axis periodic, or neither";
@@ -83,9 +85,9 @@ fn check(grid: Grid, taps: &[([i32; 3], f64)], sides: [[Boundary; 2]; 3]) -> Res
     Ok(())
 }
 
-fn is_fixed(grid: Grid, sides: [[Boundary; 2]; 3], cell: [usize; 3]) -> bool {
-    let along = |((at, n), [low, high]): ((usize, usize), [Boundary; 2])| {
-        (at == 0 && low == Boundary::Fixed) || (at + 1 == n && high == Boundary::Fixed)
+fn is_fixed(grid: Grid, sides: [[StencilBoundary; 2]; 3], cell: [usize; 3]) -> bool {
+    let along = |((at, n), [low, high]): ((usize, usize), [StencilBoundary; 2])| {
+        (at == 0 && low == StencilBoundary::Fixed) || (at + 1 == n && high == StencilBoundary::Fixed)
     };
     cell.into_iter().zip(grid.sides()).zip(sides).any(along)
 }
@@ -93,7 +95,7 @@ fn is_fixed(grid: Grid, sides: [[Boundary; 2]; 3], cell: [usize; 3]) -> bool {
 /// Where the neighbour's value stands; none if its tap is dropped.
 fn neighbour(
     grid: Grid,
-    sides: [[Boundary; 2]; 3],
+    sides: [[StencilBoundary; 2]; 3],
     cell: [usize; 3],
     offset: [i32; 3],
 ) -> Option<[usize; 3]> {
@@ -103,9 +105,9 @@ fn neighbour(
         let side = if to < 0 { low } else { high };
         let inside = match side {
             _ if (0..n).contains(&to) => to,
-            Boundary::Dropped | Boundary::Fixed => return None,
-            Boundary::Copied => to.clamp(0, n - 1),
-            Boundary::Periodic => to.rem_euclid(n),
+            StencilBoundary::Dropped | StencilBoundary::Fixed => return None,
+            StencilBoundary::Copied => to.clamp(0, n - 1),
+            StencilBoundary::Periodic => to.rem_euclid(n),
         };
         *at = inside as usize;
     }

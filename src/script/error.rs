@@ -76,6 +76,7 @@ impl std::error::Error for ScriptError {
 
 /// An operand as an error names it: by its text in the script, with its shape.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Operand {
     /// The text, or words for it where it is long.
     pub text: String,

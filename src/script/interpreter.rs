@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::error::{ScriptError, ScriptErrorKind as Kind, quoted};
 use super::lex::is_name;
 use super::names::{CONSTANTS, reserved};
-use super::parse::Program;
+use super::parse::Script;
 use super::room::Room;
 use super::run::Run;
 use super::source::Fault;
@@ -39,7 +39,9 @@ pub(super) enum Reserved {
 
 /// How much a script may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+#[non_exhaustive]
+#[doc(alias = "Limits")]
+pub struct ScriptLimits {
     /// Bytes of all values together that are alive at one time, and of what a statement needs while it makes or reads
     /// one, on the device and on the host. What exceeds it is refused before it is made. Textures count with their
     /// padding: an element takes 4 bytes of a column or of a large matrix, and 64 of a row. The script's
@@ -49,10 +51,15 @@ pub struct Limits {
     pub statements: u64,
 }
 
-impl Default for Limits {
+with!(const ScriptLimits:
+    with_bytes(bytes: u64),
+    with_statements(statements: u64),
+);
+
+impl Default for ScriptLimits {
     /// 1 GiB; any number of statements.
     fn default() -> Self {
-        Limits { bytes: 1 << 30, statements: u64::MAX }
+        ScriptLimits { bytes: 1 << 30, statements: u64::MAX }
     }
 }
 
@@ -80,7 +87,7 @@ pub struct Interpreter {
     pub(super) variables: BTreeMap<String, Value>,
     pub(super) constants: BTreeMap<&'static str, Value>,
     pub(super) room: Rc<Room>,
-    pub(super) limits: Limits,
+    pub(super) limits: ScriptLimits,
     pub(super) files: FileAccess,
     /// Files of whoever runs scripts, with what scripts may do with them.
     pub(super) reserved: Vec<(FileId, Reserved)>,
@@ -90,9 +97,9 @@ pub struct Interpreter {
 shown!(Interpreter, |i| "Interpreter({} variables, {:?})", i.variables.len(), i.limits);
 
 impl Interpreter {
-    /// An interpreter without variables, without access to files, and with the default [`Limits`].
+    /// An interpreter without variables, without access to files, and with the default [`ScriptLimits`].
     pub fn new(device: &Device) -> Self {
-        let limits = Limits::default();
+        let limits = ScriptLimits::default();
         let room = Room::new(limits.bytes);
         let constants = CONSTANTS.map(|(name, value)| (name, Value::number(value)));
         Interpreter {
@@ -129,7 +136,7 @@ impl Interpreter {
     }
 
     /// Other limits.
-    pub fn with_limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: ScriptLimits) -> Self {
         self.limits = limits;
         self.room.set_limit(limits.bytes);
         self
@@ -140,7 +147,7 @@ impl Interpreter {
     /// The host's GL state is saved once and restored at the end, so `out` must not draw.
     ///
     /// *Errors*: [`ScriptError`]; variables keep what they were given before it.
-    pub fn run(&mut self, program: &Program, out: &mut dyn Write) -> Result<(), ScriptError> {
+    pub fn run(&mut self, program: &Script, out: &mut dyn Write) -> Result<(), ScriptError> {
         let device = self.device.clone();
         let source = &program.source;
         let scope = device.scope();

@@ -44,6 +44,6 @@ mod sparse;
 mod value;
 
 pub use error::{Operand, ScriptError, ScriptErrorKind};
-pub use interpreter::{FileAccess, Interpreter, Limits};
-pub use parse::{MAX_DEPTH, MAX_SOURCE, Program, parse};
+pub use interpreter::{FileAccess, Interpreter, ScriptLimits};
+pub use parse::{MAX_DEPTH, MAX_SOURCE, Script, parse};
 pub use value::{Data, Value};

@@ -15,7 +15,8 @@ pub const MAX_DEPTH: u16 = 100;
 
 /// A script that has been read and found well-formed; [`Interpreter::run`](super::Interpreter::run) runs it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Program {
+#[doc(alias = "Program")]
+pub struct Script {
     pub(super) source: Source,
     pub(super) statements: Box<[Statement]>,
 }
@@ -33,7 +34,7 @@ pub struct Program {
 /// let e = parse("x = 1e99", "demo").unwrap_err();
 /// assert!(e.to_string().starts_with("demo: line 1, column 5: `1e99` is no number"));
 /// ```
-pub fn parse(source: impl AsRef<[u8]>, name: &str) -> Result<Program, ScriptError> {
+pub fn parse(source: impl AsRef<[u8]>, name: &str) -> Result<Script, ScriptError> {
     let bytes = source.as_ref();
     let name = name.to_owned();
     if bytes.len() > MAX_SOURCE {
@@ -52,7 +53,7 @@ pub fn parse(source: impl AsRef<[u8]>, name: &str) -> Result<Program, ScriptErro
     let source = Source { name, text };
     let statements = Parser::new(&source.text).and_then(|mut parser| parser.program());
     match statements {
-        Ok(statements) => Ok(Program { source, statements }),
+        Ok(statements) => Ok(Script { source, statements }),
         Err(fault) => Err(source.error(fault)),
     }
 }

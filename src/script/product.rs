@@ -12,7 +12,7 @@ use super::source::{Fault, Result};
 use super::sparse::multiplied;
 use super::value::{Data, Value};
 use crate::data::{Matrix, Vector};
-use crate::ops::{self, Form};
+use crate::ops::{self, MatmulForm};
 use crate::shape::Shape;
 
 /// An operand of a product.
@@ -157,9 +157,9 @@ impl Run<'_> {
         let (Some((a, _a)), Some((b, _b))) = (a, b) else { return self.needs_dense(left.expr) };
         let both = left.transposed && right.transposed;
         let form = match (left.transposed, right.transposed) {
-            (true, false) => Form::TransposedA,
-            (false, true) => Form::TransposedB,
-            _ => Form::Plain,
+            (true, false) => MatmulForm::TransposedA,
+            (false, true) => MatmulForm::TransposedB,
+            _ => MatmulForm::Plain,
         };
         // Of two that are transposed, the second is multiplied by the first.
         let (first, second) = if both { (b.shape(), a.shape()) } else { (a.shape(), b.shape()) };

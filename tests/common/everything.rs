@@ -8,7 +8,7 @@ mod sim;
 
 use texla::host::{NineBands, Triplets, problems};
 use texla::ops::{
-    self, Accurate, Combine, Form, Histogram, LinOp, MatmulSchedule, Part, Product, Reduction, Window,
+    self, Accurate, Combine, Histogram, LinOp, MatmulForm, MatmulSchedule, Part, Product, Reduction, Window,
     Windows,
 };
 use texla::script::{Interpreter, parse};
@@ -215,9 +215,11 @@ fn dense(dev: &Device, step: Step<'_>) {
     to("matmul_bt", [9, 6], &|c| ops::matmul_bt(c, &a, &bt));
     let schedules = [MatmulSchedule::Auto, MatmulSchedule::PAPER, MatmulSchedule::OnePass];
     for schedule in schedules.into_iter().chain(block_schedules(dev)) {
-        for (form, a, b) in
-            [(Form::Plain, &a, &b), (Form::TransposedA, &at, &b), (Form::TransposedB, &a, &bt)]
-        {
+        for (form, a, b) in [
+            (MatmulForm::Plain, &a, &b),
+            (MatmulForm::TransposedA, &at, &b),
+            (MatmulForm::TransposedB, &a, &bt),
+        ] {
             to("matmul_with", [9, 6], &|c| ops::matmul_with(c, form, a, b, schedule).map(drop));
         }
     }
@@ -318,7 +320,7 @@ fn solvers(dev: &Device, step: Step<'_>) {
     for schedule in [CgSchedule::Listing, CgSchedule::Merged] {
         for m in [&Identity as &dyn Preconditioner, &diagonal] {
             to("ConjugateGradient", &|x| {
-                let params = CgParams { schedule, stop, ..CgParams::default() };
+                let params = CgParams::default().with_schedule(schedule).with_stop(stop);
                 let report = ConjugateGradient::preconditioned(&a, m, params)?.solve(x, &b)?;
                 assert!(report.converged(), "{report:?}");
                 Ok(())
@@ -327,17 +329,17 @@ fn solvers(dev: &Device, step: Step<'_>) {
     }
     to("FixedRun", &|x| {
         let run: FixedRun =
-            ConjugateGradient::new(&a, CgParams { stop, ..CgParams::default() })?.iterate(x, &b, 3)?;
+            ConjugateGradient::new(&a, CgParams::default().with_stop(stop))?.iterate(x, &b, 3)?;
         assert_eq!(run.read()?.iterations, 3);
         Ok(())
     });
     to("BiCgStab", &|x| {
-        let report = BiCgStab::new(&a, BiCgStabParams { stop, ..BiCgStabParams::default() })?.solve(x, &b)?;
+        let report = BiCgStab::new(&a, BiCgStabParams::default().with_stop(stop))?.solve(x, &b)?;
         assert!(report.converged(), "{report:?}");
         Ok(())
     });
     to("Cgls", &|x| {
-        let report = Cgls::new(&a, CglsParams { stop, ..CglsParams::default() })?.solve(x, &b)?;
+        let report = Cgls::new(&a, CglsParams::default().with_stop(stop))?.solve(x, &b)?;
         assert!(report.converged(), "{report:?}");
         Ok(())
     });
@@ -364,7 +366,7 @@ fn stationary(dev: &Device, step: Step<'_>) {
     });
     let jacobi = WeightedJacobi::new(&closed, 0.8).unwrap();
     to("Stationary", &|x| {
-        let params = StationaryParams { stop: Stop::relative(1e-3), ..StationaryParams::default() };
+        let params = StationaryParams::default().with_stop(Stop::relative(1e-3));
         let report = Stationary::new(&closed, &jacobi, params)?.solve(x, &free)?;
         assert!(report.converged(), "{report:?}");
         Ok(())

@@ -15,11 +15,9 @@ fn number(name: &str) -> Option<u32> {
 
 /// The limits under which the suite runs: CI repeats it with small textures and few draw buffers.
 pub fn limits() -> Limits {
-    Limits {
-        max_texture_size: number("TEXLA_TEST_TEXTURE_LIMIT"),
-        max_draw_buffers: number("TEXLA_TEST_DRAW_BUFFERS"),
-        ..Limits::default()
-    }
+    Limits::default()
+        .with_max_texture_size(number("TEXLA_TEST_TEXTURE_LIMIT"))
+        .with_max_draw_buffers(number("TEXLA_TEST_DRAW_BUFFERS"))
 }
 
 /// A headless context of this dialect under [`limits`].
@@ -29,8 +27,8 @@ pub fn headless(api: Api) -> Headless {
 
 /// A headless context of this dialect under limits of the test's own.
 pub fn headless_with(api: Api, limits: Limits) -> Headless {
-    let options = DeviceOptions { limits, ..DeviceOptions::default() };
-    Headless::new(HeadlessOptions { device: None, api: Some(api), options })
+    let options = DeviceOptions::default().with_limits(limits);
+    Headless::new(HeadlessOptions::default().with_api(Some(api)).with_options(options))
         .unwrap_or_else(|e| panic!("no {api} context for the tests: {e}"))
 }
 

@@ -16,12 +16,8 @@ fn held_faces_stay_as_they_are() {
         for (seed, cells) in (1..).zip(GRIDS) {
             for sides in ALL_SIDES {
                 let solid = pillars(cells);
-                let params = FluidParams {
-                    boundaries: sides,
-                    viscosity: 0.01,
-                    confinement: 2.0,
-                    ..FluidParams::new(0.1)
-                };
+                let params =
+                    FluidParams::new(0.1).with_boundaries(sides).with_viscosity(0.01).with_confinement(2.0);
                 let mut fluid = stirred(dev, cells, params, &solid, seed);
                 let mut dye = Vector::from_slice(dev, &uniform(seed, cells.len())).unwrap();
                 let check = |fluid: &Fluid, what: &str| {
@@ -71,7 +67,7 @@ fn a_projection_leaves_no_divergence() {
                 for solid in [vec![], obstacles(cells, seed)] {
                     // An inflow into a pocket of solid cells has nowhere to go: no field without divergence exists.
                     let solid = if sides == MIXED && !solid.is_empty() { pillars(cells) } else { solid };
-                    let params = FluidParams { boundaries: sides, ..FluidParams::new(0.1) };
+                    let params = FluidParams::new(0.1).with_boundaries(sides);
                     let mut fluid = stirred(dev, cells, params, &solid, seed);
                     let report = fluid.project_reported().unwrap();
                     assert!(report.after <= 1e-4 * report.before, "{cells}: {report:?}");
@@ -116,7 +112,7 @@ fn a_uniform_stream_stays_uniform() {
         let free = [Boundary::FreeSlip; 2];
         let boundaries = Boundaries { x: [inflow, Boundary::Open], y: free, z: free };
         for cells in GRIDS {
-            let params = FluidParams { boundaries, viscosity: 0.01, ..FluidParams::new(0.1) };
+            let params = FluidParams::new(0.1).with_boundaries(boundaries).with_viscosity(0.01);
             let mut fluid = Fluid::new(dev, cells, params, &[]).unwrap();
             fluid.set_velocity(0, &vec![1.0; fluid.faces(0).len()]).unwrap();
             for _ in 0..3 {

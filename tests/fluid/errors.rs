@@ -31,38 +31,33 @@ fn what_cannot_be_a_fluid_is_refused() {
         refused(Grid::new_2d(1 << 12, 1 << 12), good, &[], &["fluid's grid", "cells"]);
         refused(grid, good, &[true; 5], &["solid", "5", "12"]);
         for cell in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-38, 1e38] {
-            refused(grid, FluidParams { cell, ..good }, &[], &["cell", "positive"]);
+            refused(grid, good.with_cell(cell), &[], &["cell", "positive"]);
         }
         for bad in [-1.0, f64::NAN, f64::INFINITY] {
-            refused(grid, FluidParams { viscosity: bad, ..good }, &[], &["viscosity"]);
-            refused(grid, FluidParams { confinement: bad, ..good }, &[], &["confinement"]);
+            refused(grid, good.with_viscosity(bad), &[], &["viscosity"]);
+            refused(grid, good.with_confinement(bad), &[], &["confinement"]);
         }
         let lifting = Boundary::NoSlip { velocity: [0.0, 1.0, 0.0] };
         let sides = Boundaries { y: [Boundary::WALL, lifting], ..good.boundaries };
-        refused(grid, FluidParams { boundaries: sides, ..good }, &[], &["velocity", "across the side"]);
+        refused(grid, good.with_boundaries(sides), &[], &["velocity", "across the side"]);
         let nan = Boundary::Inflow { velocity: [f64::NAN, 0.0, 0.0] };
         let sides = Boundaries { x: [nan, Boundary::Open], ..good.boundaries };
-        refused(grid, FluidParams { boundaries: sides, ..good }, &[], &["NaN"]);
+        refused(grid, good.with_boundaries(sides), &[], &["NaN"]);
         let inflow = Boundary::Inflow { velocity: [1.0, 0.0, 0.0] };
         let sides = Boundaries { x: [inflow, Boundary::WALL], ..good.boundaries };
-        refused(grid, FluidParams { boundaries: sides, ..good }, &[], &["boundaries", "open side"]);
+        refused(grid, good.with_boundaries(sides), &[], &["boundaries", "open side"]);
         // A pocket of obstacles at the inflow, though the box is open.
         let sides = Boundaries { x: [inflow, Boundary::Open], ..good.boundaries };
         let solid: Vec<bool> = (0..12).map(|i| i % 4 == 1).collect();
-        refused(grid, FluidParams { boundaries: sides, ..good }, &solid, &["boundaries", "closed region"]);
+        refused(grid, good.with_boundaries(sides), &solid, &["boundaries", "closed region"]);
         // A pocket of one cell, which the pressure's matrix takes for solid; and one at either end, which balance each
         // other but not themselves.
         let square = Grid::new_2d(4, 4);
         let of = |cells: &[usize]| (0..16).map(|i| cells.contains(&i)).collect::<Vec<_>>();
-        refused(
-            square,
-            FluidParams { boundaries: sides, ..good },
-            &of(&[1, 4]),
-            &["boundaries", "closed region"],
-        );
+        refused(square, good.with_boundaries(sides), &of(&[1, 4]), &["boundaries", "closed region"]);
         let sides = Boundaries { x: [inflow, inflow], ..good.boundaries };
         let both = of(&[1, 4, 11, 14]);
-        refused(square, FluidParams { boundaries: sides, ..good }, &both, &["boundaries", "closed region"]);
+        refused(square, good.with_boundaries(sides), &both, &["boundaries", "closed region"]);
         // Of a single row the cell takes as much as it gives.
         let across = Boundaries {
             x: [Boundary::WALL; 2],
@@ -70,8 +65,8 @@ fn what_cannot_be_a_fluid_is_refused() {
             ..good.boundaries
         };
         let row = Grid::new_2d(3, 1);
-        Fluid::new(dev, row, FluidParams { boundaries: across, ..good }, &[true, false, true]).unwrap();
-        Fluid::new(dev, grid, FluidParams { boundaries: sides, ..good }, &[]).unwrap();
+        Fluid::new(dev, row, good.with_boundaries(across), &[true, false, true]).unwrap();
+        Fluid::new(dev, grid, good.with_boundaries(sides), &[]).unwrap();
     });
 }
 
@@ -116,7 +111,7 @@ fn steps_and_fields_are_checked() {
         }
         says(fluid.push([0.1; 3], 1e-40, [1.0; 3]).unwrap_err(), &["Fluid::push", "radius", "1e-40"]);
         says(fluid.splat(&mut cells, [0.1; 3], 1e-40, 1.0).unwrap_err(), &["Fluid::splat", "radius"]);
-        let thick = FluidParams { viscosity: 1e30, confinement: 1e30, ..FluidParams::new(0.1) };
+        let thick = FluidParams::new(0.1).with_viscosity(1e30).with_confinement(1e30);
         let mut thick = Fluid::new(dev, grid, thick, &[]).unwrap();
         says(thick.diffuse(1e20).unwrap_err(), &["Fluid::diffuse", "viscosity"]);
         says(thick.confine(1e20).unwrap_err(), &["Fluid::confine", "confinement"]);
@@ -129,8 +124,7 @@ fn steps_and_fields_are_checked() {
         thick.set_velocity(0, &alternating).unwrap();
         says(thick.project_reported().unwrap_err(), &["Fluid::project_reported", "divergence"]);
         // Infinite velocities everywhere, whose differences are NaN.
-        let mut gone =
-            Fluid::new(dev, grid, FluidParams { boundaries: OPEN, ..FluidParams::new(0.1) }, &[]).unwrap();
+        let mut gone = Fluid::new(dev, grid, FluidParams::new(0.1).with_boundaries(OPEN), &[]).unwrap();
         for _ in 0..2 {
             gone.accelerate([3e38, 3e38, 0.0], 1.0).unwrap();
         }
@@ -161,12 +155,10 @@ fn steps_and_fields_are_checked() {
 fn a_viscous_step_that_does_not_converge_is_told_of() {
     on_both(|dev| {
         let made = |bound, iterations| {
-            let params = FluidParams {
-                viscosity: 0.1,
-                viscous_stop: Stop::relative(bound),
-                viscous_iterations: iterations,
-                ..FluidParams::new(0.1)
-            };
+            let params = FluidParams::new(0.1)
+                .with_viscosity(0.1)
+                .with_viscous_stop(Stop::relative(bound))
+                .with_viscous_iterations(iterations);
             let mut fluid = Fluid::new(dev, Grid::new_2d(16, 16), params, &[]).unwrap();
             assert_eq!(fluid.viscous_report(), None);
             fluid.push([0.8; 3], 0.3, [1.0; 3]).unwrap();

@@ -21,7 +21,7 @@ fn a_shift_by_whole_cells_is_exact() {
             for cells in [Grid::new_2d(13, 11), Grid::new_3d(5, 6, 8), Grid::new_2d(16, 8)] {
                 let shift = [2, -1, if cells.nz > 1 { 3 } else { 0 }];
                 let boundaries = Boundaries::all(stream);
-                let params = FluidParams { boundaries, advection, ..FluidParams::new(0.5) };
+                let params = FluidParams::new(0.5).with_boundaries(boundaries).with_advection(advection);
                 let mut fluid = Fluid::new(dev, cells, params, &[]).unwrap();
                 for (axis, v) in [2.0, -1.0, 3.0].into_iter().enumerate().take(axes(cells)) {
                     fluid.set_velocity(axis, &vec![v; fluid.faces(axis).len()]).unwrap();
@@ -54,7 +54,7 @@ fn advection_makes_no_new_extrema() {
     on_both(|dev| {
         for advection in BOTH {
             for (seed, cells) in (1..).zip(GRIDS) {
-                let params = FluidParams { boundaries: MIXED, advection, ..FluidParams::new(0.5) };
+                let params = FluidParams::new(0.5).with_boundaries(MIXED).with_advection(advection);
                 let fluid = stirred(dev, cells, params, &[], seed);
                 let mut dye = Vector::from_slice(dev, &uniform(seed, cells.len())).unwrap();
                 let range = |dye: &Vector| {
@@ -92,7 +92,10 @@ fn vortex(n: usize, amplitude: f64) -> [Vec<f32>; 2] {
 fn vortex_error(dev: &Device, n: usize, steps: usize, advection: Advection) -> f64 {
     let (viscosity, end) = (0.02, 0.5);
     let boundaries = Boundaries::all(Boundary::FreeSlip);
-    let params = FluidParams { boundaries, viscosity, advection, ..FluidParams::new(1.0 / n as f64) };
+    let params = FluidParams::new(1.0 / n as f64)
+        .with_boundaries(boundaries)
+        .with_viscosity(viscosity)
+        .with_advection(advection);
     let mut fluid = Fluid::new(dev, Grid::new_2d(n, n), params, &[]).unwrap();
     let start = vortex(n, 1.0);
     for (axis, values) in start.iter().enumerate() {
@@ -130,7 +133,7 @@ fn nothing_grows_with_any_step() {
         let cells = Grid::new_2d(24, 20);
         for dt in [0.01, 1.0, 100.0] {
             for viscosity in [0.0, 1e-3, 10.0] {
-                let params = FluidParams { viscosity, ..FluidParams::new(0.05) };
+                let params = FluidParams::new(0.05).with_viscosity(viscosity);
                 let mut fluid = stirred(dev, cells, params, &[], 3);
                 fluid.project().unwrap();
                 let energy = |fluid: &Fluid| -> f64 {
@@ -159,7 +162,7 @@ fn nothing_grows_with_any_step() {
 fn a_fluid_comes_to_rest() {
     on_both(|dev| {
         for (cells, viscosity) in [(Grid::new_2d(24, 20), 2.0), (Grid::new_3d(7, 6, 5), 9.0)] {
-            let params = FluidParams { viscosity, ..FluidParams::new(0.1) };
+            let params = FluidParams::new(0.1).with_viscosity(viscosity);
             let mut fluid = stirred(dev, cells, params, &[], 11);
             let mut largest = f64::MAX;
             for step in 0..60 {
@@ -181,7 +184,7 @@ fn three_dimensions_hold_two() {
         sides.z = [Boundary::FreeSlip; 2];
         for advection in BOTH {
             let params =
-                FluidParams { advection, boundaries: sides, confinement: 3.0, ..FluidParams::new(0.5) };
+                FluidParams::new(0.5).with_advection(advection).with_boundaries(sides).with_confinement(3.0);
             let mut two = stirred(dev, flat, params, &[], 5);
             let mut three = Fluid::new(dev, deep, params, &[]).unwrap();
             for axis in 0..2 {
@@ -223,10 +226,8 @@ fn three_dimensions_hold_two() {
 fn the_mass_of_dye_is_kept_the_better_the_finer_the_grid() {
     on_both(|dev| {
         let loss = |n: usize| {
-            let params = FluidParams {
-                boundaries: Boundaries::all(Boundary::FreeSlip),
-                ..FluidParams::new(1.0 / n as f64)
-            };
+            let params =
+                FluidParams::new(1.0 / n as f64).with_boundaries(Boundaries::all(Boundary::FreeSlip));
             let mut fluid = Fluid::new(dev, Grid::new_2d(n, n), params, &[]).unwrap();
             for (axis, values) in vortex(n, 1.0).iter().enumerate() {
                 fluid.set_velocity(axis, values).unwrap();

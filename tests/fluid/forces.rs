@@ -15,12 +15,10 @@ const CONFINEMENT: f64 = 3.0;
 const DT: f64 = 0.125;
 
 fn fluid(dev: &Device, cells: Grid, boundaries: Boundaries, seed: u64) -> Fluid {
-    let params = FluidParams {
-        boundaries,
-        confinement: CONFINEMENT,
-        advection: Advection::SemiLagrangian,
-        ..FluidParams::new(CELL)
-    };
+    let params = FluidParams::new(CELL)
+        .with_boundaries(boundaries)
+        .with_confinement(CONFINEMENT)
+        .with_advection(Advection::SemiLagrangian);
     stirred(dev, cells, params, &[], seed)
 }
 

@@ -12,7 +12,7 @@ use crate::{ALL_SIDES, GRIDS, obstacles, pillars, stirred, velocity};
 const CELL: f64 = 0.25;
 
 fn params(boundaries: Boundaries, advection: Advection) -> FluidParams {
-    FluidParams { boundaries, advection, ..FluidParams::new(CELL) }
+    FluidParams::new(CELL).with_boundaries(boundaries).with_advection(advection)
 }
 
 /// Steps of 3/10 and 27/10 cells at most.
@@ -205,7 +205,7 @@ fn the_viscous_step_solves_its_equation() {
         for (seed, cells) in (180..).zip(GRIDS) {
             for sides in &ALL_SIDES {
                 for (viscosity, solid) in [(0.01, vec![]), (0.7, pillars(cells)), (40.0, vec![])] {
-                    let params = FluidParams { viscosity, ..params(*sides, Advection::MacCormack) };
+                    let params = params(*sides, Advection::MacCormack).with_viscosity(viscosity);
                     let mut fluid = stirred(dev, cells, params, &solid, seed);
                     let (before, dt) = (velocity(&fluid), 0.125);
                     fluid.diffuse(dt).unwrap();

@@ -11,7 +11,7 @@ use crate::{axes, obstacles, stirred, velocity};
 const GRIDS: [Grid; 3] = [Grid::new_2d(24, 20), Grid::new_3d(8, 6, 7), Grid::new_2d(17, 11)];
 
 fn methods() -> [Pressure; 5] {
-    let params = CgParams { stop: Stop::relative(1e-6), ..CgParams::default() };
+    let params = CgParams::default().with_stop(Stop::relative(1e-6));
     let multigrid = MultigridParams::default();
     [
         Pressure::ConjugateGradient(params),
@@ -31,7 +31,7 @@ fn all_methods_project_alike() {
                 let boundaries = Boundaries::all(boundary);
                 let mut all = Vec::new();
                 for pressure in methods() {
-                    let params = FluidParams { boundaries, pressure, ..FluidParams::new(0.5) };
+                    let params = FluidParams::new(0.5).with_boundaries(boundaries).with_pressure(pressure);
                     let mut fluid = stirred(dev, cells, params, &[], seed);
                     let report = fluid.project_reported().unwrap();
                     assert!(report.after <= 1e-4 * report.before, "{cells} {pressure:?}: {report:?}");
@@ -56,13 +56,11 @@ fn steps_with_fixed_iterations_read_nothing() {
         for cells in GRIDS {
             for pressure in [fixed, cycles, Pressure::Jacobi { omega: 1.0, sweeps: 20 }] {
                 for solid in [vec![], obstacles(cells, 3)] {
-                    let params = FluidParams {
-                        pressure,
-                        viscosity: 0.01,
-                        viscous_iterations: Some(5),
-                        confinement: 1.0,
-                        ..FluidParams::new(0.1)
-                    };
+                    let params = FluidParams::new(0.1)
+                        .with_pressure(pressure)
+                        .with_viscosity(0.01)
+                        .with_viscous_iterations(Some(5))
+                        .with_confinement(1.0);
                     let mut fluid = stirred(dev, cells, params, &solid, 7);
                     let mut dye = Vector::filled(dev, cells.len(), 0.5).unwrap();
                     let mut step = || {
@@ -116,7 +114,7 @@ impl PressureSolver for Counting {
     fn solve(&mut self, a: &Stencil, p: &mut Vector, b: &Vector) -> Result<PressureReport> {
         self.solves.set(self.solves.get() + 1);
         let report = ConjugateGradient::new(a, CgParams::default())?.solve(p, b)?;
-        Ok(PressureReport { iterations: report.iterations, residual: Some(report.true_residual) })
+        Ok(PressureReport::new(report.iterations, Some(report.true_residual)))
     }
 }
 

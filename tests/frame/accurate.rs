@@ -7,7 +7,7 @@ use crate::common::random;
 use crate::common::reference::widen;
 use crate::common::systems;
 use texla::Device;
-use texla::gl::Limits;
+
 use texla::host::Csr;
 
 /// `α op(A) x + β z` where `z` is what the product was rounded to: nothing is left but rounding errors.
@@ -65,7 +65,7 @@ fn folded_bands_keep_remainders() {
 /// Sums that span several textures carry their low part.
 #[test]
 fn across_several_textures() {
-    let small = Limits { max_texture_size: Some(16), ..limits() };
+    let small = limits().with_max_texture_size(Some(16));
     on_both_with(small, |device| {
         for (m, n) in [(50, 100), (500, 6), (1000, 5)] {
             check(device, &full(m, n, &random::nonzero(2, m * n)), false, 6);

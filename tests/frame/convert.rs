@@ -4,15 +4,19 @@ use crate::common::forms::{elements, full, stack};
 use crate::common::harness::{assert_matrix_padded, limits, on_both, on_both_with};
 use crate::common::random;
 use crate::common::systems;
-use texla::gl::Limits;
+
 use texla::host::Csr;
 use texla::solve::LinOp;
 use texla::{
-    BandedMatrix, ColumnStack, Device, FoldedBands, Matrix, Shape, SparseFormat, SparseMatrix, Vector,
+    BandedMatrix, ColumnStack, Device, Error, FoldedBands, Matrix, Shape, SparseFormat, SparseMatrix, Vector,
 };
 
 fn rounded(a: &Csr) -> Vec<f32> {
     elements(a).iter().map(|v| *v as f32).collect()
+}
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|v| v.to_bits()).collect()
 }
 
 /// As many lanes are not zero as elements are.
@@ -86,7 +90,7 @@ fn every_form_into_every_other() {
 
 #[test]
 fn across_tiles_and_textures() {
-    let small = Limits { max_texture_size: Some(16), ..limits() };
+    let small = limits().with_max_texture_size(Some(16));
     on_both_with(small, |device| matrices().iter().for_each(|a| check(device, a)));
 }
 
@@ -179,6 +183,46 @@ fn columns_come_and_go() {
             assert!(a.read().unwrap().iter().all(|v| *v == 0.0));
         }
     });
+}
+
+/// Every element of its own is the one of the host's copy, wherever its column lies; new elements replace all others.
+#[test]
+fn elements_are_read_and_written_in_their_places() {
+    let test = |device: &Device| {
+        for (m, n) in [(0, 3), (1, 1), (9, 5), (50, 33), (251, 6)] {
+            let (before, values) = (random::nonzero(3, m * n), random::any_bits(4, m * n));
+            let mut a = ColumnStack::from_rows(device, Shape::new(m, n), &before).unwrap();
+            let label = format!("{m}x{n} in {}", a.texture_count());
+            a.write(&values).unwrap();
+            assert_stack_padded(&a, &values, &label);
+            let mut out = vec![0.0; m * n];
+            a.read_into(&mut out).unwrap();
+            assert_eq!(bits(&out), bits(&values), "{label}");
+            let counted = device.counters();
+            for (k, value) in values.iter().enumerate().step_by(7) {
+                let element = a.element(k / n, k % n).unwrap();
+                assert_eq!(element.to_bits(), value.to_bits(), "{label}: {k}");
+            }
+            let cost = device.counters().since(&counted);
+            assert_eq!(cost.readbacks, (m * n).div_ceil(7) as u64);
+            assert_eq!(cost.readback_bytes, 16 * cost.readbacks);
+            // What is refused leaves the stack as it was.
+            let mut longer = values.clone();
+            longer.push(1.0);
+            assert!(matches!(a.write(&longer), Err(Error::LengthMismatch { operand: "values", .. })));
+            assert!(matches!(a.read_into(&mut longer), Err(Error::LengthMismatch { operand: "out", .. })));
+            longer.truncate(m * n);
+            if let Some(last) = longer.last_mut() {
+                *last = f32::NAN;
+                assert!(matches!(a.write(&longer), Err(Error::NonFinite { .. })));
+            }
+            assert_eq!(bits(&a.read().unwrap()), bits(&values), "{label}");
+            let outside = |error| matches!(error, Error::IndexOutOfRange { .. });
+            assert!(outside(a.element(m, 0).unwrap_err()) && outside(a.element(0, n).unwrap_err()));
+        }
+    };
+    on_both(test);
+    on_both_with(limits().with_max_texture_size(Some(16)), test);
 }
 
 #[test]

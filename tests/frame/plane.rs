@@ -43,6 +43,44 @@ fn read_as_host(device: &Device, plane: &Plane) -> Vec<f32> {
     texels.into_iter().step_by(4).collect()
 }
 
+/// Every element of its own is the one of the host's copy; new elements replace all others.
+#[test]
+fn elements_are_read_and_written_in_their_places() {
+    on_both(|device| {
+        for (w, h) in GRIDS {
+            let values = any_bits(5, w * h);
+            let mut plane = Plane::from_rows(device, w, h, &vec![1.0; w * h]).unwrap();
+            plane.write(&values).unwrap();
+            let mut out = vec![0.0; w * h];
+            plane.read_into(&mut out).unwrap();
+            assert_eq!(bits(&out), bits(&values), "{w}x{h}");
+            let counted = device.counters();
+            for (k, value) in values.iter().enumerate().step_by(7) {
+                assert_eq!(plane.element(k % w, k / w).unwrap().to_bits(), value.to_bits(), "{w}x{h}: {k}");
+            }
+            let cost = device.counters().since(&counted);
+            assert_eq!(cost.readbacks, (w * h).div_ceil(7) as u64);
+            assert_eq!(cost.readback_bytes, 16 * cost.readbacks);
+            // What is refused leaves the grid as it was.
+            let mut longer = values.clone();
+            longer.push(1.0);
+            assert!(matches!(plane.write(&longer), Err(Error::LengthMismatch { operand: "values", .. })));
+            assert!(matches!(
+                plane.read_into(&mut longer),
+                Err(Error::LengthMismatch { operand: "out", .. })
+            ));
+            longer.truncate(w * h);
+            if let Some(last) = longer.last_mut() {
+                *last = f32::INFINITY;
+                assert!(matches!(plane.write(&longer), Err(Error::NonFinite { .. })));
+            }
+            assert_eq!(bits(&plane.read().unwrap()), bits(&values), "{w}x{h}");
+            let outside = |error| matches!(error, Error::IndexOutOfRange { .. });
+            assert!(outside(plane.element(w, 0).unwrap_err()) && outside(plane.element(0, h).unwrap_err()));
+        }
+    });
+}
+
 #[test]
 fn there_and_back_bit_for_bit() {
     on_both(|device| {

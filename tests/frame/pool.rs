@@ -48,12 +48,12 @@ fn repeated_work_creates_nothing() {
                 ops::product_transposed(&mut y, Combine::Multiply(&b), 1.0, form.as_ref(), &x).unwrap();
             });
             repeats(device, &format!("conjugate gradients, {name}"), &|| {
-                let params = CgParams { stop: Stop::relative(1e-5), ..CgParams::default() };
+                let params = CgParams::default().with_stop(Stop::relative(1e-5));
                 let mut y = Vector::zeros(device, n).unwrap();
                 ConjugateGradient::new(form.as_ref(), params).unwrap().solve(&mut y, &b).unwrap();
             });
             repeats(device, &format!("least squares, {name}"), &|| {
-                let params = CglsParams { max_iters: 5, ..CglsParams::default() };
+                let params = CglsParams::default().with_max_iters(5);
                 let mut y = Vector::zeros(device, n).unwrap();
                 Cgls::new(form.as_ref(), params).unwrap().solve(&mut y, &b).unwrap();
             });

@@ -6,7 +6,7 @@ use crate::common::harness::{assert_padded, limits, on_both, on_both_with};
 use crate::common::products::{self, COMBINES, apply};
 use crate::common::random;
 use crate::common::systems;
-use texla::gl::Limits;
+
 use texla::host::Csr;
 use texla::ops::{self, Combine};
 use texla::shape::max_folded_len;
@@ -90,7 +90,7 @@ fn folded_bands_of_every_pattern() {
 /// Past the texture size: many textures, and columns so long that two or one of them fill a texture.
 #[test]
 fn past_the_texture_limit() {
-    let small = Limits { max_texture_size: Some(16), ..limits() };
+    let small = limits().with_max_texture_size(Some(16));
     on_both_with(small, |device| {
         for (m, n, textures) in [(50, 50, 4), (50, 500, 32), (300, 30, 15), (500, 7, 4), (1024, 5, 5)] {
             let a = full(m, n, &random::nonzero((m * n) as u64, m * n));

@@ -20,7 +20,7 @@ fn conjugate_gradients_on_every_form() {
             for (name, form) in all_forms(device, &a) {
                 for jacobi in [false, true] {
                     let label = format!("{name} {n} jacobi {jacobi}");
-                    let params = CgParams { stop: Stop::relative(1e-6), ..CgParams::default() };
+                    let params = CgParams::default().with_stop(Stop::relative(1e-6));
                     let hb = Vector::from_f64(device, &b).unwrap();
                     let mut x = Vector::zeros(device, n).unwrap();
                     let m;
@@ -59,7 +59,7 @@ fn least_squares_on_stacks() {
             let folded = folded.map(|f| ("folded", Box::new(f) as Box<dyn LinOp>));
             for (name, form) in forms.into_iter().chain(folded) {
                 let label = format!("{name} {m}x{n}");
-                let params = CglsParams { stop: Stop::relative(1e-5), ..CglsParams::default() };
+                let params = CglsParams::default().with_stop(Stop::relative(1e-5));
                 let hb = Vector::from_f64(device, &b).unwrap();
                 let mut x = Vector::zeros(device, n).unwrap();
                 let report = Cgls::new(form.as_ref(), params).unwrap().solve(&mut x, &hb).unwrap();
@@ -83,7 +83,7 @@ fn extreme_scales_take_the_same_iterations() {
             let hb: Vec<f64> = b.iter().map(|v| v * 2f64.powi(of_b)).collect();
             let hb = Vector::from_f64(device, &hb).unwrap();
             for (name, form) in crate::common::forms::new_forms(device, &scaled) {
-                let params = CgParams { stop: Stop::relative(1e-5), ..CgParams::default() };
+                let params = CgParams::default().with_stop(Stop::relative(1e-5));
                 let mut x = Vector::zeros(device, 60).unwrap();
                 let report =
                     ConjugateGradient::new(form.as_ref(), params).unwrap().solve(&mut x, &hb).unwrap();

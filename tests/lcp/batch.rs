@@ -54,13 +54,13 @@ fn alone(device: &Device, lcp: &Lcp, params: LcpParams) -> (Vec<f32>, Option<tex
 fn every_problem_comes_out_as_if_it_were_alone() {
     on_both(|device| {
         let all = motley();
-        let fixed = LcpParams { relaxation: Relaxation::Fixed(0.5), ..params(1e-3) };
+        let fixed = params(1e-3).with_relaxation(Relaxation::Fixed(0.5));
         for (tol, params) in [
             (1e-4, params(1e-4)),
             (1e-6, params(1e-6)),
-            (1e-4, LcpParams { relaxation: Relaxation::Estimated, ..params(1e-4) }),
+            (1e-4, params(1e-4).with_relaxation(Relaxation::Estimated)),
             (1e-3, fixed),
-            (1e-6, LcpParams { max_sweeps: 13, ..params(1e-6) }),
+            (1e-6, params(1e-6).with_max_sweeps(13)),
         ] {
             let batch = LcpBatch::new(device, &problems(&all)).unwrap();
             assert_eq!(batch.operator().format(), SparseFormat::Gather);

@@ -68,7 +68,7 @@ fn a_sweep_costs_a_product_and_a_draw() {
             let b = Vector::from_f64(device, &lcp.b).unwrap();
             let stop = Stop::relative(1e-12).check_every(16);
             let solver =
-                LcpSolver::new(&noted, LcpParams { max_sweeps: 100, stop, ..LcpParams::default() }).unwrap();
+                LcpSolver::new(&noted, LcpParams::default().with_max_sweeps(100).with_stop(stop)).unwrap();
             let estimate = noted.calls.take();
             assert_eq!(estimate.len(), 16, "products of the power iteration");
             assert!(estimate.windows(2).all(|w| w[1].since(&w[0]).readbacks == 0));
@@ -99,7 +99,7 @@ fn readbacks_do_not_grow_with_sweeps() {
         let a = StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Auto).unwrap();
         let b = Vector::from_f64(device, &lcp.b).unwrap();
         let count = |max_sweeps| {
-            let solver = LcpSolver::new(&a, LcpParams { max_sweeps, ..params(1e-12) }).unwrap();
+            let solver = LcpSolver::new(&a, params(1e-12).with_max_sweeps(max_sweeps)).unwrap();
             let mut x = Vector::zeros(device, lcp.n()).unwrap();
             let before = device.counters();
             solver.solve(&mut x, &b).unwrap();

@@ -26,16 +26,16 @@ fn parameters_are_checked_when_the_solver_is_made() {
         }
         for every in [0, Stop::MOST_UNSEEN + 1] {
             let stop = Stop::relative(1e-4).check_every(every);
-            let params = LcpParams { stop, ..LcpParams::default() };
+            let params = LcpParams::default().with_stop(stop);
             refused(params, "check_every");
             match batch.solve(&mut batch.start(&[0.0; 8]).unwrap(), params).err() {
                 Some(Error::Parameter { name: "check_every", op: "LcpBatch::solve", .. }) => {}
                 other => panic!("{every}: {other:?}"),
             }
         }
-        refused(LcpParams { max_sweeps: 1 << 24, ..LcpParams::default() }, "max_sweeps");
+        refused(LcpParams::default().with_max_sweeps(1 << 24), "max_sweeps");
         for omega in [0.0, -0.1, f32::NAN, f32::INFINITY] {
-            refused(LcpParams { relaxation: Relaxation::Fixed(omega), ..LcpParams::default() }, "omega");
+            refused(LcpParams::default().with_relaxation(Relaxation::Fixed(omega)), "omega");
         }
     });
 }
@@ -46,7 +46,7 @@ fn matrices_that_do_not_suit_are_named() {
         let refused = |a: Csr, text: &str| {
             let a = stored(device, a);
             for relaxation in [Relaxation::Accelerated, Relaxation::Fixed(0.5)] {
-                match LcpSolver::new(&a, LcpParams { relaxation, ..LcpParams::default() }).err() {
+                match LcpSolver::new(&a, LcpParams::default().with_relaxation(relaxation)).err() {
                     Some(Error::Matrix { op: "LcpSolver", detail }) => {
                         assert!(detail.contains(text), "{detail}")
                     }

@@ -66,7 +66,7 @@ fn every_problem_is_solved_or_refused() {
             for relaxation in [Relaxation::Accelerated, Relaxation::Estimated] {
                 for tol in [1e-4, 1e-5] {
                     let label = format!("{} {relaxation:?} {tol:e}", lcp.name);
-                    let params = texla::solve::LcpParams { relaxation, ..params(tol) };
+                    let params = params(tol).with_relaxation(relaxation);
                     let solved = solve(device, lcp, MatrixFormat::Sparse(SparseFormat::Gather), params);
                     if let Known::ZeroDiagonal(row) = known {
                         refused(&label, solved.err(), "LcpSolver", *row);

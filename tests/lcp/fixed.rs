@@ -6,7 +6,6 @@ use crate::common::systems::{apply, apply_abs, csr, fits, gather_fits, mapped, r
 use crate::common::worst::worst;
 use crate::common::{random, reference};
 use crate::problems::{Lcp, bits, correlated, dense, entries, flow, generated, mixed};
-use texla::gl::Limits;
 use texla::host::Csr;
 use texla::solve::{Accuracy, LcpSolver, ProjectedJacobi, natural_residual};
 use texla::{Device, Error, MatrixFormat, Shape, SparseFormat, StoredMatrix, Vector};
@@ -101,7 +100,7 @@ fn every_sweep_is_within_its_bound() {
 /// With textures of 64 texels a vector ends at 16,384 elements.
 #[test]
 fn small_textures() {
-    let limits = Limits { max_texture_size: Some(64), ..crate::common::harness::limits() };
+    let limits = crate::common::harness::limits().with_max_texture_size(Some(64));
     on_both_with(limits, |device| {
         // Diagonally dominant by a quarter.
         let n = 16_384;

@@ -192,7 +192,7 @@ pub fn generated() -> Vec<Lcp> {
 }
 
 pub fn params(tol: f64) -> LcpParams {
-    LcpParams { stop: Stop::relative(tol), ..LcpParams::default() }
+    LcpParams::default().with_stop(Stop::relative(tol))
 }
 
 /// Solves from zero. The result is not negative and its padding is zero.

@@ -20,8 +20,10 @@ fn looks_do_not_change_the_result() {
                 (Relaxation::Fixed(0.4), 1e-3, 100),
             ] {
                 let run = |every| {
-                    let params =
-                        LcpParams { max_sweeps, stop: Stop::relative(tol).check_every(every), relaxation };
+                    let params = LcpParams::default()
+                        .with_max_sweeps(max_sweeps)
+                        .with_stop(Stop::relative(tol).check_every(every))
+                        .with_relaxation(relaxation);
                     let (x, report) = solve(device, &lcp, MatrixFormat::Auto, params)
                         .unwrap_or_else(|e| panic!("{} {relaxation:?}: {e}", lcp.name));
                     assert_eq!(report.history.first().map(|h| h.0), Some(0));

@@ -29,7 +29,10 @@ fn the_same_iterates() {
                 continue;
             }
             for relaxation in [Relaxation::Accelerated, Relaxation::Fixed(0.1)] {
-                let params = LcpParams { max_sweeps: 60, relaxation, stop: Stop::relative(1e-12) };
+                let params = LcpParams::default()
+                    .with_max_sweeps(60)
+                    .with_relaxation(relaxation)
+                    .with_stop(Stop::relative(1e-12));
                 let (x, report) =
                     solve(device, &base, MatrixFormat::Sparse(SparseFormat::Gather), params).unwrap();
                 if report.outcome.residual() >= report.history[0].1 {

@@ -9,7 +9,6 @@ use crate::problems::{
     Lcp, assert_honest, bits, correlated, dense, entries, flow, generated, mixed, obstacle, params, solve,
     wall,
 };
-use texla::gl::Limits;
 use texla::solve::{LcpParams, LcpSolver, ProjectedJacobi, Relaxation, Stop, StopReason};
 use texla::{Device, Error, MatrixFormat, SparseFormat, StoredMatrix, Vector};
 
@@ -31,7 +30,7 @@ fn problems_of_many_kinds_converge() {
             }
             for relaxation in [Relaxation::Accelerated, Relaxation::Estimated] {
                 for tol in [1e-3, 1e-4] {
-                    let params = LcpParams { relaxation, ..params(tol) };
+                    let params = params(tol).with_relaxation(relaxation);
                     let label = format!("{} {relaxation:?} {tol:e}", lcp.name);
                     let (x, report) = solve(device, &lcp, MatrixFormat::Auto, params)
                         .unwrap_or_else(|e| panic!("{label}: {e}"));
@@ -87,7 +86,7 @@ fn a_contact_problem_without_a_word_on_the_relaxation() {
         let estimate = report.outcome.lambda_max.unwrap();
         assert!((2.3..=2.5 + 1e-4).contains(&estimate), "{estimate}");
         assert!(report.outcome.omega < 0.8 && report.outcome.omega > 0.3);
-        let fixed = LcpParams { relaxation: Relaxation::Fixed(1.0), max_sweeps: 3000, ..params(1e-4) };
+        let fixed = params(1e-4).with_relaxation(Relaxation::Fixed(1.0)).with_max_sweeps(3000);
         let (x, report) = solve(device, &lcp, MatrixFormat::Auto, fixed).unwrap();
         assert!(
             matches!(report.outcome.reason, StopReason::Stagnated | StopReason::MaxIterations),
@@ -131,7 +130,7 @@ fn momentum_pays() {
             }
             let sweeps = |relaxation| {
                 let (x, report) =
-                    solve(device, &lcp, MatrixFormat::Auto, LcpParams { relaxation, ..params(1e-4) })
+                    solve(device, &lcp, MatrixFormat::Auto, params(1e-4).with_relaxation(relaxation))
                         .unwrap();
                 assert!(report.converged(), "{}: {report:?}", lcp.name);
                 assert_honest(&lcp, &x, &report.outcome, 1e-4);
@@ -241,7 +240,10 @@ fn every_sweep_is_within_its_bound() {
             }
             for relaxation in [Relaxation::Accelerated, Relaxation::Estimated, Relaxation::Fixed(0.3)] {
                 let iterate = |max_sweeps| {
-                    let params = LcpParams { max_sweeps, relaxation, stop: Stop::relative(1e-12) };
+                    let params = LcpParams::default()
+                        .with_max_sweeps(max_sweeps)
+                        .with_relaxation(relaxation)
+                        .with_stop(Stop::relative(1e-12));
                     let (x, report) =
                         solve(device, &lcp, MatrixFormat::Sparse(SparseFormat::Gather), params).unwrap();
                     assert_eq!(report.outcome.sweeps, max_sweeps, "{} {relaxation:?}", lcp.name);
@@ -282,7 +284,10 @@ fn a_fixed_relaxation_is_the_papers_form() {
             let b = Vector::from_f64(device, &lcp.b).unwrap();
             for sweeps in [1, 7, 8, 9, 33] {
                 let stop = Stop::relative(1e-12);
-                let params = LcpParams { max_sweeps: sweeps, relaxation: Relaxation::Fixed(0.25), stop };
+                let params = LcpParams::default()
+                    .with_max_sweeps(sweeps)
+                    .with_relaxation(Relaxation::Fixed(0.25))
+                    .with_stop(stop);
                 let mut x = Vector::zeros(device, lcp.n()).unwrap();
                 let report = LcpSolver::new(&a, params).unwrap().solve(&mut x, &b).unwrap();
                 let mut y = Vector::zeros(device, lcp.n()).unwrap();
@@ -330,7 +335,7 @@ fn a_problem_without_solution_is_no_success() {
         let lcp = Lcp::new("infeasible", dense(2, &[1.0, -1.0, -1.0, 1.0]), [-1.0, -1.0]);
         for relaxation in [Relaxation::Accelerated, Relaxation::Estimated, Relaxation::Fixed(0.5)] {
             let (x, report) =
-                solve(device, &lcp, MatrixFormat::Auto, LcpParams { relaxation, ..params(1e-4) }).unwrap();
+                solve(device, &lcp, MatrixFormat::Auto, params(1e-4).with_relaxation(relaxation)).unwrap();
             assert_eq!(report.outcome.reason, StopReason::Stagnated, "{report:?}");
             assert_honest(&lcp, &x, &report.outcome, 1e-4);
             assert!(report.outcome.natural_residual >= 1.0 - 1e-6);
@@ -347,7 +352,7 @@ fn divergence_is_a_typed_error() {
         let b = Vector::from_f64(device, &lcp.b).unwrap();
         for relaxation in [Relaxation::Accelerated, Relaxation::Estimated, Relaxation::Fixed(1.0)] {
             let mut x = Vector::from_slice(device, &[0.25, 0.5]).unwrap();
-            match LcpSolver::new(&a, LcpParams { relaxation, ..params(1e-4) }).unwrap().solve(&mut x, &b) {
+            match LcpSolver::new(&a, params(1e-4).with_relaxation(relaxation)).unwrap().solve(&mut x, &b) {
                 Err(Error::Breakdown { solver: "projected Jacobi", iteration, value, quantity, .. }) => {
                     let least = if relaxation == Relaxation::Fixed(1.0) { 1e15 } else { 1e3 };
                     assert!(iteration > 0 && value > least, "{relaxation:?}: {iteration} {value:e}");
@@ -383,7 +388,10 @@ fn max_sweeps_is_kept_to_exactly() {
             for count in [0, 1, 2, 7, 8, 9, 16, 17] {
                 for every in [1, 16] {
                     let stop = Stop::relative(1e-10).check_every(every);
-                    let params = LcpParams { max_sweeps: count, relaxation, stop };
+                    let params = LcpParams::default()
+                        .with_max_sweeps(count)
+                        .with_relaxation(relaxation)
+                        .with_stop(stop);
                     let (_, report) = solve(device, &lcp, MatrixFormat::Auto, params).unwrap();
                     assert_eq!(
                         (report.outcome.sweeps, report.outcome.reason),
@@ -399,7 +407,7 @@ fn max_sweeps_is_kept_to_exactly() {
 /// With textures of 64 texels, formats and sums change; the verdict does not.
 #[test]
 fn small_textures() {
-    let limits = Limits { max_texture_size: Some(64), ..crate::common::harness::limits() };
+    let limits = crate::common::harness::limits().with_max_texture_size(Some(64));
     on_both_with(limits, |device| {
         for lcp in generated() {
             let (x, report) = solve(device, &lcp, MatrixFormat::Auto, params(1e-4)).unwrap();

@@ -5,7 +5,7 @@ use crate::common::harness::on_both;
 use crate::common::systems::csr;
 use crate::common::{random, reference};
 use crate::problems::{Lcp, assert_honest, dense, params, solve, wall};
-use texla::solve::{LcpBatch, LcpParams, LcpProblem, LcpSolver, Relaxation, StopReason, natural_residual};
+use texla::solve::{LcpBatch, LcpProblem, LcpSolver, Relaxation, StopReason, natural_residual};
 use texla::{Error, MatrixFormat, SparseFormat, StoredMatrix, Vector};
 
 const RELAXATIONS: [Relaxation; 3] = [Relaxation::Accelerated, Relaxation::Estimated, Relaxation::Fixed(0.5)];
@@ -16,7 +16,7 @@ fn a_contact_far_apart_changes_nothing_about_the_others() {
         let lcp = Lcp::new("one apart", dense(2, &[1.0, 0.0, 0.0, 1.0]), [-1.0, 1e6]);
         for relaxation in RELAXATIONS {
             let (x, report) =
-                solve(device, &lcp, MatrixFormat::Auto, LcpParams { relaxation, ..params(1e-4) }).unwrap();
+                solve(device, &lcp, MatrixFormat::Auto, params(1e-4).with_relaxation(relaxation)).unwrap();
             assert!(report.converged(), "{report:?}");
             assert!((x[0] - 1.0).abs() <= 1e-4 && x[1] == 0.0, "{x:?}");
         }
@@ -74,7 +74,7 @@ fn problems_of_any_size() {
             for f in [-120, -80, -40, 0, 40, 80, 120] {
                 let lcp = base.scaled(e, f);
                 for (relaxation, converged) in RELAXATIONS.into_iter().zip(&mut converged) {
-                    let params = LcpParams { relaxation, max_sweeps: 2000, ..params(1e-5) };
+                    let params = params(1e-5).with_relaxation(relaxation).with_max_sweeps(2000);
                     match solve(device, &lcp, MatrixFormat::Sparse(SparseFormat::Gather), params) {
                         // What vanishes at the door is refused there; what leaves the range is no solution.
                         Err(Error::Matrix { .. } | Error::NonFinite { .. } | Error::Breakdown { .. }) => {
@@ -159,7 +159,7 @@ fn what_has_no_room_beside_others_is_refused() {
         ];
         for lcp in &problems {
             for relaxation in RELAXATIONS {
-                let params = LcpParams { relaxation, ..params(1e-4) };
+                let params = params(1e-4).with_relaxation(relaxation);
                 let found = solve(device, lcp, MatrixFormat::Auto, params).map(|found| found.1);
                 assert!(matches!(found, Err(Error::Parameter { name: "b", .. })), "{}: {found:?}", lcp.name);
             }
@@ -186,7 +186,7 @@ fn what_has_no_room_beside_others_is_refused() {
             assert!((relative - one).abs() <= 1e-6, "{}: {relative:e} of zero", lcp.name);
             for relaxation in RELAXATIONS {
                 for bound in [1e-4, 1e-6] {
-                    let params = LcpParams { relaxation, ..params(bound) };
+                    let params = params(bound).with_relaxation(relaxation);
                     let (x, report) = solve(device, lcp, MatrixFormat::Auto, params).unwrap();
                     let (natural, scaled) = lcp.residuals(&x);
                     let outcome = &report.outcome;

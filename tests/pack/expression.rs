@@ -1,7 +1,7 @@
 //! How expressions are built, and what is refused.
 
 use texla::host::{Triplets, problems};
-use texla::pack::{Boundary, LinearExpression, Order, instances};
+use texla::pack::{LinearExpression, Order, StencilBoundary, instances};
 use texla::{Error, Grid, Shape};
 
 #[test]
@@ -35,12 +35,12 @@ fn duplicates_are_summed_and_zeros_dropped() {
 #[test]
 fn sides_of_a_grid_mean_what_they_say() {
     let taps = [([-1, 0, 0], 1.0), ([0, 0, 0], 10.0), ([1, 0, 0], 100.0)];
-    let along = |sides: [Boundary; 2]| {
-        let none = [Boundary::Dropped; 2];
+    let along = |sides: [StencilBoundary; 2]| {
+        let none = [StencilBoundary::Dropped; 2];
         let e = LinearExpression::stencil(Grid::new_2d(3, 1), &taps, [sides, none, none], true).unwrap();
         (e.evaluate(&[1.0, 2.0, 3.0], &[0.0; 3]).unwrap(), e.is_nontrivial(0))
     };
-    use Boundary::{Copied, Dropped, Fixed, Periodic};
+    use StencilBoundary::{Copied, Dropped, Fixed, Periodic};
     assert_eq!(along([Dropped, Dropped]), (vec![210.0, 321.0, 32.0], true));
     assert_eq!(along([Fixed, Dropped]), (vec![0.0, 321.0, 32.0], false));
     assert_eq!(along([Dropped, Fixed]), (vec![210.0, 321.0, 0.0], true));

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use texla::host::{Triplets, problems};
 use texla::pack::{
-    Cost, CostModel, FetchOperations, Instructions, Limits, LinearExpression, Optimized, Origin, Packing,
-    Progress, Schedule, SearchParams, SimdMachine, Start, StopReason, TexelFetch, instances, optimize,
+    CoolingSchedule, Cost, CostModel, FetchOperations, Instructions, LinearExpression, Optimized, Origin,
+    Packing, Progress, SearchLimits, SearchParams, SearchStop, SimdMachine, Start, TexelFetch, instances,
+    optimize,
 };
 use texla::{Error, Grid, Shape};
 
@@ -20,7 +21,7 @@ fn instance(name: &str) -> LinearExpression {
 
 /// With so many proposals at most.
 fn search(e: &LinearExpression, proposals: u64) -> Optimized<Instructions> {
-    let limits = Limits { proposals: Some(proposals), ..Limits::default() };
+    let limits = SearchLimits::default().with_proposals(Some(proposals));
     checked(&SimdMachine, e, optimize(&SimdMachine, e, &SearchParams::default(), &limits).unwrap())
 }
 
@@ -60,7 +61,7 @@ fn the_papers_costs_are_found_without_hints() {
         assert_eq!((found.cost, found.origin), (Instructions(after), origin), "{name}");
         // ceil(nnz / 4) proves it where it is met.
         let proven = !["wave2d", "rk20"].contains(&name);
-        assert_eq!((found.is_optimal(), found.reason == StopReason::Target), (proven, proven), "{name}");
+        assert_eq!((found.is_optimal(), found.reason == SearchStop::Target), (proven, proven), "{name}");
     }
     let folded = search(&instance("wave2d").fold_zero_nodes(), 300_000);
     assert_eq!((folded.cost, folded.origin), (Instructions(56), Origin::Symmetry));
@@ -118,23 +119,23 @@ fn parts_that_are_alike_share_quads() {
 fn independent_orders_gain_where_x_and_y_differ() {
     let e = random(32, 3, 5);
     let run = |independent: bool| {
-        let params = SearchParams { independent, ..SearchParams::default() };
-        let limits = Limits { proposals: Some(3_000_000), ..Limits::default() };
+        let params = SearchParams::default().with_independent(independent);
+        let limits = SearchLimits::default().with_proposals(Some(3_000_000));
         checked(&SimdMachine, &e, optimize(&SimdMachine, &e, &params, &limits).unwrap())
     };
     let (one, two) = (run(false), run(true));
     assert!(one.packing.is_symmetric() && !two.packing.is_symmetric());
     assert!(two.cost < one.cost, "{} {}", one.cost, two.cost);
     assert!(one.cost.0 + 4 <= one.cost_before.0);
-    let in_place = SearchParams { independent: true, ..SearchParams::default() };
-    let refused = optimize(&SimdMachine, &instance("gs64"), &in_place, &Limits::default());
+    let in_place = SearchParams::default().with_independent(true);
+    let refused = optimize(&SimdMachine, &instance("gs64"), &in_place, &SearchLimits::default());
     assert!(matches!(refused, Err(Error::Parameter { name: "independent", .. })));
 }
 
 #[test]
 fn the_other_model_is_searched_too() {
     let e = instance("wave2d");
-    let limits = Limits { proposals: Some(2_000_000), ..Limits::default() };
+    let limits = SearchLimits::default().with_proposals(Some(2_000_000));
     let found = optimize(&TexelFetch, &e, &SearchParams::default(), &limits).unwrap();
     let found = checked(&TexelFetch, &e, found);
     assert_eq!(found.cost_before, FetchOperations(54 + 231));
@@ -146,13 +147,16 @@ fn searches_repeat_whatever_the_threads() {
     for (e, independent) in [(random(30, 3, 1), false), (random(30, 3, 2), true), (instance("wave2d"), false)]
     {
         let run = |threads: usize| {
-            let params = SearchParams { threads, independent, seed: 9, ..SearchParams::default() };
-            let limits = Limits { proposals: Some(500_000), ..Limits::default() };
+            let params =
+                SearchParams::default().with_threads(threads).with_independent(independent).with_seed(9);
+            let limits = SearchLimits::default().with_proposals(Some(500_000));
             let found = optimize(&SimdMachine, &e, &params, &limits).unwrap();
-            Optimized { seconds: 0.0, found_after: 0.0, ..checked(&SimdMachine, &e, found) }
+            let mut found = checked(&SimdMachine, &e, found);
+            (found.seconds, found.found_after) = (0.0, 0.0);
+            found
         };
         let one = run(1);
-        assert_eq!(one.reason, StopReason::Proposals);
+        assert_eq!(one.reason, SearchStop::Proposals);
         for threads in [2, 5] {
             assert_eq!(run(threads), one);
         }
@@ -162,18 +166,18 @@ fn searches_repeat_whatever_the_threads() {
 #[test]
 fn refinement_leaves_no_swap_that_helps() {
     let e = random(20, 2, 3);
-    let schedule = Schedule { temperature: 1e-3, steps: 1, proposals: 1, ..Schedule::default() };
-    let params = |refine| SearchParams {
-        schedule: Some(schedule),
-        start: Start::Identity,
-        seeds: false,
-        refine,
-        ..SearchParams::default()
+    let schedule = CoolingSchedule::default().with_temperature(1e-3).with_steps(1).with_proposals(1);
+    let params = |refine| {
+        SearchParams::default()
+            .with_schedule(Some(schedule))
+            .with_start(Start::Identity)
+            .with_seeds(false)
+            .with_refine(refine)
     };
-    let limits = Limits { proposals: None, restarts: Some(1), ..Limits::default() };
+    let limits = SearchLimits::default().with_proposals(None).with_restarts(Some(1));
     let plain = checked(&SimdMachine, &e, optimize(&SimdMachine, &e, &params(false), &limits).unwrap());
-    assert!(plain.proposals <= 1 && plain.reason == StopReason::Restarts);
-    let limits = Limits { proposals: Some(200_000), ..limits };
+    assert!(plain.proposals <= 1 && plain.reason == SearchStop::Restarts);
+    let limits = limits.with_proposals(Some(200_000));
     let found = checked(&SimdMachine, &e, optimize(&SimdMachine, &e, &params(true), &limits).unwrap());
     assert!(found.cost < plain.cost && found.origin == Origin::Refinement);
     for (p, q) in (0..20).flat_map(|p| (0..p).map(move |q| (p, q))) {
@@ -186,19 +190,22 @@ fn refinement_leaves_no_swap_that_helps() {
 #[test]
 fn a_better_bound_and_a_target_end_the_search() {
     let cars = instance("rk20");
-    let params = SearchParams { lower_bound: Some(Instructions(14)), ..SearchParams::default() };
-    let found =
-        checked(&SimdMachine, &cars, optimize(&SimdMachine, &cars, &params, &Limits::default()).unwrap());
+    let params = SearchParams::default().with_lower_bound(Some(Instructions(14)));
+    let found = checked(
+        &SimdMachine,
+        &cars,
+        optimize(&SimdMachine, &cars, &params, &SearchLimits::default()).unwrap(),
+    );
     assert!(
-        found.is_optimal() && found.lower_bound == Instructions(14) && found.reason == StopReason::Target
+        found.is_optimal() && found.lower_bound == Instructions(14) && found.reason == SearchStop::Target
     );
     let wave = instance("wave2d");
-    let limits = Limits { target: Some(Instructions(70)), ..Limits::default() };
+    let limits = SearchLimits::default().with_target(Some(Instructions(70)));
     let found = optimize(&SimdMachine, &wave, &SearchParams::default(), &limits).unwrap();
-    assert!(found.cost <= Instructions(70) && found.reason == StopReason::Target && !found.is_optimal());
+    assert!(found.cost <= Instructions(70) && found.reason == SearchStop::Target && !found.is_optimal());
     // A bound below the model's own is no news.
-    let params = SearchParams { lower_bound: Some(Instructions(1)), ..params };
-    let found = optimize(&SimdMachine, &instance("gs64"), &params, &Limits::default()).unwrap();
+    let params = params.with_lower_bound(Some(Instructions(1)));
+    let found = optimize(&SimdMachine, &instance("gs64"), &params, &SearchLimits::default()).unwrap();
     assert_eq!(found.lower_bound, Instructions(72));
 }
 
@@ -211,23 +218,21 @@ fn searches_are_interruptible_and_tell_how_far_they_are() {
         told.push(*p);
         flag.store(told.len() >= 5, Ordering::Relaxed);
     };
-    let limits = Limits {
-        time: Some(Duration::from_secs(600)),
-        proposals: None,
-        interrupt: Some(&flag),
-        progress: Some(&report),
-        ..Limits::default()
-    };
+    let limits = SearchLimits::default()
+        .with_time(Some(Duration::from_secs(600)))
+        .with_proposals(None)
+        .with_interrupt(Some(&flag))
+        .with_progress(Some(&report));
     let found =
         checked(&SimdMachine, &e, optimize(&SimdMachine, &e, &SearchParams::default(), &limits).unwrap());
-    assert_eq!(found.reason, StopReason::Interrupted);
+    assert_eq!(found.reason, SearchStop::Interrupted);
     let told = told.into_inner().unwrap();
     assert!(told.iter().all(|p| p.best <= p.cost && p.best <= found.cost_before && p.cost.value() > 0.0));
     let refused = optimize(
         &SimdMachine,
         &e,
         &SearchParams::default(),
-        &Limits { proposals: Some(0), ..Limits::default() },
+        &SearchLimits::default().with_proposals(Some(0)),
     );
     assert!(matches!(refused, Err(Error::Parameter { name: "proposals", .. })));
 }
@@ -261,7 +266,7 @@ fn any_matrix_of_the_collection_is_packed_within_its_time() {
         // Patterns only: values past 32 bits are none of this test's business.
         let ones = a.entries().map(|(i, j, v)| (i, j, f64::from(u8::from(v != 0.0))));
         let e = affine(&Triplets::from_entries(a.shape(), ones).unwrap());
-        let limits = Limits { time: Some(Duration::from_millis(500)), proposals: None, ..Limits::default() };
+        let limits = SearchLimits::default().with_time(Some(Duration::from_millis(500))).with_proposals(None);
         let found = optimize(&SimdMachine, &e, &SearchParams::default(), &limits).unwrap();
         checked(&SimdMachine, &e, found);
         seen += 1;

@@ -1,6 +1,6 @@
 //! What each instruction multiplies, against the matrix.
 
-use texla::pack::{Form, LowerOptions, Order, Packing, Program, Stage, instances};
+use texla::pack::{Form, LowerOptions, Order, Packing, Program, ShaderStage, instances};
 
 #[test]
 fn every_non_zero_is_multiplied_once() {
@@ -11,9 +11,9 @@ fn every_non_zero_is_multiplied_once() {
             // A permutation: the stride shares no factor with any of the sizes.
             let order: Vec<usize> = (0..n).map(|k| k * stride % n).collect();
             let packing = Packing::symmetric(Order::new(n, &order).unwrap());
-            let one_constant = LowerOptions { one_constant: true, ..LowerOptions::VERTEX };
+            let one_constant = LowerOptions::VERTEX.with_one_constant(true);
             for options in [LowerOptions::VERTEX, LowerOptions::FRAGMENT, one_constant] {
-                if options.stage == Stage::Fragment && e.form() == Form::GaussSeidel {
+                if options.stage == ShaderStage::Fragment && e.form() == Form::GaussSeidel {
                     continue;
                 }
                 let program = Program::lower(&e, &packing, options).unwrap();

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use texla::host::Triplets;
 use texla::pack::{
-    CostModel, Form, Instruction, LinearExpression, LowerOptions, Mask, Operation, Order, Packing, Program,
-    Register, SimdMachine, Source, Stage, Swizzle, instances,
+    CostModel, Form, Instruction, LinearExpression, LowerOptions, Operation, Order, Packing, Program,
+    Register, ShaderStage, SimdMachine, Source, Swizzle, WriteMask, instances,
 };
 use texla::{Error, Shape};
 
@@ -14,7 +14,7 @@ use crate::cost::{WAVE, accordion, instance};
 
 const VERTEX: LowerOptions = LowerOptions::VERTEX;
 const FRAGMENT: LowerOptions = LowerOptions::FRAGMENT;
-const FX: LowerOptions = LowerOptions { one_constant: true, ..VERTEX };
+const FX: LowerOptions = VERTEX.with_one_constant(true);
 
 /// The half-turns' orbits of the cube.
 fn cube() -> Vec<usize> {
@@ -320,7 +320,7 @@ fn b_is_subtracted_under_either_rule() {
         let negative: Vec<f64> = b.iter().map(|b| -b).collect();
         let want = lowered(&e, &packing, VERTEX).run(&x, &negative).unwrap();
         for options in [VERTEX, FX] {
-            let program = lowered(&e, &packing, LowerOptions { subtract_b: true, ..options });
+            let program = lowered(&e, &packing, options.with_subtract_b(true));
             assert_eq!(program.run(&x, &b).unwrap(), want, "{name}");
         }
     }
@@ -355,7 +355,7 @@ fn what_cannot_be_lowered_is_refused() {
     assert!(matches!(found, Err(Error::LengthMismatch { found: 24, expected: 20, .. })));
     let found = Program::lower(&cube, &Packing::identity(64), FRAGMENT);
     assert!(matches!(found, Err(Error::Parameter { name: "stage", .. })));
-    let both = LowerOptions { stage: Stage::Fragment, ..FX };
+    let both = FX.with_stage(ShaderStage::Fragment);
     let found = Program::lower(&cars, &Packing::identity(20), both);
     assert!(matches!(found, Err(Error::Parameter { name: "one_constant", .. })));
     let program = lowered(&cars, &Packing::identity(20), VERTEX);
@@ -395,11 +395,11 @@ fn every_invariant_is_checked() {
         ("does not exist", Box::new(|p| p.constants.truncate(1))),
         (
             "does not exist",
-            Box::new(move |p| p.instructions[0] = mov(Register::X(1), Register::Temp(0), Mask::ALL)),
+            Box::new(move |p| p.instructions[0] = mov(Register::X(1), Register::Temp(0), WriteMask::ALL)),
         ),
         ("cannot be written", Box::new(|p| p.instructions[0].target = Register::X(0))),
-        ("writes no component", Box::new(|p| p.instructions[0].mask = Mask::NONE)),
-        ("before its component", Box::new(|p| p.instructions[0].mask = Mask::one(1))),
+        ("writes no component", Box::new(|p| p.instructions[0].mask = WriteMask::NONE)),
+        ("before its component", Box::new(|p| p.instructions[0].mask = WriteMask::one(1))),
         (
             "before its component",
             Box::new(|p| {
@@ -409,22 +409,23 @@ fn every_invariant_is_checked() {
         (
             "expected one",
             Box::new(move |p| {
-                p.instructions[1] = Instruction::new(Operation::Dp4(r(0), r(0)), Register::Temp(0), Mask::ALL)
+                p.instructions[1] =
+                    Instruction::new(Operation::Dp4(r(0), r(0)), Register::Temp(0), WriteMask::ALL)
             }),
         ),
         (
             "TEX",
             Box::new(|p| {
                 p.instructions[0] =
-                    Instruction::new(Operation::Tex(Register::X(0).into()), Register::Temp(0), Mask::ALL)
+                    Instruction::new(Operation::Tex(Register::X(0).into()), Register::Temp(0), WriteMask::ALL)
             }),
         ),
-        ("TEX", Box::new(|p| p.stage = Stage::Fragment)),
+        ("TEX", Box::new(|p| p.stage = ShaderStage::Fragment)),
         ("alias", Box::new(|p| p.instructions[0].alias = true)),
         (
             "in front of all",
             Box::new(|p| {
-                p.stage = Stage::Fragment;
+                p.stage = ShaderStage::Fragment;
                 p.starts[0] = 1;
             }),
         ),
@@ -435,11 +436,14 @@ fn every_invariant_is_checked() {
                 p.instructions.pop();
             }),
         ),
-        ("second time", Box::new(move |p| p.instructions.push(mov(Register::X(0), y, Mask::one(0))))),
-        ("not for block row", Box::new(move |p| p.instructions.push(mov(y, Register::Temp(0), Mask::ALL)))),
+        ("second time", Box::new(move |p| p.instructions.push(mov(Register::X(0), y, WriteMask::one(0))))),
         (
             "not for block row",
-            Box::new(move |p| p.instructions[0] = mov(Register::B(9), Register::Temp(0), Mask::ALL)),
+            Box::new(move |p| p.instructions.push(mov(y, Register::Temp(0), WriteMask::ALL))),
+        ),
+        (
+            "not for block row",
+            Box::new(move |p| p.instructions[0] = mov(Register::B(9), Register::Temp(0), WriteMask::ALL)),
         ),
     ];
     for (what, spoil) in spoilt {

@@ -13,11 +13,12 @@ use texla::{Error, Shape};
 use crate::common::random::Rng;
 use crate::partitions::{cheapest, random_expression};
 
-const LIMITS: ProofLimits<'static> =
-    ProofLimits { time: None, nodes: Some(10_000_000), interrupt: None, progress: None };
+fn limits() -> ProofLimits<'static> {
+    ProofLimits::default().with_nodes(Some(10_000_000))
+}
 
 fn prove(e: &LinearExpression, best: u32) -> Proof {
-    Prover::new(e).prove(Instructions(best), &LIMITS).unwrap()
+    Prover::new(e).prove(Instructions(best), &limits()).unwrap()
 }
 
 /// A search from any cost must end at the optimum, and one from the optimum must find nothing.
@@ -94,9 +95,9 @@ fn instances_are_solved_from_their_identity() {
 fn nothing_on_the_wave_costs_61_and_the_count_of_nodes_is_the_same_with_any_threads() {
     let wave = instances::wave_2d().unwrap();
     let proofs = [1, 3].map(|threads| {
-        let proof = Prover::new(&wave).threads(threads).prove(Instructions(62), &LIMITS).unwrap();
+        let proof = Prover::new(&wave).threads(threads).prove(Instructions(62), &limits()).unwrap();
         assert_eq!(proof.verdict, Verdict::Exhausted);
-        assert_eq!(proof.bound, LowerBound { value: Instructions(62), by: BoundBy::Search });
+        assert_eq!((proof.bound.value, proof.bound.by), (Instructions(62), BoundBy::Search));
         assert_eq!(proof.certify(Instructions(63)), Certificate::Gap(Instructions(1)));
         proof.levels
     });
@@ -120,7 +121,7 @@ fn nothing_on_the_wave_costs_less_than_63() {
 #[test]
 fn budgets_end_in_the_same_place_with_any_threads() {
     let wave = instances::wave_2d().unwrap();
-    let limits = ProofLimits { nodes: Some(1000), ..LIMITS };
+    let limits = limits().with_nodes(Some(1000));
     let [one, three] = [1, 3].map(|threads| {
         let proof = Prover::new(&wave).threads(threads).prove(Instructions(63), &limits).unwrap();
         assert_eq!(proof.verdict, Verdict::Nodes);
@@ -139,11 +140,11 @@ fn interruption_and_time_end_a_proof() {
         calls.fetch_add(1, Relaxed);
         flag.store(p.nodes > 500, Relaxed);
     };
-    let limits = ProofLimits { interrupt: Some(&flag), progress: Some(&progress), ..LIMITS };
-    let proof = Prover::new(&wave).prove(Instructions(63), &limits).unwrap();
+    let stopped = limits().with_interrupt(Some(&flag)).with_progress(Some(&progress));
+    let proof = Prover::new(&wave).prove(Instructions(63), &stopped).unwrap();
     assert_eq!(proof.verdict, Verdict::Interrupted);
     assert!(calls.load(Relaxed) > 0 && proof.bound.value < Instructions(63));
-    let limits = ProofLimits { time: Some(Duration::from_millis(20)), ..LIMITS };
+    let limits = limits().with_time(Some(Duration::from_millis(20)));
     let proof = Prover::new(&wave).prove(Instructions(63), &limits).unwrap();
     assert_eq!(proof.verdict, Verdict::Time);
     assert!(proof.bound.value >= Instructions(60));
@@ -153,18 +154,16 @@ fn interruption_and_time_end_a_proof() {
 fn what_cannot_be_searched_is_refused_unless_the_bound_is_met() {
     let cube = instances::gauss_seidel_64().unwrap();
     assert_eq!(prove(&cube, 72).certify(Instructions(72)), Certificate::Optimal(BoundBy::Multiplications));
-    let found = Prover::new(&cube).prove(Instructions(73), &LIMITS);
+    let found = Prover::new(&cube).prove(Instructions(73), &limits());
     assert!(matches!(found, Err(Error::Unsupported { .. })));
     let path = LinearExpression::new(&problems::poisson_1d(65), &[true; 65]).unwrap();
     let bound = LowerBound::new(&path, Orders::One).value;
     assert_eq!(prove(&path, bound.0).verdict, Verdict::Exhausted);
-    let found = Prover::new(&path).prove(Instructions(bound.0 + 1), &LIMITS);
+    let found = Prover::new(&path).prove(Instructions(bound.0 + 1), &limits());
     assert!(matches!(found, Err(Error::Unsupported { .. })));
-    let found = Prover::new(&path).prove(Instructions(bound.0 - 1), &LIMITS);
+    let found = Prover::new(&path).prove(Instructions(bound.0 - 1), &limits());
     assert!(matches!(found, Err(Error::Parameter { name: "best", .. })));
-    for limits in
-        [ProofLimits { nodes: Some(0), ..LIMITS }, ProofLimits { time: Some(Duration::ZERO), ..LIMITS }]
-    {
+    for limits in [limits().with_nodes(Some(0)), limits().with_time(Some(Duration::ZERO))] {
         assert!(matches!(Prover::new(&path).prove(bound, &limits), Err(Error::Parameter { .. })));
     }
     let nothing = LinearExpression::new(&Triplets::new(Shape::new(5, 5)), &[false; 5]).unwrap();

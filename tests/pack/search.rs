@@ -6,8 +6,9 @@ use std::time::Duration;
 use proptest::prelude::*;
 use texla::host::{Triplets, problems};
 use texla::pack::{
-    AnnealParams, Annealer, Axis, CostModel, Evaluator, Instructions, Limits, LinearExpression, MAX_UNKNOWNS,
-    Order, Packing, Schedule, SearchParams, SimdMachine, Start, StopReason, TexelFetch, instances, optimize,
+    AnnealParams, Annealer, Axis, CoolingSchedule, CostModel, Evaluator, Instructions, LinearExpression,
+    MAX_UNKNOWNS, Order, Packing, SearchLimits, SearchParams, SearchStop, SimdMachine, Start, TexelFetch,
+    instances, optimize,
 };
 use texla::{Error, Shape};
 
@@ -139,14 +140,16 @@ fn past_the_table_the_search_answers_with_the_seeds() {
         LinearExpression::new(&Triplets::from_entries(Shape::new(n, n), entries).unwrap(), &vec![true; n]);
     let e = e.unwrap();
     // Of proposals, which it never comes to: on a busy machine a limit of time could be what ends it.
-    let limits = Limits { proposals: Some(1), ..Limits::default() };
+    let limits = SearchLimits::default().with_proposals(Some(1));
     let found = optimize(&SimdMachine, &e, &SearchParams::default(), &limits).unwrap();
-    assert_eq!((found.reason, found.proposals), (StopReason::Size, 0));
+    assert_eq!((found.reason, found.proposals), (SearchStop::Size, 0));
     assert!(found.lower_bound < found.cost && found.cost <= found.cost_before, "{:?}", found.cost);
     assert_eq!(found.cost, SimdMachine.cost(&e, &found.packing).unwrap());
 }
 
-const SHORT: Schedule = Schedule { temperature: 1.5, rate: 0.9, steps: 15, proposals: 1000, boltzmann: 1.0 };
+fn short() -> CoolingSchedule {
+    CoolingSchedule::default().with_temperature(1.5).with_rate(0.9).with_steps(15).with_proposals(1000)
+}
 
 #[test]
 fn a_seed_and_a_budget_give_the_same_result_whatever_the_threads() {
@@ -154,16 +157,17 @@ fn a_seed_and_a_budget_give_the_same_result_whatever_the_threads() {
     for (e, target) in [(&cars, Some(Instructions(14))), (&cars, None), (&wave, Some(Instructions(75)))] {
         for seed in 0..3 {
             let run = |threads: usize| {
-                let params = AnnealParams { schedule: SHORT, seed, threads, ..AnnealParams::default() };
+                let params =
+                    AnnealParams::default().with_schedule(short()).with_seed(seed).with_threads(threads);
                 // Not a multiple of the schedule's 15,000: the last restart has fewer.
-                let limits = Limits { proposals: Some(190_001), target, ..Limits::default() };
+                let limits = SearchLimits::default().with_proposals(Some(190_001)).with_target(target);
                 let mut found = Annealer::new(&SimdMachine, e, params).unwrap().anneal(&limits).unwrap();
                 found.seconds = 0.0;
                 found
             };
             let one = run(1);
             assert_eq!(one.cost, SimdMachine.cost(e, &one.packing).unwrap());
-            assert_eq!(one.proposals == 190_001, one.reason == StopReason::Proposals);
+            assert_eq!(one.proposals == 190_001, one.reason == SearchStop::Proposals);
             for threads in [2, 5] {
                 assert_eq!(run(threads), one, "{threads} threads");
             }
@@ -174,8 +178,8 @@ fn a_seed_and_a_budget_give_the_same_result_whatever_the_threads() {
 /// Golden: a change of the random streams, of the draws or of the acceptance shows here.
 #[test]
 fn streams_do_not_change() {
-    let params = AnnealParams { schedule: SHORT, seed: 2004, trace: 15, ..AnnealParams::default() };
-    let limits = Limits { restarts: Some(1), ..Limits::default() };
+    let params = AnnealParams::default().with_schedule(short()).with_seed(2004).with_trace(15);
+    let limits = SearchLimits::default().with_restarts(Some(1));
     let found = Annealer::new(&SimdMachine, &instance("rk20"), params).unwrap().anneal(&limits).unwrap();
     let accepted: Vec<u64> = found.trace.points.iter().map(|point| point.accepted).collect();
     let golden = [0, 485, 897, 1186, 1496, 1768, 2018, 2136, 2324, 2464, 2572, 2608, 2619, 2619, 2621, 2621];
@@ -186,78 +190,77 @@ fn streams_do_not_change() {
 fn annealing_reaches_small_optima_and_keeps_the_best() {
     for (name, optimum) in [("rk20", 14), ("poisson2d_s8", 4)] {
         let e = instance(name);
-        let params = AnnealParams { schedule: SHORT, ..AnnealParams::default() };
-        let limits = Limits { target: Some(Instructions(optimum)), ..Limits::default() };
+        let params = AnnealParams::default().with_schedule(short());
+        let limits = SearchLimits::default().with_target(Some(Instructions(optimum)));
         let found = Annealer::new(&SimdMachine, &e, params).unwrap().anneal(&limits).unwrap();
-        assert_eq!((found.cost, found.reason), (Instructions(optimum), StopReason::Target), "{name}");
+        assert_eq!((found.cost, found.reason), (Instructions(optimum), SearchStop::Target), "{name}");
         let last = found.trace.points.last().unwrap();
         assert!(last.best == found.cost && found.trace.points.len() <= 514);
         assert!(found.trace.points.windows(2).all(|w| w[0].proposals < w[1].proposals));
         assert!(found.trace.points.windows(2).all(|w| w[1].best <= w[0].best && w[1].best <= w[1].cost));
     }
     // So hot that everything is accepted: what comes out is the best seen, not the last.
-    let hot = Schedule { temperature: 1e9, rate: 1.0, ..SHORT };
+    let hot = short().with_temperature(1e9).with_rate(1.0);
     let e = instance("wave2d");
-    let params = AnnealParams { schedule: hot, start: Start::Identity, ..AnnealParams::default() };
-    let limits = Limits { restarts: Some(2), ..Limits::default() };
+    let params = AnnealParams::default().with_schedule(hot).with_start(Start::Identity);
+    let limits = SearchLimits::default().with_restarts(Some(2));
     let found = Annealer::new(&SimdMachine, &e, params).unwrap().anneal(&limits).unwrap();
     assert_eq!((found.cost, found.packing), (Instructions(82), Packing::identity(64)));
-    assert_eq!((found.restart, found.reason), (0, StopReason::Restarts));
+    assert_eq!((found.restart, found.reason), (0, SearchStop::Restarts));
 }
 
 #[test]
 fn time_and_interruption_stop_with_the_best_so_far() {
     let e = instance("wave2d");
-    let annealer = |threads| {
-        Annealer::new(&SimdMachine, &e, AnnealParams { threads, ..AnnealParams::default() }).unwrap()
-    };
-    let unlimited = Limits { proposals: None, ..Limits::default() };
-    let soon = Limits { time: Some(Duration::from_millis(50)), ..unlimited };
+    let annealer =
+        |threads| Annealer::new(&SimdMachine, &e, AnnealParams::default().with_threads(threads)).unwrap();
+    let unlimited = SearchLimits::default().with_proposals(None);
+    let soon = unlimited.with_time(Some(Duration::from_millis(50)));
     let found = annealer(2).anneal(&soon).unwrap();
-    assert_eq!(found.reason, StopReason::Time);
+    assert_eq!(found.reason, SearchStop::Time);
     assert_eq!(found.cost, SimdMachine.cost(&e, &found.packing).unwrap());
     let flag = AtomicBool::new(false);
     // Interrupted from within the first report, which comes after one step.
     let stop =
         |_: &texla::pack::Progress<Instructions>| flag.store(true, std::sync::atomic::Ordering::Relaxed);
     let interrupted =
-        Limits { restarts: Some(1000), interrupt: Some(&flag), progress: Some(&stop), ..unlimited };
+        unlimited.with_restarts(Some(1000)).with_interrupt(Some(&flag)).with_progress(Some(&stop));
     let found = annealer(1).anneal(&interrupted).unwrap();
-    assert_eq!(found.reason, StopReason::Interrupted);
-    assert!(found.proposals < Schedule::default().total());
+    assert_eq!(found.reason, SearchStop::Interrupted);
+    assert!(found.proposals < CoolingSchedule::default().total());
 }
 
 #[test]
 fn empty_budgets_and_impossible_temperatures_are_refused() {
     let e = instance("rk20");
-    let refused = |schedule: Schedule, name: &str| {
-        let params = AnnealParams { schedule, ..AnnealParams::default() };
+    let refused = |schedule: CoolingSchedule, name: &str| {
+        let params = AnnealParams::default().with_schedule(schedule);
         match Annealer::new(&SimdMachine, &e, params) {
             Err(Error::Parameter { name: found, .. }) => assert_eq!(found, name),
             _ => panic!("{name} accepted"),
         }
     };
     for temperature in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        refused(Schedule { temperature, ..SHORT }, "temperature");
-        refused(Schedule { boltzmann: temperature, ..SHORT }, "boltzmann");
-        refused(Schedule { rate: temperature, ..SHORT }, "rate");
+        refused(short().with_temperature(temperature), "temperature");
+        refused(short().with_boltzmann(temperature), "boltzmann");
+        refused(short().with_rate(temperature), "rate");
     }
-    refused(Schedule { rate: 1.01, ..SHORT }, "rate");
-    refused(Schedule { steps: 0, ..SHORT }, "steps");
-    refused(Schedule { proposals: 0, ..SHORT }, "proposals");
+    refused(short().with_rate(1.01), "rate");
+    refused(short().with_steps(0), "steps");
+    refused(short().with_proposals(0), "proposals");
     let annealer = Annealer::new(&SimdMachine, &e, AnnealParams::default()).unwrap();
-    let open = Limits::default();
+    let open = SearchLimits::default();
     for (limits, name) in [
-        (Limits { proposals: Some(0), ..open }, "proposals"),
-        (Limits { restarts: Some(0), ..open }, "restarts"),
-        (Limits { time: Some(Duration::ZERO), ..open }, "time"),
-        (Limits { proposals: None, ..open }, "limits"),
+        (open.with_proposals(Some(0)), "proposals"),
+        (open.with_restarts(Some(0)), "restarts"),
+        (open.with_time(Some(Duration::ZERO)), "time"),
+        (open.with_proposals(None), "limits"),
     ] {
         let found = annealer.anneal(&limits);
         assert!(matches!(found, Err(Error::Parameter { name: found, .. }) if found == name), "{name}");
     }
-    let independent = AnnealParams { independent: true, ..AnnealParams::default() };
+    let independent = AnnealParams::default().with_independent(true);
     assert!(Annealer::new(&SimdMachine, &instance("gs64"), independent).is_err());
-    let given = AnnealParams { start: Start::Given(Packing::identity(21)), ..AnnealParams::default() };
+    let given = AnnealParams::default().with_start(Start::Given(Packing::identity(21)));
     assert!(matches!(Annealer::new(&SimdMachine, &e, given), Err(Error::LengthMismatch { .. })));
 }

@@ -9,7 +9,7 @@ use crate::common::harness::{fitting, on_both, on_both_with};
 use crate::support::{refused, run, value};
 use texla::gl::Limits as GlLimits;
 use texla::kernel::PoolStats;
-use texla::script::{FileAccess, Interpreter, Limits, ScriptErrorKind as Kind, parse};
+use texla::script::{FileAccess, Interpreter, ScriptErrorKind as Kind, ScriptLimits, parse};
 use texla::{Device, Matrix, Shape, Vector};
 
 /// Statements that run first.
@@ -123,7 +123,7 @@ fn errors_say_where_and_which_shapes() {
     on_both(|device| {
         let mut wrong = Vec::new();
         for (text, column, message) in cases {
-            let limits = Limits { bytes: 1 << 22, ..Limits::default() };
+            let limits = ScriptLimits::default().with_bytes(1 << 22);
             let mut interpreter = Interpreter::new(device).with_limits(limits);
             run(&mut interpreter, BEFORE);
             let e = refused(&mut interpreter, text);
@@ -165,7 +165,7 @@ fn an_error_leaves_the_variables_before_it() {
 #[test]
 fn the_room_is_shared_and_given_back() {
     on_both(|device| {
-        let limits = Limits { bytes: 7000, ..Limits::default() };
+        let limits = ScriptLimits::default().with_bytes(7000);
         let mut interpreter = Interpreter::new(device).with_limits(limits);
         let over = |e: Kind| assert!(matches!(e, Kind::Limit { limit: 7000, .. }), "{e}");
         over(refused(&mut interpreter, "A = zeros(1, 1001)").kind);
@@ -247,7 +247,7 @@ fn nothing_is_made_without_room() {
     on_both(|device| {
         let mut interpreter = Interpreter::new(device);
         run(&mut interpreter, "S = sparse(eye(800))\nA = ones(800)\nn = norm(ones(4, 1))");
-        let limits = Limits { bytes: 1 << 22, ..Limits::default() };
+        let limits = ScriptLimits::default().with_bytes(1 << 22);
         let mut interpreter = interpreter.with_limits(limits);
         // Only what is made from is drawn at all: with as many draws as it takes alone, which is more where textures are so
         // small that matrices are tiled.
@@ -340,7 +340,7 @@ fn control_characters_are_shown() {
 #[test]
 fn the_number_of_statements_can_be_limited() {
     on_both(|device| {
-        let limits = Limits { statements: 100, ..Limits::default() };
+        let limits = ScriptLimits::default().with_statements(100);
         let mut interpreter = Interpreter::new(device).with_limits(limits);
         run(&mut interpreter, "n = 0\nrepeat 98\nn += 1\nend");
         // However often nothing is done, it is done at once.
@@ -375,7 +375,7 @@ fn the_deepest_nesting_runs() {
 /// Small devices: what does not fit a texture is tiled, or a typed error.
 #[test]
 fn small_textures() {
-    on_both_with(GlLimits { max_texture_size: Some(64), ..GlLimits::default() }, |device| {
+    on_both_with(GlLimits::default().with_max_texture_size(Some(64)), |device| {
         let mut interpreter = Interpreter::new(device);
         run(
             &mut interpreter,
@@ -397,7 +397,7 @@ proptest! {
     fn changed_scripts_run_without_panic(bytes in mutated()) {
         if let Ok(program) = parse(&bytes, "fuzz") {
             let context = crate::common::harness::headless(texla::gl::Api::Gl33);
-            let limits = Limits { bytes: 1 << 16, statements: 200 };
+            let limits = ScriptLimits::default().with_bytes(1 << 16).with_statements(200);
             let mut interpreter = Interpreter::new(context.device()).with_limits(limits);
             for (name, text) in [("A", 3.0), ("x", 2.0), ("b", 1.0), ("w", 0.5), ("d", 0.25), ("p", 4.0), ("alpha", 0.1)] {
                 interpreter.set(name, text).unwrap();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::common::harness::{headless, on_both};
 use crate::common::{data, random};
 use crate::support::{refused, run, value};
-use texla::script::{Data, FileAccess, Interpreter, Limits, ScriptErrorKind as Kind, parse};
+use texla::script::{Data, FileAccess, Interpreter, ScriptErrorKind as Kind, ScriptLimits, parse};
 use texla::{Device, Matrix, Shape};
 
 /// An empty folder of its own for each test.
@@ -204,7 +204,7 @@ fn hostile_files() {
                 // As plain text, under a name that says so.
                 let copy = folder("hostile").join(if as_market { "file.mtx" } else { "file.txt" });
                 fs::copy(&path, &copy).unwrap();
-                let limits = Limits { bytes: 1 << 24, ..Limits::default() };
+                let limits = ScriptLimits::default().with_bytes(1 << 24);
                 let mut interpreter =
                     with_files(context.device(), copy.parent().unwrap()).with_limits(limits);
                 let text =

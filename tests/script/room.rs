@@ -5,11 +5,11 @@ use crate::common::harness::{headless, on_both, on_both_with};
 use crate::support::{refused, run};
 use texla::gl::{Api, Limits as GlLimits};
 use texla::host::problems;
-use texla::script::{FileAccess, Interpreter, Limits, ScriptErrorKind as Kind, parse};
+use texla::script::{FileAccess, Interpreter, ScriptErrorKind as Kind, ScriptLimits, parse};
 use texla::{Device, Error, Matrix, MatrixFormat, Shape, StoredMatrix, Vector};
 
 fn limited(device: &Device, bytes: u64) -> Interpreter {
-    Interpreter::new(device).with_limits(Limits { bytes, ..Limits::default() })
+    Interpreter::new(device).with_limits(ScriptLimits::default().with_bytes(bytes))
 }
 
 /// What one statement may take that has nothing to do with the size of values: names, words, first textures.
@@ -144,7 +144,7 @@ fn tried(device: &Device, names: &str, text: &str, bytes: u64) -> Outcome {
     let files = FileAccess::From(std::env::temp_dir());
     let mut interpreter = limited(device, u64::MAX).with_files(files);
     operands(&mut interpreter, names);
-    let mut interpreter = interpreter.with_limits(Limits { bytes, ..Limits::default() });
+    let mut interpreter = interpreter.with_limits(ScriptLimits::default().with_bytes(bytes));
     let program = parse(text, "test").unwrap();
     let (result, peak) = peak_of(|| interpreter.run(&program, &mut std::io::sink()));
     match result {
@@ -240,7 +240,7 @@ fn rows_and_sparse_matrices_are_counted_as_they_lie() {
 /// A matrix of many small tiles takes what one of a single tile does.
 #[test]
 fn tiles_do_not_change_what_a_matrix_takes() {
-    on_both_with(GlLimits { max_texture_size: Some(64), ..GlLimits::default() }, |device| {
+    on_both_with(GlLimits::default().with_max_texture_size(Some(64)), |device| {
         let e = refused(&mut limited(device, 1_000_000), "A = ones(500)");
         assert!(e.kind.to_string().contains("500x500 elements take 1024000 bytes"), "{e}");
         run(&mut limited(device, 1_024_000), "A = ones(500)");

@@ -6,7 +6,6 @@ use crate::common::{random, reference};
 use crate::systems::{
     self, System, apply, bits, csr, entries, lapack_ratio, norm, relative_error, relative_residual,
 };
-use texla::gl::Limits;
 use texla::host::{Csr, problems};
 use texla::solve::{
     BiCgStab, BiCgStabParams, Direction, GaussSeidel, Identity, Jacobi, Preconditioner, SolveReport, Stop,
@@ -15,7 +14,7 @@ use texla::solve::{
 use texla::{Device, Error, MatrixFormat, Result, SparseFormat, StoredMatrix, Vector};
 
 fn params(tol: f64) -> BiCgStabParams {
-    BiCgStabParams { stop: Stop::relative(tol), ..BiCgStabParams::default() }
+    BiCgStabParams::default().with_stop(Stop::relative(tol))
 }
 
 /// What stands on the right of the matrix.
@@ -187,7 +186,7 @@ fn real_unsymmetric_matrices() {
                 let (right, tol) = ([Right::Nothing, Right::Jacobi][k / 2], [1e-4, 1e-6][k % 2]);
                 // sherman5 takes 2300 to 1e-4.
                 let most = if *expect == Expect::Converged { 5000 } else { 400 };
-                let params = BiCgStabParams { max_iters: most, ..params(tol) };
+                let params = params(tol).with_max_iters(most);
                 let label = format!("{name} {right:?} {tol:e}");
                 match (
                     expect,
@@ -218,7 +217,7 @@ fn real_symmetric_matrices_are_honest() {
             let system = System::of_ones(name, a.clone());
             // These two are too badly conditioned for the short recurrence in 32 bits.
             let hard = ["494_bus", "685_bus"].iter().any(|w| name.contains(w));
-            let params = BiCgStabParams { max_iters: 1000, ..params(1e-4) };
+            let params = params(1e-4).with_max_iters(1000);
             let (x, report) =
                 solve(device, &system, MatrixFormat::Sparse(SparseFormat::Gather), Right::Jacobi, params)
                     .unwrap();
@@ -235,7 +234,7 @@ fn looks_do_not_change_the_result() {
             for (tol, max_iters) in [(1e-5, 20_000), (1e-9, 150), (1e-6, 9)] {
                 let run = |every| {
                     let stop = Stop::relative(tol).check_every(every);
-                    let params = BiCgStabParams { stop, max_iters, ..params(tol) };
+                    let params = params(tol).with_stop(stop).with_max_iters(max_iters);
                     let (x, report) =
                         solve(device, &system, MatrixFormat::Auto, Right::Jacobi, params).unwrap();
                     assert!(report.iterations <= max_iters);
@@ -294,7 +293,7 @@ fn breakdowns_change_the_shadow_or_are_typed() {
         {
             let n = a.shape().rows;
             let system = System { name: name.into(), a, b: vec![0.0, 1.0, 1.0][..n].to_vec() };
-            let most = BiCgStabParams { max_iters: 100, ..params(1e-5) };
+            let most = params(1e-5).with_max_iters(100);
             let (_, report) =
                 solve(device, &system, MatrixFormat::Sparse(SparseFormat::Gather), Right::Nothing, most)
                     .unwrap();
@@ -345,7 +344,7 @@ fn fewer_draw_buffers_change_no_bit() {
     };
     let draws = std::cell::RefCell::new(Vec::new());
     on_both(|device| draws.borrow_mut().push(run(device)));
-    on_both_with(Limits { max_draw_buffers: Some(2), ..limits() }, |device| {
+    on_both_with(limits().with_max_draw_buffers(Some(2)), |device| {
         assert_eq!(device.capabilities().max_draw_buffers, 2);
         assert_eq!(run(device), draws.borrow()[0] + 2);
     });
@@ -370,7 +369,7 @@ fn errors_name_what_is_wrong() {
             Some(Error::Parameter { name: "relative", .. })
         ));
         let of = |n| Vector::filled(device, n, 1.0).unwrap();
-        let most = BiCgStabParams { max_iters: 1 << 24, ..params(1e-5) };
+        let most = params(1e-5).with_max_iters(1 << 24);
         let refused = BiCgStab::new(&a, most).unwrap().solve(&mut of(8), &of(8));
         assert!(matches!(refused, Err(Error::Parameter { name: "max_iters", .. })), "{refused:?}");
         for (n, m, name) in [(7, 8, "x"), (8, 9, "b")] {

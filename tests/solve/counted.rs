@@ -78,6 +78,7 @@ fn product(device: &Device, a: &StoredMatrix) -> u64 {
             (m.offsets().len() as u64).div_ceil(per_pass)
         }
         StoredMatrix::Sparse(_) => 1,
+        _ => panic!("{a:?}"),
     }
 }
 
@@ -124,7 +125,8 @@ fn an_iteration_of_conjugate_gradients_costs_what_its_plan_says() {
                     let jacobi_m = Jacobi::new(&noted).unwrap();
                     let m: &dyn Preconditioner = if jacobi { &jacobi_m } else { &Identity };
                     let stop = Stop::relative(1e-12).check_every(8);
-                    let params = CgParams { max_iters: 64, stop, schedule, ..CgParams::default() };
+                    let params =
+                        CgParams::default().with_max_iters(64).with_stop(stop).with_schedule(schedule);
                     let mut x = Vector::zeros(device, b.len()).unwrap();
                     let report = ConjugateGradient::preconditioned(&noted, m, params)
                         .unwrap()
@@ -163,7 +165,7 @@ fn an_iteration_of_least_squares_costs_what_its_plan_says() {
         let b = Vector::from_slice(device, &random::uniform(4, 700)).unwrap();
         let noted = Noted { inner: &stored, calls: RefCell::default() };
         let stop = Stop::relative(1e-12).check_every(8);
-        let params = CglsParams { max_iters: 40, stop, ..CglsParams::default() };
+        let params = CglsParams::default().with_max_iters(40).with_stop(stop);
         let mut x = Vector::zeros(device, 300).unwrap();
         let report = Cgls::new(&noted, params).unwrap().solve(&mut x, &b).unwrap();
         // Two products; q.q over the rows and s.s over the columns; x, r and d.
@@ -184,7 +186,7 @@ fn readbacks_do_not_grow_with_iterations() {
         let count = |max_iters| {
             let mut x = Vector::zeros(device, 900).unwrap();
             let before = device.counters();
-            let params = CgParams { max_iters, ..params(1e-12) };
+            let params = params(1e-12).with_max_iters(max_iters);
             ConjugateGradient::new(&a, params).unwrap().solve(&mut x, &b).unwrap();
             device.counters().since(&before).readbacks
         };

@@ -5,7 +5,6 @@ use crate::common::harness::{limits, on_both, on_both_with};
 use crate::common::random;
 use crate::common::reference::widen;
 use crate::systems::{self, csr, lapack_ratio, mapped, normal_residual, params, relative_residual, rounded};
-use texla::gl::Limits;
 use texla::host::Csr;
 use texla::ops::{self, Combine};
 use texla::solve::{
@@ -77,7 +76,7 @@ fn sizes_schedules_and_tiles() {
             let matrix = dense(device, &a);
             for schedule in systems::schedules(device) {
                 let (x, report) =
-                    cg(device, &matrix, &b, false, CgParams { schedule, ..params(1e-5) }).unwrap();
+                    cg(device, &matrix, &b, false, params(1e-5).with_schedule(schedule)).unwrap();
                 assert_eq!(report.reason, StopReason::Converged, "{n} {schedule:?}: {report:?}");
                 assert!(relative_residual(&a, &x, &b) <= 2e-5, "{n} {schedule:?}");
             }
@@ -86,7 +85,7 @@ fn sizes_schedules_and_tiles() {
         assert!(cg(device, &empty, &[], false, params(1e-5)).unwrap().1.converged());
     };
     on_both(test);
-    on_both_with(Limits { max_texture_size: Some(64), ..limits() }, test);
+    on_both_with(limits().with_max_texture_size(Some(64)), test);
 }
 
 #[test]
@@ -129,7 +128,7 @@ fn least_squares() {
             }
             let m = Jacobi::for_least_squares(&matrix).unwrap();
             let mut x = Vector::zeros(device, a.shape().cols).unwrap();
-            let params = CglsParams { stop: Stop::relative(1e-5), max_iters: 2000, ..CglsParams::default() };
+            let params = CglsParams::default().with_stop(Stop::relative(1e-5)).with_max_iters(2000);
             let b32 = Vector::from_f64(device, &b).unwrap();
             let report = Cgls::preconditioned(&matrix, &m, params).unwrap().solve(&mut x, &b32).unwrap();
             let residual = normal_residual(&a, &x.read().unwrap(), &b);
@@ -191,8 +190,7 @@ fn an_iteration_is_a_few_draws() {
         let a = dense(device, &rounded(&csr(&random::spd(3, 200, 0.5))));
         let b = vec![1.0; 200];
         let before = device.counters();
-        let (_, report) =
-            cg(device, &a, &b, false, CgParams { schedule: CgSchedule::Auto, ..params(1e-5) }).unwrap();
+        let (_, report) = cg(device, &a, &b, false, params(1e-5).with_schedule(CgSchedule::Auto)).unwrap();
         assert!(report.iterations > 3 && report.readbacks_in_loop == 0);
         // The product in two, the inner products in one or two, the scalar step, the update.
         let tiles = a.tiles().count() as u64;

@@ -33,7 +33,7 @@ fn none_one_and_two_unknowns() {
                 for jacobi in [false, true] {
                     for schedule in systems::schedules(device) {
                         let system = System { name: "tiny".into(), a: a.clone(), b: b.clone() };
-                        let params = CgParams { schedule, ..params(1e-6) };
+                        let params = params(1e-6).with_schedule(schedule);
                         let label = format!("{} {format:?} {jacobi} {schedule:?}", b.len());
                         let (x, report) = solve(device, &system, format, jacobi, params)
                             .unwrap_or_else(|e| panic!("{label}: {e}"));
@@ -110,7 +110,7 @@ fn a_huge_start_is_come_back_from() {
                 let start: Vec<f32> = random::uniform(2, system.n()).iter().map(|v| v * size).collect();
                 for jacobi in [false, true] {
                     for schedule in systems::schedules(device) {
-                        let params = CgParams { schedule, ..params(1e-5) };
+                        let params = params(1e-5).with_schedule(schedule);
                         let (x, report) = from(device, &system, jacobi, params, &start);
                         let label = format!("{} from {size:e}, jacobi {jacobi}, {schedule:?}", system.name);
                         assert_eq!(report.reason, StopReason::Converged, "{label}: {report:?}");
@@ -132,7 +132,8 @@ fn max_iters_is_kept_to_exactly() {
                 for count in [0, 1, 2, 3, 16, 17, 33] {
                     for every in [1, 16] {
                         let stop = params(1e-6).stop.check_every(every);
-                        let params = CgParams { max_iters: count, schedule, stop, ..CgParams::default() };
+                        let params =
+                            CgParams::default().with_max_iters(count).with_schedule(schedule).with_stop(stop);
                         let (x, report) = solve(device, &system, MatrixFormat::Auto, jacobi, params).unwrap();
                         let label = format!("{schedule:?} jacobi {jacobi} {count} every {every}");
                         assert_eq!(report.reason, StopReason::MaxIterations, "{label}");
@@ -172,7 +173,7 @@ fn the_solution_is_that_of_the_twin() {
                     reference::cg(apply, &system.b, &vec![0.0; system.n()], d, 1e-5, 10_000).iterations;
                 for format in formats(device) {
                     for schedule in systems::schedules(device) {
-                        let params = CgParams { schedule, ..params(1e-5) };
+                        let params = params(1e-5).with_schedule(schedule);
                         let (x, report) = solve(device, &system, format, jacobi, params).unwrap();
                         let label = format!("{} {format:?} jacobi {jacobi} {schedule:?}", system.name);
                         assert_eq!(report.reason, StopReason::Converged, "{label}");
@@ -201,7 +202,7 @@ fn what_32_bits_cannot_reach_stagnates_with_the_true_value() {
         let system = System { b, ..system };
         for schedule in systems::schedules(device) {
             for jacobi in [false, true] {
-                let params = CgParams { schedule, ..params(1e-9) };
+                let params = params(1e-9).with_schedule(schedule);
                 let (x, report) = solve(device, &system, MatrixFormat::Auto, jacobi, params).unwrap();
                 let residual = relative_residual(&system.a, &x, &system.b);
                 let label = format!("{schedule:?} jacobi {jacobi}: {report:?}, {residual:e}");

@@ -89,7 +89,7 @@ fn indefinite_matrices_break_down_in_both_schedules() {
                 let n = a.shape().rows;
                 let system =
                     System { name: name.into(), a: a.clone(), b: (0..n).map(|i| 1.0 + i as f64).collect() };
-                let params = CgParams { schedule, ..params(1e-5) };
+                let params = params(1e-5).with_schedule(schedule);
                 let (_, report) =
                     solve(device, &system, MatrixFormat::Sparse(SparseFormat::Gather), false, params)
                         .unwrap();
@@ -180,15 +180,11 @@ fn parameters_are_checked_when_the_solver_is_made() {
             let case = format!("tol {tol}");
             let stop = Stop::relative(tol);
             refused(
-                ConjugateGradient::new(&stored, CgParams { stop, ..CgParams::default() }).err(),
+                ConjugateGradient::new(&stored, CgParams::default().with_stop(stop)).err(),
                 "relative",
                 &case,
             );
-            refused(
-                Cgls::new(&stored, CglsParams { stop, ..CglsParams::default() }).err(),
-                "relative",
-                &case,
-            );
+            refused(Cgls::new(&stored, CglsParams::default().with_stop(stop)).err(), "relative", &case);
         }
         let ones = Vector::filled(device, 8, 1.0).unwrap();
         let jacobi = WeightedJacobi::new(&stored, 0.8).unwrap();
@@ -199,12 +195,12 @@ fn parameters_are_checked_when_the_solver_is_made() {
                 let error = method.solve(&stored, &mut x, &ones, 10, stop).err();
                 refused(error, "check_every", &format!("{method:?}, {text}"));
             }
-            let params = StationaryParams { test_every: every, ..StationaryParams::default() };
+            let params = StationaryParams::default().with_test_every(every);
             refused(Stationary::new(&stored, &jacobi, params).err(), "test_every", &text);
         }
         let stop = Stop::relative(1e-5).check_every(Stop::MOST_UNSEEN);
-        assert!(ConjugateGradient::new(&stored, CgParams { stop, ..CgParams::default() }).is_ok());
-        let most = StationaryParams { test_every: Stop::MOST_UNSEEN, ..StationaryParams::default() };
+        assert!(ConjugateGradient::new(&stored, CgParams::default().with_stop(stop)).is_ok());
+        let most = StationaryParams::default().with_test_every(Stop::MOST_UNSEEN);
         assert!(Stationary::new(&stored, &jacobi, most).is_ok());
         for tol in [1e-18, 0.999] {
             assert!(ConjugateGradient::new(&stored, params(tol)).is_ok(), "{tol}");
@@ -213,7 +209,7 @@ fn parameters_are_checked_when_the_solver_is_made() {
         wrong_shapes(device, &stored);
         // Only a diagonal folds into the merged passes.
         let m = Diagonal { values: Vector::filled(device, 8, 1.0).unwrap(), known: false };
-        let merged = CgParams { schedule: CgSchedule::Merged, ..CgParams::default() };
+        let merged = CgParams::default().with_schedule(CgSchedule::Merged);
         let refused = ConjugateGradient::preconditioned(&stored, &m, merged).err();
         assert!(matches!(refused, Some(Error::Unsupported { .. })), "{refused:?}");
     });
@@ -222,7 +218,7 @@ fn parameters_are_checked_when_the_solver_is_made() {
 fn too_many_iterations(device: &Device, a: &StoredMatrix) {
     let b = Vector::filled(device, 8, 1.0).unwrap();
     let mut x = Vector::zeros(device, 8).unwrap();
-    let params = CgParams { max_iters: 1 << 24, ..CgParams::default() };
+    let params = CgParams::default().with_max_iters(1 << 24);
     let error = ConjugateGradient::new(a, params).and_then(|s| s.solve(&mut x, &b)).err();
     assert!(matches!(error, Some(Error::Parameter { name: "max_iters", .. })), "{error:?}");
 }

@@ -4,7 +4,6 @@ use crate::common::bounds::{self, TINY, U, gamma, product_bound};
 use crate::common::harness::{assert_padded, limits, on_both, on_both_with};
 use crate::common::{random, reference};
 use crate::systems::{self, System, bits, csr, entries, fits, mapped, norm, relative_residual};
-use texla::gl::Limits;
 use texla::host::{Csr, problems};
 use texla::ops;
 use texla::solve::{
@@ -266,7 +265,7 @@ fn solve(
     let b = Vector::from_f64(device, &system.b)?;
     let mut x = Vector::zeros(device, system.n())?;
     let smoother = GaussSeidel::new(&a, omega, direction)?;
-    let params = StationaryParams { stop, ..StationaryParams::default() };
+    let params = StationaryParams::default().with_stop(stop);
     let report = Stationary::new(&a, &smoother, params)?.solve(&mut x, &b)?;
     Ok((x.read()?, report))
 }
@@ -337,7 +336,7 @@ fn powers_of_two_change_no_bit() {
 
 #[test]
 fn without_blending_sweeps_agree_too() {
-    on_both_with(Limits { without_float_blend: true, ..limits() }, |device| {
+    on_both_with(limits().without_float_blend(true), |device| {
         assert!(!device.capabilities().float_blend);
         for system in all().iter().filter(|system| systems::gather_fits(device, &system.a)) {
             let a = StoredMatrix::new(device, system.a.clone(), MatrixFormat::Sparse(SparseFormat::Gather))

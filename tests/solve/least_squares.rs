@@ -28,7 +28,7 @@ fn solve(
 }
 
 fn to(tol: f64) -> CglsParams {
-    CglsParams { stop: Stop::relative(tol), ..CglsParams::default() }
+    CglsParams::default().with_stop(Stop::relative(tol))
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn looks_do_not_change_the_result() {
         let b = reference::widen(&random::uniform(10, 105));
         let run = |every, max_iters| {
             let stop = Stop::relative(1e-5).check_every(every);
-            let params = CglsParams { stop, max_iters, ..CglsParams::default() };
+            let params = CglsParams::default().with_stop(stop).with_max_iters(max_iters);
             let (x, report) =
                 solve(device, (&a, &b), MatrixFormat::Sparse(SparseFormat::Gather), true, params, &[0.0; 60])
                     .unwrap();

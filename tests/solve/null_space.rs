@@ -177,23 +177,23 @@ impl Solver {
     fn run(self, a: &Singular, stop: Stop, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
         match self {
             Solver::Cg(schedule, jacobi) => {
-                let params = CgParams { schedule, stop, ..CgParams::default() };
+                let params = CgParams::default().with_schedule(schedule).with_stop(stop);
                 let m: Box<dyn Preconditioner> =
                     if jacobi { Box::new(Jacobi::new(a)?) } else { Box::new(Identity) };
                 ConjugateGradient::preconditioned(a, m.as_ref(), params)?.solve(x, b)
             }
             Solver::BiCgStab => {
-                let params = BiCgStabParams { stop, ..BiCgStabParams::default() };
+                let params = BiCgStabParams::default().with_stop(stop);
                 BiCgStab::new(a, params)?.solve(x, b)
             }
             Solver::GaussSeidel => {
                 let smoother = GaussSeidel::new(a, 1.2, Direction::Symmetric)?;
-                let params = StationaryParams { stop, ..StationaryParams::default() };
+                let params = StationaryParams::default().with_stop(stop);
                 Stationary::new(a, &smoother, params)?.solve(x, b)
             }
             Solver::Jacobi => {
                 let jacobi = WeightedJacobi::new(a, 0.8)?;
-                let params = StationaryParams { stop, ..StationaryParams::default() };
+                let params = StationaryParams::default().with_stop(stop);
                 Stationary::new(a, &jacobi, params)?.solve(x, b)
             }
         }
@@ -271,8 +271,8 @@ fn operators_on_grids_know_their_null_space() {
             let rhs = Vector::from_f64(device, &b).unwrap();
             let gs = GaussSeidel::new(&a, 1.5, Direction::Forward).unwrap();
             let stop = Stop::relative(1e-5);
-            let stationary = StationaryParams { stop, ..StationaryParams::default() };
-            let cg = CgParams { stop, ..CgParams::default() };
+            let stationary = StationaryParams::default().with_stop(stop);
+            let cg = CgParams::default().with_stop(stop);
             let solve = |gauss_seidel: bool, x: &mut Vector, b: &Vector| match gauss_seidel {
                 true => Stationary::new(&a, &gs, stationary)?.solve(x, b),
                 false => ConjugateGradient::new(&a, cg)?.solve(x, b),
@@ -376,7 +376,7 @@ fn least_squares_take_any_right_hand_side() {
             let a = problem.on(device);
             let b: Vec<f64> = problem.consistent(7).iter().map(|v| v + 0.25).collect();
             let mut x = Vector::filled(device, problem.n(), 2.0).unwrap();
-            let params = CglsParams { stop: Stop::relative(1e-4), ..CglsParams::default() };
+            let params = CglsParams::default().with_stop(Stop::relative(1e-4));
             let rhs = Vector::from_f64(device, &b).unwrap();
             let report = Cgls::new(&a, params).unwrap().solve(&mut x, &rhs).unwrap();
             assert!(report.converged(), "{}: {report:?}", problem.name);

@@ -13,7 +13,10 @@ fn looks_do_not_change_the_result() {
                 for (tol, max_iters) in [(1e-5, 20_000), (1e-9, 400), (1e-6, 21)] {
                     let run = |every| {
                         let stop = Stop::relative(tol).check_every(every);
-                        let params = CgParams { schedule, stop, max_iters, ..CgParams::default() };
+                        let params = CgParams::default()
+                            .with_schedule(schedule)
+                            .with_stop(stop)
+                            .with_max_iters(max_iters);
                         let (x, report) = solve(device, &system, MatrixFormat::Auto, true, params).unwrap();
                         let first = report.history.first().copied();
                         assert_eq!(first.map(|h| h.0), Some(0), "the history begins with the start");
@@ -50,7 +53,7 @@ fn schedules_agree() {
         for system in systems::generated() {
             for jacobi in [false, true] {
                 let run = |schedule| {
-                    let params = CgParams { schedule, ..params(tol) };
+                    let params = params(tol).with_schedule(schedule);
                     solve(device, &system, MatrixFormat::Auto, jacobi, params).unwrap()
                 };
                 let ((x, listing), (y, merged)) = (run(CgSchedule::Listing), run(CgSchedule::Merged));
@@ -83,7 +86,7 @@ fn schedules_agree_on_real_matrices() {
             }
             let system = System::of_ones(name, a.clone());
             let run = |schedule| {
-                let params = CgParams { schedule, ..params(1e-5) };
+                let params = params(1e-5).with_schedule(schedule);
                 solve(device, &system, MatrixFormat::Sparse(SparseFormat::Gather), true, params).unwrap().1
             };
             let (listing, merged) = (run(CgSchedule::Listing), run(CgSchedule::Merged));

@@ -4,7 +4,6 @@ use crate::common::harness::on_both;
 use crate::common::worst::worst;
 use crate::systems::{self, System, fits, mapped, params, solve};
 use texla::Error;
-use texla::solve::CgParams;
 use texla::{MatrixFormat, SparseFormat};
 
 /// The system with `A` times 2^e and `b` times 2^f.
@@ -34,7 +33,7 @@ fn check(all: &[System], formats: &[MatrixFormat]) {
                 }
                 for jacobi in [false, true] {
                     let run = |system: &System, schedule| {
-                        let params = CgParams { schedule, max_iters: 300, ..params(1e-5) };
+                        let params = params(1e-5).with_schedule(schedule).with_max_iters(300);
                         solve(device, system, *format, jacobi, params)
                     };
                     for schedule in systems::schedules(device) {

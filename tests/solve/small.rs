@@ -310,7 +310,7 @@ fn residuals_of_stationary_methods_are_told_as_they_are() {
             let a = Stencil::new(device, Grid::new_2d(8, 8), 0.0, [w, w, 0.0], Sides::all(Side::DIRICHLET))
                 .unwrap();
             let multigrid = Multigrid::new(&a, MultigridParams::default()).unwrap();
-            let params = StationaryParams { test_every: 1, max_sweeps: 20, ..StationaryParams::default() };
+            let params = StationaryParams::default().with_test_every(1).with_max_sweeps(20);
             let b = Vector::filled(device, 64, 1.0).unwrap();
             let mut x = Vector::zeros(device, 64).unwrap();
             let report = Stationary::new(&a, &multigrid, params).unwrap().solve(&mut x, &b).unwrap();

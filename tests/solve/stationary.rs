@@ -7,13 +7,13 @@ use crate::systems::{self, System, bits, csr, entries, fits, mapped, relative_re
 use texla::host::{Csr, problems};
 use texla::ops::{self, Combine};
 use texla::solve::{
-    CgParams, ConjugateGradient, LinOp, Preconditioner, Smoother, SolveReport, Stationary, StationaryParams,
-    Stop, StopReason, WeightedJacobi,
+    ConjugateGradient, LinOp, Preconditioner, Smoother, SolveReport, Stationary, StationaryParams, Stop,
+    StopReason, WeightedJacobi,
 };
 use texla::{Device, Error, MatrixFormat, Result, SparseFormat, StoredMatrix, Vector};
 
 fn params(tol: f64) -> StationaryParams {
-    StationaryParams { stop: Stop::relative(tol), ..StationaryParams::default() }
+    StationaryParams::default().with_stop(Stop::relative(tol))
 }
 
 /// Systems for which Jacobi converges.
@@ -141,7 +141,7 @@ fn the_rate_is_that_of_the_theory() {
         let h = std::f64::consts::PI / (n as f64 + 1.0);
         let b = (1..=n).map(|i| f64::from((h * i as f64).sin() as f32)).collect();
         let system = System { name: "mode".into(), a: problems::poisson_1d(n).to_csr(), b };
-        let params = StationaryParams { test_every: 1, ..params(1e-3) };
+        let params = params(1e-3).with_test_every(1);
         let (_, report) = solve(device, &system, MatrixFormat::Auto, 1.0, params).unwrap();
         let wanted = (1e-3f64.ln() / h.cos().ln()).ceil();
         assert!((report.iterations as f64 - wanted).abs() <= 1.0, "{} for {wanted}", report.iterations);
@@ -159,7 +159,8 @@ fn looks_do_not_change_the_result() {
             {
                 let run = |every| {
                     let stop = Stop::relative(tol).check_every(every);
-                    let params = StationaryParams { stop, max_sweeps, test_every, ..params(tol) };
+                    let params =
+                        params(tol).with_stop(stop).with_max_sweeps(max_sweeps).with_test_every(test_every);
                     let (x, report) = solve(device, &system, MatrixFormat::Auto, 1.0, params).unwrap();
                     let said = (report.iterations, report.reason, report.true_residual, report.replacements);
                     (bits(&x), said)
@@ -198,7 +199,7 @@ fn what_diverges_is_reported_and_the_start_comes_back() {
         for (name, a, omega) in cases {
             let system = System::of_ones(name, a);
             for test_every in [1, 8, 64] {
-                let params = StationaryParams { test_every, ..params(1e-6) };
+                let params = params(1e-6).with_test_every(test_every);
                 let (x, report) =
                     solve(device, &system, MatrixFormat::Sparse(SparseFormat::Gather), omega, params)
                         .unwrap();
@@ -295,7 +296,7 @@ fn as_a_preconditioner_it_is_jacobis() {
         let b = Vector::from_f64(device, &system.b).unwrap();
         let mut counts = Vec::new();
         for schedule in systems::schedules(device) {
-            let params = CgParams { schedule, ..systems::params(1e-6) };
+            let params = systems::params(1e-6).with_schedule(schedule);
             let mut x = Vector::zeros(device, 120).unwrap();
             let report =
                 ConjugateGradient::preconditioned(&a, &m, params).unwrap().solve(&mut x, &b).unwrap();
@@ -343,8 +344,8 @@ fn errors_name_what_is_wrong() {
             Some(Error::Matrix { op: "Stationary", .. })
         ));
         for (bad, name) in [
-            (StationaryParams { max_sweeps: 1 << 24, ..params(1e-5) }, "max_sweeps"),
-            (StationaryParams { test_every: 0, ..params(1e-5) }, "test_every"),
+            (params(1e-5).with_max_sweeps(1 << 24), "max_sweeps"),
+            (params(1e-5).with_test_every(0), "test_every"),
             (params(0.0), "relative"),
         ] {
             match Stationary::new(&a, &jacobi, bad).err() {
@@ -380,7 +381,7 @@ fn an_iterate_out_of_range_does_not_replace_one_that_is_better_than_the_start() 
         let b = Vector::from_slice(device, &[1.0, 0.0, 0.0]).unwrap();
         let mut x = Vector::from_slice(device, &[0.0, 1e-30, 1e-30]).unwrap();
         let jacobi = WeightedJacobi::new(&a, 1.0).unwrap();
-        let params = StationaryParams { test_every: 25, ..params(1e-7) };
+        let params = params(1e-7).with_test_every(25);
         let report = Stationary::new(&a, &jacobi, params).unwrap().solve(&mut x, &b).unwrap();
         assert_eq!(report.reason, StopReason::Diverged, "{report:?}");
         let x = x.read().unwrap();
@@ -399,7 +400,7 @@ fn growth_is_measured_from_the_smallest_residual() {
         let b = Vector::from_slice(device, &[1.0, 0.0, 0.0]).unwrap();
         let mut x = Vector::from_slice(device, &[0.0, 1e-6, 1e-6]).unwrap();
         let jacobi = WeightedJacobi::new(&a, 1.0).unwrap();
-        let params = StationaryParams { test_every: 1, ..params(1e-6) };
+        let params = params(1e-6).with_test_every(1);
         let report = Stationary::new(&a, &jacobi, params).unwrap().solve(&mut x, &b).unwrap();
         assert_eq!((report.reason, report.iterations), (StopReason::Diverged, 5), "{report:?}");
     });

@@ -40,7 +40,7 @@ pub fn generated() -> Vec<System> {
 }
 
 pub fn params(tol: f64) -> CgParams {
-    CgParams { stop: Stop::relative(tol), ..CgParams::default() }
+    CgParams::default().with_stop(Stop::relative(tol))
 }
 
 /// Solves from zero: the solution and the report.
@@ -96,19 +96,19 @@ impl Method {
     ) -> Result<SolveReport> {
         match self {
             Method::Cg(schedule) => {
-                let params = CgParams { max_iters: most, stop, schedule, ..CgParams::default() };
+                let params = CgParams::default().with_max_iters(most).with_stop(stop).with_schedule(schedule);
                 ConjugateGradient::new(a, params)?.solve(x, b)
             }
             Method::BiCgStab => {
-                let params = BiCgStabParams { max_iters: most, stop, ..BiCgStabParams::default() };
+                let params = BiCgStabParams::default().with_max_iters(most).with_stop(stop);
                 BiCgStab::new(a, params)?.solve(x, b)
             }
             Method::Cgls => {
-                let params = CglsParams { max_iters: most, stop, ..CglsParams::default() };
+                let params = CglsParams::default().with_max_iters(most).with_stop(stop);
                 Cgls::new(a, params)?.solve(x, b)
             }
             Method::Jacobi(omega) => {
-                let params = StationaryParams { max_sweeps: most, stop, ..StationaryParams::default() };
+                let params = StationaryParams::default().with_max_sweeps(most).with_stop(stop);
                 Stationary::new(a, &WeightedJacobi::new(a, omega)?, params)?.solve(x, b)
             }
         }

@@ -6,7 +6,7 @@ use texla::kernel::{Kernel, NoParams};
 use texla::ops::{self, Combine};
 use texla::ops::{Checked, Product};
 use texla::solve::{
-    CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Jacobi, LinOp, Preconditioner, StopReason,
+    CgSchedule, Cgls, CglsParams, ConjugateGradient, Jacobi, LinOp, Preconditioner, StopReason,
 };
 use texla::{Device, Error, MatrixFormat, Result, Shape, StoredMatrix, Vector};
 
@@ -111,7 +111,7 @@ fn a_users_preconditioner_works_through_the_listing_schedule() {
         let m = Polynomial { a: &a, inverse: 0.25 };
         let b = Vector::from_f64(device, &system.b).unwrap();
         let solve = |m: &dyn Preconditioner, schedule| {
-            let params = CgParams { schedule, ..params(1e-5) };
+            let params = params(1e-5).with_schedule(schedule);
             let mut x = Vector::zeros(device, system.n()).unwrap();
             let report = ConjugateGradient::preconditioned(&a, m, params)?.solve(&mut x, &b)?;
             assert!(relative_residual(&system.a, &x.read()?, &system.b) <= 2e-5);

@@ -28,8 +28,8 @@ use texla::solve::StopReason;
 /// The devices that seeds take turns on, each in both dialects: as it is, with the fewest draw buffers that GL promises
 /// and textures so small that matrices are tiled, and with less than that.
 fn limits() -> [Limits; 3] {
-    let small = Limits { max_texture_size: Some(16), max_draw_buffers: Some(4), ..Limits::default() };
-    let poor = Limits { max_draw_buffers: Some(1), without_float_blend: true, ..small.clone() };
+    let small = Limits::default().with_max_texture_size(Some(16)).with_max_draw_buffers(Some(4));
+    let poor = small.clone().with_max_draw_buffers(Some(1)).without_float_blend(true);
     [harness::limits(), small, poor]
 }
 

@@ -400,28 +400,32 @@ fn solve(system: &System, method: Method, a: &Declared<'_>, x: &mut Vector, b: &
         }
     };
     let mut stationary = |smoother: &dyn Smoother, test_every: usize| {
-        let params =
-            StationaryParams { max_sweeps: max_iters, stop, test_every, ..StationaryParams::default() };
+        let params = StationaryParams::default()
+            .with_max_sweeps(max_iters)
+            .with_stop(stop)
+            .with_test_every(test_every);
         Stationary::new(a, smoother, params)?.solve(x, b).map(of_report)
     };
     match method {
         Method::Cg(schedule, help) => helped(help, false, &mut |m| {
-            let params = CgParams { max_iters, stop, schedule, ..CgParams::default() };
+            let params =
+                CgParams::default().with_max_iters(max_iters).with_stop(stop).with_schedule(schedule);
             ConjugateGradient::preconditioned(a, m, params)?.solve(x, b).map(of_report)
         }),
         Method::Fixed(schedule) => {
-            let params = CgParams { max_iters, stop, schedule, ..CgParams::default() };
+            let params =
+                CgParams::default().with_max_iters(max_iters).with_stop(stop).with_schedule(schedule);
             let fixed = ConjugateGradient::new(a, params)?.iterate(x, b, max_iters.min(20))?;
             let breakdown = fixed.read()?.breakdown;
             let reason = breakdown.map(|_| StopReason::Breakdown);
             Ok(Said { reason, breakdown, reported: Vec::new(), own: None })
         }
         Method::BiCgStab(help) => helped(help, false, &mut |m| {
-            let params = BiCgStabParams { max_iters, stop, ..BiCgStabParams::default() };
+            let params = BiCgStabParams::default().with_max_iters(max_iters).with_stop(stop);
             BiCgStab::preconditioned(a, m, params)?.solve(x, b).map(of_report)
         }),
         Method::Cgls(help) => helped(help, true, &mut |m| {
-            let params = CglsParams { max_iters, stop, ..CglsParams::default() };
+            let params = CglsParams::default().with_max_iters(max_iters).with_stop(stop);
             Cgls::preconditioned(a, m, params)?.solve(x, b).map(of_report)
         }),
         Method::Jacobi(omega) => stationary(&WeightedJacobi::new(a, omega)?, 8),
@@ -429,7 +433,8 @@ fn solve(system: &System, method: Method, a: &Declared<'_>, x: &mut Vector, b: &
         Method::NineBands => stationary(&nine_bands(system, a)?, 8),
         Method::Multigrid => stationary(&multigrid(system, a)?, 1),
         Method::Lcp(relaxation) => {
-            let params = LcpParams { max_sweeps: max_iters, stop, relaxation };
+            let params =
+                LcpParams::default().with_max_sweeps(max_iters).with_stop(stop).with_relaxation(relaxation);
             Ok(of_lcp(&LcpSolver::new(a, params)?.solve(x, b)?.outcome))
         }
         Method::Batch(_) => panic!("a batch is solved by `batch`"),
@@ -440,7 +445,7 @@ fn multigrid(system: &System, a: &Declared<'_>) -> Result<Multigrid> {
     let (Operator::Stencil(a), Form::Stencil { cycle, .. }) = (a.operator, &system.form) else {
         panic!("{} is no stencil", system.name)
     };
-    Multigrid::new(a, MultigridParams { cycle: *cycle, ..MultigridParams::default() })
+    Multigrid::new(a, MultigridParams::default().with_cycle(*cycle))
 }
 
 fn nine_bands(system: &System, a: &Declared<'_>) -> Result<NineBandSmoother> {
@@ -474,7 +479,10 @@ fn batch(device: &Device, system: &System, relaxation: Relaxation) -> Result<Vec
     // What has no room in a batch's units is gone from the start.
     let starts = made.split(&x)?;
     let stop = Stop::relative(system.bound).check_every(system.every);
-    let solved = made.solve(&mut x, LcpParams { max_sweeps: system.most, stop, relaxation });
+    let solved = made.solve(
+        &mut x,
+        LcpParams::default().with_max_sweeps(system.most).with_stop(stop).with_relaxation(relaxation),
+    );
     let parts = made.split(&x)?;
     let run = |number: usize, x: Vec<f32>| {
         let terms = csr.entries().collect();

@@ -360,6 +360,7 @@ fn stencil(rng: &mut Rng) -> Made {
                             continue;
                         }
                         Side::Neumann => continue,
+                        other => panic!("{other:?}"),
                     }
                 }
                 terms.extend([(i, i, w), (i, grid.index(next[0], next[1], next[2]), -w)]);

@@ -7,11 +7,11 @@ use std::io;
 
 /// What is wrong with a Matrix Market file, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 #[error("{}", printable(&match line {
     0 => format!("{file}: {kind}"),
     line => format!("{file}:{line}: {kind}"),
 }))]
+#[non_exhaustive]
 pub struct MarketError {
     /// The file, as it was named by the caller.
     pub file: String,

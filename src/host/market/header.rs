@@ -7,6 +7,7 @@ use std::io::BufRead;
 
 /// The kind of values in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Field {
     /// Floating-point numbers.
     Real,
@@ -18,6 +19,7 @@ pub enum Field {
 
 /// The symmetry that a file declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Symmetry {
     /// None: every entry is in the file.
     General,
@@ -29,6 +31,7 @@ pub enum Symmetry {
 
 /// How the entries are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Format {
     /// Row, column and value of each entry: a sparse matrix.
     Coordinate,

@@ -10,8 +10,8 @@ mod scatter;
 mod vector;
 
 pub use matmul::{
-    CALIBRATED_SIDES, Calibration, Form, MatmulReport, MatmulSchedule, Reason, calibrate, matmul, matmul_at,
-    matmul_bt, matmul_with,
+    CALIBRATED_SIDES, Calibration, MatmulForm, MatmulReport, MatmulSchedule, Reason, calibrate, matmul,
+    matmul_at, matmul_bt, matmul_with,
 };
 pub use norms::{norm_inf, norm1, trace};
 pub use outer::outer;

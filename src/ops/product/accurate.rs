@@ -10,6 +10,7 @@ use crate::ops;
 
 /// How exactly [`product_accurate`] has computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Accuracy {
     /// In 32 bits, as [`product`] does. Such a residual cannot certify convergence.
     Single,

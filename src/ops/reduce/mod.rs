@@ -16,6 +16,7 @@ use stages::{read, window};
 
 /// What is reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reduction {
     /// `Σ x_i`.
     Sum,

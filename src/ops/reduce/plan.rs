@@ -35,6 +35,7 @@ impl Window {
 
 /// The windows of all stages of a reduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Windows {
     /// What the measurements in `benches/RESULTS.md` speak for, by a fixed rule. A software rasteriser
     /// ([`Capabilities::software`](crate::gl::Capabilities::software)) pays for passes: while there are more than
@@ -102,6 +103,7 @@ impl Windows {
 
 /// One stage: `target` texels, each combining a window of `source`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stage {
     /// What is read.
     pub source: Extent,

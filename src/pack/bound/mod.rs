@@ -75,6 +75,7 @@ impl fmt::Display for BoundBy {
 /// # Ok::<(), texla::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LowerBound {
     /// No packing costs less.
     pub value: Instructions,

@@ -67,6 +67,7 @@ pub trait CostModel: Sync {
 
 /// Which order a swap changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Axis {
     /// Rows and columns together: the (i, j)-swap of \[Bajaj04\] section 2.3.2.
     Both,

@@ -1,6 +1,6 @@
 //! The instructions of one block row.
 
-use super::ir::{Instruction, Mask, Operation, Register, Source};
+use super::ir::{Instruction, Operation, Register, Source, WriteMask};
 use super::peel::{Peel, dots, peels, serial_dots};
 use crate::pack::terms::{Method, Part, Term};
 
@@ -10,7 +10,7 @@ pub(super) struct BlockRow {
     /// Where the sum grows: a temporary, or for Gauss-Seidel the result itself, which may be read.
     pub sum: Register,
     /// Which components of it have been written.
-    pub written: Mask,
+    pub written: WriteMask,
     /// What the others stand for: b, or zero where all of it is trivial.
     pub b: Option<Register>,
     /// The instructions so far.
@@ -37,7 +37,7 @@ impl BlockRow {
         let quad = quad as u32;
         let b = (!trivial).then_some(Register::B(quad));
         let (sum, next) = if in_place { (Register::Y(quad), next) } else { (Register::Temp(next), next + 1) };
-        Self { quad, sum, written: Mask::NONE, b, out: Vec::new(), constants, next }
+        Self { quad, sum, written: WriteMask::NONE, b, out: Vec::new(), constants, next }
     }
 
     /// All of its instructions, which leave the result in `Y(quad)`.
@@ -53,10 +53,10 @@ impl BlockRow {
             columns.insert(0, chosen);
             by_dots
         } else {
-            Mask::NONE
+            WriteMask::NONE
         };
         let peel_all = |(k, term): (usize, &Term)| {
-            let late = if k == 0 { late } else { Mask::NONE };
+            let late = if k == 0 { late } else { WriteMask::NONE };
             let x = operand(term);
             peels(term, late).into_iter().map(move |peel| (x, peel))
         };
@@ -64,7 +64,7 @@ impl BlockRow {
         if matches!(first, First::InFront)
             && let Some((x, peel)) = peels.next()
         {
-            self.product(x, &peel, Mask::ALL);
+            self.product(x, &peel, WriteMask::ALL);
         }
         for term in &dots {
             self.row_major(term);
@@ -95,13 +95,13 @@ impl BlockRow {
             return First::InFront;
         }
         // Rows that can wait for a later peel are those with fewer non-zeros than there are peels.
-        let full = |term: &Term| Mask::of(|k| term.counts().get(k) == Some(&term.peels()));
+        let full = |term: &Term| WriteMask::of(|k| term.counts().get(k) == Some(&term.peels()));
         let spares = |term: &Term| full(term).and(by_dots).is_empty();
         columns.iter().position(spares).map_or(First::InFront, First::Beside)
     }
 
     /// A peel into the components `mask` of the sum: added to what is there, to b, or to nothing.
-    fn product(&mut self, x: Register, peel: &Peel, mask: Mask) {
+    fn product(&mut self, x: Register, peel: &Peel, mask: WriteMask) {
         let (c, x) = (self.constant(peel.coefficients), Source::new(x, peel.swizzle));
         let operation = match self.addend(mask) {
             Some(addend) => Operation::Mad(c.into(), x, addend.into()),
@@ -111,7 +111,7 @@ impl BlockRow {
     }
 
     /// What stands in the components `mask` of the sum; `None` for zero.
-    fn addend(&mut self, mask: Mask) -> Option<Register> {
+    fn addend(&mut self, mask: WriteMask) -> Option<Register> {
         let missing = mask.without(self.written);
         if missing == mask {
             return self.b;
@@ -128,7 +128,7 @@ impl BlockRow {
         let first = self.out.is_empty();
         let direct = match self.b {
             None if first || !rows.and(self.written).is_empty() => rows.without(self.written),
-            _ => Mask::NONE,
+            _ => WriteMask::NONE,
         };
         let part = Register::Temp(self.next);
         self.next += 1;
@@ -146,7 +146,7 @@ impl BlockRow {
 
     /// The L part of a diagonal block, row after row.
     fn serial(&mut self, term: &Term) {
-        self.complete(Mask::ALL.without(self.written));
+        self.complete(WriteMask::ALL.without(self.written));
         for dot in serial_dots(term) {
             self.dot(Source::new(self.sum, dot.swizzle), &dot, self.sum);
         }
@@ -157,13 +157,13 @@ impl BlockRow {
         self.out.push(Instruction::new(Operation::Dp4(c.into(), x), target, dot.rows));
     }
 
-    fn accumulate(&mut self, operation: Operation, mask: Mask) {
+    fn accumulate(&mut self, operation: Operation, mask: WriteMask) {
         self.written = self.written.with(mask);
         self.out.push(Instruction::new(operation, self.sum, mask));
     }
 
     /// Gives components that nothing has written their value: b or zero.
-    pub fn complete(&mut self, missing: Mask) {
+    pub fn complete(&mut self, missing: WriteMask) {
         if !missing.is_empty() {
             let value = self.b.unwrap_or_else(|| self.constant([0.0; 4]));
             self.out.push(Instruction::alias(value, self.sum, missing));
@@ -178,14 +178,14 @@ impl BlockRow {
 }
 
 /// The rows of a term that hold a non-zero.
-fn term_rows(term: &Term) -> Mask {
+fn term_rows(term: &Term) -> WriteMask {
     let counts = term.counts();
-    Mask::of(|k| counts.get(k).is_some_and(|&count| count > 0))
+    WriteMask::of(|k| counts.get(k).is_some_and(|&count| count > 0))
 }
 
 /// The rows of all of these together.
-fn reached(terms: &[Term]) -> Mask {
-    terms.iter().fold(Mask::NONE, |rows, term| rows.with(term_rows(term)))
+fn reached(terms: &[Term]) -> WriteMask {
+    terms.iter().fold(WriteMask::NONE, |rows, term| rows.with(term_rows(term)))
 }
 
 /// The quad that a term multiplies.

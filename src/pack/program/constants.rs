@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::Program;
-use super::ir::{Instruction, Mask, Operation, Register};
+use super::ir::{Instruction, Operation, Register, WriteMask};
 
 /// Bits of the components that matter, zero elsewhere.
-type Key = (Mask, [u32; 4]);
+type Key = (WriteMask, [u32; 4]);
 
 /// Gives instructions with the same coefficients the same constant. Components that an instruction does not use match
 /// anything: vectors with more components in use go first, and fill what they leave open with the first that they use, so that
@@ -26,7 +26,7 @@ pub(super) fn share(program: &mut Program) {
         let mut lanes = bits.iter().zip(0..);
         let full = bits.map(|_| lanes.next().map_or(first, |(&b, k)| if mask.has(k) { b } else { first }));
         for set in 1..16u8 {
-            let set = Mask::of(|k| set >> k & 1 == 1);
+            let set = WriteMask::of(|k| set >> k & 1 == 1);
             found.entry((set, only(full, set))).or_insert(full);
         }
     }
@@ -60,12 +60,12 @@ fn uses(instruction: &Instruction, constants: &[[f32; 4]]) -> Vec<Key> {
     instruction.operation.sources().filter_map(constant).collect()
 }
 
-fn key(constants: &[[f32; 4]], c: u32, mask: Mask) -> Key {
+fn key(constants: &[[f32; 4]], c: u32, mask: WriteMask) -> Key {
     let values = constants.get(c as usize).copied().unwrap_or_default();
     (mask, only(values.map(f32::to_bits), mask))
 }
 
-fn only(bits: [u32; 4], mask: Mask) -> [u32; 4] {
+fn only(bits: [u32; 4], mask: WriteMask) -> [u32; 4] {
     let mut lanes = bits.iter().zip(0..);
     bits.map(|_| lanes.next().map_or(0, |(&b, k)| if mask.has(k) { b } else { 0 }))
 }

@@ -1,15 +1,15 @@
 //! The end of a block row: the result where it belongs, and for the fragment stage the fetches.
 
 use super::block_row::BlockRow;
-use super::ir::{Instruction, Mask, Operation, Register, Source};
+use super::ir::{Instruction, Operation, Register, Source, WriteMask};
 
 impl BlockRow {
     /// Completes the sum, and brings it to where the result belongs.
     pub fn finish(&mut self) {
-        if self.written == Mask::ALL && self.sum != Register::Y(self.quad) {
+        if self.written == WriteMask::ALL && self.sum != Register::Y(self.quad) {
             self.widen();
         }
-        self.complete(Mask::ALL.without(self.written));
+        self.complete(WriteMask::ALL.without(self.written));
         if self.sum != Register::Y(self.quad) {
             self.retarget();
         }
@@ -19,14 +19,14 @@ impl BlockRow {
     /// where it had none.
     fn widen(&mut self) {
         if let Some(Instruction { operation: Operation::Mad(..), mask, .. }) = self.out.last_mut() {
-            *mask = Mask::ALL;
+            *mask = WriteMask::ALL;
         }
     }
 
     /// Components of the sum that nothing reads any more are written to the result at once; the rest is moved at the end.
     fn retarget(&mut self) {
         let (y, sum) = (Register::Y(self.quad), self.sum);
-        let (mut read, mut final_ones, mut left) = (Mask::NONE, Mask::NONE, Mask::NONE);
+        let (mut read, mut final_ones, mut left) = (WriteMask::NONE, WriteMask::NONE, WriteMask::NONE);
         for instruction in self.out.iter_mut().rev() {
             let reads = instruction.reads(sum);
             if instruction.target == sum {
@@ -71,7 +71,7 @@ impl BlockRow {
             });
         }
         let tex = |(&quad, k): (&Register, u32)| {
-            Instruction::new(Operation::Tex(quad.into()), Register::Temp(base + k), Mask::ALL)
+            Instruction::new(Operation::Tex(quad.into()), Register::Temp(base + k), WriteMask::ALL)
         };
         self.out.splice(0..0, needed.iter().zip(0..).map(tex));
     }

@@ -17,27 +17,28 @@ pub enum Register {
 
 /// A set of the components x, y, z, w: which of them an instruction writes. Bit k stands for component k.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Mask(u8);
+#[doc(alias = "Mask")]
+pub struct WriteMask(u8);
 
-impl Mask {
+impl WriteMask {
     /// No component.
-    pub const NONE: Mask = Mask(0);
+    pub const NONE: WriteMask = WriteMask(0);
     /// All four.
-    pub const ALL: Mask = Mask(15);
+    pub const ALL: WriteMask = WriteMask(15);
 
     /// Component `k` alone; none for k > 3.
     pub const fn one(k: usize) -> Self {
-        Mask(if k < 4 { 1 << k } else { 0 })
+        WriteMask(if k < 4 { 1 << k } else { 0 })
     }
 
     /// The components for which `holds`.
     pub fn of(holds: impl Fn(usize) -> bool) -> Self {
-        (0..4).filter(|&k| holds(k)).fold(Mask::NONE, |mask, k| mask.with(Mask::one(k)))
+        (0..4).filter(|&k| holds(k)).fold(WriteMask::NONE, |mask, k| mask.with(WriteMask::one(k)))
     }
 
     /// True if component `k` is in it.
     pub const fn has(self, k: usize) -> bool {
-        self.0 & Mask::one(k).0 != 0
+        self.0 & WriteMask::one(k).0 != 0
     }
 
     /// True if there is none.
@@ -52,20 +53,20 @@ impl Mask {
 
     /// Those of both together.
     #[must_use]
-    pub const fn with(self, other: Mask) -> Self {
-        Mask(self.0 | other.0)
+    pub const fn with(self, other: WriteMask) -> Self {
+        WriteMask(self.0 | other.0)
     }
 
     /// Those that both have.
     #[must_use]
-    pub const fn and(self, other: Mask) -> Self {
-        Mask(self.0 & other.0)
+    pub const fn and(self, other: WriteMask) -> Self {
+        WriteMask(self.0 & other.0)
     }
 
     /// Those that `other` does not have.
     #[must_use]
-    pub const fn without(self, other: Mask) -> Self {
-        Mask(self.0 & !other.0)
+    pub const fn without(self, other: WriteMask) -> Self {
+        WriteMask(self.0 & !other.0)
     }
 
     /// The components in it, ascending.
@@ -93,8 +94,8 @@ impl Swizzle {
     }
 
     /// The components that the lanes in `mask` read.
-    pub fn reads(self, mask: Mask) -> Mask {
-        mask.lanes().fold(Mask::NONE, |read, k| read.with(Mask::one(self.lane(k))))
+    pub fn reads(self, mask: WriteMask) -> WriteMask {
+        mask.lanes().fold(WriteMask::NONE, |read, k| read.with(WriteMask::one(self.lane(k))))
     }
 }
 
@@ -184,37 +185,37 @@ pub struct Instruction {
     /// The register written: a temporary or a result.
     pub target: Register,
     /// Which of its components are written; the others keep their values.
-    pub mask: Mask,
+    pub mask: WriteMask,
     /// A MOV that the cost does not count: y = b, a row that is always zero, or one value under two names.
     pub alias: bool,
 }
 
 impl Instruction {
     /// An instruction that counts.
-    pub fn new(operation: Operation, target: Register, mask: Mask) -> Self {
+    pub fn new(operation: Operation, target: Register, mask: WriteMask) -> Self {
         Instruction { operation, target, mask, alias: false }
     }
 
     /// A MOV that does not count.
-    pub fn alias(source: impl Into<Source>, target: Register, mask: Mask) -> Self {
+    pub fn alias(source: impl Into<Source>, target: Register, mask: WriteMask) -> Self {
         Instruction { operation: Operation::Mov(source.into()), target, mask, alias: true }
     }
 
     /// The lanes of the sources that it reads: those that it writes, or all for a dot product.
-    pub fn lanes_read(&self) -> Mask {
+    pub fn lanes_read(&self) -> WriteMask {
         match self.operation {
-            Operation::Dp4(..) => Mask::ALL,
-            Operation::Tex(_) => Mask::NONE,
+            Operation::Dp4(..) => WriteMask::ALL,
+            Operation::Tex(_) => WriteMask::NONE,
             _ => self.mask,
         }
     }
 
     /// The components of `register` that it reads.
-    pub fn reads(&self, register: Register) -> Mask {
+    pub fn reads(&self, register: Register) -> WriteMask {
         let of = |source: Source| source.swizzle.reads(self.lanes_read());
         self.operation
             .sources()
             .filter(|s| s.register == register)
-            .fold(Mask::NONE, |read, s| read.with(of(s)))
+            .fold(WriteMask::NONE, |read, s| read.with(of(s)))
     }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::ir::{Instruction, Mask, Register, Source, Swizzle};
-use super::{Program, Stage};
+use super::ir::{Instruction, Register, Source, Swizzle, WriteMask};
+use super::{Program, ShaderStage};
 use crate::pack::Form;
 
 const NAMES: [char; 4] = ['x', 'y', 'z', 'w'];
@@ -21,9 +21,9 @@ impl fmt::Display for Register {
 }
 
 /// `.xz`; nothing for all four.
-impl fmt::Display for Mask {
+impl fmt::Display for WriteMask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if *self == Mask::ALL {
+        if *self == WriteMask::ALL {
             return Ok(());
         }
         let letters: String = self.lanes().filter_map(|k| NAMES.get(k)).collect();
@@ -88,8 +88,8 @@ impl fmt::Display for Program {
             (Form::GaussSeidel, true) => "Gauss-Seidel with -B for b, X the old x and Y the new one",
         };
         let stage = match self.stage {
-            Stage::Vertex => "vertex",
-            Stage::Fragment => "fragment",
+            ShaderStage::Vertex => "vertex",
+            ShaderStage::Fragment => "fragment",
         };
         writeln!(f, "# {formula}. Unknowns: {n}, quads: {}; for the {stage} stage", self.quads())?;
         let counts = self.counts();

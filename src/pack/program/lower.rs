@@ -2,7 +2,7 @@
 
 use super::block_row::BlockRow;
 use super::ir::{Instruction, Operation};
-use super::{LowerOptions, Program, Stage, constants, one_constant, registers};
+use super::{LowerOptions, Program, ShaderStage, constants, one_constant, registers};
 use crate::error::{Error, Result};
 use crate::pack::terms::{is_trivial, terms};
 use crate::pack::{Form, Instructions, LinearExpression, Packing, SimdMachine};
@@ -47,12 +47,12 @@ impl Program {
     pub fn lower(e: &LinearExpression, packing: &Packing, options: LowerOptions) -> Result<Self> {
         let op = "Program::lower";
         e.check_packing(op, packing)?;
-        if options.stage == Stage::Fragment && e.form() == Form::GaussSeidel {
+        if options.stage == ShaderStage::Fragment && e.form() == Form::GaussSeidel {
             let (name, value) = ("stage", "the fragment stage".to_owned());
             let expected = "the vertex stage: a quad of a Gauss-Seidel iteration needs those before it";
             return Err(Error::Parameter { op, name, value, expected });
         }
-        if options.stage == Stage::Fragment && options.one_constant {
+        if options.stage == ShaderStage::Fragment && options.one_constant {
             let (name, value) = ("one_constant", "true, in the fragment stage".to_owned());
             let expected = "the vertex stage: x and b stand in textures otherwise, not in constant registers";
             return Err(Error::Parameter { op, name, value, expected });
@@ -82,7 +82,7 @@ impl Program {
             if options.subtract_b {
                 row.subtract();
             }
-            if options.stage == Stage::Fragment {
+            if options.stage == ShaderStage::Fragment {
                 row.fetch();
             }
             let cost = SimdMachine::block_row(e, packing, quad);

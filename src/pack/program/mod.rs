@@ -21,12 +21,13 @@ mod verify;
 use crate::pack::{Form, Instructions, Packing};
 
 pub use glsl::ProgramPart;
-pub use ir::{Instruction, Mask, Operation, Register, Source, Swizzle};
-pub use products::Product;
+pub use ir::{Instruction, Operation, Register, Source, Swizzle, WriteMask};
+pub use products::ProductEntries;
 
 /// Where a program runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Stage {
+#[doc(alias = "Stage")]
+pub enum ShaderStage {
     /// The vertex stage: one program computes all of y, x and b stand in registers.
     #[default]
     Vertex,
@@ -36,9 +37,10 @@ pub enum Stage {
 
 /// How an expression is lowered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct LowerOptions {
     /// The stage that the program is for.
-    pub stage: Stage,
+    pub stage: ShaderStage,
     /// No instruction may read two constant registers, which hold the coefficients, x, b and y: the rule of the GeForce FX.
     /// Moves to temporaries are added and count. For the vertex stage alone.
     ///
@@ -55,12 +57,18 @@ pub struct LowerOptions {
     pub subtract_b: bool,
 }
 
+with!(const LowerOptions:
+    with_stage(stage: ShaderStage),
+    with_one_constant(one_constant: bool),
+    with_subtract_b(subtract_b: bool),
+);
+
 impl LowerOptions {
     /// y = A x + b in the vertex stage.
     pub const VERTEX: LowerOptions =
-        LowerOptions { stage: Stage::Vertex, one_constant: false, subtract_b: false };
+        LowerOptions { stage: ShaderStage::Vertex, one_constant: false, subtract_b: false };
     /// y = A x + b in the fragment stage.
-    pub const FRAGMENT: LowerOptions = LowerOptions { stage: Stage::Fragment, ..Self::VERTEX };
+    pub const FRAGMENT: LowerOptions = LowerOptions { stage: ShaderStage::Fragment, ..Self::VERTEX };
 }
 
 /// A program that evaluates a linear expression in a given packing. Plain data: [`verify`](Self::verify) says whether it
@@ -78,9 +86,10 @@ impl LowerOptions {
 /// # Ok::<(), texla::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Program {
     /// Where it runs.
-    pub stage: Stage,
+    pub stage: ShaderStage,
     /// No instruction reads two constant registers: [`LowerOptions::one_constant`].
     pub one_constant: bool,
     /// Which of both forms it evaluates.
@@ -107,6 +116,7 @@ pub struct Program {
 
 /// How often each instruction stands in a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct InstructionCounts {
     /// Products.
     pub mul: u32,

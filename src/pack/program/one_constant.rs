@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Program;
-use super::ir::{Instruction, Mask, Operation, Register, Source};
+use super::ir::{Instruction, Operation, Register, Source, WriteMask};
 use crate::pack::Form;
 
 /// True for registers that the GeForce FX kept among its constants: all but temporaries.
@@ -37,7 +37,8 @@ pub(super) fn obey(program: &mut Program, mut next: u32) {
         .copied()
         .collect();
     let places: BTreeMap<Register, Register> = moved.into_iter().map(|r| (r, free())).collect();
-    let mov = |from: Register, to: Register| Instruction::new(Operation::Mov(from.into()), to, Mask::ALL);
+    let mov =
+        |from: Register, to: Register| Instruction::new(Operation::Mov(from.into()), to, WriteMask::ALL);
 
     let mut out: Vec<Instruction> = places.iter().map(|(&from, &to)| mov(from, to)).collect();
     let mut starts = Vec::with_capacity(program.starts.len());

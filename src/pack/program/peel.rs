@@ -1,6 +1,6 @@
 //! The two ways to multiply a block with its quad of x: which coefficient meets which component.
 
-use super::ir::{Mask, Swizzle};
+use super::ir::{Swizzle, WriteMask};
 use crate::pack::terms::{Entry, Term};
 
 /// One instruction's worth of a product: lane k multiplies `coefficients[k]` with component `swizzle[k]`.
@@ -9,12 +9,12 @@ pub(super) struct Peel {
     pub coefficients: [f32; 4],
     pub swizzle: Swizzle,
     /// The rows that take part: lanes of a peel, or the one row of a dot product.
-    pub rows: Mask,
+    pub rows: WriteMask,
 }
 
 /// Column-major: peel k takes the k-th non-zero of each row, from the left. Rows in `late` take part in the last peels in
 /// place of the first.
-pub(super) fn peels(term: &Term, late: Mask) -> Vec<Peel> {
+pub(super) fn peels(term: &Term, late: WriteMask) -> Vec<Peel> {
     let (counts, total) = (term.counts(), term.peels() as usize);
     let mut peels = vec![Vec::new(); total];
     let mut taken = [0; 4];
@@ -33,7 +33,7 @@ pub(super) fn peels(term: &Term, late: Mask) -> Vec<Peel> {
 /// Row-major: a dot product for each row that holds a non-zero, with the row it belongs to.
 pub(super) fn dots(term: &Term) -> Vec<Peel> {
     let row = |row: &[Entry]| {
-        let rows = row.first().map_or(Mask::NONE, |first| Mask::one(first.0 as usize));
+        let rows = row.first().map_or(WriteMask::NONE, |first| WriteMask::one(first.0 as usize));
         Peel { rows, ..gathered(row, |&(_, col, _)| col) }
     };
     term.entries.chunk_by(|a, b| a.0 == b.0).map(row).collect()
@@ -58,13 +58,13 @@ pub(super) fn serial_dots(term: &Term) -> Vec<Peel> {
 /// they bring in no infinity of their own.
 fn gathered(entries: &[Entry], lane: impl Fn(&Entry) -> u8) -> Peel {
     let used = entries.first().map_or(0, |&(_, col, _)| col);
-    let (mut coefficients, mut swizzle, mut rows) = ([0.0; 4], [used; 4], Mask::NONE);
+    let (mut coefficients, mut swizzle, mut rows) = ([0.0; 4], [used; 4], WriteMask::NONE);
     for entry in entries {
         let k = lane(entry) as usize;
         if let (Some(c), Some(s)) = (coefficients.get_mut(k), swizzle.get_mut(k)) {
             (*c, *s) = (rounded(entry.2), entry.1);
         }
-        rows = rows.with(Mask::one(k));
+        rows = rows.with(WriteMask::one(k));
     }
     Peel { coefficients, swizzle: Swizzle::new(swizzle), rows }
 }

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 
 use super::Program;
-use super::ir::{Instruction, Mask, Operation, Register, Source};
+use super::ir::{Instruction, Operation, Register, Source, WriteMask};
 use crate::pack::Form;
 
 /// The entries of the placed matrix that one instruction multiplies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Product {
+#[non_exhaustive]
+#[doc(alias = "Product")]
+pub struct ProductEntries {
     /// Number of the instruction in the program.
     pub instruction: usize,
     /// True for a dot product along a row, drawn straight in \[Bajaj04\]; false for a peel, drawn curved.
@@ -27,7 +29,7 @@ impl Held {
         self.0.remove(&instruction.target);
         if let Operation::Tex(from) | Operation::Mov(from) = instruction.operation
             && from == Source::from(from.register)
-            && instruction.mask == Mask::ALL
+            && instruction.mask == WriteMask::ALL
         {
             self.0.insert(instruction.target, from.register);
         }
@@ -51,7 +53,7 @@ impl Program {
     /// assert_eq!((program.products().count(), entries), (6, 14)); // 6 instructions for 14 non-zeros, of 24 possible
     /// # Ok::<(), texla::Error>(())
     /// ```
-    pub fn products(&self) -> impl Iterator<Item = Product> + '_ {
+    pub fn products(&self) -> impl Iterator<Item = ProductEntries> + '_ {
         let mut held = Held::default();
         self.prologue().iter().for_each(|i| held.note(i));
         self.starts
@@ -61,7 +63,7 @@ impl Program {
     }
 
     /// Those of one block row, which begins with instruction `first`.
-    fn products_of(&self, quad: usize, first: usize, held: &mut Held) -> Vec<Product> {
+    fn products_of(&self, quad: usize, first: usize, held: &mut Held) -> Vec<ProductEntries> {
         let mut products = Vec::new();
         for (instruction, number) in self.block_row(quad).iter().zip(first..) {
             let product = match instruction.operation {
@@ -74,7 +76,7 @@ impl Program {
                 && let Some(from) = self.quad_of(held.origin(x.register), quad)
             {
                 let entries = self.entries(quad, instruction, c, (from, x));
-                products.push(Product { instruction: number, row_major, entries });
+                products.push(ProductEntries { instruction: number, row_major, entries });
             }
             held.note(instruction);
         }

@@ -1,8 +1,8 @@
 //! What a program has to keep to.
 
-use super::ir::{Instruction, Mask, Operation, Register, Source, Swizzle};
+use super::ir::{Instruction, Operation, Register, Source, Swizzle, WriteMask};
 use super::one_constant::constants_read;
-use super::{Program, Stage};
+use super::{Program, ShaderStage};
 use crate::error::{Error, Result};
 use crate::pack::Form;
 
@@ -60,11 +60,11 @@ impl Program {
         }
         let mut state = State {
             program: self,
-            temporaries: vec![Mask::NONE; self.temporaries as usize],
-            results: vec![Mask::NONE; quads],
+            temporaries: vec![WriteMask::NONE; self.temporaries as usize],
+            results: vec![WriteMask::NONE; quads],
         };
         let fail = |at: usize, detail: String| Err(Error::Program { instruction: at, detail });
-        if self.stage == Stage::Fragment && !self.prologue().is_empty() {
+        if self.stage == ShaderStage::Fragment && !self.prologue().is_empty() {
             return fail(
                 0,
                 "a texel runs its own block row alone, not what stands in front of all".to_owned(),
@@ -74,14 +74,14 @@ impl Program {
             state.step(instruction, None).or_else(|detail| fail(at, detail))?;
         }
         for (quad, &start) in self.starts.iter().enumerate() {
-            if self.stage == Stage::Fragment {
-                state.temporaries.fill(Mask::NONE);
+            if self.stage == ShaderStage::Fragment {
+                state.temporaries.fill(WriteMask::NONE);
             }
             let rows = self.block_row(quad);
             for (at, instruction) in rows.iter().enumerate() {
                 state.step(instruction, Some(quad as u32)).or_else(|detail| fail(start + at, detail))?;
             }
-            if state.results.get(quad) != Some(&Mask::ALL) {
+            if state.results.get(quad) != Some(&WriteMask::ALL) {
                 let last = (start + rows.len()).saturating_sub(1);
                 return fail(last, format!("block row {quad} ends before all of Y{quad} is written"));
             }
@@ -93,8 +93,8 @@ impl Program {
 /// Which components have been written so far.
 struct State<'a> {
     program: &'a Program,
-    temporaries: Vec<Mask>,
-    results: Vec<Mask>,
+    temporaries: Vec<WriteMask>,
+    results: Vec<WriteMask>,
 }
 
 impl State<'_> {
@@ -106,7 +106,7 @@ impl State<'_> {
             let read = source.swizzle.reads(instruction.lanes_read());
             self.source(source, read, quad)?;
             let input = matches!(source.register, Register::X(_) | Register::B(_));
-            let fragment = self.program.stage == Stage::Fragment;
+            let fragment = self.program.stage == ShaderStage::Fragment;
             if tex && (!fragment || !input || source.swizzle != Swizzle::IDENTITY) {
                 return Err("TEX fetches whole quads of X and B, in the fragment stage alone".to_owned());
             }
@@ -123,7 +123,7 @@ impl State<'_> {
         if instruction.mask.is_empty() {
             return Err(format!("{name} writes no component"));
         }
-        if tex && !(matches!(instruction.target, Register::Temp(_)) && instruction.mask == Mask::ALL) {
+        if tex && !(matches!(instruction.target, Register::Temp(_)) && instruction.mask == WriteMask::ALL) {
             return Err("TEX writes all components of a temporary".to_owned());
         }
         if self.program.one_constant && constants_read(instruction).len() > 1 {
@@ -132,7 +132,7 @@ impl State<'_> {
         self.target(instruction, quad)
     }
 
-    fn source(&self, source: Source, read: Mask, quad: Option<u32>) -> Result<(), String> {
+    fn source(&self, source: Source, read: WriteMask, quad: Option<u32>) -> Result<(), String> {
         let in_place = self.program.form == Form::GaussSeidel;
         let quads = self.results.len();
         let (r, bound) = match source.register {
@@ -155,7 +155,7 @@ impl State<'_> {
         let written = match source.register {
             Register::Temp(r) => self.temporaries.get(r as usize).copied().unwrap_or_default(),
             Register::Y(r) => self.results.get(r as usize).copied().unwrap_or_default(),
-            Register::Constant(_) | Register::X(_) | Register::B(_) => Mask::ALL,
+            Register::Constant(_) | Register::X(_) | Register::B(_) => WriteMask::ALL,
         };
         let missing = read.without(written);
         if missing.is_empty() {

@@ -8,6 +8,7 @@ use crate::pack::Instructions;
 
 /// What ends a proof, whichever comes first. Only `nodes` does so in the same place on every machine.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct ProofLimits<'a> {
     /// Wall-clock time.
     pub time: Option<Duration>,
@@ -20,6 +21,13 @@ pub struct ProofLimits<'a> {
 }
 
 shown!(ProofLimits<'_>, |limits| "ProofLimits({:?}, {:?} nodes)", limits.time, limits.nodes);
+
+with!(['a] const ProofLimits<'a>:
+    with_time(time: Option<Duration>),
+    with_nodes(nodes: Option<u64>),
+    with_interrupt(interrupt: Option<&'a AtomicBool>),
+    with_progress(progress: Option<&'a (dyn Fn(&ProofProgress) + Sync)>),
+);
 
 /// Twenty million nodes: an hour at most.
 impl Default for ProofLimits<'_> {
@@ -44,6 +52,7 @@ impl ProofLimits<'_> {
 
 /// How far a proof is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProofProgress {
     /// Packings of this cost or less are searched for.
     pub target: Instructions,

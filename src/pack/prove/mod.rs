@@ -26,6 +26,7 @@ use pattern::Pattern;
 
 /// How a proof ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verdict {
     /// No packing costs less than the best one known: it is optimal.
     Exhausted,
@@ -41,6 +42,7 @@ pub enum Verdict {
 
 /// The search for packings of one cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Level {
     /// Packings of this cost or less were searched for.
     pub target: Instructions,
@@ -52,6 +54,7 @@ pub struct Level {
 
 /// What a search has proven.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Proof {
     /// How it ended.
     pub verdict: Verdict,

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::chain::{Chain, Run};
-use super::schedule::{Limits, Progress, Schedule, Start, StopReason};
+use super::schedule::{CoolingSchedule, Progress, SearchLimits, SearchStop, Start};
 use super::stream::Stream;
 use super::trace::Trace;
 use crate::error::{Error, Result};
@@ -13,9 +13,10 @@ use crate::pack::{CostModel, Form, LinearExpression, Order, Packing};
 
 /// How to anneal.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct AnnealParams {
     /// Temperatures and proposals.
-    pub schedule: Schedule,
+    pub schedule: CoolingSchedule,
     /// Where every restart begins.
     pub start: Start,
     /// Of the random streams; any number.
@@ -28,15 +29,25 @@ pub struct AnnealParams {
     pub trace: usize,
 }
 
+with!(AnnealParams:
+    with_schedule(schedule: CoolingSchedule),
+    with_start(start: Start),
+    with_seed(seed: u64),
+    with_independent(independent: bool),
+    with_threads(threads: usize),
+    with_trace(trace: usize),
+);
+
 impl Default for AnnealParams {
     fn default() -> Self {
-        let (schedule, start) = (Schedule::default(), Start::default());
+        let (schedule, start) = (CoolingSchedule::default(), Start::default());
         Self { schedule, start, seed: 0, independent: false, threads: 0, trace: 512 }
     }
 }
 
 /// What annealing has found.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Annealed<C> {
     /// The best packing.
     pub packing: Packing,
@@ -53,7 +64,7 @@ pub struct Annealed<C> {
     /// Wall-clock time.
     pub seconds: f64,
     /// Why the search ended.
-    pub reason: StopReason,
+    pub reason: SearchStop,
     /// The course of the best restart.
     pub trace: Trace<C>,
 }
@@ -69,11 +80,11 @@ pub struct Annealed<C> {
 /// *Cost*: a proposal O(non-zeros of two rows and columns). *Source*: \[Bajaj04\] section 2.3.3, Figure 4.
 ///
 /// ```
-/// use texla::pack::{AnnealParams, Annealer, Instructions, Limits, Schedule, SimdMachine, instances};
+/// use texla::pack::{AnnealParams, Annealer, Instructions, SearchLimits, CoolingSchedule, SimdMachine, instances};
 /// let cars = instances::runge_kutta_20()?;
-/// let schedule = Schedule { temperature: 1.5, rate: 0.9, steps: 15, proposals: 1000, boltzmann: 1.0 };
-/// let params = AnnealParams { schedule, seed: 1, ..AnnealParams::default() };
-/// let limits = Limits { restarts: Some(20), target: Some(Instructions(14)), ..Limits::default() };
+/// let schedule = CoolingSchedule::default().with_temperature(1.5).with_rate(0.9).with_steps(15).with_proposals(1000);
+/// let params = AnnealParams::default().with_schedule(schedule).with_seed(1);
+/// let limits = SearchLimits::default().with_restarts(Some(20)).with_target(Some(Instructions(14)));
 /// let found = Annealer::new(&SimdMachine, &cars, params)?.anneal(&limits)?;
 /// assert_eq!(found.cost, Instructions(14)); // from 20, as Figure 2
 /// # Ok::<(), texla::Error>(())
@@ -103,7 +114,7 @@ impl<'a, M: CostModel> Annealer<'a, M> {
     ///
     /// *Errors*: [`Error::Parameter`] for a budget of zero, and where there is no limit at all; those of
     /// [`CostModel::evaluator`].
-    pub fn anneal(&self, limits: &Limits<'_, M::Cost>) -> Result<Annealed<M::Cost>> {
+    pub fn anneal(&self, limits: &SearchLimits<'_, M::Cost>) -> Result<Annealed<M::Cost>> {
         limits.check("Annealer::anneal")?;
         let shared = Shared::new(self, limits)?;
         let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
@@ -142,7 +153,7 @@ pub(super) fn check_independent(op: &'static str, e: &LinearExpression, independ
 /// What the threads of a search have in common.
 struct Shared<'a, 'b, M: CostModel> {
     annealer: &'a Annealer<'a, M>,
-    limits: &'a Limits<'b, M::Cost>,
+    limits: &'a SearchLimits<'b, M::Cost>,
     began: Instant,
     /// Number of restarts that there can be.
     restarts: u64,
@@ -160,12 +171,12 @@ struct Found<C> {
     counts: Vec<(u64, u64, u64)>,
     /// Of any run, for progress.
     least: C,
-    stopped: Option<StopReason>,
+    stopped: Option<SearchStop>,
     error: Option<Error>,
 }
 
 impl<'a, 'b, M: CostModel> Shared<'a, 'b, M> {
-    fn new(annealer: &'a Annealer<'a, M>, limits: &'a Limits<'b, M::Cost>) -> Result<Self> {
+    fn new(annealer: &'a Annealer<'a, M>, limits: &'a SearchLimits<'b, M::Cost>) -> Result<Self> {
         let total = annealer.params.schedule.total();
         let affordable = limits.proposals.map_or(u64::MAX, |proposals| proposals.div_ceil(total));
         let least = annealer.model.cost(annealer.expression, &annealer.start(&mut Stream::new(0, 0)))?;
@@ -195,7 +206,7 @@ impl<'a, 'b, M: CostModel> Shared<'a, 'b, M> {
             }
             // The first restart always runs, so that there is a result.
             if let Some(reason) = self.stop(restart).filter(|_| restart > 0) {
-                if reason != StopReason::Target {
+                if reason != SearchStop::Target {
                     self.found().stopped = Some(reason);
                 }
                 return;
@@ -236,15 +247,15 @@ impl<'a, 'b, M: CostModel> Shared<'a, 'b, M> {
     }
 
     /// Whether a restart has to end now.
-    fn stop(&self, restart: u64) -> Option<StopReason> {
+    fn stop(&self, restart: u64) -> Option<SearchStop> {
         let interrupted = self.limits.interrupt.is_some_and(|flag| flag.load(Relaxed));
         let late = || self.limits.time.is_some_and(|time| self.began.elapsed() >= time);
         if self.hit.load(Relaxed) < restart {
-            Some(StopReason::Target)
+            Some(SearchStop::Target)
         } else if interrupted {
-            Some(StopReason::Interrupted)
+            Some(SearchStop::Interrupted)
         } else if late() {
-            Some(StopReason::Time)
+            Some(SearchStop::Time)
         } else {
             None
         }
@@ -268,7 +279,7 @@ impl<'a, 'b, M: CostModel> Shared<'a, 'b, M> {
         }
         let mut found = self.found();
         found.counts.push((restart, run.proposals, run.accepted));
-        if let Some(reason @ (StopReason::Time | StopReason::Interrupted)) = run.stopped {
+        if let Some(reason @ (SearchStop::Time | SearchStop::Interrupted)) = run.stopped {
             found.stopped = Some(reason);
         }
         let better = found.best.as_ref().is_none_or(|(k, best)| match (hits(&run), hits(best)) {
@@ -299,10 +310,10 @@ impl<'a, 'b, M: CostModel> Shared<'a, 'b, M> {
             .fold((0, 0, 0), |(n, p, a), (_, proposals, accepted)| (n + 1, p + proposals, a + accepted));
         let (restarts, proposals, accepted) = sums;
         let reason = match stopped {
-            _ if hit < u64::MAX => StopReason::Target,
+            _ if hit < u64::MAX => SearchStop::Target,
             Some(reason) => reason,
-            None if self.limits.restarts == Some(self.restarts) => StopReason::Restarts,
-            None => StopReason::Proposals,
+            None if self.limits.restarts == Some(self.restarts) => SearchStop::Restarts,
+            None => SearchStop::Proposals,
         };
         let Run { packing, cost, trace, .. } = run;
         Ok(Annealed { packing, cost, restart, restarts, proposals, accepted, seconds, reason, trace })

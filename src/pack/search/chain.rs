@@ -1,7 +1,7 @@
 //! One run of a schedule: the loop of \[Bajaj04\] Figure 4.
 
 use super::metropolis::Metropolis;
-use super::schedule::{Schedule, StopReason};
+use super::schedule::{CoolingSchedule, SearchStop};
 use super::stream::Stream;
 use super::trace::{Trace, TracePoint};
 use crate::pack::{Axis, Cost, Evaluator, Packing};
@@ -17,12 +17,12 @@ pub(super) struct Run<C> {
     pub accepted: u64,
     pub trace: Trace<C>,
     /// Why it ended before its schedule, if it did.
-    pub stopped: Option<StopReason>,
+    pub stopped: Option<SearchStop>,
 }
 
 /// What a run is asked to do.
 pub(super) struct Chain<'a, C> {
-    pub schedule: Schedule,
+    pub schedule: CoolingSchedule,
     /// Proposals, if fewer than the schedule's.
     pub budget: u64,
     pub target: Option<C>,
@@ -33,7 +33,7 @@ pub(super) struct Chain<'a, C> {
     /// Points of the trace.
     pub trace: usize,
     /// Asked now and then, with the proposals since it was asked last: whether to stop.
-    pub watch: &'a dyn Fn(u64) -> Option<StopReason>,
+    pub watch: &'a dyn Fn(u64) -> Option<SearchStop>,
     /// Told at the end of every step: temperature, cost, best.
     pub report: &'a dyn Fn(f64, C, C),
 }
@@ -67,7 +67,7 @@ struct State<'a, C, E> {
     proposals: u64,
     accepted: u64,
     trace: Trace<C>,
-    stopped: Option<StopReason>,
+    stopped: Option<SearchStop>,
 }
 
 impl<'a, C: Cost, E: Evaluator<Cost = C>> State<'a, C, E> {
@@ -76,7 +76,7 @@ impl<'a, C: Cost, E: Evaluator<Cost = C>> State<'a, C, E> {
         let trace = Trace::new(chain.schedule.total().min(chain.budget), chain.trace);
         let n = packing.rows().len() as u32;
         let (fresh, stopped) = (false, None);
-        let stopped = if reached(cost, chain.target) { Some(StopReason::Target) } else { stopped };
+        let stopped = if reached(cost, chain.target) { Some(SearchStop::Target) } else { stopped };
         let mut state = Self {
             chain,
             evaluator,
@@ -103,7 +103,7 @@ impl<'a, C: Cost, E: Evaluator<Cost = C>> State<'a, C, E> {
         while left > 0 && self.stopped.is_none() {
             let allowed = self.chain.budget - self.proposals;
             if allowed == 0 {
-                self.stopped = Some(StopReason::Proposals);
+                self.stopped = Some(SearchStop::Proposals);
                 break;
             }
             let some = left.min(allowed).min(UNWATCHED).min(self.trace.until_next(self.proposals));
@@ -150,7 +150,7 @@ impl<'a, C: Cost, E: Evaluator<Cost = C>> State<'a, C, E> {
             if next < self.best {
                 (self.best, self.fresh) = (next, true);
                 if reached(next, self.chain.target) {
-                    self.stopped = Some(StopReason::Target);
+                    self.stopped = Some(SearchStop::Target);
                     return done;
                 }
             }

@@ -12,6 +12,6 @@ mod trace;
 
 pub use annealer::{AnnealParams, Annealed, Annealer};
 pub use optimize::{Optimized, SearchParams, optimize};
-pub use schedule::{Limits, Progress, Report, Schedule, Start, StopReason};
+pub use schedule::{CoolingSchedule, Progress, Report, SearchLimits, SearchStop, Start};
 pub use seeds::Origin;
 pub use trace::{Trace, TracePoint};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::annealer::{AnnealParams, Annealed, Annealer};
 use super::chain::Chain;
 use super::refine::Descent;
-use super::schedule::{Limits, Progress, Schedule, Start, StopReason};
+use super::schedule::{CoolingSchedule, Progress, SearchLimits, SearchStop, Start};
 use super::seeds::{Origin, Seed, seeds};
 use super::stream::Stream;
 use super::trace::Trace;
@@ -25,9 +25,10 @@ const REHEATS: u64 = 4;
 
 /// How to search.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SearchParams<C> {
-    /// Temperatures and proposals; if none, [`Schedule::fitted`].
-    pub schedule: Option<Schedule>,
+    /// Temperatures and proposals; if none, [`CoolingSchedule::fitted`].
+    pub schedule: Option<CoolingSchedule>,
     /// Where restarts of the annealing begin.
     pub start: Start,
     /// Of the random streams; any number.
@@ -46,6 +47,18 @@ pub struct SearchParams<C> {
     pub lower_bound: Option<C>,
 }
 
+with!([C] SearchParams<C>:
+    with_schedule(schedule: Option<CoolingSchedule>),
+    with_start(start: Start),
+    with_seed(seed: u64),
+    with_independent(independent: bool),
+    with_threads(threads: usize),
+    with_trace(trace: usize),
+    with_seeds(seeds: bool),
+    with_refine(refine: bool),
+    with_lower_bound(lower_bound: Option<C>),
+);
+
 impl<C> Default for SearchParams<C> {
     fn default() -> Self {
         let AnnealParams { start, seed, independent, threads, trace, .. } = AnnealParams::default();
@@ -56,6 +69,7 @@ impl<C> Default for SearchParams<C> {
 
 /// What the search has found.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Optimized<C> {
     /// The best packing; none found is better.
     pub packing: Packing,
@@ -74,7 +88,7 @@ pub struct Optimized<C> {
     /// Of it, until the packing was found.
     pub found_after: f64,
     /// Why the search ended.
-    pub reason: StopReason,
+    pub reason: SearchStop,
     /// The course of the best run of the annealing; none if the seeds were enough.
     pub trace: Option<Trace<C>>,
 }
@@ -96,16 +110,16 @@ impl<C: PartialOrd> Optimized<C> {
 ///
 /// It ends once the lower bound, or the target, is reached. With limits other than time and interruption the result is the same
 /// on every machine and with any number of threads. The search for symmetries takes a second or a few, and no
-/// more than half of the time. Past [`CostModel::most_unknowns`] it is all there is ([`StopReason::Size`]).
+/// more than half of the time. Past [`CostModel::most_unknowns`] it is all there is ([`SearchStop::Size`]).
 ///
 /// *Errors*: those of [`Annealer::new`], [`Annealer::anneal`] and [`CostModel::evaluator`].
 ///
 /// *Source*: \[Bajaj04\] section 2.3.3 for annealing; the rest is beyond the paper.
 ///
 /// ```
-/// use texla::pack::{Instructions, Limits, Origin, SearchParams, SimdMachine, instances, optimize};
+/// use texla::pack::{Instructions, SearchLimits, Origin, SearchParams, SimdMachine, instances, optimize};
 /// let cube = instances::gauss_seidel_64()?;
-/// let found = optimize(&SimdMachine, &cube, &SearchParams::default(), &Limits::default())?;
+/// let found = optimize(&SimdMachine, &cube, &SearchParams::default(), &SearchLimits::default())?;
 /// assert_eq!((found.cost_before, found.cost), (Instructions(112), Instructions(72)));
 /// assert!(found.is_optimal() && found.origin == Origin::Symmetry); // by the three half-turns of the cube
 /// # Ok::<(), texla::Error>(())
@@ -114,10 +128,10 @@ pub fn optimize<M: CostModel>(
     model: &M,
     e: &LinearExpression,
     params: &SearchParams<M::Cost>,
-    limits: &Limits<'_, M::Cost>,
+    limits: &SearchLimits<'_, M::Cost>,
 ) -> Result<Optimized<M::Cost>> {
     limits.check("optimize")?;
-    let schedule = params.schedule.unwrap_or_else(|| Schedule::fitted(e, params.independent, limits));
+    let schedule = params.schedule.unwrap_or_else(|| CoolingSchedule::fitted(e, params.independent, limits));
     let mut search = Search::new(model, e, params, limits)?;
     // Refuses bad parameters before any work is done.
     search.annealer(schedule, params.start.clone(), params.seed)?;
@@ -128,7 +142,7 @@ pub fn optimize<M: CostModel>(
         search.try_seeds()?;
     }
     if search.is_too_large() {
-        search.stopped.set(search.stopped.get().or(Some(StopReason::Size)));
+        search.stopped.set(search.stopped.get().or(Some(SearchStop::Size)));
     }
     search.anneal(schedule)?;
     if params.refine {
@@ -141,10 +155,10 @@ struct Search<'a, 'b, M: CostModel> {
     model: &'a M,
     e: &'a LinearExpression,
     params: &'a SearchParams<M::Cost>,
-    limits: &'a Limits<'b, M::Cost>,
+    limits: &'a SearchLimits<'b, M::Cost>,
     began: Instant,
     spent: Cell<u64>,
-    stopped: Cell<Option<StopReason>>,
+    stopped: Cell<Option<SearchStop>>,
     before: M::Cost,
     lower_bound: M::Cost,
     target: M::Cost,
@@ -158,7 +172,7 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
         model: &'a M,
         e: &'a LinearExpression,
         params: &'a SearchParams<M::Cost>,
-        limits: &'a Limits<'b, M::Cost>,
+        limits: &'a SearchLimits<'b, M::Cost>,
     ) -> Result<Self> {
         let identity = Packing::identity(e.unknowns());
         let before = model.cost(e, &identity)?;
@@ -198,14 +212,14 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
     }
 
     /// Counts proposals, and says whether to stop.
-    fn watch(&self, done: u64) -> Option<StopReason> {
+    fn watch(&self, done: u64) -> Option<SearchStop> {
         self.spent.set(self.spent.get().saturating_add(done));
         let stop = if self.limits.interrupt.is_some_and(|flag| flag.load(Relaxed)) {
-            Some(StopReason::Interrupted)
+            Some(SearchStop::Interrupted)
         } else if self.limits.time.is_some_and(|time| self.began.elapsed() >= time) {
-            Some(StopReason::Time)
+            Some(SearchStop::Time)
         } else if self.limits.proposals.is_some_and(|proposals| self.spent.get() >= proposals) {
-            Some(StopReason::Proposals)
+            Some(SearchStop::Proposals)
         } else {
             None
         };
@@ -248,7 +262,7 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
         let left = (seed.order.len() - seed.tail) as u64;
         let proposals = (200 * left).min(50_000);
         let chain = Chain {
-            schedule: Schedule { temperature: 1.0, rate: 0.85, steps: 16, proposals, boltzmann: 1.0 },
+            schedule: CoolingSchedule { temperature: 1.0, rate: 0.85, steps: 16, proposals, boltzmann: 1.0 },
             budget: u64::MAX,
             target: Some(self.target),
             first: seed.tail as u32,
@@ -263,7 +277,7 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
         Ok(())
     }
 
-    fn annealer(&self, schedule: Schedule, start: Start, seed: u64) -> Result<Annealer<'a, M>> {
+    fn annealer(&self, schedule: CoolingSchedule, start: Start, seed: u64) -> Result<Annealer<'a, M>> {
         let SearchParams { independent, threads, trace, .. } = *self.params;
         Annealer::new(self.model, self.e, AnnealParams { schedule, start, seed, independent, threads, trace })
     }
@@ -284,7 +298,7 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
             self.limits.progress.map(|progress| progress(&told)).unwrap_or_default();
         };
         let time = self.limits.time.map(|time| time.saturating_sub(began.elapsed()) / 4 * quarters);
-        let limits = Limits {
+        let limits = SearchLimits {
             time: time.map(|time| time.max(Duration::from_micros(1))),
             proposals: self.limits.proposals.map(|proposals| part(proposals.saturating_sub(spent))),
             restarts,
@@ -297,7 +311,7 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
         Ok(found)
     }
 
-    fn anneal(&mut self, schedule: Schedule) -> Result<()> {
+    fn anneal(&mut self, schedule: CoolingSchedule) -> Result<()> {
         if self.is_done() {
             return Ok(());
         }
@@ -313,8 +327,8 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
     }
 
     /// Descends, then anneals at lower temperatures, until the limits are reached.
-    fn refine(&mut self, schedule: Schedule) -> Result<()> {
-        let low = Schedule {
+    fn refine(&mut self, schedule: CoolingSchedule) -> Result<()> {
+        let low = CoolingSchedule {
             temperature: 0.75 * schedule.temperature,
             steps: schedule.steps.div_ceil(2),
             proposals: schedule.proposals.div_ceil(2),
@@ -330,7 +344,7 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
             // Restarts bound the number of annealing runs only: refinement then takes a third of what they took.
             let unbounded = self.limits.time.is_none() && self.limits.proposals.is_none();
             if unbounded && self.spent.get() - annealed > annealed / 3 {
-                self.stopped.set(Some(StopReason::Restarts));
+                self.stopped.set(Some(SearchStop::Restarts));
             }
             if self.is_done() {
                 break;
@@ -350,7 +364,7 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
         let mut evaluator = self.model.evaluator(self.e, &self.best.0)?;
         let n = 4 * self.e.quads();
         let end = self.spent.get().saturating_add(swaps);
-        let watch = |done| self.watch(done).or((self.spent.get() >= end).then_some(StopReason::Proposals));
+        let watch = |done| self.watch(done).or((self.spent.get() >= end).then_some(SearchStop::Proposals));
         Descent { evaluator: &mut evaluator, n, axes, watch: &watch, unseen: 0 }.run();
         self.offer(&evaluator.packing(), evaluator.cost(), Origin::Refinement);
         Ok(())
@@ -358,7 +372,7 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
 
     fn finish(self) -> Optimized<M::Cost> {
         let (packing, cost, origin) = self.best;
-        let reason = if cost <= self.target { Some(StopReason::Target) } else { self.stopped.get() };
+        let reason = if cost <= self.target { Some(SearchStop::Target) } else { self.stopped.get() };
         Optimized {
             packing,
             cost,
@@ -368,7 +382,7 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
             proposals: self.spent.get(),
             seconds: self.began.elapsed().as_secs_f64(),
             found_after: self.found_after,
-            reason: reason.unwrap_or(StopReason::Restarts),
+            reason: reason.unwrap_or(SearchStop::Restarts),
             trace: self.trace,
         }
     }

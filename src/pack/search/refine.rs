@@ -1,6 +1,6 @@
 //! Descent to a packing that no swap, and no pair of swaps between two quads, makes cheaper.
 
-use super::schedule::StopReason;
+use super::schedule::SearchStop;
 use crate::pack::{Axis, Evaluator};
 
 /// Swaps between two looks at the clock: some 0.1 ms.
@@ -17,7 +17,7 @@ pub(super) struct Descent<'a, E> {
     pub n: usize,
     pub axes: &'a [Axis],
     /// Asked now and then, with the swaps since it was asked last: whether to stop.
-    pub watch: &'a dyn Fn(u64) -> Option<StopReason>,
+    pub watch: &'a dyn Fn(u64) -> Option<SearchStop>,
     /// Swaps that `watch` does not know of yet.
     pub unseen: u64,
 }
@@ -30,7 +30,7 @@ impl<E: Evaluator> Descent<'_, E> {
         (self.watch)(self.unseen);
     }
 
-    fn descend(&mut self) -> Result<(), StopReason> {
+    fn descend(&mut self) -> Result<(), SearchStop> {
         loop {
             while self.swaps()? {}
             if !self.pairs()? {
@@ -40,7 +40,7 @@ impl<E: Evaluator> Descent<'_, E> {
     }
 
     /// Every swap once; true if one has helped.
-    fn swaps(&mut self) -> Result<bool, StopReason> {
+    fn swaps(&mut self) -> Result<bool, SearchStop> {
         let mut helped = false;
         for &axis in self.axes {
             for p in 0..self.n {
@@ -53,7 +53,7 @@ impl<E: Evaluator> Descent<'_, E> {
     }
 
     /// Every exchange of two components of one quad with two of another.
-    fn pairs(&mut self) -> Result<bool, StopReason> {
+    fn pairs(&mut self) -> Result<bool, SearchStop> {
         let mut helped = false;
         for &axis in self.axes {
             for i in (0..self.n).step_by(4) {
@@ -70,7 +70,7 @@ impl<E: Evaluator> Descent<'_, E> {
     }
 
     /// Keeps the swaps if the cost falls.
-    fn attempt(&mut self, axis: Axis, swaps: &[(usize, usize)]) -> Result<bool, StopReason> {
+    fn attempt(&mut self, axis: Axis, swaps: &[(usize, usize)]) -> Result<bool, SearchStop> {
         self.unseen += swaps.len() as u64;
         let seen = self.unseen < UNWATCHED;
         if let Some(stop) = if seen { None } else { (self.watch)(std::mem::take(&mut self.unseen)) } {

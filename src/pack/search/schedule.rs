@@ -12,7 +12,10 @@ use crate::pack::{Cost, LinearExpression, Packing};
 ///
 /// *Source*: \[Bajaj04\] section 2.3.3, Figure 4. The paper leaves the numbers open.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Schedule {
+#[non_exhaustive]
+#[doc(alias = "Schedule")]
+#[doc(alias = "annealing schedule")]
+pub struct CoolingSchedule {
     /// T_0, in units of the cost.
     pub temperature: f64,
     /// What the temperature is multiplied by after each step; at most 1.
@@ -25,6 +28,14 @@ pub struct Schedule {
     pub boltzmann: f64,
 }
 
+with!(const CoolingSchedule:
+    with_temperature(temperature: f64),
+    with_rate(rate: f64),
+    with_steps(steps: u32),
+    with_proposals(proposals: u64),
+    with_boltzmann(boltzmann: f64),
+);
+
 /// For counts of instructions, 1.5 million proposals: through the temperatures at which the instances of the paper freeze. From
 /// random orders alone, all six reach the paper's costs with each of 20 seeds within 200 million proposals (`benches/packing.rs`):
 ///
@@ -36,18 +47,18 @@ pub struct Schedule {
 /// | `poisson2d_s8` | 4 | 9 | 52 |
 /// | `poisson3d_s40` | 20 | 2.5e7 | 1.2e8 |
 /// | `wave_s32` | 24 | 2.4e6 | 1.3e7 |
-impl Default for Schedule {
+impl Default for CoolingSchedule {
     fn default() -> Self {
         Self { temperature: 0.6, rate: 0.969, steps: 20, proposals: 75_000, boltzmann: 1.0 }
     }
 }
 
-impl Schedule {
+impl CoolingSchedule {
     /// The default, with proposals in proportion to the number of unknowns from 64 on, but not so many that the limits end the
     /// first run: no more than half of the limit of proposals, or half a million for each second.
     ///
     /// Independent orders cool further: a swap of rows alone changes half as much, and freezes later.
-    pub fn fitted<C>(e: &LinearExpression, independent: bool, limits: &Limits<'_, C>) -> Self {
+    pub fn fitted<C>(e: &LinearExpression, independent: bool, limits: &SearchLimits<'_, C>) -> Self {
         let further = Self { rate: 0.93, steps: 25, proposals: 60_000, ..Self::default() };
         let schedule = if independent { further } else { Self::default() };
         let steps = u64::from(schedule.steps);
@@ -81,6 +92,7 @@ impl Schedule {
 
 /// Where annealing starts.
 #[derive(Clone, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Start {
     /// At a random order, another for each restart. What freezes best.
     #[default]
@@ -97,7 +109,9 @@ pub type Report<'a, C> = dyn Fn(&Progress<C>) + Sync + 'a;
 /// What ends a search, whichever comes first.
 ///
 /// All but `time` and `interrupt` give the same result on every machine, with any number of threads.
-pub struct Limits<'a, C> {
+#[non_exhaustive]
+#[doc(alias = "Limits")]
+pub struct SearchLimits<'a, C> {
     /// Wall-clock time.
     pub time: Option<Duration>,
     /// Swaps proposed in all, looked at every 1024 of each run: it may end that much later.
@@ -112,25 +126,34 @@ pub struct Limits<'a, C> {
     pub progress: Option<&'a Report<'a, C>>,
 }
 
-shown!([C: std::fmt::Debug] Limits<'_, C>, |limits| "Limits({:?}, {:?} proposals, {:?} restarts, target {:?})", limits.time, limits.proposals, limits.restarts, limits.target);
+shown!([C: std::fmt::Debug] SearchLimits<'_, C>, |limits| "SearchLimits({:?}, {:?} proposals, {:?} restarts, target {:?})", limits.time, limits.proposals, limits.restarts, limits.target);
+
+with!(['a, C] SearchLimits<'a, C>:
+    with_time(time: Option<Duration>),
+    with_proposals(proposals: Option<u64>),
+    with_restarts(restarts: Option<u64>),
+    with_target(target: Option<C>),
+    with_interrupt(interrupt: Option<&'a AtomicBool>),
+    with_progress(progress: Option<&'a Report<'a, C>>),
+);
 
 /// 20 million proposals: some seconds.
-impl<C> Default for Limits<'_, C> {
+impl<C> Default for SearchLimits<'_, C> {
     fn default() -> Self {
         let proposals = Some(20_000_000);
         Self { time: None, proposals, restarts: None, target: None, interrupt: None, progress: None }
     }
 }
 
-impl<C: Copy> Clone for Limits<'_, C> {
+impl<C: Copy> Clone for SearchLimits<'_, C> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<C: Copy> Copy for Limits<'_, C> {}
+impl<C: Copy> Copy for SearchLimits<'_, C> {}
 
-impl<C: Cost> Limits<'_, C> {
+impl<C: Cost> SearchLimits<'_, C> {
     pub(crate) fn check(&self, op: &'static str) -> Result<()> {
         for (name, limit) in [("proposals", self.proposals), ("restarts", self.restarts)] {
             limit.map_or(Ok(()), |limit| check_budget(op, name, limit))?;
@@ -156,6 +179,7 @@ fn check_budget(op: &'static str, name: &'static str, budget: u64) -> Result<()>
 
 /// How far a search is.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Progress<C> {
     /// Number of the run that reports.
     pub restart: u64,
@@ -173,7 +197,9 @@ pub struct Progress<C> {
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StopReason {
+#[non_exhaustive]
+#[doc(alias = "StopReason")]
+pub enum SearchStop {
     /// The target is reached, or the lower bound: nothing less costs less.
     Target,
     /// All proposals are used up.

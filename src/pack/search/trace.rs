@@ -2,6 +2,7 @@
 
 /// A point of the course.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TracePoint<C> {
     /// Swaps proposed so far.
     pub proposals: u64,
@@ -17,6 +18,7 @@ pub struct TracePoint<C> {
 
 /// The course of a run: points at equal distances in proposals, and its end. What \[Bajaj04\] Figure 8 plots.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Trace<C> {
     /// By number of proposals.
     pub points: Vec<TracePoint<C>>,

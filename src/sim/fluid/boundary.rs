@@ -7,6 +7,7 @@ use crate::shape::Grid;
 
 /// What happens at one side of the box.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Boundary {
     /// A wall that the fluid sticks to. It may move along itself, as a lid does; across itself its velocity is zero.
     NoSlip {

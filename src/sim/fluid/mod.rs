@@ -35,7 +35,7 @@
 //! # let ctx = texla::Headless::new(Default::default())?;
 //! # let dev = ctx.device();
 //! let grid = Grid::new_2d(32, 24);
-//! let params = FluidParams { boundaries: Boundaries::all(Boundary::FreeSlip), ..FluidParams::new(1.0 / 32.0) };
+//! let params = FluidParams::new(1.0 / 32.0).with_boundaries(Boundaries::all(Boundary::FreeSlip));
 //! let mut fluid = Fluid::new(dev, grid, params, &[])?;
 //! let mut dye = Vector::zeros(dev, grid.len())?;
 //!
@@ -86,6 +86,7 @@ use crate::solve::{CgParams, ConjugateGradient, Stop, StopReason};
 
 /// How fields are carried along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Advection {
     /// Back along the velocity, and linear interpolation there: first order, smooths.
     SemiLagrangian,
@@ -97,6 +98,7 @@ pub enum Advection {
 
 /// What a fluid is like.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FluidParams {
     /// Side of a cell, `h`.
     pub cell: f64,
@@ -116,6 +118,17 @@ pub struct FluidParams {
     /// sides are not scaled: norms of the velocity from about 1e-13 to 1e18 are solved to the bound.
     pub viscous_iterations: Option<usize>,
 }
+
+with!(const FluidParams:
+    with_cell(cell: f64),
+    with_viscosity(viscosity: f64),
+    with_confinement(confinement: f64),
+    with_advection(advection: Advection),
+    with_boundaries(boundaries: Boundaries),
+    with_pressure(pressure: Pressure),
+    with_viscous_stop(viscous_stop: Stop),
+    with_viscous_iterations(viscous_iterations: Option<usize>),
+);
 
 impl FluidParams {
     /// Cells of this size in a box of walls, no viscosity, no confinement, MacCormack advection.

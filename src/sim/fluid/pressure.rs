@@ -6,11 +6,19 @@ use crate::solve::{CgParams, ConjugateGradient, Multigrid, MultigridParams, Smoo
 
 /// What a pressure solve has come to.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PressureReport {
     /// Iterations, sweeps or cycles.
     pub iterations: usize,
     /// The relative residual, where the method knows it.
     pub residual: Option<f64>,
+}
+
+impl PressureReport {
+    /// After so many iterations, sweeps or cycles, with this relative residual where the method knows it.
+    pub const fn new(iterations: usize, residual: Option<f64>) -> Self {
+        PressureReport { iterations, residual }
+    }
 }
 
 /// Solves the Poisson equation of a projection. Anything that can may take the place of the methods in [`Pressure`].
@@ -24,6 +32,7 @@ pub trait PressureSolver {
 
 /// The methods that texla brings along.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Pressure {
     /// Conjugate gradients until the residual is small.
     ConjugateGradient(CgParams),

@@ -11,6 +11,7 @@ use crate::solve::project_out;
 
 /// What a projection has come to.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Projection {
     /// The largest absolute divergence before it.
     pub before: f64,

@@ -11,6 +11,7 @@ use crate::shape::Shape;
 
 /// What the viscous steps of all components have come to.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ViscousReport {
     /// The most iterations that a component took.
     pub iterations: usize,

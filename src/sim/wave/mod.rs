@@ -48,7 +48,7 @@ use crate::solve::{CgParams, ConjugateGradient, FixedRun, LinOp, Stop};
 /// use texla::sim::wave::{Drop, Wave, WaveParams};
 /// # let ctx = texla::Headless::new(Default::default())?;
 /// # let dev = ctx.device();
-/// let params = WaveParams { dt: 2.0, ..WaveParams::new(48, 32) }; // two cells a step
+/// let params = WaveParams::new(48, 32).with_dt(2.0); // two cells a step
 /// let mut wave = Wave::new(dev, params)?;
 /// wave.drop(Drop { centre: [24.0, 16.0], radius: 6.0, height: 1.0, balanced: true })?;
 /// let before = wave.energy()?.read()?;

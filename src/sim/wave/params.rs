@@ -7,6 +7,7 @@ use crate::solve::Stop;
 
 /// How a step is made. `A` is `-h² Δ` on the grid, `α = (c dt / h)²`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Scheme {
     /// Central differences (Equations 44-5, 44-6): `y⁺ - 2 y + y⁻ = -α A y`. Two draws a step, and stable only up to
     /// `c dt / h = 1/√2`.
@@ -38,6 +39,7 @@ impl Scheme {
 
 /// What a wave meets at a side of the grid. Sides lie on the outer faces of the cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Boundary {
     /// A wall that the surface slides along: `∂y/∂n = 0`, the wave comes back upright.
     #[default]
@@ -71,6 +73,7 @@ impl Boundaries {
 
 /// Parameters of a [`Wave`](super::Wave).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct WaveParams {
     /// Cells; unknowns are values at their centres, element `x + nx y`.
     pub grid: Grid,
@@ -94,6 +97,19 @@ pub struct WaveParams {
     /// Take an explicit step past its limit for what it is.
     pub allow_unstable: bool,
 }
+
+with!(const WaveParams:
+    with_grid(grid: Grid),
+    with_cell(cell: f64),
+    with_speed(speed: f64),
+    with_dt(dt: f64),
+    with_boundaries(boundaries: Boundaries),
+    with_damping(damping: f64),
+    with_scheme(scheme: Scheme),
+    with_tolerance(tolerance: f64),
+    with_iterations(iterations: Option<usize>),
+    with_allow_unstable(allow_unstable: bool),
+);
 
 /// Iterations of a step that have to be asked for in [`WaveParams::iterations`].
 const MOST_ITERATIONS: usize = 2000;

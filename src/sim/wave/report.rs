@@ -8,6 +8,7 @@ use crate::solve::Breakdown;
 
 /// What [`Wave::report`] finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct StepReport {
     /// `‖g - M δ‖ / ‖g‖` of the step's linear system, recomputed (in double-float where the device can).
     pub residual: f64,

@@ -106,6 +106,7 @@ impl fmt::Display for StopReason {
 /// # Ok::<(), texla::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Breakdown {
     /// Iteration, counted from 0.
     pub iteration: usize,
@@ -127,6 +128,7 @@ impl fmt::Display for Breakdown {
 /// What a solve has come to, whatever that is: `x` is the best of the iterates whose true residual was computed, and so
 /// never worse than the start.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SolveReport {
     /// Why it stopped.
     pub reason: StopReason,

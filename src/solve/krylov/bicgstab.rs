@@ -18,6 +18,7 @@ use crate::solve::drive::{After, KEPT_GROWTH, Limits, Method};
 
 /// Parameters of [`BiCgStab`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct BiCgStabParams {
     /// Most iterations, less than 2²⁴. Each has two products.
     pub max_iters: usize,
@@ -26,6 +27,12 @@ pub struct BiCgStabParams {
     /// Windows of the reductions.
     pub windows: Windows,
 }
+
+with!(const BiCgStabParams:
+    with_max_iters(max_iters: usize),
+    with_stop(stop: Stop),
+    with_windows(windows: Windows),
+);
 
 impl Default for BiCgStabParams {
     fn default() -> Self {

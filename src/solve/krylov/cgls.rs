@@ -20,6 +20,7 @@ use crate::solve::drive::{Limits, Method};
 
 /// Parameters of [`Cgls`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CglsParams {
     /// Most iterations, less than 2²⁴.
     pub max_iters: usize,
@@ -28,6 +29,12 @@ pub struct CglsParams {
     /// Windows of the reductions.
     pub windows: Windows,
 }
+
+with!(const CglsParams:
+    with_max_iters(max_iters: usize),
+    with_stop(stop: Stop),
+    with_windows(windows: Windows),
+);
 
 impl Default for CglsParams {
     fn default() -> Self {

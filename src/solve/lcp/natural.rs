@@ -14,6 +14,7 @@ use crate::solve::drive::scales::{exponent_of, power};
 
 /// What [`natural_residual`] finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct NaturalResidual {
     /// `max_i |min(x_i, (A x + b)_i)|`; infinite where `x` or `A x + b` is not finite.
     pub largest: f64,

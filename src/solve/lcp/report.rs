@@ -7,6 +7,7 @@ use crate::solve::drive::report::{Stop, StopReason};
 
 /// How far a sweep goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum Relaxation {
     /// From a power iteration's estimate of `λ_max(D⁻¹ A)`; with momentum where `A` is found to be symmetric. Lowered on
     /// the way where it proves too large.
@@ -20,6 +21,7 @@ pub enum Relaxation {
 
 /// Parameters of [`LcpSolver`](super::LcpSolver) and [`LcpBatch`](super::LcpBatch).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LcpParams {
     /// Most sweeps, less than 2²⁴.
     pub max_sweeps: usize,
@@ -28,6 +30,12 @@ pub struct LcpParams {
     /// How far a sweep goes.
     pub relaxation: Relaxation,
 }
+
+with!(const LcpParams:
+    with_max_sweeps(max_sweeps: usize),
+    with_stop(stop: Stop),
+    with_relaxation(relaxation: Relaxation),
+);
 
 impl Default for LcpParams {
     fn default() -> Self {
@@ -48,6 +56,7 @@ impl LcpParams {
 
 /// What has become of one problem.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LcpOutcome {
     /// Why it stopped: see [`LcpSolver`](super::LcpSolver).
     pub reason: StopReason,
@@ -79,6 +88,7 @@ impl LcpOutcome {
 
 /// What a solve has come to, its problems apart: one for [`LcpSolver`](super::LcpSolver).
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LcpReport<O = LcpOutcome> {
     /// What has become of the problem, or of each in turn.
     pub outcome: O,

@@ -17,6 +17,7 @@ use crate::solve::stationary::Smoother;
 
 /// How often a grid turns to the next coarser one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cycle {
     /// Once.
     #[default]
@@ -27,12 +28,18 @@ pub enum Cycle {
 
 /// Parameters of [`Multigrid`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MultigridParams {
     /// Sweeps before and after the correction, 1 to 8.
     pub sweeps: usize,
     /// The cycle.
     pub cycle: Cycle,
 }
+
+with!(const MultigridParams:
+    with_sweeps(sweeps: usize),
+    with_cycle(cycle: Cycle),
+);
 
 impl Default for MultigridParams {
     fn default() -> Self {
@@ -69,7 +76,7 @@ impl Default for MultigridParams {
 /// let b = Vector::from_slice(dev, &(0..grid.len()).map(|i| (i % 7) as f32 - 3.0).collect::<Vec<_>>())?;
 /// let mut x = Vector::zeros(dev, grid.len())?;
 /// let m = Multigrid::new(&a, MultigridParams::default())?;
-/// let params = CgParams { stop: Stop::relative(1e-4).check_every(1), ..CgParams::default() };
+/// let params = CgParams::default().with_stop(Stop::relative(1e-4).check_every(1));
 /// let report = ConjugateGradient::preconditioned(&a, &m, params)?.solve(&mut x, &b)?;
 /// assert_eq!(report.reason, StopReason::Converged);
 /// assert!(report.iterations <= 10); // more than 100 without

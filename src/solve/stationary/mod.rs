@@ -31,6 +31,7 @@ use crate::solve::drive::verdict::{Best, Standing, hides};
 
 /// Parameters of [`Stationary`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct StationaryParams {
     /// Most sweeps, less than 2²⁴.
     pub max_sweeps: usize,
@@ -42,6 +43,13 @@ pub struct StationaryParams {
     /// Windows of the reductions.
     pub windows: Windows,
 }
+
+with!(const StationaryParams:
+    with_max_sweeps(max_sweeps: usize),
+    with_stop(stop: Stop),
+    with_test_every(test_every: usize),
+    with_windows(windows: Windows),
+);
 
 impl Default for StationaryParams {
     fn default() -> Self {

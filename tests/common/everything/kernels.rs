@@ -119,7 +119,7 @@ pub fn masks(dev: &Device, step: Step<'_>) {
     let run = |climb: &IterateWhile<Shift>, schedule| {
         let [front, back] = [0; 2].map(|_| Vector::zeros(dev, n).unwrap());
         let mut state = PingPong::new(front, back);
-        let limits = WhileParams { steps_per_pass: 3, max_passes: 9, schedule };
+        let limits = WhileParams::default().with_steps_per_pass(3).with_max_passes(9).with_schedule(schedule);
         let report = climb.run(&mut state, [&x], &Shift { by: 1.5 }, limits).unwrap();
         let mut read = state.front().read().unwrap();
         read.push(report.passes as f32);

@@ -19,7 +19,8 @@ pub fn waves(dev: &Device, step: Step<'_>) {
         (Scheme::CrankNicholson, Boundary::Reflecting),
     ] {
         let boundaries = Boundaries { x: [Boundary::Absorbing; 2], y: [y; 2] };
-        let new = || Wave::new(dev, WaveParams { boundaries, scheme, ..WaveParams::new(9, 7) }).unwrap();
+        let new =
+            || Wave::new(dev, WaveParams::new(9, 7).with_boundaries(boundaries).with_scheme(scheme)).unwrap();
         step("Wave::new", &|| new().displacement().read().unwrap());
         let wave = RefCell::new(new());
         let mut to = |name: &str, f: &dyn Fn(&mut Wave) -> texla::Result<()>| {
@@ -50,7 +51,7 @@ pub fn waves(dev: &Device, step: Step<'_>) {
 
 pub fn fluids(dev: &Device, step: Step<'_>) {
     let stop = Stop::relative(1e-4);
-    let (cg, multigrid) = (CgParams { stop, ..CgParams::default() }, MultigridParams::default());
+    let (cg, multigrid) = (CgParams::default().with_stop(stop), MultigridParams::default());
     for (grid, pressure, obstacle) in [
         (Grid::new_2d(9, 7), Pressure::ConjugateGradient(cg), true),
         (Grid::new_2d(9, 7), Pressure::MultigridConjugateGradient(cg, multigrid), true),
@@ -60,7 +61,7 @@ pub fn fluids(dev: &Device, step: Step<'_>) {
         (Grid::new_2d(9, 7), Pressure::Multigrid { params: multigrid, cycles: 2 }, true),
         (Grid::new_2d(9, 7), Pressure::Jacobi { omega: 1.0, sweeps: 5 }, true),
     ] {
-        let params = FluidParams { pressure, viscosity: 0.01, confinement: 1.0, ..FluidParams::new(0.1) };
+        let params = FluidParams::new(0.1).with_pressure(pressure).with_viscosity(0.01).with_confinement(1.0);
         let solid: Vec<bool> = (0..grid.len()).map(|i| obstacle && i == 11).collect();
         let new = || Fluid::new(dev, grid, params, &solid).unwrap();
         step("Fluid::new", &|| new().pressure().read().unwrap());

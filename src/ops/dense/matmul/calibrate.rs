@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::matmul_with;
-use super::plan::Form;
+use super::plan::MatmulForm;
 use super::schedule::MatmulSchedule;
 use crate::data::Matrix;
 use crate::device::Device;
@@ -63,7 +63,7 @@ static IN_USE: Mutex<Vec<Calibration>> = Mutex::new(Vec::new());
 /// *Cost*: some seconds on a software rasteriser, during which the device is waited for. *Errors*: as [`matmul`](super::matmul).
 ///
 /// ```
-/// use texla::ops::{self, Calibration, Form, MatmulSchedule, Reason};
+/// use texla::ops::{self, Calibration, MatmulForm, MatmulSchedule, Reason};
 /// use texla::{Matrix, Shape};
 /// # let ctx = texla::Headless::new(Default::default())?;
 /// # let dev = ctx.device();
@@ -72,10 +72,10 @@ static IN_USE: Mutex<Vec<Calibration>> = Mutex::new(Vec::new());
 /// assert!(kept.apply(dev)?);
 /// let a = Matrix::filled(dev, Shape::new(64, 64), 1.0)?;
 /// let mut c = Matrix::zeros(dev, Shape::new(64, 64))?;
-/// let report = ops::matmul_with(&mut c, Form::Plain, &a, &a, MatmulSchedule::Auto)?;
+/// let report = ops::matmul_with(&mut c, MatmulForm::Plain, &a, &a, MatmulSchedule::Auto)?;
 /// assert_eq!(report.reason, Reason::Measured);
 /// Calibration::forget(dev);
-/// let report = ops::matmul_with(&mut c, Form::Plain, &a, &a, MatmulSchedule::Auto)?;
+/// let report = ops::matmul_with(&mut c, MatmulForm::Plain, &a, &a, MatmulSchedule::Auto)?;
 /// assert_eq!(report.reason, Reason::Rule);
 /// # Ok::<(), texla::Error>(())
 /// ```
@@ -99,7 +99,7 @@ fn fastest_at(device: &Device, side: usize) -> Result<MatmulSchedule> {
     for round in 0..=ROUNDS {
         for (schedule, best) in &mut times {
             let started = Instant::now();
-            matmul_with(&mut c, Form::Plain, &a, &b, *schedule)?;
+            matmul_with(&mut c, MatmulForm::Plain, &a, &b, *schedule)?;
             device.finish()?;
             if round > 0 {
                 *best = started.elapsed().min(*best);
@@ -128,7 +128,7 @@ impl Calibration {
     pub fn by_rule(device: &Device) -> Self {
         let choose = |side| {
             let shape = Shape::new(side, side);
-            (side, super::schedule::rule(device, Form::Plain, shape, shape))
+            (side, super::schedule::rule(device, MatmulForm::Plain, shape, shape))
         };
         Calibration { key: Key::of(device), fastest: CALIBRATED_SIDES.map(choose).to_vec() }
     }

@@ -7,7 +7,7 @@ mod schedule;
 mod work;
 
 pub use calibrate::{CALIBRATED_SIDES, Calibration, calibrate};
-pub use plan::Form;
+pub use plan::MatmulForm;
 pub(super) use plan::{Stretch, stretches};
 pub use schedule::{MatmulReport, MatmulSchedule, Reason};
 pub(crate) use work::matmul_work;
@@ -43,7 +43,7 @@ use crate::ops::check_shape;
 /// # }
 /// ```
 pub fn matmul(c: &mut Matrix, a: &Matrix, b: &Matrix) -> Result<()> {
-    matmul_with(c, Form::Plain, a, b, MatmulSchedule::Auto).map(drop)
+    matmul_with(c, MatmulForm::Plain, a, b, MatmulSchedule::Auto).map(drop)
 }
 
 /// `C = Aᵀ B` without transposing `A` in memory.
@@ -62,7 +62,7 @@ pub fn matmul(c: &mut Matrix, a: &Matrix, b: &Matrix) -> Result<()> {
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub fn matmul_at(c: &mut Matrix, a: &Matrix, b: &Matrix) -> Result<()> {
-    matmul_with(c, Form::TransposedA, a, b, MatmulSchedule::Auto).map(drop)
+    matmul_with(c, MatmulForm::TransposedA, a, b, MatmulSchedule::Auto).map(drop)
 }
 
 /// `C = A Bᵀ`.
@@ -70,38 +70,38 @@ pub fn matmul_at(c: &mut Matrix, a: &Matrix, b: &Matrix) -> Result<()> {
 /// *Shapes*: `A` n x q, `B` m x q, `C` n x m. *Cost*: as [`matmul`]; a blocked schedule first transposes `B`, whose
 /// elements do not lie along its columns. *Errors* and *bound*: as [`matmul`]. *Source*: \[Moravanszky03\] 3.4.
 pub fn matmul_bt(c: &mut Matrix, a: &Matrix, b: &Matrix) -> Result<()> {
-    matmul_with(c, Form::TransposedB, a, b, MatmulSchedule::Auto).map(drop)
+    matmul_with(c, MatmulForm::TransposedB, a, b, MatmulSchedule::Auto).map(drop)
 }
 
-/// A product of any [`Form`] by a schedule of one's choice, and what was done.
+/// A product of any [`MatmulForm`] by a schedule of one's choice, and what was done.
 ///
 /// *Shapes*, *errors* and *bound*: as [`matmul`], [`matmul_at`] and [`matmul_bt`]; [`Error::Unsupported`] for a schedule
 /// that the shapes or the device do not allow; [`Error::Parameter`] for one of no multiply-adds.
 ///
 /// ```
-/// use texla::ops::{self, Form, MatmulSchedule};
+/// use texla::ops::{self, MatmulForm, MatmulSchedule};
 /// use texla::{Matrix, Shape};
 /// # let ctx = texla::Headless::new(Default::default())?;
 /// # let dev = ctx.device();
 /// let a = Matrix::filled(dev, Shape::new(14, 30), 1.0)?; // the example of the paper's Figure 1
 /// let b = Matrix::filled(dev, Shape::new(30, 12), 1.0)?;
 /// let mut c = Matrix::zeros(dev, Shape::new(14, 12))?;
-/// let report = ops::matmul_with(&mut c, Form::Plain, &a, &b, MatmulSchedule::Passes { multiply_adds: 3 })?;
+/// let report = ops::matmul_with(&mut c, MatmulForm::Plain, &a, &b, MatmulSchedule::Passes { multiply_adds: 3 })?;
 /// assert_eq!(report.draws, 3); // 8 multiply-adds, 3 in a pass
 /// assert_eq!(c.element(13, 11)?, 30.0);
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub fn matmul_with(
     c: &mut Matrix,
-    form: Form,
+    form: MatmulForm,
     a: &Matrix,
     b: &Matrix,
     schedule: MatmulSchedule,
 ) -> Result<MatmulReport> {
     let op = match form {
-        Form::Plain => "matmul",
-        Form::TransposedA => "matmul_at",
-        Form::TransposedB => "matmul_bt",
+        MatmulForm::Plain => "matmul",
+        MatmulForm::TransposedA => "matmul_at",
+        MatmulForm::TransposedB => "matmul_bt",
     };
     let (op_a, op_b) = form.shapes(a.shape(), b.shape());
     let mut fits = b.shape();

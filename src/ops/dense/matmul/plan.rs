@@ -4,7 +4,9 @@ use crate::shape::{Shape, TileGrid};
 
 /// Which operands of a product are read as their transposes. They are not transposed in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Form {
+#[doc(alias = "Form")]
+#[doc(alias = "transpose")]
+pub enum MatmulForm {
     /// `C = A B`.
     #[default]
     Plain,
@@ -14,13 +16,13 @@ pub enum Form {
     TransposedB,
 }
 
-impl Form {
+impl MatmulForm {
     pub(super) fn transposes_a(self) -> bool {
-        self == Form::TransposedA
+        self == MatmulForm::TransposedA
     }
 
     pub(super) fn transposes_b(self) -> bool {
-        self == Form::TransposedB
+        self == MatmulForm::TransposedB
     }
 
     /// Shapes of `op(A)` and `op(B)`.
@@ -67,7 +69,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// `quads`: most groups of four inner indices in one pass.
-    pub fn new(form: Form, a: Shape, b: Shape, tiles: TileGrid, quads: usize) -> Self {
+    pub fn new(form: MatmulForm, a: Shape, b: Shape, tiles: TileGrid, quads: usize) -> Self {
         let (a, b) = form.shapes(a, b);
         let (tall, wide) = (tiles.tile_rows(), tiles.tile_cols());
         let (a_outer, a_inner) = if form.transposes_a() { (wide, tall) } else { (tall, wide) };
@@ -119,13 +121,13 @@ mod tests {
     fn a_product_within_one_tile_is_one_pass_for_each_range() {
         let (a, b) = (Shape::new(50, 30), Shape::new(30, 7));
         let tiles = TileGrid::new(Shape::new(50, 7), 64).unwrap();
-        let plan = Plan::new(Form::Plain, a, b, tiles, usize::MAX);
+        let plan = Plan::new(MatmulForm::Plain, a, b, tiles, usize::MAX);
         assert_eq!(
             (lengths(&plan.rows), lengths(&plan.cols), lengths(&plan.inner)),
             (vec![50], vec![7], vec![30])
         );
         // The paper's example: an inner dimension of 30 is 8 MOPs, 3 passes of 3.
-        let plan = Plan::new(Form::Plain, a, b, tiles, 3);
+        let plan = Plan::new(MatmulForm::Plain, a, b, tiles, 3);
         assert_eq!(lengths(&plan.inner), [12, 12, 6]);
         assert_eq!(plan.inner[1].first, (0, 12));
     }
@@ -133,7 +135,7 @@ mod tests {
     #[test]
     fn tiles_of_both_operands_cut_the_inner_dimension() {
         let tiles = TileGrid::new(Shape::new(300, 70), 64).unwrap();
-        let plan = Plan::new(Form::Plain, Shape::new(300, 300), Shape::new(300, 70), tiles, usize::MAX);
+        let plan = Plan::new(MatmulForm::Plain, Shape::new(300, 300), Shape::new(300, 70), tiles, usize::MAX);
         assert_eq!(lengths(&plan.rows), [256, 44]);
         assert_eq!(lengths(&plan.cols), [64, 6]);
         // A is cut every 64 columns, B every 256 rows.
@@ -141,7 +143,8 @@ mod tests {
         assert_eq!((plan.inner[3].first, plan.inner[3].second), ((3, 0), (0, 192)));
         assert_eq!((plan.inner[4].first, plan.inner[4].second), ((4, 0), (1, 0)));
         // C's rows are cut where columns of A end, when A is read as its transpose.
-        let plan = Plan::new(Form::TransposedA, Shape::new(300, 300), Shape::new(300, 70), tiles, usize::MAX);
+        let plan =
+            Plan::new(MatmulForm::TransposedA, Shape::new(300, 300), Shape::new(300, 70), tiles, usize::MAX);
         assert_eq!(lengths(&plan.rows), [64, 64, 64, 64, 44]);
         assert_eq!(lengths(&plan.inner), [256, 44]);
     }

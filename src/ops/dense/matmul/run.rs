@@ -1,6 +1,6 @@
 //! From a plan to passes.
 
-use super::plan::{Form, Plan, Stretch, band, budget};
+use super::plan::{MatmulForm, Plan, Stretch, band, budget};
 use super::schedule::MatmulSchedule;
 use crate::data::{Matrix, Tile};
 use crate::error::Result;
@@ -13,7 +13,7 @@ use crate::shape::{Extent, Shape};
 /// Runs a product with an inner dimension and a result that are not empty.
 pub(super) fn run(
     c: &mut Matrix,
-    form: Form,
+    form: MatmulForm,
     a: &Matrix,
     b: &Matrix,
     schedule: MatmulSchedule,
@@ -27,12 +27,12 @@ pub(super) fn run(
         MatmulSchedule::Outer => outer(c, form, a, b),
         MatmulSchedule::Blocked { .. } | MatmulSchedule::Split { .. } if form.transposes_b() => {
             // Four elements of a row of B lie in four texels: transposing it once is cheaper than fetching each four times.
-            run(c, Form::Plain, a, &b.transposed()?, schedule)
+            run(c, MatmulForm::Plain, a, &b.transposed()?, schedule)
         }
         MatmulSchedule::Split { buffers } => {
             // A quad of the rasteriser reads A in four places at once. On GPUs those are neighbours when A is read as its
             // transpose; a software rasteriser reads along the rows of textures best. Either is worth a pass.
-            let wanted = if c.device().is_software() { Form::Plain } else { Form::TransposedA };
+            let wanted = if c.device().is_software() { MatmulForm::Plain } else { MatmulForm::TransposedA };
             if form == wanted {
                 return Product { c, form, a, b, kind: Kind::Split(buffers) }.run();
             }
@@ -80,7 +80,7 @@ impl Kind {
 /// A product that is a plan of passes.
 struct Product<'a> {
     c: &'a Matrix,
-    form: Form,
+    form: MatmulForm,
     a: &'a Matrix,
     b: &'a Matrix,
     kind: Kind,
@@ -244,7 +244,7 @@ fn operand(m: &Matrix, transposed: bool, row: usize, col: usize) -> Option<View<
 }
 
 /// `C_ij = op(A)_i1 op(B)_1j`.
-fn outer(c: &Matrix, form: Form, a: &Matrix, b: &Matrix) -> Result<()> {
+fn outer(c: &Matrix, form: MatmulForm, a: &Matrix, b: &Matrix) -> Result<()> {
     let (a_row, b_row) = (form.transposes_a(), !form.transposes_b());
     // A plan with an inner dimension of 1: one range.
     let plan = Plan::new(form, a.shape(), b.shape(), c.tile_grid(), 1);

@@ -1,7 +1,7 @@
 //! In which passes a product runs, and which of them is taken.
 
 use super::calibrate::measured;
-use super::plan::Form;
+use super::plan::MatmulForm;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
@@ -9,6 +9,7 @@ use crate::shape::Shape;
 /// In which passes a dense product runs. What is computed is the same: all schedules agree within
 /// `γ_(q+2) (|A| |B|)_ij`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum MatmulSchedule {
     /// What fits the shapes and the device, by a fixed rule: [`MatrixVector`](Self::MatrixVector) and
     /// [`Outer`](Self::Outer) where the shapes are theirs; [`OnePass`](Self::OnePass) for products too small to pay for
@@ -32,7 +33,7 @@ pub enum MatmulSchedule {
     /// fragments fetch neighbouring texels.
     ///
     /// *Cost*: 1 draw, `buffers + 4` fetches for `16 buffers` multiply-adds; `buffers` draws that copy; a copy of `C` in
-    /// scratch textures, and a transposed copy of `B` for [`Form::TransposedB`].
+    /// scratch textures, and a transposed copy of `B` for [`MatmulForm::TransposedB`].
     Blocked {
         /// 4 or 8.
         buffers: u32,
@@ -42,14 +43,14 @@ pub enum MatmulSchedule {
     /// ([`Capabilities::exact_derivatives`](crate::gl::Capabilities::exact_derivatives)): half the fetches.
     ///
     /// *Cost*: 1 draw, `buffers + 4` fetches for `32 buffers` multiply-adds (with 4 buffers 16 for 256), for GPUs a pass
-    /// that transposes `A` (the other way round for a software rasteriser and [`Form::TransposedA`]); else as
+    /// that transposes `A` (the other way round for a software rasteriser and [`MatmulForm::TransposedA`]); else as
     /// [`Blocked`](Self::Blocked). *Source*: none of the papers'.
     Split {
         /// 4 or 8.
         buffers: u32,
     },
     /// `C` has one column: partial sums over ranges of the inner dimension side by side, then their sum. *Cost*: 2
-    /// draws, 5 fetches for 16 multiply-adds. Not for [`Form::TransposedB`].
+    /// draws, 5 fetches for 16 multiply-adds. Not for [`MatmulForm::TransposedB`].
     MatrixVector,
     /// The inner dimension is 1. *Cost*: 1 draw, 2 fetches for four multiplications.
     Outer,
@@ -76,6 +77,7 @@ pub enum Reason {
 
 /// What a product has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MatmulReport {
     /// The schedule that ran: never [`MatmulSchedule::Auto`].
     pub schedule: MatmulSchedule,
@@ -90,7 +92,7 @@ pub struct MatmulReport {
 /// The schedule to run, checked against shapes and device. `a` and `b` are the shapes of `op(A)` and `op(B)`.
 pub(super) fn choose(
     device: &Device,
-    form: Form,
+    form: MatmulForm,
     a: Shape,
     b: Shape,
     asked: MatmulSchedule,
@@ -137,7 +139,7 @@ pub(super) fn choose(
 }
 
 /// The fixed rule behind [`MatmulSchedule::Auto`].
-pub(super) fn rule(device: &Device, form: Form, a: Shape, b: Shape) -> MatmulSchedule {
+pub(super) fn rule(device: &Device, form: MatmulForm, a: Shape, b: Shape) -> MatmulSchedule {
     let (buffers, derivatives) = {
         let caps = device.gl().caps.borrow();
         (caps.max_draw_buffers, caps.exact_derivatives)

@@ -1,13 +1,13 @@
 //! What a product takes beside its operands and its result.
 
-use super::plan::Form;
+use super::plan::MatmulForm;
 use crate::device::Device;
 use crate::shape::{Extent, Shape, TileGrid};
 
 /// Bytes that [`matmul`](super::matmul) and its kin take on the device for what they work with, at most and by whatever
 /// schedule [`MatmulSchedule::Auto`](super::MatmulSchedule::Auto) chooses: operands turned once, and the panels of a tile of the
 /// result, which are scratch and so as large as their size class.
-pub(crate) fn matmul_work(device: &Device, form: Form, a: Shape, b: Shape) -> u64 {
+pub(crate) fn matmul_work(device: &Device, form: MatmulForm, a: Shape, b: Shape) -> u64 {
     let (op_a, op_b) = form.shapes(a, b);
     if op_a.cols <= 1 {
         return 0; // an outer product, or zeros
@@ -31,7 +31,7 @@ pub(crate) fn matmul_work(device: &Device, form: Form, a: Shape, b: Shape) -> u6
         across.saturating_mul(down)
     };
     let a = turned(a.transposed());
-    let b = if form == Form::TransposedB { turned(b.transposed()) } else { 0 };
+    let b = if form == MatmulForm::TransposedB { turned(b.transposed()) } else { 0 };
     let panels = panels.into_iter().max().unwrap_or(0);
     panels.saturating_add(a).saturating_add(b).saturating_mul(16)
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Names, ProgramPart};
 use crate::error::Result;
-use crate::pack::program::{Program, Register, Stage};
+use crate::pack::program::{Program, Register, ShaderStage};
 
 struct Fragment;
 
@@ -58,7 +58,7 @@ impl Program {
     /// ```
     pub fn fragment_parts(&self, max_quads: usize) -> Result<Vec<ProgramPart>> {
         let (op, expected) = ("Program::fragment_parts", "a program lowered for the fragment stage");
-        self.split(op, Stage::Fragment, expected, max_quads, |first, quads, instructions| {
+        self.split(op, ShaderStage::Fragment, expected, max_quads, |first, quads, instructions| {
             let mut body = self.declared(instructions);
             body.push_str("vec4 kernel(ivec2 p) {\n    int t = texel_index(p);\n    vec4 y;\n");
             body.push_str(&Self::temporaries_of(instructions, "    "));

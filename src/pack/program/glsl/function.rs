@@ -3,7 +3,7 @@
 use super::vertex::Vertex;
 use crate::error::{Error, Result};
 use crate::pack::Form;
-use crate::pack::program::{Instruction, Program, Stage};
+use crate::pack::program::{Instruction, Program, ShaderStage};
 
 impl Program {
     /// The function `void NAME(vec4 x[Q], vec4 b[Q], out vec4 y[Q])` for Q [`quads`](Self::quads), and the constants
@@ -21,7 +21,7 @@ impl Program {
     /// ```
     pub fn vertex_function(&self, name: &str) -> Result<String> {
         let op = "Program::vertex_function";
-        if self.stage != Stage::Vertex || self.form != Form::Affine {
+        if self.stage != ShaderStage::Vertex || self.form != Form::Affine {
             let (name, value) = ("program", format!("{:?} in the {:?} stage", self.form, self.stage));
             let expected = "y = A x + b, lowered for the vertex stage";
             return Err(Error::Parameter { op, name, value, expected });
@@ -42,7 +42,7 @@ impl Program {
             text
         };
         // One part is all of it.
-        let parts = self.split(op, Stage::Vertex, expected, self.quads().max(1), function)?;
+        let parts = self.split(op, ShaderStage::Vertex, expected, self.quads().max(1), function)?;
         Ok(parts.into_iter().map(|part| part.body).collect())
     }
 }

@@ -9,12 +9,13 @@ mod vertex;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::ir::{Instruction, Mask, Operation, Register, Source};
-use super::{Program, Stage};
+use super::ir::{Instruction, Operation, Register, Source, WriteMask};
+use super::{Program, ShaderStage};
 use crate::error::{Error, Result};
 
 /// A piece of a program as GLSL: a kernel that computes some quads of y.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProgramPart {
     /// The first quad of y that it computes.
     pub first: usize,
@@ -37,7 +38,7 @@ impl Program {
     fn split(
         &self,
         op: &'static str,
-        stage: Stage,
+        stage: ShaderStage,
         expected: &'static str,
         most: usize,
         body: impl Fn(usize, usize, &[&Instruction]) -> String,
@@ -113,7 +114,7 @@ impl Program {
             let values = constant(source).and_then(|c| self.constants.get(c as usize));
             values.and_then(|v| v.get(source.swizzle.lane(k))).is_some_and(|&v| v == 0.0)
         };
-        let factor = |s: Source, k: usize| operand(s, Mask::one(k), names);
+        let factor = |s: Source, k: usize| operand(s, WriteMask::one(k), names);
         let product = |k: usize| format!("{} * {}", factor(a, k), factor(b, k));
         let products: Vec<String> = (0..4).filter(|&k| !zero(a, k) && !zero(b, k)).map(product).collect();
         if products.is_empty() { "0.0".to_owned() } else { products.join(" + ") }
@@ -128,14 +129,14 @@ fn constant(source: Source) -> Option<u32> {
 }
 
 /// What the lanes in `mask` read of a source.
-fn operand(source: Source, mask: Mask, names: &dyn Names) -> String {
+fn operand(source: Source, mask: WriteMask, names: &dyn Names) -> String {
     let sign = if source.negate { "-" } else { "" };
     format!("{sign}{}{}", names.name(source.register), components(source, mask))
 }
 
 /// `.zy`: the components of a source that the lanes in `mask` read; nothing for xyzw.
-fn components(source: Source, mask: Mask) -> String {
-    if mask == Mask::ALL {
+fn components(source: Source, mask: WriteMask) -> String {
+    if mask == WriteMask::ALL {
         return source.swizzle.to_string();
     }
     let letters: String = mask.lanes().filter_map(|k| "xyzw".chars().nth(source.swizzle.lane(k))).collect();

@@ -2,7 +2,7 @@
 
 use super::{Names, ProgramPart};
 use crate::error::Result;
-use crate::pack::program::{Program, Register, Stage};
+use crate::pack::program::{Program, Register, ShaderStage};
 
 /// The names in a part that begins with quad `first`.
 pub(super) struct Vertex {
@@ -50,7 +50,7 @@ impl Program {
     /// ```
     pub fn vertex_parts(&self, max_outputs: usize) -> Result<Vec<ProgramPart>> {
         let (op, expected) = ("Program::vertex_parts", "a program lowered for the vertex stage");
-        self.split(op, Stage::Vertex, expected, max_outputs, |first, _, instructions| {
+        self.split(op, ShaderStage::Vertex, expected, max_outputs, |first, _, instructions| {
             let mut body = self.declared(instructions);
             body.push_str("void kernel(int vertex) {\n");
             body.push_str(&Self::temporaries_of(instructions, "    "));

@@ -20,6 +20,7 @@ const WAYS: usize = 24;
 
 /// What found a packing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Origin {
     /// The order given with the expression.
     Identity,

@@ -40,7 +40,7 @@ impl ConjugateGradient<'_> {
     /// let a = BandedMatrix::poisson_2d(dev, 8, 8)?;
     /// let b = Vector::filled(dev, 64, 1.0)?;
     /// let mut x = Vector::zeros(dev, 64)?;
-    /// let cg = ConjugateGradient::new(&a, CgParams { stop: Stop::relative(1e-4), ..CgParams::default() })?;
+    /// let cg = ConjugateGradient::new(&a, CgParams::default().with_stop(Stop::relative(1e-4)))?;
     /// let before = dev.counters();
     /// let run = cg.iterate(&mut x, &b, 20)?;
     /// assert_eq!(dev.counters().since(&before).readbacks, 0);
@@ -93,6 +93,7 @@ shown!(FixedRun, |_run| "FixedRun");
 
 /// What [`FixedRun::read`] finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FixedReport {
     /// Updates of the iterate before it froze.
     pub iterations: usize,

@@ -21,6 +21,7 @@ use crate::solve::drive::{Limits, Method};
 
 /// In which passes an iteration runs. The schedules agree within rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CgSchedule {
     /// [`Merged`](CgSchedule::Merged) where the preconditioner is a diagonal or none, and the device has three draw
     /// buffers; else [`Listing`](CgSchedule::Listing).
@@ -36,6 +37,7 @@ pub enum CgSchedule {
 
 /// Parameters of [`ConjugateGradient`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CgParams {
     /// Most iterations, less than 2²⁴.
     pub max_iters: usize,
@@ -46,6 +48,13 @@ pub struct CgParams {
     /// Windows of the reductions.
     pub windows: Windows,
 }
+
+with!(const CgParams:
+    with_max_iters(max_iters: usize),
+    with_stop(stop: Stop),
+    with_schedule(schedule: CgSchedule),
+    with_windows(windows: Windows),
+);
 
 impl Default for CgParams {
     fn default() -> Self {
@@ -70,7 +79,7 @@ impl Default for CgParams {
 /// let a = BandedMatrix::poisson_2d(dev, 16, 16)?;
 /// let b = Vector::filled(dev, 256, 1.0)?;
 /// let mut x = Vector::zeros(dev, 256)?; // initial guess in, solution out
-/// let params = CgParams { stop: Stop::relative(1e-5).check_every(8), ..CgParams::default() };
+/// let params = CgParams::default().with_stop(Stop::relative(1e-5).check_every(8));
 /// let report = ConjugateGradient::new(&a, params)?.solve(&mut x, &b)?;
 /// assert_eq!(report.reason, StopReason::Converged);
 /// assert!(report.true_residual <= 1e-5 && report.iterations < 50);

@@ -65,7 +65,7 @@ pub const MOST_COLOURS: usize = 64;
 /// let sor = GaussSeidel::new(&a, best, Direction::Forward)?;
 /// assert_eq!(sor.colours(), 2);
 /// let (b, mut x) = (Vector::filled(dev, 1024, 1.0)?, Vector::zeros(dev, 1024)?);
-/// let params = StationaryParams { stop: Stop::relative(1e-4), ..StationaryParams::default() };
+/// let params = StationaryParams::default().with_stop(Stop::relative(1e-4));
 /// let report = Stationary::new(&a, &sor, params)?.solve(&mut x, &b)?;
 /// assert_eq!(report.reason, StopReason::Converged);
 /// assert!(report.iterations < 100, "{report:?}"); // Jacobi: 2000

@@ -56,6 +56,7 @@ pub enum JacobiStep {
 /// # Ok::<(), texla::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum JacobiSchedule {
     /// On the host: one loop over the unknowns.
     HostLoop,
