@@ -102,8 +102,11 @@ fn what_is_orthogonal_is_certified_where_the_host_knows_it() {
     });
 }
 
+/// An operator with its name.
+type Named = (&'static str, Box<dyn LinOp>);
+
 /// Every operator of a 1-D Laplacian times `2^e`.
-fn operators(device: &Device, n: usize, e: i32) -> (Csr, Vec<(&'static str, Box<dyn LinOp>)>) {
+fn operators(device: &Device, n: usize, e: i32) -> (Csr, Vec<Named>) {
     let w = 2f64.powi(e);
     let csr = mapped(&problems::poisson_1d(n).to_csr(), |v| v * w);
     let sides = Sides { x: [Side::DIRICHLET; 2], y: [Side::Neumann; 2], z: [Side::Neumann; 2] };
