@@ -84,6 +84,22 @@ pub fn layouts(dev: &Device, step: Step<'_>) {
     step("Plane::zeros", &|| Plane::zeros(dev, 7, 5).unwrap().read().unwrap());
     step("Plane::from_rows", &|| Plane::from_rows(dev, 7, 5, &values).unwrap().read().unwrap());
     step("Plane::read", &|| plane.read().unwrap());
+    step("Plane::write, Plane::read_into, Plane::element", &|| {
+        let mut plane = Plane::zeros(dev, 7, 5).unwrap();
+        plane.write(&values).unwrap();
+        let mut out = vec![0.0; 35];
+        plane.read_into(&mut out).unwrap();
+        out.push(plane.element(6, 4).unwrap());
+        out
+    });
+    step("ColumnStack::write, ColumnStack::read_into, ColumnStack::element", &|| {
+        let mut stack = ColumnStack::zeros(dev, Shape::new(7, 5)).unwrap();
+        stack.write(&values).unwrap();
+        let mut out = vec![0.0; 35];
+        stack.read_into(&mut out).unwrap();
+        out.push(stack.element(6, 4).unwrap());
+        out
+    });
 }
 
 pub fn matrices(dev: &Device, step: Step<'_>) {
