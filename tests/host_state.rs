@@ -283,7 +283,8 @@ fn llvmpipe_has_the_hostile_values() {
             assert!(HOSTILE.iter().any(|h| h.name == *name && h.exists(&host)), "{name} on {}", dev.api());
         }
         let several = HOSTILE.iter().filter(|h| h.name.contains("viewport") && h.exists(&host)).count();
-        assert!(several >= 3, "several viewports on {}", dev.api());
+        // Of OpenGL ES from 3.1 on: Mesa may be told to offer less.
+        assert!(several >= 3 || !since(&host.gl, (0, 0), (3, 1)), "several viewports on {}", dev.api());
     });
 }
 

@@ -40,7 +40,7 @@ impl Viewports {
 pub(super) struct Kept {
     viewport: [f32; 4],
     scissor_test: bool,
-    depth_range: [f32; 2],
+    depth_range: [f64; 2],
 }
 
 /// Reads the host's values, and sets what texla's draws need; the viewport is set by each draw.
@@ -48,20 +48,27 @@ pub(super) struct Kept {
 /// # Safety
 /// The context is current.
 pub(super) unsafe fn take(gl: &GlInner) -> Kept {
-    let (mut viewport, mut depth) = ([0.0; 4], [0.0; 4]);
+    let (mut viewport, mut depth_range) = ([0.0; 4], [0.0; 2]);
     // SAFETY: the caller's. Of several, the plain queries tell the first.
     let scissor_test = unsafe {
         gl.raw.get_parameter_f32_slice(glow::VIEWPORT, &mut viewport);
-        gl.raw.get_parameter_f32_slice(glow::DEPTH_RANGE, &mut depth);
+        match gl.entry.get_double {
+            Some(get) => get(glow::DEPTH_RANGE, depth_range.as_mut_ptr()),
+            None => {
+                let mut rounded = [0.0; 4];
+                gl.raw.get_parameter_f32_slice(glow::DEPTH_RANGE, &mut rounded);
+                let [near, far, ..] = rounded;
+                depth_range = [near, far].map(f64::from);
+            }
+        }
         gl.raw.is_enabled(glow::SCISSOR_TEST)
     };
-    let [near, far, ..] = depth;
     // SAFETY: the caller's.
     unsafe {
         set_scissor_test(gl, false);
         set_depth_range(gl, [0.0, 1.0]);
     }
-    Kept { viewport, scissor_test, depth_range: [near, far] }
+    Kept { viewport, scissor_test, depth_range }
 }
 
 /// Puts the host's values back.
@@ -109,20 +116,20 @@ unsafe fn set_scissor_test(gl: &GlInner, on: bool) {
 }
 
 /// Desktop GL before 4.1 has the f64 form alone, ES the f32 form alone.
-unsafe fn set_depth_range(gl: &GlInner, [near, far]: [f32; 2]) {
+unsafe fn set_depth_range(gl: &GlInner, [near, far]: [f64; 2]) {
     // SAFETY: the caller's; the functions are of this context.
     unsafe {
         match gl.viewports {
             Viewports::Indexed => {
-                let mut one = [[f64::from(near), f64::from(far)]];
+                let mut one = [[near, far]];
                 gl.raw.depth_range_f64_slice(0, 1, &*std::hint::black_box(&mut one));
             }
             Viewports::Loaded(loaded) => {
-                let mut one = [near, far];
+                let mut one = [near, far].map(|v| v as f32);
                 (loaded.depth_ranges)(0, 1, std::hint::black_box(&mut one).as_ptr());
             }
-            Viewports::Plain if gl.api == Api::Es30 => gl.raw.depth_range_f32(near, far),
-            Viewports::Plain => gl.raw.depth_range_f64(f64::from(near), f64::from(far)),
+            Viewports::Plain if gl.api == Api::Es30 => gl.raw.depth_range_f32(near as f32, far as f32),
+            Viewports::Plain => gl.raw.depth_range_f64(near, far),
         }
     }
 }
