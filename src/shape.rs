@@ -92,6 +92,7 @@ impl Extent {
 
     /// The texels that a driver sets aside: textures are laid out in blocks, of 4x4 texels in Mesa's software rasterisers
     /// and of no fewer on most devices. A texture of one row takes four.
+    #[cfg(feature = "script")]
     pub(crate) const fn in_blocks(self) -> Self {
         Self { width: self.width.saturating_add(3) & !3, height: self.height.saturating_add(3) & !3 }
     }

@@ -178,8 +178,14 @@ fn a_solver_whose_looks_lack_memory_goes_on() {
             fail(Call::Buffer, at..at + 1, &[OUT_OF_MEMORY]);
             assert_eq!(solve().unwrap(), clean, "look {at}");
             fail(Call::Buffer, at..u32::MAX, &[OUT_OF_MEMORY, INVALID_OPERATION]);
-            let error = solve().unwrap_err();
-            assert!(matches!(error, Error::OutOfMemory { .. }), "{error:?}");
+            let solved = solve();
+            // How often a solver looks is a matter of time on a device that works by itself.
+            if calls(Call::Buffer) > at {
+                let error = solved.unwrap_err();
+                assert!(matches!(error, Error::OutOfMemory { .. }), "{error:?}");
+            } else {
+                assert!(at > 0 && solved.unwrap() == clean, "look {at}");
+            }
             heal();
         }
         assert_eq!(solve().unwrap(), clean);

@@ -102,6 +102,7 @@ impl BandedMatrix {
     }
 
     /// Bytes on the device of so many diagonals with their remainders, none of which is constant.
+    #[cfg(feature = "script")]
     pub(crate) fn bytes(device: &Device, rows: usize, bands: usize) -> u64 {
         let band = match fold_extent(rows as u64, device.max_texture_size()) {
             Ok(extent) => extent.in_blocks().area().saturating_mul(16),

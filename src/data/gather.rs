@@ -43,6 +43,7 @@ impl Gather {
     }
 
     /// Bytes on the device for rows of these lengths: coefficients with their remainders, columns, and the table of slices.
+    #[cfg(feature = "script")]
     pub fn bytes(device: &Device, lengths: &[usize]) -> u64 {
         let slots: u64 = Self::widths_of(lengths).map(|width| (width * SLICE) as u64).sum();
         let texture = |texels: u64| match slot_extent(device, texels) {

@@ -114,6 +114,7 @@ impl SparseMatrix {
 
     /// Bytes on the device of `A` and of `Aᵀ`, which is made when it is first asked for, in the format that
     /// [`SparseFormat::Auto`] chooses. No more than that is taken: coefficients are counted with remainders, which few have.
+    #[cfg(feature = "script")]
     pub(crate) fn bytes(device: &Device, csr: &Csr) -> [u64; 2] {
         let rows: Vec<usize> = csr.rows().map(|(cols, _)| cols.len()).collect();
         let mut cols = vec![0; csr.shape().cols];
@@ -227,6 +228,7 @@ impl SparseMatrix {
 }
 
 /// Bytes of a vertex: four coefficients, four columns, the row.
+#[cfg(feature = "script")]
 const POINT_BYTES: u64 = 36;
 
 /// The attribute that holds the coefficients of points.

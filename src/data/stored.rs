@@ -60,6 +60,7 @@ impl StoredMatrix {
 
     /// Bytes on the device of `A` and of `Aᵀ`, which some formats make when it is first asked for, in the format that
     /// [`MatrixFormat::Auto`] chooses. No more than that is taken.
+    #[cfg(feature = "script")]
     pub(crate) fn bytes(device: &Device, csr: &Csr) -> [u64; 2] {
         match few_bands(csr) {
             Some(bands) => [BandedMatrix::bytes(device, csr.shape().rows, bands), 0],

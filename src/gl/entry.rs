@@ -10,8 +10,9 @@ use crate::error::{Error, Result};
 /// `glGetBooleani_v`, without which the masks of draw buffers past the first cannot be read.
 pub(crate) type GetBooleanIndexed = unsafe extern "system" fn(u32, u32, *mut u8);
 
-/// `glGetDoublev`, without which a depth range comes back rounded to 32 bits where a driver keeps 64.
+/// `glGetDoublev` and `glGetDoublei_v`, without which a depth range comes back rounded to 32 bits where a driver keeps 64.
 pub(crate) type GetDouble = unsafe extern "system" fn(u32, *mut f64);
+pub(crate) type GetDoubleIndexed = unsafe extern "system" fn(u32, u32, *mut f64);
 
 /// A function that sets one value of the state by two enumerants: `glClipControl`, `glClampColor`.
 pub(crate) type SetTwo = unsafe extern "system" fn(u32, u32);
@@ -37,6 +38,8 @@ pub(crate) struct EntryPoints {
     pub get_boolean_indexed: Option<GetBooleanIndexed>,
     /// Of OpenGL alone.
     pub get_double: Option<GetDouble>,
+    /// Of OpenGL with several viewports alone. A driver may round what the plain question asks for.
+    pub get_double_indexed: Option<GetDoubleIndexed>,
     pub clip_control: Option<SetTwo>,
     pub clamp_color: Option<SetTwo>,
     /// Of `GL_OES_viewport_array` and of `GL_NV_viewport_array`.
@@ -47,16 +50,20 @@ impl EntryPoints {
     pub fn load(loader: &Loader, api: Api) -> Self {
         let clip_control = if api == Api::Gl33 { "glClipControl" } else { "glClipControlEXT" };
         // SAFETY: an address under these names is a function of exactly the type of the field that it is put into
-        // (GL 3.0, ES 3.1; GL 1.0; GL 4.5, EXT_clip_control; GL 3.0), and null is `None`.
+        // (GL 3.0, ES 3.1; GL 1.0, 4.1; GL 4.5, EXT_clip_control; GL 3.0), and null is `None`.
         unsafe {
             let get_boolean_indexed = loader("glGetBooleani_v");
-            let get_double = if api == Api::Gl33 { loader("glGetDoublev") } else { std::ptr::null() };
+            let [get_double, get_double_indexed] = ["glGetDoublev", "glGetDoublei_v"]
+                .map(|name| if api == Api::Gl33 { loader(name) } else { std::ptr::null() });
             let [clip_control, clamp_color] = [loader(clip_control), loader("glClampColor")];
             EntryPoints {
                 get_boolean_indexed: std::mem::transmute::<*const c_void, Option<GetBooleanIndexed>>(
                     get_boolean_indexed,
                 ),
                 get_double: std::mem::transmute::<*const c_void, Option<GetDouble>>(get_double),
+                get_double_indexed: std::mem::transmute::<*const c_void, Option<GetDoubleIndexed>>(
+                    get_double_indexed,
+                ),
                 clip_control: std::mem::transmute::<*const c_void, Option<SetTwo>>(clip_control),
                 clamp_color: std::mem::transmute::<*const c_void, Option<SetTwo>>(clamp_color),
                 viewport_arrays: ["OES", "NV"].map(|suffix| viewport_array(loader, suffix)),

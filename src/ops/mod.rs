@@ -39,6 +39,7 @@ pub use reduce::{
 pub use repack::{repack, repack_to_vector, repack_vector};
 
 pub(crate) use banded::banded_residual;
+#[cfg(feature = "script")]
 pub(crate) use dense::matmul_work;
 pub(crate) use elementwise::minus_scaled;
 pub(crate) use product::keeping;

@@ -52,9 +52,10 @@ pub(super) unsafe fn take(gl: &GlInner) -> Kept {
     // SAFETY: the caller's. Of several, the plain queries tell the first.
     let scissor_test = unsafe {
         gl.raw.get_parameter_f32_slice(glow::VIEWPORT, &mut viewport);
-        match gl.entry.get_double {
-            Some(get) => get(glow::DEPTH_RANGE, depth_range.as_mut_ptr()),
-            None => {
+        match (gl.viewports, gl.entry.get_double_indexed, gl.entry.get_double) {
+            (Viewports::Indexed, Some(get), _) => get(glow::DEPTH_RANGE, 0, depth_range.as_mut_ptr()),
+            (_, _, Some(get)) => get(glow::DEPTH_RANGE, depth_range.as_mut_ptr()),
+            _ => {
                 let mut rounded = [0.0; 4];
                 gl.raw.get_parameter_f32_slice(glow::DEPTH_RANGE, &mut rounded);
                 let [near, far, ..] = rounded;

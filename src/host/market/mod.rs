@@ -35,7 +35,7 @@ mod vector;
 mod write;
 
 use crate::host::Triplets;
-#[cfg(feature = "io")]
+#[cfg(all(feature = "io", feature = "script"))]
 use crate::shape::Shape;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -109,6 +109,7 @@ pub fn parse_matrix(reader: impl BufRead, name: &str) -> Result<MarketMatrix, Ma
 ///
 /// *Errors*: of the file outside, of `admit` inside.
 #[cfg(feature = "io")]
+#[cfg(feature = "script")]
 pub(crate) fn read_admitted<T, E>(
     path: &Path,
     admit: impl FnOnce(Shape, u64) -> Result<T, E>,

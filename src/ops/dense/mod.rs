@@ -17,5 +17,6 @@ pub use norms::{norm_inf, norm1, trace};
 pub use outer::outer;
 pub use relocate::transpose;
 
+#[cfg(feature = "script")]
 pub(crate) use matmul::matmul_work;
 pub(crate) use vector::{factors, shares};

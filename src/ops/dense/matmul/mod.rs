@@ -4,12 +4,14 @@ mod calibrate;
 mod plan;
 mod run;
 mod schedule;
+#[cfg(feature = "script")]
 mod work;
 
 pub use calibrate::{CALIBRATED_SIDES, Calibration, calibrate};
 pub use plan::MatmulForm;
 pub(super) use plan::{Stretch, stretches};
 pub use schedule::{MatmulReport, MatmulSchedule, Reason};
+#[cfg(feature = "script")]
 pub(crate) use work::matmul_work;
 
 use crate::data::Matrix;
