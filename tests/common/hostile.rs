@@ -343,9 +343,16 @@ pub const HOSTILE: &[Hostile] = &[
     hostile!(
         "depth ranges that differ",
         |gl| several_viewports(gl) && !gl.version().is_embedded,
-        |h: &Host| h.gl.depth_range_f64_slice(0, 3, &[[0.9, 0.1], [0.2, 0.3], [0.4, 0.5]]),
+        |h: &Host| h.gl.depth_range_f64_slice(0, 3, &[[0.875, 0.125], [0.2, 0.3], [0.4, 0.5]]),
         |h: &Host| depth_range(&h.gl, 0.0, 1.0)
     ),
+    // glow reads 32 bits of it.
+    with_loader(hostile!(
+        "a depth range of 64 bits",
+        |gl| several_viewports(gl) && !gl.version().is_embedded,
+        |h: &Host| h.gl.depth_range_f64_slice(0, 1, &[[0.9, 0.1]]),
+        |h: &Host| depth_range(&h.gl, 0.0, 1.0)
+    )),
     hostile!(
         "colour mask off",
         always,

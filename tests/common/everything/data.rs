@@ -84,22 +84,26 @@ pub fn layouts(dev: &Device, step: Step<'_>) {
     step("Plane::zeros", &|| Plane::zeros(dev, 7, 5).unwrap().read().unwrap());
     step("Plane::from_rows", &|| Plane::from_rows(dev, 7, 5, &values).unwrap().read().unwrap());
     step("Plane::read", &|| plane.read().unwrap());
-    step("Plane::write, Plane::read_into, Plane::element", &|| {
+    let into = |read: &dyn Fn(&mut [f32]) -> texla::Result<()>| {
+        let mut out = vec![0.0; values.len()];
+        read(&mut out).unwrap();
+        out
+    };
+    step("Plane::write", &|| {
         let mut plane = Plane::zeros(dev, 7, 5).unwrap();
         plane.write(&values).unwrap();
-        let mut out = vec![0.0; 35];
-        plane.read_into(&mut out).unwrap();
-        out.push(plane.element(6, 4).unwrap());
-        out
+        plane.read().unwrap()
     });
-    step("ColumnStack::write, ColumnStack::read_into, ColumnStack::element", &|| {
+    step("Plane::read_into", &|| into(&|out| plane.read_into(out)));
+    step("Plane::element", &|| vec![plane.element(6, 4).unwrap()]);
+    let stack = ColumnStack::from_rows(dev, Shape::new(7, 5), &values).unwrap();
+    step("ColumnStack::write", &|| {
         let mut stack = ColumnStack::zeros(dev, Shape::new(7, 5)).unwrap();
         stack.write(&values).unwrap();
-        let mut out = vec![0.0; 35];
-        stack.read_into(&mut out).unwrap();
-        out.push(stack.element(6, 4).unwrap());
-        out
+        stack.read().unwrap()
     });
+    step("ColumnStack::read_into", &|| into(&|out| stack.read_into(out)));
+    step("ColumnStack::element", &|| vec![stack.element(6, 4).unwrap()]);
 }
 
 pub fn matrices(dev: &Device, step: Step<'_>) {
