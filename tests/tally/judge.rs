@@ -293,7 +293,9 @@ impl Problem {
         let flushed = self.flushed(&outcome.x, &self.held) / one;
         let slack = NORMS * size + now.slack / one + flushed;
         // What meets a bound is told with the bound on its error, which is some times as large as errors are.
-        let above = NORMS * size + 64.0 * now.slack / one + now.below / one + flushed;
+        // The scales in which a dense form multiplies are not known here: what it counts for what falls below the range
+        // may be more than `below`, and misleads nobody while it is small beside what was asked for.
+        let above = NORMS * size + 64.0 * now.slack / one + now.below / one + flushed + 0.1 * self.bound;
         // Where products or the quotient leave the range of floats, so may the report.
         let lost = !reported.is_finite() && (size > 1e30 || now.largest > f64::from(f32::MAX));
         let near = size - reported <= slack && reported - size <= above;
