@@ -232,7 +232,11 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let mut x = Vector::zeros(device, problem.a.shape().cols)?;
     device.finish()?;
     let upload = started.elapsed();
-    let format = format!("{:?}", a.format()).to_lowercase();
+    let format = match a.format() {
+        MatrixFormat::Sparse(format) => format!("{format:?}"),
+        format => format!("{format:?}"),
+    };
+    let format = format.to_lowercase();
     report.set("format", format.as_str());
     report.set("matrix", json!({
         "name": problem.name, "rows": problem.a.shape().rows, "cols": problem.a.shape().cols, "nnz": problem.a.nnz(),

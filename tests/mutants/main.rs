@@ -368,7 +368,7 @@ fn a_fault_is_noticed() {
     let mut store = Store::open(&folder.join("texts"));
     let dump = emptied(folder.join("dump"));
     let limit = Duration::from_secs(300);
-    let all = Test::named("shaders", "every_file_compiles_in_both_dialects");
+    let all = Test::named("shaders", "every_file_and_every_operation_compile_in_both_dialects");
     assert_eq!(suite::run(&all, None, &dump, limit).0, Outcome::Passed);
     store.take(&dump);
     for (file, text) in files() {
