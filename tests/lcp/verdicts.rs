@@ -144,6 +144,29 @@ fn a_start_that_hides_the_sides_is_no_solution() {
 
 /// Contacts that press with less than has room beside the others in 32 bits are refused: whatever were told of residuals
 /// relative to them would be false. Up to there what is told is so.
+/// Too large for anybody to tell how good it is, but nothing better was found.
+#[test]
+fn a_start_that_rounding_hides_is_kept_where_nothing_better_comes() {
+    on_both(|device| {
+        let lcp = Lcp::new("floating", dense(2, &[1.0, -1.0, -1.0, 1.0]), [-1.0, 1.0]);
+        let a = StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
+        let b = Vector::from_f64(device, &lcp.b).unwrap();
+        let start = [(1u32 << 22) as f32 + 1.0, (1u32 << 22) as f32];
+        let params = params(1e-6).with_max_sweeps(0);
+        let batch = LcpBatch::new(device, &[LcpProblem { a: &lcp.a, b: &lcp.b }]).unwrap();
+        let mut x = batch.start(&start).unwrap();
+        let report = batch.solve(&mut x, params.clone()).unwrap();
+        assert_eq!(batch.read(&x).unwrap(), start, "{report:?}");
+        assert_eq!(report.outcome[0].reason, StopReason::MaxIterations);
+        // Its residual is 0 exactly, and what is told has what rounding may have done in it.
+        assert!((5e-7..1e-5).contains(&report.outcome[0].natural_residual), "{report:?}");
+        let mut x = Vector::from_slice(device, &start).unwrap();
+        let report = LcpSolver::new(&a, params).unwrap().solve(&mut x, &b).unwrap();
+        assert_eq!(x.read().unwrap(), start, "{report:?}");
+        assert_eq!(report.outcome.reason, StopReason::MaxIterations);
+    });
+}
+
 #[test]
 fn what_has_no_room_beside_others_is_refused() {
     on_both(|device| {

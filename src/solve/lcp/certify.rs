@@ -86,6 +86,11 @@ pub(super) fn drive(
                 })
                 .collect();
             if far.contains(&true) {
+                // The start stays a candidate: as good as it is whatever rounding has done.
+                for ((problem, surely), _) in all.iter_mut().zip(&surely).zip(&far).filter(|(_, far)| **far) {
+                    problem.best = Some(*surely);
+                }
+                best = Some(copy_of(&run.x)?);
                 let zero = Vector::zeros(run.device(), run.x.len())?;
                 run.x = run.choose(&run.x, &zero, &far)?;
                 continue;
