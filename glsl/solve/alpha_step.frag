@@ -1,6 +1,5 @@
-// alpha = r.z / (d.A d) (least squares: r.z / (A d).(A d)). Coefficients: (alpha, 0, frozen, flag, with the value that
-// broke down in place of alpha). The second sum is the squared norm of b - A x of least squares, which may meet a bound of
-// its own; elsewhere that is 0.
+// alpha = s.z / (A d).(A d) of least squares. Coefficients: (alpha, 0, frozen, flag, with the value that broke down in place
+// of alpha). The second sum is the squared norm of b - A x, which may meet a bound of its own.
 #include "include/solver.glsl"
 
 vec4 kernel(ivec2 p) {

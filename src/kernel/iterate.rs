@@ -232,8 +232,8 @@ struct Looks {
 }
 
 impl Looks {
-    /// Most queries under way before one is waited for.
-    const MOST: usize = 4;
+    /// Of all passes, one in so many may be in vain, or one: so many queries are under way before one is waited for.
+    const IN_VAIN: usize = 10;
 
     fn push(&mut self, query: SampleQuery) {
         self.under_way.push_back(query);
@@ -242,7 +242,7 @@ impl Looks {
     /// Whether a count has come out as none; waits where too many are under way, or for all of them.
     fn none_left(&mut self, wait_for_all: bool) -> Result<bool> {
         while !self.finished {
-            let wait = wait_for_all || self.under_way.len() > Self::MOST;
+            let wait = wait_for_all || self.under_way.len() > (self.seen / Self::IN_VAIN).max(1);
             if !self.under_way.front().is_some_and(|query| wait || query.ready()) {
                 break;
             }

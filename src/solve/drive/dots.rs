@@ -15,8 +15,8 @@ pub(in crate::solve) enum Dots {
     Merged {
         diagonal: bool,
     },
-    /// d.q
-    Product,
+    /// d.q, r.q, q.q and r.r
+    Predicting,
     /// q.q and r.r
     LeastSquares,
     /// r.z and r.r
@@ -38,7 +38,7 @@ impl Dots {
                 ("#define MERGED 1\n#define DIAGONAL 1", &["d", "q", "r", "m"])
             }
             Dots::Merged { diagonal: false } => ("#define MERGED 1\n#define DIAGONAL 0", &["d", "q", "r"]),
-            Dots::Product => ("#define PRODUCT 1", &["d", "q"]),
+            Dots::Predicting => ("#define PREDICTING 1", &["d", "q", "r"]),
             Dots::LeastSquares => ("#define LEAST_SQUARES 1", &["q", "r"]),
             Dots::Residual => ("#define RESIDUAL 1", &["r", "z"]),
             Dots::Progress { .. } => ("#define PROGRESS 1", &["r", "x", "kept"]),

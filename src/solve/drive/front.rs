@@ -41,6 +41,7 @@ pub(in crate::solve) fn solve<M: Method>(
     observe: &mut Observer<'_>,
     begin: impl FnOnce(&mut Iterate<'_>) -> Result<M>,
 ) -> Result<SolveReport> {
+    let before = a.device().counters();
     let bound = M::CONSISTENT.then_some(limits.stop.relative);
     let (_scope, finite, projected) = asked(op, a, (x, b), bound, M::SMALL)?;
     let mut at = Iterate::new(a, x, projected.as_ref().unwrap_or(b), None)?;
@@ -49,5 +50,5 @@ pub(in crate::solve) fn solve<M: Method>(
     let report = drive(&mut method, &mut at, limits, observe)?;
     // Into the caller's texture, which the application may hold.
     ops::copy(x, &at.x)?;
-    Ok(report)
+    Ok(report.counted(a.device(), &before))
 }

@@ -28,6 +28,8 @@ pub(in crate::solve) struct Iterate<'a> {
     rescaled: bool,
     /// `2^-e` by which the matrix is scaled.
     pub matrix_scale: f32,
+    /// The norm of the residual, where `r` holds that of the start already.
+    first: Option<(f64, Accuracy)>,
 }
 
 impl<'a> Iterate<'a> {
@@ -41,7 +43,7 @@ impl<'a> Iterate<'a> {
         ops::scaled(&mut start, 1.0, x)?;
         project_out(&mut start, a.null_space())?;
         let scales = scales.map_or_else(|| Scales::find(a, &mut start, b, &mut r), Ok)?;
-        let Scales { mut norm_b, mut from_zero, residual: scale, matrix: matrix_scale } = scales;
+        let Scales { mut norm_b, mut from_zero, residual: scale, matrix: matrix_scale, first } = scales;
         if norm_b == 0.0 {
             // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
             start.set_zero()?;
@@ -58,6 +60,7 @@ impl<'a> Iterate<'a> {
             scale,
             rescaled: false,
             matrix_scale,
+            first,
         })
     }
 
@@ -92,6 +95,10 @@ impl<'a> Iterate<'a> {
     /// [Gathers up](Self::gather_up) and makes the residual the recurrence's; returns the norm of that, scaled. Infinite
     /// where an element of `x` is not finite.
     pub fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
+        if let Some((norm, accuracy)) = self.first.take() {
+            project_out(self.r.front_mut(), self.a.null_space())?;
+            return Ok((norm, accuracy));
+        }
         let finite = self.gather_up()?;
         let mut accuracy = self.residual()?;
         let mut norm = norm_of(self.r.front())?;

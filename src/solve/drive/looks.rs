@@ -9,9 +9,6 @@ use crate::error::Result;
 /// What is seen while a solve runs: iterations done and the relative residual.
 pub(in crate::solve) type Observer<'a> = dyn FnMut(usize, f64) + 'a;
 
-/// Looks under way at one time; past this the oldest is waited for, so that the host cannot run ahead for ever.
-const LOOKS: usize = 3;
-
 /// Something to be iterated that freezes by itself, by a flag on the device.
 pub(in crate::solve) trait Iterated {
     fn device(&self) -> &Device;
@@ -24,6 +21,16 @@ pub(in crate::solve) trait Iterated {
 
     /// What report texels that have arrived say.
     fn seen(&self, texels: &[f32]) -> Seen;
+
+    /// Iterations that one call of [`iterate`](Self::iterate) stands for.
+    fn steps(&self) -> usize {
+        1
+    }
+
+    /// Whether an iteration costs so much more than a look that none is begun unseen.
+    fn dear(&self) -> bool {
+        false
+    }
 }
 
 /// What a look has found.
@@ -48,6 +55,8 @@ pub(in crate::solve) struct Work {
     pub history: Vec<(usize, f64)>,
     pub async_checks: u64,
     pub readbacks: u64,
+    /// Draws after the iterates had frozen.
+    pub in_vain: u64,
     /// Of the last run's first iteration, and of its second one: that does not pay for what the first one set up.
     pub first: Cost,
     pub second: Option<Cost>,
@@ -60,25 +69,76 @@ impl Work {
     }
 }
 
-/// Iterates until a look finds everything frozen, and returns what that look has seen. At most `most` iterations
-/// are useful: past them only the one that notices. Nothing here waits for the device, but for looks long under way.
+/// How far a run goes, and how often it is looked at.
+#[derive(Clone, Copy)]
+pub(in crate::solve) struct Course {
+    /// Iterations between two looks, where the caller has a wish.
+    pub every: Option<usize>,
+    /// Iterations done before.
+    pub begin: usize,
+    /// Calls of [`Iterated::iterate`] that are useful: past them only the one that notices.
+    pub most: usize,
+}
+
+impl Course {
+    /// Of all iterations, one in so many may be in vain: a run is frozen twice in a solve as a rule, and both count.
+    const IN_VAIN: usize = 20;
+
+    /// Calls up to the next look, and how many may be on their way past the last look that found iterates running: what
+    /// a look takes to arrive is bridged by as much again.
+    fn pace(&self, iterated: &impl Iterated, seen: usize) -> (usize, usize) {
+        let steps = iterated.steps().max(1);
+        if let Some(every) = self.every {
+            let calls = every.div_ceil(steps);
+            return (calls, 2 * calls);
+        }
+        let done = self.begin + steps * seen;
+        let ahead = if iterated.dear() { 0 } else { (done / Self::IN_VAIN).max(1) };
+        let unseen = 1 + ahead / steps;
+        (unseen / 2, unseen)
+    }
+}
+
+/// Iterates until a look finds everything frozen, and returns what that look has seen.
+///
+/// The flag on the device freezes iterates, whenever that is noticed: results do not depend on timing. With nothing on
+/// its way but what [`Course::pace`] allows, what runs in vain is a twentieth of the iterations, or one.
 pub(in crate::solve) fn run_until_frozen(
     iterated: &mut impl Iterated,
-    every: usize,
-    most: usize,
+    course: Course,
     work: &mut Work,
     observe: &mut Observer<'_>,
 ) -> Result<Vec<f32>> {
     let start = iterated.device().counters();
-    let mut looks: VecDeque<PendingRead> = VecDeque::new();
-    let mut done = 0;
-    let frozen = loop {
-        let mut before = iterated.device().counters();
-        for _ in 0..every.min(most.saturating_sub(done).max(1)) {
+    // With the calls before each.
+    let mut looks: VecDeque<(usize, PendingRead)> = VecDeque::new();
+    let (mut done, mut seen) = (0, 0);
+    let frozen = 'run: loop {
+        let (mut calls, unseen) = course.pace(iterated, seen);
+        calls = calls.clamp(1, course.most.saturating_sub(done).max(1));
+        while let Some((at, look)) = looks.front() {
+            let wait = done - seen + calls > unseen || done >= course.most;
+            let Some(texels) = (if wait { Some(look.wait()?) } else { look.poll()? }) else { break };
+            let found = iterated.seen(&texels);
+            if work.history.last().is_none_or(|(k, _)| *k < found.iterations) {
+                work.history.push((found.iterations, found.residual));
+                observe(found.iterations, found.residual);
+            }
+            if found.frozen {
+                // In the call that made the last update, or in the next one.
+                let updates = found.iterations.saturating_sub(course.begin).div_ceil(iterated.steps().max(1));
+                let noticed = (updates + 1).clamp(seen + 1, *at);
+                work.in_vain += (done - noticed) as u64 * work.cost().draws;
+                break 'run texels;
+            }
+            seen = *at;
+            looks.pop_front();
+        }
+        for _ in 0..calls {
+            let before = iterated.device().counters();
             iterated.iterate()?;
             done += 1;
             if done <= 2 {
-                let before = std::mem::replace(&mut before, iterated.device().counters());
                 let one = iterated.device().counters().since(&before);
                 let cost = Cost { draws: one.draws, passes: one.passes };
                 if done == 1 {
@@ -88,25 +148,7 @@ pub(in crate::solve) fn run_until_frozen(
                 }
             }
         }
-        looks.push_back(iterated.look()?);
-        let mut frozen = None;
-        while let Some(look) = looks.front() {
-            let texels = if looks.len() > LOOKS { Some(look.wait()?) } else { look.poll()? };
-            let Some(texels) = texels else { break };
-            looks.pop_front();
-            let seen = iterated.seen(&texels);
-            if work.history.last().is_none_or(|(k, _)| *k < seen.iterations) {
-                work.history.push((seen.iterations, seen.residual));
-                observe(seen.iterations, seen.residual);
-            }
-            if seen.frozen {
-                frozen = Some(texels);
-                break;
-            }
-        }
-        if let Some(texels) = frozen {
-            break texels;
-        }
+        looks.push_back((done, iterated.look()?));
     };
     let counted = iterated.device().counters().since(&start);
     work.async_checks += counted.async_checks;

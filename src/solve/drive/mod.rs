@@ -20,12 +20,12 @@ use crate::ops::Accuracy;
 use check::check_count;
 use finite::Small;
 use iterate::Iterate;
-use looks::{Iterated, Observer, Seen, Work, run_until_frozen};
+use looks::{Course, Iterated, Observer, Seen, Work, run_until_frozen};
 pub use null_space::project_out;
 pub use report::{Breakdown, SolveReport, Stop, StopReason};
 use rounding::counted;
 use state::{Bounds, Flag, Report};
-use verdict::{Best, Standing, hides};
+use verdict::{Best, Standing, WORTH_ANOTHER, hides};
 
 /// An iterative method as the driver sees it: a recurrence for an [iterate](Iterate) whose residual is its own.
 pub(super) trait Method {
@@ -77,6 +77,12 @@ pub(super) trait Method {
     /// The report texel after the last iteration.
     fn report(&self) -> &Scalar;
 
+    /// Whether an iteration costs so much more than a look that none is begun unseen; nor is such a solve stopped on the
+    /// way, since few iterations gather little rounding.
+    fn dear(&self) -> bool {
+        false
+    }
+
     /// What follows from a run that has ended like this.
     fn after(&mut self, at: &mut Iterate<'_>, last: &Report) -> Result<After> {
         let _ = at;
@@ -102,43 +108,51 @@ pub(super) const KEPT_GROWTH: f64 = 100.0;
 /// On the way down the two are exchanged while they still agree: the search direction then stays valid, and rounding
 /// errors of the large early steps are left behind (H. A. van der Vorst and Q. Ye, SIAM J. Sci. Comput. 22, 2000). At
 /// the end a residual that does not hold what the recurrence promised means a fresh start with a closer aim.
-#[derive(Default)]
 struct Replacements {
-    aims: usize,
+    /// Stops to come on the way; none are planned before a residual is known.
+    stops: Option<usize>,
     fell_short: usize,
+    /// The residual of before.
+    before: f64,
 }
 
 impl Replacements {
-    /// Relative residuals at which the recurrence is brought in line, if they lie above the bound.
-    const ON_THE_WAY: [f64; 2] = [1e-2, 1e-4];
+    /// Digits that are left in one go: what 32 bits gather meanwhile is little beside the residual at their end.
+    const AT_EASE: f64 = 2.0;
+
+    /// How far down the recurrence goes in one run at most: past that 32 bits of it say nothing of the true residual, and
+    /// further still its squares leave the range. Reached only by starts far from the solution.
+    const AT_ONCE: f64 = 1e-5;
 
     /// A true residual of more than this many times the recurrence's own is another one: the direction does not belong
     /// to it, and going on along that diverges.
     const AGREES: f64 = 2.0;
 
+    /// A solve of few iterations gathers little on its way.
+    fn new(few: bool) -> Self {
+        Replacements { stops: few.then_some(0), fell_short: 0, before: f64::INFINITY }
+    }
+
     /// The next relative residual to aim at, and whether to keep the direction on the way there. The recurrence has a
     /// residual once it has run, and no direction before.
     fn next(&mut self, residual: f64, recurrence: Option<f64>, bound: f64) -> (f64, bool) {
         let agrees = recurrence.is_some_and(|r| residual <= Self::AGREES * r);
-        let (aim, keep) = self.aim(residual, bound);
+        let falls = recurrence.is_none() || residual <= WORTH_ANOTHER * self.before;
+        self.before = residual;
+        let (aim, keep) = self.aim(residual, bound, falls);
         (aim, keep && agrees)
     }
 
-    /// How far down the recurrence goes in one run: past that 32 bits of it say nothing of the true residual, and
-    /// further still its squares leave the range. Reached only by starts far from the solution.
-    const AT_ONCE: f64 = 1e-5;
-
-    fn aim(&mut self, residual: f64, bound: f64) -> (f64, bool) {
-        let on_the_way = Self::ON_THE_WAY.get(self.aims).copied().unwrap_or(0.0);
-        let nearest = residual * Self::AT_ONCE;
-        if nearest > on_the_way.max(bound) {
-            return (nearest, true);
-        }
-        while let Some(aim) = Self::ON_THE_WAY.get(self.aims) {
-            self.aims += 1;
-            // An aim that is met already, or nearly the bound itself, is not worth a replacement.
-            if *aim < residual && *aim > 2.0 * bound {
-                return (*aim, true);
+    fn aim(&mut self, residual: f64, bound: f64, falls: bool) -> (f64, bool) {
+        // Aims on the way, while they lead on.
+        if falls {
+            let digits = (residual / bound).log10();
+            let stops = self.stops.get_or_insert((digits / Self::AT_EASE - 1.0).max(0.0) as usize);
+            let share = 1.0 / (*stops as f64 + 1.0);
+            let aim = (residual * (bound / residual).powf(share)).max(residual * Self::AT_ONCE);
+            *stops = stops.saturating_sub(1);
+            if aim > 2.0 * bound {
+                return (aim, true);
             }
         }
         self.fell_short += 1;
@@ -183,6 +197,10 @@ impl<M: Method> Iterated for Looked<'_, '_, M> {
         let residual = (f64::from(report.rr) / self.method.unit(self.at).powi(2)).sqrt();
         Seen { iterations: report.iterations, residual, frozen: report.flag != Flag::Running }
     }
+
+    fn dear(&self) -> bool {
+        self.method.dear()
+    }
 }
 
 pub(super) fn drive<M: Method>(
@@ -200,7 +218,7 @@ pub(super) fn drive<M: Method>(
     let mut recurrence = None;
     let mut breakdown = None;
     let mut idle = false;
-    let mut plan = Replacements::default();
+    let mut plan = Replacements::new(method.dear());
     loop {
         let (mut residual, accuracy) = method.true_residual(at)?;
         let mut other = method.other_residual();
@@ -229,7 +247,8 @@ pub(super) fn drive<M: Method>(
             at.from_zero = true;
             at.x.set_zero()?;
             at.discard()?;
-            (plan, flag, recurrence, breakdown) = (Replacements::default(), Flag::Running, None, None);
+            (plan, flag, recurrence, breakdown) =
+                (Replacements::new(method.dear()), Flag::Running, None, None);
             continue;
         }
         if let Some(other) = &mut other
@@ -267,14 +286,9 @@ pub(super) fn drive<M: Method>(
         method.restart(at, bounds, iterations, keep_direction)?;
         // Not past the limit by more than the step that notices it.
         let most = (limits.max_iters + 1).saturating_sub(iterations);
-        let every = limits.stop.every;
-        let last = run_until_frozen(
-            &mut Looked { method: &mut *method, at: &mut *at },
-            every,
-            most,
-            &mut work,
-            observe,
-        )?;
+        let course = Course { every: limits.stop.every, begin: iterations, most };
+        let mut looked = Looked { method: &mut *method, at: &mut *at };
+        let last = run_until_frozen(&mut looked, course, &mut work, observe)?;
         let last = Report::from_texel(&last);
         idle = last.flag == Flag::Met && last.iterations == iterations;
         iterations = last.iterations;

@@ -10,26 +10,28 @@ use crate::host::number;
 pub struct Stop {
     /// Bound on the relative residual.
     pub(crate) relative: f64,
-    /// Iterations between two looks at the residual.
-    pub(crate) every: usize,
+    /// Iterations between two looks at the residual, where that is not left to the solver.
+    pub(crate) every: Option<usize>,
 }
 
 impl Stop {
-    /// Most iterations between two looks. All that follow the one that met the test, up to the next look, are in vain;
-    /// a look costs less than one of them.
+    /// Most iterations between two looks. All that follow the one that met the test, up to the next look, are in vain.
     pub const MOST_UNSEEN: usize = 1000;
 
-    /// Stop at `‖b - A x‖ <= t ‖b‖` (least squares: that, or `‖Aᵀ(b - A x)‖ <= t ‖Aᵀb‖`). A look at every 16th
-    /// iteration. Below 2⁻²⁴ nothing is certified: see [`StopReason::Uncertified`].
+    /// Stop at `‖b - A x‖ <= t ‖b‖` (least squares: that, or `‖Aᵀ(b - A x)‖ <= t ‖Aᵀb‖`). Below 2⁻²⁴ nothing is certified:
+    /// see [`StopReason::Uncertified`].
+    ///
+    /// Solvers look often enough that no more than a tenth of the iterations is in vain, or one: at every iteration in the
+    /// beginning, later at fewer; with a preconditioner that is no diagonal, before every iteration.
     pub const fn relative(t: f64) -> Self {
-        Stop { relative: t, every: 16 }
+        Stop { relative: t, every: None }
     }
 
     /// Looks at the residual every `k` iterations, 1 to [`MOST_UNSEEN`](Self::MOST_UNSEEN) (solvers refuse other
-    /// numbers). The iterates freeze at the iteration that met the test, whatever `k` is; it decides how many
-    /// iterations run in vain and how fine the residual history is.
+    /// numbers), with up to as many more under way. The iterates freeze at the iteration that met the test, whatever `k`
+    /// is; it decides how many iterations run in vain and how fine the residual history is.
     pub const fn check_every(mut self, k: usize) -> Self {
-        self.every = k;
+        self.every = Some(k);
         self
     }
 
@@ -38,8 +40,10 @@ impl Stop {
             let (name, value) = ("relative", number(self.relative));
             return Err(Error::Parameter { op, name, value, expected: "at least 1e-18 and less than 1" });
         }
-        if !(1..=Self::MOST_UNSEEN).contains(&self.every) {
-            let (name, value) = ("check_every", self.every.to_string());
+        if let Some(every) = self.every
+            && !(1..=Self::MOST_UNSEEN).contains(&every)
+        {
+            let (name, value) = ("check_every", every.to_string());
             return Err(Error::Parameter {
                 op,
                 name,
@@ -151,6 +155,10 @@ pub struct SolveReport {
     pub async_checks: u64,
     /// Readbacks that waited, inside the loop: none.
     pub readbacks_in_loop: u64,
+    /// Draws of the whole solve, from its first check to the certificate, but for those in vain.
+    pub draws_useful: u64,
+    /// Draws after the iterates had frozen, until that was noticed.
+    pub draws_in_vain: u64,
     /// Draws of one iteration.
     pub draws_per_iteration: u64,
     /// Changes of the render target in one iteration.

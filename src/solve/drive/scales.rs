@@ -1,14 +1,29 @@
 //! By what systems are scaled, so that squares of their norms are within the range of floats.
 
 use super::finite::AllFinite;
-use crate::data::{Vector, exponent};
+use crate::data::{Scalar, Vector, exponent};
 use crate::error::Result;
-use crate::ops::{self, Accurate, LinOp};
+use crate::ops::{self, Accuracy, Accurate, LinOp};
 
-/// A norm, without waiting longer than for the vector itself.
+/// A norm, without waiting longer than for the vector itself: by its plain square, as a rule; where that comes near an end
+/// of the range of floats, by that of the vector scaled.
 pub(in crate::solve) fn norm_of(v: &Vector) -> Result<f64> {
-    let norm = ops::norm2(v)?.read_async()?.wait()?;
-    Ok(norm.first().copied().map_or(f64::NAN, f64::from))
+    let value = |scalar: Scalar| -> Result<f64> {
+        Ok(scalar.read_async()?.wait()?.first().copied().map_or(f64::NAN, f64::from))
+    };
+    let square = value(ops::norm_squared(v)?)?;
+    // What squares lose below the range is then less than the last digit.
+    if (1e-20..1e36).contains(&square) {
+        return Ok(square.sqrt());
+    }
+    let largest = value(ops::max_abs(v)?)?;
+    if largest == 0.0 || !largest.is_finite() {
+        return Ok(largest);
+    }
+    let e = exponent(largest);
+    let mut own = Vector::uninit(v.device(), v.len())?;
+    times_power(&mut own, -e, v)?;
+    Ok(value(ops::norm_squared(&own)?)?.sqrt() * f64::from(e).exp2())
 }
 
 /// The power of two that makes vectors of this norm about 1.
@@ -57,32 +72,36 @@ pub(in crate::solve) struct Scales {
     pub residual: f32,
     /// Of the matrix: its largest coefficient becomes about 1.
     pub matrix: f32,
+    /// `‖b - A x0‖`, scaled, and how it was computed, where `r` holds that residual, in double-float and scaled.
+    pub first: Option<(f64, Accuracy)>,
 }
 
 impl Scales {
-    /// `r` is overwritten, and a start `x` that is farther off than zero becomes zero. *Cost*: waits twice before the loop,
-    /// four times when `‖b‖` is no float.
+    /// `r` is overwritten, and a start `x` that is farther off than zero becomes zero. *Cost*: waits once before the loop,
+    /// twice for a start other than zero; twice more where squares leave the range of floats.
     pub fn find(a: &dyn LinOp, x: &mut Vector, b: &Vector, r: &mut Vector) -> Result<Self> {
         let largest = ops::max_abs(x)?.read_async()?;
-        let mut norm_b = f64::from(ops::norm2(b)?.read()?);
-        let mut own = scale_of(norm_b);
-        if !norm_b.is_finite() {
-            // The norm of a vector of floats need not be a float.
-            own = scale_of(f64::from(ops::max_abs(b)?.read()?));
+        let norm_b = norm_of(b)?;
+        let own = scale_of(norm_b);
+        let matrix = (-f64::from(exponent_of(a)?.clamp(-125, 125))).exp2() as f32;
+        if largest.wait()?.first() == Some(&0.0) && norm_b > 0.0 {
+            // Exactly so: by a power of two.
             ops::scaled(r, own, b)?;
-            norm_b = f64::from(ops::norm2(r)?.read()?) / f64::from(own);
+            let first = Some((norm_b * f64::from(own), Accuracy::DoubleFloat));
+            return Ok(Scales { norm_b, from_zero: true, residual: own, matrix, first });
         }
-        ops::product_accurate(r, a, Accurate::residual(own, b, x))?;
+        let accuracy = ops::product_accurate(r, a, Accurate::residual(own, b, x))?;
         let finite = AllFinite::ask(r)?;
         let mut norm_r = norm_of(r)? / f64::from(own);
-        let mut from_zero = largest.wait()?.first() == Some(&0.0);
+        let mut from_zero = norm_b == 0.0 && largest.wait()?.first() == Some(&0.0);
         // A residual that has left the range is as far off as can be.
         let near = finite.wait()? && norm_r <= FAR * norm_b;
         if !near {
             x.set_zero()?;
             (norm_r, from_zero) = (norm_b, true);
         }
-        let matrix = (-f64::from(exponent_of(a)?.clamp(-125, 125))).exp2() as f32;
-        Ok(Scales { norm_b, from_zero, residual: scale_of(norm_b.max(norm_r)), matrix })
+        let residual = scale_of(norm_b.max(norm_r));
+        let first = (near && residual == own).then_some((norm_r * f64::from(own), accuracy));
+        Ok(Scales { norm_b, from_zero, residual, matrix, first })
     }
 }

@@ -4,7 +4,9 @@ use super::looks::{Cost, Work};
 use super::report::{SolveReport, StopReason};
 use super::state::Flag;
 use crate::data::Vector;
+use crate::device::Device;
 use crate::error::Result;
+use crate::gl::Counters;
 use crate::ops::{self, Accuracy};
 
 /// Where a solve stands when its residual has been recomputed.
@@ -57,7 +59,7 @@ pub(in crate::solve) fn hides(rounding: f64, bound: f64) -> bool {
 }
 
 /// A run that does not cut the recomputed residual below this share of the best has reached what 32 bits can.
-const WORTH_ANOTHER: f64 = 0.5;
+pub(in crate::solve) const WORTH_ANOTHER: f64 = 0.5;
 
 /// The best of the iterates whose residual was recomputed, with that, and with the other residual that a method may have.
 #[derive(Default)]
@@ -100,6 +102,14 @@ impl Best {
     }
 }
 
+impl SolveReport {
+    /// With the draws of a solve that began with these counters and ends here.
+    pub(in crate::solve) fn counted(self, device: &Device, before: &Counters) -> Self {
+        let all = device.counters().since(before).draws;
+        SolveReport { draws_useful: all.saturating_sub(self.draws_in_vain), ..self }
+    }
+}
+
 impl Work {
     /// What a solve that ends here reports.
     pub(in crate::solve) fn report(
@@ -120,6 +130,8 @@ impl Work {
             replacements,
             async_checks: self.async_checks,
             readbacks_in_loop: self.readbacks,
+            draws_useful: 0,
+            draws_in_vain: self.in_vain,
             draws_per_iteration: each.draws,
             passes_per_iteration: each.passes,
         }

@@ -311,6 +311,10 @@ impl Method for Run<'_> {
         self.report.front()
     }
 
+    fn dear(&self) -> bool {
+        self.m.is_dear()
+    }
+
     fn after(&mut self, at: &mut Iterate<'_>, last: &Report) -> Result<After> {
         /// Shadows of random numbers that are tried after the residual's own.
         const TRIES: i32 = 3;

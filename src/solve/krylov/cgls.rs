@@ -8,8 +8,7 @@ use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Accuracy, Accurate, Combine, LinOp, Part, Windows};
 use crate::shape::Shape;
-use crate::solve::drive::dots::Dots;
-use crate::solve::drive::finite::Small;
+use crate::solve::drive::finite::{AllFinite, Small};
 use crate::solve::drive::front;
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::report::{SolveReport, Stop};
@@ -248,7 +247,11 @@ impl Method for Run<'_> {
             return Ok(0.0); // zero beyond doubt, or not certified
         }
         // Of the product with r, twice to cover that with the rest, which is so much smaller and rounded so much more.
+        let finite = AllFinite::ask(at.r.front())?;
         let own = norm_of_error(at.a, transposed(at, &self.rest))?;
+        if !finite.wait()? {
+            return Ok(f64::INFINITY);
+        }
         let of_r = error_bound(at.a, at.terms())?;
         let mut carried = Vector::uninit(at.a.device(), at.x.len())?;
         let terms = Accurate { transposed: true, alpha: at.matrix_scale, x: &of_r, plus: None };
@@ -293,7 +296,7 @@ impl Method for Run<'_> {
         // q = A d
         ops::product(q, Combine::Replace, *matrix_scale, *a, d.front())?;
         // alpha = s.z / q.q
-        steps.alpha_step(Dots::LeastSquares, &[&*q, r.front()])?;
+        steps.alpha_step(q, r.front())?;
         // y = y + alpha d
         steps.advance(y, x_scale, d.front())?;
         // r = r - alpha q
@@ -310,5 +313,9 @@ impl Method for Run<'_> {
 
     fn report(&self) -> &Scalar {
         self.steps.report()
+    }
+
+    fn dear(&self) -> bool {
+        self.m.is_dear()
     }
 }

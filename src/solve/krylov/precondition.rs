@@ -27,6 +27,11 @@ impl dyn Preconditioner + '_ {
         keeping("Preconditioner::apply", z, |z| self.apply(z, r))
     }
 
+    /// Whether it costs passes of its own beside those of an iteration.
+    pub(super) fn is_dear(&self) -> bool {
+        !self.is_identity() && self.diagonal().is_none()
+    }
+
     /// Room for what becomes of a vector like this, unless that is the vector itself.
     pub(super) fn room(&self, like: &Vector) -> Result<Option<Vector>> {
         if self.is_identity() { Ok(None) } else { Vector::uninit(like.device(), like.len()).map(Some) }

@@ -13,7 +13,7 @@ use crate::solve::drive::state::Bounds;
 /// Where a recurrence stands when beta is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// At the end of an iteration.
+    /// At the end of an iteration, which it counts.
     Iteration = 0,
     /// Before the first one: beta is 0.
     Start = 1,
@@ -106,9 +106,21 @@ impl Steps {
         Ok(())
     }
 
-    /// alpha = r.z / d.q; for least squares the sums are q.q and r.r.
-    pub fn alpha_step(&mut self, dots: Dots, vectors: &[&Vector]) -> Result<()> {
-        let sums = self.reducer.sum(dots, vectors)?;
+    /// alpha = r.z / d.q, and r'.r' as it will be: the iteration that meets the bound is found out before the next
+    /// preconditioning.
+    pub fn predicting_step(&mut self, d: &Vector, q: &Vector, r: &Vector) -> Result<()> {
+        let sums = self.reducer.sum(Dots::Predicting, &[d, q, r])?;
+        let step = self
+            .step(glsl!("solve/predicting_step.frag"), &sums, Entry::Iteration)
+            .input("direction", self.direction.front().view());
+        self.with_unit(step).target(self.coefficients.view()).target(self.report.back().view()).run()?;
+        self.report.swap();
+        Ok(())
+    }
+
+    /// alpha = r.z / q.q of least squares, from the sums q.q and r.r.
+    pub fn alpha_step(&mut self, q: &Vector, r: &Vector) -> Result<()> {
+        let sums = self.reducer.sum(Dots::LeastSquares, &[q, r])?;
         let step = self
             .step(glsl!("solve/alpha_step.frag"), &sums, Entry::Iteration)
             .input("direction", self.direction.front().view())

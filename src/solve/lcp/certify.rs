@@ -6,15 +6,11 @@ use super::system::{Measured, Residual};
 use crate::data::Vector;
 use crate::error::Result;
 use crate::ops::{self, Accuracy};
-use crate::solve::drive::looks::{Iterated, Observer, Work, run_until_frozen};
+use crate::solve::drive::looks::{Course, Iterated, Observer, Work, run_until_frozen};
 use crate::solve::drive::report::StopReason;
 use crate::solve::drive::scales::FAR;
 use crate::solve::drive::state::Flag;
-use crate::solve::drive::verdict::hides;
-
-/// A further run that does not cut the recomputed residual below this share of the last one has reached what 32 bits
-/// can.
-const WORTH_ANOTHER: f64 = 0.5;
+use crate::solve::drive::verdict::{WORTH_ANOTHER, hides};
 
 /// How far a problem has come.
 struct Progress {
@@ -139,7 +135,8 @@ pub(super) fn drive(
         run.done = all.iter().map(|p| p.sweeps).max().unwrap_or(0);
         run.restart(&aims)?;
         let most = aims.iter().filter(|a| a.residual.is_some()).map(|a| a.sweeps + 1).max().unwrap_or(1);
-        let frozen = run_until_frozen(run, params.stop.every, most, &mut work, observe)?;
+        let course = Course { every: params.stop.every, begin: run.done, most };
+        let frozen = run_until_frozen(run, course, &mut work, observe)?;
         for (problem, report) in all.iter_mut().zip(Run::reports(&frozen)) {
             if problem.ended.is_none() {
                 problem.flag = report.flag;
@@ -163,6 +160,7 @@ pub(super) fn drive(
         certifications,
         async_checks: work.async_checks,
         readbacks_in_loop: work.readbacks,
+        draws_in_vain: work.in_vain,
         draws_per_sweep: one,
         draws_per_test: work.first.draws.saturating_sub(one),
         history: work.history,

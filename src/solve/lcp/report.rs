@@ -102,6 +102,8 @@ pub struct LcpReport<O = LcpOutcome> {
     pub async_checks: u64,
     /// Readbacks that waited, inside the loop: none.
     pub readbacks_in_loop: u64,
+    /// Draws after all iterates had frozen, until that was noticed.
+    pub draws_in_vain: u64,
     /// Draws of a sweep.
     pub draws_per_sweep: u64,
     /// Draws of a test besides, at every eighth sweep.

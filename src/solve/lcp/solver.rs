@@ -168,6 +168,7 @@ fn single(report: LcpReport<Vec<LcpOutcome>>) -> Result<LcpReport> {
         certifications: report.certifications,
         async_checks: report.async_checks,
         readbacks_in_loop: report.readbacks_in_loop,
+        draws_in_vain: report.draws_in_vain,
         draws_per_sweep: report.draws_per_sweep,
         draws_per_test: report.draws_per_test,
     })

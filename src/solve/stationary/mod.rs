@@ -21,7 +21,7 @@ use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::finite::AllFinite;
 use crate::solve::drive::finite::Small;
 use crate::solve::drive::front;
-use crate::solve::drive::looks::{Cost, Iterated, Observer, Seen, Work, run_until_frozen};
+use crate::solve::drive::looks::{Cost, Course, Iterated, Observer, Seen, Work, run_until_frozen};
 use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::rounding::{counted, norm_of_error};
@@ -125,6 +125,7 @@ impl<'a> Stationary<'a> {
         b: &Vector,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
+        let before = self.a.device().counters();
         let bound = Some(self.params.stop.relative);
         let (_scope, finite, projected) =
             front::asked("Stationary::solve", self.a, (x, b), bound, Small::BesideNorm)?;
@@ -133,7 +134,7 @@ impl<'a> Stationary<'a> {
         let report = run.solve(&mut observe)?;
         // Into the caller's texture, which the application may hold.
         times_power(x, -run.shift, run.kept.front())?;
-        Ok(report)
+        Ok(report.counted(self.a.device(), &before))
     }
 }
 
@@ -346,8 +347,8 @@ impl<'a> Run<'a> {
             let nearest = residual * AT_ONCE;
             self.restart(aim.max(nearest), residual, sweeps)?;
             let tests = (max_sweeps - sweeps).div_ceil(test_every);
-            let every = stop.every.div_ceil(test_every);
-            let last = run_until_frozen(self, every, tests, &mut work, observe)?;
+            let course = Course { every: stop.every, begin: sweeps, most: tests };
+            let last = run_until_frozen(self, course, &mut work, observe)?;
             let last = Report::from_texel(&last);
             (sweeps, flag) = (last.iterations, last.flag);
             fell_short += i32::from(flag == Flag::Met && aim > nearest);
@@ -383,5 +384,9 @@ impl Iterated for Run<'_> {
         let report = Report::from_texel(texels);
         let residual = f64::from(report.rr).sqrt() / (self.norm_b * f64::from(self.factors[0]));
         Seen { iterations: report.iterations, residual, frozen: report.flag != Flag::Running }
+    }
+
+    fn steps(&self) -> usize {
+        self.params.test_every
     }
 }

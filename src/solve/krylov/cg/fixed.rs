@@ -66,7 +66,7 @@ impl ConjugateGradient<'_> {
             }
         };
         let matrix = (-f64::from(exponent_of(self.a)?.clamp(-125, 125))).exp2() as f32;
-        let scales = Scales { norm_b: 1.0, from_zero: false, residual: 1.0, matrix };
+        let scales = Scales { norm_b: 1.0, from_zero: false, residual: 1.0, matrix, first: None };
         let mut at = Iterate::new(self.a, x, b, Some(scales))?;
         let mut run = Run::new(self, &at)?;
         run.steps.relative_to(ops::norm_squared(b)?);

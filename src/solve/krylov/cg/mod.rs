@@ -11,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Combine, LinOp, Windows};
 use crate::solve::drive::check::check_square;
-use crate::solve::drive::dots::Dots;
 use crate::solve::drive::front;
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::null_space::project_out;
@@ -115,8 +114,7 @@ impl<'a> ConjugateGradient<'a> {
             );
             return Err(Error::Matrix { op, detail });
         }
-        let diagonal = m.is_identity() || m.diagonal().is_some();
-        if params.schedule == CgSchedule::Merged && !diagonal {
+        if params.schedule == CgSchedule::Merged && m.is_dear() {
             let why = "it folds the preconditioner into its passes, and this one is no diagonal".into();
             return Err(Error::Unsupported { what: "CgSchedule::Merged".into(), why });
         }
@@ -151,11 +149,10 @@ impl<'a> ConjugateGradient<'a> {
     /// Whether iterations run in the merged schedule.
     fn merged(&self) -> bool {
         let three_targets = self.a.device().gl().caps.borrow().max_draw_buffers >= 3;
-        let diagonal = self.m.is_identity() || self.m.diagonal().is_some();
         match self.params.schedule {
             CgSchedule::Listing => false,
             CgSchedule::Merged => true,
-            CgSchedule::Auto => diagonal && three_targets,
+            CgSchedule::Auto => !self.m.is_dear() && three_targets,
         }
     }
 }
@@ -168,6 +165,8 @@ struct Run<'a> {
     z: Option<Vector>,
     steps: Steps,
     merged: bool,
+    /// Where the next iteration of the other schedule begins.
+    entry: Entry,
 }
 
 impl<'a> Run<'a> {
@@ -184,6 +183,7 @@ impl<'a> Run<'a> {
             steps: Steps::new(device, solver.params.windows)?,
             m,
             merged,
+            entry: Entry::Start,
         })
     }
 }
@@ -198,21 +198,20 @@ impl Method for Run<'_> {
             // Along the null space a direction grows by rounding alone, and leads nowhere.
             project_out(self.d.front_mut(), at.a.null_space())?;
         }
-        if self.merged {
-            return if keep { Ok(()) } else { self.m.precondition(self.d.front_mut(), at.r.front()) };
+        self.entry = if keep { Entry::Resume } else { Entry::Start };
+        if self.merged && !keep {
+            return self.m.precondition(self.d.front_mut(), at.r.front());
         }
-        let mut z = Vector::uninit(at.a.device(), at.b.len())?;
-        self.m.precondition(&mut z, at.r.front())?;
-        self.steps.begin(&mut self.d, at.r.front(), z, keep)
+        Ok(())
     }
 
     fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        let Run { m, d, q, z, steps, merged } = self;
+        let Run { m, d, q, z, steps, merged, entry } = self;
         let x_scale = at.x_scale();
-        // q = A d
-        ops::product(q, Combine::Replace, at.matrix_scale, at.a, d.front())?;
-        let Iterate { y, r, .. } = at;
+        let Iterate { a, y, r, matrix_scale, .. } = at;
         if *merged {
+            // q = A d
+            ops::product(q, Combine::Replace, *matrix_scale, *a, d.front())?;
             let m = m.diagonal();
             let mut vectors = vec![d.front(), &*q, r.front()];
             vectors.extend(m);
@@ -221,18 +220,25 @@ impl Method for Run<'_> {
             // y = y + alpha d, r = r - alpha q, d = M r + beta d
             return steps.merged_update(y, r, d, q, m, x_scale);
         }
-        // alpha = r.z / d.q
-        steps.alpha_step(Dots::Product, &[d.front(), &*q])?;
-        // y = y + alpha d
-        steps.advance(y, x_scale, d.front())?;
-        // r = r - alpha q
-        steps.advance(r, -1.0, q)?;
+        // Begun by the direction, so that nothing is left to do, or done for nothing, once a residual meets the bound.
         // z = M r
         let z = m.preconditioned(z, r.front())?;
         // beta = r.z / (r.z of before)
-        steps.beta_step(r.front(), z, Entry::Iteration)?;
+        steps.beta_step(r.front(), z, std::mem::replace(entry, Entry::Resume))?;
         // d = z + beta d
-        steps.turn(d, z)
+        steps.turn(d, z)?;
+        // q = A d
+        ops::product(q, Combine::Replace, *matrix_scale, *a, d.front())?;
+        // alpha = r.z / d.q, and what r.r will be
+        steps.predicting_step(d.front(), q, r.front())?;
+        // y = y + alpha d
+        steps.advance(y, x_scale, d.front())?;
+        // r = r - alpha q
+        steps.advance(r, -1.0, q)
+    }
+
+    fn dear(&self) -> bool {
+        self.m.is_dear()
     }
 
     fn report(&self) -> &Scalar {
