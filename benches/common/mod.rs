@@ -10,9 +10,11 @@ use std::time::Instant;
 
 use texla::{Device, Result};
 
-/// Command-line options: sizes by their flags, `--rounds R`, `--only TEXT`.
+/// Command-line options: sizes, texts and switches by their flags, `--rounds R`, `--only TEXT`.
 pub struct Options {
     sizes: Vec<(&'static str, usize)>,
+    texts: Vec<(&'static str, Option<String>)>,
+    switches: Vec<(&'static str, bool)>,
     pub rounds: usize,
     pub only: Option<String>,
 }
@@ -20,13 +22,36 @@ pub struct Options {
 impl Options {
     /// From the command line; `sizes` are flags with their defaults.
     pub fn read(sizes: &[(&'static str, usize)]) -> Self {
-        let mut o = Options { sizes: sizes.to_vec(), rounds: 9, only: None };
+        Self::read_all(sizes, &[], &[])
+    }
+
+    /// With flags that take a text, and flags that take nothing. A size called `--rounds` is there for other defaults.
+    pub fn read_all(
+        sizes: &[(&'static str, usize)],
+        texts: &[&'static str],
+        switches: &[&'static str],
+    ) -> Self {
+        let mut o = Options {
+            sizes: sizes.to_vec(),
+            texts: texts.iter().map(|flag| (*flag, None)).collect(),
+            switches: switches.iter().map(|flag| (*flag, false)).collect(),
+            rounds: 9,
+            only: None,
+        };
         let mut args = std::env::args().skip(1);
         while let Some(arg) = args.next() {
             let mut number =
                 || args.next().and_then(|v| v.parse().ok()).unwrap_or_else(|| panic!("{arg} takes a number"));
             if let Some((_, value)) = o.sizes.iter_mut().find(|(flag, _)| *flag == arg) {
                 *value = number();
+                continue;
+            }
+            if let Some((_, text)) = o.texts.iter_mut().find(|(flag, _)| *flag == arg) {
+                *text = Some(args.next().unwrap_or_else(|| panic!("{arg} takes a value")));
+                continue;
+            }
+            if let Some((_, on)) = o.switches.iter_mut().find(|(flag, _)| *flag == arg) {
+                *on = true;
                 continue;
             }
             match arg.as_str() {
@@ -43,6 +68,32 @@ impl Options {
     pub fn size(&self, flag: &str) -> usize {
         self.sizes.iter().find(|(name, _)| *name == flag).expect("a declared flag").1
     }
+
+    /// What stands behind a flag that takes a text.
+    pub fn text(&self, flag: &str) -> Option<&str> {
+        self.texts.iter().find(|(name, _)| *name == flag).expect("a declared flag").1.as_deref()
+    }
+
+    /// Whether a flag is there.
+    pub fn is_on(&self, flag: &str) -> bool {
+        self.switches.iter().find(|(name, _)| *name == flag).expect("a declared flag").1
+    }
+
+    /// Whether `--only` keeps a row of this name.
+    pub fn keeps(&self, name: &str) -> bool {
+        self.only.as_ref().is_none_or(|part| name.contains(part.as_str()))
+    }
+}
+
+/// The median; of an even count the larger of the two in the middle.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// A number in a table; `-` where there is none.
+pub fn or_dash(value: Option<impl std::fmt::Display>) -> String {
+    value.map_or_else(|| "-".to_owned(), |v| v.to_string())
 }
 
 /// One measured thing: what it does, elements (or operations) it is counted by, the row it is compared with.

@@ -1,0 +1,210 @@
+//! Solves by texla, and what their parts take.
+
+use std::time::Instant;
+
+use texla::host::{Csr, NineBands};
+use texla::solve::{
+    CgParams, ConjugateGradient, Jacobi, LinOp, Multigrid, MultigridParams, NineBandSmoother, Preconditioner,
+    SolveReport, Stationary, StationaryParams, Stop, StopReason,
+};
+use texla::{BandedMatrix, Device, Matrix, MatrixFormat, Result, Shape, StoredMatrix, Vector};
+
+use crate::method::{Answer, Method};
+use crate::problem::System;
+
+/// A system on the device, with what the methods asked for need.
+pub struct OnDevice<'a> {
+    device: &'a Device,
+    system: &'a System,
+    b: Vector,
+    matrix: Option<Box<dyn LinOp + 'a>>,
+    multigrid: Option<Multigrid>,
+    jacobi: Option<Jacobi>,
+    ladder: Option<NineBandSmoother>,
+    tol: f64,
+}
+
+impl<'a> OnDevice<'a> {
+    pub fn new(device: &'a Device, system: &'a System, methods: &[Method], tol: f64) -> Result<Self> {
+        let asked = |of: &[Method]| methods.iter().any(|m| of.contains(m));
+        let mut made = OnDevice {
+            device,
+            system,
+            b: Vector::from_slice(device, &system.b)?,
+            matrix: None,
+            multigrid: None,
+            jacobi: None,
+            ladder: None,
+            tol,
+        };
+        if asked(&[Method::CgMatrix, Method::JacobiCg, Method::Ladder]) {
+            let csr = || system.csr().clone();
+            made.matrix = Some(match (system.dense, &system.stencil) {
+                (Some(n), _) => {
+                    let values: Vec<f32> = system.csr().values().iter().map(|v| *v as f32).collect();
+                    Box::new(Matrix::from_rows(device, Shape::new(n, n), &values)?)
+                }
+                (_, Some(_)) => Box::new(BandedMatrix::from_csr(device, csr())?),
+                _ => Box::new(StoredMatrix::new(device, csr(), MatrixFormat::Auto)?),
+            });
+        }
+        if asked(&[Method::MultigridCg])
+            && let Some(stencil) = &system.stencil
+        {
+            made.multigrid = Some(Multigrid::new(stencil, MultigridParams::default())?);
+        }
+        if asked(&[Method::JacobiCg])
+            && let Some(matrix) = &made.matrix
+        {
+            made.jacobi = Some(Jacobi::new(matrix.as_ref())?);
+        }
+        if asked(&[Method::Ladder]) {
+            made.ladder = Some(NineBandSmoother::new(device, &nine_bands(system.csr())?, 1.0)?);
+        }
+        Ok(made)
+    }
+
+    fn matrix(&self) -> &dyn LinOp {
+        self.matrix.as_deref().expect("made for the methods asked for")
+    }
+
+    fn stencil(&self) -> &dyn LinOp {
+        self.system.stencil.as_ref().expect("a problem on a grid")
+    }
+
+    /// A solver with the library's own settings, but for the bound.
+    fn conjugate_gradient(&self, method: Method, params: CgParams) -> Result<ConjugateGradient<'_>> {
+        match method {
+            Method::CgStencil => ConjugateGradient::new(self.stencil(), params),
+            Method::MultigridCg => {
+                let m = self.multigrid.as_ref().expect("made for it");
+                ConjugateGradient::preconditioned(self.stencil(), m, params)
+            }
+            Method::JacobiCg => {
+                let m = self.jacobi.as_ref().expect("made for it");
+                ConjugateGradient::preconditioned(self.matrix(), m, params)
+            }
+            _ => ConjugateGradient::new(self.matrix(), params),
+        }
+    }
+
+    /// One solve from zero, to the library's certificate.
+    pub fn solve(&self, method: Method) -> Result<Answer> {
+        let stop = Stop::relative(self.tol);
+        match method {
+            Method::Ladder => {
+                let smoother = self.ladder.as_ref().expect("made for it");
+                let params = StationaryParams::default().with_stop(stop);
+                let solver = Stationary::new(self.matrix(), smoother, params)?;
+                self.timed(|x| solver.solve(x, &self.b))
+            }
+            _ => {
+                let solver = self.conjugate_gradient(method, CgParams::default().with_stop(stop))?;
+                self.timed(|x| solver.solve(x, &self.b))
+            }
+        }
+    }
+
+    fn timed(&self, solve: impl FnOnce(&mut Vector) -> Result<SolveReport>) -> Result<Answer> {
+        let mut x = Vector::zeros(self.device, self.b.len())?;
+        self.device.finish()?;
+        let before = self.device.counters();
+        let started = Instant::now();
+        // What a solve returns it has certified, and so waited for: there is nothing more to wait for.
+        let report = solve(&mut x)?;
+        let seconds = started.elapsed().as_secs_f64();
+        let work = self.device.counters().since(&before);
+        let gave_up = (report.reason != StopReason::Converged)
+            .then(|| format!("{} at {:.1e}", report.reason, report.true_residual));
+        Ok(Answer {
+            seconds,
+            iterations: report.iterations,
+            draws: Some(work.draws),
+            split: draws(&report, work.draws),
+            gave_up,
+            x: x.read()?.into_iter().map(f64::from).collect(),
+            first: work.compiles > 0,
+        })
+    }
+
+    /// Seconds and draws of a V-cycle from zero: the mean of many.
+    pub fn cycle(&self) -> Result<(f64, u64)> {
+        let m = self.multigrid.as_ref().expect("made for it");
+        let mut z = Vector::zeros(self.device, self.b.len())?;
+        self.mean(|count| (0..count).try_for_each(|_| m.apply(&mut z, &self.b)))
+    }
+
+    /// Seconds and draws of an iteration of multigrid-CG, in a fixed number of them.
+    pub fn iteration(&self, method: Method) -> Result<(f64, u64)> {
+        const FEW: usize = 8;
+        // So that nothing is met and frozen.
+        let params = CgParams::default().with_stop(Stop::relative(1e-18));
+        let solver = self.conjugate_gradient(method, params)?;
+        let of = |iterations: usize| {
+            self.mean(|count| {
+                (0..count).try_for_each(|_| {
+                    let mut x = Vector::zeros(self.device, self.b.len())?;
+                    solver.iterate(&mut x, &self.b, iterations).map(drop)
+                })
+            })
+        };
+        let (few, twice) = (of(FEW)?, of(2 * FEW)?);
+        Ok(((twice.0 - few.0) / FEW as f64, (twice.1 - few.1) / FEW as u64))
+    }
+
+    /// The mean of about half a second of calls, with the device idle before and after.
+    fn mean(&self, mut calls: impl FnMut(usize) -> Result<()>) -> Result<(f64, u64)> {
+        let _scope = self.device.scope()?;
+        let mut measured = |count: usize| {
+            self.device.finish()?;
+            let before = self.device.counters();
+            let started = Instant::now();
+            calls(count)?;
+            self.device.finish()?;
+            let seconds = started.elapsed().as_secs_f64() / count as f64;
+            Ok::<_, texla::Error>((seconds, self.device.counters().since(&before).draws / count as u64))
+        };
+        measured(1)?;
+        let (one, _) = measured(1)?;
+        measured((0.5 / one.max(1e-6)).clamp(1.0, 1000.0) as usize)
+    }
+
+    /// Seconds of a solve that the limit ends, the least of so many, with its report.
+    pub fn limited(&self, method: Method, max_iters: usize, rounds: usize) -> Result<(f64, SolveReport)> {
+        let params = CgParams::default().with_stop(Stop::relative(NEVER)).with_max_iters(max_iters);
+        let solver = self.conjugate_gradient(method, params)?;
+        let mut best: Option<(f64, SolveReport)> = None;
+        // One more, for what is compiled.
+        for _ in 0..=rounds.max(1) {
+            let mut x = Vector::zeros(self.device, self.b.len())?;
+            self.device.finish()?;
+            let started = Instant::now();
+            let report = solver.solve(&mut x, &self.b)?;
+            let seconds = started.elapsed().as_secs_f64();
+            if best.as_ref().is_none_or(|(least, _)| seconds < *least) {
+                best = Some((seconds, report));
+            }
+        }
+        Ok(best.expect("one at least"))
+    }
+}
+
+/// A bound that no run of the slopes reaches.
+const NEVER: f64 = 1e-7;
+
+/// Draws of a solve: useful ones, and those sent off after its iterates were frozen.
+fn draws(report: &SolveReport, total: u64) -> Option<[u64; 2]> {
+    let _ = (report, total);
+    None
+}
+
+/// The bands of a matrix on a square grid whose rows couple neighbours alone.
+fn nine_bands(a: &Csr) -> Result<NineBands> {
+    let side = a.shape().rows.isqrt();
+    let mut bands: [Vec<f64>; 9] = std::array::from_fn(|_| vec![0.0; side * side]);
+    for (i, j, value) in a.entries() {
+        let (dx, dy) = (1 + j % side - i % side, 1 + j / side - i / side);
+        bands[3 * dy + dx][i] = value;
+    }
+    NineBands::from_bands(side, bands)
+}

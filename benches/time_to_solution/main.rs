@@ -1,0 +1,286 @@
+//! Time to solution: seconds from the call to the certified answer, on the device and on the CPU, in the same run:
+//! `cargo bench --bench time_to_solution -- [--sizes 256,512] [--tol T] [--rounds R] [--only TEXT] [--json FILE] [--quick]
+//! [--most SECONDS]`.
+//!
+//! Setting up is not counted on either side: matrices, grids and the inverse on the coarsest one. Rows are measured in
+//! turn, round after round, and the medians are compared; a row that has taken `--most` seconds is not measured again, and
+//! one that would by what the size before has taken is left out. Every answer is looked at in 64 bits.
+
+use std::collections::HashMap;
+
+use common::{Options, median, or_dash};
+use device::OnDevice;
+use method::{Answer, Method};
+use problem::{Kind, Problem, Right, System, problems};
+use serde_json::{Value, json};
+use texla::{Device, Grid, Headless, HeadlessOptions};
+
+#[path = "../common/mod.rs"]
+mod common;
+mod device;
+mod method;
+mod problem;
+
+/// What is asked for.
+struct Asked {
+    options: Options,
+    sizes: Vec<usize>,
+    tol: f64,
+    rounds: usize,
+    /// Seconds a row may take in all.
+    most: f64,
+}
+
+impl Asked {
+    fn read() -> Self {
+        let options = Options::read_all(
+            &[("--rounds", 0), ("--most", 60)],
+            &["--sizes", "--tol", "--json"],
+            &["--quick"],
+        );
+        let quick = options.is_on("--quick");
+        let default = if quick { "64" } else { "256,512,1024,2048" };
+        let sizes = options.text("--sizes").unwrap_or(default).split(',');
+        let mut sizes: Vec<usize> = sizes.map(|n| n.parse().expect("--sizes takes numbers")).collect();
+        sizes.sort_unstable();
+        let tol = options.text("--tol").unwrap_or("1e-5").parse().expect("--tol takes a number");
+        let rounds = match options.size("--rounds") {
+            0 if quick => 1,
+            0 => 3,
+            given => given,
+        };
+        let most = options.size("--most") as f64;
+        Asked { options, sizes, tol, rounds, most }
+    }
+}
+
+/// A line of the tables.
+#[derive(Default)]
+struct Line {
+    problem: String,
+    grid: String,
+    method: String,
+    wall: Option<f64>,
+    iterations: Option<f64>,
+    draws: Option<u64>,
+    split: Option<[u64; 2]>,
+    residual: Option<f64>,
+    /// The wall over what the useful work alone takes.
+    over_useful: Option<f64>,
+    note: String,
+}
+
+impl Line {
+    fn json(&self) -> Value {
+        json!({
+            "problem": self.problem, "grid": self.grid, "method": self.method,
+            "wall_ms": self.wall.map(|s| 1e3 * s), "iterations": self.iterations,
+            "draws": self.draws,
+            "draws_useful": self.split.map(|[useful, _]| useful),
+            "draws_in_vain": self.split.map(|[_, in_vain]| in_vain),
+            "true_residual": self.residual, "over_useful_work": self.over_useful, "note": self.note,
+        })
+    }
+
+    fn print(&self) {
+        println!(
+            "{:34} {:26} {:>12} {:>10} {:>8} {:>8} {:>8} {:>9} {:>7}  {}",
+            format!("{} {}", self.problem, self.grid),
+            self.method,
+            or_dash(self.wall.map(|s| format!("{:.3}", 1e3 * s))),
+            or_dash(self.iterations.map(|k| format!("{}", (10.0 * k).round() / 10.0))),
+            or_dash(self.draws),
+            or_dash(self.split.map(|[useful, _]| useful)),
+            or_dash(self.split.map(|[_, in_vain]| in_vain)),
+            or_dash(self.residual.map(|r| format!("{r:.2e}"))),
+            or_dash(self.over_useful.map(|r| format!("{r:.2}"))),
+            self.note,
+        );
+    }
+}
+
+fn main() {
+    let asked = Asked::read();
+    let context = Headless::new(HeadlessOptions::default()).expect("no usable GL");
+    let device = context.device();
+    let caps = device.capabilities();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    println!("device {} ({}), {}", context.name(), device.api(), caps.version);
+    println!("bound {:e}, {} rounds, {threads} CPU threads\n", asked.tol, asked.rounds);
+    println!(
+        "{:34} {:26} {:>12} {:>10} {:>8} {:>8} {:>8} {:>9} {:>7}",
+        "problem", "method", "wall ms", "iterations", "draws", "useful", "in vain", "residual", "/useful"
+    );
+
+    let mut lines = Vec::new();
+    let mut took = HashMap::new();
+    for problem in problems(&asked.sizes, asked.options.is_on("--quick")) {
+        lines.extend(solves(&asked, device, &problem, &mut took));
+    }
+    println!();
+    lines.extend(slopes(&asked, device));
+    if let Some(file) = asked.options.text("--json") {
+        let rows: Vec<Value> = lines.iter().map(Line::json).collect();
+        let text = serde_json::to_string_pretty(&rows).expect("rows");
+        std::fs::write(file, text + "\n").unwrap_or_else(|e| panic!("cannot write {file}: {e}"));
+    }
+}
+
+/// Seconds that methods have taken for the last problem of a family, and its unknowns.
+type Took = HashMap<(String, String), (usize, f64)>;
+
+/// Solves a problem by all its methods.
+fn solves(asked: &Asked, device: &Device, problem: &Problem, took: &mut Took) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut methods = problem.methods();
+    methods.retain(|m| asked.options.keeps(&format!("{}, {m}", problem.title())));
+    methods.retain(|m| {
+        let before = took.get(&(problem.name.clone(), m.to_string()));
+        let known = before.zip(problem.kind.unknowns());
+        // Iterations grow with the side of a grid where nothing but the matrix is known of it.
+        let expected = known.map_or(0.0, |((n, s), now)| s * (now as f64 / *n as f64).powf(1.5));
+        if expected > asked.most {
+            let note = format!("left out: about {expected:.0} s");
+            lines.push(Line { note, ..line(problem, &m.to_string()) });
+        }
+        expected <= asked.most
+    });
+    if !methods.is_empty() {
+        let system = System::new(device, problem);
+        let on_device = OnDevice::new(device, &system, &methods, asked.tol).expect("set-up");
+        let mut run = |method: Method| on_device.solve(method).expect("solve");
+        for (method, answers) in in_turn(asked, &methods, &mut run) {
+            let seconds = median(answers.iter().map(|a| a.seconds).collect());
+            let last = answers.last().expect("a round at least");
+            let residual = system.residual(&last.x);
+            match &last.gave_up {
+                None => assert!(
+                    residual <= asked.tol,
+                    "{}, {method}: called solved at {residual:e}",
+                    problem.title()
+                ),
+                Some(_) => {}
+            }
+            let over_useful = (method == Method::MultigridCg).then(|| {
+                let (cycle, _) = on_device.cycle().expect("cycle");
+                let (iteration, _) = on_device.iteration(method).expect("iterations");
+                let iterations = last.iterations as f64;
+                let useful = (iterations + 1.0) * cycle + iterations * (iteration - cycle);
+                seconds / useful
+            });
+            took.insert((problem.name.clone(), method.to_string()), (system.b.len(), seconds));
+            lines.push(Line {
+                wall: Some(seconds),
+                iterations: Some(last.iterations as f64),
+                draws: last.draws,
+                split: last.split,
+                residual: Some(residual),
+                over_useful,
+                note: last.gave_up.clone().unwrap_or_default(),
+                ..line(problem, &method.to_string())
+            });
+        }
+    }
+    lines.iter().for_each(Line::print);
+    if let Some(cycle) = cycle(asked, device, problem) {
+        cycle.print();
+        lines.push(cycle);
+    }
+    lines
+}
+
+/// A line that says nothing yet.
+fn line(problem: &Problem, method: &str) -> Line {
+    Line {
+        problem: problem.name.clone(),
+        grid: problem.kind.size(),
+        method: method.to_owned(),
+        ..Line::default()
+    }
+}
+
+/// Each method once a round, but for those that have taken too long.
+fn in_turn(
+    asked: &Asked,
+    methods: &[Method],
+    run: &mut dyn FnMut(Method) -> Answer,
+) -> Vec<(Method, Vec<Answer>)> {
+    let mut all: Vec<(Method, Vec<Answer>)> = methods.iter().map(|m| (*m, Vec::new())).collect();
+    for _ in 0..asked.rounds {
+        for (method, answers) in &mut all {
+            if answers.iter().map(|a| a.seconds).sum::<f64>() > asked.most {
+                continue;
+            }
+            let mut answer = run(*method);
+            if answer.first {
+                // What was compiled is not the solve's.
+                answer = run(*method);
+            }
+            answers.push(answer);
+        }
+    }
+    all
+}
+
+/// The V-cycle alone, once a grid: the right-hand side does not matter to it.
+fn cycle(asked: &Asked, device: &Device, problem: &Problem) -> Option<Line> {
+    let name = "V-cycle alone";
+    let grid = matches!(problem.kind, Kind::Grid { .. }) && problem.right == Right::Random;
+    if !grid || !asked.options.keeps(&format!("{}, {name}", problem.title())) {
+        return None;
+    }
+    let system = System::new(device, problem);
+    let on_device = OnDevice::new(device, &system, &[Method::MultigridCg], asked.tol).expect("set-up");
+    let (seconds, draws) = on_device.cycle().expect("cycle");
+    Some(Line { wall: Some(seconds), draws: Some(draws), ..line(problem, name) })
+}
+
+/// What an iteration of conjugate gradients takes, and what a solve takes besides: by two solves that their limit ends.
+fn slopes(asked: &Asked, device: &Device) -> Vec<Line> {
+    let sizes = match asked.options.text("--sizes") {
+        Some(_) => asked.sizes.clone(),
+        None if asked.options.is_on("--quick") => vec![64],
+        None => vec![64, 512, 2048],
+    };
+    let mut lines = Vec::new();
+    for (n, method) in sizes.iter().flat_map(|n| [(*n, Method::CgMatrix), (*n, Method::CgStencil)]) {
+        let kind = Kind::Grid { grid: Grid::new_2d(n, n), weights: [1.0, 1.0, 0.0], obstacles: false };
+        let problem = Problem { name: "Poisson 2D random".to_owned(), kind, right: Right::Random };
+        let name = format!("{method}, slope");
+        if !asked.options.keeps(&format!("{}, {name}", problem.title())) {
+            continue;
+        }
+        let system = System::new(device, &problem);
+        let on_device = OnDevice::new(device, &system, &[method], asked.tol).expect("set-up");
+        let of = |k| on_device.limited(method, k, asked.rounds).expect("solve");
+        // On small grids fewer, or they would be done.
+        let found = [[60, 360], [20, 120], [10, 60]].into_iter().find_map(|[few, many]| {
+            let (first, second) = (of(few), of(many));
+            let ends = [&first.1, &second.1].map(|r| r.iterations);
+            (ends == [few, many]).then_some((first, second))
+        });
+        let Some((first, second)) = found else {
+            lines.push(Line { note: "done before the limit".into(), ..line(&problem, &name) });
+            continue;
+        };
+        let [few, many] = [&first.1, &second.1].map(|r| r.iterations as f64);
+        let each = (second.0 - first.0) / (many - few);
+        let rest = first.0 - few * each;
+        let replaced = [&first.1, &second.1].map(|r| r.replacements);
+        lines.push(Line {
+            wall: Some(each),
+            iterations: Some(1.0),
+            draws: Some(second.1.draws_per_iteration),
+            note: format!("of {few} and {many} iterations, residual replaced {replaced:?} times"),
+            ..line(&problem, &format!("{method}, an iteration"))
+        });
+        lines.push(Line {
+            wall: Some(rest),
+            iterations: Some(rest / each),
+            note: "as many iterations would take as long".into(),
+            ..line(&problem, &format!("{method}, besides"))
+        });
+    }
+    lines.iter().for_each(Line::print);
+    lines
+}

@@ -1,0 +1,49 @@
+//! What solves a system, on the device and on the CPU.
+
+use std::fmt;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Method {
+    /// Conjugate gradients with the stored matrix: diagonals on grids, dense, or as the file's matrix is best kept.
+    CgMatrix,
+    CgStencil,
+    MultigridCg,
+    JacobiCg,
+    /// Nine-band Jacobi by itself.
+    Ladder,
+    /// On the CPU in 32 bits, by so many threads.
+    HostCg(usize),
+    HostCg64,
+    HostMultigridCg,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Method::CgMatrix => write!(f, "CG, matrix"),
+            Method::CgStencil => write!(f, "CG, stencil"),
+            Method::MultigridCg => write!(f, "multigrid-CG"),
+            Method::JacobiCg => write!(f, "Jacobi-CG"),
+            Method::Ladder => write!(f, "Jacobi ladder"),
+            Method::HostCg(1) => write!(f, "CPU: CG, f32, 1 thread"),
+            Method::HostCg(n) => write!(f, "CPU: CG, f32, {n} threads"),
+            Method::HostCg64 => write!(f, "CPU: CG, f64"),
+            Method::HostMultigridCg => write!(f, "CPU: multigrid-CG, f32"),
+        }
+    }
+}
+
+/// What a call has come to.
+pub struct Answer {
+    /// From the call to the certified answer.
+    pub seconds: f64,
+    pub iterations: usize,
+    /// All of them; useful ones, and those in vain, where that is told.
+    pub draws: Option<u64>,
+    pub split: Option<[u64; 2]>,
+    /// Says why, where the method itself does not call it solved.
+    pub gave_up: Option<String>,
+    pub x: Vec<f64>,
+    /// Something was set up that later calls do without.
+    pub first: bool,
+}
