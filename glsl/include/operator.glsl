@@ -12,10 +12,12 @@ vec4 flux(vec4 x0, Tap tap, float inverse_distance) {
 
 vec4 share(Tap tap, float inverse_distance) { return tap.open + tap.side * inverse_distance; }
 
-#if SOLIDS
-#define LINKS ivec4(links_here())
-#else
+#if !SOLIDS
 #define LINKS ivec4(0)
+#elif defined(INLINED)
+#define LINKS ivec4(links_texel(c.t))
+#else
+#define LINKS ivec4(links_here())
 #endif
 
 vec4 applied(vec4 x0, Place c) {

@@ -3,6 +3,13 @@
 // PROGRESS: r.r, s.s, x.x with s = x - kept; r is multiplied by factors.x, s and x are by factors.y
 // ALPHA: h.v, h.r, r.r, v.v    OMEGA: t.s, t.t, s.s, h.t    as BiCGStab names them
 // with the direction d, q = A d, the residual r and the diagonal preconditioner M.
+// INLINED: x is d, and q is computed where it is read.
+#ifdef INLINED
+#include "include/product.glsl"
+#define d_at x_at
+#define q_at product_at
+#endif
+
 float sum4(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
 
 vec4 term(ivec2 c) {

@@ -31,6 +31,8 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/total.glsl"),
     glsl!("include/operator.glsl"),
     glsl!("include/transfer.glsl"),
+    glsl!("include/gather.glsl"),
+    glsl!("include/product.glsl"),
     glsl!("include/block.glsl"),
     glsl!("include/corner.glsl"),
     glsl!("include/stack.glsl"),

@@ -27,9 +27,10 @@ pub use in_place::{
     accumulate, accumulate_product, accumulate_scaled, scale, scale_and_add, subtract_scaled,
 };
 pub use plane::{pack, unpack, unpack_from};
+pub(crate) use product::inlined;
 pub use product::{
-    Accuracy, Accurate, Checked, Combine, LinOp, Part, Product, product, product_accurate, product_part,
-    product_transposed,
+    Accuracy, Accurate, Checked, Combine, Inlined, LinOp, Part, Product, product, product_accurate,
+    product_part, product_transposed,
 };
 pub(crate) use reduce::abnormal;
 pub use reduce::{

@@ -1,7 +1,7 @@
 //! Products with sparse matrices: scattered as points, or gathered.
 
 use super::Coefficient;
-use super::product::{Accurate, Checked, Combine, LinOp, Part, Product, is_exact};
+use super::product::{Accurate, Checked, Combine, Inlined, LinOp, Part, Product, is_exact};
 use crate::data::{Gather, SparseFormat, SparseMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
@@ -49,6 +49,15 @@ impl LinOp for SparseMatrix {
         Ok(true)
     }
 
+    fn inlined<'a>(&'a self, pass: Inlined<'a>) -> Result<Option<Inlined<'a>>> {
+        if self.format() == SparseFormat::Points || !pass.fits(3) {
+            return Ok(None);
+        }
+        let gather = self.gather(false)?;
+        let terms = self.nnz().div_ceil(self.shape().rows.max(1));
+        Ok(Some(pass.form(2, terms, |draw, alpha| gathered(draw, gather, self.scaling().factors(alpha)))))
+    }
+
     /// Points are blended into what is there.
     fn accumulates(&self) -> bool {
         self.format() == SparseFormat::Points
@@ -83,12 +92,16 @@ fn gathering<'a>(
     x: &'a Vector,
     factors: [f32; 2],
 ) -> Draw<'a> {
-    let whole = |t| View::whole(device, t);
-    Draw::new(device, source)
-        .input("x", x.view())
-        .input("values", whole(gather.values.texture()))
-        .unsigned("columns", whole(gather.columns.texture()))
-        .unsigned("slices", whole(gather.slices.texture()))
+    gathered(Draw::new(device, source).input("x", x.view()), gather, factors)
+}
+
+/// The matrix of a draw that gathers.
+fn gathered<'a>(draw: Draw<'a>, gather: &'a Gather, factors: [f32; 2]) -> Draw<'a> {
+    let [values, columns, slices] =
+        [&gather.values, &gather.columns, &gather.slices].map(|t| View::whole(t.device(), t.texture()));
+    draw.input("values", values)
+        .unsigned("columns", columns)
+        .unsigned("slices", slices)
         .param("factors", factors)
 }
 

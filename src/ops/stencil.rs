@@ -1,6 +1,6 @@
 //! Products with operators on grids.
 
-use super::product::{Accurate, Checked, LinOp, Part, Passes, Product, is_exact};
+use super::product::{Accurate, Checked, Inlined, LinOp, Part, Passes, Product, is_exact};
 use crate::data::{Side, Stencil, Vector};
 use crate::device::Device;
 use crate::error::Result;
@@ -88,6 +88,16 @@ impl LinOp for Stencil {
         }
         let _scope = device.exclusive_scope()?;
         Passes::new(out, *terms, part).run(&[()], |()| accurate(self, *terms)).map(|_| true)
+    }
+
+    fn inlined<'a>(&'a self, pass: Inlined<'a>) -> Result<Option<Inlined<'a>>> {
+        if !pass.fits(1) {
+            return Ok(None);
+        }
+        let axes = self.weights().iter().filter(|w| **w != 0.0).count();
+        Ok(Some(pass.form(0, 1 + 2 * axes, |draw, alpha| {
+            operator_params(links(grid(draw, self), self), self).param("factors", self.scaling.factors(alpha))
+        })))
     }
 
     fn diagonal(&self) -> Result<Vec<f64>> {

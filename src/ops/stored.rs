@@ -1,6 +1,6 @@
 //! Products with a matrix in the format that suits it.
 
-use super::product::{Accurate, Checked, LinOp, Part, Product};
+use super::product::{Accurate, Checked, Inlined, LinOp, Part, Product};
 use crate::data::{StoredMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
@@ -33,6 +33,10 @@ impl LinOp for StoredMatrix {
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
         inner(self).accurate(out, terms, part)
+    }
+
+    fn inlined<'a>(&'a self, pass: Inlined<'a>) -> Result<Option<Inlined<'a>>> {
+        inner(self).inlined(pass)
     }
 
     fn accumulates(&self) -> bool {

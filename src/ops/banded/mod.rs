@@ -6,7 +6,7 @@ mod plan;
 
 use plan::{BandText, Term, generate};
 
-use super::product::{Accurate, Checked, Ending, LinOp, Part, Passes, Product, is_exact};
+use super::product::{Accurate, Checked, Ending, Inlined, LinOp, Part, Passes, Product, is_exact};
 use crate::data::{Band, BandedMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
@@ -29,6 +29,12 @@ struct Diagonals<'a> {
 impl<'a> Diagonals<'a> {
     /// The draw, with what all of them read first and are told.
     fn draw(&self, source: Source<'static>, term: Term, alpha: f32) -> Draw<'a> {
+        let draw = Draw::new(self.a.device(), source);
+        self.told(draw.lines_made(generate, self.text.words(term)).input("x", self.x.view()), alpha)
+    }
+
+    /// What every draw is told, and the diagonals.
+    fn told(&self, draw: Draw<'a>, alpha: f32) -> Draw<'a> {
         let (a, x) = (self.a, self.x);
         // No array is empty.
         let mut shifts = self.text.shifts().to_vec();
@@ -39,9 +45,7 @@ impl<'a> Diagonals<'a> {
         };
         let mut constants: Vec<f32> = self.bands.iter().flat_map(pair).collect();
         constants.resize(constants.len().max(2), 0.0);
-        let draw = Draw::new(a.device(), source)
-            .lines_made(generate, self.text.words(term))
-            .input("x", x.view())
+        let draw = draw
             .ints("shifts", shifts)
             .floats("constants", constants)
             .param("factors", a.scaling.factors(alpha))
@@ -106,6 +110,18 @@ impl LinOp for BandedMatrix {
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
         Ok(is_exact(self.device()) && accurate(out, self, *terms, part).map(|_| true)?)
+    }
+
+    fn inlined<'a>(&'a self, pass: Inlined<'a>) -> Result<Option<Inlined<'a>>> {
+        let (x, bands) = (pass.x(), self.bands.as_slice());
+        let aligned = bands.iter().filter_map(stored).all(|band| band.extent == x.extent());
+        if !aligned || !pass.fits(bands.len()) {
+            return Ok(None);
+        }
+        let text = BandText::new(self.offsets(), bands, false, true);
+        let lines = text.words(Term::Inlined);
+        let all = Diagonals { a: self, bands, text, x };
+        Ok(Some(pass.form(1, bands.len(), |draw, alpha| all.told(draw.lines_made(generate, lines), alpha))))
     }
 
     fn pattern(&self) -> Option<&Csr> {

@@ -69,6 +69,8 @@ pub(super) enum Term {
     Single,
     /// In double-float, with remainders.
     Accurate,
+    /// As `Single`, at the texel `c`.
+    Inlined,
 }
 
 /// The program of one pass.
@@ -111,9 +113,11 @@ impl BandText {
 /// The macros `FETCHES` and `BANDS`, of [`BandText::words`].
 pub(super) fn generate(words: &[i64]) -> String {
     let [term, transposed, shifts, own, diagonals @ ..] = words else { return String::new() };
+    let inlined = *term == Term::Inlined as i64;
     let mut text = "#define FETCHES".to_owned();
     for i in 0..*shifts {
         text.push_str(&match i == *own {
+            true if inlined => format!(" vec4 x{i} = x_at(c);"),
             true => format!(" vec4 x{i} = x_texel(t);"),
             // Chosen, not multiplied by zero: the texel that stands for those outside may hold infinities. Fetched
             // before that, so that no fetch stands in a branch.
@@ -131,13 +135,14 @@ pub(super) fn generate(words: &[i64]) -> String {
                 let at = |k: i64| format!("{name}_shifted(t + shifts[{k}])");
                 across(residue, &at(a), &at(b))
             }
+            false if inlined => format!("{name}_at(c)"),
             false => format!("{name}_here()"),
         };
         let constant = |k: usize| format!("vec4(constants[{k}])");
         let is = |other: BandKind| kind == other as i64;
         let high = if is(BandKind::Constant) { constant(2 * i) } else { coefficients(&format!("d{i}")) };
         let x = elements([a, b, residue]);
-        text.push_str(&if *term == Term::Single as i64 {
+        text.push_str(&if *term != Term::Accurate as i64 {
             format!(" sum += {high} * {x};")
         } else {
             let low = if is(BandKind::Constant) {

@@ -1,6 +1,6 @@
 //! What a matrix has to be able to do.
 
-use super::{Accurate, Checked, Part, Product};
+use super::{Accurate, Checked, Inlined, Part, Product};
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -42,6 +42,13 @@ pub trait LinOp {
     /// what `y` holds costs it nothing. Else the sum is told as [`Combine::AddTo`](super::Combine::AddTo) another vector.
     fn accumulates(&self) -> bool {
         false
+    }
+
+    /// Makes the product part of another pass; `None` where the operator cannot. Forms of the library's own can; an operator
+    /// that is one of these in other clothes hands it on.
+    fn inlined<'a>(&'a self, pass: Inlined<'a>) -> Result<Option<Inlined<'a>>> {
+        let _ = pass;
+        Ok(None)
     }
 
     /// The entries, where the host keeps them: what is asked below is answered from them unless it is provided.

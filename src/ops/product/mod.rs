@@ -5,14 +5,17 @@
 
 mod accurate;
 mod combine;
+mod inlined;
 mod linop;
 
 pub use accurate::{Accuracy, Accurate, Part, product_accurate, product_part};
 pub use combine::{Combine, Product};
+pub use inlined::Inlined;
 pub use linop::LinOp;
 
 pub(super) use accurate::{Passes, is_exact};
 pub(super) use combine::Ending;
+pub(crate) use inlined::inlined;
 
 use std::ops::Deref;
 

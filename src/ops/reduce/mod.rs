@@ -100,14 +100,14 @@ fn run(op: &'static str, out: &mut Scalar, terms: &Terms<'_>, windows: Windows) 
         let first = |stage: &Stage| {
             // Averages are of texels as they are.
             let draw = read(window(device, op, terms.define), x, y.is_none() && plan.is_filtered(stage));
-            if term.is_none() {
-                return draw;
-            }
-            draw.define("FIRST", 1u8).input_if("y", y).uniform("tail", x.tail.uniform())
+            Ok(match term {
+                None => draw,
+                Some(_) => draw.define("FIRST", 1u8).input_if("y", y).uniform("tail", x.tail.uniform()),
+            })
         };
         let stages = Windowed { device, op, plan: &plan, combine: terms.define, first: &first };
         let (partial, last) = stages.to_the_last()?;
-        let draw = stages.draw(&last, partial.as_ref()).target(target);
+        let draw = stages.draw(&last, partial.as_ref())?.target(target);
         match place {
             None => terms.conclude(draw).run(),
             Some(x) => {

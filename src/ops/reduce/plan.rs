@@ -147,11 +147,22 @@ impl ReducePlan {
     /// assert_eq!(plan.longest_chain(), 3 + 3 + 1 + 2);
     /// ```
     pub fn new(extent: Extent, windows: impl Into<Windows>, software: bool) -> Self {
-        let windows = windows.into();
+        Self::beginning(None, extent, windows.into(), software)
+    }
+
+    /// The same for terms that are computed from many fetches: where windows are the library's choice, four texels of a row
+    /// in the first stage, whose fetches overlap.
+    pub(crate) fn of_products(extent: Extent, windows: Windows, software: bool) -> Self {
+        let strip = Window { width: 4, height: 1 };
+        Self::beginning((windows == Windows::Balanced).then_some(strip), extent, windows, software)
+    }
+
+    fn beginning(first: Option<Window>, extent: Extent, windows: Windows, software: bool) -> Self {
         let mut stages = Vec::new();
         let mut source = Extent::new(extent.width.max(1), extent.height.max(1));
         loop {
-            let window = windows.of(source, stages.is_empty(), software);
+            let window = first.filter(|_| stages.is_empty());
+            let window = window.unwrap_or_else(|| windows.of(source, stages.is_empty(), software));
             // The fields are public: a window that would not shrink anything is taken for the smallest that does.
             let area = window.width.max(1).saturating_mul(window.height.max(1)).max(2);
             // A side that has shrunk to one lends its share of the window to the other.

@@ -59,7 +59,7 @@ pub(crate) struct Windowed<'a> {
     /// How terms are combined: a `#define` of `glsl/reduce/window.frag`.
     pub combine: &'static str,
     /// The draw of the first stage, which makes terms of what it reads.
-    pub first: &'a dyn Fn(&Stage) -> Draw<'a>,
+    pub first: &'a dyn Fn(&Stage) -> Result<Draw<'a>>,
 }
 
 impl Windowed<'_> {
@@ -81,20 +81,20 @@ impl Windowed<'_> {
 
     fn leave(&self, stage: &Stage, from: Option<&Partial>) -> Result<Partial> {
         let next = Partial::uninit(self.device, stage.target, self.op)?;
-        self.draw(stage, from).target(next.view()).run()?;
+        self.draw(stage, from)?.target(next.view()).run()?;
         Ok(next)
     }
 
     /// The draw of a stage, but for its target.
-    pub fn draw<'s>(&'s self, stage: &Stage, from: Option<&'s Partial>) -> Draw<'s> {
+    pub fn draw<'s>(&'s self, stage: &Stage, from: Option<&'s Partial>) -> Result<Draw<'s>> {
         let draw = match from {
-            None => (self.first)(stage),
+            None => (self.first)(stage)?,
             Some(from) => {
                 let draw = window(self.device, self.op, self.combine);
                 read(draw, from.view(), self.plan.is_filtered(stage))
             }
         };
-        stage.describe(draw)
+        Ok(stage.describe(draw))
     }
 }
 

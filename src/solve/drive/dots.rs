@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand};
 use crate::ops::reduce::{Block, Partial, Stage, Windowed, block};
-use crate::ops::{ReducePlan, Windows};
+use crate::ops::{LinOp, ReducePlan, Windows, inlined};
 
 /// Which inner products are summed: a block of `glsl/solve/dots.frag`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,16 +60,58 @@ impl Reducer {
         let Some(vector) = vectors.first() else {
             return Err(Error::Internal { place: "Reducer::sum", detail: "inner products of no vector" });
         };
-        let device = &self.device;
-        let plan = ReducePlan::new(vector.extent(), self.windows.fetched(), device.is_software());
-        let first = |_: &Stage| {
-            let draw = Draw::new(device, glsl!("solve/dots.frag"));
+        let plan = ReducePlan::new(vector.extent(), self.windows.fetched(), self.device.is_software());
+        self.run(&plan, &|draw| {
             let draw = block(draw, dots.block(), vectors.iter().map(|v| v.view()));
-            match dots {
+            Ok(match dots {
                 Dots::Progress { factors } => draw.param("factors", factors),
                 _ => draw,
-            }
-        };
-        Windowed { device, op: "inner products", plan: &plan, combine: "OP_SUM", first: &first }.to_a_window()
+            })
+        })
+    }
+
+    /// The same with `q = A d`, which is written nowhere: the sums of the merged schedule, of `d`, `q`, `r` and `M`.
+    pub fn sum_inlined(&self, q: InlinedProduct<'_>, r: &Vector, m: Option<&Vector>) -> Result<Partial> {
+        let plan = ReducePlan::of_products(r.extent(), self.windows.fetched(), self.device.is_software());
+        let (lines, names) = Dots::Merged { diagonal: m.is_some() }.block();
+        let own = names.get(2..).unwrap_or_default();
+        self.run(&plan, &|draw| {
+            let views = [Some(r), m].into_iter().flatten().map(Operand::view);
+            Ok(block(q.in_draw(draw, own.len())?, (lines, own), views))
+        })
+    }
+
+    fn run<'a>(
+        &'a self,
+        plan: &'a ReducePlan,
+        terms: &'a dyn Fn(Draw<'a>) -> Result<Draw<'a>>,
+    ) -> Result<Partial> {
+        let device = &self.device;
+        let first = |_: &Stage| terms(Draw::new(device, glsl!("solve/dots.frag")));
+        Windowed { device, op: "inner products", plan, combine: "OP_SUM", first: &first }.to_a_window()
+    }
+}
+
+/// `α A d` for passes that compute it where they read it.
+#[derive(Clone, Copy)]
+pub(in crate::solve) struct InlinedProduct<'a> {
+    pub a: &'a dyn LinOp,
+    pub alpha: f32,
+    pub d: &'a Vector,
+}
+
+impl<'a> InlinedProduct<'a> {
+    /// How many terms a row has, if passes that read so many other textures can.
+    pub fn terms(&self, others: usize) -> Result<Option<usize>> {
+        let draw = Draw::new(self.a.device(), glsl!("solve/dots.frag"));
+        Ok(inlined(self.a, draw, self.alpha, self.d, others)?.map(|(_, terms)| terms))
+    }
+
+    /// Makes it part of a draw that will name so many other inputs.
+    pub fn in_draw(&self, draw: Draw<'a>, others: usize) -> Result<Draw<'a>> {
+        let detail = "an operator whose product cannot be inlined";
+        inlined(self.a, draw, self.alpha, self.d, others)?
+            .map(|(draw, _)| draw)
+            .ok_or(Error::Internal { place: "InlinedProduct", detail })
     }
 }

@@ -5,9 +5,9 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::gl::{Source, glsl};
 use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::Windows;
 use crate::ops::reduce::Partial;
-use crate::solve::drive::dots::{Dots, Reducer};
+use crate::ops::{LinOp, Windows};
+use crate::solve::drive::dots::{Dots, InlinedProduct, Reducer};
 use crate::solve::drive::state::Bounds;
 
 /// Where a recurrence stands when beta is computed.
@@ -36,7 +36,18 @@ pub(super) struct Steps {
     least: f32,
 }
 
+/// `q = A d`: in a vector, or computed by the passes that need it.
+#[derive(Clone, Copy)]
+pub(super) enum Mapped<'a> {
+    Written(&'a Vector),
+    /// By the operator, times this.
+    Inlined(&'a dyn LinOp, f32),
+}
+
 impl Steps {
+    /// Textures that the merged update reads besides the direction and the operator.
+    pub const UPDATED: usize = 4;
+
     pub fn new(device: &Device, windows: Windows) -> Result<Self> {
         let zero = || Scalar::zero(device);
         Ok(Steps {
@@ -98,8 +109,14 @@ impl Steps {
     }
 
     /// alpha and beta from one reduction: the scalars of an iteration in the merged schedule.
-    pub fn merged_step(&mut self, vectors: &[&Vector], diagonal: bool) -> Result<()> {
-        let sums = self.reducer.sum(Dots::Merged { diagonal }, vectors)?;
+    pub fn merged_step(&mut self, d: &Vector, q: Mapped<'_>, r: &Vector, m: Option<&Vector>) -> Result<()> {
+        let sums = match q {
+            Mapped::Written(q) => {
+                let vectors: Vec<_> = [d, q, r].into_iter().chain(m).collect();
+                self.reducer.sum(Dots::Merged { diagonal: m.is_some() }, &vectors)?
+            }
+            Mapped::Inlined(a, alpha) => self.reducer.sum_inlined(InlinedProduct { a, alpha, d }, r, m)?,
+        };
         let step = self.step(glsl!("solve/merged_step.frag"), &sums, Entry::Iteration);
         self.with_unit(step).target(self.coefficients.view()).target(self.report.back().view()).run()?;
         self.report.swap();
@@ -161,25 +178,30 @@ impl Steps {
     /// The three vector updates of an iteration in one pass.
     pub fn merged_update(
         &self,
-        x: &mut PingPong<Vector>,
+        y: &mut PingPong<Vector>,
         r: &mut PingPong<Vector>,
         d: &mut PingPong<Vector>,
-        q: &Vector,
+        q: Mapped<'_>,
         m: Option<&Vector>,
         x_scale: f32,
     ) -> Result<()> {
-        Draw::new(&self.reducer.device, glsl!("solve/merged_update.frag"))
-            .define("DIAGONAL", m.is_some())
-            .input("x", x.front().view())
+        let draw = Draw::new(&self.reducer.device, glsl!("solve/merged_update.frag"));
+        let draw = match q {
+            Mapped::Written(q) => draw.input("d", d.front().view()).input("q", q.view()),
+            Mapped::Inlined(a, alpha) => {
+                InlinedProduct { a, alpha, d: d.front() }.in_draw(draw, Self::UPDATED)?
+            }
+        };
+        draw.define("DIAGONAL", m.is_some())
+            .input("y", y.front().view())
             .input("r", r.front().view())
-            .input("d", d.front().view())
-            .input("q", q.view())
             .input("coefficients", self.coefficients.view())
             .input_if("m", m.map(Operand::view))
             .param("x_scale", x_scale)
-            .targets([x.back().view(), r.back().view(), d.back().view()])
+            .masked(matches!(q, Mapped::Inlined(..)))
+            .targets([y.back().view(), r.back().view(), d.back().view()])
             .run()?;
-        x.swap();
+        y.swap();
         r.swap();
         d.swap();
         Ok(())

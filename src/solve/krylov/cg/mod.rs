@@ -5,12 +5,13 @@ mod fixed;
 pub use fixed::{FixedReport, FixedRun};
 
 use super::precondition::{Identity, Preconditioner};
-use super::steps::{Entry, Steps};
+use super::steps::{Entry, Mapped, Steps};
 use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Combine, LinOp, Windows};
 use crate::solve::drive::check::check_square;
+use crate::solve::drive::dots::InlinedProduct;
 use crate::solve::drive::front;
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::null_space::project_out;
@@ -22,8 +23,9 @@ use crate::solve::drive::{Limits, Method};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CgSchedule {
-    /// [`Merged`](CgSchedule::Merged) where the preconditioner is a diagonal or none, and the device has three draw
-    /// buffers; else [`Listing`](CgSchedule::Listing).
+    /// Where the preconditioner is a diagonal or none, and the device has three draw buffers,
+    /// [`Fused`](CgSchedule::Fused) for operators of few terms a row that can be, else [`Merged`](CgSchedule::Merged);
+    /// else [`Listing`](CgSchedule::Listing).
     #[default]
     Auto,
     /// One operation after another as in Listing 44-1 of \[Krueger05\]: two reductions an iteration.
@@ -32,6 +34,10 @@ pub enum CgSchedule {
     /// \[Moravanszky03\] leaves as an exercise): beta comes from `α² q·Mq - r·Mr`, while `r·Mr` itself is summed anew
     /// in every iteration.
     Merged,
+    /// As merged, and the product is written nowhere: the pass of the inner products computes it, and so does that of the
+    /// updates. For bands, stencils and gathered rows; on a device that pays for writing, or changes of the target, it
+    /// takes three of these where merged takes four.
+    Fused,
 }
 
 /// Parameters of [`ConjugateGradient`].
@@ -114,9 +120,9 @@ impl<'a> ConjugateGradient<'a> {
             );
             return Err(Error::Matrix { op, detail });
         }
-        if params.schedule == CgSchedule::Merged && m.is_dear() {
+        if matches!(params.schedule, CgSchedule::Merged | CgSchedule::Fused) && m.is_dear() {
             let why = "it folds the preconditioner into its passes, and this one is no diagonal".into();
-            return Err(Error::Unsupported { what: "CgSchedule::Merged".into(), why });
+            return Err(Error::Unsupported { what: format!("CgSchedule::{:?}", params.schedule), why });
         }
         Ok(ConjugateGradient { a, m, params })
     }
@@ -146,14 +152,25 @@ impl<'a> ConjugateGradient<'a> {
         })
     }
 
-    /// Whether iterations run in the merged schedule.
-    fn merged(&self) -> bool {
+    /// The schedule for directions like this.
+    fn schedule(&self, d: &Vector) -> Result<CgSchedule> {
+        /// An operator of more terms a row is applied once and written, not twice.
+        const FEW_TERMS: usize = 9;
+        let schedule = self.params.schedule;
         let three_targets = self.a.device().gl().caps.borrow().max_draw_buffers >= 3;
-        match self.params.schedule {
-            CgSchedule::Listing => false,
-            CgSchedule::Merged => true,
-            CgSchedule::Auto => !self.m.is_dear() && three_targets,
+        // Merged passes read M at the same texel as r.
+        let merges = !self.m.is_dear() && self.m.diagonal().is_none_or(|m| m.extent() == d.extent());
+        if schedule == CgSchedule::Listing || !merges || schedule == CgSchedule::Auto && !three_targets {
+            return Ok(CgSchedule::Listing);
         }
+        if schedule == CgSchedule::Merged {
+            return Ok(schedule);
+        }
+        let terms = InlinedProduct { a: self.a, alpha: 1.0, d }.terms(Steps::UPDATED)?;
+        Ok(match terms {
+            Some(terms) if terms <= FEW_TERMS || schedule == CgSchedule::Fused => CgSchedule::Fused,
+            _ => CgSchedule::Merged,
+        })
     }
 }
 
@@ -161,10 +178,11 @@ impl<'a> ConjugateGradient<'a> {
 struct Run<'a> {
     m: &'a dyn Preconditioner,
     d: PingPong<Vector>,
-    q: Vector,
+    /// `A d`, where that is written.
+    q: Option<Vector>,
     z: Option<Vector>,
     steps: Steps,
-    merged: bool,
+    schedule: CgSchedule,
     /// Where the next iteration of the other schedule begins.
     entry: Entry,
 }
@@ -174,15 +192,16 @@ impl<'a> Run<'a> {
         let m = solver.m;
         let device = at.a.device();
         let fresh = || Vector::uninit(device, at.b.len());
-        // The merged passes read M at the same texel as r.
-        let merged = solver.merged() && m.diagonal().is_none_or(|d| d.extent() == at.x.extent());
+        let d = fresh()?;
+        let schedule = solver.schedule(&d)?;
+        let listing = schedule == CgSchedule::Listing;
         Ok(Run {
-            d: PingPong::new(fresh()?, fresh()?),
-            q: fresh()?,
-            z: if merged { None } else { m.room(&at.x)? },
+            d: PingPong::new(d, fresh()?),
+            q: if schedule == CgSchedule::Fused { None } else { Some(fresh()?) },
+            z: if listing { m.room(&at.x)? } else { None },
             steps: Steps::new(device, solver.params.windows)?,
             m,
-            merged,
+            schedule,
             entry: Entry::Start,
         })
     }
@@ -199,27 +218,34 @@ impl Method for Run<'_> {
             project_out(self.d.front_mut(), at.a.null_space())?;
         }
         self.entry = if keep { Entry::Resume } else { Entry::Start };
-        if self.merged && !keep {
+        if self.schedule != CgSchedule::Listing && !keep {
             return self.m.precondition(self.d.front_mut(), at.r.front());
         }
         Ok(())
     }
 
     fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        let Run { m, d, q, z, steps, merged, entry } = self;
+        let Run { m, d, q, z, steps, schedule, entry } = self;
         let x_scale = at.x_scale();
         let Iterate { a, y, r, matrix_scale, .. } = at;
-        if *merged {
-            // q = A d
-            ops::product(q, Combine::Replace, *matrix_scale, *a, d.front())?;
+        if *schedule != CgSchedule::Listing {
             let m = m.diagonal();
-            let mut vectors = vec![d.front(), &*q, r.front()];
-            vectors.extend(m);
+            // q = A d
+            let q = match q {
+                Some(q) => {
+                    ops::product(q, Combine::Replace, *matrix_scale, *a, d.front())?;
+                    Mapped::Written(q)
+                }
+                None => Mapped::Inlined(*a, *matrix_scale),
+            };
             // alpha = r.Mr / d.q, beta = (alpha² q.Mq - r.Mr) / r.Mr
-            steps.merged_step(&vectors, m.is_some())?;
+            steps.merged_step(d.front(), q, r.front(), m)?;
             // y = y + alpha d, r = r - alpha q, d = M r + beta d
             return steps.merged_update(y, r, d, q, m, x_scale);
         }
+        let Some(q) = q else {
+            return Err(Error::Internal { place: "ConjugateGradient", detail: "a listing without A d" });
+        };
         // Begun by the direction, so that nothing is left to do, or done for nothing, once a residual meets the bound.
         // z = M r
         let z = m.preconditioned(z, r.front())?;
