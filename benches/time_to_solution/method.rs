@@ -14,6 +14,7 @@ pub enum Method {
     /// On the CPU in 32 bits, by so many threads.
     HostCg(usize),
     HostCg64,
+    HostJacobiCg,
     HostMultigridCg,
 }
 
@@ -28,6 +29,7 @@ impl fmt::Display for Method {
             Method::HostCg(1) => write!(f, "CPU: CG, f32, 1 thread"),
             Method::HostCg(n) => write!(f, "CPU: CG, f32, {n} threads"),
             Method::HostCg64 => write!(f, "CPU: CG, f64"),
+            Method::HostJacobiCg => write!(f, "CPU: Jacobi-CG, f32"),
             Method::HostMultigridCg => write!(f, "CPU: multigrid-CG, f32"),
         }
     }

@@ -76,11 +76,10 @@ impl Problem {
                 }
                 all
             }
-            Kind::File(_) => vec![Method::CgMatrix, Method::JacobiCg],
+            Kind::File(_) => vec![Method::CgMatrix, Method::JacobiCg, Method::HostJacobiCg],
             Kind::Dense(_) => vec![Method::CgMatrix],
         };
         all.extend(on_host);
-        all.retain(|m| !matches!(m, Method::HostCg(_) | Method::HostCg64 | Method::HostMultigridCg));
         all
     }
 }
