@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use support::{CommonArgs, Failure, LinePlot, Progress, Report, Table, json, say, worst};
 use texla::host::{Csr, market, problems};
 use texla::solve::{
-    BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi,
-    Preconditioner, SolveReport, Stop,
+    BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, LinOp,
+    Multigrid, MultigridParams, Preconditioner, SolveReport, Stop,
 };
-use texla::{Error, MatrixFormat, SparseFormat, StoredMatrix, Vector};
+use texla::{Device, Error, Grid, MatrixFormat, Side, Sides, SparseFormat, Stencil, StoredMatrix, Vector};
 
 mod support;
 
@@ -24,6 +24,9 @@ struct Args {
     /// Matrix Market file; without it the five-point Poisson problem on 512x512 (64x64 with --quick)
     #[arg(long, value_name = "A.mtx", value_hint = clap::ValueHint::FilePath)]
     matrix: Option<PathBuf>,
+    /// Side of the built-in problem, which has N x N unknowns; up to 4096
+    #[arg(long, value_name = "N", conflicts_with = "matrix")]
+    size: Option<usize>,
     /// Right-hand side; without it b = A 1
     #[arg(long, value_name = "b.mtx", value_hint = clap::ValueHint::FilePath)]
     rhs: Option<PathBuf>,
@@ -33,7 +36,7 @@ struct Args {
     /// Conjugate gradients, BiCGStab for what is not symmetric, or least squares for any shape
     #[arg(long, value_enum, default_value = "cg")]
     method: Method,
-    /// Preconditioner
+    /// Preconditioner; multigrid is for the built-in problem, which is then kept as a stencil
     #[arg(long, value_enum, default_value = "none")]
     precond: Precond,
     /// Bound on the relative residual (cgls: on that or on the one of the normal equations)
@@ -45,9 +48,9 @@ struct Args {
     /// How the matrix is kept on the device
     #[arg(long, value_enum, default_value = "auto")]
     format: Format,
-    /// Iterations between two looks at the residual, 1000 at most
-    #[arg(long, default_value_t = 16)]
-    check_every: usize,
+    /// Iterations between two looks at the residual, 1000 at most; without it the solver's own schedule
+    #[arg(long, value_name = "K")]
+    check_every: Option<usize>,
     /// Write the solution as a Matrix Market vector
     #[arg(long, value_name = "x.mtx")]
     out: Option<PathBuf>,
@@ -74,6 +77,7 @@ enum Method {
 enum Precond {
     None,
     Jacobi,
+    Multigrid,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
@@ -92,11 +96,35 @@ fn main() -> ExitCode {
 struct Problem {
     name: String,
     a: Csr,
+    /// The side of the built-in problem.
+    side: Option<usize>,
     b: Vec<f64>,
     x_ref: Option<Vec<f64>>,
 }
 
+/// Past this side the entries alone take gigabytes on the host.
+const LONGEST_SIDE: usize = 4096;
+
+/// What flags do not go together with multigrid.
+fn check_multigrid(args: &Args) -> support::Result {
+    let why = match (&args.matrix, args.method, args.format) {
+        (Some(path), ..) => {
+            format!("it needs the grid that a matrix stands for, and {} does not say it", path.display())
+        }
+        (_, Method::Cgls, _) => "least squares ask for an inverse of A^T A, and it is one of A".to_owned(),
+        (_, _, Format::Points | Format::Gather | Format::Banded) => {
+            "the problem is then kept as a stencil, in no other format".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::bad_input(format_args!("--precond multigrid: {why}")))
+}
+
 fn problem(args: &Args) -> support::Result<Problem> {
+    if args.precond == Precond::Multigrid {
+        check_multigrid(args)?;
+    }
+    let mut built_in = None;
     let (name, a) = match &args.matrix {
         Some(path) => {
             let read = market::read_matrix(path).map_err(Error::from)?;
@@ -117,7 +145,9 @@ fn problem(args: &Args) -> support::Result<Problem> {
             (path.display().to_string(), read.triplets.to_csr())
         }
         None => {
-            let side = if args.common.quick { 64 } else { 512 };
+            let side = args.size.unwrap_or(if args.common.quick { 64 } else { 512 });
+            support::in_range("--size", side, 1..=LONGEST_SIDE)?;
+            built_in = Some(side);
             (
                 format!("five-point Poisson problem on {side}x{side}"),
                 problems::poisson_2d(side, side).to_csr(),
@@ -141,7 +171,7 @@ fn problem(args: &Args) -> support::Result<Problem> {
         Some(path) => Some(read(path, "the known solution", a.shape().cols)?),
         None => None,
     };
-    Ok(Problem { name, a, b, x_ref })
+    Ok(Problem { name, a, side: built_in, b, x_ref })
 }
 
 /// Rows or columns that need no entries to be believed.
@@ -214,29 +244,22 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         "relative_error",
         "readbacks_in_loop",
         "async_checks",
+        "draws_useful",
+        "draws_in_vain",
         "draws_per_iteration",
         "ms_per_iteration",
+        "wall_ms",
     ] {
         report.set(key, json!(null));
     }
 
     let started = Instant::now();
-    let format = match args.format {
-        Format::Auto => MatrixFormat::Auto,
-        Format::Points => MatrixFormat::Sparse(SparseFormat::Points),
-        Format::Gather => MatrixFormat::Sparse(SparseFormat::Gather),
-        Format::Banded => MatrixFormat::Banded,
-    };
-    let a = StoredMatrix::new(device, problem.a.clone(), format)?;
+    let a = Operator::new(device, args, &problem)?;
     let b = Vector::from_f64(device, &problem.b)?;
     let mut x = Vector::zeros(device, problem.a.shape().cols)?;
     device.finish()?;
     let upload = started.elapsed();
-    let format = match a.format() {
-        MatrixFormat::Sparse(format) => format!("{format:?}"),
-        format => format!("{format:?}"),
-    };
-    let format = format.to_lowercase();
+    let format = a.format();
     report.set("format", format.as_str());
     report.set("matrix", json!({
         "name": problem.name, "rows": problem.a.shape().rows, "cols": problem.a.shape().cols, "nnz": problem.a.nnz(),
@@ -253,11 +276,11 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let started = Instant::now();
     let solved = solve(args, &a, &mut x, &b);
     device.finish()?;
-    let whole = started.elapsed();
+    let all = started.elapsed();
     let work = device.counters().since(&before);
     let compile = Duration::from_nanos(work.compile_nanos);
-    let iterate = whole.saturating_sub(compile);
-    let solved = solved?;
+    let iterate = all.saturating_sub(compile);
+    let (solved, wall) = solved?;
 
     let started = Instant::now();
     let solution = x.read()?;
@@ -277,8 +300,11 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         .set("readbacks_in_loop", solved.readbacks_in_loop)
         .set("async_checks", solved.async_checks)
         .set("replacements", solved.replacements)
+        .set("draws_useful", solved.draws_useful)
+        .set("draws_in_vain", solved.draws_in_vain)
         .set("draws_per_iteration", solved.draws_per_iteration)
         .set("ms_per_iteration", ms_per_iteration)
+        .set("wall_ms", wall.as_secs_f64() * 1e3)
         .set("tol", args.tol);
     if let Some(breakdown) = &solved.breakdown {
         report.set("error", breakdown.to_string());
@@ -300,7 +326,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     for (iteration, residual) in &solved.history {
         report.row(json!({ "iteration": iteration, "relative_residual": residual }));
     }
-    print_summary(&solved, &check, [upload, compile, iterate, read_back], ms_per_iteration, &work);
+    print_summary(&solved, &check, [upload, compile, iterate, wall, read_back], ms_per_iteration, &work);
 
     if solved.converged() {
         // The device's certificate against the CPU's own computation.
@@ -318,8 +344,71 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     Ok(())
 }
 
-fn solve(args: &Args, a: &StoredMatrix, x: &mut Vector, b: &Vector) -> texla::Result<SolveReport> {
-    let stop = Stop::relative(args.tol).check_every(args.check_every);
+/// The operator on the device.
+enum Operator {
+    Stored(StoredMatrix),
+    /// The built-in problem with nothing stored.
+    Stencil(Box<Stencil>),
+}
+
+impl Operator {
+    fn new(device: &Device, args: &Args, problem: &Problem) -> texla::Result<Self> {
+        let format = match (args.format, args.precond, problem.side) {
+            (_, Precond::Multigrid, Some(side)) => {
+                let (grid, sides) = (Grid::new_2d(side, side), Sides::all(Side::DIRICHLET));
+                let stencil = Stencil::new(device, grid, 0.0, [1.0, 1.0, 0.0], sides)?;
+                return Ok(Operator::Stencil(Box::new(stencil)));
+            }
+            (Format::Auto, ..) => MatrixFormat::Auto,
+            (Format::Points, ..) => MatrixFormat::Sparse(SparseFormat::Points),
+            (Format::Gather, ..) => MatrixFormat::Sparse(SparseFormat::Gather),
+            (Format::Banded, ..) => MatrixFormat::Banded,
+        };
+        Ok(Operator::Stored(StoredMatrix::new(device, problem.a.clone(), format)?))
+    }
+
+    /// How it is kept, in small letters.
+    fn format(&self) -> String {
+        let format = match self {
+            Operator::Stencil(_) => "Stencil".to_owned(),
+            Operator::Stored(a) => match a.format() {
+                MatrixFormat::Sparse(format) => format!("{format:?}"),
+                format => format!("{format:?}"),
+            },
+        };
+        format.to_lowercase()
+    }
+
+    fn linop(&self) -> &dyn LinOp {
+        match self {
+            Operator::Stored(a) => a,
+            Operator::Stencil(a) => a.as_ref(),
+        }
+    }
+
+    /// For systems with this operator.
+    fn preconditioner(&self, precond: Precond) -> texla::Result<Box<dyn Preconditioner>> {
+        Ok(match (precond, self) {
+            (Precond::None, _) => Box::new(Identity),
+            (Precond::Multigrid, Operator::Stencil(a)) => {
+                Box::new(Multigrid::new(a, MultigridParams::default())?)
+            }
+            _ => Box::new(Jacobi::new(self.linop())?),
+        })
+    }
+}
+
+/// The report, and how long the answer took from the call to its certificate.
+fn solve(
+    args: &Args,
+    operator: &Operator,
+    x: &mut Vector,
+    b: &Vector,
+) -> texla::Result<(SolveReport, Duration)> {
+    let mut stop = Stop::relative(args.tol);
+    if let Some(every) = args.check_every {
+        stop = stop.check_every(every);
+    }
     // How far the residual has come down its logarithmic way, in percent.
     let progress = Progress::new("residual", 100);
     let observe = |iteration: usize, residual: f64| {
@@ -327,33 +416,34 @@ fn solve(args: &Args, a: &StoredMatrix, x: &mut Vector, b: &Vector) -> texla::Re
         progress.set((100.0 * share.clamp(0.0, 1.0)) as u64);
         progress.note(format!("{residual:.1e} after {iteration} iterations"));
     };
-    let max_iters = args.max_iters;
+    let (a, max_iters) = (operator.linop(), args.max_iters);
+    let timed = |call: &mut dyn FnMut() -> texla::Result<SolveReport>| {
+        let started = Instant::now();
+        call().map(|report| (report, started.elapsed()))
+    };
     let solved = match args.method {
         Method::Cg => {
             // The solver's own checks come before those of its preconditioner.
             let params = CgParams::default().with_stop(stop).with_max_iters(max_iters);
             ConjugateGradient::new(a, params)?;
-            let m: Box<dyn Preconditioner> = match args.precond {
-                Precond::None => Box::new(Identity),
-                Precond::Jacobi => Box::new(Jacobi::new(a)?),
-            };
-            ConjugateGradient::preconditioned(a, m.as_ref(), params)?.solve_observed(x, b, observe)
+            let m = operator.preconditioner(args.precond)?;
+            let solver = ConjugateGradient::preconditioned(a, m.as_ref(), params)?;
+            timed(&mut || solver.solve_observed(x, b, observe))
         }
         Method::BiCgStab => {
             let params = BiCgStabParams::default().with_stop(stop).with_max_iters(max_iters);
-            let m: Box<dyn Preconditioner> = match args.precond {
-                Precond::None => Box::new(Identity),
-                Precond::Jacobi => Box::new(Jacobi::new(a)?),
-            };
-            BiCgStab::preconditioned(a, m.as_ref(), params)?.solve_observed(x, b, observe)
+            let m = operator.preconditioner(args.precond)?;
+            let solver = BiCgStab::preconditioned(a, m.as_ref(), params)?;
+            timed(&mut || solver.solve_observed(x, b, observe))
         }
         Method::Cgls => {
             let params = CglsParams::default().with_stop(stop).with_max_iters(max_iters);
             let m: Box<dyn Preconditioner> = match args.precond {
-                Precond::None => Box::new(Identity),
                 Precond::Jacobi => Box::new(Jacobi::for_least_squares(a)?),
+                Precond::None | Precond::Multigrid => Box::new(Identity),
             };
-            Cgls::preconditioned(a, m.as_ref(), params)?.solve_observed(x, b, observe)
+            let solver = Cgls::preconditioned(a, m.as_ref(), params)?;
+            timed(&mut || solver.solve_observed(x, b, observe))
         }
     };
     if solved.is_ok() {
@@ -365,7 +455,7 @@ fn solve(args: &Args, a: &StoredMatrix, x: &mut Vector, b: &Vector) -> texla::Re
 fn print_summary(
     solved: &SolveReport,
     check: &Check,
-    [upload, compile, iterate, read_back]: [Duration; 4],
+    [upload, compile, iterate, wall, read_back]: [Duration; 5],
     ms_per_iteration: f64,
     work: &texla::gl::Counters,
 ) {
@@ -392,6 +482,7 @@ fn print_summary(
     table.row(["upload".to_owned(), ms(upload)]);
     table.row(["compile".to_owned(), ms(compile)]);
     table.row(["iterate".to_owned(), format!("{} ({ms_per_iteration:.3} ms an iteration)", ms(iterate))]);
+    table.row(["from the call to the certified answer".to_owned(), ms(wall)]);
     table.row(["read back".to_owned(), ms(read_back)]);
     table.row([
         "an iteration".to_owned(),
@@ -401,6 +492,8 @@ fn print_summary(
         "readbacks in the loop".to_owned(),
         format!("{} ({} polled checks)", solved.readbacks_in_loop, solved.async_checks),
     ]);
+    let (useful, in_vain) = (solved.draws_useful, solved.draws_in_vain);
+    table.row(["draws of the solve".to_owned(), format!("{useful} useful, {in_vain} in vain")]);
     table.row(["draws in all".to_owned(), work.draws.to_string()]);
     table.print();
 }

@@ -47,7 +47,7 @@ fn tridiagonal(name: &str, n: usize) -> String {
     write(name, &text)
 }
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 16] = [
     "converged",
     "reason",
     "iterations",
@@ -57,8 +57,11 @@ const KEYS: [&str; 13] = [
     "relative_error",
     "readbacks_in_loop",
     "async_checks",
+    "draws_useful",
+    "draws_in_vain",
     "draws_per_iteration",
     "ms_per_iteration",
+    "wall_ms",
     "format",
     "device",
 ];
@@ -90,6 +93,72 @@ fn the_built_in_problem_converges_on_both_apis() {
             report["rows"].as_array().unwrap().iter().map(|r| r["iteration"].as_u64().unwrap()).collect();
         assert!(rows.len() >= 2 && rows.windows(2).all(|w| w[0] < w[1]), "{rows:?}");
     }
+}
+
+/// What a solve takes is told whole: the wall from the call to the certificate, and each draw as useful or in vain.
+#[track_caller]
+fn assert_told(report: &Value) {
+    let [wall, useful, in_vain] =
+        ["wall_ms", "draws_useful", "draws_in_vain"].map(|key| report[key].as_f64().unwrap());
+    let time = &report["time_ms"];
+    let [compile, iterate] = ["compile", "iterate"].map(|key| time[key].as_f64().unwrap());
+    assert!(wall > 0.0 && wall <= compile + iterate, "{report}");
+    let [each, iterations, draws] = ["draws_per_iteration", "iterations"]
+        .map(|key| report[key].as_f64().unwrap())
+        .into_iter()
+        .chain(report["counters"]["draws"].as_f64())
+        .collect::<Vec<_>>()
+        .try_into()
+        .unwrap();
+    assert!(useful > each * (iterations - 1.0) && useful + in_vain <= draws, "{report}");
+}
+
+#[test]
+fn the_built_in_problem_in_any_size_and_by_multigrid() {
+    for (size, unknowns) in [("1", 1), ("2", 4), ("7", 49), ("33", 1089), ("96", 9216)] {
+        let mut iterations = Vec::new();
+        for precond in ["none", "jacobi", "multigrid"] {
+            let (code, report) = json(&["--size", size, "--precond", precond]);
+            assert_eq!((code, &report["matrix"]["rows"]), (0, &unknowns.into()), "{precond}: {report}");
+            let kept = if precond == "multigrid" { "stencil" } else { "banded" };
+            assert_eq!(report["format"], kept);
+            assert_told(&report);
+            iterations.push(report["iterations"].as_u64().unwrap());
+        }
+        // As many on any grid; without it as many as cells along a side, and more.
+        assert!(iterations[2] <= 10 && (unknowns < 1000 || iterations[0] > 40), "{size}: {iterations:?}");
+    }
+    // The size is the flag's, also where small ones are asked for; and what is no conjugate gradient takes a cycle too.
+    let args = ["--quick", "--size", "48", "--precond", "multigrid", "--method", "bicgstab", "--api", "es30"];
+    let (code, report) = json(&args);
+    assert_eq!((code, &report["matrix"]["rows"]), (0, &2304.into()), "{report}");
+    assert!(report["iterations"].as_u64().unwrap() <= 10, "{report}");
+    assert_told(&report);
+    // Closer than the library asks for by itself.
+    let same = json(&["--size", "16", "--precond", "multigrid", "--tol", "1e-6"]).1;
+    assert!(same["true_relative_residual"].as_f64().unwrap() <= 1e-6, "{same}");
+}
+
+/// Without `--check-every` the solver looks when it thinks fit, and no more than a tenth of its draws is in vain; with it,
+/// the last look decides. The answer is the same.
+#[test]
+fn the_schedule_of_looks_is_the_solvers_own_or_the_flags() {
+    let (outputs, vain): (Vec<String>, Vec<u64>) = [None, Some("1"), Some("1000")]
+        .into_iter()
+        .map(|every| {
+            let out = scratch(&format!("looks{}.mtx", every.unwrap_or("")));
+            let flag = every.map(|k| ["--check-every", k]);
+            let args = [&["--size", "40", "--out", &out][..], flag.as_ref().map_or(&[], |f| &f[..])].concat();
+            let (code, report) = json(&args);
+            assert_eq!(code, 0, "{report}");
+            assert_told(&report);
+            let [useful, in_vain] = ["draws_useful", "draws_in_vain"].map(|k| report[k].as_u64().unwrap());
+            assert!(every.is_some() || 10 * in_vain <= useful, "{report}");
+            (fs::read_to_string(out).unwrap(), in_vain)
+        })
+        .unzip();
+    assert!(outputs.iter().all(|o| *o == outputs[0]));
+    assert!(vain[2] > vain[0], "{vain:?}");
 }
 
 #[test]
@@ -201,7 +270,7 @@ fn a_breakdown_is_exit_1_with_a_report() {
 
 #[test]
 fn flags_out_of_range_are_refused() {
-    let refused: [(&[&str], &str); 14] = [
+    let refused: [(&[&str], &str); 28] = [
         (&["--tol", "0"], "relative"),
         (&["--tol", "NaN"], "relative"),
         (&["--tol", "1e-30"], "relative"),
@@ -209,6 +278,23 @@ fn flags_out_of_range_are_refused() {
         (&["--tol=-1e-5"], "relative"),
         (&["--tol", "small"], "small"),
         (&["--check-every", "0"], "check_every"),
+        (&["--check-every", "1001"], "check_every"),
+        (&["--check-every", "often"], "often"),
+        (&["--size", "0"], "--size 0: expected a number from 1 to 4096"),
+        (&["--size", "4097"], "--size 4097"),
+        (&["--size", "18446744073709551615"], "--size 18446744073709551615"),
+        (&["--size", "18446744073709551616"], "18446744073709551616"),
+        (&["--size", "-1"], "-1"),
+        (&["--size", "64.5"], "64.5"),
+        (&["--size", "64", "--matrix", "A.mtx"], "--matrix"),
+        (
+            &["--matrix", "A.mtx", "--precond", "multigrid"],
+            "needs the grid that a matrix stands for, and A.mtx",
+        ),
+        (&["--precond", "multigrid", "--method", "cgls"], "least squares"),
+        (&["--precond", "multigrid", "--format", "gather"], "kept as a stencil"),
+        (&["--precond", "multigrid", "--format", "banded"], "kept as a stencil"),
+        (&["--precond", "ilu"], "ilu"),
         (&["--max-iters", "16777216"], "max_iters"),
         (&["--max-iters", "-1"], "-1"),
         (&["--format", "dense"], "dense"),
@@ -298,5 +384,7 @@ fn without_usable_gl_the_packages_are_named() {
 fn help_is_no_error() {
     let done = run_with(&["--help"], &[]);
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
-    assert!(done.stdout.contains("--precond") && done.stdout.contains("--check-every"));
+    for flag in ["--precond", "--check-every", "--size", "multigrid"] {
+        assert!(done.stdout.contains(flag), "{flag}");
+    }
 }

@@ -114,13 +114,14 @@ impl<'a> OnDevice<'a> {
         let report = solve(&mut x)?;
         let seconds = started.elapsed().as_secs_f64();
         let work = self.device.counters().since(&before);
+        assert_eq!(report.draws_useful + report.draws_in_vain, work.draws, "every draw is one or the other");
         let gave_up = (report.reason != StopReason::Converged)
             .then(|| format!("{} at {:.1e}", report.reason, report.true_residual));
         Ok(Answer {
             seconds,
             iterations: report.iterations,
-            draws: Some(work.draws),
-            split: draws(&report, work.draws),
+            draws: Some([report.draws_useful, report.draws_in_vain]),
+            over_useful: None,
             gave_up,
             x: x.read()?.into_iter().map(f64::from).collect(),
             first: work.compiles > 0,
@@ -135,7 +136,7 @@ impl<'a> OnDevice<'a> {
     }
 
     /// Seconds and draws of an iteration of multigrid-CG, in a fixed number of them.
-    pub fn iteration(&self, method: Method) -> Result<(f64, u64)> {
+    fn iteration(&self, method: Method) -> Result<(f64, u64)> {
         const FEW: usize = 8;
         // So that nothing is met and frozen.
         let params = CgParams::default().with_stop(Stop::relative(1e-18));
@@ -152,7 +153,15 @@ impl<'a> OnDevice<'a> {
         Ok(((twice.0 - few.0) / FEW as f64, (twice.1 - few.1) / FEW as u64))
     }
 
-    /// The mean of about half a second of calls, with the device idle before and after.
+    /// The seconds of a solve by multigrid-CG over what its useful work takes by itself: a V-cycle for each iteration and
+    /// one before the first, and what else is in an iteration.
+    pub fn over_useful(&self, answer: &Answer) -> Result<f64> {
+        let ((cycle, _), (iteration, _)) = (self.cycle()?, self.iteration(Method::MultigridCg)?);
+        let iterations = answer.iterations as f64;
+        Ok(answer.seconds / ((iterations + 1.0) * cycle + iterations * (iteration - cycle)))
+    }
+
+    /// The mean of about a fifth of a second of calls, with the device idle before and after.
     fn mean(&self, mut calls: impl FnMut(usize) -> Result<()>) -> Result<(f64, u64)> {
         let _scope = self.device.scope()?;
         let mut measured = |count: usize| {
@@ -166,7 +175,7 @@ impl<'a> OnDevice<'a> {
         };
         measured(1)?;
         let (one, _) = measured(1)?;
-        measured((0.5 / one.max(1e-6)).clamp(1.0, 1000.0) as usize)
+        measured((0.2 / one.max(1e-6)).clamp(1.0, 1000.0) as usize)
     }
 
     /// Seconds of a solve that the limit ends, the least of so many, with its report.
@@ -191,12 +200,6 @@ impl<'a> OnDevice<'a> {
 
 /// A bound that no run of the slopes reaches.
 const NEVER: f64 = 1e-7;
-
-/// Draws of a solve: useful ones, and those sent off after its iterates were frozen.
-fn draws(report: &SolveReport, total: u64) -> Option<[u64; 2]> {
-    let _ = (report, total);
-    None
-}
 
 /// The bands of a matrix on a square grid whose rows couple neighbours alone.
 fn nine_bands(a: &Csr) -> Result<NineBands> {

@@ -28,15 +28,15 @@ pub trait Real:
     + AddAssign
     + SubAssign
 {
-    /// Relative residuals at which the recurrence is brought in line.
-    const ON_THE_WAY: &[f64];
+    /// Digits that the recurrence goes down in one go before it is brought in line.
+    const AT_EASE: f64;
 
     fn of(value: f64) -> Self;
     fn wide(self) -> f64;
 }
 
 impl Real for f32 {
-    const ON_THE_WAY: &[f64] = &[1e-2, 1e-4];
+    const AT_EASE: f64 = 2.0;
 
     #[inline(always)]
     fn of(value: f64) -> Self {
@@ -50,7 +50,7 @@ impl Real for f32 {
 }
 
 impl Real for f64 {
-    const ON_THE_WAY: &[f64] = &[];
+    const AT_EASE: f64 = f64::INFINITY;
 
     #[inline(always)]
     fn of(value: f64) -> Self {
@@ -237,6 +237,8 @@ pub struct Host<'a, T> {
     pub b: &'a [f32],
     pub tol: f64,
     pub threads: usize,
+    /// It takes few iterations.
+    pub few: bool,
 }
 
 /// A system on the CPU, with what the methods asked for need.
@@ -289,13 +291,13 @@ impl<'a> OnHost<'a> {
         let (b, tol, exact) = (&self.system.b[..], self.tol, self.wide.as_deref());
         Some(match method {
             Method::HostCg(threads) => {
-                Host { a: self.narrow.as_deref()?, exact: exact?, b, tol, threads }.solve(None)
+                Host { a: self.narrow.as_deref()?, exact: exact?, b, tol, threads, few: false }.solve(None)
             }
-            Method::HostCg64 => Host { a: exact?, exact: exact?, b, tol, threads: 1 }.solve(None),
+            Method::HostCg64 => Host { a: exact?, exact: exact?, b, tol, threads: 1, few: false }.solve(None),
             Method::HostJacobiCg => {
                 let inverse: Vec<f32> =
                     self.system.csr().diagonal().iter().map(|d| (1.0 / d) as f32).collect();
-                let host = Host { a: self.narrow.as_deref()?, exact: exact?, b, tol, threads: 1 };
+                let host = Host { a: self.narrow.as_deref()?, exact: exact?, b, tol, threads: 1, few: false };
                 host.solve(Some(&mut |z, r| {
                     z.iter_mut().zip(r).zip(&inverse).for_each(|((z, r), d)| *z = d * r);
                 }))
@@ -303,7 +305,7 @@ impl<'a> OnHost<'a> {
             Method::HostMultigridCg => {
                 let (a, exact, cycle) = self.multigrid.as_ref()?;
                 let mut cycle = cycle.borrow_mut();
-                Host { a, exact, b, tol, threads: 1 }.solve(Some(&mut |z, r| cycle.cycle(z, r)))
+                Host { a, exact, b, tol, threads: 1, few: true }.solve(Some(&mut |z, r| cycle.cycle(z, r)))
             }
             _ => return None,
         })
@@ -341,11 +343,12 @@ impl<T: Real> Host<'_, T> {
             None => self.run(m.take()),
         };
         let seconds = started.elapsed().as_secs_f64();
-        let gave_up = (residual > self.tol).then(|| match iterations {
+        let solved = residual <= self.tol;
+        let gave_up = (!solved).then(|| match iterations {
             MAX_ITERS.. => format!("max_iterations at {residual:.1e}"),
             _ => format!("stagnated at {residual:.1e}"),
         });
-        Answer { seconds, iterations, draws: None, split: None, gave_up, x, first: false }
+        Answer { seconds, iterations, draws: None, over_useful: None, gave_up, x, first: false }
     }
 
     /// The solution, the iterations and the true residual.
@@ -356,7 +359,10 @@ impl<T: Real> Host<'_, T> {
         let mut z = if m.is_some() { zeros() } else { Vec::new() };
         let (mut x, mut ax) = (vec![0.0f64; n], vec![0.0f64; n]);
         let unit = self.b.iter().map(|b| f64::from(*b).powi(2)).sum::<f64>().sqrt();
-        let mut aims = T::ON_THE_WAY.iter().copied().filter(|aim| *aim > 2.0 * self.tol);
+        // Evenly on the way in digits; few iterations gather little rounding.
+        let stops = if self.few { 0.0 } else { (-self.tol.log10() / T::AT_EASE - 1.0).floor() };
+        let all = (1..).map(f64::from).take_while(|k| *k <= stops);
+        let mut aims = all.map(|k| self.tol.powf(k / (stops + 1.0)));
         let (mut iterations, mut fell_short) = (0, 0);
         let (mut least, mut recurrence, mut rz) = (f64::INFINITY, 0.0, 0.0);
         loop {
@@ -373,7 +379,7 @@ impl<T: Real> Host<'_, T> {
             }
             let residual = rr.sqrt() / unit;
             let stuck = fell_short > 1 && residual > 0.5 * least;
-            if residual <= self.tol || stuck || iterations >= MAX_ITERS {
+            if residual <= self.tol || stuck || !residual.is_finite() || iterations >= MAX_ITERS {
                 return (x, iterations, residual);
             }
             least = least.min(residual);

@@ -40,9 +40,10 @@ pub struct Answer {
     /// From the call to the certified answer.
     pub seconds: f64,
     pub iterations: usize,
-    /// All of them; useful ones, and those in vain, where that is told.
-    pub draws: Option<u64>,
-    pub split: Option<[u64; 2]>,
+    /// On the device: useful ones, and those in vain.
+    pub draws: Option<[u64; 2]>,
+    /// The seconds over what the useful work alone takes, where that is measured.
+    pub over_useful: Option<f64>,
     /// Says why, where the method itself does not call it solved.
     pub gave_up: Option<String>,
     pub x: Vec<f64>,
