@@ -137,7 +137,8 @@ impl<'a> OnDevice<'a> {
 
     /// Seconds and draws of an iteration of multigrid-CG, in a fixed number of them.
     fn iteration(&self, method: Method) -> Result<(f64, u64)> {
-        const FEW: usize = 8;
+        // So few that squares of the last residual are still far from the end of the range.
+        const FEW: usize = 4;
         // So that nothing is met and frozen.
         let params = CgParams::default().with_stop(Stop::relative(1e-18));
         let solver = self.conjugate_gradient(method, params)?;

@@ -247,23 +247,30 @@ pub struct OnHost<'a> {
     narrow: Option<Box<dyn Operator<f32>>>,
     /// In 64 bits, for the certificate too.
     wide: Option<Box<dyn Operator<f64>>>,
-    /// Operators of which nothing is stored, with the cycle.
-    multigrid: Option<(Laplacian<f32>, Laplacian<f64>, RefCell<Multigrid<f32>>)>,
+    multigrid: Option<OnGrid>,
     tol: f64,
 }
 
+/// The operator of a grid with nothing stored, in both precisions, and a cycle for it.
+struct OnGrid {
+    narrow: Laplacian<f32>,
+    wide: Laplacian<f64>,
+    cycle: RefCell<Multigrid<f32>>,
+}
+
 impl<'a> OnHost<'a> {
-    /// Nothing where no such method is asked for. Those that do not apply are struck off the list.
+    /// Nothing where no such method is asked for. The CPU's multigrid is struck off the list where sides are odd.
     pub fn new(system: &'a System, methods: &mut Vec<Method>, tol: f64) -> Option<Self> {
         let mut multigrid = None;
         if methods.contains(&Method::HostMultigridCg) {
             let stencil = system.stencil.as_ref().expect("a problem on a grid");
             let (grid, weights) = (stencil.grid(), stencil.weights());
-            multigrid = Multigrid::new(grid, weights).map(|cycle| {
-                (Laplacian::new(grid, weights), Laplacian::new(grid, weights), RefCell::new(cycle))
+            multigrid = Multigrid::new(grid, weights).map(|cycle| OnGrid {
+                narrow: Laplacian::new(grid, weights),
+                wide: Laplacian::new(grid, weights),
+                cycle: RefCell::new(cycle),
             });
             if multigrid.is_none() {
-                println!("left out: {} on a grid of odd sides", Method::HostMultigridCg);
                 methods.retain(|m| *m != Method::HostMultigridCg);
             }
         }
@@ -303,9 +310,10 @@ impl<'a> OnHost<'a> {
                 }))
             }
             Method::HostMultigridCg => {
-                let (a, exact, cycle) = self.multigrid.as_ref()?;
+                let OnGrid { narrow, wide, cycle } = self.multigrid.as_ref()?;
                 let mut cycle = cycle.borrow_mut();
-                Host { a, exact, b, tol, threads: 1, few: true }.solve(Some(&mut |z, r| cycle.cycle(z, r)))
+                Host { a: narrow, exact: wide, b, tol, threads: 1, few: true }
+                    .solve(Some(&mut |z, r| cycle.cycle(z, r)))
             }
             _ => return None,
         })
@@ -313,7 +321,7 @@ impl<'a> OnHost<'a> {
 
     /// Seconds of a V-cycle from zero: the mean of many.
     pub fn cycle(&self) -> Option<f64> {
-        let mut cycle = self.multigrid.as_ref()?.2.borrow_mut();
+        let mut cycle = self.multigrid.as_ref()?.cycle.borrow_mut();
         let mut z = vec![0.0; self.system.b.len()];
         let mut measured = |count: usize| {
             let started = Instant::now();

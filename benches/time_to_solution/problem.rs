@@ -99,7 +99,7 @@ pub fn problems(sizes: &[usize], quick: bool) -> Vec<Problem> {
         ("Poisson 2D constant", Right::Constant),
     ] {
         // The smallest is there for what a solve costs whatever its size, and for the ladder.
-        let small = (right == Right::Random && !quick).then_some(64);
+        let small = (right == Right::Random && sizes.iter().all(|n| *n > 64)).then_some(64);
         let sizes = small.into_iter().chain(sizes.iter().copied());
         all.extend(sizes.map(|n| on_grid(name, Grid::new_2d(n, n), plane, false, right)));
     }
