@@ -54,8 +54,8 @@ impl LinOp for SparseMatrix {
             return Ok(None);
         }
         let gather = self.gather(false)?;
-        let terms = self.nnz().div_ceil(self.shape().rows.max(1));
-        Ok(Some(pass.form(2, terms, |draw, alpha| gathered(draw, gather, self.scaling().factors(alpha)))))
+        let slots = self.nnz().div_ceil(self.shape().rows.max(1));
+        Ok(Some(pass.form(2, 6 * slots, |draw, alpha| gathered(draw, gather, self.scaling().factors(alpha)))))
     }
 
     /// Points are blended into what is there.

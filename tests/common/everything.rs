@@ -317,7 +317,7 @@ fn solvers(dev: &Device, step: Step<'_>) {
     let zeros = vec![0.0; n];
     let mut to = |name: &str, f: &dyn Fn(&mut Vector) -> Result<()>| step(name, &|| changed(dev, &zeros, f));
     let diagonal = Jacobi::new(&a).unwrap();
-    for schedule in [CgSchedule::Listing, CgSchedule::Merged] {
+    for schedule in [CgSchedule::Listing, CgSchedule::Merged, CgSchedule::Fused] {
         for m in [&Identity as &dyn Preconditioner, &diagonal] {
             to("ConjugateGradient", &|x| {
                 let params = CgParams::default().with_schedule(schedule).with_stop(stop);

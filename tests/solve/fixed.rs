@@ -7,6 +7,7 @@ use texla::{BandedMatrix, Device, Error, Shape, Vector};
 use crate::common::harness::on_both;
 use crate::common::random::uniform;
 use crate::common::worst::worst_of;
+use crate::systems;
 
 fn params(schedule: CgSchedule) -> CgParams {
     CgParams::default().with_schedule(schedule).with_stop(Stop::relative(1e-4))
@@ -31,7 +32,7 @@ fn iterates_freeze_where_the_solver_stops() {
         let csr = problems::poisson_2d(19, 13).to_csr();
         let a = BandedMatrix::from_csr(dev, csr.clone()).unwrap();
         let b = uniform(4, 247);
-        for schedule in [CgSchedule::Listing, CgSchedule::Merged] {
+        for schedule in systems::SCHEDULES {
             let (x, report, draws) = iterate(&a, schedule, &b, 80);
             assert!(report.met && report.iterations < 80, "{report:?}");
             let (more, again, draws_of_more) = iterate(&a, schedule, &b, 160);
@@ -61,7 +62,7 @@ fn a_guess_is_improved_and_a_preconditioner_used() {
         let b = Vector::from_slice(dev, &uniform(7, 81)).unwrap();
         let mut x = Vector::zeros(dev, 81).unwrap();
         let jacobi = Jacobi::new(&a).unwrap();
-        for schedule in [CgSchedule::Listing, CgSchedule::Merged] {
+        for schedule in systems::SCHEDULES {
             let cg = ConjugateGradient::preconditioned(&a, &jacobi, params(schedule)).unwrap();
             x.set_zero().unwrap();
             assert!(cg.iterate(&mut x, &b, 60).unwrap().read().unwrap().met);
@@ -81,7 +82,7 @@ fn what_the_theory_excludes_is_told_on_request() {
         let indefinite = Triplets::from_dense(Shape::new(2, 2), &[1.0, 0.0, 0.0, -2.0]).unwrap();
         let a = BandedMatrix::from_triplets(dev, &indefinite).unwrap();
         let b = Vector::from_slice(dev, &[1.0, 1.0]).unwrap();
-        for schedule in [CgSchedule::Listing, CgSchedule::Merged] {
+        for schedule in systems::SCHEDULES {
             let mut x = Vector::zeros(dev, 2).unwrap();
             let cg = ConjugateGradient::new(&a, params(schedule)).unwrap();
             let run = cg.iterate(&mut x, &b, 4).unwrap();

@@ -121,7 +121,7 @@ pub fn relative_error(x: &[f32], want: &[f64]) -> f64 {
 }
 
 /// Every schedule.
-pub const SCHEDULES: [CgSchedule; 2] = [CgSchedule::Listing, CgSchedule::Merged];
+pub const SCHEDULES: [CgSchedule; 3] = [CgSchedule::Listing, CgSchedule::Merged, CgSchedule::Fused];
 
 /// What the device has of draw buffers decides whether the merged schedule runs at all.
 pub fn schedules(device: &Device) -> Vec<CgSchedule> {

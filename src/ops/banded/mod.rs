@@ -120,8 +120,9 @@ impl LinOp for BandedMatrix {
         }
         let text = BandText::new(self.offsets(), bands, false, true);
         let lines = text.words(Term::Inlined);
+        let fetches = text.shifts().len() + bands.iter().filter_map(stored).count();
         let all = Diagonals { a: self, bands, text, x };
-        Ok(Some(pass.form(1, bands.len(), |draw, alpha| all.told(draw.lines_made(generate, lines), alpha))))
+        Ok(Some(pass.form(1, fetches, |draw, alpha| all.told(draw.lines_made(generate, lines), alpha))))
     }
 
     fn pattern(&self) -> Option<&Csr> {

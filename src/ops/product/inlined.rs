@@ -13,8 +13,8 @@ pub struct Inlined<'a> {
     alpha: f32,
     /// Textures that the pass has room for.
     room: usize,
-    /// Of a row, as a rule.
-    terms: usize,
+    /// What it fetches for a texel of the product, as a rule.
+    fetches: usize,
 }
 
 shown!(Inlined<'_>, |pass| "Inlined({})", pass.x.len());
@@ -30,15 +30,20 @@ impl<'a> Inlined<'a> {
         textures <= self.room
     }
 
-    /// With what the form of an operator tells the draw, which is given the factor; and how many terms its rows have.
-    pub(crate) fn form(self, number: u8, terms: usize, tell: impl FnOnce(Draw<'a>, f32) -> Draw<'a>) -> Self {
+    /// With what the form of an operator tells the draw, which is given the factor; and how many fetches a texel takes.
+    pub(crate) fn form(
+        self,
+        number: u8,
+        fetches: usize,
+        tell: impl FnOnce(Draw<'a>, f32) -> Draw<'a>,
+    ) -> Self {
         let draw = tell(self.draw.define("FORM", number), self.alpha);
-        Inlined { draw, terms, ..self }
+        Inlined { draw, fetches, ..self }
     }
 }
 
-/// Makes `α A x` part of a draw that has named nothing yet and will name so many other inputs, and tells how many terms
-/// rows have; `None` where the operator cannot.
+/// Makes `α A x` part of a draw that has named nothing yet and will name so many other inputs, and tells how many
+/// fetches a texel takes; `None` where the operator cannot.
 pub(crate) fn inlined<'a>(
     a: &'a dyn LinOp,
     draw: Draw<'a>,
@@ -54,6 +59,6 @@ pub(crate) fn inlined<'a>(
         .define("PADDED", padded)
         .input("x", x.view())
         .param("row", [x.extent().width as i32, len]);
-    let pass = Inlined { draw, x, alpha, room: units.saturating_sub(others + 1), terms: 0 };
-    Ok(a.inlined(pass)?.map(|pass| (pass.draw, pass.terms)))
+    let pass = Inlined { draw, x, alpha, room: units.saturating_sub(others + 1), fetches: 0 };
+    Ok(a.inlined(pass)?.map(|pass| (pass.draw, pass.fetches)))
 }

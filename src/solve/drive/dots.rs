@@ -101,10 +101,10 @@ pub(in crate::solve) struct InlinedProduct<'a> {
 }
 
 impl<'a> InlinedProduct<'a> {
-    /// How many terms a row has, if passes that read so many other textures can.
-    pub fn terms(&self, others: usize) -> Result<Option<usize>> {
+    /// What it fetches for a texel, if passes that read so many other textures can.
+    pub fn fetches(&self, others: usize) -> Result<Option<usize>> {
         let draw = Draw::new(self.a.device(), glsl!("solve/dots.frag"));
-        Ok(inlined(self.a, draw, self.alpha, self.d, others)?.map(|(_, terms)| terms))
+        Ok(inlined(self.a, draw, self.alpha, self.d, others)?.map(|(_, fetches)| fetches))
     }
 
     /// Makes it part of a draw that will name so many other inputs.

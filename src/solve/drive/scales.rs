@@ -5,12 +5,10 @@ use crate::data::{Scalar, Vector, exponent};
 use crate::error::Result;
 use crate::ops::{self, Accuracy, Accurate, LinOp};
 
-/// A norm, without waiting longer than for the vector itself: by its plain square, as a rule; where that comes near an end
-/// of the range of floats, by that of the vector scaled.
+/// A norm: by its plain square, as a rule; where that comes near an end of the range of floats, by that of the vector scaled.
+/// *Cost*: waits.
 pub(in crate::solve) fn norm_of(v: &Vector) -> Result<f64> {
-    let value = |scalar: Scalar| -> Result<f64> {
-        Ok(scalar.read_async()?.wait()?.first().copied().map_or(f64::NAN, f64::from))
-    };
+    let value = |scalar: Scalar| scalar.read().map(f64::from);
     let square = value(ops::norm_squared(v)?)?;
     // What squares lose below the range is then less than the last digit.
     if (1e-20..1e36).contains(&square) {

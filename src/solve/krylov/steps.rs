@@ -220,6 +220,31 @@ impl Steps {
         Ok(())
     }
 
+    /// `y' = y + (x_scale alpha) d` and `r' = r - alpha q`, in one pass where the device has two draw buffers.
+    pub fn advance_both(
+        &self,
+        (y, x_scale, d): (&mut PingPong<Vector>, f32, &Vector),
+        (r, q): (&mut PingPong<Vector>, &Vector),
+    ) -> Result<()> {
+        let device = &self.reducer.device;
+        if device.gl().caps.borrow().max_draw_buffers < 2 {
+            self.advance(y, x_scale, d)?;
+            return self.advance(r, -1.0, q);
+        }
+        Draw::new(device, glsl!("solve/advance_both.frag"))
+            .input("y", y.front().view())
+            .input("d", d.view())
+            .input("r", r.front().view())
+            .input("q", q.view())
+            .input("coefficients", self.coefficients.view())
+            .param("x_scale", x_scale)
+            .targets([y.back().view(), r.back().view()])
+            .run()?;
+        y.swap();
+        r.swap();
+        Ok(())
+    }
+
     /// `d' = z + beta d`.
     pub fn turn(&self, d: &mut PingPong<Vector>, z: &Vector) -> Result<()> {
         Draw::new(&self.reducer.device, glsl!("solve/direction.frag"))

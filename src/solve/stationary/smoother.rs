@@ -5,7 +5,7 @@ use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::host::number;
 use crate::kernel::{Draw, Operand};
-use crate::ops::{self, Combine, LinOp};
+use crate::ops::{self, Combine, LinOp, inlined};
 use crate::solve::drive::check::{check_vectors, square_diagonal};
 use crate::solve::krylov::Preconditioner;
 
@@ -28,7 +28,8 @@ pub trait Smoother {
 /// of `D⁻¹ A` lies within `(0, 2/ω)`. As a smoother for the Laplacian, ω = 4/5 in two dimensions and 6/7 in three damp
 /// the upper half of the frequencies best.
 ///
-/// *Cost* of a sweep: a product, and 1 draw of 3 fetches a texel. *Bound* of a sweep for k terms in a row:
+/// *Cost* of a sweep: for bands, stencils and gathered rows 1 draw with the fetches of a product and 2 more a texel; for
+/// others a product, and 1 draw of 3 fetches. *Bound* of a sweep for k terms in a row:
 /// `γ_(k+6) ω / |a_ii| (|A| |x| + |b|) + u |x|`. *Source*: \[Krueger05\] 44.3 (solvers on matrix and vector operations);
 /// U. Trottenberg, C. Oosterlee, A. Schüller, *Multigrid*, 2001, 2.1 (the weights).
 ///
@@ -58,6 +59,9 @@ pub struct WeightedJacobi<'a> {
 shown!(WeightedJacobi<'_>, |s| "WeightedJacobi({})", s.a.shape());
 
 impl<'a> WeightedJacobi<'a> {
+    /// Textures that a sweep reads besides `x` and the operator.
+    const OTHERS: usize = 2;
+
     /// Makes ready for `a`.
     ///
     /// *Cost*: 1 upload. *Errors*: [`Error::Matrix`] when `a` is not square, or naming the first row whose diagonal is
@@ -85,19 +89,24 @@ impl Smoother for WeightedJacobi<'_> {
         if sweeps == 0 {
             return Ok(());
         }
-        let mut r = Vector::uninit(device, x.len())?;
+        let mut r = None;
         let mut next = Vector::uninit(device, x.len())?;
         for _ in 0..sweeps {
-            // r = b - A x
-            ops::product(&mut r, Combine::SubtractFrom(b), 1.0, self.a, x)?;
+            let draw = || Draw::new(device, glsl!("solve/relax.frag"));
+            // r = b - A x: in the same pass, or written
+            let draw = match inlined(self.a, draw(), 1.0, x, Self::OTHERS)? {
+                Some((draw, _)) => draw.input("b", b.view()).masked(true),
+                None => {
+                    let r = match &mut r {
+                        Some(r) => r,
+                        none => none.insert(Vector::uninit(device, x.len())?),
+                    };
+                    ops::product(r, Combine::SubtractFrom(b), 1.0, self.a, x)?;
+                    draw().input("x", x.view()).input("r", r.view())
+                }
+            };
             // x = x + ω D⁻¹ r
-            Draw::new(device, glsl!("solve/relax.frag"))
-                .input("x", x.view())
-                .input("w", self.weights.view())
-                .input("r", r.view())
-                .param("factor", self.factor)
-                .target(next.view())
-                .run()?;
+            draw.input("w", self.weights.view()).param("factor", self.factor).target(next.view()).run()?;
             std::mem::swap(x, &mut next);
         }
         Ok(())

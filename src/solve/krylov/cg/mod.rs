@@ -24,8 +24,8 @@ use crate::solve::drive::{Limits, Method};
 #[non_exhaustive]
 pub enum CgSchedule {
     /// Where the preconditioner is a diagonal or none, and the device has three draw buffers,
-    /// [`Fused`](CgSchedule::Fused) for operators of few terms a row that can be, else [`Merged`](CgSchedule::Merged);
-    /// else [`Listing`](CgSchedule::Listing).
+    /// [`Fused`](CgSchedule::Fused) on a GPU for operators of so few terms that it pays, else
+    /// [`Merged`](CgSchedule::Merged); else [`Listing`](CgSchedule::Listing).
     #[default]
     Auto,
     /// One operation after another as in Listing 44-1 of \[Krueger05\]: two reductions an iteration.
@@ -35,8 +35,7 @@ pub enum CgSchedule {
     /// in every iteration.
     Merged,
     /// As merged, and the product is written nowhere: the pass of the inner products computes it, and so does that of the
-    /// updates. For bands, stencils and gathered rows; on a device that pays for writing, or changes of the target, it
-    /// takes three of these where merged takes four.
+    /// updates. For bands, stencils and gathered rows; other operators run merged.
     Fused,
 }
 
@@ -154,8 +153,6 @@ impl<'a> ConjugateGradient<'a> {
 
     /// The schedule for directions like this.
     fn schedule(&self, d: &Vector) -> Result<CgSchedule> {
-        /// An operator of more terms a row is applied once and written, not twice.
-        const FEW_TERMS: usize = 9;
         let schedule = self.params.schedule;
         let three_targets = self.a.device().gl().caps.borrow().max_draw_buffers >= 3;
         // Merged passes read M at the same texel as r.
@@ -166,11 +163,16 @@ impl<'a> ConjugateGradient<'a> {
         if schedule == CgSchedule::Merged {
             return Ok(schedule);
         }
-        let terms = InlinedProduct { a: self.a, alpha: 1.0, d }.terms(Steps::UPDATED)?;
-        Ok(match terms {
-            Some(terms) if terms <= FEW_TERMS || schedule == CgSchedule::Fused => CgSchedule::Fused,
-            _ => CgSchedule::Merged,
-        })
+        let fetches = InlinedProduct { a: self.a, alpha: 1.0, d }.fetches(Steps::UPDATED)?;
+        let pays = |fetches| schedule == CgSchedule::Fused || self.fusing_pays(d, fetches);
+        Ok(if fetches.is_some_and(pays) { CgSchedule::Fused } else { CgSchedule::Merged })
+    }
+
+    /// Whether computing `A d` twice is cheaper than to write it, as measured (`benches/RESULTS.md`): not where fetches are
+    /// computed on the CPU; else where a pass costs more than what it fetches, or it fetches next to nothing.
+    fn fusing_pays(&self, d: &Vector, fetches: usize) -> bool {
+        const SHORT: u64 = 1 << 16;
+        !self.a.device().is_software() && (fetches <= 5 || fetches <= 9 && d.extent().area() <= SHORT)
     }
 }
 
@@ -257,10 +259,8 @@ impl Method for Run<'_> {
         ops::product(q, Combine::Replace, *matrix_scale, *a, d.front())?;
         // alpha = r.z / d.q, and what r.r will be
         steps.predicting_step(d.front(), q, r.front())?;
-        // y = y + alpha d
-        steps.advance(y, x_scale, d.front())?;
-        // r = r - alpha q
-        steps.advance(r, -1.0, q)
+        // y = y + alpha d, r = r - alpha q
+        steps.advance_both((y, x_scale, d.front()), (r, q))
     }
 
     fn dear(&self) -> bool {
