@@ -155,7 +155,7 @@ fn a_start_that_rounding_hides_is_kept_where_nothing_better_comes() {
         let params = params(1e-6).with_max_sweeps(0);
         let batch = LcpBatch::new(device, &[LcpProblem { a: &lcp.a, b: &lcp.b }]).unwrap();
         let mut x = batch.start(&start).unwrap();
-        let report = batch.solve(&mut x, params.clone()).unwrap();
+        let report = batch.solve(&mut x, params).unwrap();
         assert_eq!(batch.read(&x).unwrap(), start, "{report:?}");
         assert_eq!(report.outcome[0].reason, StopReason::MaxIterations);
         // Its residual is 0 exactly, and what is told has what rounding may have done in it.
