@@ -284,7 +284,7 @@ fn each_call_of_the_framework_leaves_its_outputs_alone() {
         check!(1, Matrix::from_csr(dev, &csr).unwrap());
         check!(1, {
             let mut plane = Plane::zeros(dev, 8, 5).unwrap();
-            ops::unpack(&mut plane, &x).unwrap();
+            ops::vector_to_plane(&mut plane, &x).unwrap();
             plane
         });
         for form in [&stack as &dyn LinOp, &folded] {

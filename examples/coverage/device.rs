@@ -134,7 +134,7 @@ impl Statistics {
     pub fn new(kernels: &Kernels, map: &Plane) -> Result<Self> {
         let device = map.device();
         let mut signals = Vector::zeros(device, map.len())?;
-        ops::pack(&mut signals, map)?;
+        ops::plane_to_vector(&mut signals, map)?;
         let strongest = ops::max_element(&signals)?.read()?;
         let mut ones = Vector::zeros(device, map.len())?;
         let mut count = Scalar::zero(device)?;

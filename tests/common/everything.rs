@@ -292,7 +292,7 @@ fn layouts(dev: &Device, step: Step<'_>) {
     let columns = Packed::from_rows(dev, shape, Layout::Column4, &values).unwrap();
     let vector = Vector::from_slice(dev, &values).unwrap();
     let mut plane = Plane::zeros(dev, 7, 5).unwrap();
-    ops::unpack(&mut plane, &vector).unwrap();
+    ops::vector_to_plane(&mut plane, &vector).unwrap();
     step("repack", &|| {
         let mut blocks = columns.repack(Layout::Block2x2).unwrap();
         ops::repack(&mut blocks, &columns).unwrap();
@@ -300,14 +300,14 @@ fn layouts(dev: &Device, step: Step<'_>) {
     });
     step("repack_to_vector", &|| ops::repack_to_vector(&columns).unwrap().read().unwrap());
     step("repack_vector", &|| ops::repack_vector(&vector, shape, Layout::Block2x2).unwrap().read().unwrap());
-    step("pack", &|| changed(dev, &[0.0; 35], |out| ops::pack(out, &plane)));
+    step("plane_to_vector", &|| changed(dev, &[0.0; 35], |out| ops::plane_to_vector(out, &plane)));
     let to_plane = |width, height, f: &dyn Fn(&mut Plane) -> Result<()>| {
         let mut plane = Plane::zeros(dev, width, height).unwrap();
         f(&mut plane).unwrap();
         plane.read().unwrap()
     };
-    step("unpack", &|| to_plane(7, 5, &|plane| ops::unpack(plane, &vector)));
-    step("unpack_from", &|| to_plane(5, 2, &|plane| ops::unpack_from(plane, &vector, 20)));
+    step("vector_to_plane", &|| to_plane(7, 5, &|plane| ops::vector_to_plane(plane, &vector)));
+    step("slice_to_plane", &|| to_plane(5, 2, &|plane| ops::slice_to_plane(plane, &vector, 20)));
 }
 
 fn solvers(dev: &Device, step: Step<'_>) {
