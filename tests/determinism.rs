@@ -30,7 +30,7 @@ use texla::solve::{
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Matrix, Plane, Scalar, Shape, Side, Sides, Stencil,
-    Vector,
+    StencilParams, Vector,
 };
 
 /// Set in the processes that a test starts.
@@ -177,7 +177,8 @@ fn hash_of_multigrid(dev: &Device) -> u64 {
     for (nx, ny, holes) in [(64, 24, 0), (31, 30, 17)] {
         let (grid, sides) = (Grid::new_2d(nx, ny), Sides::all(Side::WALL));
         let solid: Vec<bool> = (0..grid.len()).map(|i| holes > 0 && i % holes == 0).collect();
-        let a = Stencil::with_solids(dev, grid, 0.0, [1.0, 0.7, 0.0], sides, &solid).unwrap();
+        let params = StencilParams::new([1.0, 0.7, 0.0], sides).with_solid(&solid);
+        let a = Stencil::new(dev, grid, params).unwrap();
         let b = Vector::from_slice(dev, &wide_range(4, grid.len(), 6)).unwrap();
         let mut x = Vector::zeros(dev, grid.len()).unwrap();
         let m = Multigrid::new(&a, MultigridParams::default()).unwrap();
@@ -272,7 +273,7 @@ fn hash_of_framework(dev: &Device) -> u64 {
 /// One number for stationary methods, Gauss-Seidel under masks, BiCGStab and null spaces.
 fn hash_of_sweeps(dev: &Device) -> u64 {
     let grid = Grid::new_2d(14, 11);
-    let a = Stencil::new(dev, grid, 0.0, [1.0, 2.0, 0.0], Sides::all(Side::Periodic)).unwrap();
+    let a = Stencil::new(dev, grid, StencilParams::new([1.0, 2.0, 0.0], Sides::all(Side::Periodic))).unwrap();
     let mut b = Vector::from_slice(dev, &wide_range(9, grid.len(), 4)).unwrap();
     texla::solve::project_out(&mut b, a.null_space()).unwrap();
     // A sweep takes a pass for every colour.

@@ -26,7 +26,7 @@ use texla::solve::{
 };
 use texla::{
     BandedMatrix, BufferVector, Device, DeviceOptions, Error, Extent, FoldedBands, Grid, Matrix, Plane,
-    Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector,
+    Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams, Vector,
 };
 
 texla::params! { struct Shift { by: f32 } }
@@ -73,7 +73,8 @@ fn refusals(dev: &Device, around: Around<'_>) {
     fails!("a matrix that is not square", FoldedBands::from_triplets(dev, &oblong), Error::Matrix { .. });
     let wall = Sides::all(Side::WALL);
     around("Stencil, refused", &mut || {
-        assert!(Stencil::new(dev, Grid::new_2d(2, 2), f64::NAN, [1.0; 3], wall).is_err());
+        let params = StencilParams::new([1.0; 3], wall).with_shift(f64::NAN);
+        assert!(Stencil::new(dev, Grid::new_2d(2, 2), params).is_err());
     });
     let raw = x.texture();
     if dev.api() == texla::gl::Api::Gl33 || since(&dev.glow(), (9, 9), (3, 1)) {
@@ -125,8 +126,8 @@ fn refusals(dev: &Device, around: Around<'_>) {
     fails!("divergence", solver.solve(&mut x2, &b2), Error::Breakdown { .. });
     fails!("negative relaxation", ProjectedJacobi::new(&banded, -0.1), Error::Parameter { .. });
     around("an inconsistent system", &mut || {
-        let closed = Stencil::new(dev, Grid::new_2d(9, 7), 0.0, [1.0, 1.0, 0.0], Sides::all(Side::Neumann));
-        let closed = closed.unwrap();
+        let params = StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::Neumann));
+        let closed = Stencil::new(dev, Grid::new_2d(9, 7), params).unwrap();
         let jacobi = WeightedJacobi::new(&closed, 0.8).unwrap();
         let params = StationaryParams::default().with_stop(Stop::relative(1e-3));
         let refused = Stationary::new(&closed, &jacobi, params).unwrap().solve(&mut x63, &b63);

@@ -24,8 +24,8 @@ use texla::solve::{
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, DeviceOptions, Error, FoldedBands, Grid, Headless, HeadlessOptions,
-    Layout, Matrix, Packed, Plane, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector,
-    ops,
+    Layout, Matrix, Packed, Plane, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil,
+    StencilParams, Vector, ops,
 };
 
 /// What is alive apart from what can be made again.
@@ -229,7 +229,7 @@ fn operators_on_grids_hold_what_they_need() {
             |outputs, call: &dyn Fn() -> Box<dyn Any>| balance(dev, "on grids", textures(outputs), call);
         let (grid, weights) = (Grid::new_2d(24, 16), [1.0, 1.0, 0.0]);
         let stencil = |side, solid: &[bool]| {
-            Stencil::with_solids(dev, grid, 0.0, weights, Sides::all(side), solid).unwrap()
+            Stencil::new(dev, grid, StencilParams::new(weights, Sides::all(side)).with_solid(solid)).unwrap()
         };
         let solid: Vec<bool> = (0..grid.len()).map(|i| i == 100).collect();
         // Nothing; a null vector; and where solid cells are.
@@ -250,7 +250,8 @@ fn operators_on_grids_hold_what_they_need() {
             });
         }
         let before = live(dev);
-        assert!(Stencil::with_solids(dev, grid, 0.0, weights, Sides::all(Side::WALL), &[true; 3]).is_err());
+        let params = StencilParams::new(weights, Sides::all(Side::WALL)).with_solid(&[true; 3]);
+        assert!(Stencil::new(dev, grid, params).is_err());
         assert!(Multigrid::new(&open, MultigridParams::default().with_sweeps(0)).is_err());
         assert_eq!(live(dev), before);
     });
@@ -346,8 +347,8 @@ fn sweeps_and_shadows_hold_what_they_need() {
         });
         let before = live(dev);
         assert!(GaussSeidel::new(&a, 2.0, Direction::Forward).is_err());
-        let closed =
-            Stencil::new(dev, Grid::new_2d(24, 16), 0.0, [1.0, 1.0, 0.0], Sides::all(Side::Neumann)).unwrap();
+        let params = StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::Neumann));
+        let closed = Stencil::new(dev, Grid::new_2d(24, 16), params).unwrap();
         assert!(BiCgStab::new(&closed, BiCgStabParams::default()).unwrap().solve(&mut start(), &b).is_err());
         drop(closed);
         assert_eq!(live(dev), before);
