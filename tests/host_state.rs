@@ -99,11 +99,7 @@ fn refusals(dev: &Device, around: Around<'_>) {
     fails!("run", shift.run(&mut out, [&x, &x], &by), Error::Interface { .. });
     let condition = || Condition::<NoParams>::new(dev, "bad", [], "bool kernel(ivec2 p) { oops }");
     fails!("condition", condition(), Error::Shader { .. });
-    fails!(
-        "row",
-        shift.run_on(&mut out, [&x], &by, Domain::Row(9999), Accum::Replace, Predicate::Always),
-        Error::IndexOutOfRange { .. }
-    );
+    fails!("row", shift.with([&x], &by).on(Domain::Row(9999)).run(&mut out), Error::IndexOutOfRange { .. });
     let bin = "float bin(float x) { oops }";
     fails!("Histogram::new, wrong", Histogram::new(dev, 9, bin), Error::Shader { .. });
     refused_captures(dev, around);
@@ -504,7 +500,7 @@ fn masks_hold_in_every_clip_space() {
             let holds = |texel: usize| values[4 * texel] > 0.0;
             for (predicate, wanted) in [(Predicate::If(&mask), true), (Predicate::Unless(&mask), false)] {
                 let mut out = Vector::zeros(dev, n).unwrap();
-                five.run_on(&mut out, [], &NoParams, Domain::Full, Accum::Replace, predicate).unwrap();
+                five.with([], &NoParams).only(predicate).run(&mut out).unwrap();
                 for (i, value) in out.read().unwrap().iter().enumerate() {
                     let expected = if holds(i / 4) == wanted { 5.0 } else { 0.0 };
                     assert_eq!(*value, expected, "{origin:x} {depth:x} {wanted} {i}");
@@ -620,14 +616,7 @@ fn draw_buffers_that_blend_apart_by_an_extension_are_refused() {
         let several = Kernel::<NoParams>::with_outputs(dev, "several", ["x"], 2, several).unwrap();
         let run = || {
             let (mut a, mut b) = (Vector::zeros(dev, 2)?, Vector::zeros(dev, 2)?);
-            several.run_many(
-                [&mut a, &mut b],
-                [&x],
-                &NoParams,
-                Domain::Full,
-                Accum::Add,
-                Predicate::Always,
-            )?;
+            several.with([&x], &NoParams).accumulate(Accum::Add).run_many([&mut a, &mut b])?;
             b.read()
         };
         assert_eq!(run().unwrap(), [2.0, 4.0]);

@@ -13,8 +13,8 @@ use glow::HasContext;
 use texla::gl::{Api, LiveObjects};
 use texla::host::Triplets;
 use texla::kernel::{
-    Accum, Condition, IterateWhile, Kernel, NoParams, PingPong, Points, PointsKernel, Predicate, SplatKernel,
-    WhileParams, WhileSchedule,
+    Accum, Bodies, Condition, IterateWhile, Kernel, NoParams, PingPong, Points, PointsKernel, Predicate,
+    SplatKernel, WhileParams, WhileSchedule,
 };
 use texla::ops::{Accurate, Combine, MatmulForm, MatmulSchedule};
 use texla::solve::{
@@ -114,7 +114,7 @@ fn each_call_leaves_its_outputs_alone() {
             let kernel = PointsKernel::<NoParams>::new(dev, "points", [], 1, body).unwrap();
             let points = Points::new(dev, &[&[[1.0; 4]; 9]]).unwrap();
             let mut target = Vector::zeros(dev, 8).unwrap();
-            kernel.run(&mut target, [], &points, &NoParams, Accum::Replace).unwrap();
+            kernel.with([], &points, &NoParams).run(&mut target).unwrap();
             target
         });
         let a = Matrix::from_rows(dev, Shape::new(50, 20), &uniform(3, 1000)).unwrap();
@@ -762,20 +762,13 @@ fn predication_leaves_nothing_behind() {
         drop(points);
         let place =
             "void splat(int i, out vec4 r, out vec4 v) { r = vec4(0.0, 0.0, 3.0, 3.0); v = vec4(1.0); }";
-        let splats = SplatKernel::<NoParams>::new(
-            dev,
-            "s",
-            [],
-            0,
-            place,
-            "vec4 kernel(ivec2 p, vec4 v) { return v; }",
-        );
+        let bodies = Bodies { vertex: place, fragment: "vec4 kernel(ivec2 p, vec4 v) { return v; }" };
+        let splats = SplatKernel::<NoParams>::new(dev, "s", [], 0, bodies);
         let splats = splats.unwrap();
         let mut plane = Plane::zeros(dev, 5, 5).unwrap();
-        splats
-            .run(&mut plane, [], &Points::numbered(dev, 3).unwrap(), &NoParams, Accum::Add, Predicate::Always)
-            .unwrap();
-        drop((splats, plane));
+        let points = Points::numbered(dev, 3).unwrap();
+        splats.with([], &points, &NoParams).accumulate(Accum::Add).run(&mut plane).unwrap();
+        drop((splats, points, plane));
         assert_eq!(live(dev), before);
 
         let body = "bool unfinished(ivec2 p, vec4 s) { return s.x < 50.0; }
