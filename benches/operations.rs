@@ -3,7 +3,7 @@
 
 use common::{Bench, Options, Row};
 use glow::HasContext;
-use texla::kernel::{Accum, Domain, Kernel, NoParams, Predicate};
+use texla::kernel::{Accum, Kernel, NoParams};
 use texla::ops::{self, Combine, Reduction, Window, Windows};
 use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Stop};
 use texla::{
@@ -62,7 +62,7 @@ fn ceiling<'a>(
 ) -> impl FnMut() -> Result<()> + 'a + use<'a> {
     let kernel = Kernel::<NoParams>::new(device, name, ["x"], body).expect("kernel");
     let mut target = Vector::zeros(device, n).expect("target");
-    move || kernel.run_on(&mut target, [input], &NoParams, Domain::Full, accum, Predicate::Always)
+    move || kernel.with([input], &NoParams).accumulate(accum).run(&mut target)
 }
 
 /// What the last draw went to.

@@ -4,7 +4,7 @@
 //! multiply-adds in each active cell.
 
 use common::{Bench, Options};
-use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, PingPong, Predicate};
+use texla::kernel::{Condition, Kernel, NoParams, PingPong, Predicate};
 use texla::{Headless, HeadlessOptions, Plane, Vector};
 
 mod common;
@@ -117,7 +117,7 @@ fn main() {
         let mut bench = Bench::new(device, None);
         let (x, flag, mask) = (&x, &flag, &mask);
         let restricted = |kernel: &Kernel<NoParams>, y: &mut PingPong<Vector>, predicate: Predicate<'_>| {
-            kernel.run_on(y.front_mut(), [x, flag], &NoParams, Domain::Full, Accum::Replace, predicate)
+            kernel.with([x, flag], &NoParams).only(predicate).run(y.front_mut())
         };
         for (name, kernel) in [("all", &all), ("branch", &branch), ("branches", &branches), ("both", &both)] {
             let mut y = targets();

@@ -11,7 +11,10 @@ use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, LinOp,
     Multigrid, MultigridParams, Preconditioner, SolveReport, Stop,
 };
-use texla::{Device, Error, Grid, MatrixFormat, Side, Sides, SparseFormat, Stencil, StoredMatrix, Vector};
+use texla::{
+    Device, Error, Grid, MatrixFormat, Side, Sides, SparseFormat, Stencil, StencilParams, StoredMatrix,
+    Vector,
+};
 
 mod support;
 
@@ -355,8 +358,8 @@ impl Operator {
     fn new(device: &Device, args: &Args, problem: &Problem) -> texla::Result<Self> {
         let format = match (args.format, args.precond, problem.side) {
             (_, Precond::Multigrid, Some(side)) => {
-                let (grid, sides) = (Grid::new_2d(side, side), Sides::all(Side::DIRICHLET));
-                let stencil = Stencil::new(device, grid, 0.0, [1.0, 1.0, 0.0], sides)?;
+                let params = StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::DIRICHLET));
+                let stencil = Stencil::new(device, Grid::new_2d(side, side), params)?;
                 return Ok(Operator::Stencil(Box::new(stencil)));
             }
             (Format::Auto, ..) => MatrixFormat::Auto,

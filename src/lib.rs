@@ -128,7 +128,7 @@ pub mod solve;
 
 pub use data::{
     BandedMatrix, BufferVector, ColumnStack, FoldedBands, Matrix, MatrixFormat, Packed, PendingRead, Plane,
-    Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil, StoredMatrix, Vector,
+    Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams, StoredMatrix, Vector,
 };
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};

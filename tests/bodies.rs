@@ -5,7 +5,7 @@ mod common;
 use common::harness::{limits, on_both, on_both_with};
 use texla::gl::Api;
 use texla::kernel::{
-    Accum, Condition, Domain, Field, IterateWhile, Kernel, NoParams, Operand, ParamType, ParamValue, Params,
+    Bodies, Condition, Domain, Field, IterateWhile, Kernel, NoParams, Operand, ParamType, ParamValue, Params,
     PingPong, Points, PointsKernel, Predicate, SplatKernel, VertexKernel, WhileParams,
 };
 use texla::ops::Histogram;
@@ -14,6 +14,7 @@ use texla::{Device, Error, Layout, Matrix, Packed, Result, Scalar, Shape, Vector
 const SPLAT: &str =
     "void splat(int i, out vec4 rectangle, out vec4 value) { rectangle = vec4(0.0); value = vec4(1.0); }";
 const SPLATTED: &str = "vec4 kernel(ivec2 p, vec4 value) { return value; }";
+const SPLAT_BODIES: Bodies = Bodies { vertex: SPLAT, fragment: SPLATTED };
 const ONE: &str = "vec4 kernel(ivec2 p) { return vec4(1.0); }";
 const CORNER: &str = "void vertex(vec2 p) { ramp = vec4(p, 0.0, 0.0); }";
 
@@ -30,10 +31,12 @@ const KINDS: [Kind; 10] = [
         |dev, body| Kernel::<NoParams>::with_outputs(dev, "mine", ["x"], 2, body).map(drop),
     ),
     ("Kernel::interpolated", ONE, |dev, body| {
-        Kernel::<NoParams>::interpolated(dev, "mine", ["x"], ["ramp"], CORNER, body).map(drop)
+        let bodies = Bodies { vertex: CORNER, fragment: body };
+        Kernel::<NoParams>::interpolated(dev, "mine", ["x"], ["ramp"], bodies).map(drop)
     }),
     ("Kernel::interpolated (vertex)", CORNER, |dev, body| {
-        Kernel::<NoParams>::interpolated(dev, "mine", ["x"], ["ramp"], body, ONE).map(drop)
+        let bodies = Bodies { vertex: body, fragment: ONE };
+        Kernel::<NoParams>::interpolated(dev, "mine", ["x"], ["ramp"], bodies).map(drop)
     }),
     ("Condition", "bool kernel(ivec2 p) { return true; }", |dev, body| {
         Condition::<NoParams>::new(dev, "mine", ["x"], body).map(drop)
@@ -44,10 +47,12 @@ const KINDS: [Kind; 10] = [
         |dev, body| PointsKernel::<NoParams>::new(dev, "mine", ["x"], 1, body).map(drop),
     ),
     ("SplatKernel", SPLATTED, |dev, body| {
-        SplatKernel::<NoParams>::new(dev, "mine", ["x"], 1, SPLAT, body).map(drop)
+        let bodies = Bodies { fragment: body, ..SPLAT_BODIES };
+        SplatKernel::<NoParams>::new(dev, "mine", ["x"], 1, bodies).map(drop)
     }),
     ("SplatKernel (vertex)", SPLAT, |dev, body| {
-        SplatKernel::<NoParams>::new(dev, "mine", ["x"], 1, body, SPLATTED).map(drop)
+        let bodies = Bodies { vertex: body, ..SPLAT_BODIES };
+        SplatKernel::<NoParams>::new(dev, "mine", ["x"], 1, bodies).map(drop)
     }),
     ("VertexKernel", "void kernel(int vertex) { y[0] = vec4(1.0); }", |dev, body| {
         VertexKernel::<NoParams>::new(dev, "mine", [("x", 1)], 1, body).map(drop)
@@ -217,10 +222,11 @@ fn names_of_glsl_are_refused_in_both() {
             refused(Condition::<NoParams>::new(dev, "mine", [name], condition).map(drop));
             let [.., points, _, _, vertex, _] = KINDS;
             refused(PointsKernel::<NoParams>::new(dev, "mine", [name], 1, points.1).map(drop));
-            refused(SplatKernel::<NoParams>::new(dev, "mine", [name], 1, SPLAT, SPLATTED).map(drop));
+            refused(SplatKernel::<NoParams>::new(dev, "mine", [name], 1, SPLAT_BODIES).map(drop));
             refused(VertexKernel::<NoParams>::new(dev, "mine", [(name, 1)], 1, vertex.1).map(drop));
             refused(IterateWhile::<NoParams>::new(dev, "mine", [name], LOOP).map(drop));
-            refused(Kernel::<NoParams>::interpolated(dev, "mine", [], [name], CORNER, ONE).map(drop));
+            let bodies = Bodies { vertex: CORNER, fragment: ONE };
+            refused(Kernel::<NoParams>::interpolated(dev, "mine", [], [name], bodies).map(drop));
         }
         interface(Kernel::<Max>::new(dev, "mine", [], ONE).map(drop));
         interface(Kernel::<Sample>::new(dev, "mine", [], ONE).map(drop));
@@ -290,7 +296,7 @@ fn more_than_the_device_has_is_told_beforehand() {
         let body = body.replacen("vec4", "bool", 1).replace("return", "return vec4(0.0) ==");
         unsupported(Condition::<NoParams>::new(dev, "mine", names, &body).map(drop));
         unsupported(PointsKernel::<NoParams>::new(dev, "mine", names, 1, KINDS[5].1).map(drop));
-        unsupported(SplatKernel::<NoParams>::new(dev, "mine", names, 1, SPLAT, SPLATTED).map(drop));
+        unsupported(SplatKernel::<NoParams>::new(dev, "mine", names, 1, SPLAT_BODIES).map(drop));
 
         let buffers = caps.max_draw_buffers as usize;
         let outs: String = (0..=buffers).map(|i| format!(", out vec4 o{i}")).collect();
@@ -316,7 +322,8 @@ fn more_than_the_device_has_is_told_beforehand() {
         let (corner, sum) = (format!("void vertex(vec2 p) {{ {sets} }}"), varyings.join(" + "));
         let body = format!("vec4 kernel(ivec2 p) {{ return {sum}; }}");
         let varyings = varyings.each_ref().map(String::as_str);
-        let made = Kernel::<NoParams>::interpolated(dev, "mine", [], varyings, &corner, &body).map(drop);
+        let bodies = Bodies { vertex: &corner, fragment: &body };
+        let made = Kernel::<NoParams>::interpolated(dev, "mine", [], varyings, bodies).map(drop);
         assert!(unsupported(made).contains("varying components"), "{caps:?}");
     });
     on_both_with(limits().with_max_draw_buffers(Some(4)), |dev| {
@@ -370,10 +377,7 @@ fn an_input_has_to_reach_as_far_as_what_is_drawn() {
         let grid = |w: usize, h: usize| {
             Packed::from_rows(dev, Shape::new(4 * h, w), Layout::Column4, &vec![1.0; 4 * w * h]).unwrap()
         };
-        let run = |x: &dyn Operand, domain| {
-            let (accum, always) = (Accum::Replace, Predicate::Always);
-            copy.run_on(&mut grid(8, 8), [x], &NoParams, domain, accum, always)
-        };
+        let run = |x: &dyn Operand, domain| copy.with([x], &NoParams).on(domain).run(&mut grid(8, 8));
         let half = grid(8, 4);
         let rect = |y, height| Domain::Rect { x: 1, y, width: 3, height };
         for domain in [Domain::Row(3), rect(1, 3), rect(7, 0)] {
@@ -409,14 +413,15 @@ fn inputs_of_other_kernels_that_are_too_short_are_refused() {
         let body =
             "void point(int i, out ivec2 texel, out vec4 value) { texel = ivec2(0); value = x(texel); }";
         let scatter = PointsKernel::<NoParams>::new(dev, "mine", ["x"], 1, body).unwrap();
-        interface(scatter.run(&mut y, [&short], &points, &NoParams, Accum::Replace));
-        scatter.run(&mut y, [&long], &points, &NoParams, Accum::Replace).unwrap();
+        interface(scatter.with([&short], &points, &NoParams).run(&mut y));
+        scatter.with([&long], &points, &NoParams).run(&mut y).unwrap();
         for (place, body) in [
             (SPLAT.to_owned(), "vec4 kernel(ivec2 p, vec4 value) { return x_here(); }"),
             (SPLAT.replace("vec4(1.0)", "x(ivec2(0))"), SPLATTED),
         ] {
-            let splat = SplatKernel::<NoParams>::new(dev, "mine", ["x"], 1, &place, body).unwrap();
-            let mut run = |x| splat.run(&mut y, [x], &points, &NoParams, Accum::Replace, Predicate::Always);
+            let bodies = Bodies { vertex: &place, fragment: body };
+            let splat = SplatKernel::<NoParams>::new(dev, "mine", ["x"], 1, bodies).unwrap();
+            let mut run = |x| splat.with([x], &points, &NoParams).run(&mut y);
             interface(run(&short as &dyn Operand));
             run(&long).unwrap();
         }

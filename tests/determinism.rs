@@ -16,7 +16,7 @@ use common::random::{cancelling_pair, nonzero, uniform, wide_range};
 use common::reference::{self, widen};
 use texla::gl::Api;
 use texla::kernel::{
-    Accum, IterateWhile, Kernel, NoParams, PingPong, Points, Predicate, SplatKernel, WhileParams,
+    Accum, Bodies, IterateWhile, Kernel, NoParams, PingPong, Points, SplatKernel, WhileParams,
 };
 use texla::ops::{
     self, Accurate, Combine, Histogram, MatmulForm, MatmulSchedule, OutOfRange, ReducePlan, Reduction,
@@ -30,7 +30,7 @@ use texla::solve::{
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Matrix, Plane, Scalar, Shape, Side, Sides, Stencil,
-    Vector,
+    StencilParams, Vector,
 };
 
 /// Set in the processes that a test starts.
@@ -177,7 +177,8 @@ fn hash_of_multigrid(dev: &Device) -> u64 {
     for (nx, ny, holes) in [(64, 24, 0), (31, 30, 17)] {
         let (grid, sides) = (Grid::new_2d(nx, ny), Sides::all(Side::WALL));
         let solid: Vec<bool> = (0..grid.len()).map(|i| holes > 0 && i % holes == 0).collect();
-        let a = Stencil::with_solids(dev, grid, 0.0, [1.0, 0.7, 0.0], sides, &solid).unwrap();
+        let params = StencilParams::new([1.0, 0.7, 0.0], sides).with_solid(&solid);
+        let a = Stencil::new(dev, grid, params).unwrap();
         let b = Vector::from_slice(dev, &wide_range(4, grid.len(), 6)).unwrap();
         let mut x = Vector::zeros(dev, grid.len()).unwrap();
         let m = Multigrid::new(&a, MultigridParams::default()).unwrap();
@@ -272,7 +273,7 @@ fn hash_of_framework(dev: &Device) -> u64 {
 /// One number for stationary methods, Gauss-Seidel under masks, BiCGStab and null spaces.
 fn hash_of_sweeps(dev: &Device) -> u64 {
     let grid = Grid::new_2d(14, 11);
-    let a = Stencil::new(dev, grid, 0.0, [1.0, 2.0, 0.0], Sides::all(Side::Periodic)).unwrap();
+    let a = Stencil::new(dev, grid, StencilParams::new([1.0, 2.0, 0.0], Sides::all(Side::Periodic))).unwrap();
     let mut b = Vector::from_slice(dev, &wide_range(9, grid.len(), 4)).unwrap();
     texla::solve::project_out(&mut b, a.null_space()).unwrap();
     // A sweep takes a pass for every colour.
@@ -325,7 +326,8 @@ fn predication(dev: &Device) -> impl Fn() -> u64 {
     let place =
         "void splat(int i, out vec4 r, out vec4 v) { r = attribute0; v = vec4(0.1 + 0.37 * float(i)); }";
     let add = "vec4 kernel(ivec2 p, vec4 v) { return v / (1.0 + float(p.x)); }";
-    let splats = SplatKernel::<NoParams>::new(dev, "splats", [], 1, place, add).unwrap();
+    let bodies = Bodies { vertex: place, fragment: add };
+    let splats = SplatKernel::<NoParams>::new(dev, "splats", [], 1, bodies).unwrap();
     let corner = |v: &[f32]| {
         let (left, bottom) = (30.0 * v[0], 20.0 * v[1]);
         [left, bottom, left + 17.3, bottom + 9.8]
@@ -334,7 +336,8 @@ fn predication(dev: &Device) -> impl Fn() -> u64 {
     let points = Points::new(dev, &[&rectangles]).unwrap();
     let corner = "void vertex(vec2 p) { place = vec4(0.3 * p.x + 0.7 * p.y); }";
     let body = "vec4 kernel(ivec2 p) { return place * place; }";
-    let ramp = Kernel::<NoParams>::interpolated(dev, "ramp", [], ["place"], corner, body).unwrap();
+    let bodies = Bodies { vertex: corner, fragment: body };
+    let ramp = Kernel::<NoParams>::interpolated(dev, "ramp", [], ["place"], bodies).unwrap();
     let body = "bool unfinished(ivec2 p, vec4 s) { return s.x < 3.0; }
         vec4 advance(ivec2 p, vec4 s) { return s + abs(x_here()) * (0.1 + 1.0 / (1.0 + s)); }";
     let climb = IterateWhile::<NoParams>::new(dev, "climb", ["x"], body).unwrap();
@@ -344,7 +347,7 @@ fn predication(dev: &Device) -> impl Fn() -> u64 {
     move || {
         let mut hash = Hash(29);
         let mut plane = Plane::zeros(&dev, 31, 23).unwrap();
-        splats.run(&mut plane, [], &points, &NoParams, Accum::Add, Predicate::Always).unwrap();
+        splats.with([], &points, &NoParams).accumulate(Accum::Add).run(&mut plane).unwrap();
         hash.add(&plane.read().unwrap());
         ramp.run(&mut plane, [], &NoParams).unwrap();
         hash.add(&plane.read().unwrap());

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use common::harness::{on_both, on_both_with};
 use texla::kernel::{
-    Accum, Domain, Kernel, NoParams, Points, PointsKernel, Predicate, SplatKernel, TargetOperand,
+    Accum, Bodies, Domain, Kernel, NoParams, Points, PointsKernel, SplatKernel, TargetOperand,
 };
 use texla::{Device, Error, Plane, Result, Vector};
 
@@ -16,7 +16,7 @@ const WHERE: &str =
 
 fn cover(dev: &Device, out: &mut impl TargetOperand, domain: Domain<'_>, accum: Accum) -> Result<()> {
     let kernel = Kernel::<NoParams>::new(dev, "where", [], WHERE)?;
-    kernel.run_on(out, [], &NoParams, domain, accum, Predicate::Always)
+    kernel.with([], &NoParams).on(domain).accumulate(accum).run(out)
 }
 
 /// Extents 64x40, 8x8, 4x2, 2x1, 1x1.
@@ -105,34 +105,26 @@ fn cover_all(dev: &Device) {
         "void point(int i, out ivec2 texel, out vec4 value) { texel = texel_position(i); value = vec4(1.0); }",
     )
     .unwrap();
-    let splats = SplatKernel::<NoParams>::new(
-        dev,
-        "rectangle",
-        [],
-        1,
-        "void splat(int i, out vec4 rectangle, out vec4 value) { rectangle = attribute0; value = vec4(1.0); }",
-        "vec4 kernel(ivec2 p, vec4 value) { return value; }",
-    )
-    .unwrap();
-    let no_number = SplatKernel::<NoParams>::new(
-        dev,
-        "not a number",
-        [],
-        1,
-        "void splat(int i, out vec4 rectangle, out vec4 value) {
+    let bodies = Bodies {
+        vertex: "void splat(int i, out vec4 rectangle, out vec4 value) { rectangle = attribute0; value = vec4(1.0); }",
+        fragment: "vec4 kernel(ivec2 p, vec4 value) { return value; }",
+    };
+    let splats = SplatKernel::<NoParams>::new(dev, "rectangle", [], 1, bodies).unwrap();
+    let bodies = Bodies {
+        vertex: "void splat(int i, out vec4 rectangle, out vec4 value) {
             rectangle = vec4(-1.0, -1.0, 1e3, 1e3);
             rectangle[int(attribute0.x)] = uintBitsToFloat(0x7fc00000u + uint(i));
             value = vec4(1.0);
         }",
-        "vec4 kernel(ivec2 p, vec4 value) { return value; }",
-    )
-    .unwrap();
+        fragment: "vec4 kernel(ivec2 p, vec4 value) { return value; }",
+    };
+    let no_number = SplatKernel::<NoParams>::new(dev, "not a number", [], 1, bodies).unwrap();
     for [w, h] in EXTENTS {
         let fresh = || Plane::zeros(dev, w, h).unwrap();
         let (columns, rows) = (w as u32, h as u32);
         let drawn = |domain, accum| {
             let mut out = fresh();
-            one.run_on(&mut out, [], &NoParams, domain, accum, Predicate::Always).unwrap();
+            one.with([], &NoParams).on(domain).accumulate(accum).run(&mut out).unwrap();
             out
         };
         assert_once(&drawn(Domain::Full, Accum::Add), [w, h], |_, _| true, "full");
@@ -148,11 +140,12 @@ fn cover_all(dev: &Device) {
         let interior = Domain::Rect { x: 1, y: 0, width: columns.saturating_sub(2), height: rows };
         let parts = [left, right, interior];
         for domain in parts.into_iter().take(columns.min(3) as usize) {
-            one.run_on(&mut out, [], &NoParams, domain, Accum::Add, Predicate::Always).unwrap();
+            one.with([], &NoParams).on(domain).accumulate(Accum::Add).run(&mut out).unwrap();
         }
         assert_once(&out, [w, h], |_, _| true, "interior and sides");
         let mut out = fresh();
-        points.run(&mut out, [], &Points::numbered(dev, w * h).unwrap(), &NoParams, Accum::Add).unwrap();
+        let all = Points::numbered(dev, w * h).unwrap();
+        points.with([], &all, &NoParams).accumulate(Accum::Add).run(&mut out).unwrap();
         assert_once(&out, [w, h], |_, _| true, "points");
         // Rectangles that share edges tile the target, whatever lies past it.
         let (cut, line) = ((w / 2) as f32, (h / 3) as f32);
@@ -166,18 +159,18 @@ fn cover_all(dev: &Device) {
         ];
         let mut out = fresh();
         let tiles = Points::new(dev, &[&tiles]).unwrap();
-        splats.run(&mut out, [], &tiles, &NoParams, Accum::Add, Predicate::Always).unwrap();
+        splats.with([], &tiles, &NoParams).accumulate(Accum::Add).run(&mut out).unwrap();
         assert_once(&out, [w, h], |_, _| true, "splats");
         // A texel belongs to the rectangle that its centre lies in.
         let mut out = fresh();
         let inner = Points::new(dev, &[&[[0.49, 0.51, 2.51, 1e3]]]).unwrap();
-        splats.run(&mut out, [], &inner, &NoParams, Accum::Add, Predicate::Always).unwrap();
+        splats.with([], &inner, &NoParams).accumulate(Accum::Add).run(&mut out).unwrap();
         assert_once(&out, [w, h], |i, j| i < 3 && j > 0, "centres");
         // Exactly so: rasterisers that round positions to 1/16 or 1/256 must not show.
         for [low, high] in [[1.5, 3.5], [1.500_1, 3.500_1], [1.499_9, 3.499_9], [0.5 - 3e-8, 0.5]] {
             let mut out = fresh();
             let close = Points::new(dev, &[&[[low, low, high, high]]]).unwrap();
-            splats.run(&mut out, [], &close, &NoParams, Accum::Add, Predicate::Always).unwrap();
+            splats.with([], &close, &NoParams).accumulate(Accum::Add).run(&mut out).unwrap();
             let within = |i: usize| (low..high).contains(&(i as f32 + 0.5));
             assert_once(&out, [w, h], |i, j| within(i) && within(j), &format!("{low} to {high}"));
         }
@@ -185,7 +178,7 @@ fn cover_all(dev: &Device) {
         for side in 0..4 {
             let mut out = fresh();
             let number = Points::new(dev, &[&[[side as f32, 0.0, 0.0, 0.0]]]).unwrap();
-            no_number.run(&mut out, [], &number, &NoParams, Accum::Add, Predicate::Always).unwrap();
+            no_number.with([], &number, &NoParams).accumulate(Accum::Add).run(&mut out).unwrap();
             assert_once(&out, [w, h], |_, _| false, &format!("NaN for side {side}"));
         }
     }
@@ -199,7 +192,11 @@ fn numbers_hold(dev: &Device) {
     let count = PointsKernel::<NoParams>::new(dev, "known", [], 1, body).unwrap();
     let numbers: Vec<[f32; 4]> = (0..20_000).map(|i| [i as f32; 4]).collect();
     let mut known = Plane::zeros(dev, 1, 1).unwrap();
-    count.run(&mut known, [], &Points::new(dev, &[&numbers]).unwrap(), &NoParams, Accum::Add).unwrap();
+    count
+        .with([], &Points::new(dev, &[&numbers]).unwrap(), &NoParams)
+        .accumulate(Accum::Add)
+        .run(&mut known)
+        .unwrap();
     assert_eq!(known.read().unwrap(), [20_000.0]);
 }
 
@@ -218,31 +215,28 @@ fn long_draws_are_split_and_nothing_is_lost_between() {
         let mut out = Plane::zeros(dev, 3, 1).unwrap();
         let count: usize = (1 << 18) + 5;
         let before = dev.counters();
-        points.run(&mut out, [], &Points::numbered(dev, count).unwrap(), &NoParams, Accum::Add).unwrap();
+        let all = Points::numbered(dev, count).unwrap();
+        points.with([], &all, &NoParams).accumulate(Accum::Add).run(&mut out).unwrap();
         let a_draw = dev.capabilities().points_a_draw as usize;
         assert_eq!(dev.counters().since(&before).draws, count.div_ceil(a_draw) as u64);
         let want = [0, 1, 2].map(|k| ((count + 2 - k) / 3) as f32);
         assert_eq!(out.read().unwrap(), want);
         // 64x64 texels: 2^14 splats a draw. Each is one texel, named by its number and by its attribute.
-        let splats = SplatKernel::<NoParams>::new(
-            dev,
-            "texels",
-            [],
-            1,
-            "void splat(int i, out vec4 rectangle, out vec4 value) {
+        let bodies = Bodies {
+            vertex: "void splat(int i, out vec4 rectangle, out vec4 value) {
                 ivec2 p = texel_position(i % 4096);
                 rectangle = vec4(vec2(p), vec2(p) + 1.0);
                 value = vec4(attribute0.x == float(i) ? 1.0 : 0.0);
             }",
-            "vec4 kernel(ivec2 p, vec4 value) { return value; }",
-        )
-        .unwrap();
+            fragment: "vec4 kernel(ivec2 p, vec4 value) { return value; }",
+        };
+        let splats = SplatKernel::<NoParams>::new(dev, "texels", [], 1, bodies).unwrap();
         let count: usize = (1 << 14) + 100;
         let numbers: Vec<[f32; 4]> = (0..count).map(|i| [i as f32, 0.0, 0.0, 0.0]).collect();
         let numbers = Points::new(dev, &[&numbers]).unwrap();
         let mut out = Plane::zeros(dev, 64, 64).unwrap();
         let before = dev.counters();
-        splats.run(&mut out, [], &numbers, &NoParams, Accum::Add, Predicate::Always).unwrap();
+        splats.with([], &numbers, &NoParams).accumulate(Accum::Add).run(&mut out).unwrap();
         assert_eq!(dev.counters().since(&before).draws, count.div_ceil(a_draw.min(1 << 14)) as u64);
         let want: Vec<f32> = (0..4096).map(|i| if i < 100 { 5.0 } else { 4.0 }).collect();
         assert!(out.read().unwrap() == want);
@@ -251,7 +245,7 @@ fn long_draws_are_split_and_nothing_is_lost_between() {
             texel = ivec2(0, 0); value = vec4(attribute0.x == float(i) ? 1.0 : 0.0); }";
         let each = PointsKernel::<NoParams>::new(dev, "each", [], 1, body).unwrap();
         let mut out = Plane::zeros(dev, 1, 1).unwrap();
-        each.run(&mut out, [], &numbers, &NoParams, Accum::Add).unwrap();
+        each.with([], &numbers, &NoParams).accumulate(Accum::Add).run(&mut out).unwrap();
         assert_eq!(out.read().unwrap(), [count as f32]);
     });
 }
@@ -265,7 +259,8 @@ fn varyings_are_interpolated_between_the_corners() {
             vec2 here = vec2(p) + 0.5;
             vec4 want = vec4(here, here.x - 2.0 * here.y, 1.0);
             return vec4(all(lessThan(abs(place - want), vec4(1e-3))) ? 1.0 : -1.0); }";
-        let kernel = Kernel::<NoParams>::interpolated(dev, "place", [], ["place"], corner, body).unwrap();
+        let bodies = Bodies { vertex: corner, fragment: body };
+        let kernel = Kernel::<NoParams>::interpolated(dev, "place", [], ["place"], bodies).unwrap();
         for [w, h] in EXTENTS {
             let (x, y) = (w as u32 / 2, h as u32 / 2);
             let rectangle = Domain::Rect { x, y, width: w as u32 - x, height: h as u32 - y };
@@ -279,18 +274,12 @@ fn varyings_are_interpolated_between_the_corners() {
             ];
             for (domain, covered) in cases {
                 let mut out = Plane::zeros(dev, w, h).unwrap();
-                kernel.run_on(&mut out, [], &NoParams, domain, Accum::Add, Predicate::Always).unwrap();
+                kernel.with([], &NoParams).on(domain).accumulate(Accum::Add).run(&mut out).unwrap();
                 assert_once(&out, [w, h], covered, "interpolated");
             }
         }
-        let wrong = Kernel::<NoParams>::interpolated(
-            dev,
-            "mine",
-            [],
-            ["place"],
-            "void vertex(vec2 p) {\n    place = nothing; }",
-            body,
-        );
+        let bodies = Bodies { vertex: "void vertex(vec2 p) {\n    place = nothing; }", fragment: body };
+        let wrong = Kernel::<NoParams>::interpolated(dev, "mine", [], ["place"], bodies);
         let e = wrong.err().unwrap().to_string();
         assert!(e.contains("mine (vertex):2"), "{e}");
     });

@@ -109,7 +109,7 @@ fn a_driver_that_lacks_memory_for_a_buffer_is_asked_again() {
             ("Points", &|| {
                 let points = Points::new(&dev, &[&[[1.0, 2.0, 3.0, 4.0]]])?;
                 let mut out = Vector::zeros(&dev, 8)?;
-                place.run(&mut out, [], &points, &texla::kernel::NoParams, texla::kernel::Accum::Replace)?;
+                place.with([], &points, &texla::kernel::NoParams).run(&mut out)?;
                 out.read()
             }),
             ("a matrix of points", &|| {

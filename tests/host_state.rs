@@ -26,7 +26,7 @@ use texla::solve::{
 };
 use texla::{
     BandedMatrix, BufferVector, Device, DeviceOptions, Error, Extent, FoldedBands, Grid, Matrix, Plane,
-    Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector,
+    Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams, Vector,
 };
 
 texla::params! { struct Shift { by: f32 } }
@@ -73,7 +73,8 @@ fn refusals(dev: &Device, around: Around<'_>) {
     fails!("a matrix that is not square", FoldedBands::from_triplets(dev, &oblong), Error::Matrix { .. });
     let wall = Sides::all(Side::WALL);
     around("Stencil, refused", &mut || {
-        assert!(Stencil::new(dev, Grid::new_2d(2, 2), f64::NAN, [1.0; 3], wall).is_err());
+        let params = StencilParams::new([1.0; 3], wall).with_shift(f64::NAN);
+        assert!(Stencil::new(dev, Grid::new_2d(2, 2), params).is_err());
     });
     let raw = x.texture();
     if dev.api() == texla::gl::Api::Gl33 || since(&dev.glow(), (9, 9), (3, 1)) {
@@ -98,11 +99,7 @@ fn refusals(dev: &Device, around: Around<'_>) {
     fails!("run", shift.run(&mut out, [&x, &x], &by), Error::Interface { .. });
     let condition = || Condition::<NoParams>::new(dev, "bad", [], "bool kernel(ivec2 p) { oops }");
     fails!("condition", condition(), Error::Shader { .. });
-    fails!(
-        "row",
-        shift.run_on(&mut out, [&x], &by, Domain::Row(9999), Accum::Replace, Predicate::Always),
-        Error::IndexOutOfRange { .. }
-    );
+    fails!("row", shift.with([&x], &by).on(Domain::Row(9999)).run(&mut out), Error::IndexOutOfRange { .. });
     let bin = "float bin(float x) { oops }";
     fails!("Histogram::new, wrong", Histogram::new(dev, 9, bin), Error::Shader { .. });
     refused_captures(dev, around);
@@ -125,8 +122,8 @@ fn refusals(dev: &Device, around: Around<'_>) {
     fails!("divergence", solver.solve(&mut x2, &b2), Error::Breakdown { .. });
     fails!("negative relaxation", ProjectedJacobi::new(&banded, -0.1), Error::Parameter { .. });
     around("an inconsistent system", &mut || {
-        let closed = Stencil::new(dev, Grid::new_2d(9, 7), 0.0, [1.0, 1.0, 0.0], Sides::all(Side::Neumann));
-        let closed = closed.unwrap();
+        let params = StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::Neumann));
+        let closed = Stencil::new(dev, Grid::new_2d(9, 7), params).unwrap();
         let jacobi = WeightedJacobi::new(&closed, 0.8).unwrap();
         let params = StationaryParams::default().with_stop(Stop::relative(1e-3));
         let refused = Stationary::new(&closed, &jacobi, params).unwrap().solve(&mut x63, &b63);
@@ -503,7 +500,7 @@ fn masks_hold_in_every_clip_space() {
             let holds = |texel: usize| values[4 * texel] > 0.0;
             for (predicate, wanted) in [(Predicate::If(&mask), true), (Predicate::Unless(&mask), false)] {
                 let mut out = Vector::zeros(dev, n).unwrap();
-                five.run_on(&mut out, [], &NoParams, Domain::Full, Accum::Replace, predicate).unwrap();
+                five.with([], &NoParams).only(predicate).run(&mut out).unwrap();
                 for (i, value) in out.read().unwrap().iter().enumerate() {
                     let expected = if holds(i / 4) == wanted { 5.0 } else { 0.0 };
                     assert_eq!(*value, expected, "{origin:x} {depth:x} {wanted} {i}");
@@ -619,14 +616,7 @@ fn draw_buffers_that_blend_apart_by_an_extension_are_refused() {
         let several = Kernel::<NoParams>::with_outputs(dev, "several", ["x"], 2, several).unwrap();
         let run = || {
             let (mut a, mut b) = (Vector::zeros(dev, 2)?, Vector::zeros(dev, 2)?);
-            several.run_many(
-                [&mut a, &mut b],
-                [&x],
-                &NoParams,
-                Domain::Full,
-                Accum::Add,
-                Predicate::Always,
-            )?;
+            several.with([&x], &NoParams).accumulate(Accum::Add).run_many([&mut a, &mut b])?;
             b.read()
         };
         assert_eq!(run().unwrap(), [2.0, 4.0]);

@@ -41,7 +41,7 @@ fn every_domain_touches_each_of_its_texels_once() {
         for extent @ (w, h) in EXTENTS {
             let draw = |domain| {
                 let mut target = grid(dev, extent);
-                one.run_on(&mut target, [], &NoParams, domain, Accum::Add, Predicate::Always).unwrap();
+                one.with([], &NoParams).on(domain).accumulate(Accum::Add).run(&mut target).unwrap();
                 touches(&target)
             };
             assert_eq!(draw(Domain::Full), expected(extent, |_, _| true), "{extent:?} full");
@@ -86,7 +86,7 @@ fn interior_and_boundary_make_up_the_whole() {
             Domain::Row(0),
             Domain::Row(y),
         ] {
-            one.run_on(&mut target, [], &NoParams, domain, Accum::Add, Predicate::Always).unwrap();
+            one.with([], &NoParams).on(domain).accumulate(Accum::Add).run(&mut target).unwrap();
         }
         let corner = |i: usize, j: usize| (i == 0 || i == w - 1) && (j == 0 || j == h - 1);
         let counts: Vec<f32> = (0..w * h).map(|t| if corner(t % w, t / w) { 2.0 } else { 1.0 }).collect();
@@ -105,9 +105,7 @@ fn a_row_is_given_the_same_positions_and_inputs_as_the_whole() {
         let run = |domains: &[Domain<'_>]| {
             let mut target = grid(dev, (w, h));
             for domain in domains {
-                kernel
-                    .run_on(&mut target, [&x], &NoParams, *domain, Accum::Replace, Predicate::Always)
-                    .unwrap();
+                kernel.with([&x], &NoParams).on(*domain).run(&mut target).unwrap();
             }
             target.read_texels().unwrap()
         };
@@ -128,7 +126,7 @@ fn points_touch_each_texel_once() {
             Rng::new(5).shuffle(&mut order);
             let points = Points::new(dev, &[&order]).unwrap();
             let mut target = grid(dev, extent);
-            scatter.run(&mut target, [], &points, &NoParams, Accum::Add).unwrap();
+            scatter.with([], &points, &NoParams).accumulate(Accum::Add).run(&mut target).unwrap();
             assert_eq!(touches(&target), expected(extent, |_, _| true), "{extent:?}");
         }
         // Those outside the target are dropped, on every side.
@@ -140,7 +138,7 @@ fn points_touch_each_texel_once() {
         let far = [[1e9, 0.0, 0.0, 0.0], [0.0, -1e9, 0.0, 0.0]];
         let points = Points::new(dev, &[&[vertices, far.to_vec()].concat()]).unwrap();
         let mut target = grid(dev, (5, 3));
-        place.run(&mut target, [], &points, &NoParams, Accum::Add).unwrap();
+        place.with([], &points, &NoParams).accumulate(Accum::Add).run(&mut target).unwrap();
         assert_eq!(touches(&target), [1.0; 15]);
     });
 }
@@ -160,13 +158,13 @@ fn points_into_one_texel_add_up_in_order() {
         values.iter().for_each(|v| sum.iter_mut().zip(v).for_each(|(s, v)| *s += v));
         for _ in 0..5 {
             let mut target = Vector::zeros(dev, 4).unwrap();
-            scatter.run(&mut target, [], &points, &NoParams, Accum::Add).unwrap();
+            scatter.with([], &points, &NoParams).accumulate(Accum::Add).run(&mut target).unwrap();
             assert_eq!(target.read().unwrap(), sum);
         }
         let mut target = Vector::zeros(dev, 4).unwrap();
-        scatter.run(&mut target, [], &points, &NoParams, Accum::Replace).unwrap();
+        scatter.with([], &points, &NoParams).run(&mut target).unwrap();
         assert_eq!(target.read().unwrap(), values[999], "the last one wins");
-        scatter.run(&mut target, [], &points, &NoParams, Accum::Max).unwrap();
+        scatter.with([], &points, &NoParams).accumulate(Accum::Max).run(&mut target).unwrap();
         let largest = |c: usize| values.iter().map(|v| v[c]).fold(f32::MIN, worst);
         assert_eq!(target.read().unwrap(), [0, 1, 2, 3].map(largest));
     });
@@ -181,7 +179,7 @@ fn points_keep_padding_lanes_zero() {
         for n in [1, 3, 5, 6, 9] {
             for accum in [Accum::Replace, Accum::Add, Accum::Max] {
                 let mut target = Vector::zeros(dev, n).unwrap();
-                scatter.run(&mut target, [], &points, &NoParams, accum).unwrap();
+                scatter.with([], &points, &NoParams).accumulate(accum).run(&mut target).unwrap();
                 let texels = target.read_texels().unwrap();
                 assert!(texels[n..].iter().all(|v| *v == 0.0), "{n} {accum:?}: {texels:?}");
                 assert!(texels[..n].iter().all(|v| *v != 0.0), "{n} {accum:?}: {texels:?}");
@@ -202,15 +200,16 @@ fn several_arrays_of_vertices_and_inputs_in_the_vertex_stage() {
         let places = [[0., 1., 0., 0.], [0., 0., 0., 0.], [0., 1., 0., 0.]];
         let points = Points::new(dev, &[&values, &places]).unwrap();
         let mut target = Vector::zeros(dev, 8).unwrap();
-        scatter.run(&mut target, [&x, &s], &points, &NoParams, Accum::Add).unwrap();
+        scatter.with([&x, &s], &points, &NoParams).accumulate(Accum::Add).run(&mut target).unwrap();
         assert_eq!(target.read().unwrap(), [100., 120., 140., 160., 1802., 2004., 2206., 2408.]);
         let error = Points::new(dev, &[&values, &places[..2]]).map(|_| ()).unwrap_err();
         assert!(matches!(error, Error::LengthMismatch { found: 2, expected: 3, .. }), "{error}");
         let one = Points::new(dev, &[&values]).unwrap();
-        let error = scatter.run(&mut target, [&x, &s], &one, &NoParams, Accum::Add).unwrap_err();
+        let error =
+            scatter.with([&x, &s], &one, &NoParams).accumulate(Accum::Add).run(&mut target).unwrap_err();
         assert!(error.to_string().contains("1 attributes, expected 2"), "{error}");
         let empty = Points::new(dev, &[&[], &[]]).unwrap();
-        scatter.run(&mut target, [&x, &s], &empty, &NoParams, Accum::Replace).unwrap();
+        scatter.with([&x, &s], &empty, &NoParams).run(&mut target).unwrap();
         assert_eq!(target.read().unwrap()[0], 100.0);
     });
 }
@@ -246,8 +245,7 @@ fn parameters_of_every_type_arrive() {
         for round in 0..2 {
             let mut out = [0; 4].map(|_| Vector::zeros(dev, 4).unwrap());
             let [a, b, c, d] = &mut out;
-            let (domain, accum) = (Domain::Full, Accum::Replace);
-            kernel.run_many([a, b, c, d], [], &p, domain, accum, Predicate::Always).unwrap();
+            kernel.with([], &p).run_many([a, b, c, d]).unwrap();
             let [a, b, c, d] = out.map(|v| v.read().unwrap());
             assert_eq!(a, [p.f, p.v2[0], p.v2[1], p.v3[0]], "round {round}");
             assert_eq!(b, [p.v3[1], p.v3[2], p.v4[0], p.v4[1]], "round {round}");
@@ -276,7 +274,7 @@ fn several_outputs_are_written_in_one_draw() {
         let mut out = [0; 4].map(|_| Vector::zeros(dev, 45).unwrap());
         let draws = dev.counters().draws;
         let targets = out.each_mut().map(|v| v as &mut dyn texla::kernel::TargetOperand);
-        kernel.run_many(targets, [&x], &NoParams, Domain::Full, Accum::Replace, Predicate::Always).unwrap();
+        kernel.with([&x], &NoParams).run_many(targets).unwrap();
         assert_eq!(dev.counters().draws - draws, 1);
         for (i, out) in out.iter().enumerate() {
             let expected: Vec<f32> = values.iter().map(|v| (i + 1) as f32 * v).collect();
@@ -285,11 +283,9 @@ fn several_outputs_are_written_in_one_draw() {
         // Too many outputs, too few targets, targets of different extents.
         let [a, b, c, _] = &mut out;
         let mut small = Vector::zeros(dev, 4).unwrap();
-        let (domain, accum, always) = (Domain::Full, Accum::Replace, Predicate::Always);
-        let error =
-            kernel.run_many([a, b, c, &mut small], [&x], &NoParams, domain, accum, always).unwrap_err();
+        let error = kernel.with([&x], &NoParams).run_many([a, b, c, &mut small]).unwrap_err();
         assert!(error.to_string().contains("differ in extent"), "{error}");
-        let error = kernel.run_many([a, b], [&x], &NoParams, domain, accum, always).unwrap_err();
+        let error = kernel.with([&x], &NoParams).run_many([a, b]).unwrap_err();
         assert!(error.to_string().contains("2 targets given, expected 4"), "{error}");
         if most < 5 {
             let five = Kernel::<NoParams>::with_outputs(dev, "five", ["x"], 5, &body(5));
@@ -313,7 +309,7 @@ fn accumulation_meets_what_the_target_holds() {
             (Accum::Min, f32::min),
         ] {
             let mut target = Vector::from_slice(dev, &a).unwrap();
-            copy.run_on(&mut target, [&x], &NoParams, Domain::Full, accum, Predicate::Always).unwrap();
+            copy.with([&x], &NoParams).accumulate(accum).run(&mut target).unwrap();
             let expected: Vec<f32> = a.iter().zip(&b).map(|(a, b)| expected(*a, *b)).collect();
             assert_eq!(target.read().unwrap(), expected, "{accum:?}");
         }
@@ -341,7 +337,8 @@ fn predicates_choose_each_texel_once() {
                 };
                 let draw = |predicate| {
                     let mut target = grid(dev, extent);
-                    one.run_on(&mut target, [], &NoParams, domain, Accum::Add, predicate).unwrap();
+                    let call = one.with([], &NoParams).on(domain).accumulate(Accum::Add);
+                    call.only(predicate).run(&mut target).unwrap();
                     touches(&target)
                 };
                 let count = |wanted: bool| -> Vec<f32> {
@@ -355,8 +352,7 @@ fn predicates_choose_each_texel_once() {
         let small = grid(dev, (2, 2));
         let mask = condition.mask(&small, [&small], &NoParams).unwrap();
         let mut other = grid(dev, (3, 2));
-        let (domain, accum) = (Domain::Full, Accum::Replace);
-        let error = one.run_on(&mut other, [], &NoParams, domain, accum, Predicate::If(&mask)).unwrap_err();
+        let error = one.with([], &NoParams).only(Predicate::If(&mask)).run(&mut other).unwrap_err();
         assert!(error.to_string().contains("the mask has 2x2 texels, the target 3x2 texels"), "{error}");
     });
 }
@@ -439,7 +435,7 @@ fn a_texture_cannot_be_read_and_written_in_one_pass() {
             "void point(int i, out ivec2 texel, out vec4 value) { texel = ivec2(0); value = x_texel(0); }";
         let scatter = PointsKernel::<NoParams>::new(dev, "scatter", ["x"], 1, body).unwrap();
         let points = Points::new(dev, &[&[[0.0; 4]]]).unwrap();
-        feedback(scatter.run(&mut y, [&alias], &points, &NoParams, Accum::Add));
+        feedback(scatter.with([&alias], &points, &NoParams).accumulate(Accum::Add).run(&mut y));
         let mut s = Scalar::new(dev, 5.0).unwrap();
         // SAFETY: as above.
         let alias_s = unsafe { Vector::from_texture(dev, s.texture(), texla::Extent::new(1, 1), 4) }.unwrap();
@@ -627,8 +623,7 @@ fn domains_outside_the_target_are_refused() {
     on_both(|dev| {
         let one = Kernel::<NoParams>::new(dev, "mine", [], ONE).unwrap();
         let mut target = grid(dev, (5, 3));
-        let mut run =
-            |domain| one.run_on(&mut target, [], &NoParams, domain, Accum::Replace, Predicate::Always);
+        let mut run = |domain| one.with([], &NoParams).on(domain).run(&mut target);
         let error = run(Domain::Row(3)).unwrap_err();
         assert_eq!(error, Error::IndexOutOfRange { what: "row", index: 3, bound: 3 });
         let error = run(Domain::Column(u32::MAX)).unwrap_err();
@@ -652,15 +647,14 @@ fn without_float_blending_accumulation_is_a_typed_error() {
         assert!(!dev.capabilities().float_blend);
         let one = Kernel::<NoParams>::new(dev, "one", [], ONE).unwrap();
         let mut y = Vector::zeros(dev, 5).unwrap();
-        let error =
-            one.run_on(&mut y, [], &NoParams, Domain::Full, Accum::Add, Predicate::Always).unwrap_err();
+        let error = one.with([], &NoParams).accumulate(Accum::Add).run(&mut y).unwrap_err();
         assert!(matches!(error, Error::Unsupported { .. }), "{error}");
         assert!(error.to_string().contains("Add") && error.to_string().contains("blending"), "{error}");
         let body =
             "void point(int i, out ivec2 texel, out vec4 value) { texel = ivec2(0); value = vec4(1.0); }";
         let scatter = PointsKernel::<NoParams>::new(dev, "scatter", [], 1, body).unwrap();
         let points = Points::new(dev, &[&[[0.0; 4]]]).unwrap();
-        let error = scatter.run(&mut y, [], &points, &NoParams, Accum::Add).unwrap_err();
+        let error = scatter.with([], &points, &NoParams).accumulate(Accum::Add).run(&mut y).unwrap_err();
         assert!(matches!(error, Error::Unsupported { .. }), "{error}");
         one.run(&mut y, [], &NoParams).unwrap();
         assert_eq!(y.read().unwrap(), [1.0; 5], "the next call works");

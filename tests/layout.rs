@@ -127,27 +127,27 @@ fn diagrams() {
         assert_eq!(layout.extent(shape, 64), Ok(extent), "{layout:?}");
         let values: Vec<_> = (1..=shape.len()).map(|v| v as f32).collect();
         let lanes: Vec<_> = lanes.iter().map(|&v| f32::from(v)).collect();
-        assert_eq!(layout.pack(shape, extent, &values), Ok(lanes.clone()), "{layout:?}");
-        assert_eq!(layout.unpack(shape, extent, &lanes), Ok(values), "{layout:?}");
+        assert_eq!(layout.texels(shape, extent, &values), Ok(lanes.clone()), "{layout:?}");
+        assert_eq!(layout.elements(shape, extent, &lanes), Ok(values), "{layout:?}");
     }
 }
 
 #[test]
-fn pack_agrees_with_place_and_unpack_inverts_it() {
+fn texels_agree_with_place_and_elements_invert_them() {
     for layout in ALL {
         for shape in shapes() {
             let Ok(extent) = layout.extent(shape, 16_384) else { continue };
             let values: Vec<_> = (0..shape.len()).map(|v| v as f32 + 0.5).collect();
-            let mut texels = layout.pack(shape, extent, &values).expect("packs");
+            let mut texels = layout.texels(shape, extent, &values).expect("texels");
             assert_eq!(texels.len() as u64, 4 * extent.area());
             for (place, lane) in places(extent).zip(&mut texels) {
                 let want = layout.element(shape, extent, place).map(|(r, c)| values[r * shape.cols + c]);
                 assert_eq!(*lane, want.unwrap_or(0.0), "{layout:?} {shape} {place:?}");
                 if want.is_none() {
-                    *lane = f32::NAN; // unpack must not look at it
+                    *lane = f32::NAN; // not to be looked at
                 }
             }
-            assert_eq!(layout.unpack(shape, extent, &texels), Ok(values), "{layout:?} {shape}");
+            assert_eq!(layout.elements(shape, extent, &texels), Ok(values), "{layout:?} {shape}");
         }
     }
 }
@@ -273,16 +273,16 @@ fn misuse_is_none_or_a_typed_error() {
         assert_eq!(layout.place(shape, small, 0, 0), None);
         assert_eq!(layout.element(shape, small, Place::default()), None);
         assert!(matches!(
-            layout.pack(shape, small, &[0.0; 15]),
+            layout.texels(shape, small, &[0.0; 15]),
             Err(Error::Parameter { name: "extent", .. })
         ));
-        assert!(matches!(layout.unpack(shape, small, &[0.0; 15]), Err(Error::Parameter { .. })));
+        assert!(matches!(layout.elements(shape, small, &[0.0; 15]), Err(Error::Parameter { .. })));
         assert!(matches!(
-            layout.pack(shape, extent, &[0.0; 14]),
+            layout.texels(shape, extent, &[0.0; 14]),
             Err(Error::LengthMismatch { operand: "values", found: 14, expected: 15, .. })
         ));
         assert!(matches!(
-            layout.unpack(shape, extent, &[0.0; 3]),
+            layout.elements(shape, extent, &[0.0; 3]),
             Err(Error::LengthMismatch { operand: "texels", found: 3, .. })
         ));
         let none = Extent::new(0, 0);
@@ -290,12 +290,12 @@ fn misuse_is_none_or_a_typed_error() {
             assert_eq!(layout.extent(empty, 0), Ok(none));
             assert_eq!(layout.place(empty, none, 0, 0), None);
             assert_eq!(layout.element(empty, Extent::new(1, 1), Place::default()), None);
-            assert_eq!(layout.pack(empty, none, &[]), Ok(Vec::new()));
-            assert_eq!(layout.unpack(empty, none, &[]), Ok(Vec::new()));
+            assert_eq!(layout.texels(empty, none, &[]), Ok(Vec::new()));
+            assert_eq!(layout.elements(empty, none, &[]), Ok(Vec::new()));
         }
         let everything = Extent::new(u32::MAX, u32::MAX);
         assert!(matches!(
-            layout.pack(shape, everything, &[0.0; 15]),
+            layout.texels(shape, everything, &[0.0; 15]),
             Err(Error::TooLarge { unit: "bytes", .. })
         ));
     }

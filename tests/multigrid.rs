@@ -14,7 +14,7 @@ use texla::solve::{
     CgParams, ConjugateGradient, Cycle, Multigrid, MultigridParams, Preconditioner, Smoother, SolveReport,
     Stop, StopReason,
 };
-use texla::{Device, Error, Grid, Side, Sides, Stencil, Vector};
+use texla::{Device, Error, Grid, Side, Sides, Stencil, StencilParams, Vector};
 
 /// Right-hand sides.
 trait Consistent {
@@ -447,7 +447,10 @@ fn costs_are_those_documented() {
 fn what_cannot_be_solved_is_refused() {
     on_both(|dev| {
         let grid = Grid::new_2d(8, 8);
-        let of = |shift, weights| Stencil::new(dev, grid, shift, weights, Sides::all(Side::WALL)).unwrap();
+        let of = |shift, weights| {
+            let params = StencilParams::new(weights, Sides::all(Side::WALL)).with_shift(shift);
+            Stencil::new(dev, grid, params).unwrap()
+        };
         let new = |a: &Stencil, sweeps| {
             Multigrid::new(a, MultigridParams::default().with_sweeps(sweeps).with_cycle(Cycle::V)).map(|_| ())
         };
@@ -465,7 +468,8 @@ fn what_cannot_be_solved_is_refused() {
         let e = m.smooth(&mut x, &b, 1);
         assert!(matches!(e, Err(Error::ShapeMismatch { operand: "b", .. })), "{e:?}");
         // A grid without cells has nothing to solve.
-        let none = Stencil::new(dev, Grid::new_2d(0, 5), 0.0, [1.0; 3], Sides::all(Side::WALL)).unwrap();
+        let params = StencilParams::new([1.0; 3], Sides::all(Side::WALL));
+        let none = Stencil::new(dev, Grid::new_2d(0, 5), params).unwrap();
         let m = Multigrid::new(&none, MultigridParams::default()).unwrap();
         let (mut x, b) = (Vector::zeros(dev, 0).unwrap(), Vector::zeros(dev, 0).unwrap());
         m.smooth(&mut x, &b, 1).unwrap();

@@ -5,7 +5,7 @@ mod common;
 use common::harness::{fitting, headless_with, limits, on_both_with};
 use common::random::{nonzero, wide_range};
 use texla::gl::{Api, Limits};
-use texla::kernel::{Accum, Domain, Kernel, NoParams, Predicate};
+use texla::kernel::{Accum, Domain, Kernel, NoParams};
 use texla::{Device, Error, Layout, Shape, Vector, ops};
 
 fn without_blend() -> Limits {
@@ -47,7 +47,7 @@ fn results(dev: &Device) -> Vec<(&'static str, Vec<u32>)> {
         ("column", Domain::Column(extent.width / 2)),
         ("rectangle", Domain::Rect { x: 1, y: 1, width: extent.width - 2, height: extent.height - 2 }),
     ] {
-        kernel.run_on(&mut out, [&x], &NoParams, domain, Accum::Replace, Predicate::Always).unwrap();
+        kernel.with([&x], &NoParams).on(domain).run(&mut out).unwrap();
         note(name, out.read().unwrap());
     }
     all
@@ -73,8 +73,7 @@ fn blended_passes_are_refused_before_they_are_drawn() {
         let mut out = Vector::filled(dev, 5, 2.0).unwrap();
         for accum in [Accum::Add, Accum::Max, Accum::Min] {
             let before = dev.counters().draws;
-            let e =
-                kernel.run_on(&mut out, [], &NoParams, Domain::Full, accum, Predicate::Always).unwrap_err();
+            let e = kernel.with([], &NoParams).accumulate(accum).run(&mut out).unwrap_err();
             assert!(matches!(e, Error::Unsupported { .. }), "{e}");
             assert_eq!(dev.counters().draws, before);
         }
@@ -97,7 +96,7 @@ fn with_blending_all_ways_of_accumulating_work() {
             (Accum::Min, [1.0, -1.0, 2.0, 0.5, 2.0]),
         ] {
             let mut out = Vector::filled(dev, 5, 2.0).unwrap();
-            kernel.run_on(&mut out, [&x], &NoParams, Domain::Full, accum, Predicate::Always).unwrap();
+            kernel.with([&x], &NoParams).accumulate(accum).run(&mut out).unwrap();
             assert_eq!(out.read().unwrap(), want, "{accum:?}");
             common::harness::assert_padded(&out, "a blended pass");
         }

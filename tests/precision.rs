@@ -4,7 +4,7 @@ mod common;
 
 use common::harness::on_both;
 use common::random::Rng;
-use texla::kernel::{Accum, Domain, Kernel, NoParams, Predicate};
+use texla::kernel::{Kernel, NoParams};
 use texla::{Device, Vector};
 
 /// Values that half floats would change: 24 bits of mantissa, past 65504, below 6e-8, odd integers past 2048.
@@ -114,8 +114,7 @@ fn exact_pairs(dev: &Device, a: &[f32], b: &[f32]) -> [Vec<f32>; 4] {
     let [x, y] = [a, b].map(|v| Vector::from_slice(dev, v).unwrap());
     let mut out: [Vector; 4] = std::array::from_fn(|_| Vector::zeros(dev, a.len()).unwrap());
     let [s, e, q, f] = &mut out;
-    let (full, replace, always) = (Domain::Full, Accum::Replace, Predicate::Always);
-    kernel.run_many([s, e, q, f], [&x, &y], &NoParams, full, replace, always).unwrap();
+    kernel.with([&x, &y], &NoParams).run_many([s, e, q, f]).unwrap();
     out.map(|v| v.read().unwrap())
 }
 

@@ -9,7 +9,7 @@ use common::random::{Rng, uniform};
 use glow::HasContext;
 use texla::gl::Api;
 use texla::kernel::{
-    Accum, Condition, Domain, IterateWhile, Kernel, Mask, NoParams, PingPong, Points, PointsKernel,
+    Accum, Bodies, Condition, IterateWhile, Kernel, Mask, NoParams, PingPong, Points, PointsKernel,
     Predicate, SplatKernel, WhileParams, WhileSchedule,
 };
 use texla::{Device, Error, Matrix, Plane, Shape, Vector};
@@ -29,7 +29,7 @@ fn above(dev: &Device) -> Condition<Bound> {
 fn admitted(dev: &Device, mask: &Mask, like: &Vector) -> usize {
     let one = Kernel::<NoParams>::new(dev, "one", [], "vec4 kernel(ivec2 p) { return vec4(1.0); }").unwrap();
     let mut out = Vector::zeros(dev, like.len()).unwrap();
-    one.run_on(&mut out, [], &NoParams, Domain::Full, Accum::Replace, Predicate::If(mask)).unwrap();
+    one.with([], &NoParams).only(Predicate::If(mask)).run(&mut out).unwrap();
     out.read().unwrap().chunks(4).filter(|t| t[0] == 1.0).count()
 }
 
@@ -61,7 +61,7 @@ fn a_mask_divides_the_texels_and_is_counted() {
                 let mut both = Vector::zeros(dev, n).unwrap();
                 for predicate in [Predicate::If(&mask), Predicate::Unless(&mask)] {
                     let mut out = Vector::zeros(dev, n).unwrap();
-                    one.run_on(&mut out, [], &NoParams, Domain::Full, Accum::Replace, predicate).unwrap();
+                    one.with([], &NoParams).only(predicate).run(&mut out).unwrap();
                     texla::ops::accumulate(&mut both, &out).unwrap();
                 }
                 assert!(both.read().unwrap().iter().all(|v| *v == 1.0), "{n} above {bound}");
@@ -89,23 +89,24 @@ fn points_and_splats_are_restricted_too() {
         let whole =
             "void splat(int i, out vec4 r, out vec4 v) { r = vec4(0.0, 0.0, 13.0, 9.0); v = vec4(2.0); }";
         let body = "vec4 kernel(ivec2 p, vec4 v) { return v; }";
-        let splats = SplatKernel::<NoParams>::new(dev, "whole", [], 0, whole, body).unwrap();
+        let bodies = Bodies { vertex: whole, fragment: body };
+        let splats = SplatKernel::<NoParams>::new(dev, "whole", [], 0, bodies).unwrap();
         for (predicate, inside) in [(Predicate::If(&mask), true), (Predicate::Unless(&mask), false)] {
             let admitted = |i: usize| (i % w + i / w).is_multiple_of(3) == inside;
             let mut out = fresh();
             let all = Points::numbered(dev, w * h).unwrap();
-            points.run_on(&mut out, [], &all, &NoParams, Accum::Add, predicate).unwrap();
+            points.with([], &all, &NoParams).accumulate(Accum::Add).only(predicate).run(&mut out).unwrap();
             let want = (0..w * h).map(|i| if admitted(i) { 1.0 + i as f32 } else { 0.0 });
             assert_eq!(out.read().unwrap(), want.collect::<Vec<_>>());
             let mut out = fresh();
             let three = Points::numbered(dev, 3).unwrap();
-            splats.run(&mut out, [], &three, &NoParams, Accum::Add, predicate).unwrap();
+            splats.with([], &three, &NoParams).accumulate(Accum::Add).only(predicate).run(&mut out).unwrap();
             let want = (0..w * h).map(|i| if admitted(i) { 6.0 } else { 0.0 });
             assert_eq!(out.read().unwrap(), want.collect::<Vec<_>>());
         }
         let mut other = Plane::zeros(dev, w + 1, h).unwrap();
         let all = Points::numbered(dev, 5).unwrap();
-        let e = points.run_on(&mut other, [], &all, &NoParams, Accum::Add, Predicate::If(&mask)).unwrap_err();
+        let e = points.with([], &all, &NoParams).only(Predicate::If(&mask)).run(&mut other).unwrap_err();
         assert!(matches!(e, Error::Interface { .. }), "{e}");
     });
 }
@@ -138,7 +139,7 @@ fn masks_nest_and_are_reused() {
                 .unwrap();
             let mut rest = Vector::zeros(dev, n).unwrap();
             let unless = Predicate::Unless(&narrowed);
-            one.run_on(&mut rest, [], &NoParams, Domain::Full, Accum::Replace, unless).unwrap();
+            one.with([], &NoParams).only(unless).run(&mut rest).unwrap();
             let rest = rest.read().unwrap();
             for t in 0..texels(n) {
                 let want = f32::from(u8::from(!(a[4 * t] > 0.1 && b[4 * t] > -0.3)));

@@ -23,7 +23,7 @@ fn shapes(dev: &Device) -> Vec<Shape> {
 
 /// All texels: the elements where they belong, zero elsewhere, as the host would have packed them.
 fn assert_packed(p: &Packed, values: &[f32], what: &str) {
-    let expected = p.layout().pack(p.shape(), p.extent(), values).unwrap();
+    let expected = p.layout().texels(p.shape(), p.extent(), values).unwrap();
     assert!(bits(&p.read_texels().unwrap()) == bits(&expected), "{what}: {:?} of {}", p.layout(), p.shape());
     assert!(bits(&p.read().unwrap()) == bits(values), "{what}: {:?} of {}", p.layout(), p.shape());
 }

@@ -13,8 +13,8 @@ use glow::HasContext;
 use texla::gl::{Api, LiveObjects};
 use texla::host::Triplets;
 use texla::kernel::{
-    Accum, Condition, IterateWhile, Kernel, NoParams, PingPong, Points, PointsKernel, Predicate, SplatKernel,
-    WhileParams, WhileSchedule,
+    Accum, Bodies, Condition, IterateWhile, Kernel, NoParams, PingPong, Points, PointsKernel, Predicate,
+    SplatKernel, WhileParams, WhileSchedule,
 };
 use texla::ops::{Accurate, Combine, MatmulForm, MatmulSchedule};
 use texla::solve::{
@@ -24,8 +24,8 @@ use texla::solve::{
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, DeviceOptions, Error, FoldedBands, Grid, Headless, HeadlessOptions,
-    Layout, Matrix, Packed, Plane, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, Vector,
-    ops,
+    Layout, Matrix, Packed, Plane, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil,
+    StencilParams, Vector, ops,
 };
 
 /// What is alive apart from what can be made again.
@@ -114,7 +114,7 @@ fn each_call_leaves_its_outputs_alone() {
             let kernel = PointsKernel::<NoParams>::new(dev, "points", [], 1, body).unwrap();
             let points = Points::new(dev, &[&[[1.0; 4]; 9]]).unwrap();
             let mut target = Vector::zeros(dev, 8).unwrap();
-            kernel.run(&mut target, [], &points, &NoParams, Accum::Replace).unwrap();
+            kernel.with([], &points, &NoParams).run(&mut target).unwrap();
             target
         });
         let a = Matrix::from_rows(dev, Shape::new(50, 20), &uniform(3, 1000)).unwrap();
@@ -229,7 +229,7 @@ fn operators_on_grids_hold_what_they_need() {
             |outputs, call: &dyn Fn() -> Box<dyn Any>| balance(dev, "on grids", textures(outputs), call);
         let (grid, weights) = (Grid::new_2d(24, 16), [1.0, 1.0, 0.0]);
         let stencil = |side, solid: &[bool]| {
-            Stencil::with_solids(dev, grid, 0.0, weights, Sides::all(side), solid).unwrap()
+            Stencil::new(dev, grid, StencilParams::new(weights, Sides::all(side)).with_solid(solid)).unwrap()
         };
         let solid: Vec<bool> = (0..grid.len()).map(|i| i == 100).collect();
         // Nothing; a null vector; and where solid cells are.
@@ -250,7 +250,8 @@ fn operators_on_grids_hold_what_they_need() {
             });
         }
         let before = live(dev);
-        assert!(Stencil::with_solids(dev, grid, 0.0, weights, Sides::all(Side::WALL), &[true; 3]).is_err());
+        let params = StencilParams::new(weights, Sides::all(Side::WALL)).with_solid(&[true; 3]);
+        assert!(Stencil::new(dev, grid, params).is_err());
         assert!(Multigrid::new(&open, MultigridParams::default().with_sweeps(0)).is_err());
         assert_eq!(live(dev), before);
     });
@@ -284,7 +285,7 @@ fn each_call_of_the_framework_leaves_its_outputs_alone() {
         check!(1, Matrix::from_csr(dev, &csr).unwrap());
         check!(1, {
             let mut plane = Plane::zeros(dev, 8, 5).unwrap();
-            ops::unpack(&mut plane, &x).unwrap();
+            ops::vector_to_plane(&mut plane, &x).unwrap();
             plane
         });
         for form in [&stack as &dyn LinOp, &folded] {
@@ -346,8 +347,8 @@ fn sweeps_and_shadows_hold_what_they_need() {
         });
         let before = live(dev);
         assert!(GaussSeidel::new(&a, 2.0, Direction::Forward).is_err());
-        let closed =
-            Stencil::new(dev, Grid::new_2d(24, 16), 0.0, [1.0, 1.0, 0.0], Sides::all(Side::Neumann)).unwrap();
+        let params = StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::Neumann));
+        let closed = Stencil::new(dev, Grid::new_2d(24, 16), params).unwrap();
         assert!(BiCgStab::new(&closed, BiCgStabParams::default()).unwrap().solve(&mut start(), &b).is_err());
         drop(closed);
         assert_eq!(live(dev), before);
@@ -761,20 +762,13 @@ fn predication_leaves_nothing_behind() {
         drop(points);
         let place =
             "void splat(int i, out vec4 r, out vec4 v) { r = vec4(0.0, 0.0, 3.0, 3.0); v = vec4(1.0); }";
-        let splats = SplatKernel::<NoParams>::new(
-            dev,
-            "s",
-            [],
-            0,
-            place,
-            "vec4 kernel(ivec2 p, vec4 v) { return v; }",
-        );
+        let bodies = Bodies { vertex: place, fragment: "vec4 kernel(ivec2 p, vec4 v) { return v; }" };
+        let splats = SplatKernel::<NoParams>::new(dev, "s", [], 0, bodies);
         let splats = splats.unwrap();
         let mut plane = Plane::zeros(dev, 5, 5).unwrap();
-        splats
-            .run(&mut plane, [], &Points::numbered(dev, 3).unwrap(), &NoParams, Accum::Add, Predicate::Always)
-            .unwrap();
-        drop((splats, plane));
+        let points = Points::numbered(dev, 3).unwrap();
+        splats.with([], &points, &NoParams).accumulate(Accum::Add).run(&mut plane).unwrap();
+        drop((splats, points, plane));
         assert_eq!(live(dev), before);
 
         let body = "bool unfinished(ivec2 p, vec4 s) { return s.x < 50.0; }

@@ -298,7 +298,7 @@ fn scattered<T: TargetOperand>(
     let kernel = PointsKernel::<NoParams>::new(dev, "placed", [], 2, PLACED).unwrap();
     let (places, values): (Vec<_>, Vec<_>) = points(8, 3000, width as u32, height as u32).into_iter().unzip();
     let vertices = Points::new(dev, &[&places, &values]).unwrap();
-    kernel.run(target, [], &vertices, &NoParams, accum).unwrap();
+    kernel.with([], &vertices, &NoParams).accumulate(accum).run(target).unwrap();
     let mut want = before.to_vec();
     for (place, value) in places.iter().zip(&values) {
         let inside = (0.0..width as f32).contains(&place[0]) && (0.0..height as f32).contains(&place[1]);
@@ -375,7 +375,7 @@ fn more_attributes_than_the_device_has_are_refused() {
         let array: &[[f32; 4]] = &[[1.0, 2.0, 3.0, 4.0]];
         let mut sum = Vector::zeros(dev, 4).unwrap();
         let sixteen = Points::new(dev, &[array; 16]).unwrap();
-        kernel([], 16).unwrap().run(&mut sum, [], &sixteen, &NoParams, Accum::Add).unwrap();
+        kernel([], 16).unwrap().with([], &sixteen, &NoParams).accumulate(Accum::Add).run(&mut sum).unwrap();
         assert_eq!(sum.read().unwrap(), [1.0, 2.0, 3.0, 4.0]);
         let e = kernel([], 17).err().unwrap();
         assert!(matches!(e, Error::Interface { .. }), "{e}");

@@ -10,7 +10,7 @@ use common::random::{Rng, nonzero, uniform};
 use common::reference::widen;
 use texla::ops::{self, Accurate, Combine};
 use texla::solve::LinOp;
-use texla::{BandedMatrix, Error, Grid, Side, Sides, Stencil, Vector};
+use texla::{BandedMatrix, Error, Grid, Side, Sides, Stencil, StencilParams, Vector};
 
 /// The definition.
 trait Definition {
@@ -307,7 +307,8 @@ fn null_spaces_are_found() {
         assert_eq!(total, fluid);
         let rows = Case { weights: [1.0, 0.0, 0.0], ..Case::plain(Grid::new_2d(2, 65), Side::Neumann) };
         let [x, y, z] = rows.sides;
-        let found = Stencil::new(dev, rows.grid, 0.0, rows.weights, Sides { x, y, z }).map(|_| ());
+        let found =
+            Stencil::new(dev, rows.grid, StencilParams::new(rows.weights, Sides { x, y, z })).map(|_| ());
         assert!(matches!(found, Err(Error::Matrix { .. })), "{found:?}");
     });
 }
@@ -357,7 +358,9 @@ fn a_product_is_one_draw_and_reads_nothing() {
 fn what_makes_no_sense_is_refused() {
     on_both(|dev| {
         let grid = Grid::new_2d(4, 4);
-        let new = |shift, weights, sides| Stencil::new(dev, grid, shift, weights, sides).map(|_| ());
+        let new = |shift, weights, sides| {
+            Stencil::new(dev, grid, StencilParams::new(weights, sides).with_shift(shift)).map(|_| ())
+        };
         let all = Sides::all(Side::DIRICHLET);
         let e = new(f64::NAN, [1.0; 3], all);
         assert!(matches!(e, Err(Error::NonFinite { index: 0, .. })), "{e:?}");
@@ -371,12 +374,13 @@ fn what_makes_no_sense_is_refused() {
         }
         let e = new(0.0, [1.0; 3], Sides { y: [Side::Periodic, Side::Neumann], ..all });
         assert!(matches!(e, Err(Error::Parameter { name: "sides.y", .. })), "{e:?}");
-        let e = Stencil::with_solids(dev, grid, 0.0, [1.0; 3], all, &[false; 15]).map(|_| ());
+        let e =
+            Stencil::new(dev, grid, StencilParams::new([1.0; 3], all).with_solid(&[false; 15])).map(|_| ());
         assert!(matches!(e, Err(Error::LengthMismatch { found: 15, expected: 16, .. })), "{e:?}");
         let huge = Grid::new_3d(1 << 20, 1 << 20, 1 << 20);
-        let e = Stencil::new(dev, huge, 0.0, [1.0; 3], all).map(|_| ());
+        let e = Stencil::new(dev, huge, StencilParams::new([1.0; 3], all)).map(|_| ());
         assert!(matches!(e, Err(Error::TooLarge { .. })), "{e:?}");
-        let a = Stencil::new(dev, grid, 0.0, [1.0; 3], all).unwrap();
+        let a = Stencil::new(dev, grid, StencilParams::new([1.0; 3], all)).unwrap();
         let (x, mut y) = (Vector::zeros(dev, 15).unwrap(), Vector::zeros(dev, 16).unwrap());
         let e = ops::product(&mut y, Combine::Replace, 1.0, &a, &x);
         assert!(matches!(e, Err(Error::ShapeMismatch { operand: "x", .. })), "{e:?}");
@@ -442,26 +446,22 @@ fn what_cancels_is_not_walled_in() {
         let mut solid = vec![false; 36];
         solid[0] = true;
         let sides = Sides::all(Side::Neumann);
-        let a = Stencil::with_solids(dev, Grid::new_2d(6, 6), 0.0, [1.0, -1.0, 0.0], sides, &solid).unwrap();
+        let params = StencilParams::new([1.0, -1.0, 0.0], sides).with_solid(&solid);
+        let a = Stencil::new(dev, Grid::new_2d(6, 6), params).unwrap();
         assert_eq!(a.solids().iter().filter(|s| **s).count(), 1);
         let x: Vec<f32> = (0..36).map(|i| ((i % 6) * (i % 6)) as f32).collect();
         let mut y = Vector::zeros(dev, 36).unwrap();
         ops::product(&mut y, Combine::Replace, 1.0, &a, &Vector::from_slice(dev, &x).unwrap()).unwrap();
         assert_eq!(y.read().unwrap()[14], -2.0);
-        let a = Stencil::new(dev, Grid::new_2d(5, 4), 0.0, [1.0, 1.0, 100.0], Sides::all(Side::Periodic))
-            .unwrap();
+        let params = StencilParams::new([1.0, 1.0, 100.0], Sides::all(Side::Periodic));
+        let a = Stencil::new(dev, Grid::new_2d(5, 4), params).unwrap();
         assert_eq!(a.weights(), [1.0, 1.0, 0.0]);
         assert_eq!(a.diagonal(), a.csr().diagonal());
-        let explicit =
-            Stencil::with_solids(dev, Grid::new_2d(6, 6), 2.0, [-0.5, -0.5, 0.0], sides, &solid).unwrap();
+        let params = StencilParams::new([-0.5, -0.5, 0.0], sides).with_shift(2.0).with_solid(&solid);
+        let explicit = Stencil::new(dev, Grid::new_2d(6, 6), params).unwrap();
         assert_eq!(explicit.diagonal()[0], 4.0);
-        let e = Stencil::new(
-            dev,
-            Grid::new_2d(4, 4),
-            0.0,
-            [1.0; 3],
-            Sides::all(Side::Dirichlet { distance: 1e-40 }),
-        );
+        let params = StencilParams::new([1.0; 3], Sides::all(Side::Dirichlet { distance: 1e-40 }));
+        let e = Stencil::new(dev, Grid::new_2d(4, 4), params);
         assert!(matches!(e.err(), Some(Error::Parameter { name: "sides.x", .. })));
     });
 }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use texla::host::{Csr, Triplets, market};
-use texla::{Device, Grid, Shape, Side, Sides, Stencil};
+use texla::{Device, Grid, Shape, Side, Sides, Stencil, StencilParams};
 
 use crate::method::Method;
 
@@ -149,9 +149,8 @@ impl System {
         match &problem.kind {
             Kind::Grid { grid, weights, obstacles } => {
                 let solid = if *obstacles { discs(*grid) } else { Vec::new() };
-                let sides = Sides::all(Side::WALL);
-                let made = Stencil::with_solids(device, *grid, 0.0, *weights, sides, &solid);
-                stencil = Some(made.expect("operator"));
+                let params = StencilParams::new(*weights, Sides::all(Side::WALL)).with_solid(&solid);
+                stencil = Some(Stencil::new(device, *grid, params).expect("operator"));
             }
             Kind::File(path) => {
                 let read = market::read_matrix(path).expect("a file of the data folder");

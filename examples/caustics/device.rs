@@ -62,7 +62,7 @@ impl Tracer {
             let photons = source.batch(batch);
             let started = Instant::now();
             let points = Points::new(&self.device, &[&photons.ways, &photons.chances])?;
-            self.map.run(&mut vector, [], &points, &self.lens, Accum::Add)?;
+            self.map.with([], &points, &self.lens).accumulate(Accum::Add).run(&mut vector)?;
             self.device.finish()?;
             seconds += started.elapsed().as_secs_f64();
             after_each(batch);
@@ -75,7 +75,7 @@ impl Tracer {
         let photons = source.batch(batch);
         let points = Points::new(&self.device, &[&photons.ways, &photons.chances])?;
         let mut fates = Vector::zeros(&self.device, 4 * BATCH)?;
-        self.fates.run(&mut fates, [], &points, &self.lens, Accum::Replace)?;
+        self.fates.with([], &points, &self.lens).run(&mut fates)?;
         fates.read()
     }
 }

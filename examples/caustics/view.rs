@@ -1,6 +1,6 @@
 //! The pictures: the square from above, and the scene with the sphere.
 
-use texla::kernel::{Accum, Domain, Kernel, Predicate};
+use texla::kernel::{Domain, Kernel};
 use texla::{Result, Vector};
 
 use crate::device::Map;
@@ -52,13 +52,13 @@ pub fn draw(
         })
     };
     for band in bands(density.extent()) {
-        smooth.run_on(&mut density, [map.vector()], &window, band, Accum::Replace, Predicate::Always)?;
+        smooth.with([map.vector()], &window).on(band).run(&mut density)?;
     }
     let mut pictures = [None, None];
     for (k, (made, _)) in pictures.iter_mut().zip(wanted).enumerate().filter(|(_, (_, wanted))| *wanted) {
         let params = params(scene, size, k == 1);
         for band in bands(picture.extent()) {
-            camera.run_on(&mut picture, [&density], &params, band, Accum::Replace, Predicate::Always)?;
+            camera.with([&density], &params).on(band).run(&mut picture)?;
         }
         *made = Some(bytes_of(&picture.read()?));
     }

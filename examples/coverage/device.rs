@@ -1,6 +1,6 @@
 //! The map on the device: by scattering discs, and by gathering from all towers in every cell.
 
-use texla::kernel::{Accum, Domain, Kernel, NoParams, Points, Predicate, SplatKernel};
+use texla::kernel::{Accum, Bodies, Domain, Kernel, NoParams, Points, SplatKernel};
 use texla::ops::{ReducePlan, Windows};
 use texla::{Device, Plane, Result, Scalar, Vector, ops};
 
@@ -39,16 +39,16 @@ pub struct Kernels {
 impl Kernels {
     pub fn new(device: &Device) -> Result<Self> {
         let with_signal = |body: &str| format!("{}{body}", include_str!("signal.glsl"));
-        let place = include_str!("place.glsl");
         let scatter = with_signal(include_str!("scatter.frag"));
         let gather = with_signal(include_str!("gather.frag"));
-        let (mark_place, mark) = (include_str!("mark_place.glsl"), include_str!("mark.frag"));
+        let scatter = Bodies { vertex: include_str!("place.glsl"), fragment: &scatter };
+        let mark = Bodies { vertex: include_str!("mark_place.glsl"), fragment: include_str!("mark.frag") };
         let paint = include_str!("paint.frag");
         Ok(Kernels {
-            scatter: SplatKernel::new(device, "coverage/scatter", [], 1, place, &scatter)?,
+            scatter: SplatKernel::new(device, "coverage/scatter", [], 1, scatter)?,
             gather: Kernel::new(device, "coverage/gather", ["towers"], &gather)?,
             above: Kernel::new(device, "coverage/above", ["map"], include_str!("above.frag"))?,
-            mark: SplatKernel::new(device, "coverage/mark", [], 1, mark_place, mark)?,
+            mark: SplatKernel::new(device, "coverage/mark", [], 1, mark)?,
             paint: Kernel::new(device, "coverage/paint", ["map", "marks"], paint)?,
         })
     }
@@ -79,7 +79,7 @@ impl Towers {
     /// Discs, blended.
     pub fn scatter(&self, kernels: &Kernels) -> Result<Plane> {
         let mut map = self.plane()?;
-        kernels.scatter.run(&mut map, [], &self.points, &NoParams, Accum::Max, Predicate::Always)?;
+        kernels.scatter.with([], &self.points, &NoParams).accumulate(Accum::Max).run(&mut map)?;
         Ok(map)
     }
 
@@ -95,7 +95,7 @@ impl Towers {
                 let size = [0, y, width, rows.min(height - y)].map(|v| v as u32);
                 let band = Domain::Rect { x: size[0], y: size[1], width: size[2], height: size[3] };
                 let accum = if first == 0 { Accum::Replace } else { Accum::Max };
-                kernels.gather.run_on(&mut map, [&self.texels], &params, band, accum, Predicate::Always)?;
+                kernels.gather.with([&self.texels], &params).on(band).accumulate(accum).run(&mut map)?;
             }
         }
         Ok(map)
@@ -106,7 +106,7 @@ impl Towers {
         let mut marks = self.plane()?;
         let longer = self.grid[0].max(self.grid[1]) as f32;
         let mark = Mark { mark: (longer / 170.0).max(2.0) };
-        kernels.mark.run(&mut marks, [], &self.points, &mark, Accum::Max, Predicate::Always)?;
+        kernels.mark.with([], &self.points, &mark).accumulate(Accum::Max).run(&mut marks)?;
         let mut picture = Vector::zeros(map.device(), 4 * map.len())?;
         kernels.paint.run(
             &mut picture,
@@ -134,7 +134,7 @@ impl Statistics {
     pub fn new(kernels: &Kernels, map: &Plane) -> Result<Self> {
         let device = map.device();
         let mut signals = Vector::zeros(device, map.len())?;
-        ops::pack(&mut signals, map)?;
+        ops::plane_to_vector(&mut signals, map)?;
         let strongest = ops::max_element(&signals)?.read()?;
         let mut ones = Vector::zeros(device, map.len())?;
         let mut count = Scalar::zero(device)?;

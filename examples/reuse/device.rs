@@ -1,6 +1,6 @@
 //! Either quantity on the device, in every fragment, at the corners, or in tables first.
 
-use texla::kernel::{Accum, Domain, Kernel, Predicate};
+use texla::kernel::{Bodies, Domain, Kernel};
 use texla::{Device, Result, Vector};
 
 use crate::quantity::{OFFSET, Quantity, TURN, WIDTHS, Way};
@@ -35,14 +35,14 @@ impl Kernels {
         let tables = ["across", "up"];
         let fragment = affine(include_str!("affine_fragment.frag"));
         let corner = affine(include_str!("affine_corner.glsl"));
-        let between = include_str!("affine_interpolated.frag");
+        let between = Bodies { vertex: &corner, fragment: include_str!("affine_interpolated.frag") };
         let fetched = include_str!("affine_fetched.frag");
         let bells_fetched = include_str!("lobe_fetched.frag");
         Ok(Kernels {
             device: device.clone(),
             affine: [
                 Kernel::new(device, "reuse/affine_fragment", tables, &fragment)?,
-                Kernel::interpolated(device, "reuse/affine", tables, ["mapped"], &corner, between)?,
+                Kernel::interpolated(device, "reuse/affine", tables, ["mapped"], between)?,
                 Kernel::new(device, "reuse/affine_fetched", tables, fetched)?,
             ],
             affine_table: Kernel::new(
@@ -102,8 +102,7 @@ impl Square {
         match way {
             Way::Fragment => {
                 for band in bands(self.side, steps) {
-                    let always = Predicate::Always;
-                    fragment.run_on(&mut self.target, inputs, &params, band, Accum::Replace, always)?;
+                    fragment.with(inputs, &params).on(band).run(&mut self.target)?;
                 }
                 Ok(())
             }
@@ -120,8 +119,7 @@ impl Square {
             return fetched.run(&mut self.target, [&self.across], &params);
         }
         for band in bands(self.side, 2 * steps) {
-            let (replace, always) = (Accum::Replace, Predicate::Always);
-            fragment.run_on(&mut self.target, [&self.across], &params, band, replace, always)?;
+            fragment.with([&self.across], &params).on(band).run(&mut self.target)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The image on the device: rendered or uploaded, reduced, and mapped.
 
-use texla::kernel::{Accum, Domain, Kernel, NoParams, Predicate};
+use texla::kernel::{Domain, Kernel, NoParams};
 use texla::ops::{self, Reduction, Windows};
 use texla::{Device, Result, Scalar, Vector};
 
@@ -23,7 +23,7 @@ pub fn scene(device: &Device, width: usize, height: usize) -> Result<Vector> {
     // Some rows at a time: drivers that show something meanwhile end draws that take seconds.
     for y in (0..extent.height).step_by(ROWS as usize) {
         let strip = Domain::Rect { x: 0, y, width: extent.width, height: ROWS.min(extent.height - y) };
-        kernel.run_on(&mut pixels, [], &size, strip, Accum::Replace, Predicate::Always)?;
+        kernel.with([], &size).on(strip).run(&mut pixels)?;
     }
     Ok(pixels)
 }

@@ -212,7 +212,7 @@ pub(crate) fn check_sides(device: &Device, what: &'static str, shape: Shape) -> 
 pub(crate) fn upload_folded(device: &Device, values: &[f32], what: &'static str) -> Result<PooledTexture> {
     let extent = fold_extent(values.len() as u64, device.max_texture_size())?;
     let extent = Extent::new(extent.width.max(1), extent.height.max(1));
-    let mut texels = Layout::Folded.pack(Shape::column(values.len()), extent, values)?;
+    let mut texels = Layout::Folded.texels(Shape::column(values.len()), extent, values)?;
     texels.resize(extent.area() as usize * 4, 0.0);
     let texture = device.texture(extent, Format::Rgba32F, what)?;
     device.gl().upload(texture.texture(), bytemuck::cast_slice(&texels), what)?;

@@ -162,7 +162,7 @@ impl Matrix {
                 &cut
             };
             let texels =
-                if shape.is_empty() { vec![0.0; 4] } else { TileGrid::LAYOUT.pack(shape, extent, part)? };
+                if shape.is_empty() { vec![0.0; 4] } else { TileGrid::LAYOUT.texels(shape, extent, part)? };
             self.device.gl().upload(tile.texture(), bytemuck::cast_slice(&texels), "Matrix")?;
         }
         Ok(())
@@ -179,7 +179,7 @@ impl Matrix {
         for ((i, j), tile) in self.grid.places().zip(self.textures()) {
             let texels = self.device.gl().read(tile.texture(), "Matrix")?;
             let part =
-                TileGrid::LAYOUT.unpack(self.grid.tile_shape(i, j), self.grid.extent(i, j), &texels)?;
+                TileGrid::LAYOUT.elements(self.grid.tile_shape(i, j), self.grid.extent(i, j), &texels)?;
             if self.rest.is_empty() {
                 return Ok(part);
             }

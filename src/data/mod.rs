@@ -43,7 +43,7 @@ pub use plane::Plane;
 pub use scalar::Scalar;
 pub use sparse::{POINTS_PAY_FROM, SparseFormat, SparseMatrix};
 pub use stack::ColumnStack;
-pub use stencil::{MOST_REGIONS, Side, Sides, Stencil};
+pub use stencil::{MOST_REGIONS, Side, Sides, Stencil, StencilParams};
 pub use stored::{MOST_BANDS, MatrixFormat, StoredMatrix};
 pub use vector::Vector;
 

@@ -53,7 +53,7 @@ impl Packed {
         let _scope = device.scope()?;
         let made = Self::uninit(device, shape, layout)?;
         let texels =
-            if shape.is_empty() { vec![0.0; 4] } else { layout.pack(shape, made.extent(), values)? };
+            if shape.is_empty() { vec![0.0; 4] } else { layout.texels(shape, made.extent(), values)? };
         device.gl().upload(made.texture.texture(), bytemuck::cast_slice(&texels), "Packed")?;
         Ok(made)
     }
@@ -63,7 +63,7 @@ impl Packed {
         if self.shape.is_empty() {
             return Ok(Vec::new());
         }
-        self.layout.unpack(self.shape, self.extent(), &self.read_texels()?)
+        self.layout.elements(self.shape, self.extent(), &self.read_texels()?)
     }
 
     /// All texels, padding lanes included. *Cost*: 1 readback.

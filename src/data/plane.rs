@@ -9,9 +9,9 @@ use crate::shape::{Extent, Shape};
 /// A grid of `width` x `height` elements with one 32-bit float a texel (R32F): the unpacked form of \[Krueger05\] 44.3.4,
 /// which an application's shader samples as a height field or an image, without knowing how vectors fold.
 ///
-/// Element (x, y) is texel (x, y). [`ops::unpack`](crate::ops::unpack) fills it from a vector in natural order,
-/// [`ops::pack`](crate::ops::pack) goes back. There are no padding lanes, so the application may also draw into the
-/// texture, with a framebuffer of its own: paint drops, then pack. What it draws is not checked for NaN.
+/// Element (x, y) is texel (x, y). [`ops::vector_to_plane`](crate::ops::vector_to_plane) fills it from a vector in natural
+/// order, [`ops::plane_to_vector`](crate::ops::plane_to_vector) goes back. There are no padding lanes, so the application may
+/// also draw into the texture, with a framebuffer of its own: paint drops, then go back. What it draws is not checked for NaN.
 ///
 /// ```
 /// use texla::{Plane, Vector, ops};
@@ -19,7 +19,7 @@ use crate::shape::{Extent, Shape};
 /// # let dev = ctx.device();
 /// let heights = Vector::from_slice(dev, &[0., 1., 2., 10., 11., 12.])?; // 3 x 2, row by row
 /// let mut plane = Plane::zeros(dev, 3, 2)?;
-/// ops::unpack(&mut plane, &heights)?; // 1 draw, nothing is read back
+/// ops::vector_to_plane(&mut plane, &heights)?; // 1 draw, nothing is read back
 /// let name_for_the_host = plane.texture(); // sample it: texel (2, 1) holds 12
 /// assert_eq!(plane.read()?, [0., 1., 2., 10., 11., 12.]);
 /// # let _ = name_for_the_host;

@@ -70,6 +70,34 @@ impl Sides {
     }
 }
 
+/// What a [`Stencil`] is like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct StencilParams<'a> {
+    /// The weight of an axis multiplies the differences along it: for a Laplacian `1 / h²` of that axis, or 1.
+    pub weights: [f64; 3],
+    /// The sides of the grid.
+    pub sides: Sides,
+    /// What is added to the diagonal.
+    pub shift: f64,
+    /// Which cells are obstacles. An empty slice stands for none.
+    pub solid: &'a [bool],
+}
+
+with!(['a] const StencilParams<'a>:
+    with_weights(weights: [f64; 3]),
+    with_sides(sides: Sides),
+    with_shift(shift: f64),
+    with_solid(solid: &'a [bool]),
+);
+
+impl StencilParams<'_> {
+    /// No shift and no obstacles.
+    pub const fn new(weights: [f64; 3], sides: Sides) -> Self {
+        StencilParams { weights, sides, shift: 0.0, solid: &[] }
+    }
+}
+
 /// A constant-coefficient 3-, 5- or 7-point operator on a grid, with obstacles if wanted, of which nothing is stored but
 /// its numbers \[Krueger05\] 44.4:
 ///
@@ -88,18 +116,23 @@ impl Sides {
 /// arithmetic, not by texture wrap: a folded vector's texture is not as wide as the grid.
 ///
 /// ```
-/// use texla::{Grid, Side, Sides, Stencil, Vector, ops::{self, Combine}};
+/// use texla::{Grid, Side, Sides, Stencil, StencilParams, Vector, ops::{self, Combine}};
 /// # let ctx = texla::Headless::new(Default::default())?;
 /// # let dev = ctx.device();
 /// let grid = Grid::new_2d(4, 2);
 /// let mut y = Vector::zeros(dev, 8)?;
 /// let x = Vector::from_slice(dev, &[1., 1., 1., 1., 1., 1., 1., 5.])?;
-/// let fixed = Stencil::new(dev, grid, 0.0, [1.0, 1.0, 0.0], Sides::all(Side::DIRICHLET))?;
+/// let fixed = StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::DIRICHLET));
+/// let fixed = Stencil::new(dev, grid, fixed)?;
 /// ops::product(&mut y, Combine::Replace, 1.0, &fixed, &x)?;
 /// assert_eq!(y.read()?, [2., 1., 1., -2., 2., 1., -3., 18.]);
-/// let closed = Stencil::new(dev, grid, 0.0, [1.0, 1.0, 0.0], Sides::all(Side::Neumann))?;
-/// ops::product(&mut y, Combine::Replace, 1.0, &closed, &x)?;
+/// let closed = StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::Neumann));
+/// ops::product(&mut y, Combine::Replace, 1.0, &Stencil::new(dev, grid, closed)?, &x)?;
 /// assert_eq!(y.read()?, [0., 0., 0., -4., 0., 0., -4., 8.]);
+/// let last = [false, false, false, false, false, false, false, true];
+/// let shifted = Stencil::new(dev, grid, closed.with_shift(1.0).with_solid(&last))?;
+/// ops::product(&mut y, Combine::Replace, 1.0, &shifted, &x)?;
+/// assert_eq!(y.read()?, [1., 1., 1., 1., 1., 1., 1., 25.]); // 1 + 2 (1 + 1) in the solid cell's row
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub struct Stencil {
@@ -129,29 +162,15 @@ shown!(
 pub(crate) const SOLID: u8 = 1 << 6;
 
 impl Stencil {
-    /// An operator on all cells of a grid. The weight of an axis multiplies the differences along it: for a Laplacian
-    /// `1 / h²` of that axis, or 1.
+    /// An operator on the cells of a grid.
     ///
-    /// *Cost*: nothing; 1 draw where there is a null space. *Errors*: [`Error::NonFinite`] for a shift or weight (index
-    /// 0, then 1 to 3) that does not fit 32 bits; [`Error::Parameter`] for a distance that is not positive, and for an
-    /// axis that is periodic at one end alone; [`Error::TooLarge`] past the texture area; [`Error::Matrix`] past
+    /// *Cost*: nothing; 1 draw where there is a null space. With obstacles 1 upload, and 1 for each region of a singular
+    /// operator. *Errors*: [`Error::NonFinite`] for a shift or weight (index 0, then 1 to 3) that does not fit 32 bits;
+    /// [`Error::Parameter`] for a distance that is not positive, and for an axis that is periodic at one end alone;
+    /// [`Error::LengthMismatch`] for `solid`; [`Error::TooLarge`] past the texture area; [`Error::Matrix`] past
     /// [`MOST_REGIONS`] regions of a singular operator.
-    pub fn new(device: &Device, grid: Grid, shift: f64, weights: [f64; 3], sides: Sides) -> Result<Self> {
-        Self::with_solids(device, grid, shift, weights, sides, &[])
-    }
-
-    /// The same with obstacles: `solid` says of every cell whether it is one. An empty slice stands for none.
-    ///
-    /// *Cost*: 1 upload, and 1 for each region of a singular operator. *Errors*: as [`new`](Self::new), and
-    /// [`Error::LengthMismatch`].
-    pub fn with_solids(
-        device: &Device,
-        grid: Grid,
-        shift: f64,
-        weights: [f64; 3],
-        sides: Sides,
-        solid: &[bool],
-    ) -> Result<Self> {
+    pub fn new(device: &Device, grid: Grid, params: StencilParams<'_>) -> Result<Self> {
+        let StencilParams { mut weights, sides, shift, solid } = params;
         check_sides(sides)?;
         super::banded::check_sides(device, "Stencil", Shape::column(grid.len()))?;
         if !solid.is_empty() && solid.len() != grid.len() {
@@ -160,7 +179,6 @@ impl Stencil {
         }
         check_finite("Stencil", std::iter::once(shift).chain(weights))?;
         // The neighbours of a single periodic cell are the cell itself: differences along that axis are zero.
-        let mut weights = weights;
         let axes = weights.iter_mut().zip(grid.sides()).zip(sides.axes());
         axes.filter(|((_, n), ends)| *n == 1 && ends.contains(&Side::Periodic))
             .for_each(|((w, _), _)| *w = 0.0);

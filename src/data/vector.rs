@@ -144,7 +144,7 @@ impl Vector {
     }
 
     fn upload(&mut self, values: &[f32]) -> Result<()> {
-        let texels = Layout::Folded.pack(Shape::column(self.length), self.extent(), values)?;
+        let texels = Layout::Folded.texels(Shape::column(self.length), self.extent(), values)?;
         let texels = if texels.is_empty() { vec![0.0; 4] } else { texels };
         let _scope = self.device().scope()?;
         self.device().gl().upload(self.gl_texture(), bytemuck::cast_slice(&texels), "Vector")

@@ -5,6 +5,7 @@
 
 mod accessors;
 mod body;
+mod call;
 mod describe;
 mod domain;
 mod draw;
@@ -21,6 +22,7 @@ mod splats;
 mod user;
 mod vertex;
 
+pub use call::Call;
 pub use domain::{Accum, Domain, Predicate};
 pub use iterate::{IterateWhile, WhileParams, WhileReport, WhileSchedule};
 pub use params::{Field, FieldType, NoParams, ParamType, ParamValue, Params};
@@ -30,7 +32,7 @@ pub use points::{Points, PointsKernel};
 pub use pool::PoolStats;
 pub use predicate::{Condition, Mask};
 pub use splats::SplatKernel;
-pub use user::Kernel;
+pub use user::{Bodies, Kernel};
 pub use vertex::{BufferOperand, BufferTarget, BufferView, VertexKernel};
 
 pub(crate) use describe::Description;

@@ -317,9 +317,11 @@ impl<'a> Pass<'a> {
                 None => Area::Rect([x as i32, 0, 1, h]),
             },
             Domain::Points(points) => {
+                points.check(self.kernel)?;
                 Area::Points { vertices: points.buffer(), first: 0, count: points.len() }
             }
             Domain::Splats(points) => {
+                points.check(self.kernel)?;
                 Area::Splats { vertices: points.buffer(), first: 0, count: points.len() }
             }
         })

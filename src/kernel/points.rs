@@ -1,10 +1,11 @@
 //! Vertices to be scattered as points, and kernels that place them [Krueger05] 44.2.3, [BeyondVector] 28.4.3.
 
-use super::domain::{Accum, Domain, Predicate};
-use super::draw::Draw;
+use super::call::Call;
+use super::domain::Domain;
 use super::params::Params;
-use super::pass::{Compiled, Operand, TargetOperand, View};
+use super::pass::{Compiled, Operand};
 use super::spec::{KernelSpec, StageSpec};
+use super::user::Kernel;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{Attribute, VertexBuffer};
@@ -62,9 +63,9 @@ impl Points {
     }
 
     /// Refuses points that a kernel cannot read: those with other attributes, or of another device.
-    fn check(&self, kernel: &Compiled, device: &Device) -> Result<()> {
+    pub(super) fn check(&self, kernel: &Compiled) -> Result<()> {
         let (found, attributes) = (self.buffer.attributes().len(), kernel.spec().stage.attributes().len());
-        if found == attributes && self.device.same(device) {
+        if found == attributes && self.device.gl().same(kernel.gl()) {
             return Ok(());
         }
         let detail =
@@ -108,11 +109,11 @@ pub(super) fn attribute_names(count: usize) -> Vec<(String, Attribute)> {
 /// let histogram = PointsKernel::<NoParams>::new(dev, "histogram", [], 1, body)?;
 /// let points = Points::new(dev, &[&[[1., 2., 0., 0.], [0., 1., 0., 0.], [1., 3., 0., 0.]]])?;
 /// let mut bins = texla::Vector::zeros(dev, 8)?;
-/// histogram.run(&mut bins, [], &points, &NoParams, Accum::Add)?;
+/// histogram.with([], &points, &NoParams).accumulate(Accum::Add).run(&mut bins)?;
 /// assert_eq!(bins.read()?, [1., 0., 0., 0., 5., 0., 0., 0.]);
 /// # Ok::<(), texla::Error>(())
 /// ```
-pub struct PointsKernel<P: Params>(PerVertex<P>);
+pub struct PointsKernel<P: Params>(Kernel<P>);
 
 shown!([P: Params] PointsKernel<P>, |k| "PointsKernel({})", k.0.compiled.spec().name);
 
@@ -128,72 +129,17 @@ impl<P: Params> PointsKernel<P> {
         body: &str,
     ) -> Result<Self> {
         let stage = StageSpec::Points { attributes: attribute_names(attributes), mask: true };
-        PerVertex::new(device, KernelSpec::users(name, stage, &inputs, P::FIELDS, body)).map(PointsKernel)
+        Kernel::compile(device, KernelSpec::users(name, stage, &inputs, P::FIELDS, body)).map(PointsKernel)
     }
 
-    /// Scatters `points` into `target`.
-    ///
-    /// *Cost*: 1 draw for every [`points_a_draw`](crate::gl::Capabilities::points_a_draw) points, mostly 262,144.
-    /// *Errors*: [`Error::Interface`] when the points have other attributes than the kernel, [`Error::WrongDevice`],
-    /// [`Error::Unsupported`] without float blending.
-    pub fn run<T: TargetOperand, const N: usize>(
-        &self,
-        target: &mut T,
-        inputs: [&dyn Operand; N],
-        points: &Points,
+    /// The kernel with what it reads and the points that it scatters.
+    #[inline]
+    pub fn with<'a, const N: usize>(
+        &'a self,
+        inputs: [&'a dyn Operand; N],
+        points: &'a Points,
         params: &P,
-        accum: Accum,
-    ) -> Result<()> {
-        self.run_on(target, inputs, points, params, accum, Predicate::Always)
-    }
-
-    /// Scatters `points` into the texels of `target` that the predicate admits. *Cost*: as [`run`](Self::run).
-    ///
-    /// *Errors*: as [`run`](Self::run); [`Error::Interface`] when the mask has another extent than the target.
-    pub fn run_on<T: TargetOperand, const N: usize>(
-        &self,
-        target: &mut T,
-        inputs: [&dyn Operand; N],
-        points: &Points,
-        params: &P,
-        accum: Accum,
-        predicate: Predicate<'_>,
-    ) -> Result<()> {
-        self.0.run(target.target(), &inputs, (points, Domain::Points(points)), params, accum, predicate)
-    }
-}
-
-/// A kernel that is run for vertices, whatever these become.
-pub(super) struct PerVertex<P: Params> {
-    pub compiled: Compiled,
-    device: Device,
-    params: std::marker::PhantomData<P>,
-}
-
-impl<P: Params> PerVertex<P> {
-    pub fn new(device: &Device, spec: KernelSpec) -> Result<Self> {
-        let compiled = Compiled::new(device, spec)?;
-        super::user::compile_now(device, &compiled)?;
-        Ok(PerVertex { compiled, device: device.clone(), params: std::marker::PhantomData })
-    }
-
-    pub fn run(
-        &self,
-        target: View<'_>,
-        inputs: &[&dyn Operand],
-        (points, domain): (&Points, Domain<'_>),
-        params: &P,
-        accum: Accum,
-        predicate: Predicate<'_>,
-    ) -> Result<()> {
-        points.check(&self.compiled, &self.device)?;
-        Draw::of(&self.device, &self.compiled)
-            .target(target)
-            .operands(inputs)
-            .params(params)
-            .on(domain)
-            .accumulate(accum)
-            .only(predicate)
-            .run()
+    ) -> Call<'a> {
+        self.0.with(inputs, params).on(Domain::Points(points))
     }
 }

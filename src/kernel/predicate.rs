@@ -96,7 +96,7 @@ impl Mask {
 /// A kernel `bool kernel(ivec2 p)` whose result becomes a [`Mask`].
 ///
 /// ```
-/// use texla::kernel::{Accum, Condition, Domain, Kernel, NoParams, Predicate};
+/// use texla::kernel::{Condition, Kernel, NoParams, Predicate};
 /// # let ctx = texla::Headless::new(Default::default())?;
 /// # let dev = ctx.device();
 /// let x = texla::Vector::from_slice(dev, &[1.0; 4].iter().chain(&[-1.0; 4]).copied().collect::<Vec<f32>>())?;
@@ -105,7 +105,7 @@ impl Mask {
 /// assert!(mask.any()?);
 /// let mut y = texla::Vector::zeros(dev, 8)?;
 /// let two = Kernel::<NoParams>::new(dev, "two", [], "vec4 kernel(ivec2 p) { return vec4(2.0); }")?;
-/// two.run_on(&mut y, [], &NoParams, Domain::Full, Accum::Replace, Predicate::If(&mask))?;
+/// two.with([], &NoParams).only(Predicate::If(&mask)).run(&mut y)?;
 /// assert_eq!(y.read()?, [2., 2., 2., 2., 0., 0., 0., 0.]);
 /// // A condition within the else branch: false where the first holds, without being asked there.
 /// let first = Condition::<NoParams>::new(dev, "first", [], "bool kernel(ivec2 p) { return p.x == 0; }")?;

@@ -1,25 +1,26 @@
 //! Points with a footprint: each becomes a rectangle of texels, shaded one by one [BeyondVector] 28.4.3, exercise 28.4-4.
 
-use super::domain::{Accum, Domain, Predicate};
+use super::call::Call;
+use super::domain::Domain;
 use super::params::Params;
-use super::pass::{Operand, TargetOperand};
-use super::points::{PerVertex, Points, attribute_names};
-use super::spec::{KernelSpec, StageSpec};
+use super::pass::Operand;
+use super::points::{Points, attribute_names};
+use super::spec::StageSpec;
+use super::user::{Bodies, Kernel};
 use crate::device::Device;
 use crate::error::Result;
-use crate::gl::Source;
 
 /// A kernel in two parts: the vertex stage says which rectangle of texels a point covers and hands on four numbers, the
 /// fragment stage says what each of these texels gets.
 ///
-/// `vertex_body` defines `void splat(int i, out vec4 rectangle, out vec4 value)` for vertex `i`. `rectangle` is left,
+/// The vertex body defines `void splat(int i, out vec4 rectangle, out vec4 value)` for vertex `i`. `rectangle` is left,
 /// bottom, right, top in texels: texel `(x, y)` is covered exactly once if `left <= x + 0.5 < right` and
 /// `bottom <= y + 0.5 < top`, on every device; none is where one of the four is NaN. What lies outside the target is
-/// dropped. `body` defines `vec4 kernel(ivec2 p, vec4 value)`. Both can read the inputs and the parameters. Splats meet
-/// the target in the order of their vertices, so results repeat. Lanes past the end of a vector are kept zero.
+/// dropped. The fragment body defines `vec4 kernel(ivec2 p, vec4 value)`. Both can read the inputs and the parameters.
+/// Splats meet the target in the order of their vertices, so results repeat. Lanes past the end of a vector are kept zero.
 ///
 /// ```
-/// use texla::kernel::{Accum, NoParams, Points, Predicate, SplatKernel};
+/// use texla::kernel::{Accum, Bodies, NoParams, Points, SplatKernel};
 /// # let ctx = texla::Headless::new(Default::default())?;
 /// # let dev = ctx.device();
 /// // A transmitter reaches two texels to either side; its signal falls with the distance [BeyondVector] 28.4-4.
@@ -30,51 +31,41 @@ use crate::gl::Source;
 /// let signal = "vec4 kernel(ivec2 p, vec4 tower) {
 ///     return vec4(max(1.0 - abs(float(p.x) + 0.5 - tower.x) / 2.0, 0.0));
 /// }";
-/// let coverage = SplatKernel::<NoParams>::new(dev, "coverage", [], 1, place, signal)?;
+/// let bodies = Bodies { vertex: place, fragment: signal };
+/// let coverage = SplatKernel::<NoParams>::new(dev, "coverage", [], 1, bodies)?;
 /// let towers = Points::new(dev, &[&[[1.5, 0., 0., 0.], [4.5, 0., 0., 0.]]])?;
 /// let mut map = texla::Plane::zeros(dev, 8, 1)?;
-/// coverage.run(&mut map, [], &towers, &NoParams, Accum::Max, Predicate::Always)?;
+/// coverage.with([], &towers, &NoParams).accumulate(Accum::Max).run(&mut map)?;
 /// assert_eq!(map.read()?, [0.5, 1.0, 0.5, 0.5, 1.0, 0.5, 0.0, 0.0]);
 /// # Ok::<(), texla::Error>(())
 /// ```
-pub struct SplatKernel<P: Params>(PerVertex<P>);
+pub struct SplatKernel<P: Params>(Kernel<P>);
 
 shown!([P: Params] SplatKernel<P>, |k| "SplatKernel({})", k.0.compiled.spec().name);
 
 impl<P: Params> SplatKernel<P> {
     /// Compiles a kernel that reads `inputs` and `attributes` arrays of four floats a vertex.
     ///
-    /// *Errors*: as [`Kernel::new`](super::Kernel::new); messages about the vertex body name it `NAME (vertex)`.
+    /// *Errors*: as [`Kernel::new`](super::Kernel::new).
     pub fn new<const N: usize>(
         device: &Device,
         name: &str,
         inputs: [&str; N],
         attributes: usize,
-        vertex_body: &str,
-        body: &str,
+        bodies: Bodies<'_>,
     ) -> Result<Self> {
         let stage = StageSpec::Splats { attributes: attribute_names(attributes), mask: true };
-        let file = format!("{name} (vertex)");
-        let spec = KernelSpec::users(name, stage, &inputs, P::FIELDS, body)
-            .interpolating(&[], Source { name: &file, text: vertex_body });
-        PerVertex::new(device, spec).map(SplatKernel)
+        Kernel::compile(device, bodies.spec(name, stage, &inputs, P::FIELDS, &[])).map(SplatKernel)
     }
 
-    /// Draws the footprints of `points` into `target`.
-    ///
-    /// *Cost*: 1 draw, or one for every 2²⁶ texels that the splats could cover at most. *Errors*:
-    /// [`Error::Interface`](crate::Error::Interface) when the points have other attributes than the kernel, or the mask
-    /// another extent than the target; [`Error::WrongDevice`](crate::Error::WrongDevice);
-    /// [`Error::Unsupported`](crate::Error::Unsupported) without float blending.
-    pub fn run<T: TargetOperand, const N: usize>(
-        &self,
-        target: &mut T,
-        inputs: [&dyn Operand; N],
-        points: &Points,
+    /// The kernel with what it reads and the points whose footprints it draws.
+    #[inline]
+    pub fn with<'a, const N: usize>(
+        &'a self,
+        inputs: [&'a dyn Operand; N],
+        points: &'a Points,
         params: &P,
-        accum: Accum,
-        predicate: Predicate<'_>,
-    ) -> Result<()> {
-        self.0.run(target.target(), &inputs, (points, Domain::Splats(points)), params, accum, predicate)
+    ) -> Call<'a> {
+        self.0.with(inputs, params).on(Domain::Splats(points))
     }
 }

@@ -1,13 +1,12 @@
 //! A user's own kernel.
 
 use super::accessors::Fold;
-use super::domain::{Accum, Domain, Predicate};
-use super::draw::Draw;
-use super::params::Params;
+use super::call::Call;
+use super::params::{Field, Params};
 use super::pass::{Compiled, Operand, TargetOperand};
 use super::spec::{KernelSpec, StageSpec};
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gl::{Source, check_other_dialect};
 
 /// Compiles the form that most runs will use, so that errors show when the kernel is made and not when it is run; a user's
@@ -25,6 +24,30 @@ pub(crate) fn compile_now(device: &Device, compiled: &Compiled) -> Result<()> {
             &spec.fragment_stage(&folds),
         ),
         false => Ok(()),
+    }
+}
+
+/// The bodies of a kernel with a vertex stage of its own. Messages about the vertex body name it `NAME (vertex)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bodies<'a> {
+    /// What is run for a corner or a point: `vertex` or `splat`.
+    pub vertex: &'a str,
+    /// What is run for each texel: `kernel`.
+    pub fragment: &'a str,
+}
+
+impl Bodies<'_> {
+    pub(super) fn spec(
+        self,
+        name: &str,
+        stage: StageSpec,
+        inputs: &[&str],
+        params: &[Field],
+        varyings: &[&str],
+    ) -> KernelSpec {
+        let file = format!("{name} (vertex)");
+        KernelSpec::users(name, stage, inputs, params, self.fragment)
+            .interpolating(varyings, Source { name: &file, text: self.vertex })
     }
 }
 
@@ -58,7 +81,7 @@ pub(crate) fn compile_now(device: &Device, compiled: &Compiled) -> Result<()> {
 /// # }
 /// ```
 pub struct Kernel<P: Params> {
-    compiled: Compiled,
+    pub(super) compiled: Compiled,
     device: Device,
     params: std::marker::PhantomData<P>,
 }
@@ -94,17 +117,17 @@ impl<P: Params> Kernel<P> {
     /// Compiles a kernel whose `varyings` are computed at the corners of the domain and interpolated between them by
     /// the rasteriser: right for what is linear in the position \[Goeddeke05\], \[BeyondVector\] 28.4.4.
     ///
-    /// `vertex_body` defines `void vertex(vec2 p)`, which sets each varying (a `vec4`) for the position `p` in texels;
+    /// The vertex body defines `void vertex(vec2 p)`, which sets each varying (a `vec4`) for the position `p` in texels;
     /// a fragment lies at its texel plus one half. Both bodies can read the inputs and the parameters. The corners lie
     /// outside the domain, at up to twice its size: an interpolated value is rounded relative to those.
     ///
     /// ```
     /// # let ctx = texla::Headless::new(Default::default())?;
     /// # let dev = ctx.device();
-    /// use texla::{Vector, kernel::{Kernel, NoParams}};
+    /// use texla::{Vector, kernel::{Bodies, Kernel, NoParams}};
     /// let corner = "void vertex(vec2 p) { ramp = vec4(4.0 * p.x - 2.0) + vec4(0.0, 1.0, 2.0, 3.0); }";
-    /// let body = "vec4 kernel(ivec2 p) { return ramp; }";
-    /// let ramp = Kernel::<NoParams>::interpolated(dev, "ramp", [], ["ramp"], corner, body)?;
+    /// let bodies = Bodies { vertex: corner, fragment: "vec4 kernel(ivec2 p) { return ramp; }" };
+    /// let ramp = Kernel::<NoParams>::interpolated(dev, "ramp", [], ["ramp"], bodies)?;
     /// let mut y = Vector::zeros(dev, 8)?;
     /// ramp.run(&mut y, [], &NoParams)?;
     /// let near = |(y, want): (f32, f32)| (y - want).abs() < 1e-5;
@@ -112,84 +135,38 @@ impl<P: Params> Kernel<P> {
     /// # Ok::<(), texla::Error>(())
     /// ```
     ///
-    /// *Errors*: as [`new`](Self::new); messages about the vertex body name it `NAME (vertex)`.
+    /// *Errors*: as [`new`](Self::new).
     pub fn interpolated<const N: usize, const V: usize>(
         device: &Device,
         name: &str,
         inputs: [&str; N],
         varyings: [&str; V],
-        vertex_body: &str,
-        body: &str,
+        bodies: Bodies<'_>,
     ) -> Result<Self> {
         let stage = StageSpec::Fragment { outputs: vec!["o0".into()], mask: true };
-        let file = format!("{name} (vertex)");
-        let spec = KernelSpec::users(name, stage, &inputs, P::FIELDS, body)
-            .interpolating(&varyings, Source { name: &file, text: vertex_body });
-        Self::compile(device, spec)
+        Self::compile(device, bodies.spec(name, stage, &inputs, P::FIELDS, &varyings))
     }
 
-    fn compile(device: &Device, spec: KernelSpec) -> Result<Self> {
+    pub(super) fn compile(device: &Device, spec: KernelSpec) -> Result<Self> {
         let compiled = Compiled::new(device, spec)?;
         compile_now(device, &compiled)?;
         Ok(Kernel { compiled, device: device.clone(), params: std::marker::PhantomData })
     }
 
-    /// Runs the kernel on every texel of `target`. *Cost*: 1 draw.
-    ///
-    /// *Errors*: [`Error::Interface`](crate::Error::Interface) when inputs or targets differ in number from what was
-    /// declared, or an input read by `x(p)` is shorter than the target; [`Error::WrongDevice`](crate::Error::WrongDevice).
+    /// Runs the kernel on every texel of `target`: [`with`](Self::with) in short. *Cost*: 1 draw. *Errors*: as
+    /// [`Call::run`].
     pub fn run<T: TargetOperand, const N: usize>(
         &self,
         target: &mut T,
         inputs: [&dyn Operand; N],
         params: &P,
     ) -> Result<()> {
-        self.run_on(target, inputs, params, Domain::Full, Accum::Replace, Predicate::Always)
+        self.with(inputs, params).run(target)
     }
 
-    /// Runs the kernel on part of `target`, or blended with what it holds. *Cost*: 1 draw.
-    ///
-    /// *Errors*: as [`run`](Self::run), and [`Error::Unsupported`](crate::Error::Unsupported) without float blending.
-    pub fn run_on<T: TargetOperand, const N: usize>(
-        &self,
-        target: &mut T,
-        inputs: [&dyn Operand; N],
-        params: &P,
-        domain: Domain<'_>,
-        accum: Accum,
-        predicate: Predicate<'_>,
-    ) -> Result<()> {
-        self.run_many([target], inputs, params, domain, accum, predicate)
-    }
-
-    /// Runs a kernel with several targets of one extent. *Cost*: 1 draw. *Errors*: as [`run_on`](Self::run_on).
-    pub fn run_many<const M: usize, const N: usize>(
-        &self,
-        targets: [&mut dyn TargetOperand; M],
-        inputs: [&dyn Operand; N],
-        params: &P,
-        domain: Domain<'_>,
-        accum: Accum,
-        predicate: Predicate<'_>,
-    ) -> Result<()> {
-        let device = &self.device;
-        let _scope = device.scope()?;
-        let targets: Vec<_> = targets.into_iter().map(|t| t.target()).collect();
-        if targets
-            .iter()
-            .zip(targets.iter().skip(1))
-            .any(|(t, next)| t.extent == next.extent && t.tail != next.tail)
-        {
-            let detail = "the targets differ in length".into();
-            return Err(Error::Interface { kernel: self.compiled.spec().name.clone(), detail });
-        }
-        Draw::of(device, &self.compiled)
-            .targets(targets)
-            .operands(&inputs)
-            .params(params)
-            .on(domain)
-            .accumulate(accum)
-            .only(predicate)
-            .run()
+    /// The kernel with what it reads, to be run on part of a target, blended, under a mask, or with several targets.
+    #[inline]
+    pub fn with<'a, const N: usize>(&'a self, inputs: [&'a dyn Operand; N], params: &P) -> Call<'a> {
+        Call::new(&self.device, &self.compiled, &inputs, params)
     }
 }

@@ -26,7 +26,7 @@ pub use histogram::{Histogram, OutOfRange, histogram};
 pub use in_place::{
     accumulate, accumulate_product, accumulate_scaled, scale, scale_and_add, subtract_scaled,
 };
-pub use plane::{pack, unpack, unpack_from};
+pub use plane::{plane_to_vector, slice_to_plane, vector_to_plane};
 pub(crate) use product::inlined;
 pub use product::{
     Accuracy, Accurate, Checked, Combine, Inlined, LinOp, Part, Product, product, product_accurate,

@@ -23,20 +23,21 @@ fn value(n: usize) -> i32 {
 /// # let dev = ctx.device();
 /// let v = Vector::from_slice(dev, &[1., 2., 3., 4., 5., 6.])?;
 /// let mut plane = Plane::zeros(dev, 3, 2)?;
-/// ops::unpack(&mut plane, &v)?;
+/// ops::vector_to_plane(&mut plane, &v)?;
 /// let mut back = Vector::zeros(dev, 6)?;
-/// ops::pack(&mut back, &plane)?;
+/// ops::plane_to_vector(&mut back, &plane)?;
 /// assert_eq!(back.read()?, [1., 2., 3., 4., 5., 6.]);
 /// # Ok::<(), texla::Error>(())
 /// ```
-pub fn unpack(out: &mut Plane, v: &Vector) -> Result<()> {
-    super::check_shape("unpack", "v", v.shape(), Shape::column(out.len()))?;
+#[doc(alias = "unpack")]
+pub fn vector_to_plane(out: &mut Plane, v: &Vector) -> Result<()> {
+    super::check_shape("vector_to_plane", "v", v.shape(), Shape::column(out.len()))?;
     run(out, v, 0)
 }
 
 /// `out(x, y) = v[first + y width + x]`: a slice of a vector, such as a layer of a three-dimensional grid.
 ///
-/// *Shapes*: `v` has at least `first + width · height` elements. *Cost*: as [`unpack`]. *Errors*:
+/// *Shapes*: `v` has at least `first + width · height` elements. *Cost*: as [`vector_to_plane`]. *Errors*:
 /// [`Error::IndexOutOfRange`], [`Error::WrongDevice`].
 ///
 /// ```
@@ -45,21 +46,22 @@ pub fn unpack(out: &mut Plane, v: &Vector) -> Result<()> {
 /// # let dev = ctx.device();
 /// let v = Vector::from_slice(dev, &[1., 2., 3., 4., 5., 6., 7., 8.])?; // 2 x 2 x 2
 /// let mut plane = Plane::zeros(dev, 2, 2)?;
-/// ops::unpack_from(&mut plane, &v, 4)?;
+/// ops::slice_to_plane(&mut plane, &v, 4)?;
 /// assert_eq!(plane.read()?, [5., 6., 7., 8.]);
 /// # Ok::<(), texla::Error>(())
 /// ```
-pub fn unpack_from(out: &mut Plane, v: &Vector, first: usize) -> Result<()> {
+#[doc(alias = "unpack_from")]
+pub fn slice_to_plane(out: &mut Plane, v: &Vector, first: usize) -> Result<()> {
     let end = first.saturating_add(out.len());
     if end > v.len() {
-        let (what, index, bound) = ("unpack_from: last element", end - 1, v.len());
+        let (what, index, bound) = ("slice_to_plane: last element", end - 1, v.len());
         return Err(Error::IndexOutOfRange { what, index, bound });
     }
     run(out, v, first)
 }
 
 fn run(out: &mut Plane, v: &Vector, first: usize) -> Result<()> {
-    super::check_device("unpack", "v", v.device(), out.device())?;
+    super::check_device("vector_to_plane", "v", v.device(), out.device())?;
     Draw::new(out.device(), glsl!("repack/unpack.frag"))
         .input("x", v.view())
         .param("first", value(first))
@@ -72,10 +74,11 @@ fn run(out: &mut Plane, v: &Vector, first: usize) -> Result<()> {
 ///
 /// *Shapes*: `out` has `width · height` elements. *Cost*: 1 draw, 4 fetches a texel; no allocation and no readback.
 /// *Errors*: [`Error::ShapeMismatch`], [`Error::WrongDevice`], [`Error::Unsupported`] when `out` is borrowed from the
-/// host. *Source*: \[Krueger05\] 44.3.4, 44.4. *Example*: at [`unpack`].
-pub fn pack(out: &mut Vector, plane: &Plane) -> Result<()> {
-    super::check_shape("pack", "out", out.shape(), Shape::column(plane.len()))?;
-    super::check_device("pack", "plane", plane.device(), out.device())?;
+/// host. *Source*: \[Krueger05\] 44.3.4, 44.4. *Example*: at [`vector_to_plane`].
+#[doc(alias = "pack")]
+pub fn plane_to_vector(out: &mut Vector, plane: &Plane) -> Result<()> {
+    super::check_shape("plane_to_vector", "out", out.shape(), Shape::column(plane.len()))?;
+    super::check_device("plane_to_vector", "plane", plane.device(), out.device())?;
     Draw::new(plane.device(), glsl!("repack/pack.frag"))
         .addressed("x", plane.view())
         .param("width", value(plane.width().max(1)))

@@ -8,7 +8,7 @@ impl Layout {
     ///
     /// ```
     /// use texla::{Extent, Layout, Shape};
-    /// let texels = Layout::Block2x2.pack(Shape::new(2, 3), Extent::new(2, 1), &[1., 2., 3., 4., 5., 6.])?;
+    /// let texels = Layout::Block2x2.texels(Shape::new(2, 3), Extent::new(2, 1), &[1., 2., 3., 4., 5., 6.])?;
     /// assert_eq!(texels, [1., 2., 4., 5., 3., 0., 6., 0.]);
     /// # Ok::<(), texla::Error>(())
     /// ```
@@ -16,8 +16,9 @@ impl Layout {
     /// # Errors
     /// [`Error::LengthMismatch`] if `values` does not fit the shape; [`Error::Parameter`] if `extent` is too small;
     /// [`Error::TooLarge`] if it is larger than the address space.
-    pub fn pack(self, shape: Shape, extent: Extent, values: &[f32]) -> Result<Vec<f32>> {
-        const OP: &str = "Layout::pack";
+    #[doc(alias = "pack")]
+    pub fn texels(self, shape: Shape, extent: Extent, values: &[f32]) -> Result<Vec<f32>> {
+        const OP: &str = "Layout::texels";
         self.check(OP, shape, extent)?;
         check_len(OP, "values", values.len(), Some(shape.len()))?;
         let lanes = match lanes(extent) {
@@ -63,21 +64,22 @@ impl Layout {
         Ok(texels)
     }
 
-    /// The row-major elements of a matrix from its RGBA texels; the inverse of [`Layout::pack`]. Padding lanes are
+    /// The row-major elements of a matrix from its RGBA texels; the inverse of [`Layout::texels`]. Padding lanes are
     /// not looked at.
     ///
     /// ```
     /// use texla::{Extent, Layout, Shape};
     /// let texels = [1., 2., 4., 5., 3., 0., 6., 0.];
-    /// let values = Layout::Block2x2.unpack(Shape::new(2, 3), Extent::new(2, 1), &texels)?;
+    /// let values = Layout::Block2x2.elements(Shape::new(2, 3), Extent::new(2, 1), &texels)?;
     /// assert_eq!(values, [1., 2., 3., 4., 5., 6.]);
     /// # Ok::<(), texla::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if `texels` does not fit the extent; [`Error::Parameter`] if `extent` is too small.
-    pub fn unpack(self, shape: Shape, extent: Extent, texels: &[f32]) -> Result<Vec<f32>> {
-        const OP: &str = "Layout::unpack";
+    #[doc(alias = "unpack")]
+    pub fn elements(self, shape: Shape, extent: Extent, texels: &[f32]) -> Result<Vec<f32>> {
+        const OP: &str = "Layout::elements";
         self.check(OP, shape, extent)?;
         check_len(OP, "texels", texels.len(), lanes(extent))?;
         if self == Self::Folded {

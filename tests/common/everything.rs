@@ -20,7 +20,8 @@ use texla::solve::{
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Layout, Matrix, MatrixFormat, Packed, Plane,
-    Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, StoredMatrix, Vector,
+    Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams, StoredMatrix,
+    Vector,
 };
 
 use super::harness::{block_schedules, fitting};
@@ -247,7 +248,8 @@ fn stored(dev: &Device, step: Step<'_>) {
         .map(|format| SparseMatrix::from_csr(dev, csr.clone(), format).unwrap());
     let chosen = StoredMatrix::new(dev, csr, MatrixFormat::Banded).unwrap();
     let stack = ColumnStack::from_matrix(&banded.to_matrix().unwrap()).unwrap();
-    let stencil = Stencil::new(dev, grid, 0.1, [1.0, 2.0, 0.0], Sides::all(Side::WALL)).unwrap();
+    let params = StencilParams::new([1.0, 2.0, 0.0], Sides::all(Side::WALL)).with_shift(0.1);
+    let stencil = Stencil::new(dev, grid, params).unwrap();
     let start = uniform(14, n);
     let x = Vector::from_slice(dev, &uniform(15, n)).unwrap();
     let (z, factor) = (Vector::from_slice(dev, &nonzero(16, n)).unwrap(), Scalar::new(dev, 0.5).unwrap());
@@ -292,7 +294,7 @@ fn layouts(dev: &Device, step: Step<'_>) {
     let columns = Packed::from_rows(dev, shape, Layout::Column4, &values).unwrap();
     let vector = Vector::from_slice(dev, &values).unwrap();
     let mut plane = Plane::zeros(dev, 7, 5).unwrap();
-    ops::unpack(&mut plane, &vector).unwrap();
+    ops::vector_to_plane(&mut plane, &vector).unwrap();
     step("repack", &|| {
         let mut blocks = columns.repack(Layout::Block2x2).unwrap();
         ops::repack(&mut blocks, &columns).unwrap();
@@ -300,14 +302,14 @@ fn layouts(dev: &Device, step: Step<'_>) {
     });
     step("repack_to_vector", &|| ops::repack_to_vector(&columns).unwrap().read().unwrap());
     step("repack_vector", &|| ops::repack_vector(&vector, shape, Layout::Block2x2).unwrap().read().unwrap());
-    step("pack", &|| changed(dev, &[0.0; 35], |out| ops::pack(out, &plane)));
+    step("plane_to_vector", &|| changed(dev, &[0.0; 35], |out| ops::plane_to_vector(out, &plane)));
     let to_plane = |width, height, f: &dyn Fn(&mut Plane) -> Result<()>| {
         let mut plane = Plane::zeros(dev, width, height).unwrap();
         f(&mut plane).unwrap();
         plane.read().unwrap()
     };
-    step("unpack", &|| to_plane(7, 5, &|plane| ops::unpack(plane, &vector)));
-    step("unpack_from", &|| to_plane(5, 2, &|plane| ops::unpack_from(plane, &vector, 20)));
+    step("vector_to_plane", &|| to_plane(7, 5, &|plane| ops::vector_to_plane(plane, &vector)));
+    step("slice_to_plane", &|| to_plane(5, 2, &|plane| ops::slice_to_plane(plane, &vector, 20)));
 }
 
 fn solvers(dev: &Device, step: Step<'_>) {
@@ -350,7 +352,8 @@ fn solvers(dev: &Device, step: Step<'_>) {
 /// Stationary methods, on a closed box too, and what sweeps do for others.
 fn stationary(dev: &Device, step: Step<'_>) {
     let (grid, n) = (Grid::new_2d(20, 9), 180);
-    let closed = Stencil::new(dev, grid, 0.0, [1.0, 1.0, 0.0], Sides::all(Side::Neumann)).unwrap();
+    let params = StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::Neumann));
+    let closed = Stencil::new(dev, grid, params).unwrap();
     let wind = problems::poisson_2d(20, 9).to_csr();
     let blown = wind.entries().map(|(i, j, v)| (i, j, if j + 1 == i { 2.0 * v } else { 2.0 * v.abs() * v }));
     let blown = Triplets::from_entries(Shape::new(n, n), blown.collect::<Vec<_>>()).unwrap();
@@ -422,7 +425,8 @@ fn grids(dev: &Device, step: Step<'_>) {
     ] {
         let (n, sides) = (grid.len(), Sides::all(side));
         let solid: Vec<bool> = (0..n).map(|i| holes > 0 && i % holes == 20).collect();
-        let a = Stencil::with_solids(dev, grid, 0.1, [1.0, 1.0, 0.0], sides, &solid).unwrap();
+        let params = StencilParams::new([1.0, 1.0, 0.0], sides).with_shift(0.1).with_solid(&solid);
+        let a = Stencil::new(dev, grid, params).unwrap();
         let x = Vector::from_slice(dev, &uniform(5, n)).unwrap();
         let zeros = vec![0.0; n];
         let mut to = |name: &str, f: &dyn Fn(&mut Vector) -> Result<()>| {

@@ -5,7 +5,7 @@ use texla::shape::max_folded_len;
 use texla::solve::LinOp;
 use texla::{
     BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Matrix, Shape, Side, Sides, SparseFormat,
-    SparseMatrix, Stencil,
+    SparseMatrix, Stencil, StencilParams,
 };
 
 use super::systems;
@@ -47,7 +47,7 @@ pub fn new_forms(device: &Device, a: &Csr) -> Forms {
 /// The five-point Laplacian of a grid, without storing it.
 pub fn laplacian(device: &Device, nx: usize, ny: usize) -> Stencil {
     let sides = Sides::all(Side::DIRICHLET);
-    Stencil::new(device, Grid::new_2d(nx, ny), 0.0, [1.0, 1.0, 0.0], sides).unwrap()
+    Stencil::new(device, Grid::new_2d(nx, ny), StencilParams::new([1.0, 1.0, 0.0], sides)).unwrap()
 }
 
 /// A matrix in every sparse form that takes it and fits; banded with at most so many diagonals.

@@ -1,6 +1,6 @@
 //! Operators on grids as plain numbers.
 
-use texla::{Device, Grid, Side, Sides, Stencil};
+use texla::{Device, Grid, Side, Sides, Stencil, StencilParams};
 
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -20,7 +20,9 @@ impl Case {
 
     pub fn stencil(&self, dev: &Device) -> Stencil {
         let [x, y, z] = self.sides;
-        Stencil::with_solids(dev, self.grid, self.shift, self.weights, Sides { x, y, z }, &self.solid)
-            .unwrap()
+        let params = StencilParams::new(self.weights, Sides { x, y, z })
+            .with_shift(self.shift)
+            .with_solid(&self.solid);
+        Stencil::new(dev, self.grid, params).unwrap()
     }
 }

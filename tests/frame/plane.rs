@@ -1,4 +1,4 @@
-//! Packed and unpacked: grids for rendering from vectors and back, bit for bit.
+//! Grids for rendering from vectors and back, bit for bit.
 
 use crate::common::bounds::bits;
 use crate::common::harness::{assert_padded, on_both};
@@ -90,9 +90,9 @@ fn there_and_back_bit_for_bit() {
             // Whatever was in the target before.
             let mut plane = Plane::from_rows(device, w, h, &any_bits(9, w * h)).unwrap();
             let before = device.counters();
-            ops::unpack(&mut plane, &v).unwrap();
+            ops::vector_to_plane(&mut plane, &v).unwrap();
             let mut back = Vector::from_slice(device, &any_bits(8, w * h)).unwrap();
-            ops::pack(&mut back, &plane).unwrap();
+            ops::plane_to_vector(&mut back, &plane).unwrap();
             let done = device.counters().since(&before);
             assert_eq!((done.draws, done.readbacks, done.clears), (2, 0, 0), "{w}x{h}");
             assert_eq!(bits(&plane.read().unwrap()), bits(&values), "{w}x{h}");
@@ -114,10 +114,10 @@ fn every_frame_uses_the_same_texture() {
     on_both(|device| {
         let v = Vector::filled(device, 33 * 21, 2.5).unwrap();
         let mut plane = Plane::zeros(device, 33, 21).unwrap();
-        ops::unpack(&mut plane, &v).unwrap();
+        ops::vector_to_plane(&mut plane, &v).unwrap();
         let (name, before) = (plane.texture(), device.pool_stats());
         for _ in 0..5 {
-            ops::unpack(&mut plane, &v).unwrap();
+            ops::vector_to_plane(&mut plane, &v).unwrap();
         }
         assert_eq!(plane.texture(), name);
         assert_eq!(device.pool_stats(), before);
@@ -134,10 +134,10 @@ fn layers_of_a_volume() {
         let v = Vector::from_slice(device, &values).unwrap();
         let mut plane = Plane::zeros(device, w, h).unwrap();
         for z in 0..depth {
-            ops::unpack_from(&mut plane, &v, z * w * h).unwrap();
+            ops::slice_to_plane(&mut plane, &v, z * w * h).unwrap();
             assert_eq!(bits(&plane.read().unwrap()), bits(&values[z * w * h..(z + 1) * w * h]), "layer {z}");
         }
-        let past = ops::unpack_from(&mut plane, &v, 3 * w * h + 1);
+        let past = ops::slice_to_plane(&mut plane, &v, 3 * w * h + 1);
         assert!(matches!(past, Err(Error::IndexOutOfRange { index: 140, bound: 140, .. })), "{past:?}");
     });
 }
@@ -145,7 +145,7 @@ fn layers_of_a_volume() {
 /// The application draws into the plane, here by clearing it, and texla goes on with that.
 #[test]
 #[allow(unsafe_code)]
-fn what_the_host_draws_can_be_packed() {
+fn what_the_host_draws_becomes_a_vector() {
     on_both(|device| {
         let plane = Plane::zeros(device, 6, 5).unwrap();
         let gl = device.glow();
@@ -164,7 +164,7 @@ fn what_the_host_draws_can_be_packed() {
             gl.delete_framebuffer(framebuffer);
         }
         let mut v = Vector::zeros(device, 30).unwrap();
-        ops::pack(&mut v, &plane).unwrap();
+        ops::plane_to_vector(&mut v, &plane).unwrap();
         let mut expected = vec![0.0; 30];
         [8, 9, 14, 15].into_iter().for_each(|i| expected[i] = 0.75);
         assert_eq!(v.read().unwrap(), expected);
@@ -176,10 +176,10 @@ fn mistakes_are_named() {
     on_both(|device| {
         let mut plane = Plane::zeros(device, 3, 2).unwrap();
         let mut five = Vector::zeros(device, 5).unwrap();
-        let result = ops::unpack(&mut plane, &five);
-        assert!(matches!(result, Err(Error::ShapeMismatch { op: "unpack", operand: "v", .. })));
-        let result = ops::pack(&mut five, &plane);
-        assert!(matches!(result, Err(Error::ShapeMismatch { op: "pack", operand: "out", .. })));
+        let result = ops::vector_to_plane(&mut plane, &five);
+        assert!(matches!(result, Err(Error::ShapeMismatch { op: "vector_to_plane", operand: "v", .. })));
+        let result = ops::plane_to_vector(&mut five, &plane);
+        assert!(matches!(result, Err(Error::ShapeMismatch { op: "plane_to_vector", operand: "out", .. })));
         let too_long = device.capabilities().max_texture_size as usize + 1;
         let before = device.pool_stats();
         for (w, h) in [(too_long, 1), (1, too_long), (usize::MAX, 2)] {

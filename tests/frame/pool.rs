@@ -39,7 +39,7 @@ fn repeated_work_creates_nothing() {
         });
         repeats(device, "planes", &|| {
             let mut plane = Plane::zeros(device, 10, 6).unwrap();
-            ops::unpack(&mut plane, &x).unwrap();
+            ops::vector_to_plane(&mut plane, &x).unwrap();
         });
         for (name, form) in all_forms(device, &a) {
             repeats(device, &format!("products, {name}"), &|| {

@@ -4,7 +4,7 @@ use crate::common::harness::{assert_padded, on_both, write_bits};
 use crate::systems::Method;
 use texla::host::{Triplets, problems};
 use texla::solve::{LcpBatch, LcpParams, LcpProblem, LcpSolver, LinOp, Stop};
-use texla::{BandedMatrix, Device, Error, Grid, Matrix, Side, Sides, Stencil, Vector, ops};
+use texla::{BandedMatrix, Device, Error, Grid, Matrix, Side, Sides, Stencil, StencilParams, Vector, ops};
 
 const N: usize = 36;
 /// Where the first element lies that is not finite.
@@ -59,9 +59,8 @@ fn what_is_not_finite_is_named() {
     on_both(|device| {
         let a = BandedMatrix::poisson_2d(device, 6, 6).unwrap();
         // With a null space, b is projected first.
-        let closed =
-            Stencil::new(device, Grid::new_2d(6, 6), 0.0, [1.0, 1.0, 0.0], Sides::all(Side::Neumann))
-                .unwrap();
+        let params = StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::Neumann));
+        let closed = Stencil::new(device, Grid::new_2d(6, 6), params).unwrap();
         let dense = Matrix::identity(device, N).unwrap();
         let lcp = LcpSolver::new(&a, LcpParams::default()).unwrap();
         let csr = problems::poisson_2d(6, 6).to_csr();

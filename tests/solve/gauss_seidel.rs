@@ -11,7 +11,8 @@ use texla::solve::{
     Stationary, StationaryParams, Stop, StopReason, Sweepable,
 };
 use texla::{
-    Device, Error, Grid, MatrixFormat, Result, Side, Sides, SparseFormat, Stencil, StoredMatrix, Vector,
+    Device, Error, Grid, MatrixFormat, Result, Side, Sides, SparseFormat, Stencil, StencilParams,
+    StoredMatrix, Vector,
 };
 
 const DIRECTIONS: [Direction; 3] = [Direction::Forward, Direction::Backward, Direction::Symmetric];
@@ -181,7 +182,8 @@ fn operators_on_grids_are_swept() {
             [(Grid::new_2d(12, 7), [1.0, 2.0, 0.0]), (Grid::new_3d(5, 4, 3), [1.0, 1.0, 0.5])]
         {
             for side in [Side::DIRICHLET, Side::WALL, Side::Neumann, Side::Periodic] {
-                let a = Stencil::new(device, grid, 0.25, weights, Sides::all(side)).unwrap();
+                let params = StencilParams::new(weights, Sides::all(side)).with_shift(0.25);
+                let a = Stencil::new(device, grid, params).unwrap();
                 // Products with a stencil weigh differences: the same within the bound of the stored matrix twice over.
                 let system = System::of_ones("stencil", a.csr().clone());
                 let stored =

@@ -12,7 +12,10 @@ use texla::solve::{
     GaussSeidel, Identity, Jacobi, Preconditioner, SolveReport, Stationary, StationaryParams, Stop,
     StopReason, Sweepable, WeightedJacobi, project_out,
 };
-use texla::{Device, Error, Grid, MatrixFormat, Result, Shape, Side, Sides, Stencil, StoredMatrix, Vector};
+use texla::{
+    Device, Error, Grid, MatrixFormat, Result, Shape, Side, Sides, Stencil, StencilParams, StoredMatrix,
+    Vector,
+};
 
 /// A stored matrix that knows its null space.
 struct Singular {
@@ -262,8 +265,8 @@ fn operators_on_grids_know_their_null_space() {
         let wall: Vec<bool> = (0..nx * ny).map(|k| k % nx == 7).collect();
         let grid = Grid::new_2d(nx, ny);
         for (side, solid, regions) in [(Side::Neumann, wall.as_slice(), 2), (Side::Periodic, &[], 1)] {
-            let a =
-                Stencil::with_solids(device, grid, 0.0, [1.0, 1.0, 0.0], Sides::all(side), solid).unwrap();
+            let params = StencilParams::new([1.0, 1.0, 0.0], Sides::all(side)).with_solid(solid);
+            let a = Stencil::new(device, grid, params).unwrap();
             assert_eq!(a.null_space().len(), regions);
             let null_space = a.null_space().iter().map(|n| reference::widen(&n.read().unwrap())).collect();
             let problem = Problem { name: "stencil", a: a.csr().clone(), null_space };

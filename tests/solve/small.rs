@@ -11,7 +11,7 @@ use texla::solve::{
 };
 use texla::{
     ColumnStack, Device, Error, FoldedBands, Grid, Matrix, MatrixFormat, Result, Shape, Side, Sides,
-    SparseFormat, SparseMatrix, Stencil, StoredMatrix, Vector,
+    SparseFormat, SparseMatrix, Stencil, StencilParams, StoredMatrix, Vector,
 };
 
 const METHODS: [Method; 5] = [
@@ -123,7 +123,8 @@ fn operators(device: &Device, n: usize, e: i32) -> (Csr, Vec<Named>) {
         ("stack", ColumnStack::from_f64(device, Shape::new(n, n), &values).map(|a| Box::new(a) as _)),
         (
             "stencil",
-            Stencil::new(device, Grid::new_2d(n, 1), 0.0, [w, w, 0.0], sides).map(|a| Box::new(a) as _),
+            Stencil::new(device, Grid::new_2d(n, 1), StencilParams::new([w, w, 0.0], sides))
+                .map(|a| Box::new(a) as _),
         ),
     ];
     (csr, all.into_iter().filter_map(|(name, a)| Some((name, a.ok()?))).collect())
@@ -310,8 +311,8 @@ fn residuals_of_stationary_methods_are_told_as_they_are() {
     on_both(|device| {
         for e in [-140, -240, -251, -260, -300, -500, -1000] {
             let w = 2f64.powi(e);
-            let a = Stencil::new(device, Grid::new_2d(8, 8), 0.0, [w, w, 0.0], Sides::all(Side::DIRICHLET))
-                .unwrap();
+            let params = StencilParams::new([w, w, 0.0], Sides::all(Side::DIRICHLET));
+            let a = Stencil::new(device, Grid::new_2d(8, 8), params).unwrap();
             let multigrid = Multigrid::new(&a, MultigridParams::default()).unwrap();
             let params = StationaryParams::default().with_test_every(1).with_max_sweeps(20);
             let b = Vector::filled(device, 64, 1.0).unwrap();

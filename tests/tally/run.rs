@@ -12,7 +12,7 @@ use texla::solve::{
 };
 use texla::{
     ColumnStack, Device, Error, FoldedBands, Matrix, MatrixFormat, Result, Shape, SparseFormat, Stencil,
-    StoredMatrix, Vector, host,
+    StencilParams, StoredMatrix, Vector, host,
 };
 
 use crate::common::random::Rng;
@@ -216,7 +216,8 @@ impl Operator {
                 let Form::Stencil { grid, shift, weights, sides, .. } = system.form else {
                     panic!("{} is no stencil", system.name)
                 };
-                Operator::Stencil(Box::new(Stencil::new(device, grid, shift, weights, sides)?))
+                let params = StencilParams::new(weights, sides).with_shift(shift);
+                Operator::Stencil(Box::new(Stencil::new(device, grid, params)?))
             }
         })
     }

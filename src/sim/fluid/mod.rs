@@ -76,7 +76,7 @@ use boundary::{Faces, faces};
 use kernels::Space;
 use viscous::Viscous;
 
-use crate::data::{Stencil, Vector};
+use crate::data::{Stencil, StencilParams, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result, check_finite};
 use crate::kernel::{Draw, Operand};
@@ -189,7 +189,7 @@ impl Fluid {
     /// an obstacle; empty stands for none. Obstacles are at rest, and the fluid sticks to them.
     ///
     /// *Cost*: 3 uploads for each component and 1 for the pressure; 1 for obstacles, and what they add to the pressure's
-    /// matrix ([`Stencil::with_solids`]); for a closed box a draw, with multigrid a draw and a readback more; with inflows, a
+    /// matrix ([`Stencil::new`]); for a closed box a draw, with multigrid a draw and a readback more; with inflows, a
     /// readback for each closed region. *Errors*: [`Error::Parameter`] for
     /// an empty grid, a cell size or viscosity out of range, walls that move across themselves, and
     /// closed regions whose inflows do not cancel; [`Error::LengthMismatch`] for `solid`; [`Error::TooLarge`];
@@ -223,8 +223,8 @@ impl Fluid {
         let solid = if solid.contains(&true) { solid } else { &[] };
         let weights = [1.0, 1.0, if space.dimensions() == 3 { 1.0 } else { 0.0 }];
         let open: Vec<f32> = solid.iter().map(|s| f32::from(u8::from(!s))).collect();
-        let sides = params.boundaries.pressure_sides();
-        let poisson = Stencil::with_solids(device, grid, 0.0, weights, sides, solid)?;
+        let poisson = StencilParams::new(weights, params.boundaries.pressure_sides()).with_solid(solid);
+        let poisson = Stencil::new(device, grid, poisson)?;
         boundary::check_balance(&on_host, grid, &poisson, solid)?;
         Ok(Fluid {
             velocity,

@@ -26,7 +26,7 @@ use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Result, check_finite};
 use crate::gl::glsl;
-use crate::kernel::{Accum, Domain, Kernel, NoParams, PingPong, Predicate};
+use crate::kernel::{Kernel, NoParams, PingPong};
 use crate::ops::{self, Combine};
 use crate::shape::Shape;
 use crate::solve::{CgParams, ConjugateGradient, FixedRun, LinOp, Stop};
@@ -198,8 +198,7 @@ impl Wave {
         let delta = if explicit { &self.g } else { &self.delta };
         let (y, next_y) = self.y.split();
         let (v, next_v) = self.v.split();
-        let (domain, accum, always) = (Domain::Full, Accum::Replace, Predicate::Always);
-        self.advance.run_many([next_y, next_v], [y, v, delta], &NoParams, domain, accum, always)?;
+        self.advance.with([y, v, delta], &NoParams).run_many([next_y, next_v])?;
         self.y.swap();
         self.v.swap();
         self.steps += 1;

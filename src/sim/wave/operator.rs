@@ -1,7 +1,7 @@
 //! The two operators of a wave, as stencils.
 
 use super::params::{Boundaries, Boundary, WaveParams};
-use crate::data::{Side, Sides, Stencil};
+use crate::data::{Side, Sides, Stencil, StencilParams};
 use crate::device::Device;
 use crate::error::Result;
 
@@ -18,7 +18,8 @@ fn sides(boundaries: Boundaries, absorbing: Side) -> Sides {
 
 /// `A = -h² Δ`: what absorbs takes no part in it, for nothing depends on the displacement there.
 pub(super) fn stiffness(device: &Device, p: &WaveParams) -> Result<Stencil> {
-    Stencil::new(device, p.grid, 0.0, [1.0, 1.0, 0.0], sides(p.boundaries, Side::Neumann))
+    let sides = sides(p.boundaries, Side::Neumann);
+    Stencil::new(device, p.grid, StencilParams::new([1.0, 1.0, 0.0], sides))
 }
 
 /// `1 + s + θ α A`. An absorbing side adds `s = c dt / 2 h` to the diagonal, as a Dirichlet side does at the distance
@@ -26,6 +27,6 @@ pub(super) fn stiffness(device: &Device, p: &WaveParams) -> Result<Stencil> {
 pub(super) fn matrix(device: &Device, p: &WaveParams) -> Result<Stencil> {
     let weight = p.scheme.theta() * p.alpha();
     let absorbing = Side::Dirichlet { distance: weight / p.side_loss() };
-    let shift = 1.0 + p.uniform_loss();
-    Stencil::new(device, p.grid, shift, [weight, weight, 0.0], sides(p.boundaries, absorbing))
+    let params = StencilParams::new([weight, weight, 0.0], sides(p.boundaries, absorbing));
+    Stencil::new(device, p.grid, params.with_shift(1.0 + p.uniform_loss()))
 }

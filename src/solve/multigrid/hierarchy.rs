@@ -2,7 +2,7 @@
 
 use super::Multigrid;
 use super::coarsest::inverse;
-use crate::data::{Matrix, Side, Sides, Stencil, Vector};
+use crate::data::{Matrix, Side, Sides, Stencil, StencilParams, Vector};
 use crate::error::Result;
 use crate::ops::{self, Combine};
 use crate::shape::{Grid, Shape};
@@ -48,14 +48,10 @@ impl Hierarchy {
         // Exact, and only where it matters: products of large or small numbers are to stay in range.
         let exponent = if a.exponent().abs() <= ORDINARY { 0 } else { a.exponent() };
         let scale = f64::from(-exponent).exp2();
-        let mut current = Stencil::with_solids(
-            a.device(),
-            a.grid(),
-            a.shift() * scale,
-            a.weights().map(|w| w * scale),
-            a.sides(),
-            a.solids(),
-        )?;
+        let scaled = StencilParams::new(a.weights().map(|w| w * scale), a.sides())
+            .with_shift(a.shift() * scale)
+            .with_solid(a.solids());
+        let mut current = Stencil::new(a.device(), a.grid(), scaled)?;
         let mut levels = Vec::new();
         while current.grid().len() > Multigrid::MOST_DENSE
             && let Some((transfer, coarser)) = coarsen(&current)?
@@ -128,7 +124,8 @@ fn coarsen(a: &Stencil) -> Result<Option<(Transfer, Stencil)>> {
     let [x, y, z] = axes;
     let coarser = Grid::new_3d(nx, ny, nz);
     let solid = solid(a, coarser, coarse);
-    let operator = Stencil::with_solids(a.device(), coarser, a.shift(), weights, Sides { x, y, z }, &solid)?;
+    let params = StencilParams::new(weights, Sides { x, y, z }).with_shift(a.shift()).with_solid(&solid);
+    let operator = Stencil::new(a.device(), coarser, params)?;
     let scales = if a.solids().is_empty() {
         None
     } else {

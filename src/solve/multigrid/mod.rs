@@ -68,11 +68,11 @@ impl Default for MultigridParams {
 ///
 /// ```
 /// use texla::solve::{CgParams, ConjugateGradient, Multigrid, MultigridParams, Stop, StopReason};
-/// use texla::{Grid, Side, Sides, Stencil, Vector};
+/// use texla::{Grid, Side, Sides, Stencil, StencilParams, Vector};
 /// # let ctx = texla::Headless::new(Default::default())?;
 /// # let dev = ctx.device();
 /// let grid = Grid::new_2d(128, 128);
-/// let a = Stencil::new(dev, grid, 0.0, [1.0, 1.0, 0.0], Sides::all(Side::WALL))?;
+/// let a = Stencil::new(dev, grid, StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::WALL)))?;
 /// let b = Vector::from_slice(dev, &(0..grid.len()).map(|i| (i % 7) as f32 - 3.0).collect::<Vec<_>>())?;
 /// let mut x = Vector::zeros(dev, grid.len())?;
 /// let m = Multigrid::new(&a, MultigridParams::default())?;

@@ -4,7 +4,7 @@ use super::check_length;
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::Result;
-use crate::kernel::{Accum, Domain, Kernel, NoParams, Predicate};
+use crate::kernel::{Domain, Kernel, NoParams};
 use crate::pack::{LinearExpression, LowerOptions, Packing, Program, ProgramPart};
 
 /// Quads whose instructions go into one shader: compilers take longer than in proportion for more.
@@ -82,7 +82,7 @@ impl FragmentExpression {
         let _scope = device.scope()?;
         for (first, quads, kernel) in &self.parts {
             for domain in rectangles(*first, first + quads, width) {
-                kernel.run_on(y, [x, b], &NoParams, domain, Accum::Replace, Predicate::Always)?;
+                kernel.with([x, b], &NoParams).on(domain).run(y)?;
             }
         }
         Ok(())

@@ -4,7 +4,8 @@
 use texla::host::problems;
 use texla::{
     BandedMatrix, BufferVector, ColumnStack, Device, FoldedBands, Grid, Layout, Matrix, Packed, PendingRead,
-    Plane, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, StoredMatrix, Vector, ops,
+    Plane, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams, StoredMatrix,
+    Vector, ops,
 };
 
 use super::super::harness::fitting;
@@ -225,9 +226,10 @@ pub fn forms(dev: &Device, step: Step<'_>) {
     ] {
         let (weights, sides) = ([1.0, 1.0, if grid.nz > 1 { 1.0 } else { 0.0 }], Sides::all(side));
         let solid: Vec<bool> = (0..grid.len()).map(|i| i % 50 == 1).collect();
-        step("Stencil::new", &|| product(&Stencil::new(dev, grid, 0.1, weights, sides).unwrap()));
-        step("Stencil::with_solids", &|| {
-            product(&Stencil::with_solids(dev, grid, 0.1, weights, sides, &solid).unwrap())
+        let open = StencilParams::new(weights, sides).with_shift(0.1);
+        step("Stencil::new", &|| product(&Stencil::new(dev, grid, open).unwrap()));
+        step("Stencil::new, with obstacles", &|| {
+            product(&Stencil::new(dev, grid, open.with_solid(&solid)).unwrap())
         });
     }
 }

@@ -1,8 +1,8 @@
 //! What kernels of the user's are asked: all kinds of them, all ways to run one, and masks.
 
 use texla::kernel::{
-    Accum, Condition, Domain, IterateWhile, Kernel, NoParams, PingPong, Points, PointsKernel, Predicate,
-    SplatKernel, VertexKernel, WhileParams, WhileSchedule,
+    Accum, Bodies, Call, Condition, Domain, IterateWhile, Kernel, NoParams, PingPong, Points, PointsKernel,
+    Predicate, SplatKernel, VertexKernel, WhileParams, WhileSchedule,
 };
 use texla::{BufferVector, Device, Plane, Vector, ops};
 
@@ -31,8 +31,8 @@ pub fn quads(dev: &Device, step: Step<'_>) {
         [Domain::Full, Domain::Rect { x: 1, y: 1, width: 3, height: 5 }, Domain::Row(2), Domain::Column(3)]
     {
         for accum in [Accum::Replace, Accum::Add, Accum::Max, Accum::Min] {
-            step("Kernel::run_on", &|| {
-                changed(dev, &values, |out| shift.run_on(out, [&x], by, domain, accum, Predicate::Always))
+            step("Call::run", &|| {
+                changed(dev, &values, |out| shift.with([&x], by).on(domain).accumulate(accum).run(out))
             });
         }
     }
@@ -42,18 +42,18 @@ pub fn quads(dev: &Device, step: Step<'_>) {
     let several = new();
     let run = |kernel: &Kernel<NoParams>, accum| {
         let [mut a, mut b, mut c] = [0; 3].map(|_| Vector::zeros(dev, n).unwrap());
-        let (domain, always) = (Domain::Full, Predicate::Always);
-        kernel.run_many([&mut a, &mut b, &mut c], [&x], &NoParams, domain, accum, always).unwrap();
+        kernel.with([&x], &NoParams).accumulate(accum).run_many([&mut a, &mut b, &mut c]).unwrap();
         [a, b, c].map(|v| v.read().unwrap()).concat()
     };
     step("Kernel::with_outputs", &|| run(&new(), Accum::Replace));
     for accum in [Accum::Replace, Accum::Add] {
-        step("Kernel::run_many", &|| run(&several, accum));
+        step("Call::run_many", &|| run(&several, accum));
     }
     step("Kernel::interpolated", &|| {
         let corner = "void vertex(vec2 p) { place = vec4(p, 0.0, 0.0); }";
         let body = "vec4 kernel(ivec2 p) { return vec4(place.x + 3.0 * place.y); }";
-        let ramp = Kernel::<NoParams>::interpolated(dev, "ramp", [], ["place"], corner, body).unwrap();
+        let bodies = Bodies { vertex: corner, fragment: body };
+        let ramp = Kernel::<NoParams>::interpolated(dev, "ramp", [], ["place"], bodies).unwrap();
         let mut plane = Plane::zeros(dev, 10, 7).unwrap();
         ramp.run(&mut plane, [], &NoParams).unwrap();
         plane.read().unwrap()
@@ -82,9 +82,7 @@ pub fn masks(dev: &Device, step: Step<'_>) {
     let above = new();
     let one = Kernel::<NoParams>::new(dev, "one", [], "vec4 kernel(ivec2 p) { return vec4(1.0); }").unwrap();
     let under = |predicate: Predicate<'_>| {
-        changed(dev, &vec![0.0; n], |out| {
-            one.run_on(out, [], &NoParams, Domain::Full, Accum::Replace, predicate)
-        })
+        changed(dev, &vec![0.0; n], |out| one.with([], &NoParams).only(predicate).run(out))
     };
     let low = &Shift { by: -0.5 };
     let made = || above.mask(&x, [&x], low).unwrap();
@@ -95,7 +93,7 @@ pub fn masks(dev: &Device, step: Step<'_>) {
         x.read().unwrap()
     });
     step("Condition::mask", &|| under(Predicate::If(&above.mask(&x, [&x], low).unwrap())));
-    step("Kernel::run_on, masked", &|| under(Predicate::Unless(&mask)));
+    step("Call::run, masked", &|| under(Predicate::Unless(&mask)));
     for within in [Predicate::If(&mask), Predicate::Unless(&mask)] {
         step("Condition::mask_within", &|| {
             under(Predicate::If(&above.mask_within(within, &x, [&x], &Shift { by: 0.0 }).unwrap()))
@@ -142,19 +140,16 @@ pub fn points(dev: &Device, step: Step<'_>) {
     let attributes = [[1.0; 4], [0.5; 4], [0.25; 4], [0.125; 4]];
     let points = Points::new(dev, &[&attributes]).unwrap();
     let none = &NoParams;
-    step("PointsKernel", &|| changed(dev, &zeros, |out| new().run(out, [&x], &points, none, Accum::Add)));
-    step("PointsKernel::new", &|| {
-        changed(dev, &zeros, |out| new().run(out, [&x], &points, none, Accum::Replace))
+    step("PointsKernel", &|| {
+        changed(dev, &zeros, |out| new().with([&x], &points, none).accumulate(Accum::Add).run(out))
     });
-    step("PointsKernel::run", &|| {
-        changed(dev, &zeros, |out| scatter.run(out, [&x], &points, none, Accum::Add))
-    });
-    step("PointsKernel::run_on", &|| {
-        changed(dev, &zeros, |out| scatter.run_on(out, [&x], &points, none, Accum::Max, Predicate::Always))
-    });
+    step("PointsKernel::new", &|| changed(dev, &zeros, |out| new().with([&x], &points, none).run(out)));
+    let call = |accum| -> Call<'_> { scatter.with([&x], &points, none).accumulate(accum) };
+    step("Call", &|| changed(dev, &zeros, |out| call(Accum::Add).run(out)));
+    step("Call, the larger", &|| changed(dev, &zeros, |out| call(Accum::Max).run(out)));
     step("Points::new", &|| {
         let points = Points::new(dev, &[&attributes]).unwrap();
-        changed(dev, &zeros, |out| scatter.run(out, [&x], &points, none, Accum::Add))
+        changed(dev, &zeros, |out| scatter.with([&x], &points, none).accumulate(Accum::Add).run(out))
     });
     let point =
         "void point(int i, out ivec2 texel, out vec4 value) { texel = ivec2(i % 10, 3); value = vec4(0.7); }";
@@ -166,21 +161,22 @@ pub fn points(dev: &Device, step: Step<'_>) {
     };
     step("Points::numbered", &|| {
         let numbered = Points::numbered(dev, 25).unwrap();
-        plane(&|plane| lined.run(plane, [], &numbered, none, Accum::Add))
+        plane(&|plane| lined.with([], &numbered, none).accumulate(Accum::Add).run(plane))
     });
     let place = "void splat(int i, out vec4 rectangle, out vec4 value) {
         rectangle = attribute0; value = vec4(float(i) + 0.3); }";
     let body = "vec4 kernel(ivec2 p, vec4 value) { return value; }";
-    let new = || SplatKernel::<NoParams>::new(dev, "splats", [], 1, place, body).unwrap();
+    let bodies = Bodies { vertex: place, fragment: body };
+    let new = || SplatKernel::<NoParams>::new(dev, "splats", [], 1, bodies).unwrap();
     let rectangles =
         Points::new(dev, &[&[[1.0, 1.0, 4.0, 3.0], [2.0, 0.0, 9.0, 2.0], [3.0, 0.0, 5.0, 9.0]]]).unwrap();
     let splats = new();
     let run = |splats: &SplatKernel<NoParams>, accum| {
-        plane(&|plane| splats.run(plane, [], &rectangles, none, accum, Predicate::Always))
+        plane(&|plane| splats.with([], &rectangles, none).accumulate(accum).run(plane))
     };
     step("SplatKernel", &|| run(&new(), Accum::Add));
     step("SplatKernel::new", &|| run(&new(), Accum::Max));
-    step("SplatKernel::run", &|| run(&splats, Accum::Add));
+    step("Call::run, splats", &|| run(&splats, Accum::Add));
 }
 
 /// Kernels whose vertices are captured.

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use texla::sim::fluid::{Fluid, FluidParams, Pressure};
 use texla::sim::wave::{self, Boundaries, Boundary, Scheme, Wave, WaveParams};
 use texla::solve::{CgParams, MultigridParams, Stop};
-use texla::{Device, Grid, Sides, Stencil, Vector};
+use texla::{Device, Grid, Sides, Stencil, StencilParams, Vector};
 
 use super::super::random::uniform;
 use super::Step;
@@ -103,7 +103,8 @@ pub fn fluids(dev: &Device, step: Step<'_>) {
         step("Fluid::max_divergence", &|| vec![fluid.max_divergence().unwrap() as f32]);
         step("Pressure::solver", &|| {
             let weights = [1.0, 1.0, if grid.nz > 1 { 1.0 } else { 0.0 }];
-            let a = Stencil::new(dev, grid, 0.1, weights, Sides::all(texla::Side::WALL)).unwrap();
+            let params = StencilParams::new(weights, Sides::all(texla::Side::WALL)).with_shift(0.1);
+            let a = Stencil::new(dev, grid, params).unwrap();
             let b = Vector::from_slice(dev, &uniform(15, grid.len())).unwrap();
             super::changed(dev, &vec![0.0; grid.len()], |p| pressure.solver(&a)?.solve(&a, p, &b).map(drop))
         });
