@@ -124,8 +124,9 @@ fn what_converges_is_certified() {
                     assert!((report.true_residual - residual).abs() <= 0.05 * residual, "{label}");
                     assert!(systems::lapack_ratio(&system.a, &x, &system.b) < 30.0 || tol > 1e-6, "{label}");
                     assert_eq!((report.readbacks_in_loop, report.iterations % 8), (0, 0), "{label}");
-                    let product = report.draws_per_iteration - 1;
-                    assert!(product == 1 || format == MatrixFormat::Banded && product > 0, "{label}");
+                    // A sweep is one pass, unless diagonals leave its textures no room.
+                    let draws = report.draws_per_iteration;
+                    assert!(draws == 1 || format == MatrixFormat::Banded && draws > 0, "{label}");
                     assert!(report.history.windows(2).all(|w| w[0].0 < w[1].0), "{label}");
                 }
             }
