@@ -45,11 +45,9 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Method; 30] = [
-        Method::Cg(CgSchedule::Merged, Help::None),
-        Method::Cg(CgSchedule::Merged, Help::Jacobi),
+    pub const ALL: [Method; 28] = [
         Method::Cg(CgSchedule::Fused, Help::None),
-        Method::Cg(CgSchedule::Fused, Help::Jacobi),
+        Method::Cg(CgSchedule::Merged, Help::Jacobi),
         Method::Cg(CgSchedule::Listing, Help::None),
         Method::Cg(CgSchedule::Listing, Help::Jacobi),
         Method::Cg(CgSchedule::Auto, Help::GaussSeidel),

@@ -81,8 +81,8 @@ pub(in crate::solve) struct Course {
 }
 
 impl Course {
-    /// Of all iterations, one in so many may be in vain: a run is frozen twice in a solve as a rule, and both count.
-    const IN_VAIN: usize = 20;
+    /// Of all iterations, one in so many may be in vain: in a solve runs are frozen two or three times, and all count.
+    const IN_VAIN: usize = 25;
 
     /// Calls up to the next look, and how many may be on their way past the last look that found iterates running: what
     /// a look takes to arrive is bridged by as much again.
@@ -102,7 +102,7 @@ impl Course {
 /// Iterates until a look finds everything frozen, and returns what that look has seen.
 ///
 /// The flag on the device freezes iterates, whenever that is noticed: results do not depend on timing. With nothing on
-/// its way but what [`Course::pace`] allows, what runs in vain is a twentieth of the iterations, or one.
+/// its way but what [`Course::pace`] allows, what runs in vain is a few in a hundred iterations, or one.
 pub(in crate::solve) fn run_until_frozen(
     iterated: &mut impl Iterated,
     course: Course,

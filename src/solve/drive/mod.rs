@@ -118,7 +118,7 @@ struct Replacements {
 
 impl Replacements {
     /// Digits that are left in one go: what 32 bits gather meanwhile is little beside the residual at their end.
-    const AT_EASE: f64 = 2.0;
+    const AT_EASE: f64 = 1.5;
 
     /// How far down the recurrence goes in one run at most: past that 32 bits of it say nothing of the true residual, and
     /// further still its squares leave the range. Reached only by starts far from the solution.
