@@ -1,10 +1,11 @@
-//! Times of the operations, as ns per element, beside the ceilings of the same device and the CPU alternatives, all in
-//! one run: `cargo bench --bench operations -- [--n N] [--grid G] [--rounds R] [--only TEXT]`.
+//! Times of the operations, as ns per element, beside the ceilings of the same device, what its profile predicts and the CPU
+//! alternatives, all in one run: `cargo bench --bench operations -- [--n N] [--grid G] [--rounds R] [--only TEXT]`.
 
-use common::{Bench, Options, Row};
+use common::{Bench, Options, Row, Turns};
 use glow::HasContext;
 use texla::kernel::{Accum, Kernel, NoParams};
-use texla::ops::{self, Combine, Reduction, Window, Windows};
+use texla::ops::{self, Combine, LinOp, ReducePlan, Reduction, Window, Windows};
+use texla::profile::{DeviceProfile, Fetches, Workload};
 use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Stop};
 use texla::{
     BandedMatrix, Device, Headless, HeadlessOptions, Result, Scalar, SparseFormat, SparseMatrix, Vector,
@@ -21,11 +22,11 @@ const DISPATCH: &str = "dispatch: add of 2x2 texels";
 const RAW: &str = "dispatch: the same calls in raw glow";
 const DRAWS: usize = 500;
 
-/// Prints the rows beside their ceilings.
-fn print(bench: &Bench<'_>) {
+/// Prints the rows beside their ceilings and predictions.
+fn print(bench: &Bench<'_>, profile: &DeviceProfile) {
     println!(
-        "{:44} {:>11} {:>11} {:>10} {:>9} {:>9}",
-        "row", "ms median", "ms min", "ns/elem", "Gelem/s", "of ceiling"
+        "{:44} {:>11} {:>11} {:>10} {:>9} {:>10} {:>20}",
+        "row", "ms median", "ms min", "ns/elem", "Gelem/s", "of ceiling", "predicted / measured"
     );
     for row in &bench.rows {
         let ns = row.median() * 1e9 / row.elements;
@@ -35,14 +36,16 @@ fn print(bench: &Bench<'_>) {
             of_its_kind.map(per_element).min_by(f64::total_cmp)
         });
         let share = best.map(|best| format!("{:.0} %", 100.0 * best / per_element(row)));
+        let predicted = row.work.map(|work| format!("{:.2}", profile.predict(&work) / row.median()));
         println!(
-            "{:44} {:>11.4} {:>11.4} {:>10.4} {:>9.3} {:>9}",
+            "{:44} {:>11.4} {:>11.4} {:>10.4} {:>9.3} {:>10} {:>20}",
             row.name,
             row.median() * 1e3,
             row.least() * 1e3,
             ns,
             1.0 / ns,
-            share.unwrap_or_default()
+            share.unwrap_or_default(),
+            predicted.unwrap_or_default()
         );
     }
     let of = |name: &str| bench.rows.iter().find(|row| row.name == name);
@@ -61,8 +64,8 @@ fn ceiling<'a>(
     accum: Accum,
 ) -> impl FnMut() -> Result<()> + 'a + use<'a> {
     let kernel = Kernel::<NoParams>::new(device, name, ["x"], body).expect("kernel");
-    let mut target = Vector::zeros(device, n).expect("target");
-    move || kernel.with([input], &NoParams).accumulate(accum).run(&mut target)
+    let mut targets = Turns::new(device, n);
+    move || kernel.with([input], &NoParams).accumulate(accum).run(targets.next())
 }
 
 /// What the last draw went to.
@@ -99,6 +102,9 @@ fn main() {
     let caps = device.capabilities();
     println!("device {} ({}), {}", context.name(), device.api(), caps.version);
     println!("n = {n}, grid {grid}x{grid}, {} rounds\n", o.rounds);
+
+    let profile = DeviceProfile::measure(device).expect("profile");
+    println!("{profile}");
 
     let value = |i: usize| ((i * 7919) % 1000) as f32 / 500.0 - 1.0;
     let host: Vec<f32> = (0..n).map(value).collect();
@@ -166,18 +172,32 @@ fn main() {
 
     // Vector operations.
     let (x, y, scalar) = (&x, &y, &scalar);
-    let mut out = Vector::zeros(device, n).unwrap();
-    bench.row("copy", n, Some("ceiling: write"), move || ops::copy(&mut out, x));
-    let mut out = Vector::zeros(device, n).unwrap();
-    bench.row("add", n, Some("ceiling: write"), move || ops::add(&mut out, x, y));
-    let mut out = Vector::zeros(device, n).unwrap();
-    bench.row("axpy", n, Some("ceiling: write"), move || ops::axpy(&mut out, 0.5, x, y));
-    let mut out = Vector::zeros(device, n).unwrap();
+    let mut out = Turns::new(device, n);
+    bench.row("copy", n, Some("ceiling: write"), move || ops::copy(out.next(), x));
+    let mut out = Turns::new(device, n);
+    bench.row("add", n, Some("ceiling: write"), move || ops::add(out.next(), x, y));
+    let mut out = Turns::new(device, n);
+    bench.row("axpy", n, Some("ceiling: write"), move || ops::axpy(out.next(), 0.5, x, y));
+    let mut out = Turns::new(device, n);
     bench.row("axpy, coefficient on the device", n, Some("ceiling: write"), move || {
-        ops::axpy(&mut out, scalar, x, y)
+        ops::axpy(out.next(), scalar, x, y)
     });
 
+    // A coefficient on the device is a fetch more.
+    let coefficient = Fetches::default().with_adjacent(x.extent().area() as f64);
+    let one_more = Workload::default().with_fetches(coefficient);
+    for (name, inputs, multiply_adds, more) in [
+        ("copy", 1, 0, Workload::default()),
+        ("add", 2, 1, Workload::default()),
+        ("axpy", 2, 1, Workload::default()),
+        ("axpy, coefficient on the device", 2, 1, one_more),
+    ] {
+        bench.counted(name, Some(Workload::elementwise(x, inputs, multiply_adds) + more));
+    }
+
     // Reductions.
+    let reduced =
+        |windows: Windows, inputs| Some(ReducePlan::new(x.extent(), windows, caps.software).workload(inputs));
     let mut slots = results.iter_mut();
     let sides = [(2, 2), (4, 4), (8, 8), (16, 16), (32, 32)];
     let mixed = [
@@ -195,6 +215,7 @@ fn main() {
         bench.row(&name, n, Some("ceiling: read"), move || {
             ops::reduce::reduce_into(slot, Reduction::Sum, x, None, window)
         });
+        bench.counted(&name, reduced(window, 1));
     }
     bench.row("sum, balanced windows", n, Some("ceiling: read"), move || ops::sum(x).map(|_| ()));
     let slot = slots.next().unwrap();
@@ -203,36 +224,53 @@ fn main() {
     });
     bench.row("norm2 (two reductions)", 2 * n, Some("ceiling: read"), move || ops::norm2(x).map(|_| ()));
 
+    for (name, inputs, times) in [
+        ("sum, balanced windows", 1, 1.0),
+        ("dot, balanced windows", 2, 1.0),
+        ("norm2 (two reductions)", 1, 2.0),
+    ] {
+        bench.counted(name, reduced(Windows::Balanced, inputs).map(|work| work * times));
+    }
+
     // Sparse products with the five-point matrix, per nonzero.
     let (banded, gather, v) = (&banded, &gather, &v);
-    let mut w = Vector::zeros(device, cells).unwrap();
+    let mut w = Turns::new(device, cells);
     bench.row("SpMV banded (per nonzero)", nnz, None, move || {
-        ops::product(&mut w, Combine::Replace, 1.0, banded, v)
+        ops::product(w.next(), Combine::Replace, 1.0, banded, v)
     });
-    let mut w = Vector::zeros(device, cells).unwrap();
+    let mut w = Turns::new(device, cells);
     bench.row("SpMV gather (per nonzero)", nnz, None, move || {
-        ops::product(&mut w, Combine::Replace, 1.0, gather, v)
+        ops::product(w.next(), Combine::Replace, 1.0, gather, v)
     });
-    let mut w = Vector::zeros(device, cells).unwrap();
+    let mut w = Turns::new(device, cells);
     if let Some(points) = &points {
         bench.row("SpMV points (per nonzero)", nnz, None, move || {
-            ops::product(&mut w, Combine::Replace, 1.0, points, v)
+            ops::product(w.next(), Combine::Replace, 1.0, points, v)
         });
     }
 
+    bench.counted("SpMV banded (per nonzero)", banded.workload());
+    bench.counted("SpMV gather (per nonzero)", gather.workload());
+    bench.counted("SpMV points (per nonzero)", points.as_ref().and_then(|points| points.workload()));
+
     // Conjugate gradients, per unknown and iteration: what a solve of a fixed number of iterations takes.
-    for (name, schedule) in [("merged", CgSchedule::Merged), ("listing", CgSchedule::Listing)] {
+    for (name, schedule) in
+        [("fused", CgSchedule::Fused), ("merged", CgSchedule::Merged), ("listing", CgSchedule::Listing)]
+    {
         let params = CgParams::default()
             .with_max_iters(100)
             .with_stop(Stop::relative(1e-9).check_every(20))
             .with_schedule(schedule);
         let b = &b;
         let cg = ConjugateGradient::new(banded, params).expect("solver");
+        let work = cg.workload().expect("workload");
         let solve = move || {
             let mut x = Vector::zeros(b.device(), cells).expect("vector");
             cg.solve(&mut x, b).expect("solve").iterations
         };
-        bench.push(&format!("CG iteration, banded, {name}"), cells, None, Box::new(solve));
+        let name = format!("CG iteration, banded, {name}");
+        bench.push(&name, cells, None, Box::new(solve));
+        bench.counted(&name, work);
     }
 
     // What else one could run, on the CPU of the same machine, one thread.
@@ -264,7 +302,7 @@ fn main() {
     bench.push("CPU: CG iteration, sprs f32", cells, None, Box::new(move || sprs_cg(&matrix, &hb, 20)));
 
     bench.measure(o.rounds);
-    print(&bench);
+    print(&bench, &profile);
 }
 
 /// Plain float32 conjugate gradients over sprs: the same work on the CPU.

@@ -119,6 +119,7 @@ pub mod kernel;
 pub mod ops;
 #[cfg(feature = "pack")]
 pub mod pack;
+pub mod profile;
 #[cfg(feature = "script")]
 pub mod script;
 pub mod shape;

@@ -13,8 +13,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ("device", &["error", "shape", "gl", "kernel"]),
     ("kernel", &["error", "shape", "gl", "device"]),
     ("data", &["error", "shape", "host", "gl", "device", "kernel"]),
-    ("ops", &["error", "shape", "host", "gl", "device", "kernel", "data"]),
-    ("solve", &["error", "shape", "host", "gl", "device", "kernel", "data", "ops", "pack"]),
+    ("profile", &["error", "shape", "gl", "device", "kernel", "data"]),
+    ("ops", &["error", "shape", "host", "gl", "device", "kernel", "data", "profile"]),
+    ("solve", &["error", "shape", "host", "gl", "device", "kernel", "data", "profile", "ops", "pack"]),
     ("script", &["error", "shape", "host", "device", "kernel", "data", "ops", "solve"]),
     ("sim", &["error", "shape", "host", "gl", "device", "kernel", "data", "ops", "solve"]),
     ("headless", &["error", "gl", "device"]),
@@ -495,9 +496,9 @@ const GIVEN_TWICE: &[&str] = &["Boundaries", "Boundary", "Field", "Format", "Ope
 /// A name of the public API stands for one type, so that a program can import any two of them.
 #[test]
 fn a_name_is_given_once() {
-    let modules = ["data", "gl", "host", "host/market", "kernel", "ops", "pack", "script", "sim/fluid"];
+    let modules = ["data", "gl", "host", "host/market", "kernel", "ops", "pack", "profile", "script"];
     let mut names = Vec::new();
-    for module in modules.into_iter().chain(["sim/wave", "solve"]) {
+    for module in modules.into_iter().chain(["sim/fluid", "sim/wave", "solve"]) {
         let file = format!("src/{module}/mod.rs");
         let text = code(&std::fs::read_to_string(root().join(&file)).unwrap());
         let here = ["struct", "enum", "trait"].map(|kind| format!("pub {kind} "));
@@ -523,12 +524,13 @@ const LIST: &str = "tests/common/everything.rs";
 const SWEEPS: [&str; 4] =
     ["tests/host_state.rs", "tests/resources.rs", "tests/shaders.rs", "tests/determinism.rs"];
 
-/// What is swept elsewhere: `calibrate` takes seconds and decides about later products.
+/// What is swept elsewhere: `calibrate` takes seconds and decides about later products, and so long takes a whole profile.
 const SWEPT_ELSEWHERE: &[(&str, &str)] = &[
     ("calibrate", "tests/calibrate.rs"),
     ("Calibration::apply", "tests/calibrate.rs"),
     ("Calibration::load", "tests/calibrate.rs"),
     ("Calibration::save", "tests/calibrate.rs"),
+    ("DeviceProfile::measure", "tests/profile.rs"),
 ];
 
 /// Methods that can fail and ask nothing of the device.
@@ -660,9 +662,13 @@ fn everything_is_swept() {
         let all = types.into_iter().chain(exported.iter().filter(lower));
         wrong.extend(all.filter(|name| !step(name, &|code| names(code, name))).cloned());
     }
-    for (modules, least) in
-        [(&["data"][..], 85), (&["kernel"], 20), (&["ops"], 5), (&["sim", "sim/fluid", "sim/wave"], 25)]
-    {
+    for (modules, least) in [
+        (&["data"][..], 85),
+        (&["kernel"], 20),
+        (&["ops"], 5),
+        (&["profile"], 2),
+        (&["sim", "sim/fluid", "sim/wave"], 25),
+    ] {
         let types: Vec<String> =
             modules.iter().flat_map(|module| exported(&format!("src/{module}/mod.rs"))).collect();
         // Data has methods that are operations, and stand there.

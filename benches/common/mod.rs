@@ -8,7 +8,8 @@
 
 use std::time::Instant;
 
-use texla::{Device, Result};
+use texla::profile::Workload;
+use texla::{Device, Result, Vector};
 
 /// Command-line options: sizes, texts and switches by their flags, `--rounds R`, `--only TEXT`.
 pub struct Options {
@@ -101,6 +102,8 @@ pub struct Row<'a> {
     pub name: String,
     pub elements: f64,
     pub reference: Option<&'static str>,
+    /// What a call (or an iteration of its own) comes to, where that is counted.
+    pub work: Option<Workload>,
     /// Iterations of its own inside one call.
     inner: usize,
     run: Box<dyn FnMut() -> usize + 'a>,
@@ -115,6 +118,21 @@ impl Row<'_> {
 
     pub fn least(&self) -> f64 {
         self.seconds[0]
+    }
+}
+
+/// Targets in turns. A draw that covers all of what the draw before it has left may spare the device that one: Mesa's
+/// software rasteriser drops what is not rasterised yet.
+pub struct Turns([Vector; 2]);
+
+impl Turns {
+    pub fn new(device: &Device, n: usize) -> Self {
+        Turns([0, 1].map(|_| Vector::zeros(device, n).expect("target")))
+    }
+
+    pub fn next(&mut self) -> &mut Vector {
+        self.0.swap(0, 1);
+        &mut self.0[0]
     }
 }
 
@@ -156,7 +174,12 @@ impl<'a> Bench<'a> {
             return;
         }
         let (name, elements) = (name.to_owned(), elements as f64);
-        self.rows.push(Row { name, elements, reference, inner: 1, run, seconds: Vec::new() });
+        self.rows.push(Row { name, elements, reference, work: None, inner: 1, run, seconds: Vec::new() });
+    }
+
+    /// What each call of a row comes to.
+    pub fn counted(&mut self, name: &str, work: Option<Workload>) {
+        self.rows.iter_mut().filter(|row| row.name == name).for_each(|row| row.work = work);
     }
 
     /// Calibrates each row to about 30 ms a round, then measures all of them in turn.

@@ -8,6 +8,7 @@ use crate::error::{Error, Result, check_values};
 use crate::gl::glsl;
 use crate::host::number;
 use crate::kernel::{Draw, Operand, TargetOperand, View};
+use crate::profile::{Fetches, Workload};
 use crate::shape::Shape;
 
 /// Data that the element-wise operations and the reductions work on: [`Vector`], [`Matrix`] and [`Scalar`].
@@ -196,6 +197,30 @@ pub(super) fn run<T: Elements>(
         draw.run()?;
     }
     Ok(())
+}
+
+impl Workload {
+    /// What an element-wise operation into `out` comes to, of `inputs` operands of its shape and `multiply_adds` an element:
+    /// 1 and 0 for [`copy`], 2 and 1 for [`add`] and for [`axpy`] by a number. (A coefficient on the device is one more
+    /// fetch, [`adjacent`](Fetches::adjacent), a texel.)
+    ///
+    /// ```
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// let out = texla::Vector::zeros(ctx.device(), 4000)?; // 32 x 32 texels
+    /// let axpy = texla::profile::Workload::elementwise(&out, 2, 1);
+    /// assert_eq!((axpy.draws, axpy.target_changes, axpy.multiply_adds), (1.0, 1.0, 4096.0));
+    /// assert_eq!((axpy.written_texels, axpy.fetches.own), ([1024.0, 0.0, 0.0, 0.0], 2048.0));
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn elementwise<T: Elements>(out: &T, inputs: usize, multiply_adds: usize) -> Self {
+        let of = |view: View<'_>| {
+            let texels = view.extent.area() as f64;
+            Workload::pass(view.extent, 1)
+                .with_fetches(Fetches::default().with_own(inputs as f64 * texels))
+                .with_multiply_adds(4.0 * multiply_adds as f64 * texels)
+        };
+        parts(out).map(of).fold(Workload::default(), |sum, part| sum + part)
+    }
 }
 
 /// `x_i = a`.

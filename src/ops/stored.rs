@@ -5,6 +5,7 @@ use crate::data::{StoredMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
 use crate::host::Csr;
+use crate::profile::Workload;
 use crate::shape::Shape;
 
 fn inner(a: &StoredMatrix) -> &dyn LinOp {
@@ -41,6 +42,10 @@ impl LinOp for StoredMatrix {
 
     fn accumulates(&self) -> bool {
         inner(self).accumulates()
+    }
+
+    fn workload(&self) -> Option<Workload> {
+        inner(self).workload()
     }
 
     fn pattern(&self) -> Option<&Csr> {

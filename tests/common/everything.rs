@@ -6,11 +6,14 @@ mod data;
 mod kernels;
 mod sim;
 
+use std::time::Duration;
+
 use texla::host::{NineBands, Triplets, problems};
 use texla::ops::{
     self, Accurate, Combine, Histogram, LinOp, MatmulForm, MatmulSchedule, Part, Product, Reduction, Window,
     Windows,
 };
+use texla::profile::DeviceProfile;
 use texla::script::{Interpreter, parse};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Direction, FixedRun,
@@ -35,7 +38,8 @@ type Step<'a> = &'a mut dyn FnMut(&str, &dyn Fn() -> Vec<f32>);
 
 /// Runs everything, a step at a time; all results in turn. A step may run again, and then leaves no more behind.
 ///
-/// [`ops::calibrate`] is none of them: it takes seconds, and decides about products that come after it.
+/// [`ops::calibrate`] is none of them: it takes seconds, and decides about products that come after it. Of
+/// [`DeviceProfile::measure`] only the shortest form is here.
 pub fn every(dev: &Device, around: Around<'_>) -> Vec<f32> {
     collect(around, |step| {
         data::vectors(dev, step);
@@ -62,6 +66,7 @@ pub fn every(dev: &Device, around: Around<'_>) -> Vec<f32> {
         sim::waves(dev, step);
         sim::fluids(dev, step);
         scripts(dev, step);
+        profiles(dev, step);
     })
 }
 
@@ -480,6 +485,14 @@ fn scripts(dev: &Device, step: Step<'_>) {
         let lines = "b = A(:, 2) + 1\nx = (A * A' + A) \\ b\nz = lcp(sparse(A), x - 2)\nprint(x, z)";
         interpreter.run(&parse(lines, "").unwrap(), &mut std::io::sink()).unwrap();
         interpreter.get("z").unwrap().read().unwrap()
+    });
+}
+
+fn profiles(dev: &Device, step: Step<'_>) {
+    step("DeviceProfile::measure_within", &|| {
+        let profile = DeviceProfile::measure_within(dev, Duration::ZERO).unwrap();
+        // Times are never the same; that there are some is.
+        vec![f32::from(u8::from(profile.draw > 0.0 && profile.readback > 0.0))]
     });
 }
 

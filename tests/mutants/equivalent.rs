@@ -5,8 +5,14 @@ use crate::sites::Fault;
 /// Files in which no fault can be noticed.
 pub const SILENT: &[(&str, &str)] = &[
     ("capture.frag", "has no code"),
+    ("profile/compute.frag", TIMED),
+    ("profile/point.vert", TIMED),
+    ("profile/read.frag", TIMED),
+    ("profile/write.frag", TIMED),
     ("solve/shadow.frag", "any vector that looks random will do; the hash itself is held to its source"),
 ];
+
+const TIMED: &str = "of what it computes, only the time is looked at";
 
 /// Files that make numbers of which nothing is asked but that they look random, by lines with these words.
 const RANDOM: &[(&str, &str)] =

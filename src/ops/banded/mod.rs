@@ -13,7 +13,8 @@ use crate::error::Result;
 use crate::gl::{Source, glsl};
 use crate::host::Csr;
 use crate::kernel::{Draw, Operand, PooledTexture, Predicate, View};
-use crate::shape::Shape;
+use crate::profile::{Fetches, Workload};
+use crate::shape::{Shape, fold_extent};
 
 /// Textures that a pass reads besides diagonals: x, z, and a partial sum.
 const OTHER_INPUTS: usize = 3;
@@ -82,6 +83,12 @@ fn signed_offsets(a: &BandedMatrix, transposed: bool) -> Vec<i64> {
     a.offsets().iter().map(|o| sign * o).collect()
 }
 
+/// Diagonals that a pass of a product takes.
+fn per_pass(device: &Device) -> usize {
+    let units = device.gl().caps.borrow().texture_units as usize;
+    units.saturating_sub(OTHER_INPUTS).clamp(1, 12)
+}
+
 /// The diagonals of each pass. A matrix without entries still takes one: zero, combined.
 fn groups<'a>(offsets: &'a [i64], a: &'a BandedMatrix, per_pass: usize) -> Vec<(&'a [i64], &'a [Band])> {
     if offsets.is_empty() {
@@ -125,6 +132,29 @@ impl LinOp for BandedMatrix {
         Ok(Some(pass.form(1, fetches, |draw, alpha| all.told(draw.lines_made(generate, lines), alpha))))
     }
 
+    /// A texel of `x` that several diagonals of a pass need is fetched once, that under the fragment as its own; of a
+    /// constant diagonal nothing is.
+    fn workload(&self) -> Option<Workload> {
+        let device = self.device();
+        let extent = |side| fold_extent(side as u64, device.max_texture_size()).ok();
+        let Shape { rows, cols } = self.shape();
+        let (y, square) = (extent(rows)?, extent(rows) == extent(cols));
+        let texels = y.area() as f64;
+        let pass = |(k, (offsets, bands)): (usize, (&[i64], &[Band]))| {
+            let text = BandText::new(offsets, bands, false, square);
+            let here = usize::from(square && text.shifts().contains(&0));
+            let stored = bands.iter().filter(|band| stored(band).is_some()).count();
+            // And the sum so far.
+            let own = here + stored + usize::from(k > 0);
+            let fetches = Fetches::default()
+                .with_own(own as f64 * texels)
+                .with_adjacent((text.shifts().len() - here) as f64 * texels);
+            Workload::pass(y, 1).with_fetches(fetches).with_multiply_adds(4.0 * bands.len() as f64 * texels)
+        };
+        let groups = groups(self.offsets(), self, per_pass(device));
+        Some(groups.into_iter().enumerate().map(pass).fold(Workload::default(), |sum, pass| sum + pass))
+    }
+
     fn pattern(&self) -> Option<&Csr> {
         Some(self.pattern())
     }
@@ -159,10 +189,8 @@ fn product(
 ) -> Result<()> {
     let device = a.device();
     let _scope = device.exclusive_scope()?;
-    let units = device.gl().caps.borrow().texture_units as usize;
-    let per_pass = units.saturating_sub(OTHER_INPUTS).clamp(1, 12);
     let offsets = signed_offsets(a, transposed);
-    let groups = groups(&offsets, a, per_pass);
+    let groups = groups(&offsets, a, per_pass(device));
     let count = groups.len();
     let mut partial: Option<PooledTexture> = None;
     for (i, (offsets, bands)) in groups.into_iter().enumerate() {

@@ -5,6 +5,7 @@ use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::Csr;
+use crate::profile::Workload;
 use crate::shape::Shape;
 
 /// A linear operator on the device: a stored matrix, or anything that can multiply. It is multiplied by
@@ -49,6 +50,12 @@ pub trait LinOp {
     fn inlined<'a>(&'a self, pass: Inlined<'a>) -> Result<Option<Inlined<'a>>> {
         let _ = pass;
         Ok(None)
+    }
+
+    /// What a product `y = A x` ([`Combine::Replace`](super::Combine::Replace), a factor of the host's) comes to, for
+    /// [`DeviceProfile::predict`](crate::profile::DeviceProfile::predict); `None` unless provided.
+    fn workload(&self) -> Option<Workload> {
+        None
     }
 
     /// The entries, where the host keeps them: what is asked below is answered from them unless it is provided.

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::kernel::Draw;
+use crate::profile::{Fetches, Workload};
 use crate::shape::Extent;
 
 /// The texels that one target texel combines in a stage.
@@ -204,5 +205,37 @@ impl ReducePlan {
             u64::from(s.window.width) * u64::from(s.window.height) - u64::from(!self.is_filtered(s))
         };
         self.stages.iter().map(each).fold(2, u64::saturating_add)
+    }
+
+    /// What the reduction comes to, of `inputs` operands: 1 for a sum, 2 for a dot product.
+    /// [`norm2`](super::super::norm2) does that for a sum twice.
+    ///
+    /// ```
+    /// use texla::{Extent, ops::{ReducePlan, Window}};
+    /// let plan = ReducePlan::new(Extent::new(5, 3), Window::PAPERS, true); // to 3x2, 2x1, 1x1
+    /// let dot = plan.workload(2);
+    /// assert_eq!((dot.draws, dot.written_texels[0]), (3.0, 6.0 + 2.0 + 1.0));
+    /// assert_eq!(dot.fetches.adjacent, 2.0 * 15.0 + 6.0 + 2.0);
+    /// ```
+    pub fn workload(&self, inputs: usize) -> Workload {
+        self.stages_from(&self.stages, inputs)
+    }
+
+    /// The same without the last stage, or of the only one: what is left to whoever combines the last window.
+    pub(crate) fn workload_to_a_window(&self, inputs: usize) -> Workload {
+        let before = self.stages.len().saturating_sub(1).max(1);
+        self.stages_from(self.stages.get(..before).unwrap_or(&self.stages), inputs)
+    }
+
+    fn stages_from(&self, stages: &[Stage], inputs: usize) -> Workload {
+        let of = |(k, stage): (usize, &Stage)| {
+            let read = if k == 0 { inputs } else { 1 } as f64;
+            let texels = stage.source.area() as f64;
+            let fetched = if self.is_filtered(stage) { stage.target.area() as f64 } else { texels };
+            Workload::pass(stage.target, 1)
+                .with_fetches(Fetches::default().with_adjacent(read * fetched))
+                .with_multiply_adds(4.0 * read * texels)
+        };
+        stages.iter().enumerate().map(of).fold(Workload::default(), |sum, stage| sum + stage)
     }
 }

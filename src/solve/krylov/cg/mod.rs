@@ -9,7 +9,9 @@ use super::steps::{Entry, Mapped, Steps};
 use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
-use crate::ops::{self, Combine, LinOp, Windows};
+use crate::ops::{self, Combine, LinOp, ReducePlan, Windows};
+use crate::profile::{Fetches, Workload};
+use crate::shape::Extent;
 use crate::solve::drive::check::check_square;
 use crate::solve::drive::dots::InlinedProduct;
 use crate::solve::drive::front;
@@ -149,6 +151,66 @@ impl<'a> ConjugateGradient<'a> {
         front::solve("ConjugateGradient::solve", (self.a, x, b), limits, &mut observe, |at| {
             Run::new(self, at)
         })
+    }
+
+    /// What an iteration comes to; `None` where the operator does not say ([`LinOp::workload`]) or the preconditioner is more
+    /// than a diagonal. What a solve does before, between and after its iterations is not in it.
+    ///
+    /// *Cost*: a vector of the pool's, for a moment. *Errors*: [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use texla::{BandedMatrix, solve::{CgParams, CgSchedule, ConjugateGradient}};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// # let dev = ctx.device();
+    /// let a = BandedMatrix::poisson_2d(dev, 16, 16)?; // vectors of 8 x 8 texels
+    /// let params = CgParams::default().with_schedule(CgSchedule::Listing);
+    /// let iteration = ConjugateGradient::new(&a, params)?.workload()?.unwrap();
+    /// // The product, which reads two diagonals that are not constant, and three updates.
+    /// assert_eq!(iteration.fetches.own, 64.0 * (3.0 + 3.0 * 2.0));
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn workload(&self) -> Result<Option<Workload>> {
+        let device = self.a.device();
+        let Some(product) = self.a.workload().filter(|_| !self.m.is_dear()) else { return Ok(None) };
+        let d = Vector::uninit(device, self.a.shape().rows)?;
+        let (schedule, extent) = (self.schedule(&d)?, d.extent());
+        let diagonal = usize::from(self.m.diagonal().is_some());
+        let (texels, one) = (extent.area() as f64, Extent::new(1, 1));
+        let (windows, software) = (self.params.windows.fetched(), device.is_software());
+        // A reduction, whose last window is left to the step after it.
+        let step = |plan: ReducePlan, inputs: usize| {
+            let left = plan.stages().get(1..).and_then(|s| s.last()).map_or(1, |last| last.source.area());
+            let fetches = Fetches::default().with_adjacent(left as f64);
+            plan.workload_to_a_window(inputs) + Workload::pass(one, 2).with_fetches(fetches)
+        };
+        let plain = |inputs| step(ReducePlan::new(extent, windows, software), inputs);
+        // Vectors updated by the coefficients, which are one texel.
+        let update = |inputs: usize, targets: usize| {
+            let fetches = Fetches::default().with_own(inputs as f64 * texels).with_adjacent(texels);
+            let multiply_adds = 4.0 * targets as f64 * texels;
+            Workload::pass(extent, targets).with_fetches(fetches).with_multiply_adds(multiply_adds)
+        };
+        Ok(Some(match schedule {
+            CgSchedule::Merged => product + plain(3 + diagonal) + update(4 + diagonal, 3),
+            CgSchedule::Fused => {
+                let within = |fetches| {
+                    Workload::default().with_fetches(fetches).with_multiply_adds(product.multiply_adds)
+                };
+                // In a window nothing lies under the fragment.
+                let Fetches { own, adjacent, .. } = product.fetches;
+                let summed = product.fetches.with_own(0.0).with_adjacent(own + adjacent);
+                let sums = step(ReducePlan::of_products(extent, windows, software), 2 + diagonal);
+                sums + within(summed) + update(3 + diagonal, 3) + within(product.fetches)
+            }
+            _ => {
+                let two_targets = device.gl().caps.borrow().max_draw_buffers >= 2;
+                let both = if two_targets { update(4, 2) } else { update(2, 1) * 2.0 };
+                let under = Fetches::default().with_own(2.0 * texels);
+                let preconditioned =
+                    Workload::pass(extent, 1).with_fetches(under).with_multiply_adds(4.0 * texels);
+                product + plain(2) + plain(3) + update(2, 1) + both + preconditioned * diagonal as f64
+            }
+        }))
     }
 
     /// The schedule for directions like this.

@@ -1,0 +1,174 @@
+//! What one attaches to a report on a fault: the context, what probing found of the device, its quirks, and its profile.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use support::json;
+use support::{CommonArgs, Report, Result, Table, say, write_file};
+use texla::gl::Capabilities;
+use texla::profile::DeviceProfile;
+use texla::{Vector, ops};
+
+mod support;
+
+/// Context, capabilities, quirks and profile of the device, to be attached to a report.
+#[derive(clap::Parser)]
+#[command(name = "info")]
+struct Args {
+    #[command(flatten)]
+    common: CommonArgs,
+    /// Write the profile as text, which `DeviceProfile` reads back; with --quick its numbers are rough
+    #[arg(long, value_name = "F.txt")]
+    profile: Option<PathBuf>,
+}
+
+impl AsRef<CommonArgs> for Args {
+    fn as_ref(&self) -> &CommonArgs {
+        &self.common
+    }
+}
+
+fn main() -> ExitCode {
+    support::main_with("info", run)
+}
+
+/// What changes the device that one gets, or how it runs.
+const VARIABLES: [&str; 11] = [
+    "TEXLA_DEVICE",
+    "TEXLA_API",
+    "LP_NUM_THREADS",
+    "LP_NATIVE_VECTOR_WIDTH",
+    "GALLIUM_DRIVER",
+    "LIBGL_ALWAYS_SOFTWARE",
+    "MESA_LOADER_DRIVER_OVERRIDE",
+    "MESA_GL_VERSION_OVERRIDE",
+    "MESA_GLSL_VERSION_OVERRIDE",
+    "MESA_GLES_VERSION_OVERRIDE",
+    "__EGL_VENDOR_LIBRARY_FILENAMES",
+];
+
+fn run(args: &Args, report: &mut Report) -> Result {
+    let context = args.common.headless(report)?;
+    let device = context.device();
+    let caps = device.capabilities();
+    let mut table = Table::new(["context", ""]);
+    let system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+    for (name, value) in [
+        ("texla", env!("CARGO_PKG_VERSION")),
+        ("system", &system),
+        ("device", context.name()),
+        ("vendor", &caps.vendor),
+        ("renderer", &caps.renderer),
+        ("version", &caps.version),
+        ("api", &device.api().to_string()),
+    ] {
+        table.row([name, value]);
+    }
+    let set = VARIABLES.iter().filter_map(|name| Some((*name, std::env::var(name).ok()?)));
+    let set: Vec<(&str, String)> = set.collect();
+    for (name, value) in &set {
+        table.row([*name, value]);
+    }
+    table.print();
+    report.set("system", system).set("environment", object(set));
+
+    let found = capabilities(&caps);
+    let mut table = Table::new(["capability", "found by probing"]);
+    for (name, value) in &found {
+        table.row([(*name).to_owned(), value.as_str().map_or_else(|| value.to_string(), str::to_owned)]);
+    }
+    say("");
+    table.print();
+    let probed = device.counters();
+    let probing =
+        json!({ "draws": probed.draws, "readbacks": probed.readbacks, "compiles": probed.compiles });
+    say(format_args!(
+        "probing took {} draws, {} readbacks, {} programs",
+        probed.draws, probed.readbacks, probed.compiles
+    ));
+    report.set("capabilities", object(found)).set("probing", probing);
+
+    let quirks = quirks(&caps);
+    say("");
+    let none = ["quirks: none".to_owned()];
+    let lines: Vec<String> = quirks.iter().map(|quirk| format!("quirk: {quirk}")).collect();
+    (if lines.is_empty() { &none[..] } else { &lines }).iter().for_each(say);
+    report.set("quirks", quirks);
+
+    let profile = match args.common.quick {
+        true => DeviceProfile::measure_within(device, Duration::ZERO)?,
+        false => DeviceProfile::measure(device)?,
+    };
+    let text = profile.to_string();
+    say(format_args!("\n{}", text.trim_end()));
+    if let Some(path) = &args.profile {
+        write_file(path, text.as_bytes())?;
+    }
+    for line in text.lines().skip(3) {
+        let (name, seconds) = line.split_once(" = ").unwrap_or((line, ""));
+        report.row(json!({ "name": name, "value": seconds.parse::<f64>().ok() }));
+    }
+
+    // A device that gets this wrong is what the report is about.
+    let x = Vector::filled(device, 10_000, 0.5)?;
+    report.at_most("error of a sum", 0.0, (ops::sum(&x)?.read()? - 5000.0).abs());
+    let differs = text.parse::<DeviceProfile>()? != profile;
+    report.at_most("the profile's text reads back as another", 0.0, f64::from(u8::from(differs)));
+    Ok(())
+}
+
+fn object<V: Into<serde_json::Value>>(of: impl IntoIterator<Item = (&'static str, V)>) -> serde_json::Value {
+    of.into_iter()
+        .map(|(name, value)| (name.to_owned(), value.into()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+/// All that stands in [`Capabilities`] beside the names of the driver.
+fn capabilities(caps: &Capabilities) -> Vec<(&'static str, serde_json::Value)> {
+    vec![
+        ("software", json!(caps.software)),
+        ("max_texture_size", json!(caps.max_texture_size)),
+        ("max_draw_buffers", json!(caps.max_draw_buffers)),
+        ("texture_units", json!(caps.texture_units)),
+        ("uniform_components", json!(caps.uniform_components)),
+        ("varying_components", json!(caps.varying_components)),
+        ("float_blend", json!(caps.float_blend)),
+        ("float_min_max", json!(caps.float_min_max)),
+        ("float_filter", json!(caps.float_filter)),
+        ("computed_coordinates", json!(caps.computed_coordinates)),
+        ("points_a_draw", json!(caps.points_a_draw)),
+        ("loop_rounds", json!(caps.loop_rounds)),
+        ("max_vertex_outputs", json!(caps.max_vertex_outputs)),
+        ("max_block_vec4s", json!(caps.max_block_vec4s)),
+        ("vertex_blocks", json!(caps.vertex_blocks)),
+        ("exact_lines", json!(caps.exact_lines)),
+        ("exact_derivatives", json!(caps.exact_derivatives)),
+        ("exact_form", json!(caps.exact_form.map_or("none".to_owned(), |form| format!("{form:?}")))),
+    ]
+}
+
+/// Where the device falls short of what most do, and what texla then does.
+fn quirks(caps: &Capabilities) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut unless = |fine: bool, quirk: &str| (!fine).then(|| found.push(quirk.to_owned()));
+    unless(caps.float_blend, "floats are not blended as sums in order: points are gathered, or refused");
+    unless(caps.float_min_max, "blending by Max or Min changes floats: refused");
+    unless(caps.float_filter, "float textures are not filtered exactly: filtered windows are refused");
+    unless(caps.computed_coordinates, "computed coordinates miss texels: they are fetched by number");
+    unless(caps.exact_lines, "lines miss texels: rows and columns are drawn as rectangles");
+    unless(caps.exact_derivatives, "derivatives are not those of the quad: products are not split over it");
+    unless(caps.exact_form.is_some(), "no form of double-float is exact: nothing is certified");
+    unless(caps.max_vertex_outputs >= 15, "vertices write fewer numbers than GL promises");
+    if caps.points_a_draw < 1 << 18 {
+        found.push(format!("vertices lose count in long draws: {} points a draw", caps.points_a_draw));
+    }
+    if caps.loop_rounds < u32::MAX {
+        found.push(format!(
+            "loops end by themselves after {} rounds: longer rows are refused",
+            caps.loop_rounds
+        ));
+    }
+    found
+}
