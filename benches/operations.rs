@@ -6,10 +6,10 @@ use glow::HasContext;
 use texla::kernel::{Accum, Kernel, NoParams};
 use texla::ops::{self, Combine, LinOp, ReducePlan, Reduction, Window, Windows};
 use texla::profile::{DeviceProfile, Fetches, Workload};
-use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Stop};
+use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Smoother, Stop, WeightedJacobi};
 use texla::{
-    BandedMatrix, Device, Headless, HeadlessOptions, Result, Scalar, SparseFormat, SparseMatrix, Vector,
-    host::problems,
+    BandedMatrix, Device, Grid, Headless, HeadlessOptions, Result, Scalar, Side, Sides, SparseFormat,
+    SparseMatrix, Stencil, StencilParams, Vector, host::problems,
 };
 
 mod common;
@@ -123,6 +123,8 @@ fn main() {
     let b = Vector::from_slice(device, &(0..cells).map(value).collect::<Vec<_>>()).unwrap();
     let mut results: Vec<Scalar> = (0..16).map(|_| Scalar::zero(device).unwrap()).collect();
     let small = Vector::zeros(device, 16).unwrap();
+    let params = StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::WALL));
+    let stencil = Stencil::new(device, Grid::new_2d(grid, grid), params).unwrap();
     let mut bench = Bench::new(device, o.only.as_deref());
 
     // Ceilings: the least a pass can do.
@@ -253,6 +255,26 @@ fn main() {
     bench.counted("SpMV gather (per nonzero)", gather.workload());
     bench.counted("SpMV points (per nonzero)", points.as_ref().and_then(|points| points.workload()));
 
+    // A sweep of weighted Jacobi in one pass, and by a product and an update, per unknown.
+    const SWEEPS: usize = 8;
+    let (stencil, b) = (&stencil, &b);
+    let jacobi = WeightedJacobi::new(stencil, 0.8).expect("smoother");
+    let mut w = Turns::new(device, cells);
+    bench.row("SpMV stencil (per nonzero)", nnz, None, move || {
+        ops::product(w.next(), Combine::Replace, 1.0, stencil, v)
+    });
+    let mut sweep_x = Vector::zeros(device, cells).unwrap();
+    let sweep = move || {
+        jacobi.smooth(&mut sweep_x, b, SWEEPS).expect("sweeps");
+        SWEEPS
+    };
+    bench.push("Jacobi sweep, stencil", cells, None, Box::new(sweep));
+    let (mut x_of, mut r) = (Turns::new(device, cells), Vector::zeros(device, cells).unwrap());
+    bench.row("Jacobi sweep, product and update", cells, None, move || {
+        ops::product(&mut r, Combine::SubtractFrom(b), 1.0, stencil, v)?;
+        ops::mul_add(x_of.next(), v, &r, v)
+    });
+
     // Conjugate gradients, per unknown and iteration: what a solve of a fixed number of iterations takes.
     for (name, schedule) in
         [("fused", CgSchedule::Fused), ("merged", CgSchedule::Merged), ("listing", CgSchedule::Listing)]
@@ -261,7 +283,6 @@ fn main() {
             .with_max_iters(100)
             .with_stop(Stop::relative(1e-9).check_every(20))
             .with_schedule(schedule);
-        let b = &b;
         let cg = ConjugateGradient::new(banded, params).expect("solver");
         let work = cg.workload().expect("workload");
         let solve = move || {

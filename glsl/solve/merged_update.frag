@@ -3,7 +3,8 @@
 // INLINED: x is d, and q = A d is computed here.
 #ifdef INLINED
 #include "include/product.glsl"
-#define d_here() x_here()
+// As the product reads it, so that it is fetched once.
+#define d_here() x_at(p)
 #define Q product_at(p)
 #else
 #define Q q_here()

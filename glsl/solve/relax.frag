@@ -2,10 +2,13 @@
 #ifdef INLINED
 #include "include/product.glsl"
 #define R (b_here() - product_at(p))
+// As the product reads it, so that it is fetched once.
+#define X x_at(p)
 #else
 #define R r_here()
+#define X x_here()
 #endif
 
 vec4 kernel(ivec2 p) {
-    return x_here() + (w_here() * R) * factor;
+    return X + (w_here() * R) * factor;
 }
