@@ -152,7 +152,7 @@ fn a_start_that_rounding_hides_is_kept_where_nothing_better_comes() {
         let a = StoredMatrix::new(device, lcp.a.clone(), MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
         let b = Vector::from_f64(device, &lcp.b).unwrap();
         let start = [(1u32 << 22) as f32 + 1.0, (1u32 << 22) as f32];
-        let params = params(1e-6).with_max_sweeps(0);
+        let params = params(5e-7).with_max_sweeps(0);
         let batch = LcpBatch::new(device, &[LcpProblem { a: &lcp.a, b: &lcp.b }]).unwrap();
         let mut x = batch.start(&start).unwrap();
         let report = batch.solve(&mut x, params).unwrap();

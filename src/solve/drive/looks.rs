@@ -1,4 +1,4 @@
-//! The inner loop of every solver: iterate without waiting, and look through a polled fence now and then.
+//! The inner loop of every solver: iterate, and look through a fence as often as little may be in vain.
 
 use std::collections::VecDeque;
 

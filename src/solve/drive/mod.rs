@@ -114,15 +114,20 @@ struct Replacements {
     fell_short: usize,
     /// The residual of before.
     before: f64,
+    /// How far down the recurrence goes in one run at most.
+    at_once: f64,
+    /// The last aim was no stop on the way.
+    last: bool,
 }
 
 impl Replacements {
     /// Digits that are left in one go: what 32 bits gather meanwhile is little beside the residual at their end.
     const AT_EASE: f64 = 1.5;
 
-    /// How far down the recurrence goes in one run at most: past that 32 bits of it say nothing of the true residual, and
-    /// further still its squares leave the range. Reached only by starts far from the solution.
+    /// Further down than this 32 bits of a recurrence say nothing of the true residual; of few iterations they do until its
+    /// squares come near the end of the range.
     const AT_ONCE: f64 = 1e-5;
+    const OF_FEW: f64 = 1e-12;
 
     /// A true residual of more than this many times the recurrence's own is another one: the direction does not belong
     /// to it, and going on along that diverges.
@@ -130,7 +135,8 @@ impl Replacements {
 
     /// A solve of few iterations gathers little on its way.
     fn new(few: bool) -> Self {
-        Replacements { stops: few.then_some(0), fell_short: 0, before: f64::INFINITY }
+        let at_once = if few { Self::OF_FEW } else { Self::AT_ONCE };
+        Replacements { stops: few.then_some(0), fell_short: 0, before: f64::INFINITY, at_once, last: false }
     }
 
     /// The next relative residual to aim at, and whether to keep the direction on the way there. The recurrence has a
@@ -147,22 +153,27 @@ impl Replacements {
         // Aims on the way, while they lead on.
         if falls {
             let digits = (residual / bound).log10();
-            let stops = self.stops.get_or_insert((digits / Self::AT_EASE - 1.0).max(0.0) as usize);
+            let left = (digits / Self::AT_EASE - 1.0).max(0.0) as usize;
+            let stops = self.stops.get_or_insert(left);
+            *stops = left.min(*stops);
             let share = 1.0 / (*stops as f64 + 1.0);
-            let aim = (residual * (bound / residual).powf(share)).max(residual * Self::AT_ONCE);
+            let aim = (residual * (bound / residual).powf(share)).max(residual * self.at_once);
             *stops = stops.saturating_sub(1);
             if aim > 2.0 * bound {
+                self.last = false;
                 return (aim, true);
             }
         }
+        self.last = true;
         self.fell_short += 1;
         let first = self.fell_short == 1;
-        (if first { bound } else { 0.5 * bound }, first)
+        let aim = if first { bound } else { 0.5 * bound };
+        (aim.max(residual * self.at_once), first)
     }
 
     /// True if the recurrence has met the bound itself, not an aim on the way.
     fn last_aim_met(&self, flag: Flag) -> bool {
-        flag == Flag::Met && self.fell_short > 1
+        flag == Flag::Met && self.fell_short > 1 && self.last
     }
 }
 

@@ -157,7 +157,7 @@ pub struct SolveReport {
     pub readbacks_in_loop: u64,
     /// Draws of the whole solve, from its first check to the certificate, but for those in vain.
     pub draws_useful: u64,
-    /// Draws after the iterates had frozen, until that was noticed.
+    /// Draws after the iterates had frozen, until that was noticed; the iteration that finds it out counts as useful.
     pub draws_in_vain: u64,
     /// Draws of one iteration.
     pub draws_per_iteration: u64,

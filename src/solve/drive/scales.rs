@@ -14,7 +14,8 @@ pub(in crate::solve) fn norm_of(v: &Vector) -> Result<f64> {
     if (1e-20..1e36).contains(&square) {
         return Ok(square.sqrt());
     }
-    let largest = value(ops::max_abs(v)?)?;
+    // Extremes may pass a NaN over.
+    let largest = if square.is_nan() { square } else { value(ops::max_abs(v)?)? };
     if largest == 0.0 || !largest.is_finite() {
         return Ok(largest);
     }

@@ -77,7 +77,9 @@ pub(super) fn drive(
             // Where a start is that far off, or so large that nobody can tell, zero is the better one.
             let far: Vec<bool> = (residuals.iter().zip(&surely).zip(run.problems()))
                 .map(|((r, surely), p)| {
-                    let hidden = r.larger() <= bound && hides(surely.larger() - r.larger(), bound);
+                    let hidden = r.larger() <= bound
+                        && surely.larger() > bound
+                        && hides(surely.larger() - r.larger(), bound);
                     hidden || p.trivial || r.larger() > FAR
                 })
                 .collect();
