@@ -113,6 +113,14 @@ pub fn lcp_unit(b: &[f64]) -> f64 {
     b.iter().map(|v| -v).fold(0.0, worst)
 }
 
+/// The relative residual that rounding the elements of a solution `x` to 32 bits makes by itself, each by half a last
+/// digit, added up as what has nothing to do with one another.
+pub fn rounding_alone(a: &Csr, x: &[f32], b: &[f64]) -> f64 {
+    let squares = mapped(a, |v| v * v);
+    let half: Vec<f64> = x.iter().map(|&x| (f64::from(x) / f64::from(1u32 << 24)).powi(2)).collect();
+    apply(&squares, &half).iter().sum::<f64>().sqrt() / norm(b)
+}
+
 /// The LAPACK ratio.
 pub fn lapack_ratio(a: &Csr, x: &[f32], b: &[f64]) -> f64 {
     let cols: Vec<usize> = a.cols().iter().map(|c| *c as usize).collect();

@@ -4,7 +4,9 @@
 use crate::common::harness::{limits, on_both, on_both_with};
 use crate::common::random;
 use crate::common::reference::widen;
-use crate::systems::{self, csr, lapack_ratio, mapped, normal_residual, params, relative_residual, rounded};
+use crate::systems::{
+    self, csr, lapack_ratio, mapped, normal_residual, params, relative_residual, rounded, rounding_alone,
+};
 use texla::host::Csr;
 use texla::ops::{self, Combine};
 use texla::solve::{
@@ -57,7 +59,13 @@ fn real_systems() {
                     assert!(residual <= 2.0 * tol, "{label}: converged with {residual:e}");
                 }
                 if jacobi {
-                    assert_eq!(report.reason, StopReason::Converged, "{label}: {report:?}");
+                    // Where a solution may lose the bound by being rounded, whether it does is luck.
+                    let floor = rounding_alone(a, &x, &b);
+                    let lost = tol < floor && report.reason == StopReason::Stagnated && residual <= floor;
+                    assert!(
+                        lost || report.reason == StopReason::Converged,
+                        "{label}: {floor:e} of {report:?}"
+                    );
                     let ratio = lapack_ratio(a, &x, &b);
                     assert!(tol > 1e-6 || ratio < 30.0, "{label}: LAPACK ratio {ratio}");
                 }

@@ -57,6 +57,10 @@ impl Report {
                 ("p.Ap", "more than 0: the matrix is singular, or its coefficients are too far apart")
             }
             Flag::Curvature => ("p.Ap", "more than 0: the matrix is not positive definite"),
+            Flag::Indefinite if self.value == 0.0 => (
+                "r.Mr",
+                "more than 0: the preconditioner is singular, or what it gives lies below the range of floats",
+            ),
             Flag::Indefinite => ("r.Mr", "more than 0: the preconditioner is not positive definite"),
             _ => return None,
         };
