@@ -12,6 +12,7 @@ use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::kernel::{Accum, Draw, Mask, Operand, Predicate};
+use crate::ops;
 use crate::solve::drive::check::check_vectors;
 use crate::solve::drive::scales::{exponent_of, times_power};
 use crate::solve::krylov::Preconditioner;
@@ -264,7 +265,8 @@ impl Smoother for GaussSeidel<'_> {
 }
 
 impl Preconditioner for GaussSeidel<'_> {
-    /// One sweep from zero for `2^e r`, with the exponent of `A`, so that `z` is about as large as `r`.
+    /// One sweep from zero, times `2^e` with the exponent of `A`, so that `z` is about as large as `r`: half of it before
+    /// and half after, so that neither side of the sweep comes near an end of the range.
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
         check_vectors("GaussSeidel", self.a, z, r)?;
         let _scope = self.a.device().scope()?;
@@ -274,7 +276,9 @@ impl Preconditioner for GaussSeidel<'_> {
             return self.run(z, r, 1, true);
         }
         let mut scaled = Vector::uninit(r.device(), r.len())?;
-        times_power(&mut scaled, e, r)?;
-        self.run(z, &scaled, 1, true)
+        times_power(&mut scaled, e / 2, r)?;
+        self.run(z, &scaled, 1, true)?;
+        times_power(&mut scaled, e - e / 2, z)?;
+        ops::copy(z, &scaled)
     }
 }
