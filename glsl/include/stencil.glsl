@@ -38,6 +38,15 @@ void divide4(ivec4 a, int b, float inverse, out ivec4 q, out ivec4 r) {
     r -= fix * b;
 }
 
+// The texels before and after, where they are not carried along.
+#ifdef INLINED
+#define BEFORE(t) x_before
+#define AFTER(t) x_after
+#else
+#define BEFORE(t) x_shifted((t) - 1)
+#define AFTER(t) x_shifted((t) + 1)
+#endif
+
 // Where the cells are. ALIGNED: they share y and z, and x counts texels.
 #if ALIGNED
 struct Place { int t; int x; int y; int z; };
@@ -67,14 +76,14 @@ Tap across_rows(vec4 value, bool edge, bool wraps) {
 
 Tap low_x(vec4 x0, Place c) {
     bool edge = c.x == 0;
-    int t = PERIODIC_X && edge ? c.t + cells.w - 1 : c.t - 1;
-    return along_row(vec4(x_shifted(t).w, x0.xyz), vec4(1.0, 0.0, 0.0, 0.0), edge, PERIODIC_X);
+    float behind = PERIODIC_X ? x_shifted(edge ? c.t + cells.w - 1 : c.t - 1).w : BEFORE(c.t).w;
+    return along_row(vec4(behind, x0.xyz), vec4(1.0, 0.0, 0.0, 0.0), edge, PERIODIC_X);
 }
 
 Tap high_x(vec4 x0, Place c) {
     bool edge = c.x == cells.w - 1;
-    int t = PERIODIC_X && edge ? c.t - cells.w + 1 : c.t + 1;
-    return along_row(vec4(x0.yzw, x_shifted(t).x), vec4(0.0, 0.0, 0.0, 1.0), edge, PERIODIC_X);
+    float ahead = PERIODIC_X ? x_shifted(edge ? c.t - cells.w + 1 : c.t + 1).x : AFTER(c.t).x;
+    return along_row(vec4(x0.yzw, ahead), vec4(0.0, 0.0, 0.0, 1.0), edge, PERIODIC_X);
 }
 
 Tap step_rows(Place c, int stride, int count, bool edge, bool low, bool wraps) {
@@ -131,12 +140,12 @@ Tap step_cells(Place c, int stride, int count, bvec4 edge, bool low, bool wraps)
 }
 
 Tap low_x(vec4 x0, Place c) {
-    vec4 value = vec4(x_shifted(c.t - 1).w, x0.xyz);
+    vec4 value = vec4(BEFORE(c.t).w, x0.xyz);
     return tap(c.t, value, equal(c.x, ivec4(0)), PERIODIC_X, cells.x - 1);
 }
 
 Tap high_x(vec4 x0, Place c) {
-    vec4 value = vec4(x0.yzw, x_shifted(c.t + 1).x);
+    vec4 value = vec4(x0.yzw, AFTER(c.t).x);
     return tap(c.t, value, equal(c.x, ivec4(cells.x - 1)), PERIODIC_X, 1 - cells.x);
 }
 

@@ -3,11 +3,19 @@
 #ifndef TEXLA_INCLUDE_WINDOW
 #define TEXLA_INCLUDE_WINDOW
 
+// Before the texels of a row of a window, and before each of them: for terms that share what they fetch.
+#ifndef ROW_BEGINS
+#define ROW_BEGINS(c)
+#define TEXEL_BEGINS(c)
+#endif
+
 // All of a window that may be cut off by an edge.
 vec4 cut(ivec2 from, ivec2 to) {
     vec4 total = vec4(IDENTITY);
     for (int j = from.y; j < to.y; ++j) {
+        ROW_BEGINS(ivec2(from.x, j))
         for (int i = from.x; i < to.x; ++i) {
+            TEXEL_BEGINS(ivec2(i, j))
             total = COMBINE(total, term(ivec2(i, j)));
         }
     }
@@ -24,7 +32,9 @@ vec4 whole(ivec2 from) {
 vec4 whole(ivec2 from) {
     vec4 total = vec4(IDENTITY);
     for (int j = 0; j < WINDOW.y; ++j) {
+        ROW_BEGINS(from + ivec2(0, j))
         for (int i = 0; i < WINDOW.x; ++i) {
+            TEXEL_BEGINS(from + ivec2(i, j))
             total = COMBINE(total, term(from + ivec2(i, j)));
         }
     }

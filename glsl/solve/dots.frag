@@ -6,8 +6,10 @@
 // INLINED: x is d, and q is computed where it is read.
 #ifdef INLINED
 #include "include/product.glsl"
-#define d_at x_at
-#define q_at product_at
+#define d_at(c) x_own
+#define q_at product
+#define ROW_BEGINS(c) begin(c);
+#define TEXEL_BEGINS(c) advance(c);
 #endif
 
 float sum4(vec4 v) { return (v.x + v.y) + (v.z + v.w); }

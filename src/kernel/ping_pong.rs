@@ -39,6 +39,11 @@ impl<T> PingPong<T> {
         &self.back
     }
 
+    /// The buffer written last time round, for writing in place.
+    pub fn back_mut(&mut self) -> &mut T {
+        &mut self.back
+    }
+
     /// What a pass needs: the front to read and the back to write.
     pub fn split(&mut self) -> (&T, &mut T) {
         (&self.front, &mut self.back)

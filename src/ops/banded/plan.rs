@@ -99,12 +99,16 @@ impl BandText {
     }
 
     /// All that [`generate`] has to know, which the values of the shifts are not: the term, whether it is the transpose,
-    /// how many shifts there are, which one is read in place (or -1), and for each diagonal its tap and kind.
+    /// how many shifts there are, which of them lead to the texel at hand, the one before and the one after (or -1), and for
+    /// each diagonal its tap and kind.
     pub fn words(&self, term: Term) -> Vec<i64> {
         let BandPlan { shifts, taps } = &self.plan;
-        let own = shifts.iter().position(|s| *s == 0).filter(|_| self.square);
-        let own = own.map_or(-1, |i| i as i64);
-        let mut words = vec![term as i64, i64::from(self.transposed), shifts.len() as i64, own];
+        let leads_to = |shift: i32| {
+            let found = shifts.iter().position(|s| *s == shift).filter(|_| self.square);
+            found.map_or(-1, |i| i as i64)
+        };
+        let mut words = vec![term as i64, i64::from(self.transposed), shifts.len() as i64];
+        words.extend([0, -1, 1].map(leads_to));
         words.extend(taps.iter().zip(&self.kinds).flat_map(|([a, b, r], kind)| [*a, *b, *r, *kind as i64]));
         words
     }
@@ -112,20 +116,24 @@ impl BandText {
 
 /// The macros `FETCHES` and `BANDS`, of [`BandText::words`].
 pub(super) fn generate(words: &[i64]) -> String {
-    let [term, transposed, shifts, own, diagonals @ ..] = words else { return String::new() };
+    let [term, transposed, shifts, own, before, after, diagonals @ ..] = words else { return String::new() };
     let inlined = *term == Term::Inlined as i64;
     let mut text = "#define FETCHES".to_owned();
     for i in 0..*shifts {
-        text.push_str(&match i == *own {
-            true if inlined => format!(" vec4 x{i} = x_at(c);"),
-            true => format!(" vec4 x{i} = x_texel(t);"),
-            // Chosen, not multiplied by zero: the texel that stands for those outside may hold infinities. Fetched
-            // before that, so that no fetch stands in a branch.
-            false => format!(
-                " vec4 x{i} = x_shifted(t + shifts[{i}]); \
-                 x{i} = uint(t + shifts[{i}]) < uint(source_texels) ? x{i} : vec4(0.0);"
-            ),
-        });
+        if i == *own {
+            text.push_str(&format!(" vec4 x{i} = {};", if inlined { "x_own" } else { "x_texel(t)" }));
+            continue;
+        }
+        let fetched = match i {
+            i if inlined && i == *before => "x_before".to_owned(),
+            i if inlined && i == *after => "x_after".to_owned(),
+            i => format!("x_shifted(t + shifts[{i}])"),
+        };
+        // Chosen, not multiplied by zero: the texel that stands for those outside may hold infinities. Fetched
+        // before that, so that no fetch stands in a branch.
+        text.push_str(&format!(
+            " vec4 x{i} = {fetched}; x{i} = uint(t + shifts[{i}]) < uint(source_texels) ? x{i} : vec4(0.0);"
+        ));
     }
     text.push_str("\n#define BANDS");
     for (i, diagonal) in diagonals.chunks_exact(4).enumerate() {

@@ -8,6 +8,7 @@ use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::reduce::Partial;
 use crate::ops::{LinOp, Windows};
 use crate::solve::drive::dots::{Dots, InlinedProduct, Reducer};
+use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::state::Bounds;
 
 /// Where a recurrence stands when beta is computed.
@@ -24,8 +25,8 @@ pub(super) enum Entry {
 /// The scalars of a solve, on the device, with the passes that change them.
 pub(super) struct Steps {
     reducer: Reducer,
-    /// (alpha, beta or 0, frozen, flag).
-    pub coefficients: Scalar,
+    /// (alpha, beta or 0, frozen, flag), and those of the step before.
+    coefficients: PingPong<Scalar>,
     /// (beta, r.z, frozen, 0), when beta is computed in a step of its own.
     pub direction: PingPong<Scalar>,
     report: PingPong<Scalar>,
@@ -46,13 +47,13 @@ pub(super) enum Mapped<'a> {
 
 impl Steps {
     /// Textures that the merged update reads besides the direction and the operator.
-    pub const UPDATED: usize = 4;
+    pub const UPDATED: usize = 6;
 
     pub fn new(device: &Device, windows: Windows) -> Result<Self> {
         let zero = || Scalar::zero(device);
         Ok(Steps {
             reducer: Reducer { device: device.clone(), windows },
-            coefficients: zero()?,
+            coefficients: PingPong::new(zero()?, zero()?),
             direction: PingPong::new(zero()?, zero()?),
             report: PingPong::new(zero()?, zero()?),
             bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
@@ -118,7 +119,9 @@ impl Steps {
             Mapped::Inlined(a, alpha) => self.reducer.sum_inlined(InlinedProduct { a, alpha, d }, r, m)?,
         };
         let step = self.step(glsl!("solve/merged_step.frag"), &sums, Entry::Iteration);
-        self.with_unit(step).target(self.coefficients.view()).target(self.report.back().view()).run()?;
+        let step = self.with_unit(step).target(self.coefficients.back().view());
+        step.target(self.report.back().view()).run()?;
+        self.coefficients.swap();
         self.report.swap();
         Ok(())
     }
@@ -130,7 +133,8 @@ impl Steps {
         let step = self
             .step(glsl!("solve/predicting_step.frag"), &sums, Entry::Iteration)
             .input("direction", self.direction.front().view());
-        self.with_unit(step).target(self.coefficients.view()).target(self.report.back().view()).run()?;
+        let step = self.with_unit(step).target(self.coefficients.front().view());
+        step.target(self.report.back().view()).run()?;
         self.report.swap();
         Ok(())
     }
@@ -142,7 +146,7 @@ impl Steps {
             .step(glsl!("solve/alpha_step.frag"), &sums, Entry::Iteration)
             .input("direction", self.direction.front().view())
             .param("least", self.least);
-        self.with_unit(step).target(self.coefficients.view()).run()
+        self.with_unit(step).target(self.coefficients.front().view()).run()
     }
 
     /// beta = r'.z' / r.z, and the tests.
@@ -151,7 +155,7 @@ impl Steps {
         let step = self
             .step(glsl!("solve/beta_step.frag"), &sums, entry)
             .input("direction", self.direction.front().view())
-            .input("coefficients", self.coefficients.view());
+            .input("coefficients", self.coefficients.front().view());
         self.with_unit(step).target(self.direction.back().view()).target(self.report.back().view()).run()?;
         self.report.swap();
         self.direction.swap();
@@ -175,15 +179,14 @@ impl Steps {
         Ok(())
     }
 
-    /// The three vector updates of an iteration in one pass.
+    /// The vector updates of an iteration in one pass: of `r` and `d`, and, where the one before has left it to this, of `y`
+    /// for both. That one's direction is at the back of `d` and stays there; the next goes to `room`.
     pub fn merged_update(
         &self,
-        y: &mut PingPong<Vector>,
-        r: &mut PingPong<Vector>,
+        Iterate { y, r, .. }: &mut Iterate<'_>,
         d: &mut PingPong<Vector>,
-        q: Mapped<'_>,
-        m: Option<&Vector>,
-        x_scale: f32,
+        (q, m): (Mapped<'_>, Option<&Vector>),
+        catch_up: Option<(&mut Vector, f32)>,
     ) -> Result<()> {
         let draw = Draw::new(&self.reducer.device, glsl!("solve/merged_update.frag"));
         let draw = match q {
@@ -192,16 +195,26 @@ impl Steps {
                 InlinedProduct { a, alpha, d: d.front() }.in_draw(draw, Self::UPDATED)?
             }
         };
-        draw.define("DIAGONAL", m.is_some())
-            .input("y", y.front().view())
+        let draw = draw
+            .define("DIAGONAL", m.is_some())
+            .define("CATCHES_UP", catch_up.is_some())
             .input("r", r.front().view())
-            .input("coefficients", self.coefficients.view())
+            .input("coefficients", self.coefficients.front().view())
             .input_if("m", m.map(Operand::view))
-            .param("x_scale", x_scale)
-            .masked(matches!(q, Mapped::Inlined(..)))
-            .targets([y.back().view(), r.back().view(), d.back().view()])
-            .run()?;
-        y.swap();
+            .masked(matches!(q, Mapped::Inlined(..)));
+        match catch_up {
+            None => draw.targets([r.back().view(), d.back().view()]).run()?,
+            Some((room, x_scale)) => {
+                draw.input("y", y.front().view())
+                    .input("before", d.back().view())
+                    .input("then", self.coefficients.back().view())
+                    .param("x_scale", x_scale)
+                    .targets([r.back().view(), room.view(), y.back().view()])
+                    .run()?;
+                y.swap();
+                std::mem::swap(room, d.back_mut());
+            }
+        }
         r.swap();
         d.swap();
         Ok(())
@@ -212,7 +225,7 @@ impl Steps {
         Draw::new(&self.reducer.device, glsl!("solve/advance.frag"))
             .input("y", y.front().view())
             .input("v", v.view())
-            .input("coefficients", self.coefficients.view())
+            .input("coefficients", self.coefficients.front().view())
             .param("factor", factor)
             .target(y.back().view())
             .run()?;
@@ -236,7 +249,7 @@ impl Steps {
             .input("d", d.view())
             .input("r", r.front().view())
             .input("q", q.view())
-            .input("coefficients", self.coefficients.view())
+            .input("coefficients", self.coefficients.front().view())
             .param("x_scale", x_scale)
             .targets([y.back().view(), r.back().view()])
             .run()?;

@@ -77,6 +77,7 @@ impl ConjugateGradient<'_> {
         for _ in 0..iterations {
             run.iterate(&mut at)?;
         }
+        run.settle(&mut at)?;
         ops::add(x, &at.x, at.y.front())?;
         Ok(FixedRun { report: run.steps.into_report(), overflown: ops::nonfinite(x)? })
     }

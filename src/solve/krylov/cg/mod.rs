@@ -244,6 +244,10 @@ impl<'a> ConjugateGradient<'a> {
 struct Run<'a> {
     m: &'a dyn Preconditioner,
     d: PingPong<Vector>,
+    /// Of the merged schedules: room for the next direction while two are still needed.
+    room: Option<Vector>,
+    /// The iteration before has left the update of `y` to the next one.
+    owes: bool,
     /// `A d`, where that is written.
     q: Option<Vector>,
     z: Option<Vector>,
@@ -263,6 +267,8 @@ impl<'a> Run<'a> {
         let listing = schedule == CgSchedule::Listing;
         Ok(Run {
             d: PingPong::new(d, fresh()?),
+            room: if listing { None } else { Some(fresh()?) },
+            owes: false,
             q: if schedule == CgSchedule::Fused { None } else { Some(fresh()?) },
             z: if listing { m.room(&at.x)? } else { None },
             steps: Steps::new(device, solver.params.windows)?,
@@ -270,6 +276,15 @@ impl<'a> Run<'a> {
             schedule,
             entry: Entry::Start,
         })
+    }
+
+    /// What the last iteration has left to one that does not come: y = y + alpha d
+    fn settle(&mut self, at: &mut Iterate<'_>) -> Result<()> {
+        if std::mem::take(&mut self.owes) {
+            let x_scale = at.x_scale();
+            self.steps.advance(&mut at.y, x_scale, self.d.back())?;
+        }
+        Ok(())
     }
 }
 
@@ -284,6 +299,8 @@ impl Method for Run<'_> {
             project_out(self.d.front_mut(), at.a.null_space())?;
         }
         self.entry = if keep { Entry::Resume } else { Entry::Start };
+        // Found frozen, the run before owes nothing: an update that counts is followed by the step that freezes.
+        self.owes = false;
         if self.schedule != CgSchedule::Listing && !keep {
             return self.m.precondition(self.d.front_mut(), at.r.front());
         }
@@ -291,7 +308,7 @@ impl Method for Run<'_> {
     }
 
     fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        let Run { m, d, q, z, steps, schedule, entry } = self;
+        let Run { m, d, room, owes, q, z, steps, schedule, entry } = self;
         let x_scale = at.x_scale();
         let Iterate { a, y, r, matrix_scale, .. } = at;
         if *schedule != CgSchedule::Listing {
@@ -306,8 +323,10 @@ impl Method for Run<'_> {
             };
             // alpha = r.Mr / d.q, beta = (alpha² q.Mq - r.Mr) / r.Mr
             steps.merged_step(d.front(), q, r.front(), m)?;
-            // y = y + alpha d, r = r - alpha q, d = M r + beta d
-            return steps.merged_update(y, r, d, q, m, x_scale);
+            // r = r - alpha q, d = M r + beta d; every second time y = y + alpha d, of both times
+            let catch_up = room.as_mut().filter(|_| *owes).map(|room| (room, x_scale));
+            *owes = !*owes;
+            return steps.merged_update(at, d, (q, m), catch_up);
         }
         let Some(q) = q else {
             return Err(Error::Internal { place: "ConjugateGradient", detail: "a listing without A d" });
