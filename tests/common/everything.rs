@@ -340,6 +340,12 @@ fn solvers(dev: &Device, step: Step<'_>) {
         assert_eq!(run.read()?.iterations, 3);
         Ok(())
     });
+    to("FixedRun from zero", &|x| {
+        let cg = ConjugateGradient::new(&a, CgParams::default().with_stop(stop))?;
+        let (own, run) = cg.iterate_from_zero(&b, 3)?;
+        assert_eq!(run.read()?.iterations, 3);
+        ops::copy(x, &own)
+    });
     to("BiCgStab", &|x| {
         let report = BiCgStab::new(&a, BiCgStabParams::default().with_stop(stop))?.solve(x, &b)?;
         assert!(report.converged(), "{report:?}");

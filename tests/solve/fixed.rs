@@ -55,6 +55,35 @@ fn iterates_freeze_where_the_solver_stops() {
     });
 }
 
+/// Whatever the update of `x` waits for, an odd number of iterations and a frozen one included.
+#[test]
+fn from_zero_is_from_a_start_of_zeros() {
+    on_both(|dev| {
+        let a = BandedMatrix::poisson_2d(dev, 19, 13).unwrap();
+        let b = Vector::from_slice(dev, &uniform(4, 247)).unwrap();
+        for schedule in systems::SCHEDULES {
+            let mut steps = Vec::new();
+            for count in [0, 1, 2, 3, 4, 79, 80] {
+                let (x, report, _) = iterate(&a, schedule, &b.read().unwrap(), count);
+                let cg = ConjugateGradient::new(&a, params(schedule)).unwrap();
+                let before = dev.counters();
+                let (own, run) = cg.iterate_from_zero(&b, count).unwrap();
+                let done = dev.counters().since(&before);
+                assert_eq!((done.readbacks, done.async_checks), (0, 0));
+                assert_eq!((own.read().unwrap(), run.read().unwrap()), (x.clone(), report), "{count}");
+                assert_eq!(report.iterations, count.min(report.iterations));
+                steps.push(x);
+            }
+            // One iteration leads to another place than the one before, until they are frozen.
+            assert!(steps[..5].windows(2).all(|pair| pair[0] != pair[1]) && steps[5] == steps[6]);
+            let cg = ConjugateGradient::new(&a, params(schedule)).unwrap();
+            assert!(matches!(cg.iterate_from_zero(&b, 1 << 24), Err(Error::Parameter { .. })));
+            let short = Vector::zeros(dev, 1).unwrap();
+            assert!(matches!(cg.iterate_from_zero(&short, 4), Err(Error::ShapeMismatch { .. })));
+        }
+    });
+}
+
 #[test]
 fn a_guess_is_improved_and_a_preconditioner_used() {
     on_both(|dev| {

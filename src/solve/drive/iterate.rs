@@ -43,18 +43,34 @@ impl<'a> Iterate<'a> {
         ops::scaled(&mut start, 1.0, x)?;
         project_out(&mut start, a.null_space())?;
         let scales = scales.map_or_else(|| Scales::find(a, &mut start, b, &mut r), Ok)?;
-        let Scales { mut norm_b, mut from_zero, residual: scale, matrix: matrix_scale, first } = scales;
-        if norm_b == 0.0 {
+        let mut at = Self::beginning(a, b, start, r, scales)?;
+        if at.norm_b == 0.0 {
             // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
-            start.set_zero()?;
-            (norm_b, from_zero) = (1.0, true);
+            at.x.set_zero()?;
+            (at.norm_b, at.from_zero) = (1.0, true);
         }
+        Ok(at)
+    }
+
+    /// From zero, with its residual: all of the solution is `y`. What `x` holds is left open, for runs that never gather up.
+    pub fn at_zero(a: &'a dyn LinOp, b: &'a Vector, scales: Scales) -> Result<Self> {
+        let of = |n| Vector::uninit(a.device(), n);
+        let Shape { rows, cols } = a.shape();
+        let mut r = of(rows)?;
+        ops::scaled(&mut r, scales.residual, b)?;
+        Self::beginning(a, b, of(cols)?, r, scales)
+    }
+
+    fn beginning(a: &'a dyn LinOp, b: &'a Vector, x: Vector, r: Vector, scales: Scales) -> Result<Self> {
+        let Scales { norm_b, from_zero, residual: scale, matrix: matrix_scale, first } = scales;
+        let device = a.device();
+        let Shape { rows, cols } = a.shape();
         Ok(Iterate {
             a,
             b,
-            x: start,
-            y: PingPong::new(Vector::zeros(device, cols)?, of(cols)?),
-            r: PingPong::new(r, of(rows)?),
+            x,
+            y: PingPong::new(Vector::zeros(device, cols)?, Vector::uninit(device, cols)?),
+            r: PingPong::new(r, Vector::uninit(device, rows)?),
             norm_b,
             from_zero,
             scale,
