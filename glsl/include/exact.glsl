@@ -76,7 +76,21 @@ Sum4 add_pair4(Sum4 s, vec4 high, vec4 low) {
     Sum4 next = add_product4(s, high, vec4(0.0), vec4(1.0));
     return Sum4(next.high, next.low + low);
 }
+Sum4 add_exact_product4(Sum4 s, vec4 a, vec4 b) { return add_product4(s, a, vec4(0.0), b); }
 #else
+// The two sums above on four lanes.
+Sum4 two_sum4(vec4 a, vec4 b) {
+    EXACT vec4 s = held4(a + b);
+    EXACT vec4 t = held4(s - a);
+    EXACT vec4 e = held4(held4(a - held4(s - t)) + held4(b - t));
+    return Sum4(s, e);
+}
+
+Sum4 fast_two_sum4(vec4 a, vec4 b) {
+    EXACT vec4 s = held4(a + b);
+    return Sum4(s, held4(b - held4(s - a)));
+}
+
 Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {
     vec4 a1 = intBitsToFloat(floatBitsToInt(ah) & ivec4(~0xfff));
     vec4 b1 = intBitsToFloat(floatBitsToInt(b) & ivec4(~0xfff));
@@ -88,12 +102,14 @@ Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {
     e = held4(e + held4(a1 * b2));
     e = held4(e + held4(a2 * b1));
     e = held4(e + held4(a2 * b2));
-    EXACT vec4 t = held4(s.high + p);
-    EXACT vec4 u = held4(t - s.high);
-    EXACT vec4 v = held4(held4(s.high - held4(t - u)) + held4(p - u));
-    EXACT vec4 low = held4(held4(s.low + v) + held4(e + held4(al * b)));
-    EXACT vec4 high = held4(t + low);
-    return Sum4(high, held4(low - held4(high - t)));
+    Sum4 t = two_sum4(s.high, p);
+    return fast_two_sum4(t.high, held4(held4(s.low + t.low) + held4(e + held4(al * b))));
+}
+
+// The same for factors that are powers of two or zero: nothing of the product is left.
+Sum4 add_exact_product4(Sum4 s, vec4 a, vec4 b) {
+    Sum4 t = two_sum4(s.high, held4(a * b));
+    return fast_two_sum4(t.high, held4(s.low + t.low));
 }
 
 // s + (high + low): a factor of one is exact.

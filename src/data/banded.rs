@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use super::coefficients::Scaling;
+use super::coefficients::{Scaling, is_power_of_two};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::Format;
@@ -43,9 +43,20 @@ shown!(BandedMatrix, |a| "BandedMatrix({}, {} diagonals)", a.csr.shape(), a.offs
 /// One diagonal, in double-float: rounded coefficients, and what rounding left.
 pub(crate) enum Band {
     /// A folded vector \[Krueger05\] 44.2.3.
-    Stored { high: PooledTexture, low: Option<PooledTexture> },
+    /// Products with `powers`, of two, and zeros have no remainder.
+    Stored { high: PooledTexture, low: Option<PooledTexture>, powers: bool },
     /// The same coefficient all along: a number in place of a texture, and a fetch less.
     Constant { high: f32, low: f32 },
+}
+
+impl Band {
+    /// Whether all coefficients are powers of two or zero.
+    pub(crate) fn is_of_powers(&self) -> bool {
+        match self {
+            Band::Stored { powers, .. } => *powers,
+            Band::Constant { high, low } => *low == 0.0 && is_power_of_two(f64::from(*high)),
+        }
+    }
 }
 
 impl BandedMatrix {
@@ -140,7 +151,8 @@ impl BandedMatrix {
                 continue;
             }
             let low = if low.is_empty() { None } else { Some(self.texture(low)?) };
-            bands.push(Band::Stored { high: self.texture(high)?, low });
+            let powers = low.is_none() && high.iter().all(|v| is_power_of_two(f64::from(*v)));
+            bands.push(Band::Stored { high: self.texture(high)?, low, powers });
         }
         self.bands = bands;
         Ok(())

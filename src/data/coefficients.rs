@@ -56,6 +56,11 @@ impl Scaling {
     }
 }
 
+/// Whether products with this have no remainder: zero, or a power of two.
+pub(crate) fn is_power_of_two(v: f64) -> bool {
+    v == 0.0 || v.to_bits() << 12 == 0
+}
+
 /// `2^e x`, also for powers that 64 bits do not hold.
 pub(crate) fn times_power_of_two(x: f64, e: i32) -> f64 {
     x * f64::from(e / 2).exp2() * f64::from(e - e / 2).exp2()

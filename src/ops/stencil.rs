@@ -1,7 +1,7 @@
 //! Products with operators on grids.
 
 use super::product::{Accurate, Checked, Inlined, LinOp, Part, Passes, Product, is_exact};
-use crate::data::{Side, Stencil, Vector};
+use crate::data::{Side, Stencil, Vector, is_power_of_two};
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::glsl;
@@ -155,9 +155,12 @@ fn accurate<'a>(a: &'a Stencil, terms: Accurate<'a>) -> Draw<'a> {
     let [wx, wy, wz] = a.weights();
     let at_sides: Vec<f64> =
         a.sides().axes().iter().zip(a.weights()).flat_map(|(ends, w)| ends.map(|s| w * s.share())).collect();
+    let own = [wx, wy, wz, a.shift(), a.interior()];
+    let powers = own.iter().chain(&at_sides).all(|v| is_power_of_two(*v));
     let draw = Draw::new(a.device(), glsl!("stencil/accurate.frag")).input("x", terms.x.view());
     grid_params(links(grid(draw, a), a), a)
-        .floats("terms", pairs(&[wx, wy, wz, a.shift(), a.interior()]))
+        .define("POWERS", powers)
+        .floats("terms", pairs(&own))
         .floats("at_sides", pairs(&at_sides))
         .param("factors", a.scaling.factors(terms.alpha))
         .masked(true)

@@ -77,6 +77,8 @@ pub(super) enum Term {
 pub(super) struct BandText {
     plan: BandPlan,
     kinds: Vec<BandKind>,
+    /// Diagonals of powers of two and zeros.
+    powers: Vec<bool>,
     /// Of `Aᵀ`: the diagonal with offset `o` becomes one with offset `-o` whose coefficients are shifted along.
     transposed: bool,
     /// `x` and `y` have as many texels.
@@ -86,7 +88,8 @@ pub(super) struct BandText {
 impl BandText {
     pub fn new(offsets: &[i64], bands: &[Band], transposed: bool, square: bool) -> Self {
         let kinds = bands.iter().map(BandKind::from).collect();
-        BandText { plan: BandPlan::new(offsets), kinds, transposed, square }
+        let powers = bands.iter().map(Band::is_of_powers).collect();
+        BandText { plan: BandPlan::new(offsets), kinds, powers, transposed, square }
     }
 
     pub fn shifts(&self) -> &[i32] {
@@ -100,7 +103,7 @@ impl BandText {
 
     /// All that [`generate`] has to know, which the values of the shifts are not: the term, whether it is the transpose,
     /// how many shifts there are, which of them lead to the texel at hand, the one before and the one after (or -1), and for
-    /// each diagonal its tap and kind.
+    /// each diagonal its tap, its kind and whether it is of powers of two.
     pub fn words(&self, term: Term) -> Vec<i64> {
         let BandPlan { shifts, taps } = &self.plan;
         let leads_to = |shift: i32| {
@@ -109,7 +112,9 @@ impl BandText {
         };
         let mut words = vec![term as i64, i64::from(self.transposed), shifts.len() as i64];
         words.extend([0, -1, 1].map(leads_to));
-        words.extend(taps.iter().zip(&self.kinds).flat_map(|([a, b, r], kind)| [*a, *b, *r, *kind as i64]));
+        for (([a, b, residue], kind), powers) in taps.iter().zip(&self.kinds).zip(&self.powers) {
+            words.extend([*a, *b, *residue, *kind as i64, i64::from(*powers)]);
+        }
         words
     }
 }
@@ -136,8 +141,8 @@ pub(super) fn generate(words: &[i64]) -> String {
         ));
     }
     text.push_str("\n#define BANDS");
-    for (i, diagonal) in diagonals.chunks_exact(4).enumerate() {
-        let [a, b, residue, kind] = *diagonal else { continue };
+    for (i, diagonal) in diagonals.chunks_exact(5).enumerate() {
+        let [a, b, residue, kind, powers] = *diagonal else { continue };
         let coefficients = |name: &str| match *transposed != 0 {
             true => {
                 let at = |k: i64| format!("{name}_shifted(t + shifts[{k}])");
@@ -152,6 +157,8 @@ pub(super) fn generate(words: &[i64]) -> String {
         let x = elements([a, b, residue]);
         text.push_str(&if *term != Term::Accurate as i64 {
             format!(" sum += {high} * {x};")
+        } else if powers != 0 {
+            format!(" s = add_exact_product4(s, {high}, ({x} * factors.y) * factors.x);")
         } else {
             let low = if is(BandKind::Constant) {
                 constant(2 * i + 1)
