@@ -45,6 +45,16 @@ pub(super) enum Mapped<'a> {
     Inlined(&'a dyn LinOp, f32),
 }
 
+/// What an iteration of the merged schedules does about `y`.
+pub(super) enum Update<'r> {
+    /// Adds to it.
+    Own,
+    /// Leaves that to the next one.
+    Left,
+    /// Adds to it for the one before too, whose direction is at the back and stays there; the next goes to this room.
+    Both(&'r mut Vector),
+}
+
 impl Steps {
     /// Textures that the merged update reads besides the direction and the operator.
     pub const UPDATED: usize = 6;
@@ -179,14 +189,13 @@ impl Steps {
         Ok(())
     }
 
-    /// The vector updates of an iteration in one pass: of `r` and `d`, and, where the one before has left it to this, of `y`
-    /// for both. That one's direction is at the back of `d` and stays there; the next goes to `room`.
+    /// The vector updates of an iteration in one pass.
     pub fn merged_update(
         &self,
         Iterate { y, r, .. }: &mut Iterate<'_>,
         d: &mut PingPong<Vector>,
         (q, m): (Mapped<'_>, Option<&Vector>),
-        catch_up: Option<(&mut Vector, f32)>,
+        (update, x_scale): (Update<'_>, f32),
     ) -> Result<()> {
         let draw = Draw::new(&self.reducer.device, glsl!("solve/merged_update.frag"));
         let draw = match q {
@@ -197,14 +206,22 @@ impl Steps {
         };
         let draw = draw
             .define("DIAGONAL", m.is_some())
-            .define("CATCHES_UP", catch_up.is_some())
+            .define("ADDS", !matches!(update, Update::Left))
+            .define("BOTH", matches!(update, Update::Both(_)))
             .input("r", r.front().view())
             .input("coefficients", self.coefficients.front().view())
             .input_if("m", m.map(Operand::view))
             .masked(matches!(q, Mapped::Inlined(..)));
-        match catch_up {
-            None => draw.targets([r.back().view(), d.back().view()]).run()?,
-            Some((room, x_scale)) => {
+        match update {
+            Update::Left => draw.targets([r.back().view(), d.back().view()]).run()?,
+            Update::Own => {
+                draw.input("y", y.front().view())
+                    .param("x_scale", x_scale)
+                    .targets([r.back().view(), d.back().view(), y.back().view()])
+                    .run()?;
+                y.swap();
+            }
+            Update::Both(room) => {
                 draw.input("y", y.front().view())
                     .input("before", d.back().view())
                     .input("then", self.coefficients.back().view())

@@ -5,7 +5,7 @@ mod fixed;
 pub use fixed::{FixedReport, FixedRun};
 
 use super::precondition::{Identity, Preconditioner};
-use super::steps::{Entry, Mapped, Steps};
+use super::steps::{Entry, Mapped, Steps, Update};
 use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
@@ -26,7 +26,7 @@ use crate::solve::drive::{Limits, Method};
 #[non_exhaustive]
 pub enum CgSchedule {
     /// Where the preconditioner is a diagonal or none, and the device has three draw buffers,
-    /// [`Fused`](CgSchedule::Fused) on a GPU for operators of so few terms that it pays, else
+    /// [`Fused`](CgSchedule::Fused) on a GPU (the product written nowhere for operators of so few terms that it pays), else
     /// [`Merged`](CgSchedule::Merged); else [`Listing`](CgSchedule::Listing).
     #[default]
     Auto,
@@ -38,8 +38,9 @@ pub enum CgSchedule {
     /// \[Moravanszky03\] leaves as an exercise): beta comes from `α² q·Mq - r·Mr`, while `r·Mr` itself is summed anew
     /// in every iteration.
     Merged,
-    /// As merged, and the product is written nowhere: the pass of the inner products computes it, and so does that of the
-    /// updates. For bands, stencils and gathered rows; other operators run merged.
+    /// As merged, with the fewest writes: `x` is updated every second iteration from two directions; and for bands, stencils
+    /// and gathered rows the product is written nowhere: the pass of the inner products computes it, and so does that of the
+    /// updates. For devices on which writing is dear; it takes a vector more, or none.
     Fused,
 }
 
@@ -175,7 +176,7 @@ impl<'a> ConjugateGradient<'a> {
         let device = self.a.device();
         let Some(product) = self.a.workload().filter(|_| !self.m.is_dear()) else { return Ok(None) };
         let d = Vector::uninit(device, self.a.shape().rows)?;
-        let (schedule, extent) = (self.schedule(&d)?, d.extent());
+        let ((schedule, inlines), extent) = (self.schedule(&d)?, d.extent());
         let diagonal = usize::from(self.m.diagonal().is_some());
         let (texels, one) = (extent.area() as f64, Extent::new(1, 1));
         let (windows, software) = (self.params.windows.fetched(), device.is_software());
@@ -192,8 +193,11 @@ impl<'a> ConjugateGradient<'a> {
             let multiply_adds = 4.0 * targets as f64 * texels;
             Workload::pass(extent, targets).with_fetches(fetches).with_multiply_adds(multiply_adds)
         };
+        // On average: every second time that of x too, with its direction and that of before.
+        let updates = |inputs: usize| (update(inputs, 2) + update(inputs + 2, 3)) * 0.5;
         Ok(Some(match schedule {
             CgSchedule::Merged => product + plain(3 + diagonal) + update(4 + diagonal, 3),
+            CgSchedule::Fused if !inlines => product + plain(3 + diagonal) + updates(3 + diagonal),
             CgSchedule::Fused => {
                 let within = |fetches| {
                     Workload::default().with_fetches(fetches).with_multiply_adds(product.multiply_adds)
@@ -202,7 +206,7 @@ impl<'a> ConjugateGradient<'a> {
                 let Fetches { own, adjacent, .. } = product.fetches;
                 let summed = product.fetches.with_own(0.0).with_adjacent(own + adjacent);
                 let sums = step(ReducePlan::of_products(extent, windows, software), 2 + diagonal);
-                sums + within(summed) + update(3 + diagonal, 3) + within(product.fetches)
+                sums + within(summed) + updates(2 + diagonal) + within(product.fetches)
             }
             _ => {
                 let two_targets = device.gl().caps.borrow().max_draw_buffers >= 2;
@@ -215,28 +219,26 @@ impl<'a> ConjugateGradient<'a> {
         }))
     }
 
-    /// The schedule for directions like this.
-    fn schedule(&self, d: &Vector) -> Result<CgSchedule> {
+    /// The schedule for directions like this, and whether it writes no product.
+    fn schedule(&self, d: &Vector) -> Result<(CgSchedule, bool)> {
         let schedule = self.params.schedule;
-        let three_targets = self.a.device().gl().caps.borrow().max_draw_buffers >= 3;
+        let device = self.a.device();
+        let three_targets = device.gl().caps.borrow().max_draw_buffers >= 3;
         // Merged passes read M at the same texel as r.
         let merges = !self.m.is_dear() && self.m.diagonal().is_none_or(|m| m.extent() == d.extent());
         if schedule == CgSchedule::Listing || !merges || schedule == CgSchedule::Auto && !three_targets {
-            return Ok(CgSchedule::Listing);
+            return Ok((CgSchedule::Listing, false));
         }
-        if schedule == CgSchedule::Merged {
-            return Ok(schedule);
+        if schedule == CgSchedule::Merged || schedule == CgSchedule::Auto && device.is_software() {
+            return Ok((CgSchedule::Merged, false));
         }
         let fetches = InlinedProduct { a: self.a, alpha: 1.0, d }.fetches(Steps::UPDATED)?;
-        let pays = |fetches| schedule == CgSchedule::Fused || self.fusing_pays(d, fetches);
-        Ok(if fetches.is_some_and(pays) { CgSchedule::Fused } else { CgSchedule::Merged })
-    }
-
-    /// Whether computing `A d` twice is cheaper than to write it, as measured (`benches/RESULTS.md`): not where fetches are
-    /// computed on the CPU; else where a pass costs more than what it fetches, or it fetches next to nothing.
-    fn fusing_pays(&self, d: &Vector, fetches: usize) -> bool {
+        // Computing `A d` twice is cheaper than to write it, as measured on a GPU (`benches/RESULTS.md`), where a pass costs
+        // more than what it fetches, or it fetches next to nothing.
         const SHORT: u64 = 1 << 16;
-        !self.a.device().is_software() && (fetches <= 5 || fetches <= 9 && d.extent().area() <= SHORT)
+        let pays = |fetches| fetches <= 5 || fetches <= 9 && d.extent().area() <= SHORT;
+        let inlines = fetches.is_some_and(|fetches| schedule == CgSchedule::Fused || pays(fetches));
+        Ok((CgSchedule::Fused, inlines))
     }
 }
 
@@ -244,7 +246,8 @@ impl<'a> ConjugateGradient<'a> {
 struct Run<'a> {
     m: &'a dyn Preconditioner,
     d: PingPong<Vector>,
-    /// Of the merged schedules: room for the next direction while two are still needed.
+    /// Of the fused schedule: `y` is updated every second time, from two directions, and this is room for the next while
+    /// both are needed.
     room: Option<Vector>,
     /// The iteration before has left the update of `y` to the next one.
     owes: bool,
@@ -263,13 +266,13 @@ impl<'a> Run<'a> {
         let device = at.a.device();
         let fresh = || Vector::uninit(device, at.b.len());
         let d = fresh()?;
-        let schedule = solver.schedule(&d)?;
+        let (schedule, inlines) = solver.schedule(&d)?;
         let listing = schedule == CgSchedule::Listing;
         Ok(Run {
             d: PingPong::new(d, fresh()?),
-            room: if listing { None } else { Some(fresh()?) },
+            room: if schedule == CgSchedule::Fused { Some(fresh()?) } else { None },
             owes: false,
-            q: if schedule == CgSchedule::Fused { None } else { Some(fresh()?) },
+            q: if inlines { None } else { Some(fresh()?) },
             z: if listing { m.room(&at.x)? } else { None },
             steps: Steps::new(device, solver.params.windows)?,
             m,
@@ -323,10 +326,14 @@ impl Method for Run<'_> {
             };
             // alpha = r.Mr / d.q, beta = (alpha² q.Mq - r.Mr) / r.Mr
             steps.merged_step(d.front(), q, r.front(), m)?;
-            // r = r - alpha q, d = M r + beta d; every second time y = y + alpha d, of both times
-            let catch_up = room.as_mut().filter(|_| *owes).map(|room| (room, x_scale));
-            *owes = !*owes;
-            return steps.merged_update(at, d, (q, m), catch_up);
+            let update = match room {
+                None => Update::Own,
+                Some(room) if *owes => Update::Both(room),
+                Some(_) => Update::Left,
+            };
+            *owes = matches!(update, Update::Left);
+            // r = r - alpha q, d = M r + beta d, y = y + alpha d
+            return steps.merged_update(at, d, (q, m), (update, x_scale));
         }
         let Some(q) = q else {
             return Err(Error::Internal { place: "ConjugateGradient", detail: "a listing without A d" });
