@@ -7,10 +7,11 @@
 // What the first sweep multiplies b by.
 vec4 first(Place c) { return omega.x / diagonal(c); }
 
-// The same at cells one behind and one ahead along x, where texels of rows hold inner cells beside their own.
+// The same at cells one behind and one ahead along x. Where rows are whole texels, a texel's first and last cell have the
+// diagonals of what lies beyond them, if anything does.
 #if ALIGNED
-vec4 first_low_x(vec4 f, Place c) { return vec4(f.y, f.xyz); }
-vec4 first_high_x(vec4 f, Place c) { return vec4(f.yzw, f.z); }
+vec4 first_low_x(vec4 f, Place c) { return f.xxyz; }
+vec4 first_high_x(vec4 f, Place c) { return f.yzww; }
 #else
 vec4 first_low_x(vec4 f, Place c) { return first(Place(c.t, c.x - 1, c.y, c.z)); }
 vec4 first_high_x(vec4 f, Place c) { return first(Place(c.t, c.x + 1, c.y, c.z)); }
