@@ -15,8 +15,8 @@ vec4 kernel(ivec2 p) {
     vec4 v = s * spread(l.own);
     Near n;
 #if AXIS_X
-    // Cells beside a texel in its row are inner ones, as those in its middle are.
-    vec2 beside = s.yz * (0.75 * l.own.xw + 0.25 * l.own.yz);
+    // Cells beside a texel in its row are inner ones, as its second is.
+    vec2 beside = s.y * (0.75 * l.own.xw + 0.25 * l.own.yz);
     n.low_x = low_x_of(beside.x, v, c);
     n.high_x = high_x_of(beside.y, v, c);
 #endif
