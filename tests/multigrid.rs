@@ -282,6 +282,11 @@ fn cases() -> Vec<Case> {
         Grid::new_2d(1, 300),
         Grid::new_2d(300, 1),
         Grid::new_2d(66, 20),
+        // Rows of whole texels on both grids, where passes are merged: of one coarse texel, in an odd number, in one.
+        Grid::new_2d(8, 40),
+        Grid::new_2d(32, 25),
+        Grid::new_2d(320, 1),
+        Grid::new_2d(64, 64),
         Grid::new_3d(8, 8, 8),
         Grid::new_3d(9, 7, 8),
         Grid::new_2d(1, 1),
@@ -295,6 +300,12 @@ fn cases() -> Vec<Case> {
         let sides = [[far(0.75), Side::Neumann], [Side::Periodic; 2], [Side::Neumann, far(0.25)]];
         all.push(Case { shift: 0.25, weights: [0.5, 1.5, 0.7], sides, ..Case::plain(grid, Side::WALL) });
         all.push(Case { weights: [1.0, 0.125, 0.25], ..Case::plain(grid, Side::WALL) });
+        if grid.nz == 1 {
+            // The same in the plane alone: sides all different, and an axis that waits.
+            let sides = [[far(0.75), Side::Neumann], [far(0.25), Side::WALL], [Side::WALL; 2]];
+            all.push(Case { weights: [1.0, 1.5, 0.0], sides, ..Case::plain(grid, Side::WALL) });
+            all.push(Case { weights: [1.0, 0.125, 0.0], ..Case::plain(grid, Side::Neumann) });
+        }
         let mut random = Rng::new(7);
         let solid: Vec<bool> = (0..grid.len())
             .map(|i| {
@@ -320,38 +331,43 @@ fn a_cycle_is_that_of_the_twin() {
             let name = format!("{case:?}");
             let name = &name[..name.len().min(300)];
             let a = case.stencil(dev);
-            let cycle = if k % 3 == 0 { Cycle::W } else { Cycle::V };
-            let params = MultigridParams::default().with_sweeps(1 + k % 3).with_cycle(cycle);
-            let m = Multigrid::new(&a, params).unwrap();
-            deepest = deepest.max(m.grids().count());
             let twin = Twin::new(dev, &case);
-            assert_eq!(m.grids().count(), twin.levels.len(), "{name}");
-            let b = case.b(&a, 1);
-            let wide: Vec<f64> = b.iter().map(|v| f64::from(*v)).collect();
-            let db = Vector::from_slice(dev, &b).unwrap();
-            let mut x = Vector::zeros(dev, n).unwrap();
-            m.apply(&mut x, &db).unwrap();
-            let mut want = vec![0.0; n];
-            twin.cycle(0, &mut want, &wide, params);
-            // Rounding in every operation of a cycle, each relative to the largest correction.
-            let largest = reference::max_abs(&want);
-            let check = |x: &Vector, want: &[f64], what: &str| {
-                assert_padded(x, name);
-                for (i, (got, want)) in x.read().unwrap().into_iter().zip(want).enumerate() {
-                    let error = (f64::from(got) - want).abs();
-                    assert!(
-                        error <= gamma(400) * largest,
-                        "{what} {name} at {i}: {got} {want}, error {error:e}"
-                    );
-                }
-            };
-            check(&x, &want, "from zero");
-            m.smooth(&mut x, &db, 1).unwrap();
-            twin.cycle(0, &mut want, &wide, params);
-            check(&x, &want, "a second cycle");
+            deepest = deepest.max(twin.levels.len());
+            let cycle = if k % 3 == 0 { Cycle::W } else { Cycle::V };
+            // In the plane what is merged depends on the number.
+            let sweeps = if case.grid.nz == 1 { 1..=3 } else { 1 + k % 3..=1 + k % 3 };
+            for sweeps in sweeps {
+                let params = MultigridParams::default().with_sweeps(sweeps).with_cycle(cycle);
+                cycles_are_those_of(&twin, &a, &case.b(&a, 1), params, &format!("{params:?} {name}"));
+            }
         }
         assert!(deepest >= 3);
     });
+}
+
+/// One cycle from zero and one from what that gives.
+fn cycles_are_those_of(twin: &Twin, a: &Stencil, b: &[f32], params: MultigridParams, name: &str) {
+    let m = Multigrid::new(a, params).unwrap();
+    assert_eq!(m.grids().count(), twin.levels.len(), "{name}");
+    let wide: Vec<f64> = b.iter().map(|v| f64::from(*v)).collect();
+    let db = Vector::from_slice(a.device(), b).unwrap();
+    let mut x = Vector::zeros(a.device(), b.len()).unwrap();
+    m.apply(&mut x, &db).unwrap();
+    let mut want = vec![0.0; b.len()];
+    twin.cycle(0, &mut want, &wide, params);
+    // Rounding in every operation of a cycle, each relative to the largest correction.
+    let largest = reference::max_abs(&want);
+    let check = |x: &Vector, want: &[f64], what: &str| {
+        assert_padded(x, name);
+        for (i, (got, want)) in x.read().unwrap().into_iter().zip(want).enumerate() {
+            let error = (f64::from(got) - want).abs();
+            assert!(error <= gamma(400) * largest, "{what} {name} at {i}: {got} {want}, error {error:e}");
+        }
+    };
+    check(&x, &want, "from zero");
+    m.smooth(&mut x, &db, 1).unwrap();
+    twin.cycle(0, &mut want, &wide, params);
+    check(&x, &want, "a second cycle");
 }
 
 /// Conjugate gradients cannot do with less: (u, M v) = (M u, v), and (u, M u) > 0.
@@ -422,24 +438,55 @@ fn iterations_do_not_grow_with_the_grid() {
 #[test]
 fn costs_are_those_documented() {
     on_both(|dev| {
-        let case = Case::plain(Grid::new_2d(64, 60), Side::WALL);
-        let a = case.stencil(dev);
-        let m = Multigrid::new(&a, MultigridParams::default()).unwrap();
-        let b = Vector::from_slice(dev, &case.b(&a, 1)).unwrap();
-        let mut x = Vector::zeros(dev, b.len()).unwrap();
-        m.apply(&mut x, &b).unwrap();
-        let before = dev.counters();
-        m.apply(&mut x, &b).unwrap();
-        let cost = dev.counters().since(&before);
-        let levels = m.grids().count() as u64;
-        assert_eq!(m.grids().last(), Some(Grid::new_2d(16, 15)));
-        assert_eq!(cost.readbacks, 0);
-        let mut product = Vector::zeros(dev, 240).unwrap();
-        let inverse = texla::Matrix::zeros(dev, texla::Shape::new(240, 240)).unwrap();
-        let (before, small) = (dev.counters(), Vector::zeros(dev, 240).unwrap());
-        ops::product(&mut product, Combine::Replace, 1.0, &inverse, &small).unwrap();
-        let dense = dev.counters().since(&before);
-        assert_eq!(cost.draws - dense.draws, (levels - 1) * (2 * 2 + 3));
+        let plane = Case::plain(Grid::new_2d(64, 60), Side::WALL);
+        let of = |i| matches!(plane.grid.place(i), (16..24, 16..24, _));
+        let solid = (0..plane.grid.len()).map(of).collect();
+        let round = Case { sides: [[Side::Periodic; 2]; 3], ..plane.clone() };
+        // With the draws that are spared in a level: from zero, and where the correction sweeps.
+        for (case, sweeps, from_zero, in_plane) in [
+            (plane.clone(), 1, 0, 1),
+            (plane.clone(), 2, 1, 1),
+            (plane.clone(), 5, 1, 1),
+            (round, 2, 1, 1),
+            (Case { solid, ..plane }, 2, 0, 0),
+            (Case::plain(Grid::new_2d(36, 16), Side::WALL), 2, 1, 0),
+            (Case::plain(Grid::new_3d(8, 8, 8), Side::WALL), 2, 1, 0),
+        ] {
+            if case.grid.len() > fitting(dev, case.grid.len()) {
+                continue;
+            }
+            let a = case.stencil(dev);
+            let m = Multigrid::new(&a, MultigridParams::default().with_sweeps(sweeps)).unwrap();
+            let b = Vector::from_slice(dev, &case.b(&a, 1)).unwrap();
+            let mut x = Vector::zeros(dev, b.len()).unwrap();
+            let mut draws = |smooth: bool| {
+                let mut cost = None;
+                // What is compiled and filled the first time is left behind.
+                for _ in 0..2 {
+                    let before = dev.counters();
+                    if smooth {
+                        m.smooth(&mut x, &b, 1).unwrap()
+                    } else {
+                        m.apply(&mut x, &b).unwrap()
+                    }
+                    cost = Some(dev.counters().since(&before));
+                }
+                let cost = cost.unwrap();
+                assert_eq!(cost.readbacks, 0);
+                cost.draws
+            };
+            let coarsest = m.grids().last().unwrap().len();
+            let inverse = texla::Matrix::zeros(dev, texla::Shape::new(coarsest, coarsest)).unwrap();
+            let [mut product, small] = [(); 2].map(|()| Vector::zeros(dev, coarsest).unwrap());
+            let before = dev.counters();
+            ops::product(&mut product, Combine::Replace, 1.0, &inverse, &small).unwrap();
+            let dense = dev.counters().since(&before).draws;
+            let levels = m.grids().count() as u64 - 1;
+            let all = 2 * sweeps as u64 + 3 - in_plane;
+            assert_eq!(draws(false) - dense, levels * (all - from_zero), "{:?} {sweeps}", case.grid);
+            // Coarser grids begin from zero.
+            assert_eq!(draws(true) - dense, levels * all - (levels - 1) * from_zero, "{:?}", case.grid);
+        }
     });
 }
 

@@ -20,26 +20,49 @@ vec4 share(Tap tap, float inverse_distance) { return tap.open + tap.side * inver
 #define LINKS ivec4(links_here())
 #endif
 
-vec4 applied(vec4 x0, Place c) {
+// What lies in the six directions of the four cells.
+struct Near { Tap low_x; Tap high_x; Tap low_y; Tap high_y; Tap low_z; Tap high_z; };
+
+Near near(vec4 x0, Place c) {
+    Near n;
+#if AXIS_X
+    n.low_x = low_x(x0, c);
+    n.high_x = high_x(x0, c);
+#endif
+#if AXIS_Y
+    n.low_y = low_y(c);
+    n.high_y = high_y(c);
+#endif
+#if AXIS_Z
+    n.low_z = low_z(c);
+    n.high_z = high_z(c);
+#endif
+    return n;
+}
+
+// A x for an x of which these are the values here and near.
+vec4 applied_near(vec4 x0, Near n, Place c) {
     ivec4 links = LINKS;
     vec4 sum = weights.w * x0;
 #if AXIS_X
-    sum += weights.x * (flux(x0, linked(low_x(x0, c), links, 0), at_sides[0])
-        + flux(x0, linked(high_x(x0, c), links, 1), at_sides[1]));
+    sum += weights.x * (flux(x0, linked(n.low_x, links, 0), at_sides[0])
+        + flux(x0, linked(n.high_x, links, 1), at_sides[1]));
 #endif
 #if AXIS_Y
-    sum += weights.y * (flux(x0, linked(low_y(c), links, 2), at_sides[2])
-        + flux(x0, linked(high_y(c), links, 3), at_sides[3]));
+    sum += weights.y * (flux(x0, linked(n.low_y, links, 2), at_sides[2])
+        + flux(x0, linked(n.high_y, links, 3), at_sides[3]));
 #endif
 #if AXIS_Z
-    sum += weights.z * (flux(x0, linked(low_z(c), links, 4), at_sides[4])
-        + flux(x0, linked(high_z(c), links, 5), at_sides[5]));
+    sum += weights.z * (flux(x0, linked(n.low_z, links, 4), at_sides[4])
+        + flux(x0, linked(n.high_z, links, 5), at_sides[5]));
 #endif
 #if SOLIDS
     sum = mix(sum, interior * x0, is_solid(links));
 #endif
     return sum;
 }
+
+vec4 applied(vec4 x0, Place c) { return applied_near(x0, near(x0, c), c); }
 
 vec4 diagonal(Place c) {
     ivec4 links = LINKS;

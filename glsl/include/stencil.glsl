@@ -74,16 +74,31 @@ Tap across_rows(vec4 value, bool edge, bool wraps) {
     return Tap(value * inside, vec4(inside), vec4(1.0 - inside));
 }
 
+bool first_x(Place c) { return c.x == 0; }
+bool last_x(Place c) { return c.x == cells.w - 1; }
+bool first_y(Place c) { return c.y == 0; }
+bool last_y(Place c) { return c.y == cells.y - 1; }
+
+// Of values that are known: the cell's before the texel, after it, and the texels of the rows before and after.
+Tap low_x_of(float value, vec4 x0, Place c) {
+    return along_row(vec4(value, x0.xyz), vec4(1.0, 0.0, 0.0, 0.0), first_x(c), PERIODIC_X);
+}
+
+Tap high_x_of(float value, vec4 x0, Place c) {
+    return along_row(vec4(x0.yzw, value), vec4(0.0, 0.0, 0.0, 1.0), last_x(c), PERIODIC_X);
+}
+
+Tap low_y_of(vec4 value, Place c) { return across_rows(value, first_y(c), PERIODIC_Y); }
+Tap high_y_of(vec4 value, Place c) { return across_rows(value, last_y(c), PERIODIC_Y); }
+
 Tap low_x(vec4 x0, Place c) {
-    bool edge = c.x == 0;
-    float behind = PERIODIC_X ? x_shifted(edge ? c.t + cells.w - 1 : c.t - 1).w : BEFORE(c.t).w;
-    return along_row(vec4(behind, x0.xyz), vec4(1.0, 0.0, 0.0, 0.0), edge, PERIODIC_X);
+    float behind = PERIODIC_X ? x_shifted(first_x(c) ? c.t + cells.w - 1 : c.t - 1).w : BEFORE(c.t).w;
+    return low_x_of(behind, x0, c);
 }
 
 Tap high_x(vec4 x0, Place c) {
-    bool edge = c.x == cells.w - 1;
-    float ahead = PERIODIC_X ? x_shifted(edge ? c.t - cells.w + 1 : c.t + 1).x : AFTER(c.t).x;
-    return along_row(vec4(x0.yzw, ahead), vec4(0.0, 0.0, 0.0, 1.0), edge, PERIODIC_X);
+    float ahead = PERIODIC_X ? x_shifted(last_x(c) ? c.t - cells.w + 1 : c.t + 1).x : AFTER(c.t).x;
+    return high_x_of(ahead, x0, c);
 }
 
 Tap step_rows(Place c, int stride, int count, bool edge, bool low, bool wraps) {
@@ -91,8 +106,8 @@ Tap step_rows(Place c, int stride, int count, bool edge, bool low, bool wraps) {
     return across_rows(x_shifted(low ? c.t + back : c.t - back), edge, wraps);
 }
 
-Tap low_y(Place c) { return step_rows(c, cells.w, cells.y, c.y == 0, true, PERIODIC_Y); }
-Tap high_y(Place c) { return step_rows(c, cells.w, cells.y, c.y == cells.y - 1, false, PERIODIC_Y); }
+Tap low_y(Place c) { return step_rows(c, cells.w, cells.y, first_y(c), true, PERIODIC_Y); }
+Tap high_y(Place c) { return step_rows(c, cells.w, cells.y, last_y(c), false, PERIODIC_Y); }
 Tap low_z(Place c) { return step_rows(c, cells.w * cells.y, cells.z, c.z == 0, true, PERIODIC_Z); }
 Tap high_z(Place c) { return step_rows(c, cells.w * cells.y, cells.z, c.z == cells.z - 1, false, PERIODIC_Z); }
 #else

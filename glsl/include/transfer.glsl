@@ -55,19 +55,21 @@ int other(int i, int n, bool wraps) {
 }
 
 #if FAST_X
-// Four cells of a row from the coarse row that begins at texel `first`.
+// The four coarse cells next to texel k of a finer row, from the coarse row that begins at texel `first`.
 vec4 along(int first, int k) {
     int middle = k >> 1;
     bool odd = (k & 1) == 1;
     bool begins = k == 0;
     bool ends = middle == coarse.w - 1 && odd;
-    vec4 near = e_shifted(first + middle);
+    vec4 own = e_shifted(first + middle);
     int next = odd ? (ends ? 0 : middle + 1) : (begins ? coarse.w - 1 : middle - 1);
     vec4 far = e_shifted(first + next);
     far = !PERIODIC_X && (begins || ends) ? vec4(0.0) : far;
-    vec4 q = odd ? vec4(near.yzw, far.x) : vec4(far.w, near.xyz);
-    return 0.75 * q.yyzz + 0.25 * q.xzyw;
+    return odd ? vec4(own.yzw, far.x) : vec4(far.w, own.xyz);
 }
+
+// The texel's own cells, from the four coarse ones.
+vec4 spread(vec4 q) { return 0.75 * q.yyzz + 0.25 * q.xzyw; }
 
 vec4 row(int y, int z, int k) {
     return y < 0 || z < 0 || y >= coarse.y || z >= coarse.z ? vec4(0.0) : along(coarse.w * (y + coarse.y * z), k);
@@ -83,11 +85,35 @@ vec4 plane(int y, int z, int k) {
 
 vec4 interpolated(Place c) {
 #if COARSE_Z
-    return 0.75 * plane(c.y, c.z >> 1, c.x) + 0.25 * plane(c.y, other(c.z, coarse.z, PERIODIC_Z), c.x);
+    return spread(0.75 * plane(c.y, c.z >> 1, c.x) + 0.25 * plane(c.y, other(c.z, coarse.z, PERIODIC_Z), c.x));
 #else
-    return plane(c.y, c.z, c.x);
+    return spread(plane(c.y, c.z, c.x));
 #endif
 }
+
+#if SWEEPS
+// What is spread along x, in a finer row and in those before and after it.
+struct Lines { vec4 low; vec4 own; vec4 high; };
+
+Lines lines(Place c) {
+#if COARSE_Y
+    int y = c.y >> 1;
+#else
+    int y = c.y;
+#endif
+    vec4 own = row(y, 0, c.x);
+    vec4 low = row(PERIODIC_Y && y == 0 ? coarse.y - 1 : y - 1, 0, c.x);
+    vec4 high = row(PERIODIC_Y && y == coarse.y - 1 ? 0 : y + 1, 0, c.x);
+#if COARSE_Y
+    // Three coarse rows hold all that three finer ones need.
+    bool odd = (c.y & 1) == 1;
+    float t = odd ? 0.75 : 0.25;
+    return Lines((1.0 - t) * low + t * own, 0.75 * own + 0.25 * (odd ? high : low), (1.0 - t) * own + t * high);
+#else
+    return Lines(low, own, high);
+#endif
+}
+#endif
 #else
 float element(int x, int y, int z) {
     bool inside = x >= 0 && y >= 0 && z >= 0 && x < coarse.x && y < coarse.y && z < coarse.z;

@@ -2,6 +2,7 @@
 
 use super::Multigrid;
 use super::coarsest::inverse;
+use super::passes::Start;
 use crate::data::{Matrix, Side, Sides, Stencil, StencilParams, Vector};
 use crate::error::Result;
 use crate::ops::{self, Combine};
@@ -70,12 +71,12 @@ impl Hierarchy {
     }
 
     /// Solves on the coarsest grid.
-    pub fn solve_coarsest(&self, level: &Level, x: &mut Vector, b: &Vector, from_zero: bool) -> Result<()> {
+    pub fn solve_coarsest(&self, level: &Level, x: &mut Vector, b: &Vector, start: Start) -> Result<()> {
         let Some(inverse) = &self.inverse else {
             return (0..PAIRS_IN_PLACE_OF_SOLVING)
-                .try_for_each(|k| level.sweep(x, b, 2, from_zero && k == 0));
+                .try_for_each(|k| level.sweep(x, b, 2, if k == 0 { start } else { Start::After(0) }));
         };
-        if from_zero {
+        if let Start::Zero = start {
             return ops::product(x, Combine::Replace, 1.0, inverse, b);
         }
         let mut r = Vector::uninit(x.device(), x.len())?;

@@ -5,6 +5,7 @@ mod hierarchy;
 mod passes;
 
 use hierarchy::Hierarchy;
+use passes::Start;
 
 use crate::data::{Stencil, Vector};
 use crate::device::Device;
@@ -61,8 +62,10 @@ impl Default for MultigridParams {
 /// coarsest grid, it is swept instead of solved, and iterations grow. With obstacles thinner than a coarse cell a cycle
 /// by itself may diverge; as a preconditioner it still serves.
 ///
-/// *Cost* of a V-cycle, with k sweeps: `2 k + 3` draws a level, 5 to 7 fetches a texel each, and the dense product; from
-/// zero the first sweep does without the operator; no readback. *Source*: U. Trottenberg, C. Oosterlee, A. Schüller,
+/// *Cost* of a V-cycle, with k sweeps: `2 k + 3` draws a level, 5 to 8 fetches a texel each, and the dense product; no
+/// readback. Without obstacles a draw less where a level begins from zero and k is 2 or more (the first two sweeps are one
+/// pass over `b`), and in the plane, where rows of a multiple of eight cells are halved, another (the correction and the first
+/// sweep after it). So a cycle from zero on 512x512 takes 5 draws a level. *Source*: U. Trottenberg, C. Oosterlee, A. Schüller,
 /// *Multigrid*, 2001, 2.8 (cell centres); J. Bolz et al., *Sparse matrix solvers on the GPU*, 2003, as \[Krueger05\]
 /// cites it.
 ///
@@ -131,32 +134,33 @@ impl Multigrid {
     }
 
     /// One cycle on the levels from `depth` on; `x` is replaced if it does not hold a start.
-    fn cycle(&self, depth: usize, x: &mut Vector, b: &Vector, from_zero: bool) -> Result<()> {
+    fn cycle(&self, depth: usize, x: &mut Vector, b: &Vector, start: Start) -> Result<()> {
         let levels = &self.hierarchy.levels;
         let Some(level) = levels.get(depth) else { return Ok(()) };
         let Some(coarser) = levels.get(depth + 1) else {
-            return self.hierarchy.solve_coarsest(level, x, b, from_zero);
+            return self.hierarchy.solve_coarsest(level, x, b, start);
         };
         let Some(transfer) = &level.transfer else { return Ok(()) };
-        level.sweep(x, b, self.params.sweeps, from_zero)?;
+        let sweeps = self.params.sweeps;
+        level.sweep(x, b, sweeps, start)?;
         let n = coarser.a.grid().len();
         let mut coarse_b = Vector::uninit(&self.device, n)?;
-        {
-            let mut r = Vector::uninit(&self.device, x.len())?;
-            // r = b - A x
-            level.residual(&mut r, transfer, x, b)?;
-            // coarse_b = R r
-            level.restrict(&mut coarse_b, transfer, coarser, &r)?;
-        }
+        let mut r = Vector::uninit(&self.device, x.len())?;
+        // r = b - A x
+        level.residual(&mut r, transfer, x, b)?;
+        // coarse_b = R r
+        level.restrict(&mut coarse_b, transfer, coarser, &r)?;
+        // Kept for the sweep, or dropped: the correction writes to its texture.
+        let r = level.corrects_and_sweeps(transfer).then_some(r);
         let mut e = Vector::uninit(&self.device, n)?;
         // e = A⁻¹ coarse_b, nearly, with the coarser A
-        self.cycle(depth + 1, &mut e, &coarse_b, true)?;
+        self.cycle(depth + 1, &mut e, &coarse_b, Start::Zero)?;
         if self.params.cycle == Cycle::W && depth + 2 < levels.len() {
-            self.cycle(depth + 1, &mut e, &coarse_b, false)?;
+            self.cycle(depth + 1, &mut e, &coarse_b, Start::After(0))?;
         }
         // x = x + P e
-        level.correct(x, transfer, coarser, &e)?;
-        level.sweep(x, b, self.params.sweeps, false)
+        level.correct(x, transfer, coarser, &e, r.as_ref().map(|r| (r, sweeps)))?;
+        level.sweep(x, b, sweeps, Start::After(usize::from(r.is_some())))
     }
 
     /// The right-hand side in units of the operator as it is kept here.
@@ -176,7 +180,7 @@ impl Smoother for Multigrid {
         let _scope = self.device.scope()?;
         let mut room = None;
         let b = self.scaled(b, &mut room)?;
-        (0..sweeps).try_for_each(|_| self.cycle(0, x, b, false))
+        (0..sweeps).try_for_each(|_| self.cycle(0, x, b, Start::After(0)))
     }
 }
 
@@ -186,6 +190,6 @@ impl Preconditioner for Multigrid {
         self.check("Multigrid::apply", z, r)?;
         let _scope = self.device.scope()?;
         // A multiple of a preconditioner is as good as the preconditioner: no scaling.
-        self.cycle(0, z, r, true)
+        self.cycle(0, z, r, Start::Zero)
     }
 }

@@ -14,12 +14,27 @@ impl Transfer {
         draw.define("COARSE_X", x)
             .define("COARSE_Y", y)
             .define("COARSE_Z", z)
-            .define("FAST_X", x && fine.grid().nx.is_multiple_of(8))
+            .define("FAST_X", self.is_fast(fine))
+    }
+
+    /// Whether rows of both grids are whole texels, and are coarsened.
+    fn is_fast(&self, fine: &Stencil) -> bool {
+        let [x, ..] = self.coarse;
+        x && fine.grid().nx.is_multiple_of(8)
     }
 
     fn ends(&self) -> Vec<f32> {
         self.ends.as_flattened().iter().map(|v| *v as f32).collect()
     }
+}
+
+/// Where sweeps begin.
+#[derive(Clone, Copy)]
+pub(super) enum Start {
+    /// With an `x` that is zero, and not looked at.
+    Zero,
+    /// After so many of them.
+    After(usize),
 }
 
 /// Weight `k` of `count` whose sweeps damp the eigenvalues of `D⁻¹ A` from `low` to 2 best: the roots of a Chebyshev
@@ -41,25 +56,34 @@ impl Level {
         if weakest.is_finite() { (shift + 2.0 * weakest) / all } else { 1.0 }
     }
 
-    /// Improves `x` by sweeps; the first needs no `x` where that is zero.
-    pub fn sweep(&self, x: &mut Vector, b: &Vector, count: usize, from_zero: bool) -> Result<()> {
+    /// Improves `x` by what is left of `count` sweeps.
+    pub fn sweep(&self, x: &mut Vector, b: &Vector, count: usize, start: Start) -> Result<()> {
         let a = &self.a;
         let device = a.device();
-        let low = self.low();
+        let weight = |k| omega(self.low(), k, count);
+        let (mut k, mut zero) = match start {
+            Start::Zero => (0, true),
+            Start::After(k) => (k, false),
+        };
         let mut next = Vector::uninit(device, x.len())?;
-        for k in 0..count {
-            let start = from_zero && k == 0;
-            // From zero `x` is not looked at, but named in functions that the include holds.
+        while k < count {
+            // The diagonal of neighbours follows from where they are, but not with solid cells beside them.
+            let twice = zero && k + 1 < count && a.links.is_none();
+            let ratio = if twice { weight(k + 1) / weight(k) } else { 0.0 };
+            // From zero `x` is `b`, or not looked at, but named in functions that the include holds.
             let draw = grid(Draw::new(device, glsl!("multigrid/sweep.frag")), a)
-                .define("FROM_ZERO", start)
-                .input("x", if start { b.view() } else { x.view() })
+                .define("FROM_ZERO", zero)
+                .define("TWICE", twice)
+                .input("x", if zero { b.view() } else { x.view() })
                 .input("b", b.view());
             operator_params(links(draw, a), a)
-                .param("omega", omega(low, k, count))
+                .param("omega", [weight(k), ratio])
                 .masked(true)
                 .target(next.view())
                 .run()?;
             std::mem::swap(x, &mut next);
+            k += 1 + usize::from(twice);
+            zero = false;
         }
         Ok(())
     }
@@ -82,16 +106,35 @@ impl Level {
         grid_params(draw, &coarser.a).param("fine", cells(&self.a)).masked(true).target(b.view()).run()
     }
 
-    /// `x = x + S B e`.
-    pub fn correct(&self, x: &mut Vector, transfer: &Transfer, coarser: &Level, e: &Vector) -> Result<()> {
+    /// Whether the correction and the first sweep after it are one pass: where it needs few more texels than either, in
+    /// the plane with rows of whole texels, and where no solid cell makes a neighbour its own case.
+    pub fn corrects_and_sweeps(&self, transfer: &Transfer) -> bool {
+        let [_, _, across] = self.a.weights();
+        transfer.is_fast(&self.a) && self.a.grid().nz == 1 && across == 0.0 && self.a.links.is_none()
+    }
+
+    /// `x = x + S B e`, and the first of `count` sweeps where the residual `S r` is given.
+    pub fn correct(
+        &self,
+        x: &mut Vector,
+        transfer: &Transfer,
+        coarser: &Level,
+        e: &Vector,
+        sweep: Option<(&Vector, usize)>,
+    ) -> Result<()> {
         let a = &self.a;
         let device = a.device();
         let mut next = Vector::uninit(device, x.len())?;
         let draw = grid(Draw::new(device, glsl!("multigrid/correct.frag")), a);
-        let draw = transfer.describe(draw, a).define("INTERPOLATES", ());
+        let draw = transfer.describe(draw, a).define("INTERPOLATES", ()).define("SWEEPS", sweep.is_some());
         let draw = links(draw.input("x", x.view()).input("e", e.view()), a);
-        grid_params(draw.input_if("scales", transfer.scales.as_ref().map(Operand::view)), a)
-            .param("coarse", cells(&coarser.a))
+        let draw = match sweep {
+            Some((r, count)) => {
+                operator_params(draw.input("r", r.view()), a).param("omega", omega(self.low(), 0, count))
+            }
+            None => grid_params(draw.input_if("scales", transfer.scales.as_ref().map(Operand::view)), a),
+        };
+        draw.param("coarse", cells(&coarser.a))
             .floats("ends", transfer.ends())
             .masked(true)
             .target(next.view())
