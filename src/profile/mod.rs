@@ -4,7 +4,6 @@
 //! [capabilities](crate::gl::Capabilities), so that results repeat bit for bit, with and without one. It is measured when
 //! an application asks for it, to size its own work, or to be attached to a report.
 
-mod measure;
 mod text;
 mod workload;
 
@@ -50,6 +49,12 @@ pub struct DeviceProfile {
     pub fetch: Fetches,
     /// Seconds for a fetch from an R32F texture.
     pub fetch_r32f: Fetches,
+    /// Seconds that a fetch takes longer in a pass of one tile of 64x64 texels than in a large one.
+    pub narrow_fetch: f64,
+    /// Seconds for a fetch of a fragment that is the only one of its pass.
+    pub chained_fetch: f64,
+    /// Seconds that a written texel takes longer where lanes past the end are forced to zero.
+    pub cut_texel: f64,
     /// Seconds for a product of two floats and the addition of a third.
     pub multiply_add: f64,
     /// Seconds for a texel (RGBA32F) to which a fragment is added by blending; without float blending, for one that is
@@ -92,6 +97,9 @@ impl DeviceProfile {
         let (all, longest) = (parts.iter().sum::<f64>(), parts.iter().copied().fold(0.0, f64::max));
         let one_by_one = self.draw * work.draws
             + self.target_change * work.target_changes
+            + self.narrow_fetch * work.narrow_fetches
+            + self.chained_fetch * work.chained_fetches
+            + self.cut_texel * work.cut_texels
             + self.blended_texel * work.blended_texels
             + self.point * work.points
             + self.readback * work.readbacks;

@@ -1,6 +1,7 @@
 //! In which passes a product runs, and which of them is taken.
 
-use super::calibrate::measured;
+use super::calibrate::{candidates, measured};
+use super::count::counted;
 use super::plan::MatmulForm;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -73,6 +74,8 @@ pub enum Reason {
     Rule,
     /// It was the fastest in a [calibration](super::calibrate()).
     Measured,
+    /// The device's [profile](crate::Device::set_profile) predicts that it takes least.
+    Predicted,
 }
 
 /// What a product has come to.
@@ -107,10 +110,20 @@ pub(super) fn choose(
             let rule = rule(device, form, a, b);
             let own = matches!(rule, MatmulSchedule::Outer | MatmulSchedule::MatrixVector);
             let work = a.len().saturating_mul(b.cols);
-            match if own { None } else { measured(device, work) } {
-                Some(schedule) => Ok((schedule, Reason::Measured)),
-                None => Ok((rule, Reason::Rule)),
+            if own {
+                return Ok((rule, Reason::Rule));
             }
+            // Operands as they lie in memory.
+            let (stored_a, stored_b) = form.shapes(a, b);
+            let predicted = || {
+                let all = device.quickest(|| {
+                    let count = |schedule| counted(device, form, stored_a, stored_b, schedule).ok();
+                    candidates(device).filter_map(move |schedule| Some((schedule, count(schedule)?)))
+                })?;
+                Some((all, Reason::Predicted))
+            };
+            let measured = measured(device, work).map(|schedule| (schedule, Reason::Measured));
+            Ok(measured.or_else(predicted).unwrap_or((rule, Reason::Rule)))
         }
         MatmulSchedule::Passes { multiply_adds: 0 } => Err(Error::Parameter {
             op: "matmul",

@@ -27,7 +27,9 @@ use crate::solve::drive::{Limits, Method};
 pub enum CgSchedule {
     /// Where the preconditioner is a diagonal or none, and the device has three draw buffers,
     /// [`Fused`](CgSchedule::Fused) on a GPU for operators of so few terms that it pays, else
-    /// [`Merged`](CgSchedule::Merged); else [`Listing`](CgSchedule::Listing).
+    /// [`Merged`](CgSchedule::Merged); else [`Listing`](CgSchedule::Listing). On a device with a
+    /// [profile](crate::Device::set_profile) the one of the three that is predicted to take least, where the first two can
+    /// be had.
     #[default]
     Auto,
     /// One operation after another as in Listing 44-1 of \[Krueger05\]: two reductions an iteration. It begins with
@@ -176,6 +178,12 @@ impl<'a> ConjugateGradient<'a> {
         let Some(product) = self.a.workload().filter(|_| !self.m.is_dear()) else { return Ok(None) };
         let d = Vector::uninit(device, self.a.shape().rows)?;
         let (schedule, extent) = (self.schedule(&d)?, d.extent());
+        Ok(Some(self.count(schedule, product, extent)))
+    }
+
+    /// The same of a schedule, for a product that comes to this and vectors of this extent.
+    fn count(&self, schedule: CgSchedule, product: Workload, extent: Extent) -> Workload {
+        let device = self.a.device();
         let diagonal = usize::from(self.m.diagonal().is_some());
         let (texels, one) = (extent.area() as f64, Extent::new(1, 1));
         let (windows, software) = (self.params.windows.fetched(), device.is_software());
@@ -183,36 +191,37 @@ impl<'a> ConjugateGradient<'a> {
         let step = |plan: ReducePlan, inputs: usize| {
             let left = plan.stages().get(1..).and_then(|s| s.last()).map_or(1, |last| last.source.area());
             let fetches = Fetches::default().with_adjacent(left as f64);
-            plan.workload_to_a_window(inputs) + Workload::pass(one, 2).with_fetches(fetches)
+            plan.workload_to_a_window(inputs) + Workload::pass(one, 2, fetches)
         };
-        let plain = |inputs| step(ReducePlan::new(extent, windows, software), inputs);
+        let plain = |inputs| step(ReducePlan::on(device, extent, windows, inputs), inputs);
         // Vectors updated by the coefficients, which are one texel.
         let update = |inputs: usize, targets: usize| {
             let fetches = Fetches::default().with_own(inputs as f64 * texels).with_adjacent(texels);
             let multiply_adds = 4.0 * targets as f64 * texels;
-            Workload::pass(extent, targets).with_fetches(fetches).with_multiply_adds(multiply_adds)
+            Workload::pass(extent, targets, fetches).with_multiply_adds(multiply_adds)
         };
-        Ok(Some(match schedule {
+        match schedule {
             CgSchedule::Merged => product + plain(3 + diagonal) + update(4 + diagonal, 3),
             CgSchedule::Fused => {
-                let within = |fetches| {
-                    Workload::default().with_fetches(fetches).with_multiply_adds(product.multiply_adds)
+                let within = |extent, fetches| {
+                    Workload::default().fetching(extent, fetches).with_multiply_adds(product.multiply_adds)
                 };
                 // In a window nothing lies under the fragment.
                 let Fetches { own, adjacent, .. } = product.fetches;
                 let summed = product.fetches.with_own(0.0).with_adjacent(own + adjacent);
-                let sums = step(ReducePlan::of_products(extent, windows, software), 2 + diagonal);
-                sums + within(summed) + update(3 + diagonal, 3) + within(product.fetches)
+                let plan = ReducePlan::of_products(extent, windows, software);
+                let first = plan.stages().first().map_or(one, |stage| stage.target);
+                let updated = update(3 + diagonal, 3).cut(true) + within(extent, product.fetches);
+                step(plan, 2 + diagonal) + within(first, summed) + updated
             }
             _ => {
                 let two_targets = device.gl().caps.borrow().max_draw_buffers >= 2;
                 let both = if two_targets { update(4, 2) } else { update(2, 1) * 2.0 };
                 let under = Fetches::default().with_own(2.0 * texels);
-                let preconditioned =
-                    Workload::pass(extent, 1).with_fetches(under).with_multiply_adds(4.0 * texels);
+                let preconditioned = Workload::pass(extent, 1, under).with_multiply_adds(4.0 * texels);
                 product + plain(2) + plain(3) + update(2, 1) + both + preconditioned * diagonal as f64
             }
-        }))
+        }
     }
 
     /// The schedule for directions like this.
@@ -228,6 +237,17 @@ impl<'a> ConjugateGradient<'a> {
             return Ok(schedule);
         }
         let fetches = InlinedProduct { a: self.a, alpha: 1.0, d }.fetches(Steps::UPDATED)?;
+        let known = [CgSchedule::Merged, CgSchedule::Listing, CgSchedule::Fused];
+        let predicted = || {
+            let able = known.into_iter().take(if fetches.is_some() { 3 } else { 2 });
+            let product = self.a.workload();
+            able.filter_map(move |way| Some((way, self.count(way, product?, d.extent()))))
+        };
+        if schedule == CgSchedule::Auto
+            && let Some(quickest) = self.a.device().quickest(predicted)
+        {
+            return Ok(quickest);
+        }
         let pays = |fetches| schedule == CgSchedule::Fused || self.fusing_pays(d, fetches);
         Ok(if fetches.is_some_and(pays) { CgSchedule::Fused } else { CgSchedule::Merged })
     }
