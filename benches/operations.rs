@@ -1,5 +1,5 @@
 //! Times of the operations, as ns per element, beside the ceilings of the same device, what its profile predicts and the CPU
-//! alternatives, all in one run: `cargo bench --bench operations -- [--n N] [--grid G] [--rounds R] [--only TEXT]`.
+//! alternatives, all in one run: `cargo bench --bench operations -- [--n N] [--grid G] [--iterations K] [--rounds R] [--only TEXT]`.
 
 use common::{Bench, Options, Row, Turns};
 use glow::HasContext;
@@ -100,7 +100,7 @@ fn draw_again(device: &Device, framebuffers: [glow::Framebuffer; 2], draws: usiz
 }
 
 fn main() {
-    let o = Options::read(&[("--n", 1 << 20), ("--grid", 512)]);
+    let o = Options::read(&[("--n", 1 << 20), ("--grid", 512), ("--iterations", 100)]);
     let (n, grid) = (o.size("--n"), o.size("--grid"));
     let context = Headless::new(HeadlessOptions::default()).expect("no usable GL");
     let device = context.device();
@@ -295,7 +295,7 @@ fn main() {
         [("fused", CgSchedule::Fused), ("merged", CgSchedule::Merged), ("listing", CgSchedule::Listing)]
     {
         let params = CgParams::default()
-            .with_max_iters(100)
+            .with_max_iters(o.size("--iterations"))
             .with_stop(Stop::relative(1e-9).check_every(20))
             .with_schedule(schedule);
         let cg = ConjugateGradient::new(banded, params).expect("solver");

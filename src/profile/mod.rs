@@ -1,8 +1,8 @@
 //! A profile of the device: what its work takes, in seconds a piece, and what a counted amount of it will take.
 //!
-//! Nothing in texla goes by a profile: whatever chooses follows fixed rules of shape and
-//! [capabilities](crate::gl::Capabilities), so that results repeat bit for bit, with and without one. It is measured when
-//! an application asks for it, to size its own work, or to be attached to a report.
+//! It is measured when an application asks for it: to size its own work, to be attached to a report, or to be
+//! [given to the device](crate::Device::set_profile), whose choices then go by predictions. Without one, whatever chooses
+//! follows fixed rules of shape and [capabilities](crate::gl::Capabilities), so that results repeat bit for bit.
 
 mod text;
 mod workload;
@@ -47,7 +47,7 @@ pub struct DeviceProfile {
     pub written_texel: [f64; 4],
     /// Seconds for a fetch from an RGBA32F texture.
     pub fetch: Fetches,
-    /// Seconds for a fetch from an R32F texture.
+    /// Seconds for a fetch from an R32F texture. What indices take there is taken to be what they take for RGBA32F.
     pub fetch_r32f: Fetches,
     /// Seconds that a fetch takes longer in a pass of one tile of 64x64 texels than in a large one.
     pub narrow_fetch: f64,
@@ -60,7 +60,7 @@ pub struct DeviceProfile {
     /// Seconds for a texel (RGBA32F) to which a fragment is added by blending; without float blending, for one that is
     /// read from another texture and written.
     pub blended_texel: f64,
-    /// Seconds for a point of a texel's size, which is added by blending where the device can.
+    /// Seconds for a point of a texel's size, of which eight meet in a texel, added by blending where the device can.
     pub point: f64,
     /// Seconds from the start of an asynchronous readback of one texel to the end of the wait for it, with nothing else to
     /// be done.
@@ -71,13 +71,13 @@ pub struct DeviceProfile {
 }
 
 impl DeviceProfile {
-    /// Seconds that a counted amount of work will take: draws, changes of the target, blended texels, points and readbacks
-    /// add up, and so do two kinds of arithmetic or of fetches. Of the three sums for written texels, fetches and
-    /// multiply-adds, the longest counts in full and the others but for the share that [`overlap`](Self::overlap) hides.
+    /// Seconds that a counted amount of work will take: `Σ` rate x count over draws, changes of the target, blended and cut
+    /// texels, points, readbacks and what narrow passes take longer; and of the three sums for written texels, fetches and
+    /// multiply-adds the longest in full and the others but for the share that [`overlap`](Self::overlap) hides.
     ///
-    /// What is not counted takes nothing: arithmetic on indices, the cut of padding lanes, textures that leave the caches,
-    /// passes too small for all of the device. For the operations of `benches/operations.rs` it came within a factor of two
-    /// on llvmpipe without rasteriser threads; with two, sums took up to three times as long (`benches/RESULTS.md`).
+    /// What is not counted takes nothing: textures that leave the caches of one operation for those of the next, what a solve
+    /// does beside its iterations, the host. On llvmpipe it came within a quarter of what was measured for the operations of
+    /// `benches/operations.rs` but for iterations of conjugate gradients (`benches/RESULTS.md`).
     ///
     /// *Cost*: nothing on the device.
     ///

@@ -43,6 +43,7 @@ pub enum Windows {
     /// ([`Capabilities::software`](crate::gl::Capabilities::software)) pays for passes: while there are more than
     /// 65,536 texels, a window of at most 16x16 that leaves about 128x128, so that every thread has tiles to work on;
     /// then 16x16. A GPU pays for long windows, whose fetches follow one another: 4x2 down to 65,536 texels, then 4x4.
+    /// On a device with a [profile](Device::set_profile): what that predicts to take least ([`ReducePlan::on`]).
     #[default]
     Balanced,
     /// The same window in every stage.
@@ -170,7 +171,22 @@ impl ReducePlan {
 
     /// As [`new`](Self::new), on a device that may have a [profile](Device::set_profile): windows that are the library's
     /// choice are then those that it predicts to take least, for a first stage that reads so many operands. What is
-    /// chosen from: what either kind of device has by the rule, and windows of one size all along, 2x2 to 16x16.
+    /// chosen from: what either kind of device has by the rule, and windows of one size all along, 2x2 to 16x16. Passes of
+    /// solvers that compute a product within a reduction keep the rule's.
+    ///
+    /// ```
+    /// use texla::ops::{ReducePlan, Windows};
+    /// use texla::{Extent, profile::DeviceProfile};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// # let dev = ctx.device();
+    /// let mut slow_to_draw = DeviceProfile::default();
+    /// slow_to_draw.draw = 1.0;
+    /// dev.set_profile(Some(slow_to_draw));
+    /// let plan = ReducePlan::on(dev, Extent::new(256, 256), Windows::Balanced, 1);
+    /// assert_eq!(plan.stages().len(), 2); // of 16x16
+    /// # dev.set_profile(None);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
     pub fn on(device: &Device, extent: Extent, windows: impl Into<Windows>, inputs: usize) -> Self {
         let (windows, software) = (windows.into(), device.is_software());
         let rule = || Self::new(extent, windows, software);

@@ -61,9 +61,10 @@ pub(super) fn counted(
         }
         MatmulSchedule::Outer => {
             let plan = Plan::new(form, a, b, grid, 1);
-            let of = |extent: Extent| {
+            let of = |(fresh, extent): (bool, Extent)| {
                 let texels = extent.area() as f64;
                 let pass = Workload::pass(extent, 1, Fetches::default().with_adjacent(2.0 * texels));
+                let pass = pass.with_target_changes(f64::from(u8::from(fresh)));
                 pass.cut(true).with_multiply_adds(4.0 * texels)
             };
             return Ok(regions(&plan).map(of).sum());
@@ -91,16 +92,21 @@ pub(super) fn counted(
     Ok(regions(&plan).map(|region| of_region(kind, form, region, &inner, blends, software)).sum())
 }
 
-/// Parts of `C` that are computed by themselves.
-fn regions(plan: &Plan) -> impl Iterator<Item = Extent> {
+/// Parts of `C` that are computed by themselves, and whether each lies in another tile than the one before.
+fn regions(plan: &Plan) -> impl Iterator<Item = (bool, Extent)> {
     let extent = |rows: usize, cols: usize| Extent::new(cols as u32, rows.div_ceil(4) as u32);
-    plan.rows.iter().flat_map(move |r| plan.cols.iter().map(move |c| extent(r.length, c.length)))
+    let mut last = None;
+    let all = plan.rows.iter().flat_map(move |r| plan.cols.iter().map(move |c| (r, c)));
+    all.map(move |(r, c)| {
+        let tile = Some((r.first.0, c.first.0));
+        (std::mem::replace(&mut last, tile) != tile, extent(r.length, c.length))
+    })
 }
 
 fn of_region(
     kind: Kind,
     form: MatmulForm,
-    region: Extent,
+    (fresh, region): (bool, Extent),
     inner: &[usize],
     blends: bool,
     software: bool,
@@ -134,7 +140,9 @@ fn of_region(
     };
     let computed: Workload = inner.iter().enumerate().map(pass).sum();
     if targets == 1 && (blends || inner.len() == 1) {
-        return computed;
+        // Into `C` itself.
+        let changes = computed.target_changes - f64::from(u8::from(!fresh));
+        return computed.with_target_changes(changes);
     }
     let copy = |(i, (_, _, extent)): (usize, (u32, [u32; 2], Extent))| {
         let copied =
