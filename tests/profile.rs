@@ -12,8 +12,8 @@ use texla::ops::{
 };
 use texla::profile::{DeviceProfile, Fetches, Workload};
 use texla::solve::{
-    CgParams, CgSchedule, ConjugateGradient, Jacobi, Multigrid, MultigridParams, Smoother, Stop,
-    WeightedJacobi,
+    CgParams, CgSchedule, ConjugateGradient, Jacobi, JacobiSchedule, Multigrid, MultigridParams, Smoother,
+    Stop, WeightedJacobi,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, Error, FoldedBands, Grid, Matrix, MatrixFormat, Scalar, Shape, Side,
@@ -380,6 +380,7 @@ fn choices_go_by_the_profile() {
     const TARGET_CHANGE: usize = 1;
     const WRITTEN: usize = 2;
     const WRITTEN_BY_THREE: usize = 4;
+    const WRITTEN_BY_FOUR: usize = 5;
     const ADJACENT: usize = 7;
     const LOOPED: usize = 9;
     const INDEXED: usize = 10;
@@ -471,6 +472,17 @@ fn choices_go_by_the_profile() {
             under(INDEXED, &mut || assert_eq!(format(), SparseFormat::Points));
         }
         assert_eq!(format(), SparseFormat::Gather);
+
+        // Rows of a fragment, of sweeps with nine bands: many where fetches are dear, less than four where their targets are.
+        let rows = || match JacobiSchedule::best(dev, 40) {
+            JacobiSchedule::Packed { rows } => rows,
+            _ => 0,
+        };
+        let by_rule = rows();
+        let most = [8, 4, 2, 1].into_iter().find(|rows| JacobiSchedule::Packed { rows: *rows }.fits(dev, 40));
+        under(ADJACENT, &mut || assert_eq!(Some(rows()), most));
+        under(WRITTEN_BY_FOUR, &mut || assert!(rows() < 4));
+        assert_eq!(rows(), by_rule);
 
         // Sweeps: of a gathered product alone nothing is cut.
         let gather = SparseMatrix::from_csr(dev, csr.clone(), SparseFormat::Gather).unwrap();
