@@ -1,5 +1,5 @@
 //! Times of the operations, as ns per element, beside the ceilings of the same device, what its profile predicts and the CPU
-//! alternatives, all in one run: `cargo bench --bench operations -- [--n N] [--grid G] [--rounds R] [--only TEXT]`.
+//! alternatives, all in one run: `cargo bench --bench operations -- [--n N] [--grid G] [--iterations K] [--rounds R] [--only TEXT]`.
 
 use common::{Bench, Options, Row, Turns};
 use glow::HasContext;
@@ -25,8 +25,8 @@ const DRAWS: usize = 500;
 /// Prints the rows beside their ceilings and predictions.
 fn print(bench: &Bench<'_>, profile: &DeviceProfile) {
     println!(
-        "{:44} {:>11} {:>11} {:>10} {:>9} {:>10} {:>20}",
-        "row", "ms median", "ms min", "ns/elem", "Gelem/s", "of ceiling", "predicted / measured"
+        "{:44} {:>11} {:>11} {:>10} {:>9} {:>10} {:>18} {:>6}",
+        "row", "ms median", "ms min", "ns/elem", "Gelem/s", "of ceiling", "predicted / median", "/ min"
     );
     for row in &bench.rows {
         let ns = row.median() * 1e9 / row.elements;
@@ -36,16 +36,21 @@ fn print(bench: &Bench<'_>, profile: &DeviceProfile) {
             of_its_kind.map(per_element).min_by(f64::total_cmp)
         });
         let share = best.map(|best| format!("{:.0} %", 100.0 * best / per_element(row)));
-        let predicted = row.work.map(|work| format!("{:.2}", profile.predict(&work) / row.median()));
+        // A profile is of the least times that were seen.
+        let [predicted, of_least] = [row.median(), row.least()].map(|measured| {
+            let ratio = row.work.map(|work| format!("{:.2}", profile.predict(&work) / measured));
+            ratio.unwrap_or_default()
+        });
         println!(
-            "{:44} {:>11.4} {:>11.4} {:>10.4} {:>9.3} {:>10} {:>20}",
+            "{:44} {:>11.4} {:>11.4} {:>10.4} {:>9.3} {:>10} {:>18} {:>6}",
             row.name,
             row.median() * 1e3,
             row.least() * 1e3,
             ns,
             1.0 / ns,
             share.unwrap_or_default(),
-            predicted.unwrap_or_default()
+            predicted,
+            of_least
         );
     }
     let of = |name: &str| bench.rows.iter().find(|row| row.name == name);
@@ -95,7 +100,7 @@ fn draw_again(device: &Device, framebuffers: [glow::Framebuffer; 2], draws: usiz
 }
 
 fn main() {
-    let o = Options::read(&[("--n", 1 << 20), ("--grid", 512)]);
+    let o = Options::read(&[("--n", 1 << 20), ("--grid", 512), ("--iterations", 100)]);
     let (n, grid) = (o.size("--n"), o.size("--grid"));
     let context = Headless::new(HeadlessOptions::default()).expect("no usable GL");
     let device = context.device();
@@ -185,9 +190,10 @@ fn main() {
         ops::axpy(out.next(), scalar, x, y)
     });
 
-    // A coefficient on the device is a fetch more.
-    let coefficient = Fetches::default().with_adjacent(x.extent().area() as f64);
-    let one_more = Workload::default().with_fetches(coefficient);
+    // A coefficient on the device is a fetch more, and padding is cut.
+    let texels = x.extent().area() as f64;
+    let coefficient = Fetches::default().with_adjacent(texels);
+    let one_more = Workload::default().with_fetches(coefficient).with_cut_texels(texels);
     for (name, inputs, multiply_adds, more) in [
         ("copy", 1, 0, Workload::default()),
         ("add", 2, 1, Workload::default()),
@@ -199,7 +205,7 @@ fn main() {
 
     // Reductions.
     let reduced =
-        |windows: Windows, inputs| Some(ReducePlan::new(x.extent(), windows, caps.software).workload(inputs));
+        |windows: Windows, inputs| Some(ReducePlan::on(device, x.extent(), windows, inputs).workload(inputs));
     let mut slots = results.iter_mut();
     let sides = [(2, 2), (4, 4), (8, 8), (16, 16), (32, 32)];
     let mixed = [
@@ -259,6 +265,7 @@ fn main() {
     const SWEEPS: usize = 8;
     let (stencil, b) = (&stencil, &b);
     let jacobi = WeightedJacobi::new(stencil, 0.8).expect("smoother");
+    let counted_sweep = jacobi.workload().expect("workload");
     let mut w = Turns::new(device, cells);
     bench.row("SpMV stencil (per nonzero)", nnz, None, move || {
         ops::product(w.next(), Combine::Replace, 1.0, stencil, v)
@@ -274,13 +281,21 @@ fn main() {
         ops::product(&mut r, Combine::SubtractFrom(b), 1.0, stencil, v)?;
         ops::mul_add(x_of.next(), v, &r, v)
     });
+    let product = stencil.workload();
+    bench.counted("SpMV stencil (per nonzero)", product);
+    bench.counted("Jacobi sweep, stencil", counted_sweep);
+    // And the right-hand side.
+    let one = Fetches::default().with_own(v.extent().area() as f64);
+    let residual = product.map(|p| p + Workload::default().with_fetches(one));
+    let both = residual.map(|residual| residual + Workload::elementwise(v, 3, 2));
+    bench.counted("Jacobi sweep, product and update", both);
 
     // Conjugate gradients, per unknown and iteration: what a solve of a fixed number of iterations takes.
     for (name, schedule) in
         [("fused", CgSchedule::Fused), ("merged", CgSchedule::Merged), ("listing", CgSchedule::Listing)]
     {
         let params = CgParams::default()
-            .with_max_iters(100)
+            .with_max_iters(o.size("--iterations"))
             .with_stop(Stop::relative(1e-9).check_every(20))
             .with_schedule(schedule);
         let cg = ConjugateGradient::new(banded, params).expect("solver");

@@ -12,6 +12,7 @@ use crate::gl::{
 };
 use crate::gl::{Ledger, Texture};
 use crate::kernel::{Compiled, Description, Pool, PoolStats, PooledTexture};
+use crate::profile::{DeviceProfile, Workload};
 use crate::shape::Extent;
 
 /// How a [`Device`] is set up.
@@ -41,6 +42,7 @@ struct DeviceInner {
     /// The room of the last draw's description, which is too large to ask for at every draw.
     spare: Cell<Option<Box<Description>>>,
     pool: RefCell<Pool>,
+    profile: RefCell<Option<Rc<DeviceProfile>>>,
     gl: Gl,
 }
 
@@ -129,7 +131,61 @@ impl Device {
         let DeviceOptions { limits, pool_budget } = options;
         let gl = Gl::new(gl, GlOptions { owner, loader, limits })?;
         let (kernels, pool) = (RefCell::default(), RefCell::new(Pool::new(pool_budget)));
-        Ok(Device(Rc::new(DeviceInner { kernels, spare: Cell::default(), pool, gl })))
+        Ok(Device(Rc::new(DeviceInner {
+            kernels,
+            spare: Cell::default(),
+            pool,
+            profile: RefCell::default(),
+            gl,
+        })))
+    }
+
+    /// Lets choices go by predictions instead of fixed rules, from now on and for all handles on this device; `None` goes
+    /// back to the rules. What is chosen: the windows of [`Windows::Balanced`](crate::ops::Windows::Balanced),
+    /// [`MatmulSchedule::Auto`](crate::ops::MatmulSchedule::Auto),
+    /// [`CgSchedule::Auto`](crate::solve::CgSchedule::Auto), [`SparseFormat::Auto`](crate::SparseFormat::Auto), in how many
+    /// passes [`WeightedJacobi`](crate::solve::WeightedJacobi) sweeps, and
+    /// [`JacobiSchedule::best`](crate::solve::JacobiSchedule::best).
+    ///
+    /// Choices differ in the order of sums, within the same bounds: results repeat bit for bit as long as the profile is the
+    /// same. Keep its text, then, or set none.
+    ///
+    /// *Cost*: nothing on the device; of each choice, that of a few predictions.
+    ///
+    /// ```
+    /// use texla::ops::{self, MatmulForm, MatmulSchedule, Reason};
+    /// use texla::{Matrix, Shape, profile::DeviceProfile};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// # let dev = ctx.device();
+    /// // `DeviceProfile::measure(dev)?`, or the text of one; here of a device on which changing the target takes a minute.
+    /// let mut profile = DeviceProfile::default();
+    /// profile.target_change = 60.0;
+    /// dev.set_profile(Some(profile));
+    /// let a = Matrix::filled(dev, Shape::new(256, 256), 1.0)?;
+    /// let mut c = Matrix::zeros(dev, Shape::new(256, 256))?;
+    /// let report = ops::matmul_with(&mut c, MatmulForm::Plain, &a, &a, MatmulSchedule::Auto)?;
+    /// assert_eq!((report.schedule, report.reason), (MatmulSchedule::OnePass, Reason::Predicted));
+    /// dev.set_profile(None);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn set_profile(&self, profile: Option<DeviceProfile>) {
+        *self.0.profile.borrow_mut() = profile.map(Rc::new);
+    }
+
+    /// The profile that choices go by, if one is [set](Self::set_profile).
+    pub fn profile(&self) -> Option<Rc<DeviceProfile>> {
+        self.0.profile.borrow().clone()
+    }
+
+    /// The way that the profile predicts to take least, of ways that lead to the same, with what each comes to; the first of
+    /// equals. `None` without a profile, where the rule decides, and where there is no way.
+    pub(crate) fn quickest<T, I: IntoIterator<Item = (T, Workload)>>(
+        &self,
+        ways: impl FnOnce() -> I,
+    ) -> Option<T> {
+        let profile = self.profile()?;
+        let predicted = ways().into_iter().map(|(way, work)| (way, profile.predict(&work)));
+        predicted.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(way, _)| way)
     }
 
     /// Saves the application's GL state until the returned guard drops. Every call of texla's does so by itself; a

@@ -33,7 +33,7 @@ fn the_report_has_everything() {
         let profile: DeviceProfile = fs::read_to_string(&path).unwrap().parse().unwrap();
         assert_eq!(profile.device, caps.renderer);
         let rows = report["rows"].as_array().unwrap();
-        assert_eq!(rows.len(), 19);
+        assert_eq!(rows.len(), 28);
         // JSON is read a last digit off.
         let draw = rows[0]["value"].as_f64().unwrap();
         assert!((draw / profile.draw - 1.0).abs() < 1e-12, "{draw} {profile:?}");

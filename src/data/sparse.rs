@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 use crate::gl::Attribute;
 use crate::host::{Csr, Triplets};
 use crate::kernel::Points;
-use crate::shape::{Shape, max_folded_len};
+use crate::profile::{Fetches, Workload};
+use crate::shape::{Shape, fold_extent, max_folded_len};
 
 /// How a [`SparseMatrix`] is kept on the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +20,8 @@ use crate::shape::{Shape, max_folded_len};
 pub enum SparseFormat {
     /// [`Gather`](SparseFormat::Gather), unless padding makes it store more than [`POINTS_PAY_FROM`] slots for each
     /// nonzero, or more than a texture holds, or a row is too long for it, and the device blends floats: then
-    /// [`Points`](SparseFormat::Points).
+    /// [`Points`](SparseFormat::Points). Where either serves and the device has a [profile](Device::set_profile), the one
+    /// whose product is predicted to take less.
     #[default]
     Auto,
     /// One vertex for four nonzeros of a row, scattered as points with additive blending \[Krueger05\] 44.2.3.
@@ -108,8 +110,35 @@ impl SparseMatrix {
         let slots = Gather::slots(csr);
         let padded = slots as f64 > POINTS_PAY_FROM * csr.nnz() as f64;
         let fits = slots <= max_folded_len(device.max_texture_size()) && Gather::suits(device, csr);
-        let scatter = device.gl().caps.borrow().float_blend && (padded || !fits);
-        if scatter { SparseFormat::Points } else { SparseFormat::Gather }
+        let blends = device.gl().caps.borrow().float_blend;
+        let predicted = device.quickest(|| {
+            let formats = [SparseFormat::Gather, SparseFormat::Points].into_iter().filter(|_| blends && fits);
+            formats.filter_map(|format| Some((format, Self::count(device, csr, format)?)))
+        });
+        let scatter = blends && (padded || !fits);
+        predicted.unwrap_or(if scatter { SparseFormat::Points } else { SparseFormat::Gather })
+    }
+
+    /// What a product with a matrix of these entries comes to in a format. A column is fetched as scattered where that of the
+    /// next fragment or vertex lies far from it. `None` past the texture size.
+    pub(crate) fn count(device: &Device, csr: &Csr, format: SparseFormat) -> Option<Workload> {
+        let y = fold_extent(csr.shape().rows as u64, device.max_texture_size()).ok()?;
+        let none = Fetches::default();
+        if format == SparseFormat::Points {
+            let points: usize = csr.rows().map(|(cols, _)| cols.len().div_ceil(4)).sum();
+            let far = far(csr, 1);
+            let near = 4.0 * points as f64 - far;
+            // A clear, then points into the same target.
+            let draws = points.div_ceil(device.gl().caps.borrow().points_a_draw.max(1) as usize);
+            let fetches = none.with_adjacent(near).with_scattered(far);
+            let pass = Workload::pass(y, 1, none).with_draws(draws as f64).with_points(points as f64);
+            return Some(pass.with_fetches(fetches).with_multiply_adds(4.0 * points as f64));
+        }
+        // Of the next texel: the same lane four rows on. Padding reads the first column.
+        let (slots, far) = (Gather::slots(csr) as f64, far(csr, 4));
+        // And the slice of a texel.
+        let fetches = none.with_adjacent(y.area() as f64).with_indexed(slots - far).with_scattered(far);
+        Some(Workload::pass(y, 1, fetches).with_multiply_adds(slots))
     }
 
     /// Bytes on the device of `A` and of `Aᵀ`, which is made when it is first asked for, in the format that
@@ -225,6 +254,14 @@ impl SparseMatrix {
     pub(crate) fn scaling(&self) -> Scaling {
         self.scaling
     }
+}
+
+/// Entries whose column is far from that of the entry in the same place so many rows on: more than sixteen texels.
+fn far(csr: &Csr, rows_on: usize) -> f64 {
+    let rows: Vec<&[u32]> = csr.rows().map(|(cols, _)| cols).collect();
+    let entries =
+        rows.iter().zip(rows.iter().skip(rows_on)).flat_map(|(here, next)| here.iter().zip(next.iter()));
+    entries.filter(|(here, next)| here.abs_diff(**next) > 64).count() as f64
 }
 
 /// Bytes of a vertex: four coefficients, four columns, the row.

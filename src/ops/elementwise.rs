@@ -202,7 +202,8 @@ pub(super) fn run<T: Elements>(
 impl Workload {
     /// What an element-wise operation into `out` comes to, of `inputs` operands of its shape and `multiply_adds` an element:
     /// 1 and 0 for [`copy`], 2 and 1 for [`add`] and for [`axpy`] by a number. (A coefficient on the device is one more
-    /// fetch, [`adjacent`](Fetches::adjacent), a texel.)
+    /// fetch, [`adjacent`](Fetches::adjacent), a texel, and lanes past the end are cut:
+    /// [`cut_texels`](Self::cut_texels).)
     ///
     /// ```
     /// # let ctx = texla::Headless::new(Default::default())?;
@@ -215,11 +216,10 @@ impl Workload {
     pub fn elementwise<T: Elements>(out: &T, inputs: usize, multiply_adds: usize) -> Self {
         let of = |view: View<'_>| {
             let texels = view.extent.area() as f64;
-            Workload::pass(view.extent, 1)
-                .with_fetches(Fetches::default().with_own(inputs as f64 * texels))
-                .with_multiply_adds(4.0 * multiply_adds as f64 * texels)
+            let fetches = Fetches::default().with_own(inputs as f64 * texels);
+            Workload::pass(view.extent, 1, fetches).with_multiply_adds(4.0 * multiply_adds as f64 * texels)
         };
-        parts(out).map(of).fold(Workload::default(), |sum, part| sum + part)
+        parts(out).map(of).sum()
     }
 }
 

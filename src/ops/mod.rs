@@ -5,6 +5,7 @@ mod dense;
 mod elementwise;
 mod histogram;
 mod in_place;
+mod measure;
 mod plane;
 mod product;
 pub mod reduce;
@@ -16,7 +17,7 @@ mod stored;
 
 pub use dense::{
     CALIBRATED_SIDES, Calibration, MatmulForm, MatmulReport, MatmulSchedule, Reason, calibrate, matmul,
-    matmul_at, matmul_bt, matmul_with, norm_inf, norm1, outer, trace, transpose,
+    matmul_at, matmul_bt, matmul_with, matmul_workload, norm_inf, norm1, outer, trace, transpose,
 };
 pub use elementwise::{
     Coefficient, Elements, abs, add, add_constant, axpby, axpy, clamp, copy, div, div_or_zero, fill, madad,

@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::gl::{Attribute, Source, glsl};
 use crate::host::Csr;
 use crate::kernel::{Accum, Domain, Draw, Operand, Predicate, View};
-use crate::profile::{Fetches, Workload};
-use crate::shape::{Shape, fold_extent};
+use crate::profile::Workload;
+use crate::shape::Shape;
 
 /// *Cost*, *bound*: see [`ops::product`](super::product). *Source*: \[Krueger05\] 44.3.3.
 impl LinOp for SparseMatrix {
@@ -64,32 +64,8 @@ impl LinOp for SparseMatrix {
         self.format() == SparseFormat::Points
     }
 
-    /// A column is fetched as adjacent where that of the next fragment or vertex lies near it.
     fn workload(&self) -> Option<Workload> {
-        let (device, csr) = (self.device(), self.pattern());
-        let y = fold_extent(self.shape().rows as u64, device.max_texture_size()).ok()?;
-        let pass = Workload::pass(y, 1);
-        let points: usize = csr.rows().map(|(cols, _)| cols.len().div_ceil(4)).sum();
-        Some(match self.format() {
-            SparseFormat::Points => {
-                let far = far(csr, 1);
-                let near = 4.0 * points as f64 - far;
-                // A clear, then points into the same target.
-                let draws = points.div_ceil(device.gl().caps.borrow().points_a_draw.max(1) as usize);
-                pass.with_draws(draws as f64)
-                    .with_points(points as f64)
-                    .with_fetches(Fetches::default().with_adjacent(near).with_scattered(far))
-                    .with_multiply_adds(4.0 * points as f64)
-            }
-            _ => {
-                // Of the next texel: the same lane four rows on. Padding reads the first column.
-                let (slots, far) = (Gather::slots(csr) as f64, far(csr, 4));
-                // The slice of a texel; columns and coefficients by fours.
-                let tables = y.area() as f64 + 0.5 * slots;
-                pass.with_fetches(Fetches::default().with_adjacent(tables + slots - far).with_scattered(far))
-                    .with_multiply_adds(slots)
-            }
-        })
+        SparseMatrix::count(self.device(), self.pattern(), self.format())
     }
 
     fn pattern(&self) -> Option<&Csr> {
@@ -103,14 +79,6 @@ impl LinOp for SparseMatrix {
     fn exponent(&self) -> Result<i32> {
         Ok(self.exponent())
     }
-}
-
-/// Entries whose column is far from that of the entry in the same place so many rows on: more than sixteen texels.
-fn far(csr: &Csr, rows_on: usize) -> f64 {
-    let rows: Vec<&[u32]> = csr.rows().map(|(cols, _)| cols).collect();
-    let entries =
-        rows.iter().zip(rows.iter().skip(rows_on)).flat_map(|(here, next)| here.iter().zip(next.iter()));
-    entries.filter(|(here, next)| here.abs_diff(**next) > 64).count() as f64
 }
 
 fn product(y: &mut Vector, a: &SparseMatrix, terms: Product<'_>, transposed: bool) -> Result<()> {

@@ -6,7 +6,8 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, Predicate, View};
-use crate::shape::Shape;
+use crate::profile::{Fetches, Workload};
+use crate::shape::{Shape, fold_extent};
 
 /// Tells a draw what `glsl/include/stencil.glsl` wants to know when it is compiled.
 pub(crate) fn grid<'a>(draw: Draw<'a>, a: &'a Stencil) -> Draw<'a> {
@@ -98,6 +99,23 @@ impl LinOp for Stencil {
         Ok(Some(pass.form(0, 1 + 2 * axes, |draw, alpha| {
             operator_params(links(grid(draw, self), self), self).param("factors", self.scaling.factors(alpha))
         })))
+    }
+
+    /// A neighbour's difference takes six operations: what lies behind a side and at solid cells, and the weight. Where rows
+    /// of the grid begin within texels, a neighbour across rows lies in two of them.
+    fn workload(&self) -> Option<Workload> {
+        let grid = self.grid();
+        let y = fold_extent(grid.len() as u64, self.device().max_texture_size()).ok()?;
+        let [x, others @ ..] = self.weights().map(|w| if w != 0.0 { 2.0 } else { 0.0 });
+        let across = others.iter().sum::<f64>();
+        let taps = x + if grid.nx.is_multiple_of(4) { across } else { 2.0 * across };
+        let (texels, own) = (y.area() as f64, 1.0 + f64::from(u8::from(self.links.is_some())));
+        let fetches = Fetches::default().with_own(own * texels).with_shifted(taps * texels);
+        Some(
+            Workload::pass(y, 1, fetches)
+                .cut(true)
+                .with_multiply_adds(4.0 * (1.0 + 6.0 * (x + across)) * texels),
+        )
     }
 
     fn diagonal(&self) -> Result<Vec<f64>> {

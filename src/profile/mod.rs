@@ -1,10 +1,9 @@
 //! A profile of the device: what its work takes, in seconds a piece, and what a counted amount of it will take.
 //!
-//! Nothing in texla goes by a profile: whatever chooses follows fixed rules of shape and
-//! [capabilities](crate::gl::Capabilities), so that results repeat bit for bit, with and without one. It is measured when
-//! an application asks for it, to size its own work, or to be attached to a report.
+//! It is measured when an application asks for it: to size its own work, to be attached to a report, or to be
+//! [given to the device](crate::Device::set_profile), whose choices then go by predictions. Without one, whatever chooses
+//! follows fixed rules of shape and [capabilities](crate::gl::Capabilities), so that results repeat bit for bit.
 
-mod measure;
 mod text;
 mod workload;
 
@@ -48,14 +47,20 @@ pub struct DeviceProfile {
     pub written_texel: [f64; 4],
     /// Seconds for a fetch from an RGBA32F texture.
     pub fetch: Fetches,
-    /// Seconds for a fetch from an R32F texture.
+    /// Seconds for a fetch from an R32F texture. What indices take there is taken to be what they take for RGBA32F.
     pub fetch_r32f: Fetches,
+    /// Seconds that a fetch takes longer in a pass of one tile of 64x64 texels than in a large one.
+    pub narrow_fetch: f64,
+    /// Seconds for a fetch of a fragment that is the only one of its pass.
+    pub chained_fetch: f64,
+    /// Seconds that a written texel takes longer where lanes past the end are forced to zero.
+    pub cut_texel: f64,
     /// Seconds for a product of two floats and the addition of a third.
     pub multiply_add: f64,
     /// Seconds for a texel (RGBA32F) to which a fragment is added by blending; without float blending, for one that is
     /// read from another texture and written.
     pub blended_texel: f64,
-    /// Seconds for a point of a texel's size, which is added by blending where the device can.
+    /// Seconds for a point of a texel's size, of which eight meet in a texel, added by blending where the device can.
     pub point: f64,
     /// Seconds from the start of an asynchronous readback of one texel to the end of the wait for it, with nothing else to
     /// be done.
@@ -66,13 +71,13 @@ pub struct DeviceProfile {
 }
 
 impl DeviceProfile {
-    /// Seconds that a counted amount of work will take: draws, changes of the target, blended texels, points and readbacks
-    /// add up, and so do two kinds of arithmetic or of fetches. Of the three sums for written texels, fetches and
-    /// multiply-adds, the longest counts in full and the others but for the share that [`overlap`](Self::overlap) hides.
+    /// Seconds that a counted amount of work will take: `Σ` rate x count over draws, changes of the target, blended and cut
+    /// texels, points, readbacks and what narrow passes take longer; and of the three sums for written texels, fetches and
+    /// multiply-adds the longest in full and the others but for the share that [`overlap`](Self::overlap) hides.
     ///
-    /// What is not counted takes nothing: arithmetic on indices, the cut of padding lanes, textures that leave the caches,
-    /// passes too small for all of the device. For the operations of `benches/operations.rs` it came within a factor of two
-    /// on llvmpipe without rasteriser threads; with two, sums took up to three times as long (`benches/RESULTS.md`).
+    /// What is not counted takes nothing: textures that leave the caches of one operation for those of the next, what a solve
+    /// does beside its iterations, the host. On llvmpipe it came within a quarter of what was measured for the operations of
+    /// `benches/operations.rs` but for iterations of conjugate gradients (`benches/RESULTS.md`).
     ///
     /// *Cost*: nothing on the device.
     ///
@@ -92,6 +97,9 @@ impl DeviceProfile {
         let (all, longest) = (parts.iter().sum::<f64>(), parts.iter().copied().fold(0.0, f64::max));
         let one_by_one = self.draw * work.draws
             + self.target_change * work.target_changes
+            + self.narrow_fetch * work.narrow_fetches
+            + self.chained_fetch * work.chained_fetches
+            + self.cut_texel * work.cut_texels
             + self.blended_texel * work.blended_texels
             + self.point * work.points
             + self.readback * work.readbacks;

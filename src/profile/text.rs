@@ -15,7 +15,7 @@ impl DeviceProfile {
     }
 
     /// The numbers by their names, in the order of the text.
-    fn numbers(&mut self) -> [(&'static str, &mut f64); 19] {
+    fn numbers(&mut self) -> [(&'static str, &mut f64); 28] {
         let [one, two, three, four] = &mut self.written_texel;
         let (rgba, r) = (&mut self.fetch, &mut self.fetch_r32f);
         [
@@ -27,12 +27,21 @@ impl DeviceProfile {
             ("written_texel.4", four),
             ("fetch.own", &mut rgba.own),
             ("fetch.adjacent", &mut rgba.adjacent),
+            ("fetch.shifted", &mut rgba.shifted),
+            ("fetch.looped", &mut rgba.looped),
+            ("fetch.indexed", &mut rgba.indexed),
             ("fetch.strided", &mut rgba.strided),
             ("fetch.scattered", &mut rgba.scattered),
             ("fetch_r32f.own", &mut r.own),
             ("fetch_r32f.adjacent", &mut r.adjacent),
+            ("fetch_r32f.shifted", &mut r.shifted),
+            ("fetch_r32f.looped", &mut r.looped),
+            ("fetch_r32f.indexed", &mut r.indexed),
             ("fetch_r32f.strided", &mut r.strided),
             ("fetch_r32f.scattered", &mut r.scattered),
+            ("narrow_fetch", &mut self.narrow_fetch),
+            ("chained_fetch", &mut self.chained_fetch),
+            ("cut_texel", &mut self.cut_texel),
             ("multiply_add", &mut self.multiply_add),
             ("blended_texel", &mut self.blended_texel),
             ("point", &mut self.point),

@@ -229,6 +229,9 @@ fn dense(dev: &Device, step: Step<'_>) {
             to("matmul_with", [9, 6], &|c| ops::matmul_with(c, form, a, b, schedule).map(drop));
         }
     }
+    to("matmul_workload, on the host", [1, 1], &|_| {
+        ops::matmul_workload(dev, MatmulForm::Plain, a.shape(), b.shape(), MatmulSchedule::OnePass).map(drop)
+    });
     to("outer", [9, 7], &|c| ops::outer(c, 0.5, &ys, &xs));
     to("transpose", [7, 9], &|c| ops::transpose(c, &a));
     // The longest rows and the longest columns are summed in ranges.

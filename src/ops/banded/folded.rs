@@ -8,7 +8,8 @@ use crate::gl::glsl;
 use crate::host::Csr;
 use crate::kernel::{Draw, Operand, Predicate, View};
 use crate::ops::product::{Accurate, Checked, LinOp, Part, Product, is_exact};
-use crate::shape::Shape;
+use crate::profile::{Fetches, Workload};
+use crate::shape::{Shape, fold_extent};
 
 /// The name that shaders have for the elements of a folded vector.
 const LENGTH: &str = "length_";
@@ -85,6 +86,14 @@ impl LinOp for FoldedBands {
             .target(out.view())
             .run()?;
         Ok(true)
+    }
+
+    /// `x` twice in a row, element by element, then the bands.
+    fn workload(&self) -> Option<Workload> {
+        let n = self.shape().rows as u64;
+        let extended = fold_extent(2 * n, self.device().max_texture_size()).ok()?;
+        let fetches = Fetches::default().with_shifted(4.0 * extended.area() as f64);
+        Some(Workload::pass(extended, 1, fetches) + self.wide.workload()?)
     }
 
     fn pattern(&self) -> Option<&Csr> {

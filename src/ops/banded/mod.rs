@@ -148,11 +148,12 @@ impl LinOp for BandedMatrix {
             let own = here + stored + usize::from(k > 0);
             let fetches = Fetches::default()
                 .with_own(own as f64 * texels)
-                .with_adjacent((text.shifts().len() - here) as f64 * texels);
-            Workload::pass(y, 1).with_fetches(fetches).with_multiply_adds(4.0 * bands.len() as f64 * texels)
+                .with_shifted((text.shifts().len() - here) as f64 * texels);
+            let pass = Workload::pass(y, 1, fetches).cut(text.has_constants());
+            pass.with_multiply_adds(4.0 * bands.len() as f64 * texels)
         };
         let groups = groups(self.offsets(), self, per_pass(device));
-        Some(groups.into_iter().enumerate().map(pass).fold(Workload::default(), |sum, pass| sum + pass))
+        Some(groups.into_iter().enumerate().map(pass).sum())
     }
 
     fn pattern(&self) -> Option<&Csr> {

@@ -1,13 +1,14 @@
 //! Dense matrices as operators.
 
 use super::accurate::accurate;
-use super::vector::{Use, product};
+use super::vector::{self, Use, product};
 use crate::data::{Matrix, Vector, exponent};
 use crate::device::Device;
 use crate::error::Result;
 use crate::ops;
 use crate::ops::product::{Accurate, Checked, LinOp, Part, Product, is_exact};
-use crate::shape::Shape;
+use crate::profile::Workload;
+use crate::shape::{Shape, fold_extent};
 
 /// *Cost*, *bound*: see [`ops::product`](crate::ops::product). *Source*: \[Moravanszky03\] 4.1.
 ///
@@ -33,6 +34,11 @@ impl LinOp for Matrix {
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
         Ok(is_exact(self.device()) && accurate(out, self, *terms, part).map(|()| true)?)
+    }
+
+    fn workload(&self) -> Option<Workload> {
+        let y = fold_extent(self.shape().rows as u64, self.device().max_texture_size()).ok()?;
+        Some(vector::workload(self.device(), self.tile_grid(), false, Some(y)))
     }
 
     fn diagonal(&self) -> Result<Vec<f64>> {

@@ -11,7 +11,7 @@ mod vector;
 
 pub use matmul::{
     CALIBRATED_SIDES, Calibration, MatmulForm, MatmulReport, MatmulSchedule, Reason, calibrate, matmul,
-    matmul_at, matmul_bt, matmul_with,
+    matmul_at, matmul_bt, matmul_with, matmul_workload,
 };
 pub use norms::{norm_inf, norm1, trace};
 pub use outer::outer;

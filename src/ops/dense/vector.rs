@@ -7,7 +7,8 @@ use crate::error::Result;
 use crate::gl::{Format, glsl};
 use crate::kernel::{Domain, Draw, Operand, PooledTexture, View};
 use crate::ops::product::{Ending, Product};
-use crate::shape::{Extent, Shape};
+use crate::profile::{Fetches, Workload};
+use crate::shape::{Extent, Shape, TileGrid};
 
 /// How the matrix enters a product.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -235,6 +236,45 @@ impl Total<'_> {
             .masked(true);
         ending.describe(draw).target(target).on(self.domain).run()
     }
+}
+
+/// What a product comes to: `op(A) x` with a matrix of these tiles, into a vector of the extent `y`, or into the tiles of a
+/// column.
+pub(super) fn workload(device: &Device, grid: TileGrid, transposed: bool, y: Option<Extent>) -> Workload {
+    let Shape { rows, cols } = if transposed { grid.shape().transposed() } else { grid.shape() };
+    let (tall, wide) = (grid.tile_rows(), grid.tile_cols());
+    let (outer, inner) = if transposed { (wide, tall) } else { (tall, wide) };
+    // The vector's own tiles, where it has some, are as tall as those of the matrix.
+    let (x_length, y_length) = if y.is_some() { (usize::MAX, usize::MAX) } else { (tall, tall) };
+    let inner: Vec<_> = stretches(cols, inner, x_length).collect();
+    let outer: Vec<_> = stretches(rows, outer, y_length).collect();
+    let kept = y.is_some() && outer.len() > 1;
+    let of = |stretch: &Stretch| {
+        let height = stretch.length.div_ceil(4) as u32;
+        let target = y.unwrap_or(Extent::new(1, height));
+        // For four of the inner dimension: a block and its share of x.
+        let part = |extent: Extent, quads: f64| {
+            let pass = Workload::pass(extent, 1, Fetches::default().with_adjacent(5.0 * quads));
+            pass.with_multiply_adds(16.0 * quads)
+        };
+        let quads = |range: &Stretch| range.length.div_ceil(4) as f64;
+        let counts = inner.iter().map(|range| (range, shares(device, height, range.length, inner.len())));
+        let counts: Vec<_> = counts.collect();
+        if let ([(range, 1)], false, Some(y)) = (counts.as_slice(), kept, y) {
+            return part(y, quads(range) * y.area() as f64).cut(true);
+        }
+        // Side by side in one target.
+        let shares = counts.iter().enumerate().map(|(i, (range, count))| {
+            let pass = part(Extent::new(*count, height), quads(range) * f64::from(height));
+            if i == 0 { pass } else { pass.with_target_changes(0.0) }
+        });
+        let (width, texels) = (counts.iter().map(|(_, count)| count).sum::<u32>(), target.area() as f64);
+        let own = if kept { texels } else { 0.0 };
+        let fetches = Fetches::default().with_own(own).with_looped(f64::from(width) * texels);
+        let total = Workload::pass(target, 1, fetches).cut(true);
+        shares.sum::<Workload>() + total.with_multiply_adds(4.0 * f64::from(width) * texels)
+    };
+    outer.iter().map(of).sum()
 }
 
 /// In how many ranges `inner` columns are summed side by side for `height` texels of the result: enough to keep the

@@ -93,10 +93,12 @@ impl<'a> Terms<'a> {
 fn run(op: &'static str, out: &mut Scalar, terms: &Terms<'_>, windows: Windows) -> Result<()> {
     let device = &out.device().clone();
     let _scope = device.exclusive_scope()?;
+    let y_of = |term: Option<usize>| term.and_then(|k| terms.y.as_ref()?.of(k));
     // One texture, by its number among the terms unless it holds what others have come to: to a scalar, or to a texel.
     let reduce = |x: View<'_>, term: Option<usize>, place: Option<u32>, target: View<'_>| {
-        let plan = ReducePlan::new(x.extent, windows, device.is_software());
-        let y = term.and_then(|k| terms.y.as_ref()?.of(k));
+        let inputs = 1 + usize::from(y_of(term).is_some());
+        let plan = ReducePlan::on(device, x.extent, windows, inputs);
+        let y = y_of(term);
         let first = |stage: &Stage| {
             // Averages are of texels as they are.
             let draw = read(window(device, op, terms.define), x, y.is_none() && plan.is_filtered(stage));

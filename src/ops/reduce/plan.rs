@@ -1,5 +1,6 @@
 //! The passes of a reduction: pure arithmetic, no GL.
 
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::Draw;
 use crate::profile::{Fetches, Workload};
@@ -42,6 +43,7 @@ pub enum Windows {
     /// ([`Capabilities::software`](crate::gl::Capabilities::software)) pays for passes: while there are more than
     /// 65,536 texels, a window of at most 16x16 that leaves about 128x128, so that every thread has tiles to work on;
     /// then 16x16. A GPU pays for long windows, whose fetches follow one another: 4x2 down to 65,536 texels, then 4x4.
+    /// On a device with a [profile](Device::set_profile): what that predicts to take least ([`ReducePlan::on`]).
     #[default]
     Balanced,
     /// The same window in every stage.
@@ -115,6 +117,12 @@ pub struct Stage {
 }
 
 impl Stage {
+    /// Whether the window is part of the program.
+    fn is_known(&self) -> bool {
+        let Window { width, height } = self.window;
+        width.is_power_of_two() && height.is_power_of_two() && width * height <= 16
+    }
+
     /// Tells a draw about the stage: small windows are part of the program, and it then has no loop; where they cover the
     /// source evenly, no branch for the edge either. Larger windows are parameters alone.
     pub(crate) fn describe<'a>(&self, draw: Draw<'a>) -> Draw<'a> {
@@ -122,8 +130,11 @@ impl Stage {
         let pair = |width: u32, height: u32| [width as i32, height as i32];
         let Window { width, height } = self.window;
         let even = self.source.width.is_multiple_of(width) && self.source.height.is_multiple_of(height);
-        let known = width.is_power_of_two() && height.is_power_of_two() && width * height <= 16;
-        let draw = if known { draw.define("WINDOW", pair(width, height)).define("EVEN", even) } else { draw };
+        let draw = if self.is_known() {
+            draw.define("WINDOW", pair(width, height)).define("EVEN", even)
+        } else {
+            draw
+        };
         draw.param("window", pair(width, height)).param("source", pair(self.source.width, self.source.height))
     }
 }
@@ -156,6 +167,42 @@ impl ReducePlan {
     pub(crate) fn of_products(extent: Extent, windows: Windows, software: bool) -> Self {
         let strip = Window { width: 4, height: 1 };
         Self::beginning((windows == Windows::Balanced).then_some(strip), extent, windows, software)
+    }
+
+    /// As [`new`](Self::new), on a device that may have a [profile](Device::set_profile): windows that are the library's
+    /// choice are then those that it predicts to take least, for a first stage that reads so many operands. What is
+    /// chosen from: what either kind of device has by the rule, and windows of one size all along, 2x2 to 16x16. Passes of
+    /// solvers that compute a product within a reduction keep the rule's.
+    ///
+    /// ```
+    /// use texla::ops::{ReducePlan, Windows};
+    /// use texla::{Extent, profile::DeviceProfile};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// # let dev = ctx.device();
+    /// let mut slow_to_draw = DeviceProfile::default();
+    /// slow_to_draw.draw = 1.0;
+    /// dev.set_profile(Some(slow_to_draw));
+    /// let plan = ReducePlan::on(dev, Extent::new(256, 256), Windows::Balanced, 1);
+    /// assert_eq!(plan.stages().len(), 2); // of 16x16
+    /// # dev.set_profile(None);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn on(device: &Device, extent: Extent, windows: impl Into<Windows>, inputs: usize) -> Self {
+        let (windows, software) = (windows.into(), device.is_software());
+        let rule = || Self::new(extent, windows, software);
+        if windows != Windows::Balanced {
+            return rule();
+        }
+        let plans = || {
+            let square = |side| Windows::Each(Window { width: side, height: side });
+            let squares = [2, 4, 8, 16].map(|side| Self::new(extent, square(side), software));
+            let all = [rule(), Self::new(extent, windows, !software)].into_iter().chain(squares);
+            all.map(move |plan| {
+                let work = plan.workload(inputs);
+                (plan, work)
+            })
+        };
+        device.quickest(plans).unwrap_or_else(rule)
     }
 
     fn beginning(first: Option<Window>, extent: Extent, windows: Windows, software: bool) -> Self {
@@ -232,10 +279,14 @@ impl ReducePlan {
             let read = if k == 0 { inputs } else { 1 } as f64;
             let texels = stage.source.area() as f64;
             let fetched = if self.is_filtered(stage) { stage.target.area() as f64 } else { texels };
-            Workload::pass(stage.target, 1)
-                .with_fetches(Fetches::default().with_adjacent(read * fetched))
-                .with_multiply_adds(4.0 * read * texels)
+            let fetches = Fetches::default();
+            let fetches = match stage.is_known() {
+                true => fetches.with_adjacent(read * fetched),
+                // A round of the loop for each texel, whatever it reads there.
+                false => fetches.with_looped(fetched).with_adjacent((read - 1.0) * fetched),
+            };
+            Workload::pass(stage.target, 1, fetches).with_multiply_adds(4.0 * read * texels)
         };
-        stages.iter().enumerate().map(of).fold(Workload::default(), |sum, stage| sum + stage)
+        stages.iter().enumerate().map(of).sum()
     }
 }

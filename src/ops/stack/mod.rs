@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::gl::Source;
 use crate::kernel::{Draw, Operand};
 use crate::ops::product::{Accurate, Checked, LinOp, Part, Product, is_exact};
+use crate::profile::Workload;
 use crate::shape::Shape;
 
 /// *Cost*, *bound*: see [`ops::product`](crate::ops::product). *Source*: \[Krueger05\] 44.3.3.
@@ -36,6 +37,10 @@ impl LinOp for ColumnStack {
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
         Ok(is_exact(self.device()) && accurate::accurate(out, self, *terms, part).map(|()| true)?)
+    }
+
+    fn workload(&self) -> Option<Workload> {
+        product::workload(self)
     }
 
     fn diagonal(&self) -> Result<Vec<f64>> {

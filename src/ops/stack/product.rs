@@ -7,7 +7,8 @@ use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PooledTexture, View};
 use crate::ops::dense::{factors, shares};
 use crate::ops::product::{Ending, Product};
-use crate::shape::Extent;
+use crate::profile::{Fetches, Workload};
+use crate::shape::{Extent, fold_extent};
 
 pub(super) fn product(y: &mut Vector, a: &ColumnStack, terms: Product<'_>, transposed: bool) -> Result<()> {
     let device = a.device();
@@ -50,6 +51,30 @@ pub(super) fn product(y: &mut Vector, a: &ColumnStack, terms: Product<'_>, trans
         Some(sums) => total(y, terms.ending(), &sums, shares, factors),
         None => Ok(()), // there always is a panel
     }
+}
+
+/// What a product `A x` comes to.
+pub(super) fn workload(a: &ColumnStack) -> Option<Workload> {
+    let device = a.device();
+    let y = fold_extent(a.shape().rows as u64, device.max_texture_size()).ok()?;
+    let panels: Vec<_> = a.panels().map(|p| inner(a.shape(), &p, false)).collect();
+    let texels = u32::try_from(a.shape().rows.div_ceil(4)).unwrap_or(u32::MAX);
+    let longest = panels.iter().copied().max().unwrap_or(0);
+    let shares = shares(device, texels, 4 * longest, y.width as usize);
+    let wide = Extent::new(y.width * shares, y.height);
+    let of = |(i, length): (usize, &usize)| {
+        let (blocks, before) =
+            (*length as f64 * y.area() as f64, if i > 0 { wide.area() as f64 } else { 0.0 });
+        let fetches = Fetches::default().with_own(before).with_adjacent(5.0 * blocks);
+        Workload::pass(wide, 1, fetches).with_multiply_adds(16.0 * blocks)
+    };
+    let sums: Workload = panels.iter().enumerate().map(of).sum();
+    if shares == 1 {
+        return Some(sums);
+    }
+    let added = wide.area() as f64;
+    let total = Workload::pass(y, 1, Fetches::default().with_looped(added));
+    Some(sums + total.with_multiply_adds(4.0 * added))
 }
 
 /// The ranges added up.

@@ -60,7 +60,7 @@ impl Reducer {
         let Some(vector) = vectors.first() else {
             return Err(Error::Internal { place: "Reducer::sum", detail: "inner products of no vector" });
         };
-        let plan = ReducePlan::new(vector.extent(), self.windows.fetched(), self.device.is_software());
+        let plan = ReducePlan::on(&self.device, vector.extent(), self.windows.fetched(), vectors.len());
         self.run(&plan, &|draw| {
             let draw = block(draw, dots.block(), vectors.iter().map(|v| v.view()));
             Ok(match dots {

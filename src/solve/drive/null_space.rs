@@ -109,7 +109,7 @@ pub(in crate::solve) fn consistent(
         let [_, along, length, _] = project(&mut own, n)?.read_texel()?.map(f64::from);
         square += along * along / length;
     }
-    let chain = ReducePlan::new(own.extent(), Windows::Balanced, device.is_software()).longest_chain();
+    let chain = ReducePlan::on(device, own.extent(), Windows::Balanced, 2).longest_chain();
     let ku = (chain as f64 + 3.0) / f64::from(1u32 << 24);
     let bound = (t + ku / (1.0 - ku)) * norm;
     let found = square.sqrt();

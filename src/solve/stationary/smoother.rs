@@ -6,6 +6,7 @@ use crate::gl::glsl;
 use crate::host::number;
 use crate::kernel::{Draw, Operand};
 use crate::ops::{self, Combine, LinOp, inlined};
+use crate::profile::{Fetches, Workload};
 use crate::solve::drive::check::{check_vectors, square_diagonal};
 use crate::solve::krylov::Preconditioner;
 
@@ -29,7 +30,8 @@ pub trait Smoother {
 /// the upper half of the frequencies best.
 ///
 /// *Cost* of a sweep: for bands, stencils and gathered rows 1 draw with the fetches of a product and 2 more a texel; for
-/// others a product, and 1 draw of 3 fetches. *Bound* of a sweep for k terms in a row:
+/// others, and where the device's [profile](crate::Device::set_profile) predicts that it takes less, a product, and 1 draw
+/// of 3 fetches. *Bound* of a sweep for k terms in a row:
 /// `γ_(k+6) ω / |a_ii| (|A| |x| + |b|) + u |x|`. *Source*: \[Krueger05\] 44.3 (solvers on matrix and vector operations);
 /// U. Trottenberg, C. Oosterlee, A. Schüller, *Multigrid*, 2001, 2.1 (the weights).
 ///
@@ -79,6 +81,47 @@ impl<'a> WeightedJacobi<'a> {
         let weights = Vector::from_f64(a.device(), &weights)?;
         Ok(WeightedJacobi { a, weights, factor: f64::from(-e).exp2() as f32 })
     }
+
+    /// What a sweep comes to; `None` where the operator does not say ([`LinOp::workload`]).
+    ///
+    /// *Errors*: those of making its pass ready, of an operator that is nobody's own.
+    ///
+    /// ```
+    /// use texla::{BandedMatrix, solve::WeightedJacobi};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// # let dev = ctx.device();
+    /// let a = BandedMatrix::poisson_2d(dev, 16, 16)?; // vectors of 8 x 8 texels, two diagonals that are not constant
+    /// let sweep = WeightedJacobi::new(&a, 0.8)?.workload()?.unwrap();
+    /// assert_eq!((sweep.draws, sweep.fetches.own, sweep.fetches.shifted), (1.0, 64.0 * 5.0, 64.0 * 4.0));
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn workload(&self) -> Result<Option<Workload>> {
+        let one_pass = self.in_one_pass()?;
+        Ok(self.ways().into_iter().find(|(way, _)| *way == one_pass).map(|(_, work)| work))
+    }
+
+    /// A sweep in one pass, and by a product and an update.
+    fn ways(&self) -> Vec<(bool, Workload)> {
+        let Some(product) = self.a.workload() else { return Vec::new() };
+        let extent = self.weights.extent();
+        let texels = extent.area() as f64;
+        let under = |n: f64| Fetches::default().with_own(n * texels);
+        let pass = |fetches, n| Workload::pass(extent, 1, fetches).with_multiply_adds(4.0 * n * texels);
+        let one = pass(under(2.0), 2.0).fetching(extent, product.fetches).cut(true);
+        let one = one + Workload::default().with_multiply_adds(product.multiply_adds);
+        // What adds to what is there begins with a copy in place of zeros.
+        let begun = product.draws + f64::from(u8::from(self.a.accumulates()));
+        let residual = product.fetching(extent, under(1.0)).with_draws(begun);
+        vec![(true, one), (false, residual + pass(under(3.0), 1.0))]
+    }
+
+    /// Whether a sweep is one pass: where that can be, and is not predicted to take longer.
+    fn in_one_pass(&self) -> Result<bool> {
+        let device = self.a.device();
+        let draw = Draw::new(device, glsl!("solve/relax.frag"));
+        let able = inlined(self.a, draw, 1.0, &self.weights, Self::OTHERS)?.is_some();
+        Ok(able && device.quickest(|| self.ways()).unwrap_or(true))
+    }
 }
 
 impl Smoother for WeightedJacobi<'_> {
@@ -89,12 +132,14 @@ impl Smoother for WeightedJacobi<'_> {
         if sweeps == 0 {
             return Ok(());
         }
+        let one_pass = self.in_one_pass()?;
         let mut r = None;
         let mut next = Vector::uninit(device, x.len())?;
         for _ in 0..sweeps {
             let draw = || Draw::new(device, glsl!("solve/relax.frag"));
             // r = b - A x: in the same pass, or written
-            let draw = match inlined(self.a, draw(), 1.0, x, Self::OTHERS)? {
+            let in_draw = || inlined(self.a, draw(), 1.0, x, Self::OTHERS);
+            let draw = match if one_pass { in_draw()? } else { None } {
                 Some((draw, _)) => draw.input("b", b.view()).masked(true),
                 None => {
                     let r = match &mut r {

@@ -111,7 +111,7 @@ fn fastest_at(device: &Device, side: usize) -> Result<MatmulSchedule> {
 }
 
 /// The schedules for products of any shape that the device has.
-fn candidates(device: &Device) -> impl Iterator<Item = MatmulSchedule> + use<> {
+pub(super) fn candidates(device: &Device) -> impl Iterator<Item = MatmulSchedule> + use<> {
     let (most, derivatives) = {
         let caps = device.gl().caps.borrow();
         (caps.max_draw_buffers, caps.exact_derivatives)

@@ -1,6 +1,7 @@
 //! Products of dense matrices \[Moravanszky03\] 3.3, 3.4.
 
 mod calibrate;
+mod count;
 mod plan;
 mod run;
 mod schedule;
@@ -8,6 +9,7 @@ mod schedule;
 mod work;
 
 pub use calibrate::{CALIBRATED_SIDES, Calibration, calibrate};
+pub use count::matmul_workload;
 pub use plan::MatmulForm;
 pub(super) use plan::{Stretch, stretches};
 pub use schedule::{MatmulReport, MatmulSchedule, Reason};

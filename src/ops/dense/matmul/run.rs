@@ -50,7 +50,7 @@ pub(super) fn run(
 
 /// What a pass of a product is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// This many multiply-adds, in a program without a loop, for one target.
     Unrolled(u32),
     /// A block over 1, 4 or 8 targets.
@@ -60,7 +60,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn targets(self) -> u32 {
+    pub fn targets(self) -> u32 {
         match self {
             Kind::Unrolled(_) => 1,
             Kind::Blocked(targets) | Kind::Split(targets) => targets,
@@ -74,6 +74,27 @@ impl Kind {
             4 => (4, 1),
             _ => (1, 1),
         }
+    }
+
+    /// The extent of a target: all of a region's, or a part of it. Quads of the rasteriser are whole where they count.
+    pub fn panel(self, region: Extent) -> Extent {
+        let (across, up) = self.panels();
+        let (width, height) = (region.width.div_ceil(across), region.height.div_ceil(up));
+        match self {
+            Kind::Split(_) => Extent::new(width.next_multiple_of(2), height.next_multiple_of(2)),
+            Kind::Blocked(_) | Kind::Unrolled(_) => Extent::new(width, height),
+        }
+    }
+
+    /// What of a region the panels cover: their places in it and their extents, those all beyond its edge left out.
+    pub fn covered(self, region: Extent) -> impl Iterator<Item = (u32, [u32; 2], Extent)> {
+        let (panel, (across, _)) = (self.panel(region), self.panels());
+        (0..self.targets()).filter_map(move |k| {
+            let (left, below) = ((k % across) * panel.width, (k / across) * panel.height);
+            let width = region.width.saturating_sub(left).min(panel.width);
+            let height = region.height.saturating_sub(below).min(panel.height);
+            (width > 0 && height > 0).then_some((k, [left, below], Extent::new(width, height)))
+        })
     }
 }
 
@@ -135,7 +156,7 @@ impl Product<'_> {
     /// Into one scratch texture for each target, from which `C` is put together.
     fn in_panels(&self, tile: &Tile<'_>, region: &Region<'_>, inner: &[Stretch], blends: bool) -> Result<()> {
         let device = self.c.device();
-        let (extent, targets) = (self.panel(region), self.kind.targets());
+        let (extent, targets) = (self.kind.panel(region.extent), self.kind.targets());
         let fresh = || (0..targets).map(|_| device.scratch(extent, "matmul")).collect::<Result<Vec<_>>>();
         let mut panels: Vec<PooledTexture> = Vec::new();
         for (i, range) in inner.iter().enumerate() {
@@ -147,14 +168,8 @@ impl Product<'_> {
             let accum = if i == 0 || !blends { Accum::Replace } else { Accum::Add };
             self.pass(&targets, [0, 0], region, range, accum, &carried)?;
         }
-        let (across, _) = self.kind.panels();
-        for (panel, k) in panels.iter().zip(0..) {
-            let (left, below) = ((k % across) * extent.width, (k / across) * extent.height);
-            let width = region.extent.width.saturating_sub(left).min(extent.width);
-            let height = region.extent.height.saturating_sub(below).min(extent.height);
-            if width == 0 || height == 0 {
-                continue; // a panel all beyond the edge
-            }
+        for (k, [left, below], Extent { width, height }) in self.kind.covered(region.extent) {
+            let Some(panel) = panels.get(k as usize) else { continue };
             let (x, y) = (region.at[0] + left, region.at[1] + below);
             Draw::new(device, glsl!("dense/assemble.frag"))
                 .addressed("panel", View::part(device, panel.texture(), extent))
@@ -165,16 +180,6 @@ impl Product<'_> {
                 .run()?;
         }
         Ok(())
-    }
-
-    /// The extent of a target: all of the region's, or a part of it. Quads of the rasteriser are whole where they count.
-    fn panel(&self, region: &Region<'_>) -> Extent {
-        let (across, up) = self.kind.panels();
-        let (width, height) = (region.extent.width.div_ceil(across), region.extent.height.div_ceil(up));
-        match self.kind {
-            Kind::Split(_) => Extent::new(width.next_multiple_of(2), height.next_multiple_of(2)),
-            Kind::Blocked(_) | Kind::Unrolled(_) => Extent::new(width, height),
-        }
     }
 
     /// One range of the inner dimension, in as many draws as the budget asks for. The region lies at `at` in the targets.
@@ -191,7 +196,7 @@ impl Product<'_> {
         let a = operand(self.a, self.form.transposes_a(), region.rows.second.0, range.first.0);
         let b = operand(self.b, self.form.transposes_b(), range.second.0, region.cols.second.0);
         let (Some(a), Some(b)) = (a, b) else { return Ok(()) };
-        let Extent { width, height } = self.panel(region);
+        let Extent { width, height } = self.kind.panel(region.extent);
         let count = self.kind.targets();
         let most = band(budget(device.is_software(), count), width as usize, count, range.length);
         let source = match self.kind {

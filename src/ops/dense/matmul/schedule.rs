@@ -1,6 +1,7 @@
 //! In which passes a product runs, and which of them is taken.
 
-use super::calibrate::measured;
+use super::calibrate::{candidates, measured};
+use super::count::counted;
 use super::plan::MatmulForm;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -14,7 +15,8 @@ pub enum MatmulSchedule {
     /// What fits the shapes and the device, by a fixed rule: [`MatrixVector`](Self::MatrixVector) and
     /// [`Outer`](Self::Outer) where the shapes are theirs; [`OnePass`](Self::OnePass) for products too small to pay for
     /// the panels; else [`Split`](Self::Split), or where derivatives are not exact [`Blocked`](Self::Blocked), over as many
-    /// draw buffers as there are.
+    /// draw buffers as there are. Of the last three, what a [calibration](super::calibrate()) has found to be fastest, or
+    /// what the device's [profile](crate::Device::set_profile) predicts to be.
     #[default]
     Auto,
     /// The paper's: this many multiply-adds of a 4x4 block by four elements ("MOPs") in a pass, passes accumulated by
@@ -73,6 +75,8 @@ pub enum Reason {
     Rule,
     /// It was the fastest in a [calibration](super::calibrate()).
     Measured,
+    /// The device's [profile](crate::Device::set_profile) predicts that it takes least.
+    Predicted,
 }
 
 /// What a product has come to.
@@ -107,10 +111,20 @@ pub(super) fn choose(
             let rule = rule(device, form, a, b);
             let own = matches!(rule, MatmulSchedule::Outer | MatmulSchedule::MatrixVector);
             let work = a.len().saturating_mul(b.cols);
-            match if own { None } else { measured(device, work) } {
-                Some(schedule) => Ok((schedule, Reason::Measured)),
-                None => Ok((rule, Reason::Rule)),
+            if own {
+                return Ok((rule, Reason::Rule));
             }
+            // Operands as they lie in memory.
+            let (stored_a, stored_b) = form.shapes(a, b);
+            let predicted = || {
+                let all = device.quickest(|| {
+                    let count = |schedule| counted(device, form, stored_a, stored_b, schedule).ok();
+                    candidates(device).filter_map(move |schedule| Some((schedule, count(schedule)?)))
+                })?;
+                Some((all, Reason::Predicted))
+            };
+            let measured = measured(device, work).map(|schedule| (schedule, Reason::Measured));
+            Ok(measured.or_else(predicted).unwrap_or((rule, Reason::Rule)))
         }
         MatmulSchedule::Passes { multiply_adds: 0 } => Err(Error::Parameter {
             op: "matmul",

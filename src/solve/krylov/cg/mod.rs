@@ -27,7 +27,9 @@ use crate::solve::drive::{Limits, Method};
 pub enum CgSchedule {
     /// Where the preconditioner is a diagonal or none, and the device has three draw buffers,
     /// [`Fused`](CgSchedule::Fused) on a GPU (the product written nowhere for operators of so few terms that it pays), else
-    /// [`Merged`](CgSchedule::Merged); else [`Listing`](CgSchedule::Listing).
+    /// [`Merged`](CgSchedule::Merged); else [`Listing`](CgSchedule::Listing). On a device with a
+    /// [profile](crate::Device::set_profile) the one of the three that is predicted to take least, where the first two can
+    /// be had.
     #[default]
     Auto,
     /// One operation after another as in Listing 44-1 of \[Krueger05\]: two reductions an iteration. It begins with
@@ -176,7 +178,13 @@ impl<'a> ConjugateGradient<'a> {
         let device = self.a.device();
         let Some(product) = self.a.workload().filter(|_| !self.m.is_dear()) else { return Ok(None) };
         let d = Vector::uninit(device, self.a.shape().rows)?;
-        let ((schedule, inlines), extent) = (self.schedule(&d)?, d.extent());
+        let (way, extent) = (self.way(&d)?, d.extent());
+        Ok(Some(self.count(way, product, extent)))
+    }
+
+    /// The same of a way, for a product that comes to this and vectors of this extent.
+    fn count(&self, Way { schedule, inlines }: Way, product: Workload, extent: Extent) -> Workload {
+        let device = self.a.device();
         let diagonal = usize::from(self.m.diagonal().is_some());
         let (texels, one) = (extent.area() as f64, Extent::new(1, 1));
         let (windows, software) = (self.params.windows.fetched(), device.is_software());
@@ -184,62 +192,87 @@ impl<'a> ConjugateGradient<'a> {
         let step = |plan: ReducePlan, inputs: usize| {
             let left = plan.stages().get(1..).and_then(|s| s.last()).map_or(1, |last| last.source.area());
             let fetches = Fetches::default().with_adjacent(left as f64);
-            plan.workload_to_a_window(inputs) + Workload::pass(one, 2).with_fetches(fetches)
+            plan.workload_to_a_window(inputs) + Workload::pass(one, 2, fetches)
         };
-        let plain = |inputs| step(ReducePlan::new(extent, windows, software), inputs);
+        let plain = |inputs| step(ReducePlan::on(device, extent, windows, inputs), inputs);
         // Vectors updated by the coefficients, which are one texel.
         let update = |inputs: usize, targets: usize| {
             let fetches = Fetches::default().with_own(inputs as f64 * texels).with_adjacent(texels);
             let multiply_adds = 4.0 * targets as f64 * texels;
-            Workload::pass(extent, targets).with_fetches(fetches).with_multiply_adds(multiply_adds)
+            Workload::pass(extent, targets, fetches).with_multiply_adds(multiply_adds)
         };
         // On average: every second time that of x too, with its direction and that of before.
         let updates = |inputs: usize| (update(inputs, 2) + update(inputs + 2, 3)) * 0.5;
-        Ok(Some(match schedule {
+        match schedule {
             CgSchedule::Merged => product + plain(3 + diagonal) + update(4 + diagonal, 3),
             CgSchedule::Fused if !inlines => product + plain(3 + diagonal) + updates(3 + diagonal),
             CgSchedule::Fused => {
-                let within = |fetches| {
-                    Workload::default().with_fetches(fetches).with_multiply_adds(product.multiply_adds)
+                let within = |extent, fetches| {
+                    Workload::default().fetching(extent, fetches).with_multiply_adds(product.multiply_adds)
                 };
                 // In a window nothing lies under the fragment.
                 let Fetches { own, adjacent, .. } = product.fetches;
                 let summed = product.fetches.with_own(0.0).with_adjacent(own + adjacent);
-                let sums = step(ReducePlan::of_products(extent, windows, software), 2 + diagonal);
-                sums + within(summed) + updates(2 + diagonal) + within(product.fetches)
+                let plan = ReducePlan::of_products(extent, windows, software);
+                let first = plan.stages().first().map_or(one, |stage| stage.target);
+                let updated = updates(2 + diagonal).cut(true) + within(extent, product.fetches);
+                step(plan, 2 + diagonal) + within(first, summed) + updated
             }
             _ => {
                 let two_targets = device.gl().caps.borrow().max_draw_buffers >= 2;
                 let both = if two_targets { update(4, 2) } else { update(2, 1) * 2.0 };
                 let under = Fetches::default().with_own(2.0 * texels);
-                let preconditioned =
-                    Workload::pass(extent, 1).with_fetches(under).with_multiply_adds(4.0 * texels);
+                let preconditioned = Workload::pass(extent, 1, under).with_multiply_adds(4.0 * texels);
                 product + plain(2) + plain(3) + update(2, 1) + both + preconditioned * diagonal as f64
             }
-        }))
+        }
     }
 
-    /// The schedule for directions like this, and whether it writes no product.
-    fn schedule(&self, d: &Vector) -> Result<(CgSchedule, bool)> {
+    /// How directions like this are iterated.
+    fn way(&self, d: &Vector) -> Result<Way> {
         let schedule = self.params.schedule;
         let device = self.a.device();
         let three_targets = device.gl().caps.borrow().max_draw_buffers >= 3;
         // Merged passes read M at the same texel as r.
         let merges = !self.m.is_dear() && self.m.diagonal().is_none_or(|m| m.extent() == d.extent());
         if schedule == CgSchedule::Listing || !merges || schedule == CgSchedule::Auto && !three_targets {
-            return Ok((CgSchedule::Listing, false));
-        }
-        if schedule == CgSchedule::Merged || schedule == CgSchedule::Auto && device.is_software() {
-            return Ok((CgSchedule::Merged, false));
+            return Ok(Way { schedule: CgSchedule::Listing, inlines: false });
         }
         let fetches = InlinedProduct { a: self.a, alpha: 1.0, d }.fetches(Steps::UPDATED)?;
+        let way = |schedule, inlines| Way { schedule, inlines };
+        let known = [
+            way(CgSchedule::Merged, false),
+            way(CgSchedule::Listing, false),
+            way(CgSchedule::Fused, false),
+            way(CgSchedule::Fused, true),
+        ];
+        let predicted = || {
+            let able = known.into_iter().filter(|way| !way.inlines || fetches.is_some());
+            let product = self.a.workload();
+            able.filter_map(move |way| Some((way, self.count(way, product?, d.extent()))))
+        };
+        if schedule == CgSchedule::Auto
+            && let Some(quickest) = device.quickest(predicted)
+        {
+            return Ok(quickest);
+        }
+        if schedule == CgSchedule::Merged || schedule == CgSchedule::Auto && device.is_software() {
+            return Ok(way(CgSchedule::Merged, false));
+        }
         // Computing `A d` twice is cheaper than to write it, as measured on a GPU (`benches/RESULTS.md`), where a pass costs
         // more than what it fetches, or it fetches next to nothing.
         const SHORT: u64 = 1 << 16;
         let pays = |fetches| fetches <= 5 || fetches <= 9 && d.extent().area() <= SHORT;
         let inlines = fetches.is_some_and(|fetches| schedule == CgSchedule::Fused || pays(fetches));
-        Ok((CgSchedule::Fused, inlines))
+        Ok(way(CgSchedule::Fused, inlines))
     }
+}
+
+/// A schedule other than the automatic one, and whether it writes no product.
+#[derive(Clone, Copy)]
+struct Way {
+    schedule: CgSchedule,
+    inlines: bool,
 }
 
 /// The vectors of a solve.
@@ -266,7 +299,7 @@ impl<'a> Run<'a> {
         let device = at.a.device();
         let fresh = || Vector::uninit(device, at.b.len());
         let d = fresh()?;
-        let (schedule, inlines) = solver.schedule(&d)?;
+        let Way { schedule, inlines } = solver.way(&d)?;
         let listing = schedule == CgSchedule::Listing;
         Ok(Run {
             d: PingPong::new(d, fresh()?),

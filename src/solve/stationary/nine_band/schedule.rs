@@ -1,6 +1,8 @@
 //! The rungs of the ladder as values.
 
 use crate::device::Device;
+use crate::profile::{Fetches, Workload};
+use crate::shape::Extent;
 
 /// The longest rows that the arithmetic with `floor` gets right: unknowns' numbers and halves are floats, also after a
 /// division that is off by an ulp.
@@ -97,10 +99,16 @@ impl JacobiSchedule {
     };
 
     /// The schedule that was within a quarter of the fastest wherever it was measured (see `benches/RESULTS.md`), from
-    /// 16384 unknowns on: four rows a fragment, or as many as the device has room for. A rule, not a measurement.
+    /// 16384 unknowns on: four rows a fragment, or as many as the device has room for. A rule, not a measurement; on a
+    /// device with a [profile](Device::set_profile) as many as that predicts to take least.
     pub fn best(device: &Device, side: usize) -> Self {
-        let packed = [4, 2].map(|rows| JacobiSchedule::Packed { rows });
-        packed.into_iter().find(|s| s.fits(device, side)).unwrap_or(JacobiSchedule::Packed { rows: 1 })
+        // In the order of the rule, which never comes to the last.
+        let packed = || {
+            let all = [4, 2, 1, 8].map(|rows| (JacobiSchedule::Packed { rows }, packed_work(side, rows)));
+            all.into_iter().filter(|(schedule, _)| schedule.fits(device, side))
+        };
+        let rule = || packed().next().map(|(schedule, _)| schedule);
+        device.quickest(packed).or_else(rule).unwrap_or(JacobiSchedule::Packed { rows: 1 })
     }
 
     /// Whether there is such a schedule, and the device's textures and draw buffers are enough for rows of `side`
@@ -138,4 +146,15 @@ impl JacobiSchedule {
             _ => 1,
         }
     }
+}
+
+/// What a sweep of [`JacobiSchedule::Packed`] comes to: three texels of each line that a fragment reads, eight bands and the
+/// right-hand side for each that it writes.
+fn packed_work(side: usize, rows: u32) -> Workload {
+    let across = |n: usize, by: u32| u32::try_from(n.div_ceil(by as usize)).unwrap_or(u32::MAX);
+    let extent = Extent::new(across(side, 4), across(side, rows));
+    let (fragments, rows) = (extent.area() as f64, f64::from(rows));
+    let fetches = Fetches::default().with_adjacent((3.0 * (rows + 2.0) + 9.0 * rows) * fragments);
+    let pass = Workload::pass(extent, rows as usize, fetches);
+    pass.with_multiply_adds(4.0 * 10.0 * rows * fragments)
 }
