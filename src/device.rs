@@ -147,8 +147,9 @@ impl Device {
     /// passes [`WeightedJacobi`](crate::solve::WeightedJacobi) sweeps, and
     /// [`JacobiSchedule::best`](crate::solve::JacobiSchedule::best).
     ///
-    /// Choices differ in the order of sums, within the same bounds: results repeat bit for bit as long as the profile is the
-    /// same. Keep its text, then, or set none.
+    /// Choices differ in the order of sums: results repeat bit for bit as long as the profile is the same. Keep its text, then,
+    /// or set none. Bounds are named by the order that runs ([`ReducePlan::on`](crate::ops::ReducePlan::on) tells that of a
+    /// sum).
     ///
     /// *Cost*: nothing on the device; of each choice, that of a few predictions.
     ///

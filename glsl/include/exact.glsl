@@ -88,7 +88,8 @@ Sum4 two_sum4(vec4 a, vec4 b) {
 
 Sum4 fast_two_sum4(vec4 a, vec4 b) {
     EXACT vec4 s = held4(a + b);
-    return Sum4(s, held4(b - held4(s - a)));
+    EXACT vec4 e = held4(b - held4(s - a));
+    return Sum4(s, e);
 }
 
 Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {

@@ -7,7 +7,7 @@
 #include "include/stencil.glsl"
 
 vec4 flux(vec4 x0, Tap tap, float inverse_distance) {
-    return (tap.open * x0 - tap.value) + tap.side * (inverse_distance * x0);
+    return (tap.open * x0 - tap.value) + (tap.side * inverse_distance) * x0;
 }
 
 vec4 share(Tap tap, float inverse_distance) { return tap.open + tap.side * inverse_distance; }

@@ -13,10 +13,16 @@ Sum4 add_term(Sum4 s, vec4 high, vec4 low, vec4 b) { return add_exact_product4(s
 #define add_term add_product4
 #endif
 
+// One of two where there is a neighbour or a side, or zero. Chosen, not multiplied: bounds on errors go by the bits of
+// coefficients, of which arithmetic may take those below the normal range for zero.
+vec4 of_tap(Tap tap, float weight, float at_side) {
+    vec4 beside = mix(vec4(0.0), vec4(at_side), notEqual(tap.side, vec4(0.0)));
+    return mix(beside, vec4(weight), notEqual(tap.open, vec4(0.0)));
+}
+
 // x0 is scaled.
 Sum4 add_flux(Sum4 s, vec4 x0, Tap tap, vec2 weight, vec2 at_side) {
-    // A neighbour or a side, or neither.
-    s = add_term(s, weight.x * tap.open + at_side.x * tap.side, weight.y * tap.open + at_side.y * tap.side, x0);
+    s = add_term(s, of_tap(tap, weight.x, at_side.x), of_tap(tap, weight.y, at_side.y), x0);
     return add_term(s, vec4(-weight.x), vec4(-weight.y), scaled(tap.value));
 }
 

@@ -60,6 +60,8 @@ pub struct SparseMatrix {
     format: SparseFormat,
     points: [OnceCell<Points>; 2],
     gathers: [OnceCell<Gather>; 2],
+    /// What a product comes to, by the pattern.
+    work: OnceCell<Option<Workload>>,
 }
 
 shown!(SparseMatrix, |a| "SparseMatrix({}, {} nonzeros, {:?})", a.csr.shape(), a.csr.nnz(), a.format);
@@ -97,6 +99,7 @@ impl SparseMatrix {
             format,
             points: Default::default(),
             gathers: Default::default(),
+            work: OnceCell::new(),
         };
         match made.format {
             SparseFormat::Points => made.points(false).map(|_| ())?,
@@ -121,7 +124,7 @@ impl SparseMatrix {
 
     /// What a product with a matrix of these entries comes to in a format. A column is fetched as scattered where that of the
     /// next fragment or vertex lies far from it. `None` past the texture size.
-    pub(crate) fn count(device: &Device, csr: &Csr, format: SparseFormat) -> Option<Workload> {
+    fn count(device: &Device, csr: &Csr, format: SparseFormat) -> Option<Workload> {
         let y = fold_extent(csr.shape().rows as u64, device.max_texture_size()).ok()?;
         let none = Fetches::default();
         if format == SparseFormat::Points {
@@ -239,6 +242,11 @@ impl SparseMatrix {
     /// The first pair of places that differ from the transposed matrix, looked for once.
     pub(crate) fn asymmetry(&self) -> Option<(usize, usize, f64, f64)> {
         *self.asymmetry.get_or_init(|| self.csr.asymmetry())
+    }
+
+    /// What a product comes to, counted once: rows are gone through for that.
+    pub(crate) fn work(&self) -> Option<Workload> {
+        *self.work.get_or_init(|| Self::count(&self.device, &self.csr, self.format))
     }
 
     /// `floor(log2 max |a_ij|)`; 0 for a matrix of zeros.

@@ -65,7 +65,7 @@ impl LinOp for SparseMatrix {
     }
 
     fn workload(&self) -> Option<Workload> {
-        SparseMatrix::count(self.device(), self.pattern(), self.format())
+        self.work()
     }
 
     fn pattern(&self) -> Option<&Csr> {

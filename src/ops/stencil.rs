@@ -174,7 +174,9 @@ fn accurate<'a>(a: &'a Stencil, terms: Accurate<'a>) -> Draw<'a> {
     let at_sides: Vec<f64> =
         a.sides().axes().iter().zip(a.weights()).flat_map(|(ends, w)| ends.map(|s| w * s.share())).collect();
     let own = [wx, wy, wz, a.shift(), a.interior()];
-    let powers = own.iter().chain(&at_sides).all(|v| is_power_of_two(*v));
+    // Solid cells alone have the last.
+    let used = if a.links.is_some() { 5 } else { 4 };
+    let powers = own.iter().take(used).chain(&at_sides).all(|v| is_power_of_two(*v));
     let draw = Draw::new(a.device(), glsl!("stencil/accurate.frag")).input("x", terms.x.view());
     grid_params(links(grid(draw, a), a), a)
         .define("POWERS", powers)

@@ -295,6 +295,8 @@ fn borrowed_vectors_in_a_solve() {
             };
             assert_eq!(solve(&borrowed), solve(&copied));
             let cg = ConjugateGradient::new(&a, CgParams::default()).unwrap();
+            let from_zero = |b: &Vector| cg.iterate_from_zero(b, 30).unwrap().0.read().unwrap();
+            assert_eq!(from_zero(&borrowed), from_zero(&copied));
             assert!(matches!(cg.solve(&mut borrowed, &own), Err(texla::Error::Unsupported { .. })));
             let product = texla::ops::Combine::Accumulate;
             let refused = texla::ops::product(&mut borrowed, product, 1.0, &a, &own);

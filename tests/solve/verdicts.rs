@@ -207,6 +207,26 @@ fn least_squares_tell_both_residuals() {
     });
 }
 
+/// Bounds on errors go by the bits of coefficients: arithmetic takes the weight across for zero here, and with it a row
+/// that is off by more than a hundredth of `b`.
+#[test]
+fn coefficients_below_the_range_are_not_overlooked() {
+    use texla::{Grid, Side, Sides, Stencil, StencilParams};
+    on_both(|device| {
+        let sides = Sides { x: [Side::Neumann; 2], y: [Side::DIRICHLET; 2], z: [Side::Neumann; 2] };
+        let params = StencilParams::new([1.0, 1e-40, 0.0], sides).with_solid(&[false, true, false, false]);
+        let a = Stencil::new(device, Grid::new_2d(4, 1), params).unwrap();
+        let b = Vector::from_slice(device, &[0.0, 0.0, 1.0, -1.0]).unwrap();
+        for schedule in crate::systems::SCHEDULES {
+            let mut x = Vector::from_slice(device, &[1e38, 0.0, 0.5, -0.5]).unwrap();
+            let params = texla::solve::CgParams::default().with_schedule(schedule).with_max_iters(100);
+            let report = texla::solve::ConjugateGradient::new(&a, params).unwrap().solve(&mut x, &b).unwrap();
+            let off = 2e-40 * f64::from(x.read().unwrap()[0]) / 2f64.sqrt();
+            assert!(!report.converged() || off.abs() <= 1e-5, "{schedule:?}: {off:e} in {report:?}");
+        }
+    });
+}
+
 /// What an operator tells of its sums: magnitude, rest, and a bound on the error that holds and is no guess into the blue.
 #[test]
 fn parts_of_accurate_products() {

@@ -111,9 +111,15 @@ impl BandText {
             found.map_or(-1, |i| i as i64)
         };
         let mut words = vec![term as i64, i64::from(self.transposed), shifts.len() as i64];
-        words.extend([0, -1, 1].map(leads_to));
+        // What makes no difference to the text is left out, so that programs are shared.
+        let (inlined, accurate) = (term == Term::Inlined, term == Term::Accurate);
+        words.extend([
+            leads_to(0),
+            if inlined { leads_to(-1) } else { -1 },
+            if inlined { leads_to(1) } else { -1 },
+        ]);
         for (([a, b, residue], kind), powers) in taps.iter().zip(&self.kinds).zip(&self.powers) {
-            words.extend([*a, *b, *residue, *kind as i64, i64::from(*powers)]);
+            words.extend([*a, *b, *residue, *kind as i64, i64::from(*powers && accurate)]);
         }
         words
     }

@@ -31,9 +31,19 @@ pub(in crate::solve) fn check_vectors_of(
 ) -> Result<()> {
     x.writable(op)?;
     ops::check_shape(op, "x", x.shape(), Shape::column(cols))?;
-    ops::check_shape(op, "b", b.shape(), Shape::column(rows))?;
-    ops::check_device(op, "x", x.device(), device)?;
-    ops::check_device(op, "b", b.device(), device)
+    check_given(op, ("b", b), rows, device)?;
+    ops::check_device(op, "x", x.device(), device)
+}
+
+/// What is asked of a vector that is read alone.
+pub(in crate::solve) fn check_given(
+    op: &'static str,
+    (name, v): (&'static str, &Vector),
+    len: usize,
+    device: &Device,
+) -> Result<()> {
+    ops::check_shape(op, name, v.shape(), Shape::column(len))?;
+    ops::check_device(op, name, v.device(), device)
 }
 
 /// Refuses more iterations than the device can count.

@@ -107,10 +107,18 @@ impl Level {
     }
 
     /// Whether the correction and the first sweep after it are one pass: where it needs few more texels than either, in
-    /// the plane with rows of whole texels, and where no solid cell makes a neighbour its own case.
+    /// the plane with rows of whole texels, where no solid cell makes a neighbour its own case, and where what it divides the
+    /// residual by, for that has been multiplied by it, does not come near the end of the range.
     pub fn corrects_and_sweeps(&self, transfer: &Transfer) -> bool {
+        const LEAST: f64 = 1.0 / (1u64 << 60) as f64;
         let [_, _, across] = self.a.weights();
-        transfer.is_fast(&self.a) && self.a.grid().nz == 1 && across == 0.0 && self.a.links.is_none()
+        let at_least: f64 =
+            transfer.ends.iter().map(|ends| ends.iter().fold(1.0, |m: f64, e| m.min(*e))).product();
+        at_least >= LEAST
+            && transfer.is_fast(&self.a)
+            && self.a.grid().nz == 1
+            && across == 0.0
+            && self.a.links.is_none()
     }
 
     /// `x = x + S B e`, and the first of `count` sweeps where the residual `S r` is given.

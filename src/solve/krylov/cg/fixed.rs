@@ -5,7 +5,7 @@ use crate::data::{Scalar, Vector};
 use crate::error::Result;
 use crate::ops;
 use crate::solve::drive::Method as _;
-use crate::solve::drive::check::{check_count, check_vectors};
+use crate::solve::drive::check::{check_count, check_given, check_vectors};
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::Breakdown;
@@ -77,7 +77,7 @@ impl ConjugateGradient<'_> {
     /// ```
     pub fn iterate_from_zero(&self, b: &Vector, iterations: usize) -> Result<(Vector, FixedRun)> {
         let op = "ConjugateGradient::iterate_from_zero";
-        check_vectors(op, self.a, b, b)?;
+        check_given(op, ("b", b), self.a.shape().rows, self.a.device())?;
         check_count(op, "iterations", iterations)?;
         let _scope = self.a.device().scope()?;
         let Ended { added: x, report, .. } = self.fixed(None, b, iterations)?;

@@ -41,8 +41,9 @@ pub enum CgSchedule {
     /// in every iteration.
     Merged,
     /// As merged, with the fewest writes: `x` is updated every second iteration from two directions; and for bands, stencils
-    /// and gathered rows the product is written nowhere: the pass of the inner products computes it, and so does that of the
-    /// updates. For devices on which writing is dear; it takes a vector more, or none.
+    /// and gathered rows the product is written nowhere, where the pass has as many texture units as they have diagonals, and
+    /// seven more: the pass of the inner products computes it, and so does that of the updates. For devices on which writing
+    /// is dear; it takes a vector more, or none.
     Fused,
 }
 
@@ -215,8 +216,10 @@ impl<'a> ConjugateGradient<'a> {
                 let summed = product.fetches.with_own(0.0).with_adjacent(own + adjacent);
                 let plan = ReducePlan::of_products(extent, windows, software);
                 let first = plan.stages().first().map_or(one, |stage| stage.target);
-                let updated = updates(2 + diagonal).cut(true) + within(extent, product.fetches);
-                step(plan, 2 + diagonal) + within(first, summed) + updated
+                // The direction is one of those, but where rows are gathered.
+                let read = if own > 0.0 { 1 } else { 2 } + diagonal;
+                let updated = updates(read).cut(true) + within(extent, product.fetches);
+                step(plan, read) + within(first, summed) + updated
             }
             _ => {
                 let two_targets = device.gl().caps.borrow().max_draw_buffers >= 2;
@@ -238,8 +241,13 @@ impl<'a> ConjugateGradient<'a> {
         if schedule == CgSchedule::Listing || !merges || schedule == CgSchedule::Auto && !three_targets {
             return Ok(Way { schedule: CgSchedule::Listing, inlines: false });
         }
-        let fetches = InlinedProduct { a: self.a, alpha: 1.0, d }.fetches(Steps::UPDATED)?;
         let way = |schedule, inlines| Way { schedule, inlines };
+        let auto = schedule == CgSchedule::Auto;
+        let by_rule = device.profile().is_none();
+        if schedule == CgSchedule::Merged || auto && by_rule && device.is_software() {
+            return Ok(way(CgSchedule::Merged, false));
+        }
+        let fetches = InlinedProduct { a: self.a, alpha: 1.0, d }.fetches(Steps::UPDATED)?;
         let known = [
             way(CgSchedule::Merged, false),
             way(CgSchedule::Listing, false),
@@ -251,13 +259,8 @@ impl<'a> ConjugateGradient<'a> {
             let product = self.a.workload();
             able.filter_map(move |way| Some((way, self.count(way, product?, d.extent()))))
         };
-        if schedule == CgSchedule::Auto
-            && let Some(quickest) = device.quickest(predicted)
-        {
+        if auto && let Some(quickest) = device.quickest(predicted) {
             return Ok(quickest);
-        }
-        if schedule == CgSchedule::Merged || schedule == CgSchedule::Auto && device.is_software() {
-            return Ok(way(CgSchedule::Merged, false));
         }
         // Computing `A d` twice is cheaper than to write it, as measured on a GPU (`benches/RESULTS.md`), where a pass costs
         // more than what it fetches, or it fetches next to nothing.
