@@ -19,6 +19,13 @@ struct Link {
     entries: Triplets,
 }
 
+impl Link {
+    /// Entries other than zero, those at one place summed.
+    fn nnz(&self) -> usize {
+        self.entries.to_csr().values().iter().filter(|v| **v != 0.0).count()
+    }
+}
+
 /// One block row for all blocks of a rectangle:
 ///
 /// > y_m = S x_m + sum over the links of L_o x_(m + o) + b_m
@@ -235,7 +242,7 @@ impl RepeatedExpression {
 
     /// Number of non-zero coefficients of a block row: multiplications for a block, away from the sides.
     pub fn nnz(&self) -> usize {
-        self.block.nnz() + self.links.iter().map(|link| link.entries.to_csr().nnz()).sum::<usize>()
+        self.block.nnz() + self.links.iter().map(Link::nnz).sum::<usize>()
     }
 
     /// Instructions for a block: C(S), and for each quad and link one if the link is diagonal, for each corner one.
@@ -251,8 +258,7 @@ impl RepeatedExpression {
     /// entries of one block only, so that those of S and of each link add up.
     pub fn lower_bound(&self) -> LowerBound {
         let block = LowerBound::new(&self.block, Orders::One);
-        let fours = |link: &Link| link.entries.to_csr().nnz().div_ceil(4) as u32;
-        let links: u32 = self.links.iter().map(fours).sum();
+        let links: u32 = self.links.iter().map(|link| link.nnz().div_ceil(4) as u32).sum();
         LowerBound { value: Instructions(block.value.0 + links), ..block }
     }
 

@@ -159,6 +159,14 @@ fn blocks_that_are_no_whole_quads() {
 }
 
 #[test]
+fn what_cancels_is_no_entry() {
+    let s = LinearExpression::new(&Triplets::from_diagonal(&[1.0; 4]), &[true; 4]).unwrap();
+    let e = RepeatedExpression::new(s, [2, 2], [[Dropped; 2]; 2]).unwrap();
+    let e = e.link([1, 0], &[2.0; 4]).unwrap().link([1, 0], &[-2.0; 4]).unwrap();
+    assert_eq!((e.nnz(), e.lower_bound().value, counted(&e, &Order::identity(4)).0), (4, Instructions(1), 1));
+}
+
+#[test]
 fn the_program_of_a_block_computes_its_block_row() {
     let e = wave(Grid::new_2d(20, 3), 2); // pieces of 10: two lanes of padding
     for order in [Order::identity(10), Order::new(10, &[3, 11, 9, 0, 1, 4, 10, 8, 7, 6, 5, 2]).unwrap()] {
