@@ -13,6 +13,7 @@ pub mod instances;
 mod order;
 mod program;
 mod prove;
+mod repeated;
 mod search;
 mod stencil;
 mod terms;
@@ -25,10 +26,11 @@ pub use cost::{
 pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
 pub use program::{
-    Instruction, InstructionCounts, LowerOptions, Operation, ProductEntries, Program, ProgramPart, Register,
-    ShaderStage, Source, Swizzle, WriteMask,
+    Instruction, InstructionCounts, LowerOptions, Operation, ProductEntries, Program, ProgramPart, QuadPart,
+    Register, ShaderStage, Source, Swizzle, WriteMask,
 };
 pub use prove::{Level, Proof, ProofLimits, ProofProgress, Prover, Verdict};
+pub use repeated::RepeatedExpression;
 pub use search::{
     AnnealParams, Annealed, Annealer, CoolingSchedule, Optimized, Origin, Progress, Report, SearchLimits,
     SearchParams, SearchStop, Start, Trace, TracePoint, optimize,

@@ -45,7 +45,9 @@ impl LinearExpression {
         sides: [[StencilBoundary; 2]; 3],
         with_b: bool,
     ) -> Result<Self> {
-        check(grid, taps, sides)?;
+        let op = "LinearExpression::stencil";
+        check_sides(op, &sides)?;
+        check_offsets(op, grid, taps.iter().map(|(offset, _)| *offset))?;
         let n = grid.len();
         let mut a = Triplets::with_capacity(Shape::new(n, n), n.saturating_mul(taps.len()));
         let mut nontrivial = vec![with_b; n];
@@ -66,9 +68,9 @@ impl LinearExpression {
     }
 }
 
-fn check(grid: Grid, taps: &[([i32; 3], f64)], sides: [[StencilBoundary; 2]; 3]) -> Result<()> {
-    let op = "LinearExpression::stencil";
-    for (axis, side) in sides.into_iter().enumerate() {
+/// Refuses an axis that is periodic at one end alone.
+pub(super) fn check_sides(op: &'static str, sides: &[[StencilBoundary; 2]]) -> Result<()> {
+    for (axis, side) in sides.iter().enumerate() {
         let periodic = side.map(|s| s == StencilBoundary::Periodic);
         if periodic == [true, false] || periodic == [false, true] {
             let value = format!("{side:?} along axis {axis}");
@@ -76,16 +78,26 @@ fn check(grid: Grid, taps: &[([i32; 3], f64)], sides: [[StencilBoundary; 2]; 3])
             return Err(Error::Parameter { op, name: "sides", value, expected });
         }
     }
+    Ok(())
+}
+
+/// Refuses an offset that leads further than the grid is long.
+pub(super) fn check_offsets(
+    op: &'static str,
+    grid: Grid,
+    offsets: impl IntoIterator<Item = [i32; 3]>,
+) -> Result<()> {
     let too_long =
         |offset: &[i32; 3]| offset.iter().zip(grid.sides()).any(|(o, n)| o.unsigned_abs() as usize > n);
-    if let Some((offset, _)) = taps.iter().find(|(offset, _)| too_long(offset)) {
-        let (name, value) = ("taps", format!("{offset:?} on a {grid}"));
+    if let Some(offset) = offsets.into_iter().find(too_long) {
+        let (name, value) = ("offset", format!("{offset:?} on a {grid}"));
         return Err(Error::Parameter { op, name, value, expected: "offsets no longer than the grid" });
     }
     Ok(())
 }
 
-fn is_fixed(grid: Grid, sides: [[StencilBoundary; 2]; 3], cell: [usize; 3]) -> bool {
+/// Whether a cell is held at zero.
+pub(super) fn is_fixed(grid: Grid, sides: [[StencilBoundary; 2]; 3], cell: [usize; 3]) -> bool {
     let along = |((at, n), [low, high]): ((usize, usize), [StencilBoundary; 2])| {
         (at == 0 && low == StencilBoundary::Fixed) || (at + 1 == n && high == StencilBoundary::Fixed)
     };
@@ -93,7 +105,7 @@ fn is_fixed(grid: Grid, sides: [[StencilBoundary; 2]; 3], cell: [usize; 3]) -> b
 }
 
 /// Where the neighbour's value stands; none if its tap is dropped.
-fn neighbour(
+pub(super) fn neighbour(
     grid: Grid,
     sides: [[StencilBoundary; 2]; 3],
     cell: [usize; 3],

@@ -26,7 +26,10 @@ pub use lcp::{
 };
 pub use multigrid::{Cycle, Multigrid, MultigridParams};
 #[cfg(feature = "pack")]
-pub use packed::{FragmentExpression, VertexExpression, VertexGaussSeidel, VertexRungeKutta};
+pub use packed::{
+    BlockExpression, BlockVector, EnhancedBlockJacobi, FragmentExpression, VertexExpression,
+    VertexGaussSeidel, VertexRungeKutta,
+};
 pub use stationary::{
     Direction, GaussSeidel, JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, MOST_COLOURS,
     NineBandJacobi, NineBandSmoother, Smoother, Stationary, StationaryParams, Sweepable, WeightedJacobi,

@@ -509,8 +509,11 @@ fn profiles(dev: &Device, step: Step<'_>) {
 #[cfg(feature = "pack")]
 fn packed(dev: &Device, step: Step<'_>) {
     use texla::BufferVector;
-    use texla::pack::{LinearExpression, Packing};
-    use texla::solve::{FragmentExpression, VertexExpression, VertexGaussSeidel, VertexRungeKutta};
+    use texla::pack::{LinearExpression, Order, Packing, RepeatedExpression, StencilBoundary::*};
+    use texla::solve::{
+        BlockExpression, EnhancedBlockJacobi, FragmentExpression, VertexExpression, VertexGaussSeidel,
+        VertexRungeKutta,
+    };
     let n = 8;
     let entries = (0..n).flat_map(|i| [(i, i, 4.0), (i, (i + 1) % n, -1.0), (i, (i + 3) % n, 0.5)]);
     let a = Triplets::from_entries(Shape::new(n, n), entries.collect::<Vec<_>>()).unwrap();
@@ -541,5 +544,27 @@ fn packed(dev: &Device, step: Step<'_>) {
         let method = VertexRungeKutta::new(dev, &stage, &packing).unwrap();
         method.step(&mut next, &buffer(&x), &buffer(&b.repeat(3))).unwrap();
         next.read().unwrap()
+    });
+    // A line of 61 has more quads than are brought back in one pass.
+    let (grid, order) = (Grid::new_2d(61, 3), Order::identity(61));
+    let taps =
+        [([0, 0, 0], 4.0), ([-1, 0, 0], -1.0), ([1, 0, 0], -1.0), ([0, 1, 0], -1.0), ([0, -1, 0], -1.0)];
+    let sides = [[Dropped; 2], [Copied, Dropped], [Dropped; 2]];
+    let lines = RepeatedExpression::stencil(grid, 1, &taps, sides, true).unwrap();
+    let start = uniform(25, grid.len());
+    step("BlockExpression", &|| {
+        let expression = BlockExpression::new(dev, &lines, &order).unwrap();
+        let x = expression.pack(&Vector::from_slice(dev, &start).unwrap()).unwrap();
+        let mut y = expression.zeros().unwrap();
+        expression.apply(&mut y, &x, &x).unwrap();
+        expression.iterate(&mut y, &x, 2, Direction::Symmetric).unwrap();
+        changed(dev, &start, |out| expression.unpack(out, &y))
+    });
+    step("EnhancedBlockJacobi", &|| {
+        let jacobi = EnhancedBlockJacobi::new(dev, &lines, &order).unwrap();
+        let b = Vector::from_slice(dev, &start).unwrap();
+        let mut z = Vector::zeros(dev, grid.len()).unwrap();
+        jacobi.apply(&mut z, &b).unwrap();
+        changed(dev, &z.read().unwrap(), |x| jacobi.smooth(x, &b, 2))
     });
 }

@@ -12,4 +12,5 @@ mod partitions;
 mod products;
 mod program;
 mod prove;
+mod repeated;
 mod search;

@@ -3,6 +3,9 @@
 //! Vectors are in packed order, four positions a texel or a `vec4`: [`Order::packed`](crate::pack::Order::packed) brings
 //! values there, [`Order::unpacked`](crate::pack::Order::unpacked) back.
 
+mod block_jacobi;
+mod block_vector;
+mod blocks;
 mod fragment;
 mod gauss_seidel;
 mod runge_kutta;
@@ -10,6 +13,9 @@ mod vertex;
 
 use crate::error::{Error, Result};
 
+pub use block_jacobi::EnhancedBlockJacobi;
+pub use block_vector::BlockVector;
+pub use blocks::BlockExpression;
 pub use fragment::FragmentExpression;
 pub use gauss_seidel::VertexGaussSeidel;
 pub use runge_kutta::VertexRungeKutta;

@@ -4,10 +4,13 @@
 
 mod fragment;
 mod function;
+mod repeated;
 mod vertex;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
+
+pub use repeated::QuadPart;
 
 use super::ir::{Instruction, Operation, Register, Source, WriteMask};
 use super::{Program, ShaderStage};

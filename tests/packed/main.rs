@@ -1,6 +1,8 @@
 //! Packed expressions on the device, in both stages and both dialects, against the expression in 64 bits.
 #![cfg(feature = "pack")]
 
+mod blocks;
+#[path = "../common/mod.rs"]
 mod common;
 
 use common::bounds::{U, product_bound};
