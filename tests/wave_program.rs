@@ -1,0 +1,176 @@
+//! The explicit program that [Krueger05] prints in 44.4, behind Equation 44-6, written in texla line for line: each line of
+//! the original stands as a comment above the call that it has become. Runs with every representation of its matrix.
+
+mod common;
+
+use common::bounds::{assert_componentwise, product_bounds};
+use common::harness::{assert_padded, on_both};
+use common::worst::worst;
+use common::{forms, random, reference, systems};
+use texla::host::{Csr, Triplets, problems};
+use texla::ops::{self, Combine};
+use texla::solve::LinOp;
+use texla::{BandedMatrix, Device, Plane, Result, Shape, Vector};
+
+/// The matrix of Equation 44-6: `2 - α A`, with `A` the five-point Laplacian and the surface held at the rim. Rounded, so
+/// that the twin multiplies by the coefficients that the device has.
+fn matrix(nx: usize, ny: usize, alpha: f64) -> Csr {
+    let stiffness = problems::poisson_2d(nx, ny).to_csr();
+    let n = nx * ny;
+    let entries = stiffness.entries().map(|(i, j, a)| (i, j, if i == j { 2.0 } else { 0.0 } - alpha * a));
+    systems::rounded(&Triplets::from_entries(Shape::new(n, n), entries).unwrap().to_csr())
+}
+
+/// What the original's program works on.
+#[allow(non_snake_case)]
+struct Explicit<'a> {
+    clMatrix: &'a dyn LinOp,
+    clLast: Vector,
+    clCurrent: Vector,
+    clNext: Vector,
+    cluNext: Plane,
+}
+
+impl<'a> Explicit<'a> {
+    /// A surface at rest, so that both levels are the same.
+    fn new(device: &Device, matrix: &'a dyn LinOp, [nx, ny]: [usize; 2], start: &[f32]) -> Self {
+        let level = || Vector::from_slice(device, start).unwrap();
+        Explicit {
+            clMatrix: matrix,
+            clLast: level(),
+            clCurrent: level(),
+            clNext: Vector::zeros(device, nx * ny).unwrap(),
+            cluNext: Plane::zeros(device, nx, ny).unwrap(),
+        }
+    }
+
+    fn step(&mut self) -> Result<()> {
+        // clMatrix->matrixVectorOp(CL_SUB, clCurrent, clLast, clNext);
+        ops::product(&mut self.clNext, Combine::Subtract(&self.clLast), 1.0, self.clMatrix, &self.clCurrent)?;
+        // clLast->copyVector(clCurrent);          // save for next iteration
+        ops::copy(&mut self.clLast, &self.clCurrent)?;
+        // clCurrent->copyVector(clNext);          // save for next iteration
+        ops::copy(&mut self.clCurrent, &self.clNext)?;
+        // cluNext->unpack(clNext);                // unpack for rendering
+        ops::vector_to_plane(&mut self.cluNext, &self.clNext)
+        // renderHF(cluNext->m_pVectorTexture);    // render as height field
+        // Rendering is the application's, with `cluNext.texture()`; here the texture is read where it is asked for.
+    }
+}
+
+/// Twin and bound of a run. Of a step from what the device itself has reached the error is the product bound, `d`. From
+/// the start on, errors obey the program's own recurrence, `e⁺ = M e - e⁻ + d`, so that `d` of a step that is `j` back comes
+/// in as `U_j(M / 2) d`. The Chebyshev polynomial of the second kind is at most `j + 1` on [-1, 1], where the spectrum of
+/// `M / 2` lies up to `α = 1/2`, and `M` is symmetric: `‖e‖ <= Σ (j + 1) ‖d‖`.
+struct Twin {
+    last: Vec<f64>,
+    current: Vec<f64>,
+    /// `‖d‖` of all steps so far.
+    steps: Vec<f64>,
+}
+
+impl Twin {
+    fn new(start: &[f32]) -> Self {
+        Twin { last: reference::widen(start), current: reference::widen(start), steps: Vec::new() }
+    }
+
+    /// A step; `d` is of the device's.
+    fn step(&mut self, matrix: &Csr, d: &[f64]) {
+        let next = reference::sub(&systems::apply(matrix, &self.current), &self.last);
+        self.last = std::mem::replace(&mut self.current, next);
+        self.steps.push(systems::norm(d));
+    }
+
+    fn bound(&self) -> f64 {
+        self.steps.iter().rev().zip(1..).map(|(d, j)| d * f64::from(j)).sum()
+    }
+}
+
+fn run(device: &Device, name: &str, form: &dyn LinOp, matrix: &Csr, grid: [usize; 2], steps: usize) {
+    let start = random::uniform(7, grid[0] * grid[1]);
+    let mut program = Explicit::new(device, form, grid, &start);
+    let mut twin = Twin::new(&start);
+    let terms: Vec<usize> = systems::row_terms(matrix).iter().map(|k| k + 1).collect();
+    for step in 0..steps {
+        let label = format!("{name}, step {step}");
+        let [last, current] = [&program.clLast, &program.clCurrent].map(|v| v.read().unwrap());
+        let [wide_last, wide] = [&last, &current].map(|v| reference::widen(v));
+        program.step().unwrap();
+
+        let sizes = reference::add(&systems::apply_abs(matrix, &wide), &reference::abs(&wide_last));
+        let bound = product_bounds(&sizes, terms.iter().copied());
+        let next = program.clNext.read().unwrap();
+        let want = reference::sub(&systems::apply(matrix, &wide), &wide_last);
+        assert_componentwise(&label, &next, &want, &bound);
+        // What is copied and unpacked is so to the last bit.
+        assert_eq!(program.clLast.read().unwrap(), current, "{label}");
+        assert_eq!(program.clCurrent.read().unwrap(), next, "{label}");
+        assert_eq!(program.cluNext.read().unwrap(), next, "{label}");
+        assert_padded(&program.clNext, &label);
+
+        twin.step(matrix, &bound);
+        let error = systems::norm(&reference::sub(&reference::widen(&next), &twin.current));
+        assert!(error <= twin.bound(), "{label}: {error:e} from the twin, bound {:e}", twin.bound());
+    }
+}
+
+#[test]
+fn the_explicit_program_runs_with_every_representation() {
+    on_both(|device| {
+        for (grid, alpha) in [([9, 7], 0.25), ([1, 13], 0.45), ([8, 4], 0.5)] {
+            let matrix = matrix(grid[0], grid[1], alpha);
+            for (name, form) in forms::all_forms(device, &matrix) {
+                run(device, &format!("{grid:?}, {name}"), form.as_ref(), &matrix, grid, 6);
+            }
+        }
+    });
+}
+
+#[test]
+fn errors_stay_within_their_bound_over_a_long_run() {
+    on_both(|device| {
+        let (grid, alpha) = ([31, 17], 0.45);
+        let matrix = matrix(grid[0], grid[1], alpha);
+        let bands = BandedMatrix::from_csr(device, matrix.clone()).unwrap();
+        run(device, "bands", &bands, &matrix, grid, 200);
+    });
+}
+
+/// "If the integration time step becomes too large, the system will become unstable": past `α = 1/2` the fastest mode
+/// grows by more than 2 a step, below it no step is more than what the twin's bound lets through.
+#[test]
+fn past_its_limit_the_program_is_unstable() {
+    on_both(|device| {
+        let grid = [16, 16];
+        let largest = |alpha: f64| {
+            let bands = BandedMatrix::from_csr(device, matrix(grid[0], grid[1], alpha)).unwrap();
+            let mut program = Explicit::new(device, &bands, grid, &random::uniform(3, 256));
+            for _ in 0..50 {
+                program.step().unwrap();
+            }
+            let heights = program.cluNext.read().unwrap();
+            heights.iter().map(|y| f64::from(y.abs())).fold(0.0, worst)
+        };
+        let (below, past) = (largest(0.49), largest(0.6));
+        assert!(below < 100.0, "{below}");
+        assert!(past > 1e10, "{past}");
+    });
+}
+
+/// A product of one pass, two copies and the unpacking; what is drawn from is never read back.
+#[test]
+fn a_step_is_four_draws_and_reads_nothing() {
+    on_both(|device| {
+        let grid = [9, 7];
+        let bands = BandedMatrix::from_csr(device, matrix(9, 7, 0.25)).unwrap();
+        let mut program = Explicit::new(device, &bands, grid, &random::uniform(1, 63));
+        program.step().unwrap();
+        let (work, pool) = (device.counters(), device.pool_stats());
+        for _ in 0..10 {
+            program.step().unwrap();
+        }
+        let done = device.counters().since(&work);
+        assert_eq!((done.draws, done.readbacks, done.uploads), (40, 0, 0));
+        assert_eq!(device.pool_stats().allocated, pool.allocated);
+    });
+}
