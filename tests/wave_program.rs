@@ -174,3 +174,16 @@ fn a_step_is_four_draws_and_reads_nothing() {
         assert_eq!(device.pool_stats().allocated, pool.allocated);
     });
 }
+
+/// What the guide says of Table 44-1: the average over three levels takes fewer iterations than the paper's.
+#[cfg(feature = "sim")]
+#[test]
+fn the_papers_average_takes_half_as_many_iterations_again() {
+    use texla::sim::wave::{Scheme, WaveParams};
+    let iterations = |scheme| {
+        let params = WaveParams::new(512, 512).with_dt(1.0).with_tolerance(1e-4);
+        params.with_scheme(scheme).iterations()
+    };
+    assert_eq!(iterations(Scheme::CrankNicholson), 8);
+    assert_eq!(iterations(Scheme::CurrentAndNext), 12);
+}
