@@ -1,7 +1,10 @@
 //! The explicit program that [Krueger05] prints in 44.4, behind Equation 44-6, written in texla line for line: each line of
-//! the original stands as a comment above the call that it has become. Runs with every representation of its matrix.
+//! the original stands as a comment above the call that it has become. Runs with every representation of its matrix. And the
+//! implicit one of 44.4.1, which stands so in the example `framework_table44_1`.
 
 mod common;
+#[path = "../examples/framework_table44_1/printed.rs"]
+mod printed;
 
 use common::bounds::{assert_componentwise, product_bounds};
 use common::harness::{assert_padded, on_both};
@@ -11,6 +14,8 @@ use texla::host::{Csr, Triplets, problems};
 use texla::ops::{self, Combine};
 use texla::solve::LinOp;
 use texla::{BandedMatrix, Device, Plane, Result, Shape, Vector};
+
+use printed::Printed;
 
 /// The matrix of Equation 44-6: `2 - α A`, with `A` the five-point Laplacian and the surface held at the rim. Rounded, so
 /// that the twin multiplies by the coefficients that the device has.
@@ -74,11 +79,15 @@ impl Twin {
         Twin { last: reference::widen(start), current: reference::widen(start), steps: Vec::new() }
     }
 
-    /// A step; `d` is of the device's.
+    /// A step of the explicit program; `d` is of the device's.
     fn step(&mut self, matrix: &Csr, d: &[f64]) {
         let next = reference::sub(&systems::apply(matrix, &self.current), &self.last);
+        self.advance(next, systems::norm(d));
+    }
+
+    fn advance(&mut self, next: Vec<f64>, step: f64) {
         self.last = std::mem::replace(&mut self.current, next);
-        self.steps.push(systems::norm(d));
+        self.steps.push(step);
     }
 
     fn bound(&self) -> f64 {
@@ -172,6 +181,80 @@ fn a_step_is_four_draws_and_reads_nothing() {
         let done = device.counters().since(&work);
         assert_eq!((done.draws, done.readbacks, done.uploads), (40, 0, 0));
         assert_eq!(device.pool_stats().allocated, pool.allocated);
+    });
+}
+
+/// `2 y - y⁻ - α/2 A y` of Equation 44-7, and the sum of the magnitudes of its terms.
+fn right_hand_side(stiffness: &Csr, half_alpha: f64, current: &[f64], last: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let levels = reference::axpby(2.0, current, -1.0, last);
+    let c = reference::axpy(-half_alpha, &systems::apply(stiffness, current), &levels);
+    let sizes = reference::axpby(2.0, &reference::abs(current), 1.0, &reference::abs(last));
+    (c, reference::axpy(half_alpha, &systems::apply_abs(stiffness, &reference::abs(current)), &sizes))
+}
+
+/// `A x = b` in 64 bits, for a matrix as well-conditioned as these.
+fn solved(a: &Csr, b: &[f64]) -> Vec<f64> {
+    let (mut x, mut r, mut p) = (vec![0.0; b.len()], b.to_vec(), b.to_vec());
+    let mut rho = reference::dot(&r, &r);
+    for _ in 0..200 {
+        if rho <= 1e-26 * reference::dot(b, b) {
+            break;
+        }
+        let q = systems::apply(a, &p);
+        let alpha = rho / reference::dot(&p, &q);
+        (x, r) = (reference::axpy(alpha, &p, &x), reference::axpy(-alpha, &q, &r));
+        let next = reference::dot(&r, &r);
+        p = reference::axpy(next / rho, &p, &r);
+        rho = next;
+    }
+    assert!(systems::norm(&reference::sub(b, &systems::apply(a, &x))) <= 1e-12 * systems::norm(b));
+    x
+}
+
+/// The right-hand side is within the product bound of its five terms and two levels, what is repacked and unpacked is so to
+/// the last bit, and the solver leaves at most twice the residual that it was asked for, in the norm of squares. The
+/// inverse of `1 + α/2 A` shortens, so a step is within the sum of both; and so is a run within [`Twin::bound`], for the
+/// roots of its modes have the modulus `1/√(1 + α λ / 2)` while `α λ < 16`.
+#[test]
+fn the_implicit_program_runs_within_its_bound() {
+    const TOLERANCE: f64 = 1e-6;
+    on_both(|device| {
+        for (grid, alpha) in [([9, 7], 0.25), ([31, 17], 1.0), ([16, 3], 1.7)] {
+            let stiffness = problems::poisson_2d(grid[0], grid[1]).to_csr();
+            let matrix = systems::rounded(&Printed::matrix(grid, alpha).unwrap());
+            let half_alpha = f64::from((0.5 * alpha) as f32);
+            let start = random::uniform(11, grid[0] * grid[1]);
+            let mut program = Printed::new(device, grid, alpha, &start, TOLERANCE, 60).unwrap();
+            let mut twin = Twin::new(&start);
+            for step in 0..30 {
+                let label = format!("{grid:?}, α = {alpha}, step {step}");
+                let [last, current] = [&program.cluLast, &program.cluCurrent].map(|p| p.read().unwrap());
+                let [wide_last, wide] = [&last, &current].map(|p| reference::widen(p));
+                let before = device.counters();
+                let steps = program.step().unwrap();
+                assert_eq!(device.counters().since(&before).readbacks, 0, "{label}");
+                assert!(steps.read().unwrap().met, "{label}");
+
+                let (c, sizes) = right_hand_side(&stiffness, half_alpha, &wide, &wide_last);
+                let bound = product_bounds(&sizes, std::iter::repeat_n(8, c.len()));
+                let repacked = program.clRHS.read().unwrap();
+                assert_componentwise(&label, &repacked, &c, &bound);
+                assert_padded(&program.clRHS, &label);
+                assert_eq!(program.cluRHS.read().unwrap(), repacked, "{label}");
+                assert_eq!(program.cluLast.read().unwrap(), current, "{label}");
+
+                let next = program.cluCurrent.read().unwrap();
+                assert_eq!(program.clNext.read().unwrap(), next, "{label}");
+                let (wide_next, b) = (reference::widen(&next), reference::widen(&repacked));
+                let left = systems::norm(&reference::sub(&b, &systems::apply(&matrix, &wide_next)));
+                assert!(left <= 2.0 * TOLERANCE * systems::norm(&b), "{label}: {left:e}");
+
+                let (c, _) = right_hand_side(&stiffness, half_alpha, &twin.current, &twin.last);
+                twin.advance(solved(&matrix, &c), left + systems::norm(&bound));
+                let error = systems::norm(&reference::sub(&wide_next, &twin.current));
+                assert!(error <= twin.bound(), "{label}: {error:e} from the twin, bound {:e}", twin.bound());
+            }
+        }
     });
 }
 
