@@ -38,7 +38,7 @@ pub struct Printed {
 
 impl Printed {
     /// The matrix of Equation 44-7, which is Equation 44-1: `1 + α/2 A`.
-    pub fn matrix([nx, ny]: [usize; 2], alpha: f64) -> Result<Csr> {
+    fn matrix([nx, ny]: [usize; 2], alpha: f64) -> Result<Csr> {
         let stiffness = problems::poisson_2d(nx, ny).to_csr();
         let entries =
             stiffness.entries().map(|(i, j, a)| (i, j, if i == j { 1.0 } else { 0.0 } + 0.5 * alpha * a));
