@@ -72,3 +72,18 @@ fn the_table_has_its_rows() {
     assert_eq!(report["checks"].as_array().unwrap().len(), 3 * 6);
     assert!(fs::metadata(&plot).unwrap().len() > 1000);
 }
+
+/// Equation 44-7 with pack and repack, as the paper prints it.
+#[test]
+fn the_printed_program_is_timed_beside_the_table() {
+    let report = passed("framework_table44_1", &["--quick", "--rounds", "1", "--printed"]);
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 3 * 5);
+    let printed: Vec<_> = rows.iter().filter(|row| row["operation"] == "printed step").collect();
+    assert_eq!(printed.len(), 3);
+    for row in printed {
+        assert!(row["ms"].as_f64().unwrap() > 0.0 && row["readbacks"] == 0, "{row}");
+        // The average of two levels needs half as many again as that of three.
+        assert_eq!(row["iterations"], 12, "{row}");
+    }
+}

@@ -9,6 +9,7 @@ use support::{Bar, BarChart, CommonArgs, Report, Result, Table, json, say, worst
 use measure::{Measured, SIZES, What};
 
 mod measure;
+mod printed;
 #[allow(dead_code)] // drawn without a window
 #[path = "../water/render.rs"]
 mod render;
@@ -30,6 +31,9 @@ struct Args {
     /// Cells that a wave crosses in an implicit step; past 0.7 an explicit one is unstable
     #[arg(long, value_name = "C", default_value_t = 1.0)]
     courant: f64,
+    /// Time the paper's own program too: Equation 44-7 on unpacked grids, with repack and unpack
+    #[arg(long)]
+    printed: bool,
     /// Write a bar chart
     #[arg(long, value_name = "F.png")]
     plot: Option<PathBuf>,
@@ -55,7 +59,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let device = context.device();
     let version = device.capabilities().version;
     let sizes = if quick { &SIZES[..3] } else { &SIZES[..] };
-    let measured = measure::measure(&context, sizes, rounds, args.courant, report)?;
+    let plan = measure::Plan { rounds, courant: args.courant, printed: args.printed };
+    let measured = measure::measure(&context, sizes, plan, report)?;
     say(format_args!("device      {} ({}, {version})", context.name(), device.api()));
     say(format_args!("the paper   {PAPER}"));
     say(format_args!(
@@ -68,6 +73,20 @@ fn run(args: &Args, report: &mut Report) -> Result {
     for size in &measured {
         for what in What::ALL {
             report.row(row(size, what));
+        }
+        if let Some(printed) = &size.printed {
+            say(format_args!(
+                "{:9}   the printed program: {:.3} ms a step, {} iterations, {} draws",
+                size.size.name(),
+                1e3 * printed.seconds,
+                printed.iterations,
+                printed.draws
+            ));
+            report.row(json!({
+                "size": size.size.name(), "operation": "printed step", "ms": 1e3 * printed.seconds,
+                "fps": 1.0 / printed.seconds, "iterations": printed.iterations, "draws": printed.draws,
+                "readbacks": printed.readbacks,
+            }));
         }
     }
     if !quick {

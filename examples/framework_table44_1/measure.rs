@@ -4,9 +4,10 @@
 use std::time::Instant;
 
 use texla::kernel::{Kernel, NoParams};
-use texla::sim::wave::{Drop, Wave, WaveParams};
+use texla::sim::wave::{Drop, Scheme, Wave, WaveParams};
 use texla::{Device, Headless, Scalar, Vector, ops};
 
+use crate::printed::Printed;
 use crate::render::Renderer;
 use crate::support::{Progress, Report, Result, clock, share, worst_of};
 
@@ -95,6 +96,26 @@ pub struct Measured {
     pub draws: u64,
     /// In everything that was timed.
     pub readbacks: u64,
+    /// The paper's own program, where it was asked for.
+    pub printed: Option<MeasuredProgram>,
+}
+
+/// The program of 44.4.1 as it is printed.
+pub struct MeasuredProgram {
+    pub seconds: f64,
+    pub iterations: usize,
+    /// Of a step.
+    pub draws: u64,
+    pub readbacks: u64,
+}
+
+/// How it is measured.
+#[derive(Clone, Copy)]
+pub struct Plan {
+    pub rounds: usize,
+    pub courant: f64,
+    /// The paper's own program too.
+    pub printed: bool,
 }
 
 impl Measured {
@@ -131,18 +152,12 @@ impl Measured {
 type Job<'a> = Box<dyn FnMut() -> Result + 'a>;
 
 /// Measures all sizes, each in rounds in which everything takes its turn.
-pub fn measure(
-    context: &Headless,
-    sizes: &[Size],
-    rounds: usize,
-    courant: f64,
-    report: &mut Report,
-) -> Result<Vec<Measured>> {
+pub fn measure(context: &Headless, sizes: &[Size], plan: Plan, report: &mut Report) -> Result<Vec<Measured>> {
     let progress = Progress::new("size", sizes.len() as u64);
     let mut all = Vec::new();
     for (k, size) in sizes.iter().enumerate() {
         progress.note(size.name());
-        all.push(measure_size(context, *size, rounds, courant, report)?);
+        all.push(measure_size(context, *size, plan, report)?);
         progress.set(k as u64 + 1);
         context.device().trim()?;
     }
@@ -150,13 +165,8 @@ pub fn measure(
     Ok(all)
 }
 
-fn measure_size(
-    context: &Headless,
-    size: Size,
-    rounds: usize,
-    courant: f64,
-    report: &mut Report,
-) -> Result<Measured> {
+fn measure_size(context: &Headless, size: Size, plan: Plan, report: &mut Report) -> Result<Measured> {
+    let Plan { rounds, courant, printed } = plan;
     let device = context.device();
     let n = size.cells();
     // All of one sign, so that the sum's bound would see a few elements missing.
@@ -230,6 +240,8 @@ fn measure_size(
         again as f64,
         once.draws == again,
     );
+    let printed =
+        printed.then(|| measure_program(device, size, plan, step.displacement(), report)).transpose()?;
     Ok(Measured {
         size,
         seconds,
@@ -237,7 +249,36 @@ fn measure_size(
         passes_per_iteration: (twice.passes - once.passes) / iterations as u64,
         draws: once.draws,
         readbacks,
+        printed,
     })
+}
+
+/// The paper's own program, from a surface as the waves have left it, in rounds of its own.
+fn measure_program(
+    device: &Device,
+    size: Size,
+    plan: Plan,
+    start: &Vector,
+    report: &mut Report,
+) -> Result<MeasuredProgram> {
+    let params = WaveParams::new(size.nx, size.ny).with_dt(plan.courant).with_tolerance(TOLERANCE);
+    let iterations = params.with_scheme(Scheme::CurrentAndNext).iterations();
+    let (grid, alpha) = ([size.nx, size.ny], plan.courant.powi(2));
+    let mut program = Printed::new(device, grid, alpha, &start.read()?, TOLERANCE, iterations)?;
+    program.step()?; // compiled, if it was not
+    let before = device.counters();
+    program.step()?;
+    let draws = device.counters().since(&before).draws;
+    let before = device.counters();
+    let mut jobs: Vec<Job<'_>> = vec![Box::new(|| Ok(program.step().map(|_| ())?))];
+    let seconds = medians(device, &mut jobs, plan.rounds)?;
+    drop(jobs);
+    let readbacks = device.counters().since(&before).readbacks;
+    let name = |what: &str| format!("{}: {what}", size.name());
+    report.at_most(name("readbacks in the printed program"), 0.0, readbacks as f64);
+    let met = program.step()?.read()?.met;
+    report.check(name("the printed program's bound is met"), 1.0, f64::from(u8::from(met)), met);
+    Ok(MeasuredProgram { seconds: seconds.iter().sum(), iterations, draws, readbacks })
 }
 
 /// An implicit wave with a drop in it.

@@ -9,6 +9,7 @@
 //! | [`kernels`] | who writes a kernel: accessors, domains, masks, points |
 //! | [`packing`] | who packs a linear expression into a shader: cost, search, proof, programs |
 //! | [`script`] | who writes a matrix script: grammar, functions, files, errors |
+//! | [`sources`] | who comes from one of the five sources: what became of each of its numbered items |
 
 #[doc = include_str!("architecture.md")]
 pub mod architecture {}
@@ -32,3 +33,6 @@ pub mod recipes {}
 #[cfg(feature = "script")]
 #[doc = include_str!("script.md")]
 pub mod script {}
+
+#[doc = include_str!("sources.md")]
+pub mod sources {}
