@@ -5,7 +5,7 @@
 #include "include/prelude.glsl"
 #define IDENTITY 0.0
 #define COMBINE(a, b) ((a) + (b))
-#elif defined(OP_NON_FINITE) || defined(OP_ABNORMAL)
+#elif defined(OP_NON_FINITE)
 #define IDENTITY 0.0
 #define COMBINE(a, b) ((a) + (b))
 #elif defined(OP_MAX_ABS)
@@ -31,11 +31,6 @@ vec4 term(ivec2 q) {
     // By the bits: a compiler may take it for granted that no number is NaN or infinite.
     const uvec4 EXPONENT = uvec4(0x7f800000u);
     return vec4(equal(floatBitsToUint(x_at(q)) & EXPONENT, EXPONENT));
-#elif defined(FIRST) && defined(OP_ABNORMAL)
-    // As above, or below the normal range and not zero.
-    uvec4 bits = floatBitsToUint(x_at(q)) & 0x7fffffffu;
-    // Zero, less one, is the largest word.
-    return vec4(greaterThanEqual(bits, uvec4(0x7f800000u))) + vec4(lessThan(bits - 1u, uvec4(0x007fffffu)));
 #elif defined(FIRST) && defined(OP_MAX_ABS)
     return abs(x_at(q));
 #elif defined(FIRST) && (defined(OP_MAX) || defined(OP_MIN))

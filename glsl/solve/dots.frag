@@ -1,6 +1,7 @@
 // First stage of a solver's reductions: up to four inner products over a window of texels, one in each channel.
 // MERGED: d.q, q.Mq, r.Mr, r.r    PREDICTING: d.q, r.q, q.q, r.r    RESIDUAL: r.z, r.r    LEAST_SQUARES: q.q, r.r
 // PROGRESS: r.r, s.s, x.x with s = x - kept; r is multiplied by factors.x, s and x are by factors.y
+// FACTS: how many elements of x are not finite, of v besides below the normal range but not zero, of x not zero; and v.v
 // ALPHA: h.v, h.r, r.r, v.v    OMEGA: t.s, t.t, s.s, h.t    as BiCGStab names them
 // with the direction d, q = A d, the residual r and the diagonal preconditioner M.
 // INLINED: x is d, and q is computed where it is read.
@@ -38,6 +39,16 @@ vec4 term(ivec2 c) {
     vec4 x4 = x_at(c) * factors.y;
     vec4 s4 = x4 - kept_at(c) * factors.y;
     return vec4(sum4(r4 * r4), sum4(s4 * s4), sum4(x4 * x4), 0.0);
+#elif defined(FACTS)
+    // By the bits: a compiler may take it for granted that no number is NaN or infinite, and a device what lies below the
+    // normal range for zero.
+    vec4 v4 = v_at(c);
+    uvec4 of_x = floatBitsToUint(x_at(c)) & 0x7fffffffu;
+    uvec4 of_v = floatBitsToUint(v4) & 0x7fffffffu;
+    // Zero, less one, is the largest word.
+    vec4 odd = vec4(greaterThanEqual(of_v, uvec4(0x7f800000u))) + vec4(lessThan(of_v - 1u, uvec4(0x007fffffu)));
+    return vec4(sum4(vec4(greaterThanEqual(of_x, uvec4(0x7f800000u)))), sum4(odd),
+                sum4(vec4(notEqual(of_x, uvec4(0u)))), sum4(v4 * v4));
 #elif defined(ALPHA)
     vec4 h4 = h_at(c);
     vec4 v4 = v_at(c);

@@ -33,7 +33,6 @@ pub use product::{
     Accuracy, Accurate, Checked, Combine, Inlined, LinOp, Part, Product, product, product_accurate,
     product_part, product_transposed,
 };
-pub(crate) use reduce::abnormal;
 pub use reduce::{
     ReducePlan, Reduction, Window, Windows, dot, dot_into, max_abs, max_element, mean, min_element,
     nonfinite, norm_squared, norm2, reduce_into, sum,

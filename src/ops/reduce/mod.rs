@@ -306,15 +306,6 @@ pub fn nonfinite<T: Elements>(x: &T) -> Result<Scalar> {
     reduce(Reduction::NonFinite, x, None)
 }
 
-/// The number of elements that a device may not compute with as they are: NaN, infinite, or below the normal range but
-/// not zero. Told by the bits, as [`nonfinite`] is.
-pub(crate) fn abnormal<T: Elements>(x: &T) -> Result<Scalar> {
-    let mut out = Scalar::uninit(x.device())?;
-    let terms = Terms { define: "OP_ABNORMAL", x: parts(x).collect(), y: None, scale: None, count: None };
-    run("abnormal", &mut out, &terms, Windows::Balanced)?;
-    Ok(out)
-}
-
 /// `Σ x_i²`, the dot product of `x` with itself (`normSquared` of \[Moravanszky03\] 3.5). *Cost*, *bound*: as [`dot`].
 /// It overflows from `|x_i|` of about 1e19 on; [`norm2`] does not.
 pub fn norm_squared<T: Elements>(x: &T) -> Result<Scalar> {

@@ -1,6 +1,6 @@
 //! The inner products of an iteration in one reduction: up to four sums, one in each channel.
 
-use crate::data::Vector;
+use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
@@ -26,6 +26,8 @@ pub(in crate::solve) enum Dots {
     Progress {
         factors: [f32; 2],
     },
+    /// What a solve asks of its vectors: see [`Facts`](super::facts::Facts).
+    Facts,
     /// Of the first half of an iteration of BiCGStab, and of the second.
     Alpha,
     Omega,
@@ -42,6 +44,7 @@ impl Dots {
             Dots::LeastSquares => ("#define LEAST_SQUARES 1", &["q", "r"]),
             Dots::Residual => ("#define RESIDUAL 1", &["r", "z"]),
             Dots::Progress { .. } => ("#define PROGRESS 1", &["r", "x", "kept"]),
+            Dots::Facts => ("#define FACTS 1", &["x", "v"]),
             Dots::Alpha => ("#define ALPHA 1", &["h", "v", "r"]),
             Dots::Omega => ("#define OMEGA 1", &["t", "s", "h"]),
         }
@@ -57,11 +60,30 @@ pub(in crate::solve) struct Reducer {
 impl Reducer {
     /// The inner products but for the last window of each, which is left to the scalar step.
     pub fn sum(&self, dots: Dots, vectors: &[&Vector]) -> Result<Partial> {
+        self.windowed(dots, vectors, |stages| stages.to_a_window())
+    }
+
+    /// The inner products.
+    pub fn totals(&self, dots: Dots, vectors: &[&Vector]) -> Result<Scalar> {
+        self.windowed(dots, vectors, |stages| {
+            let total = Scalar::uninit(&self.device)?;
+            let (partial, last) = stages.to_the_last()?;
+            stages.draw(&last, partial.as_ref())?.target(total.view()).run()?;
+            Ok(total)
+        })
+    }
+
+    fn windowed<T>(
+        &self,
+        dots: Dots,
+        vectors: &[&Vector],
+        run: impl FnOnce(&Windowed<'_>) -> Result<T>,
+    ) -> Result<T> {
         let Some(vector) = vectors.first() else {
-            return Err(Error::Internal { place: "Reducer::sum", detail: "inner products of no vector" });
+            return Err(Error::Internal { place: "Reducer", detail: "inner products of no vector" });
         };
         let plan = ReducePlan::on(&self.device, vector.extent(), self.windows.fetched(), vectors.len());
-        self.run(&plan, &|draw| {
+        self.run(&plan, run, &|draw| {
             let draw = block(draw, dots.block(), vectors.iter().map(|v| v.view()));
             Ok(match dots {
                 Dots::Progress { factors } => draw.param("factors", factors),
@@ -75,20 +97,21 @@ impl Reducer {
         let plan = ReducePlan::of_products(r.extent(), self.windows.fetched(), self.device.is_software());
         let (lines, names) = Dots::Merged { diagonal: m.is_some() }.block();
         let own = names.get(2..).unwrap_or_default();
-        self.run(&plan, &|draw| {
+        self.run(&plan, |stages| stages.to_a_window(), &|draw| {
             let views = [Some(r), m].into_iter().flatten().map(Operand::view);
             Ok(block(q.in_draw(draw, own.len())?, (lines, own), views))
         })
     }
 
-    fn run<'a>(
+    fn run<'a, T>(
         &'a self,
         plan: &'a ReducePlan,
+        run: impl FnOnce(&Windowed<'_>) -> Result<T>,
         terms: &'a dyn Fn(Draw<'a>) -> Result<Draw<'a>>,
-    ) -> Result<Partial> {
+    ) -> Result<T> {
         let device = &self.device;
         let first = |_: &Stage| terms(Draw::new(device, glsl!("solve/dots.frag")));
-        Windowed { device, op: "inner products", plan, combine: "OP_SUM", first: &first }.to_a_window()
+        run(&Windowed { device, op: "inner products", plan, combine: "OP_SUM", first: &first })
     }
 }
 

@@ -1,25 +1,8 @@
-//! Whether what a solver is given is finite: asked of the bits, since sums and extremes of shaders may lose a NaN.
+//! Whether what a solver is given is finite, and none of it too small.
 
-use crate::data::{PendingRead, Vector};
+use super::facts::Facts;
+use crate::data::Vector;
 use crate::error::{Error, Result};
-use crate::ops;
-
-/// Whether all elements of a vector are finite, on the way to the host.
-///
-/// Sent for before whatever is waited for anyway, and looked at after it, so that it costs no wait of its own.
-pub(in crate::solve) struct AllFinite(PendingRead);
-
-impl AllFinite {
-    /// *Cost*: a reduction.
-    pub fn ask(v: &Vector) -> Result<Self> {
-        Ok(AllFinite(ops::nonfinite(v)?.read_async()?))
-    }
-
-    /// *Cost*: waits until the device has come to the count.
-    pub fn wait(&self) -> Result<bool> {
-        Ok(self.0.wait()?.first() == Some(&0.0))
-    }
-}
 
 /// What solvers ask of a right-hand side besides, where it has elements that a device may take for zero: below the normal
 /// range, and not zero.
@@ -65,47 +48,54 @@ impl Small {
 
     /// The same, asked of the device first. *Cost*: waits; a readback of `b` where there may be something to refuse.
     pub fn check(self, op: &'static str, b: &Vector) -> Result<()> {
-        if ops::abnormal(b)?.read()? == 0.0 { Ok(()) } else { self.refuse(op, &b.read()?) }
+        if Facts::ask(b, b)?.is_normal()? { Ok(()) } else { self.refuse(op, &b.read()?) }
     }
 }
 
 /// Whether a solver's operands are finite.
 pub(in crate::solve) struct Finite<'a> {
     op: &'static str,
-    asked: Vec<(&'static str, &'a Vector, AllFinite)>,
-    small: Option<Small>,
+    x: &'a Vector,
+    /// And whether what may be lost of it is next to nothing.
+    b: Option<(&'a Vector, Small)>,
+    facts: Facts,
 }
 
 impl<'a> Finite<'a> {
-    /// Sends for the counts. *Cost*: a reduction for each operand.
-    pub fn ask(op: &'static str, operands: &[(&'static str, &'a Vector)]) -> Result<Self> {
-        let ask = |(name, v): &(&'static str, &'a Vector)| Ok((*name, *v, AllFinite::ask(v)?));
-        Ok(Finite { op, asked: operands.iter().map(ask).collect::<Result<_>>()?, small: None })
+    /// Sends for the facts. *Cost*: a reduction, or two.
+    pub fn ask(op: &'static str, x: &'a Vector, b: Option<(&'a Vector, Small)>) -> Result<Self> {
+        Ok(Finite { op, x, b, facts: Facts::ask(x, b.map_or(x, |(b, _)| b))? })
     }
 
-    /// The same of a system's vectors, and whether what may be lost of `b` is next to nothing.
-    pub fn ask_system(op: &'static str, x: &'a Vector, b: &'a Vector, small: Small) -> Result<Self> {
-        let of_b = AllFinite(ops::abnormal(b)?.read_async()?);
-        Ok(Finite { op, asked: vec![("x", x, AllFinite::ask(x)?), ("b", b, of_b)], small: Some(small) })
+    /// What has been asked of `x` and `b`.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
     }
 
     /// Refuses the first operand that is not finite, with the place and the value, and a right-hand side of which too much
     /// may be lost. *Cost*: waits until the device has come to the counts; a readback of that operand where there may be
     /// something to refuse.
     pub fn check(&self) -> Result<()> {
-        for (name, v, finite) in &self.asked {
-            if finite.wait()? {
-                continue;
-            }
-            let values = v.read()?;
-            let broken = values.iter().enumerate().find(|(_, value)| !value.is_finite());
-            if let Some((index, value)) = broken {
-                let (what, value) = (format!("{}: {name}", self.op), f64::from(*value));
-                return Err(Error::NonFinite { what, index, value });
-            }
-            self.small.map_or(Ok(()), |small| small.refuse(self.op, &values))?;
+        if !self.facts.is_finite()? {
+            self.refuse("x", &self.x.read()?)?;
         }
-        Ok(())
+        let Some((b, small)) = self.b else { return Ok(()) };
+        if self.facts.is_normal()? {
+            return Ok(());
+        }
+        let values = b.read()?;
+        self.refuse("b", &values)?;
+        small.refuse(self.op, &values)
+    }
+
+    fn refuse(&self, name: &str, values: &[f32]) -> Result<()> {
+        match values.iter().enumerate().find(|(_, value)| !value.is_finite()) {
+            Some((index, value)) => {
+                let (what, value) = (format!("{}: {name}", self.op), f64::from(*value));
+                Err(Error::NonFinite { what, index, value })
+            }
+            None => Ok(()),
+        }
     }
 
     /// What is to blame for an error: an operand that is not finite, or what the error says.

@@ -25,7 +25,7 @@ pub(in crate::solve) fn asked<'a>(
 ) -> Result<(Scope, Finite<'a>, Option<Vector>)> {
     check_vectors(op, a, x, b)?;
     let scope = a.device().scope()?;
-    let finite = Finite::ask_system(op, x, b, small)?;
+    let finite = Finite::ask(op, x, Some((b, small)))?;
     let projected = match bound {
         Some(bound) => consistent(op, a, b, bound).map_err(|error| finite.or(error))?,
         None => None,
@@ -44,7 +44,7 @@ pub(in crate::solve) fn solve<M: Method>(
     let before = a.device().counters();
     let bound = M::CONSISTENT.then_some(limits.stop.relative);
     let (_scope, finite, projected) = asked(op, a, (x, b), bound, M::SMALL)?;
-    let mut at = Iterate::new(a, x, projected.as_ref().unwrap_or(b), None)?;
+    let mut at = Iterate::new(a, x, projected.as_ref().unwrap_or(b), finite.facts())?;
     let mut method = begin(&mut at).map_err(|error| finite.or(error))?;
     finite.check()?;
     let report = drive(&mut method, &mut at, limits, observe)?;

@@ -1,9 +1,9 @@
 //! The iterate of a Krylov method, and its residual.
 
-use super::finite::AllFinite;
+use super::facts::{Facts, norm_of};
 use super::null_space::project_out;
 use super::rounding::norm_of_error;
-use super::scales::{Scales, closer_scale, norm_of};
+use super::scales::{Scales, closer_scale};
 use crate::data::Vector;
 use crate::error::Result;
 use crate::kernel::PingPong;
@@ -33,16 +33,12 @@ pub(in crate::solve) struct Iterate<'a> {
 }
 
 impl<'a> Iterate<'a> {
-    /// From the start in `x`; the scales are found, and waited for, unless they are given.
-    pub fn new(a: &'a dyn LinOp, x: &Vector, b: &'a Vector, scales: Option<Scales>) -> Result<Self> {
-        let device = a.device();
-        let Shape { rows, cols } = a.shape();
-        let of = |n| Vector::uninit(device, n);
-        let (mut r, mut start) = (of(rows)?, of(cols)?);
-        // Arithmetic makes zero of what is below the normal range, where it does so at all: then for good.
-        ops::scaled(&mut start, 1.0, x)?;
-        project_out(&mut start, a.null_space())?;
-        let scales = scales.map_or_else(|| Scales::find(a, &mut start, b, &mut r), Ok)?;
+    /// From the start in `x`, of which and of `b` this is known; but for what lies in the null space. The scales are found,
+    /// and waited for.
+    pub fn new(a: &'a dyn LinOp, x: &Vector, b: &'a Vector, given: &Facts) -> Result<Self> {
+        let (mut start, mut r) = (Self::start(a, x)?, Vector::uninit(a.device(), a.shape().rows)?);
+        let projected = if a.null_space().is_empty() { None } else { Some(Facts::ask(&start, b)?) };
+        let scales = Scales::find(a, &mut start, b, projected.as_ref().unwrap_or(given), &mut r)?;
         let mut at = Self::beginning(a, b, start, r, scales)?;
         if at.norm_b == 0.0 {
             // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
@@ -50,6 +46,19 @@ impl<'a> Iterate<'a> {
             (at.norm_b, at.from_zero) = (1.0, true);
         }
         Ok(at)
+    }
+
+    /// From the start in `x`, by these scales.
+    pub fn scaled(a: &'a dyn LinOp, x: &Vector, b: &'a Vector, scales: Scales) -> Result<Self> {
+        Self::beginning(a, b, Self::start(a, x)?, Vector::uninit(a.device(), a.shape().rows)?, scales)
+    }
+
+    fn start(a: &dyn LinOp, x: &Vector) -> Result<Vector> {
+        let mut start = Vector::uninit(a.device(), a.shape().cols)?;
+        // Arithmetic makes zero of what is below the normal range, where it does so at all: then for good.
+        ops::scaled(&mut start, 1.0, x)?;
+        project_out(&mut start, a.null_space())?;
+        Ok(start)
     }
 
     /// From zero, with its residual: all of the solution is `y`. What `x` holds is left open, for runs that never gather up.
@@ -86,6 +95,11 @@ impl<'a> Iterate<'a> {
         ops::product_accurate(self.r.front_mut(), self.a, terms)
     }
 
+    /// Of the iterate and its residual: a column of zeros lets no residual see that an element is not finite.
+    pub fn facts(&self) -> Result<Facts> {
+        Facts::ask(&self.x, self.r.front())
+    }
+
     /// The sum that the residual is.
     pub fn terms(&self) -> Accurate<'_> {
         Accurate::residual(self.scale, self.b, &self.x)
@@ -96,16 +110,14 @@ impl<'a> Iterate<'a> {
         Ok(norm_of_error(self.a, self.terms())? / self.unit())
     }
 
-    /// Makes `x` of `x + y`, without what lies in the null space, and asks whether it is finite: a column of zeros lets no
-    /// residual see that.
-    pub fn gather_up(&mut self) -> Result<AllFinite> {
+    /// Makes `x` of `x + y`, without what lies in the null space.
+    pub fn gather_up(&mut self) -> Result<()> {
         // x = x + y, y = 0
         let mut sum = Vector::uninit(self.x.device(), self.x.len())?;
         ops::add(&mut sum, &self.x, self.y.front())?;
         self.x = sum;
         self.discard()?;
-        project_out(&mut self.x, self.a.null_space())?;
-        AllFinite::ask(&self.x)
+        project_out(&mut self.x, self.a.null_space())
     }
 
     /// [Gathers up](Self::gather_up) and makes the residual the recurrence's; returns the norm of that, scaled. Infinite
@@ -115,10 +127,11 @@ impl<'a> Iterate<'a> {
             project_out(self.r.front_mut(), self.a.null_space())?;
             return Ok((norm, accuracy));
         }
-        let finite = self.gather_up()?;
+        self.gather_up()?;
         let mut accuracy = self.residual()?;
-        let mut norm = norm_of(self.r.front())?;
-        if !finite.wait()? {
+        let facts = self.facts()?;
+        let mut norm = facts.norm(self.r.front())?;
+        if !facts.is_finite()? {
             return Ok((f64::INFINITY, accuracy));
         }
         if self.rescale(norm) {

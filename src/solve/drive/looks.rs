@@ -78,24 +78,55 @@ pub(in crate::solve) struct Course {
     pub begin: usize,
     /// Calls of [`Iterated::iterate`] that are useful: past them only the one that notices.
     pub most: usize,
+    /// The relative residual at which iterates freeze, where they do at one.
+    pub aim: Option<f64>,
 }
 
 impl Course {
     /// Of all iterations, one in so many may be in vain: in a solve runs are frozen two or three times, and all count.
     const IN_VAIN: usize = 25;
 
+    /// Of those that are expected to be useful, one in so many may turn out not to be.
+    const MISJUDGED: usize = 10;
+
+    /// Residuals may fall by so much more in an iteration, in logarithms, than they have of late.
+    const FASTER: f64 = 1.5;
+
+    /// How many looks are of late.
+    const OF_LATE: usize = 8;
+
+    /// Before anything is known: a good preconditioner's iteration divides residuals by about as much.
+    const FIRST_FALL: f64 = 4.6;
+
     /// Calls up to the next look, and how many may be on their way past the last look that found iterates running: what
     /// a look takes to arrive is bridged by as much again.
-    fn pace(&self, iterated: &impl Iterated, seen: usize) -> (usize, usize) {
+    fn pace(&self, iterated: &impl Iterated, seen: usize, work: &Work) -> (usize, usize) {
         let steps = iterated.steps().max(1);
         if let Some(every) = self.every {
             let calls = every.div_ceil(steps);
             return (calls, 2 * calls);
         }
         let done = self.begin + steps * seen;
-        let ahead = if iterated.dear() { 0 } else { (done / Self::IN_VAIN).max(1) };
-        let unseen = 1 + ahead / steps;
+        let unknown = if iterated.dear() { 0 } else { (done / Self::IN_VAIN).max(1) };
+        // However it goes, no more than this is in vain, all runs together.
+        let misjudged = (work.in_vain / work.cost().draws.max(1)) as usize * steps;
+        let spare = (done / Self::MISJUDGED).max(1).saturating_sub(misjudged);
+        let known = self.expected(work).saturating_sub(1).min(spare);
+        let unseen = 1 + unknown.max(known) / steps;
         (unseen / 2, unseen)
+    }
+
+    /// Iterations that it will take at least, if residuals go on as they have or not much faster.
+    fn expected(&self, work: &Work) -> usize {
+        let (Some(aim), Some((_, residual))) = (self.aim, work.history.last()) else { return 0 };
+        let late = work.history.get(work.history.len().saturating_sub(Self::OF_LATE)..).unwrap_or_default();
+        let falls = late.windows(2).filter_map(|pair| match pair {
+            [(k, before), (l, after)] => Some((before / after).ln() / l.saturating_sub(*k) as f64),
+            _ => None,
+        });
+        let fall = falls.reduce(f64::max).unwrap_or(Self::FIRST_FALL).max(0.0);
+        // Saturates: of no fall there is no end.
+        ((residual / aim).ln() / (Self::FASTER * fall)).ceil().max(0.0) as usize
     }
 }
 
@@ -114,7 +145,7 @@ pub(in crate::solve) fn run_until_frozen(
     let mut looks: VecDeque<(usize, PendingRead)> = VecDeque::new();
     let (mut done, mut seen) = (0, 0);
     let frozen = 'run: loop {
-        let (mut calls, unseen) = course.pace(iterated, seen);
+        let (mut calls, unseen) = course.pace(iterated, seen, work);
         calls = calls.clamp(1, course.most.saturating_sub(done).max(1));
         while let Some((at, look)) = looks.front() {
             let wait = done - seen + calls > unseen || done >= course.most;

@@ -2,6 +2,7 @@
 
 pub(super) mod check;
 pub(super) mod dots;
+pub(super) mod facts;
 pub(super) mod finite;
 pub(super) mod front;
 pub(super) mod iterate;
@@ -297,7 +298,7 @@ pub(super) fn drive<M: Method>(
         method.restart(at, bounds, iterations, keep_direction)?;
         // Not past the limit by more than the step that notices it.
         let most = (limits.max_iters + 1).saturating_sub(iterations);
-        let course = Course { every: limits.stop.every, begin: iterations, most };
+        let course = Course { every: limits.stop.every, begin: iterations, most, aim: Some(aim) };
         let mut looked = Looked { method: &mut *method, at: &mut *at };
         let last = run_until_frozen(&mut looked, course, &mut work, observe)?;
         let last = Report::from_texel(&last);

@@ -22,7 +22,8 @@ impl Stop {
     /// see [`StopReason::Uncertified`].
     ///
     /// Solvers look often enough that no more than a tenth of the iterations is in vain, or one: at every iteration in the
-    /// beginning, later at fewer; with a preconditioner that is no diagonal, before every iteration.
+    /// beginning, later at fewer, and at fewer where residuals fall steadily and the bound is far; with a preconditioner
+    /// that is no diagonal, before every iteration but those that residuals as seen so far ask for anyway.
     pub const fn relative(t: f64) -> Self {
         Stop { relative: t, every: None }
     }

@@ -1,7 +1,7 @@
 //! What rounding in double-float may have done to a recomputed residual.
 
-use super::finite::AllFinite;
-use super::scales::{exponent_of, norm_of};
+use super::facts::Facts;
+use super::scales::exponent_of;
 use crate::data::Vector;
 use crate::error::Result;
 use crate::ops::{self, Accurate, LinOp, Part};
@@ -38,7 +38,6 @@ pub(in crate::solve) fn error_bound(a: &dyn LinOp, terms: Accurate<'_>) -> Resul
 /// The norm of such a bound; infinite where it has left the range of floats. Of a finite `x`. *Cost*: waits.
 pub(in crate::solve) fn norm_of_error(a: &dyn LinOp, terms: Accurate<'_>) -> Result<f64> {
     let bound = error_bound(a, terms)?;
-    let finite = AllFinite::ask(&bound)?;
-    let norm = norm_of(&bound)?;
-    Ok(if finite.wait()? { norm } else { f64::INFINITY })
+    let facts = Facts::ask(&bound, &bound)?;
+    Ok(if facts.is_finite()? { facts.norm(&bound)? } else { f64::INFINITY })
 }

@@ -1,29 +1,9 @@
 //! By what systems are scaled, so that squares of their norms are within the range of floats.
 
-use super::finite::AllFinite;
-use crate::data::{Scalar, Vector, exponent};
+use super::facts::Facts;
+use crate::data::{Vector, exponent};
 use crate::error::Result;
 use crate::ops::{self, Accuracy, Accurate, LinOp};
-
-/// A norm: by its plain square, as a rule; where that comes near an end of the range of floats, by that of the vector scaled.
-/// *Cost*: waits.
-pub(in crate::solve) fn norm_of(v: &Vector) -> Result<f64> {
-    let value = |scalar: Scalar| scalar.read().map(f64::from);
-    let square = value(ops::norm_squared(v)?)?;
-    // What squares lose below the range is then less than the last digit.
-    if (1e-20..1e36).contains(&square) {
-        return Ok(square.sqrt());
-    }
-    // Extremes may pass a NaN over.
-    let largest = if square.is_nan() { square } else { value(ops::max_abs(v)?)? };
-    if largest == 0.0 || !largest.is_finite() {
-        return Ok(largest);
-    }
-    let e = exponent(largest);
-    let mut own = Vector::uninit(v.device(), v.len())?;
-    times_power(&mut own, -e, v)?;
-    Ok(value(ops::norm_squared(&own)?)?.sqrt() * f64::from(e).exp2())
-}
 
 /// The power of two that makes vectors of this norm about 1.
 pub(in crate::solve) fn scale_of(norm: f64) -> f32 {
@@ -78,23 +58,22 @@ pub(in crate::solve) struct Scales {
 impl Scales {
     /// `r` is overwritten, and a start `x` that is farther off than zero becomes zero. *Cost*: waits once before the loop,
     /// twice for a start other than zero; twice more where squares leave the range of floats.
-    pub fn find(a: &dyn LinOp, x: &mut Vector, b: &Vector, r: &mut Vector) -> Result<Self> {
-        let largest = ops::max_abs(x)?.read_async()?;
-        let norm_b = norm_of(b)?;
+    pub fn find(a: &dyn LinOp, x: &mut Vector, b: &Vector, given: &Facts, r: &mut Vector) -> Result<Self> {
+        let norm_b = given.norm(b)?;
         let own = scale_of(norm_b);
         let matrix = (-f64::from(exponent_of(a)?.clamp(-125, 125))).exp2() as f32;
-        if largest.wait()?.first() == Some(&0.0) && norm_b > 0.0 {
+        if given.is_zero()? && norm_b > 0.0 {
             // Exactly so: by a power of two.
             ops::scaled(r, own, b)?;
             let first = Some((norm_b * f64::from(own), Accuracy::DoubleFloat));
             return Ok(Scales { norm_b, from_zero: true, residual: own, matrix, first });
         }
         let accuracy = ops::product_accurate(r, a, Accurate::residual(own, b, x))?;
-        let finite = AllFinite::ask(r)?;
-        let mut norm_r = norm_of(r)? / f64::from(own);
-        let mut from_zero = norm_b == 0.0 && largest.wait()?.first() == Some(&0.0);
+        let facts = Facts::ask(r, r)?;
+        let mut norm_r = facts.norm(r)? / f64::from(own);
+        let mut from_zero = norm_b == 0.0 && given.is_zero()?;
         // A residual that has left the range is as far off as can be.
-        let near = finite.wait()? && norm_r <= FAR * norm_b;
+        let near = facts.is_finite()? && norm_r <= FAR * norm_b;
         if !near {
             x.set_zero()?;
             (norm_r, from_zero) = (norm_b, true);

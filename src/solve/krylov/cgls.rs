@@ -8,12 +8,13 @@ use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Accuracy, Accurate, Combine, LinOp, Part, Windows};
 use crate::shape::Shape;
-use crate::solve::drive::finite::{AllFinite, Small};
+use crate::solve::drive::facts::{Facts, norm_of};
+use crate::solve::drive::finite::Small;
 use crate::solve::drive::front;
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::rounding::{error_bound, norm_of_error};
-use crate::solve::drive::scales::{exponent_of, norm_of, scale_of};
+use crate::solve::drive::scales::{exponent_of, scale_of};
 use crate::solve::drive::state::Bounds;
 use crate::solve::drive::{Limits, Method};
 
@@ -225,10 +226,11 @@ impl Method for Run<'_> {
     const SMALL: Small = Small::None;
 
     fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
-        let finite = at.gather_up()?;
+        at.gather_up()?;
         let mut accuracy = self.residual(at)?;
-        let mut norm = norm_of(at.r.front())?;
-        if !finite.wait()? {
+        let facts = at.facts()?;
+        let mut norm = facts.norm(at.r.front())?;
+        if !facts.is_finite()? {
             self.residual = f64::INFINITY;
             return Ok((f64::INFINITY, accuracy));
         }
@@ -247,9 +249,9 @@ impl Method for Run<'_> {
             return Ok(0.0); // zero beyond doubt, or not certified
         }
         // Of the product with r, twice to cover that with the rest, which is so much smaller and rounded so much more.
-        let finite = AllFinite::ask(at.r.front())?;
+        let facts = Facts::ask(at.r.front(), at.r.front())?;
         let own = norm_of_error(at.a, transposed(at, &self.rest))?;
-        if !finite.wait()? {
+        if !facts.is_finite()? {
             return Ok(f64::INFINITY);
         }
         let of_r = error_bound(at.a, at.terms())?;
@@ -260,7 +262,7 @@ impl Method for Run<'_> {
             norm_of(&carried)?
         } else {
             // What rounding to 32 bits has taken from r counts as well, where it is not known.
-            let lost = norm_of(&of_r)? + norm_of(at.r.front())? / f64::from(1u32 << 24);
+            let lost = norm_of(&of_r)? + facts.norm(at.r.front())? / f64::from(1u32 << 24);
             f64::from(exponent_of(at.a)? + 1).exp2() * f64::from(at.matrix_scale) * lost
         };
         Ok((2.0 * own + carried) / self.norm)

@@ -272,7 +272,7 @@ impl LcpBatch {
         ops::check_shape(op, "x", x.shape(), self.b.shape())?;
         let device = self.matrix.device();
         let _scope = device.scope()?;
-        let finite = Finite::ask(op, &[("x", x)])?;
+        let finite = Finite::ask(op, x, None)?;
         let spectrum = match params.relaxation {
             Relaxation::Fixed(_) => None,
             _ => Some(estimate(&self.matrix, 1.0, &self.inverses, &self.partition)?),

@@ -137,7 +137,8 @@ pub(super) fn drive(
         run.done = all.iter().map(|p| p.sweeps).max().unwrap_or(0);
         run.restart(&aims)?;
         let most = aims.iter().filter(|a| a.residual.is_some()).map(|a| a.sweeps + 1).max().unwrap_or(1);
-        let course = Course { every: params.stop.every, begin: run.done, most };
+        // Each problem has an aim of its own.
+        let course = Course { every: params.stop.every, begin: run.done, most, aim: None };
         let frozen = run_until_frozen(run, course, &mut work, observe)?;
         for (problem, report) in all.iter_mut().zip(Run::reports(&frozen)) {
             if problem.ended.is_none() {

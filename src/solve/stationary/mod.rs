@@ -18,14 +18,14 @@ use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::{self, Accuracy, Accurate, Combine, LinOp, Windows, keeping};
 use crate::solve::drive::check::{check_count, check_square};
 use crate::solve::drive::dots::{Dots, Reducer};
-use crate::solve::drive::finite::AllFinite;
+use crate::solve::drive::facts::Facts;
 use crate::solve::drive::finite::Small;
 use crate::solve::drive::front;
 use crate::solve::drive::looks::{Cost, Course, Iterated, Observer, Seen, Work, run_until_frozen};
 use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::rounding::{counted, norm_of_error};
-use crate::solve::drive::scales::{Scales, exponent_of, norm_of, power, times_power};
+use crate::solve::drive::scales::{Scales, exponent_of, power, times_power};
 use crate::solve::drive::state::{Flag, Report};
 use crate::solve::drive::verdict::{Best, Standing, hides};
 
@@ -179,7 +179,8 @@ impl<'a> Run<'a> {
         let (mut r, mut from) = (fresh()?, fresh()?);
         ops::copy(&mut from, x)?;
         project_out(&mut from, solver.a.null_space())?;
-        let scales = Scales::find(solver.a, &mut from, b, &mut r)?;
+        let given = Facts::ask(&from, b)?;
+        let scales = Scales::find(solver.a, &mut from, b, &given, &mut r)?;
         // b becomes about 2^(e/2) and x about 2^(-e/2), so that both are in range whatever the matrix is.
         let e = exponent_of(solver.a)?;
         let shift = exponent(f64::from(scales.residual)) + e / 2;
@@ -231,11 +232,11 @@ impl<'a> Run<'a> {
         if self.shift != 0 {
             times_power(self.kept.front_mut(), self.shift, &self.unscaled)?;
         }
-        let finite = AllFinite::ask(self.kept.front())?;
         let terms = Accurate::residual(self.scale, self.given, &self.unscaled);
         let accuracy = ops::product_accurate(&mut self.r, self.a, terms)?;
-        let norm = norm_of(&self.r)?;
-        Ok((if finite.wait()? { norm / self.unit() } else { f64::INFINITY }, accuracy))
+        let facts = Facts::ask(self.kept.front(), &self.r)?;
+        let norm = facts.norm(&self.r)?;
+        Ok((if facts.is_finite()? { norm / self.unit() } else { f64::INFINITY }, accuracy))
     }
 
     /// By how much rounding may have changed that. *Cost*: waits.
@@ -343,15 +344,15 @@ impl<'a> Run<'a> {
             }
             best.offer(residual, None, self.kept.front())?;
             // Residuals of 32 bits that fall short of the truth call for a closer aim.
-            let aim = stop.relative * 0.5f64.powi(fell_short);
-            let nearest = residual * AT_ONCE;
-            self.restart(aim.max(nearest), residual, sweeps)?;
+            let wanted = stop.relative * 0.5f64.powi(fell_short);
+            let aim = wanted.max(residual * AT_ONCE);
+            self.restart(aim, residual, sweeps)?;
             let tests = (max_sweeps - sweeps).div_ceil(test_every);
-            let course = Course { every: stop.every, begin: sweeps, most: tests };
+            let course = Course { every: stop.every, begin: sweeps, most: tests, aim: Some(aim) };
             let last = run_until_frozen(self, course, &mut work, observe)?;
             let last = Report::from_texel(&last);
             (sweeps, flag) = (last.iterations, last.flag);
-            fell_short += i32::from(flag == Flag::Met && aim > nearest);
+            fell_short += i32::from(flag == Flag::Met && aim == wanted);
             runs += usize::from(flag == Flag::Met);
         }
     }

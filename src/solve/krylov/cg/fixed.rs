@@ -102,7 +102,7 @@ impl ConjugateGradient<'_> {
         let matrix = (-f64::from(exponent_of(self.a)?.clamp(-125, 125))).exp2() as f32;
         let scales = Scales { norm_b: 1.0, from_zero: start.is_none(), residual: 1.0, matrix, first: None };
         let mut at = match start {
-            Some(x) => Iterate::new(self.a, x, b, Some(scales))?,
+            Some(x) => Iterate::scaled(self.a, x, b, scales)?,
             None => Iterate::at_zero(self.a, b, scales)?,
         };
         let mut run = Run::new(self, &at)?;

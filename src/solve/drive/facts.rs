@@ -1,0 +1,99 @@
+//! What a solve asks of its vectors before and between runs, in one reduction.
+
+use std::cell::OnceCell;
+
+use super::dots::{Dots, Reducer};
+use super::scales::times_power;
+use crate::data::{PendingRead, Vector, exponent};
+use crate::error::Result;
+use crate::ops::{self, Windows};
+
+/// Of vectors x and v, on the way to the host: whether elements are finite, told by their bits since sums and extremes of
+/// shaders may lose a NaN, whether x is zero, and the norm of v.
+///
+/// Sent for before something that is waited for anyway, they cost no wait of their own.
+pub(in crate::solve) struct Facts {
+    of_x: Answer,
+    /// Apart where the two do not lie texel upon texel.
+    of_v: Option<Answer>,
+}
+
+/// (elements of x that are not finite, of v that are not finite or below the normal range, of x other than zero, v.v)
+struct Answer {
+    pending: PendingRead,
+    arrived: OnceCell<[f32; 4]>,
+}
+
+impl Answer {
+    fn ask(x: &Vector, v: &Vector) -> Result<Self> {
+        let reducer = Reducer { device: x.device().clone(), windows: Windows::Balanced };
+        let pending = reducer.totals(Dots::Facts, &[x, v])?.read_texel_async()?;
+        Ok(Answer { pending, arrived: OnceCell::new() })
+    }
+
+    fn wait(&self) -> Result<[f32; 4]> {
+        if let Some(arrived) = self.arrived.get() {
+            return Ok(*arrived);
+        }
+        let mut facts = [f32::NAN; 4];
+        facts.iter_mut().zip(self.pending.wait()?).for_each(|(fact, value)| *fact = value);
+        Ok(*self.arrived.get_or_init(|| facts))
+    }
+}
+
+impl Facts {
+    /// *Cost*: a reduction; two where the vectors do not lie texel upon texel.
+    pub fn ask(x: &Vector, v: &Vector) -> Result<Self> {
+        if x.extent() == v.extent() {
+            return Ok(Facts { of_x: Answer::ask(x, v)?, of_v: None });
+        }
+        Ok(Facts { of_x: Answer::ask(x, x)?, of_v: Some(Answer::ask(v, v)?) })
+    }
+
+    fn of_v(&self) -> Result<[f32; 4]> {
+        self.of_v.as_ref().unwrap_or(&self.of_x).wait()
+    }
+
+    /// Whether all elements of x are finite. *Cost*: waits until the device has come to it, as what follows.
+    pub fn is_finite(&self) -> Result<bool> {
+        let [odd, ..] = self.of_x.wait()?;
+        Ok(odd == 0.0)
+    }
+
+    /// Whether x is zero.
+    pub fn is_zero(&self) -> Result<bool> {
+        let [_, _, others, _] = self.of_x.wait()?;
+        Ok(others == 0.0)
+    }
+
+    /// Whether all elements of v are finite, and none so small that a device may take it for zero.
+    pub fn is_normal(&self) -> Result<bool> {
+        let [_, odd, ..] = self.of_v()?;
+        Ok(odd == 0.0)
+    }
+
+    /// The norm of v, the vector that was asked about: by its plain square, as a rule; where that comes near an end of the
+    /// range of floats, by that of the vector scaled. *Cost*: waits; longer in the latter case.
+    pub fn norm(&self, v: &Vector) -> Result<f64> {
+        let [.., square] = self.of_v()?;
+        // What squares lose below the range is then less than the last digit.
+        if (1e-20..1e36).contains(&square) {
+            return Ok(f64::from(square).sqrt());
+        }
+        // Extremes may pass a NaN over.
+        let largest = f64::from(if square.is_nan() { square } else { ops::max_abs(v)?.read()? });
+        if largest == 0.0 || !largest.is_finite() {
+            return Ok(largest);
+        }
+        let e = exponent(largest);
+        let mut own = Vector::uninit(v.device(), v.len())?;
+        times_power(&mut own, -e, v)?;
+        let [.., square] = Answer::ask(&own, &own)?.wait()?;
+        Ok(f64::from(square).sqrt() * f64::from(e).exp2())
+    }
+}
+
+/// The norm of a vector. *Cost*: waits.
+pub(in crate::solve) fn norm_of(v: &Vector) -> Result<f64> {
+    Facts::ask(v, v)?.norm(v)
+}
