@@ -8,6 +8,7 @@ void kernel(ivec2 p, out vec4 high, out vec4 low) {
     FETCHES
     Sum4 s = Sum4(START_HIGH, START_LOW);
     BANDS
+    s = settled4(s);
     high = s.high;
     low = s.low;
 }

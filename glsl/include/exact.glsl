@@ -77,6 +77,10 @@ Sum4 add_pair4(Sum4 s, vec4 high, vec4 low) {
     return Sum4(next.high, next.low + low);
 }
 Sum4 add_exact_product4(Sum4 s, vec4 a, vec4 b) { return add_product4(s, a, vec4(0.0), b); }
+Sum4 add_exact_difference4(Sum4 s, vec4 a, vec4 b, vec4 c) {
+    return add_exact_product4(add_exact_product4(s, a, b), a, c);
+}
+Sum4 settled4(Sum4 s) { return s; }
 #else
 // The two sums above on four lanes.
 Sum4 two_sum4(vec4 a, vec4 b) {
@@ -107,11 +111,23 @@ Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {
     return fast_two_sum4(t.high, held4(held4(s.low + t.low) + held4(e + held4(al * b))));
 }
 
-// The same for factors that are powers of two or zero: nothing of the product is left.
+// The same for factors that are powers of two or zero: nothing of the product is left. Low parts gather, and are settled in
+// the end. Up to a dozen such steps err by less than what BOUND has for them: of low parts, each at most 2^-24 of what has
+// been reached and rounded where they gather.
 Sum4 add_exact_product4(Sum4 s, vec4 a, vec4 b) {
     Sum4 t = two_sum4(s.high, held4(a * b));
-    return fast_two_sum4(t.high, held4(s.low + t.low));
+    return Sum4(t.high, held4(s.low + t.low));
 }
+
+// s + a b - a c, for such a factor.
+Sum4 add_exact_difference4(Sum4 s, vec4 a, vec4 b, vec4 c) {
+    Sum4 d = two_sum4(held4(a * b), held4(-a * c));
+    Sum4 t = two_sum4(s.high, d.high);
+    return Sum4(t.high, held4(s.low + held4(t.low + d.low)));
+}
+
+// The high part is the sum rounded.
+Sum4 settled4(Sum4 s) { return two_sum4(s.high, s.low); }
 
 // s + (high + low): a factor of one is exact.
 Sum4 add_pair4(Sum4 s, vec4 high, vec4 low) { return add_product4(s, high, low, vec4(1.0)); }

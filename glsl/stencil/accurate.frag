@@ -22,8 +22,14 @@ vec4 of_tap(Tap tap, float weight, float at_side) {
 
 // x0 is scaled.
 Sum4 add_flux(Sum4 s, vec4 x0, Tap tap, vec2 weight, vec2 at_side) {
-    s = add_term(s, of_tap(tap, weight.x, at_side.x), of_tap(tap, weight.y, at_side.y), x0);
+    vec4 high = of_tap(tap, weight.x, at_side.x);
+#if POWERS
+    // Where there is no neighbour, its value is zero.
+    return add_exact_difference4(s, high, x0, scaled(tap.value));
+#else
+    s = add_term(s, high, of_tap(tap, weight.y, at_side.y), x0);
     return add_term(s, vec4(-weight.x), vec4(-weight.y), scaled(tap.value));
+#endif
 }
 
 // Pair k of an array of pairs.
@@ -56,6 +62,9 @@ void kernel(ivec2 p, out vec4 high, out vec4 low) {
 #if SOLIDS
     bvec4 solid = is_solid(links);
     s = Sum4(mix(s.high, own.high, solid), mix(s.low, own.low, solid));
+#endif
+#if POWERS
+    s = settled4(s);
 #endif
     high = s.high;
     low = s.low;
