@@ -212,20 +212,19 @@ impl Steps {
             .input("coefficients", self.coefficients.front().view())
             .input_if("m", m.map(Operand::view))
             .masked(matches!(q, Mapped::Inlined(..)));
+        let draw = match update {
+            Update::Left => draw,
+            _ => draw.input("y", y.front().view()).param("x_scale", x_scale),
+        };
         match update {
             Update::Left => draw.targets([r.back().view(), d.back().view()]).run()?,
             Update::Own => {
-                draw.input("y", y.front().view())
-                    .param("x_scale", x_scale)
-                    .targets([r.back().view(), d.back().view(), y.back().view()])
-                    .run()?;
+                draw.targets([r.back().view(), d.back().view(), y.back().view()]).run()?;
                 y.swap();
             }
             Update::Both(room) => {
-                draw.input("y", y.front().view())
-                    .input("before", d.back().view())
+                draw.input("before", d.back().view())
                     .input("then", self.coefficients.back().view())
-                    .param("x_scale", x_scale)
                     .targets([r.back().view(), room.view(), y.back().view()])
                     .run()?;
                 y.swap();

@@ -96,7 +96,9 @@ impl<'a> WeightedJacobi<'a> {
     /// # Ok::<(), texla::Error>(())
     /// ```
     pub fn workload(&self) -> Result<Option<Workload>> {
-        let one_pass = self.in_one_pass()?;
+        let draw = Draw::new(self.a.device(), glsl!("solve/relax.frag"));
+        let able = inlined(self.a, draw, 1.0, &self.weights, Self::OTHERS)?.is_some();
+        let one_pass = able && self.prefers_one_pass();
         Ok(self.ways().into_iter().find(|(way, _)| *way == one_pass).map(|(_, work)| work))
     }
 
@@ -115,12 +117,9 @@ impl<'a> WeightedJacobi<'a> {
         vec![(true, one), (false, residual + pass(under(3.0), 1.0))]
     }
 
-    /// Whether a sweep is one pass: where that can be, and is not predicted to take longer.
-    fn in_one_pass(&self) -> Result<bool> {
-        let device = self.a.device();
-        let draw = Draw::new(device, glsl!("solve/relax.frag"));
-        let able = inlined(self.a, draw, 1.0, &self.weights, Self::OTHERS)?.is_some();
-        Ok(able && device.quickest(|| self.ways()).unwrap_or(true))
+    /// Whether a sweep is one pass where it can be: where that is not predicted to take longer.
+    fn prefers_one_pass(&self) -> bool {
+        self.a.device().quickest(|| self.ways()).unwrap_or(true)
     }
 }
 
@@ -132,7 +131,7 @@ impl Smoother for WeightedJacobi<'_> {
         if sweeps == 0 {
             return Ok(());
         }
-        let one_pass = self.in_one_pass()?;
+        let one_pass = self.prefers_one_pass();
         let mut r = None;
         let mut next = Vector::uninit(device, x.len())?;
         for _ in 0..sweeps {

@@ -262,11 +262,9 @@ impl<'a> ConjugateGradient<'a> {
         if auto && let Some(quickest) = device.quickest(predicted) {
             return Ok(quickest);
         }
-        // Computing `A d` twice is cheaper than to write it, as measured on a GPU (`benches/RESULTS.md`), where a pass costs
-        // more than what it fetches, or it fetches next to nothing.
-        const SHORT: u64 = 1 << 16;
-        let pays = |fetches| fetches <= 5 || fetches <= 9 && d.extent().area() <= SHORT;
-        let inlines = fetches.is_some_and(|fetches| schedule == CgSchedule::Fused || pays(fetches));
+        // Computing `A d` twice is cheaper than to write it, as measured on a GPU (`benches/RESULTS.md`).
+        const FEW: usize = 9;
+        let inlines = fetches.is_some_and(|fetches| schedule == CgSchedule::Fused || fetches <= FEW);
         Ok(way(CgSchedule::Fused, inlines))
     }
 }
