@@ -491,8 +491,7 @@ fn check_bounds(dev: &Device) {
     let (c, d) = cancelling_pair(4, n);
     let [cs, ds] = [&c, &d].map(|v| Vector::from_slice(dev, v).unwrap());
     let [c, d] = [c, d].map(|v| widen(&v));
-    let chain =
-        ReducePlan::new(cs.extent(), Windows::Balanced, dev.capabilities().software).longest_chain() as usize;
+    let chain = ReducePlan::new(cs.extent(), Windows::Balanced).longest_chain() as usize;
     let bound = bounds::reduction_bound(chain, reference::abs_dot(&c, &d));
     assert_within("dot", ops::dot(&cs, &ds).unwrap().read().unwrap(), reference::dot(&c, &d), bound);
     let bound = bounds::reduction_bound(chain, reference::abs_sum(&c));

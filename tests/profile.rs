@@ -213,7 +213,6 @@ fn texts_that_are_no_profile_are_refused_by_line() {
 fn counted_work_is_what_is_done() {
     on_both(|dev| {
         let n = fitting(dev, 40_000);
-        let software = dev.capabilities().software;
         let [x, y] = [0.5, 2.0].map(|v| Vector::filled(dev, n, v).unwrap());
         let check = |name: &str, counted: Workload, run: &mut dyn FnMut()| {
             run();
@@ -237,7 +236,7 @@ fn counted_work_is_what_is_done() {
 
         let mut slot = Scalar::zero(dev).unwrap();
         for windows in [Windows::Balanced, Window::PAPERS.into(), Windows::Filtered] {
-            let plan = ReducePlan::new(x.extent(), windows, software);
+            let plan = ReducePlan::new(x.extent(), windows);
             let filtered = windows == Windows::Filtered;
             if filtered && !dev.capabilities().float_filter {
                 continue;
@@ -400,7 +399,7 @@ fn choices_go_by_the_profile() {
         let x = Vector::from_slice(dev, &(0..n).map(|i| (i % 7) as f32).collect::<Vec<_>>()).unwrap();
         let sum: f32 = (0..n).map(|i| (i % 7) as f32).sum();
         let plan = || ReducePlan::on(dev, x.extent(), Windows::Balanced, 1);
-        let rule = ReducePlan::new(x.extent(), Windows::Balanced, caps.software);
+        let rule = ReducePlan::new(x.extent(), Windows::Balanced);
         let stages = std::cell::Cell::new([0; 2]);
         for (k, kind) in [TARGET_CHANGE, LOOPED].into_iter().enumerate() {
             under(kind, &mut || {

@@ -21,8 +21,8 @@ fn windows() -> Vec<Window> {
 
 /// Checks one plan by carrying out its windows on counts: how many elements each texel holds, and through how many
 /// additions the worst of them went.
-fn follow(extent: Extent, window: impl Into<Windows> + Copy + std::fmt::Debug, software: bool) {
-    let plan = ReducePlan::new(extent, window, software);
+fn follow(extent: Extent, window: impl Into<Windows> + Copy + std::fmt::Debug) {
+    let plan = ReducePlan::new(extent, window);
     let stages = plan.stages();
     assert_eq!(stages.first().map(|s| s.source), Some(extent));
     assert_eq!(stages.last().map(|s| s.target), Some(Extent::new(1, 1)));
@@ -35,11 +35,12 @@ fn follow(extent: Extent, window: impl Into<Windows> + Copy + std::fmt::Debug, s
         let mut next = Vec::new();
         for y in 0..target.height {
             for x in 0..target.width {
-                let range = |at: u32, side: u32, end: u32| at * side..((at + 1) * side).min(end);
-                let (columns, rows) = (
-                    range(x, stage.window.width, source.width),
-                    range(y, stage.window.height, source.height),
-                );
+                let range = |at: u32, side: u32, apart: u32, end: u32| {
+                    let (from, step) = if stage.spread { (at, apart) } else { (at * side, 1) };
+                    (0..side).map(move |k| from + k * step).filter(move |at| *at < end)
+                };
+                let columns = range(x, stage.window.width, target.width, source.width);
+                let rows = range(y, stage.window.height, target.height, source.height);
                 let inside = rows.flat_map(|j| columns.clone().map(move |i| (j * source.width + i) as usize));
                 let window: Vec<_> = inside.map(|t| held[t]).collect();
                 assert!(!window.is_empty(), "texel ({x}, {y}) of stage {i} combines nothing");
@@ -61,13 +62,12 @@ proptest! {
     #[test]
     fn plans_cover_everything_once(w in 1u32..300, h in 1u32..300, x in 1u32..40, y in 1u32..40) {
         prop_assume!(x * y >= 2);
-        follow(Extent::new(w, h), Window::new(x, y).unwrap(), true);
+        follow(Extent::new(w, h), Window::new(x, y).unwrap());
     }
 
     #[test]
     fn balanced_plans_cover_everything_once(w in 1u32..1100, h in 1u32..1100) {
-        follow(Extent::new(w, h), Windows::Balanced, true);
-        follow(Extent::new(w, h), Windows::Balanced, false);
+        follow(Extent::new(w, h), Windows::Balanced);
     }
 }
 
@@ -75,7 +75,7 @@ proptest! {
 fn plans_of_strips_and_single_texels() {
     for window in windows() {
         for (w, h) in [(1, 1), (2, 1), (1, 2), (10_007, 1), (1, 10_007), (2, 4097), (4097, 2)] {
-            follow(Extent::new(w, h), window, true);
+            follow(Extent::new(w, h), window);
         }
     }
 }
@@ -88,7 +88,7 @@ fn plans_end_whatever_the_window() {
     let sides = [0, 1, 2, 70_000, u32::MAX];
     for extent in extents {
         for window in sides.iter().flat_map(|&width| sides.map(|height| Window { width, height })) {
-            let plan = ReducePlan::new(extent, window, true);
+            let plan = ReducePlan::new(extent, window);
             assert_eq!(
                 plan.stages().last().map(|s| s.target),
                 Some(Extent::new(1, 1)),
@@ -108,7 +108,7 @@ fn plans_end_whatever_the_window() {
 // --- sums ---
 
 fn chain(x: &Vector, window: impl Into<Windows> + Copy + std::fmt::Debug) -> usize {
-    ReducePlan::new(x.extent(), window, x.device().capabilities().software).longest_chain() as usize
+    ReducePlan::new(x.extent(), window).longest_chain() as usize
 }
 
 fn reduced(
@@ -257,25 +257,20 @@ fn no_elements_at_all() {
     });
 }
 
-/// As [`texla::gl::Capabilities::software`] says: the kind of device decides on windows, and so on last digits alone.
-/// With windows given, so are the digits.
+/// Windows decide on last digits, whether texels lie side by side or apart among them; those of the library's choice are the same
+/// on all kinds of devices.
 #[test]
-fn the_kind_of_device_decides_on_last_digits() {
+fn windows_decide_on_last_digits() {
     on_both(|dev| {
-        // One vector may have the same sum in both orders.
+        // One vector may have the same sum in all orders.
         let differ = (77..85).filter(|seed| {
             let x = Vector::from_slice(dev, &uniform(*seed, fitting(dev, 100_000))).unwrap();
-            let software = dev.capabilities().software;
-            let sums = [(true, 16), (false, 4)].map(|(kind, side)| {
-                let windows = Windows::Each(Window::new(side, side).unwrap());
-                let stages = |windows| ReducePlan::new(x.extent(), windows, kind).stages().to_vec();
-                assert_eq!(stages(Windows::Balanced), stages(windows), "software {kind}");
-                let sum = reduced(Reduction::Sum, &x, None, windows);
-                let own = reduced(Reduction::Sum, &x, None, Windows::Balanced).to_bits() == sum.to_bits();
-                assert!(own || kind != software, "software {kind}");
-                sum
-            });
-            sums[0] != sums[1]
+            let eight = Windows::Each(Window::new(8, 8).unwrap());
+            let stages = |windows| ReducePlan::new(x.extent(), windows).stages().to_vec();
+            let (beside, spread) = (stages(eight), stages(Windows::Balanced));
+            assert_eq!(beside[0].window, spread[0].window);
+            assert!(!beside[0].spread && spread.iter().all(|stage| stage.spread));
+            reduced(Reduction::Sum, &x, None, eight) != reduced(Reduction::Sum, &x, None, Windows::Balanced)
         });
         assert!(differ.count() > 0, "windows decide on no digit");
     });
@@ -459,7 +454,7 @@ fn filtered_sums_are_within_their_bound() {
 /// than three additions do.
 #[test]
 fn filtered_windows_are_filtered() {
-    let plan = |windows: Windows| ReducePlan::new(Extent::new(64, 64), windows, true).longest_chain();
+    let plan = |windows: Windows| ReducePlan::new(Extent::new(64, 64), windows).longest_chain();
     assert_eq!((plan(Window::PAPERS.into()), plan(Windows::Filtered)), (6 * 3 + 2, 6 * 4 + 2));
     on_both(|dev| {
         if !dev.capabilities().float_filter {
@@ -614,9 +609,7 @@ fn results_stay_on_the_device_until_they_are_read() {
         for n in [1, 5, 1009, fitting(dev, 100_003)] {
             let x = Vector::filled(dev, n, 1.0).unwrap();
             for window in windows() {
-                let stages = ReducePlan::new(x.extent(), window, x.device().capabilities().software)
-                    .stages()
-                    .len() as u64;
+                let stages = ReducePlan::new(x.extent(), window).stages().len() as u64;
                 let mut out = Scalar::zero(dev).unwrap();
                 let before = dev.counters();
                 reduce::reduce_into(&mut out, Reduction::Dot, &x, Some(&x), window).unwrap();
@@ -628,9 +621,7 @@ fn results_stay_on_the_device_until_they_are_read() {
             }
             let before = dev.counters();
             let _norm = ops::norm2(&x).unwrap();
-            let stages = ReducePlan::new(x.extent(), Windows::Balanced, x.device().capabilities().software)
-                .stages()
-                .len() as u64;
+            let stages = ReducePlan::new(x.extent(), Windows::Balanced).stages().len() as u64;
             let done = dev.counters().since(&before);
             assert_eq!((done.draws, done.readbacks), (2 * stages, 0));
         }

@@ -520,8 +520,7 @@ fn a_step_issues_a_fixed_number_of_draws_and_reads_nothing() {
                     _ if dev.capabilities().max_draw_buffers < 3 => {}
                     _ => {
                         let (extent, software) = (wave.displacement().extent(), dev.capabilities().software);
-                        let stages =
-                            ReducePlan::new(extent, Windows::Balanced, software).stages().len() as u64;
+                        let stages = ReducePlan::new(extent, Windows::Balanced).stages().len() as u64;
                         // One reduction asks whether the increment is finite.
                         let count = wave.iterations() as u64;
                         let solver = 2 + 2 * stages + count * (2 + stages.max(2));

@@ -145,8 +145,7 @@ impl Statistics {
             ops::reduce_into(&mut count, ops::Reduction::Sum, &ones, None, Windows::Balanced)?;
             *above = (bound, f64::from(count.read()?));
         }
-        let software = device.capabilities().software;
-        let chain = ReducePlan::new(signals.extent(), Windows::Balanced, software).longest_chain();
+        let chain = ReducePlan::new(signals.extent(), Windows::Balanced).longest_chain();
         let sum = f64::from(ops::sum(&signals)?.read()?);
         Ok(Statistics { strongest: f64::from(strongest), sum, chain, above })
     }

@@ -332,7 +332,7 @@ fn check(
     let exact: f64 = x.iter().map(|x| f64::from(*x)).sum();
     let magnitudes: f64 = x.iter().map(|x| f64::from(x.abs())).sum();
     let windows = ops::Windows::Balanced;
-    let plan = ops::ReducePlan::new(out.extent(), windows, out.device().capabilities().software);
+    let plan = ops::ReducePlan::new(out.extent(), windows);
     let bound = (plan.longest_chain() as f64 + 1.0) * U * 1.01 * magnitudes;
     report.at_most(name("error of the sum"), bound, (f64::from(sum.read()?) - exact).abs());
     let exact: Vec<f64> = x.iter().zip(y).map(|(x, y)| f64::from(*x) + f64::from(*y)).collect();

@@ -75,8 +75,7 @@ const LOG_ERROR: f64 = 1.0 / 1_048_576.0;
 
 /// What the mean of the logarithms may be off by: their own errors, and those of a mean by these windows.
 fn log_bound(tone_map: &ToneMap, windows: Windows, size: f64) -> f64 {
-    let software = tone_map.logarithm.device().capabilities().software;
-    let chain = ReducePlan::new(tone_map.logarithm.extent(), windows, software).longest_chain();
+    let chain = ReducePlan::new(tone_map.logarithm.extent(), windows).longest_chain();
     LOG_ERROR * (1.0 + size) + (chain + 7) as f64 / 16_777_216.0 * size
 }
 

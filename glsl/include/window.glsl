@@ -1,5 +1,7 @@
 // All of a window of texels: what a stage of a reduction combines ([Krueger05] 44.3.2). The text before it says what a
 // texel comes to, vec4 term(ivec2), and how two of these are combined: by COMBINE, from IDENTITY on.
+// Texels of a window lie side by side, or SPREAD as far apart as the target is wide and high: fragments side by side then
+// read texels side by side, which GPUs fetch faster.
 #ifndef TEXLA_INCLUDE_WINDOW
 #define TEXLA_INCLUDE_WINDOW
 
@@ -9,12 +11,18 @@
 #define TEXEL_BEGINS(c)
 #endif
 
+#if SPREAD
+#define APART apart
+#else
+#define APART ivec2(1)
+#endif
+
 // All of a window that may be cut off by an edge.
 vec4 cut(ivec2 from, ivec2 to) {
     vec4 total = vec4(IDENTITY);
-    for (int j = from.y; j < to.y; ++j) {
+    for (int j = from.y; j < to.y; j += APART.y) {
         ROW_BEGINS(ivec2(from.x, j))
-        for (int i = from.x; i < to.x; ++i) {
+        for (int i = from.x; i < to.x; i += APART.x) {
             TEXEL_BEGINS(ivec2(i, j))
             total = COMBINE(total, term(ivec2(i, j)));
         }
@@ -32,26 +40,31 @@ vec4 whole(ivec2 from) {
 vec4 whole(ivec2 from) {
     vec4 total = vec4(IDENTITY);
     for (int j = 0; j < WINDOW.y; ++j) {
-        ROW_BEGINS(from + ivec2(0, j))
+        ROW_BEGINS(from + ivec2(0, j) * APART)
         for (int i = 0; i < WINDOW.x; ++i) {
-            TEXEL_BEGINS(from + ivec2(i, j))
-            total = COMBINE(total, term(from + ivec2(i, j)));
+            TEXEL_BEGINS(from + ivec2(i, j) * APART)
+            total = COMBINE(total, term(from + ivec2(i, j) * APART));
         }
     }
     return total;
 }
 #endif
 
-// The window that begins here.
-vec4 combined(ivec2 from) {
-    ivec2 to = min(from + window, source);
+// The window of a texel of the target.
+vec4 combined(ivec2 p) {
+#if SPREAD
+    ivec2 from = p;
+#else
+    ivec2 from = p * window;
+#endif
+    ivec2 to = min(from + window * APART, source);
 #if !defined(WINDOW)
     return cut(from, to);
 #elif EVEN
     return whole(from);
 #else
     vec4 total;
-    if (to == from + WINDOW) total = whole(from);
+    if (to == from + WINDOW * APART) total = whole(from);
     else total = cut(from, to);
     return total;
 #endif

@@ -50,9 +50,9 @@ vec4 term(ivec2 q) {
 vec4 kernel(ivec2 p) {
 #if defined(PLACED)
     // One texel of a texture that collects the results of several textures.
-    vec4 total = combined((p - ivec2(place, 0)) * window);
+    vec4 total = combined(p - ivec2(place, 0));
 #else
-    vec4 total = combined(p * window);
+    vec4 total = combined(p);
 #endif
 #if defined(LAST)
     float result = COMBINE(COMBINE(total.x, total.y), COMBINE(total.z, total.w));

@@ -69,5 +69,5 @@ vec4 term(ivec2 c) {
 #include "include/window.glsl"
 
 vec4 kernel(ivec2 p) {
-    return combined(p * window);
+    return combined(p);
 }

@@ -24,7 +24,7 @@ pub use workload::{Fetches, Workload};
 /// let x = Vector::filled(dev, 1 << 16, 1.0)?;
 /// let add = Workload::elementwise(&x, 2, 1);
 /// assert_eq!((add.draws, add.written_texels[0], add.fetches.own), (1.0, 16_384.0, 32_768.0));
-/// let sum = ReducePlan::new(x.extent(), Windows::Balanced, dev.capabilities().software).workload(1);
+/// let sum = ReducePlan::new(x.extent(), Windows::Balanced).workload(1);
 /// let both = profile.predict(&(add + sum)); // seconds, about
 /// assert!(both > profile.predict(&sum) && both < 60.0);
 /// let kept: DeviceProfile = profile.to_string().parse()?;

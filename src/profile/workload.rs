@@ -15,11 +15,11 @@ const TILE: u64 = 64 * 64;
 pub struct Fetches {
     /// Of the texel under the fragment, in a texture of the target's extent: operands of element-wise operations.
     pub own: f64,
-    /// At computed places, neighbours reading neighbours: small windows of reductions, blocks of dense matrices.
+    /// At computed places, neighbours reading neighbours: windows of reductions, blocks of dense matrices.
     pub adjacent: f64,
     /// By the texel's number in a folded vector, which may lie outside: diagonals, neighbours on a grid.
     pub shifted: f64,
-    /// One in each round of a loop: windows of reductions past 16 texels.
+    /// One in each round of a loop: windows of reductions past 64 texels, or with sides that are no powers of two.
     pub looped: f64,
     /// Of one element at a place read from another texture, near that of the next fragment, with its share of reading
     /// places and coefficients by fours: gathered rows.

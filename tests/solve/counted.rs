@@ -69,18 +69,22 @@ impl Noted<'_> {
 }
 
 /// Draws of a reduction whose last stage belongs to the scalar step: the stages before it, and the step.
-fn reduction(device: &Device, extent: Extent) -> u64 {
-    let stages =
-        ReducePlan::new(extent, Windows::Balanced, device.capabilities().software).stages().len() as u64;
+fn reduction(extent: Extent) -> u64 {
+    let stages = ReducePlan::new(extent, Windows::Balanced).stages().len() as u64;
     (stages - 1).max(1) + 1
 }
 
-/// The same of products that are computed on the way: four texels of a row in the first stage.
-fn fused_reduction(device: &Device, extent: Extent) -> u64 {
+/// The same of products that are computed on the way: some texels of a row in the first stage.
+fn fused_reduction(extent: Extent) -> u64 {
     let Extent { width, height } = extent;
-    let left = Extent::new(width.div_ceil(4), height);
-    let after = ReducePlan::new(left, Windows::Balanced, device.capabilities().software);
-    if extent.area() <= 4 { 2 } else { after.stages().len() as u64 + 1 }
+    let strip = if extent.area() <= 1024 { 16 } else { 4 };
+    let left = if width == 1 {
+        Extent::new(1, height.div_ceil(strip))
+    } else {
+        Extent::new(width.div_ceil(strip), height)
+    };
+    let after = ReducePlan::new(left, Windows::Balanced);
+    if left.area() == 1 { 2 } else { after.stages().len() as u64 + 1 }
 }
 
 /// Whether a pass that reads four other textures has room for the matrix.
@@ -158,20 +162,14 @@ fn an_iteration_of_conjugate_gradients_costs_what_its_plan_says() {
                     let expected = match schedule {
                         // All inner products at once; all updates at once.
                         CgSchedule::Fused if can_be_inlined(device, &stored) => {
-                            fused_reduction(device, b.extent()) + 1
+                            fused_reduction(b.extent()) + 1
                         }
                         // The same with the product before them.
                         CgSchedule::Merged | CgSchedule::Fused => {
-                            product(device, &stored) + reduction(device, b.extent()) + 1
+                            product(device, &stored) + reduction(b.extent()) + 1
                         }
                         // Product; d.q; x and r, perhaps z; r.z; d.
-                        _ => {
-                            product(device, &stored)
-                                + 2 * reduction(device, b.extent())
-                                + 1
-                                + u64::from(jacobi)
-                                + 1
-                        }
+                        _ => product(device, &stored) + 2 * reduction(b.extent()) + 1 + u64::from(jacobi) + 1,
                     };
                     let label = format!("{name} {format:?} {schedule:?} jacobi {jacobi}");
                     if schedule == CgSchedule::Fused && can_be_inlined(device, &stored) {
@@ -202,7 +200,7 @@ fn an_iteration_of_least_squares_costs_what_its_plan_says() {
         let mut x = Vector::zeros(device, 300).unwrap();
         let report = Cgls::new(&noted, params).unwrap().solve(&mut x, &b).unwrap();
         // Two products; q.q over the rows and s.s over the columns; x, r and d.
-        let expected = 2 + reduction(device, b.extent()) + reduction(device, x.extent()) + 3;
+        let expected = 2 + reduction(b.extent()) + reduction(x.extent()) + 3;
         assert_each("least squares", &noted, expected, report.draws_per_iteration, 8);
         assert_eq!(report.readbacks_in_loop, 0);
     });

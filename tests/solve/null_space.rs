@@ -332,8 +332,7 @@ fn what_has_no_solution_is_refused_with_its_size() {
             let direction = &problem.null_space[0];
             let base = problem.consistent(5);
             let extent = Vector::zeros(device, problem.n()).unwrap().extent();
-            let chain =
-                ReducePlan::new(extent, Windows::Balanced, device.capabilities().software).longest_chain();
+            let chain = ReducePlan::new(extent, Windows::Balanced).longest_chain();
             let rounding = gamma(chain as usize + 3);
             for tol in [1e-3, 1e-6] {
                 for solver in solvers(device) {
@@ -435,8 +434,7 @@ fn projections_are_exact_within_rounding() {
             let (wide, from) = (reference::widen(&along), reference::widen(&v));
             let length = reference::dot(&wide, &wide);
             let factor = reference::dot(&wide, &from) / length;
-            let chain = ReducePlan::new(left.extent(), Windows::Balanced, device.capabilities().software)
-                .longest_chain() as usize;
+            let chain = ReducePlan::new(left.extent(), Windows::Balanced).longest_chain() as usize;
             let magnitudes = reference::dot(&reference::abs(&wide), &reference::abs(&from)) / length;
             // The two sums, a division of 2.5 units, a product and a difference.
             let off = (gamma(chain + 1) * magnitudes + gamma(chain + 1 + 5) * factor.abs())

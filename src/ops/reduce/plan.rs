@@ -39,11 +39,9 @@ impl Window {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Windows {
-    /// What the measurements in `benches/RESULTS.md` speak for, by a fixed rule. A software rasteriser
-    /// ([`Capabilities::software`](crate::gl::Capabilities::software)) pays for passes: while there are more than
-    /// 65,536 texels, a window of at most 16x16 that leaves about 128x128, so that every thread has tiles to work on;
-    /// then 16x16. A GPU pays for long windows, whose fetches follow one another: 4x2 down to 65,536 texels, then 4x4.
-    /// On a device with a [profile](Device::set_profile): what that predicts to take least ([`ReducePlan::on`]).
+    /// What the measurements in `benches/RESULTS.md` speak for on all kinds of devices: 8x8, the texels of a window as far apart
+    /// as the target is wide and high, and the last 64 texels at once. On a device with a [profile](Device::set_profile): what
+    /// that predicts to take least ([`ReducePlan::on`]).
     #[default]
     Balanced,
     /// The same window in every stage.
@@ -76,30 +74,15 @@ impl Windows {
     }
 
     /// The window of a stage that reads `source`.
-    fn of(self, source: Extent, first: bool, software: bool) -> Window {
-        let square = |side| Window { width: side, height: side };
+    fn of(self, source: Extent, first: bool) -> Window {
         match self {
-            Windows::Each(window) => window,
+            Windows::Each(window) | Windows::Then(window, _) if first => window,
+            Windows::Each(window) | Windows::Then(_, window) => window,
             Windows::Filtered => Window::PAPERS,
-            Windows::Then(window, rest) => {
-                if first {
-                    window
-                } else {
-                    rest
-                }
+            Windows::Balanced if source.area() <= Stage::MOST_KNOWN.into() => {
+                Window { width: source.width, height: source.height }
             }
-            Windows::Balanced if !software => {
-                if source.area() > 65_536 {
-                    Window { width: 4, height: 2 }
-                } else {
-                    square(4)
-                }
-            }
-            Windows::Balanced if source.area() <= 65_536 => square(16),
-            Windows::Balanced => Window {
-                width: source.width.div_ceil(128).clamp(1, 16),
-                height: source.height.div_ceil(128).clamp(1, 16),
-            },
+            Windows::Balanced => Window { width: 8, height: 8 },
         }
     }
 }
@@ -114,13 +97,19 @@ pub struct Stage {
     pub target: Extent,
     /// Texels combined into one.
     pub window: Window,
+    /// Texels of a window lie as far apart as the target is wide and high, not side by side: fragments side by side then read
+    /// texels side by side.
+    pub spread: bool,
 }
 
 impl Stage {
+    /// Texels of the largest window whose loop is taken apart.
+    const MOST_KNOWN: u32 = 64;
+
     /// Whether the window is part of the program.
     fn is_known(&self) -> bool {
         let Window { width, height } = self.window;
-        width.is_power_of_two() && height.is_power_of_two() && width * height <= 16
+        width.is_power_of_two() && height.is_power_of_two() && width * height <= Self::MOST_KNOWN
     }
 
     /// Tells a draw about the stage: small windows are part of the program, and it then has no loop; where they cover the
@@ -135,7 +124,9 @@ impl Stage {
         } else {
             draw
         };
-        draw.param("window", pair(width, height)).param("source", pair(self.source.width, self.source.height))
+        let draw = draw.define("SPREAD", self.spread).param("window", pair(width, height));
+        let draw = draw.param("source", pair(self.source.width, self.source.height));
+        if self.spread { draw.param("apart", pair(self.target.width, self.target.height)) } else { draw }
     }
 }
 
@@ -147,31 +138,31 @@ pub struct ReducePlan {
 }
 
 impl ReducePlan {
-    /// The stages from `extent` down to one texel. There is always at least one. `software` is
-    /// [`Capabilities::software`](crate::gl::Capabilities::software), on which [`Windows::Balanced`] depends.
+    /// The stages from `extent` down to one texel. There is always at least one.
     ///
     /// ```
     /// use texla::{Extent, ops::{ReducePlan, Window}};
-    /// let plan = ReducePlan::new(Extent::new(5, 3), Window::PAPERS, true);
+    /// let plan = ReducePlan::new(Extent::new(5, 3), Window::PAPERS);
     /// let extents: Vec<_> = plan.stages().iter().map(|s| (s.target.width, s.target.height)).collect();
     /// assert_eq!(extents, [(3, 2), (2, 1), (1, 1)]);
     /// // Additions within windows of 4, 4 and 2 texels, and two more for the four lanes.
     /// assert_eq!(plan.longest_chain(), 3 + 3 + 1 + 2);
     /// ```
-    pub fn new(extent: Extent, windows: impl Into<Windows>, software: bool) -> Self {
-        Self::beginning(None, extent, windows.into(), software)
+    pub fn new(extent: Extent, windows: impl Into<Windows>) -> Self {
+        Self::beginning(None, extent, windows.into())
     }
 
-    /// The same for terms that are computed from many fetches: where windows are the library's choice, four texels of a row
-    /// in the first stage, whose fetches overlap.
-    pub(crate) fn of_products(extent: Extent, windows: Windows, software: bool) -> Self {
-        let strip = Window { width: 4, height: 1 };
-        Self::beginning((windows == Windows::Balanced).then_some(strip), extent, windows, software)
+    /// The same for terms that are computed from many fetches: where windows are the library's choice, some texels of a row
+    /// in the first stage, whose fetches overlap. As many as leave one window, or four.
+    pub(crate) fn of_products(extent: Extent, windows: Windows) -> Self {
+        let width = if extent.area() <= u64::from(16 * Stage::MOST_KNOWN) { 16 } else { 4 };
+        let strip = Window { width, height: 1 };
+        Self::beginning((windows == Windows::Balanced).then_some(strip), extent, windows)
     }
 
     /// As [`new`](Self::new), on a device that may have a [profile](Device::set_profile): windows that are the library's
     /// choice are then those that it predicts to take least, for a first stage that reads so many operands. What is
-    /// chosen from: what either kind of device has by the rule, and windows of one size all along, 2x2 to 16x16. Passes of
+    /// chosen from: those of the rule, and windows of one size all along, 2x2 to 16x16, of texels side by side. Passes of
     /// solvers that compute a product within a reduction keep the rule's.
     ///
     /// ```
@@ -188,16 +179,14 @@ impl ReducePlan {
     /// # Ok::<(), texla::Error>(())
     /// ```
     pub fn on(device: &Device, extent: Extent, windows: impl Into<Windows>, inputs: usize) -> Self {
-        let (windows, software) = (windows.into(), device.is_software());
-        let rule = || Self::new(extent, windows, software);
+        let windows = windows.into();
+        let rule = || Self::new(extent, windows);
         if windows != Windows::Balanced {
             return rule();
         }
         let plans = || {
-            let square = |side| Windows::Each(Window { width: side, height: side });
-            let squares = [2, 4, 8, 16].map(|side| Self::new(extent, square(side), software));
-            let all = [rule(), Self::new(extent, windows, !software)].into_iter().chain(squares);
-            all.map(move |plan| {
+            let square = |side| Self::new(extent, Window { width: side, height: side });
+            [2, 4, 8, 16].map(square).into_iter().chain([rule()]).map(move |plan| {
                 let work = plan.workload(inputs);
                 (plan, work)
             })
@@ -205,12 +194,14 @@ impl ReducePlan {
         device.quickest(plans).unwrap_or_else(rule)
     }
 
-    fn beginning(first: Option<Window>, extent: Extent, windows: Windows, software: bool) -> Self {
+    fn beginning(first: Option<Window>, extent: Extent, windows: Windows) -> Self {
         let mut stages = Vec::new();
         let mut source = Extent::new(extent.width.max(1), extent.height.max(1));
         loop {
             let window = first.filter(|_| stages.is_empty());
-            let window = window.unwrap_or_else(|| windows.of(source, stages.is_empty(), software));
+            // Terms of products share what they fetch along a row.
+            let spread = windows == Windows::Balanced && window.is_none();
+            let window = window.unwrap_or_else(|| windows.of(source, stages.is_empty()));
             // The fields are public: a window that would not shrink anything is taken for the smallest that does.
             let area = window.width.max(1).saturating_mul(window.height.max(1)).max(2);
             // A side that has shrunk to one lends its share of the window to the other.
@@ -227,7 +218,7 @@ impl ReducePlan {
             };
             let target =
                 Extent::new(source.width.div_ceil(window.width), source.height.div_ceil(window.height));
-            stages.push(Stage { source, target, window });
+            stages.push(Stage { source, target, window, spread });
             source = target;
             if source.area() <= 1 {
                 return ReducePlan { stages, filtered: windows == Windows::Filtered };
@@ -249,7 +240,12 @@ impl ReducePlan {
     /// A filtered window counts as four, where three additions take three.
     pub fn longest_chain(&self) -> u64 {
         let each = |s: &Stage| {
-            u64::from(s.window.width) * u64::from(s.window.height) - u64::from(!self.is_filtered(s))
+            let most = |window: u32, source: u32, target: u32| {
+                u64::from(if s.spread { source.div_ceil(target.max(1)) } else { window })
+            };
+            let texels = most(s.window.width, s.source.width, s.target.width)
+                * most(s.window.height, s.source.height, s.target.height);
+            texels - u64::from(!self.is_filtered(s))
         };
         self.stages.iter().map(each).fold(2, u64::saturating_add)
     }
@@ -259,7 +255,7 @@ impl ReducePlan {
     ///
     /// ```
     /// use texla::{Extent, ops::{ReducePlan, Window}};
-    /// let plan = ReducePlan::new(Extent::new(5, 3), Window::PAPERS, true); // to 3x2, 2x1, 1x1
+    /// let plan = ReducePlan::new(Extent::new(5, 3), Window::PAPERS); // to 3x2, 2x1, 1x1
     /// let dot = plan.workload(2);
     /// assert_eq!((dot.draws, dot.written_texels[0]), (3.0, 6.0 + 2.0 + 1.0));
     /// assert_eq!(dot.fetches.adjacent, 2.0 * 15.0 + 6.0 + 2.0);

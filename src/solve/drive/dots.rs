@@ -94,7 +94,7 @@ impl Reducer {
 
     /// The same with `q = A d`, which is written nowhere: the sums of the merged schedule, of `d`, `q`, `r` and `M`.
     pub fn sum_inlined(&self, q: InlinedProduct<'_>, r: &Vector, m: Option<&Vector>) -> Result<Partial> {
-        let plan = ReducePlan::of_products(r.extent(), self.windows.fetched(), self.device.is_software());
+        let plan = ReducePlan::of_products(r.extent(), self.windows.fetched());
         let (lines, names) = Dots::Merged { diagonal: m.is_some() }.block();
         let own = names.get(2..).unwrap_or_default();
         self.run(&plan, |stages| stages.to_a_window(), &|draw| {

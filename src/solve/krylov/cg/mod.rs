@@ -188,7 +188,7 @@ impl<'a> ConjugateGradient<'a> {
         let device = self.a.device();
         let diagonal = usize::from(self.m.diagonal().is_some());
         let (texels, one) = (extent.area() as f64, Extent::new(1, 1));
-        let (windows, software) = (self.params.windows.fetched(), device.is_software());
+        let windows = self.params.windows.fetched();
         // A reduction, whose last window is left to the step after it.
         let step = |plan: ReducePlan, inputs: usize| {
             let left = plan.stages().get(1..).and_then(|s| s.last()).map_or(1, |last| last.source.area());
@@ -214,7 +214,7 @@ impl<'a> ConjugateGradient<'a> {
                 // In a window nothing lies under the fragment.
                 let Fetches { own, adjacent, .. } = product.fetches;
                 let summed = product.fetches.with_own(0.0).with_adjacent(own + adjacent);
-                let plan = ReducePlan::of_products(extent, windows, software);
+                let plan = ReducePlan::of_products(extent, windows);
                 let first = plan.stages().first().map_or(one, |stage| stage.target);
                 // The direction is one of those, but where rows are gathered.
                 let read = if own > 0.0 { 1 } else { 2 } + diagonal;
