@@ -156,7 +156,7 @@ fn table4_refuses_flags_that_make_no_sense() {
         (&["--size", "100"], "--size 100: expected a multiple of 32"),
         (&["--size", "4096"], "--size 4096"),
         (&["--steps", "0"], "--steps 0"),
-        (&["--steps", "-1"], "--steps"),
+        (&["--steps=-1"], "--steps"),
         (&["--plot", "no such folder/a.png"], "folder does not exist"),
         (&["--plot", "a.png", "--json", "./a.png"], "two outputs"),
     ];
