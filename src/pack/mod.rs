@@ -25,6 +25,7 @@ pub use cost::{
 };
 pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
+pub(crate) use program::Tiles;
 pub use program::{
     Instruction, InstructionCounts, LowerOptions, Operation, ProductEntries, Program, ProgramPart, QuadPart,
     Register, ShaderStage, Source, Swizzle, WriteMask,

@@ -1,6 +1,32 @@
 //! Operators on grids as plain numbers.
 
+#[cfg(feature = "pack")]
+use texla::pack::Order;
 use texla::{Device, Grid, Side, Sides, Stencil, StencilParams};
+
+/// Neighbours (dx, dy, dz) with their coefficients.
+pub type Taps = Vec<([i32; 3], f64)>;
+
+/// The Laplacian in so many dimensions: 4 or 6, and -1 for each neighbour.
+pub fn laplace(dimensions: usize) -> Taps {
+    let mut taps = vec![([0; 3], 2.0 * dimensions as f64)];
+    for axis in 0..dimensions {
+        for step in [-1, 1] {
+            let mut offset = [0; 3];
+            offset[axis] = step;
+            taps.push((offset, -1.0));
+        }
+    }
+    taps
+}
+
+/// A line folded in four: quads {k, 2q-1-k, 2q+k, 4q-1-k}; what is past n is padding.
+#[cfg(feature = "pack")]
+pub fn accordion(n: usize) -> Order {
+    let q = n.div_ceil(4);
+    let at: Vec<usize> = (0..q).flat_map(|k| [k, 2 * q - 1 - k, 2 * q + k, 4 * q - 1 - k]).collect();
+    Order::new(n, &at).unwrap()
+}
 
 #[derive(Clone, Debug)]
 pub struct Case {

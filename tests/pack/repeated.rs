@@ -8,22 +8,8 @@ use texla::pack::{
 };
 use texla::{Error, Grid, Shape};
 
+use crate::common::grids::{Taps, accordion, laplace};
 use crate::common::random::uniform;
-
-type Taps = Vec<([i32; 3], f64)>;
-
-/// The Laplacian in so many dimensions: 4 or 6, and -1 for each neighbour.
-fn laplace(dimensions: usize) -> Taps {
-    let mut taps = vec![([0; 3], 2.0 * dimensions as f64)];
-    for axis in 0..dimensions {
-        for step in [-1, 1] {
-            let mut offset = [0; 3];
-            offset[axis] = step;
-            taps.push((offset, -1.0));
-        }
-    }
-    taps
-}
 
 fn wave(grid: Grid, pieces: usize) -> RepeatedExpression {
     let s = instances::COURANT_SQUARED;
@@ -37,13 +23,6 @@ fn poisson(grid: Grid) -> RepeatedExpression {
     let dimensions = if grid.nz > 1 { 3 } else { 2 };
     let a = RepeatedExpression::stencil(grid, 1, &laplace(dimensions), [[Copied; 2]; 3], true).unwrap();
     a.jacobi().unwrap()
-}
-
-/// Quads {k, 2q-1-k, 2q+k, 4q-1-k} of a line of 4 q unknowns.
-fn accordion(n: usize) -> Order {
-    let q = n / 4;
-    let quads = (0..q).flat_map(|k| [k, 2 * q - 1 - k, 2 * q + k, 4 * q - 1 - k]);
-    Order::new(n, &quads.collect::<Vec<_>>()).unwrap()
 }
 
 /// Instructions, fetches and multiplications of the program of a block, counted in the program.

@@ -10,26 +10,13 @@ use texla::solve::{
 use texla::{Device, Error, Grid, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams, Vector};
 
 use crate::common::bounds::product_bound;
+use crate::common::grids::{Taps, accordion, laplace};
 use crate::common::harness::{on_both, on_both_with};
 use crate::common::random::uniform;
 use crate::common::reference::max_abs;
 use crate::shuffled;
 
-type Taps = Vec<([i32; 3], f64)>;
 type Ends = [StencilBoundary; 2];
-
-/// The Laplacian in so many dimensions.
-fn laplace(dimensions: usize) -> Taps {
-    let mut taps = vec![([0; 3], 2.0 * dimensions as f64)];
-    for axis in 0..dimensions {
-        for step in [-1, 1] {
-            let mut offset = [0; 3];
-            offset[axis] = step;
-            taps.push((offset, -1.0));
-        }
-    }
-    taps
-}
 
 /// All 27 neighbours, with a large diagonal.
 fn wild() -> Taps {
@@ -39,38 +26,31 @@ fn wild() -> Taps {
     (0..27).map(tap).collect()
 }
 
-/// Quads {k, 2q-1-k, 2q+k, 4q-1-k}; what is past n is padding.
-fn accordion(n: usize) -> Order {
-    let q = n.div_ceil(4);
-    let at: Vec<usize> = (0..q).flat_map(|k| [k, 2 * q - 1 - k, 2 * q + k, 4 * q - 1 - k]).collect();
-    Order::new(n, &at).unwrap()
-}
-
 /// A system of a stencil, from the cells: D, which is the same in all blocks, and what else stands in a row.
-struct System {
-    grid: Grid,
-    pieces: usize,
-    taps: Taps,
-    sides: [Ends; 3],
-    n: usize,
-    diagonal: Vec<f64>,
+pub struct System {
+    pub grid: Grid,
+    pub pieces: usize,
+    pub taps: Taps,
+    pub sides: [Ends; 3],
+    pub n: usize,
+    pub diagonal: Vec<f64>,
     /// (cell, coefficient), not merged.
-    others: Vec<Vec<(usize, f64)>>,
+    pub others: Vec<Vec<(usize, f64)>>,
 }
 
 /// Values with bounds of what a device is off by.
 #[derive(Clone)]
-struct Bounded {
-    x: Vec<f64>,
-    off: Vec<f64>,
+pub struct Bounded {
+    pub x: Vec<f64>,
+    pub off: Vec<f64>,
 }
 
 impl Bounded {
-    fn exact(x: &[f32]) -> Self {
+    pub fn exact(x: &[f32]) -> Self {
         Bounded { x: x.iter().map(|&x| f64::from(x)).collect(), off: vec![0.0; x.len()] }
     }
 
-    fn check(&self, found: &[f32], scale: f64, what: &str) {
+    pub fn check(&self, found: &[f32], scale: f64, what: &str) {
         assert_eq!(found.len(), self.x.len());
         for (i, found) in found.iter().enumerate() {
             let off = (f64::from(*found) - scale * self.x[i]).abs();
@@ -85,7 +65,7 @@ impl Bounded {
 }
 
 impl System {
-    fn new(grid: Grid, pieces: usize, taps: Taps, sides: [Ends; 3]) -> Self {
+    pub fn new(grid: Grid, pieces: usize, taps: Taps, sides: [Ends; 3]) -> Self {
         let n = grid.nx / pieces;
         let mut diagonal = vec![0.0; n];
         let mut others = vec![Vec::new(); grid.len()];
@@ -124,12 +104,12 @@ impl System {
         System { grid, pieces, taps, sides, n, diagonal, others }
     }
 
-    fn expression(&self) -> RepeatedExpression {
+    pub fn expression(&self) -> RepeatedExpression {
         RepeatedExpression::stencil(self.grid, self.pieces, &self.taps, self.sides, true).unwrap()
     }
 
     /// What a cell becomes, and how far off it may be: a rounding for each coefficient, product and sum, and two of D^-1 b.
-    fn step(&self, cell: usize, state: &Bounded, b: &[f64]) -> (f64, f64) {
+    pub fn step(&self, cell: usize, state: &Bounded, b: &[f64]) -> (f64, f64) {
         let d = self.diagonal[cell % self.n];
         let (mut sum, mut magnitude, mut carried, mut terms) = (b[cell] / d, (b[cell] / d).abs(), 0.0, 2);
         for &(f, v) in &self.others[cell] {
@@ -151,11 +131,11 @@ impl System {
         }
     }
 
-    fn sweep(&self, order: &Order, state: &mut Bounded, b: &[f64]) {
+    pub fn sweep(&self, order: &Order, state: &mut Bounded, b: &[f64]) {
         (0..order.len() / 4).for_each(|quad| self.replace(order, quad, state, b));
     }
 
-    fn sweep_back(&self, order: &Order, state: &mut Bounded, b: &[f64]) {
+    pub fn sweep_back(&self, order: &Order, state: &mut Bounded, b: &[f64]) {
         (0..order.len() / 4).rev().for_each(|quad| self.replace(order, quad, state, b));
     }
 
@@ -196,7 +176,7 @@ impl System {
 const NEUMANN: [Ends; 3] = [[Copied; 2]; 3];
 
 /// Systems of all kinds, in small.
-fn systems() -> Vec<System> {
+pub fn systems() -> Vec<System> {
     let mixed = [[Dropped, Copied], [Copied, Dropped], [Dropped; 2]];
     let paper = [[Dropped; 2], [Copied; 2], [Copied; 2]];
     let round = [[Periodic; 2], [Periodic; 2], [Copied; 2]];
@@ -224,11 +204,11 @@ fn systems() -> Vec<System> {
     all
 }
 
-fn orders(n: usize) -> [Order; 3] {
+pub fn orders(n: usize) -> [Order; 3] {
     [Order::identity(n), accordion(n), shuffled(n, 7)]
 }
 
-fn wide(values: &[f32]) -> Vec<f64> {
+pub fn wide(values: &[f32]) -> Vec<f64> {
     values.iter().map(|&v| f64::from(v)).collect()
 }
 
