@@ -5,11 +5,12 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use texla::pack::Order;
-use texla::{Device, Headless, Vector};
+use texla::solve::{BlockLayout, BlockParams};
+use texla::{Headless, Vector};
 
-use crate::paint::Painter;
+use crate::paint::{Painter, Painting};
 use crate::problem::{Twin, energy, start};
-use crate::support::{Progress, Report, Result, clock, differing_bits, json, share};
+use crate::support::{Progress, Report, Result, clock, differing, differing_bits, json, share};
 use crate::waves::{After, Blocks, Kernels, Simulation, Waves};
 use crate::{PIECE, best, counts, cpu};
 
@@ -86,7 +87,8 @@ pub fn measure(context: &Headless, plan: &Plan, report: &mut Report) -> Result<(
     let first = Vector::from_slice(device, &host)?;
     // SAFETY: the context is current, and outlives the painter.
     let painter = unsafe { Painter::new(context.glow(), size) }?;
-    let rows = rows(device, size, &host, &first)?;
+    let of_vectors = painter.of_vectors()?;
+    let rows = rows((&painter, of_vectors), size, &host, &first)?;
 
     let progress = Progress::new("round", (plan.rounds + 1) as u64);
     progress.note("first steps");
@@ -99,7 +101,7 @@ pub fn measure(context: &Headless, plan: &Plan, report: &mut Report) -> Result<(
         twin.bound() / twin.norm(),
     );
     for row in &rows {
-        check_first_steps(row, plan, &twin, &painter, report)?;
+        check_first_steps(row, plan, &twin, (&painter, of_vectors), report)?;
     }
 
     let mut runs = Vec::new();
@@ -143,7 +145,12 @@ pub fn measure(context: &Headless, plan: &Plan, report: &mut Report) -> Result<(
 /// Its place among the rows.
 const OPTIMISED: usize = 3;
 
-fn rows<'a>(device: &'a Device, size: usize, host: &'a [f32], first: &'a Vector) -> Result<Vec<Row<'a>>> {
+fn rows<'a>(
+    (painter, of_vectors): (&Painter, Painting),
+    size: usize,
+    host: &'a [f32],
+    first: &'a Vector,
+) -> Result<Vec<Row<'a>>> {
     let on_cpu = |threads: usize, paper: Option<f64>| Row {
         name: format!("CPU, {}", if threads == 1 { "one thread" } else { "two threads" }),
         make: Box::new(move || Ok(Box::new(cpu::Waves::new(size, threads, host)))),
@@ -151,29 +158,40 @@ fn rows<'a>(device: &'a Device, size: usize, host: &'a [f32], first: &'a Vector)
         kernels: None,
         paper: [paper, None],
     };
-    let blocks = |name: &str, piece: usize, order: Order, paper: [Option<f64>; 2]| -> Result<Row<'a>> {
-        let kernels = Kernels::new(device, size, piece, order)?;
-        let shared = Rc::clone(&kernels);
-        Ok(Row {
-            name: name.to_owned(),
-            make: Box::new(move || Ok(Box::new(Blocks::new(&shared, first)?))),
-            after: &After::ALL,
-            kernels: Some(kernels),
-            paper,
-        })
-    };
+    let blocks =
+        |name: &str, order: Order, params: BlockParams, paper: [Option<f64>; 2]| -> Result<Row<'a>> {
+            let kernels = Kernels::new(painter, first.device(), size, order, params)?;
+            let shared = Rc::clone(&kernels);
+            Ok(Row {
+                name: name.to_owned(),
+                make: Box::new(move || Ok(Box::new(Blocks::new(&shared, first)?))),
+                after: &After::ALL,
+                kernels: Some(kernels),
+                paper,
+            })
+        };
+    let (plain, optimised) = (Order::identity(PIECE), best(size, PIECE)?);
+    let apart = BlockParams::default();
+    // As many targets as the device has, up to all of them.
+    let together = apart.with_targets(PIECE / 4);
+    let stacked = apart.with_layout(BlockLayout::Stacked);
     let mut all = vec![
         on_cpu(1, Some(17.73)),
         on_cpu(2, None),
-        blocks("GPU", PIECE, Order::identity(PIECE), [Some(8.34), Some(1.28)])?,
-        blocks("GPU, optimised", PIECE, best(size, PIECE)?, [Some(8.08), Some(1.02)])?,
+        blocks("GPU", plain.clone(), apart, [Some(8.34), Some(1.28)])?,
+        blocks("GPU, optimised", optimised.clone(), apart, [Some(8.08), Some(1.02)])?,
+        blocks("GPU, 8 targets", plain.clone(), together, [None; 2])?,
+        blocks("GPU, optimised, 8 targets", optimised.clone(), together, [None; 2])?,
+        blocks("GPU, stacked", plain, stacked, [None; 2])?,
+        blocks("GPU, optimised, stacked", optimised, stacked, [None; 2])?,
     ];
     for piece in [16, 8, 4] {
-        all.push(blocks(&format!("blocks of {piece}"), piece, best(size, piece)?, [None; 2])?);
+        let targets = if piece > 4 { format!(", {} targets", piece / 4) } else { String::new() };
+        all.push(blocks(&format!("blocks of {piece}{targets}"), best(size, piece)?, together, [None; 2])?);
     }
     all.push(Row {
         name: SIMULATION.to_owned(),
-        make: Box::new(move || Ok(Box::new(Simulation::new(device, size, first)?))),
+        make: Box::new(move || Ok(Box::new(Simulation::new(of_vectors, size, first)?))),
         after: &After::ALL,
         kernels: None,
         paper: [None; 2],
@@ -190,7 +208,7 @@ fn check_first_steps(
     row: &Row<'_>,
     plan: &Plan,
     twin: &Twin,
-    painter: &Painter,
+    (painter, of_vectors): (&Painter, Painting),
     report: &mut Report,
 ) -> Result {
     let mut waves = (row.make)()?;
@@ -207,6 +225,13 @@ fn check_first_steps(
         let name =
             format!("{}: distance from 64 bits after {} steps, over its bound", row.name, plan.checked);
         report.at_most(name, 1.0, share(twin.distance(&now), twin.bound()));
+        if let Some(kernels) = &row.kernels {
+            waves.paint(painter)?;
+            let drawn = painter.read();
+            painter.paint(of_vectors, &Vector::from_slice(kernels.device(), &now)?);
+            let name = format!("{}: pixels that differ from those of the values in their order", row.name);
+            report.at_most(name, 0.0, differing(&drawn, &painter.read()) as f64);
+        }
     }
     Ok(())
 }

@@ -1,10 +1,12 @@
 //! A picture of the surface, drawn by GL calls of the example's own from texla's textures.
 #![allow(unsafe_code)] // an application that calls GL
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use glow::HasContext;
 use texla::Vector;
+use texla::solve::BlockVector;
 
 use crate::support::{Failure, Result, plain_fragments, program, read_rgb};
 
@@ -14,18 +16,55 @@ const WHOLE: &str = "
 
 /// Four elements a texel, in natural order.
 const OF_A_VECTOR: &str = "
-    uniform sampler2D x;
+    uniform sampler2D x0;
     float height(ivec2 c) {
         int i = c.x + nodes.x * c.y;
-        int width = textureSize(x, 0).x;
-        return texelFetch(x, ivec2((i >> 2) % width, (i >> 2) / width), 0)[i & 3];
+        int width = textureSize(x0, 0).x;
+        return texelFetch(x0, ivec2((i >> 2) % width, (i >> 2) / width), 0)[i & 3];
     }";
+
+/// The quads of pieces of lines, each in a texture of its own or in a rectangle of one.
+fn of_blocks(v: &BlockVector) -> (String, usize) {
+    let n = v.order().unknowns();
+    let list = |all: Vec<String>| all.join(", ");
+    let places = list((0..n).map(|i| v.order().position(i).to_string()).collect());
+    let quads: Vec<_> = (0..).map_while(|k| v.texture(k)).collect();
+    let count = quads.len();
+    let origins =
+        list(quads.iter().map(|quad| format!("ivec2({}, {})", quad.origin[0], quad.origin[1])).collect());
+    let shared = count > 1 && quads.iter().all(|quad| quad.texture == quads[0].texture);
+    let textures = if shared { 1 } else { count };
+    let samplers: String = (0..textures).map(|k| format!("    uniform sampler2D x{k};\n")).collect();
+    // Of several textures each is fetched from where devices have no branches.
+    let fetched: String = (1..textures).map(|k| format!("k == {k} ? texelFetch(x{k}, q, 0) : ")).collect();
+    let text = format!(
+        "{samplers}
+    const int places[{n}] = int[{n}]({places});
+    const ivec2 origins[{count}] = ivec2[{count}]({origins});
+    float height(ivec2 c) {{
+        int piece = c.x / {n};
+        int p = places[c.x - {n} * piece];
+        int k = p >> 2;
+        ivec2 q = ivec2(piece, c.y) + origins[k];
+        vec4 texel = {fetched}texelFetch(x0, q, 0);
+        return texel[p & 3];
+    }}"
+    );
+    (text, textures)
+}
+
+/// A way to draw from so many textures.
+#[derive(Clone, Copy, Debug)]
+pub struct Painting {
+    program: glow::NativeProgram,
+    textures: usize,
+}
 
 /// A pixel for each node.
 pub struct Painter {
     gl: Arc<glow::Context>,
     size: i32,
-    vector: glow::NativeProgram,
+    paintings: RefCell<Vec<Painting>>,
     array: glow::NativeVertexArray,
     colours: glow::NativeRenderbuffer,
     target: glow::NativeFramebuffer,
@@ -38,7 +77,6 @@ impl Painter {
         let size = size as i32;
         // SAFETY: the caller's.
         unsafe {
-            let vector = painting(&gl, OF_A_VECTOR)?;
             let array = gl.create_vertex_array().map_err(Failure::unsolved)?;
             let colours = gl.create_renderbuffer().map_err(Failure::unsolved)?;
             let target = gl.create_framebuffer().map_err(Failure::unsolved)?;
@@ -49,16 +87,49 @@ impl Painter {
             let (to, what) = (glow::COLOR_ATTACHMENT0, glow::RENDERBUFFER);
             gl.framebuffer_renderbuffer(glow::FRAMEBUFFER, to, what, Some(colours));
             gl.bind_framebuffer(glow::FRAMEBUFFER, None);
-            Ok(Painter { gl, size, vector, array, colours, target })
+            Ok(Painter { gl, size, paintings: RefCell::default(), array, colours, target })
         }
     }
 
-    /// Draws the surface and leaves the picture on the device.
-    pub fn paint(&self, heights: &Vector) {
-        self.draw(self.vector, &[heights.texture()]);
+    /// For vectors in natural order.
+    pub fn of_vectors(&self) -> Result<Painting> {
+        self.painting(OF_A_VECTOR, 1)
     }
 
-    fn draw(&self, with: glow::NativeProgram, textures: &[glow::NativeTexture]) {
+    /// For vectors of the same blocks as this one.
+    pub fn of_blocks(&self, v: &BlockVector) -> Result<Painting> {
+        let (height, textures) = of_blocks(v);
+        self.painting(&height, textures)
+    }
+
+    fn painting(&self, height: &str, textures: usize) -> Result<Painting> {
+        let fragment = format!("uniform ivec2 nodes;\n{height}\n{}", include_str!("heights.frag"));
+        let gl = &self.gl;
+        // SAFETY: the context is current, see `new`.
+        let made = unsafe {
+            let made = program(gl, [WHOLE, &fragment], &[])?;
+            gl.use_program(Some(made));
+            let at = |name: &str| gl.get_uniform_location(made, name);
+            gl.uniform_2_i32(at("nodes").as_ref(), self.size, self.size);
+            (0..textures as i32).for_each(|k| gl.uniform_1_i32(at(&format!("x{k}")).as_ref(), k));
+            gl.use_program(None);
+            Painting { program: made, textures }
+        };
+        self.paintings.borrow_mut().push(made);
+        Ok(made)
+    }
+
+    /// Draws the surface and leaves the picture on the device.
+    pub fn paint(&self, how: Painting, heights: &Vector) {
+        self.draw(how, std::iter::once(heights.texture()));
+    }
+
+    /// The same, straight from the blocks' textures.
+    pub fn paint_blocks(&self, how: Painting, heights: &BlockVector) {
+        self.draw(how, (0..).map_while(|quad| heights.texture(quad)).map(|quad| quad.texture));
+    }
+
+    fn draw(&self, how: Painting, textures: impl Iterator<Item = glow::NativeTexture>) {
         let gl = &self.gl;
         // SAFETY: the context is current, see `new`; the textures live as long as what they are borrowed from.
         unsafe {
@@ -66,16 +137,14 @@ impl Painter {
             gl.bind_vertex_array(Some(self.array));
             gl.bind_framebuffer(glow::FRAMEBUFFER, Some(self.target));
             gl.viewport(0, 0, self.size, self.size);
-            gl.use_program(Some(with));
-            let nodes = gl.get_uniform_location(with, "nodes");
-            gl.uniform_2_i32(nodes.as_ref(), self.size, self.size);
-            for (unit, texture) in (0..).zip(textures) {
+            gl.use_program(Some(how.program));
+            for (unit, texture) in (0..).zip(textures.take(how.textures)) {
                 gl.active_texture(glow::TEXTURE0 + unit);
                 gl.bind_sampler(unit, None);
-                gl.bind_texture(glow::TEXTURE_2D, Some(*texture));
+                gl.bind_texture(glow::TEXTURE_2D, Some(texture));
             }
             gl.draw_arrays(glow::TRIANGLES, 0, 3);
-            for unit in 0..textures.len() as u32 {
+            for unit in 0..how.textures as u32 {
                 gl.active_texture(glow::TEXTURE0 + unit);
                 gl.bind_texture(glow::TEXTURE_2D, None);
             }
@@ -92,19 +161,11 @@ impl Painter {
     }
 }
 
-/// # Safety
-/// The context is current.
-unsafe fn painting(gl: &glow::Context, height: &str) -> Result<glow::NativeProgram> {
-    let fragment = format!("uniform ivec2 nodes;\n{height}\n{}", include_str!("heights.frag"));
-    // SAFETY: the caller's.
-    unsafe { program(gl, [WHOLE, &fragment], &[]) }
-}
-
 impl Drop for Painter {
     fn drop(&mut self) {
         // SAFETY: the context is current, see `new`, and nothing of this is used again.
         unsafe {
-            self.gl.delete_program(self.vector);
+            self.paintings.borrow().iter().for_each(|painting| self.gl.delete_program(painting.program));
             self.gl.delete_vertex_array(self.array);
             self.gl.delete_renderbuffer(self.colours);
             self.gl.delete_framebuffer(self.target);

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use texla::pack::{Order, RepeatedExpression};
 use texla::sim::wave::{Boundaries, Boundary, Scheme, Wave, WaveParams};
-use texla::solve::{BlockExpression, BlockVector};
+use texla::solve::{BlockExpression, BlockParams, BlockVector};
 use texla::{Device, Vector};
 
 use crate::cpu;
-use crate::paint::Painter;
+use crate::paint::{Painter, Painting};
 use crate::problem::{S, expression};
 use crate::support::Result;
 
@@ -87,13 +87,25 @@ pub struct Kernels {
     pub block: RepeatedExpression,
     pub order: Order,
     step: BlockExpression,
+    painting: Painting,
 }
 
 impl Kernels {
-    pub fn new(device: &Device, size: usize, piece: usize, order: Order) -> Result<Rc<Self>> {
-        let block = expression(size, piece)?;
-        let step = BlockExpression::subtracting(device, &block, &order)?;
-        Ok(Rc::new(Kernels { block, order, step }))
+    pub fn new(
+        painter: &Painter,
+        device: &Device,
+        size: usize,
+        order: Order,
+        params: BlockParams,
+    ) -> Result<Rc<Self>> {
+        let block = expression(size, order.unknowns())?;
+        let step = BlockExpression::with(device, &block, &order, params.with_subtract_b(true))?;
+        let painting = painter.of_blocks(&step.zeros()?)?;
+        Ok(Rc::new(Kernels { block, order, step, painting }))
+    }
+
+    pub fn device(&self) -> &Device {
+        self.step.device()
     }
 }
 
@@ -139,8 +151,7 @@ impl Waves for Blocks {
     }
 
     fn paint(&mut self, painter: &Painter) -> Result {
-        self.kernels.step.unpack(&mut self.heights, &self.now)?;
-        painter.paint(&self.heights);
+        painter.paint_blocks(self.kernels.painting, &self.now);
         Ok(())
     }
 
@@ -156,11 +167,13 @@ impl Waves for Blocks {
 /// `sim::wave`'s explicit step on the same grid; its zeros lie on the faces of the outermost cells, not a node further.
 pub struct Simulation {
     wave: Wave,
+    painting: Painting,
     host: Vec<f32>,
 }
 
 impl Simulation {
-    pub fn new(device: &Device, size: usize, start: &Vector) -> Result<Self> {
+    pub fn new(painting: Painting, size: usize, start: &Vector) -> Result<Self> {
+        let device = start.device();
         let boundaries = Boundaries { x: [Boundary::Fixed; 2], y: [Boundary::Reflecting; 2] };
         let params = WaveParams::new(size, size)
             .with_dt(S.sqrt())
@@ -168,7 +181,7 @@ impl Simulation {
             .with_boundaries(boundaries);
         let mut wave = Wave::new(device, params)?;
         wave.start(start, &Vector::zeros(device, start.len())?)?;
-        Ok(Simulation { wave, host: vec![0.0; start.len()] })
+        Ok(Simulation { wave, painting, host: vec![0.0; start.len()] })
     }
 }
 
@@ -182,7 +195,7 @@ impl Waves for Simulation {
     }
 
     fn paint(&mut self, painter: &Painter) -> Result {
-        painter.paint(self.wave.displacement());
+        painter.paint(self.painting, self.wave.displacement());
         Ok(())
     }
 
