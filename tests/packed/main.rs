@@ -5,6 +5,7 @@ mod blocks;
 #[path = "../common/mod.rs"]
 mod common;
 mod layouts;
+mod waves;
 
 use common::bounds::{U, product_bound};
 use common::harness::on_both;
