@@ -20,8 +20,8 @@ mod terms;
 
 pub use bound::{BoundBy, Certificate, LowerBound, Orders};
 pub use cost::{
-    Axis, Cost, CostModel, Evaluator, FetchOperations, Incremental, Instructions, MAX_UNKNOWNS, Recount,
-    SimdMachine, TexelFetch,
+    Axis, Charge, Cost, CostModel, Evaluator, FetchOperations, Incremental, Instructions, MAX_UNKNOWNS,
+    Measured, Recount, SimdMachine, TexelFetch,
 };
 pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};

@@ -2,7 +2,7 @@
 
 use texla::gl::Limits;
 use texla::pack::{LinearExpression, Order, RepeatedExpression, StencilBoundary::Dropped};
-use texla::solve::{BlockExpression, BlockLayout, BlockParams, BlockVector, Direction};
+use texla::solve::{BlockExpression, BlockLayout, BlockParams, BlockUse, BlockVector, Direction};
 use texla::{Device, Error, Grid, Vector};
 
 use crate::blocks::{Bounded, System, orders, systems, wide};
@@ -193,7 +193,8 @@ fn draws_and_targets_are_those_of_the_schedule() {
             (coloured(&folded), others()[0], [10, 10]),
         ] {
             let Some(e) = made(dev, &e, &order, params) else { continue };
-            assert_eq!(e.draws(), draws, "{params:?}");
+            let counts = [BlockUse::Apply, BlockUse::Iterate].map(|used| e.workload(used).draws as usize);
+            assert_eq!(counts, draws, "{params:?}");
             let (mut x, held) = (packed(&e, &b), packed(&e, &b));
             let mut y = e.zeros().unwrap();
             let counted = |run: &mut dyn FnMut()| {

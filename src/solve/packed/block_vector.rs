@@ -126,12 +126,20 @@ const OP: &str = "BlockVector";
 impl Packer {
     pub fn new(device: &Device, e: &RepeatedExpression, order: &Order, params: BlockParams) -> Result<Self> {
         let tiles = tiles(e, params.layout, device.max_texture_size())?;
-        // Sides within the texture size.
-        let [width, height] = e.blocks().map(|side| side as u32);
-        let layout = Rc::new(Layout { order: order.clone(), extent: Extent::new(width, height), tiles });
+        let layout = Rc::new(Layout { order: order.clone(), extent: Self::extent_of(e), tiles });
         let positions = order.positions().iter().take(order.unknowns());
         let place = Vector::from_f64(device, &positions.map(|&p| f64::from(p)).collect::<Vec<_>>())?;
         Ok(Packer { device: device.clone(), layout, place })
+    }
+
+    /// The texels of a quad, whose sides are within the texture size.
+    pub fn extent_of(e: &RepeatedExpression) -> Extent {
+        let [width, height] = e.blocks().map(|side| side as u32);
+        Extent::new(width, height)
+    }
+
+    pub fn extent(&self) -> Extent {
+        self.layout.extent
     }
 
     pub fn device(&self) -> &Device {

@@ -1,14 +1,16 @@
 //! Repeated expressions in the fragment stage: a program for each quad, or for several.
 
 use super::block_vector::{BlockVector, Packer};
-use super::layout::{BlockParams, Schedule};
+use super::layout::{BlockParams, Schedule, workload};
 use super::moving::Moving;
+use super::{BlockPlan, BlockUse};
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::Result;
 use crate::kernel::{Compiled, Draw, KernelSpec, PooledTexture, StageSpec, compile_now};
 use crate::ops::{check_device, check_shape};
 use crate::pack::{Order, Program, QuadPart, RepeatedExpression};
+use crate::profile::Workload;
 use crate::shape::Shape;
 use crate::solve::stationary::Direction;
 
@@ -106,6 +108,15 @@ impl BlockExpression {
         let passes: Result<_> = schedule.parts.into_iter().map(compiled).collect();
         let (at_once, in_turn) = (schedule.at_once, schedule.in_turn);
         Ok(Self { packer, passes: passes?, at_once, in_turn, program, params })
+    }
+
+    /// The same in the order and layout, and by the schedule, that are [chosen](BlockPlan::choose) for a use on this device;
+    /// and what was chosen.
+    ///
+    /// *Errors*: as [`BlockPlan::choose`] and [`new`](Self::new).
+    pub fn chosen(device: &Device, e: &RepeatedExpression, used: BlockUse) -> Result<(Self, BlockPlan)> {
+        let plan = BlockPlan::choose(device, e, used)?;
+        Ok((Self::with(device, e, &plan.order, plan.params)?, plan))
     }
 
     /// A vector of zeros in the layout of this expression. *Cost*: a clear for each texture.
@@ -210,7 +221,7 @@ impl BlockExpression {
         Ok(())
     }
 
-    fn passes_of(&self, numbers: &[usize]) -> impl DoubleEndedIterator<Item = &Pass> {
+    fn passes_of<'a>(&'a self, numbers: &'a [usize]) -> impl DoubleEndedIterator<Item = &'a Pass> {
         numbers.iter().filter_map(|&k| self.passes.get(k))
     }
 
@@ -235,9 +246,14 @@ impl BlockExpression {
         self.params
     }
 
-    /// Draws of [`apply`](Self::apply), and of an iteration one way.
-    pub fn draws(&self) -> [usize; 2] {
-        [self.at_once.len(), self.in_turn.len()]
+    /// What [`apply`](Self::apply) comes to, or an iteration one way, without the copies that stacked quads need in the end.
+    pub fn workload(&self, used: BlockUse) -> Workload {
+        let numbers = match used {
+            BlockUse::Apply => &self.at_once,
+            BlockUse::Iterate => &self.in_turn,
+        };
+        let parts = self.passes_of(numbers).map(|pass| &pass.part);
+        workload(parts, self.packer.extent(), self.packer.tiles().is_some(), used)
     }
 
     /// The program that runs for a block: see [`RepeatedExpression::lower`].

@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::BlockUse;
 use crate::error::{Error, Result};
 use crate::gl::Capabilities;
 use crate::pack::{Program, QuadPart, RepeatedExpression, Tiles};
+use crate::profile::{Fetches, Workload};
+use crate::shape::Extent;
 
 /// How the quads of the blocks lie in textures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -122,6 +125,49 @@ impl Schedule {
         let kept = parts.into_iter().enumerate().filter(|(k, _)| used.contains(k)).map(|(_, part)| part);
         Ok(Self { parts: kept.collect(), at_once, in_turn })
     }
+
+    /// The draws of an application, or of an iteration one way.
+    pub fn numbers(&self, used: BlockUse) -> &[usize] {
+        match used {
+            BlockUse::Apply => &self.at_once,
+            BlockUse::Iterate => &self.in_turn,
+        }
+    }
+
+    /// What these come to.
+    pub fn workload(&self, used: BlockUse, extent: Extent, stacked: bool) -> Workload {
+        let parts = self.numbers(used).iter().filter_map(|&k| self.parts.get(k));
+        workload(parts, extent, stacked, used)
+    }
+}
+
+/// What an application comes to, or an iteration one way, of quads with a texel for each block of an `extent`.
+pub(super) fn workload<'a>(
+    parts: impl Iterator<Item = &'a QuadPart>,
+    extent: Extent,
+    stacked: bool,
+    used: BlockUse,
+) -> Workload {
+    let blocks = extent.area() as f64;
+    // What stands in the target of the draw before.
+    let mut written: Option<BTreeSet<usize>> = None;
+    let mut all = Workload::default();
+    for part in parts {
+        let [own, linked] = part.fetches.map(|n| n as f64 * blocks);
+        let fetches = Fetches::default().with_own(own).with_adjacent(linked);
+        let pass = Workload::pass(extent, part.quads, fetches);
+        all = all + pass.with_multiply_adds(part.operations as f64 * blocks);
+        // The next rectangle of the same texture, unless something of it is read.
+        let read = |quads: &BTreeSet<usize>| part.reads.iter().any(|k| quads.contains(k));
+        match &mut written {
+            Some(quads) if stacked && (used == BlockUse::Apply || !read(quads)) => {
+                all.target_changes -= 1.0;
+                quads.extend(part.range());
+            }
+            written => *written = Some(part.range().collect()),
+        }
+    }
+    all
 }
 
 /// Quads next to one another, as many as may be drawn together; those that read one another not, where they are kept `apart`.

@@ -10,6 +10,7 @@ mod fragment;
 mod gauss_seidel;
 mod layout;
 mod moving;
+mod plan;
 mod runge_kutta;
 mod vertex;
 
@@ -21,6 +22,7 @@ pub use blocks::BlockExpression;
 pub use fragment::FragmentExpression;
 pub use gauss_seidel::VertexGaussSeidel;
 pub use layout::{BlockLayout, BlockParams};
+pub use plan::{BlockPlan, BlockUse};
 pub use runge_kutta::VertexRungeKutta;
 pub use vertex::VertexExpression;
 
