@@ -184,7 +184,10 @@ fn table4_is_counted_checked_and_drawn_on_both_dialects() {
         assert!((share(0) - 160.0 / 224.0).abs() < 1e-12 && (share(1) - 160.0 / 168.0).abs() < 1e-12);
         for row in report["rows"].as_array().unwrap() {
             assert!(row["ms"].as_f64().unwrap() > 0.0 && row["mean_ms"].as_f64().unwrap() > 0.0, "{row}");
+            let blocks = row["instructions"].is_u64() && row["column"] == "no data transfer";
+            assert_eq!(row["predicted_ms"].as_f64().is_some_and(|ms| ms > 0.0), blocks, "{row}");
         }
+        assert!(report["chosen"]["predicted_ms"].as_f64().unwrap() > 0.0);
         let papers: Vec<_> = report["rows"].as_array().unwrap().iter().map(|row| &row["paper_ms"]).collect();
         for ms in [17.73, 8.34, 1.28, 8.08, 1.02] {
             assert_eq!(papers.iter().filter(|paper| **paper == ms).count(), 1, "{ms}");

@@ -3,9 +3,15 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use support::{CommonArgs, Failure, Report, Result, Table, in_range, json, say};
-use texla::pack::{LowerBound, Order, Orders, SearchLimits, SearchParams, SimdMachine, optimize};
+use texla::Device;
+use texla::pack::{
+    LowerBound, Order, Orders, RepeatedExpression, SearchLimits, SearchParams, SimdMachine, optimize,
+};
+use texla::profile::DeviceProfile;
+use texla::solve::{BlockPlan, BlockUse};
 
 use counts::Counts;
 use measure::{Plan, Timed};
@@ -75,8 +81,11 @@ fn run(args: &Args, report: &mut Report) -> Result {
 
     let rounds = if quick { 2 } else { 10 };
     let plan = Plan { steps, size, rounds: rounds.min(steps), checked: steps.min(200) };
-    let (timed, snapshot) = measure::measure(&context, &plan, report)?;
+    let limit = Duration::from_millis(if quick { 100 } else { 1400 });
+    let profile = DeviceProfile::measure_within(device, limit)?;
+    let (timed, snapshot) = measure::measure(&context, &plan, &profile, report)?;
     print(&timed, &plan);
+    choose(device, &row, profile, report)?;
     timed.iter().for_each(|row| {
         row.json().into_iter().for_each(|row| {
             report.row(row);
@@ -109,6 +118,7 @@ fn print(timed: &[Timed], plan: &Plan) {
         "2004",
         "no data transfer",
         "2004",
+        "predicted",
         "drawn",
         "draws",
         "instructions",
@@ -122,6 +132,7 @@ fn print(timed: &[Timed], plan: &Plan) {
             paper(0),
             ms(After::Nothing),
             paper(1),
+            row.predicted.map_or(String::new(), number),
             ms(After::Picture),
             row.draws.map_or(String::new(), |draws| draws.to_string()),
             row.instructions.map_or(String::new(), |count| count.to_string()),
@@ -135,7 +146,23 @@ fn print(timed: &[Timed], plan: &Plan) {
     say(
         "(GeForce FX 5900 Ultra, Pentium 4 at 2.66 GHz). Drawn: from the textures, nothing is read back. Draws and",
     );
-    say("instructions: for a step without transfer, and for 32 nodes.\n");
+    say(
+        "instructions: for a step without transfer, and for 32 nodes. Predicted: such a step by this device's charges.\n",
+    );
+}
+
+/// What the device's charges choose for the paper's blocks.
+fn choose(device: &Device, row: &RepeatedExpression, profile: DeviceProfile, report: &mut Report) -> Result {
+    device.set_profile(Some(profile));
+    let chosen = BlockPlan::choose(device, row, BlockUse::Apply);
+    device.set_profile(None);
+    let chosen = chosen?;
+    say(format_args!("Chosen for blocks of {PIECE} by this device's charges: {chosen}."));
+    report.set(
+        "chosen",
+        json!({ "plan": chosen.to_string(), "predicted_ms": chosen.seconds.map(|s| 1e3 * s) }),
+    );
+    Ok(())
 }
 
 /// Blocks beside `sim::wave`, without transfer.

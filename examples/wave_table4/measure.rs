@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use texla::pack::Order;
+use texla::profile::DeviceProfile;
 use texla::solve::{BlockLayout, BlockParams};
 use texla::{Headless, Vector};
 
@@ -56,6 +57,8 @@ pub struct Timed {
     pub draws: Option<f64>,
     /// For 32 nodes.
     pub instructions: Option<usize>,
+    /// A step without transfer, by the device's charges.
+    pub predicted: Option<f64>,
 }
 
 impl Timed {
@@ -74,6 +77,7 @@ impl Timed {
             json!({
                 "row": self.name, "column": after.name(), "ms": 1e3 * median, "mean_ms": 1e3 * mean,
                 "paper_ms": papers(after), "draws_per_step": self.draws, "instructions": self.instructions,
+                "predicted_ms": self.predicted.filter(|_| after == After::Nothing).map(|s| 1e3 * s),
             })
         };
         self.runs.iter().map(row).collect()
@@ -81,7 +85,12 @@ impl Timed {
 }
 
 /// All rows, and a picture of the last step's waves: three bytes a node, rows from the top.
-pub fn measure(context: &Headless, plan: &Plan, report: &mut Report) -> Result<(Vec<Timed>, Vec<u8>)> {
+pub fn measure(
+    context: &Headless,
+    plan: &Plan,
+    profile: &DeviceProfile,
+    report: &mut Report,
+) -> Result<(Vec<Timed>, Vec<u8>)> {
     let (device, size) = (context.device(), plan.size);
     let host = start(size);
     let first = Vector::from_slice(device, &host)?;
@@ -127,8 +136,10 @@ pub fn measure(context: &Headless, plan: &Plan, report: &mut Report) -> Result<(
     }
     progress.finish();
     (plan.checked..plan.steps).for_each(|_| twin.step());
-    let timed =
-        rows.iter().enumerate().map(|(k, row)| timed(row, runs.iter().filter(|run| run.row == k), plan));
+    let timed = rows
+        .iter()
+        .enumerate()
+        .map(|(k, row)| timed(row, runs.iter().filter(|run| run.row == k), plan, profile));
     let timed = timed.collect::<Result<Vec<_>>>()?;
     for (k, row) in rows.iter().enumerate() {
         check_last_step(row, runs.iter_mut().filter(|run| run.row == k), plan, &twin, report)?;
@@ -236,7 +247,12 @@ fn check_first_steps(
     Ok(())
 }
 
-fn timed<'r>(row: &Row<'_>, runs: impl Iterator<Item = &'r Run<'r>>, plan: &Plan) -> Result<Timed> {
+fn timed<'r>(
+    row: &Row<'_>,
+    runs: impl Iterator<Item = &'r Run<'r>>,
+    plan: &Plan,
+    profile: &DeviceProfile,
+) -> Result<Timed> {
     let mut draws = None;
     let mut times = Vec::new();
     for run in runs {
@@ -257,6 +273,7 @@ fn timed<'r>(row: &Row<'_>, runs: impl Iterator<Item = &'r Run<'r>>, plan: &Plan
         paper: row.paper,
         draws,
         instructions: instructions.transpose()?,
+        predicted: row.kernels.as_ref().map(|kernels| profile.predict(&kernels.workload())),
     })
 }
 

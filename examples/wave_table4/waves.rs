@@ -4,8 +4,9 @@ use std::mem::swap;
 use std::rc::Rc;
 
 use texla::pack::{Order, RepeatedExpression};
+use texla::profile::Workload;
 use texla::sim::wave::{Boundaries, Boundary, Scheme, Wave, WaveParams};
-use texla::solve::{BlockExpression, BlockParams, BlockVector};
+use texla::solve::{BlockExpression, BlockParams, BlockUse, BlockVector};
 use texla::{Device, Vector};
 
 use crate::cpu;
@@ -106,6 +107,11 @@ impl Kernels {
 
     pub fn device(&self) -> &Device {
         self.step.device()
+    }
+
+    /// Of a step.
+    pub fn workload(&self) -> Workload {
+        self.step.workload(BlockUse::Apply)
     }
 }
 
