@@ -187,6 +187,12 @@ fn table4_is_counted_checked_and_drawn_on_both_dialects() {
             let blocks = row["instructions"].is_u64() && row["column"] == "no data transfer";
             assert_eq!(row["predicted_ms"].as_f64().is_some_and(|ms| ms > 0.0), blocks, "{row}");
         }
+        // Every texel once for all that is drawn together; software rasterisers have eight targets.
+        for (name, fetches) in [("GPU", 48.0), ("GPU, optimised", 48.0), ("GPU, optimised, 8 targets", 34.0)]
+        {
+            let mut rows = report["rows"].as_array().unwrap().iter().filter(|row| row["row"] == name);
+            assert!(rows.all(|row| row["fetches"] == fetches), "{name}");
+        }
         assert!(report["chosen"]["predicted_ms"].as_f64().unwrap() > 0.0);
         let papers: Vec<_> = report["rows"].as_array().unwrap().iter().map(|row| &row["paper_ms"]).collect();
         for ms in [17.73, 8.34, 1.28, 8.08, 1.02] {

@@ -51,20 +51,29 @@ struct Run<'a> {
 /// A row, measured.
 pub struct Timed {
     pub name: String,
-    runs: Vec<(After, f64, f64)>,
+    /// A step, in each round.
+    runs: Vec<(After, Vec<f64>)>,
     pub paper: [Option<f64>; 2],
     /// Of a step without transfer.
     pub draws: Option<f64>,
     /// For 32 nodes.
     pub instructions: Option<usize>,
+    pub fetches: Option<f64>,
     /// A step without transfer, by the device's charges.
     pub predicted: Option<f64>,
 }
 
 impl Timed {
-    /// A step: the median of the rounds.
+    /// A step, in each round.
+    pub fn rounds(&self, after: After) -> &[f64] {
+        self.runs.iter().find(|run| run.0 == after).map_or(&[], |run| &run.1)
+    }
+
+    /// The median of the rounds.
     pub fn seconds(&self, after: After) -> Option<f64> {
-        self.runs.iter().find(|run| run.0 == after).map(|run| run.1)
+        Some(self.rounds(after))
+            .filter(|rounds| !rounds.is_empty())
+            .map(|rounds| clock::median(rounds.iter().copied()))
     }
 
     pub fn json(&self) -> Vec<serde_json::Value> {
@@ -73,10 +82,13 @@ impl Timed {
             After::Nothing => self.paper[1],
             After::Picture => None,
         };
-        let row = |&(after, median, mean): &(After, f64, f64)| {
+        let row = |(after, rounds): &(After, Vec<f64>)| {
+            let (after, mean) = (*after, rounds.iter().sum::<f64>() / rounds.len() as f64);
+            let median = clock::median(rounds.iter().copied());
             json!({
                 "row": self.name, "column": after.name(), "ms": 1e3 * median, "mean_ms": 1e3 * mean,
                 "paper_ms": papers(after), "draws_per_step": self.draws, "instructions": self.instructions,
+                "fetches": self.fetches,
                 "predicted_ms": self.predicted.filter(|_| after == After::Nothing).map(|s| 1e3 * s),
             })
         };
@@ -84,7 +96,7 @@ impl Timed {
     }
 }
 
-/// All rows, and a picture of the last step's waves: three bytes a node, rows from the top.
+/// All rows, and a picture of the waves after the steps that are checked first: three bytes a node, rows from the top.
 pub fn measure(
     context: &Headless,
     plan: &Plan,
@@ -109,8 +121,12 @@ pub fn measure(
         0.1,
         twin.bound() / twin.norm(),
     );
-    for row in &rows {
-        check_first_steps(row, plan, &twin, (&painter, of_vectors), report)?;
+    let mut snapshot = Vec::new();
+    for (k, row) in rows.iter().enumerate() {
+        let picture = check_first_steps(row, plan, &twin, (&painter, of_vectors), report)?;
+        if k == OPTIMISED {
+            snapshot = picture;
+        }
     }
 
     let mut runs = Vec::new();
@@ -145,12 +161,7 @@ pub fn measure(
         check_last_step(row, runs.iter_mut().filter(|run| run.row == k), plan, &twin, report)?;
     }
     report.set("energy_bound", twin.drift / twin.energy);
-    // Not whoever was drawn last, but the paper's optimised kernels.
-    let drawn = runs.iter_mut().find(|run| run.row == OPTIMISED && run.after == After::Picture);
-    if let Some(run) = drawn {
-        run.waves.paint(&painter)?;
-    }
-    Ok((timed, painter.read()))
+    Ok((timed, snapshot))
 }
 
 /// Its place among the rows.
@@ -215,13 +226,15 @@ fn has_twin(row: &Row<'_>) -> bool {
     row.name != SIMULATION
 }
 
+/// The picture of them that is drawn from blocks.
 fn check_first_steps(
     row: &Row<'_>,
     plan: &Plan,
     twin: &Twin,
     (painter, of_vectors): (&Painter, Painting),
     report: &mut Report,
-) -> Result {
+) -> Result<Vec<u8>> {
+    let mut drawn = Vec::new();
     let mut waves = (row.make)()?;
     // Compiles whatever there is to be compiled.
     let mut left = plan.checked;
@@ -238,13 +251,13 @@ fn check_first_steps(
         report.at_most(name, 1.0, share(twin.distance(&now), twin.bound()));
         if let Some(kernels) = &row.kernels {
             waves.paint(painter)?;
-            let drawn = painter.read();
+            drawn = painter.read();
             painter.paint(of_vectors, &Vector::from_slice(kernels.device(), &now)?);
             let name = format!("{}: pixels that differ from those of the values in their order", row.name);
             report.at_most(name, 0.0, differing(&drawn, &painter.read()) as f64);
         }
     }
-    Ok(())
+    Ok(drawn)
 }
 
 fn timed<'r>(
@@ -256,9 +269,7 @@ fn timed<'r>(
     let mut draws = None;
     let mut times = Vec::new();
     for run in runs {
-        let median = clock::median(run.seconds.iter().copied());
-        let mean = run.seconds.iter().sum::<f64>() / run.seconds.len() as f64;
-        times.push((run.after, median, mean));
+        times.push((run.after, run.seconds.clone()));
         if run.after == After::Nothing {
             draws = Some(run.draws as f64 / plan.steps as f64);
         }
@@ -267,13 +278,16 @@ fn timed<'r>(
         let counts = counts::Counts::new(&kernels.block, &kernels.order)?;
         Ok(counts.all * PIECE / kernels.block.block().unknowns())
     });
+    let workload = row.kernels.as_ref().map(|kernels| kernels.workload());
+    let blocks = (plan.size * plan.size / PIECE) as f64;
     Ok(Timed {
         name: row.name.clone(),
         runs: times,
         paper: row.paper,
         draws,
         instructions: instructions.transpose()?,
-        predicted: row.kernels.as_ref().map(|kernels| profile.predict(&kernels.workload())),
+        fetches: workload.map(|work| (work.fetches.own + work.fetches.adjacent) / blocks),
+        predicted: workload.map(|work| profile.predict(&work)),
     })
 }
 
