@@ -87,6 +87,7 @@ impl Timed {
             let median = clock::median(rounds.iter().copied());
             json!({
                 "row": self.name, "column": after.name(), "ms": 1e3 * median, "mean_ms": 1e3 * mean,
+                "least_ms": 1e3 * rounds.iter().copied().fold(f64::INFINITY, f64::min),
                 "paper_ms": papers(after), "draws_per_step": self.draws, "instructions": self.instructions,
                 "fetches": self.fetches,
                 "predicted_ms": self.predicted.filter(|_| after == After::Nothing).map(|s| 1e3 * s),
