@@ -567,4 +567,11 @@ fn packed(dev: &Device, step: Step<'_>) {
         jacobi.apply(&mut z, &b).unwrap();
         changed(dev, &z.read().unwrap(), |x| jacobi.smooth(x, &b, 2))
     });
+    step("EnhancedBlockJacobi::from_stencil", &|| {
+        let sides = Sides { y: [Side::WALL, Side::Neumann], ..Sides::all(Side::DIRICHLET) };
+        let a = Stencil::new(dev, grid, StencilParams::new([1.0, 1.0, 0.0], sides)).unwrap();
+        let jacobi = EnhancedBlockJacobi::from_stencil(&a, None).unwrap();
+        let b = Vector::from_slice(dev, &start).unwrap();
+        changed(dev, &start, |x| jacobi.smooth(x, &b, 2))
+    });
 }

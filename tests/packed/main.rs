@@ -4,6 +4,7 @@
 mod blocks;
 #[path = "../common/mod.rs"]
 mod common;
+mod stencils;
 
 use common::bounds::{U, product_bound};
 use common::harness::on_both;

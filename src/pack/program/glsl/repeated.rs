@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::Names;
+use super::{Names, literal};
 use crate::error::Result;
 use crate::pack::program::{Instruction, Register, ShaderStage};
 use crate::pack::{Order, Program, RepeatedExpression, StencilBoundary};
@@ -25,8 +25,8 @@ pub struct QuadPart {
 /// The names in a program whose registers are the quads of the own block, then those of each link.
 struct Repeated {
     quads: u32,
-    /// For each link whether some of what it leads to is zero.
-    dropped: Vec<bool>,
+    /// For each link whether some of what it leads to is zero, and whether some is multiplied by a factor.
+    behind: Vec<[bool; 2]>,
 }
 
 impl Repeated {
@@ -45,19 +45,23 @@ impl Names for Repeated {
             Register::Y(_) => "y".to_owned(),
             Register::X(x) => match self.place(x) {
                 (0, k) => format!("x{k}_at(p)"),
-                // Past an edge the nearest texel: by choice, since zero times an infinity is NaN.
-                (l, k) if self.dropped.get(l - 1) == Some(&true) => {
-                    format!("inside{l} ? x{k}_clamped(q{l}) : vec4(0.0)")
+                (l, k) => {
+                    let [dropped, scaled] = self.behind.get(l - 1).copied().unwrap_or_default();
+                    let nearest = format!(
+                        "{}x{k}_clamped(q{l})",
+                        if scaled { format!("factor{l} * ") } else { String::new() }
+                    );
+                    // Past an edge the nearest texel: by choice, since zero times an infinity is NaN.
+                    if dropped { format!("inside{l} ? {nearest} : vec4(0.0)") } else { nearest }
                 }
-                (l, k) => format!("x{k}_clamped(q{l})"),
             },
         }
     }
 }
 
-/// Where a link leads from texel `p`: `q1`, and `inside1` where that may be zero.
+/// Where a link leads from texel `p`: `q1`, `inside1` where that may be zero, and `factor1` where it may be scaled.
 fn declared(l: usize, offset: [i32; 2], sides: [StencilBoundary; 2], blocks: [usize; 2]) -> String {
-    let mut inside = Vec::new();
+    let (mut inside, mut factors) = (Vec::new(), Vec::new());
     let mut at = Vec::new();
     for (((axis, o), side), n) in ["x", "y"].into_iter().zip(offset).zip(sides).zip(blocks) {
         at.push(match side {
@@ -65,14 +69,22 @@ fn declared(l: usize, offset: [i32; 2], sides: [StencilBoundary; 2], blocks: [us
             StencilBoundary::Periodic => format!("(p.{axis} + {}) % {n}", n as i64 + i64::from(o)),
             _ => format!("p.{axis} {} {}", if o < 0 { '-' } else { '+' }, o.unsigned_abs()),
         });
-        if side == StencilBoundary::Dropped && o != 0 {
-            let bound = if o < 0 { format!(">= {}", -o) } else { format!("< {}", n as i64 - i64::from(o)) };
-            inside.push(format!("p.{axis} {bound}"));
+        let bound = if o < 0 { format!(">= {}", -o) } else { format!("< {}", n as i64 - i64::from(o)) };
+        match side {
+            _ if o == 0 => {}
+            StencilBoundary::Dropped => inside.push(format!("p.{axis} {bound}")),
+            StencilBoundary::Scaled(by) => {
+                factors.push(format!("(p.{axis} {bound} ? 1.0 : {})", literal(by as f32)));
+            }
+            _ => {}
         }
     }
     let mut text = format!("    ivec2 q{l} = ivec2({});\n", at.join(", "));
     if !inside.is_empty() {
         let _ = writeln!(text, "    bool inside{l} = {};", inside.join(" && "));
+    }
+    if !factors.is_empty() {
+        let _ = writeln!(text, "    float factor{l} = {};", factors.join(" * "));
     }
     text
 }
@@ -113,11 +125,16 @@ impl RepeatedExpression {
     pub fn fragment_parts(&self, order: &Order, subtract_b: bool) -> Result<Vec<QuadPart>> {
         let program = self.lower(order, subtract_b)?;
         let links: Vec<_> = self.links().map(|(offset, _)| (offset, self.sides_behind(offset))).collect();
-        let drops = |(offset, sides): &([i32; 2], [StencilBoundary; 2])| {
-            offset.iter().zip(sides).any(|(o, side)| *o != 0 && *side == StencilBoundary::Dropped)
+        let behind = |(offset, sides): &([i32; 2], [StencilBoundary; 2])| {
+            let across = || offset.iter().zip(sides).filter(|(o, _)| **o != 0);
+            let scaled = |side: &StencilBoundary| matches!(side, StencilBoundary::Scaled(_));
+            [
+                across().any(|(_, side)| *side == StencilBoundary::Dropped),
+                across().any(|(_, side)| scaled(side)),
+            ]
         };
         let names =
-            Repeated { quads: self.block().quads() as u32, dropped: links.iter().map(drops).collect() };
+            Repeated { quads: self.block().quads() as u32, behind: links.iter().map(behind).collect() };
         let fetched = |instructions: &[&Instruction]| -> Vec<Register> {
             instructions.iter().flat_map(|i| i.operation.sources()).map(|s| s.register).collect()
         };
