@@ -7,6 +7,7 @@ mod common;
 mod layouts;
 mod plans;
 mod stencils;
+mod waves;
 
 use common::bounds::{U, product_bound};
 use common::harness::on_both;

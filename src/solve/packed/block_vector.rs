@@ -237,7 +237,8 @@ impl Packer {
                 .masked(true)
                 .define("COUNT", count as u32)
                 .define("CONTINUED", before.is_some())
-                .lines_made(pick, words)
+                .define("WHOLE", self.layout.order.unknowns().is_multiple_of(4))
+                .lines_made(picked, words)
                 .input("place", self.place.view())
                 .input_if("before", before.as_ref().map(Operand::view))
                 .inputs("x", textures.map(|texture| self.view(texture)))
@@ -274,21 +275,32 @@ impl Packer {
     }
 }
 
-/// `pick(k, q)`: block q of quad k, of so many textures; or of the rectangles of one, so many beside one another.
-fn pick(words: &[i64]) -> String {
+/// `picked(at, q, before)`: what stands at four positions of block q, in so many textures; or in the rectangles of one, so many
+/// beside one another. Of textures each is fetched once, and positions in none of them are `before`.
+fn picked(words: &[i64]) -> String {
     let word = |k: usize| words.get(k).copied().unwrap_or_default();
-    let mut text = "vec4 pick(int k, ivec2 q) {\n".to_owned();
+    let mut text =
+        "vec4 picked(ivec4 at, ivec2 q, vec4 before) {\n    ivec4 k = at >> 2, l = at & 3;\n".to_owned();
     match (word(0), word(1)) {
         (count, 0) => {
-            for k in 1..count {
-                let _ = writeln!(text, "    if (k == {k}) return x{k}_at(q);");
+            text.push_str("    vec4 t;\n");
+            for k in 0..count {
+                let _ = writeln!(
+                    text,
+                    "    t = x{k}_at(q);\n    \
+                     before = mix(before, vec4(t[l.x], t[l.y], t[l.z], t[l.w]), equal(k, ivec4({k})));"
+                );
             }
-            text + "    return x0_at(q);\n}"
+            text + "    return before;\n}"
         }
         (_, columns) => {
             let [width, height] = [word(2), word(3)];
-            let place = format!("ivec2({width}, {height}) * ivec2(k % {columns}, k / {columns})");
-            text + &format!("    return x0_at(q + {place});\n}}")
+            let lane = |i: char| {
+                format!(
+                    "x0_at(q + ivec2({width}, {height}) * ivec2(k.{i} % {columns}, k.{i} / {columns}))[l.{i}]"
+                )
+            };
+            text + &format!("    return vec4({});\n}}", ['x', 'y', 'z', 'w'].map(lane).join(", "))
         }
     }
 }
