@@ -7,9 +7,7 @@ use texla::pack::{
     instances,
 };
 use texla::profile::DeviceProfile;
-use texla::solve::{
-    BlockExpression, BlockLayout, BlockParams, BlockPlan, BlockUse, Direction, Smoother, WeightedJacobi,
-};
+use texla::solve::{BlockExpression, BlockLayout, BlockPlan, BlockUse, Direction, Smoother, WeightedJacobi};
 use texla::{BandedMatrix, Device, Grid, Headless, HeadlessOptions, SparseFormat, SparseMatrix, Vector};
 
 use crate::common::{Bench, Options};
@@ -124,8 +122,10 @@ fn timed(device: &Device, profile: &DeviceProfile, problem: &Problem, rounds: us
     let chosen = BlockPlan::choose(device, e, used).expect("a choice");
     device.set_profile(None);
     // What the paper compares: quads as they come and in the order of fewest instructions, one after the other.
-    let apart = BlockParams::default().with_layout(BlockLayout::Apart);
-    let plain = |plan: &BlockPlan, order: &Order| plan.order == *order && plan.params == apart;
+    let quads = e.block().quads() as f64;
+    let plain = |plan: &BlockPlan, order: &Order| {
+        plan.order == *order && plan.params.layout == BlockLayout::Apart && plan.workload.draws == quads
+    };
     let natural = Order::identity(e.block().unknowns());
     let fewest = plans.iter().filter(|p| !p.coloured).min_by_key(|p| e.cost(&p.order).expect("cost"));
     let fewest = fewest.expect("an order").order.clone();

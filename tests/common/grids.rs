@@ -1,7 +1,5 @@
 //! Operators on grids as plain numbers.
 
-#[cfg(feature = "pack")]
-use texla::pack::Order;
 use texla::{Device, Grid, Side, Sides, Stencil, StencilParams};
 
 /// Neighbours (dx, dy, dz) with their coefficients.
@@ -18,14 +16,6 @@ pub fn laplace(dimensions: usize) -> Taps {
         }
     }
     taps
-}
-
-/// A line folded in four: quads {k, 2q-1-k, 2q+k, 4q-1-k}; what is past n is padding.
-#[cfg(feature = "pack")]
-pub fn accordion(n: usize) -> Order {
-    let q = n.div_ceil(4);
-    let at: Vec<usize> = (0..q).flat_map(|k| [k, 2 * q - 1 - k, 2 * q + k, 4 * q - 1 - k]).collect();
-    Order::new(n, &at).unwrap()
 }
 
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Repeated blocks on the device, and the enhanced block Jacobi method, against the stencil in 64 bits, cell by cell.
 
 use texla::gl::Limits;
-use texla::pack::StencilBoundary::{self, Copied, Dropped, Periodic};
+use texla::pack::StencilBoundary::{self, Copied, Dropped, Periodic, Scaled};
 use texla::pack::{Order, RepeatedExpression};
 use texla::solve::{
     BlockExpression, CgParams, ConjugateGradient, Direction, EnhancedBlockJacobi, GaussSeidel,
@@ -10,7 +10,7 @@ use texla::solve::{
 use texla::{Device, Error, Grid, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams, Vector};
 
 use crate::common::bounds::product_bound;
-use crate::common::grids::{Taps, accordion, laplace};
+use crate::common::grids::{Taps, laplace};
 use crate::common::harness::{on_both, on_both_with};
 use crate::common::random::uniform;
 use crate::common::reference::max_abs;
@@ -73,7 +73,7 @@ impl System {
             let (x, y, z) = grid.place(cell);
             for &(offset, weight) in &taps {
                 let mut to = [x as i64, y as i64, z as i64];
-                let mut inside = true;
+                let (mut inside, mut weight) = (true, weight);
                 for (axis, to) in to.iter_mut().enumerate() {
                     let last = grid.sides()[axis] as i64 - 1;
                     *to += i64::from(offset[axis]);
@@ -83,6 +83,10 @@ impl System {
                     }
                     match side {
                         Copied => *to = (*to).clamp(0, last),
+                        Scaled(factor) => {
+                            *to = (*to).clamp(0, last);
+                            weight *= factor;
+                        }
                         Periodic => *to = to.rem_euclid(last + 1),
                         _ => inside = false,
                     }
@@ -180,24 +184,38 @@ pub fn systems() -> Vec<System> {
     let mixed = [[Dropped, Copied], [Copied, Dropped], [Dropped; 2]];
     let paper = [[Dropped; 2], [Copied; 2], [Copied; 2]];
     let round = [[Periodic; 2], [Periodic; 2], [Copied; 2]];
+    let walls = [[Scaled(-1.0); 2], [Scaled(-1.0), Copied], [Dropped, Scaled(0.5)]];
     let mut all = Vec::new();
     for (k, (nx, ny)) in
-        [(1, 1), (1, 5), (2, 3), (3, 1), (5, 4), (8, 8), (7, 9), (13, 1), (40, 6)].into_iter().enumerate()
+        [(1, 1), (1, 5), (2, 3), (3, 1), (5, 4), (8, 8), (7, 9), (13, 1), (40, 6), (9, 5), (6, 1)]
+            .into_iter()
+            .enumerate()
     {
-        let sides = [NEUMANN, mixed, paper, round][k % 4];
+        let sides = [NEUMANN, mixed, paper, round, walls][k % 5];
         all.push(System::new(Grid::new_2d(nx, ny), 1, laplace(2), sides));
     }
     for (k, [nx, ny, nz]) in
         [[1, 1, 1], [5, 3, 4], [8, 4, 2], [4, 1, 3], [9, 5, 2], [1, 7, 3]].into_iter().enumerate()
     {
-        let sides = [paper, mixed, NEUMANN, round][k % 4];
+        let sides = [paper, mixed, NEUMANN, round, walls][k % 5];
         all.push(System::new(Grid::new_3d(nx, ny, nz), 1, laplace(3), sides));
-        all.push(System::new(Grid::new_3d(nx, ny, nz), 1, wild(), [mixed, NEUMANN, round, paper][k % 4]));
+        all.push(System::new(
+            Grid::new_3d(nx, ny, nz),
+            1,
+            wild(),
+            [mixed, NEUMANN, walls, round, paper][k % 5],
+        ));
     }
     for (nx, ny, pieces) in [(20, 3, 2), (12, 5, 4), (64, 7, 2)] {
         all.push(System::new(Grid::new_2d(nx, ny), pieces, laplace(2), paper));
         all.push(System::new(Grid::new_2d(nx, ny), pieces, laplace(2), round));
     }
+    all.push(System::new(
+        Grid::new_2d(20, 7),
+        2,
+        laplace(2),
+        [[Dropped; 2], [Copied, Scaled(-1.0)], [Dropped; 2]],
+    ));
     // More quads than are brought back in one pass: 16, and 33.
     all.push(System::new(Grid::new_2d(61, 3), 1, laplace(2), mixed));
     all.push(System::new(Grid::new_2d(130, 2), 1, laplace(2), paper));
@@ -205,7 +223,7 @@ pub fn systems() -> Vec<System> {
 }
 
 pub fn orders(n: usize) -> [Order; 3] {
-    [Order::identity(n), accordion(n), shuffled(n, 7)]
+    [Order::identity(n), Order::accordion(n), shuffled(n, 7)]
 }
 
 pub fn wide(values: &[f32]) -> Vec<f64> {
@@ -329,12 +347,12 @@ fn solve(
 #[test]
 fn the_fixed_point_is_the_solution_whatever_the_sides() {
     on_both(|dev| {
-        let one = |sides: [Ends; 3]| sides.as_flattened().contains(&Dropped);
+        let one = |sides: [Ends; 3]| sides.as_flattened().iter().any(|s| matches!(s, Dropped | Scaled(_)));
         // Long lines take more sweeps than a test should.
         for system in systems().into_iter().filter(|system| one(system.sides) && system.n < 100) {
             let a = operator(dev, &system);
             let b = uniform(12, system.grid.len());
-            for order in [Order::identity(system.n), accordion(system.n)] {
+            for order in [Order::identity(system.n), Order::accordion(system.n)] {
                 let jacobi = EnhancedBlockJacobi::new(dev, &system.expression(), &order).unwrap();
                 // The residual is recomputed in double-float from the whole matrix.
                 let (report, _) = solve(dev, &jacobi, &a, &b, 1e-5);
@@ -355,7 +373,7 @@ fn a_closed_box_is_solved_beside_its_null_space() {
         let mut b = uniform(14, grid.len());
         let mean = b.iter().sum::<f32>() / b.len() as f32;
         b.iter_mut().for_each(|b| *b -= mean);
-        let jacobi = EnhancedBlockJacobi::new(dev, &system.expression(), &accordion(9)).unwrap();
+        let jacobi = EnhancedBlockJacobi::new(dev, &system.expression(), &Order::accordion(9)).unwrap();
         let (report, x) = solve(dev, &jacobi, &a, &b, 1e-5);
         assert_eq!(report.reason, StopReason::Converged);
         let (sum, largest) = (wide(&x).iter().sum::<f64>(), max_abs(&wide(&x)));
@@ -390,7 +408,7 @@ fn iterations_come_in_the_order_of_newest_values() {
         let new = pairs.filter(|&(i, j)| order.position(j) / 4 < order.position(i) / 4).count();
         (6.0 - new as f64 / nx as f64) / 3.0
     };
-    let (plain, folded) = (Order::identity(nx), accordion(nx));
+    let (plain, folded) = (Order::identity(nx), Order::accordion(nx));
     assert!((flat(&plain) - 1.925).abs() < 1e-12 && (flat(&folded) - 1.7).abs() < 1e-12);
 
     let grid = Grid::new_3d(nx, ny, nz);
@@ -431,7 +449,7 @@ fn on_the_device_too_the_folded_order_lies_between_jacobi_and_gauss_seidel() {
         let a = Stencil::new(dev, grid, StencilParams::new([1.0, 1.0, 0.0], sides)).unwrap();
         let jacobi = WeightedJacobi::new(&a, 1.0).unwrap();
         let gauss_seidel = GaussSeidel::new(&a, 1.0, Direction::Forward).unwrap();
-        let [plain, folded] = [Order::identity(40), accordion(40)]
+        let [plain, folded] = [Order::identity(40), Order::accordion(40)]
             .map(|order| EnhancedBlockJacobi::new(dev, &system.expression(), &order).unwrap());
         let smoothers: [&dyn Smoother; 4] = [&jacobi, &plain, &folded, &gauss_seidel];
         let counts = smoothers.map(|smoother| {
@@ -448,7 +466,7 @@ fn a_sweep_costs_a_draw_for_each_quad_and_reads_nothing_back() {
     on_both(|dev| {
         let system =
             System::new(Grid::new_3d(40, 8, 7), 1, laplace(3), [[Dropped; 2], [Copied; 2], [Copied; 2]]);
-        let jacobi = EnhancedBlockJacobi::new(dev, &system.expression(), &accordion(40)).unwrap();
+        let jacobi = EnhancedBlockJacobi::new(dev, &system.expression(), &Order::accordion(40)).unwrap();
         assert_eq!((jacobi.program().counts().total(), jacobi.program().counts().tex), (60, 70));
         let b = Vector::from_slice(dev, &uniform(1, system.grid.len())).unwrap();
         let mut x = Vector::zeros(dev, b.len()).unwrap();
@@ -470,7 +488,7 @@ fn powers_of_two_come_out_as_they_went_in() {
     on_both(|dev| {
         let system =
             System::new(Grid::new_2d(11, 5), 1, laplace(2), [[Dropped; 2], [Copied; 2], [Copied; 2]]);
-        let jacobi = EnhancedBlockJacobi::new(dev, &system.expression(), &accordion(11)).unwrap();
+        let jacobi = EnhancedBlockJacobi::new(dev, &system.expression(), &Order::accordion(11)).unwrap();
         let smoothed = |factor: f32| {
             let times = |seed| uniform(seed, 55).into_iter().map(|v| factor * v).collect::<Vec<_>>();
             let [mut x, b] = [3, 4].map(|seed| Vector::from_slice(dev, &times(seed)).unwrap());
@@ -492,7 +510,7 @@ fn conjugate_gradients_take_fewer_iterations_with_it() {
         let plain = ConjugateGradient::new(&a, CgParams::default()).unwrap();
         let mut x = Vector::zeros(dev, grid.len()).unwrap();
         let without = plain.solve(&mut x, &b).unwrap();
-        for order in [Order::identity(20), accordion(20)] {
+        for order in [Order::identity(20), Order::accordion(20)] {
             let jacobi = EnhancedBlockJacobi::new(dev, &system.expression(), &order).unwrap();
             // Symmetric: r'M s is s'M r, to rounding.
             let [r, s] = [31, 32].map(|seed| uniform(seed, grid.len()));
@@ -541,8 +559,8 @@ fn what_does_not_fit_is_refused() {
             let error = EnhancedBlockJacobi::new(dev, &a, &Order::identity(6)).err().unwrap();
             assert!(matches!(error, Error::Matrix { .. } | Error::NonFinite { .. }), "{error}");
         }
-        let [natural, folded] =
-            [Order::identity(6), accordion(6)].map(|order| BlockExpression::new(dev, &a, &order).unwrap());
+        let [natural, folded] = [Order::identity(6), Order::accordion(6)]
+            .map(|order| BlockExpression::new(dev, &a, &order).unwrap());
         let (mut y, other) = (natural.zeros().unwrap(), folded.zeros().unwrap());
         let same = natural.zeros().unwrap();
         let refused = |found: texla::Result<()>| {

@@ -1,12 +1,15 @@
 //! Layouts and schedules of repeated blocks: all to the same bits, and those within the bounds of 64 bits.
 
 use texla::gl::Limits;
-use texla::pack::{LinearExpression, Order, RepeatedExpression, StencilBoundary::Dropped};
+use texla::pack::{
+    LinearExpression, Order, RepeatedExpression,
+    StencilBoundary::{Dropped, Scaled},
+};
 use texla::solve::{BlockExpression, BlockLayout, BlockParams, BlockUse, BlockVector, Direction};
 use texla::{Device, Error, Grid, Vector};
 
 use crate::blocks::{Bounded, System, orders, systems, wide};
-use crate::common::grids::{accordion, laplace};
+use crate::common::grids::laplace;
 use crate::common::harness::{on_both, on_both_with};
 use crate::common::random::uniform;
 
@@ -97,6 +100,25 @@ fn layouts_and_schedules_agree_to_the_bit() {
 }
 
 #[test]
+fn layouts_agree_at_sides_that_scale() {
+    on_both(|dev| {
+        let taps: Vec<([i32; 3], f64)> =
+            (0..27).map(|k| ([k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1], f64::from(k - 9) / 64.0)).collect();
+        let sides = [[Scaled(-1.0), Dropped], [Scaled(0.5), Scaled(-1.0)], [Dropped, Scaled(2.0)]];
+        for grid in [Grid::new_3d(9, 3, 4), Grid::new_3d(16, 1, 5)] {
+            let e = RepeatedExpression::stencil(grid, 1, &taps, sides, true).unwrap();
+            let (x, b) = (uniform(8, grid.len()), uniform(9, grid.len()));
+            let order = Order::identity(grid.nx);
+            let expected = results(&BlockExpression::new(dev, &e, &order).unwrap(), &x, &b);
+            for params in others() {
+                let other = made(dev, &e, &order, params).unwrap();
+                assert_eq!(results(&other, &x, &b), expected, "{grid}, {params:?}");
+            }
+        }
+    });
+}
+
+#[test]
 fn quads_drawn_together_are_those_of_64_bits() {
     on_both(|dev| {
         for system in some(1, 4) {
@@ -179,7 +201,7 @@ fn draws_and_targets_are_those_of_the_schedule() {
         let system = System::new(Grid::new_3d(40, 8, 7), 1, laplace(3), [[Dropped; 2]; 3]);
         let (len, e) = (system.grid.len(), system.expression().jacobi().unwrap());
         let b = uniform(1, len);
-        let folded = accordion(40);
+        let folded = Order::accordion(40);
         let (pairs, together) = (BlockParams::default().with_targets(2), others()[2]);
         let all = if most < 8 { 3 } else { 2 };
         // Folded quads read those next to them. In two colours, the last of one and the first of the other may go together.

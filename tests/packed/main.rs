@@ -5,6 +5,8 @@ mod blocks;
 #[path = "../common/mod.rs"]
 mod common;
 mod layouts;
+mod plans;
+mod stencils;
 mod waves;
 
 use common::bounds::{U, product_bound};

@@ -110,7 +110,16 @@ impl BlockPlan {
     ///
     /// *Cost* and *errors*: as [`candidates`](Self::candidates).
     pub fn choose(device: &Device, e: &RepeatedExpression, used: BlockUse) -> Result<Self> {
-        let all = Self::candidates(device, e, used)?;
+        let all = match device.profile() {
+            Some(_) => Self::candidates(device, e, used)?,
+            None => {
+                let mut all = Vec::new();
+                for (origin, coloured, order) in with_colours(e, used, fewest(e)?)? {
+                    Self::of_order(device, e, used, (origin, coloured, &order), &mut all)?;
+                }
+                all
+            }
+        };
         let best = device.quickest(|| all.iter().map(|plan| (plan, plan.workload))).or(all.first()).cloned();
         best.ok_or_else(|| Error::Parameter {
             op: "BlockPlan::choose",
@@ -158,9 +167,8 @@ impl BlockPlan {
 
     /// The orders that are worth a try, each once, the one of fewest instructions first.
     fn orders(device: &Device, e: &RepeatedExpression, used: BlockUse) -> Result<Vec<(Origin, bool, Order)>> {
-        let bound = LowerBound::new(e.block(), Orders::One).value;
         let mut found = vec![
-            searched(&SimdMachine, e, Some(bound))?,
+            fewest(e)?,
             (Origin::Identity, Order::identity(e.block().unknowns())),
             searched(&TexelFetch, e, None)?,
         ];
@@ -170,12 +178,8 @@ impl BlockPlan {
             found.push(searched(&model, e, None)?);
         }
         let mut all: Vec<(Origin, bool, Order)> = Vec::new();
-        for (origin, order) in found {
-            let coloured = match used {
-                BlockUse::Apply => None,
-                BlockUse::Iterate => Some((true, in_colours(e, &order)?)),
-            };
-            for (coloured, order) in coloured.into_iter().chain([(false, order)]) {
+        for found in found {
+            for (origin, coloured, order) in with_colours(e, used, found)? {
                 if all.iter().all(|(_, _, known)| *known != order) {
                     all.push((origin, coloured, order));
                 }
@@ -183,6 +187,24 @@ impl BlockPlan {
         }
         Ok(all)
     }
+}
+
+/// The order of fewest instructions.
+fn fewest(e: &RepeatedExpression) -> Result<(Origin, Order)> {
+    searched(&SimdMachine, e, Some(LowerBound::new(e.block(), Orders::One).value))
+}
+
+/// The order with its quads in colours, where that makes a difference, and as it is.
+fn with_colours(
+    e: &RepeatedExpression,
+    used: BlockUse,
+    (origin, order): (Origin, Order),
+) -> Result<impl Iterator<Item = (Origin, bool, Order)>> {
+    let coloured = match used {
+        BlockUse::Apply => None,
+        BlockUse::Iterate => Some(in_colours(e, &order)?).filter(|coloured| *coloured != order),
+    };
+    Ok(coloured.map(|coloured| (origin, true, coloured)).into_iter().chain([(origin, false, order)]))
 }
 
 /// The order of a block that is best by a model. What it is by is the block alone: links that are diagonals add the same to all.

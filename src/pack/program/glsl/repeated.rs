@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Range;
 
-use super::{Names, check_length};
+use super::{Names, check_length, literal};
 use crate::error::Result;
 use crate::pack::program::Register;
 use crate::pack::{Order, Program, RepeatedExpression, StencilBoundary};
@@ -55,8 +55,8 @@ impl Tiles {
 /// The names in a program whose registers are the quads of the own block, then those of each link.
 struct Repeated {
     quads: u32,
-    /// For each link whether some of what it leads to is zero.
-    dropped: Vec<bool>,
+    /// For each link whether some of what it leads to is zero, and whether some is multiplied by a factor.
+    behind: Vec<[bool; 2]>,
     tiles: Option<Tiles>,
     /// The first quad and how many the part computes.
     first: u32,
@@ -87,11 +87,13 @@ impl Repeated {
             None => format!("x{k}_clamped(q{l})"),
             Some(_) => self.texel('x', k, &format!("q{l}")),
         };
-        match l.checked_sub(1).and_then(|l| self.dropped.get(l)) {
-            None => self.texel('x', k, "p"),
-            Some(true) => format!("inside{l} ? {linked} : vec4(0.0)"),
-            Some(false) => linked,
-        }
+        let Some([dropped, scaled]) =
+            l.checked_sub(1).map(|l| self.behind.get(l).copied().unwrap_or_default())
+        else {
+            return self.texel('x', k, "p");
+        };
+        let linked = if scaled { format!("factor{l} * {linked}") } else { linked };
+        if dropped { format!("inside{l} ? {linked} : vec4(0.0)") } else { linked }
     }
 }
 
@@ -110,7 +112,8 @@ impl Names for Repeated {
     }
 }
 
-/// Where a link leads from block `p`: `q1`, `clamped` into the rectangle or not, and `inside1` where that may be zero.
+/// Where a link leads from block `p`: `q1`, `clamped` into the rectangle or not; `inside1` where that may be zero, and `factor1`
+/// where it may be scaled.
 fn declared(
     l: usize,
     offset: [i32; 2],
@@ -118,7 +121,7 @@ fn declared(
     blocks: [usize; 2],
     clamped: bool,
 ) -> String {
-    let mut inside = Vec::new();
+    let (mut inside, mut factors) = (Vec::new(), Vec::new());
     let mut at = Vec::new();
     for (((axis, o), side), n) in ["x", "y"].into_iter().zip(offset).zip(sides).zip(blocks) {
         at.push(match side {
@@ -126,9 +129,14 @@ fn declared(
             StencilBoundary::Periodic => format!("(p.{axis} + {}) % {n}", n as i64 + i64::from(o)),
             _ => format!("p.{axis} {} {}", if o < 0 { '-' } else { '+' }, o.unsigned_abs()),
         });
-        if side == StencilBoundary::Dropped && o != 0 {
-            let bound = if o < 0 { format!(">= {}", -o) } else { format!("< {}", n as i64 - i64::from(o)) };
-            inside.push(format!("p.{axis} {bound}"));
+        let bound = if o < 0 { format!(">= {}", -o) } else { format!("< {}", n as i64 - i64::from(o)) };
+        match side {
+            _ if o == 0 => {}
+            StencilBoundary::Dropped => inside.push(format!("p.{axis} {bound}")),
+            StencilBoundary::Scaled(by) => {
+                factors.push(format!("(p.{axis} {bound} ? 1.0 : {})", literal(by as f32)));
+            }
+            _ => {}
         }
     }
     let [last_x, last_y] = blocks.map(|n| n.saturating_sub(1));
@@ -138,6 +146,9 @@ fn declared(
     };
     if !inside.is_empty() {
         let _ = writeln!(text, "    bool inside{l} = {};", inside.join(" && "));
+    }
+    if !factors.is_empty() {
+        let _ = writeln!(text, "    float factor{l} = {};", factors.join(" * "));
     }
     text
 }
@@ -191,12 +202,17 @@ impl RepeatedExpression {
     ) -> Result<QuadPart> {
         let op = "RepeatedExpression::fragment_parts";
         let links: Vec<_> = self.links().map(|(offset, _)| (offset, self.sides_behind(offset))).collect();
-        let drops = |(offset, sides): &([i32; 2], [StencilBoundary; 2])| {
-            offset.iter().zip(sides).any(|(o, side)| *o != 0 && *side == StencilBoundary::Dropped)
+        let behind = |(offset, sides): &([i32; 2], [StencilBoundary; 2])| {
+            let across = || offset.iter().zip(sides).filter(|(o, _)| **o != 0);
+            let scaled = |side: &StencilBoundary| matches!(side, StencilBoundary::Scaled(_));
+            [
+                across().any(|(_, side)| *side == StencilBoundary::Dropped),
+                across().any(|(_, side)| scaled(side)),
+            ]
         };
         let names = Repeated {
             quads: self.block().quads() as u32,
-            dropped: links.iter().map(drops).collect(),
+            behind: links.iter().map(behind).collect(),
             tiles,
             first: quads.start as u32,
             outputs: quads.len(),
