@@ -1,10 +1,13 @@
-// One quad of blocks of n unknowns each, which follow one another in a folded vector v: block (x, y) is texel origin + (x, y),
-// its lanes the unknowns `lanes` of the block, times `weight`. Lanes of padding read any unknown and have the weight 0.
-vec4 kernel(ivec2 p) {
+// Quads of blocks of n unknowns each, which follow one another in a folded vector v: block (x, y) is texel origin + (x, y) of
+// the k-th of them, its lanes the unknowns `lanes` from 4 k on, times `weight`. Lanes of padding read any unknown and have the
+// weight 0. The kernel is generated: it writes a quad to each target.
+vec4 quad(ivec2 p, int k) {
     ivec2 block = p - origin;
     int first = n * (block.y * width + block.x);
-    return weight * vec4(
-        v_element(uint(first + lanes.x)), v_element(uint(first + lanes.y)),
-        v_element(uint(first + lanes.z)), v_element(uint(first + lanes.w))
-    );
+    vec4 result;
+    for (int c = 0; c < 4; ++c) {
+        int lane = 4 * k + c;
+        result[c] = weight[lane] * v_element(uint(first + lanes[lane]));
+    }
+    return result;
 }

@@ -5,9 +5,8 @@ use std::mem::swap;
 
 use texla::Vector;
 use texla::pack::Order;
-use texla::solve::{BlockExpression, BlockLayout, BlockParams};
+use texla::solve::{BlockExpression, BlockLayout, BlockParams, BlockUse};
 
-use crate::common::grids::accordion;
 use crate::common::harness::on_both;
 use crate::shuffled;
 
@@ -34,7 +33,7 @@ fn waves_on_blocks_are_those_of_64_bits_and_keep_their_energy() {
     assert!(twin.bound() < 0.01 * twin.norm() && twin.drift < 0.01 * twin.energy);
     on_both(|dev| {
         let first = Vector::from_slice(dev, &first).unwrap();
-        for order in [accordion(32), shuffled(16, 3), Order::identity(4)] {
+        for order in [Order::accordion(32), shuffled(16, 3), Order::identity(4)] {
             let piece = order.unknowns();
             let mut found: Vec<[Vec<f32>; 2]> = Vec::new();
             for params in layouts() {
@@ -50,7 +49,7 @@ fn waves_on_blocks_are_those_of_64_bits_and_keep_their_energy() {
                     swap(&mut now, &mut next);
                 }
                 let done = dev.counters().since(&work);
-                let draws = (STEPS * e.draws()[0]) as u64;
+                let draws = STEPS as u64 * e.workload(BlockUse::Apply).draws as u64;
                 assert_eq!((done.draws, done.readbacks, done.uploads), (draws, 0, 0), "{what}");
                 assert_eq!(dev.pool_stats().allocated, pool.allocated, "{what}");
 

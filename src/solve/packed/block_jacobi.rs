@@ -31,9 +31,10 @@ use crate::solve::stationary::{Direction, Smoother};
 /// At a side that is [`Copied`](crate::pack::StencilBoundary::Copied) across the lines the block's own old value stands in for the one
 /// outside, at one that is [`Scaled`](crate::pack::StencilBoundary::Scaled) its multiple: D is there what it is everywhere, 4 or 6 for the Laplacian, for b too. Along the lines D is the true diagonal.
 ///
-/// *Shapes*: `x` and `b` of all [unknowns](RepeatedExpression::unknowns), in natural order. *Cost* of k sweeps: k q + 2 q + 1 draws
-/// for the q quads of a block (1 more for every 14 quads or so), and for a block of each sweep the instructions and fetches of
-/// the [program](Self::program); no readback, and no matrix fetched. *Bound* of a quad's step, for m terms in a row:
+/// *Shapes*: `x` and `b` of all [unknowns](RepeatedExpression::unknowns), in natural order. *Cost* of k sweeps: k q draws for
+/// the q quads of a block, or k times as many as a [chosen](Self::chosen) schedule has; 2 q / t to bring x and b into the
+/// layout by draws of t targets, and 1 back (1 more for every 14 quads or so); for a block of each sweep the instructions and
+/// fetches of the [program](Self::program); no readback, and no matrix fetched. *Bound* of a quad's step, for m terms in a row:
 /// `γ_(m+4) |D⁻¹| (|A - D| |x| + |b|)`. *Source*: \[Bajaj04\] section 4.1.
 ///
 /// ```
@@ -113,7 +114,8 @@ impl EnhancedBlockJacobi {
     }
 
     /// The same for a stencil, in two or three dimensions, with any of its sides: blocks are its lines along x. Without an
-    /// `order` the lines are [folded in four](Order::accordion), unless natural order takes fewer instructions.
+    /// `order` it is [chosen](Self::chosen), with the layout and the schedule: most lines are [folded in four](Order::accordion),
+    /// their quads in two colours.
     ///
     /// Along x a side is in the coefficients of S. Across, `DIRICHLET` drops what is outside, `Neumann` clamps, and given
     /// values d cells from the last unknown stand in as 1 - 1/d times the block's own old ones: minus these at a
@@ -121,15 +123,15 @@ impl EnhancedBlockJacobi {
     /// singular; only lines of one quad, free or periodic at both ends, between nothing but walls, leave a checkerboard as it
     /// is where the shift is zero.
     ///
-    /// *Cost*: as [`new`](Self::new), one compilation for each quad. *Errors*: [`Error::Matrix`] for obstacles, whose rows are not
+    /// *Cost*: one compilation for each draw. *Errors*: [`Error::Matrix`] for obstacles, whose rows are not
     /// like the others, and for sides across x closer than half a cell, with which no splitting of this form need converge;
     /// [`Error::Parameter`] for an empty grid; otherwise as [`new`](Self::new).
     pub fn from_stencil(a: &Stencil, order: Option<&Order>) -> Result<Self> {
         let expression = expression(a)?;
-        let (nx, iteration) = (a.grid().nx, expression.jacobi()?);
-        let (natural, folded) = (Order::identity(nx), Order::accordion(nx));
-        let fewest = if iteration.cost(&natural)? < iteration.cost(&folded)? { natural } else { folded };
-        Self::new(a.device(), &expression, order.unwrap_or(&fewest))
+        match order {
+            Some(order) => Self::new(a.device(), &expression, order),
+            None => Ok(Self::chosen(a.device(), &expression)?.0),
+        }
     }
 
     /// The program that runs for a block.

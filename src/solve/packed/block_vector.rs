@@ -201,19 +201,26 @@ impl Packer {
     pub fn pack(&self, v: &Vector, weight: impl Fn(usize) -> f32) -> Result<BlockVector> {
         let made = self.uninit()?;
         let n = self.layout.order.unknowns();
-        for quad in 0..self.quads() {
-            let lanes: [usize; 4] = std::array::from_fn(|lane| self.layout.order.at(4 * quad + lane));
-            let Some(texture) = self.held(&made, quad) else { continue };
+        let most = match self.tiles() {
+            None => self.device.gl().caps.borrow().max_draw_buffers.max(1) as usize,
+            Some(_) => 1,
+        };
+        for first in (0..self.quads()).step_by(most) {
+            let count = most.min(self.quads() - first);
+            let lanes: Vec<usize> =
+                (4 * first..4 * (first + count)).map(|p| self.layout.order.at(p)).collect();
+            let targets = (first..first + count).filter_map(|quad| self.held(&made, quad));
             Draw::new(&self.device, glsl!("jacobi/blocks.frag"))
+                .lines_made(quads_written, vec![count as i64])
                 .input("v", v.view())
                 .param("n", n as i32)
                 .param("width", self.layout.extent.width as i32)
-                .param("origin", self.layout.origin(quad).map(|at| at as i32))
+                .param("origin", self.layout.origin(first).map(|at| at as i32))
                 // Never past the vector's last element.
-                .param("lanes", lanes.map(|i| i.min(n.saturating_sub(1)) as i32))
-                .param("weight", lanes.map(|i| if i < n { weight(i) } else { 0.0 }))
-                .target(self.view(texture))
-                .on(self.domain(quad))
+                .ints("lanes", lanes.iter().map(|i| (*i).min(n.saturating_sub(1)) as i32).collect())
+                .floats("weight", lanes.iter().map(|&i| if i < n { weight(i) } else { 0.0 }).collect())
+                .targets(targets.map(|texture| self.view(texture)))
+                .on(self.domain(first))
                 .run()?;
         }
         Ok(made)
@@ -273,6 +280,18 @@ impl Packer {
         }
         v.textures.iter().try_for_each(|texture| check_device(op, operand, texture.device(), &self.device))
     }
+}
+
+/// The kernel that writes so many quads.
+fn quads_written(words: &[i64]) -> String {
+    let count = words.first().copied().unwrap_or_default();
+    let start = "vec4 quad(ivec2 p, int k);\n";
+    if count == 1 {
+        return format!("{start}vec4 kernel(ivec2 p) {{ return quad(p, 0); }}");
+    }
+    let outputs: Vec<String> = (0..count).map(|k| format!("out vec4 y{k}")).collect();
+    let written: String = (0..count).map(|k| format!("    y{k} = quad(p, {k});\n")).collect();
+    format!("{start}void kernel(ivec2 p, {}) {{\n{written}}}", outputs.join(", "))
 }
 
 /// `picked(at, q, before)`: what stands at four positions of block q, in so many textures; or in the rectangles of one, so many

@@ -127,7 +127,7 @@ impl BlockExpression {
 
     /// The elements of a vector in natural order in the layout of this expression.
     ///
-    /// *Cost*: a draw for each quad, 4 fetches a texel. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch),
+    /// *Cost*: a draw for as many quads as there are draw buffers, or for each stacked one; 4 fetches a texel. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch),
     /// [`Error::WrongDevice`](crate::Error::WrongDevice).
     pub fn pack(&self, v: &Vector) -> Result<BlockVector> {
         self.pack_weighted("BlockExpression::pack", v, |_| 1.0)
