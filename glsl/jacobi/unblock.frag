@@ -22,7 +22,7 @@ vec4 kernel(ivec2 p) {
 #endif
 #if WHOLE
     // All four are of one block.
-    int e = min(i, last - 3);
+    int e = min(i, last);
     int m = e / n;
     return picked(ivec4(place_texel((e - n * m) >> 2)) - first, place_of(m), before);
 #else
