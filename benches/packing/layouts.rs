@@ -8,7 +8,10 @@ use texla::pack::{
 };
 use texla::profile::DeviceProfile;
 use texla::solve::{BlockExpression, BlockLayout, BlockPlan, BlockUse, Direction, Smoother, WeightedJacobi};
-use texla::{BandedMatrix, Device, Grid, Headless, HeadlessOptions, SparseFormat, SparseMatrix, Vector};
+use texla::{
+    BandedMatrix, Device, Grid, Headless, HeadlessOptions, Side, Sides, SparseFormat, SparseMatrix, Stencil,
+    StencilParams, Vector,
+};
 
 use crate::common::{Bench, Options};
 
@@ -134,12 +137,20 @@ fn timed(device: &Device, profile: &DeviceProfile, problem: &Problem, rounds: us
     let triplets = problem.a.to_triplets().expect("a matrix");
     let banded = BandedMatrix::from_triplets(device, &triplets).expect("bands");
     let sparse = SparseMatrix::from_triplets(device, &triplets, SparseFormat::Gather).expect("rows");
+    let mut others: Vec<(&str, &dyn LinOp)> = vec![("bands", &banded), ("sparse rows", &sparse)];
+    // Nothing stored, and four unknowns next to one another a texel.
+    let sides = Sides { x: [Side::DIRICHLET; 2], y: [Side::Neumann; 2], z: [Side::Neumann; 2] };
+    let weights = [1.0, 1.0, if problem.grid.nz > 1 { 1.0 } else { 0.0 }];
+    let stencil = Stencil::new(device, problem.grid, StencilParams::new(weights, sides)).expect("a stencil");
+    if used == BlockUse::Iterate {
+        others.push(("stencil", &stencil));
+    }
     let mut bench = Bench::new(device, None);
     for plan in &plans {
         bench.push("", 1, None, steps(device, problem, plan));
     }
-    for a in [&banded as &dyn LinOp, &sparse] {
-        let (run, work) = stored(device, problem, a);
+    for (_, a) in &others {
+        let (run, work) = stored(device, problem, *a);
         bench.push("stored", 1, None, run);
         if let Some(row) = bench.rows.last_mut() {
             row.work = work;
@@ -192,7 +203,7 @@ fn timed(device: &Device, profile: &DeviceProfile, problem: &Problem, rounds: us
         );
     }
     for (row, (name, seconds)) in
-        bench.rows[plans.len()..].iter().zip(["bands", "sparse rows"].into_iter().zip(of_stored))
+        bench.rows[plans.len()..].iter().zip(others.iter().map(|(name, _)| name).zip(of_stored))
     {
         let predicted = row.work.map_or("-".to_owned(), |w| format!("{:.4}", 1e3 * profile.predict(&w)));
         println!(
