@@ -12,6 +12,7 @@ use crate::blocks::{Bounded, System, systems, wide};
 use crate::common::grids::laplace;
 use crate::common::harness::on_both;
 use crate::common::random::uniform;
+use crate::{check, random_expression};
 
 const USES: [BlockUse; 2] = [BlockUse::Apply, BlockUse::Iterate];
 
@@ -149,6 +150,28 @@ fn what_is_dear_is_avoided() {
                 }
                 // And where several targets are dear, each quad is drawn alone.
                 assert_eq!(of(&several).workload.draws, e.block().quads() as f64);
+            }
+        }
+    });
+}
+
+#[test]
+fn small_systems_for_many_right_hand_sides() {
+    on_both(|dev| {
+        for (n, columns) in [(13, 37), (32, 5)] {
+            let one = random_expression(n, 3, n as u64);
+            let e = RepeatedExpression::new(one.clone(), [columns, 2], [[Dropped; 2]; 2]).unwrap();
+            let (made, _) = BlockExpression::chosen(dev, &e, BlockUse::Apply).unwrap();
+            let (x, mut b) = (uniform(5, e.unknowns()), uniform(6, e.unknowns()));
+            // Where it is trivial it is zero.
+            b.iter_mut().enumerate().filter(|(i, _)| !one.is_nontrivial(i % n)).for_each(|(_, b)| *b = 0.0);
+            let pack = |v: &[f32]| made.pack(&Vector::from_slice(dev, v).unwrap()).unwrap();
+            let (mut y, mut out) = (made.zeros().unwrap(), Vector::zeros(dev, x.len()).unwrap());
+            made.apply(&mut y, &pack(&x), &pack(&b)).unwrap();
+            made.unpack(&mut out, &y).unwrap();
+            let found = out.read().unwrap();
+            for ((x, b), found) in x.chunks(n).zip(b.chunks(n)).zip(found.chunks(n)) {
+                check(&one, 1.0, x, b, found, "one of many");
             }
         }
     });
