@@ -2,6 +2,9 @@
 //! With `--search S` the whole search, S seconds for each expression; with `--seeds N`, from how many of N seeds annealing alone
 //! reaches the paper's costs within M million proposals.
 //! `cargo bench --bench packing -- [--rounds R] [--only TEXT] [--search S] [--seeds N] [--millions M] [--threads T]`.
+//!
+//! With `--layouts` every order, layout and schedule of repeated blocks on the device: what each takes beside what its profile
+//! predicts, which is chosen, and stored matrices beside; `--quick` on small grids.
 
 use std::time::{Duration, Instant};
 
@@ -14,9 +17,15 @@ use texla::pack::{
 use texla::{Grid, Shape};
 
 mod common;
+#[path = "packing/layouts.rs"]
+mod layouts;
 
 fn main() {
-    let o = Options::read(&[("--seeds", 0), ("--millions", 200), ("--threads", 0), ("--search", 0)]);
+    let sizes = [("--seeds", 0), ("--millions", 200), ("--threads", 0), ("--search", 0)];
+    let o = Options::read_all(&sizes, &[], &["--layouts", "--quick"]);
+    if o.is_on("--layouts") {
+        return layouts::run(&o);
+    }
     let wanted = |name: &str| o.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
     let papers = instances::ALL.map(|(name, make)| (name.to_owned(), make().expect("instance")));
     let all = papers.clone().into_iter().chain(others());

@@ -30,6 +30,7 @@ const GLOW_TYPES: &[(&str, &str)] = &[
     ("data/packed.rs", "NativeTexture"),
     ("data/matrix.rs", "NativeTexture"),
     ("data/plane.rs", "NativeTexture"),
+    ("solve/packed/block_vector.rs", "NativeTexture"),
     ("data/buffer_vector.rs", "NativeBuffer"),
 ];
 

@@ -22,7 +22,7 @@ use texla::ops::{
     self, Accurate, Combine, Histogram, MatmulForm, MatmulSchedule, OutOfRange, ReducePlan, Reduction,
     Windows,
 };
-use texla::sim::fluid::{Fluid, FluidParams, Pressure};
+use texla::sim::fluid::{Diffusion, Fluid, FluidParams, Pressure};
 use texla::sim::wave::{self, Boundaries, Boundary, Wave, WaveParams};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, ConjugateGradient, Direction, GaussSeidel, LcpBatch, LcpParams,
@@ -146,13 +146,21 @@ fn hash_of_fluids(dev: &Device) -> u64 {
     let stop = Stop::relative(1e-2).check_every(1);
     let pressure =
         Pressure::MultigridConjugateGradient(CgParams::default().with_stop(stop), MultigridParams::default());
-    for (grid, steps) in [(Grid::new_2d(37, 21), 2), (Grid::new_3d(7, 6, 5), 1)] {
+    let blocks =
+        Pressure::EnhancedBlockJacobi { params: StationaryParams::default().with_stop(stop), sweeps: None };
+    for (grid, steps, pressure, diffusion) in [
+        (Grid::new_2d(37, 21), 2, pressure, Diffusion::ConjugateGradient),
+        (Grid::new_3d(7, 6, 5), 1, pressure, Diffusion::ConjugateGradient),
+        (Grid::new_3d(9, 6, 5), 2, blocks, Diffusion::EnhancedBlockJacobi),
+    ] {
         let params = FluidParams::new(0.05)
             .with_viscosity(0.002)
             .with_confinement(2.0)
             .with_pressure(pressure)
+            .with_diffusion(diffusion)
             .with_viscous_stop(stop);
-        let solid: Vec<bool> = (0..grid.len()).map(|i| i % 29 == 11).collect();
+        let obstacles = diffusion == Diffusion::ConjugateGradient;
+        let solid: Vec<bool> = (0..grid.len()).map(|i| obstacles && i % 29 == 11).collect();
         let mut fluid = Fluid::new(dev, grid, params, &solid).unwrap();
         let mut dye = Vector::from_slice(dev, &uniform(5, grid.len())).unwrap();
         for axis in 0..if grid.nz > 1 { 3 } else { 2 } {

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::fs;
 
 use common::cli::{assert_refused, passed, pixels, scratch};
+use serde_json::Value;
 
 #[test]
 fn flags_that_make_no_sense_are_bad_input() {
@@ -78,9 +79,10 @@ fn the_table_has_its_rows() {
 fn the_printed_program_is_timed_beside_the_table() {
     let report = passed("framework_table44_1", &["--quick", "--rounds", "1", "--printed"]);
     let rows = report["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 3 * 5);
-    let printed: Vec<_> = rows.iter().filter(|row| row["operation"] == "printed step").collect();
-    assert_eq!(printed.len(), 3);
+    assert_eq!(rows.len(), 3 * 6);
+    let printed = |row: &&Value| row["operation"] == "printed step" || row["operation"] == "printed demo";
+    let printed: Vec<_> = rows.iter().filter(printed).collect();
+    assert_eq!(printed.len(), 3 * 2);
     for row in printed {
         assert!(row["ms"].as_f64().unwrap() > 0.0 && row["readbacks"] == 0, "{row}");
         // The average of two levels needs half as many again as that of three.

@@ -147,3 +147,60 @@ fn figure8_shows_each_schedule_and_says_how_it_ends() {
         }
     }
 }
+
+#[cfg(feature = "sim")]
+#[test]
+fn table4_refuses_flags_that_make_no_sense() {
+    let cases: [(&[&str], &str); 7] = [
+        (&["--size", "0"], "--size 0: expected a number from 32 to 2048"),
+        (&["--size", "100"], "--size 100: expected a multiple of 32"),
+        (&["--size", "4096"], "--size 4096"),
+        (&["--steps", "0"], "--steps 0"),
+        (&["--steps=-1"], "--steps"),
+        (&["--plot", "no such folder/a.png"], "folder does not exist"),
+        (&["--plot", "a.png", "--json", "./a.png"], "two outputs"),
+    ];
+    for (args, text) in cases {
+        assert_refused("wave_table4", args, text);
+    }
+}
+
+/// The paper's counts, and a row for everybody who makes the steps. Whether these are right is the example's own check.
+#[cfg(feature = "sim")]
+#[test]
+fn table4_is_counted_checked_and_drawn_on_both_dialects() {
+    for api in ["gl33", "es30"] {
+        let plot = scratch(&format!("{api}-figure14.png"));
+        let args = ["--quick", "--size", "64", "--steps", "30", "--plot", &plot, "--api", api];
+        let report = passed("wave_table4", &args);
+        assert_eq!((&report["api"], &report["steps"]), (&api.into(), &30.into()));
+        let counts: Vec<Value> = ["before", "after"].map(|name| report["counts"][name].clone()).into();
+        assert_eq!(numbers(&counts, "block"), [38, 24]);
+        assert_eq!(numbers(&counts, "corners"), [2, 2]);
+        assert_eq!(numbers(&counts, "links"), [16, 16]);
+        assert_eq!(numbers(&counts, "instructions"), [56, 42]);
+        assert_eq!(numbers(&counts, "fetches"), [48, 48]);
+        let share = |k: usize| counts[k]["efficiency"].as_f64().unwrap();
+        assert!((share(0) - 160.0 / 224.0).abs() < 1e-12 && (share(1) - 160.0 / 168.0).abs() < 1e-12);
+        for row in report["rows"].as_array().unwrap() {
+            assert!(row["ms"].as_f64().unwrap() > 0.0 && row["mean_ms"].as_f64().unwrap() > 0.0, "{row}");
+            let blocks = row["instructions"].is_u64() && row["column"] == "no data transfer";
+            assert_eq!(row["predicted_ms"].as_f64().is_some_and(|ms| ms > 0.0), blocks, "{row}");
+        }
+        // Every texel once for all that is drawn together; software rasterisers have eight targets.
+        for (name, fetches) in [("GPU", 48.0), ("GPU, optimised", 48.0), ("GPU, optimised, 8 targets", 34.0)]
+        {
+            let mut rows = report["rows"].as_array().unwrap().iter().filter(|row| row["row"] == name);
+            assert!(rows.all(|row| row["fetches"] == fetches), "{name}");
+        }
+        assert!(report["chosen"]["predicted_ms"].as_f64().unwrap() > 0.0);
+        let papers: Vec<_> = report["rows"].as_array().unwrap().iter().map(|row| &row["paper_ms"]).collect();
+        for ms in [17.73, 8.34, 1.28, 8.08, 1.02] {
+            assert_eq!(papers.iter().filter(|paper| **paper == ms).count(), 1, "{ms}");
+        }
+        // The waves have many colours, and each product of the matrices is drawn.
+        let pixels = common::cli::pixels(&plot);
+        assert!(pixels.iter().collect::<std::collections::HashSet<_>>().len() > 1000);
+        assert!(pixels.iter().filter(|pixel| **pixel == [0, 98, 178]).count() > 1000);
+    }
+}

@@ -39,7 +39,8 @@ pub fn write(path: &Path, title: &str, before: &Program, after: &Program) -> Res
     write_rgb(path, width, height, canvas.pixels())
 }
 
-fn draw(
+/// One matrix from its upper left corner on; `place` is how far from there a position begins, `cell` its size.
+pub fn draw(
     canvas: &mut Canvas,
     program: &Program,
     (left, top): (f64, f64),

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use glow::HasContext;
-use texla::Grid;
 use texla::sim::wave::Wave;
+use texla::{Grid, Plane};
 
 use crate::support::{Failure, Picture, Result, field, plain_fragments, program};
 use crate::view::{Camera, unit};
@@ -61,12 +61,12 @@ impl Renderer {
         self.picture.aspect()
     }
 
-    /// Draws the pool for the window or to be read.
-    fn draw(&self, wave: &Wave, to_window: bool) {
+    /// Draws the pool for the window or to be read, of a displacement with 2^lanes elements a texel.
+    fn draw(&self, displacement: glow::NativeTexture, lanes: i32, to_window: bool) {
         let gl = &self.gl;
         let d2 = glow::TEXTURE_2D;
         let longest = self.cells[0].max(self.cells[1]) as f32;
-        // SAFETY: the context is current, see `new`; the solver's texture lives as long as the wave is borrowed.
+        // SAFETY: the context is current, see `new`; the texture lives as long as what it is borrowed from.
         unsafe {
             plain_fragments(gl);
             gl.bind_vertex_array(Some(self.array));
@@ -77,8 +77,9 @@ impl Renderer {
             gl.viewport(0, 0, self.cells[0], self.cells[1]);
             gl.use_program(Some(self.unpack));
             let at = |name: &str| gl.get_uniform_location(self.unpack, name);
-            gl.bind_texture(d2, Some(wave.displacement().texture()));
+            gl.bind_texture(d2, Some(displacement));
             gl.uniform_1_i32(at("displacement").as_ref(), 0);
+            gl.uniform_1_i32(at("lanes").as_ref(), lanes);
             gl.uniform_2_i32(at("cells").as_ref(), self.cells[0], self.cells[1]);
             gl.uniform_1_f32(at("cell").as_ref(), SIDE as f32 / longest);
             // Of a flat slope s, light is turned by about s (1 - 1 / 1.333).
@@ -110,17 +111,22 @@ impl Renderer {
 
     /// Draws the pool into the window's own framebuffer.
     pub fn show(&self, wave: &Wave) {
-        self.draw(wave, true);
+        self.draw(wave.displacement().texture(), 2, true);
     }
 
     /// Draws the pool and leaves the picture on the device.
     pub fn draw_only(&self, wave: &Wave) {
-        self.draw(wave, false);
+        self.draw(wave.displacement().texture(), 2, false);
+    }
+
+    /// The same of a surface that has been unpacked, one element a texel.
+    pub fn draw_unpacked(&self, surface: &Plane) {
+        self.draw(surface.texture(), 0, false);
     }
 
     /// Draws the pool and reads the picture: three bytes a pixel, rows from the top.
     pub fn picture(&self, wave: &Wave) -> Vec<u8> {
-        self.draw(wave, false);
+        self.draw_only(wave);
         self.picture.read()
     }
 }

@@ -1,7 +1,8 @@
 // From the solver's folded vector to a picture that can be filtered [Krueger05] 44.3.4: height, its slopes along x and y,
 // and how much the surface bundles light that goes straight down, as curvature: (h, h_x, h_y, h_xx h_yy - h_xy^2 and
 // h_xx + h_yy combined at the depth of the floor).
-uniform sampler2D displacement; // four elements a texel: element x + nx y of the grid
+uniform sampler2D displacement; // element x + nx y of the grid, 2^lanes of them a texel
+uniform int lanes; // 2 in the solver's vector, 0 where it has been unpacked
 uniform ivec2 cells;
 uniform float cell; // edge
 uniform float bend; // by how far light is shifted on the floor where the slope is 1
@@ -11,8 +12,8 @@ float y(ivec2 c) {
     c = clamp(c, ivec2(0), cells - 1);
     int i = c.x + cells.x * c.y;
     int width = textureSize(displacement, 0).x;
-    int t = i >> 2;
-    return texelFetch(displacement, ivec2(t % width, t / width), 0)[i & 3];
+    int t = i >> lanes;
+    return texelFetch(displacement, ivec2(t % width, t / width), 0)[i - (t << lanes)];
 }
 
 void main() {

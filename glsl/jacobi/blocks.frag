@@ -1,15 +1,13 @@
-// One quad of blocks of n unknowns each, which follow one another in a folded vector v: block m is texel m, counted row by
-// row, and its lanes are the unknowns `lanes` of the block, times `weight`. Unknowns from n on are padding: zeros.
-float lane(int first, int i, float weight_of) {
-    // Never past the vector's last element: what is there is left out by choice.
-    float value = v_element(uint(first + min(i, n - 1)));
-    return i < n ? weight_of * value : 0.0;
-}
-
-vec4 kernel(ivec2 p) {
-    int first = n * texel_index(p);
-    return vec4(
-        lane(first, lanes.x, weight.x), lane(first, lanes.y, weight.y),
-        lane(first, lanes.z, weight.z), lane(first, lanes.w, weight.w)
-    );
+// Quads of blocks of n unknowns each, which follow one another in a folded vector v: block (x, y) is texel origin + (x, y) of
+// the k-th of them, its lanes the unknowns `lanes` from 4 k on, times `weight`. Lanes of padding read any unknown and have the
+// weight 0. The kernel is generated: it writes a quad to each target.
+vec4 quad(ivec2 p, int k) {
+    ivec2 block = p - origin;
+    int first = n * (block.y * width + block.x);
+    vec4 result;
+    for (int c = 0; c < 4; ++c) {
+        int lane = 4 * k + c;
+        result[c] = weight[lane] * v_element(uint(first + lanes[lane]));
+    }
+    return result;
 }

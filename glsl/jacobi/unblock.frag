@@ -1,14 +1,16 @@
-// The inverse of jacobi/blocks.frag: a folded vector of blocks of n unknowns from the textures of some quads, of which
-// `pick(k, q)` is texel q of the k-th; element i of `place` is the position of unknown i, four to a quad, counted from
-// the first of these. What other quads hold stays as a pass before this one has left it, where CONTINUED.
+// The inverse of jacobi/blocks.frag: a folded vector of blocks of n unknowns from the textures of some quads. Element i of
+// `place` is the position of unknown i, four to a quad. `picked(at, block, before)` is what stands at four positions of a
+// block, counted from the first of these quads; what other quads hold stays as a pass before this one has left it.
+ivec2 place_of(int m) {
+    int y = m / width;
+    return ivec2(m - width * y, y);
+}
+
 float element(int i, float before) {
     int e = min(i, last);
     int m = e / n;
-    int position = int(place_element(uint(e - n * m))) - first;
-    bool held = position >= 0 && position < 4 * COUNT;
-    position = held ? position : 0;
-    float value = pick(position >> 2, ivec2(m % width, m / width))[position & 3];
-    return held ? value : before;
+    int at = int(place_element(uint(e - n * m))) - first;
+    return picked(ivec4(at), place_of(m), vec4(before)).x;
 }
 
 vec4 kernel(ivec2 p) {
@@ -18,7 +20,14 @@ vec4 kernel(ivec2 p) {
 #else
     vec4 before = vec4(0.0);
 #endif
+#if WHOLE
+    // All four are of one block.
+    int e = min(i, last);
+    int m = e / n;
+    return picked(ivec4(place_texel((e - n * m) >> 2)) - first, place_of(m), before);
+#else
     return vec4(
         element(i, before.x), element(i + 1, before.y), element(i + 2, before.z), element(i + 3, before.w)
     );
+#endif
 }

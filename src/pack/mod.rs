@@ -20,11 +20,12 @@ mod terms;
 
 pub use bound::{BoundBy, Certificate, LowerBound, Orders};
 pub use cost::{
-    Axis, Cost, CostModel, Evaluator, FetchOperations, Incremental, Instructions, MAX_UNKNOWNS, Recount,
-    SimdMachine, TexelFetch,
+    Axis, Charge, Cost, CostModel, Evaluator, FetchOperations, Incremental, Instructions, MAX_UNKNOWNS,
+    Measured, Recount, SimdMachine, TexelFetch,
 };
 pub use expression::{Form, LinearExpression};
 pub use order::{Order, Packing};
+pub(crate) use program::Tiles;
 pub use program::{
     Instruction, InstructionCounts, LowerOptions, Operation, ProductEntries, Program, ProgramPart, QuadPart,
     Register, ShaderStage, Source, Swizzle, WriteMask,

@@ -31,6 +31,20 @@ impl Order {
         Self { position: at.clone(), at, unknowns }
     }
 
+    /// A line of unknowns folded in four, padding at its end: for q quads, quad k is {k, 2q-1-k, 2q+k, 4q-1-k}. Neighbours stand in
+    /// neighbouring quads, so that the blocks of a tridiagonal matrix are full but for two entries.
+    ///
+    /// *Source*: the blocks S of \[Bajaj04\] Figures 10(b) and 13(b), which have this form.
+    ///
+    /// ```
+    /// assert_eq!(texla::pack::Order::accordion(8).indices(), [0, 3, 4, 7, 1, 2, 5, 6]);
+    /// ```
+    pub fn accordion(unknowns: usize) -> Self {
+        let q = (padded(unknowns) / 4) as u32;
+        let quad = |k| [k, 2 * q - 1 - k, 2 * q + k, 4 * q - 1 - k];
+        Self::from_valid(unknowns, (0..q).flat_map(quad).collect())
+    }
+
     /// The order that holds unknown `at[p]` at position p.
     ///
     /// *Errors*: [`Error::LengthMismatch`] unless there are 4 ceil(n / 4) indices; [`Error::IndexOutOfRange`] and

@@ -36,8 +36,8 @@ impl Link {
 ///
 /// *Shapes*: `blocks` = (width, height) of the rectangle; unknown i of block (x, y) is element n (width y + x) + i of a vector.
 /// Behind a side of the rectangle x is what its [`StencilBoundary`] says: zero (`Dropped`, Dirichlet: given values go into b),
-/// the values of the nearest block, which at offset 1 is the own one (`Copied`, Neumann: clamp to edge), or the other end's
-/// (`Periodic`). The same sides of the lines themselves are in the coefficients of S.
+/// the values of the nearest block, which at offset 1 is the own one (`Copied`, Neumann: clamp to edge), a multiple
+/// of these (`Scaled`), or the other end's (`Periodic`). The same sides of the lines themselves are in the coefficients of S.
 ///
 /// *Source*: \[Bajaj04\] section 4; there a block is a line of a grid.
 ///
@@ -66,7 +66,8 @@ impl RepeatedExpression {
     /// The block S alone, for (width, height) blocks between the low and high sides of either axis.
     ///
     /// *Errors*: [`Error::Parameter`] for an iteration of Gauss and Seidel, for no blocks, for more unknowns than 31 bits count,
-    /// for a side that is `Fixed` (rows of S are empty in every block or in none), and for an axis periodic at one end alone.
+    /// for a side that is `Fixed` (rows of S are empty in every block or in none), and for an axis periodic at one end alone;
+    /// [`Error::NonFinite`] for a side's factor.
     pub fn new(block: LinearExpression, blocks: [usize; 2], sides: [Ends; 2]) -> Result<Self> {
         let op = "RepeatedExpression::new";
         let refuse = |name, value: String, expected| Err(Error::Parameter { op, name, value, expected });
@@ -79,7 +80,7 @@ impl RepeatedExpression {
             return refuse("blocks", value, "at least one block, and less than 2^31 unknowns");
         }
         if sides.as_flattened().contains(&StencilBoundary::Fixed) {
-            let expected = "Dropped, Copied or Periodic sides: Fixed ones lie inside of lines";
+            let expected = "Dropped, Copied, Scaled or Periodic sides: Fixed ones lie inside of lines";
             return refuse("sides", format!("{sides:?}"), expected);
         }
         check_sides(op, &sides)?;
@@ -100,8 +101,8 @@ impl RepeatedExpression {
 
     /// The same with `value` times unknown `col` of the block at `offset` added to row `row`: a corner link.
     ///
-    /// A corner to the next piece of a line means what it should at sides that are `Dropped` or `Periodic`; at a `Copied` one
-    /// it reads unknown `col` of the own block.
+    /// A corner to the next piece of a line means what it should at sides that are `Dropped` or `Periodic`; at a `Copied`
+    /// or `Scaled` one it reads unknown `col` of the own block.
     ///
     /// *Errors*: [`Error::IndexOutOfRange`] for `row` or `col`; otherwise as [`link`](Self::link).
     pub fn corner(self, offset: [i32; 2], row: usize, col: usize, value: f64) -> Result<Self> {
@@ -138,7 +139,7 @@ impl RepeatedExpression {
     /// grid in two dimensions, (pieces, ny).
     ///
     /// *Errors*: as [`LinearExpression::stencil`] and [`new`](Self::new); [`Error::Parameter`] for pieces that do not divide
-    /// a line of a plane grid, and then for sides along x that are `Copied` or `Fixed`.
+    /// a line of a plane grid, and then for sides along x that are neither `Dropped` nor `Periodic`.
     ///
     /// ```
     /// use texla::{Grid, pack::{Instructions, Order, RepeatedExpression, StencilBoundary::{Copied, Dropped}}};
@@ -181,12 +182,13 @@ impl RepeatedExpression {
                 continue;
             }
             for &([dx, dy, dz], weight) in taps {
-                let (to, offset) = if pieces == 1 {
-                    let Some([to, ..]) = neighbour(line.0, line.1, [i, 0, 0], [dx, 0, 0]) else { continue };
-                    (to, [dy, dz])
+                let (to, offset, weight) = if pieces == 1 {
+                    let found = neighbour(line.0, line.1, [i, 0, 0], [dx, 0, 0]);
+                    let Some(([to, ..], factor)) = found else { continue };
+                    (to, [dy, dz], factor * weight)
                 } else {
                     let (to, n) = (i as i64 + i64::from(dx), n as i64);
-                    (to.rem_euclid(n) as usize, [to.div_euclid(n) as i32, dy])
+                    (to.rem_euclid(n) as usize, [to.div_euclid(n) as i32, dy], weight)
                 };
                 if offset == [0, 0] {
                     own.push(i, to, weight)?;
@@ -203,7 +205,7 @@ impl RepeatedExpression {
     /// the diagonal of S.
     ///
     /// D is that of S also in blocks at `Copied` sides: there the true diagonal is less, by the coefficient of the link, and the
-    /// block's own old value stands in for the difference. r has to be divided by D there too, or the fixed point is another.
+    /// block's own old value stands in for the difference; so it is at `Scaled` ones. r has to be divided by D there too, or the fixed point is another.
     ///
     /// *Errors*: as [`LinearExpression::jacobi`], and [`Error::NonFinite`].
     pub fn jacobi(&self) -> Result<Self> {
@@ -319,9 +321,9 @@ impl RepeatedExpression {
                 let (x, y, z) = grid.place(m);
                 let sides = [self.sides[0], self.sides[1], Ends::default()];
                 let offset = [link.offset[0], link.offset[1], 0];
-                let Some([x, y, z]) = neighbour(grid, sides, [x, y, z], offset) else { continue };
+                let Some(([x, y, z], factor)) = neighbour(grid, sides, [x, y, z], offset) else { continue };
                 for (i, j, v) in link.entries.entries() {
-                    all.push(n * m + i, n * grid.index(x, y, z) + j, v)?;
+                    all.push(n * m + i, n * grid.index(x, y, z) + j, factor * v)?;
                 }
             }
         }

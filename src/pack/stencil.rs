@@ -1,12 +1,12 @@
 //! Expressions from stencils on grids.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_finite};
 use crate::host::Triplets;
 use crate::pack::LinearExpression;
 use crate::shape::{Grid, Shape};
 
 /// What happens at a side of the grid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[non_exhaustive]
 #[doc(alias = "Boundary")]
 pub enum StencilBoundary {
@@ -17,6 +17,9 @@ pub enum StencilBoundary {
     Fixed,
     /// A neighbour outside has the value of the nearest node on the grid: its tap is added to that node's. Neumann.
     Copied,
+    /// A neighbour outside has this number times the value of the nearest node on the grid. With -1 the mean of both is zero:
+    /// Dirichlet, half a cell outside of the last nodes. 0 is `Dropped`, 1 `Copied`.
+    Scaled(f64),
     /// The grid comes round from the other end. Both sides of an axis must say so.
     Periodic,
 }
@@ -28,7 +31,7 @@ impl LinearExpression {
     ///
     /// Unknowns are in natural order, see [`Grid`]. Taps with the coefficient 0 are dropped.
     ///
-    /// *Errors*: as [`new`](Self::new); [`Error::Parameter`] if one side of an axis is periodic and the other is not, or if an
+    /// *Errors*: as [`new`](Self::new); [`Error::NonFinite`] for a side's factor; [`Error::Parameter`] if one side of an axis is periodic and the other is not, or if an
     /// offset is longer than the grid.
     ///
     /// ```
@@ -59,8 +62,8 @@ impl LinearExpression {
                 continue;
             }
             for &(offset, weight) in taps {
-                if let Some([x, y, z]) = neighbour(grid, sides, cell, offset) {
-                    a.push(i, grid.index(x, y, z), weight)?;
+                if let Some(([x, y, z], factor)) = neighbour(grid, sides, cell, offset) {
+                    a.push(i, grid.index(x, y, z), factor * weight)?;
                 }
             }
         }
@@ -68,7 +71,7 @@ impl LinearExpression {
     }
 }
 
-/// Refuses an axis that is periodic at one end alone.
+/// Refuses an axis that is periodic at one end alone, and factors that are no 32-bit floats.
 pub(super) fn check_sides(op: &'static str, sides: &[[StencilBoundary; 2]]) -> Result<()> {
     for (axis, side) in sides.iter().enumerate() {
         let periodic = side.map(|s| s == StencilBoundary::Periodic);
@@ -78,7 +81,11 @@ pub(super) fn check_sides(op: &'static str, sides: &[[StencilBoundary; 2]]) -> R
             return Err(Error::Parameter { op, name: "sides", value, expected });
         }
     }
-    Ok(())
+    let factors = sides.iter().flatten().filter_map(|side| match side {
+        StencilBoundary::Scaled(factor) => Some(*factor),
+        _ => None,
+    });
+    check_finite(op, factors)
 }
 
 /// Refuses an offset that leads further than the grid is long.
@@ -104,14 +111,14 @@ pub(super) fn is_fixed(grid: Grid, sides: [[StencilBoundary; 2]; 3], cell: [usiz
     cell.into_iter().zip(grid.sides()).zip(sides).any(along)
 }
 
-/// Where the neighbour's value stands; none if its tap is dropped.
+/// Where the neighbour's value stands, and what it is multiplied by; none if its tap is dropped.
 pub(super) fn neighbour(
     grid: Grid,
     sides: [[StencilBoundary; 2]; 3],
     cell: [usize; 3],
     offset: [i32; 3],
-) -> Option<[usize; 3]> {
-    let mut at = cell;
+) -> Option<([usize; 3], f64)> {
+    let (mut at, mut factor) = (cell, 1.0);
     for (((at, o), n), [low, high]) in at.iter_mut().zip(offset).zip(grid.sides()).zip(sides) {
         let (n, to) = (n as i64, *at as i64 + i64::from(o));
         let side = if to < 0 { low } else { high };
@@ -119,9 +126,13 @@ pub(super) fn neighbour(
             _ if (0..n).contains(&to) => to,
             StencilBoundary::Dropped | StencilBoundary::Fixed => return None,
             StencilBoundary::Copied => to.clamp(0, n - 1),
+            StencilBoundary::Scaled(side) => {
+                factor *= side;
+                to.clamp(0, n - 1)
+            }
             StencilBoundary::Periodic => to.rem_euclid(n),
         };
         *at = inside as usize;
     }
-    Some(at)
+    Some((at, factor))
 }

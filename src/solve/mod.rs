@@ -27,8 +27,8 @@ pub use lcp::{
 pub use multigrid::{Cycle, Multigrid, MultigridParams};
 #[cfg(feature = "pack")]
 pub use packed::{
-    BlockExpression, BlockVector, EnhancedBlockJacobi, FragmentExpression, VertexExpression,
-    VertexGaussSeidel, VertexRungeKutta,
+    BlockExpression, BlockLayout, BlockParams, BlockPlan, BlockTexture, BlockUse, BlockVector,
+    EnhancedBlockJacobi, FragmentExpression, VertexExpression, VertexGaussSeidel, VertexRungeKutta,
 };
 pub use stationary::{
     Direction, GaussSeidel, JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, MOST_COLOURS,

@@ -511,8 +511,8 @@ fn packed(dev: &Device, step: Step<'_>) {
     use texla::BufferVector;
     use texla::pack::{LinearExpression, Order, Packing, RepeatedExpression, StencilBoundary::*};
     use texla::solve::{
-        BlockExpression, EnhancedBlockJacobi, FragmentExpression, VertexExpression, VertexGaussSeidel,
-        VertexRungeKutta,
+        BlockExpression, BlockLayout, BlockParams, BlockUse, EnhancedBlockJacobi, FragmentExpression,
+        VertexExpression, VertexGaussSeidel, VertexRungeKutta,
     };
     let n = 8;
     let entries = (0..n).flat_map(|i| [(i, i, 4.0), (i, (i + 1) % n, -1.0), (i, (i + 3) % n, 0.5)]);
@@ -560,11 +560,46 @@ fn packed(dev: &Device, step: Step<'_>) {
         expression.iterate(&mut y, &x, 2, Direction::Symmetric).unwrap();
         changed(dev, &start, |out| expression.unpack(out, &y))
     });
+    // Quads apart in colour, so that several go together.
+    let coloured: Vec<usize> = [0, 8].iter().flat_map(|odd| (0..8).map(move |k| 2 * k + odd / 8)).collect();
+    let coloured: Vec<usize> = coloured.iter().flat_map(|quad| 4 * quad..4 * quad + 4).collect();
+    let coloured = Order::new(61, &coloured).unwrap();
+    let stacked = BlockParams::default().with_layout(BlockLayout::Stacked);
+    let together = BlockParams::default().with_targets(usize::MAX);
+    for (name, params) in [("BlockExpression, stacked", stacked), ("BlockExpression, together", together)] {
+        step(name, &|| {
+            let expression = BlockExpression::with(dev, &lines, &coloured, params).unwrap();
+            let x = expression.pack(&Vector::from_slice(dev, &start).unwrap()).unwrap();
+            let mut y = expression.zeros().unwrap();
+            expression.apply(&mut y, &x, &x).unwrap();
+            expression.iterate(&mut y, &x, 2, Direction::Symmetric).unwrap();
+            changed(dev, &start, |out| expression.unpack(out, &y))
+        });
+    }
+    step("EnhancedBlockJacobi, chosen", &|| {
+        let (jacobi, _) = EnhancedBlockJacobi::chosen(dev, &lines).unwrap();
+        let b = Vector::from_slice(dev, &start).unwrap();
+        changed(dev, &start, |x| jacobi.smooth(x, &b, 2))
+    });
+    step("BlockExpression, chosen", &|| {
+        let (expression, _) = BlockExpression::chosen(dev, &lines, BlockUse::Apply).unwrap();
+        let x = expression.pack(&Vector::from_slice(dev, &start).unwrap()).unwrap();
+        let mut y = expression.zeros().unwrap();
+        expression.apply(&mut y, &x, &x).unwrap();
+        changed(dev, &start, |out| expression.unpack(out, &y))
+    });
     step("EnhancedBlockJacobi", &|| {
         let jacobi = EnhancedBlockJacobi::new(dev, &lines, &order).unwrap();
         let b = Vector::from_slice(dev, &start).unwrap();
         let mut z = Vector::zeros(dev, grid.len()).unwrap();
         jacobi.apply(&mut z, &b).unwrap();
         changed(dev, &z.read().unwrap(), |x| jacobi.smooth(x, &b, 2))
+    });
+    step("EnhancedBlockJacobi::from_stencil", &|| {
+        let sides = Sides { y: [Side::WALL, Side::Neumann], ..Sides::all(Side::DIRICHLET) };
+        let a = Stencil::new(dev, grid, StencilParams::new([1.0, 1.0, 0.0], sides)).unwrap();
+        let jacobi = EnhancedBlockJacobi::from_stencil(&a, None).unwrap();
+        let b = Vector::from_slice(dev, &start).unwrap();
+        changed(dev, &start, |x| jacobi.smooth(x, &b, 2))
     });
 }

@@ -2,6 +2,22 @@
 
 use texla::{Device, Grid, Side, Sides, Stencil, StencilParams};
 
+/// Neighbours (dx, dy, dz) with their coefficients.
+pub type Taps = Vec<([i32; 3], f64)>;
+
+/// The Laplacian in so many dimensions: 4 or 6, and -1 for each neighbour.
+pub fn laplace(dimensions: usize) -> Taps {
+    let mut taps = vec![([0; 3], 2.0 * dimensions as f64)];
+    for axis in 0..dimensions {
+        for step in [-1, 1] {
+            let mut offset = [0; 3];
+            offset[axis] = step;
+            taps.push((offset, -1.0));
+        }
+    }
+    taps
+}
+
 #[derive(Clone, Debug)]
 pub struct Case {
     pub grid: Grid,

@@ -1,7 +1,7 @@
 //! What is refused, and in which words.
 
-use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams};
-use texla::solve::Stop;
+use texla::sim::fluid::{Boundaries, Boundary, Diffusion, Fluid, FluidParams, Pressure};
+use texla::solve::{StationaryParams, Stop};
 use texla::{Error, Grid, Vector};
 
 use crate::common::harness::on_both;
@@ -30,6 +30,14 @@ fn what_cannot_be_a_fluid_is_refused() {
         refused(Grid::new_2d(0, 3), good, &[], &["Fluid::new", "grid"]);
         refused(Grid::new_2d(1 << 12, 1 << 12), good, &[], &["fluid's grid", "cells"]);
         refused(grid, good, &[true; 5], &["solid", "5", "12"]);
+        let stone: Vec<bool> = (0..12).map(|i| i == 5).collect();
+        let blocks = |params| Pressure::EnhancedBlockJacobi { params, sweeps: None };
+        let of_blocks = good.with_pressure(blocks(StationaryParams::default()));
+        refused(grid, of_blocks, &stone, &["EnhancedBlockJacobi", "obstacles in 1 of 12", "expected none"]);
+        let never = blocks(StationaryParams::default().with_test_every(0));
+        refused(grid, good.with_pressure(never), &[], &["test_every"]);
+        let of_lines = good.with_diffusion(Diffusion::EnhancedBlockJacobi);
+        refused(grid, of_lines, &stone, &["Fluid::new", "diffusion", "1 solid", "no obstacles"]);
         for cell in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-38, 1e38] {
             refused(grid, good.with_cell(cell), &[], &["cell", "positive"]);
         }

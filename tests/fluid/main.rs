@@ -1,5 +1,5 @@
 //! Stable fluids: each part against its twin in 64 bits, and what the parts promise together.
-#![cfg(feature = "sim")]
+#![cfg(all(feature = "sim", feature = "pack"))]
 
 mod boundaries;
 mod cavity;

@@ -1,7 +1,9 @@
 //! The pressure's solve as a parameter: all methods lead to one velocity, and some read nothing back.
 
-use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams, Pressure, PressureReport, PressureSolver};
-use texla::solve::{CgParams, ConjugateGradient, MultigridParams, Stop};
+use texla::sim::fluid::{
+    Boundaries, Boundary, Diffusion, Fluid, FluidParams, Pressure, PressureReport, PressureSolver,
+};
+use texla::solve::{CgParams, ConjugateGradient, MultigridParams, StationaryParams, Stop};
 use texla::{Device, Grid, Result, Stencil, Vector};
 
 use crate::common::harness::on_both;
@@ -10,15 +12,19 @@ use crate::{axes, obstacles, stirred, velocity};
 
 const GRIDS: [Grid; 3] = [Grid::new_2d(24, 20), Grid::new_3d(8, 6, 7), Grid::new_2d(17, 11)];
 
-fn methods() -> [Pressure; 5] {
+/// Of which the first five know obstacles.
+fn methods() -> [Pressure; 7] {
     let params = CgParams::default().with_stop(Stop::relative(1e-6));
     let multigrid = MultigridParams::default();
+    let blocks = StationaryParams::default().with_stop(Stop::relative(1e-6));
     [
         Pressure::ConjugateGradient(params),
         Pressure::MultigridConjugateGradient(params, multigrid),
         Pressure::Fixed { params, multigrid, iterations: 16 },
         Pressure::Multigrid { params: multigrid, cycles: 24 },
         Pressure::Jacobi { omega: 0.95, sweeps: 6000 },
+        Pressure::EnhancedBlockJacobi { params: blocks, sweeps: None },
+        Pressure::EnhancedBlockJacobi { params: blocks, sweeps: Some(2500) },
     ]
 }
 
@@ -52,13 +58,22 @@ fn all_methods_project_alike() {
 #[test]
 fn steps_with_fixed_iterations_read_nothing() {
     on_both(|dev| {
-        let [_, _, fixed, cycles, _] = methods();
+        let [_, _, fixed, cycles, .., blocks] = methods();
+        let Pressure::EnhancedBlockJacobi { params, .. } = blocks else { panic!("{blocks:?}") };
+        let blocks = Pressure::EnhancedBlockJacobi { params, sweeps: Some(20) };
         for cells in GRIDS {
-            for pressure in [fixed, cycles, Pressure::Jacobi { omega: 1.0, sweeps: 20 }] {
+            for pressure in [fixed, cycles, Pressure::Jacobi { omega: 1.0, sweeps: 20 }, blocks] {
                 for solid in [vec![], obstacles(cells, 3)] {
+                    let of_lines = pressure == blocks;
+                    if of_lines && !solid.is_empty() {
+                        continue;
+                    }
+                    let diffusion =
+                        if of_lines { Diffusion::EnhancedBlockJacobi } else { Diffusion::default() };
                     let params = FluidParams::new(0.1)
                         .with_pressure(pressure)
                         .with_viscosity(0.01)
+                        .with_diffusion(diffusion)
                         .with_viscous_iterations(Some(5))
                         .with_confinement(1.0);
                     let mut fluid = stirred(dev, cells, params, &solid, 7);

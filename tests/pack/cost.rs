@@ -2,8 +2,8 @@
 
 use texla::host::Triplets;
 use texla::pack::{
-    Axis, CostModel, Evaluator, FetchOperations, Form, Instructions, LinearExpression, Order, Packing,
-    Recount, SimdMachine, TexelFetch, instances,
+    Axis, Charge, CostModel, Evaluator, FetchOperations, Form, Instructions, LinearExpression, Measured,
+    Order, Packing, Recount, SimdMachine, TexelFetch, instances,
 };
 use texla::{Error, Shape};
 
@@ -188,6 +188,44 @@ fn fetches_of_a_scalar_gpu() {
     }
     let cube = instance("gs64");
     assert_eq!(TexelFetch.fetches(&cube, &Packing::identity(64)).unwrap(), 64);
+}
+
+#[test]
+fn measured_charges_lie_between_fetches_and_operations() {
+    let value = |c: Charge| f64::from(c.0);
+    for (name, make) in instances::ALL {
+        let e = make().unwrap();
+        let packing = Packing::identity(e.unknowns());
+        let fetches = f64::from(TexelFetch.fetches(&e, &packing).unwrap());
+        for (fetch, operation) in [(1e-9, 0.0), (1e-9, 1e-10), (2e-9, 2e-9), (0.0, 1e-9)] {
+            let model = Measured::new(fetch, operation).unwrap();
+            let [f, m] = model.weights().map(f64::from);
+            let cost = model.cost(&e, &packing).unwrap();
+            assert!(model.lower_bound(&e) <= cost, "{name}");
+            // A row-major block has at most four rows.
+            let least = f * fetches + m * e.nnz() as f64;
+            assert!(
+                (least..=least + 4.0 * m * (fetches + e.quads() as f64)).contains(&value(cost)),
+                "{name}"
+            );
+            // Weights are whole numbers: within half a part of each.
+            let part = model.seconds(Charge(1));
+            assert!(
+                (part * f - fetch).abs() <= 0.5001 * part && (part * m - operation).abs() <= 0.5001 * part
+            );
+        }
+    }
+    // Row by row: a DP4 of four and an addition. Column by column: a peel.
+    let row = LinearExpression::new(
+        &Triplets::from_entries(Shape::new(4, 4), (0..4).map(|j| (0, j, 1.0)).collect::<Vec<_>>()).unwrap(),
+        &[true; 4],
+    )
+    .unwrap();
+    let model = Measured::new(8.0, 1.0).unwrap();
+    assert_eq!(model.cost(&row, &Packing::identity(4)).unwrap(), Charge(80 + 10 * (4 + 1)));
+    for (fetch, operation) in [(0.0, 0.0), (-1.0, 1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
+        assert!(matches!(Measured::new(fetch, operation), Err(Error::Parameter { .. })));
+    }
 }
 
 #[test]

@@ -40,11 +40,12 @@ fn sides_of_a_grid_mean_what_they_say() {
         let e = LinearExpression::stencil(Grid::new_2d(3, 1), &taps, [sides, none, none], true).unwrap();
         (e.evaluate(&[1.0, 2.0, 3.0], &[0.0; 3]).unwrap(), e.is_nontrivial(0))
     };
-    use StencilBoundary::{Copied, Dropped, Fixed, Periodic};
+    use StencilBoundary::{Copied, Dropped, Fixed, Periodic, Scaled};
     assert_eq!(along([Dropped, Dropped]), (vec![210.0, 321.0, 32.0], true));
     assert_eq!(along([Fixed, Dropped]), (vec![0.0, 321.0, 32.0], false));
     assert_eq!(along([Dropped, Fixed]), (vec![210.0, 321.0, 0.0], true));
     assert_eq!(along([Copied, Copied]), (vec![211.0, 321.0, 332.0], true));
+    assert_eq!(along([Scaled(-1.0), Scaled(0.5)]), (vec![209.0, 321.0, 182.0], true));
     assert_eq!(along([Periodic, Periodic]), (vec![213.0, 321.0, 132.0], true));
     let mixed = [[Periodic, Dropped], [Dropped; 2], [Dropped; 2]];
     assert!(LinearExpression::stencil(Grid::new_2d(3, 1), &taps, mixed, true).is_err());

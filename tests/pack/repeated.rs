@@ -1,29 +1,15 @@
 //! Repeated blocks: the paper's counts from the programs themselves, and the matrix against the stencil on the whole grid.
 
 use texla::host::Triplets;
-use texla::pack::StencilBoundary::{Copied, Dropped, Fixed, Periodic};
+use texla::pack::StencilBoundary::{Copied, Dropped, Fixed, Periodic, Scaled};
 use texla::pack::{
     Form, Instructions, LinearExpression, LowerBound, Order, Orders, RepeatedExpression, SearchLimits,
     SearchParams, SimdMachine, StencilBoundary, instances, optimize,
 };
 use texla::{Error, Grid, Shape};
 
+use crate::common::grids::{Taps, laplace};
 use crate::common::random::uniform;
-
-type Taps = Vec<([i32; 3], f64)>;
-
-/// The Laplacian in so many dimensions: 4 or 6, and -1 for each neighbour.
-fn laplace(dimensions: usize) -> Taps {
-    let mut taps = vec![([0; 3], 2.0 * dimensions as f64)];
-    for axis in 0..dimensions {
-        for step in [-1, 1] {
-            let mut offset = [0; 3];
-            offset[axis] = step;
-            taps.push((offset, -1.0));
-        }
-    }
-    taps
-}
 
 fn wave(grid: Grid, pieces: usize) -> RepeatedExpression {
     let s = instances::COURANT_SQUARED;
@@ -37,13 +23,6 @@ fn poisson(grid: Grid) -> RepeatedExpression {
     let dimensions = if grid.nz > 1 { 3 } else { 2 };
     let a = RepeatedExpression::stencil(grid, 1, &laplace(dimensions), [[Copied; 2]; 3], true).unwrap();
     a.jacobi().unwrap()
-}
-
-/// Quads {k, 2q-1-k, 2q+k, 4q-1-k} of a line of 4 q unknowns.
-fn accordion(n: usize) -> Order {
-    let q = n / 4;
-    let quads = (0..q).flat_map(|k| [k, 2 * q - 1 - k, 2 * q + k, 4 * q - 1 - k]);
-    Order::new(n, &quads.collect::<Vec<_>>()).unwrap()
 }
 
 /// Instructions, fetches and multiplications of the program of a block, counted in the program.
@@ -65,8 +44,8 @@ fn the_papers_counts_stand_in_the_programs() {
     // Before and after: instructions, their share of the multiplications that four lanes could do, fetches.
     for (what, e, order, before, after, efficiency, fetches) in [
         ("2D", &flat, natural, 10, 8, ["75.0", "93.8"], [10, 10]),
-        ("3D", &deep, accordion(40), 78, 60, ["76.3", "99.2"], [78, 70]),
-        ("wave", &wave, accordion(32), 56, 42, ["71.4", "95.2"], [48, 48]),
+        ("3D", &deep, Order::accordion(40), 78, 60, ["76.3", "99.2"], [78, 70]),
+        ("wave", &wave, Order::accordion(32), 56, 42, ["71.4", "95.2"], [48, 48]),
     ] {
         let orders = [Order::identity(order.unknowns()), order];
         for (k, order) in orders.iter().enumerate() {
@@ -118,7 +97,15 @@ fn the_matrix_is_that_of_the_stencil_on_the_whole_grid() {
     let all: Taps =
         (0..27).map(|k| ([k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1], f64::from(values[k as usize]))).collect();
     let plane: Taps = all.iter().filter(|(offset, _)| offset[2] == 0).copied().collect();
-    let kinds = [[Dropped; 2], [Copied; 2], [Periodic; 2], [Copied, Dropped], [Dropped, Copied]];
+    let kinds = [
+        [Dropped; 2],
+        [Copied; 2],
+        [Periodic; 2],
+        [Copied, Dropped],
+        [Dropped, Copied],
+        [Scaled(-1.0), Scaled(0.25)],
+        [Dropped, Scaled(-1.0)],
+    ];
     let same = |grid: Grid, pieces, taps: &Taps, sides: [[StencilBoundary; 2]; 3]| {
         let whole = LinearExpression::stencil(grid, taps, sides, true).unwrap();
         let repeated = RepeatedExpression::stencil(grid, pieces, taps, sides, true).unwrap();
@@ -136,12 +123,17 @@ fn the_matrix_is_that_of_the_stencil_on_the_whole_grid() {
     };
     for grid in [Grid::new_3d(1, 1, 1), Grid::new_3d(5, 1, 2), Grid::new_3d(3, 4, 2), Grid::new_3d(6, 2, 1)] {
         for (k, x) in kinds.into_iter().chain([[Fixed; 2], [Fixed, Copied]]).enumerate() {
-            same(grid, 1, &all, [x, kinds[k % 5], kinds[(k + 2) % 5]]);
-            same(grid, 1, &laplace(3), [x, kinds[(k + 1) % 5], kinds[(k + 3) % 5]]);
+            same(grid, 1, &all, [x, kinds[k % 7], kinds[(k + 5) % 7]]);
+            same(grid, 1, &laplace(3), [x, kinds[(k + 1) % 7], kinds[(k + 3) % 7]]);
         }
     }
     for (pieces, nx) in [(2, 2), (2, 10), (3, 9), (6, 6)] {
-        for (x, y) in [([Dropped; 2], kinds[1]), ([Periodic; 2], kinds[3]), ([Dropped; 2], kinds[2])] {
+        for (x, y) in [
+            ([Dropped; 2], kinds[1]),
+            ([Periodic; 2], kinds[3]),
+            ([Dropped; 2], kinds[2]),
+            ([Dropped; 2], kinds[5]),
+        ] {
             same(Grid::new_2d(nx, 3), pieces, &plane, [x, y, [Dropped; 2]]);
         }
     }
@@ -200,6 +192,8 @@ fn what_does_not_fit_is_refused() {
     parameter(RepeatedExpression::new(s(), [1 << 20, 1 << 10], [[Dropped; 2]; 2]), "blocks");
     parameter(RepeatedExpression::new(s(), [3, 2], [[Dropped; 2], [Fixed, Dropped]]), "sides");
     parameter(RepeatedExpression::new(s(), [3, 2], [[Dropped; 2], [Periodic, Dropped]]), "sides");
+    let endless = RepeatedExpression::new(s(), [3, 2], [[Dropped; 2], [Copied, Scaled(f64::INFINITY)]]);
+    assert!(matches!(endless, Err(Error::NonFinite { .. })));
     let cube = LinearExpression::gauss_seidel(&Triplets::from_diagonal(&[1.0])).unwrap();
     assert_eq!(cube.form(), Form::GaussSeidel);
     parameter(RepeatedExpression::new(cube, [3, 2], [[Dropped; 2]; 2]), "block");
@@ -213,6 +207,7 @@ fn what_does_not_fit_is_refused() {
         parameter(tap(Grid::new_2d(6, 2), pieces, [Dropped; 2]), "pieces");
     }
     parameter(tap(Grid::new_2d(6, 2), 2, [Dropped, Copied]), "pieces");
+    parameter(tap(Grid::new_2d(6, 2), 2, [Dropped, Scaled(-1.0)]), "pieces");
     parameter(tap(Grid::new_2d(6, 2), 2, [Fixed, Dropped]), "pieces");
     parameter(tap(Grid::new_3d(6, 2, 2), 2, [Dropped; 2]), "pieces");
     assert!(matches!(e().link([1, 0], &[1.0; 3]), Err(Error::LengthMismatch { found: 3, expected: 2, .. })));

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use texla::host::{Triplets, problems};
 use texla::pack::{
     AnnealParams, Annealer, Axis, CoolingSchedule, CostModel, Evaluator, Instructions, LinearExpression,
-    MAX_UNKNOWNS, Order, Packing, SearchLimits, SearchParams, SearchStop, SimdMachine, Start, TexelFetch,
-    instances, optimize,
+    MAX_UNKNOWNS, Measured, Order, Packing, SearchLimits, SearchParams, SearchStop, SimdMachine, Start,
+    TexelFetch, instances, optimize,
 };
 use texla::{Error, Shape};
 
@@ -62,9 +62,13 @@ fn swaps_cost_what_a_recount_says() {
         let e = instance(name);
         agree(&SimdMachine, &e, &[Axis::Both], 10 + k, 20_000, 97);
         agree(&TexelFetch, &e, &[Axis::Both], 20 + k, 20_000, 97);
+        for (fetch, operation) in [(8.0, 1.0), (1.0, 1.0), (0.0, 3.0), (2.0, 0.0)] {
+            agree(&Measured::new(fetch, operation).unwrap(), &e, &[Axis::Both], 60 + k, 2_000, 97);
+        }
         if name != "gs64" {
             agree(&SimdMachine, &e, &TWO, 30 + k, 20_000, 97);
             agree(&TexelFetch, &e, &TWO, 40 + k, 20_000, 97);
+            agree(&Measured::new(5.0, 0.7).unwrap(), &e, &TWO, 70 + k, 2_000, 97);
         }
     }
     let large = LinearExpression::gauss_seidel(&problems::poisson_2d(30, 21)).unwrap();

@@ -4,6 +4,10 @@
 mod blocks;
 #[path = "../common/mod.rs"]
 mod common;
+mod layouts;
+mod plans;
+mod stencils;
+mod waves;
 
 use common::bounds::{U, product_bound};
 use common::harness::on_both;

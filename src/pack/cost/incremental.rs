@@ -8,7 +8,8 @@ use crate::pack::{LinearExpression, Order, Packing};
 /// The largest number of unknowns of an incremental evaluator: its table of blocks then takes 32 MiB.
 pub const MAX_UNKNOWNS: usize = 1 << 14;
 
-/// The incremental evaluator of [`SimdMachine`](crate::pack::SimdMachine) and [`TexelFetch`](crate::pack::TexelFetch).
+/// The incremental evaluator of [`SimdMachine`](crate::pack::SimdMachine), [`TexelFetch`](crate::pack::TexelFetch) and
+/// [`Measured`](crate::pack::Measured).
 ///
 /// It keeps the number of non-zeros in each row of each block, all four in twelve bits, by which a table gives what the block
 /// costs. A swap moves the non-zeros of two rows and two columns; what they change is logged, and undone from the log.

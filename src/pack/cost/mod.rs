@@ -3,6 +3,7 @@
 mod blocks;
 mod fetch;
 mod incremental;
+mod measured;
 mod recount;
 mod simd;
 
@@ -13,6 +14,7 @@ use crate::pack::{LinearExpression, Packing};
 
 pub use fetch::{FetchOperations, TexelFetch};
 pub use incremental::{Incremental, MAX_UNKNOWNS};
+pub use measured::{Charge, Measured};
 pub use recount::Recount;
 pub use simd::{Instructions, SimdMachine};
 

@@ -20,6 +20,7 @@ mod verify;
 
 use crate::pack::{Form, Instructions, Packing};
 
+pub(crate) use glsl::Tiles;
 pub use glsl::{ProgramPart, QuadPart};
 pub use ir::{Instruction, Operation, Register, Source, Swizzle, WriteMask};
 pub use products::ProductEntries;

@@ -80,6 +80,21 @@ impl Boundaries {
         Sides { x: self.x.map(side), y: self.y.map(side), z: self.z.map(side) }
     }
 
+    /// What the implicit viscous step of a component meets around the faces that it decides: given velocities on the faces at
+    /// the sides across its own axis, at the others no flux or a wall half a cell away.
+    #[cfg(feature = "pack")]
+    pub(super) fn viscous_sides(&self, component: usize) -> Sides {
+        let side = |axis: usize| {
+            self.across(axis).map(|boundary| match boundary {
+                Boundary::Open | Boundary::FreeSlip if axis != component => Side::Neumann,
+                Boundary::Open => Side::Neumann,
+                _ if axis == component => Side::DIRICHLET,
+                _ => Side::WALL,
+            })
+        };
+        Sides { x: side(0), y: side(1), z: side(2) }
+    }
+
     /// The numbers that shaders go on past sides with: for each component and each axis, constant and factor at the
     /// low and at the high side.
     pub(super) fn ghosts(&self) -> Vec<f32> {

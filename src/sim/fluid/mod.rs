@@ -16,7 +16,7 @@
 //!
 //! In d dimensions, with MacCormack: 2 d draws to carry the velocity (one of them a long one: each element looks up the
 //! velocity twice and itself three times, 4 or 8 fetches each), 1 + d for confinement, and for the projection 1, for each
-//! closed region a reduction and 2, for the guess a product, two reductions and 2, those of the solve, and d. A scalar takes 2. With [`Pressure::Fixed`], [`Pressure::Multigrid`] or [`Pressure::Jacobi`], and a
+//! closed region a reduction and 2, for the guess a product, two reductions and 2, those of the solve, and d. A scalar takes 2. With [`Pressure::Fixed`], [`Pressure::Multigrid`], [`Pressure::Jacobi`] or sweeps of [`Pressure::EnhancedBlockJacobi`], and a
 //! number of [viscous iterations](FluidParams::viscous_iterations), nothing is read back, and every step draws the same.
 //!
 //! # How far results can be trusted
@@ -63,6 +63,8 @@ mod advect;
 mod boundary;
 mod force;
 mod kernels;
+#[cfg(feature = "pack")]
+mod lines;
 mod pressure;
 mod project;
 mod viscous;
@@ -70,19 +72,18 @@ mod viscous;
 pub use boundary::{Boundaries, Boundary};
 pub use pressure::{Pressure, PressureReport, PressureSolver};
 pub use project::Projection;
-pub use viscous::ViscousReport;
+pub use viscous::{Diffusion, ViscousReport};
 
 use boundary::{Faces, faces};
 use kernels::Space;
-use viscous::Viscous;
 
 use crate::data::{Stencil, StencilParams, Vector};
 use crate::device::Device;
-use crate::error::{Error, Result, check_finite};
+use crate::error::{Error, Result};
 use crate::kernel::{Draw, Operand};
 use crate::ops;
 use crate::shape::{Grid, Shape};
-use crate::solve::{CgParams, ConjugateGradient, Stop, StopReason};
+use crate::solve::Stop;
 
 /// How fields are carried along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,6 +113,8 @@ pub struct FluidParams {
     pub boundaries: Boundaries,
     /// How the pressure is found.
     pub pressure: Pressure,
+    /// How the implicit viscous step is solved.
+    pub diffusion: Diffusion,
     /// Relative residual of the implicit viscous step.
     pub viscous_stop: Stop,
     /// So many iterations in each viscous step, without a readback; none: until the residual is small. Their right-hand
@@ -126,6 +129,7 @@ with!(const FluidParams:
     with_advection(advection: Advection),
     with_boundaries(boundaries: Boundaries),
     with_pressure(pressure: Pressure),
+    with_diffusion(diffusion: Diffusion),
     with_viscous_stop(viscous_stop: Stop),
     with_viscous_iterations(viscous_iterations: Option<usize>),
 );
@@ -140,6 +144,7 @@ impl FluidParams {
             advection: Advection::MacCormack,
             boundaries: Boundaries::all(Boundary::WALL),
             pressure: Pressure::default(),
+            diffusion: Diffusion::default(),
             viscous_stop: Stop::relative(1e-6),
             viscous_iterations: None,
         }
@@ -180,6 +185,9 @@ pub struct Fluid {
     poisson: Stencil,
     solver: Box<dyn PressureSolver>,
     viscous: Option<ViscousReport>,
+    /// By axis, for the strength of the last viscous step.
+    #[cfg(feature = "pack")]
+    lines: Vec<Option<lines::Lines>>,
 }
 
 shown!(Fluid, |fluid| "Fluid({:?}, {:?})", fluid.space.cells, fluid.params);
@@ -192,8 +200,8 @@ impl Fluid {
     /// matrix ([`Stencil::new`]); for a closed box a draw, with multigrid a draw and a readback more; with inflows, a
     /// readback for each closed region. *Errors*: [`Error::Parameter`] for
     /// an empty grid, a cell size or viscosity out of range, walls that move across themselves, and
-    /// closed regions whose inflows do not cancel; [`Error::LengthMismatch`] for `solid`; [`Error::TooLarge`];
-    /// [`Error::Matrix`] where obstacles cut the fluid into more than [`MOST_REGIONS`](crate::data::MOST_REGIONS) closed regions.
+    /// closed regions whose inflows do not cancel, and obstacles with [`Diffusion::EnhancedBlockJacobi`]; [`Error::LengthMismatch`] for `solid`; [`Error::TooLarge`];
+    /// [`Error::Matrix`] where obstacles cut the fluid into more than [`MOST_REGIONS`](crate::data::MOST_REGIONS) closed regions; those of [`Pressure::solver`].
     pub fn new(device: &Device, grid: Grid, params: FluidParams, solid: &[bool]) -> Result<Self> {
         let op = "Fluid::new";
         if grid.is_empty() {
@@ -208,6 +216,7 @@ impl Fluid {
             let (operand, found, expected) = ("solid", solid.len(), grid.len());
             return Err(Error::LengthMismatch { op, operand, found, expected });
         }
+        params.diffusion.check(solid)?;
         let space = Space { cells: grid, ghosts: params.boundaries.ghosts() };
         params.check(space.dimensions())?;
         let on_host: Vec<_> =
@@ -233,6 +242,8 @@ impl Fluid {
             pressure: Vector::zeros(device, grid.len())?,
             solver: params.pressure.solver(&poisson)?,
             viscous: None,
+            #[cfg(feature = "pack")]
+            lines: Vec::new(),
             poisson,
             params,
             space,
@@ -259,47 +270,6 @@ impl Fluid {
             self.diffuse(dt)?;
         }
         self.project()
-    }
-
-    /// Viscosity for a time `dt`: solves `(1 + ν dt / h² L) u' = u` for each component, by conjugate gradients.
-    ///
-    /// Not converging is no error: [`viscous_report`](Self::viscous_report) tells.
-    ///
-    /// *Cost*: a draw and a solve for each component. *Errors*: [`Error::Parameter`]; [`Error::NonFinite`] where
-    /// `ν dt / h²` is no float. *Source*: Stam 1999, section 2.2.
-    pub fn diffuse(&mut self, dt: f64) -> Result<()> {
-        let h = self.params.cell;
-        let strength = self.params.viscosity * self.rate("Fluid::diffuse", dt)? / h;
-        check_finite("Fluid::diffuse: viscosity dt / cell²", [strength])?;
-        self.viscous = None;
-        let mut all = ViscousReport { iterations: 0, residual: None, met: None };
-        let device = self.device().clone();
-        let _scope = device.scope()?;
-        for axis in 0..self.velocity.len() {
-            let (Some(u), Some([free, _])) = (self.velocity.get_mut(axis), self.faces.get(axis)) else {
-                continue;
-            };
-            let a = Viscous { space: &self.space, axis, free, strength };
-            let mut b = Vector::uninit(&device, u.len())?;
-            a.right_side(&mut b, u)?;
-            let params = CgParams { stop: self.params.viscous_stop, ..CgParams::default() };
-            let solver = ConjugateGradient::new(&a, params)?;
-            match self.params.viscous_iterations {
-                None => {
-                    let report = solver.solve(u, &b)?;
-                    all.iterations = all.iterations.max(report.iterations);
-                    all.residual = Some(all.residual.unwrap_or(0.0).max(report.true_residual));
-                    let met = matches!(report.reason, StopReason::Converged | StopReason::Uncertified);
-                    all.met = Some(all.met.unwrap_or(true) && met);
-                }
-                Some(count) => {
-                    drop(solver.iterate(u, &b, count)?);
-                    all.iterations = count;
-                }
-            }
-        }
-        self.viscous = Some(all);
-        Ok(())
     }
 
     /// What the last [viscous step](Self::diffuse), also that of a [`step`](Self::step), has come to; nothing before it and

@@ -2,7 +2,11 @@
 
 use crate::data::{Stencil, Vector};
 use crate::error::{Error, Result};
-use crate::solve::{CgParams, ConjugateGradient, Multigrid, MultigridParams, Smoother, Stop, WeightedJacobi};
+use crate::solve::{
+    CgParams, ConjugateGradient, Multigrid, MultigridParams, Smoother, SolveReport, Stop, WeightedJacobi,
+};
+#[cfg(feature = "pack")]
+use crate::solve::{EnhancedBlockJacobi, Stationary, StationaryParams};
 
 /// What a pressure solve has come to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +67,18 @@ pub enum Pressure {
         /// How many sweeps.
         sweeps: usize,
     },
+    /// [Enhanced block Jacobi](crate::solve::EnhancedBlockJacobi) on lines along x, in the order that takes the fewest
+    /// instructions. Without obstacles. Fewer sweeps than Jacobi's and more than Gauss-Seidel's; the residual falls the more
+    /// slowly the finer the grid.
+    ///
+    /// *Source*: \[Bajaj04\] section 4.1.3, Stam's projection.
+    #[cfg(feature = "pack")]
+    EnhancedBlockJacobi {
+        /// When to stop.
+        params: StationaryParams,
+        /// So many sweeps, without a readback; none: until the residual is small.
+        sweeps: Option<usize>,
+    },
 }
 
 impl Default for Pressure {
@@ -77,7 +93,8 @@ impl Default for Pressure {
 impl Pressure {
     /// The method, made ready for a matrix.
     ///
-    /// *Cost*: for multigrid, the set-up of its grids. *Errors*: those of the methods' own constructors.
+    /// *Cost*: for multigrid, the set-up of its grids; for enhanced block Jacobi, a program for each four cells of a line.
+    /// *Errors*: those of the methods' own constructors.
     pub fn solver(self, a: &Stencil) -> Result<Box<dyn PressureSolver>> {
         Ok(match self {
             Pressure::ConjugateGradient(params) => Box::new(Gradients { params, cycle: None, fixed: None }),
@@ -94,6 +111,12 @@ impl Pressure {
             Pressure::Jacobi { omega, sweeps } => {
                 WeightedJacobi::new(a, omega)?; // refuses what is wrong now
                 Box::new(Sweeps { omega, sweeps })
+            }
+            #[cfg(feature = "pack")]
+            Pressure::EnhancedBlockJacobi { params, sweeps } => {
+                let jacobi = EnhancedBlockJacobi::from_stencil(a, None)?;
+                Stationary::new(a, &jacobi, params)?; // likewise
+                Box::new(Blocks { jacobi, params, sweeps })
             }
         })
     }
@@ -115,16 +138,39 @@ impl PressureSolver for Gradients {
             solver.iterate(p, b, iterations)?;
             return Ok(PressureReport { iterations, residual: None });
         }
-        let report = match solver.solve(p, b) {
-            Ok(report) => report,
-            // So small that 32 bits do not hold it: as good as at rest.
-            Err(Error::Parameter { name: "b", .. }) => {
-                p.set_zero()?;
-                return Ok(PressureReport { iterations: 0, residual: None });
-            }
-            Err(error) => return Err(error),
-        };
-        Ok(PressureReport { iterations: report.iterations, residual: Some(report.true_residual) })
+        reported(solver.solve(p, b), p)
+    }
+}
+
+/// What a solve has come to.
+fn reported(solved: Result<SolveReport>, p: &mut Vector) -> Result<PressureReport> {
+    let report = match solved {
+        Ok(report) => report,
+        // So small that 32 bits do not hold it: as good as at rest.
+        Err(Error::Parameter { name: "b", .. }) => {
+            p.set_zero()?;
+            return Ok(PressureReport { iterations: 0, residual: None });
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(PressureReport { iterations: report.iterations, residual: Some(report.true_residual) })
+}
+
+#[cfg(feature = "pack")]
+struct Blocks {
+    jacobi: EnhancedBlockJacobi,
+    params: StationaryParams,
+    sweeps: Option<usize>,
+}
+
+#[cfg(feature = "pack")]
+impl PressureSolver for Blocks {
+    fn solve(&mut self, a: &Stencil, p: &mut Vector, b: &Vector) -> Result<PressureReport> {
+        if let Some(iterations) = self.sweeps {
+            self.jacobi.smooth(p, b, iterations)?;
+            return Ok(PressureReport { iterations, residual: None });
+        }
+        reported(Stationary::new(a, &self.jacobi, self.params)?.solve(p, b), p)
     }
 }
 

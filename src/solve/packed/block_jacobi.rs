@@ -2,10 +2,11 @@
 
 use super::block_vector::BlockVector;
 use super::blocks::BlockExpression;
-use crate::data::{Vector, exponent};
+use super::{BlockParams, BlockPlan, BlockUse};
+use crate::data::{Side, Stencil, Vector, exponent};
 use crate::device::Device;
 use crate::error::{Error, Result, check_finite};
-use crate::pack::{Order, Program, RepeatedExpression};
+use crate::pack::{Order, Program, RepeatedExpression, StencilBoundary};
 use crate::shape::Shape;
 use crate::solve::drive::check::check_vectors_of;
 use crate::solve::krylov::Preconditioner;
@@ -28,15 +29,16 @@ use crate::solve::stationary::{Direction, Smoother};
 /// [`Stencil`](crate::Stencil), or a matrix made of [`RepeatedExpression::to_triplets`].
 ///
 /// At a side that is [`Copied`](crate::pack::StencilBoundary::Copied) across the lines the block's own old value stands in for the one
-/// outside: D is there what it is everywhere, 4 or 6 for the Laplacian, for b too. Along the lines D is the true diagonal.
+/// outside, at one that is [`Scaled`](crate::pack::StencilBoundary::Scaled) its multiple: D is there what it is everywhere, 4 or 6 for the Laplacian, for b too. Along the lines D is the true diagonal.
 ///
-/// *Shapes*: `x` and `b` of all [unknowns](RepeatedExpression::unknowns), in natural order. *Cost* of k sweeps: k q + 2 q + 1 draws
-/// for the q quads of a block (1 more for every 14 quads or so), and for a block of each sweep the instructions and fetches of
-/// the [program](Self::program); no readback, and no matrix fetched. *Bound* of a quad's step, for m terms in a row:
+/// *Shapes*: `x` and `b` of all [unknowns](RepeatedExpression::unknowns), in natural order. *Cost* of k sweeps: k q draws for
+/// the q quads of a block, or k times as many as a [chosen](Self::chosen) schedule has; 2 q / t to bring x and b into the
+/// layout by draws of t targets, and 1 back (1 more for every 14 quads or so); for a block of each sweep the instructions and
+/// fetches of the [program](Self::program); no readback, and no matrix fetched. *Bound* of a quad's step, for m terms in a row:
 /// `γ_(m+4) |D⁻¹| (|A - D| |x| + |b|)`. *Source*: \[Bajaj04\] section 4.1.
 ///
 /// ```
-/// use texla::pack::{Order, RepeatedExpression, StencilBoundary::{Copied, Dropped}};
+/// use texla::pack::Order;
 /// use texla::solve::{EnhancedBlockJacobi, Stationary, StationaryParams, StopReason};
 /// use texla::{Grid, Side, Sides, Stencil, StencilParams, Vector};
 /// # let ctx = texla::Headless::new(Default::default())?;
@@ -44,10 +46,9 @@ use crate::solve::stationary::{Direction, Smoother};
 /// let (grid, neumann) = (Grid::new_2d(8, 8), [Side::Neumann; 2]);
 /// let sides = Sides { x: [Side::DIRICHLET; 2], y: neumann, z: neumann };
 /// let operator = Stencil::new(dev, grid, StencilParams::new([1.0, 1.0, 0.0], sides))?;
-/// let taps = [([0, 0, 0], 4.0), ([-1, 0, 0], -1.0), ([1, 0, 0], -1.0), ([0, -1, 0], -1.0), ([0, 1, 0], -1.0)];
-/// let a = RepeatedExpression::stencil(grid, 1, &taps, [[Dropped; 2], [Copied; 2], [Copied; 2]], true)?;
-/// let folded = Order::new(8, &[0, 3, 4, 7, 1, 2, 5, 6])?; // 8 instructions for a line where natural quads take 10
-/// let jacobi = EnhancedBlockJacobi::new(dev, &a, &folded)?;
+/// let jacobi = EnhancedBlockJacobi::from_stencil(&operator, None)?; // lines folded in four, as in Figure 10(b)
+/// let plain = EnhancedBlockJacobi::from_stencil(&operator, Some(&Order::identity(8)))?;
+/// assert_eq!([&jacobi, &plain].map(|jacobi| jacobi.program().counts().total()), [8, 10]);
 /// let (b, mut x) = (Vector::filled(dev, 64, 1.0)?, Vector::zeros(dev, 64)?);
 /// let report = Stationary::new(&operator, &jacobi, StationaryParams::default())?.solve(&mut x, &b)?;
 /// assert_eq!(report.reason, StopReason::Converged);
@@ -73,6 +74,27 @@ impl EnhancedBlockJacobi {
     /// *Errors*: [`Error::Matrix`] naming the first row of a block whose diagonal is zero, or over which 1 is no normal
     /// float; otherwise as [`BlockExpression::new`].
     pub fn new(device: &Device, a: &RepeatedExpression, order: &Order) -> Result<Self> {
+        Self::with(device, a, order, BlockParams::default())
+    }
+
+    /// The same in the order and layout, and by the schedule, that are [chosen](BlockPlan::choose) for this device; and what was
+    /// chosen: of Poisson's equation the folded order with its quads in two colours, of which each is drawn at once.
+    ///
+    /// *Errors*: as [`new`](Self::new) and [`BlockPlan::choose`].
+    pub fn chosen(device: &Device, a: &RepeatedExpression) -> Result<(Self, BlockPlan)> {
+        let plan = BlockPlan::choose(device, &a.jacobi()?, BlockUse::Iterate)?;
+        Ok((Self::with(device, a, &plan.order, plan.params)?, plan))
+    }
+
+    /// The same in a layout and by a schedule of one's own, which make no difference to results.
+    ///
+    /// *Errors*: as [`new`](Self::new) and [`BlockExpression::with`]; [`Error::Parameter`] for an iteration that subtracts b.
+    pub fn with(device: &Device, a: &RepeatedExpression, order: &Order, params: BlockParams) -> Result<Self> {
+        if params.subtract_b {
+            let (name, value) = ("subtract_b", "true".to_owned());
+            let expected = "false: an iteration adds D^-1 b";
+            return Err(Error::Parameter { op: OP, name, value, expected });
+        }
         let iteration = a.jacobi()?;
         let diagonal = a.block().matrix().diagonal();
         let inverse: Vec<f64> = diagonal.iter().map(|d| 1.0 / d).collect();
@@ -87,8 +109,29 @@ impl EnhancedBlockJacobi {
         let largest = inverse.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let factor = f64::from(-exponent(largest)).exp2();
         let _scope = device.scope()?;
-        let iteration = BlockExpression::new(device, &iteration, order)?;
+        let iteration = BlockExpression::with(device, &iteration, order, params)?;
         Ok(Self { iteration, unknowns: a.unknowns(), inverse, factor })
+    }
+
+    /// The same for a stencil, in two or three dimensions, with any of its sides: blocks are its lines along x. Without an
+    /// `order` it is [chosen](Self::chosen), with the layout and the schedule: most lines are [folded in four](Order::accordion),
+    /// their quads in two colours.
+    ///
+    /// Along x a side is in the coefficients of S. Across, `DIRICHLET` drops what is outside, `Neumann` clamps, and given
+    /// values d cells from the last unknown stand in as 1 - 1/d times the block's own old ones: minus these at a
+    /// [`WALL`](Side::WALL). For weights that are positive and a shift that is not negative it converges where the stencil is not
+    /// singular; only lines of one quad, free or periodic at both ends, between nothing but walls, leave a checkerboard as it
+    /// is where the shift is zero.
+    ///
+    /// *Cost*: one compilation for each draw. *Errors*: [`Error::Matrix`] for obstacles, whose rows are not
+    /// like the others, and for sides across x closer than half a cell, with which no splitting of this form need converge;
+    /// [`Error::Parameter`] for an empty grid; otherwise as [`new`](Self::new).
+    pub fn from_stencil(a: &Stencil, order: Option<&Order>) -> Result<Self> {
+        let expression = expression(a)?;
+        match order {
+            Some(order) => Self::new(a.device(), &expression, order),
+            None => Ok(Self::chosen(a.device(), &expression)?.0),
+        }
     }
 
     /// The program that runs for a block.
@@ -105,6 +148,42 @@ impl EnhancedBlockJacobi {
         let weight = |i: usize| self.inverse.get(i).map_or(0.0, |v| (factor * v) as f32);
         self.iteration.pack_weighted(op, b, weight)
     }
+}
+
+/// The rows of a stencil as those of one block, its side in the coefficients or behind the rectangle.
+fn expression(a: &Stencil) -> Result<RepeatedExpression> {
+    let solid = a.solids().iter().filter(|solid| **solid).count();
+    if solid > 0 {
+        let detail = format!(
+            "has obstacles in {solid} of {} cells, expected none: one block row stands for all",
+            a.grid().len()
+        );
+        return Err(Error::Matrix { op: OP, detail });
+    }
+    let mut taps = vec![([0; 3], a.shift() + 2.0 * a.weights().iter().sum::<f64>())];
+    for (axis, weight) in a.weights().into_iter().enumerate().filter(|(_, weight)| *weight != 0.0) {
+        let offset = |step| std::array::from_fn(|k| if k == axis { step } else { 0 });
+        taps.extend([-1, 1].map(|step| (offset(step), -weight)));
+    }
+    let mut sides = [[StencilBoundary::Dropped; 2]; 3];
+    for (axis, (sides, found)) in sides.iter_mut().zip(a.sides().axes()).enumerate() {
+        let across = axis > 0 && a.weights().get(axis).is_some_and(|weight| *weight != 0.0);
+        for (side, found) in sides.iter_mut().zip(found) {
+            *side = match (found, 1.0 - found.share()) {
+                (Side::Periodic, _) => StencilBoundary::Periodic,
+                (Side::Neumann, _) => StencilBoundary::Copied,
+                (_, 0.0) => StencilBoundary::Dropped,
+                (Side::Dirichlet { distance }, factor) if across && factor < -1.0 => {
+                    let detail = format!(
+                        "has given values {distance} cells outside along axis {axis}, expected half a cell or more along all but axis 0"
+                    );
+                    return Err(Error::Matrix { op: OP, detail });
+                }
+                (_, factor) => StencilBoundary::Scaled(factor),
+            };
+        }
+    }
+    RepeatedExpression::stencil(a.grid(), 1, &taps, sides, true)
 }
 
 impl Smoother for EnhancedBlockJacobi {

@@ -1,34 +1,117 @@
-//! Vectors of repeated blocks: a texture for each quad, a texel for each block.
+//! Vectors of repeated blocks: a texture for each quad or one for all, a texel for each block.
 
 use std::fmt::Write;
 use std::rc::Rc;
 
+use super::BlockParams;
+use super::layout::tiles;
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{Format, glsl};
-use crate::kernel::{Draw, Operand, PooledTexture, View};
+use crate::kernel::{Domain, Draw, Operand, PooledTexture, View};
 use crate::ops::check_device;
-use crate::pack::{Order, RepeatedExpression};
+use crate::pack::{Order, RepeatedExpression, Tiles};
 use crate::shape::Extent;
 
 /// Which unknown of which block stands where.
 #[derive(PartialEq, Eq)]
 pub(super) struct Layout {
     order: Order,
+    /// Of a quad.
     extent: Extent,
+    tiles: Option<Tiles>,
 }
 
 /// A vector in the layout of a [`BlockExpression`](super::BlockExpression), which makes it: a texture for each quad of a
-/// block, in each a texel for every block.
+/// block or one for all, in each quad a texel for every block.
+///
+/// A host draws from the textures without a copy: unknown i of block (x, y) is component `p % 4` of texel `origin + (x, y)` of
+/// the [texture](Self::texture) of quad `p / 4`, p being `order().position(i)`.
 ///
 /// *Source*: \[Bajaj04\] section 4, Figures 11 and 12.
+///
+/// ```
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// use texla::{Grid, Vector, solve::{BlockExpression, BlockLayout, BlockParams}};
+/// use texla::pack::{Order, RepeatedExpression, StencilBoundary::Dropped};
+/// let lines = RepeatedExpression::stencil(Grid::new_2d(8, 5), 1, &[([1, 0, 0], 1.0)], [[Dropped; 2]; 3], true)?;
+/// let order = Order::new(8, &[0, 3, 4, 7, 1, 2, 5, 6])?;
+/// let params = BlockParams::default().with_layout(BlockLayout::Stacked);
+/// let v = BlockExpression::with(dev, &lines, &order, params)?.pack(&Vector::filled(dev, 40, 1.0)?)?;
+/// let p = v.order().position(2); // unknown 2 of every line: the second component of the second quad
+/// let place = v.texture(p / 4).unwrap();
+/// assert_eq!((p, place.origin, place.extent.width, place.extent.height), (5, [0, 1], 5, 1));
+/// # Ok::<(), texla::Error>(())
+/// ```
 pub struct BlockVector {
     layout: Rc<Layout>,
-    pub(super) quads: Vec<PooledTexture>,
+    /// One for each quad, or one.
+    pub(super) textures: Vec<PooledTexture>,
 }
 
-shown!(BlockVector, |v| "BlockVector({} quads of {})", v.quads.len(), v.layout.extent);
+shown!(BlockVector, |v| "BlockVector({} quads of {})", v.layout.quads(), v.layout.extent);
+
+/// Where a host finds a quad of every block: see [`BlockVector::texture`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BlockTexture {
+    /// The RGBA32F texture.
+    pub texture: glow::NativeTexture,
+    /// Width and height of all of it.
+    pub whole: Extent,
+    /// The texel of block (0, 0).
+    pub origin: [u32; 2],
+    /// Width and height in blocks, which are texels.
+    pub extent: Extent,
+}
+
+impl BlockVector {
+    /// The texture in which quad `quad` of every block stands, for the host to sample or draw; `None` past the last. It stays
+    /// texla's: valid until the vector drops or is [iterated](super::BlockExpression::iterate), which exchanges textures
+    /// among one another. Padding lanes are zero; what lies beside the rectangles of stacked quads means nothing.
+    pub fn texture(&self, quad: usize) -> Option<BlockTexture> {
+        let texture = self.layout.held(&self.textures, quad)?.texture();
+        let (whole, origin) = (texture.extent(), self.layout.origin(quad));
+        Some(BlockTexture { texture: texture.raw(), whole, origin, extent: self.layout.extent })
+    }
+
+    /// The order of the unknowns of each block: four positions a quad.
+    pub fn order(&self) -> &Order {
+        &self.layout.order
+    }
+}
+
+impl Layout {
+    fn quads(&self) -> usize {
+        self.order.len() / 4
+    }
+
+    /// The texel of block (0, 0) of a quad.
+    fn origin(&self, quad: usize) -> [u32; 2] {
+        self.tiles.map_or([0, 0], |tiles| tiles.origin(quad))
+    }
+
+    /// What is covered where a quad is drawn.
+    fn domain(&self, quad: usize) -> Domain<'static> {
+        match self.tiles {
+            None => Domain::Full,
+            Some(tiles) => {
+                let ([x, y], [width, height]) = (tiles.origin(quad), tiles.size);
+                Domain::Rect { x, y, width, height }
+            }
+        }
+    }
+
+    /// The texture of a quad.
+    fn held<'a>(&self, textures: &'a [PooledTexture], quad: usize) -> Option<&'a PooledTexture> {
+        match self.tiles {
+            None => textures.get(quad),
+            Some(_) => textures.first().filter(|_| quad < self.quads()),
+        }
+    }
+}
 
 /// Brings vectors into the layout and back.
 pub(super) struct Packer {
@@ -41,22 +124,34 @@ pub(super) struct Packer {
 const OP: &str = "BlockVector";
 
 impl Packer {
-    pub fn new(device: &Device, e: &RepeatedExpression, order: &Order) -> Result<Self> {
-        let limit = device.max_texture_size();
-        if let Some(&side) = e.blocks().iter().find(|&&side| side > limit as usize) {
-            let (what, unit) = ("BlockVector", "blocks in one direction");
-            return Err(Error::TooLarge { what, requested: side as u64, limit: u64::from(limit), unit });
-        }
-        // Sides within the texture size.
-        let [width, height] = e.blocks().map(|side| side as u32);
-        let layout = Rc::new(Layout { order: order.clone(), extent: Extent::new(width, height) });
+    pub fn new(device: &Device, e: &RepeatedExpression, order: &Order, params: BlockParams) -> Result<Self> {
+        let tiles = tiles(e, params.layout, device.max_texture_size())?;
+        let layout = Rc::new(Layout { order: order.clone(), extent: Self::extent_of(e), tiles });
         let positions = order.positions().iter().take(order.unknowns());
         let place = Vector::from_f64(device, &positions.map(|&p| f64::from(p)).collect::<Vec<_>>())?;
         Ok(Packer { device: device.clone(), layout, place })
     }
 
+    /// The texels of a quad, whose sides are within the texture size.
+    pub fn extent_of(e: &RepeatedExpression) -> Extent {
+        let [width, height] = e.blocks().map(|side| side as u32);
+        Extent::new(width, height)
+    }
+
+    pub fn extent(&self) -> Extent {
+        self.layout.extent
+    }
+
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    pub fn tiles(&self) -> Option<Tiles> {
+        self.layout.tiles
+    }
+
+    pub fn quads(&self) -> usize {
+        self.layout.quads()
     }
 
     /// Number of all unknowns, without padding.
@@ -65,61 +160,99 @@ impl Packer {
     }
 
     pub fn texture(&self) -> Result<PooledTexture> {
-        self.device.texture(self.layout.extent, Format::Rgba32F, OP)
+        let extent = match self.tiles() {
+            None => self.layout.extent,
+            Some(Tiles { size: [width, height], columns }) => {
+                Extent::new(width * columns, height * (self.quads() as u32).div_ceil(columns))
+            }
+        };
+        self.device.texture(extent, Format::Rgba32F, OP)
     }
 
     pub fn view<'a>(&'a self, texture: &'a PooledTexture) -> View<'a> {
         View::whole(&self.device, texture.texture())
     }
 
-    fn vector(&self, fill: impl Fn(usize, &PooledTexture) -> Result<()>) -> Result<BlockVector> {
-        let filled = |quad| {
-            let texture = self.texture()?;
-            fill(quad, &texture)?;
-            Ok(texture)
-        };
-        let quads: Result<_> = (0..self.layout.order.len() / 4).map(filled).collect();
-        Ok(BlockVector { layout: Rc::clone(&self.layout), quads: quads? })
+    /// The texture of a quad of `v`.
+    pub fn held<'a>(&self, v: &'a BlockVector, quad: usize) -> Option<&'a PooledTexture> {
+        self.layout.held(&v.textures, quad)
+    }
+
+    /// What a draw of these quads covers.
+    pub fn domain(&self, quad: usize) -> Domain<'static> {
+        self.layout.domain(quad)
+    }
+
+    /// A vector of textures whose texels are yet to be written.
+    fn uninit(&self) -> Result<BlockVector> {
+        let count = if self.tiles().is_some() { 1 } else { self.quads() };
+        let textures: Result<_> = (0..count).map(|_| self.texture()).collect();
+        Ok(BlockVector { layout: Rc::clone(&self.layout), textures: textures? })
     }
 
     pub fn zeros(&self) -> Result<BlockVector> {
-        self.vector(|_, texture| self.device.gl().clear(texture.texture(), [0.0; 4], OP))
+        let made = self.uninit()?;
+        let clear = |texture: &PooledTexture| self.device.gl().clear(texture.texture(), [0.0; 4], OP);
+        made.textures.iter().try_for_each(clear)?;
+        Ok(made)
     }
 
     /// The elements of `v`, those of unknown i of a block times `weight(i)`.
     pub fn pack(&self, v: &Vector, weight: impl Fn(usize) -> f32) -> Result<BlockVector> {
-        self.vector(|quad, texture| {
-            let lanes: [usize; 4] = std::array::from_fn(|lane| self.layout.order.at(4 * quad + lane));
+        let made = self.uninit()?;
+        let n = self.layout.order.unknowns();
+        let most = match self.tiles() {
+            None => self.device.gl().caps.borrow().max_draw_buffers.max(1) as usize,
+            Some(_) => 1,
+        };
+        for first in (0..self.quads()).step_by(most) {
+            let count = most.min(self.quads() - first);
+            let lanes: Vec<usize> =
+                (4 * first..4 * (first + count)).map(|p| self.layout.order.at(p)).collect();
+            let targets = (first..first + count).filter_map(|quad| self.held(&made, quad));
             Draw::new(&self.device, glsl!("jacobi/blocks.frag"))
+                .lines_made(quads_written, vec![count as i64])
                 .input("v", v.view())
-                .param("n", self.layout.order.unknowns() as i32)
-                .param("lanes", lanes.map(|i| i as i32))
-                .param("weight", lanes.map(&weight))
-                .target(self.view(texture))
-                .run()
-        })
+                .param("n", n as i32)
+                .param("width", self.layout.extent.width as i32)
+                .param("origin", self.layout.origin(first).map(|at| at as i32))
+                // Never past the vector's last element.
+                .ints("lanes", lanes.iter().map(|i| (*i).min(n.saturating_sub(1)) as i32).collect())
+                .floats("weight", lanes.iter().map(|&i| if i < n { weight(i) } else { 0.0 }).collect())
+                .targets(targets.map(|texture| self.view(texture)))
+                .on(self.domain(first))
+                .run()?;
+        }
+        Ok(made)
     }
 
     /// The elements back in their natural order: a pass for all quads whose textures can be read at once.
     pub fn unpack(&self, out: &Vector, v: &BlockVector) -> Result<()> {
         // Beside them there are the places, and what the pass before has left.
-        let most = self.device.gl().caps.borrow().texture_units.saturating_sub(2).max(1) as usize;
+        let units = self.device.gl().caps.borrow().texture_units.saturating_sub(2).max(1) as usize;
+        let most = if self.tiles().is_some() { self.quads() } else { units };
+        let Extent { width, height } = self.layout.extent;
+        let columns = self.tiles().map_or(0, |tiles| tiles.columns);
         let mut before: Option<Vector> = None;
-        let mut groups = v.quads.chunks(most).zip((0..).step_by(4 * most)).peekable();
-        while let Some((quads, first)) = groups.next() {
-            let next = groups.peek().map(|_| Vector::uninit(&self.device, out.len())).transpose()?;
+        let mut firsts = (0..self.quads()).step_by(most).peekable();
+        while let Some(first) = firsts.next() {
+            let next = firsts.peek().map(|_| Vector::uninit(&self.device, out.len())).transpose()?;
+            let count = most.min(self.quads() - first);
+            let textures = v.textures.iter().skip(first).take(count);
+            let words = [count as u32, columns, width, height].map(i64::from).to_vec();
             Draw::new(&self.device, glsl!("jacobi/unblock.frag"))
                 .masked(true)
-                .define("COUNT", quads.len() as u32)
+                .define("COUNT", count as u32)
                 .define("CONTINUED", before.is_some())
-                .lines_made(pick, vec![quads.len() as i64])
+                .define("WHOLE", self.layout.order.unknowns().is_multiple_of(4))
+                .lines_made(picked, words)
                 .input("place", self.place.view())
                 .input_if("before", before.as_ref().map(Operand::view))
-                .inputs("x", quads.iter().map(|texture| self.view(texture)))
+                .inputs("x", textures.map(|texture| self.view(texture)))
                 .param("n", self.layout.order.unknowns() as i32)
-                .param("first", first)
+                .param("first", 4 * first as i32)
                 .param("last", self.unknowns() as i32 - 1)
-                .param("width", self.layout.extent.width as i32)
+                .param("width", width as i32)
                 .target(next.as_ref().unwrap_or(out).view())
                 .run()?;
             before = next;
@@ -127,22 +260,66 @@ impl Packer {
         Ok(())
     }
 
+    /// Copies a quad from one texture to another.
+    pub fn copy(&self, quad: usize, from: &PooledTexture, to: &PooledTexture) -> Result<()> {
+        Draw::new(&self.device, glsl!("elementwise/table.frag"))
+            .define("OP_COPY", 1u8)
+            .define("A_ON_DEVICE", false)
+            .define("B_ON_DEVICE", false)
+            .input("x", self.view(from))
+            .target(self.view(to))
+            .on(self.domain(quad))
+            .run()
+    }
+
     /// Refuses a vector of another layout.
     pub fn check(&self, op: &'static str, operand: &'static str, v: &BlockVector) -> Result<()> {
         if v.layout != self.layout {
-            let expected = "a vector of this expression's blocks in this order";
+            let expected = "a vector of this expression's blocks, in this order and layout";
             return Err(Error::Parameter { op, name: operand, value: format!("{v:?}"), expected });
         }
-        v.quads.iter().try_for_each(|texture| check_device(op, operand, texture.device(), &self.device))
+        v.textures.iter().try_for_each(|texture| check_device(op, operand, texture.device(), &self.device))
     }
 }
 
-/// `pick(k, q)`: texel q of one of so many textures.
-fn pick(words: &[i64]) -> String {
+/// The kernel that writes so many quads.
+fn quads_written(words: &[i64]) -> String {
     let count = words.first().copied().unwrap_or_default();
-    let mut text = "vec4 pick(int k, ivec2 q) {\n".to_owned();
-    for k in 1..count {
-        let _ = writeln!(text, "    if (k == {k}) return x{k}_at(q);");
+    let start = "vec4 quad(ivec2 p, int k);\n";
+    if count == 1 {
+        return format!("{start}vec4 kernel(ivec2 p) {{ return quad(p, 0); }}");
     }
-    text + "    return x0_at(q);\n}"
+    let outputs: Vec<String> = (0..count).map(|k| format!("out vec4 y{k}")).collect();
+    let written: String = (0..count).map(|k| format!("    y{k} = quad(p, {k});\n")).collect();
+    format!("{start}void kernel(ivec2 p, {}) {{\n{written}}}", outputs.join(", "))
+}
+
+/// `picked(at, q, before)`: what stands at four positions of block q, in so many textures; or in the rectangles of one, so many
+/// beside one another. Of textures each is fetched once, and positions in none of them are `before`.
+fn picked(words: &[i64]) -> String {
+    let word = |k: usize| words.get(k).copied().unwrap_or_default();
+    let mut text =
+        "vec4 picked(ivec4 at, ivec2 q, vec4 before) {\n    ivec4 k = at >> 2, l = at & 3;\n".to_owned();
+    match (word(0), word(1)) {
+        (count, 0) => {
+            text.push_str("    vec4 t;\n");
+            for k in 0..count {
+                let _ = writeln!(
+                    text,
+                    "    t = x{k}_at(q);\n    \
+                     before = mix(before, vec4(t[l.x], t[l.y], t[l.z], t[l.w]), equal(k, ivec4({k})));"
+                );
+            }
+            text + "    return before;\n}"
+        }
+        (_, columns) => {
+            let [width, height] = [word(2), word(3)];
+            let lane = |i: char| {
+                format!(
+                    "x0_at(q + ivec2({width}, {height}) * ivec2(k.{i} % {columns}, k.{i} / {columns}))[l.{i}]"
+                )
+            };
+            text + &format!("    return vec4({});\n}}", ['x', 'y', 'z', 'w'].map(lane).join(", "))
+        }
+    }
 }

@@ -8,16 +8,21 @@ mod block_vector;
 mod blocks;
 mod fragment;
 mod gauss_seidel;
+mod layout;
+mod moving;
+mod plan;
 mod runge_kutta;
 mod vertex;
 
 use crate::error::{Error, Result};
 
 pub use block_jacobi::EnhancedBlockJacobi;
-pub use block_vector::BlockVector;
+pub use block_vector::{BlockTexture, BlockVector};
 pub use blocks::BlockExpression;
 pub use fragment::FragmentExpression;
 pub use gauss_seidel::VertexGaussSeidel;
+pub use layout::{BlockLayout, BlockParams};
+pub use plan::{BlockPlan, BlockUse};
 pub use runge_kutta::VertexRungeKutta;
 pub use vertex::VertexExpression;
 

@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
-use texla::sim::fluid::{Fluid, FluidParams, Pressure};
+use texla::sim::fluid::{Diffusion, Fluid, FluidParams, Pressure};
 use texla::sim::wave::{self, Boundaries, Boundary, Scheme, Wave, WaveParams};
-use texla::solve::{CgParams, MultigridParams, Stop};
+use texla::solve::{CgParams, MultigridParams, StationaryParams, Stop};
 use texla::{Device, Grid, Sides, Stencil, StencilParams, Vector};
 
 use super::super::random::uniform;
@@ -52,6 +52,7 @@ pub fn waves(dev: &Device, step: Step<'_>) {
 pub fn fluids(dev: &Device, step: Step<'_>) {
     let stop = Stop::relative(1e-4);
     let (cg, multigrid) = (CgParams::default().with_stop(stop), MultigridParams::default());
+    let blocks = StationaryParams::default().with_stop(stop);
     for (grid, pressure, obstacle) in [
         (Grid::new_2d(9, 7), Pressure::ConjugateGradient(cg), true),
         (Grid::new_2d(9, 7), Pressure::MultigridConjugateGradient(cg, multigrid), true),
@@ -60,8 +61,18 @@ pub fn fluids(dev: &Device, step: Step<'_>) {
         (Grid::new_3d(4, 3, 2), Pressure::ConjugateGradient(cg), false),
         (Grid::new_2d(9, 7), Pressure::Multigrid { params: multigrid, cycles: 2 }, true),
         (Grid::new_2d(9, 7), Pressure::Jacobi { omega: 1.0, sweeps: 5 }, true),
+        (Grid::new_2d(9, 7), Pressure::EnhancedBlockJacobi { params: blocks, sweeps: None }, false),
+        (Grid::new_3d(5, 4, 3), Pressure::EnhancedBlockJacobi { params: blocks, sweeps: Some(5) }, false),
     ] {
-        let params = FluidParams::new(0.1).with_pressure(pressure).with_viscosity(0.01).with_confinement(1.0);
+        let diffusion = match pressure {
+            Pressure::EnhancedBlockJacobi { .. } => Diffusion::EnhancedBlockJacobi,
+            _ => Diffusion::ConjugateGradient,
+        };
+        let params = FluidParams::new(0.1)
+            .with_pressure(pressure)
+            .with_diffusion(diffusion)
+            .with_viscosity(0.01)
+            .with_confinement(1.0);
         let solid: Vec<bool> = (0..grid.len()).map(|i| obstacle && i == 11).collect();
         let new = || Fluid::new(dev, grid, params, &solid).unwrap();
         step("Fluid::new", &|| new().pressure().read().unwrap());

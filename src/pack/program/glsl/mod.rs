@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 pub use repeated::QuadPart;
+pub(crate) use repeated::Tiles;
 
 use super::ir::{Instruction, Operation, Register, Source, WriteMask};
 use super::{Program, ShaderStage};
@@ -58,11 +59,7 @@ impl Program {
             let quads = most.min(self.quads() - first);
             let rows = (first..first + quads).flat_map(|quad| self.block_row(quad));
             let instructions: Vec<_> = self.prologue().iter().chain(rows).collect();
-            if instructions.len() > Self::MAX_GLSL_INSTRUCTIONS {
-                let value = format!("{} in {quads} quads", instructions.len());
-                let expected = "at most 32768 in one piece of GLSL: smaller parts";
-                return Err(Error::Parameter { op, name: "instructions", value, expected });
-            }
+            check_length(op, quads, instructions.len())?;
             Ok(ProgramPart { first, quads, body: body(first, quads, &instructions) })
         };
         (0..self.quads()).step_by(most).map(part).collect()
@@ -111,17 +108,42 @@ impl Program {
         format!("{}{mask} = {value};\n", names.name(instruction.target))
     }
 
-    /// A dot product from x to w; products with a coefficient of zero are left out.
-    fn dot(&self, a: Source, b: Source, names: &dyn Names) -> String {
-        let zero = |source: Source, k: usize| {
+    /// The lanes of a dot product in which no coefficient is zero.
+    fn dotted(&self, a: Source, b: Source) -> impl Iterator<Item = usize> {
+        let zero = move |source: Source, k: usize| {
             let values = constant(source).and_then(|c| self.constants.get(c as usize));
             values.and_then(|v| v.get(source.swizzle.lane(k))).is_some_and(|&v| v == 0.0)
         };
+        (0..4).filter(move |&k| !zero(a, k) && !zero(b, k))
+    }
+
+    /// Operations on single numbers that an instruction comes to.
+    fn operations(&self, instruction: &Instruction) -> usize {
+        match instruction.operation {
+            Operation::Mov(_) | Operation::Tex(_) => 0,
+            // The same value for every lane.
+            Operation::Dp4(a, b) => self.dotted(a, b).count(),
+            Operation::Add(..) | Operation::Mul(..) | Operation::Mad(..) => instruction.mask.len(),
+        }
+    }
+
+    /// A dot product from x to w; products with a coefficient of zero are left out.
+    fn dot(&self, a: Source, b: Source, names: &dyn Names) -> String {
         let factor = |s: Source, k: usize| operand(s, WriteMask::one(k), names);
         let product = |k: usize| format!("{} * {}", factor(a, k), factor(b, k));
-        let products: Vec<String> = (0..4).filter(|&k| !zero(a, k) && !zero(b, k)).map(product).collect();
+        let products: Vec<String> = self.dotted(a, b).map(product).collect();
         if products.is_empty() { "0.0".to_owned() } else { products.join(" + ") }
     }
+}
+
+/// Refuses more instructions than become one piece of GLSL.
+fn check_length(op: &'static str, quads: usize, instructions: usize) -> Result<()> {
+    if instructions > Program::MAX_GLSL_INSTRUCTIONS {
+        let value = format!("{instructions} in {quads} quads");
+        let expected = "at most 32768 in one piece of GLSL: smaller parts";
+        return Err(Error::Parameter { op, name: "instructions", value, expected });
+    }
+    Ok(())
 }
 
 fn constant(source: Source) -> Option<u32> {
