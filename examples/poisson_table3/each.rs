@@ -74,6 +74,10 @@ pub fn measure(
     let [x0, x1, x2] = &mut xs;
     let (mut of_one, mut of_two) = (OnCpu::new(a.grid(), 1), OnCpu::new(a.grid(), 2));
     let host = b.read()?;
+    let on_cpu = |method: &mut OnCpu| -> Result<()> {
+        method.sweeps.sweep(&mut method.x, &host, sweeps);
+        Ok(())
+    };
     type Job<'a> = (&'static str, u64, Box<dyn FnMut() -> Result<()> + 'a>);
     let mut jobs: Vec<Job<'_>> = vec![
         (
@@ -89,8 +93,8 @@ pub fn measure(
         ("Jacobi, stencil", 0, Box::new(|| jacobi.smooth(x0, &b, sweeps))),
         ("Jacobi, stored bands", bands, Box::new(|| banded.smooth(x1, &b, sweeps))),
         ("Jacobi, stored sparse rows", points, Box::new(|| sparse.smooth(x2, &b, sweeps))),
-        ("Gauss-Seidel, CPU", 0, Box::new(|| Ok(of_one.sweeps.sweep(&mut of_one.x, &host, sweeps)))),
-        ("the same, two threads", 0, Box::new(|| Ok(of_two.sweeps.sweep(&mut of_two.x, &host, sweeps)))),
+        ("Gauss-Seidel, CPU", 0, Box::new(|| on_cpu(&mut of_one))),
+        ("the same, two threads", 0, Box::new(|| on_cpu(&mut of_two))),
     ];
     let mut seconds = vec![Vec::new(); jobs.len()];
     let counted = device.counters();

@@ -145,10 +145,13 @@ fn run(args: &Args, report: &mut Report) -> Result {
     Criterion::ALL.into_iter().for_each(|criterion| table::print(&rows, criterion));
     table::residuals(&rows);
     say(
-        "Each from the last step's x; tests after every sixteenth sweep more, and counted in the time. Gauss-Seidel in natural",
+        "Each from the last step's x. Tested after every sixteenth sweep more, by one number that is waited for (two for the",
     );
     say(
-        "order, true diagonal, in 32 bits: lines vectorised, two threads with half of the planes each, one a sweep behind.",
+        "change): counts are up to that too large, times are with all of it. Gauss-Seidel in natural order, true diagonal, 32",
+    );
+    say(
+        "bits: sums of lines vectorised, four lines in turns; two threads with half of the planes each, one a sweep behind.",
     );
     say(
         "The paper: GeForce FX 5900 Ultra and Pentium 4 at 2.66 GHz, 1000 steps; what its tolerance bounds it does not say.\n",

@@ -109,6 +109,10 @@ impl<'a> Row<'a> {
 
     /// What a recomputed residual is held to.
     pub fn check(&self, report: &mut Report) {
+        if self.criterion == Criterion::Residual && self.column == 0 {
+            let name = format!("{}: every system met {:e}", self.kind.name, self.tolerance());
+            report.check(name, 1.0, f64::from(u8::from(self.met)), self.met);
+        }
         if self.criterion == Criterion::Residual && self.met {
             let name = format!(
                 "{} at {:e}: residual in 64 bits over the tolerance, of rounding",
