@@ -119,7 +119,7 @@ impl Sweeps for OnCpu {
     }
 
     fn residual(&mut self) -> Result<f64> {
-        Ok(cpu::residual(self.sweeps.grid, &self.x, &self.b)[0])
+        Ok(self.sweeps.residual(&self.x, &self.b))
     }
 
     fn change(&mut self) -> Result<f64> {
