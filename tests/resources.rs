@@ -689,6 +689,40 @@ fn a_texture_deleted_while_the_host_has_it_bound() {
     }
 }
 
+/// The same by enhanced block Jacobi: a vector of places and a program for each four cells of a line for the pressure, and from
+/// the first viscous step on the same for each component; another time step replaces them.
+#[test]
+fn fluids_on_lines_hold_what_they_need() {
+    use texla::Grid;
+    use texla::sim::fluid::{Diffusion, Fluid, FluidParams, Pressure};
+    on_both(|dev| {
+        for (grid, components) in [(Grid::new_2d(14, 9), 2), (Grid::new_3d(8, 5, 4), 3)] {
+            let before = live(dev);
+            let params = StationaryParams::default();
+            let params = FluidParams::new(0.1)
+                .with_pressure(Pressure::EnhancedBlockJacobi { params, sweeps: Some(10) })
+                .with_diffusion(Diffusion::EnhancedBlockJacobi)
+                .with_viscosity(0.1);
+            let mut fluid = Fluid::new(dev, grid, params, &[]).unwrap();
+            // Velocity, which faces are free, what others hold; pressure, null space, places.
+            let programs = |n: usize| LiveObjects::default().with_programs(n.div_ceil(4) as u64);
+            let held = plus(plus(before, textures(3 * components + 3)), programs(grid.nx));
+            assert_eq!(live(dev), held, "{grid}");
+            let mut moving = plus(held, textures(components));
+            for faces in [grid.nx - 1, grid.nx, grid.nx].into_iter().take(components as usize) {
+                moving = plus(moving, programs(faces));
+            }
+            for dt in [0.1, 0.1, 0.05] {
+                fluid.push([0.5, 0.5, 0.0], 0.3, [1.0, 0.0, 0.0]).unwrap();
+                fluid.step(dt).unwrap();
+                assert_eq!(live(dev), moving, "{grid}");
+            }
+            drop(fluid);
+            assert_eq!(live(dev), before, "{grid}");
+        }
+    });
+}
+
 /// Object balance for fluids: velocity, which faces are free, and what the others hold, for each component; the
 /// pressure, the null space of a closed box; where there are obstacles, two vectors for them. A step changes nothing.
 #[test]

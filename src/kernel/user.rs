@@ -4,7 +4,7 @@ use super::accessors::Fold;
 use super::call::Call;
 use super::params::{Field, Params};
 use super::pass::{Compiled, Operand, TargetOperand};
-use super::spec::{KernelSpec, StageSpec};
+use super::spec::{InputSpec, KernelSpec, StageSpec};
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::{Source, check_other_dialect};
@@ -14,7 +14,10 @@ use crate::gl::{Source, check_other_dialect};
 pub(crate) fn compile_now(device: &Device, compiled: &Compiled) -> Result<()> {
     let _scope = device.scope()?;
     let spec = compiled.spec();
-    let folds = vec![Fold::Same; spec.inputs.len()];
+    // The program that draws where widths do not matter, which is found again there.
+    let fold =
+        |input: &InputSpec| if input.addressed || input.filtered { Fold::Addressed } else { Fold::Same };
+    let folds: Vec<Fold> = spec.inputs.iter().map(fold).collect();
     compiled.program(folds.iter().copied())?;
     match spec.is_users() {
         true => check_other_dialect(

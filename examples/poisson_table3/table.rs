@@ -1,0 +1,206 @@
+//! Rows of the table: each a method, kept to one tolerance from step to step.
+
+use std::time::Instant;
+
+use texla::{Device, Grid};
+
+use crate::cpu;
+use crate::run::{Criterion, Method, TOLERANCES};
+use crate::support::{Report, Result, Table, json, say, worst};
+
+/// What the paper prints: milliseconds and iterations at each tolerance.
+type Papers = [(f64, u32); 3];
+
+/// What a row is.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    pub name: &'static str,
+    papers: Option<Papers>,
+    /// Also by the change of x.
+    pub changes: bool,
+}
+
+const fn kind(name: &'static str, papers: Option<Papers>, changes: bool) -> Kind {
+    Kind { name, papers, changes }
+}
+
+pub const JACOBI: Kind = kind("Jacobi", None, false);
+pub const PLAIN: Kind = kind("enhanced block Jacobi", Some([(62.8, 20), (142.4, 84), (419.1, 291)]), true);
+pub const FOLDED: Kind = kind("the same, optimised", Some([(49.1, 19), (111.6, 77), (315.9, 253)]), true);
+pub const ONE_THREAD: Kind = kind("Gauss-Seidel, CPU", Some([(101.6, 16), (364.8, 61), (1178.6, 200)]), true);
+pub const TWO_THREADS: Kind = kind("the same, two threads", None, true);
+pub const GRADIENTS: Kind = kind("conjugate gradients", None, false);
+pub const MULTIGRID: Kind = kind("the same, multigrid", None, false);
+
+/// The paper's optimised milliseconds without transfer; the first is illegible.
+const PAPERS_WITHOUT: [Option<f64>; 3] = [None, Some(68.3), Some(272.6)];
+
+/// A method on its way through the steps.
+pub struct Row<'a> {
+    pub kind: Kind,
+    pub criterion: Criterion,
+    /// Which of [`TOLERANCES`].
+    pub column: usize,
+    method: Box<dyn Method + 'a>,
+    pub sweeps: usize,
+    pub met: bool,
+    /// Seconds of bringing b, solving, and reading x.
+    seconds: [f64; 3],
+    steps: usize,
+    /// The largest residual in 64 bits over b, and by how much it is over the tolerance as a share of what rounding may do.
+    residual: f64,
+    excess: f64,
+}
+
+impl<'a> Row<'a> {
+    pub fn new(kind: Kind, criterion: Criterion, column: usize, method: Box<dyn Method + 'a>) -> Self {
+        let (seconds, residual, excess) = ([0.0; 3], 0.0, 0.0);
+        Self { kind, criterion, column, method, sweeps: 0, met: true, seconds, steps: 0, residual, excess }
+    }
+
+    fn tolerance(&self) -> f64 {
+        TOLERANCES[self.column]
+    }
+
+    /// The next system.
+    pub fn step(&mut self, device: &Device, grid: Grid, b: &[f32]) -> Result<Vec<f32>> {
+        let (norm_b, tolerance) = (cpu::norm(b), self.tolerance());
+        device.finish()?;
+        let mut started = Instant::now();
+        let mut lap = |seconds: &mut f64| -> Result {
+            device.finish()?;
+            *seconds += started.elapsed().as_secs_f64();
+            started = Instant::now();
+            Ok(())
+        };
+        self.method.upload(b)?;
+        lap(&mut self.seconds[0])?;
+        let (sweeps, met) = self.method.solve(norm_b, self.criterion, tolerance)?;
+        lap(&mut self.seconds[1])?;
+        let x = self.method.read()?;
+        lap(&mut self.seconds[2])?;
+        let [residual, rounding] = cpu::residual(grid, &x, b);
+        self.residual = worst(self.residual, residual / norm_b);
+        if met {
+            self.excess = worst(self.excess, (residual - tolerance * norm_b) / rounding);
+        }
+        self.sweeps += sweeps;
+        self.met &= met;
+        self.steps += 1;
+        Ok(x)
+    }
+
+    fn per_step(&self, total: f64) -> f64 {
+        total / self.steps as f64
+    }
+
+    fn iterations(&self) -> f64 {
+        self.per_step(self.sweeps as f64)
+    }
+
+    /// Milliseconds a system without transfer, and with.
+    fn ms(&self) -> [f64; 2] {
+        [self.seconds[1], self.seconds.iter().sum()].map(|seconds| 1e3 * self.per_step(seconds))
+    }
+
+    fn on_cpu(&self) -> bool {
+        [ONE_THREAD, TWO_THREADS].iter().any(|kind| kind.name == self.kind.name)
+    }
+
+    /// What a recomputed residual is held to.
+    pub fn check(&self, report: &mut Report) {
+        if self.criterion == Criterion::Residual && self.column == 0 {
+            let name = format!("{}: every system met {:e}", self.kind.name, self.tolerance());
+            report.check(name, 1.0, f64::from(u8::from(self.met)), self.met);
+        }
+        if self.criterion == Criterion::Residual && self.met {
+            let name = format!(
+                "{} at {:e}: residual in 64 bits over the tolerance, of rounding",
+                self.kind.name,
+                self.tolerance()
+            );
+            report.at_most(name, 1.0, self.excess);
+        }
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        let [without, with] = self.ms();
+        let papers = self.kind.papers.map(|papers| papers[self.column]);
+        json!({
+            "method": self.kind.name, "criterion": self.criterion.name(), "tolerance": self.tolerance(),
+            "iterations": self.iterations(), "met": self.met, "ms": without,
+            "ms_with_transfer": (!self.on_cpu()).then_some(with), "true_residual": self.residual,
+            "papers_ms": papers.map(|papers| papers.0), "papers_iterations": papers.map(|papers| papers.1),
+        })
+    }
+}
+
+/// A line for each method that has rows of this criterion.
+fn lines<'a>(
+    rows: &'a [Row<'a>],
+    criterion: Criterion,
+    mut line: impl FnMut(&'static str, Vec<&'a Row<'a>>),
+) {
+    for kind in ORDER {
+        let is = |row: &&Row<'_>| row.criterion == criterion && row.kind.name == kind.name;
+        let cells: Vec<_> = rows.iter().filter(is).collect();
+        if !cells.is_empty() {
+            line(kind.name, cells);
+        }
+    }
+}
+
+pub fn print(rows: &[Row<'_>], criterion: Criterion) {
+    let mut heading = vec![criterion.name().to_owned()];
+    for tolerance in TOLERANCES {
+        let columns = ["iterations", "paper's", "ms", "with transfer", "paper's"];
+        heading.push(format!("{tolerance:.0e}: {}", columns[0]));
+        heading.extend(columns[1..].iter().map(|&column| column.to_owned()));
+    }
+    let mut table = Table::new(heading);
+    let or_dash = |value: Option<String>| value.unwrap_or("-".to_owned());
+    lines(rows, criterion, |name, cells| {
+        let mut line = vec![name.to_owned()];
+        for row in cells {
+            let [without, with] = row.ms();
+            let papers = row.kind.papers.map(|papers| papers[row.column]);
+            let beyond = if row.met { "" } else { ">" };
+            line.extend([
+                format!("{beyond}{:.1}", row.iterations()),
+                or_dash(papers.map(|papers| papers.1.to_string())),
+                format!("{without:.1}"),
+                or_dash((!row.on_cpu()).then(|| format!("{with:.1}"))),
+                or_dash(papers.map(|papers| papers.0.to_string())),
+            ]);
+        }
+        table.row(line);
+        if name == FOLDED.name {
+            let mut line = vec!["  the paper's without transfer".to_owned()];
+            for without in PAPERS_WITHOUT {
+                line.extend(["-", "-", "-", "-"].map(str::to_owned));
+                line.push(or_dash(without.map(|ms| ms.to_string())));
+            }
+            table.row(line);
+        }
+    });
+    table.print();
+    say("");
+}
+
+/// What each criterion leaves, in 64 bits.
+pub fn residuals(rows: &[Row<'_>]) {
+    for criterion in Criterion::ALL {
+        let mut heading = vec![format!("largest true residual, by the {}", criterion.name())];
+        heading.extend(TOLERANCES.map(|tolerance| format!("{tolerance:.0e}")));
+        let mut table = Table::new(heading);
+        lines(rows, criterion, |name, cells| {
+            let residuals = cells.into_iter().map(|row| format!("{:.1e}", row.residual));
+            table.row([name.to_owned()].into_iter().chain(residuals));
+        });
+        table.print();
+        say("");
+    }
+}
+
+/// In the order of the table.
+pub const ORDER: [Kind; 7] = [ONE_THREAD, TWO_THREADS, PLAIN, FOLDED, JACOBI, GRADIENTS, MULTIGRID];
