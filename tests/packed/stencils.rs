@@ -72,7 +72,7 @@ impl Case {
             _ => 1.0,
         };
         let (nx, [x, y, z]) = (self.grid.nx, a.weights());
-        let low = if i % nx == 0 { share(self.sides[0][0]) } else { 1.0 };
+        let low = if i.is_multiple_of(nx) { share(self.sides[0][0]) } else { 1.0 };
         let high = if i % nx + 1 == nx { share(self.sides[0][1]) } else { 1.0 };
         self.shift + 2.0 * (y + z) + x * (low + high)
     }
