@@ -78,7 +78,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let quick = args.common.quick;
     let steps = in_range("--steps", args.steps.unwrap_or(if quick { 20 } else { 200 }), 1..=100_000)?;
     let size = args.size.unwrap_or(if quick { 128 } else { 512 });
-    if size == 0 || size % BLOCK != 0 || size > 4096 {
+    if size == 0 || !size.is_multiple_of(BLOCK) || size > 4096 {
         return Err(Failure::bad_input(format_args!("--size {size}: expected a multiple of 32 up to 4096")));
     }
     let scene = match &args.input {
