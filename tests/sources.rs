@@ -316,7 +316,7 @@ fn mistakes(page: &str) -> Vec<String> {
         check(links(modules), "module", &resolves);
         check(names(tests), "test", &is_test);
         check(names(examples), "example", &is_example);
-        let reason = remark.contains("nothing to build:") || remark.contains("being built");
+        let reason = remark.contains("nothing to build:");
         match (modules.is_empty(), tests.is_empty()) {
             (true, true) if examples.is_empty() && !reason => {
                 wrong.push(format!("{place}: no reason why not"))
