@@ -214,13 +214,16 @@ fn measure_size(context: &Headless, size: Size, plan: Plan, report: &mut Report)
         ];
         let extent = x.extent();
         for side in [2u32, 4, 8, 16] {
+            // Fragments side by side read texels side by side.
+            let [width, height] = [extent.width, extent.height].map(|whole| whole.div_ceil(side));
             let body = format!(
-                "vec4 kernel(ivec2 p) {{ vec4 s = vec4(0.0); ivec2 f = p * {side};
-                 for (int j = 0; j < {side}; ++j) for (int i = 0; i < {side}; ++i) s += x_at(f + ivec2(i, j));
+                "vec4 kernel(ivec2 p) {{ vec4 s = vec4(0.0);
+                 for (int j = 0; j < {side}; ++j) for (int i = 0; i < {side}; ++i)
+                 s += x_at(p + ivec2(i * {width}, j * {height}));
                  return s; }}"
             );
             let read = Kernel::<NoParams>::new(device, "read", ["x"], &body)?;
-            let small = 4 * (extent.width.div_ceil(side) * extent.height.div_ceil(side)) as usize;
+            let small = 4 * (width * height) as usize;
             let mut target = Vector::zeros(device, small)?;
             let x = &x;
             jobs.push(Box::new(move || Ok(read.run(&mut target, [x], &NoParams)?)));
