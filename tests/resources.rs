@@ -689,8 +689,8 @@ fn a_texture_deleted_while_the_host_has_it_bound() {
     }
 }
 
-/// The same by enhanced block Jacobi: a vector of places and a program for each four cells of a line for the pressure, and from
-/// the first viscous step on the same for each component; another time step replaces them.
+/// The same by enhanced block Jacobi: a vector of places and programs for the pressure, one for four cells of a line at most and one for
+/// all of it, and from the first viscous step on the same for each component; another time step replaces them.
 #[test]
 fn fluids_on_lines_hold_what_they_need() {
     use texla::Grid;
@@ -705,18 +705,27 @@ fn fluids_on_lines_hold_what_they_need() {
                 .with_viscosity(0.1);
             let mut fluid = Fluid::new(dev, grid, params, &[]).unwrap();
             // Velocity, which faces are free, what others hold; pressure, null space, places.
-            let programs = |n: usize| LiveObjects::default().with_programs(n.div_ceil(4) as u64);
-            let held = plus(plus(before, textures(3 * components + 3)), programs(grid.nx));
-            assert_eq!(live(dev), held, "{grid}");
-            let mut moving = plus(held, textures(components));
-            for faces in [grid.nx - 1, grid.nx, grid.nx].into_iter().take(components as usize) {
-                moving = plus(moving, programs(faces));
-            }
-            for dt in [0.1, 0.1, 0.05] {
+            let held = plus(before, textures(3 * components + 3));
+            // Quads that share a draw share a program, in turn and at once.
+            let of = |lines: &[usize]| lines.iter().map(|n| 1 + n.div_ceil(4) as u64).sum::<u64>();
+            let assert_live = |expected: LiveObjects, lines: &[usize]| {
+                let found = live(dev);
+                let programs = found.programs - before.programs;
+                assert_eq!(found, expected.with_programs(found.programs), "{grid}");
+                assert!(
+                    (lines.len() as u64..=of(lines)).contains(&programs),
+                    "{grid}: {programs} for {lines:?}"
+                );
+                found
+            };
+            assert_live(held, &[grid.nx]);
+            let lines = [grid.nx, grid.nx - 1, grid.nx, grid.nx];
+            let moving = [0.1, 0.1, 0.05].map(|dt| {
                 fluid.push([0.5, 0.5, 0.0], 0.3, [1.0, 0.0, 0.0]).unwrap();
                 fluid.step(dt).unwrap();
-                assert_eq!(live(dev), moving, "{grid}");
-            }
+                assert_live(plus(held, textures(components)), &lines[..=components as usize])
+            });
+            assert_eq!([moving[0]; 3], moving, "{grid}");
             drop(fluid);
             assert_eq!(live(dev), before, "{grid}");
         }

@@ -6,6 +6,7 @@ mod common;
 
 use common::bounds::{U, assert_componentwise, gamma, product_bound, product_bounds};
 use common::harness::{assert_padded, on_both};
+use common::products::fused_reduction;
 use common::random::uniform;
 use common::reference::widen;
 use common::worst::{worst, worst_of};
@@ -523,9 +524,13 @@ fn a_step_issues_a_fixed_number_of_draws_and_reads_nothing() {
                         let stages = ReducePlan::new(extent, Windows::Balanced).stages().len() as u64;
                         // One reduction asks whether the increment is finite.
                         let count = wave.iterations() as u64;
-                        let solver = 2 + 2 * stages + count * (2 + stages.max(2));
-                        // On a GPU every second iteration moves the increment.
-                        let solver = if software { solver } else { solver + count % 2 };
+                        let solver = 2 + 2 * stages;
+                        let solver = if software {
+                            solver + count * (2 + stages.max(2))
+                        } else {
+                            // Every second iteration moves the increment.
+                            solver + count * (1 + fused_reduction(extent)) + count % 2
+                        };
                         let average = u64::from(scheme == Scheme::CurrentAndNext);
                         assert_eq!(quiet, 2 + extra + average + solver, "{scheme:?}");
                     }

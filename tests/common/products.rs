@@ -1,8 +1,8 @@
 //! The f64 twin of products with vectors, and what every form of a matrix is held to by it.
 
 use texla::host::Csr;
-use texla::ops::{self, Accuracy, Accurate, Coefficient, Combine, LinOp};
-use texla::{Device, Scalar, Vector};
+use texla::ops::{self, Accuracy, Accurate, Coefficient, Combine, LinOp, ReducePlan, Windows};
+use texla::{Device, Extent, Scalar, Vector};
 
 use super::bounds::{DIV_ULPS, assert_componentwise, bits, product_bound, ulp, ulp_bound};
 use super::harness::assert_padded;
@@ -223,4 +223,18 @@ pub fn check_accurate(
     let got = run();
     assert_componentwise(label, &got, &want, &bound);
     assert_eq!(bits(&got), bits(&run()), "{label}: not the same bits when repeated");
+}
+
+/// Draws of a solver's reduction of products that are computed on the way, some texels of a row in the first stage, with the
+/// scalar step that sums the last one.
+pub fn fused_reduction(extent: Extent) -> u64 {
+    let Extent { width, height } = extent;
+    let strip = if extent.area() <= 1024 { 16 } else { 4 };
+    let left = if width == 1 {
+        Extent::new(1, height.div_ceil(strip))
+    } else {
+        Extent::new(width.div_ceil(strip), height)
+    };
+    let after = ReducePlan::new(left, Windows::Balanced);
+    if left.area() == 1 { 2 } else { after.stages().len() as u64 + 1 }
 }

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use crate::common::harness::on_both;
+use crate::common::products::fused_reduction;
 use crate::common::random;
 use crate::systems::{self, csr, params};
 use texla::gl::Counters;
@@ -72,19 +73,6 @@ impl Noted<'_> {
 fn reduction(extent: Extent) -> u64 {
     let stages = ReducePlan::new(extent, Windows::Balanced).stages().len() as u64;
     (stages - 1).max(1) + 1
-}
-
-/// The same of products that are computed on the way: some texels of a row in the first stage.
-fn fused_reduction(extent: Extent) -> u64 {
-    let Extent { width, height } = extent;
-    let strip = if extent.area() <= 1024 { 16 } else { 4 };
-    let left = if width == 1 {
-        Extent::new(1, height.div_ceil(strip))
-    } else {
-        Extent::new(width.div_ceil(strip), height)
-    };
-    let after = ReducePlan::new(left, Windows::Balanced);
-    if left.area() == 1 { 2 } else { after.stages().len() as u64 + 1 }
 }
 
 /// Whether a pass that reads four other textures has room for the matrix.

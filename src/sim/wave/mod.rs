@@ -36,7 +36,8 @@ use crate::solve::{CgParams, ConjugateGradient, FixedRun, LinOp, Stop};
 /// *Cost* of a [`step`](Self::step): 2 draws for [`Scheme::Explicit`]. For the implicit schemes conjugate gradients
 /// come on top, [`iterations`](Self::iterations) of them, whatever the right-hand side is: once the residual is met,
 /// the iterates are frozen. That is `2 + 2 s` draws and, as a rule, `2 + max(s, 2)` for each iteration, where a reduction has
-/// [`s` stages](crate::ops::ReducePlan::stages), and on a GPU one for an odd number of them (more without three draw buffers).
+/// [`s` stages](crate::ops::ReducePlan::stages); on a GPU, which computes products within reductions, often one fewer an
+/// iteration, and one for an odd number of them (more without three draw buffers).
 /// [`Scheme::CurrentAndNext`] takes a draw more, losses one more (explicit: two), a force one. So the number of draws
 /// depends on the parameters, the device and its profile alone, and nothing is read back.
 ///
