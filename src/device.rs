@@ -179,13 +179,15 @@ impl Device {
     }
 
     /// The way that the profile predicts to take least, of ways that lead to the same, with what each comes to; the first of
-    /// equals. `None` without a profile, where the rule decides, and where there is no way.
+    /// equals. `None` without a profile, where the rule decides, where there is no way, and of a profile whose numbers are none:
+    /// its fields are public.
     pub(crate) fn quickest<T, I: IntoIterator<Item = (T, Workload)>>(
         &self,
         ways: impl FnOnce() -> I,
     ) -> Option<T> {
         let profile = self.profile()?;
         let predicted = ways().into_iter().map(|(way, work)| (way, profile.predict(&work)));
+        let predicted = predicted.filter(|(_, seconds)| seconds.is_finite() && *seconds >= 0.0);
         predicted.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(way, _)| way)
     }
 

@@ -410,6 +410,7 @@ fn choices_go_by_the_profile() {
                 if kind == LOOPED {
                     assert_eq!(plan().workload(1).fetches.looped, 0.0);
                 }
+                assert!(plan().stages().iter().all(|stage| stage.spread), "{:?}", plan());
                 let mut both = stages.get();
                 both[k] = draws;
                 stages.set(both);

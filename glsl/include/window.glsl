@@ -64,7 +64,7 @@ vec4 combined(ivec2 p) {
     return whole(from);
 #else
     vec4 total;
-    if (to == from + WINDOW * APART) total = whole(from);
+    if (all(lessThan(from + (WINDOW - 1) * APART, source))) total = whole(from);
     else total = cut(from, to);
     return total;
 #endif

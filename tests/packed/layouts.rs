@@ -184,6 +184,9 @@ fn a_host_finds_every_unknown_and_padding_is_zero() {
                         assert!(v.texture(order.len() / 4).is_none());
                     };
                     check(&v, &values);
+                    let mut infinite = Vector::filled(dev, values.len(), 3e38).unwrap();
+                    texla::ops::scale(&mut infinite, 1e30).unwrap();
+                    check(&e.pack(&infinite).unwrap(), &vec![f32::INFINITY; values.len()]);
                     // What an iteration leaves has padding of its own.
                     let b = packed(&e, &values);
                     e.iterate(&mut v, &b, 1, Direction::Forward).unwrap();

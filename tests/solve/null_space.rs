@@ -2,6 +2,7 @@
 
 use crate::common::bounds::{U, gamma};
 use crate::common::harness::{assert_padded, on_both};
+use crate::common::worst::worst;
 use crate::common::{random, reference};
 use crate::systems::{self, apply, bits, entries, norm};
 use texla::host::Csr;
@@ -384,6 +385,34 @@ fn least_squares_take_any_right_hand_side() {
             assert!(report.converged(), "{}: {report:?}", problem.name);
             let x = reference::widen(&x.read().unwrap());
             assert!(problem.project(&x).1 <= 4.0 * U * norm(&x), "{}", problem.name);
+        }
+    });
+}
+
+/// A solution outside of the range, and a start so large that sums over it are, too: nothing better can be found, and what
+/// there is is kept.
+#[test]
+fn large_starts_are_not_lost() {
+    on_both(|device| {
+        for problem in problems() {
+            let unit = 2f64.powi(125);
+            let tiny = systems::mapped(&problem.a, |v| v * 2f64.powi(-118));
+            let (least, _) = problem.project(&reference::widen(&random::uniform(11, problem.n())));
+            let within: Vec<f64> = least.iter().map(|v| f64::from((v * unit) as f32)).collect();
+            let b: Vec<f64> = apply(&tiny, &within).iter().map(|v| v * 2f64.powi(17)).collect();
+            let largest = problem.null_space.iter().flatten().map(|v| v.abs()).fold(0.0, worst);
+            let along = |i: usize| problem.null_space.iter().map(|n| n[i]).sum::<f64>() / largest;
+            let start: Vec<f64> = within.iter().enumerate().map(|(i, v)| v + unit * along(i)).collect();
+            let scaled = Problem { a: tiny, null_space: problem.null_space.clone(), ..problem };
+            let a = scaled.on(device);
+            for solver in solvers(device) {
+                let mut x = Vector::from_f64(device, &start).unwrap();
+                let rhs = Vector::from_f64(device, &b).unwrap();
+                let report = solver.run(&a, Stop::relative(1e-6), &mut x, &rhs).unwrap();
+                let label = format!("{} {solver:?}: {report:?}", problem.name);
+                assert!(x.read().unwrap().iter().all(|v| v.is_finite()), "{label}");
+                assert!(report.true_residual < 1.0 - 2f64.powi(-18), "{label}");
+            }
         }
     });
 }

@@ -149,7 +149,8 @@ impl ReducePlan {
     /// assert_eq!(plan.longest_chain(), 3 + 3 + 1 + 2);
     /// ```
     pub fn new(extent: Extent, windows: impl Into<Windows>) -> Self {
-        Self::beginning(None, extent, windows.into())
+        let windows = windows.into();
+        Self::beginning(None, extent, windows, windows == Windows::Balanced)
     }
 
     /// The same for terms that are computed from many fetches: where windows are the library's choice, some texels of a row
@@ -157,12 +158,13 @@ impl ReducePlan {
     pub(crate) fn of_products(extent: Extent, windows: Windows) -> Self {
         let width = if extent.area() <= u64::from(16 * Stage::MOST_KNOWN) { 16 } else { 4 };
         let strip = Window { width, height: 1 };
-        Self::beginning((windows == Windows::Balanced).then_some(strip), extent, windows)
+        let balanced = windows == Windows::Balanced;
+        Self::beginning(balanced.then_some(strip), extent, windows, balanced)
     }
 
     /// As [`new`](Self::new), on a device that may have a [profile](Device::set_profile): windows that are the library's
     /// choice are then those that it predicts to take least, for a first stage that reads so many operands. What is
-    /// chosen from: those of the rule, and windows of one size all along, 2x2 to 16x16, of texels side by side. Passes of
+    /// chosen from: those of the rule, and windows of one size all along, 2x2, 4x4 and 16x16, their texels far apart too. Passes of
     /// solvers that compute a product within a reduction keep the rule's.
     ///
     /// ```
@@ -185,8 +187,9 @@ impl ReducePlan {
             return rule();
         }
         let plans = || {
-            let square = |side| Self::new(extent, Window { width: side, height: side });
-            [2, 4, 8, 16].map(square).into_iter().chain([rule()]).map(move |plan| {
+            let square = |side| Windows::Each(Window { width: side, height: side });
+            let squares = [2, 4, 16].map(|side| Self::beginning(None, extent, square(side), true));
+            [rule()].into_iter().chain(squares).map(move |plan| {
                 let work = plan.workload(inputs);
                 (plan, work)
             })
@@ -194,13 +197,13 @@ impl ReducePlan {
         device.quickest(plans).unwrap_or_else(rule)
     }
 
-    fn beginning(first: Option<Window>, extent: Extent, windows: Windows) -> Self {
+    fn beginning(first: Option<Window>, extent: Extent, windows: Windows, spread: bool) -> Self {
         let mut stages = Vec::new();
         let mut source = Extent::new(extent.width.max(1), extent.height.max(1));
         loop {
             let window = first.filter(|_| stages.is_empty());
             // Terms of products share what they fetch along a row.
-            let spread = windows == Windows::Balanced && window.is_none();
+            let spread = spread && window.is_none();
             let window = window.unwrap_or_else(|| windows.of(source, stages.is_empty()));
             // The fields are public: a window that would not shrink anything is taken for the smallest that does.
             let area = window.width.max(1).saturating_mul(window.height.max(1)).max(2);

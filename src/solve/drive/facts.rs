@@ -6,7 +6,7 @@ use super::dots::{Dots, Reducer};
 use super::scales::times_power;
 use crate::data::{PendingRead, Vector, exponent};
 use crate::error::Result;
-use crate::ops::{self, Windows};
+use crate::ops::{self, LinOp, Windows};
 
 /// Of vectors x and v, on the way to the host: whether elements are finite, told by their bits since sums and extremes of
 /// shaders may lose a NaN, whether x is zero, and the norm of v.
@@ -50,11 +50,16 @@ impl Facts {
         Ok(Facts { of_x: Answer::ask(x, x)?, of_v: Some(Answer::ask(v, v)?) })
     }
 
+    /// The same where there is a null space, in which case what was known of the vectors that were given is so no more.
+    pub fn of_projected(a: &dyn LinOp, x: &Vector, v: &Vector) -> Result<Option<Self>> {
+        if a.null_space().is_empty() { Ok(None) } else { Self::ask(x, v).map(Some) }
+    }
+
     fn of_v(&self) -> Result<[f32; 4]> {
         self.of_v.as_ref().unwrap_or(&self.of_x).wait()
     }
 
-    /// Whether all elements of x are finite. *Cost*: waits until the device has come to it, as what follows.
+    /// Whether all elements of x are finite; of v its norm tells. *Cost*: waits until the device has come to it, as what follows.
     pub fn is_finite(&self) -> Result<bool> {
         let [odd, ..] = self.of_x.wait()?;
         Ok(odd == 0.0)

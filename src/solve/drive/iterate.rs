@@ -1,7 +1,7 @@
 //! The iterate of a Krylov method, and its residual.
 
 use super::facts::{Facts, norm_of};
-use super::null_space::project_out;
+use super::null_space::{project_out, start_in_range};
 use super::rounding::norm_of_error;
 use super::scales::{Scales, closer_scale};
 use crate::data::Vector;
@@ -28,6 +28,8 @@ pub(in crate::solve) struct Iterate<'a> {
     rescaled: bool,
     /// `2^-e` by which the matrix is scaled.
     pub matrix_scale: f32,
+    /// `x` is the start still, without its part in the null space.
+    begins: bool,
     /// The norm of the residual, where `r` holds that of the start already.
     first: Option<(f64, Accuracy)>,
 }
@@ -36,8 +38,8 @@ impl<'a> Iterate<'a> {
     /// From the start in `x`, of which and of `b` this is known; but for what lies in the null space. The scales are found,
     /// and waited for.
     pub fn new(a: &'a dyn LinOp, x: &Vector, b: &'a Vector, given: &Facts) -> Result<Self> {
-        let (mut start, mut r) = (Self::start(a, x)?, Vector::uninit(a.device(), a.shape().rows)?);
-        let projected = if a.null_space().is_empty() { None } else { Some(Facts::ask(&start, b)?) };
+        let (mut start, mut r) = (start_in_range(a, x)?, Vector::uninit(a.device(), a.shape().rows)?);
+        let projected = Facts::of_projected(a, &start, b)?;
         let scales = Scales::find(a, &mut start, b, projected.as_ref().unwrap_or(given), &mut r)?;
         let mut at = Self::beginning(a, b, start, r, scales)?;
         if at.norm_b == 0.0 {
@@ -50,15 +52,11 @@ impl<'a> Iterate<'a> {
 
     /// From the start in `x`, by these scales.
     pub fn scaled(a: &'a dyn LinOp, x: &Vector, b: &'a Vector, scales: Scales) -> Result<Self> {
-        Self::beginning(a, b, Self::start(a, x)?, Vector::uninit(a.device(), a.shape().rows)?, scales)
-    }
-
-    fn start(a: &dyn LinOp, x: &Vector) -> Result<Vector> {
-        let mut start = Vector::uninit(a.device(), a.shape().cols)?;
-        // Arithmetic makes zero of what is below the normal range, where it does so at all: then for good.
+        let Shape { rows, cols } = a.shape();
+        let mut start = Vector::uninit(a.device(), cols)?;
         ops::scaled(&mut start, 1.0, x)?;
         project_out(&mut start, a.null_space())?;
-        Ok(start)
+        Self::beginning(a, b, start, Vector::uninit(a.device(), rows)?, scales)
     }
 
     /// From zero, with its residual: all of the solution is `y`. What `x` holds is left open, for runs that never gather up.
@@ -85,6 +83,7 @@ impl<'a> Iterate<'a> {
             scale,
             rescaled: false,
             matrix_scale,
+            begins: true,
             first,
         })
     }
@@ -112,6 +111,9 @@ impl<'a> Iterate<'a> {
 
     /// Makes `x` of `x + y`, without what lies in the null space.
     pub fn gather_up(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.begins) {
+            return Ok(());
+        }
         // x = x + y, y = 0
         let mut sum = Vector::uninit(self.x.device(), self.x.len())?;
         ops::add(&mut sum, &self.x, self.y.front())?;
@@ -124,6 +126,7 @@ impl<'a> Iterate<'a> {
     /// where an element of `x` is not finite.
     pub fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
         if let Some((norm, accuracy)) = self.first.take() {
+            self.begins = false;
             project_out(self.r.front_mut(), self.a.null_space())?;
             return Ok((norm, accuracy));
         }

@@ -36,6 +36,32 @@ pub fn project_out(v: &mut Vector, null_space: &[Vector]) -> Result<()> {
     null_space.iter().try_for_each(|n| project(v, n).map(|_| ()))
 }
 
+/// A copy of `x` without its part in the null space of `a`: a start. What is large is brought near 1 for that, since its sums
+/// may leave the range; what is so large that differences may leave it stays as it is. *Cost*: waits for one number, if there
+/// is a null space.
+pub(in crate::solve) fn start_in_range(a: &dyn LinOp, x: &Vector) -> Result<Vector> {
+    /// Past this, sums of squares of 2²⁴ elements come near the end of the range.
+    const LARGE: f64 = (1u64 << 40) as f64;
+    /// Half the largest power of two.
+    const LARGEST: f64 = LARGE * LARGE * LARGE * (1u64 << 6) as f64;
+    let mut start = Vector::uninit(x.device(), x.len())?;
+    // Arithmetic makes zero of what is below the normal range, where it does so at all: then for good.
+    ops::scaled(&mut start, 1.0, x)?;
+    if a.null_space().is_empty() {
+        return Ok(start);
+    }
+    let largest = f64::from(ops::max_abs(&start)?.read()?);
+    if largest.is_finite() && largest >= LARGEST {
+        return Ok(start);
+    }
+    let e = if largest.is_finite() && largest > LARGE { exponent(largest) } else { 0 };
+    let mut near = Vector::uninit(x.device(), x.len())?;
+    times_power(&mut near, -e, &start)?;
+    project_out(&mut near, a.null_space())?;
+    times_power(&mut start, e, &near)?;
+    Ok(start)
+}
+
 /// Takes the part along one vector out, and returns (coefficient, n.v, n.n, _) on the device.
 fn project(v: &mut Vector, n: &Vector) -> Result<Scalar> {
     let op = "project_out";

@@ -22,7 +22,7 @@ use crate::solve::drive::facts::Facts;
 use crate::solve::drive::finite::Small;
 use crate::solve::drive::front;
 use crate::solve::drive::looks::{Cost, Course, Iterated, Observer, Seen, Work, run_until_frozen};
-use crate::solve::drive::null_space::project_out;
+use crate::solve::drive::null_space::{project_out, start_in_range};
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::rounding::{counted, norm_of_error};
 use crate::solve::drive::scales::{Scales, exponent_of, power, times_power};
@@ -129,7 +129,7 @@ impl<'a> Stationary<'a> {
         let bound = Some(self.params.stop.relative);
         let (_scope, finite, projected) =
             front::asked("Stationary::solve", self.a, (x, b), bound, Small::BesideNorm)?;
-        let mut run = Run::new(self, x, projected.as_ref().unwrap_or(b))?;
+        let mut run = Run::new(self, x, projected.as_ref().unwrap_or(b), finite.facts())?;
         finite.check()?;
         let report = run.solve(&mut observe)?;
         // Into the caller's texture, which the application may hold.
@@ -163,6 +163,8 @@ struct Run<'a> {
     norm_b: f64,
     /// The iterate goes back to a start at zero.
     from_zero: bool,
+    /// It is the start still.
+    begins: bool,
     /// By what residuals and iterates are multiplied before they are squared.
     factors: [f32; 2],
     /// Sweeps done when this run began, and sent off since.
@@ -173,14 +175,12 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(solver: &Stationary<'a>, x: &Vector, b: &'a Vector) -> Result<Self> {
+    fn new(solver: &Stationary<'a>, x: &Vector, b: &'a Vector, given: &Facts) -> Result<Self> {
         let device = solver.a.device();
         let fresh = || Vector::uninit(device, b.len());
-        let (mut r, mut from) = (fresh()?, fresh()?);
-        ops::copy(&mut from, x)?;
-        project_out(&mut from, solver.a.null_space())?;
-        let given = Facts::ask(&from, b)?;
-        let scales = Scales::find(solver.a, &mut from, b, &given, &mut r)?;
+        let (mut r, mut from) = (fresh()?, start_in_range(solver.a, x)?);
+        let projected = Facts::of_projected(solver.a, &from, b)?;
+        let scales = Scales::find(solver.a, &mut from, b, projected.as_ref().unwrap_or(given), &mut r)?;
         // b becomes about 2^(e/2) and x about 2^(-e/2), so that both are in range whatever the matrix is.
         let e = exponent_of(solver.a)?;
         let shift = exponent(f64::from(scales.residual)) + e / 2;
@@ -213,6 +213,7 @@ impl<'a> Run<'a> {
             shift,
             norm_b,
             from_zero,
+            begins: true,
             factors: [1.0, power(e - e / 2)],
             begin: 0,
             sent: 0,
@@ -227,7 +228,10 @@ impl<'a> Run<'a> {
     /// it is certified for what the caller has given: in the units of the sweeps `b` may have lost digits, or all of
     /// itself.
     fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
-        project_out(self.kept.front_mut(), self.a.null_space())?;
+        // A start has lost that part already.
+        if !std::mem::take(&mut self.begins) {
+            project_out(self.kept.front_mut(), self.a.null_space())?;
+        }
         times_power(&mut self.unscaled, -self.shift, self.kept.front())?;
         if self.shift != 0 {
             times_power(self.kept.front_mut(), self.shift, &self.unscaled)?;
