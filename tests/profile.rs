@@ -416,7 +416,9 @@ fn choices_go_by_the_profile() {
                 stages.set(both);
             });
         }
-        assert!(stages.get()[0] < stages.get()[1], "{stages:?}");
+        // What fits into small textures is summed in two stages either way.
+        let [fewest, unrolled] = stages.get();
+        assert!(fewest < unrolled || n < 40_000 && fewest == unrolled, "{stages:?}");
         assert_eq!(plan(), rule);
 
         // Conjugate gradients: what writes less, what changes targets less, what has no pass of three targets.
