@@ -689,8 +689,8 @@ fn a_texture_deleted_while_the_host_has_it_bound() {
     }
 }
 
-/// The same by enhanced block Jacobi: a vector of places and programs for the pressure, one for four cells of a line at most and one for
-/// all of it, and from the first viscous step on the same for each component; another time step replaces them.
+/// The same by enhanced block Jacobi: a vector of places and programs for the pressure, one for four cells of a line at most, and
+/// from the first viscous step on the same for each component; another time step replaces them.
 #[test]
 fn fluids_on_lines_hold_what_they_need() {
     use texla::Grid;
@@ -706,8 +706,8 @@ fn fluids_on_lines_hold_what_they_need() {
             let mut fluid = Fluid::new(dev, grid, params, &[]).unwrap();
             // Velocity, which faces are free, what others hold; pressure, null space, places.
             let held = plus(before, textures(3 * components + 3));
-            // Quads that share a draw share a program, in turn and at once.
-            let of = |lines: &[usize]| lines.iter().map(|n| 1 + n.div_ceil(4) as u64).sum::<u64>();
+            // Quads that share a draw share a program.
+            let of = |lines: &[usize]| lines.iter().map(|n| n.div_ceil(4) as u64).sum::<u64>();
             let assert_live = |expected: LiveObjects, lines: &[usize]| {
                 let found = live(dev);
                 let programs = found.programs - before.programs;

@@ -107,13 +107,13 @@ impl CostModel for Measured {
 
     fn price(&self, e: &LinearExpression, packing: &Packing) -> Charge {
         let all = (0..e.quads()).flat_map(|quad| terms(e, packing, quad));
-        let blocks: u32 = all.map(|t| self.block(t.method() == Method::RowMajor, t.rows(), t.serial)).sum();
-        Charge(blocks + self.constant(e))
+        let blocks = all.map(|t| self.block(t.method() == Method::RowMajor, t.rows(), t.serial));
+        Charge(blocks.fold(self.constant(e), u32::saturating_add))
     }
 
     fn lower_bound(&self, e: &LinearExpression) -> Charge {
         let fetches = TexelFetch.lower_bound(e).0.saturating_sub(e.nnz() as u32);
-        Charge(self.fetch * fetches + self.constant(e))
+        Charge(self.fetch.saturating_mul(fetches).saturating_add(self.constant(e)))
     }
 
     fn most_unknowns(&self) -> usize {

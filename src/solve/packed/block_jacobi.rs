@@ -109,7 +109,7 @@ impl EnhancedBlockJacobi {
         let largest = inverse.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let factor = f64::from(-exponent(largest)).exp2();
         let _scope = device.scope()?;
-        let iteration = BlockExpression::with(device, &iteration, order, params)?;
+        let iteration = BlockExpression::of(device, &iteration, order, params, &[BlockUse::Iterate])?;
         Ok(Self { iteration, unknowns: a.unknowns(), inverse, factor })
     }
 
@@ -153,6 +153,10 @@ impl EnhancedBlockJacobi {
 
 /// The rows of a stencil as those of one block, its side in the coefficients or behind the rectangle.
 fn expression(a: &Stencil) -> Result<RepeatedExpression> {
+    if a.grid().is_empty() {
+        let (name, value) = ("a", format!("on a {}", a.grid()));
+        return Err(Error::Parameter { op: OP, name, value, expected: "a stencil on one cell or more" });
+    }
     let solid = a.solids().iter().filter(|solid| **solid).count();
     if solid > 0 {
         let detail = format!(

@@ -85,11 +85,22 @@ impl BlockExpression {
     /// *Errors*: as [`new`](Self::new); [`Error::TooLarge`](crate::Error::TooLarge) too if all quads do not fit into one texture
     /// and should.
     pub fn with(device: &Device, e: &RepeatedExpression, order: &Order, params: BlockParams) -> Result<Self> {
+        Self::of(device, e, order, params, &[BlockUse::Apply, BlockUse::Iterate])
+    }
+
+    /// The same with the kernels for these uses alone; of another one nothing may be asked.
+    pub(super) fn of(
+        device: &Device,
+        e: &RepeatedExpression,
+        order: &Order,
+        params: BlockParams,
+        uses: &[BlockUse],
+    ) -> Result<Self> {
         let program = e.lower(order, params.subtract_b)?;
         let packer = Packer::new(device, e, order, params)?;
         let schedule = {
             let caps = device.gl().caps.borrow();
-            Schedule::new(e, &program, packer.tiles(), params, &caps)?
+            Schedule::new(e, &program, packer.tiles(), params, &caps, uses)?
         };
         let compiled = |part: QuadPart| {
             let mut names: Vec<String> = part.reads.iter().map(|k| format!("x{k}")).collect();

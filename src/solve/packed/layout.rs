@@ -91,6 +91,7 @@ impl Schedule {
         tiles: Option<Tiles>,
         params: BlockParams,
         caps: &Capabilities,
+        uses: &[BlockUse],
     ) -> Result<Self> {
         program.verify()?;
         let quads = e.block().quads();
@@ -118,6 +119,8 @@ impl Schedule {
             let [at_once, in_turn] = ranges;
             (numbered(at_once)?, numbered(in_turn)?)
         };
+        let wanted = |list: Vec<usize>, used| if uses.contains(&used) { list } else { Vec::new() };
+        let (at_once, in_turn) = (wanted(at_once, BlockUse::Apply), wanted(in_turn, BlockUse::Iterate));
         // Those that are never drawn alone go.
         let used: BTreeSet<usize> = at_once.iter().chain(&in_turn).copied().collect();
         let renumbered = |list: Vec<usize>| list.iter().map(|k| used.range(..k).count()).collect();

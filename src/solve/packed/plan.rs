@@ -148,7 +148,7 @@ impl BlockPlan {
                 Err(Error::TooLarge { .. }) if params.layout == BlockLayout::Stacked => continue,
                 tiles => tiles?,
             };
-            let schedule = Schedule::new(e, &program, tiles, params, &caps)?;
+            let schedule = Schedule::new(e, &program, tiles, params, &caps, &[used])?;
             // A quad that reads more than there are units for.
             if schedule.parts.iter().any(|p| p.reads.len() + p.reads_b.len() > caps.texture_units as usize) {
                 continue;
