@@ -143,8 +143,8 @@ impl Device {
     /// Lets choices go by predictions instead of fixed rules, from now on and for all handles on this device; `None` goes
     /// back to the rules. What is chosen: the windows of [`Windows::Balanced`](crate::ops::Windows::Balanced),
     /// [`MatmulSchedule::Auto`](crate::ops::MatmulSchedule::Auto),
-    /// [`CgSchedule::Auto`](crate::solve::CgSchedule::Auto), [`SparseFormat::Auto`](crate::SparseFormat::Auto), in how many
-    /// passes [`WeightedJacobi`](crate::solve::WeightedJacobi) sweeps,
+    /// [`CgSchedule::Auto`](crate::solve::CgSchedule::Auto), [`SparseFormat::Auto`](crate::SparseFormat::Auto) and
+    /// [`MatrixFormat::Auto`](crate::MatrixFormat::Auto), in how many passes [`WeightedJacobi`](crate::solve::WeightedJacobi) sweeps,
     /// [`JacobiSchedule::best`](crate::solve::JacobiSchedule::best), and `BlockPlan::choose`.
     ///
     /// Choices differ in the order of sums: results repeat bit for bit as long as the profile is the same. Keep its text, then,

@@ -381,6 +381,7 @@ fn choices_go_by_the_profile() {
     const WRITTEN_BY_THREE: usize = 4;
     const WRITTEN_BY_FOUR: usize = 5;
     const ADJACENT: usize = 7;
+    const SHIFTED: usize = 8;
     const LOOPED: usize = 9;
     const INDEXED: usize = 10;
     const CUT: usize = 22;
@@ -474,6 +475,11 @@ fn choices_go_by_the_profile() {
             under(INDEXED, &mut || assert_eq!(format(), SparseFormat::Points));
         }
         assert_eq!(format(), SparseFormat::Gather);
+        // And diagonals beside them.
+        let format = || StoredMatrix::new(dev, csr.clone(), MatrixFormat::Auto).unwrap().format();
+        under(SHIFTED, &mut || assert!(matches!(format(), MatrixFormat::Sparse(_))));
+        under(INDEXED, &mut || assert_eq!(format(), MatrixFormat::Banded));
+        assert_eq!(format(), MatrixFormat::Banded);
 
         // Rows of a fragment, of sweeps with nine bands: many where fetches are dear, less than four where their targets are.
         let rows = || match JacobiSchedule::best(dev, 40) {

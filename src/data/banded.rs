@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::gl::Format;
 use crate::host::{Csr, Triplets};
 use crate::kernel::PooledTexture;
+use crate::profile::{Fetches, Workload};
 use crate::shape::{Extent, Layout, Shape, fold_extent};
 
 /// A matrix whose nonzeros lie on a few diagonals, each kept as a folded vector with zero padding
@@ -112,6 +113,39 @@ impl BandedMatrix {
         kept
     }
 
+    /// What a product comes to with a matrix of diagonals at these offsets, ascending, that are constant or stored. A texel of
+    /// `x` that several diagonals of a pass need is fetched once, that under the fragment as its own; of a constant diagonal
+    /// nothing is. `None` past the texture size.
+    pub(crate) fn count(device: &Device, shape: Shape, diagonals: &[(i64, bool)]) -> Option<Workload> {
+        let extent = |side| fold_extent(side as u64, device.max_texture_size()).ok();
+        let (y, square) = (extent(shape.rows)?, extent(shape.rows) == extent(shape.cols));
+        let texels = y.area() as f64;
+        let pass = |(k, diagonals): (usize, &[(i64, bool)])| {
+            let offsets: Vec<i64> = diagonals.iter().map(|(offset, _)| *offset).collect();
+            let shifts = texel_shifts(&offsets);
+            let here = usize::from(square && shifts.contains(&0));
+            let constant = diagonals.iter().filter(|(_, constant)| *constant).count();
+            // And the sum so far.
+            let own = here + diagonals.len() - constant + usize::from(k > 0);
+            let fetches = Fetches::default()
+                .with_own(own as f64 * texels)
+                .with_shifted((shifts.len() - here) as f64 * texels);
+            let pass = Workload::pass(y, 1, fetches).cut(constant > 0);
+            pass.with_multiply_adds(4.0 * diagonals.len() as f64 * texels)
+        };
+        // A matrix without entries takes a pass too.
+        let none: &[(i64, bool)] = &[];
+        let empty = diagonals.is_empty().then_some(none);
+        Some(diagonals.chunks(bands_a_pass(device)).chain(empty).enumerate().map(pass).sum())
+    }
+
+    /// What a product comes to.
+    pub(crate) fn work(&self) -> Option<Workload> {
+        let constant = self.bands.iter().map(|band| matches!(band, Band::Constant { .. }));
+        let diagonals: Vec<_> = self.offsets.iter().copied().zip(constant).collect();
+        Self::count(&self.device, self.shape(), &diagonals)
+    }
+
     /// Bytes on the device of so many diagonals with their remainders, none of which is constant.
     #[cfg(feature = "script")]
     pub(crate) fn bytes(device: &Device, rows: usize, bands: usize) -> u64 {
@@ -205,6 +239,24 @@ impl BandedMatrix {
     pub fn device(&self) -> &Device {
         &self.device
     }
+}
+
+/// Textures that a pass of a product reads besides diagonals: x, z, and a partial sum.
+pub(crate) const BESIDE_BANDS: usize = 3;
+
+/// Diagonals that a pass of a product takes.
+pub(crate) fn bands_a_pass(device: &Device) -> usize {
+    let units = device.gl().caps.borrow().texture_units as usize;
+    units.saturating_sub(BESIDE_BANDS).clamp(1, 12)
+}
+
+/// How many texels on diagonals at these offsets read `x`, ascending, each once.
+pub(crate) fn texel_shifts(offsets: &[i64]) -> Vec<i32> {
+    let texels = offsets.iter().flat_map(|o| [o.div_euclid(4), (o + 3).div_euclid(4)]);
+    let mut shifts: Vec<i32> = texels.map(|q| q as i32).collect();
+    shifts.sort_unstable();
+    shifts.dedup();
+    shifts
 }
 
 /// Refuses sides that no vector could have, before anything is allocated.

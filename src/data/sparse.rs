@@ -109,7 +109,7 @@ impl SparseMatrix {
     }
 
     /// What [`SparseFormat::Auto`] chooses.
-    fn suitable(device: &Device, csr: &Csr) -> SparseFormat {
+    pub(super) fn suitable(device: &Device, csr: &Csr) -> SparseFormat {
         let slots = Gather::slots(csr);
         let padded = slots as f64 > POINTS_PAY_FROM * csr.nnz() as f64;
         let fits = slots <= max_folded_len(device.max_texture_size()) && Gather::suits(device, csr);
@@ -124,7 +124,7 @@ impl SparseMatrix {
 
     /// What a product with a matrix of these entries comes to in a format. A column is fetched as scattered where that of the
     /// next fragment or vertex lies far from it. `None` past the texture size.
-    fn count(device: &Device, csr: &Csr, format: SparseFormat) -> Option<Workload> {
+    pub(super) fn count(device: &Device, csr: &Csr, format: SparseFormat) -> Option<Workload> {
         let y = fold_extent(csr.shape().rows as u64, device.max_texture_size()).ok()?;
         let none = Fetches::default();
         if format == SparseFormat::Points {

@@ -1,6 +1,6 @@
 //! A host matrix put on the device in the format that suits it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::{BandedMatrix, SparseFormat, SparseMatrix};
 use crate::device::Device;
@@ -13,7 +13,8 @@ use crate::shape::Shape;
 #[non_exhaustive]
 pub enum MatrixFormat {
     /// Banded when there are at most [`MOST_BANDS`] diagonals and storing them takes at most twice the nonzeros; else
-    /// sparse, as [`SparseFormat::Auto`] chooses.
+    /// sparse, as [`SparseFormat::Auto`] chooses. Where both serve and the device has a [profile](Device::set_profile), the one
+    /// whose product is predicted to take less.
     #[default]
     Auto,
     /// Diagonals.
@@ -49,8 +50,7 @@ impl StoredMatrix {
         let sparse = match format.into() {
             MatrixFormat::Banded => None,
             MatrixFormat::Sparse(format) => Some(format),
-            MatrixFormat::Auto if few_bands(&csr).is_some() => None,
-            MatrixFormat::Auto => Some(SparseFormat::Auto),
+            MatrixFormat::Auto => suitable(device, &csr),
         };
         Ok(match sparse {
             None => StoredMatrix::Banded(Box::new(BandedMatrix::from_csr(device, csr)?)),
@@ -62,9 +62,9 @@ impl StoredMatrix {
     /// [`MatrixFormat::Auto`] chooses. No more than that is taken.
     #[cfg(feature = "script")]
     pub(crate) fn bytes(device: &Device, csr: &Csr) -> [u64; 2] {
-        match few_bands(csr) {
-            Some(bands) => [BandedMatrix::bytes(device, csr.shape().rows, bands), 0],
-            None => SparseMatrix::bytes(device, csr),
+        match (suitable(device, csr), few_bands(csr)) {
+            (None, Some(bands)) => [BandedMatrix::bytes(device, csr.shape().rows, bands.len()), 0],
+            _ => SparseMatrix::bytes(device, csr),
         }
     }
 
@@ -98,16 +98,35 @@ impl StoredMatrix {
     }
 }
 
-/// The number of diagonals, where [`MatrixFormat::Auto`] keeps them as such.
-fn few_bands(csr: &Csr) -> Option<usize> {
-    let mut found = BTreeSet::new();
-    for (row, col, _) in csr.entries() {
+/// What [`MatrixFormat::Auto`] chooses; `None` stands for diagonals.
+fn suitable(device: &Device, csr: &Csr) -> Option<SparseFormat> {
+    let Some(bands) = few_bands(csr) else { return Some(SparseFormat::Auto) };
+    let ways = || {
+        let sparse = SparseMatrix::suitable(device, csr);
+        let banded = BandedMatrix::count(device, csr.shape(), &bands).map(|work| (None, work));
+        banded.into_iter().chain(SparseMatrix::count(device, csr, sparse).map(|work| (Some(sparse), work)))
+    };
+    device.quickest(ways).unwrap_or(None)
+}
+
+/// The diagonals and whether the coefficients of each are equal, where [`MatrixFormat::Auto`] may keep them as such.
+fn few_bands(csr: &Csr) -> Option<Vec<(i64, bool)>> {
+    let Shape { rows, cols } = csr.shape();
+    // Of each diagonal its first coefficient, how many there are, and whether all are the same.
+    let mut found: BTreeMap<i64, (f64, usize, bool)> = BTreeMap::new();
+    for (row, col, value) in csr.entries() {
+        let (first, count, same) = found.entry(col as i64 - row as i64).or_insert((value, 0, true));
+        (*count, *same) = (*count + 1, *same && *first == value);
         // Looking further would take memory for each of them.
-        if found.insert(col as i64 - row as i64) && found.len() > MOST_BANDS {
+        if found.len() > MOST_BANDS {
             return None;
         }
     }
-    let bands = found.len();
-    let stored = bands.saturating_mul(csr.shape().rows);
-    (stored <= csr.nnz().saturating_mul(2)).then_some(bands)
+    let stored = found.len().saturating_mul(rows);
+    let constant = |(offset, (_, count, same)): (i64, (f64, usize, bool))| {
+        let begin = usize::try_from(-offset).unwrap_or(0);
+        let end = usize::try_from(cols as i64 - offset).unwrap_or(0).min(rows);
+        (offset, same && begin + count == end)
+    };
+    (stored <= csr.nnz().saturating_mul(2)).then(|| found.into_iter().map(constant).collect())
 }

@@ -7,17 +7,14 @@ mod plan;
 use plan::{BandText, Term, generate};
 
 use super::product::{Accurate, Checked, Ending, Inlined, LinOp, Part, Passes, Product, is_exact};
-use crate::data::{Band, BandedMatrix, Vector};
+use crate::data::{BESIDE_BANDS, Band, BandedMatrix, Vector, bands_a_pass};
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::{Source, glsl};
 use crate::host::Csr;
 use crate::kernel::{Draw, Operand, PooledTexture, Predicate, View};
-use crate::profile::{Fetches, Workload};
-use crate::shape::{Shape, fold_extent};
-
-/// Textures that a pass reads besides diagonals: x, z, and a partial sum.
-const OTHER_INPUTS: usize = 3;
+use crate::profile::Workload;
+use crate::shape::Shape;
 
 /// A pass over diagonals.
 struct Diagonals<'a> {
@@ -83,12 +80,6 @@ fn signed_offsets(a: &BandedMatrix, transposed: bool) -> Vec<i64> {
     a.offsets().iter().map(|o| sign * o).collect()
 }
 
-/// Diagonals that a pass of a product takes.
-fn per_pass(device: &Device) -> usize {
-    let units = device.gl().caps.borrow().texture_units as usize;
-    units.saturating_sub(OTHER_INPUTS).clamp(1, 12)
-}
-
 /// The diagonals of each pass. A matrix without entries still takes one: zero, combined.
 fn groups<'a>(offsets: &'a [i64], a: &'a BandedMatrix, per_pass: usize) -> Vec<(&'a [i64], &'a [Band])> {
     if offsets.is_empty() {
@@ -132,28 +123,8 @@ impl LinOp for BandedMatrix {
         Ok(Some(pass.form(1, fetches, |draw, alpha| all.told(draw.lines_made(generate, lines), alpha))))
     }
 
-    /// A texel of `x` that several diagonals of a pass need is fetched once, that under the fragment as its own; of a
-    /// constant diagonal nothing is.
     fn workload(&self) -> Option<Workload> {
-        let device = self.device();
-        let extent = |side| fold_extent(side as u64, device.max_texture_size()).ok();
-        let Shape { rows, cols } = self.shape();
-        let (y, square) = (extent(rows)?, extent(rows) == extent(cols));
-        let texels = y.area() as f64;
-        let pass = |(k, (offsets, bands)): (usize, (&[i64], &[Band]))| {
-            let text = BandText::new(offsets, bands, false, square);
-            let here = usize::from(square && text.shifts().contains(&0));
-            let stored = bands.iter().filter(|band| stored(band).is_some()).count();
-            // And the sum so far.
-            let own = here + stored + usize::from(k > 0);
-            let fetches = Fetches::default()
-                .with_own(own as f64 * texels)
-                .with_shifted((text.shifts().len() - here) as f64 * texels);
-            let pass = Workload::pass(y, 1, fetches).cut(text.has_constants());
-            pass.with_multiply_adds(4.0 * bands.len() as f64 * texels)
-        };
-        let groups = groups(self.offsets(), self, per_pass(device));
-        Some(groups.into_iter().enumerate().map(pass).sum())
+        self.work()
     }
 
     fn pattern(&self) -> Option<&Csr> {
@@ -191,7 +162,7 @@ fn product(
     let device = a.device();
     let _scope = device.exclusive_scope()?;
     let offsets = signed_offsets(a, transposed);
-    let groups = groups(&offsets, a, per_pass(device));
+    let groups = groups(&offsets, a, bands_a_pass(device));
     let count = groups.len();
     let mut partial: Option<PooledTexture> = None;
     for (i, (offsets, bands)) in groups.into_iter().enumerate() {
@@ -225,7 +196,7 @@ fn accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>, part: Part)
     let device = a.device();
     let _scope = device.exclusive_scope()?;
     let units = device.gl().caps.borrow().texture_units as usize;
-    let per_pass = (units.saturating_sub(OTHER_INPUTS) / 2).clamp(1, 6);
+    let per_pass = (units.saturating_sub(BESIDE_BANDS) / 2).clamp(1, 6);
     let offsets = signed_offsets(a, transposed);
     let (aligned, fills) = (x.extent() == out.extent(), terms.fills_padding(out));
     let diagonals = |(offsets, bands)| {

@@ -1,6 +1,6 @@
 //! How the diagonals of one pass read `x`, and the text that does it: pure arithmetic on the offsets.
 
-use crate::data::Band;
+use crate::data::{Band, texel_shifts};
 
 /// Where four consecutive elements of the shifted `x` come from: the place of their first texel among the shifts, of the
 /// second one, and the residue.
@@ -17,10 +17,7 @@ struct BandPlan {
 impl BandPlan {
     fn new(offsets: &[i64]) -> Self {
         let split = |o: &i64| (o.div_euclid(4) as i32, o.rem_euclid(4));
-        let mut shifts: Vec<i32> =
-            offsets.iter().map(split).flat_map(|(q, r)| if r == 0 { [q, q] } else { [q, q + 1] }).collect();
-        shifts.sort_unstable();
-        shifts.dedup();
+        let shifts = texel_shifts(offsets);
         let place = |q: i32| shifts.binary_search(&q).unwrap_or_default() as i64;
         let taps =
             offsets.iter().map(split).map(|(q, r)| [place(q), place(q + i32::from(r != 0)), r]).collect();
