@@ -326,6 +326,7 @@ impl Probe<'_> {
             targets: targets.iter().copied().collect(),
             depth_target: None,
             inputs: inputs.iter().copied().collect(),
+            block: None,
             uniforms: smallvec::smallvec![
                 UniformValue::Int(0),
                 UniformValue::Vec2([1.0 / extent.width as f32, 1.0 / extent.height as f32]),
