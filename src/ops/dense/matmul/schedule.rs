@@ -16,8 +16,9 @@ pub enum MatmulSchedule {
     /// What fits the shapes and the device, by a fixed rule: [`MatrixVector`](Self::MatrixVector) and
     /// [`Outer`](Self::Outer) where the shapes are theirs; [`OnePass`](Self::OnePass) for products too small to pay for
     /// the panels; else [`Split`](Self::Split), or where derivatives are not exact [`Blocked`](Self::Blocked), over as many
-    /// draw buffers as there are. Of the last three, what a [calibration](super::calibrate()) has found to be fastest, or
-    /// what the device's [profile](crate::Device::set_profile) predicts to be.
+    /// draw buffers as there are. Of the last three, and on GPUs [`Uniform`](Self::Uniform), it is what a
+    /// [calibration](super::calibrate()) has found to be fastest, or what the device's
+    /// [profile](crate::Device::set_profile) predicts to be.
     #[default]
     Auto,
     /// The paper's: this many multiply-adds of a 4x4 block by four elements ("MOPs") in a pass, passes accumulated by
