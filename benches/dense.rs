@@ -47,6 +47,7 @@ fn main() {
         MatmulSchedule::Blocked { buffers: 8 },
         MatmulSchedule::Split { buffers: 4 },
         MatmulSchedule::Split { buffers: 8 },
+        MatmulSchedule::Uniform,
         MatmulSchedule::Auto,
     ];
     for (form_name, form, paper) in FORMS {

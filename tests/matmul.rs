@@ -135,6 +135,19 @@ fn without_blending_and_with_few_draw_buffers() {
     }
 }
 
+/// With `B` in a uniform buffer, an inner dimension longer than a block has room for.
+#[test]
+fn past_one_uniform_block() {
+    on_both(|dev| {
+        let uniform: Vec<_> =
+            block_schedules(dev).into_iter().filter(|s| *s == MatmulSchedule::Uniform).collect();
+        let caps = dev.capabilities();
+        assert_eq!(uniform.is_empty(), caps.max_draw_buffers < 8, "{caps:?}");
+        let room = caps.max_block_vec4s.min(caps.max_texture_size) as usize / 2;
+        check(dev, &[(13, room, 9), (150, room + 1, 61), (3, 2 * room + 6, 5)], &uniform);
+    });
+}
+
 /// Sizes for which the default schedule is a blocked one, and the figures' largest.
 #[test]
 fn large_products_in_blocks() {

@@ -352,6 +352,7 @@ fn counted_products_are_what_is_done() {
                     MatmulSchedule::Blocked { buffers: 8 },
                     MatmulSchedule::Split { buffers: 4 },
                     MatmulSchedule::Split { buffers: 8 },
+                    MatmulSchedule::Uniform,
                 ];
                 for schedule in schedules {
                     let counted = ops::matmul_workload(dev, form, a.shape(), b.shape(), schedule);

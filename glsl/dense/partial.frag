@@ -1,5 +1,6 @@
 // Shares of op(A) x: a fragment sums a range of the inner dimension for four rows, COMBINEd at once where there is one
-// range only; dense/total.frag adds the others up. Few rows would otherwise leave most of the device idle.
+// range only; dense/total.frag adds the others up. Few rows would otherwise leave most of the device idle. A share is SIDE
+// texels wide.
 #include "include/block.glsl"
 
 #if ABSOLUTE
@@ -14,8 +15,8 @@ vec4 kernel(ivec2 p) {
     int first = 0;
     int end = quads;
 #else
-    int t = p.y;
-    int first = (p.x - first_share) * share;
+    int t = p.y * SIDE + p.x % SIDE;
+    int first = (p.x / SIDE - first_share) * share;
     int end = min(first + share, quads);
 #endif
     vec4 sum = vec4(0.0);

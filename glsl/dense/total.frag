@@ -7,7 +7,7 @@ vec4 kernel(ivec2 p) {
 #endif
     vec4 sum = START;
     for (int s = 0; s < shares.x; ++s) {
-        sum += partial_clamped(ivec2(s, t));
+        sum += partial_clamped(ivec2(s * SIDE + t % SIDE, t / SIDE));
     }
     return COMBINE(sum * factors.x);
 }

@@ -1,4 +1,4 @@
-//! Buffers of numbers: what the vertex stage reads as uniform blocks and writes by transform feedback.
+//! Buffers of numbers: what shaders read as uniform blocks, and the vertex stage writes by transform feedback.
 
 use glow::HasContext;
 

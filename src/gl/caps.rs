@@ -100,8 +100,9 @@ pub struct Capabilities {
     /// `vec4`s that one vertex of a [`VertexKernel`](crate::kernel::VertexKernel) can write, all of which came back bit
     /// for bit; GL promises 15. 0 where the vertex stage cannot be captured at all.
     pub max_vertex_outputs: u32,
-    /// `vec4`s in one input of a [`VertexKernel`](crate::kernel::VertexKernel); GL promises 1,024, and more than 4,096 are
-    /// not asked for.
+    /// `vec4`s in one input of a [`VertexKernel`](crate::kernel::VertexKernel), and in the block of a product by
+    /// [`MatmulSchedule::Uniform`](crate::ops::MatmulSchedule::Uniform); GL promises 1,024, and more than 4,096 are not
+    /// asked for.
     pub max_block_vec4s: u32,
     /// Inputs of a [`VertexKernel`](crate::kernel::VertexKernel) at most; GL promises 12.
     pub vertex_blocks: u32,
@@ -326,6 +327,7 @@ impl Probe<'_> {
             targets: targets.iter().copied().collect(),
             depth_target: None,
             inputs: inputs.iter().copied().collect(),
+            block: None,
             uniforms: smallvec::smallvec![
                 UniformValue::Int(0),
                 UniformValue::Vec2([1.0 / extent.width as f32, 1.0 / extent.height as f32]),

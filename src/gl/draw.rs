@@ -3,6 +3,7 @@
 use glow::HasContext;
 use smallvec::SmallVec;
 
+use super::buffer::{DataBuffer, VEC4_BYTES};
 use super::context::Gl;
 use super::objects::{Texture, VertexBuffer};
 use super::program::{Program, UniformValue};
@@ -89,6 +90,14 @@ pub(crate) type Inputs<'a> = SmallVec<[(&'a Texture, Filter); 8]>;
 /// Values of uniforms, in the order of the interface.
 pub(crate) type Uniforms = SmallVec<[UniformValue; 16]>;
 
+/// What a uniform block reads: `vec4s` of a buffer from `first` on, at an offset that is a multiple of 256 bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Block<'a> {
+    pub buffer: &'a DataBuffer,
+    pub first: usize,
+    pub vec4s: u32,
+}
+
 /// Everything a draw depends on; nothing is inherited from an earlier one.
 pub(crate) struct DrawCall<'a> {
     pub name: &'a str,
@@ -96,6 +105,8 @@ pub(crate) struct DrawCall<'a> {
     pub targets: SmallVec<[&'a Texture; 8]>,
     pub depth_target: Option<&'a Texture>,
     pub inputs: Inputs<'a>,
+    /// The uniform block at binding point 0.
+    pub block: Option<Block<'a>>,
     pub uniforms: Uniforms,
     /// Uniform slots before the first of `uniforms`: the samplers.
     pub first_uniform: usize,
@@ -217,6 +228,10 @@ impl Gl {
         self.use_program(call.program);
         for (i, (input, filter)) in call.inputs.iter().enumerate() {
             self.bind_unit(i as u32, input.raw(), *filter);
+        }
+        if let Some(Block { buffer, first, vec4s }) = call.block {
+            let range = [first * VEC4_BYTES, vec4s as usize * VEC4_BYTES];
+            self.bind_range(glow::UNIFORM_BUFFER, 0, buffer.raw(), range)?;
         }
         for (i, value) in call.uniforms.iter().enumerate() {
             call.program.set(call.first_uniform + i, value);

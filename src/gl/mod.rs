@@ -48,7 +48,7 @@ pub(crate) use buffer::DataBuffer;
 pub(crate) use capture::CaptureCall;
 pub(crate) use context::{Gl, GlOptions, Loader};
 pub(crate) use counters::Ledger;
-pub(crate) use draw::{Area, Blend, Depth, DrawCall, Inputs, Uniforms};
+pub(crate) use draw::{Area, Blend, Block, Depth, DrawCall, Inputs, Uniforms};
 pub(crate) use entry::load;
 pub(crate) use objects::{Attribute, Texture, VertexBuffer};
 pub(crate) use program::{Program, ProgramSource, Stage, UniformKind, UniformValue, check_other_dialect};

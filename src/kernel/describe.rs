@@ -206,6 +206,8 @@ pub(crate) struct Description {
     pub(super) texts: Few<Text>,
     pub(super) inputs: Few<(Name, Access)>,
     pub(super) fields: Few<(Word, FieldType)>,
+    /// A uniform block, and the `vec4`s in it.
+    pub(super) block: Option<(Word, u32)>,
     /// Varyings, and the vertex stage that sets them.
     pub(super) vertex: Option<(&'static [&'static str], File)>,
 }
@@ -220,6 +222,7 @@ impl Description {
             texts: Few::new(),
             inputs: Few::new(),
             fields: Few::new(),
+            block: None,
             vertex: None,
         }
     }
@@ -253,6 +256,7 @@ impl Description {
                 },
             },
             inputs: self.inputs.iter().map(input).collect(),
+            block: self.block.map(|(Word(name), vec4s)| (name.to_owned(), vec4s)),
             params: self.fields.iter().map(|(Word(name), kind)| Field { name, kind: *kind }).collect(),
             generated,
             file: source.name.to_owned(),

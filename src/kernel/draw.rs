@@ -8,7 +8,7 @@ use super::predicate::Mask;
 use super::spec::Test;
 use crate::device::Device;
 use crate::error::Result;
-use crate::gl::{Depth, Source, UniformValue};
+use crate::gl::{Block, Depth, Source, UniformValue};
 
 /// The kernel of a draw.
 enum Kernel<'a> {
@@ -29,6 +29,7 @@ pub(crate) struct Draw<'a> {
     kernel: Kernel<'a>,
     targets: Vec<View<'a>>,
     inputs: Vec<View<'a>>,
+    block: Option<Block<'a>>,
     params: Few<UniformValue>,
     domain: Domain<'a>,
     accum: Accum,
@@ -55,6 +56,7 @@ impl<'a> Draw<'a> {
             kernel,
             targets: Vec::with_capacity(2),
             inputs: Vec::with_capacity(8),
+            block: None,
             params: Few::new(),
             domain: Domain::Full,
             accum: Accum::Replace,
@@ -156,6 +158,13 @@ impl<'a> Draw<'a> {
     ) -> Self {
         let from = if view.is_some() { accessor } else { "vec4(0.0)" };
         self.input_if(name, view).define(start, from)
+    }
+
+    /// A uniform block: `name[i]` is `vec4` `i` of it.
+    #[inline]
+    pub fn block(mut self, name: &'static str, block: Block<'a>) -> Self {
+        self.block = Some(block);
+        self.describe(|d| d.block = Some((Word(name), block.vec4s)))
     }
 
     /// A parameter.
@@ -276,7 +285,7 @@ impl<'a> Draw<'a> {
     }
 
     fn pass<T>(self, run: impl FnOnce(&Pass<'_>, &Device) -> Result<T>) -> Result<T> {
-        let Draw { device, kernel, targets, inputs, params, domain, accum, predicate } = self;
+        let Draw { device, kernel, targets, inputs, block, params, domain, accum, predicate } = self;
         let _scope = device.scope()?;
         let found;
         let kernel = match kernel {
@@ -286,6 +295,6 @@ impl<'a> Draw<'a> {
                 &found
             }
         };
-        run(&Pass { kernel, targets, inputs, params, domain, accum, predicate }, device)
+        run(&Pass { kernel, targets, inputs, block, params, domain, accum, predicate }, device)
     }
 }

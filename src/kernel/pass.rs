@@ -11,7 +11,8 @@ use super::spec::{InputSpec, KernelSpec, StageSpec};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{
-    Area, Blend, Depth, DrawCall, Filter, Gl, Inputs, Program, ProgramSource, Texture, UniformValue, Uniforms,
+    Area, Blend, Block, Depth, DrawCall, Filter, Gl, Inputs, Program, ProgramSource, Texture, UniformValue,
+    Uniforms,
 };
 use crate::shape::Extent;
 
@@ -161,6 +162,7 @@ pub(super) struct Pass<'a> {
     pub kernel: &'a Compiled,
     pub targets: Vec<View<'a>>,
     pub inputs: Vec<View<'a>>,
+    pub block: Option<Block<'a>>,
     pub params: Few<UniformValue>,
     pub domain: Domain<'a>,
     pub accum: Accum,
@@ -424,6 +426,7 @@ impl<'a> Pass<'a> {
             targets: self.targets.iter().map(|t| t.texture).collect(),
             depth_target,
             inputs: self.sampled(),
+            block: self.block,
             uniforms: prepared.uniforms,
             first_uniform: self.inputs.len(),
             area,

@@ -213,6 +213,7 @@ impl Pass<'_> {
             targets: Default::default(),
             depth_target: Some(mask.texture.texture()),
             inputs: self.sampled(),
+            block: self.block,
             uniforms: prepared.uniforms,
             first_uniform: self.inputs.len(),
             area,

@@ -103,6 +103,8 @@ pub(crate) struct KernelSpec {
     pub name: String,
     pub stage: StageSpec,
     pub inputs: Vec<InputSpec>,
+    /// A uniform block, and the `vec4`s in it.
+    pub block: Option<(String, u32)>,
     pub params: Vec<Field>,
     /// `#define`s and other text in front of the body.
     pub generated: String,
@@ -123,6 +125,7 @@ impl KernelSpec {
             wanted: vec![stage.wanted()],
             stage,
             inputs: inputs.iter().map(|i| InputSpec::float(i)).collect(),
+            block: None,
             params: params.to_vec(),
             generated: String::new(),
             file: name.to_owned(),
@@ -228,7 +231,8 @@ impl KernelSpec {
         check_names(&self.name, &names, &inputs)
     }
 
-    /// Every uniform in the order in which a pass sets them: samplers, then texla's own, then the parameters.
+    /// Every uniform in the order in which a pass sets them: samplers, then texla's own, then the parameters; what
+    /// is in a block is not set.
     pub fn uniforms(&self) -> Vec<(String, UniformKind)> {
         let mut all = Vec::new();
         for (input, unit) in self.inputs.iter().zip(0..) {
@@ -245,6 +249,11 @@ impl KernelSpec {
         all.push(("texla_zero".into(), UniformKind::Int));
         all.push(("texla_area".into(), UniformKind::IVec4));
         all.extend(self.params.iter().map(|p| (p.name.to_owned(), p.kind.0)));
+        all.extend(
+            self.block
+                .iter()
+                .map(|(name, vec4s)| (name.clone(), UniformKind::Block { binding: 0, vec4s: *vec4s })),
+        );
         all
     }
 }

@@ -125,5 +125,7 @@ pub fn block_schedules(device: &Device) -> Vec<MatmulSchedule> {
     let caps = device.capabilities();
     let split = |buffers| caps.exact_derivatives.then_some(MatmulSchedule::Split { buffers });
     let buffers = [4, 8].into_iter().filter(|n| *n <= caps.max_draw_buffers);
-    buffers.flat_map(|n| [Some(MatmulSchedule::Blocked { buffers: n }), split(n)]).flatten().collect()
+    let blocked = buffers.flat_map(|n| [Some(MatmulSchedule::Blocked { buffers: n }), split(n)]).flatten();
+    let uniform = caps.max_draw_buffers >= 8 && caps.max_texture_size >= 64;
+    blocked.chain(uniform.then_some(MatmulSchedule::Uniform)).collect()
 }

@@ -119,19 +119,20 @@ impl Tiled<'_> {
         let device = self.a.device();
         let height = rows.length.div_ceil(4) as u32;
         if let ([range], None, Domain::Full) = (inner, kept, domain)
-            && shares(device, height, range.length, 1) == 1
+            && shares(device, height, range.length, side(device, 1) as usize) == 1
         {
-            return self.share(rows, range, target, Some(ending), 0, 1, Domain::Full);
+            return self.share(rows, range, target, Some(ending), [0, 1, 1], Domain::Full);
         }
         let scale = factors(self.alpha);
         // As many tiles at a time as have room side by side; all but the last sums wait in textures like the target.
-        let mut chunks = inner.chunks(device.max_texture_size() as usize).peekable();
+        let side = side(device, inner.len());
+        let mut chunks = inner.chunks((device.max_texture_size() / side) as usize).peekable();
         let mut before: Option<PooledTexture> = None;
         while let Some(chunk) = chunks.next() {
-            let partial = self.shares(rows, chunk, height)?;
-            let extent = Extent::new(partial.1, height);
-            let sums = View::part(device, partial.0.texture(), extent);
-            let sum = Total { shares: sums, first_row: rows.second.1 / 4, before: before.as_ref(), domain };
+            let (partial, count) = self.shares(rows, chunk, height, side)?;
+            let shares = View::part(device, partial.texture(), side_by_side(side, count, height));
+            let first_row = rows.second.1 / 4;
+            let sum = Total { shares, side, count, height, first_row, before: before.as_ref(), domain };
             if chunks.peek().is_none() {
                 return sum.add(target, ending, kept, scale);
             }
@@ -141,37 +142,46 @@ impl Tiled<'_> {
         }
         // Without an inner dimension there are no shares to add.
         let none = device.scratch(Extent::new(1, height), "dense product")?;
-        let shares = View::part(device, none.texture(), Extent::new(0, height));
-        Total { shares, first_row: rows.second.1 / 4, before: None, domain }.add(target, ending, kept, scale)
+        let shares = View::part(device, none.texture(), Extent::new(1, height));
+        let first_row = rows.second.1 / 4;
+        Total { shares, side, count: 0, height, first_row, before: None, domain }
+            .add(target, ending, kept, scale)
     }
 
     /// The shares of some ranges side by side, and how many they are.
-    fn shares(&self, rows: &Stretch, inner: &[Stretch], height: u32) -> Result<(PooledTexture, u32)> {
+    fn shares(
+        &self,
+        rows: &Stretch,
+        inner: &[Stretch],
+        height: u32,
+        side: u32,
+    ) -> Result<(PooledTexture, u32)> {
         let device = self.a.device();
+        let ranges = inner.len() * side as usize;
         let counts: Vec<u32> =
-            inner.iter().map(|range| shares(device, height, range.length, inner.len())).collect();
-        let width = counts.iter().sum::<u32>();
-        let texture = device.scratch(Extent::new(width, height), "dense product")?;
-        let partial = View::part(device, texture.texture(), Extent::new(width, height));
+            inner.iter().map(|range| shares(device, height, range.length, ranges)).collect();
+        let all = counts.iter().sum::<u32>();
+        let extent = side_by_side(side, all, height);
+        let texture = device.scratch(extent, "dense product")?;
+        let partial = View::part(device, texture.texture(), extent);
         let mut first = 0;
         for (range, count) in inner.iter().zip(counts) {
-            let domain = Domain::Rect { x: first, y: 0, width: count, height };
-            self.share(rows, range, partial, None, first, count, domain)?;
+            let Extent { width, height } = side_by_side(side, count, height);
+            let domain = Domain::Rect { x: first * side, y: 0, width, height };
+            self.share(rows, range, partial, None, [first, count, side], domain)?;
             first += count;
         }
-        Ok((texture, width))
+        Ok((texture, all))
     }
 
     /// The shares of one range of the inner dimension, or all there is where `ending` is given.
-    #[allow(clippy::too_many_arguments)]
     fn share(
         &self,
         rows: &Stretch,
         range: &Stretch,
         target: View<'_>,
         ending: Option<Ending<'_>>,
-        first: u32,
-        count: u32,
+        [first, count, side]: [u32; 3],
         domain: Domain<'_>,
     ) -> Result<()> {
         let (row, col) = (rows.first.0, range.first.0);
@@ -183,6 +193,7 @@ impl Tiled<'_> {
             .define("WHOLE", ending.is_some())
             .define("A_TRANSPOSED", self.how.transposed)
             .define("ABSOLUTE", self.how.absolute)
+            .define("SIDE", side)
             .addressed("a", tile.part())
             .input("x", *x)
             .param("begin", [(range.first.1 / 4) as i32, (range.second.1 / 4) as i32])
@@ -202,8 +213,11 @@ impl Tiled<'_> {
 
 /// The addition of shares.
 struct Total<'a> {
-    /// As many texels wide as there are shares, one row for each texel of the result.
+    /// So many shares of so many texels of the result, [`side_by_side`].
     shares: View<'a>,
+    side: u32,
+    count: u32,
+    height: u32,
     /// The texel of the result that the first row belongs to.
     first_row: usize,
     /// Sums of earlier shares, which lie as the target does.
@@ -220,10 +234,10 @@ impl Total<'_> {
         kept: Option<View<'_>>,
         factors: [f32; 2],
     ) -> Result<()> {
-        let Extent { width, height } = self.shares.extent;
         let draw = Draw::new(target.device, glsl!("dense/total.frag"))
             .define("KEPT", kept.is_some())
-            .addressed("partial", View { extent: Extent::new(width.max(1), height), ..self.shares })
+            .define("SIDE", self.side)
+            .addressed("partial", self.shares)
             .carried(
                 "START",
                 ("before", "before_here()"),
@@ -231,7 +245,7 @@ impl Total<'_> {
             )
             .input_if("kept", kept)
             .param("first_row", self.first_row as i32)
-            .param("shares", [width as i32, height as i32])
+            .param("shares", [self.count as i32, self.height as i32])
             .param("factors", factors)
             .masked(true);
         ending.describe(draw).target(target).on(self.domain).run()
@@ -258,14 +272,16 @@ pub(super) fn workload(device: &Device, grid: TileGrid, transposed: bool, y: Opt
             pass.with_multiply_adds(16.0 * quads)
         };
         let quads = |range: &Stretch| range.length.div_ceil(4) as f64;
-        let counts = inner.iter().map(|range| (range, shares(device, height, range.length, inner.len())));
+        let side = side(device, inner.len());
+        let ranges = inner.len() * side as usize;
+        let counts = inner.iter().map(|range| (range, shares(device, height, range.length, ranges)));
         let counts: Vec<_> = counts.collect();
         if let ([(range, 1)], false, Some(y)) = (counts.as_slice(), kept, y) {
             return part(y, quads(range) * y.area() as f64).cut(true);
         }
         // Side by side in one target.
         let shares = counts.iter().enumerate().map(|(i, (range, count))| {
-            let pass = part(Extent::new(*count, height), quads(range) * f64::from(height));
+            let pass = part(side_by_side(side, *count, height), quads(range) * f64::from(height));
             if i == 0 { pass } else { pass.with_target_changes(0.0) }
         });
         let (width, texels) = (counts.iter().map(|(_, count)| count).sum::<u32>(), target.area() as f64);
@@ -275,6 +291,18 @@ pub(super) fn workload(device: &Device, grid: TileGrid, transposed: bool, y: Opt
         shares.sum::<Workload>() + total.with_multiply_adds(4.0 * f64::from(width) * texels)
     };
     outer.iter().map(of).sum()
+}
+
+/// Texels of the result that lie side by side in each share; the others follow row by row. A software rasteriser computes
+/// 4x2 fragments at once, and these then read of a matrix or of its transpose what lies side by side or close by. It is so as
+/// long as all `ranges` have room in one texture.
+fn side(device: &Device, ranges: usize) -> u32 {
+    if device.is_software() && 4 * ranges <= device.max_texture_size() as usize { 4 } else { 1 }
+}
+
+/// The extent of `count` shares of `height` texels each, `side` wide.
+fn side_by_side(side: u32, count: u32, height: u32) -> Extent {
+    Extent::new(count * side, height.div_ceil(side))
 }
 
 /// In how many ranges `inner` columns are summed side by side for `height` texels of the result: enough to keep the

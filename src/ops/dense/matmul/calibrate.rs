@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::matmul_with;
 use super::plan::MatmulForm;
 use super::schedule::MatmulSchedule;
+use super::uniform;
 use crate::data::Matrix;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -120,7 +121,10 @@ pub(super) fn candidates(device: &Device) -> impl Iterator<Item = MatmulSchedule
         let split = derivatives.then_some(MatmulSchedule::Split { buffers });
         std::iter::once(MatmulSchedule::Blocked { buffers }).chain(split)
     });
-    std::iter::once(MatmulSchedule::OnePass).chain(blocked)
+    // No software rasteriser gains by it.
+    let uniform = most >= uniform::COLUMNS && uniform::most_quads(device).is_some() && !device.is_software();
+    let uniform = uniform.then_some(MatmulSchedule::Uniform);
+    std::iter::once(MatmulSchedule::OnePass).chain(blocked).chain(uniform)
 }
 
 impl Calibration {
@@ -216,6 +220,7 @@ impl fmt::Display for Calibration {
             match schedule {
                 MatmulSchedule::Blocked { buffers } => writeln!(f, "{side} blocked {buffers}")?,
                 MatmulSchedule::Split { buffers } => writeln!(f, "{side} split {buffers}")?,
+                MatmulSchedule::Uniform => writeln!(f, "{side} uniform")?,
                 _ => writeln!(f, "{side} one-pass")?,
             }
         }
@@ -242,10 +247,15 @@ impl FromStr for Calibration {
         let version = lines.next().ok_or_else(|| fail(3, "a version"))?.to_owned();
         let mut fastest = Vec::new();
         for (line, words) in lines.enumerate().map(|(i, l)| (i + 4, l.split(' ').collect::<Vec<_>>())) {
-            let wrong =
-                || fail(line, "a side and `one-pass`, `blocked 4`, `blocked 8`, `split 4` or `split 8`");
+            let wrong = || {
+                fail(
+                    line,
+                    "a side and `one-pass`, `blocked 4`, `blocked 8`, `split 4`, `split 8` or `uniform`",
+                )
+            };
             let (side, schedule) = match words.as_slice() {
                 [side, "one-pass"] => (side, MatmulSchedule::OnePass),
+                [side, "uniform"] => (side, MatmulSchedule::Uniform),
                 [side, "blocked", "4"] => (side, MatmulSchedule::Blocked { buffers: 4 }),
                 [side, "blocked", "8"] => (side, MatmulSchedule::Blocked { buffers: 8 }),
                 [side, "split", "4"] => (side, MatmulSchedule::Split { buffers: 4 }),

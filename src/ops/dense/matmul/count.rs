@@ -3,6 +3,7 @@
 use super::plan::{MatmulForm, Plan, band, budget, stretches};
 use super::run::Kind;
 use super::schedule::{self, MatmulSchedule};
+use super::uniform;
 use crate::device::Device;
 use crate::error::Result;
 use crate::ops::check_shape;
@@ -69,7 +70,9 @@ pub(super) fn counted(
             };
             return Ok(regions(&plan).map(of).sum());
         }
-        MatmulSchedule::Blocked { .. } | MatmulSchedule::Split { .. } if form.transposes_b() => {
+        MatmulSchedule::Blocked { .. } | MatmulSchedule::Split { .. } | MatmulSchedule::Uniform
+            if form.transposes_b() =>
+        {
             let product = counted(device, MatmulForm::Plain, a, b.transposed(), schedule)?;
             return Ok(transposition(side, b)? + product);
         }
@@ -80,12 +83,12 @@ pub(super) fn counted(
             }
             Kind::Split(buffers)
         }
+        MatmulSchedule::Uniform => Kind::Uniform(side),
         MatmulSchedule::Blocked { buffers } => Kind::Blocked(buffers),
         MatmulSchedule::Passes { multiply_adds } => Kind::Unrolled(multiply_adds),
         MatmulSchedule::OnePass | MatmulSchedule::Auto => Kind::Blocked(1),
     };
-    let quads = if let Kind::Unrolled(n) = kind { n as usize } else { usize::MAX };
-    let plan = Plan::new(form, a, b, grid, quads);
+    let plan = Plan::new(form, a, b, grid, kind.quads(device));
     let inner: Vec<usize> = plan.inner.iter().map(|range| range.length).collect();
     let blends = device.gl().caps.borrow().float_blend;
     let software = device.is_software();
@@ -116,7 +119,7 @@ fn of_region(
     // For four of the inner dimension.
     let fetched = match (kind, targets) {
         (Kind::Split(_), 8) => 6.0,
-        (Kind::Split(_), _) => 4.0,
+        (Kind::Split(_) | Kind::Uniform(_), _) => 4.0,
         (_, 1) if form.transposes_b() => 8.0,
         (_, 1) => 5.0,
         (_, n) => f64::from(n + 4),
@@ -126,17 +129,27 @@ fn of_region(
         let carried = if i > 0 && !blends { f64::from(targets) } else { 0.0 };
         let fetches = Fetches::default();
         let fetches = fetches.with_own(carried * fragments).with_adjacent(fetched * quads * fragments);
+        let copies = match kind {
+            Kind::Uniform(_) => uniform::copies(panel, length.div_ceil(4) as u32, form),
+            _ => Workload::default(),
+        };
         let most = band(budget(software, targets), panel.width as usize, targets, *length);
         let pass = Workload::pass(panel, targets as usize, fetches).cut(true);
         let pass = pass
-            .with_draws(f64::from(panel.height.div_ceil(most)))
+            .with_draws(match kind {
+                Kind::Uniform(_) => f64::from(panel.height / 2),
+                _ => f64::from(panel.height.div_ceil(most)),
+            })
             .with_multiply_adds(16.0 * f64::from(targets) * quads * fragments);
         if i == 0 || !blends {
-            return pass;
+            return copies + pass;
         }
         // Added to the same targets.
         let blended = f64::from(targets) * fragments;
-        pass.with_target_changes(0.0).with_written_texels([0.0; 4]).with_blended_texels(blended)
+        // Which are the ones at hand still, where nothing else was drawn.
+        let changes = copies.target_changes.min(1.0);
+        let pass = pass.with_target_changes(changes).with_written_texels([0.0; 4]);
+        copies + pass.with_blended_texels(blended)
     };
     let computed: Workload = inner.iter().enumerate().map(pass).sum();
     if targets == 1 && (blends || inner.len() == 1) {

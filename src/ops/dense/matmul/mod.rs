@@ -6,6 +6,7 @@ mod plan;
 mod run;
 mod schedule;
 #[cfg(feature = "script")]
+mod uniform;
 mod work;
 
 pub use calibrate::{CALIBRATED_SIDES, Calibration, calibrate};

@@ -2,7 +2,9 @@
 
 use super::plan::{MatmulForm, Plan, Stretch, band, budget};
 use super::schedule::MatmulSchedule;
+use super::uniform;
 use crate::data::{Matrix, Tile};
+use crate::device::Device;
 use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::{Accum, Domain, Draw, PooledTexture, View};
@@ -18,6 +20,7 @@ pub(super) fn run(
     b: &Matrix,
     schedule: MatmulSchedule,
 ) -> Result<()> {
+    let side = c.device().max_texture_size();
     match schedule {
         MatmulSchedule::MatrixVector => {
             let x: Vec<_> = b.tiles().map(|t| t.part()).collect();
@@ -25,7 +28,9 @@ pub(super) fn run(
             vector::product_of_parts(&y, a, &x, form.transposes_a())
         }
         MatmulSchedule::Outer => outer(c, form, a, b),
-        MatmulSchedule::Blocked { .. } | MatmulSchedule::Split { .. } if form.transposes_b() => {
+        MatmulSchedule::Blocked { .. } | MatmulSchedule::Split { .. } | MatmulSchedule::Uniform
+            if form.transposes_b() =>
+        {
             // Four elements of a row of B lie in four texels: transposing it once is cheaper than fetching each four times.
             run(c, MatmulForm::Plain, a, &b.transposed()?, schedule)
         }
@@ -38,6 +43,7 @@ pub(super) fn run(
             }
             Product { c, form: wanted, a: &a.transposed()?, b, kind: Kind::Split(buffers) }.run()
         }
+        MatmulSchedule::Uniform => Product { c, form, a, b, kind: Kind::Uniform(side) }.run(),
         MatmulSchedule::Blocked { buffers } => Product { c, form, a, b, kind: Kind::Blocked(buffers) }.run(),
         MatmulSchedule::Passes { multiply_adds } => {
             Product { c, form, a, b, kind: Kind::Unrolled(multiply_adds) }.run()
@@ -57,6 +63,8 @@ pub(super) enum Kind {
     Blocked(u32),
     /// The same, each fragment summing a quarter of the inner dimension for all four of its quad.
     Split(u32),
+    /// Eight columns for each draw, with `B` in a uniform buffer, in textures up to this side.
+    Uniform(u32),
 }
 
 impl Kind {
@@ -64,31 +72,51 @@ impl Kind {
         match self {
             Kind::Unrolled(_) => 1,
             Kind::Blocked(targets) | Kind::Split(targets) => targets,
+            Kind::Uniform(_) => uniform::COLUMNS,
         }
     }
 
     /// Panels of `C` side by side and one above the other, a target for each.
     fn panels(self) -> (u32, u32) {
-        match self.targets() {
-            8 => (4, 2),
-            4 => (4, 1),
+        match (self, self.targets()) {
+            (Kind::Uniform(_), _) => (uniform::COLUMNS, 1),
+            (_, 8) => (4, 2),
+            (_, 4) => (4, 1),
             _ => (1, 1),
         }
     }
 
-    /// The extent of a target: all of a region's, or a part of it. Quads of the rasteriser are whole where they count.
-    pub fn panel(self, region: Extent) -> Extent {
+    /// What of a region's texels a target holds: all, or a part. Quads of the rasteriser are whole where they count.
+    fn share(self, region: Extent) -> Extent {
         let (across, up) = self.panels();
         let (width, height) = (region.width.div_ceil(across), region.height.div_ceil(up));
         match self {
             Kind::Split(_) => Extent::new(width.next_multiple_of(2), height.next_multiple_of(2)),
-            Kind::Blocked(_) | Kind::Unrolled(_) => Extent::new(width, height),
+            Kind::Blocked(_) | Kind::Unrolled(_) | Kind::Uniform(_) => Extent::new(width, height),
+        }
+    }
+
+    /// The extent of a target, in which these may lie otherwise than in `C`.
+    pub fn panel(self, region: Extent) -> Extent {
+        let share = self.share(region);
+        match self {
+            Kind::Uniform(side) => Extent::new(uniform::width(region, side), 2 * share.width),
+            _ => share,
+        }
+    }
+
+    /// Groups of four inner indices in one pass at most.
+    pub fn quads(self, device: &Device) -> usize {
+        match self {
+            Kind::Unrolled(n) => n as usize,
+            Kind::Blocked(_) | Kind::Split(_) => usize::MAX,
+            Kind::Uniform(_) => uniform::most_quads(device).unwrap_or(1) as usize,
         }
     }
 
     /// What of a region the panels cover: their places in it and their extents, those all beyond its edge left out.
     pub fn covered(self, region: Extent) -> impl Iterator<Item = (u32, [u32; 2], Extent)> {
-        let (panel, (across, _)) = (self.panel(region), self.panels());
+        let (panel, (across, _)) = (self.share(region), self.panels());
         (0..self.targets()).filter_map(move |k| {
             let (left, below) = ((k % across) * panel.width, (k / across) * panel.height);
             let width = region.width.saturating_sub(left).min(panel.width);
@@ -99,32 +127,28 @@ impl Kind {
 }
 
 /// A product that is a plan of passes.
-struct Product<'a> {
-    c: &'a Matrix,
-    form: MatmulForm,
-    a: &'a Matrix,
-    b: &'a Matrix,
+pub(super) struct Product<'a> {
+    pub c: &'a Matrix,
+    pub form: MatmulForm,
+    pub a: &'a Matrix,
+    pub b: &'a Matrix,
     kind: Kind,
 }
 
 /// A rectangle of a tile of `C` that depends on one row of tiles of `op(A)` and one column of tiles of `op(B)`.
-struct Region<'a> {
-    rows: &'a Stretch,
-    cols: &'a Stretch,
+pub(super) struct Region<'a> {
+    pub rows: &'a Stretch,
+    pub cols: &'a Stretch,
     /// Its place among the texels of the tile.
     at: [u32; 2],
-    extent: Extent,
+    pub extent: Extent,
 }
 
 impl Product<'_> {
     fn run(&self) -> Result<()> {
         let device = self.c.device();
         let grid = self.c.tile_grid();
-        let quads = match self.kind {
-            Kind::Unrolled(n) => n as usize,
-            Kind::Blocked(_) | Kind::Split(_) => usize::MAX,
-        };
-        let plan = Plan::new(self.form, self.a.shape(), self.b.shape(), grid, quads);
+        let plan = Plan::new(self.form, self.a.shape(), self.b.shape(), grid, self.kind.quads(device));
         let tiles: Vec<_> = self.c.tiles().collect();
         for rows in &plan.rows {
             for cols in &plan.cols {
@@ -166,14 +190,19 @@ impl Product<'_> {
             let carried: Vec<_> = carried.iter().map(|t| View::part(device, t.texture(), extent)).collect();
             let targets: Vec<_> = panels.iter().map(|t| View::part(device, t.texture(), extent)).collect();
             let accum = if i == 0 || !blends { Accum::Replace } else { Accum::Add };
-            self.pass(&targets, [0, 0], region, range, accum, &carried)?;
+            match self.kind {
+                Kind::Uniform(_) => self.uniform_pass(&targets, region, range, accum, &carried)?,
+                _ => self.pass(&targets, [0, 0], region, range, accum, &carried)?,
+            }
         }
         for (k, [left, below], Extent { width, height }) in self.kind.covered(region.extent) {
             let Some(panel) = panels.get(k as usize) else { continue };
             let (x, y) = (region.at[0] + left, region.at[1] + below);
             Draw::new(device, glsl!("dense/assemble.frag"))
+                .define("FOLDED", matches!(self.kind, Kind::Uniform(_)))
                 .addressed("panel", View::part(device, panel.texture(), extent))
                 .param("origin", [x as i32, y as i32])
+                .param("width", extent.width as i32)
                 .masked(true)
                 .target(tile.part())
                 .on(Domain::Rect { x, y, width, height })
@@ -201,7 +230,7 @@ impl Product<'_> {
         let most = band(budget(device.is_software(), count), width as usize, count, range.length);
         let source = match self.kind {
             Kind::Split(_) => glsl!("dense/split.frag"),
-            Kind::Blocked(_) | Kind::Unrolled(_) => glsl!("dense/matmul.frag"),
+            _ => glsl!("dense/matmul.frag"),
         };
         let offset = |k: usize| k as i32;
         let (quads, is_carried) = (offset(range.length.div_ceil(4)), !carried.is_empty());
@@ -228,7 +257,7 @@ impl Product<'_> {
             // A program of the paper's has its multiply-adds written out; the last pass has fewer.
             match self.kind {
                 Kind::Unrolled(_) => draw.define("QUADS", quads),
-                Kind::Blocked(_) | Kind::Split(_) => draw.define("QUADS", "quads").param("quads", quads),
+                _ => draw.define("QUADS", "quads").param("quads", quads),
             }
             .define("START(carried)", if is_carried { "(carried)" } else { "vec4(0.0)" })
             .masked(true)
@@ -243,7 +272,7 @@ impl Product<'_> {
 }
 
 /// The tile of an operand that is (`row`, `col`) of `op(M)`.
-fn operand(m: &Matrix, transposed: bool, row: usize, col: usize) -> Option<View<'_>> {
+pub(super) fn operand(m: &Matrix, transposed: bool, row: usize, col: usize) -> Option<View<'_>> {
     let (i, j) = if transposed { (col, row) } else { (row, col) };
     m.tiles().nth(i * m.tile_grid().across() + j).map(|tile| tile.part())
 }

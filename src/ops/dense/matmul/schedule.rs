@@ -3,6 +3,7 @@
 use super::calibrate::{candidates, measured};
 use super::count::counted;
 use super::plan::MatmulForm;
+use super::uniform::{COLUMNS, most_quads};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
@@ -15,8 +16,9 @@ pub enum MatmulSchedule {
     /// What fits the shapes and the device, by a fixed rule: [`MatrixVector`](Self::MatrixVector) and
     /// [`Outer`](Self::Outer) where the shapes are theirs; [`OnePass`](Self::OnePass) for products too small to pay for
     /// the panels; else [`Split`](Self::Split), or where derivatives are not exact [`Blocked`](Self::Blocked), over as many
-    /// draw buffers as there are. Of the last three, what a [calibration](super::calibrate()) has found to be fastest, or
-    /// what the device's [profile](crate::Device::set_profile) predicts to be.
+    /// draw buffers as there are. Of the last three, and on GPUs [`Uniform`](Self::Uniform), it is what a
+    /// [calibration](super::calibrate()) has found to be fastest, or what the device's
+    /// [profile](crate::Device::set_profile) predicts to be.
     #[default]
     Auto,
     /// The paper's: this many multiply-adds of a 4x4 block by four elements ("MOPs") in a pass, passes accumulated by
@@ -51,6 +53,15 @@ pub enum MatmulSchedule {
         /// 4 or 8.
         buffers: u32,
     },
+    /// `B` in a uniform buffer, in which neighbouring fragments all read the same: each draw computes all rows of eight
+    /// columns, a column in each of 8 draw buffers. For GPUs; a software rasteriser is faster with any of the last two.
+    ///
+    /// *Cost*: for every range of the inner dimension with room in a block (2,048 where
+    /// [`Capabilities::max_block_vec4s`](crate::gl::Capabilities::max_block_vec4s) is 4,096) a draw that copies `A`, one that
+    /// copies `B`, a copy of that to a buffer, and one draw for eight columns, with 4 fetches for 128 multiply-adds; then
+    /// 8 draws that copy. A copy of `C`, `A` and, up to twice as large, `B`, and the buffer as large as that; a transposed
+    /// copy of `B` for [`MatmulForm::TransposedB`]. Not with textures of less than 64. *Source*: none of the papers'.
+    Uniform,
     /// `C` has one column: partial sums over ranges of the inner dimension side by side, then their sum. *Cost*: 2
     /// draws, 5 fetches for 16 multiply-adds. Not for [`MatmulForm::TransposedB`].
     MatrixVector,
@@ -141,6 +152,12 @@ pub(super) fn choose(
         }
         MatmulSchedule::Split { .. } if !derivatives => {
             refuse("derivatives of this device are not those of a fragment's own quad".to_owned())
+        }
+        MatmulSchedule::Uniform if buffers < COLUMNS => {
+            refuse(format!("the device has {buffers} draw buffers"))
+        }
+        MatmulSchedule::Uniform if most_quads(device).is_none() => {
+            refuse(format!("textures of the device are at most {} a side", device.max_texture_size()))
         }
         MatmulSchedule::MatrixVector if b.cols != 1 || form.transposes_b() => {
             refuse(format!("op(B) is {b} in form {form:?}, expected one column that is not a transposed row"))

@@ -1,6 +1,7 @@
 //! What a product takes beside its operands and its result.
 
 use super::plan::MatmulForm;
+use super::uniform;
 use crate::device::Device;
 use crate::shape::{Extent, Shape, TileGrid};
 
@@ -30,8 +31,18 @@ pub(crate) fn matmul_work(device: &Device, form: MatmulForm, a: Shape, b: Shape)
         let [across, down] = [shape.cols as u64, (shape.rows as u64).div_ceil(4)].map(|n| n.div_ceil(4) * 4);
         across.saturating_mul(down)
     };
+    // Both operands of a product with uniform blocks, and the buffer.
+    let spread = match uniform::most_quads(device) {
+        Some(most) if !device.is_software() => {
+            let quads = u32::try_from(op_a.cols.div_ceil(4)).unwrap_or(u32::MAX).min(most);
+            let region = Extent::new(width, height);
+            let rows = u64::from(uniform::width(region, side)) * 8 * u64::from(quads);
+            rows + 2 * u64::from(uniform::block(quads)) * u64::from(width.div_ceil(uniform::COLUMNS))
+        }
+        _ => 0,
+    };
     let a = turned(a.transposed());
     let b = if form == MatmulForm::TransposedB { turned(b.transposed()) } else { 0 };
     let panels = panels.into_iter().max().unwrap_or(0);
-    panels.saturating_add(a).saturating_add(b).saturating_mul(16)
+    panels.saturating_add(a).saturating_add(b).saturating_add(spread).saturating_mul(16)
 }
