@@ -5,8 +5,8 @@ mod count;
 mod plan;
 mod run;
 mod schedule;
-#[cfg(feature = "script")]
 mod uniform;
+#[cfg(feature = "script")]
 mod work;
 
 pub use calibrate::{CALIBRATED_SIDES, Calibration, calibrate};
