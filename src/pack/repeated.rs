@@ -222,6 +222,26 @@ impl RepeatedExpression {
         scaled.into_iter().try_fold(made, |e, (offset, at, v)| e.entry(op, offset, at, v))
     }
 
+    /// `factor` times the matrix, without b.
+    pub(crate) fn times(&self, factor: f64) -> Result<Self> {
+        let matrix = self.block.matrix();
+        let entries = matrix.entries().map(|(i, j, v)| (i, j, factor * v));
+        let block = Triplets::from_entries(matrix.shape(), entries)?;
+        let block = LinearExpression::new(&block, &vec![false; self.block.unknowns()])?;
+        let mut made = Self { block, ..self.clone() };
+        for link in &mut made.links {
+            let entries = link.entries.entries().map(|(i, j, v)| (i, j, factor * v));
+            link.entries = Triplets::from_entries(link.entries.shape(), entries)?;
+        }
+        Ok(made)
+    }
+
+    /// What stands in the block and in the links.
+    pub(crate) fn coefficients(&self) -> Vec<f64> {
+        let links = self.links.iter().flat_map(|link| link.entries.entries());
+        self.block.matrix().entries().chain(links).map(|(_, _, v)| v).collect()
+    }
+
     /// The block S.
     pub fn block(&self) -> &LinearExpression {
         &self.block

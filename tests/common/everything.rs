@@ -511,8 +511,8 @@ fn packed(dev: &Device, step: Step<'_>) {
     use texla::BufferVector;
     use texla::pack::{LinearExpression, Order, Packing, RepeatedExpression, StencilBoundary::*};
     use texla::solve::{
-        BlockExpression, BlockLayout, BlockParams, BlockUse, EnhancedBlockJacobi, FragmentExpression,
-        VertexExpression, VertexGaussSeidel, VertexRungeKutta,
+        BlockExpression, BlockLayout, BlockOperator, BlockParams, BlockUse, EnhancedBlockJacobi,
+        FragmentExpression, VertexExpression, VertexGaussSeidel, VertexRungeKutta,
     };
     let n = 8;
     let entries = (0..n).flat_map(|i| [(i, i, 4.0), (i, (i + 1) % n, -1.0), (i, (i + 3) % n, 0.5)]);
@@ -587,6 +587,22 @@ fn packed(dev: &Device, step: Step<'_>) {
         let mut y = expression.zeros().unwrap();
         expression.apply(&mut y, &x, &x).unwrap();
         changed(dev, &start, |out| expression.unpack(out, &y))
+    });
+    step("BlockOperator, chosen", &|| {
+        let (a, _) = BlockOperator::chosen(dev, &lines).unwrap();
+        let x = Vector::from_slice(dev, &start).unwrap();
+        changed(dev, &start, |y| ops::product(y, Combine::Accumulate, 0.5, &a, &x))
+    });
+    step("BlockOperator::with", &|| {
+        let sides = Sides { y: [Side::Neumann, Side::DIRICHLET], ..Sides::all(Side::DIRICHLET) };
+        let exact = Stencil::new(dev, grid, StencilParams::new([1.0, 1.0, 0.0], sides)).unwrap();
+        let a = BlockOperator::with(exact, &lines, &order, stacked).unwrap();
+        let x = Vector::from_slice(dev, &start).unwrap();
+        let terms = ops::Accurate { transposed: false, alpha: 2.0, x: &x, plus: None };
+        changed(dev, &start, |y| {
+            ops::product(y, Combine::Replace, 1.0, &a, &x)?;
+            ops::product_accurate(y, &a, terms).map(|_| ())
+        })
     });
     step("EnhancedBlockJacobi", &|| {
         let jacobi = EnhancedBlockJacobi::new(dev, &lines, &order).unwrap();

@@ -12,7 +12,8 @@ use crate::gl::{Format, glsl};
 use crate::kernel::{Domain, Draw, Operand, PooledTexture, View};
 use crate::ops::check_device;
 use crate::pack::{Order, RepeatedExpression, Tiles};
-use crate::shape::Extent;
+use crate::profile::{Fetches, Workload};
+use crate::shape::{Extent, fold_extent};
 
 /// Which unknown of which block stands where.
 #[derive(PartialEq, Eq)]
@@ -184,7 +185,7 @@ impl Packer {
     }
 
     /// A vector of textures whose texels are yet to be written.
-    fn uninit(&self) -> Result<BlockVector> {
+    pub fn uninit(&self) -> Result<BlockVector> {
         let count = if self.tiles().is_some() { 1 } else { self.quads() };
         let textures: Result<_> = (0..count).map(|_| self.texture()).collect();
         Ok(BlockVector { layout: Rc::clone(&self.layout), textures: textures? })
@@ -201,10 +202,7 @@ impl Packer {
     pub fn pack(&self, v: &Vector, weight: impl Fn(usize) -> f32) -> Result<BlockVector> {
         let made = self.uninit()?;
         let n = self.layout.order.unknowns();
-        let most = match self.tiles() {
-            None => self.device.gl().caps.borrow().max_draw_buffers.max(1) as usize,
-            Some(_) => 1,
-        };
+        let [most, _] = self.most();
         for first in (0..self.quads()).step_by(most) {
             let count = most.min(self.quads() - first);
             let lanes: Vec<usize> =
@@ -226,11 +224,45 @@ impl Packer {
         Ok(made)
     }
 
-    /// The elements back in their natural order: a pass for all quads whose textures can be read at once.
-    pub fn unpack(&self, out: &Vector, v: &BlockVector) -> Result<()> {
-        // Beside them there are the places, and what the pass before has left.
-        let units = self.device.gl().caps.borrow().texture_units.saturating_sub(2).max(1) as usize;
-        let most = if self.tiles().is_some() { self.quads() } else { units };
+    /// Quads that a draw of [`pack`](Self::pack) writes, and that one of [`unpack`](Self::unpack) reads.
+    fn most(&self) -> [usize; 2] {
+        let caps = self.device.gl().caps.borrow();
+        match self.tiles() {
+            Some(_) => [1, self.quads().max(1)],
+            // Beside what is unpacked there are the places, and what the pass before has left.
+            None => [caps.max_draw_buffers.max(1), caps.texture_units.saturating_sub(2).max(1)]
+                .map(|n| n as usize),
+        }
+    }
+
+    /// What packing a vector and unpacking another come to.
+    pub fn workload(&self) -> Workload {
+        let ([writes, reads], quads, extent) = (self.most(), self.quads(), self.extent());
+        let counts = |most: usize| (0..quads).step_by(most).map(move |first| most.min(quads - first));
+        let packing = counts(writes).enumerate().map(|(k, count)| {
+            let fetches = Fetches::default().with_shifted((4 * count) as f64 * extent.area() as f64);
+            let pass = Workload::pass(extent, count, fetches);
+            // Rectangles of the same texture.
+            if self.tiles().is_some() && k > 0 { pass.with_target_changes(0.0) } else { pass }
+        });
+        let whole = self.layout.order.unknowns().is_multiple_of(4);
+        let natural = fold_extent(self.unknowns() as u64, self.device.max_texture_size()).unwrap_or(extent);
+        let unpacking = counts(reads).enumerate().map(|(k, count)| {
+            // Of unknowns that may be of four blocks, each is looked up by itself.
+            let (lookups, picked) = if whole { (1, 4) } else { (4, 1) };
+            let picked = if self.tiles().is_some() { picked } else { count };
+            let texels = natural.area() as f64;
+            let fetches = Fetches::default()
+                .with_own(if k > 0 { texels } else { 0.0 })
+                .with_shifted((lookups * (1 + picked)) as f64 * texels);
+            Workload::pass(natural, 1, fetches).cut(true)
+        });
+        packing.chain(unpacking).sum()
+    }
+
+    /// The elements back in their natural order, times the factors: a pass for all quads whose textures can be read at once.
+    pub fn unpack(&self, out: &Vector, v: &BlockVector, factors: [f32; 2]) -> Result<()> {
+        let [_, most] = self.most();
         let Extent { width, height } = self.layout.extent;
         let columns = self.tiles().map_or(0, |tiles| tiles.columns);
         let mut before: Option<Vector> = None;
@@ -244,11 +276,13 @@ impl Packer {
                 .masked(true)
                 .define("COUNT", count as u32)
                 .define("CONTINUED", before.is_some())
+                .define("SCALED", next.is_none() && factors != [1.0; 2])
                 .define("WHOLE", self.layout.order.unknowns().is_multiple_of(4))
                 .lines_made(picked, words)
                 .input("place", self.place.view())
                 .input_if("before", before.as_ref().map(Operand::view))
                 .inputs("x", textures.map(|texture| self.view(texture)))
+                .param("factors", factors)
                 .param("n", self.layout.order.unknowns() as i32)
                 .param("first", 4 * first as i32)
                 .param("last", self.unknowns() as i32 - 1)

@@ -125,6 +125,11 @@ impl BlockExpression {
         self.packer.zeros()
     }
 
+    /// A vector whose texels are yet to be written.
+    pub(super) fn uninit(&self) -> Result<BlockVector> {
+        self.packer.uninit()
+    }
+
     /// The elements of a vector in natural order in the layout of this expression.
     ///
     /// *Cost*: a draw for as many quads as there are draw buffers, or for each stacked one; 4 fetches a texel. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch),
@@ -153,13 +158,18 @@ impl BlockExpression {
     /// [`Error::Parameter`](crate::Error::Parameter) for a vector of another layout;
     /// [`Error::Unsupported`](crate::Error::Unsupported) for an `out` borrowed from the host.
     pub fn unpack(&self, out: &mut Vector, v: &BlockVector) -> Result<()> {
+        self.unpack_scaled(out, v, [1.0; 2])
+    }
+
+    /// The same, times both factors.
+    pub(super) fn unpack_scaled(&self, out: &mut Vector, v: &BlockVector, factors: [f32; 2]) -> Result<()> {
         let op = "BlockExpression::unpack";
         out.writable(op)?;
         check_shape(op, "out", out.shape(), Shape::column(self.packer.unknowns()))?;
         check_device(op, "out", out.device(), self.device())?;
         self.packer.check(op, "v", v)?;
         let _scope = self.device().scope()?;
-        self.packer.unpack(out, v)
+        self.packer.unpack(out, v, factors)
     }
 
     /// Computes y, from the x that there is.
@@ -254,6 +264,11 @@ impl BlockExpression {
         };
         let parts = self.passes_of(numbers).map(|pass| &pass.part);
         workload(parts, self.packer.extent(), self.packer.tiles().is_some(), used)
+    }
+
+    /// What bringing a vector into the layout and another one back comes to.
+    pub(super) fn relayout(&self) -> Workload {
+        self.packer.workload()
     }
 
     /// The program that runs for a block: see [`RepeatedExpression::lower`].
