@@ -618,4 +618,13 @@ fn packed(dev: &Device, step: Step<'_>) {
         let b = Vector::from_slice(dev, &start).unwrap();
         changed(dev, &start, |x| jacobi.smooth(x, &b, 2))
     });
+    step("EnhancedBlockJacobi::renewed", &|| {
+        let of = |shift| {
+            let params = StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::DIRICHLET)).with_shift(shift);
+            Stencil::new(dev, grid, params).unwrap()
+        };
+        let jacobi = EnhancedBlockJacobi::from_stencil(&of(0.0), Some(&order)).unwrap();
+        let (jacobi, b) = (jacobi.renewed(&of(2.0)).unwrap(), Vector::from_slice(dev, &start).unwrap());
+        changed(dev, &start, |x| jacobi.smooth(x, &b, 2))
+    });
 }

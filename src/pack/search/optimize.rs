@@ -234,9 +234,10 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
         }
         let mut unfinished = Vec::new();
         // Half of the time is for what comes after.
-        let over = || self.limits.time.is_some_and(|time| self.began.elapsed() >= time / 2);
-        let stop = || over() || self.limits.interrupt.is_some_and(|flag| flag.load(Relaxed));
-        for seed in seeds(self.e, &stop) {
+        let (e, limits, began) = (self.e, self.limits, self.began);
+        let over = || limits.time.is_some_and(|time| began.elapsed() >= time / 2);
+        let stop = || over() || limits.interrupt.is_some_and(|flag| flag.load(Relaxed));
+        for seed in seeds(e, &stop) {
             if self.is_done() {
                 return Ok(());
             }

@@ -143,6 +143,10 @@ impl Packer {
         self.layout.extent
     }
 
+    pub fn order(&self) -> &Order {
+        &self.layout.order
+    }
+
     pub fn device(&self) -> &Device {
         &self.device
     }

@@ -251,6 +251,11 @@ impl BlockExpression {
         draw.targets(targets).on(self.packer.domain(part.first)).run()
     }
 
+    /// The order of the unknowns of a block.
+    pub(super) fn order(&self) -> &Order {
+        self.packer.order()
+    }
+
     /// The layout and the schedule.
     pub fn params(&self) -> BlockParams {
         self.params
