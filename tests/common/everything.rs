@@ -566,7 +566,12 @@ fn packed(dev: &Device, step: Step<'_>) {
     let coloured = Order::new(61, &coloured).unwrap();
     let stacked = BlockParams::default().with_layout(BlockLayout::Stacked);
     let together = BlockParams::default().with_targets(usize::MAX);
-    for (name, params) in [("BlockExpression, stacked", stacked), ("BlockExpression, together", together)] {
+    let single = together.with_layout(BlockLayout::Single);
+    for (name, params) in [
+        ("BlockExpression, stacked", stacked),
+        ("BlockExpression, together", together),
+        ("BlockExpression, single", single),
+    ] {
         step(name, &|| {
             let expression = BlockExpression::with(dev, &lines, &coloured, params).unwrap();
             let x = expression.pack(&Vector::from_slice(dev, &start).unwrap()).unwrap();

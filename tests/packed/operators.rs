@@ -28,10 +28,12 @@ fn stored(dev: &Device, e: &RepeatedExpression) -> StoredMatrix {
     StoredMatrix::new(dev, csr(e), MatrixFormat::Auto).unwrap()
 }
 
-/// Quads one by one, several together, and stacked.
-fn kinds() -> [BlockParams; 3] {
+/// Quads one by one, several together, and stacked; and single unknowns, several together and stacked.
+fn kinds() -> [BlockParams; 5] {
     let apart = BlockParams::default();
-    [apart, apart.with_targets(usize::MAX), apart.with_layout(BlockLayout::Stacked)]
+    let [stacked, single, singles] = [BlockLayout::Stacked, BlockLayout::Single, BlockLayout::SingleStacked]
+        .map(|layout| apart.with_layout(layout));
+    [apart, apart.with_targets(usize::MAX), stacked, single.with_targets(usize::MAX), singles]
 }
 
 /// Whether a block row has no two entries at one place of the matrix.
@@ -52,9 +54,9 @@ fn products_are_those_of_every_form() {
         all.push(System::new(Grid::new_3d(5, 3, 4), 1, laplace(3), [[Dropped; 2]; 3]));
         for (k, system) in all.iter().enumerate() {
             let e = system.expression();
-            let (params, order) = (kinds()[k % 3], shuffled(system.n, 7));
+            let (params, order) = (kinds()[k % 5], shuffled(system.n, 7));
             let Ok(a) = BlockOperator::with(stored(dev, &e), &e, &order, params) else {
-                assert_eq!(params.layout, BlockLayout::Stacked);
+                assert!(matches!(params.layout, BlockLayout::Stacked | BlockLayout::SingleStacked));
                 continue;
             };
             let label = format!("{}, {params:?}", system.grid);

@@ -123,8 +123,8 @@ impl EnhancedBlockJacobi {
     /// singular; only lines of one quad, free or periodic at both ends, with nothing across them but walls and even numbers of
     /// periodic lines, leave a checkerboard as it is where the shift is zero. There conjugate gradients break down with it, too.
     ///
-    /// *Cost*: one compilation for each draw; without an `order` a search on the host, of milliseconds where the folded order is at
-    /// its bound, which it is for lines that are not periodic. *Errors*: [`Error::Matrix`] for obstacles, whose rows are not
+    /// *Cost*: one compilation for each draw; without an `order` a search on the host, some 0.05 s for lines of 512 and 1 s for
+    /// lines of 8,192; with a profile several searches. *Errors*: [`Error::Matrix`] for obstacles, whose rows are not
     /// like the others, and for sides across x closer than half a cell, with which no splitting of this form need converge;
     /// [`Error::Parameter`] for an empty grid; otherwise as [`new`](Self::new).
     pub fn from_stencil(a: &Stencil, order: Option<&Order>) -> Result<Self> {

@@ -19,6 +19,8 @@ use crate::shape::{Extent, fold_extent};
 #[derive(PartialEq, Eq)]
 pub(super) struct Layout {
     order: Order,
+    /// Unknowns in a texel.
+    lanes: usize,
     /// Of a quad.
     extent: Extent,
     tiles: Option<Tiles>,
@@ -28,7 +30,8 @@ pub(super) struct Layout {
 /// block or one for all, in each quad a texel for every block.
 ///
 /// A host draws from the textures without a copy: unknown i of block (x, y) is component `p % 4` of texel `origin + (x, y)` of
-/// the [texture](Self::texture) of quad `p / 4`, p being `order().position(i)`.
+/// the [texture](Self::texture) of quad `p / 4`, p being `order().position(i)`; with [single](super::BlockLayout::Single) unknowns
+/// the red component in the texture of quad p.
 ///
 /// *Source*: \[Bajaj04\] section 4, Figures 11 and 12.
 ///
@@ -58,7 +61,7 @@ shown!(BlockVector, |v| "BlockVector({} quads of {})", v.layout.quads(), v.layou
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockTexture {
-    /// The RGBA32F texture.
+    /// The texture: RGBA32F, or R32F for [single](super::BlockLayout::Single) unknowns.
     pub texture: glow::NativeTexture,
     /// Width and height of all of it.
     pub whole: Extent,
@@ -78,7 +81,7 @@ impl BlockVector {
         Some(BlockTexture { texture: texture.raw(), whole, origin, extent: self.layout.extent })
     }
 
-    /// The order of the unknowns of each block: four positions a quad.
+    /// The order of the unknowns of each block: four positions a quad, or one where unknowns are single; padding is at the end then.
     pub fn order(&self) -> &Order {
         &self.layout.order
     }
@@ -86,7 +89,13 @@ impl BlockVector {
 
 impl Layout {
     fn quads(&self) -> usize {
-        self.order.len() / 4
+        if self.lanes == 1 { self.order.unknowns() } else { self.order.len() / 4 }
+    }
+
+    /// The unknowns in the four lanes of a quad; as many as there are, or more, for padding.
+    fn unknowns(&self, quad: usize) -> [usize; 4] {
+        let at = |lane: usize| (lane < self.lanes).then(|| self.order.at(self.lanes * quad + lane));
+        std::array::from_fn(|lane| at(lane).unwrap_or(self.order.unknowns()))
     }
 
     /// The texel of block (0, 0) of a quad.
@@ -125,11 +134,16 @@ pub(super) struct Packer {
 const OP: &str = "BlockVector";
 
 impl Packer {
+    /// For an expression as it is [lowered](super::BlockLayout) and an order of the unknowns as they were.
     pub fn new(device: &Device, e: &RepeatedExpression, order: &Order, params: BlockParams) -> Result<Self> {
         let tiles = tiles(e, params.layout, device.max_texture_size())?;
-        let layout = Rc::new(Layout { order: order.clone(), extent: Self::extent_of(e), tiles });
-        let positions = order.positions().iter().take(order.unknowns());
-        let place = Vector::from_f64(device, &positions.map(|&p| f64::from(p)).collect::<Vec<_>>())?;
+        let lanes = params.layout.lanes();
+        let order = if lanes == 1 { order.compact() } else { order.clone() };
+        // Four lanes a quad, whether or not there is something in all of them.
+        let positions =
+            order.positions().iter().take(order.unknowns()).map(|&p| f64::from(p) * (4 / lanes) as f64);
+        let place = Vector::from_f64(device, &positions.collect::<Vec<_>>())?;
+        let layout = Rc::new(Layout { order, lanes, extent: Self::extent_of(e), tiles });
         Ok(Packer { device: device.clone(), layout, place })
     }
 
@@ -171,7 +185,8 @@ impl Packer {
                 Extent::new(width * columns, height * (self.quads() as u32).div_ceil(columns))
             }
         };
-        self.device.texture(extent, Format::Rgba32F, OP)
+        let format = if self.layout.lanes == 1 { Format::R32F } else { Format::Rgba32F };
+        self.device.texture(extent, format, OP)
     }
 
     pub fn view<'a>(&'a self, texture: &'a PooledTexture) -> View<'a> {
@@ -210,7 +225,7 @@ impl Packer {
         for first in (0..self.quads()).step_by(most) {
             let count = most.min(self.quads() - first);
             let lanes: Vec<usize> =
-                (4 * first..4 * (first + count)).map(|p| self.layout.order.at(p)).collect();
+                (first..first + count).flat_map(|quad| self.layout.unknowns(quad)).collect();
             let targets = (first..first + count).filter_map(|quad| self.held(&made, quad));
             Draw::new(&self.device, glsl!("jacobi/blocks.frag"))
                 .lines_made(quads_written, vec![count as i64])

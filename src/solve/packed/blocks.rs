@@ -85,11 +85,12 @@ impl BlockExpression {
     /// *Errors*: as [`new`](Self::new); [`Error::TooLarge`](crate::Error::TooLarge) too if all quads do not fit into one texture
     /// and should.
     pub fn with(device: &Device, e: &RepeatedExpression, order: &Order, params: BlockParams) -> Result<Self> {
-        let program = e.lower(order, params.subtract_b)?;
-        let packer = Packer::new(device, e, order, params)?;
+        let (lowered, places) = params.layout.lowered(e, order)?;
+        let program = lowered.lower(&places, params.subtract_b)?;
+        let packer = Packer::new(device, &lowered, order, params)?;
         let schedule = {
             let caps = device.gl().caps.borrow();
-            Schedule::new(e, &program, packer.tiles(), params, &caps)?
+            Schedule::new(&lowered, &program, packer.tiles(), params, &caps)?
         };
         let compiled = |part: QuadPart| {
             let mut names: Vec<String> = part.reads.iter().map(|k| format!("x{k}")).collect();
@@ -268,7 +269,7 @@ impl BlockExpression {
             BlockUse::Iterate => &self.in_turn,
         };
         let parts = self.passes_of(numbers).map(|pass| &pass.part);
-        workload(parts, self.packer.extent(), self.packer.tiles().is_some(), used)
+        workload(parts, self.packer.extent(), self.params.layout, used)
     }
 
     /// What bringing a vector into the layout and another one back comes to.
@@ -276,7 +277,8 @@ impl BlockExpression {
         self.packer.workload()
     }
 
-    /// The program that runs for a block: see [`RepeatedExpression::lower`].
+    /// The program that runs for a block: see [`RepeatedExpression::lower`]. Of [single](super::BlockLayout::Single) unknowns it is one
+    /// with a quad for each, of which the first lane alone is computed.
     pub fn program(&self) -> &Program {
         &self.program
     }
