@@ -142,6 +142,11 @@ fn stored<'a>(
     (run, a.workload())
 }
 
+/// Fetches of quads and of single unknowns.
+fn fetches(w: &texla::profile::Workload) -> f64 {
+    [w.fetches, w.fetches_r32f].map(|f| f.own + f.adjacent).iter().sum()
+}
+
 fn timed(device: &Device, profile: &DeviceProfile, problem: &Problem, rounds: usize) {
     let (e, used) = (&problem.e, problem.used);
     let by_rule = BlockPlan::choose(device, e, used).expect("a choice");
@@ -201,7 +206,7 @@ fn timed(device: &Device, profile: &DeviceProfile, problem: &Problem, rounds: us
         println!(
             "{name:56} {:>12} {:>7} {:>7} {:>9.4} {:>9.4} {:>6.2}",
             e.cost(&plan.order).expect("cost").0,
-            (work.fetches.own + work.fetches.adjacent) / blocks,
+            fetches(&work) / blocks,
             work.multiply_adds / blocks,
             1e3 * of_plans[k],
             1e3 * predicted,
@@ -219,11 +224,10 @@ fn timed(device: &Device, profile: &DeviceProfile, problem: &Problem, rounds: us
         |order: &Order| plans.iter().position(|p| plain(p, order)).map(|k| (of_plans[k], plans[k].workload));
     if let (Some((slow, before)), Some((quick, after))) = (of(&natural), of(&fewest)) {
         let counts = [&natural, &fewest].map(|order| f64::from(e.cost(order).expect("cost").0));
-        let fetches = |w: texla::profile::Workload| w.fetches.own + w.fetches.adjacent;
         println!(
             "one draw a quad, natural over optimised: {:.3}; by fetches {:.3}, by instructions {:.3}",
             slow / quick,
-            fetches(before) / fetches(after),
+            fetches(&before) / fetches(&after),
             counts[0] / counts[1]
         );
     }

@@ -1,6 +1,7 @@
 // The inverse of jacobi/blocks.frag: a folded vector of blocks of n unknowns from the textures of some quads. Element i of
 // `place` is the position of unknown i, four to a quad. `picked(at, block, before)` is what stands at four positions of a
-// block, counted from the first of these quads; what other quads hold stays as a pass before this one has left it.
+// block, counted from the first of these quads; what other quads hold stays as a pass before this one has left it. With SCALED all of it
+// is multiplied by both factors in the end.
 ivec2 place_of(int m) {
     int y = m / width;
     return ivec2(m - width * y, y);
@@ -13,7 +14,7 @@ float element(int i, float before) {
     return picked(ivec4(at), place_of(m), vec4(before)).x;
 }
 
-vec4 kernel(ivec2 p) {
+vec4 taken(ivec2 p) {
     int i = 4 * texel_index(p);
 #if CONTINUED
     vec4 before = before_here();
@@ -29,5 +30,13 @@ vec4 kernel(ivec2 p) {
     return vec4(
         element(i, before.x), element(i + 1, before.y), element(i + 2, before.z), element(i + 3, before.w)
     );
+#endif
+}
+
+vec4 kernel(ivec2 p) {
+#if SCALED
+    return factors.x * taken(p) * factors.y;
+#else
+    return taken(p);
 #endif
 }

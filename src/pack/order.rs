@@ -80,6 +80,14 @@ impl Order {
         Self { at, position, unknowns }
     }
 
+    /// The same with all padding at the end.
+    pub(crate) fn compact(&self) -> Self {
+        let is_unknown = |i: &&u32| (**i as usize) < self.unknowns;
+        let (unknowns, padding) =
+            (self.at.iter().filter(is_unknown), self.at.iter().filter(|i| !is_unknown(i)));
+        Self::from_valid(self.unknowns, unknowns.chain(padding).copied().collect())
+    }
+
     /// Number of unknowns, without padding.
     pub fn unknowns(&self) -> usize {
         self.unknowns

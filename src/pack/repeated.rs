@@ -60,6 +60,8 @@ pub struct RepeatedExpression {
     links: Vec<Link>,
     blocks: [usize; 2],
     sides: [Ends; 2],
+    /// Whether only the first of every four unknowns is one: programs are then of one lane.
+    single: bool,
 }
 
 impl RepeatedExpression {
@@ -84,7 +86,7 @@ impl RepeatedExpression {
             return refuse("sides", format!("{sides:?}"), expected);
         }
         check_sides(op, &sides)?;
-        Ok(Self { block, links: Vec::new(), blocks, sides })
+        Ok(Self { block, links: Vec::new(), blocks, sides, single: false })
     }
 
     /// The same with `coefficients[i]` times unknown i of the block at `offset` added to row i: a diagonal link, the paper's T.
@@ -222,6 +224,51 @@ impl RepeatedExpression {
         scaled.into_iter().try_fold(made, |e, (offset, at, v)| e.entry(op, offset, at, v))
     }
 
+    /// `factor` times the matrix, without b.
+    pub(crate) fn times(&self, factor: f64) -> Result<Self> {
+        let matrix = self.block.matrix();
+        let entries = matrix.entries().map(|(i, j, v)| (i, j, factor * v));
+        let block = Triplets::from_entries(matrix.shape(), entries)?;
+        let block = LinearExpression::new(&block, &vec![false; self.block.unknowns()])?;
+        let mut made = Self { block, ..self.clone() };
+        for link in &mut made.links {
+            let entries = link.entries.entries().map(|(i, j, v)| (i, j, factor * v));
+            link.entries = Triplets::from_entries(link.entries.shape(), entries)?;
+        }
+        Ok(made)
+    }
+
+    /// The same with a quad for each unknown, in the order of their positions, whose other lanes are nothing: what a program for
+    /// textures of one channel is lowered from, with the identity for its order.
+    ///
+    /// *Errors*: as [`lower`](Self::lower).
+    pub(crate) fn spread(&self, order: &Order) -> Result<Self> {
+        let n = self.block.unknowns();
+        check_order("RepeatedExpression::lower", order, n)?;
+        let lanes = Shape::new(4 * n, 4 * n);
+        let at = |(i, j, v)| (4 * order.position(i), 4 * order.position(j), v);
+        let block = Triplets::from_entries(lanes, self.block.matrix().entries().map(at))?;
+        let nontrivial: Vec<bool> =
+            (0..4 * n).map(|p| p % 4 == 0 && self.block.is_nontrivial(order.at(p / 4))).collect();
+        let mut made =
+            Self { block: LinearExpression::new(&block, &nontrivial)?, single: true, ..self.clone() };
+        for link in &mut made.links {
+            link.entries = Triplets::from_entries(lanes, link.entries.entries().map(at))?;
+        }
+        Ok(made)
+    }
+
+    /// Whether it is [spread](Self::spread).
+    pub(crate) fn is_single(&self) -> bool {
+        self.single
+    }
+
+    /// What stands in the block and in the links.
+    pub(crate) fn coefficients(&self) -> Vec<f64> {
+        let links = self.links.iter().flat_map(|link| link.entries.entries());
+        self.block.matrix().entries().chain(links).map(|(_, _, v)| v).collect()
+    }
+
     /// The block S.
     pub fn block(&self) -> &LinearExpression {
         &self.block
@@ -296,10 +343,7 @@ impl RepeatedExpression {
 
     /// An order of the unknowns of a block as one of the block row: the same in every block.
     fn placed(&self, op: &'static str, order: &Order) -> Result<Packing> {
-        let (found, expected) = (order.unknowns(), self.block.unknowns());
-        if found != expected {
-            return Err(Error::LengthMismatch { op, operand: "order", found, expected });
-        }
+        check_order(op, order, self.block.unknowns())?;
         let n = order.len() as u32;
         let firsts = (0..=self.links.len() as u32).map(|k| k * n);
         let at: Vec<u32> = firsts.flat_map(|first| order.indices().iter().map(move |i| first + i)).collect();
@@ -339,4 +383,10 @@ impl RepeatedExpression {
     fn grid(&self) -> Grid {
         Grid::new_2d(self.blocks[0], self.blocks[1])
     }
+}
+
+/// Refuses an order of another number of unknowns.
+fn check_order(op: &'static str, order: &Order, expected: usize) -> Result<()> {
+    let (operand, found) = ("order", order.unknowns());
+    if found == expected { Ok(()) } else { Err(Error::LengthMismatch { op, operand, found, expected }) }
 }

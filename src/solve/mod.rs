@@ -27,7 +27,7 @@ pub use lcp::{
 pub use multigrid::{Cycle, Multigrid, MultigridParams};
 #[cfg(feature = "pack")]
 pub use packed::{
-    BlockExpression, BlockLayout, BlockParams, BlockPlan, BlockTexture, BlockUse, BlockVector,
+    BlockExpression, BlockLayout, BlockOperator, BlockParams, BlockPlan, BlockTexture, BlockUse, BlockVector,
     EnhancedBlockJacobi, FragmentExpression, VertexExpression, VertexGaussSeidel, VertexRungeKutta,
 };
 pub use stationary::{

@@ -511,8 +511,8 @@ fn packed(dev: &Device, step: Step<'_>) {
     use texla::BufferVector;
     use texla::pack::{LinearExpression, Order, Packing, RepeatedExpression, StencilBoundary::*};
     use texla::solve::{
-        BlockExpression, BlockLayout, BlockParams, BlockUse, EnhancedBlockJacobi, FragmentExpression,
-        VertexExpression, VertexGaussSeidel, VertexRungeKutta,
+        BlockExpression, BlockLayout, BlockOperator, BlockParams, BlockUse, EnhancedBlockJacobi,
+        FragmentExpression, VertexExpression, VertexGaussSeidel, VertexRungeKutta,
     };
     let n = 8;
     let entries = (0..n).flat_map(|i| [(i, i, 4.0), (i, (i + 1) % n, -1.0), (i, (i + 3) % n, 0.5)]);
@@ -566,7 +566,12 @@ fn packed(dev: &Device, step: Step<'_>) {
     let coloured = Order::new(61, &coloured).unwrap();
     let stacked = BlockParams::default().with_layout(BlockLayout::Stacked);
     let together = BlockParams::default().with_targets(usize::MAX);
-    for (name, params) in [("BlockExpression, stacked", stacked), ("BlockExpression, together", together)] {
+    let single = together.with_layout(BlockLayout::Single);
+    for (name, params) in [
+        ("BlockExpression, stacked", stacked),
+        ("BlockExpression, together", together),
+        ("BlockExpression, single", single),
+    ] {
         step(name, &|| {
             let expression = BlockExpression::with(dev, &lines, &coloured, params).unwrap();
             let x = expression.pack(&Vector::from_slice(dev, &start).unwrap()).unwrap();
@@ -588,6 +593,22 @@ fn packed(dev: &Device, step: Step<'_>) {
         expression.apply(&mut y, &x, &x).unwrap();
         changed(dev, &start, |out| expression.unpack(out, &y))
     });
+    step("BlockOperator, chosen", &|| {
+        let (a, _) = BlockOperator::chosen(dev, &lines).unwrap();
+        let x = Vector::from_slice(dev, &start).unwrap();
+        changed(dev, &start, |y| ops::product(y, Combine::Accumulate, 0.5, &a, &x))
+    });
+    step("BlockOperator::with", &|| {
+        let sides = Sides { y: [Side::Neumann, Side::DIRICHLET], ..Sides::all(Side::DIRICHLET) };
+        let exact = Stencil::new(dev, grid, StencilParams::new([1.0, 1.0, 0.0], sides)).unwrap();
+        let a = BlockOperator::with(exact, &lines, &order, stacked).unwrap();
+        let x = Vector::from_slice(dev, &start).unwrap();
+        let terms = ops::Accurate { transposed: false, alpha: 2.0, x: &x, plus: None };
+        changed(dev, &start, |y| {
+            ops::product(y, Combine::Replace, 1.0, &a, &x)?;
+            ops::product_accurate(y, &a, terms).map(|_| ())
+        })
+    });
     step("EnhancedBlockJacobi", &|| {
         let jacobi = EnhancedBlockJacobi::new(dev, &lines, &order).unwrap();
         let b = Vector::from_slice(dev, &start).unwrap();
@@ -600,6 +621,15 @@ fn packed(dev: &Device, step: Step<'_>) {
         let a = Stencil::new(dev, grid, StencilParams::new([1.0, 1.0, 0.0], sides)).unwrap();
         let jacobi = EnhancedBlockJacobi::from_stencil(&a, None).unwrap();
         let b = Vector::from_slice(dev, &start).unwrap();
+        changed(dev, &start, |x| jacobi.smooth(x, &b, 2))
+    });
+    step("EnhancedBlockJacobi::renewed", &|| {
+        let of = |shift| {
+            let params = StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::DIRICHLET)).with_shift(shift);
+            Stencil::new(dev, grid, params).unwrap()
+        };
+        let jacobi = EnhancedBlockJacobi::from_stencil(&of(0.0), Some(&order)).unwrap();
+        let (jacobi, b) = (jacobi.renewed(&of(2.0)).unwrap(), Vector::from_slice(dev, &start).unwrap());
         changed(dev, &start, |x| jacobi.smooth(x, &b, 2))
     });
 }

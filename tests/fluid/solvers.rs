@@ -1,5 +1,6 @@
 //! The pressure's solve as a parameter: all methods lead to one velocity, and some read nothing back.
 
+use texla::profile::DeviceProfile;
 use texla::sim::fluid::{
     Boundaries, Boundary, Diffusion, Fluid, FluidParams, Pressure, PressureReport, PressureSolver,
 };
@@ -7,6 +8,7 @@ use texla::solve::{CgParams, ConjugateGradient, MultigridParams, StationaryParam
 use texla::{Device, Grid, Result, Stencil, Vector};
 
 use crate::common::harness::on_both;
+use crate::common::random::uniform;
 use crate::common::worst::worst_of;
 use crate::{axes, obstacles, stirred, velocity};
 
@@ -93,6 +95,42 @@ fn steps_with_fixed_iterations_read_nothing() {
                 }
             }
         }
+    });
+}
+
+/// Another length of step is another matrix of the same pattern: what was chosen for the first stays, though the device's
+/// profile would have something else chosen by now; and the coefficients are the new ones.
+#[test]
+fn another_step_keeps_what_was_chosen_for_its_lines() {
+    on_both(|dev| {
+        let cells = Grid::new_2d(31, 9);
+        let params = FluidParams::new(0.1)
+            .with_viscosity(0.3)
+            .with_diffusion(Diffusion::EnhancedBlockJacobi)
+            .with_viscous_iterations(Some(3));
+        let diffused = |fluid: &mut Fluid, dt: f64| {
+            for axis in 0..2 {
+                fluid.set_velocity(axis, &uniform(5 + axis as u64, fluid.faces(axis).len())).unwrap();
+            }
+            let before = dev.counters();
+            fluid.diffuse(dt).unwrap();
+            let draws = dev.counters().since(&before).draws;
+            let bits = |u: Vec<f32>| u.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+            (draws, [0, 1].map(|axis| bits(fluid.velocity(axis).unwrap().read().unwrap())))
+        };
+        let made = || Fluid::new(dev, cells, params, &[]).unwrap();
+        let (mut fluid, mut fresh) = (made(), made());
+        let expected = diffused(&mut fresh, 0.07);
+        let (draws, other) = diffused(&mut fluid, 0.05);
+        assert!(draws == expected.0 && other != expected.1);
+        // By this one, quads go one by one into one texture.
+        let mut profile = DeviceProfile::default();
+        (profile.target_change, profile.draw, profile.written_texel[3]) = (60.0, 1.0, 60.0);
+        dev.set_profile(Some(profile));
+        let (kept, anew) = (diffused(&mut fluid, 0.07), diffused(&mut made(), 0.07));
+        dev.set_profile(None);
+        assert_eq!(kept, expected);
+        assert_ne!(anew.0, expected.0);
     });
 }
 

@@ -125,9 +125,9 @@ impl System {
         (sum, product_bound(magnitude, terms + 1) + carried)
     }
 
-    /// The cells of `quad`, all at once.
-    fn replace(&self, order: &Order, quad: usize, state: &mut Bounded, b: &[f64]) {
-        let held = |cell: &usize| order.position(cell % self.n) / 4 == quad;
+    /// The cells of `quad`, all at once, of so many unknowns a quad.
+    fn replace(&self, order: &Order, lanes: usize, quad: usize, state: &mut Bounded, b: &[f64]) {
+        let held = |cell: &usize| order.position(cell % self.n) / lanes == quad;
         let cells: Vec<usize> = (0..self.grid.len()).filter(held).collect();
         let new: Vec<_> = cells.iter().map(|&cell| self.step(cell, state, b)).collect();
         for (cell, (x, off)) in cells.into_iter().zip(new) {
@@ -136,11 +136,16 @@ impl System {
     }
 
     pub fn sweep(&self, order: &Order, state: &mut Bounded, b: &[f64]) {
-        (0..order.len() / 4).for_each(|quad| self.replace(order, quad, state, b));
+        self.sweep_of(order, 4, state, b);
+    }
+
+    /// The same with so many unknowns a quad.
+    pub fn sweep_of(&self, order: &Order, lanes: usize, state: &mut Bounded, b: &[f64]) {
+        (0..order.len() / lanes).for_each(|quad| self.replace(order, lanes, quad, state, b));
     }
 
     pub fn sweep_back(&self, order: &Order, state: &mut Bounded, b: &[f64]) {
-        (0..order.len() / 4).rev().for_each(|quad| self.replace(order, quad, state, b));
+        (0..order.len() / 4).rev().for_each(|quad| self.replace(order, 4, quad, state, b));
     }
 
     /// Sweeps until the residual is `relative` of b, at most 20,000, of the unknowns of one update after another.

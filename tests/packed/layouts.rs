@@ -5,7 +5,9 @@ use texla::pack::{
     LinearExpression, Order, RepeatedExpression,
     StencilBoundary::{Dropped, Scaled},
 };
-use texla::solve::{BlockExpression, BlockLayout, BlockParams, BlockUse, BlockVector, Direction};
+use texla::solve::{
+    BlockExpression, BlockLayout, BlockParams, BlockTexture, BlockUse, BlockVector, Direction,
+};
 use texla::{Device, Error, Grid, Vector};
 
 use crate::blocks::{Bounded, System, orders, systems, wide};
@@ -27,6 +29,19 @@ fn others() -> [BlockParams; 3] {
     [apart.with_layout(BlockLayout::Stacked), apart.with_targets(3), apart.with_targets(usize::MAX)]
 }
 
+/// Single unknowns, one by one first.
+fn singles() -> [BlockParams; 4] {
+    let single = BlockParams::default().with_layout(BlockLayout::Single);
+    let stacked = BlockParams::default().with_layout(BlockLayout::SingleStacked);
+    [single, stacked, single.with_targets(3), single.with_targets(usize::MAX)]
+}
+
+/// Kinds whose results are the same to the bit, the plain one first: single unknowns of short lines alone, since each has a program.
+fn alike(n: usize) -> Vec<Vec<BlockParams>> {
+    let quads = [BlockParams::default()].into_iter().chain(others()).collect();
+    if n > 9 { vec![quads] } else { vec![quads, singles().to_vec()] }
+}
+
 /// Systems of all kinds, of which there are fewer: programs take long to compile.
 fn some(of: usize, among: usize) -> impl Iterator<Item = System> {
     systems().into_iter().skip(of).step_by(among).filter(|system| system.n < 100)
@@ -39,9 +54,12 @@ fn made(dev: &Device, e: &RepeatedExpression, order: &Order, params: BlockParams
         Err(Error::TooLarge { limit, .. }) => {
             let [width, height] = e.blocks();
             let limit = limit as usize;
-            let fits = (1..=order.len() / 4)
-                .any(|k| k * width <= limit && (order.len() / 4).div_ceil(k) * height <= limit);
-            assert!(params.layout == BlockLayout::Stacked && !fits, "{params:?} of {:?}", e.blocks());
+            let (stacked, quads) = match params.layout {
+                BlockLayout::Stacked => (true, order.len() / 4),
+                layout => (layout == BlockLayout::SingleStacked, order.unknowns()),
+            };
+            let fits = (1..=quads).any(|k| k * width <= limit && quads.div_ceil(k) * height <= limit);
+            assert!(stacked && !fits, "{params:?} of {:?}", e.blocks());
             None
         }
         Err(error) => panic!("{error}"),
@@ -85,13 +103,15 @@ fn layouts_and_schedules_agree_to_the_bit() {
                 let coloured = coloured(&order);
                 let orders = if coloured == order { vec![order] } else { vec![order, coloured] };
                 for order in orders {
-                    let plain = BlockExpression::new(dev, &e, &order).unwrap();
-                    let expected = results(&plain, &x, &b);
-                    for params in others() {
-                        let Some(other) = made(dev, &e, &order, params) else { continue };
-                        assert_eq!(other.params(), params);
-                        let found = results(&other, &x, &b);
-                        assert_eq!(found, expected, "{}, {:?}, {params:?}", system.grid, order.indices());
+                    for kinds in alike(system.n) {
+                        let plain = BlockExpression::with(dev, &e, &order, kinds[0]).unwrap();
+                        let expected = results(&plain, &x, &b);
+                        for &params in &kinds[1..] {
+                            let Some(other) = made(dev, &e, &order, params) else { continue };
+                            assert_eq!(other.params(), params);
+                            let found = results(&other, &x, &b);
+                            assert_eq!(found, expected, "{}, {:?}, {params:?}", system.grid, order.indices());
+                        }
                     }
                 }
             }
@@ -109,17 +129,19 @@ fn layouts_agree_at_sides_that_scale() {
             let e = RepeatedExpression::stencil(grid, 1, &taps, sides, true).unwrap();
             let (x, b) = (uniform(8, grid.len()), uniform(9, grid.len()));
             let order = Order::identity(grid.nx);
-            let expected = results(&BlockExpression::new(dev, &e, &order).unwrap(), &x, &b);
-            for params in others() {
-                let other = made(dev, &e, &order, params).unwrap();
-                assert_eq!(results(&other, &x, &b), expected, "{grid}, {params:?}");
+            for kinds in alike(grid.nx) {
+                let expected = results(&BlockExpression::with(dev, &e, &order, kinds[0]).unwrap(), &x, &b);
+                for &params in &kinds[1..] {
+                    let Some(other) = made(dev, &e, &order, params) else { continue };
+                    assert_eq!(results(&other, &x, &b), expected, "{grid}, {params:?}");
+                }
             }
         }
     });
 }
 
 #[test]
-fn quads_drawn_together_are_those_of_64_bits() {
+fn quads_drawn_together_and_single_unknowns_are_those_of_64_bits() {
     on_both(|dev| {
         for system in some(1, 4) {
             let len = system.grid.len();
@@ -129,12 +151,13 @@ fn quads_drawn_together_are_those_of_64_bits() {
                 (0..len).map(|cell| (f64::from(b[cell]) / system.diagonal[cell % system.n]) as f32).collect();
             let e = system.expression().jacobi().unwrap();
             for order in orders(system.n).map(|order| coloured(&order)) {
-                for params in others() {
+                for params in alike(system.n).into_iter().flatten().skip(1) {
                     let Some(e) = made(dev, &e, &order, params) else { continue };
                     let (mut state, held) = (packed(&e, &x), packed(&e, &weighted));
                     e.iterate(&mut state, &held, 2, Direction::Forward).unwrap();
                     let mut twin = Bounded::exact(&x);
-                    (0..2).for_each(|_| system.sweep(&order, &mut twin, &wide(&b)));
+                    let lanes = params.layout.lanes();
+                    (0..2).for_each(|_| system.sweep_of(&order, lanes, &mut twin, &wide(&b)));
                     let what = format!("{}, {:?}, {params:?}", system.grid, order.indices());
                     twin.check(&unpacked(&e, &state, len), 1.0, &what);
                 }
@@ -146,10 +169,10 @@ fn quads_drawn_together_are_those_of_64_bits() {
 /// All lanes of a quad of every block, padding included, as a host would read them.
 fn texels(dev: &Device, v: &BlockVector, quad: usize) -> Vec<[f32; 4]> {
     let place = v.texture(quad).unwrap();
-    let lanes = 4 * place.whole.area() as usize;
+    let all = 4 * place.whole.area() as usize;
     // SAFETY: the texture is one of this device's, of this extent, and outlives the vector that borrows it.
     #[allow(unsafe_code)]
-    let whole = unsafe { Vector::from_texture(dev, place.texture, place.whole, lanes) }.unwrap();
+    let whole = unsafe { Vector::from_texture(dev, place.texture, place.whole, all) }.unwrap();
     let whole = whole.read().unwrap();
     let ([left, low], width) = (place.origin, place.whole.width);
     let texel = |x: u32, y: u32| 4 * ((low + y) * width + left + x) as usize;
@@ -198,6 +221,32 @@ fn a_host_finds_every_unknown_and_padding_is_zero() {
 }
 
 #[test]
+fn single_unknowns_stand_in_the_order_without_padding_each_in_a_place_of_its_own() {
+    on_both(|dev| {
+        for n in [1, 5, 7] {
+            let e = System::new(Grid::new_2d(n, 3), 1, laplace(2), [[Dropped; 2]; 3]).expression();
+            let order = orders(n)[2].clone();
+            let unknowns: Vec<usize> =
+                order.indices().iter().map(|&i| i as usize).filter(|&i| i < n).collect();
+            for params in singles() {
+                let v = BlockExpression::with(dev, &e, &order, params).unwrap().zeros().unwrap();
+                assert!(unknowns.iter().enumerate().all(|(p, &i)| v.order().position(i) == p));
+                let places: Vec<_> = (0..n).map(|p| v.texture(p).unwrap()).collect();
+                assert!(v.texture(n).is_none());
+                for (p, place) in places.iter().enumerate() {
+                    assert_eq!((place.extent.width, place.extent.height), (3, 1));
+                    assert!(place.origin[0] + 3 <= place.whole.width && place.origin[1] < place.whole.height);
+                    let same = |other: &&BlockTexture| {
+                        (other.texture, other.origin) == (place.texture, place.origin)
+                    };
+                    assert_eq!(places.iter().filter(same).count(), 1, "{p}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
 fn draws_and_targets_are_those_of_the_schedule() {
     on_both(|dev| {
         let most = dev.capabilities().max_draw_buffers as usize;
@@ -207,6 +256,9 @@ fn draws_and_targets_are_those_of_the_schedule() {
         let folded = Order::accordion(40);
         let (pairs, together) = (BlockParams::default().with_targets(2), others()[2]);
         let all = if most < 8 { 3 } else { 2 };
+        // As many as there are targets, or units for what they and those at the ends read, and for b.
+        let units = dev.capabilities().texture_units as usize;
+        let single = 40usize.div_ceil(most.min((units - 2) / 2));
         // Folded quads read those next to them. In two colours, the last of one and the first of the other may go together.
         for (order, params, draws) in [
             (folded.clone(), BlockParams::default(), [10, 10]),
@@ -216,6 +268,10 @@ fn draws_and_targets_are_those_of_the_schedule() {
             (coloured(&folded), pairs, [5, 5]),
             (coloured(&folded), together, [all, all]),
             (coloured(&folded), others()[0], [10, 10]),
+            (folded.clone(), singles()[0], [40, 40]),
+            (folded.clone(), singles()[1], [40, 40]),
+            // Each reads the one before, in place, if the order is that of the line.
+            (Order::identity(40), singles()[3], [single, 40]),
         ] {
             let Some(e) = made(dev, &e, &order, params) else { continue };
             let counts = [BlockUse::Apply, BlockUse::Iterate].map(|used| e.workload(used).draws as usize);
@@ -232,7 +288,11 @@ fn draws_and_targets_are_those_of_the_schedule() {
             assert_eq!(counted(&mut || e.apply(&mut y, &x, &held).unwrap()), draws[0]);
             let mut iterate =
                 |times| counted(&mut || e.iterate(&mut x, &held, times, Direction::Forward).unwrap());
-            let copies = if params.layout == BlockLayout::Stacked { 0..=9 } else { 0..=0 };
+            let copies = match params.layout {
+                BlockLayout::Stacked => 0..=9,
+                BlockLayout::SingleStacked => 0..=39,
+                _ => 0..=0,
+            };
             for times in [1, 2, 5] {
                 assert!(copies.contains(&(iterate(times) - times * draws[1])));
             }

@@ -5,6 +5,7 @@ mod blocks;
 #[path = "../common/mod.rs"]
 mod common;
 mod layouts;
+mod operators;
 mod plans;
 mod stencils;
 mod waves;

@@ -74,7 +74,7 @@ fn candidates_are_counted_as_they_run() {
                     };
                     // Of many iterations: copies in the end differ by where the quads stand then, and an iteration may begin in the
                     // texture in which the last one has ended.
-                    let stacked = plan.params.layout == BlockLayout::Stacked;
+                    let stacked = plan.params.layout == BlockLayout::Stacked; // single unknowns are no candidates there
                     let (draws, passes, off) = match used {
                         BlockUse::Iterate => {
                             let ([d, p], [draws, passes]) = (counted(4), counted(44));
@@ -130,7 +130,15 @@ fn what_is_dear_is_avoided() {
     on_both(|dev| {
         let [deep, wave, ..]: [RepeatedExpression; 4] = expressions().try_into().unwrap();
         let most = dev.capabilities().max_draw_buffers as f64;
-        let fetching = dear_at(|p| p.fetch = Fetches::default().with_own(1.0).with_adjacent(1.0));
+        let fetching = dear_at(|p| {
+            p.fetch = Fetches::default().with_own(1.0).with_adjacent(1.0);
+            p.fetch_r32f = p.fetch;
+        });
+        let wide = dear_at(|p| {
+            p.fetch = Fetches::default().with_own(9.0).with_adjacent(9.0);
+            p.fetch_r32f = Fetches::default().with_own(1.0).with_adjacent(1.0);
+            p.written_texel = [1e-3; 4];
+        });
         let changing = dear_at(|p| (p.target_change, p.draw) = (1.0, 1e-9));
         let several = dear_at(|p| (p.written_texel, p.draw) = ([1.0, 9.0, 9.0, 9.0], 1e-9));
         for e in [&deep, &wave] {
@@ -138,7 +146,10 @@ fn what_is_dear_is_avoided() {
                 let of = |profile: &DeviceProfile| planned(dev, profile.clone(), e, used).1;
                 // Fetches are least where as many quads as can be share them.
                 let (all, chosen) = planned(dev, fetching.clone(), e, used);
-                let fetches = |plan: &BlockPlan| plan.workload.fetches.own + plan.workload.fetches.adjacent;
+                let fetches = |plan: &BlockPlan| {
+                    let work = plan.workload;
+                    [work.fetches, work.fetches_r32f].map(|f| f.own + f.adjacent).iter().sum::<f64>()
+                };
                 assert_eq!(all.iter().map(fetches).fold(f64::MAX, f64::min), fetches(&chosen));
                 assert!(chosen.workload.draws < (e.block().quads() / 2) as f64);
                 // One texture is one target; in place, a colour is.
@@ -147,6 +158,21 @@ fn what_is_dear_is_avoided() {
                 assert_eq!(chosen.workload.target_changes, expected, "{chosen}");
                 if e.block().quads() as f64 > 2.0 * most {
                     assert_eq!(chosen.params.layout, BlockLayout::Stacked);
+                }
+                // Where a texel of one channel is fetched for less than a quarter, of what is applied, unknowns are single.
+                let (all, chosen) = planned(dev, wide.clone(), e, used);
+                let is_single = |plan: &BlockPlan| plan.params.layout.lanes() == 1;
+                assert_eq!(is_single(&chosen), used == BlockUse::Apply, "{chosen}");
+                for plan in all.iter().filter(|plan| is_single(plan)) {
+                    // Each row's entries and its b, of which those that share a draw fetch some together.
+                    let work = plan.workload;
+                    let fetches = work.fetches_r32f.own + work.fetches_r32f.adjacent;
+                    let blocks = e.blocks().iter().product::<usize>();
+                    let all = (e.nnz() + e.block().unknowns()) * blocks;
+                    let alone = work.draws as usize == e.block().unknowns();
+                    assert!(fetches as usize == all || !alone && fetches < all as f64, "{fetches} of {all}");
+                    assert_eq!(work.fetches, Fetches::default());
+                    assert!(work.multiply_adds as usize <= all);
                 }
                 // And where several targets are dear, each quad is drawn alone.
                 assert_eq!(of(&several).workload.draws, e.block().quads() as f64);

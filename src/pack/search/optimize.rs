@@ -234,15 +234,17 @@ impl<'a, 'b, M: CostModel> Search<'a, 'b, M> {
         }
         let mut unfinished = Vec::new();
         // Half of the time is for what comes after.
-        let over = || self.limits.time.is_some_and(|time| self.began.elapsed() >= time / 2);
-        let stop = || over() || self.limits.interrupt.is_some_and(|flag| flag.load(Relaxed));
-        for seed in seeds(self.e, &stop) {
-            if self.is_done() {
-                return Ok(());
-            }
+        let (e, limits, began) = (self.e, self.limits, self.began);
+        let over = || limits.time.is_some_and(|time| began.elapsed() >= time / 2);
+        let stop = || over() || limits.interrupt.is_some_and(|flag| flag.load(Relaxed));
+        for seed in seeds(e, &stop) {
             let packing = Packing::symmetric(seed.order.clone());
             let cost = self.model.cost(self.e, &packing)?;
             self.offer(&packing, cost, seed.origin);
+            // Before the next one is looked for.
+            if self.is_done() {
+                return Ok(());
+            }
             // A single quad left over is packed already.
             if seed.tail + 4 < seed.order.len() && !self.is_too_large() {
                 unfinished.push((cost, seed));

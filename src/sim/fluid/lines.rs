@@ -41,7 +41,7 @@ impl Fluid {
         self.lines.resize_with(self.velocity.len(), || None);
         let known = self.lines.get(axis).and_then(Option::as_ref);
         if known.is_none_or(|lines| lines.strength != strength) {
-            let made = self.lines(axis, strength)?;
+            let made = self.lines(axis, strength, known)?;
             if let Some(lines) = self.lines.get_mut(axis) {
                 *lines = made;
             }
@@ -79,8 +79,9 @@ impl Fluid {
         Ok(report)
     }
 
-    /// Makes ready; nothing where the fluid decides no face.
-    fn lines(&self, axis: usize, strength: f64) -> Result<Option<Lines>> {
+    /// Makes ready; nothing where the fluid decides no face. Lines that are known have the same pattern, if anything flows in both:
+    /// what has been chosen for them stays.
+    fn lines(&self, axis: usize, strength: f64, known: Option<&Lines>) -> Result<Option<Lines>> {
         let held = |side: Boundary| usize::from(side != Boundary::Open);
         let [low, high] = self.params.boundaries.across(axis).map(held);
         let (mut sides, mut first, mut weights) = (self.faces(axis).sides(), [0; 3], [0.0; 3]);
@@ -96,7 +97,10 @@ impl Fluid {
         }
         let params = StencilParams::new(weights, self.params.boundaries.viscous_sides(axis)).with_shift(1.0);
         let a = Stencil::new(self.device(), grid, params)?;
-        let jacobi = EnhancedBlockJacobi::from_stencil(&a, None)?;
+        let jacobi = match known.filter(|known| (known.strength == 0.0) == (strength == 0.0)) {
+            Some(known) => known.jacobi.renewed(&a)?,
+            None => EnhancedBlockJacobi::from_stencil(&a, None)?,
+        };
         Ok(Some(Lines { strength, first, a, jacobi }))
     }
 }

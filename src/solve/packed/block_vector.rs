@@ -12,12 +12,15 @@ use crate::gl::{Format, glsl};
 use crate::kernel::{Domain, Draw, Operand, PooledTexture, View};
 use crate::ops::check_device;
 use crate::pack::{Order, RepeatedExpression, Tiles};
-use crate::shape::Extent;
+use crate::profile::{Fetches, Workload};
+use crate::shape::{Extent, fold_extent};
 
 /// Which unknown of which block stands where.
 #[derive(PartialEq, Eq)]
 pub(super) struct Layout {
     order: Order,
+    /// Unknowns in a texel.
+    lanes: usize,
     /// Of a quad.
     extent: Extent,
     tiles: Option<Tiles>,
@@ -27,7 +30,8 @@ pub(super) struct Layout {
 /// block or one for all, in each quad a texel for every block.
 ///
 /// A host draws from the textures without a copy: unknown i of block (x, y) is component `p % 4` of texel `origin + (x, y)` of
-/// the [texture](Self::texture) of quad `p / 4`, p being `order().position(i)`.
+/// the [texture](Self::texture) of quad `p / 4`, p being `order().position(i)`; with [single](super::BlockLayout::Single) unknowns
+/// the red component in the texture of quad p.
 ///
 /// *Source*: \[Bajaj04\] section 4, Figures 11 and 12.
 ///
@@ -57,7 +61,7 @@ shown!(BlockVector, |v| "BlockVector({} quads of {})", v.layout.quads(), v.layou
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockTexture {
-    /// The RGBA32F texture.
+    /// The texture: RGBA32F, or R32F for [single](super::BlockLayout::Single) unknowns.
     pub texture: glow::NativeTexture,
     /// Width and height of all of it.
     pub whole: Extent,
@@ -77,7 +81,7 @@ impl BlockVector {
         Some(BlockTexture { texture: texture.raw(), whole, origin, extent: self.layout.extent })
     }
 
-    /// The order of the unknowns of each block: four positions a quad.
+    /// The order of the unknowns of each block: four positions a quad, or one where unknowns are single; padding is at the end then.
     pub fn order(&self) -> &Order {
         &self.layout.order
     }
@@ -85,7 +89,13 @@ impl BlockVector {
 
 impl Layout {
     fn quads(&self) -> usize {
-        self.order.len() / 4
+        if self.lanes == 1 { self.order.unknowns() } else { self.order.len() / 4 }
+    }
+
+    /// The unknowns in the four lanes of a quad; as many as there are, or more, for padding.
+    fn unknowns(&self, quad: usize) -> [usize; 4] {
+        let at = |lane: usize| (lane < self.lanes).then(|| self.order.at(self.lanes * quad + lane));
+        std::array::from_fn(|lane| at(lane).unwrap_or(self.order.unknowns()))
     }
 
     /// The texel of block (0, 0) of a quad.
@@ -124,11 +134,16 @@ pub(super) struct Packer {
 const OP: &str = "BlockVector";
 
 impl Packer {
+    /// For an expression as it is [lowered](super::BlockLayout) and an order of the unknowns as they were.
     pub fn new(device: &Device, e: &RepeatedExpression, order: &Order, params: BlockParams) -> Result<Self> {
         let tiles = tiles(e, params.layout, device.max_texture_size())?;
-        let layout = Rc::new(Layout { order: order.clone(), extent: Self::extent_of(e), tiles });
-        let positions = order.positions().iter().take(order.unknowns());
-        let place = Vector::from_f64(device, &positions.map(|&p| f64::from(p)).collect::<Vec<_>>())?;
+        let lanes = params.layout.lanes();
+        let order = if lanes == 1 { order.compact() } else { order.clone() };
+        // Four lanes a quad, whether or not there is something in all of them.
+        let positions =
+            order.positions().iter().take(order.unknowns()).map(|&p| f64::from(p) * (4 / lanes) as f64);
+        let place = Vector::from_f64(device, &positions.collect::<Vec<_>>())?;
+        let layout = Rc::new(Layout { order, lanes, extent: Self::extent_of(e), tiles });
         Ok(Packer { device: device.clone(), layout, place })
     }
 
@@ -140,6 +155,10 @@ impl Packer {
 
     pub fn extent(&self) -> Extent {
         self.layout.extent
+    }
+
+    pub fn order(&self) -> &Order {
+        &self.layout.order
     }
 
     pub fn device(&self) -> &Device {
@@ -166,7 +185,8 @@ impl Packer {
                 Extent::new(width * columns, height * (self.quads() as u32).div_ceil(columns))
             }
         };
-        self.device.texture(extent, Format::Rgba32F, OP)
+        let format = if self.layout.lanes == 1 { Format::R32F } else { Format::Rgba32F };
+        self.device.texture(extent, format, OP)
     }
 
     pub fn view<'a>(&'a self, texture: &'a PooledTexture) -> View<'a> {
@@ -184,7 +204,7 @@ impl Packer {
     }
 
     /// A vector of textures whose texels are yet to be written.
-    fn uninit(&self) -> Result<BlockVector> {
+    pub fn uninit(&self) -> Result<BlockVector> {
         let count = if self.tiles().is_some() { 1 } else { self.quads() };
         let textures: Result<_> = (0..count).map(|_| self.texture()).collect();
         Ok(BlockVector { layout: Rc::clone(&self.layout), textures: textures? })
@@ -201,14 +221,11 @@ impl Packer {
     pub fn pack(&self, v: &Vector, weight: impl Fn(usize) -> f32) -> Result<BlockVector> {
         let made = self.uninit()?;
         let n = self.layout.order.unknowns();
-        let most = match self.tiles() {
-            None => self.device.gl().caps.borrow().max_draw_buffers.max(1) as usize,
-            Some(_) => 1,
-        };
+        let [most, _] = self.most();
         for first in (0..self.quads()).step_by(most) {
             let count = most.min(self.quads() - first);
             let lanes: Vec<usize> =
-                (4 * first..4 * (first + count)).map(|p| self.layout.order.at(p)).collect();
+                (first..first + count).flat_map(|quad| self.layout.unknowns(quad)).collect();
             let targets = (first..first + count).filter_map(|quad| self.held(&made, quad));
             Draw::new(&self.device, glsl!("jacobi/blocks.frag"))
                 .lines_made(quads_written, vec![count as i64])
@@ -226,11 +243,45 @@ impl Packer {
         Ok(made)
     }
 
-    /// The elements back in their natural order: a pass for all quads whose textures can be read at once.
-    pub fn unpack(&self, out: &Vector, v: &BlockVector) -> Result<()> {
-        // Beside them there are the places, and what the pass before has left.
-        let units = self.device.gl().caps.borrow().texture_units.saturating_sub(2).max(1) as usize;
-        let most = if self.tiles().is_some() { self.quads() } else { units };
+    /// Quads that a draw of [`pack`](Self::pack) writes, and that one of [`unpack`](Self::unpack) reads.
+    fn most(&self) -> [usize; 2] {
+        let caps = self.device.gl().caps.borrow();
+        match self.tiles() {
+            Some(_) => [1, self.quads().max(1)],
+            // Beside what is unpacked there are the places, and what the pass before has left.
+            None => [caps.max_draw_buffers.max(1), caps.texture_units.saturating_sub(2).max(1)]
+                .map(|n| n as usize),
+        }
+    }
+
+    /// What packing a vector and unpacking another come to.
+    pub fn workload(&self) -> Workload {
+        let ([writes, reads], quads, extent) = (self.most(), self.quads(), self.extent());
+        let counts = |most: usize| (0..quads).step_by(most).map(move |first| most.min(quads - first));
+        let packing = counts(writes).enumerate().map(|(k, count)| {
+            let fetches = Fetches::default().with_shifted((4 * count) as f64 * extent.area() as f64);
+            let pass = Workload::pass(extent, count, fetches);
+            // Rectangles of the same texture.
+            if self.tiles().is_some() && k > 0 { pass.with_target_changes(0.0) } else { pass }
+        });
+        let whole = self.layout.order.unknowns().is_multiple_of(4);
+        let natural = fold_extent(self.unknowns() as u64, self.device.max_texture_size()).unwrap_or(extent);
+        let unpacking = counts(reads).enumerate().map(|(k, count)| {
+            // Of unknowns that may be of four blocks, each is looked up by itself.
+            let (lookups, picked) = if whole { (1, 4) } else { (4, 1) };
+            let picked = if self.tiles().is_some() { picked } else { count };
+            let texels = natural.area() as f64;
+            let fetches = Fetches::default()
+                .with_own(if k > 0 { texels } else { 0.0 })
+                .with_shifted((lookups * (1 + picked)) as f64 * texels);
+            Workload::pass(natural, 1, fetches).cut(true)
+        });
+        packing.chain(unpacking).sum()
+    }
+
+    /// The elements back in their natural order, times the factors: a pass for all quads whose textures can be read at once.
+    pub fn unpack(&self, out: &Vector, v: &BlockVector, factors: [f32; 2]) -> Result<()> {
+        let [_, most] = self.most();
         let Extent { width, height } = self.layout.extent;
         let columns = self.tiles().map_or(0, |tiles| tiles.columns);
         let mut before: Option<Vector> = None;
@@ -244,11 +295,13 @@ impl Packer {
                 .masked(true)
                 .define("COUNT", count as u32)
                 .define("CONTINUED", before.is_some())
+                .define("SCALED", next.is_none() && factors != [1.0; 2])
                 .define("WHOLE", self.layout.order.unknowns().is_multiple_of(4))
                 .lines_made(picked, words)
                 .input("place", self.place.view())
                 .input_if("before", before.as_ref().map(Operand::view))
                 .inputs("x", textures.map(|texture| self.view(texture)))
+                .param("factors", factors)
                 .param("n", self.layout.order.unknowns() as i32)
                 .param("first", 4 * first as i32)
                 .param("last", self.unknowns() as i32 - 1)

@@ -96,11 +96,12 @@ impl BlockExpression {
         params: BlockParams,
         uses: &[BlockUse],
     ) -> Result<Self> {
-        let program = e.lower(order, params.subtract_b)?;
-        let packer = Packer::new(device, e, order, params)?;
+        let (lowered, places) = params.layout.lowered(e, order)?;
+        let program = lowered.lower(&places, params.subtract_b)?;
+        let packer = Packer::new(device, &lowered, order, params)?;
         let schedule = {
             let caps = device.gl().caps.borrow();
-            Schedule::new(e, &program, packer.tiles(), params, &caps, uses)?
+            Schedule::new(&lowered, &program, packer.tiles(), params, &caps, uses)?
         };
         let compiled = |part: QuadPart| {
             let mut names: Vec<String> = part.reads.iter().map(|k| format!("x{k}")).collect();
@@ -136,6 +137,11 @@ impl BlockExpression {
         self.packer.zeros()
     }
 
+    /// A vector whose texels are yet to be written.
+    pub(super) fn uninit(&self) -> Result<BlockVector> {
+        self.packer.uninit()
+    }
+
     /// The elements of a vector in natural order in the layout of this expression.
     ///
     /// *Cost*: a draw for as many quads as there are draw buffers, or for each stacked one; 4 fetches a texel. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch),
@@ -164,13 +170,18 @@ impl BlockExpression {
     /// [`Error::Parameter`](crate::Error::Parameter) for a vector of another layout;
     /// [`Error::Unsupported`](crate::Error::Unsupported) for an `out` borrowed from the host.
     pub fn unpack(&self, out: &mut Vector, v: &BlockVector) -> Result<()> {
+        self.unpack_scaled(out, v, [1.0; 2])
+    }
+
+    /// The same, times both factors.
+    pub(super) fn unpack_scaled(&self, out: &mut Vector, v: &BlockVector, factors: [f32; 2]) -> Result<()> {
         let op = "BlockExpression::unpack";
         out.writable(op)?;
         check_shape(op, "out", out.shape(), Shape::column(self.packer.unknowns()))?;
         check_device(op, "out", out.device(), self.device())?;
         self.packer.check(op, "v", v)?;
         let _scope = self.device().scope()?;
-        self.packer.unpack(out, v)
+        self.packer.unpack(out, v, factors)
     }
 
     /// Computes y, from the x that there is.
@@ -252,6 +263,11 @@ impl BlockExpression {
         draw.targets(targets).on(self.packer.domain(part.first)).run()
     }
 
+    /// The order of the unknowns of a block.
+    pub(super) fn order(&self) -> &Order {
+        self.packer.order()
+    }
+
     /// The layout and the schedule.
     pub fn params(&self) -> BlockParams {
         self.params
@@ -264,10 +280,16 @@ impl BlockExpression {
             BlockUse::Iterate => &self.in_turn,
         };
         let parts = self.passes_of(numbers).map(|pass| &pass.part);
-        workload(parts, self.packer.extent(), self.packer.tiles().is_some(), used)
+        workload(parts, self.packer.extent(), self.params.layout, used)
     }
 
-    /// The program that runs for a block: see [`RepeatedExpression::lower`].
+    /// What bringing a vector into the layout and another one back comes to.
+    pub(super) fn relayout(&self) -> Workload {
+        self.packer.workload()
+    }
+
+    /// The program that runs for a block: see [`RepeatedExpression::lower`]. Of [single](super::BlockLayout::Single) unknowns it is one
+    /// with a quad for each, of which the first lane alone is computed.
     pub fn program(&self) -> &Program {
         &self.program
     }

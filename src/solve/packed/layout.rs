@@ -1,12 +1,13 @@
 //! Where the quads of a block lie in textures, and which of them a draw writes.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::BlockUse;
 use crate::error::{Error, Result};
 use crate::gl::Capabilities;
-use crate::pack::{Program, QuadPart, RepeatedExpression, Tiles};
+use crate::pack::{Order, Program, QuadPart, RepeatedExpression, Tiles};
 use crate::profile::{Fetches, Workload};
 use crate::shape::Extent;
 
@@ -20,16 +21,52 @@ pub enum BlockLayout {
     /// One texture with a rectangle for each quad, a texel in it for each block: as nearly square as the texture size lets it
     /// be. A draw writes one rectangle, and draws that follow one another write to the same target.
     Stacked,
+    /// A texture of one channel (R32F) for each unknown, a texel in it for each block: \[Bajaj04\]'s programs for blocks of one. Where the
+    /// others have quads, of everything said of quads, these have single unknowns, in the order of their positions: in place, each
+    /// sees the new values of all before it.
+    Single,
+    /// One texture of one channel with a rectangle for each unknown.
+    SingleStacked,
 }
 
-/// How a [`BlockExpression`](super::BlockExpression) is laid out and drawn. Results are the same to the bit.
+impl BlockLayout {
+    /// Unknowns in a texel: 4, or 1.
+    pub fn lanes(self) -> usize {
+        match self {
+            BlockLayout::Apart | BlockLayout::Stacked => 4,
+            BlockLayout::Single | BlockLayout::SingleStacked => 1,
+        }
+    }
+
+    /// Whether all quads share a texture.
+    pub(super) fn is_stacked(self) -> bool {
+        matches!(self, BlockLayout::Stacked | BlockLayout::SingleStacked)
+    }
+
+    /// The expression whose quads are what stands in a texel, and its order.
+    pub(super) fn lowered<'a>(
+        self,
+        e: &'a RepeatedExpression,
+        order: &'a Order,
+    ) -> Result<(Cow<'a, RepeatedExpression>, Cow<'a, Order>)> {
+        if self.lanes() == 4 {
+            return Ok((Cow::Borrowed(e), Cow::Borrowed(order)));
+        }
+        let spread = e.spread(&order.compact())?;
+        let identity = Order::identity(spread.block().unknowns());
+        Ok((Cow::Owned(spread), Cow::Owned(identity)))
+    }
+}
+
+/// How a [`BlockExpression`](super::BlockExpression) is laid out and drawn. Results are the same to the bit, among layouts of quads and
+/// among those of [single unknowns](BlockLayout::Single).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct BlockParams {
     /// How the quads lie in textures.
     pub layout: BlockLayout,
     /// How many quads a draw writes at most, each to a target of its own; as many as the device has draw buffers, and units
-    /// for what they read, are not passed, nor one with [`Stacked`](BlockLayout::Stacked) quads. What quads of a draw read
+    /// for what they read, are not passed, nor one with stacked quads. What quads of a draw read
     /// is fetched once for all of them. In place, those that read new values of one another are never drawn together: an
     /// order in which quads next to one another do not is drawn with the fewest draws.
     pub targets: usize,
@@ -57,7 +94,7 @@ pub(super) fn tiles(e: &RepeatedExpression, layout: BlockLayout, limit: u32) -> 
         let unit = "blocks in one direction";
         return Err(Error::TooLarge { what, requested: side as u64, limit: u64::from(limit), unit });
     }
-    if layout == BlockLayout::Apart {
+    if !layout.is_stacked() {
         return Ok(None);
     }
     // Sides within the texture size.
@@ -138,9 +175,9 @@ impl Schedule {
     }
 
     /// What these come to.
-    pub fn workload(&self, used: BlockUse, extent: Extent, stacked: bool) -> Workload {
+    pub fn workload(&self, used: BlockUse, extent: Extent, layout: BlockLayout) -> Workload {
         let parts = self.numbers(used).iter().filter_map(|&k| self.parts.get(k));
-        workload(parts, extent, stacked, used)
+        workload(parts, extent, layout, used)
     }
 }
 
@@ -148,7 +185,7 @@ impl Schedule {
 pub(super) fn workload<'a>(
     parts: impl Iterator<Item = &'a QuadPart>,
     extent: Extent,
-    stacked: bool,
+    layout: BlockLayout,
     used: BlockUse,
 ) -> Workload {
     let blocks = extent.area() as f64;
@@ -159,11 +196,15 @@ pub(super) fn workload<'a>(
         let [own, linked] = part.fetches.map(|n| n as f64 * blocks);
         let fetches = Fetches::default().with_own(own).with_adjacent(linked);
         let pass = Workload::pass(extent, part.quads, fetches);
+        let pass = match layout.lanes() {
+            1 => pass.with_fetches(Fetches::default()).with_fetches_r32f(pass.fetches),
+            _ => pass,
+        };
         all = all + pass.with_multiply_adds(part.operations as f64 * blocks);
         // The next rectangle of the same texture, unless something of it is read.
         let read = |quads: &BTreeSet<usize>| part.reads.iter().any(|k| quads.contains(k));
         match &mut written {
-            Some(quads) if stacked && (used == BlockUse::Apply || !read(quads)) => {
+            Some(quads) if layout.is_stacked() && (used == BlockUse::Apply || !read(quads)) => {
                 all.target_changes -= 1.0;
                 quads.extend(part.range());
             }

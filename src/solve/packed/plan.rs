@@ -19,6 +19,12 @@ const PROPOSALS: u64 = 200_000;
 /// Targets of a draw that are tried, beside as many as there are.
 const TARGETS: [usize; 3] = [1, 2, 4];
 
+/// Layouts of quads, apart and stacked.
+const QUADS: [BlockLayout; 2] = [BlockLayout::Apart, BlockLayout::Stacked];
+
+/// And of single unknowns.
+const SINGLE: [BlockLayout; 2] = [BlockLayout::Single, BlockLayout::SingleStacked];
+
 /// What a [`BlockExpression`](super::BlockExpression) is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -35,7 +41,9 @@ pub enum BlockUse {
 /// Candidates are made of each order that is worth a try (the one that the unknowns come in, and what the search finds under
 /// [`SimdMachine`], [`TexelFetch`] and, with a profile, [`Measured`]); for [`BlockUse::Iterate`] also with its quads in
 /// colours, quads that do not read one another side by side; and of either layout with one, two, four and as many
-/// targets a draw as there are. The generated programs of each are counted.
+/// targets a draw as there are. For [`BlockUse::Apply`] there are also [single](BlockLayout::Single) unknowns, in the order that they
+/// come in; an iteration of these is another one, with more values that are new, so that the times of both say nothing about which
+/// is better. The generated programs of each are counted.
 ///
 /// On a device with a [profile](Device::set_profile) the choice is the candidate that it predicts to take least. Without one it
 /// follows a rule, so that results repeat: the order of fewest instructions; quads apart; as many targets as there are.
@@ -83,6 +91,8 @@ impl fmt::Display for BlockPlan {
         let layout = match params.layout {
             BlockLayout::Apart => "apart",
             BlockLayout::Stacked => "stacked",
+            BlockLayout::Single => "single",
+            BlockLayout::SingleStacked => "single, stacked",
         };
         write!(f, "{origin}{colours}, {layout}, {} draws", workload.draws)?;
         match seconds {
@@ -101,7 +111,12 @@ impl BlockPlan {
     pub fn candidates(device: &Device, e: &RepeatedExpression, used: BlockUse) -> Result<Vec<Self>> {
         let mut all = Vec::new();
         for (origin, coloured, order) in Self::orders(device, e, used)? {
-            Self::of_order(device, e, used, (origin, coloured, &order), &mut all)?;
+            Self::of_order(device, e, used, (origin, coloured, &order), QUADS, &mut all)?;
+        }
+        // Single unknowns read what they read in any order; in this one those that share it are drawn together.
+        if used == BlockUse::Apply {
+            let order = Order::identity(e.block().unknowns());
+            Self::of_order(device, e, used, (Origin::Identity, false, &order), SINGLE, &mut all)?;
         }
         Ok(all)
     }
@@ -115,7 +130,7 @@ impl BlockPlan {
             None => {
                 let mut all = Vec::new();
                 for (origin, coloured, order) in with_colours(e, used, fewest(e)?)? {
-                    Self::of_order(device, e, used, (origin, coloured, &order), &mut all)?;
+                    Self::of_order(device, e, used, (origin, coloured, &order), QUADS, &mut all)?;
                 }
                 all
             }
@@ -134,26 +149,27 @@ impl BlockPlan {
         e: &RepeatedExpression,
         used: BlockUse,
         (origin, coloured, order): (Origin, bool, &Order),
+        [apart, stacked]: [BlockLayout; 2],
         all: &mut Vec<Self>,
     ) -> Result<()> {
-        let program = e.lower(order, false)?;
+        let (e, places) = apart.lowered(e, order)?;
+        let program = e.lower(&places, false)?;
         let caps = device.gl().caps.borrow();
         let most = caps.max_draw_buffers as usize;
-        let apart = [most].into_iter().chain(TARGETS.into_iter().rev().filter(|&targets| targets < most));
-        let apart = apart.map(|targets| BlockParams::default().with_targets(targets));
-        let stacked = BlockParams::default().with_layout(BlockLayout::Stacked);
+        let targets = [most].into_iter().chain(TARGETS.into_iter().rev().filter(|&targets| targets < most));
+        let [apart, stacked] = [apart, stacked].map(|layout| BlockParams::default().with_layout(layout));
         let mut known = Vec::new();
-        for params in apart.chain([stacked]) {
-            let tiles = match tiles(e, params.layout, caps.max_texture_size) {
-                Err(Error::TooLarge { .. }) if params.layout == BlockLayout::Stacked => continue,
+        for params in targets.map(|targets| apart.with_targets(targets)).chain([stacked]) {
+            let tiles = match tiles(&e, params.layout, caps.max_texture_size) {
+                Err(Error::TooLarge { .. }) if params.layout.is_stacked() => continue,
                 tiles => tiles?,
             };
-            let schedule = Schedule::new(e, &program, tiles, params, &caps, &[used])?;
+            let schedule = Schedule::new(&e, &program, tiles, params, &caps, &[used])?;
             // A quad that reads more than there are units for.
             if schedule.parts.iter().any(|p| p.reads.len() + p.reads_b.len() > caps.texture_units as usize) {
                 continue;
             }
-            let workload = schedule.workload(used, Packer::extent_of(e), tiles.is_some());
+            let workload = schedule.workload(used, Packer::extent_of(&e), params.layout);
             let key = (params.layout, workload.draws);
             if known.contains(&key) {
                 continue;

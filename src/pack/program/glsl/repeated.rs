@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::{Names, check_length, literal};
 use crate::error::Result;
-use crate::pack::program::Register;
+use crate::pack::program::{Instruction, Operation, Register, WriteMask};
 use crate::pack::{Order, Program, RepeatedExpression, StencilBoundary};
 
 /// A part of a block's program as GLSL: the body of a kernel that computes some of its quads, for every block.
@@ -218,7 +218,20 @@ impl RepeatedExpression {
             outputs: quads.len(),
         };
         let rows = quads.clone().flat_map(|quad| program.block_row(quad));
-        let instructions: Vec<_> = program.prologue().iter().chain(rows).collect();
+        let mut instructions: Vec<_> = program.prologue().iter().chain(rows).copied().collect();
+        if self.is_single() {
+            // What is fetched has one lane as it is.
+            let first = |i: &mut Instruction| {
+                i.mask = if matches!(i.operation, Operation::Tex(_)) {
+                    i.mask
+                } else {
+                    i.mask.and(WriteMask::one(0))
+                };
+                !i.mask.is_empty()
+            };
+            instructions.retain_mut(first);
+        }
+        let instructions: Vec<_> = instructions.iter().collect();
         check_length(op, quads.len(), instructions.len())?;
         // What is read, in the order of the instructions.
         let mut read: Vec<Register> = Vec::new();
@@ -247,7 +260,11 @@ impl RepeatedExpression {
         let mut body = program.declared(&instructions);
         let outputs: Vec<String> = (0..quads.len()).map(|k| format!("out vec4 y{k}")).collect();
         match quads.len() {
-            1 => body.push_str("vec4 kernel(ivec2 p) {\n    vec4 y;\n"),
+            1 => body.push_str(if self.is_single() {
+                "vec4 kernel(ivec2 p) {\n    vec4 y = vec4(0.0);\n"
+            } else {
+                "vec4 kernel(ivec2 p) {\n    vec4 y;\n"
+            }),
             _ => {
                 let _ = writeln!(body, "void kernel(ivec2 p, {}) {{", outputs.join(", "));
             }

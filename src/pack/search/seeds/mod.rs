@@ -60,12 +60,22 @@ pub(super) struct Seed {
     pub tail: usize,
 }
 
-/// The seeds of an expression other than the identity; no more symmetries are looked for once `stop` says so.
-pub(super) fn seeds(e: &LinearExpression, stop: &dyn Fn() -> bool) -> Vec<Seed> {
+/// The seeds of an expression other than the identity. Symmetries, which take longer than all else, are looked for when the others
+/// have been taken; and no more of them once `stop` says so.
+pub(super) fn seeds<'a>(
+    e: &'a LinearExpression,
+    stop: &'a dyn Fn() -> bool,
+) -> impl Iterator<Item = Seed> + 'a {
     let graph = Graph::new(e, |_| true);
     let whole = 4 * e.quads();
-    let mut found = vec![seed(e, Origin::CuthillMckee, cuthill::cuthill_mckee(&graph), whole)];
-    found.extend(cuthill::accordion(&graph).map(|order| seed(e, Origin::Accordion, order, whole)));
+    let first = seed(e, Origin::CuthillMckee, cuthill::cuthill_mckee(&graph), whole);
+    let folded = cuthill::accordion(&graph).map(|order| seed(e, Origin::Accordion, order, whole));
+    [first].into_iter().chain(folded).chain(std::iter::once_with(move || symmetric(e, graph, stop)).flatten())
+}
+
+/// The seeds by symmetries of the pattern.
+fn symmetric(e: &LinearExpression, graph: Graph, stop: &dyn Fn() -> bool) -> Vec<Seed> {
+    let mut found = Vec::new();
     let mut budget = Budget { left: WORK, stop };
     // Rows that are empty cost nothing wherever they stand, and may hide the symmetry of the others.
     let occupied = Graph::new(e, |i| e.row(i).next().is_some());
