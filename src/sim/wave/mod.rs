@@ -94,9 +94,9 @@ struct Losses {
 impl Wave {
     /// A surface at rest.
     ///
-    /// *Cost*: up to 2 uploads. *Errors*: [`Error::Parameter`](crate::Error::Parameter) for what makes no sense, and for
-    /// [`Scheme::Explicit`] past its limit, which the message states; [`Error::TooLarge`](crate::Error::TooLarge),
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// *Cost*: up to 2 uploads. *Errors*: [`Error::Parameter`] for what makes no sense, and for
+    /// [`Scheme::Explicit`] past its limit, which the message states; [`Error::TooLarge`],
+    /// [`Error::OutOfMemory`].
     pub fn new(device: &Device, params: WaveParams) -> Result<Self> {
         params.check()?;
         let _scope = device.scope()?;
@@ -134,8 +134,8 @@ impl Wave {
     /// Starts anew, from these values and rates of change; of second order for all but [`Scheme::CurrentAndNext`].
     ///
     /// *Shapes*: as many elements as cells. *Cost*: that of a step, and one draw; 4 draws for [`Scheme::Explicit`], 2 for
-    /// [`Scheme::CurrentAndNext`]. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch),
-    /// [`Error::WrongDevice`](crate::Error::WrongDevice).
+    /// [`Scheme::CurrentAndNext`]. *Errors*: [`Error::ShapeMismatch`],
+    /// [`Error::WrongDevice`].
     pub fn start(&mut self, displacement: &Vector, rate: &Vector) -> Result<()> {
         let shape = Shape::column(self.params.grid.len());
         ops::check_shape("Wave::start", "displacement", displacement.shape(), shape)?;
@@ -166,7 +166,7 @@ impl Wave {
     /// Moves on by `dt` under the force `factor force`, in units of `y_tt`: a continuous source is a shape times
     /// something like `(ω wave.time()).sin()`.
     ///
-    /// *Cost*: as [`step`](Self::step), and a fetch more. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::NonFinite`](crate::Error::NonFinite) for the
+    /// *Cost*: as [`step`](Self::step), and a fetch more. *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`] for the
     /// factor.
     pub fn step_forced(&mut self, force: &Vector, factor: f64) -> Result<()> {
         let op = "Wave::step_forced";
@@ -230,7 +230,7 @@ impl Wave {
             (Some(matrix), _) => {
                 let stop = Stop::relative(self.params.tolerance);
                 let cg = ConjugateGradient::new(matrix.as_ref(), CgParams { stop, ..CgParams::default() })?;
-                let (delta, run) = cg.from_zero(&self.g, self.iterations)?;
+                let (delta, run) = cg.run_from_zero(&self.g, self.iterations)?;
                 (self.delta, self.run) = (delta, Some(run));
                 Ok(())
             }

@@ -88,7 +88,7 @@ impl ConjugateGradient<'_> {
 
     /// The same of a checked `b`, for callers that keep the solution: they ask how it went when somebody wants to know.
     #[cfg(feature = "sim")]
-    pub(crate) fn from_zero(&self, b: &Vector, iterations: usize) -> Result<(Vector, Scalar)> {
+    pub(crate) fn run_from_zero(&self, b: &Vector, iterations: usize) -> Result<(Vector, Scalar)> {
         let Ended { added: x, report, .. } = self.fixed(None, b, iterations)?;
         Ok((x, report))
     }
