@@ -16,8 +16,8 @@ float outflow(ivec3 q) {
     sum += across(W, q);
 #endif
 #if SKIP_NOISE
-    // 2^-22
-    return abs(sum.x) <= 2.384185791015625e-7 * sum.y ? 0.0 : sum.x;
+    // 2^-22; and what is rest, whose mean would lie below the normal range of floats.
+    return abs(sum.x) <= max(2.384185791015625e-7 * sum.y, 1.0e-30) ? 0.0 : sum.x;
 #else
     return sum.x;
 #endif

@@ -1,4 +1,4 @@
-// The coefficient of a projection: (-n.v / n.n, n.v, n.n, 0).
+// The coefficient of a projection: (-n.v / n.n, n.v, n.n, 0); or of the best guess, from -x.b and x.A x.
 #include "include/total.glsl"
 
 vec4 kernel(ivec2 p) {

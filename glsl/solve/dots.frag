@@ -1,5 +1,6 @@
 // First stage of a solver's reductions: up to four inner products over a window of texels, one in each channel.
-// MERGED: d.q, q.Mq, r.Mr, r.r    PREDICTING: d.q, r.q, q.q, r.r    RESIDUAL: r.z, r.r    LEAST_SQUARES: q.q, r.r
+// MERGED: d.q, q.Mq, r.Mr, r.r    FIT: -d.r, d.q    PREDICTING: d.q, r.q, q.q, r.r    RESIDUAL: r.z, r.r
+// LEAST_SQUARES: q.q, r.r
 // PROGRESS: r.r, s.s, x.x with s = x - kept; r is multiplied by factors.x, s and x are by factors.y
 // FACTS: how many elements of x are not finite, of v besides below the normal range but not zero, of x not zero; and v.v
 // ALPHA: h.v, h.r, r.r, v.v    OMEGA: t.s, t.t, s.s, h.t    as BiCGStab names them
@@ -26,6 +27,8 @@ vec4 term(ivec2 c) {
     float rr = sum4(r4 * r4);
     return vec4(sum4(d_at(c) * q4), sum4(q4 * q4), rr, rr);
 #endif
+#elif defined(FIT)
+    return vec4(-sum4(d_at(c) * r_at(c)), sum4(d_at(c) * q_at(c)), 0.0, 0.0);
 #elif defined(PREDICTING)
     vec4 q4 = q_at(c);
     vec4 r4 = r_at(c);

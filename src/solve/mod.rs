@@ -15,6 +15,8 @@ mod multigrid;
 mod packed;
 mod stationary;
 
+#[cfg(feature = "sim")]
+pub(crate) use drive::fit::fit;
 pub use drive::{Breakdown, SolveReport, Stop, StopReason, project_out};
 pub use krylov::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, FixedReport,

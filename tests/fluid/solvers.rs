@@ -7,8 +7,11 @@ use texla::sim::fluid::{
 use texla::solve::{CgParams, ConjugateGradient, MultigridParams, StationaryParams, Stop};
 use texla::{Device, Grid, Result, Stencil, Vector};
 
+use crate::common::bounds::{assert_componentwise, gamma};
 use crate::common::harness::on_both;
+use crate::common::products::fused_reduction;
 use crate::common::random::uniform;
+use crate::common::reference::widen;
 use crate::common::worst::worst_of;
 use crate::{axes, obstacles, stirred, velocity};
 
@@ -154,6 +157,68 @@ fn parts_take_the_draws_they_say() {
             assert_eq!(count(&mut || fluid.accelerate([1.0, 0.0, 0.0], 0.1).unwrap()), 1);
             assert_eq!(count(&mut || fluid.push([0.1; 3], 0.1, [1.0; 3]).unwrap()), n);
             assert_eq!(count(&mut || fluid.divergence(&mut dye).unwrap()), 1);
+            // With open sides no mean is taken out.
+            let open = FluidParams::new(0.1)
+                .with_boundaries(Boundaries::all(Boundary::Open))
+                .with_pressure(Pressure::Jacobi { omega: 0.8, sweeps: 3 });
+            let mut fluid = stirred(dev, cells, open, &[], 7);
+            let guess = fused_reduction(fluid.pressure().extent()) + 1;
+            assert_eq!(count(&mut || _ = fluid.project().unwrap()), 1 + guess + 3 + n);
+        }
+    });
+}
+
+/// What a solver of the caller's was given: the guess and the right-hand side.
+struct Recording {
+    given: std::rc::Rc<std::cell::RefCell<Option<[Vec<f64>; 2]>>>,
+}
+
+impl PressureSolver for Recording {
+    fn solve(&mut self, a: &Stencil, p: &mut Vector, b: &Vector) -> Result<PressureReport> {
+        *self.given.borrow_mut() = Some([widen(&p.read()?), widen(&b.read()?)]);
+        let report = ConjugateGradient::new(a, CgParams::default())?.solve(p, b)?;
+        Ok(PressureReport::new(report.iterations, Some(report.true_residual)))
+    }
+}
+
+/// Of the old pressure, against 64 bits: `p·b / p·A p` with sums of so many terms, and a product that errs by six roundings of
+/// its terms.
+#[test]
+fn the_guess_is_the_best_multiple_of_the_last_pressure() {
+    on_both(|dev| {
+        for cells in GRIDS {
+            for boundary in [Boundary::WALL, Boundary::Open] {
+                let params = FluidParams::new(0.5).with_boundaries(Boundaries::all(boundary));
+                let mut fluid = stirred(dev, cells, params, &[], 3);
+                let given = std::rc::Rc::default();
+                fluid.set_pressure_solver(Box::new(Recording { given: std::rc::Rc::clone(&given) }));
+                let recorded = || given.borrow_mut().take().unwrap();
+                fluid.project().unwrap();
+                assert!(recorded()[0].iter().all(|p| *p == 0.0), "nothing is known of a first one");
+                fluid.push([1.5, 2.0, 1.0], 2.0, [0.7, -0.4, 0.2]).unwrap();
+                let last = widen(&fluid.pressure().read().unwrap());
+                fluid.project().unwrap();
+                let [guess, b] = recorded();
+                let mut product = vec![[0.0; 2]; last.len()];
+                for (i, j, a) in fluid.poisson().csr().entries() {
+                    product[i][0] += a * last[j];
+                    product[i][1] += (a * last[j]).abs();
+                }
+                let sum = |terms: &mut dyn Iterator<Item = f64>| terms.sum::<f64>();
+                let k = last.len() + 12;
+                let along = sum(&mut last.iter().zip(&b).map(|(p, b)| p * b));
+                let size = sum(&mut last.iter().zip(&b).map(|(p, b)| (p * b).abs()));
+                let square = sum(&mut last.iter().zip(&product).map(|(p, a)| p * a[0]));
+                let sizes = sum(&mut last.iter().zip(&product).map(|(p, a)| (p * a[1]).abs()));
+                let factor = along / square;
+                // Of the quotient, and the multiplication; a division errs by some ulps.
+                let error = (gamma(k) * (size + factor.abs() * sizes)) / (square - gamma(k) * sizes);
+                let error = error + gamma(8) * (factor.abs() + error);
+                let exact: Vec<f64> = last.iter().map(|p| factor * p).collect();
+                let bound: Vec<f64> = last.iter().map(|p| error * p.abs()).collect();
+                let guess: Vec<f32> = guess.iter().map(|p| *p as f32).collect();
+                assert_componentwise(&format!("{cells} {boundary:?}"), &guess, &exact, &bound);
+            }
         }
     });
 }

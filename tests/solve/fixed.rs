@@ -1,6 +1,7 @@
 //! A fixed number of iterations: nothing read, the same draws whatever happens, frozen once the bound is met.
 
 use texla::host::{Triplets, problems};
+use texla::ops::{ReducePlan, Windows};
 use texla::solve::{CgParams, CgSchedule, ConjugateGradient, FixedReport, Jacobi, LinOp, Stop};
 use texla::{BandedMatrix, Device, Error, Shape, Vector};
 
@@ -15,12 +16,15 @@ fn params(schedule: CgSchedule) -> CgParams {
 
 /// The iterate, how the run went, and the draws it took.
 fn iterate(a: &dyn LinOp, schedule: CgSchedule, b: &[f32], count: usize) -> (Vec<f32>, FixedReport, u64) {
-    let dev: &Device = a.device();
-    let b = Vector::from_slice(dev, b).unwrap();
+    let b = Vector::from_slice(a.device(), b).unwrap();
+    iterate_by(&ConjugateGradient::new(a, params(schedule)).unwrap(), &b, count)
+}
+
+fn iterate_by(cg: &ConjugateGradient<'_>, b: &Vector, count: usize) -> (Vec<f32>, FixedReport, u64) {
+    let dev: &Device = b.device();
     let mut x = Vector::zeros(dev, b.len()).unwrap();
-    let cg = ConjugateGradient::new(a, params(schedule)).unwrap();
     let before = dev.counters();
-    let run = cg.iterate(&mut x, &b, count).unwrap();
+    let run = cg.iterate(&mut x, b, count).unwrap();
     let done = dev.counters().since(&before);
     assert_eq!((done.readbacks, done.async_checks), (0, 0));
     (x.read().unwrap(), run.read().unwrap(), done.draws)
@@ -55,17 +59,23 @@ fn iterates_freeze_where_the_solver_stops() {
     });
 }
 
-/// Whatever the update of `x` waits for, an odd number of iterations and a frozen one included.
+/// Whatever the update of `x` waits for, an odd number of iterations and a frozen one included; and it costs the fewer
+/// draws: no residual of a start and no sum besides that of the first iteration.
 #[test]
 fn from_zero_is_from_a_start_of_zeros() {
     on_both(|dev| {
         let a = BandedMatrix::poisson_2d(dev, 19, 13).unwrap();
         let b = Vector::from_slice(dev, &uniform(4, 247)).unwrap();
-        for schedule in systems::SCHEDULES {
-            let mut steps = Vec::new();
+        let stages = ReducePlan::new(b.extent(), Windows::Balanced).stages().len() as u64;
+        let jacobi = Jacobi::new(&a).unwrap();
+        for (schedule, diagonal) in systems::SCHEDULES.into_iter().flat_map(|s| [(s, false), (s, true)]) {
+            let (mut steps, mut none) = (Vec::new(), None);
+            let cg = match diagonal {
+                false => ConjugateGradient::new(&a, params(schedule)).unwrap(),
+                true => ConjugateGradient::preconditioned(&a, &jacobi, params(schedule)).unwrap(),
+            };
             for count in [0, 1, 2, 3, 4, 79, 80] {
-                let (x, report, _) = iterate(&a, schedule, &b.read().unwrap(), count);
-                let cg = ConjugateGradient::new(&a, params(schedule)).unwrap();
+                let (x, report, draws) = iterate_by(&cg, &b, count);
                 let before = dev.counters();
                 let (own, run) = cg.iterate_from_zero(&b, count).unwrap();
                 let done = dev.counters().since(&before);
@@ -73,6 +83,14 @@ fn from_zero_is_from_a_start_of_zeros() {
                 assert_eq!((own.read().unwrap(), run.read().unwrap()), (x.clone(), report), "{count}");
                 assert_eq!(report.iterations, count.min(report.iterations));
                 steps.push(x);
+                // Besides iterations: whether elements are finite; the preconditioner, once; and listings copy b, and sum it.
+                let besides = if schedule == CgSchedule::Listing {
+                    1 + 2 * stages
+                } else {
+                    stages + u64::from(diagonal)
+                };
+                let start = *none.get_or_insert(draws);
+                assert_eq!(done.draws, draws - start + besides, "{schedule:?} {count}");
             }
             // One iteration leads to another place than the one before, until they are frozen.
             assert!(steps[..5].windows(2).all(|pair| pair[0] != pair[1]) && steps[5] == steps[6]);

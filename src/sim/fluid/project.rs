@@ -2,12 +2,12 @@
 
 use super::kernels::number;
 use super::{Fluid, PressureReport};
-use crate::data::{Scalar, Vector};
+use crate::data::Vector;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::Operand;
-use crate::ops::{self, Combine};
-use crate::solve::project_out;
+use crate::ops;
+use crate::solve::{fit, project_out};
 
 /// What a projection has come to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,8 +44,7 @@ impl Fluid {
     /// With `D` the outflow of each cell and `A` the Laplacian on cells, `A p = -D`, and then every free face loses
     /// the difference of `p` across it. On the staggered grid these are exactly adjoint, so that what is left of the
     /// divergence is the residual of the solve. *Cost*: a draw for the divergence; for each closed
-    /// region a reduction and 2 draws; a product, two reductions and 2 draws for the guess; the solve; and a draw for each
-    /// component. *Errors*: those of the solver. *Source*: Harlow and Welch 1965; Stam 1999, section 2.1.
+    /// region a reduction and 2 draws; a reduction and a draw for the guess; the solve; and a draw for each component. *Errors*: those of the solver. *Source*: Harlow and Welch 1965; Stam 1999, section 2.1.
     pub fn project(&mut self) -> Result<PressureReport> {
         let device = self.device().clone();
         let _scope = device.scope()?;
@@ -53,7 +52,8 @@ impl Fluid {
         self.outflow(&mut b, -1.0, true)?;
         // No pressure can remove the mean that rounding leaves in a closed region, and solvers would refuse it.
         project_out(&mut b, self.poisson.null_space())?;
-        self.fit_pressure(&b)?;
+        // Of a flow that has come to rest the old pressure would be far too large, and take with it the digits of the new one.
+        fit(&self.poisson, &mut self.pressure, &b)?;
         let report = self.solver.solve(&self.poisson, &mut self.pressure, &b)?;
         self.subtract_gradient()?;
         Ok(report)
@@ -79,20 +79,6 @@ impl Fluid {
         let value = if zero == 0.0 { largest } else { f64::NAN };
         let error = || Error::NonFinite { what: what.to_owned(), index: 0, value };
         if value.is_finite() { Ok(value) } else { Err(error()) }
-    }
-
-    /// Multiplies the old pressure by the number with which it is the best guess for `A p = b` in the energy norm,
-    /// `p·b / p·Ap`. Of a flow that has come to rest the old pressure would be far too large, and take with it the digits
-    /// of the new one.
-    fn fit_pressure(&mut self, b: &Vector) -> Result<()> {
-        let mut work = Vector::uninit(self.device(), b.len())?;
-        ops::product(&mut work, Combine::Replace, 1.0, &self.poisson, &self.pressure)?;
-        let (along, square) = (ops::dot(&self.pressure, b)?, ops::dot(&self.pressure, &work)?);
-        let mut factor = Scalar::zero(self.device())?;
-        ops::div_or_zero(&mut factor, &along, &square)?;
-        ops::scaled(&mut work, &factor, &self.pressure)?;
-        std::mem::swap(&mut self.pressure, &mut work);
-        Ok(())
     }
 
     fn subtract_gradient(&mut self) -> Result<()> {

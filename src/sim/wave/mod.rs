@@ -22,23 +22,24 @@ pub use params::{Boundaries, Boundary, Scheme, WaveParams};
 pub use report::StepReport;
 pub use sources::Drop;
 
-use crate::data::Vector;
+use crate::data::{Scalar, Vector};
 use crate::device::Device;
-use crate::error::{Result, check_finite};
+use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
-use crate::kernel::{Kernel, NoParams, PingPong};
-use crate::ops::{self, Combine};
+use crate::kernel::{Draw, Kernel, NoParams, Operand, PingPong};
+use crate::ops::{self, Combine, inlined};
 use crate::shape::Shape;
-use crate::solve::{CgParams, ConjugateGradient, FixedRun, LinOp, Stop};
+use crate::solve::{CgParams, ConjugateGradient, LinOp, Stop};
 
 /// Waves on a grid.
 ///
-/// *Cost* of a [`step`](Self::step): 2 draws for [`Scheme::Explicit`]. For the implicit schemes conjugate gradients
-/// come on top, [`iterations`](Self::iterations) of them, whatever the right-hand side is: once the residual is met,
-/// the iterates are frozen. That is `2 + 2 s` draws and, as a rule, `2 + max(s, 2)` for each iteration, where a reduction has
-/// [`s` stages](crate::ops::ReducePlan::stages); on a GPU, which computes products within reductions, often one fewer an
-/// iteration, and one for an odd number of them (more without three draw buffers).
-/// [`Scheme::CurrentAndNext`] takes a draw more, losses one more (explicit: two), a force one. So the number of draws
+/// *Cost* of a [`step`](Self::step): 1 draw for [`Scheme::Explicit`], which writes displacement and increment. For the
+/// implicit schemes 2, the right-hand side and the step, and conjugate gradients between them,
+/// [`iterations`](Self::iterations) of them, whatever the right-hand side is: once the residual is met,
+/// the iterates are frozen. That is, as a rule, `2 + max(s, 2)` draws for each iteration, where a reduction has
+/// [`s` stages](crate::ops::ReducePlan::stages); on a GPU, which computes products within reductions, often one fewer
+/// (without three draw buffers more, and before them). [`Scheme::CurrentAndNext`] takes a draw more; losses and a force are
+/// part of the right-hand side's. So the number of draws
 /// depends on the parameters, the device and its profile alone, and nothing is read back.
 ///
 /// *Range*: the solver of an implicit step squares what it is given without scaling it. The norm of the step's right-hand
@@ -75,7 +76,8 @@ pub struct Wave {
     /// The right-hand side and the solution of the last step.
     g: Vector,
     delta: Vector,
-    run: Option<FixedRun>,
+    /// How the solve of the last step went.
+    run: Option<Scalar>,
     advance: Kernel<NoParams>,
     bump: Kernel<sources::Bump>,
     steps: u64,
@@ -92,9 +94,9 @@ struct Losses {
 impl Wave {
     /// A surface at rest.
     ///
-    /// *Cost*: up to 2 uploads. *Errors*: [`Error::Parameter`](crate::Error::Parameter) for what makes no sense, and for
-    /// [`Scheme::Explicit`] past its limit, which the message states; [`Error::TooLarge`](crate::Error::TooLarge),
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// *Cost*: up to 2 uploads. *Errors*: [`Error::Parameter`] for what makes no sense, and for
+    /// [`Scheme::Explicit`] past its limit, which the message states; [`Error::TooLarge`],
+    /// [`Error::OutOfMemory`].
     pub fn new(device: &Device, params: WaveParams) -> Result<Self> {
         params.check()?;
         let _scope = device.scope()?;
@@ -132,8 +134,8 @@ impl Wave {
     /// Starts anew, from these values and rates of change; of second order for all but [`Scheme::CurrentAndNext`].
     ///
     /// *Shapes*: as many elements as cells. *Cost*: that of a step, and one draw; 4 draws for [`Scheme::Explicit`], 2 for
-    /// [`Scheme::CurrentAndNext`]. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch),
-    /// [`Error::WrongDevice`](crate::Error::WrongDevice).
+    /// [`Scheme::CurrentAndNext`]. *Errors*: [`Error::ShapeMismatch`],
+    /// [`Error::WrongDevice`].
     pub fn start(&mut self, displacement: &Vector, rate: &Vector) -> Result<()> {
         let shape = Shape::column(self.params.grid.len());
         ops::check_shape("Wave::start", "displacement", displacement.shape(), shape)?;
@@ -164,7 +166,7 @@ impl Wave {
     /// Moves on by `dt` under the force `factor force`, in units of `y_tt`: a continuous source is a shape times
     /// something like `(ω wave.time()).sin()`.
     ///
-    /// *Cost*: a draw more than [`step`](Self::step). *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::NonFinite`](crate::Error::NonFinite) for the
+    /// *Cost*: as [`step`](Self::step), and a fetch more. *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`] for the
     /// factor.
     pub fn step_forced(&mut self, force: &Vector, factor: f64) -> Result<()> {
         let op = "Wave::step_forced";
@@ -177,33 +179,49 @@ impl Wave {
 
     fn step_with(&mut self, force: Option<(&Vector, f32)>) -> Result<()> {
         let _scope = self.device.clone().scope()?;
-        let minus_alpha = self.minus_alpha();
-        let (y, v) = (self.y.front(), self.v.front());
         if self.params.scheme == Scheme::CurrentAndNext {
             // The solution is not needed any more.
-            ops::axpy(&mut self.delta, 0.5, v, y)?;
-            ops::product(&mut self.g, Combine::Replace, minus_alpha, self.stiffness.as_ref(), &self.delta)?;
+            ops::axpy(&mut self.delta, 0.5, self.v.front(), self.y.front())?;
+            self.right(&self.delta, force)?.target(self.g.view()).run()?;
+        } else if self.matrix.is_some() {
+            self.right(self.y.front(), force)?.target(self.g.view()).run()?;
         } else {
-            ops::product(&mut self.g, Combine::Replace, minus_alpha, self.stiffness.as_ref(), y)?;
+            let draw = self.right(self.y.front(), force)?;
+            draw.targets([self.y.back().view(), self.v.back().view()]).run()?;
         }
-        if let Some(losses) = &self.losses {
-            ops::accumulate_product(&mut self.g, &losses.twice, v)?;
-        }
-        if let Some((force, factor)) = force {
-            ops::accumulate_scaled(&mut self.g, factor, force)?;
-        }
-        let explicit = self.matrix.is_none() && self.losses.is_none();
-        if !explicit {
+        if self.matrix.is_some() {
             self.change()?;
+            let (y, next_y) = self.y.split();
+            let (v, next_v) = self.v.split();
+            self.advance.with([y, v, &self.delta], &NoParams).run_many([next_y, next_v])?;
         }
-        let delta = if explicit { &self.g } else { &self.delta };
-        let (y, next_y) = self.y.split();
-        let (v, next_v) = self.v.split();
-        self.advance.with([y, v, delta], &NoParams).run_many([next_y, next_v])?;
         self.y.swap();
         self.v.swap();
         self.steps += 1;
         Ok(())
+    }
+
+    /// A pass that computes the right-hand side, for these displacements; of an explicit scheme, one that makes the step.
+    fn right<'a>(&'a self, x: &'a Vector, force: Option<(&'a Vector, f32)>) -> Result<Draw<'a>> {
+        /// What it reads besides the displacements, at most.
+        const OTHERS: usize = 4;
+        let draw = Draw::new(&self.device, glsl!("wave/right.frag"));
+        let Some((draw, _)) = inlined(self.stiffness.as_ref(), draw, self.minus_alpha(), x, OTHERS)? else {
+            let detail = "a stencil whose product cannot be inlined";
+            return Err(Error::Internal { place: "Wave", detail });
+        };
+        let explicit = self.matrix.is_none();
+        let losses = self.losses.as_ref();
+        Ok(draw
+            .define("EXPLICIT", explicit)
+            .define("LOSSES", losses.is_some())
+            .define("FORCED", force.is_some())
+            .input_if("v", (explicit || losses.is_some()).then(|| self.v.front().view()))
+            .input_if("twice", losses.map(|losses| losses.twice.view()))
+            .input_if("divided", losses.filter(|_| explicit).map(|losses| losses.inverse.view()))
+            .input_if("force", force.map(|(force, _)| force.view()))
+            .param("scale", force.map_or(0.0, |(_, scale)| scale))
+            .masked(true))
     }
 
     /// `(1 + s + θ α A) δ = g`.
@@ -212,7 +230,7 @@ impl Wave {
             (Some(matrix), _) => {
                 let stop = Stop::relative(self.params.tolerance);
                 let cg = ConjugateGradient::new(matrix.as_ref(), CgParams { stop, ..CgParams::default() })?;
-                let (delta, run) = cg.iterate_from_zero(&self.g, self.iterations)?;
+                let (delta, run) = cg.run_from_zero(&self.g, self.iterations)?;
                 (self.delta, self.run) = (delta, Some(run));
                 Ok(())
             }

@@ -9,7 +9,7 @@ use crate::solve::Stop;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scheme {
-    /// Central differences (Equations 44-5, 44-6): `y⁺ - 2 y + y⁻ = -α A y`. Two draws a step, and stable only up to
+    /// Central differences (Equations 44-5, 44-6): `y⁺ - 2 y + y⁻ = -α A y`. A draw a step, and stable only up to
     /// `c dt / h = 1/√2`.
     Explicit,
     /// The average over three levels of time: `y⁺ - 2 y + y⁻ = -α A (y⁺ + 2 y + y⁻) / 4`. Stable for every step and of

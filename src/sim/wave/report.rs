@@ -4,7 +4,7 @@ use super::Wave;
 use crate::data::Vector;
 use crate::error::Result;
 use crate::ops::{self, Accurate};
-use crate::solve::Breakdown;
+use crate::solve::{Breakdown, ConjugateGradient};
 
 /// What [`Wave::report`] finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,11 +26,11 @@ impl Wave {
     /// Below a norm of `g` of about 1e-13 the squares of what the solver sums vanish: the step is not solved to the
     /// tolerance, and `met` is false.
     ///
-    /// *Cost*: 1 product, two norms; 3 readbacks.
+    /// *Cost*: 1 product, two norms and a reduction; 4 readbacks.
     pub fn report(&self) -> Result<Option<StepReport>> {
         let (Some(matrix), Some(run)) = (&self.matrix, &self.run) else { return Ok(None) };
         let _scope = self.device.scope()?;
-        let run = run.read()?;
+        let run = ConjugateGradient::report_of(&self.delta, run)?;
         let mut residual = Vector::zeros(&self.device, self.g.len())?;
         ops::product_accurate(&mut residual, matrix.as_ref(), Accurate::residual(1.0, &self.g, &self.delta))?;
         let [residual, norm] = [ops::norm2(&residual)?.read()?, ops::norm2(&self.g)?.read()?].map(f64::from);

@@ -15,6 +15,8 @@ pub(in crate::solve) enum Dots {
     Merged {
         diagonal: bool,
     },
+    /// What makes d the best guess that it can be: -d.r and d.q
+    Fit,
     /// d.q, r.q, q.q and r.r
     Predicting,
     /// q.q and r.r
@@ -40,6 +42,7 @@ impl Dots {
                 ("#define MERGED 1\n#define DIAGONAL 1", &["d", "q", "r", "m"])
             }
             Dots::Merged { diagonal: false } => ("#define MERGED 1\n#define DIAGONAL 0", &["d", "q", "r"]),
+            Dots::Fit => ("#define FIT 1", &["d", "q", "r"]),
             Dots::Predicting => ("#define PREDICTING 1", &["d", "q", "r"]),
             Dots::LeastSquares => ("#define LEAST_SQUARES 1", &["q", "r"]),
             Dots::Residual => ("#define RESIDUAL 1", &["r", "z"]),
@@ -92,10 +95,16 @@ impl Reducer {
         })
     }
 
-    /// The same with `q = A d`, which is written nowhere: the sums of the merged schedule, of `d`, `q`, `r` and `M`.
-    pub fn sum_inlined(&self, q: InlinedProduct<'_>, r: &Vector, m: Option<&Vector>) -> Result<Partial> {
+    /// The same with `q = A d`, which is written nowhere: of `d`, `q`, `r` and, if need be, `M`.
+    pub fn sum_inlined(
+        &self,
+        dots: Dots,
+        q: InlinedProduct<'_>,
+        r: &Vector,
+        m: Option<&Vector>,
+    ) -> Result<Partial> {
         let plan = ReducePlan::of_products(r.extent(), self.windows.fetched());
-        let (lines, names) = Dots::Merged { diagonal: m.is_some() }.block();
+        let (lines, names) = dots.block();
         let own = names.get(2..).unwrap_or_default();
         self.run(&plan, |stages| stages.to_a_window(), &|draw| {
             let views = [Some(r), m].into_iter().flatten().map(Operand::view);

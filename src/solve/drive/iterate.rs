@@ -19,6 +19,8 @@ pub(in crate::solve) struct Iterate<'a> {
     /// What has been added since, which is small and so loses little to rounding.
     pub y: PingPong<Vector>,
     pub r: PingPong<Vector>,
+    /// The residual is `b` itself, of which there is no copy.
+    pub is_b: bool,
     pub norm_b: f64,
     /// The iterate goes back to a start at zero.
     pub from_zero: bool,
@@ -59,13 +61,28 @@ impl<'a> Iterate<'a> {
         Self::beginning(a, b, start, Vector::uninit(a.device(), rows)?, scales)
     }
 
-    /// From zero, with its residual: all of the solution is `y`. What `x` holds is left open, for runs that never gather up.
+    /// From zero, with its residual, which is `b`: all of the solution is `y`. What `x` holds is left open, for runs that
+    /// never gather up.
     pub fn at_zero(a: &'a dyn LinOp, b: &'a Vector, scales: Scales) -> Result<Self> {
         let of = |n| Vector::uninit(a.device(), n);
         let Shape { rows, cols } = a.shape();
-        let mut r = of(rows)?;
-        ops::scaled(&mut r, scales.residual, b)?;
-        Self::beginning(a, b, of(cols)?, r, scales)
+        let mut at = Self::beginning(a, b, of(cols)?, of(rows)?, scales)?;
+        at.is_b = true;
+        // Passes read the residual and what they write at the same texel.
+        if b.extent() != at.r.front().extent() {
+            at.copy_b()?;
+        }
+        Ok(at)
+    }
+
+    /// Makes the residual a vector that can be written.
+    pub fn copy_b(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.is_b) { ops::copy(self.r.front_mut(), self.b) } else { Ok(()) }
+    }
+
+    /// The recurrence's residual.
+    pub fn residual_at_hand(&self) -> &Vector {
+        if self.is_b { self.b } else { self.r.front() }
     }
 
     fn beginning(a: &'a dyn LinOp, b: &'a Vector, x: Vector, r: Vector, scales: Scales) -> Result<Self> {
@@ -78,6 +95,7 @@ impl<'a> Iterate<'a> {
             x,
             y: PingPong::new(Vector::zeros(device, cols)?, Vector::uninit(device, cols)?),
             r: PingPong::new(r, Vector::uninit(device, rows)?),
+            is_b: false,
             norm_b,
             from_zero,
             scale,

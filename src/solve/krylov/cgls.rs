@@ -300,9 +300,9 @@ impl Method for Run<'_> {
         // alpha = s.z / q.q
         steps.alpha_step(q, r.front())?;
         // y = y + alpha d
-        steps.advance(y, x_scale, d.front())?;
+        steps.advance(y, x_scale, d.front(), None)?;
         // r = r - alpha q
-        steps.advance(r, -1.0, q)?;
+        steps.advance(r, -1.0, q, None)?;
         // s = Aᵀ r
         ops::product_transposed(s, Combine::Replace, *matrix_scale, *a, r.front())?;
         // z = M s

@@ -33,6 +33,8 @@ pub(super) struct Steps {
     bounds: Bounds,
     /// What the threshold is relative to, where only the device knows.
     unit: Option<Scalar>,
+    /// The next merged step finds that.
+    finds_unit: bool,
     /// Of least squares: the bound on the squared norm of `b - A x` itself.
     least: f32,
 }
@@ -45,14 +47,13 @@ pub(super) enum Mapped<'a> {
     Inlined(&'a dyn LinOp, f32),
 }
 
-/// What an iteration of the merged schedules does about `y`.
-pub(super) enum Update<'r> {
-    /// Adds to it.
-    Own,
-    /// Leaves that to the next one.
-    Left,
-    /// Adds to it for the one before too, whose direction is at the back and stays there; the next goes to this room.
-    Both(&'r mut Vector),
+/// What the passes of an iteration of the merged schedules read: not the vectors that take turns, where that is `b` still.
+#[derive(Clone, Copy)]
+pub(super) struct AtHand<'a> {
+    pub r: &'a Vector,
+    pub d: &'a Vector,
+    /// The direction before, along which `y` is yet to move.
+    pub before: Option<&'a Vector>,
 }
 
 impl Steps {
@@ -68,6 +69,7 @@ impl Steps {
             report: PingPong::new(zero()?, zero()?),
             bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
             unit: None,
+            finds_unit: false,
             least: 0.0,
         })
     }
@@ -75,6 +77,12 @@ impl Steps {
     /// From now on the threshold is multiplied by this scalar.
     pub fn relative_to(&mut self, unit: Scalar) {
         self.unit = Some(unit);
+    }
+
+    /// From now on by the squared norm of the residual that the next merged step meets.
+    pub fn relative_to_next(&mut self) -> Result<()> {
+        (self.unit, self.finds_unit) = (Some(Scalar::uninit(&self.reducer.device)?), true);
+        Ok(())
     }
 
     /// Of least squares: iterates freeze at this squared norm of `b - A x`, too.
@@ -103,7 +111,7 @@ impl Steps {
     /// A scalar step: what all of them are told and read first. The report before it is `last`.
     fn step<'a>(&'a self, source: Source<'static>, sums: &'a Partial, entry: Entry) -> Draw<'a> {
         let Bounds { threshold, ceiling, limit } = self.bounds;
-        let relative = self.unit.is_some();
+        let relative = self.unit.is_some() && !self.finds_unit;
         let draw = sums
             .left_to(Draw::new(&self.reducer.device, source))
             .input("last", self.report.front().view())
@@ -116,21 +124,28 @@ impl Steps {
 
     /// The input that comes last, where there is one.
     fn with_unit<'a>(&'a self, draw: Draw<'a>) -> Draw<'a> {
-        draw.input_if("unit", self.unit.as_ref().map(Operand::view))
+        draw.input_if("unit", self.unit.as_ref().filter(|_| !self.finds_unit).map(Operand::view))
     }
 
     /// alpha and beta from one reduction: the scalars of an iteration in the merged schedule.
-    pub fn merged_step(&mut self, d: &Vector, q: Mapped<'_>, r: &Vector, m: Option<&Vector>) -> Result<()> {
+    pub fn merged_step(&mut self, at: AtHand<'_>, q: Mapped<'_>, m: Option<&Vector>) -> Result<()> {
+        let AtHand { r, d, .. } = at;
+        let dots = Dots::Merged { diagonal: m.is_some() };
         let sums = match q {
             Mapped::Written(q) => {
                 let vectors: Vec<_> = [d, q, r].into_iter().chain(m).collect();
-                self.reducer.sum(Dots::Merged { diagonal: m.is_some() }, &vectors)?
+                self.reducer.sum(dots, &vectors)?
             }
-            Mapped::Inlined(a, alpha) => self.reducer.sum_inlined(InlinedProduct { a, alpha, d }, r, m)?,
+            Mapped::Inlined(a, alpha) => {
+                self.reducer.sum_inlined(dots, InlinedProduct { a, alpha, d }, r, m)?
+            }
         };
         let step = self.step(glsl!("solve/merged_step.frag"), &sums, Entry::Iteration);
         let step = self.with_unit(step).target(self.coefficients.back().view());
-        step.target(self.report.back().view()).run()?;
+        let step = step.define("FINDS_UNIT", self.finds_unit).target(self.report.back().view());
+        let unit = self.unit.as_ref().filter(|_| self.finds_unit);
+        step.targets(unit.map(Operand::view)).run()?;
+        self.finds_unit = false;
         self.coefficients.swap();
         self.report.swap();
         Ok(())
@@ -189,62 +204,58 @@ impl Steps {
         Ok(())
     }
 
-    /// The vector updates of an iteration in one pass.
+    /// The vector updates of an iteration in one pass: that of `y` too, or not.
     pub fn merged_update(
         &self,
-        Iterate { y, r, .. }: &mut Iterate<'_>,
-        d: &mut PingPong<Vector>,
+        Iterate { y, r, .. }: &Iterate<'_>,
+        at: AtHand<'_>,
+        next_d: &Vector,
         (q, m): (Mapped<'_>, Option<&Vector>),
-        (update, x_scale): (Update<'_>, f32),
+        (adds, x_scale): (bool, f32),
     ) -> Result<()> {
         let draw = Draw::new(&self.reducer.device, glsl!("solve/merged_update.frag"));
         let draw = match q {
-            Mapped::Written(q) => draw.input("d", d.front().view()).input("q", q.view()),
-            Mapped::Inlined(a, alpha) => {
-                InlinedProduct { a, alpha, d: d.front() }.in_draw(draw, Self::UPDATED)?
-            }
+            Mapped::Written(q) => draw.input("d", at.d.view()).input("q", q.view()),
+            Mapped::Inlined(a, alpha) => InlinedProduct { a, alpha, d: at.d }.in_draw(draw, Self::UPDATED)?,
         };
         let draw = draw
             .define("DIAGONAL", m.is_some())
-            .define("ADDS", !matches!(update, Update::Left))
-            .define("BOTH", matches!(update, Update::Both(_)))
-            .input("r", r.front().view())
+            .define("ADDS", adds)
+            .define("BOTH", at.before.is_some())
+            .input("r", at.r.view())
             .input("coefficients", self.coefficients.front().view())
             .input_if("m", m.map(Operand::view))
-            .masked(matches!(q, Mapped::Inlined(..)));
-        let draw = match update {
-            Update::Left => draw,
-            _ => draw.input("y", y.front().view()).param("x_scale", x_scale),
-        };
-        match update {
-            Update::Left => draw.targets([r.back().view(), d.back().view()]).run()?,
-            Update::Own => {
-                draw.targets([r.back().view(), d.back().view(), y.back().view()]).run()?;
-                y.swap();
-            }
-            Update::Both(room) => {
-                draw.input("before", d.back().view())
-                    .input("then", self.coefficients.back().view())
-                    .targets([r.back().view(), room.view(), y.back().view()])
-                    .run()?;
-                y.swap();
-                std::mem::swap(room, d.back_mut());
-            }
+            .masked(matches!(q, Mapped::Inlined(..)))
+            .targets([r.back().view(), next_d.view()]);
+        if !adds {
+            return draw.run();
         }
-        r.swap();
-        d.swap();
-        Ok(())
+        let draw = draw.input("y", y.front().view()).param("x_scale", x_scale).target(y.back().view());
+        self.with_before(draw, at.before).run()
     }
 
-    /// `y' = y + (factor alpha) v`.
-    pub fn advance(&self, y: &mut PingPong<Vector>, factor: f32, v: &Vector) -> Result<()> {
-        Draw::new(&self.reducer.device, glsl!("solve/advance.frag"))
+    /// The inputs of an update for the step before too.
+    fn with_before<'a>(&'a self, draw: Draw<'a>, before: Option<&'a Vector>) -> Draw<'a> {
+        draw.input_if("before", before.map(Operand::view))
+            .input_if("then", before.map(|_| self.coefficients.back().view()))
+    }
+
+    /// `y' = y + (factor alpha) v`, and before that the same by the direction and the alpha of the step before, if that is
+    /// given.
+    pub fn advance(
+        &self,
+        y: &mut PingPong<Vector>,
+        factor: f32,
+        v: &Vector,
+        before: Option<&Vector>,
+    ) -> Result<()> {
+        let draw = Draw::new(&self.reducer.device, glsl!("solve/advance.frag"))
+            .define("BOTH", before.is_some())
             .input("y", y.front().view())
             .input("v", v.view())
             .input("coefficients", self.coefficients.front().view())
-            .param("factor", factor)
-            .target(y.back().view())
-            .run()?;
+            .param("factor", factor);
+        self.with_before(draw, before).target(y.back().view()).run()?;
         y.swap();
         Ok(())
     }
@@ -257,8 +268,8 @@ impl Steps {
     ) -> Result<()> {
         let device = &self.reducer.device;
         if device.gl().caps.borrow().max_draw_buffers < 2 {
-            self.advance(y, x_scale, d)?;
-            return self.advance(r, -1.0, q);
+            self.advance(y, x_scale, d, None)?;
+            return self.advance(r, -1.0, q, None);
         }
         Draw::new(device, glsl!("solve/advance_both.frag"))
             .input("y", y.front().view())

@@ -1,6 +1,6 @@
 //! A fixed number of iterations, of which nothing is read back.
 
-use super::{ConjugateGradient, Run};
+use super::{CgSchedule, ConjugateGradient, Run};
 use crate::data::{Scalar, Vector};
 use crate::error::Result;
 use crate::ops;
@@ -61,7 +61,8 @@ impl ConjugateGradient<'_> {
     /// As [`iterate`](Self::iterate) from `x = 0`, which is returned: without the residual of a start, a product in
     /// double-float that takes as long as some of the iterations.
     ///
-    /// *Shapes*: `A` n x n, `b` and `x` n. *Cost*: as many times an iteration's, and about seven draws; 1 upload; no readback.
+    /// *Shapes*: `A` n x n, `b` and `x` n. *Cost*: as many times an iteration's, the last one of which updates `x` alone, and a reduction; where an
+    /// iteration is a listing, two reductions and a draw; 1 upload; no readback.
     /// *Errors*: as `iterate`.
     ///
     /// ```
@@ -85,6 +86,19 @@ impl ConjugateGradient<'_> {
         Ok((x, FixedRun { report, overflown }))
     }
 
+    /// The same of a checked `b`, for callers that keep the solution: they ask how it went when somebody wants to know.
+    #[cfg(feature = "sim")]
+    pub(crate) fn run_from_zero(&self, b: &Vector, iterations: usize) -> Result<(Vector, Scalar)> {
+        let Ended { added: x, report, .. } = self.fixed(None, b, iterations)?;
+        Ok((x, report))
+    }
+
+    /// How such a run went. *Cost*: a reduction, 2 readbacks.
+    #[cfg(feature = "sim")]
+    pub(crate) fn report_of(x: &Vector, report: &Scalar) -> Result<FixedReport> {
+        told(report, &ops::nonfinite(x)?)
+    }
+
     /// So many iterations from a start or from zero.
     fn fixed(&self, start: Option<&Vector>, b: &Vector, iterations: usize) -> Result<Ended> {
         let device = self.a.device().clone();
@@ -106,17 +120,22 @@ impl ConjugateGradient<'_> {
             None => Iterate::at_zero(self.a, b, scales)?,
         };
         let mut run = Run::new(self, &at)?;
-        run.steps.relative_to(ops::norm_squared(b)?);
+        // The first residual is `b` itself.
+        if start.is_none() && run.schedule != CgSchedule::Listing {
+            run.steps.relative_to_next()?;
+        } else {
+            run.steps.relative_to(ops::norm_squared(b)?);
+        }
         if start.is_some() {
             at.residual()?;
         }
         let threshold = self.params.stop.relative.powi(2) as f32;
         let bounds = Bounds { threshold, ceiling: Bounds::CEILING as f32, limit: iterations };
         run.restart(&mut at, bounds, 0, false)?;
-        for _ in 0..iterations {
+        for left in (0..iterations).rev() {
+            run.last = left == 0;
             run.iterate(&mut at)?;
         }
-        run.settle(&mut at)?;
         let Iterate { x, y, .. } = at;
         Ok(Ended { start: x, added: y.into_inner().0, report: run.steps.into_report() })
     }
@@ -155,18 +174,22 @@ impl FixedRun {
     /// How it went. *Cost*: 1 readback of a texel, which waits for the device. An iterate that has left the range of floats,
     /// which no recurrence sees, is a [`breakdown`](FixedReport::breakdown) of `x`.
     pub fn read(&self) -> Result<FixedReport> {
-        let overflown = self.overflown.read_async()?;
-        let report = Report::from_texel(&self.report.read_texel()?);
-        let overflown = overflown.wait()?.first().copied().unwrap_or(0.0);
-        let breakdown = match report.flag {
-            Flag::OutOfRange => Some(report.broken("r.r", "within the range of 32-bit floats")),
-            _ if overflown > 0.0 => {
-                let report = Report { value: f32::INFINITY, ..report };
-                Some(report.broken("max |x_i|", "within the range of 32-bit floats"))
-            }
-            _ => report.breakdown(),
-        };
-        let met = report.flag == Flag::Met && breakdown.is_none();
-        Ok(FixedReport { iterations: report.iterations, met, breakdown })
+        told(&self.report, &self.overflown)
     }
+}
+
+fn told(report: &Scalar, overflown: &Scalar) -> Result<FixedReport> {
+    let overflown = overflown.read_async()?;
+    let report = Report::from_texel(&report.read_texel()?);
+    let overflown = overflown.wait()?.first().copied().unwrap_or(0.0);
+    let breakdown = match report.flag {
+        Flag::OutOfRange => Some(report.broken("r.r", "within the range of 32-bit floats")),
+        _ if overflown > 0.0 => {
+            let report = Report { value: f32::INFINITY, ..report };
+            Some(report.broken("max |x_i|", "within the range of 32-bit floats"))
+        }
+        _ => report.breakdown(),
+    };
+    let met = report.flag == Flag::Met && breakdown.is_none();
+    Ok(FixedReport { iterations: report.iterations, met, breakdown })
 }

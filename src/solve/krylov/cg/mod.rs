@@ -5,7 +5,7 @@ mod fixed;
 pub use fixed::{FixedReport, FixedRun};
 
 use super::precondition::{Identity, Preconditioner};
-use super::steps::{Entry, Mapped, Steps, Update};
+use super::steps::{AtHand, Entry, Mapped, Steps};
 use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
@@ -285,6 +285,10 @@ struct Run<'a> {
     room: Option<Vector>,
     /// The iteration before has left the update of `y` to the next one.
     owes: bool,
+    /// The direction, and the one before, are `b` itself, of which there is no copy.
+    along_b: [bool; 2],
+    /// The next iteration is the last one: nobody will ask for a residual or a direction.
+    last: bool,
     /// `A d`, where that is written.
     q: Option<Vector>,
     z: Option<Vector>,
@@ -306,6 +310,8 @@ impl<'a> Run<'a> {
             d: PingPong::new(d, fresh()?),
             room: if schedule == CgSchedule::Fused { Some(fresh()?) } else { None },
             owes: false,
+            along_b: [false; 2],
+            last: false,
             q: if inlines { None } else { Some(fresh()?) },
             z: if listing { m.room(&at.x)? } else { None },
             steps: Steps::new(device, solver.params.windows)?,
@@ -313,15 +319,6 @@ impl<'a> Run<'a> {
             schedule,
             entry: Entry::Start,
         })
-    }
-
-    /// What the last iteration has left to one that does not come: y = y + alpha d
-    fn settle(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        if std::mem::take(&mut self.owes) {
-            let x_scale = at.x_scale();
-            self.steps.advance(&mut at.y, x_scale, self.d.back())?;
-        }
-        Ok(())
     }
 }
 
@@ -338,37 +335,61 @@ impl Method for Run<'_> {
         self.entry = if keep { Entry::Resume } else { Entry::Start };
         // Found frozen, the run before owes nothing: an update that counts is followed by the step that freezes.
         self.owes = false;
-        if self.schedule != CgSchedule::Listing && !keep {
-            return self.m.precondition(self.d.front_mut(), at.r.front());
+        if self.schedule == CgSchedule::Listing {
+            return at.copy_b();
         }
-        Ok(())
+        if keep {
+            return Ok(());
+        }
+        self.along_b = [at.is_b && self.m.is_identity(), false];
+        if self.along_b != [false; 2] {
+            return Ok(());
+        }
+        self.m.precondition(self.d.front_mut(), at.residual_at_hand())
     }
 
     fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        let Run { m, d, room, owes, q, z, steps, schedule, entry } = self;
+        let Run { m, d, room, owes, along_b, last, q, z, steps, schedule, entry } = self;
         let x_scale = at.x_scale();
-        let Iterate { a, y, r, matrix_scale, .. } = at;
         if *schedule != CgSchedule::Listing {
             let m = m.diagonal();
+            let [now, then] = *along_b;
+            let direction = if now { at.b } else { d.front() };
+            let before = owes.then_some(if then { at.b } else { d.back() });
+            let hand = AtHand { r: at.residual_at_hand(), d: direction, before };
             // q = A d
             let q = match q {
                 Some(q) => {
-                    ops::product(q, Combine::Replace, *matrix_scale, *a, d.front())?;
+                    ops::product(q, Combine::Replace, at.matrix_scale, at.a, direction)?;
                     Mapped::Written(q)
                 }
-                None => Mapped::Inlined(*a, *matrix_scale),
+                None => Mapped::Inlined(at.a, at.matrix_scale),
             };
             // alpha = r.Mr / d.q, beta = (alpha² q.Mq - r.Mr) / r.Mr
-            steps.merged_step(d.front(), q, r.front(), m)?;
-            let update = match room {
-                None => Update::Own,
-                Some(room) if *owes => Update::Both(room),
-                Some(_) => Update::Left,
-            };
-            *owes = matches!(update, Update::Left);
+            steps.merged_step(hand, q, m)?;
+            if *last {
+                // y = y + alpha d
+                return steps.advance(&mut at.y, x_scale, direction, before);
+            }
             // r = r - alpha q, d = M r + beta d, y = y + alpha d
-            return steps.merged_update(at, d, (q, m), (update, x_scale));
+            let adds = room.is_none() || *owes;
+            let next_d = room.as_ref().filter(|_| adds).unwrap_or(d.back());
+            steps.merged_update(at, hand, next_d, (q, m), (adds, x_scale))?;
+            if let Some(room) = room
+                && adds
+            {
+                std::mem::swap(room, d.back_mut());
+            }
+            *owes = !adds;
+            (at.is_b, *along_b) = (false, [false, now]);
+            at.r.swap();
+            d.swap();
+            if adds {
+                at.y.swap();
+            }
+            return Ok(());
         }
+        let Iterate { a, y, r, matrix_scale, .. } = at;
         let Some(q) = q else {
             return Err(Error::Internal { place: "ConjugateGradient", detail: "a listing without A d" });
         };
