@@ -48,6 +48,8 @@ pub use stored::{MOST_BANDS, MatrixFormat, StoredMatrix};
 pub use vector::Vector;
 
 pub(crate) use banded::{BESIDE_BANDS, Band, bands_a_pass, texel_shifts};
-pub(crate) use coefficients::{Scaling, exponent, is_power_of_two, times_power_of_two};
+#[cfg(feature = "pack")]
+pub(crate) use coefficients::Scaling;
+pub(crate) use coefficients::{exponent, is_power_of_two, times_power_of_two};
 pub(crate) use gather::Gather;
 pub(crate) use stack::Panel;

@@ -37,4 +37,7 @@ pub use stationary::{
     NineBandJacobi, NineBandSmoother, Smoother, Stationary, StationaryParams, Sweepable, WeightedJacobi,
 };
 
+#[cfg(feature = "sim")]
+pub(crate) use stationary::JacobiWeights;
+
 pub use crate::ops::{Accuracy, LinOp};

@@ -3,7 +3,8 @@
 use crate::data::{Stencil, Vector};
 use crate::error::{Error, Result};
 use crate::solve::{
-    CgParams, ConjugateGradient, Multigrid, MultigridParams, Smoother, SolveReport, Stop, WeightedJacobi,
+    CgParams, ConjugateGradient, JacobiWeights, Multigrid, MultigridParams, Smoother, SolveReport, Stop,
+    WeightedJacobi,
 };
 #[cfg(feature = "pack")]
 use crate::solve::{EnhancedBlockJacobi, Stationary, StationaryParams};
@@ -109,13 +110,12 @@ impl Pressure {
                 Box::new(Cycles { multigrid: Multigrid::new(a, params)?, cycles })
             }
             Pressure::Jacobi { omega, sweeps } => {
-                WeightedJacobi::new(a, omega)?; // refuses what is wrong now
-                Box::new(Sweeps { omega, sweeps })
+                Box::new(Sweeps { weights: WeightedJacobi::new(a, omega)?.weights(), sweeps })
             }
             #[cfg(feature = "pack")]
             Pressure::EnhancedBlockJacobi { params, sweeps } => {
                 let jacobi = EnhancedBlockJacobi::from_stencil(a, None)?;
-                Stationary::new(a, &jacobi, params)?; // likewise
+                Stationary::new(a, &jacobi, params)?; // refuses what is wrong now
                 Box::new(Blocks { jacobi, params, sweeps })
             }
         })
@@ -187,13 +187,13 @@ impl PressureSolver for Cycles {
 }
 
 struct Sweeps {
-    omega: f64,
+    weights: JacobiWeights,
     sweeps: usize,
 }
 
 impl PressureSolver for Sweeps {
     fn solve(&mut self, a: &Stencil, p: &mut Vector, b: &Vector) -> Result<PressureReport> {
-        WeightedJacobi::new(a, self.omega)?.smooth(p, b, self.sweeps)?;
+        WeightedJacobi::with_weights(a, self.weights.clone())?.smooth(p, b, self.sweeps)?;
         Ok(PressureReport { iterations: self.sweeps, residual: None })
     }
 }

@@ -16,6 +16,7 @@ pub(in crate::solve) enum Dots {
         diagonal: bool,
     },
     /// What makes d the best guess that it can be: -d.r and d.q
+    #[cfg(feature = "sim")]
     Fit,
     /// d.q, r.q, q.q and r.r
     Predicting,
@@ -42,6 +43,7 @@ impl Dots {
                 ("#define MERGED 1\n#define DIAGONAL 1", &["d", "q", "r", "m"])
             }
             Dots::Merged { diagonal: false } => ("#define MERGED 1\n#define DIAGONAL 0", &["d", "q", "r"]),
+            #[cfg(feature = "sim")]
             Dots::Fit => ("#define FIT 1", &["d", "q", "r"]),
             Dots::Predicting => ("#define PREDICTING 1", &["d", "q", "r"]),
             Dots::LeastSquares => ("#define LEAST_SQUARES 1", &["q", "r"]),

@@ -4,6 +4,7 @@ pub(super) mod check;
 pub(super) mod dots;
 pub(super) mod facts;
 pub(super) mod finite;
+#[cfg(feature = "sim")]
 pub(super) mod fit;
 pub(super) mod front;
 pub(super) mod iterate;

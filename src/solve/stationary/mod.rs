@@ -8,6 +8,8 @@ pub use gauss_seidel::{Direction, GaussSeidel, MOST_COLOURS, Sweepable};
 pub use nine_band::{
     JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, NineBandJacobi, NineBandSmoother,
 };
+#[cfg(feature = "sim")]
+pub(crate) use smoother::JacobiWeights;
 pub use smoother::{Smoother, WeightedJacobi};
 
 use crate::data::{PendingRead, Scalar, Vector, exponent};

@@ -1,5 +1,7 @@
 //! Smoothers: what improves an iterate a little, and weighted Jacobi as the simplest of them.
 
+use std::rc::Rc;
+
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
@@ -7,6 +9,8 @@ use crate::host::number;
 use crate::kernel::{Draw, Operand};
 use crate::ops::{self, Combine, LinOp, inlined};
 use crate::profile::{Fetches, Workload};
+#[cfg(feature = "sim")]
+use crate::shape::Shape;
 use crate::solve::drive::check::{check_vectors, square_diagonal};
 use crate::solve::krylov::Preconditioner;
 
@@ -52,8 +56,14 @@ pub trait Smoother {
 /// ```
 pub struct WeightedJacobi<'a> {
     a: &'a dyn LinOp,
+    weights: JacobiWeights,
+}
+
+/// `ω D⁻¹`, which takes a look at every row to make: kept where the same operator comes again.
+#[derive(Clone)]
+pub(crate) struct JacobiWeights {
     /// `2^e ω / a_ii`, the largest about 1.
-    weights: Vector,
+    scaled: Rc<Vector>,
     /// `2^-e`
     factor: f32,
 }
@@ -78,8 +88,23 @@ impl<'a> WeightedJacobi<'a> {
         check_finite("WeightedJacobi: 1 / a_ii", [f64::from(-e).exp2()])?;
         let scale = f64::from(e).exp2();
         let weights: Vec<f64> = diagonal.iter().map(|d| omega * scale / d).collect();
-        let weights = Vector::from_f64(a.device(), &weights)?;
-        Ok(WeightedJacobi { a, weights, factor: f64::from(-e).exp2() as f32 })
+        let scaled = Rc::new(Vector::from_f64(a.device(), &weights)?);
+        Ok(WeightedJacobi { a, weights: JacobiWeights { scaled, factor: f64::from(-e).exp2() as f32 } })
+    }
+
+    /// What [`new`](Self::new) has made ready.
+    #[cfg(feature = "sim")]
+    pub(crate) fn weights(&self) -> JacobiWeights {
+        self.weights.clone()
+    }
+
+    /// Of the operator that the weights were made for. *Errors*: [`Error::ShapeMismatch`], [`Error::WrongDevice`] for another one.
+    #[cfg(feature = "sim")]
+    pub(crate) fn with_weights(a: &'a dyn LinOp, weights: JacobiWeights) -> Result<Self> {
+        let (op, n) = ("WeightedJacobi", weights.scaled.len());
+        ops::check_shape(op, "a", a.shape(), Shape::new(n, n))?;
+        ops::check_device(op, "a", a.device(), weights.scaled.device())?;
+        Ok(WeightedJacobi { a, weights })
     }
 
     /// What a sweep comes to; `None` where the operator does not say ([`LinOp::workload`]).
@@ -97,7 +122,7 @@ impl<'a> WeightedJacobi<'a> {
     /// ```
     pub fn workload(&self) -> Result<Option<Workload>> {
         let draw = Draw::new(self.a.device(), glsl!("solve/relax.frag"));
-        let able = inlined(self.a, draw, 1.0, &self.weights, Self::OTHERS)?.is_some();
+        let able = inlined(self.a, draw, 1.0, &self.weights.scaled, Self::OTHERS)?.is_some();
         let one_pass = able && self.prefers_one_pass();
         Ok(self.ways().into_iter().find(|(way, _)| *way == one_pass).map(|(_, work)| work))
     }
@@ -105,7 +130,7 @@ impl<'a> WeightedJacobi<'a> {
     /// A sweep in one pass, and by a product and an update.
     fn ways(&self) -> Vec<(bool, Workload)> {
         let Some(product) = self.a.workload() else { return Vec::new() };
-        let extent = self.weights.extent();
+        let extent = self.weights.scaled.extent();
         let texels = extent.area() as f64;
         let under = |n: f64| Fetches::default().with_own(n * texels);
         let pass = |fetches, n| Workload::pass(extent, 1, fetches).with_multiply_adds(4.0 * n * texels);
@@ -150,7 +175,8 @@ impl Smoother for WeightedJacobi<'_> {
                 }
             };
             // x = x + ω D⁻¹ r
-            draw.input("w", self.weights.view()).param("factor", self.factor).target(next.view()).run()?;
+            let JacobiWeights { scaled, factor } = &self.weights;
+            draw.input("w", scaled.view()).param("factor", *factor).target(next.view()).run()?;
             std::mem::swap(x, &mut next);
         }
         Ok(())
@@ -159,11 +185,11 @@ impl Smoother for WeightedJacobi<'_> {
 
 impl Preconditioner for WeightedJacobi<'_> {
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
-        ops::mul(z, &self.weights, r)
+        ops::mul(z, self.weights.scaled.as_ref(), r)
     }
 
     fn diagonal(&self) -> Option<&Vector> {
-        Some(&self.weights)
+        Some(&self.weights.scaled)
     }
 }
 
