@@ -1,10 +1,11 @@
 //! What is refused, and in which words.
 
 use texla::sim::fluid::{Boundaries, Boundary, Diffusion, Fluid, FluidParams, Pressure};
-use texla::solve::{StationaryParams, Stop};
+use texla::solve::{MultigridParams, StationaryParams, Stop};
 use texla::{Error, Grid, Vector};
 
 use crate::common::harness::on_both;
+use crate::common::random::uniform;
 
 const OPEN: Boundaries = Boundaries::all(Boundary::Open);
 
@@ -180,5 +181,46 @@ fn a_viscous_step_that_does_not_converge_is_told_of() {
         assert!(bad.met == Some(false) && bad.residual.unwrap() > 1e-12, "{bad:?}");
         let fixed = made(1e-5, Some(7));
         assert_eq!((fixed.iterations, fixed.residual, fixed.met), (7, None, None));
+    });
+}
+
+/// A guess that has overflown is none: what follows is projected as by a fluid that has seen nothing else.
+#[test]
+fn what_has_overflown_is_forgotten() {
+    on_both(|dev| {
+        let cells = Grid::new_2d(9, 7);
+        let methods = [
+            Pressure::default(),
+            Pressure::Multigrid { params: MultigridParams::default(), cycles: 6 },
+            Pressure::Jacobi { omega: 0.8, sweeps: 20 },
+        ];
+        for pressure in methods {
+            let params = FluidParams::new(1.0).with_pressure(pressure);
+            let set = |fluid: &mut Fluid, scale: f32| {
+                for axis in 0..2 {
+                    let values = uniform(axis as u64, fluid.faces(axis).len());
+                    let values: Vec<f32> = values.into_iter().map(|v| v * scale).collect();
+                    fluid.set_velocity(axis, &values).unwrap();
+                }
+            };
+            let of = |fluid: &Fluid| [0, 1].map(|axis| fluid.velocity(axis).unwrap().read().unwrap());
+            let mut fresh = Fluid::new(dev, cells, params, &[]).unwrap();
+            set(&mut fresh, 1.0);
+            fresh.project().unwrap();
+            let mut fluid = Fluid::new(dev, cells, params, &[]).unwrap();
+            // The inner products of its pressure are beyond the range: there is no number that fits it.
+            for _ in 0..2 {
+                set(&mut fluid, 2f32.powi(64));
+                fluid.project().unwrap();
+            }
+            // Neither is there of velocities that are infinite.
+            set(&mut fluid, f32::MAX);
+            fluid.accelerate([3e38, 0.0, 0.0], 1.0).unwrap();
+            let lost = fluid.project();
+            assert!(lost.is_err() || !of(&fluid).iter().flatten().all(|v| v.is_finite()), "{pressure:?}");
+            set(&mut fluid, 1.0);
+            fluid.project().unwrap();
+            assert_eq!(of(&fluid), of(&fresh), "{pressure:?}");
+        }
     });
 }

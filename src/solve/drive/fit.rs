@@ -5,10 +5,10 @@ use crate::data::{Scalar, Vector};
 use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand};
-use crate::ops::{self, LinOp, Windows};
+use crate::ops::{LinOp, Windows};
 
 /// `x ← (x·b / x·A x) x`, the multiple of `x` that is the best guess for `A x = b` in the energy norm; zero where `x·A x` is
-/// not positive. `A x` is written nowhere: operators whose product cannot be [inlined](LinOp::inlined) are an error.
+/// not positive, or where one of the two is no number. `A x` is written nowhere: operators whose product cannot be [inlined](LinOp::inlined) are an error.
 ///
 /// *Cost*: a reduction and a draw; no readback.
 pub(crate) fn fit(a: &dyn LinOp, x: &mut Vector, b: &Vector) -> Result<()> {
@@ -18,8 +18,12 @@ pub(crate) fn fit(a: &dyn LinOp, x: &mut Vector, b: &Vector) -> Result<()> {
     let sums = reducer.sum_inlined(Dots::Fit, product, b, None)?;
     let factor = Scalar::uninit(device)?;
     sums.left_to(Draw::new(device, glsl!("solve/coefficient.frag"))).target(factor.view()).run()?;
-    let mut fitted = Vector::uninit(device, x.len())?;
-    ops::scaled(&mut fitted, &factor, x)?;
+    let fitted = Vector::uninit(device, x.len())?;
+    Draw::new(device, glsl!("solve/fitted.frag"))
+        .input("x", x.view())
+        .input("factor", factor.view())
+        .target(fitted.view())
+        .run()?;
     *x = fitted;
     Ok(())
 }
