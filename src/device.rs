@@ -144,8 +144,8 @@ impl Device {
     /// back to the rules. What is chosen: the windows of [`Windows::Balanced`](crate::ops::Windows::Balanced),
     /// [`MatmulSchedule::Auto`](crate::ops::MatmulSchedule::Auto),
     /// [`CgSchedule::Auto`](crate::solve::CgSchedule::Auto), [`SparseFormat::Auto`](crate::SparseFormat::Auto) and
-    /// [`MatrixFormat::Auto`](crate::MatrixFormat::Auto), in how many passes [`WeightedJacobi`](crate::solve::WeightedJacobi) sweeps,
-    /// [`JacobiSchedule::best`](crate::solve::JacobiSchedule::best), and `BlockPlan::choose`.
+    /// [`MatrixFormat::Auto`](crate::MatrixFormat::Auto), in how many passes [`WeightedJacobi`](crate::solve::WeightedJacobi)
+    /// sweeps, [`JacobiSchedule::best`](crate::solve::JacobiSchedule::best), and `BlockPlan::choose`.
     ///
     /// Choices differ in the order of sums: results repeat bit for bit as long as the profile is the same. Keep its text, then,
     /// or set none. Bounds are named by the order that runs ([`ReducePlan::on`](crate::ops::ReducePlan::on) tells that of a

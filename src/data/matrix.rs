@@ -16,7 +16,8 @@ use crate::shape::{Extent, Shape, TileGrid};
 /// A matrix past the texture size is cut into tiles ([`TileGrid`]), which operations see to; only
 /// [`texture`](Self::texture) and a kernel of one's own need it to lie in one.
 ///
-/// Column vectors that are not part of matrix algebra are better kept as a [`Vector`](crate::Vector), which is folded nearly square.
+/// Column vectors that are not part of matrix algebra are better kept as a [`Vector`](crate::Vector), which is folded nearly
+/// square.
 ///
 /// ```
 /// use texla::{Matrix, Shape, ops};

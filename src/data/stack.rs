@@ -12,8 +12,8 @@ use crate::shape::{Extent, Shape, StackGrid, StackPart};
 /// fragment reads the same place of every column.
 ///
 /// Columns lie side by side in one texture, or in a few past 2²² texels (4096² elements) or the texture size. Lanes past
-/// the last row are zero after every operation. Besides a [`Matrix`](crate::Matrix), which is for products with matrices, this is the
-/// form to choose when columns come and go as vectors: [`column`](Self::column) and [`set_column`](Self::set_column)
+/// the last row are zero after every operation. Besides a [`Matrix`](crate::Matrix), which is for products with matrices, this
+/// is the form to choose when columns come and go as vectors: [`column`](Self::column) and [`set_column`](Self::set_column)
 /// move whole texels.
 ///
 /// ```

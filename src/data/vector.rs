@@ -8,7 +8,8 @@ use crate::kernel::{Operand, PooledTexture, Tail, TargetOperand, View};
 use crate::shape::{Extent, Layout, Shape, fold_extent};
 
 /// A column vector of 32-bit floats, folded into a nearly square RGBA texture with four consecutive elements in each
-/// texel ([`Layout::Folded`]; the fold is that of \[Krueger05\] 44.2.2). Lanes past the last element are zero after every operation.
+/// texel ([`Layout::Folded`]; the fold is that of \[Krueger05\] 44.2.2). Lanes past the last element are zero after every
+/// operation.
 ///
 /// The length ends at the texture area: `4 · limit²` elements for a limit that is a power of two.
 ///

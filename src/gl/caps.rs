@@ -69,7 +69,8 @@ pub struct Capabilities {
     /// The renderer calls itself by a name of Mesa's or Google's software rasterisers. Chooses how products with dense matrices are
     /// split and in which schedule two of them are multiplied, the schedules of solvers, and how the sums of complementarity
     /// problems are cut into ranges. That is the order of sums: the last digits of dense products and solvers' iterates differ
-    /// between the two kinds of device, within the same [bounds](crate::guide::numerics). What is summed, and what a verdict takes, does not depend on it.
+    /// between the two kinds of device, within the same [bounds](crate::guide::numerics). What is summed, and what a verdict
+    /// takes, does not depend on it.
     pub software: bool,
     /// Largest side for which a float render target could be allocated in both directions.
     pub max_texture_size: u32,

@@ -207,7 +207,8 @@ impl RepeatedExpression {
     /// the diagonal of S.
     ///
     /// D is that of S also in blocks at `Copied` sides: there the true diagonal is less, by the coefficient of the link, and the
-    /// block's own old value stands in for the difference; so it is at `Scaled` ones. r has to be divided by D there too, or the fixed point is another.
+    /// block's own old value stands in for the difference; so it is at `Scaled` ones. r has to be divided by D there too, or
+    /// the fixed point is another.
     ///
     /// *Errors*: as [`LinearExpression::jacobi`], and [`Error::NonFinite`].
     pub fn jacobi(&self) -> Result<Self> {

@@ -11,12 +11,14 @@ use std::path::Path;
 /// Values have as many digits as it takes to read the same `f64` again: writing and reading changes nothing.
 ///
 /// *Errors*: I/O; [`NotFinite`](Kind::NotFinite) for a value that is not finite as a 32-bit float, and [`TooLarge`](Kind::TooLarge) for 2^31
-/// rows or columns and more, since such a file could not be read again. After an error the file is as it was before ([`PendingFile`]).
+/// rows or columns and more, since such a file could not be read again. After an error the file is as it was before
+/// ([`PendingFile`]).
 pub fn write_matrix(path: impl AsRef<Path>, matrix: &Triplets) -> Result<(), MarketError> {
     to_file(path.as_ref(), |writer| writer.matrix(matrix))
 }
 
-/// Writes a matrix to any writer; see [`write_matrix`]. Writers without a buffer should be wrapped in a [`BufWriter`](std::io::BufWriter).
+/// Writes a matrix to any writer; see [`write_matrix`]. Writers without a buffer should be wrapped in a
+/// [`BufWriter`](std::io::BufWriter).
 ///
 /// ```
 /// use texla::{Shape, host::{Triplets, market}};

@@ -133,8 +133,8 @@ fn run(op: &'static str, out: &mut Scalar, terms: &Terms<'_>, windows: Windows) 
 ///
 /// *Cost*: `plan.stages().len()` draws, no readback. *Errors*: [`Error::ShapeMismatch`] when `y` has another length;
 /// [`Error::Parameter`] for the mean, the largest or the smallest of no elements, and for an extreme or a count
-/// by [`Windows::Filtered`]; [`Error::Unsupported`] for that where filtering floats is not exact enough. *Source*: \[Krueger05\] 44.3.2,
-/// \[BeyondVector\] 28.4.2.
+/// by [`Windows::Filtered`]; [`Error::Unsupported`] for that where filtering floats is not exact enough. *Source*:
+/// \[Krueger05\] 44.3.2, \[BeyondVector\] 28.4.2.
 pub fn reduce_into<T: Elements>(
     out: &mut Scalar,
     reduction: Reduction,
@@ -312,7 +312,8 @@ pub fn norm_squared<T: Elements>(x: &T) -> Result<Scalar> {
     dot(x, x)
 }
 
-/// `√(Σ x_i²)`, of a matrix the Frobenius norm, scaled by a power of two near `max |x_i|`, so that neither 1e-19 nor 1e19 leaves the range of floats.
+/// `√(Σ x_i²)`, of a matrix the Frobenius norm, scaled by a power of two near `max |x_i|`, so that neither 1e-19 nor 1e19
+/// leaves the range of floats.
 ///
 /// *Cost*: two reductions (the largest element, then the squares), no readback.
 ///

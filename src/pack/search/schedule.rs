@@ -210,7 +210,7 @@ pub enum SearchStop {
     Time,
     /// Interrupted from outside.
     Interrupted,
-    /// There is no evaluator for an expression of this size ([`most_unknowns`](crate::pack::CostModel::most_unknowns)): the identity, what was given
-    /// and the seeds have been priced, and nothing was searched from there.
+    /// There is no evaluator for an expression of this size ([`most_unknowns`](crate::pack::CostModel::most_unknowns)): the
+    /// identity, what was given and the seeds have been priced, and nothing was searched from there.
     Size,
 }

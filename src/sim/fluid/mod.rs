@@ -16,16 +16,17 @@
 //!
 //! In d dimensions, with MacCormack: 2 d draws to carry the velocity (one of them a long one: each element looks up the
 //! velocity twice and itself three times, 4 or 8 fetches each), 1 + d for confinement, and for the projection 1, for each
-//! closed region a reduction and 2, for the guess a reduction and 1, those of the solve, and d. A scalar takes 2. With [`Pressure::Fixed`], [`Pressure::Multigrid`], [`Pressure::Jacobi`] or sweeps of [`Pressure::EnhancedBlockJacobi`], and a
+//! closed region a reduction and 2, for the guess a reduction and 1, those of the solve, and d. A scalar takes 2. With
+//! [`Pressure::Fixed`], [`Pressure::Multigrid`], [`Pressure::Jacobi`] or sweeps of [`Pressure::EnhancedBlockJacobi`], and a
 //! number of [viscous iterations](FluidParams::viscous_iterations), nothing is read back, and every step draws the same.
 //!
 //! # How far results can be trusted
 //!
 //! Each part is within a rounding bound of the same arithmetic in 64 bits (the tests derive it). Of the divergence as
 //! much is left as of the residual: the gradient is exactly the adjoint of the divergence. Outflows below 2⁻²² of what
-//! flows through a cell's faces are rounding, and count as none; velocities and outflows below 1e-30 are rest. At a Reynolds number of
-//! 100 the velocities in a driven cavity of 128 x 128 cells are within 0.6 % of the published ones (`examples/cavity`).
-//! Advection does not conserve a scalar's sum: what it loses or gains vanishes with the cell size.
+//! flows through a cell's faces are rounding, and count as none; velocities and outflows below 1e-30 are rest. At a Reynolds
+//! number of 100 the velocities in a driven cavity of 128 x 128 cells are within 0.6 % of the published ones
+//! (`examples/cavity`). Advection does not conserve a scalar's sum: what it loses or gains vanishes with the cell size.
 //!
 //! # Example
 //!
@@ -200,8 +201,9 @@ impl Fluid {
     /// matrix ([`Stencil::new`]); for a closed box a draw, with multigrid a draw and a readback more; with inflows, a
     /// readback for each closed region. *Errors*: [`Error::Parameter`] for
     /// an empty grid, a cell size or viscosity out of range, walls that move across themselves, and
-    /// closed regions whose inflows do not cancel, and obstacles with [`Diffusion::EnhancedBlockJacobi`]; [`Error::LengthMismatch`] for `solid`; [`Error::TooLarge`];
-    /// [`Error::Matrix`] where obstacles cut the fluid into more than [`MOST_REGIONS`](crate::data::MOST_REGIONS) closed regions; those of [`Pressure::solver`].
+    /// closed regions whose inflows do not cancel, and obstacles with [`Diffusion::EnhancedBlockJacobi`];
+    /// [`Error::LengthMismatch`] for `solid`; [`Error::TooLarge`]; [`Error::Matrix`] where obstacles cut the fluid into more
+    /// than [`MOST_REGIONS`](crate::data::MOST_REGIONS) closed regions; those of [`Pressure::solver`].
     pub fn new(device: &Device, grid: Grid, params: FluidParams, solid: &[bool]) -> Result<Self> {
         let op = "Fluid::new";
         if grid.is_empty() {

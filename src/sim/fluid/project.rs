@@ -44,7 +44,8 @@ impl Fluid {
     /// With `D` the outflow of each cell and `A` the Laplacian on cells, `A p = -D`, and then every free face loses
     /// the difference of `p` across it. On the staggered grid these are exactly adjoint, so that what is left of the
     /// divergence is the residual of the solve. *Cost*: a draw for the divergence; for each closed
-    /// region a reduction and 2 draws; a reduction and a draw for the guess; the solve; and a draw for each component. *Errors*: those of the solver. *Source*: Harlow and Welch 1965; Stam 1999, section 2.1.
+    /// region a reduction and 2 draws; a reduction and a draw for the guess; the solve; and a draw for each component.
+    /// *Errors*: those of the solver. *Source*: Harlow and Welch 1965; Stam 1999, section 2.1.
     pub fn project(&mut self) -> Result<PressureReport> {
         let device = self.device().clone();
         let _scope = device.scope()?;

@@ -84,7 +84,8 @@ impl Fluid {
     /// Not converging is no error: [`viscous_report`](Self::viscous_report) tells.
     ///
     /// *Cost*: a draw and a solve for each component; with enhanced block Jacobi 3 draws more, and compilations where `dt` is not
-    /// the last step's, for which nothing is chosen anew. *Errors*: [`Error::Parameter`]; [`Error::NonFinite`] where `ν dt / h²` is no float.
+    /// the last step's, for which nothing is chosen anew. *Errors*: [`Error::Parameter`]; [`Error::NonFinite`] where `ν dt /
+    /// h²` is no float.
     /// *Source*: Stam 1999, section 2.2.
     pub fn diffuse(&mut self, dt: f64) -> Result<()> {
         let h = self.params.cell;

@@ -8,7 +8,8 @@ use crate::kernel::{Draw, Operand};
 use crate::ops::{LinOp, Windows};
 
 /// `x ← (x·b / x·A x) x`, the multiple of `x` that is the best guess for `A x = b` in the energy norm; zero where `x·A x` is
-/// not positive, or where one of the two is no number. `A x` is written nowhere: operators whose product cannot be [inlined](LinOp::inlined) are an error.
+/// not positive, or where one of the two is no number. `A x` is written nowhere: operators whose product cannot be
+/// [inlined](LinOp::inlined) are an error.
 ///
 /// *Cost*: a reduction and a draw; no readback.
 pub(crate) fn fit(a: &dyn LinOp, x: &mut Vector, b: &Vector) -> Result<()> {

@@ -16,7 +16,8 @@ use crate::ops::{self, ReducePlan, Windows};
 /// than rounding, which a solver would refuse: the divergence of a fluid that is nearly at rest.
 ///
 /// Whether `v` is finite is not asked, as that would take a readback: what comes of a NaN or an infinity made on the
-/// device is the device's own ([`ops::nonfinite`](crate::ops::nonfinite) tells). Vectors of zeros are passed over; squares of all norms have to stay within the range of floats.
+/// device is the device's own ([`ops::nonfinite`](crate::ops::nonfinite) tells). Vectors of zeros are passed over; squares of
+/// all norms have to stay within the range of floats.
 ///
 /// *Shapes*: all equal. *Cost*: a reduction and 2 draws for each vector of the null space; no readback. *Errors*:
 /// [`Error::ShapeMismatch`], [`Error::WrongDevice`]; [`Error::Unsupported`] for a `v` borrowed from the host. *Bound*: of

@@ -93,8 +93,8 @@ impl<'a> LcpSolver<'a> {
     /// stays a thousand times above its best: a fixed relaxation is too large, or the problem has no solution. `x` is then the
     /// start, projected.
     /// [`Error::NonFinite`] for an `x` or a `b` that is not finite; [`Error::Parameter`] for a `b` with an element more than
-    /// 2¹³⁰ times larger than the most negative one, or with one below the normal range that counts beside that. Not converging is no error: see
-    /// [`LcpOutcome::reason`].
+    /// 2¹³⁰ times larger than the most negative one, or with one below the normal range that counts beside that. Not converging
+    /// is no error: see [`LcpOutcome::reason`].
     pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<LcpReport> {
         self.solve_observed(x, b, |_, _| {})
     }

@@ -25,11 +25,12 @@ use crate::solve::stationary::{Direction, Smoother};
 /// As a [`Smoother`] it goes into [`Stationary`](crate::solve::Stationary), which tests the residual, finds divergence, and keeps
 /// out of the null space of a singular operator (Neumann on all sides); as a [`Preconditioner`] it is one iteration from zero
 /// through the quads and one back, which is symmetric for symmetric `A`, and positive definite wherever D less the couplings within
-/// quads and between blocks is: for the Laplacian but for the narrow grids that [`from_stencil`](Self::from_stencil) names. The operator itself is a
-/// [`Stencil`](crate::Stencil), or a matrix made of [`RepeatedExpression::to_triplets`].
+/// quads and between blocks is: for the Laplacian but for the narrow grids that [`from_stencil`](Self::from_stencil) names. The
+/// operator itself is a [`Stencil`](crate::Stencil), or a matrix made of [`RepeatedExpression::to_triplets`].
 ///
-/// At a side that is [`Copied`](crate::pack::StencilBoundary::Copied) across the lines the block's own old value stands in for the one
-/// outside, at one that is [`Scaled`](crate::pack::StencilBoundary::Scaled) its multiple: D is there what it is everywhere, 4 or 6 for the Laplacian, for b too. Along the lines D is the true diagonal.
+/// At a side that is [`Copied`](crate::pack::StencilBoundary::Copied) across the lines the block's own old value stands in for
+/// the one outside, at one that is [`Scaled`](crate::pack::StencilBoundary::Scaled) its multiple: D is there what it is
+/// everywhere, 4 or 6 for the Laplacian, for b too. Along the lines D is the true diagonal.
 ///
 /// *Shapes*: `x` and `b` of all [unknowns](RepeatedExpression::unknowns), in natural order. *Cost* of k sweeps: k q draws for
 /// the q quads of a block, or k times as many as a [chosen](Self::chosen) schedule has; 2 q / t to bring x and b into the

@@ -81,7 +81,8 @@ impl BlockVector {
         Some(BlockTexture { texture: texture.raw(), whole, origin, extent: self.layout.extent })
     }
 
-    /// The order of the unknowns of each block: four positions a quad, or one where unknowns are single; padding is at the end then.
+    /// The order of the unknowns of each block: four positions a quad, or one where unknowns are single; padding is at the end
+    /// then.
     pub fn order(&self) -> &Order {
         &self.layout.order
     }

@@ -288,8 +288,8 @@ impl BlockExpression {
         self.packer.workload()
     }
 
-    /// The program that runs for a block: see [`RepeatedExpression::lower`]. Of [single](super::BlockLayout::Single) unknowns it is one
-    /// with a quad for each, of which the first lane alone is computed.
+    /// The program that runs for a block: see [`RepeatedExpression::lower`]. Of [single](super::BlockLayout::Single) unknowns
+    /// it is one with a quad for each, of which the first lane alone is computed.
     pub fn program(&self) -> &Program {
         &self.program
     }

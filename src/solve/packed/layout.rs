@@ -21,9 +21,9 @@ pub enum BlockLayout {
     /// One texture with a rectangle for each quad, a texel in it for each block: as nearly square as the texture size lets it
     /// be. A draw writes one rectangle, and draws that follow one another write to the same target.
     Stacked,
-    /// A texture of one channel (R32F) for each unknown, a texel in it for each block: \[Bajaj04\]'s programs for blocks of one. Where the
-    /// others have quads, of everything said of quads, these have single unknowns, in the order of their positions: in place, each
-    /// sees the new values of all before it.
+    /// A texture of one channel (R32F) for each unknown, a texel in it for each block: \[Bajaj04\]'s programs for blocks of
+    /// one. Where the others have quads, of everything said of quads, these have single unknowns, in the order of their
+    /// positions: in place, each sees the new values of all before it.
     Single,
     /// One texture of one channel with a rectangle for each unknown.
     SingleStacked,
@@ -58,8 +58,8 @@ impl BlockLayout {
     }
 }
 
-/// How a [`BlockExpression`](super::BlockExpression) is laid out and drawn. Results are the same to the bit, among layouts of quads and
-/// among those of [single unknowns](BlockLayout::Single).
+/// How a [`BlockExpression`](super::BlockExpression) is laid out and drawn. Results are the same to the bit, among layouts of
+/// quads and among those of [single unknowns](BlockLayout::Single).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct BlockParams {

@@ -12,20 +12,20 @@ use crate::profile::Workload;
 use crate::shape::Shape;
 
 /// The matrix of a [`RepeatedExpression`] as an operator: what it multiplies goes through the generated programs, and no matrix is
-/// fetched. It is usable wherever a [`LinOp`] is, with [`EnhancedBlockJacobi`](super::EnhancedBlockJacobi) of the same expression as
-/// its smoother or preconditioner.
+/// fetched. It is usable wherever a [`LinOp`] is, with [`EnhancedBlockJacobi`](super::EnhancedBlockJacobi) of the same
+/// expression as its smoother or preconditioner.
 ///
-/// Whatever else an operator is asked is answered by an *exact* form of the same matrix beside it: residuals in double-float, by which
-/// solvers certify; the transpose; entries, symmetry, null spaces. That is a [`StoredMatrix`] made of
-/// [`RepeatedExpression::to_triplets`], or [one's own](Self::with): a [`Stencil`](crate::Stencil) stores nothing, and knows its null
-/// space. Programs hold coefficients in 32 bits, and sums of pairs would take many times their instructions, for what a solve
-/// asks once in many iterations.
+/// Whatever else an operator is asked is answered by an *exact* form of the same matrix beside it: residuals in double-float,
+/// by which solvers certify; the transpose; entries, symmetry, null spaces. That is a [`StoredMatrix`] made of
+/// [`RepeatedExpression::to_triplets`], or [one's own](Self::with): a [`Stencil`](crate::Stencil) stores nothing, and knows its
+/// null space. Programs hold coefficients in 32 bits, and sums of pairs would take many times their instructions, for what a
+/// solve asks once in many iterations.
 ///
 /// *Shapes*: square, of all [unknowns](RepeatedExpression::unknowns) in natural order. *Cost* of a product: the draws of
-/// [`BlockExpression::apply`], those of [`BlockExpression::pack`] before and of [`BlockExpression::unpack`] after them, and one more
-/// where it is combined with another vector; no readback. What can keep its vectors in blocks, as sweeps and
-/// explicit updates do, is better off with [`BlockExpression`]: bringing them there and back fetches more than most products. *Bound*: as
-/// [`ops::product`](crate::ops::product), for the terms of a block row. *Source*: \[Bajaj04\] section 4.
+/// [`BlockExpression::apply`], those of [`BlockExpression::pack`] before and of [`BlockExpression::unpack`] after them, and one
+/// more where it is combined with another vector; no readback. What can keep its vectors in blocks, as sweeps and explicit
+/// updates do, is better off with [`BlockExpression`]: bringing them there and back fetches more than most products. *Bound*:
+/// as [`ops::product`](crate::ops::product), for the terms of a block row. *Source*: \[Bajaj04\] section 4.
 ///
 /// ```
 /// use texla::host::Triplets;

@@ -41,9 +41,9 @@ pub enum BlockUse {
 /// Candidates are made of each order that is worth a try (the one that the unknowns come in, and what the search finds under
 /// [`SimdMachine`], [`TexelFetch`] and, with a profile, [`Measured`]); for [`BlockUse::Iterate`] also with its quads in
 /// colours, quads that do not read one another side by side; and of either layout with one, two, four and as many
-/// targets a draw as there are. For [`BlockUse::Apply`] there are also [single](BlockLayout::Single) unknowns, in the order that they
-/// come in; an iteration of these is another one, with more values that are new, so that the times of both say nothing about which
-/// is better. The generated programs of each are counted.
+/// targets a draw as there are. For [`BlockUse::Apply`] there are also [single](BlockLayout::Single) unknowns, in the order
+/// that they come in; an iteration of these is another one, with more values that are new, so that the times of both say
+/// nothing about which is better. The generated programs of each are counted.
 ///
 /// On a device with a [profile](Device::set_profile) the choice is the candidate that it predicts to take least. Without one it
 /// follows a rule, so that results repeat: the order of fewest instructions; quads apart; as many targets as there are.

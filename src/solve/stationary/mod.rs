@@ -66,9 +66,9 @@ impl Default for StationaryParams {
 /// [`test_every`](StationaryParams::test_every)-th: a product, a reduction, a copy (and
 /// [`project_out`](crate::solve::project_out) if there is a null space). No readback.
 ///
-/// [`Diverged`](crate::solve::StopReason::Diverged) when the residual has grown to 10⁴ times its smallest, or has left the range of floats;
-/// [`Stagnated`](crate::solve::StopReason::Stagnated) also when sweeps no longer change more than the last digits of `x`. See
-/// [numerics](crate::guide::numerics).
+/// [`Diverged`](crate::solve::StopReason::Diverged) when the residual has grown to 10⁴ times its smallest, or has left the
+/// range of floats; [`Stagnated`](crate::solve::StopReason::Stagnated) also when sweeps no longer change more than the last
+/// digits of `x`. See [numerics](crate::guide::numerics).
 ///
 /// ```
 /// use texla::{BandedMatrix, Vector, solve::{Stationary, StationaryParams, StopReason, WeightedJacobi}};

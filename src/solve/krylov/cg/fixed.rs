@@ -61,8 +61,8 @@ impl ConjugateGradient<'_> {
     /// As [`iterate`](Self::iterate) from `x = 0`, which is returned: without the residual of a start, a product in
     /// double-float that takes as long as some of the iterations.
     ///
-    /// *Shapes*: `A` n x n, `b` and `x` n. *Cost*: as many times an iteration's, the last one of which updates `x` alone, and a reduction; where an
-    /// iteration is a listing, two reductions and a draw; 1 upload; no readback.
+    /// *Shapes*: `A` n x n, `b` and `x` n. *Cost*: as many times an iteration's, the last one of which updates `x` alone,
+    /// and a reduction; where an iteration is a listing, two reductions and a draw; 1 upload; no readback.
     /// *Errors*: as `iterate`.
     ///
     /// ```

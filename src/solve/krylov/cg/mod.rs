@@ -38,7 +38,7 @@ pub enum CgSchedule {
     Listing,
     /// One reduction for all inner products and one pass for all vector updates (the "macro" shaders that
     /// \[Moravanszky03\] leaves as an exercise): beta comes from `α² q·Mq - r·Mr`, while `r·Mr` itself is summed anew
-    /// in every iteration.
+    /// in every iteration. With three draw buffers alone, as [`Fused`](CgSchedule::Fused).
     Merged,
     /// As merged, with the fewest writes: `x` is updated every second iteration from two directions; and for bands, stencils
     /// and gathered rows the product is written nowhere, where the pass has as many texture units as they have diagonals, and

@@ -54,9 +54,9 @@ impl NineBandSmoother {
     /// Makes ready for `a`, with two sweeps as a preconditioner.
     ///
     /// *Cost*: 2 uploads, 36 bytes an unknown. *Errors*: [`Error::Matrix`] naming the first row whose diagonal is zero,
-    /// or whose diagonal or inverse is flushed to it, or the first entry at the end of a row that is not zero; [`Error::Parameter`] for an ω that is not positive;
-    /// [`Error::NonFinite`] where entries over the diagonal leave the range of floats; [`Error::TooLarge`] past the
-    /// texture size, which has to hold two texels for each unknown of a row.
+    /// or whose diagonal or inverse is flushed to it, or the first entry at the end of a row that is not zero;
+    /// [`Error::Parameter`] for an ω that is not positive; [`Error::NonFinite`] where entries over the diagonal leave the range
+    /// of floats; [`Error::TooLarge`] past the texture size, which has to hold two texels for each unknown of a row.
     pub fn new(device: &Device, a: &NineBands, omega: f64) -> Result<Self> {
         let _scope = device.scope()?;
         let op = "NineBandSmoother";
