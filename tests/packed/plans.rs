@@ -1,12 +1,13 @@
 //! Choices of order, layout and schedule: what they are counted by, what profiles make of them, and what runs then.
 
+use texla::host::Triplets;
 use texla::pack::StencilBoundary::{Copied, Dropped};
-use texla::pack::{CostModel, Order, Packing, RepeatedExpression, SimdMachine};
+use texla::pack::{CostModel, LinearExpression, Order, Packing, RepeatedExpression, SimdMachine};
 use texla::profile::{DeviceProfile, Fetches};
 use texla::solve::{
     BlockExpression, BlockLayout, BlockPlan, BlockUse, Direction, EnhancedBlockJacobi, Smoother,
 };
-use texla::{Device, Grid, Vector};
+use texla::{Device, Error, Grid, Shape, Vector};
 
 use crate::blocks::{Bounded, System, systems, wide};
 use crate::common::grids::laplace;
@@ -236,5 +237,20 @@ fn quads_in_two_colours_take_two_draws_and_couple_as_they_did() {
         };
         assert_eq!(newer(&plan.order), newer(&Order::accordion(40)));
         assert!(newer(&plan.order) > newer(&Order::identity(40)));
+    });
+}
+
+#[test]
+fn blocks_that_read_more_textures_than_there_are_units_are_refused_as_such() {
+    on_both(|dev| {
+        // Every row reads every quad.
+        let quads = dev.capabilities().texture_units as usize + 1;
+        let shape = Shape::new(4 * quads, 4 * quads);
+        let all = (0..shape.rows).flat_map(|i| (0..shape.cols).map(move |j| (i, j, 1.0)));
+        let full =
+            LinearExpression::new(&Triplets::from_entries(shape, all).unwrap(), &vec![false; shape.rows]);
+        let e = RepeatedExpression::new(full.unwrap(), [2, 1], Default::default()).unwrap();
+        let found = BlockPlan::choose(dev, &e, BlockUse::Apply);
+        assert!(matches!(found, Err(Error::Unsupported { .. })), "{found:?}");
     });
 }

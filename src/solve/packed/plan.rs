@@ -123,7 +123,7 @@ impl BlockPlan {
 
     /// The candidate that the device's profile predicts to take least; without a profile that of the rule.
     ///
-    /// *Cost* and *errors*: as [`candidates`](Self::candidates).
+    /// *Cost* and *errors*: as [`candidates`](Self::candidates); [`Error::Unsupported`] if there is none, for want of texture units.
     pub fn choose(device: &Device, e: &RepeatedExpression, used: BlockUse) -> Result<Self> {
         let all = match device.profile() {
             Some(_) => Self::candidates(device, e, used)?,
@@ -136,11 +136,12 @@ impl BlockPlan {
             }
         };
         let best = device.quickest(|| all.iter().map(|plan| (plan, plan.workload))).or(all.first()).cloned();
-        best.ok_or_else(|| Error::Parameter {
-            op: "BlockPlan::choose",
-            name: "e",
-            value: format!("{} unknowns in a block", e.block().unknowns()),
-            expected: "at least one unknown",
+        best.ok_or_else(|| Error::Unsupported {
+            what: format!("a plan for blocks of {} unknowns", e.block().unknowns()),
+            why: format!(
+                "in every order tried the unknowns of some texel depend on more textures than the {} units of this device",
+                device.gl().caps.borrow().texture_units
+            ),
         })
     }
 
