@@ -70,7 +70,8 @@ impl BlockOperator {
 
 impl<A: LinOp> BlockOperator<A> {
     /// The same in an order, a layout and by a schedule of one's own, beside an exact form: an operator on the same device that
-    /// stands for the same matrix. Whether it does is not asked; if not, solves do not converge.
+    /// stands for the same matrix. Whether it does is not asked; if not, solves do not converge. There is no b to be subtracted:
+    /// [`BlockParams::subtract_b`] makes no difference.
     ///
     /// *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch) for an exact form of another shape; otherwise as
     /// [`BlockExpression::with`].
