@@ -37,6 +37,8 @@ use texla::{
 const CHILD: &str = "TEXLA_TEST_CHILD";
 /// What a child writes in front of its hash.
 const MARK: &str = "hash of all results: ";
+/// And of every step's.
+const STEPS_MARK: &str = "hash of all steps: ";
 
 /// FNV-1a over the bits of floats.
 struct Hash(u64);
@@ -369,8 +371,10 @@ fn predication(dev: &Device) -> impl Fn() -> u64 {
     }
 }
 
-/// What a child does: the hash on both dialects, `repeats` times over.
-fn compute(repeats: usize) -> String {
+/// What a child does: the hash on both dialects, `repeats` times over; then `steps`, every step of the list of everything,
+/// on one of them: what a dialect changes are the words of a program, and compiling it is what takes long here.
+fn compute(repeats: usize, steps: bool) -> [String; 2] {
+    let mut each = Hash(31);
     let hashes = Api::ALL.map(|api| {
         let context = headless(api);
         let renderer = context.device().capabilities().renderer;
@@ -402,13 +406,12 @@ fn compute(repeats: usize) -> String {
         for i in 1..repeats {
             assert_eq!(all(), first, "repetition {i} on {api}");
         }
-        // Kernels of users are compiled anew by each: once is enough, in six processes.
-        let mut each = Hash(31);
-        each.add(&every(dev, &mut |_, call| call()));
-        let each = each.0;
-        format!("{api} {first:016x?} {each:016x}")
+        if steps && api == Api::ALL[0] {
+            each.add(&every(dev, &mut |_, call| call()));
+        }
+        format!("{api} {first:016x?}")
     });
-    hashes.join(", ")
+    [hashes.join(", "), format!("{:016x}", each.0)]
 }
 
 /// Runs one test of this binary in a process of its own; returns what it printed, or fails with all of it.
@@ -441,17 +444,20 @@ fn run_again(test: &str, variables: &[(&str, &str)]) -> String {
 /// Repeatability.
 #[test]
 fn one_hash_for_all_threads_and_vector_widths() {
+    let test = "one_hash_for_all_threads_and_vector_widths";
     if std::env::var_os(CHILD).is_some() {
-        let repeats = std::env::var("TEXLA_TEST_REPEATS").unwrap().parse().unwrap();
-        // On a line of its own, whatever the test harness has printed before it.
-        println!("\n{MARK}{}", compute(repeats));
+        let number = |name| std::env::var(name).unwrap().parse::<usize>().unwrap();
+        let [all, each] = compute(number("TEXLA_TEST_REPEATS"), number("TEXLA_TEST_STEPS") > 0);
+        // On lines of their own, whatever the test harness has printed before.
+        println!("\n{MARK}{all}\n{STEPS_MARK}{each}");
         return;
     }
-    let mut hashes = Vec::new();
-    for threads in ["0", "1", "2"] {
-        for width in ["128", "256"] {
-            // All hundred repetitions in the configuration that a two-core machine has by itself.
+    let of_width = |width: &'static str| {
+        ["0", "1", "2"].map(|threads| {
+            // All hundred repetitions in the configuration that a two-core machine has by itself; the steps in it and in
+            // the one that differs from it in both.
             let repeats = if (threads, width) == ("2", "256") { "100" } else { "3" };
+            let steps = matches!((threads, width), ("2", "256") | ("0", "128"));
             // Mesa caches compiled shaders on disk, and its key does not know the width: with one cache for both, the
             // second would run the first one's code, which also writes more vertices than the second allocates.
             let cache = format!("{}/shaders of {width} bits", env!("CARGO_TARGET_TMPDIR"));
@@ -460,14 +466,21 @@ fn one_hash_for_all_threads_and_vector_widths() {
                 ("LP_NATIVE_VECTOR_WIDTH", width),
                 ("MESA_SHADER_CACHE_DIR", &cache),
                 ("TEXLA_TEST_REPEATS", repeats),
+                ("TEXLA_TEST_STEPS", if steps { "1" } else { "0" }),
             ];
-            let out = run_again("one_hash_for_all_threads_and_vector_widths", &variables);
-            let hash = out.lines().find_map(|l| l.strip_prefix(MARK)).expect("a hash").to_owned();
-            hashes.push((threads, width, hash));
-        }
-    }
-    let first = &hashes[0].2;
-    assert!(hashes.iter().all(|(_, _, hash)| hash == first), "{hashes:#?}");
+            let out = run_again(test, &variables);
+            let marked = |mark| out.lines().find_map(|l| l.strip_prefix(mark)).expect("a hash").to_owned();
+            (format!("{threads} threads, {width} bits"), marked(MARK), steps.then(|| marked(STEPS_MARK)))
+        })
+    };
+    // Mostly compiling, which takes one core.
+    let hashes = std::thread::scope(|scope| {
+        let narrow = scope.spawn(|| of_width("128"));
+        [of_width("256"), narrow.join().unwrap()].concat()
+    });
+    let steps: Vec<_> = hashes.iter().filter_map(|(.., steps)| steps.as_ref()).collect();
+    assert!(hashes.iter().all(|(_, hash, _)| *hash == hashes[0].1), "{hashes:#?}");
+    assert!(steps.len() == 2 && steps[0] == steps[1], "{hashes:#?}");
 }
 
 /// Operations and reductions within their bounds; for any driver.

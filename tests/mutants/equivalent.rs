@@ -105,7 +105,7 @@ pub const EQUIVALENT: &[(&str, &str, &str)] = &[
     ),
     (
         "solve/advance.frag",
-        "return c.w != 0.0 ? y_here() : y_here() + (c.x * factor) * v_here();",
+        "return c.w != 0.0 ? sum : sum + (c.x * factor) * v_here();",
         "where iterates are frozen without a flag, alpha is 0",
     ),
     (
