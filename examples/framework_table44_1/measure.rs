@@ -135,14 +135,14 @@ impl Measured {
     }
 
     /// The least time the device could take, over the time it takes: a reduction reads a vector, an operation writes one.
-    /// An iteration writes q, x, r and d and reads three of them for its sums; a step besides writes the right-hand
-    /// side, the start and both levels. A picture has no such floor.
+    /// No schedule of conjugate gradients does without these: an iteration writes r and d, x every second time, and reads r
+    /// and d for its sums; a step besides writes the right-hand side and the new surface. A picture has no such floor.
     pub fn share(&self, what: What) -> Option<f64> {
         let k = self.iterations as f64;
         let least = match what {
             What::Reduce => self.read(),
             What::Operation => self.write(),
-            What::Step => (4.0 * k + 5.0) * self.write() + 3.0 * k * self.read(),
+            What::Step => (2.5 * k + 2.0) * self.write() + 2.0 * k * self.read(),
             What::Demo => return None,
         };
         Some(least / self.seconds(what))
