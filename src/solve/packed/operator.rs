@@ -23,7 +23,7 @@ use crate::shape::Shape;
 ///
 /// *Shapes*: square, of all [unknowns](RepeatedExpression::unknowns) in natural order. *Cost* of a product: the draws of
 /// [`BlockExpression::apply`], those of [`BlockExpression::pack`] before and of [`BlockExpression::unpack`] after them, and one
-/// more where it is combined with another vector; no readback. What can keep its vectors in blocks, as sweeps and explicit
+/// more where it is combined with another vector or its factor is on the device; no readback. What can keep its vectors in blocks, as sweeps and explicit
 /// updates do, is better off with [`BlockExpression`]: bringing them there and back fetches more than most products. *Bound*:
 /// as [`ops::product`](crate::ops::product), for the terms of a block row. *Source*: \[Bajaj04\] section 4.
 ///
