@@ -1,12 +1,15 @@
 //! Products of dense matrices by every schedule, beside the shader of TensorFlow.js on the same device and faer on the
-//! CPU: `cargo bench --bench dense -- [--n N] [--rounds R] [--only TEXT]`.
+//! CPU: `cargo bench --bench dense -- [--n N] [--rounds R] [--only TEXT] [--json FILE] [--quick]`.
 
-use common::{Bench, Options, Row};
+use std::process::ExitCode;
+
+use common::support::{self, Report, json};
+use common::{Bench, BenchArgs, Row, context, positive};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use texla::kernel::{Kernel, NoParams};
 use texla::ops::{self, Combine, MatmulForm, MatmulSchedule};
-use texla::{Device, Headless, HeadlessOptions, Layout, Matrix, Packed, Result, Shape, Vector};
+use texla::{Device, Layout, Matrix, Packed, Result, Shape, Vector};
 
 mod common;
 
@@ -17,15 +20,34 @@ const FORMS: [(&str, MatmulForm, MatmulSchedule); 3] = [
     ("A Bt", MatmulForm::TransposedB, MatmulSchedule::PAPER_TRANSPOSED),
 ];
 
-fn main() {
-    let o = Options::read(&[("--n", 1000)]);
-    let n = o.size("--n").max(1);
-    let context = Headless::new(HeadlessOptions::default()).expect("no usable GL");
+/// Products of dense matrices by every schedule
+#[derive(clap::Parser)]
+struct Args {
+    #[command(flatten)]
+    shared: BenchArgs,
+    /// The side of the matrices
+    #[arg(long, value_name = "N", value_parser = positive)]
+    n: Option<usize>,
+}
+
+impl AsRef<support::CommonArgs> for Args {
+    fn as_ref(&self) -> &support::CommonArgs {
+        &self.shared.common
+    }
+}
+
+fn main() -> ExitCode {
+    support::main_with("dense", run)
+}
+
+fn run(args: &Args, report: &mut Report) -> support::Result {
+    let shared = &args.shared;
+    let (n, rounds) = (shared.or(args.n, [200, 1000]), shared.or(shared.rounds, [3, 9]));
+    let context = context(shared, report)?;
     let device = context.device();
-    let caps = device.capabilities();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    println!("device {} ({}), {}", context.name(), device.api(), caps.version);
-    println!("n = {n}, {} rounds, {threads} CPU threads\n", o.rounds);
+    println!("n = {n}, {rounds} rounds, {threads} CPU threads\n");
+    report.set("n", n).set("cpu_threads", threads);
 
     let value = |k: usize, seed: usize| ((k * 7919 + seed) % 1009) as f32 / 504.0 - 1.0;
     let host_a: Vec<f32> = (0..n * n).map(|k| value(k, 0)).collect();
@@ -38,7 +60,7 @@ fn main() {
     let (fa, fb) = (columns(&host_a), columns(&host_b));
     let fx = Mat::<f32>::from_fn(n, 1, |i, _| host_a[i]);
     let (a, b, x, fa, fb, fx) = (&a, &b, &x, &fa, &fb, &fx);
-    let mut bench = Bench::new(device, o.only.as_deref());
+    let mut bench = Bench::new(device, shared.only.as_deref());
     let work = 2 * n * n * n;
 
     let schedules = [
@@ -99,15 +121,16 @@ fn main() {
         }
     }
 
-    bench.measure(o.rounds);
-    print(&bench);
+    bench.measure(rounds);
+    print(&bench, report);
+    Ok(())
 }
 
 const PAPER: &str = "paper's passes";
 const TENSORFLOW: &str = "TensorFlow.js shader";
 
 /// Prints the rows beside the paper's schedule and the shader of TensorFlow.js, for the same form.
-fn print(bench: &Bench<'_>) {
+fn print(bench: &Bench<'_>, report: &mut Report) {
     println!(
         "{:44} {:>11} {:>11} {:>9} {:>9} {:>9}",
         "row", "ms median", "ms min", "GFLOP/s", "x paper", "x TF.js"
@@ -116,17 +139,25 @@ fn print(bench: &Bench<'_>) {
         let times = |other: &str| {
             let name = format!("{}, {other}", row.reference?);
             let other = bench.rows.iter().find(|r: &&Row<'_>| r.name == name)?;
-            Some(format!("{:.2}", other.median() / row.median()))
+            Some(other.median() / row.median())
         };
+        let gflops = 1e-9 * row.elements / row.median();
+        let [paper, tensorflow] = [PAPER, TENSORFLOW].map(times);
+        let shown = |times: Option<f64>| times.map(|t| format!("{t:.2}")).unwrap_or_default();
         println!(
             "{:44} {:>11.4} {:>11.4} {:>9.2} {:>9} {:>9}",
             row.name,
             row.median() * 1e3,
             row.least() * 1e3,
-            1e-9 * row.elements / row.median(),
-            times(PAPER).unwrap_or_default(),
-            times(TENSORFLOW).unwrap_or_default(),
+            gflops,
+            shown(paper),
+            shown(tensorflow),
         );
+        let mut line = row.json();
+        line["gflops"] = json!(gflops);
+        line["times_paper"] = json!(paper);
+        line["times_tensorflow"] = json!(tensorflow);
+        report.row(line);
     }
 }
 

@@ -1,15 +1,19 @@
 //! Times of the operations, as ns per element, beside the ceilings of the same device, what its profile predicts and the CPU
-//! alternatives, all in one run: `cargo bench --bench operations -- [--n N] [--grid G] [--iterations K] [--rounds R] [--only TEXT]`.
+//! alternatives, all in one run: `cargo bench --bench operations -- [--n N] [--grid G] [--iterations K] [--rounds R] [--only TEXT]
+//! [--json FILE] [--quick]`.
 
-use common::{Bench, Options, Row, Turns};
+use std::process::ExitCode;
+
+use common::support::{self, Report, json};
+use common::{Bench, BenchArgs, Row, Turns, context, positive};
 use glow::HasContext;
 use texla::kernel::{Accum, Kernel, NoParams};
 use texla::ops::{self, Combine, LinOp, ReducePlan, Reduction, Window, Windows};
 use texla::profile::{DeviceProfile, Fetches, Workload};
 use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Smoother, WeightedJacobi};
 use texla::{
-    BandedMatrix, Device, Grid, Headless, HeadlessOptions, Result, Scalar, Side, Sides, SparseFormat,
-    SparseMatrix, Stencil, StencilParams, Vector, host::problems,
+    BandedMatrix, Device, Grid, Result, Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil,
+    StencilParams, Vector, host::problems,
 };
 
 mod common;
@@ -22,8 +26,8 @@ const DISPATCH: &str = "dispatch: add of 2x2 texels";
 const RAW: &str = "dispatch: the same calls in raw glow";
 const DRAWS: usize = 500;
 
-/// Prints the rows beside their ceilings and predictions.
-fn print(bench: &Bench<'_>, profile: &DeviceProfile) {
+/// Prints and reports the rows beside their ceilings and predictions.
+fn print(bench: &Bench<'_>, profile: &DeviceProfile, report: &mut Report) {
     println!(
         "{:44} {:>11} {:>11} {:>10} {:>9} {:>10} {:>18} {:>6}",
         "row", "ms median", "ms min", "ns/elem", "Gelem/s", "of ceiling", "predicted / median", "/ min"
@@ -35,12 +39,11 @@ fn print(bench: &Bench<'_>, profile: &DeviceProfile) {
             let of_its_kind = bench.rows.iter().filter(|r| r.name.starts_with(ceiling));
             of_its_kind.map(per_element).min_by(f64::total_cmp)
         });
-        let share = best.map(|best| format!("{:.0} %", 100.0 * best / per_element(row)));
+        let share = best.map(|best| best / per_element(row));
         // A profile is of the least times that were seen.
-        let [predicted, of_least] = [row.median(), row.least()].map(|measured| {
-            let ratio = row.work.map(|work| format!("{:.2}", profile.predict(&work) / measured));
-            ratio.unwrap_or_default()
-        });
+        let [predicted, of_least] = [row.median(), row.least()]
+            .map(|measured| row.work.map(|work| profile.predict(&work) / measured));
+        let shown = |ratio: Option<f64>| ratio.map(|r| format!("{r:.2}")).unwrap_or_default();
         println!(
             "{:44} {:>11.4} {:>11.4} {:>10.4} {:>9.3} {:>10} {:>18} {:>6}",
             row.name,
@@ -48,14 +51,22 @@ fn print(bench: &Bench<'_>, profile: &DeviceProfile) {
             row.least() * 1e3,
             ns,
             1.0 / ns,
-            share.unwrap_or_default(),
-            predicted,
-            of_least
+            share.map(|share| format!("{:.0} %", 100.0 * share)).unwrap_or_default(),
+            shown(predicted),
+            shown(of_least)
         );
+        let mut line = row.json();
+        line["ns_per_element"] = json!(ns);
+        line["of_ceiling"] = json!(share);
+        line["predicted_over_median"] = json!(predicted);
+        line["predicted_over_least"] = json!(of_least);
+        report.row(line);
     }
     let of = |name: &str| bench.rows.iter().find(|row| row.name == name);
     if let (Some(ours), Some(raw)) = (of(DISPATCH), of(RAW)) {
-        println!("\na small draw takes {:.2} times its GL calls", ours.median() / raw.median());
+        let times = ours.median() / raw.median();
+        println!("\na small draw takes {times:.2} times its GL calls");
+        report.set("small_draw_over_its_calls", times);
     }
 }
 
@@ -99,16 +110,44 @@ fn draw_again(device: &Device, framebuffers: [glow::Framebuffer; 2], draws: usiz
     draws
 }
 
-fn main() {
-    let o = Options::read(&[("--n", 1 << 20), ("--grid", 512), ("--iterations", 100)]);
-    let (n, grid) = (o.size("--n"), o.size("--grid"));
-    let context = Headless::new(HeadlessOptions::default()).expect("no usable GL");
+/// Times of the operations beside ceilings, predictions and the CPU
+#[derive(clap::Parser)]
+struct Args {
+    #[command(flatten)]
+    shared: BenchArgs,
+    /// Floats in a vector
+    #[arg(long, value_name = "N", value_parser = positive)]
+    n: Option<usize>,
+    /// Cells along a side of the five-point matrix
+    #[arg(long, value_name = "G", value_parser = positive)]
+    grid: Option<usize>,
+    /// Iterations of conjugate gradients in a call
+    #[arg(long, value_name = "K", value_parser = positive)]
+    iterations: Option<usize>,
+}
+
+impl AsRef<support::CommonArgs> for Args {
+    fn as_ref(&self) -> &support::CommonArgs {
+        &self.shared.common
+    }
+}
+
+fn main() -> ExitCode {
+    support::main_with("operations", run)
+}
+
+fn run(args: &Args, report: &mut Report) -> support::Result {
+    let shared = &args.shared;
+    let (n, grid) = (shared.or(args.n, [1 << 16, 1 << 20]), shared.or(args.grid, [64, 512]));
+    let iterations = shared.or(args.iterations, [20, 100]);
+    let rounds = shared.or(shared.rounds, [3, 9]);
+    let context = context(shared, report)?;
     let device = context.device();
     let caps = device.capabilities();
-    println!("device {} ({}), {}", context.name(), device.api(), caps.version);
-    println!("n = {n}, grid {grid}x{grid}, {} rounds\n", o.rounds);
+    println!("n = {n}, grid {grid}x{grid}, {rounds} rounds\n");
+    report.set("n", n).set("grid", grid);
 
-    let profile = DeviceProfile::measure(device).expect("profile");
+    let profile = DeviceProfile::measure(device)?;
     println!("{profile}");
 
     let value = |i: usize| ((i * 7919) % 1000) as f32 / 500.0 - 1.0;
@@ -130,7 +169,7 @@ fn main() {
     let small = Vector::zeros(device, 16).unwrap();
     let params = StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::WALL));
     let stencil = Stencil::new(device, Grid::new_2d(grid, grid), params).unwrap();
-    let mut bench = Bench::new(device, o.only.as_deref());
+    let mut bench = Bench::new(device, shared.only.as_deref());
 
     // Ceilings: the least a pass can do.
     let write = "vec4 kernel(ivec2 p) { return vec4(1.0); }";
@@ -288,7 +327,7 @@ fn main() {
     for (name, schedule) in
         [("fused", CgSchedule::Fused), ("merged", CgSchedule::Merged), ("listing", CgSchedule::Listing)]
     {
-        let (params, iterations) = (CgParams::default().with_schedule(schedule), o.size("--iterations"));
+        let params = CgParams::default().with_schedule(schedule);
         let cg = ConjugateGradient::new(banded, params).expect("solver");
         let work = cg.workload().expect("workload");
         let run = move || cg.iterate_from_zero(b, iterations).map(|_| iterations).expect("iterations");
@@ -325,8 +364,9 @@ fn main() {
     let hb: Vec<f32> = (0..cells).map(value).collect();
     bench.push("CPU: CG iteration, sprs f32", cells, None, Box::new(move || sprs_cg(&matrix, &hb, 20)));
 
-    bench.measure(o.rounds);
-    print(&bench, &profile);
+    bench.measure(rounds);
+    print(&bench, &profile, report);
+    Ok(())
 }
 
 /// Plain float32 conjugate gradients over sprs: the same work on the CPU.

@@ -1,14 +1,17 @@
 //! The packing optimiser: proposals a second, on the instances of [Bajaj04] and by size, and swaps against prices from scratch.
 //! With `--search S` the whole search, S seconds for each expression; with `--seeds N`, from how many of N seeds annealing alone
 //! reaches the paper's costs within M million proposals.
-//! `cargo bench --bench packing -- [--rounds R] [--only TEXT] [--search S] [--seeds N] [--millions M] [--threads T]`.
+//! `cargo bench --bench packing -- [--rounds R] [--only TEXT] [--search S] [--seeds N] [--millions M] [--threads T]
+//! [--json FILE] [--quick]`.
 //!
 //! With `--layouts` every order, layout and schedule of repeated blocks on the device: what each takes beside what its profile
 //! predicts, which is chosen, and stored matrices beside; `--quick` on small grids.
 
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use common::Options;
+use common::BenchArgs;
+use common::support::{self, Report, json};
 use texla::host::{Triplets, problems};
 use texla::pack::{
     AnnealParams, Annealer, Axis, CoolingSchedule, CostModel, Evaluator, Instructions, LinearExpression,
@@ -20,28 +23,59 @@ mod common;
 #[path = "packing/layouts.rs"]
 mod layouts;
 
-fn main() {
-    let sizes = [("--seeds", 0), ("--millions", 200), ("--threads", 0), ("--search", 0)];
-    let o = Options::read_all(&sizes, &[], &["--layouts", "--quick"]);
-    if o.is_on("--layouts") {
-        return layouts::run(&o);
+/// Speed and success of the packing optimiser
+#[derive(clap::Parser)]
+pub struct Args {
+    #[command(flatten)]
+    pub shared: BenchArgs,
+    /// The whole search, S seconds for each expression
+    #[arg(long, value_name = "S", conflicts_with_all = ["seeds", "layouts"])]
+    search: Option<u64>,
+    /// From how many of N seeds annealing alone reaches the paper's costs
+    #[arg(long, value_name = "N", conflicts_with = "layouts")]
+    seeds: Option<u64>,
+    /// Proposals for a seed, in millions
+    #[arg(long, value_name = "M", default_value_t = 200)]
+    millions: u64,
+    /// Threads of a search; 0 for all
+    #[arg(long, value_name = "T", default_value_t = 0)]
+    threads: usize,
+    /// Orders, layouts and schedules of repeated blocks on the device
+    #[arg(long)]
+    layouts: bool,
+}
+
+impl AsRef<support::CommonArgs> for Args {
+    fn as_ref(&self) -> &support::CommonArgs {
+        &self.shared.common
     }
-    let wanted = |name: &str| o.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
+}
+
+fn main() -> ExitCode {
+    support::main_with("packing", run)
+}
+
+fn run(args: &Args, report: &mut Report) -> support::Result {
+    if args.layouts {
+        return layouts::run(&args.shared, report);
+    }
     let papers = instances::ALL.map(|(name, make)| (name.to_owned(), make().expect("instance")));
-    let all = papers.clone().into_iter().chain(others());
-    let (seeds, seconds) = (o.size("--seeds"), o.size("--search"));
-    if seeds > 0 {
-        papers.iter().filter(|(name, _)| wanted(name)).for_each(|(name, e)| success(name, e, &o));
-    } else if seconds > 0 {
-        for (name, e) in all.filter(|(name, _)| wanted(name)) {
-            search(&name, &e, false, &o);
+    let all = papers.clone().into_iter().chain(others()).filter(|(name, _)| args.shared.keeps(name));
+    if let Some(seeds) = args.seeds {
+        for (name, e) in papers.iter().filter(|(name, _)| args.shared.keeps(name)) {
+            success(name, e, seeds, args, report);
+        }
+    } else if let Some(seconds) = args.search {
+        for (name, e) in all {
+            search(&name, &e, (seconds, false), args, report);
             if name.starts_with("random") {
-                search(&format!("{name}, two orders"), &e, true, &o);
+                search(&format!("{name}, two orders"), &e, (seconds, true), args, report);
             }
         }
     } else {
-        all.filter(|(name, _)| wanted(name)).for_each(|(name, e)| speed(&name, &e, o.rounds));
+        all.for_each(|(name, e)| speed(&name, &e, args.shared.or(args.shared.rounds, [1, 9]), report));
     }
+    Ok(())
 }
 
 /// Five-point grids with all neighbours, waves with two sides held, and random matrices.
@@ -75,7 +109,7 @@ fn median(rounds: usize, mut run: impl FnMut() -> f64) -> f64 {
     seconds[rounds / 2]
 }
 
-fn speed(name: &str, e: &LinearExpression, rounds: usize) {
+fn speed(name: &str, e: &LinearExpression, rounds: usize, report: &mut Report) {
     let proposals = 1_000_000;
     let annealing = |temperature: f64| {
         // Equilibrium first, then at the same temperature what is timed.
@@ -122,15 +156,20 @@ fn speed(name: &str, e: &LinearExpression, rounds: usize) {
             assert!(SimdMachine.cost(e, &moved).expect("cost") > Instructions(0));
         })
     });
+    let [hot, cold] = [hot, cold].map(|seconds| proposals as f64 / seconds);
     println!(
         "{name:14} n {:5}  proposals/s {:5.2}e6 at T 0.6, {:5.2}e6 at T 0.35   swaps/s {:5.2}e6 (fetches {:5.2}e6)   from scratch x{:.0}",
         e.unknowns(),
-        1e-6 * proposals as f64 / hot,
-        1e-6 * proposals as f64 / cold,
+        1e-6 * hot,
+        1e-6 * cold,
         1e-6 / swap,
         1e-6 / fetch,
         scratch / swap
     );
+    report.row(json!({
+        "row": name, "unknowns": e.unknowns(), "proposals_per_s_hot": hot, "proposals_per_s_cold": cold,
+        "swaps_per_s": 1.0 / swap, "swaps_per_s_fetches": 1.0 / fetch, "times_from_scratch": scratch / swap,
+    }));
 }
 
 /// The costs that the paper reaches.
@@ -144,14 +183,13 @@ const AFTER: [(&str, u32); 6] = [
 ];
 
 /// Annealing alone, from random orders. What it finds does not depend on the machine; only the seconds do.
-fn success(name: &str, e: &LinearExpression, o: &Options) {
+fn success(name: &str, e: &LinearExpression, seeds: u64, args: &Args, report: &mut Report) {
     let target = Instructions(AFTER.iter().find(|(of, _)| *of == name).expect("an instance").1);
     let (mut seconds, mut proposals) = (Vec::new(), Vec::new());
-    for seed in 0..o.size("--seeds") as u64 {
-        let params = AnnealParams::default().with_seed(seed).with_threads(o.size("--threads")).with_trace(0);
-        let limits = SearchLimits::default()
-            .with_proposals(Some(1_000_000 * o.size("--millions") as u64))
-            .with_target(Some(target));
+    for seed in 0..seeds {
+        let params = AnnealParams::default().with_seed(seed).with_threads(args.threads).with_trace(0);
+        let limits =
+            SearchLimits::default().with_proposals(Some(1_000_000 * args.millions)).with_target(Some(target));
         let found = Annealer::new(&SimdMachine, e, params).expect("annealer").anneal(&limits).expect("run");
         if found.cost <= target {
             seconds.push(found.seconds);
@@ -160,14 +198,18 @@ fn success(name: &str, e: &LinearExpression, o: &Options) {
     }
     seconds.sort_by(f64::total_cmp);
     proposals.sort_unstable();
-    let Some((slowest, most)) = seconds.last().zip(proposals.last()) else {
-        return println!("{name:14} {target}: from none of {} seeds", o.size("--seeds"));
-    };
     let half = seconds.len() / 2;
+    report.row(json!({
+        "row": name, "target": target.0, "seeds": seeds, "reached": seconds.len(),
+        "proposals": proposals.get(half), "proposals_most": proposals.last(),
+        "s": seconds.get(half), "s_most": seconds.last(),
+    }));
+    let Some((slowest, most)) = seconds.last().zip(proposals.last()) else {
+        return println!("{name:14} {target}: from none of {seeds} seeds");
+    };
     println!(
-        "{name:14} {target}: from {} of {} seeds; proposals: median {:.1e}, most {:.1e}; median {:.2} s, longest {slowest:.2} s",
+        "{name:14} {target}: from {} of {seeds} seeds; proposals: median {:.1e}, most {:.1e}; median {:.2} s, longest {slowest:.2} s",
         seconds.len(),
-        o.size("--seeds"),
         proposals[half] as f64,
         *most as f64,
         seconds[half],
@@ -175,11 +217,15 @@ fn success(name: &str, e: &LinearExpression, o: &Options) {
 }
 
 /// The whole search.
-fn search(name: &str, e: &LinearExpression, independent: bool, o: &Options) {
-    let limits = SearchLimits::default()
-        .with_time(Some(Duration::from_secs(o.size("--search") as u64)))
-        .with_proposals(None);
-    let params = SearchParams::default().with_threads(o.size("--threads")).with_independent(independent);
+fn search(
+    name: &str,
+    e: &LinearExpression,
+    (seconds, independent): (u64, bool),
+    args: &Args,
+    report: &mut Report,
+) {
+    let limits = SearchLimits::default().with_time(Some(Duration::from_secs(seconds))).with_proposals(None);
+    let params = SearchParams::default().with_threads(args.threads).with_independent(independent);
     let found = optimize(&SimdMachine, e, &params, &limits).expect("search");
     println!(
         "{name:32} {} -> {} by {}, bound {}, found after {:.2} s of {:.2} s, {:.1e} proposals, {:?}",
@@ -192,4 +238,9 @@ fn search(name: &str, e: &LinearExpression, independent: bool, o: &Options) {
         found.proposals as f64,
         found.reason
     );
+    report.row(json!({
+        "row": name, "before": found.cost_before.0, "after": found.cost.0, "origin": found.origin.to_string(),
+        "bound": found.lower_bound.0, "found_after_s": found.found_after, "s": found.seconds,
+        "proposals": found.proposals, "reason": format!("{:?}", found.reason),
+    }));
 }

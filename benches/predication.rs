@@ -1,11 +1,14 @@
 //! What early-z predication gains [BeyondVector] 28.4.1, by the coherence of the mask and the share of active cells:
 //! against computing every cell, against a branch in the shader, and against computing both branches and choosing.
-//! `cargo bench --bench predication -- [--side S] [--work K] [--rounds R] [--only TEXT]`: S x S cells, K dependent
-//! multiply-adds in each active cell.
+//! `cargo bench --bench predication -- [--side S] [--work K] [--rounds R] [--only TEXT] [--json FILE] [--quick]`: S x S cells,
+//! K dependent multiply-adds in each active cell.
 
-use common::{Bench, Options};
+use std::process::ExitCode;
+
+use common::support::{self, Report, json};
+use common::{Bench, BenchArgs, context, positive};
 use texla::kernel::{Condition, Kernel, NoParams, PingPong, Predicate};
-use texla::{Headless, HeadlessOptions, Plane, Vector};
+use texla::{Plane, Vector};
 
 mod common;
 
@@ -69,13 +72,39 @@ fn body(work: usize, text: &str) -> String {
     )
 }
 
-fn main() {
-    let o = Options::read(&[("--side", 1024), ("--work", 400)]);
-    let (side, work) = (o.size("--side"), o.size("--work"));
-    let context = Headless::new(HeadlessOptions::default()).expect("no usable GL");
+/// How many times as long the first takes as the second: masks count where they are named.
+const RATIOS: [&str; 5] = ["all/mask+pass", "all/pass", "branch/mask+pass", "both/two", "branches/two"];
+
+/// What predication gains, by the coherence of its mask
+#[derive(clap::Parser)]
+struct Args {
+    #[command(flatten)]
+    shared: BenchArgs,
+    /// Cells along a side
+    #[arg(long, value_name = "S", value_parser = positive)]
+    side: Option<usize>,
+    /// Dependent multiply-adds in each active cell
+    #[arg(long, value_name = "K")]
+    work: Option<usize>,
+}
+
+impl AsRef<support::CommonArgs> for Args {
+    fn as_ref(&self) -> &support::CommonArgs {
+        &self.shared.common
+    }
+}
+
+fn main() -> ExitCode {
+    support::main_with("predication", run)
+}
+
+fn run(args: &Args, report: &mut Report) -> support::Result {
+    let shared = &args.shared;
+    let (side, work) = (shared.or(args.side, [256, 1024]), shared.or(args.work, [100, 400]));
+    let rounds = shared.or(shared.rounds, [3, 9]);
+    let context = context(shared, report)?;
     let device = context.device();
-    println!("device {} ({}), {}", context.name(), device.api(), device.capabilities().version);
-    println!("{side}x{side} cells, {work} dependent multiply-adds, {} rounds\n", o.rounds);
+    println!("{side}x{side} cells, {work} dependent multiply-adds, {rounds} rounds\n");
 
     let cells = side * side;
     let x = Vector::from_slice(device, &(0..4 * cells).map(|i| (i % 97) as f32 / 97.0).collect::<Vec<_>>())
@@ -93,15 +122,13 @@ fn main() {
     let test = "bool kernel(ivec2 p) { return flag_here().x > 0.5; }";
     let condition = Condition::<NoParams>::new(device, "condition", ["flag"], test).expect("condition");
 
-    let header =
-        ["pattern", "active", "all/mask+pass", "all/pass", "branch/mask+pass", "both/two", "branches/two"];
     println!(
         "{:24} {:>7} {:>14} {:>9} {:>17} {:>9} {:>13}   ms: all, mask, pass",
-        header[0], header[1], header[2], header[3], header[4], header[5], header[6]
+        "pattern", "active", RATIOS[0], RATIOS[1], RATIOS[2], RATIOS[3], RATIOS[4]
     );
     for (percent, pattern) in CASES {
         let name = pattern.name(percent);
-        if o.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+        if !shared.keeps(&name) {
             continue;
         }
         let flags: Vec<bool> = (0..cells).map(|i| pattern.active(i % side, i / side, percent)).collect();
@@ -146,17 +173,28 @@ fn main() {
             restricted(all, &mut y, Predicate::If(&mask))?;
             restricted(other, &mut y, Predicate::Unless(&mask))
         });
-        bench.measure(o.rounds);
+        bench.measure(rounds);
         let ms: Vec<f64> = bench.rows.iter().map(|row| 1e3 * row.median()).collect();
         let [all, branch, branches, both, mask, pass, once, two] = ms[..] else { panic!("eight rows") };
+        let ratios = [all / once, all / pass, branch / once, both / two, branches / two];
+        let shown = ratios.map(|ratio| format!("{ratio:.2}x"));
         println!(
-            "{name:24} {:>6.1}% {:>13.2}x {:>8.2}x {:>16.2}x {:>8.2}x {:>12.2}x   {all:.2}, {mask:.2}, {pass:.2}",
+            "{name:24} {:>6.1}% {:>14} {:>9} {:>17} {:>9} {:>13}   {all:.2}, {mask:.2}, {pass:.2}",
             100.0 * active,
-            all / once,
-            all / pass,
-            branch / once,
-            both / two,
-            branches / two,
+            shown[0],
+            shown[1],
+            shown[2],
+            shown[3],
+            shown[4],
         );
+        let mut row = json!({ "row": name, "active": active });
+        for (name, ratio) in RATIOS.iter().zip(ratios) {
+            row[*name] = json!(ratio);
+        }
+        for row_of in &bench.rows {
+            row[format!("{} ms", row_of.name)] = json!(1e3 * row_of.median());
+        }
+        report.row(row);
     }
+    Ok(())
 }

@@ -8,82 +8,53 @@
 
 use std::time::Instant;
 
+use serde_json::{Value, json};
+use support::{CommonArgs, Report};
 use texla::profile::Workload;
-use texla::{Device, Result, Vector};
+use texla::{Device, Headless, Vector};
 
-/// Command-line options: sizes, texts and switches by their flags, `--rounds R`, `--only TEXT`.
-pub struct Options {
-    sizes: Vec<(&'static str, usize)>,
-    texts: Vec<(&'static str, Option<String>)>,
-    switches: Vec<(&'static str, bool)>,
-    pub rounds: usize,
+#[path = "../../examples/support/mod.rs"]
+pub mod support;
+
+/// The flags of every benchmark beside those that all examples have.
+#[derive(clap::Args)]
+pub struct BenchArgs {
+    #[command(flatten)]
+    pub common: CommonArgs,
+    /// Rounds, whose median counts
+    #[arg(long, value_name = "R", value_parser = positive)]
+    pub rounds: Option<usize>,
+    /// Only rows whose name contains TEXT
+    #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
+    /// What `cargo bench` says to every benchmark
+    #[arg(long, hide = true)]
+    bench: bool,
 }
 
-impl Options {
-    /// From the command line; `sizes` are flags with their defaults.
-    pub fn read(sizes: &[(&'static str, usize)]) -> Self {
-        Self::read_all(sizes, &[], &[])
-    }
-
-    /// With flags that take a text, and flags that take nothing. A size called `--rounds` is there for other defaults.
-    pub fn read_all(
-        sizes: &[(&'static str, usize)],
-        texts: &[&'static str],
-        switches: &[&'static str],
-    ) -> Self {
-        let mut o = Options {
-            sizes: sizes.to_vec(),
-            texts: texts.iter().map(|flag| (*flag, None)).collect(),
-            switches: switches.iter().map(|flag| (*flag, false)).collect(),
-            rounds: 9,
-            only: None,
-        };
-        let mut args = std::env::args().skip(1);
-        while let Some(arg) = args.next() {
-            let mut number =
-                || args.next().and_then(|v| v.parse().ok()).unwrap_or_else(|| panic!("{arg} takes a number"));
-            if let Some((_, value)) = o.sizes.iter_mut().find(|(flag, _)| *flag == arg) {
-                *value = number();
-                continue;
-            }
-            if let Some((_, text)) = o.texts.iter_mut().find(|(flag, _)| *flag == arg) {
-                *text = Some(args.next().unwrap_or_else(|| panic!("{arg} takes a value")));
-                continue;
-            }
-            if let Some((_, on)) = o.switches.iter_mut().find(|(flag, _)| *flag == arg) {
-                *on = true;
-                continue;
-            }
-            match arg.as_str() {
-                "--rounds" => o.rounds = number(),
-                "--only" => o.only = args.next(),
-                "--bench" => {}
-                _ => panic!("unknown option {arg}"),
-            }
-        }
-        o
-    }
-
-    /// The size that a flag has set.
-    pub fn size(&self, flag: &str) -> usize {
-        self.sizes.iter().find(|(name, _)| *name == flag).expect("a declared flag").1
-    }
-
-    /// What stands behind a flag that takes a text.
-    pub fn text(&self, flag: &str) -> Option<&str> {
-        self.texts.iter().find(|(name, _)| *name == flag).expect("a declared flag").1.as_deref()
-    }
-
-    /// Whether a flag is there.
-    pub fn is_on(&self, flag: &str) -> bool {
-        self.switches.iter().find(|(name, _)| *name == flag).expect("a declared flag").1
+impl BenchArgs {
+    /// What was asked for, or else one default for quick runs and one for all others.
+    pub fn or<T>(&self, asked: Option<T>, [quick, full]: [T; 2]) -> T {
+        asked.unwrap_or(if self.common.quick { quick } else { full })
     }
 
     /// Whether `--only` keeps a row of this name.
     pub fn keeps(&self, name: &str) -> bool {
         self.only.as_ref().is_none_or(|part| name.contains(part.as_str()))
     }
+}
+
+/// A count of things without which there is nothing to measure.
+pub fn positive(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|n| *n > 0).ok_or_else(|| "expected a whole number from 1 on".to_owned())
+}
+
+/// A context, its device named on the first line.
+pub fn context(args: &BenchArgs, report: &mut Report) -> support::Result<Headless> {
+    let context = args.common.headless(report)?;
+    let device = context.device();
+    println!("device {} ({}), {}", context.name(), device.api(), device.capabilities().version);
+    Ok(context)
 }
 
 /// The median; of an even count the larger of the two in the middle.
@@ -119,6 +90,12 @@ impl Row<'_> {
     pub fn least(&self) -> f64 {
         self.seconds[0]
     }
+
+    /// For the report: the name, and milliseconds with their spread over the rounds.
+    pub fn json(&self) -> Value {
+        let [least, most] = [self.seconds.first(), self.seconds.last()].map(|s| s.map(|s| 1e3 * s));
+        json!({ "row": self.name, "ms": 1e3 * self.median(), "ms_least": least, "ms_most": most })
+    }
 }
 
 /// Targets in turns. A draw that covers all of what the draw before it has left may spare the device that one: Mesa's
@@ -153,7 +130,7 @@ impl<'a> Bench<'a> {
         name: &str,
         elements: usize,
         reference: Option<&'static str>,
-        mut run: impl FnMut() -> Result<()> + 'a,
+        mut run: impl FnMut() -> texla::Result<()> + 'a,
     ) {
         let run = Box::new(move || {
             run().expect("benchmark");

@@ -11,11 +11,11 @@ use texla::pack::{
 use texla::profile::DeviceProfile;
 use texla::solve::{BlockExpression, BlockLayout, BlockPlan, BlockUse, Direction, Smoother, WeightedJacobi};
 use texla::{
-    BandedMatrix, Device, Grid, Headless, HeadlessOptions, Side, Sides, SparseFormat, SparseMatrix, Stencil,
-    StencilParams, Vector,
+    BandedMatrix, Device, Grid, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams, Vector,
 };
 
-use crate::common::Options;
+use crate::common::support::{self, Report, json};
+use crate::common::{BenchArgs, context};
 
 /// Iterations, or steps, between two looks at the clock: shorter than what a busy machine gives one process.
 const TIMES: usize = 4;
@@ -84,15 +84,15 @@ fn problems(quick: bool) -> Vec<Problem> {
     ]
 }
 
-pub fn run(o: &Options) {
-    let context = Headless::new(HeadlessOptions::default()).expect("a context");
+pub fn run(args: &BenchArgs, report: &mut Report) -> support::Result {
+    let context = context(args, report)?;
     let device = context.device();
-    println!("{}\n{}\n", device.capabilities().renderer, device.capabilities().version);
-    let profile = DeviceProfile::measure(device).expect("a profile");
-    let rounds = if o.is_on("--quick") { 1 } else { o.rounds };
-    for problem in problems(o.is_on("--quick")).into_iter().filter(|p| o.keeps(p.name)) {
-        timed(device, &profile, &problem, rounds);
+    let profile = DeviceProfile::measure(device)?;
+    let rounds = args.or(args.rounds, [1, 9]);
+    for problem in problems(args.common.quick).into_iter().filter(|p| args.keeps(p.name)) {
+        timed(device, &profile, &problem, rounds, report);
     }
+    Ok(())
 }
 
 /// Steps w(k+1) = A w(k) - w(k-1), or iterates in place.
@@ -147,7 +147,7 @@ fn fetches(w: &texla::profile::Workload) -> f64 {
     [w.fetches, w.fetches_r32f].map(|f| f.own + f.adjacent).iter().sum()
 }
 
-fn timed(device: &Device, profile: &DeviceProfile, problem: &Problem, rounds: usize) {
+fn timed(device: &Device, profile: &DeviceProfile, problem: &Problem, rounds: usize, report: &mut Report) {
     let (e, used) = (&problem.e, problem.used);
     let by_rule = BlockPlan::choose(device, e, used).expect("a choice");
     device.set_profile(Some(profile.clone()));
@@ -212,6 +212,11 @@ fn timed(device: &Device, profile: &DeviceProfile, problem: &Problem, rounds: us
             1e3 * predicted,
             predicted / of_plans[k]
         );
+        report.row(json!({
+            "problem": problem.name, "row": name, "instructions": e.cost(&plan.order).expect("cost").0,
+            "ms": 1e3 * of_plans[k], "predicted_over_least": predicted / of_plans[k],
+            "over_fastest": of_plans[k] / of_plans[sorted[0]], "chosen": *plan == chosen,
+        }));
     }
     let fastest = of_plans[sorted[0]];
     for (what, choice) in [("with the profile", &chosen), ("by rule", &by_rule)] {
@@ -233,6 +238,9 @@ fn timed(device: &Device, profile: &DeviceProfile, problem: &Problem, rounds: us
     }
     for ((name, _), (work, seconds)) in others.iter().zip(works.into_iter().zip(of_stored)) {
         let predicted = work.map_or("-".to_owned(), |w| format!("{:.4}", 1e3 * profile.predict(&w)));
+        report.row(json!({
+            "problem": problem.name, "row": name, "ms": 1e3 * seconds, "over_fastest": seconds / fastest,
+        }));
         println!(
             "{name}: {:.4} ms (predicted {predicted}), {:.2} times the fastest packed, {:.2} times the chosen",
             1e3 * seconds,

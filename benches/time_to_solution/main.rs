@@ -7,14 +7,16 @@
 //! one that would by what the size before has taken is left out. Every answer is looked at in 64 bits.
 
 use std::collections::HashMap;
+use std::process::ExitCode;
 
-use common::{Options, median, or_dash};
+use common::support::{self, Report, in_range, json};
+use common::{BenchArgs, context, median, or_dash, positive};
 use device::OnDevice;
 use host::OnHost;
 use method::{Answer, Method};
 use problem::{Kind, Problem, Right, System, problems};
-use serde_json::{Value, json};
-use texla::{Device, Grid, Headless, HeadlessOptions};
+use serde_json::Value;
+use texla::{Device, Grid};
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -24,36 +26,46 @@ mod host_multigrid;
 mod method;
 mod problem;
 
-/// What is asked for.
-struct Asked {
-    options: Options,
-    sizes: Vec<usize>,
+/// Seconds from the call to the certified answer
+#[derive(clap::Parser)]
+struct Args {
+    #[command(flatten)]
+    shared: BenchArgs,
+    /// Cells along a side of the plane grids, ascending
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = positive)]
+    sizes: Option<Vec<usize>>,
+    /// The bound on the relative residual
+    #[arg(long, value_name = "T", default_value_t = 1e-5)]
     tol: f64,
-    rounds: usize,
-    /// Seconds a row may take in all.
+    /// Seconds a row may take in all
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
     most: f64,
 }
 
-impl Asked {
-    fn read() -> Self {
-        let options = Options::read_all(
-            &[("--rounds", 0), ("--most", 30)],
-            &["--sizes", "--tol", "--json"],
-            &["--quick"],
-        );
-        let quick = options.is_on("--quick");
-        let default = if quick { "64" } else { "256,512,1024,2048" };
-        let sizes = options.text("--sizes").unwrap_or(default).split(',');
-        let mut sizes: Vec<usize> = sizes.map(|n| n.parse().expect("--sizes takes numbers")).collect();
+impl AsRef<support::CommonArgs> for Args {
+    fn as_ref(&self) -> &support::CommonArgs {
+        &self.shared.common
+    }
+}
+
+/// What is asked for.
+struct Asked<'a> {
+    args: &'a Args,
+    sizes: Vec<usize>,
+    rounds: usize,
+}
+
+impl<'a> Asked<'a> {
+    fn new(args: &'a Args) -> support::Result<Self> {
+        let shared = &args.shared;
+        in_range("--tol", args.tol, 1e-15..=1.0)?;
+        let mut sizes = shared.or(args.sizes.clone(), [vec![64], vec![256, 512, 1024, 2048]]);
         sizes.sort_unstable();
-        let tol = options.text("--tol").unwrap_or("1e-5").parse().expect("--tol takes a number");
-        let rounds = match options.size("--rounds") {
-            0 if quick => 1,
-            0 => 3,
-            given => given,
-        };
-        let most = options.size("--most") as f64;
-        Asked { options, sizes, tol, rounds, most }
+        Ok(Asked { args, sizes, rounds: shared.or(shared.rounds, [1, 3]) })
+    }
+
+    fn keeps(&self, name: &str) -> bool {
+        self.args.shared.keeps(name)
     }
 }
 
@@ -99,16 +111,19 @@ impl Line {
     }
 }
 
-fn main() {
-    let asked = Asked::read();
-    let context = Headless::new(HeadlessOptions::default()).expect("no usable GL");
+fn main() -> ExitCode {
+    support::main_with("time_to_solution", run)
+}
+
+fn run(args: &Args, report: &mut Report) -> support::Result {
+    let asked = Asked::new(args)?;
+    let context = context(&args.shared, report)?;
     let device = context.device();
-    let caps = device.capabilities();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    println!("device {} ({}), {}", context.name(), device.api(), caps.version);
-    println!("bound {:e}, {} rounds, {threads} CPU threads\n", asked.tol, asked.rounds);
+    println!("bound {:e}, {} rounds, {threads} CPU threads\n", args.tol, asked.rounds);
     println!("left out: the ladder on more than 64x64 cells, as its sweeps grow with the square of the side");
-    let problems = problems(&asked.sizes, asked.options.is_on("--quick"));
+    report.set("tol", args.tol).set("cpu_threads", threads);
+    let problems = problems(&asked.sizes, args.shared.common.quick);
     println!(
         "{:34} {:26} {:>12} {:>10} {:>8} {:>8} {:>9} {:>7}",
         "problem", "method", "wall ms", "iterations", "draws", "in vain", "residual", "/useful"
@@ -121,21 +136,20 @@ fn main() {
     }
     println!();
     lines.extend(slopes(&asked, device));
-    if let Some(file) = asked.options.text("--json") {
-        let rows: Vec<Value> = lines.iter().map(Line::json).collect();
-        let text = serde_json::to_string_pretty(&rows).expect("rows");
-        std::fs::write(file, text + "\n").unwrap_or_else(|e| panic!("cannot write {file}: {e}"));
+    for line in &lines {
+        report.row(line.json());
     }
+    Ok(())
 }
 
 /// Seconds that methods have taken for the last problem of a family, and its unknowns.
 type Took = HashMap<(String, String), (usize, f64)>;
 
 /// Solves a problem by all its methods.
-fn solves(asked: &Asked, device: &Device, problem: &Problem, took: &mut Took) -> Vec<Line> {
+fn solves(asked: &Asked<'_>, device: &Device, problem: &Problem, took: &mut Took) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut methods = problem.methods();
-    methods.retain(|m| asked.options.keeps(&format!("{}, {m}", problem.title())));
+    methods.retain(|m| asked.keeps(&format!("{}, {m}", problem.title())));
     methods.retain(|m| {
         let before = took.get(&(problem.name.clone(), m.to_string()));
         let known = before.zip(problem.kind.unknowns());
@@ -144,21 +158,21 @@ fn solves(asked: &Asked, device: &Device, problem: &Problem, took: &mut Took) ->
         let expected =
             known.map(|((n, s), now)| (s, now as f64 / *n as f64)).filter(|(_, times)| *times <= 16.0);
         let expected = expected.map_or(0.0, |(s, times)| s * times.powf(power));
-        if expected > asked.most {
+        if expected > asked.args.most {
             let note = format!("left out: about {expected:.0} s");
             lines.push(Line { note, ..line(problem, &m.to_string()) });
         }
-        expected <= asked.most
+        expected <= asked.args.most
     });
     if !methods.is_empty() {
         let system = System::new(device, problem);
         let asked_for = methods.len();
-        let on_host = OnHost::new(&system, &mut methods, asked.tol);
+        let on_host = OnHost::new(&system, &mut methods, asked.args.tol);
         if methods.len() < asked_for {
             let note = "left out: it halves even sides alone".to_owned();
             lines.push(Line { note, ..line(problem, &Method::HostMultigridCg.to_string()) });
         }
-        let on_device = OnDevice::new(device, &system, &methods, asked.tol).expect("set-up");
+        let on_device = OnDevice::new(device, &system, &methods, asked.args.tol).expect("set-up");
         let run = &mut |method: Method| match on_host.as_ref().and_then(|host| host.solve(method)) {
             Some(answer) => answer,
             None => {
@@ -175,7 +189,7 @@ fn solves(asked: &Asked, device: &Device, problem: &Problem, took: &mut Took) ->
             let last = answers.last().expect("a round at least");
             let residual = system.residual(&last.x);
             // Who calls it solved has to be right, whatever made it: sums of 64 bits in another order are as good.
-            let solved = residual <= asked.tol * (1.0 + 1e-9);
+            let solved = residual <= asked.args.tol * (1.0 + 1e-9);
             assert!(
                 solved || last.gave_up.is_some(),
                 "{}, {method}: called solved at {residual:e}",
@@ -213,14 +227,14 @@ fn line(problem: &Problem, method: &str) -> Line {
 
 /// Each method once a round, but for those that have taken too long.
 fn in_turn(
-    asked: &Asked,
+    asked: &Asked<'_>,
     methods: &[Method],
     run: &mut dyn FnMut(Method) -> Answer,
 ) -> Vec<(Method, Vec<Answer>)> {
     let mut all: Vec<(Method, Vec<Answer>)> = methods.iter().map(|m| (*m, Vec::new())).collect();
     for _ in 0..asked.rounds {
         for (method, answers) in &mut all {
-            if answers.iter().map(|a| a.seconds).sum::<f64>() > asked.most {
+            if answers.iter().map(|a| a.seconds).sum::<f64>() > asked.args.most {
                 continue;
             }
             let mut answer = run(*method);
@@ -235,22 +249,23 @@ fn in_turn(
 }
 
 /// The V-cycle alone, once a grid: the right-hand side does not matter to it.
-fn cycles(asked: &Asked, device: &Device, problem: &Problem) -> Vec<Line> {
+fn cycles(asked: &Asked<'_>, device: &Device, problem: &Problem) -> Vec<Line> {
     let names = ["V-cycle alone", "CPU: V-cycle alone"];
     let grid = matches!(problem.kind, Kind::Grid { .. }) && problem.right == Right::Random;
-    let [ours, host] = names.map(|name| grid && asked.options.keeps(&format!("{}, {name}", problem.title())));
+    let [ours, host] = names.map(|name| grid && asked.keeps(&format!("{}, {name}", problem.title())));
     if !ours && !host {
         return Vec::new();
     }
     let system = System::new(device, problem);
     let mut lines = Vec::new();
     if ours {
-        let on_device = OnDevice::new(device, &system, &[Method::MultigridCg], asked.tol).expect("set-up");
+        let on_device =
+            OnDevice::new(device, &system, &[Method::MultigridCg], asked.args.tol).expect("set-up");
         let (seconds, draws) = on_device.cycle().expect("cycle");
         lines.push(Line { wall: Some(seconds), useful: Some(draws), ..line(problem, names[0]) });
     }
     if host && problem.methods().contains(&Method::HostMultigridCg) {
-        let on_host = OnHost::new(&system, &mut vec![Method::HostMultigridCg], asked.tol);
+        let on_host = OnHost::new(&system, &mut vec![Method::HostMultigridCg], asked.args.tol);
         let wall = on_host.and_then(|host| host.cycle());
         lines.extend(wall.map(|seconds| Line { wall: Some(seconds), ..line(problem, names[1]) }));
     }
@@ -258,22 +273,21 @@ fn cycles(asked: &Asked, device: &Device, problem: &Problem) -> Vec<Line> {
 }
 
 /// What an iteration of conjugate gradients takes, and what a solve takes besides: by two solves that their limit ends.
-fn slopes(asked: &Asked, device: &Device) -> Vec<Line> {
-    let sizes = match asked.options.text("--sizes") {
+fn slopes(asked: &Asked<'_>, device: &Device) -> Vec<Line> {
+    let sizes = match asked.args.sizes {
         Some(_) => asked.sizes.clone(),
-        None if asked.options.is_on("--quick") => vec![64],
-        None => vec![64, 512, 2048],
+        None => asked.args.shared.or(None, [vec![64], vec![64, 512, 2048]]),
     };
     let mut lines = Vec::new();
     for (n, method) in sizes.iter().flat_map(|n| [(*n, Method::CgMatrix), (*n, Method::CgStencil)]) {
         let kind = Kind::Grid { grid: Grid::new_2d(n, n), weights: [1.0, 1.0, 0.0], obstacles: false };
         let problem = Problem { name: "Poisson 2D random".to_owned(), kind, right: Right::Random };
         let name = format!("{method}, slope");
-        if !asked.options.keeps(&format!("{}, {name}", problem.title())) {
+        if !asked.keeps(&format!("{}, {name}", problem.title())) {
             continue;
         }
         let system = System::new(device, &problem);
-        let on_device = OnDevice::new(device, &system, &[method], asked.tol).expect("set-up");
+        let on_device = OnDevice::new(device, &system, &[method], asked.args.tol).expect("set-up");
         // On small grids fewer, or they would be done; and the residual replaced no more often in one than in the other,
         // or that would count as iterations.
         let mut found = None;
