@@ -58,7 +58,7 @@ struct Args {
     #[arg(long, value_name = "x.mtx")]
     out: Option<PathBuf>,
     /// Write a convergence plot
-    #[arg(long, value_name = "residual.png")]
+    #[arg(long, value_name = "F.svg|F.png", value_parser = support::figure_file())]
     plot: Option<PathBuf>,
 }
 

@@ -29,7 +29,7 @@ struct Args {
     #[arg(long)]
     first_order: bool,
     /// Write a chart of both profiles
-    #[arg(long, value_name = "F.png")]
+    #[arg(long, value_name = "F.svg|F.png", value_parser = support::figure_file())]
     plot: Option<PathBuf>,
 }
 

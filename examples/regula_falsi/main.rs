@@ -38,7 +38,7 @@ struct Args {
     #[arg(long, value_name = "N")]
     rounds: Option<usize>,
     /// Write a picture of the steps taken
-    #[arg(long, value_name = "F.png")]
+    #[arg(long, value_name = "F.svg|F.png", value_parser = support::figure_file())]
     png: Option<PathBuf>,
 }
 

@@ -7,7 +7,12 @@ use super::outcome::{Failure, Result};
 
 /// Writes 8-bit RGB pixels, three bytes each, row by row from the top.
 pub fn write_rgb(path: &Path, width: u32, height: u32, pixels: &[u8]) -> Result {
-    write_file(path, &encode(png::ColorType::Rgb, width, height, pixels)?)
+    write_file(path, &encode_rgb(width, height, pixels)?)
+}
+
+/// The bytes of such a file.
+pub fn encode_rgb(width: u32, height: u32, pixels: &[u8]) -> Result<Vec<u8>> {
+    encode(png::ColorType::Rgb, width, height, pixels)
 }
 
 /// Writes 8-bit RGBA pixels, four bytes each, row by row from the top.

@@ -29,7 +29,7 @@ struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "width", value_hint = clap::ValueHint::FilePath)]
     input: Option<PathBuf>,
     /// Where to write the picture
-    #[arg(long, value_name = "F.png", default_value = "out/tone_map.png")]
+    #[arg(long, value_name = "F.svg|F.png", value_parser = support::figure_file(), default_value = "out/tone_map.png")]
     output: PathBuf,
     /// Which operator; both: linear on the left, Reinhard on the right
     #[arg(long, value_enum, default_value_t = Operator::Both)]
