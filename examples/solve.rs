@@ -528,7 +528,7 @@ fn plot(
             problem.name, solved.reason, solved.iterations
         ))
         .axes("iteration", "relative residual")
-        .series("", solved.history.iter().copied())
-        .tolerance(args.tol)
+        .curve("", solved.history.iter().map(|(iteration, residual)| (*iteration as f64, *residual)))
+        .level(args.tol, format!("tolerance {:e}", args.tol))
         .write(path)
 }

@@ -22,9 +22,9 @@ pub fn write(path: &Path, profiles: &Profiles, subtitle: &str) -> Result {
     let names = ["u at x = 0.5, of the lid's speed", "y, of the cavity's side"];
     let left: Panel = (names, [[-0.4, 1.0], [0.0, 1.0]], &u, &published);
     let names = ["x, of the cavity's side", "v at y = 0.5, of the lid's speed"];
-    let right: Panel = (names, [[0.0, 1.0], [-0.3, 0.3]], &profiles.v, &table::V);
+    let right: Panel = (names, [[0.0, 1.0], [-0.32, 0.32]], &profiles.v, &table::V);
     let title = "Lid-driven cavity, Re = 100";
-    figure::write(path, title, (1200, 680), &[], |area| {
+    figure::write(path, title, (1200, 680), |area, _| {
         let rest = heading(area, title, subtitle)?;
         let rest = legend(&rest, &["texla", "Ghia, Ghia, Shin 1982"], |k, (x, y), strip| match k {
             0 => polyline(strip, &[(x, y), (x + 34.0, y)], 3.0, SERIES[0]),

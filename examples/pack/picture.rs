@@ -29,24 +29,14 @@ pub fn write(path: &Path, title: &str, before: &Program, after: &Program) -> Res
     // Past so many positions several share a pixel.
     let shared = positions.div_ceil(SIDE).max(1);
     let side = (positions * cell).div_ceil(shared).max(240);
-    let panels = [(before, "before"), (after, "after")].into_iter().enumerate();
-    let panels = panels.map(|(k, (program, name))| (MARGIN + k * (side + MARGIN), program, name));
     let cell = cell as f64 / shared as f64;
-    let dots: Vec<Raster> =
-        panels.clone().filter_map(|(left, program, _)| dots(program, (left, HEAD), side, cell)).collect();
     let size = ((3 * MARGIN + 2 * side) as u32, (HEAD + side + FOOT) as u32);
-    figure::write(path, title, size, &dots, |area| {
+    figure::write(path, title, size, |area, rasters| {
         heading(area, title, "what each instruction multiplies")?;
         key(area)?;
-        for (left, program, name) in panels {
-            text(
-                area,
-                &format!("{name}: {} instructions", program.cost.0),
-                (left as f64, HEAD as f64 - 18.0),
-            )?;
-            draw(area, program, (left as f64, HEAD as f64), cell)?;
-        }
-        Ok(())
+        [(before, "before"), (after, "after")].into_iter().enumerate().try_for_each(|(k, (program, name))| {
+            panel(area, rasters, name, program, (MARGIN + k * (side + MARGIN), HEAD), cell)
+        })
     })
 }
 
@@ -62,28 +52,21 @@ pub fn key(area: &Area) -> Result {
 /// Pixels that a position has at least where lines are drawn.
 const LEGIBLE: f64 = 4.0;
 
-/// The entries of a matrix that is too large for lines, each in the colour of its product.
-pub fn dots(program: &Program, (left, top): (usize, usize), side: usize, cell: f64) -> Option<Raster> {
-    if cell >= LEGIBLE {
-        return None;
-    }
-    let mut pixels = vec![255; 3 * side * side];
-    for product in program.products() {
-        let RGBColor(r, g, b) = if product.row_major { ROW } else { COLUMN };
-        for &(row, col) in &product.entries {
-            let pixel = |at: usize| (at as f64 * cell) as usize..((at + 1) as f64 * cell).ceil() as usize;
-            for at in pixel(row).flat_map(|y| pixel(col).map(move |x| 3 * (y * side + x))) {
-                pixels[at..at + 3].copy_from_slice(&[r, g, b]);
-            }
-        }
-    }
-    Some(Raster { at: (left as u32, top as u32), scale: 1, width: side as u32, pixels })
-}
-
 /// One matrix from its upper left corner on, with positions of so many pixels.
-pub fn draw(area: &Area, program: &Program, (left, top): (f64, f64), cell: f64) -> Result {
+pub fn panel(
+    area: &Area,
+    rasters: &mut Vec<Raster>,
+    name: &str,
+    program: &Program,
+    (left, top): (usize, usize),
+    cell: f64,
+) -> Result {
     let positions = 4 * program.quads();
-    let length = positions as f64 * cell;
+    if cell < LEGIBLE {
+        rasters.push(dots(program, (left as u32, top as u32), cell));
+    }
+    let (left, top, length) = (left as f64, top as f64, positions as f64 * cell);
+    text(area, &format!("{name}: {} instructions", program.cost.0), (left, top - 18.0))?;
     for at in (0..=positions).filter(|at| cell >= LEGIBLE || [0, positions].contains(at)) {
         let (color, along) = (if at % 4 == 0 { BLOCK } else { FAINT }, at as f64 * cell);
         fill(area, (left + along, top), (1.0, length), color)?;
@@ -103,6 +86,22 @@ pub fn draw(area: &Area, program: &Program, (left, top): (f64, f64), cell: f64) 
         }
     }
     Ok(())
+}
+
+/// The entries of a matrix that is too large for lines, each in the colour of its product.
+fn dots(program: &Program, at: (u32, u32), cell: f64) -> Raster {
+    let side = (4.0 * program.quads() as f64 * cell).ceil() as usize;
+    let mut pixels = vec![255; 3 * side * side];
+    for product in program.products() {
+        let RGBColor(r, g, b) = if product.row_major { ROW } else { COLUMN };
+        for &(row, col) in &product.entries {
+            let span = |at: usize| (at as f64 * cell) as usize..((at + 1) as f64 * cell).ceil() as usize;
+            for pixel in span(row).flat_map(|y| span(col).map(move |x| 3 * (y * side + x))) {
+                pixels[pixel..pixel + 3].copy_from_slice(&[r, g, b]);
+            }
+        }
+    }
+    Raster { at, scale: 1, width: side as u32, pixels }
 }
 
 /// A smooth curve through the points: Catmull and Rom's.

@@ -128,13 +128,13 @@ pub fn draw(path: &Path, grid: Grid, pressure: &[f32], smoke: &[f32]) -> Result 
     let quads = grid.nx.div_ceil(4);
     let largest = worst_of(pressure, pressure, |p, _| f64::from(p.abs())).max(f64::MIN_POSITIVE);
     let most = worst_of(smoke, smoke, |s, _| f64::from(s.abs())).max(f64::MIN_POSITIVE);
-    let mut rasters = textures((30, 810), grid, quads, |mean| diverging(mean / largest), pressure);
-    let frames = rasters.iter().map(|r| (r.at, r.scale * r.width, r.scale * r.height())).collect::<Vec<_>>();
-    rasters.push(slice((1100, 505), grid, |cell| {
+    let mut parts = textures((30, 810), grid, quads, |mean| diverging(mean / largest), pressure);
+    let count = parts.len();
+    parts.push(slice((1100, 505), grid, |cell| {
         [255 - (200.0 * (f64::from(smoke[cell]).max(0.0) / most).sqrt()) as u8; 3]
     }));
-    rasters.push(slice((1100, 795), grid, |cell| diverging(f64::from(pressure[cell]) / largest)));
-    figure::write(path, "Figures 9, 12 and 13, the smoke and its pressure", (1560, 1060), &rasters, |area| {
+    parts.push(slice((1100, 795), grid, |cell| diverging(f64::from(pressure[cell]) / largest)));
+    figure::write(path, "Figures 9, 12 and 13, the smoke and its pressure", (1560, 1060), |area, rasters| {
         text(area, "Figure 9: T-S-T, with T for rows -1 and 8", (30.0, 24.0))?;
         text(area, "Figure 13(a): S, 38 instructions; red: ends of lines", (620.0, 24.0))?;
         text(area, "Figure 13(b): S folded, 20", (1100.0, 24.0))?;
@@ -149,9 +149,13 @@ pub fn draw(path: &Path, grid: Grid, pressure: &[f32], smoke: &[f32]) -> Result 
         figure13(area, (620.0, 50.0), &Order::identity(40))?;
         figure13(area, (1100.0, 50.0), &Order::accordion(40))?;
         figure12(area, (30.0, 520.0), quads)?;
-        frames.iter().enumerate().try_for_each(|(k, ((x, y), w, h))| {
-            let at = (f64::from(*x) - 3.0, f64::from(*y) - 3.0);
-            fill(area, at, (f64::from(w + 6), f64::from(h + 6)), hue(k, quads, 0.0))
-        })
+        for (k, part) in parts.into_iter().enumerate() {
+            let (border, color) = if k < count { (3, hue(k, quads, 0.0)) } else { (1, LINE) };
+            let [x, y] = [part.at.0, part.at.1].map(|at| f64::from(at - border));
+            let [w, h] = [part.width, part.height()].map(|n| f64::from(n * part.scale + 2 * border));
+            fill(area, (x, y), (w, h), color)?;
+            rasters.push(part);
+        }
+        Ok(())
     })
 }

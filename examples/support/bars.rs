@@ -7,7 +7,10 @@ use plotters::prelude::*;
 use super::figure::{self, Area, INK, PAPER, SERIES};
 use super::outcome::Result;
 use super::paint::{heading, legend, style};
-use super::plot::{SIZE, decades, frame, linear, power};
+use super::plot::{SIZE, decades, frame, linear, power, rounded};
+
+/// How much of its colour the top of a bar has.
+const PALE: f64 = 0.4;
 
 /// One bar. What cannot be shown on a logarithmic scale is left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,7 +83,7 @@ impl BarChart {
 
     /// Draws the chart and writes it; a path that cannot be written is bad input.
     pub fn write(&self, path: &Path) -> Result {
-        figure::write(path, &self.title, SIZE, &[], |area| self.draw(area))
+        figure::write(path, &self.title, SIZE, |area, _| self.draw(area))
     }
 
     fn draw(&self, area: &Area) -> Result {
@@ -89,7 +92,7 @@ impl BarChart {
         let rest = legend(&rest, &names, |k, (x, y), strip| {
             let (x, y) = (2 * x as i32, 2 * y as i32);
             let corners = [(x, y - 18), (x + 64, y + 18)];
-            if k < self.series.len() { bar(strip, corners, k) } else { plain(strip, corners, pale(INK)) }
+            if k < self.series.len() { bar(strip, corners, k) } else { plain(strip, corners, INK.mix(PALE)) }
         })?;
         let groups = self.groups.len().max(1) as f64;
         let mut x = linear([-0.5, groups - 0.5], 2);
@@ -105,11 +108,12 @@ impl BarChart {
                 let left = g as f64 - 0.43 + wide * s as f64;
                 let at = |x: f64, value: f64| chart.backend_coord(&(x, value));
                 let (x0, foot) = at(left, range[0]);
+                let middle = at(left, shown.value.log10()).1;
                 let (x1, top) = at(left + 0.92 * wide, shown.top().log10());
-                plain(area, [(x0, top), (x1, foot)], pale(SERIES[s % SERIES.len()]))?;
-                bar(area, [(x0, at(left, shown.value.log10()).1), (x1, foot)], s)?;
+                plain(area, [(x0, top), (x1, middle)], SERIES[s % SERIES.len()].mix(PALE))?;
+                bar(area, [(x0, middle), (x1, foot)], s)?;
                 let upwards = style(14.0, INK).transform(FontTransform::Rotate270);
-                area.draw(&Text::new(short(shown.top()), ((x0 + x1) / 2, top - 10), upwards))?;
+                area.draw(&Text::new(rounded(shown.top(), 3), ((x0 + x1) / 2, top - 10), upwards))?;
             }
         }
         Ok(())
@@ -124,7 +128,7 @@ impl BarChart {
     }
 }
 
-fn plain(area: &Area, corners: [(i32, i32); 2], color: RGBColor) -> Result {
+fn plain(area: &Area, corners: [(i32, i32); 2], color: impl Color) -> Result {
     Ok(area.draw(&Rectangle::new(corners, color.filled()))?)
 }
 
@@ -144,21 +148,4 @@ fn bar(area: &Area, corners: [(i32, i32); 2], series: usize) -> Result {
         }
     }
     Ok(())
-}
-
-/// Halfway to the paper.
-fn pale(RGBColor(r, g, b): RGBColor) -> RGBColor {
-    let [r, g, b] = [r, g, b].map(|channel| ((2 * u16::from(channel) + 3 * 255) / 5) as u8);
-    RGBColor(r, g, b)
-}
-
-/// A number in three digits or so.
-fn short(value: f64) -> String {
-    match value {
-        v if v >= 99.95 => format!("{v:.0}"),
-        v if v >= 9.995 => format!("{v:.1}"),
-        v if v >= 0.0995 => format!("{v:.2}"),
-        v if v >= 0.001 => format!("{v:.3}"),
-        v => format!("{v:.0e}"),
-    }
 }

@@ -10,7 +10,7 @@ use plotters::prelude::*;
 use resvg::{tiny_skia, usvg};
 
 use super::files::write_file;
-use super::image::encode_rgb;
+use super::image::encode;
 use super::outcome::{Failure, Result};
 
 /// Where a figure, or a part of it, is drawn.
@@ -37,10 +37,10 @@ pub const SERIES: [RGBColor; 6] = [
     RGBColor(110, 90, 60),
 ];
 
-/// Pixels within a figure, above all that is drawn; all lengths but those of `pixels` are the figure's.
+/// Pixels within a figure.
 pub struct Raster {
     pub at: (u32, u32),
-    /// Pixels of the figure along each side of one of these.
+    /// Pixels of the figure along a side of one of these.
     pub scale: u32,
     pub width: u32,
     /// Three bytes each, row by row from the top.
@@ -55,7 +55,8 @@ impl Raster {
     fn svg(&self) -> Result<String> {
         let (x, y) = (UNITS * self.at.0, UNITS * self.at.1);
         let [w, h] = [self.width, self.height()].map(|pixels| UNITS * self.scale * pixels);
-        let png = BASE64_STANDARD.encode(encode_rgb(self.width, self.height(), &self.pixels)?);
+        let png =
+            BASE64_STANDARD.encode(encode(png::ColorType::Rgb, self.width, self.height(), &self.pixels)?);
         Ok(format!(
             "<image x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" style=\"image-rendering: pixelated\" \
              href=\"data:image/png;base64,{png}\"/>\n"
@@ -94,42 +95,34 @@ pub fn figure_file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| is_svg(&path).map(|_| path))
 }
 
-/// Draws a figure of so many pixels and writes it as its name says; a path that cannot be written is bad input.
+/// Draws a figure of so many pixels and writes it as its name says; a path that cannot be written is bad input. What is
+/// added to the list lies above all that is drawn.
 pub fn write(
     path: &Path,
     title: &str,
     size: (u32, u32),
-    rasters: &[Raster],
-    draw: impl FnOnce(&Area) -> Result,
+    draw: impl FnOnce(&Area, &mut Vec<Raster>) -> Result,
 ) -> Result {
     let is_svg =
         is_svg(path).map_err(|e| Failure::bad_input(format_args!("cannot write {}: {e}", path.display())))?;
-    let svg = svg(title, size, rasters, draw)?;
-    if is_svg { write_file(path, svg.as_bytes()) } else { write_file(path, &png(&svg, size, rasters)?) }
-}
-
-fn svg(
-    title: &str,
-    (w, h): (u32, u32),
-    rasters: &[Raster],
-    draw: impl FnOnce(&Area) -> Result,
-) -> Result<String> {
-    let mut drawn = String::new();
+    let (w, h) = size;
+    let (mut drawn, mut rasters) = (String::new(), Vec::new());
     let area = SVGBackend::with_string(&mut drawn, (UNITS * w, UNITS * h)).into_drawing_area();
     area.fill(&PAPER)?;
-    draw(&area)?;
+    draw(&area, &mut rasters)?;
     area.present()?;
     drop(area);
     let title = title.replace('&', "&amp;").replace('<', "&lt;");
     let (_, elements) = drawn.split_once('>').unwrap_or_default();
     let images = rasters.iter().map(Raster::svg).collect::<Result<String>>()?;
-    Ok(format!(
+    let svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {} {}\" role=\"img\">\n\
          <title>{title}</title>{}",
         UNITS * w,
         UNITS * h,
         elements.replace("</svg>", &format!("{images}</svg>"))
-    ))
+    );
+    if is_svg { write_file(path, svg.as_bytes()) } else { write_file(path, &png(&svg, size, &rasters)?) }
 }
 
 fn png(svg: &str, (w, h): (u32, u32), rasters: &[Raster]) -> Result<Vec<u8>> {
@@ -145,5 +138,5 @@ fn png(svg: &str, (w, h): (u32, u32), rasters: &[Raster]) -> Result<Vec<u8>> {
     // The paper is opaque, and so is every pixel.
     let mut rgb: Vec<u8> = pixels.pixels().iter().flat_map(|p| [p.red(), p.green(), p.blue()]).collect();
     rasters.iter().for_each(|raster| raster.copy_to(&mut rgb, w));
-    encode_rgb(w, h, &rgb)
+    encode(png::ColorType::Rgb, w, h, &rgb)
 }

@@ -7,12 +7,7 @@ use super::outcome::{Failure, Result};
 
 /// Writes 8-bit RGB pixels, three bytes each, row by row from the top.
 pub fn write_rgb(path: &Path, width: u32, height: u32, pixels: &[u8]) -> Result {
-    write_file(path, &encode_rgb(width, height, pixels)?)
-}
-
-/// The bytes of such a file.
-pub fn encode_rgb(width: u32, height: u32, pixels: &[u8]) -> Result<Vec<u8>> {
-    encode(png::ColorType::Rgb, width, height, pixels)
+    write_file(path, &encode(png::ColorType::Rgb, width, height, pixels)?)
 }
 
 /// Writes 8-bit RGBA pixels, four bytes each, row by row from the top.
@@ -26,7 +21,8 @@ pub fn bytes_of(texels: &[f32]) -> Vec<u8> {
     texels.chunks_exact(4).flat_map(|t| [t[0], t[1], t[2]].map(byte)).collect()
 }
 
-fn encode(color: png::ColorType, width: u32, height: u32, pixels: &[u8]) -> Result<Vec<u8>> {
+/// The bytes of a PNG file.
+pub fn encode(color: png::ColorType, width: u32, height: u32, pixels: &[u8]) -> Result<Vec<u8>> {
     let fault = |error: png::EncodingError| Failure::unsolved(format_args!("PNG: {error}"));
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);

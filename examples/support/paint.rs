@@ -3,14 +3,15 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::figure::{Area, FONT, INK, UNITS};
+use super::figure::{Area, FAINT_INK, FONT, INK, UNITS};
 use super::outcome::Result;
 
 fn units(pixels: f64) -> i32 {
     (f64::from(UNITS) * pixels).round() as i32
 }
 
-fn place((x, y): (f64, f64)) -> (i32, i32) {
+/// In the units of an area.
+pub fn place((x, y): (f64, f64)) -> (i32, i32) {
     (units(x), units(y))
 }
 
@@ -52,8 +53,7 @@ pub fn text(area: &Area, text: &str, at: (f64, f64)) -> Result {
 /// A title and a smaller line under it, as large as they fit in; the area that is left.
 pub fn heading<'a>(area: &Area<'a>, title: &str, subtitle: &str) -> Result<Area<'a>> {
     let room = f64::from(area.dim_in_pixel().0 / UNITS) - 40.0;
-    for (text, y, size, color) in [(title, 32.0, 24.0, INK), (subtitle, 64.0, 16.0, super::figure::FAINT_INK)]
-    {
+    for (text, y, size, color) in [(title, 32.0, 24.0, INK), (subtitle, 64.0, 16.0, FAINT_INK)] {
         let size = size * (room / width(text, size)).min(1.0);
         area.draw(&Text::new(text, place((20.0, y)), style(size, color)))?;
     }

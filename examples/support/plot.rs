@@ -5,12 +5,13 @@ use std::path::Path;
 
 use plotters::coord::ranged1d::{BoldPoints, DefaultFormatting, KeyPointHint, Ranged};
 use plotters::coord::types::RangedCoordf64;
+use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use texla::host::number;
 
 use super::figure::{self, Area, FINE_GRID, GRID, INK, LEVEL, SERIES};
 use super::outcome::Result;
-use super::paint::{heading, legend, polyline, style};
+use super::paint::{heading, legend, place, style};
 
 pub const SIZE: (u32, u32) = (1200, 720);
 
@@ -62,9 +63,14 @@ pub fn decades([low, high]: [f64; 2]) -> Axis {
     Axis { scale: (low..high).into(), ticks, lines }
 }
 
+/// A number in so many digits.
+pub fn rounded(v: f64, digits: usize) -> String {
+    number(format!("{v:.*e}", digits - 1).parse().unwrap_or(v))
+}
+
 /// What a tick says.
 pub fn value(v: &f64) -> String {
-    number(format!("{v:.6e}").parse().unwrap_or(*v))
+    rounded(*v, 7)
 }
 
 /// What a tick of [`decades`] says.
@@ -126,11 +132,6 @@ impl LinePlot {
         self
     }
 
-    /// Adds a curve of (iteration, residual). What a logarithmic scale cannot show is left out.
-    pub fn series(self, label: impl Into<String>, points: impl IntoIterator<Item = (usize, f64)>) -> Self {
-        self.curve(label, points.into_iter().map(|(x, y)| (x as f64, y)))
-    }
-
     /// Adds a curve of (x, y), x from 0 on. What the scale cannot show is left out.
     pub fn curve(mut self, label: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let scaled = |(x, y): (f64, f64)| (x, if self.logarithmic { y.log10() } else { y });
@@ -139,11 +140,6 @@ impl LinePlot {
         let points = points.into_iter().map(scaled).filter(shown).collect();
         self.series.push((label.into(), points));
         self
-    }
-
-    /// Adds a dashed line at the residual that ends the solve.
-    pub fn tolerance(self, tolerance: f64) -> Self {
-        self.level(tolerance, format!("tolerance {tolerance:e}"))
     }
 
     /// Adds a dashed line at a value. None where the scale cannot show it.
@@ -155,7 +151,7 @@ impl LinePlot {
 
     /// Draws the plot and writes it; a path that cannot be written is bad input.
     pub fn write(&self, path: &Path) -> Result {
-        figure::write(path, &self.title, SIZE, &[], |area| self.draw(area))
+        figure::write(path, &self.title, SIZE, |area, _| self.draw(area))
     }
 
     fn draw(&self, area: &Area) -> Result {
@@ -170,16 +166,15 @@ impl LinePlot {
         let names: Vec<_> = entries.iter().map(|(name, _)| name).collect();
         let rest = heading(area, &self.title, &self.subtitle)?;
         let rest = legend(&rest, &names, |k, (x, y), strip| {
-            let dashes: &[[f64; 2]] =
-                if k < curves { &[[0.0, 34.0]] } else { &[[0.0, 8.0], [13.0, 21.0], [26.0, 34.0]] };
-            dashes.iter().try_for_each(|[a, b]| polyline(strip, &[(x + a, y), (x + b, y)], 3.0, entries[k].1))
+            let (ends, gap) = ([(x, y), (x + 34.0, y)].map(place), if k < curves { 0 } else { 10 });
+            Ok(strip.draw(&DashedPathElement::new(ends, 16, gap, entries[k].1.stroke_width(6)))?)
         })?;
 
         let (x, y) = self.ranges();
         let label: &dyn Fn(&f64) -> String = if self.logarithmic { &power } else { &value };
         let axes = [
             linear(x, (x[1] as usize + 1).clamp(2, 11)),
-            if self.logarithmic { decades(y) } else { linear(y, 10) },
+            if self.logarithmic { decades(y) } else { linear(y, 12) },
         ];
         let mut chart = frame(&rest, axes, self.labels.each_ref().map(String::as_str), [&value, label])?;
         let level = self.level.iter().map(|(level, _)| x.map(|x| (x, *level)));

@@ -30,29 +30,21 @@ pub fn write(
     let lower =
         |order: &Order| Program::lower(block, &Packing::symmetric(order.clone()), LowerOptions::FRAGMENT);
     let programs = [lower(&orders[0])?, lower(&orders[1])?];
-    let places = programs.iter().zip(["(b) before", "(c) after"]).enumerate();
-    let places = places.map(|(k, (program, name))| {
-        (program, name, 2 * MARGIN + panel + k * (SIDE + MARGIN), SIDE as f64 / (4 * program.quads()) as f64)
-    });
     let pixel = |y: usize, x: usize| &snapshot[3 * stride * (size * y + x)..][..3];
     let pixels = (0..size / stride).flat_map(|y| (0..size / stride).flat_map(move |x| pixel(y, x).to_vec()));
     let (at, width) = ((MARGIN as u32, HEAD as u32), (size / stride) as u32);
     let waves = Raster { at, scale: scale as u32, width, pixels: pixels.collect() };
-    let dots = places
-        .clone()
-        .filter_map(|(program, _, left, cell)| picture::dots(program, (left, HEAD), SIDE, cell));
-    let rasters: Vec<Raster> = dots.chain([waves]).collect();
     let whole = ((4 * MARGIN + panel + 2 * SIDE) as u32, (HEAD + panel + FOOT) as u32);
     let title = "Figure 14: the waves, and S* before and after its unknowns have moved";
-    figure::write(path, title, whole, &rasters, |area| {
-        heading(area, title, "height of the surface after so many steps; what each instruction multiplies")?;
+    figure::write(path, title, whole, |area, rasters| {
+        heading(area, title, "(b) and (c): what each instruction multiplies")?;
         picture::key(area)?;
-        let above = HEAD as f64 - 18.0;
-        text(area, &format!("(a) {size}x{size} nodes after {steps} steps"), (MARGIN as f64, above))?;
-        for (program, name, left, cell) in places {
-            text(area, &format!("{name}: {} instructions", program.cost.0), (left as f64, above))?;
-            picture::draw(area, program, (left as f64, HEAD as f64), cell)?;
-        }
-        Ok(())
+        let place = (MARGIN as f64, HEAD as f64 - 18.0);
+        text(area, &format!("(a) {size}x{size} nodes after {steps} steps"), place)?;
+        rasters.push(waves);
+        programs.iter().zip(["(b) before", "(c) after"]).enumerate().try_for_each(|(k, (program, name))| {
+            let at = (2 * MARGIN + panel + k * (SIDE + MARGIN), HEAD);
+            picture::panel(area, rasters, name, program, at, SIDE as f64 / (4 * program.quads()) as f64)
+        })
     })
 }
