@@ -166,20 +166,20 @@ impl LinePlot {
         let names: Vec<_> = entries.iter().map(|(name, _)| name).collect();
         let rest = heading(area, &self.title, &self.subtitle)?;
         let rest = legend(&rest, &names, |k, (x, y), strip| {
-            let (ends, gap) = ([(x, y), (x + 34.0, y)].map(place), if k < curves { 0 } else { 10 });
-            Ok(strip.draw(&DashedPathElement::new(ends, 16, gap, entries[k].1.stroke_width(6)))?)
+            let (ends, dash) = ([(x, y), (x + 34.0, y)].map(place), if k < curves { 80 } else { 16 });
+            Ok(strip.draw(&DashedPathElement::new(ends, dash, 10, entries[k].1.stroke_width(6)))?)
         })?;
 
         let (x, y) = self.ranges();
         let label: &dyn Fn(&f64) -> String = if self.logarithmic { &power } else { &value };
-        let axes = [
-            linear(x, (x[1] as usize + 1).clamp(2, 11)),
-            if self.logarithmic { decades(y) } else { linear(y, 12) },
-        ];
+        // Iterations are whole.
+        let axes = match self.logarithmic {
+            true => [linear(x, (x[1] as usize + 1).clamp(2, 11)), decades(y)],
+            false => [linear(x, 11), linear(y, 12)],
+        };
         let mut chart = frame(&rest, axes, self.labels.each_ref().map(String::as_str), [&value, label])?;
-        let level = self.level.iter().map(|(level, _)| x.map(|x| (x, *level)));
-        for ends in level {
-            chart.draw_series(DashedLineSeries::new(ends, 20, 16, LEVEL.stroke_width(4)))?;
+        if let Some((level, _)) = self.level {
+            chart.draw_series(DashedLineSeries::new(x.map(|x| (x, level)), 20, 16, LEVEL.stroke_width(4)))?;
         }
         for ((_, points), color) in self.series.iter().zip(SERIES.into_iter().cycle()) {
             chart.draw_series(LineSeries::new(points.iter().copied(), color.stroke_width(5)))?;
