@@ -26,6 +26,7 @@ fn order(report: &Value) -> Vec<u64> {
 #[test]
 fn bad_input_is_refused_in_one_line() {
     let good = write("good.mtx", PATH_OF_4);
+    let named = write("good.svg", PATH_OF_4);
     let wide = write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 3 1\n");
     let empty = write("empty.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n");
     let nan = write("nan.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 nan\n");
@@ -72,7 +73,7 @@ fn bad_input_is_refused_in_one_line() {
         (&["--emit", "listing", "--out", none], "folder does not exist"),
         (&["--picture", "no such folder/x.svg"], "folder does not exist"),
         (&["--picture", "x.pdf"], "ends in .svg or .png"),
-        (&["--matrix", &good, "--picture", &good], "is an input"),
+        (&["--matrix", &named, "--picture", &named], "is an input"),
         (&["--picture", "x.png", "--json", "./x.png"], "two outputs"),
     ];
     for (args, text) in cases {
