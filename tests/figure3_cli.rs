@@ -3,8 +3,6 @@
 
 mod common;
 
-use std::fs;
-
 use common::cli::{assert_refused, figure, passed, scratch};
 use serde_json::Value;
 

@@ -131,7 +131,8 @@ pub fn figure(path: impl AsRef<Path>, texts: &[&str]) -> String {
     let svg = fs::read_to_string(path).unwrap();
     assert!(svg.starts_with("<svg ") && svg.contains("role=\"img\""), "{}", &svg[..200]);
     for text in texts {
-        assert!(svg.contains(&format!(">\n{text}\n</text>")), "{text} is not said: {svg}");
+        let said = text.replace('\'', "&apos;");
+        assert!(svg.contains(&format!(">\n{said}\n</text>")), "{text} is not said: {svg}");
     }
     svg
 }
