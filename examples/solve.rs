@@ -58,7 +58,7 @@ struct Args {
     #[arg(long, value_name = "x.mtx")]
     out: Option<PathBuf>,
     /// Write a convergence plot
-    #[arg(long, value_name = "residual.png")]
+    #[arg(long, value_name = "F.svg|F.png", value_parser = support::figure_file())]
     plot: Option<PathBuf>,
 }
 
@@ -528,7 +528,7 @@ fn plot(
             problem.name, solved.reason, solved.iterations
         ))
         .axes("iteration", "relative residual")
-        .series("", solved.history.iter().copied())
-        .tolerance(args.tol)
+        .curve("", solved.history.iter().map(|(iteration, residual)| (*iteration as f64, *residual)))
+        .level(args.tol, format!("tolerance {:e}", args.tol))
         .write(path)
 }

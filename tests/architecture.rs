@@ -358,7 +358,7 @@ fn reconstructions_are_called_so() {
 }
 
 /// Pictures: where a line ends, not what a check judges.
-const DRAWING: [&str; 4] = ["histogram/chart.rs", "support/bars.rs", "support/canvas.rs", "support/plot.rs"];
+const DRAWING: [&str; 4] = ["histogram/chart.rs", "support/bars.rs", "support/paint.rs", "support/plot.rs"];
 
 /// Where `max` meets no NaN that a check would have to see: integers, and what the host computes from finite numbers.
 const MEETS_NO_NAN: &[(&str, &str)] = &[

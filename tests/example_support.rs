@@ -9,9 +9,11 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use base64::{Engine, prelude::BASE64_STANDARD};
 use support::bounded::{Bounded, Number};
+use support::figure::{self, Raster};
 use support::{
-    Api, Bar, BarChart, CommonArgs, Failure, Files, LinePlot, Report, Result, Table, differing, json,
+    Api, Bar, BarChart, CommonArgs, Failure, Files, LinePlot, Report, Result, Table, differing, json, paint,
     run_from, worst, worst_of, write_rgb, write_rgba,
 };
 
@@ -209,117 +211,321 @@ fn an_unwritable_path_is_bad_input_found_before_the_work() {
     assert!(!Path::new("plain_name.png").exists());
 }
 
+/// What an SVG figure shows: the attributes of all elements of a name, and all texts.
+struct Svg(String);
+
+impl Svg {
+    fn read(path: &Path) -> Self {
+        let text = fs::read_to_string(path).unwrap();
+        assert!(resvg::usvg::roxmltree::Document::parse(&text).is_ok(), "{}", path.display());
+        assert!(text.contains(" role=\"img\""), "{}", path.display());
+        for family in text.split("font-family=\"").skip(1) {
+            assert!(family.split_once('"').unwrap().0.ends_with("sans-serif"), "{}", path.display());
+        }
+        Svg(text)
+    }
+
+    /// An attribute of every element of this name that has `part` in it.
+    fn all(&self, name: &str, part: &str, attribute: &str) -> Vec<String> {
+        let start = format!("<{name} ");
+        let elements = self.0.split(&start).skip(1).map(|rest| rest.split_once('>').unwrap().0);
+        let value = |e: &str| {
+            e.split_once(&format!(" {attribute}=\"")).unwrap().1.split_once('"').unwrap().0.to_owned()
+        };
+        elements.filter(|e| e.contains(part)).map(|e| value(&format!(" {e}"))).collect()
+    }
+
+    fn numbers(&self, name: &str, part: &str, attribute: &str) -> Vec<f64> {
+        self.all(name, part, attribute).iter().map(|v| v.parse().unwrap()).collect()
+    }
+
+    fn says(&self, text: &str) -> bool {
+        self.0.contains(&format!(">{text}<")) || self.0.contains(&format!(">\n{text}\n<"))
+    }
+}
+
+const BLUE: &str = "#0062B2";
+
 #[test]
-fn the_plot_is_a_valid_png_with_its_curve_and_tolerance_line() {
+fn a_plot_is_written_as_its_name_says() {
+    let history = (0..144).map(|k| {
+        (f64::from(k), 10_f64.powf(-f64::from(k) / 28.0) * (1.0 + 0.4 * (f64::from(k) * 0.9).sin()))
+    });
+    let plot = LinePlot::convergence("Conjugate gradients & more, n < 2")
+        .subtitle("65536 unknowns: converged after 143 iterations")
+        .curve("cg", history)
+        .curve("jacobi", [(0.0, 1.0), (10.0, 0.5), (20.0, 0.2)])
+        .level(1e-5, "tolerance 1e-5");
     let path = scratch("residual.png");
-    let history =
-        (0..144).map(|k| (k, 10_f64.powf(-(k as f64) / 28.0) * (1.0 + 0.4 * (k as f64 * 0.9).sin())));
-    LinePlot::convergence("Conjugate gradients, 5-point Poisson matrix")
-        .subtitle("65536 unknowns, no preconditioner: converged after 143 iterations")
-        .series("", history)
-        .tolerance(1e-5)
-        .write(&path)
-        .unwrap();
+    plot.write(&path).unwrap();
     let (width, height, color, pixels) = decode(&path);
     assert_eq!((width, height, color), (1200, 720, png::ColorType::Rgb));
     for ink in [[0, 98, 178], [200, 60, 50], [40, 44, 52]] {
         let count = pixels.chunks(3).filter(|pixel| *pixel == ink).count();
         assert!(count > 300, "{count} pixels of {ink:?}");
     }
+    // Text is there without a font of the system's: in the title's lines, too.
+    let heads = pixels[..3 * 1200 * 50].chunks(3).filter(|pixel| pixel[0] < 120).count();
+    assert!(heads > 500, "{heads}");
+
+    let path = scratch("residual.SVG");
+    plot.write(&path).unwrap();
+    let svg = Svg::read(&path);
+    for text in [
+        "Conjugate gradients &amp; more, n &lt; 2",
+        "65536 unknowns: converged after 143 iterations",
+        "cg",
+        "jacobi",
+    ] {
+        assert!(svg.says(text), "{text}");
+    }
+    for text in ["iteration", "relative residual", "tolerance 1e-5", "1", "1e-5", "0.01", "100"] {
+        assert!(svg.says(text), "{text}");
+    }
+    assert_eq!(svg.all("svg", "", "width"), ["1200"]);
+    let curves = svg.all("polyline", BLUE, "points");
+    assert_eq!(curves.iter().map(|points| points.split_whitespace().count()).max(), Some(144));
+    // A dot for each of few points, for the last one of many.
+    assert_eq!(svg.numbers("circle", BLUE, "cx").len(), 1);
+    assert_eq!(svg.numbers("circle", "#E68C00", "cx").len(), 3);
+    let dots = svg.numbers("circle", "#E68C00", "cx");
+    assert!((dots[2] - 2.0 * dots[1] + dots[0]).abs() <= 2.0, "{dots:?}");
+    let down = svg.numbers("circle", "#E68C00", "cy");
+    let ratio = (down[2] - down[0]) / (down[1] - down[0]);
+    assert!((ratio - 5f64.log10() / 2f64.log10()).abs() < 0.1, "{down:?}");
+
+    for name in ["residual.txt", "residual", "png"] {
+        let path = scratch(name);
+        let failure = plot.write(&path).unwrap_err();
+        assert!(failure.code() == 2 && format!("{failure:?}").contains(".svg or .png"), "{failure:?}");
+        assert!(!path.exists());
+    }
+}
+
+/// A flag of a figure, as examples have it.
+#[derive(clap::Parser)]
+struct Plotting {
+    #[command(flatten)]
+    common: CommonArgs,
+    #[arg(long, value_name = "F.svg|F.png", value_parser = support::figure_file())]
+    plot: Option<PathBuf>,
+}
+
+impl AsRef<CommonArgs> for Plotting {
+    fn as_ref(&self) -> &CommonArgs {
+        &self.common
+    }
+}
+
+#[test]
+fn a_figure_of_another_kind_is_refused_before_the_work() {
+    let run = |plot: &str, works: bool| {
+        let (mut stderr, mut worked) = (Vec::new(), false);
+        let code = run_from("demo", ["demo", "--plot", plot], &mut stderr, |args: &Plotting, _| {
+            worked = args.plot.is_some();
+            Ok(())
+        });
+        assert_eq!(worked, works, "{plot}");
+        (code, String::from_utf8(stderr).unwrap())
+    };
+    for name in ["a.txt", "a", "a.svgz", ".png", "/dev/null"] {
+        let (code, stderr) = run(name, false);
+        assert_eq!((code, stderr.lines().count()), (2, 1), "{name}: {stderr}");
+        assert!(stderr.contains("--plot") && stderr.contains("ends in .svg or .png"), "{name}: {stderr}");
+    }
+    let (code, stderr) = run("no such folder/a.svg", false);
+    assert!(code == 2 && stderr.contains("folder does not exist"), "{stderr}");
+    for name in ["a.svg", "b.PNG"] {
+        assert_eq!(run(scratch(name).to_str().unwrap(), true), (0, String::new()));
+    }
 }
 
 #[test]
 fn plots_of_little_or_odd_data_are_drawn_all_the_same() {
     let odd = [0.0, -1.0, f64::NAN, f64::INFINITY];
-    let cases: [&[f64]; 6] = [&[], &odd, &[1.0], &[1e-3, 1e-3], &[1e300, 5e-324], &[1.0, 0.0, f64::NAN, 0.5]];
-    for (number, values) in cases.iter().enumerate() {
-        let path = scratch(&format!("odd_{number}.png"));
-        let plot = LinePlot::convergence("odd \u{3bb}").axes("step", "error").tolerance(f64::NAN);
-        let points = values.iter().copied().enumerate();
-        plot.series("cg", points.clone()).series("jacobi", points).write(&path).unwrap();
-        assert_eq!(decode(&path).0, 1200);
-    }
-    for (number, values) in cases.iter().enumerate() {
-        let path = scratch(&format!("odd_linear_{number}.png"));
+    let cases: [(&[f64], usize); 8] = [
+        (&[], 0),
+        (&odd, 0),
+        (&[1.0], 1),
+        (&[1e-3, 1e-3], 2),
+        (&[1e300, 5e-324], 2),
+        (&[1.0, 0.0, f64::NAN, 0.5], 2),
+        (&[1.0, 1.0 + f64::EPSILON], 2),
+        (&[-1e306, 1e306, f64::MAX], 2),
+    ];
+    for (number, (values, shown)) in cases.into_iter().enumerate() {
+        let path = scratch(&format!("odd_{number}.svg"));
+        let plot = LinePlot::convergence("odd \u{3bb}").axes("step", "error").level(f64::NAN, "none");
+        let points = (0..).map(f64::from).zip(values.iter().copied());
+        plot.curve("cg", points.clone()).curve("jacobi", points).write(&path).unwrap();
+        let svg = Svg::read(&path);
+        assert!(!svg.says("none"));
+        let positive = values.iter().filter(|v| **v > 0.0 && v.is_finite()).count();
+        assert_eq!(svg.numbers("circle", BLUE, "cx").len(), positive, "{values:?}");
+        assert_eq!(svg.says("nothing to show"), positive == 0, "{values:?}");
+
         let points = values.iter().map(|&v| (0.5, v));
+        let path = scratch(&format!("odd_linear_{number}.svg"));
         LinePlot::new("odd").axes("s", "m").curve("", points).write(&path).unwrap();
-        assert_eq!(decode(&path).0, 1200);
+        let finite = values.iter().filter(|v| v.abs() < 1e307).count();
+        assert!(finite >= shown);
+        let (right, down) =
+            (Svg::read(&path).numbers("circle", BLUE, "cx"), Svg::read(&path).numbers("circle", BLUE, "cy"));
+        assert_eq!(right.len(), finite, "{values:?}");
+        assert!(
+            right.iter().all(|x| (100.0..2400.0).contains(x))
+                && down.iter().all(|y| (180.0..1400.0).contains(y))
+        );
     }
     let path = scratch("long.png");
-    let long = (0..100_000).map(|k| (k, 1.0 / (1.0 + k as f64)));
-    LinePlot::convergence("long").series("cg", long).write(&path).unwrap();
+    let long = (0..100_000).map(|k| (f64::from(k), 1.0 / (1.0 + f64::from(k))));
+    LinePlot::convergence("long").curve("cg", long).write(&path).unwrap();
     assert_eq!(decode(&path).1, 720);
 }
 
 #[test]
 fn a_linear_plot_is_a_straight_line_for_a_straight_line() {
-    let path = scratch("linear.png");
+    let path = scratch("linear.svg");
     let line = (0..=200).map(|k| (f64::from(k) / 20.0, f64::from(k) / 100.0 - 1.0));
     LinePlot::new("y = x / 5 - 1").axes("seconds", "metres").curve("", line).write(&path).unwrap();
-    let (width, _, _, pixels) = decode(&path);
-    let places: Vec<(f64, f64)> = (0..)
-        .zip(pixels.chunks(3))
-        .filter(|(_, pixel)| *pixel == [0, 98, 178])
-        .map(|(i, _)| (f64::from(i % width), f64::from(i / width)))
+    let svg = Svg::read(&path);
+    assert!(["seconds", "metres", "0", "-0.8", "10"].into_iter().all(|text| svg.says(text)), "{}", svg.0);
+    let points: Vec<(f64, f64)> = svg.all("polyline", BLUE, "points")[0]
+        .split_whitespace()
+        .map(|point| point.split_once(',').unwrap())
+        .map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap()))
         .collect();
-    // The ends of the frame, six hundredths of the range left free above and below.
-    let (air, height) = (520.0 * 0.06 / 1.12, 520.0 / 1.12);
-    assert!(places.len() > 1000);
-    for (x, y) in places {
-        let on_line = 620.0 - air - height * (x - 140.0) / 1020.0;
-        assert!((y - on_line).abs() < 6.0, "({x}, {y}) is off the line, which is at {on_line}");
+    assert_eq!(points.len(), 201);
+    let [first, last] = [points[0], points[200]];
+    assert!(last.0 - first.0 > 1800.0 && first.1 - last.1 > 700.0);
+    for (k, (x, y)) in points.iter().enumerate() {
+        let share = k as f64 / 200.0;
+        assert!((x - first.0 - share * (last.0 - first.0)).abs() <= 1.5, "{k}: {x}");
+        assert!((y - first.1 - share * (last.1 - first.1)).abs() <= 1.5, "{k}: {y}");
     }
 }
 
-/// Pixels of each colour that a chart gives its first three series, and of the paler top of the third.
-fn bar_pixels(name: &str, values: [f64; 3], with: Option<f64>) -> [usize; 4] {
-    let path = scratch(name);
+/// Heights of the first three bars, and of the paler tops above them.
+fn heights(values: [f64; 3], with: Option<f64>) -> ([f64; 3], [f64; 3]) {
+    let path = scratch("bars.svg");
     let mut chart = BarChart::new("Times", "milliseconds").groups(["copy"]).tops("readback");
-    for value in values {
-        chart = chart.series("who", [Bar { value, with }]);
+    for (who, value) in ["a", "b", "c"].into_iter().zip(values) {
+        chart = chart.series(who, [Bar { value, with }]);
     }
     chart.write(&path).unwrap();
-    let (width, height, color, pixels) = decode(&path);
-    assert_eq!((width, height, color), (1200, 720, png::ColorType::Rgb));
-    let inks = [[0, 98, 178], [230, 140, 0], [0, 148, 110], [153, 212, 197]];
-    inks.map(|ink| pixels.chunks(3).filter(|pixel| *pixel == ink).count())
+    let svg = Svg::read(&path);
+    for text in ["Times", "milliseconds", "copy", "a", "b", "c", "readback", "1", "10", "100"] {
+        assert!(svg.says(text), "{text}");
+    }
+    let of = |color: &str, paleness: &str| {
+        let all = svg.numbers("rect", &format!("opacity=\"{paleness}\" fill=\"{color}\""), "height");
+        // The legend's comes first.
+        *all.last().unwrap()
+    };
+    let colors = [BLUE, "#E68C00", "#00946E"];
+    (colors.map(|color| of(color, "1")), colors.map(|color| of(color, "0.4")))
 }
 
 #[test]
 fn bars_grow_with_the_logarithm_and_have_paler_tops() {
-    let [one, ten, hundred, top] = bar_pixels("bars.png", [1.0, 10.0, 100.0], None);
-    // Up to a row of pixels, and columns that round to another width.
-    let steps = [ten as f64 - one as f64, hundred as f64 - ten as f64];
-    assert!(steps[0] > 10_000.0 && (steps[0] / steps[1] - 1.0).abs() < 0.03, "{steps:?}");
-    assert_eq!(top, 0);
-    let [_, _, below, top] = bar_pixels("tops.png", [1.0, 10.0, 100.0], Some(1000.0));
-    assert!(top > 5_000 && below > top, "{below} {top}");
+    let ([one, ten, hundred], tops) = heights([1.0, 10.0, 100.0], None);
+    assert!(ten - one > 150.0 && (ten - one - (hundred - ten)).abs() <= 2.0, "{one} {ten} {hundred}");
+    assert_eq!(tops, [0.0; 3]);
+    let (bars, tops) = heights([1.0, 10.0, 100.0], Some(1000.0));
+    let sums = [0, 1, 2].map(|k| bars[k] + tops[k]);
+    assert!(tops.is_sorted_by(|a, b| a > b) && tops[2] > 50.0, "{tops:?}");
+    assert!(sums.iter().all(|sum| (sum - sums[0]).abs() <= 1.0), "{sums:?}");
+}
+
+/// Told apart without their colours: by hatching, and by the numbers above.
+#[test]
+fn bars_are_hatched_and_labelled() {
+    let path = scratch("hatched.svg");
+    let names = ["plain", "rising", "level", "falling"];
+    let chart = names
+        .iter()
+        .zip([1.0, 2.5, 0.0123, 4567.0])
+        .fold(BarChart::new("t", "ms").groups(["g"]), |chart, (name, v)| {
+            chart.series(*name, [Bar::plain(v)])
+        });
+    chart.write(&path).unwrap();
+    let svg = Svg::read(&path);
+    assert!(["1", "2.5", "0.0123", "4570"].into_iter().all(|number| svg.says(number)));
+    let lines = svg.all("polyline", "stroke=\"#FFFFFF\"", "points");
+    let slopes = lines.iter().map(|points| {
+        let at: Vec<f64> = points.split([',', ' ']).filter_map(|n| n.parse().ok()).collect();
+        ((at[3] - at[1]) * (at[2] - at[0]).signum()).partial_cmp(&0.0)
+    });
+    let [mut rising, mut level, mut falling] = [0, 0, 0];
+    for slope in slopes {
+        match slope.unwrap() {
+            std::cmp::Ordering::Less => rising += 1,
+            std::cmp::Ordering::Equal => level += 1,
+            std::cmp::Ordering::Greater => falling += 1,
+        }
+    }
+    assert!(rising > 10 && level > 3 && falling > 10, "{rising} {level} {falling}");
 }
 
 #[test]
 fn charts_of_little_or_odd_data_are_drawn_all_the_same() {
     let odd = [f64::NAN, f64::INFINITY, -1.0, 0.0];
-    for (number, values) in [&[][..], &odd, &[1.0], &[1e300, 5e-324]].into_iter().enumerate() {
-        let path = scratch(&format!("odd_bars_{number}.png"));
+    for (number, values) in [&[][..], &odd, &[1.0], &[2.0, 2.0], &[1e300, 5e-324]].into_iter().enumerate() {
+        let path = scratch(&format!("odd_bars_{number}.svg"));
         let bars = || values.iter().map(|value| Bar::plain(*value));
-        let groups = (0..values.len()).map(|g| g.to_string());
+        let groups = (0..values.len()).map(|g| format!("group {g}"));
         let chart =
             BarChart::new("odd", "ms").groups(groups).series("a", bars()).series("b", [None::<Bar>; 9]);
         chart.write(&path).unwrap();
-        assert_eq!(decode(&path).0, 1200);
+        let svg = Svg::read(&path);
+        assert!((0..values.len()).all(|g| svg.says(&format!("group {g}"))));
+        let shown = values.iter().filter(|v| v.is_finite() && **v > 0.0).count();
+        assert_eq!(
+            svg.all("rect", &format!("opacity=\"1\" fill=\"{BLUE}\""), "x").len(),
+            1 + shown,
+            "{values:?}"
+        );
     }
     let missing = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no such folder/bars.png");
     assert_eq!(BarChart::new("t", "ms").write(&missing).unwrap_err().code(), 2);
 }
 
+/// Pixels within a figure are shown as they are, and text outside them, in a PNG and in an SVG.
 #[test]
-fn every_printable_character_has_a_glyph_of_its_own() {
-    let glyphs: Vec<Vec<u8>> = ('!'..='~').map(support::font::glyph).collect();
-    for (index, glyph) in glyphs.iter().enumerate() {
-        assert!((7..=9).contains(&glyph.len()) && glyph.iter().all(|row| *row < 32), "{index}: {glyph:?}");
-        assert!(!glyphs[..index].contains(glyph), "{} looks like another", (b'!' + index as u8) as char);
+fn figures_keep_the_pixels_in_them() {
+    let pixels: Vec<u8> = (0..18).map(|k| 14 * k).collect();
+    let [png, svg] = ["raster.png", "raster.svg"].map(scratch);
+    for path in [&png, &svg] {
+        let raster = Raster { at: (10, 20), scale: 4, width: 3, pixels: pixels.clone() };
+        figure::write(path, "pixels", (60, 40), |area, rasters| {
+            rasters.push(raster);
+            paint::text(area, "words", (2.0, 8.0))
+        })
+        .unwrap();
     }
-    assert!(support::font::glyph(' ').is_empty());
+    let (width, height, _, shown) = decode(&png);
+    assert_eq!((width, height), (60, 40));
+    for (k, pixel) in shown.chunks(3).enumerate() {
+        let (x, y) = (k % 60, k / 60);
+        if (10..22).contains(&x) && (20..28).contains(&y) {
+            let at = 3 * (3 * ((y - 20) / 4) + (x - 10) / 4);
+            assert_eq!(pixel, &pixels[at..at + 3], "({x}, {y})");
+        } else if y >= 20 {
+            assert_eq!(pixel, [255; 3], "({x}, {y})");
+        }
+    }
+    assert!(shown.chunks(3).any(|pixel| pixel[0] < 128));
+    let svg = Svg::read(&svg);
+    assert!(svg.says("words") && svg.says("pixels"));
+    assert_eq!(
+        ["x", "y", "width", "height"].map(|of| svg.numbers("image", "", of)[0]),
+        [20.0, 40.0, 24.0, 16.0]
+    );
+    let uri = &svg.all("image", "", "href")[0];
+    let bytes = BASE64_STANDARD.decode(uri.strip_prefix("data:image/png;base64,").unwrap()).unwrap();
+    let copy = scratch("embedded.png");
+    fs::write(&copy, bytes).unwrap();
+    assert_eq!(decode(&copy), (3, 2, png::ColorType::Rgb, pixels));
 }
 
 #[test]

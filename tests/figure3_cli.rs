@@ -3,9 +3,7 @@
 
 mod common;
 
-use std::fs;
-
-use common::cli::{assert_refused, passed, scratch};
+use common::cli::{assert_refused, figure, passed, scratch};
 use serde_json::Value;
 
 const EXAMPLE: &str = "dense_figure3";
@@ -28,8 +26,8 @@ fn sizes_that_make_no_sense_are_bad_input() {
 #[test]
 fn every_operation_is_timed_and_checked() {
     for size in ["1", "7", "40"] {
-        let png = scratch(&format!("{size}.png"));
-        let report = passed(EXAMPLE, &["--size", size, "--rounds", "1", "--plot", &png]);
+        let plot = scratch(&format!("{size}.svg"));
+        let report = passed(EXAMPLE, &["--size", size, "--rounds", "1", "--plot", &plot]);
         // Six operations by five programs; the paper copies and adds as the library does, and with all threads faer does
         // neither.
         let rows = report["rows"].as_array().unwrap();
@@ -48,6 +46,10 @@ fn every_operation_is_timed_and_checked() {
         assert_eq!(rows.iter().filter(read_back).count(), 10);
         // One for each row, one more for each row of projected Jacobi, and four between the two schedules.
         assert_eq!(report["checks"].as_array().unwrap().len(), 26 + 5 + 4);
-        assert!(fs::metadata(&png).unwrap().len() > 1000);
+        let title = format!("Operations with matrices of {size}x{size}");
+        figure(
+            &plot,
+            &[&title, "milliseconds (log scale)", "copy", "proj. Jacobi", paper, default, "pale: readback"],
+        );
     }
 }

@@ -75,13 +75,15 @@ fn every_format_is_mapped() {
     for (name, bytes) in formats() {
         let (input, output) = (file(name, &bytes), scratch(&format!("{name}.mapped.png")));
         for api in ["gl33", "es30"] {
-            for (operator, width) in [("linear", 37), ("reinhard", 37), ("both", 74)] {
+            // Both have captions, and are 12 times as large to have room for them.
+            let both = (2 * 12 * 37 + 2 * 16 + 16 + 2 * (480 - 12 * 37), 48 + 12 * 23 + 16);
+            for (operator, size) in [("linear", (37, 23)), ("reinhard", (37, 23)), ("both", both)] {
                 let files = ["--quick", "--input", text(&input), "--output", text(&output)];
                 let report =
                     cli::passed("tone_map", &[&files[..], &["--api", api, "--operator", operator]].concat());
                 assert_eq!(report["size"], json!([37, 23]), "{name}");
                 let picture = image::open(&output).unwrap().into_rgb8();
-                assert_eq!(picture.dimensions(), (width, 23), "{name} {operator}");
+                assert_eq!(picture.dimensions(), size, "{name} {operator}");
                 match (operator, name) {
                     // What was white stays white, and so everything is what it was.
                     ("linear", "light.png") => {
@@ -120,7 +122,19 @@ fn without_an_image_a_scene_is_rendered() {
         assert!(by("CPU"), "{part}");
     }
     assert_eq!(report["filtered"] == true, parts.contains(&json!("2x2, filtered")), "{parts:?}");
-    assert_eq!(image::open(&output).unwrap().into_rgb8().dimensions(), (256, 64));
+    // Each 3 times as large for its caption.
+    assert_eq!(
+        image::open(&output).unwrap().into_rgb8().dimensions(),
+        (2 * (480 + 16) + 16, 48 + 3 * 64 + 16)
+    );
+    let svg = scratch("scene.svg");
+    cli::passed("tone_map", &["--quick", "--width", "128", "--output", text(&svg)]);
+    let svg = cli::figure(&svg, &[]);
+    assert!(
+        svg.contains("\nlinear: divided by the largest channel, ") && svg.contains("becomes 0.18\n"),
+        "{svg}"
+    );
+    assert_eq!(svg.matches("<image ").count(), 2);
 }
 
 /// The ends of what is let through: nothing overflows or is lost, whatever the key and the white.
@@ -231,7 +245,9 @@ fn flags_that_make_no_sense_are_bad_input() {
         ("histogram", &["--function", "x", "--min", "1"], "--min"),
         ("histogram", &["--outside", "there"], "--outside"),
         ("histogram", &["--plot", "no such folder/a.png"], "folder does not exist"),
-        ("histogram", &["--numbers", numbers, "--plot", numbers], "would be replaced"),
+        ("histogram", &["--image", png, "--plot", png], "would be replaced"),
+        ("histogram", &["--numbers", numbers, "--plot", numbers], "ends in .svg or .png"),
+        ("tone_map", &["--output", "a.jpg"], "ends in .svg or .png"),
         ("histogram", &["--numbers", numbers, "--weights", "no such file"], "no such file"),
     ];
     for (name, args, says) in cases {

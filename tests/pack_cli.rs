@@ -5,7 +5,7 @@ mod common;
 
 use std::fs;
 
-use common::cli::{assert_refused, passed, pixels, run, scratch, write};
+use common::cli::{assert_refused, figure, passed, pixels, run, scratch, write};
 use serde_json::Value;
 
 const PATH_OF_4: &str = "%%MatrixMarket matrix coordinate real symmetric
@@ -26,6 +26,7 @@ fn order(report: &Value) -> Vec<u64> {
 #[test]
 fn bad_input_is_refused_in_one_line() {
     let good = write("good.mtx", PATH_OF_4);
+    let named = write("good.svg", PATH_OF_4);
     let wide = write("wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 3 1\n");
     let empty = write("empty.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n");
     let nan = write("nan.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 nan\n");
@@ -70,8 +71,9 @@ fn bad_input_is_refused_in_one_line() {
         (&["--no-search", "--prove"], "--prove"),
         (&["--out", "x.glsl"], "--emit"),
         (&["--emit", "listing", "--out", none], "folder does not exist"),
-        (&["--picture", none], "folder does not exist"),
-        (&["--matrix", &good, "--picture", &good], "is an input"),
+        (&["--picture", "no such folder/x.svg"], "folder does not exist"),
+        (&["--picture", "x.pdf"], "ends in .svg or .png"),
+        (&["--matrix", &named, "--picture", &named], "is an input"),
         (&["--picture", "x.png", "--json", "./x.png"], "two outputs"),
     ];
     for (args, text) in cases {
@@ -244,8 +246,19 @@ fn trivial_right_hand_sides_save_sums() {
 
 #[test]
 fn the_picture_shows_both_kinds_of_segments() {
-    let file = scratch("wave.png");
-    passed("pack", &["--instance", "wave2d", "--proposals", "1000", "--picture", &file]);
+    let [file, svg] = ["wave.png", "wave.svg"].map(scratch);
+    let drawn = |path: &str| {
+        passed("pack", &["--instance", "wave2d", "--proposals", "1000", "--picture", path])["rows"][0].clone()
+    };
+    drawn(&file);
+    let entries = drawn(&svg)["nonzeros"].as_u64().unwrap() as usize;
+    let svg = figure(
+        &svg,
+        &["wave2d", "before: 82 instructions", "one product along a row", "one product of a peel"],
+    );
+    // Before and after, an entry is a dot; a product of one has another, and the key has two.
+    let dots = svg.matches("<circle").count();
+    assert!((2 * entries + 2..3 * entries).contains(&dots), "{dots} of {entries}");
     let pixels = pixels(&file);
     for ink in [[0, 98, 178], [200, 90, 0]] {
         let count = pixels.iter().filter(|pixel| **pixel == ink).count();
@@ -256,7 +269,7 @@ fn the_picture_shows_both_kinds_of_segments() {
 #[test]
 fn vertex_programs_are_checked_and_drawn_on_both_dialects() {
     for api in ["gl33", "es30"] {
-        let files = ["waves", "cars", "plot"].map(|name| scratch(&format!("{api}-{name}.png")));
+        let files = ["waves.png", "cars.png", "plot.svg"].map(|name| scratch(&format!("{api}-{name}")));
         let [waves, cars, plot] = &files;
         let args =
             ["--quick", "--steps", "7", "--api", api, "--waves", waves, "--cars", cars, "--plot", plot];
@@ -266,6 +279,11 @@ fn vertex_programs_are_checked_and_drawn_on_both_dialects() {
         let expected: [(Value, Value); 3] =
             [(82.into(), 63.into()), (20.into(), 14.into()), (112.into(), 72.into())];
         assert!(costs.into_iter().eq(expected.iter().map(|(a, b)| (a, b))));
+        figure(
+            plot,
+            &["Five cars over a road: bounce and pitch", "seconds", "bounce in cm, pitch in degrees"],
+        );
+        figure(plot, &["car 1: bounce", "car 3: pitch"]);
         // Cars of five colours on a grey road.
         let decoder = png::Decoder::new(std::io::BufReader::new(fs::File::open(cars).unwrap()));
         let mut reader = decoder.read_info().unwrap();

@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::cli::{assert_refused, command, finish, passed, pixels, scratch};
+use common::cli::{assert_refused, command, figure, finish, passed, pixels, scratch};
 
 /// Bad input: exit 2, one line that says what is wrong, and no file.
 fn refuses(name: &str, args: &[&str], text: &str) {
@@ -223,7 +223,7 @@ fn very_many_towers_are_gathered() {
 #[test]
 fn reuse_on_both_dialects() {
     for api in ["gl33", "es30"] {
-        let plot = scratch("reuse.png");
+        let plot = scratch("reuse.svg");
         let args = ["--quick", "--size", "64", "--plot", &plot, "--api", api];
         let report = passed("reuse", &args);
         let rows = report["rows"].as_array().unwrap();
@@ -235,7 +235,12 @@ fn reuse_on_both_dialects() {
         }
         assert_eq!(report["checks"].as_array().unwrap().len(), 5 * 3 + 5 * 2);
         assert_eq!(report["crossings"].as_array().unwrap().len(), 2);
-        assert!(fs::metadata(&plot).unwrap().len() > 1000);
+        let svg = figure(
+            &plot,
+            &["Computed again, or reused", "milliseconds (log scale)", "256 steps", "bells, in tables"],
+        );
+        // Every bar has its number above it.
+        assert_eq!(svg.matches("rotate(270").count(), 5 * 3 + 5 * 2 + 1);
     }
 }
 
@@ -260,8 +265,17 @@ fn regula_falsi_on_both_dialects() {
             assert_eq!((active[0], active.last()), (4900, Some(&0)));
             assert!(active.is_sorted_by(|a, b| a >= b), "{active:?}");
         }
-        let bright = pixels(&png).iter().filter(|[r, ..]| *r > 235).count();
+        // Each equation is 7 pixels wide, right of the axis and below the title.
+        let (shown, wide) = (pixels(&png), 7 * 70 + 170);
+        let cells = (0..4900).map(|k| shown[(96 + 3 + 7 * (k / 70)) * wide + 100 + 3 + 7 * (k % 70)]);
+        let bright = cells.clone().filter(|[r, ..]| *r > 235).count();
         assert!((1..2450).contains(&bright), "{bright}");
+        assert!(cells.filter(|[r, g, b]| r.min(g).min(b) == &255).count() == 0, "paper among the equations");
+        let svg = scratch("roots.svg");
+        passed("regula_falsi", &["--side", "70", "--rounds", "1", "--png", &svg, "--api", api]);
+        let most = report["steps"]["most"].as_f64().unwrap().to_string();
+        let svg = figure(&svg, &["steps (log scale)", "0", "1", "10", &most, "a", "b", "-20", "20"]);
+        assert_eq!(svg.matches("<image ").count(), 2);
     }
     // The fewest there can be.
     passed("regula_falsi", &["--side", "2", "--range", "0.5", "--tolerance", "1e-5", "--rounds", "1"]);

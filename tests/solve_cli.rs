@@ -320,13 +320,16 @@ fn files_that_cannot_be_used_are_refused() {
     assert_refused(&["--matrix", &matrix, "--x-ref", &short], "has 3 elements, expected 8");
     assert_refused(&["--matrix", "no/such/file.mtx"], "no/such/file.mtx");
     assert_refused(&["--matrix", &matrix, "--rhs", "no/such/b.mtx"], "no/such/b.mtx");
+    let folder = scratch("folder.png");
+    fs::create_dir_all(&folder).unwrap();
     for flag in ["--json", "--plot", "--out"] {
         assert_refused(
-            &["--matrix", &matrix, flag, "no/such/folder/file"],
-            "cannot write no/such/folder/file",
+            &["--matrix", &matrix, flag, "no/such/folder/file.svg"],
+            "cannot write no/such/folder/file.svg",
         );
-        assert_refused(&["--matrix", &matrix, flag, env!("CARGO_TARGET_TMPDIR")], "it is a folder");
+        assert_refused(&["--matrix", &matrix, flag, &folder], "it is a folder");
     }
+    assert_refused(&["--matrix", &matrix, "--plot", "plot.gif"], "ends in .svg or .png");
     let zero = write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n");
     assert_refused(&["--matrix", &zero, "--precond", "jacobi"], "diagonal entry 0 at 1");
     let huge =

@@ -29,7 +29,7 @@ struct Args {
     #[arg(long)]
     first_order: bool,
     /// Write a chart of both profiles
-    #[arg(long, value_name = "F.png")]
+    #[arg(long, value_name = "F.svg|F.png", value_parser = support::figure_file())]
     plot: Option<PathBuf>,
 }
 
@@ -96,9 +96,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     say(format_args!("\nlargest deviation from the table: {:.2} % of the lid's speed", 100.0 * worst));
     report.set("profile_u", json!(run.profiles.u)).set("profile_v", json!(run.profiles.v));
     if let Some(path) = &args.plot {
-        let subtitle = format!(
-            "texla on {size}x{size} cells; dots: Ghia, Ghia, Shin 1982; largest deviation {worst:.4}"
-        );
+        let subtitle = format!("texla on {size}x{size} cells; largest deviation {worst:.4}");
         chart::write(path, &run.profiles, &subtitle)?;
         say(format_args!("chart: {}", path.display()));
     }

@@ -35,7 +35,7 @@ struct Args {
     #[arg(long)]
     printed: bool,
     /// Write a bar chart
-    #[arg(long, value_name = "F.png")]
+    #[arg(long, value_name = "F.svg|F.png", value_parser = support::figure_file())]
     plot: Option<PathBuf>,
 }
 

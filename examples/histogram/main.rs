@@ -58,7 +58,7 @@ struct Args {
     #[arg(long, value_enum, default_value_t = Outside::Clamp)]
     outside: Outside,
     /// Write a picture
-    #[arg(long, value_name = "F.png")]
+    #[arg(long, value_name = "F.svg|F.png", value_parser = support::figure_file())]
     plot: Option<PathBuf>,
 }
 

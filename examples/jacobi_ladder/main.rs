@@ -27,7 +27,7 @@ struct Args {
     #[arg(long, value_name = "N")]
     size: Option<usize>,
     /// Write a bar chart
-    #[arg(long, value_name = "F.png")]
+    #[arg(long, value_name = "F.svg|F.png", value_parser = support::figure_file())]
     plot: Option<PathBuf>,
 }
 
@@ -215,7 +215,7 @@ fn advise(all: &[(usize, Vec<Measured>)], report: &mut Report) {
 fn plot(path: &Path, all: &[(usize, Vec<Measured>)], device: &str) -> Result {
     let mut chart = BarChart::new("Nine-band Jacobi, by rung", "MFLOP/s (log scale)")
         .subtitle(format!("{device}; 20 N operations a sweep"))
-        .groups(all.iter().map(|(n, _)| n.to_string()));
+        .groups(all.iter().map(|(n, _)| format!("N = {n}")));
     for schedule in [
         JacobiSchedule::HostLoop,
         JacobiSchedule::Tutorial(JacobiLayout::Red, JacobiStep::OneShader),

@@ -79,7 +79,7 @@ struct Args {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Draw the matrix before and after, with what each instruction multiplies
-    #[arg(long, value_name = "F.png")]
+    #[arg(long, value_name = "F.svg|F.png", value_parser = support::figure_file())]
     picture: Option<PathBuf>,
 }
 

@@ -4,20 +4,23 @@ use std::path::Path;
 
 use texla::pack::Program;
 
-use super::support::canvas::{Anchor, Canvas, Color};
-use super::support::plot::{INK, PAPER, SERIES};
-use super::support::{Result, write_rgb};
+use plotters::prelude::RGBColor;
 
-const FAINT: Color = [226, 229, 234];
-const BLOCK: Color = [178, 184, 194];
-const ENTRY: Color = [150, 156, 166];
-const COLUMN: Color = SERIES[0];
-const ROW: Color = [200, 90, 0];
+use super::support::Result;
+use super::support::figure::{self, Area, Raster, SERIES};
+use super::support::paint::{disc, fill, heading, legend, polyline, text};
+
+const FAINT: RGBColor = RGBColor(226, 229, 234);
+const BLOCK: RGBColor = RGBColor(178, 184, 194);
+const ENTRY: RGBColor = RGBColor(150, 156, 166);
+const COLUMN: RGBColor = SERIES[0];
+const ROW: RGBColor = RGBColor(200, 90, 0);
 /// Pixels that a side of a matrix has at most, and a position of it at most.
 const SIDE: usize = 1000;
 const LARGEST: usize = 22;
 const MARGIN: usize = 40;
-const HEAD: usize = 96;
+const HEAD: usize = 120;
+const FOOT: usize = 80;
 
 /// Two matrices side by side.
 pub fn write(path: &Path, title: &str, before: &Program, after: &Program) -> Result {
@@ -26,64 +29,79 @@ pub fn write(path: &Path, title: &str, before: &Program, after: &Program) -> Res
     // Past so many positions several share a pixel.
     let shared = positions.div_ceil(SIDE).max(1);
     let side = (positions * cell).div_ceil(shared).max(240);
-    let mut canvas = Canvas::new(3 * MARGIN + 2 * side, HEAD + side + MARGIN, PAPER);
-    canvas.text(title, (MARGIN as f64, 26.0), Anchor::Left, 2, INK);
-    for (k, (program, name)) in [(before, "before"), (after, "after")].into_iter().enumerate() {
-        let left = MARGIN + k * (side + MARGIN);
-        let line = format!("{name}: {} instructions", program.cost.0);
-        canvas.text(&line, (left as f64, 60.0), Anchor::Left, 2, INK);
-        let place = |at: usize| (at * cell / shared) as f64;
-        draw(&mut canvas, program, (left as f64, HEAD as f64), place, cell as f64 / shared as f64);
-    }
-    let (width, height) = (canvas.width() as u32, canvas.height() as u32);
-    write_rgb(path, width, height, canvas.pixels())
+    let cell = cell as f64 / shared as f64;
+    let size = ((3 * MARGIN + 2 * side) as u32, (HEAD + side + FOOT) as u32);
+    figure::write(path, title, size, |area, rasters| {
+        heading(area, title, "what each instruction multiplies")?;
+        key(area)?;
+        [(before, "before"), (after, "after")].into_iter().enumerate().try_for_each(|(k, (program, name))| {
+            panel(area, rasters, name, program, (MARGIN + k * (side + MARGIN), HEAD), cell)
+        })
+    })
 }
 
-/// One matrix from its upper left corner on; `place` is how far from there a position begins, `cell` its size.
-pub fn draw(
-    canvas: &mut Canvas,
+/// What the lines are.
+pub fn key(area: &Area) -> Result {
+    legend(area, &["one product along a row", "one product of a peel"], |k, (x, y), strip| {
+        disc(strip, (x + 17.0, y), 5.0, ENTRY)?;
+        polyline(strip, &[(x, y), (x + 34.0, y)], 3.0, [ROW, COLUMN][k])
+    })?;
+    Ok(())
+}
+
+/// Pixels that a position has at least where lines are drawn.
+const LEGIBLE: f64 = 4.0;
+
+/// One matrix from its upper left corner on, with positions of so many pixels.
+pub fn panel(
+    area: &Area,
+    rasters: &mut Vec<Raster>,
+    name: &str,
     program: &Program,
-    (left, top): (f64, f64),
-    place: impl Fn(usize) -> f64,
+    (left, top): (usize, usize),
     cell: f64,
-) {
+) -> Result {
     let positions = 4 * program.quads();
-    let length = place(positions).max(1.0) as usize;
-    let fine = cell >= 6.0;
-    for at in 0..=positions {
-        let block = at % 4 == 0;
-        if !(fine || block && cell >= 2.0 || at == 0 || at == positions) {
-            continue;
-        }
-        let (x, y) = ((left + place(at)) as usize, (top + place(at)) as usize);
-        let color = if block { BLOCK } else { FAINT };
-        canvas.fill((x, top as usize), (1, length), color);
-        canvas.fill((left as usize, y), (length, 1), color);
+    if cell < LEGIBLE {
+        rasters.push(dots(program, (left as u32, top as u32), cell));
     }
-    for product in program.products() {
+    let (left, top, length) = (left as f64, top as f64, positions as f64 * cell);
+    text(area, &format!("{name}: {} instructions", program.cost.0), (left, top - 18.0))?;
+    for at in (0..=positions).filter(|at| cell >= LEGIBLE || [0, positions].contains(at)) {
+        let (color, along) = (if at % 4 == 0 { BLOCK } else { FAINT }, at as f64 * cell);
+        fill(area, (left + along, top), (1.0, length), color)?;
+        fill(area, (left, top + along), (length, 1.0), color)?;
+    }
+    for product in program.products().into_iter().filter(|_| cell >= LEGIBLE) {
         let color = if product.row_major { ROW } else { COLUMN };
-        let middle =
-            |&(row, col): &(usize, usize)| (left + place(col) + cell / 2.0, top + place(row) + cell / 2.0);
+        let middle = |&(row, col): &(usize, usize)| {
+            (left + (col as f64 + 0.5) * cell, top + (row as f64 + 0.5) * cell)
+        };
         let points: Vec<(f64, f64)> = product.entries.iter().map(middle).collect();
-        if cell < 4.0 {
-            for &(x, y) in &points {
-                canvas.fill(
-                    (x as usize, y as usize),
-                    (cell.max(1.0) as usize, cell.max(1.0) as usize),
-                    color,
-                );
-            }
-            continue;
-        }
-        for &point in &points {
-            canvas.disc(point, 0.26 * cell, ENTRY);
-        }
+        points.iter().try_for_each(|point| disc(area, *point, 0.26 * cell, ENTRY))?;
         let line = if product.row_major { points } else { curve(&points) };
-        canvas.polyline(&line, (0.16 * cell).max(1.2), color);
-        if let &[(x, y)] = line.as_slice() {
-            canvas.disc((x, y), (0.16 * cell).max(1.5), color);
+        match line[..] {
+            [point] => disc(area, point, (0.16 * cell).max(1.5), color)?,
+            _ => polyline(area, &line, (0.16 * cell).max(1.2), color)?,
         }
     }
+    Ok(())
+}
+
+/// The entries of a matrix that is too large for lines, each in the colour of its product.
+fn dots(program: &Program, at: (u32, u32), cell: f64) -> Raster {
+    let side = (4.0 * program.quads() as f64 * cell).ceil() as usize;
+    let mut pixels = vec![255; 3 * side * side];
+    for product in program.products() {
+        let RGBColor(r, g, b) = if product.row_major { ROW } else { COLUMN };
+        for &(row, col) in &product.entries {
+            let span = |at: usize| (at as f64 * cell) as usize..((at + 1) as f64 * cell).ceil() as usize;
+            for pixel in span(row).flat_map(|y| span(col).map(move |x| 3 * (y * side + x))) {
+                pixels[pixel..pixel + 3].copy_from_slice(&[r, g, b]);
+            }
+        }
+    }
+    Raster { at, scale: 1, width: side as u32, pixels }
 }
 
 /// A smooth curve through the points: Catmull and Rom's.

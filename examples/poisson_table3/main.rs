@@ -40,7 +40,7 @@ struct Args {
     #[arg(long, value_name = "NXxNYxNZ")]
     size: Option<String>,
     /// Draw Figures 9, 12 and 13, the smoke and its pressure
-    #[arg(long, value_name = "F.png")]
+    #[arg(long, value_name = "F.svg|F.png", value_parser = support::figure_file())]
     plot: Option<PathBuf>,
 }
 

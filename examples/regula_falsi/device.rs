@@ -47,4 +47,12 @@ impl Equations {
         self.paint.run(&mut picture, [cells], &Picture { side: side as i32, most })?;
         picture.read()
     }
+
+    /// The colours from no steps to the most, row by row the same.
+    pub fn scale(&self, colours: usize, most: f32) -> Result<Vec<f32>> {
+        let steps = |k: usize| (1.0 + most).powf(k as f32 / (colours - 1) as f32) - 1.0;
+        let cells: Vec<f32> =
+            (0..colours * colours).flat_map(|i| [0.05, 0.05, 0.0, steps(i % colours)]).collect();
+        self.paint(&Vector::from_slice(&self.device, &cells)?, colours, most)
+    }
 }

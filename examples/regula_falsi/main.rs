@@ -10,7 +10,10 @@ use std::time::Instant;
 
 use cpu::Pair;
 use device::Equations;
-use support::{CommonArgs, Failure, Report, Result, Table, clock, json, say};
+use support::figure::{self, Raster, UNITS};
+use support::paint::{heading, text, width};
+use support::plot::{frame, linear, value};
+use support::{CommonArgs, Failure, Report, Result, Table, bytes_of, clock, json, say};
 use texla::host::number;
 use texla::kernel::{WhileParams, WhileReport, WhileSchedule};
 
@@ -38,7 +41,7 @@ struct Args {
     #[arg(long, value_name = "N")]
     rounds: Option<usize>,
     /// Write a picture of the steps taken
-    #[arg(long, value_name = "F.png")]
+    #[arg(long, value_name = "F.svg|F.png", value_parser = support::figure_file())]
     png: Option<PathBuf>,
 }
 
@@ -52,6 +55,10 @@ impl AsRef<CommonArgs> for Args {
 const MOST: u32 = 1 << 15;
 /// Steps in a pass that are measured; the last is the whole loop in one pass.
 const STEPS_PER_PASS: [u32; 5] = [1, 4, 16, 64, MOST];
+
+/// Pixels of the picture's side, at least, and colours of its scale.
+const PICTURE: usize = 512;
+const SCALE: usize = 256;
 
 /// One schedule, its report and the median of its times.
 struct Measured {
@@ -118,7 +125,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     report.set("gain", json!(gains(&measured)));
     if let Some(path) = &args.png {
         let picture = equations.paint(&cells, side, most)?;
-        write_picture(path, side, &picture)?;
+        write_picture(path, args.range, (side, &picture), (most, &equations.scale(SCALE, most)?))?;
         say(format_args!("picture: {}", path.display()));
     }
     check(&measured, &cells.read()?, &pairs, &twin, tolerance, report);
@@ -229,8 +236,39 @@ fn print(measured: &[Measured], on_cpu: f64) {
     }
 }
 
-fn write_picture(path: &Path, side: usize, picture: &[f32]) -> Result {
-    support::write_rgb(path, side as u32, side as u32, &support::bytes_of(picture))
+/// The steps that each equation took over its two parameters, and a scale with numbers.
+fn write_picture(
+    path: &Path,
+    range: f64,
+    (side, picture): (usize, &[f32]),
+    (most, scale): (f32, &[f32]),
+) -> Result {
+    let title = "Regula falsi: steps to the root of (2 - a - b)x\u{b3} + ax\u{b2} + bx - 1";
+    let zoom = (PICTURE / side).max(1);
+    let shown = (zoom * side) as u32;
+    figure::write(path, title, (shown + 170, shown + 270), |area, rasters| {
+        let rest = heading(area, title, "pale lines: where the root is a multiple of a tenth")?;
+        let (rest, below) = rest.split_vertically((UNITS * (shown + 80)) as i32);
+        let (rest, _) = rest.split_horizontally((UNITS * (shown + 135)) as i32);
+        let axis = || linear([-range, range], 10);
+        let chart = frame(&rest, [axis(), axis()], ["a", "b"], [&value, &value])?;
+        let corner = chart.plotting_area().get_base_pixel();
+        let [x, y] = [corner.0, corner.1].map(|at| at as u32 / UNITS);
+        let pixels = bytes_of(picture);
+        rasters.push(Raster { at: (x, y), scale: zoom as u32, width: side as u32, pixels });
+
+        let zoom = shown / SCALE as u32;
+        let line = bytes_of(&scale[..4 * SCALE]).repeat(16 / zoom.max(1) as usize);
+        rasters.push(Raster { at: (x, shown + 190), scale: zoom, width: SCALE as u32, pixels: line });
+        text(&below, "steps (log scale)", (f64::from(x), 12.0))?;
+        let place = |steps: f32| f64::from((1.0 + steps).log2() / (1.0 + most).log2());
+        let round = [0.0, 1.0, 10.0, 100.0, 1e3, 1e4].into_iter().filter(|steps| place(*steps) < 0.92);
+        round.chain([most]).try_for_each(|steps| {
+            let (label, wide) = (steps.to_string(), f64::from(SCALE as u32 * zoom));
+            let middle = f64::from(x) + wide * place(steps);
+            text(&below, &label, (middle - 0.5 * width(&label, 16.0), 54.0))
+        })
+    })
 }
 
 /// Every schedule has finished; every root is one, in 64 bits; the cells are those of the CPU's loop.

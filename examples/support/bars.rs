@@ -2,16 +2,15 @@
 
 use std::path::Path;
 
-use super::canvas::{Anchor, Canvas, Color};
-use super::font;
-use super::image::write_rgb;
-use super::outcome::Result;
-use super::plot::{FAINT_INK, FINE_GRID, GRID, INK, PAPER, SERIES, SIZE};
+use plotters::prelude::*;
 
-/// Left, right, top and bottom edge of the frame, in pixels.
-const FRAME: [f64; 4] = [140.0, 1160.0, 100.0, 580.0];
-/// Columns and first line of the legend below the frame.
-const LEGEND: (usize, f64) = (3, 648.0);
+use super::figure::{self, Area, INK, PAPER, SERIES};
+use super::outcome::Result;
+use super::paint::{heading, legend, style};
+use super::plot::{SIZE, decades, frame, linear, power, rounded};
+
+/// How much of its colour the top of a bar has.
+const PALE: f64 = 0.4;
 
 /// One bar. What cannot be shown on a logarithmic scale is left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,7 +35,7 @@ impl Bar {
     }
 }
 
-/// Groups of bars, built up and then written as a PNG.
+/// Groups of bars, built up and then written.
 #[derive(Clone, Debug, Default)]
 pub struct BarChart {
     title: String,
@@ -84,32 +83,40 @@ impl BarChart {
 
     /// Draws the chart and writes it; a path that cannot be written is bad input.
     pub fn write(&self, path: &Path) -> Result {
-        let canvas = self.draw();
-        write_rgb(path, canvas.width() as u32, canvas.height() as u32, canvas.pixels())
+        figure::write(path, &self.title, SIZE, |area, _| self.draw(area))
     }
 
-    fn draw(&self) -> Canvas {
-        let mut canvas = Canvas::new(SIZE.0, SIZE.1, PAPER);
-        let [left, right, top, bottom] = FRAME;
+    fn draw(&self, area: &Area) -> Result {
+        let names: Vec<_> = self.series.iter().map(|(name, _)| name).chain(&self.tops).collect();
+        let rest = heading(area, &self.title, &self.subtitle)?;
+        let rest = legend(&rest, &names, |k, (x, y), strip| {
+            let (x, y) = (2 * x as i32, 2 * y as i32);
+            let corners = [(x, y - 18), (x + 64, y + 18)];
+            if k < self.series.len() { bar(strip, corners, k) } else { plain(strip, corners, INK.mix(PALE)) }
+        })?;
+        let groups = self.groups.len().max(1) as f64;
+        let mut x = linear([-0.5, groups - 0.5], 2);
+        x.ticks = (0..self.groups.len()).map(|g| g as f64).collect();
         let range = self.range();
-        draw_grid(&mut canvas, range);
-        canvas.text(&self.title, (left, 36.0), Anchor::Left, 3, INK);
-        canvas.text(&self.subtitle, (left, 72.0), Anchor::Left, 2, FAINT_INK);
-        canvas.text_upwards(&self.axis, (32.0, (top + bottom) / 2.0), 2, INK);
-        let group = (right - left) / self.groups.len().max(1) as f64;
-        let bar = 0.86 * group / self.series.len().max(1) as f64;
-        for (g, name) in self.groups.iter().enumerate() {
-            let start = left + group * g as f64;
-            canvas.text(name, (start + group / 2.0, bottom + 24.0), Anchor::Middle, 2, INK);
-            for (s, ((_, bars), color)) in self.series.iter().zip(SERIES.into_iter().cycle()).enumerate() {
-                let Some(Some(value)) = bars.get(g) else { continue };
-                let from = start + 0.07 * group + bar * s as f64;
-                draw_bar(&mut canvas, range, (from, from + bar - 2.0), value, color);
+        let name = |at: &f64| self.groups.get(at.round() as usize).cloned().unwrap_or_default();
+        let chart = frame(&rest, [x, decades(range)], ["", &self.axis], [&name, &power])?;
+
+        let wide = 0.86 / self.series.len().max(1) as f64;
+        for (s, (_, bars)) in self.series.iter().enumerate() {
+            for (g, shown) in bars.iter().take(self.groups.len()).enumerate() {
+                let Some(shown) = shown else { continue };
+                let left = g as f64 - 0.43 + wide * s as f64;
+                let at = |x: f64, value: f64| chart.backend_coord(&(x, value));
+                let (x0, foot) = at(left, range[0]);
+                let middle = at(left, shown.value.log10()).1;
+                let (x1, top) = at(left + 0.92 * wide, shown.top().log10());
+                plain(area, [(x0, top), (x1, middle)], SERIES[s % SERIES.len()].mix(PALE))?;
+                bar(area, [(x0, middle), (x1, foot)], s)?;
+                let upwards = style(14.0, INK).transform(FontTransform::Rotate270);
+                area.draw(&Text::new(rounded(shown.top(), 3), ((x0 + x1) / 2, top - 10), upwards))?;
             }
         }
-        canvas.polyline(&[(left, top), (left, bottom), (right, bottom)], 2.0, INK);
-        self.draw_legend(&mut canvas);
-        canvas
+        Ok(())
     }
 
     /// Decades that the axis shows: a part of one below the least, and room for the numbers above the greatest.
@@ -119,89 +126,26 @@ impl BarChart {
         let high = bars().map(|bar| bar.top().log10()).fold(f64::NEG_INFINITY, f64::max);
         if low <= high { [low.floor() - 0.3, high + 0.18 * (high - low) + 0.4] } else { [0.0, 1.0] }
     }
+}
 
-    fn draw_legend(&self, canvas: &mut Canvas) {
-        let (columns, first) = LEGEND;
-        let width = (FRAME[1] - FRAME[0]) / columns as f64;
-        let place = |k: usize| {
-            let (row, column) = (k / columns, k % columns);
-            (FRAME[0] + width * column as f64, first + 28.0 * row as f64)
-        };
-        let named = self.series.iter().zip(SERIES.into_iter().cycle());
-        for (k, ((name, _), color)) in named.enumerate() {
-            let (x, y) = place(k);
-            canvas.fill((x as usize, y as usize - 8), (22, 16), color);
-            canvas.text(name, (x + 34.0, y), Anchor::Left, 2, INK);
+fn plain(area: &Area, corners: [(i32, i32); 2], color: impl Color) -> Result {
+    Ok(area.draw(&Rectangle::new(corners, color.filled()))?)
+}
+
+/// A bar of a series, told from others by its colour and by its hatching: none, rising, level or falling.
+fn bar(area: &Area, corners: [(i32, i32); 2], series: usize) -> Result {
+    plain(area, corners, SERIES[series % SERIES.len()])?;
+    let [(x0, y0), (x1, y1)] = corners;
+    let (w, h) = (x1 - x0, y1 - y0);
+    let line = |a, b| area.draw(&PathElement::new(vec![a, b], PAPER.stroke_width(3)));
+    for c in (10..w + h).step_by(16) {
+        let [(xa, ya), (xb, yb)] = [((c - h).max(0), c.min(h)), (c.min(w), (c - w).max(0))];
+        match series % 4 {
+            1 => line((x0 + xa, y0 + ya), (x0 + xb, y0 + yb))?,
+            2 if c < h => line((x0, y1 - c), (x1, y1 - c))?,
+            3 => line((x1 - xa, y0 + ya), (x1 - xb, y0 + yb))?,
+            _ => {}
         }
-        if let Some(tops) = &self.tops {
-            let (x, y) = place(self.series.len());
-            canvas.fill((x as usize, y as usize - 8), (22, 16), pale(INK));
-            canvas.text(tops, (x + 34.0, y), Anchor::Left, 2, INK);
-        }
     }
-}
-
-/// The height of a value between the ends of the axis.
-fn height([low, high]: [f64; 2], log: f64) -> f64 {
-    FRAME[3] - (FRAME[3] - FRAME[2]) * (log - low) / (high - low)
-}
-
-fn draw_grid(canvas: &mut Canvas, range: [f64; 2]) {
-    let [left, right, ..] = FRAME;
-    let mut line = |log: f64, color: Color| {
-        if (range[0]..=range[1]).contains(&log) {
-            let y = height(range, log).round() as usize;
-            canvas.fill((left as usize, y), ((right - left) as usize, 1), color);
-        }
-    };
-    let decades = range[0].floor() as i32..=range[1].ceil() as i32;
-    // Labels need some room: past ten decades not all have one.
-    let step = 1 + (decades.end() - decades.start()) / 10;
-    for decade in decades.clone().filter(|_| step == 1) {
-        (2..10).for_each(|digit| line(f64::from(decade) + f64::from(digit).log10(), FINE_GRID));
-        line(decade.into(), GRID);
-    }
-    let shown = |d: &i32| d % step == 0 && (range[0]..=range[1]).contains(&f64::from(*d));
-    for decade in decades.filter(shown) {
-        let label = if (-3..=5).contains(&decade) {
-            format!("{}", 10f64.powi(decade))
-        } else {
-            format!("1e{decade}")
-        };
-        let y = height(range, decade.into());
-        canvas.text(&label, (left - 14.0, y), Anchor::Right, 2, INK);
-    }
-}
-
-/// A bar with its number above it.
-fn draw_bar(canvas: &mut Canvas, range: [f64; 2], (from, to): (f64, f64), bar: &Bar, color: Color) {
-    let x = from.round() as usize;
-    let width = (to.round() as usize).saturating_sub(x).max(1);
-    let foot = FRAME[3].round() as usize;
-    let mut down_from = |value: f64, color: Color| {
-        let y = height(range, value.log10()).round() as usize;
-        canvas.fill((x, y), (width, foot.saturating_sub(y)), color);
-    };
-    down_from(bar.top(), pale(color));
-    down_from(bar.value, color);
-    let label = short(bar.top());
-    let half = font::text_width(&label) as f64; // two pixels a dot
-    let middle = height(range, bar.top().log10()) - half - 8.0;
-    canvas.text_upwards(&label, ((from + to) / 2.0, middle), 2, INK);
-}
-
-/// Halfway to the paper.
-fn pale(color: Color) -> Color {
-    color.map(|channel| ((2 * u16::from(channel) + 3 * 255) / 5) as u8)
-}
-
-/// A number in three digits or so.
-fn short(value: f64) -> String {
-    match value {
-        v if v >= 99.95 => format!("{v:.0}"),
-        v if v >= 9.995 => format!("{v:.1}"),
-        v if v >= 0.0995 => format!("{v:.2}"),
-        v if v >= 0.001 => format!("{v:.3}"),
-        v => format!("{v:.0e}"),
-    }
+    Ok(())
 }

@@ -21,7 +21,8 @@ pub fn bytes_of(texels: &[f32]) -> Vec<u8> {
     texels.chunks_exact(4).flat_map(|t| [t[0], t[1], t[2]].map(byte)).collect()
 }
 
-fn encode(color: png::ColorType, width: u32, height: u32, pixels: &[u8]) -> Result<Vec<u8>> {
+/// The bytes of a PNG file.
+pub fn encode(color: png::ColorType, width: u32, height: u32, pixels: &[u8]) -> Result<Vec<u8>> {
     let fault = |error: png::EncodingError| Failure::unsolved(format_args!("PNG: {error}"));
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);

@@ -13,20 +13,21 @@
 //! ```
 //!
 //! A flag of the type `PathBuf` names a file that is written, and [`Files`] checks it before the work;
-//! `#[arg(value_hint = ValueHint::FilePath)]` says that it is read.
+//! `#[arg(value_hint = ValueHint::FilePath)]` says that it is read, `#[arg(value_parser = figure_file())]` that it is
+//! a figure: SVG or PNG, as its name says.
 #![allow(dead_code, unused_imports)] // each example uses its own part
 
 pub mod animation;
 pub mod args;
 pub mod bars;
 pub mod bounded;
-pub mod canvas;
 pub mod clock;
+pub mod figure;
 pub mod files;
-pub mod font;
 pub mod golden;
 pub mod image;
 pub mod outcome;
+pub mod paint;
 pub mod picture;
 pub mod plot;
 pub mod program;
@@ -38,6 +39,7 @@ pub mod worst;
 pub use animation::Animation;
 pub use args::{Api, CommonArgs, in_range};
 pub use bars::{Bar, BarChart};
+pub use figure::figure_file;
 pub use files::{Files, read_file, shortened, standard_streams, write_file};
 pub use image::{bytes_of, write_rgb, write_rgba};
 pub use outcome::{Failure, Result, main_with, run_from, say};

@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use device::ToneMap;
 use photo::Photo;
-use support::{CommonArgs, Failure, Report, Result, Table, json, say, worst, worst_of};
+use support::figure::{self, Raster};
+use support::plot::rounded;
+use support::{CommonArgs, Failure, Report, Result, Table, json, paint, say, worst, worst_of};
 use texla::host::number;
 use texla::ops::{ReducePlan, Window, Windows};
 use texla::{Device, Vector};
@@ -29,9 +31,9 @@ struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "width", value_hint = clap::ValueHint::FilePath)]
     input: Option<PathBuf>,
     /// Where to write the picture
-    #[arg(long, value_name = "F.png", default_value = "out/tone_map.png")]
+    #[arg(long, value_name = "F.svg|F.png", value_parser = support::figure_file(), default_value = "out/tone_map.png")]
     output: PathBuf,
-    /// Which operator; both: linear on the left, Reinhard on the right
+    /// Which operator; both: linear on the left, Reinhard on the right, with captions
     #[arg(long, value_enum, default_value_t = Operator::Both)]
     operator: Operator,
     /// Reinhard: what the log-average becomes
@@ -63,6 +65,11 @@ pub struct Settings {
     key: f64,
     white: Option<f64>,
 }
+
+/// Pixels around pictures that have captions, of the captions' height, and of the longest.
+const MARGIN: usize = 16;
+const HEAD: usize = 48;
+const CAPTION: usize = 480;
 
 /// What is added to luminances before their logarithm is taken, as a share of the largest.
 pub const DARK: f64 = 1.0 / 1_048_576.0;
@@ -156,8 +163,17 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let bound = log_bound(&tone_map, Windows::Balanced, found.mean_size);
     report.at_most("log-average: error of its logarithm", bound, (mean_log - found.mean_log).abs());
     report.at_most("pixels: levels apart from the CPU, past the rounding", 0.5, apart);
-    let (size, bytes) = picture(args.operator, &pictures, width, height);
-    support::write_rgb(&args.output, size.0, size.1, &bytes)?;
+    let captions = [
+        format!("linear: divided by the largest channel, {}", rounded(largest, 3)),
+        format!("Reinhard: log-average {} becomes {}", rounded(mean_log.exp(), 3), args.key),
+    ];
+    let mut shown: Vec<_> = captions.into_iter().zip(pictures).collect();
+    match args.operator {
+        Operator::Linear => shown.truncate(1),
+        Operator::Reinhard => drop(shown.remove(0)),
+        Operator::Both => {}
+    }
+    write_picture(&args.output, shown, (width, height))?;
     say(format_args!("picture     {}", args.output.display()));
     Ok(())
 }
@@ -184,28 +200,24 @@ fn eight_bits(screen: &[f32]) -> Vec<[u8; 3]> {
     screen.chunks_exact(4).map(|p| [0, 1, 2].map(|c| (255.0 * p[c]).round() as u8)).collect()
 }
 
-/// One picture, or both halves of it: the same pixels on either side would show less than the whole of both.
-fn picture(
-    operator: Operator,
-    pictures: &[Vec<[u8; 3]>],
-    width: usize,
-    height: usize,
-) -> ((u32, u32), Vec<u8>) {
-    let [linear, reinhard] = [0, 1].map(|k| pictures[k].as_slice());
-    let row = |of: &[[u8; 3]], y: usize| of[y * width..(y + 1) * width].concat();
-    let mut bytes = Vec::new();
-    for y in 0..height {
-        match operator {
-            Operator::Linear => bytes.extend(row(linear, y)),
-            Operator::Reinhard => bytes.extend(row(reinhard, y)),
-            Operator::Both => {
-                bytes.extend(row(linear, y));
-                bytes.extend(row(reinhard, y));
+/// One picture as it is, or both side by side, each below what made it.
+fn write_picture(path: &Path, shown: Vec<(String, Vec<[u8; 3]>)>, (width, height): (usize, usize)) -> Result {
+    let several = shown.len() > 1;
+    let (margin, head) = if several { (MARGIN, HEAD) } else { (0, 0) };
+    let scale = if several { (CAPTION / width).max(1) } else { 1 };
+    let panel = if several { (scale * width).max(CAPTION) } else { width } + margin;
+    let size = (panel * shown.len() + margin, head + scale * height + margin);
+    figure::write(path, "Tone mapping", (size.0 as u32, size.1 as u32), |area, rasters| {
+        for (k, (caption, pixels)) in shown.into_iter().enumerate() {
+            let at = ((margin + k * panel) as u32, head as u32);
+            if several {
+                paint::text(area, &caption, (f64::from(at.0), 0.5 * head as f64))?;
             }
+            let pixels = pixels.into_flattened();
+            rasters.push(Raster { at, scale: scale as u32, width: width as u32, pixels });
         }
-    }
-    let wide = if operator == Operator::Both { 2 * width } else { width };
-    ((wide as u32, height as u32), bytes)
+        Ok(())
+    })
 }
 
 /// Medians of some rounds, and what they are of.

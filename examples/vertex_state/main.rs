@@ -36,7 +36,7 @@ struct Args {
     #[arg(long, value_name = "F.png")]
     cars: Option<PathBuf>,
     /// Plot bounce and pitch of the cars
-    #[arg(long, value_name = "F.png")]
+    #[arg(long, value_name = "F.svg|F.png", value_parser = support::figure_file())]
     plot: Option<PathBuf>,
 }
 

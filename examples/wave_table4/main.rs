@@ -43,7 +43,7 @@ struct Args {
     #[arg(long, value_name = "N")]
     size: Option<usize>,
     /// Draw Figure 14: the waves after 200 steps at most, and S* before and after
-    #[arg(long, value_name = "F.png")]
+    #[arg(long, value_name = "F.svg|F.png", value_parser = support::figure_file())]
     plot: Option<PathBuf>,
 }
 

@@ -124,3 +124,15 @@ pub fn pixels(path: impl AsRef<Path>) -> Vec<[u8; 3]> {
     reader.next_frame(&mut bytes).unwrap();
     bytes.as_chunks().0.to_vec()
 }
+
+/// An SVG figure, which has to say all these texts, each on its own.
+#[track_caller]
+pub fn figure(path: impl AsRef<Path>, texts: &[&str]) -> String {
+    let svg = fs::read_to_string(path).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.contains("role=\"img\""), "{}", &svg[..200]);
+    for text in texts {
+        let said = text.replace('\'', "&apos;");
+        assert!(svg.contains(&format!(">\n{said}\n</text>")), "{text} is not said: {svg}");
+    }
+    svg
+}
