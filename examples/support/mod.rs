@@ -21,6 +21,7 @@ pub mod args;
 pub mod bars;
 pub mod bounded;
 pub mod canvas;
+pub mod ceiling;
 pub mod clock;
 pub mod files;
 pub mod font;
