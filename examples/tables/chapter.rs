@@ -35,12 +35,12 @@ pub fn section(
             }
             p.reading { (chapter.reading) }
             p { (verdict(record)) }
-            @for table in &record.tables { (figures(chapter.name, table, comparison)) }
             @for picture in pictures { (picture) }
+            @for table in &record.tables { (figures(chapter.name, table, comparison)) }
             @if !record.facts.is_empty() {
                 dl.facts { @for (name, value) in &record.facts { dt { (name) } dd { (value) } } }
             }
-            (checks(&record.checks))
+            (checks(chapter.name, &record.checks))
             p.quiet {
                 code { (record.example) @for flag in &record.flags { " " (flag) } }
                 ", " (duration(record.seconds)) ", " (date(record.begun))
@@ -116,9 +116,9 @@ fn figures(chapter: &str, table: &Table, comparison: Option<&Comparison<'_>>) ->
                 } }
                 tbody { @for f in &table.figures { tr {
                     @for (k, label) in f.labels.iter().enumerate() {
-                        @if k == 0 { th scope="row" { (label) } } @else { td { (label) } }
+                        @if k == 0 { th.labels scope="row" { (label) } } @else { td.labels { (label) } }
                     }
-                    @if named { td { (f.name) } }
+                    @if named { td.labels { (f.name) } }
                     @for (heading, column) in &columns {
                         td.n.here[*heading == "here"].mark[column(f).ends_with('!')] { (column(f)) }
                     }
@@ -138,7 +138,7 @@ fn mark(change: Change) -> &'static str {
     }
 }
 
-fn checks(checks: &[Check]) -> Markup {
+fn checks(chapter: &str, checks: &[Check]) -> Markup {
     let failed = checks.iter().filter(|check| !check.pass).count();
     let number = |value: Option<f64>| value.map_or("-".to_owned(), three);
     let heading = match failed {
@@ -149,7 +149,7 @@ fn checks(checks: &[Check]) -> Markup {
         @if !checks.is_empty() {
             details open[failed > 0] {
                 summary { (heading) }
-                div.scroll tabindex="0" role="region" aria-label="checks" {
+                div.scroll tabindex="0" role="region" aria-label=(format!("{chapter}: checks")) {
                     table {
                         thead { tr {
                             th scope="col" { "check" } th.n scope="col" { "bound" } th.n scope="col" { "value" } th scope="col" { "verdict" }

@@ -22,7 +22,7 @@ fn table(wanted: &catalog::Table, report: &Value) -> Table {
         let labels: Vec<String> = wanted.labels.iter().map(|(key, _)| text(at(row, key))).collect();
         let rows = &rows;
         wanted.figures.iter().filter_map(move |figure| {
-            let number = |key: &str| at(row, key).as_f64();
+            let number = |key: &str| Some(figure.factor * at(row, key).as_f64()?);
             let ends = ["least", "most"].map(|end| number(&format!("{}_{end}", figure.key)));
             Some(Figure {
                 labels: labels.clone(),
@@ -32,8 +32,8 @@ fn table(wanted: &catalog::Table, report: &Value) -> Table {
                 value: number(figure.key)?,
                 spread: ends[0].zip(ends[1]).map(|(least, most)| [least, most]),
                 paper: figure.paper.and_then(number),
-                cpu: on_cpu(figure, row, rows, report),
-                share: figure.share.and_then(number),
+                cpu: on_cpu(figure, row, rows, report).map(|value| figure.factor * value),
+                share: figure.share.and_then(|key| at(row, key).as_f64()),
             })
         })
     });

@@ -15,8 +15,6 @@ use crate::extract;
 use crate::record::Record;
 use crate::support::{Failure, Result, read_file};
 
-/// After so many seconds a program is taken to hang: several times what the slowest takes on one core in software.
-pub const LIMIT: [u64; 2] = [7200, 900];
 /// Of a report.
 const MOST_BYTES: u64 = 64 << 20;
 
@@ -25,6 +23,8 @@ pub struct Plan {
     pub out: PathBuf,
     pub quick: bool,
     pub api: Option<String>,
+    /// A program that takes longer is taken to hang.
+    pub limit: Duration,
     pub commit: Option<String>,
     /// The folder of the programs.
     pub programs: PathBuf,
@@ -35,10 +35,10 @@ pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 impl Plan {
     /// Beside this program.
-    pub fn new(out: &Path, quick: bool, api: Option<String>) -> Result<Self> {
+    pub fn new(out: &Path, quick: bool, api: Option<String>, limit: Duration) -> Result<Self> {
         let this = std::env::current_exe().map_err(Failure::unsolved)?;
         let programs = this.parent().map(Path::to_owned).unwrap_or_default();
-        Ok(Plan { out: out.to_owned(), quick, api, commit: commit(), programs })
+        Ok(Plan { out: out.to_owned(), quick, api, limit, commit: commit(), programs })
     }
 
     /// `target/PROFILE/examples` is where they are: cargo's name of the profile.
@@ -116,9 +116,7 @@ impl Plan {
         command.stdout(log.try_clone().map_err(fault)?).stderr(log);
         let (begun, started) = (SystemTime::now(), Instant::now());
         let ended = match command.spawn() {
-            Ok(child) => {
-                wait(child, Duration::from_secs(LIMIT[usize::from(self.quick)]), waiting).map_err(fault)?
-            }
+            Ok(child) => wait(child, self.limit, waiting).map_err(fault)?,
             Err(error) => Ended::Not(format!("{} cannot be run: {error}", command.get_program().display())),
         };
         if matches!(ended, Ended::Interrupted) {

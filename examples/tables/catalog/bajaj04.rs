@@ -2,7 +2,7 @@
 //! Graphics Forum 23(4), 2004.
 
 use super::Better::{Less, More, Neither, Same};
-use super::{Chapter, Cpu, Output, Table, figure, output, plot};
+use super::{Chapter, Cpu, Output, Table, figure, milliseconds, output, plot};
 
 /// A matrix before and after packing.
 const fn packed(
@@ -132,9 +132,9 @@ pub const CHAPTERS: &[Chapter] = &[
                 only: &[],
                 labels: &[("instance", "expression")],
                 figures: &[
-                    figure("before_seconds", "before", "s", Less),
-                    figure("after_seconds", "after", "s", Less),
-                    figure("empty_seconds", "a program that only writes", "s", Less),
+                    milliseconds("before_seconds", "before"),
+                    milliseconds("after_seconds", "after"),
+                    milliseconds("empty_seconds", "a program that only writes"),
                     figure("ratio", "before over after", "x", More),
                 ],
             },

@@ -23,7 +23,7 @@ pub const DEVICE: &[Chapter] = &[Chapter {
             figures: &[figure("gfloats", "rate", "Gfloat/s", super::Better::More)],
         },
         Table {
-            caption: "Charges",
+            caption: "Charges, in seconds; overlap is a share",
             rows: "rows",
             only: &[],
             labels: &[("name", "of what")],

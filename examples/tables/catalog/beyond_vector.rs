@@ -1,7 +1,7 @@
 //! *Beyond vector processing*, section 28.4 of a textbook on algorithms. It prints no numbers of its own.
 
 use super::Better::{Less, More, Same};
-use super::{Chapter, Cpu, Table, figure, output, plot};
+use super::{Chapter, Cpu, Table, figure, milliseconds, output, plot};
 
 pub const CHAPTERS: &[Chapter] = &[
     Chapter {
@@ -24,7 +24,7 @@ pub const CHAPTERS: &[Chapter] = &[
             only: &[],
             labels: &[("schedule", "schedule"), ("steps_per_pass", "steps a pass")],
             figures: &[
-                figure("seconds", "time", "s", Less).cpu(Cpu::Keys(&["/cpu_seconds"])),
+                milliseconds("seconds", "time").cpu(Cpu::Keys(&["/cpu_seconds"])),
                 figure("passes", "passes", "", Same),
             ],
         }],
@@ -78,7 +78,7 @@ pub const CHAPTERS: &[Chapter] = &[
             labels: &[("numbers", "numbers"), ("bins", "bins")],
             figures: &[
                 figure("ms", "time", "ms", Less).cpu(Cpu::Keys(&["cpu_ms"])),
-                figure("largest_bin", "in the fullest bin", "", Same),
+                figure("largest_bin", "the fullest bin", "", Same),
             ],
         }],
         facts: &[],
@@ -101,7 +101,7 @@ pub const CHAPTERS: &[Chapter] = &[
             rows: "rows",
             only: &[],
             labels: &[("by", "by")],
-            figures: &[figure("seconds", "time", "s", Less).cpu(Cpu::Rows {
+            figures: &[milliseconds("seconds", "time").cpu(Cpu::Rows {
                 key: "by",
                 of: &["plain Rust, one thread, 32 bits", "plain Rust, one thread, 64 bits"],
                 like: &[],
@@ -129,9 +129,9 @@ pub const CHAPTERS: &[Chapter] = &[
             only: &[],
             labels: &[("quantity", "quantity"), ("steps", "steps")],
             figures: &[
-                figure("per_fragment_seconds", "per fragment", "s", Less).cpu(CPUS),
-                figure("vertex_seconds", "at vertices", "s", Less).cpu(CPUS),
-                figure("tables_seconds", "from tables", "s", Less).cpu(CPUS),
+                milliseconds("per_fragment_seconds", "per fragment").cpu(CPUS),
+                milliseconds("vertex_seconds", "at vertices").cpu(CPUS),
+                milliseconds("tables_seconds", "from tables").cpu(CPUS),
             ],
         }],
         facts: &[],
@@ -156,8 +156,8 @@ pub const CHAPTERS: &[Chapter] = &[
             only: &[],
             labels: &[("towers", "transmitters")],
             figures: &[
-                figure("scatter_seconds", "scattering", "s", Less).cpu(Cpu::Keys(&["cpu_seconds"])),
-                figure("gather_seconds", "gathering", "s", Less).cpu(Cpu::Keys(&["cpu_seconds"])),
+                milliseconds("scatter_seconds", "scattering").cpu(Cpu::Keys(&["cpu_seconds"])),
+                milliseconds("gather_seconds", "gathering").cpu(Cpu::Keys(&["cpu_seconds"])),
                 figure("cells_of_discs", "cells of discs", "", More),
             ],
         }],

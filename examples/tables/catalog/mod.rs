@@ -68,6 +68,8 @@ pub struct Figure {
     pub name: &'static str,
     pub unit: &'static str,
     pub better: Better,
+    /// From what stands in the report to the unit.
+    pub factor: f64,
     /// The key of what the source prints.
     pub paper: Option<&'static str>,
     pub cpu: Cpu,
@@ -103,7 +105,12 @@ pub enum Cpu {
 
 /// A figure without anything beside it.
 pub const fn figure(key: &'static str, name: &'static str, unit: &'static str, better: Better) -> Figure {
-    Figure { key, name, unit, better, paper: None, cpu: Cpu::Nothing, share: None }
+    Figure { key, name, unit, better, factor: 1.0, paper: None, cpu: Cpu::Nothing, share: None }
+}
+
+/// Seconds in the report, shown as milliseconds.
+pub const fn milliseconds(key: &'static str, name: &'static str) -> Figure {
+    Figure { factor: 1e3, ..figure(key, name, "ms", Better::Less) }
 }
 
 impl Figure {
