@@ -33,11 +33,11 @@ impl Rounds {
     }
 
     pub fn least(&self) -> f64 {
-        self.iter().reduce(f64::min).unwrap_or(f64::NAN)
+        self.iter().min_by(f64::total_cmp).unwrap_or(f64::NAN)
     }
 
     pub fn most(&self) -> f64 {
-        self.iter().reduce(f64::max).unwrap_or(f64::NAN)
+        self.iter().max_by(f64::total_cmp).unwrap_or(f64::NAN)
     }
 
     /// In another unit, or for another count of the work.

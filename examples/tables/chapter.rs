@@ -29,10 +29,7 @@ pub fn section(
     Ok(html! {
         section id=(chapter.name) aria-labelledby=(reference) {
             h2 id=(reference) { (chapter.title) }
-            p.quiet {
-                (chapter.source)
-                @if !chapter.items.is_empty() { ". In the guide: " (chapter.items.iter().map(|(_, item)| *item).collect::<Vec<_>>().join(", ")) }
-            }
+            p.quiet { (chapter.source) }
             p.reading { (chapter.reading) }
             p { (verdict(record)) }
             @for picture in pictures { (picture) }

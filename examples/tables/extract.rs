@@ -71,7 +71,10 @@ fn on_cpu(figure: &catalog::Figure, row: &Value, rows: &[Value], report: &Value)
             rows.iter().filter(alike).filter_map(|other| at(other, figure.key).as_f64()).collect()
         }
     };
-    all.into_iter().reduce(if figure.better == Better::More { f64::max } else { f64::min })
+    match figure.better {
+        Better::More => all.into_iter().max_by(f64::total_cmp),
+        _ => all.into_iter().min_by(f64::total_cmp),
+    }
 }
 
 /// What lies at a path of keys with dots between them. A key with a dot in it comes first.

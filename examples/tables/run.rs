@@ -83,7 +83,7 @@ impl Plan {
     /// program have changed since.
     pub fn holds(&self, chapter: &Chapter, record: &Record) -> bool {
         let changed = fs::metadata(self.program(chapter)).and_then(|found| found.modified());
-        let older = changed.is_ok_and(|at| at <= UNIX_EPOCH + Duration::from_secs(record.begun));
+        let older = changed.is_ok_and(|at| since_1970(at) <= record.begun);
         let there = record.pictures.iter().all(|(file, _)| self.out.join(chapter.name).join(file).is_file());
         record.passed()
             && older
@@ -136,7 +136,7 @@ impl Plan {
             example: chapter.example.to_owned(),
             flags,
             commit: self.commit.clone(),
-            begun: begun.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+            begun: since_1970(begun),
             seconds: started.elapsed().as_secs_f64(),
             exit,
             error,
@@ -146,6 +146,10 @@ impl Plan {
             pictures: pictures.map(|o| (o.file.to_owned(), o.alt.to_owned())).collect(),
         }))
     }
+}
+
+fn since_1970(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 enum Ended {

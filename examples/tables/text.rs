@@ -36,26 +36,3 @@ pub fn duration(seconds: f64) -> String {
 pub fn count(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn numbers_have_three_digits() {
-        let cases = [
-            (0.0, "0"),
-            (1.0 / 3.0, "0.333"),
-            (9.999, "10.0"),
-            (99.96, "100"),
-            (1234.5, "1230"),
-            (-0.04567, "-0.0457"),
-            (1.5e-7, "1.50e-7"),
-            (12_345_678.5, "1.23e7"),
-            (65_536.0, "65536"),
-            (f64::NAN, "-"),
-        ];
-        for (value, text) in cases {
-            assert_eq!(super::three(value), text);
-        }
-        assert_eq!(super::times(2.0), "2x");
-    }
-}

@@ -23,11 +23,11 @@ pub const DEVICE: &[Chapter] = &[Chapter {
             figures: &[figure("gfloats", "rate", "Gfloat/s", super::Better::More)],
         },
         Table {
-            caption: "Charges, in seconds; overlap is a share",
+            caption: "Charges",
             rows: "rows",
             only: &[],
             labels: &[("name", "of what")],
-            figures: &[figure("value", "charge", "", Neither)],
+            figures: &[figure("value", "in seconds, but overlap, which is a share", "", Neither)],
         },
     ],
     facts: &[("system", "system"), ("capabilities", ""), ("environment", ""), ("quirks", "quirks")],

@@ -75,11 +75,7 @@ pub const CHAPTERS: &[Chapter] = &[
         example: "cubes",
         flags: &[],
         outputs: &[
-            output(
-                "--picture",
-                "cubes.png",
-                "A wall of coloured cubes that collapses over a chequered floor",
-            ),
+            output("--picture", "cubes.png", "A wall of coloured cubes while it collapses"),
             output("--animation", "animation.png", ""),
         ],
         reading: "A wall of cubes falls; in every frame its contacts are a complementarity problem. The paper says what \
