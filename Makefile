@@ -1,6 +1,7 @@
 # Every target sets up what it needs by itself, also on a fresh Debian machine that has only Rust.
 #
 #   make demo    solve a built-in problem: progress bar, summary, convergence plot out/residual.png
+#   make tables  every table and figure of the papers at small sizes, as a page; FULL=1 for theirs
 #   make test    all tests
 #   make ci      everything that has to pass before a merge
 #   make bench   the benchmarks
@@ -11,7 +12,7 @@
 # A fresh Rust installation is often not yet on the PATH of a running shell.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: demo test ci bench soak mutants setup
+.PHONY: demo tables test ci bench soak mutants setup
 .DEFAULT_GOAL := test
 
 setup:
@@ -22,6 +23,13 @@ demo: setup
 	@mkdir -p out
 	cargo run --example solve -- --plot out/residual.png --json out/solve.json
 	@echo "plot: out/residual.png   report: out/solve.json"
+
+# Small sizes are for a look at everything, and likewise in the profile of the tests; those of the papers are for numbers.
+# Without rasteriser threads, as below: LP_NUM_THREADS=2 measures with two.
+tables: setup
+	@mkdir -p out
+	LP_NUM_THREADS=$${LP_NUM_THREADS-0} cargo run --all-features $(if $(FULL),--release) --example tables -- $(if $(FULL),--out out/tables-full,--quick)
+	@echo "page: $(if $(FULL),out/tables-full,out/tables)/index.html"
 
 # One test at a time: llvmpipe of Mesa 22.3 crashes now and then when threads of a process take turns with contexts. And
 # without rasteriser threads: with them it may free a fence whose mutex a rasteriser thread still holds, and a loaded

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use support::json;
+use support::ceiling::{self, Ceiling};
 use support::{CommonArgs, Report, Result, Table, say, write_file};
+use support::{clock, json};
 use texla::gl::Capabilities;
 use texla::profile::DeviceProfile;
 use texla::{Vector, ops};
@@ -109,6 +110,24 @@ fn run(args: &Args, report: &mut Report) -> Result {
         let (name, seconds) = line.split_once(" = ").unwrap_or((line, ""));
         report.row(json!({ "name": name, "value": seconds.parse::<f64>().ok() }));
     }
+
+    let (n, rounds) = if args.common.quick { (1 << 16, 3) } else { (1 << 22, 7) };
+    let ceiling = Ceiling::measure(device, n, rounds)?;
+    let (mut fetching, fetched) = ceiling::fetches(device, n)?;
+    let fetching = clock::in_turns(device, std::slice::from_mut(&mut fetching), rounds, 0.01)?;
+    let mut table = Table::new(["the best draw that only", "Gfloat/s"]);
+    let mut ceilings = Vec::new();
+    for (draw, floats, seconds) in [
+        ("writes", n as f64, ceiling.write),
+        ("reads", n as f64, ceiling.read),
+        ("fetches what its neighbours fetch", 4.0 * fetched, fetching[0].median()),
+    ] {
+        table.row([draw, &format!("{:.2}", 1e-9 * floats / seconds)]);
+        ceilings.push(json!({ "draw": draw, "gfloats": 1e-9 * floats / seconds }));
+    }
+    say("");
+    table.print();
+    report.set("ceilings", ceilings);
 
     // A device that gets this wrong is what the report is about.
     let x = Vector::filled(device, 10_000, 0.5)?;

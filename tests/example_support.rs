@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use support::bounded::{Bounded, Number};
+use support::clock::{self, Rounds};
 use support::figure::{self, Raster};
 use support::{
     Api, Bar, BarChart, CommonArgs, Failure, Files, LinePlot, Report, Result, Table, differing, json, paint,
@@ -552,6 +553,29 @@ none
 ";
     assert_eq!(table.to_string(), expected);
     table.print();
+}
+
+/// The middle, and how far rounds are apart; of none there is nothing to be said.
+#[test]
+fn rounds_say_how_far_they_are_apart() {
+    let rounds: Rounds = [0.004, 0.001, 0.002].into_iter().collect();
+    let row = rounds.times(1e3).in_row(json!({ "n": 4 }), "ms");
+    assert_eq!(row, json!({ "n": 4, "ms": 2.0, "ms_least": 1.0, "ms_most": 4.0 }));
+    assert!((rounds.mean() - 0.007 / 3.0).abs() < 1e-12);
+    assert_eq!(Rounds::default().in_row(json!({}), "ms"), json!({ "ms": null }));
+
+    let context = common::harness::headless(texla::gl::Api::Gl33);
+    let mut done = 0;
+    let job: clock::Job<'_> = Box::new(|times| {
+        done += times;
+        std::thread::sleep(std::time::Duration::from_millis(times as u64));
+        Ok(())
+    });
+    let mut jobs = [job];
+    let times = clock::in_turns(context.device(), &mut jobs, 3, 0.004).unwrap();
+    assert!(times.len() == 1 && times[0].iter().len() == 3 && times[0].least() >= 0.001, "{times:?}");
+    drop(jobs);
+    assert!(done >= 2 + 3, "{done}");
 }
 
 #[test]

@@ -1,8 +1,13 @@
-//! The guide's page of sources against the project: no item of a source is missing, and what a row names exists.
+//! The guide's page of sources against the project: no item of a source is missing, what a row names exists, and chapters
+//! of the book of tables are named by the items that they show.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+
+#[allow(dead_code)] // what a chapter shows is the example's
+#[path = "../examples/tables/catalog/mod.rs"]
+mod catalog;
 
 /// An item of a source: its first cell.
 type Items = Vec<String>;
@@ -110,10 +115,10 @@ fn page() -> String {
     read("src/guide/sources.md").unwrap()
 }
 
-/// A row of a table: item, modules, tests, examples, remark.
+/// A row of a table: item, modules, tests, examples, chapters, remark.
 struct Row {
     source: String,
-    cells: [String; 5],
+    cells: [String; 6],
 }
 
 /// Rows by their sources. A table belongs to the heading of first order above it.
@@ -126,7 +131,7 @@ fn rows(page: &str) -> Result<Vec<Row>, String> {
         let Some(line) = line.strip_prefix('|') else { continue };
         let cells: Vec<String> = line.trim_end_matches('|').split('|').map(|c| c.trim().to_owned()).collect();
         let found = cells.len();
-        let cells = <[String; 5]>::try_from(cells).map_err(|_| format!("{found} cells: {line}"))?;
+        let cells = <[String; 6]>::try_from(cells).map_err(|_| format!("{found} cells: {line}"))?;
         if cells[0] != "item" && cells[0] != "---" {
             rows.push(Row { source: source.clone(), cells });
         }
@@ -300,7 +305,7 @@ fn mistakes(page: &str) -> Vec<String> {
         wrong.extend(found.iter().filter(|i| !once.insert(**i)).map(|i| format!("{source}: {i} twice")));
     }
     for row in &rows {
-        let [item, modules, tests, examples, remark] = &row.cells;
+        let [item, modules, tests, examples, chapters, remark] = &row.cells;
         let place = format!("{}, {item}", row.source);
         if !expected().iter().any(|(source, _)| *source == row.source) {
             wrong.push(format!("{place}: no source of this name"));
@@ -316,6 +321,12 @@ fn mistakes(page: &str) -> Vec<String> {
         check(links(modules), "module", &resolves);
         check(names(tests), "test", &is_test);
         check(names(examples), "example", &is_example);
+        check(names(chapters), "chapter", &|name| catalog::chapters().any(|chapter| chapter.name == name));
+        let shows = |c: &&catalog::Chapter| c.items.contains(&(row.source.as_str(), item.as_str()));
+        let shown: Vec<String> = catalog::chapters().filter(shows).map(|c| format!("`{}`", c.name)).collect();
+        if *chapters != shown.join(", ") {
+            wrong.push(format!("{place}: its chapters are {}", shown.join(", ")));
+        }
         let reason = remark.contains("nothing to build:");
         match (modules.is_empty(), tests.is_empty()) {
             (true, true) if examples.is_empty() && !reason => {
@@ -325,7 +336,38 @@ fn mistakes(page: &str) -> Vec<String> {
             _ => {}
         }
     }
+    for chapter in catalog::chapters() {
+        let row =
+            |item: &(&str, &str)| rows.iter().any(|r| (r.source.as_str(), r.cells[0].as_str()) == *item);
+        let missing = chapter.items.iter().filter(|item| !row(item));
+        wrong.extend(
+            missing.map(|(source, item)| format!("chapter {}: no row for {source}, {item}", chapter.name)),
+        );
+    }
     wrong
+}
+
+/// Every table, figure and listing that an example prints is a chapter's; and a chapter that is no item's says of what it is.
+#[test]
+fn chapters_are_of_items_and_what_has_an_example_has_a_chapter() {
+    for row in rows(&page()).unwrap() {
+        let [item, _, _, examples, chapters, _] = &row.cells;
+        let printed = ["Table", "Figure", "Listing", "Exercise"].iter().any(|kind| item.starts_with(kind));
+        assert!(
+            !printed || examples.is_empty() || !chapters.is_empty(),
+            "{}, {item}: no chapter",
+            row.source
+        );
+    }
+    for chapter in catalog::chapters().filter(|chapter| chapter.items.is_empty()) {
+        assert!(["device", "cavity"].contains(&chapter.name), "{}: of no item", chapter.name);
+    }
+    let mut names: Vec<&str> = catalog::chapters().map(|chapter| chapter.name).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count, "a name twice");
+    assert!(catalog::chapters().all(|chapter| is_example(chapter.example)));
 }
 
 #[test]
@@ -365,14 +407,17 @@ fn misspelled_names_and_missing_rows_are_noticed() {
         (page.replace("layout.rs::diagrams", "layouts.rs::diagrams"), "no test `layouts.rs::diagrams`"),
         // A function that is there, and no test.
         (page.replace("layout.rs::diagrams", "layout.rs::places"), "no test `layout.rs::places`"),
-        (page.replace("| `smoke` |", "| `smokes` |"), "no example `smokes`"),
-        (page.replace("| `smoke` |", "| smoke |"), "`smoke` is no list of names"),
+        (page.replace("| `smoke` | `smoke` |", "| `smokes` | `smoke` |"), "no example `smokes`"),
+        (page.replace("| `smoke` | `smoke` |", "| `smoke` | `smokes` |"), "no chapter `smokes`"),
+        (page.replace("| `smoke` | `smoke` |", "| `smoke` | `water` |"), "its chapters are `smoke`"),
+        (page.replace("| `smoke` | `smoke` |", "| `smoke` | |"), "its chapters are `smoke`"),
+        (page.replace("| `smoke` | `smoke` |", "| smoke | `smoke` |"), "`smoke` is no list of names"),
         (page.replace("nothing to build: previous work", ""), "Section 1.1: no reason why not"),
         (
             page.replace("| nothing to build: previous work |", "| `hello` |"),
             "Section 1.1: no reason why not",
         ),
-        (page.replace("| `smoke` | by its caption", "| `smoke` | | by its caption"), "6 cells"),
+        (page.replace("| `smoke` | by its caption", "| `smoke` | | by its caption"), "7 cells"),
         (page.replace("# \\[Bajaj04\\]", "# \\[Bajaj05\\]"), "Bajaj05, Section 1: no source of this name"),
     ];
     for (changed, text) in cases {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use photo::Photo;
-use support::clock::least;
+use support::clock::{self, Rounds};
 use support::{CommonArgs, Failure, Report, Result, in_range, json, say, worst, write_rgb};
 use texla::ops::{self, Combine, LinOp};
 use texla::pack::RepeatedExpression;
@@ -138,9 +138,9 @@ fn run(args: &Args, report: &mut Report) -> Result {
     }
     report.at_most("off by, of the bound in the 2-norm", 1.0, off);
 
-    let seconds =
+    let generated =
         timed(device, &scene, steps.min(50), |now, next| step.apply(next, now, &none), |v| step.pack(v))?;
-    row(report, "generated", seconds, plan.seconds);
+    row(report, "generated", &generated, plan.seconds);
     // The same matrix stored: what goes around makes diagonals of its own.
     let triplets = e.to_triplets()?;
     let bands = BandedMatrix::from_triplets(device, &triplets)?;
@@ -151,10 +151,10 @@ fn run(args: &Args, report: &mut Report) -> Result {
         let product =
             |now: &Vector, next: &mut Vector| ops::product(next, Combine::Replace, 1.0, stored, now);
         let seconds = timed(device, &scene, steps.min(50), product, again)?;
-        row(report, by, seconds, profile.as_ref().and_then(|p| Some(p.predict(&stored.workload()?))));
-        of_stored = of_stored.min(seconds);
+        row(report, by, &seconds, profile.as_ref().and_then(|p| Some(p.predict(&stored.workload()?))));
+        of_stored = of_stored.min(seconds.median());
     }
-    say(format_args!("{:16} {:.2} times as fast as the better of them", "", of_stored / seconds));
+    say(format_args!("{:16} {:.2} times as fast as the better of them", "", of_stored / generated.median()));
     device.set_profile(None);
 
     let picture = scene.beside(&after);
@@ -171,17 +171,17 @@ fn expression(width: usize, height: usize, tensor: &Tensor) -> Result<RepeatedEx
     Ok(RepeatedExpression::stencil(grid, width / BLOCK, &tensor.taps(), sides, false)?)
 }
 
-/// Seconds of a step, the least of a few runs of so many.
+/// Seconds of a step, in each of a few runs of so many.
 fn timed<T>(
     device: &Device,
     scene: &Scene,
     steps: usize,
     step: impl Fn(&T, &mut T) -> texla::Result<()>,
     made: impl Fn(&Vector) -> texla::Result<T>,
-) -> Result<f64> {
+) -> Result<Rounds> {
     let start = Vector::from_slice(device, &scene.channels[0])?;
     let (mut now, mut next) = (made(&start)?, made(&start)?);
-    let ((), seconds) = least(device, 5, || {
+    let ((), seconds) = clock::rounds(device, 5, || {
         let _scope = device.scope()?;
         for _ in 0..steps {
             step(&now, &mut next)?;
@@ -189,12 +189,12 @@ fn timed<T>(
         }
         Ok(())
     })?;
-    Ok(seconds / steps as f64)
+    Ok(seconds.times(1.0 / steps as f64))
 }
 
-fn row(report: &mut Report, by: &str, seconds: f64, predicted: Option<f64>) {
-    let ms = 1e3 * seconds;
+fn row(report: &mut Report, by: &str, seconds: &Rounds, predicted: Option<f64>) {
+    let ms = seconds.times(1e3);
     let beside = predicted.map_or(String::new(), |p| format!(", {:.4} predicted", 1e3 * p));
-    say(format_args!("{by:16} {ms:.4} ms a step{beside}"));
-    report.row(json!({ "by": by, "ms": ms, "predicted_ms": predicted.map(|p| 1e3 * p) }));
+    say(format_args!("{by:16} {:.4} ms a step{beside}", ms.median()));
+    report.row(ms.in_row(json!({ "by": by, "predicted_ms": predicted.map(|p| 1e3 * p) }), "ms"));
 }

@@ -9,6 +9,7 @@ use check::{Table as Ways, check, count};
 use device::Tracer;
 use photons::Source;
 use scene::Scene;
+use support::clock::Rounds;
 use support::{CommonArgs, Failure, Progress, Report, Result, Table, json, say};
 use twin::PATHS;
 
@@ -65,6 +66,8 @@ fn main() -> ExitCode {
 
 /// Whole numbers up to here are sums of ones in 32 bits.
 const MOST: usize = 1 << 24;
+/// Runs that are timed.
+const ROUNDS: usize = 3;
 
 fn run(args: &Args, report: &mut Report) -> Result {
     let quick = args.common.quick;
@@ -86,10 +89,18 @@ fn run(args: &Args, report: &mut Report) -> Result {
 
     let source = Source::new(&scene, photons, args.seed);
     let tracer = Tracer::new(device, &scene, size)?;
-    let progress = Progress::new("scattering", 2 * source.batches() as u64);
-    // Twice: the first run warms up, the second is timed and has to give the same.
-    let once = tracer.scatter(&source, |batch| progress.set(batch as u64 + 1))?.read()?;
-    let map = tracer.scatter(&source, |batch| progress.set((source.batches() + batch) as u64 + 1))?;
+    let progress = Progress::new("scattering", ((1 + ROUNDS) * source.batches()) as u64);
+    // The first run warms up, the others are timed and have to give the same.
+    let scattered = |round: usize| {
+        tracer.scatter(&source, |batch| progress.set((round * source.batches() + batch) as u64 + 1))
+    };
+    let once = scattered(0)?.read()?;
+    let (mut times, mut map) = (Rounds::default(), scattered(1)?);
+    times.push(map.seconds);
+    for round in 2..=ROUNDS {
+        map = scattered(round)?;
+        times.push(map.seconds);
+    }
     progress.finish();
     let differing = support::differing_bits(&once, &map.read()?);
 
@@ -103,17 +114,18 @@ fn run(args: &Args, report: &mut Report) -> Result {
         100.0 * checked.landed as f64 / photons as f64
     }));
     print_ways(&checked.table, photons);
-    let mut times = Table::new(["traced and counted by", "seconds", "million photons a second"]);
-    for (who, seconds) in [
-        ("the device, 32 bits, with upload", map.seconds),
-        ("plain Rust, one thread, 32 bits", f32_seconds),
-        ("plain Rust, one thread, 64 bits", f64_seconds),
+    let mut shown = Table::new(["traced and counted by", "seconds", "million photons a second"]);
+    for (who, rounds) in [
+        ("the device, 32 bits, with upload", times),
+        ("plain Rust, one thread, 32 bits", [f32_seconds].into_iter().collect()),
+        ("plain Rust, one thread, 64 bits", [f64_seconds].into_iter().collect()),
     ] {
+        let seconds = rounds.median();
         let rate = photons as f64 / seconds;
-        times.row([who.to_owned(), format!("{seconds:.3}"), format!("{:.2}", 1e-6 * rate)]);
-        report.row(json!({ "by": who, "seconds": seconds, "photons_per_second": rate }));
+        shown.row([who.to_owned(), format!("{seconds:.3}"), format!("{:.2}", 1e-6 * rate)]);
+        report.row(rounds.in_row(json!({ "by": who, "photons_per_second": rate }), "seconds"));
     }
-    times.print();
+    shown.print();
     report
         .set("photons", photons)
         .set("size", size)

@@ -8,7 +8,8 @@ use std::time::Instant;
 use device::{Kernels, SHARES, Statistics, Towers};
 use grid::Grid;
 use support::bounded::Bounded;
-use support::{CommonArgs, Failure, Report, Result, Table, clock, json, say, worst_of};
+use support::clock::{self, Rounds};
+use support::{CommonArgs, Failure, Report, Result, Table, json, say, worst_of};
 use texla::Device;
 use towers::{made_up, read};
 use twin::strongest;
@@ -213,13 +214,13 @@ fn compare(device: &Device, kernels: &Kernels, grid: &Grid, args: &Args, report:
         "gather / scatter",
         "one CPU thread, ms",
     ]);
-    let rounds = if args.common.quick { 1 } else { 3 };
+    let rounds = if args.common.quick { 3 } else { 5 };
     for grid in &grids {
         let towers = Towers::new(device, grid)?;
-        let scatter = clock::least(device, rounds, || towers.scatter(kernels))?.1;
+        let scatter = clock::rounds(device, rounds, || towers.scatter(kernels))?.1;
         let evaluations = (grid.cells() * grid.towers.len()) as f64;
         let gather = if evaluations <= MOST_COMPARED {
-            let (map, seconds) = clock::least(device, rounds, || towers.gather(kernels))?;
+            let (map, seconds) = clock::rounds(device, rounds, || towers.gather(kernels))?;
             let name = format!("{} towers, gathered", grid.towers.len());
             check_map(grid, &map.read()?, &name, report);
             Some(seconds)
@@ -235,15 +236,19 @@ fn compare(device: &Device, kernels: &Kernels, grid: &Grid, args: &Args, report:
         table.row([
             grid.towers.len().to_string(),
             format!("{:.2}", grid.covered() / grid.cells() as f64),
-            ms(Some(scatter)),
-            ms(gather),
-            gather.map_or("-".to_owned(), |gather| format!("{:.2}", gather / scatter)),
+            ms(Some(scatter.median())),
+            ms(gather.as_ref().map(Rounds::median)),
+            gather
+                .as_ref()
+                .map_or("-".to_owned(), |gather| format!("{:.2}", gather.median() / scatter.median())),
             ms(cpu),
         ]);
-        report.row(json!({
-            "towers": grid.towers.len(), "cells": grid.cells(), "cells_of_discs": grid.covered(),
-            "scatter_seconds": scatter, "gather_seconds": gather, "cpu_seconds": cpu,
-        }));
+        let mut row = json!({
+            "towers": grid.towers.len(), "cells": grid.cells(), "cells_of_discs": grid.covered(), "cpu_seconds": cpu,
+        });
+        scatter.put(&mut row, "scatter_seconds");
+        gather.unwrap_or_default().put(&mut row, "gather_seconds");
+        report.row(row);
     }
     say("");
     table.print();

@@ -5,7 +5,8 @@ use texla::Device;
 use crate::cpu;
 use crate::problem::Problem;
 use crate::solver::{self, Answer, BOUND};
-use crate::support::{Result, Table, clock, json, worst};
+use crate::support::clock::{self, Rounds};
+use crate::support::{Result, Table, json, worst};
 
 /// One form's way with one problem.
 pub struct Form {
@@ -54,23 +55,22 @@ pub fn summary(compared: &[Vec<Form>]) -> (Table, serde_json::Value) {
         compared.first().map_or(Vec::new(), |forms| forms.iter().map(|f| f.name).collect());
     for (k, name) in names.into_iter().enumerate() {
         let all = || compared.iter().filter_map(|forms| forms.get(k));
-        let milliseconds = clock::median(all().map(|form| form.milliseconds));
-        let longest = all().map(|form| form.milliseconds).fold(0.0, worst);
+        let times: Rounds = all().map(|form| form.milliseconds).collect();
         let sweeps = all().filter_map(|form| form.sweeps).max();
         let residual = clock::median(all().map(|form| form.residual));
         let largest = all().map(|form| form.residual).fold(0.0, worst);
         table.row([
             name.to_owned(),
-            format!("{milliseconds:.1}"),
-            format!("{longest:.1}"),
+            format!("{:.1}", times.median()),
+            format!("{:.1}", times.most()),
             sweeps.map_or("-".to_owned(), |sweeps| sweeps.to_string()),
             format!("{residual:.1e}"),
             format!("{largest:.1e}"),
         ]);
-        rows.push(json!({
-            "form": name, "ms_median": milliseconds, "ms_most": longest, "sweeps_most": sweeps,
-            "residual_median": residual, "residual_worst": largest,
-        }));
+        let row = json!({
+            "form": name, "sweeps_most": sweeps, "residual_median": residual, "residual_worst": largest,
+        });
+        rows.push(times.in_row(row, "ms"));
     }
     (table, json!(rows))
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use support::ceiling::Ceiling;
 use support::{Bar, BarChart, CommonArgs, Report, Result, Table, json, say};
 use texla::ops::MatmulForm;
 
@@ -60,7 +61,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let n = support::in_range("--size", args.size.unwrap_or(if quick { 128 } else { 1000 }), 1..=LARGEST)?;
     let usual = if quick { 32 } else { 100 };
     let iterations = support::in_range("--iterations", args.iterations.unwrap_or(usual.min(n)), 1..=n)?;
-    let rounds = support::in_range("--rounds", args.rounds.unwrap_or(if quick { 2 } else { 5 }), 1..=1000)?;
+    let rounds = support::in_range("--rounds", args.rounds.unwrap_or(if quick { 3 } else { 5 }), 1..=1000)?;
 
     let context = args.common.headless(report)?;
     let device = context.device();
@@ -83,13 +84,14 @@ fn run(args: &Args, report: &mut Report) -> Result {
     say(format_args!("the paper   {PAPER}"));
 
     let cells = measure::measure(&problem, &mut on_device, rounds)?;
+    let ceiling = Ceiling::measure(device, n * n, rounds)?;
     print(&cells, n);
     report.set("size", n).set("iterations", iterations).set("rounds", rounds).set("threads", threads);
     report.set("default_schedule", format!("{plain:?}"));
     report.set("default_schedule_transposed", format!("{transposed:?}"));
     report.set("condition", problem.condition).set("paper_hardware", PAPER);
     for cell in &cells {
-        report.row(row(cell, n));
+        report.row(row(cell, n, &ceiling));
     }
     check::check(&problem, &cells, report);
     match &args.plot {
@@ -98,18 +100,19 @@ fn run(args: &Args, report: &mut Report) -> Result {
     }
 }
 
-fn row(cell: &Cell, n: usize) -> serde_json::Value {
-    json!({
+fn row(cell: &Cell, n: usize, ceiling: &Ceiling) -> serde_json::Value {
+    let mut row = json!({
         "operation": cell.operation.name(),
         "by": cell.who.name(),
-        "ms": 1e3 * cell.seconds(),
-        "ms_least": 1e3 * cell.least(),
-        "ms_with_readback": cell.with_readback().map(|s| 1e3 * s),
         "gflops": gflops(cell, n),
         "iterations": cell.iterations,
         "readbacks": cell.readbacks,
         "ms_per_iteration": per_iteration(cell),
-    })
+        "share_of_ceiling": cell.share(ceiling),
+    });
+    cell.rounds.times(1e3).put(&mut row, "ms");
+    cell.with_readback.times(1e3).put(&mut row, "ms_with_readback");
+    row
 }
 
 /// Of products; the operation alone.
@@ -143,7 +146,7 @@ fn print(cells: &[Cell], n: usize) {
         let mut line = vec![operation.name().to_owned()];
         for who in Who::ALL {
             let cell = find(operation, who);
-            if matches!(who, Who::Paper | Who::Default) {
+            if who.on_device() {
                 line.push(number(cell.and_then(Cell::with_readback).map(|s| 1e3 * s)));
             }
             line.push(number(cell.map(|c| 1e3 * c.seconds())));

@@ -7,7 +7,9 @@ use faer::Par;
 use crate::cpu::{self, Library};
 use crate::device::OnDevice;
 use crate::problem::Problem;
-use crate::support::{Progress, Result, clock};
+use crate::support::ceiling::Ceiling;
+use crate::support::clock::Rounds;
+use crate::support::{Progress, Result};
 
 /// A group of bars of the figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +75,10 @@ impl Who {
         }
     }
 
+    pub fn on_device(self) -> bool {
+        matches!(self, Who::Paper | Who::Default)
+    }
+
     /// The paper copies and adds as [`texla::ops`] does: one primitive, each operand's texel fetched once and written as
     /// it is or added \[Moravanszky03\] 3.1, 3.2. faer copies and adds with one thread whatever it is told.
     fn has(self, operation: Operation) -> bool {
@@ -98,8 +104,8 @@ pub struct Run {
 pub struct Cell {
     pub operation: Operation,
     pub who: Who,
-    seconds: Vec<f64>,
-    with_readback: Vec<f64>,
+    pub rounds: Rounds,
+    pub with_readback: Rounds,
     pub result: Vec<f32>,
     pub iterations: Option<usize>,
     pub readbacks: u64,
@@ -113,16 +119,18 @@ impl Cell {
 
     /// Median of the rounds.
     pub fn seconds(&self) -> f64 {
-        clock::median(self.seconds.iter().copied())
-    }
-
-    pub fn least(&self) -> f64 {
-        self.seconds.iter().copied().fold(f64::INFINITY, f64::min)
+        self.rounds.median()
     }
 
     /// Median of the rounds with the readback, if it is the device's.
     pub fn with_readback(&self) -> Option<f64> {
-        (!self.with_readback.is_empty()).then(|| clock::median(self.with_readback.iter().copied()))
+        (!self.with_readback.is_empty()).then(|| self.with_readback.median())
+    }
+
+    /// Of copies and sums, which write a matrix: what writing takes, over what they take.
+    pub fn share(&self, ceiling: &Ceiling) -> Option<f64> {
+        let writes = matches!(self.operation, Operation::Copy | Operation::Add);
+        (writes && self.who.on_device()).then(|| ceiling.write / self.seconds())
     }
 }
 
@@ -132,9 +140,9 @@ pub fn measure(problem: &Problem, device: &mut OnDevice<'_>, rounds: usize) -> R
     let mut cells: Vec<Cell> = Vec::new();
     for operation in Operation::ALL {
         for who in Who::ALL.into_iter().filter(|who| who.has(operation)) {
-            let (seconds, with_readback, result) = (Vec::new(), Vec::new(), Vec::new());
+            let (rounds, with_readback, result) = (Rounds::default(), Rounds::default(), Vec::new());
             let (iterations, readbacks) = (None, 0);
-            cells.push(Cell { operation, who, seconds, with_readback, result, iterations, readbacks });
+            cells.push(Cell { operation, who, rounds, with_readback, result, iterations, readbacks });
         }
     }
     let mut host = Host {
@@ -148,12 +156,12 @@ pub fn measure(problem: &Problem, device: &mut OnDevice<'_>, rounds: usize) -> R
     for round in 0..=rounds {
         for (k, cell) in cells.iter_mut().enumerate() {
             let run = match cell.who {
-                Who::Paper | Who::Default => device.run(cell.operation, cell.who == Who::Paper)?,
+                who if who.on_device() => device.run(cell.operation, cell.who == Who::Paper)?,
                 who => host.run(cell.operation, who),
             };
             if round > 0 {
-                cell.seconds.push(run.seconds);
-                cell.with_readback.extend(run.with_readback);
+                cell.rounds.push(run.seconds);
+                run.with_readback.into_iter().for_each(|seconds| cell.with_readback.push(seconds));
             }
             // Of the last round: what was timed is what is checked.
             (cell.result, cell.iterations, cell.readbacks) = (run.result, run.iterations, run.readbacks);

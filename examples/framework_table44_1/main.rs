@@ -25,7 +25,7 @@ mod view;
 struct Args {
     #[command(flatten)]
     common: CommonArgs,
-    /// Rounds, of which the medians are shown [default: 7, 2 with --quick]
+    /// Rounds, of which the medians are shown [default: 7, 3 with --quick]
     #[arg(long, value_name = "R")]
     rounds: Option<usize>,
     /// Cells that a wave crosses in an implicit step; past 0.7 an explicit one is unstable
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
 
 fn run(args: &Args, report: &mut Report) -> Result {
     let quick = args.common.quick;
-    let rounds = args.rounds.unwrap_or(if quick { 2 } else { 7 });
+    let rounds = args.rounds.unwrap_or(if quick { 3 } else { 7 });
     support::in_range("--rounds", rounds, 1..=1000)?;
     // Iterations grow with it: at 10 a step takes about 100.
     support::in_range("--courant", args.courant, 0.01..=10.0)?;
@@ -75,7 +75,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
             report.row(row(size, what));
         }
         if let Some(printed) = &size.printed {
-            let [step, demo] = printed.seconds;
+            let [step, demo] = printed.rounds.each_ref().map(|rounds| rounds.median());
             say(format_args!(
                 "{:9}   the printed program: {:.3} ms a step, {:.1} frames a second, {} iterations, {} draws",
                 size.size.name(),
@@ -84,11 +84,12 @@ fn run(args: &Args, report: &mut Report) -> Result {
                 printed.iterations,
                 printed.draws
             ));
-            for (operation, seconds) in [("printed step", step), ("printed demo", demo)] {
-                report.row(json!({
-                    "size": size.size.name(), "operation": operation, "ms": 1e3 * seconds, "fps": 1.0 / seconds,
+            for (operation, rounds) in ["printed step", "printed demo"].into_iter().zip(&printed.rounds) {
+                let row = json!({
+                    "size": size.size.name(), "operation": operation, "fps": 1.0 / rounds.median(),
                     "iterations": printed.iterations, "draws": printed.draws, "readbacks": printed.readbacks,
-                }));
+                });
+                report.row(rounds.times(1e3).in_row(row, "ms"));
             }
         }
     }
@@ -106,13 +107,14 @@ const PAPER: &str = "NVIDIA GeForce 6800 GT";
 
 fn row(m: &Measured, what: What) -> serde_json::Value {
     let seconds = m.seconds(what);
-    json!({
-        "size": m.size.name(), "operation": what.name(), "ms": 1e3 * seconds, "fps": what.is_demo().then(|| 1.0 / seconds),
+    let row = json!({
+        "size": m.size.name(), "operation": what.name(), "fps": what.is_demo().then(|| 1.0 / seconds),
         "elements_per_second": m.size.cells() as f64 / seconds, "share_of_ceiling": m.share(what),
         "paper_ms": what.papers_ms(&m.size), "iterations": what.is_demo().then_some(m.iterations),
         "passes_per_iteration": what.is_demo().then_some(m.passes_per_iteration),
         "draws": what.is_demo().then_some(m.draws), "readbacks": m.readbacks,
-    })
+    });
+    m.rounds(what).times(1e3).in_row(row, "ms")
 }
 
 fn print(measured: &[Measured]) {

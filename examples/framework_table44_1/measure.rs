@@ -1,15 +1,14 @@
 //! What is timed, in turns, and the ceilings beside it.
 #![allow(unsafe_code)] // the renderer's promise
 
-use std::time::Instant;
-
-use texla::kernel::{Kernel, NoParams};
 use texla::sim::wave::{Drop, Scheme, Wave, WaveParams};
 use texla::{Device, Headless, Scalar, Vector, ops};
 
 use crate::printed::Printed;
 use crate::render::Renderer;
-use crate::support::{Progress, Report, Result, clock, share, worst_of};
+use crate::support::ceiling::{self, Ceiling};
+use crate::support::clock::{self, Job, Rounds};
+use crate::support::{Progress, Report, Result, share, worst_of};
 
 /// Bound on the relative residual of an implicit step.
 pub const TOLERANCE: f64 = 1e-4;
@@ -88,8 +87,9 @@ impl What {
 /// One size, measured.
 pub struct Measured {
     pub size: Size,
-    /// Of [`What::ALL`], then of the ceilings: writing, and the windows that read.
-    seconds: Vec<f64>,
+    /// Of [`What::ALL`].
+    rounds: Vec<Rounds>,
+    ceiling: Ceiling,
     pub iterations: usize,
     pub passes_per_iteration: u64,
     /// Of a step.
@@ -103,7 +103,7 @@ pub struct Measured {
 /// The program of 44.4.1 as it is printed.
 pub struct MeasuredProgram {
     /// A step, and a step with its picture.
-    pub seconds: [f64; 2],
+    pub rounds: [Rounds; 2],
     pub iterations: usize,
     /// Of a step.
     pub draws: u64,
@@ -120,37 +120,31 @@ pub struct Plan {
 }
 
 impl Measured {
+    pub fn rounds(&self, what: What) -> &Rounds {
+        &self.rounds[what as usize]
+    }
+
     pub fn seconds(&self, what: What) -> f64 {
-        self.seconds[what as usize]
+        self.rounds(what).median()
     }
 
-    /// Writing one vector without reading anything.
-    fn write(&self) -> f64 {
-        self.seconds[What::ALL.len()]
-    }
-
-    /// Reading one vector, by the best of the windows.
-    fn read(&self) -> f64 {
-        self.seconds[What::ALL.len() + 1..].iter().copied().fold(f64::INFINITY, f64::min)
-    }
-
-    /// The least time the device could take, over the time it takes: a reduction reads a vector, an operation writes one.
-    /// No schedule of conjugate gradients does without these: an iteration writes r and d, x every second time, and reads r
-    /// and d for its sums; a step besides writes the right-hand side and the new surface. A picture has no such floor.
+    /// The least time the device could take, over the time it takes: a reduction reads a vector, an operation writes one. A
+    /// picture has no such floor.
     pub fn share(&self, what: What) -> Option<f64> {
-        let k = self.iterations as f64;
         let least = match what {
-            What::Reduce => self.read(),
-            What::Operation => self.write(),
-            What::Step => (2.5 * k + 2.0) * self.write() + 2.0 * k * self.read(),
+            What::Reduce => self.ceiling.read,
+            What::Operation => self.ceiling.write,
+            What::Step => self.ceiling.wave_step(self.iterations),
             What::Demo => return None,
         };
         Some(least / self.seconds(what))
     }
 }
 
-/// Something to be timed.
-type Job<'a> = Box<dyn FnMut() -> Result + 'a>;
+/// Does something again and again.
+fn again<'a>(mut once: impl FnMut() -> Result + 'a) -> Job<'a> {
+    Box::new(move |times| (0..times).try_for_each(|_| once()))
+}
 
 /// Measures all sizes, each in rounds in which everything takes its turn.
 pub fn measure(context: &Headless, sizes: &[Size], plan: Plan, report: &mut Report) -> Result<Vec<Measured>> {
@@ -195,41 +189,21 @@ fn measure_size(context: &Headless, size: Size, plan: Plan, report: &mut Report)
     drop(doubled);
 
     let before = device.counters();
-    let seconds = {
-        let write =
-            Kernel::<NoParams>::new(device, "write", [], "vec4 kernel(ivec2 p) { return vec4(1.0); }")?;
-        let mut target = Vector::zeros(device, n)?;
+    let mut rounds = {
         let mut jobs: Vec<Job<'_>> = vec![
-            Box::new(|| {
-                Ok(ops::reduce_into(&mut sum, ops::Reduction::Sum, &x, None, ops::Windows::Balanced)?)
-            }),
-            Box::new(|| Ok(ops::add(&mut out, &x, &y)?)),
-            Box::new(|| Ok(step.step()?)),
-            Box::new(|| {
+            again(|| Ok(ops::reduce_into(&mut sum, ops::Reduction::Sum, &x, None, ops::Windows::Balanced)?)),
+            again(|| Ok(ops::add(&mut out, &x, &y)?)),
+            again(|| Ok(step.step()?)),
+            again(|| {
                 demo.step()?;
                 renderer.draw_only(&demo);
                 Ok(())
             }),
-            Box::new(|| Ok(write.run(&mut target, [], &NoParams)?)),
         ];
-        let extent = x.extent();
-        for side in [2u32, 4, 8, 16] {
-            // Fragments side by side read texels side by side.
-            let [width, height] = [extent.width, extent.height].map(|whole| whole.div_ceil(side));
-            let body = format!(
-                "vec4 kernel(ivec2 p) {{ vec4 s = vec4(0.0);
-                 for (int j = 0; j < {side}; ++j) for (int i = 0; i < {side}; ++i)
-                 s += x_at(p + ivec2(i * {width}, j * {height}));
-                 return s; }}"
-            );
-            let read = Kernel::<NoParams>::new(device, "read", ["x"], &body)?;
-            let small = 4 * (width * height) as usize;
-            let mut target = Vector::zeros(device, small)?;
-            let x = &x;
-            jobs.push(Box::new(move || Ok(read.run(&mut target, [x], &NoParams)?)));
-        }
-        medians(device, &mut jobs, rounds)?
+        jobs.extend(ceiling::jobs(device, n)?);
+        clock::in_turns(device, &mut jobs, rounds, ROUND)?
     };
+    let ceiling = Ceiling::of(&rounds.split_off(What::ALL.len()));
     let readbacks = device.counters().since(&before).readbacks;
 
     check(report, size, (&host, &other), (&out, &sum), [&step, &demo])?;
@@ -248,7 +222,8 @@ fn measure_size(context: &Headless, size: Size, plan: Plan, report: &mut Report)
         printed.then(|| measure_program(&renderer, size, plan, step.displacement(), report)).transpose()?;
     Ok(Measured {
         size,
-        seconds,
+        rounds,
+        ceiling,
         iterations,
         passes_per_iteration: (twice.passes - once.passes) / iterations as u64,
         draws: once.draws,
@@ -276,23 +251,24 @@ fn measure_program(
     step.step()?;
     let draws = device.counters().since(&before).draws;
     let before = device.counters();
-    let mut jobs: Vec<Job<'_>> = vec![
-        Box::new(|| Ok(step.step().map(|_| ())?)),
-        Box::new(|| {
+    let mut jobs = [
+        again(|| Ok(step.step().map(|_| ())?)),
+        again(|| {
             demo.step()?;
             // renderHF(cluCurrent->m_pVectorTexture);
             renderer.draw_unpacked(&demo.cluCurrent);
             Ok(())
         }),
     ];
-    let seconds = medians(device, &mut jobs, plan.rounds)?;
+    let mut rounds = clock::in_turns(device, &mut jobs, plan.rounds, ROUND)?;
     drop(jobs);
+    let rounds = [0, 1].map(|k| std::mem::take(&mut rounds[k]));
     let readbacks = device.counters().since(&before).readbacks;
     let name = |what: &str| format!("{}: {what}", size.name());
     report.at_most(name("readbacks in the printed program"), 0.0, readbacks as f64);
     let met = step.step()?.read()?.met && demo.step()?.read()?.met;
     report.check(name("the printed program's bound is met"), 1.0, f64::from(u8::from(met)), met);
-    Ok(MeasuredProgram { seconds: [seconds[0], seconds[1]], iterations, draws, readbacks })
+    Ok(MeasuredProgram { rounds, iterations, draws, readbacks })
 }
 
 /// An implicit wave with a drop in it.
@@ -302,35 +278,6 @@ fn wave(device: &Device, size: Size, courant: f64) -> Result<Wave> {
     let middle = [size.nx as f64 / 2.0, size.ny as f64 / 2.0];
     wave.drop(Drop { centre: middle, radius: size.ny as f64 / 8.0, height: 1.0, balanced: true })?;
     Ok(wave)
-}
-
-/// Calibrates each job to a round's length, then runs all of them in turn. Until the device is done.
-fn medians(device: &Device, jobs: &mut [Job<'_>], rounds: usize) -> Result<Vec<f64>> {
-    let mut often = Vec::new();
-    for job in jobs.iter_mut() {
-        job()?;
-        device.finish()?;
-        let started = Instant::now();
-        job()?;
-        device.finish()?;
-        often.push((ROUND / started.elapsed().as_secs_f64().max(1e-6)).clamp(1.0, 10_000.0) as usize);
-    }
-    let mut seconds = vec![Vec::new(); jobs.len()];
-    for _ in 0..rounds {
-        for (k, ((job, often), seconds)) in jobs.iter_mut().zip(&often).zip(&mut seconds).enumerate() {
-            // A ceiling is the device's: the host's state is saved once for the round, not once a draw. What is measured
-            // against it is called as an application would.
-            let _scope = if k >= What::ALL.len() { Some(device.scope()?) } else { None };
-            device.finish()?;
-            let started = Instant::now();
-            for _ in 0..*often {
-                job()?;
-            }
-            device.finish()?;
-            seconds.push(started.elapsed().as_secs_f64() / *often as f64);
-        }
-    }
-    Ok(seconds.into_iter().map(clock::median).collect())
 }
 
 /// Every result against 64 bits.

@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
 
 use chart::Chart;
 use input::Channel;
-use support::{CommonArgs, Failure, Report, Result, clock, json, say};
+use support::clock::{self, Rounds};
+use support::{CommonArgs, Failure, Report, Result, json, say};
 use texla::kernel::{Kernel, NoParams};
 use texla::ops::{self, Histogram, OutOfRange};
 use texla::{Device, Vector};
@@ -207,31 +207,26 @@ struct Work<'a> {
     x: &'a Vector,
 }
 
-/// The median of some rounds, in milliseconds, and what the last one made.
-fn median<T>(rounds: usize, mut work: impl FnMut() -> Result<T>) -> Result<(f64, T)> {
-    let (mut times, mut last) = (Vec::new(), work()?);
-    for _ in 0..rounds {
-        let started = Instant::now();
-        last = work()?;
-        times.push(1e3 * started.elapsed().as_secs_f64());
-    }
-    Ok((clock::median(times), last))
-}
+/// Rounds that count, of the device and of the CPU.
+const ROUNDS: usize = 3;
 
 impl Work<'_> {
     fn counts(self) -> Result {
         let (histogram, rule) = (&self.bins.histogram, self.bins.rule);
-        let (ms, counts) = median(3, || Ok(histogram.counts(self.x)?))?;
+        let device = self.x.device();
+        let (counts, times) = clock::rounds(device, ROUNDS, || histogram.counts(self.x))?;
         let positions = self.bins.positions(self.numbers, self.x)?;
         let (bins, len) = (histogram.bins(), histogram.len());
-        let (cpu_ms, expected) = match self.bins.range {
-            Some(range) => median(3, || {
+        let (expected, of_cpu) = match self.bins.range {
+            Some(range) => clock::rounds(device, ROUNDS, || {
                 let positions = self.numbers.iter().map(|v| twin::position(*v, range, bins));
                 Ok(twin::counts(positions, bins, rule, len))
             })?,
-            None => median(3, || Ok(twin::counts(positions.iter().copied(), bins, rule, len)))?,
+            None => clock::rounds(device, ROUNDS, || {
+                Ok(twin::counts(positions.iter().copied(), bins, rule, len))
+            })?,
         };
-        timing(self.report, self.numbers.len(), ms, cpu_ms);
+        timing(self.report, self.numbers.len(), &times, &of_cpu);
         let differ = support::differing(&counts, &expected);
         self.report.at_most("bins whose count differs from the CPU's", 0.0, differ as f64);
         if rule != OutOfRange::Drop {
@@ -244,16 +239,17 @@ impl Work<'_> {
 
     fn weights(self, weights: &[f32], w: &Vector) -> Result {
         let (histogram, rule) = (&self.bins.histogram, self.bins.rule);
-        let mut out = Vector::zeros(self.x.device(), histogram.len())?;
-        let (ms, sums) = median(3, || {
+        let device = self.x.device();
+        let mut out = Vector::zeros(device, histogram.len())?;
+        let (sums, times) = clock::rounds(device, ROUNDS, || {
             histogram.sum(&mut out, self.x, w)?;
-            Ok(out.read()?)
+            out.read()
         })?;
         let positions = self.bins.positions(self.numbers, self.x)?;
         let (bins, len) = (histogram.bins(), histogram.len());
         let expected = || Ok(twin::sums(positions.iter().copied(), weights, bins, rule, len));
-        let (cpu_ms, expected) = median(3, expected)?;
-        timing(self.report, self.numbers.len(), ms, cpu_ms);
+        let (expected, of_cpu) = clock::rounds(device, ROUNDS, expected)?;
+        timing(self.report, self.numbers.len(), &times, &of_cpu);
         // A sum of n terms: gamma_n times the sum of the magnitudes, and what is flushed.
         let worst = sums.iter().enumerate().fold(0.0, |worst, (k, sum)| {
             let n = expected.terms[k] as f64;
@@ -302,11 +298,12 @@ impl Work<'_> {
     }
 }
 
-fn timing(report: &mut Report, count: usize, ms: f64, cpu_ms: f64) {
-    let rate = |ms: f64| count as f64 / ms / 1e3;
-    say(format_args!("device      {ms:.1} ms, {:.1} million points a second", rate(ms)));
-    say(format_args!("CPU         {cpu_ms:.1} ms, {:.1} million numbers a second", rate(cpu_ms)));
-    report.set("ms", ms).set("cpu_ms", cpu_ms);
+fn timing(report: &mut Report, count: usize, device: &Rounds, cpu: &Rounds) {
+    for (who, times, what, key) in [("device", device, "points", "ms"), ("CPU", cpu, "numbers", "cpu_ms")] {
+        let (ms, rate) = (1e3 * times.median(), 1e-6 * count as f64 / times.median());
+        say(format_args!("{who:11} {ms:.1} ms, {rate:.1} million {what} a second"));
+        report.rounds(key, &times.times(1e3));
+    }
 }
 
 fn name_of(path: &Path) -> String {

@@ -20,7 +20,7 @@ mod twin;
 struct Args {
     #[command(flatten)]
     common: CommonArgs,
-    /// Rounds, of which the medians are shown [default: 7, 2 with --quick]
+    /// Rounds, of which the medians are shown [default: 7, 3 with --quick]
     #[arg(long, value_name = "R")]
     rounds: Option<usize>,
     /// One size in place of all: 4096, 16384, 65536, 262144, 1048576 or 4194304
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
 
 fn run(args: &Args, report: &mut Report) -> Result {
     let quick = args.common.quick;
-    let rounds = args.rounds.unwrap_or(if quick { 2 } else { 7 });
+    let rounds = args.rounds.unwrap_or(if quick { 3 } else { 7 });
     support::in_range("--rounds", rounds, 1..=1000)?;
     let rows: Vec<&Paper> = match args.size {
         Some(n) => PAPER.iter().filter(|row| row.n == n).collect(),
@@ -100,7 +100,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
         device.trim()?;
         print(row, &measured, together);
         measured.iter().for_each(|m| {
-            report.row(json_row(row.n, m, together));
+            report.row(json_row(row, m, together));
         });
         if row.n == COMPARED && !quick {
             compare(&measured, caps.software, report);
@@ -138,12 +138,21 @@ pub fn name(schedule: JacobiSchedule) -> String {
     }
 }
 
-fn json_row(n: usize, m: &Measured, together: bool) -> serde_json::Value {
-    json!({
+fn json_row(paper: &Paper, m: &Measured, together: bool) -> serde_json::Value {
+    let n = paper.n;
+    // The tutorial's table is of its last rungs; of its two cards the 6800 is the later one.
+    let papers = match m.schedule {
+        JacobiSchedule::Tutorial(JacobiLayout::Rgba, JacobiStep::Interpolated) => paper.mflops[2],
+        JacobiSchedule::Tutorial(JacobiLayout::Red, JacobiStep::Interpolated) => paper.mflops[3],
+        _ => None,
+    };
+    let mut row = json!({
         "n": n, "rung": name(m.schedule), "systems": m.schedule.systems(), "draws": m.schedule.draws(),
-        "ms": 1e3 * m.seconds, "mflops": m.mflops(n), "gain": m.gain, "share_of_fetch_ceiling": m.share,
-        "in_turns": together,
-    })
+        "gain": m.gain, "share_of_fetch_ceiling": m.share, "in_turns": together, "paper_mflops": papers,
+    });
+    m.rounds.times(1e3).put(&mut row, "ms");
+    m.rates(n).put(&mut row, "mflops");
+    row
 }
 
 fn print(row: &Paper, measured: &[Measured], together: bool) {
@@ -155,7 +164,7 @@ fn print(row: &Paper, measured: &[Measured], together: bool) {
         let share = m.share.map_or(String::new(), |share| format!("{:.0}", 100.0 * share));
         table.row([
             name(m.schedule),
-            format!("{:.3}", 1e3 * m.seconds),
+            format!("{:.3}", 1e3 * m.seconds()),
             format!("{:.0}", m.mflops(row.n)),
             gain,
             share,
@@ -170,7 +179,7 @@ fn print(row: &Paper, measured: &[Measured], together: bool) {
 
 /// MFLOP/s of a rung do not matter here: all are of one size.
 fn seconds(measured: &[Measured], schedule: JacobiSchedule) -> f64 {
-    measured.iter().find(|m| m.schedule == schedule).map_or(f64::NAN, |m| m.seconds)
+    measured.iter().find(|m| m.schedule == schedule).map_or(f64::NAN, |m| m.seconds())
 }
 
 /// The ladder's figures at one size. They are bounds where they were set, on a software rasteriser; what a GPU gains is
@@ -180,7 +189,7 @@ fn compare(measured: &[Measured], software: bool, report: &mut Report) {
     let layouts = [JacobiLayout::Red, JacobiLayout::Rgba];
     let passes = layouts.map(|l| of(l, JacobiStep::OneShader) / of(l, JacobiStep::ThreePass));
     let device = measured.iter().filter(|m| m.schedule.draws() > 0);
-    let best = device.map(|m| m.seconds).fold(f64::INFINITY, f64::min);
+    let best = device.map(|m| m.seconds()).fold(f64::INFINITY, f64::min);
     let first = layouts.map(|l| of(l, JacobiStep::OneShader) / best);
     let figures =
         [("three passes over one shader", 1.0, passes), ("the best rung over the first", 3.0, first)];
@@ -198,7 +207,7 @@ fn compare(measured: &[Measured], software: bool, report: &mut Report) {
 fn advise(all: &[(usize, Vec<Measured>)], report: &mut Report) {
     let best = |measured: &[Measured], which: &dyn Fn(JacobiSchedule) -> bool| {
         let of = measured.iter().filter(|m| which(m.schedule));
-        of.min_by(|a, b| a.seconds.total_cmp(&b.seconds)).map(|m| name(m.schedule))
+        of.min_by(|a, b| a.seconds().total_cmp(&b.seconds())).map(|m| name(m.schedule))
     };
     let mut table = Table::new(["N", "best here", "best of the tutorial's"]);
     let mut advice = Vec::new();

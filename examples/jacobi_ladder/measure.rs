@@ -1,13 +1,11 @@
 //! The rungs of the ladder, checked against the twin and timed in turns.
 
-use std::time::Instant;
-
+use texla::Device;
 use texla::host::NineBands;
-use texla::kernel::{Kernel, NoParams};
 use texla::solve::{JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, NineBandJacobi};
-use texla::{Device, Vector};
 
-use crate::support::{Report, Result, share, worst_of};
+use crate::support::clock::{Job, Rounds, median, often, round};
+use crate::support::{Report, Result, ceiling, share, worst_of};
 use crate::twin::{full, twin};
 
 /// A round of anything takes at least this long, so that the clock does not matter.
@@ -20,8 +18,8 @@ const TOGETHER: usize = 1 << 30;
 /// A rung, measured at one size.
 pub struct Measured {
     pub schedule: JacobiSchedule,
-    /// Of a sweep: the median of the rounds.
-    pub seconds: f64,
+    /// Of a sweep.
+    pub rounds: Rounds,
     /// What the rung before takes over what this one does: the median of the rounds' ratios.
     pub gain: Option<f64>,
     /// Fetches over what the device fetches in the same time from cache.
@@ -29,9 +27,18 @@ pub struct Measured {
 }
 
 impl Measured {
+    pub fn seconds(&self) -> f64 {
+        self.rounds.median()
+    }
+
     /// As the tutorial counts: 20 operations an unknown.
     pub fn mflops(&self, n: usize) -> f64 {
-        20e-6 * n as f64 / self.seconds
+        20e-6 * n as f64 / self.seconds()
+    }
+
+    /// The same in each round.
+    pub fn rates(&self, n: usize) -> Rounds {
+        self.rounds.iter().map(|seconds| 20e-6 * n as f64 / seconds).collect()
     }
 }
 
@@ -154,48 +161,6 @@ pub fn check_row_ends(device: &Device, report: &mut Report) -> Result {
     Ok(())
 }
 
-/// Something to be timed: does this many sweeps.
-type Job<'a> = Box<dyn FnMut(usize) -> Result + 'a>;
-
-/// How often a job goes into a round.
-fn often(device: &Device, job: &mut Job<'_>) -> Result<usize> {
-    job(1)?;
-    device.finish()?;
-    let started = Instant::now();
-    job(1)?;
-    device.finish()?;
-    Ok((ROUND / started.elapsed().as_secs_f64().max(1e-6)).clamp(1.0, 10_000.0) as usize)
-}
-
-fn round(device: &Device, job: &mut Job<'_>, often: usize) -> Result<f64> {
-    let _scope = device.scope()?;
-    device.finish()?;
-    let started = Instant::now();
-    job(often)?;
-    device.finish()?;
-    Ok(started.elapsed().as_secs_f64() / often as f64)
-}
-
-pub fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len() % 2 == 1 { values[middle] } else { 0.5 * (values[middle - 1] + values[middle]) }
-}
-
-/// Sixteen fetches a texel from a window that its neighbours share, of a vector of this many elements.
-fn ceiling(device: &Device, n: usize) -> Result<(Job<'static>, f64)> {
-    let body = "vec4 kernel(ivec2 p) { vec4 s = vec4(0.0); vec2 c = x_place(vec2(p));
-        for (int j = 0; j < 4; ++j) for (int i = 0; i < 4; ++i) s += x_placed(c + x_step() * vec2(i, j));
-        return s; }";
-    let kernel = Kernel::<NoParams>::new(device, "fetch", ["x"], body)?;
-    let (x, mut out) = (Vector::filled(device, n, 1.0)?, Vector::zeros(device, n)?);
-    let fetches = 16.0 * x.extent().area() as f64;
-    Ok((
-        Box::new(move |times| Ok((0..times).try_for_each(|_| kernel.run(&mut out, [&x], &NoParams))?)),
-        fetches,
-    ))
-}
-
 /// Measures all rungs at one size, `side * side` unknowns. Whether they took turns is the second value.
 pub fn measure(
     device: &Device,
@@ -214,10 +179,10 @@ pub fn measure(
     };
     // The tutorial's layouts take 56 and 52 bytes an unknown, the packed one 48.
     let together = n * rungs.len() * 52 <= TOGETHER;
-    let (mut fetching, per_run) = ceiling(device, n)?;
-    let mut fetched = Vec::new();
-    let fetch_often = often(device, &mut fetching)?;
-    let mut seconds = vec![Vec::new(); rungs.len()];
+    let (mut fetching, per_run) = ceiling::fetches(device, n)?;
+    let mut fetched = Rounds::default();
+    let fetch_often = often(device, &mut fetching, ROUND)?;
+    let mut seconds = vec![Rounds::default(); rungs.len()];
     if together {
         let mut jobs = Vec::new();
         for schedule in rungs {
@@ -225,7 +190,7 @@ pub fn measure(
             checked(&mut ladder, *schedule)?;
             let mut jacobi = ladder.jacobi;
             let mut job: Job<'_> = Box::new(move |sweeps| Ok(jacobi.sweep(sweeps)?));
-            let often = often(device, &mut job)?;
+            let often = often(device, &mut job, ROUND)?;
             jobs.push((job, often));
         }
         for _ in 0..rounds {
@@ -240,7 +205,7 @@ pub fn measure(
             checked(&mut ladder, *schedule)?;
             let mut jacobi = ladder.jacobi;
             let mut job: Job<'_> = Box::new(move |sweeps| Ok(jacobi.sweep(sweeps)?));
-            let often = often(device, &mut job)?;
+            let often = often(device, &mut job, ROUND)?;
             for _ in 0..rounds {
                 seconds.push(round(device, &mut job, often)?);
             }
@@ -249,13 +214,12 @@ pub fn measure(
             device.trim()?;
         }
     }
-    let rate = per_run / fetched.iter().copied().fold(f64::INFINITY, f64::min);
+    let rate = per_run / fetched.least();
     let measured = rungs.iter().enumerate().map(|(k, schedule)| {
         let earlier = before(*schedule).and_then(|b| rungs.iter().position(|s| *s == b));
-        let of = |e: usize| median(seconds[e].iter().zip(&seconds[k]).map(|(e, s)| e / s).collect());
-        let own = median(seconds[k].clone());
-        let share = fetches(*schedule).map(|f| f * n as f64 / own / rate);
-        Measured { schedule: *schedule, seconds: own, gain: earlier.map(of), share }
+        let of = |e: usize| median(seconds[e].iter().zip(seconds[k].iter()).map(|(e, s)| e / s));
+        let share = fetches(*schedule).map(|f| f * n as f64 / seconds[k].median() / rate);
+        Measured { schedule: *schedule, rounds: seconds[k].clone(), gain: earlier.map(of), share }
     });
     Ok((measured.collect(), together))
 }

@@ -94,14 +94,14 @@ pub fn times(timed: &[Timed], rounds: usize) {
         "empty program, ms",
     ]);
     for t in timed {
-        let [before, after] = t.seconds;
+        let [before, after, empty] = t.seconds();
         table.row([
             t.title.to_owned(),
             format!("{:.3}", 1e3 * before),
             format!("{:.3}", 1e3 * after),
             format!("{:.2}", before / after),
             format!("{:.2}", t.costs[0] / t.costs[1]),
-            format!("{:.3}", 1e3 * t.empty),
+            format!("{:.3}", 1e3 * empty),
         ]);
     }
     let [before, after] = PAPERS_MS;
@@ -116,7 +116,7 @@ pub fn times(timed: &[Timed], rounds: usize) {
         "Medians of {rounds} rounds in turn, each evaluation from the last one's result. The empty program only"
     ));
     say("takes b over: what draws cost by themselves. The paper's device was a GeForce FX 5900.");
-    if timed.iter().all(|t| t.empty > 0.5 * t.seconds[1]) {
+    if timed.iter().map(Timed::seconds).all(|[_, after, empty]| empty > 0.5 * after) {
         say("Here that is most of the time, and what packing saves hardly shows.");
     }
     say("");

@@ -1,7 +1,6 @@
 //! Section 3.5: the programs in the vertex stage, checked against the twin and timed in turns.
 
 use std::mem::swap;
-use std::time::Instant;
 
 use texla::host::Triplets;
 use texla::pack::{LinearExpression, Packing};
@@ -9,7 +8,8 @@ use texla::solve::{VertexExpression, VertexGaussSeidel, VertexRungeKutta};
 use texla::{BufferVector, Device, Shape};
 
 use crate::search::Row;
-use crate::support::{Failure, Report, Result, clock, json};
+use crate::support::clock::{self, Job, Rounds};
+use crate::support::{Failure, Report, Result, json};
 use crate::twin;
 
 /// Milliseconds for 174 iterations of Gauss-Seidel on a GeForce FX 5900, before and after. [Bajaj04] section 3.5.
@@ -24,25 +24,30 @@ const STEP: f64 = 0.01;
 pub struct Timed {
     instance: &'static str,
     pub title: &'static str,
-    /// Of [`EVALUATIONS`], before and after: medians of the rounds.
-    pub seconds: [f64; 2],
-    /// The same of programs that only write what they are given.
-    pub empty: f64,
+    /// Of [`EVALUATIONS`] before and after, and of programs that only write what they are given.
+    times: Vec<Rounds>,
     pub costs: [f64; 2],
 }
 
 impl Timed {
     pub fn json(&self) -> serde_json::Value {
-        let [before, after] = self.seconds;
-        json!({
-            "instance": self.instance, "evaluations": EVALUATIONS, "before_seconds": before,
-            "after_seconds": after, "ratio": before / after, "empty_seconds": self.empty,
-        })
+        let [before, after, _] = self.seconds();
+        let mut row =
+            json!({ "instance": self.instance, "evaluations": EVALUATIONS, "ratio": before / after });
+        for (times, key) in self.times.iter().zip(["before_seconds", "after_seconds", "empty_seconds"]) {
+            times.put(&mut row, key);
+        }
+        if self.instance == "gs64" {
+            row["paper_ms"] = json!({ "before": PAPERS_MS[0], "after": PAPERS_MS[1] });
+        }
+        row
+    }
+
+    /// Medians: before, after, empty.
+    pub fn seconds(&self) -> [f64; 3] {
+        [0, 1, 2].map(|k| self.times[k].median())
     }
 }
-
-/// Carries out [`EVALUATIONS`] so many times.
-type Job<'a> = Box<dyn FnMut(usize) -> Result + 'a>;
 
 /// The instances of Table 2, in rounds that take at least `least` seconds each.
 pub fn measure(
@@ -72,35 +77,14 @@ pub fn measure(
             jobs.push(job);
         }
         jobs.push(empty(device, row.expression.unknowns())?);
-        let [before, after, empty] = in_turns(device, &mut jobs, rounds, least)?;
+        let times = {
+            let _scope = device.scope()?;
+            clock::in_turns(device, &mut jobs, rounds, least)?
+        };
         let costs = [row.found.cost_before, row.found.cost].map(|cost| f64::from(cost.0));
-        timed.push(Timed { instance, title, seconds: [before, after], empty, costs });
+        timed.push(Timed { instance, title, times, costs });
     }
     Ok(timed)
-}
-
-/// Medians of rounds in which all jobs take turns.
-fn in_turns(device: &Device, jobs: &mut [Job<'_>], rounds: usize, least: f64) -> Result<[f64; 3]> {
-    let round = |job: &mut Job<'_>, times: usize| -> Result<f64> {
-        let _scope = device.scope()?;
-        device.finish()?;
-        let started = Instant::now();
-        job(times)?;
-        device.finish()?;
-        Ok(started.elapsed().as_secs_f64() / times as f64)
-    };
-    let mut often = Vec::new();
-    for job in jobs.iter_mut() {
-        round(job, 1)?; // compiles
-        often.push((least / round(job, 1)?.max(1e-6)).clamp(1.0, 10_000.0) as usize);
-    }
-    let mut seconds = [const { Vec::new() }; 3];
-    for _ in 0..rounds {
-        for ((job, &times), seconds) in jobs.iter_mut().zip(&often).zip(&mut seconds) {
-            seconds.push(round(job, times)?);
-        }
-    }
-    Ok(seconds.map(clock::median))
 }
 
 /// Numbers from -1 to 1, others for each `seed`.

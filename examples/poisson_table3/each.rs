@@ -1,15 +1,16 @@
 //! What a single iteration costs: enhanced block Jacobi beside matrices that are stored, on the same system.
 
-use std::time::Instant;
-
 use texla::pack::{Order, Program, RepeatedExpression};
 use texla::solve::{BlockExpression, Direction, Smoother, WeightedJacobi};
-use texla::{BandedMatrix, Result, SparseFormat, SparseMatrix, Stencil, Vector};
+use texla::{BandedMatrix, SparseFormat, SparseMatrix, Stencil, Vector};
 
 use crate::run::OnCpu;
-use crate::support::clock::median;
-use crate::support::{Report, Table, json, say, worst_of};
+use crate::support::ceiling::Ceiling;
+use crate::support::clock::{Rounds, round};
+use crate::support::{Report, Result, Table, clock, json, say, worst_of};
 
+/// What does not run on the device.
+const OF_CPU: [&str; 2] = ["Gauss-Seidel, CPU", "the same, two threads"];
 /// Sweeps of the first comparison.
 const COMPARED: usize = 20;
 
@@ -18,7 +19,9 @@ pub struct Timed {
     name: &'static str,
     /// What of the matrix stands in textures.
     bytes: u64,
-    seconds: f64,
+    rounds: Rounds,
+    /// Writing the unknowns alone, over an iteration; on the device.
+    share: Option<f64>,
 }
 
 /// Statements of a program that compute, by its text: places and what is behind sides are no arithmetic of the method's.
@@ -74,59 +77,66 @@ pub fn measure(
     let [x0, x1, x2] = &mut xs;
     let (mut of_one, mut of_two) = (OnCpu::new(a.grid(), 1), OnCpu::new(a.grid(), 2));
     let host = b.read()?;
-    let on_cpu = |method: &mut OnCpu| -> Result<()> {
+    let on_cpu = |method: &mut OnCpu, sweeps| {
         method.sweeps.sweep(&mut method.x, &host, sweeps);
         Ok(())
     };
-    type Job<'a> = (&'static str, u64, Box<dyn FnMut() -> Result<()> + 'a>);
+    type Job<'a> = (&'static str, u64, clock::Job<'a>);
     let mut jobs: Vec<Job<'_>> = vec![
         (
             "enhanced block Jacobi",
             0,
-            Box::new(|| plain.iterate(plain_x, &plain_b, sweeps, Direction::Forward)),
+            Box::new(|sweeps| Ok(plain.iterate(plain_x, &plain_b, sweeps, Direction::Forward)?)),
         ),
         (
             "the same, optimised",
             0,
-            Box::new(|| folded.iterate(folded_x, &folded_b, sweeps, Direction::Forward)),
+            Box::new(|sweeps| Ok(folded.iterate(folded_x, &folded_b, sweeps, Direction::Forward)?)),
         ),
-        ("Jacobi, stencil", 0, Box::new(|| jacobi.smooth(x0, &b, sweeps))),
-        ("Jacobi, stored bands", bands, Box::new(|| banded.smooth(x1, &b, sweeps))),
-        ("Jacobi, stored sparse rows", points, Box::new(|| sparse.smooth(x2, &b, sweeps))),
-        ("Gauss-Seidel, CPU", 0, Box::new(|| on_cpu(&mut of_one))),
-        ("the same, two threads", 0, Box::new(|| on_cpu(&mut of_two))),
+        ("Jacobi, stencil", 0, Box::new(|sweeps| Ok(jacobi.smooth(x0, &b, sweeps)?))),
+        ("Jacobi, stored bands", bands, Box::new(|sweeps| Ok(banded.smooth(x1, &b, sweeps)?))),
+        ("Jacobi, stored sparse rows", points, Box::new(|sweeps| Ok(sparse.smooth(x2, &b, sweeps)?))),
+        (OF_CPU[0], 0, Box::new(|sweeps| on_cpu(&mut of_one, sweeps))),
+        (OF_CPU[1], 0, Box::new(|sweeps| on_cpu(&mut of_two, sweeps))),
     ];
-    let mut seconds = vec![Vec::new(); jobs.len()];
+    let mut times = vec![Rounds::default(); jobs.len()];
     let counted = device.counters();
-    for round in 0..=rounds {
-        for ((_, _, job), seconds) in jobs.iter_mut().zip(&mut seconds) {
-            device.finish()?;
-            let started = Instant::now();
-            job()?;
-            device.finish()?;
+    for k in 0..=rounds {
+        for ((_, _, job), times) in jobs.iter_mut().zip(&mut times) {
+            let seconds = round(device, job, sweeps)?;
             // The first compiles.
-            if round > 0 {
-                seconds.push(started.elapsed().as_secs_f64() / sweeps as f64);
+            if k > 0 {
+                times.push(seconds);
             }
         }
     }
     report.at_most("readbacks in sweeps", 0.0, device.counters().since(&counted).readbacks as f64);
-    let timed = jobs.into_iter().zip(seconds);
-    Ok(timed.map(|((name, bytes, _), all)| Timed { name, bytes, seconds: median(all) }).collect())
+    let write = Ceiling::measure(device, b.len(), rounds)?.write;
+    let timed = jobs.into_iter().zip(times).map(|((name, bytes, _), rounds)| {
+        let share = (!OF_CPU.contains(&name)).then(|| write / rounds.median());
+        Timed { name, bytes, rounds, share }
+    });
+    Ok(timed.collect())
 }
 
 impl Timed {
     pub fn json(&self) -> serde_json::Value {
-        json!({ "method": self.name, "matrix_bytes": self.bytes, "ms": 1e3 * self.seconds })
+        let row = json!({ "method": self.name, "matrix_bytes": self.bytes, "share_of_ceiling": self.share });
+        self.rounds.times(1e3).in_row(row, "ms")
     }
 }
 
 pub fn print(timed: &[Timed], programs: [&Program; 2], rounds: usize) {
     let mut table = Table::new(["an iteration", "bytes of the matrix", "ms", "times the optimised"]);
-    let optimised = timed.get(1).map_or(f64::NAN, |timed| timed.seconds);
+    let optimised = timed.get(1).map_or(f64::NAN, |timed| timed.rounds.median());
     for t in timed {
-        let ms = format!("{:.3}", 1e3 * t.seconds);
-        table.row([t.name.to_owned(), t.bytes.to_string(), ms, format!("{:.2}", t.seconds / optimised)]);
+        let ms = format!("{:.3}", 1e3 * t.rounds.median());
+        table.row([
+            t.name.to_owned(),
+            t.bytes.to_string(),
+            ms,
+            format!("{:.2}", t.rounds.median() / optimised),
+        ]);
     }
     table.print();
     let [plain, folded] = programs.map(|program| {
@@ -137,6 +147,6 @@ pub fn print(timed: &[Timed], programs: [&Program; 2], rounds: usize) {
         "Medians of {rounds} rounds in turn. Plain over optimised: fetches {:.2}, arithmetic {:.2}, measured {:.2}.\n",
         plain.1 / folded.1,
         plain.0 / folded.0,
-        timed.first().map_or(f64::NAN, |timed| timed.seconds / optimised),
+        timed.first().map_or(f64::NAN, |timed| timed.rounds.median() / optimised),
     ));
 }

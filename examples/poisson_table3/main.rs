@@ -217,7 +217,7 @@ fn programs(
             );
         }
         all.push(
-            json!({ "order": name, "instructions": emitted, "fetches": counts.tex, "efficiency": share }),
+            json!({ "order": name, "instructions": emitted, "fetches": counts.tex, "efficiency": share, "paper_instructions": (e.block().unknowns() == 40).then_some(papers) }),
         );
     }
     say("");

@@ -6,6 +6,7 @@ use texla::{Device, Grid};
 
 use crate::cpu;
 use crate::run::{Criterion, Method, TOLERANCES};
+use crate::support::clock::Rounds;
 use crate::support::{Report, Result, Table, json, say, worst};
 
 /// What the paper prints: milliseconds and iterations at each tolerance.
@@ -44,8 +45,8 @@ pub struct Row<'a> {
     method: Box<dyn Method + 'a>,
     pub sweeps: usize,
     pub met: bool,
-    /// Seconds of bringing b, solving, and reading x.
-    seconds: [f64; 3],
+    /// Milliseconds of each system: solving alone, and with b brought and x read.
+    times: [Rounds; 2],
     steps: usize,
     /// The largest residual in 64 bits over b, and by how much it is over the tolerance as a share of what rounding may do.
     residual: f64,
@@ -54,8 +55,8 @@ pub struct Row<'a> {
 
 impl<'a> Row<'a> {
     pub fn new(kind: Kind, criterion: Criterion, column: usize, method: Box<dyn Method + 'a>) -> Self {
-        let (seconds, residual, excess) = ([0.0; 3], 0.0, 0.0);
-        Self { kind, criterion, column, method, sweeps: 0, met: true, seconds, steps: 0, residual, excess }
+        let (times, residual, excess) = (Default::default(), 0.0, 0.0);
+        Self { kind, criterion, column, method, sweeps: 0, met: true, times, steps: 0, residual, excess }
     }
 
     fn tolerance(&self) -> f64 {
@@ -67,18 +68,18 @@ impl<'a> Row<'a> {
         let (norm_b, tolerance) = (cpu::norm(b), self.tolerance());
         device.finish()?;
         let mut started = Instant::now();
-        let mut lap = |seconds: &mut f64| -> Result {
+        let mut lap = || -> Result<f64> {
             device.finish()?;
-            *seconds += started.elapsed().as_secs_f64();
-            started = Instant::now();
-            Ok(())
+            Ok(1e3 * std::mem::replace(&mut started, Instant::now()).elapsed().as_secs_f64())
         };
         self.method.upload(b)?;
-        lap(&mut self.seconds[0])?;
+        let brought = lap()?;
         let (sweeps, met) = self.method.solve(norm_b, self.criterion, tolerance)?;
-        lap(&mut self.seconds[1])?;
+        let solved = lap()?;
         let x = self.method.read()?;
-        lap(&mut self.seconds[2])?;
+        let read = lap()?;
+        self.times[0].push(solved);
+        self.times[1].push(brought + solved + read);
         let [residual, rounding] = cpu::residual(grid, &x, b);
         self.residual = worst(self.residual, residual / norm_b);
         if met {
@@ -100,7 +101,7 @@ impl<'a> Row<'a> {
 
     /// Milliseconds a system without transfer, and with.
     fn ms(&self) -> [f64; 2] {
-        [self.seconds[1], self.seconds.iter().sum()].map(|seconds| 1e3 * self.per_step(seconds))
+        self.times.each_ref().map(Rounds::mean)
     }
 
     fn on_cpu(&self) -> bool {
@@ -126,12 +127,17 @@ impl<'a> Row<'a> {
     pub fn json(&self) -> serde_json::Value {
         let [without, with] = self.ms();
         let papers = self.kind.papers.map(|papers| papers[self.column]);
-        json!({
+        let mut row = json!({
             "method": self.kind.name, "criterion": self.criterion.name(), "tolerance": self.tolerance(),
             "iterations": self.iterations(), "met": self.met, "ms": without,
             "ms_with_transfer": (!self.on_cpu()).then_some(with), "true_residual": self.residual,
             "papers_ms": papers.map(|papers| papers.0), "papers_iterations": papers.map(|papers| papers.1),
-        })
+        });
+        self.times[0].put_range(&mut row, "ms");
+        if !self.on_cpu() {
+            self.times[1].put_range(&mut row, "ms_with_transfer");
+        }
+        row
     }
 }
 

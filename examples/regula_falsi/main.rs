@@ -10,10 +10,11 @@ use std::time::Instant;
 
 use cpu::Pair;
 use device::Equations;
+use support::clock::Rounds;
 use support::figure::{self, Raster, UNITS};
 use support::paint::{heading, text, width};
 use support::plot::{frame, linear, value};
-use support::{CommonArgs, Failure, Report, Result, Table, bytes_of, clock, json, say};
+use support::{CommonArgs, Failure, Report, Result, Table, bytes_of, json, say};
 use texla::host::number;
 use texla::kernel::{WhileParams, WhileReport, WhileSchedule};
 
@@ -37,7 +38,7 @@ struct Args {
     /// An equation is done when its polynomial is no larger
     #[arg(long, value_name = "T", default_value_t = 5e-5)]
     tolerance: f64,
-    /// Times that each schedule is measured; 5 unless given (1 with --quick)
+    /// Times that each schedule is measured; 5 unless given (3 with --quick)
     #[arg(long, value_name = "N")]
     rounds: Option<usize>,
     /// Write a picture of the steps taken
@@ -64,7 +65,7 @@ const SCALE: usize = 256;
 struct Measured {
     params: WhileParams,
     report: WhileReport,
-    seconds: f64,
+    rounds: Rounds,
 }
 
 fn main() -> ExitCode {
@@ -90,7 +91,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
             args.range
         )));
     }
-    let rounds = args.rounds.unwrap_or(if quick { 1 } else { 5 });
+    let rounds = args.rounds.unwrap_or(if quick { 3 } else { 5 });
     support::in_range("--rounds", rounds, 1..=1000)?;
     let context = args.common.headless(report)?;
     let device = context.device();
@@ -115,10 +116,11 @@ fn run(args: &Args, report: &mut Report) -> Result {
     ));
     print(&measured, on_cpu);
     for m in &measured {
-        report.row(json!({
+        let row = json!({
             "schedule": name(m.params.schedule), "steps_per_pass": m.params.steps_per_pass,
-            "passes": m.report.passes, "active": m.report.active, "seconds": m.seconds,
-        }));
+            "passes": m.report.passes, "active": m.report.active,
+        });
+        report.row(m.rounds.in_row(row, "seconds"));
     }
     report.set("equations", pairs.len()).set("cpu_seconds", on_cpu);
     report.set("steps", json!({ "mean": steps / pairs.len() as f64, "most": most }));
@@ -146,7 +148,7 @@ fn measure(equations: &Equations, rounds: usize) -> Result<(Vec<Measured>, texla
                 .with_max_passes(MOST.div_ceil(steps_per_pass) as usize)
         })
         .collect();
-    let mut times = vec![Vec::new(); all.len()];
+    let mut times = vec![Rounds::default(); all.len()];
     let mut reports = Vec::new();
     let mut first: Option<(texla::Vector, Vec<f32>)> = None;
     // The first round, which compiles, is not counted.
@@ -175,9 +177,7 @@ fn measure(equations: &Equations, rounds: usize) -> Result<(Vec<Measured>, texla
         }
     }
     let measured = all.into_iter().zip(reports).zip(times);
-    let measured = measured
-        .map(|((params, report), times)| Measured { params, report, seconds: clock::median(times) })
-        .collect();
+    let measured = measured.map(|((params, report), rounds)| Measured { params, report, rounds }).collect();
     Ok((measured, first.expect("a schedule").0))
 }
 
@@ -194,14 +194,14 @@ fn name(schedule: WhileSchedule) -> &'static str {
 fn gains(measured: &[Measured]) -> Vec<(String, f64)> {
     let of = |steps, schedule| {
         let same = |m: &&Measured| m.params.steps_per_pass == steps && m.params.schedule == schedule;
-        measured.iter().find(same).map(|m| m.seconds)
+        measured.iter().find(same).map(|m| m.rounds.median())
     };
     let pairs = STEPS_PER_PASS.into_iter().filter_map(|k| {
         let (culled, branched) = (of(k, WhileSchedule::Predicated)?, of(k, WhileSchedule::Branching)?);
         Some((format!("{k} steps a pass"), branched / culled))
     });
     let predicated = measured.iter().filter(|m| m.params.schedule == WhileSchedule::Predicated);
-    let best = predicated.map(|m| m.seconds).fold(f64::INFINITY, f64::min);
+    let best = predicated.map(|m| m.rounds.median()).fold(f64::INFINITY, f64::min);
     let whole =
         of(MOST, WhileSchedule::Branching).map(|whole| ("best against one pass".into(), whole / best));
     pairs.chain(whole).collect()
@@ -218,8 +218,8 @@ fn print(measured: &[Measured], on_cpu: f64) {
             name(m.params.schedule).into(),
             steps,
             m.report.passes.to_string(),
-            format!("{:.2}", 1e3 * m.seconds),
-            format!("{:.2}", m.seconds / on_cpu),
+            format!("{:.2}", 1e3 * m.rounds.median()),
+            format!("{:.2}", m.rounds.median() / on_cpu),
         ]);
     }
     table.row([

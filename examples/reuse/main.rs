@@ -7,8 +7,9 @@ use std::time::Instant;
 
 use device::{Kernels, Square};
 use quantity::{Quantity, Twin, Way};
+use support::clock::{self, Rounds};
 use support::{Bar, BarChart, CommonArgs, Failure, Report, Result, Table};
-use support::{clock, json, say, worst};
+use support::{json, say, worst};
 
 mod device;
 mod quantity;
@@ -24,7 +25,7 @@ struct Args {
     /// Texels a side of the square, a power of two; 1024 unless given (128 with --quick)
     #[arg(long, value_name = "N")]
     size: Option<usize>,
-    /// Times that each is measured, unless it takes long; 5 unless given (1 with --quick)
+    /// Times that each is measured, unless it takes long; 5 unless given (3 with --quick)
     #[arg(long, value_name = "R")]
     rounds: Option<usize>,
     /// Write a bar chart
@@ -54,9 +55,15 @@ struct Measured {
     quantity: Quantity,
     steps: usize,
     /// Of [`Way::ALL`].
-    device: [Option<f64>; 3],
+    device: [Option<Rounds>; 3],
     /// In every texel, and from tables.
     cpu: [Option<f64>; 2],
+}
+
+impl Measured {
+    fn median(&self, way: usize) -> Option<f64> {
+        self.device[way].as_ref().map(Rounds::median)
+    }
 }
 
 fn run(args: &Args, report: &mut Report) -> Result {
@@ -67,7 +74,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
             "--size {side}: expected a power of two from 16 to 4096"
         )));
     }
-    let rounds = args.rounds.unwrap_or(if quick { 1 } else { 5 });
+    let rounds = args.rounds.unwrap_or(if quick { 3 } else { 5 });
     support::in_range("--rounds", rounds, 1..=1000)?;
     let context = args.common.headless(report)?;
     let device = context.device();
@@ -80,12 +87,12 @@ fn run(args: &Args, report: &mut Report) -> Result {
     for quantity in Quantity::ALL {
         for steps in STEPS {
             let twin = Twin::new(quantity, side, steps);
-            let mut seconds = [None; 3];
+            let mut seconds = [const { None }; 3];
             for (way, seconds) in
                 Way::ALL.into_iter().zip(&mut seconds).filter(|(way, _)| way.suits(quantity))
             {
                 let mut compute = || square.compute(&kernels, quantity, way, steps);
-                *seconds = Some(clock::least(device, rounds, &mut compute)?.1);
+                *seconds = Some(clock::rounds(device, rounds, &mut compute)?.1);
                 check(&twin, way, &square.target.read()?, side, (quantity, steps), report);
             }
             all.push(Measured { quantity, steps, device: seconds, cpu: on_cpu(quantity, side, steps) });
@@ -93,11 +100,15 @@ fn run(args: &Args, report: &mut Report) -> Result {
     }
     print(&all, side);
     for m in &all {
-        report.row(json!({
+        let mut row = json!({
             "quantity": m.quantity.name(), "steps": m.steps, "texels": side * side,
-            "per_fragment_seconds": m.device[0], "vertex_seconds": m.device[1], "tables_seconds": m.device[2],
             "cpu_seconds": m.cpu[0], "cpu_tables_seconds": m.cpu[1],
-        }));
+        });
+        let keys = ["per_fragment_seconds", "vertex_seconds", "tables_seconds"];
+        for (rounds, key) in m.device.iter().zip(keys) {
+            rounds.clone().unwrap_or_default().put(&mut row, key);
+        }
+        report.row(row);
     }
     report.set("crossings", json!(Quantity::ALL.map(|quantity| crossings(&all, quantity))));
     args.plot.as_ref().map_or(Ok(()), |path| plot(path, &all, context.name(), side))
@@ -149,7 +160,7 @@ fn on_cpu(quantity: Quantity, side: usize, steps: usize) -> [Option<f64>; 2] {
 fn crossings(all: &[Measured], quantity: Quantity) -> serde_json::Value {
     let from = |way: usize| {
         let of = all.iter().filter(|m| m.quantity == quantity);
-        let wins = |m: &&Measured| m.device[way].zip(m.device[0]).is_some_and(|(way, plain)| way < plain);
+        let wins = |m: &&Measured| m.median(way).zip(m.median(0)).is_some_and(|(way, plain)| way < plain);
         // The first of those that win without exception.
         let count = of.clone().rev().take_while(wins).count();
         of.rev().take(count).last().map(|m| m.steps)
@@ -170,9 +181,9 @@ fn print(all: &[Measured], side: usize) {
     ]);
     let ms = |seconds: Option<f64>| seconds.map_or("-".to_owned(), |s| format!("{:.3}", 1e3 * s));
     for m in all {
-        let timed = Way::ALL.into_iter().zip(m.device).filter_map(|(way, s)| Some((way, s?)));
+        let timed = Way::ALL.into_iter().enumerate().filter_map(|(k, way)| Some((way, m.median(k)?)));
         let fastest = timed.min_by(|a, b| a.1.total_cmp(&b.1)).map_or("-", |(way, _)| way.name());
-        let [a, b, c] = m.device.map(ms);
+        let [a, b, c] = [0, 1, 2].map(|k| ms(m.median(k)));
         let [d, e] = m.cpu.map(ms);
         table.row([m.steps.to_string(), m.quantity.name().to_owned(), a, b, c, fastest.to_owned(), d, e]);
     }
@@ -204,7 +215,7 @@ fn plot(path: &Path, all: &[Measured], device: &str, side: usize) -> Result {
     for quantity in Quantity::ALL {
         for (k, way) in Way::ALL.into_iter().enumerate().filter(|(_, way)| way.suits(quantity)) {
             let of = all.iter().filter(|m| m.quantity == quantity);
-            let bars: Vec<_> = of.map(|m| m.device[k].map(|s| Bar::plain(1e3 * s))).collect();
+            let bars: Vec<_> = of.map(|m| m.median(k).map(|s| Bar::plain(1e3 * s))).collect();
             chart = chart.series(format!("{}, {}", quantity.name(), way.name()), bars);
         }
     }

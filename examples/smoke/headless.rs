@@ -6,6 +6,7 @@ use std::time::Instant;
 use texla::Grid;
 
 use crate::render::Renderer;
+use crate::support::clock::Rounds;
 use crate::support::{Animation, Failure, Progress, Report, Result, json, say, worst, write_rgb};
 use crate::tunnel::Tunnel;
 use crate::{Args, compare};
@@ -83,8 +84,8 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     say(format_args!("tunnel      {cells}, {} frames of {:.4} s", plan.frames, tunnel.dt));
 
     let mut animation = Animation::new(plan.size, 18);
-    let (mut simulated, mut readbacks, mut left) = (0.0, 0, 0.0f64);
-    let (mut steps, mut draws) = (0u32, 0);
+    let (mut simulated, mut readbacks, mut left) = (Rounds::default(), 0, 0.0f64);
+    let mut draws = 0;
     let progress = Progress::new("frame", 2 * plan.frames as u64);
     for frame in 0..plan.frames {
         if frame % LOOK_EVERY == LOOK_EVERY - 1 || frame + 1 == plan.frames {
@@ -104,11 +105,10 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
             let (started, counted) = (Instant::now(), device.counters());
             tunnel.step()?;
             device.finish()?;
-            simulated += started.elapsed().as_secs_f64();
+            simulated.push(1e3 * started.elapsed().as_secs_f64());
             let done = device.counters().since(&counted);
             readbacks += done.readbacks;
             draws += done.draws;
-            steps += 1;
         }
         if let (Some(path), true) = (&args.picture, frame == plan.picture_at) {
             let size = (960, 480);
@@ -137,8 +137,8 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         outside = values.iter().map(|v| f64::from(*v)).fold(outside, |o, v| worst(worst(o, -v), v - 1.0));
         behind += mean_behind(cells, &values);
     }
-    let per_step = 1e3 * simulated / f64::from(steps.max(1));
-    say(format_args!("{per_step:.1} ms a step, {:.0} draws", draws as f64 / f64::from(steps.max(1))));
+    let steps = simulated.iter().len().max(1);
+    say(format_args!("{:.1} ms a step, {:.0} draws", simulated.mean(), draws as f64 / steps as f64));
     for (what, path) in [("animation", &args.animation), ("picture", &args.picture)] {
         if let Some(path) = path {
             say(format_args!("{what:<11} {}", path.display()));
@@ -146,7 +146,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     }
     let (sweeps, left_by_jacobi, counts) = compare::run(device, plan.compared)?;
     report.set("cells", json!([cells.nx, cells.ny])).set("frames", plan.frames);
-    report.set("ms_per_step", per_step).set("compared", counts).set("compared_height", plan.compared);
+    report.rounds("ms_per_step", &simulated).set("compared", counts).set("compared_height", plan.compared);
     report.set("last_state", format!("{first:016x}"));
     report.at_most("largest divergence after a projection, of that before it", compare::AIM, left);
     report.at_most("readbacks in steps", 0.0, readbacks as f64);

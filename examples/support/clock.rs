@@ -2,15 +2,84 @@
 
 use std::time::Instant;
 
+use serde_json::Value;
 use texla::Device;
 
-/// The result of some work and the least of its times: the first, which may compile, and `rounds` more of them, unless
-/// they take longer than a second.
-pub fn least<T>(
+use super::outcome::Result;
+
+/// The times of some rounds of the same work.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rounds(Vec<f64>);
+
+impl Rounds {
+    pub fn push(&mut self, seconds: f64) {
+        self.0.push(seconds);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
+        self.0.iter().copied()
+    }
+
+    pub fn median(&self) -> f64 {
+        median(self.iter())
+    }
+
+    pub fn mean(&self) -> f64 {
+        self.iter().sum::<f64>() / self.0.len() as f64
+    }
+
+    pub fn least(&self) -> f64 {
+        self.iter().min_by(f64::total_cmp).unwrap_or(f64::NAN)
+    }
+
+    pub fn most(&self) -> f64 {
+        self.iter().max_by(f64::total_cmp).unwrap_or(f64::NAN)
+    }
+
+    /// In another unit, or for another count of the work.
+    pub fn times(&self, factor: f64) -> Self {
+        self.iter().map(|time| factor * time).collect()
+    }
+
+    /// Adds the keys of a report: KEY is the median, KEY_least and KEY_most are how far the rounds are apart. Of no rounds
+    /// KEY is null.
+    pub fn put(&self, row: &mut Value, key: &str) {
+        row[key] = self.median().into(); // NaN becomes null
+        self.put_range(row, key);
+    }
+
+    /// Those of the range alone, where KEY is another mean.
+    pub fn put_range(&self, row: &mut Value, key: &str) {
+        if !self.is_empty() {
+            row[format!("{key}_least")] = self.least().into();
+            row[format!("{key}_most")] = self.most().into();
+        }
+    }
+
+    /// `row` with the keys of [`Rounds::put`].
+    pub fn in_row(&self, mut row: Value, key: &str) -> Value {
+        self.put(&mut row, key);
+        row
+    }
+}
+
+impl FromIterator<f64> for Rounds {
+    fn from_iter<I: IntoIterator<Item = f64>>(times: I) -> Self {
+        Rounds(times.into_iter().collect())
+    }
+}
+
+/// The result of some work and its times in `rounds` rounds, fewer if they take longer than a second. The first time of all,
+/// which may compile, counts only if that took a second already.
+pub fn rounds<T>(
     device: &Device,
     rounds: usize,
     mut work: impl FnMut() -> texla::Result<T>,
-) -> texla::Result<(T, f64)> {
+) -> texla::Result<(T, Rounds)> {
     let begun = Instant::now();
     let mut once = || {
         device.finish()?;
@@ -19,16 +88,47 @@ pub fn least<T>(
         device.finish()?;
         Ok::<_, texla::Error>((result, started.elapsed().as_secs_f64()))
     };
-    let (mut result, mut least) = once()?;
-    for _ in 0..rounds {
-        if begun.elapsed().as_secs_f64() > 1.0 {
-            break;
-        }
+    let (mut result, first) = once()?;
+    let mut times = Rounds::default();
+    while times.0.len() < rounds && begun.elapsed().as_secs_f64() <= 1.0 {
         let seconds;
         (result, seconds) = once()?;
-        least = least.min(seconds);
+        times.push(seconds);
     }
-    Ok((result, least))
+    if times.is_empty() {
+        times.push(first);
+    }
+    Ok((result, times))
+}
+
+/// Something to be timed: does its work this many times.
+pub type Job<'a> = Box<dyn FnMut(usize) -> Result + 'a>;
+
+/// Once, of so many times in a row, until the device is done.
+pub fn round(device: &Device, job: &mut Job<'_>, times: usize) -> Result<f64> {
+    device.finish()?;
+    let started = Instant::now();
+    job(times)?;
+    device.finish()?;
+    Ok(started.elapsed().as_secs_f64() / times as f64)
+}
+
+/// How many times fill a round of so many seconds, so that the clock does not matter.
+pub fn often(device: &Device, job: &mut Job<'_>, seconds: f64) -> Result<usize> {
+    round(device, job, 1)?; // compiles
+    Ok((seconds / round(device, job, 1)?.max(1e-6)).clamp(1.0, 10_000.0) as usize)
+}
+
+/// All jobs take turns in rounds of at least so many seconds: the speed of machines drifts, and so it drifts for all alike.
+pub fn in_turns(device: &Device, jobs: &mut [Job<'_>], rounds: usize, seconds: f64) -> Result<Vec<Rounds>> {
+    let often = jobs.iter_mut().map(|job| often(device, job, seconds)).collect::<Result<Vec<_>>>()?;
+    let mut all = vec![Rounds::default(); jobs.len()];
+    for _ in 0..rounds {
+        for ((job, &times), of) in jobs.iter_mut().zip(&often).zip(&mut all) {
+            of.push(round(device, job, times)?);
+        }
+    }
+    Ok(all)
 }
 
 /// The middle one of some values, or the mean of the two in the middle.

@@ -21,6 +21,7 @@ pub mod animation;
 pub mod args;
 pub mod bars;
 pub mod bounded;
+pub mod ceiling;
 pub mod clock;
 pub mod figure;
 pub mod files;

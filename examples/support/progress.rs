@@ -5,6 +5,8 @@ use std::io::{IsTerminal, Write, stderr, stdout};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::outcome::say;
+
 /// Shown while a job runs, on standard error. Dropped early, it takes its line with it.
 pub struct Progress {
     bar: ProgressBar,
@@ -33,6 +35,11 @@ impl Progress {
         if !self.bar.is_hidden() {
             self.bar.set_message(message.to_string());
         }
+    }
+
+    /// A line that stays, above the bar.
+    pub fn line(&self, line: impl Display) {
+        self.bar.suspend(|| say(line));
     }
 
     /// Leaves the bar on the screen as it stands, full: a solver often ends before its limit.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use super::clock::Rounds;
 use super::files::write_file;
 use super::outcome::Result;
 use super::table::Table;
@@ -91,6 +92,14 @@ impl Report {
     /// Adds a key beside the envelope's own, which win where the names collide.
     pub fn set(&mut self, key: &str, value: impl Into<Value>) -> &mut Self {
         self.extra.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// Adds the keys of [`Rounds::put`] beside the envelope's own.
+    pub fn rounds(&mut self, key: &str, rounds: &Rounds) -> &mut Self {
+        let mut keys = json!({});
+        rounds.put(&mut keys, key);
+        self.extra.extend(keys.as_object().cloned().unwrap_or_default());
         self
     }
 

@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
 
 use device::ToneMap;
 use photo::Photo;
+use support::clock::{self, Rounds};
 use support::figure::{self, Raster};
 use support::plot::rounded;
 use support::{CommonArgs, Failure, Report, Result, Table, json, paint, say, worst, worst_of};
@@ -224,7 +224,7 @@ fn write_picture(path: &Path, shown: Vec<(String, Vec<[u8; 3]>)>, (width, height
 struct Clock<'a> {
     device: &'a Device,
     rounds: usize,
-    rows: Vec<(&'static str, &'static str, f64)>,
+    rows: Vec<(&'static str, &'static str, Rounds)>,
 }
 
 impl Clock<'_> {
@@ -232,19 +232,10 @@ impl Clock<'_> {
         &mut self,
         part: &'static str,
         by: &'static str,
-        mut work: impl FnMut() -> texla::Result<()>,
+        work: impl FnMut() -> texla::Result<()>,
     ) -> texla::Result<()> {
-        let mut times = Vec::new();
-        for round in 0..=self.rounds {
-            let started = Instant::now();
-            work()?;
-            self.device.finish()?;
-            // The first one compiles.
-            if round > 0 {
-                times.push(1e3 * started.elapsed().as_secs_f64());
-            }
-        }
-        self.rows.push((part, by, support::clock::median(times)));
+        let ((), times) = clock::rounds(self.device, self.rounds, work)?;
+        self.rows.push((part, by, times.times(1e3)));
         Ok(())
     }
 }
@@ -296,8 +287,8 @@ fn time(
     std::hint::black_box(kept); // or the loops would be left out
     let mut table = Table::new(["part", "by", "ms"]);
     for (part, by, ms) in clock.rows {
-        table.row([part.to_owned(), by.to_owned(), format!("{ms:.3}")]);
-        report.row(json!({ "part": part, "by": by, "ms": ms }));
+        table.row([part.to_owned(), by.to_owned(), format!("{:.3}", ms.median())]);
+        report.row(ms.in_row(json!({ "part": part, "by": by }), "ms"));
     }
     table.print();
     Ok(())

@@ -6,6 +6,8 @@ use std::time::Instant;
 use crate::Args;
 use crate::pool::{Pool, RATE, STEPS, TOLERANCE};
 use crate::render::Renderer;
+use crate::support::ceiling::Ceiling;
+use crate::support::clock::Rounds;
 use crate::support::{
     Animation, Failure, Progress, Report, Result, differing_bits, json, say, worst, write_rgb,
 };
@@ -67,13 +69,13 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
 
     let mut animation = Animation::new(plan.size, (RATE as usize / STEPS / plan.shown_every) as u16);
     let mut shown = Vec::new();
-    let (mut residual, mut simulated, mut drawn) = (0.0f64, 0.0, 0.0);
+    let (mut residual, mut simulated, mut drawn) = (0.0f64, Rounds::default(), Rounds::default());
     let progress = Progress::new("frame", 2 * plan.frames as u64);
     for frame in 0..plan.frames {
         let started = Instant::now();
         pool.advance(true)?;
         device.finish()?;
-        simulated += started.elapsed().as_secs_f64();
+        simulated.push(1e3 * started.elapsed().as_secs_f64() / STEPS as f64);
         if let (Some(path), true) = (&args.picture, frame == plan.picture_at) {
             let size = (960, 540);
             renderer.resize(size);
@@ -83,7 +85,7 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
         if frame.is_multiple_of(plan.shown_every) {
             let started = Instant::now();
             let picture = renderer.picture(&pool.wave);
-            drawn += started.elapsed().as_secs_f64();
+            drawn.push(1e3 * started.elapsed().as_secs_f64());
             shown.push((frame, hash(&picture)));
             animation.push(picture);
         }
@@ -122,12 +124,11 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     let growth = growth.fold(f64::NEG_INFINITY, worst);
     let draws = pool.draws();
     let uneven = draws.iter().filter(|d| **d != draws[0]).count();
-    let (steps, pictures) = (plan.frames * STEPS, shown.len().max(1));
     say(format_args!(
         "{:.1} ms a step, {:.0} draws each; {:.1} ms a picture",
-        1e3 * simulated / steps as f64,
+        simulated.mean(),
         draws[0],
-        1e3 * drawn / pictures as f64
+        drawn.mean()
     ));
     for (what, path) in [("animation", &args.animation), ("picture", &args.picture)] {
         if let Some(path) = path {
@@ -136,8 +137,9 @@ pub fn run(args: &Args, report: &mut Report) -> Result {
     }
     report.set("cells", cells).set("frames", plan.frames).set("draws_per_step", draws[0]);
     report.set("iterations_per_step", pool.wave.iterations());
-    report.set("ms_per_step", 1e3 * simulated / steps as f64);
-    report.set("ms_per_picture", 1e3 * drawn / pictures as f64);
+    report.rounds("ms_per_step", &simulated).rounds("ms_per_picture", &drawn);
+    let least = Ceiling::measure(device, cells * cells, 3)?.wave_step(pool.wave.iterations());
+    report.set("share_of_ceiling", 1e3 * least / simulated.median());
     report.set("last_picture", format!("{:016x}", shown.last().map_or(0, |(_, hash)| *hash)));
     report.at_most("largest relative residual of a step that was looked at", 2.0 * TOLERANCE, residual);
     report.at_most("readbacks and looks in all steps", 0.0, pool.waited() as f64);

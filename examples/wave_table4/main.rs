@@ -79,7 +79,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     counts::print(counts);
     counts::check(report, counts);
 
-    let rounds = if quick { 2 } else { 20 };
+    let rounds = if quick { 3 } else { 20 };
     let plan = Plan { steps, size, rounds: rounds.min(steps), checked: steps.min(200) };
     let limit = Duration::from_millis(if quick { 100 } else { 1400 });
     let profile = DeviceProfile::measure_within(device, limit)?;
@@ -171,8 +171,8 @@ fn choose(device: &Device, row: &RepeatedExpression, profile: DeviceProfile, rep
 fn compare(timed: &[Timed], quick: bool, report: &mut Report) {
     let Some(simulation) = timed.iter().find(|row| row.name == measure::SIMULATION) else { return };
     let times = |row: &Timed| {
-        let rounds = simulation.rounds(After::Nothing).iter().zip(row.rounds(After::Nothing));
-        clock::median(rounds.map(|(simulation, blocks)| simulation / blocks))
+        let [simulation, blocks] = [simulation, row].map(|row| row.rounds(After::Nothing));
+        clock::median(simulation.iter().zip(blocks.iter()).map(|(simulation, blocks)| simulation / blocks))
     };
     let blocks = timed.iter().filter(|row| row.instructions.is_some()).map(|row| (row, times(row)));
     let all: Vec<(&Timed, f64)> = blocks.collect();

@@ -11,7 +11,9 @@ use texla::{Headless, Vector};
 
 use crate::paint::{Painter, Painting};
 use crate::problem::{Twin, energy, start};
-use crate::support::{Progress, Report, Result, clock, differing, differing_bits, json, share};
+use crate::support::ceiling::Ceiling;
+use crate::support::clock::Rounds;
+use crate::support::{Progress, Report, Result, differing, differing_bits, json, share};
 use crate::waves::{After, Blocks, Kernels, Simulation, Waves};
 use crate::{PIECE, best, counts, cpu};
 
@@ -43,7 +45,7 @@ struct Run<'a> {
     after: After,
     waves: Box<dyn Waves + 'a>,
     /// A step, in each round.
-    seconds: Vec<f64>,
+    seconds: Rounds,
     draws: u64,
     readbacks: u64,
 }
@@ -52,7 +54,9 @@ struct Run<'a> {
 pub struct Timed {
     pub name: String,
     /// A step, in each round.
-    runs: Vec<(After, Vec<f64>)>,
+    runs: Vec<(After, Rounds)>,
+    /// Writing a level alone, in seconds; of what is on the device.
+    write: Option<f64>,
     pub paper: [Option<f64>; 2],
     /// Of a step without transfer.
     pub draws: Option<f64>,
@@ -65,15 +69,13 @@ pub struct Timed {
 
 impl Timed {
     /// A step, in each round.
-    pub fn rounds(&self, after: After) -> &[f64] {
-        self.runs.iter().find(|run| run.0 == after).map_or(&[], |run| &run.1)
+    pub fn rounds(&self, after: After) -> Rounds {
+        self.runs.iter().find(|run| run.0 == after).map_or(Rounds::default(), |run| run.1.clone())
     }
 
     /// The median of the rounds.
     pub fn seconds(&self, after: After) -> Option<f64> {
-        Some(self.rounds(after))
-            .filter(|rounds| !rounds.is_empty())
-            .map(|rounds| clock::median(rounds.iter().copied()))
+        Some(self.rounds(after)).filter(|rounds| !rounds.is_empty()).map(|rounds| rounds.median())
     }
 
     pub fn json(&self) -> Vec<serde_json::Value> {
@@ -82,16 +84,16 @@ impl Timed {
             After::Nothing => self.paper[1],
             After::Picture => None,
         };
-        let row = |(after, rounds): &(After, Vec<f64>)| {
-            let (after, mean) = (*after, rounds.iter().sum::<f64>() / rounds.len() as f64);
-            let median = clock::median(rounds.iter().copied());
-            json!({
-                "row": self.name, "column": after.name(), "ms": 1e3 * median, "mean_ms": 1e3 * mean,
-                "least_ms": 1e3 * rounds.iter().copied().fold(f64::INFINITY, f64::min),
+        let row = |(after, rounds): &(After, Rounds)| {
+            let after = *after;
+            let share = self.write.filter(|_| after == After::Nothing).map(|write| write / rounds.median());
+            let row = json!({
+                "row": self.name, "column": after.name(), "mean_ms": 1e3 * rounds.mean(), "share_of_ceiling": share,
                 "paper_ms": papers(after), "draws_per_step": self.draws, "instructions": self.instructions,
                 "fetches": self.fetches,
                 "predicted_ms": self.predicted.filter(|_| after == After::Nothing).map(|s| 1e3 * s),
-            })
+            });
+            rounds.times(1e3).in_row(row, "ms")
         };
         self.runs.iter().map(row).collect()
     }
@@ -134,7 +136,7 @@ pub fn measure(
     for (k, row) in rows.iter().enumerate() {
         for &after in row.after {
             let waves = (row.make)()?;
-            runs.push(Run { row: k, after, waves, seconds: Vec::new(), draws: 0, readbacks: 0 });
+            runs.push(Run { row: k, after, waves, seconds: Rounds::default(), draws: 0, readbacks: 0 });
         }
     }
     for round in 0..plan.rounds {
@@ -152,11 +154,12 @@ pub fn measure(
         }
     }
     progress.finish();
+    let write = Ceiling::measure(device, size * size, plan.rounds)?.write;
     (plan.checked..plan.steps).for_each(|_| twin.step());
     let timed = rows
         .iter()
         .enumerate()
-        .map(|(k, row)| timed(row, runs.iter().filter(|run| run.row == k), plan, profile));
+        .map(|(k, row)| timed(row, runs.iter().filter(|run| run.row == k), (plan, write), profile));
     let timed = timed.collect::<Result<Vec<_>>>()?;
     for (k, row) in rows.iter().enumerate() {
         check_last_step(row, runs.iter_mut().filter(|run| run.row == k), plan, &twin, report)?;
@@ -264,7 +267,7 @@ fn check_first_steps(
 fn timed<'r>(
     row: &Row<'_>,
     runs: impl Iterator<Item = &'r Run<'r>>,
-    plan: &Plan,
+    (plan, write): (&Plan, f64),
     profile: &DeviceProfile,
 ) -> Result<Timed> {
     let mut draws = None;
@@ -284,6 +287,7 @@ fn timed<'r>(
     Ok(Timed {
         name: row.name.clone(),
         runs: times,
+        write: (row.after.len() > 1).then_some(write),
         paper: row.paper,
         draws,
         instructions: instructions.transpose()?,
