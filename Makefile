@@ -24,11 +24,12 @@ demo: setup
 	cargo run --example solve -- --plot out/residual.png --json out/solve.json
 	@echo "plot: out/residual.png   report: out/solve.json"
 
-# Small sizes are for a look at everything, and likewise in the profile of the tests; those of the papers are for numbers.
-# Without rasteriser threads, as below: LP_NUM_THREADS=2 measures with two.
+# Small sizes are for a look at everything, and likewise in the profile of the tests; those of the papers are for
+# numbers. Without rasteriser threads, as below: LP_NUM_THREADS=2 measures with two.
 tables: setup
 	@mkdir -p out
-	LP_NUM_THREADS=$${LP_NUM_THREADS-0} cargo run --all-features $(if $(FULL),--release) --example tables -- $(if $(FULL),--out out/tables-full,--quick)
+	LP_NUM_THREADS=$${LP_NUM_THREADS-0} cargo run --all-features $(if $(FULL),--release) --example tables -- \
+		$(if $(FULL),--out out/tables-full,--quick)
 	@echo "page: $(if $(FULL),out/tables-full,out/tables)/index.html"
 
 # One test at a time: llvmpipe of Mesa 22.3 crashes now and then when threads of a process take turns with contexts. And

@@ -1,5 +1,5 @@
-//! The guide's page of sources against the project: no item of a source is missing, what a row names exists, and chapters
-//! of the book of tables are named by the items that they show.
+//! The guide's page of sources against the project: no item of a source is missing, what a row names exists, and
+//! chapters of the book of tables are named by the items that they show.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -347,7 +347,8 @@ fn mistakes(page: &str) -> Vec<String> {
     wrong
 }
 
-/// Every table, figure and listing that an example prints is a chapter's; and a chapter that is no item's says of what it is.
+/// Every table, figure and listing that an example prints is a chapter's; and a chapter that is no item's says of what
+/// it is.
 #[test]
 fn chapters_are_of_items_and_what_has_an_example_has_a_chapter() {
     for row in rows(&page()).unwrap() {

@@ -1,4 +1,5 @@
-//! What no kernel of the device passes: draws that do nothing but write, read, or fetch what their neighbours fetch too.
+//! What no kernel of the device passes: draws that do nothing but write, read, or fetch what their neighbours fetch
+//! too.
 
 use std::rc::Rc;
 
@@ -8,8 +9,8 @@ use texla::{Device, Vector};
 use super::clock::{self, Job, Rounds};
 use super::outcome::Result;
 
-/// Draws a kernel of at most one input again and again. The host's state is saved once a round, not once a draw: a ceiling is
-/// the device's.
+/// Draws a kernel of at most one input again and again. The host's state is saved once a round, not once a draw: a
+/// ceiling is the device's.
 fn job(device: &Device, body: &str, x: Option<&Rc<Vector>>, elements: usize) -> Result<Job<'static>> {
     let (device, mut out) = (device.clone(), Vector::zeros(device, elements)?);
     Ok(match x.cloned() {
@@ -82,9 +83,9 @@ impl Ceiling {
         Ceiling { write: write.median(), read }
     }
 
-    /// The least time of a step of waves with so many iterations of conjugate gradients, none of whose schedules does without:
-    /// an iteration writes r and d, x every second time, and reads r and d for its sums; a step besides writes the right-hand
-    /// side and the new surface.
+    /// The least time of a step of waves with so many iterations of conjugate gradients, none of whose schedules does
+    /// without: an iteration writes r and d, x every second time, and reads r and d for its sums; a step besides writes
+    /// the right-hand side and the new surface.
     pub fn wave_step(&self, iterations: usize) -> f64 {
         let k = iterations as f64;
         (2.5 * k + 2.0) * self.write + 2.0 * k * self.read

@@ -45,8 +45,8 @@ impl Rounds {
         self.iter().map(|time| factor * time).collect()
     }
 
-    /// Adds the keys of a report: KEY is the median, KEY_least and KEY_most are how far the rounds are apart. Of no rounds
-    /// KEY is null.
+    /// Adds the keys of a report: KEY is the median, KEY_least and KEY_most are how far the rounds are apart. Of no
+    /// rounds KEY is null.
     pub fn put(&self, row: &mut Value, key: &str) {
         row[key] = self.median().into(); // NaN becomes null
         self.put_range(row, key);
@@ -73,8 +73,8 @@ impl FromIterator<f64> for Rounds {
     }
 }
 
-/// The result of some work and its times in `rounds` rounds, fewer if they take longer than a second. The first time of all,
-/// which may compile, counts only if that took a second already.
+/// The result of some work and its times in `rounds` rounds, fewer if they take longer than a second. The first time of
+/// all, which may compile, counts only if that took a second already.
 pub fn rounds<T>(
     device: &Device,
     rounds: usize,
@@ -119,7 +119,8 @@ pub fn often(device: &Device, job: &mut Job<'_>, seconds: f64) -> Result<usize> 
     Ok((seconds / round(device, job, 1)?.max(1e-6)).clamp(1.0, 10_000.0) as usize)
 }
 
-/// All jobs take turns in rounds of at least so many seconds: the speed of machines drifts, and so it drifts for all alike.
+/// All jobs take turns in rounds of at least so many seconds: the speed of machines drifts, and so it drifts for all
+/// alike.
 pub fn in_turns(device: &Device, jobs: &mut [Job<'_>], rounds: usize, seconds: f64) -> Result<Vec<Rounds>> {
     let often = jobs.iter_mut().map(|job| often(device, job, seconds)).collect::<Result<Vec<_>>>()?;
     let mut all = vec![Rounds::default(); jobs.len()];

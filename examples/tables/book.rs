@@ -33,7 +33,8 @@ pub fn page(book: &Book, folder: &Path, comparison: Option<&Comparison<'_>>) -> 
             body {
                 header {
                     h1 { "The book of tables" }
-                    p { "Every table and figure of the five papers that texla is built on, run here, beside what was printed." }
+                    p { "Every table and figure of the five papers that texla is built on, run here, beside what was \
+                         printed." }
                     dl.facts {
                         dt { "device" } dd { (machine.device) }
                         dt { "driver" } dd { (machine.driver) ", " (machine.api) }
@@ -44,8 +45,9 @@ pub fn page(book: &Book, folder: &Path, comparison: Option<&Comparison<'_>>) -> 
                         dt { "chapters" } dd { (summary(book, &all)) }
                     }
                     @if book.profile == "dev" {
-                        p.note { "These programs were built for tests, hardly optimised. What a GPU or its rasteriser does is as fast as \
-                            ever, but times of a CPU are several times too long: for those, " code { "make tables FULL=1" } "." }
+                        p.note { "These programs were built for tests, hardly optimised. What a GPU or its \
+                                  rasteriser does is as fast as ever, but times of a CPU are several times too long: \
+                                  for those, " code { "make tables FULL=1" } "." }
                     }
                 }
                 main {
@@ -104,18 +106,29 @@ fn how_to_read(compared: bool) -> Markup {
         section #how {
             h2 { "How to read it" }
             ul.reading {
-                li { b { "paper" } " is what the source prints, for its own machine; " b { "here" } " is this device, the median of the rounds." }
-                li { b { "to paper" } " and " b { "to CPU" } " are ratios: 2x is twice as good as that, whether less is better or more." }
-                li { b { "CPU" } " is the best that a CPU did with the same in the same run: a library or plain loops, as the rows say." }
-                li { b { "ceiling" } " is the share of what the device can do at all: of the best draw that does nothing but write or read." }
-                li { b { "rounds" } " are the least and the most; where there is nothing, it was done once. Quote ratios, not times: machines are shared." }
-                li { "Every program checks its own results, against 64 bits and derived bounds: passed or FAILED, with every check, below its tables." }
-                li { "Counts, such as instructions or draws, are the same on every machine of a kind. A change in one is a change of the program." }
-                li { "A software rasteriser is a test bed: a CPU library is faster there, and only ratios within the device say anything." }
-                li { "Rows are the chapter's own; raw reports lie beside this page, a folder a chapter: report.json and log.txt." }
+                li {
+                    b { "paper" } " is what the source prints, for its own machine; "
+                    b { "here" } " is this device, the median of the rounds."
+                }
+                li { b { "to paper" } " and " b { "to CPU" } " are ratios: 2x is twice as good as that, whether less \
+                                                              is better or more." }
+                li { b { "CPU" } " is the best that a CPU did with the same in the same run: a library or plain \
+                                  loops, as the rows say." }
+                li { b { "ceiling" } " is the share of what the device can do at all: of the best draw that does \
+                                      nothing but write or read." }
+                li { b { "rounds" } " are the least and the most; where there is nothing, it was done once. Quote \
+                                     ratios, not times: machines are shared." }
+                li { "Every program checks its own results, against 64 bits and derived bounds: passed or FAILED, \
+                      with every check, below its tables." }
+                li { "Counts, such as instructions or draws, are the same on every machine of a kind. A change in \
+                      one is a change of the program." }
+                li { "A software rasteriser is a test bed: a CPU library is faster there, and only ratios within the \
+                      device say anything." }
+                li { "Rows are the chapter's own; raw reports lie beside this page, a folder a chapter: report.json \
+                      and log.txt." }
                 @if compared {
-                    li { b { "there" } " is the other book. A change is marked where the rounds of both do not touch (or, of single runs, \
-                        are more than 1.5x apart), and a changed count always." }
+                    li { b { "there" } " is the other book. A change is marked where the rounds of both do not touch \
+                                        (or, of single runs, are more than 1.5x apart), and a changed count always." }
                 } @else {
                     li { "Another run or another device is put beside this one by " code { "--against DIR" } "." }
                 }

@@ -57,9 +57,7 @@ fn picture(path: &Path, alt: &str) -> Result<Markup> {
     let bytes = read_file(path, MOST_BYTES)?;
     let kind = if path.extension().is_some_and(|e| e == "svg") { "image/svg+xml" } else { "image/png" };
     let source = format!("data:{kind};base64,{}", STANDARD.encode(bytes));
-    Ok(
-        html! { figure { img src=(source) alt=(alt) loading="lazy"; figcaption aria-hidden="true" { (alt) } } },
-    )
+    Ok(html! { figure { img src=(source) alt=(alt); figcaption aria-hidden="true" { (alt) } } })
 }
 
 /// A column: its heading, and what it says of a figure.
@@ -149,7 +147,10 @@ fn checks(chapter: &str, checks: &[Check]) -> Markup {
                 div.scroll tabindex="0" role="region" aria-label=(format!("{chapter}: checks")) {
                     table {
                         thead { tr {
-                            th scope="col" { "check" } th.n scope="col" { "bound" } th.n scope="col" { "value" } th scope="col" { "verdict" }
+                            th scope="col" { "check" }
+                            th.n scope="col" { "bound" }
+                            th.n scope="col" { "value" }
+                            th scope="col" { "verdict" }
                         } }
                         tbody { @for check in checks { tr {
                             th scope="row" { (check.name) }

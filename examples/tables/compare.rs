@@ -78,7 +78,7 @@ impl<'a> Comparison<'a> {
         Some(Other { figure: other, change: change(figure, other) })
     }
 
-    /// All that has changed for the worse in a way that no machine's speed explains, a line each: what the exit code is of.
+    /// All that has changed for the worse and no machine's speed explains, a line each: what the exit code is of.
     pub fn worse(&self) -> Vec<String> {
         let mut worse = Vec::new();
         for there in &self.there.chapters {

@@ -1,5 +1,5 @@
-//! The book of tables: every table and figure of the five papers, run on this device, beside what was printed and beside a
-//! CPU, as a page that needs nothing else.
+//! The book of tables: every table and figure of the five papers, run on this device, beside what was printed and
+//! beside a CPU, as a page that needs nothing else.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -136,9 +136,14 @@ fn run_chapters(args: &Args, before: Option<Book>, report: &mut Report) -> Resul
         finished: false,
         chapters: Vec::new(),
     };
-    // A book of the same kind is gone on with; one that is whole is begun anew, but for chapters that were not asked for.
+    // A book of the same kind is gone on with; one that is whole is begun anew, but for chapters that were not asked
+    // for.
+    let begun_before = before.is_some();
     let alike =
         before.filter(|b| (&b.machine, b.quick, &b.profile) == (&book.machine, book.quick, &book.profile));
+    if begun_before && alike.is_none() {
+        say("the book that is there is of another device, size or profile: begun anew");
+    }
     let whole = alike.as_ref().is_some_and(|b| b.finished);
     book.chapters = alike.map_or(Vec::new(), |b| b.chapters);
     book.chapters.retain(|record| match wanted.iter().find(|c| c.name == record.name) {

@@ -1,5 +1,5 @@
-//! What a book is made of, as it lies in `book.json`: read again by the page, by comparisons, and by a run that goes on where
-//! one was interrupted.
+//! What a book is made of, as it lies in `book.json`: read again by the page, by comparisons, and by a run that goes on
+//! where one was interrupted.
 
 use std::path::Path;
 

@@ -79,8 +79,8 @@ impl Plan {
         flags
     }
 
-    /// Whether a record is what running the chapter again would give: it passed, with these flags, and neither project nor
-    /// program have changed since.
+    /// Whether a record is what running the chapter again would give: it passed, with these flags, and neither project
+    /// nor program have changed since.
     pub fn holds(&self, chapter: &Chapter, record: &Record) -> bool {
         let changed = fs::metadata(self.program(chapter)).and_then(|found| found.modified());
         let older = changed.is_ok_and(|at| since_1970(at) <= record.begun);

@@ -1,5 +1,5 @@
-//! C. Bajaj, I. Ihm, J. Min, J. Oh, *SIMD Optimization of Linear Expressions for Programmable Graphics Hardware*, Computer
-//! Graphics Forum 23(4), 2004.
+//! C. Bajaj, I. Ihm, J. Min, J. Oh, *SIMD Optimization of Linear Expressions for Programmable Graphics Hardware*,
+//! Computer Graphics Forum 23(4), 2004.
 
 use super::Better::{Less, More, Neither, Same};
 use super::{Chapter, Cpu, Output, Table, figure, milliseconds, output, plot};
@@ -13,9 +13,10 @@ const fn packed(
     flags: &'static [&'static str],
     outputs: &'static [Output],
 ) -> Chapter {
-    let reading = "Squares are non-zeros of the matrix, and those of one colour and letter are multiplied by one instruction of four \
-                   lanes. On the left unknowns are in the order they come in, on the right in the one that takes the fewest \
-                   instructions. The bound is what no order is below. The paper's counts stand beside Table 2.";
+    let reading = "Squares are non-zeros of the matrix, and those of one colour and letter are multiplied by one \
+                   instruction of four lanes. On the left unknowns are in the order they come in, on the right in \
+                   the one that takes the fewest instructions. The bound is what no order is below. The paper's \
+                   counts stand beside Table 2.";
     Chapter {
         name,
         title,
@@ -52,7 +53,8 @@ pub const CHAPTERS: &[Chapter] = &[
         &[output(
             "--picture",
             plot!("matrix"),
-            "The 20x20 matrix of the suspension before and after packing: what is spread out becomes dense diagonals of blocks",
+            "The 20x20 matrix of the suspension before and after packing: what is spread out becomes dense diagonals \
+             of blocks",
         )],
     ),
     packed(
@@ -64,7 +66,8 @@ pub const CHAPTERS: &[Chapter] = &[
         &[output(
             "--picture",
             plot!("matrix"),
-            "The 64x64 matrix of the two-dimensional wave equation before and after packing, in the colours of its instructions",
+            "The 64x64 matrix of the two-dimensional wave equation before and after packing, in the colours of its \
+             instructions",
         )],
     ),
     packed(
@@ -76,7 +79,8 @@ pub const CHAPTERS: &[Chapter] = &[
         &[output(
             "--picture",
             plot!("matrix"),
-            "The 64x64 matrix of an iteration of Gauss and Seidel before and after packing, in the colours of its instructions",
+            "The 64x64 matrix of an iteration of Gauss and Seidel before and after packing, in the colours of its \
+             instructions",
         )],
     ),
     Chapter {
@@ -109,9 +113,9 @@ pub const CHAPTERS: &[Chapter] = &[
                 "Figure 8 for Gauss and Seidel: the cost over the steps of annealing",
             ),
         ],
-        reading: "Instructions of each expression as its unknowns come in and in the best order found, beside the paper's. Counts are \
-                  those of the programs that run. In the vertex stage 174 iterations of each are timed, as in section 3.5, on a \
-                  GeForce FX 5900 there. Curves go down as annealing cools.",
+        reading: "Instructions of each expression as its unknowns come in and in the best order found, beside the \
+                  paper's. Counts are those of the programs that run. In the vertex stage 174 iterations of each are \
+                  timed, as in section 3.5, on a GeForce FX 5900 there. Curves go down as annealing cools.",
         tables: &[
             Table {
                 caption: "Instructions",
@@ -162,8 +166,8 @@ pub const CHAPTERS: &[Chapter] = &[
             ),
             output("--waves", "waves.png", ""),
         ],
-        reading: "Waves, cars on springs and an iteration of Gauss and Seidel as programs of the vertex stage, whose outputs are \
-                  captured. Each is held to 64 bits, to a bound that its roundings give.",
+        reading: "Waves, cars on springs and an iteration of Gauss and Seidel as programs of the vertex stage, whose \
+                  outputs are captured. Each is held to 64 bits, to a bound that its roundings give.",
         tables: &[Table {
             caption: "Instructions",
             rows: "rows",
@@ -195,12 +199,13 @@ pub const CHAPTERS: &[Chapter] = &[
         outputs: &[output(
             "--plot",
             plot!("figures"),
-            "Figures 9, 12 and 13: the matrix of a block before and after packing, the slabs of the grid, and slices through smoke and pressure",
+            "Figures 9, 12 and 13: the matrix of a block before and after packing, the slabs of the grid, and slices \
+             through smoke and pressure",
         )],
-        reading: "Mean over the steps of a fluid, each method from its last solution. The paper does not say what its tolerance \
-                  bounds, so that both of what it may be are run: the residual, and the change of x, whose counts are in the \
-                  paper's ratios. Its scene is not given either, and counts depend on it. Its machine is a GeForce FX 5900 Ultra \
-                  beside a Pentium 4.",
+        reading: "Mean over the steps of a fluid, each method from its last solution. The paper does not say what \
+                  its tolerance bounds, so that both of what it may be are run: the residual, and the change of x, \
+                  whose counts are in the paper's ratios. Its scene is not given either, and counts depend on it. \
+                  Its machine is a GeForce FX 5900 Ultra beside a Pentium 4.",
         tables: &[
             Table {
                 caption: "Instructions of a block of 40 unknowns",
@@ -261,9 +266,9 @@ pub const CHAPTERS: &[Chapter] = &[
             plot!("waves"),
             "Figure 14: waves on a square, and the matrix of a block before and after packing",
         )],
-        reading: "A step of two-dimensional waves: total is with the grid read back after every step, as in the paper, and drawn is \
-                  from the textures, which it could not yet do. Its machine is a GeForce FX 5900 Ultra beside a Pentium 4. The \
-                  ceiling is a draw that only writes a level.",
+        reading: "A step of two-dimensional waves: total is with the grid read back after every step, as in the \
+                  paper, and drawn is from the textures, which it could not yet do. Its machine is a GeForce FX 5900 \
+                  Ultra beside a Pentium 4. The ceiling is a draw that only writes a level.",
         tables: &[
             Table {
                 caption: "A step",
@@ -305,8 +310,8 @@ pub const CHAPTERS: &[Chapter] = &[
             "diffusion.png",
             "A drawn pattern before and after anisotropic diffusion, which smooths along one direction alone",
         )],
-        reading: "Diffusion of an image along one direction as a repeated expression, beside products with the same matrix stored \
-                  as diagonals and as rows.",
+        reading: "Diffusion of an image along one direction as a repeated expression, beside products with the same \
+                  matrix stored as diagonals and as rows.",
         tables: &[
             Table {
                 caption: "A step",

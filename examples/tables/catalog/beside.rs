@@ -11,9 +11,9 @@ pub const DEVICE: &[Chapter] = &[Chapter {
     example: "info",
     flags: &[],
     outputs: &[output("--profile", "profile.txt", "")],
-    reading: "Capabilities are probed: a small draw is made and read back, and extension strings are not believed. The charges \
-              are what one of each costs on this device, in seconds; solvers choose by them. The ceilings are the best draws that \
-              do nothing but write, or read.",
+    reading: "Capabilities are probed: a small draw is made and read back, and extension strings are not believed. \
+              The charges are what one of each costs on this device, in seconds; solvers choose by them. The \
+              ceilings are the best draws that do nothing but write, or read.",
     tables: &[
         Table {
             caption: "Ceilings: the best draws that only write, read, or fetch from the cache",
@@ -45,8 +45,8 @@ pub const CHAPTERS: &[Chapter] = &[Chapter {
         plot!("profiles"),
         "Velocities along the two centre lines of the cavity: curves computed here, and the published points on them",
     )],
-    reading: "A fluid in a box whose lid moves, at Reynolds number 100, run until it is steady on finer and finer grids. \
-              Deviations are from the published velocities, as shares of the lid's speed.",
+    reading: "A fluid in a box whose lid moves, at Reynolds number 100, run until it is steady on finer and finer \
+              grids. Deviations are from the published velocities, as shares of the lid's speed.",
     tables: &[Table {
         caption: "Deviation from the published velocities",
         rows: "rows",

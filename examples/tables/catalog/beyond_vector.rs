@@ -16,8 +16,8 @@ pub const CHAPTERS: &[Chapter] = &[
             plot!("steps"),
             "Steps that each equation takes, over its two parameters: the more, the brighter",
         )],
-        reading: "An equation a texel, each solved in as many steps as it takes: by predication, where cells that are done are \
-                  masked, or by a branch in the shader; several steps a pass or all in one.",
+        reading: "An equation a texel, each solved in as many steps as it takes: by predication, where cells that \
+                  are done are masked, or by a branch in the shader; several steps a pass or all in one.",
         tables: &[Table {
             caption: "All equations",
             rows: "rows",
@@ -42,8 +42,8 @@ pub const CHAPTERS: &[Chapter] = &[
             "tone_map.png",
             "The same bright scene twice: cut off linearly on the left, with Reinhard's operator on the right",
         )],
-        reading: "Maxima and the mean of the logarithm of an image are reductions; the section's windows are 2x2, texla's are \
-                  larger. All of it is what a frame of an application would take.",
+        reading: "Maxima and the mean of the logarithm of an image are reductions; the section's windows are 2x2, \
+                  texla's are larger. All of it is what a frame of an application would take.",
         tables: &[Table {
             caption: "Parts of mapping tones",
             rows: "rows",
@@ -69,8 +69,8 @@ pub const CHAPTERS: &[Chapter] = &[
             plot!("histogram"),
             "A histogram of random numbers: counts by value, in 256 bins",
         )],
-        reading: "Every number becomes a point, which the vertex stage puts on its bin and blending counts. Counts are the CPU's, \
-                  to the last one.",
+        reading: "Every number becomes a point, which the vertex stage puts on its bin and blending counts. Counts \
+                  are the CPU's, to the last one.",
         tables: &[Table {
             caption: "Counting all numbers",
             rows: "",
@@ -95,7 +95,8 @@ pub const CHAPTERS: &[Chapter] = &[
             "caustics.png",
             "A glass sphere over a floor, on which it gathers light into a bright, coloured caustic",
         )],
-        reading: "Photons are traced through a sphere in the vertex stage, and counted where they land. Times contain the upload.",
+        reading: "Photons are traced through a sphere in the vertex stage, and counted where they land. Times \
+                  contain the upload.",
         tables: &[Table {
             caption: "All photons",
             rows: "rows",
@@ -121,8 +122,8 @@ pub const CHAPTERS: &[Chapter] = &[
             plot!("times"),
             "Bars by steps of a computation: milliseconds per fragment, at vertices and from tables",
         )],
-        reading: "The same quantity computed in every fragment, at the vertices and interpolated, or in an earlier pass and fetched. \
-                  The longer it takes to compute, the more reuse pays.",
+        reading: "The same quantity computed in every fragment, at the vertices and interpolated, or in an earlier \
+                  pass and fetched. The longer it takes to compute, the more reuse pays.",
         tables: &[Table {
             caption: "The whole square",
             rows: "rows",
@@ -148,8 +149,9 @@ pub const CHAPTERS: &[Chapter] = &[
             "coverage.png",
             "A map of discs around transmitters, in the colours of the strongest signal at each place",
         )],
-        reading: "Every transmitter draws its disc and blending keeps the strongest signal (scattering), or every cell asks all \
-                  transmitters (gathering). The more there are that reach less far, the more scattering gains.",
+        reading: "Every transmitter draws its disc and blending keeps the strongest signal (scattering), or every \
+                  cell asks all transmitters (gathering). The more there are that reach less far, the more \
+                  scattering gains.",
         tables: &[Table {
             caption: "The whole map",
             rows: "rows",

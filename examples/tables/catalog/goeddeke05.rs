@@ -21,11 +21,12 @@ pub const CHAPTERS: &[Chapter] = &[Chapter {
     outputs: &[output(
         "--plot",
         plot!("rates"),
-        "Bars by number of unknowns: MFLOP/s of a CPU loop, of the tutorial's RED and RGBA layouts, and of packed bands",
+        "Bars by number of unknowns: MFLOP/s of a CPU loop, of the tutorial's RED and RGBA layouts, and of packed \
+         bands",
     )],
-    reading: "Sweeps of Jacobi with nine bands, 20 N operations each, from a CPU loop up the tutorial's ladder to packed bands. \
-              The tutorial's numbers are those of its GeForce 6800, beside the last rung of each layout. The ceiling is what \
-              the device fetches from cache in the same time.",
+    reading: "Sweeps of Jacobi with nine bands, 20 N operations each, from a CPU loop up the tutorial's ladder to \
+              packed bands. The tutorial's numbers are those of its GeForce 6800, beside the last rung of each \
+              layout. The ceiling is what the device fetches from cache in the same time.",
     tables: &[
         Table {
             caption: "Rate of a sweep",

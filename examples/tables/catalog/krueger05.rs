@@ -23,10 +23,11 @@ pub const CHAPTERS: &[Chapter] = &[
             plot!("times"),
             "Bars by grid size: milliseconds of reduction, vector operation and wave demo, here and in 2005",
         )],
-        reading: "A reduction sums a vector of as many numbers as the grid has cells, an operation adds two, the demo makes an \
-                  implicit step and draws it. The paper's card is a GeForce 6800 GT. Printed step and printed demo are the \
-                  paper's own program, line by line. The ceiling of a reduction is the best draw that only reads, that of an \
-                  operation the best that only writes; a step has to do both, so often as conjugate gradients cannot do without.",
+        reading: "A reduction sums a vector of as many numbers as the grid has cells, an operation adds two, the \
+                  demo makes an implicit step and draws it. The paper's card is a GeForce 6800 GT. Printed step and \
+                  printed demo are the paper's own program, line by line. The ceiling of a reduction is the best \
+                  draw that only reads, that of an operation the best that only writes; a step has to do both, so \
+                  often as conjugate gradients cannot do without.",
         tables: &[
             Table {
                 caption: "Time of one operation, step or frame",
@@ -62,8 +63,9 @@ pub const CHAPTERS: &[Chapter] = &[
             plot!("residual"),
             "The relative residual over the iterations, on a logarithmic scale, down to the bound",
         )],
-        reading: "Poisson's equation on a square, solved to a relative residual of 1e-5. The true residual is computed in 64 bits \
-                  from what was read back; nothing is read back in the loop. The paper prints no numbers for this.",
+        reading: "Poisson's equation on a square, solved to a relative residual of 1e-5. The true residual is \
+                  computed in 64 bits from what was read back; nothing is read back in the loop. The paper prints no \
+                  numbers for this.",
         tables: &[Table {
             caption: "The solve",
             rows: "",
@@ -99,8 +101,8 @@ pub const CHAPTERS: &[Chapter] = &[
             ),
             output("--animation", "animation.png", ""),
         ],
-        reading: "Drops fall into a pool, and every frame is a few implicit steps of the wave equation. Iterations and draws are \
-                  the same in every step, and nothing is read back.",
+        reading: "Drops fall into a pool, and every frame is a few implicit steps of the wave equation. Iterations \
+                  and draws are the same in every step, and nothing is read back.",
         tables: &[Table {
             caption: "A step, and a picture",
             rows: "",
@@ -130,8 +132,8 @@ pub const CHAPTERS: &[Chapter] = &[
             ),
             output("--animation", "animation.png", ""),
         ],
-        reading: "A wind tunnel with a disc in it, by stable fluids. The second table compares what solvers need from nothing for \
-                  the same divergence.",
+        reading: "A wind tunnel with a disc in it, by stable fluids. The second table compares what solvers need \
+                  from nothing for the same divergence.",
         tables: &[
             Table {
                 caption: "A step",

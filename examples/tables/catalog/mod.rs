@@ -53,8 +53,8 @@ pub(crate) use plot;
 /// Rows of a report.
 pub struct Table {
     pub caption: &'static str,
-    /// The key of an array, or of an object of numbers, whose names then stand under `name` and the numbers under `value`.
-    /// Empty: the report itself is the only row.
+    /// The key of an array, or of an object of numbers, whose names then stand under `name` and the numbers under
+    /// `value`. Empty: the report itself is the only row.
     pub rows: &'static str,
     /// Only rows that have these values.
     pub only: &'static [(&'static str, &'static str)],

@@ -29,12 +29,12 @@ pub const CHAPTERS: &[Chapter] = &[
         outputs: &[output(
             "--plot",
             plot!("times"),
-            "Bars for copy, add, two products, conjugate gradients and projected Jacobi: milliseconds on the device by the paper's \
-             schedule and the default one, and on the CPU by plain loops and by the library faer",
+            "Bars for copy, add, two products, conjugate gradients and projected Jacobi: milliseconds on the device \
+             by the paper's schedule and the default one, and on the CPU by plain loops and by the library faer",
         )],
-        reading: "The paper shows bars and prints no numbers, so that nothing stands in its column; its schedule is run beside \
-                  the default one. Matrices of the full run are 1000x1000, as the paper's. Copies and sums are held to the best \
-                  draw that only writes.",
+        reading: "The paper shows bars and prints no numbers, so that nothing stands in its column; its schedule is \
+                  run beside the default one. Matrices of the full run are 1000x1000, as the paper's. Copies and \
+                  sums are held to the best draw that only writes.",
         tables: &[
             Table {
                 caption: "Until the result is there",
@@ -78,8 +78,9 @@ pub const CHAPTERS: &[Chapter] = &[
             output("--picture", "cubes.png", "A wall of coloured cubes while it collapses"),
             output("--animation", "animation.png", ""),
         ],
-        reading: "A wall of cubes falls; in every frame its contacts are a complementarity problem. The paper says what \
-                  its figure took as one dense problem (2 n sweeps), and that taken apart into groups it ran in real time.",
+        reading: "A wall of cubes falls; in every frame its contacts are a complementarity problem. The paper says \
+                  what its figure took as one dense problem (2 n sweeps), and that taken apart into groups it ran in \
+                  real time.",
         tables: &[
             Table {
                 caption: "Solving the contacts of a frame: medians over the frames that were compared",
