@@ -72,7 +72,7 @@ pub fn panel(
         fill(area, (left + along, top), (1.0, length), color)?;
         fill(area, (left, top + along), (length, 1.0), color)?;
     }
-    for product in program.products().into_iter().filter(|_| cell >= LEGIBLE) {
+    for product in program.products().filter(|_| cell >= LEGIBLE) {
         let color = if product.row_major { ROW } else { COLUMN };
         let middle = |&(row, col): &(usize, usize)| {
             (left + (col as f64 + 0.5) * cell, top + (row as f64 + 0.5) * cell)
