@@ -531,6 +531,17 @@ fn figures_keep_the_pixels_in_them() {
         }
     }
     assert!(shown.chunks(3).any(|pixel| pixel[0] < 128));
+    // What is past an edge is left out.
+    let outside = scratch("outside.png");
+    figure::write(&outside, "", (8, 8), |_, rasters| {
+        rasters.push(Raster { at: (6, 7), scale: 4, width: 3, pixels: pixels.clone() });
+        rasters.push(Raster { at: (9, 9), scale: 1, width: 3, pixels: pixels.clone() });
+        Ok(())
+    })
+    .unwrap();
+    let (.., rest) = decode(&outside);
+    assert_eq!(rest.chunks(3).filter(|pixel| **pixel == pixels[..3]).count(), 2);
+    assert_eq!(rest.chunks(3).filter(|pixel| *pixel == [255; 3]).count(), 62);
     let svg = Svg::read(&svg);
     assert!(svg.says("words") && svg.says("pixels"));
     assert_eq!(
