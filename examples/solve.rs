@@ -522,13 +522,16 @@ fn plot(
         Method::BiCgStab => "BiCGStab",
         Method::Cgls => "least squares by conjugate gradients",
     };
-    LinePlot::convergence(format!("texla: {method}"))
-        .subtitle(format!(
+    LinePlot {
+        title: &format!("texla: {method}"),
+        subtitle: format!(
             "{}, {} after {} iterations, {api}",
             problem.name, solved.reason, solved.iterations
-        ))
-        .axes("iteration", "relative residual")
-        .curve("", solved.history.iter().map(|(iteration, residual)| (*iteration as f64, *residual)))
-        .level(args.tol, format!("tolerance {:e}", args.tol))
-        .write(path)
+        ),
+        axes: ["iteration", "relative residual"],
+        curves: vec![(String::new(), solved.history.iter().map(|(k, r)| (*k as f64, *r)).collect())],
+        level: Some((args.tol, format!("tolerance {:e}", args.tol))),
+        logarithmic: true,
+    }
+    .write(path)
 }

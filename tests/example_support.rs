@@ -206,7 +206,7 @@ fn an_unwritable_path_is_bad_input_found_before_the_work() {
         assert_eq!((code, stderr.lines().count()), (2, 1), "{path:?}: {stderr}");
     }
     let missing = Path::new(folder).join("no/such/folder/x.png");
-    assert_eq!(LinePlot::convergence("t").write(&missing).unwrap_err().code(), 2);
+    assert_eq!(LinePlot::default().write(&missing).unwrap_err().code(), 2);
     assert_eq!(write_rgb(&missing, 1, 1, &[0; 3]).unwrap_err().code(), 2);
     assert_eq!(outputs([Path::new("plain_name.png")]).check(), Ok(()));
     assert!(!Path::new("plain_name.png").exists());
@@ -252,11 +252,17 @@ fn a_plot_is_written_as_its_name_says() {
     let history = (0..144).map(|k| {
         (f64::from(k), 10_f64.powf(-f64::from(k) / 28.0) * (1.0 + 0.4 * (f64::from(k) * 0.9).sin()))
     });
-    let plot = LinePlot::convergence("Conjugate gradients & more, n < 2")
-        .subtitle("65536 unknowns: converged after 143 iterations")
-        .curve("cg", history)
-        .curve("jacobi", [(0.0, 1.0), (10.0, 0.5), (20.0, 0.2)])
-        .level(1e-5, "tolerance 1e-5");
+    let plot = LinePlot {
+        title: "Conjugate gradients & more, n < 2",
+        subtitle: "65536 unknowns: converged after 143 iterations".to_owned(),
+        axes: ["iteration", "relative residual"],
+        curves: vec![
+            ("cg".to_owned(), history.collect()),
+            ("jacobi".to_owned(), vec![(0.0, 1.0), (10.0, 0.5), (20.0, 0.2)]),
+        ],
+        level: Some((1e-5, "tolerance 1e-5".to_owned())),
+        logarithmic: true,
+    };
     let path = scratch("residual.png");
     plot.write(&path).unwrap();
     let (width, height, color, pixels) = decode(&path);
@@ -356,18 +362,26 @@ fn plots_of_little_or_odd_data_are_drawn_all_the_same() {
     ];
     for (number, (values, shown)) in cases.into_iter().enumerate() {
         let path = scratch(&format!("odd_{number}.svg"));
-        let plot = LinePlot::convergence("odd \u{3bb}").axes("step", "error").level(f64::NAN, "none");
-        let points = (0..).map(f64::from).zip(values.iter().copied());
-        plot.curve("cg", points.clone()).curve("jacobi", points).write(&path).unwrap();
+        let points: Vec<_> = (0..).map(f64::from).zip(values.iter().copied()).collect();
+        let mut plot = LinePlot {
+            title: "odd \u{3bb}",
+            axes: ["s", "m"],
+            curves: ["cg", "jacobi"].map(|name| (name.to_owned(), points.clone())).into(),
+            level: Some((f64::NAN, "none".to_owned())),
+            logarithmic: true,
+            ..LinePlot::default()
+        };
+        plot.write(&path).unwrap();
         let svg = Svg::read(&path);
         assert!(!svg.says("none"));
         let positive = values.iter().filter(|v| **v > 0.0 && v.is_finite()).count();
         assert_eq!(svg.numbers("circle", BLUE, "cx").len(), positive, "{values:?}");
         assert_eq!(svg.says("nothing to show"), positive == 0, "{values:?}");
 
-        let points = values.iter().map(|&v| (0.5, v));
         let path = scratch(&format!("odd_linear_{number}.svg"));
-        LinePlot::new("odd").axes("s", "m").curve("", points).write(&path).unwrap();
+        plot.logarithmic = false;
+        plot.curves = vec![(String::new(), values.iter().map(|&v| (0.5, v)).collect())];
+        plot.write(&path).unwrap();
         let finite = values.iter().filter(|v| v.abs() < 1e307).count();
         assert!(finite >= shown);
         let (right, down) =
@@ -380,7 +394,8 @@ fn plots_of_little_or_odd_data_are_drawn_all_the_same() {
     }
     let path = scratch("long.png");
     let long = (0..100_000).map(|k| (f64::from(k), 1.0 / (1.0 + f64::from(k))));
-    LinePlot::convergence("long").curve("cg", long).write(&path).unwrap();
+    let curves = vec![("cg".to_owned(), long.collect())];
+    LinePlot { title: "long", curves, logarithmic: true, ..LinePlot::default() }.write(&path).unwrap();
     assert_eq!(decode(&path).1, 720);
 }
 
@@ -388,7 +403,8 @@ fn plots_of_little_or_odd_data_are_drawn_all_the_same() {
 fn a_linear_plot_is_a_straight_line_for_a_straight_line() {
     let path = scratch("linear.svg");
     let line = (0..=200).map(|k| (f64::from(k) / 20.0, f64::from(k) / 100.0 - 1.0));
-    LinePlot::new("y = x / 5 - 1").axes("seconds", "metres").curve("", line).write(&path).unwrap();
+    let (axes, curves) = (["seconds", "metres"], vec![(String::new(), line.collect())]);
+    LinePlot { title: "y = x / 5 - 1", axes, curves, ..LinePlot::default() }.write(&path).unwrap();
     let svg = Svg::read(&path);
     assert!(["seconds", "metres", "0", "-0.8", "10"].into_iter().all(|text| svg.says(text)), "{}", svg.0);
     let points: Vec<(f64, f64)> = svg.all("polyline", BLUE, "points")[0]
@@ -409,10 +425,15 @@ fn a_linear_plot_is_a_straight_line_for_a_straight_line() {
 /// Heights of the first three bars, and of the paler tops above them.
 fn heights(values: [f64; 3], with: Option<f64>) -> ([f64; 3], [f64; 3]) {
     let path = scratch("bars.svg");
-    let mut chart = BarChart::new("Times", "milliseconds").groups(["copy"]).tops("readback");
-    for (who, value) in ["a", "b", "c"].into_iter().zip(values) {
-        chart = chart.series(who, [Bar { value, with }]);
-    }
+    let series = ["a", "b", "c"].into_iter().zip(values);
+    let chart = BarChart {
+        title: "Times",
+        axis: "milliseconds",
+        tops: Some("readback"),
+        groups: vec!["copy".to_owned()],
+        series: series.map(|(who, value)| (who.to_owned(), vec![Some(Bar { value, with })])).collect(),
+        ..BarChart::default()
+    };
     chart.write(&path).unwrap();
     let svg = Svg::read(&path);
     for text in ["Times", "milliseconds", "copy", "a", "b", "c", "readback", "1", "10", "100"] {
@@ -442,14 +463,10 @@ fn bars_grow_with_the_logarithm_and_have_paler_tops() {
 #[test]
 fn bars_are_hatched_and_labelled() {
     let path = scratch("hatched.svg");
-    let names = ["plain", "rising", "level", "falling"];
-    let chart = names
-        .iter()
-        .zip([1.0, 2.5, 0.0123, 4567.0])
-        .fold(BarChart::new("t", "ms").groups(["g"]), |chart, (name, v)| {
-            chart.series(*name, [Bar::plain(v)])
-        });
-    chart.write(&path).unwrap();
+    let series = ["plain", "rising", "level", "falling"].into_iter().zip([1.0, 2.5, 0.0123, 4567.0]);
+    let series = series.map(|(name, value)| (name.to_owned(), vec![Some(Bar::plain(value))])).collect();
+    let groups = vec!["g".to_owned()];
+    BarChart { title: "t", axis: "ms", groups, series, ..BarChart::default() }.write(&path).unwrap();
     let svg = Svg::read(&path);
     assert!(["1", "2.5", "0.0123", "4570"].into_iter().all(|number| svg.says(number)));
     let lines = svg.all("polyline", "stroke=\"#FFFFFF\"", "points");
@@ -473,11 +490,10 @@ fn charts_of_little_or_odd_data_are_drawn_all_the_same() {
     let odd = [f64::NAN, f64::INFINITY, -1.0, 0.0];
     for (number, values) in [&[][..], &odd, &[1.0], &[2.0, 2.0], &[1e300, 5e-324]].into_iter().enumerate() {
         let path = scratch(&format!("odd_bars_{number}.svg"));
-        let bars = || values.iter().map(|value| Bar::plain(*value));
-        let groups = (0..values.len()).map(|g| format!("group {g}"));
-        let chart =
-            BarChart::new("odd", "ms").groups(groups).series("a", bars()).series("b", [None::<Bar>; 9]);
-        chart.write(&path).unwrap();
+        let bars = values.iter().map(|value| Some(Bar::plain(*value))).collect();
+        let groups = (0..values.len()).map(|g| format!("group {g}")).collect();
+        let series = vec![("a".to_owned(), bars), ("b".to_owned(), vec![None; 9])];
+        BarChart { title: "odd", axis: "ms", groups, series, ..BarChart::default() }.write(&path).unwrap();
         let svg = Svg::read(&path);
         assert!((0..values.len()).all(|g| svg.says(&format!("group {g}"))));
         let shown = values.iter().filter(|v| v.is_finite() && **v > 0.0).count();
@@ -488,7 +504,7 @@ fn charts_of_little_or_odd_data_are_drawn_all_the_same() {
         );
     }
     let missing = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no such folder/bars.png");
-    assert_eq!(BarChart::new("t", "ms").write(&missing).unwrap_err().code(), 2);
+    assert_eq!(BarChart::default().write(&missing).unwrap_err().code(), 2);
 }
 
 /// Pixels within a figure are shown as they are, and text outside them, in a PNG and in an SVG.
@@ -516,6 +532,17 @@ fn figures_keep_the_pixels_in_them() {
         }
     }
     assert!(shown.chunks(3).any(|pixel| pixel[0] < 128));
+    // What is past an edge is left out.
+    let outside = scratch("outside.png");
+    figure::write(&outside, "", (8, 8), |_, rasters| {
+        rasters.push(Raster { at: (6, 7), scale: 4, width: 3, pixels: pixels.clone() });
+        rasters.push(Raster { at: (9, 9), scale: 1, width: 3, pixels: pixels.clone() });
+        Ok(())
+    })
+    .unwrap();
+    let (.., rest) = decode(&outside);
+    assert_eq!(rest.chunks(3).filter(|pixel| **pixel == pixels[..3]).count(), 2);
+    assert_eq!(rest.chunks(3).filter(|pixel| *pixel == [255; 3]).count(), 62);
     let svg = Svg::read(&svg);
     assert!(svg.says("words") && svg.says("pixels"));
     assert_eq!(

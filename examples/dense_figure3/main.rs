@@ -169,16 +169,22 @@ fn print(cells: &[Cell], n: usize) {
 }
 
 fn plot(path: &Path, cells: &[Cell], n: usize, iterations: usize, device: &str) -> Result {
-    let mut chart = BarChart::new(format!("Operations with matrices of {n}x{n}"), "milliseconds (log scale)")
-        .subtitle(format!("{device}; {iterations} iterations and sweeps"))
-        .groups(["copy", "add", "multiply", "transposed", "conj. grad.", "proj. Jacobi"])
-        .tops("pale: readback");
+    let mut chart = BarChart {
+        title: &format!("Operations with matrices of {n}x{n}"),
+        subtitle: format!("{device}; {iterations} iterations and sweeps"),
+        axis: "milliseconds (log scale)",
+        tops: Some("pale: readback"),
+        groups: ["copy", "add", "multiply", "transposed", "conj. grad.", "proj. Jacobi"]
+            .map(str::to_owned)
+            .into(),
+        ..BarChart::default()
+    };
     for who in Who::ALL {
         let bars = Operation::ALL.map(|operation| {
             let cell = cells.iter().find(|cell| cell.operation == operation && cell.who == who)?;
             Some(Bar { value: 1e3 * cell.seconds(), with: cell.with_readback().map(|s| 1e3 * s) })
         });
-        chart = chart.series(who.name(), bars);
+        chart.series.push((who.name().to_owned(), bars.into()));
     }
     chart.write(path)
 }

@@ -163,14 +163,18 @@ fn print(measured: &[Measured]) {
 }
 
 fn plot(path: &Path, measured: &[Measured], device: &str) -> Result {
-    let mut chart = BarChart::new("Table 44-1: here and in 2005", "milliseconds (log scale)")
-        .subtitle(format!("{device}; the paper: {PAPER}"))
-        .groups(measured.iter().map(|m| m.size.name()));
+    let mut chart = BarChart {
+        title: "Table 44-1: here and in 2005",
+        subtitle: format!("{device}; the paper: {PAPER}"),
+        axis: "milliseconds (log scale)",
+        groups: measured.iter().map(|m| m.size.name()).collect(),
+        ..BarChart::default()
+    };
     for what in [What::Reduce, What::Operation, What::Demo] {
         let here = measured.iter().map(|m| Some(Bar::plain(1e3 * m.seconds(what))));
-        chart = chart.series(what.name(), here.collect::<Vec<_>>());
+        chart.series.push((what.name().to_owned(), here.collect()));
         let paper = measured.iter().map(|m| what.papers_ms(&m.size).map(Bar::plain));
-        chart = chart.series(format!("{}, 2005", what.name()), paper.collect::<Vec<_>>());
+        chart.series.push((format!("{}, 2005", what.name()), paper.collect()));
     }
     chart.write(path)
 }

@@ -222,9 +222,13 @@ fn advise(all: &[(usize, Vec<Measured>)], report: &mut Report) {
 }
 
 fn plot(path: &Path, all: &[(usize, Vec<Measured>)], device: &str) -> Result {
-    let mut chart = BarChart::new("Nine-band Jacobi, by rung", "MFLOP/s (log scale)")
-        .subtitle(format!("{device}; 20 N operations a sweep"))
-        .groups(all.iter().map(|(n, _)| format!("N = {n}")));
+    let mut chart = BarChart {
+        title: "Nine-band Jacobi, by rung",
+        subtitle: format!("{device}; 20 N operations a sweep"),
+        axis: "MFLOP/s (log scale)",
+        groups: all.iter().map(|(n, _)| format!("N = {n}")).collect(),
+        ..BarChart::default()
+    };
     for schedule in [
         JacobiSchedule::HostLoop,
         JacobiSchedule::Tutorial(JacobiLayout::Red, JacobiStep::OneShader),
@@ -236,7 +240,7 @@ fn plot(path: &Path, all: &[(usize, Vec<Measured>)], device: &str) -> Result {
         let bar = |(n, measured): &(usize, Vec<Measured>)| {
             measured.iter().find(|m| m.schedule == schedule).map(|m| Bar::plain(m.mflops(*n)))
         };
-        chart = chart.series(name(schedule), all.iter().map(bar));
+        chart.series.push((name(schedule), all.iter().map(bar).collect()));
     }
     chart.write(path)
 }

@@ -68,11 +68,13 @@ pub fn panel(
     let (left, top, length) = (left as f64, top as f64, positions as f64 * cell);
     text(area, &format!("{name}: {} instructions", program.cost.0), (left, top - 18.0))?;
     for at in (0..=positions).filter(|at| cell >= LEGIBLE || [0, positions].contains(at)) {
-        let (color, along) = (if at % 4 == 0 { BLOCK } else { FAINT }, at as f64 * cell);
+        // The first lies beside the pixels of a raster.
+        let along = if at == 0 { -1.0 } else { at as f64 * cell };
+        let color = if at % 4 == 0 { BLOCK } else { FAINT };
         fill(area, (left + along, top), (1.0, length), color)?;
         fill(area, (left, top + along), (length, 1.0), color)?;
     }
-    for product in program.products().into_iter().filter(|_| cell >= LEGIBLE) {
+    for product in program.products().filter(|_| cell >= LEGIBLE) {
         let color = if product.row_major { ROW } else { COLUMN };
         let middle = |&(row, col): &(usize, usize)| {
             (left + (col as f64 + 0.5) * cell, top + (row as f64 + 0.5) * cell)

@@ -142,19 +142,22 @@ impl Figure {
         let optimum = self.optimum();
         let runs: usize = self.curves.iter().map(|curve| curve.ends.len()).sum();
         let reached: usize = self.curves.iter().map(|curve| self.reached(curve)).sum();
-        let subtitle =
-            format!("the best run of each schedule; {reached} of all {runs} runs reached {optimum}");
-        let mut plot = LinePlot::new(format!("Annealing of {}", self.paper.instance))
-            .subtitle(subtitle)
-            .axes("accepted moves", "instructions of one evaluation")
-            .level(f64::from(optimum), format!("{optimum}, the paper's cost"));
+        let mut plot = LinePlot {
+            title: &format!("Annealing of {}", self.paper.instance),
+            subtitle: format!(
+                "the best run of each schedule; {reached} of all {runs} runs reached {optimum}"
+            ),
+            axes: ["accepted moves", "instructions of one evaluation"],
+            level: Some((f64::from(optimum), format!("{optimum}, the paper's cost"))),
+            ..LinePlot::default()
+        };
         for curve in &self.curves {
             let points = curve.best.trace.points.iter().map(|p| (p.accepted as f64, f64::from(p.cost.0)));
             let end = match (curve.best.cost.0, self.reached(curve)) {
                 (cost, 0) => format!("{cost}, {optimum} not reached"),
                 (cost, reached) => format!("{cost} in {reached} of {}", curve.ends.len()),
             };
-            plot = plot.curve(format!("{}: {end}", name(&curve.schedule)), points);
+            plot.curves.push((format!("{}: {end}", name(&curve.schedule)), points.collect()));
         }
         plot.write(path)
     }

@@ -209,14 +209,18 @@ fn print(all: &[Measured], side: usize) {
 }
 
 fn plot(path: &Path, all: &[Measured], device: &str, side: usize) -> Result {
-    let mut chart = BarChart::new("Computed again, or reused", "milliseconds (log scale)")
-        .subtitle(format!("{device}; {side}x{side} texels"))
-        .groups(STEPS.map(|steps| format!("{steps} steps")));
+    let mut chart = BarChart {
+        title: "Computed again, or reused",
+        subtitle: format!("{device}; {side}x{side} texels"),
+        axis: "milliseconds (log scale)",
+        groups: STEPS.map(|steps| format!("{steps} steps")).into(),
+        ..BarChart::default()
+    };
     for quantity in Quantity::ALL {
         for (k, way) in Way::ALL.into_iter().enumerate().filter(|(_, way)| way.suits(quantity)) {
             let of = all.iter().filter(|m| m.quantity == quantity);
-            let bars: Vec<_> = of.map(|m| m.median(k).map(|s| Bar::plain(1e3 * s))).collect();
-            chart = chart.series(format!("{}, {}", quantity.name(), way.name()), bars);
+            let bars = of.map(|m| m.median(k).map(|s| Bar::plain(1e3 * s))).collect();
+            chart.series.push((format!("{}, {}", quantity.name(), way.name()), bars));
         }
     }
     chart.write(path)

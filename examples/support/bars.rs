@@ -35,60 +35,31 @@ impl Bar {
     }
 }
 
-/// Groups of bars, built up and then written.
+/// Groups of bars.
 #[derive(Clone, Debug, Default)]
-pub struct BarChart {
-    title: String,
-    subtitle: String,
-    axis: String,
-    /// What the paler tops are.
-    tops: Option<String>,
-    groups: Vec<String>,
-    series: Vec<(String, Vec<Option<Bar>>)>,
+pub struct BarChart<'a> {
+    pub title: &'a str,
+    /// A smaller line under the title.
+    pub subtitle: String,
+    /// What the vertical axis shows, with its unit.
+    pub axis: &'a str,
+    /// What the paler tops are, if there are any.
+    pub tops: Option<&'a str>,
+    /// Along the horizontal axis.
+    pub groups: Vec<String>,
+    /// By name, a bar for each group, or none where there is nothing to show.
+    pub series: Vec<(String, Vec<Option<Bar>>)>,
 }
 
-impl BarChart {
-    pub fn new(title: impl Into<String>, axis: impl Into<String>) -> Self {
-        Self { title: title.into(), axis: axis.into(), ..Self::default() }
-    }
-
-    /// A smaller line under the title.
-    pub fn subtitle(mut self, text: impl Into<String>) -> Self {
-        self.subtitle = text.into();
-        self
-    }
-
-    /// Explains the paler tops in the legend.
-    pub fn tops(mut self, text: impl Into<String>) -> Self {
-        self.tops = Some(text.into());
-        self
-    }
-
-    /// The groups along the horizontal axis.
-    pub fn groups(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.groups = names.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Adds a bar to each group, or none where there is nothing to show.
-    pub fn series(
-        mut self,
-        label: impl Into<String>,
-        bars: impl IntoIterator<Item = impl Into<Option<Bar>>>,
-    ) -> Self {
-        let shown = |bar: Option<Bar>| bar.filter(Bar::shown);
-        self.series.push((label.into(), bars.into_iter().map(|bar| shown(bar.into())).collect()));
-        self
-    }
-
+impl BarChart<'_> {
     /// Draws the chart and writes it; a path that cannot be written is bad input.
     pub fn write(&self, path: &Path) -> Result {
-        figure::write(path, &self.title, SIZE, |area, _| self.draw(area))
+        figure::write(path, self.title, SIZE, |area, _| self.draw(area))
     }
 
     fn draw(&self, area: &Area) -> Result {
-        let names: Vec<_> = self.series.iter().map(|(name, _)| name).chain(&self.tops).collect();
-        let rest = heading(area, &self.title, &self.subtitle)?;
+        let names: Vec<_> = self.series.iter().map(|(name, _)| name.as_str()).chain(self.tops).collect();
+        let rest = heading(area, self.title, &self.subtitle)?;
         let rest = legend(&rest, &names, |k, (x, y), strip| {
             let (x, y) = (2 * x as i32, 2 * y as i32);
             let corners = [(x, y - 18), (x + 64, y + 18)];
@@ -99,12 +70,12 @@ impl BarChart {
         x.ticks = (0..self.groups.len()).map(|g| g as f64).collect();
         let range = self.range();
         let name = |at: &f64| self.groups.get(at.round() as usize).cloned().unwrap_or_default();
-        let chart = frame(&rest, [x, decades(range)], ["", &self.axis], [&name, &power])?;
+        let chart = frame(&rest, [x, decades(range)], ["", self.axis], [&name, &power])?;
 
         let wide = 0.86 / self.series.len().max(1) as f64;
         for (s, (_, bars)) in self.series.iter().enumerate() {
             for (g, shown) in bars.iter().take(self.groups.len()).enumerate() {
-                let Some(shown) = shown else { continue };
+                let Some(shown) = shown.filter(Bar::shown) else { continue };
                 let left = g as f64 - 0.43 + wide * s as f64;
                 let at = |x: f64, value: f64| chart.backend_coord(&(x, value));
                 let (x0, foot) = at(left, range[0]);
@@ -121,7 +92,8 @@ impl BarChart {
 
     /// Decades that the axis shows: a part of one below the least, and room for the numbers above the greatest.
     fn range(&self) -> [f64; 2] {
-        let bars = || self.series.iter().flat_map(|(_, bars)| bars.iter().flatten());
+        let bars =
+            || self.series.iter().flat_map(|(_, bars)| bars.iter().flatten()).filter(|bar| bar.shown());
         let low = bars().map(|bar| bar.value.log10()).fold(f64::INFINITY, f64::min);
         let high = bars().map(|bar| bar.top().log10()).fold(f64::NEG_INFINITY, f64::max);
         if low <= high { [low.floor() - 0.3, high + 0.18 * (high - low) + 0.4] } else { [0.0, 1.0] }

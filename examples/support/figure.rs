@@ -63,14 +63,14 @@ impl Raster {
         ))
     }
 
-    /// resvg would do it with three crates for formats that are not needed here.
+    /// resvg would do it with three crates for formats that are not needed here. What is past an edge is left out.
     fn copy_to(&self, rows: &mut [u8], width: u32) {
         let [x, y, scale] = [self.at.0, self.at.1, self.scale].map(|n| n as usize);
         for (k, row) in self.pixels.chunks(3 * self.width as usize).enumerate() {
             let wide: Vec<u8> = row.chunks(3).flat_map(|pixel| pixel.repeat(scale)).collect();
-            for line in 0..scale {
-                let from = 3 * ((y + scale * k + line) * width as usize + x);
-                rows[from..from + wide.len()].copy_from_slice(&wide);
+            for line in rows.chunks_exact_mut(3 * width as usize).skip(y + scale * k).take(scale) {
+                let shown = line.iter_mut().skip(3 * x).zip(&wide);
+                shown.for_each(|(to, from)| *to = *from);
             }
         }
     }

@@ -96,92 +96,70 @@ pub fn frame<'a>(
     Ok(chart)
 }
 
-/// One or more curves, built up and then written.
+/// Points (x, y), x from 0 on.
+pub type Points = Vec<(f64, f64)>;
+
+/// One or more curves. What a scale cannot show is left out.
 #[derive(Clone, Debug, Default)]
-pub struct LinePlot {
-    title: String,
-    subtitle: String,
-    labels: [String; 2],
-    series: Vec<(String, Vec<(f64, f64)>)>,
-    /// On the scale, and what it says.
-    level: Option<(f64, String)>,
-    logarithmic: bool,
+pub struct LinePlot<'a> {
+    pub title: &'a str,
+    /// A smaller line under the title: problem, size, outcome.
+    pub subtitle: String,
+    /// What the axes show, with units.
+    pub axes: [&'a str; 2],
+    /// By name; one that has none is not in the legend.
+    pub curves: Vec<(String, Points)>,
+    /// A dashed line at a value, and what it says.
+    pub level: Option<(f64, String)>,
+    /// Of whole numbers, such as iterations, and logarithms.
+    pub logarithmic: bool,
 }
 
-impl LinePlot {
-    /// On linear scales.
-    pub fn new(title: impl Into<String>) -> Self {
-        Self { title: title.into(), ..Self::default() }
-    }
-
-    /// Residuals on a logarithmic scale, against iterations.
-    pub fn convergence(title: impl Into<String>) -> Self {
-        let labels = ["iteration".to_owned(), "relative residual".to_owned()];
-        Self { title: title.into(), labels, logarithmic: true, ..Self::default() }
-    }
-
-    /// A smaller line under the title: problem, size, outcome.
-    pub fn subtitle(mut self, text: impl Into<String>) -> Self {
-        self.subtitle = text.into();
-        self
-    }
-
-    /// Names for the axes, other than "iteration" and "relative residual".
-    pub fn axes(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
-        self.labels = [x.into(), y.into()];
-        self
-    }
-
-    /// Adds a curve of (x, y), x from 0 on. What the scale cannot show is left out.
-    pub fn curve(mut self, label: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
-        let scaled = |(x, y): (f64, f64)| (x, if self.logarithmic { y.log10() } else { y });
-        // Differences of values are to be finite, too.
-        let shown = |(x, y): &(f64, f64)| x.is_finite() && y.abs() < 1e307;
-        let points = points.into_iter().map(scaled).filter(shown).collect();
-        self.series.push((label.into(), points));
-        self
-    }
-
-    /// Adds a dashed line at a value. None where the scale cannot show it.
-    pub fn level(mut self, value: f64, label: impl Into<String>) -> Self {
-        let scaled = if self.logarithmic { value.log10() } else { value };
-        self.level = Some((scaled, label.into())).filter(|_| scaled.is_finite());
-        self
-    }
-
+impl LinePlot<'_> {
     /// Draws the plot and writes it; a path that cannot be written is bad input.
     pub fn write(&self, path: &Path) -> Result {
-        figure::write(path, &self.title, SIZE, |area, _| self.draw(area))
+        figure::write(path, self.title, SIZE, |area, _| self.draw(area))
+    }
+
+    /// On the scale.
+    fn scaled(&self, y: f64) -> f64 {
+        if self.logarithmic { y.log10() } else { y }
     }
 
     fn draw(&self, area: &Area) -> Result {
-        let named =
-            self.series.iter().zip(SERIES.into_iter().cycle()).filter(|((name, _), _)| !name.is_empty());
+        // Differences of values are to be finite, too.
+        let shown = |(x, y): &(f64, f64)| x.is_finite() && y.abs() < 1e307;
+        let scaled = |(x, y): &(f64, f64)| (*x, self.scaled(*y));
+        let curves: Vec<Points> =
+            self.curves.iter().map(|(_, points)| points.iter().map(scaled).filter(shown).collect()).collect();
+        let level = self.level.as_ref().map(|(level, text)| (self.scaled(*level), text.as_str()));
+        let level = level.filter(|(level, _)| level.abs() < 1e307);
+        let colors = || SERIES.into_iter().cycle();
+        let named = self.curves.iter().zip(colors()).filter(|((name, _), _)| !name.is_empty());
         let mut entries: Vec<_> = named.map(|((name, _), color)| (name.as_str(), color)).collect();
-        if self.series.iter().all(|(_, points)| points.is_empty()) {
+        if curves.iter().all(Vec::is_empty) {
             entries.push(("nothing to show", GRID));
         }
-        let curves = entries.len();
-        entries.extend(self.level.as_ref().map(|(_, label)| (label.as_str(), LEVEL)));
+        let solid = entries.len();
+        entries.extend(level.map(|(_, text)| (text, LEVEL)));
         let names: Vec<_> = entries.iter().map(|(name, _)| name).collect();
-        let rest = heading(area, &self.title, &self.subtitle)?;
+        let rest = heading(area, self.title, &self.subtitle)?;
         let rest = legend(&rest, &names, |k, (x, y), strip| {
-            let (ends, dash) = ([(x, y), (x + 34.0, y)].map(place), if k < curves { 80 } else { 16 });
+            let (ends, dash) = ([(x, y), (x + 34.0, y)].map(place), if k < solid { 80 } else { 16 });
             Ok(strip.draw(&DashedPathElement::new(ends, dash, 10, entries[k].1.stroke_width(6)))?)
         })?;
 
-        let (x, y) = self.ranges();
+        let (x, y) = ranges(&curves, level.map(|(level, _)| level), if self.logarithmic { 1.0 } else { 0.0 });
         let label: &dyn Fn(&f64) -> String = if self.logarithmic { &power } else { &value };
-        // Iterations are whole.
         let axes = match self.logarithmic {
             true => [linear(x, (x[1] as usize + 1).clamp(2, 11)), decades(y)],
             false => [linear(x, 11), linear(y, 12)],
         };
-        let mut chart = frame(&rest, axes, self.labels.each_ref().map(String::as_str), [&value, label])?;
-        if let Some((level, _)) = self.level {
+        let mut chart = frame(&rest, axes, self.axes, [&value, label])?;
+        if let Some((level, _)) = level {
             chart.draw_series(DashedLineSeries::new(x.map(|x| (x, level)), 20, 16, LEVEL.stroke_width(4)))?;
         }
-        for ((_, points), color) in self.series.iter().zip(SERIES.into_iter().cycle()) {
+        for (points, color) in curves.iter().zip(colors()) {
             chart.draw_series(LineSeries::new(points.iter().copied(), color.stroke_width(5)))?;
             // A dot on each point while these are few, else on the last one.
             let dotted = if points.len() <= 40 { 0 } else { points.len() - 1 };
@@ -189,17 +167,15 @@ impl LinePlot {
         }
         Ok(())
     }
+}
 
-    /// All points and the dashed line with some air; along x at least 1, and a height for what stays where it is.
-    fn ranges(&self) -> ([f64; 2], [f64; 2]) {
-        let points = || self.series.iter().flat_map(|(_, points)| points);
-        let last = points().map(|point| point.0).fold(1.0, f64::max);
-        let values = points().map(|point| point.1).chain(self.level.as_ref().map(|level| level.0));
-        let (low, high) =
-            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
-        let (low, high) = if low <= high { (low, high) } else { (-1.0, 0.0) };
-        let least = if self.logarithmic { 1.0 } else { 1e-3 * high.abs().max(low.abs()).max(1e-3) };
-        let air = (0.06 * (high - low)).max(0.5 * (least - (high - low)));
-        ([0.0, last], [low - air, high + air])
-    }
+/// All points and the dashed line with some air; along x at least 1, and a height for what stays where it is.
+fn ranges(curves: &[Points], level: Option<f64>, least: f64) -> ([f64; 2], [f64; 2]) {
+    let last = curves.iter().flatten().map(|point| point.0).fold(1.0, f64::max);
+    let values = curves.iter().flatten().map(|point| point.1).chain(level);
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), y| (l.min(y), h.max(y)));
+    let (low, high) = if low <= high { (low, high) } else { (-1.0, 0.0) };
+    let least = least.max(1e-3 * high.abs().max(low.abs()).max(1e-3));
+    let air = (0.06 * (high - low)).max(0.5 * (least - (high - low)));
+    ([0.0, last], [low - air, high + air])
 }

@@ -107,15 +107,19 @@ impl Motion {
 
 /// Bounce and pitch against time.
 fn draw(path: &Path, states: &[Vec<f64>]) -> Result {
-    let mut plot = LinePlot::new("Five cars over a road: bounce and pitch")
-        .subtitle("fourth-order Runge-Kutta in the vertex stage, 60 steps a second; three of the cars")
-        .axes("seconds", "bounce in cm, pitch in degrees");
+    let mut plot = LinePlot {
+        title: "Five cars over a road: bounce and pitch",
+        subtitle: "fourth-order Runge-Kutta in the vertex stage, 60 steps a second; three of the cars"
+            .to_owned(),
+        axes: ["seconds", "bounce in cm, pitch in degrees"],
+        ..LinePlot::default()
+    };
     let names = ["bounce", "pitch"];
     for k in 0..PLOTTED {
         for (what, (name, scale)) in names.into_iter().zip([100.0, 1f64.to_degrees()]).enumerate() {
             let at = STATE * k + 2 * what;
             let curve = states.iter().enumerate().map(|(s, y)| (s as f64 * STEP, scale * y[at]));
-            plot = plot.curve(format!("car {}: {name}", k + 1), curve);
+            plot.curves.push((format!("car {}: {name}", k + 1), curve.collect()));
         }
     }
     plot.write(path)
