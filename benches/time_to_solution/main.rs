@@ -72,6 +72,8 @@ impl<'a> Asked<'a> {
 /// A line of the tables.
 #[derive(Default)]
 struct Line {
+    /// Not a solve, but what it is made of.
+    part: bool,
     problem: String,
     grid: String,
     method: String,
@@ -88,7 +90,7 @@ struct Line {
 impl Line {
     fn json(&self) -> Value {
         json!({
-            "problem": self.problem, "grid": self.grid, "method": self.method,
+            "what": if self.part { "part" } else { "solve" }, "problem": self.problem, "grid": self.grid, "method": self.method,
             "wall_ms": self.wall.map(|s| 1e3 * s), "iterations": self.iterations,
             "draws_useful": self.useful, "draws_in_vain": self.in_vain,
             "true_residual": self.residual, "over_useful_work": self.over_useful, "note": self.note,
@@ -135,7 +137,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         lines.extend(solves(&asked, device, problem, &mut took));
     }
     println!();
-    lines.extend(slopes(&asked, device));
+    lines.extend(parts(slopes(&asked, device)));
     for line in &lines {
         report.row(line.json());
     }
@@ -209,10 +211,14 @@ fn solves(asked: &Asked<'_>, device: &Device, problem: &Problem, took: &mut Took
         }
     }
     lines.iter().for_each(Line::print);
-    let cycles = cycles(asked, device, problem);
+    let cycles = parts(cycles(asked, device, problem));
     cycles.iter().for_each(Line::print);
     lines.extend(cycles);
     lines
+}
+
+fn parts(lines: Vec<Line>) -> Vec<Line> {
+    lines.into_iter().map(|line| Line { part: true, ..line }).collect()
 }
 
 /// A line that says nothing yet.

@@ -87,7 +87,11 @@ fn summary(book: &Book, all: &[(&Chapter, &Record)]) -> String {
     let passed = all.iter().filter(|(_, record)| record.passed()).count();
     let checks: usize = all.iter().map(|(_, record)| record.checks.len()).sum();
     let seconds: f64 = all.iter().map(|(_, record)| record.seconds).sum();
-    let of = if book.finished { String::new() } else { format!(" of {}", chapters().count()) };
+    let of = if book.finished {
+        String::new()
+    } else {
+        format!(" of {}", chapters().filter(|c| c.is_of(book.quick)).count())
+    };
     format!(
         "{}{of}, {passed} passed, {} in {}",
         all.len(),

@@ -7,7 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use maud::{Markup, html};
 
 use crate::book::date;
-use crate::catalog::{Better, Chapter};
+use crate::catalog::Chapter;
+use crate::columns::{caption, columns, or_empty, with_unit};
 use crate::compare::{Change, Comparison};
 use crate::record::{Check, Figure, Record, Table};
 use crate::support::{Result, read_file};
@@ -60,46 +61,20 @@ fn picture(path: &Path, alt: &str) -> Result<Markup> {
     Ok(html! { figure { img src=(source) alt=(alt); figcaption aria-hidden="true" { (alt) } } })
 }
 
-/// A column: its heading, and what it says of a figure.
-type Column<'a> = (&'static str, Box<dyn Fn(&Figure) -> String + 'a>);
-
 /// Only columns that say something.
 fn figures(chapter: &str, table: &Table, comparison: Option<&Comparison<'_>>) -> Markup {
-    let unit = |f: &Figure, value: f64| {
-        if f.unit.is_empty() { three(value) } else { format!("{} {}", three(value), f.unit) }
-    };
     let other = |f: &Figure| comparison?.find(chapter, &table.caption, f);
-    let or_empty = |text: Option<String>| text.unwrap_or_default();
-    let all: [Column<'_>; 9] = [
-        ("paper", Box::new(|f| or_empty(f.paper.map(|p| unit(f, p))))),
-        ("here", Box::new(|f| unit(f, f.value))),
-        ("to paper", Box::new(|f| or_empty(f.paper.map(|p| times(f.over(p)))))),
-        ("rounds", Box::new(|f| or_empty(f.spread.map(|[a, b]| format!("{} to {}", three(a), three(b)))))),
-        ("CPU", Box::new(|f| or_empty(f.cpu.map(|c| unit(f, c))))),
-        ("to CPU", Box::new(|f| or_empty(f.cpu.map(|c| times(f.over(c)))))),
-        ("ceiling", Box::new(|f| or_empty(f.share.map(|s| format!("{} %", three(100.0 * s)))))),
-        ("there", Box::new(|f| or_empty(other(f).map(|o| unit(f, o.figure.value))))),
-        (
-            "to there",
-            Box::new(|f| {
-                or_empty(other(f).map(|o| format!("{}{}", times(f.over(o.figure.value)), mark(o.change))))
-            }),
-        ),
-    ];
-    let says = |(_, column): &&Column<'_>| table.figures.iter().any(|f| !column(f).is_empty());
-    let columns: Vec<&Column<'_>> = all.iter().filter(says).collect();
-    // One name for all needs no column.
-    let first = table.figures.first().map_or("", |f| f.name.as_str());
-    let named = table.figures.iter().any(|f| f.name != first);
-    let better = |f: &Figure| match f.better {
-        Better::Less => ", less is better",
-        Better::More => ", more is better",
-        Better::Same | Better::Neither => "",
-    };
-    let caption = match table.figures.first() {
-        Some(f) if !named => format!("{}: {}{}", table.caption, f.name, better(f)),
-        _ => table.caption.clone(),
-    };
+    let mut columns = columns();
+    columns.push(("there", Box::new(|f| or_empty(other(f).map(|o| with_unit(f, o.figure.value))))));
+    columns.push((
+        "to there",
+        Box::new(|f| {
+            or_empty(other(f).map(|o| format!("{}{}", times(f.over(o.figure.value)), mark(o.change))))
+        }),
+    ));
+    columns.retain(|(_, column)| table.figures.iter().any(|f| !column(f).is_empty()));
+    let named = table.names() > 1;
+    let caption = caption(table);
     html! {
         h3 { (caption) }
         div.scroll tabindex="0" role="region" aria-label=(format!("{chapter}: {caption}")) {

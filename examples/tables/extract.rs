@@ -62,7 +62,7 @@ fn on_cpu(figure: &catalog::Figure, row: &Value, rows: &[Value], report: &Value)
             keys.iter().filter_map(of).collect()
         }
         Cpu::Rows { key, of, like } => {
-            let is_cpu = |row: &Value| of.contains(&text(at(row, key)).as_str());
+            let is_cpu = |row: &Value| of.iter().any(|first| text(at(row, key)).starts_with(first));
             if is_cpu(row) {
                 return None;
             }

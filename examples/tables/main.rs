@@ -16,9 +16,11 @@ use text::{count, duration};
 mod book;
 mod catalog;
 mod chapter;
+mod columns;
 mod compare;
 mod extract;
 mod record;
+mod results;
 mod run;
 #[path = "../support/mod.rs"]
 mod support;
@@ -44,6 +46,12 @@ struct Args {
     /// Write the page again from what has been run, and run nothing
     #[arg(long, conflicts_with = "only")]
     page: bool,
+    /// Write FILE from the books in the folders DIR, side by side, and run nothing
+    #[arg(long, value_name = "FILE", requires = "books", conflicts_with_all = ["only", "page", "against"])]
+    results: Option<PathBuf>,
+    /// The folders of these books
+    #[arg(value_name = "DIR", requires = "results", value_hint = clap::ValueHint::DirPath)]
+    books: Vec<PathBuf>,
     /// Seconds after which a program is taken to hang, and ended [default: 7200, 900 with --quick]
     #[arg(long, value_name = "S")]
     limit: Option<u64>,
@@ -68,6 +76,11 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args, report: &mut Report) -> Result {
+    if let Some(file) = &args.results {
+        support::write_file(file, results::page(&args.books)?.as_bytes())?;
+        say(format_args!("results     {}", file.display()));
+        return Ok(());
+    }
     // What is wrong with either folder is said before the work.
     let there = match &args.against {
         None => None,
@@ -118,8 +131,10 @@ fn run_chapters(args: &Args, before: Option<Book>, report: &mut Report) -> Resul
     let limit = args.limit.unwrap_or(if args.common.quick { 900 } else { 7200 });
     let limit = Duration::from_secs(support::in_range("--limit", limit, 1..=86_400)?);
     let plan = Plan::new(&args.out, args.common.quick, args.common.api.map(|api| api.to_string()), limit)?;
+    let named = |c: &Chapter| args.only.iter().any(|o| o.name == c.name);
+    let quick = args.common.quick;
     let wanted: Vec<&Chapter> =
-        chapters().filter(|c| args.only.is_empty() || args.only.iter().any(|o| o.name == c.name)).collect();
+        chapters().filter(|c| if args.only.is_empty() { c.is_of(quick) } else { named(c) }).collect();
     let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed)); // without it Ctrl-C ends all at once
     if !args.no_build {
         plan.build(&wanted)?;
@@ -173,7 +188,7 @@ fn run_chapters(args: &Args, before: Option<Book>, report: &mut Report) -> Resul
         progress.line(line);
         book.chapters.push(record);
         book.chapters.sort_by_key(|record| chapters().position(|c| c.name == record.name));
-        book.finished = chapters().all(|c| book.chapter(c.name).is_some());
+        book.finished = chapters().filter(|c| c.is_of(quick)).all(|c| book.chapter(c.name).is_some());
         book.write(&args.out)?;
         progress.set(k as u64 + 1);
     }

@@ -119,6 +119,14 @@ impl Record {
     }
 }
 
+impl Table {
+    /// How many things it counts.
+    pub fn names(&self) -> usize {
+        let names = self.figures.iter().map(|f| f.name.as_str());
+        names.collect::<std::collections::BTreeSet<_>>().len()
+    }
+}
+
 impl Figure {
     /// How many times as good as another value of it.
     pub fn over(&self, other: f64) -> f64 {

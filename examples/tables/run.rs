@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use crate::catalog::Chapter;
+use crate::catalog::{Chapter, Program};
 use crate::extract;
 use crate::record::Record;
 use crate::support::{Failure, Result, read_file};
@@ -55,20 +55,42 @@ impl Plan {
         let mut command = Command::new(cargo);
         command.args(["build", "--all-features", "--profile", &self.profile()]);
         for chapter in chapters {
-            command.args(["--example", chapter.example]);
+            command.args(match chapter.program {
+                Program::Example(name) => ["--example", name],
+                Program::Bench(name) => ["--bench", name],
+            });
         }
         // The manifest of this package is in the folder of all examples.
         command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")));
-        let status =
-            command.status().map_err(|e| Failure::unsolved(format_args!("cargo cannot be run: {e}")))?;
-        if !status.success() {
+        // On standard output a line for each thing built; what is for people goes to standard error.
+        command.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
+        let built =
+            command.output().map_err(|e| Failure::unsolved(format_args!("cargo cannot be run: {e}")))?;
+        if !built.status.success() {
             return Err(Failure::unsolved("the programs cannot be built: see above"));
         }
-        Ok(())
+        let artifacts = built.stdout.split(|byte| *byte == b'\n');
+        let artifacts: Vec<Value> = artifacts.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+        chapters
+            .iter()
+            .filter(|c| matches!(c.program, Program::Bench(_)))
+            .try_for_each(|c| self.beside(c, &artifacts))
+    }
+
+    /// Cargo gives benchmarks names of its own, elsewhere: this one shall lie beside the examples, as old as it is.
+    fn beside(&self, chapter: &Chapter, artifacts: &[Value]) -> Result {
+        let (name, program) = (chapter.program.name(), self.program(chapter));
+        let of = |a: &&Value| a["target"]["name"] == name && a["target"]["kind"][0] == "bench";
+        let built = artifacts.iter().find(of).and_then(|artifact| artifact["executable"].as_str());
+        let built = built
+            .ok_or_else(|| Failure::unsolved(format_args!("cargo does not say where it has built {name}")))?;
+        let _ = fs::remove_file(&program); // an older one, if any
+        fs::hard_link(built, &program)
+            .map_err(|e| Failure::unsolved(format_args!("{}: {e}", program.display())))
     }
 
     fn program(&self, chapter: &Chapter) -> PathBuf {
-        self.programs.join(format!("{}{}", chapter.example, std::env::consts::EXE_SUFFIX))
+        self.programs.join(format!("{}{}", chapter.program.name(), std::env::consts::EXE_SUFFIX))
     }
 
     /// What the child is told, but for where it writes.
@@ -133,7 +155,7 @@ impl Plan {
         let pictures = chapter.outputs.iter().filter(|o| !o.alt.is_empty() && folder.join(o.file).is_file());
         Ok(Some(Record {
             name: chapter.name.to_owned(),
-            example: chapter.example.to_owned(),
+            example: chapter.program.name().to_owned(),
             flags,
             commit: self.commit.clone(),
             begun: since_1970(begun),

@@ -2,6 +2,7 @@
 //! Computer Graphics Forum 23(4), 2004.
 
 use super::Better::{Less, More, Neither, Same};
+use super::Program::Example;
 use super::{Chapter, Cpu, Output, Table, figure, milliseconds, output, plot};
 
 /// A matrix before and after packing.
@@ -22,7 +23,7 @@ const fn packed(
         title,
         source,
         items,
-        example: "pack",
+        program: Example("pack"),
         flags,
         outputs,
         reading,
@@ -93,7 +94,7 @@ pub const CHAPTERS: &[Chapter] = &[
             ("Bajaj04", "Table 2"),
             ("Bajaj04", "Figure 8"),
         ],
-        example: "packing_table2",
+        program: Example("packing_table2"),
         flags: &[],
         outputs: &[
             Output {
@@ -156,7 +157,7 @@ pub const CHAPTERS: &[Chapter] = &[
             ("Bajaj04", "Figure 6"),
             ("Bajaj04", "Section 3.5"),
         ],
-        example: "vertex_state",
+        program: Example("vertex_state"),
         flags: &[],
         outputs: &[
             output(
@@ -194,7 +195,7 @@ pub const CHAPTERS: &[Chapter] = &[
             ("Bajaj04", "Section 4.1.3"),
             ("Bajaj04", "Table 3"),
         ],
-        example: "poisson_table3",
+        program: Example("poisson_table3"),
         flags: &[],
         outputs: &[output(
             "--plot",
@@ -259,7 +260,7 @@ pub const CHAPTERS: &[Chapter] = &[
         title: "Table 4 and Figure 14: waves in eight textures",
         source: "[Bajaj04] 4.2, Table 4 and Figure 14",
         items: &[("Bajaj04", "Section 4.2"), ("Bajaj04", "Figure 14"), ("Bajaj04", "Table 4")],
-        example: "wave_table4",
+        program: Example("wave_table4"),
         flags: &[],
         outputs: &[output(
             "--plot",
@@ -303,7 +304,7 @@ pub const CHAPTERS: &[Chapter] = &[
         title: "Section 4: any expression in the fragment stage",
         source: "[Bajaj04] 4, on an image of ours",
         items: &[("Bajaj04", "Section 4")],
-        example: "anisotropic_diffusion",
+        program: Example("anisotropic_diffusion"),
         flags: &[],
         outputs: &[output(
             "--output",

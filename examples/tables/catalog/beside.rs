@@ -1,6 +1,7 @@
 //! The device itself, and what is held to a source beyond the five papers.
 
 use super::Better::{Less, Neither, Same};
+use super::Program::Example;
 use super::{Chapter, Table, figure, output, plot};
 
 pub const DEVICE: &[Chapter] = &[Chapter {
@@ -8,7 +9,7 @@ pub const DEVICE: &[Chapter] = &[Chapter {
     title: "The device",
     source: "what probing and measuring found, before anything else",
     items: &[],
-    example: "info",
+    program: Example("info"),
     flags: &[],
     outputs: &[output("--profile", "profile.txt", "")],
     reading: "Capabilities are probed: a small draw is made and read back, and extension strings are not believed. \
@@ -38,7 +39,7 @@ pub const CHAPTERS: &[Chapter] = &[Chapter {
     title: "The lid-driven cavity",
     source: "Ghia, Ghia, Shin, J. Comput. Phys. 48, 1982, Tables I and II: beside the five papers",
     items: &[],
-    example: "cavity",
+    program: Example("cavity"),
     flags: &[],
     outputs: &[output(
         "--plot",

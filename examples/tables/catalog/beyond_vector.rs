@@ -1,6 +1,7 @@
 //! *Beyond vector processing*, section 28.4 of a textbook on algorithms. It prints no numbers of its own.
 
 use super::Better::{Less, More, Same};
+use super::Program::Example;
 use super::{Chapter, Cpu, Table, figure, milliseconds, output, plot};
 
 pub const CHAPTERS: &[Chapter] = &[
@@ -9,7 +10,7 @@ pub const CHAPTERS: &[Chapter] = &[
         title: "28.4.1: loops that end cell by cell",
         source: "[BeyondVector] 28.4.1, Exercise 28.4-1",
         items: &[("BeyondVector", "Section 28.4.1"), ("BeyondVector", "Exercise 28.4-1")],
-        example: "regula_falsi",
+        program: Example("regula_falsi"),
         flags: &[],
         outputs: &[output(
             "--png",
@@ -35,7 +36,7 @@ pub const CHAPTERS: &[Chapter] = &[
         title: "28.4.2: reductions, by mapping tones",
         source: "[BeyondVector] 28.4.2, Exercise 28.4-2",
         items: &[("BeyondVector", "Section 28.4.2"), ("BeyondVector", "Exercise 28.4-2")],
-        example: "tone_map",
+        program: Example("tone_map"),
         flags: &[],
         outputs: &[output(
             "--output",
@@ -62,7 +63,7 @@ pub const CHAPTERS: &[Chapter] = &[
         title: "28.4.3 and Figure 28.6: scattering, by a histogram",
         source: "[BeyondVector] 28.4.3, Figure 28.6",
         items: &[("BeyondVector", "Section 28.4.3"), ("BeyondVector", "Figure 28.6")],
-        example: "histogram",
+        program: Example("histogram"),
         flags: &[],
         outputs: &[output(
             "--plot",
@@ -88,7 +89,7 @@ pub const CHAPTERS: &[Chapter] = &[
         title: "Figure 28.7: caustics by photons",
         source: "[BeyondVector] 28.4.3, Figure 28.7, Exercise 28.4-3",
         items: &[("BeyondVector", "Figure 28.7"), ("BeyondVector", "Exercise 28.4-3")],
-        example: "caustics",
+        program: Example("caustics"),
         flags: &[],
         outputs: &[output(
             "--png",
@@ -115,7 +116,7 @@ pub const CHAPTERS: &[Chapter] = &[
         title: "28.4.4: parallelism or reuse",
         source: "[BeyondVector] 28.4.4",
         items: &[("BeyondVector", "Section 28.4.4")],
-        example: "reuse",
+        program: Example("reuse"),
         flags: &[],
         outputs: &[output(
             "--plot",
@@ -142,7 +143,7 @@ pub const CHAPTERS: &[Chapter] = &[
         title: "Exercise 28.4-4: radio coverage",
         source: "[BeyondVector] Exercise 28.4-4",
         items: &[("BeyondVector", "Exercise 28.4-4")],
-        example: "coverage",
+        program: Example("coverage"),
         flags: &[],
         outputs: &[output(
             "--png",

@@ -1,6 +1,7 @@
 //! D. Göddeke, tutorial on the performance of GPU-based linear algebra, 2005.
 
 use super::Better::More;
+use super::Program::Example;
 use super::{Chapter, Cpu, Table, figure, output, plot};
 
 pub const CHAPTERS: &[Chapter] = &[Chapter {
@@ -16,7 +17,7 @@ pub const CHAPTERS: &[Chapter] = &[Chapter {
         ("Goeddeke05", "Results"),
         ("Goeddeke05", "Table of Results"),
     ],
-    example: "jacobi_ladder",
+    program: Example("jacobi_ladder"),
     flags: &[],
     outputs: &[output(
         "--plot",

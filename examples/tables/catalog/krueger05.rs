@@ -1,6 +1,7 @@
 //! J. Krüger, R. Westermann, *A GPU Framework for Solving Systems of Linear Equations*, GPU Gems 2, chapter 44, 2005.
 
 use super::Better::{Less, Same};
+use super::Program::Example;
 use super::{Chapter, Table, figure, output, plot};
 
 pub const CHAPTERS: &[Chapter] = &[
@@ -16,7 +17,7 @@ pub const CHAPTERS: &[Chapter] = &[
             ("Krueger05", "Program of 44.4.1, implicit"),
             ("Krueger05", "Equation 44-7"),
         ],
-        example: "framework_table44_1",
+        program: Example("framework_table44_1"),
         flags: &["--printed"],
         outputs: &[output(
             "--plot",
@@ -56,7 +57,7 @@ pub const CHAPTERS: &[Chapter] = &[
         title: "Listing 44-1: conjugate gradients",
         source: "[Krueger05] 44.3.5, Listing 44-1",
         items: &[("Krueger05", "Section 44.3.5"), ("Krueger05", "Listing 44-1")],
-        example: "solve",
+        program: Example("solve"),
         flags: &[],
         outputs: &[output(
             "--plot",
@@ -91,7 +92,7 @@ pub const CHAPTERS: &[Chapter] = &[
             ("Krueger05", "Section 44.4.1"),
             ("Krueger05", "Figure 44-10"),
         ],
-        example: "water",
+        program: Example("water"),
         flags: &[],
         outputs: &[
             output(
@@ -122,7 +123,7 @@ pub const CHAPTERS: &[Chapter] = &[
         title: "Figure 44-9: the smoke demo",
         source: "[Krueger05] 44.4, Figure 44-9",
         items: &[("Krueger05", "Figure 44-9")],
-        example: "smoke",
+        program: Example("smoke"),
         flags: &[],
         outputs: &[
             output(

@@ -2,6 +2,7 @@
 //! figures of the sources are typed once, in the program that prints them beside its own.
 
 mod bajaj04;
+mod benches;
 mod beside;
 mod beyond_vector;
 mod goeddeke05;
@@ -17,7 +18,7 @@ pub struct Chapter {
     /// Rows of `src/guide/sources.md` that name it: source and item. `tests/sources.rs` holds both to each other.
     #[allow(dead_code)]
     pub items: &'static [(&'static str, &'static str)],
-    pub example: &'static str,
+    pub program: Program,
     pub flags: &'static [&'static str],
     /// What it is to write.
     pub outputs: &'static [Output],
@@ -26,6 +27,28 @@ pub struct Chapter {
     pub tables: &'static [Table],
     /// Keys of the report that are shown as they are, with their headings.
     pub facts: &'static [(&'static str, &'static str)],
+}
+
+impl Chapter {
+    /// Whether a book has it: a quick one leaves out what is nothing but times.
+    pub fn is_of(&self, quick: bool) -> bool {
+        !(quick && matches!(self.program, Program::Bench(_)))
+    }
+}
+
+/// What runs, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    Example(&'static str),
+    Bench(&'static str),
+}
+
+impl Program {
+    pub fn name(self) -> &'static str {
+        match self {
+            Program::Example(name) | Program::Bench(name) => name,
+        }
+    }
 }
 
 /// A file, and the flag that asks for it.
@@ -96,7 +119,7 @@ pub enum Cpu {
     Nothing,
     /// The least of these keys, of the row or behind a slash of the report.
     Keys(&'static [&'static str]),
-    /// The best of the rows that are a CPU's by this label, and like this one by those.
+    /// The best of the rows that are a CPU's, as this label begins, and like this one by those.
     Rows {
         key: &'static str,
         of: &'static [&'static str],
@@ -138,5 +161,5 @@ pub fn chapters() -> impl Iterator<Item = &'static Chapter> {
         bajaj04::CHAPTERS,
         beyond_vector::CHAPTERS,
     ];
-    papers.into_iter().chain([beside::CHAPTERS]).flatten()
+    papers.into_iter().chain([beside::CHAPTERS, benches::CHAPTERS]).flatten()
 }

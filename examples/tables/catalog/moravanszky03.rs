@@ -1,6 +1,7 @@
 //! Á. Moravánszky, *Dense Matrix Algebra on the GPU*, ShaderX2, 2003.
 
 use super::Better::{Less, More, Neither, Same};
+use super::Program::Example;
 use super::{Chapter, Cpu, Table, figure, output, plot};
 
 const CPU: Cpu = Cpu::Rows {
@@ -24,7 +25,7 @@ pub const CHAPTERS: &[Chapter] = &[
             ("Moravanszky03", "Section 5"),
             ("Moravanszky03", "Figure 3"),
         ],
-        example: "dense_figure3",
+        program: Example("dense_figure3"),
         flags: &[],
         outputs: &[output(
             "--plot",
@@ -72,7 +73,7 @@ pub const CHAPTERS: &[Chapter] = &[
         title: "Figure 4: contacts of rigid bodies",
         source: "[Moravanszky03] 4.2 and 5, Figure 4",
         items: &[("Moravanszky03", "Section 4.2"), ("Moravanszky03", "Figure 4")],
-        example: "cubes",
+        program: Example("cubes"),
         flags: &[],
         outputs: &[
             output("--picture", "cubes.png", "A wall of coloured cubes while it collapses"),
