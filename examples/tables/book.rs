@@ -14,8 +14,8 @@ use crate::text::{count, duration};
 
 /// The book in `folder` as a page.
 pub fn page(book: &Book, folder: &Path, comparison: Option<&Comparison<'_>>) -> Result<String> {
-    let known = |record| chapters().find(|c: &&Chapter| c.name == Record::name(record)).map(|c| (c, record));
-    let all: Vec<(&Chapter, &Record)> = book.chapters.iter().filter_map(known).collect();
+    let known = book.chapters.iter().filter_map(|r| Some((chapters().find(|c| c.name == r.name)?, r)));
+    let all: Vec<(&Chapter, &Record)> = known.collect();
     let bodies = all.iter().map(|(c, record)| chapter::section(c, record, folder, comparison));
     let bodies = bodies.collect::<Result<Vec<Markup>>>()?;
     let machine = &book.machine;
@@ -67,12 +67,6 @@ pub fn page(book: &Book, folder: &Path, comparison: Option<&Comparison<'_>>) -> 
         }
     };
     Ok(page.into_string())
-}
-
-impl Record {
-    fn name(&self) -> &str {
-        &self.name
-    }
 }
 
 /// Of the chapters, each once.
