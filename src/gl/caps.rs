@@ -92,7 +92,7 @@ pub struct Capabilities {
     pub float_filter: bool,
     /// `textureLod` at computed coordinates hits the same texels as `texelFetch`, out to the largest side.
     pub computed_coordinates: bool,
-    /// Points of one draw at most: a few tens of milliseconds where points are slowest (`benches/RESULTS.md`), and fewer
+    /// Points of one draw at most: a few tens of milliseconds where points are slowest (`benches/JOURNAL.md`), and fewer
     /// where the vertices of a longer draw lose count (softpipe's after every 4,096).
     pub points_a_draw: u32,
     /// Rounds that a loop in a shader makes: some drivers leave longer ones early, without a word (llvmpipe's after

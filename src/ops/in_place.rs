@@ -27,7 +27,7 @@ pub fn scale<'a, T: Elements>(x: &mut T, a: impl Into<Coefficient<'a>>) -> Resul
 /// `x_i = x_i + y_i`, in place: the result's texture is another one from the pool.
 ///
 /// The paper accumulates by additive blending into the target; drawing to another texture gives the same sums, needs no
-/// float blending, and is two to three times as fast (`benches/RESULTS.md`).
+/// float blending, and is two to three times as fast (`benches/JOURNAL.md`).
 ///
 /// *Shapes*: equal. *Cost*: 1 draw, 2 fetches a texel. *Errors*: [`Error::ShapeMismatch`]. *Source*:
 /// \[Moravanszky03\] 3.2, 3.5 (`add(b)`).

@@ -77,7 +77,7 @@ impl DeviceProfile {
     ///
     /// What is not counted takes nothing: textures that leave the caches of one operation for those of the next, what a solve
     /// does beside its iterations, the host. On llvmpipe it came within a quarter of what was measured for the operations of
-    /// `benches/operations.rs` but for iterations of conjugate gradients (`benches/RESULTS.md`).
+    /// `benches/operations.rs` but for iterations of conjugate gradients (`benches/JOURNAL.md`).
     ///
     /// *Cost*: nothing on the device.
     ///

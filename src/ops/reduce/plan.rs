@@ -39,7 +39,7 @@ impl Window {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Windows {
-    /// What the measurements in `benches/RESULTS.md` speak for on all kinds of devices: 8x8, the texels of a window as far apart
+    /// What the measurements in `benches/JOURNAL.md` speak for on all kinds of devices: 8x8, the texels of a window as far apart
     /// as the target is wide and high, and the last 64 texels at once. On a device with a [profile](Device::set_profile): what
     /// that predicts to take least ([`ReducePlan::on`]).
     #[default]

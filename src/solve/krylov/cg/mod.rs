@@ -262,7 +262,7 @@ impl<'a> ConjugateGradient<'a> {
         if auto && let Some(quickest) = device.quickest(predicted) {
             return Ok(quickest);
         }
-        // Computing `A d` twice is cheaper than to write it, as measured on a GPU (`benches/RESULTS.md`).
+        // Computing `A d` twice is cheaper than to write it, as measured on a GPU (`benches/JOURNAL.md`).
         const FEW: usize = 9;
         let inlines = fetches.is_some_and(|fetches| schedule == CgSchedule::Fused || fetches <= FEW);
         Ok(way(CgSchedule::Fused, inlines))

@@ -98,7 +98,7 @@ impl JacobiSchedule {
         ]
     };
 
-    /// The schedule that was within a quarter of the fastest wherever it was measured (see `benches/RESULTS.md`), from
+    /// The schedule that was within a quarter of the fastest wherever it was measured (see `benches/JOURNAL.md`), from
     /// 16384 unknowns on: four rows a fragment, or as many as the device has room for. A rule, not a measurement; on a
     /// device with a [profile](Device::set_profile) as many as that predicts to take least.
     pub fn best(device: &Device, side: usize) -> Self {
