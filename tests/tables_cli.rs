@@ -61,10 +61,16 @@ impl Stage {
         self
     }
 
-    fn command(&self, out: &Path) -> Command {
+    fn full(&self, out: &Path) -> Command {
         let mut command = Command::new(self.0.join("tables"));
         command.env_remove("TEXLA_API").env_remove("TEXLA_DEVICE");
-        command.args(["--quick", "--no-build", "--out", text_of(out)]);
+        command.args(["--no-build", "--out", text_of(out)]);
+        command
+    }
+
+    fn command(&self, out: &Path) -> Command {
+        let mut command = self.full(out);
+        command.arg("--quick");
         command
     }
 
@@ -215,12 +221,21 @@ fn every_chapter_is_on_the_page() {
     assert_eq!(book["finished"], true);
     let ids = |id: &str| page.matches(&format!(" id=\"{id}\"")).count();
     for chapter in catalog::chapters() {
-        assert_eq!(ids(chapter.name), 1, "{}", chapter.name);
-        assert!(page.contains(&format!("href=\"#{}\"", chapter.name)), "{}", chapter.name);
+        let there = usize::from(chapter.is_of(true));
+        assert_eq!(ids(chapter.name), there, "{}", chapter.name);
+        assert_eq!(page.matches(&format!("href=\"#{}\"", chapter.name)).count(), there, "{}", chapter.name);
     }
-    assert_eq!(page.matches("passed: 2 checks").count(), 2 * catalog::chapters().count());
+    let quick = catalog::chapters().filter(|chapter| chapter.is_of(true)).count();
+    assert_eq!(page.matches("passed: 2 checks").count(), 2 * quick);
     // What is whole is begun anew.
     assert!(!stage.run(&out, &[]).stdout.contains("done before"));
+    // Benchmarks are of the full book, or asked for.
+    let added = stage.run(&out, &["--only", "operations,predication"]);
+    assert_eq!(added.code, 0, "{}", added.stderr);
+    let chapters = self::book(&out)["chapters"].as_array().unwrap().len();
+    assert_eq!(chapters, quick + 2);
+    let full = finish(&mut stage.full(&folder("full")), b"");
+    assert!(full.stdout.contains(&format!("{} chapters", catalog::chapters().count())), "{}", full.stdout);
 }
 
 #[test]
@@ -365,4 +380,41 @@ fn numbers_have_three_digits() {
         assert_eq!(text::three(value), shown);
     }
     assert_eq!((text::times(2.0), text::duration(99.6)), ("2x".to_owned(), "1 min 40 s".to_owned()));
+}
+
+#[test]
+fn results_of_several_devices_stand_side_by_side() {
+    let stage = Stage::new("results-stage");
+    let (slow, fast, page) = (folder("slow"), folder("fast"), folder("results").join("RESULTS.md"));
+    for (out, ms) in [(&slow, 8.0), (&fast, 4.0)] {
+        stage.program("histogram", Some(&passing(ms)), 0);
+        assert_eq!(stage.run(out, &["--only", "histogram"]).code, 0);
+    }
+    let results = |folders: &[&str]| {
+        let mut args = vec!["--results", text_of(&page)];
+        args.extend(folders);
+        run("tables", &args)
+    };
+    let [slow, fast] = [text_of(&slow), text_of(&fast)];
+    let Ran { code, stderr, .. } = results(&[slow, fast]);
+    assert_eq!(code, 0, "{stderr}");
+    let text = fs::read_to_string(&page).unwrap();
+    let name = |folder: &str| Path::new(folder).file_name().unwrap().to_str().unwrap().to_owned();
+    let row = text.lines().find(|line| line.contains("| 8 ms |") && line.contains("| 4 ms |"));
+    assert!(row.is_some(), "{text}");
+    for folder in [slow, fast] {
+        assert!(text.contains(&format!("**{}**", name(folder))), "{text}");
+        assert!(text.contains(&format!("- {}: passed", name(folder))), "{text}");
+    }
+    assert!(!text.contains("## Table 44-1"), "what nobody has run: {text}");
+
+    let refused = |folders: &[&str], why: &str| {
+        let Ran { code, stderr, .. } = results(folders);
+        assert!(code == 2 && stderr.contains(why) && stderr.lines().count() == 1, "{folders:?}: {stderr}");
+    };
+    refused(&[slow, slow], "two folders are called");
+    refused(&[slow, "/nowhere"], "/nowhere: no book.json there");
+    refused(&[], "DIR");
+    assert_refused("tables", &[slow], "--results");
+    assert_refused("tables", &["--results", text_of(&page), slow, "--page"], "--page");
 }

@@ -52,7 +52,7 @@ not reached, is in the [journal](JOURNAL.md).
 
 fn named(folder: &Path) -> Result<Named> {
     let fault = |what: &str| Failure::bad_input(format_args!("{}: {what}", folder.display()));
-    let book = Book::read(folder)?.ok_or_else(|| fault("no book there"))?;
+    let book = crate::there(folder)?;
     let name =
         folder.file_name().and_then(|name| name.to_str()).ok_or_else(|| fault("a folder without a name"))?;
     Ok(Named { name: name.to_owned(), book })
