@@ -23,24 +23,20 @@ fn job(
     }))
 }
 
-/// Writes `n` elements.
-fn write(device: &Device, n: usize) -> Result<Job<'static>> {
-    let kernel =
-        Kernel::<NoParams>::new(device, "ceiling", [], "vec4 kernel(ivec2 p) { return vec4(1.0); }")?;
-    job(device, n, move |out| kernel.run(out, [], &NoParams))
-}
-
 /// Reads `x` and writes so many elements.
 fn read(device: &Device, body: &str, x: &Rc<Vector>, elements: usize) -> Result<Job<'static>> {
     let (kernel, x) = (Kernel::<NoParams>::new(device, "ceiling", ["x"], body)?, Rc::clone(x));
     job(device, elements, move |out| kernel.run(out, [&*x], &NoParams))
 }
 
-/// Read `n` elements by windows of several sizes, of which one is the best.
-fn reads(device: &Device, n: usize) -> Result<Vec<Job<'static>>> {
+/// One that writes `n` elements, and some that read as many by windows of several sizes, of which one is the best.
+pub fn jobs(device: &Device, n: usize) -> Result<Vec<Job<'static>>> {
+    let kernel =
+        Kernel::<NoParams>::new(device, "ceiling", [], "vec4 kernel(ivec2 p) { return vec4(1.0); }")?;
+    let mut jobs = vec![job(device, n, move |out| kernel.run(out, [], &NoParams))?];
     let x = Rc::new(Vector::filled(device, n, 1.0)?);
     let extent = x.extent();
-    let windows = [2u32, 4, 8, 16].into_iter().map(|side| {
+    for side in [2, 4, 8, 16] {
         // Fragments side by side read texels side by side.
         let [width, height] = [extent.width, extent.height].map(|whole| whole.div_ceil(side));
         let body = format!(
@@ -49,9 +45,9 @@ fn reads(device: &Device, n: usize) -> Result<Vec<Job<'static>>> {
              s += x_at(p + ivec2(i * {width}, j * {height}));
              return s; }}"
         );
-        read(device, &body, &x, 4 * (width * height) as usize)
-    });
-    windows.collect()
+        jobs.push(read(device, &body, &x, 4 * (width * height) as usize)?);
+    }
+    Ok(jobs)
 }
 
 /// Fetches sixteen texels for each of the `n` elements' own, from a window that neighbours share; and how many that is.
@@ -90,9 +86,4 @@ impl Ceiling {
         let k = iterations as f64;
         (2.5 * k + 2.0) * self.write + 2.0 * k * self.read
     }
-}
-
-/// One that writes, and those that read.
-pub fn jobs(device: &Device, n: usize) -> Result<Vec<Job<'static>>> {
-    Ok([vec![write(device, n)?], reads(device, n)?].into_iter().flatten().collect())
 }
