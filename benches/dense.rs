@@ -138,17 +138,17 @@ fn print(bench: &Bench<'_>, report: &mut Report) {
     for row in &bench.rows {
         let times = |other: &str| {
             let name = format!("{}, {other}", row.reference?);
-            let other = bench.rows.iter().find(|r: &&Row<'_>| r.name == name)?;
-            Some(other.median() / row.median())
+            let other = bench.rows.iter().find(|r: &&Row| r.name == name)?;
+            Some(other.seconds.median() / row.seconds.median())
         };
-        let gflops = 1e-9 * row.elements / row.median();
+        let gflops = 1e-9 * row.elements / row.seconds.median();
         let [paper, tensorflow] = [PAPER, TENSORFLOW].map(times);
         let shown = |times: Option<f64>| times.map(|t| format!("{t:.2}")).unwrap_or_default();
         println!(
             "{:44} {:>11.4} {:>11.4} {:>9.2} {:>9} {:>9}",
             row.name,
-            row.median() * 1e3,
-            row.least() * 1e3,
+            row.seconds.median() * 1e3,
+            row.seconds.least() * 1e3,
             gflops,
             shown(paper),
             shown(tensorflow),

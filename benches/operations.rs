@@ -33,22 +33,22 @@ fn print(bench: &Bench<'_>, profile: &DeviceProfile, report: &mut Report) {
         "row", "ms median", "ms min", "ns/elem", "Gelem/s", "of ceiling", "predicted / median", "/ min"
     );
     for row in &bench.rows {
-        let ns = row.median() * 1e9 / row.elements;
-        let per_element = |r: &Row<'_>| r.median() / r.elements;
+        let ns = row.seconds.median() * 1e9 / row.elements;
+        let per_element = |r: &Row| r.seconds.median() / r.elements;
         let best = row.reference.and_then(|ceiling| {
             let of_its_kind = bench.rows.iter().filter(|r| r.name.starts_with(ceiling));
             of_its_kind.map(per_element).min_by(f64::total_cmp)
         });
         let share = best.map(|best| best / per_element(row));
         // A profile is of the least times that were seen.
-        let [predicted, of_least] = [row.median(), row.least()]
+        let [predicted, of_least] = [row.seconds.median(), row.seconds.least()]
             .map(|measured| row.work.map(|work| profile.predict(&work) / measured));
         let shown = |ratio: Option<f64>| ratio.map(|r| format!("{r:.2}")).unwrap_or_default();
         println!(
             "{:44} {:>11.4} {:>11.4} {:>10.4} {:>9.3} {:>10} {:>18} {:>6}",
             row.name,
-            row.median() * 1e3,
-            row.least() * 1e3,
+            row.seconds.median() * 1e3,
+            row.seconds.least() * 1e3,
             ns,
             1.0 / ns,
             share.map(|share| format!("{:.0} %", 100.0 * share)).unwrap_or_default(),
@@ -64,7 +64,7 @@ fn print(bench: &Bench<'_>, profile: &DeviceProfile, report: &mut Report) {
     }
     let of = |name: &str| bench.rows.iter().find(|row| row.name == name);
     if let (Some(ours), Some(raw)) = (of(DISPATCH), of(RAW)) {
-        let times = ours.median() / raw.median();
+        let times = ours.seconds.median() / raw.seconds.median();
         println!("\na small draw takes {times:.2} times its GL calls");
         report.set("small_draw_over_its_calls", times);
     }
@@ -97,7 +97,7 @@ fn bound_framebuffer(device: &Device) -> glow::Framebuffer {
 /// The GL calls of draws that change nothing but their target, an even number of times: framebuffer, draw, error flag.
 /// Program, textures and all else are as the last draw of texla's has left them, and stay so.
 #[allow(unsafe_code)]
-fn draw_again(device: &Device, framebuffers: [glow::Framebuffer; 2], draws: usize) -> usize {
+fn draw_again(device: &Device, framebuffers: [glow::Framebuffer; 2], draws: usize) {
     let gl = device.glow();
     for k in 0..draws {
         // SAFETY: the device's context is current inside a scope, and its framebuffers are alive.
@@ -107,7 +107,6 @@ fn draw_again(device: &Device, framebuffers: [glow::Framebuffer; 2], draws: usiz
             assert_eq!(gl.get_error(), glow::NO_ERROR);
         }
     }
-    draws
 }
 
 /// Times of the operations beside ceilings, predictions and the CPU
@@ -205,18 +204,19 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let mut turns = [fresh(), fresh()];
     let ours = move || {
         (0..DRAWS).for_each(|k| add(&mut turns[k % 2]));
-        DRAWS
+        Ok(())
     };
-    bench.push(DISPATCH, 1, None, Box::new(ours));
+    bench.push(DISPATCH, 1, None, DRAWS, ours);
     let mut turns = [fresh(), fresh()];
     let raw = move || {
         let framebuffers = [0, 1].map(|k| {
             add(&mut turns[k]);
             bound_framebuffer(device)
         });
-        draw_again(device, framebuffers, DRAWS)
+        draw_again(device, framebuffers, DRAWS);
+        Ok(())
     };
-    bench.push(RAW, 1, None, Box::new(raw));
+    bench.push(RAW, 1, None, DRAWS, raw);
 
     // Vector operations.
     let (x, y, scalar) = (&x, &y, &scalar);
@@ -304,11 +304,8 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         ops::product(w.next(), Combine::Replace, 1.0, stencil, v)
     });
     let mut sweep_x = Vector::zeros(device, cells).unwrap();
-    let sweep = move || {
-        jacobi.smooth(&mut sweep_x, b, SWEEPS).expect("sweeps");
-        SWEEPS
-    };
-    bench.push("Jacobi sweep, stencil", cells, None, Box::new(sweep));
+    let sweep = move || jacobi.smooth(&mut sweep_x, b, SWEEPS);
+    bench.push("Jacobi sweep, stencil", cells, None, SWEEPS, sweep);
     let (mut x_of, mut r) = (Turns::new(device, cells), Vector::zeros(device, cells).unwrap());
     bench.row("Jacobi sweep, product and update", cells, None, move || {
         ops::product(&mut r, Combine::SubtractFrom(b), 1.0, stencil, v)?;
@@ -330,9 +327,9 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         let params = CgParams::default().with_schedule(schedule);
         let cg = ConjugateGradient::new(banded, params).expect("solver");
         let work = cg.workload().expect("workload");
-        let run = move || cg.iterate_from_zero(b, iterations).map(|_| iterations).expect("iterations");
+        let run = move || cg.iterate_from_zero(b, iterations).map(drop);
         let name = format!("CG iteration, banded, {name}");
-        bench.push(&name, cells, None, Box::new(run));
+        bench.push(&name, cells, None, iterations, run);
         bench.counted(&name, work);
     }
 
@@ -362,7 +359,10 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         Ok(())
     });
     let hb: Vec<f32> = (0..cells).map(value).collect();
-    bench.push("CPU: CG iteration, sprs f32", cells, None, Box::new(move || sprs_cg(&matrix, &hb, 20)));
+    bench.push("CPU: CG iteration, sprs f32", cells, None, 20, move || {
+        sprs_cg(&matrix, &hb, 20);
+        Ok(())
+    });
 
     bench.measure(rounds);
     print(&bench, &profile, report);
@@ -370,7 +370,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
 }
 
 /// Plain float32 conjugate gradients over sprs: the same work on the CPU.
-fn sprs_cg(a: &sprs::CsMat<f32>, b: &[f32], iterations: usize) -> usize {
+fn sprs_cg(a: &sprs::CsMat<f32>, b: &[f32], iterations: usize) {
     let dot = |x: &[f32], y: &[f32]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f32>();
     let (mut x, mut r, mut p) = (vec![0.0f32; b.len()], b.to_vec(), b.to_vec());
     let mut q = vec![0.0f32; b.len()];
@@ -386,5 +386,4 @@ fn sprs_cg(a: &sprs::CsMat<f32>, b: &[f32], iterations: usize) -> usize {
         rz = next;
     }
     std::hint::black_box(&mut x);
-    iterations
 }

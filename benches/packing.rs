@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use common::BenchArgs;
-use common::support::{self, Report, json};
+use common::support::{self, Report, clock, json};
 use texla::host::{Triplets, problems};
 use texla::pack::{
     AnnealParams, Annealer, Axis, CoolingSchedule, CostModel, Evaluator, Instructions, LinearExpression,
@@ -104,9 +104,7 @@ fn others() -> Vec<(String, LinearExpression)> {
 
 /// Median of rounds in seconds.
 fn median(rounds: usize, mut run: impl FnMut() -> f64) -> f64 {
-    let mut seconds: Vec<f64> = (0..rounds).map(|_| run()).collect();
-    seconds.sort_by(f64::total_cmp);
-    seconds[rounds / 2]
+    clock::median((0..rounds).map(|_| run()))
 }
 
 fn speed(name: &str, e: &LinearExpression, rounds: usize, report: &mut Report) {

@@ -14,8 +14,8 @@ use support::bounded::{Bounded, Number};
 use support::clock::{self, Rounds};
 use support::figure::{self, Raster};
 use support::{
-    Api, Bar, BarChart, CommonArgs, Failure, Files, LinePlot, Report, Result, Table, differing, json, paint,
-    run_from, worst, worst_of, write_rgb, write_rgba,
+    Api, Bar, BarChart, CommonArgs, Failure, Files, LinePlot, Report, Result, Table, differing, encode, json,
+    paint, run_from, worst, worst_of, write_file, write_rgb,
 };
 
 #[derive(clap::Parser, Debug)]
@@ -562,7 +562,7 @@ fn images_keep_their_pixels() {
     let pixels: Vec<u8> = (0..24).collect();
     write_rgb(&path, 4, 2, &pixels).unwrap();
     assert_eq!(decode(&path), (4, 2, png::ColorType::Rgb, pixels.clone()));
-    write_rgba(&path, 3, 2, &pixels).unwrap();
+    write_file(&path, &encode(png::ColorType::Rgba, 3, 2, &pixels).unwrap()).unwrap();
     assert_eq!(decode(&path), (3, 2, png::ColorType::Rgba, pixels.clone()));
     assert_eq!(write_rgb(&path, 5, 2, &pixels).unwrap_err().code(), 1);
 }

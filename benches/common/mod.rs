@@ -6,9 +6,8 @@
 // Each benchmark uses part of it.
 #![allow(dead_code)]
 
-use std::time::Instant;
-
 use serde_json::{Value, json};
+use support::clock::{self, Job, Rounds};
 use support::{CommonArgs, Report};
 use texla::profile::Workload;
 use texla::{Device, Headless, Vector};
@@ -57,44 +56,28 @@ pub fn context(args: &BenchArgs, report: &mut Report) -> support::Result<Headles
     Ok(context)
 }
 
-/// The median; of an even count the larger of the two in the middle.
-pub fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 /// A number in a table; `-` where there is none.
 pub fn or_dash(value: Option<impl std::fmt::Display>) -> String {
     value.map_or_else(|| "-".to_owned(), |v| v.to_string())
 }
 
 /// One measured thing: what it does, elements (or operations) it is counted by, the row it is compared with.
-pub struct Row<'a> {
+pub struct Row {
     pub name: String,
     pub elements: f64,
     pub reference: Option<&'static str>,
     /// What a call (or an iteration of its own) comes to, where that is counted.
     pub work: Option<Workload>,
-    /// Iterations of its own inside one call.
-    inner: usize,
-    run: Box<dyn FnMut() -> usize + 'a>,
-    seconds: Vec<f64>,
+    /// Of a call, or of an iteration of its own.
+    pub seconds: Rounds,
+    /// Its own inside one call.
+    iterations: usize,
 }
 
-impl Row<'_> {
-    /// Median of the rounds, in seconds.
-    pub fn median(&self) -> f64 {
-        self.seconds[self.seconds.len() / 2]
-    }
-
-    pub fn least(&self) -> f64 {
-        self.seconds[0]
-    }
-
+impl Row {
     /// For the report: the name, and milliseconds with their spread over the rounds.
     pub fn json(&self) -> Value {
-        let [least, most] = [self.seconds.first(), self.seconds.last()].map(|s| s.map(|s| 1e3 * s));
-        json!({ "row": self.name, "ms": 1e3 * self.median(), "ms_least": least, "ms_most": most })
+        self.seconds.times(1e3).in_row(json!({ "row": self.name }), "ms")
     }
 }
 
@@ -115,14 +98,15 @@ impl Turns {
 
 pub struct Bench<'a> {
     device: &'a Device,
-    pub rows: Vec<Row<'a>>,
+    pub rows: Vec<Row>,
+    jobs: Vec<Job<'a>>,
     only: Option<String>,
 }
 
 impl<'a> Bench<'a> {
     /// No row yet; `only` keeps rows whose name holds it.
     pub fn new(device: &'a Device, only: Option<&str>) -> Self {
-        Bench { device, rows: Vec::new(), only: only.map(str::to_owned) }
+        Bench { device, rows: Vec::new(), jobs: Vec::new(), only: only.map(str::to_owned) }
     }
 
     pub fn row(
@@ -130,28 +114,26 @@ impl<'a> Bench<'a> {
         name: &str,
         elements: usize,
         reference: Option<&'static str>,
-        mut run: impl FnMut() -> texla::Result<()> + 'a,
+        run: impl FnMut() -> texla::Result<()> + 'a,
     ) {
-        let run = Box::new(move || {
-            run().expect("benchmark");
-            1
-        });
-        self.push(name, elements, reference, run);
+        self.push(name, elements, reference, 1, run);
     }
 
-    /// A row whose call says how many iterations it has done.
+    /// A row whose call does so many iterations.
     pub fn push(
         &mut self,
         name: &str,
         elements: usize,
         reference: Option<&'static str>,
-        run: Box<dyn FnMut() -> usize + 'a>,
+        iterations: usize,
+        mut run: impl FnMut() -> texla::Result<()> + 'a,
     ) {
         if self.only.as_ref().is_some_and(|o| !name.contains(o.as_str())) {
             return;
         }
-        let (name, elements) = (name.to_owned(), elements as f64);
-        self.rows.push(Row { name, elements, reference, work: None, inner: 1, run, seconds: Vec::new() });
+        let (name, elements, seconds) = (name.to_owned(), elements as f64, Rounds::default());
+        self.rows.push(Row { name, elements, reference, work: None, seconds, iterations });
+        self.jobs.push(Box::new(move |times| Ok((0..times).try_for_each(|_| run())?)));
     }
 
     /// What each call of a row comes to.
@@ -161,29 +143,10 @@ impl<'a> Bench<'a> {
 
     /// Calibrates each row to about 30 ms a round, then measures all of them in turn.
     pub fn measure(&mut self, rounds: usize) {
-        let device = self.device;
-        let _scope = device.scope().expect("scope");
-        for row in &mut self.rows {
-            (row.run)();
-            device.finish().expect("finish");
-            let started = Instant::now();
-            (row.run)();
-            device.finish().expect("finish");
-            row.inner = (0.03 / started.elapsed().as_secs_f64().max(1e-6)).clamp(1.0, 10_000.0) as usize;
-        }
-        for _ in 0..rounds.max(1) {
-            for row in &mut self.rows {
-                let started = Instant::now();
-                let mut done = 0;
-                for _ in 0..row.inner {
-                    done += (row.run)();
-                }
-                device.finish().expect("finish");
-                row.seconds.push(started.elapsed().as_secs_f64() / done as f64);
-            }
-        }
-        for row in &mut self.rows {
-            row.seconds.sort_by(f64::total_cmp);
+        let _scope = self.device.scope().expect("scope");
+        let times = clock::in_turns(self.device, &mut self.jobs, rounds, 0.03).expect("benchmark");
+        for (row, times) in self.rows.iter_mut().zip(times) {
+            row.seconds = times.times(1.0 / row.iterations as f64);
         }
     }
 }

@@ -9,8 +9,9 @@
 use std::collections::HashMap;
 use std::process::ExitCode;
 
+use common::support::clock::median;
 use common::support::{self, Report, in_range, json};
-use common::{BenchArgs, context, median, or_dash, positive};
+use common::{BenchArgs, context, or_dash, positive};
 use device::OnDevice;
 use host::OnHost;
 use method::{Answer, Method};
@@ -187,7 +188,7 @@ fn solves(asked: &Asked<'_>, device: &Device, problem: &Problem, took: &mut Took
         };
         for (method, answers) in in_turn(asked, &methods, run) {
             let over_useful: Vec<f64> = answers.iter().filter_map(|a| a.over_useful).collect();
-            let seconds = median(answers.iter().map(|a| a.seconds).collect());
+            let seconds = median(answers.iter().map(|a| a.seconds));
             let last = answers.last().expect("a round at least");
             let residual = system.residual(&last.x);
             // Who calls it solved has to be right, whatever made it: sums of 64 bits in another order are as good.

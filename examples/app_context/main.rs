@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use app::{App, Scene};
-use support::{Api, CommonArgs, Report, Result, differing, json, say, worst, worst_of, write_rgba};
+use support::{Api, CommonArgs, Report, Result, differing, encode, json, say, worst, worst_of, write_file};
 use texla::Device;
 use wave::Setting;
 
@@ -68,7 +68,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let (surface, intensity) = (field.surface.texture(), field.intensity.texture());
     let (wall, slits, largest) = (setting.wall, setting.slits, field.largest.texture());
     let pixels = app.draw(&Scene { surface, intensity, largest, grid, wall, slits });
-    write_rgba(&args.png, size.0, size.1, &pixels)?;
+    write_file(&args.png, &encode(png::ColorType::Rgba, size.0, size.1, &pixels)?)?;
     say(format!(
         "{}x{} cells, {steps} steps in {seconds:.2} s, drawn to {}",
         grid.0,

@@ -5,10 +5,10 @@ use std::path::Path;
 use texla::Grid;
 use texla::pack::{Order, RepeatedExpression, StencilBoundary, instances};
 
-use plotters::prelude::RGBColor;
+use plotters::prelude::{Color, Polygon, RGBColor};
 
 use crate::support::figure::{self, Area, Raster, SERIES};
-use crate::support::paint::{fill, polygon, text};
+use crate::support::paint::{fill, place, text};
 use crate::support::{Result, worst_of};
 
 const LINE: RGBColor = RGBColor(205, 205, 205);
@@ -92,6 +92,11 @@ fn figure12(area: &Area, (left, top): (f64, f64), quads: usize) -> Result {
     let (right, foot) = (left + 420.0, front + high);
     let side = [(right, front), (right + deep, top), (right + deep, foot - deep), (right, foot)];
     polygon(area, &side, hue(quads - 1, quads, -45.0))
+}
+
+fn polygon(area: &Area, corners: &[(f64, f64)], color: RGBColor) -> Result {
+    let corners: Vec<_> = corners.iter().copied().map(place).collect();
+    Ok(area.draw(&Polygon::new(corners, color.filled()))?)
 }
 
 /// The texture of each slab, within its colour: a texel is the mean of its four cells.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use png::{BitDepth, BlendOp, ColorType, Compression, DisposeOp, Encoder, EncodingError};
+use png::{BitDepth, BlendOp, ColorType, Compression, DisposeOp, Encoder};
 
 use super::files::write_file;
-use super::outcome::{Failure, Result};
+use super::outcome::Result;
 
 /// Shades that nobody tells apart, of 255: soft shadows change a little nearly everywhere.
 const SAME: u8 = 2;
@@ -15,14 +15,6 @@ pub struct Animation {
     size: (usize, usize),
     per_second: u16,
     pictures: Vec<Vec<u8>>,
-}
-
-/// Where a picture differs from what is shown.
-struct Patch {
-    at: (usize, usize),
-    size: (usize, usize),
-    /// Four bytes a pixel; transparent where nothing has changed.
-    pixels: Vec<u8>,
 }
 
 impl Animation {
@@ -36,11 +28,6 @@ impl Animation {
 
     /// Writes the file; it is shown over and over.
     pub fn write(&self, path: &Path) -> Result {
-        let bytes = self.encode().map_err(|error| Failure::unsolved(format_args!("PNG: {error}")))?;
-        write_file(path, &bytes)
-    }
-
-    fn encode(&self) -> std::result::Result<Vec<u8>, EncodingError> {
         let mut bytes = Vec::new();
         let (width, height) = self.size;
         let mut encoder = Encoder::new(&mut bytes, width as u32, height as u32);
@@ -52,55 +39,38 @@ impl Animation {
         encoder.set_dispose_op(DisposeOp::None)?;
         encoder.set_blend_op(BlendOp::Over)?;
         let mut writer = encoder.write_header()?;
-        let mut shown: Option<Vec<u8>> = None;
+        // Nothing yet: every opaque pixel differs from these.
+        let mut shown = vec![[0; 4]; width * height];
         for picture in &self.pictures {
-            let patch = self.patch(shown.as_deref(), picture);
+            let ((left, top), (wide, high), pixels) = self.show(&mut shown, picture);
             writer.set_frame_position(0, 0)?; // the next size has to fit there
-            writer.set_frame_dimension(patch.size.0 as u32, patch.size.1 as u32)?;
-            writer.set_frame_position(patch.at.0 as u32, patch.at.1 as u32)?;
-            writer.write_image_data(&patch.pixels)?;
-            let shown = shown.get_or_insert_with(|| picture.clone());
-            self.lay(&patch, shown);
+            writer.set_frame_dimension(wide as u32, high as u32)?;
+            writer.set_frame_position(left as u32, top as u32)?;
+            writer.write_image_data(&pixels)?;
         }
         writer.finish()?;
-        Ok(bytes)
+        write_file(path, &bytes)
     }
 
-    /// What `picture` changes of what is shown.
-    fn patch(&self, shown: Option<&[u8]>, picture: &[u8]) -> Patch {
+    /// Changes what is shown, as a viewer does, where `picture` differs from it: place, size and pixels of a rectangle,
+    /// four bytes a pixel, transparent where nothing has changed.
+    fn show(&self, shown: &mut [[u8; 4]], picture: &[u8]) -> ((usize, usize), (usize, usize), Vec<u8>) {
         let (width, height) = self.size;
-        let pixel = |picture: &[u8], x: usize, y: usize| {
-            let at = 3 * (y * width + x);
-            [picture[at], picture[at + 1], picture[at + 2]]
-        };
-        let changed = |x: usize, y: usize| {
-            let far = |(a, b): (u8, u8)| a.abs_diff(b) > SAME;
-            shown.is_none_or(|shown| pixel(shown, x, y).into_iter().zip(pixel(picture, x, y)).any(far))
-        };
-        let all = (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).filter(|&(x, y)| changed(x, y));
         let (mut low, mut high) = ((width - 1, height - 1), (0, 0));
-        for (x, y) in all {
-            low = (low.0.min(x), low.1.min(y));
-            high = (high.0.max(x), high.1.max(y));
-        }
-        // Where nothing has changed at all, one pixel stays as it was.
-        let high = (high.0.max(low.0), high.1.max(low.1));
-        let mut pixels = Vec::new();
-        for y in low.1..=high.1 {
-            for x in low.0..=high.0 {
-                let [r, g, b] = pixel(picture, x, y);
-                pixels.extend(if changed(x, y) { [r, g, b, 255] } else { [0; 4] });
+        let mut changes = vec![[0; 4]; shown.len()];
+        for (i, (rgb, shown)) in picture.chunks_exact(3).zip(shown).enumerate() {
+            let pixel = [rgb[0], rgb[1], rgb[2], 255];
+            if pixel.iter().zip(&*shown).any(|(a, b)| a.abs_diff(*b) > SAME) {
+                let (x, y) = (i % width, i / width);
+                low = (low.0.min(x), low.1.min(y));
+                high = (high.0.max(x), high.1.max(y));
+                (*shown, changes[i]) = (pixel, pixel);
             }
         }
-        Patch { at: low, size: (high.0 - low.0 + 1, high.1 - low.1 + 1), pixels }
-    }
-
-    /// Shows a patch, as a viewer does.
-    fn lay(&self, patch: &Patch, shown: &mut [u8]) {
-        for (i, pixel) in patch.pixels.chunks(4).enumerate().filter(|(_, pixel)| pixel[3] == 255) {
-            let (x, y) = (patch.at.0 + i % patch.size.0, patch.at.1 + i / patch.size.0);
-            let at = 3 * (y * self.size.0 + x);
-            shown[at..at + 3].copy_from_slice(&pixel[..3]);
-        }
+        // Where nothing has changed at all, one pixel stays as it was.
+        let (wide, high) = (high.0.max(low.0) - low.0 + 1, high.1.max(low.1) - low.1 + 1);
+        let rows = changes.chunks_exact(width).skip(low.1).take(high);
+        let pixels = rows.flat_map(|row| &row[low.0..low.0 + wide]).flatten().copied().collect();
+        (low, (wide, high), pixels)
     }
 }

@@ -1,8 +1,10 @@
 //! The flags that every example knows.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+pub use texla::gl::Api;
 
 use super::outcome::{Failure, Result};
 use super::report::Report;
@@ -17,7 +19,7 @@ pub struct CommonArgs {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// OpenGL 3.3 core or OpenGL ES 3.0; the default is the library's choice
-    #[arg(long, value_name = "API", env = "TEXLA_API")]
+    #[arg(long, value_name = "API", env = "TEXLA_API", value_parser = api())]
     pub api: Option<Api>,
 }
 
@@ -31,8 +33,7 @@ impl AsRef<CommonArgs> for CommonArgs {
 impl CommonArgs {
     /// A context without a window, of the API that was asked for; the report names its device.
     pub fn headless(&self, report: &mut Report) -> Result<texla::Headless> {
-        let api = self.api.map(|api| api.to_string().parse()).transpose().map_err(Failure::bad_input)?;
-        let options = texla::HeadlessOptions::default().with_api(api);
+        let options = texla::HeadlessOptions::default().with_api(self.api);
         let context = texla::Headless::new(options).map_err(Failure::no_gl)?;
         let device = context.device();
         report.device(context.name(), device.capabilities().version, device.api());
@@ -41,21 +42,10 @@ impl CommonArgs {
 }
 
 /// The APIs that texla speaks.
-#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Api {
-    /// OpenGL 3.3 core.
-    Gl33,
-    /// OpenGL ES 3.0.
-    Es30,
-}
-
-impl fmt::Display for Api {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Api::Gl33 => "gl33",
-            Api::Es30 => "es30",
-        })
-    }
+fn api() -> impl TypedValueParser<Value = Api> {
+    let known = [("gl33", "OpenGL 3.3 core"), ("es30", "OpenGL ES 3.0")];
+    let known = known.map(|(name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(known).try_map(|name| name.parse::<Api>())
 }
 
 /// The flag's value, if it lies in its range (NaN never does).

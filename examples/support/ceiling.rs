@@ -9,38 +9,34 @@ use texla::{Device, Vector};
 use super::clock::{self, Job, Rounds};
 use super::outcome::Result;
 
-/// Draws a kernel of at most one input again and again. The host's state is saved once a round, not once a draw: a
-/// ceiling is the device's.
-fn job(device: &Device, body: &str, x: Option<&Rc<Vector>>, elements: usize) -> Result<Job<'static>> {
+/// Draws again and again into so many elements. The host's state is saved once a round, not once a draw: a ceiling is
+/// the device's.
+fn job(
+    device: &Device,
+    elements: usize,
+    mut draw: impl FnMut(&mut Vector) -> texla::Result<()> + 'static,
+) -> Result<Job<'static>> {
     let (device, mut out) = (device.clone(), Vector::zeros(device, elements)?);
-    Ok(match x.cloned() {
-        None => {
-            let kernel = Kernel::<NoParams>::new(&device, "ceiling", [], body)?;
-            Box::new(move |times| {
-                let _scope = device.scope()?;
-                Ok((0..times).try_for_each(|_| kernel.run(&mut out, [], &NoParams))?)
-            })
-        }
-        Some(x) => {
-            let kernel = Kernel::<NoParams>::new(&device, "ceiling", ["x"], body)?;
-            Box::new(move |times| {
-                let _scope = device.scope()?;
-                Ok((0..times).try_for_each(|_| kernel.run(&mut out, [&*x], &NoParams))?)
-            })
-        }
-    })
+    Ok(Box::new(move |times| {
+        let _scope = device.scope()?;
+        Ok((0..times).try_for_each(|_| draw(&mut out))?)
+    }))
 }
 
-/// Writes `n` elements.
-pub fn write(device: &Device, n: usize) -> Result<Job<'static>> {
-    job(device, "vec4 kernel(ivec2 p) { return vec4(1.0); }", None, n)
+/// Reads `x` and writes so many elements.
+fn read(device: &Device, body: &str, x: &Rc<Vector>, elements: usize) -> Result<Job<'static>> {
+    let (kernel, x) = (Kernel::<NoParams>::new(device, "ceiling", ["x"], body)?, Rc::clone(x));
+    job(device, elements, move |out| kernel.run(out, [&*x], &NoParams))
 }
 
-/// Read `n` elements by windows of several sizes, of which one is the best.
-pub fn reads(device: &Device, n: usize) -> Result<Vec<Job<'static>>> {
+/// One that writes `n` elements, and some that read as many by windows of several sizes, of which one is the best.
+pub fn jobs(device: &Device, n: usize) -> Result<Vec<Job<'static>>> {
+    let kernel =
+        Kernel::<NoParams>::new(device, "ceiling", [], "vec4 kernel(ivec2 p) { return vec4(1.0); }")?;
+    let mut jobs = vec![job(device, n, move |out| kernel.run(out, [], &NoParams))?];
     let x = Rc::new(Vector::filled(device, n, 1.0)?);
     let extent = x.extent();
-    let windows = [2u32, 4, 8, 16].into_iter().map(|side| {
+    for side in [2, 4, 8, 16] {
         // Fragments side by side read texels side by side.
         let [width, height] = [extent.width, extent.height].map(|whole| whole.div_ceil(side));
         let body = format!(
@@ -49,9 +45,9 @@ pub fn reads(device: &Device, n: usize) -> Result<Vec<Job<'static>>> {
              s += x_at(p + ivec2(i * {width}, j * {height}));
              return s; }}"
         );
-        job(device, &body, Some(&x), 4 * (width * height) as usize)
-    });
-    windows.collect()
+        jobs.push(read(device, &body, &x, 4 * (width * height) as usize)?);
+    }
+    Ok(jobs)
 }
 
 /// Fetches sixteen texels for each of the `n` elements' own, from a window that neighbours share; and how many that is.
@@ -60,7 +56,7 @@ pub fn fetches(device: &Device, n: usize) -> Result<(Job<'static>, f64)> {
         for (int j = 0; j < 4; ++j) for (int i = 0; i < 4; ++i) s += x_placed(c + x_step() * vec2(i, j));
         return s; }";
     let x = Rc::new(Vector::filled(device, n, 1.0)?);
-    Ok((job(device, body, Some(&x), n)?, 16.0 * x.extent().area() as f64))
+    Ok((read(device, body, &x, n)?, 16.0 * x.extent().area() as f64))
 }
 
 /// Writing and reading a vector of one size, measured.
@@ -90,9 +86,4 @@ impl Ceiling {
         let k = iterations as f64;
         (2.5 * k + 2.0) * self.write + 2.0 * k * self.read
     }
-}
-
-/// One that writes, and those that read.
-pub fn jobs(device: &Device, n: usize) -> Result<Vec<Job<'static>>> {
-    Ok([vec![write(device, n)?], reads(device, n)?].into_iter().flatten().collect())
 }

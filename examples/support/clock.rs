@@ -73,6 +73,18 @@ impl FromIterator<f64> for Rounds {
     }
 }
 
+/// The result of some work, and the seconds until the device is done with it.
+fn timed<T, E: From<texla::Error>>(
+    device: &Device,
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<(T, f64), E> {
+    device.finish()?;
+    let started = Instant::now();
+    let result = work()?;
+    device.finish()?;
+    Ok((result, started.elapsed().as_secs_f64()))
+}
+
 /// The result of some work and its times in `rounds` rounds, fewer if they take longer than a second. The first time of
 /// all, which may compile, counts only if that took a second already.
 pub fn rounds<T>(
@@ -81,18 +93,11 @@ pub fn rounds<T>(
     mut work: impl FnMut() -> texla::Result<T>,
 ) -> texla::Result<(T, Rounds)> {
     let begun = Instant::now();
-    let mut once = || {
-        device.finish()?;
-        let started = Instant::now();
-        let result = work()?;
-        device.finish()?;
-        Ok::<_, texla::Error>((result, started.elapsed().as_secs_f64()))
-    };
-    let (mut result, first) = once()?;
+    let (mut result, first) = timed(device, &mut work)?;
     let mut times = Rounds::default();
     while times.0.len() < rounds && begun.elapsed().as_secs_f64() <= 1.0 {
         let seconds;
-        (result, seconds) = once()?;
+        (result, seconds) = timed(device, &mut work)?;
         times.push(seconds);
     }
     if times.is_empty() {
@@ -106,11 +111,7 @@ pub type Job<'a> = Box<dyn FnMut(usize) -> Result + 'a>;
 
 /// Once, of so many times in a row, until the device is done.
 pub fn round(device: &Device, job: &mut Job<'_>, times: usize) -> Result<f64> {
-    device.finish()?;
-    let started = Instant::now();
-    job(times)?;
-    device.finish()?;
-    Ok(started.elapsed().as_secs_f64() / times as f64)
+    Ok(timed(device, || job(times))?.1 / times as f64)
 }
 
 /// How many times fill a round of so many seconds, so that the clock does not matter.
@@ -136,10 +137,6 @@ pub fn in_turns(device: &Device, jobs: &mut [Job<'_>], rounds: usize, seconds: f
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => f64::NAN,
-        n if n % 2 == 1 => sorted[middle],
-        _ => 0.5 * (sorted[middle - 1] + sorted[middle]),
-    }
+    let n = sorted.len();
+    if n == 0 { f64::NAN } else { 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]) }
 }

@@ -63,15 +63,13 @@ impl Raster {
         ))
     }
 
-    /// resvg would do it with three crates for formats that are not needed here. What is past an edge is left out.
-    fn copy_to(&self, rows: &mut [u8], width: u32) {
-        let [x, y, scale] = [self.at.0, self.at.1, self.scale].map(|n| n as usize);
-        for (k, row) in self.pixels.chunks(3 * self.width as usize).enumerate() {
-            let wide: Vec<u8> = row.chunks(3).flat_map(|pixel| pixel.repeat(scale)).collect();
-            for line in rows.chunks_exact_mut(3 * width as usize).skip(y + scale * k).take(scale) {
-                let shown = line.iter_mut().skip(3 * x).zip(&wide);
-                shown.for_each(|(to, from)| *to = *from);
-            }
+    /// resvg itself would need three crates for formats that are not used here.
+    fn draw(&self, pixels: &mut tiny_skia::Pixmap) {
+        let rgba: Vec<u8> = self.pixels.chunks_exact(3).flat_map(|p| [p[0], p[1], p[2], 255]).collect();
+        let [x, y, scale] = [self.at.0, self.at.1, self.scale].map(|n| n as f32);
+        let place = tiny_skia::Transform::from_row(scale, 0.0, 0.0, scale, x, y);
+        if let Some(raster) = tiny_skia::PixmapRef::from_bytes(&rgba, self.width, self.height()) {
+            pixels.draw_pixmap(0, 0, raster, &tiny_skia::PixmapPaint::default(), place, None);
         }
     }
 }
@@ -135,8 +133,8 @@ fn png(svg: &str, (w, h): (u32, u32), rasters: &[Raster]) -> Result<Vec<u8>> {
     let none = || Failure::unsolved(format_args!("figure: {w}x{h} pixels"));
     let mut pixels = tiny_skia::Pixmap::new(w, h).ok_or_else(none)?;
     resvg::render(&tree, tiny_skia::Transform::default(), &mut pixels.as_mut());
+    rasters.iter().for_each(|raster| raster.draw(&mut pixels));
     // The paper is opaque, and so is every pixel.
-    let mut rgb: Vec<u8> = pixels.pixels().iter().flat_map(|p| [p.red(), p.green(), p.blue()]).collect();
-    rasters.iter().for_each(|raster| raster.copy_to(&mut rgb, w));
+    let rgb: Vec<u8> = pixels.pixels().iter().flat_map(|p| [p.red(), p.green(), p.blue()]).collect();
     encode(png::ColorType::Rgb, w, h, &rgb)
 }

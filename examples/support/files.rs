@@ -123,9 +123,8 @@ pub fn read_file(path: &Path, most: u64) -> Result<Vec<u8>> {
 
 /// Enough of a word to find it by.
 pub fn shortened(text: &str) -> String {
-    let mut short: String = text.chars().take(24).collect();
-    if text.chars().nth(24).is_some() {
-        short.push_str("...");
+    match text.char_indices().nth(24) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
     }
-    short
 }

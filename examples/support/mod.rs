@@ -42,7 +42,7 @@ pub use args::{Api, CommonArgs, in_range};
 pub use bars::{Bar, BarChart};
 pub use figure::figure_file;
 pub use files::{Files, read_file, shortened, standard_streams, write_file};
-pub use image::{bytes_of, write_rgb, write_rgba};
+pub use image::{bytes_of, encode, write_rgb};
 pub use outcome::{Failure, Result, main_with, run_from, say};
 pub use picture::{Picture, field, plain_fragments};
 pub use plot::LinePlot;

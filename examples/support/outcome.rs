@@ -80,8 +80,8 @@ impl From<texla::Error> for Failure {
             | E::TooLarge { .. }
             | E::Matrix { .. }
             | E::File { .. }
-            | E::Unsupported { .. } => Self::bad_input(error),
-            E::Market(_) => Self::bad_input(error),
+            | E::Unsupported { .. }
+            | E::Market(_) => Self::bad_input(error),
             _ => Self::unsolved(error),
         }
     }

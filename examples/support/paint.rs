@@ -19,11 +19,6 @@ pub fn fill(area: &Area, at: (f64, f64), (w, h): (f64, f64), color: RGBColor) ->
     Ok(area.draw(&Rectangle::new([place(at), place((at.0 + w, at.1 + h))], color.filled()))?)
 }
 
-pub fn polygon(area: &Area, corners: &[(f64, f64)], color: RGBColor) -> Result {
-    let corners: Vec<_> = corners.iter().copied().map(place).collect();
-    Ok(area.draw(&Polygon::new(corners, color.filled()))?)
-}
-
 pub fn polyline(area: &Area, points: &[(f64, f64)], thickness: f64, color: RGBColor) -> Result {
     let points: Vec<_> = points.iter().copied().map(place).collect();
     Ok(area.draw(&PathElement::new(points, color.stroke_width(units(thickness).max(1) as u32)))?)

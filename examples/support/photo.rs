@@ -25,9 +25,8 @@ impl Photo {
             Failure::bad_input(format_args!("cannot read {}: {e}", path.display()))
         };
         // Not by the file's name: `ImageReader::open` would believe that where the content says nothing.
-        let file = File::open(path).map_err(|e| fault(&e))?;
-        let mut reader =
-            ImageReader::new(BufReader::new(file)).with_guessed_format().map_err(|e| fault(&e))?;
+        let reader = File::open(path).and_then(|f| ImageReader::new(BufReader::new(f)).with_guessed_format());
+        let mut reader = reader.map_err(|e| fault(&e))?;
         if reader.format().is_none() {
             return Err(fault(&"it is no PNG, Radiance HDR or OpenEXR image"));
         }

@@ -158,11 +158,8 @@ impl Pace {
             return 0;
         }
         self.behind = (self.behind + passed).min(self.most * self.frame);
-        let mut due = 0;
-        while self.behind >= self.frame {
-            self.behind -= self.frame;
-            due += 1;
-        }
+        let due = (self.behind.as_nanos() / self.frame.as_nanos()) as u32;
+        self.behind -= due * self.frame;
         due
     }
 }

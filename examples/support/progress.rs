@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::outcome::say;
 
-/// Shown while a job runs, on standard error. Dropped early, it takes its line with it.
+/// Shown while a job runs, on standard error. Dropped early, it takes its line with it, as indicatif's bars do.
 pub struct Progress {
     bar: ProgressBar,
 }
@@ -49,14 +49,6 @@ impl Progress {
         if !self.bar.is_hidden() {
             // indicatif stays on its line; what is printed next starts a new one.
             let _ = writeln!(stderr());
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if !self.bar.is_finished() {
-            self.bar.finish_and_clear();
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::clock::Rounds;
 use super::files::write_file;
@@ -10,13 +10,14 @@ use super::outcome::Result;
 use super::table::Table;
 
 /// Rows, checks and further keys of one run. Keys keep the order in which they were set.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Report {
     example: String,
-    device: Option<[String; 3]>,
+    /// Device, driver and API.
+    names: [Option<String>; 3],
     rows: Vec<Value>,
     checks: Vec<Check>,
-    extra: Map<String, Value>,
+    extra: Value,
 }
 
 #[derive(Debug, Clone)]
@@ -29,13 +30,7 @@ struct Check {
 
 impl Report {
     pub fn new(example: &str) -> Self {
-        Self {
-            example: example.to_owned(),
-            device: None,
-            rows: Vec::new(),
-            checks: Vec::new(),
-            extra: Map::new(),
-        }
+        Self { example: example.to_owned(), extra: json!({}), ..Self::default() }
     }
 
     /// Names the device, its driver and the API in use; without it these keys are null.
@@ -45,7 +40,7 @@ impl Report {
         driver: impl Into<String>,
         api: impl ToString,
     ) -> &mut Self {
-        self.device = Some([device.into(), driver.into(), api.to_string()]);
+        self.names = [device.into(), driver.into(), api.to_string()].map(Some);
         self
     }
 
@@ -91,15 +86,13 @@ impl Report {
 
     /// Adds a key beside the envelope's own, which win where the names collide.
     pub fn set(&mut self, key: &str, value: impl Into<Value>) -> &mut Self {
-        self.extra.insert(key.to_owned(), value.into());
+        self.extra[key] = value.into();
         self
     }
 
     /// Adds the keys of [`Rounds::put`] beside the envelope's own.
     pub fn rounds(&mut self, key: &str, rounds: &Rounds) -> &mut Self {
-        let mut keys = json!({});
-        rounds.put(&mut keys, key);
-        self.extra.extend(keys.as_object().cloned().unwrap_or_default());
+        rounds.put(&mut self.extra, key);
         self
     }
 
@@ -109,24 +102,18 @@ impl Report {
     }
 
     pub fn to_json(&self) -> Value {
-        let [device, driver, api] = match &self.device {
-            Some(names) => names.each_ref().map(|name| json!(name)),
-            None => [Value::Null, Value::Null, Value::Null],
-        };
+        let [device, driver, api] = &self.names;
         let checks: Vec<Value> = self.checks.iter().map(Check::to_json).collect();
-        let mut object = Map::new();
-        object.insert("schema".into(), json!(1));
-        object.insert("example".into(), json!(self.example));
-        object.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-        object.insert("device".into(), device);
-        object.insert("driver".into(), driver);
-        object.insert("api".into(), api);
-        object.insert("rows".into(), json!(self.rows));
-        object.insert("checks".into(), json!(checks));
-        for (key, value) in &self.extra {
-            object.entry(key.clone()).or_insert_with(|| value.clone());
+        let mut all = json!({
+            "schema": 1, "example": self.example, "version": env!("CARGO_PKG_VERSION"),
+            "device": device, "driver": driver, "api": api, "rows": self.rows, "checks": checks,
+        });
+        for (key, value) in self.extra.as_object().into_iter().flatten() {
+            if all.get(key).is_none() {
+                all[key] = value.clone();
+            }
         }
-        Value::Object(object)
+        all
     }
 
     /// Writes the report; a path that cannot be written is bad input.

@@ -25,42 +25,29 @@ impl Table {
         say(self.to_string().trim_end_matches('\n'));
     }
 
-    fn cell(&self, row: usize, column: usize) -> &str {
-        self.rows[row].get(column).map_or("", String::as_str)
+    /// From the heading down; missing ones are empty.
+    fn column(&self, column: usize) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(move |row| row.get(column).map_or("", String::as_str))
     }
+}
 
-    fn is_numeric(&self, column: usize) -> bool {
-        let numeric = |cell: &str| match cell {
-            "" | "-" | "inf" | "-inf" | "NaN" => true,
-            _ => cell.starts_with(|c: char| c.is_ascii_digit() || "+-.<>".contains(c)),
-        };
-        self.rows.len() > 1 && (1..self.rows.len()).all(|row| numeric(self.cell(row, column)))
-    }
+fn is_numeric(cell: &str) -> bool {
+    matches!(cell, "" | "-" | "inf" | "-inf" | "NaN")
+        || cell.starts_with(|c: char| c.is_ascii_digit() || "+-.<>".contains(c))
 }
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let plan: Vec<(usize, bool)> = (0..columns)
-            .map(|column| {
-                let cells = (0..self.rows.len()).map(|row| self.cell(row, column).chars().count());
-                (cells.max().unwrap_or(0), self.is_numeric(column))
-            })
-            .collect();
-        for row in 0..self.rows.len() {
-            let mut line = String::new();
-            for (column, &(width, numeric)) in plan.iter().enumerate() {
-                let cell = self.cell(row, column);
-                let gap = if column == 0 { "" } else { "  " };
-                line +=
-                    &if numeric { format!("{gap}{cell:>width$}") } else { format!("{gap}{cell:<width$}") };
-            }
-            writeln!(f, "{}", line.trim_end())?;
-            if row == 0 {
-                let rule: Vec<String> = plan.iter().map(|&(width, _)| "-".repeat(width)).collect();
-                writeln!(f, "{}", rule.join("  "))?;
-            }
+        let mut lines = vec![Vec::new(); self.rows.len() + 1];
+        for column in 0..columns {
+            let width = self.column(column).map(|cell| cell.chars().count()).max().unwrap_or(0);
+            let numeric = self.rows.len() > 1 && self.column(column).skip(1).all(is_numeric);
+            let aligned = |cell| if numeric { format!("{cell:>width$}") } else { format!("{cell:<width$}") };
+            let mut cells: Vec<String> = self.column(column).map(aligned).collect();
+            cells.insert(1, "-".repeat(width));
+            lines.iter_mut().zip(cells).for_each(|(line, cell)| line.push(cell));
         }
-        Ok(())
+        lines.iter().try_for_each(|line| writeln!(f, "{}", line.join("  ").trim_end()))
     }
 }
