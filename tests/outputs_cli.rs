@@ -52,9 +52,12 @@ fn outputs_that_cannot_be_written_are_noticed_before_the_work() {
     {
         assert!(flags.contains(&(name.to_owned(), flag.to_owned())), "{name} {flag}");
     }
+    // A name that flags of figures take too.
+    let folder = scratch("folder.svg");
+    let _ = fs::create_dir(&folder);
     for (name, flag) in flags {
-        assert_refused(&name, &[&flag, "no such folder/file"], "cannot write no such folder/file");
-        assert_refused(&name, &[&flag, env!("CARGO_TARGET_TMPDIR")], "it is a folder");
+        assert_refused(&name, &[&flag, "no such folder/file.svg"], "cannot write no such folder/file.svg");
+        assert_refused(&name, &[&flag, &folder], "it is a folder");
     }
 }
 
@@ -62,10 +65,11 @@ fn outputs_that_cannot_be_written_are_noticed_before_the_work() {
 #[cfg(unix)]
 #[test]
 fn inputs_are_not_replaced() {
-    let matrix = write("kept.mtx", SMALL);
+    // Named as figures are, or their flags refuse it for that.
+    let matrix = write("kept.svg", SMALL);
     let script = write("kept.texla", "print(1)\n");
     let names = |file: &str| {
-        let [soft, hard] = ["soft", "hard"].map(|kind| scratch(&format!("{kind}-{}", file.len())));
+        let [soft, hard] = ["soft", "hard"].map(|kind| scratch(&format!("{kind}-{}.svg", file.len())));
         std::os::unix::fs::symlink(file, &soft).unwrap();
         fs::hard_link(file, &hard).unwrap();
         [file.to_owned(), soft, hard]

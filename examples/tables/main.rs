@@ -47,7 +47,7 @@ struct Args {
     #[arg(long, conflicts_with = "only")]
     page: bool,
     /// Write FILE from the books in the folders DIR, side by side, and run nothing
-    #[arg(long, value_name = "FILE", requires = "books", conflicts_with_all = ["only", "page", "against"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "page", "against"])]
     results: Option<PathBuf>,
     /// The folders of these books
     #[arg(value_name = "DIR", requires = "results", value_hint = clap::ValueHint::DirPath)]
@@ -77,6 +77,9 @@ fn main() -> ExitCode {
 
 fn run(args: &Args, report: &mut Report) -> Result {
     if let Some(file) = &args.results {
+        if args.books.is_empty() {
+            return Err(Failure::bad_input("--results: expected folders of books, DIR..."));
+        }
         support::write_file(file, results::page(&args.books)?.as_bytes())?;
         say(format_args!("results     {}", file.display()));
         return Ok(());
