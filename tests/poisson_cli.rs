@@ -26,6 +26,8 @@ fn flags_that_make_no_sense_are_refused() {
     }
 }
 
+const PAPERS: [&str; 3] = ["papers_iterations", "papers_ms", "papers_ms_without_transfer"];
+
 fn number(row: &Value, key: &str) -> f64 {
     row[key].as_f64().unwrap_or_else(|| panic!("{key}: {row}"))
 }
@@ -77,11 +79,10 @@ fn the_papers_counts_and_the_order_of_the_methods_on_both_dialects() {
         for row in of("residual over b", "the same, optimised") {
             assert!(number(row, "ms_with_transfer") >= number(row, "ms"), "{row}");
         }
-        let papers: Vec<_> = of("change of x over x", "enhanced block Jacobi")
-            .into_iter()
-            .map(|row| (number(row, "papers_iterations"), number(row, "papers_ms")))
-            .collect();
-        assert_eq!(papers, [(20.0, 62.8), (84.0, 142.4), (291.0, 419.1)]);
+        // The paper's numbers are those of its own grid.
+        for (row, key) in rows.iter().flat_map(|row| PAPERS.map(|key| (row, key))) {
+            assert!(row.as_object().unwrap().contains_key(key) && row[key].is_null(), "{key}: {row}");
+        }
         let each = report["iterations"].as_array().unwrap();
         let bytes: Vec<u64> = each.iter().map(|row| row["matrix_bytes"].as_u64().unwrap()).collect();
         assert_eq!(&bytes[..3], [0; 3], "no matrix is fetched");

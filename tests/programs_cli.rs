@@ -294,7 +294,8 @@ fn figure_4_is_measured_by_both_of_the_papers_forms() {
     for key in ["dense_ms", "groups_ms", "dense_ms_median", "groups_ms_median"] {
         assert!(number(key) > 0.0, "{key}: {figure4}");
     }
-    assert_eq!((&figure4["paper"]["unknowns"], &figure4["paper"]["dense_ms"]), (&400.into(), &2000.0.into()));
+    // What the paper says is of its own 400.
+    assert!(figure4.as_object().unwrap().contains_key("paper") && figure4["paper"].is_null(), "{figure4}");
     assert!(fs::metadata(&animation).unwrap().len() > 1000);
 }
 

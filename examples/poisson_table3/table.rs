@@ -5,36 +5,60 @@ use std::time::Instant;
 use texla::{Device, Grid};
 
 use crate::cpu;
+use crate::is_papers;
 use crate::run::{Criterion, Method, TOLERANCES};
 use crate::support::clock::Rounds;
 use crate::support::{Report, Result, Table, json, say, worst};
 
-/// What the paper prints: milliseconds and iterations at each tolerance.
-type Papers = [(f64, u32); 3];
+/// What the paper prints at a tolerance.
+#[derive(Clone, Copy)]
+struct Papers {
+    /// With transfer where there is one: section 4.1.3.
+    ms: f64,
+    iterations: u32,
+    without_transfer: Option<f64>,
+}
 
 /// What a row is.
 #[derive(Clone, Copy)]
 pub struct Kind {
     pub name: &'static str,
-    papers: Option<Papers>,
+    /// At each tolerance, of the paper's grid.
+    papers: Option<[Papers; 3]>,
     /// Also by the change of x.
     pub changes: bool,
 }
 
-const fn kind(name: &'static str, papers: Option<Papers>, changes: bool) -> Kind {
+const fn kind(name: &'static str, papers: Option<[Papers; 3]>, changes: bool) -> Kind {
     Kind { name, papers, changes }
 }
 
+const fn papers(ms: f64, iterations: u32, without_transfer: Option<f64>) -> Papers {
+    Papers { ms, iterations, without_transfer }
+}
+
+/// A method of the CPU transfers nothing.
+const fn on_cpu(ms: f64, iterations: u32) -> Papers {
+    papers(ms, iterations, Some(ms))
+}
+
 pub const JACOBI: Kind = kind("Jacobi", None, false);
-pub const PLAIN: Kind = kind("enhanced block Jacobi", Some([(62.8, 20), (142.4, 84), (419.1, 291)]), true);
-pub const FOLDED: Kind = kind("the same, optimised", Some([(49.1, 19), (111.6, 77), (315.9, 253)]), true);
-pub const ONE_THREAD: Kind = kind("Gauss-Seidel, CPU", Some([(101.6, 16), (364.8, 61), (1178.6, 200)]), true);
+pub const PLAIN: Kind = kind(
+    "enhanced block Jacobi",
+    Some([papers(62.8, 20, None), papers(142.4, 84, None), papers(419.1, 291, None)]),
+    true,
+);
+/// The first time without transfer is illegible.
+pub const FOLDED: Kind = kind(
+    "the same, optimised",
+    Some([papers(49.1, 19, None), papers(111.6, 77, Some(68.3)), papers(315.9, 253, Some(272.6))]),
+    true,
+);
+pub const ONE_THREAD: Kind =
+    kind("Gauss-Seidel, CPU", Some([on_cpu(101.6, 16), on_cpu(364.8, 61), on_cpu(1178.6, 200)]), true);
 pub const TWO_THREADS: Kind = kind("the same, two threads", None, true);
 pub const GRADIENTS: Kind = kind("conjugate gradients", None, false);
 pub const MULTIGRID: Kind = kind("the same, multigrid", None, false);
-
-/// The paper's optimised milliseconds without transfer; the first is illegible.
-const PAPERS_WITHOUT: [Option<f64>; 3] = [None, Some(68.3), Some(272.6)];
 
 /// A method on its way through the steps.
 pub struct Row<'a> {
@@ -42,6 +66,7 @@ pub struct Row<'a> {
     pub criterion: Criterion,
     /// Which of [`TOLERANCES`].
     pub column: usize,
+    papers: Option<Papers>,
     method: Box<dyn Method + 'a>,
     pub sweeps: usize,
     pub met: bool,
@@ -54,9 +79,27 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    pub fn new(kind: Kind, criterion: Criterion, column: usize, method: Box<dyn Method + 'a>) -> Self {
+    pub fn new(
+        kind: Kind,
+        (criterion, column): (Criterion, usize),
+        grid: Grid,
+        method: Box<dyn Method + 'a>,
+    ) -> Self {
         let (times, residual, excess) = (Default::default(), 0.0, 0.0);
-        Self { kind, criterion, column, method, sweeps: 0, met: true, times, steps: 0, residual, excess }
+        let papers = kind.papers.filter(|_| is_papers(grid)).map(|papers| papers[column]);
+        Self {
+            kind,
+            criterion,
+            column,
+            papers,
+            method,
+            sweeps: 0,
+            met: true,
+            times,
+            steps: 0,
+            residual,
+            excess,
+        }
     }
 
     fn tolerance(&self) -> f64 {
@@ -126,12 +169,13 @@ impl<'a> Row<'a> {
 
     pub fn json(&self) -> serde_json::Value {
         let [without, with] = self.ms();
-        let papers = self.kind.papers.map(|papers| papers[self.column]);
+        let papers = self.papers;
         let mut row = json!({
             "method": self.kind.name, "criterion": self.criterion.name(), "tolerance": self.tolerance(),
             "iterations": self.iterations(), "met": self.met, "ms": without,
             "ms_with_transfer": (!self.on_cpu()).then_some(with), "true_residual": self.residual,
-            "papers_ms": papers.map(|papers| papers.0), "papers_iterations": papers.map(|papers| papers.1),
+            "papers_ms": papers.map(|papers| papers.ms), "papers_iterations": papers.map(|papers| papers.iterations),
+            "papers_ms_without_transfer": papers.and_then(|papers| papers.without_transfer),
         });
         self.times[0].put_range(&mut row, "ms");
         if !self.on_cpu() {
@@ -159,7 +203,7 @@ fn lines<'a>(
 pub fn print(rows: &[Row<'_>], criterion: Criterion) {
     let mut heading = vec![criterion.name().to_owned()];
     for tolerance in TOLERANCES {
-        let columns = ["iterations", "paper's", "ms", "with transfer", "paper's"];
+        let columns = ["iterations", "paper's", "ms", "paper's", "with transfer", "paper's"];
         heading.push(format!("{tolerance:.0e}: {}", columns[0]));
         heading.extend(columns[1..].iter().map(|&column| column.to_owned()));
     }
@@ -169,25 +213,18 @@ pub fn print(rows: &[Row<'_>], criterion: Criterion) {
         let mut line = vec![name.to_owned()];
         for row in cells {
             let [without, with] = row.ms();
-            let papers = row.kind.papers.map(|papers| papers[row.column]);
+            let papers = row.papers;
             let beyond = if row.met { "" } else { ">" };
             line.extend([
                 format!("{beyond}{:.1}", row.iterations()),
-                or_dash(papers.map(|papers| papers.1.to_string())),
+                or_dash(papers.map(|papers| papers.iterations.to_string())),
                 format!("{without:.1}"),
+                or_dash(papers.and_then(|papers| papers.without_transfer).map(|ms| ms.to_string())),
                 or_dash((!row.on_cpu()).then(|| format!("{with:.1}"))),
-                or_dash(papers.map(|papers| papers.0.to_string())),
+                or_dash(papers.filter(|_| !row.on_cpu()).map(|papers| papers.ms.to_string())),
             ]);
         }
         table.row(line);
-        if name == FOLDED.name {
-            let mut line = vec!["  the paper's without transfer".to_owned()];
-            for without in PAPERS_WITHOUT {
-                line.extend(["-", "-", "-", "-"].map(str::to_owned));
-                line.push(or_dash(without.map(|ms| ms.to_string())));
-            }
-            table.row(line);
-        }
     });
     table.print();
     say("");

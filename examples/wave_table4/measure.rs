@@ -19,6 +19,9 @@ use crate::{PIECE, best, counts, cpu};
 
 pub const SIMULATION: &str = "sim::wave, explicit";
 
+/// Nodes along a side of the paper's square: its times stand beside no others.
+const PAPERS_SIZE: usize = 512;
+
 pub struct Plan {
     pub steps: usize,
     pub size: usize,
@@ -288,7 +291,7 @@ fn timed<'r>(
         name: row.name.clone(),
         runs: times,
         write: (row.after.len() > 1).then_some(write),
-        paper: row.paper,
+        paper: if plan.size == PAPERS_SIZE { row.paper } else { [None; 2] },
         draws,
         instructions: instructions.transpose()?,
         fetches: workload.map(|work| (work.fetches.own + work.fetches.adjacent) / blocks),
