@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use support::{CommonArgs, Failure, LinePlot, Progress, Report, Table, json, say, worst};
+use support::{CommonArgs, Failure, LinePlot, Progress, Report, Table, count, json, say, worst};
 use texla::host::{Csr, market, problems};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, LinOp,
@@ -473,7 +473,9 @@ fn print_summary(
     let ms = |d: Duration| format!("{:.2} ms", d.as_secs_f64() * 1e3);
     let ended = match &solved.breakdown {
         Some(breakdown) => breakdown.to_string(),
-        None => format!("{} after {} iterations", solved.reason, solved.iterations),
+        None => {
+            format!("{} after {}", solved.reason, count(solved.iterations, "iteration", "iterations"))
+        }
     };
     say(format_args!("result      {ended}, residual replaced {} times by the true one", solved.replacements));
     let mut table = Table::new(["", "value"]);
@@ -525,8 +527,10 @@ fn plot(
     LinePlot {
         title: &format!("texla: {method}"),
         subtitle: format!(
-            "{}, {} after {} iterations, {api}",
-            problem.name, solved.reason, solved.iterations
+            "{}, {} after {}, {api}",
+            problem.name,
+            solved.reason,
+            count(solved.iterations, "iteration", "iterations")
         ),
         axes: ["iteration", "relative residual"],
         curves: vec![(String::new(), solved.history.iter().map(|(k, r)| (*k as f64, *r)).collect())],

@@ -254,7 +254,12 @@ fn the_picture_shows_both_kinds_of_segments() {
     let entries = drawn(&svg)["nonzeros"].as_u64().unwrap() as usize;
     let svg = figure(
         &svg,
-        &["wave2d", "before: 82 instructions", "one product along a row", "one product of a peel"],
+        &[
+            "Wave equation on 8x8 nodes (wave2d), before and after packing",
+            "before: 82 instructions",
+            "one product along a row",
+            "one product of a peel",
+        ],
     );
     // Before and after, an entry is a dot; a product of one has another, and the key has two.
     let dots = svg.matches("<circle").count();
@@ -264,6 +269,16 @@ fn the_picture_shows_both_kinds_of_segments() {
         let count = pixels.iter().filter(|pixel| **pixel == ink).count();
         assert!(count > 40, "{count} pixels of {ink:?}");
     }
+}
+
+/// The key has the kinds that there are.
+#[test]
+fn the_key_of_a_picture_without_rows_is_of_peels_alone() {
+    let svg = scratch("rk20.svg");
+    passed("pack", &["--instance", "rk20", "--no-search", "--picture", &svg]);
+    let title = "Suspensions of five cars, a Runge-Kutta stage (rk20), before and after packing";
+    let svg = figure(&svg, &[title, "before: 20 instructions", "one product of a peel"]);
+    assert!(!svg.contains("along a row"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use support::ceiling::Ceiling;
-use support::{Bar, BarChart, CommonArgs, Report, Result, Table, json, say};
+use support::{Bar, BarChart, CommonArgs, Report, Result, Table, count, json, say};
 use texla::ops::MatmulForm;
 
 use device::OnDevice;
@@ -171,7 +171,11 @@ fn print(cells: &[Cell], n: usize) {
 fn plot(path: &Path, cells: &[Cell], n: usize, iterations: usize, device: &str) -> Result {
     let mut chart = BarChart {
         title: &format!("Operations with matrices of {n}x{n}"),
-        subtitle: format!("{device}; {iterations} iterations and sweeps"),
+        subtitle: format!(
+            "{device}; {} and {}",
+            count(iterations, "iteration", "iterations"),
+            count(iterations, "sweep", "sweeps")
+        ),
         axis: "milliseconds (log scale)",
         tops: Some("pale: readback"),
         groups: ["copy", "add", "multiply", "transposed", "conj. grad.", "proj. Jacobi"]

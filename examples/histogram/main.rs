@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use chart::Chart;
 use input::Channel;
 use support::clock::{self, Rounds};
-use support::{CommonArgs, Failure, Report, Result, json, say};
+use support::{CommonArgs, Failure, Report, Result, count, json, say};
 use texla::kernel::{Kernel, NoParams};
 use texla::ops::{self, Histogram, OutOfRange};
 use texla::{Device, Vector};
@@ -287,7 +287,11 @@ impl Work<'_> {
         let by = if self.bins.body.is_some() { "bin" } else { "value" };
         Chart {
             title: format!("Histogram of {of}"),
-            subtitle: format!("{} numbers in {bins} bins", self.numbers.len()),
+            subtitle: format!(
+                "{} in {}",
+                count(self.numbers.len(), "number", "numbers"),
+                count(bins, "bin", "bins")
+            ),
             labels: [by, name],
             range: ends,
             values: &values[..bins],

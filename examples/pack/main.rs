@@ -97,17 +97,24 @@ enum RhsPattern {
 
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
 #[value(rename_all = "snake_case")]
+// What the help says of each is the title of its picture too.
 enum Instance {
+    /// Wave equation on 8x8 nodes
     #[value(name = "wave2d")]
     Wave2d,
+    /// Suspensions of five cars, a Runge-Kutta stage
     #[value(name = "rk20")]
     Rk20,
+    /// Gauss-Seidel in a cube of 4x4x4 cells
     #[value(name = "gs64")]
     Gs64,
+    /// Poisson's equation on a plane, a block of 8
     #[value(name = "poisson2d_s8")]
     Poisson2d,
+    /// Poisson's equation in space, a block of 40
     #[value(name = "poisson3d_s40")]
     Poisson3d,
+    /// Wave equation, a block of 32
     #[value(name = "wave_s32")]
     WaveS32,
 }
@@ -202,7 +209,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let Some(path) = &args.picture else { return Ok(()) };
     let before = Program::lower(e, &Packing::identity(e.unknowns()), LowerOptions::VERTEX)?;
     let after = Program::lower(e, &found, LowerOptions::VERTEX)?;
-    picture::write(path, &problem.name, &before, &after)
+    picture::write(path, &problem.title, &before, &after)
 }
 
 /// The stage that a program is printed for.

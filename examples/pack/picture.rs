@@ -1,5 +1,6 @@
 //! The matrix before and after, with what each instruction multiplies: Figures 2, 5 and 7 of [Bajaj04].
 
+use std::borrow::Borrow;
 use std::path::Path;
 
 use texla::pack::Program;
@@ -33,18 +34,22 @@ pub fn write(path: &Path, title: &str, before: &Program, after: &Program) -> Res
     let size = ((3 * MARGIN + 2 * side) as u32, (HEAD + side + FOOT) as u32);
     figure::write(path, title, size, |area, rasters| {
         heading(area, title, "what each instruction multiplies")?;
-        key(area)?;
+        key(area, &[before, after])?;
         [(before, "before"), (after, "after")].into_iter().enumerate().try_for_each(|(k, (program, name))| {
             panel(area, rasters, name, program, (MARGIN + k * (side + MARGIN), HEAD), cell)
         })
     })
 }
 
-/// What the lines are.
-pub fn key(area: &Area) -> Result {
-    legend(area, &["one product along a row", "one product of a peel"], |k, (x, y), strip| {
+/// What the lines are, of the kinds that these programs have.
+pub fn key(area: &Area, programs: &[impl Borrow<Program>]) -> Result {
+    let kinds = [("one product along a row", ROW, true), ("one product of a peel", COLUMN, false)];
+    let has = |row_major| programs.iter().any(|p| p.borrow().products().any(|of| of.row_major == row_major));
+    let kinds = kinds.into_iter().filter(|kind| has(kind.2));
+    let (names, colors): (Vec<_>, Vec<_>) = kinds.map(|(name, color, _)| (name, color)).unzip();
+    legend(area, &names, |k, (x, y), strip| {
         disc(strip, (x + 17.0, y), 5.0, ENTRY)?;
-        polyline(strip, &[(x, y), (x + 34.0, y)], 3.0, [ROW, COLUMN][k])
+        polyline(strip, &[(x, y), (x + 34.0, y)], 3.0, colors[k])
     })?;
     Ok(())
 }

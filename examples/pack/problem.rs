@@ -15,6 +15,8 @@ const MOST_BYTES: u64 = 1 << 26;
 /// What is to be packed.
 pub struct Problem {
     pub name: String,
+    /// Of the picture.
+    pub title: String,
     pub expression: LinearExpression,
     /// The order that the user gave.
     pub given: Option<Packing>,
@@ -22,8 +24,8 @@ pub struct Problem {
 
 impl Problem {
     pub fn read(args: &Args) -> Result<Self> {
-        let (mut name, expression) = match (&args.matrix, args.instance) {
-            (Some(path), _) => (path.display().to_string(), from_file(args, path)?),
+        let (mut name, what, expression) = match (&args.matrix, args.instance) {
+            (Some(path), _) => (path.display().to_string(), None, from_file(args, path)?),
             (None, instance) => from_paper(args, instance.unwrap_or(Instance::Wave2d))?,
         };
         let folded = args.fold_zero_nodes && !is_iteration(&expression);
@@ -40,11 +42,14 @@ impl Problem {
             name.push_str(", zero nodes folded");
         }
         let given = args.order.as_deref().map(|path| order(path, expression.unknowns())).transpose()?;
-        Ok(Problem { name, expression, given })
+        let title =
+            what.map_or(name.clone(), |what| format!("{what} ({name})")) + ", before and after packing";
+        Ok(Problem { name, title, expression, given })
     }
 }
 
-fn from_paper(args: &Args, instance: Instance) -> Result<(String, LinearExpression)> {
+/// Its name, what it is, and itself.
+fn from_paper(args: &Args, instance: Instance) -> Result<(String, Option<String>, LinearExpression)> {
     let value = instance.to_possible_value();
     let name = value.as_ref().map_or("", |value| value.get_name());
     let make = instances::ALL.iter().find(|(known, _)| *known == name).map(|(_, make)| make);
@@ -52,7 +57,8 @@ fn from_paper(args: &Args, instance: Instance) -> Result<(String, LinearExpressi
     if args.gauss_seidel && instance != Instance::Gs64 {
         return Err(Failure::bad_input(format_args!("--gauss-seidel: {name} is no iteration, gs64 is one")));
     }
-    Ok((name.to_owned(), make()?))
+    let what = value.as_ref().and_then(|value| value.get_help()).map(ToString::to_string);
+    Ok((name.to_owned(), what, make()?))
 }
 
 fn from_file(args: &Args, path: &Path) -> Result<LinearExpression> {

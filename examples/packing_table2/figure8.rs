@@ -38,7 +38,7 @@ pub fn paths(folder: &Path) -> Result<Vec<PathBuf>> {
     if !folder.is_dir() {
         return Err(Failure::bad_input(format_args!("--plots {}: expected a folder", folder.display())));
     }
-    let path = |paper: &Paper| folder.join(format!("packing-{}.png", paper.instance));
+    let path = |paper: &Paper| folder.join(format!("packing-{}.svg", paper.instance));
     Ok(PAPER.iter().take(SCHEDULES.len()).map(path).collect())
 }
 
@@ -143,7 +143,7 @@ impl Figure {
         let runs: usize = self.curves.iter().map(|curve| curve.ends.len()).sum();
         let reached: usize = self.curves.iter().map(|curve| self.reached(curve)).sum();
         let mut plot = LinePlot {
-            title: &format!("Annealing of {}", self.paper.instance),
+            title: &format!("Packing by annealing: {} ({})", self.paper.title, self.paper.instance),
             subtitle: format!(
                 "the best run of each schedule; {reached} of all {runs} runs reached {optimum}"
             ),

@@ -38,7 +38,7 @@ struct Args {
     /// Rounds in the vertex stage, of which the medians are shown [default: 15, 3 with --quick]
     #[arg(long, value_name = "R")]
     rounds: Option<usize>,
-    /// Draw Figure 8 into this folder: packing-wave2d.png, packing-rk20.png and packing-gs64.png
+    /// Draw Figure 8 into this folder: packing-wave2d.svg, packing-rk20.svg and packing-gs64.svg
     #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     plots: Option<PathBuf>,
     /// Annealing runs for each curve of Figure 8, the best of which is drawn [default: 12, 1 with --quick]

@@ -14,7 +14,7 @@ use support::clock::Rounds;
 use support::figure::{self, Raster, UNITS};
 use support::paint::{heading, text, width};
 use support::plot::{frame, linear, value};
-use support::{CommonArgs, Failure, Report, Result, Table, bytes_of, json, say};
+use support::{CommonArgs, Failure, Report, Result, Table, bytes_of, count, json, say};
 use texla::host::number;
 use texla::kernel::{WhileParams, WhileReport, WhileSchedule};
 
@@ -198,7 +198,7 @@ fn gains(measured: &[Measured]) -> Vec<(String, f64)> {
     };
     let pairs = STEPS_PER_PASS.into_iter().filter_map(|k| {
         let (culled, branched) = (of(k, WhileSchedule::Predicated)?, of(k, WhileSchedule::Branching)?);
-        Some((format!("{k} steps a pass"), branched / culled))
+        Some((format!("{} a pass", count(k as usize, "step", "steps")), branched / culled))
     });
     let predicated = measured.iter().filter(|m| m.params.schedule == WhileSchedule::Predicated);
     let best = predicated.map(|m| m.rounds.median()).fold(f64::INFINITY, f64::min);

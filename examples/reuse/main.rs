@@ -9,7 +9,7 @@ use device::{Kernels, Square};
 use quantity::{Quantity, Twin, Way};
 use support::clock::{self, Rounds};
 use support::{Bar, BarChart, CommonArgs, Failure, Report, Result, Table};
-use support::{json, say, worst};
+use support::{count, json, say, worst};
 
 mod device;
 mod quantity;
@@ -213,7 +213,7 @@ fn plot(path: &Path, all: &[Measured], device: &str, side: usize) -> Result {
         title: "Computed again, or reused",
         subtitle: format!("{device}; {side}x{side} texels"),
         axis: "milliseconds (log scale)",
-        groups: STEPS.map(|steps| format!("{steps} steps")).into(),
+        groups: STEPS.map(|steps| count(steps, "step", "steps")).into(),
         ..BarChart::default()
     };
     for quantity in Quantity::ALL {

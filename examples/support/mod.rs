@@ -50,5 +50,5 @@ pub use program::{program, read_rgb};
 pub use progress::Progress;
 pub use report::Report;
 pub use serde_json::json;
-pub use table::Table;
+pub use table::{Table, count};
 pub use worst::{differing, differing_bits, share, worst, worst_of};

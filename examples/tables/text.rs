@@ -1,5 +1,7 @@
 //! Numbers as the book shows them.
 
+pub use crate::support::count;
+
 /// Three significant digits, a power of ten where that would take many zeros; whole numbers as they are.
 pub fn three(value: f64) -> String {
     let size = value.abs();
@@ -30,9 +32,4 @@ pub fn duration(seconds: f64) -> String {
         s if s < 100 => format!("{s} s"),
         s => format!("{} min {:02} s", s / 60, s % 60),
     }
-}
-
-/// How many there are of something.
-pub fn count(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }

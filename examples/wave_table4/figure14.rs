@@ -5,9 +5,9 @@ use std::path::Path;
 use texla::pack::{LinearExpression, LowerOptions, Order, Packing, Program};
 
 use crate::picture;
-use crate::support::Result;
 use crate::support::figure::{self, Raster};
 use crate::support::paint::{heading, text};
+use crate::support::{Result, count};
 
 /// Pixels of a side of a panel, at least: 32 positions of 16.
 const SIDE: usize = 512;
@@ -38,9 +38,9 @@ pub fn write(
     let title = "Figure 14: the waves, and S* before and after its unknowns have moved";
     figure::write(path, title, whole, |area, rasters| {
         heading(area, title, "(b) and (c): what each instruction multiplies")?;
-        picture::key(area)?;
+        picture::key(area, &programs)?;
         let place = (MARGIN as f64, HEAD as f64 - 18.0);
-        text(area, &format!("(a) {size}x{size} nodes after {steps} steps"), place)?;
+        text(area, &format!("(a) {size}x{size} nodes after {}", count(steps, "step", "steps")), place)?;
         rasters.push(waves);
         programs.iter().zip(["(b) before", "(c) after"]).enumerate().try_for_each(|(k, (program, name))| {
             let at = (2 * MARGIN + panel + k * (SIDE + MARGIN), HEAD);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use support::{CommonArgs, Failure, Report, Result, Table, clock, in_range, json, say};
+use support::{CommonArgs, Failure, Report, Result, Table, clock, count, in_range, json, say};
 use texla::Device;
 use texla::pack::{
     LowerBound, Order, Orders, RepeatedExpression, SearchLimits, SearchParams, SimdMachine, optimize,
@@ -70,7 +70,11 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let context = args.common.headless(report)?;
     let device = context.device();
     say(format_args!("device     {} ({}, {})", context.name(), device.api(), device.capabilities().version));
-    say(format_args!("waves      {size}x{size} nodes, λ² = {}, {steps} steps\n", problem::S));
+    say(format_args!(
+        "waves      {size}x{size} nodes, λ² = {}, {}\n",
+        problem::S,
+        count(steps, "step", "steps")
+    ));
 
     let row = problem::expression(size, PIECE)?;
     let orders = [Order::identity(PIECE), best(size, PIECE)?];
