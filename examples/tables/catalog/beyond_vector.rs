@@ -1,6 +1,6 @@
 //! *Beyond vector processing*, section 28.4 of a textbook on algorithms. It prints no numbers of its own.
 
-use super::Better::{Less, More, Same};
+use super::Better::{Less, Same};
 use super::Program::Example;
 use super::{Chapter, Cpu, Table, figure, milliseconds, output, plot};
 
@@ -41,7 +41,8 @@ pub const CHAPTERS: &[Chapter] = &[
         outputs: &[output(
             "--output",
             "tone_map.png",
-            "The same bright scene twice: cut off linearly on the left, with Reinhard's operator on the right",
+            "The same bright scene twice: divided by its largest channel on the left, which leaves it nearly black, and by \
+             Reinhard's operator on the right",
         )],
         reading: "Maxima and the mean of the logarithm of an image are reductions; the section's windows are 2x2, \
                   texla's are larger. All of it is what a frame of an application would take.",
@@ -161,7 +162,7 @@ pub const CHAPTERS: &[Chapter] = &[
             figures: &[
                 milliseconds("scatter_seconds", "scattering").cpu(Cpu::Keys(&["cpu_seconds"])),
                 milliseconds("gather_seconds", "gathering").cpu(Cpu::Keys(&["cpu_seconds"])),
-                figure("cells_of_discs", "cells of discs", "", More),
+                figure("cells_of_discs", "cells of discs", "", Same),
             ],
         }],
         facts: &[],

@@ -74,7 +74,7 @@ pub const CHAPTERS: &[Chapter] = &[
             labels: &[("matrix.name", "matrix")],
             figures: &[
                 figure("iterations", "iterations", "", Same),
-                figure("true_relative_residual", "true relative residual", "", super::Better::Neither),
+                figure("true_relative_residual", "true relative residual", "", Less),
                 figure("readbacks_in_loop", "readbacks in the loop", "", Same),
                 figure("draws_per_iteration", "draws an iteration", "", Same),
                 figure("ms_per_iteration", "an iteration", "ms", Less),
@@ -129,7 +129,7 @@ pub const CHAPTERS: &[Chapter] = &[
             output(
                 "--picture",
                 "smoke.png",
-                "Two streams of dye around a disc in a wind tunnel, curling up into eddies behind it",
+                "Streams of orange and of blue dye in turns around a disc in a wind tunnel, curling up into eddies behind it",
             ),
             output("--animation", "animation.png", ""),
         ],
