@@ -4,11 +4,6 @@ use std::fmt;
 
 use super::outcome::say;
 
-/// How many there are of something.
-pub fn count(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
-}
-
 /// Rows of text under a heading. Columns of numbers are aligned to the right.
 #[derive(Debug, Clone)]
 pub struct Table {
