@@ -97,6 +97,11 @@ impl<'a> Comparison<'a> {
                     if self.same_device() {
                         worse.extend(self.counts(here).map(|what| format!("{name}: {what}")));
                     }
+                    if self.same_work() {
+                        worse.extend(
+                            missing(there, here).map(|what| format!("{name}: {what}, is missing here")),
+                        );
+                    }
                 }
             }
         }
@@ -104,10 +109,19 @@ impl<'a> Comparison<'a> {
     }
 
     fn checks(&self, there: &'a Record, here: &'a Record) -> impl Iterator<Item = String> {
-        there.checks.iter().filter(|check| check.pass).filter_map(|check| {
-            let what = match here.checks.iter().find(|other| other.name == check.name) {
+        there.checks.iter().enumerate().filter(|(_, check)| check.pass).filter_map(|(k, check)| {
+            // Of several with one name the first belongs to the first.
+            let earlier = there.checks[..k].iter().filter(|other| other.name == check.name).count();
+            let what = match here.checks.iter().filter(|other| other.name == check.name).nth(earlier) {
                 Some(other) if !other.pass => "fails here",
                 Some(other) if crossed(check, other) => "is past its bound here",
+                // On one device a bound moves with the program alone.
+                Some(other)
+                    if self.same_device()
+                        && crossed(check, &Check { bound: check.bound, ..other.clone() }) =>
+                {
+                    "is past the bound of there here"
+                }
                 None if self.same_work() => "is missing here",
                 _ => return None,
             };
@@ -120,11 +134,9 @@ impl<'a> Comparison<'a> {
             here.tables.iter().flat_map(|table| table.figures.iter().map(|f| (table.caption.as_str(), f)));
         figures.filter_map(|(caption, figure)| {
             let other = self.find(&here.name, caption, figure)?;
-            let place: Vec<&str> =
-                figure.labels.iter().map(String::as_str).chain([figure.name.as_str()]).collect();
             let [before, after] = [other.figure.value, figure.value];
             (other.change == Change::Count)
-                .then(|| format!("{}: {before} there, {after} here", place.join(", ")))
+                .then(|| format!("{}: {before} there, {after} here", place(figure)))
         })
     }
 
@@ -140,15 +152,29 @@ impl<'a> Comparison<'a> {
                         Change::Better => "better",
                         Change::Worse => "worse",
                     };
-                    let place =
-                        figure.labels.iter().chain([&figure.name]).cloned().collect::<Vec<_>>().join(", ");
                     let ratio = times(figure.over(other.figure.value));
-                    lines.push(format!("{}: {place}: {word}, {ratio}", record.name));
+                    lines.push(format!("{}: {}: {word}, {ratio}", record.name, place(figure)));
                 }
             }
         }
         lines
     }
+}
+
+/// Which figure it is, for people.
+fn place(figure: &Figure) -> String {
+    figure.labels.iter().chain([&figure.name]).cloned().collect::<Vec<_>>().join(", ")
+}
+
+/// Tables and figures that the other run had.
+fn missing<'a>(there: &'a Record, here: &'a Record) -> impl Iterator<Item = String> + 'a {
+    there.tables.iter().flat_map(|table| {
+        let other = here.tables.iter().find(|other| other.caption == table.caption);
+        let has = move |f: &Figure| {
+            other.is_some_and(|t| t.figures.iter().any(|o| o.labels == f.labels && o.name == f.name))
+        };
+        table.figures.iter().filter(move |f| !has(f)).map(|f| format!("{}: {}", table.caption, place(f)))
+    })
 }
 
 /// Whether a value has gone over its bound, whatever the check says: from which side it comes the earlier run tells.

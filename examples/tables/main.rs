@@ -1,6 +1,7 @@
 //! The book of tables: every table and figure of the five papers, run on this device, beside what was printed and
 //! beside a CPU, as a page that needs nothing else.
 
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use catalog::{Chapter, chapters};
 use compare::Comparison;
-use record::{Book, Machine};
+use record::{Book, Machine, Record};
 use run::{INTERRUPTED, Plan};
 use support::{CommonArgs, Failure, Progress, Report, Result, json, say};
 use text::{count, duration};
@@ -89,6 +90,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
         None => None,
         Some(folder) => Some(there(folder)?),
     };
+    let _alone = if args.page { None } else { Some(alone(&args.out)?) };
     let before = Book::read(&args.out)?;
     let book = match (args.page, before) {
         (true, Some(book)) => book,
@@ -118,6 +120,20 @@ fn run(args: &Args, report: &mut Report) -> Result {
     Ok(())
 }
 
+/// The folder of the book, made if need be, for this run alone until the file is closed.
+fn alone(folder: &Path) -> Result<File> {
+    let fault = |what: &dyn std::fmt::Display| {
+        Failure::bad_input(format_args!("--out {}: expected a folder to write to: {what}", folder.display()))
+    };
+    std::fs::create_dir_all(folder).map_err(|error| fault(&error))?;
+    let lock = File::create(folder.join("lock")).map_err(|error| fault(&error))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(fault(&"another run is writing its book there")),
+        Err(TryLockError::Error(error)) => Err(fault(&error)),
+    }
+}
+
 fn none(folder: &Path) -> Failure {
     Failure::bad_input(format_args!("{}: no {} there", folder.display(), record::FILE))
 }
@@ -129,8 +145,6 @@ fn there(folder: &Path) -> Result<Book> {
 /// Runs what is to be run; after every chapter the record is complete up to there.
 fn run_chapters(args: &Args, before: Option<Book>, report: &mut Report) -> Result<Book> {
     let machine = machine(args, report)?;
-    std::fs::create_dir_all(&args.out)
-        .map_err(|error| Failure::bad_input(format_args!("--out {}: {error}", args.out.display())))?;
     let limit = args.limit.unwrap_or(if args.common.quick { 900 } else { 7200 });
     let limit = Duration::from_secs(support::in_range("--limit", limit, 1..=86_400)?);
     let plan = Plan::new(&args.out, args.common.quick, args.common.api.map(|api| api.to_string()), limit)?;
@@ -160,9 +174,14 @@ fn run_chapters(args: &Args, before: Option<Book>, report: &mut Report) -> Resul
     let alike =
         before.filter(|b| (&b.machine, b.quick, &b.profile) == (&book.machine, book.quick, &book.profile));
     if begun_before && alike.is_none() {
+        if !args.only.is_empty() {
+            let message = "the book that is there is of another device, size or profile, and --only would leave nothing of it: \
+                           name another --out";
+            return Err(Failure::bad_input(message));
+        }
         say("the book that is there is of another device, size or profile: begun anew");
     }
-    let whole = alike.as_ref().is_some_and(|b| b.finished);
+    let whole = alike.as_ref().is_some_and(|b| b.finished && b.chapters.iter().all(Record::passed));
     book.chapters = alike.map_or(Vec::new(), |b| b.chapters);
     book.chapters.retain(|record| match wanted.iter().find(|c| c.name == record.name) {
         Some(chapter) => args.only.is_empty() && !whole && plan.holds(chapter, record),
@@ -177,6 +196,10 @@ fn run_chapters(args: &Args, before: Option<Book>, report: &mut Report) -> Resul
         ));
     }
 
+    if !left.is_empty() {
+        // What runs again takes its pictures with it: until it has ended, it is not in the book.
+        book.write(&args.out)?;
+    }
     let (begun, progress) = (Instant::now(), Progress::new("chapter", left.len() as u64));
     for (k, chapter) in left.iter().enumerate() {
         let rest: Option<f64> = left[k + 1..].iter().map(|c| estimate(c)).sum();

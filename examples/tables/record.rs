@@ -148,9 +148,12 @@ impl Book {
         if !path.exists() {
             return Ok(None);
         }
-        let bytes = read_file(&path, MOST_BYTES)?;
         let fault =
             |what: &dyn std::fmt::Display| Failure::bad_input(format_args!("{}: {what}", path.display()));
+        if !path.is_file() && !path.is_dir() {
+            return Err(fault(&"expected a file")); // a pipe would be waited for
+        }
+        let bytes = read_file(&path, MOST_BYTES)?;
         let value: Value =
             serde_json::from_slice(&bytes).map_err(|e| fault(&format_args!("no JSON: {e}")))?;
         // The schema first: another one explains all other differences.
@@ -186,8 +189,13 @@ impl Book {
             if figures().any(|(labels, figure)| figure.labels.len() != labels) {
                 return place("a figure has not the labels of its table");
             }
-            if figures().any(|(_, figure)| figure.spread.is_some_and(|[least, most]| least > most)) {
-                return place("a spread ends below its beginning");
+            // Means and units are computed: their last digits are not those of the ends.
+            let outside = |f: &Figure| {
+                let slack = 1e-9 * f.value.abs();
+                f.spread.is_some_and(|[least, most]| !(least - slack <= f.value && f.value <= most + slack))
+            };
+            if figures().any(|(_, figure)| outside(figure)) {
+                return place("a figure lies outside its spread");
             }
         }
         Ok(())

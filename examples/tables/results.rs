@@ -1,4 +1,4 @@
-//! Books of several devices side by side, as a page of Markdown: `benches/RESULTS.md`.
+//! Books of several devices side by side, as a page of Markdown.
 
 use std::path::{Path, PathBuf};
 
@@ -32,29 +32,23 @@ pub fn page(folders: &[PathBuf]) -> Result<String> {
 }
 
 const HEAD: &str = "\
-<!-- Written from the books in `results` by the command below. Change nothing here by hand. -->
+<!-- Written by `cargo run --example tables -- --results FILE DIR...`. Change nothing here by hand. -->
 
 # Results
 
-What the tables and figures of the papers, and the benchmarks, come to on each device. No number on this page is typed by hand:
-each comes from a run whose record is in [`results`](results), and a test holds the page to the records. It is written by
-
-```sh
-cargo run --example tables -- --results benches/RESULTS.md benches/results/*
-```
-
-and a record is made by `make tables FULL=1`. **Quote ratios, not times**: the machines are shared. \"To paper\" and \"to CPU\" say how
-many times as good a number is as the paper's and as the best that a CPU did in the same run; \"rounds\" are the least and the most,
-\"ceiling\" is the share of the best draw that does nothing but write or read. What was tried on the way, and which aims were
-not reached, is in the [journal](JOURNAL.md).
+What the tables and figures of the papers, and the benchmarks, come to on each device, from records that `make tables` has written.
+**Quote ratios, not times**: machines are shared. \"To paper\" and \"to CPU\" say how many times as good a number is as the paper's and as
+the best that a CPU did in the same run; \"rounds\" are the least and the most, \"ceiling\" is the share of the best draw that does
+nothing but write or read.
 
 ";
 
 fn named(folder: &Path) -> Result<Named> {
     let fault = |what: &str| Failure::bad_input(format_args!("{}: {what}", folder.display()));
     let book = crate::there(folder)?;
-    let name =
-        folder.file_name().and_then(|name| name.to_str()).ok_or_else(|| fault("a folder without a name"))?;
+    let whole = folder.canonicalize().map_err(|error| fault(&error.to_string()))?;
+    let name = whole.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| fault("a folder without a name"))?;
     Ok(Named { name: name.to_owned(), book })
 }
 
@@ -71,16 +65,21 @@ fn devices(books: &[Named]) -> String {
             format!("{}, {}", machine.driver, machine.api),
             count(machine.threads, "thread", "threads"),
             format!("{day}{}", if book.quick { ", quick" } else { "" }),
-            format!("{passed} of {} passed", book.chapters.len()),
+            format!("{passed} of {} passed", chapters().filter(|c| c.is_of(book.quick)).count()),
         ]);
     }
     text
 }
 
 fn row(cells: impl IntoIterator<Item = String>) -> String {
-    let cells: Vec<String> =
-        cells.into_iter().map(|cell| cell.replace('|', "\\|").replace('\n', " ")).collect();
+    let cells: Vec<String> = cells.into_iter().map(|cell| plain(&cell)).collect();
     format!("| {} |\n", cells.join(" | "))
+}
+
+/// What a driver or a folder is called is text, and nothing else.
+fn plain(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('|', "\\|").replace(['\n', '\r'], " ")
 }
 
 /// The records of a chapter, each with the name of its device; nothing if no device has run it.
@@ -92,7 +91,7 @@ fn section(chapter: &Chapter, books: &[Named]) -> String {
     }
     let mut text = format!("\n## {}\n\n{}. {}\n\n", chapter.title, chapter.source, chapter.reading);
     for (name, record) in &records {
-        text += &format!("- {name}: {}, {}\n", record.verdict(), duration(record.seconds));
+        text += &format!("- {}: {}, {}\n", plain(name), plain(&record.verdict()), duration(record.seconds));
     }
     for wanted in chapter.tables {
         let tables: Vec<(&str, &Table)> = records

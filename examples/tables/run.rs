@@ -66,6 +66,9 @@ impl Plan {
         command.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
         let built =
             command.output().map_err(|e| Failure::unsolved(format_args!("cargo cannot be run: {e}")))?;
+        if INTERRUPTED.load(Ordering::Relaxed) {
+            return Err(Failure::unsolved("interrupted while the programs were built"));
+        }
         if !built.status.success() {
             return Err(Failure::unsolved("the programs cannot be built: see above"));
         }

@@ -1,12 +1,13 @@
 //! Results depend on the system alone: not on when the host looks, and on the schedule within rounding only.
 
 use crate::common::harness::on_both;
-use crate::systems::{self, System, bits, params, relative_error, solve};
+use crate::systems::{self, Method, System, bits, params, relative_error, solve};
+use texla::host::problems;
 use texla::ops;
 use texla::solve::{
     CgParams, CgSchedule, ConjugateGradient, Identity, Multigrid, MultigridParams, Preconditioner, Stop,
 };
-use texla::{Grid, MatrixFormat, Side, Sides, SparseFormat, Stencil, StencilParams, Vector};
+use texla::{Grid, MatrixFormat, Side, Sides, SparseFormat, Stencil, StencilParams, StoredMatrix, Vector};
 
 #[test]
 fn looks_do_not_change_the_result() {
@@ -129,6 +130,35 @@ fn schedules_agree_on_real_matrices() {
             let apart = listing.iterations.abs_diff(merged.iterations);
             assert!(apart <= 2, "{name}: {} and {}", listing.iterations, merged.iterations);
             assert!(listing.converged() && merged.converged(), "{name}");
+        }
+    });
+}
+
+/// An entry of the history is of the iterate after so many iterations: a solve that ends there finds the same by itself.
+#[test]
+fn residuals_of_the_history_are_of_their_iterations() {
+    on_both(|device| {
+        let system = System::of_ones("poisson", problems::poisson_2d(9, 7).to_csr());
+        let a = StoredMatrix::new(device, system.a.clone(), MatrixFormat::Auto).unwrap();
+        let b = Vector::from_f64(device, &system.b).unwrap();
+        let schedules = systems::schedules(device).into_iter().map(Method::Cg);
+        for method in schedules.chain([Method::BiCgStab, Method::Cgls, Method::Jacobi(0.8)]) {
+            let run = |most| {
+                let mut x = Vector::zeros(device, system.n()).unwrap();
+                method.solve(&a, &mut x, &b, most, Stop::relative(1e-6).check_every(1)).unwrap()
+            };
+            let whole = run(6);
+            assert_eq!(whole.iterations, 6, "{method:?}: {whole:?}");
+            let last = whole.history.last().unwrap();
+            assert_eq!(last.0, 6, "{method:?}: the history ends at the end: {:?}", whole.history);
+            for (k, residual) in &whole.history[1..] {
+                let there = run(*k).true_residual;
+                let off = (residual - there).abs();
+                assert!(
+                    off <= 1e-3 * there,
+                    "{method:?}, iteration {k}: {residual} in the history, {there} there"
+                );
+            }
         }
     });
 }

@@ -36,8 +36,8 @@ pub(in crate::solve) trait Iterated {
 /// What a look has found.
 pub(in crate::solve) struct Seen {
     pub iterations: usize,
-    /// Relative.
-    pub residual: f64,
+    /// Relative, after so many iterations: what is summed on the way to an iteration's end is of its beginning.
+    pub residual: (usize, f64),
     pub frozen: bool,
 }
 
@@ -151,9 +151,9 @@ pub(in crate::solve) fn run_until_frozen(
             let wait = done - seen + calls > unseen || done >= course.most;
             let Some(texels) = (if wait { Some(look.wait()?) } else { look.poll()? }) else { break };
             let found = iterated.seen(&texels);
-            if work.history.last().is_none_or(|(k, _)| *k < found.iterations) {
-                work.history.push((found.iterations, found.residual));
-                observe(found.iterations, found.residual);
+            if work.history.last().is_none_or(|(k, _)| *k < found.residual.0) {
+                work.history.push(found.residual);
+                observe(found.residual.0, found.residual.1);
             }
             if found.frozen {
                 // In the call that made the last update, or in the next one.

@@ -80,6 +80,11 @@ pub(super) trait Method {
     /// The report texel after the last iteration.
     fn report(&self) -> &Scalar;
 
+    /// Whether the residual that an iteration reports, unless it freezes, is that of before its update.
+    fn tests_before_updating(&self) -> bool {
+        false
+    }
+
     /// Whether an iteration costs so much more than a look that none is begun unseen; nor is such a solve stopped on the
     /// way, since few iterations gather little rounding.
     fn dear(&self) -> bool {
@@ -209,7 +214,10 @@ impl<M: Method> Iterated for Looked<'_, '_, M> {
     fn seen(&self, texels: &[f32]) -> Seen {
         let report = Report::from_texel(texels);
         let residual = (f64::from(report.rr) / self.method.unit(self.at).powi(2)).sqrt();
-        Seen { iterations: report.iterations, residual, frozen: report.flag != Flag::Running }
+        let frozen = report.flag != Flag::Running;
+        let before = usize::from(!frozen && self.method.tests_before_updating());
+        let of = report.iterations.saturating_sub(before);
+        Seen { iterations: report.iterations, residual: (of, residual), frozen }
     }
 
     fn dear(&self) -> bool {

@@ -311,6 +311,10 @@ impl Method for Run<'_> {
         self.report.front()
     }
 
+    fn tests_before_updating(&self) -> bool {
+        true
+    }
+
     fn dear(&self) -> bool {
         self.m.is_dear()
     }

@@ -234,11 +234,11 @@ impl Iterated for Run<'_> {
 
     fn seen(&self, values: &[f32]) -> Seen {
         let reports = Self::reports(values);
-        let iterations = reports.iter().map(|r| r.iterations).max().unwrap_or(0);
+        let iterations = self.done + reports.iter().map(|r| r.iterations).max().unwrap_or(0);
         let relative = reports.iter().zip(self.problems()).map(|(r, p)| measured(r.rr, p.norm));
         Seen {
-            iterations: self.done + iterations,
-            residual: relative.fold(0.0, f64::max),
+            iterations,
+            residual: (iterations, relative.fold(0.0, f64::max)),
             frozen: reports.iter().all(|r| r.flag != Flag::Running),
         }
     }

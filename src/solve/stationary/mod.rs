@@ -390,7 +390,8 @@ impl Iterated for Run<'_> {
     fn seen(&self, texels: &[f32]) -> Seen {
         let report = Report::from_texel(texels);
         let residual = f64::from(report.rr).sqrt() / (self.norm_b * f64::from(self.factors[0]));
-        Seen { iterations: report.iterations, residual, frozen: report.flag != Flag::Running }
+        let iterations = report.iterations;
+        Seen { iterations, residual: (iterations, residual), frozen: report.flag != Flag::Running }
     }
 
     fn steps(&self) -> usize {

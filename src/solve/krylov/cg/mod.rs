@@ -415,4 +415,8 @@ impl Method for Run<'_> {
     fn report(&self) -> &Scalar {
         self.steps.report()
     }
+
+    fn tests_before_updating(&self) -> bool {
+        self.schedule != CgSchedule::Listing
+    }
 }
