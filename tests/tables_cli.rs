@@ -5,6 +5,8 @@
 #[path = "../examples/tables/catalog/mod.rs"]
 mod catalog;
 mod common;
+#[path = "../examples/support/count.rs"]
+mod support; // of which `text` needs this function
 #[path = "../examples/tables/text.rs"]
 #[allow(dead_code)]
 mod text;

@@ -2,10 +2,7 @@
 
 // Tests have this file without the rest.
 #[allow(unused_imports)]
-pub use count::count;
-
-#[path = "../support/count.rs"]
-mod count;
+pub use crate::support::count;
 
 /// Three significant digits, a power of ten where that would take many zeros; whole numbers as they are.
 pub fn three(value: f64) -> String {
