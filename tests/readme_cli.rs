@@ -69,7 +69,8 @@ fn readme_counts_examples_and_values_of_state() {
     let report: Value = serde_json::from_str(&fs::read_to_string(&report).unwrap()).unwrap();
     let checks = report["checks"].as_array().unwrap();
     let looked_at = checks.iter().find(|c| c["name"] == "values of the state looked at").unwrap();
-    let expected = format!("Of {} values of\nGL state, none is changed", looked_at["value"].as_f64().unwrap());
+    let expected =
+        format!("Of {} values of\nGL state, none is changed", looked_at["value"].as_f64().unwrap());
     assert!(readme.contains(&expected.replace('\n', " ")) || readme.contains(&expected), "{expected}");
 
     let manifests = ["Cargo.toml", "examples/Cargo.toml", "benches/Cargo.toml"].map(read);
