@@ -155,7 +155,7 @@ fn damaged_and_foreign_books_are_one_line() {
     let out = folder("damaged");
     assert_eq!(stage.run(&out, &["--only", "histogram"]).code, 0);
     type Damage = fn(&mut Value);
-    let cases: [(Damage, &str); 9] = [
+    let cases: [(Damage, &str); 10] = [
         (|b| b["schema"] = json!(7), "schema 7, expected 1"),
         (|b| *b = json!({ "example": "histogram", "rows": [] }), "names no schema"),
         (|b| *b = json!([1, 2]), "names no schema"),
@@ -163,6 +163,7 @@ fn damaged_and_foreign_books_are_one_line() {
         (|b| b["chapters"][0]["seconds"] = json!(-1.0), "no number of seconds"),
         (|b| b["chapters"][0]["tables"][0]["figures"][0]["better"] = json!("blue"), "unknown variant"),
         (|b| b["chapters"][0]["tables"][0]["figures"][0]["labels"] = json!([]), "labels of its table"),
+        (|b| b["chapters"][0]["tables"][0]["figures"][0]["value"] = json!(-3.0), "outside its spread"),
         (|b| b["chapters"][0]["pictures"] = json!([["../../etc/passwd", "a file"]]), "plain names"),
         (|b| b["chapters"] = json!([b["chapters"][0], b["chapters"][0]]), "is there twice"),
     ];
@@ -287,6 +288,7 @@ fn an_interrupted_run_goes_on() {
     assert_eq!(child.wait().unwrap().code(), Some(1), "{stderr}");
     assert!(stderr.contains("interrupted; the same command goes on"), "{stderr}");
     let kept = book(&out);
+    assert_eq!(run("tables", &["--page", "--out", text_of(&out)]).code, 0, "the page of what is done");
     assert_eq!((kept["chapters"].as_array().unwrap().len(), &kept["finished"]), (2, &json!(false)));
 
     // Only what is missing is run, and what depends on a program that has changed since.
@@ -327,6 +329,29 @@ fn comparisons_mark_what_has_changed_and_fail_for_what_got_worse() {
     );
     let (code, stdout, shown) = against(&out, &slow);
     assert!(code == 0 && stdout.contains("time: better, 2x") && shown.contains("2x better!"), "{stdout}");
+    // A count that is gone, a bound that gives way to a worse value, the second of two checks of one name: no good.
+    let counted = |better: &str| {
+        let better = json!(better);
+        changed(&out, "compared-counted", |b| b["chapters"][0]["tables"][0]["figures"][0]["better"] = better)
+    };
+    let gone = changed(&out, "compared-gone", |b| {
+        b["chapters"][0]["tables"][0]["figures"].as_array_mut().unwrap().remove(0);
+    });
+    let (code, stdout, _) = against(&gone, &counted("same"));
+    assert!(code == 1 && stdout.contains("is missing here"), "{stdout}");
+    // Times may go: some programs leave out what would take long.
+    assert_eq!(against(&gone, &counted("less")).0, 0);
+    let moved = changed(&out, "compared-moved", |b| {
+        let check = &mut b["chapters"][0]["checks"][0];
+        (check["bound"], check["value"]) = (json!(1e6), json!(1e5));
+    });
+    let (code, stdout, _) = against(&moved, &out);
+    assert!(code == 1 && stdout.contains("past the bound of there"), "{stdout}");
+    let twice = changed(&out, "compared-twice", |b| {
+        let checks = b["chapters"][0]["checks"].as_array_mut().unwrap();
+        checks.push(checks[0].clone());
+    });
+    assert_eq!(against(&out, &twice).0, 1);
     // Within the rounds it is none.
     let noise = changed(&out, "compared-noise", |b| {
         let f = &mut b["chapters"][0]["tables"][0]["figures"][0];
@@ -419,4 +444,30 @@ fn results_of_several_devices_stand_side_by_side() {
     refused(&[], "DIR");
     assert_refused("tables", &[slow], "--results");
     assert_refused("tables", &["--results", text_of(&page), slow, "--page"], "--page");
+}
+
+#[test]
+fn a_book_belongs_to_one_run_of_its_kind() {
+    let stage = Stage::new("alone-stage");
+    stage.program("histogram", Some(&passing(1.0)), 0);
+    let out = folder("alone");
+    assert_eq!(stage.run(&out, &["--only", "histogram"]).code, 0);
+    let before = book(&out);
+    let refused = |command: &mut Command, why: &str| {
+        let Ran { code, stderr, .. } = finish(command.args(["--only", "histogram"]), b"");
+        assert!(code == 2 && stderr.contains(why) && stderr.lines().count() == 1, "{stderr}");
+        assert_eq!(book(&out), before);
+    };
+    // One of another size would leave nothing of it.
+    refused(&mut stage.full(&out), "name another --out");
+    let lock = fs::File::create(out.join("lock")).unwrap();
+    lock.lock().unwrap();
+    refused(&mut stage.command(&out), "another run is writing its book there");
+    drop(lock);
+    assert_eq!(stage.run(&out, &["--only", "histogram"]).code, 0);
+    // What would be waited for is no book.
+    fs::remove_file(out.join("book.json")).unwrap();
+    let pipe = Command::new("mkfifo").arg(out.join("book.json")).status().unwrap();
+    assert!(pipe.success());
+    assert_refused("tables", &["--page", "--out", text_of(&out)], "expected a file");
 }

@@ -96,8 +96,6 @@ impl<'a> Comparison<'a> {
                     worse.extend(self.checks(there, here).map(|what| format!("{name}: {what}")));
                     if self.same_device() {
                         worse.extend(self.counts(here).map(|what| format!("{name}: {what}")));
-                    }
-                    if self.same_work() {
                         worse.extend(
                             missing(there, here).map(|what| format!("{name}: {what}, is missing here")),
                         );
@@ -166,14 +164,15 @@ fn place(figure: &Figure) -> String {
     figure.labels.iter().chain([&figure.name]).cloned().collect::<Vec<_>>().join(", ")
 }
 
-/// Tables and figures that the other run had.
+/// Counts that the other run had. Which rows have times, some programs let the times decide.
 fn missing<'a>(there: &'a Record, here: &'a Record) -> impl Iterator<Item = String> + 'a {
     there.tables.iter().flat_map(|table| {
         let other = here.tables.iter().find(|other| other.caption == table.caption);
         let has = move |f: &Figure| {
             other.is_some_and(|t| t.figures.iter().any(|o| o.labels == f.labels && o.name == f.name))
         };
-        table.figures.iter().filter(move |f| !has(f)).map(|f| format!("{}: {}", table.caption, place(f)))
+        let counts = table.figures.iter().filter(|f| f.better == Better::Same);
+        counts.filter(move |f| !has(f)).map(|f| format!("{}: {}", table.caption, place(f)))
     })
 }
 

@@ -147,7 +147,7 @@ pub struct SolveReport {
     /// Of least squares `‖b - A x‖ / ‖b‖`, where [`true_residual`](Self::true_residual) is `‖Aᵀ(b - A x)‖ / ‖Aᵀb‖`; a bound
     /// that either meets is met.
     pub least_squares_residual: Option<f64>,
-    /// Relative residuals of the recurrence where it was looked at: (iteration, residual).
+    /// Relative residuals of the recurrence where it was looked at: (iterations, residual of the iterate after so many).
     pub history: Vec<(usize, f64)>,
     /// Times the recurrence's residual was replaced by the recomputed one. Each time, as at the start and at the end,
     /// the host waits for one number, outside the loop: the norm on which it decides how to go on.
