@@ -4,22 +4,19 @@
 
 use std::process::ExitCode;
 
+use common::support::ceiling::{self, Turns};
 use common::support::{self, Report, json};
-use common::{Bench, BenchArgs, Row, Turns, context, positive};
+use common::{Bench, BenchArgs, Row, context, positive};
 use glow::HasContext;
-use texla::kernel::{Accum, Kernel, NoParams};
 use texla::ops::{self, Combine, LinOp, ReducePlan, Reduction, Window, Windows};
 use texla::profile::{DeviceProfile, Fetches, Workload};
 use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Smoother, WeightedJacobi};
 use texla::{
-    BandedMatrix, Device, Grid, Result, Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil,
-    StencilParams, Vector, host::problems,
+    BandedMatrix, Device, Grid, Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams,
+    Vector, host::problems,
 };
 
 mod common;
-
-/// Windows of the kernels that only read.
-const READS: [u32; 4] = [2, 4, 8, 16];
 
 /// A draw of texla's, and its GL calls by themselves; so many of them at a time.
 const DISPATCH: &str = "dispatch: add of 2x2 texels";
@@ -68,20 +65,6 @@ fn print(bench: &Bench<'_>, profile: &DeviceProfile, report: &mut Report) {
         println!("\na small draw takes {times:.2} times its GL calls");
         report.set("small_draw_over_its_calls", times);
     }
-}
-
-/// A kernel and its target, for the ceilings.
-fn ceiling<'a>(
-    device: &Device,
-    name: &str,
-    n: usize,
-    body: &str,
-    input: &'a Vector,
-    accum: Accum,
-) -> impl FnMut() -> Result<()> + 'a + use<'a> {
-    let kernel = Kernel::<NoParams>::new(device, name, ["x"], body).expect("kernel");
-    let mut targets = Turns::new(device, n);
-    move || kernel.with([input], &NoParams).accumulate(accum).run(targets.next())
 }
 
 /// What the last draw went to.
@@ -170,31 +153,11 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let stencil = Stencil::new(device, Grid::new_2d(grid, grid), params).unwrap();
     let mut bench = Bench::new(device, shared.only.as_deref());
 
-    // Ceilings: the least a pass can do.
-    let write = "vec4 kernel(ivec2 p) { return vec4(1.0); }";
-    let copy = "vec4 kernel(ivec2 p) { return x_here(); }";
-    bench.row("ceiling: write", n, None, ceiling(device, "write", n, write, &x, Accum::Replace));
-    bench.row(
-        "ceiling: write after one fetch",
-        n,
-        None,
-        ceiling(device, "copy", n, copy, &x, Accum::Replace),
-    );
-    if caps.float_blend {
-        bench.row("ceiling: blend", n, None, ceiling(device, "blend", n, write, &x, Accum::Add));
-    }
-    // Reading alone: a window of fetches for each texel of a smaller target. The best of these is the ceiling.
-    let extent = x.extent();
-    for side in READS {
-        // Fragments side by side read texels side by side.
-        let [width, height] = [extent.width, extent.height].map(|whole| whole.div_ceil(side));
-        let read = format!(
-            "vec4 kernel(ivec2 p) {{ vec4 s = vec4(0.0); for (int j = 0; j < {side}; ++j) for (int i = 0; i < {side}; ++i)
-             s += x_at(p + ivec2(i * {width}, j * {height})); return s; }}"
-        );
-        let small = 4 * (width * height) as usize;
-        let name = format!("ceiling: read {side}x{side} a texel");
-        bench.row(&name, n, None, ceiling(device, "read", small, &read, &x, Accum::Replace));
+    // Ceilings: the least a pass can do. Of those that read the best is the ceiling.
+    let mut ceilings = ceiling::draws(device, n).unwrap();
+    ceilings.splice(1..1, ceiling::writes_and_more(device, n).unwrap());
+    for mut draw in ceilings {
+        bench.row(&format!("ceiling: {}", draw.name), n, None, move || draw.run());
     }
 
     // What a draw costs before anything is computed: both rows add 2x2 texels into two targets in turns.
@@ -220,13 +183,13 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
 
     // Vector operations.
     let (x, y, scalar) = (&x, &y, &scalar);
-    let mut out = Turns::new(device, n);
+    let mut out = Turns::new(device, n).unwrap();
     bench.row("copy", n, Some("ceiling: write"), move || ops::copy(out.next(), x));
-    let mut out = Turns::new(device, n);
+    let mut out = Turns::new(device, n).unwrap();
     bench.row("add", n, Some("ceiling: write"), move || ops::add(out.next(), x, y));
-    let mut out = Turns::new(device, n);
+    let mut out = Turns::new(device, n).unwrap();
     bench.row("axpy", n, Some("ceiling: write"), move || ops::axpy(out.next(), 0.5, x, y));
-    let mut out = Turns::new(device, n);
+    let mut out = Turns::new(device, n).unwrap();
     bench.row("axpy, coefficient on the device", n, Some("ceiling: write"), move || {
         ops::axpy(out.next(), scalar, x, y)
     });
@@ -275,15 +238,15 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
 
     // Sparse products with the five-point matrix, per nonzero.
     let (banded, gather, v) = (&banded, &gather, &v);
-    let mut w = Turns::new(device, cells);
+    let mut w = Turns::new(device, cells).unwrap();
     bench.row("SpMV banded (per nonzero)", nnz, None, move || {
         ops::product(w.next(), Combine::Replace, 1.0, banded, v)
     });
-    let mut w = Turns::new(device, cells);
+    let mut w = Turns::new(device, cells).unwrap();
     bench.row("SpMV gather (per nonzero)", nnz, None, move || {
         ops::product(w.next(), Combine::Replace, 1.0, gather, v)
     });
-    let mut w = Turns::new(device, cells);
+    let mut w = Turns::new(device, cells).unwrap();
     if let Some(points) = &points {
         bench.row("SpMV points (per nonzero)", nnz, None, move || {
             ops::product(w.next(), Combine::Replace, 1.0, points, v)
@@ -299,14 +262,14 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let (stencil, b) = (&stencil, &b);
     let jacobi = WeightedJacobi::new(stencil, 0.8).expect("smoother");
     let counted_sweep = jacobi.workload().expect("workload");
-    let mut w = Turns::new(device, cells);
+    let mut w = Turns::new(device, cells).unwrap();
     bench.row("SpMV stencil (per nonzero)", nnz, None, move || {
         ops::product(w.next(), Combine::Replace, 1.0, stencil, v)
     });
     let mut sweep_x = Vector::zeros(device, cells).unwrap();
     let sweep = move || jacobi.smooth(&mut sweep_x, b, SWEEPS);
     bench.push("Jacobi sweep, stencil", cells, None, SWEEPS, sweep);
-    let (mut x_of, mut r) = (Turns::new(device, cells), Vector::zeros(device, cells).unwrap());
+    let (mut x_of, mut r) = (Turns::new(device, cells).unwrap(), Vector::zeros(device, cells).unwrap());
     bench.row("Jacobi sweep, product and update", cells, None, move || {
         ops::product(&mut r, Combine::SubtractFrom(b), 1.0, stencil, v)?;
         ops::mul_add(x_of.next(), v, &r, v)

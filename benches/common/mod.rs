@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use support::clock::{self, Job, Rounds};
 use support::{CommonArgs, Report};
 use texla::profile::Workload;
-use texla::{Device, Headless, Vector};
+use texla::{Device, Headless};
 
 #[path = "../../examples/support/mod.rs"]
 pub mod support;
@@ -78,21 +78,6 @@ impl Row {
     /// For the report: the name, and milliseconds with their spread over the rounds.
     pub fn json(&self) -> Value {
         self.seconds.times(1e3).in_row(json!({ "row": self.name }), "ms")
-    }
-}
-
-/// Targets in turns. A draw that covers all of what the draw before it has left may spare the device that one: Mesa's
-/// software rasteriser drops what is not rasterised yet.
-pub struct Turns([Vector; 2]);
-
-impl Turns {
-    pub fn new(device: &Device, n: usize) -> Self {
-        Turns([0, 1].map(|_| Vector::zeros(device, n).expect("target")))
-    }
-
-    pub fn next(&mut self) -> &mut Vector {
-        self.0.swap(0, 1);
-        &mut self.0[0]
     }
 }
 

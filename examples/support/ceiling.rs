@@ -3,38 +3,63 @@
 
 use std::rc::Rc;
 
-use texla::kernel::{Kernel, NoParams};
+use texla::kernel::{Accum, Kernel, NoParams};
 use texla::{Device, Vector};
 
 use super::clock::{self, Job, Rounds};
 use super::outcome::Result;
 
-/// Draws again and again into so many elements. The host's state is saved once a round, not once a draw: a ceiling is
-/// the device's.
-fn job(
-    device: &Device,
-    elements: usize,
-    mut draw: impl FnMut(&mut Vector) -> texla::Result<()> + 'static,
-) -> Result<Job<'static>> {
-    let (device, mut out) = (device.clone(), Vector::zeros(device, elements)?);
-    Ok(Box::new(move |times| {
-        let _scope = device.scope()?;
-        Ok((0..times).try_for_each(|_| draw(&mut out))?)
-    }))
+/// Targets in turns. A draw that covers all of what the draw before it has left may spare the device that one: Mesa's
+/// software rasteriser drops what is not rasterised yet.
+pub struct Turns([Vector; 2]);
+
+impl Turns {
+    pub fn new(device: &Device, n: usize) -> texla::Result<Self> {
+        Ok(Turns([Vector::zeros(device, n)?, Vector::zeros(device, n)?]))
+    }
+
+    pub fn next(&mut self) -> &mut Vector {
+        self.0.swap(0, 1);
+        &mut self.0[0]
+    }
 }
 
-/// Reads `x` and writes so many elements.
-fn read(device: &Device, body: &str, x: &Rc<Vector>, elements: usize) -> Result<Job<'static>> {
-    let (kernel, x) = (Kernel::<NoParams>::new(device, "ceiling", ["x"], body)?, Rc::clone(x));
-    job(device, elements, move |out| kernel.run(out, [&*x], &NoParams))
+/// A draw that does as little as a draw of its kind can.
+pub struct Draw {
+    pub name: String,
+    run: Box<dyn FnMut() -> texla::Result<()>>,
 }
 
-/// One that writes `n` elements, and some that read as many by windows of several sizes, of which one is the best.
-pub fn jobs(device: &Device, n: usize) -> Result<Vec<Job<'static>>> {
-    let kernel =
-        Kernel::<NoParams>::new(device, "ceiling", [], "vec4 kernel(ivec2 p) { return vec4(1.0); }")?;
-    let mut jobs = vec![job(device, n, move |out| kernel.run(out, [], &NoParams))?];
+impl Draw {
+    /// Reads `x` by the kernel and writes so many elements.
+    fn new(name: String, body: &str, x: &Rc<Vector>, elements: usize, accum: Accum) -> texla::Result<Self> {
+        let device = x.device();
+        let kernel = Kernel::<NoParams>::new(device, "ceiling", ["x"], body)?;
+        let (mut out, x) = (Turns::new(device, elements)?, Rc::clone(x));
+        let run = move || kernel.with([&*x], &NoParams).accumulate(accum).run(out.next());
+        Ok(Draw { name, run: Box::new(run) })
+    }
+
+    pub fn run(&mut self) -> texla::Result<()> {
+        (self.run)()
+    }
+
+    /// Again and again. The host's state is saved once a round, not once a draw: a ceiling is the device's.
+    fn job(mut self, device: &Device) -> Job<'static> {
+        let device = device.clone();
+        Box::new(move |times| {
+            let _scope = device.scope()?;
+            Ok((0..times).try_for_each(|_| self.run())?)
+        })
+    }
+}
+
+const WRITE: &str = "vec4 kernel(ivec2 p) { return vec4(1.0); }";
+
+/// Writing `n` elements by itself; and reading as many, by windows of several sizes, of which one is the best.
+pub fn draws(device: &Device, n: usize) -> texla::Result<Vec<Draw>> {
     let x = Rc::new(Vector::filled(device, n, 1.0)?);
+    let mut draws = vec![Draw::new("write".into(), WRITE, &x, n, Accum::Replace)?];
     let extent = x.extent();
     for side in [2, 4, 8, 16] {
         // Fragments side by side read texels side by side.
@@ -45,9 +70,26 @@ pub fn jobs(device: &Device, n: usize) -> Result<Vec<Job<'static>>> {
              s += x_at(p + ivec2(i * {width}, j * {height}));
              return s; }}"
         );
-        jobs.push(read(device, &body, &x, 4 * (width * height) as usize)?);
+        let (name, small) = (format!("read {side}x{side} a texel"), 4 * (width * height) as usize);
+        draws.push(Draw::new(name, &body, &x, small, Accum::Replace)?);
     }
-    Ok(jobs)
+    Ok(draws)
+}
+
+/// Writing that does something besides: one fetch, or blending where the device does that.
+pub fn writes_and_more(device: &Device, n: usize) -> texla::Result<Vec<Draw>> {
+    let x = Rc::new(Vector::filled(device, n, 1.0)?);
+    let copy = "vec4 kernel(ivec2 p) { return x_here(); }";
+    let mut draws = vec![Draw::new("write after one fetch".into(), copy, &x, n, Accum::Replace)?];
+    if device.capabilities().float_blend {
+        draws.push(Draw::new("blend".into(), WRITE, &x, n, Accum::Add)?);
+    }
+    Ok(draws)
+}
+
+/// [`draws`] as jobs, for [`Ceiling::of`].
+pub fn jobs(device: &Device, n: usize) -> Result<Vec<Job<'static>>> {
+    Ok(draws(device, n)?.into_iter().map(|draw| draw.job(device)).collect())
 }
 
 /// Fetches sixteen texels for each of the `n` elements' own, from a window that neighbours share; and how many that is.
@@ -56,7 +98,8 @@ pub fn fetches(device: &Device, n: usize) -> Result<(Job<'static>, f64)> {
         for (int j = 0; j < 4; ++j) for (int i = 0; i < 4; ++i) s += x_placed(c + x_step() * vec2(i, j));
         return s; }";
     let x = Rc::new(Vector::filled(device, n, 1.0)?);
-    Ok((read(device, body, &x, n)?, 16.0 * x.extent().area() as f64))
+    let fetched = 16.0 * x.extent().area() as f64;
+    Ok((Draw::new("fetch".into(), body, &x, n, Accum::Replace)?.job(device), fetched))
 }
 
 /// Writing and reading a vector of one size, measured.

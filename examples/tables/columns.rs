@@ -2,7 +2,7 @@
 
 use crate::catalog::Better;
 use crate::record::{Figure, Table};
-use crate::text::{three, times};
+use crate::text::{printed, three, times};
 
 /// A column: its heading, and what it says of a figure.
 pub type Column<'a> = (&'static str, Box<dyn Fn(&Figure) -> String + 'a>);
@@ -11,14 +11,18 @@ pub fn or_empty(text: Option<String>) -> String {
     text.unwrap_or_default()
 }
 
+fn in_unit(f: &Figure, number: String) -> String {
+    if f.unit.is_empty() { number } else { format!("{number} {}", f.unit) }
+}
+
 pub fn with_unit(f: &Figure, value: f64) -> String {
-    if f.unit.is_empty() { three(value) } else { format!("{} {}", three(value), f.unit) }
+    in_unit(f, three(value))
 }
 
 /// What a book says of a figure by itself.
 pub fn columns<'a>() -> Vec<Column<'a>> {
     vec![
-        ("paper", Box::new(|f| or_empty(f.paper.map(|p| with_unit(f, p))))),
+        ("paper", Box::new(|f| or_empty(f.paper.map(|p| in_unit(f, printed(p)))))),
         ("here", Box::new(|f| with_unit(f, f.value))),
         ("to paper", Box::new(|f| or_empty(f.paper.map(|p| times(f.over(p)))))),
         ("rounds", Box::new(|f| or_empty(f.spread.map(|[a, b]| format!("{} to {}", three(a), three(b)))))),

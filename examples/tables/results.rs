@@ -23,6 +23,13 @@ pub fn page(folders: &[PathBuf]) -> Result<String> {
     {
         return Err(Failure::bad_input(format_args!("two folders are called {}", twice.name)));
     }
+    if let Some(other) = books.iter().find(|b| b.book.quick != books[0].book.quick) {
+        let [quick, full] = if other.book.quick { [other, &books[0]] } else { [&books[0], other] };
+        return Err(Failure::bad_input(format_args!(
+            "{} is of a quick run and {} of a full one: nothing in them is of the same size",
+            quick.name, full.name
+        )));
+    }
     let mut page = String::from(HEAD);
     page.push_str(&devices(&books));
     for chapter in chapters() {

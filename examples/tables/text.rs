@@ -23,6 +23,12 @@ pub fn three(value: f64) -> String {
     format!("{rounded:.*}", (2 - exponent).max(0) as usize)
 }
 
+/// A number with the digits it is printed with: no source prints more than six.
+pub fn printed(value: f64) -> String {
+    let short: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    if (1e-4..1e9).contains(&short.abs()) { format!("{short}") } else { three(value) }
+}
+
 /// A ratio.
 pub fn times(ratio: f64) -> String {
     format!("{}x", three(ratio))
