@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use support::ceiling::{self, Ceiling};
+use support::ceiling::{Ceiling, Fetching};
+use support::clock::Rounds;
+use support::json;
 use support::{CommonArgs, Report, Result, Table, say, write_file};
-use support::{clock, json};
 use texla::gl::Capabilities;
 use texla::profile::DeviceProfile;
 use texla::{Vector, ops};
@@ -113,17 +114,17 @@ fn run(args: &Args, report: &mut Report) -> Result {
 
     let (n, rounds) = if args.common.quick { (1 << 16, 3) } else { (1 << 22, 7) };
     let ceiling = Ceiling::measure(device, n, rounds)?;
-    let (mut fetching, fetched) = ceiling::fetches(device, n)?;
-    let fetching = clock::in_turns(device, std::slice::from_mut(&mut fetching), rounds, 0.01)?;
+    let mut fetching = Fetching::new(device, n)?;
+    let fetched = (0..rounds).map(|_| fetching.rate(device, 0.01)).collect::<Result<Rounds>>()?.median();
     let mut table = Table::new(["the best draw that only", "Gfloat/s"]);
     let mut ceilings = Vec::new();
-    for (draw, floats, seconds) in [
-        ("writes", n as f64, ceiling.write),
-        ("reads", n as f64, ceiling.read),
-        ("fetches what its neighbours fetch", 4.0 * fetched, fetching[0].median()),
+    for (draw, rate) in [
+        ("writes", n as f64 / ceiling.write),
+        ("reads", n as f64 / ceiling.read),
+        ("fetches what its neighbours fetch", 4.0 * fetched),
     ] {
-        table.row([draw, &format!("{:.2}", 1e-9 * floats / seconds)]);
-        ceilings.push(json!({ "draw": draw, "gfloats": 1e-9 * floats / seconds }));
+        table.row([draw, &format!("{:.2}", 1e-9 * rate)]);
+        ceilings.push(json!({ "draw": draw, "gfloats": 1e-9 * rate }));
     }
     say("");
     table.print();

@@ -6,7 +6,7 @@ use texla::{Device, Headless, Scalar, Vector, ops};
 
 use crate::printed::Printed;
 use crate::render::Renderer;
-use crate::support::ceiling::{self, Ceiling};
+use crate::support::ceiling::{self, Ceiling, Turns};
 use crate::support::clock::{self, Job, Rounds};
 use crate::support::{Progress, Report, Result, share, worst_of};
 
@@ -169,7 +169,7 @@ fn measure_size(context: &Headless, size: Size, plan: Plan, report: &mut Report)
     let host: Vec<f32> = (0..n).map(value).collect();
     let other: Vec<f32> = (0..n).map(|i| value(i + 13)).collect();
     let (x, y) = (Vector::from_slice(device, &host)?, Vector::from_slice(device, &other)?);
-    let mut out = Vector::zeros(device, n)?;
+    let mut out = Turns::new(device, n)?;
     let mut sum = Scalar::zero(device)?;
     let (mut step, mut demo) = (wave(device, size, courant)?, wave(device, size, courant)?);
     // SAFETY: the context is current, and outlives the renderer.
@@ -192,7 +192,7 @@ fn measure_size(context: &Headless, size: Size, plan: Plan, report: &mut Report)
     let mut rounds = {
         let mut jobs: Vec<Job<'_>> = vec![
             again(|| Ok(ops::reduce_into(&mut sum, ops::Reduction::Sum, &x, None, ops::Windows::Balanced)?)),
-            again(|| Ok(ops::add(&mut out, &x, &y)?)),
+            again(|| Ok(ops::add(out.next(), &x, &y)?)),
             again(|| Ok(step.step()?)),
             again(|| {
                 demo.step()?;
@@ -206,7 +206,7 @@ fn measure_size(context: &Headless, size: Size, plan: Plan, report: &mut Report)
     let ceiling = Ceiling::of(&rounds.split_off(What::ALL.len()));
     let readbacks = device.counters().since(&before).readbacks;
 
-    check(report, size, (&host, &other), (&out, &sum), [&step, &demo])?;
+    check(report, size, (&host, &other), (out.next(), &sum), [&step, &demo])?;
     let name = |what: &str| format!("{}: {what}", size.name());
     report.at_most(name("readbacks in everything timed"), 0.0, readbacks as f64);
     let before = device.counters();

@@ -4,8 +4,9 @@ use texla::Device;
 use texla::host::NineBands;
 use texla::solve::{JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, NineBandJacobi};
 
+use crate::support::ceiling::Fetching;
 use crate::support::clock::{Job, Rounds, median, often, round};
-use crate::support::{Report, Result, ceiling, share, worst_of};
+use crate::support::{Report, Result, share, worst_of};
 use crate::twin::{full, twin};
 
 /// A round of anything takes at least this long, so that the clock does not matter.
@@ -68,7 +69,8 @@ fn before(schedule: JacobiSchedule) -> Option<JacobiSchedule> {
 fn fetches(schedule: JacobiSchedule) -> Option<f64> {
     match schedule {
         JacobiSchedule::HostLoop | JacobiSchedule::HostBands => None,
-        JacobiSchedule::Tutorial(JacobiLayout::Red, _) => Some(12.0),
+        // Fetches of one channel, whose ceiling is another.
+        JacobiSchedule::Tutorial(JacobiLayout::Red, _) => None,
         JacobiSchedule::Tutorial(JacobiLayout::Rgba, JacobiStep::OneShader) => Some(19.0 / 4.0),
         JacobiSchedule::Tutorial(JacobiLayout::Rgba, _) => Some(20.0 / 4.0),
         JacobiSchedule::Packed { rows } => {
@@ -179,9 +181,7 @@ pub fn measure(
     };
     // The tutorial's layouts take 56 and 52 bytes an unknown, the packed one 48.
     let together = n * rungs.len() * 52 <= TOGETHER;
-    let (mut fetching, per_run) = ceiling::fetches(device, n)?;
-    let mut fetched = Rounds::default();
-    let fetch_often = often(device, &mut fetching, ROUND)?;
+    let (mut fetching, mut fetched) = (Fetching::new(device, n)?, Rounds::default());
     let mut seconds = vec![Rounds::default(); rungs.len()];
     if together {
         let mut jobs = Vec::new();
@@ -194,7 +194,7 @@ pub fn measure(
             jobs.push((job, often));
         }
         for _ in 0..rounds {
-            fetched.push(round(device, &mut fetching, fetch_often)?);
+            fetched.push(fetching.rate(device, ROUND)?);
             for ((job, often), seconds) in jobs.iter_mut().zip(&mut seconds) {
                 seconds.push(round(device, job, *often)?);
             }
@@ -209,12 +209,12 @@ pub fn measure(
             for _ in 0..rounds {
                 seconds.push(round(device, &mut job, often)?);
             }
-            fetched.push(round(device, &mut fetching, fetch_often)?);
+            fetched.push(fetching.rate(device, ROUND)?);
             drop(job);
             device.trim()?;
         }
     }
-    let rate = per_run / fetched.least();
+    let rate = fetched.most();
     let measured = rungs.iter().enumerate().map(|(k, schedule)| {
         let earlier = before(*schedule).and_then(|b| rungs.iter().position(|s| *s == b));
         let of = |e: usize| median(seconds[e].iter().zip(seconds[k].iter()).map(|(e, s)| e / s));

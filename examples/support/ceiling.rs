@@ -92,14 +92,37 @@ pub fn jobs(device: &Device, n: usize) -> Result<Vec<Job<'static>>> {
     Ok(draws(device, n)?.into_iter().map(|draw| draw.job(device)).collect())
 }
 
-/// Fetches sixteen texels for each of the `n` elements' own, from a window that neighbours share; and how many that is.
-pub fn fetches(device: &Device, n: usize) -> Result<(Job<'static>, f64)> {
-    let body = "vec4 kernel(ivec2 p) { vec4 s = vec4(0.0); vec2 c = x_place(vec2(p));
-        for (int j = 0; j < 4; ++j) for (int i = 0; i < 4; ++i) s += x_placed(c + x_step() * vec2(i, j));
-        return s; }";
-    let x = Rc::new(Vector::filled(device, n, 1.0)?);
-    let fetched = 16.0 * x.extent().area() as f64;
-    Ok((Draw::new("fetch".into(), body, &x, n, Accum::Replace)?.job(device), fetched))
+/// Fetching texels that neighbours fetch too, by windows of several sizes, of which one is the best.
+pub struct Fetching {
+    /// Each, with the texels that it fetches.
+    pub jobs: Vec<(Job<'static>, f64)>,
+}
+
+impl Fetching {
+    /// By as many fragments as `n` elements have.
+    pub fn new(device: &Device, n: usize) -> Result<Self> {
+        let x = Rc::new(Vector::filled(device, n, 1.0)?);
+        let fragments = x.extent().area() as f64;
+        let job = |side: u32| {
+            let body = format!(
+                "vec4 kernel(ivec2 p) {{ vec4 s = vec4(0.0); vec2 c = x_place(vec2(p));
+                 for (int j = 0; j < {side}; ++j) for (int i = 0; i < {side}; ++i)
+                 s += x_placed(c + x_step() * vec2(i, j));
+                 return s; }}"
+            );
+            let draw = Draw::new("fetch".into(), &body, &x, n, Accum::Replace)?;
+            Ok((draw.job(device), f64::from(side * side) * fragments))
+        };
+        Ok(Fetching { jobs: [3, 4, 6, 8].into_iter().map(job).collect::<Result<_>>()? })
+    }
+
+    /// Texels a second, at best.
+    pub fn rate(&mut self, device: &Device, seconds: f64) -> Result<f64> {
+        self.jobs.iter_mut().try_fold(0.0_f64, |best, (job, texels)| {
+            let times = clock::often(device, job, seconds)?;
+            Ok(best.max(*texels / clock::round(device, job, times)?))
+        })
+    }
 }
 
 /// Writing and reading a vector of one size, measured.

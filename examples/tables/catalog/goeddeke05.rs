@@ -27,7 +27,7 @@ pub const CHAPTERS: &[Chapter] = &[Chapter {
     )],
     reading: "Sweeps of Jacobi with nine bands, 20 N operations each, from a CPU loop up the tutorial's ladder to \
               packed bands. The tutorial's numbers are those of its GeForce 6800, beside the last rung of each \
-              layout. The ceiling is what the device fetches from cache in the same time.",
+              layout. The ceiling is what the device fetches from cache in the same time, of texels of four floats.",
     tables: &[
         Table {
             caption: "Rate of a sweep",
