@@ -79,3 +79,50 @@ fn readme_counts_examples_and_values_of_state() {
     let expected = format!("There are [{} more examples]", words[examples - 4 - 21]);
     assert!(readme.contains(&expected), "{expected}: {examples} in all");
 }
+
+/// The numbers of one figure of the book of results on llvmpipe, in its rows whose labels hold all of these.
+fn booked(chapter: &str, table: &str, labels: &[&str], names: &[&str]) -> Vec<f64> {
+    let book: Value = serde_json::from_str(&read("benches/results/llvmpipe/book.json")).unwrap();
+    let named = |all: &Value, key: &str, name: &str| {
+        let found = all.as_array().unwrap().iter().find(|one| one[key] == name);
+        found.unwrap_or_else(|| panic!("the book has no {name}")).clone()
+    };
+    let chapter = named(&book["chapters"], "name", chapter);
+    let table = named(&chapter["tables"], "caption", table);
+    let figures = table["figures"].as_array().unwrap().iter();
+    let of = |f: &&Value| {
+        let has = |label: &&str| f["labels"].as_array().unwrap().iter().any(|l| l == *label);
+        labels.iter().all(has) && names.iter().any(|name| f["name"] == *name)
+    };
+    let found: Vec<f64> = figures.filter(of).map(|f| f["value"].as_f64().unwrap()).collect();
+    assert_eq!(found.len(), names.len(), "{labels:?}, {names:?}");
+    found
+}
+
+#[test]
+fn readme_says_what_the_book_of_results_does() {
+    let readme = read("README.md");
+    let says = |run: &str, what: String| {
+        let row = outcome(&readme, run);
+        assert!(row.contains(&what), "{run}: {row}, but the book says: {what}");
+    };
+    let off = booked("cavity", "Deviation from the published velocities", &["128"], &["in u", "in v"]);
+    let off = 100.0 * off.into_iter().fold(0.0, f64::max);
+    says("`cavity`", format!("at most {off:.2} % of the lid's speed"));
+
+    let counts =
+        |order| booked("table3", "Instructions of a block of 40 unknowns", &[order], &["instructions"])[0];
+    says(
+        "`poisson_table3`",
+        format!("{} instructions for {}, as in the paper", counts("optimised"), counts("plain")),
+    );
+    let sweep = |method: &str| booked("table3", "An iteration", &[method], &["time"])[0];
+    let [bands, rows] = ["bands", "sparse rows"]
+        .map(|stored| sweep(&format!("Jacobi, stored {stored}")) / sweep("the same, optimised"));
+    let what =
+        format!("a sweep {bands:.1} times as fast as on stored bands, {rows:.1} times as on sparse rows");
+    says("`poisson_table3`", what);
+
+    let after = booked("table2", "Instructions", &["wave2d"], &["after"])[0];
+    says("`packing_table2`", format!("{after} instructions, as in the paper"));
+}

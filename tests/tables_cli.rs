@@ -435,15 +435,38 @@ fn results_of_several_devices_stand_side_by_side() {
     }
     assert!(!text.contains("## Table 44-1"), "what nobody has run: {text}");
 
+    let full = folder("full");
+    assert_eq!(finish(stage.full(&full).args(["--only", "histogram"]), b"").code, 0);
     let refused = |folders: &[&str], why: &str| {
         let Ran { code, stderr, .. } = results(folders);
         assert!(code == 2 && stderr.contains(why) && stderr.lines().count() == 1, "{folders:?}: {stderr}");
     };
     refused(&[slow, slow], "two folders are called");
+    refused(&[slow, text_of(&full)], "of a quick run");
     refused(&[slow, "/nowhere"], "/nowhere: no book.json there");
     refused(&[], "DIR");
     assert_refused("tables", &[slow], "--results");
     assert_refused("tables", &["--results", text_of(&page), slow, "--page"], "--page");
+}
+
+/// No number in it is typed by hand.
+#[test]
+fn the_results_of_the_project_are_those_of_its_books() {
+    let (root, page) = (Path::new(env!("CARGO_MANIFEST_DIR")), folder("project").join("RESULTS.md"));
+    let books = ["h200", "llvmpipe"].map(|name| root.join("benches/results").join(name));
+    let [h200, llvmpipe] = books.each_ref().map(|book| text_of(book));
+    let Ran { code, stderr, .. } = run("tables", &["--results", text_of(&page), h200, llvmpipe]);
+    assert_eq!(code, 0, "{stderr}");
+    let [written, kept] =
+        [&page, &root.join("benches/RESULTS.md")].map(|file| fs::read_to_string(file).unwrap());
+    let differing = written.lines().zip(kept.lines()).find(|(a, b)| a != b);
+    assert!(written == kept, "benches/RESULTS.md is not what `--results` writes: {differing:?}");
+    for book in books {
+        let book: Value = serde_json::from_str(&fs::read_to_string(book.join("book.json")).unwrap()).unwrap();
+        let ran =
+            |c: &catalog::Chapter| book["chapters"].as_array().unwrap().iter().any(|r| r["name"] == c.name);
+        assert!(catalog::chapters().all(ran) && book["quick"] == false);
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use texla::solve::{
 };
 use texla::{BandedMatrix, Device, Matrix, MatrixFormat, Result, Shape, StoredMatrix, Vector};
 
+use crate::common::support::clock::Rounds;
 use crate::method::{Answer, Method};
 use crate::problem::System;
 
@@ -128,11 +129,11 @@ impl<'a> OnDevice<'a> {
         })
     }
 
-    /// Seconds and draws of a V-cycle from zero: the mean of many.
+    /// Seconds and draws of a V-cycle from zero.
     pub fn cycle(&self) -> Result<(f64, u64)> {
         let m = self.multigrid.as_ref().expect("made for it");
         let mut z = Vector::zeros(self.device, self.b.len())?;
-        self.mean(|count| (0..count).try_for_each(|_| m.apply(&mut z, &self.b)))
+        self.median(|count| (0..count).try_for_each(|_| m.apply(&mut z, &self.b)))
     }
 
     /// Seconds and draws of an iteration of multigrid-CG, in a fixed number of them.
@@ -143,7 +144,7 @@ impl<'a> OnDevice<'a> {
         let params = CgParams::default().with_stop(Stop::relative(1e-18));
         let solver = self.conjugate_gradient(method, params)?;
         let of = |iterations: usize| {
-            self.mean(|count| {
+            self.median(|count| {
                 (0..count).try_for_each(|_| {
                     let mut x = Vector::zeros(self.device, self.b.len())?;
                     solver.iterate(&mut x, &self.b, iterations).map(drop)
@@ -162,8 +163,10 @@ impl<'a> OnDevice<'a> {
         Ok(answer.seconds / ((iterations + 1.0) * cycle + iterations * (iteration - cycle)))
     }
 
-    /// The mean of about a fifth of a second of calls, with the device idle before and after.
-    fn mean(&self, mut calls: impl FnMut(usize) -> Result<()>) -> Result<(f64, u64)> {
+    /// The median of rounds of calls, fewer if they take longer than a second, with the device idle before and after each. In the first ones a GPU that has waited
+    /// for a CPU is still slow.
+    fn median(&self, mut calls: impl FnMut(usize) -> Result<()>) -> Result<(f64, u64)> {
+        const ROUNDS: usize = 7;
         let _scope = self.device.scope()?;
         let mut measured = |count: usize| {
             self.device.finish()?;
@@ -175,8 +178,13 @@ impl<'a> OnDevice<'a> {
             Ok::<_, texla::Error>((seconds, self.device.counters().since(&before).draws / count as u64))
         };
         measured(1)?;
-        let (one, _) = measured(1)?;
-        measured((0.2 / one.max(1e-6)).clamp(1.0, 1000.0) as usize)
+        let (one, draws) = measured(1)?;
+        let often = (0.05 / one.max(1e-6)).clamp(1.0, 1000.0) as usize;
+        let (mut rounds, begun) = (Rounds::default(), Instant::now());
+        while rounds.iter().len() < ROUNDS && (rounds.is_empty() || begun.elapsed().as_secs_f64() < 1.0) {
+            rounds.push(measured(often)?.0);
+        }
+        Ok((rounds.median(), draws))
     }
 
     /// Seconds of solves that these limits end, in turn, the least of so many; each with its report.

@@ -1,5 +1,6 @@
 //! Books of several devices side by side, as a page of Markdown.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::book::date;
@@ -46,7 +47,7 @@ const HEAD: &str = "\
 What the tables and figures of the papers, and the benchmarks, come to on each device, from records that `make tables` has written.
 **Quote ratios, not times**: machines are shared. \"To paper\" and \"to CPU\" say how many times as good a number is as the paper's and as
 the best that a CPU did in the same run; \"rounds\" are the least and the most, \"ceiling\" is the share of the best draw that does
-nothing but write or read.
+nothing but write or read. Dated measurements of single steps, and what was tried in vain, are in [the journal](JOURNAL.md).
 
 ";
 
@@ -60,18 +61,22 @@ fn named(folder: &Path) -> Result<Named> {
 }
 
 fn devices(books: &[Named]) -> String {
-    let mut text = String::from("| | device | driver | CPU | run | chapters |\n|---|---|---|---|---|---|\n");
+    let mut text = String::from(
+        "| | device | driver | CPU | run | of commit | chapters |\n|---|---|---|---|---|---|---|\n",
+    );
     for Named { name, book } in books {
         let days = book.chapters.iter().map(|record| record.begun);
         let day = days.max().map_or(String::new(), |last| date(last).chars().take(16).collect());
         let passed = book.chapters.iter().filter(|record| record.passed()).count();
         let machine = &book.machine;
+        let commits: BTreeSet<&str> = book.chapters.iter().filter_map(|r| r.commit.as_deref()).collect();
         text += &row([
             name.clone(),
             machine.device.clone(),
             format!("{}, {}", machine.driver, machine.api),
             count(machine.threads, "thread", "threads"),
             format!("{day}{}", if book.quick { ", quick" } else { "" }),
+            commits.into_iter().collect::<Vec<_>>().join(", "),
             format!("{passed} of {} passed", chapters().filter(|c| c.is_of(book.quick)).count()),
         ]);
     }
