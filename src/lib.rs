@@ -128,8 +128,9 @@ pub mod sim;
 pub mod solve;
 
 pub use data::{
-    BandedMatrix, BufferVector, ColumnStack, FoldedBands, Matrix, MatrixFormat, Packed, PendingRead, Plane,
-    Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams, StoredMatrix, Vector,
+    BandedMatrix, BufferVector, ColumnStack, DoubleVector, FoldedBands, Matrix, MatrixFormat, Packed,
+    PendingRead, Plane, Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams,
+    StoredMatrix, Vector,
 };
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};

@@ -1,11 +1,11 @@
 // out = alpha op(A) x + beta z in double-float (exact two-sum and two-product), rounded once at the end. Sums that span
-// several passes carry their low part in a second target. alpha and beta are powers of two, so scaling is exact.
+// several passes carry their other parts in targets of their own. alpha and beta are powers of two, so scaling is exact.
 #include "include/exact.glsl"
 #include "include/block.glsl"
 
-void kernel(ivec2 p, out vec4 high, out vec4 low) {
+void kernel(ivec2 p, OUT_SUM) {
     int t = texel_index(p) - rows.x;
-    Sum4 s = Sum4(START_HIGH, START_LOW);
+    Sum4 s = STARTED;
     if (t >= 0 && t < rows.y) {
         float row = row_of_a(t + first_row);
         for (int k = 0; k < quads; ++k) {
@@ -17,6 +17,5 @@ void kernel(ivec2 p, out vec4 high, out vec4 low) {
             s = add_scaled_product4(s, m.c3, vec4(v.w), factors);
         }
     }
-    high = s.high;
-    low = s.low;
+    WRITE_SUM(s);
 }

@@ -51,8 +51,26 @@ vec2 add_product(vec2 s, vec2 a, float b) {
     return fast_two_sum(t.x, low);
 }
 
-// The same on four numbers at once: a double-float sum of four lanes, and s + a b for a = ah + al.
+// The same on four numbers at once: sums of four lanes, and s + a b for a = ah + al. They have two parts, or with TRIPLE
+// three.
+struct Pair4 { vec4 high; vec4 low; };
+#ifdef TRIPLE
+struct Sum4 { vec4 high; vec4 low; vec4 rest; };
+#define STARTED Sum4(START_HIGH, START_LOW, START_REST)
+#define OUT_SUM out vec4 high, out vec4 low, out vec4 rest
+#define WRITE_SUM(s) high = s.high; low = s.low; rest = s.rest
+Sum4 chosen4(Sum4 a, Sum4 b, bvec4 second) {
+    return Sum4(mix(a.high, b.high, second), mix(a.low, b.low, second), mix(a.rest, b.rest, second));
+}
+#else
 struct Sum4 { vec4 high; vec4 low; };
+#define STARTED Sum4(START_HIGH, START_LOW)
+#define OUT_SUM out vec4 high, out vec4 low
+#define WRITE_SUM(s) high = s.high; low = s.low
+Sum4 chosen4(Sum4 a, Sum4 b, bvec4 second) {
+    return Sum4(mix(a.high, b.high, second), mix(a.low, b.low, second));
+}
+#endif
 
 #if TEXLA_EXACT == 1
 vec4 held4(vec4 x) { return intBitsToFloat(floatBitsToInt(x) ^ ivec4(texla_zero)); }
@@ -62,13 +80,19 @@ vec4 held4(vec4 x) { return intBitsToFloat(floatBitsToInt(x) ^ ivec4(texla_zero)
 
 #ifdef BOUND
 // In place of the sum its magnitude, |s| + |a b|, and in place of the low part a bound on the error of all steps so far:
-// one errs by less than 3 2^-46 of the magnitude reached, and 2^-44 of that leaves room for rounding here. What falls below
+// one errs by less than 3 2^-46 of the magnitude reached, and 2^-44 of that leaves room for rounding here; with three
+// parts (FINE) by less than 2^-69, and 2^-66 leaves room. What falls below
 // the range of floats is lost besides: parts of the product, b before it came here, and low parts of a, which are 2^-24
 // of it; 2^-122 (1 + |b|) is more than all of them. A coefficient that is zero costs nothing.
+#ifdef FINE
+#define STEP 1.3552527156068805e-20
+#else
+#define STEP 5.684341886080802e-14
+#endif
 Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {
     vec4 product = abs(ah * b);
     vec4 magnitude = abs(s.high) + product;
-    vec4 error = magnitude * 5.684341886080802e-14 + (1.0 + abs(b)) * 1.880790961315660e-37;
+    vec4 error = magnitude * STEP + (1.0 + abs(b)) * 1.880790961315660e-37;
     return Sum4(magnitude, s.low + error * vec4(notEqual(floatBitsToInt(ah) << 1, ivec4(0))));
 }
 
@@ -76,58 +100,98 @@ Sum4 add_pair4(Sum4 s, vec4 high, vec4 low) {
     Sum4 next = add_product4(s, high, vec4(0.0), vec4(1.0));
     return Sum4(next.high, next.low + low);
 }
-Sum4 add_exact_product4(Sum4 s, vec4 a, vec4 b) { return add_product4(s, a, vec4(0.0), b); }
+Sum4 add_float_product4(Sum4 s, vec4 a, vec4 b) { return add_product4(s, a, vec4(0.0), b); }
+Sum4 add_exact_product4(Sum4 s, vec4 a, vec4 b) { return add_float_product4(s, a, b); }
 Sum4 add_exact_difference4(Sum4 s, vec4 a, vec4 b, vec4 c) {
     return add_exact_product4(add_exact_product4(s, a, b), a, c);
 }
 Sum4 settled4(Sum4 s) { return s; }
 #else
 // The two sums above on four lanes.
-Sum4 two_sum4(vec4 a, vec4 b) {
+Pair4 two_sum4(vec4 a, vec4 b) {
     EXACT vec4 s = held4(a + b);
     EXACT vec4 t = held4(s - a);
     EXACT vec4 e = held4(held4(a - held4(s - t)) + held4(b - t));
-    return Sum4(s, e);
+    return Pair4(s, e);
 }
 
-Sum4 fast_two_sum4(vec4 a, vec4 b) {
+Pair4 fast_two_sum4(vec4 a, vec4 b) {
     EXACT vec4 s = held4(a + b);
     EXACT vec4 e = held4(b - held4(s - a));
-    return Sum4(s, e);
+    return Pair4(s, e);
 }
 
-Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {
-    vec4 a1 = intBitsToFloat(floatBitsToInt(ah) & ivec4(~0xfff));
+Pair4 two_product4(vec4 a, vec4 b) {
+    vec4 a1 = intBitsToFloat(floatBitsToInt(a) & ivec4(~0xfff));
     vec4 b1 = intBitsToFloat(floatBitsToInt(b) & ivec4(~0xfff));
-    EXACT vec4 a2 = held4(ah - a1);
+    EXACT vec4 a2 = held4(a - a1);
     EXACT vec4 b2 = held4(b - b1);
-    EXACT vec4 p = held4(ah * b);
+    EXACT vec4 p = held4(a * b);
     EXACT vec4 e = held4(a1 * b1);
     e = held4(e - p);
     e = held4(e + held4(a1 * b2));
     e = held4(e + held4(a2 * b1));
     e = held4(e + held4(a2 * b2));
-    Sum4 t = two_sum4(s.high, p);
-    return fast_two_sum4(t.high, held4(held4(s.low + t.low) + held4(e + held4(al * b))));
+    return Pair4(p, e);
 }
+
+#ifdef TRIPLE
+// s + p: nothing is lost but in the last part, which is 2^-48 of what has been reached.
+Sum4 add_exactly4(Sum4 s, Pair4 p) {
+    Pair4 t = two_sum4(s.high, p.high);
+    Pair4 u = two_sum4(s.low, t.low);
+    Pair4 v = two_sum4(u.high, p.low);
+    Pair4 first = two_sum4(t.high, v.high);
+    EXACT vec4 lost = held4(s.rest + held4(u.low + v.low));
+    Pair4 second = two_sum4(first.low, lost);
+    return Sum4(first.high, second.high, second.low);
+}
+
+Sum4 add_float_product4(Sum4 s, vec4 a, vec4 b) { return add_exactly4(s, two_product4(a, b)); }
+Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {
+    return add_float_product4(add_float_product4(s, ah, b), al, b);
+}
+
+// The same for factors that are powers of two or zero: nothing of the product is left.
+Sum4 add_exact_product4(Sum4 s, vec4 a, vec4 b) { return add_exactly4(s, Pair4(held4(a * b), vec4(0.0))); }
+
+// s + a b - a c, for such a factor.
+Sum4 add_exact_difference4(Sum4 s, vec4 a, vec4 b, vec4 c) {
+    return add_exactly4(s, two_sum4(held4(a * b), held4(-a * c)));
+}
+
+Sum4 settled4(Sum4 s) { return s; }
+#else
+Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {
+    Pair4 p = two_product4(ah, b);
+    Pair4 t = two_sum4(s.high, p.high);
+    Pair4 sum = fast_two_sum4(t.high, held4(held4(s.low + t.low) + held4(p.low + held4(al * b))));
+    return Sum4(sum.high, sum.low);
+}
+
+Sum4 add_float_product4(Sum4 s, vec4 a, vec4 b) { return add_product4(s, a, vec4(0.0), b); }
 
 // The same for factors that are powers of two or zero: nothing of the product is left. Low parts gather, and are settled in
 // the end. Up to a dozen such steps err by less than what BOUND has for them: of low parts, each at most 2^-24 of what has
 // been reached and rounded where they gather.
 Sum4 add_exact_product4(Sum4 s, vec4 a, vec4 b) {
-    Sum4 t = two_sum4(s.high, held4(a * b));
+    Pair4 t = two_sum4(s.high, held4(a * b));
     return Sum4(t.high, held4(s.low + t.low));
 }
 
 // s + a b - a c, for such a factor.
 Sum4 add_exact_difference4(Sum4 s, vec4 a, vec4 b, vec4 c) {
-    Sum4 d = two_sum4(held4(a * b), held4(-a * c));
-    Sum4 t = two_sum4(s.high, d.high);
+    Pair4 d = two_sum4(held4(a * b), held4(-a * c));
+    Pair4 t = two_sum4(s.high, d.high);
     return Sum4(t.high, held4(s.low + held4(t.low + d.low)));
 }
 
 // The high part is the sum rounded.
-Sum4 settled4(Sum4 s) { return two_sum4(s.high, s.low); }
+Sum4 settled4(Sum4 s) {
+    Pair4 t = two_sum4(s.high, s.low);
+    return Sum4(t.high, t.low);
+}
+#endif
 
 // s + (high + low): a factor of one is exact.
 Sum4 add_pair4(Sum4 s, vec4 high, vec4 low) { return add_product4(s, high, low, vec4(1.0)); }
@@ -149,7 +213,7 @@ Sum4 add_scaled_product4(Sum4 s, vec4 a, vec4 b, vec2 factors) {
     vec4 small = min(intBitsToFloat(power), vec4(factors.y));
     bvec4 up = lessThan(abs(b), vec4(1.0));
     vec4 other = ((b * mix(small, large, up)) * mix(large, small, up)) * factors.x;
-    Sum4 next = add_product4(s, unit, vec4(0.0), mix(other, vec4(0.0), equal(power, ivec4(0))));
+    Sum4 next = add_float_product4(s, unit, mix(other, vec4(0.0), equal(power, ivec4(0))));
 #ifdef BOUND
     next.low += abs(other) * vec4(lost);
 #endif

@@ -1,15 +1,14 @@
-// out = alpha A x + beta z in double-float (exact two-sum and two-product), rounded once; A = values + low. PART is what of
-// the sum is asked for: high or low.
+// out = alpha A x + beta z in double-float (exact two-sum and two-product), rounded once; A = values + low.
 // alpha and beta are powers of two, so scaling x and z by them is exact.
 #include "include/exact.glsl"
 #include "include/prelude.glsl"
 
-vec4 kernel(ivec2 p) {
+void kernel(ivec2 p, OUT_SUM) {
     int t = texel_index(p);
     uvec4 slice = slices_texel(t >> 4);
     int slot = int(slice.x) + (t & 15);
     int width = int(slice.y);
-    Sum4 s = Sum4(START, vec4(0.0));
+    Sum4 s = STARTED;
     for (int k = 0; k < width; ++k) {
         uvec4 c = columns_texel(slot);
         vec4 a = values_texel(slot);
@@ -17,5 +16,5 @@ vec4 kernel(ivec2 p) {
         s = add_product4(s, a, LOW, (v * factors.y) * factors.x);
         slot += 16;
     }
-    return s.PART;
+    WRITE_SUM(s);
 }

@@ -1,5 +1,5 @@
 // out = alpha op(A) x + beta z for a stack of columns, in double-float (exact two-sum and two-product), rounded once at
-// the end. Sums that span several passes carry their low part in a second target. alpha and beta are powers of two, so
+// the end. Sums that span several passes carry their other parts in targets of their own. alpha and beta are powers of two, so
 // scaling is exact.
 #include "include/exact.glsl"
 #include "include/stack.glsl"
@@ -7,9 +7,9 @@
 // The lanes of a column that count, bit by bit: arithmetic might make zero of what is below the normal range.
 vec4 kept(vec4 column, ivec4 mask) { return intBitsToFloat(floatBitsToInt(column) & mask); }
 
-void kernel(ivec2 p, out vec4 high, out vec4 low) {
+void kernel(ivec2 p, OUT_SUM) {
     int t = texel_index(p);
-    Sum4 s = Sum4(START_HIGH, START_LOW);
+    Sum4 s = STARTED;
 #if TRANSPOSED
     bool inside = t >= units.x && t < units.y;
     vec2 own = place_of_unit(inside ? t - units.x : 0);
@@ -35,6 +35,5 @@ void kernel(ivec2 p, out vec4 high, out vec4 low) {
         s = add_scaled_product4(s, kept(m.c2, side), vec4(v.z), factors);
         s = add_scaled_product4(s, kept(m.c3, side), vec4(v.w), factors);
     }
-    high = s.high;
-    low = s.low;
+    WRITE_SUM(s);
 }

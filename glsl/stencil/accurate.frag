@@ -35,14 +35,14 @@ Sum4 add_flux(Sum4 s, vec4 x0, Tap tap, vec2 weight, vec2 at_side) {
 // Pair k of an array of pairs.
 #define PAIR(array, k) vec2(array[2 * k], array[2 * k + 1])
 
-void kernel(ivec2 p, out vec4 high, out vec4 low) {
+void kernel(ivec2 p, OUT_SUM) {
     Place c = place(texel_index(p));
     vec4 x0 = x_here();
     vec4 y0 = scaled(x0);
 #if SOLIDS
     ivec4 links = ivec4(links_here());
 #endif
-    Sum4 s = Sum4(START_HIGH, vec4(0.0));
+    Sum4 s = STARTED;
 #if SOLIDS
     Sum4 own = add_term(s, vec4(terms[8]), vec4(terms[9]), y0);
 #endif
@@ -61,11 +61,10 @@ void kernel(ivec2 p, out vec4 high, out vec4 low) {
 #endif
 #if SOLIDS
     bvec4 solid = is_solid(links);
-    s = Sum4(mix(s.high, own.high, solid), mix(s.low, own.low, solid));
+    s = chosen4(s, own, solid);
 #endif
 #if POWERS
     s = settled4(s);
 #endif
-    high = s.high;
-    low = s.low;
+    WRITE_SUM(s);
 }

@@ -20,6 +20,7 @@
 mod banded;
 mod buffer_vector;
 mod coefficients;
+mod double;
 mod folded;
 mod gather;
 mod matrix;
@@ -35,6 +36,7 @@ mod vector;
 
 pub use banded::BandedMatrix;
 pub use buffer_vector::BufferVector;
+pub use double::DoubleVector;
 pub use folded::FoldedBands;
 pub use matrix::{Matrix, Tile};
 pub use packed::Packed;

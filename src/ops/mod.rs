@@ -2,6 +2,7 @@
 
 mod banded;
 mod dense;
+mod double;
 mod elementwise;
 mod histogram;
 mod in_place;
@@ -19,6 +20,7 @@ pub use dense::{
     CALIBRATED_SIDES, Calibration, MatmulForm, MatmulReport, MatmulSchedule, Reason, calibrate, matmul,
     matmul_at, matmul_bt, matmul_with, matmul_workload, norm_inf, norm1, outer, trace, transpose,
 };
+pub use double::{DoubleOperand, add_double, axpy_double, sub_double};
 pub use elementwise::{
     Coefficient, Elements, abs, add, add_constant, axpby, axpy, clamp, copy, div, div_or_zero, fill, madad,
     max, max_constant, min, mul, mul_add, neg, reciprocal, scaled, sqrt, sub,
@@ -30,7 +32,7 @@ pub use in_place::{
 pub use plane::{plane_to_vector, slice_to_plane, vector_to_plane};
 pub(crate) use product::inlined;
 pub use product::{
-    Accuracy, Accurate, Checked, Combine, Inlined, LinOp, Part, Product, product, product_accurate,
+    Accuracy, Accurate, Checked, Combine, ExactSum, Inlined, LinOp, Part, Product, product, product_accurate,
     product_part, product_transposed,
 };
 pub use reduce::{
@@ -42,6 +44,7 @@ pub use repack::{repack, repack_to_vector, repack_vector};
 pub(crate) use banded::banded_residual;
 #[cfg(feature = "script")]
 pub(crate) use dense::matmul_work;
+pub(crate) use double::add_to_pair;
 pub(crate) use elementwise::minus_scaled;
 pub(crate) use product::keeping;
 pub(crate) use sparse::sparse_residual;

@@ -1,7 +1,7 @@
 //! Products with sparse matrices: scattered as points, or gathered.
 
 use super::Coefficient;
-use super::product::{Accurate, Checked, Combine, Inlined, LinOp, Part, Product, is_exact};
+use super::product::{Accurate, Checked, Combine, ExactSum, Inlined, LinOp, Part, Product, Sums, is_exact};
 use crate::data::{Gather, SparseFormat, SparseMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
@@ -30,24 +30,11 @@ impl LinOp for SparseMatrix {
     }
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
-        let Accurate { transposed, alpha, x, .. } = *terms;
-        let device = self.device();
-        if !is_exact(device) {
-            return Ok(false);
-        }
-        let _scope = device.exclusive_scope()?;
-        let matrix = self.gather(transposed)?;
-        let factors = self.scaling().factors(alpha);
-        let low = matrix.low.as_ref().map(|t| View::whole(device, t.texture()));
-        part.describe(gathering(device, glsl!("sparse/accurate.frag"), matrix, x, factors))
-            .define("PART", part.name())
-            .carried("LOW", ("low", "low_texel(slot)"), low)
-            .carried("START", ("z", "beta * z(p)"), terms.z())
-            .param("beta", terms.beta())
-            .masked(terms.fills_padding(out))
-            .target(out.view())
-            .run()?;
-        Ok(true)
+        summed(self, *terms, Sums::Part(out, *terms, part))
+    }
+
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+        summed(self, *terms, Sums::Exact(sum))
     }
 
     fn inlined<'a>(&'a self, pass: Inlined<'a>) -> Result<Option<Inlined<'a>>> {
@@ -87,6 +74,25 @@ fn product(y: &mut Vector, a: &SparseMatrix, terms: Product<'_>, transposed: boo
         SparseFormat::Points => scatter(y, a, terms, transposed),
         _ => gather(y, a, terms, transposed, Predicate::Always),
     }
+}
+
+/// `α op(A) x` in several parts, where the device can.
+fn summed(a: &SparseMatrix, terms: Accurate<'_>, sums: Sums<'_>) -> Result<bool> {
+    let Accurate { transposed, alpha, x, .. } = terms;
+    let device = a.device();
+    if !is_exact(device) {
+        return Ok(false);
+    }
+    let _scope = device.exclusive_scope()?;
+    let (matrix, factors) = (a.gather(transposed)?, a.scaling().factors(alpha));
+    let low = matrix.low.as_ref().map(|t| View::whole(device, t.texture()));
+    let fills = sums.fills_padding();
+    sums.run(&[()], |()| {
+        gathering(device, glsl!("sparse/accurate.frag"), matrix, x, factors)
+            .carried("LOW", ("low", "low_texel(slot)"), low)
+            .masked(fills)
+    })?;
+    Ok(true)
 }
 
 /// A draw that gathers, and what all of those read first.

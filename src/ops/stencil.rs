@@ -1,6 +1,6 @@
 //! Products with operators on grids.
 
-use super::product::{Accurate, Checked, Inlined, LinOp, Part, Passes, Product, is_exact};
+use super::product::{Accurate, Checked, ExactSum, Inlined, LinOp, Part, Product, Sums, is_exact};
 use crate::data::{Side, Stencil, Vector, is_power_of_two};
 use crate::device::Device;
 use crate::error::Result;
@@ -83,12 +83,11 @@ impl LinOp for Stencil {
     }
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
-        let device = self.device();
-        if !is_exact(device) {
-            return Ok(false);
-        }
-        let _scope = device.exclusive_scope()?;
-        Passes::new(out, *terms, part).run(&[()], |()| accurate(self, *terms)).map(|_| true)
+        summed(self, *terms, Sums::Part(out, *terms, part))
+    }
+
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+        summed(self, *terms, Sums::Exact(sum))
     }
 
     fn inlined<'a>(&'a self, pass: Inlined<'a>) -> Result<Option<Inlined<'a>>> {
@@ -164,7 +163,17 @@ fn product(y: &mut Vector, a: &Stencil, terms: Product<'_>, predicate: Predicate
         .run()
 }
 
-/// `α A x + ...` in double-float with all coefficients as pairs.
+/// `α A x` in several parts, where the device can.
+fn summed(a: &Stencil, terms: Accurate<'_>, sums: Sums<'_>) -> Result<bool> {
+    let device = a.device();
+    if !is_exact(device) {
+        return Ok(false);
+    }
+    let _scope = device.exclusive_scope()?;
+    sums.run(&[()], |()| accurate(a, terms)).map(|_| true)
+}
+
+/// The draw of that, with all coefficients as pairs.
 fn accurate<'a>(a: &'a Stencil, terms: Accurate<'a>) -> Draw<'a> {
     let pairs = |values: &[f64]| {
         let split = |v: &f64| <[f32; 2]>::from(a.scaling.split(*v));

@@ -1,6 +1,6 @@
 //! Products with a matrix in the format that suits it.
 
-use super::product::{Accurate, Checked, Inlined, LinOp, Part, Product};
+use super::product::{Accurate, Checked, ExactSum, Inlined, LinOp, Part, Product};
 use crate::data::{StoredMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
@@ -34,6 +34,10 @@ impl LinOp for StoredMatrix {
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
         inner(self).accurate(out, terms, part)
+    }
+
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+        inner(self).accumulate(sum, terms)
     }
 
     fn inlined<'a>(&'a self, pass: Inlined<'a>) -> Result<Option<Inlined<'a>>> {

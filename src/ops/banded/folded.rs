@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::gl::glsl;
 use crate::host::Csr;
 use crate::kernel::{Draw, Operand, Predicate, View};
-use crate::ops::product::{Accurate, Checked, LinOp, Part, Product, is_exact};
+use crate::ops::product::{Accurate, Checked, ExactSum, LinOp, Part, Product, Sums, is_exact};
 use crate::profile::{Fetches, Workload};
 use crate::shape::{Shape, fold_extent};
 
@@ -70,15 +70,16 @@ impl LinOp for FoldedBands {
         let _scope = device.exclusive_scope()?;
         if !terms.transposed {
             let terms = Accurate { x: &extended(terms.x)?, ..*terms };
-            return accurate(out, &self.wide, terms, part).map(|_| true);
+            return accurate(&self.wide, terms, Sums::Part(out, terms, part)).map(|_| true);
         }
         let mut high = Vector::uninit(device, 2 * out.len())?;
         let first = if part.is_bound() { Part::Magnitude } else { Part::Sum };
-        let low = accurate(&mut high, &self.wide, Accurate { plus: None, ..*terms }, first)?;
+        let alone = Accurate { plus: None, ..*terms };
+        let low = accurate(&self.wide, alone, Sums::Part(&mut high, alone, first))?;
         part.describe(Draw::new(device, glsl!("banded/fold_accurate.frag")))
             .define("PART", part.name())
             .input("high", high.view())
-            .input("low", View::whole(device, low.texture()))
+            .input_if("low", low.as_ref().map(|low| View::whole(device, low.texture())))
             .carried("ADDED", ("z", "beta * z_here()"), terms.z())
             .param(LENGTH, length(out.len()))
             .param("beta", terms.beta())
@@ -86,6 +87,16 @@ impl LinOp for FoldedBands {
             .target(out.view())
             .run()?;
         Ok(true)
+    }
+
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+        let device = self.device();
+        if terms.transposed || !is_exact(device) {
+            return Ok(false);
+        }
+        let _scope = device.exclusive_scope()?;
+        let terms = Accurate { x: &extended(terms.x)?, ..*terms };
+        accurate(&self.wide, terms, Sums::Exact(sum)).map(|_| true)
     }
 
     /// `x` twice in a row, element by element, then the bands.

@@ -6,7 +6,7 @@ mod plan;
 
 use plan::{BandText, Term, generate};
 
-use super::product::{Accurate, Checked, Ending, Inlined, LinOp, Part, Passes, Product, is_exact};
+use super::product::{Accurate, Checked, Ending, ExactSum, Inlined, LinOp, Part, Product, Sums, is_exact};
 use crate::data::{BESIDE_BANDS, Band, BandedMatrix, Vector, bands_a_pass};
 use crate::device::Device;
 use crate::error::Result;
@@ -107,7 +107,11 @@ impl LinOp for BandedMatrix {
     }
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
-        Ok(is_exact(self.device()) && accurate(out, self, *terms, part).map(|_| true)?)
+        Ok(is_exact(self.device()) && accurate(self, *terms, Sums::Part(out, *terms, part)).map(|_| true)?)
+    }
+
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+        Ok(is_exact(self.device()) && accurate(self, *terms, Sums::Exact(sum)).map(|_| true)?)
     }
 
     fn inlined<'a>(&'a self, pass: Inlined<'a>) -> Result<Option<Inlined<'a>>> {
@@ -190,21 +194,21 @@ fn product(
     Ok(())
 }
 
-/// A part of `α op(A) x + β z`: of the two numbers that it computes, the one not asked for is the texture given back.
-fn accurate(out: &mut Vector, a: &BandedMatrix, terms: Accurate<'_>, part: Part) -> Result<PooledTexture> {
+/// `α op(A) x` in several parts: of two the one not asked for is the texture given back.
+fn accurate(a: &BandedMatrix, terms: Accurate<'_>, sums: Sums<'_>) -> Result<Option<PooledTexture>> {
     let Accurate { transposed, alpha, x, .. } = terms;
     let device = a.device();
     let _scope = device.exclusive_scope()?;
     let units = device.gl().caps.borrow().texture_units as usize;
     let per_pass = (units.saturating_sub(BESIDE_BANDS) / 2).clamp(1, 6);
     let offsets = signed_offsets(a, transposed);
-    let (aligned, fills) = (x.extent() == out.extent(), terms.fills_padding(out));
+    let (aligned, fills) = (x.extent() == sums.extent(), sums.fills_padding());
     let diagonals = |(offsets, bands)| {
         let text = BandText::new(offsets, bands, transposed, aligned);
         Diagonals { a, bands, text, x }
     };
     let passes: Vec<_> = groups(&offsets, a, per_pass).into_iter().map(diagonals).collect();
-    Passes::new(out, terms, part).run(&passes, |pass| {
+    sums.run(&passes, |pass| {
         let draw = pass.draw(glsl!("banded/accurate.frag"), Term::Accurate, alpha);
         pass.remainders(draw).masked(pass.text.has_constants() || fills)
     })

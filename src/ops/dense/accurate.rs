@@ -6,10 +6,10 @@ use crate::data::{Matrix, Vector};
 use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand};
-use crate::ops::product::{Accurate, Part, Passes};
+use crate::ops::product::{Accurate, Part, Sums};
 
-/// A part of `α op(A) x + β z`.
-pub(super) fn accurate(out: &mut Vector, a: &Matrix, terms: Accurate<'_>, part: Part) -> Result<()> {
+/// `α op(A) x` in several parts.
+pub(super) fn accurate(a: &Matrix, terms: Accurate<'_>, sums: Sums<'_>) -> Result<()> {
     let Accurate { transposed, alpha, x, plus } = terms;
     let device = a.device();
     let _scope = device.exclusive_scope()?;
@@ -40,6 +40,7 @@ pub(super) fn accurate(out: &mut Vector, a: &Matrix, terms: Accurate<'_>, part: 
         })
         .collect();
     if passes.is_empty() {
+        let Sums::Part(out, _, part) = sums else { return Ok(()) };
         return match (plus, part) {
             (Some((beta, z)), Part::Sum) => crate::ops::scaled(out, beta, z),
             (Some((beta, z)), Part::Magnitude) => {
@@ -50,18 +51,17 @@ pub(super) fn accurate(out: &mut Vector, a: &Matrix, terms: Accurate<'_>, part: 
             _ => out.set_zero(),
         };
     }
-    Passes::new(out, terms, part)
-        .run(&passes, |(tile, rows, cols)| {
-            Draw::new(device, glsl!("dense/accurate.frag"))
-                .define("A_TRANSPOSED", transposed)
-                .addressed("a", tile.part())
-                .input("x", x.view())
-                .param("begin", [(cols.first.1 / 4) as i32, (cols.second.1 / 4) as i32])
-                .param("quads", cols.length.div_ceil(4) as i32)
-                .param("rows", [(rows.second.1 / 4) as i32, rows.length.div_ceil(4) as i32])
-                .param("first_row", (rows.first.1 / 4) as i32)
-                .param("factors", factors(alpha))
-                .masked(true)
-        })
-        .map(drop)
+    sums.run(&passes, |(tile, rows, cols)| {
+        Draw::new(device, glsl!("dense/accurate.frag"))
+            .define("A_TRANSPOSED", transposed)
+            .addressed("a", tile.part())
+            .input("x", x.view())
+            .param("begin", [(cols.first.1 / 4) as i32, (cols.second.1 / 4) as i32])
+            .param("quads", cols.length.div_ceil(4) as i32)
+            .param("rows", [(rows.second.1 / 4) as i32, rows.length.div_ceil(4) as i32])
+            .param("first_row", (rows.first.1 / 4) as i32)
+            .param("factors", factors(alpha))
+            .masked(true)
+    })
+    .map(drop)
 }

@@ -1,12 +1,13 @@
 //! Products in double-float: what residuals are certified by.
 
-use super::{Checked, Combine, LinOp, check, finite, keeping, product, product_transposed};
+use super::{Checked, Combine, ExactSum, LinOp, check, finite, keeping, product, product_transposed};
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::Format;
 use crate::kernel::{Draw, Operand, PooledTexture, View};
 use crate::ops;
+use crate::shape::Extent;
 
 /// How exactly [`product_accurate`] has computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,11 +115,6 @@ impl<'a> Accurate<'a> {
     pub(crate) fn z(&self) -> Option<View<'a>> {
         self.plus.map(|(_, z)| z.view())
     }
-
-    /// True if `out`'s padding lanes have to be put back to zero: a borrowed `z` has elements there.
-    pub(crate) fn fills_padding(&self, out: &Vector) -> bool {
-        self.plus.is_some_and(|(_, z)| z.extent() != out.extent())
-    }
 }
 
 /// What is asked of a sum in double-float ([`product_part`]).
@@ -162,59 +158,96 @@ pub(crate) fn is_exact(device: &Device) -> bool {
     device.gl().caps.borrow().exact_form.is_some()
 }
 
-/// The one driver of kernels that leave a sum in double-float, high and low part in two targets, in as many passes as the
+/// Where the sums of kernels go that leave one in several parts, each in a target of its own: in as many passes as the
 /// terms take; each goes on where the one before has stopped.
-pub(crate) struct Passes<'a> {
-    out: &'a mut Vector,
-    terms: Accurate<'a>,
-    part: Part,
-    carried: Option<[PooledTexture; 2]>,
+pub(crate) enum Sums<'a> {
+    /// A part of a sum in double-float.
+    Part(&'a mut Vector, Accurate<'a>, Part),
+    /// All of one in three parts, or of a bound, to what is there.
+    Exact(&'a mut ExactSum),
 }
 
-impl<'a> Passes<'a> {
-    pub fn new(out: &'a mut Vector, terms: Accurate<'a>, part: Part) -> Self {
-        Passes { out, terms, part, carried: None }
+impl<'a> Sums<'a> {
+    fn out(&self) -> &Vector {
+        match self {
+            Sums::Part(out, ..) => out,
+            Sums::Exact(sum) => &sum.parts[0],
+        }
     }
 
-    /// Runs them all. Of the two numbers the one not asked for is the texture given back. Nothing at all to sum takes one
-    /// pass without a term.
+    pub fn len(&self) -> usize {
+        self.out().len()
+    }
+
+    pub fn extent(&self) -> Extent {
+        self.out().extent()
+    }
+
+    /// True if padding lanes have to be put back to zero: a borrowed `z` has elements there.
+    pub fn fills_padding(&self) -> bool {
+        match self {
+            Sums::Part(out, terms, _) => terms.plus.is_some_and(|(_, z)| z.extent() != out.extent()),
+            Sums::Exact(_) => true, // bounds have something everywhere
+        }
+    }
+
+    /// Runs all passes. Of the two numbers of a part the one not asked for is the texture given back. Nothing at all to sum
+    /// takes one pass without a term.
     pub fn run<'p, P>(
-        mut self,
+        self,
         passes: &'p [P],
         describe: impl Fn(&'p P) -> Draw<'p>,
-    ) -> Result<PooledTexture> {
-        let texture = |out: &Vector| out.device().texture(out.extent(), Format::Rgba32F, "partial sums");
-        let Some((last, others)) = passes.split_last() else { return texture(self.out) };
-        for pass in others {
-            let next = [texture(self.out)?, texture(self.out)?];
-            let [high, low] = &next;
-            self.start(describe(pass)).targets([self.like(high), self.like(low)]).run()?;
-            self.carried = Some(next);
+    ) -> Result<Option<PooledTexture>> {
+        match self {
+            Sums::Exact(sum) => passes.iter().try_for_each(|pass| sum.add(describe(pass))).map(|()| None),
+            Sums::Part(out, terms, part) => run_part(out, terms, part, passes, describe).map(Some),
         }
-        let other = texture(self.out)?;
-        let (own, rest) = (self.out.view(), self.like(&other));
-        let targets = if self.part.is_second() { [rest, own] } else { [own, rest] };
-        self.start(describe(last)).targets(targets).run()?;
-        Ok(other)
     }
+}
 
-    /// Tells a draw what is summed and where the sums start: at both numbers of the pass before, if there was one.
-    fn start<'d>(&'d self, draw: Draw<'d>) -> Draw<'d> {
-        let before = self.carried.as_ref();
-        let (input, view) = match before {
-            Some([high, _]) => (("carried_high", "carried_high_here()"), Some(self.like(high))),
-            None => (("z", "beta * z_here()"), self.terms.z()),
-        };
-        let low = before.map(|[_, low]| self.like(low));
-        self.part
-            .describe(draw)
-            .carried("START_HIGH", input, view)
-            .carried("START_LOW", ("carried_low", "carried_low_here()"), low)
-            .param("beta", self.terms.beta())
+fn run_part<'p, P>(
+    out: &mut Vector,
+    terms: Accurate<'_>,
+    part: Part,
+    passes: &'p [P],
+    describe: impl Fn(&'p P) -> Draw<'p>,
+) -> Result<PooledTexture> {
+    let texture = |out: &Vector| out.device().texture(out.extent(), Format::Rgba32F, "partial sums");
+    let Some((last, others)) = passes.split_last() else { return texture(out) };
+    let mut carried: Option<[PooledTexture; 2]> = None;
+    for pass in others {
+        let next = [texture(out)?, texture(out)?];
+        let [high, low] = next.each_ref().map(|part| like(out, part));
+        started(describe(pass), terms, part, out, carried.as_ref()).targets([high, low]).run()?;
+        carried = Some(next);
     }
+    let other = texture(out)?;
+    let (own, rest) = (out.view(), like(out, &other));
+    let targets = if part.is_second() { [rest, own] } else { [own, rest] };
+    started(describe(last), terms, part, out, carried.as_ref()).targets(targets).run()?;
+    Ok(other)
+}
 
-    /// A texture like the result's, with the same padding lanes.
-    fn like<'d>(&'d self, texture: &'d PooledTexture) -> View<'d> {
-        View { texture: texture.texture(), ..self.out.view() }
-    }
+/// Tells a draw what is summed and where the sums start: at both numbers of the pass before, if there was one.
+fn started<'d>(
+    draw: Draw<'d>,
+    terms: Accurate<'d>,
+    part: Part,
+    out: &'d Vector,
+    before: Option<&'d [PooledTexture; 2]>,
+) -> Draw<'d> {
+    let (input, view) = match before {
+        Some([high, _]) => (("carried_high", "carried_high_here()"), Some(like(out, high))),
+        None => (("z", "beta * z_here()"), terms.z()),
+    };
+    let low = before.map(|[_, low]| like(out, low));
+    part.describe(draw)
+        .carried("START_HIGH", input, view)
+        .carried("START_LOW", ("carried_low", "carried_low_here()"), low)
+        .param("beta", terms.beta())
+}
+
+/// A texture like the result's, with the same padding lanes.
+fn like<'d>(out: &'d Vector, texture: &'d PooledTexture) -> View<'d> {
+    View { texture: texture.texture(), ..out.view() }
 }

@@ -1,6 +1,6 @@
 //! What a matrix has to be able to do.
 
-use super::{Accurate, Checked, Inlined, Part, Product};
+use super::{Accurate, Checked, ExactSum, Inlined, Part, Product};
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -36,6 +36,15 @@ pub trait LinOp {
     /// sums and no errors is taken to err by 2⁻⁴⁰ `‖A‖ ‖x‖`, with `‖A‖` about 2^([`exponent`](Self::exponent) + 1).
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
         let _ = (out, terms, part);
+        Ok(false)
+    }
+
+    /// Adds `α op(A) x` to a sum in three parts, or to a bound on its error ([`ExactSum::add_product`]); false, with
+    /// nothing added, where the operator cannot. Forms of the library's own can, but for transposed
+    /// [`FoldedBands`](crate::FoldedBands); an operator that is one of these in other clothes hands it on. Without it unknowns
+    /// are 32 bits.
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+        let _ = (sum, terms);
         Ok(false)
     }
 

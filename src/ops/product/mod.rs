@@ -5,15 +5,17 @@
 
 mod accurate;
 mod combine;
+mod exact;
 mod inlined;
 mod linop;
 
 pub use accurate::{Accuracy, Accurate, Part, product_accurate, product_part};
 pub use combine::{Combine, Product};
+pub use exact::ExactSum;
 pub use inlined::Inlined;
 pub use linop::LinOp;
 
-pub(super) use accurate::{Passes, is_exact};
+pub(super) use accurate::{Sums, is_exact};
 pub(super) use combine::Ending;
 pub(crate) use inlined::inlined;
 

@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::gl::Source;
 use crate::kernel::{Draw, Operand};
-use crate::ops::product::{Accurate, Checked, LinOp, Part, Product, is_exact};
+use crate::ops::product::{Accurate, Checked, ExactSum, LinOp, Part, Product, Sums, is_exact};
 use crate::profile::Workload;
 use crate::shape::Shape;
 
@@ -36,7 +36,12 @@ impl LinOp for ColumnStack {
     }
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
-        Ok(is_exact(self.device()) && accurate::accurate(out, self, *terms, part).map(|()| true)?)
+        Ok(is_exact(self.device())
+            && accurate::accurate(self, *terms, Sums::Part(out, *terms, part)).map(|()| true)?)
+    }
+
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+        Ok(is_exact(self.device()) && accurate::accurate(self, *terms, Sums::Exact(sum)).map(|()| true)?)
     }
 
     fn workload(&self) -> Option<Workload> {

@@ -6,11 +6,12 @@ use super::iterate::Iterate;
 use super::looks::Observer;
 use super::null_space::consistent;
 use super::report::SolveReport;
+use super::unknown::{Right, Unknowns, check_pairs};
 use super::{Limits, Method, drive};
 use crate::data::Vector;
 use crate::device::Scope;
 use crate::error::Result;
-use crate::ops::{self, LinOp};
+use crate::ops::LinOp;
 
 /// What begins a solve of `A x = b`: operands that do not fit are refused, and whether they are finite is on the way,
 /// to be looked at when the solver has sent off what it begins with. With a bound, `b` has to be consistent within that;
@@ -36,19 +37,22 @@ pub(in crate::solve) fn asked<'a>(
 /// Solves `A x = b` by the method that `begin` makes for the start in `x`.
 pub(in crate::solve) fn solve<M: Method>(
     op: &'static str,
-    (a, x, b): (&dyn LinOp, &mut Vector, &Vector),
+    (a, x, b): (&dyn LinOp, &mut impl Unknowns, &impl Unknowns),
     limits: Limits,
     observe: &mut Observer<'_>,
     begin: impl FnOnce(&mut Iterate<'_>) -> Result<M>,
 ) -> Result<SolveReport> {
     let before = a.device().counters();
     let bound = M::CONSISTENT.then_some(limits.stop.relative);
-    let (_scope, finite, projected) = asked(op, a, (x, b), bound, M::SMALL)?;
-    let mut at = Iterate::new(a, x, projected.as_ref().unwrap_or(b), finite.facts())?;
+    let (b, given) = (Right::of(b), x.parts());
+    let (_scope, finite, projected) = asked(op, a, (given.0, b.high), bound, M::SMALL)?;
+    check_pairs(op, a, given, b)?;
+    // Pairs are refused where there is a null space.
+    let b = projected.as_ref().map_or(b, |high| Right { high, low: None });
+    let mut at = Iterate::new(a, given, b, finite.facts())?;
     let mut method = begin(&mut at).map_err(|error| finite.or(error))?;
     finite.check()?;
     let report = drive(&mut method, &mut at, limits, observe)?;
-    // Into the caller's texture, which the application may hold.
-    ops::copy(x, &at.x)?;
+    at.x.copy_to(x.parts_mut())?;
     Ok(report.counted(a.device(), &before))
 }

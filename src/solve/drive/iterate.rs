@@ -2,20 +2,24 @@
 
 use super::facts::{Facts, norm_of};
 use super::null_space::{project_out, start_in_range};
-use super::rounding::norm_of_error;
+use super::rounding::{norm_of_bound, norm_of_error};
 use super::scales::{Scales, closer_scale};
+use super::unknown::{Iterand, Right, exact_sum};
+use super::verdict::{Kept, LEAST_BOUND, LEAST_BOUND_OF_PAIRS};
 use crate::data::Vector;
 use crate::error::Result;
 use crate::kernel::PingPong;
-use crate::ops::{self, Accuracy, Accurate, LinOp};
+use crate::ops::{self, Accuracy, Accurate, ExactSum, LinOp};
 use crate::shape::Shape;
 
 /// `x + y`, which is to solve `A x = b`, and the recurrence's residual.
 pub(in crate::solve) struct Iterate<'a> {
     pub a: &'a dyn LinOp,
     pub b: &'a Vector,
+    /// What 32 bits do not hold of that.
+    pub b_low: Option<&'a Vector>,
     /// The iterate as of the last true residual.
-    pub x: Vector,
+    pub x: Iterand,
     /// What has been added since, which is small and so loses little to rounding.
     pub y: PingPong<Vector>,
     pub r: PingPong<Vector>,
@@ -39,11 +43,24 @@ pub(in crate::solve) struct Iterate<'a> {
 impl<'a> Iterate<'a> {
     /// From the start in `x`, of which and of `b` this is known; but for what lies in the null space. The scales are found,
     /// and waited for.
-    pub fn new(a: &'a dyn LinOp, x: &Vector, b: &'a Vector, given: &Facts) -> Result<Self> {
+    pub fn new(
+        a: &'a dyn LinOp,
+        (x, x_low): (&Vector, Option<&Vector>),
+        Right { high: b, low: b_low }: Right<'a>,
+        given: &Facts,
+    ) -> Result<Self> {
         let (mut start, mut r) = (start_in_range(a, x)?, Vector::uninit(a.device(), a.shape().rows)?);
         let projected = Facts::of_projected(a, &start, b)?;
         let scales = Scales::find(a, &mut start, b, projected.as_ref().unwrap_or(given), &mut r)?;
         let mut at = Self::beginning(a, b, start, r, scales)?;
+        if let Some(x_low) = x_low {
+            // Where the start is zero for being far off, so is all of it.
+            let mut low = x_low.copied()?;
+            if at.from_zero {
+                low.set_zero()?;
+            }
+            (at.x.low, at.b_low, at.first) = (Some(low), b_low, None);
+        }
         if at.norm_b == 0.0 {
             // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
             at.x.set_zero()?;
@@ -92,7 +109,8 @@ impl<'a> Iterate<'a> {
         Ok(Iterate {
             a,
             b,
-            x,
+            b_low: None,
+            x: Iterand { high: x, low: None },
             y: PingPong::new(Vector::zeros(device, cols)?, Vector::uninit(device, cols)?),
             r: PingPong::new(r, Vector::uninit(device, rows)?),
             is_b: false,
@@ -108,23 +126,49 @@ impl<'a> Iterate<'a> {
 
     /// Makes the residual of `x`, in double-float and scaled, the recurrence's.
     pub fn residual(&mut self) -> Result<Accuracy> {
-        let terms = Accurate::residual(self.scale, self.b, &self.x);
+        if self.is_double() {
+            *self.r.front_mut() = self.exact_residual(false)?.into_rounded();
+            return Ok(Accuracy::DoubleFloat);
+        }
+        let terms = Accurate::residual(self.scale, self.b, &self.x.high);
         ops::product_accurate(self.r.front_mut(), self.a, terms)
+    }
+
+    /// The residual of pairs, or a bound on its error.
+    fn exact_residual(&self, bounds: bool) -> Result<ExactSum> {
+        let Iterand { high, low } = &self.x;
+        let parts: Vec<&Vector> = [high].into_iter().chain(low).collect();
+        let b = Right { high: self.b, low: self.b_low };
+        exact_sum("a solve", self.a, (self.scale, b), -self.scale, &parts, bounds)
+    }
+
+    /// Whether the iterate is one of pairs.
+    pub fn is_double(&self) -> bool {
+        self.x.low.is_some()
+    }
+
+    /// Bounds below this cannot be certified.
+    pub fn least_bound(&self) -> f64 {
+        if self.is_double() { LEAST_BOUND_OF_PAIRS } else { LEAST_BOUND }
     }
 
     /// Of the iterate and its residual: a column of zeros lets no residual see that an element is not finite.
     pub fn facts(&self) -> Result<Facts> {
-        Facts::ask(&self.x, self.r.front())
+        Facts::ask(&self.x.high, self.r.front())
     }
 
     /// The sum that the residual is.
     pub fn terms(&self) -> Accurate<'_> {
-        Accurate::residual(self.scale, self.b, &self.x)
+        Accurate::residual(self.scale, self.b, &self.x.high)
     }
 
     /// By how much rounding may have changed the norm of that, relative to `b`. *Cost*: waits.
     pub fn rounding(&self) -> Result<f64> {
-        Ok(norm_of_error(self.a, self.terms())? / self.unit())
+        let norm = match self.is_double() {
+            true => norm_of_bound(&self.exact_residual(true)?.into_error())?,
+            false => norm_of_error(self.a, self.terms())?,
+        };
+        Ok(norm / self.unit())
     }
 
     /// Makes `x` of `x + y`, without what lies in the null space.
@@ -133,11 +177,9 @@ impl<'a> Iterate<'a> {
             return Ok(());
         }
         // x = x + y, y = 0
-        let mut sum = Vector::uninit(self.x.device(), self.x.len())?;
-        ops::add(&mut sum, &self.x, self.y.front())?;
-        self.x = sum;
+        self.x.add(self.y.front())?;
         self.discard()?;
-        project_out(&mut self.x, self.a.null_space())
+        project_out(&mut self.x.high, self.a.null_space())
     }
 
     /// [Gathers up](Self::gather_up) and makes the residual the recurrence's; returns the norm of that, scaled. Infinite

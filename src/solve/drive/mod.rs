@@ -14,6 +14,7 @@ pub(super) mod report;
 pub(super) mod rounding;
 pub(super) mod scales;
 pub(super) mod state;
+pub(super) mod unknown;
 pub(super) mod verdict;
 
 use crate::data::{PendingRead, Scalar};
@@ -141,9 +142,10 @@ impl Replacements {
     /// to it, and going on along that diverges.
     const AGREES: f64 = 2.0;
 
-    /// A solve of few iterations gathers little on its way.
-    fn new(few: bool) -> Self {
-        let at_once = if few { Self::OF_FEW } else { Self::AT_ONCE };
+    /// A solve of few iterations gathers little on its way; but what the true residual of pairs can be told from, a
+    /// recurrence in 32 bits does not follow any further than it always does.
+    fn new(few: bool, pairs: bool) -> Self {
+        let at_once = if few && !pairs { Self::OF_FEW } else { Self::AT_ONCE };
         Replacements { stops: few.then_some(0), fell_short: 0, before: f64::INFINITY, at_once, last: false }
     }
 
@@ -240,7 +242,7 @@ pub(super) fn drive<M: Method>(
     let mut recurrence = None;
     let mut breakdown = None;
     let mut idle = false;
-    let mut plan = Replacements::new(method.dear());
+    let mut plan = Replacements::new(method.dear(), at.is_double());
     loop {
         let (mut residual, accuracy) = method.true_residual(at)?;
         let mut other = method.other_residual();
@@ -270,7 +272,7 @@ pub(super) fn drive<M: Method>(
             at.x.set_zero()?;
             at.discard()?;
             (plan, flag, recurrence, breakdown) =
-                (Replacements::new(method.dear()), Flag::Running, None, None);
+                (Replacements::new(method.dear(), at.is_double()), Flag::Running, None, None);
             continue;
         }
         if let Some(other) = &mut other
@@ -282,6 +284,7 @@ pub(super) fn drive<M: Method>(
         let standing = Standing {
             met: residual <= bound || other.is_some_and(|r| r <= bound),
             bound,
+            least: at.least_bound(),
             accuracy,
             flag,
             exhausted: iterations >= limits.max_iters,

@@ -37,7 +37,11 @@ pub(in crate::solve) fn error_bound(a: &dyn LinOp, terms: Accurate<'_>) -> Resul
 
 /// The norm of such a bound; infinite where it has left the range of floats. Of a finite `x`. *Cost*: waits.
 pub(in crate::solve) fn norm_of_error(a: &dyn LinOp, terms: Accurate<'_>) -> Result<f64> {
-    let bound = error_bound(a, terms)?;
-    let facts = Facts::ask(&bound, &bound)?;
-    Ok(if facts.is_finite()? { facts.norm(&bound)? } else { f64::INFINITY })
+    norm_of_bound(&error_bound(a, terms)?)
+}
+
+/// The norm of a bound element by element; infinite where that has left the range of floats. *Cost*: waits.
+pub(in crate::solve) fn norm_of_bound(bound: &Vector) -> Result<f64> {
+    let facts = Facts::ask(bound, bound)?;
+    Ok(if facts.is_finite()? { facts.norm(bound)? } else { f64::INFINITY })
 }

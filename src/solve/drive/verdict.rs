@@ -14,6 +14,8 @@ pub(in crate::solve) struct Standing {
     /// The residual, with what rounding may have changed of it, meets the bound.
     pub met: bool,
     pub bound: f64,
+    /// Bounds below this cannot be certified.
+    pub least: f64,
     pub accuracy: Accuracy,
     /// How the last run has ended.
     pub flag: Flag,
@@ -27,7 +29,7 @@ impl Standing {
     /// Why the solve ends here, if it does.
     pub fn verdict(&self) -> Option<StopReason> {
         if self.met {
-            return Some(self.accuracy.verdict(self.bound));
+            return Some(self.accuracy.verdict(self.bound, self.least));
         }
         match self.flag {
             Flag::OutOfRange => Some(StopReason::Diverged),
@@ -41,11 +43,14 @@ impl Standing {
 /// Vectors of 32 bits hold the right-hand side no more closely than this.
 pub(in crate::solve) const LEAST_BOUND: f64 = 1.0 / (1u32 << 24) as f64;
 
+/// And pairs no more closely than this.
+pub(in crate::solve) const LEAST_BOUND_OF_PAIRS: f64 = LEAST_BOUND * LEAST_BOUND;
+
 impl Accuracy {
     /// What a bound that is met amounts to.
-    pub(in crate::solve) fn verdict(self, bound: f64) -> StopReason {
+    pub(in crate::solve) fn verdict(self, bound: f64, least: f64) -> StopReason {
         match self {
-            Accuracy::DoubleFloat if bound >= LEAST_BOUND => StopReason::Converged,
+            Accuracy::DoubleFloat if bound >= least => StopReason::Converged,
             _ => StopReason::Uncertified,
         }
     }
@@ -62,10 +67,28 @@ pub(in crate::solve) fn hides(rounding: f64, bound: f64) -> bool {
 pub(in crate::solve) const WORTH_ANOTHER: f64 = 0.5;
 
 /// The best of the iterates whose residual was recomputed, with that, and with the other residual that a method may have.
-#[derive(Default)]
-pub(in crate::solve) struct Best(Option<(f64, Option<f64>, Vector)>);
+pub(in crate::solve) struct Best<V>(Option<(f64, Option<f64>, V)>);
 
-impl Best {
+/// An iterate that can be kept.
+pub(in crate::solve) trait Kept: Sized {
+    fn copied(&self) -> Result<Self>;
+}
+
+impl Kept for Vector {
+    fn copied(&self) -> Result<Self> {
+        let mut copy = Vector::uninit(self.device(), self.len())?;
+        ops::copy(&mut copy, self)?;
+        Ok(copy)
+    }
+}
+
+impl<V> Default for Best<V> {
+    fn default() -> Self {
+        Best(None)
+    }
+}
+
+impl<V: Kept> Best<V> {
     fn residual(&self) -> Option<f64> {
         self.0.as_ref().map(|(residual, ..)| *residual)
     }
@@ -80,17 +103,15 @@ impl Best {
     }
 
     /// Keeps a copy of an iterate that is better than all before.
-    pub fn offer(&mut self, residual: f64, other: Option<f64>, x: &Vector) -> Result<()> {
+    pub fn offer(&mut self, residual: f64, other: Option<f64>, x: &V) -> Result<()> {
         if self.is_beaten_by(residual) {
-            let mut copy = Vector::uninit(x.device(), x.len())?;
-            ops::copy(&mut copy, x)?;
-            self.0 = Some((residual, other, copy));
+            self.0 = Some((residual, other, x.copied()?));
         }
         Ok(())
     }
 
     /// Puts the best iterate in the place of the last one, if it is better than that, and returns its residuals.
-    pub fn or_last(self, residual: f64, other: Option<f64>, x: &mut Vector) -> (f64, Option<f64>) {
+    pub fn or_last(self, residual: f64, other: Option<f64>, x: &mut V) -> (f64, Option<f64>) {
         let beaten = self.is_beaten_by(residual);
         match self.0.filter(|_| !beaten) {
             None => (residual, other),

@@ -14,6 +14,7 @@ use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::state::{Bounds, Flag, Report};
+use crate::solve::drive::unknown::Unknowns;
 use crate::solve::drive::{After, KEPT_GROWTH, Limits, Method};
 
 /// Parameters of [`BiCgStab`].
@@ -109,16 +110,16 @@ impl<'a> BiCgStab<'a> {
     /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
     /// space. `x` is then as it was. Not converging is no error, nor is a breakdown, when no shadow residual leads on or
     /// a direction is mapped to zero: see [`SolveReport::reason`].
-    pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
+    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
         self.solve_observed(x, b, |_, _| {})
     }
 
     /// As [`solve`](Self::solve), telling `observe` at every look how many iterations are done and the relative
     /// residual of the recurrence.
-    pub fn solve_observed(
+    pub fn solve_observed<X: Unknowns, B: Unknowns>(
         &self,
-        x: &mut Vector,
-        b: &Vector,
+        x: &mut X,
+        b: &B,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
@@ -166,8 +167,8 @@ impl<'a> Run<'a> {
             s: fresh()?,
             t: fresh()?,
             h: fresh()?,
-            mp: m.room(&at.x)?,
-            ms: m.room(&at.x)?,
+            mp: m.room(&at.x.high)?,
+            ms: m.room(&at.x.high)?,
             reducer: Reducer { device: device.clone(), windows: solver.params.windows },
             coefficients: pair()?,
             report: pair()?,

@@ -157,7 +157,7 @@ impl<'a> Run<'a> {
             rest: None,
             d: PingPong::new(of(cols)?, of(cols)?),
             q: of(rows)?,
-            z: m.room(&at.x)?,
+            z: m.room(&at.x.high)?,
             steps: Steps::new(a.device(), solver.params.windows)?,
             norm,
             residual: 0.0,
@@ -178,7 +178,7 @@ impl<'a> Run<'a> {
         {
             false => None,
             true => {
-                let mut of_rest = Vector::uninit(a.device(), at.x.len())?;
+                let mut of_rest = Vector::uninit(a.device(), at.x.high.len())?;
                 ops::product_transposed(&mut of_rest, Combine::Replace, at.matrix_scale, a, &rest)?;
                 Some(of_rest)
             }
@@ -210,7 +210,7 @@ fn require_orthogonal(at: &Iterate<'_>) -> Result<Accuracy> {
     }
     let mut b = Vector::uninit(at.a.device(), at.b.len())?;
     ops::scaled(&mut b, scale_of(at.norm_b), at.b)?;
-    let mut s = Vector::uninit(at.a.device(), at.x.len())?;
+    let mut s = Vector::uninit(at.a.device(), at.x.high.len())?;
     let alpha = (100.0 - f64::from(exponent_of(at.a)?)).clamp(-125.0, 125.0).exp2() as f32;
     ops::product_accurate(&mut s, at.a, Accurate { transposed: true, alpha, x: &b, plus: None })?;
     if known.is_none() && ops::max_abs(&s)?.read()? == 0.0 {
@@ -255,7 +255,7 @@ impl Method for Run<'_> {
             return Ok(f64::INFINITY);
         }
         let of_r = error_bound(at.a, at.terms())?;
-        let mut carried = Vector::uninit(at.a.device(), at.x.len())?;
+        let mut carried = Vector::uninit(at.a.device(), at.x.high.len())?;
         let terms = Accurate { transposed: true, alpha: at.matrix_scale, x: &of_r, plus: None };
         let carried = if self.rest.is_some() && ops::product_part(&mut carried, at.a, terms, Part::Magnitude)?
         {

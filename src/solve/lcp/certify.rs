@@ -10,6 +10,7 @@ use crate::solve::drive::looks::{Course, Iterated, Observer, Work, run_until_fro
 use crate::solve::drive::report::StopReason;
 use crate::solve::drive::scales::FAR;
 use crate::solve::drive::state::Flag;
+use crate::solve::drive::verdict::LEAST_BOUND;
 use crate::solve::drive::verdict::{WORTH_ANOTHER, hides};
 
 /// How far a problem has come.
@@ -28,7 +29,7 @@ impl Progress {
     fn judge(&mut self, residual: Residual, accuracy: Accuracy, bound: f64) {
         let residual = residual.larger();
         self.ended = if residual <= bound {
-            Some(accuracy.verdict(bound))
+            Some(accuracy.verdict(bound, LEAST_BOUND))
         } else {
             match self.flag {
                 Flag::OutOfRange => Some(StopReason::Diverged),

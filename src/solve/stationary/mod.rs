@@ -29,7 +29,7 @@ use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::rounding::{counted, norm_of_error};
 use crate::solve::drive::scales::{Scales, exponent_of, power, times_power};
 use crate::solve::drive::state::{Flag, Report};
-use crate::solve::drive::verdict::{Best, Standing, hides};
+use crate::solve::drive::verdict::{Best, LEAST_BOUND, Standing, hides};
 
 /// Parameters of [`Stationary`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -339,6 +339,7 @@ impl<'a> Run<'a> {
             let standing = Standing {
                 met: residual <= stop.relative,
                 bound: stop.relative,
+                least: LEAST_BOUND,
                 accuracy,
                 flag,
                 exhausted: sweeps >= max_sweeps,

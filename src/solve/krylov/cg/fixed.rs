@@ -137,7 +137,7 @@ impl ConjugateGradient<'_> {
             run.iterate(&mut at)?;
         }
         let Iterate { x, y, .. } = at;
-        Ok(Ended { start: x, added: y.into_inner().0, report: run.steps.into_report() })
+        Ok(Ended { start: x.high, added: y.into_inner().0, report: run.steps.into_report() })
     }
 }
 

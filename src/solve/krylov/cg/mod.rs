@@ -19,6 +19,7 @@ use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::state::Bounds;
+use crate::solve::drive::unknown::Unknowns;
 use crate::solve::drive::{Limits, Method};
 
 /// In which passes an iteration runs. The schedules agree within rounding.
@@ -141,16 +142,16 @@ impl<'a> ConjugateGradient<'a> {
     /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
     /// space. `x` is then as it was. Not converging is no error, nor is a breakdown, when `p·Ap` is not positive, that is,
     /// `A` is not positive definite: see [`SolveReport::reason`].
-    pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
+    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
         self.solve_observed(x, b, |_, _| {})
     }
 
     /// As [`solve`](Self::solve), telling `observe` at every look how many iterations are done and the relative
     /// residual of the recurrence.
-    pub fn solve_observed(
+    pub fn solve_observed<X: Unknowns, B: Unknowns>(
         &self,
-        x: &mut Vector,
-        b: &Vector,
+        x: &mut X,
+        b: &B,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
@@ -313,7 +314,7 @@ impl<'a> Run<'a> {
             along_b: [false; 2],
             last: false,
             q: if inlines { None } else { Some(fresh()?) },
-            z: if listing { m.room(&at.x)? } else { None },
+            z: if listing { m.room(&at.x.high)? } else { None },
             steps: Steps::new(device, solver.params.windows)?,
             m,
             schedule,

@@ -1,0 +1,384 @@
+//! Vectors of pairs, sums of products in three floats, and solves for pairs: the digits of 64-bit arithmetic from
+//! 32-bit textures.
+
+mod common;
+
+use common::bounds::{bits, ulp};
+use common::forms::{all_forms, laplacian, sparse_forms};
+use common::harness::{assert_padded, lengths, on_both};
+use common::products::Exact;
+use common::{random, systems};
+use texla::host::{Csr, problems};
+use texla::ops::{self, ExactSum, LinOp};
+use texla::solve::{
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Jacobi, Multigrid, MultigridParams,
+    SolveReport, Stop, StopReason,
+};
+use texla::{Device, DoubleVector, Error, Matrix, MatrixFormat, Shape, SparseFormat, StoredMatrix, Vector};
+
+fn is_exact(device: &Device) -> bool {
+    device.capabilities().exact_form.is_some()
+}
+
+/// Values of 53 random bits, of sizes a few powers of two apart.
+fn wide(seed: u64, n: usize) -> Vec<f64> {
+    let mut rng = random::Rng::new(seed);
+    (0..n)
+        .map(|_| {
+            let size = 2f64.powi(rng.below(20) as i32 - 10);
+            (0.5 + 0.5 * rng.unit()) * if rng.next_u32() & 1 == 0 { size } else { -size }
+        })
+        .collect()
+}
+
+/// What two floats hold of a value.
+fn paired(v: f64) -> f64 {
+    let high = f64::from(v as f32);
+    high + f64::from((v - high) as f32)
+}
+
+#[test]
+fn pairs_keep_48_bits() {
+    on_both(|device| {
+        for n in lengths(device, 5000) {
+            let values = wide(1, n);
+            let mut x = DoubleVector::from_f64(device, &values).unwrap();
+            let read = x.read().unwrap();
+            for (got, want) in read.iter().zip(&values) {
+                assert!((got - want).abs() <= want.abs() * 2f64.powi(-49), "{got} for {want}");
+            }
+            assert_eq!(x.high().read().unwrap(), values.iter().map(|v| *v as f32).collect::<Vec<_>>());
+            assert_padded(x.high(), "high");
+            assert_padded(x.low(), "low");
+            assert_eq!((x.len(), x.is_empty(), x.shape()), (n, n == 0, Shape::column(n)));
+            let other = wide(2, n);
+            x.write(&other).unwrap();
+            assert_eq!(x.read().unwrap(), other.iter().copied().map(paired).collect::<Vec<_>>());
+            x.set_zero().unwrap();
+            assert_eq!(x.read().unwrap(), vec![0.0; n]);
+            let floats = random::nonzero(3, n);
+            let x = DoubleVector::from_vector(&Vector::from_slice(device, &floats).unwrap()).unwrap();
+            assert_eq!(x.read().unwrap(), floats.iter().map(|v| f64::from(*v)).collect::<Vec<_>>());
+        }
+        let refused = |values: &[f64]| DoubleVector::from_f64(device, values).unwrap_err();
+        assert!(matches!(refused(&[0.0, f64::NAN]), Error::NonFinite { index: 1, .. }));
+        assert!(matches!(refused(&[1e39]), Error::NonFinite { index: 0, .. }));
+        let mut x = DoubleVector::zeros(device, 2).unwrap();
+        assert!(matches!(x.write(&[1.0]), Err(Error::LengthMismatch { found: 1, expected: 2, .. })));
+        assert!(matches!(x.write(&[1.0, f64::INFINITY]), Err(Error::NonFinite { index: 1, .. })));
+        // A low part below the normal range is none.
+        x.write(&[1.5e-37, 2f64.powi(-120) * (1.0 + 2f64.powi(-30))]).unwrap();
+        assert_eq!(x.low().read().unwrap(), [0.0; 2]);
+    });
+}
+
+/// Componentwise `2⁻⁴⁵ (|α x| + |y|)`, where plain floats are off by 2⁻²⁴ of it.
+#[test]
+fn sums_of_pairs_are_within_their_bound() {
+    on_both(|device| {
+        if !is_exact(device) {
+            let (x, mut out) =
+                (DoubleVector::zeros(device, 1).unwrap(), DoubleVector::zeros(device, 1).unwrap());
+            assert!(matches!(ops::add_double(&mut out, &x, &x), Err(Error::Unsupported { .. })));
+            return;
+        }
+        for n in lengths(device, 3000) {
+            let (hx, hy) = (wide(4, n), wide(5, n));
+            // Every third cancels but for its last bits.
+            let cancels =
+                |(i, (x, y)): (usize, (&f64, &f64))| if i % 3 == 0 { -x * (1.0 + 1e-9) } else { *y };
+            let hy: Vec<f64> = hx.iter().zip(&hy).enumerate().map(cancels).collect();
+            let (hx, hy): (Vec<f64>, Vec<f64>) =
+                (hx.into_iter().map(paired).collect(), hy.into_iter().map(paired).collect());
+            let x = DoubleVector::from_f64(device, &hx).unwrap();
+            let y = DoubleVector::from_f64(device, &hy).unwrap();
+            let mut out = DoubleVector::zeros(device, n).unwrap();
+            let check = |what: &str, out: &DoubleVector, alpha: f64, hx: &[f64]| {
+                for ((x, y), got) in hx.iter().zip(&hy).zip(out.read().unwrap()) {
+                    let mut want = Exact::default();
+                    want.add(*y);
+                    want.add_product(alpha, *x);
+                    let bound = 2f64.powi(-45) * ((alpha * x).abs() + y.abs());
+                    assert!((got - want.value()).abs() <= bound, "{what}: {alpha} {x} + {y} = {got}");
+                }
+                // The high part is the sum rounded.
+                for (h, v) in out.high().read().unwrap().iter().zip(out.read().unwrap()) {
+                    assert!((f64::from(*h) - v).abs() <= 0.5 * ulp(v), "{what}: {h} of {v}");
+                }
+                assert_padded(out.high(), what);
+                assert_padded(out.low(), what);
+            };
+            ops::add_double(&mut out, &x, &y).unwrap();
+            check("add", &out, 1.0, &hx);
+            ops::sub_double(&mut out, &y, &x).unwrap();
+            check("sub", &out, -1.0, &hx);
+            ops::axpy_double(&mut out, 0.7, &x, &y).unwrap();
+            check("axpy", &out, f64::from(0.7f32), &hx);
+            ops::axpy_double(&mut out, -1.3, x.high(), &y).unwrap();
+            let high: Vec<f64> = x.high().read().unwrap().into_iter().map(f64::from).collect();
+            check("axpy of floats", &out, f64::from(-1.3f32), &high);
+        }
+        let (x, y) = (DoubleVector::zeros(device, 3).unwrap(), DoubleVector::zeros(device, 4).unwrap());
+        let mut out = DoubleVector::zeros(device, 4).unwrap();
+        assert!(matches!(ops::add_double(&mut out, &x, &y), Err(Error::ShapeMismatch { operand: "x", .. })));
+        let bad = ops::axpy_double(&mut out, f32::NAN, &y, &DoubleVector::zeros(device, 4).unwrap());
+        assert!(matches!(bad, Err(Error::Parameter { name: "alpha", .. })));
+    });
+}
+
+/// `b - A x` for pairs, with coefficients that a pair of floats holds.
+fn residual_twin(a: &Csr, x: &[f64], b: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    a.rows()
+        .zip(b)
+        .map(|((cols, values), b)| {
+            let (mut sum, mut size) = (Exact::default(), b.abs());
+            sum.add(*b);
+            for (col, v) in cols.iter().zip(values) {
+                sum.add_product(-v, x[*col as usize]);
+                size += (v * x[*col as usize]).abs();
+            }
+            (sum.value(), size)
+        })
+        .unzip()
+}
+
+/// The residual and its bound, with as many draws as passes, and the same bits when repeated.
+fn check_residual(device: &Device, label: &str, form: &dyn LinOp, a: &Csr, x: &[f64], b: &[f64]) {
+    let (dx, db) = (DoubleVector::from_f64(device, x).unwrap(), DoubleVector::from_f64(device, b).unwrap());
+    let run = |mut sum: ExactSum| {
+        assert!(sum.add_product(form, -1.0, false, dx.high()).unwrap(), "{label}");
+        assert!(sum.add_product(form, -1.0, false, dx.low()).unwrap(), "{label}");
+        assert_padded(sum.rounded(), label);
+        assert_padded(sum.error(), label);
+        sum
+    };
+    let got = run(ExactSum::of(1.0, &db).unwrap()).rounded().read().unwrap();
+    let bounding = run(ExactSum::bounding(1.0, &db).unwrap());
+    let (magnitude, bound) = (bounding.rounded().read().unwrap(), bounding.error().read().unwrap());
+    let (want, size) = residual_twin(a, x, b);
+    let terms = a.rows().map(|(cols, _)| cols.len()).max().unwrap_or(0) as f64 + 1.0;
+    for i in 0..want.len() {
+        let off = (f64::from(got[i]) - want[i]).abs();
+        let own = f64::from(bound[i]);
+        assert!(
+            off <= 0.51 * ulp(want[i]) + own,
+            "{label}: row {i} is {} for {}, bound {own:e}",
+            got[i],
+            want[i]
+        );
+        // The bound is what it is said to be, not much more.
+        assert!(
+            own <= 4.0 * terms * 2f64.powi(-66) * size[i] * terms + 1e-34,
+            "{label}: {own:e} of {}",
+            size[i]
+        );
+        assert!((f64::from(magnitude[i]) - size[i]).abs() <= 1e-5 * size[i], "{label}: magnitude");
+    }
+    let again = run(ExactSum::of(1.0, &db).unwrap()).rounded().read().unwrap();
+    assert_eq!(bits(&got), bits(&again), "{label}: not the same bits when repeated");
+}
+
+/// Rows that cancel to their last bits, where double-float has nothing left, in every form.
+#[test]
+fn residuals_of_pairs_have_seventy_bits() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        for (n, per_row, exponent) in [(1, 1, 0), (7, 3, 0), (131, 9, 0), (131, 9, 70), (64, 40, -70)] {
+            let scale = 2f64.powi(exponent);
+            let side = random::sparse_rows(6, n, n, per_row);
+            let a = systems::csr(&side);
+            let values: Vec<f64> = wide(7, a.nnz()).into_iter().map(|v| paired(v) * scale).collect();
+            let a = a.with_values(&values).unwrap();
+            let x: Vec<f64> = wide(8, n).into_iter().map(paired).collect();
+            // As close to A x as pairs are: the residual is what is left.
+            let b: Vec<f64> = systems::apply(&a, &x).into_iter().map(paired).collect();
+            let forms =
+                if exponent == 0 { sparse_forms(device, &a, 30) } else { sparse_forms(device, &a, 0) };
+            for (form, stored) in forms {
+                check_residual(
+                    device,
+                    &format!("{form}, n = {n}, 2^{exponent}"),
+                    stored.as_ref(),
+                    &a,
+                    &x,
+                    &b,
+                );
+            }
+            // The dense forms hold 32 bits.
+            let a = systems::rounded(&a);
+            let b: Vec<f64> = systems::apply(&a, &x).into_iter().map(paired).collect();
+            for (form, stored) in all_forms(device, &a) {
+                check_residual(
+                    device,
+                    &format!("{form}, n = {n}, 2^{exponent}"),
+                    stored.as_ref(),
+                    &a,
+                    &x,
+                    &b,
+                );
+            }
+        }
+        for (nx, ny) in [(1, 1), (5, 3), (16, 12), (33, 31)] {
+            let a = problems::poisson_2d(nx, ny).to_csr();
+            let x: Vec<f64> = wide(9, nx * ny).into_iter().map(|v| paired(v * 1e4)).collect();
+            let b: Vec<f64> = systems::apply(&a, &x).into_iter().map(paired).collect();
+            check_residual(device, &format!("stencil {nx}x{ny}"), &laplacian(device, nx, ny), &a, &x, &b);
+        }
+    });
+}
+
+/// The relative residual of pairs in double-double, and the forward error beside `want`.
+fn true_residual(a: &Csr, x: &[f64], b: &[f64]) -> f64 {
+    systems::norm(&residual_twin(a, x, b).0) / systems::norm(b)
+}
+
+/// A report that says converged has to be right.
+#[track_caller]
+fn certified(label: &str, report: &SolveReport, a: &Csr, x: &[f64], b: &[f64], tol: f64) {
+    assert_eq!(report.reason, StopReason::Converged, "{label}: {report:?}");
+    let found = true_residual(a, x, b);
+    assert!(found <= tol && report.true_residual <= tol, "{label}: {found:e}, {report:?}");
+    assert!(found <= 1.001 * report.true_residual + 1e-30, "{label}: {found:e} is more than {report:?} says");
+    assert_eq!(report.readbacks_in_loop, 0);
+}
+
+/// What 32 bits give up on: b = 1, of every form, by every schedule.
+#[test]
+fn smooth_solutions_come_to_twelve_digits() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let (side, tol) = (48, 1e-12);
+        let a = problems::poisson_2d(side, side).to_csr();
+        let b = vec![1.0; side * side];
+        let db = Vector::filled(device, side * side, 1.0).unwrap();
+        let stop = Stop::relative(tol);
+        for schedule in [CgSchedule::Auto, CgSchedule::Listing, CgSchedule::Merged, CgSchedule::Fused] {
+            let params = CgParams::default().with_stop(stop).with_schedule(schedule);
+            for format in [MatrixFormat::Banded, MatrixFormat::Sparse(SparseFormat::Gather)] {
+                let stored = StoredMatrix::new(device, a.clone(), format).unwrap();
+                let solver = ConjugateGradient::new(&stored, params).unwrap();
+                let run = || {
+                    let mut x = DoubleVector::zeros(device, side * side).unwrap();
+                    let report = solver.solve(&mut x, &db).unwrap();
+                    (report, x.read().unwrap())
+                };
+                let (report, x) = run();
+                let label = format!("{schedule:?}, {format:?}");
+                certified(&label, &report, &a, &x, &b, tol);
+                // Float64's own takes about 100.
+                assert!(report.iterations <= 250, "{label}: {report:?}");
+                let (again, same) = run();
+                assert_eq!(
+                    (again.iterations, same),
+                    (report.iterations, x),
+                    "{label}: not the same when repeated"
+                );
+            }
+        }
+        // In 32 bits there is no end to it.
+        let stored = laplacian(device, side, side);
+        let single = ConjugateGradient::new(&stored, CgParams::default().with_stop(stop)).unwrap();
+        let mut x = Vector::zeros(device, side * side).unwrap();
+        assert_eq!(single.solve(&mut x, &db).unwrap().reason, StopReason::Stagnated);
+        // From where that has ended.
+        let mut x = DoubleVector::from_vector(&x).unwrap();
+        let report = single.solve(&mut x, &db).unwrap();
+        certified("from the floats", &report, &a, &x.read().unwrap(), &b, tol);
+        // Multigrid: as many cycles as digits.
+        let m = Multigrid::new(&stored, MultigridParams::default()).unwrap();
+        let solver =
+            ConjugateGradient::preconditioned(&stored, &m, CgParams::default().with_stop(stop)).unwrap();
+        let mut x = DoubleVector::zeros(device, side * side).unwrap();
+        let report = solver.solve(&mut x, &db).unwrap();
+        certified("multigrid", &report, &a, &x.read().unwrap(), &b, tol);
+        assert!(report.iterations <= 16, "{report:?}");
+    });
+}
+
+/// Right-hand sides and coefficients of 48 bits, symmetric and not, scaled far up and down.
+#[test]
+fn pairs_solve_for_the_digits_that_were_given() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let n = 200;
+        for seed in 1..6 {
+            let side = systems::csr(&random::spd(seed, n, 0.03));
+            let x: Vec<f64> = wide(seed, n);
+            for exponent in [0, 60, -60] {
+                let a = systems::mapped(&side, |v| paired(v) * 2f64.powi(exponent));
+                let b: Vec<f64> = systems::apply(&a, &x).into_iter().map(paired).collect();
+                let db = DoubleVector::from_f64(device, &b).unwrap();
+                let stored = StoredMatrix::new(device, a.clone(), SparseFormat::Gather).unwrap();
+                let label = format!("seed {seed}, 2^{exponent}");
+                let tol = 1e-11;
+                let jacobi = Jacobi::new(&stored).unwrap();
+                let params = CgParams::default().with_stop(Stop::relative(tol));
+                let solver = ConjugateGradient::preconditioned(&stored, &jacobi, params).unwrap();
+                let mut dx = DoubleVector::zeros(device, n).unwrap();
+                let report = solver.solve(&mut dx, &db).unwrap();
+                certified(&format!("CG, {label}"), &report, &a, &dx.read().unwrap(), &b, tol);
+                let params = BiCgStabParams::default().with_stop(Stop::relative(tol));
+                let solver = BiCgStab::preconditioned(&stored, &jacobi, params).unwrap();
+                let mut dx = DoubleVector::zeros(device, n).unwrap();
+                let report = solver.solve(&mut dx, &db).unwrap();
+                certified(&format!("BiCGStab, {label}"), &report, &a, &dx.read().unwrap(), &b, tol);
+                // The solution was made of b by 64 bits, not the other way round.
+                for (got, want) in dx.read().unwrap().iter().zip(&x) {
+                    assert!((got - want).abs() <= 1e-8 * systems::norm(&x), "{label}: {got} for {want}");
+                }
+            }
+        }
+    });
+}
+
+struct OfUsers<'a>(&'a Matrix);
+
+impl LinOp for OfUsers<'_> {
+    fn device(&self) -> &Device {
+        self.0.device()
+    }
+
+    fn shape(&self) -> Shape {
+        self.0.shape()
+    }
+
+    fn apply(&self, y: &mut Vector, terms: ops::Checked<ops::Product<'_>>) -> texla::Result<()> {
+        self.0.apply(y, terms)
+    }
+}
+
+#[test]
+fn what_cannot_be_solved_for_pairs_is_refused_with_the_reason() {
+    on_both(|device| {
+        let a = Matrix::from_rows(device, Shape::new(2, 2), &[2.0, 0.0, 0.0, 4.0]).unwrap();
+        let (b, pairs) =
+            (Vector::filled(device, 2, 1.0).unwrap(), DoubleVector::from_f64(device, &[1.0, 0.5]).unwrap());
+        let refused = |a: &dyn LinOp, why: &str| {
+            let mut x = DoubleVector::from_f64(device, &[3.0, 0.1]).unwrap();
+            let solver = ConjugateGradient::new(a, CgParams::default()).unwrap();
+            let error = solver.solve(&mut x, &b).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+            assert_eq!(x.read().unwrap(), [3.0, paired(0.1)], "x is as it was");
+        };
+        refused(&OfUsers(&a), "no exact product");
+        if !is_exact(device) {
+            return refused(&a, "no exact");
+        }
+        let mut x = Vector::zeros(device, 2).unwrap();
+        let solver = ConjugateGradient::new(&a, CgParams::default()).unwrap();
+        let error = solver.solve(&mut x, &pairs).unwrap_err().to_string();
+        assert!(error.contains("x of 32 bits"), "{error}");
+        // And a bound closer than pairs are.
+        let params = CgParams::default().with_stop(Stop::relative(1e-16));
+        let mut x = DoubleVector::zeros(device, 2).unwrap();
+        let report = ConjugateGradient::new(&a, params).unwrap().solve(&mut x, &pairs).unwrap();
+        assert_eq!(report.reason, StopReason::Uncertified, "{report:?}");
+        assert_eq!(x.read().unwrap(), [0.5, 0.125]);
+    });
+}
