@@ -3,11 +3,13 @@
 //! [--json FILE] [--quick]`.
 
 use std::process::ExitCode;
+use std::rc::Rc;
 
-use common::support::ceiling::{self, Turns};
+use common::support::ceiling::{self, Draw, Turns, WRITE};
 use common::support::{self, Report, json};
 use common::{Bench, BenchArgs, Row, context, positive};
 use glow::HasContext;
+use texla::kernel::Accum;
 use texla::ops::{self, Combine, LinOp, ReducePlan, Reduction, Window, Windows};
 use texla::profile::{DeviceProfile, Fetches, Workload};
 use texla::solve::{CgParams, CgSchedule, ConjugateGradient, Smoother, WeightedJacobi};
@@ -154,10 +156,15 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let mut bench = Bench::new(device, shared.only.as_deref());
 
     // Ceilings: the least a pass can do. Of those that read the best is the ceiling.
-    let mut ceilings = ceiling::draws(device, n).unwrap();
-    ceilings.splice(1..1, ceiling::writes_and_more(device, n).unwrap());
-    for mut draw in ceilings {
-        bench.row(&format!("ceiling: {}", draw.name), n, None, move || draw.run());
+    let ones = Rc::new(Vector::filled(device, n, 1.0).unwrap());
+    let mut ceilings = ceiling::draws(&ones).unwrap();
+    let copy = "vec4 kernel(ivec2 p) { return x_here(); }";
+    ceilings.push(Draw::new("write after one fetch", copy, &ones, n, Accum::Replace).unwrap());
+    if caps.float_blend {
+        ceilings.push(Draw::new("blend", WRITE, &ones, n, Accum::Add).unwrap());
+    }
+    for Draw { name, run } in ceilings {
+        bench.row(&format!("ceiling: {name}"), n, None, run);
     }
 
     // What a draw costs before anything is computed: both rows add 2x2 texels into two targets in turns.

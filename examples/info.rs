@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use support::ceiling::{Ceiling, Fetching};
+use fetching::Fetching;
+use support::ceiling::Ceiling;
 use support::clock::Rounds;
 use support::json;
 use support::{CommonArgs, Report, Result, Table, say, write_file};
@@ -12,6 +13,8 @@ use texla::gl::Capabilities;
 use texla::profile::DeviceProfile;
 use texla::{Vector, ops};
 
+#[path = "jacobi_ladder/fetching.rs"]
+mod fetching;
 mod support;
 
 /// Context, capabilities, quirks and profile of the device, to be attached to a report.

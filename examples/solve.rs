@@ -9,11 +9,11 @@ use support::{CommonArgs, Failure, LinePlot, Progress, Report, Table, count, jso
 use texla::host::{Csr, market, problems};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, LinOp,
-    Multigrid, MultigridParams, Preconditioner, SolveReport, Stop,
+    Multigrid, MultigridParams, Preconditioner, SolveReport, Stop, StopReason, Unknowns,
 };
 use texla::{
-    Device, Error, Grid, MatrixFormat, Side, Sides, SparseFormat, Stencil, StencilParams, StoredMatrix,
-    Vector,
+    Device, DoubleVector, Error, Grid, MatrixFormat, Side, Sides, SparseFormat, Stencil, StencilParams,
+    StoredMatrix, Vector,
 };
 
 mod support;
@@ -45,6 +45,10 @@ struct Args {
     /// Bound on the relative residual (cgls: on that or on the one of the normal equations)
     #[arg(long, default_value_t = 1e-5)]
     tol: f64,
+    /// Digits of the unknowns and of b: 24 bits, or 48 in pairs of floats, to which bounds below 1e-6 are met;
+    /// auto takes pairs where method, operator and device can
+    #[arg(long, value_enum, default_value = "auto")]
+    precision: Precision,
     /// Most iterations
     #[arg(long, default_value_t = 20_000)]
     max_iters: usize,
@@ -74,6 +78,27 @@ enum Method {
     #[value(name = "bicgstab")]
     BiCgStab,
     Cgls,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Precision {
+    Single,
+    Refined,
+    Auto,
+}
+
+impl Precision {
+    /// What is asked for, with nothing left open.
+    fn settled(self, args: &Args, device: &Device) -> support::Result<Self> {
+        let able = args.method != Method::Cgls && device.capabilities().exact_form.is_some();
+        match self {
+            Precision::Refined if args.method == Method::Cgls => {
+                Err(Failure::bad_input("--precision refined: least squares take 32 bits alone"))
+            }
+            Precision::Auto => Ok(if able { Precision::Refined } else { Precision::Single }),
+            asked => Ok(asked),
+        }
+    }
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
@@ -212,10 +237,25 @@ fn ratio(a: f64, b: f64) -> f64 {
     if a == 0.0 { 0.0 } else { a / b }
 }
 
-fn check(problem: &Problem, x: &[f32], method: Method) -> support::Result<Check> {
-    let x: Vec<f64> = x.iter().map(|v| f64::from(*v)).collect();
-    let ax = problem.a.mul_vec(&x)?;
-    let r: Vec<f64> = problem.b.iter().zip(&ax).map(|(b, ax)| b - ax).collect();
+/// `b - A x` as in twice the precision: what is left of 48 bits has been summed exactly.
+fn residual(problem: &Problem, x: &[f64]) -> Vec<f64> {
+    let row = |((cols, values), b): ((&[u32], &[f64]), &f64)| {
+        let (mut sum, mut rest) = (*b, 0.0);
+        for (col, value) in cols.iter().zip(values) {
+            let x = x[*col as usize];
+            let product = -value * x;
+            let next = sum + product;
+            let added = next - sum;
+            rest += (sum - (next - added)) + (product - added) + (-value).mul_add(x, -product);
+            sum = next;
+        }
+        sum + rest
+    };
+    problem.a.rows().zip(&problem.b).map(row).collect()
+}
+
+fn check(problem: &Problem, x: &[f64], method: Method) -> support::Result<Check> {
+    let r = residual(problem, x);
     let own = ratio(norm2(&r), norm2(&problem.b));
     let (true_relative_residual, least_squares_residual) = match method {
         Method::Cg | Method::BiCgStab => (own, None),
@@ -224,7 +264,7 @@ fn check(problem: &Problem, x: &[f32], method: Method) -> support::Result<Check>
             (ratio(of(&r)?, of(&problem.b)?), Some(own))
         }
     };
-    let lapack_ratio = ratio(norm1(&r), problem.a.norm1() * norm1(&x) * 2f64.powi(-24));
+    let lapack_ratio = ratio(norm1(&r), problem.a.norm1() * norm1(x) * 2f64.powi(-24));
     let relative_error = problem.x_ref.as_ref().map(|want| {
         let difference: Vec<f64> = x.iter().zip(want).map(|(x, w)| x - w).collect();
         ratio(norm2(&difference), norm2(want))
@@ -239,7 +279,9 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let caps = device.capabilities();
 
     // Every key is there, whatever happens below.
-    for key in ["converged", "reason", "iterations", "true_relative_residual", "least_squares_residual"] {
+    for key in
+        ["converged", "reason", "precision", "iterations", "true_relative_residual", "least_squares_residual"]
+    {
         report.set(key, json!(null));
     }
     for key in [
@@ -257,9 +299,9 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     }
 
     let started = Instant::now();
+    let precision = args.precision.settled(args, device)?;
     let a = Operator::new(device, args, &problem)?;
-    let b = Vector::from_f64(device, &problem.b)?;
-    let mut x = Vector::zeros(device, problem.a.shape().cols)?;
+    let mut system = System::new(device, precision, &problem)?;
     device.finish()?;
     let upload = started.elapsed();
     let format = a.format();
@@ -277,7 +319,13 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
 
     let before = device.counters();
     let started = Instant::now();
-    let solved = solve(args, &a, &mut x, &b);
+    let solved = match &mut system {
+        System::Single { x, b } => match args.method {
+            Method::Cgls => least_squares(args, &a, x, b),
+            _ => solve(args, &a, x, b),
+        },
+        System::Refined { x, b } => solve(args, &a, x, b),
+    };
     device.finish()?;
     let all = started.elapsed();
     let work = device.counters().since(&before);
@@ -287,7 +335,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let (set_up, iterate) = (all.saturating_sub(wall), wall.saturating_sub(compile));
 
     let started = Instant::now();
-    let solution = x.read()?;
+    let solution = system.solution()?;
     let read_back = started.elapsed();
     let check = check(&problem, &solution, args.method)?;
     let ms_per_iteration = iterate.as_secs_f64() * 1e3 / solved.iterations.max(1) as f64;
@@ -295,6 +343,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     report
         .set("converged", solved.converged())
         .set("reason", solved.reason.to_string())
+        .set("precision", format!("{precision:?}").to_lowercase())
         .set("iterations", solved.iterations)
         .set("true_relative_residual", check.true_relative_residual)
         .set("least_squares_residual", json!(check.least_squares_residual))
@@ -330,6 +379,13 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     );
     for (iteration, residual) in &solved.history {
         report.row(json!({ "iteration": iteration, "relative_residual": residual }));
+    }
+    if solved.reason == StopReason::Stagnated {
+        let what = match precision {
+            Precision::Single => "unknowns of 32 bits reach no more here; --precision refined has 48",
+            _ => "unknowns of 48 bits, or an iteration in 32, reach no more here",
+        };
+        say(format_args!("precision   {what}"));
     }
     print_summary(
         &solved,
@@ -409,58 +465,81 @@ impl Operator {
     }
 }
 
-/// The report, and how long the answer took from the call to its certificate.
-fn solve(
-    args: &Args,
-    operator: &Operator,
-    x: &mut Vector,
-    b: &Vector,
-) -> texla::Result<(SolveReport, Duration)> {
-    let mut stop = Stop::relative(args.tol);
-    if let Some(every) = args.check_every {
-        stop = stop.check_every(every);
+/// The vectors of a solve.
+enum System {
+    Single { x: Vector, b: Vector },
+    Refined { x: DoubleVector, b: DoubleVector },
+}
+
+impl System {
+    fn new(device: &Device, precision: Precision, problem: &Problem) -> texla::Result<Self> {
+        let (n, b) = (problem.a.shape().cols, &problem.b);
+        Ok(match precision {
+            Precision::Refined => {
+                System::Refined { x: DoubleVector::zeros(device, n)?, b: DoubleVector::from_f64(device, b)? }
+            }
+            _ => System::Single { x: Vector::zeros(device, n)?, b: Vector::from_f64(device, b)? },
+        })
     }
+
+    fn solution(&self) -> texla::Result<Vec<f64>> {
+        match self {
+            System::Single { x, .. } => Ok(x.read()?.into_iter().map(f64::from).collect()),
+            System::Refined { x, .. } => x.read(),
+        }
+    }
+}
+
+impl Args {
+    fn stop(&self) -> Stop {
+        let stop = Stop::relative(self.tol);
+        self.check_every.map_or(stop, |every| stop.check_every(every))
+    }
+}
+
+/// The report, and how long the answer took from the call to its certificate.
+type Solved = texla::Result<(SolveReport, Duration)>;
+
+/// Calls a solver with what shows its progress.
+fn timed(args: &Args, call: impl FnOnce(&dyn Fn(usize, f64)) -> texla::Result<SolveReport>) -> Solved {
     // How far the residual has come down its logarithmic way, in percent.
     let progress = Progress::new("residual", 100);
-    let observe = |iteration: usize, residual: f64| {
+    let started = Instant::now();
+    let report = call(&|iteration, residual| {
         let share = residual.max(f64::MIN_POSITIVE).ln() / args.tol.ln();
         progress.set((100.0 * share.clamp(0.0, 1.0)) as u64);
         progress.note(format!("{residual:.1e} after {iteration} iterations"));
-    };
-    let (a, max_iters) = (operator.linop(), args.max_iters);
-    let timed = |call: &mut dyn FnMut() -> texla::Result<SolveReport>| {
-        let started = Instant::now();
-        call().map(|report| (report, started.elapsed()))
-    };
-    let solved = match args.method {
-        Method::Cg => {
-            // The solver's own checks come before those of its preconditioner.
-            let params = CgParams::default().with_stop(stop).with_max_iters(max_iters);
-            ConjugateGradient::new(a, params)?;
-            let m = operator.preconditioner(args.precond)?;
-            let solver = ConjugateGradient::preconditioned(a, m.as_ref(), params)?;
-            timed(&mut || solver.solve_observed(x, b, observe))
-        }
-        Method::BiCgStab => {
-            let params = BiCgStabParams::default().with_stop(stop).with_max_iters(max_iters);
-            let m = operator.preconditioner(args.precond)?;
-            let solver = BiCgStab::preconditioned(a, m.as_ref(), params)?;
-            timed(&mut || solver.solve_observed(x, b, observe))
-        }
-        Method::Cgls => {
-            let params = CglsParams::default().with_stop(stop).with_max_iters(max_iters);
-            let m: Box<dyn Preconditioner> = match args.precond {
-                Precond::Jacobi => Box::new(Jacobi::for_least_squares(a)?),
-                Precond::None | Precond::Multigrid => Box::new(Identity),
-            };
-            let solver = Cgls::preconditioned(a, m.as_ref(), params)?;
-            timed(&mut || solver.solve_observed(x, b, observe))
-        }
-    };
-    if solved.is_ok() {
-        progress.finish();
+    })?;
+    let elapsed = started.elapsed();
+    progress.finish();
+    Ok((report, elapsed))
+}
+
+/// By conjugate gradients or BiCGStab, for unknowns of either kind.
+fn solve<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> Solved {
+    let a = operator.linop();
+    if args.method == Method::BiCgStab {
+        let params = BiCgStabParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
+        let m = operator.preconditioner(args.precond)?;
+        let solver = BiCgStab::preconditioned(a, m.as_ref(), params)?;
+        return timed(args, |observe| solver.solve_observed(x, b, observe));
     }
-    solved
+    // The solver's own checks come before those of its preconditioner.
+    let params = CgParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
+    ConjugateGradient::new(a, params)?;
+    let m = operator.preconditioner(args.precond)?;
+    let solver = ConjugateGradient::preconditioned(a, m.as_ref(), params)?;
+    timed(args, |observe| solver.solve_observed(x, b, observe))
+}
+
+fn least_squares(args: &Args, operator: &Operator, x: &mut Vector, b: &Vector) -> Solved {
+    let params = CglsParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
+    let m: Box<dyn Preconditioner> = match args.precond {
+        Precond::Jacobi => Box::new(Jacobi::for_least_squares(operator.linop())?),
+        Precond::None | Precond::Multigrid => Box::new(Identity),
+    };
+    let solver = Cgls::preconditioned(operator.linop(), m.as_ref(), params)?;
+    timed(args, |observe| solver.solve_observed(x, b, observe))
 }
 
 fn print_summary(

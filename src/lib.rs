@@ -29,6 +29,7 @@
 //! |---|---|---|
 //! | a number that stays on the device: the result of a reduction, a factor | [`Scalar`] | one texel |
 //! | unknowns, right-hand sides, grids | [`Vector`] | four consecutive elements a texel, folded nearly square |
+//! | the same with 48 bits an element, for solutions that 32 do not hold | [`DoubleVector`] | two of those: rounded, and the rest |
 //! | a few unknowns that a vertex advances, drawn from as they are | [`BufferVector`] | none: a buffer object |
 //! | a dense matrix | [`Matrix`] | four elements of a column a texel, in tiles past the texture size |
 //! | a grid for a shader of yours to sample or draw | [`Plane`] | one element a texel, R32F |

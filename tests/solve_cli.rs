@@ -255,8 +255,17 @@ fn not_converging_is_exit_1_with_a_report() {
     let ones = format!("%%MatrixMarket matrix array real general\n50 1\n{}", "1\n".repeat(50));
     let rhs = write("stagnated-b.mtx", &ones);
     let args = ["--matrix", &matrix, "--rhs", &rhs, "--tol", "1e-12"];
-    let (code, report) = json(&args);
+    let (code, report) = json(&[&args[..], &["--precision", "single"]].concat());
     assert_eq!((code, &report["reason"]), (1, &"stagnated".into()), "{report}");
+    assert_eq!(report["precision"], "single");
+    // Pairs do, and are what is taken.
+    let (code, report) = json(&args);
+    assert_eq!((code, &report["reason"]), (0, &"converged".into()), "{report}");
+    assert_eq!(report["precision"], "refined");
+    assert!(report["true_relative_residual"].as_f64().unwrap() <= 1e-12, "{report}");
+    let (code, report) = json(&["--quick", "--method", "cgls"]);
+    assert_eq!((code, &report["precision"]), (0, &"single".into()), "{report}");
+    assert_refused(&["--quick", "--method", "cgls", "--precision", "refined"], "least squares");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use texla::solve::{JacobiLayout, JacobiSchedule, JacobiStep};
 
 use measure::{Measured, check_row_ends, measure};
 
+mod fetching;
 mod measure;
 #[path = "../support/mod.rs"]
 mod support;

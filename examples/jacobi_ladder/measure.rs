@@ -4,7 +4,7 @@ use texla::Device;
 use texla::host::NineBands;
 use texla::solve::{JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, NineBandJacobi};
 
-use crate::support::ceiling::Fetching;
+use crate::fetching::Fetching;
 use crate::support::clock::{Job, Rounds, median, often, round};
 use crate::support::{Report, Result, share, worst_of};
 use crate::twin::{full, twin};

@@ -1,5 +1,4 @@
-//! What no kernel of the device passes: draws that do nothing but write, read, or fetch what their neighbours fetch
-//! too.
+//! What no kernel of the device passes: draws that do nothing but write or read.
 
 use std::rc::Rc;
 
@@ -27,102 +26,56 @@ impl Turns {
 /// A draw that does as little as a draw of its kind can.
 pub struct Draw {
     pub name: String,
-    run: Box<dyn FnMut() -> texla::Result<()>>,
+    pub run: Box<dyn FnMut() -> texla::Result<()>>,
 }
 
 impl Draw {
-    /// Reads `x` by the kernel and writes so many elements.
-    fn new(name: String, body: &str, x: &Rc<Vector>, elements: usize, accum: Accum) -> texla::Result<Self> {
-        let device = x.device();
-        let kernel = Kernel::<NoParams>::new(device, "ceiling", ["x"], body)?;
-        let (mut out, x) = (Turns::new(device, elements)?, Rc::clone(x));
+    /// Reads `x` by a kernel and writes so many elements.
+    pub fn new(name: &str, body: &str, x: &Rc<Vector>, elements: usize, accum: Accum) -> texla::Result<Self> {
+        let kernel = Kernel::<NoParams>::new(x.device(), "ceiling", ["x"], body)?;
+        let (mut out, x) = (Turns::new(x.device(), elements)?, Rc::clone(x));
         let run = move || kernel.with([&*x], &NoParams).accumulate(accum).run(out.next());
-        Ok(Draw { name, run: Box::new(run) })
+        Ok(Draw { name: name.to_owned(), run: Box::new(run) })
     }
 
-    pub fn run(&mut self) -> texla::Result<()> {
-        (self.run)()
+    /// Sums windows of so many texels a side, from where `at` begins and as far as `step` is apart.
+    pub fn window(side: u32, at: &str, step: &str, x: &Rc<Vector>, elements: usize) -> texla::Result<Self> {
+        let body = format!(
+            "vec4 kernel(ivec2 p) {{ vec4 s = vec4(0.0); vec2 c = x_place(vec2(p));
+             for (int j = 0; j < {side}; ++j) for (int i = 0; i < {side}; ++i) s += {at} {step});
+             return s; }}"
+        );
+        Self::new(&format!("read {side}x{side} a texel"), &body, x, elements, Accum::Replace)
     }
 
     /// Again and again. The host's state is saved once a round, not once a draw: a ceiling is the device's.
-    fn job(mut self, device: &Device) -> Job<'static> {
+    pub fn job(mut self, device: &Device) -> Job<'static> {
         let device = device.clone();
         Box::new(move |times| {
             let _scope = device.scope()?;
-            Ok((0..times).try_for_each(|_| self.run())?)
+            Ok((0..times).try_for_each(|_| (self.run)())?)
         })
     }
 }
 
-const WRITE: &str = "vec4 kernel(ivec2 p) { return vec4(1.0); }";
+pub const WRITE: &str = "vec4 kernel(ivec2 p) { return vec4(1.0); }";
 
-/// Writing `n` elements by itself; and reading as many, by windows of several sizes, of which one is the best.
-pub fn draws(device: &Device, n: usize) -> texla::Result<Vec<Draw>> {
-    let x = Rc::new(Vector::filled(device, n, 1.0)?);
-    let mut draws = vec![Draw::new("write".into(), WRITE, &x, n, Accum::Replace)?];
-    let extent = x.extent();
+/// Writing as many elements as `x` has; and reading `x`, by windows of several sizes, of which one is the best.
+pub fn draws(x: &Rc<Vector>) -> texla::Result<Vec<Draw>> {
+    let mut draws = vec![Draw::new("write", WRITE, x, x.len(), Accum::Replace)?];
     for side in [2, 4, 8, 16] {
         // Fragments side by side read texels side by side.
-        let [width, height] = [extent.width, extent.height].map(|whole| whole.div_ceil(side));
-        let body = format!(
-            "vec4 kernel(ivec2 p) {{ vec4 s = vec4(0.0);
-             for (int j = 0; j < {side}; ++j) for (int i = 0; i < {side}; ++i)
-             s += x_at(p + ivec2(i * {width}, j * {height}));
-             return s; }}"
-        );
-        let (name, small) = (format!("read {side}x{side} a texel"), 4 * (width * height) as usize);
-        draws.push(Draw::new(name, &body, &x, small, Accum::Replace)?);
-    }
-    Ok(draws)
-}
-
-/// Writing that does something besides: one fetch, or blending where the device does that.
-pub fn writes_and_more(device: &Device, n: usize) -> texla::Result<Vec<Draw>> {
-    let x = Rc::new(Vector::filled(device, n, 1.0)?);
-    let copy = "vec4 kernel(ivec2 p) { return x_here(); }";
-    let mut draws = vec![Draw::new("write after one fetch".into(), copy, &x, n, Accum::Replace)?];
-    if device.capabilities().float_blend {
-        draws.push(Draw::new("blend".into(), WRITE, &x, n, Accum::Add)?);
+        let [width, height] = [x.extent().width, x.extent().height].map(|whole| whole.div_ceil(side));
+        let step = format!("ivec2(i * {width}, j * {height})");
+        draws.push(Draw::window(side, "x_at(p +", &step, x, 4 * (width * height) as usize)?);
     }
     Ok(draws)
 }
 
 /// [`draws`] as jobs, for [`Ceiling::of`].
 pub fn jobs(device: &Device, n: usize) -> Result<Vec<Job<'static>>> {
-    Ok(draws(device, n)?.into_iter().map(|draw| draw.job(device)).collect())
-}
-
-/// Fetching texels that neighbours fetch too, by windows of several sizes, of which one is the best.
-pub struct Fetching {
-    /// Each, with the texels that it fetches.
-    pub jobs: Vec<(Job<'static>, f64)>,
-}
-
-impl Fetching {
-    /// By as many fragments as `n` elements have.
-    pub fn new(device: &Device, n: usize) -> Result<Self> {
-        let x = Rc::new(Vector::filled(device, n, 1.0)?);
-        let fragments = x.extent().area() as f64;
-        let job = |side: u32| {
-            let body = format!(
-                "vec4 kernel(ivec2 p) {{ vec4 s = vec4(0.0); vec2 c = x_place(vec2(p));
-                 for (int j = 0; j < {side}; ++j) for (int i = 0; i < {side}; ++i)
-                 s += x_placed(c + x_step() * vec2(i, j));
-                 return s; }}"
-            );
-            let draw = Draw::new("fetch".into(), &body, &x, n, Accum::Replace)?;
-            Ok((draw.job(device), f64::from(side * side) * fragments))
-        };
-        Ok(Fetching { jobs: [3, 4, 6, 8].into_iter().map(job).collect::<Result<_>>()? })
-    }
-
-    /// Texels a second, at best.
-    pub fn rate(&mut self, device: &Device, seconds: f64) -> Result<f64> {
-        self.jobs.iter_mut().try_fold(0.0_f64, |best, (job, texels)| {
-            let times = clock::often(device, job, seconds)?;
-            Ok(best.max(*texels / clock::round(device, job, times)?))
-        })
-    }
+    let draws = draws(&Rc::new(Vector::filled(device, n, 1.0)?))?;
+    Ok(draws.into_iter().map(|draw| draw.job(device)).collect())
 }
 
 /// Writing and reading a vector of one size, measured.

@@ -19,12 +19,17 @@ pub fn with_unit(f: &Figure, value: f64) -> String {
     in_unit(f, three(value))
 }
 
+/// Whether one value of it is better than another.
+fn is_ranked(f: &Figure) -> bool {
+    matches!(f.better, Better::Less | Better::More)
+}
+
 /// What a book says of a figure by itself.
 pub fn columns<'a>() -> Vec<Column<'a>> {
     vec![
         ("paper", Box::new(|f| or_empty(f.paper.map(|p| in_unit(f, printed(p)))))),
         ("here", Box::new(|f| with_unit(f, f.value))),
-        ("to paper", Box::new(|f| or_empty(f.paper.map(|p| times(f.over(p)))))),
+        ("to paper", Box::new(|f| or_empty(f.paper.filter(|_| is_ranked(f)).map(|p| times(f.over(p)))))),
         ("rounds", Box::new(|f| or_empty(f.spread.map(|[a, b]| format!("{} to {}", three(a), three(b)))))),
         ("CPU", Box::new(|f| or_empty(f.cpu.map(|c| with_unit(f, c))))),
         ("to CPU", Box::new(|f| or_empty(f.cpu.map(|c| times(f.over(c)))))),

@@ -75,7 +75,9 @@ impl<'a> Comparison<'a> {
         let tables = &self.there.chapter(chapter)?.tables;
         let figures = &tables.iter().find(|table| table.caption == caption)?.figures;
         let other = figures.iter().find(|f| f.labels == figure.labels && f.name == figure.name)?;
-        Some(Other { figure: other, change: change(figure, other) })
+        // Of another size nothing is better or worse.
+        let change = if self.same_work() { change(figure, other) } else { Change::Same };
+        Some(Other { figure: other, change })
     }
 
     /// All that has changed for the worse and no machine's speed explains, a line each: what the exit code is of.
@@ -85,7 +87,7 @@ impl<'a> Comparison<'a> {
             let name = &there.name;
             match self.here.chapter(name) {
                 // A run of some chapters says nothing of the others.
-                None if self.here.finished && there.passed() => {
+                None if self.here.finished && self.same_work() && there.passed() => {
                     worse.push(format!("{name}: passed there, missing here"))
                 }
                 None => {}
@@ -120,7 +122,7 @@ impl<'a> Comparison<'a> {
                 {
                     "is past the bound of there here"
                 }
-                None if self.same_work() => "is missing here",
+                None if self.same_device() => "is missing here",
                 _ => return None,
             };
             Some(format!("check \"{}\" passed there and {what}", check.name))

@@ -16,9 +16,9 @@ pub fn tables(chapter: &Chapter, report: &Value) -> Vec<Table> {
 }
 
 fn table(wanted: &catalog::Table, report: &Value) -> Table {
-    let rows = rows(wanted.rows, report);
-    let shown = |row: &&Value| wanted.only.iter().all(|(key, value)| text(at(row, key)) == *value);
-    let figures = rows.iter().filter(shown).flat_map(|row| {
+    let shown = |row: &Value| wanted.only.iter().all(|(key, value)| text(at(row, key)) == *value);
+    let rows: Vec<Value> = rows(wanted.rows, report).into_iter().filter(shown).collect();
+    let figures = rows.iter().flat_map(|row| {
         let labels: Vec<String> = wanted.labels.iter().map(|(key, _)| text(at(row, key))).collect();
         let rows = &rows;
         wanted.figures.iter().filter_map(move |figure| {

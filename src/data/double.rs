@@ -55,11 +55,8 @@ impl DoubleVector {
         Ok(DoubleVector { high: Vector::from_slice(device, &high)?, low: Vector::from_slice(device, &low)? })
     }
 
-    /// The elements of a vector of 32 bits, exactly. *Cost*: 1 draw and 1 clear. *Errors*: [`Error::OutOfMemory`].
-    pub fn from_vector(x: &Vector) -> Result<Self> {
-        let mut high = Vector::uninit(x.device(), x.len())?;
-        crate::ops::copy(&mut high, x)?;
-        Ok(DoubleVector { high, low: Vector::zeros(x.device(), x.len())? })
+    pub(crate) fn of_parts(high: Vector, low: Vector) -> Self {
+        DoubleVector { high, low }
     }
 
     /// Replaces all elements. *Cost*: 2 uploads. *Errors*: [`Error::LengthMismatch`], [`Error::NonFinite`].

@@ -37,6 +37,16 @@ impl<'a> DoubleOperand<'a> {
     }
 }
 
+impl DoubleVector {
+    /// The elements of a vector of 32 bits, exactly. *Cost*: 1 draw and 1 clear. *Errors*: [`Error::OutOfMemory`].
+    pub fn from_vector(x: &Vector) -> Result<Self> {
+        let _scope = x.device().scope()?;
+        let mut high = Vector::uninit(x.device(), x.len())?;
+        super::copy(&mut high, x)?;
+        Ok(DoubleVector::of_parts(high, Vector::zeros(x.device(), x.len())?))
+    }
+}
+
 /// `out = α x + y` for pairs; `x` may be a [`Vector`].
 ///
 /// *Shapes*: all equal. *Cost*: 1 draw into two targets; no readback. *Errors*:

@@ -1,7 +1,7 @@
 //! C. Bajaj, I. Ihm, J. Min, J. Oh, *SIMD Optimization of Linear Expressions for Programmable Graphics Hardware*,
 //! Computer Graphics Forum 23(4), 2004.
 
-use super::Better::{Less, More, Neither, Same};
+use super::Better::{Less, More, Same};
 use super::Program::Example;
 use super::{Chapter, Cpu, Output, Table, figure, milliseconds, output, plot};
 
@@ -340,8 +340,8 @@ pub const CHAPTERS: &[Chapter] = &[
                 only: &[],
                 labels: &[("steps", "steps")],
                 figures: &[
-                    figure("instructions", "instructions", "", Neither),
-                    figure("fetches", "fetches", "", Neither),
+                    figure("instructions", "instructions", "", Same),
+                    figure("fetches", "fetches", "", Same),
                 ],
             },
         ],

@@ -18,8 +18,8 @@ impl Stop {
     /// Most iterations between two looks. All that follow the one that met the test, up to the next look, are in vain.
     pub const MOST_UNSEEN: usize = 1000;
 
-    /// Stop at `‖b - A x‖ <= t ‖b‖` (least squares: that, or `‖Aᵀ(b - A x)‖ <= t ‖Aᵀb‖`). Below 2⁻²⁴ nothing is certified:
-    /// see [`StopReason::Uncertified`].
+    /// Stop at `‖b - A x‖ <= t ‖b‖` (least squares: that, or `‖Aᵀ(b - A x)‖ <= t ‖Aᵀb‖`). Below 2⁻²⁴ nothing is certified, below 2⁻⁴⁸ for
+    /// unknowns that are pairs: see [`StopReason::Uncertified`].
     ///
     /// Solvers look often enough that no more than a tenth of the iterations is in vain, or one: at every iteration in the
     /// beginning, later at fewer, and at fewer where residuals fall steadily and the bound is far; with a preconditioner
@@ -71,14 +71,16 @@ pub enum StopReason {
     /// The bound was not met in the iterations allowed.
     MaxIterations,
     /// The recurrence met the bound, the true residual does not, and starting again from it no longer helps:
-    /// this is what 32-bit iterates can reach.
+    /// this is what 32-bit iterates can reach, where a [`DoubleVector`](crate::DoubleVector) reaches what 64-bit arithmetic
+    /// does; or what those can.
     Stagnated,
     /// The residual, or an element of `x`, left the range of 32-bit floats.
     Diverged,
     /// A Krylov method met what its theory excludes, and nothing led on: [`SolveReport::breakdown`] says what.
     Breakdown,
     /// The recurrence met the bound and the residual recomputed in 32 bits does too, but nothing could certify it: the
-    /// operator or the device has no double-float product. Or the bound is below 2⁻²⁴, closer than 32 bits hold `b`.
+    /// operator or the device has no double-float product. Or the bound is below 2⁻²⁴, closer than 32 bits hold `b`; of
+    /// [pairs](crate::DoubleVector) below 2⁻⁴⁸.
     Uncertified,
 }
 
