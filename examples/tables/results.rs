@@ -47,7 +47,8 @@ const HEAD: &str = "\
 What the tables and figures of the papers, and the benchmarks, come to on each device, from records that `make tables` has written.
 **Quote ratios, not times**: machines are shared. \"To paper\" and \"to CPU\" say how many times as good a number is as the paper's and as
 the best that a CPU did in the same run; \"rounds\" are the least and the most, \"ceiling\" is the share of the best draw that does
-nothing but write or read. Dated measurements of single steps, and what was tried in vain, are in [the journal](JOURNAL.md).
+nothing but write or read. How the books were made is said [beside them](results/README.md); dated measurements of single steps,
+and what was tried in vain, are in [the journal](JOURNAL.md).
 
 ";
 
