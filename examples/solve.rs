@@ -348,6 +348,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         .set("true_relative_residual", check.true_relative_residual)
         .set("least_squares_residual", json!(check.least_squares_residual))
         .set("device_true_residual", solved.true_residual)
+        .set("rounding", json!(solved.rounding))
         .set("lapack_ratio", check.lapack_ratio)
         .set("relative_error", json!(check.relative_error))
         .set("readbacks_in_loop", solved.readbacks_in_loop)

@@ -275,10 +275,12 @@ pub(super) fn drive<M: Method>(
         let aim_met = plan.last_aim_met(flag) || idle;
         let mut stuck = aim_met && best.is_hardly_beaten_by(residual);
         let mut lost = !residual.is_finite();
+        let mut rounded = None;
         if lost {
             flag = Flag::OutOfRange;
         } else if (residual <= bound || stuck) && accuracy == Accuracy::DoubleFloat {
             let rounding = method.rounding(at)?;
+            rounded = Some(rounding);
             residual += counted(rounding, bound);
             lost = hides(rounding, bound);
             // The best has all of that in it, too: only sums are compared with sums.
@@ -319,7 +321,11 @@ pub(super) fn drive<M: Method>(
             let residuals = best.or_last(residual, other, &mut at.x);
             let each = work.cost();
             let report = work.report(reason, iterations, residuals, replacements, each);
-            return Ok(SolveReport { breakdown: broken, ..report });
+            return Ok(SolveReport {
+                breakdown: broken,
+                rounding: rounded.filter(|_| standing.met),
+                ..report
+            });
         }
         best.offer(residual, other, &at.x)?;
         let (aim, keep_direction) = match flag {

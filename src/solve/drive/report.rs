@@ -146,6 +146,9 @@ pub struct SolveReport {
     /// The relative residual of the returned iterate, recomputed from `b - A x` in double-float; where it meets the bound,
     /// with what rounding may have done to it.
     pub true_residual: f64,
+    /// A bound on what rounding may have done to that residual, which is part of it where it counts; `None` where it was not
+    /// asked for, as the bound was not met.
+    pub rounding: Option<f64>,
     /// Of least squares `‖b - A x‖ / ‖b‖`, where [`true_residual`](Self::true_residual) is `‖Aᵀ(b - A x)‖ / ‖Aᵀb‖`; a bound
     /// that either meets is met.
     pub least_squares_residual: Option<f64>,

@@ -146,6 +146,7 @@ impl Work {
             breakdown: None,
             iterations,
             true_residual,
+            rounding: None,
             least_squares_residual,
             history: self.history,
             replacements,

@@ -322,10 +322,12 @@ impl<'a> Run<'a> {
             }
             let stuck = flag == Flag::Stalled || fell_short > 1 && best.is_hardly_beaten_by(residual);
             let mut hidden = !residual.is_finite();
+            let mut rounded = None;
             if hidden {
                 flag = Flag::OutOfRange;
             } else if (residual <= stop.relative || stuck) && accuracy == Accuracy::DoubleFloat {
                 let rounding = self.rounding()?;
+                rounded = Some(rounding);
                 residual += counted(rounding, stop.relative);
                 hidden = hides(rounding, stop.relative);
             }
@@ -347,7 +349,8 @@ impl<'a> Run<'a> {
             };
             if let Some(reason) = standing.verdict() {
                 let residuals = best.or_last(residual, None, self.kept.front_mut());
-                return Ok(work.report(reason, sweeps, residuals, runs, self.sweep));
+                let report = work.report(reason, sweeps, residuals, runs, self.sweep);
+                return Ok(SolveReport { rounding: rounded.filter(|_| standing.met), ..report });
             }
             best.offer(residual, None, self.kept.front())?;
             // Residuals of 32 bits that fall short of the truth call for a closer aim.
