@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::cli::{Ran, command, finish, run, scratch};
+use common::worst::worst;
 use serde_json::Value;
 
 fn root() -> &'static Path {
@@ -113,7 +114,7 @@ fn readme_says_what_the_book_of_results_does() {
         assert!(row.contains(&what), "{run}: {row}, but the book says: {what}");
     };
     let off = booked("cavity", "Deviation from the published velocities", &["128"], &["in u", "in v"]);
-    let off = 100.0 * off.into_iter().fold(0.0, f64::max);
+    let off = 100.0 * off.into_iter().fold(0.0, worst);
     says("`cavity`", format!("at most {off:.2} % of the lid's speed"));
 
     let counts =

@@ -203,8 +203,8 @@ fn right_hand_side_known_solution_and_output_go_round() {
     assert_eq!(solution.len(), 8);
     for (x, want) in solution.iter().zip(&want) {
         assert!((x - want).abs() < 1e-4, "{x} {want}");
-        assert_eq!(*x, f64::from(*x as f32), "written so that nothing is lost");
     }
+    assert!(solution.iter().any(|x| *x != f64::from(*x as f32)), "pairs are written as pairs: {solution:?}");
     assert!(fs::read(&plot).unwrap().starts_with(b"\x89PNG"));
     // What came out, as the known solution.
     let args = ["--matrix", &matrix, "--rhs", &rhs, "--x-ref", &out, "--tol", "1e-6"];

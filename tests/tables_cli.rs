@@ -377,10 +377,18 @@ fn comparisons_mark_what_has_changed_and_fail_for_what_got_worse() {
         assert!(code == 1 && stdout.contains(text) && shown.contains(text), "{text}: {stdout}");
     }
 
-    // Another device or size: said, shown, and counts may differ.
+    // Another size: of that nothing is better or worse.
+    let other = changed(&out, "compared-size", |b| {
+        b["quick"] = json!(false);
+        b["chapters"][0]["tables"][0]["figures"][1]["value"] = json!(2.0);
+    });
+    let (code, stdout, shown) = against(&other, &out);
+    assert_eq!(code, 0, "{stdout}");
+    assert!(shown.contains("Incomparable") && !shown.contains("CHANGED!"));
+
+    // Another device: said, shown, and counts may differ.
     let other = changed(&out, "compared-other", |b| {
         b["machine"]["device"] = json!("another");
-        b["quick"] = json!(false);
         b["chapters"][0]["tables"][0]["figures"][1]["value"] = json!(2.0);
         b["chapters"][0]["checks"].as_array_mut().unwrap().remove(0);
     });

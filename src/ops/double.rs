@@ -9,6 +9,7 @@ use crate::kernel::{Draw, Operand};
 
 /// What is added to pairs: a [`DoubleVector`], or a [`Vector`] whose low part is zero.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum DoubleOperand<'a> {
     /// Pairs.
     Double(&'a DoubleVector),

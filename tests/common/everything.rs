@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use texla::host::{NineBands, Triplets, problems};
 use texla::ops::{
-    self, Accurate, Combine, Histogram, LinOp, MatmulForm, MatmulSchedule, Part, Product, Reduction, Window,
-    Windows,
+    self, Accurate, Combine, ExactSum, Histogram, LinOp, MatmulForm, MatmulSchedule, Part, Product,
+    Reduction, Window, Windows,
 };
 use texla::profile::DeviceProfile;
 use texla::script::{Interpreter, parse};
@@ -22,9 +22,9 @@ use texla::solve::{
     Stationary, StationaryParams, Stop, WeightedJacobi, natural_residual, project_out,
 };
 use texla::{
-    BandedMatrix, ColumnStack, Device, FoldedBands, Grid, Layout, Matrix, MatrixFormat, Packed, Plane,
-    Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams, StoredMatrix,
-    Vector,
+    BandedMatrix, ColumnStack, Device, DoubleVector, FoldedBands, Grid, Layout, Matrix, MatrixFormat, Packed,
+    Plane, Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams,
+    StoredMatrix, Vector,
 };
 
 use super::harness::{block_schedules, fitting};
@@ -287,6 +287,16 @@ fn stored(dev: &Device, step: Step<'_>) {
         to("product_accurate", &|y| ops::product_accurate(y, a, terms).map(drop));
         to("product_accurate", &|y| ops::product_accurate(y, a, back).map(drop));
         to("product_part", &|y| ops::product_part(y, a, terms, Part::Error).map(drop));
+        let summed = |mut sum: ExactSum| {
+            let done = sum.add_product(a, -1.0, false, &x).unwrap();
+            assert_eq!(done, dev.capabilities().exact_form.is_some());
+            [sum.rounded().read().unwrap(), sum.error().read().unwrap()].concat()
+        };
+        let pairs = || DoubleVector::from_vector(&z).unwrap();
+        let mut to = |name: &str, f: &dyn Fn() -> Vec<f32>| step(&format!("{name}, {form}"), f);
+        to("ExactSum::of", &|| ExactSum::of(2.0, &pairs()).unwrap().rounded().read().unwrap());
+        to("ExactSum::add_product", &|| summed(ExactSum::of(2.0, &pairs()).unwrap()));
+        to("ExactSum::bounding", &|| summed(ExactSum::bounding(2.0, &pairs()).unwrap()));
     }
     let mut to = |name: &str, f: &dyn Fn(&mut Vector) -> Result<()>| step(name, &|| changed(dev, &start, f));
     for combine in more.into_iter().chain([Combine::SubtractFrom(&z)]) {
@@ -337,6 +347,15 @@ fn solvers(dev: &Device, step: Step<'_>) {
             });
         }
     }
+    to("ConjugateGradient for pairs", &|x| {
+        let mut pairs = DoubleVector::zeros(dev, n)?;
+        let solver = ConjugateGradient::new(&a, CgParams::default().with_stop(Stop::relative(1e-9)))?;
+        match dev.capabilities().exact_form {
+            Some(_) => assert!(solver.solve(&mut pairs, &b)?.converged()),
+            None => assert!(solver.solve(&mut pairs, &b).is_err()),
+        }
+        ops::copy(x, pairs.high())
+    });
     to("FixedRun", &|x| {
         let run: FixedRun =
             ConjugateGradient::new(&a, CgParams::default().with_stop(stop))?.iterate(x, &b, 3)?;

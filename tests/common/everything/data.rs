@@ -3,9 +3,9 @@
 
 use texla::host::problems;
 use texla::{
-    BandedMatrix, BufferVector, ColumnStack, Device, FoldedBands, Grid, Layout, Matrix, Packed, PendingRead,
-    Plane, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams, StoredMatrix,
-    Vector, ops,
+    BandedMatrix, BufferVector, ColumnStack, Device, DoubleVector, FoldedBands, Grid, Layout, Matrix, Packed,
+    PendingRead, Plane, Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil,
+    StencilParams, StoredMatrix, Vector, ops,
 };
 
 use super::super::harness::fitting;
@@ -38,6 +38,32 @@ pub fn vectors(dev: &Device, step: Step<'_>) {
     });
     step("Vector::read_texels", &|| x.read_texels().unwrap());
     step("Vector::element", &|| vec![x.element(n / 2).unwrap()]);
+    let pairs = || DoubleVector::from_f64(dev, &wide).unwrap();
+    let low = |x: &DoubleVector| x.read().unwrap().into_iter().map(|v| v as f32).collect::<Vec<f32>>();
+    step("DoubleVector::zeros", &|| low(&DoubleVector::zeros(dev, n).unwrap()));
+    step("DoubleVector::from_f64", &|| low(&pairs()));
+    step("DoubleVector::from_vector", &|| low(&DoubleVector::from_vector(&x).unwrap()));
+    step("DoubleVector::read", &|| low(&pairs()));
+    step("DoubleVector::set_zero", &|| {
+        let mut x = pairs();
+        x.set_zero().unwrap();
+        low(&x)
+    });
+    step("DoubleVector::write", &|| {
+        let mut x = DoubleVector::zeros(dev, n).unwrap();
+        x.write(&wide).unwrap();
+        low(&x)
+    });
+    // A device without exact sums of two floats refuses these.
+    let sum = |add: &dyn Fn(&mut DoubleVector, &DoubleVector) -> Result<()>| {
+        let mut out = DoubleVector::zeros(dev, n).unwrap();
+        let done = add(&mut out, &pairs());
+        assert_eq!(done.is_ok(), dev.capabilities().exact_form.is_some());
+        low(&out)
+    };
+    step("axpy_double", &|| sum(&|out, y| ops::axpy_double(out, 0.3, &x, y)));
+    step("add_double", &|| sum(&|out, y| ops::add_double(out, y, y)));
+    step("sub_double", &|| sum(&|out, y| ops::sub_double(out, y, &x)));
     step("Vector::to_packed", &|| {
         let x = Vector::from_slice(dev, &values[..35]).unwrap();
         x.to_packed(Shape::new(7, 5), Layout::Batch4).unwrap().read().unwrap()
