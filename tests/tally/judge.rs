@@ -80,7 +80,7 @@ pub enum Fault {
     /// `b` is not as it was.
     Changed,
     Panicked,
-    /// Of the system times a power of two the verdict is another one.
+    /// Converged, and not so times a power of two, or the other way round.
     Scaled,
 }
 

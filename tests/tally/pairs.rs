@@ -12,6 +12,7 @@ use texla::{Device, DoubleVector, Error, Result};
 
 use crate::common::harness;
 use crate::common::systems::norm;
+use crate::common::worst::worst;
 use crate::exact::{self, Expansion, Term};
 use crate::judge::{Fault, Outcome, Problem, said};
 use crate::run::{self, Declared, Format, Help, Method, Operator};
@@ -147,12 +148,17 @@ impl PairRun {
     }
 
     /// What is documented of sums in three floats, for sums of so many terms, relative to `b`.
-    fn rounding(&self, size: f64, x: &Parts) -> f64 {
+    fn rounding(&self, size: f64) -> f64 {
         let mut counts = vec![2usize; self.problem.rows];
         self.problem.terms.iter().for_each(|t| counts[t.0] += 2);
         let terms = counts.into_iter().max().unwrap_or(2) as f64;
-        let below = self.problem.flushed(&x.high, &self.problem.held) + self.problem.flushed(&x.low, &[]);
-        (terms * 2f64.powi(-66) * size + below) / self.unit()
+        terms * 2f64.powi(-66) * size / self.unit()
+    }
+
+    /// What a device may have taken for zero of elements below the normal range, relative to `b`.
+    fn flushed(&self, x: &Parts) -> f64 {
+        let (problem, b) = (&self.problem, &self.problem.held);
+        (problem.flushed(&x.high, b) + problem.flushed(&x.low, &[])) / self.unit()
     }
 
     pub fn judge(&self) -> Vec<(Fault, String)> {
@@ -174,7 +180,8 @@ impl PairRun {
             return found;
         }
         let (size, magnitude) = residual(&self.problem.terms, &self.x, &self.b);
-        let (size, rounding) = (size / self.unit(), self.rounding(magnitude, &self.x));
+        let (size, rounding) = (size / self.unit(), self.rounding(magnitude));
+        let flushed = self.flushed(&self.x);
         let certified = outcome.reason == Ok(Some(StopReason::Converged));
         if certified && size > self.bound * (1.0 + 1e-5) {
             let detail = format!("{}: {size:e} true, bound {:e}", said(outcome), self.bound);
@@ -185,9 +192,9 @@ impl PairRun {
             let lost = !reported.is_finite() && size > 1e30;
             // Nothing that was asked for is missed by what is this far below it; what rounding may have changed is part of
             // the report where the bound was met.
-            let nothing = self.bound * 2f64.powi(-50) + if certified { 0.0 } else { rounding };
+            let nothing = self.bound * 2f64.powi(-50) + flushed + if certified { 0.0 } else { rounding };
             let below = size > reported * (1.0 + SHARE) + nothing;
-            let above = *reported > size * (1.0 + SHARE) + 64.0 * rounding + 0.1 * self.bound;
+            let above = *reported > size * (1.0 + SHARE) + 64.0 * rounding + flushed + 0.1 * self.bound;
             if (below || above) && !lost {
                 let way = if below { "less than" } else { "more than" };
                 let detail = format!("{}: {reported:e} reported, {way} {size:e}", said(outcome));
@@ -196,7 +203,8 @@ impl PairRun {
         }
         let (before, magnitude) = residual(&self.problem.terms, &self.x0, &self.b);
         let before = before / self.unit();
-        let slack = SHARE * before + 64.0 * (rounding + self.rounding(magnitude, &self.x0));
+        let slack =
+            SHARE * before + 64.0 * (rounding + self.rounding(magnitude)) + flushed + self.flushed(&self.x0);
         if size > before + slack {
             found.push((Fault::Worse, format!("{}: {size:e} after {before:e}", said(outcome))));
         }
@@ -204,18 +212,25 @@ impl PairRun {
     }
 }
 
-/// By how much both sides of a system are multiplied that is to get the same verdict.
+/// By how much both sides of a system are multiplied. Where either converges, both have to; of what leads nowhere it
+/// depends on the range how: iterates that explode leave it sooner in one scale than in another.
 const EXPONENTS: [i32; 2] = [60, -60];
 
-/// The system times powers of two, where that leaves all of its numbers, with their low parts, in the range of floats.
+/// The system times powers of two, where that leaves all of its numbers, with their low parts and what the start is mapped
+/// to, in the range of floats, and coefficients are not so far apart that products of theirs leave it.
 pub fn scaled(system: &System) -> Vec<System> {
-    let values = || system.terms.iter().map(|t| t.2).chain(system.b.iter().copied());
+    let sizes = || system.terms.iter().map(|t| t.2.abs()).filter(|v| *v != 0.0);
+    let (least, most) = (sizes().fold(f64::MAX, f64::min), sizes().fold(0.0, worst));
+    let start = system.x0.iter().map(|v| f64::from(v.abs())).fold(0.0, worst);
+    let values = || sizes().chain(system.b.iter().map(|v| v.abs()).filter(|v| *v != 0.0));
     let fits = |e: &i32| {
-        let unit = 2f64.powi(*e);
-        values().filter(|v| *v != 0.0).all(|v| (2f64.powi(-70)..2f64.powi(120)).contains(&(v * unit).abs()))
+        let (unit, mapped) = (2f64.powi(*e), most * start * system.cols as f64);
+        values().all(|v| (2f64.powi(-70)..2f64.powi(120)).contains(&(v * unit)))
+            && mapped * unit < 2f64.powi(120)
     };
+    let near = start < 2f64.powi(120) && most <= least * 2f64.powi(60);
     // What is flushed of the system itself is not of the other.
-    let whole = fits(&0);
+    let whole = near && fits(&0);
     EXPONENTS.into_iter().filter(|e| whole && fits(e)).map(|e| system.scaled(e)).collect()
 }
 
