@@ -229,6 +229,39 @@ fn residuals_of_pairs_have_seventy_bits() {
     });
 }
 
+/// Low parts that a scale takes below the range, which coefficients of 2^60 bring back: far starts have such scales.
+#[test]
+fn bounds_have_what_is_lost_before_it_meets_large_coefficients() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let (n, alpha) = (9, -(2f32.powi(-84)));
+        let a = systems::entries(n, n, (0..n).map(|i| (i, i, 1.3 * 2f64.powi(65))));
+        for (form, stored) in sparse_forms(device, &a, 9) {
+            let low: Vec<f32> = (0..n).map(|i| 1.37 * 2f32.powi(-30 - 3 * i as i32)).collect();
+            let x = Vector::from_slice(device, &low).unwrap();
+            let zero = DoubleVector::zeros(device, n).unwrap();
+            let run = |mut sum: ExactSum| {
+                assert!(sum.add_product(stored.as_ref(), alpha, false, &x).unwrap());
+                (sum.rounded().read().unwrap(), sum.error().read().unwrap())
+            };
+            let (got, _) = run(ExactSum::of(1.0, &zero).unwrap());
+            let (_, bound) = run(ExactSum::bounding(1.0, &zero).unwrap());
+            for (i, x) in low.iter().enumerate() {
+                let want = f64::from(alpha) * paired(1.3) * 2f64.powi(65) * f64::from(*x);
+                let off = (f64::from(got[i]) - want).abs();
+                let own = f64::from(bound[i]);
+                assert!(
+                    off <= 0.51 * ulp(want) + own,
+                    "{form}: row {i}: {} for {want:e}, bound {own:e}",
+                    got[i]
+                );
+            }
+        }
+    });
+}
+
 /// The relative residual of pairs in double-double, and the forward error beside `want`.
 fn true_residual(a: &Csr, x: &[f64], b: &[f64]) -> f64 {
     systems::norm(&residual_twin(a, x, b).0) / systems::norm(b)

@@ -80,6 +80,8 @@ pub enum Fault {
     /// `b` is not as it was.
     Changed,
     Panicked,
+    /// Converged, and not so times a power of two, or the other way round.
+    Scaled,
 }
 
 /// Bounds below this say nothing of a `b` that 32 bits had to round.
@@ -141,7 +143,7 @@ impl Problem {
 
     /// What a device may have taken for zero that is below the normal range of 32 bits: of `b`, of `x`, and of coefficients
     /// that are kept as they are.
-    fn flushed(&self, x: &[f32], b: &[f64]) -> f64 {
+    pub fn flushed(&self, x: &[f32], b: &[f64]) -> f64 {
         let mut lost: f64 = b.iter().map(|v| v.abs()).filter(|v| *v < TINY).sum();
         for &(_, j, v) in &self.terms {
             let x = x[j];
@@ -344,7 +346,7 @@ impl Problem {
         own.size <= self.bound * (1.0 + NORMS) * self.unit(Measure::Own, &self.held)
     }
 
-    fn accused(&self, outcome: &Outcome) -> Option<(Fault, String)> {
+    pub fn accused(&self, outcome: &Outcome) -> Option<(Fault, String)> {
         if let Some(text) = outcome.breakdown.map(|broken| broken.to_string()) {
             let wrong = self.definite && text.contains("positive definite");
             return wrong.then_some((Fault::Accused, text));

@@ -9,6 +9,7 @@
 mod common;
 mod exact;
 mod judge;
+mod pairs;
 mod run;
 mod systems;
 mod table;
@@ -20,6 +21,7 @@ use common::harness;
 use common::random::Rng;
 use judge::Fault;
 use run::Method;
+use systems::System;
 use table::Table;
 use texla::Device;
 use texla::gl::{Api, Limits};
@@ -48,16 +50,25 @@ fn number(name: &str) -> Option<u64> {
     Some(value.parse().unwrap_or_else(|_| panic!("{name} is `{value}`, expected a number")))
 }
 
-/// Tallies `count` systems from the seed `first` on; of the methods that fit each, `most` are tried. So many verdicts
-/// there have to be at `least`, that a tally of refusals is none.
-fn tally(name: &str, first: u64, count: u64, most: usize, least: usize) {
+/// How much of each system is tried.
+#[derive(Clone, Copy)]
+struct Effort {
+    /// Of the methods that fit it.
+    most: usize,
+    /// One in so many systems is solved for pairs in other scales, too.
+    scaled: u64,
+}
+
+/// Tallies `count` systems from the seed `first` on. So many verdicts there have to be at `least`, that a tally of refusals
+/// is none.
+fn tally(name: &str, first: u64, count: u64, effort: Effort, least: usize) {
     let mut table = Table::default();
     for (k, limits) in limits().into_iter().enumerate() {
         let table = std::cell::RefCell::new(&mut table);
         harness::on_both_with(limits, |device| {
             let here = (k, device.api() != Api::ALL[0]);
             for seed in (first..first + count).filter(|seed| place(*seed) == here) {
-                one(&mut table.borrow_mut(), device, seed, most, count == 1);
+                one(&mut table.borrow_mut(), device, seed, effort, count == 1);
             }
         });
     }
@@ -66,14 +77,16 @@ fn tally(name: &str, first: u64, count: u64, most: usize, least: usize) {
     if count > 1 {
         // What repeats one system says nothing of the others.
         table.write(name);
-        let families: BTreeSet<&str> = Method::ALL.into_iter().filter_map(Method::family).collect();
+        let single = Method::ALL.into_iter().filter_map(Method::family);
+        let pairs = Method::ALL.into_iter().filter(|m| pairs::solves(*m)).map(pairs::family);
+        let families: BTreeSet<&str> = single.chain(pairs).collect();
         assert_eq!(table.converged, families, "these have converged, of these");
     }
     assert_eq!(table.false_answers(), 0, "false answers; see the table");
     assert!(table.verdicts() >= least, "{} verdicts, expected {least} or more", table.verdicts());
 }
 
-fn one(table: &mut Table, device: &Device, seed: u64, most: usize, talkative: bool) {
+fn one(table: &mut Table, device: &Device, seed: u64, effort: Effort, talkative: bool) {
     let system = systems::system(seed);
     table.systems += 1;
     if talkative {
@@ -81,7 +94,7 @@ fn one(table: &mut Table, device: &Device, seed: u64, most: usize, talkative: bo
     }
     let mut methods: Vec<(usize, Method)> = Method::on(&system).into_iter().enumerate().collect();
     Rng::new(seed).shuffle(&mut methods);
-    methods.truncate(most);
+    methods.truncate(effort.most);
     for (number, method) in methods {
         let all = catch_unwind(AssertUnwindSafe(|| run::run(device, &system, method, number)));
         let label = method.to_string();
@@ -92,6 +105,10 @@ fn one(table: &mut Table, device: &Device, seed: u64, most: usize, talkative: bo
             }
             Ok(Err(error)) => table.count(&label, &format!("refused: {}", table::name(&error))),
             Ok(Ok(runs)) => {
+                if pairs::solves(method) {
+                    let scaled = seed.is_multiple_of(effort.scaled);
+                    in_pairs(table, device, &system, (number, method), scaled, talkative);
+                }
                 for run in runs {
                     let said = judge::said(&run.outcome);
                     table.count(&label, &said);
@@ -115,10 +132,66 @@ fn one(table: &mut Table, device: &Device, seed: u64, most: usize, talkative: bo
     }
 }
 
+/// The system solved for pairs, and times powers of two: if one converges, so have all.
+fn in_pairs(
+    table: &mut Table,
+    device: &Device,
+    system: &System,
+    (number, method): (usize, Method),
+    scaled: bool,
+    talkative: bool,
+) {
+    let label = format!("{method}, pairs");
+    let mut verdict = None;
+    let others = if scaled { pairs::scaled(system) } else { Vec::new() };
+    for (k, system) in std::iter::once(system).chain(&others).enumerate() {
+        let run = match catch_unwind(AssertUnwindSafe(|| pairs::run(device, system, method, number))) {
+            Err(_) => {
+                table.fault(Fault::Panicked, &label, "", system, device, "");
+                continue;
+            }
+            Ok(Err(error)) if judge::is_internal(&error) => {
+                table.fault(Fault::Internal, &label, "", system, device, &error.to_string());
+                continue;
+            }
+            Ok(Err(error)) => {
+                table.count(&label, &format!("refused: {}", table::name(&error)));
+                continue;
+            }
+            Ok(Ok(run)) => run,
+        };
+        let (said, format) = (judge::said(&run.outcome), format!("{:?}", run.format));
+        if talkative {
+            let (o, bound) = (&run.outcome, run.bound);
+            println!("{label} {format} {bound:e}: {said} {} {:?} {:?}", run.iterations, o.reported, run.x);
+            if let Err(error) = &o.reason {
+                println!("  {error}");
+            }
+        }
+        for (fault, detail) in run.judge() {
+            table.fault(fault, &label, &format, system, device, &detail);
+        }
+        if k == 0 {
+            table.count(&label, &said);
+            if run.outcome.reason == Ok(Some(StopReason::Converged)) {
+                table.converged.insert(pairs::family(method));
+            }
+            verdict = Some(said);
+        } else if let Some(verdict) = &verdict {
+            table.count(&format!("{label}, scaled"), &said);
+            let converged = StopReason::Converged.to_string();
+            if said != *verdict && [&said, verdict].contains(&&converged) {
+                let detail = format!("{said}, not {verdict}");
+                table.fault(Fault::Scaled, &label, &format, system, device, &detail);
+            }
+        }
+    }
+}
+
 /// The short form: a part of the methods on each system.
 #[test]
 fn short() {
-    tally("tally-short", 0, 240, 4, 756);
+    tally("tally-short", 0, 240, Effort { most: 4, scaled: 3 }, 1000);
 }
 
 /// The long form: more of both.
@@ -130,5 +203,5 @@ fn long() {
     let most = if count == 1 { usize::MAX } else { 8 };
     // Of one system all methods may be refused.
     let least = if count == 1 { 0 } else { 4 * count as usize };
-    tally("tally", first, count, most, least);
+    tally("tally", first, count, Effort { most, scaled: 1 }, least);
 }

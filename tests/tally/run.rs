@@ -3,7 +3,7 @@
 use std::fmt;
 
 use texla::kernel::Predicate;
-use texla::ops::{Accurate, Checked, LinOp, Part, Product};
+use texla::ops::{Accurate, Checked, ExactSum, LinOp, Part, Product};
 use texla::solve::{
     BiCgStab, BiCgStabParams, Breakdown, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient,
     Direction, GaussSeidel, Identity, Jacobi, LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpSolver,
@@ -151,7 +151,7 @@ pub enum Format {
     Batch,
 }
 
-enum Operator {
+pub enum Operator {
     Stored(StoredMatrix),
     Dense(Matrix),
     Folded(Box<FoldedBands>),
@@ -162,7 +162,7 @@ enum Operator {
 /// Most diagonals of a matrix that is kept by them.
 const MOST_BANDS: usize = 24;
 
-fn format(system: &System, method: Method, csr: &host::Csr, rng: &mut Rng) -> Format {
+pub fn format(system: &System, method: Method, csr: &host::Csr, rng: &mut Rng) -> Format {
     let swept = matches!(method, Method::GaussSeidel(..) | Method::Cg(_, Help::GaussSeidel))
         || method == Method::BiCgStab(Help::GaussSeidel);
     let multigrid = matches!(method, Method::Multigrid | Method::Cg(_, Help::Multigrid));
@@ -190,7 +190,7 @@ fn format(system: &System, method: Method, csr: &host::Csr, rng: &mut Rng) -> Fo
 }
 
 impl Operator {
-    fn new(device: &Device, system: &System, csr: host::Csr, format: Format) -> Result<Self> {
+    pub fn new(device: &Device, system: &System, csr: host::Csr, format: Format) -> Result<Self> {
         let dense = |csr: &host::Csr| {
             let mut values = vec![0.0; system.rows * system.cols];
             csr.entries().for_each(|(i, j, v)| values[i * system.cols + j] += v);
@@ -241,9 +241,9 @@ impl Operator {
 }
 
 /// An operator that declares a null space, if it does not know it by itself.
-struct Declared<'a> {
-    operator: &'a Operator,
-    null_space: Vec<Vector>,
+pub struct Declared<'a> {
+    pub operator: &'a Operator,
+    pub null_space: Vec<Vector>,
 }
 
 impl LinOp for Declared<'_> {
@@ -265,6 +265,10 @@ impl LinOp for Declared<'_> {
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
         self.operator.linear().accurate(out, terms, part)
+    }
+
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+        self.operator.linear().accumulate(sum, terms)
     }
 
     fn pattern(&self) -> Option<&host::Csr> {
@@ -314,7 +318,7 @@ pub struct Run {
 }
 
 /// The matrix as this format holds it.
-fn held(csr: &host::Csr, system: &System, format: Format) -> Vec<Term> {
+pub fn held(csr: &host::Csr, system: &System, format: Format) -> Vec<Term> {
     match format {
         Format::Dense | Format::Stack => csr.entries().map(|(i, j, v)| (i, j, f64::from(v as f32))).collect(),
         Format::Stencil => system.terms.clone(),
@@ -322,7 +326,7 @@ fn held(csr: &host::Csr, system: &System, format: Format) -> Vec<Term> {
     }
 }
 
-fn problem(system: &System, terms: Vec<Term>, format: Format) -> Problem {
+pub fn problem(system: &System, terms: Vec<Term>, format: Format) -> Problem {
     let single = matches!(format, Format::Dense | Format::Stack);
     let flushed = single && terms.iter().any(|t| t.2 != 0.0 && !(t.2 as f32).is_normal());
     Problem {
@@ -339,9 +343,14 @@ fn problem(system: &System, terms: Vec<Term>, format: Format) -> Problem {
     }
 }
 
+/// Of a system and a method: what the format is drawn from.
+pub fn format_rng(system: &System, number: usize) -> Rng {
+    Rng::new(system.seed.wrapping_mul(1_000_003) ^ number as u64)
+}
+
 /// Runs a method on a system; `Err` where it could not be put on the device.
 pub fn run(device: &Device, system: &System, method: Method, number: usize) -> Result<Vec<Run>> {
-    let mut rng = Rng::new(system.seed.wrapping_mul(1_000_003) ^ number as u64);
+    let mut rng = format_rng(system, number);
     if let Method::Batch(relaxation) = method {
         return batch(device, system, relaxation);
     }
@@ -361,14 +370,14 @@ pub fn run(device: &Device, system: &System, method: Method, number: usize) -> R
 }
 
 /// What a solver says.
-struct Said {
+pub struct Said {
     reason: Option<StopReason>,
     breakdown: Option<Breakdown>,
     reported: Vec<f64>,
     own: Option<f64>,
 }
 
-fn of_report(report: SolveReport) -> Said {
+pub fn of_report(report: SolveReport) -> Said {
     let SolveReport { reason, breakdown, true_residual, least_squares_residual, .. } = report;
     Said { reason: Some(reason), breakdown, reported: vec![true_residual], own: least_squares_residual }
 }
@@ -378,7 +387,7 @@ fn of_lcp(outcome: &LcpOutcome) -> Said {
     Said { reason: Some(outcome.reason), breakdown: None, reported, own: None }
 }
 
-fn outcome(said: Result<Said>, x: Vec<f32>, b: Option<Vec<f32>>) -> Outcome {
+pub fn outcome(said: Result<Said>, x: Vec<f32>, b: Option<Vec<f32>>) -> Outcome {
     match said {
         Ok(Said { reason, breakdown, reported, own }) => {
             Outcome { reason: Ok(reason), breakdown, reported, own, x, b }

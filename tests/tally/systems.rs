@@ -39,6 +39,26 @@ impl System {
         self.rows == self.cols
     }
 
+    /// Both sides times `2^e`: the solution is the same. A matrix of bands becomes one of entries.
+    pub fn scaled(&self, e: i32) -> System {
+        let unit = 2f64.powi(e);
+        let form = match self.form {
+            Form::Stencil { grid, shift, weights, sides, cycle } => {
+                Form::Stencil { grid, shift: shift * unit, weights: weights.map(|w| w * unit), sides, cycle }
+            }
+            _ => Form::Entries,
+        };
+        System {
+            name: format!("{}, both sides times 2^{e}", self.name),
+            form,
+            terms: self.terms.iter().map(|&(i, j, v)| (i, j, v * unit)).collect(),
+            b: self.b.iter().map(|v| v * unit).collect(),
+            x0: self.x0.clone(),
+            null_space: self.null_space.clone(),
+            ..*self
+        }
+    }
+
     pub fn triplets(&self) -> Triplets {
         Triplets::from_entries(Shape::new(self.rows, self.cols), self.terms.iter().copied()).unwrap()
     }
