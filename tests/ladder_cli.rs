@@ -41,7 +41,9 @@ fn the_ladder_is_measured_and_checked_on_both_dialects() {
             let (ms, mflops) = (row["ms"].as_f64().unwrap(), row["mflops"].as_f64().unwrap());
             assert!((mflops * ms / (20e-3 * 4096.0) - 1.0).abs() < 1e-9, "{row}");
             let on_device = row["draws"] != 0;
-            assert_eq!(row["share_of_fetch_ceiling"].is_f64(), on_device, "{row}");
+            // Single channels have another ceiling.
+            let shared = on_device && !row["rung"].as_str().unwrap().starts_with("RED");
+            assert_eq!(row["share_of_fetch_ceiling"].is_f64(), shared, "{row}");
         }
         // Every rung; and once more with full diagonals, which the four packed ones refuse.
         assert_eq!(report["checks"].as_array().unwrap().len(), 14 + 10);
