@@ -9,11 +9,11 @@ use support::{CommonArgs, Failure, LinePlot, Progress, Report, Table, count, jso
 use texla::host::{Csr, market, problems};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, LinOp,
-    Multigrid, MultigridParams, Preconditioner, SolveReport, Stop, StopReason, Unknowns,
+    Multigrid, MultigridParams, Preconditioner, SolveReport, Stop, StopReason,
 };
 use texla::{
     Device, DoubleVector, Error, Grid, MatrixFormat, Side, Sides, SparseFormat, Stencil, StencilParams,
-    StoredMatrix, Vector,
+    StoredMatrix, Unknowns, Vector,
 };
 
 mod support;

@@ -131,7 +131,7 @@ pub mod solve;
 pub use data::{
     BandedMatrix, BufferVector, ColumnStack, DoubleVector, FoldedBands, Matrix, MatrixFormat, Packed,
     PendingRead, Plane, Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams,
-    StoredMatrix, Vector,
+    StoredMatrix, Unknowns, Vector,
 };
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};

@@ -192,32 +192,21 @@ fn residuals_of_pairs_have_seventy_bits() {
             let values: Vec<f64> = wide(7, a.nnz()).into_iter().map(|v| paired(v) * scale).collect();
             let a = a.with_values(&values).unwrap();
             let x: Vec<f64> = wide(8, n).into_iter().map(paired).collect();
+            let check = |form: &str, stored: &dyn LinOp, a: &Csr, b: &[f64]| {
+                check_residual(device, &format!("{form}, n = {n}, 2^{exponent}"), stored, a, &x, b);
+            };
             // As close to A x as pairs are: the residual is what is left.
             let b: Vec<f64> = systems::apply(&a, &x).into_iter().map(paired).collect();
             let forms =
                 if exponent == 0 { sparse_forms(device, &a, 30) } else { sparse_forms(device, &a, 0) };
             for (form, stored) in forms {
-                check_residual(
-                    device,
-                    &format!("{form}, n = {n}, 2^{exponent}"),
-                    stored.as_ref(),
-                    &a,
-                    &x,
-                    &b,
-                );
+                check(form, stored.as_ref(), &a, &b);
             }
             // The dense forms hold 32 bits.
             let a = systems::rounded(&a);
             let b: Vec<f64> = systems::apply(&a, &x).into_iter().map(paired).collect();
             for (form, stored) in all_forms(device, &a) {
-                check_residual(
-                    device,
-                    &format!("{form}, n = {n}, 2^{exponent}"),
-                    stored.as_ref(),
-                    &a,
-                    &x,
-                    &b,
-                );
+                check(form, stored.as_ref(), &a, &b);
             }
         }
         for (nx, ny) in [(1, 1), (5, 3), (16, 12), (33, 31)] {

@@ -80,10 +80,11 @@ vec4 held4(vec4 x) { return intBitsToFloat(floatBitsToInt(x) ^ ivec4(texla_zero)
 
 #ifdef BOUND
 // In place of the sum its magnitude, |s| + |a b|, and in place of the low part a bound on the error of all steps so far:
-// one errs by less than 3 2^-46 of the magnitude reached, and 2^-44 of that leaves room for rounding here; with three
-// parts (FINE) by less than 2^-69, and 2^-66 leaves room. What falls below
-// the range of floats is lost besides: parts of the product, b before it came here, and low parts of a, which are 2^-24
-// of it; 2^-122 (1 + |b|) is more than all of them. A coefficient that is zero costs nothing.
+// one errs by less than 3 2^-46 of the magnitude reached, and 2^-44 of that leaves room for rounding here. With three parts
+// (FINE) it is less than 2^-67: adding a float times b rounds where last parts gather, twice, each at most 3 2^-47, which is
+// 11 2^-72 together, and a is two floats; 2^-66 is the bound. What falls below the range of floats is lost besides: parts of
+// the product, b before it came here, and low parts of a, which are 2^-24 of it; 2^-122 (1 + |b|) is more than all of them.
+// A coefficient that is zero costs nothing.
 #ifdef FINE
 #define STEP 1.3552527156068805e-20
 #else

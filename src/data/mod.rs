@@ -32,6 +32,7 @@ mod sparse;
 mod stack;
 mod stencil;
 mod stored;
+mod unknowns;
 mod vector;
 
 pub use banded::BandedMatrix;
@@ -47,6 +48,7 @@ pub use sparse::{POINTS_PAY_FROM, SparseFormat, SparseMatrix};
 pub use stack::ColumnStack;
 pub use stencil::{MOST_REGIONS, Side, Sides, Stencil, StencilParams};
 pub use stored::{MOST_BANDS, MatrixFormat, StoredMatrix};
+pub use unknowns::Unknowns;
 pub use vector::Vector;
 
 pub(crate) use banded::{BESIDE_BANDS, Band, bands_a_pass, texel_shifts};

@@ -2,41 +2,10 @@
 
 use super::product::is_exact;
 use super::{check_device, check_shape};
-use crate::data::{DoubleVector, Vector};
+use crate::data::{DoubleVector, Unknowns, Vector};
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand};
-
-/// What is added to pairs: a [`DoubleVector`], or a [`Vector`] whose low part is zero.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum DoubleOperand<'a> {
-    /// Pairs.
-    Double(&'a DoubleVector),
-    /// Floats.
-    Single(&'a Vector),
-}
-
-impl<'a> From<&'a DoubleVector> for DoubleOperand<'a> {
-    fn from(x: &'a DoubleVector) -> Self {
-        DoubleOperand::Double(x)
-    }
-}
-
-impl<'a> From<&'a Vector> for DoubleOperand<'a> {
-    fn from(x: &'a Vector) -> Self {
-        DoubleOperand::Single(x)
-    }
-}
-
-impl<'a> DoubleOperand<'a> {
-    fn parts(self) -> (&'a Vector, Option<&'a Vector>) {
-        match self {
-            DoubleOperand::Double(x) => (x.high(), Some(x.low())),
-            DoubleOperand::Single(x) => (x, None),
-        }
-    }
-}
 
 impl DoubleVector {
     /// The elements of a vector of 32 bits, exactly. *Cost*: 1 draw and 1 clear. *Errors*: [`Error::OutOfMemory`].
@@ -67,31 +36,18 @@ impl DoubleVector {
 /// assert_eq!(out.read()?, [1.0 + 2f64.powi(-30), 2f64.powi(-40)]);
 /// # Ok::<(), texla::Error>(())
 /// ```
-pub fn axpy_double<'a>(
-    out: &mut DoubleVector,
-    alpha: f32,
-    x: impl Into<DoubleOperand<'a>>,
-    y: &DoubleVector,
-) -> Result<()> {
-    run("axpy_double", out, alpha, x.into(), y)
+pub fn axpy_double(out: &mut DoubleVector, alpha: f32, x: &impl Unknowns, y: &DoubleVector) -> Result<()> {
+    run("axpy_double", out, alpha, x.parts(), y)
 }
 
 /// `out = x + y` for pairs; `x` may be a [`Vector`]. *Shapes*, *cost*, *errors*, *bound*: as [`axpy_double`].
-pub fn add_double<'a>(
-    out: &mut DoubleVector,
-    x: impl Into<DoubleOperand<'a>>,
-    y: &DoubleVector,
-) -> Result<()> {
-    run("add_double", out, 1.0, x.into(), y)
+pub fn add_double(out: &mut DoubleVector, x: &impl Unknowns, y: &DoubleVector) -> Result<()> {
+    run("add_double", out, 1.0, x.parts(), y)
 }
 
 /// `out = y - x` for pairs; `x` may be a [`Vector`]. *Shapes*, *cost*, *errors*, *bound*: as [`axpy_double`].
-pub fn sub_double<'a>(
-    out: &mut DoubleVector,
-    y: &DoubleVector,
-    x: impl Into<DoubleOperand<'a>>,
-) -> Result<()> {
-    run("sub_double", out, -1.0, x.into(), y)
+pub fn sub_double(out: &mut DoubleVector, y: &DoubleVector, x: &impl Unknowns) -> Result<()> {
+    run("sub_double", out, -1.0, x.parts(), y)
 }
 
 /// `out = x + y` for `x` as a pair, on a device that can.
@@ -103,10 +59,9 @@ fn run(
     op: &'static str,
     out: &mut DoubleVector,
     alpha: f32,
-    x: DoubleOperand<'_>,
+    (x, x_low): (&Vector, Option<&Vector>),
     y: &DoubleVector,
 ) -> Result<()> {
-    let (x, x_low) = x.parts();
     let device = y.device();
     for (operand, found) in [("x", x.shape()), ("out", out.shape())] {
         check_shape(op, operand, found, y.shape())?;

@@ -17,7 +17,6 @@ mod stationary;
 
 #[cfg(feature = "sim")]
 pub(crate) use drive::fit::fit;
-pub use drive::unknown::Unknowns;
 pub use drive::{Breakdown, SolveReport, Stop, StopReason, project_out};
 pub use krylov::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, FixedReport,

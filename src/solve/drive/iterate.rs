@@ -139,7 +139,7 @@ impl<'a> Iterate<'a> {
         let Iterand { high, low } = &self.x;
         let parts: Vec<&Vector> = [high].into_iter().chain(low).collect();
         let b = Right { high: self.b, low: self.b_low };
-        exact_sum("a solve", self.a, (self.scale, b), -self.scale, &parts, bounds)
+        exact_sum(self.a, (self.scale, b), -self.scale, &parts, bounds)
     }
 
     /// Whether the iterate is one of pairs.

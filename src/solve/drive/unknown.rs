@@ -1,53 +1,9 @@
 //! Unknowns of 32 bits, or of pairs.
 
 use super::verdict::Kept;
-use crate::data::{DoubleVector, Vector};
+use crate::data::{Unknowns, Vector};
 use crate::error::{Error, Result};
 use crate::ops::{self, ExactSum, LinOp};
-
-mod sealed {
-    use crate::data::Vector;
-
-    /// The high part, and the low one of pairs.
-    pub trait Parts {
-        fn parts(&self) -> (&Vector, Option<&Vector>);
-        fn parts_mut(&mut self) -> (&mut Vector, Option<&mut Vector>);
-    }
-}
-
-pub(in crate::solve) use sealed::Parts;
-
-/// What a system can be solved for, and with what right-hand side: a [`Vector`] or a [`DoubleVector`].
-///
-/// Unknowns of 32 bits reach a relative residual of about 2⁻²⁴ `‖A‖ ‖x‖ / ‖b‖`, however it is computed: some 1e-3 where `x`
-/// is large and smooth. Pairs reach what 64-bit arithmetic does. The iteration runs in 32 bits in either case; what it adds
-/// is gathered in pairs, and the residual is recomputed from them in some 70 bits ([`ExactSum`]).
-pub trait Unknowns: Parts {}
-
-impl Parts for Vector {
-    fn parts(&self) -> (&Vector, Option<&Vector>) {
-        (self, None)
-    }
-
-    fn parts_mut(&mut self) -> (&mut Vector, Option<&mut Vector>) {
-        (self, None)
-    }
-}
-
-impl Unknowns for Vector {}
-
-impl Parts for DoubleVector {
-    fn parts(&self) -> (&Vector, Option<&Vector>) {
-        (self.high(), Some(self.low()))
-    }
-
-    fn parts_mut(&mut self) -> (&mut Vector, Option<&mut Vector>) {
-        let (high, low) = DoubleVector::parts_mut(self);
-        (high, Some(low))
-    }
-}
-
-impl Unknowns for DoubleVector {}
 
 /// A right-hand side.
 #[derive(Clone, Copy)]
@@ -73,29 +29,22 @@ pub(in crate::solve) fn check_pairs(
     let refuse = |what: &str, why: &str| {
         Err(Error::Unsupported { what: format!("{op}: {what}"), why: why.to_owned() })
     };
-    let Some(low) = x.1 else {
-        return match b.low {
-            None => Ok(()),
-            Some(_) => {
-                refuse("b of pairs with x of 32 bits", "what x cannot hold cannot be certified for it")
-            }
-        };
-    };
-    if a.null_space().is_empty() {
-        // Asked with nothing to add: what an operator cannot do it says before anything is drawn.
-        return probe(op, a, low);
+    match (x.1, b.low) {
+        (None, Some(_)) => {
+            refuse("b of pairs with x of 32 bits", "what x cannot hold cannot be certified for it")
+        }
+        (Some(_), _) if !a.null_space().is_empty() => {
+            refuse(PAIRS, "the operator has a null space, which is projected out in 32 bits")
+        }
+        // Whether the operator can, the first residual tells: nothing is written before that.
+        _ => Ok(()),
     }
-    refuse("unknowns of pairs", "the operator has a null space, which is projected out in 32 bits")
 }
 
-fn probe(op: &'static str, a: &dyn LinOp, x: &Vector) -> Result<()> {
-    let zero = Vector::zeros(x.device(), a.shape().rows)?;
-    exact_sum(op, a, (1.0, Right { high: &zero, low: None }), 1.0, &[x], true).map(drop)
-}
+const PAIRS: &str = "unknowns of pairs";
 
 /// `beta b + alpha A (x + ...)` in three parts, or a bound on its error.
 pub(in crate::solve) fn exact_sum(
-    op: &'static str,
     a: &dyn LinOp,
     (beta, b): (f32, Right<'_>),
     alpha: f32,
@@ -106,7 +55,7 @@ pub(in crate::solve) fn exact_sum(
     for x in parts {
         if !sum.add_product(a, alpha, false, x)? {
             let why = "the operator has no exact product (LinOp::accumulate), or the device no exact two-sum";
-            return Err(Error::Unsupported { what: format!("{op}: unknowns of pairs"), why: why.into() });
+            return Err(Error::Unsupported { what: PAIRS.to_owned(), why: why.into() });
         }
     }
     Ok(sum)

@@ -1,7 +1,7 @@
 //! BiCGStab for systems that are not symmetric.
 
 use super::precondition::{Identity, Preconditioner};
-use crate::data::{Scalar, Vector};
+use crate::data::{Scalar, Unknowns, Vector};
 use crate::error::{Error, Result};
 use crate::gl::{Source, glsl};
 use crate::kernel::{Draw, Operand, PingPong};
@@ -14,7 +14,6 @@ use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::state::{Bounds, Flag, Report};
-use crate::solve::drive::unknown::Unknowns;
 use crate::solve::drive::{After, KEPT_GROWTH, Limits, Method};
 
 /// Parameters of [`BiCgStab`].

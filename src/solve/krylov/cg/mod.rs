@@ -6,7 +6,7 @@ pub use fixed::{FixedReport, FixedRun};
 
 use super::precondition::{Identity, Preconditioner};
 use super::steps::{AtHand, Entry, Mapped, Steps};
-use crate::data::{Scalar, Vector};
+use crate::data::{Scalar, Unknowns, Vector};
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Combine, LinOp, ReducePlan, Windows};
@@ -19,7 +19,6 @@ use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::state::Bounds;
-use crate::solve::drive::unknown::Unknowns;
 use crate::solve::drive::{Limits, Method};
 
 /// In which passes an iteration runs. The schedules agree within rounding.
