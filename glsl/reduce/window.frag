@@ -5,6 +5,11 @@
 #include "include/prelude.glsl"
 #define IDENTITY 0.0
 #define COMBINE(a, b) ((a) + (b))
+#elif defined(OP_PAIRS)
+// Two sums of pairs in a texel.
+#include "include/pairs.glsl"
+#define IDENTITY 0.0
+#define COMBINE(a, b) add_sums(a, b)
 #elif defined(OP_NON_FINITE)
 #define IDENTITY 0.0
 #define COMBINE(a, b) ((a) + (b))

@@ -40,6 +40,7 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/flags.glsl"),
     glsl!("include/hash.glsl"),
     glsl!("include/owner.glsl"),
+    glsl!("include/pairs.glsl"),
     glsl!("include/staggered.glsl"),
     glsl!("include/trace.glsl"),
     glsl!("include/neighbours.glsl"),

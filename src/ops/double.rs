@@ -1,8 +1,10 @@
-//! Element-wise operations on pairs of floats.
+//! Operations on pairs of floats.
 
 use super::product::is_exact;
-use super::{check_device, check_shape};
-use crate::data::{DoubleVector, Unknowns, Vector};
+use super::reduce::{Partial, Windowed};
+use super::{ReducePlan, Windows, check_device, check_shape};
+use crate::data::{DoubleVector, Scalar, Unknowns, Vector};
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand};
@@ -50,9 +52,103 @@ pub fn sub_double(out: &mut DoubleVector, y: &DoubleVector, x: &impl Unknowns) -
     run("sub_double", out, -1.0, x.parts(), y)
 }
 
+/// `Σ x_i y_i` of pairs, as a vector of one; either may be a [`Vector`].
+///
+/// *Shapes*: equal. *Cost*: one draw a stage of the [`ReducePlan`], one more, no readback. *Errors*: as of [`axpy_double`].
+/// *Bound*: `(d + 2) 2⁻⁴⁶ Σ |x_i y_i|`, where `d = plan.longest_chain()`, and `n 2⁻¹²⁴` for what falls below the range of
+/// floats.
+///
+/// ```
+/// use texla::{DoubleVector, ops};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let x = DoubleVector::from_f64(dev, &[1.0 + 2f64.powi(-20), 3.0])?;
+/// let y = DoubleVector::from_f64(dev, &[1.0 - 2f64.powi(-20), -1.0 / 3.0])?;
+/// let dot = ops::dot_double(&x, &y)?.read()?[0];
+/// assert!((dot - -2f64.powi(-40)).abs() < 2f64.powi(-44));
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn dot_double(x: &impl Unknowns, y: &impl Unknowns) -> Result<DoubleVector> {
+    let op = "dot_double";
+    let ((x, x_low), (y, y_low)) = (x.parts(), y.parts());
+    check_shape(op, "y", y.shape(), x.shape())?;
+    check_device(op, "y", y.device(), x.device())?;
+    check_exact(op, x.device())?;
+    let _scope = x.device().exclusive_scope()?;
+    // Both are read at the same texel, so a borrowed texture of another width is first folded like the rest.
+    let folded = |v: &Vector| {
+        let mut own = Vector::uninit(v.device(), v.len())?;
+        super::copy(&mut own, v)?;
+        Ok::<_, Error>(own)
+    };
+    let own = if x.extent() == y.extent() { None } else { Some((folded(x)?, folded(y)?)) };
+    let (x, y) = own.as_ref().map_or((x, y), |(x, y)| (x, y));
+    total(&reduced(op, ("DOT", (x, x_low)), Some((y, y_low)), None)?, None)
+}
+
+/// `√(Σ x_i²)` of pairs, as a vector of one, scaled by a power of two near `max |x_i|`, so that neither 1e-19 nor 1e19
+/// leaves the range of floats.
+///
+/// *Cost*: two reductions (the largest element, then the squares), a draw, no readback. *Errors*: as of [`axpy_double`].
+/// *Bound*: `(d + 6) 2⁻⁴⁶` of it, with `d` as of [`dot_double`].
+///
+/// ```
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// let x = texla::DoubleVector::from_f64(ctx.device(), &[1e30, 1e30])?;
+/// let norm = texla::ops::norm2_double(&x)?.read()?[0];
+/// assert!((norm / 2f64.sqrt() - 1e30).abs() < 1e30 * 2f64.powi(-42));
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn norm2_double(x: &DoubleVector) -> Result<DoubleVector> {
+    let op = "norm2_double";
+    check_exact(op, x.device())?;
+    let _scope = x.device().exclusive_scope()?;
+    let largest = super::max_abs(x.high())?;
+    let sums = reduced(op, ("SQUARES", (x.high(), Some(x.low()))), None, Some(&largest))?;
+    total(&sums, Some(&largest))
+}
+
+/// The sums of a block of `glsl/double/dots.frag`, but for the last window.
+fn reduced(
+    op: &'static str,
+    (which, (x, x_low)): (&'static str, (&Vector, Option<&Vector>)),
+    y: Option<(&Vector, Option<&Vector>)>,
+    scale: Option<&Scalar>,
+) -> Result<Partial> {
+    let device = x.device();
+    let plan = ReducePlan::on(device, x.extent(), Windows::Balanced, 2);
+    let (y, y_low) = y.map_or((None, None), |(y, low)| (Some(y), low));
+    let first = |_: &_| {
+        Ok(Draw::new(device, glsl!("double/dots.frag"))
+            .named(op)
+            .define(which, 1u8)
+            .define("X_PAIR", x_low.is_some())
+            .define("Y_PAIR", y_low.is_some())
+            .input("x", x.view())
+            .input_if("x_low", x_low.map(Operand::view))
+            .input_if("y", y.map(Operand::view))
+            .input_if("y_low", y_low.map(Operand::view))
+            .input_if("scale", scale.map(Operand::view)))
+    };
+    Windowed { device, op, plan: &plan, combine: "OP_PAIRS", first: &first }.to_a_window()
+}
+
+/// What they come to.
+fn total(sums: &Partial, root_of: Option<&Scalar>) -> Result<DoubleVector> {
+    let device = sums.view().device;
+    let out = [Vector::uninit(device, 1)?, Vector::uninit(device, 1)?];
+    sums.left_to(Draw::new(device, glsl!("double/total.frag")))
+        .define("NORM", root_of.is_some())
+        .input_if("scale", root_of.map(Operand::view))
+        .targets(out.each_ref().map(Operand::view))
+        .run()?;
+    let [high, low] = out;
+    Ok(DoubleVector::of_parts(high, low))
+}
+
 /// `out = x + y` for `x` as a pair, on a device that can.
-pub(crate) fn add_to_pair(out: [&Vector; 2], [high, low]: [&Vector; 2], y: &Vector) -> Result<()> {
-    summed(out, 1.0, (y, None), [high, low])
+pub(crate) fn add_to_pair(out: [&Vector; 2], x: [&Vector; 2], y: (&Vector, Option<&Vector>)) -> Result<()> {
+    summed(out, 1.0, y, x)
 }
 
 fn run(
@@ -73,11 +169,16 @@ fn run(
         let (value, expected) = (alpha.to_string(), "a finite number");
         return Err(Error::Parameter { op, name: "alpha", value, expected });
     }
-    if !is_exact(device) {
-        let why = "the device has no exact form of two-sum".into();
-        return Err(Error::Unsupported { what: format!("{op}: pairs of floats"), why });
-    }
+    check_exact(op, device)?;
     summed([out.high(), out.low()], alpha, (x, x_low), [y.high(), y.low()])
+}
+
+fn check_exact(op: &'static str, device: &Device) -> Result<()> {
+    if is_exact(device) {
+        return Ok(());
+    }
+    let why = "the device has no exact form of two-sum".into();
+    Err(Error::Unsupported { what: format!("{op}: pairs of floats"), why })
 }
 
 fn summed(

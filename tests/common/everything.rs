@@ -18,8 +18,8 @@ use texla::script::{Interpreter, parse};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Direction, FixedRun,
     GaussSeidel, Identity, Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams, LcpProblem, LcpSolver,
-    Multigrid, MultigridParams, NineBandJacobi, NineBandSmoother, Preconditioner, ProjectedJacobi, Smoother,
-    Stationary, StationaryParams, Stop, WeightedJacobi, natural_residual, project_out,
+    Multigrid, MultigridParams, NineBandJacobi, NineBandSmoother, Preconditioner, ProjectedJacobi,
+    Recurrence, Smoother, Stationary, StationaryParams, Stop, WeightedJacobi, natural_residual, project_out,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, DoubleVector, FoldedBands, Grid, Layout, Matrix, MatrixFormat, Packed,
@@ -356,6 +356,19 @@ fn solvers(dev: &Device, step: Step<'_>) {
         }
         ops::copy(x, pairs.high())
     });
+    for m in [&Identity as &dyn Preconditioner, &diagonal] {
+        to("ConjugateGradient in pairs", &|x| {
+            let mut pairs = DoubleVector::zeros(dev, n)?;
+            let params =
+                CgParams::default().with_stop(Stop::relative(1e-9)).with_recurrence(Recurrence::Double);
+            let solver = ConjugateGradient::preconditioned(&a, m, params)?;
+            match dev.capabilities().exact_form {
+                Some(_) => assert!(solver.solve(&mut pairs, &b)?.converged()),
+                None => assert!(solver.solve(&mut pairs, &b).is_err()),
+            }
+            ops::copy(x, pairs.high())
+        });
+    }
     to("FixedRun", &|x| {
         let run: FixedRun =
             ConjugateGradient::new(&a, CgParams::default().with_stop(stop))?.iterate(x, &b, 3)?;

@@ -1,9 +1,9 @@
 //! Products summed in three floats: what residuals of unknowns in pairs are certified by.
 
-use super::{Accurate, Checked, LinOp, check, finite};
+use super::{Accurate, Checked, Combine, LinOp, check, finite, product};
 use crate::data::{DoubleVector, Vector};
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::{Draw, Operand};
 use crate::ops;
 
@@ -29,9 +29,13 @@ use crate::ops;
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub struct ExactSum {
-    /// Parts of the sum, each some 2⁻²⁴ of the one before; or magnitude, bound, and nothing.
-    pub(super) parts: [Vector; 3],
+    /// The sum, and what rounding has left of it; or magnitude and bound.
+    pub(super) parts: [Vector; 2],
+    /// The third part, where there is one: each is some 2⁻²⁴ of the one before.
+    rest: Option<Vector>,
     bounds: bool,
+    /// Nothing has been written yet.
+    is_nothing: bool,
 }
 
 shown!(ExactSum, |s| "ExactSum({})", s.parts[0].len());
@@ -52,15 +56,21 @@ impl ExactSum {
         finite("ExactSum::of", "beta", beta)?;
         let (device, n) = (high.device().clone(), high.len());
         let _scope = device.scope()?;
-        let mut parts =
-            [Vector::uninit(&device, n)?, Vector::uninit(&device, n)?, Vector::zeros(&device, n)?];
-        let [first, second, _] = &mut parts;
+        let mut parts = [Vector::uninit(&device, n)?, Vector::uninit(&device, n)?];
+        let [first, second] = &mut parts;
         ops::scaled(first, beta, high)?;
         match low.filter(|_| !bounds) {
             Some(low) => ops::scaled(second, beta, low)?,
             None => second.set_zero()?,
         }
-        Ok(ExactSum { parts, bounds })
+        let rest = if bounds { None } else { Some(Vector::zeros(&device, n)?) };
+        Ok(ExactSum { parts, rest, bounds, is_nothing: false })
+    }
+
+    /// Nothing as yet, in two parts: a sum in double-float.
+    fn in_two(device: &Device, n: usize) -> Result<Self> {
+        let parts = [Vector::uninit(device, n)?, Vector::uninit(device, n)?];
+        Ok(ExactSum { parts, rest: None, bounds: false, is_nothing: true })
     }
 
     /// Adds `α op(A) x`, where `op(A)` is `Aᵀ` if it is transposed and `α` is a power of two; false, with nothing added,
@@ -93,15 +103,9 @@ impl ExactSum {
         &self.parts[1]
     }
 
-    /// Takes the rounded sum out.
-    pub(crate) fn into_rounded(self) -> Vector {
-        let [first, ..] = self.parts;
-        first
-    }
-
-    pub(crate) fn into_error(self) -> Vector {
-        let [_, second, _] = self.parts;
-        second
+    /// Takes what [`rounded`](Self::rounded) and [`error`](Self::error) tell out.
+    pub(crate) fn into_parts(self) -> [Vector; 2] {
+        self.parts
     }
 
     pub(crate) fn device(&self) -> &Device {
@@ -112,21 +116,48 @@ impl ExactSum {
     pub(super) fn add(&mut self, draw: Draw<'_>) -> Result<()> {
         let (device, n) = (self.device().clone(), self.parts[0].len());
         let fresh = || Vector::uninit(&device, n);
-        let next = [fresh()?, fresh()?, fresh()?];
-        let [high, low, rest] = &self.parts;
-        let draw = draw
-            .carried("START_HIGH", ("carried_high", "carried_high_here()"), Some(high.view()))
-            .carried("START_LOW", ("carried_low", "carried_low_here()"), Some(low.view()));
-        let [first, second, third] = next.each_ref().map(Operand::view);
-        match self.bounds {
-            true => draw.define("BOUND", 1u8).define("FINE", 1u8).targets([first, second]).run()?,
-            false => draw
-                .define("TRIPLE", 1u8)
-                .carried("START_REST", ("carried_rest", "carried_rest_here()"), Some(rest.view()))
-                .targets([first, second, third])
-                .run()?,
-        }
-        self.parts = next;
+        let next = [fresh()?, fresh()?];
+        let rest = self.rest.as_ref().map(|_| fresh()).transpose()?;
+        let [high, low] = self.parts.each_ref().map(|part| (!self.is_nothing).then(|| part.view()));
+        let draw = draw.carried("START_HIGH", ("carried_high", "carried_high_here()"), high).carried(
+            "START_LOW",
+            ("carried_low", "carried_low_here()"),
+            low,
+        );
+        let draw = match &self.rest {
+            None => draw,
+            Some(rest) => draw.define("TRIPLE", 1u8).carried(
+                "START_REST",
+                ("carried_rest", "carried_rest_here()"),
+                Some(rest.view()),
+            ),
+        };
+        let draw = if self.bounds { draw.define("BOUND", 1u8).define("FINE", 1u8) } else { draw };
+        draw.targets(next.each_ref().map(Operand::view)).targets(rest.as_ref().map(Operand::view)).run()?;
+        (self.parts, self.rest, self.is_nothing) = (next, rest, false);
         Ok(())
     }
+}
+
+/// `α A x` for pairs: with the high part of `x` in double-float, and to what is left of that with its low part in 32 bits.
+/// The second number may be as large as the first where rows cancel.
+///
+/// *Bound*: of a row of k terms `(k + 1) 2⁻⁴⁴ Σ |α a_j x_j|`. *Cost*: the draws of [`product_accurate`](super::product_accurate)
+/// and of [`product`]. *Errors*: [`Error::Unsupported`] as where unknowns cannot be pairs.
+pub(crate) fn pair_product(a: &dyn LinOp, alpha: f32, [high, low]: [&Vector; 2]) -> Result<[Vector; 2]> {
+    let (device, rows) = (a.device(), a.shape().rows);
+    let mut sum = ExactSum::in_two(device, rows)?;
+    if !sum.add_product(a, alpha, false, high)? {
+        return Err(no_exact_product());
+    }
+    let [sum, rest] = sum.parts;
+    let mut next = Vector::uninit(device, rows)?;
+    product(&mut next, Combine::AddTo(&rest), alpha, a, low)?;
+    Ok([sum, next])
+}
+
+/// Unknowns of pairs where [`ExactSum::add_product`] cannot.
+pub(crate) fn no_exact_product() -> Error {
+    let why = "the operator has no exact product (LinOp::accumulate), or the device no exact two-sum".into();
+    Error::Unsupported { what: "unknowns of pairs".into(), why }
 }

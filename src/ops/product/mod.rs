@@ -17,6 +17,7 @@ pub use linop::LinOp;
 
 pub(super) use accurate::{Sums, is_exact};
 pub(super) use combine::Ending;
+pub(crate) use exact::{no_exact_product, pair_product};
 pub(crate) use inlined::inlined;
 
 use std::ops::Deref;

@@ -3,7 +3,7 @@
 use crate::data::{Scalar, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::glsl;
+use crate::gl::{Source, glsl};
 use crate::kernel::{Draw, Operand};
 use crate::ops::reduce::{Block, Partial, Stage, Windowed, block};
 use crate::ops::{LinOp, ReducePlan, Windows, inlined};
@@ -34,11 +34,34 @@ pub(in crate::solve) enum Dots {
     /// Of the first half of an iteration of BiCGStab, and of the second.
     Alpha,
     Omega,
+    /// Of conjugate gradients in pairs: d.q
+    PairCurvature,
+    /// And r'.Mr' and r'.r', of the residual as it will be.
+    PairResidual {
+        diagonal: bool,
+    },
 }
 
 impl Dots {
+    /// Where the terms stand, and how stages after the first combine them.
+    fn source(self) -> (Source<'static>, &'static str) {
+        match self {
+            Dots::PairCurvature | Dots::PairResidual { .. } => (glsl!("double/dots.frag"), "OP_PAIRS"),
+            _ => (glsl!("solve/dots.frag"), "OP_SUM"),
+        }
+    }
+
     fn block(self) -> Block {
         match self {
+            Dots::PairCurvature => {
+                ("#define DOT 1\n#define X_PAIR 1\n#define Y_PAIR 1", &["x", "x_low", "y", "y_low"])
+            }
+            Dots::PairResidual { diagonal: true } => {
+                ("#define RESIDUAL 1\n#define DIAGONAL 1", &["r", "r_low", "q", "q_low", "coefficients", "m"])
+            }
+            Dots::PairResidual { diagonal: false } => {
+                ("#define RESIDUAL 1\n#define DIAGONAL 0", &["r", "r_low", "q", "q_low", "coefficients"])
+            }
             Dots::Merged { diagonal: true } => {
                 ("#define MERGED 1\n#define DIAGONAL 1", &["d", "q", "r", "m"])
             }
@@ -64,13 +87,13 @@ pub(in crate::solve) struct Reducer {
 
 impl Reducer {
     /// The inner products but for the last window of each, which is left to the scalar step.
-    pub fn sum(&self, dots: Dots, vectors: &[&Vector]) -> Result<Partial> {
-        self.windowed(dots, vectors, |stages| stages.to_a_window())
+    pub fn sum(&self, dots: Dots, operands: &[&dyn Operand]) -> Result<Partial> {
+        self.windowed(dots, operands, |stages| stages.to_a_window())
     }
 
     /// The inner products.
-    pub fn totals(&self, dots: Dots, vectors: &[&Vector]) -> Result<Scalar> {
-        self.windowed(dots, vectors, |stages| {
+    pub fn totals(&self, dots: Dots, operands: &[&dyn Operand]) -> Result<Scalar> {
+        self.windowed(dots, operands, |stages| {
             let total = Scalar::uninit(&self.device)?;
             let (partial, last) = stages.to_the_last()?;
             stages.draw(&last, partial.as_ref())?.target(total.view()).run()?;
@@ -81,15 +104,16 @@ impl Reducer {
     fn windowed<T>(
         &self,
         dots: Dots,
-        vectors: &[&Vector],
+        operands: &[&dyn Operand],
         run: impl FnOnce(&Windowed<'_>) -> Result<T>,
     ) -> Result<T> {
-        let Some(vector) = vectors.first() else {
+        let Some(first) = operands.first() else {
             return Err(Error::Internal { place: "Reducer", detail: "inner products of no vector" });
         };
-        let plan = ReducePlan::on(&self.device, vector.extent(), self.windows.fetched(), vectors.len());
-        self.run(&plan, run, &|draw| {
-            let draw = block(draw, dots.block(), vectors.iter().map(|v| v.view()));
+        let extent = first.view().extent;
+        let plan = ReducePlan::on(&self.device, extent, self.windows.fetched(), operands.len());
+        self.run(dots, &plan, run, &|draw| {
+            let draw = block(draw, dots.block(), operands.iter().map(|v| v.view()));
             Ok(match dots {
                 Dots::Progress { factors } => draw.param("factors", factors),
                 _ => draw,
@@ -108,7 +132,7 @@ impl Reducer {
         let plan = ReducePlan::of_products(r.extent(), self.windows.fetched());
         let (lines, names) = dots.block();
         let own = names.get(2..).unwrap_or_default();
-        self.run(&plan, |stages| stages.to_a_window(), &|draw| {
+        self.run(dots, &plan, |stages| stages.to_a_window(), &|draw| {
             let views = [Some(r), m].into_iter().flatten().map(Operand::view);
             Ok(block(q.in_draw(draw, own.len())?, (lines, own), views))
         })
@@ -116,13 +140,15 @@ impl Reducer {
 
     fn run<'a, T>(
         &'a self,
+        dots: Dots,
         plan: &'a ReducePlan,
         run: impl FnOnce(&Windowed<'_>) -> Result<T>,
         terms: &'a dyn Fn(Draw<'a>) -> Result<Draw<'a>>,
     ) -> Result<T> {
         let device = &self.device;
-        let first = |_: &Stage| terms(Draw::new(device, glsl!("solve/dots.frag")));
-        run(&Windowed { device, op: "inner products", plan, combine: "OP_SUM", first: &first })
+        let (source, combine) = dots.source();
+        let first = |_: &Stage| terms(Draw::new(device, source));
+        run(&Windowed { device, op: "inner products", plan, combine, first: &first })
     }
 }
 

@@ -3,11 +3,11 @@
 use super::facts::{Facts, norm_of};
 use super::null_space::{project_out, start_in_range};
 use super::rounding::{norm_of_bound, norm_of_error};
-use super::scales::{Scales, closer_scale};
+use super::scales::{FAR, Scales, closer_scale};
 use super::unknown::{Iterand, Right, exact_sum};
 use super::verdict::{Kept, LEAST_BOUND, LEAST_BOUND_OF_PAIRS};
 use crate::data::Vector;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Accuracy, Accurate, ExactSum, LinOp};
 use crate::shape::Shape;
@@ -23,6 +23,8 @@ pub(in crate::solve) struct Iterate<'a> {
     /// What has been added since, which is small and so loses little to rounding.
     pub y: PingPong<Vector>,
     pub r: PingPong<Vector>,
+    /// What 32 bits do not hold of these two, where the recurrence is one of pairs.
+    pub low: Option<Low>,
     /// The residual is `b` itself, of which there is no copy.
     pub is_b: bool,
     pub norm_b: f64,
@@ -38,6 +40,12 @@ pub(in crate::solve) struct Iterate<'a> {
     begins: bool,
     /// The norm of the residual, where `r` holds that of the start already.
     first: Option<(f64, Accuracy)>,
+}
+
+/// Low parts of what an [`Iterate`] has in pairs.
+pub(in crate::solve) struct Low {
+    pub y: PingPong<Vector>,
+    pub r: PingPong<Vector>,
 }
 
 impl<'a> Iterate<'a> {
@@ -113,6 +121,7 @@ impl<'a> Iterate<'a> {
             x: Iterand { high: x, low: None },
             y: PingPong::new(Vector::zeros(device, cols)?, Vector::uninit(device, cols)?),
             r: PingPong::new(r, Vector::uninit(device, rows)?),
+            low: None,
             is_b: false,
             norm_b,
             from_zero,
@@ -124,10 +133,26 @@ impl<'a> Iterate<'a> {
         })
     }
 
+    /// From now on the recurrence is one of pairs; a true residual is to come first.
+    pub fn widen(&mut self) -> Result<()> {
+        let room = |like: &PingPong<Vector>| {
+            let fresh = || Vector::uninit(self.a.device(), like.front().len());
+            Ok::<_, Error>(PingPong::new(fresh()?, fresh()?))
+        };
+        let mut low = Low { y: room(&self.y)?, r: room(&self.r)? };
+        low.y.front_mut().set_zero()?;
+        (self.low, self.first) = (Some(low), None);
+        Ok(())
+    }
+
     /// Makes the residual of `x`, in double-float and scaled, the recurrence's.
     pub fn residual(&mut self) -> Result<Accuracy> {
         if self.is_double() {
-            *self.r.front_mut() = self.exact_residual(false)?.into_rounded();
+            let [high, rest] = self.exact_residual(false)?.into_parts();
+            *self.r.front_mut() = high;
+            if let Some(low) = &mut self.low {
+                *low.r.front_mut() = rest;
+            }
             return Ok(Accuracy::DoubleFloat);
         }
         let terms = Accurate::residual(self.scale, self.b, &self.x.high);
@@ -165,7 +190,7 @@ impl<'a> Iterate<'a> {
     /// By how much rounding may have changed the norm of that, relative to `b`. *Cost*: waits.
     pub fn rounding(&self) -> Result<f64> {
         let norm = match self.is_double() {
-            true => norm_of_bound(&self.exact_residual(true)?.into_error())?,
+            true => norm_of_bound(self.exact_residual(true)?.error())?,
             false => norm_of_error(self.a, self.terms())?,
         };
         Ok(norm / self.unit())
@@ -177,7 +202,7 @@ impl<'a> Iterate<'a> {
             return Ok(());
         }
         // x = x + y, y = 0
-        self.x.add(self.y.front())?;
+        self.x.add(self.y.front(), self.low.as_ref().map(|low| low.y.front()))?;
         self.discard()?;
         project_out(&mut self.x.high, self.a.null_space())
     }
@@ -208,7 +233,12 @@ impl<'a> Iterate<'a> {
 
     /// Scales closer where residuals of this norm ask for it: they are then to be computed anew.
     pub fn rescale(&mut self, norm: f64) -> bool {
-        let closer = closer_scale(self.norm_b, norm, self.scale);
+        // Of pairs low parts of squares are to be in range too, also where the preconditioner makes little of a residual.
+        let (least, times) = match self.low {
+            Some(_) => (self.norm_b / FAR, 16.0),
+            None => (self.norm_b, 65_536.0),
+        };
+        let closer = closer_scale(least, norm, self.scale, times);
         if let Some(scale) = closer {
             (self.scale, self.rescaled) = (scale, true);
         }
@@ -222,7 +252,8 @@ impl<'a> Iterate<'a> {
 
     /// Forgets what has been added to `x` since the last true residual.
     pub fn discard(&mut self) -> Result<()> {
-        self.y.front_mut().set_zero()
+        self.y.front_mut().set_zero()?;
+        self.low.as_mut().map_or(Ok(()), |low| low.y.front_mut().set_zero())
     }
 
     /// The norm of `b`, scaled as residuals are.

@@ -92,6 +92,22 @@ pub(super) trait Method {
         false
     }
 
+    /// Whether its recurrence is one of pairs of floats.
+    fn is_wide(&self) -> bool {
+        false
+    }
+
+    /// Whether it may [become one](Self::widen) where 32 bits gain nothing.
+    fn widens(&self) -> bool {
+        false
+    }
+
+    /// Makes it one: afresh from the iterate as it is, gathered up, whose residual is recomputed first.
+    fn widen(&mut self, at: &mut Iterate<'_>) -> Result<()> {
+        let _ = at;
+        Ok(())
+    }
+
     /// What follows from a run that has ended like this.
     fn after(&mut self, at: &mut Iterate<'_>, last: &Report) -> Result<After> {
         let _ = at;
@@ -114,6 +130,39 @@ pub(super) enum After {
 /// recurrence makes of it, and the bound, or an aim on the way, is long in coming. Of 50, 100 and 200 this took the fewest
 /// on most matrices that were tried.
 const SPELL: usize = 100;
+
+/// Whether residuals recomputed on the way still fall: by half from one of these stretches to the next. Where directions in
+/// 32 bits do not tell small eigenvalues apart they stay as large for thousands of iterations, and may fall in the end; but
+/// on the way to that they grow on well-conditioned grids, too, at the beginning.
+struct Gains {
+    /// Where the stretch began.
+    begin: usize,
+    /// Least residual of the one before, and of this one.
+    before: f64,
+    least: f64,
+}
+
+impl Gains {
+    const STRETCH: usize = 4 * SPELL;
+
+    fn new() -> Self {
+        Gains { begin: 0, before: f64::INFINITY, least: f64::INFINITY }
+    }
+
+    /// Whether the stretch that ends here, if one does, has gained nothing.
+    fn none(&mut self, iterations: usize, residual: f64) -> bool {
+        if iterations == 0 {
+            return false;
+        }
+        self.least = self.least.min(residual);
+        if iterations < self.begin + Self::STRETCH {
+            return false;
+        }
+        let none = self.least > WORTH_ANOTHER * self.before;
+        *self = Gains { begin: iterations, before: self.least, least: f64::INFINITY };
+        none
+    }
+}
 
 /// A kept direction along which the residual grows by more than this is no direction of this residual's.
 pub(super) const KEPT_GROWTH: f64 = 100.0;
@@ -151,11 +200,11 @@ impl Replacements {
     const AGREES: f64 = 2.0;
 
     /// A solve of few iterations gathers little on its way; but what the true residual of pairs can be told from, a
-    /// recurrence in 32 bits does not follow any further than it always does.
-    fn new(few: bool, pairs: bool) -> Self {
-        let at_once = if few && !pairs { Self::OF_FEW } else { Self::AT_ONCE };
+    /// recurrence in 32 bits does not follow any further than it always does. One of pairs gathers little, too.
+    fn new<M: Method>(method: &M, at: &Iterate<'_>) -> Self {
+        let at_once = if method.dear() && !at.is_double() { Self::OF_FEW } else { Self::AT_ONCE };
         Replacements {
-            stops: few.then_some(0),
+            stops: (method.dear() || method.is_wide()).then_some(0),
             fell_short: 0,
             before: f64::INFINITY,
             at_once,
@@ -263,10 +312,13 @@ pub(super) fn drive<M: Method>(
     let mut recurrence = None;
     let mut breakdown = None;
     let mut idle = false;
-    let mut plan = Replacements::new(method.dear(), at.is_double());
+    let mut gains = Gains::new();
+    let mut widened = method.is_wide().then_some(0);
+    let mut plan = Replacements::new(method, at);
     loop {
         let (mut residual, accuracy) = method.true_residual(at)?;
         let mut other = method.other_residual();
+
         if iterations == 0 && work.history.is_empty() {
             work.history.push((0, residual));
         }
@@ -294,8 +346,7 @@ pub(super) fn drive<M: Method>(
             at.from_zero = true;
             at.x.set_zero()?;
             at.discard()?;
-            (plan, flag, recurrence, breakdown) =
-                (Replacements::new(method.dear(), at.is_double()), Flag::Running, None, None);
+            (plan, flag, recurrence, breakdown) = (Replacements::new(method, at), Flag::Running, None, None);
             continue;
         }
         if let Some(other) = &mut other
@@ -313,6 +364,15 @@ pub(super) fn drive<M: Method>(
             exhausted: iterations >= limits.max_iters,
             stuck,
         };
+        // What ends a recurrence in 32 bits is no end where it can go on in pairs.
+        let ends = stuck || breakdown.is_some() || gains.none(iterations, residual);
+        if ends && !standing.met && !standing.exhausted && residual.is_finite() && method.widens() {
+            best.offer(residual, other, &at.x)?;
+            method.widen(at)?;
+            (widened, plan) = (Some(iterations), Replacements::new(method, at));
+            (flag, recurrence, breakdown, idle) = (Flag::Running, None, None, false);
+            continue;
+        }
         // Iterates freeze before a breakdown, and the last one may have met the bound.
         let broken = breakdown.filter(|_| !standing.met);
         if let Some(reason) = broken.map(|_| StopReason::Breakdown).or_else(|| standing.verdict()) {
@@ -323,6 +383,7 @@ pub(super) fn drive<M: Method>(
             let report = work.report(reason, iterations, residuals, replacements, each);
             return Ok(SolveReport {
                 breakdown: broken,
+                double_iterations: widened.map_or(0, |from| iterations - from),
                 rounding: rounded.filter(|_| standing.met),
                 ..report
             });
@@ -337,7 +398,7 @@ pub(super) fn drive<M: Method>(
         let target = aim.powi(2) * unit;
         let growth = if keep_direction { KEPT_GROWTH } else { M::GROWTH };
         let ceiling = ((growth * residual).powi(2) * unit).min(Bounds::CEILING) as f32;
-        let limit = match at.is_double() && !method.dear() {
+        let limit = match at.is_double() && !method.dear() && !method.is_wide() {
             true => limits.max_iters.min(iterations + SPELL),
             false => limits.max_iters,
         };

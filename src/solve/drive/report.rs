@@ -143,6 +143,9 @@ pub struct SolveReport {
     pub breakdown: Option<Breakdown>,
     /// Updates of the iterate, up to the one that met the test.
     pub iterations: usize,
+    /// How many of them were done by a recurrence in pairs of floats
+    /// ([`Recurrence`](crate::solve::Recurrence)).
+    pub double_iterations: usize,
     /// The relative residual of the returned iterate, recomputed from `b - A x` in double-float; where it meets the bound,
     /// with what rounding may have done to it.
     pub true_residual: f64,
@@ -165,7 +168,7 @@ pub struct SolveReport {
     pub draws_useful: u64,
     /// Draws after the iterates had frozen, until that was noticed; the iteration that finds it out counts as useful.
     pub draws_in_vain: u64,
-    /// Draws of one iteration.
+    /// Draws of one iteration, of the last kind that ran.
     pub draws_per_iteration: u64,
     /// Changes of the render target in one iteration.
     pub passes_per_iteration: u64,

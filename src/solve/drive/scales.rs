@@ -32,11 +32,12 @@ pub(in crate::solve) fn exponent_of(a: &dyn LinOp) -> Result<i32> {
     Ok(a.exponent()?.clamp(-FARTHEST, FARTHEST))
 }
 
-/// The scale for residuals of this norm where the present one leaves them, or their squares, below the range: after a
-/// start whose residual was far larger than `b`. `None` where the present one does.
-pub(in crate::solve) fn closer_scale(norm_b: f64, norm: f64, scale: f32) -> Option<f32> {
-    let wanted = scale_of(norm_b.max(norm / f64::from(scale)));
-    (norm.is_finite() && wanted > scale * 65_536.0).then_some(wanted)
+/// The scale for residuals of this norm, or of the least that counts, where the present one leaves them so many times
+/// smaller: squares would vanish. After a start whose residual was far larger than `b`, for one. `None` where the present
+/// one does.
+pub(in crate::solve) fn closer_scale(least: f64, norm: f64, scale: f32, times: f32) -> Option<f32> {
+    let wanted = scale_of(least.max(norm / f64::from(scale)));
+    (norm.is_finite() && wanted > scale * times).then_some(wanted)
 }
 
 /// A start whose residual is more than this many times `b` is farther from the solution than zero, whose residual is `b`.

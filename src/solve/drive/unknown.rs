@@ -54,8 +54,7 @@ pub(in crate::solve) fn exact_sum(
     let mut sum = ExactSum::begun((beta, b.high, b.low), bounds)?;
     for x in parts {
         if !sum.add_product(a, alpha, false, x)? {
-            let why = "the operator has no exact product (LinOp::accumulate), or the device no exact two-sum";
-            return Err(Error::Unsupported { what: PAIRS.to_owned(), why: why.into() });
+            return Err(ops::no_exact_product());
         }
     }
     Ok(sum)
@@ -73,15 +72,15 @@ impl Iterand {
         self.low.as_mut().map_or(Ok(()), Vector::set_zero)
     }
 
-    /// `x = x + y`.
-    pub fn add(&mut self, y: &Vector) -> Result<()> {
+    /// `x = x + y`, with a low part of `y` where `x` has one.
+    pub fn add(&mut self, y: &Vector, y_low: Option<&Vector>) -> Result<()> {
         let fresh = || Vector::uninit(y.device(), y.len());
         let mut high = fresh()?;
         match &self.low {
             None => ops::add(&mut high, &self.high, y)?,
             Some(low) => {
                 let next = fresh()?;
-                ops::add_to_pair([&high, &next], [&self.high, low], y)?;
+                ops::add_to_pair([&high, &next], [&self.high, low], (y, y_low))?;
                 self.low = Some(next);
             }
         }

@@ -145,6 +145,7 @@ impl Work {
             reason,
             breakdown: None,
             iterations,
+            double_iterations: 0,
             true_residual,
             rounding: None,
             least_squares_residual,

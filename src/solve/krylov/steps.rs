@@ -133,8 +133,8 @@ impl Steps {
         let dots = Dots::Merged { diagonal: m.is_some() };
         let sums = match q {
             Mapped::Written(q) => {
-                let vectors: Vec<_> = [d, q, r].into_iter().chain(m).collect();
-                self.reducer.sum(dots, &vectors)?
+                let vectors = [d, q, r].into_iter().chain(m).map(|v| v as &dyn Operand);
+                self.reducer.sum(dots, &vectors.collect::<Vec<_>>())?
             }
             Mapped::Inlined(a, alpha) => {
                 self.reducer.sum_inlined(dots, InlinedProduct { a, alpha, d }, r, m)?

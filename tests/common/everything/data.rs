@@ -3,8 +3,8 @@
 
 use texla::host::problems;
 use texla::{
-    BandedMatrix, BufferVector, ColumnStack, Device, DoubleVector, FoldedBands, Grid, Layout, Matrix, Packed,
-    PendingRead, Plane, Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil,
+    BandedMatrix, BufferVector, ColumnStack, Device, DoubleVector, Error, FoldedBands, Grid, Layout, Matrix,
+    Packed, PendingRead, Plane, Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil,
     StencilParams, StoredMatrix, Vector, ops,
 };
 
@@ -61,6 +61,16 @@ pub fn vectors(dev: &Device, step: Step<'_>) {
         assert_eq!(done.is_ok(), dev.capabilities().exact_form.is_some());
         low(&out)
     };
+    // And these.
+    let number = |out: Result<DoubleVector>| match dev.capabilities().exact_form {
+        Some(_) => low(&out.unwrap()),
+        None => {
+            assert!(matches!(out, Err(Error::Unsupported { .. })));
+            vec![]
+        }
+    };
+    step("dot_double", &|| number(ops::dot_double(&pairs(), &x)));
+    step("norm2_double", &|| number(ops::norm2_double(&pairs())));
     step("axpy_double", &|| sum(&|out, y| ops::axpy_double(out, 0.3, &x, y)));
     step("add_double", &|| sum(&|out, y| ops::add_double(out, y, y)));
     step("sub_double", &|| sum(&|out, y| ops::sub_double(out, y, &x)));

@@ -1,8 +1,11 @@
 //! Conjugate gradients for symmetric positive definite systems.
 
 mod fixed;
+mod pairs;
 
 pub use fixed::{FixedReport, FixedRun};
+
+use pairs::InPairs;
 
 use super::precondition::{Identity, Preconditioner};
 use super::steps::{AtHand, Entry, Mapped, Steps};
@@ -47,6 +50,21 @@ pub enum CgSchedule {
     Fused,
 }
 
+/// In what the recurrence of conjugate gradients runs, of unknowns that are [pairs](crate::DoubleVector): its directions,
+/// inner products and residual. What is certified is the residual recomputed from the pairs in either case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Recurrence {
+    /// In 32 bits, and from where that gains nothing on in pairs, where those can be had.
+    #[default]
+    Auto,
+    /// In 32 bits: what it adds is gathered in pairs, and its residual replaced every hundred iterations.
+    Single,
+    /// In pairs: about as many iterations as in 64 bits, each of which costs some three of the others. For a preconditioner
+    /// that is a diagonal, or none.
+    Double,
+}
+
 /// Parameters of [`ConjugateGradient`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -55,8 +73,10 @@ pub struct CgParams {
     pub max_iters: usize,
     /// When to stop.
     pub stop: Stop,
-    /// In which passes an iteration runs.
+    /// In which passes an iteration in 32 bits runs.
     pub schedule: CgSchedule,
+    /// In what the recurrence runs, of unknowns that are pairs.
+    pub recurrence: Recurrence,
     /// Windows of the reductions.
     pub windows: Windows,
 }
@@ -65,6 +85,7 @@ with!(const CgParams:
     with_max_iters(max_iters: usize),
     with_stop(stop: Stop),
     with_schedule(schedule: CgSchedule),
+    with_recurrence(recurrence: Recurrence),
     with_windows(windows: Windows),
 );
 
@@ -74,6 +95,7 @@ impl Default for CgParams {
             max_iters: 20_000,
             stop: Stop::default(),
             schedule: CgSchedule::default(),
+            recurrence: Recurrence::default(),
             windows: Windows::Balanced,
         }
     }
@@ -131,6 +153,10 @@ impl<'a> ConjugateGradient<'a> {
             let why = "it folds the preconditioner into its passes, and this one is no diagonal".into();
             return Err(Error::Unsupported { what: format!("CgSchedule::{:?}", params.schedule), why });
         }
+        if params.recurrence == Recurrence::Double && m.is_dear() {
+            let why = "the preconditioner is no diagonal, and gives 32 bits".into();
+            return Err(Error::Unsupported { what: "Recurrence::Double".into(), why });
+        }
         Ok(ConjugateGradient { a, m, params })
     }
 
@@ -155,7 +181,15 @@ impl<'a> ConjugateGradient<'a> {
     ) -> Result<SolveReport> {
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
         front::solve("ConjugateGradient::solve", (self.a, x, b), limits, &mut observe, |at| {
-            Run::new(self, at)
+            let mut run = Run::new(self, at)?;
+            if self.params.recurrence == Recurrence::Double {
+                if !at.is_double() {
+                    let why = "x has 32 bits: take a DoubleVector".into();
+                    return Err(Error::Unsupported { what: "Recurrence::Double".into(), why });
+                }
+                run.widen(at)?;
+            }
+            Ok(run)
         })
     }
 
@@ -294,6 +328,11 @@ struct Run<'a> {
     z: Option<Vector>,
     steps: Steps,
     schedule: CgSchedule,
+    windows: Windows,
+    /// The recurrence in pairs may take over.
+    widens: bool,
+    /// That, once it has.
+    in_pairs: Option<InPairs>,
     /// Where the next iteration of the other schedule begins.
     entry: Entry,
 }
@@ -315,6 +354,9 @@ impl<'a> Run<'a> {
             q: if inlines { None } else { Some(fresh()?) },
             z: if listing { m.room(&at.x.high)? } else { None },
             steps: Steps::new(device, solver.params.windows)?,
+            windows: solver.params.windows,
+            widens: solver.params.recurrence == Recurrence::Auto && at.is_double() && !m.is_dear(),
+            in_pairs: None,
             m,
             schedule,
             entry: Entry::Start,
@@ -326,8 +368,12 @@ impl Method for Run<'_> {
     const NAME: &'static str = "conjugate gradients";
 
     fn restart(&mut self, at: &mut Iterate<'_>, bounds: Bounds, iterations: usize, keep: bool) -> Result<()> {
+        let rescaled = at.take_rescaled();
+        if let Some(pairs) = &mut self.in_pairs {
+            return pairs.restart(at, bounds, iterations, keep);
+        }
         self.steps.reset(bounds, iterations)?;
-        let keep = keep && !at.take_rescaled();
+        let keep = keep && !rescaled;
         if keep {
             // Along the null space a direction grows by rounding alone, and leads nowhere.
             project_out(self.d.front_mut(), at.a.null_space())?;
@@ -349,7 +395,10 @@ impl Method for Run<'_> {
     }
 
     fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        let Run { m, d, room, owes, along_b, last, q, z, steps, schedule, entry } = self;
+        if let Some(pairs) = &mut self.in_pairs {
+            return pairs.iterate(at);
+        }
+        let Run { m, d, room, owes, along_b, last, q, z, steps, schedule, entry, .. } = self;
         let x_scale = at.x_scale();
         if *schedule != CgSchedule::Listing {
             let m = m.diagonal();
@@ -413,10 +462,24 @@ impl Method for Run<'_> {
     }
 
     fn report(&self) -> &Scalar {
-        self.steps.report()
+        self.in_pairs.as_ref().map_or(self.steps.report(), InPairs::report)
     }
 
     fn tests_before_updating(&self) -> bool {
-        self.schedule != CgSchedule::Listing
+        self.schedule != CgSchedule::Listing && !self.is_wide()
+    }
+
+    fn is_wide(&self) -> bool {
+        self.in_pairs.is_some()
+    }
+
+    fn widens(&self) -> bool {
+        self.widens && !self.is_wide()
+    }
+
+    fn widen(&mut self, at: &mut Iterate<'_>) -> Result<()> {
+        at.widen()?;
+        self.in_pairs = Some(InPairs::new(self.m, self.windows, at)?);
+        Ok(())
     }
 }

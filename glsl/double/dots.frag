@@ -1,0 +1,46 @@
+// First stage of a reduction of pairs: two sums over a window of texels, each (high, low).
+// DOT: x.y, and nothing   SQUARES: x.x, of x times a power of two near 1 / max |x|
+// RESIDUAL: r'.M r' and r'.r', where r' = r - alpha q is what the update will leave, bit for bit
+#include "include/pairs.glsl"
+#include "include/prelude.glsl"
+
+#if !defined(RESIDUAL)
+#if X_PAIR
+#define X_LOW x_low_at
+#else
+#define X_LOW(c) vec4(0.0)
+#endif
+#if Y_PAIR
+#define Y_LOW y_low_at
+#else
+#define Y_LOW(c) vec4(0.0)
+#endif
+#endif
+
+vec4 term(ivec2 c) {
+#if defined(DOT)
+    Pair4 x4 = Pair4(x_at(c), X_LOW(c));
+    return vec4(sum_of_pairs(times_pair4(x4, Pair4(y_at(c), Y_LOW(c)))), 0.0, 0.0);
+#elif defined(SQUARES)
+    float unit = inverse_scale(scale_value());
+    Pair4 x4 = Pair4(x_at(c) * unit, X_LOW(c) * unit);
+    return vec4(sum_of_pairs(times_pair4(x4, x4)), 0.0, 0.0);
+#else
+    vec2 alpha = coefficients_at(ivec2(0)).xy;
+    Pair4 r4 = add_times4(Pair4(r_at(c), r_low_at(c)), -alpha, two_sum4(q_at(c), q_low_at(c)));
+    vec2 rr = sum_of_pairs(times_pair4(r4, r4));
+#if DIAGONAL
+    return vec4(sum_of_pairs(times_pair4(times_float4(r4, m_at(c)), r4)), rr);
+#else
+    return vec4(rr, rr);
+#endif
+#endif
+}
+
+#define IDENTITY 0.0
+#define COMBINE(a, b) add_sums(a, b)
+#include "include/window.glsl"
+
+vec4 kernel(ivec2 p) {
+    return combined(p);
+}

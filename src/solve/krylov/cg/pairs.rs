@@ -1,0 +1,176 @@
+//! The recurrence in pairs of floats: for systems whose directions 32 bits do not hold.
+
+use crate::data::{DoubleVector, Scalar, Vector};
+use crate::error::{Error, Result};
+use crate::gl::{Source, glsl};
+use crate::kernel::{Draw, Operand, PingPong};
+use crate::ops::reduce::Partial;
+use crate::ops::{self, Windows};
+use crate::solve::drive::dots::{Dots, Reducer};
+use crate::solve::drive::iterate::{Iterate, Low};
+use crate::solve::drive::state::Bounds;
+use crate::solve::drive::verdict::Kept;
+use crate::solve::krylov::precondition::Preconditioner;
+use crate::solve::krylov::steps::Entry;
+
+/// Direction and scalars of conjugate gradients in pairs, as in a listing: alpha and beta of their own reductions, since 32
+/// bits of either cost half as many iterations again.
+pub(super) struct InPairs {
+    /// The diagonal of the preconditioner, read at the same texels as vectors.
+    m: Option<Vector>,
+    d: PingPong<DoubleVector>,
+    /// `A d`, of two numbers that may have to be settled.
+    q: [Vector; 2],
+    reducer: Reducer,
+    /// (alpha, its low part, frozen, flag)
+    coefficients: Scalar,
+    /// (r.Mr, beta) as pairs.
+    state: PingPong<Scalar>,
+    report: PingPong<Scalar>,
+    bounds: Bounds,
+    /// By what residuals were scaled when `d` and `r.Mr` were found.
+    scale: f32,
+}
+
+impl InPairs {
+    /// For an iterate that is [widened](Iterate::widen), and a preconditioner that is a diagonal or none: any other gives 32
+    /// bits.
+    pub fn new(m: &dyn Preconditioner, windows: Windows, at: &Iterate<'_>) -> Result<Self> {
+        let (device, n) = (at.a.device(), at.b.len());
+        let zeros = || DoubleVector::zeros(device, n);
+        let pair = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
+        Ok(InPairs {
+            m: m.diagonal().map(Kept::copied).transpose()?,
+            d: PingPong::new(zeros()?, zeros()?),
+            q: [Vector::uninit(device, n)?, Vector::uninit(device, n)?],
+            reducer: Reducer { device: device.clone(), windows },
+            coefficients: Scalar::zero(device)?,
+            state: pair()?,
+            report: pair()?,
+            bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
+            scale: at.scale,
+        })
+    }
+
+    pub fn report(&self) -> &Scalar {
+        self.report.front()
+    }
+
+    /// With the residual just recomputed: afresh, or keeping the direction, which is scaled as residuals are now.
+    pub fn restart(
+        &mut self,
+        at: &mut Iterate<'_>,
+        bounds: Bounds,
+        iterations: usize,
+        keep: bool,
+    ) -> Result<()> {
+        self.bounds = bounds;
+        let device = &self.reducer.device;
+        *self.report.front_mut() = Scalar::from_texel(device, [0.0, iterations as f32, 0.0, 0.0])?;
+        let factor = at.scale / self.scale;
+        self.scale = at.scale;
+        if !keep {
+            self.d.front_mut().set_zero()?;
+        } else if factor != 1.0 {
+            let (now, next) = self.d.split();
+            let (high, low) = next.parts_mut();
+            ops::scaled(high, factor, now.high())?;
+            ops::scaled(low, factor, now.low())?;
+            self.d.swap();
+        }
+        // After a step of no length.
+        self.q.iter_mut().try_for_each(Vector::set_zero)?;
+        self.coefficients = Scalar::zero(device)?;
+        self.weigh(at, if keep { Entry::Resume } else { Entry::Start })?;
+        // The direction kept has been turned already.
+        if keep { Ok(()) } else { self.update(at) }
+    }
+
+    pub fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
+        // q = A d
+        let d = self.d.front();
+        self.q = ops::pair_product(at.a, at.matrix_scale, [d.high(), d.low()])?;
+        // alpha = r.Mr / d.q
+        let [q, q_low] = &self.q;
+        let sums = self.reducer.sum(Dots::PairCurvature, &[d.high(), d.low(), q, q_low])?;
+        let step = self.step(glsl!("solve/pair_alpha.frag"), &sums).param("limit", self.bounds.limit as f32);
+        step.target(self.coefficients.view()).run()?;
+        // beta = r'.Mr' / r.Mr with r' = r - alpha q
+        self.weigh(at, Entry::Iteration)?;
+        // d = M r' + beta d, y = y + alpha d, r = r'
+        self.update(at)
+    }
+
+    /// A scalar step from sums and what is known.
+    fn step<'s>(&'s self, source: Source<'static>, sums: &'s Partial) -> Draw<'s> {
+        sums.left_to(Draw::new(&self.reducer.device, source))
+            .input("last", self.report.front().view())
+            .input("state", self.state.front().view())
+    }
+
+    /// beta, and the tests, once alpha and `A d` are known.
+    fn weigh(&mut self, at: &mut Iterate<'_>, entry: Entry) -> Result<()> {
+        let (r, low) = (&at.r, low_of(&mut at.low)?);
+        let [q, q_low] = &self.q;
+        let (coefficients, m) = (&self.coefficients, self.m.as_ref().map(|m| m as &dyn Operand));
+        let terms: [&dyn Operand; 5] = [r.front(), low.r.front(), q, q_low, coefficients];
+        let terms: Vec<&dyn Operand> = terms.into_iter().chain(m).collect();
+        let sums = self.reducer.sum(Dots::PairResidual { diagonal: m.is_some() }, &terms)?;
+        self.step(glsl!("solve/pair_beta.frag"), &sums)
+            .input("coefficients", coefficients.view())
+            .param("entry", entry as i32)
+            .param("threshold", self.bounds.threshold)
+            .param("ceiling", self.bounds.ceiling)
+            .target(self.state.back().view())
+            .target(self.report.back().view())
+            .run()?;
+        self.state.swap();
+        self.report.swap();
+        Ok(())
+    }
+
+    /// The updates of vectors, in one pass where the device has the draw buffers.
+    fn update(&mut self, at: &mut Iterate<'_>) -> Result<()> {
+        let x_scale = at.x_scale();
+        let Low { y: y_low, r: r_low } = low_of(&mut at.low)?;
+        let (y, r) = (&mut at.y, &mut at.r);
+        let device = &self.reducer.device;
+        let (d, next_d) = (self.d.front(), self.d.back());
+        let [q, q_low] = &self.q;
+        // Compilers drop what a part does not read, and a pass may bind it all the same.
+        let run = |part: u32, targets: &[&Vector]| {
+            Draw::new(device, glsl!("solve/pair_update.frag"))
+                .define("PART", part)
+                .define("DIAGONAL", self.m.is_some())
+                .input("r", r.front().view())
+                .input("r_low", r_low.front().view())
+                .input("q", q.view())
+                .input("q_low", q_low.view())
+                .input("d", d.high().view())
+                .input("d_low", d.low().view())
+                .input("y", y.front().view())
+                .input("y_low", y_low.front().view())
+                .input("coefficients", self.coefficients.view())
+                .input("state", self.state.front().view())
+                .input_if("m", self.m.as_ref().map(Operand::view))
+                .param("x_scale", x_scale)
+                .targets(targets.iter().map(|t| t.view()))
+                .run()
+        };
+        let targets = [r.back(), r_low.back(), next_d.high(), next_d.low(), y.back(), y_low.back()];
+        if device.gl().caps.borrow().max_draw_buffers as usize >= targets.len() {
+            run(2, &targets)?;
+        } else {
+            let (first, second) = targets.split_at(4);
+            run(0, first)?;
+            run(1, second)?;
+        }
+        [r, r_low, y, y_low].into_iter().for_each(PingPong::swap);
+        self.d.swap();
+        Ok(())
+    }
+}
+
+fn low_of(low: &mut Option<Low>) -> Result<&mut Low> {
+    low.as_mut().ok_or(Error::Internal { place: "InPairs", detail: "an iterate without low parts" })
+}
