@@ -9,7 +9,7 @@ use support::{CommonArgs, Failure, LinePlot, Progress, Report, Table, count, jso
 use texla::host::{Csr, market, problems};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, LinOp,
-    Multigrid, MultigridParams, Preconditioner, SolveReport, Stop, StopReason,
+    Multigrid, MultigridParams, Preconditioner, Recurrence, SolveReport, Stop, StopReason,
 };
 use texla::{
     Device, DoubleVector, Error, Grid, MatrixFormat, Side, Sides, SparseFormat, Stencil, StencilParams,
@@ -45,8 +45,8 @@ struct Args {
     /// Bound on the relative residual (cgls: on that or on the one of the normal equations)
     #[arg(long, default_value_t = 1e-5)]
     tol: f64,
-    /// Digits of the unknowns and of b: 24 bits, or 48 in pairs of floats, to which bounds below 1e-6 are met;
-    /// auto takes pairs where method, operator and device can
+    /// Digits of the unknowns and of b, and of the iteration: 24 bits, or 48 in pairs of floats, which bounds below 1e-6 take;
+    /// auto takes pairs where method, operator and device can, and iterates in them where 32 bits gain nothing
     #[arg(long, value_enum, default_value = "auto")]
     precision: Precision,
     /// Most iterations
@@ -82,20 +82,45 @@ enum Method {
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum Precision {
+    /// Unknowns of 32 bits
     Single,
+    /// Unknowns of pairs of floats, iterated in 32 bits
     Refined,
+    /// Unknowns of pairs, iterated in pairs: by conjugate gradients with a diagonal or none
+    Double,
+    /// Refined where method, operator and device can, and double from where that gains nothing
     Auto,
 }
 
 impl Precision {
-    /// What is asked for, with nothing left open.
+    fn recurrence(self) -> Recurrence {
+        match self {
+            Precision::Double => Recurrence::Double,
+            Precision::Refined => Recurrence::Single,
+            _ => Recurrence::Auto,
+        }
+    }
+
+    /// What has been done in the end.
+    fn done(self, report: &SolveReport) -> &'static str {
+        match self {
+            Precision::Single => "single",
+            _ if report.double_iterations > 0 => "double",
+            _ => "refined",
+        }
+    }
+
+    /// What is asked for, where the method can.
     fn settled(self, args: &Args, device: &Device) -> support::Result<Self> {
         let able = args.method != Method::Cgls && device.capabilities().exact_form.is_some();
         match self {
+            Precision::Double if args.method != Method::Cg => {
+                Err(Failure::bad_input("--precision double: iterations in pairs are those of --method cg"))
+            }
             Precision::Refined if args.method == Method::Cgls => {
                 Err(Failure::bad_input("--precision refined: least squares take 32 bits alone"))
             }
-            Precision::Auto => Ok(if able { Precision::Refined } else { Precision::Single }),
+            Precision::Auto if !able => Ok(Precision::Single),
             asked => Ok(asked),
         }
     }
@@ -279,9 +304,15 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let caps = device.capabilities();
 
     // Every key is there, whatever happens below.
-    for key in
-        ["converged", "reason", "precision", "iterations", "true_relative_residual", "least_squares_residual"]
-    {
+    for key in [
+        "converged",
+        "reason",
+        "precision",
+        "iterations",
+        "double_iterations",
+        "true_relative_residual",
+        "least_squares_residual",
+    ] {
         report.set(key, json!(null));
     }
     for key in [
@@ -343,8 +374,9 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     report
         .set("converged", solved.converged())
         .set("reason", solved.reason.to_string())
-        .set("precision", format!("{precision:?}").to_lowercase())
+        .set("precision", precision.done(&solved))
         .set("iterations", solved.iterations)
+        .set("double_iterations", solved.double_iterations)
         .set("true_relative_residual", check.true_relative_residual)
         .set("least_squares_residual", json!(check.least_squares_residual))
         .set("device_true_residual", solved.true_residual)
@@ -383,8 +415,11 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     }
     if solved.reason == StopReason::Stagnated {
         let what = match precision {
-            Precision::Single => "unknowns of 32 bits reach no more here; --precision refined has 48",
-            _ => "unknowns of 48 bits, or an iteration in 32, reach no more here",
+            Precision::Single => "unknowns of 32 bits reach no more here; --precision auto has 48",
+            Precision::Refined => {
+                "unknowns of 48 bits, or an iteration in 32, reach no more here: see double"
+            }
+            _ => "unknowns of 48 bits reach no more here",
         };
         say(format_args!("precision   {what}"));
     }
@@ -476,10 +511,12 @@ impl System {
     fn new(device: &Device, precision: Precision, problem: &Problem) -> texla::Result<Self> {
         let (n, b) = (problem.a.shape().cols, &problem.b);
         Ok(match precision {
-            Precision::Refined => {
+            Precision::Refined | Precision::Double | Precision::Auto => {
                 System::Refined { x: DoubleVector::zeros(device, n)?, b: DoubleVector::from_f64(device, b)? }
             }
-            _ => System::Single { x: Vector::zeros(device, n)?, b: Vector::from_f64(device, b)? },
+            Precision::Single => {
+                System::Single { x: Vector::zeros(device, n)?, b: Vector::from_f64(device, b)? }
+            }
         })
     }
 
@@ -527,6 +564,7 @@ fn solve<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> Sol
     }
     // The solver's own checks come before those of its preconditioner.
     let params = CgParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
+    let params = params.with_recurrence(args.precision.recurrence());
     ConjugateGradient::new(a, params)?;
     let m = operator.preconditioner(args.precond)?;
     let solver = ConjugateGradient::preconditioned(a, m.as_ref(), params)?;
@@ -554,7 +592,12 @@ fn print_summary(
     let ended = match &solved.breakdown {
         Some(breakdown) => breakdown.to_string(),
         None => {
-            format!("{} after {}", solved.reason, count(solved.iterations, "iteration", "iterations"))
+            let in_pairs = match solved.double_iterations {
+                0 => String::new(),
+                k => format!(", {k} of them in pairs"),
+            };
+            let iterations = count(solved.iterations, "iteration", "iterations");
+            format!("{} after {iterations}{in_pairs}", solved.reason)
         }
     };
     say(format_args!("result      {ended}, residual replaced {} times by the true one", solved.replacements));

@@ -261,11 +261,17 @@ fn not_converging_is_exit_1_with_a_report() {
     // Pairs do, and are what is taken.
     let (code, report) = json(&args);
     assert_eq!((code, &report["reason"]), (0, &"converged".into()), "{report}");
-    assert_eq!(report["precision"], "refined");
+    assert_eq!((&report["precision"], &report["double_iterations"]), (&"refined".into(), &0.into()));
     assert!(report["true_relative_residual"].as_f64().unwrap() <= 1e-12, "{report}");
     let (code, report) = json(&["--quick", "--method", "cgls"]);
     assert_eq!((code, &report["precision"]), (0, &"single".into()), "{report}");
     assert_refused(&["--quick", "--method", "cgls", "--precision", "refined"], "least squares");
+    // An iteration in pairs, by the one method that has it.
+    let (code, report) = json(&[&args[..], &["--precision", "double"]].concat());
+    assert_eq!((code, &report["precision"]), (0, &"double".into()), "{report}");
+    assert_eq!(report["double_iterations"], report["iterations"], "{report}");
+    assert_refused(&["--quick", "--method", "bicgstab", "--precision", "double"], "--method cg");
+    assert_refused(&["--quick", "--precond", "multigrid", "--precision", "double"], "no diagonal");
 }
 
 #[test]

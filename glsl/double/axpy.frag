@@ -1,5 +1,5 @@
-// out = alpha x + y for pairs of floats, each sum and product held in two: off by a few 2^-48 of |alpha x| + |y| at most,
-// of 2^-46 of the result where the two have the same sign. PAIR says that x is a pair.
+// out = alpha x + y for pairs of floats, each sum and product held in two: off by a few 2^-48 of |alpha x| + |y| at most.
+// PAIR says that x is a pair.
 #include "include/pairs.glsl"
 
 void kernel(ivec2 p, out vec4 high, out vec4 low) {

@@ -143,7 +143,9 @@ pub struct SolveReport {
     pub breakdown: Option<Breakdown>,
     /// Updates of the iterate, up to the one that met the test.
     pub iterations: usize,
-    /// How many of them were done by a recurrence in pairs of floats
+    /// The unknowns were [pairs of floats](crate::DoubleVector).
+    pub pairs: bool,
+    /// How many iterations were done by a recurrence in pairs of floats
     /// ([`Recurrence`](crate::solve::Recurrence)).
     pub double_iterations: usize,
     /// The relative residual of the returned iterate, recomputed from `b - A x` in double-float; where it meets the bound,
@@ -172,6 +174,46 @@ pub struct SolveReport {
     pub draws_per_iteration: u64,
     /// Changes of the render target in one iteration.
     pub passes_per_iteration: u64,
+}
+
+/// In words: how it ended, after what, at which residual; and of what has stagnated, which unknowns reach less.
+///
+/// ```
+/// use texla::{BandedMatrix, DoubleVector, Vector, solve::{CgParams, ConjugateGradient, Stop}};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let a = BandedMatrix::poisson_2d(dev, 64, 64)?;
+/// let b = Vector::filled(dev, 64 * 64, 1.0)?;
+/// let cg = ConjugateGradient::new(&a, CgParams::default().with_stop(Stop::relative(1e-6)))?;
+/// let report = cg.solve(&mut Vector::zeros(dev, 64 * 64)?, &b)?.to_string();
+/// assert!(report.starts_with("stagnated after "), "{report}");
+/// assert!(report.ends_with(": unknowns of 32 bits reach no less here, pairs do (DoubleVector)"), "{report}");
+/// let report = cg.solve(&mut DoubleVector::zeros(dev, 64 * 64)?, &b)?.to_string();
+/// assert!(report.starts_with("converged after "), "{report}");
+/// # Ok::<(), texla::Error>(())
+/// ```
+impl fmt::Display for SolveReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SolveReport { reason, iterations, true_residual, .. } = self;
+        match &self.breakdown {
+            Some(breakdown) => write!(f, "{breakdown}")?,
+            None => write!(f, "{reason} after {iterations} iterations")?,
+        }
+        if self.double_iterations > 0 {
+            write!(f, ", {} of them in pairs of floats", self.double_iterations)?;
+        }
+        write!(f, ", at a relative residual of {true_residual:.1e}")?;
+        f.write_str(match (reason, self.pairs) {
+            (StopReason::Stagnated, false) => {
+                ": unknowns of 32 bits reach no less here, pairs do (DoubleVector)"
+            }
+            (StopReason::Stagnated, true) if self.double_iterations == 0 => {
+                ": an iteration in 32 bits reaches no less here, one in pairs may (Recurrence::Double)"
+            }
+            (StopReason::Stagnated, true) => ": pairs of floats reach no less here",
+            _ => "",
+        })
+    }
 }
 
 impl SolveReport {

@@ -145,6 +145,7 @@ impl Work {
             reason,
             breakdown: None,
             iterations,
+            pairs: false,
             double_iterations: 0,
             true_residual,
             rounding: None,
