@@ -63,6 +63,12 @@ impl ExactSum {
         Ok(ExactSum { parts, bounds })
     }
 
+    /// A sum of nothing, or the bound of one.
+    pub(crate) fn zero(device: &Device, n: usize, bounds: bool) -> Result<Self> {
+        let zeros = || Vector::zeros(device, n);
+        Ok(ExactSum { parts: [zeros()?, zeros()?, zeros()?], bounds })
+    }
+
     /// Adds `α op(A) x`, where `op(A)` is `Aᵀ` if it is transposed and `α` is a power of two; false, with nothing added,
     /// where operator or device cannot do that ([`LinOp::accumulate`]).
     ///
@@ -91,6 +97,15 @@ impl ExactSum {
     /// left, but for the last part.
     pub fn error(&self) -> &Vector {
         &self.parts[1]
+    }
+
+    /// All parts of the sum; or magnitude, bound, and nothing.
+    pub(crate) fn parts(&self) -> &[Vector; 3] {
+        &self.parts
+    }
+
+    pub(crate) fn is_bound(&self) -> bool {
+        self.bounds
     }
 
     /// Takes the rounded sum out.
