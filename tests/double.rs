@@ -7,6 +7,7 @@ use common::bounds::{bits, ulp};
 use common::forms::{all_forms, laplacian, sparse_forms};
 use common::harness::{assert_padded, lengths, on_both};
 use common::products::Exact;
+use common::worst::worst;
 use common::{random, systems};
 use texla::host::{Csr, problems};
 use texla::ops::{self, ExactSum, LinOp};
@@ -167,7 +168,7 @@ fn check_residual(
     let (magnitude, bound) = (bounding.rounded().read().unwrap(), bounding.error().read().unwrap());
     let (want, size) = residual_twin(a, x, b);
     // Beside ends of x, for instance, whatever the coefficient there.
-    let lost = 1e-34 * a.values().iter().fold(1.0, |m: f64, v| m.max(v.abs()));
+    let lost = 1e-34 * a.values().iter().fold(1.0, |m, v| worst(m, v.abs()));
     let terms = a.rows().map(|(cols, _)| cols.len()).max().unwrap_or(0) as f64 + 1.0;
     for i in 0..want.len() {
         let off = (f64::from(got[i]) - want[i]).abs();

@@ -319,6 +319,26 @@ fn what_no_column_sees_has_the_solution_zero_for_pairs() {
     });
 }
 
+/// `Aᵀb` is 2⁻⁴⁰ of `b`: of 70 bits 30 are left to tell residuals by, whatever they are computed as.
+#[test]
+fn what_seventy_bits_do_not_tell_is_not_certified() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let a = entries(3, 2, [(0, 0, 1.0), (1, 0, -1.0), (1, 1, 0.5), (0, 1, -0.5)]);
+        let b = [1.0 + 2f64.powi(-40), 1.0, 0.0];
+        let run = |tol| solve(&gathered(device, &a), &b, &[0.0; 2], false, tol).unwrap();
+        let (x, report) = run(1e-5);
+        certified("1e-5", &report, &a, &x, &b, 1e-5);
+        assert!(report.rounding.unwrap() > 1e-9, "{report:?}");
+        for tol in [2e-8, 1e-9, 1e-12] {
+            let (_, report) = run(tol);
+            assert!(!report.converged(), "{tol:e}: {report:?}");
+        }
+    });
+}
+
 /// An operator that does what it is allowed to.
 struct Limited<'a> {
     inner: &'a Matrix,
