@@ -299,6 +299,13 @@ fn false_claims_for_pairs_are_found() {
         // What a solve in 32 bits would have come to.
         let lost: &dyn Fn(&mut PairRun) = &|run| run.x.low.fill(0.0);
         assert_eq!(found(lost), [Fault::Converged, Fault::Reported]);
+        // Of least squares both residuals are told.
+        let mut squares = run(device, &system, Method::Cgls(Help::None), 0).unwrap();
+        assert_eq!(squares.outcome.reason, Ok(Some(StopReason::Converged)));
+        assert_eq!(squares.judge().len(), 0);
+        squares.x.low.fill(0.0);
+        let accused: Vec<Fault> = squares.judge().into_iter().map(|(fault, _)| fault).collect();
+        assert_eq!(accused, [Fault::Converged, Fault::Reported, Fault::Reported]);
         let short: &dyn Fn(&mut PairRun) = &|run| run.outcome.reported[0] *= 0.998;
         assert_eq!(found(short), [Fault::Reported]);
         assert_eq!(found(&|run| run.outcome.reported[0] += run.bound), [Fault::Reported]);
