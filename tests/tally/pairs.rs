@@ -180,7 +180,16 @@ impl PairRun {
             let carried: Vec<f64> = sizes.iter().map(|v| k * v).collect();
             let own = in_three_floats(&flipped, problem.cols, 3) * through(&exact::values(&r));
             let flushed = through(&vec![flushed; problem.rows]);
-            (of(&r), through(&carried) + own, flushed, of(&residual(&problem.terms, &zero, b).0))
+            // What it is relative to is summed as well, and taken for the least that it may be.
+            let (given, _) = residual(&problem.terms, &zero, b);
+            let (unit, size) = (of(&given), of(&r));
+            let of_unit = in_three_floats(&flipped, problem.cols, 2) * through(&exact::values(&given));
+            // With what the bound counts for what falls below the range of floats.
+            let largest = problem.terms.iter().map(|t| t.2.abs()).fold(0.0, worst);
+            let below =
+                norm(&problem.below(&flipped, problem.cols, &b.rounded(), largest * norm(&b.rounded())));
+            let share = if unit == 0.0 { 0.0 } else { (of_unit + below) / unit };
+            (size, through(&carried) + own + size * share, flushed, unit)
         } else {
             (norm(&exact::values(&r)), k * norm(&sizes), flushed, norm(&b.rounded()))
         };
