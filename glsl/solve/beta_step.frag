@@ -19,6 +19,8 @@ void kernel(ivec2 p, out vec4 next_direction, out vec4 report) {
     else if (rr <= bound()) flag = MET;
     else if (!in_range(rz) || !in_range(beta)) { flag = OUT_OF_RANGE; value = in_range(rz) ? beta : rz; }
     else if (rz <= 0.0) { flag = INDEFINITE; value = rz; }
+    // Before the direction is turned: if it is kept, that is by the residual that is recomputed now.
+    else if (entry == ITERATION && iterations >= limit) flag = EXHAUSTED;
     bool frozen = last.x != RUNNING;
     report = frozen ? last : vec4(flag, iterations, rr, value);
     next_direction = frozen || flag != RUNNING ? vec4(0.0, before.y, 1.0, 0.0) : vec4(beta, rz, 0.0, 0.0);

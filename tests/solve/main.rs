@@ -13,6 +13,7 @@ mod finite;
 mod fixed;
 mod gauss_seidel;
 mod least_squares;
+mod least_squares_pairs;
 mod null_space;
 mod real;
 mod repeat;

@@ -156,7 +156,7 @@ impl Problem {
 
     /// What the bound on rounding counts for what falls below the range: 2^-122 (1 + |x|) a term, in the units in which the
     /// solver's `b` and the stored coefficients are about 1. Twice for the norm of a sum.
-    fn below(&self, terms: &[Term], rows: usize, x: &[f64], unit: f64) -> Vec<f64> {
+    pub fn below(&self, terms: &[Term], rows: usize, x: &[f64], unit: f64) -> Vec<f64> {
         let largest = terms.iter().map(|t| t.2.abs()).fold(0.0, worst);
         let exponent = if largest == 0.0 { 0.0 } else { largest.log2().floor() };
         let stored = (exponent - exponent.clamp(-60.0, 60.0)).exp2();

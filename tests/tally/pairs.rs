@@ -5,8 +5,8 @@
 
 use texla::ops::LinOp;
 use texla::solve::{
-    BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Direction, GaussSeidel, Identity,
-    Jacobi, Preconditioner, SolveReport, Stop, StopReason,
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Direction,
+    GaussSeidel, Identity, Jacobi, Preconditioner, SolveReport, Stop, StopReason,
 };
 use texla::{Device, DoubleVector, Error, Result};
 
@@ -41,6 +41,8 @@ pub struct PairRun {
     pub format: Format,
     pub bound: f64,
     pub problem: Problem,
+    /// What is claimed is `Aᵀ(b - A x)` against `Aᵀb`, or the residual itself.
+    least_squares: bool,
     /// Of `x` and `b` the high parts.
     pub outcome: Outcome,
     pub iterations: usize,
@@ -50,15 +52,16 @@ pub struct PairRun {
     pub x: Parts,
 }
 
-/// Whether a method solves for pairs: as CG and BiCGStab do.
+/// Whether a method solves for pairs: as CG, BiCGStab and CGLS do.
 pub fn solves(method: Method) -> bool {
-    matches!(method, Method::Cg(_, Help::None | Help::Jacobi) | Method::BiCgStab(_))
+    matches!(method, Method::Cg(_, Help::None | Help::Jacobi) | Method::BiCgStab(_) | Method::Cgls(_))
 }
 
 /// By the method alone: schedules and preconditioners are told apart where the verdicts are counted.
 pub fn family(method: Method) -> &'static str {
     match method {
         Method::BiCgStab(_) => "BiCGStab for pairs",
+        Method::Cgls(_) => "CGLS for pairs",
         _ => "CG for pairs",
     }
 }
@@ -94,7 +97,8 @@ pub fn run(device: &Device, system: &System, method: Method, number: usize) -> R
     let iterations = solved.as_ref().map_or(0, |report| report.iterations);
     let (x, b_after) = (Parts::read(&x)?, Parts::read(&b)?);
     let outcome = run::outcome(solved.map(run::of_report), x.high.clone(), None);
-    Ok(PairRun { format, bound, problem, outcome, iterations, b: given, b_after, x0, x })
+    let least_squares = matches!(method, Method::Cgls(_));
+    Ok(PairRun { format, bound, problem, least_squares, outcome, iterations, b: given, b_after, x0, x })
 }
 
 fn solve(
@@ -115,17 +119,22 @@ fn solve(
             let params = BiCgStabParams::default().with_max_iters(most).with_stop(stop);
             BiCgStab::preconditioned(a, m, params)?.solve(x, b)
         }
+        Method::Cgls(_) => {
+            let params = CglsParams::default().with_max_iters(most).with_stop(stop);
+            Cgls::preconditioned(a, m, params)?.solve(x, b)
+        }
         other => panic!("{other} does not solve for pairs"),
     };
     match method {
+        Method::Cgls(Help::Jacobi) => helped(&Jacobi::for_least_squares(a)?),
         Method::Cg(_, Help::Jacobi) | Method::BiCgStab(Help::Jacobi) => helped(&Jacobi::new(a)?),
         Method::BiCgStab(Help::GaussSeidel) => helped(&GaussSeidel::new(a, 1.0, Direction::Symmetric)?),
         _ => helped(&Identity),
     }
 }
 
-/// `‖b - A x‖` without an error, and the magnitude of what it is a sum of.
-fn residual(terms: &[Term], x: &Parts, b: &Parts) -> (f64, f64) {
+/// `b - A x` without an error, and the magnitude of what it is a sum of.
+fn residual(terms: &[Term], x: &Parts, b: &Parts) -> (Vec<Expansion>, Vec<f64>) {
     let mut r = vec![Expansion::default(); b.high.len()];
     let mut sizes: Vec<f64> = b.high.iter().map(|v| f64::from(v.abs())).collect();
     for part in [&b.high, &b.low] {
@@ -137,28 +146,55 @@ fn residual(terms: &[Term], x: &Parts, b: &Parts) -> (f64, f64) {
         }
         sizes[i] += (v * f64::from(x.high[j])).abs();
     }
-    (norm(&exact::values(&r)), norm(&sizes))
+    (r, sizes)
+}
+
+/// What is documented of sums in three floats, for products with so many parts.
+fn in_three_floats(terms: &[Term], rows: usize, parts: usize) -> f64 {
+    let mut counts = vec![2usize; rows];
+    terms.iter().for_each(|t| counts[t.0] += parts);
+    counts.into_iter().max().unwrap_or(2) as f64 * 2f64.powi(-66)
+}
+
+/// A residual, what rounding may have done to it, and what a device may have taken for zero of elements below the normal
+/// range; relative.
+struct Measured {
+    size: f64,
+    rounding: f64,
+    flushed: f64,
 }
 
 impl PairRun {
-    /// `‖b‖`, or 1 of a `b` that is zero.
-    fn unit(&self) -> f64 {
-        let unit = norm(&self.b.rounded());
-        if unit == 0.0 { 1.0 } else { unit }
-    }
-
-    /// What is documented of sums in three floats, for sums of so many terms, relative to `b`.
-    fn rounding(&self, size: f64) -> f64 {
-        let mut counts = vec![2usize; self.problem.rows];
-        self.problem.terms.iter().for_each(|t| counts[t.0] += 2);
-        let terms = counts.into_iter().max().unwrap_or(2) as f64;
-        terms * 2f64.powi(-66) * size / self.unit()
-    }
-
-    /// What a device may have taken for zero of elements below the normal range, relative to `b`.
-    fn flushed(&self, x: &Parts) -> f64 {
-        let (problem, b) = (&self.problem, &self.problem.held);
-        (problem.flushed(&x.high, b) + problem.flushed(&x.low, &[])) / self.unit()
+    /// That of the normal equations, or `b - A x` itself. Where nothing is there to be relative to, that is 1.
+    fn measured(&self, x: &Parts, normal: bool) -> Measured {
+        let (problem, b) = (&self.problem, &self.b);
+        let (r, sizes) = residual(&problem.terms, x, b);
+        let k = in_three_floats(&problem.terms, problem.rows, 2);
+        let flushed = problem.flushed(&x.high, &problem.held) + problem.flushed(&x.low, &[]);
+        let (size, rounding, flushed, unit) = if normal {
+            let flipped = exact::flipped(&problem.terms);
+            let through = |v: &[f64]| norm(&exact::magnitudes(&flipped, problem.cols, v));
+            let zero = Parts { high: vec![0.0; problem.cols], low: vec![0.0; problem.cols] };
+            let of =
+                |r: &[Expansion]| norm(&exact::values(&exact::transposed(&problem.terms, problem.cols, r)));
+            let carried: Vec<f64> = sizes.iter().map(|v| k * v).collect();
+            let own = in_three_floats(&flipped, problem.cols, 3) * through(&exact::values(&r));
+            let flushed = through(&vec![flushed; problem.rows]);
+            // What it is relative to is summed as well, and taken for the least that it may be.
+            let (given, _) = residual(&problem.terms, &zero, b);
+            let (unit, size) = (of(&given), of(&r));
+            let of_unit = in_three_floats(&flipped, problem.cols, 2) * through(&exact::values(&given));
+            // With what the bound counts for what falls below the range of floats.
+            let largest = problem.terms.iter().map(|t| t.2.abs()).fold(0.0, worst);
+            let below =
+                norm(&problem.below(&flipped, problem.cols, &b.rounded(), largest * norm(&b.rounded())));
+            let share = if unit == 0.0 { 0.0 } else { (of_unit + below) / unit };
+            (size, through(&carried) + own + size * share, flushed, unit)
+        } else {
+            (norm(&exact::values(&r)), k * norm(&sizes), flushed, norm(&b.rounded()))
+        };
+        let unit = if unit == 0.0 { 1.0 } else { unit };
+        Measured { size: size / unit, rounding: rounding / unit, flushed: flushed / unit }
     }
 
     pub fn judge(&self) -> Vec<(Fault, String)> {
@@ -179,21 +215,25 @@ impl PairRun {
             found.extend((self.x != self.x0).then(changed));
             return found;
         }
-        let (size, magnitude) = residual(&self.problem.terms, &self.x, &self.b);
-        let (size, rounding) = (size / self.unit(), self.rounding(magnitude));
-        let flushed = self.flushed(&self.x);
+        let now = self.measured(&self.x, self.least_squares);
+        let own = self.measured(&self.x, false);
+        let met = |size: f64| size <= self.bound * (1.0 + 1e-5);
+        let consistent = self.least_squares && met(own.size);
         let certified = outcome.reason == Ok(Some(StopReason::Converged));
-        if certified && size > self.bound * (1.0 + 1e-5) {
-            let detail = format!("{}: {size:e} true, bound {:e}", said(outcome), self.bound);
+        if certified && !met(now.size) && !consistent {
+            let detail = format!("{}: {:e} true, bound {:e}", said(outcome), now.size, self.bound);
             found.push((Fault::Converged, detail));
         }
-        for reported in &outcome.reported {
+        let told =
+            outcome.reported.iter().map(|told| (told, &now)).chain(outcome.own.iter().map(|t| (t, &own)));
+        for (reported, Measured { size, rounding, flushed }) in told {
             // Where products or the quotient leave the range of floats, so may the report.
-            let lost = !reported.is_finite() && size > 1e30;
+            let lost = !reported.is_finite() && *size > 1e30;
             // Nothing that was asked for is missed by what is this far below it; what rounding may have changed is part of
-            // the report where the bound was met.
-            let nothing = self.bound * 2f64.powi(-50) + flushed + if certified { 0.0 } else { rounding };
-            let below = size > reported * (1.0 + SHARE) + nothing;
+            // the report where the bound was met, by that residual.
+            let whole = certified && met(*reported);
+            let nothing = self.bound * 2f64.powi(-50) + flushed + if whole { 0.0 } else { *rounding };
+            let below = *size > reported * (1.0 + SHARE) + nothing;
             let above = *reported > size * (1.0 + SHARE) + 64.0 * rounding + flushed + 0.1 * self.bound;
             if (below || above) && !lost {
                 let way = if below { "less than" } else { "more than" };
@@ -201,12 +241,11 @@ impl PairRun {
                 found.push((Fault::Reported, detail));
             }
         }
-        let (before, magnitude) = residual(&self.problem.terms, &self.x0, &self.b);
-        let before = before / self.unit();
-        let slack =
-            SHARE * before + 64.0 * (rounding + self.rounding(magnitude)) + flushed + self.flushed(&self.x0);
-        if size > before + slack {
-            found.push((Fault::Worse, format!("{}: {size:e} after {before:e}", said(outcome))));
+        let before = self.measured(&self.x0, self.least_squares);
+        let slack = |m: &Measured| 64.0 * m.rounding + m.flushed;
+        if now.size > before.size * (1.0 + SHARE) + slack(&now) + slack(&before) && !consistent {
+            let detail = format!("{}: {:e} after {:e}", said(outcome), now.size, before.size);
+            found.push((Fault::Worse, detail));
         }
         found
     }
@@ -269,6 +308,13 @@ fn false_claims_for_pairs_are_found() {
         // What a solve in 32 bits would have come to.
         let lost: &dyn Fn(&mut PairRun) = &|run| run.x.low.fill(0.0);
         assert_eq!(found(lost), [Fault::Converged, Fault::Reported]);
+        // Of least squares both residuals are told.
+        let mut squares = run(device, &system, Method::Cgls(Help::None), 0).unwrap();
+        assert_eq!(squares.outcome.reason, Ok(Some(StopReason::Converged)));
+        assert_eq!(squares.judge().len(), 0);
+        squares.x.low.fill(0.0);
+        let accused: Vec<Fault> = squares.judge().into_iter().map(|(fault, _)| fault).collect();
+        assert_eq!(accused, [Fault::Converged, Fault::Reported, Fault::Reported]);
         let short: &dyn Fn(&mut PairRun) = &|run| run.outcome.reported[0] *= 0.998;
         assert_eq!(found(short), [Fault::Reported]);
         assert_eq!(found(&|run| run.outcome.reported[0] += run.bound), [Fault::Reported]);

@@ -91,12 +91,27 @@ impl LinOp for FoldedBands {
 
     fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
         let device = self.device();
-        if terms.transposed || !is_exact(device) {
+        if !is_exact(device) {
             return Ok(false);
         }
         let _scope = device.exclusive_scope()?;
-        let terms = Accurate { x: &extended(terms.x)?, ..*terms };
-        accurate(&self.wide, terms, Sums::Exact(sum)).map(|_| true)
+        if !terms.transposed {
+            let terms = Accurate { x: &extended(terms.x)?, ..*terms };
+            return accurate(&self.wide, terms, Sums::Exact(sum)).map(|_| true);
+        }
+        let n = self.shape().rows;
+        let mut both = sum.nothing_like(2 * n)?;
+        accurate(&self.wide, *terms, Sums::Exact(&mut both))?;
+        let rest = both.rest();
+        let folded = |_: &()| {
+            Draw::new(device, glsl!("banded/fold_accurate.frag"))
+                .input("high", both.rounded().view())
+                .input("low", both.error().view())
+                .input_if("rest", rest.map(Operand::view))
+                .param(LENGTH, length(n))
+                .masked(true)
+        };
+        Sums::Exact(sum).run(&[()], folded).map(|_| true)
     }
 
     /// `x` twice in a row, element by element, then the bands.

@@ -73,6 +73,22 @@ impl ExactSum {
         Ok(ExactSum { parts, rest: None, bounds: false, is_nothing: true })
     }
 
+    /// Nothing as yet, in three parts or as a bound.
+    pub(crate) fn nothing(device: &Device, n: usize, bounds: bool) -> Result<Self> {
+        let rest = if bounds { None } else { Some(Vector::uninit(device, n)?) };
+        Ok(ExactSum { rest, bounds, ..Self::in_two(device, n)? })
+    }
+
+    /// The same, of the kind that this is.
+    pub(crate) fn nothing_like(&self, n: usize) -> Result<Self> {
+        let device = self.device();
+        if self.rest.is_none() && !self.bounds {
+            Self::in_two(device, n)
+        } else {
+            Self::nothing(device, n, self.bounds)
+        }
+    }
+
     /// Adds `α op(A) x`, where `op(A)` is `Aᵀ` if it is transposed and `α` is a power of two; false, with nothing added,
     /// where operator or device cannot do that ([`LinOp::accumulate`]).
     ///
@@ -101,6 +117,22 @@ impl ExactSum {
     /// left, but for the last part.
     pub fn error(&self) -> &Vector {
         &self.parts[1]
+    }
+
+    /// The third part, where there is one.
+    pub(crate) fn rest(&self) -> Option<&Vector> {
+        self.rest.as_ref()
+    }
+
+    /// All parts of the sum; or magnitude and bound.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Vector> {
+        self.parts.iter().chain(&self.rest)
+    }
+
+    /// Takes the rounded sum out.
+    pub(crate) fn into_rounded(self) -> Vector {
+        let [first, _] = self.parts;
+        first
     }
 
     /// Takes what [`rounded`](Self::rounded) and [`error`](Self::error) tell out.
@@ -148,7 +180,7 @@ pub(crate) fn pair_product(a: &dyn LinOp, alpha: f32, [high, low]: [&Vector; 2])
     let (device, rows) = (a.device(), a.shape().rows);
     let mut sum = ExactSum::in_two(device, rows)?;
     if !sum.add_product(a, alpha, false, high)? {
-        return Err(no_exact_product());
+        return Err(no_exact_product(false));
     }
     let [sum, rest] = sum.parts;
     let mut next = Vector::uninit(device, rows)?;
@@ -157,7 +189,10 @@ pub(crate) fn pair_product(a: &dyn LinOp, alpha: f32, [high, low]: [&Vector; 2])
 }
 
 /// Unknowns of pairs where [`ExactSum::add_product`] cannot.
-pub(crate) fn no_exact_product() -> Error {
-    let why = "the operator has no exact product (LinOp::accumulate), or the device no exact two-sum".into();
+pub(crate) fn no_exact_product(transposed: bool) -> Error {
+    let which = if transposed { "transposed " } else { "" };
+    let why = format!(
+        "the operator has no exact {which}product (LinOp::accumulate), or the device no exact two-sum"
+    );
     Error::Unsupported { what: "unknowns of pairs".into(), why }
 }

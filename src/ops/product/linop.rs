@@ -40,9 +40,8 @@ pub trait LinOp {
     }
 
     /// Adds `α op(A) x` to a sum in three parts, or to a bound on its error ([`ExactSum::add_product`]); false, with
-    /// nothing added, where the operator cannot. Forms of the library's own can, but for transposed
-    /// [`FoldedBands`](crate::FoldedBands); an operator that is one of these in other clothes hands it on. Without it unknowns
-    /// are 32 bits.
+    /// nothing added, where the operator cannot. Forms of the library's own can; an operator that is one of these in other
+    /// clothes hands it on. Without it unknowns are 32 bits.
     fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
         let _ = (sum, terms);
         Ok(false)

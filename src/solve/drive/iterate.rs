@@ -159,12 +159,15 @@ impl<'a> Iterate<'a> {
         ops::product_accurate(self.r.front_mut(), self.a, terms)
     }
 
+    /// All of the right-hand side.
+    pub fn right(&self) -> Right<'a> {
+        Right { high: self.b, low: self.b_low }
+    }
+
     /// The residual of pairs, or a bound on its error.
-    fn exact_residual(&self, bounds: bool) -> Result<ExactSum> {
+    pub fn exact_residual(&self, bounds: bool) -> Result<ExactSum> {
         let Iterand { high, low } = &self.x;
-        let parts: Vec<&Vector> = [high].into_iter().chain(low).collect();
-        let b = Right { high: self.b, low: self.b_low };
-        exact_sum(self.a, (self.scale, b), -self.scale, &parts, bounds)
+        exact_sum(self.a, (self.scale, self.right()), -self.scale, [high].into_iter().chain(low), bounds)
     }
 
     /// Whether the iterate is one of pairs.

@@ -17,6 +17,11 @@ impl<'a> Right<'a> {
         let (high, low) = b.parts();
         Right { high, low }
     }
+
+    /// Both parts, or the only one.
+    pub fn parts(self) -> impl Iterator<Item = &'a Vector> {
+        [self.high].into_iter().chain(self.low)
+    }
 }
 
 /// Refuses what cannot be solved in pairs.
@@ -44,17 +49,37 @@ pub(in crate::solve) fn check_pairs(
 const PAIRS: &str = "unknowns of pairs";
 
 /// `beta b + alpha A (x + ...)` in three parts, or a bound on its error.
-pub(in crate::solve) fn exact_sum(
+pub(in crate::solve) fn exact_sum<'v>(
     a: &dyn LinOp,
     (beta, b): (f32, Right<'_>),
     alpha: f32,
-    parts: &[&Vector],
+    parts: impl IntoIterator<Item = &'v Vector>,
     bounds: bool,
 ) -> Result<ExactSum> {
-    let mut sum = ExactSum::begun((beta, b.high, b.low), bounds)?;
+    let sum = ExactSum::begun((beta, b.high, b.low), bounds)?;
+    with_products(sum, a, (alpha, false), parts)
+}
+
+/// `alpha Aᵀ (r + ...)` in three parts, or a bound on its error.
+pub(in crate::solve) fn exact_transposed<'v>(
+    a: &dyn LinOp,
+    alpha: f32,
+    parts: impl IntoIterator<Item = &'v Vector>,
+    bounds: bool,
+) -> Result<ExactSum> {
+    let sum = ExactSum::nothing(a.device(), a.shape().cols, bounds)?;
+    with_products(sum, a, (alpha, true), parts)
+}
+
+fn with_products<'v>(
+    mut sum: ExactSum,
+    a: &dyn LinOp,
+    (alpha, transposed): (f32, bool),
+    parts: impl IntoIterator<Item = &'v Vector>,
+) -> Result<ExactSum> {
     for x in parts {
-        if !sum.add_product(a, alpha, false, x)? {
-            return Err(ops::no_exact_product());
+        if !sum.add_product(a, alpha, transposed, x)? {
+            return Err(ops::no_exact_product(transposed));
         }
     }
     Ok(sum)

@@ -3,7 +3,7 @@
 use super::orthogonal::is_orthogonal;
 use super::precondition::{Identity, Preconditioner};
 use super::steps::{Entry, Steps};
-use crate::data::{Scalar, Vector};
+use crate::data::{Scalar, Unknowns, Vector};
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Accuracy, Accurate, Combine, LinOp, Part, Windows};
@@ -13,10 +13,12 @@ use crate::solve::drive::finite::Small;
 use crate::solve::drive::front;
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::report::{SolveReport, Stop};
-use crate::solve::drive::rounding::{error_bound, norm_of_error};
+use crate::solve::drive::rounding::{error_bound, norm_of_bound, norm_of_error};
 use crate::solve::drive::scales::{exponent_of, scale_of};
-use crate::solve::drive::state::Bounds;
-use crate::solve::drive::{Limits, Method};
+use crate::solve::drive::state::{Bounds, Flag, Report};
+use crate::solve::drive::unknown::exact_transposed;
+use crate::solve::drive::verdict::Kept;
+use crate::solve::drive::{After, Limits, Method};
 
 /// Parameters of [`Cgls`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +51,12 @@ impl Default for CglsParams {
 /// ([`SolveReport::least_squares_residual`]). Both are in the report: where `A` is ill-conditioned, the first may be small
 /// long before the second.
 ///
-/// *Cost* of an iteration: a product with `A`, one with `Aᵀ`, two reductions, three vector updates; no readback.
+/// Unknowns that are [pairs](crate::DoubleVector) go on to residuals of 1e-12 and less, whether the system is consistent or
+/// not: both residuals are then recomputed in some 70 bits, by exact products with `A` and with `Aᵀ`
+/// ([`LinOp::accumulate`]). Of many solutions the one found from zero is the least to 32 bits: no residual tells more.
+///
+/// *Cost* of an iteration: a product with `A`, one with `Aᵀ`, two reductions, three vector updates, of pairs four; no
+/// readback.
 ///
 /// ```
 /// use texla::{Shape, SparseFormat, SparseMatrix, Vector, host::Triplets, solve::{Cgls, CglsParams}};
@@ -92,18 +99,19 @@ impl<'a> Cgls<'a> {
     /// the answer is the one orthogonal to it; whatever `b` is, it has one.
     ///
     /// *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::NonFinite`](crate::Error::NonFinite);
-    /// [`Error::Unsupported`](crate::Error::Unsupported) when the operator has no transposed product. `x` is then as it
+    /// [`Error::Unsupported`](crate::Error::Unsupported) when the operator has no transposed product, and of pairs when it has
+    /// a null space or no exact products, or the device no exact two-sum. `x` is then as it
     /// was. Not converging is no error, nor is a breakdown: see [`SolveReport::reason`].
-    pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
+    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
         self.solve_observed(x, b, |_, _| {})
     }
 
     /// As [`solve`](Self::solve), telling `observe` at every look how many iterations are done and the relative
     /// residual of the recurrence.
-    pub fn solve_observed(
+    pub fn solve_observed<X: Unknowns, B: Unknowns>(
         &self,
-        x: &mut Vector,
-        b: &Vector,
+        x: &mut X,
+        b: &B,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
         let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
@@ -118,6 +126,7 @@ struct Run<'a> {
     s: Vector,
     /// `Aᵀ` times what rounding has left of the last true `r`.
     rest: Option<Vector>,
+    since: Option<Since>,
     d: PingPong<Vector>,
     q: Vector,
     z: Option<Vector>,
@@ -127,8 +136,42 @@ struct Run<'a> {
     /// `‖b - A x‖ / ‖b‖` of the last true residual, and where iterations stop by that.
     residual: f64,
     aim: f64,
+    /// The bound on the square of `Aᵀ r`, and whether the last run has met that on `r` instead: found when the direction had
+    /// been turned for another step already.
+    threshold: f32,
+    ahead: bool,
     /// `Aᵀb` is zero, and so is `x`; and how that is known.
     orthogonal: Option<Accuracy>,
+}
+
+/// Of pairs: what the last true residual was, and what has changed since. The residual of an inconsistent system does not
+/// vanish, and 2⁻²⁴ of it, mapped by `Aᵀ`, is far more than is to be left of `Aᵀ r`. What has changed is as small as what
+/// was left: `Aᵀ r` is the true one, and `Aᵀ` times the change.
+struct Since {
+    /// `Aᵀ r` then.
+    s: Vector,
+    /// By how much `r` has changed.
+    change: PingPong<Vector>,
+    /// A power of two by which both, and the direction, are larger than they are beside `r`: `Aᵀ r` then is about 1, and no
+    /// square of it, nor of what it is to become in this run, leaves the range.
+    lift: f32,
+    /// The same of the run before.
+    before: f32,
+}
+
+impl Since {
+    fn begun(at: &Iterate<'_>) -> Result<Self> {
+        let of = |n| Vector::uninit(at.a.device(), n);
+        let Shape { rows, cols } = at.a.shape();
+        Ok(Since { s: of(cols)?, change: PingPong::new(of(rows)?, of(rows)?), lift: 1.0, before: 1.0 })
+    }
+
+    /// To go on from a true `Aᵀ r` of this norm.
+    fn lift(&mut self, norm: f64, x_scale: f32) {
+        // Updates of `x` are divided by it, and are to stay in range themselves.
+        let most = (f64::from(x_scale) * 120f64.exp2()).max(1.0) as f32;
+        self.lift = scale_of(norm).clamp(1.0, most);
+    }
 }
 
 impl<'a> Run<'a> {
@@ -136,14 +179,11 @@ impl<'a> Run<'a> {
         let (a, m) = (at.a, solver.m);
         let Shape { rows, cols } = a.shape();
         let of = |n| Vector::uninit(a.device(), n);
-        let mut s = of(cols)?;
-        let mut scaled_b = of(rows)?;
+        let (s, lost) = of_b(at, at.matrix_scale)?;
         let own_scale = scale_of(at.norm_b);
-        ops::scaled(&mut scaled_b, own_scale, at.b)?;
-        // s = Aᵀ b
-        let terms = Accurate { transposed: true, alpha: at.matrix_scale, x: &scaled_b, plus: None };
-        ops::product_accurate(&mut s, a, terms)?;
-        let mut norm = f64::from(ops::norm2(&s)?.read()?) * (f64::from(at.scale) / f64::from(own_scale));
+        // What residuals are relative to is no less than this.
+        let least = (f64::from(ops::norm2(&s)?.read()?) - lost).max(0.0);
+        let mut norm = least * (f64::from(at.scale) / f64::from(own_scale));
         let mut orthogonal = None;
         if norm == 0.0 {
             orthogonal = Some(require_orthogonal(at)?);
@@ -155,6 +195,7 @@ impl<'a> Run<'a> {
             m,
             s,
             rest: None,
+            since: if at.is_double() { Some(Since::begun(at)?) } else { None },
             d: PingPong::new(of(cols)?, of(cols)?),
             q: of(rows)?,
             z: m.room(&at.x.high)?,
@@ -162,14 +203,22 @@ impl<'a> Run<'a> {
             norm,
             residual: 0.0,
             aim: solver.params.stop.relative,
+            threshold: 0.0,
+            ahead: false,
             orthogonal,
         })
     }
 
-    /// `r = b - A x` and `Aᵀ r` in double-float, scaled. `Aᵀ` is applied to what rounding leaves of `r` as well: beside
-    /// a large `r` that is more than a small `Aᵀ r`.
+    /// `r = b - A x` and `Aᵀ r` in double-float, of pairs in three floats, scaled. `Aᵀ` is applied to what rounding leaves of
+    /// `r` as well: beside a large `r` that is more than a small `Aᵀ r`.
     fn residual(&mut self, at: &mut Iterate<'_>) -> Result<Accuracy> {
         let a = at.a;
+        if at.is_double() {
+            let r = at.exact_residual(false)?;
+            self.s = exact_transposed(a, at.matrix_scale, r.parts(), false)?.into_rounded();
+            *at.r.front_mut() = r.into_rounded();
+            return Ok(Accuracy::DoubleFloat);
+        }
         // r = b - A x
         let first = at.residual()?;
         let mut rest = Vector::uninit(a.device(), at.b.len())?;
@@ -195,24 +244,40 @@ fn transposed<'v>(at: &'v Iterate<'_>, rest: &'v Option<Vector>) -> Accurate<'v>
     Accurate { transposed: true, alpha: at.matrix_scale, x: at.r.front(), plus }
 }
 
+/// `alpha Aᵀb` for a `b` of norm 1 or so, and of pairs what rounding may have done to its norm at most.
+fn of_b(at: &Iterate<'_>, alpha: f32) -> Result<(Vector, f64)> {
+    let a = at.a;
+    let scaled = |part: &Vector| {
+        let mut own = Vector::uninit(a.device(), part.len())?;
+        ops::scaled(&mut own, scale_of(at.norm_b), part)?;
+        Ok(own)
+    };
+    if at.is_double() {
+        let parts = at.right().parts().map(scaled).collect::<Result<Vec<_>>>()?;
+        let lost = norm_of_bound(exact_transposed(a, alpha, &parts, true)?.error())?;
+        return Ok((exact_transposed(a, alpha, &parts, false)?.into_rounded(), lost));
+    }
+    let mut s = Vector::uninit(a.device(), a.shape().cols)?;
+    let terms = Accurate { transposed: true, alpha, x: &scaled(at.b)?, plus: None };
+    ops::product_accurate(&mut s, a, terms)?;
+    Ok((s, 0.0))
+}
+
 /// `Aᵀb` came out as zero. Is it, or has it vanished in rounding or below the range of floats? The host tells, where it
 /// keeps the entries. Else the device is asked again, 2¹⁰⁰ times larger, and what is zero then may be taken for that, but
 /// is not certain.
 fn require_orthogonal(at: &Iterate<'_>) -> Result<Accuracy> {
-    let values = at.b.read()?;
+    let parts = at.right().parts().map(Vector::read).collect::<Result<Vec<_>>>()?;
     let known = match at.a.pattern() {
-        _ if values.iter().all(|v| *v == 0.0) => Some(true),
-        Some(csr) => Some(is_orthogonal(csr, &values)),
+        _ if parts.iter().flatten().all(|v| *v == 0.0) => Some(true),
+        Some(csr) => Some(is_orthogonal(csr, &parts)),
         None => None,
     };
     if known == Some(true) {
         return Ok(Accuracy::DoubleFloat);
     }
-    let mut b = Vector::uninit(at.a.device(), at.b.len())?;
-    ops::scaled(&mut b, scale_of(at.norm_b), at.b)?;
-    let mut s = Vector::uninit(at.a.device(), at.x.high.len())?;
     let alpha = (100.0 - f64::from(exponent_of(at.a)?)).clamp(-125.0, 125.0).exp2() as f32;
-    ops::product_accurate(&mut s, at.a, Accurate { transposed: true, alpha, x: &b, plus: None })?;
+    let (s, _) = of_b(at, alpha)?;
     if known.is_none() && ops::max_abs(&s)?.read()? == 0.0 {
         return Ok(Accuracy::Single);
     }
@@ -241,12 +306,25 @@ impl Method for Run<'_> {
             norm = norm_of(at.r.front())?;
         }
         self.residual = norm / at.unit();
-        Ok((norm_of(&self.s)? / self.norm, self.orthogonal.unwrap_or(accuracy)))
+        let norm = norm_of(&self.s)?;
+        if let Some(since) = &mut self.since {
+            since.lift(norm, at.x_scale());
+        }
+        Ok((norm / self.norm, self.orthogonal.unwrap_or(accuracy)))
     }
 
     fn rounding(&self, at: &Iterate<'_>) -> Result<f64> {
         if self.orthogonal.is_some() {
             return Ok(0.0); // zero beyond doubt, or not certified
+        }
+        if at.is_double() {
+            // Of the product with r as it is, and what r errs by goes through |Aᵀ|.
+            let (r, of_r) = (at.exact_residual(false)?, at.exact_residual(true)?);
+            let bounds =
+                |parts: &[&Vector]| exact_transposed(at.a, at.matrix_scale, parts.iter().copied(), true);
+            let own = norm_of_bound(bounds(&r.parts().collect::<Vec<_>>())?.error())?;
+            let carried = norm_of_bound(bounds(&[of_r.error()])?.rounded())?;
+            return Ok((own + carried) / self.norm);
         }
         // Of the product with r, twice to cover that with the rest, which is so much smaller and rounded so much more.
         let facts = Facts::ask(at.r.front(), at.r.front())?;
@@ -273,11 +351,11 @@ impl Method for Run<'_> {
     }
 
     fn other_rounding(&self, at: &Iterate<'_>) -> Result<f64> {
-        Ok(norm_of(&error_bound(at.a, at.terms())?)? / at.unit())
+        at.rounding()
     }
 
     fn unit(&self, _: &Iterate<'_>) -> f64 {
-        self.norm
+        self.norm * self.since.as_ref().map_or(1.0, |since| f64::from(since.lift))
     }
 
     fn restart(&mut self, at: &mut Iterate<'_>, bounds: Bounds, iterations: usize, keep: bool) -> Result<()> {
@@ -285,15 +363,29 @@ impl Method for Run<'_> {
         // Closer, where the bound was met and what was recomputed does not confirm it.
         self.aim = self.aim.min(0.5 * self.residual);
         self.steps.stop_at((self.aim * at.unit()).powi(2) as f32);
-        let keep = keep && !at.take_rescaled();
+        self.threshold = bounds.threshold;
+        let keep = keep && !at.take_rescaled() && !std::mem::take(&mut self.ahead);
+        if let Some(Since { s, change, lift, before }) = &mut self.since {
+            ops::scaled(s, *lift, &self.s)?;
+            self.s = s.copied()?;
+            change.front_mut().set_zero()?;
+            // As beta is the quotient of squares, the direction of before is as much too large.
+            let apart = std::mem::replace(before, *lift) / *lift;
+            if keep && apart != 1.0 {
+                let mut d = Vector::uninit(at.a.device(), self.s.len())?;
+                ops::scaled(&mut d, apart, self.d.front())?;
+                *self.d.front_mut() = d;
+            }
+        }
         let mut z = Vector::uninit(at.a.device(), self.s.len())?;
         self.m.precondition(&mut z, &self.s)?;
         self.steps.begin(&mut self.d, &self.s, z, keep)
     }
 
     fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        let Run { m, s, d, q, z, steps, .. } = self;
-        let x_scale = at.x_scale();
+        let Run { m, s, since, d, q, z, steps, .. } = self;
+        let lift = since.as_ref().map_or(1.0, |since| since.lift);
+        let x_scale = at.x_scale() / lift;
         let Iterate { a, y, r, matrix_scale, .. } = at;
         // q = A d
         ops::product(q, Combine::Replace, *matrix_scale, *a, d.front())?;
@@ -301,10 +393,17 @@ impl Method for Run<'_> {
         steps.alpha_step(q, r.front())?;
         // y = y + alpha d
         steps.advance(y, x_scale, d.front(), None)?;
-        // r = r - alpha q
-        steps.advance(r, -1.0, q, None)?;
-        // s = Aᵀ r
-        ops::product_transposed(s, Combine::Replace, *matrix_scale, *a, r.front())?;
+        // r = r - alpha q, s = Aᵀ r
+        match since {
+            None => {
+                steps.advance(r, -1.0, q, None)?;
+                ops::product_transposed(s, Combine::Replace, *matrix_scale, *a, r.front())?;
+            }
+            Some(Since { s: then, change, .. }) => {
+                steps.advance_both((r, -1.0 / lift, q), (change, q))?;
+                ops::product_transposed(s, Combine::AddTo(then), *matrix_scale, *a, change.front())?;
+            }
+        }
         // z = M s
         let z = m.preconditioned(z, s)?;
         // beta = s.z / (s.z of before)
@@ -315,6 +414,11 @@ impl Method for Run<'_> {
 
     fn report(&self) -> &Scalar {
         self.steps.report()
+    }
+
+    fn after(&mut self, _: &mut Iterate<'_>, last: &Report) -> Result<After> {
+        self.ahead = last.flag == Flag::Met && last.rr > self.threshold;
+        Ok(last.breakdown().map_or(After::Judge, After::End))
     }
 
     fn dear(&self) -> bool {

@@ -2,12 +2,15 @@
 
 use crate::host::Csr;
 
-/// Whether `b` is orthogonal to every column, in exact arithmetic: products of coefficients of 64 bits and elements of 32
+/// Whether `b`, the sum of these parts, is orthogonal to every column, in exact arithmetic: products of coefficients of 64 bits and elements of 32
 /// are integers of 77 bits times powers of two.
-pub(super) fn is_orthogonal(a: &Csr, b: &[f32]) -> bool {
+pub(super) fn is_orthogonal(a: &Csr, parts: &[Vec<f32>]) -> bool {
     a.transposed().rows().all(|(rows, values)| {
-        let element = |i: &u32| b.get(*i as usize).copied().map_or(0.0, f64::from);
-        is_zero(rows.iter().zip(values).map(|(i, value)| (*value, element(i))).collect())
+        let products = parts.iter().flat_map(|b| {
+            let element = |i: &u32| b.get(*i as usize).copied().map_or(0.0, f64::from);
+            rows.iter().zip(values).map(move |(i, value)| (*value, element(i)))
+        });
+        is_zero(products.collect())
     })
 }
 
