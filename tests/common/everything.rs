@@ -407,6 +407,17 @@ fn stationary(dev: &Device, step: Step<'_>) {
         assert!(report.converged(), "{report:?}");
         Ok(())
     });
+    to("Stationary for pairs", &|x| {
+        let (mut pairs, gs) =
+            (DoubleVector::zeros(dev, n)?, GaussSeidel::new(&a, 1.0, Direction::Symmetric)?);
+        let params = StationaryParams::default().with_stop(Stop::relative(1e-9));
+        let solver = Stationary::new(&a, &gs, params)?;
+        match dev.capabilities().exact_form {
+            Some(_) => assert!(solver.solve(&mut pairs, &b)?.converged()),
+            None => assert!(solver.solve(&mut pairs, &b).is_err()),
+        }
+        ops::copy(x, pairs.high())
+    });
     to("WeightedJacobi", &|x| WeightedJacobi::new(&closed, 0.8)?.smooth(x, &free, 2));
     to("GaussSeidel", &|x| GaussSeidel::new(&a, 1.2, Direction::Symmetric)?.smooth(x, &b, 1));
     let gs = GaussSeidel::new(&a, 1.0, Direction::Symmetric).unwrap();

@@ -14,6 +14,7 @@ mod fixed;
 mod gauss_seidel;
 mod least_squares;
 mod null_space;
+mod pairs;
 mod real;
 mod repeat;
 mod scaling;
