@@ -29,7 +29,7 @@ use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::rounding::counted;
 use crate::solve::drive::scales::{exponent_of, power, times_power};
 use crate::solve::drive::state::{Flag, Report};
-use crate::solve::drive::verdict::{Best, Standing, hides};
+use crate::solve::drive::verdict::{AT_ONCE_OF_PAIRS, Best, Standing, hides, next_aim};
 
 /// Parameters of [`Stationary`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,12 +97,6 @@ const OP: &str = "Stationary";
 
 /// How far down one run goes: past that its squares come near the end of the range.
 const AT_ONCE: f64 = 1e-15;
-
-/// Of pairs: a correction of 32 bits leaves `2⁻²⁴ ‖A‖ ‖y‖` of the residual, which is 3% of it for Poisson's equation on
-/// 4096x4096, and a run that aims lower creeps up to its end. Multigrid cycles to 1e-9 on 1024x1024 and 2048x2048 are 13 and
-/// 13 at 0.1 and at 0.03, 13 and 31 at 0.01, 32 and 31 at 0.001; what is recomputed more often at 0.1 than at 0.03 is a tenth of the
-/// time.
-const AT_ONCE_OF_PAIRS: f64 = 0.1;
 
 impl<'a> Stationary<'a> {
     /// A solver.
@@ -349,10 +343,8 @@ impl<'r, 'a> Run<'r, 'a> {
             best.offer(residual, None, &self.at.x)?;
             // Residuals of 32 bits that fall short of the truth call for a closer aim.
             let wanted = stop.relative * 0.5f64.powi(fell_short);
-            let on_the_way = residual * at_once;
-            // What would be left is not worth another run.
-            last_aim = on_the_way <= 2.0 * wanted;
-            let aim = if last_aim { wanted } else { on_the_way };
+            let aim;
+            (aim, last_aim) = next_aim(residual, wanted, at_once);
             self.restart(aim, residual, sweeps)?;
             let tests = (max_sweeps - sweeps).div_ceil(test_every);
             let course = Course { every: stop.every, begin: sweeps, most: tests, aim: Some(aim) };
