@@ -8,6 +8,7 @@ mod common;
 use common::bounds::{bits, ulp};
 use common::forms::{all_forms, laplacian, sparse_forms};
 use common::harness::{assert_padded, lengths, on_both};
+use common::pairs::{OfUsers, certified, is_exact, paired, residual_twin, true_residual, wide};
 use common::products::Exact;
 use common::worst::worst;
 use common::{egl, random, systems};
@@ -16,33 +17,12 @@ use texla::host::{Csr, problems};
 use texla::ops::{self, ExactSum, LinOp, ReducePlan, Windows};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Jacobi, Multigrid, MultigridParams,
-    Recurrence, SolveReport, Stop, StopReason,
+    Recurrence, Stop, StopReason,
 };
 use texla::{
     Device, DeviceOptions, DoubleVector, Error, FoldedBands, Matrix, MatrixFormat, Shape, SparseFormat,
     StoredMatrix, Vector,
 };
-
-fn is_exact(device: &Device) -> bool {
-    device.capabilities().exact_form.is_some()
-}
-
-/// Values of 53 random bits, of sizes a few powers of two apart.
-fn wide(seed: u64, n: usize) -> Vec<f64> {
-    let mut rng = random::Rng::new(seed);
-    (0..n)
-        .map(|_| {
-            let size = 2f64.powi(rng.below(20) as i32 - 10);
-            (0.5 + 0.5 * rng.unit()) * if rng.next_u32() & 1 == 0 { size } else { -size }
-        })
-        .collect()
-}
-
-/// What two floats hold of a value.
-fn paired(v: f64) -> f64 {
-    let high = f64::from(v as f32);
-    high + f64::from((v - high) as f32)
-}
 
 #[test]
 fn pairs_keep_48_bits() {
@@ -184,22 +164,6 @@ fn inner_products_and_norms_of_pairs_are_within_their_bound() {
     });
 }
 
-/// `b - A x` for pairs, with coefficients that a pair of floats holds.
-fn residual_twin(a: &Csr, x: &[f64], b: &[f64]) -> (Vec<f64>, Vec<f64>) {
-    a.rows()
-        .zip(b)
-        .map(|((cols, values), b)| {
-            let (mut sum, mut size) = (Exact::default(), b.abs());
-            sum.add(*b);
-            for (col, v) in cols.iter().zip(values) {
-                sum.add_product(-v, x[*col as usize]);
-                size += (v * x[*col as usize]).abs();
-            }
-            (sum.value(), size)
-        })
-        .unzip()
-}
-
 /// The residual and its bound, with as many draws as passes, and the same bits when repeated.
 fn check_residual(
     device: &Device,
@@ -330,23 +294,6 @@ fn bounds_have_what_is_lost_before_it_meets_large_coefficients() {
     });
 }
 
-/// The relative residual of pairs in double-double, and the forward error beside `want`.
-fn true_residual(a: &Csr, x: &[f64], b: &[f64]) -> f64 {
-    systems::norm(&residual_twin(a, x, b).0) / systems::norm(b)
-}
-
-/// A report that says converged has to be right.
-#[track_caller]
-fn certified(label: &str, report: &SolveReport, a: &Csr, x: &[f64], b: &[f64], tol: f64) {
-    assert_eq!(report.reason, StopReason::Converged, "{label}: {report:?}");
-    let found = true_residual(a, x, b);
-    assert!(found <= tol && report.true_residual <= tol, "{label}: {found:e}, {report:?}");
-    assert!(found <= 1.001 * report.true_residual + 1e-30, "{label}: {found:e} is more than {report:?} says");
-    assert_eq!(report.readbacks_in_loop, 0);
-    // What rounding may have done is far below.
-    assert!(report.rounding.is_some_and(|rounding| rounding <= 1e-3 * tol), "{label}: {report:?}");
-}
-
 /// What 32 bits give up on: b = 1, of every form, by every schedule.
 #[test]
 fn smooth_solutions_come_to_twelve_digits() {
@@ -468,22 +415,6 @@ fn pairs_solve_for_the_digits_that_were_given() {
             }
         }
     });
-}
-
-struct OfUsers<'a>(&'a Matrix);
-
-impl LinOp for OfUsers<'_> {
-    fn device(&self) -> &Device {
-        self.0.device()
-    }
-
-    fn shape(&self) -> Shape {
-        self.0.shape()
-    }
-
-    fn apply(&self, y: &mut Vector, terms: ops::Checked<ops::Product<'_>>) -> texla::Result<()> {
-        self.0.apply(y, terms)
-    }
 }
 
 #[test]

@@ -4,6 +4,12 @@
 // control: (omega, sweep since which momentum builds up or -1, ...), report: (flag, ...).
 #include "include/flags.glsl"
 #include "include/owner.glsl"
+// PAIRS: x is a correction of a pair, and base the high part of that.
+#ifdef PAIRS
+#define LEAST (-base_here())
+#else
+#define LEAST vec4(0.0)
+#endif
 
 vec4 kernel(ivec2 p) {
     int problem = owner(p).x;
@@ -17,5 +23,5 @@ vec4 kernel(ivec2 p) {
         x4 += beta * (x4 - before_here());
         w4 += beta * (w4 - w_before_here());
     }
-    return max(x4 - (c.x * inverses_here()) * w4, vec4(0.0));
+    return max(x4 - (c.x * inverses_here()) * w4, LEAST);
 }

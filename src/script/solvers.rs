@@ -156,7 +156,7 @@ impl Run<'_> {
         let params = LcpParams { stop: Stop::relative(tolerance), ..LcpParams::default() };
         let room = self.room(Shape::column(shape.rows), at)?;
         let mut z = Vector::zeros(device, shape.rows).at(at)?;
-        let solved = LcpSolver::new(operator, params).and_then(|solver| solver.solve(&mut z, &q));
+        let solved = LcpSolver::new(operator, params).and_then(|solver| solver.solve(&mut z, &*q));
         let detail = match solved {
             Ok(report) if is_solution(report.outcome.reason) => return self.kept(z, room, at),
             Ok(LcpReport { outcome, .. }) => format!(

@@ -420,6 +420,17 @@ fn stationary(dev: &Device, step: Step<'_>) {
         assert!(report.converged(), "{report:?}");
         Ok(())
     });
+    to("Stationary for pairs", &|x| {
+        let (mut pairs, gs) =
+            (DoubleVector::zeros(dev, n)?, GaussSeidel::new(&a, 1.0, Direction::Symmetric)?);
+        let params = StationaryParams::default().with_stop(Stop::relative(1e-9));
+        let solver = Stationary::new(&a, &gs, params)?;
+        match dev.capabilities().exact_form {
+            Some(_) => assert!(solver.solve(&mut pairs, &b)?.converged()),
+            None => assert!(solver.solve(&mut pairs, &b).is_err()),
+        }
+        ops::copy(x, pairs.high())
+    });
     to("WeightedJacobi", &|x| WeightedJacobi::new(&closed, 0.8)?.smooth(x, &free, 2));
     to("GaussSeidel", &|x| GaussSeidel::new(&a, 1.2, Direction::Symmetric)?.smooth(x, &b, 1));
     let gs = GaussSeidel::new(&a, 1.0, Direction::Symmetric).unwrap();
@@ -502,6 +513,16 @@ fn complementarity(dev: &Device, step: Step<'_>) {
             Ok(())
         })
     });
+    let exact_form = dev.capabilities().exact_form.is_some();
+    step("LcpSolver for pairs", &|| {
+        changed(dev, &zeros, |x| {
+            let mut pairs = DoubleVector::zeros(dev, x.len())?;
+            let params = LcpParams::default().with_stop(Stop::relative(1e-9));
+            let solved = LcpSolver::new(&a, params)?.solve(&mut pairs, &b);
+            assert_eq!(exact_form, solved.is_ok_and(|report| report.converged()));
+            ops::copy(x, pairs.high())
+        })
+    });
     step("LcpBatch", &|| {
         let batch = LcpBatch::decompose(dev, &csr, &exact).unwrap();
         let mut x = batch.start(&zeros).unwrap();
@@ -517,6 +538,12 @@ fn complementarity(dev: &Device, step: Step<'_>) {
         batch.read(&x).unwrap()
     });
     step("natural_residual", &|| vec![natural_residual(&a, &b, &b).unwrap().relative as f32]);
+    step("natural_residual of pairs", &|| {
+        let pairs = DoubleVector::from_vector(&b).unwrap();
+        let found = natural_residual(&a, &pairs, &pairs);
+        assert_eq!(exact_form, found.is_ok());
+        vec![found.map_or(0.0, |found| found.relative) as f32]
+    });
 }
 
 fn scripts(dev: &Device, step: Step<'_>) {

@@ -13,6 +13,7 @@ pub mod grids;
 pub mod harness;
 pub mod histogram;
 pub mod hostile;
+pub mod pairs;
 pub mod products;
 pub mod random;
 pub mod reference;

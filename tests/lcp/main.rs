@@ -7,6 +7,7 @@ mod counted;
 mod errors;
 mod files;
 mod fixed;
+mod pairs;
 mod problems;
 mod repeat;
 mod scaling;

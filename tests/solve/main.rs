@@ -15,6 +15,7 @@ mod gauss_seidel;
 mod least_squares;
 mod least_squares_pairs;
 mod null_space;
+mod pairs;
 mod real;
 mod repeat;
 mod scaling;

@@ -135,6 +135,12 @@ impl ExactSum {
         first
     }
 
+    /// Takes the bound out.
+    pub(crate) fn into_error(self) -> Vector {
+        let [_, second] = self.parts;
+        second
+    }
+
     /// Takes what [`rounded`](Self::rounded) and [`error`](Self::error) tell out.
     pub(crate) fn into_parts(self) -> [Vector; 2] {
         self.parts
@@ -150,7 +156,8 @@ impl ExactSum {
         let fresh = || Vector::uninit(&device, n);
         let next = [fresh()?, fresh()?];
         let rest = self.rest.as_ref().map(|_| fresh()).transpose()?;
-        let [high, low] = self.parts.each_ref().map(|part| (!self.is_nothing).then(|| part.view()));
+        let carried = |part| Some(part).filter(|_| !self.is_nothing).map(Operand::view);
+        let [high, low] = self.parts.each_ref().map(carried);
         let draw = draw.carried("START_HIGH", ("carried_high", "carried_high_here()"), high).carried(
             "START_LOW",
             ("carried_low", "carried_low_here()"),
@@ -161,7 +168,7 @@ impl ExactSum {
             Some(rest) => draw.define("TRIPLE", 1u8).carried(
                 "START_REST",
                 ("carried_rest", "carried_rest_here()"),
-                Some(rest.view()),
+                carried(rest),
             ),
         };
         let draw = if self.bounds { draw.define("BOUND", 1u8).define("FINE", 1u8) } else { draw };

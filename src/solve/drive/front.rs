@@ -37,22 +37,36 @@ pub(in crate::solve) fn asked<'a>(
 /// Solves `A x = b` by the method that `begin` makes for the start in `x`.
 pub(in crate::solve) fn solve<M: Method>(
     op: &'static str,
-    (a, x, b): (&dyn LinOp, &mut impl Unknowns, &impl Unknowns),
+    system: (&dyn LinOp, &mut impl Unknowns, &impl Unknowns),
     limits: Limits,
     observe: &mut Observer<'_>,
     begin: impl FnOnce(&mut Iterate<'_>) -> Result<M>,
 ) -> Result<SolveReport> {
-    let before = a.device().counters();
     let bound = M::CONSISTENT.then_some(limits.stop.relative);
+    iterated(op, system, bound, M::SMALL, |at, finite| {
+        let mut method = begin(at).map_err(|error| finite.or(error))?;
+        finite.check()?;
+        drive(&mut method, at, limits, observe)
+    })
+}
+
+/// Solves `A x = b` by what `run` does to the iterate that begins in `x`, with that asked which [`asked`] asks: `run` is to look at
+/// whether operands are finite.
+pub(in crate::solve) fn iterated(
+    op: &'static str,
+    (a, x, b): (&dyn LinOp, &mut impl Unknowns, &impl Unknowns),
+    bound: Option<f64>,
+    small: Small,
+    run: impl FnOnce(&mut Iterate<'_>, &Finite<'_>) -> Result<SolveReport>,
+) -> Result<SolveReport> {
+    let before = a.device().counters();
     let (b, given) = (Right::of(b), x.parts());
-    let (_scope, finite, projected) = asked(op, a, (given.0, b.high), bound, M::SMALL)?;
+    let (_scope, finite, projected) = asked(op, a, (given.0, b.high), bound, small)?;
     check_pairs(op, a, given, b)?;
     // Pairs are refused where there is a null space.
     let b = projected.as_ref().map_or(b, |high| Right { high, low: None });
     let mut at = Iterate::new(a, given, b, finite.facts())?;
-    let mut method = begin(&mut at).map_err(|error| finite.or(error))?;
-    finite.check()?;
-    let report = drive(&mut method, &mut at, limits, observe)?;
+    let report = run(&mut at, &finite)?;
     at.x.copy_to(x.parts_mut())?;
-    Ok(report.counted(a.device(), &before))
+    Ok(SolveReport { pairs: at.is_double(), ..report }.counted(a.device(), &before))
 }

@@ -213,12 +213,19 @@ impl<'a> Iterate<'a> {
     /// [Gathers up](Self::gather_up) and makes the residual the recurrence's; returns the norm of that, scaled. Infinite
     /// where an element of `x` is not finite.
     pub fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
+        if self.first.is_none() {
+            self.gather_up()?;
+        }
+        self.recomputed()
+    }
+
+    /// The same of `x` alone.
+    pub fn recomputed(&mut self) -> Result<(f64, Accuracy)> {
         if let Some((norm, accuracy)) = self.first.take() {
             self.begins = false;
             project_out(self.r.front_mut(), self.a.null_space())?;
             return Ok((norm, accuracy));
         }
-        self.gather_up()?;
         let mut accuracy = self.residual()?;
         let facts = self.facts()?;
         let mut norm = facts.norm(self.r.front())?;

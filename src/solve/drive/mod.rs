@@ -383,7 +383,6 @@ pub(super) fn drive<M: Method>(
             let report = work.report(reason, iterations, residuals, replacements, each);
             return Ok(SolveReport {
                 breakdown: broken,
-                pairs: at.is_double(),
                 double_iterations: widened.map_or(0, |from| iterations - from),
                 rounding: rounded.filter(|_| standing.met),
                 ..report

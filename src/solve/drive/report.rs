@@ -208,7 +208,7 @@ impl fmt::Display for SolveReport {
                 ": unknowns of 32 bits reach no less here, pairs do (DoubleVector)"
             }
             (StopReason::Stagnated, true) if self.double_iterations == 0 => {
-                ": an iteration in 32 bits reaches no less here, one in pairs may (Recurrence::Double)"
+                ": iterations in 32 bits reach no less here, conjugate gradients in pairs may (Recurrence::Double)"
             }
             (StopReason::Stagnated, true) => ": pairs of floats reach no less here",
             _ => "",

@@ -31,19 +31,30 @@ pub(in crate::solve) fn check_pairs(
     x: (&Vector, Option<&Vector>),
     b: Right<'_>,
 ) -> Result<()> {
-    let refuse = |what: &str, why: &str| {
-        Err(Error::Unsupported { what: format!("{op}: {what}"), why: why.to_owned() })
-    };
+    check_right(op, x, b)?;
+    if x.1.is_some() && !a.null_space().is_empty() {
+        return refuse(op, PAIRS, "the operator has a null space, which is projected out in 32 bits");
+    }
+    // Whether the operator can, the first residual tells: nothing is written before that.
+    Ok(())
+}
+
+/// Refuses a right-hand side that `x` has not the digits for.
+pub(in crate::solve) fn check_right(
+    op: &'static str,
+    x: (&Vector, Option<&Vector>),
+    b: Right<'_>,
+) -> Result<()> {
     match (x.1, b.low) {
         (None, Some(_)) => {
-            refuse("b of pairs with x of 32 bits", "what x cannot hold cannot be certified for it")
+            refuse(op, "b of pairs with x of 32 bits", "what x cannot hold cannot be certified for it")
         }
-        (Some(_), _) if !a.null_space().is_empty() => {
-            refuse(PAIRS, "the operator has a null space, which is projected out in 32 bits")
-        }
-        // Whether the operator can, the first residual tells: nothing is written before that.
         _ => Ok(()),
     }
+}
+
+fn refuse(op: &str, what: &str, why: &str) -> Result<()> {
+    Err(Error::Unsupported { what: format!("{op}: {what}"), why: why.to_owned() })
 }
 
 const PAIRS: &str = "unknowns of pairs";

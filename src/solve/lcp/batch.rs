@@ -17,6 +17,7 @@ use crate::host::{Csr, Triplets};
 use crate::ops;
 use crate::shape::Shape;
 use crate::solve::drive::finite::Finite;
+use crate::solve::drive::unknown::Iterand;
 
 /// The name under which errors come.
 const OP: &str = "LcpBatch";
@@ -279,10 +280,11 @@ impl LcpBatch {
         };
         let mut projected = Vector::uninit(device, x.len())?;
         ops::clamp(&mut projected, x, 0.0, f32::MAX)?;
-        let mut run = Run::new(self.system(spectrum.as_ref()), projected, params.relaxation)?;
+        let start = Iterand { high: projected, low: None };
+        let mut run = Run::new(self.system(spectrum.as_ref()), start, params.relaxation)?;
         finite.check()?;
         let report = drive(&mut run, &params, &mut |_, _| {})?;
-        ops::copy(x, &run.x)?;
+        ops::copy(x, &run.x.high)?;
         Ok(report)
     }
 
@@ -294,7 +296,7 @@ impl LcpBatch {
         ops::check_shape("LcpBatch::natural_residuals", "x", x.shape(), self.b.shape())?;
         let _scope = self.matrix.device().scope()?;
         let system = self.system(None);
-        let Measured { residuals, accuracy, .. } = system.residuals(x, &system.units()?)?;
+        let Measured { residuals, accuracy, .. } = system.residuals((x, None), &system.units()?)?;
         let of = |(r, place): (&Residual, &Place)| {
             let largest = r.natural * place.norm.unwrap_or(1.0) * f64::from(place.own).exp2();
             let relative = if place.norm.is_some() { r.natural } else { largest };
@@ -317,6 +319,7 @@ impl LcpBatch {
             partition: &self.partition,
             spectrum,
             b: &self.b,
+            b_low: None,
             unit: 0,
             problems: self.places.iter().map(problem).collect(),
         }

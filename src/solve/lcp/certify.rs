@@ -3,15 +3,16 @@
 use super::report::{LcpOutcome, LcpParams, LcpReport};
 use super::run::{Aim, Run};
 use super::system::{Measured, Residual};
-use crate::data::Vector;
 use crate::error::Result;
-use crate::ops::{self, Accuracy};
-use crate::solve::drive::looks::{Course, Iterated, Observer, Work, run_until_frozen};
+use crate::ops::Accuracy;
+use crate::solve::drive::looks::{Course, Observer, Work, run_until_frozen};
 use crate::solve::drive::report::StopReason;
 use crate::solve::drive::scales::FAR;
 use crate::solve::drive::state::Flag;
-use crate::solve::drive::verdict::LEAST_BOUND;
-use crate::solve::drive::verdict::{WORTH_ANOTHER, hides};
+use crate::solve::drive::unknown::Iterand;
+use crate::solve::drive::verdict::{
+    AT_ONCE_OF_PAIRS, Kept, LEAST_BOUND, LEAST_BOUND_OF_PAIRS, WORTH_ANOTHER, hides, next_aim,
+};
 
 /// How far a problem has come.
 struct Progress {
@@ -20,23 +21,38 @@ struct Progress {
     aim: f64,
     /// The recomputed residual when the sweeps had last met their aim.
     fell_short: Option<f64>,
+    /// Of pairs: the recomputed residual, how many runs in a row have hardly changed it, and whether the last one was to meet the
+    /// bound.
+    residual: f64,
+    in_vain: usize,
+    last_aim: bool,
     best: Option<Residual>,
     ended: Option<StopReason>,
 }
 
 impl Progress {
     /// What a recomputed residual means, after a run that has ended with `self.flag`.
-    fn judge(&mut self, residual: Residual, accuracy: Accuracy, bound: f64) {
+    fn judge(&mut self, residual: Residual, accuracy: Accuracy, bound: f64, double: bool) {
         let residual = residual.larger();
+        let hardly = residual > WORTH_ANOTHER * self.residual;
+        self.residual = residual;
         self.ended = if residual <= bound {
-            Some(accuracy.verdict(bound, LEAST_BOUND))
+            let least = if double { LEAST_BOUND_OF_PAIRS } else { LEAST_BOUND };
+            Some(accuracy.verdict(bound, least))
         } else {
             match self.flag {
                 Flag::OutOfRange => Some(StopReason::Diverged),
                 // The sweeps' own units have room for what those of the caller do not.
                 Flag::Met | Flag::Stalled if residual.is_infinite() => Some(StopReason::Diverged),
                 Flag::Exhausted => Some(StopReason::MaxIterations),
+                // A correction of 32 bits that comes to a halt may be half of the way for pairs.
+                Flag::Stalled if double && !hardly => None,
                 Flag::Stalled => Some(StopReason::Stagnated),
+                Flag::Met if double => {
+                    self.in_vain = if hardly { self.in_vain + 1 } else { 0 };
+                    self.aim *= if self.last_aim { 0.5 } else { 1.0 };
+                    (self.in_vain > 1).then_some(StopReason::Stagnated)
+                }
                 Flag::Met if self.fell_short.is_some_and(|last| residual > WORTH_ANOTHER * last) => {
                     Some(StopReason::Stagnated)
                 }
@@ -59,10 +75,20 @@ pub(super) fn drive(
     observe: &mut Observer<'_>,
 ) -> Result<LcpReport<Vec<LcpOutcome>>> {
     let bound = params.stop.relative;
-    let start =
-        || Progress { flag: Flag::Running, sweeps: 0, aim: bound, fell_short: None, best: None, ended: None };
+    let double = run.is_double();
+    let start = || Progress {
+        flag: Flag::Running,
+        sweeps: 0,
+        aim: bound,
+        fell_short: None,
+        residual: f64::INFINITY,
+        in_vain: 0,
+        last_aim: true,
+        best: None,
+        ended: None,
+    };
     let mut all: Vec<Progress> = run.problems().iter().map(|_| start()).collect();
-    let mut best: Option<Vector> = None;
+    let mut best: Option<Iterand> = None;
     let mut work = Work::default();
     let mut certifications = 0;
     loop {
@@ -89,8 +115,9 @@ pub(super) fn drive(
                 for ((problem, surely), _) in all.iter_mut().zip(&surely).zip(&far).filter(|(_, far)| **far) {
                     problem.best = Some(*surely);
                 }
-                best = Some(copy_of(&run.x)?);
-                let zero = Vector::zeros(run.device(), run.x.len())?;
+                best = Some(run.x.copied()?);
+                let mut zero = run.x.copied()?;
+                zero.set_zero()?;
                 run.x = run.choose(&run.x, &zero, &far)?;
                 continue;
             }
@@ -108,7 +135,7 @@ pub(super) fn drive(
         for ((problem, residual), surely) in all.iter_mut().zip(&residuals).zip(&surely) {
             if problem.ended.is_none() {
                 let judged = if residual.larger() <= bound { surely } else { residual };
-                problem.judge(*judged, accuracy, bound);
+                problem.judge(*judged, accuracy, bound, double);
             }
             let improved = problem.best.is_none_or(|b| residual.larger() <= b.larger());
             if improved {
@@ -118,7 +145,7 @@ pub(super) fn drive(
         }
         let kept = match &best {
             Some(best) if worse.contains(&true) => run.choose(&run.x, best, &worse)?,
-            _ => copy_of(&run.x)?,
+            _ => run.x.copied()?,
         };
         let back: Vec<bool> = all.iter().zip(&worse).map(|(p, w)| *w && p.ended.is_some()).collect();
         if back.contains(&true) {
@@ -129,18 +156,25 @@ pub(super) fn drive(
             break;
         }
         let aims: Vec<Aim> = all
-            .iter()
-            .map(|p| Aim {
-                residual: p.ended.is_none().then_some(p.aim),
-                sweeps: params.max_sweeps.saturating_sub(p.sweeps),
+            .iter_mut()
+            .map(|p| {
+                let mut aim = p.aim;
+                if double {
+                    (aim, p.last_aim) = next_aim(p.residual, p.aim, AT_ONCE_OF_PAIRS);
+                }
+                Aim {
+                    residual: p.ended.is_none().then_some(aim),
+                    sweeps: params.max_sweeps.saturating_sub(p.sweeps),
+                }
             })
             .collect();
         run.done = all.iter().map(|p| p.sweeps).max().unwrap_or(0);
-        run.restart(&aims)?;
+        run.restart(&aims, w)?;
         let most = aims.iter().filter(|a| a.residual.is_some()).map(|a| a.sweeps + 1).max().unwrap_or(1);
         // Each problem has an aim of its own.
         let course = Course { every: params.stop.every, begin: run.done, most, aim: None };
         let frozen = run_until_frozen(run, course, &mut work, observe)?;
+        run.gather_up()?;
         for (problem, report) in all.iter_mut().zip(Run::reports(&frozen)) {
             if problem.ended.is_none() {
                 problem.flag = report.flag;
@@ -169,10 +203,4 @@ pub(super) fn drive(
         draws_per_test: work.first.draws.saturating_sub(one),
         history: work.history,
     })
-}
-
-fn copy_of(x: &Vector) -> Result<Vector> {
-    let mut copy = Vector::uninit(x.device(), x.len())?;
-    ops::copy(&mut copy, x)?;
-    Ok(copy)
 }

@@ -4,13 +4,14 @@ use super::partition::{Partition, Sums};
 use super::solver::check_ratio;
 use super::system::measured;
 use super::table::Table;
-use crate::data::{Vector, exponent};
+use crate::data::{Unknowns, Vector, exponent};
 use crate::error::Result;
 use crate::kernel::Operand;
 use crate::ops::{self, Accuracy, Accurate, LinOp};
 use crate::shape::Shape;
 use crate::solve::drive::finite::Small;
 use crate::solve::drive::scales::{exponent_of, power};
+use crate::solve::drive::unknown::{Right, exact_sum};
 
 /// What [`natural_residual`] finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,8 +29,10 @@ pub struct NaturalResidual {
 /// else, whatever `x` is and wherever it comes from. What lies below 2⁻¹²⁰ of the largest `|b_i|`, product or negative
 /// element of `x` has no room beside it in 32 bits, and counts as zero.
 ///
-/// *Shapes*: `A` n x n, `x` and `b` n. *Cost*: a product in double-float where the operator has one, a reduction;
-/// 6 readbacks. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch);
+/// *Shapes*: `A` n x n, `x` and `b` n. *Cost*: a product in double-float where the operator has one, of
+/// [pairs](crate::DoubleVector) one in [three floats](crate::ops::ExactSum) for each part of `x`; a reduction; 6 readbacks. *Errors*:
+/// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::Unsupported`](crate::Error::Unsupported) for pairs where the
+/// operator has no [`accumulate`](LinOp::accumulate) or the device no exact two-sum;
 /// [`Error::Parameter`](crate::Error::Parameter) for a `b` with an element more than 2¹³⁰ times larger than the most
 /// negative one, or with one below the normal range that counts beside that. What has diverged is no error here but
 /// infinite: a shader does not keep NaN, so elements are looked at one by one.
@@ -46,8 +49,10 @@ pub struct NaturalResidual {
 /// assert_eq!(natural_residual(&a, &zero, &b)?.relative, 1.0);
 /// # Ok::<(), texla::Error>(())
 /// ```
-pub fn natural_residual(a: &dyn LinOp, x: &Vector, b: &Vector) -> Result<NaturalResidual> {
+pub fn natural_residual<X: Unknowns, B: Unknowns>(a: &dyn LinOp, x: &X, b: &B) -> Result<NaturalResidual> {
     let op = "natural_residual";
+    let ((x, x_low), right) = (x.parts(), Right::of(b));
+    let b = right.high;
     ops::check_shape(op, "x", x.shape(), Shape::column(a.shape().cols))?;
     ops::check_shape(op, "b", b.shape(), Shape::column(a.shape().rows))?;
     ops::check_shape(op, "A", a.shape(), Shape::new(b.len(), b.len()))?;
@@ -69,12 +74,15 @@ pub fn natural_residual(a: &dyn LinOp, x: &Vector, b: &Vector) -> Result<Natural
     // Nor does an element of x that is a residual itself; one that is not may.
     let negative = if least_x < 0.0 { exponent(-least_x) } else { i32::MIN };
     let scale = power(-exponent(largest_b).max(product).max(negative).clamp(-120, 120));
-    let mut w = Vector::uninit(device, b.len())?;
-    let accuracy = ops::product_accurate(
-        &mut w,
-        a,
-        Accurate { transposed: false, alpha: scale, x, plus: Some((scale, b)) },
-    )?;
+    let (w, accuracy) = if x_low.is_some() || right.low.is_some() {
+        let parts: Vec<&Vector> = [x].into_iter().chain(x_low).collect();
+        (exact_sum(a, (scale, right), scale, parts, false)?.into_rounded(), Accuracy::DoubleFloat)
+    } else {
+        let mut w = Vector::uninit(device, b.len())?;
+        let terms = Accurate { transposed: false, alpha: scale, x, plus: Some((scale, b)) };
+        let accuracy = ops::product_accurate(&mut w, a, terms)?;
+        (w, accuracy)
+    };
     // Read at the same texel as w, so a borrowed texture of another width is first folded like that.
     let mut folded = Vector::uninit(device, x.len())?;
     ops::copy(&mut folded, x)?;

@@ -15,7 +15,11 @@ use crate::ops::reduce::{Block, block, chain};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sums {
     Sweep,
-    Natural { diagonal: bool },
+    /// Of a correction of pairs.
+    Correction,
+    Natural {
+        diagonal: bool,
+    },
     Power,
 }
 
@@ -25,6 +29,10 @@ impl Sums {
             Sums::Sweep => (
                 "#define SWEEP 1\n#define DIAGONAL 1",
                 &["x", "w", "inverses", "before", "w_before", "goals"],
+            ),
+            Sums::Correction => (
+                "#define SWEEP 1\n#define DIAGONAL 1\n#define PAIRS 1",
+                &["x", "w", "inverses", "before", "w_before", "goals", "base", "base_low"],
             ),
             Sums::Natural { diagonal: true } => {
                 ("#define NATURAL 1\n#define DIAGONAL 1", &["x", "w", "inverses", "goals"])

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::partition::Sums;
 use super::report::Relaxation;
-use super::system::{Measured, Problem, Residual, System, measured};
+use super::system::{Elements, Measured, Problem, Residual, System, measured};
 use super::table::{Table, texels};
 use crate::data::{PendingRead, Vector};
 use crate::device::Device;
@@ -15,6 +15,7 @@ use crate::ops::{self, Combine};
 use crate::solve::drive::looks::{Iterated, Seen};
 use crate::solve::drive::scales::times_power;
 use crate::solve::drive::state::{Flag, Report};
+use crate::solve::drive::unknown::Iterand;
 
 /// Sweeps from one test to the next: a test costs about as many draws as a sweep.
 pub(super) const TEST_EVERY: usize = 8;
@@ -38,7 +39,12 @@ pub(super) struct Aim {
 pub(super) struct Run<'a> {
     system: System<'a>,
     /// The iterate, scaled.
-    pub x: Vector,
+    pub x: Iterand,
+    /// Where sweeps stand while a run is under way: in place of that, or of pairs at a correction of it. Residuals of pairs are
+    /// small, but not so small that these were better kept in units of their own.
+    own: Vector,
+    /// What sweeps for pairs have for a right-hand side: `A x + b`.
+    r: Option<Vector>,
     before: Vector,
     spare: Vector,
     /// `A x + b` for `x` and for `before`.
@@ -57,7 +63,7 @@ pub(super) struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// From the scaled start `x`.
-    pub fn new(system: System<'a>, x: Vector, relaxation: Relaxation) -> Result<Self> {
+    pub fn new(system: System<'a>, x: Iterand, relaxation: Relaxation) -> Result<Self> {
         // See glsl/lcp/control.frag: omega, or 0 where it is to be found; 0 with momentum, -1 without.
         let (control, adapts) = match relaxation {
             Relaxation::Accelerated => ([0.0, 0.0, 0.0, 0.0], true),
@@ -66,9 +72,11 @@ impl<'a> Run<'a> {
         };
         let device = system.partition.device();
         let problems = system.problems.len();
-        let fresh = || Vector::uninit(device, x.len());
+        let fresh = || Vector::uninit(device, x.high.len());
         let table = || Table::filled(device, problems, [0.0; 4]);
         Ok(Run {
+            own: fresh()?,
+            r: None,
             before: fresh()?,
             spare: fresh()?,
             w: PingPong::new(fresh()?, fresh()?),
@@ -95,20 +103,31 @@ impl<'a> Run<'a> {
     pub fn certify(&mut self) -> Result<Measured> {
         let unit = self.system.unit;
         if unit != 0 {
-            let mut unscaled = Vector::uninit(self.x.device(), self.x.len())?;
-            times_power(&mut unscaled, unit, &self.x)?;
-            times_power(&mut self.x, -unit, &unscaled)?;
+            for part in [Some(&mut self.x.high), self.x.low.as_mut()].into_iter().flatten() {
+                let mut unscaled = Vector::uninit(part.device(), part.len())?;
+                times_power(&mut unscaled, unit, part)?;
+                times_power(part, -unit, &unscaled)?;
+            }
         }
-        self.system.residuals(&self.x, &self.goals)
+        self.system.residuals(self.elements(), &self.goals)
     }
 
     /// The largest that both residuals can be, whatever rounding has done to the recomputed `w`. *Cost*: waits.
     pub fn largest_residuals(&self, w: &Vector) -> Result<Vec<Residual>> {
-        self.system.largest_residuals(&self.x, w, &self.goals)
+        self.system.largest_residuals(self.elements(), w, &self.goals)
     }
 
-    /// Sets the problems with an aim running from the present iterate; their relaxation stays what it was.
-    pub fn restart(&mut self, aims: &[Aim]) -> Result<()> {
+    fn elements(&self) -> Elements<'_> {
+        (&self.x.high, self.x.low.as_ref())
+    }
+
+    /// Whether unknowns are pairs.
+    pub fn is_double(&self) -> bool {
+        self.x.low.is_some()
+    }
+
+    /// Sets the problems with an aim running from the present iterate, whose `A x + b` is `w`; their relaxation stays what it was.
+    pub fn restart(&mut self, aims: &[Aim], w: Vector) -> Result<()> {
         let device = self.system.partition.device().clone();
         let goals: Vec<_> = aims
             .iter()
@@ -126,7 +145,22 @@ impl<'a> Run<'a> {
         *self.report.front_mut() = Table::floats(&device, &reports)?;
         self.sweep = 0;
         self.limits = aims.iter().filter(|a| a.residual.is_some()).map(|a| a.sweeps).collect();
-        ops::copy(&mut self.before, &self.x)
+        if self.is_double() {
+            self.r = Some(w);
+            self.own.set_zero()?;
+            return self.before.set_zero();
+        }
+        std::mem::swap(&mut self.own, &mut self.x.high);
+        ops::copy(&mut self.before, &self.own)
+    }
+
+    /// Hands what sweeps have come to on to the iterate.
+    pub fn gather_up(&mut self) -> Result<()> {
+        match &self.x.low {
+            Some(low) => self.x = corrected([&self.x.high, low], &self.own)?,
+            None => std::mem::swap(&mut self.own, &mut self.x.high),
+        }
+        Ok(())
     }
 
     /// The flags and the sweeps of every problem in report texels that have arrived.
@@ -148,15 +182,22 @@ impl<'a> Run<'a> {
     /// The test at the present sweep.
     fn test(&mut self) -> Result<()> {
         let System { inverses, partition, spectrum, .. } = &self.system;
-        let inputs = [
-            self.x.view(),
+        let mut inputs = vec![
+            self.own.view(),
             self.w.front().view(),
             inverses.view(),
             self.before.view(),
             self.w.back().view(),
             self.goals.view(),
         ];
-        let parts = partition.sums(Sums::Sweep, &inputs)?;
+        let sums = match &self.x.low {
+            None => Sums::Sweep,
+            Some(low) => {
+                inputs.extend([self.x.high.view(), low.view()]);
+                Sums::Correction
+            }
+        };
+        let parts = partition.sums(sums, &inputs)?;
         Draw::new(partition.device(), glsl!("lcp/control.frag"))
             .input("part_a", parts.a.view())
             .input("part_b", parts.b.view())
@@ -177,8 +218,11 @@ impl<'a> Run<'a> {
     /// The update of the iterate.
     fn update(&mut self) -> Result<()> {
         let System { inverses, partition, .. } = &self.system;
-        let draw = Draw::new(partition.device(), glsl!("lcp/sweep.frag"))
-            .input("x", self.x.view())
+        let draw = Draw::new(partition.device(), glsl!("lcp/sweep.frag"));
+        let draw = if self.is_double() { draw.define("PAIRS", 1u8) } else { draw };
+        let draw = draw
+            .input_if("base", self.x.low.as_ref().map(|_| self.x.high.view()))
+            .input("x", self.own.view())
             .input("before", self.before.view())
             .input("w", self.w.front().view())
             .input("w_before", self.w.back().view())
@@ -188,13 +232,22 @@ impl<'a> Run<'a> {
             .param("sweep", self.sweep as f32);
         partition.run(draw, &mut self.spare)?;
         // What was before is the next spare one.
-        std::mem::swap(&mut self.before, &mut self.x);
-        std::mem::swap(&mut self.x, &mut self.spare);
+        std::mem::swap(&mut self.before, &mut self.own);
+        std::mem::swap(&mut self.own, &mut self.spare);
         Ok(())
     }
 
     /// `x` or `y`, problem by problem: `y` where `second`.
-    pub fn choose(&self, x: &Vector, y: &Vector, second: &[bool]) -> Result<Vector> {
+    pub fn choose(&self, x: &Iterand, y: &Iterand, second: &[bool]) -> Result<Iterand> {
+        let high = self.choose_part(&x.high, &y.high, second)?;
+        let low = match (&x.low, &y.low) {
+            (Some(x), Some(y)) => Some(self.choose_part(x, y, second)?),
+            _ => None,
+        };
+        Ok(Iterand { high, low })
+    }
+
+    fn choose_part(&self, x: &Vector, y: &Vector, second: &[bool]) -> Result<Vector> {
         let partition = self.system.partition;
         let choice: Vec<_> = second.iter().map(|y| [f32::from(u8::from(*y)), 0.0, 0.0, 0.0]).collect();
         let choice = Table::floats(partition.device(), &choice)?;
@@ -208,6 +261,20 @@ impl<'a> Run<'a> {
     }
 }
 
+/// `max(x + y, 0)` as a pair.
+pub(super) fn corrected([high, low]: [&Vector; 2], y: &Vector) -> Result<Iterand> {
+    let fresh = || Vector::uninit(y.device(), y.len());
+    let sum = [fresh()?, fresh()?];
+    Draw::new(y.device(), glsl!("lcp/gather.frag"))
+        .input("x", high.view())
+        .input("x_low", low.view())
+        .input("y", y.view())
+        .targets(sum.each_ref().map(Operand::view))
+        .run()?;
+    let [high, low] = sum;
+    Ok(Iterand { high, low: Some(low) })
+}
+
 impl Iterated for Run<'_> {
     fn device(&self) -> &Device {
         self.system.partition.device()
@@ -215,8 +282,9 @@ impl Iterated for Run<'_> {
 
     fn iterate(&mut self) -> Result<()> {
         let System { a, matrix_scale, b, .. } = &self.system;
-        // w = A x + b
-        ops::product(self.w.split().1, Combine::AddTo(b), *matrix_scale, *a, &self.x)?;
+        // w = A x + b, of pairs A y + (A x + b)
+        let b = self.r.as_ref().unwrap_or(b);
+        ops::product(self.w.split().1, Combine::AddTo(b), *matrix_scale, *a, &self.own)?;
         self.w.swap();
         if self.sweep.is_multiple_of(TEST_EVERY) || self.limits.contains(&self.sweep) {
             // the bound by |min(x, w)|, ω by s.As / As.D⁻¹As, momentum by w.s, where s = x - before

@@ -4,17 +4,18 @@ use super::certify::drive;
 use super::diagonal::positive_diagonal;
 use super::partition::Partition;
 use super::report::{LcpOutcome, LcpParams, LcpReport, Relaxation};
-use super::run::Run;
+use super::run::{Run, corrected};
 use super::spectrum::estimate;
 use super::system::{Problem, System};
 use super::table::Table;
-use crate::data::{Vector, exponent, times_power_of_two};
+use crate::data::{Unknowns, Vector, exponent, times_power_of_two};
 use crate::error::{Error, Result, check_finite};
 use crate::ops::{self, LinOp};
 use crate::solve::drive::finite::Small;
 use crate::solve::drive::front;
 use crate::solve::drive::report::StopReason;
 use crate::solve::drive::scales::{exponent_of, power, times_power};
+use crate::solve::drive::unknown::{Iterand, Right, check_right};
 
 /// The name under which errors come.
 const OP: &str = "LcpSolver";
@@ -95,19 +96,26 @@ impl<'a> LcpSolver<'a> {
     /// [`Error::NonFinite`] for an `x` or a `b` that is not finite; [`Error::Parameter`] for a `b` with an element more than
     /// 2¹³⁰ times larger than the most negative one, or with one below the normal range that counts beside that. Not converging
     /// is no error: see [`LcpOutcome::reason`].
-    pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<LcpReport> {
+    ///
+    /// Of [pairs](crate::DoubleVector) sweeps improve a correction `y >= -x` of 32 bits, and `A x + b` is recomputed in [three
+    /// floats](crate::ops::ExactSum) whenever the residual has fallen tenfold; the pair that is returned is not negative, exactly.
+    /// [`Error::Unsupported`], with `x` as it was, where the operator has no [`accumulate`](LinOp::accumulate) or the device no exact
+    /// two-sum, and for a `b` of pairs with an `x` of 32 bits.
+    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<LcpReport> {
         self.solve_observed(x, b, |_, _| {})
     }
 
     /// As [`solve`](Self::solve), telling `observe` at every look how many sweeps are done and the relative residual.
-    pub fn solve_observed(
+    pub fn solve_observed<X: Unknowns, B: Unknowns>(
         &self,
-        x: &mut Vector,
-        b: &Vector,
+        x: &mut X,
+        b: &B,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<LcpReport> {
-        let (_scope, finite, _) =
-            front::asked("LcpSolver::solve", self.a, (x, b), None, Small::BesideNegative)?;
+        let (op, right, (high, low)) = ("LcpSolver::solve", Right::of(b), x.parts());
+        let b = right.high;
+        let (_scope, finite, _) = front::asked(op, self.a, (high, b), None, Small::BesideNegative)?;
+        check_right(op, (high, low), right)?;
         let device = self.a.device();
         let least = if b.is_empty() { None } else { Some(ops::min_element(b)?.read_async()?) };
         let largest = f64::from(ops::max_abs(b)?.read()?);
@@ -117,12 +125,21 @@ impl<'a> LcpSolver<'a> {
         let (own, norm) = unit_of_sides("LcpSolver::solve", least, largest)?;
         // x is measured in units of b over those of A.
         let unit = own - self.exponent;
-        let mut scaled_b = Vector::uninit(device, b.len())?;
-        times_power(&mut scaled_b, -own, b)?;
-        let mut start = Vector::uninit(device, x.len())?;
-        times_power(&mut start, -unit, x)?;
-        let mut projected = Vector::uninit(device, x.len())?;
-        ops::clamp(&mut projected, &start, 0.0, f32::MAX)?;
+        let scaled = |e, v: &Vector| {
+            let mut scaled = Vector::uninit(device, v.len())?;
+            times_power(&mut scaled, e, v).map(|()| scaled)
+        };
+        let scaled_b = scaled(-own, b)?;
+        let scaled_low = right.low.map(|b| scaled(-own, b)).transpose()?;
+        let start = scaled(-unit, high)?;
+        let projected = match low {
+            Some(low) => corrected([&start, &scaled(-unit, low)?], &Vector::zeros(device, start.len())?)?,
+            None => {
+                let mut projected = Vector::uninit(device, start.len())?;
+                ops::clamp(&mut projected, &start, 0.0, f32::MAX)?;
+                Iterand { high: projected, low: None }
+            }
+        };
         let system = System {
             a: self.a,
             matrix_scale: power(-self.exponent),
@@ -130,6 +147,7 @@ impl<'a> LcpSolver<'a> {
             partition: &self.partition,
             spectrum: self.spectrum.as_ref(),
             b: &scaled_b,
+            b_low: scaled_low.as_ref(),
             problems: vec![Problem {
                 norm: norm.unwrap_or(1.0),
                 trivial: norm.is_none(),
@@ -141,7 +159,11 @@ impl<'a> LcpSolver<'a> {
         let mut run = Run::new(system, projected, self.params.relaxation)?;
         let report = drive(&mut run, &self.params, &mut observe)?;
         // Into the caller's texture, which the application may hold.
-        times_power(x, unit, &run.x)?;
+        let (high, low) = x.parts_mut();
+        times_power(high, unit, &run.x.high)?;
+        if let (Some(to), Some(from)) = (low, &run.x.low) {
+            times_power(to, unit, from)?;
+        }
         single(report)
     }
 }

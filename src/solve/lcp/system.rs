@@ -5,8 +5,9 @@ use super::table::Table;
 use crate::data::Vector;
 use crate::error::Result;
 use crate::kernel::Operand;
-use crate::ops::{self, Accuracy, Accurate, LinOp};
+use crate::ops::{self, Accuracy, Accurate, ExactSum, LinOp};
 use crate::solve::drive::rounding::error_bound;
+use crate::solve::drive::unknown::{Right, exact_sum};
 
 /// One or several problems, scaled by powers of two so that matrix and right-hand side are about 1.
 pub(super) struct System<'a> {
@@ -18,12 +19,16 @@ pub(super) struct System<'a> {
     pub partition: &'a Partition,
     /// The power iteration's result, if there was one.
     pub spectrum: Option<&'a Table>,
-    /// The scaled right-hand side.
+    /// The scaled right-hand side, and of pairs what 32 bits do not hold of it.
     pub b: &'a Vector,
+    pub b_low: Option<&'a Vector>,
     /// The exponent of the power of two by which `x` is divided, where callers are given it without.
     pub unit: i32,
     pub problems: Vec<Problem>,
 }
+
+/// An iterate, and of pairs its low part.
+pub(super) type Elements<'a> = (&'a Vector, Option<&'a Vector>);
 
 /// What the test needs to know of a problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,17 +80,34 @@ impl System<'_> {
         Accurate { transposed: false, alpha: self.matrix_scale, x, plus: Some((1.0, self.b)) }
     }
 
-    /// Both residuals of every problem, with `A x + b` in double-float where the operator can. *Cost*: waits.
-    pub fn residuals(&self, x: &Vector, goals: &Table) -> Result<Measured> {
-        let mut w = Vector::uninit(x.device(), x.len())?;
-        let accuracy = ops::product_accurate(&mut w, self.a, self.terms(x))?;
-        Ok(Measured { residuals: self.measure(x, &w, goals)?, accuracy, w })
+    /// The same for pairs, or a bound on its error.
+    fn exact_sum(&self, x: [&Vector; 2], bounds: bool) -> Result<ExactSum> {
+        exact_sum(self.a, (1.0, Right { high: self.b, low: self.b_low }), self.matrix_scale, x, bounds)
+    }
+
+    /// Both residuals of every problem, with `A x + b` in double-float where the operator can, of pairs in three floats. That is
+    /// rounded, as `x` is, to measure them: relative to the smaller of both. *Cost*: waits.
+    pub fn residuals(&self, x: Elements<'_>, goals: &Table) -> Result<Measured> {
+        let (high, low) = x;
+        let (w, accuracy) = match low {
+            Some(low) => (self.exact_sum([high, low], false)?.into_rounded(), Accuracy::DoubleFloat),
+            None => {
+                let mut w = Vector::uninit(high.device(), high.len())?;
+                let accuracy = ops::product_accurate(&mut w, self.a, self.terms(high))?;
+                (w, accuracy)
+            }
+        };
+        Ok(Measured { residuals: self.measure(high, &w, goals)?, accuracy, w })
     }
 
     /// The largest that both residuals can be, whatever rounding in double-float has done to `w = A x + b`. *Cost*: waits.
-    pub fn largest_residuals(&self, x: &Vector, w: &Vector, goals: &Table) -> Result<Vec<Residual>> {
+    pub fn largest_residuals(&self, x: Elements<'_>, w: &Vector, goals: &Table) -> Result<Vec<Residual>> {
+        let (x, low) = x;
         let mut moved = Vector::uninit(x.device(), x.len())?;
-        let error = error_bound(self.a, self.terms(x))?;
+        let error = match low {
+            Some(low) => self.exact_sum([x, low], true)?.into_error(),
+            None => error_bound(self.a, self.terms(x))?,
+        };
         // min(x, w) grows with w, so its magnitude is largest at one of the ends.
         ops::sub(&mut moved, w, &error)?;
         let mut largest = self.measure(x, &moved, goals)?;

@@ -12,24 +12,24 @@ pub use nine_band::{
 pub(crate) use smoother::JacobiWeights;
 pub use smoother::{Smoother, WeightedJacobi};
 
-use crate::data::{PendingRead, Scalar, Vector, exponent};
+use crate::data::{PendingRead, Scalar, Unknowns, Vector, exponent};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::{self, Accuracy, Accurate, Combine, LinOp, Windows, keeping};
+use crate::ops::{self, Accuracy, Combine, LinOp, Windows, keeping};
 use crate::solve::drive::check::{check_count, check_square};
 use crate::solve::drive::dots::{Dots, Reducer};
-use crate::solve::drive::facts::Facts;
 use crate::solve::drive::finite::Small;
 use crate::solve::drive::front;
+use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::looks::{Cost, Course, Iterated, Observer, Seen, Work, run_until_frozen};
-use crate::solve::drive::null_space::{project_out, start_in_range};
+use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
-use crate::solve::drive::rounding::{counted, norm_of_error};
-use crate::solve::drive::scales::{Scales, exponent_of, power, times_power};
+use crate::solve::drive::rounding::counted;
+use crate::solve::drive::scales::{exponent_of, power, times_power};
 use crate::solve::drive::state::{Flag, Report};
-use crate::solve::drive::verdict::{Best, LEAST_BOUND, Standing, hides};
+use crate::solve::drive::verdict::{AT_ONCE_OF_PAIRS, Best, Standing, hides, next_aim};
 
 /// Parameters of [`Stationary`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,6 +95,9 @@ shown!(Stationary<'_>, |s| "Stationary({}, {:?})", s.a.shape(), s.params);
 
 const OP: &str = "Stationary";
 
+/// How far down one run goes: past that its squares come near the end of the range.
+const AT_ONCE: f64 = 1e-15;
+
 impl<'a> Stationary<'a> {
     /// A solver.
     ///
@@ -114,59 +117,53 @@ impl<'a> Stationary<'a> {
     /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space), the
     /// solution is the one orthogonal to it.
     ///
-    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null space; the
-    /// smoother's. Not converging is no error: see [`SolveReport::reason`].
-    pub fn solve(&self, x: &mut Vector, b: &Vector) -> Result<SolveReport> {
+    /// Of [pairs](crate::DoubleVector) sweeps improve a correction of 32 bits, `x ← x + y` with `A y = b - A x`, and what they
+    /// leave of the residual is recomputed whenever it has fallen tenfold: *cost* two [products in three
+    /// floats](crate::ops::ExactSum) and a number waited for.
+    ///
+    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null space;
+    /// [`Error::Unsupported`] for pairs where the operator has a null space or no [`accumulate`](LinOp::accumulate), where the
+    /// device has no exact two-sum, and for a `b` of pairs with an `x` of 32 bits; the smoother's. `x` is then as it was. Not
+    /// converging is no error: see [`SolveReport::reason`].
+    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
         self.solve_observed(x, b, |_, _| {})
     }
 
     /// As [`solve`](Self::solve), telling `observe` at every look how many sweeps are done and the relative residual.
-    pub fn solve_observed(
+    pub fn solve_observed<X: Unknowns, B: Unknowns>(
         &self,
-        x: &mut Vector,
-        b: &Vector,
+        x: &mut X,
+        b: &B,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
-        let before = self.a.device().counters();
         let bound = Some(self.params.stop.relative);
-        let (_scope, finite, projected) =
-            front::asked("Stationary::solve", self.a, (x, b), bound, Small::BesideNorm)?;
-        let mut run = Run::new(self, x, projected.as_ref().unwrap_or(b), finite.facts())?;
-        finite.check()?;
-        let report = run.solve(&mut observe)?;
-        // Into the caller's texture, which the application may hold.
-        times_power(x, -run.shift, run.kept.front())?;
-        Ok(report.counted(self.a.device(), &before))
+        front::iterated("Stationary::solve", (self.a, x, b), bound, Small::BesideNorm, |at, finite| {
+            let mut run = Run::new(self, at)?;
+            finite.check()?;
+            run.solve(&mut observe)
+        })
     }
 }
 
-/// A solve under way. Vectors are those of the system multiplied by `2^shift`, unless something else is said.
-struct Run<'a> {
-    a: &'a dyn LinOp,
-    smoother: &'a dyn Smoother,
+/// A solve under way. Sweeps have units of their own: of 32 bits they are those of the caller times `2^shift`, and sweeps go on
+/// from the iterate; of pairs they are made for `A y = b - A x` from zero, in units that change with the residual.
+struct Run<'r, 'a> {
+    /// What is certified, in the units of the caller.
+    at: &'r mut Iterate<'a>,
+    smoother: &'r dyn Smoother,
     params: StationaryParams,
+    /// What sweeps have for a right-hand side.
     b: Vector,
-    /// The right-hand side as the caller knows it, its norm, and by what residuals of it are scaled: those are certified.
-    given: &'a Vector,
-    norm_given: f64,
-    scale: f32,
-    /// The iterate in the units of the caller.
-    unscaled: Vector,
     /// The iterate of the last test that counts, and the one that sweeps go on from.
     kept: PingPong<Vector>,
     x: Vector,
-    r: Vector,
     reducer: Reducer,
     report: PingPong<Scalar>,
     /// (smallest r.r, sweep of the last progress).
     best: PingPong<Scalar>,
+    /// Of the matrix.
+    exponent: i32,
     shift: i32,
-    /// `‖b‖` in these units.
-    norm_b: f64,
-    /// The iterate goes back to a start at zero.
-    from_zero: bool,
-    /// It is the start still.
-    begins: bool,
     /// By what residuals and iterates are multiplied before they are squared.
     factors: [f32; 2],
     /// Sweeps done when this run began, and sent off since.
@@ -176,94 +173,79 @@ struct Run<'a> {
     sweep: Cost,
 }
 
-impl<'a> Run<'a> {
-    fn new(solver: &Stationary<'a>, x: &Vector, b: &'a Vector, given: &Facts) -> Result<Self> {
-        let device = solver.a.device();
-        let fresh = || Vector::uninit(device, b.len());
-        let (mut r, mut from) = (fresh()?, start_in_range(solver.a, x)?);
-        let projected = Facts::of_projected(solver.a, &from, b)?;
-        let scales = Scales::find(solver.a, &mut from, b, projected.as_ref().unwrap_or(given), &mut r)?;
+impl<'r, 'a> Run<'r, 'a> {
+    fn new(solver: &Stationary<'r>, at: &'r mut Iterate<'a>) -> Result<Self> {
+        let device = at.a.device().clone();
+        let n = at.b.len();
+        let fresh = || Vector::uninit(&device, n);
         // b becomes about 2^(e/2) and x about 2^(-e/2), so that both are in range whatever the matrix is.
-        let e = exponent_of(solver.a)?;
-        let shift = exponent(f64::from(scales.residual)) + e / 2;
-        let (mut scaled_b, mut start) = (fresh()?, fresh()?);
-        times_power(&mut scaled_b, shift, b)?;
-        times_power(&mut start, shift, &from)?;
-        let Scales { norm_b: mut norm_given, mut from_zero, residual: scale, .. } = scales;
-        let mut norm_b = norm_given * f64::from(shift).exp2();
-        if norm_given == 0.0 {
-            // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
-            start.set_zero()?;
-            (norm_b, norm_given, from_zero) = (1.0, 1.0, true);
+        let e = exponent_of(at.a)?;
+        let shift = exponent(f64::from(at.scale)) + e / 2;
+        let (mut b, mut start) = (fresh()?, fresh()?);
+        if !at.is_double() {
+            times_power(&mut b, shift, at.b)?;
+            times_power(&mut start, shift, &at.x.high)?;
         }
-        let zeros = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
+        let zeros = || Ok::<_, Error>(PingPong::new(Scalar::zero(&device)?, Scalar::zero(&device)?));
         Ok(Run {
-            a: solver.a,
             smoother: solver.smoother,
             params: solver.params,
-            b: scaled_b,
-            given: b,
-            norm_given,
-            scale,
-            unscaled: fresh()?,
+            b,
             kept: PingPong::new(start, fresh()?),
             x: fresh()?,
-            r,
             reducer: Reducer { device: device.clone(), windows: solver.params.windows },
             report: zeros()?,
             best: zeros()?,
+            exponent: e,
             shift,
-            norm_b,
-            from_zero,
-            begins: true,
             factors: [1.0, power(e - e / 2)],
             begin: 0,
             sent: 0,
             threshold: 0.0,
             sweep: Cost::default(),
+            at,
         })
     }
 
-    /// `‖b - A x‖ / ‖b‖` of the iterate that is kept, in double-float; infinite where that is out of range.
+    /// Hands what sweeps have come to on to the iterate.
     ///
-    /// What is certified is what the caller gets: first the iterate loses what it has no room for without the scale. And
+    /// What is certified is what the caller gets: an iterate of 32 bits loses what it has no room for without the scale. And
     /// it is certified for what the caller has given: in the units of the sweeps `b` may have lost digits, or all of
     /// itself.
-    fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
-        // A start has lost that part already.
-        if !std::mem::take(&mut self.begins) {
-            project_out(self.kept.front_mut(), self.a.null_space())?;
+    fn gather_up(&mut self) -> Result<()> {
+        let kept = self.kept.front_mut();
+        project_out(kept, self.at.a.null_space())?;
+        if self.at.is_double() {
+            let mut y = Vector::uninit(kept.device(), kept.len())?;
+            times_power(&mut y, -self.shift, kept)?;
+            return self.at.x.add(&y, None);
         }
-        times_power(&mut self.unscaled, -self.shift, self.kept.front())?;
+        times_power(&mut self.at.x.high, -self.shift, kept)?;
         if self.shift != 0 {
-            times_power(self.kept.front_mut(), self.shift, &self.unscaled)?;
+            times_power(kept, self.shift, &self.at.x.high)?;
         }
-        let terms = Accurate::residual(self.scale, self.given, &self.unscaled);
-        let accuracy = ops::product_accurate(&mut self.r, self.a, terms)?;
-        let facts = Facts::ask(self.kept.front(), &self.r)?;
-        let norm = facts.norm(&self.r)?;
-        Ok((if facts.is_finite()? { norm / self.unit() } else { f64::INFINITY }, accuracy))
+        Ok(())
     }
 
-    /// By how much rounding may have changed that. *Cost*: waits.
-    fn rounding(&self) -> Result<f64> {
-        let terms = Accurate::residual(self.scale, self.given, &self.unscaled);
-        Ok(norm_of_error(self.a, terms)? / self.unit())
-    }
-
-    /// The norm of the right-hand side, scaled as the residuals are that are certified.
-    fn unit(&self) -> f64 {
-        self.norm_given * f64::from(self.scale)
+    /// The norm of the caller's `b` in the units of the sweeps.
+    fn norm_b(&self) -> f64 {
+        self.at.norm_b * f64::from(self.shift).exp2()
     }
 
     /// Sets sweeps going towards the residual `aim`, from one of `residual`, both relative.
     fn restart(&mut self, aim: f64, residual: f64, sweeps: usize) -> Result<()> {
+        if self.at.is_double() {
+            let e = self.exponent / 2 - exponent(residual * self.at.unit());
+            times_power(&mut self.b, e, self.at.r.front())?;
+            self.shift = exponent(f64::from(self.at.scale)) + e;
+            self.kept.front_mut().set_zero()?;
+        }
         ops::copy(&mut self.x, self.kept.front())?;
-        let norm = self.norm_b * residual;
+        let norm = self.norm_b() * residual;
         let unit = f64::from(-exponent(norm).clamp(-125, 125)).exp2();
         self.factors[0] = unit as f32;
-        self.threshold = (self.norm_b * aim * unit).powi(2) as f32;
-        let device = self.a.device();
+        self.threshold = (self.norm_b() * aim * unit).powi(2) as f32;
+        let device = self.at.a.device();
         *self.report.front_mut() = Scalar::from_texel(device, [0.0, sweeps as f32, 0.0, 0.0])?;
         let rr = (norm * unit).powi(2) as f32;
         *self.best.front_mut() = Scalar::from_texel(device, [rr, sweeps as f32, 0.0, 0.0])?;
@@ -274,15 +256,15 @@ impl<'a> Run<'a> {
     fn test(&mut self, count: usize) -> Result<()> {
         /// Tests without progress before sweeps can be called still.
         const PATIENCE: usize = 8;
-        let device = self.a.device();
+        let Iterate { a, r, .. } = &mut *self.at;
+        let (device, r) = (a.device(), r.front_mut());
         // A large part in the null space would change no residual, and cost digits.
-        project_out(&mut self.x, self.a.null_space())?;
+        project_out(&mut self.x, a.null_space())?;
         // r = b - A x
-        ops::product(&mut self.r, Combine::SubtractFrom(&self.b), 1.0, self.a, &self.x)?;
+        ops::product(r, Combine::SubtractFrom(&self.b), 1.0, *a, &self.x)?;
         // r.r, s.s and x.x, where s = x - kept
-        let sums = self
-            .reducer
-            .sum(Dots::Progress { factors: self.factors }, &[&self.r, &self.x, self.kept.front()])?;
+        let sums =
+            self.reducer.sum(Dots::Progress { factors: self.factors }, &[&*r, &self.x, self.kept.front()])?;
         sums.left_to(Draw::new(device, glsl!("solve/test.frag")))
             .input("last", self.report.front().view())
             .input("best", self.best.front().view())
@@ -308,32 +290,38 @@ impl<'a> Run<'a> {
     }
 
     fn solve(&mut self, observe: &mut Observer<'_>) -> Result<SolveReport> {
-        /// How far down one run goes: past that its squares come near the end of the range.
-        const AT_ONCE: f64 = 1e-15;
         let StationaryParams { max_sweeps, stop, test_every, .. } = self.params;
+        let double = self.at.is_double();
+        let at_once = if double { AT_ONCE_OF_PAIRS } else { AT_ONCE };
         let mut work = Work::default();
         let (mut sweeps, mut runs, mut fell_short) = (0, 0, 0);
-        let mut flag = Flag::Running;
+        let (mut flag, mut last_aim) = (Flag::Running, false);
         let mut best = Best::default();
         loop {
-            let (mut residual, accuracy) = self.true_residual()?;
+            let (norm, accuracy) = self.at.recomputed()?;
+            let mut residual = norm / self.at.unit();
             if work.history.is_empty() {
                 work.history.push((0, residual));
             }
-            let stuck = flag == Flag::Stalled || fell_short > 1 && best.is_hardly_beaten_by(residual);
+            let hardly = best.is_hardly_beaten_by(residual);
+            // Nor do pairs follow where what is far from the bound leads to nothing.
+            fell_short += i32::from(flag == Flag::Met && (last_aim || double && hardly));
+            // A correction of 32 bits that comes to a halt may be half of the way for pairs.
+            let stuck = flag == Flag::Stalled && (hardly || !double) || fell_short > 1 && hardly;
             let mut hidden = !residual.is_finite();
             let mut rounded = None;
             if hidden {
                 flag = Flag::OutOfRange;
             } else if (residual <= stop.relative || stuck) && accuracy == Accuracy::DoubleFloat {
-                let rounding = self.rounding()?;
+                let rounding = self.at.rounding()?;
                 rounded = Some(rounding);
                 residual += counted(rounding, stop.relative);
                 hidden = hides(rounding, stop.relative);
             }
-            if hidden && !self.from_zero {
-                best.offer(residual, None, self.kept.front())?;
-                self.from_zero = true;
+            if hidden && !self.at.from_zero {
+                best.offer(residual, None, &self.at.x)?;
+                self.at.from_zero = true;
+                self.at.x.set_zero()?;
                 self.kept.front_mut().set_zero()?;
                 (flag, fell_short) = (Flag::Running, 0);
                 continue;
@@ -341,46 +329,47 @@ impl<'a> Run<'a> {
             let standing = Standing {
                 met: residual <= stop.relative,
                 bound: stop.relative,
-                least: LEAST_BOUND,
+                least: self.at.least_bound(),
                 accuracy,
                 flag,
                 exhausted: sweeps >= max_sweeps,
                 stuck,
             };
             if let Some(reason) = standing.verdict() {
-                let residuals = best.or_last(residual, None, self.kept.front_mut());
+                let residuals = best.or_last(residual, None, &mut self.at.x);
                 let report = work.report(reason, sweeps, residuals, runs, self.sweep);
                 return Ok(SolveReport { rounding: rounded.filter(|_| standing.met), ..report });
             }
-            best.offer(residual, None, self.kept.front())?;
+            best.offer(residual, None, &self.at.x)?;
             // Residuals of 32 bits that fall short of the truth call for a closer aim.
             let wanted = stop.relative * 0.5f64.powi(fell_short);
-            let aim = wanted.max(residual * AT_ONCE);
+            let aim;
+            (aim, last_aim) = next_aim(residual, wanted, at_once);
             self.restart(aim, residual, sweeps)?;
             let tests = (max_sweeps - sweeps).div_ceil(test_every);
             let course = Course { every: stop.every, begin: sweeps, most: tests, aim: Some(aim) };
             let last = run_until_frozen(self, course, &mut work, observe)?;
             let last = Report::from_texel(&last);
             (sweeps, flag) = (last.iterations, last.flag);
-            fell_short += i32::from(flag == Flag::Met && aim == wanted);
             runs += usize::from(flag == Flag::Met);
+            self.gather_up()?;
         }
     }
 }
 
-impl Iterated for Run<'_> {
+impl Iterated for Run<'_, '_> {
     fn device(&self) -> &Device {
-        self.a.device()
+        self.at.a.device()
     }
 
     /// The sweeps up to the next test, and that.
     fn iterate(&mut self) -> Result<()> {
         let left = self.params.max_sweeps.saturating_sub(self.begin + self.sent);
         let count = self.params.test_every.min(left.max(1));
-        let before = self.a.device().counters();
+        let before = self.at.a.device().counters();
         // x = x + M (b - A x), count times
         keeping("Smoother::smooth", &mut self.x, |x| self.smoother.smooth(x, &self.b, count))?;
-        let spent = self.a.device().counters().since(&before);
+        let spent = self.at.a.device().counters().since(&before);
         let share = |all: u64| all / count as u64;
         self.sweep = Cost { draws: share(spent.draws), passes: share(spent.passes) };
         self.sent += count;
@@ -393,12 +382,17 @@ impl Iterated for Run<'_> {
 
     fn seen(&self, texels: &[f32]) -> Seen {
         let report = Report::from_texel(texels);
-        let residual = f64::from(report.rr).sqrt() / (self.norm_b * f64::from(self.factors[0]));
+        let residual = f64::from(report.rr).sqrt() / (self.norm_b() * f64::from(self.factors[0]));
         let iterations = report.iterations;
         Seen { iterations, residual: (iterations, residual), frozen: report.flag != Flag::Running }
     }
 
     fn steps(&self) -> usize {
         self.params.test_every
+    }
+
+    /// Runs of so few sweeps have none to spare.
+    fn dear(&self) -> bool {
+        self.at.is_double() && self.params.test_every == 1
     }
 }
