@@ -13,15 +13,15 @@ use common::products::Exact;
 use common::worst::worst;
 use common::{egl, random, systems};
 use texla::gl::Limits;
-use texla::host::{Csr, problems};
+use texla::host::{Csr, Triplets, problems};
 use texla::ops::{self, ExactSum, LinOp, ReducePlan, Windows};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Jacobi, Multigrid, MultigridParams,
-    Recurrence, Stop, StopReason,
+    Recurrence, SolveReport, Stationary, StationaryParams, Stop, StopReason, project_out,
 };
 use texla::{
-    Device, DeviceOptions, DoubleVector, Error, FoldedBands, Matrix, MatrixFormat, Shape, SparseFormat,
-    StoredMatrix, Vector,
+    Device, DeviceOptions, DoubleVector, Error, FoldedBands, Grid, Matrix, MatrixFormat, Shape, Side, Sides,
+    SparseFormat, Stencil, StencilParams, StoredMatrix, Vector,
 };
 
 #[test]
@@ -452,6 +452,97 @@ fn what_cannot_be_solved_for_pairs_is_refused_with_the_reason() {
         assert_eq!(report.reason, StopReason::Uncertified, "{report:?}");
         assert_eq!(x.read().unwrap(), [0.5, 0.125]);
     });
+}
+
+/// Closed sides: `b` in pairs whose sum is zero to 48 bits, solutions orthogonal to constants to as many, by every method that
+/// takes either kind; what is consistent to fewer digits than are asked for is refused.
+#[test]
+fn singular_systems_are_solved_for_pairs() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let (grid, tol) = (Grid::new_2d(33, 24), 1e-11);
+        let n = grid.len();
+        let params = StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::Neumann));
+        let closed = Stencil::new(device, grid, params).unwrap();
+        let a = closed_laplacian(33, 24);
+        let mut b: Vec<f64> = wide(31, n).into_iter().map(|v| v * 3.0).collect();
+        let mean = b.iter().sum::<f64>() / n as f64;
+        b.iter_mut().for_each(|v| *v = paired(*v - mean));
+        let right = DoubleVector::from_f64(device, &b).unwrap();
+        // A start with a large part along the null space.
+        let start: Vec<f64> = wide(32, n).into_iter().map(|v| paired(1e4 + v)).collect();
+        let check = |label: &str, report: SolveReport, x: &DoubleVector| {
+            let x = x.read().unwrap();
+            // b itself sums to zero within its last digits, which are what certified residuals leave out.
+            certified(label, &report, &a, &x, &b, tol);
+            let (sum, size) = (x.iter().sum::<f64>(), x.iter().map(|v| v.abs()).sum::<f64>());
+            assert!(sum.abs() <= 1e-11 * size, "{label}: {sum:e} along the null space, of {size:e}");
+        };
+        let stop = Stop::relative(tol);
+        for recurrence in [Recurrence::Single, Recurrence::Double] {
+            for from in [vec![0.0; n], start.clone()] {
+                let params = CgParams::default().with_stop(stop).with_recurrence(recurrence);
+                let mut x = DoubleVector::from_f64(device, &from).unwrap();
+                let report = ConjugateGradient::new(&closed, params).unwrap().solve(&mut x, &right).unwrap();
+                check(&format!("{recurrence:?} from {:e}", from[0]), report, &x);
+            }
+        }
+        let mut x = DoubleVector::from_f64(device, &start).unwrap();
+        let params = BiCgStabParams::default().with_stop(stop);
+        let report = BiCgStab::new(&closed, params).unwrap().solve(&mut x, &right).unwrap();
+        check("BiCGStab", report, &x);
+        let m = Multigrid::new(&closed, MultigridParams::default()).unwrap();
+        let mut x = DoubleVector::from_f64(device, &start).unwrap();
+        let params = CgParams::default().with_stop(stop);
+        let cg = ConjugateGradient::preconditioned(&closed, &m, params).unwrap();
+        let report = cg.solve(&mut x, &right).unwrap();
+        assert!(report.iterations <= 20, "{report:?}");
+        check("multigrid", report, &x);
+        let mut x = DoubleVector::from_f64(device, &start).unwrap();
+        let params = StationaryParams::default().with_stop(stop).with_test_every(1);
+        let report = Stationary::new(&closed, &m, params).unwrap().solve(&mut x, &right).unwrap();
+        check("stationary", report, &x);
+
+        // Consistent to nine digits, and eleven are asked for.
+        let mut off = b.clone();
+        let shift = 1e-9 * systems::norm(&b) / (n as f64).sqrt();
+        off.iter_mut().for_each(|v| *v = paired(*v + shift));
+        let off = DoubleVector::from_f64(device, &off).unwrap();
+        let mut x = DoubleVector::from_f64(device, &start).unwrap();
+        let error = cg.solve(&mut x, &off).unwrap_err();
+        assert!(matches!(error, Error::Inconsistent { .. }), "{error}");
+        assert_eq!(x.read().unwrap(), start, "x is as it was");
+        // Of 32 bits no more can be asked than they hold: what is solved for is the part without rounding's.
+        let report = cg.solve(&mut x, right.high()).unwrap();
+        assert!(report.converged(), "{report:?}");
+        let mut whole = DoubleVector::from_vector(right.high()).unwrap();
+        project_out(&mut whole, closed.null_space()).unwrap();
+        certified("b of floats", &report, &a, &x.read().unwrap(), &whole.read().unwrap(), tol);
+    });
+}
+
+/// The five-point Laplacian between closed sides.
+fn closed_laplacian(nx: usize, ny: usize) -> Csr {
+    let mut t = Triplets::new(Shape::new(nx * ny, nx * ny));
+    let mut link = |i: usize, j: usize| {
+        for (row, col, v) in [(i, i, 1.0), (j, j, 1.0), (i, j, -1.0), (j, i, -1.0)] {
+            t.push(row, col, v).unwrap();
+        }
+    };
+    for y in 0..ny {
+        for x in 0..nx {
+            let i = x + nx * y;
+            if x + 1 < nx {
+                link(i, i + 1);
+            }
+            if y + 1 < ny {
+                link(i, i + nx);
+            }
+        }
+    }
+    t.to_csr()
 }
 
 /// Conjugate gradients in 64 bits with the diagonal: the iterations to a true residual of `tol`, at most `most`.

@@ -57,3 +57,4 @@ pub(crate) use coefficients::Scaling;
 pub(crate) use coefficients::{exponent, is_power_of_two, times_power_of_two};
 pub(crate) use gather::Gather;
 pub(crate) use stack::Panel;
+pub(crate) use unknowns::Parts;

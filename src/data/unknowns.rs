@@ -32,6 +32,8 @@ impl sealed::Parts for Vector {
 
 impl Unknowns for Vector {}
 
+pub(crate) use sealed::Parts;
+
 impl sealed::Parts for DoubleVector {
     fn parts(&self) -> (&Vector, Option<&Vector>) {
         (self.high(), Some(self.low()))

@@ -151,6 +151,24 @@ pub(crate) fn add_to_pair(out: [&Vector; 2], x: [&Vector; 2], y: (&Vector, Optio
     summed(out, 1.0, y, x)
 }
 
+/// `out = α x + y` for a pair `y`, where a texel holds `α` as a pair.
+pub(crate) fn add_scaled_to_pair(
+    out: [&Vector; 2],
+    coefficient: &Scalar,
+    x: &Vector,
+    [y, y_low]: [&Vector; 2],
+) -> Result<()> {
+    Draw::new(y.device(), glsl!("double/axpy.frag"))
+        .define("SCALED", 1u8)
+        .input("x", x.view())
+        .input("y", y.view())
+        .input("y_low", y_low.view())
+        .input("coefficient", coefficient.view())
+        .masked(x.extent() != y.extent())
+        .targets(out.map(Operand::view))
+        .run()
+}
+
 fn run(
     op: &'static str,
     out: &mut DoubleVector,
@@ -173,7 +191,7 @@ fn run(
     summed([out.high(), out.low()], alpha, (x, x_low), [y.high(), y.low()])
 }
 
-fn check_exact(op: &'static str, device: &Device) -> Result<()> {
+pub(crate) fn check_exact(op: &'static str, device: &Device) -> Result<()> {
     if is_exact(device) {
         return Ok(());
     }

@@ -44,7 +44,7 @@ pub use repack::{repack, repack_to_vector, repack_vector};
 pub(crate) use banded::banded_residual;
 #[cfg(feature = "script")]
 pub(crate) use dense::matmul_work;
-pub(crate) use double::add_to_pair;
+pub(crate) use double::{add_scaled_to_pair, add_to_pair, check_exact};
 pub(crate) use elementwise::minus_scaled;
 pub(crate) use product::{keeping, no_exact_product, pair_product};
 pub(crate) use sparse::sparse_residual;

@@ -413,6 +413,12 @@ fn stationary(dev: &Device, step: Step<'_>) {
         x.write(&uniform(10, n))?;
         project_out(x, closed.null_space())
     });
+    to("project_out of pairs", &|x| {
+        let mut pairs = DoubleVector::from_vector(&Vector::from_slice(dev, &uniform(10, n))?)?;
+        let done = project_out(&mut pairs, closed.null_space());
+        assert_eq!(done.is_ok(), dev.capabilities().exact_form.is_some());
+        ops::copy(x, pairs.high())
+    });
     let jacobi = WeightedJacobi::new(&closed, 0.8).unwrap();
     to("Stationary", &|x| {
         let params = StationaryParams::default().with_stop(Stop::relative(1e-3));

@@ -34,6 +34,8 @@ pub(in crate::solve) enum Dots {
     /// Of the first half of an iteration of BiCGStab, and of the second.
     Alpha,
     Omega,
+    /// n.v and n.n of a pair v
+    PairAlong,
     /// Of conjugate gradients in pairs: d.q
     PairCurvature,
     /// And r'.Mr' and r'.r', of the residual as it will be.
@@ -46,13 +48,16 @@ impl Dots {
     /// Where the terms stand, and how stages after the first combine them.
     fn source(self) -> (Source<'static>, &'static str) {
         match self {
-            Dots::PairCurvature | Dots::PairResidual { .. } => (glsl!("double/dots.frag"), "OP_PAIRS"),
+            Dots::PairCurvature | Dots::PairResidual { .. } | Dots::PairAlong => {
+                (glsl!("double/dots.frag"), "OP_PAIRS")
+            }
             _ => (glsl!("solve/dots.frag"), "OP_SUM"),
         }
     }
 
     fn block(self) -> Block {
         match self {
+            Dots::PairAlong => ("#define ALONG 1\n#define X_PAIR 0\n#define Y_PAIR 1", &["x", "y", "y_low"]),
             Dots::PairCurvature => {
                 ("#define DOT 1\n#define X_PAIR 1\n#define Y_PAIR 1", &["x", "x_low", "y", "y_low"])
             }

@@ -6,7 +6,7 @@ use super::iterate::Iterate;
 use super::looks::Observer;
 use super::null_space::consistent;
 use super::report::SolveReport;
-use super::unknown::{Right, check_pairs};
+use super::unknown::{Iterand, Right, check_right};
 use super::{Limits, Method, drive};
 use crate::data::{Unknowns, Vector};
 use crate::device::Scope;
@@ -15,20 +15,22 @@ use crate::ops::LinOp;
 
 /// What begins a solve of `A x = b`: operands that do not fit are refused, and whether they are finite is on the way,
 /// to be looked at when the solver has sent off what it begins with. With a bound, `b` has to be consistent within that;
-/// the part of it that is orthogonal to the null space comes last, if there is one. What residuals are relative to says
+/// the part of it that is orthogonal to the null space comes last, in pairs as unknowns are, if there is one. What residuals are relative to says
 /// which elements of `b` may be too small.
 pub(in crate::solve) fn asked<'a>(
     op: &'static str,
     a: &dyn LinOp,
-    (x, b): (&'a Vector, &'a Vector),
+    (x, x_low): (&'a Vector, Option<&Vector>),
+    b: Right<'a>,
     bound: Option<f64>,
     small: Small,
-) -> Result<(Scope, Finite<'a>, Option<Vector>)> {
-    check_vectors(op, a, x, b)?;
+) -> Result<(Scope, Finite<'a>, Option<Iterand>)> {
+    check_vectors(op, a, x, b.high)?;
+    check_right(op, (x, x_low), b)?;
     let scope = a.device().scope()?;
-    let finite = Finite::ask(op, x, Some((b, small)))?;
+    let finite = Finite::ask(op, x, Some((b.high, small)))?;
     let projected = match bound {
-        Some(bound) => consistent(op, a, b, bound).map_err(|error| finite.or(error))?,
+        Some(bound) => consistent(op, a, b, x_low.is_some(), bound).map_err(|error| finite.or(error))?,
         None => None,
     };
     Ok((scope, finite, projected))
@@ -61,10 +63,9 @@ pub(in crate::solve) fn iterated(
 ) -> Result<SolveReport> {
     let before = a.device().counters();
     let (b, given) = (Right::of(b), x.parts());
-    let (_scope, finite, projected) = asked(op, a, (given.0, b.high), bound, small)?;
-    check_pairs(op, a, given, b)?;
-    // Pairs are refused where there is a null space.
-    let b = projected.as_ref().map_or(b, |high| Right { high, low: None });
+    let (_scope, finite, projected) = asked(op, a, given, b, bound, small)?;
+    // Whether the operator can do what pairs need, the first residual tells: nothing is written before that.
+    let b = projected.as_ref().map_or(b, Right::of);
     let mut at = Iterate::new(a, given, b, finite.facts())?;
     let report = run(&mut at, &finite)?;
     at.x.copy_to(x.parts_mut())?;

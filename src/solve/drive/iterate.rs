@@ -1,11 +1,11 @@
 //! The iterate of a Krylov method, and its residual.
 
 use super::facts::{Facts, norm_of};
-use super::null_space::{project_out, start_in_range};
+use super::null_space::{project_out, project_parts, start_in_range};
 use super::rounding::{norm_of_bound, norm_of_error};
 use super::scales::{FAR, Scales, closer_scale};
 use super::unknown::{Iterand, Right, exact_sum};
-use super::verdict::{Kept, LEAST_BOUND, LEAST_BOUND_OF_PAIRS};
+use super::verdict::{LEAST_BOUND, LEAST_BOUND_OF_PAIRS};
 use crate::data::Vector;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
@@ -57,13 +57,13 @@ impl<'a> Iterate<'a> {
         Right { high: b, low: b_low }: Right<'a>,
         given: &Facts,
     ) -> Result<Self> {
-        let (mut start, mut r) = (start_in_range(a, x)?, Vector::uninit(a.device(), a.shape().rows)?);
+        let Iterand { high: mut start, low } = start_in_range(a, (x, x_low))?;
+        let mut r = Vector::uninit(a.device(), a.shape().rows)?;
         let projected = Facts::of_projected(a, &start, b)?;
         let scales = Scales::find(a, &mut start, b, projected.as_ref().unwrap_or(given), &mut r)?;
         let mut at = Self::beginning(a, b, start, r, scales)?;
-        if let Some(x_low) = x_low {
+        if let Some(mut low) = low {
             // Where the start is zero for being far off, so is all of it.
-            let mut low = x_low.copied()?;
             if at.from_zero {
                 low.set_zero()?;
             }
@@ -207,7 +207,7 @@ impl<'a> Iterate<'a> {
         // x = x + y, y = 0
         self.x.add(self.y.front(), self.low.as_ref().map(|low| low.y.front()))?;
         self.discard()?;
-        project_out(&mut self.x.high, self.a.null_space())
+        project_out(&mut self.x, self.a.null_space())
     }
 
     /// [Gathers up](Self::gather_up) and makes the residual the recurrence's; returns the norm of that, scaled. Infinite
@@ -223,7 +223,7 @@ impl<'a> Iterate<'a> {
     pub fn recomputed(&mut self) -> Result<(f64, Accuracy)> {
         if let Some((norm, accuracy)) = self.first.take() {
             self.begins = false;
-            project_out(self.r.front_mut(), self.a.null_space())?;
+            self.project_residual()?;
             return Ok((norm, accuracy));
         }
         let mut accuracy = self.residual()?;
@@ -237,8 +237,13 @@ impl<'a> Iterate<'a> {
             norm = norm_of(self.r.front())?;
         }
         // What rounding has left in the null space is part of the residual, and nothing that iterations could remove.
-        project_out(self.r.front_mut(), self.a.null_space())?;
+        self.project_residual()?;
         Ok((norm, accuracy))
+    }
+
+    fn project_residual(&mut self) -> Result<()> {
+        let low = self.low.as_mut().map(|low| low.r.front_mut());
+        project_parts(self.r.front_mut(), low, self.a.null_space())
     }
 
     /// Scales closer where residuals of this norm ask for it: they are then to be computed anew.

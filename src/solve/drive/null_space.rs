@@ -2,7 +2,8 @@
 
 use super::dots::{Dots, Reducer};
 use super::scales::times_power;
-use crate::data::{Scalar, Vector, exponent};
+use super::unknown::{Iterand, Right};
+use crate::data::{Scalar, Unknowns, Vector, exponent};
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand};
@@ -33,38 +34,70 @@ use crate::ops::{self, ReducePlan, Windows};
 /// assert_eq!(v.read()?, [-2.0, -1.0, 0.0, 3.0]);
 /// # Ok::<(), texla::Error>(())
 /// ```
-pub fn project_out(v: &mut Vector, null_space: &[Vector]) -> Result<()> {
-    null_space.iter().try_for_each(|n| project(v, n).map(|_| ()))
+/// *Pairs*: of a [`DoubleVector`](crate::DoubleVector) the part is taken out in pairs; [`Error::Unsupported`] where the
+/// device has no exact form of two-sum.
+pub fn project_out(v: &mut impl Unknowns, null_space: &[Vector]) -> Result<()> {
+    let (high, low) = v.parts_mut();
+    project_parts(high, low, null_space)
+}
+
+/// The same of a vector that may have a low part.
+pub(in crate::solve) fn project_parts(
+    high: &mut Vector,
+    mut low: Option<&mut Vector>,
+    null_space: &[Vector],
+) -> Result<()> {
+    null_space.iter().try_for_each(|n| project(high, low.as_deref_mut(), n).map(|_| ()))
 }
 
 /// A copy of `x` without its part in the null space of `a`: a start. What is large is brought near 1 for that, since its sums
 /// may leave the range; what is so large that differences may leave it stays as it is. *Cost*: waits for one number, if there
 /// is a null space.
-pub(in crate::solve) fn start_in_range(a: &dyn LinOp, x: &Vector) -> Result<Vector> {
+pub(in crate::solve) fn start_in_range(
+    a: &dyn LinOp,
+    (x, x_low): (&Vector, Option<&Vector>),
+) -> Result<Iterand> {
     /// Past this, sums of squares of 2²⁴ elements come near the end of the range.
     const LARGE: f64 = (1u64 << 40) as f64;
     /// Half the largest power of two.
     const LARGEST: f64 = LARGE * LARGE * LARGE * (1u64 << 6) as f64;
-    let mut start = Vector::uninit(x.device(), x.len())?;
     // Arithmetic makes zero of what is below the normal range, where it does so at all: then for good.
-    ops::scaled(&mut start, 1.0, x)?;
+    let mut start = Iterand { high: times(0, x)?, low: x_low.map(|low| times(0, low)).transpose()? };
     if a.null_space().is_empty() {
         return Ok(start);
     }
-    let largest = f64::from(ops::max_abs(&start)?.read()?);
+    let largest = f64::from(ops::max_abs(&start.high)?.read()?);
     if largest.is_finite() && largest >= LARGEST {
         return Ok(start);
     }
     let e = if largest.is_finite() && largest > LARGE { exponent(largest) } else { 0 };
-    let mut near = Vector::uninit(x.device(), x.len())?;
-    times_power(&mut near, -e, &start)?;
+    if e == 0 {
+        project_out(&mut start, a.null_space())?;
+        return Ok(start);
+    }
+    let mut near = start.times(-e)?;
     project_out(&mut near, a.null_space())?;
-    times_power(&mut start, e, &near)?;
-    Ok(start)
+    near.times(e)
 }
 
-/// Takes the part along one vector out, and returns (coefficient, n.v, n.n, _) on the device.
-fn project(v: &mut Vector, n: &Vector) -> Result<Scalar> {
+impl Iterand {
+    /// `2^e` of it.
+    fn times(&self, e: i32) -> Result<Self> {
+        Ok(Iterand {
+            high: times(e, &self.high)?,
+            low: self.low.as_ref().map(|low| times(e, low)).transpose()?,
+        })
+    }
+}
+
+fn times(e: i32, x: &Vector) -> Result<Vector> {
+    let mut out = Vector::uninit(x.device(), x.len())?;
+    times_power(&mut out, e, x)?;
+    Ok(out)
+}
+
+/// Takes the part along one vector out, and returns (coefficient, its low part, n.v, n.n) on the device.
+fn project(v: &mut Vector, low: Option<&mut Vector>, n: &Vector) -> Result<Scalar> {
     let op = "project_out";
     v.writable(op)?;
     ops::check_shape(op, "null_space", n.shape(), v.shape())?;
@@ -81,10 +114,20 @@ fn project(v: &mut Vector, n: &Vector) -> Result<Scalar> {
         folded = copy;
         along = &folded;
     }
-    let sums = reducer.sum(Dots::Residual, &[along, v])?;
     let coefficient = Scalar::uninit(&device)?;
-    sums.left_to(Draw::new(&device, glsl!("solve/coefficient.frag"))).target(coefficient.view()).run()?;
-    ops::accumulate_scaled(v, &coefficient, along)?;
+    let Some(low) = low else {
+        let sums = reducer.sum(Dots::Residual, &[along, v])?;
+        sums.left_to(Draw::new(&device, glsl!("solve/coefficient.frag"))).target(coefficient.view()).run()?;
+        ops::accumulate_scaled(v, &coefficient, along)?;
+        return Ok(coefficient);
+    };
+    ops::check_exact(op, &device)?;
+    let sums = reducer.sum(Dots::PairAlong, &[along, v, low])?;
+    sums.left_to(Draw::new(&device, glsl!("double/coefficient.frag"))).target(coefficient.view()).run()?;
+    let fresh = || Vector::uninit(&device, along.len());
+    let next = [fresh()?, fresh()?];
+    ops::add_scaled_to_pair(next.each_ref(), &coefficient, along, [v, low])?;
+    [*v, *low] = next;
     Ok(coefficient)
 }
 
@@ -110,7 +153,7 @@ fn require_room(op: &'static str, projected: &Vector, own: &Vector, e: i32) -> R
     Err(Error::Parameter { op, name: "b", value, expected })
 }
 
-/// The part of `b` that is orthogonal to the null space of `a`; none if there is no null space.
+/// The part of `b` that is orthogonal to the null space of `a`, in pairs if asked for; none if there is no null space.
 ///
 /// *Cost*: a readback for each of its vectors, and two; two more where `b` is small. *Errors*: [`Error::Inconsistent`] when the rest is larger than
 /// `(t + γ_(d+3)) ‖b‖`: what a residual of `t` allows anyway, and what rounding the elements of `b` and summing them in
@@ -118,26 +161,34 @@ fn require_room(op: &'static str, projected: &Vector, own: &Vector, e: i32) -> R
 pub(in crate::solve) fn consistent(
     op: &'static str,
     a: &dyn LinOp,
-    b: &Vector,
+    b: Right<'_>,
+    pairs: bool,
     t: f64,
-) -> Result<Option<Vector>> {
+) -> Result<Option<Iterand>> {
     let null_space = a.null_space();
-    if null_space.is_empty() || b.is_empty() {
+    if null_space.is_empty() || b.high.is_empty() {
         return Ok(None);
     }
     let device = a.device();
     let _scope = device.scope()?;
-    let e = exponent(f64::from(ops::max_abs(b)?.read()?));
-    let mut own = Vector::uninit(device, b.len())?;
-    times_power(&mut own, -e, b)?;
-    let norm = f64::from(ops::norm2(&own)?.read()?);
+    let e = exponent(f64::from(ops::max_abs(b.high)?.read()?));
+    let low = match b.low {
+        Some(low) => Some(times(-e, low)?),
+        None if pairs => Some(Vector::zeros(device, b.high.len())?),
+        None => None,
+    };
+    let mut own = Iterand { high: times(-e, b.high)?, low };
+    let norm = f64::from(ops::norm2(&own.high)?.read()?);
     let mut square = 0.0;
     for n in null_space {
-        let [_, along, length, _] = project(&mut own, n)?.read_texel()?.map(f64::from);
+        let coefficient = project(&mut own.high, own.low.as_mut(), n)?;
+        let [_, _, along, length] = coefficient.read_texel()?.map(f64::from);
         square += along * along / length;
     }
-    let chain = ReducePlan::on(device, own.extent(), Windows::Balanced, 2).longest_chain();
-    let ku = (chain as f64 + 3.0) / f64::from(1u32 << 24);
+    let chain = ReducePlan::on(device, own.high.extent(), Windows::Balanced, 2).longest_chain();
+    // By how much elements are rounded, and their sums.
+    let unit = if b.low.is_some() { f64::from(1u32 << 23).powi(-2) } else { f64::from(1u32 << 24).recip() };
+    let ku = (chain as f64 + 3.0) * unit;
     let bound = (t + ku / (1.0 - ku)) * norm;
     let found = square.sqrt();
     if !found.is_finite() {
@@ -153,10 +204,9 @@ pub(in crate::solve) fn consistent(
     }
     // Once more: the first time leaves what rounding makes of a part that may have been large.
     project_out(&mut own, null_space)?;
-    let mut projected = Vector::uninit(device, b.len())?;
-    times_power(&mut projected, e, &own)?;
+    let projected = own.times(e)?;
     if e < SMALL {
-        require_room(op, &projected, &own, e)?;
+        require_room(op, &projected.high, &own.high, e)?;
     }
     Ok(Some(projected))
 }

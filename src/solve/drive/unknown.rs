@@ -1,7 +1,7 @@
 //! Unknowns of 32 bits, or of pairs.
 
 use super::verdict::Kept;
-use crate::data::{Unknowns, Vector};
+use crate::data::{Parts, Unknowns, Vector};
 use crate::error::{Error, Result};
 use crate::ops::{self, ExactSum, LinOp};
 
@@ -24,21 +24,6 @@ impl<'a> Right<'a> {
     }
 }
 
-/// Refuses what cannot be solved in pairs.
-pub(in crate::solve) fn check_pairs(
-    op: &'static str,
-    a: &dyn LinOp,
-    x: (&Vector, Option<&Vector>),
-    b: Right<'_>,
-) -> Result<()> {
-    check_right(op, x, b)?;
-    if x.1.is_some() && !a.null_space().is_empty() {
-        return refuse(op, PAIRS, "the operator has a null space, which is projected out in 32 bits");
-    }
-    // Whether the operator can, the first residual tells: nothing is written before that.
-    Ok(())
-}
-
 /// Refuses a right-hand side that `x` has not the digits for.
 pub(in crate::solve) fn check_right(
     op: &'static str,
@@ -56,8 +41,6 @@ pub(in crate::solve) fn check_right(
 fn refuse(op: &str, what: &str, why: &str) -> Result<()> {
     Err(Error::Unsupported { what: format!("{op}: {what}"), why: why.to_owned() })
 }
-
-const PAIRS: &str = "unknowns of pairs";
 
 /// `beta b + alpha A (x + ...)` in three parts, or a bound on its error.
 pub(in crate::solve) fn exact_sum<'v>(
@@ -101,6 +84,18 @@ pub(in crate::solve) struct Iterand {
     pub high: Vector,
     pub low: Option<Vector>,
 }
+
+impl Parts for Iterand {
+    fn parts(&self) -> (&Vector, Option<&Vector>) {
+        (&self.high, self.low.as_ref())
+    }
+
+    fn parts_mut(&mut self) -> (&mut Vector, Option<&mut Vector>) {
+        (&mut self.high, self.low.as_mut())
+    }
+}
+
+impl Unknowns for Iterand {}
 
 impl Iterand {
     pub fn set_zero(&mut self) -> Result<()> {

@@ -15,7 +15,7 @@ use crate::solve::drive::finite::Small;
 use crate::solve::drive::front;
 use crate::solve::drive::report::StopReason;
 use crate::solve::drive::scales::{exponent_of, power, times_power};
-use crate::solve::drive::unknown::{Iterand, Right, check_right};
+use crate::solve::drive::unknown::{Iterand, Right};
 
 /// The name under which errors come.
 const OP: &str = "LcpSolver";
@@ -114,8 +114,7 @@ impl<'a> LcpSolver<'a> {
     ) -> Result<LcpReport> {
         let (op, right, (high, low)) = ("LcpSolver::solve", Right::of(b), x.parts());
         let b = right.high;
-        let (_scope, finite, _) = front::asked(op, self.a, (high, b), None, Small::BesideNegative)?;
-        check_right(op, (high, low), right)?;
+        let (_scope, finite, _) = front::asked(op, self.a, (high, low), right, None, Small::BesideNegative)?;
         let device = self.a.device();
         let least = if b.is_empty() { None } else { Some(ops::min_element(b)?.read_async()?) };
         let largest = f64::from(ops::max_abs(b)?.read()?);

@@ -218,7 +218,8 @@ impl<'r, 'a> Run<'r, 'a> {
         if self.at.is_double() {
             let mut y = Vector::uninit(kept.device(), kept.len())?;
             times_power(&mut y, -self.shift, kept)?;
-            return self.at.x.add(&y, None);
+            self.at.x.add(&y, None)?;
+            return project_out(&mut self.at.x, self.at.a.null_space());
         }
         times_power(&mut self.at.x.high, -self.shift, kept)?;
         if self.shift != 0 {
