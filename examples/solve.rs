@@ -112,13 +112,10 @@ impl Precision {
 
     /// What is asked for, where the method can.
     fn settled(self, args: &Args, device: &Device) -> support::Result<Self> {
-        let able = args.method != Method::Cgls && device.capabilities().exact_form.is_some();
+        let able = device.capabilities().exact_form.is_some();
         match self {
             Precision::Double if args.method != Method::Cg => {
                 Err(Failure::bad_input("--precision double: iterations in pairs are those of --method cg"))
-            }
-            Precision::Refined if args.method == Method::Cgls => {
-                Err(Failure::bad_input("--precision refined: least squares take 32 bits alone"))
             }
             Precision::Auto if !able => Ok(Precision::Single),
             asked => Ok(asked),
@@ -351,10 +348,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let before = device.counters();
     let started = Instant::now();
     let solved = match &mut system {
-        System::Single { x, b } => match args.method {
-            Method::Cgls => least_squares(args, &a, x, b),
-            _ => solve(args, &a, x, b),
-        },
+        System::Single { x, b } => solve(args, &a, x, b),
         System::Refined { x, b } => solve(args, &a, x, b),
     };
     device.finish()?;
@@ -553,9 +547,12 @@ fn timed(args: &Args, call: impl FnOnce(&dyn Fn(usize, f64)) -> texla::Result<So
     Ok((report, elapsed))
 }
 
-/// By conjugate gradients or BiCGStab, for unknowns of either kind.
+/// By the method asked for, for unknowns of either kind.
 fn solve<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> Solved {
     let a = operator.linop();
+    if args.method == Method::Cgls {
+        return least_squares(args, operator, x, b);
+    }
     if args.method == Method::BiCgStab {
         let params = BiCgStabParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
         let m = operator.preconditioner(args.precond)?;
@@ -571,7 +568,7 @@ fn solve<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> Sol
     timed(args, |observe| solver.solve_observed(x, b, observe))
 }
 
-fn least_squares(args: &Args, operator: &Operator, x: &mut Vector, b: &Vector) -> Solved {
+fn least_squares<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> Solved {
     let params = CglsParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
     let m: Box<dyn Preconditioner> = match args.precond {
         Precond::Jacobi => Box::new(Jacobi::for_least_squares(operator.linop())?),
