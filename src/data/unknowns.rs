@@ -15,9 +15,9 @@ mod sealed {
 /// What a system can be solved for, and with what right-hand side: a [`Vector`] or a [`DoubleVector`].
 ///
 /// Unknowns of 32 bits reach a relative residual of about 2⁻²⁴ `‖A‖ ‖x‖ / ‖b‖`, however it is computed: some 1e-3 where `x`
-/// is large and smooth. Pairs reach what 64-bit arithmetic does. The iteration runs in 32 bits in either case; what it adds
-/// is gathered in pairs, and the residual is recomputed from them in some 70 bits
-/// ([`ExactSum`](crate::ops::ExactSum)).
+/// is large and smooth. Pairs reach what 64-bit arithmetic does. Iterations run in 32 bits in either case, unless a
+/// [`Recurrence`](crate::solve::Recurrence) in pairs is asked for or called for; what they add is gathered in pairs, and the
+/// residual is recomputed from them in some 70 bits ([`ExactSum`](crate::ops::ExactSum)).
 pub trait Unknowns: sealed::Parts {}
 
 impl sealed::Parts for Vector {

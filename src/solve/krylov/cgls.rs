@@ -100,7 +100,7 @@ impl<'a> Cgls<'a> {
     ///
     /// *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::NonFinite`](crate::Error::NonFinite);
     /// [`Error::Unsupported`](crate::Error::Unsupported) when the operator has no transposed product, and of pairs when it has
-    /// a null space or no exact products, or the device no exact two-sum. `x` is then as it
+    /// no exact products, or the device no exact two-sum. `x` is then as it
     /// was. Not converging is no error, nor is a breakdown: see [`SolveReport::reason`].
     pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
         self.solve_observed(x, b, |_, _| {})

@@ -122,7 +122,7 @@ impl<'a> Stationary<'a> {
     /// floats](crate::ops::ExactSum) and a number waited for.
     ///
     /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null space;
-    /// [`Error::Unsupported`] for pairs where the operator has a null space or no [`accumulate`](LinOp::accumulate), where the
+    /// [`Error::Unsupported`] for pairs where the operator has no [`accumulate`](LinOp::accumulate), where the
     /// device has no exact two-sum, and for a `b` of pairs with an `x` of 32 bits; the smoother's. `x` is then as it was. Not
     /// converging is no error: see [`SolveReport::reason`].
     pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {

@@ -165,8 +165,9 @@ impl<'a> ConjugateGradient<'a> {
     /// For an operator with a [null space](LinOp::null_space), the solution is the one orthogonal to it, of least norm.
     ///
     /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
-    /// space. `x` is then as it was. Not converging is no error, nor is a breakdown, when `p·Ap` is not positive, that is,
-    /// `A` is not positive definite: see [`SolveReport::reason`].
+    /// space; [`Error::Unsupported`] for pairs where operator or device have no exact product, for a `b` of pairs with an `x`
+    /// of 32 bits, and for [`Recurrence::Double`] with one. `x` is then as it was. Not converging is no error, nor is a
+    /// breakdown, when `p·Ap` is not positive, that is, `A` is not positive definite: see [`SolveReport::reason`].
     pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
         self.solve_observed(x, b, |_, _| {})
     }
