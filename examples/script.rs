@@ -8,7 +8,7 @@ use std::time::Instant;
 use support::{CommonArgs, Failure, Report, Result, golden, json, say, standard_streams};
 use texla::Device;
 use texla::host::FileId;
-use texla::script::{FileAccess, Interpreter, ScriptErrorKind, parse};
+use texla::script::{FileAccess, Interpreter, Precision, ScriptErrorKind, parse};
 
 mod support;
 
@@ -22,6 +22,11 @@ struct Args {
     /// --quick the scripts that come with texla
     #[arg(value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
+    /// In what `solve` and `\` solve where the script does not say: unknowns of 32 bits, pairs of floats iterated in 32 bits,
+    /// or in pairs; auto takes pairs where 32 bits do not come to the bound
+    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(Precision::WORDS.map(|(word, _)| word)),
+          default_value = "auto")]
+    precision: String,
 }
 
 impl AsRef<CommonArgs> for Args {
@@ -39,6 +44,11 @@ const BUNDLED: [(&str, &str, &str); 3] = [
 
 fn main() -> ExitCode {
     support::main_with("script", run)
+}
+
+fn precision(args: &Args) -> Precision {
+    let known = Precision::WORDS.iter().find(|(word, _)| *word == args.precision);
+    known.map_or(Precision::default(), |(_, precision)| *precision)
 }
 
 fn run(args: &Args, report: &mut Report) -> Result {
@@ -60,6 +70,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     let device = context.device();
     let mut interpreter = Interpreter::new(device)
         .with_files(FileAccess::From(PathBuf::new()))
+        .with_precision(precision(args))
         .without(args.common.json.iter().filter_map(FileId::of))
         .without_saving_to(script.and_then(FileId::of))
         .without_saving_to(standard_streams().into_iter().map(|(file, _)| file));

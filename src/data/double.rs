@@ -94,6 +94,12 @@ impl DoubleVector {
         &self.low
     }
 
+    /// Takes the high part out.
+    #[cfg(feature = "script")]
+    pub(crate) fn into_high(self) -> Vector {
+        self.high
+    }
+
     pub(crate) fn parts_mut(&mut self) -> (&mut Vector, &mut Vector) {
         (&mut self.high, &mut self.low)
     }

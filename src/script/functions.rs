@@ -6,6 +6,7 @@ use super::error::ScriptErrorKind as Kind;
 use super::names::Function;
 use super::reductions::Over;
 use super::run::{At, MAX_COUNT, Run};
+use super::solvers::Precision;
 use super::source::{Fault, Result};
 use super::value::{Data, Value};
 use crate::data::{Matrix, Vector};
@@ -21,9 +22,13 @@ pub(super) fn says(expr: &Expr, word: &str) -> bool {
     }
 }
 
-/// Whether the second argument may be a text.
-fn takes_a_word(function: Function) -> bool {
-    matches!(function, Function::Max | Function::Min | Function::Sum | Function::Norm)
+/// Whether this argument, counted from 0, may be a text.
+fn takes_a_word(function: Function, argument: usize) -> bool {
+    match function {
+        Function::Max | Function::Min | Function::Sum | Function::Norm => argument == 1,
+        Function::Solve => argument == 3,
+        _ => false,
+    }
 }
 
 /// One row or one column; `[]` counts as one too, so that its sum is 0.
@@ -40,7 +45,7 @@ impl Run<'_> {
         let mut values = Vec::new();
         for (i, argument) in arguments.iter().enumerate() {
             match &argument.is {
-                ExprKind::Text(_) if i == 1 && takes_a_word(function) => {}
+                ExprKind::Text(_) if takes_a_word(function, i) => {}
                 _ => values.push(self.evaluate(argument)?),
             }
         }
@@ -113,10 +118,20 @@ impl Run<'_> {
             (Function::NormSquared, _) => self.dot((x, expr), (x, expr), at),
             (Function::Norm, _) => self.norm((x, expr), arguments.get(1), at),
             (Function::Trace, _) => self.trace((x, expr), at),
-            (Function::Solve, [a, b]) => self.solve(*a, *b, None, at),
+            (Function::Solve, [a, b]) => self.solve(*a, *b, (None, self.state.precision), at),
             (Function::Solve, [a, b, (tolerance, t_expr), ..]) => {
                 let t = self.one_number(tolerance, t_expr, "the bound on the relative residual")?;
-                self.solve(*a, *b, Some(t), at)
+                let precision = match arguments.get(3) {
+                    None => self.state.precision,
+                    Some(word) => match Precision::WORDS.iter().find(|(name, _)| says(word, name)) {
+                        Some((_, precision)) => *precision,
+                        None => {
+                            return self
+                                .unknown_word(word, "\"single\", \"refined\", \"double\" or \"auto\"");
+                        }
+                    },
+                };
+                self.solve(*a, *b, (Some(t), precision), at)
             }
             (Function::Lcp, [m, q, rest @ ..]) => {
                 let t = match rest.first() {

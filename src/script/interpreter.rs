@@ -11,6 +11,7 @@ use super::names::{CONSTANTS, reserved};
 use super::parse::Script;
 use super::room::Room;
 use super::run::Run;
+use super::solvers::Precision;
 use super::source::Fault;
 use super::value::{Data, Value};
 use crate::device::Device;
@@ -92,6 +93,7 @@ pub struct Interpreter {
     /// Files of whoever runs scripts, with what scripts may do with them.
     pub(super) reserved: Vec<(FileId, Reserved)>,
     pub(super) timing: bool,
+    pub(super) precision: Precision,
 }
 
 shown!(Interpreter, |i| "Interpreter({} variables, {:?})", i.variables.len(), i.limits);
@@ -111,6 +113,7 @@ impl Interpreter {
             files: FileAccess::default(),
             reserved: Vec::new(),
             timing: false,
+            precision: Precision::default(),
         }
     }
 
@@ -132,6 +135,12 @@ impl Interpreter {
     /// Lets scripts read and write files, or not.
     pub fn with_files(mut self, files: FileAccess) -> Self {
         self.files = files;
+        self
+    }
+
+    /// In what `solve` and `\` solve where a script does not say.
+    pub fn with_precision(mut self, precision: Precision) -> Self {
+        self.precision = precision;
         self
     }
 

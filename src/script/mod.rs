@@ -46,4 +46,5 @@ mod value;
 pub use error::{Operand, ScriptError, ScriptErrorKind};
 pub use interpreter::{FileAccess, Interpreter, ScriptLimits};
 pub use parse::{MAX_DEPTH, MAX_SOURCE, Script, parse};
+pub use solvers::Precision;
 pub use value::{Data, Value};

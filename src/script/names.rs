@@ -42,7 +42,7 @@ functions! {
     Norm "norm" 1 2 "norm(x) or norm(A, 1), norm(A, inf), norm(A, \"fro\")"
     Trace "trace" 1 1 "trace(A)"
     // Solving
-    Solve "solve" 2 3 "solve(A, b) or solve(A, b, tolerance)"
+    Solve "solve" 2 4 "solve(A, b), solve(A, b, tolerance) or solve(A, b, tolerance, \"double\")"
     Lcp "lcp" 2 3 "lcp(M, q) or lcp(M, q, tolerance)"
     // Without a value
     Print "print" 1 1_000_000 "print(A), or several values"

@@ -8,12 +8,12 @@ use super::room::{Charge, copy_bytes, matrix_bytes};
 use super::run::{At, Run};
 use super::source::{Fault, Result};
 use super::value::{Data, Value};
-use crate::data::Vector;
+use crate::data::{DoubleVector, Unknowns, Vector};
 use crate::error::Error;
 use crate::shape::Shape;
 use crate::solve::{
-    CgParams, Cgls, CglsParams, ConjugateGradient, LcpParams, LcpReport, LcpSolver, LinOp, SolveReport, Stop,
-    StopReason,
+    CgParams, Cgls, CglsParams, ConjugateGradient, LcpParams, LcpReport, LcpSolver, LinOp, Recurrence,
+    SolveReport, Stop, StopReason,
 };
 
 /// The bound on the relative residual if none is given.
@@ -27,6 +27,43 @@ const LCP_TOLERANCE: f64 = 1e-4;
 
 /// Vectors that a solver works with, those of its certified residual included.
 const VECTORS: u64 = 16;
+
+/// The same of a solver for pairs.
+const VECTORS_OF_PAIRS: u64 = 48;
+
+/// In what a script's `solve` solves. Values of scripts have 32 bits: of a solution in pairs the script gets its high part,
+/// every element rounded once. Certified is the pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Precision {
+    /// Unknowns of 32 bits.
+    Single,
+    /// Unknowns that are [pairs of floats](crate::DoubleVector), iterated in 32 bits.
+    Refined,
+    /// Unknowns that are pairs, iterated in pairs ([`Recurrence::Double`]): for systems that are symmetric positive definite.
+    Double,
+    /// In 32 bits, and where these do not come to the bound in pairs, from there.
+    #[default]
+    Auto,
+}
+
+impl Precision {
+    fn recurrence(self) -> Recurrence {
+        match self {
+            Precision::Refined => Recurrence::Single,
+            Precision::Double => Recurrence::Double,
+            _ => Recurrence::Auto,
+        }
+    }
+
+    /// The words for them.
+    pub const WORDS: [(&'static str, Precision); 4] = [
+        ("single", Precision::Single),
+        ("refined", Precision::Refined),
+        ("double", Precision::Double),
+        ("auto", Precision::Auto),
+    ];
+}
 
 impl Run<'_> {
     /// The room for what a solver works with: vectors, and what it looks at to see that the matrix is symmetric.
@@ -55,7 +92,7 @@ impl Run<'_> {
         &self,
         (a, a_expr): Operand<'_>,
         (b, b_expr): Operand<'_>,
-        tolerance: Option<f64>,
+        (tolerance, precision): (Option<f64>, Precision),
         at: u32,
     ) -> Result<Value> {
         let shape = a.shape();
@@ -87,10 +124,23 @@ impl Run<'_> {
         let tolerance = tolerance.unwrap_or(TOLERANCE);
         let one = |b: &Vector| -> Result<Vector> {
             let mut x = Vector::zeros(device, shape.cols).at(at)?;
-            let solved = solved(operator, &mut x, b, tolerance);
-            let report = solved.map_err(|e| Fault::new(at, self.refusal(e, operator, a_expr)))?;
+            let refused = |e| Fault::new(at, self.refusal(e, operator, a_expr));
+            if matches!(precision, Precision::Single | Precision::Auto) {
+                let report = solved(operator, &mut x, b, (tolerance, Recurrence::Auto)).map_err(refused)?;
+                let able = precision == Precision::Auto && device.capabilities().exact_form.is_some();
+                if report.converged() || !able && is_solution(report.reason) {
+                    return Ok(x);
+                }
+                if !able {
+                    return Err(Fault::new(at, self.unsolved(&report, tolerance, a_expr)));
+                }
+            }
+            let _pairs = self.room_to_work(VECTORS_OF_PAIRS, shape.rows.max(shape.cols), at)?;
+            let mut pairs = DoubleVector::from_vector(&x).at(at)?;
+            let asked = (tolerance, precision.recurrence());
+            let report = solved(operator, &mut pairs, b, asked).map_err(refused)?;
             if is_solution(report.reason) {
-                return Ok(x);
+                return Ok(pairs.into_high());
             }
             Err(Fault::new(at, self.unsolved(&report, tolerance, a_expr)))
         };
@@ -238,11 +288,17 @@ fn is_solution(reason: StopReason) -> bool {
     matches!(reason, StopReason::Converged | StopReason::Uncertified)
 }
 
-fn solved(a: &dyn LinOp, x: &mut Vector, b: &Vector, tolerance: f64) -> crate::Result<SolveReport> {
+fn solved(
+    a: &dyn LinOp,
+    x: &mut impl Unknowns,
+    b: &Vector,
+    (tolerance, recurrence): (f64, Recurrence),
+) -> crate::Result<SolveReport> {
     let stop = Stop::relative(tolerance);
     let max_iters = ITERATIONS.saturating_add(a.shape().cols.saturating_mul(10)).min((1 << 24) - 1);
     if a.shape().is_square() {
-        ConjugateGradient::new(a, CgParams { stop, max_iters, ..CgParams::default() })?.solve(x, b)
+        ConjugateGradient::new(a, CgParams { stop, max_iters, recurrence, ..CgParams::default() })?
+            .solve(x, b)
     } else {
         Cgls::new(a, CglsParams { stop, max_iters, ..CglsParams::default() })?.solve(x, b)
     }

@@ -5,7 +5,7 @@ use crate::common::worst::worst_of;
 use crate::common::{data, random, systems};
 use crate::support::{refused, run, value};
 use texla::host::{Csr, Triplets};
-use texla::script::{FileAccess, Interpreter, ScriptErrorKind as Kind};
+use texla::script::{FileAccess, Interpreter, Precision, ScriptErrorKind as Kind};
 use texla::{Device, Matrix, MatrixFormat, Shape, StoredMatrix, Vector};
 
 /// A matrix as a dense and as a sparse variable.
@@ -95,18 +95,66 @@ fn what_cannot_be_solved_is_an_error_that_says_why() {
             assert!(interpreter.get("x").is_none());
         }
         // Rectangular, by either residual: both are told.
-        let text = "A = [1 0; 0 1e-3; 1 1]\nx = solve(A, [1 2 4]', 1e-12)";
+        let text = "A = [1 0; 0 1e-3; 1 1]\nx = solve(A, [1 2 4]', 1e-12, \"single\")";
         let e = refused(&mut interpreter, text).kind.to_string();
         assert!(
             e.contains("(of the normal equations) and") && e.contains("(its own) in place of 1e-12"),
             "{e}"
         );
         // A bound that 32 bits cannot meet.
-        let e = refused(&mut interpreter, "x = solve([4 1 0; 1 3 1; 0 1 2], [1 2 3]', 1e-16)");
+        let text = "x = solve([4 1 0; 1 3 1; 0 1 2], [1 2 3]', 1e-16, \"single\")";
+        let e = refused(&mut interpreter, text);
         assert!(
             matches!(&e.kind, Kind::Unsolved { detail, .. } if detail.contains("in place of 1e-16")),
             "{e}"
         );
+    });
+}
+
+/// Pairs of floats where 32 bits do not come to the bound, or where they are asked for: a chain of 60, whose solution is large and
+/// smooth.
+#[test]
+fn precision_is_chosen_or_asked_for() {
+    on_both(|device| {
+        let n = 60;
+        let chain = |word: &str| format!("x = solve(A, b, 1e-12{word})");
+        let ready = |interpreter: &mut Interpreter| {
+            let mut rows = vec![0.0; n * n];
+            for i in 0..n {
+                rows[i * n + i] = 2.0;
+                if i > 0 {
+                    (rows[i * n + i - 1], rows[(i - 1) * n + i]) = (-1.0, -1.0);
+                }
+            }
+            let a = Matrix::from_rows(device, Shape::new(n, n), &rows).unwrap();
+            interpreter.set("A", a).unwrap();
+            interpreter.set("b", Vector::filled(device, n, 1.0).unwrap()).unwrap();
+        };
+        let exact = device.capabilities().exact_form.is_some();
+        // x_i = (i + 1) (n - i) / 2, which 32 bits hold.
+        let solved = |interpreter: &mut Interpreter, word: &str| {
+            run(interpreter, &chain(word));
+            let want: Vec<f32> = (0..n).map(|i| ((i + 1) * (n - i)) as f32 / 2.0).collect();
+            assert_eq!(value(interpreter, "x").1, want, "{word}");
+        };
+        let mut interpreter = Interpreter::new(device);
+        ready(&mut interpreter);
+        for word in ["", ", \"auto\"", ", \"refined\"", ", \"double\""] {
+            if exact {
+                solved(&mut interpreter, word);
+            }
+        }
+        let mut told = Interpreter::new(device).with_precision(Precision::Single);
+        ready(&mut told);
+        run(&mut told, "y = solve(A, b, 1e-3)");
+        if exact {
+            solved(&mut told, ", \"Double\"");
+        } else {
+            let e = refused(&mut told, &chain(", \"double\"")).kind.to_string();
+            assert!(e.contains("two-sum"), "{e}");
+        }
+        let e = refused(&mut told, &chain(", \"quad\"")).kind.to_string();
+        assert!(e.contains("\"single\", \"refined\", \"double\" or \"auto\""), "{e}");
     });
 }
 
