@@ -129,8 +129,8 @@ pub mod sim;
 pub mod solve;
 
 pub use data::{
-    BandedMatrix, BufferVector, ColumnStack, DoubleVector, FoldedBands, Matrix, MatrixFormat, Packed,
-    PendingRead, Plane, Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams,
+    BandedMatrix, BufferVector, ColumnStack, DoubleMatrix, DoubleVector, FoldedBands, Matrix, MatrixFormat,
+    Packed, PendingRead, Plane, Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams,
     StoredMatrix, Unknowns, Vector,
 };
 pub use device::{Device, DeviceOptions, Scope};

@@ -133,7 +133,7 @@ impl DoubleVector {
 shown!(DoubleVector, |v| "DoubleVector({})", v.len());
 
 /// High and low parts, of values that 32 bits hold at all.
-fn split_all(what: &'static str, values: &[f64]) -> Result<(Vec<f32>, Vec<f32>)> {
+pub(super) fn split_all(what: &'static str, values: &[f64]) -> Result<(Vec<f32>, Vec<f32>)> {
     check_values(what, values.iter().map(|v| f64::from(*v as f32)))?;
     Ok(values.iter().copied().map(split).unzip())
 }

@@ -1,6 +1,7 @@
 //! Dense matrices \[Moravanszky03\]: elements moved, products.
 
 mod accurate;
+mod double;
 mod linop;
 mod matmul;
 mod norms;

@@ -3,9 +3,9 @@
 
 use texla::host::problems;
 use texla::{
-    BandedMatrix, BufferVector, ColumnStack, Device, DoubleVector, Error, FoldedBands, Grid, Layout, Matrix,
-    Packed, PendingRead, Plane, Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil,
-    StencilParams, StoredMatrix, Vector, ops,
+    BandedMatrix, BufferVector, ColumnStack, Device, DoubleMatrix, DoubleVector, Error, FoldedBands, Grid,
+    Layout, Matrix, Packed, PendingRead, Plane, Result, Scalar, Shape, Side, Sides, SparseFormat,
+    SparseMatrix, Stencil, StencilParams, StoredMatrix, Vector, ops,
 };
 
 use super::super::harness::fitting;
@@ -159,6 +159,15 @@ pub fn matrices(dev: &Device, step: Step<'_>) {
     step("Matrix::filled", &|| Matrix::filled(dev, shape, 0.75).unwrap().read().unwrap());
     step("Matrix::identity", &|| Matrix::identity(dev, 9).unwrap().read().unwrap());
     step("Matrix::from_rows", &|| Matrix::from_rows(dev, shape, &values).unwrap().read().unwrap());
+    let pairs = || DoubleMatrix::from_f64(dev, shape, &wide).unwrap();
+    let low = |a: &DoubleMatrix| a.read().unwrap().into_iter().map(|v| v as f32).collect::<Vec<f32>>();
+    step("DoubleMatrix::from_f64", &|| low(&pairs()));
+    step("DoubleMatrix::read", &|| low(&pairs()));
+    step("DoubleMatrix::write", &|| {
+        let mut a = pairs();
+        a.write(&wide).unwrap();
+        low(&a)
+    });
     step("Matrix::from_f64", &|| Matrix::from_f64(dev, shape, &wide).unwrap().read().unwrap());
     step("Matrix::from_csr", &|| Matrix::from_csr(dev, &csr).unwrap().read().unwrap());
     step("Matrix::from_vector", &|| Matrix::from_vector(&flat).unwrap().read().unwrap());

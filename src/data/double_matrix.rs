@@ -1,0 +1,75 @@
+//! A dense matrix of pairs of floats.
+
+use super::Matrix;
+use super::double::split_all;
+use crate::device::Device;
+use crate::error::Result;
+use crate::shape::Shape;
+
+/// A dense matrix given in 64 bits, whose elements are unevaluated sums of two 32-bit floats as those of a
+/// [`DoubleVector`](crate::DoubleVector) are: for systems whose coefficients 32 bits do not hold.
+///
+/// As an operator ([`LinOp`](crate::ops::LinOp)) it multiplies by its high parts, as fast as a [`Matrix`]; residuals are
+/// recomputed with both, and certified for the elements as given, to 2⁻⁴⁹ of each.
+///
+/// ```
+/// use texla::{DoubleMatrix, DoubleVector, Shape, solve::{CgParams, ConjugateGradient, Stop}};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let a = DoubleMatrix::from_f64(dev, Shape::new(2, 2), &[0.1, 0.02, 0.02, 0.3])?;
+/// let b = DoubleVector::from_f64(dev, &[0.12, 0.32])?;
+/// let mut x = DoubleVector::zeros(dev, 2)?;
+/// let params = CgParams::default().with_stop(Stop::relative(1e-13));
+/// assert!(ConjugateGradient::new(&a, params)?.solve(&mut x, &b)?.converged());
+/// assert!(x.read()?.iter().all(|v| (v - 1.0).abs() < 1e-12)); // 0.1 in 32 bits is off by 1e-8
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct DoubleMatrix {
+    high: Matrix,
+    low: Matrix,
+}
+
+shown!(DoubleMatrix, |a| "DoubleMatrix({})", a.shape());
+
+impl DoubleMatrix {
+    /// From the elements, row by row. *Cost*: 2 uploads a tile. *Errors*: as of [`Matrix::from_f64`].
+    pub fn from_f64(device: &Device, shape: Shape, values: &[f64]) -> Result<Self> {
+        let high = Matrix::from_f64(device, shape, values)?;
+        let (_, low) = split_all("DoubleMatrix::from_f64", values)?;
+        Ok(DoubleMatrix { high, low: Matrix::from_rows(device, shape, &low)? })
+    }
+
+    /// Replaces all elements, row by row. *Cost*: 2 uploads a tile. *Errors*:
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch), [`Error::NonFinite`](crate::Error::NonFinite).
+    pub fn write(&mut self, values: &[f64]) -> Result<()> {
+        let (high, low) = split_all("DoubleMatrix::write", values)?;
+        self.high.write(&high)?;
+        self.low.write(&low)
+    }
+
+    /// Copies the elements to the host, row by row. *Cost*: 2 readbacks a tile, which wait for the device.
+    pub fn read(&self) -> Result<Vec<f64>> {
+        let (high, low) = (self.high.read()?, self.low.read()?);
+        Ok(high.iter().zip(&low).map(|(h, l)| f64::from(*h) + f64::from(*l)).collect())
+    }
+
+    /// The elements rounded to 32 bits.
+    pub fn high(&self) -> &Matrix {
+        &self.high
+    }
+
+    /// What rounding has left of them.
+    pub fn low(&self) -> &Matrix {
+        &self.low
+    }
+
+    /// Rows and columns.
+    pub fn shape(&self) -> Shape {
+        self.high.shape()
+    }
+
+    /// Where the matrix lives.
+    pub fn device(&self) -> &Device {
+        self.high.device()
+    }
+}

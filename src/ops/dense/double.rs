@@ -1,0 +1,84 @@
+//! Dense matrices of pairs as operators.
+
+use crate::data::{DoubleMatrix, Vector};
+use crate::device::Device;
+use crate::error::Result;
+use crate::ops;
+use crate::ops::product::{Accurate, Checked, ExactSum, LinOp, Part, Product, is_exact};
+use crate::profile::Workload;
+use crate::shape::Shape;
+
+/// Products in 32 bits are those of the high parts; sums of pairs, and residuals, have both.
+///
+/// *Cost*: of a product that of [`Matrix`](crate::Matrix); of an accurate one twice that of it.
+impl LinOp for DoubleMatrix {
+    fn device(&self) -> &Device {
+        self.device()
+    }
+
+    fn shape(&self) -> Shape {
+        self.shape()
+    }
+
+    fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        self.high().apply(y, terms)
+    }
+
+    fn apply_transposed(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        self.high().apply_transposed(y, terms)
+    }
+
+    fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
+        /// What is lost with the third part of the sum, and twice that.
+        const THIRD: f32 = 1.0 / (1u64 << 46) as f32;
+        if !is_exact(self.device()) {
+            return Ok(false);
+        }
+        let Accurate { transposed, alpha, x, plus } = *terms;
+        let mut sum = match plus {
+            Some((beta, z)) => ExactSum::begun((beta, z, None), part.is_bound())?,
+            None => ExactSum::nothing(self.device(), out.len(), part.is_bound())?,
+        };
+        for a in [self.high(), self.low()] {
+            sum.add_product(a, alpha, transposed, x)?;
+        }
+        match part {
+            Part::Sum | Part::Magnitude => ops::copy(out, sum.rounded())?,
+            Part::Rest => ops::copy(out, sum.error())?,
+            Part::Error => ops::axpy(out, THIRD, sum.rounded(), sum.error())?,
+        }
+        Ok(true)
+    }
+
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+        Ok(self.high().accumulate(sum, terms)? && self.low().accumulate(sum, terms)?)
+    }
+
+    fn workload(&self) -> Option<Workload> {
+        self.high().workload()
+    }
+
+    fn diagonal(&self) -> Result<Vec<f64>> {
+        let (high, low) = (LinOp::diagonal(self.high())?, LinOp::diagonal(self.low())?);
+        Ok(high.iter().zip(&low).map(|(h, l)| h + l).collect())
+    }
+
+    fn column_squares(&self) -> Result<Vec<f64>> {
+        self.high().column_squares()
+    }
+
+    fn asymmetry(&self) -> Result<Option<(usize, usize, f64, f64)>> {
+        if let Some(pair) = self.high().asymmetry()? {
+            return Ok(Some(pair));
+        }
+        let Some((i, j, ..)) = self.low().asymmetry()? else { return Ok(None) };
+        let at = |i, j| -> Result<f64> {
+            Ok(f64::from(self.high().element(i, j)?) + f64::from(self.low().element(i, j)?))
+        };
+        Ok(Some((i, j, at(i, j)?, at(j, i)?)))
+    }
+
+    fn exponent(&self) -> Result<i32> {
+        self.high().exponent()
+    }
+}
