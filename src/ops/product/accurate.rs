@@ -1,6 +1,8 @@
 //! Products in double-float: what residuals are certified by.
 
-use super::{Checked, Combine, ExactSum, LinOp, check, finite, keeping, product, product_transposed};
+use super::{
+    Checked, Combine, ExactSum, LinOp, Summand, check, finite, keeping, product, product_transposed,
+};
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::Result;
@@ -106,6 +108,12 @@ impl<'a> Accurate<'a> {
         Accurate { transposed: false, alpha: -scale, x, plus: Some((scale, b)) }
     }
 
+    /// The product without what is added.
+    pub(crate) fn alone(&self) -> Summand<'a> {
+        let Accurate { transposed, alpha, x, .. } = *self;
+        Summand { transposed, alpha, x, x_low: None }
+    }
+
     /// `β`, and zero where nothing is added.
     pub(crate) fn beta(&self) -> f32 {
         self.plus.map_or(0.0, |(beta, _)| beta)
@@ -181,6 +189,14 @@ impl<'a> Sums<'a> {
 
     pub fn extent(&self) -> Extent {
         self.out().extent()
+    }
+
+    /// The parts that passes after the first one read.
+    pub fn carried(&self) -> usize {
+        match self {
+            Sums::Part(..) => 2,
+            Sums::Exact(sum) => sum.parts().count(),
+        }
     }
 
     /// True if padding lanes have to be put back to zero: a borrowed `z` has elements there.
