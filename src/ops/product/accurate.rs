@@ -43,7 +43,7 @@ pub struct Accurate<'a> {
 /// |---|---|
 /// | [`Matrix`](crate::Matrix) | 1 draw into two targets for every `2²³ / n` columns (`2²⁸ / n` on a GPU) of each tile |
 /// | [`ColumnStack`](crate::ColumnStack) | 1 draw into two targets for each texture, cut up where that would take long |
-/// | [`BandedMatrix`](crate::BandedMatrix) | 1 draw into two targets for every 5 diagonals |
+/// | [`BandedMatrix`](crate::BandedMatrix) | 1 draw into two targets for every 6 diagonals |
 /// | [`FoldedBands`](crate::FoldedBands) | the same, and 1 draw before it, or for the transpose after it |
 /// | [`SparseMatrix`](crate::SparseMatrix) | 1 draw; points are put on the device gathered too, when this is first used |
 /// | [`Stencil`](crate::Stencil) | 1 draw into two targets |
