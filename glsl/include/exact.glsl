@@ -112,6 +112,7 @@ Sum4 add_exact_difference4(Sum4 s, vec4 a, vec4 b, vec4 c) {
     return add_exact_product4(add_exact_product4(s, a, b), a, c);
 }
 Sum4 settled4(Sum4 s) { return s; }
+#define ONE_BY_ONE
 #else
 // The two sums above on four lanes.
 Pair4 two_sum4(vec4 a, vec4 b) {
@@ -167,6 +168,7 @@ Sum4 add_exact_difference4(Sum4 s, vec4 a, vec4 b, vec4 c) {
 }
 
 Sum4 settled4(Sum4 s) { return s; }
+#define ONE_BY_ONE
 #else
 Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {
     Pair4 p = two_product4(ah, b);
@@ -197,14 +199,58 @@ Sum4 settled4(Sum4 s) {
     Pair4 t = two_sum4(s.high, s.low);
     return Sum4(t.high, t.low);
 }
+
+// The same with pairs b + b_low, where b_low is 2^-24 of b: its product with the high part, rounded, joins low parts.
+Sum4 add_pair_product4(Sum4 s, vec4 ah, vec4 al, vec4 b, vec4 b_low) {
+    Pair4 p = two_product4(ah, b);
+    Pair4 t = two_sum4(s.high, p.high);
+    vec4 crossed = held4(held4(al * b) + held4(ah * b_low));
+    Pair4 sum = fast_two_sum4(t.high, held4(held4(s.low + t.low) + held4(p.low + crossed)));
+    return Sum4(sum.high, sum.low);
+}
+
+Sum4 add_exact_pair_product4(Sum4 s, vec4 a, vec4 b, vec4 b_low) {
+    Pair4 t = two_sum4(s.high, held4(a * b));
+    return Sum4(t.high, held4(s.low + held4(t.low + held4(a * b_low))));
+}
+
+Sum4 add_exact_pair_difference4(Sum4 s, vec4 a, Pair4 b, Pair4 c) {
+    Pair4 d = two_sum4(held4(a * b.high), held4(-a * c.high));
+    Pair4 t = two_sum4(s.high, d.high);
+    vec4 low = held4(a * held4(b.low - c.low));
+    return Sum4(t.high, held4(s.low + held4(held4(t.low + d.low) + low)));
+}
 #endif
 
 // s + (high + low): a factor of one is exact.
 Sum4 add_pair4(Sum4 s, vec4 high, vec4 low) { return add_product4(s, high, low, vec4(1.0)); }
 #endif
 
+#ifdef ONE_BY_ONE
+// With pairs b + b_low, as products with one and with the other.
+Sum4 add_pair_product4(Sum4 s, vec4 ah, vec4 al, vec4 b, vec4 b_low) {
+    return add_product4(add_product4(s, ah, al, b), ah, al, b_low);
+}
+Sum4 add_exact_pair_product4(Sum4 s, vec4 a, vec4 b, vec4 b_low) {
+    return add_exact_product4(add_exact_product4(s, a, b), a, b_low);
+}
+Sum4 add_exact_pair_difference4(Sum4 s, vec4 a, Pair4 b, Pair4 c) {
+    return add_exact_difference4(add_exact_difference4(s, a, b.high, c.high), a, b.low, c.low);
+}
+#endif
+
 // s + factors.x factors.y a b, factors.y > 0, for coefficients of any size, which nothing has brought near 1: their powers
 // of two go over to the other factor, so that halves of them do not vanish below the range.
+vec4 unit_of(ivec4 bits) { return intBitsToFloat((bits & ivec4(~0x7f800000)) | ivec4(0x3f800000)); }
+
+// That other factor, first by what brings b nearer to 1.
+vec4 with_power(vec4 b, ivec4 power, vec2 factors) {
+    vec4 large = max(intBitsToFloat(power), vec4(factors.y));
+    vec4 small = min(intBitsToFloat(power), vec4(factors.y));
+    bvec4 up = lessThan(abs(b), vec4(1.0));
+    return ((b * mix(small, large, up)) * mix(large, small, up)) * factors.x;
+}
+
 Sum4 add_scaled_product4(Sum4 s, vec4 a, vec4 b, vec2 factors) {
     ivec4 bits = floatBitsToInt(a);
     ivec4 power = bits & ivec4(0x7f800000);
@@ -213,16 +259,24 @@ Sum4 add_scaled_product4(Sum4 s, vec4 a, vec4 b, vec2 factors) {
     ivec4 lost = ivec4(equal(power, ivec4(0))) * ivec4(notEqual(bits << 1, ivec4(0)));
     power += lost * 0x00800000;
 #endif
-    vec4 unit = intBitsToFloat((bits & ivec4(~0x7f800000)) | ivec4(0x3f800000));
-    // First by what brings b nearer to 1.
-    vec4 large = max(intBitsToFloat(power), vec4(factors.y));
-    vec4 small = min(intBitsToFloat(power), vec4(factors.y));
-    bvec4 up = lessThan(abs(b), vec4(1.0));
-    vec4 other = ((b * mix(small, large, up)) * mix(large, small, up)) * factors.x;
-    Sum4 next = add_float_product4(s, unit, mix(other, vec4(0.0), equal(power, ivec4(0))));
+    vec4 other = with_power(b, power, factors);
+    Sum4 next = add_float_product4(s, unit_of(bits), mix(other, vec4(0.0), equal(power, ivec4(0))));
 #ifdef BOUND
     next.low += abs(other) * vec4(lost);
 #endif
     return next;
+}
+
+Sum4 add_scaled_pair_product4(Sum4 s, vec4 a, vec4 b, vec4 b_low, vec2 factors) {
+#ifdef ONE_BY_ONE
+    return add_scaled_product4(add_scaled_product4(s, a, b, factors), a, b_low, factors);
+#else
+    ivec4 bits = floatBitsToInt(a);
+    ivec4 power = bits & ivec4(0x7f800000);
+    bvec4 none = equal(power, ivec4(0));
+    vec4 other = mix(with_power(b, power, factors), vec4(0.0), none);
+    vec4 other_low = mix(with_power(b_low, power, factors), vec4(0.0), none);
+    return add_pair_product4(s, unit_of(bits), vec4(0.0), other, other_low);
+#endif
 }
 #endif

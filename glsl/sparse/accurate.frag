@@ -1,7 +1,9 @@
 // out = alpha A x + beta z in double-float (exact two-sum and two-product), rounded once; A = values + low.
-// alpha and beta are powers of two, so scaling x and z by them is exact.
+// alpha and beta are powers of two, so scaling x and z by them is exact. PAIRED: x is x + x_low.
 #include "include/exact.glsl"
 #include "include/prelude.glsl"
+
+#define GATHERED(element) vec4(element(c.x), element(c.y), element(c.z), element(c.w))
 
 void kernel(ivec2 p, OUT_SUM) {
     int t = texel_index(p);
@@ -12,8 +14,13 @@ void kernel(ivec2 p, OUT_SUM) {
     for (int k = 0; k < width; ++k) {
         uvec4 c = columns_texel(slot);
         vec4 a = values_texel(slot);
-        vec4 v = where_nonzero(a, vec4(x_element(c.x), x_element(c.y), x_element(c.z), x_element(c.w)));
-        s = add_product4(s, a, LOW, (v * factors.y) * factors.x);
+        vec4 v = (where_nonzero(a, GATHERED(x_element)) * factors.y) * factors.x;
+#ifdef PAIRED
+        vec4 w = (where_nonzero(a, GATHERED(x_low_element)) * factors.y) * factors.x;
+        s = add_pair_product4(s, a, LOW, v, w);
+#else
+        s = add_product4(s, a, LOW, v);
+#endif
         slot += 16;
     }
     WRITE_SUM(s);

@@ -7,6 +7,13 @@
 // The lanes of a column that count, bit by bit: arithmetic might make zero of what is below the normal range.
 vec4 kept(vec4 column, ivec4 mask) { return intBitsToFloat(floatBitsToInt(column) & mask); }
 
+// x may be a pair, x + x_low.
+#ifdef PAIRED
+#define TERM(s, column, lane) add_scaled_pair_product4(s, column, vec4(v.lane), vec4(w.lane), factors)
+#else
+#define TERM(s, column, lane) add_scaled_product4(s, column, vec4(v.lane), factors)
+#endif
+
 void kernel(ivec2 p, OUT_SUM) {
     int t = texel_index(p);
     Sum4 s = STARTED;
@@ -30,10 +37,13 @@ void kernel(ivec2 p, OUT_SUM) {
         Block m = block_at(own + place_of_unit(k));
 #endif
         vec4 v = x_texel(k + first) * other;
-        s = add_scaled_product4(s, kept(m.c0, side), vec4(v.x), factors);
-        s = add_scaled_product4(s, kept(m.c1, side), vec4(v.y), factors);
-        s = add_scaled_product4(s, kept(m.c2, side), vec4(v.z), factors);
-        s = add_scaled_product4(s, kept(m.c3, side), vec4(v.w), factors);
+#ifdef PAIRED
+        vec4 w = x_low_texel(k + first) * other;
+#endif
+        s = TERM(s, kept(m.c0, side), x);
+        s = TERM(s, kept(m.c1, side), y);
+        s = TERM(s, kept(m.c2, side), z);
+        s = TERM(s, kept(m.c3, side), w);
     }
     WRITE_SUM(s);
 }

@@ -32,8 +32,8 @@ pub use in_place::{
 pub use plane::{plane_to_vector, slice_to_plane, vector_to_plane};
 pub(crate) use product::inlined;
 pub use product::{
-    Accuracy, Accurate, Checked, Combine, ExactSum, Inlined, LinOp, Part, Product, product, product_accurate,
-    product_part, product_transposed,
+    Accuracy, Accurate, Checked, Combine, ExactSum, Inlined, LinOp, Part, Product, Summand, product,
+    product_accurate, product_part, product_transposed,
 };
 pub use reduce::{
     ReducePlan, Reduction, Window, Windows, dot, dot_into, max_abs, max_element, mean, min_element,

@@ -1,7 +1,9 @@
 //! Products with sparse matrices: scattered as points, or gathered.
 
 use super::Coefficient;
-use super::product::{Accurate, Checked, Combine, ExactSum, Inlined, LinOp, Part, Product, Sums, is_exact};
+use super::product::{
+    Accurate, Checked, Combine, ExactSum, Inlined, LinOp, Part, Product, Summand, Sums, is_exact,
+};
 use crate::data::{Gather, SparseFormat, SparseMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
@@ -30,10 +32,10 @@ impl LinOp for SparseMatrix {
     }
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
-        summed(self, *terms, Sums::Part(out, *terms, part))
+        summed(self, terms.alone(), Sums::Part(out, *terms, part))
     }
 
-    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Summand<'_>>) -> Result<bool> {
         summed(self, *terms, Sums::Exact(sum))
     }
 
@@ -77,8 +79,8 @@ fn product(y: &mut Vector, a: &SparseMatrix, terms: Product<'_>, transposed: boo
 }
 
 /// `α op(A) x` in several parts, where the device can.
-fn summed(a: &SparseMatrix, terms: Accurate<'_>, sums: Sums<'_>) -> Result<bool> {
-    let Accurate { transposed, alpha, x, .. } = terms;
+fn summed(a: &SparseMatrix, terms: Summand<'_>, sums: Sums<'_>) -> Result<bool> {
+    let Summand { transposed, alpha, x, .. } = terms;
     let device = a.device();
     if !is_exact(device) {
         return Ok(false);
@@ -88,9 +90,8 @@ fn summed(a: &SparseMatrix, terms: Accurate<'_>, sums: Sums<'_>) -> Result<bool>
     let low = matrix.low.as_ref().map(|t| View::whole(device, t.texture()));
     let fills = sums.fills_padding();
     sums.run(&[()], |()| {
-        gathering(device, glsl!("sparse/accurate.frag"), matrix, x, factors)
-            .carried("LOW", ("low", "low_texel(slot)"), low)
-            .masked(fills)
+        let draw = gathering(device, glsl!("sparse/accurate.frag"), matrix, x, factors);
+        terms.with_low(draw).carried("LOW", ("low", "low_texel(slot)"), low).masked(fills)
     })?;
     Ok(true)
 }

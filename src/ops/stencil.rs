@@ -1,6 +1,6 @@
 //! Products with operators on grids.
 
-use super::product::{Accurate, Checked, ExactSum, Inlined, LinOp, Part, Product, Sums, is_exact};
+use super::product::{Accurate, Checked, ExactSum, Inlined, LinOp, Part, Product, Summand, Sums, is_exact};
 use crate::data::{Side, Stencil, Vector, is_power_of_two};
 use crate::device::Device;
 use crate::error::Result;
@@ -83,10 +83,10 @@ impl LinOp for Stencil {
     }
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
-        summed(self, *terms, Sums::Part(out, *terms, part))
+        summed(self, terms.alone(), Sums::Part(out, *terms, part))
     }
 
-    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Summand<'_>>) -> Result<bool> {
         summed(self, *terms, Sums::Exact(sum))
     }
 
@@ -164,7 +164,7 @@ fn product(y: &mut Vector, a: &Stencil, terms: Product<'_>, predicate: Predicate
 }
 
 /// `α A x` in several parts, where the device can.
-fn summed(a: &Stencil, terms: Accurate<'_>, sums: Sums<'_>) -> Result<bool> {
+fn summed(a: &Stencil, terms: Summand<'_>, sums: Sums<'_>) -> Result<bool> {
     let device = a.device();
     if !is_exact(device) {
         return Ok(false);
@@ -174,7 +174,7 @@ fn summed(a: &Stencil, terms: Accurate<'_>, sums: Sums<'_>) -> Result<bool> {
 }
 
 /// The draw of that, with all coefficients as pairs.
-fn accurate<'a>(a: &'a Stencil, terms: Accurate<'a>) -> Draw<'a> {
+fn accurate<'a>(a: &'a Stencil, terms: Summand<'a>) -> Draw<'a> {
     let pairs = |values: &[f64]| {
         let split = |v: &f64| <[f32; 2]>::from(a.scaling.split(*v));
         values.iter().flat_map(split).collect::<Vec<f32>>()
@@ -187,6 +187,7 @@ fn accurate<'a>(a: &'a Stencil, terms: Accurate<'a>) -> Draw<'a> {
     let used = if a.links.is_some() { 5 } else { 4 };
     let powers = own.iter().take(used).chain(&at_sides).all(|v| is_power_of_two(*v));
     let draw = Draw::new(a.device(), glsl!("stencil/accurate.frag")).input("x", terms.x.view());
+    let draw = terms.with_low(draw);
     grid_params(links(grid(draw, a), a), a)
         .define("POWERS", powers)
         .floats("terms", pairs(&own))

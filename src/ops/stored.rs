@@ -1,6 +1,6 @@
 //! Products with a matrix in the format that suits it.
 
-use super::product::{Accurate, Checked, ExactSum, Inlined, LinOp, Part, Product};
+use super::product::{Accurate, Checked, ExactSum, Inlined, LinOp, Part, Product, Summand};
 use crate::data::{StoredMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
@@ -36,7 +36,7 @@ impl LinOp for StoredMatrix {
         inner(self).accurate(out, terms, part)
     }
 
-    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Summand<'_>>) -> Result<bool> {
         inner(self).accumulate(sum, terms)
     }
 

@@ -6,7 +6,7 @@ use crate::common::products::Exact;
 use crate::common::{random, reference};
 use crate::systems::{self, entries, mapped, norm, rounded};
 use texla::host::Csr;
-use texla::ops::{Accurate, Checked, ExactSum, LinOp, Part, Product};
+use texla::ops::{Accurate, Checked, ExactSum, LinOp, Part, Product, Summand};
 use texla::solve::{Cgls, CglsParams, Identity, Jacobi, Preconditioner, SolveReport, Stop, StopReason};
 use texla::{Device, DoubleVector, Error, Matrix, Result, Shape, SparseFormat, StoredMatrix, Vector};
 
@@ -367,7 +367,7 @@ impl LinOp for Limited<'_> {
         self.inner.accurate(out, terms, part)
     }
 
-    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Summand<'_>>) -> Result<bool> {
         Ok(self.exact[usize::from(terms.transposed)] && self.inner.accumulate(sum, terms)?)
     }
 

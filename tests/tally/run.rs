@@ -3,7 +3,7 @@
 use std::fmt;
 
 use texla::kernel::Predicate;
-use texla::ops::{Accurate, Checked, ExactSum, LinOp, Part, Product};
+use texla::ops::{Accurate, Checked, ExactSum, LinOp, Part, Product, Summand};
 use texla::solve::{
     BiCgStab, BiCgStabParams, Breakdown, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient,
     Direction, GaussSeidel, Identity, Jacobi, LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpSolver,
@@ -267,7 +267,7 @@ impl LinOp for Declared<'_> {
         self.operator.linear().accurate(out, terms, part)
     }
 
-    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Summand<'_>>) -> Result<bool> {
         self.operator.linear().accumulate(sum, terms)
     }
 

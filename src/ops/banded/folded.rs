@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::gl::glsl;
 use crate::host::Csr;
 use crate::kernel::{Draw, Operand, Predicate, View};
-use crate::ops::product::{Accurate, Checked, ExactSum, LinOp, Part, Product, Sums, is_exact};
+use crate::ops::product::{Accurate, Checked, ExactSum, LinOp, Part, Product, Summand, Sums, is_exact};
 use crate::profile::{Fetches, Workload};
 use crate::shape::{Shape, fold_extent};
 
@@ -70,12 +70,12 @@ impl LinOp for FoldedBands {
         let _scope = device.exclusive_scope()?;
         if !terms.transposed {
             let terms = Accurate { x: &extended(terms.x)?, ..*terms };
-            return accurate(&self.wide, terms, Sums::Part(out, terms, part)).map(|_| true);
+            return accurate(&self.wide, terms.alone(), Sums::Part(out, terms, part)).map(|_| true);
         }
         let mut high = Vector::uninit(device, 2 * out.len())?;
         let first = if part.is_bound() { Part::Magnitude } else { Part::Sum };
         let alone = Accurate { plus: None, ..*terms };
-        let low = accurate(&self.wide, alone, Sums::Part(&mut high, alone, first))?;
+        let low = accurate(&self.wide, alone.alone(), Sums::Part(&mut high, alone, first))?;
         part.describe(Draw::new(device, glsl!("banded/fold_accurate.frag")))
             .define("PART", part.name())
             .input("high", high.view())
@@ -89,14 +89,15 @@ impl LinOp for FoldedBands {
         Ok(true)
     }
 
-    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Summand<'_>>) -> Result<bool> {
         let device = self.device();
         if !is_exact(device) {
             return Ok(false);
         }
         let _scope = device.exclusive_scope()?;
         if !terms.transposed {
-            let terms = Accurate { x: &extended(terms.x)?, ..*terms };
+            let low = terms.x_low.map(extended).transpose()?;
+            let terms = Summand { x: &extended(terms.x)?, x_low: low.as_ref(), ..*terms };
             return accurate(&self.wide, terms, Sums::Exact(sum)).map(|_| true);
         }
         let n = self.shape().rows;

@@ -6,7 +6,9 @@ mod plan;
 
 use plan::{BandText, Term, generate};
 
-use super::product::{Accurate, Checked, Ending, ExactSum, Inlined, LinOp, Part, Product, Sums, is_exact};
+use super::product::{
+    Accurate, Checked, Ending, ExactSum, Inlined, LinOp, Part, Product, Summand, Sums, is_exact,
+};
 use crate::data::{BESIDE_BANDS, Band, BandedMatrix, Vector, bands_a_pass};
 use crate::device::Device;
 use crate::error::Result;
@@ -22,6 +24,7 @@ struct Diagonals<'a> {
     bands: &'a [Band],
     text: BandText,
     x: &'a Vector,
+    x_low: Option<&'a Vector>,
 }
 
 impl<'a> Diagonals<'a> {
@@ -33,7 +36,10 @@ impl<'a> Diagonals<'a> {
 
     /// What every draw is told, and the diagonals.
     fn told(&self, draw: Draw<'a>, alpha: f32) -> Draw<'a> {
-        let (a, x) = (self.a, self.x);
+        let a = self.a;
+        // Where both parts of a pair have texels: one of a host's texture may have more than it needs.
+        let areas = [self.x].into_iter().chain(self.x_low).map(|x| x.extent().area());
+        let source_texels = areas.min().and_then(|area| i32::try_from(area).ok()).unwrap_or(i32::MAX);
         // No array is empty.
         let mut shifts = self.text.shifts().to_vec();
         shifts.resize(shifts.len().max(1), 0);
@@ -47,7 +53,7 @@ impl<'a> Diagonals<'a> {
             .ints("shifts", shifts)
             .floats("constants", constants)
             .param("factors", a.scaling.factors(alpha))
-            .param("source_texels", i32::try_from(x.extent().area()).unwrap_or(i32::MAX));
+            .param("source_texels", source_texels);
         self.bands.iter().enumerate().fold(draw, |draw, (i, band)| draw.input_if(("d", i), stored(band)))
     }
 
@@ -107,10 +113,11 @@ impl LinOp for BandedMatrix {
     }
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
-        Ok(is_exact(self.device()) && accurate(self, *terms, Sums::Part(out, *terms, part)).map(|_| true)?)
+        Ok(is_exact(self.device())
+            && accurate(self, terms.alone(), Sums::Part(out, *terms, part)).map(|_| true)?)
     }
 
-    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Summand<'_>>) -> Result<bool> {
         Ok(is_exact(self.device()) && accurate(self, *terms, Sums::Exact(sum)).map(|_| true)?)
     }
 
@@ -123,7 +130,7 @@ impl LinOp for BandedMatrix {
         let text = BandText::new(self.offsets(), bands, false, true);
         let lines = text.words(Term::Inlined);
         let fetches = text.shifts().len() + bands.iter().filter_map(stored).count();
-        let all = Diagonals { a: self, bands, text, x };
+        let all = Diagonals { a: self, bands, text, x, x_low: None };
         Ok(Some(pass.form(1, fetches, |draw, alpha| all.told(draw.lines_made(generate, lines), alpha))))
     }
 
@@ -174,7 +181,7 @@ fn product(
         let text = BandText::new(offsets, bands, transposed, terms.x.extent() == y.extent());
         let ending = if last { terms.ending() } else { Ending::NONE };
         let masked = text.has_constants() || ending.fills_padding(y);
-        let draw = Diagonals { a, bands, text, x: terms.x }
+        let draw = Diagonals { a, bands, text, x: terms.x, x_low: None }
             .draw(glsl!("banded/product.frag"), Term::Single, terms.factor())
             .carried(
                 "FIRST_TERM",
@@ -195,21 +202,24 @@ fn product(
 }
 
 /// `α op(A) x` in several parts: of two the one not asked for is the texture given back.
-fn accurate(a: &BandedMatrix, terms: Accurate<'_>, sums: Sums<'_>) -> Result<Option<PooledTexture>> {
-    let Accurate { transposed, alpha, x, .. } = terms;
+fn accurate(a: &BandedMatrix, terms: Summand<'_>, sums: Sums<'_>) -> Result<Option<PooledTexture>> {
+    let Summand { transposed, alpha, x, x_low, .. } = terms;
     let device = a.device();
     let _scope = device.exclusive_scope()?;
     let units = device.gl().caps.borrow().texture_units as usize;
-    let per_pass = (units.saturating_sub(BESIDE_BANDS) / 2).clamp(1, 6);
+    let beside = if x_low.is_some() { 2 + sums.carried() } else { BESIDE_BANDS };
+    let per_pass = (units.saturating_sub(beside) / 2).clamp(1, 6);
     let offsets = signed_offsets(a, transposed);
-    let (aligned, fills) = (x.extent() == sums.extent(), sums.fills_padding());
+    let aligned = [x].into_iter().chain(x_low).all(|x| x.extent() == sums.extent());
+    let fills = sums.fills_padding();
     let diagonals = |(offsets, bands)| {
         let text = BandText::new(offsets, bands, transposed, aligned);
-        Diagonals { a, bands, text, x }
+        Diagonals { a, bands, text, x, x_low }
     };
     let passes: Vec<_> = groups(&offsets, a, per_pass).into_iter().map(diagonals).collect();
     sums.run(&passes, |pass| {
-        let draw = pass.draw(glsl!("banded/accurate.frag"), Term::Accurate, alpha);
-        pass.remainders(draw).masked(pass.text.has_constants() || fills)
+        let term = if x_low.is_some() { Term::Paired } else { Term::Accurate };
+        let draw = pass.draw(glsl!("banded/accurate.frag"), term, alpha);
+        pass.remainders(terms.with_low(draw)).masked(pass.text.has_constants() || fills)
     })
 }

@@ -25,9 +25,9 @@ impl BandPlan {
     }
 }
 
-/// Four elements of `x` for a diagonal, from the fetched texels.
-fn elements([a, b, residue]: Tap) -> String {
-    across(residue, &format!("x{a}"), &format!("x{b}"))
+/// Four elements of `x` for a diagonal, from its fetched texels.
+fn elements(x: &str, [a, b, residue]: Tap) -> String {
+    across(residue, &format!("{x}{a}"), &format!("{x}{b}"))
 }
 
 /// Four consecutive elements that begin at `residue` in the texel `first` and go on in `second`.
@@ -68,6 +68,8 @@ pub(super) enum Term {
     Accurate,
     /// As `Single`, at the texel `c`.
     Inlined,
+    /// As `Accurate`, with an `x` of pairs.
+    Paired,
 }
 
 /// The program of one pass.
@@ -109,7 +111,7 @@ impl BandText {
         };
         let mut words = vec![term as i64, i64::from(self.transposed), shifts.len() as i64];
         // What makes no difference to the text is left out, so that programs are shared.
-        let (inlined, accurate) = (term == Term::Inlined, term == Term::Accurate);
+        let (inlined, accurate) = (term == Term::Inlined, matches!(term, Term::Accurate | Term::Paired));
         words.extend([
             leads_to(0),
             if inlined { leads_to(-1) } else { -1 },
@@ -125,22 +127,24 @@ impl BandText {
 /// The macros `FETCHES` and `BANDS`, of [`BandText::words`].
 pub(super) fn generate(words: &[i64]) -> String {
     let [term, transposed, shifts, own, before, after, diagonals @ ..] = words else { return String::new() };
-    let inlined = *term == Term::Inlined as i64;
+    let (inlined, paired) = (*term == Term::Inlined as i64, *term == Term::Paired as i64);
+    let parts: &[&str] = if paired { &["x", "x_low"] } else { &["x"] };
     let mut text = "#define FETCHES".to_owned();
-    for i in 0..*shifts {
+    for (i, x) in (0..*shifts).flat_map(|i| parts.iter().map(move |x| (i, x))) {
         if i == *own {
-            text.push_str(&format!(" vec4 x{i} = {};", if inlined { "x_own" } else { "x_texel(t)" }));
+            let fetched = if inlined { "x_own".to_owned() } else { format!("{x}_texel(t)") };
+            text.push_str(&format!(" vec4 {x}{i} = {fetched};"));
             continue;
         }
         let fetched = match i {
             i if inlined && i == *before => "x_before".to_owned(),
             i if inlined && i == *after => "x_after".to_owned(),
-            i => format!("x_shifted(t + shifts[{i}])"),
+            i => format!("{x}_shifted(t + shifts[{i}])"),
         };
         // Chosen, not multiplied by zero: the texel that stands for those outside may hold infinities. Fetched
         // before that, so that no fetch stands in a branch.
         text.push_str(&format!(
-            " vec4 x{i} = {fetched}; x{i} = uint(t + shifts[{i}]) < uint(source_texels) ? x{i} : vec4(0.0);"
+            " vec4 {x}{i} = {fetched}; {x}{i} = uint(t + shifts[{i}]) < uint(source_texels) ? {x}{i} : vec4(0.0);"
         ));
     }
     text.push_str("\n#define BANDS");
@@ -157,11 +161,16 @@ pub(super) fn generate(words: &[i64]) -> String {
         let constant = |k: usize| format!("vec4(constants[{k}])");
         let is = |other: BandKind| kind == other as i64;
         let high = if is(BandKind::Constant) { constant(2 * i) } else { coefficients(&format!("d{i}")) };
-        let x = elements([a, b, residue]);
-        text.push_str(&if *term != Term::Accurate as i64 {
-            format!(" sum += {high} * {x};")
-        } else if powers != 0 {
-            format!(" s = add_exact_product4(s, {high}, ({x} * factors.y) * factors.x);")
+        let elements = |x: &str| elements(x, [a, b, residue]);
+        if !paired && *term != Term::Accurate as i64 {
+            text.push_str(&format!(" sum += {high} * {};", elements("x")));
+            continue;
+        }
+        let scaled = |x: &&str| format!("({} * factors.y) * factors.x", elements(x));
+        let x = parts.iter().map(scaled).collect::<Vec<_>>().join(", ");
+        let pairs = if paired { "_pair" } else { "" };
+        text.push_str(&if powers != 0 {
+            format!(" s = add_exact{pairs}_product4(s, {high}, {x});")
         } else {
             let low = if is(BandKind::Constant) {
                 constant(2 * i + 1)
@@ -170,7 +179,7 @@ pub(super) fn generate(words: &[i64]) -> String {
             } else {
                 "vec4(0.0)".to_owned()
             };
-            format!(" s = add_product4(s, {high}, {low}, ({x} * factors.y) * factors.x);")
+            format!(" s = add{pairs}_product4(s, {high}, {low}, {x});")
         });
     }
     text
@@ -185,8 +194,8 @@ mod tests {
         let plan = BandPlan::new(&[-512, -1, 0, 1, 512]);
         assert_eq!(plan.shifts, [-128, -1, 0, 1, 128]);
         assert_eq!(plan.taps, [[0, 0, 0], [1, 2, 3], [2, 2, 0], [2, 3, 1], [4, 4, 0]]);
-        assert_eq!(elements(plan.taps[1]), "vec4(x1.w, x2.xyz)");
-        assert_eq!(elements(plan.taps[3]), "vec4(x2.yzw, x3.x)");
+        assert_eq!(elements("x", plan.taps[1]), "vec4(x1.w, x2.xyz)");
+        assert_eq!(elements("x", plan.taps[3]), "vec4(x2.yzw, x3.x)");
     }
 
     #[test]
@@ -205,7 +214,7 @@ mod tests {
         };
         for (i, offset) in (-3..=4).enumerate() {
             for lane in 0..4 {
-                assert_eq!(element(&elements(plan.taps[i]), lane, &plan), offset + lane as i64);
+                assert_eq!(element(&elements("x", plan.taps[i]), lane, &plan), offset + lane as i64);
             }
         }
     }

@@ -6,11 +6,11 @@ use crate::data::{Matrix, Vector};
 use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand};
-use crate::ops::product::{Accurate, Part, Sums};
+use crate::ops::product::{Part, Summand, Sums};
 
 /// `α op(A) x` in several parts.
-pub(super) fn accurate(a: &Matrix, terms: Accurate<'_>, sums: Sums<'_>) -> Result<()> {
-    let Accurate { transposed, alpha, x, plus } = terms;
+pub(super) fn accurate(a: &Matrix, terms: Summand<'_>, sums: Sums<'_>) -> Result<()> {
+    let Summand { transposed, alpha, x, .. } = terms;
     let device = a.device();
     let _scope = device.exclusive_scope()?;
     let shape = if transposed { a.shape().transposed() } else { a.shape() };
@@ -40,8 +40,8 @@ pub(super) fn accurate(a: &Matrix, terms: Accurate<'_>, sums: Sums<'_>) -> Resul
         })
         .collect();
     if passes.is_empty() {
-        let Sums::Part(out, _, part) = sums else { return Ok(()) };
-        return match (plus, part) {
+        let Sums::Part(out, terms, part) = sums else { return Ok(()) };
+        return match (terms.plus, part) {
             (Some((beta, z)), Part::Sum) => crate::ops::scaled(out, beta, z),
             (Some((beta, z)), Part::Magnitude) => {
                 let mut scaled = Vector::uninit(device, z.len())?;
@@ -52,7 +52,7 @@ pub(super) fn accurate(a: &Matrix, terms: Accurate<'_>, sums: Sums<'_>) -> Resul
         };
     }
     sums.run(&passes, |(tile, rows, cols)| {
-        Draw::new(device, glsl!("dense/accurate.frag"))
+        let draw = Draw::new(device, glsl!("dense/accurate.frag"))
             .define("A_TRANSPOSED", transposed)
             .addressed("a", tile.part())
             .input("x", x.view())
@@ -61,7 +61,8 @@ pub(super) fn accurate(a: &Matrix, terms: Accurate<'_>, sums: Sums<'_>) -> Resul
             .param("rows", [(rows.second.1 / 4) as i32, rows.length.div_ceil(4) as i32])
             .param("first_row", (rows.first.1 / 4) as i32)
             .param("factors", factors(alpha))
-            .masked(true)
+            .masked(true);
+        terms.with_low(draw)
     })
     .map(drop)
 }

@@ -6,7 +6,7 @@ use crate::data::{Matrix, Vector, exponent};
 use crate::device::Device;
 use crate::error::Result;
 use crate::ops;
-use crate::ops::product::{Accurate, Checked, ExactSum, LinOp, Part, Product, Sums, is_exact};
+use crate::ops::product::{Accurate, Checked, ExactSum, LinOp, Part, Product, Summand, Sums, is_exact};
 use crate::profile::Workload;
 use crate::shape::{Shape, fold_extent};
 
@@ -33,10 +33,11 @@ impl LinOp for Matrix {
     }
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
-        Ok(is_exact(self.device()) && accurate(self, *terms, Sums::Part(out, *terms, part)).map(|()| true)?)
+        Ok(is_exact(self.device())
+            && accurate(self, terms.alone(), Sums::Part(out, *terms, part)).map(|()| true)?)
     }
 
-    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Summand<'_>>) -> Result<bool> {
         Ok(is_exact(self.device()) && accurate(self, *terms, Sums::Exact(sum)).map(|()| true)?)
     }
 

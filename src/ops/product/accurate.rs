@@ -1,6 +1,8 @@
 //! Products in double-float: what residuals are certified by.
 
-use super::{Checked, Combine, ExactSum, LinOp, check, finite, keeping, product, product_transposed};
+use super::{
+    Checked, Combine, ExactSum, LinOp, Summand, check, finite, keeping, product, product_transposed,
+};
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::Result;
@@ -41,7 +43,7 @@ pub struct Accurate<'a> {
 /// |---|---|
 /// | [`Matrix`](crate::Matrix) | 1 draw into two targets for every `2²³ / n` columns (`2²⁸ / n` on a GPU) of each tile |
 /// | [`ColumnStack`](crate::ColumnStack) | 1 draw into two targets for each texture, cut up where that would take long |
-/// | [`BandedMatrix`](crate::BandedMatrix) | 1 draw into two targets for every 5 diagonals |
+/// | [`BandedMatrix`](crate::BandedMatrix) | 1 draw into two targets for every 6 diagonals |
 /// | [`FoldedBands`](crate::FoldedBands) | the same, and 1 draw before it, or for the transpose after it |
 /// | [`SparseMatrix`](crate::SparseMatrix) | 1 draw; points are put on the device gathered too, when this is first used |
 /// | [`Stencil`](crate::Stencil) | 1 draw into two targets |
@@ -104,6 +106,12 @@ impl<'a> Accurate<'a> {
     /// `scale (b - A x)`: a residual.
     pub(crate) fn residual(scale: f32, b: &'a Vector, x: &'a Vector) -> Self {
         Accurate { transposed: false, alpha: -scale, x, plus: Some((scale, b)) }
+    }
+
+    /// The product without what is added.
+    pub(crate) fn alone(&self) -> Summand<'a> {
+        let Accurate { transposed, alpha, x, .. } = *self;
+        Summand { transposed, alpha, x, x_low: None }
     }
 
     /// `β`, and zero where nothing is added.
@@ -181,6 +189,14 @@ impl<'a> Sums<'a> {
 
     pub fn extent(&self) -> Extent {
         self.out().extent()
+    }
+
+    /// The parts that passes after the first one read.
+    pub fn carried(&self) -> usize {
+        match self {
+            Sums::Part(..) => 2,
+            Sums::Exact(sum) => sum.parts().count(),
+        }
     }
 
     /// True if padding lanes have to be put back to zero: a borrowed `z` has elements there.

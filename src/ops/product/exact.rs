@@ -1,7 +1,7 @@
 //! Products summed in three floats: what residuals of unknowns in pairs are certified by.
 
-use super::{Accurate, Checked, Combine, LinOp, check, finite, product};
-use crate::data::{DoubleVector, Vector};
+use super::{Checked, LinOp, check, finite};
+use crate::data::{DoubleVector, Unknowns, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::{Draw, Operand};
@@ -93,19 +93,28 @@ impl ExactSum {
     /// where operator or device cannot do that ([`LinOp::accumulate`]).
     ///
     /// *Shapes*: `op(A)` m x n, `x` n, the sum m. *Cost*: the draws of [`product_accurate`](crate::ops::product_accurate),
-    /// into three targets, with three times the arithmetic. *Errors*: as of that.
+    /// into three targets, with three times the arithmetic; of an `x` of pairs the same draws, which read coefficients once, with
+    /// six times the arithmetic (with 16 texture units bands take 1 draw for every 5 diagonals, not 6). *Errors*: as of that.
     pub fn add_product<A: LinOp + ?Sized>(
         &mut self,
         a: &A,
         alpha: f32,
         transposed: bool,
-        x: &Vector,
+        x: &impl Unknowns,
     ) -> Result<bool> {
+        let (x, x_low) = x.parts();
+        self.add_summand(a, Summand { transposed, alpha, x, x_low })
+    }
+
+    /// The same of parts that nobody holds as a pair.
+    pub(crate) fn add_summand<A: LinOp + ?Sized>(&mut self, a: &A, terms: Summand<'_>) -> Result<bool> {
         let op = "ExactSum::add_product";
-        let shape = if transposed { a.shape().transposed() } else { a.shape() };
-        check(op, a.device(), shape, &self.parts[0], x, None)?;
-        finite(op, "alpha", alpha)?;
-        a.accumulate(self, Checked(Accurate { transposed, alpha, x, plus: None }))
+        let shape = if terms.transposed { a.shape().transposed() } else { a.shape() };
+        for x in [terms.x].into_iter().chain(terms.x_low) {
+            check(op, a.device(), shape, &self.parts[0], x, None)?;
+        }
+        finite(op, "alpha", terms.alpha)?;
+        a.accumulate(self, Checked(terms))
     }
 
     /// The sum in 32 bits; of a bound the magnitude.
@@ -178,21 +187,41 @@ impl ExactSum {
     }
 }
 
-/// `α A x` for pairs: with the high part of `x` in double-float, and to what is left of that with its low part in 32 bits.
-/// The second number may be as large as the first where rows cancel.
+/// A product that [`LinOp::accumulate`] adds: `α op(A) (x + x_low)`.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Summand<'a> {
+    /// Whether `op(A)` is `Aᵀ`.
+    pub transposed: bool,
+    /// A power of two.
+    pub alpha: f32,
+    /// The vector that is multiplied; of pairs the high part.
+    pub x: &'a Vector,
+    /// The low part of pairs, to be multiplied and added too.
+    pub x_low: Option<&'a Vector>,
+}
+
+impl<'a> Summand<'a> {
+    /// Tells a draw that reads `x` of its low part, if there is one.
+    pub(crate) fn with_low(self, draw: Draw<'a>) -> Draw<'a> {
+        match self.x_low {
+            None => draw,
+            Some(low) => draw.input("x_low", low.view()).define("PAIRED", 1u8),
+        }
+    }
+}
+
+/// `α A x` for pairs, in double-float.
 ///
-/// *Bound*: of a row of k terms `(k + 1) 2⁻⁴⁴ Σ |α a_j x_j|`. *Cost*: the draws of [`product_accurate`](super::product_accurate)
-/// and of [`product`]. *Errors*: [`Error::Unsupported`] as where unknowns cannot be pairs.
-pub(crate) fn pair_product(a: &dyn LinOp, alpha: f32, [high, low]: [&Vector; 2]) -> Result<[Vector; 2]> {
-    let (device, rows) = (a.device(), a.shape().rows);
-    let mut sum = ExactSum::in_two(device, rows)?;
-    if !sum.add_product(a, alpha, false, high)? {
+/// *Bound*: of a row of k terms `(k + 1) 2⁻⁴⁴ Σ |α a_j x_j|`. *Cost*: the draws of
+/// [`product_accurate`](super::product_accurate), with a multiply-add more for each term. *Errors*: [`Error::Unsupported`] as where
+/// unknowns cannot be pairs.
+pub(crate) fn pair_product(a: &dyn LinOp, alpha: f32, x: &DoubleVector) -> Result<[Vector; 2]> {
+    let mut sum = ExactSum::in_two(a.device(), a.shape().rows)?;
+    if !sum.add_product(a, alpha, false, x)? {
         return Err(no_exact_product(false));
     }
-    let [sum, rest] = sum.parts;
-    let mut next = Vector::uninit(device, rows)?;
-    product(&mut next, Combine::AddTo(&rest), alpha, a, low)?;
-    Ok([sum, next])
+    Ok(sum.parts)
 }
 
 /// Unknowns of pairs where [`ExactSum::add_product`] cannot.

@@ -1,6 +1,6 @@
 //! What a matrix has to be able to do.
 
-use super::{Accurate, Checked, ExactSum, Inlined, Part, Product};
+use super::{Accurate, Checked, ExactSum, Inlined, Part, Product, Summand};
 use crate::data::Vector;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -39,10 +39,10 @@ pub trait LinOp {
         Ok(false)
     }
 
-    /// Adds `α op(A) x` to a sum in three parts, or to a bound on its error ([`ExactSum::add_product`]); false, with
+    /// Adds `α op(A) (x + x_low)` to a sum in three parts, or to a bound on its error ([`ExactSum::add_product`]); false, with
     /// nothing added, where the operator cannot. Forms of the library's own can; an operator that is one of these in other
     /// clothes hands it on. Without it unknowns are 32 bits.
-    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Summand<'_>>) -> Result<bool> {
         let _ = (sum, terms);
         Ok(false)
     }

@@ -11,7 +11,7 @@ mod linop;
 
 pub use accurate::{Accuracy, Accurate, Part, product_accurate, product_part};
 pub use combine::{Combine, Product};
-pub use exact::ExactSum;
+pub use exact::{ExactSum, Summand};
 pub use inlined::Inlined;
 pub use linop::LinOp;
 

@@ -5,11 +5,11 @@ use crate::data::ColumnStack;
 use crate::error::Result;
 use crate::gl::glsl;
 use crate::ops::dense::factors;
-use crate::ops::product::{Accurate, Sums};
+use crate::ops::product::{Summand, Sums};
 
 /// `α op(A) x` in several parts.
-pub(super) fn accurate(a: &ColumnStack, terms: Accurate<'_>, sums: Sums<'_>) -> Result<()> {
-    let Accurate { transposed, alpha, x, .. } = terms;
+pub(super) fn accurate(a: &ColumnStack, terms: Summand<'_>, sums: Sums<'_>) -> Result<()> {
+    let Summand { transposed, alpha, x, .. } = terms;
     let device = a.device();
     let _scope = device.exclusive_scope()?;
     // Blocks of a draw: as many multiply-adds as a dense matrix takes in one.
@@ -23,9 +23,8 @@ pub(super) fn accurate(a: &ColumnStack, terms: Accurate<'_>, sums: Sums<'_>) -> 
     }
     let (factors, masked) = (factors(alpha), sums.fills_padding());
     sums.run(&passes, |(panel, range)| {
-        draw(glsl!("stack/accurate.frag"), (a, panel), x, *range, factors)
-            .define("TRANSPOSED", transposed)
-            .masked(masked)
+        let draw = draw(glsl!("stack/accurate.frag"), (a, panel), x, *range, factors);
+        terms.with_low(draw).define("TRANSPOSED", transposed).masked(masked)
     })
     .map(drop)
 }

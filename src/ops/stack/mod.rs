@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::gl::Source;
 use crate::kernel::{Draw, Operand};
-use crate::ops::product::{Accurate, Checked, ExactSum, LinOp, Part, Product, Sums, is_exact};
+use crate::ops::product::{Accurate, Checked, ExactSum, LinOp, Part, Product, Summand, Sums, is_exact};
 use crate::profile::Workload;
 use crate::shape::Shape;
 
@@ -37,10 +37,10 @@ impl LinOp for ColumnStack {
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
         Ok(is_exact(self.device())
-            && accurate::accurate(self, *terms, Sums::Part(out, *terms, part)).map(|()| true)?)
+            && accurate::accurate(self, terms.alone(), Sums::Part(out, *terms, part)).map(|()| true)?)
     }
 
-    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Summand<'_>>) -> Result<bool> {
         Ok(is_exact(self.device()) && accurate::accurate(self, *terms, Sums::Exact(sum)).map(|()| true)?)
     }
 

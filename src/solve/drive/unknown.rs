@@ -3,7 +3,7 @@
 use super::verdict::Kept;
 use crate::data::{Parts, Unknowns, Vector};
 use crate::error::{Error, Result};
-use crate::ops::{self, ExactSum, LinOp};
+use crate::ops::{self, ExactSum, LinOp, Summand};
 
 /// A right-hand side.
 #[derive(Clone, Copy)]
@@ -71,8 +71,11 @@ fn with_products<'v>(
     (alpha, transposed): (f32, bool),
     parts: impl IntoIterator<Item = &'v Vector>,
 ) -> Result<ExactSum> {
-    for x in parts {
-        if !sum.add_product(a, alpha, transposed, x)? {
+    let mut parts = parts.into_iter();
+    // Two at a time: a pass reads coefficients once for both.
+    while let Some(x) = parts.next() {
+        let x_low = parts.next();
+        if !sum.add_summand(a, Summand { transposed, alpha, x, x_low })? {
             return Err(ops::no_exact_product(transposed));
         }
     }

@@ -30,7 +30,7 @@ pub struct NaturalResidual {
 /// element of `x` has no room beside it in 32 bits, and counts as zero.
 ///
 /// *Shapes*: `A` n x n, `x` and `b` n. *Cost*: a product in double-float where the operator has one, of
-/// [pairs](crate::DoubleVector) one in [three floats](crate::ops::ExactSum) for each part of `x`; a reduction; 6 readbacks. *Errors*:
+/// [pairs](crate::DoubleVector) one in [three floats](crate::ops::ExactSum); a reduction; 6 readbacks. *Errors*:
 /// [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::Unsupported`](crate::Error::Unsupported) for pairs where the
 /// operator has no [`accumulate`](LinOp::accumulate) or the device no exact two-sum;
 /// [`Error::Parameter`](crate::Error::Parameter) for a `b` with an element more than 2¹³⁰ times larger than the most

@@ -89,7 +89,7 @@ impl InPairs {
     pub fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
         // q = A d
         let d = self.d.front();
-        self.q = ops::pair_product(at.a, at.matrix_scale, [d.high(), d.low()])?;
+        self.q = ops::pair_product(at.a, at.matrix_scale, d)?;
         // alpha = r.Mr / d.q
         let [q, q_low] = &self.q;
         let sums = self.reducer.sum(Dots::PairCurvature, &[d.high(), d.low(), q, q_low])?;
