@@ -4,7 +4,7 @@ use crate::data::{DoubleMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
 use crate::ops;
-use crate::ops::product::{Accurate, Checked, ExactSum, LinOp, Part, Product, is_exact};
+use crate::ops::product::{Accurate, Checked, ExactSum, LinOp, Part, Product, Summand, is_exact};
 use crate::profile::Workload;
 use crate::shape::Shape;
 
@@ -50,7 +50,7 @@ impl LinOp for DoubleMatrix {
         Ok(true)
     }
 
-    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Accurate<'_>>) -> Result<bool> {
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Summand<'_>>) -> Result<bool> {
         Ok(self.high().accumulate(sum, terms)? && self.low().accumulate(sum, terms)?)
     }
 
