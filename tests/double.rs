@@ -258,6 +258,27 @@ fn residuals_of_pairs_have_seventy_bits() {
                 check_residual(device, &format!("stencil {nx}x{ny}"), (&stencil, transposed), &a, &x, &b);
             }
         }
+        // What the Laplacian has none of: layers, obstacles, other sides, and weights that are no powers of two.
+        let sides = Sides {
+            x: [Side::Periodic; 2],
+            y: [Side::WALL, Side::Neumann],
+            z: [Side::Neumann, Side::DIRICHLET],
+        };
+        for ([nx, ny, nz], factor) in
+            [([8, 3, 4], 1.0), ([8, 3, 4], 1.25), ([5, 4, 3], 1.0), ([5, 4, 3], 1.25)]
+        {
+            let n = nx * ny * nz;
+            let solid: Vec<bool> = (0..n).map(|i| i % 7 == 3).collect();
+            for obstacles in [false, true] {
+                let params = StencilParams::new([factor, 2.0, 0.5 * factor], sides).with_shift(0.25);
+                let params = if obstacles { params.with_solid(&solid) } else { params };
+                let stencil = Stencil::new(device, Grid::new_3d(nx, ny, nz), params).unwrap();
+                let x: Vec<f64> = wide(10, n).into_iter().map(paired).collect();
+                let b: Vec<f64> = systems::apply(stencil.csr(), &x).into_iter().map(paired).collect();
+                let label = format!("stencil {nx}x{ny}x{nz}, factor {factor}, obstacles {obstacles}");
+                check_residual(device, &label, (&stencil, false), stencil.csr(), &x, &b);
+            }
+        }
     });
 }
 
