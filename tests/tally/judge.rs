@@ -80,6 +80,8 @@ pub enum Fault {
     /// `b` is not as it was.
     Changed,
     Panicked,
+    /// More iterations than allowed, or others in pairs, or a history whose iterations do not grow.
+    Counted,
     /// Converged, and not so times a power of two, or the other way round.
     Scaled,
 }
@@ -127,7 +129,7 @@ impl Problem {
         sum.value() / b.len() as f64
     }
 
-    fn diagonal(&self) -> Vec<f64> {
+    pub fn diagonal(&self) -> Vec<f64> {
         let mut d = vec![0.0; self.rows.min(self.cols)];
         self.terms.iter().filter(|t| t.0 == t.1).for_each(|t| d[t.0] += t.2);
         d

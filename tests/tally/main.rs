@@ -25,7 +25,7 @@ use systems::System;
 use table::Table;
 use texla::Device;
 use texla::gl::{Api, Limits};
-use texla::solve::StopReason;
+use texla::solve::{Recurrence, StopReason};
 
 /// The devices that seeds take turns on, each in both dialects: as it is, with the fewest draw buffers that GL promises
 /// and textures so small that matrices are tiled, and with less than that.
@@ -78,7 +78,8 @@ fn tally(name: &str, first: u64, count: u64, effort: Effort, least: usize) {
         // What repeats one system says nothing of the others.
         table.write(name);
         let single = Method::ALL.into_iter().filter_map(Method::family);
-        let pairs = Method::ALL.into_iter().filter(|m| pairs::solves(*m)).map(pairs::family);
+        let in_ways = |m| pairs::ways(m).iter().map(move |way| pairs::family(m, *way));
+        let pairs = Method::ALL.into_iter().flat_map(in_ways);
         let families: BTreeSet<&str> = single.chain(pairs).collect();
         assert_eq!(table.converged, families, "these have converged, of these");
     }
@@ -105,9 +106,9 @@ fn one(table: &mut Table, device: &Device, seed: u64, effort: Effort, talkative:
             }
             Ok(Err(error)) => table.count(&label, &format!("refused: {}", table::name(&error))),
             Ok(Ok(runs)) => {
-                if pairs::solves(method) {
+                for way in pairs::ways(method) {
                     let scaled = seed.is_multiple_of(effort.scaled);
-                    in_pairs(table, device, &system, (number, method), scaled, talkative);
+                    in_pairs(table, device, &system, (number, method, *way), scaled, talkative);
                 }
                 for run in runs {
                     let said = judge::said(&run.outcome);
@@ -137,15 +138,18 @@ fn in_pairs(
     table: &mut Table,
     device: &Device,
     system: &System,
-    (number, method): (usize, Method),
+    (number, method, way): (usize, Method, Recurrence),
     scaled: bool,
     talkative: bool,
 ) {
-    let label = format!("{method}, pairs");
+    let label = match way {
+        Recurrence::Double => format!("{method}, in pairs"),
+        _ => format!("{method}, pairs"),
+    };
     let mut verdict = None;
-    let others = if scaled { pairs::scaled(system) } else { Vec::new() };
+    let others = if scaled { pairs::scaled(system, method) } else { Vec::new() };
     for (k, system) in std::iter::once(system).chain(&others).enumerate() {
-        let run = match catch_unwind(AssertUnwindSafe(|| pairs::run(device, system, method, number))) {
+        let run = match catch_unwind(AssertUnwindSafe(|| pairs::run(device, system, (method, way), number))) {
             Err(_) => {
                 table.fault(Fault::Panicked, &label, "", system, device, "");
                 continue;
@@ -163,7 +167,7 @@ fn in_pairs(
         let (said, format) = (judge::said(&run.outcome), format!("{:?}", run.format));
         if talkative {
             let (o, bound) = (&run.outcome, run.bound);
-            println!("{label} {format} {bound:e}: {said} {} {:?} {:?}", run.iterations, o.reported, run.x);
+            println!("{label} {format} {bound:e}: {said} {:?} {:?} {:?}", run.counts, o.reported, run.x);
             if let Err(error) = &o.reason {
                 println!("  {error}");
             }
@@ -173,8 +177,11 @@ fn in_pairs(
         }
         if k == 0 {
             table.count(&label, &said);
+            if way == Recurrence::Auto && run.counts.double_iterations > 0 {
+                table.count(&format!("{label}, changed"), &said);
+            }
             if run.outcome.reason == Ok(Some(StopReason::Converged)) {
-                table.converged.insert(pairs::family(method));
+                table.converged.insert(pairs::family(method, way));
             }
             verdict = Some(said);
         } else if let Some(verdict) = &verdict {

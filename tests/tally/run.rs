@@ -382,7 +382,7 @@ pub fn of_report(report: SolveReport) -> Said {
     Said { reason: Some(reason), breakdown, reported: vec![true_residual], own: least_squares_residual }
 }
 
-fn of_lcp(outcome: &LcpOutcome) -> Said {
+pub fn of_lcp(outcome: &LcpOutcome) -> Said {
     let reported = vec![outcome.natural_residual, outcome.scaled_residual];
     Said { reason: Some(outcome.reason), breakdown: None, reported, own: None }
 }
@@ -451,14 +451,14 @@ fn solve(system: &System, method: Method, a: &Declared<'_>, x: &mut Vector, b: &
     }
 }
 
-fn multigrid(system: &System, a: &Declared<'_>) -> Result<Multigrid> {
+pub fn multigrid(system: &System, a: &Declared<'_>) -> Result<Multigrid> {
     let (Operator::Stencil(a), Form::Stencil { cycle, .. }) = (a.operator, &system.form) else {
         panic!("{} is no stencil", system.name)
     };
     Multigrid::new(a, MultigridParams::default().with_cycle(*cycle))
 }
 
-fn nine_bands(system: &System, a: &Declared<'_>) -> Result<NineBandSmoother> {
+pub fn nine_bands(system: &System, a: &Declared<'_>) -> Result<NineBandSmoother> {
     let Form::NineBands(bands) = &system.form else { panic!("{} has no nine bands", system.name) };
     NineBandSmoother::new(a.device(), bands, 0.9)
 }

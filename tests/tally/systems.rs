@@ -59,6 +59,18 @@ impl System {
         }
     }
 
+    /// The right-hand side and the start times `2^e`, and so the solution.
+    pub fn with_sides_scaled(&self, e: i32) -> System {
+        let unit = 2f64.powi(e);
+        let same = self.scaled(0);
+        System {
+            name: format!("{}, b and x0 times 2^{e}", self.name),
+            b: self.b.iter().map(|v| v * unit).collect(),
+            x0: self.x0.iter().map(|v| (f64::from(*v) * unit) as f32).collect(),
+            ..same
+        }
+    }
+
     pub fn triplets(&self) -> Triplets {
         Triplets::from_entries(Shape::new(self.rows, self.cols), self.terms.iter().copied()).unwrap()
     }
