@@ -4,13 +4,13 @@
 #define TEXLA_INCLUDE_PAIRS
 #include "include/exact.glsl"
 
-// a + b: off by less than 2^-46 (|a| + |b|).
+// a + b: off by less than 2^-46 (|a| + |b|) where both are settled; 2^-45 |b| where b is a product.
 Pair4 add_pairs4(Pair4 a, Pair4 b) {
     Pair4 s = two_sum4(a.high, b.high);
     return fast_two_sum4(s.high, held4(s.low + held4(a.low + b.low)));
 }
 
-// a b: off by less than 2^-45 of it.
+// a b: off by less than 2^-45 of it where both are settled; 2^-44 where one is a product itself.
 Pair4 times_pair4(Pair4 a, Pair4 b) {
     Pair4 p = two_product4(a.high, b.high);
     EXACT vec4 cross = held4(held4(a.high * b.low) + held4(a.low * b.high));
@@ -22,7 +22,7 @@ Pair4 times_float4(Pair4 a, vec4 b) {
     return Pair4(p.high, held4(p.low + held4(a.low * b)));
 }
 
-// a + factor b.
+// a + factor b: off by less than 2^-46 |a| + 2^-44 |factor b|.
 Pair4 add_times4(Pair4 a, vec2 factor, Pair4 b) {
     return add_pairs4(a, times_pair4(Pair4(vec4(factor.x), vec4(factor.y)), b));
 }

@@ -24,8 +24,8 @@ impl DoubleVector {
 /// *Shapes*: all equal. *Cost*: 1 draw into two targets; no readback. *Errors*:
 /// [`Error::ShapeMismatch`], [`Error::WrongDevice`]; [`Error::Parameter`] for an `α` that is not finite;
 /// [`Error::Unsupported`] where the device has no exact form of two-sum
-/// ([`Capabilities::exact_form`](crate::gl::Capabilities::exact_form)). *Bound*: `2⁻⁴⁵ (|α x| + |y|)`, and 2⁻¹²⁵ for what falls
-/// below the range of floats.
+/// ([`Capabilities::exact_form`](crate::gl::Capabilities::exact_form)). *Bound*: `2⁻⁴⁵ (|α x| + |y|)`, and `2⁻¹²⁴ (1 + |α| + |x|)` for
+/// what falls below the range of floats.
 ///
 /// ```
 /// use texla::{DoubleVector, Vector, ops};
@@ -55,8 +55,8 @@ pub fn sub_double(out: &mut DoubleVector, y: &DoubleVector, x: &impl Unknowns) -
 /// `Σ x_i y_i` of pairs, as a vector of one; either may be a [`Vector`].
 ///
 /// *Shapes*: equal. *Cost*: one draw a stage of the [`ReducePlan`], one more, no readback. *Errors*: as of [`axpy_double`].
-/// *Bound*: `(d + 2) 2⁻⁴⁶ Σ |x_i y_i|`, where `d = plan.longest_chain()`, and `n 2⁻¹²⁴` for what falls below the range of
-/// floats.
+/// *Bound*: `(d + 2) 2⁻⁴⁶ Σ |x_i y_i|`, where `d = plan.longest_chain()`, and `2⁻¹²⁴ Σ (1 + |x_i| + |y_i|)` for what
+/// falls below the range of floats. Past that range, which may be told as an infinity or as NaN, nothing is said.
 ///
 /// ```
 /// use texla::{DoubleVector, ops};
@@ -90,7 +90,7 @@ pub fn dot_double(x: &impl Unknowns, y: &impl Unknowns) -> Result<DoubleVector> 
 /// leaves the range of floats.
 ///
 /// *Cost*: two reductions (the largest element, then the squares), a draw, no readback. *Errors*: as of [`axpy_double`].
-/// *Bound*: `(d + 6) 2⁻⁴⁶` of it, with `d` as of [`dot_double`].
+/// *Bound*: `(d + 6) 2⁻⁴⁶` of it, with `d` as of [`dot_double`], and `√n 2⁻¹²⁵` for what falls below the range of floats.
 ///
 /// ```
 /// # let ctx = texla::Headless::new(Default::default())?;

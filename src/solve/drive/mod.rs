@@ -135,6 +135,8 @@ const SPELL: usize = 100;
 /// 32 bits do not tell small eigenvalues apart they stay as large for thousands of iterations, and may fall in the end; but
 /// on the way to that they grow on well-conditioned grids, too, at the beginning.
 struct Gains {
+    /// Iterations after which nothing is gained in any case: in exact arithmetic half of them would do.
+    most: usize,
     /// Where the stretch began.
     begin: usize,
     /// Least residual of the one before, and of this one.
@@ -145,8 +147,9 @@ struct Gains {
 impl Gains {
     const STRETCH: usize = 4 * SPELL;
 
-    fn new() -> Self {
-        Gains { begin: 0, before: f64::INFINITY, least: f64::INFINITY }
+    fn new(unknowns: usize) -> Self {
+        let most = unknowns.saturating_add(SPELL).saturating_mul(2);
+        Gains { most, begin: 0, before: f64::INFINITY, least: f64::INFINITY }
     }
 
     /// Whether the stretch that ends here, if one does, has gained nothing.
@@ -155,11 +158,14 @@ impl Gains {
             return false;
         }
         self.least = self.least.min(residual);
+        if iterations >= self.most {
+            return true;
+        }
         if iterations < self.begin + Self::STRETCH {
             return false;
         }
         let none = self.least > WORTH_ANOTHER * self.before;
-        *self = Gains { begin: iterations, before: self.least, least: f64::INFINITY };
+        *self = Gains { begin: iterations, before: self.least, least: f64::INFINITY, ..*self };
         none
     }
 }
@@ -312,7 +318,7 @@ pub(super) fn drive<M: Method>(
     let mut recurrence = None;
     let mut breakdown = None;
     let mut idle = false;
-    let mut gains = Gains::new();
+    let mut gains = Gains::new(at.a.shape().cols);
     let mut widened = method.is_wide().then_some(0);
     let mut plan = Replacements::new(method, at);
     loop {
@@ -365,9 +371,13 @@ pub(super) fn drive<M: Method>(
             stuck,
         };
         // What ends a recurrence in 32 bits is no end where it can go on in pairs.
-        let ends = stuck || breakdown.is_some() || gains.none(iterations, residual);
-        if ends && !standing.met && !standing.exhausted && residual.is_finite() && method.widens() {
+        let left = flag == Flag::OutOfRange;
+        let ends = stuck || left || breakdown.is_some() || gains.none(iterations, residual);
+        if ends && !standing.met && !standing.exhausted && method.widens() {
             best.offer(residual, other, &at.x)?;
+            if left {
+                best.back(residual, &mut at.x)?;
+            }
             method.widen(at)?;
             (widened, plan) = (Some(iterations), Replacements::new(method, at));
             (flag, recurrence, breakdown, idle) = (Flag::Running, None, None, false);

@@ -210,7 +210,7 @@ impl fmt::Display for SolveReport {
             (StopReason::Stagnated, true) if self.double_iterations == 0 => {
                 ": iterations in 32 bits reach no less here, conjugate gradients in pairs may (Recurrence::Double)"
             }
-            (StopReason::Stagnated, true) => ": pairs of floats reach no less here",
+            (StopReason::Stagnated, true) => ": pairs of floats reach, or can certify, no less here",
             _ => "",
         })
     }

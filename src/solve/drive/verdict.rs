@@ -123,6 +123,17 @@ impl<V: Kept> Best<V> {
         Ok(())
     }
 
+    /// Goes back to the best iterate, where that is better than the last one.
+    pub fn back(&self, residual: f64, x: &mut V) -> Result<()> {
+        match &self.0 {
+            Some((best, _, kept)) if residual.is_nan() || residual > *best => {
+                *x = kept.copied()?;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Puts the best iterate in the place of the last one, if it is better than that, and returns its residuals.
     pub fn or_last(self, residual: f64, other: Option<f64>, x: &mut V) -> (f64, Option<f64>) {
         let beaten = self.is_beaten_by(residual);

@@ -125,7 +125,11 @@ pub(super) fn drive(
         // The sweeps' own units may have room for what the caller's have not, and then no look has told.
         let lost = residuals.iter().any(|r| r.larger().is_infinite());
         if lost && !work.history.is_empty() {
-            work.history.push((run.done, f64::INFINITY));
+            // Of the sweeps of the last look, which has told of another residual.
+            match work.history.last_mut() {
+                Some((sweeps, residual)) if *sweeps >= run.done => *residual = f64::INFINITY,
+                _ => work.history.push((run.done, f64::INFINITY)),
+            }
         }
         if work.history.is_empty() {
             work.history.push((0, residuals.iter().map(|r| r.larger()).fold(0.0, f64::max)));

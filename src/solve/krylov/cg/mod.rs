@@ -55,13 +55,14 @@ pub enum CgSchedule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Recurrence {
-    /// In 32 bits, and from where that gains nothing on in pairs, where those can be had.
+    /// In 32 bits, and from where that gains nothing on in pairs, where those can be had: where residuals are not halved in 400
+    /// iterations, or 2 (n + 100) are not enough; where a run breaks down, leaves the range of floats or stagnates.
     #[default]
     Auto,
     /// In 32 bits: what it adds is gathered in pairs, and its residual replaced every hundred iterations.
     Single,
-    /// In pairs: about as many iterations as in 64 bits, each of which costs some three of the others. For a preconditioner
-    /// that is a diagonal, or none.
+    /// In pairs: about as many iterations as in 64 bits, each of which costs two to three and a half of the others. For a
+    /// preconditioner that is a diagonal, or none.
     Double,
 }
 

@@ -38,6 +38,20 @@ impl InPairs {
     pub fn new(m: &dyn Preconditioner, windows: Windows, at: &Iterate<'_>) -> Result<Self> {
         let (device, n) = (at.a.device(), at.b.len());
         let zeros = || DoubleVector::zeros(device, n);
+        if let Some(diagonal) = m.diagonal() {
+            ops::check_shape(
+                "ConjugateGradient::solve",
+                "Preconditioner::diagonal",
+                diagonal.shape(),
+                at.b.shape(),
+            )?;
+            ops::check_device(
+                "ConjugateGradient::solve",
+                "Preconditioner::diagonal",
+                diagonal.device(),
+                device,
+            )?;
+        }
         let pair = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
         Ok(InPairs {
             m: m.diagonal().map(Kept::copied).transpose()?,
