@@ -67,7 +67,10 @@ fn multigrid_cycles_alone_come_to_ten_digits() {
         if !is_exact(device) {
             return;
         }
-        for (nx, ny, tol, most) in [(256, 256, 1e-10, 18), (67, 41, 1e-11, 30), (20, 1, 1e-12, 20)] {
+        // Small textures have no room for the largest.
+        let room = texla::shape::max_folded_len(device.capabilities().max_texture_size);
+        let side = if room < 65_536 { 64 } else { 256 };
+        for (nx, ny, tol, most) in [(side, side, 1e-10, 18), (67, 41, 1e-11, 30), (20, 1, 1e-12, 20)] {
             let n = nx * ny;
             let a = laplacian(device, nx, ny);
             let m = Multigrid::new(&a, MultigridParams::default()).unwrap();
