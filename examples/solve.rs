@@ -9,7 +9,7 @@ use support::{CommonArgs, Failure, LinePlot, Progress, Report, Table, count, jso
 use texla::host::{Csr, market, problems};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, LinOp,
-    Multigrid, MultigridParams, Preconditioner, Recurrence, SolveReport, Stop, StopReason,
+    Multigrid, MultigridParams, Preconditioner, Recurrence, SolveReport, Stop,
 };
 use texla::{
     Device, DoubleVector, Error, Grid, MatrixFormat, Side, Sides, SparseFormat, Stencil, StencilParams,
@@ -407,16 +407,6 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     for (iteration, residual) in &solved.history {
         report.row(json!({ "iteration": iteration, "relative_residual": residual }));
     }
-    if solved.reason == StopReason::Stagnated {
-        let what = match precision {
-            Precision::Single => "unknowns of 32 bits reach no more here; --precision auto has 48",
-            Precision::Refined => {
-                "unknowns of 48 bits, or an iteration in 32, reach no more here: see double"
-            }
-            _ => "unknowns of 48 bits reach no more here",
-        };
-        say(format_args!("precision   {what}"));
-    }
     print_summary(
         &solved,
         &check,
@@ -586,18 +576,7 @@ fn print_summary(
     work: &texla::gl::Counters,
 ) {
     let ms = |d: Duration| format!("{:.2} ms", d.as_secs_f64() * 1e3);
-    let ended = match &solved.breakdown {
-        Some(breakdown) => breakdown.to_string(),
-        None => {
-            let in_pairs = match solved.double_iterations {
-                0 => String::new(),
-                k => format!(", {k} of them in pairs"),
-            };
-            let iterations = count(solved.iterations, "iteration", "iterations");
-            format!("{} after {iterations}{in_pairs}", solved.reason)
-        }
-    };
-    say(format_args!("result      {ended}, residual replaced {} times by the true one", solved.replacements));
+    say(format_args!("result      {solved}"));
     let mut table = Table::new(["", "value"]);
     table.row([
         "true relative residual (f64, CPU)".to_owned(),
@@ -626,6 +605,7 @@ fn print_summary(
         "readbacks in the loop".to_owned(),
         format!("{} ({} polled checks)", solved.readbacks_in_loop, solved.async_checks),
     ]);
+    table.row(["residuals replaced by the true one".to_owned(), solved.replacements.to_string()]);
     let (useful, in_vain) = (solved.draws_useful, solved.draws_in_vain);
     table.row(["draws of the solve".to_owned(), format!("{useful} useful, {in_vain} in vain")]);
     table.row(["draws in all".to_owned(), work.draws.to_string()]);

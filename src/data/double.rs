@@ -80,8 +80,7 @@ impl DoubleVector {
     /// Copies the elements to the host; the sum of two floats is exact in 64 bits but where they are more than 53 bits apart.
     /// *Cost*: 2 readbacks, which wait for the device.
     pub fn read(&self) -> Result<Vec<f64>> {
-        let (high, low) = (self.high.read()?, self.low.read()?);
-        Ok(high.iter().zip(&low).map(|(h, l)| f64::from(*h) + f64::from(*l)).collect())
+        Ok(joined(&self.high.read()?, &self.low.read()?))
     }
 
     /// The elements rounded to 32 bits: a texture to draw or sample.
@@ -136,4 +135,9 @@ shown!(DoubleVector, |v| "DoubleVector({})", v.len());
 pub(super) fn split_all(what: &'static str, values: &[f64]) -> Result<(Vec<f32>, Vec<f32>)> {
     check_values(what, values.iter().map(|v| f64::from(*v as f32)))?;
     Ok(values.iter().copied().map(split).unzip())
+}
+
+/// The values that these are the parts of.
+pub(super) fn joined(high: &[f32], low: &[f32]) -> Vec<f64> {
+    high.iter().zip(low).map(|(h, l)| f64::from(*h) + f64::from(*l)).collect()
 }

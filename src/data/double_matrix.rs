@@ -1,7 +1,7 @@
 //! A dense matrix of pairs of floats.
 
 use super::Matrix;
-use super::double::split_all;
+use super::double::{joined, split_all};
 use crate::device::Device;
 use crate::error::Result;
 use crate::shape::Shape;
@@ -49,8 +49,7 @@ impl DoubleMatrix {
 
     /// Copies the elements to the host, row by row. *Cost*: 2 readbacks a tile, which wait for the device.
     pub fn read(&self) -> Result<Vec<f64>> {
-        let (high, low) = (self.high.read()?, self.low.read()?);
-        Ok(high.iter().zip(&low).map(|(h, l)| f64::from(*h) + f64::from(*l)).collect())
+        Ok(joined(&self.high.read()?, &self.low.read()?))
     }
 
     /// The elements rounded to 32 bits.

@@ -82,11 +82,8 @@ impl ExactSum {
     /// The same, of the kind that this is.
     pub(crate) fn nothing_like(&self, n: usize) -> Result<Self> {
         let device = self.device();
-        if self.rest.is_none() && !self.bounds {
-            Self::in_two(device, n)
-        } else {
-            Self::nothing(device, n, self.bounds)
-        }
+        let rest = self.rest.as_ref().map(|_| Vector::uninit(device, n)).transpose()?;
+        Ok(ExactSum { rest, bounds: self.bounds, ..Self::in_two(device, n)? })
     }
 
     /// Adds `α op(A) x`, where `op(A)` is `Aᵀ` if it is transposed and `α` is a power of two; false, with nothing added,

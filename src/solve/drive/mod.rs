@@ -324,7 +324,6 @@ pub(super) fn drive<M: Method>(
     loop {
         let (mut residual, accuracy) = method.true_residual(at)?;
         let mut other = method.other_residual();
-
         if iterations == 0 && work.history.is_empty() {
             work.history.push((0, residual));
         }
