@@ -6,6 +6,14 @@
 // ALPHA: h.v, h.r, r.r, v.v    OMEGA: t.s, t.t, s.s, h.t    as BiCGStab names them
 // with the direction d, q = A d, the residual r and the diagonal preconditioner M.
 // INLINED: x is d, and q is computed where it is read.
+// SCALED: vectors are multiplied by a power of two near 1 / scale first, so that squares keep within the range of floats.
+#ifdef SCALED
+#include "include/prelude.glsl"
+float unit;
+#define IN_RANGE(v) ((v) * unit)
+#else
+#define IN_RANGE(v) (v)
+#endif
 #ifdef INLINED
 #include "include/product.glsl"
 #define d_at(c) x_own
@@ -18,21 +26,22 @@ float sum4(vec4 v) { return (v.x + v.y) + (v.z + v.w); }
 
 vec4 term(ivec2 c) {
 #if defined(MERGED)
-    vec4 q4 = q_at(c);
-    vec4 r4 = r_at(c);
+    vec4 q4 = IN_RANGE(q_at(c));
+    vec4 r4 = IN_RANGE(r_at(c));
 #if DIAGONAL
     vec4 m4 = m_at(c);
-    return vec4(sum4(d_at(c) * q4), sum4(q4 * (m4 * q4)), sum4(r4 * (m4 * r4)), sum4(r4 * r4));
+    return vec4(sum4(IN_RANGE(d_at(c)) * q4), sum4(q4 * (m4 * q4)), sum4(r4 * (m4 * r4)), sum4(r4 * r4));
 #else
     float rr = sum4(r4 * r4);
-    return vec4(sum4(d_at(c) * q4), sum4(q4 * q4), rr, rr);
+    return vec4(sum4(IN_RANGE(d_at(c)) * q4), sum4(q4 * q4), rr, rr);
 #endif
 #elif defined(FIT)
-    return vec4(-sum4(d_at(c) * r_at(c)), sum4(d_at(c) * q_at(c)), 0.0, 0.0);
+    vec4 d4 = IN_RANGE(d_at(c));
+    return vec4(-sum4(d4 * IN_RANGE(r_at(c))), sum4(d4 * IN_RANGE(q_at(c))), 0.0, 0.0);
 #elif defined(PREDICTING)
-    vec4 q4 = q_at(c);
-    vec4 r4 = r_at(c);
-    return vec4(sum4(d_at(c) * q4), sum4(r4 * q4), sum4(q4 * q4), sum4(r4 * r4));
+    vec4 q4 = IN_RANGE(q_at(c));
+    vec4 r4 = IN_RANGE(r_at(c));
+    return vec4(sum4(IN_RANGE(d_at(c)) * q4), sum4(r4 * q4), sum4(q4 * q4), sum4(r4 * r4));
 #elif defined(LEAST_SQUARES)
     vec4 q4 = q_at(c);
     vec4 r4 = r_at(c);
@@ -62,8 +71,8 @@ vec4 term(ivec2 c) {
     vec4 s4 = s_at(c);
     return vec4(sum4(t4 * s4), sum4(t4 * t4), sum4(s4 * s4), sum4(h_at(c) * t4));
 #else
-    vec4 r4 = r_at(c);
-    return vec4(sum4(r4 * z_at(c)), sum4(r4 * r4), 0.0, 0.0);
+    vec4 r4 = IN_RANGE(r_at(c));
+    return vec4(sum4(r4 * IN_RANGE(z_at(c))), sum4(r4 * r4), 0.0, 0.0);
 #endif
 }
 
@@ -72,5 +81,8 @@ vec4 term(ivec2 c) {
 #include "include/window.glsl"
 
 vec4 kernel(ivec2 p) {
+#ifdef SCALED
+    unit = inverse_scale(scale_value());
+#endif
     return combined(p);
 }

@@ -93,10 +93,10 @@ impl DoubleVector {
         &self.low
     }
 
-    /// Takes the high part out.
-    #[cfg(feature = "script")]
-    pub(crate) fn into_high(self) -> Vector {
-        self.high
+    /// Takes both parts out.
+    #[cfg(any(feature = "script", feature = "sim"))]
+    pub(crate) fn into_parts(self) -> (Vector, Vector) {
+        (self.high, self.low)
     }
 
     pub(crate) fn parts_mut(&mut self) -> (&mut Vector, &mut Vector) {

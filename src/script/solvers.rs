@@ -140,7 +140,7 @@ impl Run<'_> {
             let asked = (tolerance, precision.recurrence());
             let report = solved(operator, &mut pairs, b, asked).map_err(refused)?;
             if is_solution(report.reason) {
-                return Ok(pairs.into_high());
+                return Ok(pairs.into_parts().0);
             }
             Err(Fault::new(at, self.unsolved(&report, tolerance, a_expr)))
         };

@@ -83,11 +83,12 @@ fn from_zero_is_from_a_start_of_zeros() {
                 assert_eq!((own.read().unwrap(), run.read().unwrap()), (x.clone(), report), "{count}");
                 assert_eq!(report.iterations, count.min(report.iterations));
                 steps.push(x);
-                // Besides iterations: whether elements are finite; the preconditioner, once; and listings copy b, and sum it.
+                // Besides iterations: the largest element of b, and whether those of x are finite; the preconditioner, once;
+                // and listings copy b, and sum it.
                 let besides = if schedule == CgSchedule::Listing {
-                    1 + 2 * stages
+                    1 + 3 * stages
                 } else {
-                    stages + u64::from(diagonal)
+                    2 * stages + u64::from(diagonal)
                 };
                 let start = *none.get_or_insert(draws);
                 assert_eq!(done.draws, draws - start + besides, "{schedule:?} {count}");
@@ -143,6 +144,45 @@ fn what_the_theory_excludes_is_told_on_request() {
             let short = Vector::zeros(dev, 1).unwrap();
             assert!(matches!(cg.iterate(&mut x, &short, 4), Err(Error::ShapeMismatch { .. })));
             assert!(matches!(cg.iterate(&mut x, &b, 1 << 24), Err(Error::Parameter { .. })));
+        }
+    });
+}
+
+/// Whatever the units of `b` are: sums are taken in others.
+#[test]
+fn units_change_no_bit() {
+    on_both(|dev| {
+        let a = BandedMatrix::poisson_2d(dev, 19, 13).unwrap();
+        // Of 12 bits, so that no element or product of them comes near the end of the range.
+        let b: Vec<f32> = uniform(4, 247).into_iter().map(|v| (v * 2048.0).round() / 2048.0).collect();
+        for schedule in systems::SCHEDULES {
+            for count in [0, 1, 7, 80] {
+                let once = iterate(&a, schedule, &b, count);
+                assert_eq!(once.1.met, count == 80);
+                for exponent in [-85, -62, -41, 40, 62, 110] {
+                    let unit = 2f32.powi(exponent);
+                    let scaled: Vec<f32> = b.iter().map(|v| v * unit).collect();
+                    let (x, report, draws) = iterate(&a, schedule, &scaled, count);
+                    let x: Vec<f32> = x.iter().map(|v| v / unit).collect();
+                    assert_eq!((x, report, draws), once, "{schedule:?}, {count} of 2^{exponent}");
+                }
+            }
+        }
+        // From a start as well.
+        let ones = vec![1.0; 247];
+        let near: Vec<f32> = uniform(5, 247);
+        let cg = ConjugateGradient::new(&a, params(CgSchedule::Auto)).unwrap();
+        let from = |unit: f32| {
+            let scaled = |v: &[f32]| v.iter().map(|v| v * unit).collect::<Vec<f32>>();
+            let b = Vector::from_slice(dev, &scaled(&ones)).unwrap();
+            let mut x = Vector::from_slice(dev, &scaled(&near)).unwrap();
+            let report = cg.iterate(&mut x, &b, 40).unwrap().read().unwrap();
+            let x: Vec<f32> = x.read().unwrap().iter().map(|v| v / unit).collect();
+            (x, report)
+        };
+        assert!(from(1.0).1.iterations > 4);
+        for exponent in [-70, 70] {
+            assert_eq!(from(2f32.powi(exponent)), from(1.0), "2^{exponent}");
         }
     });
 }

@@ -114,12 +114,15 @@ pub struct FluidParams {
     pub boundaries: Boundaries,
     /// How the pressure is found.
     pub pressure: Pressure,
+    /// It is found in pairs of floats, so that 32 bits of it do not bound what is left of the divergence: rounding of the
+    /// velocity does, however large the box is. For methods that [have pairs](Pressure::has_pairs), with a
+    /// [`Stop`] of 1e-7 or less.
+    pub double_pressure: bool,
     /// How the implicit viscous step is solved.
     pub diffusion: Diffusion,
     /// Relative residual of the implicit viscous step.
     pub viscous_stop: Stop,
-    /// So many iterations in each viscous step, without a readback; none: until the residual is small. Their right-hand
-    /// sides are not scaled: norms of the velocity from about 1e-13 to 1e18 are solved to the bound.
+    /// So many iterations in each viscous step, without a readback; none: until the residual is small.
     pub viscous_iterations: Option<usize>,
 }
 
@@ -130,6 +133,7 @@ with!(const FluidParams:
     with_advection(advection: Advection),
     with_boundaries(boundaries: Boundaries),
     with_pressure(pressure: Pressure),
+    with_double_pressure(double_pressure: bool),
     with_diffusion(diffusion: Diffusion),
     with_viscous_stop(viscous_stop: Stop),
     with_viscous_iterations(viscous_iterations: Option<usize>),
@@ -145,10 +149,21 @@ impl FluidParams {
             advection: Advection::MacCormack,
             boundaries: Boundaries::all(Boundary::WALL),
             pressure: Pressure::default(),
+            double_pressure: false,
             diffusion: Diffusion::default(),
             viscous_stop: Stop::relative(1e-6),
             viscous_iterations: None,
         }
+    }
+
+    fn check_pairs(&self, device: &Device) -> Result<()> {
+        let is_exact = device.capabilities().exact_form.is_some();
+        let why = match (self.double_pressure, is_exact, self.pressure.has_pairs()) {
+            (false, ..) | (true, true, true) => return Ok(()),
+            (true, false, _) => "the device has no exact two-sum",
+            (true, true, false) => "the method has a fixed number of steps, in 32 bits",
+        };
+        Err(Error::Unsupported { what: "FluidParams::double_pressure".into(), why: why.into() })
     }
 
     fn check(&self, dimensions: usize) -> Result<()> {
@@ -202,7 +217,8 @@ impl Fluid {
     /// readback for each closed region. *Errors*: [`Error::Parameter`] for
     /// an empty grid, a cell size or viscosity out of range, walls that move across themselves, and
     /// closed regions whose inflows do not cancel, and obstacles with [`Diffusion::EnhancedBlockJacobi`];
-    /// [`Error::LengthMismatch`] for `solid`; [`Error::TooLarge`]; [`Error::Matrix`] where obstacles cut the fluid into more
+    /// [`Error::LengthMismatch`] for `solid`; [`Error::TooLarge`]; [`Error::Unsupported`] for a pressure in pairs that method or
+    /// device do not have; [`Error::Matrix`] where obstacles cut the fluid into more
     /// than [`MOST_REGIONS`](crate::data::MOST_REGIONS) closed regions; those of [`Pressure::solver`].
     pub fn new(device: &Device, grid: Grid, params: FluidParams, solid: &[bool]) -> Result<Self> {
         let op = "Fluid::new";
@@ -219,6 +235,7 @@ impl Fluid {
             return Err(Error::LengthMismatch { op, operand, found, expected });
         }
         params.diffusion.check(solid)?;
+        params.check_pairs(device)?;
         let space = Space { cells: grid, ghosts: params.boundaries.ghosts() };
         params.check(space.dimensions())?;
         let on_host: Vec<_> =

@@ -1,6 +1,6 @@
 //! The Poisson solve of the projection, a parameter.
 
-use crate::data::{Stencil, Vector};
+use crate::data::{DoubleVector, Stencil, Unknowns, Vector};
 use crate::error::{Error, Result};
 use crate::solve::{
     CgParams, ConjugateGradient, JacobiWeights, Multigrid, MultigridParams, Smoother, SolveReport, Stop,
@@ -33,6 +33,14 @@ pub trait PressureSolver {
     /// The matrix is the five- or seven-point Laplacian, symmetric and positive semidefinite; in a closed box it is
     /// singular ([`Stencil::null_space`]) and `b` is orthogonal to its null space.
     fn solve(&mut self, a: &Stencil, p: &mut Vector, b: &Vector) -> Result<PressureReport>;
+
+    /// The same for a pressure in pairs of floats ([`FluidParams::double_pressure`](super::FluidParams::double_pressure)),
+    /// whose low part is zero before. *Errors*: [`Error::Unsupported`], unless it is implemented.
+    fn solve_double(&mut self, a: &Stencil, p: &mut DoubleVector, b: &Vector) -> Result<PressureReport> {
+        let _ = (a, p, b);
+        let why = "the method has 32 bits".into();
+        Err(Error::Unsupported { what: "PressureSolver::solve_double".into(), why })
+    }
 }
 
 /// The methods that texla brings along.
@@ -44,7 +52,6 @@ pub enum Pressure {
     /// The same, preconditioned by a multigrid cycle: few iterations, whose number does not grow with the grid.
     MultigridConjugateGradient(CgParams, MultigridParams),
     /// So many iterations of the latter, without a readback; they freeze where the bound is met.
-    /// The right-hand side is not scaled: norms of the outflow of all cells from about 1e-13 to 1e18 are solved to the bound.
     Fixed {
         /// The bound.
         params: CgParams,
@@ -92,6 +99,16 @@ impl Default for Pressure {
 }
 
 impl Pressure {
+    /// Whether it solves for a pressure in pairs of floats, too: those methods do that go on until the residual is small.
+    pub const fn has_pairs(&self) -> bool {
+        match self {
+            Pressure::ConjugateGradient(_) | Pressure::MultigridConjugateGradient(..) => true,
+            #[cfg(feature = "pack")]
+            Pressure::EnhancedBlockJacobi { sweeps, .. } => sweeps.is_none(),
+            _ => false,
+        }
+    }
+
     /// The method, made ready for a matrix.
     ///
     /// *Cost*: for multigrid, the set-up of its grids; for enhanced block Jacobi, a program for each four cells of a line.
@@ -128,27 +145,39 @@ struct Gradients {
     fixed: Option<usize>,
 }
 
+impl Gradients {
+    fn solver<'a>(&'a self, a: &'a Stencil) -> Result<ConjugateGradient<'a>> {
+        match &self.cycle {
+            None => ConjugateGradient::new(a, self.params),
+            Some(cycle) => ConjugateGradient::preconditioned(a, cycle, self.params),
+        }
+    }
+}
+
 impl PressureSolver for Gradients {
     fn solve(&mut self, a: &Stencil, p: &mut Vector, b: &Vector) -> Result<PressureReport> {
-        let solver = match &self.cycle {
-            None => ConjugateGradient::new(a, self.params)?,
-            Some(cycle) => ConjugateGradient::preconditioned(a, cycle, self.params)?,
-        };
+        let solver = self.solver(a)?;
         if let Some(iterations) = self.fixed {
             solver.iterate(p, b, iterations)?;
             return Ok(PressureReport { iterations, residual: None });
         }
         reported(solver.solve(p, b), p)
     }
+
+    fn solve_double(&mut self, a: &Stencil, p: &mut DoubleVector, b: &Vector) -> Result<PressureReport> {
+        reported(self.solver(a)?.solve(p, b), p)
+    }
 }
 
 /// What a solve has come to.
-fn reported(solved: Result<SolveReport>, p: &mut Vector) -> Result<PressureReport> {
+fn reported(solved: Result<SolveReport>, p: &mut impl Unknowns) -> Result<PressureReport> {
     let report = match solved {
         Ok(report) => report,
         // So small that 32 bits do not hold it: as good as at rest.
         Err(Error::Parameter { name: "b", .. }) => {
-            p.set_zero()?;
+            let (high, low) = p.parts_mut();
+            high.set_zero()?;
+            low.map_or(Ok(()), Vector::set_zero)?;
             return Ok(PressureReport { iterations: 0, residual: None });
         }
         Err(error) => return Err(error),
@@ -170,6 +199,10 @@ impl PressureSolver for Blocks {
             self.jacobi.smooth(p, b, iterations)?;
             return Ok(PressureReport { iterations, residual: None });
         }
+        reported(Stationary::new(a, &self.jacobi, self.params)?.solve(p, b), p)
+    }
+
+    fn solve_double(&mut self, a: &Stencil, p: &mut DoubleVector, b: &Vector) -> Result<PressureReport> {
         reported(Stationary::new(a, &self.jacobi, self.params)?.solve(p, b), p)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::kernels::number;
 use super::{Fluid, PressureReport};
-use crate::data::Vector;
+use crate::data::{DoubleVector, Vector};
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::Operand;
@@ -43,8 +43,9 @@ impl Fluid {
     ///
     /// With `D` the outflow of each cell and `A` the Laplacian on cells, `A p = -D`, and then every free face loses
     /// the difference of `p` across it. On the staggered grid these are exactly adjoint, so that what is left of the
-    /// divergence is the residual of the solve. *Cost*: a draw for the divergence; for each closed
-    /// region a reduction and 2 draws; a reduction and a draw for the guess; the solve; and a draw for each component.
+    /// divergence is the residual of the solve, and what rounding leaves of pressure and velocity
+    /// ([`FluidParams::double_pressure`](super::FluidParams::double_pressure)). *Cost*: a draw for the divergence; for each closed
+    /// region a reduction and 2 draws; two reductions and a draw for the guess; the solve; and a draw for each component.
     /// *Errors*: those of the solver. *Source*: Harlow and Welch 1965; Stam 1999, section 2.1.
     pub fn project(&mut self) -> Result<PressureReport> {
         let device = self.device().clone();
@@ -55,8 +56,16 @@ impl Fluid {
         project_out(&mut b, self.poisson.null_space())?;
         // Of a flow that has come to rest the old pressure would be far too large, and take with it the digits of the new one.
         fit(&self.poisson, &mut self.pressure, &b)?;
-        let report = self.solver.solve(&self.poisson, &mut self.pressure, &b)?;
-        self.subtract_gradient()?;
+        if !self.params.double_pressure {
+            let report = self.solver.solve(&self.poisson, &mut self.pressure, &b)?;
+            self.subtract_gradient(None)?;
+            return Ok(report);
+        }
+        let mut pressure = DoubleVector::from_vector(&self.pressure)?;
+        let report = self.solver.solve_double(&self.poisson, &mut pressure, &b)?;
+        let (high, low) = pressure.into_parts();
+        self.pressure = high;
+        self.subtract_gradient(Some(&low))?;
         Ok(report)
     }
 
@@ -82,13 +91,15 @@ impl Fluid {
         if value.is_finite() { Ok(value) } else { Err(error()) }
     }
 
-    fn subtract_gradient(&mut self) -> Result<()> {
+    /// Of the pressure and, where that is a pair, of its low part.
+    fn subtract_gradient(&mut self, low: Option<&Vector>) -> Result<()> {
         let device = self.device().clone();
         let mut next = Vec::with_capacity(self.velocity.len());
         for (axis, f) in self.velocity.iter().enumerate() {
             let out = Vector::uninit(&device, f.len())?;
             let inputs = [("f", f), ("pressure", &self.pressure)];
             let draw = self.space.draw(&device, glsl!("fluid/gradient.frag"), axis, &inputs, &[])?;
+            let draw = draw.define("PAIRS", low.is_some()).input_if("pressure_low", low.map(Operand::view));
             self.hold(draw, axis).target(out.view()).run()?;
             next.push(out);
         }

@@ -34,17 +34,17 @@ use crate::solve::{CgParams, ConjugateGradient, LinOp, Stop};
 /// Waves on a grid.
 ///
 /// *Cost* of a [`step`](Self::step): 1 draw for [`Scheme::Explicit`], which writes displacement and increment. For the
-/// implicit schemes 2, the right-hand side and the step, and conjugate gradients between them,
-/// [`iterations`](Self::iterations) of them, whatever the right-hand side is: once the residual is met,
-/// the iterates are frozen. That is, as a rule, `2 + max(s, 2)` draws for each iteration, where a reduction has
+/// implicit schemes 2, the right-hand side and the step, between them a reduction that finds the largest element of that
+/// side, and conjugate gradients, [`iterations`](Self::iterations) of them, whatever the right-hand side is: once the
+/// residual is met, the iterates are frozen. That is, as a rule, `2 + max(s, 2)` draws for each iteration, where a reduction has
 /// [`s` stages](crate::ops::ReducePlan::stages); on a GPU, which computes products within reductions, often one fewer
 /// (without three draw buffers more, and before them). [`Scheme::CurrentAndNext`] takes a draw more; losses and a force are
 /// part of the right-hand side's. So the number of draws
 /// depends on the parameters, the device and its profile alone, and nothing is read back.
 ///
-/// *Range*: the solver of an implicit step squares what it is given without scaling it. The norm of the step's right-hand
-/// side, about `α` times that of the displacement's second differences, has to lie between 1e-13 and 1e18; below it
-/// steps are less accurate than the tolerance, or nothing moves, and [`report`](Self::report) says so.
+/// *Range*: waves of any height move alike, as long as what counts of the step's right-hand side, which is about `α` times
+/// the displacement's second differences, lies within the normal range of floats; below it steps are less accurate than the
+/// tolerance, or nothing moves, and [`report`](Self::report) says so.
 ///
 /// ```
 /// use texla::sim::wave::{Drop, Wave, WaveParams};

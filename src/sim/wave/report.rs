@@ -23,8 +23,8 @@ pub struct StepReport {
 impl Wave {
     /// How well the last step's linear system was solved; `None` before the first step and for an explicit scheme.
     ///
-    /// Below a norm of `g` of about 1e-13 the squares of what the solver sums vanish: the step is not solved to the
-    /// tolerance, and `met` is false.
+    /// Where elements of `g` that count lie below the normal range of floats, the step is not solved to the tolerance, and
+    /// `met` is false.
     ///
     /// *Cost*: 1 product, two norms and a reduction; 4 readbacks.
     pub fn report(&self) -> Result<Option<StepReport>> {
@@ -35,7 +35,7 @@ impl Wave {
         ops::product_accurate(&mut residual, matrix.as_ref(), Accurate::residual(1.0, &self.g, &self.delta))?;
         let [residual, norm] = [ops::norm2(&residual)?.read()?, ops::norm2(&self.g)?.read()?].map(f64::from);
         let residual = if norm > 0.0 { residual / norm } else { residual };
-        // Of waves so low that their squares vanish the recurrence believes too much.
+        // Of waves that nearly vanish the recurrence believes too much.
         let met = run.met && residual <= self.params.tolerance;
         Ok(Some(StepReport { residual, iterations: run.iterations, met, breakdown: run.breakdown }))
     }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::gl::{Source, glsl};
 use crate::kernel::{Draw, Operand};
 use crate::ops::reduce::{Block, Partial, Stage, Windowed, block};
-use crate::ops::{LinOp, ReducePlan, Windows, inlined};
+use crate::ops::{self, LinOp, ReducePlan, Windows, inlined};
 
 /// Which inner products are summed: a block of `glsl/solve/dots.frag`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,10 +87,23 @@ impl Dots {
 /// Where the inner products of solvers are summed.
 pub(in crate::solve) struct Reducer {
     pub device: Device,
-    pub windows: Windows,
+    windows: Windows,
+    /// By the power of two nearest to its inverse vectors are multiplied first, where only the device knows by which.
+    scale: Option<Scalar>,
 }
 
 impl Reducer {
+    pub fn new(device: &Device, windows: Windows) -> Self {
+        Reducer { device: device.clone(), windows, scale: None }
+    }
+
+    /// From now on in units in which the largest element of `b` is about 1; of conjugate gradients and their fit.
+    /// *Cost*: a reduction.
+    pub fn relative_to(&mut self, b: &Vector) -> Result<()> {
+        self.scale = Some(ops::max_abs(b)?);
+        Ok(())
+    }
+
     /// The inner products but for the last window of each, which is left to the scalar step.
     pub fn sum(&self, dots: Dots, operands: &[&dyn Operand]) -> Result<Partial> {
         self.windowed(dots, operands, |stages| stages.to_a_window())
@@ -118,7 +131,7 @@ impl Reducer {
         let extent = first.view().extent;
         let plan = ReducePlan::on(&self.device, extent, self.windows.fetched(), operands.len());
         self.run(dots, &plan, run, &|draw| {
-            let draw = block(draw, dots.block(), operands.iter().map(|v| v.view()));
+            let draw = self.in_units(block(draw, dots.block(), operands.iter().map(|v| v.view())));
             Ok(match dots {
                 Dots::Progress { factors } => draw.param("factors", factors),
                 _ => draw,
@@ -139,8 +152,16 @@ impl Reducer {
         let own = names.get(2..).unwrap_or_default();
         self.run(dots, &plan, |stages| stages.to_a_window(), &|draw| {
             let views = [Some(r), m].into_iter().flatten().map(Operand::view);
-            Ok(block(q.in_draw(draw, own.len())?, (lines, own), views))
+            let others = own.len() + usize::from(self.scale.is_some());
+            Ok(self.in_units(block(q.in_draw(draw, others)?, (lines, own), views)))
         })
+    }
+
+    fn in_units<'a>(&'a self, draw: Draw<'a>) -> Draw<'a> {
+        match &self.scale {
+            None => draw,
+            Some(scale) => draw.define("SCALED", ()).input("scale", scale.view()),
+        }
     }
 
     fn run<'a, T>(

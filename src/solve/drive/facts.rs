@@ -26,7 +26,7 @@ struct Answer {
 
 impl Answer {
     fn ask(x: &Vector, v: &Vector) -> Result<Self> {
-        let reducer = Reducer { device: x.device().clone(), windows: Windows::Balanced };
+        let reducer = Reducer::new(x.device(), Windows::Balanced);
         let pending = reducer.totals(Dots::Facts, &[x, v])?.read_texel_async()?;
         Ok(Answer { pending, arrived: OnceCell::new() })
     }

@@ -11,10 +11,11 @@ use crate::ops::{LinOp, Windows};
 /// not positive, or where one of the two is no number. `A x` is written nowhere: operators whose product cannot be
 /// [inlined](LinOp::inlined) are an error.
 ///
-/// *Cost*: a reduction and a draw; no readback.
+/// *Cost*: two reductions and a draw; no readback.
 pub(crate) fn fit(a: &dyn LinOp, x: &mut Vector, b: &Vector) -> Result<()> {
     let device = a.device();
-    let reducer = Reducer { device: device.clone(), windows: Windows::Balanced };
+    let mut reducer = Reducer::new(device, Windows::Balanced);
+    reducer.relative_to(b)?;
     let product = InlinedProduct { a, alpha: 1.0, d: x };
     let sums = reducer.sum_inlined(Dots::Fit, product, b, None)?;
     let factor = Scalar::uninit(device)?;

@@ -184,8 +184,6 @@ struct Replacements {
     fell_short: usize,
     /// The residual of before.
     before: f64,
-    /// How far down the recurrence goes in one run at most.
-    at_once: f64,
     /// The last aim was no stop on the way.
     last: bool,
     /// That aim.
@@ -196,24 +194,20 @@ impl Replacements {
     /// Digits that are left in one go: what 32 bits gather meanwhile is little beside the residual at their end.
     const AT_EASE: f64 = 1.5;
 
-    /// Further down than this 32 bits of a recurrence say nothing of the true residual; of few iterations they do until its
-    /// squares come near the end of the range.
+    /// Further down than this 32 bits of a recurrence say nothing of the true residual, and lead away from the solution where
+    /// the matrix is singular.
     const AT_ONCE: f64 = 1e-5;
-    const OF_FEW: f64 = 1e-12;
 
     /// A true residual of more than this many times the recurrence's own is another one: the direction does not belong
     /// to it, and going on along that diverges.
     const AGREES: f64 = 2.0;
 
-    /// A solve of few iterations gathers little on its way; but what the true residual of pairs can be told from, a
-    /// recurrence in 32 bits does not follow any further than it always does. One of pairs gathers little, too.
-    fn new<M: Method>(method: &M, at: &Iterate<'_>) -> Self {
-        let at_once = if method.dear() && !at.is_double() { Self::OF_FEW } else { Self::AT_ONCE };
+    /// A solve of few iterations gathers little on its way; one of pairs gathers little, too.
+    fn new<M: Method>(method: &M) -> Self {
         Replacements {
             stops: (method.dear() || method.is_wide()).then_some(0),
             fell_short: 0,
             before: f64::INFINITY,
-            at_once,
             last: false,
             aimed: 0.0,
         }
@@ -243,7 +237,7 @@ impl Replacements {
             let stops = self.stops.get_or_insert(left);
             *stops = left.min(*stops);
             let share = 1.0 / (*stops as f64 + 1.0);
-            let aim = (residual * (bound / residual).powf(share)).max(residual * self.at_once);
+            let aim = (residual * (bound / residual).powf(share)).max(residual * Self::AT_ONCE);
             *stops = stops.saturating_sub(1);
             if aim > 2.0 * bound {
                 self.last = false;
@@ -254,7 +248,7 @@ impl Replacements {
         self.fell_short += 1;
         let first = self.fell_short == 1;
         let aim = if first { bound } else { 0.5 * bound };
-        (aim.max(residual * self.at_once), first)
+        (aim.max(residual * Self::AT_ONCE), first)
     }
 
     /// True if the recurrence has met the bound itself, not an aim on the way.
@@ -320,7 +314,7 @@ pub(super) fn drive<M: Method>(
     let mut idle = false;
     let mut gains = Gains::new(at.a.shape().cols);
     let mut widened = method.is_wide().then_some(0);
-    let mut plan = Replacements::new(method, at);
+    let mut plan = Replacements::new(method);
     loop {
         let (mut residual, accuracy) = method.true_residual(at)?;
         let mut other = method.other_residual();
@@ -351,7 +345,7 @@ pub(super) fn drive<M: Method>(
             at.from_zero = true;
             at.x.set_zero()?;
             at.discard()?;
-            (plan, flag, recurrence, breakdown) = (Replacements::new(method, at), Flag::Running, None, None);
+            (plan, flag, recurrence, breakdown) = (Replacements::new(method), Flag::Running, None, None);
             continue;
         }
         if let Some(other) = &mut other
@@ -378,7 +372,7 @@ pub(super) fn drive<M: Method>(
                 best.back(residual, &mut at.x)?;
             }
             method.widen(at)?;
-            (widened, plan) = (Some(iterations), Replacements::new(method, at));
+            (widened, plan) = (Some(iterations), Replacements::new(method));
             (flag, recurrence, breakdown, idle) = (Flag::Running, None, None, false);
             continue;
         }

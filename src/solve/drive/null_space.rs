@@ -104,7 +104,7 @@ fn project(v: &mut Vector, low: Option<&mut Vector>, n: &Vector) -> Result<Scala
     ops::check_device(op, "null_space", n.device(), v.device())?;
     let device = v.device().clone();
     let _scope = device.scope()?;
-    let reducer = Reducer { device: device.clone(), windows: Windows::Balanced };
+    let reducer = Reducer::new(&device, Windows::Balanced);
     let folded;
     let mut along = n;
     if n.extent() != v.extent() {

@@ -168,7 +168,7 @@ impl<'a> Run<'a> {
             h: fresh()?,
             mp: m.room(&at.x.high)?,
             ms: m.room(&at.x.high)?,
-            reducer: Reducer { device: device.clone(), windows: solver.params.windows },
+            reducer: Reducer::new(device, solver.params.windows),
             coefficients: pair()?,
             report: pair()?,
             bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },

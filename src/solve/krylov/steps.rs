@@ -63,7 +63,7 @@ impl Steps {
     pub fn new(device: &Device, windows: Windows) -> Result<Self> {
         let zero = || Scalar::zero(device);
         Ok(Steps {
-            reducer: Reducer { device: device.clone(), windows },
+            reducer: Reducer::new(device, windows),
             coefficients: PingPong::new(zero()?, zero()?),
             direction: PingPong::new(zero()?, zero()?),
             report: PingPong::new(zero()?, zero()?),
@@ -74,14 +74,15 @@ impl Steps {
         })
     }
 
-    /// From now on the threshold is multiplied by this scalar.
-    pub fn relative_to(&mut self, unit: Scalar) {
-        self.unit = Some(unit);
-    }
-
-    /// From now on by the squared norm of the residual that the next merged step meets.
-    pub fn relative_to_next(&mut self) -> Result<()> {
-        (self.unit, self.finds_unit) = (Some(Scalar::uninit(&self.reducer.device)?), true);
+    /// From now on the threshold is relative to the squared norm of `b`, which the next merged step meets as its residual or
+    /// does not; and all sums are taken in units in which they are within the range of floats.
+    pub fn relative_to(&mut self, b: &Vector, is_next: bool) -> Result<()> {
+        self.reducer.relative_to(b)?;
+        self.finds_unit = is_next;
+        self.unit = Some(match is_next {
+            true => Scalar::uninit(&self.reducer.device)?,
+            false => self.reducer.totals(Dots::Residual, &[b, b])?,
+        });
         Ok(())
     }
 

@@ -193,7 +193,7 @@ impl<'r, 'a> Run<'r, 'a> {
             b,
             kept: PingPong::new(start, fresh()?),
             x: fresh()?,
-            reducer: Reducer { device: device.clone(), windows: solver.params.windows },
+            reducer: Reducer::new(&device, solver.params.windows),
             report: zeros()?,
             best: zeros()?,
             exponent: e,

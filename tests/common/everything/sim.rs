@@ -68,8 +68,10 @@ pub fn fluids(dev: &Device, step: Step<'_>) {
             Pressure::EnhancedBlockJacobi { .. } => Diffusion::EnhancedBlockJacobi,
             _ => Diffusion::ConjugateGradient,
         };
+        let exact = dev.capabilities().exact_form.is_some();
         let params = FluidParams::new(0.1)
             .with_pressure(pressure)
+            .with_double_pressure(exact && obstacle && pressure.has_pairs())
             .with_diffusion(diffusion)
             .with_viscosity(0.01)
             .with_confinement(1.0);

@@ -18,9 +18,9 @@ impl ConjugateGradient<'_> {
     ///
     /// The iterates freeze on the device once the recurrence's `‖r‖` is at most the bound of
     /// [`Stop`](crate::solve::Stop) times `‖b‖`; draws go on, so that their number is always the same. Nothing is
-    /// certified: ask [`FixedRun::read`] how it went, or compute `b - A x`. There is no scaling either: squares of
-    /// `‖b‖` and of the bound times it should be within the range of floats (`‖b‖` from about 1e-13 to 1e18 for a
-    /// bound of 1e-5); what lies below counts as zero.
+    /// certified: ask [`FixedRun::read`] how it went, or compute `b - A x`. Inner products are taken in units in which the
+    /// largest element of `b` is about 1, whatever that is: of vectors themselves all that counts should be within the range
+    /// of normal floats, as it is for a `b` from about 1e-25 to 1e30.
     ///
     /// Nor is it asked whether `b` and `x` are finite: a NaN or an infinity made on the device is no error here, and shows
     /// as a breakdown, or in `x`. [`ops::nonfinite`](crate::ops::nonfinite) tells.
@@ -28,7 +28,7 @@ impl ConjugateGradient<'_> {
     /// What of `b` and `x` lies in the operator's [null space](crate::solve::LinOp::null_space) is left out, without a
     /// word: whether `b` is consistent is not asked.
     ///
-    /// *Shapes*: `A` n x n, `x` and `b` n. *Cost*: as many times an iteration's, and about ten draws; 1 upload; no
+    /// *Shapes*: `A` n x n, `x` and `b` n. *Cost*: as many times an iteration's, and about twelve draws; 1 upload; no
     /// readback. *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::Parameter`](crate::Error::Parameter) for
     /// 2²⁴ iterations or more. *Source*:
     /// \[Krueger05\] 44.3.5, 44.4.1.
@@ -62,7 +62,7 @@ impl ConjugateGradient<'_> {
     /// double-float that takes as long as some of the iterations.
     ///
     /// *Shapes*: `A` n x n, `b` and `x` n. *Cost*: as many times an iteration's, the last one of which updates `x` alone,
-    /// and a reduction; where an iteration is a listing, two reductions and a draw; 1 upload; no readback.
+    /// and two reductions; where an iteration is a listing, three reductions and a draw; 1 upload; no readback.
     /// *Errors*: as `iterate`.
     ///
     /// ```
@@ -120,12 +120,8 @@ impl ConjugateGradient<'_> {
             None => Iterate::at_zero(self.a, b, scales)?,
         };
         let mut run = Run::new(self, &at)?;
-        // The first residual is `b` itself.
-        if start.is_none() && run.schedule != CgSchedule::Listing {
-            run.steps.relative_to_next()?;
-        } else {
-            run.steps.relative_to(ops::norm_squared(b)?);
-        }
+        // The first residual may be `b` itself.
+        run.steps.relative_to(b, start.is_none() && run.schedule != CgSchedule::Listing)?;
         if start.is_some() {
             at.residual()?;
         }

@@ -57,7 +57,7 @@ impl InPairs {
             m: m.diagonal().map(Kept::copied).transpose()?,
             d: PingPong::new(zeros()?, zeros()?),
             q: [Vector::uninit(device, n)?, Vector::uninit(device, n)?],
-            reducer: Reducer { device: device.clone(), windows },
+            reducer: Reducer::new(device, windows),
             coefficients: Scalar::zero(device)?,
             state: pair()?,
             report: pair()?,
