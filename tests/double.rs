@@ -1,8 +1,6 @@
 //! Vectors of pairs, sums of products in three floats, and solves for pairs: the digits of 64-bit arithmetic from
 //! 32-bit textures.
 
-#![allow(unsafe_code)] // a device with fewer draw buffers
-
 mod common;
 
 use common::bounds::{bits, ulp};
@@ -11,18 +9,17 @@ use common::harness::{assert_padded, lengths, on_both};
 use common::pairs::{OfUsers, certified, is_exact, paired, residual_twin, true_residual, wide};
 use common::products::Exact;
 use common::worst::worst;
-use common::{egl, random, systems};
-use texla::gl::Limits;
+use common::{random, systems};
 use texla::host::{Csr, Triplets, problems};
-use texla::ops::{self, ExactSum, LinOp, ReducePlan, Windows};
+use texla::ops::{self, ExactSum, LinOp, ReducePlan, Window, Windows};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Jacobi, Multigrid,
     MultigridParams, Preconditioner, Recurrence, SolveReport, Stationary, StationaryParams, Stop, StopReason,
     project_out,
 };
 use texla::{
-    Device, DeviceOptions, DoubleMatrix, DoubleVector, Error, FoldedBands, Grid, Matrix, MatrixFormat, Shape,
-    Side, Sides, SparseFormat, Stencil, StencilParams, StoredMatrix, Vector,
+    Device, DoubleMatrix, DoubleVector, Error, FoldedBands, Grid, Matrix, MatrixFormat, Shape, Side, Sides,
+    SparseFormat, Stencil, StencilParams, StoredMatrix, Vector,
 };
 
 #[test]
@@ -358,34 +355,40 @@ fn smooth_solutions_come_to_twelve_digits() {
                 );
             }
         }
-        // The recurrence in pairs, in one update pass and in two.
-        let few = DeviceOptions::default().with_limits(Limits::default().with_max_draw_buffers(Some(4)));
-        // SAFETY: the context is current, and EGL knows the functions.
-        let few = unsafe { Device::from_loader(egl::loader(), few) }.unwrap();
-        let in_pairs = |device: &Device, format: MatrixFormat, preconditioned: bool| {
-            let stored = StoredMatrix::new(device, a.clone(), format).unwrap();
-            let jacobi = Jacobi::new(&stored).unwrap();
+        // The recurrence in pairs, the product written or computed where it is read.
+        let stencil = laplacian(device, side, side);
+        let formats = [MatrixFormat::Banded, MatrixFormat::Sparse(SparseFormat::Gather)];
+        let stored = formats.map(|format| StoredMatrix::new(device, a.clone(), format).unwrap());
+        let in_pairs = |a: &dyn LinOp, schedule: CgSchedule, preconditioned: bool| {
+            let jacobi = Jacobi::new(a).unwrap();
             let params = CgParams::default().with_stop(stop).with_recurrence(Recurrence::Double);
+            let params = params.with_schedule(schedule);
             let solver = match preconditioned {
-                true => ConjugateGradient::preconditioned(&stored, &jacobi, params).unwrap(),
-                false => ConjugateGradient::new(&stored, params).unwrap(),
+                true => ConjugateGradient::preconditioned(a, &jacobi, params).unwrap(),
+                false => ConjugateGradient::new(a, params).unwrap(),
             };
             let mut x = DoubleVector::zeros(device, side * side).unwrap();
             let report = solver.solve(&mut x, &Vector::filled(device, side * side, 1.0).unwrap()).unwrap();
             (report, x.read().unwrap())
         };
         let float64 = cg_f64(&a, &b, tol, 1000).unwrap();
-        for format in [MatrixFormat::Banded, MatrixFormat::Sparse(SparseFormat::Gather)] {
+        let forms: [(&str, &dyn LinOp); 3] =
+            [("bands", &stored[0]), ("rows", &stored[1]), ("stencil", &stencil)];
+        for (form, op) in forms {
             for preconditioned in [false, true] {
-                let label = format!("in pairs, {format:?}, {preconditioned}");
-                let (report, x) = in_pairs(device, format, preconditioned);
-                certified(&label, &report, &a, &x, &b, tol);
-                assert!(report.iterations <= float64 + 10, "{label}: {} for {float64}", report.iterations);
-                assert_eq!(report.double_iterations, report.iterations, "{label}");
-                let (again, same) = in_pairs(device, format, preconditioned);
-                assert_eq!((again.iterations, &same), (report.iterations, &x), "{label}: again");
-                let (other, same) = in_pairs(&few, format, preconditioned);
-                assert_eq!((other.iterations, &same), (report.iterations, &x), "{label}: four draw buffers");
+                for schedule in [CgSchedule::Merged, CgSchedule::Fused] {
+                    let label = format!("in pairs, {form}, {preconditioned}, {schedule:?}");
+                    let (report, x) = in_pairs(op, schedule, preconditioned);
+                    certified(&label, &report, &a, &x, &b, tol);
+                    assert!(
+                        report.iterations <= float64 + 10,
+                        "{label}: {} for {float64}",
+                        report.iterations
+                    );
+                    assert_eq!(report.double_iterations, report.iterations, "{label}");
+                    let (again, same) = in_pairs(op, schedule, preconditioned);
+                    assert_eq!((again.iterations, &same), (report.iterations, &x), "{label}: again");
+                }
             }
         }
         // In 32 bits there is no end to it.
@@ -405,6 +408,57 @@ fn smooth_solutions_come_to_twelve_digits() {
         let report = solver.solve(&mut x, &db).unwrap();
         certified("multigrid", &report, &a, &x.read().unwrap(), &b, tol);
         assert!(report.iterations <= 16, "{report:?}");
+    });
+}
+
+/// The product computed where it is read is the one that is written, bit for bit: so are solves by it, where windows are the
+/// same, on grids of every kind.
+#[test]
+fn products_of_pairs_may_be_written_nowhere() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let sides = Sides {
+            x: [Side::Periodic; 2],
+            y: [Side::WALL, Side::Neumann],
+            z: [Side::Neumann, Side::DIRICHLET],
+        };
+        let plane = [([16, 12, 1], 1.0, false), ([33, 31, 1], 1.0, false), ([7, 5, 1], 1.25, true)];
+        let space = [([8, 3, 4], 1.25, true), ([5, 4, 3], 1.0, false)];
+        for ([nx, ny, nz], factor, obstacles) in plane.into_iter().chain(space) {
+            let n = nx * ny * nz;
+            let solid: Vec<bool> = (0..n).map(|i| i % 7 == 3).collect();
+            let params = StencilParams::new([factor, 2.0, 0.5 * factor], sides).with_shift(0.25);
+            let params = if obstacles { params.with_solid(&solid) } else { params };
+            let a = Stencil::new(device, Grid::new_3d(nx, ny, nz), params).unwrap();
+            let b: Vec<f64> = wide(12, n).into_iter().map(paired).collect();
+            let db = DoubleVector::from_f64(device, &b).unwrap();
+            let jacobi = Jacobi::new(&a).unwrap();
+            // `y` is updated every second time, and in the end.
+            for most in [1, 2, 400] {
+                let params = CgParams::default()
+                    .with_stop(Stop::relative(1e-11))
+                    .with_max_iters(most)
+                    .with_recurrence(Recurrence::Double)
+                    .with_windows(Windows::Each(Window::PAPERS));
+                let [written, computed] = [CgSchedule::Merged, CgSchedule::Fused].map(|schedule| {
+                    let params = params.with_schedule(schedule);
+                    let solver = ConjugateGradient::preconditioned(&a, &jacobi, params).unwrap();
+                    let mut x = DoubleVector::zeros(device, n).unwrap();
+                    let report = solver.solve(&mut x, &db).unwrap();
+                    (report, x.read().unwrap())
+                });
+                let label = format!("{nx}x{ny}x{nz}, factor {factor}, {obstacles}, at most {most}");
+                let iterations = [&written, &computed].map(|(report, _)| report.iterations);
+                assert!(iterations[0] == iterations[1] && written.1 == computed.1, "{label}: {iterations:?}");
+                let draws = [&written, &computed].map(|(report, _)| report.draws_per_iteration);
+                assert_eq!(draws[0], draws[1] + 1, "{label}: the product");
+                if most == 400 {
+                    certified(&label, &computed.0, a.csr(), &computed.1, &b, 1e-11);
+                }
+            }
+        }
     });
 }
 

@@ -1,11 +1,18 @@
 // First stage of a reduction of pairs: two sums over a window of texels, each (high, low).
 // DOT: x.y, and nothing   SQUARES: x.x, of x times a power of two near 1 / max |x|
 // ALONG: x.y and x.x for floats x
-// RESIDUAL: r'.M r' and r'.r', where r' = r - alpha q is what the update will leave, bit for bit
+// RESIDUAL: r.M r and r.r
+// INLINED: y is A x, computed where it is read.
 #include "include/pairs.glsl"
 #include "include/prelude.glsl"
 
-#if !defined(RESIDUAL)
+#if defined(INLINED)
+#include "include/product.glsl"
+#define X4(c) Pair4(x_own, x_low_own)
+#define Y4 product
+#define ROW_BEGINS(c) begin(c);
+#define TEXEL_BEGINS(c) advance(c);
+#elif !defined(RESIDUAL)
 #if X_PAIR
 #define X_LOW x_low_at
 #else
@@ -16,22 +23,22 @@
 #else
 #define Y_LOW(c) vec4(0.0)
 #endif
+#define X4(c) Pair4(x_at(c), X_LOW(c))
+#define Y4(c) Pair4(y_at(c), Y_LOW(c))
 #endif
 
 vec4 term(ivec2 c) {
 #if defined(DOT)
-    Pair4 x4 = Pair4(x_at(c), X_LOW(c));
-    return vec4(sum_of_pairs(times_pair4(x4, Pair4(y_at(c), Y_LOW(c)))), 0.0, 0.0);
+    return vec4(sum_of_pairs(times_pair4(X4(c), Y4(c))), 0.0, 0.0);
 #elif defined(ALONG)
     Pair4 x4 = Pair4(x_at(c), vec4(0.0));
-    return vec4(sum_of_pairs(times_float4(Pair4(y_at(c), Y_LOW(c)), x4.high)), sum_of_pairs(times_float4(x4, x4.high)));
+    return vec4(sum_of_pairs(times_float4(Y4(c), x4.high)), sum_of_pairs(times_float4(x4, x4.high)));
 #elif defined(SQUARES)
     float unit = inverse_scale(scale_value());
     Pair4 x4 = Pair4(x_at(c) * unit, X_LOW(c) * unit);
     return vec4(sum_of_pairs(times_pair4(x4, x4)), 0.0, 0.0);
 #else
-    vec2 alpha = coefficients_at(ivec2(0)).xy;
-    Pair4 r4 = add_times4(Pair4(r_at(c), r_low_at(c)), -alpha, two_sum4(q_at(c), q_low_at(c)));
+    Pair4 r4 = Pair4(r_at(c), r_low_at(c));
     vec2 rr = sum_of_pairs(times_pair4(r4, r4));
 #if DIAGONAL
     return vec4(sum_of_pairs(times_pair4(times_float4(r4, m_at(c)), r4)), rr);

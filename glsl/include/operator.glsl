@@ -12,14 +12,6 @@ vec4 flux(vec4 x0, Tap tap, float inverse_distance) {
 
 vec4 share(Tap tap, float inverse_distance) { return tap.open + tap.side * inverse_distance; }
 
-#if !SOLIDS
-#define LINKS ivec4(0)
-#elif defined(INLINED)
-#define LINKS ivec4(links_texel(c.t))
-#else
-#define LINKS ivec4(links_here())
-#endif
-
 // What lies in the six directions of the four cells.
 struct Near { Tap low_x; Tap high_x; Tap low_y; Tap high_y; Tap low_z; Tap high_z; };
 

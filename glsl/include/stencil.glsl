@@ -181,6 +181,15 @@ Tap high_z(Place c) {
 }
 #endif
 
+// The cells' numbers in the texture of links, at a place `c`.
+#if !SOLIDS
+#define LINKS ivec4(0)
+#elif defined(INLINED)
+#define LINKS ivec4(links_texel(c.t))
+#else
+#define LINKS ivec4(links_here())
+#endif
+
 // Links that solid cells close. Bit d of a cell's number: its neighbour in direction d is solid; bit 6: it is itself.
 #if SOLIDS
 vec4 bit(ivec4 links, int d) { return vec4((links >> d) & 1); }

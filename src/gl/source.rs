@@ -30,6 +30,7 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/window.glsl"),
     glsl!("include/total.glsl"),
     glsl!("include/operator.glsl"),
+    glsl!("include/exact_operator.glsl"),
     glsl!("include/transfer.glsl"),
     glsl!("include/gather.glsl"),
     glsl!("include/product.glsl"),

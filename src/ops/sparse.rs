@@ -40,7 +40,7 @@ impl LinOp for SparseMatrix {
     }
 
     fn inlined<'a>(&'a self, pass: Inlined<'a>) -> Result<Option<Inlined<'a>>> {
-        if self.format() == SparseFormat::Points || !pass.fits(3) {
+        if self.format() == SparseFormat::Points || pass.is_paired() || !pass.fits(3) {
             return Ok(None);
         }
         let gather = self.gather(false)?;

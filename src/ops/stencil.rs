@@ -95,7 +95,11 @@ impl LinOp for Stencil {
             return Ok(None);
         }
         let axes = self.weights().iter().filter(|w| **w != 0.0).count();
-        Ok(Some(pass.form(0, 1 + 2 * axes, |draw, alpha| {
+        let fetches = 1 + 2 * axes;
+        if pass.is_paired() {
+            return Ok(Some(pass.form(0, 2 * fetches, |draw, alpha| pair_params(draw, self, alpha))));
+        }
+        Ok(Some(pass.form(0, fetches, |draw, alpha| {
             operator_params(links(grid(draw, self), self), self).param("factors", self.scaling.factors(alpha))
         })))
     }
@@ -173,8 +177,14 @@ fn summed(a: &Stencil, terms: Summand<'_>, sums: Sums<'_>) -> Result<bool> {
     sums.run(&[()], |()| accurate(a, terms)).map(|_| true)
 }
 
-/// The draw of that, with all coefficients as pairs.
+/// The draw of that.
 fn accurate<'a>(a: &'a Stencil, terms: Summand<'a>) -> Draw<'a> {
+    let draw = Draw::new(a.device(), glsl!("stencil/accurate.frag")).input("x", terms.x.view());
+    pair_params(terms.with_low(draw), a, terms.alpha).masked(true)
+}
+
+/// The parameters of every kernel that includes `glsl/include/exact_operator.glsl`: all coefficients as pairs.
+fn pair_params<'a>(draw: Draw<'a>, a: &'a Stencil, alpha: f32) -> Draw<'a> {
     let pairs = |values: &[f64]| {
         let split = |v: &f64| <[f32; 2]>::from(a.scaling.split(*v));
         values.iter().flat_map(split).collect::<Vec<f32>>()
@@ -186,12 +196,9 @@ fn accurate<'a>(a: &'a Stencil, terms: Summand<'a>) -> Draw<'a> {
     // Solid cells alone have the last.
     let used = if a.links.is_some() { 5 } else { 4 };
     let powers = own.iter().take(used).chain(&at_sides).all(|v| is_power_of_two(*v));
-    let draw = Draw::new(a.device(), glsl!("stencil/accurate.frag")).input("x", terms.x.view());
-    let draw = terms.with_low(draw);
     grid_params(links(grid(draw, a), a), a)
         .define("POWERS", powers)
         .floats("terms", pairs(&own))
         .floats("at_sides", pairs(&at_sides))
-        .param("factors", a.scaling.factors(terms.alpha))
-        .masked(true)
+        .param("factors", a.scaling.factors(alpha))
 }

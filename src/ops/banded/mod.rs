@@ -124,7 +124,7 @@ impl LinOp for BandedMatrix {
     fn inlined<'a>(&'a self, pass: Inlined<'a>) -> Result<Option<Inlined<'a>>> {
         let (x, bands) = (pass.x(), self.bands.as_slice());
         let aligned = bands.iter().filter_map(stored).all(|band| band.extent == x.extent());
-        if !aligned || !pass.fits(bands.len()) {
+        if pass.is_paired() || !aligned || !pass.fits(bands.len()) {
             return Ok(None);
         }
         let text = BandText::new(self.offsets(), bands, false, true);

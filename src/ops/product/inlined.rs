@@ -10,6 +10,8 @@ use crate::kernel::{Draw, Operand};
 pub struct Inlined<'a> {
     draw: Draw<'a>,
     x: &'a Vector,
+    /// The vector that is multiplied is one of pairs, and so is the product.
+    paired: bool,
     alpha: f32,
     /// Textures that the pass has room for.
     room: usize,
@@ -23,6 +25,11 @@ impl<'a> Inlined<'a> {
     /// The vector that is multiplied: the input `x`, named before all others.
     pub(crate) fn x(&self) -> &'a Vector {
         self.x
+    }
+
+    /// Whether `x` is one of pairs, with the input `x_low` named next.
+    pub(crate) fn is_paired(&self) -> bool {
+        self.paired
     }
 
     /// Whether so many textures besides fit the pass.
@@ -42,13 +49,13 @@ impl<'a> Inlined<'a> {
     }
 }
 
-/// Makes `α A x` part of a draw that has named nothing yet and will name so many other inputs, and tells how many
+/// Makes `α A x`, or `α A (x + x_low)` in pairs, part of a draw that has named nothing yet and will name so many other inputs, and tells how many
 /// fetches a texel takes; `None` where the operator cannot.
 pub(crate) fn inlined<'a>(
     a: &'a dyn LinOp,
     draw: Draw<'a>,
     alpha: f32,
-    x: &'a Vector,
+    (x, x_low): (&'a Vector, Option<&'a Vector>),
     others: usize,
 ) -> Result<Option<(Draw<'a>, usize)>> {
     let units = a.device().gl().caps.borrow().texture_units as usize;
@@ -58,7 +65,11 @@ pub(crate) fn inlined<'a>(
         .define("INLINED", 1u8)
         .define("PADDED", padded)
         .input("x", x.view())
+        .input_if("x_low", x_low.map(Operand::view))
         .param("row", [x.extent().width as i32, len]);
-    let pass = Inlined { draw, x, alpha, room: units.saturating_sub(others + 1), fetches: 0 };
+    let paired = x_low.is_some();
+    let draw = if paired { draw.define("PAIRED", 1u8) } else { draw };
+    let room = units.saturating_sub(others + 1 + usize::from(paired));
+    let pass = Inlined { draw, x, paired, alpha, room, fetches: 0 };
     Ok(a.inlined(pass)?.map(|pass| (pass.draw, pass.fetches)))
 }

@@ -53,7 +53,7 @@ pub trait LinOp {
         false
     }
 
-    /// Makes the product part of another pass; `None` where the operator cannot. Forms of the library's own can; an operator
+    /// Makes the product part of another pass; `None` where the operator cannot. For pairs stencils alone can. Forms of the library's own can; an operator
     /// that is one of these in other clothes hands it on.
     fn inlined<'a>(&'a self, pass: Inlined<'a>) -> Result<Option<Inlined<'a>>> {
         let _ = pass;

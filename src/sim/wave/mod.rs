@@ -206,7 +206,8 @@ impl Wave {
         /// What it reads besides the displacements, at most.
         const OTHERS: usize = 4;
         let draw = Draw::new(&self.device, glsl!("wave/right.frag"));
-        let Some((draw, _)) = inlined(self.stiffness.as_ref(), draw, self.minus_alpha(), x, OTHERS)? else {
+        let Some((draw, _)) = inlined(self.stiffness.as_ref(), draw, self.minus_alpha(), (x, None), OTHERS)?
+        else {
             let detail = "a stencil whose product cannot be inlined";
             return Err(Error::Internal { place: "Wave", detail });
         };

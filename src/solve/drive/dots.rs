@@ -38,7 +38,7 @@ pub(in crate::solve) enum Dots {
     PairAlong,
     /// Of conjugate gradients in pairs: d.q
     PairCurvature,
-    /// And r'.Mr' and r'.r', of the residual as it will be.
+    /// And r.Mr and r.r.
     PairResidual {
         diagonal: bool,
     },
@@ -62,10 +62,10 @@ impl Dots {
                 ("#define DOT 1\n#define X_PAIR 1\n#define Y_PAIR 1", &["x", "x_low", "y", "y_low"])
             }
             Dots::PairResidual { diagonal: true } => {
-                ("#define RESIDUAL 1\n#define DIAGONAL 1", &["r", "r_low", "q", "q_low", "coefficients", "m"])
+                ("#define RESIDUAL 1\n#define DIAGONAL 1", &["r", "r_low", "m"])
             }
             Dots::PairResidual { diagonal: false } => {
-                ("#define RESIDUAL 1\n#define DIAGONAL 0", &["r", "r_low", "q", "q_low", "coefficients"])
+                ("#define RESIDUAL 1\n#define DIAGONAL 0", &["r", "r_low"])
             }
             Dots::Merged { diagonal: true } => {
                 ("#define MERGED 1\n#define DIAGONAL 1", &["d", "q", "r", "m"])
@@ -126,20 +126,19 @@ impl Reducer {
         })
     }
 
-    /// The same with `q = A d`, which is written nowhere: of `d`, `q`, `r` and, if need be, `M`.
+    /// The same with `q = A d`, which is written nowhere; of operands those besides `d` and `q`.
     pub fn sum_inlined(
         &self,
         dots: Dots,
         q: InlinedProduct<'_>,
-        r: &Vector,
-        m: Option<&Vector>,
+        operands: &[&dyn Operand],
     ) -> Result<Partial> {
-        let plan = ReducePlan::of_products(r.extent(), self.windows.fetched());
+        let plan = ReducePlan::of_products(q.d.extent(), self.windows.fetched());
         let (lines, names) = dots.block();
-        let own = names.get(2..).unwrap_or_default();
+        let own = names.get(names.len().saturating_sub(operands.len())..).unwrap_or_default();
         self.run(dots, &plan, |stages| stages.to_a_window(), &|draw| {
-            let views = [Some(r), m].into_iter().flatten().map(Operand::view);
-            Ok(block(q.in_draw(draw, own.len())?, (lines, own), views))
+            let draw = q.in_draw(draw, operands.len())?;
+            Ok(block(draw, (lines, own), operands.iter().map(|v| v.view())))
         })
     }
 
@@ -163,19 +162,21 @@ pub(in crate::solve) struct InlinedProduct<'a> {
     pub a: &'a dyn LinOp,
     pub alpha: f32,
     pub d: &'a Vector,
+    /// Of pairs the low part.
+    pub d_low: Option<&'a Vector>,
 }
 
 impl<'a> InlinedProduct<'a> {
     /// What it fetches for a texel, if passes that read so many other textures can.
     pub fn fetches(&self, others: usize) -> Result<Option<usize>> {
         let draw = Draw::new(self.a.device(), glsl!("solve/dots.frag"));
-        Ok(inlined(self.a, draw, self.alpha, self.d, others)?.map(|(_, fetches)| fetches))
+        Ok(inlined(self.a, draw, self.alpha, (self.d, self.d_low), others)?.map(|(_, fetches)| fetches))
     }
 
     /// Makes it part of a draw that will name so many other inputs.
     pub fn in_draw(&self, draw: Draw<'a>, others: usize) -> Result<Draw<'a>> {
         let detail = "an operator whose product cannot be inlined";
-        inlined(self.a, draw, self.alpha, self.d, others)?
+        inlined(self.a, draw, self.alpha, (self.d, self.d_low), others)?
             .map(|(draw, _)| draw)
             .ok_or(Error::Internal { place: "InlinedProduct", detail })
     }

@@ -15,8 +15,8 @@ use crate::ops::{LinOp, Windows};
 pub(crate) fn fit(a: &dyn LinOp, x: &mut Vector, b: &Vector) -> Result<()> {
     let device = a.device();
     let reducer = Reducer { device: device.clone(), windows: Windows::Balanced };
-    let product = InlinedProduct { a, alpha: 1.0, d: x };
-    let sums = reducer.sum_inlined(Dots::Fit, product, b, None)?;
+    let product = InlinedProduct { a, alpha: 1.0, d: x, d_low: None };
+    let sums = reducer.sum_inlined(Dots::Fit, product, &[b])?;
     let factor = Scalar::uninit(device)?;
     sums.left_to(Draw::new(device, glsl!("solve/coefficient.frag"))).target(factor.view()).run()?;
     let fitted = Vector::uninit(device, x.len())?;

@@ -137,7 +137,9 @@ impl Steps {
                 self.reducer.sum(dots, &vectors.collect::<Vec<_>>())?
             }
             Mapped::Inlined(a, alpha) => {
-                self.reducer.sum_inlined(dots, InlinedProduct { a, alpha, d }, r, m)?
+                let vectors = [r].into_iter().chain(m).map(|v| v as &dyn Operand);
+                let product = InlinedProduct { a, alpha, d, d_low: None };
+                self.reducer.sum_inlined(dots, product, &vectors.collect::<Vec<_>>())?
             }
         };
         let step = self.step(glsl!("solve/merged_step.frag"), &sums, Entry::Iteration);
@@ -216,7 +218,9 @@ impl Steps {
         let draw = Draw::new(&self.reducer.device, glsl!("solve/merged_update.frag"));
         let draw = match q {
             Mapped::Written(q) => draw.input("d", at.d.view()).input("q", q.view()),
-            Mapped::Inlined(a, alpha) => InlinedProduct { a, alpha, d: at.d }.in_draw(draw, Self::UPDATED)?,
+            Mapped::Inlined(a, alpha) => {
+                InlinedProduct { a, alpha, d: at.d, d_low: None }.in_draw(draw, Self::UPDATED)?
+            }
         };
         let draw = draw
             .define("DIAGONAL", m.is_some())

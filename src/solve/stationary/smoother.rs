@@ -122,7 +122,7 @@ impl<'a> WeightedJacobi<'a> {
     /// ```
     pub fn workload(&self) -> Result<Option<Workload>> {
         let draw = Draw::new(self.a.device(), glsl!("solve/relax.frag"));
-        let able = inlined(self.a, draw, 1.0, &self.weights.scaled, Self::OTHERS)?.is_some();
+        let able = inlined(self.a, draw, 1.0, (&self.weights.scaled, None), Self::OTHERS)?.is_some();
         let one_pass = able && self.prefers_one_pass();
         Ok(self.ways().into_iter().find(|(way, _)| *way == one_pass).map(|(_, work)| work))
     }
@@ -162,7 +162,7 @@ impl Smoother for WeightedJacobi<'_> {
         for _ in 0..sweeps {
             let draw = || Draw::new(device, glsl!("solve/relax.frag"));
             // r = b - A x: in the same pass, or written
-            let in_draw = || inlined(self.a, draw(), 1.0, x, Self::OTHERS);
+            let in_draw = || inlined(self.a, draw(), 1.0, (x, None), Self::OTHERS);
             let draw = match if one_pass { in_draw()? } else { None } {
                 Some((draw, _)) => draw.input("b", b.view()).masked(true),
                 None => {

@@ -283,7 +283,7 @@ impl<'a> ConjugateGradient<'a> {
         if schedule == CgSchedule::Merged || auto && by_rule && device.is_software() {
             return Ok(way(CgSchedule::Merged, false));
         }
-        let fetches = InlinedProduct { a: self.a, alpha: 1.0, d }.fetches(Steps::UPDATED)?;
+        let fetches = InlinedProduct { a: self.a, alpha: 1.0, d, d_low: None }.fetches(Steps::UPDATED)?;
         let known = [
             way(CgSchedule::Merged, false),
             way(CgSchedule::Listing, false),
@@ -331,6 +331,8 @@ struct Run<'a> {
     steps: Steps,
     schedule: CgSchedule,
     windows: Windows,
+    /// Fetches of a product of pairs that is written nowhere, at most.
+    few: usize,
     /// The recurrence in pairs may take over.
     widens: bool,
     /// That, once it has.
@@ -357,6 +359,11 @@ impl<'a> Run<'a> {
             z: if listing { m.room(&at.x.high)? } else { None },
             steps: Steps::new(device, solver.params.windows)?,
             windows: solver.params.windows,
+            few: match (schedule, solver.params.schedule) {
+                (CgSchedule::Fused, CgSchedule::Fused) => usize::MAX,
+                (CgSchedule::Fused, _) => InPairs::FEW,
+                _ => 0,
+            },
             widens: solver.params.recurrence == Recurrence::Auto && at.is_double() && !m.is_dear(),
             in_pairs: None,
             m,
@@ -459,6 +466,10 @@ impl Method for Run<'_> {
         steps.advance_both((y, x_scale, d.front()), (r, q))
     }
 
+    fn finish(&mut self, at: &mut Iterate<'_>) -> Result<()> {
+        self.in_pairs.as_mut().map_or(Ok(()), |pairs| pairs.settle(at))
+    }
+
     fn dear(&self) -> bool {
         self.m.is_dear()
     }
@@ -481,7 +492,7 @@ impl Method for Run<'_> {
 
     fn widen(&mut self, at: &mut Iterate<'_>) -> Result<()> {
         at.widen()?;
-        self.in_pairs = Some(InPairs::new(self.m, self.windows, at)?);
+        self.in_pairs = Some(InPairs::new(self.m, self.windows, self.few, at)?);
         Ok(())
     }
 }

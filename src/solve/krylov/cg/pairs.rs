@@ -6,7 +6,7 @@ use crate::gl::{Source, glsl};
 use crate::kernel::{Draw, Operand, PingPong};
 use crate::ops::reduce::Partial;
 use crate::ops::{self, Windows};
-use crate::solve::drive::dots::{Dots, Reducer};
+use crate::solve::drive::dots::{Dots, InlinedProduct, Reducer};
 use crate::solve::drive::iterate::{Iterate, Low};
 use crate::solve::drive::state::Bounds;
 use crate::solve::drive::verdict::Kept;
@@ -19,11 +19,15 @@ pub(super) struct InPairs {
     /// The diagonal of the preconditioner, read at the same texels as vectors.
     m: Option<Vector>,
     d: PingPong<DoubleVector>,
-    /// `A d`, of two numbers that may have to be settled.
-    q: [Vector; 2],
+    /// `A d` is written nowhere: passes compute it.
+    inlines: bool,
+    /// `y` is updated every second time, from two directions.
+    defers: bool,
+    /// The iteration before has left the update of `y` to the next one.
+    owes: bool,
     reducer: Reducer,
-    /// (alpha, its low part, frozen, flag)
-    coefficients: Scalar,
+    /// (alpha, its low part, frozen, flag), and those of the iteration before.
+    coefficients: PingPong<Scalar>,
     /// (r.Mr, beta) as pairs.
     state: PingPong<Scalar>,
     report: PingPong<Scalar>,
@@ -33,9 +37,15 @@ pub(super) struct InPairs {
 }
 
 impl InPairs {
+    /// Textures that the update of residual and `y` reads besides the direction and the operator.
+    const ADVANCED: usize = 8;
+
+    /// Fetches of a product that passes had better compute than read: of a stencil in the plane.
+    pub const FEW: usize = 10;
+
     /// For an iterate that is [widened](Iterate::widen), and a preconditioner that is a diagonal or none: any other gives 32
-    /// bits.
-    pub fn new(m: &dyn Preconditioner, windows: Windows, at: &Iterate<'_>) -> Result<Self> {
+    /// bits. The product is written nowhere where it takes so many fetches at most.
+    pub fn new(m: &dyn Preconditioner, windows: Windows, few: usize, at: &Iterate<'_>) -> Result<Self> {
         let (device, n) = (at.a.device(), at.b.len());
         let zeros = || DoubleVector::zeros(device, n);
         if let Some(diagonal) = m.diagonal() {
@@ -53,12 +63,16 @@ impl InPairs {
             )?;
         }
         let pair = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
+        let d = PingPong::new(zeros()?, zeros()?);
+        let fetches = product(at, d.front()).fetches(Self::ADVANCED)?;
         Ok(InPairs {
             m: m.diagonal().map(Kept::copied).transpose()?,
-            d: PingPong::new(zeros()?, zeros()?),
-            q: [Vector::uninit(device, n)?, Vector::uninit(device, n)?],
+            d,
+            inlines: fetches.is_some_and(|fetches| fetches <= few),
+            defers: true,
+            owes: false,
             reducer: Reducer { device: device.clone(), windows },
-            coefficients: Scalar::zero(device)?,
+            coefficients: pair()?,
             state: pair()?,
             report: pair()?,
             bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
@@ -92,27 +106,41 @@ impl InPairs {
             ops::scaled(low, factor, now.low())?;
             self.d.swap();
         }
-        // After a step of no length.
-        self.q.iter_mut().try_for_each(Vector::set_zero)?;
-        self.coefficients = Scalar::zero(device)?;
+        // Running.
+        *self.coefficients.front_mut() = Scalar::zero(device)?;
         self.weigh(at, if keep { Entry::Resume } else { Entry::Start })?;
         // The direction kept has been turned already.
-        if keep { Ok(()) } else { self.update(at) }
+        if keep { Ok(()) } else { self.turn(at) }
     }
 
     pub fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        // q = A d
-        let d = self.d.front();
-        self.q = ops::pair_product(at.a, at.matrix_scale, d)?;
+        // q = A d, of two numbers that may have to be settled
+        let q = match self.inlines {
+            true => None,
+            false => Some(ops::pair_product(at.a, at.matrix_scale, self.d.front())?),
+        };
         // alpha = r.Mr / d.q
-        let [q, q_low] = &self.q;
-        let sums = self.reducer.sum(Dots::PairCurvature, &[d.high(), d.low(), q, q_low])?;
-        let step = self.step(glsl!("solve/pair_alpha.frag"), &sums).param("limit", self.bounds.limit as f32);
-        step.target(self.coefficients.view()).run()?;
-        // beta = r'.Mr' / r.Mr with r' = r - alpha q
+        self.measure(at, q.as_ref())?;
+        // r = r - alpha q, y = y + alpha d
+        self.advance(at, q.as_ref())?;
+        // beta = r.Mr / (r.Mr of before)
         self.weigh(at, Entry::Iteration)?;
-        // d = M r' + beta d, y = y + alpha d, r = r'
-        self.update(at)
+        // d = M r + beta d
+        self.turn(at)
+    }
+
+    /// Moves `y` along the last direction, where that is left to the next iteration: there is none.
+    pub fn settle(&mut self, at: &mut Iterate<'_>) -> Result<()> {
+        if !std::mem::take(&mut self.owes) {
+            return Ok(());
+        }
+        let x_scale = at.x_scale();
+        let (y, y_low) = (&mut at.y, &mut low_of(&mut at.low)?.y);
+        let draw = self.reading(self.draw().define("RESIDUAL", false), self.d.back());
+        self.adding(draw, (y, y_low, x_scale), None).run()?;
+        y.swap();
+        y_low.swap();
+        Ok(())
     }
 
     /// A scalar step from sums and what is known.
@@ -122,16 +150,89 @@ impl InPairs {
             .input("state", self.state.front().view())
     }
 
-    /// beta, and the tests, once alpha and `A d` are known.
+    /// alpha.
+    fn measure(&mut self, at: &Iterate<'_>, q: Option<&[Vector; 2]>) -> Result<()> {
+        let (d, dots) = (self.d.front(), Dots::PairCurvature);
+        let sums = match q {
+            Some([q, q_low]) => self.reducer.sum(dots, &[d.high(), d.low(), q, q_low])?,
+            None => self.reducer.sum_inlined(dots, product(at, d), &[])?,
+        };
+        self.step(glsl!("solve/pair_alpha.frag"), &sums)
+            .param("limit", self.bounds.limit as f32)
+            .target(self.coefficients.back().view())
+            .run()?;
+        self.coefficients.swap();
+        Ok(())
+    }
+
+    /// The residual, and every second time `y`.
+    fn advance(&mut self, at: &mut Iterate<'_>, q: Option<&[Vector; 2]>) -> Result<()> {
+        let (d, x_scale) = (self.d.front(), at.x_scale());
+        let product = product(at, d);
+        let Low { y: y_low, r: r_low } = low_of(&mut at.low)?;
+        let (y, r) = (&mut at.y, &mut at.r);
+        let adds = self.owes || !self.defers;
+        let draw = match q {
+            Some([q, q_low]) => {
+                self.reading(self.draw(), d).input("q", q.view()).input("q_low", q_low.view())
+            }
+            None => product.in_draw(self.draw(), Self::ADVANCED)?,
+        };
+        let draw = draw
+            .define("RESIDUAL", true)
+            .input("r", r.front().view())
+            .input("r_low", r_low.front().view())
+            .targets([r.back().view(), r_low.back().view()]);
+        if adds {
+            self.adding(draw, (y, y_low, x_scale), self.owes.then_some(self.d.back())).run()?;
+            y.swap();
+            y_low.swap();
+        } else {
+            draw.define("ADDS", false).input("coefficients", self.coefficients.front().view()).run()?;
+        }
+        r.swap();
+        r_low.swap();
+        self.owes = !adds;
+        Ok(())
+    }
+
+    /// A draw of what moves along the direction.
+    fn draw(&self) -> Draw<'_> {
+        Draw::new(&self.reducer.device, glsl!("solve/pair_advance.frag"))
+    }
+
+    /// The same along this one, where it is read at the texel alone.
+    fn reading<'s>(&self, draw: Draw<'s>, d: &'s DoubleVector) -> Draw<'s> {
+        draw.input("d", d.high().view()).input("d_low", d.low().view())
+    }
+
+    /// With `y`, and the direction of before where that is owed.
+    fn adding<'s>(
+        &'s self,
+        draw: Draw<'s>,
+        (y, y_low, x_scale): (&'s PingPong<Vector>, &'s PingPong<Vector>, f32),
+        before: Option<&'s DoubleVector>,
+    ) -> Draw<'s> {
+        draw.define("ADDS", true)
+            .define("BOTH", before.is_some())
+            .input("coefficients", self.coefficients.front().view())
+            .input("y", y.front().view())
+            .input("y_low", y_low.front().view())
+            .input_if("before", before.map(|d| d.high().view()))
+            .input_if("before_low", before.map(|d| d.low().view()))
+            .input_if("then", before.map(|_| self.coefficients.back().view()))
+            .param("x_scale", x_scale)
+            .targets([y.back().view(), y_low.back().view()])
+    }
+
+    /// beta, and the tests.
     fn weigh(&mut self, at: &mut Iterate<'_>, entry: Entry) -> Result<()> {
-        let (r, low) = (&at.r, low_of(&mut at.low)?);
-        let [q, q_low] = &self.q;
-        let (coefficients, m) = (&self.coefficients, self.m.as_ref().map(|m| m as &dyn Operand));
-        let terms: [&dyn Operand; 5] = [r.front(), low.r.front(), q, q_low, coefficients];
-        let terms: Vec<&dyn Operand> = terms.into_iter().chain(m).collect();
-        let sums = self.reducer.sum(Dots::PairResidual { diagonal: m.is_some() }, &terms)?;
+        let (r, low) = (at.r.front(), low_of(&mut at.low)?.r.front());
+        let m = self.m.as_ref().map(|m| m as &dyn Operand);
+        let operands: Vec<&dyn Operand> = [r as &dyn Operand, low].into_iter().chain(m).collect();
+        let sums = self.reducer.sum(Dots::PairResidual { diagonal: m.is_some() }, &operands)?;
         self.step(glsl!("solve/pair_beta.frag"), &sums)
-            .input("coefficients", coefficients.view())
+            .input("coefficients", self.coefficients.front().view())
             .param("entry", entry as i32)
             .param("threshold", self.bounds.threshold)
             .param("ceiling", self.bounds.ceiling)
@@ -143,46 +244,29 @@ impl InPairs {
         Ok(())
     }
 
-    /// The updates of vectors, in one pass where the device has the draw buffers.
-    fn update(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        let x_scale = at.x_scale();
-        let Low { y: y_low, r: r_low } = low_of(&mut at.low)?;
-        let (y, r) = (&mut at.y, &mut at.r);
-        let device = &self.reducer.device;
-        let (d, next_d) = (self.d.front(), self.d.back());
-        let [q, q_low] = &self.q;
-        // Compilers drop what a part does not read, and a pass may bind it all the same.
-        let run = |part: u32, targets: &[&Vector]| {
-            Draw::new(device, glsl!("solve/pair_update.frag"))
-                .define("PART", part)
-                .define("DIAGONAL", self.m.is_some())
-                .input("r", r.front().view())
-                .input("r_low", r_low.front().view())
-                .input("q", q.view())
-                .input("q_low", q_low.view())
-                .input("d", d.high().view())
-                .input("d_low", d.low().view())
-                .input("y", y.front().view())
-                .input("y_low", y_low.front().view())
-                .input("coefficients", self.coefficients.view())
-                .input("state", self.state.front().view())
-                .input_if("m", self.m.as_ref().map(Operand::view))
-                .param("x_scale", x_scale)
-                .targets(targets.iter().map(|t| t.view()))
-                .run()
-        };
-        let targets = [r.back(), r_low.back(), next_d.high(), next_d.low(), y.back(), y_low.back()];
-        if device.gl().caps.borrow().max_draw_buffers as usize >= targets.len() {
-            run(2, &targets)?;
-        } else {
-            let (first, second) = targets.split_at(4);
-            run(0, first)?;
-            run(1, second)?;
-        }
-        [r, r_low, y, y_low].into_iter().for_each(PingPong::swap);
+    /// The next direction.
+    fn turn(&mut self, at: &mut Iterate<'_>) -> Result<()> {
+        let (r, low) = (at.r.front(), low_of(&mut at.low)?.r.front());
+        let (d, next) = (self.d.front(), self.d.back());
+        Draw::new(&self.reducer.device, glsl!("solve/pair_direction.frag"))
+            .define("DIAGONAL", self.m.is_some())
+            .input("r", r.view())
+            .input("r_low", low.view())
+            .input("d", d.high().view())
+            .input("d_low", d.low().view())
+            .input("coefficients", self.coefficients.front().view())
+            .input("state", self.state.front().view())
+            .input_if("m", self.m.as_ref().map(Operand::view))
+            .targets([next.high().view(), next.low().view()])
+            .run()?;
         self.d.swap();
         Ok(())
     }
+}
+
+/// `A d` for passes that compute it.
+fn product<'d>(at: &Iterate<'d>, d: &'d DoubleVector) -> InlinedProduct<'d> {
+    InlinedProduct { a: at.a, alpha: at.matrix_scale, d: d.high(), d_low: Some(d.low()) }
 }
 
 fn low_of(low: &mut Option<Low>) -> Result<&mut Low> {
