@@ -74,7 +74,8 @@ pub struct CgParams {
     pub max_iters: usize,
     /// When to stop.
     pub stop: Stop,
-    /// In which passes an iteration in 32 bits runs.
+    /// In which passes an iteration in 32 bits runs. Where that is [`CgSchedule::Fused`], by choice or by rule, one in pairs
+    /// writes no product of stencils either (by rule: in the plane).
     pub schedule: CgSchedule,
     /// In what the recurrence runs, of unknowns that are pairs.
     pub recurrence: Recurrence,
@@ -331,7 +332,7 @@ struct Run<'a> {
     steps: Steps,
     schedule: CgSchedule,
     windows: Windows,
-    /// Fetches of a product of pairs that is written nowhere, at most.
+    /// Fetches of a product of pairs that is written nowhere, at most: none for schedules that write it.
     few: usize,
     /// The recurrence in pairs may take over.
     widens: bool,

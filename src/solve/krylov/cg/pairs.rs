@@ -14,16 +14,15 @@ use crate::solve::krylov::precondition::Preconditioner;
 use crate::solve::krylov::steps::Entry;
 
 /// Direction and scalars of conjugate gradients in pairs, as in a listing: alpha and beta of their own reductions, since 32
-/// bits of either cost half as many iterations again.
+/// bits of either cost half as many iterations again. The residual moves before beta is found, whose
+/// reduction then reads nothing else, and `y` with it, while the direction is at hand.
 pub(super) struct InPairs {
     /// The diagonal of the preconditioner, read at the same texels as vectors.
     m: Option<Vector>,
     d: PingPong<DoubleVector>,
     /// `A d` is written nowhere: passes compute it.
     inlines: bool,
-    /// `y` is updated every second time, from two directions.
-    defers: bool,
-    /// The iteration before has left the update of `y` to the next one.
+    /// `y` is updated every second time, from two directions: the iteration before has left that to the next one.
     owes: bool,
     reducer: Reducer,
     /// (alpha, its low part, frozen, flag), and those of the iteration before.
@@ -69,7 +68,6 @@ impl InPairs {
             m: m.diagonal().map(Kept::copied).transpose()?,
             d,
             inlines: fetches.is_some_and(|fetches| fetches <= few),
-            defers: true,
             owes: false,
             reducer: Reducer { device: device.clone(), windows },
             coefficients: pair()?,
@@ -106,7 +104,7 @@ impl InPairs {
             ops::scaled(low, factor, now.low())?;
             self.d.swap();
         }
-        // Running.
+        // None is frozen.
         *self.coefficients.front_mut() = Scalar::zero(device)?;
         self.weigh(at, if keep { Entry::Resume } else { Entry::Start })?;
         // The direction kept has been turned already.
@@ -121,7 +119,7 @@ impl InPairs {
         };
         // alpha = r.Mr / d.q
         self.measure(at, q.as_ref())?;
-        // r = r - alpha q, y = y + alpha d
+        // r = r - alpha q, and every second time y = y + alpha d of both
         self.advance(at, q.as_ref())?;
         // beta = r.Mr / (r.Mr of before)
         self.weigh(at, Entry::Iteration)?;
@@ -171,7 +169,6 @@ impl InPairs {
         let product = product(at, d);
         let Low { y: y_low, r: r_low } = low_of(&mut at.low)?;
         let (y, r) = (&mut at.y, &mut at.r);
-        let adds = self.owes || !self.defers;
         let draw = match q {
             Some([q, q_low]) => {
                 self.reading(self.draw(), d).input("q", q.view()).input("q_low", q_low.view())
@@ -183,8 +180,9 @@ impl InPairs {
             .input("r", r.front().view())
             .input("r_low", r_low.front().view())
             .targets([r.back().view(), r_low.back().view()]);
-        if adds {
-            self.adding(draw, (y, y_low, x_scale), self.owes.then_some(self.d.back())).run()?;
+        // Where the next direction is to go lies the one before.
+        if self.owes {
+            self.adding(draw, (y, y_low, x_scale), Some(self.d.back())).run()?;
             y.swap();
             y_low.swap();
         } else {
@@ -192,7 +190,7 @@ impl InPairs {
         }
         r.swap();
         r_low.swap();
-        self.owes = !adds;
+        self.owes = !self.owes;
         Ok(())
     }
 
