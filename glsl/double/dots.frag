@@ -1,7 +1,7 @@
 // First stage of a reduction of pairs: two sums over a window of texels, each (high, low).
 // DOT: x.y, and nothing   SQUARES: x.x, of x times a power of two near 1 / max |x|
 // ALONG: x.y and x.x for floats x
-// RESIDUAL: r'.M r' and r'.r', where r' = r - alpha q is what the update will leave, bit for bit
+// RESIDUAL: r.M r and r.r
 #include "include/pairs.glsl"
 #include "include/prelude.glsl"
 
@@ -30,8 +30,7 @@ vec4 term(ivec2 c) {
     Pair4 x4 = Pair4(x_at(c) * unit, X_LOW(c) * unit);
     return vec4(sum_of_pairs(times_pair4(x4, x4)), 0.0, 0.0);
 #else
-    vec2 alpha = coefficients_at(ivec2(0)).xy;
-    Pair4 r4 = add_times4(Pair4(r_at(c), r_low_at(c)), -alpha, two_sum4(q_at(c), q_low_at(c)));
+    Pair4 r4 = Pair4(r_at(c), r_low_at(c));
     vec2 rr = sum_of_pairs(times_pair4(r4, r4));
 #if DIAGONAL
     return vec4(sum_of_pairs(times_pair4(times_float4(r4, m_at(c)), r4)), rr);

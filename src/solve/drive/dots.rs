@@ -38,7 +38,7 @@ pub(in crate::solve) enum Dots {
     PairAlong,
     /// Of conjugate gradients in pairs: d.q
     PairCurvature,
-    /// And r'.Mr' and r'.r', of the residual as it will be.
+    /// And r.Mr and r.r.
     PairResidual {
         diagonal: bool,
     },
@@ -62,10 +62,10 @@ impl Dots {
                 ("#define DOT 1\n#define X_PAIR 1\n#define Y_PAIR 1", &["x", "x_low", "y", "y_low"])
             }
             Dots::PairResidual { diagonal: true } => {
-                ("#define RESIDUAL 1\n#define DIAGONAL 1", &["r", "r_low", "q", "q_low", "coefficients", "m"])
+                ("#define RESIDUAL 1\n#define DIAGONAL 1", &["r", "r_low", "m"])
             }
             Dots::PairResidual { diagonal: false } => {
-                ("#define RESIDUAL 1\n#define DIAGONAL 0", &["r", "r_low", "q", "q_low", "coefficients"])
+                ("#define RESIDUAL 1\n#define DIAGONAL 0", &["r", "r_low"])
             }
             Dots::Merged { diagonal: true } => {
                 ("#define MERGED 1\n#define DIAGONAL 1", &["d", "q", "r", "m"])

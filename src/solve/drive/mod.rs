@@ -78,6 +78,12 @@ pub(super) trait Method {
     /// One iteration, without a readback.
     fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()>;
 
+    /// Does what iterations have left to the next one, once a run has ended.
+    fn finish(&mut self, at: &mut Iterate<'_>) -> Result<()> {
+        let _ = at;
+        Ok(())
+    }
+
     /// The report texel after the last iteration.
     fn report(&self) -> &Scalar;
 
@@ -413,6 +419,7 @@ pub(super) fn drive<M: Method>(
         let mut looked = Looked { method: &mut *method, at: &mut *at };
         let last = run_until_frozen(&mut looked, course, &mut work, observe)?;
         let last = Report::from_texel(&last);
+        method.finish(at)?;
         idle = last.flag == Flag::Met && last.iterations == iterations;
         iterations = last.iterations;
         flag = last.flag;

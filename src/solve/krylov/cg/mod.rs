@@ -61,7 +61,7 @@ pub enum Recurrence {
     Auto,
     /// In 32 bits: what it adds is gathered in pairs, and its residual replaced every hundred iterations.
     Single,
-    /// In pairs: about as many iterations as in 64 bits, each of which costs two to three and a half of the others. For a
+    /// In pairs: about as many iterations as in 64 bits, each of which costs two to three of the others. For a
     /// preconditioner that is a diagonal, or none.
     Double,
 }
@@ -457,6 +457,10 @@ impl Method for Run<'_> {
         steps.predicting_step(d.front(), q, r.front())?;
         // y = y + alpha d, r = r - alpha q
         steps.advance_both((y, x_scale, d.front()), (r, q))
+    }
+
+    fn finish(&mut self, at: &mut Iterate<'_>) -> Result<()> {
+        self.in_pairs.as_mut().map_or(Ok(()), |pairs| pairs.settle(at))
     }
 
     fn dear(&self) -> bool {

@@ -14,16 +14,19 @@ use crate::solve::krylov::precondition::Preconditioner;
 use crate::solve::krylov::steps::Entry;
 
 /// Direction and scalars of conjugate gradients in pairs, as in a listing: alpha and beta of their own reductions, since 32
-/// bits of either cost half as many iterations again.
+/// bits of either cost half as many iterations again. The residual moves before beta is found, whose
+/// reduction then reads nothing else, and `y` with it, while the direction is at hand.
 pub(super) struct InPairs {
     /// The diagonal of the preconditioner, read at the same texels as vectors.
     m: Option<Vector>,
     d: PingPong<DoubleVector>,
     /// `A d`, of two numbers that may have to be settled.
     q: [Vector; 2],
+    /// `y` is updated every second time, from two directions: the iteration before has left that to the next one.
+    owes: bool,
     reducer: Reducer,
-    /// (alpha, its low part, frozen, flag)
-    coefficients: Scalar,
+    /// (alpha, its low part, frozen, flag), and those of the iteration before.
+    coefficients: PingPong<Scalar>,
     /// (r.Mr, beta) as pairs.
     state: PingPong<Scalar>,
     report: PingPong<Scalar>,
@@ -57,8 +60,9 @@ impl InPairs {
             m: m.diagonal().map(Kept::copied).transpose()?,
             d: PingPong::new(zeros()?, zeros()?),
             q: [Vector::uninit(device, n)?, Vector::uninit(device, n)?],
+            owes: false,
             reducer: Reducer::new(device, windows),
-            coefficients: Scalar::zero(device)?,
+            coefficients: pair()?,
             state: pair()?,
             report: pair()?,
             bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
@@ -92,12 +96,11 @@ impl InPairs {
             ops::scaled(low, factor, now.low())?;
             self.d.swap();
         }
-        // After a step of no length.
-        self.q.iter_mut().try_for_each(Vector::set_zero)?;
-        self.coefficients = Scalar::zero(device)?;
+        // None is frozen.
+        *self.coefficients.front_mut() = Scalar::zero(device)?;
         self.weigh(at, if keep { Entry::Resume } else { Entry::Start })?;
         // The direction kept has been turned already.
-        if keep { Ok(()) } else { self.update(at) }
+        if keep { Ok(()) } else { self.turn(at) }
     }
 
     pub fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
@@ -108,11 +111,28 @@ impl InPairs {
         let [q, q_low] = &self.q;
         let sums = self.reducer.sum(Dots::PairCurvature, &[d.high(), d.low(), q, q_low])?;
         let step = self.step(glsl!("solve/pair_alpha.frag"), &sums).param("limit", self.bounds.limit as f32);
-        step.target(self.coefficients.view()).run()?;
-        // beta = r'.Mr' / r.Mr with r' = r - alpha q
+        step.target(self.coefficients.back().view()).run()?;
+        self.coefficients.swap();
+        // r = r - alpha q, and every second time y = y + alpha d of both
+        self.advance(at)?;
+        // beta = r.Mr / (r.Mr of before)
         self.weigh(at, Entry::Iteration)?;
-        // d = M r' + beta d, y = y + alpha d, r = r'
-        self.update(at)
+        // d = M r + beta d
+        self.turn(at)
+    }
+
+    /// Moves `y` along the last direction, where that is left to the next iteration: there is none.
+    pub fn settle(&mut self, at: &mut Iterate<'_>) -> Result<()> {
+        if !std::mem::take(&mut self.owes) {
+            return Ok(());
+        }
+        let x_scale = at.x_scale();
+        let (y, y_low) = (&mut at.y, &mut low_of(&mut at.low)?.y);
+        let draw = self.along(self.d.back()).define("RESIDUAL", false);
+        self.adding(draw, (y, y_low, x_scale), None).run()?;
+        y.swap();
+        y_low.swap();
+        Ok(())
     }
 
     /// A scalar step from sums and what is known.
@@ -122,16 +142,68 @@ impl InPairs {
             .input("state", self.state.front().view())
     }
 
-    /// beta, and the tests, once alpha and `A d` are known.
-    fn weigh(&mut self, at: &mut Iterate<'_>, entry: Entry) -> Result<()> {
-        let (r, low) = (&at.r, low_of(&mut at.low)?);
+    /// The residual, and every second time `y`.
+    fn advance(&mut self, at: &mut Iterate<'_>) -> Result<()> {
+        let x_scale = at.x_scale();
+        let Low { y: y_low, r: r_low } = low_of(&mut at.low)?;
+        let (y, r) = (&mut at.y, &mut at.r);
         let [q, q_low] = &self.q;
-        let (coefficients, m) = (&self.coefficients, self.m.as_ref().map(|m| m as &dyn Operand));
-        let terms: [&dyn Operand; 5] = [r.front(), low.r.front(), q, q_low, coefficients];
-        let terms: Vec<&dyn Operand> = terms.into_iter().chain(m).collect();
-        let sums = self.reducer.sum(Dots::PairResidual { diagonal: m.is_some() }, &terms)?;
+        let draw = self
+            .along(self.d.front())
+            .define("RESIDUAL", true)
+            .input("q", q.view())
+            .input("q_low", q_low.view())
+            .input("r", r.front().view())
+            .input("r_low", r_low.front().view())
+            .targets([r.back().view(), r_low.back().view()]);
+        // Where the next direction is to go lies the one before.
+        if self.owes {
+            self.adding(draw, (y, y_low, x_scale), Some(self.d.back())).run()?;
+            y.swap();
+            y_low.swap();
+        } else {
+            draw.define("ADDS", false).input("coefficients", self.coefficients.front().view()).run()?;
+        }
+        r.swap();
+        r_low.swap();
+        self.owes = !self.owes;
+        Ok(())
+    }
+
+    /// A draw of what moves along this direction.
+    fn along<'s>(&'s self, d: &'s DoubleVector) -> Draw<'s> {
+        Draw::new(&self.reducer.device, glsl!("solve/pair_advance.frag"))
+            .input("d", d.high().view())
+            .input("d_low", d.low().view())
+    }
+
+    /// With `y`, and the direction of before where that is owed.
+    fn adding<'s>(
+        &'s self,
+        draw: Draw<'s>,
+        (y, y_low, x_scale): (&'s PingPong<Vector>, &'s PingPong<Vector>, f32),
+        before: Option<&'s DoubleVector>,
+    ) -> Draw<'s> {
+        draw.define("ADDS", true)
+            .define("BOTH", before.is_some())
+            .input("coefficients", self.coefficients.front().view())
+            .input("y", y.front().view())
+            .input("y_low", y_low.front().view())
+            .input_if("before", before.map(|d| d.high().view()))
+            .input_if("before_low", before.map(|d| d.low().view()))
+            .input_if("then", before.map(|_| self.coefficients.back().view()))
+            .param("x_scale", x_scale)
+            .targets([y.back().view(), y_low.back().view()])
+    }
+
+    /// beta, and the tests.
+    fn weigh(&mut self, at: &mut Iterate<'_>, entry: Entry) -> Result<()> {
+        let (r, low) = (at.r.front(), low_of(&mut at.low)?.r.front());
+        let m = self.m.as_ref().map(|m| m as &dyn Operand);
+        let operands: Vec<&dyn Operand> = [r as &dyn Operand, low].into_iter().chain(m).collect();
+        let sums = self.reducer.sum(Dots::PairResidual { diagonal: m.is_some() }, &operands)?;
         self.step(glsl!("solve/pair_beta.frag"), &sums)
-            .input("coefficients", coefficients.view())
+            .input("coefficients", self.coefficients.front().view())
             .param("entry", entry as i32)
             .param("threshold", self.bounds.threshold)
             .param("ceiling", self.bounds.ceiling)
@@ -143,43 +215,21 @@ impl InPairs {
         Ok(())
     }
 
-    /// The updates of vectors, in one pass where the device has the draw buffers.
-    fn update(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        let x_scale = at.x_scale();
-        let Low { y: y_low, r: r_low } = low_of(&mut at.low)?;
-        let (y, r) = (&mut at.y, &mut at.r);
-        let device = &self.reducer.device;
-        let (d, next_d) = (self.d.front(), self.d.back());
-        let [q, q_low] = &self.q;
-        // Compilers drop what a part does not read, and a pass may bind it all the same.
-        let run = |part: u32, targets: &[&Vector]| {
-            Draw::new(device, glsl!("solve/pair_update.frag"))
-                .define("PART", part)
-                .define("DIAGONAL", self.m.is_some())
-                .input("r", r.front().view())
-                .input("r_low", r_low.front().view())
-                .input("q", q.view())
-                .input("q_low", q_low.view())
-                .input("d", d.high().view())
-                .input("d_low", d.low().view())
-                .input("y", y.front().view())
-                .input("y_low", y_low.front().view())
-                .input("coefficients", self.coefficients.view())
-                .input("state", self.state.front().view())
-                .input_if("m", self.m.as_ref().map(Operand::view))
-                .param("x_scale", x_scale)
-                .targets(targets.iter().map(|t| t.view()))
-                .run()
-        };
-        let targets = [r.back(), r_low.back(), next_d.high(), next_d.low(), y.back(), y_low.back()];
-        if device.gl().caps.borrow().max_draw_buffers as usize >= targets.len() {
-            run(2, &targets)?;
-        } else {
-            let (first, second) = targets.split_at(4);
-            run(0, first)?;
-            run(1, second)?;
-        }
-        [r, r_low, y, y_low].into_iter().for_each(PingPong::swap);
+    /// The next direction.
+    fn turn(&mut self, at: &mut Iterate<'_>) -> Result<()> {
+        let (r, low) = (at.r.front(), low_of(&mut at.low)?.r.front());
+        let (d, next) = (self.d.front(), self.d.back());
+        Draw::new(&self.reducer.device, glsl!("solve/pair_direction.frag"))
+            .define("DIAGONAL", self.m.is_some())
+            .input("r", r.view())
+            .input("r_low", low.view())
+            .input("d", d.high().view())
+            .input("d_low", d.low().view())
+            .input("coefficients", self.coefficients.front().view())
+            .input("state", self.state.front().view())
+            .input_if("m", self.m.as_ref().map(Operand::view))
+            .targets([next.high().view(), next.low().view()])
+            .run()?;
         self.d.swap();
         Ok(())
     }
