@@ -83,7 +83,8 @@ vec4 held4(vec4 x) { return intBitsToFloat(floatBitsToInt(x) ^ ivec4(texla_zero)
 // one errs by less than 3 2^-46 of the magnitude reached, and 2^-44 of that leaves room for rounding here. With three parts
 // (FINE) it is less than 2^-67: adding a float times b rounds where last parts gather, twice, each at most 3 2^-47, which is
 // 11 2^-72 together, and a is two floats; 2^-66 is the bound. What falls below the range of floats is lost besides: parts of
-// the product, b before it came here, and low parts of a, which are 2^-24 of it; 2^-122 (1 + |b|) is more than all of them.
+// the product and b before it came here, for which 2^-122 is more than enough; and low parts of a, for which 2^-122 |b| is. These
+// are the remainders of 53 bits: of an a of 2^-70 and more none is below the range.
 // A coefficient that is zero costs nothing.
 #ifdef FINE
 #define STEP 1.3552527156068805e-20
@@ -93,7 +94,8 @@ vec4 held4(vec4 x) { return intBitsToFloat(floatBitsToInt(x) ^ ivec4(texla_zero)
 Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {
     vec4 product = abs(ah * b);
     vec4 magnitude = abs(s.high) + product;
-    vec4 error = magnitude * STEP + (1.0 + abs(b)) * 1.880790961315660e-37;
+    vec4 small = vec4(lessThan(abs(ah), vec4(8.470329472543003e-22)));
+    vec4 error = magnitude * STEP + (1.0 + abs(b) * small) * 1.880790961315660e-37;
 #ifdef FINE
     // What is lost of a b below 2^-102 meets coefficients of up to 2^60: 2^-125 of those is more. Sums of two parts need not
     // count it, beside what they are asked for.
@@ -260,11 +262,14 @@ Sum4 add_scaled_product4(Sum4 s, vec4 a, vec4 b, vec2 factors) {
     power += lost * 0x00800000;
 #endif
     vec4 other = with_power(b, power, factors);
-    Sum4 next = add_float_product4(s, unit_of(bits), mix(other, vec4(0.0), equal(power, ivec4(0))));
+    bvec4 none = equal(power, ivec4(0));
 #ifdef BOUND
+    Sum4 next = add_float_product4(s, mix(unit_of(bits), vec4(0.0), none), mix(other, vec4(0.0), none));
     next.low += abs(other) * vec4(lost);
-#endif
     return next;
+#else
+    return add_float_product4(s, unit_of(bits), mix(other, vec4(0.0), none));
+#endif
 }
 
 Sum4 add_scaled_pair_product4(Sum4 s, vec4 a, vec4 b, vec4 b_low, vec2 factors) {

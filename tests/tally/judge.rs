@@ -213,7 +213,19 @@ impl Problem {
                     + kt * norm(&exact::magnitudes(&flipped, self.cols, &exact::values(&r)));
                 let unit = norm(b) * reference::max_abs(&self.terms.iter().map(|t| t.2).collect::<Vec<_>>());
                 let own = self.below(&flipped, self.cols, &exact::values(&r), unit);
-                let below = norm(&exact::magnitudes(&flipped, self.cols, &lost)) + 2.0 * norm(&own);
+                // What a device takes for zero of the coefficients is gone from products with r, too; and what residuals are
+                // relative to is told as the least that it may be, with the smallest normal number for each of these.
+                let gone: Vec<Term> =
+                    flipped.iter().filter(|t| self.flushed && t.2.abs() < TINY).copied().collect();
+                let smallest: Vec<Term> = gone.iter().map(|t| (t.0, t.1, TINY)).collect();
+                let through = |terms: &[Term], v: &[f64]| norm(&exact::magnitudes(terms, self.cols, v));
+                let slack = slack + through(&gone, &exact::values(&r));
+                let of_unit = kt * through(&flipped, b) + through(&smallest, b);
+                let share = match self.unit(measure, b) {
+                    0.0 => 0.0,
+                    unit => of_unit / unit,
+                };
+                let below = through(&flipped, &lost) + 2.0 * norm(&own) + share * size;
                 let of = || Measured { size, slack, largest, below };
                 [of(), of()]
             }

@@ -278,7 +278,8 @@ impl PairRun {
         let (r, sizes) = residual(&problem.terms, x, b);
         let k = in_three_floats(&problem.terms, problem.rows, 2);
         let flushed = problem.flushed(&x.high, &problem.held) + problem.flushed(&x.low, &[]);
-        let (size, rounding, flushed, unit) = if normal {
+        let lost = self.below(x);
+        let (size, rounding, flushed, below, unit) = if normal {
             let flipped = exact::flipped(&problem.terms);
             let through = |v: &[f64]| norm(&exact::magnitudes(&flipped, problem.cols, v));
             let zero = Parts { high: vec![0.0; problem.cols], low: vec![0.0; problem.cols] };
@@ -296,13 +297,18 @@ impl PairRun {
             let below =
                 norm(&problem.below(&flipped, problem.cols, &b.rounded(), largest * norm(&b.rounded())));
             let share = if unit == 0.0 { 0.0 } else { (of_unit + below) / unit };
-            (size, through(&carried) + own + size * share, flushed, unit)
+            let rounding = through(&carried) + own + size * share;
+            (size, rounding, flushed, through(&lost) + below, unit)
         } else {
-            (norm(&exact::values(&r)), k * norm(&sizes), flushed, norm(&b.rounded()))
+            (norm(&exact::values(&r)), k * norm(&sizes), flushed, norm(&lost), norm(&b.rounded()))
         };
         let unit = if unit == 0.0 { 1.0 } else { unit };
-        let below = norm(&self.below(x)) / unit;
-        Measured { size: size / unit, rounding: rounding / unit, flushed: flushed / unit, below }
+        Measured {
+            size: size / unit,
+            rounding: rounding / unit,
+            flushed: flushed / unit,
+            below: below / unit,
+        }
     }
 
     pub fn judge(&self) -> Vec<(Fault, String)> {
@@ -353,7 +359,9 @@ impl PairRun {
             let untold = if whole { 0.0 } else { *rounding + *lost_below };
             let nothing = self.bound * 2f64.powi(-50) + flushed + untold;
             let below = *size > reported * (1.0 + SHARE) + nothing;
-            let most = size * (1.0 + SHARE) + 64.0 * rounding + flushed + lost_below + 0.1 * self.bound;
+            // To nine bits, upwards.
+            let upwards = lost_below * (1.0 + 2f64.powi(-8));
+            let most = size * (1.0 + SHARE) + 64.0 * rounding + flushed + upwards + 0.1 * self.bound;
             let above = *reported > most;
             if (below || above) && !lost {
                 let way = if below { "less than" } else { "more than" };

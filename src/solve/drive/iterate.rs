@@ -3,7 +3,7 @@
 use super::facts::{Facts, norm_of};
 use super::null_space::{project_out, project_parts, start_in_range};
 use super::rounding::{norm_of_bound, norm_of_error};
-use super::scales::{FAR, Scales, closer_scale};
+use super::scales::{FAR, Scales, closer_scale, room_of, scale_of};
 use super::unknown::{Iterand, Right, exact_sum};
 use super::verdict::{LEAST_BOUND, LEAST_BOUND_OF_PAIRS};
 use crate::data::Vector;
@@ -32,10 +32,14 @@ pub(in crate::solve) struct Iterate<'a> {
     pub from_zero: bool,
     /// `2^-k` by which residuals are scaled: the larger of `‖b‖` and `‖b - A x0‖` becomes about 1.
     pub scale: f32,
+    /// The iterate has just gone back there, where residuals are known to be no larger than `b`: the scale is to be theirs.
+    pub near: bool,
     /// The scale has changed since the direction was found.
     rescaled: bool,
     /// `2^-e` by which the matrix is scaled.
     pub matrix_scale: f32,
+    /// Of pairs by [how much](room_of) products are larger before that.
+    pub room: f32,
     /// `x` is the start still, without its part in the null space.
     begins: bool,
     /// The norm of the residual, where `r` holds that of the start already.
@@ -68,6 +72,7 @@ impl<'a> Iterate<'a> {
                 low.set_zero()?;
             }
             (at.x.low, at.b_low, at.first) = (Some(low), b_low, None);
+            at.room = room_of(a)?;
         }
         if at.norm_b == 0.0 {
             // The solution of A x = 0 is known, and its residual is zero, whatever that is relative to.
@@ -126,8 +131,10 @@ impl<'a> Iterate<'a> {
             norm_b,
             from_zero,
             scale,
+            near: false,
             rescaled: false,
             matrix_scale,
+            room: 1.0,
             begins: true,
             first,
         })
@@ -149,8 +156,9 @@ impl<'a> Iterate<'a> {
     pub fn residual(&mut self) -> Result<Accuracy> {
         if self.is_double() {
             let [high, rest] = self.exact_residual(false)?.into_parts();
-            *self.r.front_mut() = high;
-            if let Some(low) = &mut self.low {
+            *self.r.front_mut() = self.without_room(high)?;
+            let rest = self.low.as_ref().map(|_| self.without_room(rest)).transpose()?;
+            if let (Some(low), Some(rest)) = (&mut self.low, rest) {
                 *low.r.front_mut() = rest;
             }
             return Ok(Accuracy::DoubleFloat);
@@ -164,10 +172,29 @@ impl<'a> Iterate<'a> {
         Right { high: self.b, low: self.b_low }
     }
 
-    /// The residual of pairs, or a bound on its error.
+    /// The residual of pairs, or a bound on its error; so many times larger as there is [room](Self::residual_room) for.
     pub fn exact_residual(&self, bounds: bool) -> Result<ExactSum> {
-        let Iterand { high, low } = &self.x;
-        exact_sum(self.a, (self.scale, self.right()), -self.scale, [high].into_iter().chain(low), bounds)
+        let (Iterand { high, low }, scale) = (&self.x, self.scale * self.residual_room());
+        exact_sum(self.a, (scale, self.right()), -scale, [high].into_iter().chain(low), bounds)
+    }
+
+    /// By how much that is larger, so that low parts of `x` keep what large coefficients make of them: neither `b` nor what it is
+    /// the difference of may leave the range, though `A x` be many times `b`.
+    pub fn residual_room(&self) -> f32 {
+        let scale = f64::from(self.scale);
+        let most = (120f64.exp2() / scale).min(60f64.exp2() * f64::from(scale_of(self.norm_b)) / scale);
+        most.clamp(1.0, f64::from(self.room)) as f32
+    }
+
+    /// A part of such a residual as residuals are scaled.
+    pub fn without_room(&self, part: Vector) -> Result<Vector> {
+        let room = self.residual_room();
+        if room == 1.0 {
+            return Ok(part);
+        }
+        let mut own = Vector::uninit(part.device(), part.len())?;
+        ops::scaled(&mut own, 1.0 / room, &part)?;
+        Ok(own)
     }
 
     /// Whether the iterate is one of pairs.
@@ -193,7 +220,7 @@ impl<'a> Iterate<'a> {
     /// By how much rounding may have changed the norm of that, relative to `b`. *Cost*: waits.
     pub fn rounding(&self) -> Result<f64> {
         let norm = match self.is_double() {
-            true => norm_of_bound(self.exact_residual(true)?.error())?,
+            true => norm_of_bound(self.exact_residual(true)?.error())? / f64::from(self.residual_room()),
             false => norm_of_error(self.a, self.terms())?,
         };
         Ok(norm / self.unit())
@@ -253,6 +280,7 @@ impl<'a> Iterate<'a> {
             Some(_) => (self.norm_b / FAR, 16.0),
             None => (self.norm_b, 65_536.0),
         };
+        let times = if std::mem::take(&mut self.near) { 1.0 } else { times };
         let closer = closer_scale(least, norm, self.scale, times);
         if let Some(scale) = closer {
             (self.scale, self.rescaled) = (scale, true);

@@ -348,7 +348,7 @@ pub(super) fn drive<M: Method>(
             if residual.is_finite() {
                 best.offer(residual, other, &at.x)?;
             }
-            at.from_zero = true;
+            (at.from_zero, at.near) = (true, true);
             at.x.set_zero()?;
             at.discard()?;
             (plan, flag, recurrence, breakdown) = (Replacements::new(method), Flag::Running, None, None);

@@ -32,6 +32,13 @@ pub(in crate::solve) fn exponent_of(a: &dyn LinOp) -> Result<i32> {
     Ok(a.exponent()?.clamp(-FARTHEST, FARTHEST))
 }
 
+/// How much larger than about 1 the largest coefficient is kept, where it is: as it lies on the device, which stores
+/// matrices of up to 2^60 as they are. Products of pairs take it out of what they come to, not of what is multiplied: low
+/// parts that small would vanish.
+pub(in crate::solve) fn room_of(a: &dyn LinOp) -> Result<f32> {
+    Ok(power(exponent_of(a)?.clamp(0, 60)))
+}
+
 /// The scale for residuals of this norm, or of the least that counts, where the present one leaves them so many times
 /// smaller: squares would vanish. After a start whose residual was far larger than `b`, for one. `None` where the present
 /// one does.

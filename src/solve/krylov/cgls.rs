@@ -1,6 +1,6 @@
 //! Conjugate gradients for least squares.
 
-use super::orthogonal::is_orthogonal;
+use super::orthogonal::{is_orthogonal, transposed_norm};
 use super::precondition::{Identity, Preconditioner};
 use super::steps::{Entry, Steps};
 use crate::data::{Scalar, Unknowns, Vector};
@@ -122,7 +122,7 @@ impl<'a> Cgls<'a> {
 /// The vectors of a solve.
 struct Run<'a> {
     m: &'a dyn Preconditioner,
-    /// `Aᵀ r`, scaled.
+    /// `Aᵀ r`, scaled; of pairs as it is recomputed [larger](Iterate::room).
     s: Vector,
     /// `Aᵀ` times what rounding has left of the last true `r`.
     rest: Option<Vector>,
@@ -179,11 +179,9 @@ impl<'a> Run<'a> {
         let (a, m) = (at.a, solver.m);
         let Shape { rows, cols } = a.shape();
         let of = |n| Vector::uninit(a.device(), n);
-        let (s, lost) = of_b(at, at.matrix_scale)?;
+        let of_b = OfB::seen(at)?;
         let own_scale = scale_of(at.norm_b);
-        // What residuals are relative to is no less than this.
-        let least = (f64::from(ops::norm2(&s)?.read()?) - lost).max(0.0);
-        let mut norm = least * (f64::from(at.scale) / f64::from(own_scale));
+        let mut norm = of_b.unit(at)? * (f64::from(at.scale) / f64::from(own_scale));
         let mut orthogonal = None;
         if norm == 0.0 {
             orthogonal = Some(require_orthogonal(at)?);
@@ -193,7 +191,7 @@ impl<'a> Run<'a> {
         }
         Ok(Run {
             m,
-            s,
+            s: of_b.s,
             rest: None,
             since: if at.is_double() { Some(Since::begun(at)?) } else { None },
             d: PingPong::new(of(cols)?, of(cols)?),
@@ -215,8 +213,8 @@ impl<'a> Run<'a> {
         let a = at.a;
         if at.is_double() {
             let r = at.exact_residual(false)?;
-            self.s = exact_transposed(a, at.matrix_scale, r.parts(), false)?.into_rounded();
-            *at.r.front_mut() = r.into_rounded();
+            self.s = exact_transposed(a, roomy(at), r.parts(), false)?.into_rounded();
+            *at.r.front_mut() = at.without_room(r.into_rounded())?;
             return Ok(Accuracy::DoubleFloat);
         }
         // r = b - A x
@@ -244,23 +242,102 @@ fn transposed<'v>(at: &'v Iterate<'_>, rest: &'v Option<Vector>) -> Accurate<'v>
     Accurate { transposed: true, alpha: at.matrix_scale, x: at.r.front(), plus }
 }
 
-/// `alpha Aᵀb` for a `b` of norm 1 or so, and of pairs what rounding may have done to its norm at most.
-fn of_b(at: &Iterate<'_>, alpha: f32) -> Result<(Vector, f64)> {
-    let a = at.a;
+/// By what `Aᵀ` is scaled where it is applied to a residual of pairs as that is computed, for a product that is larger by as
+/// much as there is [room](Iterate::room).
+fn roomy(at: &Iterate<'_>) -> f32 {
+    at.matrix_scale * (at.room / at.residual_room())
+}
+
+/// Below this share of it what rounding may have done to a norm does not show; and below its root 32 bits are asked for that.
+const UNSEEN: f64 = 1.0 / (1u64 << 20) as f64;
+
+/// `Aᵀb`, scaled as residuals are recomputed.
+struct OfB {
+    s: Vector,
+    alpha: f32,
+    norm: f64,
+    /// What rounding may have done to that at most.
+    lost: f64,
+}
+
+impl OfB {
+    /// `alpha Aᵀb` for a `b` of norm 1 or so. A norm above `large` is taken for what it is in 32 bits.
+    fn new(at: &Iterate<'_>, alpha: f32, large: f64) -> Result<Self> {
+        let (a, parts) = (at.a, near(at)?);
+        if at.is_double() {
+            let lost = norm_of_bound(exact_transposed(a, alpha, &parts, true)?.error())?;
+            let s = exact_transposed(a, alpha, &parts, false)?.into_rounded();
+            return Ok(OfB { norm: norm_of(&s)?, s, alpha, lost });
+        }
+        let mut s = Vector::uninit(a.device(), a.shape().cols)?;
+        let terms = mapped(&parts, alpha)?;
+        let accuracy = ops::product_accurate(&mut s, a, terms)?;
+        let norm = norm_of(&s)?;
+        // Of coefficients this small a device may take some for zero.
+        let small = at.matrix_scale > 90f32.exp2();
+        let known = norm > large && !small || accuracy == Accuracy::Single;
+        let lost = if known { 0.0 } else { norm_of_error(a, terms)? };
+        Ok(OfB { s, alpha, norm, lost })
+    }
+
+    /// That, closer where it is so small that it comes near what may be lost below the range of floats.
+    fn seen(at: &Iterate<'_>) -> Result<Self> {
+        let first = Self::new(at, at.matrix_scale * at.room, UNSEEN.sqrt())?;
+        let alpha = (f64::from(first.alpha) * f64::from(scale_of(first.norm))).min(125f64.exp2()) as f32;
+        let doubtful = first.norm > 0.0 && first.lost > UNSEEN * first.norm;
+        if doubtful && alpha > first.alpha { Self::new(at, alpha, f64::INFINITY) } else { Ok(first) }
+    }
+
+    /// What residuals are relative to, in the units that are about 1: no more than the norm is. Where `b` is all but orthogonal
+    /// to the columns, or much is lost below the range of floats, the host tells, if it keeps the entries.
+    fn unit(&self, at: &Iterate<'_>) -> Result<f64> {
+        let least = (self.norm - self.lost).max(0.0) * (f64::from(at.matrix_scale) / f64::from(self.alpha));
+        match at.a.pattern() {
+            Some(csr) if self.norm > 0.0 && self.lost > UNSEEN * self.norm => {
+                let parts = at.right().parts().map(Vector::read).collect::<Result<Vec<_>>>()?;
+                let own = f64::from(scale_of(at.norm_b)) * f64::from(at.matrix_scale);
+                Ok(own * transposed_norm(csr, &parts, at.is_double()))
+            }
+            _ => Ok(least),
+        }
+    }
+}
+
+/// The parts of `b`, for a norm of 1 or so.
+fn near(at: &Iterate<'_>) -> Result<Vec<Vector>> {
     let scaled = |part: &Vector| {
-        let mut own = Vector::uninit(a.device(), part.len())?;
+        let mut own = Vector::uninit(part.device(), part.len())?;
         ops::scaled(&mut own, scale_of(at.norm_b), part)?;
         Ok(own)
     };
-    if at.is_double() {
-        let parts = at.right().parts().map(scaled).collect::<Result<Vec<_>>>()?;
-        let lost = norm_of_bound(exact_transposed(a, alpha, &parts, true)?.error())?;
-        return Ok((exact_transposed(a, alpha, &parts, false)?.into_rounded(), lost));
+    at.right().parts().map(scaled).collect()
+}
+
+/// The sum that `alpha Aᵀb` is in 32 bits.
+fn mapped<'v>(parts: &'v [Vector], alpha: f32) -> Result<Accurate<'v>> {
+    match parts {
+        [x] => Ok(Accurate { transposed: true, alpha, x, plus: None }),
+        _ => Err(Error::Internal { place: "Cgls", detail: "b of pairs in 32 bits" }),
     }
-    let mut s = Vector::uninit(a.device(), a.shape().cols)?;
-    let terms = Accurate { transposed: true, alpha, x: &scaled(at.b)?, plus: None };
-    ops::product_accurate(&mut s, a, terms)?;
-    Ok((s, 0.0))
+}
+
+/// Whether the device sees all of `alpha Aᵀb`: the bound on its error, which counts coefficients that are taken for zero, is that
+/// of rounding. So it is of an operator that does not tell.
+fn is_whole(at: &Iterate<'_>, alpha: f32) -> Result<bool> {
+    const NOTHING: f64 = 1.0 / (1u128 << 80) as f64;
+    let parts = near(at)?;
+    let (size, lost) = if at.is_double() {
+        let bound = exact_transposed(at.a, alpha, &parts, true)?;
+        (norm_of_bound(bound.rounded())?, norm_of_bound(bound.error())?)
+    } else {
+        let terms = mapped(&parts, alpha)?;
+        let mut size = Vector::uninit(at.a.device(), at.a.shape().cols)?;
+        if !ops::product_part(&mut size, at.a, terms, Part::Magnitude)? {
+            return Ok(true);
+        }
+        (norm_of(&size)?, norm_of_error(at.a, terms)?)
+    };
+    Ok(lost <= UNSEEN * size + NOTHING)
 }
 
 /// `Aᵀb` came out as zero. Is it, or has it vanished in rounding or below the range of floats? The host tells, where it
@@ -277,8 +354,7 @@ fn require_orthogonal(at: &Iterate<'_>) -> Result<Accuracy> {
         return Ok(Accuracy::DoubleFloat);
     }
     let alpha = (100.0 - f64::from(exponent_of(at.a)?)).clamp(-125.0, 125.0).exp2() as f32;
-    let (s, _) = of_b(at, alpha)?;
-    if known.is_none() && ops::max_abs(&s)?.read()? == 0.0 {
+    if known.is_none() && OfB::new(at, alpha, 0.0)?.norm == 0.0 && is_whole(at, alpha)? {
         return Ok(Accuracy::Single);
     }
     let detail = "has coefficients so small or so far apart that the transposed product with b vanishes in 32-bit floats";
@@ -306,7 +382,7 @@ impl Method for Run<'_> {
             norm = norm_of(at.r.front())?;
         }
         self.residual = norm / at.unit();
-        let norm = norm_of(&self.s)?;
+        let norm = norm_of(&self.s)? / f64::from(at.room);
         if let Some(since) = &mut self.since {
             since.lift(norm, at.x_scale());
         }
@@ -320,11 +396,10 @@ impl Method for Run<'_> {
         if at.is_double() {
             // Of the product with r as it is, and what r errs by goes through |Aᵀ|.
             let (r, of_r) = (at.exact_residual(false)?, at.exact_residual(true)?);
-            let bounds =
-                |parts: &[&Vector]| exact_transposed(at.a, at.matrix_scale, parts.iter().copied(), true);
+            let bounds = |parts: &[&Vector]| exact_transposed(at.a, roomy(at), parts.iter().copied(), true);
             let own = norm_of_bound(bounds(&r.parts().collect::<Vec<_>>())?.error())?;
             let carried = norm_of_bound(bounds(&[of_r.error()])?.rounded())?;
-            return Ok((own + carried) / self.norm);
+            return Ok((own + carried) / f64::from(at.room) / self.norm);
         }
         // Of the product with r, twice to cover that with the rest, which is so much smaller and rounded so much more.
         let facts = Facts::ask(at.r.front(), at.r.front())?;
@@ -366,7 +441,7 @@ impl Method for Run<'_> {
         self.threshold = bounds.threshold;
         let keep = keep && !at.take_rescaled() && !std::mem::take(&mut self.ahead);
         if let Some(Since { s, change, lift, before }) = &mut self.since {
-            ops::scaled(s, *lift, &self.s)?;
+            ops::scaled(s, *lift / at.room, &self.s)?;
             self.s = s.copied()?;
             change.front_mut().set_zero()?;
             // As beta is the quotient of squares, the direction of before is as much too large.

@@ -1,5 +1,6 @@
-//! Whether `Aᵀb` is zero, beyond doubt.
+//! Whether `Aᵀb` is zero, beyond doubt, and how large it is.
 
+use crate::data::{exponent, times_power_of_two};
 use crate::host::Csr;
 
 /// Whether `b`, the sum of these parts, is orthogonal to every column, in exact arithmetic: products of coefficients of 64 bits and elements of 32
@@ -12,6 +13,46 @@ pub(super) fn is_orthogonal(a: &Csr, parts: &[Vec<f32>]) -> bool {
         });
         is_zero(products.collect())
     })
+}
+
+/// `‖Aᵀb‖` for a `b` of these parts, with coefficients as they are or as two floats hold them: no more than it is, by sums in
+/// twice 64 bits, of which a hundred are counted upon.
+pub(super) fn transposed_norm(a: &Csr, parts: &[Vec<f32>], in_pairs: bool) -> f64 {
+    let (mut sums, mut sizes) = (vec![(0.0f64, 0.0f64); a.shape().cols], vec![0.0f64; a.shape().cols]);
+    for (i, j, value) in a.entries() {
+        let value = if in_pairs { paired(value) } else { value };
+        for b in parts.iter().filter_map(|part| part.get(i)).copied().map(f64::from) {
+            let (Some(sum), Some(size)) = (sums.get_mut(j), sizes.get_mut(j)) else { continue };
+            let product = value * b;
+            let (high, lost) = two_sum(sum.0, product);
+            *sum = two_sum(high, sum.1 + (lost + value.mul_add(b, -product)));
+            *size += product.abs();
+        }
+    }
+    let rounding = 100f64.exp2().recip();
+    let least =
+        sums.iter().zip(&sizes).map(|((high, low), size)| ((high + low).abs() - rounding * size).max(0.0));
+    norm(least)
+}
+
+/// What two floats hold of a coefficient.
+fn paired(value: f64) -> f64 {
+    let e = exponent(value.abs());
+    let near = times_power_of_two(value, -e);
+    let high = f64::from(near as f32);
+    times_power_of_two(high + f64::from((near - high) as f32), e)
+}
+
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let of_b = sum - a;
+    (sum, (a - (sum - of_b)) + (b - of_b))
+}
+
+/// Of numbers whose squares may leave the range.
+fn norm(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let largest = values.clone().fold(0.0, f64::max);
+    if largest == 0.0 { 0.0 } else { largest * values.map(|v| (v / largest).powi(2)).sum::<f64>().sqrt() }
 }
 
 /// Whether a sum of products is zero.
@@ -52,7 +93,31 @@ fn parts(value: f64) -> (i64, i32) {
 
 #[cfg(test)]
 mod tests {
-    use super::is_zero;
+    use super::{is_zero, transposed_norm};
+    use crate::host::Triplets;
+    use crate::shape::Shape;
+
+    #[test]
+    fn norms_of_transposed_products_are_no_more_than_they_are() {
+        let of = |entries: [(usize, usize, f64); 3], b: &[Vec<f32>], in_pairs| {
+            let a = Triplets::from_entries(Shape::new(2, 2), entries).unwrap().to_csr();
+            transposed_norm(&a, b, in_pairs)
+        };
+        let near = |found: f64, wanted: f64| found <= wanted && found >= wanted * (1.0 - 1e-12);
+        let (last, b) = (2f64.powi(-52), [vec![1.0, -1.0]]);
+        let cancels = [(0, 0, 1.0 + last), (1, 0, 1.0), (0, 1, 0.0)];
+        assert!(near(of(cancels, &b, false), last));
+        // Of 53 bits two floats hold 49.
+        let held = [(0, 0, 1.0 + 2f64.powi(-24) + last), (1, 0, 1.0 + 2f64.powi(-24)), (0, 1, 0.0)];
+        assert!(near(of(held, &b, false), last));
+        assert_eq!(of([(0, 0, 0.1), (1, 0, 0.1), (1, 1, 0.0)], &b, false), 0.0);
+        // All parts of b, and squares that leave the range of 64 bits.
+        let far = [(0, 0, 3e-300), (0, 1, 4e-300), (1, 1, 0.0)];
+        assert!(near(
+            of(far, &[vec![1.0, 0.0], vec![2f32.powi(-30), 0.0]], true),
+            5e-300 * (1.0 + 2f64.powi(-30))
+        ));
+    }
 
     #[test]
     fn sums_of_products_are_zero_or_not() {

@@ -33,7 +33,14 @@ pub(super) struct InPairs {
     bounds: Bounds,
     /// By what residuals were scaled when `d` and `r.Mr` were found.
     scale: f32,
+    /// By what the matrix is: more than makes it about 1, see [`ROOM`].
+    matrix_scale: f32,
 }
+
+/// By how much `A d` is larger than for a matrix of about 1, whatever the matrix is. That is stored at 2^60 or less, and `d` is
+/// multiplied by what is missing: by 2^-40 at least, where 2^-60 would lose low parts below the range of floats, and by 2^80 at
+/// most, so that directions may grow.
+const ROOM: f64 = (1u32 << 20) as f64;
 
 impl InPairs {
     /// For an iterate that is [widened](Iterate::widen), and a preconditioner that is a diagonal or none: any other gives 32
@@ -67,6 +74,7 @@ impl InPairs {
             report: pair()?,
             bounds: Bounds { threshold: 0.0, ceiling: 0.0, limit: 0 },
             scale: at.scale,
+            matrix_scale: (f64::from(at.matrix_scale) * ROOM).min(125f64.exp2()) as f32,
         })
     }
 
@@ -106,7 +114,7 @@ impl InPairs {
     pub fn iterate(&mut self, at: &mut Iterate<'_>) -> Result<()> {
         // q = A d
         let d = self.d.front();
-        self.q = ops::pair_product(at.a, at.matrix_scale, d)?;
+        self.q = ops::pair_product(at.a, self.matrix_scale, d)?;
         // alpha = r.Mr / d.q
         let [q, q_low] = &self.q;
         let sums = self.reducer.sum(Dots::PairCurvature, &[d.high(), d.low(), q, q_low])?;
@@ -126,13 +134,18 @@ impl InPairs {
         if !std::mem::take(&mut self.owes) {
             return Ok(());
         }
-        let x_scale = at.x_scale();
+        let x_scale = self.x_scale(at);
         let (y, y_low) = (&mut at.y, &mut low_of(&mut at.low)?.y);
         let draw = self.along(self.d.back()).define("RESIDUAL", false);
         self.adding(draw, (y, y_low, x_scale), None).run()?;
         y.swap();
         y_low.swap();
         Ok(())
+    }
+
+    /// By what an update of the unknown is multiplied to be one of `x`.
+    fn x_scale(&self, at: &Iterate<'_>) -> f32 {
+        (f64::from(self.matrix_scale) / f64::from(at.scale)) as f32
     }
 
     /// A scalar step from sums and what is known.
@@ -144,7 +157,7 @@ impl InPairs {
 
     /// The residual, and every second time `y`.
     fn advance(&mut self, at: &mut Iterate<'_>) -> Result<()> {
-        let x_scale = at.x_scale();
+        let x_scale = self.x_scale(at);
         let Low { y: y_low, r: r_low } = low_of(&mut at.low)?;
         let (y, r) = (&mut at.y, &mut at.r);
         let [q, q_low] = &self.q;
