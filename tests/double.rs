@@ -102,12 +102,42 @@ fn sums_of_pairs_are_within_their_bound() {
             ops::axpy_double(&mut out, -1.3, x.high(), &y).unwrap();
             let high: Vec<f64> = x.high().read().unwrap().into_iter().map(f64::from).collect();
             check("axpy of floats", &out, f64::from(-1.3f32), &high);
+            let check = |what: &str, out: &DoubleVector, hx: &[f64], hy: &[f64]| {
+                let got = out.read().unwrap();
+                for ((x, y), got) in hx.iter().zip(hy).zip(&got) {
+                    let mut off = Exact::default();
+                    off.add_product(*x, *y);
+                    off.add(-got);
+                    let bound = 2f64.powi(-44) * (x * y).abs();
+                    assert!(off.value().abs() <= bound, "{what}: {x} {y} = {got}");
+                }
+                for (h, v) in out.high().read().unwrap().iter().zip(&got) {
+                    assert!((f64::from(*h) - v).abs() <= 0.5 * ulp(*v), "{what}: {h} of {v}");
+                }
+                assert_padded(out.high(), what);
+                assert_padded(out.low(), what);
+            };
+            ops::mul_double(&mut out, &x, &y).unwrap();
+            check("mul", &out, &hx, &hy);
+            ops::mul_double(&mut out, &x, y.high()).unwrap();
+            let floats: Vec<f64> = y.high().read().unwrap().into_iter().map(f64::from).collect();
+            check("mul by floats", &out, &hx, &floats);
+            ops::mul_double(&mut out, x.high(), &y).unwrap();
+            check("mul of floats", &out, &high, &hy);
+            ops::scaled_double(&mut out, -0.7, &x).unwrap();
+            check("scaled", &out, &hx, &vec![f64::from(-0.7f32); n]);
         }
         let (x, y) = (DoubleVector::zeros(device, 3).unwrap(), DoubleVector::zeros(device, 4).unwrap());
         let mut out = DoubleVector::zeros(device, 4).unwrap();
         assert!(matches!(ops::add_double(&mut out, &x, &y), Err(Error::ShapeMismatch { operand: "x", .. })));
         let bad = ops::axpy_double(&mut out, f32::NAN, &y, &DoubleVector::zeros(device, 4).unwrap());
         assert!(matches!(bad, Err(Error::Parameter { name: "alpha", .. })));
+        let bad = ops::scaled_double(&mut out, f32::INFINITY, &y);
+        assert!(matches!(bad, Err(Error::Parameter { name: "alpha", .. })));
+        let bad = ops::mul_double(&mut out, &y, &x);
+        assert!(matches!(bad, Err(Error::ShapeMismatch { operand: "y", .. })));
+        let bad = ops::scaled_double(&mut out, 1.0, &x);
+        assert!(matches!(bad, Err(Error::ShapeMismatch { operand: "out", .. })));
     });
 }
 

@@ -52,6 +52,78 @@ pub fn sub_double(out: &mut DoubleVector, y: &DoubleVector, x: &impl Unknowns) -
     run("sub_double", out, -1.0, x.parts(), y)
 }
 
+/// `out_i = x_i y_i` for pairs; either may be a [`Vector`].
+///
+/// *Shapes*, *cost*, *errors*: as of [`axpy_double`]. *Bound*: `2⁻⁴⁴ |x_i y_i|`, and `2⁻¹²⁴ (1 + |x_i| + |y_i|)` for what falls below
+/// the range of floats. Past that range nothing is said.
+///
+/// ```
+/// use texla::{DoubleVector, Vector, ops};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let x = DoubleVector::from_f64(dev, &[1.0 + 2f64.powi(-30), 3.0])?;
+/// let y = Vector::from_slice(dev, &[1.5, 2.0])?;
+/// let mut out = DoubleVector::zeros(dev, 2)?;
+/// ops::mul_double(&mut out, &x, &y)?;
+/// assert_eq!(out.read()?, [1.5 + 1.5 * 2f64.powi(-30), 6.0]);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub fn mul_double(out: &mut DoubleVector, x: &impl Unknowns, y: &impl Unknowns) -> Result<()> {
+    multiplied("mul_double", out, x.parts(), Factor::Elements(y.parts()))
+}
+
+/// `out = α x` for pairs; `x` may be a [`Vector`]. *Shapes*, *cost*, *errors*, *bound*: as of [`mul_double`], and
+/// [`Error::Parameter`] for an `α` that is not finite.
+pub fn scaled_double(out: &mut DoubleVector, alpha: f32, x: &impl Unknowns) -> Result<()> {
+    check_alpha("scaled_double", alpha)?;
+    multiplied("scaled_double", out, x.parts(), Factor::Number(alpha))
+}
+
+/// What elements are multiplied by.
+enum Factor<'a> {
+    Elements((&'a Vector, Option<&'a Vector>)),
+    Number(f32),
+}
+
+fn multiplied(
+    op: &'static str,
+    out: &mut DoubleVector,
+    (x, x_low): (&Vector, Option<&Vector>),
+    by: Factor<'_>,
+) -> Result<()> {
+    let (y, y_low, alpha) = match by {
+        Factor::Elements((y, low)) => (Some(y), low, None),
+        Factor::Number(alpha) => (None, None, Some(alpha)),
+    };
+    for (operand, v) in y.map(|y| ("y", y)).into_iter().chain([("out", out.high())]) {
+        check_shape(op, operand, v.shape(), x.shape())?;
+        check_device(op, operand, v.device(), x.device())?;
+    }
+    check_exact(op, x.device())?;
+    let masked = [Some(x), y].into_iter().flatten().any(|v| v.extent() != out.extent());
+    Draw::new(x.device(), glsl!("double/mul.frag"))
+        .named(op)
+        .define("X_PAIR", x_low.is_some())
+        .define("Y_PAIR", y_low.is_some())
+        .define("SCALED", alpha.is_some())
+        .input("x", x.view())
+        .input_if("x_low", x_low.map(Operand::view))
+        .input_if("y", y.map(Operand::view))
+        .input_if("y_low", y_low.map(Operand::view))
+        .param("alpha", alpha.unwrap_or(1.0))
+        .masked(masked)
+        .targets([out.high().view(), out.low().view()])
+        .run()
+}
+
+fn check_alpha(op: &'static str, alpha: f32) -> Result<()> {
+    if alpha.is_finite() {
+        return Ok(());
+    }
+    let (value, expected) = (alpha.to_string(), "a finite number");
+    Err(Error::Parameter { op, name: "alpha", value, expected })
+}
+
 /// `Σ x_i y_i` of pairs, as a vector of one; either may be a [`Vector`].
 ///
 /// *Shapes*: equal. *Cost*: one draw a stage of the [`ReducePlan`], one more, no readback. *Errors*: as of [`axpy_double`].
@@ -183,10 +255,7 @@ fn run(
     for (operand, found) in [("x", x.device()), ("out", out.device())] {
         check_device(op, operand, found, device)?;
     }
-    if !alpha.is_finite() {
-        let (value, expected) = (alpha.to_string(), "a finite number");
-        return Err(Error::Parameter { op, name: "alpha", value, expected });
-    }
+    check_alpha(op, alpha)?;
     check_exact(op, device)?;
     summed([out.high(), out.low()], alpha, (x, x_low), [y.high(), y.low()])
 }

@@ -20,7 +20,7 @@ pub use dense::{
     CALIBRATED_SIDES, Calibration, MatmulForm, MatmulReport, MatmulSchedule, Reason, calibrate, matmul,
     matmul_at, matmul_bt, matmul_with, matmul_workload, norm_inf, norm1, outer, trace, transpose,
 };
-pub use double::{add_double, axpy_double, dot_double, norm2_double, sub_double};
+pub use double::{add_double, axpy_double, dot_double, mul_double, norm2_double, scaled_double, sub_double};
 pub use elementwise::{
     Coefficient, Elements, abs, add, add_constant, axpby, axpy, clamp, copy, div, div_or_zero, fill, madad,
     max, max_constant, min, mul, mul_add, neg, reciprocal, scaled, sqrt, sub,

@@ -73,6 +73,8 @@ pub fn vectors(dev: &Device, step: Step<'_>) {
     step("norm2_double", &|| number(ops::norm2_double(&pairs())));
     step("axpy_double", &|| sum(&|out, y| ops::axpy_double(out, 0.3, &x, y)));
     step("add_double", &|| sum(&|out, y| ops::add_double(out, y, y)));
+    step("mul_double", &|| sum(&|out, y| ops::mul_double(out, y, &x)));
+    step("scaled_double", &|| sum(&|out, y| ops::scaled_double(out, 0.3, y)));
     step("sub_double", &|| sum(&|out, y| ops::sub_double(out, y, &x)));
     step("Vector::to_packed", &|| {
         let x = Vector::from_slice(dev, &values[..35]).unwrap();
