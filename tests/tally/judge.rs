@@ -39,6 +39,8 @@ pub struct Problem {
     pub bound: f64,
     /// Coefficients kept in 32 bits that are below the normal range: a device may take them for zero.
     pub flushed: bool,
+    /// The power of two that is taken out of coefficients where they are stored.
+    pub taken: f64,
     pub definite: bool,
 }
 
@@ -167,6 +169,16 @@ impl Problem {
         lost
     }
 
+    /// What products with `x` may miss of low parts that fall below the normal range, those of coefficients below 2^-100 as they
+    /// are stored. Complementarity is told without that.
+    fn low_parts_lost(&self, x: &[f64]) -> f64 {
+        let mut lost = vec![0.0; self.rows];
+        for t in self.terms.iter().filter(|t| t.2.abs() < self.taken * 2f64.powi(-100)) {
+            lost[t.0] += self.taken * TINY * x[t.1].abs();
+        }
+        reference::max_abs(&lost)
+    }
+
     fn unit(&self, measure: Measure, b: &[f64]) -> f64 {
         match measure {
             Measure::Residual | Measure::Nothing => norm(&self.consistent(b)),
@@ -232,7 +244,7 @@ impl Problem {
             Measure::Complementarity => {
                 let minus: Vec<Term> = self.terms.iter().map(|&(i, j, v)| (i, j, -v)).collect();
                 let w = exact::values(&exact::residual(&minus, x, b));
-                let slack = k * largest + flushed;
+                let slack = k * largest + flushed + self.low_parts_lost(&wide);
                 let of = |x: &[f64]| {
                     let size = reference::max_abs(&reference::min2(x, &w));
                     Measured { size, slack, largest, below: reference::max_abs(&lost) }

@@ -223,9 +223,9 @@ const FOUND: [(u64, Method); 17] = [
     (4462, Method::Cgls(Help::None)),
     // `Aᵀb` vanished in the scale of a start that was given up.
     (6451, Method::Cgls(Help::None)),
-    // What had been lost of coefficients far below the largest was in the verdict, and not in what was told.
+    // The judge did not know that complementarity is told without low parts that are lost, nor that `Aᵀ r` misses what a device
+    // takes for zero.
     (180120, Method::Batch(Relaxation::Fixed(0.5))),
-    // The judge did not know that `Aᵀ r` misses what a device takes for zero.
     (180072, Method::Cgls(Help::None)),
 ];
 

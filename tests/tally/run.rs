@@ -329,6 +329,13 @@ pub fn held(csr: &host::Csr, system: &System, format: Format) -> Vec<Term> {
 pub fn problem(system: &System, terms: Vec<Term>, format: Format) -> Problem {
     let single = matches!(format, Format::Dense | Format::Stack);
     let flushed = single && terms.iter().any(|t| t.2 != 0.0 && !(t.2 as f32).is_normal());
+    let largest = terms.iter().map(|t| t.2.abs()).fold(0.0, worst);
+    let e = if largest == 0.0 { 0.0 } else { largest.log2().floor() };
+    let taken = match format {
+        Format::Dense | Format::Stack => 1.0,
+        Format::Batch => e.exp2(),
+        _ => (e - e.clamp(-60.0, 60.0)).exp2(),
+    };
     Problem {
         terms,
         rows: system.rows,
@@ -339,6 +346,7 @@ pub fn problem(system: &System, terms: Vec<Term>, format: Format) -> Problem {
         null_space: !system.null_space.is_empty(),
         bound: system.bound,
         flushed,
+        taken,
         definite: system.definite,
     }
 }
@@ -505,7 +513,7 @@ fn batch(device: &Device, system: &System, relaxation: Relaxation) -> Result<Vec
         }
         if number == 1 {
             problem.terms = small.entries().collect();
-            (problem.rows, problem.cols) = (2, 2);
+            (problem.rows, problem.cols, problem.taken) = (2, 2, 2.0);
             problem.given = small_b.to_vec();
             problem.held = small_b.to_vec();
         }

@@ -7,16 +7,12 @@ use crate::error::Result;
 use crate::ops::Accuracy;
 use crate::solve::drive::looks::{Course, Observer, Work, run_until_frozen};
 use crate::solve::drive::report::StopReason;
-use crate::solve::drive::rounding::counted;
 use crate::solve::drive::scales::FAR;
 use crate::solve::drive::state::Flag;
 use crate::solve::drive::unknown::Iterand;
 use crate::solve::drive::verdict::{
     AT_ONCE_OF_PAIRS, Kept, LEAST_BOUND, LEAST_BOUND_OF_PAIRS, WORTH_ANOTHER, hides, next_aim,
 };
-
-/// Rounding of less than this share of a residual is not told: what 32 bits make of maxima and quotients is no less.
-const UNSEEN: f64 = 1.0 / (1u32 << 17) as f64;
 
 /// How far a problem has come.
 struct Progress {
@@ -31,8 +27,6 @@ struct Progress {
     in_vain: usize,
     last_aim: bool,
     best: Option<Residual>,
-    /// What is told of that: where it meets the bound, with what rounding may have done to it.
-    told: Option<Residual>,
     ended: Option<StopReason>,
 }
 
@@ -91,7 +85,6 @@ pub(super) fn drive(
         in_vain: 0,
         last_aim: true,
         best: None,
-        told: None,
         ended: None,
     };
     let mut all: Vec<Progress> = run.problems().iter().map(|_| start()).collect();
@@ -120,7 +113,7 @@ pub(super) fn drive(
             if far.contains(&true) {
                 // The start stays a candidate: as good as it is whatever rounding has done.
                 for ((problem, surely), _) in all.iter_mut().zip(&surely).zip(&far).filter(|(_, far)| **far) {
-                    (problem.best, problem.told) = (Some(*surely), Some(*surely));
+                    problem.best = Some(*surely);
                 }
                 best = Some(run.x.copied()?);
                 let mut zero = run.x.copied()?;
@@ -151,17 +144,6 @@ pub(super) fn drive(
             let improved = problem.best.is_none_or(|b| residual.larger() <= b.larger());
             if improved {
                 problem.best = Some(*residual);
-                let with = |residual: f64, surely: f64| match surely - residual {
-                    rounding if rounding <= UNSEEN * residual => residual,
-                    rounding => residual + counted(rounding, bound),
-                };
-                problem.told = Some(match residual.larger() <= bound {
-                    true => Residual {
-                        natural: with(residual.natural, surely.natural),
-                        scaled: with(residual.scaled, surely.scaled),
-                    },
-                    false => *residual,
-                });
             }
             worse.push(!improved);
         }
@@ -208,8 +190,8 @@ pub(super) fn drive(
     let outcome = all.iter().zip(relaxations).enumerate().map(|(i, (p, (omega, accelerated)))| LcpOutcome {
         reason: p.ended.unwrap_or(StopReason::MaxIterations),
         sweeps: p.sweeps,
-        natural_residual: p.told.map_or(f64::INFINITY, |r| r.natural),
-        scaled_residual: p.told.map_or(f64::INFINITY, |r| r.scaled),
+        natural_residual: p.best.map_or(f64::INFINITY, |r| r.natural),
+        scaled_residual: p.best.map_or(f64::INFINITY, |r| r.scaled),
         omega,
         lambda_max: spectrum.get(i).copied(),
         accelerated,

@@ -62,9 +62,8 @@ pub struct LcpOutcome {
     pub reason: StopReason,
     /// Updates of the iterate, up to the one that met the test. The test is made at every eighth.
     pub sweeps: usize,
-    /// `max_i |min(x_i, (A x + b)_i)| / max_i max(-b_i, 0)` of the returned `x`, recomputed in double-float; where it meets
-    /// the bound, with what rounding may have done to it. Of a start so large that rounding hides how good it is, returned
-    /// because nothing better came: the largest that it may be.
+    /// `max_i |min(x_i, (A x + b)_i)| / max_i max(-b_i, 0)` of the returned `x`, recomputed in double-float. Of a start so
+    /// large that rounding hides how good it is, returned because nothing better came: the largest that it may be.
     pub natural_residual: f64,
     /// The same with `a_ii x_i` in place of `x_i`: it does not depend on the units in which `x` is measured.
     pub scaled_residual: f64,
