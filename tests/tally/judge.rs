@@ -179,6 +179,14 @@ impl Problem {
         reference::max_abs(&lost)
     }
 
+    /// The coefficients that a device may take for zero, as they are and as the smallest normal number, for which bounds count each.
+    pub fn gone(&self, terms: &[Term]) -> [Vec<Term>; 2] {
+        let small = |t: &&Term| self.flushed && t.2.abs() < TINY;
+        let gone: Vec<Term> = terms.iter().filter(small).copied().collect();
+        let smallest = gone.iter().map(|t| (t.0, t.1, TINY)).collect();
+        [gone, smallest]
+    }
+
     fn unit(&self, measure: Measure, b: &[f64]) -> f64 {
         match measure {
             Measure::Residual | Measure::Nothing => norm(&self.consistent(b)),
@@ -227,9 +235,7 @@ impl Problem {
                 let own = self.below(&flipped, self.cols, &exact::values(&r), unit);
                 // What a device takes for zero of the coefficients is gone from products with r, too; and what residuals are
                 // relative to is told as the least that it may be, with the smallest normal number for each of these.
-                let gone: Vec<Term> =
-                    flipped.iter().filter(|t| self.flushed && t.2.abs() < TINY).copied().collect();
-                let smallest: Vec<Term> = gone.iter().map(|t| (t.0, t.1, TINY)).collect();
+                let [gone, smallest] = self.gone(&flipped);
                 let through = |terms: &[Term], v: &[f64]| norm(&exact::magnitudes(terms, self.cols, v));
                 let slack = slack + through(&gone, &exact::values(&r));
                 let of_unit = kt * through(&flipped, b) + through(&smallest, b);

@@ -199,7 +199,7 @@ fn in_pairs(
 }
 
 /// Seeds that have found something, and with which method.
-const FOUND: [(u64, Method); 17] = [
+const FOUND: [(u64, Method); 18] = [
     // Low parts of what matrices of 2^60 and more are multiplied by left the range before the coefficients met them: of a
     // direction, and of what `Aᵀ` is applied to.
     (22301, Method::Cg(CgSchedule::Merged, Help::Jacobi)),
@@ -227,6 +227,7 @@ const FOUND: [(u64, Method); 17] = [
     // takes for zero.
     (180120, Method::Batch(Relaxation::Fixed(0.5))),
     (180072, Method::Cgls(Help::None)),
+    (20280, Method::Cgls(Help::None)),
 ];
 
 #[test]

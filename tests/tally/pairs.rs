@@ -287,11 +287,16 @@ impl PairRun {
                 |r: &[Expansion]| norm(&exact::values(&exact::transposed(&problem.terms, problem.cols, r)));
             let carried: Vec<f64> = sizes.iter().map(|v| k * v).collect();
             let own = in_three_floats(&flipped, problem.cols, 3) * through(&exact::values(&r));
-            let flushed = through(&vec![flushed; problem.rows]);
+            let [gone, smallest] = problem.gone(&flipped);
+            let of_gone = |terms: &[Term], v: &[Expansion]| {
+                norm(&exact::magnitudes(terms, problem.cols, &exact::values(v)))
+            };
+            let flushed = through(&vec![flushed; problem.rows]) + of_gone(&gone, &r);
             // What it is relative to is summed as well, and taken for the least that it may be.
             let (given, _) = residual(&problem.terms, &zero, b);
             let (unit, size) = (of(&given), of(&r));
-            let of_unit = in_three_floats(&flipped, problem.cols, 2) * through(&exact::values(&given));
+            let of_unit = in_three_floats(&flipped, problem.cols, 2) * through(&exact::values(&given))
+                + of_gone(&smallest, &given);
             // With what the bound counts for what falls below the range of floats.
             let largest = problem.terms.iter().map(|t| t.2.abs()).fold(0.0, worst);
             let below =

@@ -3,7 +3,6 @@
 mod bicgstab;
 mod cg;
 mod cgls;
-mod orthogonal;
 mod precondition;
 mod steps;
 
