@@ -448,7 +448,7 @@ fn bounds_that_32_bits_do_not_reach_end_soon_and_near_it() {
             let a = Stencil::new(dev, Grid::new_2d(n, n), a).unwrap();
             let m = Multigrid::new(&a, MultigridParams::default()).unwrap();
             let of = |i: usize| {
-                if i % n == 0 {
+                if i.is_multiple_of(n) {
                     -1.0
                 } else if i % n == n - 1 {
                     1.9

@@ -66,7 +66,9 @@ impl Default for Stop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StopReason {
-    /// The residual recomputed from `b - A x` in double-float meets the bound, whatever rounding may have done to it.
+    /// The residual recomputed from `b - A x` in double-float meets the bound, whatever rounding may have done to it. Of unknowns
+    /// in pairs that is said of `A` as pairs hold it, to 2⁻⁴⁹ of each coefficient: where `|A| |x|` is many times `b`, the residual
+    /// by coefficients of 53 bits is another one, by 2⁻⁴⁹ of that at most.
     Converged,
     /// The bound was not met in the iterations allowed.
     MaxIterations,
@@ -208,7 +210,8 @@ impl fmt::Display for SolveReport {
                 ": unknowns of 32 bits reach no less here, pairs do (DoubleVector)"
             }
             (StopReason::Stagnated, true) if self.double_iterations == 0 => {
-                ": iterations in 32 bits reach no less here, conjugate gradients in pairs may (Recurrence::Double)"
+                ": iterations in 32 bits reach no less here; of symmetric systems conjugate gradients in pairs may \
+                 (Recurrence::Double)"
             }
             (StopReason::Stagnated, true) => ": pairs of floats reach, or can certify, no less here",
             _ => "",

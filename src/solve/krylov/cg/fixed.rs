@@ -19,8 +19,8 @@ impl ConjugateGradient<'_> {
     /// The iterates freeze on the device once the recurrence's `‖r‖` is at most the bound of
     /// [`Stop`](crate::solve::Stop) times `‖b‖`; draws go on, so that their number is always the same. Nothing is
     /// certified: ask [`FixedRun::read`] how it went, or compute `b - A x`. Inner products are taken in units in which the
-    /// largest element of `b` is about 1, whatever that is: of vectors themselves all that counts should be within the range
-    /// of normal floats, as it is for a `b` from about 1e-25 to 1e30.
+    /// largest element of `b` is about 1, whatever that is. Vectors are not: all that counts of `b`, `x` and `A b` should be
+    /// within the range of normal floats, as it is with coefficients of about 1 for a `b` from about 1e-25 to 1e30.
     ///
     /// Nor is it asked whether `b` and `x` are finite: a NaN or an infinity made on the device is no error here, and shows
     /// as a breakdown, or in `x`. [`ops::nonfinite`](crate::ops::nonfinite) tells.
