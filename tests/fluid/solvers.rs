@@ -266,7 +266,7 @@ fn a_pressure_of_pairs_leaves_no_divergence_but_the_velocitys_rounding() {
         }
         let params = CgParams::default().with_stop(Stop::relative(1e-9));
         let multigrid = Pressure::MultigridConjugateGradient(params, MultigridParams::default());
-        let cells = Grid::new_2d(192, 160);
+        let cells = Grid::new_2d(140, 110);
         let hole = pillars(cells);
         let blocks = StationaryParams::default().with_stop(Stop::relative(1e-9)).with_max_sweeps(100_000);
         let small = Grid::new_2d(24, 20);
