@@ -255,7 +255,7 @@ fn residuals_of_pairs_have_seventy_bits() {
             let scale = 2f64.powi(exponent);
             let side = random::sparse_rows(6, n, n, per_row);
             let a = systems::csr(&side);
-            let values: Vec<f64> = wide(7, a.nnz()).into_iter().map(|v| paired(v) * scale).collect();
+            let values: Vec<f64> = wide(7, a.nnz()).into_iter().map(|v| v * scale).collect();
             let a = a.with_values(&values).unwrap();
             let x: Vec<f64> = wide(8, n).into_iter().map(paired).collect();
             let check = |form: &str, stored: &dyn LinOp, a: &Csr| {
@@ -299,8 +299,10 @@ fn residuals_of_pairs_have_seventy_bits() {
             y: [Side::WALL, Side::Neumann],
             z: [Side::Neumann, Side::DIRICHLET],
         };
+        // One of 50 bits, of which sums are exact in 64 and two floats do not hold the last.
+        let long = 2.0 + 2f64.powi(-24) + 2f64.powi(-48);
         for ([nx, ny, nz], factor) in
-            [([8, 3, 4], 1.0), ([8, 3, 4], 1.25), ([5, 4, 3], 1.0), ([5, 4, 3], 1.25)]
+            [([8, 3, 4], 1.0), ([8, 3, 4], 1.25), ([5, 4, 3], 1.0), ([5, 4, 3], 1.25), ([5, 4, 3], long)]
         {
             let n = nx * ny * nz;
             let solid: Vec<bool> = (0..n).map(|i| i % 7 == 3).collect();
@@ -575,7 +577,7 @@ fn pairs_go_on_where_32_bits_fail() {
         for recurrence in [Recurrence::Auto, Recurrence::Double] {
             let (report, x) = solve(recurrence);
             assert!(report.converged() && report.double_iterations > 0, "{recurrence:?}: {report:?}");
-            let found = true_residual(&systems::mapped(&a, paired), &x, &held);
+            let found = true_residual(&a, &x, &held);
             assert!(found <= 1e-6, "{recurrence:?}: {found:e}");
         }
         // A diagonal of another length.
@@ -715,9 +717,8 @@ fn dense_systems_of_64_bits_are_solved_as_given() {
             }
             let shape = Shape::new(n, n);
             let a = DoubleMatrix::from_f64(device, shape, &rows).unwrap();
-            let held: Vec<f64> = rows.iter().copied().map(paired).collect();
-            assert_eq!(a.read().unwrap(), held);
-            let entries = held.iter().enumerate().map(|(k, v)| (k / n, k % n, *v));
+            assert_eq!(a.read().unwrap(), rows);
+            let entries = rows.iter().enumerate().map(|(k, v)| (k / n, k % n, *v));
             let host = Triplets::from_entries(shape, entries.collect::<Vec<_>>()).unwrap().to_csr();
             let b: Vec<f64> = wide(42, n).into_iter().map(paired).collect();
             let right = DoubleVector::from_f64(device, &b).unwrap();
@@ -752,8 +753,8 @@ fn dense_systems_of_64_bits_are_solved_as_given() {
             let params = CglsParams::default().with_stop(Stop::relative(1e-10));
             assert!(Cgls::new(&a, params).unwrap().solve(&mut x, &right).unwrap().converged());
             // The high parts alone are another system.
-            let high: Vec<f64> = held.iter().map(|v| f64::from(*v as f32)).collect();
-            assert!(n == 1 || high != held);
+            let high: Vec<f64> = rows.iter().map(|v| f64::from(*v as f32)).collect();
+            assert!(n == 1 || high != rows);
         }
         // Symmetric in 32 bits alone.
         let rows = [2.0, 1.0, 1.0 + 1e-9, 3.0];
@@ -878,9 +879,9 @@ fn real_matrices_come_to_1e_10_where_64_bits_do() {
                 );
                 let Some(iterations) = iterations else { continue };
                 let x = x.read().unwrap();
-                // What is solved is the system as pairs hold it.
+                // What is solved is the system as given, but for what b is as pairs.
                 let held: Vec<f64> = b.iter().copied().map(paired).collect();
-                certified(&label, &report, &systems::mapped(a, paired), &x, &held, tol);
+                certified(&label, &report, a, &x, &held, tol);
                 let off: Vec<f64> = x.iter().zip(want).map(|(x, w)| x - w).collect();
                 let (off, size) = (systems::norm(&off), systems::norm(want));
                 let allowed = cond * (10.0 * 2f64.powi(-44) + 2.0 * tol);
@@ -896,7 +897,8 @@ fn real_matrices_come_to_1e_10_where_64_bits_do() {
                     _ if name.ends_with("bcsstk20.mtx") => {
                         assert!(report.double_iterations > 0, "{label}: {report:?}");
                     }
-                    _ => assert_eq!(report.double_iterations, 0, "{label}: {report:?}"),
+                    // Others come to it by refinement, or with next to nothing left.
+                    _ => assert!(report.double_iterations * 20 <= report.iterations, "{label}: {report:?}"),
                 }
             }
         }

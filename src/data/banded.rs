@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use super::coefficients::{Scaling, is_power_of_two};
+use super::coefficients::{Rest, Scaling, is_power_of_two};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::Format;
@@ -16,7 +16,7 @@ use crate::shape::{Extent, Layout, Shape, fold_extent};
 /// all equal is kept as that number.
 ///
 /// Coefficients are given in 64 bits and kept as pairs of 32-bit floats where 32 bits do not hold them: products use
-/// the rounded part, certified residuals both.
+/// the rounded part, certified residuals both; what those two leave of 64 bits is added to residuals of unknowns in pairs.
 ///
 /// ```
 /// use texla::{BandedMatrix, Vector, ops::{self, Combine}};
@@ -37,6 +37,7 @@ pub struct BandedMatrix {
     offsets: Vec<i64>,
     pub(crate) bands: Vec<Band>,
     pub(crate) scaling: Scaling,
+    rest: Rest<BandedMatrix>,
 }
 
 shown!(BandedMatrix, |a| "BandedMatrix({}, {} diagonals)", a.csr.shape(), a.offsets.len());
@@ -83,6 +84,7 @@ impl BandedMatrix {
             offsets,
             bands: Vec::new(),
             scaling,
+            rest: Rest::unknown(),
         };
         made.upload()?;
         Ok(made)
@@ -108,7 +110,7 @@ impl BandedMatrix {
         if kept.is_err() {
             (self.csr, self.scaling) = (old_csr, old_scaling);
         } else {
-            self.asymmetry = OnceCell::new();
+            (self.asymmetry, self.rest) = (OnceCell::new(), Rest::unknown());
         }
         kept
     }
@@ -208,6 +210,11 @@ impl BandedMatrix {
 
     fn texture(&self, values: &[f32]) -> Result<PooledTexture> {
         upload_folded(&self.device, values, "BandedMatrix")
+    }
+
+    /// What pairs leave of the coefficients.
+    pub(crate) fn rest(&self) -> Result<Option<&BandedMatrix>> {
+        self.rest.get(&self.csr, self.scaling, |rest| Self::from_csr(&self.device, rest))
     }
 
     /// Rows and columns.

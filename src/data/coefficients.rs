@@ -1,6 +1,9 @@
 //! Matrix coefficients on their way to the device: checked, scaled into range, and split into double-float pairs.
 
+use std::cell::OnceCell;
+
 use crate::error::{Result, check_finite};
+use crate::host::Csr;
 
 /// The exponent by which a matrix's coefficients are divided on the device.
 ///
@@ -41,6 +44,16 @@ impl Scaling {
         (high, (scaled - f64::from(high)) as f32)
     }
 
+    /// What that pair leaves of the coefficient: of 53 bits the last four or five.
+    pub fn rest(self, value: f64) -> f64 {
+        let scaled = value * (-f64::from(self.stored)).exp2();
+        match self.split(value) {
+            // Products take it for zero.
+            _ if scaled as f32 == 0.0 => value,
+            (high, low) => (scaled - f64::from(high) - f64::from(low)) * f64::from(self.stored).exp2(),
+        }
+    }
+
     /// `alpha · 2^stored` as two factors of about the same size, either of them in range: their product may not be.
     /// With both on one side of 1, what is multiplied by one and then by the other leaves the range in between only
     /// if it does in the end.
@@ -53,6 +66,31 @@ impl Scaling {
         let half = (self.stored + own) / 2;
         let other = self.stored + own - half;
         [(alpha * f64::from(other - own).exp2()) as f32, f64::from(half).exp2() as f32]
+    }
+}
+
+/// What pairs leave of the coefficients of a matrix, as a matrix of its form; nothing of most. It is made when it is first asked
+/// for, by residuals that are to have 70 bits: where `|A| |x|` is many times `b`, the last bits of a coefficient count.
+pub(crate) struct Rest<T>(OnceCell<Option<Box<T>>>);
+
+impl<T> Rest<T> {
+    pub fn unknown() -> Self {
+        Rest(OnceCell::new())
+    }
+
+    pub fn get(
+        &self,
+        csr: &Csr,
+        scaling: Scaling,
+        form: impl FnOnce(Csr) -> Result<T>,
+    ) -> Result<Option<&T>> {
+        if self.0.get().is_none() {
+            let rest = csr.nonzeros(|v| scaling.rest(v));
+            let made = if rest.nnz() == 0 { None } else { Some(Box::new(form(rest)?)) };
+            // Nothing has been put there meanwhile.
+            let _ = self.0.set(made);
+        }
+        Ok(self.0.get().and_then(Option::as_deref))
     }
 }
 
@@ -94,6 +132,9 @@ mod tests {
         // One too small for that is not forgotten.
         assert_eq!(s.split(-2f64.powi(-150)), (-f32::from_bits(1), 0.0));
         assert_eq!(s.split(0.0), (0.0, 0.0));
+        assert_eq!((s.rest(-2f64.powi(-150)), s.rest(2f64.powi(113))), (-2f64.powi(-150), 0.0));
+        let long = (1.0 + 2f64.powi(-30)) * 2f64.powi(113) + 2f64.powi(61);
+        assert_eq!(s.rest(long), 2f64.powi(61));
         assert_eq!(s.factors(0.5), [2f32.powi(26), 2f32.powi(26)]);
         assert_eq!(s.factors(-3.0), [-1.5 * 2f32.powi(27), 2f32.powi(27)]);
         // What undoes the scale of the matrix brings the stored coefficients to about 1.

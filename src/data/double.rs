@@ -137,6 +137,16 @@ pub(super) fn split_all(what: &'static str, values: &[f64]) -> Result<(Vec<f32>,
     Ok(values.iter().copied().map(split).unzip())
 }
 
+/// What those parts leave of the values, unless it is nothing.
+pub(super) fn rest_of(values: &[f64]) -> Option<Vec<f32>> {
+    let rest = values.iter().map(|v| {
+        let (high, low) = split(*v);
+        (v - f64::from(high) - f64::from(low)) as f32
+    });
+    let rest: Vec<f32> = rest.collect();
+    rest.iter().any(|v| *v != 0.0).then_some(rest)
+}
+
 /// The values that these are the parts of.
 pub(super) fn joined(high: &[f32], low: &[f32]) -> Vec<f64> {
     high.iter().zip(low).map(|(h, l)| f64::from(*h) + f64::from(*l)).collect()

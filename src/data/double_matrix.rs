@@ -1,16 +1,17 @@
 //! A dense matrix of pairs of floats.
 
 use super::Matrix;
-use super::double::{joined, split_all};
+use super::double::{joined, rest_of, split_all};
 use crate::device::Device;
 use crate::error::Result;
 use crate::shape::Shape;
 
 /// A dense matrix given in 64 bits, whose elements are unevaluated sums of two 32-bit floats as those of a
-/// [`DoubleVector`](crate::DoubleVector) are: for systems whose coefficients 32 bits do not hold.
+/// [`DoubleVector`](crate::DoubleVector) are, and of a third where two do not hold all 53 bits: for systems whose coefficients
+/// 32 bits do not hold.
 ///
 /// As an operator ([`LinOp`](crate::ops::LinOp)) it multiplies by its high parts, as fast as a [`Matrix`]; residuals are
-/// recomputed with both, and certified for the elements as given, to 2⁻⁴⁹ of each.
+/// recomputed with two, those of unknowns in pairs with all, and certified for the elements as given.
 ///
 /// ```
 /// use texla::{DoubleMatrix, DoubleVector, Shape, solve::{CgParams, ConjugateGradient, Stop}};
@@ -27,29 +28,41 @@ use crate::shape::Shape;
 pub struct DoubleMatrix {
     high: Matrix,
     low: Matrix,
+    /// What those two leave, if they do.
+    rest: Option<Matrix>,
 }
 
 shown!(DoubleMatrix, |a| "DoubleMatrix({})", a.shape());
 
 impl DoubleMatrix {
-    /// From the elements, row by row. *Cost*: 2 uploads a tile. *Errors*: as of [`Matrix::from_f64`].
+    /// From the elements, row by row. *Cost*: 2 uploads a tile, or 3. *Errors*: as of [`Matrix::from_f64`].
     pub fn from_f64(device: &Device, shape: Shape, values: &[f64]) -> Result<Self> {
         let high = Matrix::from_f64(device, shape, values)?;
         let (_, low) = split_all("DoubleMatrix::from_f64", values)?;
-        Ok(DoubleMatrix { high, low: Matrix::from_rows(device, shape, &low)? })
+        let rest = rest_of(values).map(|rest| Matrix::from_rows(device, shape, &rest)).transpose()?;
+        Ok(DoubleMatrix { high, low: Matrix::from_rows(device, shape, &low)?, rest })
     }
 
-    /// Replaces all elements, row by row. *Cost*: 2 uploads a tile. *Errors*:
-    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch), [`Error::NonFinite`](crate::Error::NonFinite).
+    /// Replaces all elements, row by row. *Cost*: 2 uploads a tile, or 3. *Errors*:
+    /// [`Error::LengthMismatch`](crate::Error::LengthMismatch), [`Error::NonFinite`](crate::Error::NonFinite);
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) for a third part where there was none. The matrix is then unchanged.
     pub fn write(&mut self, values: &[f64]) -> Result<()> {
         let (high, low) = split_all("DoubleMatrix::write", values)?;
+        let rest = rest_of(values);
+        let rest = rest.map(|rest| Matrix::from_rows(self.device(), self.shape(), &rest)).transpose()?;
         self.high.write(&high)?;
-        self.low.write(&low)
+        self.low.write(&low)?;
+        self.rest = rest;
+        Ok(())
     }
 
-    /// Copies the elements to the host, row by row. *Cost*: 2 readbacks a tile, which wait for the device.
+    /// Copies the elements to the host, row by row. *Cost*: 2 readbacks a tile, or 3, which wait for the device.
     pub fn read(&self) -> Result<Vec<f64>> {
-        Ok(joined(&self.high.read()?, &self.low.read()?))
+        let mut all = joined(&self.high.read()?, &self.low.read()?);
+        if let Some(rest) = &self.rest {
+            all.iter_mut().zip(rest.read()?).for_each(|(v, rest)| *v += f64::from(rest));
+        }
+        Ok(all)
     }
 
     /// The elements rounded to 32 bits.
@@ -60,6 +73,11 @@ impl DoubleMatrix {
     /// What rounding has left of them.
     pub fn low(&self) -> &Matrix {
         &self.low
+    }
+
+    /// What both leave, if they do.
+    pub(crate) fn rest(&self) -> Option<&Matrix> {
+        self.rest.as_ref()
     }
 
     /// Rows and columns.

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use super::banded::check_sides;
-use super::coefficients::Scaling;
+use super::coefficients::{Rest, Scaling};
 use super::gather::Gather;
 use super::matrix::Matrix;
 use crate::device::Device;
@@ -38,7 +38,7 @@ pub const POINTS_PAY_FROM: f64 = 6.0;
 /// A matrix with few nonzeros in no particular place.
 ///
 /// Coefficients are given in 64 bits and kept as pairs of 32-bit floats where 32 bits do not hold them: products use
-/// the rounded part, certified residuals both.
+/// the rounded part, certified residuals both; what those two leave of 64 bits is added to residuals of unknowns in pairs.
 ///
 /// ```
 /// use texla::{Shape, SparseFormat, SparseMatrix, Vector, host::Triplets, ops::{self, Combine}};
@@ -57,6 +57,7 @@ pub struct SparseMatrix {
     csr: Csr,
     asymmetry: OnceCell<Option<(usize, usize, f64, f64)>>,
     scaling: Scaling,
+    rest: Rest<SparseMatrix>,
     format: SparseFormat,
     points: [OnceCell<Points>; 2],
     gathers: [OnceCell<Gather>; 2],
@@ -96,6 +97,7 @@ impl SparseMatrix {
             csr,
             asymmetry: OnceCell::new(),
             scaling,
+            rest: Rest::unknown(),
             format,
             points: Default::default(),
             gathers: Default::default(),
@@ -182,7 +184,8 @@ impl SparseMatrix {
                 gather.set_values(&self.device, side, scaling)?;
             }
         }
-        (self.csr, self.scaling, self.asymmetry) = (csr, scaling, OnceCell::new());
+        (self.csr, self.scaling) = (csr, scaling);
+        (self.asymmetry, self.rest) = (OnceCell::new(), Rest::unknown());
         Ok(())
     }
 
@@ -257,6 +260,12 @@ impl SparseMatrix {
     /// The device the matrix lives on.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// What pairs leave of the coefficients.
+    pub(crate) fn rest(&self) -> Result<Option<&SparseMatrix>> {
+        let form = |rest| Self::from_csr(&self.device, rest, SparseFormat::Gather);
+        self.rest.get(&self.csr, self.scaling, form)
     }
 
     pub(crate) fn scaling(&self) -> Scaling {

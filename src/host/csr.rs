@@ -57,6 +57,12 @@ impl Csr {
         Ok(Self { values: values.to_vec(), ..self.clone() })
     }
 
+    /// What a function makes of the values, without those that it makes zero.
+    pub(crate) fn nonzeros(&self, of: impl Fn(f64) -> f64) -> Self {
+        let all = self.entries().map(|(i, j, value)| (i as u32, j as u32, of(value)));
+        Self::from_sorted(self.shape, &all.filter(|entry| entry.2 != 0.0).collect::<Vec<_>>())
+    }
+
     /// Rows and columns.
     pub const fn shape(&self) -> Shape {
         self.shape

@@ -36,7 +36,13 @@ impl LinOp for SparseMatrix {
     }
 
     fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Summand<'_>>) -> Result<bool> {
-        summed(self, *terms, Sums::Exact(sum))
+        if !summed(self, *terms, Sums::Exact(sum))? {
+            return Ok(false);
+        }
+        match sum.is_fine().then(|| self.rest()).transpose()?.flatten() {
+            Some(rest) => rest.accumulate(sum, terms),
+            None => Ok(true),
+        }
     }
 
     fn inlined<'a>(&'a self, pass: Inlined<'a>) -> Result<Option<Inlined<'a>>> {

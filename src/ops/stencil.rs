@@ -83,11 +83,15 @@ impl LinOp for Stencil {
     }
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
-        summed(self, terms.alone(), Sums::Part(out, *terms, part))
+        summed(self, terms.alone(), Sums::Part(out, *terms, part), Digits::Pairs)
     }
 
     fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Summand<'_>>) -> Result<bool> {
-        summed(self, *terms, Sums::Exact(sum))
+        if !summed(self, *terms, Sums::Exact(sum), Digits::Pairs)? {
+            return Ok(false);
+        }
+        let rest = sum.is_fine() && numbers(self, Digits::Rest).iter().any(|v| *v != 0.0);
+        if rest { summed(self, *terms, Sums::Exact(sum), Digits::Rest) } else { Ok(true) }
     }
 
     fn inlined<'a>(&'a self, pass: Inlined<'a>) -> Result<Option<Inlined<'a>>> {
@@ -164,34 +168,51 @@ fn product(y: &mut Vector, a: &Stencil, terms: Product<'_>, predicate: Predicate
 }
 
 /// `α A x` in several parts, where the device can.
-fn summed(a: &Stencil, terms: Summand<'_>, sums: Sums<'_>) -> Result<bool> {
+fn summed(a: &Stencil, terms: Summand<'_>, sums: Sums<'_>, digits: Digits) -> Result<bool> {
     let device = a.device();
     if !is_exact(device) {
         return Ok(false);
     }
     let _scope = device.exclusive_scope()?;
-    sums.run(&[()], |()| accurate(a, terms)).map(|_| true)
+    sums.run(&[()], |()| accurate(a, terms, digits)).map(|_| true)
+}
+
+/// Which digits of coefficients in 64 bits.
+#[derive(Clone, Copy)]
+enum Digits {
+    /// Those that two floats hold.
+    Pairs,
+    /// The others.
+    Rest,
+}
+
+/// The numbers that rows are made of: weights, shift, and what stands in the rows of solid cells; then those of the sides.
+fn numbers(a: &Stencil, digits: Digits) -> [f64; 11] {
+    let [wx, wy, wz] = a.weights();
+    let mut all = [wx, wy, wz, a.shift(), a.interior(), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    let at_sides = a.sides().axes().into_iter().zip(a.weights());
+    let at_sides = at_sides.flat_map(|(ends, w)| ends.map(|s| w * s.share()));
+    all.iter_mut().skip(5).zip(at_sides).for_each(|(number, at_side)| *number = at_side);
+    match digits {
+        Digits::Pairs => all,
+        Digits::Rest => all.map(|v| a.scaling.rest(v)),
+    }
 }
 
 /// The draw of that, with all coefficients as pairs.
-fn accurate<'a>(a: &'a Stencil, terms: Summand<'a>) -> Draw<'a> {
-    let pairs = |values: &[f64]| {
-        let split = |v: &f64| <[f32; 2]>::from(a.scaling.split(*v));
-        values.iter().flat_map(split).collect::<Vec<f32>>()
-    };
-    let [wx, wy, wz] = a.weights();
-    let at_sides: Vec<f64> =
-        a.sides().axes().iter().zip(a.weights()).flat_map(|(ends, w)| ends.map(|s| w * s.share())).collect();
-    let own = [wx, wy, wz, a.shift(), a.interior()];
+fn accurate<'a>(a: &'a Stencil, terms: Summand<'a>, digits: Digits) -> Draw<'a> {
+    let all = numbers(a, digits);
+    let (own, at_sides) = all.split_at(5);
+    let pairs = |values: &[f64]| values.iter().flat_map(|v| <[f32; 2]>::from(a.scaling.split(*v))).collect();
     // Solid cells alone have the last.
     let used = if a.links.is_some() { 5 } else { 4 };
-    let powers = own.iter().take(used).chain(&at_sides).all(|v| is_power_of_two(*v));
+    let powers = own.iter().take(used).chain(at_sides).all(|v| is_power_of_two(*v));
     let draw = Draw::new(a.device(), glsl!("stencil/accurate.frag")).input("x", terms.x.view());
     let draw = terms.with_low(draw);
     grid_params(links(grid(draw, a), a), a)
         .define("POWERS", powers)
-        .floats("terms", pairs(&own))
-        .floats("at_sides", pairs(&at_sides))
+        .floats("terms", pairs(own))
+        .floats("at_sides", pairs(at_sides))
         .param("factors", a.scaling.factors(terms.alpha))
         .masked(true)
 }

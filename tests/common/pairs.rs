@@ -29,7 +29,7 @@ pub fn paired(v: f64) -> f64 {
     high + f64::from((v - high) as f32)
 }
 
-/// `b - A x` for pairs, with coefficients that a pair of floats holds.
+/// `b - A x` for pairs, with coefficients of 64 bits.
 pub fn residual_twin(a: &Csr, x: &[f64], b: &[f64]) -> (Vec<f64>, Vec<f64>) {
     a.rows()
         .zip(b)

@@ -9,13 +9,15 @@ use texla::solve::{
     EnhancedBlockJacobi, Stationary, StationaryParams, Stop, StopReason,
 };
 use texla::{
-    Device, Error, Grid, MatrixFormat, Shape, Side, Sides, Stencil, StencilParams, StoredMatrix, Vector,
+    Device, DoubleVector, Error, Grid, MatrixFormat, Shape, Side, Sides, Stencil, StencilParams,
+    StoredMatrix, Vector,
 };
 
 use crate::blocks::{System, systems, wide};
 use crate::common::bounds::{assert_componentwise, product_bound};
 use crate::common::grids::laplace;
 use crate::common::harness::on_both;
+use crate::common::pairs;
 use crate::common::products::{COMBINES, Twin, check, check_accurate};
 use crate::common::random::uniform;
 use crate::shuffled;
@@ -248,6 +250,17 @@ fn a_small_system_of_ones_own_is_solved_for_many_right_hand_sides() {
             let report = solver.solve(&mut x, &Vector::from_slice(dev, &b).unwrap()).unwrap();
             assert_eq!(report.reason, StopReason::Converged, "{n} unknowns");
             assert!(relative_residual(&csr(&e), &x, &b) <= 1.01e-5);
+            if !pairs::is_exact(dev) {
+                continue;
+            }
+            // For pairs: products in 32 bits by the programs, residuals by the form beside them.
+            let (tol, b) = (1e-11, pairs::wide(4, n * copies));
+            let params = params.with_stop(Stop::relative(tol));
+            let solver = ConjugateGradient::preconditioned(&a, &jacobi, params).unwrap();
+            let mut x = DoubleVector::zeros(dev, b.len()).unwrap();
+            let report = solver.solve(&mut x, &DoubleVector::from_f64(dev, &b).unwrap()).unwrap();
+            let held: Vec<f64> = b.into_iter().map(pairs::paired).collect();
+            pairs::certified("blocks", &report, &csr(&e), &x.read().unwrap(), &held, tol);
         }
     });
 }

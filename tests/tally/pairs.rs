@@ -86,14 +86,6 @@ pub fn family(method: Method, recurrence: Recurrence) -> &'static str {
     }
 }
 
-/// What two floats hold of a coefficient. The power of two that a format takes out beforehand changes nothing of that.
-fn paired(v: f64) -> f64 {
-    let e = if v == 0.0 { 0.0 } else { v.abs().log2().floor() };
-    let near = v * (-e).exp2();
-    let high = f64::from(near as f32);
-    (high + f64::from((near - high) as f32)) * e.exp2()
-}
-
 /// Solves a system for pairs; `Err` where it could not be put on the device.
 pub fn run(
     device: &Device,
@@ -105,8 +97,7 @@ pub fn run(
     let csr = system.triplets().to_csr();
     let format = run::format(system, method, &csr, &mut rng);
     let bound = 10f64.powf(-6.0 - 7.0 * rng.unit());
-    let mut terms = run::held(&csr, system, format);
-    terms.iter_mut().for_each(|t| t.2 = paired(t.2));
+    let terms = run::held(&csr, system, format);
     let mut problem = run::problem(system, terms, format);
     let operator = Operator::new(device, system, csr, format)?;
     // None declared: unknowns of pairs are refused where there is a null space. Undeclared, such systems are singular ones.

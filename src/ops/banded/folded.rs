@@ -1,6 +1,6 @@
 //! Products with diagonals of which two opposing ones share a vector.
 
-use super::{accurate, product};
+use super::{accumulate, accurate, product};
 use crate::data::{FoldedBands, Vector};
 use crate::device::Device;
 use crate::error::Result;
@@ -98,11 +98,11 @@ impl LinOp for FoldedBands {
         if !terms.transposed {
             let low = terms.x_low.map(extended).transpose()?;
             let terms = Summand { x: &extended(terms.x)?, x_low: low.as_ref(), ..*terms };
-            return accurate(&self.wide, terms, Sums::Exact(sum)).map(|_| true);
+            return accumulate(&self.wide, terms, sum).map(|()| true);
         }
         let n = self.shape().rows;
         let mut both = sum.nothing_like(2 * n)?;
-        accurate(&self.wide, *terms, Sums::Exact(&mut both))?;
+        accumulate(&self.wide, *terms, &mut both)?;
         let rest = both.rest();
         let folded = |_: &()| {
             Draw::new(device, glsl!("banded/fold_accurate.frag"))

@@ -118,7 +118,7 @@ impl LinOp for BandedMatrix {
     }
 
     fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Summand<'_>>) -> Result<bool> {
-        Ok(is_exact(self.device()) && accurate(self, *terms, Sums::Exact(sum)).map(|_| true)?)
+        Ok(is_exact(self.device()) && accumulate(self, *terms, sum).map(|()| true)?)
     }
 
     fn inlined<'a>(&'a self, pass: Inlined<'a>) -> Result<Option<Inlined<'a>>> {
@@ -199,6 +199,15 @@ fn product(
         }
     }
     Ok(())
+}
+
+/// `α op(A) x`, by what pairs leave of coefficients, too, where that counts.
+fn accumulate(a: &BandedMatrix, terms: Summand<'_>, sum: &mut ExactSum) -> Result<()> {
+    accurate(a, terms, Sums::Exact(sum))?;
+    match sum.is_fine().then(|| a.rest()).transpose()?.flatten() {
+        Some(rest) => accumulate(rest, terms, sum),
+        None => Ok(()),
+    }
 }
 
 /// `α op(A) x` in several parts: of two the one not asked for is the texture given back.

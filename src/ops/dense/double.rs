@@ -8,7 +8,7 @@ use crate::ops::product::{Accurate, Checked, ExactSum, LinOp, Part, Product, Sum
 use crate::profile::Workload;
 use crate::shape::Shape;
 
-/// Products in 32 bits are those of the high parts; sums of pairs, and residuals, have both.
+/// Products in 32 bits are those of the high parts; sums of pairs, and residuals, have both; those of unknowns in pairs all.
 ///
 /// *Cost*: of a product that of [`Matrix`](crate::Matrix); of an accurate one twice that of it.
 impl LinOp for DoubleMatrix {
@@ -51,7 +51,9 @@ impl LinOp for DoubleMatrix {
     }
 
     fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Summand<'_>>) -> Result<bool> {
-        Ok(self.high().accumulate(sum, terms)? && self.low().accumulate(sum, terms)?)
+        let rest = self.rest().filter(|_| sum.is_fine());
+        let mut parts = [self.high(), self.low()].into_iter().chain(rest);
+        parts.try_fold(true, |done, part| Ok(done && part.accumulate(sum, terms)?))
     }
 
     fn workload(&self) -> Option<Workload> {
@@ -68,14 +70,16 @@ impl LinOp for DoubleMatrix {
     }
 
     fn asymmetry(&self) -> Result<Option<(usize, usize, f64, f64)>> {
-        if let Some(pair) = self.high().asymmetry()? {
-            return Ok(Some(pair));
-        }
-        let Some((i, j, ..)) = self.low().asymmetry()? else { return Ok(None) };
+        let parts = || [self.high(), self.low()].into_iter().chain(self.rest());
         let at = |i, j| -> Result<f64> {
-            Ok(f64::from(self.high().element(i, j)?) + f64::from(self.low().element(i, j)?))
+            parts().try_fold(0.0, |sum, part| Ok(sum + f64::from(part.element(i, j)?)))
         };
-        Ok(Some((i, j, at(i, j)?, at(j, i)?)))
+        for part in parts() {
+            if let Some((i, j, ..)) = part.asymmetry()? {
+                return Ok(Some((i, j, at(i, j)?, at(j, i)?)));
+            }
+        }
+        Ok(None)
     }
 
     fn exponent(&self) -> Result<i32> {

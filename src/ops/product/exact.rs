@@ -125,6 +125,11 @@ impl ExactSum {
         &self.parts[1]
     }
 
+    /// Whether it is of more digits than pairs have: what these leave of coefficients counts.
+    pub(crate) fn is_fine(&self) -> bool {
+        self.rest.is_some() || self.bounds
+    }
+
     /// The third part, where there is one.
     pub(crate) fn rest(&self) -> Option<&Vector> {
         self.rest.as_ref()

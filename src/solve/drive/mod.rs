@@ -29,7 +29,7 @@ pub use null_space::project_out;
 pub use report::{Breakdown, SolveReport, Stop, StopReason};
 use rounding::counted;
 use state::{Bounds, Flag, Report};
-use verdict::{Best, Standing, WORTH_ANOTHER, hides};
+use verdict::{Best, Residuals, Standing, WORTH_ANOTHER, hides};
 
 /// An iterative method as the driver sees it: a recurrence for an [iterate](Iterate) whose residual is its own.
 pub(super) trait Method {
@@ -346,7 +346,7 @@ pub(super) fn drive<M: Method>(
         if lost && !at.from_zero {
             // So large that nobody can tell how good it is: zero is the better start.
             if residual.is_finite() {
-                best.offer(residual, other, &at.x)?;
+                best.offer(Residuals { own: residual, rounding: rounded, other }, &at.x)?;
             }
             (at.from_zero, at.near) = (true, true);
             at.x.set_zero()?;
@@ -360,6 +360,7 @@ pub(super) fn drive<M: Method>(
         {
             *other += counted(method.other_rounding(at)?, bound);
         }
+        let residuals = Residuals { own: residual, rounding: rounded, other };
         let standing = Standing {
             met: residual <= bound || other.is_some_and(|r| r <= bound),
             bound,
@@ -373,7 +374,7 @@ pub(super) fn drive<M: Method>(
         let left = flag == Flag::OutOfRange;
         let ends = stuck || left || breakdown.is_some() || gains.none(iterations, residual);
         if ends && !standing.met && !standing.exhausted && method.widens() {
-            best.offer(residual, other, &at.x)?;
+            best.offer(residuals, &at.x)?;
             if left {
                 best.back(residual, &mut at.x)?;
             }
@@ -387,17 +388,16 @@ pub(super) fn drive<M: Method>(
         if let Some(reason) = broken.map(|_| StopReason::Breakdown).or_else(|| standing.verdict()) {
             // What has met the bound may have done so by the other residual.
             let best = if standing.met { Best::default() } else { best };
-            let residuals = best.or_last(residual, other, &mut at.x);
+            let residuals = best.or_last(residuals, &mut at.x);
             let each = work.cost();
             let report = work.report(reason, iterations, residuals, replacements, each);
             return Ok(SolveReport {
                 breakdown: broken,
                 double_iterations: widened.map_or(0, |from| iterations - from),
-                rounding: rounded.filter(|_| standing.met),
                 ..report
             });
         }
-        best.offer(residual, other, &at.x)?;
+        best.offer(residuals, &at.x)?;
         let (aim, keep_direction) = match flag {
             Flag::Exhausted => plan.again(residual, recurrence),
             _ => plan.next(residual, recurrence, limits.stop.relative),

@@ -67,8 +67,7 @@ impl Default for Stop {
 #[non_exhaustive]
 pub enum StopReason {
     /// The residual recomputed from `b - A x` in double-float meets the bound, whatever rounding may have done to it. Of unknowns
-    /// in pairs that is said of `A` as pairs hold it, to 2⁻⁴⁹ of each coefficient: where `|A| |x|` is many times `b`, the residual
-    /// by coefficients of 53 bits is another one, by 2⁻⁴⁹ of that at most.
+    /// in pairs that is said of `A` as it was given, in 64 bits, and of `b` as pairs hold it.
     Converged,
     /// The bound was not met in the iterations allowed.
     MaxIterations,
@@ -150,11 +149,11 @@ pub struct SolveReport {
     /// How many iterations were done by a recurrence in pairs of floats
     /// ([`Recurrence`](crate::solve::Recurrence)).
     pub double_iterations: usize,
-    /// The relative residual of the returned iterate, recomputed from `b - A x` in double-float; where it meets the bound,
-    /// with what rounding may have done to it.
+    /// The relative residual of the returned iterate, recomputed from `b - A x` in double-float; with what rounding may have done
+    /// to it, where that was asked for.
     pub true_residual: f64,
-    /// A bound on what rounding may have done to that residual, which is part of it where it counts; `None` where it was not
-    /// asked for, as the bound was not met.
+    /// A bound on what rounding may have done to that residual, which is part of it where it counts: asked for where the bound
+    /// seems to be met, and where nothing more is gained.
     pub rounding: Option<f64>,
     /// Of least squares `‖b - A x‖ / ‖b‖`, where [`true_residual`](Self::true_residual) is `‖Aᵀ(b - A x)‖ / ‖Aᵀb‖`; a bound
     /// that either meets is met.
@@ -197,10 +196,10 @@ pub struct SolveReport {
 impl fmt::Display for SolveReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let SolveReport { reason, iterations, true_residual, .. } = self;
-        match &self.breakdown {
-            Some(breakdown) => write!(f, "{breakdown}")?,
-            None => write!(f, "{reason} after {iterations} iterations")?,
+        if let Some(breakdown) = &self.breakdown {
+            write!(f, "{breakdown}; ")?;
         }
+        write!(f, "{reason} after {iterations} iterations")?;
         if self.double_iterations > 0 {
             write!(f, ", {} of them in pairs of floats", self.double_iterations)?;
         }
@@ -209,11 +208,15 @@ impl fmt::Display for SolveReport {
             (StopReason::Stagnated, false) => {
                 ": unknowns of 32 bits reach no less here, pairs do (DoubleVector)"
             }
+            // Most of that is what the certificate adds.
+            (StopReason::Stagnated, true) if self.rounding.is_some_and(|r| r > 0.5 * true_residual) => {
+                ": that may be less, but no less can be certified for pairs of floats here"
+            }
             (StopReason::Stagnated, true) if self.double_iterations == 0 => {
                 ": iterations in 32 bits reach no less here; of symmetric systems conjugate gradients in pairs may \
                  (Recurrence::Double)"
             }
-            (StopReason::Stagnated, true) => ": pairs of floats reach, or can certify, no less here",
+            (StopReason::Stagnated, true) => ": pairs of floats reach no less here",
             _ => "",
         })
     }

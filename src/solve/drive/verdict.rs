@@ -79,8 +79,19 @@ pub(in crate::solve) fn next_aim(residual: f64, wanted: f64, at_once: f64) -> (f
     if on_the_way <= 2.0 * wanted { (wanted, true) } else { (on_the_way, false) }
 }
 
-/// The best of the iterates whose residual was recomputed, with that, and with the other residual that a method may have.
-pub(in crate::solve) struct Best<V>(Option<(f64, Option<f64>, V)>);
+/// What is known of an iterate once its residual has been recomputed.
+#[derive(Clone, Copy)]
+pub(in crate::solve) struct Residuals {
+    /// The relative residual, with the next one where that was asked for.
+    pub own: f64,
+    /// What rounding may have done to it, if that was asked for.
+    pub rounding: Option<f64>,
+    /// The other residual that a method may have.
+    pub other: Option<f64>,
+}
+
+/// The best of the iterates whose residual was recomputed.
+pub(in crate::solve) struct Best<V>(Option<(Residuals, V)>);
 
 /// An iterate that can be kept.
 pub(in crate::solve) trait Kept: Sized {
@@ -103,7 +114,7 @@ impl<V> Default for Best<V> {
 
 impl<V: Kept> Best<V> {
     fn residual(&self) -> Option<f64> {
-        self.0.as_ref().map(|(residual, ..)| *residual)
+        self.0.as_ref().map(|(residuals, _)| residuals.own)
     }
 
     fn is_beaten_by(&self, residual: f64) -> bool {
@@ -116,9 +127,9 @@ impl<V: Kept> Best<V> {
     }
 
     /// Keeps a copy of an iterate that is better than all before.
-    pub fn offer(&mut self, residual: f64, other: Option<f64>, x: &V) -> Result<()> {
-        if self.is_beaten_by(residual) {
-            self.0 = Some((residual, other, x.copied()?));
+    pub fn offer(&mut self, residuals: Residuals, x: &V) -> Result<()> {
+        if self.is_beaten_by(residuals.own) {
+            self.0 = Some((residuals, x.copied()?));
         }
         Ok(())
     }
@@ -126,7 +137,7 @@ impl<V: Kept> Best<V> {
     /// Goes back to the best iterate, where that is better than the last one.
     pub fn back(&self, residual: f64, x: &mut V) -> Result<()> {
         match &self.0 {
-            Some((best, _, kept)) if residual.is_nan() || residual > *best => {
+            Some((best, kept)) if residual.is_nan() || residual > best.own => {
                 *x = kept.copied()?;
                 Ok(())
             }
@@ -135,13 +146,13 @@ impl<V: Kept> Best<V> {
     }
 
     /// Puts the best iterate in the place of the last one, if it is better than that, and returns its residuals.
-    pub fn or_last(self, residual: f64, other: Option<f64>, x: &mut V) -> (f64, Option<f64>) {
-        let beaten = self.is_beaten_by(residual);
+    pub fn or_last(self, last: Residuals, x: &mut V) -> Residuals {
+        let beaten = self.is_beaten_by(last.own);
         match self.0.filter(|_| !beaten) {
-            None => (residual, other),
-            Some((best, other, kept)) => {
+            None => last,
+            Some((best, kept)) => {
                 *x = kept;
-                (best, other)
+                best
             }
         }
     }
@@ -161,7 +172,7 @@ impl Work {
         self,
         reason: StopReason,
         iterations: usize,
-        (true_residual, least_squares_residual): (f64, Option<f64>),
+        Residuals { own, rounding, other }: Residuals,
         replacements: usize,
         each: Cost,
     ) -> SolveReport {
@@ -171,9 +182,9 @@ impl Work {
             iterations,
             pairs: false,
             double_iterations: 0,
-            true_residual,
-            rounding: None,
-            least_squares_residual,
+            true_residual: own,
+            rounding,
+            least_squares_residual: other,
             history: self.history,
             replacements,
             async_checks: self.async_checks,

@@ -6,7 +6,9 @@ use crate::data::{Scaling, StoredMatrix, Vector};
 use crate::device::Device;
 use crate::error::Result;
 use crate::host::Csr;
-use crate::ops::{Accurate, Checked, Coefficient, Combine, LinOp, Part, Product, check_shape};
+use crate::ops::{
+    Accurate, Checked, Coefficient, Combine, ExactSum, LinOp, Part, Product, Summand, check_shape,
+};
 use crate::pack::{Order, RepeatedExpression};
 use crate::profile::Workload;
 use crate::shape::Shape;
@@ -128,6 +130,10 @@ impl<A: LinOp> LinOp for BlockOperator<A> {
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
         self.exact.accurate(out, terms, part)
+    }
+
+    fn accumulate(&self, sum: &mut ExactSum, terms: Checked<Summand<'_>>) -> Result<bool> {
+        self.exact.accumulate(sum, terms)
     }
 
     fn workload(&self) -> Option<Workload> {

@@ -29,7 +29,7 @@ use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::rounding::counted;
 use crate::solve::drive::scales::{exponent_of, power, times_power};
 use crate::solve::drive::state::{Flag, Report};
-use crate::solve::drive::verdict::{AT_ONCE_OF_PAIRS, Best, Standing, hides, next_aim};
+use crate::solve::drive::verdict::{AT_ONCE_OF_PAIRS, Best, Residuals, Standing, hides, next_aim};
 
 /// Parameters of [`Stationary`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -319,8 +319,9 @@ impl<'r, 'a> Run<'r, 'a> {
                 residual += counted(rounding, stop.relative);
                 hidden = hides(rounding, stop.relative);
             }
+            let residuals = Residuals { own: residual, rounding: rounded, other: None };
             if hidden && !self.at.from_zero {
-                best.offer(residual, None, &self.at.x)?;
+                best.offer(residuals, &self.at.x)?;
                 self.at.from_zero = true;
                 self.at.x.set_zero()?;
                 self.kept.front_mut().set_zero()?;
@@ -337,11 +338,10 @@ impl<'r, 'a> Run<'r, 'a> {
                 stuck,
             };
             if let Some(reason) = standing.verdict() {
-                let residuals = best.or_last(residual, None, &mut self.at.x);
-                let report = work.report(reason, sweeps, residuals, runs, self.sweep);
-                return Ok(SolveReport { rounding: rounded.filter(|_| standing.met), ..report });
+                let residuals = best.or_last(residuals, &mut self.at.x);
+                return Ok(work.report(reason, sweeps, residuals, runs, self.sweep));
             }
-            best.offer(residual, None, &self.at.x)?;
+            best.offer(residuals, &self.at.x)?;
             // Residuals of 32 bits that fall short of the truth call for a closer aim.
             let wanted = stop.relative * 0.5f64.powi(fell_short);
             let aim;

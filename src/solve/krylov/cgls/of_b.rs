@@ -58,7 +58,7 @@ impl OfB {
             Some(csr) if self.norm > 0.0 && self.lost > UNSEEN * self.norm => {
                 let parts = at.right().parts().map(Vector::read).collect::<Result<Vec<_>>>()?;
                 let own = f64::from(scale_of(at.norm_b)) * f64::from(at.matrix_scale);
-                Ok(own * transposed_norm(csr, &parts, at.is_double()))
+                Ok(own * transposed_norm(csr, &parts))
             }
             _ => Ok(least),
         }
