@@ -6,13 +6,14 @@
 //! recurrence: the residual is recomputed from `b - A x` in double-float first.
 
 // What all solvers are asked, how they are driven and judged: `drive`. The methods: `krylov`, `stationary` with the
-// smoothers, `multigrid`, `lcp`.
+// smoothers, `multigrid`, `lcp`; what helps them: `precondition`.
 mod drive;
 mod krylov;
 mod lcp;
 mod multigrid;
 #[cfg(feature = "pack")]
 mod packed;
+mod precondition;
 mod stationary;
 
 #[cfg(feature = "sim")]
@@ -20,7 +21,7 @@ pub(crate) use drive::fit::fit;
 pub use drive::{Breakdown, SolveReport, Stop, StopReason, project_out};
 pub use krylov::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, FixedReport,
-    FixedRun, Identity, Jacobi, Preconditioner, Recurrence,
+    FixedRun, Recurrence,
 };
 pub use lcp::{
     LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpReport, LcpSolver, NaturalResidual, ProjectedJacobi,
@@ -32,6 +33,7 @@ pub use packed::{
     BlockExpression, BlockLayout, BlockOperator, BlockParams, BlockPlan, BlockTexture, BlockUse, BlockVector,
     EnhancedBlockJacobi, FragmentExpression, VertexExpression, VertexGaussSeidel, VertexRungeKutta,
 };
+pub use precondition::{Identity, Jacobi, Preconditioner};
 pub use stationary::{
     Direction, GaussSeidel, JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, MOST_COLOURS,
     NineBandJacobi, NineBandSmoother, Smoother, Stationary, StationaryParams, Sweepable, WeightedJacobi,

@@ -1,6 +1,5 @@
 //! BiCGStab for systems that are not symmetric.
 
-use super::precondition::{Identity, Preconditioner};
 use crate::data::{Scalar, Unknowns, Vector};
 use crate::error::{Error, Result};
 use crate::gl::{Source, glsl};
@@ -15,6 +14,7 @@ use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::state::{Bounds, Flag, Report};
 use crate::solve::drive::{After, KEPT_GROWTH, Limits, Method};
+use crate::solve::precondition::{Identity, Preconditioner};
 
 /// Parameters of [`BiCgStab`].
 #[derive(Clone, Copy, Debug, PartialEq)]

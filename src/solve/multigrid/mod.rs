@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::shape::{Grid, Shape};
 use crate::solve::drive::check::check_vectors_of;
 use crate::solve::drive::scales::times_power;
-use crate::solve::krylov::Preconditioner;
+use crate::solve::precondition::Preconditioner;
 use crate::solve::stationary::Smoother;
 
 /// How often a grid turns to the next coarser one.

@@ -9,7 +9,7 @@ use crate::error::{Error, Result, check_finite};
 use crate::pack::{Order, Program, RepeatedExpression, StencilBoundary};
 use crate::shape::Shape;
 use crate::solve::drive::check::check_vectors_of;
-use crate::solve::krylov::Preconditioner;
+use crate::solve::precondition::Preconditioner;
 use crate::solve::stationary::{Direction, Smoother};
 
 /// Enhanced block Jacobi: Jacobi's iteration quad by quad, each with the newest values of the quads before it.

@@ -12,7 +12,7 @@ use crate::profile::{Fetches, Workload};
 #[cfg(feature = "sim")]
 use crate::shape::Shape;
 use crate::solve::drive::check::{check_vectors, square_diagonal};
-use crate::solve::krylov::Preconditioner;
+use crate::solve::precondition::Preconditioner;
 
 /// An iteration `x ← x + M (b - A x)` with some approximate inverse `M`, to be repeated: by
 /// [`Stationary`](crate::solve::Stationary) until the residual is small, or a few times within another method.

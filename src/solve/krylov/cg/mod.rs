@@ -7,7 +7,6 @@ pub use fixed::{FixedReport, FixedRun};
 
 use pairs::InPairs;
 
-use super::precondition::{Identity, Preconditioner};
 use super::steps::{AtHand, Entry, Mapped, Steps};
 use crate::data::{Scalar, Unknowns, Vector};
 use crate::error::{Error, Result};
@@ -23,6 +22,7 @@ use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::state::Bounds;
 use crate::solve::drive::{Limits, Method};
+use crate::solve::precondition::{Identity, Preconditioner};
 
 /// In which passes an iteration runs. The schedules agree within rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

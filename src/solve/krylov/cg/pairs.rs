@@ -10,8 +10,8 @@ use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::iterate::{Iterate, Low};
 use crate::solve::drive::state::Bounds;
 use crate::solve::drive::verdict::Kept;
-use crate::solve::krylov::precondition::Preconditioner;
 use crate::solve::krylov::steps::Entry;
+use crate::solve::precondition::Preconditioner;
 
 /// Direction and scalars of conjugate gradients in pairs, as in a listing: alpha and beta of their own reductions, since 32
 /// bits of either cost half as many iterations again. The residual moves before beta is found, whose

@@ -5,7 +5,6 @@ mod orthogonal;
 
 use of_b::{OfB, require_orthogonal};
 
-use super::precondition::{Identity, Preconditioner};
 use super::steps::{Entry, Steps};
 use crate::data::{Scalar, Unknowns, Vector};
 use crate::error::Result;
@@ -23,6 +22,7 @@ use crate::solve::drive::state::{Bounds, Flag, Report};
 use crate::solve::drive::unknown::exact_transposed;
 use crate::solve::drive::verdict::Kept;
 use crate::solve::drive::{After, Limits, Method};
+use crate::solve::precondition::{Identity, Preconditioner};
 
 /// Parameters of [`Cgls`].
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -15,7 +15,7 @@ use crate::kernel::{Accum, Draw, Mask, Operand, Predicate};
 use crate::ops;
 use crate::solve::drive::check::check_vectors;
 use crate::solve::drive::scales::{exponent_of, times_power};
-use crate::solve::krylov::Preconditioner;
+use crate::solve::precondition::Preconditioner;
 
 /// The way in which a sweep of [`GaussSeidel`] goes through the unknowns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

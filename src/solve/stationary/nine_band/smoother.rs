@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::host::NineBands;
 use crate::shape::Shape;
 use crate::solve::drive::check::check_vectors_of;
-use crate::solve::krylov::Preconditioner;
+use crate::solve::precondition::Preconditioner;
 use crate::solve::stationary::Smoother;
 
 /// Weighted Jacobi for a matrix with nine bands, by the [best](JacobiSchedule::best) schedule: what

@@ -1,67 +1,10 @@
-//! Preconditioners.
+//! Division by the diagonal.
 
+use super::Preconditioner;
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result};
 use crate::host::number;
-use crate::ops::{self, LinOp, keeping};
-
-/// An approximate inverse `z = M r`, symmetric and positive definite for conjugate gradients.
-pub trait Preconditioner {
-    /// `z = M r`.
-    fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()>;
-
-    /// The diagonal of `M`, if that is all there is to it: solvers then fold it into their own passes.
-    fn diagonal(&self) -> Option<&Vector> {
-        None
-    }
-
-    /// True if `M` is the identity.
-    fn is_identity(&self) -> bool {
-        false
-    }
-}
-
-impl dyn Preconditioner + '_ {
-    /// [`Preconditioner::apply`] by anybody's preconditioner.
-    pub(super) fn precondition(&self, z: &mut Vector, r: &Vector) -> Result<()> {
-        keeping("Preconditioner::apply", z, |z| self.apply(z, r))
-    }
-
-    /// Whether it costs passes of its own beside those of an iteration.
-    pub(super) fn is_dear(&self) -> bool {
-        !self.is_identity() && self.diagonal().is_none()
-    }
-
-    /// Room for what becomes of a vector like this, unless that is the vector itself.
-    pub(super) fn room(&self, like: &Vector) -> Result<Option<Vector>> {
-        if self.is_identity() { Ok(None) } else { Vector::uninit(like.device(), like.len()).map(Some) }
-    }
-
-    /// `M r`: in `z`, or `r` itself where there is no room.
-    pub(super) fn preconditioned<'z>(&self, z: &'z mut Option<Vector>, r: &'z Vector) -> Result<&'z Vector> {
-        match z {
-            None => Ok(r),
-            Some(z) => {
-                self.precondition(z, r)?;
-                Ok(z)
-            }
-        }
-    }
-}
-
-/// No preconditioner: `z = r`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Identity;
-
-impl Preconditioner for Identity {
-    fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
-        ops::copy(z, r)
-    }
-
-    fn is_identity(&self) -> bool {
-        true
-    }
-}
+use crate::ops::{self, LinOp};
 
 /// Division by the diagonal: `z_i = c r_i / A[i, i]`, where `c` is a power of two that makes the largest factor about
 /// 1; a multiple of a preconditioner is as good as the preconditioner, and this one cannot overflow.
