@@ -284,6 +284,34 @@ fn residuals_of_pairs_have_seventy_bits() {
                 check(form, stored.as_ref(), &a);
             }
         }
+        // Diagonals of one number, but for the first and the last row.
+        for n in [1, 2, 6, 37] {
+            let mut t = Triplets::new(Shape::new(n, n));
+            for i in 0..n {
+                let ends = usize::from(i == 0) + usize::from(i + 1 == n);
+                t.push(i, i, [1.4000009999999998, 0.700001, 1e-6][ends]).unwrap();
+                if i > 0 {
+                    t.push(i, i - 1, -0.7).unwrap();
+                    t.push(i - 1, i, -0.7).unwrap();
+                }
+            }
+            let a = t.to_csr();
+            for size in [1.0, 2f64.powi(-75)] {
+                // Next to what is mapped to zero.
+                let x: Vec<f64> = wide(19, n).into_iter().map(|v| paired(size * (1.0 + 1e-7 * v))).collect();
+                let b: Vec<f64> = systems::apply(&a, &x).into_iter().map(paired).collect();
+                for (form, stored) in sparse_forms(device, &a, 3 * n) {
+                    check_residual(
+                        device,
+                        &format!("{form}, path of {n}"),
+                        (stored.as_ref(), false),
+                        &a,
+                        &x,
+                        &b,
+                    );
+                }
+            }
+        }
         for (nx, ny) in [(1, 1), (5, 3), (16, 12), (33, 31)] {
             let a = problems::poisson_2d(nx, ny).to_csr();
             let x: Vec<f64> = wide(9, nx * ny).into_iter().map(|v| paired(v * 1e4)).collect();
@@ -900,6 +928,58 @@ fn real_matrices_come_to_1e_10_where_64_bits_do() {
                     // Others come to it by refinement, or with next to nothing left.
                     _ => assert!(report.double_iterations * 20 <= report.iterations, "{label}: {report:?}"),
                 }
+            }
+        }
+    });
+}
+
+/// Unknowns so small that their products with last bits of coefficients lie below the range, which the factor brings back: a
+/// compiler may not multiply by the coefficient first.
+#[test]
+fn factors_come_before_small_coefficients() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let (n, factor) = (6, 2f32.powi(60));
+        let mut t = Triplets::new(Shape::new(n, n));
+        for i in 0..n {
+            let at_end = i == 0 || i + 1 == n;
+            t.push(i, i, if at_end { 0.700001 } else { 1.4000009999999998 }).unwrap();
+            if i > 0 {
+                t.push(i, i - 1, -0.7).unwrap();
+                t.push(i - 1, i, -0.7).unwrap();
+            }
+        }
+        let a = t.to_csr();
+        let sides = Sides { x: [Side::Neumann; 2], ..Sides::all(Side::DIRICHLET) };
+        let stencil = StencilParams::new([0.7, 0.0, 0.0], sides).with_shift(1e-6);
+        let stencil = Stencil::new(device, Grid::new_2d(n, 1), stencil).unwrap();
+        let mut forms = sparse_forms(device, &a, n);
+        forms.push(("stencil", Box::new(stencil)));
+        forms.push(("dense pairs", Box::new(dense_pairs(device, &a))));
+        // Next to what is mapped to zero.
+        let x: Vec<f64> =
+            wide(19, n).into_iter().map(|v| paired(2f64.powi(-75) * (1.0 + 1e-8 * v))).collect();
+        let b: Vec<f64> = systems::apply(&a, &x).into_iter().map(paired).collect();
+        let (dx, db) = (DoubleVector::from_f64(device, &x), DoubleVector::from_f64(device, &b));
+        let (dx, db) = (dx.unwrap(), db.unwrap());
+        let (want, size) = residual_twin(&a, &x, &b);
+        for (form, stored) in forms {
+            let add = |mut sum: ExactSum| {
+                assert!(sum.add_product(stored.as_ref(), -factor, false, &dx).unwrap());
+                sum
+            };
+            let got = add(ExactSum::of(factor, &db).unwrap()).rounded().read().unwrap();
+            let bound = add(ExactSum::bounding(factor, &db).unwrap()).error().read().unwrap();
+            for i in 0..n {
+                let want = f64::from(factor) * want[i];
+                let off = (f64::from(got[i]) - want).abs();
+                // Sums of stencils are of its numbers, of which the entries are rounded sums.
+                let more = if form == "stencil" { 2f64.powi(-52) * f64::from(factor) * size[i] } else { 0.0 };
+                let allowed = 0.51 * ulp(want) + f64::from(bound[i]) + more;
+                assert!(off <= allowed, "{form}: row {i} is {} for {want}, bound {}", got[i], bound[i]);
+                assert!(f64::from(bound[i]) <= 2f64.powi(-60) * f64::from(factor) * size[i], "{form}");
             }
         }
     });

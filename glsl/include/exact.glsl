@@ -78,6 +78,14 @@ vec4 held4(vec4 x) { return intBitsToFloat(floatBitsToInt(x) ^ ivec4(texla_zero)
 #define held4(x) (x)
 #endif
 
+// By a power of two, in two steps: the scale of a matrix alone may leave the range. Held, or a compiler may multiply by a small
+// coefficient first, and lose below the range what a large factor brings back.
+vec4 scaled4(vec4 x, vec2 factors) {
+    EXACT vec4 once = held4(x * factors.y);
+    EXACT vec4 twice = held4(once * factors.x);
+    return twice;
+}
+
 #ifdef BOUND
 // In place of the sum its magnitude, |s| + |a b|, and in place of the low part a bound on the error of all steps so far:
 // one errs by less than 3 2^-46 of the magnitude reached, and 2^-44 of that leaves room for rounding here. With three parts

@@ -14,9 +14,9 @@ void kernel(ivec2 p, OUT_SUM) {
     for (int k = 0; k < width; ++k) {
         uvec4 c = columns_texel(slot);
         vec4 a = values_texel(slot);
-        vec4 v = (where_nonzero(a, GATHERED(x_element)) * factors.y) * factors.x;
+        vec4 v = scaled4(where_nonzero(a, GATHERED(x_element)), factors);
 #ifdef PAIRED
-        vec4 w = (where_nonzero(a, GATHERED(x_low_element)) * factors.y) * factors.x;
+        vec4 w = scaled4(where_nonzero(a, GATHERED(x_low_element)), factors);
         s = add_pair_product4(s, a, LOW, v, w);
 #else
         s = add_product4(s, a, LOW, v);

@@ -12,8 +12,7 @@ float part_element(uint i) { return of_low ? x_low_element(i) : x_element(i); }
 #endif
 #include "include/stencil.glsl"
 
-// By a power of two, in two steps: the scale of the matrix alone may leave the range.
-vec4 scaled(vec4 x) { return (x * factors.y) * factors.x; }
+vec4 scaled(vec4 x) { return scaled4(x, factors); }
 
 #ifdef PAIRED
 #define Elements Pair4

@@ -268,7 +268,9 @@ impl PairRun {
         let (problem, b) = (&self.problem, &self.b);
         let (r, sizes) = residual(&problem.terms, x, b);
         let k = in_three_floats(&problem.terms, problem.rows, 2);
-        let flushed = problem.flushed(&x.high, &problem.held) + problem.flushed(&x.low, &[]);
+        // Entries of stencils are sums of its numbers, rounded to 64 bits.
+        let summed = if self.format == Format::Stencil { 2f64.powi(-52) * norm(&sizes) } else { 0.0 };
+        let flushed = problem.flushed(&x.high, &problem.held) + problem.flushed(&x.low, &[]) + summed;
         let lost = self.below(x);
         let (size, rounding, flushed, below, unit) = if normal {
             let flipped = exact::flipped(&problem.terms);
@@ -398,7 +400,9 @@ pub fn scaled(system: &System, method: Method) -> Vec<System> {
         values().all(|v| (2f64.powi(-70)..2f64.powi(120)).contains(&(v * unit)))
             && mapped * unit < 2f64.powi(120)
     };
-    let near = start < 2f64.powi(120) && most <= least * 2f64.powi(60);
+    // Of a start that rounding hides it depends on the range when that is found out, and so whether in the iterations allowed.
+    let seen = most * start * 2f64.powi(-66) <= 1e-6 * norm(&system.b);
+    let near = start < 2f64.powi(120) && most <= least * 2f64.powi(60) && seen;
     // What is flushed of the system itself is not of the other.
     let whole = near && fits(&0);
     if matches!(method, Method::Lcp(_)) {

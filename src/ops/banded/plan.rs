@@ -166,7 +166,7 @@ pub(super) fn generate(words: &[i64]) -> String {
             text.push_str(&format!(" sum += {high} * {};", elements("x")));
             continue;
         }
-        let scaled = |x: &&str| format!("({} * factors.y) * factors.x", elements(x));
+        let scaled = |x: &&str| format!("scaled4({}, factors)", elements(x));
         let x = parts.iter().map(scaled).collect::<Vec<_>>().join(", ");
         let pairs = if paired { "_pair" } else { "" };
         text.push_str(&if powers != 0 {
