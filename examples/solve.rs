@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use support::{CommonArgs, Failure, LinePlot, Progress, Report, Table, count, json, say, worst};
 use texla::host::{Csr, market, problems};
 use texla::solve::{
-    BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Identity, Jacobi, LinOp,
-    Multigrid, MultigridParams, Preconditioner, Recurrence, SolveReport, Stop,
+    BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Gmres, GmresParams, Identity,
+    Jacobi, LinOp, Multigrid, MultigridParams, Preconditioner, Recurrence, SolveReport, Stop,
 };
 use texla::{
     Device, DoubleVector, Error, Grid, MatrixFormat, Side, Sides, SparseFormat, Stencil, StencilParams,
@@ -36,9 +36,12 @@ struct Args {
     /// Known solution, to report the error against
     #[arg(long, value_name = "x.mtx", value_hint = clap::ValueHint::FilePath)]
     x_ref: Option<PathBuf>,
-    /// Conjugate gradients, BiCGStab for what is not symmetric, or least squares for any shape
+    /// Conjugate gradients, BiCGStab or GMRES for what is not symmetric, or least squares for any shape
     #[arg(long, value_enum, default_value = "cg")]
     method: Method,
+    /// Iterations of a cycle of gmres, 1 to 200; 50 without it
+    #[arg(long, value_name = "M")]
+    restart: Option<usize>,
     /// Preconditioner; multigrid is for the built-in problem, which is then kept as a stencil
     #[arg(long, value_enum, default_value = "none")]
     precond: Precond,
@@ -77,6 +80,7 @@ enum Method {
     Cg,
     #[value(name = "bicgstab")]
     BiCgStab,
+    Gmres,
     Cgls,
 }
 
@@ -171,6 +175,9 @@ fn check_multigrid(args: &Args) -> support::Result {
 }
 
 fn problem(args: &Args) -> support::Result<Problem> {
+    if args.restart.is_some() && args.method != Method::Gmres {
+        return Err(Failure::bad_input("--restart: cycles are those of --method gmres"));
+    }
     if args.precond == Precond::Multigrid {
         check_multigrid(args)?;
     }
@@ -280,7 +287,7 @@ fn check(problem: &Problem, x: &[f64], method: Method) -> support::Result<Check>
     let r = residual(problem, x);
     let own = ratio(norm2(&r), norm2(&problem.b));
     let (true_relative_residual, least_squares_residual) = match method {
-        Method::Cg | Method::BiCgStab => (own, None),
+        Method::Cg | Method::BiCgStab | Method::Gmres => (own, None),
         Method::Cgls => {
             let of = |v: &[f64]| problem.a.mul_vec_transposed(v).map(|s| norm2(&s));
             (ratio(of(&r)?, of(&problem.b)?), Some(own))
@@ -549,6 +556,13 @@ fn solve<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> Sol
         let solver = BiCgStab::preconditioned(a, m.as_ref(), params)?;
         return timed(args, |observe| solver.solve_observed(x, b, observe));
     }
+    if args.method == Method::Gmres {
+        let params = GmresParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
+        let params = args.restart.map_or(params, |restart| params.with_restart(restart));
+        let m = operator.preconditioner(args.precond)?;
+        let solver = Gmres::preconditioned(a, m.as_ref(), params)?;
+        return timed(args, |observe| solver.solve_observed(x, b, observe));
+    }
     // The solver's own checks come before those of its preconditioner.
     let params = CgParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
     let params = params.with_recurrence(args.precision.recurrence());
@@ -622,6 +636,7 @@ fn plot(
     let method = match args.method {
         Method::Cg => "conjugate gradients",
         Method::BiCgStab => "BiCGStab",
+        Method::Gmres => "GMRES",
         Method::Cgls => "least squares by conjugate gradients",
     };
     LinePlot {

@@ -41,6 +41,7 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/hash.glsl"),
     glsl!("include/owner.glsl"),
     glsl!("include/pairs.glsl"),
+    glsl!("include/rotations.glsl"),
     glsl!("include/staggered.glsl"),
     glsl!("include/trace.glsl"),
     glsl!("include/neighbours.glsl"),

@@ -48,6 +48,7 @@ pub(crate) use double::{add_scaled_to_pair, add_to_pair, check_exact};
 pub(crate) use elementwise::minus_scaled;
 pub(crate) use product::{keeping, no_exact_product, pair_product};
 pub(crate) use sparse::sparse_residual;
+pub(crate) use stack::{product_of_columns, product_of_columns_transposed};
 pub(crate) use stencil::stencil_residual;
 
 /// What kernels on grids outside this layer share with the products here.

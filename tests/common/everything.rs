@@ -17,9 +17,10 @@ use texla::profile::DeviceProfile;
 use texla::script::{Interpreter, parse};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Direction, FixedRun,
-    GaussSeidel, Identity, Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams, LcpProblem, LcpSolver,
-    Multigrid, MultigridParams, NineBandJacobi, NineBandSmoother, Preconditioner, ProjectedJacobi,
-    Recurrence, Smoother, Stationary, StationaryParams, Stop, WeightedJacobi, natural_residual, project_out,
+    GaussSeidel, Gmres, GmresParams, Identity, Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams,
+    LcpProblem, LcpSolver, Multigrid, MultigridParams, NineBandJacobi, NineBandSmoother, Preconditioner,
+    ProjectedJacobi, Recurrence, Smoother, Stationary, StationaryParams, Stop, WeightedJacobi,
+    natural_residual, project_out,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, DoubleVector, FoldedBands, Grid, Layout, Matrix, MatrixFormat, Packed,
@@ -386,6 +387,11 @@ fn solvers(dev: &Device, step: Step<'_>) {
         assert!(report.converged(), "{report:?}");
         Ok(())
     });
+    to("Gmres", &|x| {
+        let report = Gmres::new(&a, GmresParams::default().with_stop(stop))?.solve(x, &b)?;
+        assert!(report.converged(), "{report:?}");
+        Ok(())
+    });
     to("Cgls", &|x| {
         let report = Cgls::new(&a, CglsParams::default().with_stop(stop))?.solve(x, &b)?;
         assert!(report.converged(), "{report:?}");
@@ -444,6 +450,12 @@ fn stationary(dev: &Device, step: Step<'_>) {
     to("apply Gauss-Seidel", &|x| gs.apply(x, &b));
     to("BiCgStab, preconditioned", &|x| {
         let report = BiCgStab::preconditioned(&a, &gs, BiCgStabParams::default())?.solve(x, &b)?;
+        assert!(report.converged(), "{report:?}");
+        Ok(())
+    });
+    let cycles = GmresParams::default().with_restart(5).with_flexible(true);
+    to("Gmres, preconditioned", &|x| {
+        let report = Gmres::preconditioned(&a, &gs, cycles)?.solve(x, &b)?;
         assert!(report.converged(), "{report:?}");
         Ok(())
     });

@@ -50,7 +50,7 @@ fn solve(
 }
 
 /// Convection and diffusion on a grid: the wind makes it unsymmetric.
-fn convection(nx: usize, ny: usize, wind: f64) -> Csr {
+pub fn convection(nx: usize, ny: usize, wind: f64) -> Csr {
     let upwind = |(i, j, v): (usize, usize, f64)| {
         let more = if j + 1 == i { wind } else { 0.0 };
         let own = if i == j { wind } else { 0.0 };
@@ -60,7 +60,7 @@ fn convection(nx: usize, ny: usize, wind: f64) -> Csr {
     entries(nx * ny, nx * ny, a.entries().map(upwind).collect::<Vec<_>>())
 }
 
-fn generated() -> Vec<System> {
+pub fn generated() -> Vec<System> {
     let mut all = systems::generated();
     all.push(System::of_ones("gentle wind", convection(24, 17, 0.5)));
     all.push(System::of_ones("strong wind", convection(20, 20, 20.0)));
@@ -155,7 +155,7 @@ const FILES: [(&str, [Expect; 4]); 6] = [
 ];
 
 /// The LAPACK ratio and the certificate of whatever a solve has come to.
-fn honest(label: &str, a: &Csr, b: &[f64], x: &[f32], report: &SolveReport, tol: f64) {
+pub fn honest(label: &str, a: &Csr, b: &[f64], x: &[f32], report: &SolveReport, tol: f64) {
     let residual = relative_residual(a, x, b);
     let said = report.true_residual;
     assert!((said - residual).abs() <= 0.05 * residual, "{label}: {residual:e}, {report:?}");

@@ -12,6 +12,7 @@ mod exchange;
 mod finite;
 mod fixed;
 mod gauss_seidel;
+mod gmres;
 mod least_squares;
 mod least_squares_pairs;
 mod null_space;

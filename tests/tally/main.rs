@@ -97,6 +97,8 @@ fn one(table: &mut Table, device: &Device, seed: u64, effort: Effort, talkative:
     }
     let mut methods: Vec<(usize, Method)> = Method::on(&system).into_iter().enumerate().collect();
     Rng::new(seed).shuffle(&mut methods);
+    // Few systems have the form for these.
+    methods.sort_by_key(|(_, method)| method.family() != Some("nine bands"));
     methods.retain(|(_, method)| effort.only.is_none_or(|only| only == *method));
     methods.truncate(effort.most);
     for (number, method) in methods {

@@ -6,8 +6,8 @@
 use texla::ops::LinOp;
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Direction,
-    GaussSeidel, Identity, Jacobi, LcpParams, LcpSolver, Preconditioner, Recurrence, Relaxation, Smoother,
-    Stationary, StationaryParams, Stop, StopReason, WeightedJacobi,
+    GaussSeidel, Gmres, GmresParams, Identity, Jacobi, LcpParams, LcpSolver, Preconditioner, Recurrence,
+    Relaxation, Smoother, Stationary, StationaryParams, Stop, StopReason, WeightedJacobi,
 };
 use texla::{Device, DoubleVector, Error, Result};
 
@@ -76,6 +76,7 @@ pub fn ways(method: Method) -> &'static [Recurrence] {
 pub fn family(method: Method, recurrence: Recurrence) -> &'static str {
     match method {
         Method::BiCgStab(_) => "BiCGStab for pairs",
+        Method::Gmres(..) => "GMRES for pairs",
         Method::Cgls(_) => "CGLS for pairs",
         Method::Lcp(_) => "LCP for pairs",
         Method::Jacobi(_) | Method::GaussSeidel(..) | Method::NineBands | Method::Multigrid => {
@@ -161,6 +162,10 @@ fn solve(
             let params = BiCgStabParams::default().with_max_iters(most).with_stop(stop);
             BiCgStab::preconditioned(a, m, params)?.solve(x, b)
         }
+        Method::Gmres(_, restart) => {
+            let params = GmresParams::default().with_max_iters(most).with_stop(stop).with_restart(restart);
+            Gmres::preconditioned(a, m, params)?.solve(x, b)
+        }
         Method::Cgls(_) => {
             let params = CglsParams::default().with_max_iters(most).with_stop(stop);
             Cgls::preconditioned(a, m, params)?.solve(x, b)
@@ -169,13 +174,15 @@ fn solve(
     };
     let report = match method {
         Method::Cgls(Help::Jacobi) => helped(&Jacobi::for_least_squares(a)?),
-        Method::Cg(_, help) | Method::BiCgStab(help) | Method::Cgls(help) => match help {
-            Help::None => helped(&Identity),
-            Help::Jacobi => helped(&Jacobi::new(a)?),
-            Help::GaussSeidel => helped(&GaussSeidel::new(a, 1.0, Direction::Symmetric)?),
-            Help::NineBands => helped(&run::nine_bands(system, a)?),
-            Help::Multigrid => helped(&run::multigrid(system, a)?),
-        },
+        Method::Cg(_, help) | Method::BiCgStab(help) | Method::Gmres(help, _) | Method::Cgls(help) => {
+            match help {
+                Help::None => helped(&Identity),
+                Help::Jacobi => helped(&Jacobi::new(a)?),
+                Help::GaussSeidel => helped(&GaussSeidel::new(a, 1.0, Direction::Symmetric)?),
+                Help::NineBands => helped(&run::nine_bands(system, a)?),
+                Help::Multigrid => helped(&run::multigrid(system, a)?),
+            }
+        }
         _ => {
             let mut swept = |smoother: &dyn Smoother, test_every| {
                 let params = StationaryParams::default().with_max_sweeps(most).with_stop(stop);

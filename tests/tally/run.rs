@@ -6,9 +6,9 @@ use texla::kernel::Predicate;
 use texla::ops::{Accurate, Checked, ExactSum, LinOp, Part, Product, Summand};
 use texla::solve::{
     BiCgStab, BiCgStabParams, Breakdown, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient,
-    Direction, GaussSeidel, Identity, Jacobi, LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpSolver,
-    Multigrid, MultigridParams, NineBandSmoother, Preconditioner, Relaxation, Smoother, SolveReport,
-    Stationary, StationaryParams, Stop, StopReason, Sweepable, WeightedJacobi,
+    Direction, GaussSeidel, Gmres, GmresParams, Identity, Jacobi, LcpBatch, LcpOutcome, LcpParams,
+    LcpProblem, LcpSolver, Multigrid, MultigridParams, NineBandSmoother, Preconditioner, Relaxation,
+    Smoother, SolveReport, Stationary, StationaryParams, Stop, StopReason, Sweepable, WeightedJacobi,
 };
 use texla::{
     ColumnStack, Device, Error, FoldedBands, Matrix, MatrixFormat, Result, Shape, SparseFormat, Stencil,
@@ -35,6 +35,7 @@ pub enum Method {
     Cg(CgSchedule, Help),
     Fixed(CgSchedule),
     BiCgStab(Help),
+    Gmres(Help, usize),
     Cgls(Help),
     Jacobi(f64),
     GaussSeidel(f64, Direction),
@@ -45,7 +46,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Method; 28] = [
+    pub const ALL: [Method; 31] = [
         Method::Cg(CgSchedule::Fused, Help::None),
         Method::Cg(CgSchedule::Merged, Help::Jacobi),
         Method::Cg(CgSchedule::Listing, Help::None),
@@ -74,6 +75,9 @@ impl Method {
         Method::Lcp(Relaxation::Fixed(1.5)),
         Method::Batch(Relaxation::Accelerated),
         Method::Batch(Relaxation::Fixed(0.5)),
+        Method::Gmres(Help::None, 50),
+        Method::Gmres(Help::Jacobi, 6),
+        Method::Gmres(Help::GaussSeidel, 20),
     ];
 
     /// Those that can be tried on a system.
@@ -98,6 +102,7 @@ impl Method {
             Method::Multigrid | Method::Cg(_, Help::Multigrid) => "multigrid",
             Method::Cg(..) => "CG",
             Method::BiCgStab(_) => "BiCGStab",
+            Method::Gmres(..) => "GMRES",
             Method::Cgls(_) => "CGLS",
             Method::Jacobi(_) => "Jacobi",
             Method::GaussSeidel(..) => "Gauss-Seidel",
@@ -126,6 +131,7 @@ impl fmt::Display for Method {
             Method::Cg(schedule, help) => write!(f, "CG {schedule:?}{}", with(help)),
             Method::Fixed(schedule) => write!(f, "CG {schedule:?}, fixed run"),
             Method::BiCgStab(help) => write!(f, "BiCGStab{}", with(help)),
+            Method::Gmres(help, restart) => write!(f, "GMRES({restart}){}", with(help)),
             Method::Cgls(help) => write!(f, "CGLS{}", with(help)),
             Method::Jacobi(omega) => write!(f, "Jacobi {omega:.2}"),
             Method::GaussSeidel(omega, direction) => write!(f, "Gauss-Seidel {omega} {direction:?}"),
@@ -164,7 +170,7 @@ const MOST_BANDS: usize = 24;
 
 pub fn format(system: &System, method: Method, csr: &host::Csr, rng: &mut Rng) -> Format {
     let swept = matches!(method, Method::GaussSeidel(..) | Method::Cg(_, Help::GaussSeidel))
-        || method == Method::BiCgStab(Help::GaussSeidel);
+        || matches!(method, Method::BiCgStab(Help::GaussSeidel) | Method::Gmres(Help::GaussSeidel, _));
     let multigrid = matches!(method, Method::Multigrid | Method::Cg(_, Help::Multigrid));
     let banded = csr.distinct_diagonals() <= MOST_BANDS;
     let fits = |format: &Format| match format {
@@ -441,6 +447,11 @@ fn solve(system: &System, method: Method, a: &Declared<'_>, x: &mut Vector, b: &
         Method::BiCgStab(help) => helped(help, false, &mut |m| {
             let params = BiCgStabParams::default().with_max_iters(max_iters).with_stop(stop);
             BiCgStab::preconditioned(a, m, params)?.solve(x, b).map(of_report)
+        }),
+        Method::Gmres(help, restart) => helped(help, false, &mut |m| {
+            let params =
+                GmresParams::default().with_max_iters(max_iters).with_stop(stop).with_restart(restart);
+            Gmres::preconditioned(a, m, params)?.solve(x, b).map(of_report)
         }),
         Method::Cgls(help) => helped(help, true, &mut |m| {
             let params = CglsParams::default().with_max_iters(max_iters).with_stop(stop);

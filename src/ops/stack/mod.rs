@@ -9,7 +9,10 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::gl::Source;
 use crate::kernel::{Draw, Operand};
-use crate::ops::product::{Accurate, Checked, ExactSum, LinOp, Part, Product, Summand, Sums, is_exact};
+use crate::ops::Coefficient;
+use crate::ops::product::{
+    Accurate, Checked, Combine, ExactSum, LinOp, Part, Product, Summand, Sums, is_exact,
+};
 use crate::profile::Workload;
 use crate::shape::Shape;
 
@@ -27,12 +30,12 @@ impl LinOp for ColumnStack {
     }
 
     fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
-        product::product(y, self, *terms, false)
+        product::product(y, self, usize::MAX, *terms, false)
     }
 
     /// Each element is a column times `x`.
     fn apply_transposed(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
-        product::product(y, self, *terms, true)
+        product::product(y, self, usize::MAX, *terms, true)
     }
 
     fn accurate(&self, out: &mut Vector, terms: Checked<Accurate<'_>>, part: Part) -> Result<bool> {
@@ -63,6 +66,23 @@ impl LinOp for ColumnStack {
     fn exponent(&self) -> Result<i32> {
         self.to_matrix()?.exponent()
     }
+}
+
+/// `y = combine(A x)` of as many columns as `x` has elements: the first ones of the stack.
+pub(crate) fn product_of_columns(
+    y: &mut Vector,
+    combine: Combine<'_>,
+    a: &ColumnStack,
+    x: &Vector,
+) -> Result<()> {
+    let terms = Product { combine, alpha: Coefficient::Host(1.0), x };
+    product::product(y, a, x.len(), terms, false)
+}
+
+/// `y = Aᵀ x` of as many columns as `y` has elements.
+pub(crate) fn product_of_columns_transposed(y: &mut Vector, a: &ColumnStack, x: &Vector) -> Result<()> {
+    let terms = Product { combine: Combine::Replace, alpha: Coefficient::Host(1.0), x };
+    product::product(y, a, y.len(), terms, true)
 }
 
 /// A power of two as shaders divide by it: mask and shift.

@@ -1,7 +1,7 @@
 //! Products in 32 bits.
 
 use super::{draw, inner, power};
-use crate::data::{ColumnStack, Vector};
+use crate::data::{ColumnStack, Panel, Vector};
 use crate::error::Result;
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PooledTexture, View};
@@ -10,12 +10,30 @@ use crate::ops::product::{Ending, Product};
 use crate::profile::{Fetches, Workload};
 use crate::shape::{Extent, fold_extent};
 
-pub(super) fn product(y: &mut Vector, a: &ColumnStack, terms: Product<'_>, transposed: bool) -> Result<()> {
+/// Of the first columns alone, where that is fewer: others cost nothing, whatever they hold.
+pub(super) fn product(
+    y: &mut Vector,
+    a: &ColumnStack,
+    columns: usize,
+    terms: Product<'_>,
+    transposed: bool,
+) -> Result<()> {
     let device = a.device();
     let _scope = device.exclusive_scope()?;
     let factors = factors(terms.factor());
-    let panels: Vec<_> = a.panels().collect();
-    let longest = panels.iter().map(|p| inner(a.shape(), p, transposed)).max().unwrap_or(0);
+    let all = columns >= a.shape().cols;
+    let panels: Vec<_> = a
+        .panels()
+        .enumerate()
+        .filter(|(i, p)| *i == 0 || p.part.columns.start < columns)
+        .map(|(_, p)| p)
+        .collect();
+    let inner_of = |panel: &Panel<'_>| {
+        let own = columns.saturating_sub(panel.part.columns.start).div_ceil(a.grid().unit_columns());
+        let length = inner(a.shape(), panel, transposed);
+        if transposed { length } else { length.min(own) }
+    };
+    let longest = panels.iter().map(inner_of).max().unwrap_or(0);
     // A small result would leave most of the device idle: ranges are summed side by side, each as a tile like y.
     let own = y.extent();
     let texels = u32::try_from(y.len().div_ceil(4)).unwrap_or(u32::MAX);
@@ -25,7 +43,7 @@ pub(super) fn product(y: &mut Vector, a: &ColumnStack, terms: Product<'_>, trans
     let mut carried: Option<PooledTexture> = None;
     for (i, panel) in panels.iter().enumerate() {
         let whole = shares == 1 && i + 1 == panels.len();
-        let length = inner(a.shape(), panel, transposed);
+        let length = inner_of(panel);
         let range = [0, length, length.div_ceil(shares as usize)];
         let draw = draw(glsl!("stack/product.frag"), (a, panel), terms.x, range, factors)
             .param("fold", power(own.width))
@@ -39,7 +57,7 @@ pub(super) fn product(y: &mut Vector, a: &ColumnStack, terms: Product<'_>, trans
             let ending = terms.ending();
             return ending
                 .describe(draw.define("FINISH(P)", "COMBINE((P) * factors.x)"))
-                .masked(ending.fills_padding(y))
+                .masked(ending.fills_padding(y) || !all)
                 .target(y.view())
                 .run();
         }
@@ -48,7 +66,7 @@ pub(super) fn product(y: &mut Vector, a: &ColumnStack, terms: Product<'_>, trans
         carried = Some(sums);
     }
     match carried {
-        Some(sums) => total(y, terms.ending(), &sums, shares, factors),
+        Some(sums) => total(y, terms.ending(), &sums, (shares, !all), factors),
         None => Ok(()), // there always is a panel
     }
 }
@@ -82,7 +100,7 @@ fn total(
     y: &mut Vector,
     ending: Ending<'_>,
     sums: &PooledTexture,
-    shares: u32,
+    (shares, cut): (u32, bool),
     factors: [f32; 2],
 ) -> Result<()> {
     let device = sums.device();
@@ -91,5 +109,5 @@ fn total(
         .param("shares", shares as i32)
         .param("width", y.extent().width as i32)
         .param("factors", factors);
-    ending.describe(draw).masked(ending.fills_padding(y)).target(y.view()).run()
+    ending.describe(draw).masked(ending.fills_padding(y) || cut).target(y.view()).run()
 }

@@ -98,6 +98,16 @@ pub(super) trait Method {
         false
     }
 
+    /// Whether starting afresh loses what an iteration makes use of: no stop is made on the way.
+    fn loses_what_it_has(&self) -> bool {
+        false
+    }
+
+    /// Iterations after which the residual of pairs is replaced in any case.
+    fn spell(&self) -> usize {
+        SPELL
+    }
+
     /// Whether its recurrence is one of pairs of floats.
     fn is_wide(&self) -> bool {
         false
@@ -135,7 +145,7 @@ pub(super) enum After {
 /// which of a smooth direction is far more than of what `A d` is: the residual is then kept from falling by what the
 /// recurrence makes of it, and the bound, or an aim on the way, is long in coming. Of 50, 100 and 200 this took the fewest
 /// on most matrices that were tried.
-const SPELL: usize = 100;
+pub(super) const SPELL: usize = 100;
 
 /// Whether residuals recomputed on the way still fall: by half from one of these stretches to the next. Where directions in
 /// 32 bits do not tell small eigenvalues apart they stay as large for thousands of iterations, and may fall in the end; but
@@ -211,7 +221,7 @@ impl Replacements {
     /// A solve of few iterations gathers little on its way; one of pairs gathers little, too.
     fn new<M: Method>(method: &M) -> Self {
         Replacements {
-            stops: (method.dear() || method.is_wide()).then_some(0),
+            stops: (method.dear() || method.is_wide() || method.loses_what_it_has()).then_some(0),
             fell_short: 0,
             before: f64::INFINITY,
             last: false,
@@ -408,7 +418,7 @@ pub(super) fn drive<M: Method>(
         let growth = if keep_direction { KEPT_GROWTH } else { M::GROWTH };
         let ceiling = ((growth * residual).powi(2) * unit).min(Bounds::CEILING) as f32;
         let limit = match at.is_double() && !method.dear() && !method.is_wide() {
-            true => limits.max_iters.min(iterations + SPELL),
+            true => limits.max_iters.min(iterations + method.spell()),
             false => limits.max_iters,
         };
         let bounds = Bounds { threshold: target as f32, ceiling, limit };

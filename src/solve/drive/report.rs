@@ -196,10 +196,10 @@ pub struct SolveReport {
 impl fmt::Display for SolveReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let SolveReport { reason, iterations, true_residual, .. } = self;
-        if let Some(breakdown) = &self.breakdown {
-            write!(f, "{breakdown}; ")?;
+        match &self.breakdown {
+            Some(breakdown) => write!(f, "{breakdown}; after {iterations} iterations")?,
+            None => write!(f, "{reason} after {iterations} iterations")?,
         }
-        write!(f, "{reason} after {iterations} iterations")?;
         if self.double_iterations > 0 {
             write!(f, ", {} of them in pairs of floats", self.double_iterations)?;
         }
