@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(s.split(-2f64.powi(-150)), (-f32::from_bits(1), 0.0));
         assert_eq!(s.split(0.0), (0.0, 0.0));
         assert_eq!((s.rest(-2f64.powi(-150)), s.rest(2f64.powi(113))), (-2f64.powi(-150), 0.0));
-        let long = (1.0 + 2f64.powi(-30)) * 2f64.powi(113) + 2f64.powi(61);
+        let long = (1.0 + 2f64.powi(-25)) * 2f64.powi(113) + 2f64.powi(61);
         assert_eq!(s.rest(long), 2f64.powi(61));
         assert_eq!(s.factors(0.5), [2f32.powi(26), 2f32.powi(26)]);
         assert_eq!(s.factors(-3.0), [-1.5 * 2f32.powi(27), 2f32.powi(27)]);
