@@ -190,6 +190,15 @@ fn what_leads_nowhere_ends() {
             honest(name, &system.a, &system.b, &x, &report, 1e-5);
             assert!(report.converged(), "{name}: {report:?}");
         }
+        // A solution past the range.
+        let tiny = entries(2, 2, [(0, 0, 1e-39), (1, 1, 2e-39), (0, 1, 5e-40)]);
+        let system = System { name: "tiny".into(), a: tiny, b: vec![1.0, 1.0] };
+        let b = Vector::from_f64(device, &system.b).unwrap();
+        let a = StoredMatrix::new(device, system.a.clone(), MatrixFormat::Auto).unwrap();
+        let mut x = Vector::zeros(device, 2).unwrap();
+        let report = Gmres::new(&a, params(1e-5)).unwrap().solve(&mut x, &b).unwrap();
+        assert_eq!(report.reason, StopReason::Diverged, "{report:?}");
+        assert_eq!(x.read().unwrap(), [0.0, 0.0]);
         // Mapped to zero, and to nothing that the residual is part of: there is no solution.
         for (name, a) in [
             ("zero", entries(3, 3, [(0, 0, 0.0)])),

@@ -239,9 +239,13 @@ impl<'a> Run<'a> {
         mapped.product(&mut sum, Combine::Replace, &coefficients)?;
         let applied = self.mapped.is_some() || self.m.is_identity();
         let update = if applied { &sum } else { self.m.preconditioned(&mut self.z, &sum)? };
-        let x_scale = at.x_scale();
-        let (y, next) = at.y.split();
-        ops::axpy(next, x_scale, update, y)?;
+        // By a factor that may leave the range, as the solution then does.
+        Draw::new(at.a.device(), glsl!("solve/gmres_gather.frag"))
+            .input("y", at.y.front().view())
+            .input("update", update.view())
+            .param("factor", at.x_scale())
+            .target(at.y.back().view())
+            .run()?;
         at.y.swap();
         if goes_on {
             let (r, next) = at.r.split();
