@@ -18,7 +18,7 @@ use texla::{
 
 mod support;
 
-/// Solves A x = b by conjugate gradients on the GPU.
+/// Solves A x = b on the GPU: by conjugate gradients, BiCGStab, GMRES, or for any shape least squares.
 #[derive(clap::Parser)]
 #[command(name = "solve")]
 struct Args {

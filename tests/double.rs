@@ -784,6 +784,27 @@ fn dense_systems_of_64_bits_are_solved_as_given() {
             let high: Vec<f64> = rows.iter().map(|v| f64::from(*v as f32)).collect();
             assert!(n == 1 || high != rows);
         }
+        // Third parts that would lie below the range are zero; the system in other units is solved as well.
+        for exponent in [-120, -76, -70, 60] {
+            let unit = 2f64.powi(exponent);
+            let rows = [0.1, 0.02, 0.02, 0.3].map(|v| v * unit);
+            let shape = Shape::new(2, 2);
+            let a = DoubleMatrix::from_f64(device, shape, &rows).unwrap();
+            let read = a.read().unwrap();
+            let off = read.iter().zip(&rows).map(|(read, v)| (read - v).abs()).fold(0.0, worst);
+            assert!(off <= f64::from(f32::MIN_POSITIVE), "2^{exponent}: {read:?}");
+            assert!(exponent < 0 || off == 0.0, "2^{exponent}: {read:?}");
+            if is_exact(device) {
+                let b = [0.12, 0.32].map(|v| paired(v * unit.max(2f64.powi(-70))));
+                let right = DoubleVector::from_f64(device, &b).unwrap();
+                let mut x = DoubleVector::zeros(device, 2).unwrap();
+                let params = CgParams::default().with_stop(Stop::relative(1e-12));
+                let report = ConjugateGradient::new(&a, params).unwrap().solve(&mut x, &right).unwrap();
+                let entries = read.iter().enumerate().map(|(k, v)| (k / 2, k % 2, *v));
+                let host = Triplets::from_entries(shape, entries.collect::<Vec<_>>()).unwrap().to_csr();
+                certified(&format!("2^{exponent}"), &report, &host, &x.read().unwrap(), &b, 1e-12);
+            }
+        }
         // Symmetric in 32 bits alone.
         let rows = [2.0, 1.0, 1.0 + 1e-9, 3.0];
         let a = DoubleMatrix::from_f64(device, Shape::new(2, 2), &rows).unwrap();
@@ -791,6 +812,10 @@ fn dense_systems_of_64_bits_are_solved_as_given() {
         assert!(error.contains("is not symmetric"), "{error}");
         let wrong = DoubleMatrix::from_f64(device, Shape::new(2, 2), &rows[..3]);
         assert!(matches!(wrong, Err(Error::LengthMismatch { .. })));
+        let mut right = DoubleMatrix::from_f64(device, Shape::new(1, 2), &[1.0, 0.1]).unwrap();
+        let wrong = right.write(&[1.0]).unwrap_err().to_string();
+        assert!(wrong.starts_with("DoubleMatrix::write"), "{wrong}");
+        assert_eq!(right.read().unwrap(), [1.0, 0.1]);
         let wrong = DoubleMatrix::from_f64(device, Shape::new(1, 2), &[1.0, f64::MAX]);
         assert!(matches!(wrong, Err(Error::NonFinite { .. })));
     });

@@ -137,13 +137,13 @@ pub(super) fn split_all(what: &'static str, values: &[f64]) -> Result<(Vec<f32>,
     Ok(values.iter().copied().map(split).unzip())
 }
 
-/// What those parts leave of the values, unless it is nothing.
+/// What those parts leave of the values, unless it is nothing, or below the normal range as they may be themselves.
 pub(super) fn rest_of(values: &[f64]) -> Option<Vec<f32>> {
     let rest = values.iter().map(|v| {
         let (high, low) = split(*v);
         (v - f64::from(high) - f64::from(low)) as f32
     });
-    let rest: Vec<f32> = rest.collect();
+    let rest: Vec<f32> = rest.map(|v| if v.is_normal() { v } else { 0.0 }).collect();
     rest.iter().any(|v| *v != 0.0).then_some(rest)
 }
 

@@ -3,7 +3,7 @@
 use super::Matrix;
 use super::double::{joined, rest_of, split_all};
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::shape::Shape;
 
 /// A dense matrix given in 64 bits, whose elements are unevaluated sums of two 32-bit floats as those of a
@@ -11,7 +11,8 @@ use crate::shape::Shape;
 /// 32 bits do not hold.
 ///
 /// As an operator ([`LinOp`](crate::ops::LinOp)) it multiplies by its high parts, as fast as a [`Matrix`]; residuals are
-/// recomputed with two, those of unknowns in pairs with all, and certified for the elements as given.
+/// recomputed with two, those of unknowns in pairs with all, and certified for the elements as given; but for parts that would lie
+/// below the normal range of floats, 1.2e-38, which are zero.
 ///
 /// ```
 /// use texla::{DoubleMatrix, DoubleVector, Shape, solve::{CgParams, ConjugateGradient, Stop}};
@@ -47,7 +48,12 @@ impl DoubleMatrix {
     /// [`Error::LengthMismatch`](crate::Error::LengthMismatch), [`Error::NonFinite`](crate::Error::NonFinite);
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) for a third part where there was none. The matrix is then unchanged.
     pub fn write(&mut self, values: &[f64]) -> Result<()> {
-        let (high, low) = split_all("DoubleMatrix::write", values)?;
+        let op = "DoubleMatrix::write";
+        let (found, expected) = (values.len(), self.shape().len());
+        if found != expected {
+            return Err(Error::LengthMismatch { op, operand: "values", found, expected });
+        }
+        let (high, low) = split_all(op, values)?;
         let rest = rest_of(values);
         let rest = rest.map(|rest| Matrix::from_rows(self.device(), self.shape(), &rest)).transpose()?;
         self.high.write(&high)?;
