@@ -97,7 +97,7 @@ pub const MOST_RESTART: usize = 200;
 /// let report = Gmres::new(&a, GmresParams::default())?.solve(&mut x, &b)?;
 /// assert_eq!(report.reason, StopReason::Converged);
 /// assert!(report.true_residual <= 1e-5, "{report:?}");
-/// assert!(report.iterations <= 50, "{report:?}");
+/// assert!(report.iterations < 60, "{report:?}");
 /// assert_eq!(report.readbacks_in_loop, 0);
 /// # Ok::<(), texla::Error>(())
 /// ```
