@@ -121,6 +121,10 @@ impl Precision {
             Precision::Double if args.method != Method::Cg => {
                 Err(Failure::bad_input("--precision double: iterations in pairs are those of --method cg"))
             }
+            Precision::Double if args.precond == Precond::Multigrid => Err(Failure::bad_input(
+                "--precision double: iterations in pairs take a preconditioner that is a diagonal (--precond jacobi) or \
+                 none; --precision refined solves for pairs with --precond multigrid",
+            )),
             Precision::Auto if !able => Ok(Precision::Single),
             asked => Ok(asked),
         }

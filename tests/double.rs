@@ -13,9 +13,9 @@ use common::{random, reference, systems};
 use texla::host::{Csr, Triplets, problems};
 use texla::ops::{self, ExactSum, LinOp, ReducePlan, Windows};
 use texla::solve::{
-    BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Jacobi, Multigrid,
-    MultigridParams, Preconditioner, Recurrence, SolveReport, Stationary, StationaryParams, Stop, StopReason,
-    project_out,
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Gmres, GmresParams,
+    Jacobi, Multigrid, MultigridParams, Preconditioner, Recurrence, SolveReport, Stationary,
+    StationaryParams, Stop, StopReason, WeightedJacobi, project_out,
 };
 use texla::{
     Device, DoubleMatrix, DoubleVector, Error, FoldedBands, Grid, Matrix, MatrixFormat, Shape, Side, Sides,
@@ -566,6 +566,67 @@ fn what_cannot_be_solved_for_pairs_is_refused_with_the_reason() {
         let report = ConjugateGradient::new(&a, params).unwrap().solve(&mut x, &pairs).unwrap();
         assert_eq!(report.reason, StopReason::Uncertified, "{report:?}");
         assert_eq!(x.read().unwrap(), [0.5, 0.125]);
+        // Factors that would round what they meet.
+        for bad in [0.0, 3.0, 0.1, f32::INFINITY, f32::NAN, f32::MIN_POSITIVE / 2.0] {
+            for error in
+                [ExactSum::of(bad, &pairs).unwrap_err(), ExactSum::bounding(bad, &pairs).unwrap_err()]
+            {
+                assert!(matches!(error, Error::Parameter { name: "beta", .. }), "{bad}: {error}");
+            }
+            let error = ExactSum::of(-0.5, &pairs).unwrap().add_product(&a, bad, false, &x).unwrap_err();
+            assert!(matches!(error, Error::Parameter { name: "alpha", .. }), "{bad}: {error}");
+        }
+    });
+}
+
+/// What rounding may have done to a residual is told also where nothing has converged: asked for at the end if not before, of
+/// the iterate that is returned.
+#[test]
+fn what_has_not_converged_is_told_with_what_rounding_may_have_done() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        // Beside ordinary coefficients those whose products with low parts fall below the range.
+        let far_apart = [2.2e-10, 7.6e-38, 1.0];
+        let mut t = Triplets::from_diagonal(&far_apart);
+        t.push(0, 1, 3.1e-38).unwrap();
+        t.push(1, 0, 3.1e-38).unwrap();
+        let a = t.to_csr();
+        let stored = StoredMatrix::new(device, a.clone(), SparseFormat::Gather).unwrap();
+        let jacobi = WeightedJacobi::new(&stored, 1.9).unwrap();
+        for rhs in [[1e-10, 3e-38, 0.0], [2.2e-10, 7.6e-38, 1.0], [0.0, 1e-30, 1e-3]] {
+            let b = DoubleVector::from_f64(device, &rhs).unwrap();
+            let held = b.read().unwrap();
+            let stop = Stop::relative(1e-13);
+            type Solve<'s> = &'s dyn Fn(&mut DoubleVector) -> SolveReport;
+            let ways: [(&str, Solve<'_>); 4] = [
+                ("cg", &|x| {
+                    let params = CgParams::default().with_stop(stop).with_max_iters(1);
+                    ConjugateGradient::new(&stored, params).unwrap().solve(x, &b).unwrap()
+                }),
+                ("bicgstab", &|x| {
+                    let params = BiCgStabParams::default().with_stop(stop).with_max_iters(1);
+                    BiCgStab::new(&stored, params).unwrap().solve(x, &b).unwrap()
+                }),
+                ("gmres", &|x| {
+                    let params = GmresParams::default().with_stop(stop).with_max_iters(1);
+                    Gmres::new(&stored, params).unwrap().solve(x, &b).unwrap()
+                }),
+                ("stationary", &|x| {
+                    let params = StationaryParams::default().with_stop(stop).with_max_sweeps(3);
+                    Stationary::new(&stored, &jacobi, params).unwrap().solve(x, &b).unwrap()
+                }),
+            ];
+            for (name, solve) in ways {
+                let mut x = DoubleVector::from_f64(device, &[0.3, 1e7 / 3.0, 0.1]).unwrap();
+                let report = solve(&mut x);
+                let found = true_residual(&a, &x.read().unwrap(), &held);
+                assert!(report.rounding.is_some() || report.converged(), "{name}: {report:?}");
+                let most = (report.true_residual + report.rounding.unwrap_or(0.0)) * 1.001;
+                assert!(found <= most, "{name}: {found:e} for {most:e}, {report:?}");
+            }
+        }
     });
 }
 

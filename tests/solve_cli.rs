@@ -272,7 +272,7 @@ fn not_converging_is_exit_1_with_a_report() {
     assert_eq!((code, &report["precision"]), (0, &"double".into()), "{report}");
     assert_eq!(report["double_iterations"], report["iterations"], "{report}");
     assert_refused(&["--quick", "--method", "bicgstab", "--precision", "double"], "--method cg");
-    assert_refused(&["--quick", "--precond", "multigrid", "--precision", "double"], "no diagonal");
+    assert_refused(&["--quick", "--precond", "multigrid", "--precision", "double"], "--precond jacobi");
 }
 
 #[test]

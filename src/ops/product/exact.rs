@@ -1,6 +1,6 @@
 //! Products summed in three floats: what residuals of unknowns in pairs are certified by.
 
-use super::{Checked, LinOp, check, finite};
+use super::{Checked, LinOp, check};
 use crate::data::{DoubleVector, Unknowns, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -42,7 +42,7 @@ shown!(ExactSum, |s| "ExactSum({})", s.parts[0].len());
 
 impl ExactSum {
     /// `β z`, for a power of two. *Cost*: 2 draws and a clear. *Errors*: [`Error::OutOfMemory`](crate::Error::OutOfMemory);
-    /// [`Error::Parameter`](crate::Error::Parameter) for a factor that is not finite.
+    /// [`Error::Parameter`](crate::Error::Parameter) for a factor that is no power of two, of either sign.
     pub fn of(beta: f32, z: &DoubleVector) -> Result<Self> {
         Self::begun((beta, z.high(), Some(z.low())), false)
     }
@@ -53,7 +53,7 @@ impl ExactSum {
     }
 
     pub(crate) fn begun((beta, high, low): (f32, &Vector, Option<&Vector>), bounds: bool) -> Result<Self> {
-        finite("ExactSum::of", "beta", beta)?;
+        power_of_two("ExactSum::of", "beta", beta)?;
         let (device, n) = (high.device().clone(), high.len());
         let _scope = device.scope()?;
         let mut parts = [Vector::uninit(&device, n)?, Vector::uninit(&device, n)?];
@@ -91,7 +91,8 @@ impl ExactSum {
     ///
     /// *Shapes*: `op(A)` m x n, `x` n, the sum m. *Cost*: the draws of [`product_accurate`](crate::ops::product_accurate),
     /// into three targets, with three times the arithmetic; of an `x` of pairs the same draws, which read coefficients once, with
-    /// six times the arithmetic (with 16 texture units bands take 1 draw for every 5 diagonals, not 6). *Errors*: as of that.
+    /// six times the arithmetic (with 16 texture units bands take 1 draw for every 5 diagonals, not 6). *Errors*: as of that, and
+    /// as of [`of`](Self::of).
     pub fn add_product<A: LinOp + ?Sized>(
         &mut self,
         a: &A,
@@ -110,7 +111,7 @@ impl ExactSum {
         for x in [terms.x].into_iter().chain(terms.x_low) {
             check(op, a.device(), shape, &self.parts[0], x, None)?;
         }
-        finite(op, "alpha", terms.alpha)?;
+        power_of_two(op, "alpha", terms.alpha)?;
         a.accumulate(self, Checked(terms))
     }
 
@@ -187,6 +188,16 @@ impl ExactSum {
         (self.parts, self.rest, self.is_nothing) = (next, rest, false);
         Ok(())
     }
+}
+
+/// Refuses a factor by which products would be rounded: the sum would not be exact, and its bound would not say so.
+fn power_of_two(op: &'static str, name: &'static str, value: f32) -> Result<()> {
+    const FRACTION: u32 = (1 << 23) - 1;
+    if value.is_normal() && value.to_bits() & FRACTION == 0 {
+        return Ok(());
+    }
+    let (value, expected) = (value.to_string(), "a power of two in the normal range of floats, or minus one");
+    Err(Error::Parameter { op, name, value, expected })
 }
 
 /// A product that [`LinOp::accumulate`] adds: `α op(A) (x + x_low)`.

@@ -16,6 +16,16 @@ pub(in crate::solve) fn check_square(op: &'static str, a: &dyn LinOp) -> Result<
     Err(Error::Matrix { op, detail })
 }
 
+/// Refuses an operator that is known not to be symmetric.
+pub(in crate::solve) fn check_symmetric(op: &'static str, a: &dyn LinOp) -> Result<()> {
+    let Some((i, j, v, w)) = a.asymmetry()? else { return Ok(()) };
+    let detail = format!(
+        "is not symmetric: A[{i}, {j}] = {v:e} and A[{j}, {i}] = {w:e} (counted from 0); BiCgStab and Gmres solve such \
+         systems, Cgls any in the sense of least squares"
+    );
+    Err(Error::Matrix { op, detail })
+}
+
 /// What is asked of the vectors of `A x = b`: `x` is written to, and all are of one device and fit together.
 pub(in crate::solve) fn check_vectors(op: &'static str, a: &dyn LinOp, x: &Vector, b: &Vector) -> Result<()> {
     check_vectors_of(op, a.device(), a.shape(), x, b)

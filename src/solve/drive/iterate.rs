@@ -5,7 +5,7 @@ use super::null_space::{project_out, project_parts, start_in_range};
 use super::rounding::{norm_of_bound, norm_of_error};
 use super::scales::{FAR, Scales, closer_scale, room_of, scale_of};
 use super::unknown::{Iterand, Right, exact_sum};
-use super::verdict::{LEAST_BOUND, LEAST_BOUND_OF_PAIRS};
+use super::verdict::{Judged, LEAST_BOUND, LEAST_BOUND_OF_PAIRS};
 use crate::data::Vector;
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
@@ -307,5 +307,22 @@ impl<'a> Iterate<'a> {
     /// By what an update of the scaled unknown is multiplied to be one of `x`.
     pub fn x_scale(&self) -> f32 {
         (f64::from(self.matrix_scale) / f64::from(self.scale)) as f32
+    }
+}
+
+impl Judged for Iterate<'_> {
+    type Kept = Iterand;
+
+    /// It has been projected before: sums over it may be out of range by now, and with them what a projection makes of it.
+    fn put(&mut self, x: Iterand) {
+        (self.x, self.begins) = (x, true);
+    }
+
+    fn recomputed(&mut self) -> Result<bool> {
+        Ok(Iterate::recomputed(self)?.0.is_finite())
+    }
+
+    fn rounding(&mut self) -> Result<f64> {
+        Iterate::rounding(self)
     }
 }

@@ -29,7 +29,8 @@ pub use null_space::project_out;
 pub use report::{Breakdown, SolveReport, Stop, StopReason};
 use rounding::counted;
 use state::{Bounds, Flag, Report};
-use verdict::{Best, Residuals, Standing, WORTH_ANOTHER, hides};
+use unknown::Iterand;
+use verdict::{Best, Judged, Residuals, Standing, WORTH_ANOTHER, hides};
 
 /// An iterative method as the driver sees it: a recurrence for an [iterate](Iterate) whose residual is its own.
 pub(super) trait Method {
@@ -103,9 +104,9 @@ pub(super) trait Method {
         false
     }
 
-    /// Iterations after which the residual of pairs is replaced in any case.
-    fn spell(&self) -> usize {
-        SPELL
+    /// Iterations after which the residual is replaced in any case; none for a recurrence that keeps to the truth by itself.
+    fn spell(&self, is_double: bool) -> Option<usize> {
+        (is_double && !self.dear() && !self.is_wide()).then_some(SPELL)
     }
 
     /// Whether its recurrence is one of pairs of floats.
@@ -131,6 +132,24 @@ pub(super) trait Method {
     }
 }
 
+impl<M: Method> Judged for (&mut M, &mut Iterate<'_>) {
+    type Kept = Iterand;
+
+    fn put(&mut self, x: Iterand) {
+        self.1.put(x);
+    }
+
+    fn recomputed(&mut self) -> Result<bool> {
+        let (method, at) = self;
+        Ok(method.true_residual(at)?.0.is_finite())
+    }
+
+    fn rounding(&mut self) -> Result<f64> {
+        let (method, at) = self;
+        method.rounding(at)
+    }
+}
+
 /// What follows when a run has ended.
 pub(super) enum After {
     /// What its flag and the true residual say.
@@ -139,6 +158,8 @@ pub(super) enum After {
     Afresh,
     /// Nothing leads on.
     End(Breakdown),
+    /// The same, unless the true residual has come down by half: that by the best before is the value that broke down.
+    Unless(Breakdown),
 }
 
 /// Iterations after which the residual of pairs is replaced in any case. A product `A d` of 32 bits errs by 2⁻²⁴ `|A| |d|`,
@@ -326,7 +347,7 @@ pub(super) fn drive<M: Method>(
     let mut best = Best::default();
     let mut flag = Flag::Running;
     let mut recurrence = None;
-    let mut breakdown = None;
+    let (mut breakdown, mut unless) = (None, None);
     let mut idle = false;
     let mut gains = Gains::new(at.a.shape().cols);
     let mut widened = method.is_wide().then_some(0);
@@ -393,12 +414,19 @@ pub(super) fn drive<M: Method>(
             (flag, recurrence, breakdown, idle) = (Flag::Running, None, None, false);
             continue;
         }
+        if let Some(of) = unless.take()
+            && let Some(share) = best.share(residual)
+        {
+            breakdown = (share > WORTH_ANOTHER).then_some(Breakdown { value: share, ..of });
+        }
         // Iterates freeze before a breakdown, and the last one may have met the bound.
         let broken = breakdown.filter(|_| !standing.met);
         if let Some(reason) = broken.map(|_| StopReason::Breakdown).or_else(|| standing.verdict()) {
-            // What has met the bound may have done so by the other residual.
-            let best = if standing.met { Best::default() } else { best };
-            let residuals = best.or_last(residuals, &mut at.x);
+            let residuals = match standing.met {
+                // Perhaps by the other residual.
+                true => residuals,
+                false => best.told(residuals, accuracy, &mut (&mut *method, &mut *at))?,
+            };
             let each = work.cost();
             let report = work.report(reason, iterations, residuals, replacements, each);
             return Ok(SolveReport {
@@ -417,9 +445,9 @@ pub(super) fn drive<M: Method>(
         let target = aim.powi(2) * unit;
         let growth = if keep_direction { KEPT_GROWTH } else { M::GROWTH };
         let ceiling = ((growth * residual).powi(2) * unit).min(Bounds::CEILING) as f32;
-        let limit = match at.is_double() && !method.dear() && !method.is_wide() {
-            true => limits.max_iters.min(iterations + method.spell()),
-            false => limits.max_iters,
+        let limit = match method.spell(at.is_double()) {
+            Some(spell) => limits.max_iters.min(iterations + spell),
+            None => limits.max_iters,
         };
         let bounds = Bounds { threshold: target as f32, ceiling, limit };
         method.restart(at, bounds, iterations, keep_direction)?;
@@ -445,6 +473,7 @@ pub(super) fn drive<M: Method>(
             After::Judge => {}
             After::Afresh => (flag, recurrence) = (Flag::Running, None),
             After::End(of) => breakdown = Some(of),
+            After::Unless(of) => unless = Some(of),
         }
     }
 }

@@ -53,10 +53,14 @@ impl Report {
     /// What has broken down in conjugate gradients.
     pub fn breakdown(&self) -> Option<Breakdown> {
         let (quantity, expected) = match self.flag {
-            Flag::Curvature if self.value == 0.0 => {
-                ("p.Ap", "more than 0: the matrix is singular, or its coefficients are too far apart")
-            }
-            Flag::Curvature => ("p.Ap", "more than 0: the matrix is not positive definite"),
+            Flag::Curvature if self.value == 0.0 => (
+                "p.Ap",
+                "more than 0: the matrix is singular, or what it makes of p lies below the range of floats",
+            ),
+            Flag::Curvature => (
+                "p.Ap",
+                "more than 0: the matrix is not positive definite, or so ill-conditioned that rounding makes it so",
+            ),
             Flag::Indefinite if self.value == 0.0 => (
                 "r.Mr",
                 "more than 0: the preconditioner is singular, or what it gives lies below the range of floats",

@@ -121,6 +121,11 @@ impl<V: Kept> Best<V> {
         self.residual().is_none_or(|best| best.is_nan() || residual < best)
     }
 
+    /// What a residual is of the best, if there is one.
+    pub fn share(&self, residual: f64) -> Option<f64> {
+        self.residual().map(|best| residual / best)
+    }
+
     /// Whether a run that has come to this residual was not worth while.
     pub fn is_hardly_beaten_by(&self, residual: f64) -> bool {
         self.residual().is_some_and(|best| residual.is_nan() || residual > WORTH_ANOTHER * best)
@@ -145,17 +150,48 @@ impl<V: Kept> Best<V> {
         }
     }
 
-    /// Puts the best iterate in the place of the last one, if it is better than that, and returns its residuals.
-    pub fn or_last(self, last: Residuals, x: &mut V) -> Residuals {
+    /// Puts the best iterate in the place of the last one, if it is better than that, and returns its residuals. What rounding may
+    /// have done to them is asked for now where it was not before, and told beside them: what has not met its bound may be
+    /// far from what is told of it, too.
+    pub fn told<J: Judged<Kept = V>>(
+        self,
+        last: Residuals,
+        accuracy: Accuracy,
+        judged: &mut J,
+    ) -> Result<Residuals> {
         let beaten = self.is_beaten_by(last.own);
-        match self.0.filter(|_| !beaten) {
+        let kept = self.0.filter(|_| !beaten);
+        let is_kept = kept.is_some();
+        let told = match kept {
             None => last,
             Some((best, kept)) => {
-                *x = kept;
+                judged.put(kept);
                 best
             }
+        };
+        if told.rounding.is_some() || accuracy != Accuracy::DoubleFloat || !told.own.is_finite() {
+            return Ok(told);
         }
+        // What the method knows is of the last iterate.
+        if is_kept && !judged.recomputed()? {
+            return Ok(told);
+        }
+        Ok(Residuals { rounding: Some(judged.rounding()?), ..told })
     }
+}
+
+/// What can tell how good the iterate is that a solve returns.
+pub(in crate::solve) trait Judged {
+    type Kept;
+
+    /// Makes this the iterate.
+    fn put(&mut self, x: Self::Kept);
+
+    /// Recomputes its residual; false where that is not finite.
+    fn recomputed(&mut self) -> Result<bool>;
+
+    /// By how much rounding may have changed the residual. *Cost*: waits.
+    fn rounding(&mut self) -> Result<f64>;
 }
 
 impl SolveReport {
@@ -163,6 +199,25 @@ impl SolveReport {
     pub(in crate::solve) fn counted(self, device: &Device, before: &Counters) -> Self {
         let all = device.counters().since(before).draws;
         SolveReport { draws_useful: all.saturating_sub(self.draws_in_vain), ..self }
+    }
+}
+
+impl SolveReport {
+    /// This and what came next, from the iterate that it left after so many iterations of both.
+    pub(in crate::solve) fn followed_by(self, next: SolveReport, begin: usize) -> Self {
+        let mut history = self.history;
+        history.extend(next.history.iter().skip(1).map(|(k, residual)| (begin + k, *residual)));
+        SolveReport {
+            iterations: self.iterations + next.iterations,
+            double_iterations: self.double_iterations + next.double_iterations,
+            history,
+            replacements: self.replacements + next.replacements,
+            async_checks: self.async_checks + next.async_checks,
+            readbacks_in_loop: self.readbacks_in_loop + next.readbacks_in_loop,
+            draws_useful: self.draws_useful + next.draws_useful,
+            draws_in_vain: self.draws_in_vain + next.draws_in_vain,
+            ..next
+        }
     }
 }
 

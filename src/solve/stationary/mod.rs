@@ -338,7 +338,10 @@ impl<'r, 'a> Run<'r, 'a> {
                 stuck,
             };
             if let Some(reason) = standing.verdict() {
-                let residuals = best.or_last(residuals, &mut self.at.x);
+                let residuals = match standing.met {
+                    true => residuals,
+                    false => best.told(residuals, accuracy, self.at)?,
+                };
                 return Ok(work.report(reason, sweeps, residuals, runs, self.sweep));
             }
             best.offer(residuals, &self.at.x)?;
