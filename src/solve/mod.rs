@@ -21,7 +21,7 @@ pub(crate) use drive::fit::fit;
 pub use drive::{Breakdown, SolveReport, Stop, StopReason, project_out};
 pub use krylov::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, FixedReport,
-    FixedRun, Gmres, GmresParams, MOST_RESTART, Recurrence,
+    FixedRun, Gmres, GmresParams, MOST_RESTART, Minres, MinresParams, Recurrence,
 };
 pub use lcp::{
     LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpReport, LcpSolver, NaturalResidual, ProjectedJacobi,
@@ -33,7 +33,7 @@ pub use packed::{
     BlockExpression, BlockLayout, BlockOperator, BlockParams, BlockPlan, BlockTexture, BlockUse, BlockVector,
     EnhancedBlockJacobi, FragmentExpression, VertexExpression, VertexGaussSeidel, VertexRungeKutta,
 };
-pub use precondition::{Identity, Jacobi, Preconditioner};
+pub use precondition::{BlockJacobi, Chebyshev, ChebyshevParams, Identity, Jacobi, Preconditioner};
 pub use stationary::{
     Direction, GaussSeidel, JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, MOST_COLOURS,
     NineBandJacobi, NineBandSmoother, Smoother, Stationary, StationaryParams, Sweepable, WeightedJacobi,

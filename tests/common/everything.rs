@@ -16,11 +16,11 @@ use texla::ops::{
 use texla::profile::DeviceProfile;
 use texla::script::{Interpreter, parse};
 use texla::solve::{
-    BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Direction, FixedRun,
-    GaussSeidel, Gmres, GmresParams, Identity, Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams,
-    LcpProblem, LcpSolver, Multigrid, MultigridParams, NineBandJacobi, NineBandSmoother, Preconditioner,
-    ProjectedJacobi, Recurrence, Smoother, Stationary, StationaryParams, Stop, WeightedJacobi,
-    natural_residual, project_out,
+    BiCgStab, BiCgStabParams, BlockJacobi, CgParams, CgSchedule, Cgls, CglsParams, Chebyshev,
+    ChebyshevParams, ConjugateGradient, Direction, FixedRun, GaussSeidel, Gmres, GmresParams, Identity,
+    Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams, LcpProblem, LcpSolver, Minres, MinresParams,
+    Multigrid, MultigridParams, NineBandJacobi, NineBandSmoother, Preconditioner, ProjectedJacobi,
+    Recurrence, Smoother, Stationary, StationaryParams, Stop, WeightedJacobi, natural_residual, project_out,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, DoubleVector, FoldedBands, Grid, Layout, Matrix, MatrixFormat, Packed,
@@ -392,6 +392,12 @@ fn solvers(dev: &Device, step: Step<'_>) {
         assert!(report.converged(), "{report:?}");
         Ok(())
     });
+    to("Minres", &|x| {
+        let m = Jacobi::absolute(&a)?;
+        let report = Minres::preconditioned(&a, &m, MinresParams::default().with_stop(stop))?.solve(x, &b)?;
+        assert!(report.converged(), "{report:?}");
+        Ok(())
+    });
     to("Cgls", &|x| {
         let report = Cgls::new(&a, CglsParams::default().with_stop(stop))?.solve(x, &b)?;
         assert!(report.converged(), "{report:?}");
@@ -399,6 +405,8 @@ fn solvers(dev: &Device, step: Step<'_>) {
     });
     to("Identity", &|x| Identity.apply(x, &b));
     to("Jacobi", &|x| Jacobi::new(&a)?.apply(x, &b));
+    to("BlockJacobi", &|x| BlockJacobi::new(&a)?.apply(x, &b));
+    to("Chebyshev", &|x| Chebyshev::new(&a, ChebyshevParams::default())?.apply(x, &b));
 }
 
 /// Stationary methods, on a closed box too, and what sweeps do for others.

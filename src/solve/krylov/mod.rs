@@ -4,9 +4,11 @@ mod bicgstab;
 mod cg;
 mod cgls;
 mod gmres;
+mod minres;
 mod steps;
 
 pub use bicgstab::{BiCgStab, BiCgStabParams};
 pub use cg::{CgParams, CgSchedule, ConjugateGradient, FixedReport, FixedRun, Recurrence};
 pub use cgls::{Cgls, CglsParams};
 pub use gmres::{Gmres, GmresParams, MOST_RESTART};
+pub use minres::{Minres, MinresParams};

@@ -5,41 +5,87 @@ use crate::data::{Vector, exponent};
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::ops::{self, LinOp};
+use crate::solve::drive::scales::power;
 
 /// Division by the diagonal: `z_i = c r_i / A[i, i]`, where `c` is a power of two that makes the largest factor about
 /// 1; a multiple of a preconditioner is as good as the preconditioner, and this one cannot overflow.
 pub struct Jacobi {
     inverse: Vector,
+    /// `c = 2^exponent`.
+    exponent: i32,
+    /// The first row whose diagonal is negative.
+    negative: Option<(usize, f64)>,
 }
 
 shown!(Jacobi, |m| "Jacobi({})", m.inverse.len());
 
 impl Jacobi {
-    /// From the operator's diagonal, for conjugate gradients.
+    /// From the operator's diagonal. Where that is negative somewhere, [`BiCgStab`](crate::solve::BiCgStab) and
+    /// [`Gmres`](crate::solve::Gmres) take it; methods for which a preconditioner has to be positive definite refuse it.
     ///
-    /// *Cost*: 1 upload. *Errors*: [`Error::Matrix`] naming the first row whose diagonal is zero or negative;
+    /// *Cost*: 1 upload. *Errors*: [`Error::Matrix`] naming the first row whose diagonal is zero;
     /// [`Error::Unsupported`] when the operator does not know its diagonal.
     pub fn new(a: &dyn LinOp) -> Result<Self> {
-        Self::from_diagonal(a, &a.diagonal()?, "diagonal entry")
+        let nonzero = |d: f64| d != 0.0;
+        Self::from_diagonal("Jacobi", a, &a.diagonal()?, ("diagonal entry", "a number other than 0", nonzero))
+    }
+
+    /// From the absolute values of the diagonal, and where that is zero the norm of the column: positive definite, for symmetric
+    /// operators that are not ([`Minres`](crate::solve::Minres)).
+    ///
+    /// *Cost*: 1 upload. *Errors*: [`Error::Matrix`] naming the first column of zeros; [`Error::Unsupported`] when the operator does
+    /// not know its diagonal, or has zeros there and does not know the norms of its columns.
+    pub fn absolute(a: &dyn LinOp) -> Result<Self> {
+        let mut diagonal: Vec<f64> = a.diagonal()?.into_iter().map(f64::abs).collect();
+        if diagonal.contains(&0.0) {
+            let norms = a.column_squares()?.into_iter().map(f64::sqrt);
+            diagonal.iter_mut().zip(norms).filter(|(d, _)| **d == 0.0).for_each(|(d, norm)| *d = norm);
+        }
+        let what = ("norm of the column", "a positive number", |d: f64| d > 0.0);
+        Self::from_diagonal("Jacobi", a, &diagonal, what)
     }
 
     /// From the squared norms of the columns, which are the diagonal of `AᵀA`, for least squares.
     ///
     /// *Errors*: [`Error::Matrix`] naming the first column of zeros.
     pub fn for_least_squares(a: &dyn LinOp) -> Result<Self> {
-        Self::from_diagonal(a, &a.column_squares()?, "squared norm of the column")
+        let positive = |d: f64| d > 0.0;
+        let what = ("squared norm of the column", "a positive number", positive);
+        Self::from_diagonal("Jacobi", a, &a.column_squares()?, what)
     }
 
-    fn from_diagonal(a: &dyn LinOp, diagonal: &[f64], what: &str) -> Result<Self> {
-        if let Some((i, d)) = diagonal.iter().enumerate().find(|(_, d)| !(**d > 0.0 && d.is_finite())) {
+    /// For what takes a positive diagonal alone.
+    pub(in crate::solve) fn positive(op: &'static str, a: &dyn LinOp) -> Result<Self> {
+        let positive = |d: f64| d > 0.0;
+        Self::from_diagonal(op, a, &a.diagonal()?, ("diagonal entry", "a positive number", positive))
+    }
+
+    fn from_diagonal(
+        op: &'static str,
+        a: &dyn LinOp,
+        diagonal: &[f64],
+        (what, expected, suits): (&str, &str, impl Fn(f64) -> bool),
+    ) -> Result<Self> {
+        if let Some((i, d)) = diagonal.iter().enumerate().find(|(_, d)| !(suits(**d) && d.is_finite())) {
             let d = number(*d);
-            let detail = format!("has the {what} {d} at {i} (counted from 0), expected a positive number");
-            return Err(Error::Matrix { op: "Jacobi", detail });
+            let detail = format!("has the {what} {d} at {i} (counted from 0), expected {expected}");
+            return Err(Error::Matrix { op, detail });
         }
-        let smallest = diagonal.iter().fold(f64::MAX, |m, d| m.min(*d));
-        let scale = f64::from(exponent(smallest)).exp2();
+        let exponent = exponent(diagonal.iter().fold(f64::MAX, |m, d| m.min(d.abs())));
+        let scale = f64::from(exponent).exp2();
         let inverse: Vec<f64> = diagonal.iter().map(|d| scale / d).collect();
-        Ok(Jacobi { inverse: Vector::from_f64(a.device(), &inverse)? })
+        let negative = diagonal.iter().copied().enumerate().find(|(_, d)| *d < 0.0);
+        Ok(Jacobi { inverse: Vector::from_f64(a.device(), &inverse)?, exponent, negative })
+    }
+
+    /// `c` over the diagonal.
+    pub(in crate::solve) fn values(&self) -> &Vector {
+        &self.inverse
+    }
+
+    /// `1 / c`.
+    pub(in crate::solve) fn unit(&self) -> f32 {
+        power(-self.exponent)
     }
 }
 
@@ -50,5 +96,10 @@ impl Preconditioner for Jacobi {
 
     fn diagonal(&self) -> Option<&Vector> {
         Some(&self.inverse)
+    }
+
+    fn indefinite(&self) -> Option<String> {
+        let (i, d) = self.negative?;
+        Some(format!("has the diagonal entry {} at {i} (counted from 0)", number(d)))
     }
 }

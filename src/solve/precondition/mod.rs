@@ -1,14 +1,19 @@
 //! Preconditioners: what all of them are, and one file for each.
 
+mod block_jacobi;
+mod chebyshev;
 mod jacobi;
 
+pub use block_jacobi::BlockJacobi;
+pub use chebyshev::{Chebyshev, ChebyshevParams};
 pub use jacobi::Jacobi;
 
 use crate::data::Vector;
-use crate::error::Result;
-use crate::ops::{self, keeping};
+use crate::error::{Error, Result};
+use crate::host::Csr;
+use crate::ops::{self, LinOp, keeping};
 
-/// An approximate inverse `z = M r`, symmetric and positive definite for conjugate gradients.
+/// An approximate inverse `z = M r`, symmetric and positive definite for conjugate gradients, least squares and MINRES.
 pub trait Preconditioner {
     /// `z = M r`.
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()>;
@@ -22,6 +27,32 @@ pub trait Preconditioner {
     fn is_identity(&self) -> bool {
         false
     }
+
+    /// Why `M` is not symmetric and positive definite, where it knows that it is not ("has the diagonal entry -1 at 3"): methods that
+    /// need it to be refuse it with that.
+    fn indefinite(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Refuses a preconditioner that is known not to be symmetric and positive definite.
+pub(in crate::solve) fn check_definite(op: &str, m: &dyn Preconditioner) -> Result<()> {
+    match m.indefinite() {
+        None => Ok(()),
+        Some(why) => Err(Error::Unsupported {
+            what: format!("{op} with a preconditioner that {why}"),
+            why: "it has to be symmetric and positive definite there; BiCgStab and Gmres take any".to_owned(),
+        }),
+    }
+}
+
+/// The entries of an operator, which preconditioners that are set up on the host are made of.
+pub(in crate::solve) fn entries<'a>(op: &str, a: &'a dyn LinOp) -> Result<&'a Csr> {
+    a.pattern().ok_or_else(|| Error::Unsupported {
+        what: op.to_owned(),
+        why: "the operator does not give its entries (LinOp::pattern), as sparse and banded matrices do"
+            .to_owned(),
+    })
 }
 
 impl dyn Preconditioner + '_ {

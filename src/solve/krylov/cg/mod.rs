@@ -14,7 +14,7 @@ use crate::kernel::PingPong;
 use crate::ops::{self, Combine, LinOp, ReducePlan, Windows};
 use crate::profile::{Fetches, Workload};
 use crate::shape::Extent;
-use crate::solve::drive::check::check_square;
+use crate::solve::drive::check::{check_square, check_symmetric};
 use crate::solve::drive::dots::InlinedProduct;
 use crate::solve::drive::front;
 use crate::solve::drive::iterate::Iterate;
@@ -22,7 +22,7 @@ use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::state::Bounds;
 use crate::solve::drive::{Limits, Method};
-use crate::solve::precondition::{Identity, Preconditioner};
+use crate::solve::precondition::{Identity, Preconditioner, check_definite};
 
 /// In which passes an iteration runs. The schedules agree within rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,13 +143,8 @@ impl<'a> ConjugateGradient<'a> {
         let op = "ConjugateGradient";
         params.stop.check(op)?;
         check_square(op, a)?;
-        if let Some((i, j, v, w)) = a.asymmetry()? {
-            let detail = format!(
-                "is not symmetric: A[{i}, {j}] = {v:e} and A[{j}, {i}] = {w:e} (counted from 0); BiCgStab solves such \
-                 systems, Cgls any in the sense of least squares"
-            );
-            return Err(Error::Matrix { op, detail });
-        }
+        check_symmetric(op, a)?;
+        check_definite(op, m)?;
         if matches!(params.schedule, CgSchedule::Merged | CgSchedule::Fused) && m.is_dear() {
             let why = "it folds the preconditioner into its passes, and this one is no diagonal".into();
             return Err(Error::Unsupported { what: format!("CgSchedule::{:?}", params.schedule), why });

@@ -22,7 +22,7 @@ use crate::solve::drive::state::{Bounds, Flag, Report};
 use crate::solve::drive::unknown::exact_transposed;
 use crate::solve::drive::verdict::Kept;
 use crate::solve::drive::{After, Limits, Method};
-use crate::solve::precondition::{Identity, Preconditioner};
+use crate::solve::precondition::{Identity, Preconditioner, check_definite};
 
 /// Parameters of [`Cgls`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,6 +96,7 @@ impl<'a> Cgls<'a> {
     /// [`Jacobi::for_least_squares`](crate::solve::Jacobi::for_least_squares).
     pub fn preconditioned(a: &'a dyn LinOp, m: &'a dyn Preconditioner, params: CglsParams) -> Result<Self> {
         params.stop.check("Cgls")?;
+        check_definite("Cgls", m)?;
         Ok(Cgls { a, m, params })
     }
 

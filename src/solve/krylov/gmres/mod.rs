@@ -321,8 +321,8 @@ impl Method for Run<'_> {
     }
 
     /// Whole cycles.
-    fn spell(&self) -> usize {
-        SPELL.next_multiple_of(self.basis.restart())
+    fn spell(&self, is_double: bool) -> Option<usize> {
+        (is_double && !self.dear()).then(|| SPELL.next_multiple_of(self.basis.restart()))
     }
 
     fn after(&mut self, _: &mut Iterate<'_>, last: &Report) -> Result<After> {
@@ -331,11 +331,17 @@ impl Method for Run<'_> {
         let (quantity, expected) = match last.flag {
             Flag::Curvature => (
                 "|AMv|",
-                "more than 0: the matrix or the preconditioner is singular, or its coefficients are too far apart",
+                "more than 0: the matrix or the preconditioner is singular, or what they make of v lies below the range of \
+                 floats",
+            ),
+            // No cycle is longer than there are unknowns.
+            Flag::Stalled if self.basis.restart() < self.v.len() => (
+                "|r| by that of a cycle before",
+                "less than 0.999: longer cycles or another preconditioner may lead on",
             ),
             Flag::Stalled => (
                 "|r| by that of a cycle before",
-                "less than 0.999: longer cycles or another preconditioner may lead on",
+                "less than 0.999: the matrix is singular or nearly so, and another preconditioner may lead on",
             ),
             _ => return Ok(After::Judge),
         };

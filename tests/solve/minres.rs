@@ -1,0 +1,210 @@
+//! MINRES: residuals of a plain one in 64 bits, saddle points, halts and breakdowns, and pairs.
+
+use crate::bicgstab::honest;
+use crate::common::harness::{assert_padded, on_both};
+use crate::common::pairs::{certified, is_exact, paired, wide};
+use crate::common::reference::dot;
+use crate::systems::{System, apply, bits, entries, norm, relative_error, relative_residual};
+use texla::host::{Csr, problems};
+use texla::solve::{Identity, Jacobi, Minres, MinresParams, Preconditioner, SolveReport, Stop, StopReason};
+use texla::{Device, DoubleVector, Error, MatrixFormat, Result, Shape, StoredMatrix, Vector};
+
+fn params(tol: f64) -> MinresParams {
+    MinresParams::default().with_stop(Stop::relative(tol))
+}
+
+fn solve(
+    device: &Device,
+    system: &System,
+    jacobi: bool,
+    params: MinresParams,
+) -> Result<(Vec<f32>, SolveReport)> {
+    let a = StoredMatrix::new(device, system.a.clone(), MatrixFormat::Auto)?;
+    let b = Vector::from_f64(device, &system.b)?;
+    let mut x = Vector::zeros(device, system.n())?;
+    let m: Box<dyn Preconditioner> =
+        if jacobi { Box::new(Jacobi::absolute(&a)?) } else { Box::new(Identity) };
+    let solved = Minres::preconditioned(&a, m.as_ref(), params)?.solve(&mut x, &b);
+    assert_padded(&x, &system.name);
+    let values = x.read()?;
+    assert!(values.iter().all(|v| v.is_finite()), "{}: not finite", system.name);
+    Ok((values, solved?))
+}
+
+/// The least residuals of Krylov spaces in 64 bits, by directions whose images are orthogonal to all before: what MINRES finds
+/// with two of them.
+fn twin(a: &Csr, b: &[f64], most: usize) -> Vec<f64> {
+    let mut r = b.to_vec();
+    let mut history = vec![1.0];
+    let mut images: Vec<Vec<f64>> = Vec::new();
+    while history.len() <= most {
+        let mut q = apply(a, images.last().unwrap_or(&r));
+        for _ in 0..2 {
+            for image in &images {
+                let part = dot(&q, image);
+                q.iter_mut().zip(image).for_each(|(q, v)| *q -= part * v);
+            }
+        }
+        let size = norm(&q);
+        q.iter_mut().for_each(|v| *v /= size);
+        let step = dot(&r, &q);
+        r.iter_mut().zip(&q).for_each(|(r, q)| *r -= step * q);
+        images.push(q);
+        history.push(norm(&r) / norm(b));
+    }
+    history
+}
+
+/// `[A Bᵀ; B 0]` with the five-point Laplacian and sums over columns of the grid: indefinite.
+pub fn saddle(nx: usize, ny: usize) -> Csr {
+    let (laplacian, n) = (problems::poisson_2d(nx, ny).to_csr(), nx * ny);
+    let sums = (0..n).flat_map(|i| [(i, n + i % nx, 1.0), (n + i % nx, i, 1.0)]);
+    entries(n + nx, n + nx, laplacian.entries().chain(sums).collect::<Vec<_>>())
+}
+
+/// `A - s I`, whose eigenvalues lie on both sides of zero.
+fn shifted(nx: usize, ny: usize, s: f64) -> Csr {
+    let laplacian = problems::poisson_2d(nx, ny).to_csr();
+    let n = nx * ny;
+    entries(
+        n,
+        n,
+        laplacian.entries().map(|(i, j, v)| (i, j, if i == j { v - s } else { v })).collect::<Vec<_>>(),
+    )
+}
+
+fn generated() -> Vec<System> {
+    vec![
+        System::of_ones("poisson", problems::poisson_2d(12, 9).to_csr()),
+        System::of_ones("saddle", saddle(9, 7)),
+        System::of_ones("shifted", shifted(11, 8, 1.3)),
+        System::of_ones("negative", shifted(6, 6, 9.0)),
+    ]
+}
+
+#[test]
+fn residuals_are_those_of_the_twin() {
+    on_both(|device| {
+        for system in generated() {
+            for jacobi in [false, true] {
+                let stop = Stop::relative(1e-5).check_every(1);
+                let (x, report) = solve(device, &system, jacobi, params(1e-5).with_stop(stop)).unwrap();
+                let label = format!("{}, Jacobi {jacobi}: {report:?}", system.name);
+                assert_eq!(report.reason, StopReason::Converged, "{label}");
+                let residual = relative_residual(&system.a, &x, &system.b);
+                assert!(residual <= 1.01e-5, "{label}: {residual:e}");
+                assert_eq!(report.readbacks_in_loop, 0, "{label}");
+                assert!(relative_error(&x, &vec![1.0; system.n()]) <= 1e-2, "{label}");
+                if jacobi {
+                    continue;
+                }
+                // Until vectors of Lanczos are no longer orthogonal to the first ones.
+                let history = twin(&system.a, &system.b, 12);
+                for (k, found) in report.history.iter().filter(|(k, _)| *k <= 12) {
+                    let off = (found - history[*k]).abs();
+                    assert!(
+                        off <= 1e-2 * history[*k] + 1e-4,
+                        "{label}: {found:e} for {:e} at {k}",
+                        history[*k]
+                    );
+                }
+                let falls = report.history.windows(2).all(|w| w[0].0 < w[1].0 && w[1].1 <= 1.001 * w[0].1);
+                assert!(falls, "{label}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_leads_nowhere_ends() {
+    on_both(|device| {
+        // b outside of the range of a singular matrix: the least residual is reached, and no more.
+        let path = |n: usize| {
+            let of = |i: usize| if i == 0 || i == n - 1 { 1.0 } else { 2.0 };
+            let off = (1..n).flat_map(|i| [(i, i - 1, -1.0), (i - 1, i, -1.0)]);
+            entries(n, n, (0..n).map(|i| (i, i, of(i))).chain(off).collect::<Vec<_>>())
+        };
+        let a = path(40);
+        let b: Vec<f64> = (0..40).map(|i| 1.0 + f64::from(i % 3)).collect();
+        let system = System { name: "path".into(), a, b };
+        let (x, report) = solve(device, &system, false, params(1e-5)).unwrap();
+        assert_eq!(report.reason, StopReason::Breakdown, "{report:?}");
+        assert!(report.to_string().contains("singular"), "{report}");
+        assert!(report.iterations < 5000, "{report:?}");
+        honest("path", &system.a, &system.b, &x, &report, 1e-5);
+        // Of zeros alone.
+        let system = System { name: "zeros".into(), a: entries(3, 3, [(0, 0, 0.0)]), b: vec![1.0; 3] };
+        let (x, report) = solve(device, &system, false, params(1e-5)).unwrap();
+        assert!(report.reason == StopReason::Breakdown && x == [0.0; 3], "{report:?}");
+        // A preconditioner that is not definite, as far as nobody has said so.
+        struct Negative;
+        impl Preconditioner for Negative {
+            fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
+                texla::ops::scaled(z, -1.0, r)
+            }
+        }
+        let a = StoredMatrix::new(device, saddle(4, 3), MatrixFormat::Auto).unwrap();
+        let b = Vector::filled(device, 16, 1.0).unwrap();
+        let mut x = Vector::zeros(device, 16).unwrap();
+        let report = Minres::preconditioned(&a, &Negative, params(1e-5)).unwrap().solve(&mut x, &b).unwrap();
+        assert_eq!(report.reason, StopReason::Breakdown, "{report:?}");
+        assert!(report.to_string().contains("the preconditioner is not positive definite"), "{report}");
+        // And one that is known not to be.
+        let negative = StoredMatrix::new(device, shifted(4, 4, 9.0), MatrixFormat::Auto).unwrap();
+        let m = Jacobi::new(&negative).unwrap();
+        let error = Minres::preconditioned(&negative, &m, params(1e-5)).unwrap_err().to_string();
+        assert!(error.contains("has the diagonal entry -5 at 0"), "{error}");
+        // What is not symmetric, or not square.
+        let skew = StoredMatrix::new(device, entries(2, 2, [(0, 1, 1.0)]), MatrixFormat::Auto).unwrap();
+        assert!(matches!(Minres::new(&skew, params(1e-5)), Err(Error::Matrix { op: "Minres", .. })));
+        let flat = StoredMatrix::new(device, entries(2, 3, [(0, 1, 1.0)]), MatrixFormat::Auto).unwrap();
+        assert!(matches!(Minres::new(&flat, params(1e-5)), Err(Error::Matrix { .. })));
+        let empty = StoredMatrix::new(device, entries(0, 0, []), MatrixFormat::Auto).unwrap();
+        let mut nothing = Vector::zeros(device, 0).unwrap();
+        let b = Vector::zeros(device, 0).unwrap();
+        assert!(Minres::new(&empty, params(1e-5)).unwrap().solve(&mut nothing, &b).unwrap().converged());
+        assert_eq!(empty.shape(), Shape::new(0, 0));
+    });
+}
+
+#[test]
+fn scales_and_repeats_change_nothing() {
+    on_both(|device| {
+        let a = saddle(8, 6);
+        let run = |e: i32, f: i32| {
+            let a = crate::systems::mapped(&a, |v| v * f64::from(e).exp2());
+            let b: Vec<f64> = (0..56).map(|i| f64::from(f).exp2() * (1.0 + f64::from(i % 5))).collect();
+            let (x, report) =
+                solve(device, &System { name: "scaled".into(), a, b }, true, params(1e-5)).unwrap();
+            let x: Vec<f32> = x.iter().map(|v| (f64::from(*v) * f64::from(e - f).exp2()) as f32).collect();
+            (bits(&x), report.iterations, report.reason)
+        };
+        let first = run(0, 0);
+        assert_eq!(first.2, StopReason::Converged);
+        assert_eq!(run(0, 0), first);
+        for (e, f) in [(60, 0), (-60, 0), (0, 60), (0, -60), (60, -30)] {
+            assert_eq!(run(e, f), first, "2^{e}, 2^{f}");
+        }
+    });
+}
+
+#[test]
+fn pairs_come_to_ten_digits() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        for (name, a) in [("saddle", saddle(12, 10)), ("shifted", shifted(13, 9, 1.3))] {
+            let n = a.shape().rows;
+            let b = apply(&a, &wide(3, n));
+            let held: Vec<f64> = b.iter().copied().map(paired).collect();
+            let stored = StoredMatrix::new(device, a.clone(), MatrixFormat::Auto).unwrap();
+            let m = Jacobi::absolute(&stored).unwrap();
+            let right = DoubleVector::from_f64(device, &b).unwrap();
+            let mut x = DoubleVector::zeros(device, n).unwrap();
+            let solver = Minres::preconditioned(&stored, &m, params(1e-10)).unwrap();
+            let report = solver.solve(&mut x, &right).unwrap();
+            certified(name, &report, &a, &x.read().unwrap(), &held, 1e-10);
+        }
+    });
+}
