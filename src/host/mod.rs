@@ -1,17 +1,23 @@
 //! Host-side data, in `f64` and without OpenGL: sparse matrices, model problems, Matrix Market files, and how files are
 //! replaced and foreign text is shown.
 
+pub(crate) mod approximate;
 mod csr;
 #[cfg(feature = "io")]
 pub mod market;
 mod nine_bands;
+mod order;
 mod pending;
+mod prepare;
 pub mod problems;
 mod text;
 mod triplets;
 
 pub use csr::Csr;
 pub use nine_bands::NineBands;
+#[cfg(feature = "pack")]
+pub(crate) use order::cuthill_mckee;
 pub use pending::{FileId, PendingFile};
+pub use prepare::Prepared;
 pub use text::{number, printable, printable_lines};
 pub use triplets::Triplets;

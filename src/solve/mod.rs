@@ -7,6 +7,7 @@
 
 // What all solvers are asked, how they are driven and judged: `drive`. The methods: `krylov`, `stationary` with the
 // smoothers, `multigrid`, `lcp`; what helps them: `precondition`.
+mod auto;
 mod drive;
 mod krylov;
 mod lcp;
@@ -16,6 +17,10 @@ mod packed;
 mod precondition;
 mod stationary;
 
+pub use auto::{
+    Auto, AutoParams, AutoReport, Choice, ChoiceParams, Chosen, GivenUp, MethodKind, PreconditionerKind,
+    Tried,
+};
 #[cfg(feature = "sim")]
 pub(crate) use drive::fit::fit;
 pub use drive::{Breakdown, SolveReport, Stop, StopReason, project_out};
@@ -33,7 +38,10 @@ pub use packed::{
     BlockExpression, BlockLayout, BlockOperator, BlockParams, BlockPlan, BlockTexture, BlockUse, BlockVector,
     EnhancedBlockJacobi, FragmentExpression, VertexExpression, VertexGaussSeidel, VertexRungeKutta,
 };
-pub use precondition::{BlockJacobi, Chebyshev, ChebyshevParams, Identity, Jacobi, Preconditioner};
+pub use precondition::{
+    BlockJacobi, Chebyshev, ChebyshevParams, Fsai, Identity, IluParams, IncompleteCholesky, IncompleteLu,
+    Jacobi, Preconditioner, Spai,
+};
 pub use stationary::{
     Direction, GaussSeidel, JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, MOST_COLOURS,
     NineBandJacobi, NineBandSmoother, Smoother, Stationary, StationaryParams, Sweepable, WeightedJacobi,

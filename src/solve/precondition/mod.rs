@@ -1,11 +1,15 @@
 //! Preconditioners: what all of them are, and one file for each.
 
+mod approximate_inverse;
 mod block_jacobi;
 mod chebyshev;
+mod incomplete;
 mod jacobi;
 
+pub use approximate_inverse::{Fsai, Spai};
 pub use block_jacobi::BlockJacobi;
 pub use chebyshev::{Chebyshev, ChebyshevParams};
+pub use incomplete::{IluParams, IncompleteCholesky, IncompleteLu};
 pub use jacobi::Jacobi;
 
 use crate::data::Vector;

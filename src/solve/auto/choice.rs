@@ -1,0 +1,331 @@
+//! Methods and preconditioners by name, and a pair of them made ready for a matrix.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use crate::data::Unknowns;
+use crate::error::{Error, Result};
+use crate::ops::LinOp;
+use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::krylov::{
+    BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Gmres, GmresParams, Minres,
+    MinresParams, Recurrence,
+};
+use crate::solve::precondition::{
+    BlockJacobi, Chebyshev, ChebyshevParams, Fsai, Identity, IluParams, IncompleteCholesky, IncompleteLu,
+    Jacobi, Preconditioner, Spai,
+};
+
+/// A list of names: what they stand for by the word, and the word by what it stands for.
+macro_rules! words {
+    ($of:ty: $($word:literal => $value:ident),+ $(,)?) => {
+        impl $of {
+            /// The words for them.
+            pub const WORDS: &'static [(&'static str, $of)] = &[$(($word, <$of>::$value)),+];
+
+            /// The word for it.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(<$of>::$value => $word),+
+                }
+            }
+        }
+
+        impl fmt::Display for $of {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+    };
+}
+
+/// The methods of Krylov by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MethodKind {
+    /// [`ConjugateGradient`], for symmetric positive definite matrices.
+    Cg,
+    /// [`Minres`], for symmetric ones.
+    Minres,
+    /// [`BiCgStab`], for square ones.
+    BiCgStab,
+    /// [`Gmres`], for square ones.
+    Gmres,
+    /// [`Cgls`], least squares of any shape.
+    Cgls,
+}
+
+words!(MethodKind: "cg" => Cg, "minres" => Minres, "bicgstab" => BiCgStab, "gmres" => Gmres, "cgls" => Cgls);
+
+/// The preconditioners by name, but for those that need to know a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PreconditionerKind {
+    /// [`Identity`].
+    None,
+    /// [`Jacobi`]: for MINRES of absolute values, for least squares of the columns' norms.
+    Jacobi,
+    /// [`BlockJacobi`].
+    BlockJacobi,
+    /// [`Chebyshev`] with its default parameters.
+    Chebyshev,
+    /// [`Fsai`] on the pattern of the matrix.
+    Fsai,
+    /// [`Fsai`] on that of its square.
+    FsaiSquared,
+    /// [`Spai`] on the pattern of the matrix.
+    Spai,
+    /// [`Spai`] on that of its square.
+    SpaiSquared,
+    /// [`IncompleteLu`] on the pattern of the matrix, ILU(0).
+    Ilu0,
+    /// [`IncompleteLu`] with fill, ILUT.
+    Ilut,
+    /// [`IncompleteCholesky`].
+    Ic0,
+    /// AggregationMultigrid with its default parameters.
+    Amg,
+}
+
+words!(PreconditionerKind:
+    "none" => None,
+    "jacobi" => Jacobi,
+    "block-jacobi" => BlockJacobi,
+    "chebyshev" => Chebyshev,
+    "fsai" => Fsai,
+    "fsai2" => FsaiSquared,
+    "spai" => Spai,
+    "spai2" => SpaiSquared,
+    "ilu0" => Ilu0,
+    "ilut" => Ilut,
+    "ic0" => Ic0,
+    "amg" => Amg,
+);
+
+/// A method with a preconditioner, by name: what [`Auto`](super::Auto) chooses, and what one asks for to have the same again.
+///
+/// ```
+/// use texla::{BandedMatrix, Vector, solve::{Choice, ChoiceParams, MethodKind, PreconditionerKind}};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let a = BandedMatrix::poisson_2d(dev, 16, 16)?;
+/// let choice = Choice::new(MethodKind::Gmres, PreconditionerKind::Ilut).with_restart(20);
+/// assert_eq!(choice.to_string(), "gmres(20) with ilut(10, 0.001) of matched rows");
+/// let solver = choice.prepare(&a, ChoiceParams::default())?;
+/// let mut x = Vector::zeros(dev, 256)?;
+/// let report = solver.solve(&mut x, &Vector::filled(dev, 256, 1.0)?)?;
+/// assert!(report.converged() && report.iterations < 20, "{report}");
+/// # Ok::<(), texla::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Choice {
+    /// The method.
+    pub method: MethodKind,
+    /// The preconditioner.
+    pub preconditioner: PreconditionerKind,
+    /// Iterations of a cycle of [`Gmres`].
+    pub restart: usize,
+    /// Of [`IncompleteLu`]; ILU(0) has no fill, whatever this says.
+    pub ilu: IluParams,
+}
+
+with!(Choice:
+    with_restart(restart: usize),
+    with_ilu(ilu: IluParams),
+);
+
+/// How far a [`Choice`] goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ChoiceParams {
+    /// Most iterations, less than 2²⁴.
+    pub max_iters: usize,
+    /// When to stop.
+    pub stop: Stop,
+    /// In what conjugate gradients iterate for unknowns that are pairs.
+    pub recurrence: Recurrence,
+}
+
+with!(const ChoiceParams:
+    with_max_iters(max_iters: usize),
+    with_stop(stop: Stop),
+    with_recurrence(recurrence: Recurrence),
+);
+
+impl Default for ChoiceParams {
+    fn default() -> Self {
+        ChoiceParams { max_iters: 20_000, stop: Stop::default(), recurrence: Recurrence::default() }
+    }
+}
+
+impl Choice {
+    /// These, with default parameters.
+    pub fn new(method: MethodKind, preconditioner: PreconditionerKind) -> Self {
+        let GmresParams { restart, .. } = GmresParams::default();
+        Choice { method, preconditioner, restart, ilu: IluParams::default() }
+    }
+
+    /// Whether rows are matched to columns and scaled first.
+    pub fn prepares(&self) -> bool {
+        matches!(self.preconditioner, PreconditionerKind::Ilu0 | PreconditionerKind::Ilut)
+            && self.ilu.prepared
+    }
+
+    /// Makes the preconditioner for a matrix, which may be most of the work.
+    ///
+    /// *Errors*: those of the method and of the preconditioner, which say what they do not take.
+    pub fn prepare<'a>(&self, a: &'a dyn LinOp, params: ChoiceParams) -> Result<Chosen<'a>> {
+        let chosen = |m, set_up| Chosen { a, m, choice: *self, params, set_up };
+        // The method's own checks come before those of its preconditioner, and cost less.
+        chosen(Box::new(Identity), Duration::ZERO).checked()?;
+        let started = Instant::now();
+        let m = self.preconditioner_for(a)?;
+        let made = chosen(m, started.elapsed());
+        made.checked()?;
+        Ok(made)
+    }
+
+    fn preconditioner_for<'a>(&self, a: &'a dyn LinOp) -> Result<Box<dyn Preconditioner + 'a>> {
+        let least_squares = self.method == MethodKind::Cgls;
+        Ok(match self.preconditioner {
+            PreconditionerKind::None => Box::new(Identity),
+            PreconditionerKind::Jacobi => Box::new(match self.method {
+                MethodKind::Cgls => Jacobi::for_least_squares(a)?,
+                MethodKind::Minres => Jacobi::absolute(a)?,
+                MethodKind::Cg => Jacobi::positive("Jacobi", a)?,
+                _ => Jacobi::new(a)?,
+            }),
+            other if least_squares => {
+                return Err(Error::Unsupported {
+                    what: format!("{other} for least squares"),
+                    why: "they ask for an inverse of AᵀA, and it is one of A; jacobi is one of its diagonal"
+                        .to_owned(),
+                });
+            }
+            PreconditionerKind::BlockJacobi => Box::new(BlockJacobi::new(a)?),
+            PreconditionerKind::Chebyshev => Box::new(Chebyshev::new(a, ChebyshevParams::default())?),
+            PreconditionerKind::Fsai => Box::new(Fsai::new(a, 1)?),
+            PreconditionerKind::FsaiSquared => Box::new(Fsai::new(a, 2)?),
+            PreconditionerKind::Spai => Box::new(Spai::new(a, 1)?),
+            PreconditionerKind::SpaiSquared => Box::new(Spai::new(a, 2)?),
+            PreconditionerKind::Ilu0 => Box::new(IncompleteLu::new(a, self.ilu.with_fill(0))?),
+            PreconditionerKind::Ilut => Box::new(IncompleteLu::new(a, self.ilu)?),
+            PreconditionerKind::Ic0 => Box::new(IncompleteCholesky::new(a, self.ilu.tolerance)?),
+            PreconditionerKind::Amg => {
+                return Err(Error::Unsupported { what: "amg".into(), why: "not yet".into() });
+            }
+        })
+    }
+}
+
+/// In words, parameters included: "gmres(50) with ilut(10, 0.001) of matched rows".
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Choice { method, preconditioner, restart, ilu } = self;
+        match method {
+            MethodKind::Gmres => write!(f, "{method}({restart})")?,
+            _ => write!(f, "{method}")?,
+        }
+        match preconditioner {
+            PreconditionerKind::None => return Ok(()),
+            PreconditionerKind::Ilut => write!(f, " with {preconditioner}({}, {})", ilu.fill, ilu.drop)?,
+            _ => write!(f, " with {preconditioner}")?,
+        }
+        f.write_str(if self.prepares() { " of matched rows" } else { "" })
+    }
+}
+
+/// A [`Choice`] made ready for a matrix.
+pub struct Chosen<'a> {
+    a: &'a dyn LinOp,
+    m: Box<dyn Preconditioner + 'a>,
+    choice: Choice,
+    params: ChoiceParams,
+    set_up: Duration,
+}
+
+shown!(Chosen<'_>, |s| "Chosen({}, {})", s.a.shape(), s.choice);
+
+impl Chosen<'_> {
+    /// What was chosen.
+    pub fn choice(&self) -> Choice {
+        self.choice
+    }
+
+    /// How long it took to make the preconditioner.
+    pub fn set_up(&self) -> Duration {
+        self.set_up
+    }
+
+    fn cg(&self) -> Result<ConjugateGradient<'_>> {
+        let ChoiceParams { max_iters, stop, recurrence } = self.params;
+        let params = CgParams { max_iters, stop, recurrence, ..CgParams::default() };
+        ConjugateGradient::preconditioned(self.a, self.m.as_ref(), params)
+    }
+
+    fn minres(&self) -> Result<Minres<'_>> {
+        let ChoiceParams { max_iters, stop, .. } = self.params;
+        Minres::preconditioned(
+            self.a,
+            self.m.as_ref(),
+            MinresParams { max_iters, stop, ..MinresParams::default() },
+        )
+    }
+
+    fn bicgstab(&self) -> Result<BiCgStab<'_>> {
+        let ChoiceParams { max_iters, stop, .. } = self.params;
+        let params = BiCgStabParams { max_iters, stop, ..BiCgStabParams::default() };
+        BiCgStab::preconditioned(self.a, self.m.as_ref(), params)
+    }
+
+    fn gmres(&self) -> Result<Gmres<'_>> {
+        let ChoiceParams { max_iters, stop, .. } = self.params;
+        let params = GmresParams { max_iters, stop, restart: self.choice.restart, ..GmresParams::default() };
+        Gmres::preconditioned(self.a, self.m.as_ref(), params)
+    }
+
+    fn cgls(&self) -> Result<Cgls<'_>> {
+        let ChoiceParams { max_iters, stop, .. } = self.params;
+        Cgls::preconditioned(self.a, self.m.as_ref(), CglsParams { max_iters, stop, ..CglsParams::default() })
+    }
+
+    fn checked(&self) -> Result<()> {
+        match self.choice.method {
+            MethodKind::Cg => self.cg().map(|_| ()),
+            MethodKind::Minres => self.minres().map(|_| ()),
+            MethodKind::BiCgStab => self.bicgstab().map(|_| ()),
+            MethodKind::Gmres => self.gmres().map(|_| ()),
+            MethodKind::Cgls => self.cgls().map(|_| ()),
+        }
+    }
+
+    /// Solves `A x = b`, from the initial guess in `x`, as the method does: [`ConjugateGradient::solve`] and so on.
+    ///
+    /// *Errors*: as of those.
+    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
+        self.solve_observed(x, b, |_, _| {})
+    }
+
+    /// As [`solve`](Self::solve), telling `observe` at every look how many iterations are done and the relative
+    /// residual of the recurrence.
+    pub fn solve_observed<X: Unknowns, B: Unknowns>(
+        &self,
+        x: &mut X,
+        b: &B,
+        observe: impl FnMut(usize, f64),
+    ) -> Result<SolveReport> {
+        match self.choice.method {
+            MethodKind::Cg => self.cg()?.solve_observed(x, b, observe),
+            MethodKind::Minres => self.minres()?.solve_observed(x, b, observe),
+            MethodKind::BiCgStab => self.bicgstab()?.solve_observed(x, b, observe),
+            MethodKind::Gmres => self.gmres()?.solve_observed(x, b, observe),
+            MethodKind::Cgls => self.cgls()?.solve_observed(x, b, observe),
+        }
+    }
+
+    /// The same with other limits, for a part of a longer solve.
+    pub(super) fn limited(&mut self, max_iters: usize) {
+        self.params.max_iters = max_iters;
+    }
+}

@@ -1,0 +1,345 @@
+//! A method and a preconditioner chosen by the matrix, and by how the residual falls.
+
+mod choice;
+
+pub use choice::{Choice, ChoiceParams, Chosen, MethodKind, PreconditionerKind};
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use crate::data::Unknowns;
+use crate::error::{Error, Result};
+use crate::ops::LinOp;
+use crate::solve::drive::report::{SolveReport, Stop, StopReason};
+use crate::solve::krylov::Recurrence;
+use crate::solve::precondition::IluParams;
+
+/// Parameters of [`Auto`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct AutoParams {
+    /// Most iterations of all that is tried, less than 2²⁴.
+    pub max_iters: usize,
+    /// When to stop.
+    pub stop: Stop,
+    /// In what conjugate gradients iterate for unknowns that are pairs.
+    pub recurrence: Recurrence,
+    /// What is tried, in this order, in place of what the matrix suggests; nothing leaves it to that.
+    pub choices: Vec<Choice>,
+}
+
+with!(AutoParams:
+    with_max_iters(max_iters: usize),
+    with_stop(stop: Stop),
+    with_recurrence(recurrence: Recurrence),
+    with_choices(choices: Vec<Choice>),
+);
+
+impl Default for AutoParams {
+    fn default() -> Self {
+        let ChoiceParams { max_iters, stop, recurrence } = ChoiceParams::default();
+        AutoParams { max_iters, stop, recurrence, choices: Vec::new() }
+    }
+}
+
+/// Solves a system by what suits its matrix.
+///
+/// What is known of the matrix without a product decides what is tried first: shape, symmetry, the signs on the diagonal, size, and
+/// whether the entries are known ([`LinOp::pattern`]).
+///
+/// | matrix | tried in this order |
+/// |---|---|
+/// | not square | least squares with `jacobi`, and without |
+/// | symmetric with a positive diagonal | `cg` with `amg` from [`LARGE`](Self::LARGE) unknowns on, with `fsai2`, with `jacobi`; then as below |
+/// | symmetric | `gmres` with `ilut` of matched rows, `minres` with `jacobi` and without, `gmres` with more of `ilut` |
+/// | any other | `gmres` with `ilut` of matched rows, with more of it, `bicgstab` with that, `gmres` with `spai2`, least squares |
+/// | entries not known | `cg`, `minres`, `bicgstab` or `gmres` with `jacobi` and without, by symmetry; least squares |
+///
+/// What breaks down, cannot be set up, stagnates in pairs, or does not cut the residual to a third in its share of iterations gives
+/// way to the next, which goes on from where the one before has come to. Unknowns of 32 bits that stagnate are the end: no method
+/// reaches more with these. [`AutoReport::tried`] has them all with the reason, and
+/// [`AutoReport::choice`] is what repeats the run that led to the end.
+///
+/// ```
+/// use texla::{SparseFormat, StoredMatrix, Vector, host::problems, solve::{Auto, AutoParams, MethodKind}};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let a = StoredMatrix::new(dev, problems::poisson_2d(20, 20).to_csr(), SparseFormat::Auto)?;
+/// let b = Vector::filled(dev, 400, 1.0)?;
+/// let mut x = Vector::zeros(dev, 400)?;
+/// let report = Auto::new(&a, AutoParams::default())?.solve(&mut x, &b)?;
+/// assert!(report.converged() && report.tried.is_empty(), "{report}");
+/// assert_eq!(report.choice.method, MethodKind::Cg);
+/// # Ok::<(), texla::Error>(())
+/// ```
+pub struct Auto<'a> {
+    a: &'a dyn LinOp,
+    params: AutoParams,
+    choices: Vec<Choice>,
+}
+
+shown!(Auto<'_>, |s| "Auto({}, {:?})", s.a.shape(), s.params);
+
+/// Why something that was tried was given up.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum GivenUp {
+    /// It could not be set up, or does not take this system.
+    Refused(Error),
+    /// It ended like this; or it was cut short, as [`StopReason::MaxIterations`].
+    Ended(Box<SolveReport>),
+}
+
+impl fmt::Display for GivenUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GivenUp::Refused(error) => write!(f, "{error}"),
+            GivenUp::Ended(report) => write!(f, "{report}"),
+        }
+    }
+}
+
+/// Something that [`Auto`] has tried and given up.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Tried {
+    /// What it was.
+    pub choice: Choice,
+    /// Time for its preconditioner.
+    pub set_up: Duration,
+    /// Time for its iterations.
+    pub solving: Duration,
+    /// Why it was given up.
+    pub why: GivenUp,
+}
+
+/// What [`Auto`] has come to.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct AutoReport {
+    /// How the last run ended; `x` is what this is about.
+    pub solved: SolveReport,
+    /// What that was.
+    pub choice: Choice,
+    /// Time for its preconditioner.
+    pub set_up: Duration,
+    /// Time for its iterations.
+    pub solving: Duration,
+    /// What was given up before, in the order in which it was tried.
+    pub tried: Vec<Tried>,
+}
+
+impl AutoReport {
+    /// True for [`StopReason::Converged`] alone.
+    pub fn converged(&self) -> bool {
+        self.solved.converged()
+    }
+
+    /// Iterations of all that was tried.
+    pub fn iterations(&self) -> usize {
+        let of = |tried: &Tried| match &tried.why {
+            GivenUp::Refused(_) => 0,
+            GivenUp::Ended(report) => report.iterations,
+        };
+        self.solved.iterations + self.tried.iter().map(of).sum::<usize>()
+    }
+}
+
+/// By what, how it ended, and a line for what was given up.
+impl fmt::Display for AutoReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.choice, self.solved)?;
+        self.tried.iter().try_for_each(|Tried { choice, why, .. }| write!(f, "\nnot by {choice}: {why}"))
+    }
+}
+
+impl<'a> Auto<'a> {
+    /// Unknowns from which multigrid is tried first: below, fewer iterations do not make up for its many small passes.
+    pub const LARGE: usize = 20_000;
+
+    /// Looks at the matrix.
+    ///
+    /// *Cost*: that of asking whether the operator is symmetric, and for its diagonal. *Errors*: [`Error::Parameter`]; those of
+    /// asking.
+    pub fn new(a: &'a dyn LinOp, params: AutoParams) -> Result<Self> {
+        params.stop.check("Auto")?;
+        let choices = if params.choices.is_empty() { suggested(a)? } else { params.choices.clone() };
+        Ok(Auto { a, params, choices })
+    }
+
+    /// What is tried, in this order.
+    pub fn choices(&self) -> &[Choice] {
+        &self.choices
+    }
+
+    /// Solves `A x = b`, or in the sense of least squares where `A` is not square, from the initial guess in `x`.
+    ///
+    /// *Errors*: those of what is tried where it is the system that they are about, not the matrix: [`Error::ShapeMismatch`],
+    /// [`Error::NonFinite`], [`Error::Inconsistent`]; where nothing could be set up, that of the last. `x` is then as it was. Not
+    /// converging is no error: see [`AutoReport::solved`].
+    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<AutoReport> {
+        self.solve_observed(x, b, |_, _| {})
+    }
+
+    /// As [`solve`](Self::solve), telling `observe` at every look how many iterations are done and the relative
+    /// residual of the recurrence.
+    pub fn solve_observed<X: Unknowns, B: Unknowns>(
+        &self,
+        x: &mut X,
+        b: &B,
+        mut observe: impl FnMut(usize, f64),
+    ) -> Result<AutoReport> {
+        let AutoParams { max_iters, stop, recurrence, .. } = self.params;
+        let params = ChoiceParams { max_iters, stop, recurrence };
+        let mut tried: Vec<Tried> = Vec::new();
+        let mut done = 0;
+        let last = self.choices.len().saturating_sub(1);
+        let mut refused = None;
+        for (k, choice) in self.choices.iter().enumerate() {
+            let give_up = |set_up, solving, why| Tried { choice: *choice, set_up, solving, why };
+            let mut chosen = match choice.prepare(self.a, params) {
+                Ok(chosen) => chosen,
+                Err(error) if is_about_the_matrix(&error) => {
+                    refused = Some(error.clone());
+                    tried.push(give_up(Duration::ZERO, Duration::ZERO, GivenUp::Refused(error)));
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let started = Instant::now();
+            let outcome = self.run(&mut chosen, (x, b), (k == last, &mut done), &mut observe);
+            let (set_up, solving) = (chosen.set_up(), started.elapsed());
+            match outcome {
+                Ok(solved) => {
+                    let ends = match solved.reason {
+                        StopReason::Converged | StopReason::Uncertified => true,
+                        // What 32 bits can reach is the same for all: pairs reach more.
+                        StopReason::Stagnated => !solved.pairs,
+                        _ => false,
+                    };
+                    if ends || k == last || done >= max_iters {
+                        return Ok(AutoReport { solved, choice: *choice, set_up, solving, tried });
+                    }
+                    tried.push(give_up(set_up, solving, GivenUp::Ended(Box::new(solved))));
+                }
+                Err(error) if is_about_the_matrix(&error) && k < last => {
+                    refused = Some(error.clone());
+                    tried.push(give_up(set_up, solving, GivenUp::Refused(error)));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        // The last could not be set up: what came to most before it is the answer.
+        let ended = tried.iter().rposition(|tried| matches!(tried.why, GivenUp::Ended(_)));
+        if let Some(at) = ended {
+            let Tried { choice, set_up, solving, why } = tried.remove(at);
+            if let GivenUp::Ended(solved) = why {
+                return Ok(AutoReport { solved: *solved, choice, set_up, solving, tried });
+            }
+        }
+        Err(refused.unwrap_or(Error::Internal { place: "Auto", detail: "nothing to try" }))
+    }
+
+    /// One of the choices, as long as it leads on.
+    fn run<X: Unknowns, B: Unknowns>(
+        &self,
+        chosen: &mut Chosen<'_>,
+        (x, b): (&mut X, &B),
+        (is_last, done): (bool, &mut usize),
+        observe: &mut dyn FnMut(usize, f64),
+    ) -> Result<SolveReport> {
+        /// What a share of iterations has to leave of the residual at most.
+        const LEADS_ON: f64 = 1.0 / 3.0;
+        let max_iters = self.params.max_iters;
+        let share = share(chosen.choice(), self.a.shape().cols);
+        let mut before: Option<SolveReport> = None;
+        loop {
+            let left = max_iters.saturating_sub(*done);
+            let most = if is_last { left } else { share.min(left) };
+            chosen.limited(most);
+            let begin = *done;
+            let report = chosen.solve_observed(x, b, |k, residual| observe(begin + k, residual))?;
+            *done += report.iterations;
+            let first = report.history.first().map_or(f64::INFINITY, |(_, residual)| *residual);
+            let leads_on = report.true_residual <= LEADS_ON * first && report.iterations > 0;
+            let ended = report.reason != StopReason::MaxIterations || *done >= max_iters;
+            let joined = match before.take() {
+                None => report,
+                Some(before) => before.followed_by(report, begin),
+            };
+            if ended || !leads_on {
+                return Ok(joined);
+            }
+            before = Some(joined);
+        }
+    }
+}
+
+/// Iterations after which a choice has to have led on.
+fn share(choice: Choice, n: usize) -> usize {
+    match choice.method {
+        // Ten cycles.
+        MethodKind::Gmres => 10 * choice.restart,
+        MethodKind::BiCgStab => 300,
+        // In exact arithmetic n iterations are all that is needed, with a good preconditioner a fraction.
+        MethodKind::Cg | MethodKind::Minres => (2 * n).clamp(500, 4000),
+        MethodKind::Cgls => (4 * n).clamp(1000, 8000),
+    }
+}
+
+/// Whether an error is one of this choice for this matrix, so that another may do.
+fn is_about_the_matrix(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Matrix { .. }
+            | Error::Unsupported { .. }
+            | Error::TooLarge { .. }
+            | Error::OutOfMemory { .. }
+            | Error::Breakdown { .. }
+    )
+}
+
+/// What suits a matrix.
+fn suggested(a: &dyn LinOp) -> Result<Vec<Choice>> {
+    use MethodKind::{BiCgStab, Cg, Cgls, Gmres, Minres};
+    use PreconditionerKind::{Amg, FsaiSquared, Ilut, Jacobi, None, SpaiSquared};
+    let shape = a.shape();
+    let least_squares = [Choice::new(Cgls, Jacobi), Choice::new(Cgls, None)];
+    if !shape.is_square() {
+        return Ok(least_squares.to_vec());
+    }
+    let symmetric = a.asymmetry()?.is_none();
+    let positive = symmetric && a.diagonal().is_ok_and(|d| d.iter().all(|d| *d > 0.0));
+    let mut choices = Vec::new();
+    if a.pattern().is_none() {
+        if positive || a.diagonal().is_err() && symmetric {
+            choices.extend([Choice::new(Cg, Jacobi), Choice::new(Cg, None)]);
+        }
+        if symmetric {
+            choices.extend([Choice::new(Minres, Jacobi), Choice::new(Minres, None)]);
+        }
+        choices.extend([
+            Choice::new(Gmres, Jacobi).with_restart(100),
+            Choice::new(Gmres, None).with_restart(100),
+            Choice::new(BiCgStab, Jacobi),
+        ]);
+        choices.extend(least_squares);
+        return Ok(choices);
+    }
+    let ilut = Choice::new(Gmres, Ilut);
+    let more =
+        Choice { restart: 100, ilu: IluParams { fill: 40, drop: 1e-5, tolerance: 1e-4, ..ilut.ilu }, ..ilut };
+    if positive {
+        if shape.rows >= Auto::LARGE {
+            choices.push(Choice::new(Cg, Amg));
+        }
+        choices.extend([Choice::new(Cg, FsaiSquared), Choice::new(Cg, Jacobi)]);
+    }
+    choices.push(ilut);
+    if symmetric {
+        choices.extend([Choice::new(Minres, Jacobi), Choice::new(Minres, None)]);
+    }
+    choices.extend([more, Choice { method: BiCgStab, ..more }, Choice::new(Gmres, SpaiSquared)]);
+    choices.extend(least_squares);
+    Ok(choices)
+}
