@@ -1,4 +1,5 @@
-// x' = x + factor (w * r), element by element; factor is a power of two. INLINED: r = b - A x is computed here.
+// x' = x + factor (w * r), element by element. INLINED: r = b - A x is computed here. SCALED: x stands for start times
+// itself, as the product knows. Without WEIGHTED w is 1.
 #ifdef INLINED
 #include "include/product.glsl"
 #define R (b_here() - product(p))
@@ -13,5 +14,14 @@ vec4 kernel(ivec2 p) {
     begin(p);
     advance(p);
 #endif
-    return X + (w_here() * R) * factor;
+#if WEIGHTED
+    vec4 change = (w_here() * R) * factor;
+#else
+    vec4 change = R * factor;
+#endif
+#if SCALED
+    return X * start + change;
+#else
+    return X + change;
+#endif
 }

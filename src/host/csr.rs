@@ -6,6 +6,7 @@ use crate::shape::Shape;
 
 mod groups;
 mod measure;
+mod multiply;
 
 /// A sparse matrix in compressed rows (CSR): each place at most once, sorted by row, then column.
 ///
@@ -144,11 +145,6 @@ impl Csr {
             }
         }
         Ok(y)
-    }
-
-    /// The transposed matrix, again in compressed rows.
-    pub fn transposed(&self) -> Self {
-        self.to_triplets().transposed().to_csr()
     }
 
     /// The same matrix in coordinate form, sorted by row, then column.

@@ -1,6 +1,7 @@
 //! Host-side data, in `f64` and without OpenGL: sparse matrices, model problems, Matrix Market files, and how files are
 //! replaced and foreign text is shown.
 
+pub(crate) mod aggregate;
 pub(crate) mod approximate;
 mod csr;
 #[cfg(feature = "io")]

@@ -32,7 +32,9 @@ pub use lcp::{
     LcpBatch, LcpOutcome, LcpParams, LcpProblem, LcpReport, LcpSolver, NaturalResidual, ProjectedJacobi,
     Relaxation, natural_residual,
 };
-pub use multigrid::{Cycle, Multigrid, MultigridParams};
+pub use multigrid::{
+    AggregationLevel, AggregationMultigrid, AggregationParams, Cycle, Multigrid, MultigridParams,
+};
 #[cfg(feature = "pack")]
 pub use packed::{
     BlockExpression, BlockLayout, BlockOperator, BlockParams, BlockPlan, BlockTexture, BlockUse, BlockVector,

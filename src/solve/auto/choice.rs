@@ -11,6 +11,7 @@ use crate::solve::krylov::{
     BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Gmres, GmresParams, Minres,
     MinresParams, Recurrence,
 };
+use crate::solve::multigrid::{AggregationMultigrid, AggregationParams};
 use crate::solve::precondition::{
     BlockJacobi, Chebyshev, ChebyshevParams, Fsai, Identity, IluParams, IncompleteCholesky, IncompleteLu,
     Jacobi, Preconditioner, Spai,
@@ -83,7 +84,7 @@ pub enum PreconditionerKind {
     Ilut,
     /// [`IncompleteCholesky`].
     Ic0,
-    /// AggregationMultigrid with its default parameters.
+    /// [`AggregationMultigrid`] with its default parameters.
     Amg,
 }
 
@@ -212,9 +213,7 @@ impl Choice {
             PreconditionerKind::Ilu0 => Box::new(IncompleteLu::new(a, self.ilu.with_fill(0))?),
             PreconditionerKind::Ilut => Box::new(IncompleteLu::new(a, self.ilu)?),
             PreconditionerKind::Ic0 => Box::new(IncompleteCholesky::new(a, self.ilu.tolerance)?),
-            PreconditionerKind::Amg => {
-                return Err(Error::Unsupported { what: "amg".into(), why: "not yet".into() });
-            }
+            PreconditionerKind::Amg => Box::new(AggregationMultigrid::new(a, AggregationParams::default())?),
         })
     }
 }

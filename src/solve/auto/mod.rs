@@ -52,8 +52,8 @@ impl Default for AutoParams {
 /// | not square | least squares with `jacobi`, and without |
 /// | symmetric with a positive diagonal | `cg` with `amg` from [`LARGE`](Self::LARGE) unknowns on, with `fsai2`, with `jacobi`; then as below |
 /// | symmetric | `gmres` with `ilut` of matched rows, `minres` with `jacobi` and without, `gmres` with more of `ilut` |
-/// | any other | `gmres` with `ilut` of matched rows, with more of it, `bicgstab` with that, `gmres` with `spai2`, least squares |
-/// | entries not known | `cg`, `minres`, `bicgstab` or `gmres` with `jacobi` and without, by symmetry; least squares |
+/// | any other | `gmres` with `ilut` of matched rows, with more of it, `bicgstab` with that, `gmres` with `spai2` |
+/// | entries not known | `cg`, `minres`, `gmres`, `bicgstab` with `jacobi` and without, by symmetry |
 ///
 /// What breaks down, cannot be set up, stagnates in pairs, or does not cut the residual to a third in its share of iterations gives
 /// way to the next, which goes on from where the one before has come to. Unknowns of 32 bits that stagnate are the end: no method
@@ -323,7 +323,6 @@ fn suggested(a: &dyn LinOp) -> Result<Vec<Choice>> {
             Choice::new(Gmres, None).with_restart(100),
             Choice::new(BiCgStab, Jacobi),
         ]);
-        choices.extend(least_squares);
         return Ok(choices);
     }
     let ilut = Choice::new(Gmres, Ilut);
@@ -340,6 +339,5 @@ fn suggested(a: &dyn LinOp) -> Result<Vec<Choice>> {
         choices.extend([Choice::new(Minres, Jacobi), Choice::new(Minres, None)]);
     }
     choices.extend([more, Choice { method: BiCgStab, ..more }, Choice::new(Gmres, SpaiSquared)]);
-    choices.extend(least_squares);
     Ok(choices)
 }

@@ -1,17 +1,58 @@
-//! The inverse of the operator on the coarsest grid, found on the host in 64 bits.
+//! The inverse on the coarsest level, found on the host in 64 bits.
 
-use crate::data::Stencil;
+use super::cycle::Start;
+use crate::data::{Matrix, Stencil, Vector};
+use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::host::Csr;
+use crate::ops::{self, Combine, LinOp};
+use crate::shape::Shape;
 
-/// The inverse of a symmetric positive definite operator row by row, or the pseudo-inverse of a semidefinite one.
-pub(super) fn inverse(a: &Stencil) -> Result<Vec<f32>> {
-    let n = a.grid().len();
-    let mut matrix = vec![0.0f64; n * n];
-    for (i, j, value) in a.csr().entries() {
+/// Levels end at this many unknowns.
+pub(super) const MOST_DENSE: usize = 256;
+
+/// Pairs of sweeps on a coarsest level that is too large to be solved. One long polynomial would damp more in exact
+/// arithmetic; in floats its large weights blow rounding up.
+pub(super) const PAIRS_IN_PLACE_OF_SOLVING: usize = 12;
+
+/// A symmetric matrix row by row on the device, rounded alike on both sides of the diagonal.
+pub(super) fn dense(device: &Device, n: usize, inverse: Vec<f64>) -> Result<Matrix> {
+    let rounded: Vec<f32> = inverse.into_iter().map(|v| v as f32).collect();
+    Matrix::from_rows(device, Shape::new(n, n), &rounded)
+}
+
+/// `x = (α A)⁻¹ b`, by an inverse; where there is a start, of what it leaves.
+pub(super) fn solve(
+    inverse: &Matrix,
+    (alpha, a): (f32, &dyn LinOp),
+    x: &mut Vector,
+    b: &Vector,
+    start: Start,
+) -> Result<()> {
+    if let Start::Zero = start {
+        return ops::product(x, Combine::Replace, 1.0, inverse, b);
+    }
+    let mut r = Vector::uninit(x.device(), x.len())?;
+    ops::product(&mut r, Combine::SubtractFrom(b), alpha, a, x)?;
+    ops::product(x, Combine::Accumulate, 1.0, inverse, &r)
+}
+
+/// All elements row by row; entries of the same place are summed.
+pub(super) fn full(a: &Csr) -> Vec<f64> {
+    let n = a.shape().cols;
+    let mut matrix = vec![0.0f64; a.shape().len()];
+    for (i, j, value) in a.entries() {
         if let Some(slot) = matrix.get_mut(i * n + j) {
             *slot += value;
         }
     }
+    matrix
+}
+
+/// The inverse of a symmetric positive definite operator row by row, or the pseudo-inverse of a semidefinite one.
+pub(super) fn inverse(a: &Stencil) -> Result<Vec<f64>> {
+    let n = a.grid().len();
+    let mut matrix = full(a.csr());
     // v vᵀ for every null vector v, of the diagonal's size, makes the matrix definite; what it adds to the inverse is
     // taken out again.
     let size = a.interior();
@@ -32,18 +73,17 @@ pub(super) fn inverse(a: &Stencil) -> Result<Vec<f32>> {
         }
     };
     add(&mut matrix, size);
-    let mut inverse = invert(matrix, n).ok_or_else(|| Error::Matrix {
+    let mut inverse = invert(matrix, n, 0.0).ok_or_else(|| Error::Matrix {
         op: "Multigrid",
         detail: format!("is not positive definite on the coarsest grid, a {}", a.grid()),
     })?;
     add(&mut inverse, -1.0 / size);
-    // Rounded alike on both sides of the diagonal, as the two halves are equal.
-    Ok(inverse.into_iter().map(|v| v as f32).collect())
+    Ok(inverse)
 }
 
 /// The inverse of a symmetric positive definite matrix by elimination without pivots, exactly symmetric; `None` where a
-/// pivot is not positive.
-fn invert(mut a: Vec<f64>, n: usize) -> Option<Vec<f64>> {
+/// pivot is no more than `least`.
+pub(super) fn invert(mut a: Vec<f64>, n: usize, least: f64) -> Option<Vec<f64>> {
     let mut inverse = vec![0.0; n * n];
     for (i, row) in inverse.chunks_mut(n.max(1)).enumerate() {
         *row.get_mut(i)? = 1.0;
@@ -51,7 +91,7 @@ fn invert(mut a: Vec<f64>, n: usize) -> Option<Vec<f64>> {
     // Gauss-Jordan: rows of both are copied out, so that the others can be changed.
     for k in 0..n {
         let pivot = *a.get(k * n + k)?;
-        if pivot <= 0.0 || !pivot.is_finite() {
+        if pivot <= least || !pivot.is_finite() {
             return None;
         }
         let of = |m: &[f64]| -> Option<Vec<f64>> {

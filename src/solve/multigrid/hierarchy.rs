@@ -1,16 +1,9 @@
 //! The grids of a multigrid cycle: what is coarsened, and what lies between a grid and the next.
 
-use super::Multigrid;
-use super::coarsest::inverse;
-use super::passes::Start;
+use super::coarsest::{MOST_DENSE, dense, inverse};
 use crate::data::{Matrix, Side, Sides, Stencil, StencilParams, Vector};
 use crate::error::Result;
-use crate::ops::{self, Combine};
-use crate::shape::{Grid, Shape};
-
-/// Pairs of sweeps on a coarsest grid that is too large to be solved. One long polynomial would damp more in exact
-/// arithmetic; in floats its large weights blow rounding up.
-const PAIRS_IN_PLACE_OF_SOLVING: usize = 12;
+use crate::shape::Grid;
 
 /// Operators whose exponent is within this stay as they are.
 const ORDINARY: i32 = 20;
@@ -23,7 +16,7 @@ pub(super) struct Hierarchy {
     /// From the finest on; all but the last have a transfer.
     pub levels: Vec<Level>,
     /// The inverse on the last grid, or its pseudo-inverse.
-    inverse: Option<Matrix>,
+    pub inverse: Option<Matrix>,
     /// The operator is kept divided by two to this.
     pub exponent: i32,
 }
@@ -54,34 +47,22 @@ impl Hierarchy {
             .with_solid(a.solids());
         let mut current = Stencil::new(a.device(), a.grid(), scaled)?;
         let mut levels = Vec::new();
-        while current.grid().len() > Multigrid::MOST_DENSE
+        while current.grid().len() > MOST_DENSE
             && let Some((transfer, coarser)) = coarsen(&current)?
         {
             levels.push(Level { a: current, transfer: Some(transfer) });
             current = coarser;
         }
         let n = current.grid().len();
-        let inverse = if n > Multigrid::MOST_DENSE {
-            None
-        } else {
-            Some(Matrix::from_rows(a.device(), Shape::new(n, n), &inverse(&current)?)?)
-        };
+        let inverse = if n > MOST_DENSE { None } else { Some(dense(a.device(), n, inverse(&current)?)?) };
         levels.push(Level { a: current, transfer: None });
         Ok(Hierarchy { levels, inverse, exponent })
     }
 
-    /// Solves on the coarsest grid.
-    pub fn solve_coarsest(&self, level: &Level, x: &mut Vector, b: &Vector, start: Start) -> Result<()> {
-        let Some(inverse) = &self.inverse else {
-            return (0..PAIRS_IN_PLACE_OF_SOLVING)
-                .try_for_each(|k| level.sweep(x, b, 2, if k == 0 { start } else { Start::After(0) }));
-        };
-        if let Start::Zero = start {
-            return ops::product(x, Combine::Replace, 1.0, inverse, b);
-        }
-        let mut r = Vector::uninit(x.device(), x.len())?;
-        ops::product(&mut r, Combine::SubtractFrom(b), 1.0, &level.a, x)?;
-        ops::product(x, Combine::Accumulate, 1.0, inverse, &r)
+    /// A level that is not the last, what leads to the next, and that one.
+    pub fn pair(&self, depth: usize) -> Option<(&Level, &Transfer, &Level)> {
+        let level = self.levels.get(depth)?;
+        Some((level, level.transfer.as_ref()?, self.levels.get(depth + 1)?))
     }
 }
 

@@ -1,11 +1,17 @@
-//! Geometric multigrid for operators on grids.
+//! Multigrid: geometric for operators on grids, here; algebraic, `aggregation`. They share the cycle and the solution on the
+//! coarsest level.
 
+mod aggregation;
 mod coarsest;
+mod cycle;
 mod hierarchy;
 mod passes;
 
+pub use aggregation::{AggregationLevel, AggregationMultigrid, AggregationParams};
+pub use cycle::Cycle;
+
+use cycle::{Levels, Start, check_sweeps, cycle};
 use hierarchy::Hierarchy;
-use passes::Start;
 
 use crate::data::{Stencil, Vector};
 use crate::device::Device;
@@ -15,17 +21,6 @@ use crate::solve::drive::check::check_vectors_of;
 use crate::solve::drive::scales::times_power;
 use crate::solve::precondition::Preconditioner;
 use crate::solve::stationary::Smoother;
-
-/// How often a grid turns to the next coarser one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Cycle {
-    /// Once.
-    #[default]
-    V,
-    /// Twice: dearer, and with weaker smoothing or obstacles better.
-    W,
-}
 
 /// Parameters of [`Multigrid`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +90,7 @@ shown!(Multigrid, |m| "Multigrid({} grids, {:?})", m.hierarchy.levels.len(), m.p
 
 impl Multigrid {
     /// Coarser grids end at this many cells; a dense inverse is applied there.
-    pub const MOST_DENSE: usize = 256;
+    pub const MOST_DENSE: usize = coarsest::MOST_DENSE;
 
     /// Sets up all grids.
     ///
@@ -104,10 +99,7 @@ impl Multigrid {
     /// negative, or all of them zero; [`Error::Parameter`] for no sweeps or more than 8; [`Error::OutOfMemory`].
     pub fn new(a: &Stencil, params: MultigridParams) -> Result<Self> {
         let op = "Multigrid";
-        if !(1..=8).contains(&params.sweeps) {
-            let (name, value) = ("sweeps", params.sweeps.to_string());
-            return Err(Error::Parameter { op, name, value, expected: "1 to 8" });
-        }
+        check_sweeps(op, params.sweeps)?;
         let numbers = [a.shift()].into_iter().chain(a.weights());
         if numbers.clone().any(|v| v < 0.0) || numbers.sum::<f64>() == 0.0 {
             let detail = format!(
@@ -133,34 +125,8 @@ impl Multigrid {
         check_vectors_of(op, &self.device, Shape::new(n, n), x, b)
     }
 
-    /// One cycle on the levels from `depth` on; `x` is replaced if it does not hold a start.
-    fn cycle(&self, depth: usize, x: &mut Vector, b: &Vector, start: Start) -> Result<()> {
-        let levels = &self.hierarchy.levels;
-        let Some(level) = levels.get(depth) else { return Ok(()) };
-        let Some(coarser) = levels.get(depth + 1) else {
-            return self.hierarchy.solve_coarsest(level, x, b, start);
-        };
-        let Some(transfer) = &level.transfer else { return Ok(()) };
-        let sweeps = self.params.sweeps;
-        level.sweep(x, b, sweeps, start)?;
-        let n = coarser.a.grid().len();
-        let mut coarse_b = Vector::uninit(&self.device, n)?;
-        let mut r = Vector::uninit(&self.device, x.len())?;
-        // r = b - A x
-        level.residual(&mut r, transfer, x, b)?;
-        // coarse_b = R r
-        level.restrict(&mut coarse_b, transfer, coarser, &r)?;
-        // Kept for the sweep, or dropped: the correction writes to its texture.
-        let r = level.corrects_and_sweeps(transfer).then_some(r);
-        let mut e = Vector::uninit(&self.device, n)?;
-        // e = A⁻¹ coarse_b, nearly, with the coarser A
-        self.cycle(depth + 1, &mut e, &coarse_b, Start::Zero)?;
-        if self.params.cycle == Cycle::W && depth + 2 < levels.len() {
-            self.cycle(depth + 1, &mut e, &coarse_b, Start::After(0))?;
-        }
-        // x = x + P e
-        level.correct(x, transfer, coarser, &e, r.as_ref().map(|r| (r, sweeps)))?;
-        level.sweep(x, b, sweeps, Start::After(usize::from(r.is_some())))
+    fn cycle(&self, x: &mut Vector, b: &Vector, start: Start) -> Result<()> {
+        cycle(self, self.params.cycle, 0, x, b, start)
     }
 
     /// The right-hand side in units of the operator as it is kept here.
@@ -174,13 +140,65 @@ impl Multigrid {
     }
 }
 
+impl Levels for Multigrid {
+    /// The residual, where the correction needs it.
+    type Kept = Option<Vector>;
+
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn count(&self) -> usize {
+        self.hierarchy.levels.len()
+    }
+
+    fn descend(
+        &self,
+        depth: usize,
+        x: &mut Vector,
+        b: &Vector,
+        start: Start,
+    ) -> Result<Option<(Vector, Self::Kept)>> {
+        let Some((level, transfer, coarser)) = self.hierarchy.pair(depth) else { return Ok(None) };
+        level.sweep(x, b, self.params.sweeps, start)?;
+        let mut coarse_b = Vector::uninit(&self.device, coarser.a.grid().len())?;
+        let mut r = Vector::uninit(&self.device, x.len())?;
+        // r = b - A x
+        level.residual(&mut r, transfer, x, b)?;
+        // coarse_b = R r
+        level.restrict(&mut coarse_b, transfer, coarser, &r)?;
+        // Kept for the sweep, or dropped: the correction writes to its texture.
+        Ok(Some((coarse_b, level.corrects_and_sweeps(transfer).then_some(r))))
+    }
+
+    fn ascend(&self, depth: usize, x: &mut Vector, b: &Vector, e: &Vector, r: Self::Kept) -> Result<()> {
+        let Some((level, transfer, coarser)) = self.hierarchy.pair(depth) else { return Ok(()) };
+        let sweeps = self.params.sweeps;
+        // x = x + P e
+        level.correct(x, transfer, coarser, e, r.as_ref().map(|r| (r, sweeps)))?;
+        level.sweep(x, b, sweeps, Start::After(usize::from(r.is_some())))
+    }
+
+    fn solve(&self, x: &mut Vector, b: &Vector, start: Start) -> Result<bool> {
+        let (Some(inverse), Some(level)) = (&self.hierarchy.inverse, self.hierarchy.levels.last()) else {
+            return Ok(false);
+        };
+        coarsest::solve(inverse, (1.0, &level.a), x, b, start)?;
+        Ok(true)
+    }
+
+    fn sweep_twice(&self, x: &mut Vector, b: &Vector, start: Start) -> Result<()> {
+        self.hierarchy.levels.last().map_or(Ok(()), |level| level.sweep(x, b, 2, start))
+    }
+}
+
 impl Smoother for Multigrid {
     fn smooth(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
         self.check("Multigrid::smooth", x, b)?;
         let _scope = self.device.scope()?;
         let mut room = None;
         let b = self.scaled(b, &mut room)?;
-        (0..sweeps).try_for_each(|_| self.cycle(0, x, b, Start::After(0)))
+        (0..sweeps).try_for_each(|_| self.cycle(x, b, Start::After(0)))
     }
 }
 
@@ -190,6 +208,6 @@ impl Preconditioner for Multigrid {
         self.check("Multigrid::apply", z, r)?;
         let _scope = self.device.scope()?;
         // A multiple of a preconditioner is as good as the preconditioner: no scaling.
-        self.cycle(0, z, r, Start::Zero)
+        self.cycle(z, r, Start::Zero)
     }
 }

@@ -1,5 +1,6 @@
 //! The passes of a cycle.
 
+use super::cycle::{Start, omega};
 use super::hierarchy::{Level, Transfer};
 use crate::data::{Stencil, Vector};
 use crate::error::Result;
@@ -28,23 +29,6 @@ impl Transfer {
     }
 }
 
-/// Where sweeps begin.
-#[derive(Clone, Copy)]
-pub(super) enum Start {
-    /// With an `x` that is zero, and not looked at.
-    Zero,
-    /// After so many of them.
-    After(usize),
-}
-
-/// Weight `k` of `count` whose sweeps damp the eigenvalues of `D⁻¹ A` from `low` to 2 best: the roots of a Chebyshev
-/// polynomial.
-fn omega(low: f64, k: usize, count: usize) -> f32 {
-    let (centre, half) = ((2.0 + low) / 2.0, (2.0 - low) / 2.0);
-    let angle = std::f64::consts::PI * (2 * k + 1) as f64 / (2 * count) as f64;
-    (1.0 / (centre + half * angle.cos())) as f32
-}
-
 impl Level {
     /// The smallest eigenvalue of `D⁻¹ A` that the next grid does not see: half the highest frequency along one axis.
     fn low(&self) -> f64 {
@@ -60,7 +44,7 @@ impl Level {
     pub fn sweep(&self, x: &mut Vector, b: &Vector, count: usize, start: Start) -> Result<()> {
         let a = &self.a;
         let device = a.device();
-        let weight = |k| omega(self.low(), k, count);
+        let weight = |k| omega([self.low(), 2.0], k, count);
         let (mut k, mut zero) = match start {
             Start::Zero => (0, true),
             Start::After(k) => (k, false),
@@ -137,9 +121,8 @@ impl Level {
         let draw = transfer.describe(draw, a).define("INTERPOLATES", ()).define("SWEEPS", sweep.is_some());
         let draw = links(draw.input("x", x.view()).input("e", e.view()), a);
         let draw = match sweep {
-            Some((r, count)) => {
-                operator_params(draw.input("r", r.view()), a).param("omega", omega(self.low(), 0, count))
-            }
+            Some((r, count)) => operator_params(draw.input("r", r.view()), a)
+                .param("omega", omega([self.low(), 2.0], 0, count)),
             None => grid_params(draw.input_if("scales", transfer.scales.as_ref().map(Operand::view)), a),
         };
         draw.param("coarse", cells(&coarser.a))

@@ -3,6 +3,7 @@
 mod gauss_seidel;
 mod nine_band;
 mod smoother;
+mod sweep;
 
 pub use gauss_seidel::{Direction, GaussSeidel, MOST_COLOURS, Sweepable};
 pub use nine_band::{
@@ -11,6 +12,7 @@ pub use nine_band::{
 #[cfg(feature = "sim")]
 pub(crate) use smoother::JacobiWeights;
 pub use smoother::{Smoother, WeightedJacobi};
+pub(in crate::solve) use sweep::{Sweep, Sweeper, prefers_one_pass};
 
 use crate::data::{PendingRead, Scalar, Unknowns, Vector, exponent};
 use crate::device::Device;

@@ -2,13 +2,14 @@
 
 use std::rc::Rc;
 
+use super::sweep::{OTHERS, Sweep, Sweeper, prefers_one_pass, ways};
 use crate::data::{Vector, exponent};
 use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::host::number;
-use crate::kernel::{Draw, Operand};
-use crate::ops::{self, Combine, LinOp, inlined};
-use crate::profile::{Fetches, Workload};
+use crate::kernel::Draw;
+use crate::ops::{self, LinOp, inlined};
+use crate::profile::Workload;
 #[cfg(feature = "sim")]
 use crate::shape::Shape;
 use crate::solve::drive::check::{check_vectors, square_diagonal};
@@ -71,9 +72,6 @@ pub(crate) struct JacobiWeights {
 shown!(WeightedJacobi<'_>, |s| "WeightedJacobi({})", s.a.shape());
 
 impl<'a> WeightedJacobi<'a> {
-    /// Textures that a sweep reads besides `x` and the operator.
-    const OTHERS: usize = 2;
-
     /// Makes ready for `a`.
     ///
     /// *Cost*: 1 upload. *Errors*: [`Error::Matrix`] when `a` is not square, or naming the first row whose diagonal is
@@ -122,29 +120,19 @@ impl<'a> WeightedJacobi<'a> {
     /// ```
     pub fn workload(&self) -> Result<Option<Workload>> {
         let draw = Draw::new(self.a.device(), glsl!("solve/relax.frag"));
-        let able = inlined(self.a, draw, 1.0, &self.weights.scaled, Self::OTHERS)?.is_some();
+        let able = inlined(self.a, draw, 1.0, &self.weights.scaled, OTHERS)?.is_some();
         let one_pass = able && self.prefers_one_pass();
         Ok(self.ways().into_iter().find(|(way, _)| *way == one_pass).map(|(_, work)| work))
     }
 
     /// A sweep in one pass, and by a product and an update.
     fn ways(&self) -> Vec<(bool, Workload)> {
-        let Some(product) = self.a.workload() else { return Vec::new() };
-        let extent = self.weights.scaled.extent();
-        let texels = extent.area() as f64;
-        let under = |n: f64| Fetches::default().with_own(n * texels);
-        let pass = |fetches, n| Workload::pass(extent, 1, fetches).with_multiply_adds(4.0 * n * texels);
-        let one = pass(under(2.0), 2.0).fetching(extent, product.fetches).cut(true);
-        let one = one + Workload::default().with_multiply_adds(product.multiply_adds);
-        // What adds to what is there begins with a copy in place of zeros.
-        let begun = product.draws + f64::from(u8::from(self.a.accumulates()));
-        let residual = product.fetching(extent, under(1.0)).with_draws(begun);
-        vec![(true, one), (false, residual + pass(under(3.0), 1.0))]
+        ways(self.a, self.weights.scaled.extent())
     }
 
     /// Whether a sweep is one pass where it can be: where that is not predicted to take longer.
     fn prefers_one_pass(&self) -> bool {
-        self.a.device().quickest(|| self.ways()).unwrap_or(true)
+        prefers_one_pass(self.a, self.weights.scaled.extent())
     }
 }
 
@@ -156,27 +144,12 @@ impl Smoother for WeightedJacobi<'_> {
         if sweeps == 0 {
             return Ok(());
         }
-        let one_pass = self.prefers_one_pass();
-        let mut r = None;
+        let sweeper = Sweeper { a: self.a, w: Some(&self.weights.scaled), one_pass: self.prefers_one_pass() };
+        let sweep = Sweep { start: 1.0, unit: 1.0, factor: self.weights.factor };
+        let mut room = None;
         let mut next = Vector::uninit(device, x.len())?;
         for _ in 0..sweeps {
-            let draw = || Draw::new(device, glsl!("solve/relax.frag"));
-            // r = b - A x: in the same pass, or written
-            let in_draw = || inlined(self.a, draw(), 1.0, x, Self::OTHERS);
-            let draw = match if one_pass { in_draw()? } else { None } {
-                Some((draw, _)) => draw.input("b", b.view()).masked(true),
-                None => {
-                    let r = match &mut r {
-                        Some(r) => r,
-                        none => none.insert(Vector::uninit(device, x.len())?),
-                    };
-                    ops::product(r, Combine::SubtractFrom(b), 1.0, self.a, x)?;
-                    draw().input("x", x.view()).input("r", r.view())
-                }
-            };
-            // x = x + ω D⁻¹ r
-            let JacobiWeights { scaled, factor } = &self.weights;
-            draw.input("w", scaled.view()).param("factor", *factor).target(next.view()).run()?;
+            sweeper.sweep(&mut next, x, b, sweep, &mut room)?;
             std::mem::swap(x, &mut next);
         }
         Ok(())

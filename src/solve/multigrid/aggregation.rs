@@ -1,0 +1,293 @@
+//! Algebraic multigrid: levels made from the entries of a matrix alone.
+
+mod levels;
+
+use std::ops::Range;
+
+use super::coarsest;
+use super::cycle::{Cycle, Levels, Start, check_sweeps, cycle, omega};
+use crate::data::{StoredMatrix, Vector};
+use crate::device::Device;
+use crate::error::{Error, Result, check_finite};
+use crate::host::{Csr, number};
+use crate::ops::{self, Combine, LinOp};
+use crate::solve::drive::check::{check_square, check_vectors};
+use crate::solve::drive::scales::times_power;
+use crate::solve::precondition::Preconditioner;
+use crate::solve::stationary::{Smoother, Sweep, Sweeper};
+use levels::{Hierarchy, Level};
+
+const OP: &str = "AggregationMultigrid";
+
+/// Sweeps damp the eigenvalues of `D⁻¹ A` from the largest down to this part of it: the coarser level sees the others.
+const LOW: f64 = 0.25;
+
+/// Parameters of [`AggregationMultigrid`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AggregationParams {
+    /// Sweeps before and after the correction, 1 to 8.
+    pub sweeps: usize,
+    /// The cycle.
+    pub cycle: Cycle,
+}
+
+with!(const AggregationParams:
+    with_sweeps(sweeps: usize),
+    with_cycle(cycle: Cycle),
+);
+
+impl Default for AggregationParams {
+    fn default() -> Self {
+        AggregationParams { sweeps: 1, cycle: Cycle::V }
+    }
+}
+
+/// Algebraic multigrid by smoothed aggregation for `A x = b`, with a sparse symmetric positive definite `A` that need not come
+/// from a grid: a [`Smoother`], and, begun from zero, a symmetric positive definite [`Preconditioner`]. For elliptic problems
+/// the number of iterations grows little with that of the unknowns. On a grid the geometric
+/// [`Multigrid`](super::Multigrid) is quicker.
+///
+/// Unknowns with strong connections (`|a_ij| > θ √(a_ii a_jj)`, θ = 0.08, half of that on each next level) become aggregates,
+/// which are the unknowns of the next level: `P = (I - ω D⁻¹ A_F) T`, where `T` is 1 at an unknown's aggregate, `A_F` has the
+/// strong entries and the others added to its diagonal, and ω = 4/3 / λ_max(D⁻¹ A_F). Unknowns without strong connections
+/// are left to sweeps. The coarser matrix is `Pᵀ A P`. All of that is done on the host in 64 bits, and put on the device
+/// scaled to a diagonal of ones, so that matrices of any size stay in range. Sweeps are weighted Jacobi with the weights of a
+/// Chebyshev polynomial. On the coarsest level, of at most 256 unknowns, a dense inverse is applied; a larger one without
+/// strong connections is swept instead.
+///
+/// *Cost* of a V-cycle from zero, with k sweeps, on a level: `2 k + 2` draws, one more on the finest if its diagonal is not
+/// constant, and more of [points](crate::SparseFormat::Points); a product with `Pᵀ`, one with `P`, `2 k` with `A`; no readback.
+/// Levels beyond the finest are [stored](StoredMatrix) besides `A`, together less than it as a rule. *Source*: P. Vaněk, J.
+/// Mandel, M. Brezina, *Algebraic multigrid by smoothed aggregation for second and fourth order elliptic problems*, 1996.
+///
+/// ```
+/// use texla::solve::{AggregationMultigrid, AggregationParams, CgParams, ConjugateGradient, Stop, StopReason};
+/// use texla::{MatrixFormat, StoredMatrix, Vector, host::problems};
+/// # let ctx = texla::Headless::new(Default::default())?;
+/// # let dev = ctx.device();
+/// let a = StoredMatrix::new(dev, problems::poisson_2d(96, 96).to_csr(), MatrixFormat::Auto)?;
+/// let b = Vector::from_f64(dev, &a.pattern().mul_vec(&[1.0; 96 * 96])?)?;
+/// let mut x = Vector::zeros(dev, b.len())?;
+/// let m = AggregationMultigrid::new(&a, AggregationParams::default())?;
+/// assert_eq!(m.levels().count(), 3);
+/// let params = CgParams::default().with_stop(Stop::relative(1e-5).check_every(1));
+/// let report = ConjugateGradient::preconditioned(&a, &m, params)?.solve(&mut x, &b)?;
+/// assert_eq!(report.reason, StopReason::Converged);
+/// assert!(report.iterations <= 20); // more than 150 without
+/// # Ok::<(), texla::Error>(())
+/// ```
+#[doc(alias = "amg")]
+pub struct AggregationMultigrid<'a> {
+    a: &'a dyn LinOp,
+    pattern: &'a Csr,
+    device: &'a Device,
+    hierarchy: Hierarchy,
+    params: AggregationParams,
+}
+
+shown!(
+    AggregationMultigrid<'_>,
+    |m| "AggregationMultigrid({}, {} levels, {:?})",
+    m.a.shape(),
+    m.hierarchy.levels.len(),
+    m.params
+);
+
+/// A level of [`AggregationMultigrid`], as it stands on the device but for rounding to 32 bits.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct AggregationLevel<'a> {
+    /// The matrix: the caller's on the finest level, scaled to a diagonal of ones on others.
+    pub a: &'a Csr,
+    /// From the next level to this one, none on the last. The next matrix is `Pᵀ A P`, where the finest `A` is divided by
+    /// two to the exponent of its smallest diagonal entry (at most 100 either way).
+    pub p: Option<&'a Csr>,
+    /// About the largest eigenvalue of `D⁻¹ A`, as sweeps take it.
+    pub largest_eigenvalue: f64,
+}
+
+/// An iterate that need not be written: `start` times `b`, or times what `x` holds.
+#[derive(Clone, Copy)]
+pub(super) struct Lazy {
+    start: f32,
+    of_b: bool,
+}
+
+impl Lazy {
+    const WRITTEN: Lazy = Lazy { start: 1.0, of_b: false };
+
+    fn of<'v>(&self, x: &'v Vector, b: &'v Vector) -> &'v Vector {
+        if self.of_b { b } else { x }
+    }
+}
+
+impl<'a> AggregationMultigrid<'a> {
+    /// Sets up all levels.
+    ///
+    /// *Cost*: on the host, proportional to the entries of all levels, and the inverse of the coarsest; uploads of
+    /// the three matrices of every level but the finest. *Errors*: [`Error::Matrix`] when `a` is not square, not symmetric, or
+    /// has a diagonal entry that is not positive, naming the place, or is found not to be positive definite;
+    /// [`Error::Unsupported`] when the operator does not know its entries, or has a null space; [`Error::NonFinite`];
+    /// [`Error::Parameter`] for no sweeps or more than 8; [`Error::TooLarge`], [`Error::OutOfMemory`].
+    pub fn new(a: &'a dyn LinOp, params: AggregationParams) -> Result<Self> {
+        check_sweeps(OP, params.sweeps)?;
+        check_square(OP, a)?;
+        let Some(pattern) = a.pattern() else {
+            return Err(unsupported("the operator does not provide its entries"));
+        };
+        ops::check_shape(OP, "pattern", pattern.shape(), a.shape())?;
+        if !a.null_space().is_empty() {
+            return Err(unsupported("the operator has a null space, expected a positive definite one"));
+        }
+        check_finite(OP, pattern.values().iter().copied())?;
+        let known = a.asymmetry()?;
+        if let Some((i, j, one, other)) = known.or_else(|| pattern.asymmetry()) {
+            let (one, other) = (number(one), number(other));
+            let detail =
+                format!("has {one} at ({i}, {j}) and {other} at ({j}, {i}), expected a symmetric matrix");
+            return Err(Error::Matrix { op: OP, detail });
+        }
+        let device = a.device();
+        let _scope = device.scope()?;
+        let hierarchy = Hierarchy::new(a, pattern)?;
+        Ok(AggregationMultigrid { a, pattern, device, hierarchy, params })
+    }
+
+    /// The levels, from the finest on.
+    pub fn levels(&self) -> impl Iterator<Item = AggregationLevel<'_>> {
+        self.hierarchy.levels.iter().map(|level| AggregationLevel {
+            a: level.a.as_ref().map_or(self.pattern, StoredMatrix::pattern),
+            p: level.transfer.as_ref().map(|[p, _]| p.pattern()),
+            largest_eigenvalue: level.largest_eigenvalue,
+        })
+    }
+
+    fn sweeper<'l>(&'l self, level: &'l Level) -> Sweeper<'l> {
+        let a: &dyn LinOp = level.a.as_ref().map_or(self.a, |a| a);
+        Sweeper { a, w: level.w.as_ref(), one_pass: level.one_pass }
+    }
+
+    /// The sweeps of `count` that are left.
+    fn sweep(
+        &self,
+        level: &Level,
+        x: &mut Vector,
+        b: &Vector,
+        lazy: Lazy,
+        left: Range<usize>,
+    ) -> Result<Lazy> {
+        let (sweeper, count) = (self.sweeper(level), left.end);
+        let bounds = [LOW, 1.0].map(|part| part * level.largest_eigenvalue);
+        let mut room = None;
+        let mut lazy = lazy;
+        for k in left {
+            let numbers =
+                Sweep { start: lazy.start, unit: level.unit, factor: level.scale * omega(bounds, k, count) };
+            let mut next = Vector::uninit(self.device, x.len())?;
+            sweeper.sweep(&mut next, lazy.of(x, b), b, numbers, &mut room)?;
+            std::mem::swap(x, &mut next);
+            lazy = Lazy::WRITTEN;
+        }
+        Ok(lazy)
+    }
+
+    /// `count` sweeps, as far as they need passes of their own.
+    fn sweeps(&self, level: &Level, x: &mut Vector, b: &Vector, start: Start, count: usize) -> Result<Lazy> {
+        match start {
+            Start::After(k) => self.sweep(level, x, b, Lazy::WRITTEN, k..count),
+            Start::Zero => {
+                // The first is a multiple of D⁻¹ b.
+                if let Some(w) = &level.w {
+                    ops::mul(x, w, b)?;
+                }
+                let bounds = [LOW, 1.0].map(|part| part * level.largest_eigenvalue);
+                let lazy = Lazy { start: level.scale * omega(bounds, 0, count), of_b: level.w.is_none() };
+                self.sweep(level, x, b, lazy, 1..count)
+            }
+        }
+    }
+}
+
+impl Levels for AggregationMultigrid<'_> {
+    type Kept = Lazy;
+
+    fn device(&self) -> &Device {
+        self.device
+    }
+
+    fn count(&self) -> usize {
+        self.hierarchy.levels.len()
+    }
+
+    fn descend(
+        &self,
+        depth: usize,
+        x: &mut Vector,
+        b: &Vector,
+        start: Start,
+    ) -> Result<Option<(Vector, Lazy)>> {
+        let Some((level, [_, restriction])) = self.hierarchy.transfer(depth) else { return Ok(None) };
+        let lazy = self.sweeps(level, x, b, start, self.params.sweeps)?;
+        let mut r = Vector::uninit(self.device, x.len())?;
+        // r = b - A x
+        let alpha = lazy.start * level.unit;
+        ops::product(&mut r, Combine::SubtractFrom(b), alpha, self.sweeper(level).a, lazy.of(x, b))?;
+        let mut coarse_b = Vector::uninit(self.device, restriction.shape().rows)?;
+        ops::product(&mut coarse_b, Combine::Replace, 1.0, restriction, &r)?;
+        Ok(Some((coarse_b, lazy)))
+    }
+
+    fn ascend(&self, depth: usize, x: &mut Vector, b: &Vector, e: &Vector, lazy: Lazy) -> Result<()> {
+        let Some((level, [prolongator, _])) = self.hierarchy.transfer(depth) else { return Ok(()) };
+        let mut next = Vector::uninit(self.device, x.len())?;
+        // x = x + P e, but for the factor that the next sweep multiplies by.
+        ops::product(&mut next, Combine::AddTo(lazy.of(x, b)), 1.0 / lazy.start, prolongator, e)?;
+        std::mem::swap(x, &mut next);
+        self.sweep(level, x, b, Lazy { of_b: false, ..lazy }, 0..self.params.sweeps).map(drop)
+    }
+
+    fn solve(&self, x: &mut Vector, b: &Vector, start: Start) -> Result<bool> {
+        let (Some(inverse), Some(level)) = (&self.hierarchy.inverse, self.hierarchy.levels.last()) else {
+            return Ok(false);
+        };
+        coarsest::solve(inverse, (level.unit, self.sweeper(level).a), x, b, start)?;
+        Ok(true)
+    }
+
+    fn sweep_twice(&self, x: &mut Vector, b: &Vector, start: Start) -> Result<()> {
+        let Some(level) = self.hierarchy.levels.last() else { return Ok(()) };
+        self.sweeps(level, x, b, start, 2).map(drop)
+    }
+}
+
+impl Smoother for AggregationMultigrid<'_> {
+    fn smooth(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
+        check_vectors("AggregationMultigrid::smooth", self.a, x, b)?;
+        let _scope = self.device.scope()?;
+        let mut room = None;
+        let b = match self.hierarchy.exponent {
+            0 => b,
+            e => {
+                let scaled = room.insert(Vector::uninit(self.device, b.len())?);
+                times_power(scaled, -e, b)?;
+                scaled
+            }
+        };
+        (0..sweeps).try_for_each(|_| cycle(self, self.params.cycle, 0, x, b, Start::After(0)))
+    }
+}
+
+impl Preconditioner for AggregationMultigrid<'_> {
+    /// One cycle from zero, up to a power of two.
+    fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
+        check_vectors("AggregationMultigrid::apply", self.a, z, r)?;
+        let _scope = self.device.scope()?;
+        // A multiple of a preconditioner is as good as the preconditioner: no scaling.
+        cycle(self, self.params.cycle, 0, z, r, Start::Zero)
+    }
+}
+
+fn unsupported(why: &str) -> Error {
+    Error::Unsupported { what: OP.into(), why: why.into() }
+}
