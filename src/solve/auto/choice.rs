@@ -173,6 +173,11 @@ impl Choice {
             && self.ilu.prepared
     }
 
+    /// Whether the preconditioner is more than a diagonal.
+    pub(super) fn is_dear(&self) -> bool {
+        !matches!(self.preconditioner, PreconditionerKind::None | PreconditionerKind::Jacobi)
+    }
+
     /// Makes the preconditioner for a matrix, which may be most of the work.
     ///
     /// *Errors*: those of the method and of the preconditioner, which say what they do not take.

@@ -281,6 +281,8 @@ fn share(choice: Choice, n: usize) -> usize {
         // Ten cycles.
         MethodKind::Gmres => 10 * choice.restart,
         MethodKind::BiCgStab => 300,
+        // What may go on in pairs has to find out first that it should.
+        MethodKind::Cg if !choice.is_dear() => (8 * n).clamp(2000, 16_000),
         // In exact arithmetic n iterations are all that is needed, with a good preconditioner a fraction.
         MethodKind::Cg | MethodKind::Minres => (2 * n).clamp(500, 4000),
         MethodKind::Cgls => (4 * n).clamp(1000, 8000),
