@@ -16,11 +16,13 @@ use texla::ops::{
 use texla::profile::DeviceProfile;
 use texla::script::{Interpreter, parse};
 use texla::solve::{
-    BiCgStab, BiCgStabParams, BlockJacobi, CgParams, CgSchedule, Cgls, CglsParams, Chebyshev,
-    ChebyshevParams, ConjugateGradient, Direction, FixedRun, GaussSeidel, Gmres, GmresParams, Identity,
-    Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams, LcpProblem, LcpSolver, Minres, MinresParams,
-    Multigrid, MultigridParams, NineBandJacobi, NineBandSmoother, Preconditioner, ProjectedJacobi,
-    Recurrence, Smoother, Stationary, StationaryParams, Stop, WeightedJacobi, natural_residual, project_out,
+    AggregationMultigrid, AggregationParams, Auto, AutoParams, BiCgStab, BiCgStabParams, BlockJacobi,
+    CgParams, CgSchedule, Cgls, CglsParams, Chebyshev, ChebyshevParams, Choice, ChoiceParams,
+    ConjugateGradient, Direction, FixedRun, Fsai, GaussSeidel, Gmres, GmresParams, Identity, IluParams,
+    IncompleteCholesky, IncompleteLu, Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams, LcpProblem,
+    LcpSolver, MethodKind, Minres, MinresParams, Multigrid, MultigridParams, NineBandJacobi,
+    NineBandSmoother, Preconditioner, PreconditionerKind, ProjectedJacobi, Recurrence, Smoother, Spai,
+    Stationary, StationaryParams, Stop, WeightedJacobi, natural_residual, project_out,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, DoubleVector, FoldedBands, Grid, Layout, Matrix, MatrixFormat, Packed,
@@ -407,6 +409,27 @@ fn solvers(dev: &Device, step: Step<'_>) {
     to("Jacobi", &|x| Jacobi::new(&a)?.apply(x, &b));
     to("BlockJacobi", &|x| BlockJacobi::new(&a)?.apply(x, &b));
     to("Chebyshev", &|x| Chebyshev::new(&a, ChebyshevParams::default())?.apply(x, &b));
+    to("Fsai", &|x| Fsai::new(&a, 2)?.apply(x, &b));
+    to("Spai", &|x| Spai::new(&a, 1)?.apply(x, &b));
+    to("IncompleteLu", &|x| IncompleteLu::new(&a, IluParams::default())?.apply(x, &b));
+    to("IncompleteCholesky", &|x| IncompleteCholesky::new(&a, 1e-2)?.apply(x, &b));
+    to("AggregationMultigrid", &|x| {
+        AggregationMultigrid::new(&a, AggregationParams::default())?.apply(x, &b)
+    });
+    to("AggregationMultigrid::smooth", &|x| {
+        AggregationMultigrid::new(&a, AggregationParams::default())?.smooth(x, &b, 1)
+    });
+    to("Auto", &|x| {
+        let report = Auto::new(&a, AutoParams::default().with_stop(stop))?.solve(x, &b)?;
+        assert!(report.converged(), "{report}");
+        Ok(())
+    });
+    to("Chosen", &|x| {
+        let choice = Choice::new(MethodKind::Gmres, PreconditionerKind::Ilut);
+        let report = choice.prepare(&a, ChoiceParams::default().with_stop(stop))?.solve(x, &b)?;
+        assert!(report.converged(), "{report}");
+        Ok(())
+    });
 }
 
 /// Stationary methods, on a closed box too, and what sweeps do for others.

@@ -1,5 +1,6 @@
 //! Solvers: convergence that can be trusted, typed breakdowns, and results that depend on nothing but the system.
 
+mod auto;
 mod bicgstab;
 mod breakdown;
 #[path = "../common/mod.rs"]

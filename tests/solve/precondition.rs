@@ -7,7 +7,8 @@ use crate::systems::{System, apply, apply_abs, entries};
 use texla::host::{Csr, problems};
 use texla::solve::{
     BiCgStab, BiCgStabParams, BlockJacobi, CgParams, Cgls, CglsParams, Chebyshev, ChebyshevParams,
-    ConjugateGradient, Gmres, GmresParams, Jacobi, Preconditioner,
+    ConjugateGradient, Fsai, Gmres, GmresParams, IluParams, IncompleteCholesky, IncompleteLu, Jacobi,
+    Preconditioner, Spai,
 };
 use texla::{Device, Error, MatrixFormat, Stencil, StencilParams, StoredMatrix, Vector};
 use texla::{Grid, Side, Sides};
@@ -228,6 +229,141 @@ fn what_they_cannot_take_is_refused_by_name() {
             let of = |m: &dyn Preconditioner| applied(m, device, 1, n).0.len();
             assert_eq!(of(&BlockJacobi::new(&a).unwrap()), n);
             assert_eq!(of(&Chebyshev::new(&a, ChebyshevParams::default()).unwrap()), n);
+        }
+    });
+}
+
+/// Dense enough that the pattern is all there is: approximate inverses are inverses.
+fn full(n: usize, symmetric: bool) -> Csr {
+    let of = |i: usize, j: usize| {
+        let (low, high) = if symmetric { (i.min(j), i.max(j)) } else { (i, j) };
+        if i == j { 4.0 + i as f64 } else { ((low * 7 + high * 3) % 5) as f64 * 0.25 - 0.75 }
+    };
+    let all = (0..n).flat_map(|i| (0..n).map(move |j| (i, j, of(i, j)))).filter(|e| e.2 != 0.0);
+    entries(n, n, all.collect::<Vec<_>>())
+}
+
+fn dense(a: &Csr) -> Vec<Vec<f64>> {
+    let mut rows = vec![vec![0.0; a.shape().cols]; a.shape().rows];
+    a.entries().for_each(|(i, j, v)| rows[i][j] += v);
+    rows
+}
+
+#[test]
+fn whole_patterns_and_exact_sweeps_are_the_inverse() {
+    on_both(|device| {
+        for n in [1, 2, 3, 5, 8, 13] {
+            let exact = IluParams::default().with_fill(n).with_drop(0.0).with_tolerance(0.0);
+            for symmetric in [true, false] {
+                let a = full(n, symmetric);
+                let operator = stored(device, &a);
+                let mut all: Vec<(&str, Box<dyn Preconditioner>, f64)> = vec![
+                    ("ilut", Box::new(IncompleteLu::new(&operator, exact).unwrap()), 1.0),
+                    (
+                        "ilut as it is",
+                        Box::new(IncompleteLu::new(&operator, exact.with_prepared(false)).unwrap()),
+                        1.0,
+                    ),
+                    ("spai", Box::new(Spai::new(&operator, 1).unwrap()), 1.0),
+                ];
+                if symmetric {
+                    all.push(("ic0", Box::new(IncompleteCholesky::new(&operator, 0.0).unwrap()), 1.0));
+                    // Elements of a few thousandths of the diagonal are dropped.
+                    all.push(("fsai", Box::new(Fsai::new(&operator, 1).unwrap()), 3e4));
+                }
+                for (name, m, loose) in all {
+                    let (z, r) = applied(m.as_ref(), device, 9, n);
+                    let want = dense_solve(&dense(&a), &r);
+                    // A power of two apart.
+                    let unit = (f64::from(z[0]) / want[0]).log2().round().exp2();
+                    let want: Vec<f64> = want.iter().map(|v| v * unit).collect();
+                    // Diagonals dominate: inverses are no larger than 1, and are products of at most 2 n numbers.
+                    let most = r.iter().fold(0.0f64, |m, v| m.max(v.abs())) * unit;
+                    let bound = vec![loose * 4.0 * gamma(4 * n + 8) * most; n];
+                    assert_componentwise(&format!("{name} of {n}, symmetric {symmetric}"), &z, &want, &bound);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn symmetric_ones_are_symmetric_and_scales_change_no_bit() {
+    on_both(|device| {
+        let a = blocked(57);
+        let a = entries(57, 57, a.entries().flat_map(|(i, j, v)| [(i, j, v), (j, i, v)]).collect::<Vec<_>>());
+        type Make = fn(&StoredMatrix) -> Box<dyn Preconditioner + '_>;
+        let all: [(&str, Make, bool); 7] = [
+            ("fsai", |a| Box::new(Fsai::new(a, 1).unwrap()), true),
+            ("fsai2", |a| Box::new(Fsai::new(a, 2).unwrap()), true),
+            ("ic0", |a| Box::new(IncompleteCholesky::new(a, 0.1).unwrap()), true),
+            ("chebyshev", |a| Box::new(Chebyshev::new(a, ChebyshevParams::default()).unwrap()), true),
+            ("block jacobi", |a| Box::new(BlockJacobi::new(a).unwrap()), true),
+            ("spai2", |a| Box::new(Spai::new(a, 2).unwrap()), false),
+            ("ilut", |a| Box::new(IncompleteLu::new(a, IluParams::default()).unwrap()), false),
+        ];
+        for (name, make, symmetric) in all {
+            let operator = stored(device, &a);
+            let m = make(&operator);
+            assert_eq!(m.indefinite().is_none(), symmetric, "{name}");
+            let ((mx, x), (my, y)) = (applied(m.as_ref(), device, 1, 57), applied(m.as_ref(), device, 2, 57));
+            if symmetric {
+                let (left, right) =
+                    (reference::dot(&y, &reference::widen(&mx)), reference::dot(&x, &reference::widen(&my)));
+                let size = reference::norm2(&y) * reference::norm2(&reference::widen(&mx));
+                assert!((left - right).abs() <= 1e-5 * size, "{name}: {left:e}, {right:e}");
+                assert!(reference::dot(&x, &reference::widen(&mx)) > 0.0, "{name}");
+            }
+            // A power of two on the matrix is none on what is applied, or the same on all of it.
+            for e in [40, -40, 100] {
+                let scaled = crate::systems::mapped(&a, |v| v * f64::from(e).exp2());
+                let operator = stored(device, &scaled);
+                let (other, _) = applied(make(&operator).as_ref(), device, 1, 57);
+                let unit = (f64::from(other[3]) / f64::from(mx[3])).log2();
+                assert!(unit.fract() == 0.0, "{name}, 2^{e}: {unit}");
+                let back: Vec<f32> = other.iter().map(|v| (f64::from(*v) * (-unit).exp2()) as f32).collect();
+                assert_eq!(back, mx, "{name}, 2^{e}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_has_no_entries_or_no_definite_diagonal_is_refused() {
+    on_both(|device| {
+        let sides = Sides::all(Side::DIRICHLET);
+        let grid =
+            Stencil::new(device, Grid::new_2d(4, 4), StencilParams::new([1.0, 1.0, 0.0], sides)).unwrap();
+        let refused = |error: Option<Error>, what: &str| match error {
+            Some(Error::Unsupported { why, .. }) => assert!(why.contains("LinOp::pattern"), "{why}"),
+            other => panic!("{what}: {other:?}"),
+        };
+        refused(BlockJacobi::new(&grid).err(), "block Jacobi");
+        refused(Fsai::new(&grid, 1).err(), "fsai");
+        refused(Spai::new(&grid, 1).err(), "spai");
+        refused(IncompleteLu::new(&grid, IluParams::default()).err(), "ilut");
+        refused(IncompleteCholesky::new(&grid, 0.1).err(), "ic0");
+        let skew = stored(device, &entries(2, 2, [(0, 0, 1.0), (1, 1, 1.0), (0, 1, 1.0)]));
+        assert!(matches!(Fsai::new(&skew, 1), Err(Error::Matrix { op: "Fsai", .. })));
+        assert!(matches!(IncompleteCholesky::new(&skew, 0.1), Err(Error::Matrix { .. })));
+        assert!(matches!(Fsai::new(&skew, 3), Err(Error::Parameter { .. } | Error::Matrix { .. })));
+        assert!(matches!(Spai::new(&skew, 0), Err(Error::Parameter { name: "steps", .. })));
+        for (drop, tolerance, name) in [(-1.0, 0.1, "drop"), (f64::NAN, 0.1, "drop"), (0.1, 1.0, "tolerance")]
+        {
+            let params = IluParams::default().with_drop(drop).with_tolerance(tolerance);
+            match IncompleteLu::new(&skew, params) {
+                Err(Error::Parameter { name: found, .. }) => assert_eq!(found, name),
+                other => panic!("{other:?}"),
+            }
+        }
+        // Nothing, and one.
+        for n in [0, 1] {
+            let a = stored(device, &problems::poisson_1d(n).to_csr());
+            let of = |m: &dyn Preconditioner| applied(m, device, 1, n).0.len();
+            assert_eq!(of(&Fsai::new(&a, 2).unwrap()), n);
+            assert_eq!(of(&Spai::new(&a, 2).unwrap()), n);
+            assert_eq!(of(&IncompleteLu::new(&a, IluParams::default()).unwrap()), n);
+            assert_eq!(of(&IncompleteCholesky::new(&a, 0.1).unwrap()), n);
         }
     });
 }

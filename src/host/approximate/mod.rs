@@ -5,6 +5,8 @@ mod incomplete;
 mod small;
 mod spai;
 mod sweeps;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use fsai::fsai;
 pub(crate) use incomplete::{Factors, ic0, ilu0, ilut};

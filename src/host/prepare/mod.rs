@@ -1,6 +1,8 @@
 //! A matrix made better for elimination: rows exchanged, both sides scaled, and an order.
 
 mod matching;
+#[cfg(test)]
+mod tests;
 
 use super::{Csr, Triplets};
 use crate::error::{Error, Result};

@@ -1,0 +1,208 @@
+//! What is chosen by the matrix: that it leads to the solution, that what was given up is told, and that names repeat it.
+
+use crate::bicgstab::convection;
+use crate::common::harness::on_both;
+use crate::common::pairs::{is_exact, paired, true_residual};
+use crate::minres::saddle;
+use crate::precondition::stored;
+use crate::systems::{self, entries, rhs_of_ones};
+use texla::host::{Csr, problems};
+use texla::solve::{
+    Auto, AutoParams, Choice, ChoiceParams, GivenUp, MethodKind, PreconditionerKind, Stop, StopReason,
+};
+use texla::{DoubleVector, Error, Grid, Matrix, Shape, Side, Sides, Stencil, StencilParams, Vector};
+
+fn ring(n: usize) -> Csr {
+    let of = |i: usize| [(i, (i + 2) % n, 3.0), (i, (i + 1) % n, -1.0), (i, (i + 7) % n, 0.5)];
+    entries(n, n, (0..n).flat_map(of).collect::<Vec<_>>())
+}
+
+fn kinds() -> Vec<(&'static str, Csr, MethodKind)> {
+    let tall = |i: usize| [(i, i % 7, 1.0 + i as f64), (i, (3 * i + 1) % 7, -0.5)];
+    vec![
+        ("definite", problems::poisson_2d(14, 11).to_csr(), MethodKind::Cg),
+        ("saddle", saddle(9, 6), MethodKind::Gmres),
+        ("wind", convection(12, 9, 2.0), MethodKind::Gmres),
+        ("nothing on the diagonal", ring(90), MethodKind::Gmres),
+        (
+            "more rows than columns",
+            entries(40, 7, (0..40).flat_map(tall).collect::<Vec<_>>()),
+            MethodKind::Cgls,
+        ),
+        ("one", problems::poisson_1d(1).to_csr(), MethodKind::Cg),
+    ]
+}
+
+#[test]
+fn every_kind_is_solved_with_no_option_given() {
+    on_both(|device| {
+        for (name, a, method) in kinds() {
+            let operator = stored(device, &a);
+            let b = Vector::from_f64(device, &rhs_of_ones(&a)).unwrap();
+            let mut x = Vector::zeros(device, a.shape().cols).unwrap();
+            let report = Auto::new(&operator, AutoParams::default()).unwrap().solve(&mut x, &b).unwrap();
+            assert!(report.converged() && report.tried.is_empty(), "{name}: {report}");
+            assert_eq!(report.choice.method, method, "{name}");
+            assert_eq!(report.solved.readbacks_in_loop, 0, "{name}");
+            assert!(x.read().unwrap().iter().all(|x| (x - 1.0).abs() < 1e-2), "{name}: {report}");
+            // By its name the same again.
+            let params = ChoiceParams::default();
+            let mut again = Vector::zeros(device, a.shape().cols).unwrap();
+            let repeated = report.choice.prepare(&operator, params).unwrap().solve(&mut again, &b).unwrap();
+            assert_eq!(again.read().unwrap(), x.read().unwrap(), "{name}");
+            assert_eq!(repeated.iterations, report.solved.iterations, "{name}");
+        }
+    });
+}
+
+#[test]
+fn pairs_come_to_ten_digits() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        for (name, a, _) in kinds().into_iter().filter(|(_, a, _)| a.shape().is_square()) {
+            let operator = stored(device, &a);
+            let values: Vec<f64> = (0..a.shape().rows).map(|i| (0.1 + i as f64).sin()).collect();
+            let b = DoubleVector::from_f64(device, &values).unwrap();
+            let mut x = DoubleVector::zeros(device, a.shape().cols).unwrap();
+            let params = AutoParams::default().with_stop(Stop::relative(1e-10));
+            let report = Auto::new(&operator, params).unwrap().solve(&mut x, &b).unwrap();
+            assert!(report.converged(), "{name}: {report}");
+            let held: Vec<f64> = values.iter().copied().map(paired).collect();
+            let found = true_residual(&a, &x.read().unwrap(), &held);
+            assert!(found <= 1e-10, "{name}: {found:e}, {report}");
+        }
+    });
+}
+
+#[test]
+fn what_starts_wrong_gives_way() {
+    on_both(|device| {
+        // A positive diagonal, and not definite: 2x2 blocks [1 3; 3 1].
+        let n = 60;
+        let of =
+            |i: usize| [(i, i, 1.0), (i, i ^ 1, 3.0), (i, (i + 2) % n, 0.25), (i, (i + n - 2) % n, 0.25)];
+        let a = entries(n, n, (0..n).flat_map(of).collect::<Vec<_>>());
+        let operator = stored(device, &a);
+        assert!(a.is_symmetric());
+        let values: Vec<f64> = (0..n).map(|i| (1.0 + i as f64).cos()).collect();
+        let b = Vector::from_f64(device, &values).unwrap();
+        let mut x = Vector::zeros(device, n).unwrap();
+        let mut seen = 0;
+        let auto = Auto::new(&operator, AutoParams::default()).unwrap();
+        let report = auto.solve_observed(&mut x, &b, |k, _| seen = seen.max(k)).unwrap();
+        assert!(report.converged(), "{report}");
+        assert!(report.tried.iter().any(|t| t.choice.method == MethodKind::Cg), "{report}");
+        assert!(report.to_string().contains("not by cg with fsai2"), "{report}");
+        assert!(report.iterations() >= report.solved.iterations && seen <= report.iterations());
+        for tried in &report.tried {
+            match &tried.why {
+                GivenUp::Ended(report) => assert_ne!(report.reason, StopReason::Converged),
+                GivenUp::Refused(error) => panic!("{error}"),
+                other => panic!("{other}"),
+            }
+        }
+        // A singular matrix, and a right-hand side that it does not reach: never told as solved.
+        let singular = entries(n, n, (0..n - 1).map(|i| (i, (i + 1) % n, 2.0)).collect::<Vec<_>>());
+        let operator = stored(device, &singular);
+        let params = AutoParams::default().with_max_iters(2000);
+        let mut x = Vector::zeros(device, n).unwrap();
+        let report = Auto::new(&operator, params).unwrap().solve(&mut x, &b).unwrap();
+        assert!(!report.converged(), "{report}");
+        let residual = systems::relative_residual(&singular, &x.read().unwrap(), &values);
+        assert!(residual <= 1.0 + 1e-6 && (residual - report.solved.true_residual).abs() < 1e-3, "{report}");
+    });
+}
+
+#[test]
+fn what_keeps_no_entries_is_solved_by_what_needs_none() {
+    on_both(|device| {
+        let sides = Sides::all(Side::DIRICHLET);
+        let grid =
+            Stencil::new(device, Grid::new_2d(9, 8), StencilParams::new([1.0, 1.0, 0.0], sides)).unwrap();
+        let b = Vector::filled(device, 72, 1.0).unwrap();
+        let mut x = Vector::zeros(device, 72).unwrap();
+        let report = Auto::new(&grid, AutoParams::default()).unwrap().solve(&mut x, &b).unwrap();
+        assert!(report.converged() && report.choice.method == MethodKind::Cg, "{report}");
+        let dense =
+            Matrix::from_rows(device, Shape::new(3, 3), &[0.0, 2.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 3.0])
+                .unwrap();
+        let b = Vector::from_slice(device, &[3.0, 1.0, 4.0]).unwrap();
+        let mut x = Vector::zeros(device, 3).unwrap();
+        let report = Auto::new(&dense, AutoParams::default()).unwrap().solve(&mut x, &b).unwrap();
+        assert!(report.converged(), "{report}");
+        assert!(x.read().unwrap().iter().all(|x| (x - 1.0).abs() < 1e-3));
+    });
+}
+
+#[test]
+fn choices_by_name_and_refusals() {
+    on_both(|device| {
+        for (word, kind) in MethodKind::WORDS {
+            assert_eq!((kind.word(), kind.to_string()), (*word, (*word).to_owned()));
+        }
+        let a = problems::poisson_2d(10, 10).to_csr();
+        let operator = stored(device, &a);
+        let b = Vector::from_f64(device, &rhs_of_ones(&a)).unwrap();
+        // Every pair of a method and a preconditioner is solved with, or refused with a reason.
+        for (method, kind) in MethodKind::WORDS {
+            for (preconditioner, of) in PreconditionerKind::WORDS {
+                let made = Choice::new(*kind, *of).prepare(&operator, ChoiceParams::default());
+                match made {
+                    Ok(solver) => {
+                        let mut x = Vector::zeros(device, 100).unwrap();
+                        let report = solver.solve(&mut x, &b).unwrap();
+                        assert!(report.converged(), "{method} with {preconditioner}: {report}");
+                    }
+                    Err(Error::Unsupported { what, why }) => {
+                        let definite = ["spai", "spai2", "ilu0", "ilut"].contains(preconditioner)
+                            && ["cg", "minres"].contains(method);
+                        assert!(
+                            definite || *method == "cgls",
+                            "{method} with {preconditioner}: {what}: {why}"
+                        );
+                    }
+                    Err(other) => panic!("{method} with {preconditioner}: {other}"),
+                }
+            }
+        }
+        // What is asked for is what is tried, and nothing else.
+        let only =
+            AutoParams::default().with_choices(vec![Choice::new(MethodKind::Cg, PreconditionerKind::Ilut)]);
+        let mut x = Vector::zeros(device, 100).unwrap();
+        let error = Auto::new(&operator, only).unwrap().solve(&mut x, &b).unwrap_err();
+        assert!(error.to_string().contains("positive definite"), "{error}");
+        let short = Vector::zeros(device, 99).unwrap();
+        let error = Auto::new(&operator, AutoParams::default()).unwrap().solve(&mut x, &short).unwrap_err();
+        assert!(matches!(error, Error::ShapeMismatch { .. }), "{error}");
+        assert!(Auto::new(&operator, AutoParams::default().with_stop(Stop::relative(2.0))).is_err());
+    });
+}
+
+/// The files that are not given to every checkout: what prototypes in 32 bits on a CPU came to, and ten digits.
+#[test]
+fn real_matrices() {
+    let all = systems::data_matrices(&[("spd", 15), ("sym", 1), ("unsym", 6)], "matrices for auto");
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        for (name, a) in &all {
+            // Singular in 64 bits, or nearly.
+            if name.contains("qh1484") || !systems::gather_fits(device, a) {
+                continue;
+            }
+            let operator = stored(device, a);
+            let values = rhs_of_ones(a);
+            let b = DoubleVector::from_f64(device, &values).unwrap();
+            let mut x = DoubleVector::zeros(device, a.shape().cols).unwrap();
+            let params = AutoParams::default().with_stop(Stop::relative(1e-10));
+            let report = Auto::new(&operator, params).unwrap().solve(&mut x, &b).unwrap();
+            assert!(report.converged(), "{name}: {report}");
+            let held: Vec<f64> = values.iter().copied().map(paired).collect();
+            let found = true_residual(a, &x.read().unwrap(), &held);
+            assert!(found <= 1e-10, "{name}: {found:e}, {report}");
+        }
+    });
+}
