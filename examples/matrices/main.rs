@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use support::{CommonArgs, Failure, Report, Table, count, json, say};
+use support::{CommonArgs, Failure, Report, Table, count, json, say, worst};
 use texla::host::{Csr, market};
 use texla::solve::{Auto, AutoParams, AutoReport, Stop, Tried};
 use texla::{Device, DoubleVector, Error, MatrixFormat, StoredMatrix};
@@ -118,7 +118,7 @@ fn residual(a: &Csr, x: &[f64], b: &[f64]) -> texla::Result<f64> {
         sum + rest
     };
     let norm = |v: &[f64]| {
-        let largest = v.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let largest = v.iter().map(|v| v.abs()).fold(0.0, worst);
         if largest == 0.0 {
             0.0
         } else {

@@ -17,7 +17,7 @@ use texla::profile::DeviceProfile;
 use texla::script::{Interpreter, parse};
 use texla::solve::{
     AggregationMultigrid, AggregationParams, Auto, AutoParams, BiCgStab, BiCgStabParams, BlockJacobi,
-    CgParams, CgSchedule, Cgls, CglsParams, Chebyshev, ChebyshevParams, Choice, ChoiceParams,
+    CgParams, CgSchedule, Cgls, CglsParams, Chebyshev, ChebyshevParams, Choice, ChoiceParams, Chosen,
     ConjugateGradient, Direction, FixedRun, Fsai, GaussSeidel, Gmres, GmresParams, Identity, IluParams,
     IncompleteCholesky, IncompleteLu, Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams, LcpProblem,
     LcpSolver, MethodKind, Minres, MinresParams, Multigrid, MultigridParams, NineBandJacobi,
@@ -59,6 +59,7 @@ pub fn every(dev: &Device, around: Around<'_>) -> Vec<f32> {
         solvers(dev, step);
         stationary(dev, step);
         grids(dev, step);
+        aggregation(dev, step);
         complementarity(dev, step);
         kernels::quads(dev, step);
         kernels::masks(dev, step);
@@ -426,7 +427,8 @@ fn solvers(dev: &Device, step: Step<'_>) {
     });
     to("Chosen", &|x| {
         let choice = Choice::new(MethodKind::Gmres, PreconditionerKind::Ilut);
-        let report = choice.prepare(&a, ChoiceParams::default().with_stop(stop))?.solve(x, &b)?;
+        let chosen: Chosen<'_> = choice.prepare(&a, ChoiceParams::default().with_stop(stop))?;
+        let report = chosen.solve(x, &b)?;
         assert!(report.converged(), "{report}");
         Ok(())
     });
@@ -545,6 +547,31 @@ fn grids(dev: &Device, step: Step<'_>) {
         let m = Multigrid::new(&a, MultigridParams::default()).unwrap();
         to("apply multigrid", &|y| m.apply(y, &x));
         to("smooth by multigrid", &|y| m.smooth(y, &x, 1));
+    }
+}
+
+/// Multigrid by aggregation: a constant diagonal and another one, and a matrix without connections that is too large to be
+/// solved.
+fn aggregation(dev: &Device, step: Step<'_>) {
+    let plane = problems::poisson_2d(21, 17).to_csr();
+    let of = |value: &dyn Fn(usize, usize, f64) -> f64| {
+        let values: Vec<f64> = plane.entries().map(|(i, j, v)| value(i, j, v)).collect();
+        StoredMatrix::new(dev, plane.with_values(&values).unwrap(), MatrixFormat::Auto).unwrap()
+    };
+    let rows = |i: usize| 1.0 + (i % 3) as f64;
+    for a in
+        [of(&|_, _, v| v), of(&|i, j, v| v * rows(i) * rows(j)), of(&|i, j, v| if i == j { v } else { 0.0 })]
+    {
+        let x = Vector::from_slice(dev, &uniform(5, a.shape().rows)).unwrap();
+        let zeros = vec![0.0; x.len()];
+        let mut to = |name: &str, f: &dyn Fn(&mut Vector) -> Result<()>| {
+            step(name, &|| changed(dev, &zeros, f));
+        };
+        let params = AggregationParams::default();
+        to("AggregationMultigrid", &|y| AggregationMultigrid::new(&a, params)?.apply(y, &x));
+        let m = AggregationMultigrid::new(&a, params.with_sweeps(2)).unwrap();
+        to("apply aggregation", &|y| m.apply(y, &x));
+        to("smooth by aggregation", &|y| m.smooth(y, &x, 1));
     }
 }
 

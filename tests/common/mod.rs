@@ -1,6 +1,7 @@
 //! What the test binaries share. Each uses only a part of it.
 #![allow(dead_code)]
 
+pub mod aggregation;
 pub mod alloc;
 pub mod bounds;
 pub mod cli;

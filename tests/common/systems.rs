@@ -26,6 +26,12 @@ pub fn mapped(a: &Csr, f: impl Fn(f64) -> f64) -> Csr {
     a.with_values(&values).unwrap()
 }
 
+/// The same pattern with every value changed, by place too.
+pub fn mapped_places(a: &Csr, f: impl Fn(usize, usize, f64) -> f64) -> Csr {
+    let values: Vec<f64> = a.entries().map(|(i, j, v)| f(i, j, v)).collect();
+    a.with_values(&values).unwrap()
+}
+
 /// Coefficients as products use them: rounded to 32 bits.
 pub fn rounded(a: &Csr) -> Csr {
     mapped(a, |v| f64::from(v as f32))

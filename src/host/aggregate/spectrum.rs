@@ -16,10 +16,7 @@ pub(crate) fn largest_eigenvalue(a: &Csr, diagonal: &[f64]) -> Result<f64> {
     let n = a.shape().rows;
     let sums = a.rows().zip(diagonal).map(|((_, values), d)| values.iter().map(|v| v.abs()).sum::<f64>() / d);
     let most = sums.fold(0.0, f64::max);
-    // Signs that alternate in no regular way are rich in what is rough.
-    let mut x: Vec<f64> = (0..n as u32)
-        .map(|i| f64::from(i.wrapping_mul(2_654_435_769) >> 8) / f64::from(1 << 24) - 0.5)
-        .collect();
+    let mut x: Vec<f64> = (0..n as u32).map(scattered).collect();
     let mut found = 0.0;
     for _ in 0..STEPS {
         let y = a.mul_vec(&x)?;
@@ -41,4 +38,13 @@ pub(crate) fn largest_eigenvalue(a: &Csr, diagonal: &[f64]) -> Result<f64> {
     }
     let about = f64::min(most, MARGIN * found);
     Ok(if about > 0.0 { about } else { 1.0 })
+}
+
+/// A number from -0.5 to 0.5 that has nothing to do with the next one's: no eigenvector is nearly orthogonal to a vector of
+/// these. By the finalizer of MurmurHash3.
+fn scattered(i: u32) -> f64 {
+    let mut h = i.wrapping_add(0x9e37_79b9);
+    h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
+    h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
+    f64::from(h ^ (h >> 16)) / f64::from(u32::MAX) - 0.5
 }

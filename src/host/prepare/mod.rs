@@ -38,8 +38,9 @@ pub struct Prepared {
     rank: usize,
 }
 
-/// Scales are no larger than this power of two, and no smaller than its inverse: products of two are numbers still.
-const FARTHEST: f64 = 100.0;
+/// Scales are no larger than this power of two, and no smaller than its inverse: products of two and an element of 32 bits are
+/// numbers still.
+const FARTHEST: f64 = 400.0;
 
 impl Prepared {
     /// Prepares a square matrix.

@@ -138,7 +138,7 @@ fn check_power(op: &'static str, name: &'static str, power: usize) -> Result<()>
 }
 
 /// `2^exponent` times a matrix of the host's, on the device.
-fn scaled(device: &Device, csr: &Csr, exponent: i32) -> Result<SparseMatrix> {
+pub(super) fn scaled(device: &Device, csr: &Csr, exponent: i32) -> Result<SparseMatrix> {
     let unit = f64::from(exponent).exp2();
     let values: Vec<f64> = csr.values().iter().map(|v| v * unit).collect();
     SparseMatrix::from_csr(device, csr.with_values(&values)?, SparseFormat::Auto)

@@ -1,11 +1,12 @@
 //! Incomplete factors, applied by sweeps.
 
+use super::approximate_inverse::scaled;
 use super::{Preconditioner, entries};
-use crate::data::{MatrixFormat, SparseFormat, SparseMatrix, StoredMatrix, Vector};
+use crate::data::{self, MatrixFormat, SparseMatrix, StoredMatrix, Vector};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::approximate::{Factors, ic0, ilu0, ilut};
-use crate::host::{Csr, Prepared, Triplets};
+use crate::host::{Csr, Prepared};
 use crate::ops::{self, Combine, LinOp};
 use crate::shape::Shape;
 use crate::solve::drive::check::{check_square, check_symmetric, check_vectors_of};
@@ -92,14 +93,18 @@ impl IncompleteLu {
         let prepared = if prepared { Some(Prepared::new(csr)?) } else { None };
         let matrix = prepared.as_ref().map_or(csr, Prepared::matrix);
         let factors = if fill == 0 { ilu0(matrix)? } else { ilut(matrix, fill, drop)? };
-        let exponent = exponent_of(a)?;
+        let mut exponent = exponent_of(a)?;
         let around = match &prepared {
             None => None,
             Some(prepared) => {
-                let [rows, columns] = prepared.factors()?;
-                let on_device =
-                    |t: &Triplets| SparseMatrix::from_triplets(a.device(), t, SparseFormat::Gather);
-                Some([on_device(&rows)?, on_device(&columns)?])
+                let [rows, columns] = prepared.factors()?.map(|t| t.to_csr());
+                // The largest is 1 on the device, and what that takes out stands with the pivots.
+                let mut on_device = |csr: Csr| {
+                    let own = if csr.nnz() > 0 { data::exponent(csr.max_abs()) } else { 0 };
+                    exponent += own;
+                    scaled(a.device(), &csr, -own)
+                };
+                Some([on_device(rows)?, on_device(columns)?])
             }
         };
         // A times this is about 1, as is the matrix on the device: by powers of two.

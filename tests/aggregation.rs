@@ -1,0 +1,413 @@
+//! Multigrid by aggregation: its levels, its cycle against an f64 twin, and iterations.
+
+mod common;
+
+use common::aggregation::{Near, Twin, unit};
+use common::bounds::gamma;
+use common::harness::{assert_padded, fitting, on_both};
+use common::random::{Rng, spd, uniform};
+use common::reference::max_abs;
+use common::systems;
+use texla::host::{Csr, problems};
+use texla::ops::{self, Checked, Combine, LinOp, Product};
+use texla::solve::{
+    AggregationMultigrid, AggregationParams, CgParams, ConjugateGradient, Cycle, Jacobi, Preconditioner,
+    Smoother, SolveReport, Stop, StopReason,
+};
+use texla::{
+    BandedMatrix, Device, Error, Matrix, MatrixFormat, Result, Shape, SparseFormat, StoredMatrix, Vector,
+};
+
+type Params = AggregationParams;
+
+/// The five-point matrix with other weights along y.
+fn plane(nx: usize, ny: usize, across: f64) -> Csr {
+    systems::mapped_places(&problems::poisson_2d(nx, ny).to_csr(), |i, j, _| match i.abs_diff(j) {
+        0 => 2.0 + 2.0 * across,
+        1 => -1.0,
+        _ => -across,
+    })
+}
+
+/// Rows and columns multiplied by factors that are no powers of two.
+fn stretched(a: &Csr) -> Csr {
+    let mut random = Rng::new(11);
+    let by: Vec<f64> = (0..a.shape().rows).map(|_| (7.0 * random.unit()).exp()).collect();
+    systems::mapped_places(a, |i, j, v| v * (by[i] * by[j]))
+}
+
+/// One matrix after another on the diagonal.
+fn beside(parts: &[Csr]) -> Csr {
+    let (mut all, mut n) = (Vec::new(), 0);
+    for part in parts {
+        all.extend(part.entries().map(|(i, j, v)| (n + i, n + j, v)));
+        n += part.shape().rows;
+    }
+    systems::entries(n, n, all)
+}
+
+fn diagonal(n: usize) -> Csr {
+    systems::entries(n, n, (0..n).map(|i| (i, i, 1.0 + (i % 5) as f64)))
+}
+
+/// The Laplacian of a graph without any order, and a little more.
+fn tangled(n: usize) -> Csr {
+    let mut random = Rng::new(3);
+    let mut all: Vec<(usize, usize, f64)> = (0..n).map(|i| (i, i, 0.01)).collect();
+    for i in 0..2 * n {
+        let (i, j) = (i % n, (i % n + 1 + random.below(40)) % n);
+        if i != j {
+            let w = 0.5 + random.unit();
+            all.extend([(i, i, w), (j, j, w), (i, j, -w), (j, i, -w)]);
+        }
+    }
+    systems::entries(n, n, all)
+}
+
+fn cases() -> Vec<(&'static str, Csr)> {
+    let plain = plane(40, 30, 1.0);
+    vec![
+        ("plane", plain.clone()),
+        ("larger plane", plane(96, 64, 1.0)),
+        ("weak across", plane(40, 30, 0.01)),
+        ("stretched", stretched(&plain)),
+        ("large", systems::mapped(&plain, |v| v * 3.0 * 2f64.powi(110))),
+        ("small", systems::mapped(&plain, |v| v * 3.0 * 2f64.powi(-110))),
+        ("two parts", beside(&[plane(30, 20, 1.0), plane(25, 16, 1.0)])),
+        ("tangled", tangled(900)),
+        ("half of it alone", beside(&[diagonal(300), plane(20, 20, 1.0)])),
+        ("diagonal", diagonal(700)),
+        ("dense", systems::csr(&spd(5, 60, 1.0))),
+        ("four", plane(2, 2, 1.0)),
+        ("one", diagonal(1)),
+        ("none", diagonal(0)),
+    ]
+}
+
+fn fitting_cases(dev: &Device) -> impl Iterator<Item = (&'static str, Csr)> {
+    cases().into_iter().filter(|(_, a)| a.shape().rows <= fitting(dev, a.shape().rows))
+}
+
+fn stored(dev: &Device, a: &Csr) -> StoredMatrix {
+    StoredMatrix::new(dev, a.clone(), MatrixFormat::Auto).unwrap()
+}
+
+#[test]
+fn a_cycle_is_that_of_the_twin() {
+    on_both(|dev| {
+        let mut deepest = 0;
+        for (k, (name, csr)) in fitting_cases(dev).enumerate() {
+            let a = stored(dev, &csr);
+            let n = csr.shape().rows;
+            for sweeps in 1..=3 {
+                let cycle = if (k + sweeps) % 2 == 0 { Cycle::W } else { Cycle::V };
+                let params = Params::default().with_sweeps(sweeps).with_cycle(cycle);
+                let m = AggregationMultigrid::new(&a, params).unwrap();
+                deepest = deepest.max(m.levels().count());
+                let twin = Twin::new(&m, params);
+                let b = uniform(1, n);
+                let wide: Vec<f64> = b.iter().map(|v| f64::from(*v)).collect();
+                let device_b = Vector::from_slice(dev, &b).unwrap();
+                let roots: Vec<f64> = csr.diagonal().iter().map(|d| (d * unit(&csr)).sqrt()).collect();
+                let check = |x: &Vector, want: &Near, what: &str| {
+                    assert_padded(x, name);
+                    // In units in which the diagonal is ones.
+                    let sized: Vec<f64> = want.value.iter().zip(&roots).map(|(v, d)| v * d).collect();
+                    let largest = max_abs(&sized);
+                    let got = x.read().unwrap();
+                    for (i, got) in got.into_iter().enumerate() {
+                        let (error_of, want, root) = (want.error[i], want.value[i], roots[i]);
+                        let error = (f64::from(got) - want).abs();
+                        let bound = f64::min(error_of, gamma(twin.roundings(0)) * largest / root);
+                        assert!(
+                            error <= bound,
+                            "{what} {name} {params:?} at {i}: {got} {want}, {error:e} > {bound:e}"
+                        );
+                    }
+                };
+                let mut x = Vector::zeros(dev, n).unwrap();
+                m.apply(&mut x, &device_b).unwrap();
+                check(&x, &twin.cycle(0, Near::zeros(n), &Near::exact(wide.clone())), "from zero");
+                // Sweeps have the right-hand side of the caller.
+                let start = uniform(2, n);
+                let mut x = Vector::from_slice(dev, &start).unwrap();
+                let scale = unit(&csr);
+                let b: Vec<f32> = b.iter().map(|b| (f64::from(*b) / scale) as f32).collect();
+                m.smooth(&mut x, &Vector::from_slice(dev, &b).unwrap(), 1).unwrap();
+                let start = Near::exact(start.iter().map(|v| f64::from(*v)).collect());
+                check(&x, &twin.cycle(0, start, &Near::exact(wide)), "from a start");
+            }
+        }
+        assert!(deepest >= if fitting(dev, 6144) == 6144 { 3 } else { 2 });
+    });
+}
+
+/// Each matrix is `Pᵀ A P` of the one before, with ones on its diagonal, and no eigenvalue is much larger than sweeps take it
+/// to be.
+#[test]
+fn levels_are_those_of_galerkin() {
+    on_both(|dev| {
+        for (name, csr) in fitting_cases(dev) {
+            let a = stored(dev, &csr);
+            let m = AggregationMultigrid::new(&a, Params::default()).unwrap();
+            let levels: Vec<_> = m.levels().collect();
+            assert_eq!(levels[0].a, &csr);
+            for (depth, pair) in levels.windows(2).enumerate() {
+                let (fine, coarse) = (&pair[0], &pair[1]);
+                let p = fine.p.unwrap();
+                let scale = if depth == 0 { unit(&csr) } else { 1.0 };
+                let a = systems::mapped(fine.a, |v| v * scale);
+                let want = p.transposed().mul(&a.mul(p).unwrap()).unwrap();
+                assert_eq!((want.cols(), want.row_ptr()), (coarse.a.cols(), coarse.a.row_ptr()));
+                for (got, want) in coarse.a.values().iter().zip(want.values()) {
+                    assert!((got - want).abs() <= 1e-12, "{name}: {got} {want}");
+                }
+                assert!(coarse.a.is_symmetric() && coarse.a.diagonal().iter().all(|d| *d == 1.0));
+                assert!(2 * coarse.a.shape().rows <= fine.a.shape().rows, "{name}");
+            }
+            assert!(levels.last().unwrap().p.is_none());
+            for level in &levels {
+                let d = level.a.diagonal();
+                let n = d.len();
+                let mut x: Vec<f64> = uniform(9, n).into_iter().map(f64::from).collect();
+                let mut found = 0.0;
+                for _ in 0..200 {
+                    let y = level.a.mul_vec(&x).unwrap();
+                    let below: f64 = x.iter().zip(&d).map(|(x, d)| x * x * d).sum();
+                    found = x.iter().zip(&y).map(|(x, y)| x * y).sum::<f64>() / below.max(f64::MIN_POSITIVE);
+                    let y: Vec<f64> = y.iter().zip(&d).map(|(y, d)| y / d).collect();
+                    let size = max_abs(&y).max(f64::MIN_POSITIVE);
+                    x = y.iter().map(|y| y / size).collect();
+                }
+                let taken = level.largest_eigenvalue;
+                assert!(n == 0 || (found <= 1.1 * taken && taken <= 1.25 * found), "{name}: {found} {taken}");
+            }
+        }
+    });
+}
+
+#[test]
+fn the_preconditioner_is_symmetric_and_positive() {
+    on_both(|dev| {
+        for (name, csr) in fitting_cases(dev) {
+            let n = csr.shape().rows;
+            let a = stored(dev, &csr);
+            for params in [Params::default(), Params::default().with_sweeps(2).with_cycle(Cycle::W)] {
+                let m = AggregationMultigrid::new(&a, params).unwrap();
+                // In the units in which all levels beside the finest are.
+                let d: Vec<f64> = csr.diagonal().iter().map(|d| (d * unit(&csr)).sqrt()).collect();
+                let [u, v] = [3, 4].map(|seed| {
+                    let by = |(x, d): (f32, &f64)| f64::from(x) * d;
+                    let values: Vec<f64> = uniform(seed, n).into_iter().zip(&d).map(by).collect();
+                    Vector::from_f64(dev, &values).unwrap()
+                });
+                let [mut mu, mut mv] = [(); 2].map(|()| Vector::zeros(dev, n).unwrap());
+                m.apply(&mut mu, &u).unwrap();
+                m.apply(&mut mv, &v).unwrap();
+                let dot = |x: &Vector, y: &Vector| -> f64 {
+                    let (x, y) = (x.read().unwrap(), y.read().unwrap());
+                    x.iter().zip(&y).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum()
+                };
+                let size = (dot(&u, &mu) * dot(&v, &mv)).sqrt();
+                assert!(n == 0 || (dot(&u, &mu) > 0.0 && dot(&v, &mv) > 0.0), "{name}");
+                let gap = (dot(&u, &mv) - dot(&mu, &v)).abs();
+                assert!(gap <= 1e-5 * size, "{name}: {gap:e} of {size:e}");
+            }
+        }
+    });
+}
+
+fn solve(a: &dyn LinOp, m: &dyn Preconditioner, b: &[f64]) -> SolveReport {
+    let b = Vector::from_f64(a.device(), b).unwrap();
+    let mut x = Vector::zeros(a.device(), b.len()).unwrap();
+    let params = CgParams::default().with_stop(Stop::relative(1e-5).check_every(1)).with_max_iters(2000);
+    ConjugateGradient::preconditioned(a, m, params).unwrap().solve(&mut x, &b).unwrap()
+}
+
+#[test]
+fn iterations_hardly_grow_with_the_matrix() {
+    on_both(|dev| {
+        for (n, smooth, rough) in [(32, 7, 12), (64, 7, 14), (128, 7, 16), (512, 7, 20)] {
+            if 4 * n * n > fitting(dev, 4 * n * n) {
+                continue;
+            }
+            let csr = problems::poisson_2d(n, n).to_csr();
+            let a = stored(dev, &csr);
+            let m = AggregationMultigrid::new(&a, Params::default()).unwrap();
+            let random: Vec<f64> = uniform(6, n * n).into_iter().map(f64::from).collect();
+            for (b, most) in [(csr.mul_vec(&vec![1.0; n * n]).unwrap(), smooth), (random, rough)] {
+                let report = solve(&a, &m, &b);
+                assert_eq!(report.reason, StopReason::Converged, "{n}: {report:?}");
+                assert!(report.iterations <= most, "{n}: {} of {most} iterations", report.iterations);
+                assert_eq!(report.readbacks_in_loop, 0);
+            }
+        }
+        // Of matrices from elsewhere, against the diagonal alone.
+        let data = [("494_bus", 20), ("685_bus", 20), ("gr_30_30", 4), ("bcsstk09", 1), ("bcsstk10", 2)];
+        for (name, csr) in systems::data_matrices(&[("spd", 15)], "iterations by aggregation") {
+            let Some((_, times)) = data.iter().find(|(of, _)| name.contains(of)) else { continue };
+            if !systems::fits(dev, &csr, MatrixFormat::Sparse(SparseFormat::Gather)) {
+                continue;
+            }
+            let a = stored(dev, &csr);
+            let b = csr.mul_vec(&vec![1.0; csr.shape().rows]).unwrap();
+            let few = solve(&a, &AggregationMultigrid::new(&a, Params::default()).unwrap(), &b);
+            let many = solve(&a, &Jacobi::new(&a).unwrap(), &b);
+            assert_eq!(few.reason, StopReason::Converged, "{name}: {few:?}");
+            let (few, many) = (few.iterations, many.iterations);
+            assert!(few * times < many, "{name}: {few}, not {times} times fewer than {many}");
+        }
+    });
+}
+
+/// An operator of a user's: a product, and entries or none, and what it says of its null space.
+struct Plain<'a>(&'a StoredMatrix, bool, Vec<Vector>);
+
+impl LinOp for Plain<'_> {
+    fn device(&self) -> &Device {
+        self.0.device()
+    }
+
+    fn shape(&self) -> Shape {
+        self.0.shape()
+    }
+
+    fn apply(&self, y: &mut Vector, terms: Checked<Product<'_>>) -> Result<()> {
+        self.0.apply(y, terms)
+    }
+
+    fn pattern(&self) -> Option<&Csr> {
+        self.1.then(|| self.0.pattern())
+    }
+
+    fn null_space(&self) -> &[Vector] {
+        &self.2
+    }
+}
+
+/// However the finest matrix is kept, and whatever its size, a cycle does the same.
+#[test]
+fn forms_and_magnitudes_make_no_difference() {
+    on_both(|dev| {
+        let (nx, ny) = (40, 30);
+        let n = nx * ny;
+        let csr = plane(nx, ny, 1.0);
+        let b = csr.mul_vec(&vec![1.0; n]).unwrap();
+        let of = |a: &dyn LinOp| {
+            let m = AggregationMultigrid::new(a, Params::default()).unwrap();
+            let mut z = Vector::zeros(dev, n).unwrap();
+            m.apply(&mut z, &Vector::from_f64(dev, &b).unwrap()).unwrap();
+            z.read().unwrap()
+        };
+        let want = of(&stored(dev, &csr));
+        let sparse = |format| StoredMatrix::new(dev, csr.clone(), format).unwrap();
+        let a = stored(dev, &csr);
+        let mut all: Vec<Box<dyn LinOp + '_>> = vec![
+            Box::new(sparse(SparseFormat::Gather)),
+            Box::new(BandedMatrix::from_csr(dev, csr.clone()).unwrap()),
+            Box::new(Plain(&a, true, Vec::new())),
+        ];
+        if dev.capabilities().float_blend {
+            all.push(Box::new(sparse(SparseFormat::Points)));
+        }
+        for (k, a) in all.iter().enumerate() {
+            for (got, want) in of(a.as_ref()).iter().zip(&want) {
+                assert!((got - want).abs() <= 1e-5, "form {k}: {got} {want}");
+            }
+        }
+        for exponent in [-120, -60, 60, 120] {
+            let csr = systems::mapped(&csr, |v| v * 2f64.powi(exponent));
+            let a = stored(dev, &csr);
+            // Exponents that are not taken out are as good as those that are.
+            let left = (exponent + 2 - (exponent + 2).clamp(-100, 100)) as f32;
+            let got = of(&a);
+            for (got, want) in got.iter().zip(&want) {
+                let got = got * left.exp2();
+                assert!((got - want).abs() <= 1e-5 * want.abs().max(1.0), "2^{exponent}: {got} {want}");
+            }
+            let b: Vec<f64> = b.iter().map(|b| b * 2f64.powi(exponent)).collect();
+            let report = solve(&a, &AggregationMultigrid::new(&a, Params::default()).unwrap(), &b);
+            assert_eq!(report.reason, StopReason::Converged, "2^{exponent}");
+        }
+    });
+}
+
+#[test]
+fn costs_are_those_documented() {
+    on_both(|dev| {
+        let plain = plane(40, 30, 1.0);
+        for (csr, more) in [(stretched(&plain), 1), (plain, 0)] {
+            for sweeps in [1, 2, 4] {
+                let a = stored(dev, &csr);
+                let m = AggregationMultigrid::new(&a, Params::default().with_sweeps(sweeps)).unwrap();
+                let b = Vector::from_slice(dev, &uniform(1, csr.shape().rows)).unwrap();
+                let mut x = Vector::zeros(dev, b.len()).unwrap();
+                let n = m.levels().last().unwrap().a.shape().rows;
+                let inverse = Matrix::zeros(dev, Shape::new(n, n)).unwrap();
+                let [mut small, other] = [(); 2].map(|()| Vector::zeros(dev, n).unwrap());
+                let mut draws = [0, 0];
+                // What is compiled and filled the first time is left behind.
+                for _ in 0..2 {
+                    let before = dev.counters();
+                    m.apply(&mut x, &b).unwrap();
+                    let between = dev.counters();
+                    ops::product(&mut small, Combine::Replace, 1.0, &inverse, &other).unwrap();
+                    let (cycle, dense) = (between.since(&before), dev.counters().since(&between));
+                    assert_eq!(cycle.readbacks, 0);
+                    draws = [cycle.draws, dense.draws];
+                }
+                assert_eq!(m.levels().count(), 2);
+                assert_eq!(draws[0], 2 * sweeps as u64 + 2 + more + draws[1], "{sweeps} sweeps");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_cannot_be_solved_is_refused() {
+    on_both(|dev| {
+        let new = |csr: Csr| {
+            AggregationMultigrid::new(&stored(dev, &csr), Params::default())
+                .map(drop)
+                .unwrap_err()
+                .to_string()
+        };
+        let good = plane(20, 20, 1.0);
+        let with = |at: (usize, usize), value: f64| {
+            systems::mapped_places(&good, |i, j, v| if (i, j) == at { value } else { v })
+        };
+        for (csr, said) in [
+            (with((3, 4), -0.5), "has -0.5 at (3, 4) and -1 at (4, 3), expected a symmetric matrix"),
+            (with((7, 7), 0.0), "the diagonal entry at 7 (counted from 0) is 0"),
+            (with((9, 9), -2.0), "the diagonal entry at 9 (counted from 0) is -2"),
+            (systems::entries(2, 3, [(0, 0, 1.0)]), "is 2x3, expected as many rows as columns"),
+            // Indefinite with a positive diagonal, on the coarsest level and on one before.
+            (
+                systems::entries(2, 2, [(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0), (1, 1, 1.0)]),
+                "has a pivot that is not positive",
+            ),
+            (
+                systems::mapped_places(&good, |i, j, v| if i == j { 1.0 } else { v }),
+                "is not positive definite",
+            ),
+        ] {
+            let e = new(csr);
+            assert!(e.contains(said) && e.contains("AggregationMultigrid"), "{e}, not {said}");
+        }
+        let a = stored(dev, &good);
+        for sweeps in [0, 9] {
+            let e = AggregationMultigrid::new(&a, Params::default().with_sweeps(sweeps)).map(drop);
+            assert!(matches!(e, Err(Error::Parameter { name: "sweeps", .. })), "{e:?}");
+        }
+        let ones = vec![Vector::filled(dev, 400, 1.0).unwrap()];
+        for (a, why) in [(Plain(&a, false, Vec::new()), "entries"), (Plain(&a, true, ones), "null space")] {
+            let e = AggregationMultigrid::new(&a, Params::default()).map(drop);
+            assert!(matches!(&e, Err(Error::Unsupported { why: said, .. }) if said.contains(why)), "{e:?}");
+        }
+        let m = AggregationMultigrid::new(&a, Params::default()).unwrap();
+        let (mut x, b) = (Vector::zeros(dev, 400).unwrap(), Vector::zeros(dev, 399).unwrap());
+        for e in [m.smooth(&mut x, &b, 1), m.apply(&mut x, &b)] {
+            assert!(matches!(e, Err(Error::ShapeMismatch { operand: "b", .. })), "{e:?}");
+        }
+    });
+}
