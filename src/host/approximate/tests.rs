@@ -1,3 +1,5 @@
+//! Set-up against dense systems.
+
 use super::sweeps::{links, substituted, swept};
 use super::*;
 use crate::host::{Triplets, problems};

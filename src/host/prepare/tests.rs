@@ -1,3 +1,5 @@
+//! Matchings against all there are, and scales that are undone.
+
 use super::*;
 use crate::host::problems;
 use crate::shape::Shape;
