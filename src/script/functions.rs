@@ -6,12 +6,12 @@ use super::error::ScriptErrorKind as Kind;
 use super::names::Function;
 use super::reductions::Over;
 use super::run::{At, MAX_COUNT, Run};
-use super::solvers::Precision;
 use super::source::{Fault, Result};
 use super::value::{Data, Value};
 use crate::data::{Matrix, Vector};
 use crate::ops;
 use crate::shape::Shape;
+use crate::solve::Precision;
 
 /// Whether an argument is this text, or the constant `inf` for the text of that name.
 pub(super) fn says(expr: &Expr, word: &str) -> bool {

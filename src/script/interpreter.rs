@@ -11,12 +11,12 @@ use super::names::{CONSTANTS, reserved};
 use super::parse::Script;
 use super::room::Room;
 use super::run::Run;
-use super::solvers::Precision;
 use super::source::Fault;
 use super::value::{Data, Value};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::FileId;
+use crate::solve::Precision;
 
 /// Which files a script may read and write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

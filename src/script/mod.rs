@@ -43,8 +43,8 @@ mod source;
 mod sparse;
 mod value;
 
+pub use crate::solve::Precision;
 pub use error::{Operand, ScriptError, ScriptErrorKind};
 pub use interpreter::{FileAccess, Interpreter, ScriptLimits};
 pub use parse::{MAX_DEPTH, MAX_SOURCE, Script, parse};
-pub use solvers::Precision;
 pub use value::{Data, Value};

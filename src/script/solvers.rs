@@ -12,8 +12,8 @@ use crate::data::{DoubleVector, Unknowns, Vector};
 use crate::error::Error;
 use crate::shape::Shape;
 use crate::solve::{
-    CgParams, Cgls, CglsParams, ConjugateGradient, LcpParams, LcpReport, LcpSolver, LinOp, Recurrence,
-    SolveReport, Stop, StopReason,
+    CgParams, Cgls, CglsParams, ConjugateGradient, LcpParams, LcpReport, LcpSolver, LinOp, Precision,
+    Recurrence, SolveReport, Stop, StopReason,
 };
 
 /// The bound on the relative residual if none is given.
@@ -30,40 +30,6 @@ const VECTORS: u64 = 16;
 
 /// The same of a solver for pairs.
 const VECTORS_OF_PAIRS: u64 = 48;
-
-/// In what a script's `solve` solves. Values of scripts have 32 bits: of a solution in pairs the script gets its high part,
-/// every element rounded once. Certified is the pair.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Precision {
-    /// Unknowns of 32 bits.
-    Single,
-    /// Unknowns that are [pairs of floats](crate::DoubleVector), iterated in 32 bits.
-    Refined,
-    /// Unknowns that are pairs, iterated in pairs ([`Recurrence::Double`]): for systems that are symmetric positive definite.
-    Double,
-    /// In 32 bits, and where these do not come to the bound in pairs, from there.
-    #[default]
-    Auto,
-}
-
-impl Precision {
-    fn recurrence(self) -> Recurrence {
-        match self {
-            Precision::Refined => Recurrence::Single,
-            Precision::Double => Recurrence::Double,
-            _ => Recurrence::Auto,
-        }
-    }
-
-    /// The words for them.
-    pub const WORDS: [(&'static str, Precision); 4] = [
-        ("single", Precision::Single),
-        ("refined", Precision::Refined),
-        ("double", Precision::Double),
-        ("auto", Precision::Auto),
-    ];
-}
 
 impl Run<'_> {
     /// The room for what a solver works with: vectors, and what it looks at to see that the matrix is symmetric.

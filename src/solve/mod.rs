@@ -18,8 +18,8 @@ mod precondition;
 mod stationary;
 
 pub use auto::{
-    Auto, AutoParams, AutoReport, Choice, ChoiceParams, Chosen, GivenUp, MethodKind, PreconditionerKind,
-    Tried,
+    Auto, AutoParams, AutoReport, Choice, ChoiceParams, Chosen, GivenUp, MethodKind, Precision,
+    PreconditionerKind, Tried,
 };
 #[cfg(feature = "sim")]
 pub(crate) use drive::fit::fit;

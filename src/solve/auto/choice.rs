@@ -17,29 +17,6 @@ use crate::solve::precondition::{
     Jacobi, Preconditioner, Spai,
 };
 
-/// A list of names: what they stand for by the word, and the word by what it stands for.
-macro_rules! words {
-    ($of:ty: $($word:literal => $value:ident),+ $(,)?) => {
-        impl $of {
-            /// The words for them.
-            pub const WORDS: &'static [(&'static str, $of)] = &[$(($word, <$of>::$value)),+];
-
-            /// The word for it.
-            pub fn word(self) -> &'static str {
-                match self {
-                    $(<$of>::$value => $word),+
-                }
-            }
-        }
-
-        impl fmt::Display for $of {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.word())
-            }
-        }
-    };
-}
-
 /// The methods of Krylov by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -178,18 +155,30 @@ impl Choice {
         !matches!(self.preconditioner, PreconditionerKind::None | PreconditionerKind::Jacobi)
     }
 
+    /// The method with a preconditioner that is at hand, in place of the one that is named.
+    ///
+    /// *Errors*: those of the method.
+    pub fn with_preconditioner<'a>(
+        &self,
+        a: &'a dyn LinOp,
+        m: Box<dyn Preconditioner + 'a>,
+        params: ChoiceParams,
+    ) -> Result<Chosen<'a>> {
+        let made = Chosen { a, m, choice: *self, params, set_up: Duration::ZERO };
+        made.checked()?;
+        Ok(made)
+    }
+
     /// Makes the preconditioner for a matrix, which may be most of the work.
     ///
     /// *Errors*: those of the method and of the preconditioner, which say what they do not take.
     pub fn prepare<'a>(&self, a: &'a dyn LinOp, params: ChoiceParams) -> Result<Chosen<'a>> {
-        let chosen = |m, set_up| Chosen { a, m, choice: *self, params, set_up };
         // The method's own checks come before those of its preconditioner, and cost less.
-        chosen(Box::new(Identity), Duration::ZERO).checked()?;
+        self.with_preconditioner(a, Box::new(Identity), params)?;
         let started = Instant::now();
         let m = self.preconditioner_for(a)?;
-        let made = chosen(m, started.elapsed());
-        made.checked()?;
-        Ok(made)
+        let set_up = started.elapsed();
+        Ok(Chosen { set_up, ..self.with_preconditioner(a, m, params)? })
     }
 
     fn preconditioner_for<'a>(&self, a: &'a dyn LinOp) -> Result<Box<dyn Preconditioner + 'a>> {

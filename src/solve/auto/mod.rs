@@ -1,8 +1,33 @@
 //! A method and a preconditioner chosen by the matrix, and by how the residual falls.
 
+/// A list of names: what they stand for by the word, and the word by what it stands for.
+macro_rules! words {
+    ($of:ty: $($word:literal => $value:ident),+ $(,)?) => {
+        impl $of {
+            /// The words for them.
+            pub const WORDS: &'static [(&'static str, $of)] = &[$(($word, <$of>::$value)),+];
+
+            /// The word for it.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(<$of>::$value => $word),+
+                }
+            }
+        }
+
+        impl fmt::Display for $of {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+    };
+}
+
 mod choice;
+mod precision;
 
 pub use choice::{Choice, ChoiceParams, Chosen, MethodKind, PreconditionerKind};
+pub use precision::Precision;
 
 use std::fmt;
 use std::time::{Duration, Instant};
