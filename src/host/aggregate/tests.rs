@@ -1,3 +1,5 @@
+//! Aggregation against full matrices, and against what is known of the plane.
+
 use super::*;
 use crate::host::{Triplets, problems};
 
