@@ -6,7 +6,7 @@ use common::aggregation::{Near, Twin, unit};
 use common::bounds::gamma;
 use common::harness::{assert_padded, fitting, on_both};
 use common::random::{Rng, spd, uniform};
-use common::reference::max_abs;
+use common::reference::{max_abs, widen};
 use common::systems;
 use texla::host::{Csr, problems};
 use texla::ops::{self, Checked, Combine, LinOp, Product};
@@ -227,7 +227,7 @@ fn solve(a: &dyn LinOp, m: &dyn Preconditioner, b: &[f64]) -> SolveReport {
 #[test]
 fn iterations_hardly_grow_with_the_matrix() {
     on_both(|dev| {
-        for (n, smooth, rough) in [(32, 7, 12), (64, 7, 14), (128, 7, 16), (512, 7, 20)] {
+        for (n, smooth, rough) in [(32, 7, 10), (64, 7, 10), (128, 7, 11), (512, 7, 12)] {
             if 4 * n * n > fitting(dev, 4 * n * n) {
                 continue;
             }
@@ -300,6 +300,7 @@ fn forms_and_magnitudes_make_no_difference() {
             z.read().unwrap()
         };
         let want = of(&stored(dev, &csr));
+        let largest = max_abs(&widen(&want)) as f32;
         let sparse = |format| StoredMatrix::new(dev, csr.clone(), format).unwrap();
         let a = stored(dev, &csr);
         let mut all: Vec<Box<dyn LinOp + '_>> = vec![
@@ -323,7 +324,7 @@ fn forms_and_magnitudes_make_no_difference() {
             let got = of(&a);
             for (got, want) in got.iter().zip(&want) {
                 let got = got * left.exp2();
-                assert!((got - want).abs() <= 1e-5 * want.abs().max(1.0), "2^{exponent}: {got} {want}");
+                assert!((got - want).abs() <= 1e-5 * largest, "2^{exponent}: {got} {want}");
             }
             let b: Vec<f64> = b.iter().map(|b| b * 2f64.powi(exponent)).collect();
             let report = solve(&a, &AggregationMultigrid::new(&a, Params::default()).unwrap(), &b);

@@ -58,7 +58,7 @@ impl Default for AggregationParams {
 ///
 /// *Cost* of a V-cycle from zero, with k sweeps, on a level: `2 k + 2` draws, one more on the finest if its diagonal is not
 /// constant, and more of [points](crate::SparseFormat::Points); a product with `Pᵀ`, one with `P`, `2 k` with `A`; no readback.
-/// Levels beyond the finest are [stored](StoredMatrix) besides `A`, together less than it as a rule. *Source*: P. Vaněk, J.
+/// What is [stored](StoredMatrix) besides `A` comes to 1.8 times what a five-point `A` takes as gathered rows. *Source*: P. Vaněk, J.
 /// Mandel, M. Brezina, *Algebraic multigrid by smoothed aggregation for second and fourth order elliptic problems*, 1996.
 ///
 /// ```
@@ -74,7 +74,7 @@ impl Default for AggregationParams {
 /// let params = CgParams::default().with_stop(Stop::relative(1e-5).check_every(1));
 /// let report = ConjugateGradient::preconditioned(&a, &m, params)?.solve(&mut x, &b)?;
 /// assert_eq!(report.reason, StopReason::Converged);
-/// assert!(report.iterations <= 20); // more than 150 without
+/// assert!(report.iterations <= 8); // more than 130 without
 /// # Ok::<(), texla::Error>(())
 /// ```
 #[doc(alias = "amg")]
