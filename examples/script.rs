@@ -24,7 +24,7 @@ struct Args {
     file: Option<PathBuf>,
     /// In what `solve` and `\` solve where the script does not say: unknowns of 32 bits, pairs of floats iterated in 32 bits,
     /// or in pairs; auto takes pairs where 32 bits do not come to the bound
-    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(Precision::WORDS.map(|(word, _)| word)),
+    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(Precision::WORDS.iter().map(|(word, _)| *word)),
           default_value = "auto")]
     precision: String,
 }

@@ -1,15 +1,16 @@
-//! The main job: a sparse system from a Matrix Market file (or a built-in Poisson problem), solved by conjugate
-//! gradients entirely in textures and checked on the CPU in 64 bits.
+//! The main job: a sparse system from a Matrix Market file (or a built-in Poisson problem), solved by what suits it
+//! entirely in textures and checked on the CPU in 64 bits.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use support::{CommonArgs, Failure, LinePlot, Progress, Report, Table, count, json, say, worst};
 use texla::host::{Csr, market, problems};
 use texla::solve::{
-    BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Gmres, GmresParams, Identity,
-    Jacobi, LinOp, Multigrid, MultigridParams, Preconditioner, Recurrence, SolveReport, Stop,
+    Auto, AutoParams, AutoReport, Choice, ChoiceParams, LinOp, MethodKind, Multigrid, MultigridParams,
+    Precision, PreconditionerKind, SolveReport, Stop, Tried,
 };
 use texla::{
     Device, DoubleVector, Error, Grid, MatrixFormat, Side, Sides, SparseFormat, Stencil, StencilParams,
@@ -18,7 +19,7 @@ use texla::{
 
 mod support;
 
-/// Solves A x = b on the GPU: by conjugate gradients, BiCGStab, GMRES, or for any shape least squares.
+/// Solves A x = b on the GPU, in the sense of least squares where A is not square: by what suits the matrix, or as asked.
 #[derive(clap::Parser)]
 #[command(name = "solve")]
 struct Args {
@@ -36,22 +37,24 @@ struct Args {
     /// Known solution, to report the error against
     #[arg(long, value_name = "x.mtx", value_hint = clap::ValueHint::FilePath)]
     x_ref: Option<PathBuf>,
-    /// Conjugate gradients, BiCGStab or GMRES for what is not symmetric, or least squares for any shape
-    #[arg(long, value_enum, default_value = "cg")]
-    method: Method,
+    /// The method: cg for symmetric positive definite matrices, minres for symmetric ones, bicgstab and gmres for square ones, cgls
+    /// (least squares) for any; auto is what suits the matrix, and another where that leads nowhere
+    #[arg(long, value_parser = words("auto", MethodKind::WORDS), default_value = "auto")]
+    method: Word<MethodKind>,
     /// Iterations of a cycle of gmres, 1 to 200; 50 without it
     #[arg(long, value_name = "M")]
     restart: Option<usize>,
-    /// Preconditioner; multigrid is for the built-in problem, which is then kept as a stencil
-    #[arg(long, value_enum, default_value = "none")]
-    precond: Precond,
+    /// Preconditioner; without it none, or with --method auto what suits the matrix. multigrid is for the built-in problem, which is
+    /// then kept as a stencil
+    #[arg(long, value_parser = words(MULTIGRID, PreconditionerKind::WORDS))]
+    precond: Option<Word<PreconditionerKind>>,
     /// Bound on the relative residual (cgls: on that or on the one of the normal equations)
     #[arg(long, default_value_t = 1e-5)]
     tol: f64,
     /// Digits of the unknowns and of b, and of the iteration: 24 bits, or 48 in pairs of floats, which bounds below 1e-6 take;
-    /// auto takes pairs where method, operator and device can, and iterates in them where 32 bits gain nothing
-    #[arg(long, value_enum, default_value = "auto")]
-    precision: Precision,
+    /// auto takes pairs where the device can, and iterates in them where 32 bits gain nothing
+    #[arg(long, value_parser = words("", Precision::WORDS), default_value = "auto")]
+    precision: Word<Precision>,
     /// Most iterations
     #[arg(long, default_value_t = 20_000)]
     max_iters: usize,
@@ -75,67 +78,82 @@ impl AsRef<CommonArgs> for Args {
     }
 }
 
-#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
-enum Method {
-    Cg,
-    #[value(name = "bicgstab")]
-    BiCgStab,
-    Gmres,
-    Cgls,
+/// A word of a list, and what it stands for; or the one word that is not in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Word<T>(Option<T>);
+
+const MULTIGRID: &str = "multigrid";
+
+/// One of these words, or another one if that is not empty.
+fn words<T: Copy + Send + Sync + 'static>(
+    other: &'static str,
+    list: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = Word<T>> {
+    let all = [other].into_iter().filter(|word| !word.is_empty()).chain(list.iter().map(|(word, _)| *word));
+    PossibleValuesParser::new(all.collect::<Vec<_>>())
+        .map(|given: String| Word(list.iter().find(|(word, _)| *word == given).map(|(_, kind)| *kind)))
 }
 
-#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-enum Precision {
-    /// Unknowns of 32 bits
-    Single,
-    /// Unknowns of pairs of floats, iterated in 32 bits
-    Refined,
-    /// Unknowns of pairs, iterated in pairs: by conjugate gradients with a diagonal or none
-    Double,
-    /// Refined where method, operator and device can, and double from where that gains nothing
-    Auto,
-}
-
-impl Precision {
-    fn recurrence(self) -> Recurrence {
-        match self {
-            Precision::Double => Recurrence::Double,
-            Precision::Refined => Recurrence::Single,
-            _ => Recurrence::Auto,
-        }
+impl Args {
+    fn precision(&self) -> Precision {
+        self.precision.0.unwrap_or_default()
     }
 
-    /// What has been done in the end.
-    fn done(self, report: &SolveReport) -> &'static str {
-        match self {
-            Precision::Single => "single",
-            _ if report.double_iterations > 0 => "double",
-            _ => "refined",
-        }
+    /// Multigrid on the grid of the built-in problem.
+    fn is_multigrid(&self) -> bool {
+        self.precond == Some(Word(None))
     }
 
-    /// What is asked for, where the method can.
-    fn settled(self, args: &Args, device: &Device) -> support::Result<Self> {
+    /// What is tried, where anything is asked for by name: by every method that suits the matrix, if it is only the preconditioner.
+    fn choices(&self, a: &dyn LinOp) -> texla::Result<Vec<Choice>> {
+        let asked = self.precond.and_then(|word| word.0);
+        let double = self.precision() == Precision::Double;
+        let mut methods: Vec<MethodKind> = Vec::new();
+        match (self.method.0, asked) {
+            (Some(method), _) => methods.push(method),
+            (None, _) if double => methods.push(MethodKind::Cg),
+            (None, None) => return Ok(Vec::new()),
+            (None, Some(_)) => {
+                for choice in Auto::new(a, AutoParams::default())?.choices() {
+                    if !methods.contains(&choice.method) {
+                        methods.push(choice.method);
+                    }
+                }
+            }
+        }
+        let of = |method| Choice::new(method, asked.unwrap_or(PreconditionerKind::None));
+        let cycles = |choice: Choice| self.restart.map_or(choice, |restart| choice.with_restart(restart));
+        Ok(methods.into_iter().map(of).map(cycles).collect())
+    }
+
+    /// Digits that are asked for, where the device has them.
+    fn settled(&self, device: &Device) -> support::Result<Precision> {
         let able = device.capabilities().exact_form.is_some();
-        match self {
-            Precision::Double if args.method != Method::Cg => {
+        let diagonal =
+            [PreconditionerKind::None, PreconditionerKind::Jacobi].map(|kind| Some(Word(Some(kind))));
+        match self.precision() {
+            Precision::Double if !matches!(self.method.0, None | Some(MethodKind::Cg)) => {
                 Err(Failure::bad_input("--precision double: iterations in pairs are those of --method cg"))
             }
-            Precision::Double if args.precond == Precond::Multigrid => Err(Failure::bad_input(
-                "--precision double: iterations in pairs take a preconditioner that is a diagonal (--precond jacobi) or \
-                 none; --precision refined solves for pairs with --precond multigrid",
-            )),
+            Precision::Double if self.precond.is_some() && !diagonal.contains(&self.precond) => {
+                Err(Failure::bad_input(
+                    "--precision double: iterations in pairs take a preconditioner that is a diagonal (--precond \
+                     jacobi) or none; --precision refined solves for pairs with any",
+                ))
+            }
             Precision::Auto if !able => Ok(Precision::Single),
             asked => Ok(asked),
         }
     }
 }
 
-#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
-enum Precond {
-    None,
-    Jacobi,
-    Multigrid,
+/// What has been done in the end.
+fn done(precision: Precision, report: &SolveReport) -> &'static str {
+    match precision {
+        Precision::Single => "single",
+        _ if report.double_iterations > 0 => "double",
+        _ => "refined",
+    }
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
@@ -165,11 +183,13 @@ const LONGEST_SIDE: usize = 4096;
 
 /// What flags do not go together with multigrid.
 fn check_multigrid(args: &Args) -> support::Result {
-    let why = match (&args.matrix, args.method, args.format) {
+    let why = match (&args.matrix, args.method.0, args.format) {
         (Some(path), ..) => {
             format!("it needs the grid that a matrix stands for, and {} does not say it", path.display())
         }
-        (_, Method::Cgls, _) => "least squares ask for an inverse of A^T A, and it is one of A".to_owned(),
+        (_, Some(MethodKind::Cgls), _) => {
+            "least squares ask for an inverse of A^T A, and it is one of A".to_owned()
+        }
         (_, _, Format::Points | Format::Gather | Format::Banded) => {
             "the problem is then kept as a stencil, in no other format".to_owned()
         }
@@ -179,10 +199,10 @@ fn check_multigrid(args: &Args) -> support::Result {
 }
 
 fn problem(args: &Args) -> support::Result<Problem> {
-    if args.restart.is_some() && args.method != Method::Gmres {
+    if args.restart.is_some() && args.method.0 != Some(MethodKind::Gmres) {
         return Err(Failure::bad_input("--restart: cycles are those of --method gmres"));
     }
-    if args.precond == Precond::Multigrid {
+    if args.is_multigrid() {
         check_multigrid(args)?;
     }
     let mut built_in = None;
@@ -287,15 +307,15 @@ fn residual(problem: &Problem, x: &[f64]) -> Vec<f64> {
     problem.a.rows().zip(&problem.b).map(row).collect()
 }
 
-fn check(problem: &Problem, x: &[f64], method: Method) -> support::Result<Check> {
+fn check(problem: &Problem, x: &[f64], method: MethodKind) -> support::Result<Check> {
     let r = residual(problem, x);
     let own = ratio(norm2(&r), norm2(&problem.b));
     let (true_relative_residual, least_squares_residual) = match method {
-        Method::Cg | Method::BiCgStab | Method::Gmres => (own, None),
-        Method::Cgls => {
+        MethodKind::Cgls => {
             let of = |v: &[f64]| problem.a.mul_vec_transposed(v).map(|s| norm2(&s));
             (ratio(of(&r)?, of(&problem.b)?), Some(own))
         }
+        _ => (own, None),
     };
     let lapack_ratio = ratio(norm1(&r), problem.a.norm1() * norm1(x) * 2f64.powi(-24));
     let relative_error = problem.x_ref.as_ref().map(|want| {
@@ -315,6 +335,10 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     for key in [
         "converged",
         "reason",
+        "method",
+        "preconditioner",
+        "preparation",
+        "tried",
         "precision",
         "iterations",
         "double_iterations",
@@ -338,7 +362,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     }
 
     let started = Instant::now();
-    let precision = args.precision.settled(args, device)?;
+    let precision = args.settled(device)?;
     let a = Operator::new(device, args, &problem)?;
     let mut system = System::new(device, precision, &problem)?;
     device.finish()?;
@@ -366,20 +390,25 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let all = started.elapsed();
     let work = device.counters().since(&before);
     let compile = Duration::from_nanos(work.compile_nanos);
-    let (solved, wall) = solved?;
-    // What solver and preconditioner find out about the matrix before the call, and what the call takes.
+    let AutoReport { solved, choice, solving: wall, tried: given_up, .. } = solved?;
+    // What solver and preconditioner find out about the matrix before the last run, with what was tried before, and what that takes.
     let (set_up, iterate) = (all.saturating_sub(wall), wall.saturating_sub(compile));
 
     let started = Instant::now();
     let solution = system.solution()?;
     let read_back = started.elapsed();
-    let check = check(&problem, &solution, args.method)?;
+    let check = check(&problem, &solution, choice.method)?;
     let ms_per_iteration = iterate.as_secs_f64() * 1e3 / solved.iterations.max(1) as f64;
 
     report
         .set("converged", solved.converged())
         .set("reason", solved.reason.to_string())
-        .set("precision", precision.done(&solved))
+        .set("method", choice.method.word())
+        .set("preconditioner", args.named(choice))
+        .set("preparation", if choice.prepares() { "matched" } else { "none" })
+        .set("choice", choice.to_string())
+        .set("tried", json!(given_up.iter().map(told).collect::<Vec<_>>()))
+        .set("precision", done(precision, &solved))
         .set("iterations", solved.iterations)
         .set("double_iterations", solved.double_iterations)
         .set("true_relative_residual", check.true_relative_residual)
@@ -418,6 +447,10 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     for (iteration, residual) in &solved.history {
         report.row(json!({ "iteration": iteration, "relative_residual": residual }));
     }
+    say(format_args!("by          {}", args.by(choice)));
+    for Tried { choice, why, .. } in &given_up {
+        say(format_args!("not by      {choice}: {why}"));
+    }
     print_summary(
         &solved,
         &check,
@@ -437,7 +470,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         market::write_vector(path, &solution).map_err(Error::from)?;
     }
     if let Some(path) = &args.plot {
-        plot(args, &problem, &solved, device.api(), path)?;
+        plot(args, &problem, (choice, &solved), device.api(), path)?;
     }
     Ok(())
 }
@@ -451,8 +484,8 @@ enum Operator {
 
 impl Operator {
     fn new(device: &Device, args: &Args, problem: &Problem) -> texla::Result<Self> {
-        let format = match (args.format, args.precond, problem.side) {
-            (_, Precond::Multigrid, Some(side)) => {
+        let format = match (args.format, args.is_multigrid(), problem.side) {
+            (_, true, Some(side)) => {
                 let params = StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::DIRICHLET));
                 let stencil = Stencil::new(device, Grid::new_2d(side, side), params)?;
                 return Ok(Operator::Stencil(Box::new(stencil)));
@@ -476,24 +509,6 @@ impl Operator {
         };
         format.to_lowercase()
     }
-
-    fn linop(&self) -> &dyn LinOp {
-        match self {
-            Operator::Stored(a) => a,
-            Operator::Stencil(a) => a.as_ref(),
-        }
-    }
-
-    /// For systems with this operator.
-    fn preconditioner(&self, precond: Precond) -> texla::Result<Box<dyn Preconditioner>> {
-        Ok(match (precond, self) {
-            (Precond::None, _) => Box::new(Identity),
-            (Precond::Multigrid, Operator::Stencil(a)) => {
-                Box::new(Multigrid::new(a, MultigridParams::default())?)
-            }
-            _ => Box::new(Jacobi::new(self.linop())?),
-        })
-    }
 }
 
 /// The vectors of a solve.
@@ -506,11 +521,11 @@ impl System {
     fn new(device: &Device, precision: Precision, problem: &Problem) -> texla::Result<Self> {
         let (n, b) = (problem.a.shape().cols, &problem.b);
         Ok(match precision {
-            Precision::Refined | Precision::Double | Precision::Auto => {
-                System::Refined { x: DoubleVector::zeros(device, n)?, b: DoubleVector::from_f64(device, b)? }
-            }
             Precision::Single => {
                 System::Single { x: Vector::zeros(device, n)?, b: Vector::from_f64(device, b)? }
+            }
+            _ => {
+                System::Refined { x: DoubleVector::zeros(device, n)?, b: DoubleVector::from_f64(device, b)? }
             }
         })
     }
@@ -530,60 +545,60 @@ impl Args {
     }
 }
 
-/// The report, and how long the answer took from the call to its certificate.
-type Solved = texla::Result<(SolveReport, Duration)>;
+impl Args {
+    /// The name of the preconditioner.
+    fn named(&self, choice: Choice) -> &'static str {
+        if self.is_multigrid() { MULTIGRID } else { choice.preconditioner.word() }
+    }
 
-/// Calls a solver with what shows its progress.
-fn timed(args: &Args, call: impl FnOnce(&dyn Fn(usize, f64)) -> texla::Result<SolveReport>) -> Solved {
+    /// All of the choice in words.
+    fn by(&self, choice: Choice) -> String {
+        if self.is_multigrid() { format!("{choice} with {MULTIGRID}") } else { choice.to_string() }
+    }
+}
+
+/// What was given up.
+fn told(tried: &Tried) -> serde_json::Value {
+    let Tried { choice, set_up, solving, why, .. } = tried;
+    json!({
+        "method": choice.method.word(), "preconditioner": choice.preconditioner.word(), "choice": choice.to_string(),
+        "set_up_ms": set_up.as_secs_f64() * 1e3, "solve_ms": solving.as_secs_f64() * 1e3, "why": why.to_string(),
+    })
+}
+
+/// By what is asked for, or what suits the matrix, for unknowns of either kind.
+fn solve<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> texla::Result<AutoReport> {
     // How far the residual has come down its logarithmic way, in percent.
     let progress = Progress::new("residual", 100);
-    let started = Instant::now();
-    let report = call(&|iteration, residual| {
+    let observe = |iteration, residual: f64| {
         let share = residual.max(f64::MIN_POSITIVE).ln() / args.tol.ln();
         progress.set((100.0 * share.clamp(0.0, 1.0)) as u64);
         progress.note(format!("{residual:.1e} after {iteration} iterations"));
-    })?;
-    let elapsed = started.elapsed();
-    progress.finish();
-    Ok((report, elapsed))
-}
-
-/// By the method asked for, for unknowns of either kind.
-fn solve<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> Solved {
-    let a = operator.linop();
-    if args.method == Method::Cgls {
-        return least_squares(args, operator, x, b);
-    }
-    if args.method == Method::BiCgStab {
-        let params = BiCgStabParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
-        let m = operator.preconditioner(args.precond)?;
-        let solver = BiCgStab::preconditioned(a, m.as_ref(), params)?;
-        return timed(args, |observe| solver.solve_observed(x, b, observe));
-    }
-    if args.method == Method::Gmres {
-        let params = GmresParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
-        let params = args.restart.map_or(params, |restart| params.with_restart(restart));
-        let m = operator.preconditioner(args.precond)?;
-        let solver = Gmres::preconditioned(a, m.as_ref(), params)?;
-        return timed(args, |observe| solver.solve_observed(x, b, observe));
-    }
-    // The solver's own checks come before those of its preconditioner.
-    let params = CgParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
-    let params = params.with_recurrence(args.precision.recurrence());
-    ConjugateGradient::new(a, params)?;
-    let m = operator.preconditioner(args.precond)?;
-    let solver = ConjugateGradient::preconditioned(a, m.as_ref(), params)?;
-    timed(args, |observe| solver.solve_observed(x, b, observe))
-}
-
-fn least_squares<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> Solved {
-    let params = CglsParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
-    let m: Box<dyn Preconditioner> = match args.precond {
-        Precond::Jacobi => Box::new(Jacobi::for_least_squares(operator.linop())?),
-        Precond::None | Precond::Multigrid => Box::new(Identity),
     };
-    let solver = Cgls::preconditioned(operator.linop(), m.as_ref(), params)?;
-    timed(args, |observe| solver.solve_observed(x, b, observe))
+    let recurrence = args.precision().recurrence();
+    let report = match operator {
+        Operator::Stencil(a) => {
+            let params = ChoiceParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
+            let method = args.method.0.unwrap_or(MethodKind::Cg);
+            let choice = Choice::new(method, PreconditionerKind::None);
+            // The method's own checks come before those of its preconditioner.
+            choice.prepare(a.as_ref(), params)?;
+            let started = Instant::now();
+            let m = Box::new(Multigrid::new(a, MultigridParams::default())?);
+            let set_up = started.elapsed();
+            let solver = choice.with_preconditioner(a.as_ref(), m, params.with_recurrence(recurrence))?;
+            let started = Instant::now();
+            let solved = solver.solve_observed(x, b, observe)?;
+            AutoReport::of(solved, choice, [set_up, started.elapsed()])
+        }
+        Operator::Stored(a) => {
+            let params = AutoParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
+            let params = params.with_recurrence(recurrence).with_choices(args.choices(a)?);
+            Auto::new(a, params)?.solve_observed(x, b, observe)?
+        }
+    };
+    progress.finish();
+    Ok(report)
 }
 
 fn print_summary(
@@ -633,18 +648,12 @@ fn print_summary(
 fn plot(
     args: &Args,
     problem: &Problem,
-    solved: &SolveReport,
+    (choice, solved): (Choice, &SolveReport),
     api: texla::gl::Api,
     path: &std::path::Path,
 ) -> support::Result {
-    let method = match args.method {
-        Method::Cg => "conjugate gradients",
-        Method::BiCgStab => "BiCGStab",
-        Method::Gmres => "GMRES",
-        Method::Cgls => "least squares by conjugate gradients",
-    };
     LinePlot {
-        title: &format!("texla: {method}"),
+        title: &format!("texla: {}", args.by(choice)),
         subtitle: format!(
             "{}, {} after {}, {api}",
             problem.name,

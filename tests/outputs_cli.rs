@@ -110,7 +110,7 @@ fn outputs_are_replaced_as_a_whole() {
     fs::write(&out, "old").unwrap();
     let unsymmetric =
         write("bad.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n1 2 5\n2 2 1\n");
-    let ran = run("solve", &["--matrix", &unsymmetric, "--out", &out, "--json", &report]);
+    let ran = run("solve", &["--matrix", &unsymmetric, "--method", "cg", "--out", &out, "--json", &report]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);
     assert_eq!(fs::read_to_string(&out).unwrap(), "old");
     let matrix = write("good.mtx", SMALL);
@@ -172,7 +172,11 @@ fn messages_are_safe_and_say_how_to_go_on() {
         ("solve", &["--matrix", "no\u{1b}[31m/such.mtx"], "no\\u{1b}[31m/such.mtx: No such file"),
         ("script", &["no\u{7}such"], "no\\u{7}such: "),
         ("solve", &["--matrix", "nope.mtx"], "solve: nope.mtx: No such file"),
-        ("solve", &["--matrix", &unsymmetric], "BiCgStab solves such systems, Cgls any"),
+        (
+            "solve",
+            &["--matrix", &unsymmetric, "--method", "cg"],
+            "BiCgStab and Gmres solve such systems, Cgls any",
+        ),
         ("solve", &["--quick", "--tol", "1e300"], "`relative` is 1e300,"),
         ("solve", &["--quick", "--tol", "1e-30"], "`relative` is 1e-30,"),
         ("solve", &["--quick", "--check-every", "1001"], "`check_every` is 1001, expected 1 to 1000"),

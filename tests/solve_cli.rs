@@ -279,7 +279,7 @@ fn not_converging_is_exit_1_with_a_report() {
 fn a_breakdown_is_exit_1_with_a_report() {
     let file =
         write("indefinite.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 -5\n");
-    let (code, report) = json(&["--matrix", &file]);
+    let (code, report) = json(&["--matrix", &file, "--method", "cg"]);
     assert_eq!(code, 1, "{report}");
     assert_eq!((&report["converged"], &report["reason"]), (&Value::Bool(false), &"breakdown".into()));
     for key in KEYS {
@@ -347,13 +347,14 @@ fn files_that_cannot_be_used_are_refused() {
     }
     assert_refused(&["--matrix", &matrix, "--plot", "plot.gif"], "ends in .svg or .png");
     let zero = write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n");
-    assert_refused(&["--matrix", &zero, "--precond", "jacobi"], "diagonal entry 0 at 1");
+    let jacobi = ["--matrix", &zero, "--precond", "jacobi", "--method", "cg"];
+    assert_refused(&jacobi, "diagonal entry 0 at 1");
     let huge =
         write("huge.mtx", "%%MatrixMarket matrix coordinate real general\n2000000000 2000000000 1\n1 1 1\n");
     assert_refused(&["--matrix", &huge], "2000000000x2000000000");
 }
 
-/// Files of the data folder that are no positive definite system: exit 2 in one line each.
+/// Files of the data folder that are no positive definite system, for conjugate gradients: exit 2 in one line each.
 #[test]
 fn bad_and_unsymmetric_files_of_the_data_set_are_refused() {
     let Some(root) = data::data_root() else {
@@ -364,7 +365,7 @@ fn bad_and_unsymmetric_files_of_the_data_set_are_refused() {
     for folder in ["bad", "unsym", "rect"] {
         for path in data::files(&root, folder) {
             let json = scratch("refused.json");
-            let args = ["--matrix", path.to_str().unwrap(), "--json", &json];
+            let args = ["--matrix", path.to_str().unwrap(), "--json", &json, "--method", "cg"];
             let name = path.file_name().unwrap().to_str().unwrap();
             assert_refused(&args, name_or_matrix(folder, name));
             assert!(!Path::new(&json).exists(), "{name}: a report of what did not run");
@@ -387,8 +388,48 @@ fn the_breakdown_of_the_data_set_is_exit_1() {
         return;
     };
     let file = root.join("sym/bcsstm10.mtx");
-    let (code, report) = json(&["--matrix", file.to_str().unwrap()]);
+    let (code, report) = json(&["--matrix", file.to_str().unwrap(), "--method", "cg"]);
     assert_eq!((code, &report["reason"]), (1, &"breakdown".into()), "{report}");
+    // With no option given another method takes its place, and the report says so.
+    let (code, report) = json(&["--matrix", file.to_str().unwrap()]);
+    assert_eq!((code, &report["method"]), (0, &"gmres".into()), "{report}");
+    let tried = report["tried"].as_array().unwrap();
+    assert!(tried.len() == 2 && tried[0]["choice"] == "cg with fsai2", "{report}");
+    assert!(tried[0]["why"].as_str().unwrap().contains("p.Ap = -"), "{report}");
+}
+
+/// What is chosen has a name for each of its parts, and these names repeat it; a preconditioner alone leaves the method to the matrix.
+#[test]
+fn what_is_chosen_can_be_asked_for() {
+    let wind =
+        (1..50).map(|i| format!("{i} {i} 3\n{} {i} -2\n{i} {} -1\n", i + 1, i + 1)).collect::<String>();
+    let wind = format!("%%MatrixMarket matrix coordinate real general\n50 50 148\n{wind}50 50 3\n");
+    let wind = write("wind.mtx", &wind);
+    let (code, report) = json(&["--matrix", &wind]);
+    let names =
+        ["method", "preconditioner", "preparation"].map(|key| report[key].as_str().unwrap().to_owned());
+    assert_eq!((code, names.each_ref().map(String::as_str)), (0, ["gmres", "ilut", "matched"]), "{report}");
+    assert!(report["tried"].as_array().unwrap().is_empty());
+    let (code, again) = json(&["--matrix", &wind, "--method", &names[0], "--precond", &names[1]]);
+    assert_eq!((code, &again["true_relative_residual"]), (0, &report["true_relative_residual"]));
+    for (precond, method) in [("spai", "gmres"), ("fsai", ""), ("block-jacobi", "gmres"), ("amg", "")] {
+        let args = ["--matrix", &wind, "--precond", precond];
+        if method.is_empty() {
+            assert_refused(&args, "the matrix is not symmetric");
+            continue;
+        }
+        let (code, report) = json(&args);
+        assert_eq!(
+            (code, &report["method"], &report["preconditioner"]),
+            (0, &method.into(), &precond.into()),
+            "{report}"
+        );
+    }
+    let (code, report) = json(&["--quick", "--precond", "amg"]);
+    assert_eq!((code, &report["method"]), (0, &"cg".into()), "{report}");
+    assert!(report["iterations"].as_u64().unwrap() <= 15, "{report}");
+    assert_refused(&["--quick", "--method", "cg", "--precond", "ilut"], "positive definite");
+    assert_refused(&["--quick", "--method", "cgls", "--precond", "fsai"], "least squares");
 }
 
 #[test]

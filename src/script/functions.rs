@@ -6,12 +6,12 @@ use super::error::ScriptErrorKind as Kind;
 use super::names::Function;
 use super::reductions::Over;
 use super::run::{At, MAX_COUNT, Run};
+use super::solvers::Asked;
 use super::source::{Fault, Result};
 use super::value::{Data, Value};
 use crate::data::{Matrix, Vector};
 use crate::ops;
 use crate::shape::Shape;
-use crate::solve::Precision;
 
 /// Whether an argument is this text, or the constant `inf` for the text of that name.
 pub(super) fn says(expr: &Expr, word: &str) -> bool {
@@ -118,20 +118,22 @@ impl Run<'_> {
             (Function::NormSquared, _) => self.dot((x, expr), (x, expr), at),
             (Function::Norm, _) => self.norm((x, expr), arguments.get(1), at),
             (Function::Trace, _) => self.trace((x, expr), at),
-            (Function::Solve, [a, b]) => self.solve(*a, *b, (None, self.state.precision), at),
+            (Function::Solve, [a, b]) => self.solve(*a, *b, self.asked(), at),
             (Function::Solve, [a, b, (tolerance, t_expr), ..]) => {
                 let t = self.one_number(tolerance, t_expr, "the bound on the relative residual")?;
-                let precision = match arguments.get(3) {
-                    None => self.state.precision,
-                    Some(word) => match Precision::WORDS.iter().find(|(name, _)| says(word, name)) {
-                        Some((_, precision)) => *precision,
-                        None => {
-                            return self
-                                .unknown_word(word, "\"single\", \"refined\", \"double\" or \"auto\"");
-                        }
-                    },
-                };
-                self.solve(*a, *b, (Some(t), precision), at)
+                let mut asked = Asked { tolerance: Some(t), ..self.asked() };
+                if let Some(said) = arguments.get(3) {
+                    let known = match &said.is {
+                        ExprKind::Text(words) => words.split_whitespace().all(|word| asked.take(word)),
+                        _ => false,
+                    };
+                    if !known {
+                        let expected = "words for digits (\"single\", \"refined\", \"double\" or \"auto\"), a method and a \
+                                        preconditioner";
+                        return self.unknown_word(said, expected);
+                    }
+                }
+                self.solve(*a, *b, asked, at)
             }
             (Function::Lcp, [m, q, rest @ ..]) => {
                 let t = match rest.first() {
@@ -144,6 +146,11 @@ impl Run<'_> {
             }
             _ => self.unknown_word(arguments.last().unwrap_or(expr), "a number or a matrix"),
         }
+    }
+
+    /// What `solve` is asked for where the script does not say.
+    pub(super) fn asked(&self) -> Asked {
+        Asked { precision: self.state.precision, ..Asked::default() }
     }
 
     /// The error of an argument that should have been another.

@@ -4,16 +4,17 @@ use super::ast::Expr;
 use super::elementwise::{Action, Operand};
 use super::error::ScriptErrorKind as Kind;
 use super::format::number;
-use super::room::{Charge, copy_bytes, matrix_bytes};
+use super::room::{Charge, copy_bytes, matrix_bytes, sparse_bytes};
+
 use super::run::{At, Run};
 use super::source::{Fault, Result};
 use super::value::{Data, Value};
-use crate::data::{DoubleVector, Unknowns, Vector};
+use crate::data::{DoubleVector, Vector};
 use crate::error::Error;
 use crate::shape::Shape;
 use crate::solve::{
-    CgParams, Cgls, CglsParams, ConjugateGradient, LcpParams, LcpReport, LcpSolver, LinOp, Precision,
-    Recurrence, SolveReport, Stop, StopReason,
+    Auto, AutoParams, AutoReport, Choice, LcpParams, LcpReport, LcpSolver, LinOp, MethodKind, Precision,
+    PreconditionerKind, Recurrence, SolveReport, Stop, StopReason,
 };
 
 /// The bound on the relative residual if none is given.
@@ -25,11 +26,61 @@ const ITERATIONS: usize = 1000;
 /// The bound on the natural residual relative to the largest element of -q, if none is given.
 const LCP_TOLERANCE: f64 = 1e-4;
 
-/// Vectors that a solver works with, those of its certified residual included.
+/// Vectors that a solver works with, those of its certified residual included; where there is room for them, those of a cycle of GMRES
+/// besides.
 const VECTORS: u64 = 16;
+const CYCLE: u64 = 101;
 
 /// The same of a solver for pairs.
 const VECTORS_OF_PAIRS: u64 = 48;
+
+/// A preconditioner is no more than so many times the matrix.
+const PRECONDITIONER: u64 = 6;
+
+/// What a script's `solve` is asked for: a bound, and by name digits, a method and a preconditioner.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Asked {
+    pub tolerance: Option<f64>,
+    pub precision: Precision,
+    pub method: Option<MethodKind>,
+    pub preconditioner: Option<PreconditionerKind>,
+}
+
+impl Asked {
+    /// Takes a word for what it stands for; false where it stands for nothing.
+    pub fn take(&mut self, word: &str) -> bool {
+        fn named<T: Copy>(list: &[(&str, T)], word: &str) -> Option<T> {
+            list.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, of)| *of)
+        }
+        if let Some(precision) = named(Precision::WORDS, word) {
+            self.precision = precision;
+        } else if let Some(method) = named(MethodKind::WORDS, word) {
+            self.method = Some(method);
+        } else if let Some(preconditioner) = named(PreconditionerKind::WORDS, word) {
+            self.preconditioner = Some(preconditioner);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// What is tried for a matrix; nothing leaves it to that.
+    fn choices(&self, a: &dyn LinOp, has_room_for_cycles: bool) -> crate::Result<Vec<Choice>> {
+        let suggested = Auto::new(a, AutoParams::default())?;
+        let suggested = suggested.choices().iter().copied();
+        let fits = |choice: &Choice| has_room_for_cycles || choice.method != MethodKind::Gmres;
+        if let (None, None) = (self.method, self.preconditioner) {
+            return Ok(suggested.filter(fits).collect());
+        }
+        let mut methods: Vec<MethodKind> = self.method.into_iter().collect();
+        if methods.is_empty() {
+            methods.extend(suggested.filter(fits).map(|choice| choice.method));
+            methods.dedup();
+        }
+        let preconditioner = self.preconditioner.unwrap_or(PreconditionerKind::None);
+        Ok(methods.into_iter().map(|method| Choice::new(method, preconditioner)).collect())
+    }
+}
 
 impl Run<'_> {
     /// The room for what a solver works with: vectors, and what it looks at to see that the matrix is symmetric.
@@ -37,7 +88,13 @@ impl Run<'_> {
         let shape = a.shape();
         let vectors = self.room_to_work(VECTORS, shape.rows.max(shape.cols), at)?;
         Ok(match a {
-            Data::Sparse(a) => [vectors, self.room_to_turn(a, true, at)?, self.state.room.nothing()],
+            Data::Sparse(a) => {
+                let turned = self.room_to_turn(a, true, at)?;
+                let bytes =
+                    sparse_bytes(&self.state.device, a.pattern()).making.saturating_mul(PRECONDITIONER);
+                let made = self.taken(bytes, at, || format!("a preconditioner of {shape} elements takes"))?;
+                [vectors, turned, made]
+            }
             // The transpose, the difference, and where that is not zero the elements themselves.
             _ => {
                 let transposed = self.room_as_matrix(shape.transposed(), at)?;
@@ -46,23 +103,25 @@ impl Run<'_> {
                         format!("comparing {shape} elements with their transpose takes")
                     })?
                 } else {
-                    self.state.room.nothing()
+                    // The norms of columns.
+                    self.room_to_copy(shape, at)?
                 };
                 [vectors, transposed, beside]
             }
         })
     }
 
-    /// `A x = b` for a symmetric positive definite A, `min |b - A x|` for a rectangular one, for each column of b.
+    /// `A x = b` for a square A, `min |b - A x|` for a rectangular one, for each column of b.
     pub(super) fn solve(
         &self,
         (a, a_expr): Operand<'_>,
         (b, b_expr): Operand<'_>,
-        (tolerance, precision): (Option<f64>, Precision),
+        asked: Asked,
         at: u32,
     ) -> Result<Value> {
         let shape = a.shape();
-        if let Some(bound) = tolerance.filter(|t| !(1e-18..1.0).contains(t)) {
+        let precision = asked.precision;
+        if let Some(bound) = asked.tolerance.filter(|t| !(1e-18..1.0).contains(t)) {
             let detail = format!("the bound is {}, expected at least 1e-18 and less than 1", number(bound));
             return Err(Fault::new(at, Kind::Unsolved { solver: "solve", detail }));
         }
@@ -87,14 +146,22 @@ impl Run<'_> {
             return self.needs_dense(a_expr);
         };
         let _work = self.room_to_solve(column.as_ref().unwrap_or(a.data()), at)?;
-        let tolerance = tolerance.unwrap_or(TOLERANCE);
+        let tolerance = asked.tolerance.unwrap_or(TOLERANCE);
+        let refused = |e| Fault::new(at, self.refusal(e, a_expr));
+        let cycle = self.room_to_work(CYCLE, shape.rows.max(shape.cols), at);
+        let choices = asked.choices(operator, cycle.is_ok()).map_err(refused)?;
+        let solved = |recurrence| {
+            let max_iters = ITERATIONS.saturating_add(shape.cols.saturating_mul(10)).min((1 << 24) - 1);
+            let params = AutoParams::default().with_stop(Stop::relative(tolerance)).with_max_iters(max_iters);
+            Auto::new(operator, params.with_recurrence(recurrence).with_choices(choices.clone()))
+        };
         let one = |b: &Vector| -> Result<Vector> {
             let mut x = Vector::zeros(device, shape.cols).at(at)?;
-            let refused = |e| Fault::new(at, self.refusal(e, operator, a_expr));
             if matches!(precision, Precision::Single | Precision::Auto) {
-                let report = solved(operator, &mut x, b, (tolerance, Recurrence::Auto)).map_err(refused)?;
+                let report =
+                    solved(Recurrence::Auto).and_then(|auto| auto.solve(&mut x, b)).map_err(refused)?;
                 let able = precision == Precision::Auto && device.capabilities().exact_form.is_some();
-                if report.converged() || !able && is_solution(report.reason) {
+                if report.converged() || !able && is_solution(report.solved.reason) {
                     return Ok(x);
                 }
                 if !able {
@@ -103,9 +170,9 @@ impl Run<'_> {
             }
             let _pairs = self.room_to_work(VECTORS_OF_PAIRS, shape.rows.max(shape.cols), at)?;
             let mut pairs = DoubleVector::from_vector(&x).at(at)?;
-            let asked = (tolerance, precision.recurrence());
-            let report = solved(operator, &mut pairs, b, asked).map_err(refused)?;
-            if is_solution(report.reason) {
+            let solver = solved(precision.recurrence()).map_err(refused)?;
+            let report = solver.solve(&mut pairs, b).map_err(refused)?;
+            if is_solution(report.solved.reason) {
                 return Ok(pairs.into_parts().0);
             }
             Err(Fault::new(at, self.unsolved(&report, tolerance, a_expr)))
@@ -204,33 +271,21 @@ impl Run<'_> {
     }
 
     /// What the solver's refusal means for the script.
-    fn refusal(&self, error: Error, a: &dyn LinOp, expr: &Expr) -> Kind {
+    fn refusal(&self, error: Error, expr: &Expr) -> Kind {
         let name = self.text(expr);
-        let detail = match error {
-            Error::Matrix { detail, .. } => match a.asymmetry() {
-                Ok(Some((i, j, v, w))) => format!(
-                    "{name} is square and not symmetric: {name}({0},{1}) is {2} and {name}({1},{0}) is {3}. It takes \
-                     symmetric positive definite matrices (conjugate gradients) and rectangular ones (least squares). \
-                     solve(A' * A, A' * b) takes any with full rank, and squares its condition; in the library \
-                     BiCgStab does without",
-                    i + 1,
-                    j + 1,
-                    number(v),
-                    number(w),
-                ),
-                Ok(None) => format!("{name} {detail}"),
-                Err(other) => return Kind::Library(Box::new(other)),
-            },
-            other => return Kind::Library(Box::new(other)),
-        };
-        Kind::Unsolved { solver: "solve", detail }
+        match error {
+            Error::Matrix { detail, .. } => {
+                Kind::Unsolved { solver: "solve", detail: format!("{name} {detail}") }
+            }
+            other => Kind::Library(Box::new(other)),
+        }
     }
 
     /// A solver that ended without an answer.
-    fn unsolved(&self, report: &SolveReport, tolerance: f64, expr: &Expr) -> Kind {
-        let SolveReport { reason, iterations, true_residual, least_squares_residual, .. } = report;
-        let detail = match report.breakdown {
-            Some(breakdown) => format!("{}: {breakdown}", self.text(expr)),
+    fn unsolved(&self, AutoReport { solved, choice, .. }: &AutoReport, tolerance: f64, expr: &Expr) -> Kind {
+        let SolveReport { reason, iterations, true_residual, least_squares_residual, .. } = solved;
+        let detail = match solved.breakdown {
+            Some(breakdown) => format!("{} by {choice}: {breakdown}", self.text(expr)),
             None => {
                 let found = match least_squares_residual {
                     None => format!("a relative residual of {true_residual:.1e}"),
@@ -240,8 +295,8 @@ impl Run<'_> {
                     ),
                 };
                 format!(
-                    "{reason} after {iterations} iterations, with {found} in place of {tolerance:e}; a third argument \
-                     is another bound"
+                    "{reason} after {iterations} iterations of {choice}, with {found} in place of {tolerance:e}; a third \
+                     argument is another bound"
                 )
             }
         };
@@ -252,20 +307,4 @@ impl Run<'_> {
 /// A device without exact arithmetic cannot certify anything, but it can solve.
 fn is_solution(reason: StopReason) -> bool {
     matches!(reason, StopReason::Converged | StopReason::Uncertified)
-}
-
-fn solved(
-    a: &dyn LinOp,
-    x: &mut impl Unknowns,
-    b: &Vector,
-    (tolerance, recurrence): (f64, Recurrence),
-) -> crate::Result<SolveReport> {
-    let stop = Stop::relative(tolerance);
-    let max_iters = ITERATIONS.saturating_add(a.shape().cols.saturating_mul(10)).min((1 << 24) - 1);
-    if a.shape().is_square() {
-        ConjugateGradient::new(a, CgParams { stop, max_iters, recurrence, ..CgParams::default() })?
-            .solve(x, b)
-    } else {
-        Cgls::new(a, CglsParams { stop, max_iters, ..CglsParams::default() })?.solve(x, b)
-    }
 }

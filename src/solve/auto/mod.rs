@@ -35,6 +35,7 @@ use std::time::{Duration, Instant};
 use crate::data::Unknowns;
 use crate::error::{Error, Result};
 use crate::ops::LinOp;
+use crate::solve::drive::check::check_count;
 use crate::solve::drive::report::{SolveReport, Stop, StopReason};
 use crate::solve::krylov::Recurrence;
 use crate::solve::precondition::IluParams;
@@ -74,7 +75,8 @@ impl Default for AutoParams {
 ///
 /// | matrix | tried in this order |
 /// |---|---|
-/// | not square | least squares with `jacobi`, and without |
+/// | more rows than columns | least squares (`cgls`) with `jacobi`, and without |
+/// | fewer | the same without first, which finds the solution of least norm |
 /// | symmetric with a positive diagonal | `cg` with `amg` from [`LARGE`](Self::LARGE) unknowns on, with `fsai2`, with `jacobi`; then as below |
 /// | symmetric | `gmres` with `ilut` of matched rows, `minres` with `jacobi` and without, `gmres` with more of `ilut` |
 /// | any other | `gmres` with `ilut` of matched rows, with more of it, `bicgstab` with that, `gmres` with `spai2` |
@@ -155,6 +157,11 @@ pub struct AutoReport {
 }
 
 impl AutoReport {
+    /// Of a single run, with the times for its preconditioner and its iterations.
+    pub fn of(solved: SolveReport, choice: Choice, [set_up, solving]: [Duration; 2]) -> Self {
+        AutoReport { solved, choice, set_up, solving, tried: Vec::new() }
+    }
+
     /// True for [`StopReason::Converged`] alone.
     pub fn converged(&self) -> bool {
         self.solved.converged()
@@ -188,6 +195,7 @@ impl<'a> Auto<'a> {
     /// asking.
     pub fn new(a: &'a dyn LinOp, params: AutoParams) -> Result<Self> {
         params.stop.check("Auto")?;
+        check_count("Auto", "max_iters", params.max_iters)?;
         let choices = if params.choices.is_empty() { suggested(a)? } else { params.choices.clone() };
         Ok(Auto { a, params, choices })
     }
@@ -331,9 +339,13 @@ fn suggested(a: &dyn LinOp) -> Result<Vec<Choice>> {
     use MethodKind::{BiCgStab, Cg, Cgls, Gmres, Minres};
     use PreconditionerKind::{Amg, FsaiSquared, Ilut, Jacobi, None, SpaiSquared};
     let shape = a.shape();
-    let least_squares = [Choice::new(Cgls, Jacobi), Choice::new(Cgls, None)];
     if !shape.is_square() {
-        return Ok(least_squares.to_vec());
+        let mut both = vec![Choice::new(Cgls, Jacobi), Choice::new(Cgls, None)];
+        // Of many solutions the one of least norm: weights would make it another.
+        if shape.rows < shape.cols {
+            both.reverse();
+        }
+        return Ok(both);
     }
     let symmetric = a.asymmetry()?.is_none();
     let positive = symmetric && a.diagonal().is_ok_and(|d| d.iter().all(|d| *d > 0.0));

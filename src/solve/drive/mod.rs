@@ -158,8 +158,9 @@ pub(super) enum After {
     Afresh,
     /// Nothing leads on.
     End(Breakdown),
-    /// The same, unless the true residual has come down by half: that by the best before is the value that broke down.
-    Unless(Breakdown),
+    /// The same, unless the true residual has come down to this share of the best before: what it is of that is the value that
+    /// broke down.
+    Unless(f64, Breakdown),
 }
 
 /// Iterations after which the residual of pairs is replaced in any case. A product `A d` of 32 bits errs by 2⁻²⁴ `|A| |d|`,
@@ -414,10 +415,10 @@ pub(super) fn drive<M: Method>(
             (flag, recurrence, breakdown, idle) = (Flag::Running, None, None, false);
             continue;
         }
-        if let Some(of) = unless.take()
+        if let Some((most, of)) = unless.take()
             && let Some(share) = best.share(residual)
         {
-            breakdown = (share > WORTH_ANOTHER).then_some(Breakdown { value: share, ..of });
+            breakdown = (share > most).then_some(Breakdown { value: share, ..of });
         }
         // Iterates freeze before a breakdown, and the last one may have met the bound.
         let broken = breakdown.filter(|_| !standing.met);
@@ -473,7 +474,7 @@ pub(super) fn drive<M: Method>(
             After::Judge => {}
             After::Afresh => (flag, recurrence) = (Flag::Running, None),
             After::End(of) => breakdown = Some(of),
-            After::Unless(of) => unless = Some(of),
+            After::Unless(most, of) => unless = Some((most, of)),
         }
     }
 }

@@ -285,8 +285,8 @@ impl Method for Run<'_> {
             ),
             Flag::Exhausted => {
                 let expected =
-                    "at most 0.5: the matrix is singular or nearly so, or too ill-conditioned for 32 bits";
-                return Ok(After::Unless(last.broken("|r| by that of 2 n iterations before", expected)));
+                    "at most 0.9: the matrix is singular or nearly so, or too ill-conditioned for 32 bits";
+                return Ok(After::Unless(0.9, last.broken("|r| by that of 2 n iterations before", expected)));
             }
             _ => return Ok(last.breakdown().map_or(After::Judge, After::End)),
         };
