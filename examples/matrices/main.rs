@@ -22,7 +22,7 @@ struct Args {
     #[command(flatten)]
     common: CommonArgs,
     /// Matrix Market files, and folders of them (*.mtx, *.mtx in folders of theirs); without any, matrices that are built in
-    #[arg(value_name = "DIR|FILE", value_hint = clap::ValueHint::AnyPath)]
+    #[arg(value_name = "DIR|FILE", value_hint = clap::ValueHint::FilePath)]
     paths: Vec<PathBuf>,
     /// Bound on the relative residual
     #[arg(long, default_value_t = 1e-10)]

@@ -24,9 +24,7 @@ impl Files {
             let paths = matches.try_get_many::<PathBuf>(argument.get_id().as_str()).ok().flatten();
             match argument.get_value_hint() {
                 ValueHint::DirPath => {}
-                ValueHint::FilePath | ValueHint::AnyPath => {
-                    files.inputs.extend(paths.into_iter().flatten().cloned())
-                }
+                ValueHint::FilePath => files.inputs.extend(paths.into_iter().flatten().cloned()),
                 _ => files.outputs.extend(paths.into_iter().flatten().cloned()),
             }
         }

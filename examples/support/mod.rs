@@ -13,7 +13,7 @@
 //! ```
 //!
 //! A flag of the type `PathBuf` names a file that is written, and [`Files`] checks it before the work;
-//! `#[arg(value_hint = ValueHint::FilePath)]` says that it is read (`AnyPath`: or is a folder that is), `#[arg(value_parser = figure_file())]` that it is
+//! `#[arg(value_hint = ValueHint::FilePath)]` says that it is read, `#[arg(value_parser = figure_file())]` that it is
 //! a figure: SVG or PNG, as its name says.
 #![allow(dead_code, unused_imports)] // each example uses its own part
 
