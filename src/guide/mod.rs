@@ -7,6 +7,7 @@
 //! | [`numerics`] | who has to trust a result: error bounds, double-float, what a solver's verdict means |
 //! | [`host`] | who has an application with a GL context: what stays as it was, what does not, lifetimes |
 //! | [`kernels`] | who writes a kernel: accessors, domains, masks, points |
+//! | [`methods`] | who solves a system: which method and preconditioner, what they cost, how they are chosen |
 //! | [`packing`] | who packs a linear expression into a shader: cost, search, proof, programs |
 //! | [`script`] | who writes a matrix script: grammar, functions, files, errors |
 //! | [`sources`] | who comes from one of the five sources: what became of each of its numbered items |
@@ -22,6 +23,9 @@ pub mod host {}
 
 #[doc = include_str!("kernels.md")]
 pub mod kernels {}
+
+#[doc = include_str!("methods.md")]
+pub mod methods {}
 
 #[cfg(feature = "pack")]
 #[doc = include_str!("packing.md")]

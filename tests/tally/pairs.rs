@@ -5,9 +5,10 @@
 
 use texla::ops::LinOp;
 use texla::solve::{
-    BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Direction,
-    GaussSeidel, Gmres, GmresParams, Identity, Jacobi, LcpParams, LcpSolver, Preconditioner, Recurrence,
-    Relaxation, Smoother, Stationary, StationaryParams, Stop, StopReason, WeightedJacobi,
+    Auto, AutoParams, BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient,
+    Direction, GaussSeidel, Gmres, GmresParams, Identity, Jacobi, LcpParams, LcpSolver, Minres, MinresParams,
+    Preconditioner, Recurrence, Relaxation, Smoother, Stationary, StationaryParams, Stop, StopReason,
+    WeightedJacobi,
 };
 use texla::{Device, DoubleVector, Error, Result};
 
@@ -77,6 +78,8 @@ pub fn family(method: Method, recurrence: Recurrence) -> &'static str {
     match method {
         Method::BiCgStab(_) => "BiCGStab for pairs",
         Method::Gmres(..) => "GMRES for pairs",
+        Method::Minres(_) => "MINRES for pairs",
+        Method::Auto => "auto for pairs",
         Method::Cgls(_) => "CGLS for pairs",
         Method::Lcp(_) => "LCP for pairs",
         Method::Jacobi(_) | Method::GaussSeidel(..) | Method::NineBands | Method::Multigrid => {
@@ -166,6 +169,10 @@ fn solve(
             let params = GmresParams::default().with_max_iters(most).with_stop(stop).with_restart(restart);
             Gmres::preconditioned(a, m, params)?.solve(x, b)
         }
+        Method::Minres(_) => {
+            let params = MinresParams::default().with_max_iters(most).with_stop(stop);
+            Minres::preconditioned(a, m, params)?.solve(x, b)
+        }
         Method::Cgls(_) => {
             let params = CglsParams::default().with_max_iters(most).with_stop(stop);
             Cgls::preconditioned(a, m, params)?.solve(x, b)
@@ -174,15 +181,24 @@ fn solve(
     };
     let report = match method {
         Method::Cgls(Help::Jacobi) => helped(&Jacobi::for_least_squares(a)?),
-        Method::Cg(_, help) | Method::BiCgStab(help) | Method::Gmres(help, _) | Method::Cgls(help) => {
-            match help {
-                Help::None => helped(&Identity),
-                Help::Jacobi => helped(&Jacobi::new(a)?),
-                Help::GaussSeidel => helped(&GaussSeidel::new(a, 1.0, Direction::Symmetric)?),
-                Help::NineBands => helped(&run::nine_bands(system, a)?),
-                Help::Multigrid => helped(&run::multigrid(system, a)?),
-            }
+        Method::Minres(Help::Jacobi) => helped(&Jacobi::absolute(a)?),
+        Method::Auto => {
+            let params =
+                AutoParams::default().with_max_iters(most).with_stop(stop).with_recurrence(recurrence);
+            Auto::new(a, params)?.solve(x, b).map(|report| report.solved)
         }
+        Method::Cg(_, help)
+        | Method::BiCgStab(help)
+        | Method::Gmres(help, _)
+        | Method::Minres(help)
+        | Method::Cgls(help) => match help {
+            Help::None => helped(&Identity),
+            Help::Jacobi => helped(&Jacobi::new(a)?),
+            Help::GaussSeidel => helped(&GaussSeidel::new(a, 1.0, Direction::Symmetric)?),
+            Help::NineBands => helped(&run::nine_bands(system, a)?),
+            Help::Multigrid => helped(&run::multigrid(system, a)?),
+            entries => helped(run::by_entries(entries, a)?.as_ref()),
+        },
         _ => {
             let mut swept = |smoother: &dyn Smoother, test_every| {
                 let params = StationaryParams::default().with_max_sweeps(most).with_stop(stop);

@@ -5,10 +5,12 @@ use std::fmt;
 use texla::kernel::Predicate;
 use texla::ops::{Accurate, Checked, ExactSum, LinOp, Part, Product, Summand};
 use texla::solve::{
-    BiCgStab, BiCgStabParams, Breakdown, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient,
-    Direction, GaussSeidel, Gmres, GmresParams, Identity, Jacobi, LcpBatch, LcpOutcome, LcpParams,
-    LcpProblem, LcpSolver, Multigrid, MultigridParams, NineBandSmoother, Preconditioner, Relaxation,
-    Smoother, SolveReport, Stationary, StationaryParams, Stop, StopReason, Sweepable, WeightedJacobi,
+    Auto, AutoParams, BiCgStab, BiCgStabParams, BlockJacobi, Breakdown, CgParams, CgSchedule, Cgls,
+    CglsParams, Chebyshev, ChebyshevParams, ConjugateGradient, Direction, Fsai, GaussSeidel, Gmres,
+    GmresParams, Identity, IluParams, IncompleteCholesky, IncompleteLu, Jacobi, LcpBatch, LcpOutcome,
+    LcpParams, LcpProblem, LcpSolver, Minres, MinresParams, Multigrid, MultigridParams, NineBandSmoother,
+    Preconditioner, Relaxation, Smoother, SolveReport, Spai, Stationary, StationaryParams, Stop, StopReason,
+    Sweepable, WeightedJacobi,
 };
 use texla::{
     ColumnStack, Device, Error, FoldedBands, Matrix, MatrixFormat, Result, Shape, SparseFormat, Stencil,
@@ -28,6 +30,12 @@ pub enum Help {
     GaussSeidel,
     NineBands,
     Multigrid,
+    Block,
+    Polynomial,
+    Fsai,
+    Spai,
+    Cholesky,
+    Ilut,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,6 +44,9 @@ pub enum Method {
     Fixed(CgSchedule),
     BiCgStab(Help),
     Gmres(Help, usize),
+    Minres(Help),
+    /// What suits the matrix.
+    Auto,
     Cgls(Help),
     Jacobi(f64),
     GaussSeidel(f64, Direction),
@@ -46,7 +57,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Method; 31] = [
+    pub const ALL: [Method; 41] = [
         Method::Cg(CgSchedule::Fused, Help::None),
         Method::Cg(CgSchedule::Merged, Help::Jacobi),
         Method::Cg(CgSchedule::Listing, Help::None),
@@ -78,6 +89,16 @@ impl Method {
         Method::Gmres(Help::None, 50),
         Method::Gmres(Help::Jacobi, 6),
         Method::Gmres(Help::GaussSeidel, 20),
+        Method::Minres(Help::None),
+        Method::Minres(Help::Jacobi),
+        Method::Minres(Help::Fsai),
+        Method::Gmres(Help::Ilut, 30),
+        Method::Gmres(Help::Block, 12),
+        Method::Cg(CgSchedule::Auto, Help::Fsai),
+        Method::Cg(CgSchedule::Auto, Help::Cholesky),
+        Method::Cg(CgSchedule::Auto, Help::Polynomial),
+        Method::BiCgStab(Help::Spai),
+        Method::Auto,
     ];
 
     /// Those that can be tried on a system.
@@ -103,6 +124,8 @@ impl Method {
             Method::Cg(..) => "CG",
             Method::BiCgStab(_) => "BiCGStab",
             Method::Gmres(..) => "GMRES",
+            Method::Minres(_) => "MINRES",
+            Method::Auto => "auto",
             Method::Cgls(_) => "CGLS",
             Method::Jacobi(_) => "Jacobi",
             Method::GaussSeidel(..) => "Gauss-Seidel",
@@ -132,6 +155,8 @@ impl fmt::Display for Method {
             Method::Fixed(schedule) => write!(f, "CG {schedule:?}, fixed run"),
             Method::BiCgStab(help) => write!(f, "BiCGStab{}", with(help)),
             Method::Gmres(help, restart) => write!(f, "GMRES({restart}){}", with(help)),
+            Method::Minres(help) => write!(f, "MINRES{}", with(help)),
+            Method::Auto => write!(f, "auto"),
             Method::Cgls(help) => write!(f, "CGLS{}", with(help)),
             Method::Jacobi(omega) => write!(f, "Jacobi {omega:.2}"),
             Method::GaussSeidel(omega, direction) => write!(f, "Gauss-Seidel {omega} {direction:?}"),
@@ -421,6 +446,7 @@ fn solve(system: &System, method: Method, a: &Declared<'_>, x: &mut Vector, b: &
             Help::GaussSeidel => f(&GaussSeidel::new(a, 1.0, Direction::Symmetric)?),
             Help::NineBands => f(&nine_bands(system, a)?),
             Help::Multigrid => f(&multigrid(system, a)?),
+            entries => f(by_entries(entries, a)?.as_ref()),
         }
     };
     let mut stationary = |smoother: &dyn Smoother, test_every: usize| {
@@ -453,6 +479,17 @@ fn solve(system: &System, method: Method, a: &Declared<'_>, x: &mut Vector, b: &
                 GmresParams::default().with_max_iters(max_iters).with_stop(stop).with_restart(restart);
             Gmres::preconditioned(a, m, params)?.solve(x, b).map(of_report)
         }),
+        Method::Minres(help) => {
+            let mut solve = |m: &dyn Preconditioner| {
+                let params = MinresParams::default().with_max_iters(max_iters).with_stop(stop);
+                Minres::preconditioned(a, m, params)?.solve(x, b).map(of_report)
+            };
+            if help == Help::Jacobi { solve(&Jacobi::absolute(a)?) } else { helped(help, false, &mut solve) }
+        }
+        Method::Auto => {
+            let params = AutoParams::default().with_max_iters(max_iters).with_stop(stop);
+            Auto::new(a, params)?.solve(x, b).map(|report| of_report(report.solved))
+        }
         Method::Cgls(help) => helped(help, true, &mut |m| {
             let params = CglsParams::default().with_max_iters(max_iters).with_stop(stop);
             Cgls::preconditioned(a, m, params)?.solve(x, b).map(of_report)
@@ -468,6 +505,19 @@ fn solve(system: &System, method: Method, a: &Declared<'_>, x: &mut Vector, b: &
         }
         Method::Batch(_) => panic!("a batch is solved by `batch`"),
     }
+}
+
+/// What is made of the entries of a matrix.
+pub fn by_entries<'a>(help: Help, a: &'a dyn LinOp) -> Result<Box<dyn Preconditioner + 'a>> {
+    Ok(match help {
+        Help::Block => Box::new(BlockJacobi::new(a)?),
+        Help::Polynomial => Box::new(Chebyshev::new(a, ChebyshevParams::default())?),
+        Help::Fsai => Box::new(Fsai::new(a, 2)?),
+        Help::Spai => Box::new(Spai::new(a, 1)?),
+        Help::Cholesky => Box::new(IncompleteCholesky::new(a, 1e-2)?),
+        Help::Ilut => Box::new(IncompleteLu::new(a, IluParams::default())?),
+        other => panic!("{other:?} is not made of entries alone"),
+    })
 }
 
 pub fn multigrid(system: &System, a: &Declared<'_>) -> Result<Multigrid> {

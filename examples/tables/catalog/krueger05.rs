@@ -58,7 +58,7 @@ pub const CHAPTERS: &[Chapter] = &[
         source: "[Krueger05] 44.3.5, Listing 44-1",
         items: &[("Krueger05", "Section 44.3.5"), ("Krueger05", "Listing 44-1")],
         program: Example("solve"),
-        flags: &[],
+        flags: &["--method=cg"],
         outputs: &[output(
             "--plot",
             plot!("residual"),
