@@ -5,6 +5,7 @@ mod csr;
 #[cfg(feature = "io")]
 pub mod market;
 mod nine_bands;
+pub(crate) mod order;
 mod pending;
 pub mod problems;
 mod text;

@@ -1,33 +1,12 @@
 //! Reverse Cuthill-McKee, and accordions of paths: orders along the graph.
 
 use super::graph::Graph;
+use crate::host::order;
 
-/// Reverse Cuthill-McKee: neighbours close to one another. E. Cuthill, J. McKee, 1969; A. George, 1971.
-///
-/// Part by part, from a node of least degree; neighbours by degree. Ties go to the lower number.
+/// Reverse Cuthill-McKee along the pattern.
 pub(crate) fn cuthill_mckee(graph: &Graph) -> Vec<u32> {
     let neighbours: Vec<Vec<u32>> = (0..graph.len() as u32).map(|v| graph.neighbours(v)).collect();
-    let list = |v: u32| neighbours.get(v as usize).map(Vec::as_slice).unwrap_or_default();
-    let rank = |v: u32| (list(v).len(), v);
-    let mut seen = vec![false; graph.len()];
-    let mut take = |v: u32| seen.get_mut(v as usize).is_some_and(|seen| !std::mem::replace(seen, true));
-    let mut order = Vec::with_capacity(graph.len());
-    for part in graph.components() {
-        let Some(root) = part.into_iter().min_by_key(|&v| rank(v)) else { continue };
-        take(root);
-        let mut next = order.len();
-        order.push(root);
-        while let Some(&v) = order.get(next) {
-            let from = order.len();
-            order.extend(list(v).iter().filter(|&&w| take(w)));
-            if let Some(new) = order.get_mut(from..) {
-                new.sort_unstable_by_key(|&w| rank(w));
-            }
-            next += 1;
-        }
-    }
-    order.reverse();
-    order
+    order::reverse_cuthill_mckee(&neighbours)
 }
 
 /// The accordion of a union of paths: laid end to end and folded in four, so that quad k is {k, 2q-1-k, 2q+k, 4q-1-k}. Each quad
