@@ -1,5 +1,5 @@
-//! Host-side data, in `f64` and without OpenGL: sparse matrices, model problems, Matrix Market files, and how files are
-//! replaced and foreign text is shown.
+//! Host-side data, in `f64` and without OpenGL: sparse matrices and how they are made ready for solvers, model
+//! problems, Matrix Market files, and how files are replaced and foreign text is shown.
 
 mod csr;
 #[cfg(feature = "io")]
@@ -7,6 +7,7 @@ pub mod market;
 mod nine_bands;
 pub(crate) mod order;
 mod pending;
+mod prepare;
 pub mod problems;
 mod text;
 mod triplets;
@@ -14,5 +15,6 @@ mod triplets;
 pub use csr::Csr;
 pub use nine_bands::NineBands;
 pub use pending::{FileId, PendingFile};
+pub use prepare::Prepared;
 pub use text::{number, printable, printable_lines};
 pub use triplets::Triplets;
