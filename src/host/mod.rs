@@ -1,5 +1,5 @@
-//! Host-side data, in `f64` and without OpenGL: sparse matrices, model problems, Matrix Market files, and how files are
-//! replaced and foreign text is shown.
+//! Host-side data, in `f64` and without OpenGL: sparse matrices and how they are made ready for solvers, model
+//! problems, Matrix Market files, and how files are replaced and foreign text is shown.
 
 pub(crate) mod aggregate;
 pub(crate) mod approximate;
@@ -7,7 +7,7 @@ mod csr;
 #[cfg(feature = "io")]
 pub mod market;
 mod nine_bands;
-mod order;
+pub(crate) mod order;
 mod pending;
 mod prepare;
 pub mod problems;

@@ -1,31 +1,49 @@
-//! A matrix made better for elimination: rows exchanged, both sides scaled, and an order.
+//! Matrices made ready for methods that need a diagonal.
+
+use crate::error::{Error, Result};
+use crate::host::{Csr, number};
+use matching::matching;
+use scales::{Exponents, power};
 
 mod matching;
-#[cfg(test)]
-mod tests;
+mod scales;
 
-use super::{Csr, Triplets};
-use crate::error::{Error, Result};
-
-/// A square matrix whose rows are exchanged so that the product of the magnitudes on the diagonal is the largest there is, and
-/// whose rows and columns are scaled by powers of two so that the diagonal is about 1 and nothing is much larger:
-/// `A' = R P A Q C`, and `A x = b` where `A' y = R P b` and `x = Q C y`, both exactly.
+/// A square matrix with its largest entries on the diagonal and all of them of about one size: `A' = R P A Q C`, of which
+/// `P` and `Q` change orders and `R` and `C` are diagonals of powers of two.
 ///
-/// What stands for `P` is found by shortest augmenting paths on the logarithms (I. Duff, J. Koster, *On algorithms for permuting large
-/// entries to the diagonal of a sparse matrix*, 2001), whose dual variables are the logarithms of the scales. `Q` is the identity
-/// unless the matrix is [reordered](Self::reordered).
+/// `A x = b` if and only if `A' y = b'`, where `b' = R P b` is [`right`](Self::right) and `x = Q C y` is
+/// [`solution`](Self::solution): `a'_ij = row_scales_i a_(rows_i)(columns_j) column_scales_j`. Powers of two round nothing, so
+/// that this holds exactly; only what they bring below 2^-1022 or past the largest number does not come back.
+///
+/// The order of rows makes the product of the diagonal as large as any order of rows does. Scales, by the dual of that
+/// problem, make `|a'_ij| < 2` and `|a'_ii| >= 1/2`, this but for the rounding of logarithms: so Jacobi's method, incomplete
+/// factors and pivots on the diagonal have something to divide by. Two exceptions:
+///
+/// - Each scale is within 2^-100 and 2^100. Where a matrix would need more, its diagonal is smaller beside the rest, or all
+///   of a row is smaller or larger: also one of a small range may, if each of many rows must outweigh the one before.
+/// - Where the pattern alone makes the matrix singular ([`structural_rank`](Self::structural_rank) is less than its size), as
+///   many places of the diagonal are filled as can be, and scales make just `|a'_ij| < 2` and every row and column reach 1/4.
+///
+/// A symmetric matrix whose largest product is that of its own diagonal, as of every positive definite one, stays symmetric:
+/// `R = C`.
+///
+/// *Cost*: at worst n walks through the matrix, O(n nnz log n); for matrices of grids and networks a few walks. *Source*: I. Duff,
+/// J. Koster, 2001 (MC64, job 5); D. Ruiz, 2001.
 ///
 /// ```
 /// use texla::{Shape, host::{Prepared, Triplets}};
-/// let a = Triplets::from_dense(Shape::new(2, 2), &[0.0, 8.0, 0.25, 1.0])?.to_csr();
+/// let a = Triplets::from_dense(Shape::new(2, 2), &[0.0, 1024.0, 3.0, 5.0])?.to_csr();
 /// let prepared = Prepared::new(&a)?;
-/// assert_eq!(prepared.rows(), [1, 0]);
-/// assert_eq!(prepared.matrix().diagonal(), [1.0, 1.0]);
-/// // A x = b for x = (4, 1/8).
-/// let b = prepared.right(&[1.0, 1.125])?;
-/// let y = [4.0 / prepared.column_scales()[0], 0.125 / prepared.column_scales()[1]];
-/// assert_eq!(prepared.matrix().mul_vec(&y)?, b);
-/// assert_eq!(prepared.solution(&y)?, [4.0, 0.125]);
+/// assert_eq!((prepared.rows(), prepared.structural_rank()), (&[1, 0][..], 2));
+/// let (r, c) = (prepared.row_scales(), prepared.column_scales());
+/// assert_eq!(prepared.matrix().diagonal(), [r[0] * 3.0 * c[0], r[1] * 1024.0 * c[1]]);
+/// assert!(prepared.matrix().diagonal().iter().all(|d| (0.5..2.0).contains(d)));
+///
+/// // x = (2, 1), by the prepared system.
+/// let b = a.mul_vec(&[2.0, 1.0])?;
+/// let y = prepared.unknowns(&[2.0, 1.0])?;
+/// assert_eq!(prepared.matrix().mul_vec(&y)?, prepared.right(&b)?);
+/// assert_eq!(prepared.solution(&y)?, [2.0, 1.0]);
 /// # Ok::<(), texla::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -38,139 +56,159 @@ pub struct Prepared {
     rank: usize,
 }
 
-/// Scales are no larger than this power of two, and no smaller than its inverse: products of two and an element of 32 bits are
-/// numbers still.
-const FARTHEST: f64 = 400.0;
-
 impl Prepared {
-    /// Prepares a square matrix.
+    /// Chooses the order of rows and the scales; columns stay where they are.
     ///
-    /// *Cost*: O(n nnz log n) at most, mostly a small multiple of nnz log n. *Errors*: [`Error::Matrix`] when it is not square.
+    /// *Errors*: [`Error::Matrix`] for a matrix that is not square, or that has an entry that is not finite.
     pub fn new(a: &Csr) -> Result<Self> {
-        let shape = a.shape();
-        if !shape.is_square() {
-            let detail = format!("is {shape}, expected as many rows as columns");
-            return Err(Error::Matrix { op: "Prepared", detail });
+        let op = "Prepared";
+        if !a.shape().is_square() {
+            return Err(Error::Matrix { op, detail: format!("is {}, expected a square one", a.shape()) });
         }
-        let found = matching::matched(a);
-        let powers = |logs: &[f64]| -> Vec<f64> {
-            let of = |log: &f64| (log * std::f64::consts::LOG2_E).round().clamp(-FARTHEST, FARTHEST).exp2();
-            logs.iter().map(of).collect()
+        if let Some((i, j, v)) = a.entries().find(|entry| !entry.2.is_finite()) {
+            let detail = format!("has {} at ({i}, {j}), expected finite entries", number(v));
+            return Err(Error::Matrix { op, detail });
+        }
+        let found = matching(a);
+        let columns: Vec<usize> = (0..a.shape().cols).collect();
+        let symmetric = found.rows == columns && a.is_symmetric();
+        let permuted = a.reordered(&found.rows, &columns);
+        // The duals, too, in the order of the matrix.
+        let duals = found.duals.map(|mut duals| {
+            duals.rows = picked(&duals.rows, &found.rows);
+            duals
+        });
+        let exponents = Exponents::new(&permuted, duals, symmetric);
+        let factor = |(i, j, v): (usize, usize, f64)| {
+            let of = |list: &[i32], k: usize| list.get(k).copied().unwrap_or_default();
+            v * power(of(&exponents.rows, i) + of(&exponents.columns, j))
         };
-        let of_rows = powers(&found.row_logs);
-        let row_scales = found.rows.iter().map(|i| of_rows.get(*i).copied().unwrap_or(1.0)).collect();
-        let columns = (0..shape.cols).collect();
-        Self {
-            matrix: a.clone(),
+        let values: Vec<f64> = permuted.entries().map(factor).collect();
+        let powers = |list: &[i32]| list.iter().map(|&e| power(e)).collect();
+        Ok(Self {
+            matrix: permuted.with_values(&values)?,
             rows: found.rows,
             columns,
-            row_scales,
-            column_scales: powers(&found.column_logs),
+            row_scales: powers(&exponents.rows),
+            column_scales: powers(&exponents.columns),
             rank: found.rank,
-        }
-        .of(a)
+        })
     }
 
-    /// With the matrix that it makes of this one.
-    fn of(self, a: &Csr) -> Result<Self> {
-        let matrix = a.permuted(&self.rows, &self.columns)?;
-        let factors = matrix.rows().zip(&self.row_scales).flat_map(|((cols, values), row)| {
-            let at = |j: &u32| self.column_scales.get(*j as usize).copied().unwrap_or(1.0);
-            cols.iter().zip(values).map(move |(j, v)| v * row * at(j))
-        });
-        let values: Vec<f64> = factors.collect();
-        Ok(Self { matrix: matrix.with_values(&values)?, ..self })
-    }
-
-    /// The same with rows and columns of `A'` in the order of [reverse Cuthill-McKee](Csr::reverse_cuthill_mckee): entries lie closer to the
-    /// diagonal.
+    /// The same with rows and columns in the order of [reverse Cuthill-McKee](Csr::reverse_cuthill_mckee), which leaves the
+    /// diagonal on the diagonal and brings the other entries close to it, as a rule: what a shuffle of rows and columns
+    /// alike has scattered, rather than what has no order as it is.
     ///
-    /// *Errors*: none but for want of memory.
-    pub fn reordered(self) -> Result<Self> {
+    /// ```
+    /// use texla::host::{Prepared, problems};
+    /// let grid = problems::poisson_2d(40, 5).to_csr();
+    /// let prepared = Prepared::new(&grid)?.reordered();
+    /// assert_eq!((grid.bandwidth(), prepared.matrix().bandwidth()), (40, 6));
+    /// assert_eq!(prepared.rows(), prepared.columns());
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    #[must_use]
+    pub fn reordered(self) -> Self {
         let order = self.matrix.reverse_cuthill_mckee();
-        let matrix = self.matrix.permuted(&order, &order)?;
-        fn picked<T: Copy>(list: &[T], order: &[usize]) -> Vec<T> {
-            order.iter().filter_map(|k| list.get(*k).copied()).collect()
-        }
-        Ok(Self {
-            matrix,
+        Self {
+            matrix: self.matrix.reordered(&order, &order),
             rows: picked(&self.rows, &order),
             columns: picked(&self.columns, &order),
             row_scales: picked(&self.row_scales, &order),
             column_scales: picked(&self.column_scales, &order),
             rank: self.rank,
-        })
+        }
     }
 
-    /// `A'`: element `(i, j)` is `row_scales[i] A[rows[i], columns[j]] column_scales[j]`.
-    pub fn matrix(&self) -> &Csr {
+    /// The matrix A'.
+    pub const fn matrix(&self) -> &Csr {
         &self.matrix
     }
 
-    /// Which row of `A` each row of `A'` is.
+    /// Row `i` of A' is row `rows()[i]` of A.
     pub fn rows(&self) -> &[usize] {
         &self.rows
     }
 
-    /// Which column of `A` each column of `A'` is.
+    /// Column `j` of A' is column `columns()[j]` of A.
     pub fn columns(&self) -> &[usize] {
         &self.columns
     }
 
-    /// The powers of two by which rows of `A'` are scaled.
+    /// The factor of each row of A': powers of two.
     pub fn row_scales(&self) -> &[f64] {
         &self.row_scales
     }
 
-    /// The powers of two by which columns of `A'` are scaled.
+    /// The factor of each column of A': powers of two.
     pub fn column_scales(&self) -> &[f64] {
         &self.column_scales
     }
 
-    /// Columns that could be matched to a row: fewer than there are only where the matrix is singular by its pattern alone.
-    pub fn structural_rank(&self) -> usize {
+    /// The most entries that are not 0 of which no two share a row or a column: as many places of A's diagonal are filled.
+    /// If these are fewer than rows, the matrix is singular.
+    ///
+    /// ```
+    /// use texla::{Shape, host::{Prepared, Triplets}};
+    /// // Two rows that have only the last column.
+    /// let a = Triplets::from_dense(Shape::new(3, 3), &[0.0, 0.0, 5.0, 0.0, 0.0, 7.0, 1.0, 2.0, 3.0])?.to_csr();
+    /// assert_eq!(Prepared::new(&a)?.structural_rank(), 2);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub const fn structural_rank(&self) -> usize {
         self.rank
     }
 
-    /// `R P b`, exactly.
+    /// Whether A' is A, with nothing to do for right-hand sides and solutions.
+    pub fn is_identity(&self) -> bool {
+        let in_place = |order: &[usize]| order.iter().enumerate().all(|(i, &k)| i == k);
+        let ones = |scales: &[f64]| scales.iter().all(|&s| s == 1.0);
+        in_place(&self.rows) && in_place(&self.columns) && ones(&self.row_scales) && ones(&self.column_scales)
+    }
+
+    /// `b'_i = row_scales_i b_(rows_i)`: the right-hand side for A' of a right-hand side for A.
     ///
     /// *Errors*: [`Error::LengthMismatch`].
     pub fn right(&self, b: &[f64]) -> Result<Vec<f64>> {
-        check_len("Prepared::right", "b", b, self.rows.len())?;
-        let of = |(i, scale): (&usize, &f64)| scale * b.get(*i).copied().unwrap_or(0.0);
-        Ok(self.rows.iter().zip(&self.row_scales).map(of).collect())
+        self.check("Prepared::right", "b", b)?;
+        Ok(picked(b, &self.rows).iter().zip(&self.row_scales).map(|(b, r)| b * r).collect())
     }
 
-    /// `Q C y`, exactly.
+    /// `x_(columns_j) = column_scales_j y_j`: the solution for A of a solution for A'.
     ///
     /// *Errors*: [`Error::LengthMismatch`].
     pub fn solution(&self, y: &[f64]) -> Result<Vec<f64>> {
-        check_len("Prepared::solution", "y", y, self.columns.len())?;
+        self.check("Prepared::solution", "y", y)?;
         let mut x = vec![0.0; y.len()];
-        for ((j, scale), y) in self.columns.iter().zip(&self.column_scales).zip(y) {
-            if let Some(slot) = x.get_mut(*j) {
-                *slot = scale * y;
+        for ((&column, c), y) in self.columns.iter().zip(&self.column_scales).zip(y) {
+            if let Some(x) = x.get_mut(column) {
+                *x = c * y;
             }
         }
         Ok(x)
     }
 
-    /// `R P` and `Q C` as matrices of one element in each row.
+    /// `y_j = x_(columns_j) / column_scales_j`: where to start with A', of where to start with A.
     ///
-    /// *Errors*: none but for want of memory.
-    pub fn factors(&self) -> Result<[Triplets; 2]> {
-        let shape = self.matrix.shape();
-        let rows =
-            self.rows.iter().zip(&self.row_scales).enumerate().map(|(i, (from, scale))| (i, *from, *scale));
-        let columns =
-            self.columns.iter().zip(&self.column_scales).enumerate().map(|(j, (to, scale))| (*to, j, *scale));
-        Ok([Triplets::from_entries(shape, rows)?, Triplets::from_entries(shape, columns)?])
+    /// *Errors*: [`Error::LengthMismatch`].
+    pub fn unknowns(&self, x: &[f64]) -> Result<Vec<f64>> {
+        self.check("Prepared::unknowns", "x", x)?;
+        Ok(picked(x, &self.columns).iter().zip(&self.column_scales).map(|(x, c)| x / c).collect())
+    }
+
+    fn check(&self, op: &'static str, operand: &'static str, list: &[f64]) -> Result<()> {
+        let (found, expected) = (list.len(), self.rows.len());
+        if found != expected {
+            return Err(Error::LengthMismatch { op, operand, found, expected });
+        }
+        Ok(())
     }
 }
 
-fn check_len(op: &'static str, operand: &'static str, v: &[f64], expected: usize) -> Result<()> {
-    if v.len() == expected {
-        return Ok(());
-    }
-    Err(Error::LengthMismatch { op, operand, found: v.len(), expected })
+/// The elements at these places.
+fn picked<T: Copy>(list: &[T], places: &[usize]) -> Vec<T> {
+    places.iter().filter_map(|&k| list.get(k).copied()).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,12 @@
 //! Reverse Cuthill-McKee, and accordions of paths: orders along the graph.
 
 use super::graph::Graph;
+use crate::host::order;
 
-/// Reverse Cuthill-McKee of the graph, part by part.
+/// Reverse Cuthill-McKee along the pattern.
 pub(crate) fn cuthill_mckee(graph: &Graph) -> Vec<u32> {
     let neighbours: Vec<Vec<u32>> = (0..graph.len() as u32).map(|v| graph.neighbours(v)).collect();
-    crate::host::cuthill_mckee(&neighbours)
+    order::reverse_cuthill_mckee(&neighbours)
 }
 
 /// The accordion of a union of paths: laid end to end and folded in four, so that quad k is {k, 2q-1-k, 2q+k, 4q-1-k}. Each quad
