@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use support::{CommonArgs, Failure, Report, Table, count, json, say, worst};
 use texla::host::{Csr, market};
-use texla::solve::{Auto, AutoParams, AutoReport, Stop, Tried};
+use texla::solve::{
+    Auto, AutoParams, AutoReport, Choice, ChoiceParams, MethodKind, PreconditionerKind, Stop, Tried,
+};
 use texla::{Device, DoubleVector, Error, MatrixFormat, StoredMatrix};
 
 mod builtin;
@@ -30,6 +32,9 @@ struct Args {
     /// Most iterations of all that is tried for a system
     #[arg(long, default_value_t = 20_000)]
     max_iters: usize,
+    /// Solve each system by every preconditioner instead, with the method that suits the matrix, three times: the quickest is told
+    #[arg(long)]
+    compare: bool,
     /// Write a picture of each matrix' pattern into this folder
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     plot: Option<PathBuf>,
@@ -161,6 +166,53 @@ fn tried(tried: &Tried) -> serde_json::Value {
     })
 }
 
+/// Every preconditioner in turn, on systems whose right-hand side is the row sums.
+fn compare(args: &Args, device: &Device, all: &[Named], report: &mut Report) -> support::Result {
+    let mut table = Table::new(["matrix", "rows", "by", "iterations", "set up", "solve", "ends"]);
+    let params = ChoiceParams::default().with_stop(Stop::relative(args.tol)).with_max_iters(args.max_iters);
+    for named in all {
+        let a = StoredMatrix::new(device, named.a.clone(), MatrixFormat::Auto)?;
+        let [(_, b), _] = right_hand_sides(&named.a)?;
+        let right = DoubleVector::from_f64(device, &b)?;
+        let suited =
+            Auto::new(&a, AutoParams::default())?.choices().first().map_or(MethodKind::Gmres, |c| c.method);
+        for (word, kind) in PreconditionerKind::WORDS {
+            let mut row = json!({ "matrix": named.name, "method": suited.word(), "preconditioner": word });
+            let start = [support::shortened(&named.name), named.a.shape().rows.to_string()];
+            let mut least = [Duration::MAX; 2];
+            let mut ended = None;
+            for _ in 0..3 {
+                let Ok(chosen) = Choice::new(suited, *kind).prepare(&a, params) else { break };
+                let mut x = DoubleVector::zeros(device, named.a.shape().cols)?;
+                device.finish()?;
+                let started = Instant::now();
+                ended = Some(chosen.solve(&mut x, &right)?);
+                device.finish()?;
+                let [set_up, solving] = least;
+                least = [set_up.min(chosen.set_up()), solving.min(started.elapsed())];
+            }
+            // What the method does not take.
+            let Some(solved) = ended else { continue };
+            let [set_up, solving] = least.map(|d| d.as_secs_f64() * 1e3);
+            let by = format!("{suited} with {word}");
+            let cells =
+                [by, solved.iterations.to_string(), format!("{set_up:.2} ms"), format!("{solving:.2} ms")];
+            table.row(start.into_iter().chain(cells).chain([solved.reason.to_string()]));
+            for (key, value) in [
+                ("iterations", json!(solved.iterations)),
+                ("set_up_ms", json!(set_up)),
+                ("solve_ms", json!(solving)),
+                ("reason", json!(solved.reason.to_string())),
+            ] {
+                row[key] = value;
+            }
+            report.row(row);
+        }
+    }
+    table.print();
+    Ok(())
+}
+
 fn run(args: &Args, report: &mut Report) -> support::Result {
     let all = matrices(args)?;
     let context = args.common.headless(report)?;
@@ -168,6 +220,9 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     if let Some(folder) = &args.plot {
         std::fs::create_dir_all(folder)
             .map_err(|e| Failure::bad_input(format_args!("{}: {e}", folder.display())))?;
+    }
+    if args.compare {
+        return compare(args, device, &all, report);
     }
     let mut table = Table::new([
         "matrix",

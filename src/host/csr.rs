@@ -6,6 +6,7 @@ use crate::shape::Shape;
 
 mod groups;
 mod measure;
+mod multiply;
 mod permute;
 
 /// A sparse matrix in compressed rows (CSR): each place at most once, sorted by row, then column.

@@ -16,8 +16,6 @@ mod triplets;
 
 pub use csr::Csr;
 pub use nine_bands::NineBands;
-#[cfg(feature = "pack")]
-pub(crate) use order::cuthill_mckee;
 pub use pending::{FileId, PendingFile};
 pub use prepare::Prepared;
 pub use text::{number, printable, printable_lines};

@@ -125,6 +125,16 @@ impl Prepared {
         &self.matrix
     }
 
+    /// `R P` and `Q C` as matrices of one element in each row, for whoever applies them by products.
+    pub(crate) fn factors(&self) -> Result<[Csr; 2]> {
+        let shape = self.matrix.shape();
+        let rows = self.rows.iter().zip(&self.row_scales).enumerate();
+        let columns = self.columns.iter().zip(&self.column_scales).enumerate();
+        let rows = Triplets::from_entries(shape, rows.map(|(i, (from, scale))| (i, *from, *scale)))?;
+        let columns = Triplets::from_entries(shape, columns.map(|(j, (to, scale))| (*to, j, *scale)))?;
+        Ok([rows.to_csr(), columns.to_csr()])
+    }
+
     /// Row `i` of A' is row `rows()[i]` of A.
     pub fn rows(&self) -> &[usize] {
         &self.rows

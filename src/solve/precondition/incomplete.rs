@@ -97,7 +97,7 @@ impl IncompleteLu {
         let around = match &prepared {
             None => None,
             Some(prepared) => {
-                let [rows, columns] = prepared.factors()?.map(|t| t.to_csr());
+                let [rows, columns] = prepared.factors()?;
                 // The largest is 1 on the device, and what that takes out stands with the pivots.
                 let mut on_device = |csr: Csr| {
                     let own = if csr.nnz() > 0 { data::exponent(csr.max_abs()) } else { 0 };
