@@ -35,18 +35,19 @@ fn readme_says_what_solve_comes_to() {
     let values = "1\n".repeat(512 * 512);
     fs::write(&ones, format!("%%MatrixMarket matrix array real general\n{} 1\n{values}", 512 * 512)).unwrap();
     let ones = ones.to_str().unwrap();
-    let rows: [(&str, &[&str], i32); 5] = [
+    let rows: [(&str, &[&str], i32); 6] = [
         ("`solve`: Poisson on 512x512", &[], 0),
-        ("`solve --tol 1e-10` ", &["--tol", "1e-10"], 0),
         ("`solve --tol 1e-10 --rhs` all ones", &["--tol", "1e-10", "--rhs", ones], 0),
+        ("`solve --method cg` ", &["--method", "cg"], 0),
+        ("`solve --method cg --tol 1e-10 --rhs`", &["--method", "cg", "--tol", "1e-10", "--rhs", ones], 0),
         (
             "`solve --precision double --tol 1e-10 --rhs` all ones",
             &["--precision", "double", "--tol", "1e-10", "--rhs", ones],
             0,
         ),
         (
-            "`solve --precision single --tol 1e-3 --rhs` all ones",
-            &["--precision", "single", "--tol", "1e-3", "--rhs", ones],
+            "`solve --precision single --method cg --tol 1e-3 --rhs` all ones",
+            &["--precision", "single", "--method", "cg", "--tol", "1e-3", "--rhs", ones],
             1,
         ),
     ];

@@ -1,8 +1,7 @@
 //! Matrices made ready for methods that need a diagonal.
 
 use crate::error::{Error, Result};
-use crate::host::Triplets;
-use crate::host::{Csr, number};
+use crate::host::{Csr, Triplets, number};
 use matching::matching;
 use scales::{Exponents, power};
 

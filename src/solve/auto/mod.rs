@@ -77,7 +77,7 @@ impl Default for AutoParams {
 /// |---|---|
 /// | more rows than columns | least squares (`cgls`) with `jacobi`, and without |
 /// | fewer | the same without first, which finds the solution of least norm |
-/// | symmetric with a positive diagonal | `cg` with `amg` from [`LARGE`](Self::LARGE) unknowns on, with `fsai2`, with `jacobi`; then as below |
+/// | symmetric with a positive diagonal | `cg` with `amg` where nothing else is positive, with `fsai2`, with `jacobi`; then as below |
 /// | symmetric | `gmres` with `ilut` of matched rows, `minres` with `jacobi` and without, `gmres` with more of `ilut` |
 /// | any other | `gmres` with `ilut` of matched rows, with more of it, `bicgstab` with that, `gmres` with `spai2` |
 /// | entries not known | `cg`, `minres`, `gmres`, `bicgstab` with `jacobi` and without, by symmetry |
@@ -186,9 +186,6 @@ impl fmt::Display for AutoReport {
 }
 
 impl<'a> Auto<'a> {
-    /// Unknowns from which multigrid is tried first: below, fewer iterations do not make up for its many small passes.
-    pub const LARGE: usize = 20_000;
-
     /// Looks at the matrix.
     ///
     /// *Cost*: that of asking whether the operator is symmetric, and for its diagonal. *Errors*: [`Error::Parameter`]; those of
@@ -350,7 +347,7 @@ fn suggested(a: &dyn LinOp) -> Result<Vec<Choice>> {
     let symmetric = a.asymmetry()?.is_none();
     let positive = symmetric && a.diagonal().is_ok_and(|d| d.iter().all(|d| *d > 0.0));
     let mut choices = Vec::new();
-    if a.pattern().is_none() {
+    let Some(pattern) = a.pattern() else {
         if positive || a.diagonal().is_err() && symmetric {
             choices.extend([Choice::new(Cg, Jacobi), Choice::new(Cg, None)]);
         }
@@ -363,12 +360,13 @@ fn suggested(a: &dyn LinOp) -> Result<Vec<Choice>> {
             Choice::new(BiCgStab, Jacobi),
         ]);
         return Ok(choices);
-    }
+    };
     let ilut = Choice::new(Gmres, Ilut);
     let more =
         Choice { restart: 100, ilu: IluParams { fill: 40, drop: 1e-5, tolerance: 1e-4, ..ilut.ilu }, ..ilut };
     if positive {
-        if shape.rows >= Auto::LARGE {
+        // What couples unknowns draws them together: on a grid or a network aggregates of them are what is missing.
+        if pattern.entries().all(|(i, j, v)| i == j || v <= 0.0) {
             choices.push(Choice::new(Cg, Amg));
         }
         choices.extend([Choice::new(Cg, FsaiSquared), Choice::new(Cg, Jacobi)]);
