@@ -229,7 +229,8 @@ impl<'a> Auto<'a> {
             let give_up = |set_up, solving, why| Tried { choice: *choice, set_up, solving, why };
             let mut chosen = match choice.prepare(self.a, params) {
                 Ok(chosen) => chosen,
-                Err(error) if is_about_the_matrix(&error) => {
+                // What is made of a matrix may leave the range of floats though its elements do not.
+                Err(error) if is_about_the_matrix(&error) || matches!(error, Error::NonFinite { .. }) => {
                     refused = Some(error.clone());
                     tried.push(give_up(Duration::ZERO, Duration::ZERO, GivenUp::Refused(error)));
                     continue;
