@@ -2,6 +2,7 @@
 
 mod fsai;
 mod incomplete;
+mod order;
 mod small;
 mod spai;
 mod sweeps;
@@ -10,6 +11,7 @@ mod tests;
 
 pub(crate) use fsai::fsai;
 pub(crate) use incomplete::{Factors, ic0, ilu0, ilut};
+pub(crate) use order::minimum_degree;
 pub(crate) use spai::spai;
 
 use std::thread;

@@ -239,3 +239,26 @@ fn threads_change_nothing() {
         assert_eq!(square(n), (0..n).map(|i| i * i).collect::<Vec<_>>());
     }
 }
+
+/// Every unknown once, a grid in far shorter chains than row by row, and a star from its points.
+#[test]
+fn minimum_degree_fills_least() {
+    let grid = problems::poisson_2d(30, 30).to_csr();
+    let order = minimum_degree(&grid);
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, (0..900).collect::<Vec<_>>());
+    let measure = |a: &Csr| {
+        let f = ilut(a, 900, 0.0).unwrap();
+        (f.lower.nnz(), links(&f.lower, false))
+    };
+    let (band, least) = (measure(&grid), measure(&grid.permuted(&order, &order).unwrap()));
+    assert!(2 * least.0 < band.0 && 3 * least.1 < band.1, "{band:?} to {least:?}");
+    let star = (1..60).flat_map(|i| [(0, i, 1.0), (i, 0, 1.0)]).chain((0..60).map(|i| (i, i, 9.0)));
+    let star = Triplets::from_entries(Shape::new(60, 60), star.collect::<Vec<_>>()).unwrap().to_csr();
+    let order = minimum_degree(&star);
+    assert_eq!(ilut(&star.permuted(&order, &order).unwrap(), 60, 0.0).unwrap().lower.nnz(), 59);
+    for n in [0, 1] {
+        assert_eq!(minimum_degree(&problems::poisson_1d(n).to_csr()).len(), n);
+    }
+}

@@ -110,12 +110,17 @@ impl Prepared {
     #[must_use]
     pub fn reordered(self) -> Self {
         let order = self.matrix.reverse_cuthill_mckee();
+        self.in_order(&order)
+    }
+
+    /// The same with rows and columns in an order.
+    pub(crate) fn in_order(self, order: &[usize]) -> Self {
         Self {
-            matrix: self.matrix.reordered(&order, &order),
-            rows: picked(&self.rows, &order),
-            columns: picked(&self.columns, &order),
-            row_scales: picked(&self.row_scales, &order),
-            column_scales: picked(&self.column_scales, &order),
+            matrix: self.matrix.reordered(order, order),
+            rows: picked(&self.rows, order),
+            columns: picked(&self.columns, order),
+            row_scales: picked(&self.row_scales, order),
+            column_scales: picked(&self.column_scales, order),
             rank: self.rank,
         }
     }
