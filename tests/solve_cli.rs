@@ -195,7 +195,7 @@ fn right_hand_side_known_solution_and_output_go_round() {
     let known = write("round-x.mtx", &vector(&want));
     let out = scratch("round-out.mtx");
     let plot = scratch("round.png");
-    let system = ["--matrix", &matrix, "--rhs", &rhs, "--x-ref", &known, "--tol", "1e-6"];
+    let system = ["--matrix", &matrix, "--rhs", &rhs, "--x-ref", &known, "--tol", "1e-9"];
     let (code, report) = json(&[&system[..], &["--out", &out, "--plot", &plot]].concat());
     assert_eq!(code, 0, "{report}");
     assert!(report["relative_error"].as_f64().unwrap() < 1e-5, "{report}");
@@ -207,7 +207,7 @@ fn right_hand_side_known_solution_and_output_go_round() {
     assert!(solution.iter().any(|x| *x != f64::from(*x as f32)), "pairs are written as pairs: {solution:?}");
     assert!(fs::read(&plot).unwrap().starts_with(b"\x89PNG"));
     // What came out, as the known solution.
-    let args = ["--matrix", &matrix, "--rhs", &rhs, "--x-ref", &out, "--tol", "1e-6"];
+    let args = ["--matrix", &matrix, "--rhs", &rhs, "--x-ref", &out, "--tol", "1e-9"];
     let (_, again) = json(&args);
     assert_eq!(again["relative_error"].as_f64().unwrap(), 0.0);
 }

@@ -211,8 +211,11 @@ fn readbacks_do_not_grow_with_iterations() {
         };
         // What is found out about the matrix once.
         count(10);
-        let few = count(10);
-        assert_eq!(count(300), few);
-        assert!(few <= 2, "{few} readbacks: the norms of b and of the first residual");
+        // The norms of b and of the first residual, and what rounding may have done to the last one; each is waited for where it
+        // has not arrived.
+        for iterations in [10, 300] {
+            let readbacks = count(iterations);
+            assert!(readbacks <= 3, "{readbacks} readbacks in {iterations} iterations");
+        }
     });
 }
