@@ -188,7 +188,7 @@ pub struct SolveReport {
 /// let cg = ConjugateGradient::new(&a, CgParams::default().with_stop(Stop::relative(1e-6)))?;
 /// let report = cg.solve(&mut Vector::zeros(dev, 64 * 64)?, &b)?.to_string();
 /// assert!(report.starts_with("stagnated after "), "{report}");
-/// assert!(report.ends_with(": unknowns of 32 bits reach no less here, pairs do (DoubleVector)"), "{report}");
+/// assert!(report.ends_with(": unknowns of 32 bits reach no less here, pairs may (DoubleVector)"), "{report}");
 /// let report = cg.solve(&mut DoubleVector::zeros(dev, 64 * 64)?, &b)?.to_string();
 /// assert!(report.starts_with("converged after "), "{report}");
 /// # Ok::<(), texla::Error>(())
@@ -209,7 +209,7 @@ impl fmt::Display for SolveReport {
         }
         f.write_str(match (reason, self.pairs) {
             (StopReason::Stagnated, false) => {
-                ": unknowns of 32 bits reach no less here, pairs do (DoubleVector)"
+                ": unknowns of 32 bits reach no less here, pairs may (DoubleVector)"
             }
             // Most of that is what the certificate adds.
             (StopReason::Stagnated, true) if self.rounding.is_some_and(|r| r > 0.5 * true_residual) => {
