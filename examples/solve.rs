@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use support::{CommonArgs, Failure, LinePlot, Progress, Report, Table, count, json, say, worst};
+use support::{CommonArgs, Failure, LinePlot, Progress, Report, Table, count, json, residual, say, worst};
 use texla::host::{Csr, market, problems};
 use texla::solve::{
     Auto, AutoParams, AutoReport, Choice, ChoiceParams, LinOp, MethodKind, Multigrid, MultigridParams,
@@ -290,25 +290,8 @@ fn ratio(a: f64, b: f64) -> f64 {
     if a == 0.0 { 0.0 } else { a / b }
 }
 
-/// `b - A x` as in twice the precision: what is left of 48 bits has been summed exactly.
-fn residual(problem: &Problem, x: &[f64]) -> Vec<f64> {
-    let row = |((cols, values), b): ((&[u32], &[f64]), &f64)| {
-        let (mut sum, mut rest) = (*b, 0.0);
-        for (col, value) in cols.iter().zip(values) {
-            let x = x[*col as usize];
-            let product = -value * x;
-            let next = sum + product;
-            let added = next - sum;
-            rest += (sum - (next - added)) + (product - added) + (-value).mul_add(x, -product);
-            sum = next;
-        }
-        sum + rest
-    };
-    problem.a.rows().zip(&problem.b).map(row).collect()
-}
-
 fn check(problem: &Problem, x: &[f64], method: MethodKind) -> support::Result<Check> {
-    let r = residual(problem, x);
+    let r = residual(&problem.a, x, &problem.b);
     let own = ratio(norm2(&r), norm2(&problem.b));
     let (true_relative_residual, least_squares_residual) = match method {
         MethodKind::Cgls => {

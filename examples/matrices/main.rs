@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use support::{CommonArgs, Failure, Report, Table, count, json, say, worst};
+use support::{CommonArgs, Failure, Report, Table, count, json, residual, say, worst};
 use texla::host::{Csr, market};
 use texla::solve::{
     Auto, AutoParams, AutoReport, Choice, ChoiceParams, MethodKind, PreconditionerKind, Stop, Tried,
@@ -109,19 +109,7 @@ fn right_hand_sides(a: &Csr) -> texla::Result<[(&'static str, Vec<f64>); 2]> {
 }
 
 /// `‖b - A x‖ / ‖b‖` as in twice the precision, and of least squares `‖Aᵀ(b - A x)‖ / ‖Aᵀb‖`, if that is less.
-fn residual(a: &Csr, x: &[f64], b: &[f64]) -> texla::Result<f64> {
-    let row = |((cols, values), b): ((&[u32], &[f64]), &f64)| {
-        let (mut sum, mut rest) = (*b, 0.0);
-        for (col, value) in cols.iter().zip(values) {
-            let x = x[*col as usize];
-            let product = -value * x;
-            let next = sum + product;
-            let added = next - sum;
-            rest += (sum - (next - added)) + (product - added) + (-value).mul_add(x, -product);
-            sum = next;
-        }
-        sum + rest
-    };
+fn relative(a: &Csr, x: &[f64], b: &[f64]) -> texla::Result<f64> {
     let norm = |v: &[f64]| {
         let largest = v.iter().map(|v| v.abs()).fold(0.0, worst);
         if largest == 0.0 {
@@ -131,7 +119,7 @@ fn residual(a: &Csr, x: &[f64], b: &[f64]) -> texla::Result<f64> {
         }
     };
     let ratio = |r: f64, b: f64| if r == 0.0 { 0.0 } else { r / b };
-    let r: Vec<f64> = a.rows().zip(b).map(row).collect();
+    let r = residual(a, x, b);
     let own = ratio(norm(&r), norm(b));
     if a.shape().is_square() {
         return Ok(own);
@@ -155,7 +143,7 @@ fn solve(device: &Device, args: &Args, named: &Named, b: &[f64]) -> texla::Resul
     let started = Instant::now();
     let report = Auto::new(&a, params)?.solve(&mut x, &right)?;
     let wall = started.elapsed();
-    Ok(Outcome { report, wall, found: residual(&named.a, &x.read()?, b)? })
+    Ok(Outcome { report, wall, found: relative(&named.a, &x.read()?, b)? })
 }
 
 fn tried(tried: &Tried) -> serde_json::Value {
@@ -249,7 +237,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
             let began = Instant::now();
             let reference = direct::solve(&named.a, &b);
             let direct_s = began.elapsed().as_secs_f64();
-            let reference = reference.map(|x| residual(&named.a, &x, &b)).transpose()?;
+            let reference = reference.map(|x| relative(&named.a, &x, &b)).transpose()?;
             let start = [
                 support::shortened(&named.name),
                 shape.to_string(),

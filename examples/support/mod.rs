@@ -35,6 +35,7 @@ pub mod plot;
 pub mod program;
 pub mod progress;
 pub mod report;
+pub mod residual;
 pub mod table;
 pub mod worst;
 
@@ -51,6 +52,7 @@ pub use plot::LinePlot;
 pub use program::{program, read_rgb};
 pub use progress::Progress;
 pub use report::Report;
+pub use residual::residual;
 pub use serde_json::json;
 pub use table::Table;
 pub use worst::{differing, differing_bits, share, worst, worst_of};
