@@ -372,10 +372,11 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     device.finish()?;
     let all = started.elapsed();
     let work = device.counters().since(&before);
-    let compile = Duration::from_nanos(work.compile_nanos);
-    let AutoReport { solved, choice, solving: wall, tried: given_up, .. } = solved?;
+    let compile = work.compile_time();
+    let AutoReport { solved, choice, solving: wall, compiling, tried: given_up, .. } = solved?;
     // What solver and preconditioner find out about the matrix before the last run, with what was tried before, and what that takes.
-    let (set_up, iterate) = (all.saturating_sub(wall), wall.saturating_sub(compile));
+    let set_up = all.saturating_sub(wall).saturating_sub(compile.saturating_sub(compiling));
+    let iterate = wall.saturating_sub(compiling);
 
     let started = Instant::now();
     let solution = system.solution()?;
@@ -432,7 +433,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     }
     say(format_args!("by          {}", args.by(choice)));
     for Tried { choice, why, .. } in &given_up {
-        say(format_args!("not by      {choice}: {why}"));
+        say(format_args!("not by      {choice}: {}", in_options(why)));
     }
     print_summary(
         &solved,
@@ -570,9 +571,10 @@ fn solve<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> tex
             let m = Box::new(Multigrid::new(a, MultigridParams::default())?);
             let set_up = started.elapsed();
             let solver = choice.with_preconditioner(a.as_ref(), m, params.with_recurrence(recurrence))?;
-            let started = Instant::now();
+            let (started, before) = (Instant::now(), a.device().counters());
             let solved = solver.solve_observed(x, b, observe)?;
-            AutoReport::of(solved, choice, [set_up, started.elapsed()])
+            let compiling = a.device().counters().since(&before).compile_time();
+            AutoReport::of(solved, choice, [set_up, started.elapsed(), compiling])
         }
         Operator::Stored(a) => {
             let params = AutoParams::default().with_stop(args.stop()).with_max_iters(args.max_iters);
@@ -584,6 +586,14 @@ fn solve<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> tex
     Ok(report)
 }
 
+/// What the library advises by names of its own, by this program's options.
+fn in_options(words: &impl std::fmt::Display) -> String {
+    let of_library = [("DoubleVector", "refined"), ("Recurrence::Double", "double")];
+    of_library.iter().fold(words.to_string(), |text, (name, precision)| {
+        text.replace(&format!("({name})"), &format!("(--precision {precision})"))
+    })
+}
+
 fn print_summary(
     solved: &SolveReport,
     check: &Check,
@@ -592,7 +602,7 @@ fn print_summary(
     work: &texla::gl::Counters,
 ) {
     let ms = |d: Duration| format!("{:.2} ms", d.as_secs_f64() * 1e3);
-    say(format_args!("result      {solved}"));
+    say(format_args!("result      {}", in_options(solved)));
     let mut table = Table::new(["", "value"]);
     table.row([
         "true relative residual (f64, CPU)".to_owned(),

@@ -623,7 +623,7 @@ fn what_has_not_converged_is_told_with_what_rounding_may_have_done() {
                 let report = solve(&mut x);
                 let found = true_residual(&a, &x.read().unwrap(), &held);
                 assert!(report.rounding.is_some() || report.converged(), "{name}: {report:?}");
-                let most = (report.true_residual + report.rounding.unwrap_or(0.0)) * 1.001;
+                let most = report.true_residual + report.rounding.unwrap_or(0.0);
                 assert!(found <= most, "{name}: {found:e} for {most:e}, {report:?}");
             }
         }
@@ -676,6 +676,74 @@ fn pairs_go_on_where_32_bits_fail() {
         let mut x = DoubleVector::zeros(device, n).unwrap();
         let error = cg.solve(&mut x, &right).unwrap_err();
         assert!(matches!(error, Error::ShapeMismatch { .. }), "{error}");
+    });
+}
+
+/// A recurrence in pairs takes what 32 bits hold at either end of the range: where a small matrix, nearly singular, has a solution
+/// that residuals are scaled up by beside tiny ones; solutions of up to 2^126; and of what cannot be certified there it tells so.
+#[test]
+fn a_recurrence_in_pairs_keeps_within_the_range() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let n = 8;
+        let ends = |e: f64| {
+            let mut t = Triplets::new(Shape::new(n, n));
+            for i in 0..n {
+                let own = if i == 0 { 1.0 + 1.21869e-10 } else { f64::from(1 + i32::from(i + 1 < n)) };
+                t.push(i, i, own * e).unwrap();
+                if i > 0 {
+                    t.push(i, i - 1, -e).unwrap();
+                    t.push(i - 1, i, -e).unwrap();
+                }
+            }
+            t.to_csr()
+        };
+        let near = |e: f64| {
+            let rows = [(0, 0, e * (1.0 + (-34f64).exp2())), (0, 1, -e), (1, 0, -e), (1, 1, e)];
+            systems::entries(2, 2, rows)
+        };
+        let one = |a: f64| systems::entries(1, 1, [(0, 0, a)]);
+        let tiny = (-60f64).exp2();
+        let systems = [
+            ("nearly singular", near(tiny), vec![tiny; 2]),
+            ("the same, of ordinary b", near(tiny), vec![1.0; 2]),
+            ("a path", ends(tiny), vec![tiny; n]),
+            ("the same, of ordinary b", ends(tiny), vec![1.0; n]),
+            ("a large solution", one(1.0), vec![1e33]),
+            ("the largest", one(1.0), vec![1.3 * 126f64.exp2()]),
+            ("of a small matrix", one(1e-20), vec![1e-20 * 1.7 * 120f64.exp2()]),
+            ("of a large one", one(1e9), vec![1e9 * 1.7 * 90f64.exp2()]),
+        ];
+        for (name, a, b) in &systems {
+            let stored = StoredMatrix::new(device, a.clone(), SparseFormat::Points).unwrap();
+            let m = Jacobi::new(&stored).unwrap();
+            let right = DoubleVector::from_f64(device, b).unwrap();
+            let params = CgParams::default().with_stop(Stop::relative(1e-7));
+            for recurrence in [Recurrence::Auto, Recurrence::Double] {
+                let params = params.with_recurrence(recurrence);
+                let plain = ConjugateGradient::new(&stored, params).unwrap();
+                let diagonal = ConjugateGradient::preconditioned(&stored, &m, params).unwrap();
+                for (cg, with) in [(plain, "none"), (diagonal, "jacobi")] {
+                    let mut x = DoubleVector::zeros(device, b.len()).unwrap();
+                    let report = cg.solve(&mut x, &right).unwrap();
+                    assert!(report.converged(), "{name}, {recurrence:?}, {with}: {report:?}");
+                    let found = true_residual(a, &x.read().unwrap(), &right.read().unwrap());
+                    assert!(found <= 1e-7, "{name}, {recurrence:?}, {with}: {found:e}");
+                }
+            }
+        }
+        // What lies below the range of a coefficient's last bits meets a solution of 2^122.
+        let a = Triplets::from_diagonal(&[0.20200911482655748, 9.085770749726869e-38]).to_csr();
+        let b = DoubleVector::from_f64(device, &[-0.4682545943807317, -0.7321136420885062]).unwrap();
+        let stored = StoredMatrix::new(device, a.clone(), SparseFormat::Points).unwrap();
+        let cg = ConjugateGradient::new(&stored, CgParams::default().with_stop(Stop::relative(1e-11)));
+        let mut x = DoubleVector::zeros(device, 2).unwrap();
+        let report = cg.unwrap().solve(&mut x, &b).unwrap();
+        let found = true_residual(&a, &x.read().unwrap(), &b.read().unwrap());
+        let most = report.true_residual + report.rounding.unwrap();
+        assert!(!report.converged() && found <= most, "{found:e} for {report:?}");
     });
 }
 

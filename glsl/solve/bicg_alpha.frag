@@ -1,8 +1,8 @@
 // First scalar step of BiCGStab: alpha = h.r / h.v with v = A M p and the shadow residual h, and the tests.
 // Coefficients: (alpha, h.v, 0, frozen).
 #include "include/solver.glsl"
-// 2^-40: below 2^-20 |h| |v| (or |h| |r|) a sum of 32 bits is mostly rounding.
-#define ROUNDING 9.094947017729282e-13
+// 2^-20: below that times |h| |v| (or |h| |r|) a sum of 32 bits is mostly rounding.
+#define LEAST 9.5367431640625e-7
 
 void kernel(ivec2 p, out vec4 coefficients, out vec4 report) {
     vec4 sums = total_of_dots();
@@ -19,8 +19,11 @@ void kernel(ivec2 p, out vec4 coefficients, out vec4 report) {
     else if (last.y >= limit) flag = EXHAUSTED;
     else if (!in_range(hv) || !in_range(hr) || !in_range(vv)) { flag = OUT_OF_RANGE; value = vv; }
     // The factors are brought together so that no product leaves the range.
-    else if (abs(hr) <= sqrt(ROUNDING * shadow) * sqrt(rr)) { flag = SHADOW; value = hr; }
-    else if (abs(hv) <= sqrt(ROUNDING * shadow) * sqrt(vv)) { flag = SHADOW_DIRECTION; value = hv; }
+    else if (abs(hr) <= LEAST * sqrt(shadow) * sqrt(rr)) { flag = SHADOW; value = hr / sqrt(shadow) / sqrt(rr); }
+    else if (abs(hv) <= LEAST * sqrt(shadow) * sqrt(vv)) {
+        flag = SHADOW_DIRECTION;
+        value = vv > 0.0 ? hv / sqrt(shadow) / sqrt(vv) : 0.0;
+    }
     else if (!in_range(alpha)) { flag = OUT_OF_RANGE; value = alpha; }
     bool frozen = last.x != RUNNING;
     report = frozen ? last : vec4(flag, last.y + (flag == RUNNING ? 1.0 : 0.0), rr, value);

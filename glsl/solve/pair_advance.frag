@@ -21,9 +21,9 @@ void kernel(ivec2 p, out vec4 y_high, out vec4 next_y_low) {
     Pair4 y = Pair4(y_here(), y_low_here());
 #if BOTH
     vec4 then = then_at(ivec2(0));
-    if (then.z == 0.0) y = add_times4(y, then.xy * x_scale, Pair4(before_here(), before_low_here()));
+    if (then.z == 0.0) y = add_times4(y, scaled4(then, x_scale).xy, Pair4(before_here(), before_low_here()));
 #endif
-    if (c.z == 0.0) y = add_times4(y, c.xy * x_scale, Pair4(d_here(), d_low_here()));
+    if (c.z == 0.0) y = add_times4(y, scaled4(c, x_scale).xy, Pair4(d_here(), d_low_here()));
     y_high = y.high;
     next_y_low = y.low;
 #endif

@@ -77,7 +77,8 @@ impl DoubleVector {
         self.low.set_zero()
     }
 
-    /// Copies the elements to the host; the sum of two floats is exact in 64 bits but where they are more than 53 bits apart.
+    /// Copies the elements to the host; the sum of two floats is exact in 64 bits but where they are more than 53 bits apart, and
+    /// rounded to 53 there: what a solve has certified is the pair ([`high`](Self::high), [`low`](Self::low)).
     /// *Cost*: 2 readbacks, which wait for the device.
     pub fn read(&self) -> Result<Vec<f64>> {
         Ok(joined(&self.high.read()?, &self.low.read()?))

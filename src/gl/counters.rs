@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// GL objects alive, per class. Zero in every class once the device and all its data are dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,6 +106,11 @@ impl Counters {
             compile_nanos: self.compile_nanos - earlier.compile_nanos,
             state_saves: self.state_saves - earlier.state_saves,
         }
+    }
+
+    /// The time spent compiling and linking.
+    pub fn compile_time(&self) -> Duration {
+        Duration::from_nanos(self.compile_nanos)
     }
 }
 

@@ -299,7 +299,7 @@ fn breakdowns_change_the_shadow_or_are_typed() {
                     .unwrap();
             match report.breakdown {
                 Some(broken) => {
-                    let known = ["h.AMp", "h.r", "|AMs|²"].contains(&broken.quantity);
+                    let known = ["cos(h, AMp)", "cos(h, r)", "|AMs|²"].contains(&broken.quantity);
                     assert!(known && broken.value.abs() < 1e-3, "{name}: {broken}");
                     assert_eq!(report.reason, StopReason::Breakdown, "{name}: {report:?}");
                 }

@@ -152,14 +152,16 @@ pub struct AutoReport {
     pub set_up: Duration,
     /// Time for its iterations.
     pub solving: Duration,
+    /// How much of that went by while shaders were compiled.
+    pub compiling: Duration,
     /// What was given up before, in the order in which it was tried.
     pub tried: Vec<Tried>,
 }
 
 impl AutoReport {
-    /// Of a single run, with the times for its preconditioner and its iterations.
-    pub fn of(solved: SolveReport, choice: Choice, [set_up, solving]: [Duration; 2]) -> Self {
-        AutoReport { solved, choice, set_up, solving, tried: Vec::new() }
+    /// Of a single run, with the times for its preconditioner, for its iterations and, of that, for compiling.
+    pub fn of(solved: SolveReport, choice: Choice, [set_up, solving, compiling]: [Duration; 3]) -> Self {
+        AutoReport { solved, choice, set_up, solving, compiling, tried: Vec::new() }
     }
 
     /// True for [`StopReason::Converged`] alone.
@@ -224,7 +226,7 @@ impl<'a> Auto<'a> {
         let mut tried: Vec<Tried> = Vec::new();
         let mut done = 0;
         let last = self.choices.len().saturating_sub(1);
-        let mut refused = None;
+        let (mut refused, mut compiling) = (None, Duration::ZERO);
         for (k, choice) in self.choices.iter().enumerate() {
             let give_up = |set_up, solving, why| Tried { choice: *choice, set_up, solving, why };
             let mut chosen = match choice.prepare(self.a, params) {
@@ -237,9 +239,10 @@ impl<'a> Auto<'a> {
                 }
                 Err(error) => return Err(error),
             };
-            let started = Instant::now();
+            let (started, before) = (Instant::now(), self.a.device().counters());
             let outcome = self.run(&mut chosen, (x, b), (k == last, &mut done), &mut observe);
             let (set_up, solving) = (chosen.set_up(), started.elapsed());
+            compiling = self.a.device().counters().since(&before).compile_time();
             match outcome {
                 Ok(solved) => {
                     let ends = match solved.reason {
@@ -249,7 +252,7 @@ impl<'a> Auto<'a> {
                         _ => false,
                     };
                     if ends || k == last || done >= max_iters {
-                        return Ok(AutoReport { solved, choice: *choice, set_up, solving, tried });
+                        return Ok(AutoReport { solved, choice: *choice, set_up, solving, compiling, tried });
                     }
                     tried.push(give_up(set_up, solving, GivenUp::Ended(Box::new(solved))));
                 }
@@ -265,7 +268,7 @@ impl<'a> Auto<'a> {
         if let Some(at) = ended {
             let Tried { choice, set_up, solving, why } = tried.remove(at);
             if let GivenUp::Ended(solved) = why {
-                return Ok(AutoReport { solved: *solved, choice, set_up, solving, tried });
+                return Ok(AutoReport { solved: *solved, choice, set_up, solving, compiling, tried });
             }
         }
         Err(refused.unwrap_or(Error::Internal { place: "Auto", detail: "nothing to try" }))

@@ -2,8 +2,8 @@
 
 use super::facts::{Facts, norm_of};
 use super::null_space::{project_out, project_parts, start_in_range};
-use super::rounding::{norm_of_bound, norm_of_error};
-use super::scales::{FAR, Scales, closer_scale, room_of, scale_of};
+use super::rounding::{norm_of_bound, norm_of_error, of_norms};
+use super::scales::{FAR, Scales, closer_scale, power, room_of, scale_of};
 use super::unknown::{Iterand, Right, exact_sum};
 use super::verdict::{Judged, LEAST_BOUND, LEAST_BOUND_OF_PAIRS};
 use crate::data::Vector;
@@ -45,6 +45,9 @@ pub(in crate::solve) struct Iterate<'a> {
     /// The norm of the residual, where `r` holds that of the start already.
     first: Option<(f64, Accuracy)>,
 }
+
+/// The exponent that elements of `x` may have when they are scaled as residuals of pairs are.
+const MOST_SCALED: i32 = 110;
 
 /// Low parts of what an [`Iterate`] has in pairs.
 pub(in crate::solve) struct Low {
@@ -217,13 +220,13 @@ impl<'a> Iterate<'a> {
         Accurate::residual(self.scale, self.b, &self.x.high)
     }
 
-    /// By how much rounding may have changed the norm of that, relative to `b`. *Cost*: waits.
-    pub fn rounding(&self) -> Result<f64> {
+    /// By how much rounding may have changed the norm of that, which is this relative to `b`. *Cost*: waits.
+    pub fn rounding(&self, residual: f64) -> Result<f64> {
         let norm = match self.is_double() {
             true => norm_of_bound(self.exact_residual(true)?.error())? / f64::from(self.residual_room()),
             false => norm_of_error(self.a, self.terms())?,
         };
-        Ok(norm / self.unit())
+        Ok(norm / self.unit() + residual * of_norms(self.r.front()))
     }
 
     /// Makes `x` of `x + y`, without what lies in the null space.
@@ -259,7 +262,7 @@ impl<'a> Iterate<'a> {
         if !facts.is_finite()? {
             return Ok((f64::INFINITY, accuracy));
         }
-        if self.rescale(norm) {
+        if self.rescale(norm)? {
             accuracy = self.residual()?;
             norm = norm_of(self.r.front())?;
         }
@@ -274,18 +277,28 @@ impl<'a> Iterate<'a> {
     }
 
     /// Scales closer where residuals of this norm ask for it: they are then to be computed anew.
-    pub fn rescale(&mut self, norm: f64) -> bool {
+    /// *Cost*: waits once more where they do, and unknowns are pairs.
+    pub fn rescale(&mut self, norm: f64) -> Result<bool> {
         // Of pairs low parts of squares are to be in range too, also where the preconditioner makes little of a residual.
         let (least, times) = match self.low {
             Some(_) => (self.norm_b / FAR, 16.0),
             None => (self.norm_b, 65_536.0),
         };
         let times = if std::mem::take(&mut self.near) { 1.0 } else { times };
-        let closer = closer_scale(least, norm, self.scale, times);
-        if let Some(scale) = closer {
-            (self.scale, self.rescaled) = (scale, true);
+        let Some(wanted) = closer_scale(least, norm, self.scale, times) else { return Ok(false) };
+        let scale = match self.low {
+            // Residuals multiply `x` by that, which is far larger than they are where the matrix is small or nearly singular.
+            Some(_) => {
+                let most = scale_of(f64::from(ops::max_abs(&self.x.high)?.read()?)) * power(MOST_SCALED);
+                wanted.min(most)
+            }
+            None => wanted,
+        };
+        if scale <= self.scale {
+            return Ok(false);
         }
-        closer.is_some()
+        (self.scale, self.rescaled) = (scale, true);
+        Ok(true)
     }
 
     /// Whether the scale has changed since this was asked last: a direction of before is then of no use.
@@ -322,7 +335,7 @@ impl Judged for Iterate<'_> {
         Ok(Iterate::recomputed(self)?.0.is_finite())
     }
 
-    fn rounding(&mut self) -> Result<f64> {
-        Iterate::rounding(self)
+    fn rounding(&mut self, residual: f64) -> Result<f64> {
+        Iterate::rounding(self, residual)
     }
 }

@@ -52,9 +52,9 @@ pub(super) trait Method {
         Ok((norm / at.unit(), accuracy))
     }
 
-    /// By how much rounding in double-float may have changed that norm, relative as it is. *Cost*: waits.
-    fn rounding(&self, at: &Iterate<'_>) -> Result<f64> {
-        at.rounding()
+    /// By how much rounding may have changed that norm, relative as it is: in double-float, and as it was summed. *Cost*: waits.
+    fn rounding(&self, at: &Iterate<'_>, residual: f64) -> Result<f64> {
+        at.rounding(residual)
     }
 
     /// Another residual by which an iterate may be a solution, relative: of least squares `b - A x` itself.
@@ -144,9 +144,9 @@ impl<M: Method> Judged for (&mut M, &mut Iterate<'_>) {
         Ok(method.true_residual(at)?.0.is_finite())
     }
 
-    fn rounding(&mut self) -> Result<f64> {
+    fn rounding(&mut self, residual: f64) -> Result<f64> {
         let (method, at) = self;
-        method.rounding(at)
+        method.rounding(at, residual)
     }
 }
 
@@ -368,7 +368,7 @@ pub(super) fn drive<M: Method>(
         if lost {
             flag = Flag::OutOfRange;
         } else if (residual <= bound || stuck) && accuracy == Accuracy::DoubleFloat {
-            let rounding = method.rounding(at)?;
+            let rounding = method.rounding(at, residual)?;
             rounded = Some(rounding);
             residual += counted(rounding, bound);
             lost = hides(rounding, bound);

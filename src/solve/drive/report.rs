@@ -66,7 +66,8 @@ impl Default for Stop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StopReason {
-    /// The residual recomputed from `b - A x` in double-float meets the bound, whatever rounding may have done to it. Of unknowns
+    /// The residual recomputed from `b - A x` in double-float meets the bound, whatever rounding may have done to it and to the
+    /// sums that norms are. Of unknowns
     /// in pairs that is said of `A` as it was given, in 64 bits, and of `b` as pairs hold it.
     Converged,
     /// The bound was not met in the iterations allowed.
@@ -207,13 +208,18 @@ impl fmt::Display for SolveReport {
         if let Some(rounding) = self.rounding.filter(|r| !self.converged() && *r > 0.1 * true_residual) {
             write!(f, " give or take {rounding:.1e} of rounding")?;
         }
+        let hidden = self.rounding.is_some_and(|r| r > 0.5 * true_residual);
         f.write_str(match (reason, self.pairs) {
+            // Most of that is what the certificate adds.
+            (StopReason::Stagnated, false) if hidden => {
+                ": that may be less, but no less can be certified for unknowns of 32 bits here, of pairs it may \
+                 (DoubleVector)"
+            }
+            (StopReason::Stagnated, true) if hidden => {
+                ": that may be less, but no less can be certified for pairs of floats here"
+            }
             (StopReason::Stagnated, false) => {
                 ": unknowns of 32 bits reach no less here, pairs may (DoubleVector)"
-            }
-            // Most of that is what the certificate adds.
-            (StopReason::Stagnated, true) if self.rounding.is_some_and(|r| r > 0.5 * true_residual) => {
-                ": that may be less, but no less can be certified for pairs of floats here"
             }
             (StopReason::Stagnated, true) if self.double_iterations == 0 => {
                 ": iterations in 32 bits reach no less here; of symmetric systems conjugate gradients in pairs may \

@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::scales::exponent_of;
 use crate::data::Vector;
 use crate::error::Result;
-use crate::ops::{self, Accurate, LinOp, Part};
+use crate::ops::{self, Accurate, LinOp, Part, ReducePlan, Windows};
 
 /// By how much of `‖A‖ ‖x‖` an operator that does not tell is taken to err.
 const UNTOLD: f64 = 1.0 / (1u64 << 40) as f64;
@@ -33,6 +33,13 @@ pub(in crate::solve) fn error_bound(a: &dyn LinOp, terms: Accurate<'_>) -> Resul
         ops::fill(&mut bound, (UNTOLD * matrix * x).min(f64::from(f32::MAX)) as f32)?;
     }
     Ok(bound)
+}
+
+/// By how much of it rounding may have changed a quotient of two norms of such vectors: a norm of 32 bits is a sum of squares, and
+/// half as far off as that. A certificate that left it out would be one to seven digits only.
+pub(in crate::solve) fn of_norms(v: &Vector) -> f64 {
+    let chain = ReducePlan::on(v.device(), v.extent(), Windows::Balanced, 2).longest_chain();
+    (chain as f64 + 4.0) / f64::from(1u32 << 24)
 }
 
 /// The norm of such a bound; infinite where it has left the range of floats. Of a finite `x`. *Cost*: waits.

@@ -176,7 +176,7 @@ impl<V: Kept> Best<V> {
         if is_kept && !judged.recomputed()? {
             return Ok(told);
         }
-        Ok(Residuals { rounding: Some(judged.rounding()?), ..told })
+        Ok(Residuals { rounding: Some(judged.rounding(told.own)?), ..told })
     }
 }
 
@@ -190,8 +190,8 @@ pub(in crate::solve) trait Judged {
     /// Recomputes its residual; false where that is not finite.
     fn recomputed(&mut self) -> Result<bool>;
 
-    /// By how much rounding may have changed the residual. *Cost*: waits.
-    fn rounding(&mut self) -> Result<f64>;
+    /// By how much rounding may have changed the residual, which is this. *Cost*: waits.
+    fn rounding(&mut self, residual: f64) -> Result<f64>;
 }
 
 impl SolveReport {

@@ -325,10 +325,10 @@ impl Method for Run<'_> {
         /// A residual that has fallen by a fiftieth is progress; so many breakdowns in a row without any are the end.
         const PROGRESS: f64 = 0.98;
         const MOST_FRUITLESS: usize = 64;
-        const NONE_LEFT: &str = "not 0: no shadow residual h leads on";
+        const NONE_LEFT: &str = "more than 1e-6 either way, or it is rounding: no shadow residual h leads on";
         let quantity = match last.flag {
-            Flag::Shadow => "h.r",
-            Flag::ShadowDirection => "h.AMp",
+            Flag::Shadow => "cos(h, r)",
+            Flag::ShadowDirection => "cos(h, AMp)",
             Flag::OutOfRange => "r.r",
             Flag::Curvature => {
                 let expected = "more than 0: the matrix or the preconditioner is singular";

@@ -316,7 +316,7 @@ impl<'r, 'a> Run<'r, 'a> {
             if hidden {
                 flag = Flag::OutOfRange;
             } else if (residual <= stop.relative || stuck) && accuracy == Accuracy::DoubleFloat {
-                let rounding = self.at.rounding()?;
+                let rounding = self.at.rounding(residual)?;
                 rounded = Some(rounding);
                 residual += counted(rounding, stop.relative);
                 hidden = hides(rounding, stop.relative);

@@ -1,6 +1,6 @@
 //! The recurrence in pairs of floats: for systems whose directions 32 bits do not hold.
 
-use crate::data::{DoubleVector, Scalar, Vector};
+use crate::data::{DoubleVector, Scalar, Vector, exponent};
 use crate::error::{Error, Result};
 use crate::gl::{Source, glsl};
 use crate::kernel::{Draw, Operand, PingPong};
@@ -8,6 +8,7 @@ use crate::ops::reduce::Partial;
 use crate::ops::{self, Windows};
 use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::iterate::{Iterate, Low};
+use crate::solve::drive::scales::power;
 use crate::solve::drive::state::Bounds;
 use crate::solve::drive::verdict::Kept;
 use crate::solve::krylov::steps::Entry;
@@ -143,9 +144,11 @@ impl InPairs {
         Ok(())
     }
 
-    /// By what an update of the unknown is multiplied to be one of `x`.
-    fn x_scale(&self, at: &Iterate<'_>) -> f32 {
-        (f64::from(self.matrix_scale) / f64::from(at.scale)) as f32
+    /// By what an update of the unknown is multiplied to be one of `x`: two powers of two, whose product may be no float where
+    /// [`ROOM`] makes up for that.
+    fn x_scale(&self, at: &Iterate<'_>) -> [f32; 2] {
+        let e = exponent(f64::from(self.matrix_scale)) - exponent(f64::from(at.scale));
+        [e - e / 2, e / 2].map(power)
     }
 
     /// A scalar step from sums and what is known.
@@ -194,7 +197,7 @@ impl InPairs {
     fn adding<'s>(
         &'s self,
         draw: Draw<'s>,
-        (y, y_low, x_scale): (&'s PingPong<Vector>, &'s PingPong<Vector>, f32),
+        (y, y_low, x_scale): (&'s PingPong<Vector>, &'s PingPong<Vector>, [f32; 2]),
         before: Option<&'s DoubleVector>,
     ) -> Draw<'s> {
         draw.define("ADDS", true)

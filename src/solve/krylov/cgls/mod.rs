@@ -16,7 +16,7 @@ use crate::solve::drive::finite::Small;
 use crate::solve::drive::front;
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::report::{SolveReport, Stop};
-use crate::solve::drive::rounding::{error_bound, norm_of_bound, norm_of_error};
+use crate::solve::drive::rounding::{error_bound, norm_of_bound, norm_of_error, of_norms};
 use crate::solve::drive::scales::{exponent_of, scale_of};
 use crate::solve::drive::state::{Bounds, Flag, Report};
 use crate::solve::drive::unknown::exact_transposed;
@@ -268,7 +268,7 @@ impl Method for Run<'_> {
             return Ok((f64::INFINITY, accuracy));
         }
         let before = at.scale;
-        if before < scale_of(at.norm_b) && at.rescale(norm) {
+        if before < scale_of(at.norm_b) && at.rescale(norm)? {
             self.norm *= f64::from(at.scale) / f64::from(before);
             accuracy = self.residual(at)?;
             norm = norm_of(at.r.front())?;
@@ -281,17 +281,18 @@ impl Method for Run<'_> {
         Ok((norm / self.norm, self.orthogonal.unwrap_or(accuracy)))
     }
 
-    fn rounding(&self, at: &Iterate<'_>) -> Result<f64> {
+    fn rounding(&self, at: &Iterate<'_>, residual: f64) -> Result<f64> {
         if self.orthogonal.is_some() {
             return Ok(0.0); // zero beyond doubt, or not certified
         }
+        let summed = residual * of_norms(&self.s);
         if at.is_double() {
             // Of the product with r as it is, and what r errs by goes through |Aᵀ|.
             let (r, of_r) = (at.exact_residual(false)?, at.exact_residual(true)?);
             let bounds = |parts: &[&Vector]| exact_transposed(at.a, roomy(at), parts.iter().copied(), true);
             let own = norm_of_bound(bounds(&r.parts().collect::<Vec<_>>())?.error())?;
             let carried = norm_of_bound(bounds(&[of_r.error()])?.rounded())?;
-            return Ok((own + carried) / f64::from(at.room) / self.norm);
+            return Ok((own + carried) / f64::from(at.room) / self.norm + summed);
         }
         // Of the product with r, twice to cover that with the rest, which is so much smaller and rounded so much more.
         let facts = Facts::ask(at.r.front(), at.r.front())?;
@@ -310,7 +311,7 @@ impl Method for Run<'_> {
             let lost = norm_of(&of_r)? + facts.norm(at.r.front())? / f64::from(1u32 << 24);
             f64::from(exponent_of(at.a)? + 1).exp2() * f64::from(at.matrix_scale) * lost
         };
-        Ok((2.0 * own + carried) / self.norm)
+        Ok((2.0 * own + carried) / self.norm + summed)
     }
 
     fn other_residual(&self) -> Option<f64> {
@@ -318,7 +319,7 @@ impl Method for Run<'_> {
     }
 
     fn other_rounding(&self, at: &Iterate<'_>) -> Result<f64> {
-        at.rounding()
+        at.rounding(self.residual)
     }
 
     fn unit(&self, _: &Iterate<'_>) -> f64 {
