@@ -37,7 +37,7 @@ struct Args {
     /// Known solution, to report the error against
     #[arg(long, value_name = "x.mtx", value_hint = clap::ValueHint::FilePath)]
     x_ref: Option<PathBuf>,
-    /// The method: cg for symmetric positive definite matrices, minres for symmetric ones, bicgstab and gmres for square ones, cgls
+    /// The method: cg for symmetric positive definite matrices, minres for symmetric ones, bicgstab, bicgstab2 and gmres for square ones, cgls
     /// (least squares) for any; auto is what suits the matrix, and another where that leads nowhere
     #[arg(long, value_parser = words("auto", MethodKind::WORDS), default_value = "auto")]
     method: Word<MethodKind>,

@@ -14,7 +14,7 @@ use texla::host::{Csr, Triplets, problems};
 use texla::ops::{self, ExactSum, LinOp, ReducePlan, Windows};
 use texla::solve::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, Gmres, GmresParams,
-    Jacobi, Multigrid, MultigridParams, Preconditioner, Recurrence, SolveReport, Stationary,
+    Identity, Jacobi, Multigrid, MultigridParams, Preconditioner, Recurrence, SolveReport, Stationary,
     StationaryParams, Stop, StopReason, WeightedJacobi, project_out,
 };
 use texla::{
@@ -734,16 +734,66 @@ fn a_recurrence_in_pairs_keeps_within_the_range() {
                 }
             }
         }
-        // What lies below the range of a coefficient's last bits meets a solution of 2^122.
-        let a = Triplets::from_diagonal(&[0.20200911482655748, 9.085770749726869e-38]).to_csr();
-        let b = DoubleVector::from_f64(device, &[-0.4682545943807317, -0.7321136420885062]).unwrap();
+        // What lies below the range of a coefficient's last bits meets a solution of 2^122, alone and beside large coefficients.
+        for (diagonal, rhs) in [
+            ([0.20200911482655748, 9.085770749726869e-38], [-0.4682545943807317, -0.7321136420885062]),
+            ([342.08424525765093, 1.5080314721352322e-37], [-0.2138565798659693, -0.5382287912318531]),
+        ] {
+            let a = Triplets::from_diagonal(&diagonal).to_csr();
+            let b = DoubleVector::from_f64(device, &rhs).unwrap();
+            let stored = StoredMatrix::new(device, a.clone(), SparseFormat::Points).unwrap();
+            let params = CgParams::default().with_stop(Stop::relative(1e-11));
+            for m in [&Identity as &dyn Preconditioner, &Jacobi::new(&stored).unwrap()] {
+                let mut x = DoubleVector::zeros(device, 2).unwrap();
+                let cg = ConjugateGradient::preconditioned(&stored, m, params).unwrap();
+                let report = cg.solve(&mut x, &b).unwrap();
+                let found = true_residual(&a, &x.read().unwrap(), &b.read().unwrap());
+                let most = report.true_residual + report.rounding.unwrap();
+                assert!(!report.converged() && found <= most, "{found:e} for {report:?}");
+            }
+        }
+    });
+}
+
+/// Elements of `b` below the normal range count as zero where they are next to nothing beside the bound, and are told of then; where
+/// they are not, `b` is refused.
+#[test]
+fn what_lies_below_the_range_of_floats_counts() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let a = systems::entries(2, 2, [(0, 0, 1.0), (1, 1, 1.0)]);
         let stored = StoredMatrix::new(device, a.clone(), SparseFormat::Points).unwrap();
-        let cg = ConjugateGradient::new(&stored, CgParams::default().with_stop(Stop::relative(1e-11)));
-        let mut x = DoubleVector::zeros(device, 2).unwrap();
-        let report = cg.unwrap().solve(&mut x, &b).unwrap();
-        let found = true_residual(&a, &x.read().unwrap(), &b.read().unwrap());
-        let most = report.true_residual + report.rounding.unwrap();
-        assert!(!report.converged() && found <= most, "{found:e} for {report:?}");
+        let jacobi = WeightedJacobi::new(&stored, 0.9).unwrap();
+        let held = [1e-27, 8e-40].map(|v: f64| f64::from(v as f32));
+        let b = DoubleVector::from_f64(device, &held).unwrap();
+        for tol in [1e-11, 1e-13] {
+            let stop = Stop::relative(tol);
+            let stationary = StationaryParams::default().with_stop(stop);
+            type Solve<'s> = &'s dyn Fn(&mut DoubleVector) -> texla::Result<SolveReport>;
+            let ways: [(&str, Solve<'_>); 3] = [
+                ("cg", &|x| {
+                    ConjugateGradient::new(&stored, CgParams::default().with_stop(stop))?.solve(x, &b)
+                }),
+                ("gmres", &|x| Gmres::new(&stored, GmresParams::default().with_stop(stop))?.solve(x, &b)),
+                ("stationary", &|x| Stationary::new(&stored, &jacobi, stationary)?.solve(x, &b)),
+            ];
+            for (name, solve) in ways {
+                let mut x = DoubleVector::zeros(device, 2).unwrap();
+                match solve(&mut x) {
+                    Ok(report) => {
+                        let found = true_residual(&a, &x.read().unwrap(), &held);
+                        assert!(tol == 1e-11 && report.converged(), "{name}, {tol:e}: {report:?}");
+                        assert!(found <= report.true_residual, "{name}: {found:e} for {report:?}");
+                    }
+                    Err(error) => {
+                        let named = matches!(error, Error::Parameter { name: "b", .. });
+                        assert!(tol == 1e-13 && named, "{name}, {tol:e}: {error}");
+                    }
+                }
+            }
+        }
     });
 }
 

@@ -104,11 +104,8 @@ Sum4 add_product4(Sum4 s, vec4 ah, vec4 al, vec4 b) {
     vec4 magnitude = abs(s.high) + product;
     vec4 small = vec4(lessThan(abs(ah), vec4(8.470329472543003e-22)));
     vec4 error = magnitude * STEP + (1.0 + abs(b) * small) * 1.880790961315660e-37;
-#ifdef FINE
-    // What is lost of a b below 2^-102 meets coefficients of up to 2^60: 2^-125 of those is more. Sums of two parts need not
-    // count it, beside what they are asked for.
+    // What is lost of a b below 2^-102 meets coefficients of up to 2^60: 2^-125 of those is more. Least squares may weigh it.
     error += abs(ah) * 2.350988701644575e-38 * vec4(lessThan(abs(b), vec4(1.9721522630525295e-31)));
-#endif
     return Sum4(magnitude, s.low + error * vec4(notEqual(floatBitsToInt(ah) << 1, ivec4(0))));
 }
 

@@ -1,8 +1,7 @@
 // First scalar step of BiCGStab: alpha = h.r / h.v with v = A M p and the shadow residual h, and the tests.
 // Coefficients: (alpha, h.v, 0, frozen).
 #include "include/solver.glsl"
-// 2^-20: below that times |h| |v| (or |h| |r|) a sum of 32 bits is mostly rounding.
-#define LEAST 9.5367431640625e-7
+#include "include/shadow.glsl"
 
 void kernel(ivec2 p, out vec4 coefficients, out vec4 report) {
     vec4 sums = total_of_dots();
@@ -18,12 +17,8 @@ void kernel(ivec2 p, out vec4 coefficients, out vec4 report) {
     else if (rr <= threshold) flag = MET;
     else if (last.y >= limit) flag = EXHAUSTED;
     else if (!in_range(hv) || !in_range(hr) || !in_range(vv)) { flag = OUT_OF_RANGE; value = vv; }
-    // The factors are brought together so that no product leaves the range.
-    else if (abs(hr) <= LEAST * sqrt(shadow) * sqrt(rr)) { flag = SHADOW; value = hr / sqrt(shadow) / sqrt(rr); }
-    else if (abs(hv) <= LEAST * sqrt(shadow) * sqrt(vv)) {
-        flag = SHADOW_DIRECTION;
-        value = vv > 0.0 ? hv / sqrt(shadow) / sqrt(vv) : 0.0;
-    }
+    else if (is_orthogonal(hr, rr)) { flag = SHADOW; value = cosine(hr, rr); }
+    else if (is_orthogonal(hv, vv)) { flag = SHADOW_DIRECTION; value = cosine(hv, vv); }
     else if (!in_range(alpha)) { flag = OUT_OF_RANGE; value = alpha; }
     bool frozen = last.x != RUNNING;
     report = frozen ? last : vec4(flag, last.y + (flag == RUNNING ? 1.0 : 0.0), rr, value);

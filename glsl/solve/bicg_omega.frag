@@ -2,8 +2,7 @@
 // sink where s and t are nearly orthogonal (Sleijpen and van der Vorst, 1995), and beta = -(h.t) / (h.v), for h.s = 0.
 // Coefficients: (alpha, omega, beta, frozen).
 #include "include/solver.glsl"
-// The least cosine between s and t that omega is taken at.
-#define LEAST_COSINE 0.7
+#include "include/shadow.glsl"
 
 void kernel(ivec2 p, out vec4 next, out vec4 report) {
     vec4 sums = total_of_dots();
@@ -13,12 +12,7 @@ void kernel(ivec2 p, out vec4 next, out vec4 report) {
     float tt = sums.y;
     float ss = sums.z;
     float ht = sums.w;
-    float omega = 0.0;
-    if (tt > 0.0) {
-        float size = sqrt(ss / tt);
-        float cosine = ts / (sqrt(ss) * sqrt(tt));
-        omega = abs(cosine) < LEAST_COSINE ? (cosine < 0.0 ? -LEAST_COSINE : LEAST_COSINE) * size : ts / tt;
-    }
+    float omega = tt > 0.0 ? kept_from_sinking(ts, ss, tt) : 0.0;
     float beta = -ht / c.y;
     float flag = RUNNING;
     float value = 0.0;

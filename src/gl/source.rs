@@ -42,6 +42,7 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/owner.glsl"),
     glsl!("include/pairs.glsl"),
     glsl!("include/rotations.glsl"),
+    glsl!("include/shadow.glsl"),
     glsl!("include/staggered.glsl"),
     glsl!("include/trace.glsl"),
     glsl!("include/neighbours.glsl"),

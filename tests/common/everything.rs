@@ -390,6 +390,12 @@ fn solvers(dev: &Device, step: Step<'_>) {
         assert!(report.converged(), "{report:?}");
         Ok(())
     });
+    to("BiCgStab(2)", &|x| {
+        let params = BiCgStabParams::default().with_stop(stop).with_ell(2);
+        let report = BiCgStab::preconditioned(&a, &Jacobi::new(&a)?, params)?.solve(x, &b)?;
+        assert!(report.converged(), "{report:?}");
+        Ok(())
+    });
     to("Gmres", &|x| {
         let report = Gmres::new(&a, GmresParams::default().with_stop(stop))?.solve(x, &b)?;
         assert!(report.converged(), "{report:?}");

@@ -30,7 +30,7 @@ const STOP: Stop = Stop::relative(1e-5).check_every(4);
 const MOST: usize = 150;
 const LISTING: Method = Method::Cg(CgSchedule::Listing);
 const MERGED: Method = Method::Cg(CgSchedule::Merged);
-const METHODS: [Method; 4] = [LISTING, MERGED, Method::BiCgStab, Method::Cgls];
+const METHODS: [Method; 5] = [LISTING, MERGED, Method::BiCgStab, Method::BiCgStab2, Method::Cgls];
 
 /// What broke down, if anything did.
 fn outcome(
@@ -57,7 +57,7 @@ fn outcome(
     if let Some(broken) = report.breakdown {
         assert!(!report.converged() && after > 1e-5, "{label}: {report:?}");
         assert_eq!(broken.iteration, report.iterations, "{label}: {broken}");
-        let quantities: &[&str] = if method == Method::BiCgStab {
+        let quantities: &[&str] = if matches!(method, Method::BiCgStab | Method::BiCgStab2) {
             &["cos(h, r)", "cos(h, AMp)", "|AMs|²"]
         } else {
             &["p.Ap", "r.Mr"]

@@ -87,10 +87,11 @@ enum Caller {
     ProjectedJacobi,
 }
 
-const CALLERS: [Caller; 8] = [
+const CALLERS: [Caller; 9] = [
     Caller::Solver(Method::Cg(CgSchedule::Merged)),
     Caller::Solver(Method::Cg(CgSchedule::Listing)),
     Caller::Solver(Method::BiCgStab),
+    Caller::Solver(Method::BiCgStab2),
     Caller::Solver(Method::Cgls),
     Caller::Solver(Method::Jacobi(0.8)),
     Caller::WeightedJacobi,

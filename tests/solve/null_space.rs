@@ -166,11 +166,12 @@ enum Solver {
     Cg(CgSchedule, bool),
     Jacobi,
     GaussSeidel,
-    BiCgStab,
+    /// With polynomials of this degree.
+    BiCgStab(usize),
 }
 
 fn solvers(device: &Device) -> Vec<Solver> {
-    let mut all = vec![Solver::Jacobi, Solver::GaussSeidel, Solver::BiCgStab];
+    let mut all = vec![Solver::Jacobi, Solver::GaussSeidel, Solver::BiCgStab(1), Solver::BiCgStab(2)];
     for schedule in systems::schedules(device) {
         all.extend([Solver::Cg(schedule, false), Solver::Cg(schedule, true)]);
     }
@@ -186,8 +187,8 @@ impl Solver {
                     if jacobi { Box::new(Jacobi::new(a)?) } else { Box::new(Identity) };
                 ConjugateGradient::preconditioned(a, m.as_ref(), params)?.solve(x, b)
             }
-            Solver::BiCgStab => {
-                let params = BiCgStabParams::default().with_stop(stop);
+            Solver::BiCgStab(ell) => {
+                let params = BiCgStabParams::default().with_stop(stop).with_ell(ell);
                 BiCgStab::new(a, params)?.solve(x, b)
             }
             Solver::GaussSeidel => {
@@ -242,7 +243,7 @@ fn an_unsymmetric_operator_may_have_one_null_space_on_both_sides() {
         let problem = Problem { name: "wind", a, null_space: vec![vec![1.0; n]] };
         let (a, b) = (problem.on(device), problem.consistent(11));
         let rhs = Vector::from_f64(device, &b).unwrap();
-        for solver in [Solver::BiCgStab, Solver::GaussSeidel] {
+        for solver in [Solver::BiCgStab(1), Solver::BiCgStab(2), Solver::GaussSeidel] {
             let mut x = Vector::filled(device, n, 50.0).unwrap();
             let report = solver.run(&a, Stop::relative(1e-5), &mut x, &rhs).unwrap();
             assert_eq!(report.reason, StopReason::Converged, "{solver:?} {report:?}");

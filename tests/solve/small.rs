@@ -14,10 +14,11 @@ use texla::{
     SparseFormat, SparseMatrix, Stencil, StencilParams, StoredMatrix, Vector,
 };
 
-const METHODS: [Method; 5] = [
+const METHODS: [Method; 6] = [
     Method::Cg(CgSchedule::Auto),
     Method::Cg(CgSchedule::Listing),
     Method::BiCgStab,
+    Method::BiCgStab2,
     Method::Cgls,
     Method::Jacobi(0.6),
 ];

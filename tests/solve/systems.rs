@@ -66,20 +66,27 @@ pub fn solve(
 pub enum Method {
     Cg(CgSchedule),
     BiCgStab,
+    /// The same with polynomials of the second degree.
+    BiCgStab2,
     Cgls,
     /// [`Stationary`] with Jacobi sweeps of this weight.
     Jacobi(f64),
 }
 
 impl Method {
-    pub const KRYLOV: [Method; 4] =
-        [Method::Cg(CgSchedule::Auto), Method::Cg(CgSchedule::Listing), Method::BiCgStab, Method::Cgls];
+    pub const KRYLOV: [Method; 5] = [
+        Method::Cg(CgSchedule::Auto),
+        Method::Cg(CgSchedule::Listing),
+        Method::BiCgStab,
+        Method::BiCgStab2,
+        Method::Cgls,
+    ];
 
     /// The function of the library, as its errors name it.
     pub fn entry(self) -> &'static str {
         match self {
             Method::Cg(_) => "ConjugateGradient::solve",
-            Method::BiCgStab => "BiCgStab::solve",
+            Method::BiCgStab | Method::BiCgStab2 => "BiCgStab::solve",
             Method::Cgls => "Cgls::solve",
             Method::Jacobi(_) => "Stationary::solve",
         }
@@ -99,8 +106,9 @@ impl Method {
                 let params = CgParams::default().with_max_iters(most).with_stop(stop).with_schedule(schedule);
                 ConjugateGradient::new(a, params)?.solve(x, b)
             }
-            Method::BiCgStab => {
-                let params = BiCgStabParams::default().with_max_iters(most).with_stop(stop);
+            Method::BiCgStab | Method::BiCgStab2 => {
+                let ell = if self == Method::BiCgStab2 { 2 } else { 1 };
+                let params = BiCgStabParams::default().with_max_iters(most).with_stop(stop).with_ell(ell);
                 BiCgStab::new(a, params)?.solve(x, b)
             }
             Method::Cgls => {

@@ -8,10 +8,11 @@ use texla::host::Csr;
 use texla::solve::{CgSchedule, SolveReport, Stop, StopReason};
 use texla::{Device, Error, MatrixFormat, Result, SparseFormat, StoredMatrix, Vector};
 
-const METHODS: [Method; 5] = [
+const METHODS: [Method; 6] = [
     Method::Cg(CgSchedule::Auto),
     Method::Cg(CgSchedule::Listing),
     Method::BiCgStab,
+    Method::BiCgStab2,
     Method::Cgls,
     Method::Jacobi(0.6),
 ];

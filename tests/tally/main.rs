@@ -98,7 +98,7 @@ fn one(table: &mut Table, device: &Device, seed: u64, effort: Effort, talkative:
     let mut methods: Vec<(usize, Method)> = Method::on(&system).into_iter().enumerate().collect();
     Rng::new(seed).shuffle(&mut methods);
     // Few systems have the form for these.
-    methods.sort_by_key(|(_, method)| method.family() != Some("nine bands"));
+    methods.sort_by_key(|(_, method)| !matches!(method.family(), Some("nine bands" | "multigrid")));
     methods.retain(|(_, method)| effort.only.is_none_or(|only| only == *method));
     methods.truncate(effort.most);
     for (number, method) in methods {
@@ -207,7 +207,7 @@ const FOUND: [(u64, Method); 18] = [
     (22301, Method::Cg(CgSchedule::Merged, Help::Jacobi)),
     (20817, Method::Cgls(Help::None)),
     (22989, Method::Cgls(Help::None)),
-    (6187, Method::BiCgStab(Help::None)),
+    (6187, Method::BiCgStab(Help::None, 1)),
     (6187, Method::Cgls(Help::Jacobi)),
     // Bounds counted low parts of coefficients for lost that are in range.
     (22030, Method::Cgls(Help::Jacobi)),

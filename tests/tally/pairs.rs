@@ -76,7 +76,8 @@ pub fn ways(method: Method) -> &'static [Recurrence] {
 /// By the method alone: schedules and preconditioners are told apart where the verdicts are counted.
 pub fn family(method: Method, recurrence: Recurrence) -> &'static str {
     match method {
-        Method::BiCgStab(_) => "BiCGStab for pairs",
+        Method::BiCgStab(_, 1) => "BiCGStab for pairs",
+        Method::BiCgStab(..) => "BiCGStab(2) for pairs",
         Method::Gmres(..) => "GMRES for pairs",
         Method::Minres(_) => "MINRES for pairs",
         Method::Auto => "auto for pairs",
@@ -161,8 +162,8 @@ fn solve(
             let params = params.with_recurrence(recurrence);
             ConjugateGradient::preconditioned(a, m, params)?.solve(x, b)
         }
-        Method::BiCgStab(_) => {
-            let params = BiCgStabParams::default().with_max_iters(most).with_stop(stop);
+        Method::BiCgStab(_, ell) => {
+            let params = BiCgStabParams::default().with_max_iters(most).with_stop(stop).with_ell(ell);
             BiCgStab::preconditioned(a, m, params)?.solve(x, b)
         }
         Method::Gmres(_, restart) => {
@@ -188,7 +189,7 @@ fn solve(
             Auto::new(a, params)?.solve(x, b).map(|report| report.solved)
         }
         Method::Cg(_, help)
-        | Method::BiCgStab(help)
+        | Method::BiCgStab(help, _)
         | Method::Gmres(help, _)
         | Method::Minres(help)
         | Method::Cgls(help) => match help {

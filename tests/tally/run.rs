@@ -42,7 +42,8 @@ pub enum Help {
 pub enum Method {
     Cg(CgSchedule, Help),
     Fixed(CgSchedule),
-    BiCgStab(Help),
+    /// With polynomials of this degree.
+    BiCgStab(Help, usize),
     Gmres(Help, usize),
     Minres(Help),
     /// What suits the matrix.
@@ -57,7 +58,7 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Method; 41] = [
+    pub const ALL: [Method; 43] = [
         Method::Cg(CgSchedule::Fused, Help::None),
         Method::Cg(CgSchedule::Merged, Help::Jacobi),
         Method::Cg(CgSchedule::Listing, Help::None),
@@ -67,9 +68,11 @@ impl Method {
         Method::Cg(CgSchedule::Auto, Help::Multigrid),
         Method::Fixed(CgSchedule::Merged),
         Method::Fixed(CgSchedule::Listing),
-        Method::BiCgStab(Help::None),
-        Method::BiCgStab(Help::Jacobi),
-        Method::BiCgStab(Help::GaussSeidel),
+        Method::BiCgStab(Help::None, 1),
+        Method::BiCgStab(Help::Jacobi, 1),
+        Method::BiCgStab(Help::GaussSeidel, 1),
+        Method::BiCgStab(Help::None, 2),
+        Method::BiCgStab(Help::Jacobi, 2),
         Method::Cgls(Help::None),
         Method::Cgls(Help::Jacobi),
         Method::Jacobi(2.0 / 3.0),
@@ -97,7 +100,7 @@ impl Method {
         Method::Cg(CgSchedule::Auto, Help::Fsai),
         Method::Cg(CgSchedule::Auto, Help::Cholesky),
         Method::Cg(CgSchedule::Auto, Help::Polynomial),
-        Method::BiCgStab(Help::Spai),
+        Method::BiCgStab(Help::Spai, 1),
         Method::Auto,
     ];
 
@@ -122,7 +125,8 @@ impl Method {
             Method::NineBands | Method::Cg(_, Help::NineBands) => "nine bands",
             Method::Multigrid | Method::Cg(_, Help::Multigrid) => "multigrid",
             Method::Cg(..) => "CG",
-            Method::BiCgStab(_) => "BiCGStab",
+            Method::BiCgStab(_, 1) => "BiCGStab",
+            Method::BiCgStab(..) => "BiCGStab(2)",
             Method::Gmres(..) => "GMRES",
             Method::Minres(_) => "MINRES",
             Method::Auto => "auto",
@@ -153,7 +157,8 @@ impl fmt::Display for Method {
         match self {
             Method::Cg(schedule, help) => write!(f, "CG {schedule:?}{}", with(help)),
             Method::Fixed(schedule) => write!(f, "CG {schedule:?}, fixed run"),
-            Method::BiCgStab(help) => write!(f, "BiCGStab{}", with(help)),
+            Method::BiCgStab(help, 1) => write!(f, "BiCGStab{}", with(help)),
+            Method::BiCgStab(help, ell) => write!(f, "BiCGStab({ell}){}", with(help)),
             Method::Gmres(help, restart) => write!(f, "GMRES({restart}){}", with(help)),
             Method::Minres(help) => write!(f, "MINRES{}", with(help)),
             Method::Auto => write!(f, "auto"),
@@ -195,7 +200,7 @@ const MOST_BANDS: usize = 24;
 
 pub fn format(system: &System, method: Method, csr: &host::Csr, rng: &mut Rng) -> Format {
     let swept = matches!(method, Method::GaussSeidel(..) | Method::Cg(_, Help::GaussSeidel))
-        || matches!(method, Method::BiCgStab(Help::GaussSeidel) | Method::Gmres(Help::GaussSeidel, _));
+        || matches!(method, Method::BiCgStab(Help::GaussSeidel, _) | Method::Gmres(Help::GaussSeidel, _));
     let multigrid = matches!(method, Method::Multigrid | Method::Cg(_, Help::Multigrid));
     let banded = csr.distinct_diagonals() <= MOST_BANDS;
     let fits = |format: &Format| match format {
@@ -470,8 +475,8 @@ fn solve(system: &System, method: Method, a: &Declared<'_>, x: &mut Vector, b: &
             let reason = breakdown.map(|_| StopReason::Breakdown);
             Ok(Said { reason, breakdown, reported: Vec::new(), own: None })
         }
-        Method::BiCgStab(help) => helped(help, false, &mut |m| {
-            let params = BiCgStabParams::default().with_max_iters(max_iters).with_stop(stop);
+        Method::BiCgStab(help, ell) => helped(help, false, &mut |m| {
+            let params = BiCgStabParams::default().with_max_iters(max_iters).with_stop(stop).with_ell(ell);
             BiCgStab::preconditioned(a, m, params)?.solve(x, b).map(of_report)
         }),
         Method::Gmres(help, restart) => helped(help, false, &mut |m| {

@@ -27,13 +27,15 @@ pub enum MethodKind {
     Minres,
     /// [`BiCgStab`], for square ones.
     BiCgStab,
+    /// The same with polynomials of the second degree, [`BiCgStabParams::ell`].
+    BiCgStab2,
     /// [`Gmres`], for square ones.
     Gmres,
     /// [`Cgls`], least squares of any shape.
     Cgls,
 }
 
-words!(MethodKind: "cg" => Cg, "minres" => Minres, "bicgstab" => BiCgStab, "gmres" => Gmres, "cgls" => Cgls);
+words!(MethodKind: "cg" => Cg, "minres" => Minres, "bicgstab" => BiCgStab, "bicgstab2" => BiCgStab2, "gmres" => Gmres, "cgls" => Cgls);
 
 /// The preconditioners by name, but for those that need to know a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -268,7 +270,8 @@ impl Chosen<'_> {
 
     fn bicgstab(&self) -> Result<BiCgStab<'_>> {
         let ChoiceParams { max_iters, stop, .. } = self.params;
-        let params = BiCgStabParams { max_iters, stop, ..BiCgStabParams::default() };
+        let ell = if self.choice.method == MethodKind::BiCgStab2 { 2 } else { 1 };
+        let params = BiCgStabParams { max_iters, stop, ell, ..BiCgStabParams::default() };
         BiCgStab::preconditioned(self.a, self.m.as_ref(), params)
     }
 
@@ -287,7 +290,7 @@ impl Chosen<'_> {
         match self.choice.method {
             MethodKind::Cg => self.cg().map(|_| ()),
             MethodKind::Minres => self.minres().map(|_| ()),
-            MethodKind::BiCgStab => self.bicgstab().map(|_| ()),
+            MethodKind::BiCgStab | MethodKind::BiCgStab2 => self.bicgstab().map(|_| ()),
             MethodKind::Gmres => self.gmres().map(|_| ()),
             MethodKind::Cgls => self.cgls().map(|_| ()),
         }
@@ -311,7 +314,7 @@ impl Chosen<'_> {
         match self.choice.method {
             MethodKind::Cg => self.cg()?.solve_observed(x, b, observe),
             MethodKind::Minres => self.minres()?.solve_observed(x, b, observe),
-            MethodKind::BiCgStab => self.bicgstab()?.solve_observed(x, b, observe),
+            MethodKind::BiCgStab | MethodKind::BiCgStab2 => self.bicgstab()?.solve_observed(x, b, observe),
             MethodKind::Gmres => self.gmres()?.solve_observed(x, b, observe),
             MethodKind::Cgls => self.cgls()?.solve_observed(x, b, observe),
         }

@@ -79,8 +79,8 @@ impl Default for AutoParams {
 /// | fewer | the same without first, which finds the solution of least norm |
 /// | symmetric with a positive diagonal | `cg` with `amg` where nothing else is positive, with `fsai2`, with `jacobi`; then as below |
 /// | symmetric | `gmres` with `ilut` of matched rows, `minres` with `jacobi` and without, `gmres` with more of `ilut` |
-/// | any other | `gmres` with `ilut` of matched rows, with more of it, `bicgstab` with that, `gmres` with `spai2` |
-/// | entries not known | `cg`, `minres`, `gmres`, `bicgstab` with `jacobi` and without, by symmetry |
+/// | any other | `gmres` with `ilut` of matched rows, with more of it, `bicgstab2` with that, `gmres` with `spai2` |
+/// | entries not known | `cg`, `minres`, `gmres`, `bicgstab2` with `jacobi` and without, by symmetry |
 ///
 /// What breaks down, cannot be set up, stagnates in pairs, or does not cut the residual to a third in its share of iterations gives
 /// way to the next, which goes on from where the one before has come to. Unknowns of 32 bits that stagnate are the end: no method
@@ -315,6 +315,7 @@ fn share(choice: Choice, n: usize) -> usize {
         // Ten cycles.
         MethodKind::Gmres => 10 * choice.restart,
         MethodKind::BiCgStab => 300,
+        MethodKind::BiCgStab2 => 150,
         // What may go on in pairs has to find out first that it should.
         MethodKind::Cg if !choice.is_dear() => (8 * n).clamp(2000, 16_000),
         // In exact arithmetic n iterations are all that is needed, with a good preconditioner a fraction.
@@ -337,7 +338,7 @@ fn is_about_the_matrix(error: &Error) -> bool {
 
 /// What suits a matrix.
 fn suggested(a: &dyn LinOp) -> Result<Vec<Choice>> {
-    use MethodKind::{BiCgStab, Cg, Cgls, Gmres, Minres};
+    use MethodKind::{BiCgStab2, Cg, Cgls, Gmres, Minres};
     use PreconditionerKind::{Amg, FsaiSquared, Ilut, Jacobi, None, SpaiSquared};
     let shape = a.shape();
     if !shape.is_square() {
@@ -361,7 +362,7 @@ fn suggested(a: &dyn LinOp) -> Result<Vec<Choice>> {
         choices.extend([
             Choice::new(Gmres, Jacobi).with_restart(100),
             Choice::new(Gmres, None).with_restart(100),
-            Choice::new(BiCgStab, Jacobi),
+            Choice::new(BiCgStab2, Jacobi),
         ]);
         return Ok(choices);
     };
@@ -379,6 +380,6 @@ fn suggested(a: &dyn LinOp) -> Result<Vec<Choice>> {
     if symmetric {
         choices.extend([Choice::new(Minres, Jacobi), Choice::new(Minres, None)]);
     }
-    choices.extend([more, Choice { method: BiCgStab, ..more }, Choice::new(Gmres, SpaiSquared)]);
+    choices.extend([more, Choice { method: BiCgStab2, ..more }, Choice::new(Gmres, SpaiSquared)]);
     Ok(choices)
 }

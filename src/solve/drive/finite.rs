@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 /// range, and not zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::solve) enum Small {
-    /// They are next to nothing beside its norm.
+    /// They are next to nothing beside its norm, of which what is lost is told.
     BesideNorm,
     /// They are next to nothing beside the most negative element, if there is a negative one.
     BesideNegative,
@@ -17,38 +17,45 @@ pub(in crate::solve) enum Small {
 }
 
 impl Small {
-    /// Less than this share of the unit of residuals changes no verdict.
+    /// Less than this share of the unit of residuals changes no verdict; of bounds so close that it would, a quarter.
     const NOTHING: f64 = 1.0 / (1u64 << 40) as f64;
 
-    /// What small elements are too large beside; nothing if they may be taken for zero.
-    fn hidden(self, values: &[f32]) -> Option<f64> {
+    /// Which share of the unit of residuals is lost where small elements are taken for zero.
+    fn lost(self, values: &[f32]) -> f64 {
         let norm = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>().sqrt();
         let all = || values.iter().map(|v| f64::from(*v));
         let small = || values.iter().filter(|v| v.is_subnormal()).map(|v| f64::from(*v));
         let lost = norm(&mut small());
+        if lost == 0.0 {
+            return 0.0;
+        }
         let unit = match self {
             Small::BesideNorm => norm(&mut all()),
             Small::BesideNegative => match all().fold(0.0, |most, v| f64::max(most, -v)) {
-                0.0 => return None,
+                0.0 => return 0.0,
                 most => most,
             },
             Small::None => 0.0,
         };
-        (lost > Self::NOTHING * unit).then(|| small().fold(0.0, |m, v| f64::max(m, v.abs())))
+        lost / unit
     }
 
-    /// Refuses a right-hand side of which too much may be lost.
-    fn refuse(self, op: &'static str, values: &[f32]) -> Result<()> {
-        let Some(lost) = self.hidden(values) else { return Ok(()) };
-        let value = format!("with an element of {lost:e}");
+    /// Refuses a right-hand side of which too much may be lost for this bound; which share is.
+    fn refuse(self, op: &'static str, values: &[f32], bound: f64) -> Result<f64> {
+        let lost = self.lost(values);
+        if lost <= Self::NOTHING.min(bound / 4.0) {
+            return Ok(lost);
+        }
+        let small = values.iter().filter(|v| v.is_subnormal()).fold(0.0f32, |m, v| m.max(v.abs()));
+        let value = format!("with an element of {small:e}");
         let expected = "elements within the normal range of 32-bit floats (1.2e-38 and more), or next to nothing beside \
                         the others: a device may take what lies below for zero";
         Err(Error::Parameter { op, name: "b", value, expected })
     }
 
     /// The same, asked of the device first. *Cost*: waits; a readback of `b` where there may be something to refuse.
-    pub fn check(self, op: &'static str, b: &Vector) -> Result<()> {
-        if Facts::ask(b, b)?.is_normal()? { Ok(()) } else { self.refuse(op, &b.read()?) }
+    pub fn check(self, op: &'static str, b: &Vector, bound: f64) -> Result<f64> {
+        if Facts::ask(b, b)?.is_normal()? { Ok(0.0) } else { self.refuse(op, &b.read()?, bound) }
     }
 }
 
@@ -56,15 +63,15 @@ impl Small {
 pub(in crate::solve) struct Finite<'a> {
     op: &'static str,
     x: &'a Vector,
-    /// And whether what may be lost of it is next to nothing.
-    b: Option<(&'a Vector, Small)>,
+    /// And whether what may be lost of it is next to nothing for this bound.
+    b: Option<(&'a Vector, Small, f64)>,
     facts: Facts,
 }
 
 impl<'a> Finite<'a> {
     /// Sends for the facts. *Cost*: a reduction, or two.
-    pub fn ask(op: &'static str, x: &'a Vector, b: Option<(&'a Vector, Small)>) -> Result<Self> {
-        Ok(Finite { op, x, b, facts: Facts::ask(x, b.map_or(x, |(b, _)| b))? })
+    pub fn ask(op: &'static str, x: &'a Vector, b: Option<(&'a Vector, Small, f64)>) -> Result<Self> {
+        Ok(Finite { op, x, b, facts: Facts::ask(x, b.map_or(x, |(b, ..)| b))? })
     }
 
     /// What has been asked of `x` and `b`.
@@ -73,19 +80,19 @@ impl<'a> Finite<'a> {
     }
 
     /// Refuses the first operand that is not finite, with the place and the value, and a right-hand side of which too much
-    /// may be lost. *Cost*: waits until the device has come to the counts; a readback of that operand where there may be
+    /// may be lost; which share of the unit of residuals is. *Cost*: waits until the device has come to the counts; a readback of that operand where there may be
     /// something to refuse.
-    pub fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<f64> {
         if !self.facts.is_finite()? {
             self.refuse("x", &self.x.read()?)?;
         }
-        let Some((b, small)) = self.b else { return Ok(()) };
+        let Some((b, small, bound)) = self.b else { return Ok(0.0) };
         if self.facts.is_normal()? {
-            return Ok(());
+            return Ok(0.0);
         }
         let values = b.read()?;
         self.refuse("b", &values)?;
-        small.refuse(self.op, &values)
+        small.refuse(self.op, &values, bound)
     }
 
     fn refuse(&self, name: &str, values: &[f32]) -> Result<()> {

@@ -14,24 +14,24 @@ use crate::error::Result;
 use crate::ops::LinOp;
 
 /// What begins a solve of `A x = b`: operands that do not fit are refused, and whether they are finite is on the way,
-/// to be looked at when the solver has sent off what it begins with. With a bound, `b` has to be consistent within that;
-/// the part of it that is orthogonal to the null space comes last, in pairs as unknowns are, if there is one. What residuals are relative to says
+/// to be looked at when the solver has sent off what it begins with. Of a method that says so `b` has to be consistent within the
+/// bound; the part of it that is orthogonal to the null space comes last, in pairs as unknowns are, if there is one. What residuals are relative to says
 /// which elements of `b` may be too small.
 pub(in crate::solve) fn asked<'a>(
     op: &'static str,
     a: &dyn LinOp,
     (x, x_low): (&'a Vector, Option<&Vector>),
     b: Right<'a>,
-    bound: Option<f64>,
+    (bound, is_consistent): (f64, bool),
     small: Small,
 ) -> Result<(Scope, Finite<'a>, Option<Iterand>)> {
     check_vectors(op, a, x, b.high)?;
     check_right(op, (x, x_low), b)?;
     let scope = a.device().scope()?;
-    let finite = Finite::ask(op, x, Some((b.high, small)))?;
-    let projected = match bound {
-        Some(bound) => consistent(op, a, b, x_low.is_some(), bound).map_err(|error| finite.or(error))?,
-        None => None,
+    let finite = Finite::ask(op, x, Some((b.high, small, bound)))?;
+    let projected = match is_consistent {
+        true => consistent(op, a, b, x_low.is_some(), bound).map_err(|error| finite.or(error))?,
+        false => None,
     };
     Ok((scope, finite, projected))
 }
@@ -44,10 +44,10 @@ pub(in crate::solve) fn solve<M: Method>(
     observe: &mut Observer<'_>,
     begin: impl FnOnce(&mut Iterate<'_>) -> Result<M>,
 ) -> Result<SolveReport> {
-    let bound = M::CONSISTENT.then_some(limits.stop.relative);
+    let bound = (limits.stop.relative, M::CONSISTENT);
     iterated(op, system, bound, M::SMALL, |at, finite| {
         let mut method = begin(at).map_err(|error| finite.or(error))?;
-        finite.check()?;
+        at.lost = finite.check()?;
         drive(&mut method, at, limits, observe)
     })
 }
@@ -57,7 +57,7 @@ pub(in crate::solve) fn solve<M: Method>(
 pub(in crate::solve) fn iterated(
     op: &'static str,
     (a, x, b): (&dyn LinOp, &mut impl Unknowns, &impl Unknowns),
-    bound: Option<f64>,
+    bound: (f64, bool),
     small: Small,
     run: impl FnOnce(&mut Iterate<'_>, &Finite<'_>) -> Result<SolveReport>,
 ) -> Result<SolveReport> {

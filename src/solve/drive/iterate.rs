@@ -42,6 +42,8 @@ pub(in crate::solve) struct Iterate<'a> {
     pub room: f32,
     /// `x` is the start still, without its part in the null space.
     begins: bool,
+    /// Which share of the norm of `b` lies below the range of floats, and may be lost.
+    pub lost: f64,
     /// The norm of the residual, where `r` holds that of the start already.
     first: Option<(f64, Accuracy)>,
 }
@@ -139,6 +141,7 @@ impl<'a> Iterate<'a> {
             matrix_scale,
             room: 1.0,
             begins: true,
+            lost: 0.0,
             first,
         })
     }
@@ -226,7 +229,7 @@ impl<'a> Iterate<'a> {
             true => norm_of_bound(self.exact_residual(true)?.error())? / f64::from(self.residual_room()),
             false => norm_of_error(self.a, self.terms())?,
         };
-        Ok(norm / self.unit() + residual * of_norms(self.r.front()))
+        Ok(norm / self.unit() + residual * of_norms(self.r.front()) + self.lost)
     }
 
     /// Makes `x` of `x + y`, without what lies in the null space.
@@ -261,6 +264,12 @@ impl<'a> Iterate<'a> {
         let mut norm = facts.norm(self.r.front())?;
         if !facts.is_finite()? {
             return Ok((f64::INFINITY, accuracy));
+        }
+        if !norm.is_finite() && self.residual_room() > 1.0 {
+            // An `x` so large has no such room.
+            self.room = 1.0;
+            accuracy = self.residual()?;
+            norm = norm_of(self.r.front())?;
         }
         if self.rescale(norm)? {
             accuracy = self.residual()?;

@@ -12,6 +12,7 @@ use crate::shape::Shape;
 use crate::solve::drive::finite::Small;
 use crate::solve::drive::scales::{exponent_of, power};
 use crate::solve::drive::unknown::{Right, exact_sum};
+use crate::solve::drive::verdict::{LEAST_BOUND, LEAST_BOUND_OF_PAIRS};
 
 /// What [`natural_residual`] finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,7 +69,8 @@ pub fn natural_residual<X: Unknowns, B: Unknowns>(a: &dyn LinOp, x: &X, b: &B) -
         return Ok(broken);
     }
     check_ratio(op, least, largest_b)?;
-    Small::BesideNegative.check(op, b)?;
+    let wanted = if x_low.is_some() || right.low.is_some() { LEAST_BOUND_OF_PAIRS } else { LEAST_BOUND };
+    Small::BesideNegative.check(op, b, wanted)?;
     // Scaled by a power of two so that no sum of products leaves the range.
     let product = if largest_x == 0.0 { i32::MIN } else { exponent(largest_x) + exponent_of(a)? };
     // Nor does an element of x that is a residual itself; one that is not may.

@@ -114,7 +114,9 @@ impl<'a> LcpSolver<'a> {
     ) -> Result<LcpReport> {
         let (op, right, (high, low)) = ("LcpSolver::solve", Right::of(b), x.parts());
         let b = right.high;
-        let (_scope, finite, _) = front::asked(op, self.a, (high, low), right, None, Small::BesideNegative)?;
+        // What is lost is told of nowhere.
+        let bound = (self.params.stop.relative / f64::from(1u32 << 18), false);
+        let (_scope, finite, _) = front::asked(op, self.a, (high, low), right, bound, Small::BesideNegative)?;
         let device = self.a.device();
         let least = if b.is_empty() { None } else { Some(ops::min_element(b)?.read_async()?) };
         let largest = f64::from(ops::max_abs(b)?.read()?);

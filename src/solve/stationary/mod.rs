@@ -138,10 +138,10 @@ impl<'a> Stationary<'a> {
         b: &B,
         mut observe: impl FnMut(usize, f64),
     ) -> Result<SolveReport> {
-        let bound = Some(self.params.stop.relative);
+        let bound = (self.params.stop.relative, true);
         front::iterated("Stationary::solve", (self.a, x, b), bound, Small::BesideNorm, |at, finite| {
             let mut run = Run::new(self, at)?;
-            finite.check()?;
+            run.at.lost = finite.check()?;
             run.solve(&mut observe)
         })
     }

@@ -1,9 +1,11 @@
 //! BiCGStab for systems that are not symmetric.
 
+mod two;
+
 use crate::data::{Scalar, Unknowns, Vector};
 use crate::error::{Error, Result};
 use crate::gl::{Source, glsl};
-use crate::kernel::{Draw, Operand, PingPong};
+use crate::kernel::{Draw, Operand, PingPong, View};
 use crate::ops::reduce::Partial;
 use crate::ops::{self, Accuracy, Combine, LinOp, Windows};
 use crate::solve::drive::check::check_square;
@@ -20,10 +22,12 @@ use crate::solve::precondition::{Identity, Preconditioner};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BiCgStabParams {
-    /// Most iterations, less than 2²⁴. Each has two products.
+    /// Most iterations, less than 2²⁴. Each has two products, of BiCGStab(2) four.
     pub max_iters: usize,
     /// When to stop.
     pub stop: Stop,
+    /// Degree of the polynomial that an iteration makes the residual least by: 1, or 2 for BiCGStab(2).
+    pub ell: usize,
     /// Windows of the reductions.
     pub windows: Windows,
 }
@@ -31,12 +35,13 @@ pub struct BiCgStabParams {
 with!(const BiCgStabParams:
     with_max_iters(max_iters: usize),
     with_stop(stop: Stop),
+    with_ell(ell: usize),
     with_windows(windows: Windows),
 );
 
 impl Default for BiCgStabParams {
     fn default() -> Self {
-        BiCgStabParams { max_iters: 20_000, stop: Stop::default(), windows: Windows::Balanced }
+        BiCgStabParams { max_iters: 20_000, stop: Stop::default(), ell: 1, windows: Windows::Balanced }
     }
 }
 
@@ -48,6 +53,10 @@ impl Default for BiCgStabParams {
 /// precision arithmetic*, Numer. Algorithms 10, 1995). Residuals are replaced on the way down and certified at the end
 /// as those of [`ConjugateGradient`](crate::solve::ConjugateGradient) are: see [numerics](crate::guide::numerics).
 ///
+/// [`ell`](BiCgStabParams::ell) of 2 is BiCGStab(2) (G. Sleijpen, D. Fokkema, *BiCGstab(ℓ) for linear equations involving unsymmetric
+/// matrices with complex spectrum*, ETNA 1, 1993): a polynomial of the first degree has a real zero, and leaves the residual as it is
+/// where eigenvalues are imaginary or nearly so, as those of advection are; one of the second degree may have two complex ones.
+///
 /// *Breakdowns*: when the shadow residual is orthogonal, within rounding, to the residual or to what the direction is
 /// mapped to, a flag ends the run, and the method starts afresh from there with the residual for a shadow. If a run has not
 /// reduced the residual, or has enlarged it ten thousandfold, the next one starts where it did, with a shadow of random
@@ -55,7 +64,7 @@ impl Default for BiCgStabParams {
 /// [`Diverged`](crate::solve::StopReason::Diverged).
 ///
 /// *Cost* of an iteration: two products, two applications of the preconditioner, two reductions of four sums each, and
-/// two passes for the vectors; no readback.
+/// two passes for the vectors; no readback. Of BiCGStab(2): four, four, five, and four passes.
 ///
 /// ```
 /// use texla::{BandedMatrix, Vector, host::Triplets, solve::{BiCgStab, BiCgStabParams, StopReason}};
@@ -99,6 +108,10 @@ impl<'a> BiCgStab<'a> {
     ) -> Result<Self> {
         let op = "BiCgStab";
         params.stop.check(op)?;
+        if !(1..=2).contains(&params.ell) {
+            let (value, expected) = (params.ell.to_string(), "1, or 2 for BiCGStab(2)");
+            return Err(Error::Parameter { op, name: "ell", value, expected });
+        }
         check_square(op, a)?;
         Ok(BiCgStab { a, m, params })
     }
@@ -136,6 +149,10 @@ struct Run<'a> {
     h: Vector,
     mp: Option<Vector>,
     ms: Option<Vector>,
+    /// Of BiCGStab(2) of two vectors more.
+    ell: usize,
+    mu: Option<Vector>,
+    mt: Option<Vector>,
     reducer: Reducer,
     coefficients: PingPong<Scalar>,
     report: PingPong<Scalar>,
@@ -155,8 +172,9 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(solver: &BiCgStab<'a>, at: &Iterate<'_>) -> Result<Self> {
-        let m = solver.m;
+        let (m, ell) = (solver.m, solver.params.ell);
         let device = at.a.device();
+        let more = || if ell == 1 { Ok(None) } else { m.room(&at.x.high) };
         let fresh = || Vector::uninit(device, at.b.len());
         let pair = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
         Ok(Run {
@@ -168,6 +186,9 @@ impl<'a> Run<'a> {
             h: fresh()?,
             mp: m.room(&at.x.high)?,
             ms: m.room(&at.x.high)?,
+            ell,
+            mu: more()?,
+            mt: more()?,
             reducer: Reducer::new(device, solver.params.windows),
             coefficients: pair()?,
             report: pair()?,
@@ -182,24 +203,41 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// A scalar step: new coefficients and a new report from sums and those before.
-    fn step(&mut self, source: Source<'static>, sums: &Partial, second: bool) -> Result<()> {
-        let Bounds { threshold, ceiling, limit } = self.bounds;
-        let draw = sums
-            .left_to(Draw::new(&self.reducer.device, source))
+    /// A scalar step: of new coefficients and a new report from sums and those before what all of them read.
+    fn told<'s>(&'s self, source: Source<'static>, sums: &'s Partial) -> Draw<'s> {
+        sums.left_to(Draw::new(&self.reducer.device, source))
             .input("last", self.report.front().view())
-            .param("threshold", threshold);
-        let draw = match second {
-            true => draw.input("coefficients", self.coefficients.front().view()),
-            false => draw
-                .param("ceiling", ceiling)
-                .param("limit", limit as f32)
-                .param("shadow", self.shadow as f32),
-        };
-        draw.target(self.coefficients.back().view()).target(self.report.back().view()).run()?;
+            .param("threshold", self.bounds.threshold)
+            .param("shadow", self.shadow as f32)
+    }
+
+    /// The first one of an iteration.
+    fn first_step(&mut self, sums: &Partial) -> Result<()> {
+        self.told(glsl!("solve/bicg_alpha.frag"), sums)
+            .param("ceiling", self.bounds.ceiling)
+            .param("limit", self.bounds.limit as f32)
+            .targets(self.stepped())
+            .run()?;
+        self.step();
+        Ok(())
+    }
+
+    /// One that goes on from the coefficients before.
+    fn next_step(&mut self, source: Source<'static>, sums: &Partial) -> Result<()> {
+        let draw = self.told(source, sums).input("coefficients", self.coefficients.front().view());
+        draw.targets(self.stepped()).run()?;
+        self.step();
+        Ok(())
+    }
+
+    /// Where a scalar step leaves what it finds.
+    fn stepped(&self) -> [View<'_>; 2] {
+        [self.coefficients.back().view(), self.report.back().view()]
+    }
+
+    fn step(&mut self) {
         self.coefficients.swap();
         self.report.swap();
-        Ok(())
     }
 
     /// `s = r - alpha v`.
@@ -294,15 +332,18 @@ impl Method for Run<'_> {
         ops::product(&mut self.v, Combine::Replace, scale, a, mp)?;
         // alpha = h.r / h.v
         let sums = self.reducer.sum(Dots::Alpha, &[&self.h, &self.v, at.r.front()])?;
-        self.step(glsl!("solve/bicg_alpha.frag"), &sums, false)?;
+        self.first_step(&sums)?;
         // s = r - alpha v
         self.half(at.r.front())?;
         // t = A M s
         let ms = self.m.preconditioned(&mut self.ms, &self.s)?;
         ops::product(&mut self.t, Combine::Replace, scale, a, ms)?;
+        if self.ell == 2 {
+            return self.second(at);
+        }
         // omega = t.s / t.t, beta = -h.t / h.v
         let sums = self.reducer.sum(Dots::Omega, &[&self.t, &self.s, &self.h])?;
-        self.step(glsl!("solve/bicg_omega.frag"), &sums, true)?;
+        self.next_step(glsl!("solve/bicg_omega.frag"), &sums)?;
         // y = y + alpha M p + omega M s, r = s - omega t, p = r + beta (p - omega v)
         self.update(at)
     }
