@@ -119,7 +119,7 @@ fn twin_of_two(a: &Csr, b: &[f64], jacobi: bool, tol: f64, most: usize) -> (usiz
     let (dot, n) = (reference::dot, b.len());
     let add = |y: &mut [f64], factor: f64, x: &[f64]| y.iter_mut().zip(x).for_each(|(y, x)| *y += factor * x);
     let mut x = vec![0.0; n];
-    let mut r = vec![b.to_vec(), vec![0.0; n], vec![0.0; n]];
+    let mut r = [b.to_vec(), vec![0.0; n], vec![0.0; n]];
     let mut u = vec![vec![0.0; n]; 3];
     let (mut rho0, mut alpha, mut omega) = (1.0, 0.0, 1.0);
     for k in 0..most {
