@@ -12,6 +12,8 @@ pub(crate) struct Factors {
     pub lower: Csr,
     pub diagonal: Vec<f64>,
     pub upper: Csr,
+    /// The columns of the matrix in the order in which they are those of the factors.
+    pub columns: Vec<usize>,
 }
 
 /// What a row keeps beside what it has.
@@ -19,8 +21,9 @@ pub(crate) struct Factors {
 enum Keep {
     /// Nothing: the pattern stays.
     Pattern,
-    /// So many elements in each triangle; none less than this share of the row's norm.
-    Largest { fill: usize, drop: f64 },
+    /// So many elements in each triangle; none less than this share of the row's norm. A pivot that is less than `pivot` times
+    /// another element of its row gives way to that.
+    Largest { fill: usize, drop: f64, pivot: f64 },
 }
 
 /// ILU(0): no element where the matrix has none.
@@ -29,9 +32,11 @@ pub(crate) fn ilu0(a: &Csr) -> Result<Factors> {
 }
 
 /// ILUT: in each triangle of a row the largest elements, as many as the matrix has there and `fill` more, and none less than `drop`
-/// times the norm of the row.
-pub(crate) fn ilut(a: &Csr, fill: usize, drop: f64) -> Result<Factors> {
-    Ok(eliminated(a, Keep::Largest { fill, drop }, |_, d| d))
+/// times the norm of the row. With `exchanges` columns change places where a pivot is small beside the rest of its row (ILUTP): factors
+/// of a matrix that does not dominate its diagonal would grow without end.
+pub(crate) fn ilut(a: &Csr, fill: usize, drop: f64, exchanges: bool) -> Result<Factors> {
+    let pivot = if exchanges { 0.1 } else { 0.0 };
+    Ok(eliminated(a, Keep::Largest { fill, drop, pivot }, |_, d| d))
 }
 
 /// IC(0) as `(I + L) D (I + L)ᵀ`: ILU(0) of a symmetric matrix. Where a pivot is not positive, or next to nothing beside the diagonal,
@@ -104,12 +109,42 @@ impl Work {
     }
 }
 
+/// Which column stands where.
+struct Places {
+    columns: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl Places {
+    fn place(&self, column: u32) -> usize {
+        self.places.get(column as usize).map_or(usize::MAX, |place| *place as usize)
+    }
+
+    fn column(&self, place: usize) -> u32 {
+        self.columns.get(place).copied().unwrap_or(u32::MAX)
+    }
+
+    fn exchange(&mut self, one: usize, other: usize) {
+        if one.max(other) < self.columns.len() {
+            self.columns.swap(one, other);
+            for place in [one, other] {
+                let column = self.column(place) as usize;
+                if let Some(slot) = self.places.get_mut(column) {
+                    *slot = place as u32;
+                }
+            }
+        }
+    }
+}
+
 /// Elimination of a square matrix whose diagonal is what a function makes of it.
 fn eliminated(a: &Csr, keep: Keep, of_diagonal: impl Fn(usize, f64) -> f64) -> Factors {
     let n = a.shape().rows;
+    let all: Vec<u32> = (0..n as u32).collect();
+    let mut order = Places { columns: all.clone(), places: all };
     let mut work = Work { values: vec![0.0; n], present: vec![false; n], columns: Vec::new() };
     let mut lower: Vec<Row> = Vec::with_capacity(n);
-    // Rows of U without their diagonal.
+    // Rows of U without their diagonal, by columns of the matrix as long as those may change places.
     let mut upper: Vec<Row> = Vec::with_capacity(n);
     let mut diagonal: Vec<f64> = Vec::with_capacity(n);
     let mut next = BinaryHeap::new();
@@ -118,29 +153,40 @@ fn eliminated(a: &Csr, keep: Keep, of_diagonal: impl Fn(usize, f64) -> f64) -> F
         for (j, v) in cols.iter().zip(values) {
             work.add(*j, if *j as usize == i { of_diagonal(i, *v) } else { *v }, true);
         }
-        work.add(i as u32, 0.0, true);
+        work.add(order.column(i), 0.0, true);
         let norm = values.iter().map(|v| v * v).sum::<f64>().sqrt();
         let (least, grows) = match keep {
             Keep::Pattern => (0.0, false),
             Keep::Largest { drop, .. } => (drop * norm, true),
         };
-        next.extend(work.columns.iter().copied().filter(|j| (*j as usize) < i).map(Reverse));
+        next.extend(work.columns.iter().map(|j| order.place(*j)).filter(|place| *place < i).map(Reverse));
         while let Some(Reverse(k)) = next.pop() {
-            let pivot = at(&diagonal, k as usize);
-            let factor = work.value(k) / pivot;
+            let column = order.column(k);
+            let factor = work.value(column) / at(&diagonal, k);
             // What it would take off is judged in the units of the row.
-            if factor == 0.0 || grows && work.value(k).abs() < least {
-                work.set(k, 0.0);
+            if factor == 0.0 || grows && work.value(column).abs() < least {
+                work.set(column, 0.0);
                 continue;
             }
-            work.set(k, factor);
-            for (j, v) in upper.get(k as usize).into_iter().flatten() {
-                if work.add(*j, -factor * v, grows) && (*j as usize) < i {
-                    next.push(Reverse(*j));
+            work.set(column, factor);
+            for (j, v) in upper.get(k).into_iter().flatten() {
+                if work.add(*j, -factor * v, grows) && order.place(*j) < i {
+                    next.push(Reverse(order.place(*j)));
                 }
             }
         }
-        let own = work.value(i as u32);
+        if let Keep::Largest { pivot, .. } = keep
+            && pivot > 0.0
+        {
+            let right = work.columns.iter().filter(|j| order.place(**j) >= i && work.value(**j).is_finite());
+            let largest = right.max_by(|x, y| work.value(**x).abs().total_cmp(&work.value(**y).abs()));
+            if let Some(j) = largest.copied()
+                && work.value(order.column(i)).abs() < pivot * work.value(j).abs()
+            {
+                order.exchange(i, order.place(j));
+            }
+        }
+        let own = work.value(order.column(i));
         // A pivot that is next to nothing beside its row would make the next ones next to all.
         let size = if norm > 0.0 { norm } else { 1.0 };
         let tiny = match keep {
@@ -149,25 +195,36 @@ fn eliminated(a: &Csr, keep: Keep, of_diagonal: impl Fn(usize, f64) -> f64) -> F
         };
         diagonal.push(if own.abs() >= tiny { own } else { tiny.copysign(own) });
         let part = |is_part: &dyn Fn(usize) -> bool, unit: f64| -> Row {
+            let is_part = |j: &&u32| is_part(order.place(**j));
             let of = |j: &u32| (*j, work.value(*j));
-            let mut row: Row = work.columns.iter().filter(|j| is_part(**j as usize)).map(of).collect();
+            let mut row: Row = work.columns.iter().filter(is_part).map(of).collect();
             row.retain(|(_, v)| *v != 0.0 && v.is_finite() && v.abs() * unit >= least);
             if let Keep::Largest { fill, .. } = keep {
-                let most = cols.iter().filter(|j| is_part(**j as usize)).count() + fill;
+                let most = cols.iter().filter(is_part).count() + fill;
                 if row.len() > most {
                     row.sort_by(|x, y| y.1.abs().total_cmp(&x.1.abs()).then(x.0.cmp(&y.0)));
                     row.truncate(most);
                 }
             }
-            row.sort_unstable_by_key(|entry| entry.0);
             row
         };
         // Factors of the lower triangle are shares of pivots of about the row's size.
-        lower.push(part(&|j| j < i, norm));
-        upper.push(part(&|j| j > i, 1.0));
+        lower.push(part(&|place| place < i, norm));
+        upper.push(part(&|place| place > i, 1.0));
         work.clear();
     }
-    let by_pivot = |(row, pivot): (Row, &f64)| row.into_iter().map(|(j, v)| (j, v / pivot)).collect::<Row>();
-    let upper: Vec<Row> = upper.into_iter().zip(&diagonal).map(by_pivot).collect();
-    Factors { lower: from_rows(a.shape(), lower), upper: from_rows(a.shape(), upper), diagonal }
+    // Columns stay where they are from now on; those of L have since they were pivots.
+    let placed = |(row, pivot): (Row, f64)| {
+        let mut row: Row = row.into_iter().map(|(j, v)| (order.place(j) as u32, v / pivot)).collect();
+        row.sort_unstable_by_key(|entry| entry.0);
+        row
+    };
+    let lower: Vec<Row> = lower.into_iter().map(|row| placed((row, 1.0))).collect();
+    let upper: Vec<Row> = upper.into_iter().zip(diagonal.iter().copied()).map(placed).collect();
+    Factors {
+        lower: from_rows(a.shape(), lower),
+        upper: from_rows(a.shape(), upper),
+        diagonal,
+        columns: order.columns.into_iter().map(|j| j as usize).collect(),
+    }
 }

@@ -142,7 +142,7 @@ fn columns_of_spai_leave_the_least() {
 fn with_enough_fill_factors_are_exact() {
     for (n, seed) in [(1, 1), (2, 2), (17, 3), (40, 4)] {
         let a = dominant(n, 4, false, seed);
-        let factors = ilut(&a, n, 0.0).unwrap();
+        let factors = ilut(&a, n, 0.0, false).unwrap();
         for (got, want) in product(&factors).iter().flatten().zip(dense(&a).iter().flatten()) {
             near(*got, *want, 1e-12);
         }
@@ -150,6 +150,44 @@ fn with_enough_fill_factors_are_exact() {
             factors.lower.entries().all(|(i, j, _)| j < i) && factors.upper.entries().all(|(i, j, _)| j > i)
         );
     }
+}
+
+/// Columns that change places keep pivots from sinking: factors are those of the matrix with its columns in that order, and exact with
+/// enough fill; where none has to, none does.
+#[test]
+fn exchanges_keep_pivots_large() {
+    for (n, seed) in [(2, 6), (17, 7), (40, 8), (61, 9)] {
+        let mut next = numbers(seed);
+        // Ones on the diagonal, and others as large: the next pivot may be next to nothing.
+        let entries = (0..n).flat_map(|i| [0, 1, 5, 11].map(|k| (i, (i + k * k) % n)));
+        let mut t = Triplets::new(Shape::new(n, n));
+        for (i, j) in entries {
+            t.push(i, j, if i == j { 1.0 } else { next() }).unwrap();
+        }
+        t.push(n - 1, 0, 1.0).unwrap();
+        let a = t.to_csr();
+        let factors = ilut(&a, n, 0.0, true).unwrap();
+        let mut sorted = factors.columns.clone();
+        sorted.sort_unstable();
+        let all: Vec<usize> = (0..n).collect();
+        assert_eq!(sorted, all);
+        let want = dense(&a.permuted(&all, &factors.columns).unwrap());
+        for (got, want) in product(&factors).iter().flatten().zip(want.iter().flatten()) {
+            near(*got, *want, 1e-10);
+        }
+        // Of a row of U no element is more than ten pivots, in units of which it is stored.
+        assert!(factors.upper.values().iter().all(|v| v.abs() <= 10.0 + 1e-9));
+        assert!(
+            factors.lower.entries().all(|(i, j, _)| j < i) && factors.upper.entries().all(|(i, j, _)| j > i)
+        );
+    }
+    let a = dominant(40, 4, false, 4);
+    let [with, without] = [true, false].map(|exchanges| ilut(&a, 5, 1e-3, exchanges).unwrap());
+    assert_eq!((with.columns, with.upper), (without.columns, without.upper));
+    // [0 1; 1 0]
+    let exchange = Triplets::from_entries(Shape::new(2, 2), [(0, 1, 1.0), (1, 0, 1.0)]).unwrap().to_csr();
+    let factors = ilut(&exchange, 2, 0.0, true).unwrap();
+    assert_eq!((factors.columns, factors.diagonal), (vec![1, 0], vec![1.0, 1.0]));
 }
 
 #[test]
@@ -170,9 +208,9 @@ fn without_fill_they_are_exact_on_the_pattern() {
     let a = problems::poisson_2d(8, 8).to_csr();
     let nnz = |f: &Factors| f.lower.nnz() + f.upper.nnz();
     let none = nnz(&ilu0(&a).unwrap());
-    let (two, all) = (nnz(&ilut(&a, 2, 0.0).unwrap()), nnz(&ilut(&a, 64, 0.0).unwrap()));
+    let (two, all) = (nnz(&ilut(&a, 2, 0.0, false).unwrap()), nnz(&ilut(&a, 64, 0.0, false).unwrap()));
     assert!(none < two && two <= none + 4 * 64 && two < all, "{none}, {two}, {all}");
-    assert!(nnz(&ilut(&a, 64, 0.1).unwrap()) < all);
+    assert!(nnz(&ilut(&a, 64, 0.1, false).unwrap()) < all);
 }
 
 #[test]
@@ -187,7 +225,7 @@ fn pivots_that_are_next_to_nothing_are_replaced() {
     // Zeros, rows of zeros, and magnitudes that are far apart.
     for values in [[0.0, 1.0, 1.0, 0.0], [0.0; 4], [1.0, 1.0, 1.0, 1.0], [1e150, 1.0, -1.0, 1e-150]] {
         let a = Triplets::from_dense(Shape::new(2, 2), &values).unwrap().to_csr();
-        for factors in [ilu0(&a).unwrap(), ilut(&a, 2, 1e-3).unwrap()] {
+        for factors in [ilu0(&a).unwrap(), ilut(&a, 2, 1e-3, false).unwrap()] {
             let all = factors.lower.values().iter().chain(factors.upper.values()).chain(&factors.diagonal);
             assert!(
                 all.clone().all(|v| v.is_finite()) && factors.diagonal.iter().all(|d| *d != 0.0),
@@ -200,7 +238,7 @@ fn pivots_that_are_next_to_nothing_are_replaced() {
 #[test]
 fn sweeps_come_to_what_substitution_does() {
     let a = problems::poisson_2d(9, 7).to_csr();
-    let factors = ilut(&a, 5, 1e-3).unwrap();
+    let factors = ilut(&a, 5, 1e-3, false).unwrap();
     let mut next = numbers(11);
     let r: Vec<f64> = (0..63).map(|_| next()).collect();
     for (triangle, is_upper) in [(&factors.lower, false), (&factors.upper, true)] {
@@ -249,7 +287,7 @@ fn minimum_degree_fills_least() {
     sorted.sort_unstable();
     assert_eq!(sorted, (0..900).collect::<Vec<_>>());
     let measure = |a: &Csr| {
-        let f = ilut(a, 900, 0.0).unwrap();
+        let f = ilut(a, 900, 0.0, false).unwrap();
         (f.lower.nnz(), links(&f.lower, false))
     };
     let (band, least) = (measure(&grid), measure(&grid.permuted(&order, &order).unwrap()));
@@ -257,7 +295,7 @@ fn minimum_degree_fills_least() {
     let star = (1..60).flat_map(|i| [(0, i, 1.0), (i, 0, 1.0)]).chain((0..60).map(|i| (i, i, 9.0)));
     let star = Triplets::from_entries(Shape::new(60, 60), star.collect::<Vec<_>>()).unwrap().to_csr();
     let order = minimum_degree(&star);
-    assert_eq!(ilut(&star.permuted(&order, &order).unwrap(), 60, 0.0).unwrap().lower.nnz(), 59);
+    assert_eq!(ilut(&star.permuted(&order, &order).unwrap(), 60, 0.0, false).unwrap().lower.nnz(), 59);
     for n in [0, 1] {
         assert_eq!(minimum_degree(&problems::poisson_1d(n).to_csr()).len(), n);
     }

@@ -22,7 +22,7 @@ pub struct IluParams {
     /// What is less than this share of the norm of the matrix' row is dropped.
     pub drop: f64,
     /// Whether rows are matched to columns and both scaled first ([`Prepared`]): factors need no zero on the diagonal, and none that is
-    /// small beside its row.
+    /// small beside its row. With fill columns are exchanged on the way, too, where pivots become small (ILUTP).
     pub prepared: bool,
     /// Sweeps by which a triangle is solved end where they agree with substitution to this.
     pub tolerance: f64,
@@ -110,12 +110,14 @@ impl IncompleteLu {
             prepared.in_order(&order)
         });
         let matrix = prepared.as_ref().map_or(csr, Prepared::matrix);
-        let factors = if fill == 0 { ilu0(matrix)? } else { ilut(matrix, fill, drop)? };
+        let factors = if fill == 0 { ilu0(matrix)? } else { ilut(matrix, fill, drop, prepared.is_some())? };
         let mut exponent = exponent_of(a)?;
         let around = match &prepared {
             None => None,
             Some(prepared) => {
                 let [rows, columns] = prepared.factors()?;
+                let columns =
+                    columns.permuted(&(0..factors.columns.len()).collect::<Vec<_>>(), &factors.columns)?;
                 // The largest is 1 on the device, and what that takes out stands with the pivots.
                 let mut on_device = |csr: Csr| {
                     let own = if csr.nnz() > 0 { data::exponent(csr.max_abs()) } else { 0 };
