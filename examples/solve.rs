@@ -121,20 +121,34 @@ impl Args {
                 }
             }
         }
-        let of = |method| Choice::new(method, asked.unwrap_or(PreconditionerKind::None));
+        let preconditioners = match asked {
+            Some(kind) => vec![kind],
+            // All that iterations in pairs take.
+            None if self.method.0.is_none() => vec![PreconditionerKind::Jacobi, PreconditionerKind::None],
+            None => vec![PreconditionerKind::None],
+        };
+        let of = |method| preconditioners.iter().map(move |kind| Choice::new(method, *kind));
         let cycles = |choice: Choice| self.restart.map_or(choice, |restart| choice.with_restart(restart));
-        Ok(methods.into_iter().map(of).map(cycles).collect())
+        Ok(methods.into_iter().flat_map(of).map(cycles).collect())
     }
 
     /// Digits that are asked for, where the device has them.
-    fn settled(&self, device: &Device) -> support::Result<Precision> {
+    fn settled(&self, device: &Device, a: &Csr) -> support::Result<Precision> {
         let able = device.capabilities().exact_form.is_some();
         let diagonal =
             [PreconditionerKind::None, PreconditionerKind::Jacobi].map(|kind| Some(Word(Some(kind))));
         match self.precision() {
             Precision::Double if !matches!(self.method.0, None | Some(MethodKind::Cg)) => {
-                Err(Failure::bad_input("--precision double: iterations in pairs are those of --method cg"))
+                Err(Failure::bad_input(
+                    "--precision double: iterations in pairs are those of --method cg; --precision refined solves for \
+                     pairs by any",
+                ))
             }
+            Precision::Double if !a.is_symmetric() => Err(Failure::bad_input(format!(
+                "--precision double: iterations in pairs are those of conjugate gradients, and the matrix ({}) is not \
+                 symmetric; --precision refined solves for pairs by any method",
+                a.shape()
+            ))),
             Precision::Double if self.precond.is_some() && !diagonal.contains(&self.precond) => {
                 Err(Failure::bad_input(
                     "--precision double: iterations in pairs take a preconditioner that is a diagonal (--precond \
@@ -151,6 +165,7 @@ impl Args {
 fn done(precision: Precision, report: &SolveReport) -> &'static str {
     match precision {
         Precision::Single => "single",
+        Precision::Double => "double",
         _ if report.double_iterations > 0 => "double",
         _ => "refined",
     }
@@ -340,12 +355,17 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         "draws_per_iteration",
         "ms_per_iteration",
         "wall_ms",
+        "device_true_residual",
+        "rounding",
+        "replacements",
+        "choice",
+        "tol",
     ] {
         report.set(key, json!(null));
     }
 
     let started = Instant::now();
-    let precision = args.settled(device)?;
+    let precision = args.settled(device, &problem.a)?;
     let a = Operator::new(device, args, &problem)?;
     let mut system = System::new(device, precision, &problem)?;
     device.finish()?;

@@ -755,6 +755,50 @@ fn a_recurrence_in_pairs_keeps_within_the_range() {
     });
 }
 
+/// A diagonal whose elements are 2^38 apart, times powers of two: what is small beside the largest coefficient does not leave the range
+/// for that, and every method takes as many iterations.
+#[test]
+fn matrices_of_any_magnitude_keep_what_is_small_in_them() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let (diagonal, rhs) =
+            ([3.7527366520256253e-06, 917923.258874675], [0.379039720673822, -0.11957903783145792]);
+        let solved = |e: i32| {
+            let factor = f64::from(e).exp2();
+            let a = Triplets::from_diagonal(&diagonal.map(|d| d * factor)).to_csr();
+            let b = DoubleVector::from_f64(device, &rhs.map(|b| b * factor)).unwrap();
+            let stored = StoredMatrix::new(device, a.clone(), SparseFormat::Gather).unwrap();
+            let m = Jacobi::new(&stored).unwrap();
+            let stop = Stop::relative(1e-14);
+            let mut all = Vec::new();
+            for m in [&Identity as &dyn Preconditioner, &m] {
+                let cg = CgParams::default().with_stop(stop);
+                let gmres = GmresParams::default().with_stop(stop);
+                type Solve<'s> = &'s dyn Fn(&mut DoubleVector) -> SolveReport;
+                let ways: [Solve<'_>; 2] = [
+                    &|x| ConjugateGradient::preconditioned(&stored, m, cg).unwrap().solve(x, &b).unwrap(),
+                    &|x| Gmres::preconditioned(&stored, m, gmres).unwrap().solve(x, &b).unwrap(),
+                ];
+                for solve in ways {
+                    let mut x = DoubleVector::zeros(device, 2).unwrap();
+                    let report = solve(&mut x);
+                    assert!(report.converged(), "2^{e}: {report:?}");
+                    let found = true_residual(&a, &x.read().unwrap(), &b.read().unwrap());
+                    assert!(found <= 1e-14, "2^{e}: {found:e}");
+                    all.push(report.iterations);
+                }
+            }
+            all
+        };
+        let plain = solved(0);
+        for e in [-60, -41, -20, -3, 20] {
+            assert_eq!(solved(e), plain, "times 2^{e}");
+        }
+    });
+}
+
 /// Elements of `b` below the normal range count as zero where they are next to nothing beside the bound, and are told of then; where
 /// they are not, `b` is refused.
 #[test]

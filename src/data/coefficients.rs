@@ -1,14 +1,16 @@
 //! Matrix coefficients on their way to the device: checked, scaled into range, and split into double-float pairs.
 
 use std::cell::OnceCell;
+use std::ops::RangeInclusive;
 
 use crate::error::{Result, check_finite};
 use crate::host::Csr;
 
 /// The exponent by which a matrix's coefficients are divided on the device.
 ///
-/// Zero for matrices of ordinary size, whose coefficients are stored as they are. Beyond 2^±60 the largest becomes
-/// about that, so that neither products nor their squares leave the range of 32-bit floats.
+/// Zero for matrices of ordinary size, whose coefficients are stored as they are. Beyond 2^60 and below 2^-20 the largest becomes
+/// about that, so that neither products nor their squares leave the range of 32-bit floats, nor coefficients far smaller than
+/// the largest and what is small in a product with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Scaling {
     /// floor(log2 max |a|); 0 for a matrix of zeros.
@@ -18,8 +20,8 @@ pub(crate) struct Scaling {
 }
 
 impl Scaling {
-    /// Largest exponent, in either direction, of coefficients that are stored unscaled.
-    const ORDINARY: i32 = 60;
+    /// Exponents of coefficients that are stored unscaled.
+    const ORDINARY: RangeInclusive<i32> = -20..=60;
 
     /// Refuses what does not fit 32 bits (the finite-input rule), else finds the exponent.
     pub fn new(what: &str, values: &[f64]) -> Result<Self> {
@@ -27,7 +29,7 @@ impl Scaling {
         let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let exponent = exponent(largest);
         // No further than into the ordinary range, so that small coefficients beside the largest stay normal.
-        let stored = exponent - exponent.clamp(-Self::ORDINARY, Self::ORDINARY);
+        let stored = exponent - exponent.clamp(*Self::ORDINARY.start(), *Self::ORDINARY.end());
         Ok(Scaling { exponent, stored })
     }
 

@@ -121,7 +121,7 @@ impl Run<'_> {
             (Function::Solve, [a, b]) => self.solve(*a, *b, self.asked(), at),
             (Function::Solve, [a, b, (tolerance, t_expr), ..]) => {
                 let t = self.one_number(tolerance, t_expr, "the bound on the relative residual")?;
-                let mut asked = Asked { tolerance: Some(t), ..self.asked() };
+                let mut asked = Asked { tolerance: Some(t), ..Asked::default() };
                 if let Some(said) = arguments.get(3) {
                     let known = match &said.is {
                         ExprKind::Text(words) => words.split_whitespace().all(|word| asked.take(word)),
@@ -129,11 +129,17 @@ impl Run<'_> {
                     };
                     if !known {
                         let expected = "words for digits (\"single\", \"refined\", \"double\" or \"auto\"), a method and a \
-                                        preconditioner";
+                                        preconditioner, one each";
+                        return self.unknown_word(said, expected);
+                    }
+                    if asked.contradicts_itself() {
+                        let expected = "with \"double\" no method but cg, and no preconditioner but jacobi (\"refined\" \
+                                        takes all)";
                         return self.unknown_word(said, expected);
                     }
                 }
-                self.solve(*a, *b, asked, at)
+                let precision = asked.precision.or(self.asked().precision);
+                self.solve(*a, *b, Asked { precision, ..asked }, at)
             }
             (Function::Lcp, [m, q, rest @ ..]) => {
                 let t = match rest.first() {
@@ -150,7 +156,7 @@ impl Run<'_> {
 
     /// What `solve` is asked for where the script does not say.
     pub(super) fn asked(&self) -> Asked {
-        Asked { precision: self.state.precision, ..Asked::default() }
+        Asked { precision: Some(self.state.precision), ..Asked::default() }
     }
 
     /// The error of an argument that should have been another.

@@ -10,6 +10,7 @@ use super::run::{At, Run};
 use super::source::{Fault, Result};
 use super::value::{Data, Value};
 use crate::data::{DoubleVector, Vector};
+use crate::device::Device;
 use crate::error::Error;
 use crate::shape::Shape;
 use crate::solve::{
@@ -41,27 +42,34 @@ const PRECONDITIONER: u64 = 6;
 #[derive(Clone, Copy, Default)]
 pub(super) struct Asked {
     pub tolerance: Option<f64>,
-    pub precision: Precision,
+    pub precision: Option<Precision>,
     pub method: Option<MethodKind>,
     pub preconditioner: Option<PreconditionerKind>,
 }
 
 impl Asked {
-    /// Takes a word for what it stands for; false where it stands for nothing.
+    /// Takes a word for what it stands for; false where it stands for nothing, or for what another has said already.
     pub fn take(&mut self, word: &str) -> bool {
         fn named<T: Copy>(list: &[(&str, T)], word: &str) -> Option<T> {
             list.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, of)| *of)
         }
         if let Some(precision) = named(Precision::WORDS, word) {
-            self.precision = precision;
+            self.precision.replace(precision).is_none()
         } else if let Some(method) = named(MethodKind::WORDS, word) {
-            self.method = Some(method);
+            self.method.replace(method).is_none()
         } else if let Some(preconditioner) = named(PreconditionerKind::WORDS, word) {
-            self.preconditioner = Some(preconditioner);
+            self.preconditioner.replace(preconditioner).is_none()
         } else {
-            return false;
+            false
         }
-        true
+    }
+
+    /// Whether iterations in pairs are asked for together with what does not take them.
+    pub fn contradicts_itself(&self) -> bool {
+        let method = matches!(self.method, None | Some(MethodKind::Cg));
+        let diagonal =
+            matches!(self.preconditioner, None | Some(PreconditionerKind::None | PreconditionerKind::Jacobi));
+        self.precision == Some(Precision::Double) && !(method && diagonal)
     }
 
     /// What is tried for a matrix; nothing leaves it to that.
@@ -70,7 +78,16 @@ impl Asked {
         let suggested = suggested.choices().iter().copied();
         let fits = |choice: &Choice| has_room_for_cycles || choice.method != MethodKind::Gmres;
         if let (None, None) = (self.method, self.preconditioner) {
-            return Ok(suggested.filter(fits).collect());
+            let suggested: Vec<Choice> = suggested.filter(fits).collect();
+            let in_pairs = self.precision == Some(Precision::Double)
+                && suggested.first().is_some_and(|choice| choice.method == MethodKind::Cg);
+            return Ok(match in_pairs {
+                // All that iterations in pairs take.
+                true => [PreconditionerKind::Jacobi, PreconditionerKind::None]
+                    .map(|kind| Choice::new(MethodKind::Cg, kind))
+                    .to_vec(),
+                false => suggested,
+            });
         }
         let mut methods: Vec<MethodKind> = self.method.into_iter().collect();
         if methods.is_empty() {
@@ -120,7 +137,7 @@ impl Run<'_> {
         at: u32,
     ) -> Result<Value> {
         let shape = a.shape();
-        let precision = asked.precision;
+        let precision = asked.precision.unwrap_or_default();
         if let Some(bound) = asked.tolerance.filter(|t| !(1e-18..1.0).contains(t)) {
             let detail = format!("the bound is {}, expected at least 1e-18 and less than 1", number(bound));
             return Err(Fault::new(at, Kind::Unsolved { solver: "solve", detail }));
@@ -161,7 +178,7 @@ impl Run<'_> {
                 let report =
                     solved(Recurrence::Auto).and_then(|auto| auto.solve(&mut x, b)).map_err(refused)?;
                 let able = precision == Precision::Auto && device.capabilities().exact_form.is_some();
-                if report.converged() || !able && is_solution(report.solved.reason) {
+                if is_solution(report.solved.reason, device) {
                     return Ok(x);
                 }
                 if !able {
@@ -172,7 +189,7 @@ impl Run<'_> {
             let mut pairs = DoubleVector::from_vector(&x).at(at)?;
             let solver = solved(precision.recurrence()).map_err(refused)?;
             let report = solver.solve(&mut pairs, b).map_err(refused)?;
-            if is_solution(report.solved.reason) {
+            if is_solution(report.solved.reason, device) {
                 return Ok(pairs.into_parts().0);
             }
             Err(Fault::new(at, self.unsolved(&report, tolerance, a_expr)))
@@ -241,7 +258,7 @@ impl Run<'_> {
         let mut z = Vector::zeros(device, shape.rows).at(at)?;
         let solved = LcpSolver::new(operator, params).and_then(|solver| solver.solve(&mut z, &*q));
         let detail = match solved {
-            Ok(report) if is_solution(report.outcome.reason) => return self.kept(z, room, at),
+            Ok(report) if is_solution(report.outcome.reason, device) => return self.kept(z, room, at),
             Ok(LcpReport { outcome, .. }) => format!(
                 "{} after {} sweeps, with a natural residual of {:.1e} in place of {tolerance:e}; a third argument is \
                  another bound",
@@ -305,6 +322,7 @@ impl Run<'_> {
 }
 
 /// A device without exact arithmetic cannot certify anything, but it can solve.
-fn is_solution(reason: StopReason) -> bool {
-    matches!(reason, StopReason::Converged | StopReason::Uncertified)
+fn is_solution(reason: StopReason, device: &Device) -> bool {
+    let cannot_certify = device.capabilities().exact_form.is_none();
+    reason == StopReason::Converged || cannot_certify && reason == StopReason::Uncertified
 }

@@ -295,6 +295,39 @@ fn scales_change_no_verdict_for_pairs() {
     });
 }
 
+/// Columns that are far apart: divided by their norms they are as good as any others, in as many iterations.
+#[test]
+fn columns_of_any_magnitude_are_the_same_to_jacobi() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let solved = |e: i32| {
+            let small = f64::from(e).exp2();
+            let rows =
+                [(0, 0, 1.0), (1, 0, 1.0), (2, 0, 3.0), (0, 1, small), (1, 1, -2.0 * small), (2, 1, small)];
+            let a = entries(3, 2, rows);
+            let b = [1.0, 1.0, 0.1];
+            let (x, report) = solve(&gathered(device, &a), &b, &[0.0; 2], true, TOL).unwrap();
+            certified(&format!("2^{e}"), &report, &a, &x, &b.map(paired), TOL);
+            let mut single = Vector::zeros(device, 2).unwrap();
+            let stored = gathered(device, &a);
+            let jacobi = Jacobi::for_least_squares(&stored).unwrap();
+            let params = CglsParams::default().with_stop(Stop::relative(1e-5));
+            let right = Vector::from_f64(device, &b).unwrap();
+            let of_single =
+                Cgls::preconditioned(&stored, &jacobi, params).unwrap().solve(&mut single, &right);
+            let of_single = of_single.unwrap();
+            assert!(of_single.converged(), "2^{e}: {of_single:?}");
+            (report.iterations, of_single.iterations)
+        };
+        let plain = solved(0);
+        for e in [-24, -30, -40, -50, 30] {
+            assert_eq!(solved(e), plain, "2^{e}");
+        }
+    });
+}
+
 #[test]
 fn what_no_column_sees_has_the_solution_zero_for_pairs() {
     on_both(|device| {

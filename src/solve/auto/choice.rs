@@ -90,7 +90,7 @@ words!(PreconditionerKind:
 /// # let dev = ctx.device();
 /// let a = BandedMatrix::poisson_2d(dev, 16, 16)?;
 /// let choice = Choice::new(MethodKind::Gmres, PreconditionerKind::Ilut).with_restart(20);
-/// assert_eq!(choice.to_string(), "gmres(20) with ilut(10, 0.001) of matched rows");
+/// assert_eq!(choice.to_string(), "gmres(20) with ilut(20, 0.001) of matched rows");
 /// let solver = choice.prepare(&a, ChoiceParams::default())?;
 /// let mut x = Vector::zeros(dev, 256)?;
 /// let report = solver.solve(&mut x, &Vector::filled(dev, 256, 1.0)?)?;
@@ -214,7 +214,7 @@ impl Choice {
     }
 }
 
-/// In words, parameters included: "gmres(50) with ilut(10, 0.001) of matched rows".
+/// In words, parameters included: "gmres(50) with ilut(20, 0.001) of matched rows".
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Choice { method, preconditioner, restart, ilu } = self;

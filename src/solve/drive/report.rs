@@ -222,10 +222,23 @@ impl fmt::Display for SolveReport {
                 ": unknowns of 32 bits reach no less here, pairs may (DoubleVector)"
             }
             (StopReason::Stagnated, true) if self.double_iterations == 0 => {
-                ": iterations in 32 bits reach no less here; of symmetric systems conjugate gradients in pairs may \
-                 (Recurrence::Double)"
+                match self.least_squares_residual {
+                    None => {
+                        ": iterations in 32 bits reach no less here; of symmetric systems conjugate gradients in pairs \
+                         may (Recurrence::Double)"
+                    }
+                    Some(_) => ": iterations in 32 bits reach no less here",
+                }
             }
             (StopReason::Stagnated, true) => ": pairs of floats reach no less here",
+            (StopReason::Uncertified, false) => {
+                ": 32 bits hold b no more closely than 6e-8, pairs do (DoubleVector); of larger bounds, nothing here \
+                 computes a residual more closely"
+            }
+            (StopReason::Uncertified, true) => ": pairs hold b no more closely than 3.6e-15",
+            (StopReason::MaxIterations, false) if *true_residual < 1e-6 => {
+                ": unknowns of 32 bits may reach no less here, pairs may (DoubleVector)"
+            }
             _ => "",
         })
     }

@@ -37,7 +37,7 @@ with!(const IluParams:
 
 impl Default for IluParams {
     fn default() -> Self {
-        IluParams { fill: 10, drop: 1e-3, prepared: true, tolerance: 1e-2 }
+        IluParams { fill: 20, drop: 1e-3, prepared: true, tolerance: 1e-2 }
     }
 }
 

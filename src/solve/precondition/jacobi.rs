@@ -8,7 +8,8 @@ use crate::ops::{self, LinOp};
 use crate::solve::drive::scales::power;
 
 /// Division by the diagonal: `z_i = c r_i / A[i, i]`, where `c` is a power of two that makes the largest factor about
-/// 1; a multiple of a preconditioner is as good as the preconditioner, and this one cannot overflow.
+/// 1 (for least squares the one of the largest column, as far as others have room); a multiple of a preconditioner is as good as the
+/// preconditioner, and this one cannot overflow.
 pub struct Jacobi {
     inverse: Vector,
     /// `c = 2^exponent`.
@@ -19,6 +20,9 @@ pub struct Jacobi {
 
 shown!(Jacobi, |m| "Jacobi({})", m.inverse.len());
 
+/// The exponent that the largest factor may have where it is not to be about 1.
+const MOST: i32 = 100;
+
 impl Jacobi {
     /// From the operator's diagonal. Where that is negative somewhere, [`BiCgStab`](crate::solve::BiCgStab) and
     /// [`Gmres`](crate::solve::Gmres) take it; methods for which a preconditioner has to be positive definite refuse it.
@@ -27,7 +31,8 @@ impl Jacobi {
     /// [`Error::Unsupported`] when the operator does not know its diagonal.
     pub fn new(a: &dyn LinOp) -> Result<Self> {
         let nonzero = |d: f64| d != 0.0;
-        Self::from_diagonal("Jacobi", a, &a.diagonal()?, ("diagonal entry", "a number other than 0", nonzero))
+        let what = ("diagonal entry", "a number other than 0", nonzero);
+        Self::from_diagonal("Jacobi", a, &a.diagonal()?, what, i32::MIN)
     }
 
     /// From the absolute values of the diagonal, and where that is zero the norm of the column: positive definite, for symmetric
@@ -42,7 +47,7 @@ impl Jacobi {
             diagonal.iter_mut().zip(norms).filter(|(d, _)| **d == 0.0).for_each(|(d, norm)| *d = norm);
         }
         let what = ("norm of the column", "a positive number", |d: f64| d > 0.0);
-        Self::from_diagonal("Jacobi", a, &diagonal, what)
+        Self::from_diagonal("Jacobi", a, &diagonal, what, i32::MIN)
     }
 
     /// From the squared norms of the columns, which are the diagonal of `AᵀA`, for least squares.
@@ -51,13 +56,18 @@ impl Jacobi {
     pub fn for_least_squares(a: &dyn LinOp) -> Result<Self> {
         let positive = |d: f64| d > 0.0;
         let what = ("squared norm of the column", "a positive number", positive);
-        Self::from_diagonal("Jacobi", a, &a.column_squares()?, what)
+        let squares = a.column_squares()?;
+        // What it makes of `Aᵀ r` is mapped to about the size of `r` again, however far apart columns are, if that of the largest is
+        // about 1: if that of the smallest were, `A p` would vanish.
+        let largest = exponent(squares.iter().fold(0.0, |m, d| d.max(m)));
+        Self::from_diagonal("Jacobi", a, &squares, what, largest)
     }
 
     /// For what takes a positive diagonal alone.
     pub(in crate::solve) fn positive(op: &'static str, a: &dyn LinOp) -> Result<Self> {
         let positive = |d: f64| d > 0.0;
-        Self::from_diagonal(op, a, &a.diagonal()?, ("diagonal entry", "a positive number", positive))
+        let what = ("diagonal entry", "a positive number", positive);
+        Self::from_diagonal(op, a, &a.diagonal()?, what, i32::MIN)
     }
 
     fn from_diagonal(
@@ -65,13 +75,16 @@ impl Jacobi {
         a: &dyn LinOp,
         diagonal: &[f64],
         (what, expected, suits): (&str, &str, impl Fn(f64) -> bool),
+        wanted: i32,
     ) -> Result<Self> {
         if let Some((i, d)) = diagonal.iter().enumerate().find(|(_, d)| !(suits(**d) && d.is_finite())) {
             let d = number(*d);
             let detail = format!("has the {what} {d} at {i} (counted from 0), expected {expected}");
             return Err(Error::Matrix { op, detail });
         }
-        let exponent = exponent(diagonal.iter().fold(f64::MAX, |m, d| m.min(d.abs())));
+        // So that the largest is about 1, or as much larger as is wanted and has room.
+        let least = exponent(diagonal.iter().fold(f64::MAX, |m, d| m.min(d.abs())));
+        let exponent = wanted.clamp(least, least + MOST);
         let scale = f64::from(exponent).exp2();
         let inverse: Vec<f64> = diagonal.iter().map(|d| scale / d).collect();
         let negative = diagonal.iter().copied().enumerate().find(|(_, d)| *d < 0.0);

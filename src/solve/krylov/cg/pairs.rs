@@ -38,8 +38,8 @@ pub(super) struct InPairs {
     matrix_scale: f32,
 }
 
-/// By how much `A d` is larger than for a matrix of about 1, whatever the matrix is. That is stored at 2^±60 or between, and `d`
-/// is multiplied by what is missing: by 2^-40 at least, where 2^-60 would lose low parts below the range of floats, and by 2^80
+/// By how much `A d` is larger than for a matrix of about 1, whatever the matrix is. That is stored at 2^-20 to 2^60, and `d`
+/// is multiplied by what is missing: by 2^-40 at least, where 2^-60 would lose low parts below the range of floats, and by 2^40
 /// at most, so that directions may grow.
 const ROOM: f64 = (1u32 << 20) as f64;
 
