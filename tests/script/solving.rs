@@ -99,6 +99,9 @@ fn what_cannot_be_solved_is_an_error_that_says_why() {
             "ilu0",
             "cgls",
             "single cg",
+            "double",
+            "double jacobi",
+            "bicgstab2 jacobi",
         ] {
             run(&mut interpreter, &format!("o = solve(D, d, 1e-5, \"{words}\")"));
             let got = value(&interpreter, "o").1;
@@ -114,6 +117,10 @@ fn what_cannot_be_solved_is_an_error_that_says_why() {
             ("x = solve(N, b, 1e-5, \"fsai cg\")", "solve: N is not symmetric"),
             ("x = solve(I, b, 1e-5, \"fsai cg\")", "LinOp::pattern"),
             ("x = solve(N, b, 1e-5, \"lu\")", "a method and a preconditioner"),
+            ("x = solve(Q, b, 1e-5, \"single double\")", "one each"),
+            ("x = solve(Q, b, 1e-5, \"cg minres\")", "one each"),
+            ("x = solve(Q, b, 1e-5, \"double gmres\")", "with \"double\" no method but cg"),
+            ("x = solve(Q, b, 1e-5, \"double cg fsai\")", "no preconditioner but jacobi"),
             ("x = solve(Z, b)", "Z by "),
             ("x = solve(eye(2), b, 0)", "expected at least 1e-18 and less than 1"),
         ] {
