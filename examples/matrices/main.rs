@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use support::{CommonArgs, Failure, Report, Table, count, json, residual, say, worst};
+use support::{CommonArgs, Failure, Ordinary, Report, Table, count, json, residual, say, worst};
 use texla::host::{Csr, market};
 use texla::solve::{
     Auto, AutoParams, AutoReport, Choice, ChoiceParams, MethodKind, PreconditionerKind, Stop, Tried,
@@ -136,14 +136,15 @@ struct Outcome {
 }
 
 fn solve(device: &Device, args: &Args, named: &Named, b: &[f64]) -> texla::Result<Outcome> {
-    let a = StoredMatrix::new(device, named.a.clone(), MatrixFormat::Auto)?;
-    let right = DoubleVector::from_f64(device, b)?;
-    let mut x = DoubleVector::zeros(device, named.a.shape().cols)?;
+    let Ordinary { a: host, b, .. } = Ordinary::new(named.a.clone(), b.to_vec())?;
+    let a = StoredMatrix::new(device, host.clone(), MatrixFormat::Auto)?;
+    let right = DoubleVector::from_f64(device, &b)?;
+    let mut x = DoubleVector::zeros(device, host.shape().cols)?;
     let params = AutoParams::default().with_stop(Stop::relative(args.tol)).with_max_iters(args.max_iters);
     let started = Instant::now();
     let report = Auto::new(&a, params)?.solve(&mut x, &right)?;
     let wall = started.elapsed();
-    Ok(Outcome { report, wall, found: relative(&named.a, &x.read()?, b)? })
+    Ok(Outcome { report, wall, found: relative(&host, &x.read()?, &b)? })
 }
 
 fn tried(tried: &Tried) -> serde_json::Value {

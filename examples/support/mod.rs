@@ -52,7 +52,7 @@ pub use plot::LinePlot;
 pub use program::{program, read_rgb};
 pub use progress::Progress;
 pub use report::Report;
-pub use residual::residual;
+pub use residual::{Ordinary, residual};
 pub use serde_json::json;
 pub use table::Table;
 pub use worst::{differing, differing_bits, share, worst, worst_of};

@@ -371,6 +371,16 @@ fn breakdowns_change_the_shadow_or_are_typed() {
             let broken = n > 6 && report.reason == StopReason::Breakdown;
             assert!(report.converged() || broken, "{n} ({ell}): {report:?}");
         }
+        // Ones everywhere: singular, and b is out of its range. The recurrence may say that it falls, time and again.
+        let ones = entries(2, 2, [(0, 0, 1.0), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 1.0)]);
+        let system = System { name: "ones".into(), a: ones, b: vec![1.0, 2.0] };
+        for (right, ell) in
+            [Right::Nothing, Right::Jacobi].into_iter().flat_map(|r| DEGREES.map(|ell| (r, ell)))
+        {
+            let params = params(1e-5).with_ell(ell);
+            let (_, report) = solve(device, &system, MatrixFormat::Auto, right, params).unwrap();
+            assert!(!report.converged() && report.iterations < 300, "{right:?} ({ell}): {report:?}");
+        }
         // An exchange: the residual of b = (1, 0) is orthogonal to what it is mapped to.
         let exchange = entries(2, 2, [(0, 1, 1.0), (1, 0, 1.0)]);
         let system = System { name: "exchange".into(), a: exchange, b: vec![1.0, 0.0] };

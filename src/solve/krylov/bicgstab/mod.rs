@@ -160,8 +160,9 @@ struct Run<'a> {
     /// Norm of the true residual, scaled, and the squared norm of `h`.
     norm_r: f64,
     shadow: f64,
-    /// Least relative residual that was certified, and the iteration at which the run began.
+    /// Least relative residual that was certified, and at the breakdown before; the iteration at which the run began.
     least: f64,
+    before: f64,
     begin: usize,
     /// Shadows that have led to nothing since the last one that did, and whether the run has kept its shadow and direction.
     tries: i32,
@@ -196,6 +197,7 @@ impl<'a> Run<'a> {
             norm_r: 0.0,
             shadow: 1.0,
             least: f64::MAX,
+            before: f64::MAX,
             begin: 0,
             tries: 0,
             fruitless: 0,
@@ -384,7 +386,8 @@ impl Method for Run<'_> {
         let worth_keeping = f64::from(last.rr).sqrt() <= KEPT_GROWTH * self.least * at.unit();
         if last.flag != Flag::OutOfRange && !idle && worth_keeping {
             // Afresh from where the run has come to, unless runs go on leading nowhere.
-            let fallen = f64::from(last.rr).sqrt() <= PROGRESS * self.least * at.unit();
+            // By what was certified since: the recurrence of a singular matrix may say that it falls, and fall again.
+            let fallen = self.least <= PROGRESS * std::mem::replace(&mut self.before, self.least);
             self.fruitless = if fallen { 0 } else { self.fruitless + 1 };
             if self.fruitless > MOST_FRUITLESS {
                 return Ok(After::End(last.broken(quantity, NONE_LEFT)));
