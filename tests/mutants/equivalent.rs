@@ -119,8 +119,8 @@ pub const EQUIVALENT: &[(&str, &str, &str)] = &[
         "the value is read only with a flag, which brings its own",
     ),
     (
-        "solve/bicg_omega.frag",
-        "omega = abs(cosine) < LEAST_COSINE ? (cosine <= 0.0 ? -LEAST_COSINE : LEAST_COSINE) * size : ts / tt;",
+        "include/shadow.glsl",
+        "return abs(cosine) < LEAST_COSINE ? (cosine <= 0.0 ? -LEAST_COSINE : LEAST_COSINE) * size : ts / tt;",
         "where s and t are orthogonal to the last digit, either sign is as good",
     ),
 ];
