@@ -718,13 +718,17 @@ fn a_recurrence_in_pairs_keeps_within_the_range() {
         ];
         for (name, a, b) in &systems {
             let stored = StoredMatrix::new(device, a.clone(), SparseFormat::Points).unwrap();
-            let m = Jacobi::new(&stored).unwrap();
+            let dense = dense_pairs(device, a);
             let right = DoubleVector::from_f64(device, b).unwrap();
             let params = CgParams::default().with_stop(Stop::relative(1e-7));
-            for recurrence in [Recurrence::Auto, Recurrence::Double] {
+            let forms: [&dyn LinOp; 2] = [&stored, &dense];
+            for (form, recurrence) in
+                forms.into_iter().flat_map(|form| [Recurrence::Auto, Recurrence::Double].map(|r| (form, r)))
+            {
+                let m = Jacobi::new(form).unwrap();
                 let params = params.with_recurrence(recurrence);
-                let plain = ConjugateGradient::new(&stored, params).unwrap();
-                let diagonal = ConjugateGradient::preconditioned(&stored, &m, params).unwrap();
+                let plain = ConjugateGradient::new(form, params).unwrap();
+                let diagonal = ConjugateGradient::preconditioned(form, &m, params).unwrap();
                 for (cg, with) in [(plain, "none"), (diagonal, "jacobi")] {
                     let mut x = DoubleVector::zeros(device, b.len()).unwrap();
                     let report = cg.solve(&mut x, &right).unwrap();
