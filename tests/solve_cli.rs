@@ -161,6 +161,50 @@ fn systems_of_any_magnitude_are_solved_for_their_digits() {
     }
 }
 
+/// A system in other units is the same system: of matrix and right-hand side times powers of two the same is told, and the solution
+/// differs by the power of two alone. The diagonal is spread over 2^24: low parts of the smallest would leave the range.
+#[test]
+fn a_system_in_other_units_is_the_same_system() {
+    const N: usize = 9;
+    let scale = |i: usize| f64::from((5 * i % 9) as i32 * 3 - 12).exp2();
+    let rounded = |seed: usize| ((seed * 7919 % 1009) as f64 / 1009.0).sqrt() + 0.1;
+    let solved = |[of_a, of_b]: [i32; 2], options: &[&str]| {
+        let [file, rhs, out] = ["units.mtx", "units_b.mtx", "units_x.mtx"].map(scratch);
+        let [of_a, of_b] = [of_a, of_b].map(|e| f64::from(e).exp2());
+        let mut text = format!("%%MatrixMarket matrix coordinate real symmetric\n{N} {N} {}\n", 2 * N - 1);
+        for i in 0..N {
+            let diagonal = (2.0 + rounded(i)) * scale(i) * scale(i) * of_a;
+            text += &format!("{} {} {diagonal:e}\n", i + 1, i + 1);
+            if i > 0 {
+                let beside = -rounded(i + 50) * scale(i) * scale(i - 1) * of_a;
+                text += &format!("{} {i} {beside:e}\n", i + 1);
+            }
+        }
+        fs::write(&file, text).unwrap();
+        let right: String =
+            (0..N).map(|i| format!("{:e}\n", rounded(i + 99) * scale(i).sqrt() * of_b)).collect();
+        fs::write(&rhs, format!("%%MatrixMarket matrix array real general\n{N} 1\n{right}")).unwrap();
+        let files = ["--matrix", &file, "--rhs", &rhs, "--out", &out];
+        let (code, report) = json(&[&files, options].concat());
+        let written = fs::read_to_string(&out).unwrap();
+        let x: Vec<f64> = written.lines().skip(2).map(|line| line.trim().parse().unwrap()).collect();
+        let told = ["reason", "iterations", "true_relative_residual"].map(|key| report[key].clone());
+        (code, told, x)
+    };
+    for options in
+        ["--tol 1e-12", "--tol 1e-13 --method minres --precond jacobi", "--tol 1e-10 --method cgls"]
+    {
+        let options: Vec<&str> = options.split(' ').collect();
+        let (code, told, x) = solved([0, 0], &options);
+        assert_eq!(x.len(), N);
+        for units in [[60, 0], [-60, 0], [0, 60], [0, -60], [60, -60], [-200, -110]] {
+            let larger = f64::from(units[1] - units[0]).exp2();
+            let expected = (code, told.clone(), x.iter().map(|x| x * larger).collect());
+            assert_eq!(solved(units, &options), expected, "{units:?} {options:?}");
+        }
+    }
+}
+
 /// Without `--check-every` the solver looks when it thinks fit, and no more than a tenth of its draws is in vain; with it,
 /// the last look decides. The answer is the same.
 #[test]

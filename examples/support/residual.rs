@@ -1,11 +1,12 @@
 //! Systems of any magnitude, and what a solution leaves of its right-hand side.
 
-use texla::host::{Csr, Triplets};
+use texla::host::Csr;
 
 use super::worst;
 
-/// A matrix and a right-hand side times powers of two, exactly, where one is far from 1: pairs of floats have no low parts below 2^-126,
-/// and what they leave of a right-hand side no residual tells.
+/// A matrix and a right-hand side times powers of two, exactly, so that the largest elements are always of the same magnitude: pairs of
+/// floats have no low parts below 2^-126, and what they leave of a right-hand side no residual tells. Whatever units a system is
+/// in, the same is solved.
 pub struct Ordinary {
     pub a: Csr,
     pub b: Vec<f64>,
@@ -14,21 +15,27 @@ pub struct Ordinary {
 }
 
 impl Ordinary {
+    /// As large as on the diagonal of the five-point matrix, which is then left as it is.
+    const EXPONENT: i32 = 2;
+
     pub fn new(a: Csr, b: Vec<f64>) -> texla::Result<Self> {
-        let far = |values: &[f64]| match values.iter().map(|v| v.abs()).fold(0.0, worst) {
+        let above = |values: &[f64]| match values.iter().map(|v| v.abs()).fold(0.0, worst) {
             largest if largest > 0.0 && largest.is_finite() => {
-                Some(largest.log2().floor() as i32).filter(|e| e.abs() > 60).unwrap_or(0)
+                // A power of two that 64 bits have, as has its inverse.
+                (largest.log2().floor() as i32 - Self::EXPONENT).clamp(-1000, 1000)
             }
             _ => 0,
         };
-        let (of_a, of_b) = (far(a.values()), far(&b));
-        let [down_a, down_b] = [-of_a, -of_b].map(|e| f64::from(e).exp2());
-        let a = match of_a {
-            0 => a,
-            _ => Triplets::from_entries(a.shape(), a.entries().map(|(i, j, v)| (i, j, v * down_a)))?.to_csr(),
+        let (of_a, of_b) = (above(a.values()), above(&b));
+        let scaled = |values: &[f64], of: i32| -> Vec<f64> {
+            let down = f64::from(-of).exp2();
+            values.iter().map(|v| v * down).collect()
         };
-        let b = b.into_iter().map(|v| v * down_b).collect();
-        Ok(Ordinary { a, b, larger: f64::from(of_a - of_b).exp2() })
+        Ok(Ordinary {
+            a: a.with_values(&scaled(a.values(), of_a))?,
+            b: scaled(&b, of_b),
+            larger: f64::from(of_a - of_b).exp2(),
+        })
     }
 }
 
