@@ -50,6 +50,9 @@ struct Args {
     /// then kept as a stencil
     #[arg(long, value_parser = words(MULTIGRID, PreconditionerKind::WORDS))]
     precond: Option<Word<PreconditionerKind>>,
+    /// Method, preconditioner and their parameters in one, as an earlier run has told it: "gmres(100) with ilut(40, 0.00001)"
+    #[arg(long, value_name = "WORDS", conflicts_with_all = ["method", "restart", "precond"])]
+    choice: Option<Choice>,
     /// Bound on the relative residual (cgls: on that or on the one of the normal equations)
     #[arg(long, default_value_t = 1e-5)]
     tol: f64,
@@ -101,6 +104,11 @@ impl Args {
         self.precision.0.unwrap_or_default()
     }
 
+    /// The method that is asked for.
+    fn method(&self) -> Option<MethodKind> {
+        self.choice.map(|choice| choice.method).or(self.method.0)
+    }
+
     /// Multigrid on the grid of the built-in problem.
     fn is_multigrid(&self) -> bool {
         self.precond == Some(Word(None))
@@ -108,6 +116,9 @@ impl Args {
 
     /// What is tried, where anything is asked for by name: by every method that suits the matrix, if it is only the preconditioner.
     fn choices(&self, a: &dyn LinOp) -> texla::Result<Vec<Choice>> {
+        if let Some(choice) = self.choice {
+            return Ok(vec![choice]);
+        }
         let asked = self.precond.and_then(|word| word.0);
         let double = self.precision() == Precision::Double;
         let mut methods: Vec<MethodKind> = Vec::new();
@@ -137,10 +148,13 @@ impl Args {
     /// Digits that are asked for, where the device has them.
     fn settled(&self, device: &Device, a: &Csr) -> support::Result<Precision> {
         let able = device.capabilities().exact_form.is_some();
-        let diagonal =
-            [PreconditionerKind::None, PreconditionerKind::Jacobi].map(|kind| Some(Word(Some(kind))));
+        let preconditioner = match self.choice {
+            Some(choice) => Some(Some(choice.preconditioner)),
+            None => self.precond.map(|word| word.0),
+        };
+        let diagonal = [PreconditionerKind::None, PreconditionerKind::Jacobi].map(Some);
         match self.precision() {
-            Precision::Double if !matches!(self.method.0, None | Some(MethodKind::Cg)) => {
+            Precision::Double if !matches!(self.method(), None | Some(MethodKind::Cg)) => {
                 Err(Failure::bad_input(
                     "--precision double: iterations in pairs are those of --method cg; --precision refined solves for \
                      pairs by any",
@@ -151,7 +165,7 @@ impl Args {
                  symmetric; --precision refined solves for pairs by any method",
                 a.shape()
             ))),
-            Precision::Double if self.precond.is_some() && !diagonal.contains(&self.precond) => {
+            Precision::Double if preconditioner.is_some_and(|kind| !diagonal.contains(&kind)) => {
                 Err(Failure::bad_input(
                     "--precision double: iterations in pairs take a preconditioner that is a diagonal (--precond \
                      jacobi) or none; --precision refined solves for pairs with any",
@@ -365,6 +379,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         "rounding",
         "replacements",
         "choice",
+        "went_on_from",
         "tol",
     ] {
         report.set(key, json!(null));
@@ -399,7 +414,9 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let all = started.elapsed();
     let work = device.counters().since(&before);
     let compile = work.compile_time();
-    let AutoReport { solved, choice, solving: wall, compiling, tried: given_up, .. } = solved?;
+    let auto = solved?;
+    let AutoReport { solved, choice, solving: wall, compiling, tried: given_up, .. } = &auto;
+    let (choice, wall, compiling) = (*choice, *wall, *compiling);
     // What solver and preconditioner find out about the matrix before the last run, with what was tried before, and what that takes.
     let in_vain: Duration = given_up.iter().map(|tried| tried.set_up + tried.solving).sum();
     let before = all.saturating_sub(wall).saturating_sub(in_vain);
@@ -419,8 +436,9 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         .set("preconditioner", args.named(choice))
         .set("preparation", if choice.prepares() { "matched" } else { "none" })
         .set("choice", choice.to_string())
+        .set("went_on_from", json!(auto.went_on_from()))
         .set("tried", json!(given_up.iter().map(told).collect::<Vec<_>>()))
-        .set("precision", done(precision, &solved))
+        .set("precision", done(precision, solved))
         .set("iterations", solved.iterations)
         .set("double_iterations", solved.double_iterations)
         .set("true_relative_residual", check.true_relative_residual)
@@ -460,11 +478,14 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         report.row(json!({ "iteration": iteration, "relative_residual": residual }));
     }
     say(format_args!("by          {}", args.by(choice)));
-    for Tried { choice, why, .. } in &given_up {
+    if let Some(residual) = auto.went_on_from() {
+        say(format_args!("went on     from a relative residual of {residual:.1e}, to which others had come"));
+    }
+    for Tried { choice, why, .. } in given_up {
         say(format_args!("not by      {choice}: {}", in_options(why)));
     }
     print_summary(
-        &solved,
+        solved,
         &check,
         [upload, in_vain, set_up, compile, iterate, all, read_back],
         ms_per_iteration,
@@ -483,7 +504,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         market::write_vector(path, &solution).map_err(Error::from)?;
     }
     if let Some(path) = &args.plot {
-        plot(args, &problem, (choice, &solved), device.api(), path)?;
+        plot(args, &problem, (choice, solved), device.api(), path)?;
     }
     Ok(())
 }

@@ -124,12 +124,13 @@ impl Run<'_> {
                 let mut asked = Asked { tolerance: Some(t), ..Asked::default() };
                 if let Some(said) = arguments.get(3) {
                     let known = match &said.is {
-                        ExprKind::Text(words) => words.split_whitespace().all(|word| asked.take(word)),
+                        ExprKind::Text(words) => asked.take(words),
                         _ => false,
                     };
                     if !known {
                         let expected = "words for digits (\"single\", \"refined\", \"double\" or \"auto\"), a method and a \
-                                        preconditioner, one each";
+                                        preconditioner, one each, or both with their parameters as in \
+                                        \"gmres(100) with ilut(40, 0.001)\"";
                         return self.unknown_word(said, expected);
                     }
                     if asked.contradicts_itself() {

@@ -45,19 +45,31 @@ pub(super) struct Asked {
     pub precision: Option<Precision>,
     pub method: Option<MethodKind>,
     pub preconditioner: Option<PreconditionerKind>,
+    /// Both in one, with their parameters.
+    pub choice: Option<Choice>,
 }
 
 impl Asked {
-    /// Takes a word for what it stands for; false where it stands for nothing, or for what another has said already.
-    pub fn take(&mut self, word: &str) -> bool {
-        fn named<T: Copy>(list: &[(&str, T)], word: &str) -> Option<T> {
-            list.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, of)| *of)
+    /// Takes words for what they stand for: digits, a method and a preconditioner in any order, or digits and after them the two as
+    /// one [choice](Choice). False where one stands for nothing, or for what another has said already.
+    pub fn take(&mut self, words: &str) -> bool {
+        if !words.contains('(') && !words.split_whitespace().any(|word| word.eq_ignore_ascii_case("with")) {
+            return words.split_whitespace().all(|word| self.take_word(word));
         }
-        if let Some(precision) = named(Precision::WORDS, word) {
+        let words = words.trim();
+        let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+        self.precision = first.parse().ok();
+        let choice = if self.precision.is_some() { rest } else { words };
+        self.choice = choice.parse().ok();
+        self.choice.is_some()
+    }
+
+    fn take_word(&mut self, word: &str) -> bool {
+        if let Ok(precision) = word.parse() {
             self.precision.replace(precision).is_none()
-        } else if let Some(method) = named(MethodKind::WORDS, word) {
+        } else if let Ok(method) = word.parse() {
             self.method.replace(method).is_none()
-        } else if let Some(preconditioner) = named(PreconditionerKind::WORDS, word) {
+        } else if let Ok(preconditioner) = word.parse() {
             self.preconditioner.replace(preconditioner).is_none()
         } else {
             false
@@ -66,14 +78,21 @@ impl Asked {
 
     /// Whether iterations in pairs are asked for together with what does not take them.
     pub fn contradicts_itself(&self) -> bool {
-        let method = matches!(self.method, None | Some(MethodKind::Cg));
+        let (method, preconditioner) = match self.choice {
+            Some(choice) => (Some(choice.method), Some(choice.preconditioner)),
+            None => (self.method, self.preconditioner),
+        };
         let diagonal =
-            matches!(self.preconditioner, None | Some(PreconditionerKind::None | PreconditionerKind::Jacobi));
-        self.precision == Some(Precision::Double) && !(method && diagonal)
+            matches!(preconditioner, None | Some(PreconditionerKind::None | PreconditionerKind::Jacobi));
+        let in_pairs = matches!(method, None | Some(MethodKind::Cg)) && diagonal;
+        self.precision == Some(Precision::Double) && !in_pairs
     }
 
     /// What is tried for a matrix; nothing leaves it to that.
     fn choices(&self, a: &dyn LinOp, has_room_for_cycles: bool) -> crate::Result<Vec<Choice>> {
+        if let Some(choice) = self.choice {
+            return Ok(vec![choice]);
+        }
         let suggested = Auto::new(a, AutoParams::default())?;
         let suggested = suggested.choices().iter().copied();
         let fits = |choice: &Choice| has_room_for_cycles || choice.method != MethodKind::Gmres;

@@ -96,6 +96,13 @@ fn what_starts_wrong_gives_way() {
         assert!(report.tried.iter().any(|t| t.choice.method == MethodKind::Cg), "{report}");
         assert!(report.to_string().contains("not by cg with fsai2"), "{report}");
         assert!(report.iterations() >= report.solved.iterations && seen <= report.iterations());
+        // What goes on from where others have come to says so; by its words alone it begins at zero.
+        let from = report.went_on_from().unwrap();
+        assert!(from <= 1.0 && report.to_string().contains("it went on from a relative residual"), "{report}");
+        let params = AutoParams::default().with_choices(vec![report.choice.to_string().parse().unwrap()]);
+        let mut again = Vector::zeros(device, n).unwrap();
+        let alone = Auto::new(&operator, params).unwrap().solve(&mut again, &b).unwrap();
+        assert_eq!((alone.went_on_from(), alone.choice), (None, report.choice));
         for tried in &report.tried {
             match &tried.why {
                 GivenUp::Ended(report) => assert_ne!(report.reason, StopReason::Converged),
@@ -177,6 +184,77 @@ fn choices_by_name_and_refusals() {
         let error = Auto::new(&operator, AutoParams::default()).unwrap().solve(&mut x, &short).unwrap_err();
         assert!(matches!(error, Error::ShapeMismatch { .. }), "{error}");
         assert!(Auto::new(&operator, AutoParams::default().with_stop(Stop::relative(2.0))).is_err());
+    });
+}
+
+#[test]
+fn choices_are_read_from_the_words_that_tell_them() {
+    for (_, method) in MethodKind::WORDS {
+        for (_, preconditioner) in PreconditionerKind::WORDS {
+            let plain = Choice::new(*method, *preconditioner);
+            let same = match method {
+                MethodKind::Gmres => plain.with_restart(7),
+                _ => plain,
+            };
+            let ilu = match preconditioner {
+                PreconditionerKind::Ilut => same.ilu.with_fill(40).with_drop(1e-5).with_tolerance(1e-4),
+                PreconditionerKind::Ilu0 | PreconditionerKind::Ic0 => same.ilu.with_tolerance(0.3),
+                _ => same.ilu,
+            };
+            let unprepared = match preconditioner {
+                PreconditionerKind::Ilut | PreconditionerKind::Ilu0 => {
+                    plain.with_ilu(ilu.with_prepared(false))
+                }
+                _ => plain,
+            };
+            for choice in [plain, same.with_ilu(ilu), unprepared] {
+                let words = choice.to_string();
+                assert_eq!(words.parse::<Choice>().unwrap(), choice, "{words}");
+                assert_eq!(words.to_uppercase().parse::<Choice>().unwrap(), choice, "{words}");
+            }
+        }
+    }
+    for (words, what) in [
+        ("", "one of cg, minres"),
+        ("lu", "one of cg, minres"),
+        ("cg with", "one of cg, minres"),
+        ("cg with lu", "one of none, jacobi"),
+        ("cg(50)", "gmres alone"),
+        ("gmres()", "gmres(50)"),
+        ("gmres(5.5)", "gmres(50)"),
+        ("gmres with ilut(4)", "ilut(20, 0.001)"),
+        ("gmres with ilut(4, x)", "ilut(20, 0.001)"),
+        ("gmres with ilut(4, 1, 1, 1)", "ilut(20, 0.001)"),
+        ("gmres with ilu0(x)", "ilu0(0.01)"),
+        ("cg with jacobi(2)", "numbers in brackets"),
+        ("cg with jacobi of matched rows", "ilut and ilu0 alone"),
+    ] {
+        let error = words.parse::<Choice>().unwrap_err();
+        assert!(matches!(error, Error::Parameter { .. }), "{words}: {error}");
+        assert!(error.to_string().contains(what), "{words}: {error}");
+    }
+}
+
+/// Columns so far apart that what factors and approximate inverses make of them leaves the range of floats.
+#[test]
+fn what_no_preconditioner_can_be_made_of_is_solved_without_one() {
+    on_both(|device| {
+        let a = entries(2, 2, vec![(0, 0, 1e20), (0, 1, 1e-20), (1, 0, 2e20), (1, 1, -1e-20)]);
+        let operator = stored(device, &a);
+        let mut x = Vector::zeros(device, 2).unwrap();
+        let b = Vector::from_slice(device, &[1.0, 2.0]).unwrap();
+        let auto = Auto::new(&operator, AutoParams::default()).unwrap();
+        let report = auto.solve(&mut x, &b).unwrap();
+        assert!(report.converged() && report.choice.preconditioner == PreconditionerKind::None, "{report}");
+        assert_eq!(report.tried.len(), auto.choices().len(), "{report}");
+        assert!(report.tried.iter().all(|tried| matches!(tried.why, GivenUp::Refused(_))), "{report}");
+        assert_eq!(report.went_on_from(), None);
+        let x = x.read().unwrap();
+        assert!((x[0] - 1e-20).abs() < 1e-25, "{x:?}");
+        // Nothing else is tried in place of what is asked for.
+        let only = AutoParams::default().with_choices(vec!["gmres with ilut".parse().unwrap()]);
+        let mut x = Vector::zeros(device, 2).unwrap();
+        assert!(Auto::new(&operator, only).unwrap().solve(&mut x, &b).is_err());
     });
 }
 

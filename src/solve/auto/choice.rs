@@ -1,6 +1,5 @@
 //! Methods and preconditioners by name, and a pair of them made ready for a matrix.
 
-use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::data::Unknowns;
@@ -82,7 +81,8 @@ words!(PreconditionerKind:
     "amg" => Amg,
 );
 
-/// A method with a preconditioner, by name: what [`Auto`](super::Auto) chooses, and what one asks for to have the same again.
+/// A method with a preconditioner, by name: what [`Auto`](super::Auto) chooses, and what one asks for to have the same again. It is
+/// written in words, and read from them.
 ///
 /// ```
 /// use texla::{BandedMatrix, Vector, solve::{Choice, ChoiceParams, MethodKind, PreconditionerKind}};
@@ -91,6 +91,7 @@ words!(PreconditionerKind:
 /// let a = BandedMatrix::poisson_2d(dev, 16, 16)?;
 /// let choice = Choice::new(MethodKind::Gmres, PreconditionerKind::Ilut).with_restart(20);
 /// assert_eq!(choice.to_string(), "gmres(20) with ilut(20, 0.001) of matched rows");
+/// assert_eq!("gmres(20) with ilut".parse::<Choice>()?, choice);
 /// let solver = choice.prepare(&a, ChoiceParams::default())?;
 /// let mut x = Vector::zeros(dev, 256)?;
 /// let report = solver.solve(&mut x, &Vector::filled(dev, 256, 1.0)?)?;
@@ -148,8 +149,12 @@ impl Choice {
 
     /// Whether rows are matched to columns and scaled first.
     pub fn prepares(&self) -> bool {
+        self.takes_rows() && self.ilu.prepared
+    }
+
+    /// Whether rows could be.
+    pub(super) fn takes_rows(&self) -> bool {
         matches!(self.preconditioner, PreconditionerKind::Ilu0 | PreconditionerKind::Ilut)
-            && self.ilu.prepared
     }
 
     /// Whether the preconditioner is more than a diagonal.
@@ -211,23 +216,6 @@ impl Choice {
             PreconditionerKind::Ic0 => Box::new(IncompleteCholesky::new(a, self.ilu.tolerance)?),
             PreconditionerKind::Amg => Box::new(AggregationMultigrid::new(a, AggregationParams::default())?),
         })
-    }
-}
-
-/// In words, parameters included: "gmres(50) with ilut(20, 0.001) of matched rows".
-impl fmt::Display for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Choice { method, preconditioner, restart, ilu } = self;
-        match method {
-            MethodKind::Gmres => write!(f, "{method}({restart})")?,
-            _ => write!(f, "{method}")?,
-        }
-        match preconditioner {
-            PreconditionerKind::None => return Ok(()),
-            PreconditionerKind::Ilut => write!(f, " with {preconditioner}({}, {})", ilu.fill, ilu.drop)?,
-            _ => write!(f, " with {preconditioner}")?,
-        }
-        f.write_str(if self.prepares() { " of matched rows" } else { "" })
     }
 }
 

@@ -1,30 +1,11 @@
 //! A method and a preconditioner chosen by the matrix, and by how the residual falls.
 
-/// A list of names: what they stand for by the word, and the word by what it stands for.
-macro_rules! words {
-    ($of:ty: $($word:literal => $value:ident),+ $(,)?) => {
-        impl $of {
-            /// The words for them.
-            pub const WORDS: &'static [(&'static str, $of)] = &[$(($word, <$of>::$value)),+];
-
-            /// The word for it.
-            pub fn word(self) -> &'static str {
-                match self {
-                    $(<$of>::$value => $word),+
-                }
-            }
-        }
-
-        impl fmt::Display for $of {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.word())
-            }
-        }
-    };
-}
+#[macro_use]
+mod words;
 
 mod choice;
 mod precision;
+mod spoken;
 
 pub use choice::{Choice, ChoiceParams, Chosen, MethodKind, PreconditionerKind};
 pub use precision::Precision;
@@ -82,7 +63,7 @@ impl Default for AutoParams {
 /// | any other | `gmres` with `ilut` of matched rows, with more of it, `bicgstab2` with that, `gmres` with `spai2` |
 /// | entries not known | `cg`, `minres`, `gmres`, `bicgstab2` with `jacobi` and without, by symmetry |
 ///
-/// What breaks down, cannot be set up, stagnates in pairs, or does not cut the residual to a third in its share of iterations gives
+/// Where nothing of that can be set up `gmres` without a preconditioner is left. What breaks down, cannot be set up, stagnates in pairs, or does not cut the residual to a third in its share of iterations gives
 /// way to the next, which goes on from where the one before has come to. Unknowns of 32 bits that stagnate are the end: no method
 /// reaches more with these. [`AutoReport::tried`] has them all with the reason, and
 /// [`AutoReport::choice`] is what repeats the run that led to the end.
@@ -103,6 +84,8 @@ pub struct Auto<'a> {
     a: &'a dyn LinOp,
     params: AutoParams,
     choices: Vec<Choice>,
+    /// What remains where nothing of that can be set up.
+    spare: Option<Choice>,
 }
 
 shown!(Auto<'_>, |s| "Auto({}, {:?})", s.a.shape(), s.params);
@@ -169,6 +152,13 @@ impl AutoReport {
         self.solved.converged()
     }
 
+    /// The relative residual from which the last run went on, where others had run before it: by itself the
+    /// [choice](Self::choice) would begin elsewhere.
+    pub fn went_on_from(&self) -> Option<f64> {
+        let others = self.tried.iter().any(|tried| matches!(tried.why, GivenUp::Ended(_)));
+        self.solved.history.first().filter(|_| others).map(|(_, residual)| *residual)
+    }
+
     /// Iterations of all that was tried.
     pub fn iterations(&self) -> usize {
         let of = |tried: &Tried| match &tried.why {
@@ -183,6 +173,9 @@ impl AutoReport {
 impl fmt::Display for AutoReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.choice, self.solved)?;
+        if let Some(residual) = self.went_on_from() {
+            write!(f, "; it went on from a relative residual of {residual:.1e}")?;
+        }
         self.tried.iter().try_for_each(|Tried { choice, why, .. }| write!(f, "\nnot by {choice}: {why}"))
     }
 }
@@ -195,8 +188,11 @@ impl<'a> Auto<'a> {
     pub fn new(a: &'a dyn LinOp, params: AutoParams) -> Result<Self> {
         params.stop.check("Auto")?;
         check_count("Auto", "max_iters", params.max_iters)?;
-        let choices = if params.choices.is_empty() { suggested(a)? } else { params.choices.clone() };
-        Ok(Auto { a, params, choices })
+        let asked = !params.choices.is_empty();
+        let choices = if asked { params.choices.clone() } else { suggested(a)? };
+        let spare = Choice::new(MethodKind::Gmres, PreconditionerKind::None).with_restart(100);
+        let spare = Some(spare).filter(|spare| !asked && a.shape().is_square() && !choices.contains(spare));
+        Ok(Auto { a, params, choices, spare })
     }
 
     /// What is tried, in this order.
@@ -227,7 +223,11 @@ impl<'a> Auto<'a> {
         let mut done = 0;
         let last = self.choices.len().saturating_sub(1);
         let (mut refused, mut compiling) = (None, Duration::ZERO);
-        for (k, choice) in self.choices.iter().enumerate() {
+        let ended = |tried: &Tried| matches!(tried.why, GivenUp::Ended(_));
+        for (k, choice) in self.choices.iter().chain(&self.spare).enumerate() {
+            if k > last && tried.iter().any(ended) {
+                break;
+            }
             let give_up = |set_up, solving, why| Tried { choice: *choice, set_up, solving, why };
             let mut chosen = match choice.prepare(self.a, params) {
                 Ok(chosen) => chosen,
@@ -240,7 +240,7 @@ impl<'a> Auto<'a> {
                 Err(error) => return Err(error),
             };
             let (started, before) = (Instant::now(), self.a.device().counters());
-            let outcome = self.run(&mut chosen, (x, b), (k == last, &mut done), &mut observe);
+            let outcome = self.run(&mut chosen, (x, b), (k >= last, &mut done), &mut observe);
             let (set_up, solving) = (chosen.set_up(), started.elapsed());
             compiling = self.a.device().counters().since(&before).compile_time();
             match outcome {
@@ -251,12 +251,14 @@ impl<'a> Auto<'a> {
                         StopReason::Stagnated => !solved.pairs,
                         _ => false,
                     };
-                    if ends || k == last || done >= max_iters {
+                    if ends || k >= last || done >= max_iters {
                         return Ok(AutoReport { solved, choice: *choice, set_up, solving, compiling, tried });
                     }
                     tried.push(give_up(set_up, solving, GivenUp::Ended(Box::new(solved))));
                 }
-                Err(error) if is_about_the_matrix(&error) && k < last => {
+                Err(error)
+                    if is_about_the_matrix(&error) && (k < last || k == last && self.spare.is_some()) =>
+                {
                     refused = Some(error.clone());
                     tried.push(give_up(set_up, solving, GivenUp::Refused(error)));
                 }
@@ -264,8 +266,7 @@ impl<'a> Auto<'a> {
             }
         }
         // The last could not be set up: what came to most before it is the answer.
-        let ended = tried.iter().rposition(|tried| matches!(tried.why, GivenUp::Ended(_)));
-        if let Some(at) = ended {
+        if let Some(at) = tried.iter().rposition(ended) {
             let Tried { choice, set_up, solving, why } = tried.remove(at);
             if let GivenUp::Ended(solved) = why {
                 return Ok(AutoReport { solved: *solved, choice, set_up, solving, compiling, tried });

@@ -1,7 +1,5 @@
 //! In how many digits a system is solved.
 
-use std::fmt;
-
 use crate::solve::krylov::Recurrence;
 
 /// In what a system is solved, where that is asked for by name.
