@@ -98,7 +98,10 @@ fn what_starts_wrong_gives_way() {
         assert!(report.iterations() >= report.solved.iterations && seen <= report.iterations());
         // What goes on from where others have come to says so; by its words alone it begins at zero.
         let from = report.went_on_from().unwrap();
-        assert!(from <= 1.0 && report.to_string().contains("it went on from a relative residual"), "{report}");
+        assert!(
+            from <= 1.0 && report.to_string().contains("it went on from a relative residual"),
+            "{report}"
+        );
         let params = AutoParams::default().with_choices(vec![report.choice.to_string().parse().unwrap()]);
         let mut again = Vector::zeros(device, n).unwrap();
         let alone = Auto::new(&operator, params).unwrap().solve(&mut again, &b).unwrap();

@@ -34,7 +34,7 @@ pub enum MethodKind {
     Cgls,
 }
 
-words!(MethodKind: "cg" => Cg, "minres" => Minres, "bicgstab" => BiCgStab, "bicgstab2" => BiCgStab2, "gmres" => Gmres, "cgls" => Cgls);
+words!(MethodKind, "method": "cg" => Cg, "minres" => Minres, "bicgstab" => BiCgStab, "bicgstab2" => BiCgStab2, "gmres" => Gmres, "cgls" => Cgls);
 
 /// The preconditioners by name, but for those that need to know a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub enum PreconditionerKind {
     Amg,
 }
 
-words!(PreconditionerKind:
+words!(PreconditionerKind, "preconditioner":
     "none" => None,
     "jacobi" => Jacobi,
     "block-jacobi" => BlockJacobi,

@@ -18,7 +18,7 @@ pub enum Precision {
     Auto,
 }
 
-words!(Precision: "single" => Single, "refined" => Refined, "double" => Double, "auto" => Auto);
+words!(Precision, "precision": "single" => Single, "refined" => Refined, "double" => Double, "auto" => Auto);
 
 impl Precision {
     /// In what conjugate gradients iterate for pairs.

@@ -60,7 +60,7 @@ impl FromStr for Choice {
         let ((method, cycle), (preconditioner, numbers)) = (called(method), called(preconditioner));
         let mut choice = Choice::new(method.parse()?, preconditioner.parse()?);
         let not_understood =
-            |expected| Error::Parameter { op: "Choice", name: "words", value: text.to_owned(), expected };
+            |expected| Error::Parameter { op: "choice", name: "words", value: format!("{text:?}"), expected };
         match (choice.method, cycle.as_slice()) {
             (_, []) => {}
             (MethodKind::Gmres, [restart]) => {

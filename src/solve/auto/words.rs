@@ -2,7 +2,7 @@
 
 /// A list of names: what they stand for by the word, and the word by what it stands for.
 macro_rules! words {
-    ($of:ident: $first:literal => $least:ident $(, $word:literal => $value:ident)* $(,)?) => {
+    ($of:ident, $what:literal: $first:literal => $least:ident $(, $word:literal => $value:ident)* $(,)?) => {
         impl $of {
             /// The words for them.
             pub const WORDS: &'static [(&'static str, $of)] = &[($first, <$of>::$least) $(, ($word, <$of>::$value))*];
@@ -29,9 +29,9 @@ macro_rules! words {
             fn from_str(word: &str) -> crate::error::Result<Self> {
                 let named = Self::WORDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
                 named.map(|(_, of)| *of).ok_or_else(|| crate::error::Error::Parameter {
-                    op: stringify!($of),
-                    name: "word",
-                    value: word.to_owned(),
+                    op: $what,
+                    name: "name",
+                    value: format!("{word:?}"),
                     expected: concat!("one of ", $first $(, ", ", $word)*),
                 })
             }
