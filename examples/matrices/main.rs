@@ -253,10 +253,12 @@ fn compare(args: &Args, device: &Device, all: &[Named], report: &mut Report) -> 
                     let ms = |time| format!("{time:.2} ms");
                     ([solved.iterations.to_string(), ms(set_up), ms(solving)], solved.reason.to_string())
                 }
-                // What the method does not take.
+                // What the method does not take. The report has all of it.
                 Err(error) => {
-                    row["error"] = json!(told(&error));
-                    (untimed.clone(), told(&error))
+                    let text = told(&error);
+                    let first = text.split("; ").next().unwrap_or_default().to_owned();
+                    row["error"] = json!(text);
+                    (untimed.clone(), first)
                 }
             };
             let by = format!("{method} with {word}");

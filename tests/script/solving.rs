@@ -195,7 +195,7 @@ fn precision_is_chosen_or_asked_for() {
             assert!(e.contains("two-sum"), "{e}");
         }
         let e = refused(&mut told, &chain(", \"quad\"")).kind.to_string();
-        assert!(e.contains("\"single\", \"refined\", \"double\" or \"auto\""), "{e}");
+        assert!(e.contains("(\"single\", \"refined\", \"double\", \"auto\")"), "{e}");
     });
 }
 
