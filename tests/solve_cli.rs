@@ -398,10 +398,16 @@ fn refusals_name_what_would_work() {
     let mut cases: Vec<(&str, Vec<&str>, &str, &[&str])> = Vec::new();
     for method in ["gmres", "bicgstab", "bicgstab2", "cg", "minres"] {
         let text = "3x2, expected as many rows as columns; --method cgls takes it";
+        assert_refused(
+            &["--matrix", &tall, "--method", method],
+            &format!("solve: {method}: the matrix is 3x2"),
+        );
         cases.push((&tall, vec!["--method", method], text, &["--method", "cgls"]));
     }
     for precond in ["jacobi", "fsai", "fsai2", "chebyshev", "ic0", "amg"] {
         let text = "--precond ilut takes it, which matches rows first, and so does --precond none";
+        let args = ["--matrix", &hollow, "--method", "gmres", "--precond", precond];
+        assert_refused(&args, &format!("solve: {precond}: the matrix "));
         cases.push((&hollow, vec!["--method", "gmres", "--precond", precond], text, ILUT));
         cases.push((&hollow, vec!["--method", "gmres", "--precond", precond], text, &["--precond", "none"]));
         let text = "--method gmres with --precond ilut takes it, which matches rows first, and --method auto";
@@ -442,6 +448,8 @@ fn refusals_name_what_would_work() {
         let args = [&["--matrix", matrix], &asked[..]].concat();
         assert_refused(&args, text);
         let told = run_with(&args, &[]).stderr;
+        let by_name = asked.iter().any(|word| told.starts_with(&format!("solve: {word}")));
+        assert!(by_name, "{args:?}: {told}");
         for name in
             ["ConjugateGradient", "BiCg", "Gmres", "Cgls", "Jacobi", "Fsai", "Incomplete", "Multi", "::"]
         {

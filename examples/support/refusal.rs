@@ -98,7 +98,13 @@ pub fn refused(
     let text = error.to_string();
     // The library's own advice is of methods alone.
     let text = text.split("; BiCgStab and Gmres").next().unwrap_or_default();
-    format!("{}; {}", in_flags(text), instead(about_both, a, method, preconditioner))
+    let asked = [method.map(MethodKind::word), preconditioner.map(PreconditionerKind::word)];
+    // What bicgstab and bicgstab2, or fsai and fsai2, share in the library has one name there.
+    let text = asked.into_iter().flatten().fold(in_flags(text), |text, asked| match text.split_once(": ") {
+        Some((name, rest)) if asked.starts_with(name) => format!("{asked}: {rest}"),
+        _ => text,
+    });
+    format!("{text}; {}", instead(about_both, a, method, preconditioner))
 }
 
 fn instead(
