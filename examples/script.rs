@@ -25,7 +25,7 @@ struct Args {
     /// In what `solve` and `\` solve where the script does not say: unknowns of 32 bits, pairs of floats iterated in 32 bits,
     /// or in pairs; auto takes pairs where 32 bits do not come to the bound
     #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(Precision::WORDS.iter().map(|(word, _)| *word)),
-          default_value = "auto")]
+          ignore_case = true, default_value = "auto")]
     precision: String,
 }
 
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 }
 
 fn precision(args: &Args) -> Precision {
-    let known = Precision::WORDS.iter().find(|(word, _)| *word == args.precision);
+    let known = Precision::WORDS.iter().find(|(word, _)| args.precision.eq_ignore_ascii_case(word));
     known.map_or(Precision::default(), |(_, precision)| *precision)
 }
 

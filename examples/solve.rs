@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use support::{
-    CommonArgs, Failure, LinePlot, Ordinary, Progress, Report, Table, count, json, residual, say, worst,
+    CommonArgs, Failure, LinePlot, Ordinary, Progress, Report, Table, count, in_flags, json, refused,
+    residual, say, worst,
 };
 use texla::host::{Csr, market, problems};
 use texla::solve::{
@@ -41,14 +42,14 @@ struct Args {
     x_ref: Option<PathBuf>,
     /// The method: cg for symmetric positive definite matrices, minres for symmetric ones, bicgstab, bicgstab2 and gmres for square ones, cgls
     /// (least squares) for any; auto is what suits the matrix, and another where that leads nowhere
-    #[arg(long, value_parser = words("auto", MethodKind::WORDS), default_value = "auto")]
+    #[arg(long, value_parser = words("auto", MethodKind::WORDS), ignore_case = true, default_value = "auto")]
     method: Word<MethodKind>,
     /// Iterations of a cycle of gmres, 1 to 200; 50 without it
     #[arg(long, value_name = "M")]
     restart: Option<usize>,
     /// Preconditioner; without it none, or with --method auto what suits the matrix. multigrid is for the built-in problem, which is
     /// then kept as a stencil
-    #[arg(long, value_parser = words(MULTIGRID, PreconditionerKind::WORDS))]
+    #[arg(long, value_parser = words(MULTIGRID, PreconditionerKind::WORDS), ignore_case = true)]
     precond: Option<Word<PreconditionerKind>>,
     /// Method, preconditioner and their parameters in one, as an earlier run has told it: "gmres(100) with ilut(40, 0.00001)"
     #[arg(long, value_name = "WORDS", conflicts_with_all = ["method", "restart", "precond"])]
@@ -58,13 +59,13 @@ struct Args {
     tol: f64,
     /// Digits of the unknowns and of b, and of the iteration: 24 bits, or 48 in pairs of floats, which bounds below 1e-6 take;
     /// auto takes pairs where the device can, and iterates in them where 32 bits gain nothing
-    #[arg(long, value_parser = words("", Precision::WORDS), default_value = "auto")]
+    #[arg(long, value_parser = words("", Precision::WORDS), ignore_case = true, default_value = "auto")]
     precision: Word<Precision>,
     /// Most iterations
     #[arg(long, default_value_t = 20_000)]
     max_iters: usize,
     /// How the matrix is kept on the device
-    #[arg(long, value_enum, default_value = "auto")]
+    #[arg(long, value_enum, ignore_case = true, default_value = "auto")]
     format: Format,
     /// Iterations between two looks at the residual, 1000 at most; without it the solver's own schedule
     #[arg(long, value_name = "K")]
@@ -89,14 +90,15 @@ struct Word<T>(Option<T>);
 
 const MULTIGRID: &str = "multigrid";
 
-/// One of these words, or another one if that is not empty.
+/// One of these words, or another one if that is not empty. The case of letters is clap's to judge.
 fn words<T: Copy + Send + Sync + 'static>(
     other: &'static str,
     list: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = Word<T>> {
     let all = [other].into_iter().filter(|word| !word.is_empty()).chain(list.iter().map(|(word, _)| *word));
-    PossibleValuesParser::new(all.collect::<Vec<_>>())
-        .map(|given: String| Word(list.iter().find(|(word, _)| *word == given).map(|(_, kind)| *kind)))
+    PossibleValuesParser::new(all.collect::<Vec<_>>()).map(|given: String| {
+        Word(list.iter().find(|(word, _)| given.eq_ignore_ascii_case(word)).map(|(_, kind)| *kind))
+    })
 }
 
 impl Args {
@@ -107,6 +109,11 @@ impl Args {
     /// The method that is asked for.
     fn method(&self) -> Option<MethodKind> {
         self.choice.map(|choice| choice.method).or(self.method.0)
+    }
+
+    /// The preconditioner that is asked for, if the matrix alone makes it.
+    fn preconditioner(&self) -> Option<PreconditionerKind> {
+        self.choice.map(|choice| choice.preconditioner).or(self.precond.and_then(|word| word.0))
     }
 
     /// Multigrid on the grid of the built-in problem.
@@ -148,11 +155,8 @@ impl Args {
     /// Digits that are asked for, where the device has them.
     fn settled(&self, device: &Device, a: &Csr) -> support::Result<Precision> {
         let able = device.capabilities().exact_form.is_some();
-        let preconditioner = match self.choice {
-            Some(choice) => Some(Some(choice.preconditioner)),
-            None => self.precond.map(|word| word.0),
-        };
-        let diagonal = [PreconditionerKind::None, PreconditionerKind::Jacobi].map(Some);
+        let diagonal = [PreconditionerKind::None, PreconditionerKind::Jacobi];
+        let takes = self.preconditioner().is_none_or(|kind| diagonal.contains(&kind)) && !self.is_multigrid();
         match self.precision() {
             Precision::Double if !matches!(self.method(), None | Some(MethodKind::Cg)) => {
                 Err(Failure::bad_input(
@@ -165,12 +169,10 @@ impl Args {
                  symmetric; --precision refined solves for pairs by any method",
                 a.shape()
             ))),
-            Precision::Double if preconditioner.is_some_and(|kind| !diagonal.contains(&kind)) => {
-                Err(Failure::bad_input(
-                    "--precision double: iterations in pairs take a preconditioner that is a diagonal (--precond \
+            Precision::Double if !takes => Err(Failure::bad_input(
+                "--precision double: iterations in pairs take a preconditioner that is a diagonal (--precond \
                      jacobi) or none; --precision refined solves for pairs with any",
-                ))
-            }
+            )),
             Precision::Auto if !able => Ok(Precision::Single),
             asked => Ok(asked),
         }
@@ -218,10 +220,14 @@ const LONGEST_SIDE: usize = 4096;
 fn check_multigrid(args: &Args) -> support::Result {
     let why = match (&args.matrix, args.method.0, args.format) {
         (Some(path), ..) => {
-            format!("it needs the grid that a matrix stands for, and {} does not say it", path.display())
+            let path = path.display();
+            format!(
+                "it needs the grid that a matrix stands for, and {path} does not say it; --precond amg needs none"
+            )
         }
         (_, Some(MethodKind::Cgls), _) => {
-            "least squares ask for an inverse of A^T A, and it is one of A".to_owned()
+            "least squares ask for an inverse of A^T A, and it is one of A; --precond jacobi goes with them"
+                .to_owned()
         }
         (_, _, Format::Points | Format::Gather | Format::Banded) => {
             "the problem is then kept as a stencil, in no other format".to_owned()
@@ -299,7 +305,8 @@ struct Check {
     true_relative_residual: f64,
     /// Of least squares, `‖b - A x‖ / ‖b‖`.
     least_squares_residual: Option<f64>,
-    lapack_ratio: f64,
+    /// The residual beside the rounding of `A x` in 32 bits: says nothing of least squares, whose residual stays, nor where `x` is zero.
+    lapack_ratio: Option<f64>,
     relative_error: Option<f64>,
 }
 
@@ -335,7 +342,8 @@ fn check(problem: &Problem, x: &[f64], method: MethodKind) -> support::Result<Ch
         }
         _ => (own, None),
     };
-    let lapack_ratio = ratio(norm1(&r), problem.a.norm1() * norm1(x) * 2f64.powi(-24));
+    let rounding = problem.a.norm1() * norm1(x) * 2f64.powi(-24);
+    let lapack_ratio = (method != MethodKind::Cgls && rounding != 0.0).then(|| ratio(norm1(&r), rounding));
     let relative_error = problem.x_ref.as_ref().map(|want| {
         let difference: Vec<f64> = x.iter().zip(want).map(|(x, w)| x - w).collect();
         ratio(norm2(&difference), norm2(want))
@@ -414,7 +422,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let all = started.elapsed();
     let work = device.counters().since(&before);
     let compile = work.compile_time();
-    let auto = solved?;
+    let auto = solved.map_err(|error| args.refused(&error, &problem.a))?;
     let AutoReport { solved, choice, solving: wall, compiling, tried: given_up, .. } = &auto;
     let (choice, wall, compiling) = (*choice, *wall, *compiling);
     // What solver and preconditioner find out about the matrix before the last run, with what was tried before, and what that takes.
@@ -445,7 +453,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         .set("least_squares_residual", json!(check.least_squares_residual))
         .set("device_true_residual", solved.true_residual)
         .set("rounding", json!(solved.rounding))
-        .set("lapack_ratio", check.lapack_ratio)
+        .set("lapack_ratio", json!(check.lapack_ratio))
         .set("relative_error", json!(check.relative_error))
         .set("readbacks_in_loop", solved.readbacks_in_loop)
         .set("async_checks", solved.async_checks)
@@ -482,7 +490,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         say(format_args!("went on     from a relative residual of {residual:.1e}, to which others had come"));
     }
     for Tried { choice, why, .. } in given_up {
-        say(format_args!("not by      {choice}: {}", in_options(why)));
+        say(format_args!("not by      {choice}: {}", in_flags(why)));
     }
     print_summary(
         solved,
@@ -585,6 +593,15 @@ impl Args {
         if self.is_multigrid() { MULTIGRID } else { choice.preconditioner.word() }
     }
 
+    /// The library's error, and where it is the matrix that does not suit what was asked for, what takes it.
+    fn refused(&self, error: &Error, a: &Csr) -> Failure {
+        let text = refused(error, a, self.method(), self.preconditioner());
+        match Failure::from(error.clone()) {
+            Failure::BadInput(_) => Failure::bad_input(text),
+            other => other,
+        }
+    }
+
     /// All of the choice in words.
     fn by(&self, choice: Choice) -> String {
         if self.is_multigrid() { format!("{choice} with {MULTIGRID}") } else { choice.to_string() }
@@ -596,7 +613,7 @@ fn told(tried: &Tried) -> serde_json::Value {
     let Tried { choice, set_up, solving, why, .. } = tried;
     json!({
         "method": choice.method.word(), "preconditioner": choice.preconditioner.word(), "choice": choice.to_string(),
-        "set_up_ms": set_up.as_secs_f64() * 1e3, "solve_ms": solving.as_secs_f64() * 1e3, "why": in_options(why),
+        "set_up_ms": set_up.as_secs_f64() * 1e3, "solve_ms": solving.as_secs_f64() * 1e3, "why": in_flags(why),
     })
 }
 
@@ -636,14 +653,6 @@ fn solve<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> tex
     Ok(report)
 }
 
-/// What the library advises by names of its own, by this program's options.
-fn in_options(words: &impl std::fmt::Display) -> String {
-    let of_library = [("DoubleVector", "refined"), ("Recurrence::Double", "double")];
-    of_library.iter().fold(words.to_string(), |text, (name, precision)| {
-        text.replace(&format!("({name})"), &format!("(--precision {precision})"))
-    })
-}
-
 fn print_summary(
     solved: &SolveReport,
     check: &Check,
@@ -652,7 +661,7 @@ fn print_summary(
     work: &texla::gl::Counters,
 ) {
     let ms = |d: Duration| format!("{:.2} ms", d.as_secs_f64() * 1e3);
-    say(format_args!("result      {}", in_options(solved)));
+    say(format_args!("result      {}", in_flags(solved)));
     let mut table = Table::new(["", "value"]);
     table.row([
         "true relative residual (f64, CPU)".to_owned(),
@@ -663,7 +672,9 @@ fn print_summary(
         table.row(["|b - A x| / |b| (f64, CPU)".to_owned(), format!("{own:.3e}")]);
         table.row(["the same as certified on the device".to_owned(), format!("{device:.3e}")]);
     }
-    table.row(["LAPACK ratio (below 30 is good)".to_owned(), format!("{:.2}", check.lapack_ratio)]);
+    if let Some(ratio) = check.lapack_ratio {
+        table.row(["LAPACK ratio (below 30 is good)".to_owned(), format!("{ratio:.2}")]);
+    }
     if let Some(error) = check.relative_error {
         table.row(["relative error against the known solution".to_owned(), format!("{error:.3e}")]);
     }

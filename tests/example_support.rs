@@ -196,6 +196,16 @@ fn exit_2_and_3_say_one_line_and_write_no_json() {
     let range = texla::Error::Parameter { op: "cg", name: "tol", value: "-1".into(), expected: "above 0" };
     assert_eq!(Failure::from(range).code(), 2);
     assert_eq!(Failure::from(texla::Error::ContextLost).code(), 1);
+    // In the words of flags, but for what files are called; and what only begins or ends like a name is another.
+    let failure = |error: texla::Error| Failure::from(error);
+    let range = |name| texla::Error::Parameter { op: "Gmres", name, value: "9".into(), expected: "less" };
+    assert_eq!(failure(range("restart")), Failure::bad_input("--restart 9: expected less"));
+    assert_eq!(failure(range("ell")), Failure::bad_input("gmres: parameter `ell` is 9, expected less"));
+    let detail = "is one for BlockJacobi or Jacobi, not WeightedJacobi or Jacobian".to_owned();
+    let told = "ic0: the matrix is one for block-jacobi or jacobi, not WeightedJacobi or Jacobian";
+    assert_eq!(failure(texla::Error::Matrix { op: "IncompleteCholesky", detail }), Failure::bad_input(told));
+    let file = texla::Error::File { path: "Jacobi.mtx".into(), detail: "not found".into() };
+    assert_eq!(failure(file), Failure::bad_input("Jacobi.mtx: not found"));
 }
 
 #[test]

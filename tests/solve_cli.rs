@@ -320,6 +320,8 @@ fn not_converging_is_exit_1_with_a_report() {
     let (code, report) = json(&[&args[..], &["--precision", "single"]].concat());
     assert_eq!((code, &report["reason"]), (1, &"stagnated".into()), "{report}");
     assert_eq!(report["precision"], "single");
+    let said = run_with(&[&args[..], &["--precision", "single"]].concat(), &[]).stdout;
+    assert!(said.contains("(--precision refined)") && !said.contains("DoubleVector"), "{said}");
     // Pairs do, and are what is taken.
     let (code, report) = json(&args);
     assert_eq!((code, &report["reason"]), (0, &"converged".into()), "{report}");
@@ -352,15 +354,15 @@ fn a_breakdown_is_exit_1_with_a_report() {
 
 #[test]
 fn flags_out_of_range_are_refused() {
-    let refused: [(&[&str], &str); 28] = [
-        (&["--tol", "0"], "relative"),
-        (&["--tol", "NaN"], "relative"),
-        (&["--tol", "1e-30"], "relative"),
-        (&["--tol", "1"], "relative"),
-        (&["--tol=-1e-5"], "relative"),
+    let refused: [(&[&str], &str); 30] = [
+        (&["--tol", "0"], "--tol 0: expected at least 1e-18 and less than 1"),
+        (&["--tol", "NaN"], "--tol NaN"),
+        (&["--tol", "1e-30"], "--tol 1e-30"),
+        (&["--tol", "1"], "--tol 1: expected"),
+        (&["--tol=-1e-5"], "--tol -1e-5"),
         (&["--tol", "small"], "small"),
-        (&["--check-every", "0"], "check_every"),
-        (&["--check-every", "1001"], "check_every"),
+        (&["--check-every", "0"], "--check-every 0: expected 1 to 1000"),
+        (&["--check-every", "1001"], "--check-every 1001"),
         (&["--check-every", "often"], "often"),
         (&["--size", "0"], "--size 0: expected a number from 1 to 4096"),
         (&["--size", "4097"], "--size 4097"),
@@ -373,11 +375,13 @@ fn flags_out_of_range_are_refused() {
             &["--matrix", "A.mtx", "--precond", "multigrid"],
             "needs the grid that a matrix stands for, and A.mtx",
         ),
+        (&["--matrix", "A.mtx", "--precond", "multigrid"], "--precond amg needs none"),
         (&["--precond", "multigrid", "--method", "cgls"], "least squares"),
         (&["--precond", "multigrid", "--format", "gather"], "kept as a stencil"),
         (&["--precond", "multigrid", "--format", "banded"], "kept as a stencil"),
         (&["--precond", "ilu"], "ilu"),
-        (&["--max-iters", "16777216"], "max_iters"),
+        (&["--max-iters", "16777216"], "--max-iters 16777216: expected less than 2^24"),
+        (&["--method", "gmres", "--restart", "201"], "solve: --restart 201: expected 1 to 200"),
         (&["--max-iters", "-1"], "-1"),
         (&["--format", "dense"], "dense"),
         (&["--api", "vulkan"], "vulkan"),
@@ -414,6 +418,128 @@ fn files_that_cannot_be_used_are_refused() {
     let huge =
         write("huge.mtx", "%%MatrixMarket matrix coordinate real general\n2000000000 2000000000 1\n1 1 1\n");
     assert_refused(&["--matrix", &huge], "2000000000x2000000000");
+}
+
+/// A refusal of a matrix speaks of flags alone, and what it ends with is taken.
+#[test]
+fn refusals_name_what_would_work() {
+    const GMRES_ILUT: &[&str] = &["--method", "gmres", "--precond", "ilut"];
+    const ILUT: &[&str] = &["--precond", "ilut"];
+    let file = |name: &str, size: &str, entries: &str| {
+        let count = entries.split(',').count();
+        let text = format!("%%MatrixMarket matrix coordinate real general\n{size} {count}\n");
+        write(name, &(text + &entries.replace(',', "\n") + "\n"))
+    };
+    let tall = file("tall.mtx", "3 2", "1 1 1,2 2 2,3 1 1,3 2 1");
+    let gap = file("gap.mtx", "3 2", "1 1 1,2 1 2,3 1 1");
+    let hollow = file("hollow.mtx", "3 3", "1 2 1,2 1 1,2 3 2,3 2 2,3 3 4");
+    let negative = file("negative.mtx", "2 2", "1 1 1,2 2 -5");
+    let upper = file("upper.mtx", "2 2", "1 1 2,1 2 1,2 2 3");
+    let indefinite = file("saddle.mtx", "2 2", "1 1 1,1 2 5,2 1 5,2 2 1");
+    let blocks =
+        "1 5 1,2 6 1,3 7 1,4 8 1,5 1 1,6 2 1,7 3 1,8 4 1,1 1 1,2 2 1,3 3 1,4 3 1,5 5 1,6 6 1,7 7 1,8 8 1";
+    let singular = file("blocks.mtx", "8 8", blocks);
+    let mut cases: Vec<(&str, Vec<&str>, &str, &[&str])> = Vec::new();
+    for method in ["gmres", "bicgstab", "bicgstab2", "cg", "minres"] {
+        let text = "3x2, expected as many rows as columns; --method cgls takes it";
+        assert_refused(
+            &["--matrix", &tall, "--method", method],
+            &format!("solve: {method}: the matrix is 3x2"),
+        );
+        cases.push((&tall, vec!["--method", method], text, &["--method", "cgls"]));
+    }
+    for precond in ["jacobi", "fsai", "fsai2", "chebyshev", "ic0", "amg"] {
+        let text = "--precond ilut takes it, which matches rows first, and so does --precond none";
+        let args = ["--matrix", &hollow, "--method", "gmres", "--precond", precond];
+        assert_refused(&args, &format!("solve: {precond}: the matrix "));
+        cases.push((&hollow, vec!["--method", "gmres", "--precond", precond], text, ILUT));
+        cases.push((&hollow, vec!["--method", "gmres", "--precond", precond], text, &["--precond", "none"]));
+        let text = "--method gmres with --precond ilut takes it, which matches rows first, and --method auto";
+        cases.push((&negative, vec!["--method", "cg", "--precond", precond], text, GMRES_ILUT));
+        cases.push((&negative, vec!["--method", "cg", "--precond", precond], text, &["--method", "auto"]));
+    }
+    let rows_first =
+        "--precond ilut takes it, which matches rows first, and without --precond the matrix decides";
+    let by_matrix =
+        "--method gmres takes it, with --precond ilut at best, and --method auto chooses by the matrix";
+    let quick = "--method gmres takes it, and --method cg takes --precond fsai, ic0 or jacobi";
+    let least = "--precond jacobi and --precond none go with least squares";
+    cases.extend([
+        (hollow.as_str(), vec!["--precond", "fsai"], rows_first, ILUT),
+        (&upper, vec!["--precond", "fsai"], rows_first, &[]),
+        (&upper, vec!["--precond", "amg"], rows_first, ILUT),
+        (&indefinite, vec!["--precond", "amg"], rows_first, ILUT),
+        (&singular, vec!["--precond", "block-jacobi"], rows_first, ILUT),
+        (&upper, vec!["--method", "cg"], by_matrix, GMRES_ILUT),
+        (&upper, vec!["--method", "minres"], by_matrix, &["--method", "auto"]),
+        (&indefinite, vec!["--method", "cg", "--precond", "ilut"], quick, GMRES_ILUT),
+        (
+            &negative,
+            vec!["--method", "cg", "--precond", "spai"],
+            "there; --method gmres takes it",
+            GMRES_ILUT,
+        ),
+        (&tall, vec!["--precond", "fsai"], least, &["--precond", "jacobi"]),
+        (&tall, vec!["--method", "cgls", "--precond", "ilut"], least, &["--precond", "none"]),
+        (
+            &gap,
+            vec!["--precond", "jacobi", "--method", "cgls"],
+            "--precond none takes it",
+            &["--precond", "none"],
+        ),
+    ]);
+    for (matrix, asked, text, instead) in cases {
+        let args = [&["--matrix", matrix], &asked[..]].concat();
+        assert_refused(&args, text);
+        let told = run_with(&args, &[]).stderr;
+        let by_name = asked.iter().any(|word| told.starts_with(&format!("solve: {word}")));
+        assert!(by_name, "{args:?}: {told}");
+        for name in
+            ["ConjugateGradient", "BiCg", "Gmres", "Cgls", "Jacobi", "Fsai", "Incomplete", "Multi", "::"]
+        {
+            assert!(!told.contains(name), "{args:?} names {name}: {told}");
+        }
+        let (code, report) = json(&[&["--matrix", matrix], instead].concat());
+        assert!(code < 2 && report["iterations"].is_number(), "{matrix} {instead:?}: {report}");
+    }
+    for precond in ["fsai", "ic0", "jacobi"] {
+        let args = ["--matrix", &indefinite, "--method", "cg", "--precond", precond];
+        assert!(json(&args).0 < 2, "{precond}");
+    }
+}
+
+/// Words of methods, preconditioners, digits and formats, in letters of any case; what is reported has its own.
+#[test]
+fn words_are_taken_in_any_case() {
+    let words = ["--method", "GMRES", "--precond", "Ilut", "--precision", "REFINED", "--format", "Gather"];
+    let (code, report) = json(&[&["--quick"], &words[..]].concat());
+    let names = ["method", "preconditioner", "precision", "format"].map(|key| report[key].as_str().unwrap());
+    assert_eq!((code, names), (0, ["gmres", "ilut", "refined", "gather"]), "{report}");
+    let (code, report) = json(&["--size", "16", "--precond", "MultiGrid", "--method", "Auto"]);
+    assert_eq!((code, &report["preconditioner"]), (0, &"multigrid".into()), "{report}");
+    let multigrid = ["--size", "16", "--precond", "MULTIGRID", "--method", "cgls"];
+    assert_refused(&multigrid, "--precond jacobi goes with them");
+}
+
+/// The LAPACK ratio says nothing of least squares, nor where `x` is zero.
+#[test]
+fn the_lapack_ratio_is_told_where_it_says_something() {
+    let tall = "%%MatrixMarket matrix coordinate real general\n3 2 4\n1 1 1\n2 2 2\n3 1 1\n3 2 1\n";
+    let tall = write("ratio-tall.mtx", tall);
+    let rhs = write("ratio-b.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n4\n");
+    let matrix = tridiagonal("ratio.mtx", 3);
+    let zero = write("ratio-zero.mtx", "%%MatrixMarket matrix array real general\n3 1\n0\n0\n0\n");
+    for (args, is_told) in [
+        (["--matrix", &tall, "--rhs", &rhs], false),
+        (["--matrix", &matrix, "--rhs", &zero], false),
+        (["--matrix", &matrix, "--rhs", &rhs], true),
+    ] {
+        let (code, report) = json(&args);
+        assert_eq!((code, report["lapack_ratio"].is_number()), (0, is_told), "{args:?}: {report}");
+        assert!(report.get("lapack_ratio").is_some());
+        let shown = run_with(&args, &[]).stdout;
+        assert_eq!(shown.contains("LAPACK ratio"), is_told, "{args:?}: {shown}");
+    }
 }
 
 /// Files of the data folder that are no positive definite system, for conjugate gradients: exit 2 in one line each.
@@ -474,6 +600,23 @@ fn what_is_chosen_can_be_asked_for() {
     assert!(report["tried"].as_array().unwrap().is_empty());
     let (code, again) = json(&["--matrix", &wind, "--method", &names[0], "--precond", &names[1]]);
     assert_eq!((code, &again["true_relative_residual"]), (0, &report["true_relative_residual"]));
+    // All of it at once, as it was told.
+    let choice = report["choice"].as_str().unwrap();
+    let (code, again) = json(&["--matrix", &wind, "--choice", choice]);
+    assert_eq!((code, &again["true_relative_residual"]), (0, &report["true_relative_residual"]));
+    assert_eq!((&again["choice"], &again["went_on_from"]), (&report["choice"], &Value::Null));
+    let (code, other) =
+        json(&["--matrix", &wind, "--choice", "GMRES(3) with ilut(1, 0.5) of rows as they are"]);
+    assert_eq!((code, &other["preparation"]), (0, &"none".into()), "{other}");
+    assert!(other["iterations"].as_u64() > report["iterations"].as_u64(), "{other}");
+    for (choice, text) in [
+        ("lu", "one of cg, minres"),
+        ("gmres(0)", "--restart 0: expected 1 to 200"),
+        ("cg with jacobi", "--method gmres"),
+    ] {
+        assert_refused(&["--matrix", &wind, "--choice", choice], text);
+    }
+    assert_refused(&["--matrix", &wind, "--choice", "cg", "--precond", "jacobi"], "cannot be used with");
     for (precond, method) in [("spai", "gmres"), ("fsai", ""), ("block-jacobi", "gmres"), ("amg", "")] {
         let args = ["--matrix", &wind, "--precond", precond];
         if method.is_empty() {

@@ -8,7 +8,7 @@ use super::Named;
 /// One of each kind, smaller ones for a quick look.
 pub fn all(quick: bool) -> Vec<Named> {
     let side = if quick { 16 } else { 64 };
-    let named = |name: &str, a: Csr| Named { name: name.to_owned(), a };
+    let named = |name: &str, a: Csr| Named { name: name.to_owned(), label: name.to_owned(), a };
     vec![
         named("five-point Laplacian", problems::poisson_2d(side, side).to_csr()),
         named("jumping coefficients", jumps(side)),

@@ -4,15 +4,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use support::{CommonArgs, Failure, Ordinary, Report, Table, count, json, residual, say, worst};
-use texla::host::{Csr, market};
+use support::{
+    CommonArgs, Failure, Ordinary, Report, Table, count, in_flags, json, residual, say, told, worst,
+};
+use texla::host::{Csr, Triplets, market};
 use texla::solve::{
-    Auto, AutoParams, AutoReport, Choice, ChoiceParams, MethodKind, PreconditionerKind, Stop, Tried,
+    Auto, AutoParams, AutoReport, Choice, ChoiceParams, MethodKind, PreconditionerKind, SolveReport, Stop,
+    Tried,
 };
 use texla::{Device, DoubleVector, Error, MatrixFormat, StoredMatrix};
 
 mod builtin;
 mod direct;
+mod label;
 mod pattern;
 #[path = "../support/mod.rs"]
 mod support;
@@ -35,7 +39,7 @@ struct Args {
     /// Solve each system by every preconditioner instead, with the method that suits the matrix, three times: the quickest is told
     #[arg(long)]
     compare: bool,
-    /// Write a picture of each matrix' pattern into this folder
+    /// Write a picture of each matrix' pattern into this folder, by the name of its file
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     plot: Option<PathBuf>,
 }
@@ -53,6 +57,8 @@ fn main() -> ExitCode {
 /// A matrix, and what it is called.
 struct Named {
     name: String,
+    /// No longer than needed to tell it from the others.
+    label: String,
     a: Csr,
 }
 
@@ -85,16 +91,41 @@ fn matrices(args: &Args) -> support::Result<Vec<Named>> {
     if paths.is_empty() {
         return Err(Failure::bad_input("no file that ends in .mtx in these folders"));
     }
-    let mut read = Vec::new();
+    let (mut read, mut unread) = (Vec::new(), Vec::new());
     for path in paths {
         match market::read_matrix(&path) {
-            Ok(found) => read.push(Named { name: path.display().to_string(), a: found.triplets.to_csr() }),
+            Ok(found) => read.push((path, found.triplets.to_csr())),
             // One of several that cannot be read is told, and not the end.
-            Err(error) if args.paths.iter().all(|p| *p != path) => say(format_args!("not read    {error}")),
+            Err(error) if args.paths.iter().all(|p| *p != path) => {
+                say(format_args!("not read    {error}"));
+                unread.push(error);
+            }
             Err(error) => return Err(Error::from(error).into()),
         }
     }
-    Ok(read)
+    if let (true, Some(first)) = (read.is_empty(), unread.first()) {
+        let files = count(unread.len(), "file", "files");
+        return Err(Failure::bad_input(format_args!(
+            "none of {files} could be read, the first for this: {first}"
+        )));
+    }
+    let labels = label::of_paths(&read.iter().map(|(path, _)| path.as_path()).collect::<Vec<_>>());
+    let named =
+        |((path, a), label): ((PathBuf, Csr), String)| Named { name: path.display().to_string(), label, a };
+    Ok(read.into_iter().zip(labels).map(named).collect())
+}
+
+/// Refuses flags that no solver takes, before all the work.
+fn check(device: &Device, args: &Args) -> support::Result {
+    let one = StoredMatrix::new(device, Triplets::from_diagonal(&[1.0]).to_csr(), MatrixFormat::Auto)?;
+    Auto::new(&one, args.params())?;
+    Ok(())
+}
+
+impl Args {
+    fn params(&self) -> AutoParams {
+        AutoParams::default().with_stop(Stop::relative(self.tol)).with_max_iters(self.max_iters)
+    }
 }
 
 /// Right-hand sides by name.
@@ -140,9 +171,8 @@ fn solve(device: &Device, args: &Args, named: &Named, b: &[f64]) -> texla::Resul
     let a = StoredMatrix::new(device, host.clone(), MatrixFormat::Auto)?;
     let right = DoubleVector::from_f64(device, &b)?;
     let mut x = DoubleVector::zeros(device, host.shape().cols)?;
-    let params = AutoParams::default().with_stop(Stop::relative(args.tol)).with_max_iters(args.max_iters);
     let started = Instant::now();
-    let report = Auto::new(&a, params)?.solve(&mut x, &right)?;
+    let report = Auto::new(&a, args.params())?.solve(&mut x, &right)?;
     let wall = started.elapsed();
     Ok(Outcome { report, wall, found: relative(&host, &x.read()?, &b)? })
 }
@@ -151,50 +181,88 @@ fn tried(tried: &Tried) -> serde_json::Value {
     json!({
         "method": tried.choice.method.word(), "preconditioner": tried.choice.preconditioner.word(),
         "choice": tried.choice.to_string(), "set_up_s": tried.set_up.as_secs_f64(),
-        "solve_s": tried.solving.as_secs_f64(), "why": tried.why.to_string(),
+        "solve_s": tried.solving.as_secs_f64(), "why": in_flags(&tried.why),
     })
 }
 
-/// Every preconditioner in turn, on systems whose right-hand side is the row sums.
+/// Solves a system three times by what was chosen: how it ended, and the least times for setting up and solving.
+fn timed(
+    device: &Device,
+    params: ChoiceParams,
+    choice: Choice,
+    a: &StoredMatrix,
+    b: &DoubleVector,
+) -> texla::Result<(SolveReport, [Duration; 2])> {
+    let once = || -> texla::Result<(SolveReport, [Duration; 2])> {
+        let chosen = choice.prepare(a, params)?;
+        let mut x = DoubleVector::zeros(device, a.pattern().shape().cols)?;
+        device.finish()?;
+        let started = Instant::now();
+        let solved = chosen.solve(&mut x, b)?;
+        device.finish()?;
+        Ok((solved, [chosen.set_up(), started.elapsed()]))
+    };
+    let (mut solved, mut least) = once()?;
+    for _ in 1..3 {
+        let [set_up, solving] = least;
+        let (again, [other_set_up, other_solving]) = once()?;
+        (solved, least) = (again, [set_up.min(other_set_up), solving.min(other_solving)]);
+    }
+    Ok((solved, least))
+}
+
+/// A matrix on the device, what suits it, and a right-hand side of its row sums.
+fn suited(device: &Device, a: &Csr) -> texla::Result<(StoredMatrix, MethodKind, DoubleVector)> {
+    let stored = StoredMatrix::new(device, a.clone(), MatrixFormat::Auto)?;
+    let [(_, b), _] = right_hand_sides(a)?;
+    let b = DoubleVector::from_f64(device, &b)?;
+    let choices = Auto::new(&stored, AutoParams::default())?;
+    let method = choices.choices().first().map_or(MethodKind::Gmres, |choice| choice.method);
+    Ok((stored, method, b))
+}
+
+/// Every preconditioner in turn, on systems whose right-hand side is the row sums. What is refused, or fails, has a row that says so.
 fn compare(args: &Args, device: &Device, all: &[Named], report: &mut Report) -> support::Result {
     let mut table = Table::new(["matrix", "rows", "by", "iterations", "set up", "solve", "ends"]);
     let params = ChoiceParams::default().with_stop(Stop::relative(args.tol)).with_max_iters(args.max_iters);
     for named in all {
-        let a = StoredMatrix::new(device, named.a.clone(), MatrixFormat::Auto)?;
-        let [(_, b), _] = right_hand_sides(&named.a)?;
-        let right = DoubleVector::from_f64(device, &b)?;
-        let suited =
-            Auto::new(&a, AutoParams::default())?.choices().first().map_or(MethodKind::Gmres, |c| c.method);
+        let start = [named.label.clone(), named.a.shape().rows.to_string()];
+        let untimed = ["-"; 3].map(str::to_owned);
+        let (a, method, b) = match suited(device, &named.a) {
+            Ok(suited) => suited,
+            Err(error) => {
+                let cells = ["-".to_owned()].into_iter().chain(untimed).chain([told(&error)]);
+                table.row(start.into_iter().chain(cells));
+                report.row(json!({ "matrix": named.name, "error": told(&error) }));
+                continue;
+            }
+        };
         for (word, kind) in PreconditionerKind::WORDS {
-            let mut row = json!({ "matrix": named.name, "method": suited.word(), "preconditioner": word });
-            let start = [support::shortened(&named.name), named.a.shape().rows.to_string()];
-            let mut least = [Duration::MAX; 2];
-            let mut ended = None;
-            for _ in 0..3 {
-                let Ok(chosen) = Choice::new(suited, *kind).prepare(&a, params) else { break };
-                let mut x = DoubleVector::zeros(device, named.a.shape().cols)?;
-                device.finish()?;
-                let started = Instant::now();
-                ended = Some(chosen.solve(&mut x, &right)?);
-                device.finish()?;
-                let [set_up, solving] = least;
-                least = [set_up.min(chosen.set_up()), solving.min(started.elapsed())];
-            }
-            // What the method does not take.
-            let Some(solved) = ended else { continue };
-            let [set_up, solving] = least.map(|d| d.as_secs_f64() * 1e3);
-            let by = format!("{suited} with {word}");
-            let cells =
-                [by, solved.iterations.to_string(), format!("{set_up:.2} ms"), format!("{solving:.2} ms")];
-            table.row(start.into_iter().chain(cells).chain([solved.reason.to_string()]));
-            for (key, value) in [
-                ("iterations", json!(solved.iterations)),
-                ("set_up_ms", json!(set_up)),
-                ("solve_ms", json!(solving)),
-                ("reason", json!(solved.reason.to_string())),
-            ] {
-                row[key] = value;
-            }
+            let mut row = json!({ "matrix": named.name, "method": method.word(), "preconditioner": word });
+            let (cells, end) = match timed(device, params, Choice::new(method, *kind), &a, &b) {
+                Ok((solved, least)) => {
+                    let [set_up, solving] = least.map(|d| d.as_secs_f64() * 1e3);
+                    for (key, value) in [
+                        ("iterations", json!(solved.iterations)),
+                        ("set_up_ms", json!(set_up)),
+                        ("solve_ms", json!(solving)),
+                        ("reason", json!(solved.reason.to_string())),
+                    ] {
+                        row[key] = value;
+                    }
+                    let ms = |time| format!("{time:.2} ms");
+                    ([solved.iterations.to_string(), ms(set_up), ms(solving)], solved.reason.to_string())
+                }
+                // What the method does not take. The report has all of it.
+                Err(error) => {
+                    let text = told(&error);
+                    let first = text.split("; ").next().unwrap_or_default().to_owned();
+                    row["error"] = json!(text);
+                    (untimed.clone(), first)
+                }
+            };
+            let by = format!("{method} with {word}");
+            table.row(start.clone().into_iter().chain([by]).chain(cells).chain([end]));
             report.row(row);
         }
     }
@@ -203,12 +271,17 @@ fn compare(args: &Args, device: &Device, all: &[Named], report: &mut Report) -> 
 }
 
 fn run(args: &Args, report: &mut Report) -> support::Result {
-    let all = matrices(args)?;
     let context = args.common.headless(report)?;
     let device = context.device();
+    check(device, args)?;
+    let all = matrices(args)?;
     if let Some(folder) = &args.plot {
         std::fs::create_dir_all(folder)
             .map_err(|e| Failure::bad_input(format_args!("{}: {e}", folder.display())))?;
+        let names = label::of_files(all.iter().map(|named| named.label.as_str()));
+        for (named, name) in all.iter().zip(names) {
+            pattern::write(&named.a, &folder.join(format!("{name}.png")))?;
+        }
     }
     if args.compare {
         return compare(args, device, &all, report);
@@ -228,23 +301,15 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         "its residual",
     ]);
     let (mut reached, mut systems, mut wrong) = (0usize, 0usize, 0usize);
-    for (number, named) in all.iter().enumerate() {
+    for named in &all {
         let shape = named.a.shape();
-        if let Some(folder) = &args.plot {
-            pattern::write(&named.a, &folder.join(format!("{number:03}.png")))?;
-        }
         for (which, b) in right_hand_sides(&named.a)? {
             systems += 1;
             let began = Instant::now();
             let reference = direct::solve(&named.a, &b);
             let direct_s = began.elapsed().as_secs_f64();
             let reference = reference.map(|x| relative(&named.a, &x, &b)).transpose()?;
-            let start = [
-                support::shortened(&named.name),
-                shape.to_string(),
-                named.a.nnz().to_string(),
-                which.to_owned(),
-            ];
+            let start = [named.label.clone(), shape.to_string(), named.a.nnz().to_string(), which.to_owned()];
             let seconds = |s: f64| format!("{s:.3} s");
             let direct = match reference {
                 Some(found) => [seconds(direct_s), format!("{found:.1e}")],
@@ -296,8 +361,8 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
                     }
                 }
                 Err(error) => {
-                    table.row(start.into_iter().chain([error.to_string()]));
-                    row["error"] = json!(error.to_string());
+                    table.row(start.into_iter().chain([told(&error)]));
+                    row["error"] = json!(told(&error));
                 }
             }
             report.row(row);

@@ -10,6 +10,7 @@ use texla::host::printable_lines;
 
 use super::args::{CommonArgs, one_line};
 use super::files::Files;
+use super::refusal::told;
 use super::report::Report;
 
 /// Result of an example's work.
@@ -66,12 +67,13 @@ impl Failure {
 }
 
 /// Lets examples use `?` on the library's results: what the user asked for is at fault (exit 2), there is
-/// no GL (exit 3), and everything else is an unsolved problem (exit 1).
+/// no GL (exit 3), and everything else is an unsolved problem (exit 1). It is told in the words of flags.
 impl From<texla::Error> for Failure {
     fn from(error: texla::Error) -> Self {
         use texla::Error as E;
-        match &error {
-            E::NoContext(_) => Self::no_gl(error),
+        let text = told(&error);
+        match error {
+            E::NoContext(_) => Self::no_gl(text),
             E::ShapeMismatch { .. }
             | E::LengthMismatch { .. }
             | E::NonFinite { .. }
@@ -81,8 +83,8 @@ impl From<texla::Error> for Failure {
             | E::Matrix { .. }
             | E::File { .. }
             | E::Unsupported { .. }
-            | E::Market(_) => Self::bad_input(error),
-            _ => Self::unsolved(error),
+            | E::Market(_) => Self::bad_input(text),
+            _ => Self::unsolved(text),
         }
     }
 }

@@ -128,10 +128,7 @@ impl Run<'_> {
                         _ => false,
                     };
                     if !known {
-                        let expected = "words for digits (\"single\", \"refined\", \"double\" or \"auto\"), a method and a \
-                                        preconditioner, one each, or both with their parameters as in \
-                                        \"gmres(100) with ilut(40, 0.001)\"";
-                        return self.unknown_word(said, expected);
+                        return self.unknown_word(said, &Asked::words());
                     }
                     if asked.contradicts_itself() {
                         let expected = "with \"double\" no method but cg, and no preconditioner but jacobi (\"refined\" \

@@ -76,12 +76,40 @@ impl Asked {
         }
     }
 
-    /// Whether iterations in pairs are asked for together with what does not take them.
-    pub fn contradicts_itself(&self) -> bool {
-        let (method, preconditioner) = match self.choice {
+    /// All that it takes, for messages.
+    pub fn words() -> String {
+        fn list<T>(words: &[(&str, T)]) -> String {
+            words.iter().map(|(word, _)| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
+        }
+        let [digits, methods, preconditioners] =
+            [list(Precision::WORDS), list(MethodKind::WORDS), list(PreconditionerKind::WORDS)];
+        format!(
+            "words for digits ({digits}), a method ({methods}) and a preconditioner ({preconditioners}), one each, \
+             or both with their parameters as in \"gmres(100) with ilut(40, 0.001)\""
+        )
+    }
+
+    /// The method and the preconditioner.
+    fn both(&self) -> (Option<MethodKind>, Option<PreconditionerKind>) {
+        match self.choice {
             Some(choice) => (Some(choice.method), Some(choice.preconditioner)),
             None => (self.method, self.preconditioner),
-        };
+        }
+    }
+
+    /// The preconditioner, where it is made from entries that the operator does not give.
+    fn lacks_entries(&self, a: &dyn LinOp) -> Option<PreconditionerKind> {
+        use PreconditionerKind::{Chebyshev, Jacobi, None as Plain};
+        let (method, preconditioner) = self.both();
+        let least_squares = method == Some(MethodKind::Cgls) || !a.shape().is_square();
+        preconditioner
+            .filter(|kind| !matches!(kind, Plain | Jacobi | Chebyshev))
+            .filter(|_| a.pattern().is_none() && !least_squares)
+    }
+
+    /// Whether iterations in pairs are asked for together with what does not take them.
+    pub fn contradicts_itself(&self) -> bool {
+        let (method, preconditioner) = self.both();
         let diagonal =
             matches!(preconditioner, None | Some(PreconditionerKind::None | PreconditionerKind::Jacobi));
         let in_pairs = matches!(method, None | Some(MethodKind::Cg)) && diagonal;
@@ -183,7 +211,7 @@ impl Run<'_> {
         };
         let _work = self.room_to_solve(column.as_ref().unwrap_or(a.data()), at)?;
         let tolerance = asked.tolerance.unwrap_or(TOLERANCE);
-        let refused = |e| Fault::new(at, self.refusal(e, a_expr));
+        let refused = |e| Fault::new(at, self.refusal(e, a_expr, asked.lacks_entries(operator)));
         let cycle = self.room_to_work(CYCLE, shape.rows.max(shape.cols), at);
         let choices = asked.choices(operator, cycle.is_ok()).map_err(refused)?;
         let solved = |recurrence| {
@@ -306,15 +334,19 @@ impl Run<'_> {
         Err(Fault::new(at, Kind::Unsolved { solver: "lcp", detail }))
     }
 
-    /// What the solver's refusal means for the script.
-    fn refusal(&self, error: Error, expr: &Expr) -> Kind {
+    /// What the solver's refusal means for the script, also where the matrix does not give its entries to a preconditioner.
+    fn refusal(&self, error: Error, expr: &Expr, lacking: Option<PreconditionerKind>) -> Kind {
         let name = self.text(expr);
-        match error {
-            Error::Matrix { detail, .. } => {
-                Kind::Unsolved { solver: "solve", detail: format!("{name} {detail}") }
+        let detail = match (error, lacking) {
+            (Error::Matrix { detail, .. }, _) => format!("{name} {detail}"),
+            (Error::Unsupported { .. }, Some(kind)) => {
+                format!(
+                    "{kind} is made from the entries, and {name} is dense: sparse({name}) gives what it needs"
+                )
             }
-            other => Kind::Library(Box::new(other)),
-        }
+            (other, _) => return Kind::Library(Box::new(other)),
+        };
+        Kind::Unsolved { solver: "solve", detail }
     }
 
     /// A solver that ended without an answer.

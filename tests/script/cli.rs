@@ -15,7 +15,7 @@ fn a_file_and_standard_input() {
         let ran = run(&[&script, "--api", api], b"");
         assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, " 7  10\n15  22\n", ""));
     }
-    for args in [&["-"][..], &[]] {
+    for args in [&["-"][..], &[], &["--precision", "Single"]] {
         let ran = run(args, b"print(1 + 2)");
         assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "3\n", ""), "{args:?}");
     }
