@@ -7,6 +7,9 @@
 
 // What all solvers are asked, how they are driven and judged: `drive`. The methods: `krylov`, `stationary` with the
 // smoothers, `multigrid`, `lcp`; what helps them: `precondition`.
+#[macro_use]
+mod solves;
+
 mod auto;
 mod drive;
 mod krylov;

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use crate::data::Unknowns;
 use crate::error::{Error, Result};
 use crate::ops::LinOp;
 use crate::solve::drive::report::{SolveReport, Stop};
@@ -284,27 +283,18 @@ impl Chosen<'_> {
         }
     }
 
-    /// Solves `A x = b`, from the initial guess in `x`, as the method does: [`ConjugateGradient::solve`] and so on.
-    ///
-    /// *Errors*: as of those.
-    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
-        self.solve_observed(x, b, |_, _| {})
-    }
-
-    /// As [`solve`](Self::solve), telling `observe` at every look how many iterations are done and the relative
-    /// residual of the recurrence.
-    pub fn solve_observed<X: Unknowns, B: Unknowns>(
-        &self,
-        x: &mut X,
-        b: &B,
-        observe: impl FnMut(usize, f64),
-    ) -> Result<SolveReport> {
-        match self.choice.method {
-            MethodKind::Cg => self.cg()?.solve_observed(x, b, observe),
-            MethodKind::Minres => self.minres()?.solve_observed(x, b, observe),
-            MethodKind::BiCgStab | MethodKind::BiCgStab2 => self.bicgstab()?.solve_observed(x, b, observe),
-            MethodKind::Gmres => self.gmres()?.solve_observed(x, b, observe),
-            MethodKind::Cgls => self.cgls()?.solve_observed(x, b, observe),
+    solves! {
+        /// Solves `A x = b`, from the initial guess in `x`, as the method does: [`ConjugateGradient::solve`] and so on.
+        ///
+        /// *Errors*: as of those.
+        "iterations" => SolveReport, |solver, x, b, observe| {
+            match solver.choice.method {
+                MethodKind::Cg => solver.cg()?.solve_observed(x, b, observe),
+                MethodKind::Minres => solver.minres()?.solve_observed(x, b, observe),
+                MethodKind::BiCgStab | MethodKind::BiCgStab2 => solver.bicgstab()?.solve_observed(x, b, observe),
+                MethodKind::Gmres => solver.gmres()?.solve_observed(x, b, observe),
+                MethodKind::Cgls => solver.cgls()?.solve_observed(x, b, observe),
+            }
         }
     }
 

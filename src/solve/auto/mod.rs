@@ -200,79 +200,70 @@ impl<'a> Auto<'a> {
         &self.choices
     }
 
-    /// Solves `A x = b`, or in the sense of least squares where `A` is not square, from the initial guess in `x`.
-    ///
-    /// *Errors*: those of what is tried where it is the system that they are about, not the matrix: [`Error::ShapeMismatch`],
-    /// [`Error::NonFinite`], [`Error::Inconsistent`]; where nothing could be set up, that of the last. `x` is then as it was. Not
-    /// converging is no error: see [`AutoReport::solved`].
-    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<AutoReport> {
-        self.solve_observed(x, b, |_, _| {})
-    }
-
-    /// As [`solve`](Self::solve), telling `observe` at every look how many iterations are done and the relative
-    /// residual of the recurrence.
-    pub fn solve_observed<X: Unknowns, B: Unknowns>(
-        &self,
-        x: &mut X,
-        b: &B,
-        mut observe: impl FnMut(usize, f64),
-    ) -> Result<AutoReport> {
-        let AutoParams { max_iters, stop, recurrence, .. } = self.params;
-        let params = ChoiceParams { max_iters, stop, recurrence };
-        let mut tried: Vec<Tried> = Vec::new();
-        let mut done = 0;
-        let last = self.choices.len().saturating_sub(1);
-        let (mut refused, mut compiling) = (None, Duration::ZERO);
-        let ended = |tried: &Tried| matches!(tried.why, GivenUp::Ended(_));
-        for (k, choice) in self.choices.iter().chain(&self.spare).enumerate() {
-            if k > last && tried.iter().any(ended) {
-                break;
-            }
-            let give_up = |set_up, solving, why| Tried { choice: *choice, set_up, solving, why };
-            let mut chosen = match choice.prepare(self.a, params) {
-                Ok(chosen) => chosen,
-                // What is made of a matrix may leave the range of floats though its elements do not.
-                Err(error) if is_about_the_matrix(&error) || matches!(error, Error::NonFinite { .. }) => {
-                    refused = Some(error.clone());
-                    tried.push(give_up(Duration::ZERO, Duration::ZERO, GivenUp::Refused(error)));
-                    continue;
+    solves! {
+        /// Solves `A x = b`, or in the sense of least squares where `A` is not square, from the initial guess in `x`.
+        ///
+        /// *Errors*: those of what is tried where it is the system that they are about, not the matrix: [`Error::ShapeMismatch`],
+        /// [`Error::NonFinite`], [`Error::Inconsistent`]; where nothing could be set up, that of the last. `x` is then as it was. Not
+        /// converging is no error: see [`AutoReport::solved`].
+        "iterations" => AutoReport, |solver, x, b, observe| {
+            let AutoParams { max_iters, stop, recurrence, .. } = solver.params;
+            let params = ChoiceParams { max_iters, stop, recurrence };
+            let mut tried: Vec<Tried> = Vec::new();
+            let mut done = 0;
+            let last = solver.choices.len().saturating_sub(1);
+            let (mut refused, mut compiling) = (None, Duration::ZERO);
+            let ended = |tried: &Tried| matches!(tried.why, GivenUp::Ended(_));
+            for (k, choice) in solver.choices.iter().chain(&solver.spare).enumerate() {
+                if k > last && tried.iter().any(ended) {
+                    break;
                 }
-                Err(error) => return Err(error),
-            };
-            let (started, before) = (Instant::now(), self.a.device().counters());
-            let outcome = self.run(&mut chosen, (x, b), (k >= last, &mut done), &mut observe);
-            let (set_up, solving) = (chosen.set_up(), started.elapsed());
-            compiling = self.a.device().counters().since(&before).compile_time();
-            match outcome {
-                Ok(solved) => {
-                    let ends = match solved.reason {
-                        StopReason::Converged | StopReason::Uncertified => true,
-                        // What 32 bits can reach is the same for all: pairs reach more.
-                        StopReason::Stagnated => !solved.pairs,
-                        _ => false,
-                    };
-                    if ends || k >= last || done >= max_iters {
-                        return Ok(AutoReport { solved, choice: *choice, set_up, solving, compiling, tried });
+                let give_up = |set_up, solving, why| Tried { choice: *choice, set_up, solving, why };
+                let mut chosen = match choice.prepare(solver.a, params) {
+                    Ok(chosen) => chosen,
+                    // What is made of a matrix may leave the range of floats though its elements do not.
+                    Err(error) if is_about_the_matrix(&error) || matches!(error, Error::NonFinite { .. }) => {
+                        refused = Some(error.clone());
+                        tried.push(give_up(Duration::ZERO, Duration::ZERO, GivenUp::Refused(error)));
+                        continue;
                     }
-                    tried.push(give_up(set_up, solving, GivenUp::Ended(Box::new(solved))));
+                    Err(error) => return Err(error),
+                };
+                let (started, before) = (Instant::now(), solver.a.device().counters());
+                let outcome = solver.run(&mut chosen, (x, b), (k >= last, &mut done), observe);
+                let (set_up, solving) = (chosen.set_up(), started.elapsed());
+                compiling = solver.a.device().counters().since(&before).compile_time();
+                match outcome {
+                    Ok(solved) => {
+                        let ends = match solved.reason {
+                            StopReason::Converged | StopReason::Uncertified => true,
+                            // What 32 bits can reach is the same for all: pairs reach more.
+                            StopReason::Stagnated => !solved.pairs,
+                            _ => false,
+                        };
+                        if ends || k >= last || done >= max_iters {
+                            return Ok(AutoReport { solved, choice: *choice, set_up, solving, compiling, tried });
+                        }
+                        tried.push(give_up(set_up, solving, GivenUp::Ended(Box::new(solved))));
+                    }
+                    Err(error)
+                        if is_about_the_matrix(&error) && (k < last || k == last && solver.spare.is_some()) =>
+                    {
+                        refused = Some(error.clone());
+                        tried.push(give_up(set_up, solving, GivenUp::Refused(error)));
+                    }
+                    Err(error) => return Err(error),
                 }
-                Err(error)
-                    if is_about_the_matrix(&error) && (k < last || k == last && self.spare.is_some()) =>
-                {
-                    refused = Some(error.clone());
-                    tried.push(give_up(set_up, solving, GivenUp::Refused(error)));
+            }
+            // The last could not be set up: what came to most before it is the answer.
+            if let Some(at) = tried.iter().rposition(ended) {
+                let Tried { choice, set_up, solving, why } = tried.remove(at);
+                if let GivenUp::Ended(solved) = why {
+                    return Ok(AutoReport { solved: *solved, choice, set_up, solving, compiling, tried });
                 }
-                Err(error) => return Err(error),
             }
+            Err(refused.unwrap_or(Error::Internal { place: "Auto", detail: "nothing to try" }))
         }
-        // The last could not be set up: what came to most before it is the answer.
-        if let Some(at) = tried.iter().rposition(ended) {
-            let Tried { choice, set_up, solving, why } = tried.remove(at);
-            if let GivenUp::Ended(solved) = why {
-                return Ok(AutoReport { solved: *solved, choice, set_up, solving, compiling, tried });
-            }
-        }
-        Err(refused.unwrap_or(Error::Internal { place: "Auto", detail: "nothing to try" }))
     }
 
     /// One of the choices, as long as it leads on.

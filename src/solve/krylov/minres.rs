@@ -1,6 +1,6 @@
 //! MINRES for symmetric systems that need not be definite.
 
-use crate::data::{Scalar, Unknowns, Vector};
+use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
@@ -94,26 +94,17 @@ impl<'a> Minres<'a> {
         Ok(Minres { a, m, params })
     }
 
-    /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space), the
-    /// solution is the one orthogonal to it.
-    ///
-    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
-    /// space; [`Error::Unsupported`] as for [`ConjugateGradient`](crate::solve::ConjugateGradient). `x` is then as it was. Not
-    /// converging is no error, nor is a breakdown: see [`SolveReport::reason`].
-    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
-        self.solve_observed(x, b, |_, _| {})
-    }
-
-    /// As [`solve`](Self::solve), telling `observe` at every look how many iterations are done and the relative
-    /// residual of the recurrence.
-    pub fn solve_observed<X: Unknowns, B: Unknowns>(
-        &self,
-        x: &mut X,
-        b: &B,
-        mut observe: impl FnMut(usize, f64),
-    ) -> Result<SolveReport> {
-        let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
-        front::solve("Minres::solve", (self.a, x, b), limits, &mut observe, |at| Run::new(self, at))
+    solves! {
+        /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space), the
+        /// solution is the one orthogonal to it.
+        ///
+        /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
+        /// space; [`Error::Unsupported`] as for [`ConjugateGradient`](crate::solve::ConjugateGradient). `x` is then as it was. Not
+        /// converging is no error, nor is a breakdown: see [`SolveReport::reason`].
+        "iterations" => SolveReport, |solver, x, b, observe| {
+            let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
+            front::solve("Minres::solve", (solver.a, x, b), limits, observe, |at| Run::new(solver, at))
+        }
     }
 }
 

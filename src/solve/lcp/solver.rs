@@ -8,7 +8,7 @@ use super::run::{Run, corrected};
 use super::spectrum::estimate;
 use super::system::{Problem, System};
 use super::table::Table;
-use crate::data::{Unknowns, Vector, exponent, times_power_of_two};
+use crate::data::{Vector, exponent, times_power_of_two};
 use crate::error::{Error, Result, check_finite};
 use crate::ops::{self, LinOp};
 use crate::solve::drive::finite::Small;
@@ -88,84 +88,76 @@ impl<'a> LcpSolver<'a> {
         Ok(LcpSolver { a, params, exponent, inverses, partition, spectrum })
     }
 
-    /// Solves, from the warm start in `x`; what is negative in it begins as zero.
-    ///
-    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Breakdown`] when a residual leaves the range of floats, or their sum
-    /// stays a thousand times above its best: a fixed relaxation is too large, or the problem has no solution. `x` is then the
-    /// start, projected.
-    /// [`Error::NonFinite`] for an `x` or a `b` that is not finite; [`Error::Parameter`] for a `b` with an element more than
-    /// 2¹³⁰ times larger than the most negative one, or with one below the normal range that counts beside that. Not converging
-    /// is no error: see [`LcpOutcome::reason`].
-    ///
-    /// Of [pairs](crate::DoubleVector) sweeps improve a correction `y >= -x` of 32 bits, and `A x + b` is recomputed in [three
-    /// floats](crate::ops::ExactSum) whenever the residual has fallen tenfold; the pair that is returned is not negative, exactly.
-    /// [`Error::Unsupported`], with `x` as it was, where the operator has no [`accumulate`](LinOp::accumulate) or the device no exact
-    /// two-sum, and for a `b` of pairs with an `x` of 32 bits.
-    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<LcpReport> {
-        self.solve_observed(x, b, |_, _| {})
-    }
-
-    /// As [`solve`](Self::solve), telling `observe` at every look how many sweeps are done and the relative residual.
-    pub fn solve_observed<X: Unknowns, B: Unknowns>(
-        &self,
-        x: &mut X,
-        b: &B,
-        mut observe: impl FnMut(usize, f64),
-    ) -> Result<LcpReport> {
-        let (op, right, (high, low)) = ("LcpSolver::solve", Right::of(b), x.parts());
-        let b = right.high;
-        // What is lost is told of nowhere.
-        let bound = (self.params.stop.relative / f64::from(1u32 << 18), false);
-        let (_scope, finite, _) = front::asked(op, self.a, (high, low), right, bound, Small::BesideNegative)?;
-        let device = self.a.device();
-        let least = if b.is_empty() { None } else { Some(ops::min_element(b)?.read_async()?) };
-        let largest = f64::from(ops::max_abs(b)?.read()?);
-        finite.check()?;
-        let least = least.map(|sent| sent.wait()).transpose()?;
-        let least = least.and_then(|value| value.first().copied()).map_or(0.0, f64::from);
-        let (own, norm) = unit_of_sides("LcpSolver::solve", least, largest)?;
-        // x is measured in units of b over those of A.
-        let unit = own - self.exponent;
-        let scaled = |e, v: &Vector| {
-            let mut scaled = Vector::uninit(device, v.len())?;
-            times_power(&mut scaled, e, v).map(|()| scaled)
-        };
-        let scaled_b = scaled(-own, b)?;
-        let scaled_low = right.low.map(|b| scaled(-own, b)).transpose()?;
-        let start = scaled(-unit, high)?;
-        let projected = match low {
-            Some(low) => corrected([&start, &scaled(-unit, low)?], &Vector::zeros(device, start.len())?)?,
-            None => {
-                let mut projected = Vector::uninit(device, start.len())?;
-                ops::clamp(&mut projected, &start, 0.0, f32::MAX)?;
-                Iterand { high: projected, low: None }
+    solves! {
+        /// Solves, from the warm start in `x`; what is negative in it begins as zero.
+        ///
+        /// *Errors*: [`Error::ShapeMismatch`]; [`Error::Breakdown`] when a residual leaves the range of floats, or their sum
+        /// stays a thousand times above its best: a fixed relaxation is too large, or the problem has no solution. `x` is then the
+        /// start, projected.
+        /// [`Error::NonFinite`] for an `x` or a `b` that is not finite; [`Error::Parameter`] for a `b` with an element more than
+        /// 2¹³⁰ times larger than the most negative one, or with one below the normal range that counts beside that. Not converging
+        /// is no error: see [`LcpOutcome::reason`].
+        ///
+        /// Of [pairs](crate::DoubleVector) sweeps improve a correction `y >= -x` of 32 bits, and `A x + b` is recomputed in [three
+        /// floats](crate::ops::ExactSum) whenever the residual has fallen tenfold; the pair that is returned is not negative, exactly.
+        /// [`Error::Unsupported`], with `x` as it was, where the operator has no [`accumulate`](LinOp::accumulate) or the device no exact
+        /// two-sum, and for a `b` of pairs with an `x` of 32 bits.
+        "sweeps" => LcpReport, |solver, x, b, observe| {
+            let (op, right, (high, low)) = ("LcpSolver::solve", Right::of(b), x.parts());
+            let b = right.high;
+            // What is lost is told of nowhere.
+            let bound = (solver.params.stop.relative / f64::from(1u32 << 18), false);
+            let (_scope, finite, _) = front::asked(op, solver.a, (high, low), right, bound, Small::BesideNegative)?;
+            let device = solver.a.device();
+            let least = if b.is_empty() { None } else { Some(ops::min_element(b)?.read_async()?) };
+            let largest = f64::from(ops::max_abs(b)?.read()?);
+            finite.check()?;
+            let least = least.map(|sent| sent.wait()).transpose()?;
+            let least = least.and_then(|value| value.first().copied()).map_or(0.0, f64::from);
+            let (own, norm) = unit_of_sides("LcpSolver::solve", least, largest)?;
+            // x is measured in units of b over those of A.
+            let unit = own - solver.exponent;
+            let scaled = |e, v: &Vector| {
+                let mut scaled = Vector::uninit(device, v.len())?;
+                times_power(&mut scaled, e, v).map(|()| scaled)
+            };
+            let scaled_b = scaled(-own, b)?;
+            let scaled_low = right.low.map(|b| scaled(-own, b)).transpose()?;
+            let start = scaled(-unit, high)?;
+            let projected = match low {
+                Some(low) => corrected([&start, &scaled(-unit, low)?], &Vector::zeros(device, start.len())?)?,
+                None => {
+                    let mut projected = Vector::uninit(device, start.len())?;
+                    ops::clamp(&mut projected, &start, 0.0, f32::MAX)?;
+                    Iterand { high: projected, low: None }
+                }
+            };
+            let system = System {
+                a: solver.a,
+                matrix_scale: power(-solver.exponent),
+                inverses: &solver.inverses,
+                partition: &solver.partition,
+                spectrum: solver.spectrum.as_ref(),
+                b: &scaled_b,
+                b_low: scaled_low.as_ref(),
+                problems: vec![Problem {
+                    norm: norm.unwrap_or(1.0),
+                    trivial: norm.is_none(),
+                    unit: natural_unit(solver.exponent),
+                    rows: b.len(),
+                }],
+                unit,
+            };
+            let mut run = Run::new(system, projected, solver.params.relaxation)?;
+            let report = drive(&mut run, &solver.params, observe)?;
+            // Into the caller's texture, which the application may hold.
+            let (high, low) = x.parts_mut();
+            times_power(high, unit, &run.x.high)?;
+            if let (Some(to), Some(from)) = (low, &run.x.low) {
+                times_power(to, unit, from)?;
             }
-        };
-        let system = System {
-            a: self.a,
-            matrix_scale: power(-self.exponent),
-            inverses: &self.inverses,
-            partition: &self.partition,
-            spectrum: self.spectrum.as_ref(),
-            b: &scaled_b,
-            b_low: scaled_low.as_ref(),
-            problems: vec![Problem {
-                norm: norm.unwrap_or(1.0),
-                trivial: norm.is_none(),
-                unit: natural_unit(self.exponent),
-                rows: b.len(),
-            }],
-            unit,
-        };
-        let mut run = Run::new(system, projected, self.params.relaxation)?;
-        let report = drive(&mut run, &self.params, &mut observe)?;
-        // Into the caller's texture, which the application may hold.
-        let (high, low) = x.parts_mut();
-        times_power(high, unit, &run.x.high)?;
-        if let (Some(to), Some(from)) = (low, &run.x.low) {
-            times_power(to, unit, from)?;
+            single(report)
         }
-        single(report)
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) use smoother::JacobiWeights;
 pub use smoother::{Smoother, WeightedJacobi};
 pub(in crate::solve) use sweep::{Sweep, Sweeper, prefers_one_pass};
 
-use crate::data::{PendingRead, Scalar, Unknowns, Vector, exponent};
+use crate::data::{PendingRead, Scalar, Vector, exponent};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
@@ -116,34 +116,26 @@ impl<'a> Stationary<'a> {
         Ok(Stationary { a, smoother, params })
     }
 
-    /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space), the
-    /// solution is the one orthogonal to it.
-    ///
-    /// Of [pairs](crate::DoubleVector) sweeps improve a correction of 32 bits, `x ← x + y` with `A y = b - A x`, and what they
-    /// leave of the residual is recomputed whenever it has fallen tenfold: *cost* two [products in three
-    /// floats](crate::ops::ExactSum) and a number waited for.
-    ///
-    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null space;
-    /// [`Error::Unsupported`] for pairs where the operator has no [`accumulate`](LinOp::accumulate), where the
-    /// device has no exact two-sum, and for a `b` of pairs with an `x` of 32 bits; the smoother's. `x` is then as it was. Not
-    /// converging is no error: see [`SolveReport::reason`].
-    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
-        self.solve_observed(x, b, |_, _| {})
-    }
-
-    /// As [`solve`](Self::solve), telling `observe` at every look how many sweeps are done and the relative residual.
-    pub fn solve_observed<X: Unknowns, B: Unknowns>(
-        &self,
-        x: &mut X,
-        b: &B,
-        mut observe: impl FnMut(usize, f64),
-    ) -> Result<SolveReport> {
-        let bound = (self.params.stop.relative, true);
-        front::iterated("Stationary::solve", (self.a, x, b), bound, Small::BesideNorm, |at, finite| {
-            let mut run = Run::new(self, at)?;
-            run.at.lost = finite.check()?;
-            run.solve(&mut observe)
-        })
+    solves! {
+        /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space), the
+        /// solution is the one orthogonal to it.
+        ///
+        /// Of [pairs](crate::DoubleVector) sweeps improve a correction of 32 bits, `x ← x + y` with `A y = b - A x`, and what they
+        /// leave of the residual is recomputed whenever it has fallen tenfold: *cost* two [products in three
+        /// floats](crate::ops::ExactSum) and a number waited for.
+        ///
+        /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null space;
+        /// [`Error::Unsupported`] for pairs where the operator has no [`accumulate`](LinOp::accumulate), where the
+        /// device has no exact two-sum, and for a `b` of pairs with an `x` of 32 bits; the smoother's. `x` is then as it was. Not
+        /// converging is no error: see [`SolveReport::reason`].
+        "sweeps" => SolveReport, |solver, x, b, observe| {
+            let bound = (solver.params.stop.relative, true);
+            front::iterated("Stationary::solve", (solver.a, x, b), bound, Small::BesideNorm, |at, finite| {
+                let mut run = Run::new(solver, at)?;
+                run.at.lost = finite.check()?;
+                run.solve(observe)
+            })
+        }
     }
 }
 

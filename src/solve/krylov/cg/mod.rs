@@ -8,7 +8,7 @@ pub use fixed::{FixedReport, FixedRun};
 use pairs::InPairs;
 
 use super::steps::{AtHand, Entry, Mapped, Steps};
-use crate::data::{Scalar, Unknowns, Vector};
+use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
 use crate::ops::{self, Combine, LinOp, ReducePlan, Windows};
@@ -156,38 +156,29 @@ impl<'a> ConjugateGradient<'a> {
         Ok(ConjugateGradient { a, m, params })
     }
 
-    /// Solves `A x = b`, from the initial guess in `x`.
-    ///
-    /// For an operator with a [null space](LinOp::null_space), the solution is the one orthogonal to it, of least norm.
-    ///
-    /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
-    /// space; [`Error::Unsupported`] for pairs where operator or device have no exact product, for a `b` of pairs with an `x`
-    /// of 32 bits, and for [`Recurrence::Double`] with one. `x` is then as it was. Not converging is no error, nor is a
-    /// breakdown, when `p·Ap` is not positive, that is, `A` is not positive definite: see [`SolveReport::reason`].
-    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
-        self.solve_observed(x, b, |_, _| {})
-    }
-
-    /// As [`solve`](Self::solve), telling `observe` at every look how many iterations are done and the relative
-    /// residual of the recurrence.
-    pub fn solve_observed<X: Unknowns, B: Unknowns>(
-        &self,
-        x: &mut X,
-        b: &B,
-        mut observe: impl FnMut(usize, f64),
-    ) -> Result<SolveReport> {
-        let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
-        front::solve("ConjugateGradient::solve", (self.a, x, b), limits, &mut observe, |at| {
-            let mut run = Run::new(self, at)?;
-            if self.params.recurrence == Recurrence::Double {
-                if !at.is_double() {
-                    let why = "x has 32 bits: take a DoubleVector".into();
-                    return Err(Error::Unsupported { what: "Recurrence::Double".into(), why });
+    solves! {
+        /// Solves `A x = b`, from the initial guess in `x`.
+        ///
+        /// For an operator with a [null space](LinOp::null_space), the solution is the one orthogonal to it, of least norm.
+        ///
+        /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
+        /// space; [`Error::Unsupported`] for pairs where operator or device have no exact product, for a `b` of pairs with an `x`
+        /// of 32 bits, and for [`Recurrence::Double`] with one. `x` is then as it was. Not converging is no error, nor is a
+        /// breakdown, when `p·Ap` is not positive, that is, `A` is not positive definite: see [`SolveReport::reason`].
+        "iterations" => SolveReport, |solver, x, b, observe| {
+            let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
+            front::solve("ConjugateGradient::solve", (solver.a, x, b), limits, observe, |at| {
+                let mut run = Run::new(solver, at)?;
+                if solver.params.recurrence == Recurrence::Double {
+                    if !at.is_double() {
+                        let why = "x has 32 bits: take a DoubleVector".into();
+                        return Err(Error::Unsupported { what: "Recurrence::Double".into(), why });
+                    }
+                    run.widen(at)?;
                 }
-                run.widen(at)?;
-            }
-            Ok(run)
-        })
+                Ok(run)
+            })
+        }
     }
 
     /// What an iteration comes to; `None` where the operator does not say ([`LinOp::workload`]) or the preconditioner is more

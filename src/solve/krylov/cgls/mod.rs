@@ -6,7 +6,7 @@ mod orthogonal;
 use of_b::{OfB, require_orthogonal};
 
 use super::steps::{Entry, Steps};
-use crate::data::{Scalar, Unknowns, Vector};
+use crate::data::{Scalar, Vector};
 use crate::error::Result;
 use crate::kernel::PingPong;
 use crate::ops::{self, Accuracy, Accurate, Combine, LinOp, Part, Windows};
@@ -100,27 +100,18 @@ impl<'a> Cgls<'a> {
         Ok(Cgls { a, m, params })
     }
 
-    /// Minimises `‖b - A x‖`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space),
-    /// the answer is the one orthogonal to it; whatever `b` is, it has one.
-    ///
-    /// *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::NonFinite`](crate::Error::NonFinite);
-    /// [`Error::Unsupported`](crate::Error::Unsupported) when the operator has no transposed product, and of pairs when it has
-    /// no exact products, or the device no exact two-sum. `x` is then as it
-    /// was. Not converging is no error, nor is a breakdown: see [`SolveReport::reason`].
-    pub fn solve<X: Unknowns, B: Unknowns>(&self, x: &mut X, b: &B) -> Result<SolveReport> {
-        self.solve_observed(x, b, |_, _| {})
-    }
-
-    /// As [`solve`](Self::solve), telling `observe` at every look how many iterations are done and the relative
-    /// residual of the recurrence.
-    pub fn solve_observed<X: Unknowns, B: Unknowns>(
-        &self,
-        x: &mut X,
-        b: &B,
-        mut observe: impl FnMut(usize, f64),
-    ) -> Result<SolveReport> {
-        let limits = Limits { stop: self.params.stop, max_iters: self.params.max_iters };
-        front::solve("Cgls::solve", (self.a, x, b), limits, &mut observe, |at| Run::new(self, at))
+    solves! {
+        /// Minimises `‖b - A x‖`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space),
+        /// the answer is the one orthogonal to it; whatever `b` is, it has one.
+        ///
+        /// *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::NonFinite`](crate::Error::NonFinite);
+        /// [`Error::Unsupported`](crate::Error::Unsupported) when the operator has no transposed product, and of pairs when it has
+        /// no exact products, or the device no exact two-sum. `x` is then as it
+        /// was. Not converging is no error, nor is a breakdown: see [`SolveReport::reason`].
+        "iterations" => SolveReport, |solver, x, b, observe| {
+            let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
+            front::solve("Cgls::solve", (solver.a, x, b), limits, observe, |at| Run::new(solver, at))
+        }
     }
 }
 
