@@ -48,6 +48,10 @@ impl Scaling {
 
     /// What that pair leaves of the coefficient: of 53 bits the last four or five.
     pub fn rest(self, value: f64) -> f64 {
+        // Most coefficients of most matrices: 32 bits hold them, and powers of two take time.
+        if self.stored == 0 && f64::from(value as f32) == value {
+            return 0.0;
+        }
         let scaled = value * (-f64::from(self.stored)).exp2();
         match self.split(value) {
             // Products take it for zero.
@@ -87,8 +91,10 @@ impl<T> Rest<T> {
         form: impl FnOnce(Csr) -> Result<T>,
     ) -> Result<Option<&T>> {
         if self.0.get().is_none() {
-            let rest = csr.nonzeros(|v| scaling.rest(v));
-            let made = if rest.nnz() == 0 { None } else { Some(Box::new(form(rest)?)) };
+            let made = match csr.values().iter().all(|v| scaling.rest(*v) == 0.0) {
+                true => None,
+                false => Some(Box::new(form(csr.nonzeros(|v| scaling.rest(v)))?)),
+            };
             // Nothing has been put there meanwhile.
             let _ = self.0.set(made);
         }
