@@ -33,6 +33,7 @@
 //! | a few unknowns that a vertex advances, drawn from as they are | [`BufferVector`] | none: a buffer object |
 //! | a dense matrix | [`Matrix`] | four elements of a column a texel, in tiles past the texture size |
 //! | a grid for a shader of yours to sample or draw | [`Plane`] | one element a texel, R32F |
+//! | an image for a toolkit to show, or a texture of yours to be drawn into | [`Picture`] | four bytes a texel, or yours |
 //! | an array for a shader of yours, in a layout of the sources | [`Packed`] | any [`Layout`] |
 //! | a dense matrix whose columns come and go as vectors | [`ColumnStack`] | every column folded as a vector, side by side |
 //! | the same stencil everywhere on a grid, with sides and obstacles | [`Stencil`] | nothing; a number a cell where there are obstacles |
@@ -130,14 +131,17 @@ pub mod solve;
 
 pub use data::{
     BandedMatrix, BufferVector, ColumnStack, DoubleMatrix, DoubleVector, FoldedBands, Matrix, MatrixFormat,
-    Packed, PendingRead, Plane, Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams,
-    StoredMatrix, Unknowns, Vector,
+    Packed, PendingRead, Picture, Plane, Scalar, Side, Sides, SparseFormat, SparseMatrix, Stencil,
+    StencilParams, StoredMatrix, Unknowns, Vector,
 };
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};
 #[cfg(feature = "headless")]
 pub use headless::{Headless, HeadlessOptions};
 pub use shape::{Extent, Grid, Layout, Shape};
+
+/// The version of glow whose [`Context`](glow::Context) and texture names are meant throughout.
+pub use glow;
 
 /// The README's code is compiled as part of the tests.
 #[cfg(doctest)]

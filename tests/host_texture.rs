@@ -9,8 +9,9 @@ use common::hostile::hosts_program;
 use common::random::uniform;
 use common::{bounds, reference};
 use glow::HasContext;
-use texla::ops::{self, ReducePlan, Windows};
-use texla::{Device, Error, Extent, Vector};
+use texla::kernel::{Kernel, NoParams};
+use texla::ops::{self, ReducePlan, Shades, Windows};
+use texla::{Device, Error, Extent, Picture, Vector};
 
 /// A float texture made by the host, deleted by the host; dropping it asserts that it still exists.
 struct HostTexture {
@@ -274,6 +275,211 @@ fn a_host_texture_is_checked_for_what_it_is() {
             // SAFETY: the texture is the host's own.
             unsafe { gl.delete_texture(raw) };
         }
+    });
+}
+
+/// The colour of a number in 64 bits, by the two shades around it.
+fn shade(x: f64, [low, high]: [f64; 2], colours: &[[f32; 4]; 5]) -> [f64; 4] {
+    let place = 4.0 * ((x - low) / (high - low)).clamp(0.0, 1.0);
+    let below = (place.floor() as usize).min(3);
+    let share = place - below as f64;
+    std::array::from_fn(|c| {
+        let [a, b] = [below, below + 1].map(|k| f64::from(colours[k][c]));
+        a + share * (b - a)
+    })
+}
+
+/// Bytes are off by half a step, and by what the shader's rounding makes of numbers up to `scale` times the range.
+fn assert_shaded(picture: &Picture, values: &[f32], range: [f32; 2], colours: &[[f32; 4]; 5], what: &str) {
+    let range = range.map(f64::from);
+    let scale = range[0].abs().max(range[1].abs()) / (range[1] - range[0]);
+    // A dozen roundings in colours up to 1, three in the place, times the slope of 4 shades.
+    let bound = 0.5 + 255.0 * 2f64.powi(-24) * (12.0 + 4.0 * 3.0 * (1.0 + scale));
+    let texels = picture.read().unwrap();
+    assert_eq!(texels.len(), values.len());
+    for (i, (texel, value)) in texels.iter().zip(values).enumerate() {
+        for (byte, want) in texel.iter().zip(shade(f64::from(*value), range, colours)) {
+            let off = (f64::from(*byte) - 255.0 * want).abs();
+            assert!(off <= bound, "{what}, texel {i} of {value}: {texel:?} is off by {off}, bound {bound}");
+        }
+    }
+}
+
+const RAMP: [[f32; 4]; 5] = [
+    [0.0, 1.0, 0.25, 1.0],
+    [0.5, 0.0, 0.5, 0.75],
+    [1.0, 0.25, 0.0, 0.5],
+    [0.25, 0.75, 1.0, 0.25],
+    [0.0, 0.5, 0.75, 0.0],
+];
+
+#[test]
+fn a_vector_is_shown_in_its_shades() {
+    on_both(|dev| {
+        for (w, h) in [(1, 1), (5, 3), (3, 5), (1, 64), (67, 1), (31, 29)] {
+            let values: Vec<f32> = uniform(4, w * h).iter().map(|v| 3.0 * v).collect();
+            let v = Vector::from_slice(dev, &values).unwrap();
+            let mut picture = Picture::new(dev, w, h).unwrap();
+            assert_eq!(picture.read().unwrap(), vec![[0, 0, 0, 255]; w * h]);
+            let name = picture.texture();
+            for range in [[-1.0, 1.0], [-3.0, -2.5], [0.0, 1e-3], [1000.0, 1001.0], [-1e38, 1e38]] {
+                let shades = Shades::new(range[0], range[1], RAMP);
+                ops::vector_to_picture(&mut picture, &v, &shades).unwrap();
+                assert_shaded(&picture, &values, range, &RAMP, &format!("{w}x{h}, {range:?}"));
+            }
+            assert_eq!((picture.texture(), picture.extent()), (name, Extent::new(w as u32, h as u32)));
+        }
+        // Their ends, and the middle of the one with two signs.
+        let v = Vector::from_slice(dev, &[-2.0, 0.0, 2.0]).unwrap();
+        let mut picture = Picture::new(dev, 3, 1).unwrap();
+        for (shades, want) in [
+            (Shades::grey(-1.0, 1.0), [[0, 0, 0], [128, 128, 128], [255, 255, 255]]),
+            (Shades::viridis(-1.0, 1.0), [[68, 1, 84], [33, 145, 140], [253, 231, 37]]),
+            (Shades::diverging(-1.0, 1.0), [[33, 102, 172], [247, 247, 247], [178, 24, 43]]),
+        ] {
+            ops::vector_to_picture(&mut picture, &v, &shades).unwrap();
+            let near = |(a, b): (&u8, &u8)| a.abs_diff(*b) <= 1;
+            let texels = picture.read().unwrap();
+            assert!(
+                texels.iter().zip(&want).all(|(t, w)| t.iter().zip(w).all(near)),
+                "{shades:?}: {texels:?}"
+            );
+            assert!(texels.iter().all(|t| t[3] == 255));
+        }
+    });
+}
+
+#[test]
+fn pictures_refuse_what_they_cannot_show() {
+    on_both(|dev| {
+        let v = Vector::filled(dev, 6, 1.0).unwrap();
+        let mut picture = Picture::new(dev, 3, 2).unwrap();
+        let before = picture.read().unwrap();
+        for [low, high] in [[1.0, 1.0], [2.0, 1.0], [f32::NAN, 1.0], [0.0, f32::INFINITY], [-3e38, 3e38]] {
+            let error = ops::vector_to_picture(&mut picture, &v, &Shades::grey(low, high)).unwrap_err();
+            assert!(matches!(error, Error::Parameter { name: "shades", .. }), "{error}");
+        }
+        let long = Vector::filled(dev, 7, 1.0).unwrap();
+        let error = ops::vector_to_picture(&mut picture, &long, &Shades::grey(0.0, 1.0)).unwrap_err();
+        assert!(matches!(error, Error::ShapeMismatch { .. }), "{error}");
+        assert_eq!(picture.read().unwrap(), before);
+        let past = dev.capabilities().max_texture_size as usize + 1;
+        for (w, h) in [(0, 3), (3, 0), (past, 1), (1, past)] {
+            assert!(
+                matches!(Picture::new(dev, w, h), Err(Error::TooLarge { what: "Picture", .. })),
+                "{w}x{h}"
+            );
+        }
+    });
+}
+
+/// What an engine has made itself is drawn into, by an operation and by a kernel, and nothing else of it changes; what a driver
+/// would write otherwise than it was told is refused.
+#[test]
+fn pictures_draw_into_textures_of_the_hosts() {
+    on_both(|dev| {
+        let gl = dev.glow();
+        let values = [-1.0, -0.5, 0.25, 1.0];
+        let v = Vector::from_slice(dev, &values).unwrap();
+        let double =
+            Kernel::<NoParams>::new(dev, "half", ["x"], "vec4 kernel(ivec2 p) { return 0.5 * x(p); }");
+        let double = double.unwrap();
+        let set = |name: u32, value: u32| {
+            // SAFETY: the context is current, and the texture is bound.
+            unsafe { gl.tex_parameter_i32(glow::TEXTURE_2D, name, value as i32) };
+        };
+        let nothing: &dyn Fn() = &|| {};
+        let bytes = glow::UNSIGNED_BYTE;
+        let cases: [Case<'_>; 12] = [
+            ("RGBA8", [glow::RGBA8, glow::RGBA, bytes], nothing, None),
+            ("RGBA8, nearest", [glow::RGBA8, glow::RGBA, bytes], &|| set(glow::TEXTURE_MAX_LEVEL, 0), None),
+            ("RGB10_A2", [glow::RGB10_A2, glow::RGBA, glow::UNSIGNED_INT_2_10_10_10_REV], nothing, None),
+            ("RGBA16F", [glow::RGBA16F, glow::RGBA, glow::HALF_FLOAT], nothing, None),
+            ("RGBA32F", [glow::RGBA32F, glow::RGBA, glow::FLOAT], nothing, None),
+            ("RG8", [glow::RG8, glow::RG, bytes], nothing, None),
+            ("R8", [glow::R8, glow::RED, bytes], nothing, None),
+            ("sRGB", [glow::SRGB8_ALPHA8, glow::RGBA, bytes], nothing, Some("sRGB")),
+            ("RGBA8UI", [glow::RGBA8UI, glow::RGBA_INTEGER, bytes], nothing, Some("integers")),
+            (
+                "depth",
+                [glow::DEPTH_COMPONENT32F, glow::DEPTH_COMPONENT, glow::FLOAT],
+                nothing,
+                Some("read its texels"),
+            ),
+            (
+                "base level 1",
+                [glow::RGBA8, glow::RGBA, bytes],
+                &|| set(glow::TEXTURE_BASE_LEVEL, 1),
+                Some("BASE_LEVEL"),
+            ),
+            (
+                "no red",
+                [glow::RGBA8, glow::RGBA, bytes],
+                &|| set(glow::TEXTURE_SWIZZLE_R, glow::ZERO),
+                Some("swizzle"),
+            ),
+        ];
+        for (name, format, dress, refusal) in cases {
+            let raw = host_texture(&gl, format, dress);
+            drop(dev.scope().unwrap());
+            let before = dev.live_objects();
+            // SAFETY: a 2-D texture of this extent, which outlives what borrows it.
+            let made = unsafe { Picture::from_texture(dev, raw, 2, 2) };
+            if let Some(word) = refusal {
+                let error = made.unwrap_err();
+                assert!(
+                    matches!(error, Error::Unsupported { .. }) && error.to_string().contains(word),
+                    "{name}: {error}"
+                );
+            } else {
+                let mut picture = made.unwrap();
+                assert_eq!(picture.texture(), raw);
+                ops::vector_to_picture(&mut picture, &v, &Shades::new(-1.0, 1.0, RAMP)).unwrap();
+                let channels = match name {
+                    "R8" => 1,
+                    "RG8" => 2,
+                    _ => 4,
+                };
+                // Two bits of alpha are what they are.
+                let steps = |c: usize| if name == "RGB10_A2" && c == 3 { 86.0 } else { 1.0 };
+                let texels = picture.read().unwrap();
+                for (texel, value) in texels.iter().zip(values) {
+                    let want = shade(f64::from(value), [-1.0, 1.0], &RAMP);
+                    for c in 0..channels {
+                        assert!(
+                            (f64::from(texel[c]) - 255.0 * want[c]).abs() <= 0.51 * steps(c),
+                            "{name}: {texels:?}"
+                        );
+                    }
+                }
+                // It can be read by a kernel, and be the target of one.
+                let mut half = Picture::new(dev, 2, 2).unwrap();
+                double.run(&mut half, [&picture], &NoParams).unwrap();
+                let halves = half.read().unwrap();
+                let near = |(a, b): (&[u8; 4], &[u8; 4])| {
+                    (0..channels).all(|c| (f64::from(a[c]) - 0.5 * f64::from(b[c])).abs() <= 1.01)
+                };
+                assert!(halves.iter().zip(&texels).all(near), "{name}: {halves:?}, {texels:?}");
+                double.run(&mut picture, [&half], &NoParams).unwrap();
+                let quarter = picture.read().unwrap();
+                assert!(quarter[0][0] <= 1 && quarter != texels, "{name}: {quarter:?}");
+            }
+            drop(dev.scope().unwrap());
+            dev.trim().unwrap();
+            assert_eq!(dev.live_objects().textures, before.textures, "{name}");
+            // SAFETY: the texture is the host's own.
+            unsafe {
+                assert!(gl.is_texture(raw), "{name}");
+                gl.delete_texture(raw);
+            }
+        }
+        // A driver that can be asked knows the extent.
+        let raw = host_texture(&gl, [glow::RGBA8, glow::RGBA, bytes], nothing);
+        // SAFETY: as above; it is refused, or nothing is drawn.
+        let wrong = unsafe { Picture::from_texture(dev, raw, 3, 2) };
+        assert!(wrong.err().is_none_or(|e| matches!(e, Error::Unsupported { .. })));
+        // SAFETY: the texture is the host's own.
+        unsafe { gl.delete_texture(raw) };
     });
 }
 

@@ -3,7 +3,7 @@
 use super::pending::PendingRead;
 use crate::device::Device;
 use crate::error::{Error, Result, check_values};
-use crate::gl::{Format, Texture};
+use crate::gl::{Format, Lent, Texture};
 use crate::kernel::{Operand, PooledTexture, Tail, TargetOperand, View};
 use crate::shape::{Extent, Layout, Shape, fold_extent};
 
@@ -106,8 +106,7 @@ impl Vector {
             return Err(Error::LengthMismatch { op, operand, found: length, expected: elements });
         }
         let _scope = device.scope()?;
-        let texture = Texture::borrowed(device.gl(), texture, extent, Format::Rgba32F);
-        texture.check_borrowed()?;
+        let texture = Texture::borrowed(device.gl(), texture, extent, Lent::ToRead)?;
         Ok(Vector { storage: Storage::Borrowed(device.clone(), texture), length })
     }
 

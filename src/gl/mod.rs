@@ -50,7 +50,7 @@ pub(crate) use context::{Gl, GlOptions, Loader};
 pub(crate) use counters::Ledger;
 pub(crate) use draw::{Area, Blend, Block, Depth, DrawCall, Inputs, Uniforms};
 pub(crate) use entry::load;
-pub(crate) use objects::{Attribute, Texture, VertexBuffer};
+pub(crate) use objects::{Attribute, Lent, Texture, VertexBuffer};
 pub(crate) use program::{Program, ProgramSource, Stage, UniformKind, UniformValue, check_other_dialect};
 pub(crate) use query::{SampleQuery, Samples};
 pub(crate) use source::{Source, glsl, macros_of_includes};

@@ -21,6 +21,8 @@ pub enum Format {
     Rgba32Ui,
     /// A depth value a texel: the mask of a predicate.
     Depth,
+    /// Four bytes a texel, from 0 to 1: pictures.
+    Rgba8,
 }
 
 impl Format {
@@ -31,20 +33,24 @@ impl Format {
             Format::R32F => (glow::R32F, glow::RED, glow::FLOAT),
             Format::Rgba32Ui => (glow::RGBA32UI, glow::RGBA_INTEGER, glow::UNSIGNED_INT),
             Format::Depth => (glow::DEPTH_COMPONENT32F, glow::DEPTH_COMPONENT, glow::FLOAT),
+            Format::Rgba8 => (glow::RGBA8, glow::RGBA, glow::UNSIGNED_BYTE),
         }
     }
 
     /// Values in one texel.
     pub const fn channels(self) -> usize {
         match self {
-            Format::Rgba32F | Format::Rgba32Ui => 4,
+            Format::Rgba32F | Format::Rgba32Ui | Format::Rgba8 => 4,
             Format::R32F | Format::Depth => 1,
         }
     }
 
     /// Bytes of one texel.
     pub const fn bytes(self) -> u64 {
-        4 * self.channels() as u64
+        match self {
+            Format::Rgba8 => 4,
+            _ => 4 * self.channels() as u64,
+        }
     }
 }
 
@@ -57,7 +63,8 @@ const SWIZZLE: [(u32, u32); 4] = [
 ];
 
 /// What the channels of an attachment are, and the bits of each.
-const TEXEL: [u32; 5] = [
+const TEXEL: [u32; 6] = [
+    glow::FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING,
     glow::FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE,
     glow::FRAMEBUFFER_ATTACHMENT_RED_SIZE,
     glow::FRAMEBUFFER_ATTACHMENT_GREEN_SIZE,
@@ -71,7 +78,14 @@ pub(crate) struct Texture {
     raw: glow::NativeTexture,
     extent: Extent,
     format: Format,
-    owned: bool,
+    lent: Option<Lent>,
+}
+
+/// What a texture of the host's is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lent {
+    ToRead,
+    ToDrawInto,
 }
 
 impl Texture {
@@ -96,7 +110,7 @@ impl Texture {
                 .create_texture()
                 .map_err(|e| Error::NoContext(format!("cannot create a texture: {e}")))?;
             gl.ledger.change_live(|l| l.textures += 1);
-            Texture { gl: gl.clone(), raw, extent, format, owned: true }
+            Texture { gl: gl.clone(), raw, extent, format, lent: None }
         };
         // Unit 0 serves for all work on textures that is not drawing.
         gl.bind_unit(0, texture.raw, Filter::Nearest);
@@ -127,14 +141,18 @@ impl Texture {
         }
     }
 
-    /// A texture of the host's: read, never written or deleted.
-    pub fn borrowed(gl: &Gl, raw: glow::NativeTexture, extent: Extent, format: Format) -> Self {
-        Texture { gl: gl.clone(), raw, extent, format, owned: false }
+    /// A texture of the host's, never deleted.
+    pub fn borrowed(gl: &Gl, raw: glow::NativeTexture, extent: Extent, lent: Lent) -> Result<Self> {
+        let mut texture = Texture { gl: gl.clone(), raw, extent, format: Format::Rgba32F, lent: Some(lent) };
+        texture.format = texture.checked_format(lent == Lent::ToDrawInto)?;
+        Ok(texture)
     }
 
     /// Refuses a borrowed texture that is not what it is borrowed as: that has another extent (which cannot be asked for
-    /// before ES 3.1), hides its first level or exchanges channels, or whose texels are not four floats.
-    pub fn check_borrowed(&self) -> Result<()> {
+    /// before ES 3.1), hides its first level or exchanges channels, or whose texels are not four floats. To be drawn into they
+    /// may be of any kind that takes floats, but for those that a driver encodes on some versions and on others not. Tells as
+    /// what they are read.
+    fn checked_format(&self, to_draw_into: bool) -> Result<Format> {
         let (gl, raw, what) = (&self.gl, &self.gl.raw, "borrowing a texture");
         let refuse = |why| Err(Error::Unsupported { what: format!("{what} as {}", self.extent), why });
         gl.bind_unit(0, self.raw, Filter::Nearest);
@@ -163,7 +181,10 @@ impl Texture {
             }
         }
         // As an attachment every version tells what the texels are, and reading them back needs that anyway.
-        let expected = "expected RGBA32F or RGBA16F";
+        let expected = match to_draw_into {
+            true => "expected a format that is drawn into, such as RGBA8, RGBA16F or RGBA32F",
+            false => "expected RGBA32F or RGBA16F",
+        };
         match gl.framebuffer([self.raw], None, what) {
             Err(Error::IncompleteFramebuffer { .. }) => {
                 return refuse(format!("the driver cannot read its texels back, {expected}"));
@@ -171,20 +192,30 @@ impl Texture {
             framebuffer => gl.use_framebuffer(framebuffer?),
         }
         // SAFETY: the context is current inside a scope; the framebuffer is bound and has the attachment.
-        let [kind, sizes @ ..] = unsafe {
+        let [encoding, kind, sizes @ ..] = unsafe {
             TEXEL.map(|query| {
                 let (target, at) = (glow::FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
                 raw.get_framebuffer_attachment_parameter_i32(target, at, query)
             })
         };
         gl.check(what)?;
+        if to_draw_into {
+            if encoding as u32 == glow::SRGB {
+                return refuse(format!("its texels are encoded as sRGB, {expected}"));
+            }
+            return match kind as u32 {
+                glow::FLOAT => Ok(Format::Rgba32F),
+                glow::UNSIGNED_NORMALIZED => Ok(Format::Rgba8),
+                _ => refuse(format!("its texels are integers, {expected}")),
+            };
+        }
         if kind as u32 != glow::FLOAT || (sizes != [32; 4] && sizes != [16; 4]) {
             let floats = if kind as u32 == glow::FLOAT { "floats" } else { "no floats" };
             return refuse(format!(
                 "the channels of its texels have {sizes:?} bits and are {floats}, {expected}"
             ));
         }
-        Ok(())
+        Ok(Format::Rgba32F)
     }
 
     pub fn raw(&self) -> glow::NativeTexture {
@@ -200,7 +231,11 @@ impl Texture {
     }
 
     pub fn is_owned(&self) -> bool {
-        self.owned
+        self.lent.is_none()
+    }
+
+    pub fn is_writable(&self) -> bool {
+        self.lent != Some(Lent::ToRead)
     }
 
     pub fn bytes(&self) -> u64 {
@@ -210,7 +245,7 @@ impl Texture {
 
 impl Drop for Texture {
     fn drop(&mut self) {
-        self.gl.discard(if self.owned { Dead::Texture(self.raw) } else { Dead::Borrowed(self.raw) });
+        self.gl.discard(if self.is_owned() { Dead::Texture(self.raw) } else { Dead::Borrowed(self.raw) });
     }
 }
 

@@ -57,28 +57,47 @@ impl Gl {
         extent: Extent,
         what: &'static str,
     ) -> Result<Vec<f32>> {
-        let Extent { width, height } = extent;
         let mut out = vec![0.0f32; extent.area() as usize * 4];
-        self.bind_for_read(texture, what)?;
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut out);
-        let length = bytes.len() as u64;
-        // SAFETY: the context is current inside a scope, pack state is neutral, and RGBA floats of the extent fill the
-        // slice exactly.
-        unsafe {
-            let data = PixelPackData::Slice(Some(bytes));
-            let (x, y, w, h) = (x as i32, y as i32, width as i32, height as i32);
-            self.raw.read_pixels(x, y, w, h, glow::RGBA, glow::FLOAT, data);
-        }
-        self.ledger.count(|c| {
-            c.readbacks += 1;
-            c.readback_bytes += length;
-        });
-        self.check(what)?;
+        self.read_texels(texture, ([x, y], extent), glow::FLOAT, bytemuck::cast_slice_mut(&mut out), what)?;
         Ok(match texture.format() {
             Format::Rgba32F => out,
             // One-channel textures come back as (r, 0, 0, 1): keep the first of each four.
             _ => out.chunks(4).filter_map(|t| t.first().copied()).collect(),
         })
+    }
+
+    /// Reads a texture whose channels are from 0 to 1, in four bytes a texel; waits as [`read`](Self::read).
+    pub fn read_bytes(&self, texture: &Texture, what: &'static str) -> Result<Vec<u8>> {
+        let extent = texture.extent();
+        let mut out = vec![0; extent.area() as usize * 4];
+        self.read_texels(texture, ([0, 0], extent), glow::UNSIGNED_BYTE, &mut out, what)?;
+        Ok(out)
+    }
+
+    /// Fills the slice with four numbers of this type a texel.
+    fn read_texels(
+        &self,
+        texture: &Texture,
+        ([x, y], extent): ([u32; 2], Extent),
+        kind: u32,
+        bytes: &mut [u8],
+        what: &'static str,
+    ) -> Result<()> {
+        let Extent { width, height } = extent;
+        self.bind_for_read(texture, what)?;
+        let length = bytes.len() as u64;
+        // SAFETY: the context is current inside a scope, pack state is neutral, and four channels of the extent fill the slice
+        // exactly: the two callers size it so.
+        unsafe {
+            let data = PixelPackData::Slice(Some(bytes));
+            let (x, y, w, h) = (x as i32, y as i32, width as i32, height as i32);
+            self.raw.read_pixels(x, y, w, h, glow::RGBA, kind, data);
+        }
+        self.ledger.count(|c| {
+            c.readbacks += 1;
+            c.readback_bytes += length;
+        });
+        self.check(what)
     }
 
     /// Starts a copy of the texture into a pixel buffer and puts a fence behind it.

@@ -254,7 +254,7 @@ impl<'a> Pass<'a> {
                 return Err(Error::Feedback { kernel: name(), input: spec_input.name.clone() });
             }
         }
-        if self.targets.iter().any(|t| !t.texture.is_owned()) {
+        if self.targets.iter().any(|t| !t.texture.is_writable()) {
             let what = format!("kernel `{}`", spec.name);
             return Err(Error::Unsupported {
                 what,

@@ -7,6 +7,7 @@ mod elementwise;
 mod histogram;
 mod in_place;
 mod measure;
+mod picture;
 mod plane;
 mod product;
 pub mod reduce;
@@ -29,6 +30,7 @@ pub use histogram::{Histogram, OutOfRange, histogram};
 pub use in_place::{
     accumulate, accumulate_product, accumulate_scaled, scale, scale_and_add, subtract_scaled,
 };
+pub use picture::{Shades, vector_to_picture};
 pub use plane::{plane_to_vector, slice_to_plane, vector_to_plane};
 pub(crate) use product::inlined;
 pub use product::{

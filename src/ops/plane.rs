@@ -7,7 +7,7 @@ use crate::kernel::{Draw, Operand};
 use crate::shape::Shape;
 
 /// Numbers of elements of a vector or a texture, which 32 bits hold.
-fn value(n: usize) -> i32 {
+pub(super) fn value(n: usize) -> i32 {
     i32::try_from(n).unwrap_or(i32::MAX)
 }
 

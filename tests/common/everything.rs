@@ -11,7 +11,7 @@ use std::time::Duration;
 use texla::host::{NineBands, Triplets, problems};
 use texla::ops::{
     self, Accurate, Combine, ExactSum, Histogram, LinOp, MatmulForm, MatmulSchedule, Part, Product,
-    Reduction, Window, Windows,
+    Reduction, Shades, Window, Windows,
 };
 use texla::profile::DeviceProfile;
 use texla::script::{Interpreter, parse};
@@ -26,7 +26,7 @@ use texla::solve::{
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, DoubleVector, FoldedBands, Grid, Layout, Matrix, MatrixFormat, Packed,
-    Plane, Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams,
+    Picture, Plane, Result, Scalar, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil, StencilParams,
     StoredMatrix, Vector,
 };
 
@@ -331,6 +331,11 @@ fn layouts(dev: &Device, step: Step<'_>) {
         plane.read().unwrap()
     };
     step("vector_to_plane", &|| to_plane(7, 5, &|plane| ops::vector_to_plane(plane, &vector)));
+    step("vector_to_picture", &|| {
+        let mut picture = Picture::new(dev, 7, 5).unwrap();
+        ops::vector_to_picture(&mut picture, &vector, &Shades::viridis(-1.0, 1.0)).unwrap();
+        picture.read().unwrap().into_iter().flatten().map(f32::from).collect()
+    });
     step("slice_to_plane", &|| to_plane(5, 2, &|plane| ops::slice_to_plane(plane, &vector, 20)));
 }
 
