@@ -209,8 +209,9 @@ struct Problem {
     side: Option<usize>,
     b: Vec<f64>,
     x_ref: Option<Vec<f64>>,
-    /// By how much solutions of this are larger than those of what was asked for.
+    /// By how much solutions of this are larger than those of what was asked for, and the matrix smaller, as a power of two.
     larger: f64,
+    exponent: i32,
 }
 
 /// Past this side the entries alone take gigabytes on the host.
@@ -222,7 +223,7 @@ fn check_multigrid(args: &Args) -> support::Result {
         (Some(path), ..) => {
             let path = path.display();
             format!(
-                "it needs the grid that a matrix stands for, and {path} does not say it; --precond amg needs none"
+                "it needs the grid that a matrix stands for, and {path} does not say it; --precond amg needs none, where the matrix is symmetric positive definite"
             )
         }
         (_, Some(MethodKind::Cgls), _) => {
@@ -246,24 +247,7 @@ fn problem(args: &Args) -> support::Result<Problem> {
     }
     let mut built_in = None;
     let (name, a) = match &args.matrix {
-        Some(path) => {
-            let read = market::read_matrix(path).map_err(Error::from)?;
-            for warning in &read.warnings {
-                // Not on standard error, which is for what ends the program.
-                say(format_args!("warning     {}: {warning}", path.display()));
-            }
-            let shape = read.triplets.shape();
-            // A few bytes can declare a matrix whose row table alone would fill the memory.
-            let most = MOST_EMPTY.max(16 * read.triplets.nnz());
-            if shape.rows.max(shape.cols) > most {
-                let nnz = read.triplets.nnz();
-                let what = format!("{}: {shape} with {nnz} entries is all but empty", path.display());
-                return Err(Failure::bad_input(format!(
-                    "{what}; this program takes up to {most} rows or columns"
-                )));
-            }
-            (path.display().to_string(), read.triplets.to_csr())
-        }
+        Some(path) => (path.display().to_string(), support::read_matrix(path)?),
         None => {
             let side = args.size.unwrap_or(if args.common.quick { 64 } else { 512 });
             support::in_range("--size", side, 1..=LONGEST_SIDE)?;
@@ -291,13 +275,10 @@ fn problem(args: &Args) -> support::Result<Problem> {
         Some(path) => Some(read(path, "the known solution", a.shape().cols)?),
         None => None,
     };
-    let Ordinary { a, b, larger } = Ordinary::new(a, b)?;
+    let Ordinary { a, b, larger, exponent } = Ordinary::new(a, b)?;
     let x_ref = x_ref.map(|x| x.iter().map(|x| x * larger).collect());
-    Ok(Problem { name, a, side: built_in, b, x_ref, larger })
+    Ok(Problem { name, a, side: built_in, b, x_ref, larger, exponent })
 }
-
-/// Rows or columns that need no entries to be believed.
-const MOST_EMPTY: usize = 1 << 20;
 
 /// What the f64 check on the CPU says of a solution.
 struct Check {
@@ -422,7 +403,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let all = started.elapsed();
     let work = device.counters().since(&before);
     let compile = work.compile_time();
-    let auto = solved.map_err(|error| args.refused(&error, &problem.a))?;
+    let auto = solved.map_err(|error| args.refused(&error, &problem))?;
     let AutoReport { solved, choice, solving: wall, compiling, tried: given_up, .. } = &auto;
     let (choice, wall, compiling) = (*choice, *wall, *compiling);
     // What solver and preconditioner find out about the matrix before the last run, with what was tried before, and what that takes.
@@ -443,7 +424,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
         .set("method", choice.method.word())
         .set("preconditioner", args.named(choice))
         .set("preparation", if choice.prepares() { "matched" } else { "none" })
-        .set("choice", choice.to_string())
+        .set("choice", args.by(choice))
         .set("went_on_from", json!(auto.went_on_from()))
         .set("tried", json!(given_up.iter().map(told).collect::<Vec<_>>()))
         .set("precision", done(precision, solved))
@@ -508,8 +489,11 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     }
     report.at_most("readbacks in the loop", 0.0, solved.readbacks_in_loop as f64);
     if let Some(path) = &args.out {
-        let solution: Vec<f64> = solution.iter().map(|x| x / problem.larger).collect();
-        market::write_vector(path, &solution).map_err(Error::from)?;
+        let written: Vec<f64> = solution.iter().map(|x| x / problem.larger).collect();
+        let lost =
+            written.iter().zip(&solution).filter(|(written, x)| **x != 0.0 && !written.is_normal()).count();
+        report.at_most("elements of the solution beyond the range of 64 bits", 0.0, lost as f64);
+        market::write_vector(path, &written).map_err(Error::from)?;
     }
     if let Some(path) = &args.plot {
         plot(args, &problem, (choice, solved), device.api(), path)?;
@@ -594,8 +578,11 @@ impl Args {
     }
 
     /// The library's error, and where it is the matrix that does not suit what was asked for, what takes it.
-    fn refused(&self, error: &Error, a: &Csr) -> Failure {
-        let text = refused(error, a, self.method(), self.preconditioner());
+    fn refused(&self, error: &Error, problem: &Problem) -> Failure {
+        let mut text = refused(error, &problem.a, self.method(), self.preconditioner());
+        if problem.exponent != 0 && matches!(error, Error::Matrix { .. } | Error::NonFinite { .. }) {
+            text += &format!(" (entries are told as 2^{} of those in the file)", -problem.exponent);
+        }
         match Failure::from(error.clone()) {
             Failure::BadInput(_) => Failure::bad_input(text),
             other => other,

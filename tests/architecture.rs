@@ -30,6 +30,7 @@ const GLOW_TYPES: &[(&str, &str)] = &[
     ("data/packed.rs", "NativeTexture"),
     ("data/matrix.rs", "NativeTexture"),
     ("data/plane.rs", "NativeTexture"),
+    ("data/picture.rs", "NativeTexture"),
     ("solve/packed/block_vector.rs", "NativeTexture"),
     ("data/buffer_vector.rs", "NativeBuffer"),
 ];
@@ -40,6 +41,7 @@ const UNSAFE_FUNCTIONS: &[(&str, &str)] = &[
     ("device.rs", "from_glow_with"),
     ("device.rs", "from_loader"),
     ("data/vector.rs", "from_texture"),
+    ("data/picture.rs", "from_texture"),
 ];
 
 /// The only places in Rust that write the words of a dialect.
@@ -140,7 +142,8 @@ fn exports() -> HashMap<String, String> {
     let text = code(&std::fs::read_to_string(root().join("src/lib.rs")).unwrap());
     let mut exports = HashMap::new();
     for item in text.split(';').filter_map(|item| item.split_once("pub use ").map(|(_, rest)| rest)) {
-        let (from, names) = item.split_once("::").unwrap();
+        // A crate by itself has no names.
+        let Some((from, names)) = item.split_once("::") else { continue };
         for name in names.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|n| !n.is_empty()) {
             exports.insert(name.to_owned(), from.to_owned());
         }

@@ -141,6 +141,7 @@ fn the_built_in_problem_in_any_size_and_by_multigrid() {
     assert_told(&report);
     // Closer than the library asks for by itself.
     let same = json(&["--size", "16", "--precond", "multigrid", "--tol", "1e-6"]).1;
+    assert_eq!(same["choice"], "cg with multigrid");
     assert!(same["true_relative_residual"].as_f64().unwrap() <= 1e-6, "{same}");
 }
 
@@ -159,6 +160,21 @@ fn systems_of_any_magnitude_are_solved_for_their_digits() {
         let x: Vec<f64> = written.lines().skip(2).map(|line| line.trim().parse().unwrap()).collect();
         assert!(x.len() == 2 && x.iter().all(|x| (x - 1.0).abs() < 1e-11), "{magnitude:e}: {x:?}");
     }
+}
+
+/// What 64 bits do not hold is no solution once it is written: the file would say nothing of what was certified.
+#[test]
+fn a_solution_beyond_64_bits_is_not_told_as_written() {
+    let [file, rhs, out] = ["beyond.mtx", "beyond_b.mtx", "beyond_x.mtx"].map(scratch);
+    fs::write(&file, "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e30\n2 2 2e30\n").unwrap();
+    fs::write(&rhs, "%%MatrixMarket matrix array real general\n2 1\n1e-300\n1e-300\n").unwrap();
+    let files = ["--matrix", &file, "--rhs", &rhs];
+    let (code, report) = json(&files);
+    assert_eq!((code, &report["converged"]), (0, &true.into()), "{report}");
+    let (code, report) = json(&[&files[..], &["--out", &out]].concat());
+    assert_eq!(code, 1, "{report}");
+    let checks = report["checks"].to_string();
+    assert!(checks.contains("beyond the range of 64 bits"), "{report}");
 }
 
 /// A system in other units is the same system: of matrix and right-hand side times powers of two the same is told, and the solution

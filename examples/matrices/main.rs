@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use support::{
     CommonArgs, Failure, Ordinary, Report, Table, count, in_flags, json, residual, say, told, worst,
 };
-use texla::host::{Csr, Triplets, market};
+use texla::host::{Csr, Triplets};
 use texla::solve::{
     Auto, AutoParams, AutoReport, Choice, ChoiceParams, MethodKind, PreconditionerKind, SolveReport, Stop,
     Tried,
 };
-use texla::{Device, DoubleVector, Error, MatrixFormat, StoredMatrix};
+use texla::{Device, DoubleVector, MatrixFormat, StoredMatrix};
 
 mod builtin;
 mod direct;
@@ -71,16 +71,17 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) -> support::Result {
     }
     entries.sort();
     for path in entries {
-        if path.is_dir() {
+        // A link may lead back to where it is.
+        if path.is_dir() && !path.is_symlink() {
             files(&path, found)?;
-        } else if path.extension().is_some_and(|e| e == "mtx") {
+        } else if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("mtx")) {
             found.push(path);
         }
     }
     Ok(())
 }
 
-fn matrices(args: &Args) -> support::Result<Vec<Named>> {
+fn matrices(args: &Args, report: &mut Report) -> support::Result<Vec<Named>> {
     if args.paths.is_empty() {
         return Ok(builtin::all(args.common.quick));
     }
@@ -93,14 +94,14 @@ fn matrices(args: &Args) -> support::Result<Vec<Named>> {
     }
     let (mut read, mut unread) = (Vec::new(), Vec::new());
     for path in paths {
-        match market::read_matrix(&path) {
-            Ok(found) => read.push((path, found.triplets.to_csr())),
+        match support::read_matrix(&path) {
+            Ok(a) => read.push((path, a)),
             // One of several that cannot be read is told, and not the end.
-            Err(error) if args.paths.iter().all(|p| *p != path) => {
-                say(format_args!("not read    {error}"));
-                unread.push(error);
+            Err(Failure::BadInput(why)) if args.paths.iter().all(|p| *p != path) => {
+                say(format_args!("not read    {why}"));
+                unread.push(why);
             }
-            Err(error) => return Err(Error::from(error).into()),
+            Err(other) => return Err(other),
         }
     }
     if let (true, Some(first)) = (read.is_empty(), unread.first()) {
@@ -109,6 +110,7 @@ fn matrices(args: &Args) -> support::Result<Vec<Named>> {
             "none of {files} could be read, the first for this: {first}"
         )));
     }
+    report.set("not_read", json!(unread));
     let labels = label::of_paths(&read.iter().map(|(path, _)| path.as_path()).collect::<Vec<_>>());
     let named =
         |((path, a), label): ((PathBuf, Csr), String)| Named { name: path.display().to_string(), label, a };
@@ -213,8 +215,9 @@ fn timed(
 
 /// A matrix on the device, what suits it, and a right-hand side of its row sums.
 fn suited(device: &Device, a: &Csr) -> texla::Result<(StoredMatrix, MethodKind, DoubleVector)> {
-    let stored = StoredMatrix::new(device, a.clone(), MatrixFormat::Auto)?;
     let [(_, b), _] = right_hand_sides(a)?;
+    let Ordinary { a, b, .. } = Ordinary::new(a.clone(), b)?;
+    let stored = StoredMatrix::new(device, a, MatrixFormat::Auto)?;
     let b = DoubleVector::from_f64(device, &b)?;
     let choices = Auto::new(&stored, AutoParams::default())?;
     let method = choices.choices().first().map_or(MethodKind::Gmres, |choice| choice.method);
@@ -274,7 +277,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     let context = args.common.headless(report)?;
     let device = context.device();
     check(device, args)?;
-    let all = matrices(args)?;
+    let all = matrices(args, report)?;
     if let Some(folder) = &args.plot {
         std::fs::create_dir_all(folder)
             .map_err(|e| Failure::bad_input(format_args!("{}: {e}", folder.display())))?;
@@ -320,11 +323,9 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
                 "direct_s": reference.map(|_| direct_s), "direct_residual": reference,
             });
             match solve(device, args, named, &b) {
-                Ok(Outcome {
-                    report: AutoReport { solved, choice, set_up, solving, tried: given_up, .. },
-                    wall,
-                    found,
-                }) => {
+                Ok(Outcome { report, wall, found }) => {
+                    let from = report.went_on_from();
+                    let AutoReport { solved, choice, set_up, solving, tried: given_up, .. } = report;
                     let is_wrong = solved.converged() && found > 1.01 * args.tol;
                     wrong += usize::from(is_wrong);
                     reached += usize::from(solved.converged() && !is_wrong);
@@ -355,6 +356,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
                         ("wall_s", json!(wall.as_secs_f64())),
                         ("device_true_residual", json!(solved.true_residual)),
                         ("true_relative_residual", json!(found)),
+                        ("went_on_from", json!(from)),
                         ("tried", json!(given_up.iter().map(tried).collect::<Vec<_>>())),
                     ] {
                         row[key] = value;

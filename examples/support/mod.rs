@@ -54,7 +54,7 @@ pub use program::{program, read_rgb};
 pub use progress::Progress;
 pub use refusal::{in_flags, refused, told};
 pub use report::Report;
-pub use residual::{Ordinary, residual};
+pub use residual::{Ordinary, read_matrix, residual};
 pub use serde_json::json;
 pub use table::Table;
 pub use worst::{differing, differing_bits, share, worst, worst_of};

@@ -93,11 +93,20 @@ pub fn refused(
         {
             true
         }
+        // Of what a preconditioner makes of the matrix.
+        Error::NonFinite { .. }
+            if let Some(kind) = preconditioner.filter(|kind| *kind != PreconditionerKind::None) =>
+        {
+            return format!(
+                "--precond {kind}: what it makes of the matrix leaves the range of 32-bit floats ({}); --precond none takes it",
+                told(error)
+            );
+        }
         _ => return told(error),
     };
     let text = error.to_string();
     // The library's own advice is of methods alone.
-    let text = text.split("; BiCgStab and Gmres").next().unwrap_or_default();
+    let text = text.split("; bicgstab and gmres").next().unwrap_or_default();
     let asked = [method.map(MethodKind::word), preconditioner.map(PreconditionerKind::word)];
     // What bicgstab and bicgstab2, or fsai and fsai2, share in the library has one name there.
     let text = asked.into_iter().flatten().fold(in_flags(text), |text, asked| match text.split_once(": ") {

@@ -1,8 +1,30 @@
-//! Systems of any magnitude, and what a solution leaves of its right-hand side.
+//! Systems from files, of any magnitude, and what a solution leaves of its right-hand side.
 
-use texla::host::Csr;
+use std::path::Path;
 
-use super::worst;
+use texla::host::{Csr, market};
+
+use super::outcome::{Failure, Result};
+use super::{say, worst};
+
+/// Rows or columns that need no entries to be believed.
+const MOST_EMPTY: usize = 1 << 20;
+
+/// A matrix from a Matrix Market file. A few bytes can declare one whose row table alone would fill the memory: that is refused.
+pub fn read_matrix(path: &Path) -> Result<Csr> {
+    let read = market::read_matrix(path).map_err(texla::Error::from)?;
+    for warning in &read.warnings {
+        // Not on standard error, which is for what ends the program.
+        say(format_args!("warning     {}: {warning}", path.display()));
+    }
+    let (shape, nnz) = (read.triplets.shape(), read.triplets.nnz());
+    let most = MOST_EMPTY.max(16 * nnz);
+    if shape.rows.max(shape.cols) > most {
+        let what = format!("{}: {shape} with {nnz} entries is all but empty", path.display());
+        return Err(Failure::bad_input(format!("{what}; this program takes up to {most} rows or columns")));
+    }
+    Ok(read.triplets.to_csr())
+}
 
 /// A matrix and a right-hand side times powers of two, exactly, so that the largest elements are always of the same magnitude: pairs of
 /// floats have no low parts below 2^-126, and what they leave of a right-hand side no residual tells. Whatever units a system is
@@ -12,6 +34,8 @@ pub struct Ordinary {
     pub b: Vec<f64>,
     /// By how much solutions are larger.
     pub larger: f64,
+    /// The power of two by which the matrix was divided.
+    pub exponent: i32,
 }
 
 impl Ordinary {
@@ -35,6 +59,7 @@ impl Ordinary {
             a: a.with_values(&scaled(a.values(), of_a))?,
             b: scaled(&b, of_b),
             larger: f64::from(of_a - of_b).exp2(),
+            exponent: of_a,
         })
     }
 }

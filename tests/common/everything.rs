@@ -47,6 +47,7 @@ pub fn every(dev: &Device, around: Around<'_>) -> Vec<f32> {
     collect(around, |step| {
         data::vectors(dev, step);
         data::layouts(dev, step);
+        data::pictures(dev, step);
         data::matrices(dev, step);
         data::forms(dev, step);
         data::buffers(dev, step);

@@ -20,8 +20,8 @@ pub(in crate::solve) fn check_square(op: &'static str, a: &dyn LinOp) -> Result<
 pub(in crate::solve) fn check_symmetric(op: &'static str, a: &dyn LinOp) -> Result<()> {
     let Some((i, j, v, w)) = a.asymmetry()? else { return Ok(()) };
     let detail = format!(
-        "is not symmetric: A[{i}, {j}] = {v:e} and A[{j}, {i}] = {w:e} (counted from 0); BiCgStab and Gmres solve such \
-         systems, Cgls any in the sense of least squares"
+        "is not symmetric: A[{i}, {j}] = {v:e} and A[{j}, {i}] = {w:e} (counted from 0); bicgstab and gmres solve such \
+         systems, cgls any in the sense of least squares"
     );
     Err(Error::Matrix { op, detail })
 }

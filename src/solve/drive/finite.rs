@@ -47,7 +47,7 @@ impl Small {
             return Ok(lost);
         }
         let small = values.iter().filter(|v| v.is_subnormal()).fold(0.0f32, |m, v| m.max(v.abs()));
-        let value = format!("with an element of {small:e}");
+        let value = format!("one with an element of {small:e}");
         let expected = "elements within the normal range of 32-bit floats (1.2e-38 and more), or next to nothing beside \
                         the others: a device may take what lies below for zero";
         Err(Error::Parameter { op, name: "b", value, expected })

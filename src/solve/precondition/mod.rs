@@ -45,7 +45,7 @@ pub(in crate::solve) fn check_definite(op: &str, m: &dyn Preconditioner) -> Resu
         None => Ok(()),
         Some(why) => Err(Error::Unsupported {
             what: format!("{op} with a preconditioner that {why}"),
-            why: "it has to be symmetric and positive definite there; BiCgStab and Gmres take any".to_owned(),
+            why: "it has to be symmetric and positive definite there; bicgstab and gmres take any".to_owned(),
         }),
     }
 }

@@ -1,16 +1,36 @@
 //! What data on the device is asked: made, written, read, and turned into one another.
-#![allow(unsafe_code)] // a vector that borrows a texture
+#![allow(unsafe_code)] // what borrows a texture
 
 use texla::host::problems;
+use texla::ops::Shades;
 use texla::{
     BandedMatrix, BufferVector, ColumnStack, Device, DoubleMatrix, DoubleVector, Error, FoldedBands, Grid,
-    Layout, Matrix, Packed, PendingRead, Plane, Result, Scalar, Shape, Side, Sides, SparseFormat,
+    Layout, Matrix, Packed, PendingRead, Picture, Plane, Result, Scalar, Shape, Side, Sides, SparseFormat,
     SparseMatrix, Stencil, StencilParams, StoredMatrix, Vector, ops,
 };
 
 use super::super::harness::fitting;
 use super::super::random::uniform;
 use super::{Step, changed, product};
+
+/// Texels as numbers.
+fn bytes(picture: &Picture) -> Vec<f32> {
+    picture.read().unwrap().into_iter().flatten().map(f32::from).collect()
+}
+
+pub fn pictures(dev: &Device, step: Step<'_>) {
+    step("Picture::new", &|| bytes(&Picture::new(dev, 7, 5).unwrap()));
+    let picture = Picture::new(dev, 5, 7).unwrap();
+    step("Picture::read", &|| picture.read().unwrap().into_iter().flatten().map(f32::from).collect());
+    let v = Vector::from_slice(dev, &uniform(5, 16)).unwrap();
+    let lent = Vector::filled(dev, 64, 0.5).unwrap();
+    step("Picture::from_texture", &|| {
+        // SAFETY: the texture outlives the picture that borrows it.
+        let mut picture = unsafe { Picture::from_texture(dev, lent.texture(), 4, 4).unwrap() };
+        ops::vector_to_picture(&mut picture, &v, &Shades::grey(-1.0, 1.0)).unwrap();
+        bytes(&picture)
+    });
+}
 
 pub fn vectors(dev: &Device, step: Step<'_>) {
     let n = fitting(dev, 1237);
