@@ -24,6 +24,10 @@ const STEPS: &[(&str, &str)] = &[
     ("float flag = -(RUNNING);", "zero with a sign"),
     ("flag = -(OUT_OF_RANGE)", "a flag that is none of the others is read as this one"),
     (
+        "rr >= ceiling",
+        "it comes to the ceiling to the last bit by chance only, and what follows leaves the range",
+    ),
+    (
         "else if (rr < threshold) flag = MET;",
         "a bound is met to the last bit by chance only, and once more is as good",
     ),

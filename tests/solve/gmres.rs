@@ -211,6 +211,8 @@ fn what_leads_nowhere_ends() {
             let (x, report) = solve(device, &system, false, params(1e-5).with_max_iters(500)).unwrap();
             honest(name, &system.a, &system.b, &x, &report, 1e-5);
             assert!(!report.converged() && report.iterations < 20, "{name}: {report:?}");
+            let broken = report.breakdown.map(|broken| (broken.quantity, broken.value));
+            assert!(name != "zero" || broken == Some(("|AMv|", 0.0)), "{name}: {report:?}");
         }
     });
 }
