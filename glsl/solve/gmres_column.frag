@@ -15,8 +15,8 @@ vec4 kernel(ivec2 p) {
     }
     float below = sqrt(total_of_dots().x);
     float size = max(abs(carried), below);
-    // So that squares do not leave the range.
-    float all = size > 0.0 ? size * length(vec2(carried, below) / size) : 0.0;
+    // So that squares do not leave the range; of what is no number none is made.
+    float all = size == 0.0 ? 0.0 : size * length(vec2(carried, below) / size);
     if (p.x == j) return vec4(all, 0.0, 0.0, 0.0);
     if (p.x != restart) return vec4(0.0);
     vec2 turn = all > 0.0 ? vec2(carried, below) / all : vec2(1.0, 0.0);

@@ -17,6 +17,7 @@ void kernel(ivec2 p, out vec4 report, out vec4 rotations, out vec4 norms, out ve
     float inverse = 1.0 / diagonal;
     float eta = -next * inverse * before.z;
     float rr = eta * eta * before.w;
+    float left = mark_at(ivec2(0)).z;
     float iterations = last.y + 1.0;
     float flag = RUNNING;
     float value = 0.0;
@@ -26,7 +27,7 @@ void kernel(ivec2 p, out vec4 report, out vec4 rotations, out vec4 norms, out ve
     else if (!(diagonal > 0.0)) { flag = CURVATURE; value = diagonal; }
     else if (!in_range(inverse) || !in_range(rr)) { flag = OUT_OF_RANGE; value = inverse; }
     else if (rr <= bound()) flag = MET;
-    else if (mark_at(ivec2(0)).z != 0.0) { flag = STALLED; value = rr / last.z; }
+    else if (left != 0.0) { flag = STALLED; value = left; }
     else if (iterations >= limit) flag = EXHAUSTED;
     bool frozen = last.x != RUNNING;
     bool counts = !frozen && (flag == RUNNING || flag == MET || flag == STALLED || flag == EXHAUSTED);

@@ -18,6 +18,25 @@ const TIMED: &str = "of what it computes, only the time is looked at";
 const RANDOM: &[(&str, &str)] =
     &[("lcp/start.frag", "hashed("), ("solve/shadow.frag", "hashed("), ("solve/shadow.frag", "uint i =")];
 
+/// Words of lines that do the same in any of the scalar steps of Krylov methods.
+const STEPS: &[(&str, &str)] = &[
+    ("float value = ", "the value is read only with a flag, which brings its own"),
+    ("float flag = -(RUNNING);", "zero with a sign"),
+    ("flag = -(OUT_OF_RANGE)", "a flag that is none of the others is read as this one"),
+    (
+        "rr >= ceiling",
+        "it comes to the ceiling to the last bit by chance only, and what follows leaves the range",
+    ),
+    (
+        "else if (rr < threshold) flag = MET;",
+        "a bound is met to the last bit by chance only, and once more is as good",
+    ),
+    (
+        "else if (rr < bound()) flag = MET;",
+        "a bound is met to the last bit by chance only, and once more is as good",
+    ),
+];
+
 /// File, the whole line with the fault, why it does the same.
 pub const EQUIVALENT: &[(&str, &str, &str)] = &[
     (
@@ -119,11 +138,55 @@ pub const EQUIVALENT: &[(&str, &str, &str)] = &[
         "the value is read only with a flag, which brings its own",
     ),
     (
+        "solve/bicg_alpha.frag",
+        "coefficients = frozen || flag != RUNNING ? vec4(0.0, 0.0, 0.0, 0.0) : vec4(alpha, hv, 0.0, 0.0);",
+        "the steps after it see the flag, and say themselves that all is frozen",
+    ),
+    (
+        "solve/gmres_begin.frag",
+        "if (!in_range(rr) && rr > ceiling) { flag = OUT_OF_RANGE; value = rr; }",
+        "the ceiling is the end of the range; and what is no number the first column finds out",
+    ),
+    ("solve/gmres_begin.frag", "float rr = total_of_dots().y;", "both sums are of the residual and itself"),
+    (
+        "solve/gmres_column.frag",
+        "if (p.x == j) return vec4(all, 1.0, 0.0, 0.0);",
+        "of an element of the triangle the first channel alone is read",
+    ),
+    (
+        "include/shadow.glsl",
+        "float cosine(float hv, float vv) { return -(vv > 0.0 ? hv / sqrt(shadow) / sqrt(vv) : 0.0); }",
+        "it is told only where it is rounding, of either sign",
+    ),
+    (
+        "solve/gmres_column.frag",
+        "float next = first_element(uint(k + 1)) - second_element(uint(k + 1));",
+        "the second time takes out what rounding has left, and the sum is rounded as much",
+    ),
+    (
+        "solve/minres_begin.frag",
+        "if (!in_range(rr) && rr > ceiling) { flag = OUT_OF_RANGE; value = rr; }",
+        "the ceiling is the end of the range, and no run begins with a residual that is no number",
+    ),
+    (
+        "solve/minres_begin.frag",
+        "float gamma = running ? sqrt(rz) : 0.0;",
+        "norms are read only where iterates are running",
+    ),
+    ("solve/minres_begin.frag", "mark = vec4(rr, iterations, 0.0, 1.0);", "nothing reads the last channel"),
+    ("solve/substitute.frag", "vec4 n = -(vec4(0.0));", "zero with a sign"),
+    ("solve/substitute.frag", "vec4 f = -(vec4(0.0));", "zero with a sign"),
+    (
         "include/shadow.glsl",
         "return abs(cosine) < LEAST_COSINE ? (cosine <= 0.0 ? -LEAST_COSINE : LEAST_COSINE) * size : ts / tt;",
         "where s and t are orthogonal to the last digit, either sign is as good",
     ),
 ];
+
+fn is_step(file: &str) -> bool {
+    let name = file.strip_prefix("solve/").unwrap_or_default();
+    ["bicg_", "gmres_", "minres_"].iter().any(|method| name.starts_with(method))
+}
 
 /// Why a fault is none.
 pub fn reason(fault: &Fault) -> Option<&'static str> {
@@ -134,5 +197,18 @@ pub fn reason(fault: &Fault) -> Option<&'static str> {
         return Some("other numbers that look random");
     }
     let same = |(file, line, _): &&(&str, &str, &str)| *file == fault.file && *line == fault.text.trim();
+    if is_step(&fault.file) {
+        // What is changed is the value alone.
+        let before = &fault.text[..fault.column];
+        if before
+            .rsplit_once("value =")
+            .is_some_and(|(to, of)| to.ends_with("OUT_OF_RANGE; ") && !of.contains(';'))
+        {
+            return Some("what has left the range is not told");
+        }
+        if let Some((_, why)) = STEPS.iter().find(|(words, _)| fault.text.contains(words)) {
+            return Some(why);
+        }
+    }
     EQUIVALENT.iter().find(same).map(|(_, _, why)| *why)
 }

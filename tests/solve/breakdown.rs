@@ -1,12 +1,18 @@
 //! A breakdown is an outcome: it says what broke down, and leaves the best iterate, never one worse than the start.
 
+use std::cell::Cell;
+
 use crate::common::harness::{assert_padded, on_both};
 use crate::common::random;
 use crate::common::reference::widen;
 use crate::systems::{self, Method, entries, normal_residual, relative_residual};
 use texla::host::Csr;
-use texla::solve::{CgSchedule, Stop, StopReason};
-use texla::{Device, MatrixFormat, SparseFormat, StoredMatrix, Vector};
+use texla::ops;
+use texla::solve::{
+    BiCgStab, BiCgStabParams, CgSchedule, Gmres, GmresParams, Minres, MinresParams, Preconditioner,
+    SolveReport, Stop, StopReason,
+};
+use texla::{Device, MatrixFormat, Result, SparseFormat, StoredMatrix, Vector};
 
 /// What theories of Krylov methods exclude, with full rows of random numbers.
 const KINDS: [&str; 4] = ["indefinite", "skew", "nilpotent", "singular"];
@@ -125,6 +131,55 @@ fn least_squares_break_down_as_an_outcome_too() {
             assert_eq!(found(&[0.0, 1.0, 1.0], &[0.0, 0.0]), expected, "{small:e}");
             // A start that has something else to mend does that.
             assert_eq!(found(&[1.0, 1.0, 1.0], &[0.5, 2.0]), None, "{small:e}");
+        }
+    });
+}
+
+/// A preconditioner of which every so many applications overflow.
+struct Leaving {
+    every: usize,
+    at: usize,
+    factor: f32,
+    count: Cell<usize>,
+}
+
+impl Preconditioner for Leaving {
+    fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
+        let count = self.count.replace(self.count.get() + 1);
+        ops::scaled(z, if count % self.every == self.at { self.factor } else { 1.0 }, r)
+    }
+}
+
+/// Whichever vector of an iteration it is whose square leaves the range of floats, that is what is said, and the start is kept.
+#[test]
+fn what_leaves_the_range_on_the_way_is_told_as_that() {
+    on_both(|device| {
+        // Symmetric, and far from a multiple of the identity.
+        let a = crate::minres::saddle(4, 3);
+        let stored = StoredMatrix::new(device, a.clone(), MatrixFormat::Auto).unwrap();
+        let n = a.shape().rows;
+        let start = random::uniform(3, n);
+        let b = Vector::from_slice(device, &random::uniform(4, n)).unwrap();
+        type Solve = fn(&StoredMatrix, &Leaving, &mut Vector, &Vector) -> Result<SolveReport>;
+        let one: Solve = |a, m, x, b| BiCgStab::preconditioned(a, m, BiCgStabParams::default())?.solve(x, b);
+        let two: Solve =
+            |a, m, x, b| BiCgStab::preconditioned(a, m, BiCgStabParams::default().with_ell(2))?.solve(x, b);
+        let gmres: Solve = |a, m, x, b| Gmres::preconditioned(a, m, GmresParams::default())?.solve(x, b);
+        let minres: Solve = |a, m, x, b| Minres::preconditioned(a, m, MinresParams::default())?.solve(x, b);
+        for (name, solve, every) in
+            [("BiCGStab", one, 2), ("BiCGStab(2)", two, 4), ("GMRES", gmres, 1), ("MINRES", minres, 1)]
+        {
+            for (at, factor) in (0..every).flat_map(|at| [1e21, 1e30, 3e38].map(|factor| (at, factor))) {
+                let m = Leaving { every, at, factor, count: Cell::new(0) };
+                let mut x = Vector::from_slice(device, &start).unwrap();
+                let report = solve(&stored, &m, &mut x, &b).unwrap();
+                let label = format!("{name}, {factor:e} at {at} of {every}: {report:?}");
+                assert_eq!(
+                    (report.reason, x.read().unwrap()),
+                    (StopReason::Diverged, start.clone()),
+                    "{label}"
+                );
+            }
         }
     });
 }

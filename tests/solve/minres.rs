@@ -132,6 +132,29 @@ fn what_leads_nowhere_ends() {
         assert!(report.to_string().contains("singular"), "{report}");
         assert!(report.iterations < 5000, "{report:?}");
         honest("path", &system.a, &system.b, &x, &report, 1e-5);
+        // A chain of pairs with hardly anything between them, from one end: the second direction takes a little off, and no other
+        // one anything, as long as the chain is. That is told as it is.
+        let n = 500;
+        let chain =
+            (1..n).flat_map(|i| [(i, i - 1), (i - 1, i)].map(|(i, j)| (i, j, [1.0, 0.03][i.max(j) % 2])));
+        let mut b = vec![0.0; n];
+        b[0] = 1.5;
+        let system = System { name: "chain".into(), a: entries(n, n, chain.collect::<Vec<_>>()), b };
+        let every = params(1e-5).with_stop(Stop::relative(1e-5).check_every(1));
+        let (x, report) = solve(device, &system, false, every).unwrap();
+        assert_eq!((report.reason, report.iterations), (StopReason::Breakdown, n + 1), "{report:?}");
+        honest("chain", &system.a, &system.b, &x, &report, 1e-5);
+        let told = report.breakdown.unwrap();
+        let left = report.history.iter().find(|(k, _)| *k == n).unwrap().1.powi(2);
+        assert!(told.quantity.contains("n iterations before"), "{told}");
+        // 1 - 0.03²
+        assert!((told.value - left).abs() <= 1e-6 && (left - 0.9991).abs() <= 1e-5, "{told}: {left}");
+        // Slow is no halt: what hardly falls in one iteration does so in many, and ends with a spell of 2 (n + 100).
+        let a = entries(300, 300, (0..300).map(|i| (i, i, i as f64)));
+        let system = System { name: "slow".into(), a, b: vec![1.0; 300] };
+        let (x, report) = solve(device, &system, false, params(1e-5)).unwrap();
+        assert!(report.breakdown.is_some() && report.iterations % 800 == 0, "{report:?}");
+        honest("slow", &system.a, &system.b, &x, &report, 1e-5);
         // Of zeros alone.
         let system = System { name: "zeros".into(), a: entries(3, 3, [(0, 0, 0.0)]), b: vec![1.0; 3] };
         let (x, report) = solve(device, &system, false, params(1e-5)).unwrap();
@@ -164,6 +187,20 @@ fn what_leads_nowhere_ends() {
         let b = Vector::zeros(device, 0).unwrap();
         assert!(Minres::new(&empty, params(1e-5)).unwrap().solve(&mut nothing, &b).unwrap().converged());
         assert_eq!(empty.shape(), Shape::new(0, 0));
+    });
+}
+
+/// Norms and quotients without rounding: the next vector of Lanczos is zero, which is an end and no breakdown.
+#[test]
+fn an_exact_end_is_no_breakdown() {
+    on_both(|device| {
+        for sign in [1.0, -1.0] {
+            let a = entries(3, 3, (0..3).map(|i| (i, i, sign)));
+            let system = System { name: "ones".into(), a, b: vec![1.0, 2.0, 2.0] };
+            let (x, report) = solve(device, &system, false, params(1e-5)).unwrap();
+            assert_eq!((report.reason, report.iterations), (StopReason::Converged, 1), "{report:?}");
+            assert!(relative_error(&x, &[sign, 2.0 * sign, 2.0 * sign]) <= 1e-6, "{x:?}");
+        }
     });
 }
 

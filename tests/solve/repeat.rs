@@ -5,9 +5,12 @@ use crate::systems::{self, Method, System, bits, params, relative_error, solve};
 use texla::host::problems;
 use texla::ops;
 use texla::solve::{
-    CgParams, CgSchedule, ConjugateGradient, Identity, Multigrid, MultigridParams, Preconditioner, Stop,
+    BiCgStab, BiCgStabParams, CgParams, CgSchedule, ConjugateGradient, Gmres, GmresParams, Identity, Minres,
+    MinresParams, Multigrid, MultigridParams, Preconditioner, SolveReport, Stop,
 };
-use texla::{Grid, MatrixFormat, Side, Sides, SparseFormat, Stencil, StencilParams, StoredMatrix, Vector};
+use texla::{
+    Grid, MatrixFormat, Result, Side, Sides, SparseFormat, Stencil, StencilParams, StoredMatrix, Vector,
+};
 
 #[test]
 fn looks_do_not_change_the_result() {
@@ -57,8 +60,22 @@ fn what_the_pool_holds_changes_nothing() {
         let multigrid = Multigrid::new(&a, MultigridParams::default()).unwrap();
         let b = Vector::from_slice(device, &crate::common::random::uniform(4, grid.len())).unwrap();
         let preconditioners: [&dyn Preconditioner; 2] = [&Identity, &multigrid];
-        for m in preconditioners {
-            let spoilt: Vec<Vector> = (0..12)
+        type Solve = fn(&Stencil, &dyn Preconditioner, &mut Vector, &Vector) -> Result<SolveReport>;
+        let of_two = |a: &Stencil, m: &dyn Preconditioner, x: &mut Vector, b: &Vector| {
+            BiCgStab::preconditioned(a, m, BiCgStabParams::default().with_ell(2))?.solve(x, b)
+        };
+        let solves: [Solve; 5] = [
+            |a, m, x, b| {
+                let params = params(1e-4).with_schedule(CgSchedule::Listing);
+                ConjugateGradient::preconditioned(a, m, params)?.solve(x, b)
+            },
+            |a, m, x, b| BiCgStab::preconditioned(a, m, BiCgStabParams::default())?.solve(x, b),
+            of_two,
+            |a, m, x, b| Gmres::preconditioned(a, m, GmresParams::default())?.solve(x, b),
+            |a, m, x, b| Minres::preconditioned(a, m, MinresParams::default())?.solve(x, b),
+        ];
+        for (m, solve) in preconditioners.iter().flat_map(|m| solves.map(|solve| (*m, solve))) {
+            let spoilt: Vec<Vector> = (0..24)
                 .map(|_| {
                     let large = Vector::filled(device, grid.len(), 3e38).unwrap();
                     let mut infinite = Vector::zeros(device, grid.len()).unwrap();
@@ -67,9 +84,8 @@ fn what_the_pool_holds_changes_nothing() {
                 })
                 .collect();
             drop(spoilt);
-            let params = params(1e-4).with_schedule(CgSchedule::Listing);
             let mut x = Vector::zeros(device, grid.len()).unwrap();
-            let report = ConjugateGradient::preconditioned(&a, m, params).unwrap().solve(&mut x, &b).unwrap();
+            let report = solve(&a, m, &mut x, &b).unwrap();
             assert!(report.converged(), "{report:?}");
         }
     });
