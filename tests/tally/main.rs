@@ -201,7 +201,7 @@ fn in_pairs(
 }
 
 /// Seeds that have found something, and with which method.
-const FOUND: [(u64, Method); 18] = [
+const FOUND: [(u64, Method); 19] = [
     // Low parts of what matrices of 2^60 and more are multiplied by left the range before the coefficients met them: of a
     // direction, and of what `Aᵀ` is applied to.
     (22301, Method::Cg(CgSchedule::Merged, Help::Jacobi)),
@@ -209,6 +209,8 @@ const FOUND: [(u64, Method); 18] = [
     (22989, Method::Cgls(Help::None)),
     (6187, Method::BiCgStab(Help::None, 1)),
     (6187, Method::Cgls(Help::Jacobi)),
+    // A sweep of a matrix of 2^13 to 2^16 was not brought near 1 as others are.
+    (302263, Method::Cg(CgSchedule::Auto, Help::GaussSeidel)),
     // Bounds counted low parts of coefficients for lost that are in range.
     (22030, Method::Cgls(Help::Jacobi)),
     (4045, Method::GaussSeidel(1.0, Direction::Symmetric)),

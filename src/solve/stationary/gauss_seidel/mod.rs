@@ -272,7 +272,7 @@ impl Preconditioner for GaussSeidel<'_> {
         let _scope = self.a.device().scope()?;
         z.set_zero()?;
         let e = exponent_of(self.a)?;
-        if e.abs() <= 16 {
+        if e.abs() <= 4 {
             return self.run(z, r, 1, true);
         }
         let mut scaled = Vector::uninit(r.device(), r.len())?;
