@@ -12,6 +12,7 @@ mod solves;
 
 mod auto;
 mod drive;
+mod held;
 mod krylov;
 mod lcp;
 mod multigrid;
@@ -27,6 +28,7 @@ pub use auto::{
 #[cfg(feature = "sim")]
 pub(crate) use drive::fit::fit;
 pub use drive::{Breakdown, SolveReport, Stop, StopReason, project_out};
+pub use held::{HeldLinOp, HeldPreconditioner, HeldSmoother, HeldSweepable};
 pub use krylov::{
     BiCgStab, BiCgStabParams, CgParams, CgSchedule, Cgls, CglsParams, ConjugateGradient, FixedReport,
     FixedRun, Gmres, GmresParams, MOST_RESTART, Minres, MinresParams, Recurrence,

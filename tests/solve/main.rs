@@ -14,6 +14,7 @@ mod finite;
 mod fixed;
 mod gauss_seidel;
 mod gmres;
+mod held;
 mod least_squares;
 mod least_squares_pairs;
 mod minres;

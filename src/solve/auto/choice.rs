@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::ops::LinOp;
 use crate::solve::drive::report::{SolveReport, Stop};
+use crate::solve::held::HeldLinOp;
 use crate::solve::krylov::{
     BiCgStab, BiCgStabParams, CgParams, Cgls, CglsParams, ConjugateGradient, Gmres, GmresParams, Minres,
     MinresParams, Recurrence,
@@ -166,28 +166,30 @@ impl Choice {
     /// *Errors*: those of the method.
     pub fn with_preconditioner<'a>(
         &self,
-        a: &'a dyn LinOp,
+        a: impl Into<HeldLinOp<'a>>,
         m: Box<dyn Preconditioner + 'a>,
         params: ChoiceParams,
     ) -> Result<Chosen<'a>> {
-        let made = Chosen { a, m, choice: *self, params, set_up: Duration::ZERO };
+        let made = Chosen { a: a.into(), m, choice: *self, params, set_up: Duration::ZERO };
         made.checked()?;
         Ok(made)
     }
 
-    /// Makes the preconditioner for a matrix, which may be most of the work.
+    /// Makes the preconditioner for a matrix, which may be most of the work. The matrix is borrowed or shared: see [`HeldLinOp`].
     ///
     /// *Errors*: those of the method and of the preconditioner, which say what they do not take.
-    pub fn prepare<'a>(&self, a: &'a dyn LinOp, params: ChoiceParams) -> Result<Chosen<'a>> {
+    pub fn prepare<'a>(&self, a: impl Into<HeldLinOp<'a>>, params: ChoiceParams) -> Result<Chosen<'a>> {
+        let a = a.into();
         // The method's own checks come before those of its preconditioner, and cost less.
-        self.with_preconditioner(a, Box::new(Identity), params)?;
+        self.with_preconditioner(a.clone(), Box::new(Identity), params)?;
         let started = Instant::now();
-        let m = self.preconditioner_for(a)?;
+        let m = self.preconditioner_for(&a)?;
         let set_up = started.elapsed();
         Ok(Chosen { set_up, ..self.with_preconditioner(a, m, params)? })
     }
 
-    fn preconditioner_for<'a>(&self, a: &'a dyn LinOp) -> Result<Box<dyn Preconditioner + 'a>> {
+    fn preconditioner_for<'a>(&self, held: &HeldLinOp<'a>) -> Result<Box<dyn Preconditioner + 'a>> {
+        let a = &**held;
         let least_squares = self.method == MethodKind::Cgls;
         Ok(match self.preconditioner {
             PreconditionerKind::None => Box::new(Identity),
@@ -205,7 +207,9 @@ impl Choice {
                 });
             }
             PreconditionerKind::BlockJacobi => Box::new(BlockJacobi::new(a)?),
-            PreconditionerKind::Chebyshev => Box::new(Chebyshev::new(a, ChebyshevParams::default())?),
+            PreconditionerKind::Chebyshev => {
+                Box::new(Chebyshev::new(held.clone(), ChebyshevParams::default())?)
+            }
             PreconditionerKind::Fsai => Box::new(Fsai::new(a, 1)?),
             PreconditionerKind::FsaiSquared => Box::new(Fsai::new(a, 2)?),
             PreconditionerKind::Spai => Box::new(Spai::new(a, 1)?),
@@ -213,14 +217,16 @@ impl Choice {
             PreconditionerKind::Ilu0 => Box::new(IncompleteLu::new(a, self.ilu.with_fill(0))?),
             PreconditionerKind::Ilut => Box::new(IncompleteLu::new(a, self.ilu)?),
             PreconditionerKind::Ic0 => Box::new(IncompleteCholesky::new(a, self.ilu.tolerance)?),
-            PreconditionerKind::Amg => Box::new(AggregationMultigrid::new(a, AggregationParams::default())?),
+            PreconditionerKind::Amg => {
+                Box::new(AggregationMultigrid::new(held.clone(), AggregationParams::default())?)
+            }
         })
     }
 }
 
 /// A [`Choice`] made ready for a matrix.
 pub struct Chosen<'a> {
-    a: &'a dyn LinOp,
+    a: HeldLinOp<'a>,
     m: Box<dyn Preconditioner + 'a>,
     choice: Choice,
     params: ChoiceParams,
@@ -243,13 +249,13 @@ impl Chosen<'_> {
     fn cg(&self) -> Result<ConjugateGradient<'_>> {
         let ChoiceParams { max_iters, stop, recurrence } = self.params;
         let params = CgParams { max_iters, stop, recurrence, ..CgParams::default() };
-        ConjugateGradient::preconditioned(self.a, self.m.as_ref(), params)
+        ConjugateGradient::preconditioned(&*self.a, self.m.as_ref(), params)
     }
 
     fn minres(&self) -> Result<Minres<'_>> {
         let ChoiceParams { max_iters, stop, .. } = self.params;
         Minres::preconditioned(
-            self.a,
+            &*self.a,
             self.m.as_ref(),
             MinresParams { max_iters, stop, ..MinresParams::default() },
         )
@@ -259,18 +265,22 @@ impl Chosen<'_> {
         let ChoiceParams { max_iters, stop, .. } = self.params;
         let ell = if self.choice.method == MethodKind::BiCgStab2 { 2 } else { 1 };
         let params = BiCgStabParams { max_iters, stop, ell, ..BiCgStabParams::default() };
-        BiCgStab::preconditioned(self.a, self.m.as_ref(), params)
+        BiCgStab::preconditioned(&*self.a, self.m.as_ref(), params)
     }
 
     fn gmres(&self) -> Result<Gmres<'_>> {
         let ChoiceParams { max_iters, stop, .. } = self.params;
         let params = GmresParams { max_iters, stop, restart: self.choice.restart, ..GmresParams::default() };
-        Gmres::preconditioned(self.a, self.m.as_ref(), params)
+        Gmres::preconditioned(&*self.a, self.m.as_ref(), params)
     }
 
     fn cgls(&self) -> Result<Cgls<'_>> {
         let ChoiceParams { max_iters, stop, .. } = self.params;
-        Cgls::preconditioned(self.a, self.m.as_ref(), CglsParams { max_iters, stop, ..CglsParams::default() })
+        Cgls::preconditioned(
+            &*self.a,
+            self.m.as_ref(),
+            CglsParams { max_iters, stop, ..CglsParams::default() },
+        )
     }
 
     fn checked(&self) -> Result<()> {

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::ops::LinOp;
 use crate::solve::drive::check::check_count;
 use crate::solve::drive::report::{SolveReport, Stop, StopReason};
+use crate::solve::held::HeldLinOp;
 use crate::solve::krylov::Recurrence;
 use crate::solve::precondition::IluParams;
 
@@ -81,7 +82,7 @@ impl Default for AutoParams {
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub struct Auto<'a> {
-    a: &'a dyn LinOp,
+    a: HeldLinOp<'a>,
     params: AutoParams,
     choices: Vec<Choice>,
     /// What remains where nothing of that can be set up.
@@ -181,15 +182,16 @@ impl fmt::Display for AutoReport {
 }
 
 impl<'a> Auto<'a> {
-    /// Looks at the matrix.
+    /// Looks at the matrix, which is borrowed or shared: see [`HeldLinOp`].
     ///
     /// *Cost*: that of asking whether the operator is symmetric, and for its diagonal. *Errors*: [`Error::Parameter`]; those of
     /// asking.
-    pub fn new(a: &'a dyn LinOp, params: AutoParams) -> Result<Self> {
+    pub fn new(a: impl Into<HeldLinOp<'a>>, params: AutoParams) -> Result<Self> {
+        let a = a.into();
         params.stop.check("Auto")?;
         check_count("Auto", "max_iters", params.max_iters)?;
         let asked = !params.choices.is_empty();
-        let choices = if asked { params.choices.clone() } else { suggested(a)? };
+        let choices = if asked { params.choices.clone() } else { suggested(&*a)? };
         let spare = Choice::new(MethodKind::Gmres, PreconditionerKind::None).with_restart(100);
         let spare = Some(spare).filter(|spare| !asked && a.shape().is_square() && !choices.contains(spare));
         Ok(Auto { a, params, choices, spare })
@@ -219,7 +221,7 @@ impl<'a> Auto<'a> {
                     break;
                 }
                 let give_up = |set_up, solving, why| Tried { choice: *choice, set_up, solving, why };
-                let mut chosen = match choice.prepare(solver.a, params) {
+                let mut chosen = match choice.prepare(&*solver.a, params) {
                     Ok(chosen) => chosen,
                     // What is made of a matrix may leave the range of floats though its elements do not.
                     Err(error) if is_about_the_matrix(&error) || matches!(error, Error::NonFinite { .. }) => {

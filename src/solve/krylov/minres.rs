@@ -4,7 +4,7 @@ use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::{self, Accuracy, Combine, LinOp, Windows};
+use crate::ops::{self, Accuracy, Combine, Windows};
 use crate::solve::drive::check::{check_square, check_symmetric};
 use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::front;
@@ -12,6 +12,7 @@ use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::state::{Bounds, Flag, Report};
 use crate::solve::drive::{After, Limits, Method, SPELL};
+use crate::solve::held::{HeldLinOp, HeldPreconditioner};
 use crate::solve::precondition::{Identity, Preconditioner, check_definite};
 
 /// Parameters of [`Minres`].
@@ -68,34 +69,39 @@ impl Default for MinresParams {
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub struct Minres<'a> {
-    a: &'a dyn LinOp,
-    m: &'a dyn Preconditioner,
+    a: HeldLinOp<'a>,
+    m: HeldPreconditioner<'a>,
     params: MinresParams,
 }
 
 shown!(Minres<'_>, |s| "Minres({}, {:?})", s.a.shape(), s.params);
 
 impl<'a> Minres<'a> {
-    /// A solver without preconditioner.
+    /// A solver without preconditioner, for an operator that is borrowed or shared: see [`HeldLinOp`].
     ///
     /// *Errors*: [`Error::Matrix`] when `a` is not square, or is known not to be symmetric; [`Error::Parameter`].
-    pub fn new(a: &'a dyn LinOp, params: MinresParams) -> Result<Self> {
+    pub fn new(a: impl Into<HeldLinOp<'a>>, params: MinresParams) -> Result<Self> {
         Self::preconditioned(a, &Identity, params)
     }
 
     /// A solver with a preconditioner. *Errors*: as [`new`](Self::new), and [`Error::Unsupported`] for one that is known not to be
     /// positive definite.
-    pub fn preconditioned(a: &'a dyn LinOp, m: &'a dyn Preconditioner, params: MinresParams) -> Result<Self> {
+    pub fn preconditioned(
+        a: impl Into<HeldLinOp<'a>>,
+        m: impl Into<HeldPreconditioner<'a>>,
+        params: MinresParams,
+    ) -> Result<Self> {
+        let (a, m) = (a.into(), m.into());
         let op = "Minres";
         params.stop.check(op)?;
-        check_square(op, a)?;
-        check_symmetric(op, a)?;
-        check_definite(op, m)?;
+        check_square(op, &*a)?;
+        check_symmetric(op, &*a)?;
+        check_definite(op, &*m)?;
         Ok(Minres { a, m, params })
     }
 
     solves! {
-        /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space), the
+        /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](crate::solve::LinOp::null_space), the
         /// solution is the one orthogonal to it.
         ///
         /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
@@ -103,7 +109,7 @@ impl<'a> Minres<'a> {
         /// converging is no error, nor is a breakdown: see [`SolveReport::reason`].
         "iterations" => SolveReport, |solver, x, b, observe| {
             let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("Minres::solve", (solver.a, x, b), limits, observe, |at| Run::new(solver, at))
+            front::solve("Minres::solve", (&*solver.a, x, b), limits, observe, |at| Run::new(solver, at))
         }
     }
 }
@@ -133,12 +139,12 @@ const LEAST_GAIN: f32 = 0.998;
 const PATIENCE: usize = 500;
 
 impl<'a> Run<'a> {
-    fn new(solver: &Minres<'a>, at: &Iterate<'_>) -> Result<Self> {
+    fn new(solver: &'a Minres<'_>, at: &Iterate<'_>) -> Result<Self> {
         let device = at.a.device();
         let fresh = || Vector::uninit(device, at.b.len());
         let pair = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
         Ok(Run {
-            m: solver.m,
+            m: &*solver.m,
             v: fresh()?,
             v_before: fresh()?,
             z: solver.m.room(&at.x.high)?,

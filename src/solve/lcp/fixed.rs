@@ -6,8 +6,9 @@ use crate::error::{Error, Result, check_finite};
 use crate::gl::glsl;
 use crate::host::number;
 use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::{self, Combine, LinOp};
+use crate::ops::{self, Combine};
 use crate::solve::drive::check::check_vectors;
+use crate::solve::held::HeldLinOp;
 
 /// `x ← max(x - ω D⁻¹ (A x + b), 0)`, a fixed number of times: the listing of \[Moravanszky03\] 4.2 for the linear
 /// complementarity problem `x >= 0`, `A x + b >= 0`, `xᵀ(A x + b) = 0`.
@@ -34,7 +35,7 @@ use crate::solve::drive::check::check_vectors;
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub struct ProjectedJacobi<'a> {
-    a: &'a dyn LinOp,
+    a: HeldLinOp<'a>,
     /// `ω / a_ii`.
     d: Vector,
 }
@@ -42,25 +43,26 @@ pub struct ProjectedJacobi<'a> {
 shown!(ProjectedJacobi<'_>, |s| "ProjectedJacobi({})", s.a.shape());
 
 impl<'a> ProjectedJacobi<'a> {
-    /// With the relaxation `omega`.
+    /// With the relaxation `omega`, for an operator that is borrowed or shared: see [`HeldLinOp`].
     ///
     /// *Cost*: 1 upload. *Errors*: [`Error::Parameter`] unless `omega` is positive and finite; [`Error::Matrix`] when
     /// `a` is not square, or naming the first row whose diagonal is not positive; [`Error::Unsupported`] when the
     /// operator does not know its diagonal; [`Error::NonFinite`] when `omega / a_ii` overflows.
-    pub fn new(a: &'a dyn LinOp, omega: f32) -> Result<Self> {
+    pub fn new(a: impl Into<HeldLinOp<'a>>, omega: f32) -> Result<Self> {
+        let a = a.into();
         let op = "ProjectedJacobi";
         check_omega(op, omega)?;
-        let diagonal = positive_diagonal(op, a)?;
+        let diagonal = positive_diagonal(op, &*a)?;
         let d: Vec<f64> = diagonal.iter().map(|d| f64::from(omega) / d).collect();
         check_finite("ProjectedJacobi: omega / a_ii", d.iter().copied())?;
-        Ok(ProjectedJacobi { a, d: Vector::from_f64(a.device(), &d)? })
+        Ok(ProjectedJacobi { d: Vector::from_f64(a.device(), &d)?, a })
     }
 
     /// Runs `sweeps` sweeps, from the warm start in `x`.
     ///
     /// *Cost*: two copies besides the sweeps. *Errors*: [`Error::ShapeMismatch`], [`Error::WrongDevice`].
     pub fn run(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
-        check_vectors("ProjectedJacobi::run", self.a, x, b)?;
+        check_vectors("ProjectedJacobi::run", &*self.a, x, b)?;
         if sweeps == 0 {
             return Ok(());
         }
@@ -72,7 +74,7 @@ impl<'a> ProjectedJacobi<'a> {
         ops::copy(iterate.front_mut(), x)?;
         for _ in 0..sweeps {
             // w = A x + b
-            ops::product(&mut w, Combine::AddTo(b), 1.0, self.a, iterate.front())?;
+            ops::product(&mut w, Combine::AddTo(b), 1.0, &*self.a, iterate.front())?;
             // x = max(x - ω D⁻¹ w, 0)
             Draw::new(device, glsl!("lcp/fixed.frag"))
                 .input("x", iterate.front().view())

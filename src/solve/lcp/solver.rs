@@ -10,12 +10,13 @@ use super::system::{Problem, System};
 use super::table::Table;
 use crate::data::{Vector, exponent, times_power_of_two};
 use crate::error::{Error, Result, check_finite};
-use crate::ops::{self, LinOp};
+use crate::ops;
 use crate::solve::drive::finite::Small;
 use crate::solve::drive::front;
 use crate::solve::drive::report::StopReason;
 use crate::solve::drive::scales::{exponent_of, power, times_power};
 use crate::solve::drive::unknown::{Iterand, Right};
+use crate::solve::held::HeldLinOp;
 
 /// The name under which errors come.
 const OP: &str = "LcpSolver";
@@ -52,7 +53,7 @@ const OP: &str = "LcpSolver";
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub struct LcpSolver<'a> {
-    a: &'a dyn LinOp,
+    a: HeldLinOp<'a>,
     params: LcpParams,
     /// Of the power of two that the matrix is divided by.
     exponent: i32,
@@ -64,18 +65,19 @@ pub struct LcpSolver<'a> {
 shown!(LcpSolver<'_>, |s| "LcpSolver({}, {:?})", s.a.shape(), s.params);
 
 impl<'a> LcpSolver<'a> {
-    /// Makes ready for `a`: uploads its diagonal and estimates `λ_max(D⁻¹ A)`, for any number of solves.
+    /// Makes ready for `a`, borrowed or shared ([`HeldLinOp`]): uploads its diagonal and estimates `λ_max(D⁻¹ A)`, for any number of solves.
     ///
     /// *Cost*: 16 products, each with a reduction and two draws, unless the relaxation is fixed; no readback. *Errors*: [`Error::Matrix`] when `a` is
     /// not square, or naming the first row whose diagonal is not positive; [`Error::Unsupported`] when the operator
     /// does not know its diagonal; [`Error::Parameter`]; [`Error::NonFinite`] where a diagonal entry is smaller than
     /// the largest coefficient by more than 32 bits can say.
-    pub fn new(a: &'a dyn LinOp, params: LcpParams) -> Result<Self> {
+    pub fn new(a: impl Into<HeldLinOp<'a>>, params: LcpParams) -> Result<Self> {
+        let a = a.into();
         params.check(OP)?;
-        let diagonal = positive_diagonal(OP, a)?;
+        let diagonal = positive_diagonal(OP, &*a)?;
         let device = a.device();
         let _scope = device.scope()?;
-        let exponent = exponent_of(a)?.clamp(-125, 125);
+        let exponent = exponent_of(&*a)?.clamp(-125, 125);
         let scale = f64::from(exponent).exp2();
         let inverses: Vec<f64> = diagonal.iter().map(|d| scale / d).collect();
         check_finite("LcpSolver: max |a_ij| / a_ii", inverses.iter().copied())?;
@@ -83,7 +85,7 @@ impl<'a> LcpSolver<'a> {
         let partition = Partition::single(device, inverses.len())?;
         let spectrum = match params.relaxation {
             Relaxation::Fixed(_) => None,
-            _ => Some(estimate(a, power(-exponent), &inverses, &partition)?),
+            _ => Some(estimate(&*a, power(-exponent), &inverses, &partition)?),
         };
         Ok(LcpSolver { a, params, exponent, inverses, partition, spectrum })
     }
@@ -100,14 +102,14 @@ impl<'a> LcpSolver<'a> {
         ///
         /// Of [pairs](crate::DoubleVector) sweeps improve a correction `y >= -x` of 32 bits, and `A x + b` is recomputed in [three
         /// floats](crate::ops::ExactSum) whenever the residual has fallen tenfold; the pair that is returned is not negative, exactly.
-        /// [`Error::Unsupported`], with `x` as it was, where the operator has no [`accumulate`](LinOp::accumulate) or the device no exact
+        /// [`Error::Unsupported`], with `x` as it was, where the operator has no [`accumulate`](crate::solve::LinOp::accumulate) or the device no exact
         /// two-sum, and for a `b` of pairs with an `x` of 32 bits.
         "sweeps" => LcpReport, |solver, x, b, observe| {
             let (op, right, (high, low)) = ("LcpSolver::solve", Right::of(b), x.parts());
             let b = right.high;
             // What is lost is told of nowhere.
             let bound = (solver.params.stop.relative / f64::from(1u32 << 18), false);
-            let (_scope, finite, _) = front::asked(op, solver.a, (high, low), right, bound, Small::BesideNegative)?;
+            let (_scope, finite, _) = front::asked(op, &*solver.a, (high, low), right, bound, Small::BesideNegative)?;
             let device = solver.a.device();
             let least = if b.is_empty() { None } else { Some(ops::min_element(b)?.read_async()?) };
             let largest = f64::from(ops::max_abs(b)?.read()?);
@@ -133,7 +135,7 @@ impl<'a> LcpSolver<'a> {
                 }
             };
             let system = System {
-                a: solver.a,
+                a: &*solver.a,
                 matrix_scale: power(-solver.exponent),
                 inverses: &solver.inverses,
                 partition: &solver.partition,

@@ -13,6 +13,7 @@ use crate::host::{Csr, number};
 use crate::ops::{self, Combine, LinOp};
 use crate::solve::drive::check::{check_square, check_vectors};
 use crate::solve::drive::scales::times_power;
+use crate::solve::held::HeldLinOp;
 use crate::solve::precondition::Preconditioner;
 use crate::solve::stationary::{Smoother, Sweep, Sweeper};
 use levels::{Hierarchy, Level};
@@ -79,9 +80,8 @@ impl Default for AggregationParams {
 /// ```
 #[doc(alias = "amg")]
 pub struct AggregationMultigrid<'a> {
-    a: &'a dyn LinOp,
-    pattern: &'a Csr,
-    device: &'a Device,
+    a: HeldLinOp<'a>,
+    device: Device,
     hierarchy: Hierarchy,
     params: AggregationParams,
 }
@@ -123,16 +123,17 @@ impl Lazy {
 }
 
 impl<'a> AggregationMultigrid<'a> {
-    /// Sets up all levels.
+    /// Sets up all levels of an operator that is borrowed or shared: see [`HeldLinOp`].
     ///
     /// *Cost*: on the host, proportional to the entries of all levels, and the inverse of the coarsest; uploads of
     /// the three matrices of every level but the finest. *Errors*: [`Error::Matrix`] when `a` is not square, not symmetric, or
     /// has a diagonal entry that is not positive, naming the place, or is found not to be positive definite;
     /// [`Error::Unsupported`] when the operator does not know its entries, or has a null space; [`Error::NonFinite`];
     /// [`Error::Parameter`] for no sweeps or more than 8; [`Error::TooLarge`], [`Error::OutOfMemory`].
-    pub fn new(a: &'a dyn LinOp, params: AggregationParams) -> Result<Self> {
+    pub fn new(a: impl Into<HeldLinOp<'a>>, params: AggregationParams) -> Result<Self> {
+        let a = a.into();
         check_sweeps(OP, params.sweeps)?;
-        check_square(OP, a)?;
+        check_square(OP, &*a)?;
         let Some(pattern) = a.pattern() else {
             return Err(unsupported("the operator does not provide its entries"));
         };
@@ -148,23 +149,25 @@ impl<'a> AggregationMultigrid<'a> {
                 format!("has {one} at ({i}, {j}) and {other} at ({j}, {i}), expected a symmetric matrix");
             return Err(Error::Matrix { op: OP, detail });
         }
-        let device = a.device();
+        let device = a.device().clone();
         let _scope = device.scope()?;
-        let hierarchy = Hierarchy::new(a, pattern)?;
-        Ok(AggregationMultigrid { a, pattern, device, hierarchy, params })
+        let hierarchy = Hierarchy::new(&*a, pattern)?;
+        Ok(AggregationMultigrid { device: device.clone(), a, hierarchy, params })
     }
 
     /// The levels, from the finest on.
     pub fn levels(&self) -> impl Iterator<Item = AggregationLevel<'_>> {
-        self.hierarchy.levels.iter().map(|level| AggregationLevel {
-            a: level.a.as_ref().map_or(self.pattern, StoredMatrix::pattern),
-            p: level.transfer.as_ref().map(|[p, _]| p.pattern()),
-            largest_eigenvalue: level.largest_eigenvalue,
+        self.hierarchy.levels.iter().filter_map(|level| {
+            Some(AggregationLevel {
+                a: level.a.as_ref().map(StoredMatrix::pattern).or_else(|| self.a.pattern())?,
+                p: level.transfer.as_ref().map(|[p, _]| p.pattern()),
+                largest_eigenvalue: level.largest_eigenvalue,
+            })
         })
     }
 
     fn sweeper<'l>(&'l self, level: &'l Level) -> Sweeper<'l> {
-        let a: &dyn LinOp = level.a.as_ref().map_or(self.a, |a| a);
+        let a: &dyn LinOp = level.a.as_ref().map_or(&*self.a, |a| a);
         Sweeper { a, w: level.w.as_ref(), one_pass: level.one_pass }
     }
 
@@ -184,7 +187,7 @@ impl<'a> AggregationMultigrid<'a> {
         for k in left {
             let numbers =
                 Sweep { start: lazy.start, unit: level.unit, factor: level.scale * omega(bounds, k, count) };
-            let mut next = Vector::uninit(self.device, x.len())?;
+            let mut next = Vector::uninit(&self.device, x.len())?;
             sweeper.sweep(&mut next, lazy.of(x, b), b, numbers, &mut room)?;
             std::mem::swap(x, &mut next);
             lazy = Lazy::WRITTEN;
@@ -213,7 +216,7 @@ impl Levels for AggregationMultigrid<'_> {
     type Kept = Lazy;
 
     fn device(&self) -> &Device {
-        self.device
+        &self.device
     }
 
     fn count(&self) -> usize {
@@ -229,18 +232,18 @@ impl Levels for AggregationMultigrid<'_> {
     ) -> Result<Option<(Vector, Lazy)>> {
         let Some((level, [_, restriction])) = self.hierarchy.transfer(depth) else { return Ok(None) };
         let lazy = self.sweeps(level, x, b, start, self.params.sweeps)?;
-        let mut r = Vector::uninit(self.device, x.len())?;
+        let mut r = Vector::uninit(&self.device, x.len())?;
         // r = b - A x
         let alpha = lazy.start * level.unit;
         ops::product(&mut r, Combine::SubtractFrom(b), alpha, self.sweeper(level).a, lazy.of(x, b))?;
-        let mut coarse_b = Vector::uninit(self.device, restriction.shape().rows)?;
+        let mut coarse_b = Vector::uninit(&self.device, restriction.shape().rows)?;
         ops::product(&mut coarse_b, Combine::Replace, 1.0, restriction, &r)?;
         Ok(Some((coarse_b, lazy)))
     }
 
     fn ascend(&self, depth: usize, x: &mut Vector, b: &Vector, e: &Vector, lazy: Lazy) -> Result<()> {
         let Some((level, [prolongator, _])) = self.hierarchy.transfer(depth) else { return Ok(()) };
-        let mut next = Vector::uninit(self.device, x.len())?;
+        let mut next = Vector::uninit(&self.device, x.len())?;
         // x = x + P e, but for the factor that the next sweep multiplies by.
         ops::product(&mut next, Combine::AddTo(lazy.of(x, b)), 1.0 / lazy.start, prolongator, e)?;
         std::mem::swap(x, &mut next);
@@ -263,13 +266,13 @@ impl Levels for AggregationMultigrid<'_> {
 
 impl Smoother for AggregationMultigrid<'_> {
     fn smooth(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
-        check_vectors("AggregationMultigrid::smooth", self.a, x, b)?;
+        check_vectors("AggregationMultigrid::smooth", &*self.a, x, b)?;
         let _scope = self.device.scope()?;
         let mut room = None;
         let b = match self.hierarchy.exponent {
             0 => b,
             e => {
-                let scaled = room.insert(Vector::uninit(self.device, b.len())?);
+                let scaled = room.insert(Vector::uninit(&self.device, b.len())?);
                 times_power(scaled, -e, b)?;
                 scaled
             }
@@ -281,7 +284,7 @@ impl Smoother for AggregationMultigrid<'_> {
 impl Preconditioner for AggregationMultigrid<'_> {
     /// One cycle from zero, up to a power of two.
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
-        check_vectors("AggregationMultigrid::apply", self.a, z, r)?;
+        check_vectors("AggregationMultigrid::apply", &*self.a, z, r)?;
         let _scope = self.device.scope()?;
         // A multiple of a preconditioner is as good as the preconditioner: no scaling.
         cycle(self, self.params.cycle, 0, z, r, Start::Zero)

@@ -8,6 +8,7 @@ use crate::host::{Csr, number};
 use crate::kernel::{Draw, Operand};
 use crate::ops::{self, Combine, LinOp};
 use crate::solve::drive::check::check_vectors;
+use crate::solve::held::HeldLinOp;
 use crate::solve::precondition::Jacobi;
 
 /// Parameters of [`Chebyshev`].
@@ -63,7 +64,7 @@ impl Default for ChebyshevParams {
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub struct Chebyshev<'a> {
-    a: &'a dyn LinOp,
+    a: HeldLinOp<'a>,
     inverse: Jacobi,
     /// `(ρ'ρ, 2 ρ' / δ)` of each step; of the first `(0, 1 / θ)`.
     steps: Vec<[f32; 2]>,
@@ -73,12 +74,12 @@ pub struct Chebyshev<'a> {
 shown!(Chebyshev<'_>, |m| "Chebyshev({}, degree {})", m.a.shape(), m.steps.len());
 
 impl<'a> Chebyshev<'a> {
-    /// For a symmetric positive definite operator.
+    /// For a symmetric positive definite operator, borrowed or shared: see [`HeldLinOp`].
     ///
     /// *Cost*: 1 upload, 12 products, 2 numbers waited for. *Errors*: [`Error::Parameter`]; [`Error::Matrix`] naming the first row
     /// whose diagonal is not positive; [`Error::Unsupported`] when the operator does not know its diagonal.
-    pub fn new(a: &'a dyn LinOp, params: ChebyshevParams) -> Result<Self> {
-        let op = "Chebyshev";
+    pub fn new(a: impl Into<HeldLinOp<'a>>, params: ChebyshevParams) -> Result<Self> {
+        let (a, op) = (a.into(), "Chebyshev");
         let ChebyshevParams { degree, ratio } = params;
         if !(1..=64).contains(&degree) {
             return Err(Error::Parameter {
@@ -93,9 +94,9 @@ impl<'a> Chebyshev<'a> {
             return Err(Error::Parameter { op, name: "ratio", value: number(ratio), expected });
         }
         let _scope = a.device().scope()?;
-        let inverse = Jacobi::positive(op, a)?;
+        let inverse = Jacobi::positive(op, &*a)?;
         let known = a.pattern().map(bound);
-        let largest = known.unwrap_or(f64::INFINITY).min(1.2 * estimate(a, &inverse)?);
+        let largest = known.unwrap_or(f64::INFINITY).min(1.2 * estimate(&*a, &inverse)?);
         let (theta, delta) = (0.5 * largest * (1.0 + 1.0 / ratio), 0.5 * largest * (1.0 - 1.0 / ratio));
         let mut rho = delta / theta;
         let mut steps = vec![[0.0, (1.0 / theta) as f32]];
@@ -149,7 +150,7 @@ fn estimate(a: &dyn LinOp, inverse: &Jacobi) -> Result<f64> {
 impl Preconditioner for Chebyshev<'_> {
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
         let device = self.a.device();
-        check_vectors("Chebyshev::apply", self.a, z, r)?;
+        check_vectors("Chebyshev::apply", &*self.a, z, r)?;
         let _scope = device.scope()?;
         let fresh = || Vector::uninit(device, r.len());
         let m = self.inverse.values();
@@ -159,7 +160,7 @@ impl Preconditioner for Chebyshev<'_> {
                 None => None,
                 Some(now) => {
                     let mut rest = fresh()?;
-                    ops::product(&mut rest, Combine::SubtractFrom(r), self.inverse.unit(), self.a, now)?;
+                    ops::product(&mut rest, Combine::SubtractFrom(r), self.inverse.unit(), &*self.a, now)?;
                     Some(rest)
                 }
             };

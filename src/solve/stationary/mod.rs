@@ -19,7 +19,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::{self, Accuracy, Combine, LinOp, Windows, keeping};
+use crate::ops::{self, Accuracy, Combine, Windows, keeping};
 use crate::solve::drive::check::{check_count, check_square};
 use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::finite::Small;
@@ -32,6 +32,7 @@ use crate::solve::drive::rounding::counted;
 use crate::solve::drive::scales::{exponent_of, power, times_power};
 use crate::solve::drive::state::{Flag, Report};
 use crate::solve::drive::verdict::{AT_ONCE_OF_PAIRS, Best, Residuals, Standing, hides, next_aim};
+use crate::solve::held::{HeldLinOp, HeldSmoother};
 
 /// Parameters of [`Stationary`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,8 +89,8 @@ impl Default for StationaryParams {
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub struct Stationary<'a> {
-    a: &'a dyn LinOp,
-    smoother: &'a dyn Smoother,
+    a: HeldLinOp<'a>,
+    smoother: HeldSmoother<'a>,
     params: StationaryParams,
 }
 
@@ -101,10 +102,15 @@ const OP: &str = "Stationary";
 const AT_ONCE: f64 = 1e-15;
 
 impl<'a> Stationary<'a> {
-    /// A solver.
+    /// A solver, for an operator and a smoother that are borrowed or shared: see [`HeldLinOp`].
     ///
     /// *Errors*: [`Error::Matrix`] when `a` is not square; [`Error::Parameter`].
-    pub fn new(a: &'a dyn LinOp, smoother: &'a dyn Smoother, params: StationaryParams) -> Result<Self> {
+    pub fn new(
+        a: impl Into<HeldLinOp<'a>>,
+        smoother: impl Into<HeldSmoother<'a>>,
+        params: StationaryParams,
+    ) -> Result<Self> {
+        let (a, smoother) = (a.into(), smoother.into());
         params.stop.check(OP)?;
         check_count(OP, "max_sweeps", params.max_sweeps)?;
         if !(1..=Stop::MOST_UNSEEN).contains(&params.test_every) {
@@ -112,12 +118,12 @@ impl<'a> Stationary<'a> {
             let expected = "1 to 1000 sweeps between two tests";
             return Err(Error::Parameter { op: OP, name, value, expected });
         }
-        check_square(OP, a)?;
+        check_square(OP, &*a)?;
         Ok(Stationary { a, smoother, params })
     }
 
     solves! {
-        /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space), the
+        /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](crate::solve::LinOp::null_space), the
         /// solution is the one orthogonal to it.
         ///
         /// Of [pairs](crate::DoubleVector) sweeps improve a correction of 32 bits, `x ← x + y` with `A y = b - A x`, and what they
@@ -125,12 +131,12 @@ impl<'a> Stationary<'a> {
         /// floats](crate::ops::ExactSum) and a number waited for.
         ///
         /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null space;
-        /// [`Error::Unsupported`] for pairs where the operator has no [`accumulate`](LinOp::accumulate), where the
+        /// [`Error::Unsupported`] for pairs where the operator has no [`accumulate`](crate::solve::LinOp::accumulate), where the
         /// device has no exact two-sum, and for a `b` of pairs with an `x` of 32 bits; the smoother's. `x` is then as it was. Not
         /// converging is no error: see [`SolveReport::reason`].
         "sweeps" => SolveReport, |solver, x, b, observe| {
             let bound = (solver.params.stop.relative, true);
-            front::iterated("Stationary::solve", (solver.a, x, b), bound, Small::BesideNorm, |at, finite| {
+            front::iterated("Stationary::solve", (&*solver.a, x, b), bound, Small::BesideNorm, |at, finite| {
                 let mut run = Run::new(solver, at)?;
                 run.at.lost = finite.check()?;
                 run.solve(observe)
@@ -168,7 +174,7 @@ struct Run<'r, 'a> {
 }
 
 impl<'r, 'a> Run<'r, 'a> {
-    fn new(solver: &Stationary<'r>, at: &'r mut Iterate<'a>) -> Result<Self> {
+    fn new(solver: &'r Stationary<'_>, at: &'r mut Iterate<'a>) -> Result<Self> {
         let device = at.a.device().clone();
         let n = at.b.len();
         let fresh = || Vector::uninit(&device, n);
@@ -182,7 +188,7 @@ impl<'r, 'a> Run<'r, 'a> {
         }
         let zeros = || Ok::<_, Error>(PingPong::new(Scalar::zero(&device)?, Scalar::zero(&device)?));
         Ok(Run {
-            smoother: solver.smoother,
+            smoother: &*solver.smoother,
             params: solver.params,
             b,
             kept: PingPong::new(start, fresh()?),

@@ -13,6 +13,7 @@ use crate::profile::Workload;
 #[cfg(feature = "sim")]
 use crate::shape::Shape;
 use crate::solve::drive::check::{check_vectors, square_diagonal};
+use crate::solve::held::HeldLinOp;
 use crate::solve::precondition::Preconditioner;
 
 /// An iteration `x ← x + M (b - A x)` with some approximate inverse `M`, to be repeated: by
@@ -56,7 +57,7 @@ pub trait Smoother {
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub struct WeightedJacobi<'a> {
-    a: &'a dyn LinOp,
+    a: HeldLinOp<'a>,
     weights: JacobiWeights,
 }
 
@@ -72,15 +73,16 @@ pub(crate) struct JacobiWeights {
 shown!(WeightedJacobi<'_>, |s| "WeightedJacobi({})", s.a.shape());
 
 impl<'a> WeightedJacobi<'a> {
-    /// Makes ready for `a`.
+    /// Makes ready for `a`, which is borrowed or shared: see [`HeldLinOp`].
     ///
     /// *Cost*: 1 upload. *Errors*: [`Error::Matrix`] when `a` is not square, or naming the first row whose diagonal is
     /// zero; [`Error::Unsupported`] when the operator does not know its diagonal; [`Error::Parameter`] for an ω that
     /// is not positive; [`Error::NonFinite`] where `1 / a_ii` leaves the range of floats.
-    pub fn new(a: &'a dyn LinOp, omega: f64) -> Result<Self> {
+    pub fn new(a: impl Into<HeldLinOp<'a>>, omega: f64) -> Result<Self> {
+        let a = a.into();
         let op = "WeightedJacobi";
         check_relaxation(op, omega, f64::from(f32::MAX), "positive and finite")?;
-        let diagonal = nonzero_diagonal(op, a)?;
+        let diagonal = nonzero_diagonal(op, &*a)?;
         let smallest = diagonal.iter().fold(f64::MAX, |m, d| m.min(d.abs()));
         let e = if diagonal.is_empty() { 0 } else { exponent(smallest) };
         check_finite("WeightedJacobi: 1 / a_ii", [f64::from(-e).exp2()])?;
@@ -102,7 +104,7 @@ impl<'a> WeightedJacobi<'a> {
         let (op, n) = ("WeightedJacobi", weights.scaled.len());
         ops::check_shape(op, "a", a.shape(), Shape::new(n, n))?;
         ops::check_device(op, "a", a.device(), weights.scaled.device())?;
-        Ok(WeightedJacobi { a, weights })
+        Ok(WeightedJacobi { a: a.into(), weights })
     }
 
     /// What a sweep comes to; `None` where the operator does not say ([`LinOp::workload`]).
@@ -120,31 +122,32 @@ impl<'a> WeightedJacobi<'a> {
     /// ```
     pub fn workload(&self) -> Result<Option<Workload>> {
         let draw = Draw::new(self.a.device(), glsl!("solve/relax.frag"));
-        let able = inlined(self.a, draw, 1.0, &self.weights.scaled, OTHERS)?.is_some();
+        let able = inlined(&*self.a, draw, 1.0, &self.weights.scaled, OTHERS)?.is_some();
         let one_pass = able && self.prefers_one_pass();
         Ok(self.ways().into_iter().find(|(way, _)| *way == one_pass).map(|(_, work)| work))
     }
 
     /// A sweep in one pass, and by a product and an update.
     fn ways(&self) -> Vec<(bool, Workload)> {
-        ways(self.a, self.weights.scaled.extent())
+        ways(&*self.a, self.weights.scaled.extent())
     }
 
     /// Whether a sweep is one pass where it can be: where that is not predicted to take longer.
     fn prefers_one_pass(&self) -> bool {
-        prefers_one_pass(self.a, self.weights.scaled.extent())
+        prefers_one_pass(&*self.a, self.weights.scaled.extent())
     }
 }
 
 impl Smoother for WeightedJacobi<'_> {
     fn smooth(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
-        check_vectors("WeightedJacobi::smooth", self.a, x, b)?;
+        check_vectors("WeightedJacobi::smooth", &*self.a, x, b)?;
         let device = self.a.device();
         let _scope = device.scope()?;
         if sweeps == 0 {
             return Ok(());
         }
-        let sweeper = Sweeper { a: self.a, w: Some(&self.weights.scaled), one_pass: self.prefers_one_pass() };
+        let sweeper =
+            Sweeper { a: &*self.a, w: Some(&self.weights.scaled), one_pass: self.prefers_one_pass() };
         let sweep = Sweep { start: 1.0, unit: 1.0, factor: self.weights.factor };
         let mut room = None;
         let mut next = Vector::uninit(device, x.len())?;

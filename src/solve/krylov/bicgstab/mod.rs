@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::gl::{Source, glsl};
 use crate::kernel::{Draw, Operand, PingPong, View};
 use crate::ops::reduce::Partial;
-use crate::ops::{self, Accuracy, Combine, LinOp, Windows};
+use crate::ops::{self, Accuracy, Combine, Windows};
 use crate::solve::drive::check::check_square;
 use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::front;
@@ -16,6 +16,7 @@ use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::state::{Bounds, Flag, Report};
 use crate::solve::drive::{After, KEPT_GROWTH, Limits, Method};
+use crate::solve::held::{HeldLinOp, HeldPreconditioner};
 use crate::solve::precondition::{Identity, Preconditioner};
 
 /// Parameters of [`BiCgStab`].
@@ -87,37 +88,40 @@ impl Default for BiCgStabParams {
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub struct BiCgStab<'a> {
-    a: &'a dyn LinOp,
-    m: &'a dyn Preconditioner,
+    a: HeldLinOp<'a>,
+    m: HeldPreconditioner<'a>,
     params: BiCgStabParams,
 }
 
 shown!(BiCgStab<'_>, |s| "BiCgStab({}, {:?})", s.a.shape(), s.params);
 
 impl<'a> BiCgStab<'a> {
-    /// A solver without preconditioner. *Errors*: [`Error::Matrix`] when `a` is not square; [`Error::Parameter`].
-    pub fn new(a: &'a dyn LinOp, params: BiCgStabParams) -> Result<Self> {
+    /// A solver without preconditioner, for an operator that is borrowed or shared: see [`HeldLinOp`].
+    ///
+    /// *Errors*: [`Error::Matrix`] when `a` is not square; [`Error::Parameter`].
+    pub fn new(a: impl Into<HeldLinOp<'a>>, params: BiCgStabParams) -> Result<Self> {
         Self::preconditioned(a, &Identity, params)
     }
 
     /// A solver with a preconditioner. *Errors*: as [`new`](Self::new).
     pub fn preconditioned(
-        a: &'a dyn LinOp,
-        m: &'a dyn Preconditioner,
+        a: impl Into<HeldLinOp<'a>>,
+        m: impl Into<HeldPreconditioner<'a>>,
         params: BiCgStabParams,
     ) -> Result<Self> {
+        let (a, m) = (a.into(), m.into());
         let op = "BiCgStab";
         params.stop.check(op)?;
         if !(1..=2).contains(&params.ell) {
             let (value, expected) = (params.ell.to_string(), "1, or 2 for BiCGStab(2)");
             return Err(Error::Parameter { op, name: "ell", value, expected });
         }
-        check_square(op, a)?;
+        check_square(op, &*a)?;
         Ok(BiCgStab { a, m, params })
     }
 
     solves! {
-        /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space), the
+        /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](crate::solve::LinOp::null_space), the
         /// solution is the one orthogonal to it.
         ///
         /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
@@ -125,7 +129,7 @@ impl<'a> BiCgStab<'a> {
         /// a direction is mapped to zero: see [`SolveReport::reason`].
         "iterations" => SolveReport, |solver, x, b, observe| {
             let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("BiCgStab::solve", (solver.a, x, b), limits, observe, |at| Run::new(solver, at))
+            front::solve("BiCgStab::solve", (&*solver.a, x, b), limits, observe, |at| Run::new(solver, at))
         }
     }
 }
@@ -163,8 +167,8 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(solver: &BiCgStab<'a>, at: &Iterate<'_>) -> Result<Self> {
-        let (m, ell) = (solver.m, solver.params.ell);
+    fn new(solver: &'a BiCgStab<'_>, at: &Iterate<'_>) -> Result<Self> {
+        let (m, ell) = (&*solver.m, solver.params.ell);
         let device = at.a.device();
         let more = || if ell == 1 { Ok(None) } else { m.room(&at.x.high) };
         let fresh = || Vector::uninit(device, at.b.len());

@@ -50,7 +50,7 @@ impl ConjugateGradient<'_> {
     /// ```
     pub fn iterate(&self, x: &mut Vector, b: &Vector, iterations: usize) -> Result<FixedRun> {
         let op = "ConjugateGradient::iterate";
-        check_vectors(op, self.a, x, b)?;
+        check_vectors(op, &*self.a, x, b)?;
         check_count(op, "iterations", iterations)?;
         let _scope = self.a.device().scope()?;
         let Ended { start, added, report } = self.fixed(Some(x), b, iterations)?;
@@ -113,11 +113,11 @@ impl ConjugateGradient<'_> {
                 &*own
             }
         };
-        let matrix = (-f64::from(exponent_of(self.a)?.clamp(-125, 125))).exp2() as f32;
+        let matrix = (-f64::from(exponent_of(&*self.a)?.clamp(-125, 125))).exp2() as f32;
         let scales = Scales { norm_b: 1.0, from_zero: start.is_none(), residual: 1.0, matrix, first: None };
         let mut at = match start {
-            Some(x) => Iterate::scaled(self.a, x, b, scales)?,
-            None => Iterate::at_zero(self.a, b, scales)?,
+            Some(x) => Iterate::scaled(&*self.a, x, b, scales)?,
+            None => Iterate::at_zero(&*self.a, b, scales)?,
         };
         let mut run = Run::new(self, &at)?;
         // The first residual may be `b` itself.

@@ -11,7 +11,7 @@ use super::steps::{AtHand, Entry, Mapped, Steps};
 use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
 use crate::kernel::PingPong;
-use crate::ops::{self, Combine, LinOp, ReducePlan, Windows};
+use crate::ops::{self, Combine, ReducePlan, Windows};
 use crate::profile::{Fetches, Workload};
 use crate::shape::Extent;
 use crate::solve::drive::check::{check_square, check_symmetric};
@@ -22,6 +22,7 @@ use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::state::Bounds;
 use crate::solve::drive::{Limits, Method};
+use crate::solve::held::{HeldLinOp, HeldPreconditioner};
 use crate::solve::precondition::{Identity, Preconditioner, check_definite};
 
 /// In which passes an iteration runs. The schedules agree within rounding.
@@ -122,29 +123,34 @@ impl Default for CgParams {
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub struct ConjugateGradient<'a> {
-    a: &'a dyn LinOp,
-    m: &'a dyn Preconditioner,
+    a: HeldLinOp<'a>,
+    m: HeldPreconditioner<'a>,
     params: CgParams,
 }
 
 shown!(ConjugateGradient<'_>, |s| "ConjugateGradient({}, {:?})", s.a.shape(), s.params);
 
 impl<'a> ConjugateGradient<'a> {
-    /// A solver without preconditioner.
+    /// A solver without preconditioner, for an operator that is borrowed or shared: see [`HeldLinOp`].
     ///
     /// *Errors*: [`Error::Matrix`] when `a` is not square, or is known not to be symmetric;
     /// [`Error::Parameter`].
-    pub fn new(a: &'a dyn LinOp, params: CgParams) -> Result<Self> {
+    pub fn new(a: impl Into<HeldLinOp<'a>>, params: CgParams) -> Result<Self> {
         Self::preconditioned(a, &Identity, params)
     }
 
     /// A solver with a preconditioner. *Errors*: as [`new`](Self::new).
-    pub fn preconditioned(a: &'a dyn LinOp, m: &'a dyn Preconditioner, params: CgParams) -> Result<Self> {
+    pub fn preconditioned(
+        a: impl Into<HeldLinOp<'a>>,
+        m: impl Into<HeldPreconditioner<'a>>,
+        params: CgParams,
+    ) -> Result<Self> {
+        let (a, m) = (a.into(), m.into());
         let op = "ConjugateGradient";
         params.stop.check(op)?;
-        check_square(op, a)?;
-        check_symmetric(op, a)?;
-        check_definite(op, m)?;
+        check_square(op, &*a)?;
+        check_symmetric(op, &*a)?;
+        check_definite(op, &*m)?;
         if matches!(params.schedule, CgSchedule::Merged | CgSchedule::Fused) && m.is_dear() {
             let why = "it folds the preconditioner into its passes, and this one is no diagonal".into();
             return Err(Error::Unsupported { what: format!("CgSchedule::{:?}", params.schedule), why });
@@ -159,7 +165,8 @@ impl<'a> ConjugateGradient<'a> {
     solves! {
         /// Solves `A x = b`, from the initial guess in `x`.
         ///
-        /// For an operator with a [null space](LinOp::null_space), the solution is the one orthogonal to it, of least norm.
+        /// For an operator with a [null space](crate::solve::LinOp::null_space), the solution is the one orthogonal to
+        /// it, of least norm.
         ///
         /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
         /// space; [`Error::Unsupported`] for pairs where operator or device have no exact product, for a `b` of pairs with an `x`
@@ -167,7 +174,7 @@ impl<'a> ConjugateGradient<'a> {
         /// breakdown, when `p·Ap` is not positive, that is, `A` is not positive definite: see [`SolveReport::reason`].
         "iterations" => SolveReport, |solver, x, b, observe| {
             let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("ConjugateGradient::solve", (solver.a, x, b), limits, observe, |at| {
+            front::solve("ConjugateGradient::solve", (&*solver.a, x, b), limits, observe, |at| {
                 let mut run = Run::new(solver, at)?;
                 if solver.params.recurrence == Recurrence::Double {
                     if !at.is_double() {
@@ -181,8 +188,8 @@ impl<'a> ConjugateGradient<'a> {
         }
     }
 
-    /// What an iteration comes to; `None` where the operator does not say ([`LinOp::workload`]) or the preconditioner is more
-    /// than a diagonal. What a solve does before, between and after its iterations is not in it.
+    /// What an iteration comes to; `None` where the operator does not say ([`LinOp::workload`](crate::solve::LinOp::workload)) or
+    /// the preconditioner is more than a diagonal. What a solve does before, between and after its iterations is not in it.
     ///
     /// *Cost*: a vector of the pool's, for a moment. *Errors*: [`Error::OutOfMemory`].
     ///
@@ -269,7 +276,7 @@ impl<'a> ConjugateGradient<'a> {
         if schedule == CgSchedule::Merged || auto && by_rule && device.is_software() {
             return Ok(way(CgSchedule::Merged, false));
         }
-        let fetches = InlinedProduct { a: self.a, alpha: 1.0, d }.fetches(Steps::UPDATED)?;
+        let fetches = InlinedProduct { a: &*self.a, alpha: 1.0, d }.fetches(Steps::UPDATED)?;
         let known = [
             way(CgSchedule::Merged, false),
             way(CgSchedule::Listing, false),
@@ -326,8 +333,8 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(solver: &ConjugateGradient<'a>, at: &Iterate<'_>) -> Result<Self> {
-        let m = solver.m;
+    fn new(solver: &'a ConjugateGradient<'_>, at: &Iterate<'_>) -> Result<Self> {
+        let m = &*solver.m;
         let device = at.a.device();
         let fresh = || Vector::uninit(device, at.b.len());
         let d = fresh()?;

@@ -9,7 +9,7 @@ use super::steps::{Entry, Steps};
 use crate::data::{Scalar, Vector};
 use crate::error::Result;
 use crate::kernel::PingPong;
-use crate::ops::{self, Accuracy, Accurate, Combine, LinOp, Part, Windows};
+use crate::ops::{self, Accuracy, Accurate, Combine, Part, Windows};
 use crate::shape::Shape;
 use crate::solve::drive::facts::{Facts, norm_of};
 use crate::solve::drive::finite::Small;
@@ -22,6 +22,7 @@ use crate::solve::drive::state::{Bounds, Flag, Report};
 use crate::solve::drive::unknown::exact_transposed;
 use crate::solve::drive::verdict::Kept;
 use crate::solve::drive::{After, Limits, Method};
+use crate::solve::held::{HeldLinOp, HeldPreconditioner};
 use crate::solve::precondition::{Identity, Preconditioner, check_definite};
 
 /// Parameters of [`Cgls`].
@@ -57,7 +58,7 @@ impl Default for CglsParams {
 ///
 /// Unknowns that are [pairs](crate::DoubleVector) go on to residuals of 1e-12 and less, whether the system is consistent or
 /// not: both residuals are then recomputed in some 70 bits, by exact products with `A` and with `Aᵀ`
-/// ([`LinOp::accumulate`]). Of many solutions the one found from zero is the least to 32 bits: no residual tells more.
+/// ([`LinOp::accumulate`](crate::solve::LinOp::accumulate)). Of many solutions the one found from zero is the least to 32 bits: no residual tells more.
 ///
 /// *Cost* of an iteration: a product with `A`, one with `Aᵀ`, two reductions, three vector updates, of pairs four; no
 /// readback.
@@ -79,29 +80,36 @@ impl Default for CglsParams {
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub struct Cgls<'a> {
-    a: &'a dyn LinOp,
-    m: &'a dyn Preconditioner,
+    a: HeldLinOp<'a>,
+    m: HeldPreconditioner<'a>,
     params: CglsParams,
 }
 
 shown!(Cgls<'_>, |s| "Cgls({}, {:?})", s.a.shape(), s.params);
 
 impl<'a> Cgls<'a> {
-    /// A solver without preconditioner. *Errors*: [`Error::Parameter`](crate::Error::Parameter).
-    pub fn new(a: &'a dyn LinOp, params: CglsParams) -> Result<Self> {
+    /// A solver without preconditioner, for an operator that is borrowed or shared: see [`HeldLinOp`].
+    ///
+    /// *Errors*: [`Error::Parameter`](crate::Error::Parameter).
+    pub fn new(a: impl Into<HeldLinOp<'a>>, params: CglsParams) -> Result<Self> {
         Self::preconditioned(a, &Identity, params)
     }
 
     /// A solver with a preconditioner for `AᵀA`, such as
     /// [`Jacobi::for_least_squares`](crate::solve::Jacobi::for_least_squares).
-    pub fn preconditioned(a: &'a dyn LinOp, m: &'a dyn Preconditioner, params: CglsParams) -> Result<Self> {
+    pub fn preconditioned(
+        a: impl Into<HeldLinOp<'a>>,
+        m: impl Into<HeldPreconditioner<'a>>,
+        params: CglsParams,
+    ) -> Result<Self> {
+        let (a, m) = (a.into(), m.into());
         params.stop.check("Cgls")?;
-        check_definite("Cgls", m)?;
+        check_definite("Cgls", &*m)?;
         Ok(Cgls { a, m, params })
     }
 
     solves! {
-        /// Minimises `‖b - A x‖`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space),
+        /// Minimises `‖b - A x‖`, from the initial guess in `x`. For an operator with a [null space](crate::solve::LinOp::null_space),
         /// the answer is the one orthogonal to it; whatever `b` is, it has one.
         ///
         /// *Errors*: [`Error::ShapeMismatch`](crate::Error::ShapeMismatch); [`Error::NonFinite`](crate::Error::NonFinite);
@@ -110,7 +118,7 @@ impl<'a> Cgls<'a> {
         /// was. Not converging is no error, nor is a breakdown: see [`SolveReport::reason`].
         "iterations" => SolveReport, |solver, x, b, observe| {
             let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("Cgls::solve", (solver.a, x, b), limits, observe, |at| Run::new(solver, at))
+            front::solve("Cgls::solve", (&*solver.a, x, b), limits, observe, |at| Run::new(solver, at))
         }
     }
 }
@@ -171,8 +179,8 @@ impl Since {
 }
 
 impl<'a> Run<'a> {
-    fn new(solver: &Cgls<'a>, at: &mut Iterate<'_>) -> Result<Self> {
-        let (a, m) = (at.a, solver.m);
+    fn new(solver: &'a Cgls<'_>, at: &mut Iterate<'_>) -> Result<Self> {
+        let (a, m) = (at.a, &*solver.m);
         let Shape { rows, cols } = a.shape();
         let of = |n| Vector::uninit(a.device(), n);
         let of_b = OfB::seen(at)?;

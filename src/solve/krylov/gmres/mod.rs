@@ -8,7 +8,7 @@ use crate::data::{Scalar, Vector};
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand, PingPong};
-use crate::ops::{self, Accuracy, Combine, LinOp, Windows};
+use crate::ops::{self, Accuracy, Combine, Windows};
 use crate::solve::drive::check::check_square;
 use crate::solve::drive::dots::{Dots, Reducer};
 use crate::solve::drive::front;
@@ -16,6 +16,7 @@ use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::drive::state::{Bounds, Flag, Report};
 use crate::solve::drive::{After, Limits, Method, SPELL};
+use crate::solve::held::{HeldLinOp, HeldPreconditioner};
 use crate::solve::precondition::{Identity, Preconditioner};
 
 /// Parameters of [`Gmres`].
@@ -102,33 +103,40 @@ pub const MOST_RESTART: usize = 200;
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub struct Gmres<'a> {
-    a: &'a dyn LinOp,
-    m: &'a dyn Preconditioner,
+    a: HeldLinOp<'a>,
+    m: HeldPreconditioner<'a>,
     params: GmresParams,
 }
 
 shown!(Gmres<'_>, |s| "Gmres({}, {:?})", s.a.shape(), s.params);
 
 impl<'a> Gmres<'a> {
-    /// A solver without preconditioner. *Errors*: [`Error::Matrix`] when `a` is not square; [`Error::Parameter`].
-    pub fn new(a: &'a dyn LinOp, params: GmresParams) -> Result<Self> {
+    /// A solver without preconditioner, for an operator that is borrowed or shared: see [`HeldLinOp`].
+    ///
+    /// *Errors*: [`Error::Matrix`] when `a` is not square; [`Error::Parameter`].
+    pub fn new(a: impl Into<HeldLinOp<'a>>, params: GmresParams) -> Result<Self> {
         Self::preconditioned(a, &Identity, params)
     }
 
     /// A solver with a preconditioner. *Errors*: as [`new`](Self::new).
-    pub fn preconditioned(a: &'a dyn LinOp, m: &'a dyn Preconditioner, params: GmresParams) -> Result<Self> {
+    pub fn preconditioned(
+        a: impl Into<HeldLinOp<'a>>,
+        m: impl Into<HeldPreconditioner<'a>>,
+        params: GmresParams,
+    ) -> Result<Self> {
+        let (a, m) = (a.into(), m.into());
         let op = "Gmres";
         params.stop.check(op)?;
         if !(1..=MOST_RESTART).contains(&params.restart) {
             let (value, expected) = (params.restart.to_string(), "1 to 200 (MOST_RESTART)");
             return Err(Error::Parameter { op, name: "restart", value, expected });
         }
-        check_square(op, a)?;
+        check_square(op, &*a)?;
         Ok(Gmres { a, m, params })
     }
 
     solves! {
-        /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](LinOp::null_space), the
+        /// Solves `A x = b`, from the initial guess in `x`. For an operator with a [null space](crate::solve::LinOp::null_space), the
         /// solution is the one orthogonal to it.
         ///
         /// *Errors*: [`Error::ShapeMismatch`]; [`Error::NonFinite`]; [`Error::Inconsistent`] when `b` has a part in the null
@@ -136,7 +144,7 @@ impl<'a> Gmres<'a> {
         /// is a breakdown, where a singular matrix leads no further: see [`SolveReport::reason`].
         "iterations" => SolveReport, |solver, x, b, observe| {
             let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("Gmres::solve", (solver.a, x, b), limits, observe, |at| Run::new(solver, at))
+            front::solve("Gmres::solve", (&*solver.a, x, b), limits, observe, |at| Run::new(solver, at))
         }
     }
 }
@@ -164,8 +172,8 @@ struct Run<'a> {
 const LEAST_GAIN: f32 = 0.998;
 
 impl<'a> Run<'a> {
-    fn new(solver: &Gmres<'a>, at: &Iterate<'_>) -> Result<Self> {
-        let (m, params) = (solver.m, &solver.params);
+    fn new(solver: &'a Gmres<'_>, at: &Iterate<'_>) -> Result<Self> {
+        let (m, params) = (&*solver.m, &solver.params);
         let (device, n) = (at.a.device(), at.b.len());
         let pair = || Ok::<_, Error>(PingPong::new(Scalar::zero(device)?, Scalar::zero(device)?));
         let most = (device.max_texture_size() as usize).saturating_sub(1).max(1);

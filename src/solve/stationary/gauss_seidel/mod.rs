@@ -15,6 +15,7 @@ use crate::kernel::{Accum, Draw, Mask, Operand, Predicate};
 use crate::ops;
 use crate::solve::drive::check::check_vectors;
 use crate::solve::drive::scales::{exponent_of, times_power};
+use crate::solve::held::HeldSweepable;
 use crate::solve::precondition::Preconditioner;
 
 /// The way in which a sweep of [`GaussSeidel`] goes through the unknowns.
@@ -73,7 +74,7 @@ pub const MOST_COLOURS: usize = 64;
 /// # Ok::<(), texla::Error>(())
 /// ```
 pub struct GaussSeidel<'a> {
-    a: &'a dyn Sweepable,
+    a: HeldSweepable<'a>,
     direction: Direction,
     /// `2^e ω / a_ii`, the largest about 1, and `2^-e`.
     weights: Vector,
@@ -94,16 +95,18 @@ struct Triangle {
 const OP: &str = "GaussSeidel";
 
 impl<'a> GaussSeidel<'a> {
-    /// Makes ready for `a`: colours it and writes the masks. `omega` is 1 for Gauss-Seidel, and lies between 0 and 2.
+    /// Makes ready for `a`, borrowed or shared ([`HeldSweepable`]): colours it and writes the masks. `omega` is 1 for
+    /// Gauss-Seidel, and lies between 0 and 2.
     ///
     /// *Cost*: on the host, a pass over the entries (and over those of `Aᵀ`, unless `a` is symmetric); 2 to 6 uploads,
     /// and an upload and a draw for each colour. *Errors*: [`Error::Matrix`] when `a` is not square, naming the first
     /// row whose diagonal is zero, or when it takes more than [`MOST_COLOURS`]; [`Error::Parameter`];
     /// [`Error::NonFinite`] where `1 / a_ii` or `a_ij / a_ii` leaves the range of floats.
-    pub fn new(a: &'a dyn Sweepable, omega: f64, direction: Direction) -> Result<Self> {
+    pub fn new(a: impl Into<HeldSweepable<'a>>, omega: f64, direction: Direction) -> Result<Self> {
+        let a = a.into();
         check_relaxation(OP, omega, 2.0, "more than 0 and less than 2")?;
-        let diagonal = nonzero_diagonal(OP, a)?;
-        let device = a.device();
+        let diagonal = nonzero_diagonal(OP, &*a)?;
+        let device = &a.device().clone();
         let _scope = device.scope()?;
         let smallest = diagonal.iter().fold(f64::MAX, |m, d| m.min(d.abs()));
         let e = if diagonal.is_empty() { 0 } else { exponent(smallest) };
@@ -116,19 +119,19 @@ impl<'a> GaussSeidel<'a> {
                 Direction::Backward => !forward,
             };
             if used {
-                Triangle::new(a, omega, &diagonal, forward)
+                Triangle::new(&*a, omega, &diagonal, forward)
             } else {
                 Ok(Triangle { near: None, far: None })
             }
         };
         Ok(GaussSeidel {
-            a,
             direction,
             weights: Vector::from_f64(device, &weights)?,
             factor: f64::from(-e).exp2() as f32,
             forward: triangle(true)?,
             backward: triangle(false)?,
-            masks: masks(a)?,
+            masks: masks(&*a)?,
+            a,
         })
     }
 
@@ -259,7 +262,7 @@ fn masks(a: &dyn Sweepable) -> Result<Vec<Mask>> {
 
 impl Smoother for GaussSeidel<'_> {
     fn smooth(&self, x: &mut Vector, b: &Vector, sweeps: usize) -> Result<()> {
-        check_vectors("GaussSeidel::smooth", self.a, x, b)?;
+        check_vectors("GaussSeidel::smooth", &*self.a, x, b)?;
         self.run(x, b, sweeps, false)
     }
 }
@@ -268,10 +271,10 @@ impl Preconditioner for GaussSeidel<'_> {
     /// One sweep from zero, times `2^e` with the exponent of `A`, so that `z` is about as large as `r`: half of it before
     /// and half after, so that neither side of the sweep comes near an end of the range.
     fn apply(&self, z: &mut Vector, r: &Vector) -> Result<()> {
-        check_vectors("GaussSeidel", self.a, z, r)?;
+        check_vectors("GaussSeidel", &*self.a, z, r)?;
         let _scope = self.a.device().scope()?;
         z.set_zero()?;
-        let e = exponent_of(self.a)?;
+        let e = exponent_of(&*self.a)?;
         if e.abs() <= 4 {
             return self.run(z, r, 1, true);
         }
