@@ -322,7 +322,9 @@ fn a_vector_is_shown_in_its_shades() {
             let mut picture = Picture::new(dev, w, h).unwrap();
             assert_eq!(picture.read().unwrap(), vec![[0, 0, 0, 255]; w * h]);
             let name = picture.texture();
-            for range in [[-1.0, 1.0], [-3.0, -2.5], [0.0, 1e-3], [1000.0, 1001.0], [-1e38, 1e38]] {
+            for range in
+                [[-1.0, 1.0], [-3.0, -2.5], [0.0, 1e-3], [0.0, 2e-38], [1000.0, 1001.0], [-1e38, 1e38]]
+            {
                 let shades = Shades::new(range[0], range[1], RAMP);
                 ops::vector_to_picture(&mut picture, &v, &shades).unwrap();
                 assert_shaded(&picture, &values, range, &RAMP, &format!("{w}x{h}, {range:?}"));

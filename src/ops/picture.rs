@@ -1,7 +1,7 @@
 //! Vectors as images to look at.
 
 use super::plane::value;
-use crate::data::{Picture, Vector};
+use crate::data::{Picture, Vector, exponent};
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{Draw, Operand};
@@ -61,11 +61,13 @@ pub fn vector_to_picture(out: &mut Picture, v: &Vector, shades: &Shades) -> Resu
         let expected = "a range of finite numbers, the lower one first";
         return Err(Error::Parameter { op, name, value, expected });
     }
+    let unit = (-f64::from(exponent(f64::from(span)).clamp(-126, 126))).exp2() as f32;
     Draw::new(out.device(), glsl!("repack/picture.frag"))
         .input("x", v.view())
         .param("width", value(extent.width as usize))
         .param("low", low)
-        .param("span", span)
+        .param("unit", unit)
+        .param("span", span * unit)
         .param("first", first)
         .param("second", second)
         .param("middle", middle)
