@@ -289,12 +289,13 @@ fn shade(x: f64, [low, high]: [f64; 2], colours: &[[f32; 4]; 5]) -> [f64; 4] {
     })
 }
 
-/// Bytes are off by half a step, and by what the shader's rounding makes of numbers up to `scale` times the range.
+/// Bytes are off by half a step, and by a tenth more where a device's conversion is no better than Direct3D asks for (an H100's is
+/// not); and by what the shader's rounding makes of numbers up to `scale` times the range.
 fn assert_shaded(picture: &Picture, values: &[f32], range: [f32; 2], colours: &[[f32; 4]; 5], what: &str) {
     let range = range.map(f64::from);
     let scale = range[0].abs().max(range[1].abs()) / (range[1] - range[0]);
     // A dozen roundings in colours up to 1, three in the place, times the slope of 4 shades.
-    let bound = 0.5 + 255.0 * 2f64.powi(-24) * (12.0 + 4.0 * 3.0 * (1.0 + scale));
+    let bound = 0.6 + 255.0 * 2f64.powi(-24) * (12.0 + 4.0 * 3.0 * (1.0 + scale));
     let texels = picture.read().unwrap();
     assert_eq!(texels.len(), values.len());
     for (i, (texel, value)) in texels.iter().zip(values).enumerate() {
@@ -449,7 +450,7 @@ fn pictures_draw_into_textures_of_the_hosts() {
                     let want = shade(f64::from(value), [-1.0, 1.0], &RAMP);
                     for c in 0..channels {
                         assert!(
-                            (f64::from(texel[c]) - 255.0 * want[c]).abs() <= 0.51 * steps(c),
+                            (f64::from(texel[c]) - 255.0 * want[c]).abs() <= 0.61 * steps(c),
                             "{name}: {texels:?}"
                         );
                     }
