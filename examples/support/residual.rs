@@ -56,7 +56,8 @@ impl Ordinary {
             values.iter().map(|v| v * down).collect()
         };
         Ok(Ordinary {
-            a: a.with_values(&scaled(a.values(), of_a))?,
+            // A matrix may be most of the memory.
+            a: if of_a == 0 { a } else { a.with_values(&scaled(a.values(), of_a))? },
             b: scaled(&b, of_b),
             larger: f64::from(of_a - of_b).exp2(),
             exponent: of_a,

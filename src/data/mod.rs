@@ -33,6 +33,7 @@ mod scalar;
 mod sparse;
 mod stack;
 mod stencil;
+mod storage;
 mod stored;
 mod unknowns;
 mod vector;

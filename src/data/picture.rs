@@ -1,9 +1,10 @@
 //! An image to look at.
 
+use super::storage::Storage;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{Format, Lent, Texture};
-use crate::kernel::{Operand, PooledTexture, TargetOperand, View};
+use crate::kernel::{Operand, TargetOperand, View};
 use crate::shape::Extent;
 
 /// An image of red, green, blue and alpha from 0 to 1: what a toolkit shows as it is, and what an engine's own texture is drawn
@@ -29,11 +30,6 @@ use crate::shape::Extent;
 /// ```
 pub struct Picture {
     storage: Storage,
-}
-
-enum Storage {
-    Owned(PooledTexture),
-    Borrowed(Device, Texture),
 }
 
 shown!(Picture, |p| "Picture({})", p.extent());
@@ -89,10 +85,7 @@ impl Picture {
     }
 
     fn gl_texture(&self) -> &Texture {
-        match &self.storage {
-            Storage::Owned(texture) => texture.texture(),
-            Storage::Borrowed(_, texture) => texture,
-        }
+        self.storage.texture()
     }
 
     /// Width and height.
@@ -102,10 +95,7 @@ impl Picture {
 
     /// The device the picture lives on.
     pub fn device(&self) -> &Device {
-        match &self.storage {
-            Storage::Owned(texture) => texture.device(),
-            Storage::Borrowed(device, _) => device,
-        }
+        self.storage.device()
     }
 
     /// The texture, for the host to sample or draw; the same name until the picture drops.

@@ -1,10 +1,11 @@
 //! A column vector on the device.
 
 use super::pending::PendingRead;
+use super::storage::Storage;
 use crate::device::Device;
 use crate::error::{Error, Result, check_values};
 use crate::gl::{Format, Lent, Texture};
-use crate::kernel::{Operand, PooledTexture, Tail, TargetOperand, View};
+use crate::kernel::{Operand, Tail, TargetOperand, View};
 use crate::shape::{Extent, Layout, Shape, fold_extent};
 
 /// A column vector of 32-bit floats, folded into a nearly square RGBA texture with four consecutive elements in each
@@ -24,11 +25,6 @@ use crate::shape::{Extent, Layout, Shape, fold_extent};
 pub struct Vector {
     storage: Storage,
     length: usize,
-}
-
-enum Storage {
-    Owned(PooledTexture),
-    Borrowed(Device, Texture),
 }
 
 impl Vector {
@@ -224,10 +220,7 @@ impl Vector {
 
     /// The device the vector lives on.
     pub fn device(&self) -> &Device {
-        match &self.storage {
-            Storage::Owned(texture) => texture.device(),
-            Storage::Borrowed(device, _) => device,
-        }
+        self.storage.device()
     }
 
     /// The RGBA32F texture that holds the elements, for the host to sample or draw. It stays texla's: valid until the
@@ -238,10 +231,7 @@ impl Vector {
     }
 
     pub(crate) fn gl_texture(&self) -> &Texture {
-        match &self.storage {
-            Storage::Owned(texture) => texture.texture(),
-            Storage::Borrowed(_, texture) => texture,
-        }
+        self.storage.texture()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::common::reference::dot;
 use crate::systems::{System, apply, bits, entries, norm, relative_error, relative_residual};
 use texla::host::{Csr, problems};
 use texla::solve::{Identity, Jacobi, Minres, MinresParams, Preconditioner, SolveReport, Stop, StopReason};
-use texla::{Device, DoubleVector, Error, MatrixFormat, Result, Shape, StoredMatrix, Vector};
+use texla::{Device, DoubleVector, Error, MatrixFormat, Result, Shape, SparseFormat, StoredMatrix, Vector};
 
 fn params(tol: f64) -> MinresParams {
     MinresParams::default().with_stop(Stop::relative(tol))
@@ -221,6 +221,34 @@ fn scales_and_repeats_change_nothing() {
         assert_eq!(run(0, 0), first);
         for (e, f) in [(60, 0), (-60, 0), (0, 60), (0, -60), (60, -30)] {
             assert_eq!(run(e, f), first, "2^{e}, 2^{f}");
+        }
+    });
+}
+
+/// Coefficients 2^42 apart, near the end of what is reached: updates multiply a small coefficient, a large direction and a factor that
+/// beside `b` of 2^-60 is near the end of the range. (Found by a tally; within the range of pairs in every scale.)
+#[test]
+fn small_right_hand_sides_lose_no_update() {
+    on_both(|device| {
+        if !is_exact(device) {
+            return;
+        }
+        let run = |e: i32| {
+            let entry = [(0, 0, 4058643.674379134), (0, 1, 1.326286400516476), (1, 0, 1.326286400516476)];
+            let a = entries(2, 2, [&entry[..], &[(1, 1, 9.984762152675915e-07)]].concat());
+            let stored = StoredMatrix::new(device, a, MatrixFormat::Sparse(SparseFormat::Gather)).unwrap();
+            let m = Jacobi::absolute(&stored).unwrap();
+            let b = [0.01697247082537905, 0.586114259885264].map(|v: f64| v * f64::from(e).exp2());
+            let right = DoubleVector::from_f64(device, &b).unwrap();
+            let mut x = DoubleVector::zeros(device, 2).unwrap();
+            let params = params(1e-7).with_max_iters(1000);
+            let report = Minres::preconditioned(&stored, &m, params).unwrap().solve(&mut x, &right).unwrap();
+            let x = x.read().unwrap().into_iter().map(|v| (v * f64::from(-e).exp2()).to_bits());
+            (report.reason, report.iterations, x.collect::<Vec<_>>())
+        };
+        let first = run(0);
+        for e in [60, -30, -60] {
+            assert_eq!(run(e), first, "2^{e}");
         }
     });
 }

@@ -197,7 +197,7 @@ impl<'a> Auto<'a> {
         Ok(Auto { a, params, choices, spare })
     }
 
-    /// What is tried, in this order.
+    /// What is tried, in this order; where none of it can be set up, and nothing was asked for, GMRES without a preconditioner.
     pub fn choices(&self) -> &[Choice] {
         &self.choices
     }
