@@ -627,7 +627,7 @@ fn what_is_chosen_can_be_asked_for() {
     assert!(other["iterations"].as_u64() > report["iterations"].as_u64(), "{other}");
     for (choice, text) in [
         ("lu", "one of cg, minres"),
-        ("gmres(0)", "--restart 0: expected 1 to 200"),
+        ("gmres(0)", "\"gmres(0)\", expected 1 to 200 iterations of a cycle, as in gmres(50)"),
         ("cg with jacobi", "--method gmres"),
     ] {
         assert_refused(&["--matrix", &wind, "--choice", choice], text);

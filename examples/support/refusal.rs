@@ -143,7 +143,7 @@ fn instead(
     let positive = a.is_symmetric() && a.diagonal().iter().all(|d| *d > 0.0);
     match method {
         Some(method @ (Cg | Minres)) if about_both && positive => {
-            format!("--method gmres takes it, and --method {method} takes --precond fsai, ic0 or jacobi")
+            format!("--method gmres takes it, and --method {method} takes --precond fsai, ic0 or jacobi where the matrix is positive definite")
         }
         Some(Cg | Minres) if about_both => "--method gmres takes it".to_owned(),
         Some(Cg | Minres) if has_plain => {

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::choice::{Choice, MethodKind, PreconditionerKind};
 use crate::error::{Error, Result};
+use crate::solve::krylov::MOST_RESTART;
 use crate::solve::precondition::IluParams;
 
 const MATCHED: &str = " of matched rows";
@@ -64,8 +65,9 @@ impl FromStr for Choice {
         match (choice.method, cycle.as_slice()) {
             (_, []) => {}
             (MethodKind::Gmres, [restart]) => {
-                let whole = || not_understood("a whole number of iterations of a cycle, as in gmres(50)");
-                choice.restart = restart.parse().map_err(|_| whole())?;
+                let iterations = restart.parse().ok().filter(|m| (1..=MOST_RESTART).contains(m));
+                choice.restart = iterations
+                    .ok_or_else(|| not_understood("1 to 200 iterations of a cycle, as in gmres(50)"))?;
             }
             _ => {
                 return Err(not_understood(
