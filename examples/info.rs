@@ -168,6 +168,7 @@ fn capabilities(caps: &Capabilities) -> Vec<(&'static str, serde_json::Value)> {
         ("vertex_blocks", json!(caps.vertex_blocks)),
         ("exact_lines", json!(caps.exact_lines)),
         ("exact_derivatives", json!(caps.exact_derivatives)),
+        ("program_binaries", json!(caps.program_binaries)),
         ("exact_form", json!(caps.exact_form.map_or("none".to_owned(), |form| format!("{form:?}")))),
     ]
 }

@@ -1,6 +1,7 @@
 //! The device: a cheap handle that composes the gl layer, the kernels compiled so far, and the texture pool.
 
 use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -23,6 +24,12 @@ pub struct DeviceOptions {
     pub limits: Limits,
     /// Bytes of unused textures that the pool keeps for reuse.
     pub pool_budget: u64,
+    /// A folder that keeps linked programs (`glGetProgramBinary`) from one run to the next, where the driver hands them out
+    /// ([`Capabilities::program_binaries`]); made when the first one is kept. They are found again by the whole text of
+    /// their stages and by the names of driver and device; what is damaged, or what the driver does not know any more, is
+    /// compiled as if it were not there, and where nothing can be written nothing is kept. The folder is the application's
+    /// own: a driver is handed what stands in it. [`Counters::programs_taken_back`] says how often it helped.
+    pub program_folder: Option<PathBuf>,
 }
 
 with!(const DeviceOptions:
@@ -30,9 +37,13 @@ with!(const DeviceOptions:
     with_pool_budget(pool_budget: u64),
 );
 
+with!(DeviceOptions:
+    with_program_folder(program_folder: Option<PathBuf>),
+);
+
 impl Default for DeviceOptions {
     fn default() -> Self {
-        DeviceOptions { limits: Limits::default(), pool_budget: 256 << 20 }
+        DeviceOptions { limits: Limits::default(), pool_budget: 256 << 20, program_folder: None }
     }
 }
 
@@ -128,8 +139,8 @@ impl Device {
         owner: Option<Box<dyn CurrentContext>>,
         options: DeviceOptions,
     ) -> Result<Self> {
-        let DeviceOptions { limits, pool_budget } = options;
-        let gl = Gl::new(gl, GlOptions { owner, loader, limits })?;
+        let DeviceOptions { limits, pool_budget, program_folder: programs } = options;
+        let gl = Gl::new(gl, GlOptions { owner, loader, limits, programs })?;
         let (kernels, pool) = (RefCell::default(), RefCell::new(Pool::new(pool_budget)));
         Ok(Device(Rc::new(DeviceInner {
             kernels,

@@ -113,6 +113,9 @@ pub struct Capabilities {
     pub exact_derivatives: bool,
     /// The form in which exact arithmetic is exact; `None` if no form is, and then nothing can be certified.
     pub exact_form: Option<ExactForm>,
+    /// The driver hands out linked programs, so that [`DeviceOptions::program_folder`](crate::DeviceOptions::program_folder)
+    /// can keep them.
+    pub program_binaries: bool,
 }
 
 impl Capabilities {
@@ -207,6 +210,7 @@ impl Probe<'_> {
             uniform_components: uniforms.min(vertex_uniforms),
             varying_components: varyings,
             points_a_draw: 1 << 18,
+            program_binaries: super::binaries::offered(gl),
             ..Capabilities::default()
         };
         let _guard = StateGuard::enter(gl, true)?;

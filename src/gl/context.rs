@@ -1,6 +1,7 @@
 //! The shared context: who may enter, what waits to be deleted, which framebuffers exist.
 
 use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -43,6 +44,8 @@ pub(crate) struct GlOptions {
     pub owner: Option<Box<dyn CurrentContext>>,
     pub loader: Option<Loader>,
     pub limits: Limits,
+    /// The folder that keeps linked programs.
+    pub programs: Option<PathBuf>,
 }
 
 /// The context and everything that is per context. Shared by all handles; dropped with the last of them.
@@ -62,6 +65,8 @@ pub(crate) struct GlInner {
     /// Draw buffers of the device, whatever the limits say.
     pub draw_buffers: u32,
     pub entry: EntryPoints,
+    /// The folder that keeps linked programs.
+    pub programs: Option<PathBuf>,
     pub viewports: Viewports,
     pub lost: Cell<bool>,
     graveyard: RefCell<Vec<Dead>>,
@@ -148,6 +153,7 @@ impl Gl {
             feedback: Cell::new(None),
             draw_buffers,
             entry,
+            programs: options.programs,
             viewports,
             lost: Cell::new(false),
             graveyard: RefCell::new(Vec::new()),

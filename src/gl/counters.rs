@@ -83,7 +83,9 @@ pub struct Counters {
     pub copies: u64,
     /// Programs compiled and linked.
     pub compiles: u64,
-    /// Nanoseconds spent compiling and linking.
+    /// Programs taken from [`DeviceOptions::program_folder`](crate::DeviceOptions::program_folder) instead.
+    pub programs_taken_back: u64,
+    /// Nanoseconds spent compiling and linking, or taking back.
     pub compile_nanos: u64,
     /// Times the host's GL state was saved.
     pub state_saves: u64,
@@ -103,12 +105,13 @@ impl Counters {
             readback_bytes: self.readback_bytes - earlier.readback_bytes,
             copies: self.copies - earlier.copies,
             compiles: self.compiles - earlier.compiles,
+            programs_taken_back: self.programs_taken_back - earlier.programs_taken_back,
             compile_nanos: self.compile_nanos - earlier.compile_nanos,
             state_saves: self.state_saves - earlier.state_saves,
         }
     }
 
-    /// The time spent compiling and linking.
+    /// The time spent compiling and linking, or taking back.
     pub fn compile_time(&self) -> Duration {
         Duration::from_nanos(self.compile_nanos)
     }

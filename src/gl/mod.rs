@@ -7,6 +7,7 @@
 //! | module | what |
 //! |---|---|
 //! | `api` | the two dialects, GL 3.3 core and GLES 3.0 |
+//! | `binaries` | linked programs kept in a folder |
 //! | `counters` | live objects per class; draws, passes, uploads, readbacks, bytes |
 //! | `context` | the shared context: entry check, deferred deletes, framebuffer cache |
 //! | `objects` | textures and vertex buffers, freed on drop through the graveyard |
@@ -23,6 +24,7 @@
 #![allow(unsafe_code)]
 
 mod api;
+mod binaries;
 mod buffer;
 mod caps;
 mod capture;

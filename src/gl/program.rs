@@ -2,9 +2,10 @@
 
 use std::cell::RefCell;
 
-use glow::HasContext;
+use glow::{HasContext, ProgramBinary};
 
 use super::api::Api;
+use super::binaries::Place;
 use super::context::{Dead, Gl};
 use super::objects::Attribute;
 use super::source::{Assembly, Source};
@@ -186,13 +187,18 @@ impl Drop for Shader<'_> {
     }
 }
 
-fn compile<'a>(gl: &'a Gl, api: Api, kernel: &str, kind: u32, stage: &Stage<'_>) -> Result<Shader<'a>> {
-    let own = api == gl.api;
+/// The whole text of a stage in this dialect.
+fn assemble(gl: &Gl, api: Api, kernel: &str, stage: &Stage<'_>) -> Result<Assembly> {
     let mut text = Assembly::new(api.header(), kernel);
-    text.generated(&gl.caps.borrow().defines(own));
+    text.generated(&gl.caps.borrow().defines(api == gl.api));
     text.generated(&stage.before);
     text.file(stage.body)?;
     text.generated(&stage.after);
+    Ok(text)
+}
+
+fn compile<'a>(gl: &'a Gl, api: Api, kernel: &str, kind: u32, text: &Assembly) -> Result<Shader<'a>> {
+    let own = api == gl.api;
     let stage_name = match (kind == glow::VERTEX_SHADER, own) {
         (true, true) => "vertex shader",
         (false, true) => "fragment shader",
@@ -226,7 +232,10 @@ pub(crate) fn check_other_dialect(
     if gl.api != Api::Gl33 {
         return Ok(());
     }
-    let passes = |kind, stage: &Stage<'_>| compile(gl, Api::Es30, kernel, kind, stage).map(drop);
+    let passes = |kind, stage: &Stage<'_>| {
+        let text = assemble(gl, Api::Es30, kernel, stage)?;
+        compile(gl, Api::Es30, kernel, kind, &text).map(drop)
+    };
     passes(glow::VERTEX_SHADER, vertex).and_then(|()| passes(glow::FRAGMENT_SHADER, fragment)).or_else(
         |refused| {
             // Does the driver know the dialect at all?
@@ -250,17 +259,79 @@ impl Program {
             // What is captured cannot be named while a feedback of the host's is the current one, even a paused one.
             gl.take_feedback()?;
         }
-        let vertex = compile(gl, gl.api, source.name, glow::VERTEX_SHADER, &source.vertex)?;
-        let fragment = compile(gl, gl.api, source.name, glow::FRAGMENT_SHADER, &source.fragment)?;
-        let raw_gl = &gl.raw;
+        let [vertex, fragment] =
+            [&source.vertex, &source.fragment].map(|stage| assemble(gl, gl.api, source.name, stage));
+        let (vertex, fragment) = (vertex?, fragment?);
+        let place = Place::of(gl, {
+            let attributes = source.attributes.iter().map(|(name, _)| *name);
+            let captured = source.captured.iter().map(String::as_str);
+            [vertex.text.as_str(), &fragment.text]
+                .into_iter()
+                .chain(attributes)
+                .chain(["captured"])
+                .chain(captured)
+        });
+        if let Some(kept) = place.as_ref().and_then(Place::load)
+            && let Some(program) = Self::taken_back(gl, source, &kept)?
+        {
+            return Ok(program);
+        }
+        let mut program = Self::link(gl, source, &vertex, &fragment, place.is_some())?;
+        program.reflect(source)?;
+        gl.check("linking a program")?;
+        if let Some(place) = place {
+            // SAFETY: the context is current inside a scope; the program is linked.
+            if let Some(binary) = unsafe { gl.raw.get_program_binary(program.raw) } {
+                place.store(&binary);
+            }
+            gl.check("asking for a linked program")?;
+        }
+        Ok(program)
+    }
+
+    /// An empty program.
+    fn create(gl: &Gl) -> Result<Self> {
         // SAFETY: the context is current inside a scope.
-        let mut program = unsafe {
-            let raw = raw_gl
-                .create_program()
-                .map_err(|e| Error::NoContext(format!("cannot create a program: {e}")))?;
-            gl.ledger.change_live(|l| l.programs += 1);
-            gl.ledger.count(|c| c.compiles += 1);
-            let program = Program { gl: gl.clone(), raw, slots: Vec::new() };
+        let raw = unsafe { gl.raw.create_program() };
+        let raw = raw.map_err(|e| Error::NoContext(format!("cannot create a program: {e}")))?;
+        gl.ledger.change_live(|l| l.programs += 1);
+        Ok(Program { gl: gl.clone(), raw, slots: Vec::new() })
+    }
+
+    /// A program as it was once linked, unless the driver, perhaps another one by now, does not know it any more.
+    fn taken_back(gl: &Gl, source: &ProgramSource<'_>, kept: &ProgramBinary) -> Result<Option<Self>> {
+        let mut program = Self::create(gl)?;
+        // SAFETY: the context is current inside a scope.
+        let known = unsafe {
+            gl.raw.program_binary(program.raw, kept);
+            gl.raw.get_program_link_status(program.raw)
+        };
+        let taken = known && program.reflect(source).is_ok();
+        match gl.check("taking back a linked program") {
+            Err(Error::ContextLost) => Err(Error::ContextLost),
+            Ok(()) if taken => {
+                gl.ledger.count(|c| c.programs_taken_back += 1);
+                Ok(Some(program))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Compiles and links; `keep` says that the binary will be asked for.
+    fn link(
+        gl: &Gl,
+        source: &ProgramSource<'_>,
+        vertex: &Assembly,
+        fragment: &Assembly,
+        keep: bool,
+    ) -> Result<Self> {
+        let vertex = compile(gl, gl.api, source.name, glow::VERTEX_SHADER, vertex)?;
+        let fragment = compile(gl, gl.api, source.name, glow::FRAGMENT_SHADER, fragment)?;
+        let program = Self::create(gl)?;
+        gl.ledger.count(|c| c.compiles += 1);
+        let (raw_gl, raw) = (&gl.raw, program.raw);
+        // SAFETY: the context is current inside a scope.
+        unsafe {
             raw_gl.attach_shader(raw, vertex.raw);
             raw_gl.attach_shader(raw, fragment.raw);
             for (i, (name, _)) in source.attributes.iter().enumerate() {
@@ -269,6 +340,9 @@ impl Program {
             if !source.captured.is_empty() {
                 let names: Vec<&str> = source.captured.iter().map(String::as_str).collect();
                 raw_gl.transform_feedback_varyings(raw, &names, glow::INTERLEAVED_ATTRIBS);
+            }
+            if keep {
+                raw_gl.program_binary_retrievable_hint(raw, true);
             }
             // ES has no glBindFragDataLocation; there the outputs carry `layout(location = i)`, as they do in 3.30.
             raw_gl.link_program(raw);
@@ -280,10 +354,7 @@ impl Program {
                 let kernel = source.name.to_owned();
                 return Err(gl.unless_lost(Error::Shader { kernel, stage: "link", log }));
             }
-            program
-        };
-        program.reflect(source)?;
-        gl.check("linking a program")?;
+        }
         Ok(program)
     }
 
