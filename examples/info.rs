@@ -185,7 +185,7 @@ fn quirks(caps: &Capabilities) -> Vec<String> {
     unless(caps.exact_derivatives, "derivatives are not those of the quad: products are not split over it");
     unless(caps.exact_form.is_some(), "no form of double-float is exact: nothing is certified");
     unless(caps.max_vertex_outputs >= 15, "vertices write fewer numbers than GL promises");
-    if caps.points_a_draw < 1 << 18 {
+    if caps.points_a_draw < 1 << 16 {
         found.push(format!("vertices lose count in long draws: {} points a draw", caps.points_a_draw));
     }
     if caps.loop_rounds < u32::MAX {

@@ -104,6 +104,11 @@ impl Gather {
         Ok(Gather { values, low, columns: columns_texture, slices, table, slots })
     }
 
+    /// Slots that a texel of the result adds up, on average.
+    pub fn rounds(&self) -> u64 {
+        self.slots as u64 / (self.table.len() * SLICE).max(1) as u64
+    }
+
     /// New coefficients for the same pattern.
     pub fn set_values(&mut self, device: &Device, csr: &Csr, scaling: Scaling) -> Result<()> {
         let extent = self.values.texture().extent();

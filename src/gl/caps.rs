@@ -199,8 +199,9 @@ impl Probe<'_> {
             .max(1);
         let names = ["llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader"];
         let lower = renderer.to_lowercase();
+        let software = names.iter().any(|name| lower.contains(name));
         *gl.caps.borrow_mut() = Capabilities {
-            software: names.iter().any(|name| lower.contains(name)),
+            software,
             renderer,
             vendor,
             version,
@@ -209,7 +210,7 @@ impl Probe<'_> {
             texture_units: units.min(vertex_units).min(16),
             uniform_components: uniforms.min(vertex_uniforms),
             varying_components: varyings,
-            points_a_draw: 1 << 18,
+            points_a_draw: if software { 1 << 16 } else { 1 << 18 },
             program_binaries: super::binaries::offered(gl),
             ..Capabilities::default()
         };
@@ -339,6 +340,7 @@ impl Probe<'_> {
             ],
             first_uniform: inputs.len(),
             area,
+            rounds: Some(1),
             blend,
             depth: Depth::Off,
         })

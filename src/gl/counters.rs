@@ -63,7 +63,7 @@ impl LiveObjects {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Draw calls.
+    /// Draws. A long one is cut into bands, so that no call takes long; they count as one.
     pub draws: u64,
     /// Changes of the render target, the dear thing on a software rasteriser.
     pub passes: u64,

@@ -111,8 +111,40 @@ pub(crate) struct DrawCall<'a> {
     /// Uniform slots before the first of `uniforms`: the samplers.
     pub first_uniform: usize,
     pub area: Area<'a>,
+    /// How often a fragment goes round its loop, about: for how long a draw may be. `None` where the rectangle has to be one
+    /// primitive.
+    pub rounds: Option<u64>,
     pub blend: Blend,
     pub depth: Depth,
+}
+
+/// Rounds of all fragments of one draw, so that a display's watchdog sees none of more than about a tenth of a second on the
+/// slowest device of its kind (`benches/JOURNAL.md`, "The longest draw").
+const fn rounds_a_draw(software: bool) -> u64 {
+    if software { 1 << 19 } else { 1 << 25 }
+}
+
+/// What a fragment without a loop counts for: the dearest of them take as long as so many rounds of the quickest loops.
+const LEAST_ROUNDS: u64 = 4;
+
+/// Rows of a rectangle that are drawn at a time.
+fn band(software: bool, width: i32, rounds: u64) -> i32 {
+    let row = u64::from(width.unsigned_abs()).saturating_mul(rounds.max(LEAST_ROUNDS)).max(1);
+    let rows = i32::try_from(rounds_a_draw(software) / row).unwrap_or(i32::MAX);
+    // In whole tiles of the rasteriser, where there is a choice, and always in whole quads.
+    if rows > 64 { rows - rows % 64 } else { (rows & !1).max(2) }
+}
+
+/// A rectangle in bands of at most so many rows, which end where quads of fragments do.
+fn bands([x, y, width, height]: [i32; 4], most: i32) -> impl Iterator<Item = [i32; 4]> {
+    let end = y.saturating_add(height);
+    let mut at = y;
+    std::iter::from_fn(move || {
+        let next = if at.saturating_add(most) >= end { end } else { (at + most) & !1 };
+        let band = [x, at, width, next - at];
+        at = next;
+        (band[3] > 0).then_some(band)
+    })
 }
 
 impl Gl {
@@ -236,7 +268,9 @@ impl Gl {
         for (i, value) in call.uniforms.iter().enumerate() {
             call.program.set(call.first_uniform + i, value);
         }
-        self.use_viewport(call.area.viewport(extent));
+        if !matches!(call.area, Area::Rect(_)) {
+            self.use_viewport(call.area.viewport(extent));
+        }
         let own = self.vertex_array;
         // SAFETY: the context is current inside a scope; program, framebuffer and vertex array are complete, and the
         // attribute buffers hold the vertices asked for.
@@ -244,9 +278,14 @@ impl Gl {
             match &call.area {
                 // One triangle that covers the viewport: no diagonal along which a quad's two would be rasterised
                 // twice.
-                Area::Rect(_) => {
+                Area::Rect(rect) => {
                     let first = if call.depth == Depth::Narrow { 7 } else { 0 };
-                    self.draw_vertices(own, glow::TRIANGLES, first, 3);
+                    let software = self.caps.borrow().software;
+                    let most = call.rounds.map_or(i32::MAX, |rounds| band(software, rect[2], rounds));
+                    for band in bands(*rect, most) {
+                        self.use_viewport(band);
+                        self.draw_vertices(own, glow::TRIANGLES, first, 3);
+                    }
                 }
                 Area::Row(_) => self.draw_vertices(own, glow::LINES, 3, 2),
                 Area::Column(_) => self.draw_vertices(own, glow::LINES, 5, 2),
@@ -274,5 +313,28 @@ impl Gl {
         unsafe { self.raw.clear_buffer_f32_slice(glow::COLOR, 0, &value) };
         self.ledger.count(|c| c.clears += 1);
         self.check(what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_keep_the_budget_and_whole_quads() {
+        // 2^19 rounds: 2^17 texels, or fewer where each has more to do.
+        assert_eq!(band(true, 1000, 1), 128);
+        assert_eq!(band(true, 100, 1000), 4);
+        assert_eq!(band(true, 1 << 20, 1), 2);
+        assert_eq!(band(true, 1, u64::MAX), 2);
+        assert_eq!(band(false, 1000, 1), 8384);
+        assert_eq!(band(false, 0, 0), 1 << 25);
+        let cut = |rect, most| bands(rect, most).collect::<Vec<_>>();
+        assert_eq!(cut([1, 0, 5, 7], 4), [[1, 0, 5, 4], [1, 4, 5, 3]]);
+        // From an odd row on the first one is shorter.
+        assert_eq!(cut([0, 3, 5, 8], 4), [[0, 3, 5, 3], [0, 6, 5, 4], [0, 10, 5, 1]]);
+        assert_eq!(cut([0, 3, 5, 1], 2), [[0, 3, 5, 1]]);
+        assert_eq!(cut([0, 0, 5, 0], 2), [[0; 4]; 0]);
+        assert_eq!(cut([0, 1, 5, i32::MAX - 1], i32::MAX).len(), 1);
     }
 }

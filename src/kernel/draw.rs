@@ -34,6 +34,7 @@ pub(crate) struct Draw<'a> {
     domain: Domain<'a>,
     accum: Accum,
     predicate: Predicate<'a>,
+    rounds: u64,
 }
 
 impl<'a> Draw<'a> {
@@ -61,6 +62,7 @@ impl<'a> Draw<'a> {
             domain: Domain::Full,
             accum: Accum::Replace,
             predicate: Predicate::Always,
+            rounds: 1,
         }
     }
 
@@ -260,6 +262,14 @@ impl<'a> Draw<'a> {
         self
     }
 
+    /// About how often a fragment goes round the loop of the body: long draws are cut into bands, each a call of its own, which
+    /// together count as one.
+    #[inline]
+    pub fn rounds(mut self, rounds: u64) -> Self {
+        self.rounds = rounds;
+        self
+    }
+
     /// Draws. *Cost*: 1 draw (of points and splats: as many as it takes), and the compilation of its program on first
     /// use. *Errors*: [`Error::Interface`](crate::Error::Interface), [`Error::Feedback`](crate::Error::Feedback),
     /// [`Error::WrongDevice`](crate::Error::WrongDevice), [`Error::Unsupported`](crate::Error::Unsupported),
@@ -285,7 +295,7 @@ impl<'a> Draw<'a> {
     }
 
     fn pass<T>(self, run: impl FnOnce(&Pass<'_>, &Device) -> Result<T>) -> Result<T> {
-        let Draw { device, kernel, targets, inputs, block, params, domain, accum, predicate } = self;
+        let Draw { device, kernel, targets, inputs, block, params, domain, accum, predicate, rounds } = self;
         let _scope = device.scope()?;
         let found;
         let kernel = match kernel {
@@ -295,6 +305,6 @@ impl<'a> Draw<'a> {
                 &found
             }
         };
-        run(&Pass { kernel, targets, inputs, block, params, domain, accum, predicate }, device)
+        run(&Pass { kernel, targets, inputs, block, params, domain, accum, predicate, rounds }, device)
     }
 }

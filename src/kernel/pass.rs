@@ -17,7 +17,9 @@ use crate::gl::{
 use crate::shape::Extent;
 
 /// Texels that the splats of one draw cover at most.
-const SPLAT_TEXELS_A_DRAW: u64 = 1 << 26;
+const fn splat_texels_a_draw(software: bool) -> u64 {
+    if software { 1 << 25 } else { 1 << 26 }
+}
 
 /// A texture as a kernel sees it: the used extent and where the last element lies.
 #[derive(Clone, Copy)]
@@ -167,6 +169,8 @@ pub(super) struct Pass<'a> {
     pub domain: Domain<'a>,
     pub accum: Accum,
     pub predicate: Predicate<'a>,
+    /// How often a fragment goes round its loop, about.
+    pub rounds: u64,
 }
 
 impl<'a> Pass<'a> {
@@ -331,10 +335,12 @@ impl<'a> Pass<'a> {
 
     /// Vertices of one draw: a long one would keep the device from everything else.
     fn most(&self, extent: Extent) -> usize {
-        let points = self.kernel.gl.caps.borrow().points_a_draw.max(1);
+        let caps = self.kernel.gl.caps.borrow();
+        let points = caps.points_a_draw.max(1);
         match self.domain {
             Domain::Splats(_) => {
-                (SPLAT_TEXELS_A_DRAW / extent.area().max(1)).clamp(1, u64::from(points)) as usize
+                let splats = splat_texels_a_draw(caps.software) / extent.area().max(1);
+                splats.clamp(1, u64::from(points)) as usize
             }
             _ => points as usize,
         }
@@ -430,6 +436,7 @@ impl<'a> Pass<'a> {
             uniforms: prepared.uniforms,
             first_uniform: self.inputs.len(),
             area,
+            rounds: self.kernel.spec.vertex.is_none().then_some(self.rounds),
             blend: match self.accum {
                 Accum::Replace => Blend::Replace,
                 Accum::Add => Blend::Add,

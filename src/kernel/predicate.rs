@@ -217,6 +217,7 @@ impl Pass<'_> {
             uniforms: prepared.uniforms,
             first_uniform: self.inputs.len(),
             area,
+            rounds: Some(self.rounds),
             blend: Blend::Replace,
             depth,
         })

@@ -121,6 +121,7 @@ fn gathered<'a>(draw: Draw<'a>, gather: &'a Gather, factors: [f32; 2]) -> Draw<'
         .unsigned("columns", columns)
         .unsigned("slices", slices)
         .param("factors", factors)
+        .rounds(gather.rounds())
 }
 
 /// `r = b - A x` in the texels for which the predicate holds; the others of `r` stay as they are. A matrix kept as

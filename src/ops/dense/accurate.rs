@@ -61,7 +61,8 @@ pub(super) fn accurate(a: &Matrix, terms: Summand<'_>, sums: Sums<'_>) -> Result
             .param("rows", [(rows.second.1 / 4) as i32, rows.length.div_ceil(4) as i32])
             .param("first_row", (rows.first.1 / 4) as i32)
             .param("factors", factors(alpha))
-            .masked(true);
+            .masked(true)
+            .rounds(cols.length.div_ceil(4) as u64);
         terms.with_low(draw)
     })
     .map(drop)

@@ -202,7 +202,8 @@ impl Tiled<'_> {
             .param("share", quads.div_ceil(count) as i32)
             .param("first_row", (rows.first.1 / 4) as i32)
             .param("factors", factors(self.alpha))
-            .masked(ending.is_some());
+            .masked(ending.is_some())
+            .rounds(u64::from(quads.div_ceil(count)));
         let draw = match ending {
             Some(ending) => ending.describe(draw),
             None => draw,

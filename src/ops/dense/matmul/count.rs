@@ -1,6 +1,6 @@
 //! What a product comes to, schedule by schedule: pure arithmetic on shapes.
 
-use super::plan::{MatmulForm, Plan, band, budget, stretches};
+use super::plan::{MatmulForm, Plan, stretches};
 use super::run::Kind;
 use super::schedule::{self, MatmulSchedule};
 use super::uniform;
@@ -91,8 +91,7 @@ pub(super) fn counted(
     let plan = Plan::new(form, a, b, grid, kind.quads(device));
     let inner: Vec<usize> = plan.inner.iter().map(|range| range.length).collect();
     let blends = device.gl().caps.borrow().float_blend;
-    let software = device.is_software();
-    Ok(regions(&plan).map(|region| of_region(kind, form, region, &inner, blends, software)).sum())
+    Ok(regions(&plan).map(|region| of_region(kind, form, region, &inner, blends)).sum())
 }
 
 /// Parts of `C` that are computed by themselves, and whether each lies in another tile than the one before.
@@ -112,7 +111,6 @@ fn of_region(
     (fresh, region): (bool, Extent),
     inner: &[usize],
     blends: bool,
-    software: bool,
 ) -> Workload {
     let (targets, panel) = (kind.targets(), kind.panel(region));
     let fragments = panel.area() as f64;
@@ -133,12 +131,11 @@ fn of_region(
             Kind::Uniform(_) => uniform::copies(panel, length.div_ceil(4) as u32, form),
             _ => Workload::default(),
         };
-        let most = band(budget(software, targets), panel.width as usize, targets, *length);
         let pass = Workload::pass(panel, targets as usize, fetches).cut(true);
         let pass = pass
             .with_draws(match kind {
                 Kind::Uniform(_) => f64::from(panel.height / 2),
-                _ => f64::from(panel.height.div_ceil(most)),
+                _ => 1.0,
             })
             .with_multiply_adds(16.0 * f64::from(targets) * quads * fragments);
         if i == 0 || !blends {

@@ -90,25 +90,6 @@ impl Plan {
     }
 }
 
-/// Multiply-adds of a draw, at most: larger jobs are cut into bands, so that a display's watchdog sees no draw of more
-/// than about a tenth of a second on the slowest device of its kind.
-pub(super) fn budget(software: bool, targets: u32) -> u64 {
-    match (software, targets) {
-        (true, 1) => 1 << 27,
-        (true, _) => 1 << 29,
-        (false, _) => 1 << 32,
-    }
-}
-
-/// Rows of texels of a draw over `width` texels, each of `targets` x 4 x `inner` multiply-adds.
-pub(super) fn band(budget: u64, width: usize, targets: u32, inner: usize) -> u32 {
-    let row = (width as u64).saturating_mul(4 * u64::from(targets)).saturating_mul(inner as u64).max(1);
-    // In whole tiles of the rasteriser, where there is a choice, and always in whole quads.
-    let rows = budget / row;
-    let rows = if rows > 64 { rows - rows % 64 } else { (rows & !1).max(2) };
-    u32::try_from(rows).unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,13 +128,5 @@ mod tests {
             Plan::new(MatmulForm::TransposedA, Shape::new(300, 300), Shape::new(300, 70), tiles, usize::MAX);
         assert_eq!(lengths(&plan.rows), [64, 64, 64, 64, 44]);
         assert_eq!(lengths(&plan.inner), [256, 44]);
-    }
-
-    #[test]
-    fn bands_keep_the_budget() {
-        assert_eq!(band(1 << 20, 100, 1, 1000), 2);
-        assert_eq!(band(1 << 30, 125, 8, 1000), 256);
-        assert_eq!(band(1, 100, 8, 1000), 2);
-        assert_eq!(band(u64::MAX, 1, 1, 0), u32::MAX);
     }
 }

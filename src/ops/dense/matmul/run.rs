@@ -1,6 +1,6 @@
 //! From a plan to passes.
 
-use super::plan::{MatmulForm, Plan, Stretch, band, budget};
+use super::plan::{MatmulForm, Plan, Stretch};
 use super::schedule::MatmulSchedule;
 use super::uniform;
 use crate::data::{Matrix, Tile};
@@ -211,7 +211,7 @@ impl Product<'_> {
         Ok(())
     }
 
-    /// One range of the inner dimension, in as many draws as the budget asks for. The region lies at `at` in the targets.
+    /// One range of the inner dimension. The region lies at `at` in the targets.
     fn pass(
         &self,
         targets: &[View<'_>],
@@ -227,47 +227,41 @@ impl Product<'_> {
         let (Some(a), Some(b)) = (a, b) else { return Ok(()) };
         let Extent { width, height } = self.kind.panel(region.extent);
         let count = self.kind.targets();
-        let most = band(budget(device.is_software(), count), width as usize, count, range.length);
         let source = match self.kind {
             Kind::Split(_) => glsl!("dense/split.frag"),
             _ => glsl!("dense/matmul.frag"),
         };
         let offset = |k: usize| k as i32;
         let (quads, is_carried) = (offset(range.length.div_ceil(4)), !carried.is_empty());
-        let mut done = 0;
-        while done < height {
-            let rows = most.min(height - done);
-            let draw = Draw::new(device, source)
-                .define("TARGETS", count)
-                .define("A_TRANSPOSED", self.form.transposes_a())
-                .define("B_TRANSPOSED", self.form.transposes_b())
-                .addressed("a", a)
-                .addressed("b", b)
-                .inputs("carried", carried.iter().copied())
-                .param("begin", [offset(range.first.1 / 4), offset(range.second.1 / 4)])
-                .param(
-                    "origin",
-                    [
-                        offset(region.cols.second.1) - at[0] as i32,
-                        offset(region.rows.second.1 / 4) - at[1] as i32,
-                    ],
-                )
-                .param("slabs", [width as i32, height as i32])
-                .param("inner_end", offset(range.second.1 + range.length));
-            // A program of the paper's has its multiply-adds written out; the last pass has fewer.
-            match self.kind {
-                Kind::Unrolled(_) => draw.define("QUADS", quads),
-                _ => draw.define("QUADS", "quads").param("quads", quads),
-            }
-            .define("START(carried)", if is_carried { "(carried)" } else { "vec4(0.0)" })
-            .masked(true)
-            .targets(targets.iter().copied())
-            .on(Domain::Rect { x: at[0], y: at[1] + done, width, height: rows })
-            .accumulate(accum)
-            .run()?;
-            done += rows;
+        let draw = Draw::new(device, source)
+            .define("TARGETS", count)
+            .define("A_TRANSPOSED", self.form.transposes_a())
+            .define("B_TRANSPOSED", self.form.transposes_b())
+            .addressed("a", a)
+            .addressed("b", b)
+            .inputs("carried", carried.iter().copied())
+            .param("begin", [offset(range.first.1 / 4), offset(range.second.1 / 4)])
+            .param(
+                "origin",
+                [
+                    offset(region.cols.second.1) - at[0] as i32,
+                    offset(region.rows.second.1 / 4) - at[1] as i32,
+                ],
+            )
+            .param("slabs", [width as i32, height as i32])
+            .param("inner_end", offset(range.second.1 + range.length));
+        // A program of the paper's has its multiply-adds written out; the last pass has fewer.
+        match self.kind {
+            Kind::Unrolled(_) => draw.define("QUADS", quads),
+            _ => draw.define("QUADS", "quads").param("quads", quads),
         }
-        Ok(())
+        .define("START(carried)", if is_carried { "(carried)" } else { "vec4(0.0)" })
+        .masked(true)
+        .targets(targets.iter().copied())
+        .on(Domain::Rect { x: at[0], y: at[1], width, height })
+        .accumulate(accum)
+        .rounds(quads.unsigned_abs().into())
+        .run()
     }
 }
 
