@@ -57,6 +57,15 @@ soak: setup-tests
 			-dict=tests/fuzz/script.dict -max_len=4096 -max_total_time=300; \
 	else echo "cargo-fuzz is not installed: fuzzing left out"; fi
 
+# Real applications around texla, on a screen without a monitor; each asserts that its frames are the same with texla and without.
+# Their dependencies take minutes to build, so that CI leaves them out.
+hosts:
+	@.ci/setup windows hosts
+	cargo build --manifest-path examples/hosts/Cargo.toml --target-dir target/hosts
+	@for host in plain reverse_z compatibility three_d egui; do \
+		LP_NUM_THREADS=$${LP_NUM_THREADS-0} xvfb-run -a -s "-screen 0 800x600x24 -nolisten tcp" \
+			target/hosts/debug/$$host || exit 1; done
+
 # Test by test, so that a fault costs no more than the first test that notices it.
 mutants: setup-tests
 	cargo test --all-features --tests --no-run

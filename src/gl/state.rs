@@ -120,6 +120,7 @@ impl StateGuard {
             return Ok(Self { gl: gl.clone(), exclusive });
         }
         gl.enter()?;
+        refuse_deleted_program(gl)?;
         refuse_active_feedback(gl)?;
         let mut saved = save(gl)?;
         saved.exclusive = usize::from(exclusive);
@@ -175,6 +176,22 @@ fn refuse_active_feedback(gl: &Gl) -> Result<()> {
         return Err(Error::Unsupported {
             what: "entering with the application's transform feedback active".into(),
             why: "this context cannot pause it; call texla before it begins or after it has ended".into(),
+        });
+    }
+    Ok(())
+}
+
+/// A program that the application has deleted and still uses goes when another one is used, and cannot come back.
+fn refuse_deleted_program(gl: &Gl) -> Result<()> {
+    // SAFETY: the context is current; what is in use is a program.
+    let deleted = unsafe {
+        let program = name(gl.raw.get_parameter_i32(glow::CURRENT_PROGRAM)).map(glow::NativeProgram);
+        program.is_some_and(|p| gl.raw.get_program_parameter_i32(p, glow::DELETE_STATUS) != 0)
+    };
+    if deleted {
+        return Err(Error::Unsupported {
+            what: "entering with a program in use that the application has deleted".into(),
+            why: "it would be gone afterwards; use another one, or none, before texla's calls".into(),
         });
     }
     Ok(())
