@@ -120,7 +120,7 @@ impl StateGuard {
             return Ok(Self { gl: gl.clone(), exclusive });
         }
         gl.enter()?;
-        refuse_deleted_program(gl)?;
+        refuse_last_use(gl)?;
         refuse_active_feedback(gl)?;
         let mut saved = save(gl)?;
         saved.exclusive = usize::from(exclusive);
@@ -181,17 +181,22 @@ fn refuse_active_feedback(gl: &Gl) -> Result<()> {
     Ok(())
 }
 
-/// A program that the application has deleted and still uses goes when another one is used, and cannot come back.
-fn refuse_deleted_program(gl: &Gl) -> Result<()> {
+/// A program in use that could not be used again: deleted, it goes when another takes its place; linked once more and in
+/// vain, it works on as it was, and is refused from then on.
+fn refuse_last_use(gl: &Gl) -> Result<()> {
     // SAFETY: the context is current; what is in use is a program.
-    let deleted = unsafe {
+    let (deleted, linked) = unsafe {
         let program = name(gl.raw.get_parameter_i32(glow::CURRENT_PROGRAM)).map(glow::NativeProgram);
-        program.is_some_and(|p| gl.raw.get_program_parameter_i32(p, glow::DELETE_STATUS) != 0)
+        let Some(program) = program else { return Ok(()) };
+        let deleted = gl.raw.get_program_parameter_i32(program, glow::DELETE_STATUS) != 0;
+        (deleted, gl.raw.get_program_link_status(program))
     };
-    if deleted {
+    if deleted || !linked {
+        let what = if deleted { "has deleted" } else { "has linked again, in vain" };
         return Err(Error::Unsupported {
-            what: "entering with a program in use that the application has deleted".into(),
-            why: "it would be gone afterwards; use another one, or none, before texla's calls".into(),
+            what: format!("entering with a program in use that the application {what}"),
+            why: "it could not be used again afterwards; use another one, or none, before texla's calls"
+                .into(),
         });
     }
     Ok(())
