@@ -216,7 +216,7 @@ fn save(gl: &Gl) -> Result<Saved> {
         if resume_feedback {
             raw.pause_transform_feedback();
         }
-        let values = TABLE.iter().map(|row| (row.exists)(gl).then(|| (row.read)(raw))).collect();
+        let values: Vec<_> = TABLE.iter().map(|row| (row.exists)(gl).then(|| (row.read)(raw))).collect();
         let viewport = viewports::take(gl);
         let saved = Saved {
             depth: 1,
@@ -233,7 +233,7 @@ fn save(gl: &Gl) -> Result<Saved> {
             feedback: None,
             resume_feedback,
         };
-        for row in TABLE.iter().filter(|row| (row.exists)(gl)) {
+        for (row, _) in TABLE.iter().zip(&saved.values).filter(|(_, value)| value.is_some()) {
             (row.neutral)(raw);
         }
         draw_buffers::neutralise_blend(raw);

@@ -60,7 +60,7 @@ fn main() -> texla_hosts::Result {
             program.use_raw_texture("field", three_d::context::TEXTURE_2D, texture);
             let corner = Viewport::new_at_origo(SIDE as u32, SIDE as u32);
             program.draw_with(RenderStates::default(), corner, || {
-                // SAFETY: the context is current, and has a vertex array bound: that of three-d.
+                // SAFETY: the context is current; the array is there for one draw.
                 unsafe {
                     use three_d::HasContext;
                     let array = context.create_vertex_array().unwrap();
