@@ -7,16 +7,21 @@
 #   make bench   the benchmarks
 #   make soak    the long runs: tests marked as ignored, all examples at full size, and fuzzing if cargo-fuzz is there
 #   make mutants faults put into every shader in turn, and which tests notice them; see tests/mutants/main.rs
-#   make setup   only the system packages
+#   make hosts   texla inside real applications: egui, three-d, winit, reversed depth, the compatibility profile; builds them first
+#   make setup   only the system packages; setup-tests those of the tests too
 
 # A fresh Rust installation is often not yet on the PATH of a running shell.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: demo tables test ci bench soak mutants setup
+.PHONY: demo tables test ci bench soak mutants hosts setup setup-tests
 .DEFAULT_GOAL := test
 
 setup:
 	@.ci/setup
+
+# Tests open windows, on a screen without a monitor.
+setup-tests:
+	@.ci/setup windows
 
 # In the profile of the tests, which is built in half the time and shared with them: what is slow here is done by GL.
 demo: setup
@@ -35,7 +40,7 @@ tables: setup
 # One test at a time: llvmpipe of Mesa 22.3 crashes now and then when threads of a process take turns with contexts. And
 # without rasteriser threads: with them it may free a fence whose mutex a rasteriser thread still holds, and a loaded
 # machine makes long runs die of that (see "On llvmpipe" in src/guide/host.md).
-test: setup
+test: setup-tests
 	RUST_TEST_THREADS=1 LP_NUM_THREADS=$${LP_NUM_THREADS-0} cargo test --all-features
 
 ci:
@@ -44,7 +49,7 @@ ci:
 bench: setup
 	cargo bench --all-features
 
-soak: setup
+soak: setup-tests
 	cargo test --release --all-features -- --ignored --skip every_kernel_is_noticed
 	@.ci/examples --release
 	@if cargo fuzz --version >/dev/null 2>&1; then \
@@ -52,8 +57,17 @@ soak: setup
 			-dict=tests/fuzz/script.dict -max_len=4096 -max_total_time=300; \
 	else echo "cargo-fuzz is not installed: fuzzing left out"; fi
 
+# Real applications around texla, on a screen without a monitor; each asserts that its frames are the same with texla and without.
+# Their dependencies take minutes to build, so that CI leaves them out.
+hosts:
+	@.ci/setup windows hosts
+	cargo build --manifest-path examples/hosts/Cargo.toml --target-dir target/hosts
+	@for host in plain reverse_z compatibility three_d egui; do \
+		LP_NUM_THREADS=$${LP_NUM_THREADS-0} xvfb-run -a -s "-screen 0 800x600x24 -nolisten tcp" \
+			target/hosts/debug/$$host || exit 1; done
+
 # Test by test, so that a fault costs no more than the first test that notices it.
-mutants: setup
+mutants: setup-tests
 	cargo test --all-features --tests --no-run
 	LP_NUM_THREADS=$${LP_NUM_THREADS-0} cargo test --all-features --test mutants -- \
 		--ignored --nocapture every_kernel_is_noticed

@@ -63,6 +63,7 @@
 //! | `pack` | the packing optimiser: [`pack`], and what runs its programs in [`solve`] |
 //! | `script` | the matrix language: [`script`] |
 //! | `sim` | waves and fluids: [`sim`] |
+//! | `window` | a context in a window of winit's or anyone's, by its raw handles: [`Windowed`] |
 //!
 //! # What may grow
 //!
@@ -111,6 +112,8 @@ macro_rules! with {
 
 pub mod data;
 pub mod device;
+#[cfg(any(feature = "headless", feature = "window"))]
+mod egl;
 pub mod error;
 pub mod gl;
 pub mod guide;
@@ -128,6 +131,8 @@ pub mod shape;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod solve;
+#[cfg(feature = "window")]
+pub mod window;
 
 pub use data::{
     BandedMatrix, BufferVector, ColumnStack, DoubleMatrix, DoubleVector, FoldedBands, Matrix, MatrixFormat,
@@ -139,6 +144,8 @@ pub use error::{Error, Result};
 #[cfg(feature = "headless")]
 pub use headless::{Headless, HeadlessOptions};
 pub use shape::{Extent, Grid, Layout, Shape};
+#[cfg(feature = "window")]
+pub use window::{Windowed, WindowedOptions};
 
 /// The version of glow whose [`Context`](glow::Context) and texture names are meant throughout.
 pub use glow;

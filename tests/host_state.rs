@@ -434,6 +434,33 @@ fn nested_scopes_save_once() {
     });
 }
 
+/// Rectangles that cut away parts of what is drawn: nothing has happened when they are refused, and none are no matter.
+#[test]
+fn window_rectangles_are_refused() {
+    const INCLUSIVE: u32 = 0x8F10;
+    const EXCLUSIVE: u32 = 0x8F11;
+    on_both(|dev| {
+        let (gl, extra) = (dev.glow(), Extra::load());
+        let x = Vector::from_slice(dev, &[1.0, 2.0]).unwrap();
+        if !gl.supported_extensions().contains("GL_EXT_window_rectangles") {
+            eprintln!("not looked at on {}", dev.capabilities().renderer);
+            return;
+        }
+        let one = [[0, 0, 1, 1]];
+        for (mode, rectangles) in [(EXCLUSIVE, &one[..]), (INCLUSIVE, &one), (INCLUSIVE, &[])] {
+            extra.window_rectangles(mode, rectangles);
+            let before = snapshot(&gl, &extra);
+            let error = ops::sum(&x).unwrap_err();
+            assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+            assert!(error.to_string().contains("glWindowRectanglesEXT"), "{error}");
+            assert!(!error.to_string().contains("from_loader"), "{error}");
+            assert_same(&before, &snapshot(&gl, &extra), "refusing");
+        }
+        extra.window_rectangles(EXCLUSIVE, &[]);
+        assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 3.0);
+    });
+}
+
 /// Values that cannot be set through glow and would change results: without a loader refused, with a word on what to do;
 /// with one they work, as the sweeps above show, and leave no trace.
 #[test]

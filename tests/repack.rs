@@ -95,6 +95,34 @@ fn a_vector_has_every_shape_of_its_length() {
     });
 }
 
+/// Whatever stands in the texture that the pool gives.
+#[test]
+fn zeros_are_zero_in_every_texel() {
+    on_both(|dev| {
+        for shape in shapes(dev) {
+            for layout in ALL {
+                let used = vec![7.0; shape.len()];
+                let allocated =
+                    Packed::from_rows(dev, shape, layout, &used).map(|_| dev.pool_stats().allocated);
+                let made = Packed::zeros(dev, shape, layout).unwrap();
+                assert_eq!(dev.pool_stats().allocated, allocated.unwrap(), "what was used comes back");
+                assert_eq!((made.shape(), made.layout()), (shape, layout));
+                assert!(made.read_texels().unwrap().iter().all(|v| v.to_bits() == 0), "{made:?}");
+                assert!(bits(&made.read().unwrap()) == bits(&vec![0.0; shape.len()]), "{made:?}");
+            }
+        }
+        let x = Vector::from_slice(dev, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+        let mut target = Packed::zeros(dev, Shape::new(2, 3), Layout::Single).unwrap();
+        ops::repack(&mut target, &x.to_packed(Shape::new(2, 3), Layout::Block2x2).unwrap()).unwrap();
+        assert_packed(&target, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "a target");
+        let row = Shape::new(1, dev.capabilities().max_texture_size as usize + 1);
+        let before = dev.live_objects();
+        let refused = Packed::zeros(dev, row, Layout::Single);
+        assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
+        assert_eq!(dev.live_objects(), before);
+    });
+}
+
 #[test]
 fn what_does_not_fit_is_refused() {
     on_both(|dev| {

@@ -1,5 +1,5 @@
 //! Live, in a window: texla computes in the context that the window is drawn with.
-#![allow(unsafe_code)] // the device's and the renderer's promise
+#![allow(unsafe_code)] // the renderer's promise
 
 use texla::Device;
 use winit::event_loop::ActiveEventLoop;
@@ -36,11 +36,9 @@ struct Live {
 impl Live {
     fn open(events: &ActiveEventLoop, args: &Args, report: &mut Report) -> Result<Self> {
         let surface = Surface::open(events, "texla: cubes", (960, 540), args.common.api)?;
+        let device = surface.device().clone();
         // SAFETY: the context is current, stays so, and is dropped after everything that lives in it.
-        let (device, renderer) = unsafe {
-            let device = Device::from_glow(surface.glow())?;
-            (device, Renderer::new(surface.glow(), surface.size())?)
-        };
+        let renderer = unsafe { Renderer::new(surface.glow(), surface.size()) }?;
         player::announce(&device, report);
         let model = Model::new(args.friction);
         Ok(Live {

@@ -1,5 +1,5 @@
 //! Live, in a window: texla computes in the context that the window is drawn with.
-#![allow(unsafe_code)] // the device's and the renderer's promise
+#![allow(unsafe_code)] // the renderer's promise
 
 use std::time::Instant;
 
@@ -38,10 +38,9 @@ struct Live {
 impl Live {
     fn open(events: &ActiveEventLoop, args: &Args, report: &mut Report) -> Result<Self> {
         let surface = Surface::open(events, "texla: smoke", (1280, 640), args.common.api)?;
-        // SAFETY: the context is current, stays so, and is dropped after everything that lives in it.
-        let device = unsafe { Device::from_glow(surface.glow()) }?;
+        let device = surface.device().clone();
         let tunnel = Tunnel::new(&device, args.height())?;
-        // SAFETY: as above.
+        // SAFETY: the context is current, stays so, and is dropped after everything that lives in it.
         let renderer =
             unsafe { Renderer::new(surface.glow(), (tunnel.cells.nx, tunnel.cells.ny), surface.size()) }?;
         player::announce(&device, report);

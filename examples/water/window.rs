@@ -1,5 +1,5 @@
 //! Live, in a window: texla computes in the context that the window is drawn with.
-#![allow(unsafe_code)] // the device's and the renderer's promise
+#![allow(unsafe_code)] // the renderer's promise
 
 use std::time::Instant;
 
@@ -46,11 +46,10 @@ impl Live {
     fn open(events: &ActiveEventLoop, args: &Args, report: &mut Report) -> Result<Self> {
         let surface = Surface::open(events, "texla: water", (1280, 720), args.common.api)?;
         let cells = args.cells();
+        let device = surface.device().clone();
         // SAFETY: the context is current, stays so, and is dropped after everything that lives in it.
-        let (device, renderer) = unsafe {
-            let device = Device::from_glow(surface.glow())?;
-            (device, Renderer::new(surface.glow(), Grid::new_2d(cells, cells), surface.size(), 2)?)
-        };
+        let renderer =
+            unsafe { Renderer::new(surface.glow(), Grid::new_2d(cells, cells), surface.size(), 2) }?;
         player::announce(&device, report);
         Ok(Live {
             pool: Pool::new(&device, cells, true)?,

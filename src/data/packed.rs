@@ -35,6 +35,25 @@ impl Packed {
         Ok(Packed { texture, shape, layout })
     }
 
+    /// An array of zeros: a target to [repack](crate::ops::repack) into, or for a kernel.
+    ///
+    /// *Cost*: 1 clear. *Errors*: [`Error::TooLarge`], [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use texla::{Layout, Packed, Shape};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// # let dev = ctx.device();
+    /// let batch = Packed::zeros(dev, Shape::new(3, 5), Layout::Batch4)?;
+    /// assert_eq!(batch.read()?, [0.0; 15]);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn zeros(device: &Device, shape: Shape, layout: Layout) -> Result<Self> {
+        let _scope = device.scope()?;
+        let made = Self::uninit(device, shape, layout)?;
+        device.gl().clear(made.texture.texture(), [0.0; 4], "Packed")?;
+        Ok(made)
+    }
+
     /// An array from its elements, row by row.
     ///
     /// *Cost*: 1 upload. *Errors*: [`Error::LengthMismatch`], [`Error::NonFinite`], [`Error::TooLarge`],

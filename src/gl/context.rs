@@ -269,7 +269,10 @@ impl GlInner {
                     }
                     Dead::Program(p) => {
                         self.shadow.borrow_mut().program.take_if(|used| *used == p);
-                        self.raw.delete_program(p);
+                        // Of all objects this alone is an error to delete where the host has done so already.
+                        if self.raw.is_program(p) {
+                            self.raw.delete_program(p);
+                        }
                         self.ledger.change_live(|l| l.programs -= 1);
                     }
                     Dead::Fence(f) => {

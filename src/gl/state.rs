@@ -120,6 +120,7 @@ impl StateGuard {
             return Ok(Self { gl: gl.clone(), exclusive });
         }
         gl.enter()?;
+        refuse_last_use(gl)?;
         refuse_active_feedback(gl)?;
         let mut saved = save(gl)?;
         saved.exclusive = usize::from(exclusive);
@@ -180,6 +181,27 @@ fn refuse_active_feedback(gl: &Gl) -> Result<()> {
     Ok(())
 }
 
+/// A program in use that could not be used again: deleted, it goes when another takes its place; linked once more and in
+/// vain, it works on as it was, and is refused from then on.
+fn refuse_last_use(gl: &Gl) -> Result<()> {
+    // SAFETY: the context is current; what is in use is a program.
+    let (deleted, linked) = unsafe {
+        let program = name(gl.raw.get_parameter_i32(glow::CURRENT_PROGRAM)).map(glow::NativeProgram);
+        let Some(program) = program else { return Ok(()) };
+        let deleted = gl.raw.get_program_parameter_i32(program, glow::DELETE_STATUS) != 0;
+        (deleted, gl.raw.get_program_link_status(program))
+    };
+    if deleted || !linked {
+        let what = if deleted { "has deleted" } else { "has linked again, in vain" };
+        return Err(Error::Unsupported {
+            what: format!("entering with a program in use that the application {what}"),
+            why: "it could not be used again afterwards; use another one, or none, before texla's calls"
+                .into(),
+        });
+    }
+    Ok(())
+}
+
 fn save(gl: &Gl) -> Result<Saved> {
     let raw = &gl.raw;
     // SAFETY: the context is current; every query asks for what this version has.
@@ -194,7 +216,7 @@ fn save(gl: &Gl) -> Result<Saved> {
         if resume_feedback {
             raw.pause_transform_feedback();
         }
-        let values = TABLE.iter().map(|row| (row.exists)(gl).then(|| (row.read)(raw))).collect();
+        let values: Vec<_> = TABLE.iter().map(|row| (row.exists)(gl).then(|| (row.read)(raw))).collect();
         let viewport = viewports::take(gl);
         let saved = Saved {
             depth: 1,
@@ -211,7 +233,7 @@ fn save(gl: &Gl) -> Result<Saved> {
             feedback: None,
             resume_feedback,
         };
-        for row in TABLE.iter().filter(|row| (row.exists)(gl)) {
+        for (row, _) in TABLE.iter().zip(&saved.values).filter(|(_, value)| value.is_some()) {
             (row.neutral)(raw);
         }
         draw_buffers::neutralise_blend(raw);

@@ -6,6 +6,7 @@
 //! | [`architecture`] | who changes texla: layers, the one path of every operation, the decisions behind them |
 //! | [`numerics`] | who has to trust a result: error bounds, double-float, what a solver's verdict means |
 //! | [`host`] | who has an application with a GL context: what stays as it was, what does not, lifetimes |
+//! | [`engines`] | who has a host to put texla in: winit, egui, three-d, reversed depth, the compatibility profile |
 //! | [`kernels`] | who writes a kernel: accessors, domains, masks, points |
 //! | [`methods`] | who solves a system: which method and preconditioner, what they cost, how they are chosen |
 //! | [`packing`] | who packs a linear expression into a shader: cost, search, proof, programs |
@@ -20,6 +21,10 @@ pub mod numerics {}
 
 #[doc = include_str!("host.md")]
 pub mod host {}
+
+#[cfg(feature = "window")]
+#[doc = include_str!("engines.md")]
+pub mod engines {}
 
 #[doc = include_str!("kernels.md")]
 pub mod kernels {}

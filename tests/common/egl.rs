@@ -46,6 +46,7 @@ pub struct Extra {
     is_enabled_indexed: Option<unsafe extern "system" fn(u32, u32) -> u8>,
     clip_control: Option<unsafe extern "system" fn(u32, u32)>,
     clamp_color: Option<unsafe extern "system" fn(u32, u32)>,
+    window_rectangles: Option<unsafe extern "system" fn(u32, i32, *const i32)>,
     primitive_restart_index: Option<unsafe extern "system" fn(u32)>,
     sample_mask: Option<unsafe extern "system" fn(u32, u32)>,
     logic_op: Option<unsafe extern "system" fn(u32)>,
@@ -83,6 +84,7 @@ impl Extra {
             is_enabled_indexed: load!(loader, "glIsEnabledi"),
             clip_control: load!(loader, "glClipControl").or(load!(loader, "glClipControlEXT")),
             clamp_color: load!(loader, "glClampColor"),
+            window_rectangles: load!(loader, "glWindowRectanglesEXT"),
             primitive_restart_index: load!(loader, "glPrimitiveRestartIndex"),
             sample_mask: load!(loader, "glSampleMaski"),
             logic_op: load!(loader, "glLogicOp"),
@@ -156,6 +158,12 @@ impl Extra {
     pub fn clamp_color(&self, target: u32, clamp: u32) {
         // SAFETY: as above.
         unsafe { self.clamp_color.unwrap()(target, clamp) }
+    }
+
+    /// Nothing is drawn outside of these, or inside.
+    pub fn window_rectangles(&self, mode: u32, rectangles: &[[i32; 4]]) {
+        // SAFETY: as above; there are four integers for each.
+        unsafe { self.window_rectangles.unwrap()(mode, rectangles.len() as i32, rectangles.as_ptr().cast()) }
     }
 
     pub fn primitive_restart_index(&self, index: u32) {

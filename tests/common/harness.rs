@@ -1,6 +1,6 @@
 //! Devices for the tests: every test runs on both dialects, and a missing GL driver fails it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use texla::gl::{Api, Limits};
 use texla::kernel::{Kernel, NoParams};
@@ -50,9 +50,14 @@ pub fn on_both_with(limits: Limits, test: impl Fn(&Device)) {
 /// contexts of their own, and it spreads one context's work over all cores anyway.
 static DRAWING: Mutex<()> = Mutex::new(());
 
-fn on(api: Api, limits: Limits, test: &impl Fn(&Device)) {
+/// No other test draws as long as this is held.
+pub fn alone() -> MutexGuard<'static, ()> {
     // A test that failed while it held the lock has done no harm to the next one.
-    let _alone = DRAWING.lock().unwrap_or_else(PoisonError::into_inner);
+    DRAWING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn on(api: Api, limits: Limits, test: &impl Fn(&Device)) {
+    let _alone = alone();
     eprintln!("on {api}");
     let context = headless_with(api, limits);
     let ledger = context.device().ledger();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use glow::HasContext;
 
 use super::egl::Extra;
-use super::state::{clip_control, feedback_can_pause, has, several_viewports, since};
+use super::state::{EXTENDED, clip_control, feedback_can_pause, has, several_viewports, since};
 
 /// The application and its objects.
 pub struct Host {
@@ -200,7 +200,7 @@ fn desktop(gl: &glow::Context) -> bool {
 }
 
 macro_rules! hostile {
-    ($name:literal, $exists:expr, $on:expr, $off:expr) => {
+    ($name:expr, $exists:expr, $on:expr, $off:expr) => {
         Hostile {
             name: $name,
             needs_loader: false,
@@ -250,6 +250,18 @@ unsafe fn blend_by_second_source(gl: &glow::Context) {
 macro_rules! enabled {
     ($name:literal, $cap:expr, $exists:expr) => {
         hostile!($name, $exists, |h: &Host| h.gl.enable($cap), |h: &Host| h.gl.disable($cap))
+    };
+}
+
+/// The switch of an extension.
+macro_rules! extended {
+    ($i:literal) => {
+        hostile!(
+            EXTENDED[$i].0,
+            |gl| has(gl, EXTENDED[$i].0),
+            |h: &Host| h.gl.enable(EXTENDED[$i].1),
+            |h: &Host| h.gl.disable(EXTENDED[$i].1)
+        )
     };
 }
 
@@ -312,6 +324,13 @@ pub const HOSTILE: &[Hostile] = &[
             h.extra.scissor_indexed(2, [0; 4]);
         }
     ),
+    extended!(0),
+    extended!(1),
+    extended!(2),
+    extended!(3),
+    extended!(4),
+    extended!(5),
+    extended!(6),
     hostile!("nothing in the viewport", always, |h: &Host| h.gl.viewport(7, 9, 0, 0), |h: &Host| h
         .gl
         .viewport(0, 0, 0, 0)),

@@ -19,6 +19,7 @@ pub mod products;
 pub mod random;
 pub mod reference;
 pub mod scratch;
+pub mod screen;
 pub mod sources;
 pub mod state;
 pub mod systems;

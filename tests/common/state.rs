@@ -134,6 +134,17 @@ const DESKTOP_SWITCHES: &[(&str, u32)] = &[
     ("clip distance 7", glow::CLIP_DISTANCE7),
 ];
 
+/// Switches of extensions, by the extension's name.
+pub const EXTENDED: [(&str, u32); 7] = [
+    ("GL_NV_conservative_raster", 0x9346),
+    ("GL_INTEL_conservative_rasterization", 0x83FE),
+    ("GL_EXT_raster_multisample", 0x9327),
+    ("GL_EXT_depth_bounds_test", 0x8890),
+    ("GL_NV_fragment_coverage_to_color", 0x92DD),
+    ("GL_NV_representative_fragment_test", 0x937F),
+    ("GL_NV_shading_rate_image", 0x9563),
+];
+
 /// Floats in every version, with their number.
 const FLOATS: &[(&str, u32, usize)] = &[
     ("viewport", glow::VIEWPORT, 4),
@@ -230,7 +241,9 @@ pub fn snapshot(gl: &glow::Context, extra: &Extra) -> Snapshot {
             let bits = if name.starts_with("stencil") && name.contains("mask") { 0xff } else { !0 };
             add((*name).into(), int(*query).into_iter().map(|v| v & bits).collect());
         }
-        for (name, cap) in SWITCHES.iter().chain(DESKTOP_SWITCHES.iter().filter(|_| desktop)) {
+        let extended = EXTENDED.iter().filter(|(name, _)| has(gl, name));
+        for (name, cap) in SWITCHES.iter().chain(DESKTOP_SWITCHES.iter().filter(|_| desktop)).chain(extended)
+        {
             add((*name).into(), switch(*cap));
         }
         for (name, query, count) in FLOATS {

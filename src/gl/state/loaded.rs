@@ -1,5 +1,5 @@
 //! Values that change results and that glow can read but not set: set and put back where the loader knows how, refused
-//! where there is no loader.
+//! where there is no loader, or where only the application knows how.
 
 use glow::HasContext;
 
@@ -14,6 +14,9 @@ const CLIP_DEPTH_MODE: u32 = 0x935D;
 const NEGATIVE_ONE_TO_ONE: u32 = 0x935E;
 const CLAMP_READ_COLOR: u32 = 0x891C;
 const FIXED_ONLY: u32 = 0x891D;
+const WINDOW_RECTANGLE_MODE: u32 = 0x8F13;
+const NUM_WINDOW_RECTANGLES: u32 = 0x8F15;
+const EXCLUSIVE: u32 = 0x8F11;
 
 /// One such value: the two arguments of the function that sets it.
 struct Loaded {
@@ -21,7 +24,8 @@ struct Loaded {
     read: unsafe fn(&glow::Context) -> [u32; 2],
     /// What changes no result; the first is what texla sets.
     harmless: &'static [[u32; 2]],
-    set: fn(&EntryPoints) -> Option<SetTwo>,
+    /// `None` where nobody sets it, be there a loader or not.
+    set: Option<fn(&EntryPoints) -> Option<SetTwo>>,
     /// What the application has set, and what it would do.
     what: &'static str,
     why: &'static str,
@@ -42,7 +46,7 @@ static LOADED: &[Loaded] = &[
         // SAFETY: the caller's; both values exist.
         read: |gl| unsafe { [CLIP_ORIGIN, CLIP_DEPTH_MODE].map(|q| gl.get_parameter_i32(q) as u32) },
         harmless: &[[glow::LOWER_LEFT, NEGATIVE_ONE_TO_ONE]],
-        set: |entry| entry.clip_control,
+        set: Some(|entry| entry.clip_control),
         what: "the application's glClipControl in place",
         why: "rows would be mirrored and depths moved; set it to GL_LOWER_LEFT, GL_NEGATIVE_ONE_TO_ONE",
     },
@@ -51,9 +55,20 @@ static LOADED: &[Loaded] = &[
         // SAFETY: the caller's; the value exists.
         read: |gl| [CLAMP_READ_COLOR, unsafe { gl.get_parameter_i32(CLAMP_READ_COLOR) } as u32],
         harmless: &[[CLAMP_READ_COLOR, FIXED_ONLY], [CLAMP_READ_COLOR, 0]],
-        set: |entry| entry.clamp_color,
+        set: Some(|entry| entry.clamp_color),
         what: "the application's GL_CLAMP_READ_COLOR set to GL_TRUE",
         why: "it would clamp every value read back to 0..1; set it to GL_FIXED_ONLY",
+    },
+    Loaded {
+        exists: |gl| extension(gl, "GL_EXT_window_rectangles"),
+        // SAFETY: the caller's; both values exist.
+        read: |gl| unsafe {
+            [WINDOW_RECTANGLE_MODE, NUM_WINDOW_RECTANGLES].map(|q| gl.get_parameter_i32(q) as u32)
+        },
+        harmless: &[[EXCLUSIVE, 0]],
+        set: None,
+        what: "the application's glWindowRectanglesEXT in place",
+        why: "they cut away parts of what is drawn to textures; set GL_EXCLUSIVE_EXT and none",
     },
 ];
 
@@ -68,10 +83,11 @@ pub(super) unsafe fn take(gl: &GlInner) -> Result<Vec<Kept>> {
         // SAFETY: the caller's.
         let found = unsafe { (row.read)(&gl.raw) };
         let Some(neutral) = row.harmless.first().filter(|_| !row.harmless.contains(&found)) else { continue };
-        let Some(set) = (row.set)(&gl.entry) else {
+        let Some(set) = row.set.and_then(|set| set(&gl.entry)) else {
+            let or = if row.set.is_some() { ", or make the device by `Device::from_loader`" } else { "" };
             return Err(Error::Unsupported {
                 what: format!("entering with {}", row.what),
-                why: format!("{} around texla's calls, or make the device by `Device::from_loader`", row.why),
+                why: format!("{} around texla's calls{or}", row.why),
             });
         };
         changes.push((set, found, *neutral));

@@ -55,6 +55,13 @@ macro_rules! switch {
     };
 }
 
+/// A switch of an extension's that decides which fragments there are, or what becomes of them.
+macro_rules! raster_switch {
+    ($cap:expr, $extension:literal) => {
+        switch!($cap, false, |gl| extension(gl, $extension))
+    };
+}
+
 /// A pixel-store integer with its neutral value.
 macro_rules! pixel_store {
     ($name:expr, $neutral:expr, $exists:expr) => {
@@ -94,6 +101,13 @@ pub(super) fn name(value: i32) -> Option<std::num::NonZeroU32> {
 const PRIMITIVE_RESTART_FIXED_INDEX: u32 = 0x8D69;
 const PACK_INVERT_MESA: u32 = 0x8758;
 const PACK_REVERSE_ROW_ORDER_ANGLE: u32 = 0x93A4;
+const CONSERVATIVE_RASTERIZATION_NV: u32 = 0x9346;
+const CONSERVATIVE_RASTERIZATION_INTEL: u32 = 0x83FE;
+const RASTER_MULTISAMPLE_EXT: u32 = 0x9327;
+const DEPTH_BOUNDS_TEST_EXT: u32 = 0x8890;
+const FRAGMENT_COVERAGE_TO_COLOR_NV: u32 = 0x92DD;
+const REPRESENTATIVE_FRAGMENT_TEST_NV: u32 = 0x937F;
+const SHADING_RATE_IMAGE_NV: u32 = 0x9563;
 
 /// Everything texla touches, in the order in which it is restored. The vertex array stands before the array buffer
 /// and the framebuffers last, so that nothing written later changes an object of the host's.
@@ -161,6 +175,13 @@ pub(super) static TABLE: &[Row] = &[
     switch!(glow::CLIP_DISTANCE5, false, desktop),
     switch!(glow::CLIP_DISTANCE6, false, desktop),
     switch!(glow::CLIP_DISTANCE7, false, desktop),
+    raster_switch!(CONSERVATIVE_RASTERIZATION_NV, "GL_NV_conservative_raster"),
+    raster_switch!(CONSERVATIVE_RASTERIZATION_INTEL, "GL_INTEL_conservative_rasterization"),
+    raster_switch!(RASTER_MULTISAMPLE_EXT, "GL_EXT_raster_multisample"),
+    raster_switch!(DEPTH_BOUNDS_TEST_EXT, "GL_EXT_depth_bounds_test"),
+    raster_switch!(FRAGMENT_COVERAGE_TO_COLOR_NV, "GL_NV_fragment_coverage_to_color"),
+    raster_switch!(REPRESENTATIVE_FRAGMENT_TEST_NV, "GL_NV_representative_fragment_test"),
+    raster_switch!(SHADING_RATE_IMAGE_NV, "GL_NV_shading_rate_image"),
     switch!(glow::DEPTH_TEST, false, always),
     Row {
         exists: always,

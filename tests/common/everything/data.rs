@@ -135,6 +135,7 @@ pub fn layouts(dev: &Device, step: Step<'_>) {
         step("Packed::from_rows", &|| {
             Packed::from_rows(dev, shape, layout, &values).unwrap().read().unwrap()
         });
+        step("Packed::zeros", &|| Packed::zeros(dev, shape, layout).unwrap().read_texels().unwrap());
         step("Packed::repack", &|| columns.repack(layout).unwrap().read().unwrap());
     }
     step("Packed::read", &|| columns.read().unwrap());

@@ -1,0 +1,118 @@
+//! What the hosts have in common: a window to run in, and what is asserted of all of them.
+pub mod guest;
+pub mod scene;
+
+use std::error::Error;
+
+use winit::application::ApplicationHandler;
+use winit::dpi::PhysicalSize;
+use winit::event::WindowEvent;
+use winit::event_loop::{ActiveEventLoop, EventLoop};
+use winit::window::{Window, WindowId};
+
+use guest::{Guest, SIDE};
+use scene::{Depth, Scene, own_texture};
+use texla::{Picture, Windowed, WindowedOptions};
+
+pub type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
+
+/// The size of every host's window.
+pub const SIZE: (u32, u32) = (320, 200);
+/// Frames that are compared.
+pub const FRAMES: usize = 6;
+
+/// How texla takes part in a frame: not at all, with its calls one by one, in one scope.
+pub const WAYS: [Option<bool>; 3] = [None, Some(false), Some(true)];
+
+/// Opens a window and runs `body` in it once.
+pub fn in_window(title: &str, body: impl FnOnce(Window) -> Result) -> Result {
+    struct Once<'a, F>(&'a str, Option<F>, Option<Result>);
+
+    impl<F: FnOnce(Window) -> Result> ApplicationHandler for Once<'_, F> {
+        fn resumed(&mut self, events: &ActiveEventLoop) {
+            if let Some(body) = self.1.take() {
+                let size = PhysicalSize::new(SIZE.0, SIZE.1);
+                let attributes = Window::default_attributes().with_title(self.0).with_inner_size(size);
+                let window = events.create_window(attributes);
+                self.2 = Some(window.map_err(Into::into).and_then(body));
+            }
+            events.exit();
+        }
+
+        fn window_event(&mut self, _: &ActiveEventLoop, _: WindowId, _: WindowEvent) {}
+    }
+
+    let mut once = Once(title, Some(body), None);
+    EventLoop::new()?.run_app(&mut once)?;
+    once.2.unwrap_or_else(|| Err("the window never opened".into()))
+}
+
+/// Frames with texla are those without, byte for byte; and they are not all the same picture.
+pub fn assert_identical(host: &str, ways: &[Vec<Vec<u8>>]) {
+    let [without, with @ ..] = ways else { panic!("{host}: no frames") };
+    assert!(without.len() >= FRAMES && with.len() == 2, "{host}: {} frames", without.len());
+    for (i, frame) in without.iter().enumerate() {
+        let colours: std::collections::BTreeSet<_> = frame.chunks(4).collect();
+        assert!(colours.len() > 20, "{host}: frame {i} has {} colours", colours.len());
+        assert!(without[..i].iter().all(|other| other != frame), "{host}: frame {i} has been there");
+    }
+    for (way, frames) in ["on", "in a scope"].iter().zip(with) {
+        for (i, (frame, expected)) in frames.iter().zip(without).enumerate() {
+            let differ = frame.iter().zip(expected).filter(|(a, b)| a != b).count();
+            assert_eq!((frame.len(), differ), (expected.len(), 0), "{host}: frame {i} with texla {way}");
+        }
+        assert_eq!(frames.len(), without.len(), "{host}: texla {way}");
+    }
+    println!("{host}: {} frames are the same with texla off, on, and on in a scope", without.len());
+}
+
+/// The lower left corner of a frame, whose rows begin below, shows this picture.
+pub fn assert_shown(host: &str, what: &str, frame: &[u8], width: u32, picture: &Picture) -> Result {
+    for (i, texel) in picture.read()?.iter().enumerate() {
+        let at = 4 * (i / SIDE * width as usize + i % SIDE);
+        assert_eq!(frame[at..at + 3], texel[..3], "{host}: texel {i} of {what}");
+    }
+    println!("{host}: {what} is shown without a copy");
+    Ok(())
+}
+
+/// A renderer in glow, whose context texla has made in a window of winit's.
+pub fn run_scene(host: &'static str, depth: Depth) -> Result {
+    in_window(host, |window| {
+        let options = WindowedOptions::default().with_depth_bits(24).with_stencil_bits(8);
+        let windowed = Windowed::new(window, SIZE, options)?;
+        // SAFETY: the window's context is current.
+        let scene = unsafe { Scene::new(windowed.glow(), SIZE, depth, &|name| windowed.address(name)) };
+        let mut guest = Guest::new(windowed.device())?;
+        let mut ways = Vec::new();
+        for way in WAYS {
+            let mut frames = Vec::new();
+            for i in 0..FRAMES {
+                let mut turn = || way.into_iter().for_each(|in_a_scope| guest.work(in_a_scope).unwrap());
+                // SAFETY: as above.
+                frames.push(unsafe { scene.frame(i, &mut turn) });
+                // SAFETY: as above.
+                unsafe { scene.to_window() };
+                windowed.swap()?;
+            }
+            ways.push(frames);
+        }
+        assert_identical(host, &ways);
+
+        // SAFETY: as above; the texture lives longer than the picture that borrows it.
+        unsafe {
+            let gl = windowed.glow();
+            let shown = scene.show(guest.picture().texture(), SIDE as u32);
+            assert_shown(host, "texla's picture", &shown, SIZE.0, guest.picture())?;
+            let own = own_texture(&gl, SIDE as u32);
+            let mut lent = Picture::from_texture(windowed.device(), own, SIDE, SIDE)?;
+            guest.draw_into(&mut lent)?;
+            let shown = scene.show(own, SIDE as u32);
+            assert_shown(host, "the host's own texture", &shown, SIZE.0, guest.picture())?;
+            drop(lent);
+            glow::HasContext::delete_texture(&*gl, own);
+        }
+        windowed.swap()?;
+        Ok(())
+    })
+}
