@@ -6,8 +6,9 @@ mod common;
 
 use std::sync::Arc;
 
-use common::faults::{self, Call, calls, fail, heal, lose, pending, raise};
 use common::harness::{limits, on_both};
+use common::loader::Entry::{self, glBufferData, glDrawArrays, glTexImage2D};
+use common::loader::{self, calls, fail, heal, lose, pending, raise};
 use glow::{CONTEXT_LOST, INVALID_OPERATION, INVALID_VALUE, OUT_OF_MEMORY};
 use texla::gl::Limits;
 use texla::kernel::{Points, PointsKernel};
@@ -19,13 +20,16 @@ use texla::{
 /// A guest of the current context whose driver fails to order.
 fn guest_with(limits: Limits) -> Result<Device> {
     // SAFETY: the context is current while the tests hold the guest; the loader knows the functions.
-    unsafe { Device::from_loader(faults::loader(), DeviceOptions::default().with_limits(limits)) }
+    unsafe { Device::from_loader(loader::loader(), DeviceOptions::default().with_limits(limits)) }
 }
 
 fn guest() -> Device {
     heal();
     guest_with(limits()).unwrap()
 }
+
+/// Memory for a texture, memory for a buffer, a draw.
+const FAIL: [Entry; 3] = [glTexImage2D, glBufferData, glDrawArrays];
 
 /// Textures in the pool for it to let go of.
 fn fill_pool(dev: &Device) {
@@ -45,11 +49,11 @@ fn one_failure_while_probing_is_forgotten() {
             number += 1;
             limits().with_max_texture_size(Some(64)).with_max_vertex_outputs(Some(number))
         };
-        fail(Call::Draw, 0..0, &[]);
+        fail(glDrawArrays, 0..0, &[]);
         let clean = guest_with(fresh()).unwrap().capabilities();
-        let seen = Call::ALL.map(calls);
+        let seen = FAIL.map(calls);
         assert!(seen[0] >= 20 && seen[1] >= 3 && seen[2] >= 10, "{seen:?}");
-        for (call, count) in Call::ALL.into_iter().zip(seen) {
+        for (call, count) in FAIL.into_iter().zip(seen) {
             for flags in [&[OUT_OF_MEMORY][..], &[INVALID_OPERATION], &[CONTEXT_LOST]] {
                 let expected = match flags {
                     [CONTEXT_LOST] => |e: &Error| *e == Error::ContextLost,
@@ -68,7 +72,7 @@ fn one_failure_while_probing_is_forgotten() {
                         Ok(dev) => {
                             // A side for which the driver lacked memory is halved: a smaller one is no wrong answer.
                             let mut found = dev.capabilities();
-                            if call == Call::Texture && flags == [OUT_OF_MEMORY] {
+                            if call == glTexImage2D && flags == [OUT_OF_MEMORY] {
                                 found.max_texture_size = clean.max_texture_size;
                             }
                             assert_eq!(found, clean, "{call:?} {at}");
@@ -126,9 +130,9 @@ fn a_driver_that_lacks_memory_for_a_buffer_is_asked_again() {
             ("read_async of a scalar", &|| ops::sum(&x)?.read_async()?.wait()),
         ];
         for (name, case) in cases {
-            fail(Call::Buffer, 0..0, &[]);
+            fail(glBufferData, 0..0, &[]);
             let clean = case().unwrap();
-            let buffers = calls(Call::Buffer);
+            let buffers = calls(glBufferData);
             assert!(buffers > 0, "{name}");
             // Two flags of one fault, as drivers with several raise them.
             for flags in
@@ -136,12 +140,12 @@ fn a_driver_that_lacks_memory_for_a_buffer_is_asked_again() {
             {
                 for at in 0..buffers {
                     fill_pool(&dev);
-                    fail(Call::Buffer, at..at + 1, flags);
+                    fail(glBufferData, at..at + 1, flags);
                     let found = case().unwrap_or_else(|e| panic!("{name}, buffer {at}, {flags:x?}: {e:?}"));
                     assert_eq!(found, clean, "{name}, buffer {at}");
                     assert_eq!(pending(), 0);
                     fill_pool(&dev);
-                    fail(Call::Buffer, at..u32::MAX, flags);
+                    fail(glBufferData, at..u32::MAX, flags);
                     let live = dev.live_objects().buffers;
                     let error = case().unwrap_err();
                     assert!(matches!(error, Error::OutOfMemory { .. }), "{name}, buffer {at}: {error:?}");
@@ -170,17 +174,17 @@ fn a_solver_whose_looks_lack_memory_goes_on() {
             assert!(report.converged());
             x.read()
         };
-        fail(Call::Buffer, 0..0, &[]);
+        fail(glBufferData, 0..0, &[]);
         let clean = solve().unwrap();
-        let looks = calls(Call::Buffer);
+        let looks = calls(glBufferData);
         assert!(looks > 0);
         for at in 0..looks {
-            fail(Call::Buffer, at..at + 1, &[OUT_OF_MEMORY]);
+            fail(glBufferData, at..at + 1, &[OUT_OF_MEMORY]);
             assert_eq!(solve().unwrap(), clean, "look {at}");
-            fail(Call::Buffer, at..u32::MAX, &[OUT_OF_MEMORY, INVALID_OPERATION]);
+            fail(glBufferData, at..u32::MAX, &[OUT_OF_MEMORY, INVALID_OPERATION]);
             let solved = solve();
             // How often a solver looks is a matter of time on a device that works by itself.
-            if calls(Call::Buffer) > at {
+            if calls(glBufferData) > at {
                 let error = solved.unwrap_err();
                 assert!(matches!(error, Error::OutOfMemory { .. }), "{error:?}");
             } else {
@@ -199,7 +203,7 @@ fn several_flags_are_one_error() {
         let dev = guest();
         let x = Vector::from_slice(&dev, &[1.0, 2.0]).unwrap();
         let mut y = Vector::zeros(&dev, 2).unwrap();
-        fail(Call::Draw, 0..1, &[INVALID_OPERATION, INVALID_VALUE, INVALID_OPERATION]);
+        fail(glDrawArrays, 0..1, &[INVALID_OPERATION, INVALID_VALUE, INVALID_OPERATION]);
         let error = ops::add(&mut y, &x, &x).unwrap_err();
         assert!(matches!(error, Error::Gl { code: INVALID_OPERATION, .. }), "{error:?}");
         ops::add(&mut y, &x, &x).unwrap();
@@ -220,7 +224,7 @@ fn a_lost_context_is_not_the_hosts_error() {
     on_both(|_| {
         heal();
         // SAFETY: the context is current.
-        let gl = Arc::new(unsafe { glow::Context::from_loader_function(faults::loader()) });
+        let gl = Arc::new(unsafe { glow::Context::from_loader_function(loader::loader()) });
         lose();
         assert_eq!(guest_with(limits()).map(|_| ()), Err(Error::ContextLost), "by the loader");
         // SAFETY: as above.
@@ -229,7 +233,7 @@ fn a_lost_context_is_not_the_hosts_error() {
         heal();
         let dev = guest();
         let x = Vector::from_slice(&dev, &[1.0, 2.0]).unwrap();
-        fail(Call::Draw, 0..1, &[INVALID_OPERATION, CONTEXT_LOST]);
+        fail(glDrawArrays, 0..1, &[INVALID_OPERATION, CONTEXT_LOST]);
         assert_eq!(ops::sum(&x).map(|_| ()), Err(Error::ContextLost));
         assert_eq!(x.read().map(|_| ()), Err(Error::ContextLost));
         heal();
