@@ -1,5 +1,6 @@
 //! What a failing driver does to texla: lack of memory, several error flags at once, a lost context. One failure is one
 //! typed error or none, and the next call works.
+#![cfg(all(feature = "script", feature = "sim"))]
 #![allow(unsafe_code)]
 
 mod common;
@@ -8,9 +9,10 @@ use std::sync::Arc;
 
 use common::harness::{limits, on_both};
 use common::loader::Entry::{self, glBufferData, glDrawArrays, glTexImage2D};
+use common::loader::sweep::{EXHAUSTIVE, Stride, sweep};
 use common::loader::{self, calls, fail, heal, lose, pending, raise};
 use glow::{CONTEXT_LOST, INVALID_OPERATION, INVALID_VALUE, OUT_OF_MEMORY};
-use texla::gl::Limits;
+use texla::gl::{Api, Limits};
 use texla::kernel::{Points, PointsKernel};
 use texla::solve::{CgParams, ConjugateGradient};
 use texla::{
@@ -240,3 +242,29 @@ fn a_lost_context_is_not_the_hosts_error() {
         assert_eq!(x.read().map(|_| ()), Err(Error::ContextLost), "from then on");
     });
 }
+
+/// Whatever fails, in whatever operation: an error that says so or the right result, nothing left behind, and the next
+/// call works. One place in so many; all of them by `make soak`.
+#[test]
+fn whatever_fails_is_an_error_and_nothing_more() {
+    for api in Api::ALL {
+        let found = sweep(api, Stride { faults: STRIDE.0, losses: STRIDE.1 });
+        eprintln!("{api}: {found:?}");
+        assert!(found.broken.is_empty(), "{:#?}", found.broken);
+        assert!(found.steps >= 500 && found.errors >= 300 && found.losses >= 40, "{found:?}");
+    }
+}
+
+#[test]
+#[ignore = "an hour"]
+fn whatever_fails_anywhere_is_an_error_and_nothing_more() {
+    for api in Api::ALL {
+        let found = sweep(api, EXHAUSTIVE);
+        eprintln!("{api}: {found:?}");
+        assert!(found.broken.is_empty(), "{:#?}", found.broken);
+    }
+}
+static STRIDE: std::sync::LazyLock<(u64, u64)> = std::sync::LazyLock::new(|| {
+    let n = |name: &str| std::env::var(name).unwrap().parse().unwrap();
+    (n("SF"), n("SL"))
+});

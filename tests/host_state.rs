@@ -200,9 +200,9 @@ fn no_public_call_changes_the_hosts_state() {
         set_all(&host);
         let (mut calls, mut values) = (0, 0);
         everything(dev, &mut |name, call| {
-            let before = snapshot(&host.gl, &host.extra);
+            let before = host.snapshot();
             call();
-            assert_same(&before, &snapshot(&host.gl, &host.extra), name);
+            assert_same(&before, &host.snapshot(), name);
             calls += 1;
             values = before.len();
         });
@@ -223,7 +223,7 @@ fn taking_a_context_over_changes_nothing() {
             let hostile: Vec<_> =
                 HOSTILE.iter().filter(|h| h.exists(&host) && (with_loader || !h.needs_loader)).collect();
             hostile.iter().for_each(|h| h.set(&host));
-            let before = snapshot(&gl, &host.extra);
+            let before = host.snapshot();
             for without_float_blend in [false, true] {
                 // Limits that no other test has, so that the probing is done and not remembered.
                 let max_texture_size = Some(if with_loader { 61 } else { 62 });
@@ -241,13 +241,13 @@ fn taking_a_context_over_changes_nothing() {
                     }
                 };
                 let guest = guest.unwrap();
-                assert_same(&before, &snapshot(&gl, &host.extra), "taking over");
+                assert_same(&before, &host.snapshot(), "taking over");
                 let ledger = guest.ledger();
                 let x = Vector::from_slice(&guest, &[1.0, 2.0, 3.0]).unwrap();
                 assert_eq!(ops::dot(&x, &x).unwrap().read().unwrap(), 14.0);
-                assert_same(&before, &snapshot(&gl, &host.extra), "working");
+                assert_same(&before, &host.snapshot(), "working");
                 drop((x, guest));
-                assert_same(&before, &snapshot(&gl, &host.extra), "dropping the guest");
+                assert_same(&before, &host.snapshot(), "dropping the guest");
                 assert_eq!(ledger.live_objects().total(), 0);
             }
             hostile.iter().rev().for_each(|h| h.unset(&host));
@@ -299,23 +299,23 @@ fn hostile_state_changes_no_bit_of_a_result() {
         let run = || everything(dev, &mut |_, call| call());
         let clean = run();
         assert!(clean.len() > 5000);
-        let clean_state = snapshot(&host.gl, &host.extra);
+        let clean_state = host.snapshot();
         let here = usize::from(dev.api() == Api::ALL[1]);
         let turn = |k: usize| exist[here][k] && (!exist[1 - here][k] || k % 2 == here);
         for (_, hostile) in HOSTILE.iter().enumerate().filter(|(k, _)| turn(*k)) {
             hostile.set(&host);
-            let before = snapshot(&host.gl, &host.extra);
+            let before = host.snapshot();
             let bits = run();
             let differ = differing(&bits, &clean);
             assert_eq!(differ, 0, "{}: {differ} of {} values differ", hostile.name, clean.len());
-            assert_same(&before, &snapshot(&host.gl, &host.extra), hostile.name);
+            assert_same(&before, &host.snapshot(), hostile.name);
             hostile.unset(&host);
-            assert_same(&clean_state, &snapshot(&host.gl, &host.extra), "unsetting");
+            assert_same(&clean_state, &host.snapshot(), "unsetting");
         }
         set_all(&host);
-        let before = snapshot(&host.gl, &host.extra);
+        let before = host.snapshot();
         assert!(run() == clean, "all at once");
-        assert_same(&before, &snapshot(&host.gl, &host.extra), "all at once");
+        assert_same(&before, &host.snapshot(), "all at once");
         unset_all(&host);
     });
 }
@@ -340,7 +340,7 @@ fn a_pending_error_is_the_hosts() {
         ];
         let mut z = Vector::zeros(dev, 2).unwrap();
         for (raise, code) in raise {
-            let before = snapshot(&gl, &extra);
+            let before = snapshot();
             let (counters, live) = (dev.counters(), dev.live_objects());
             let expected = Error::HostGl { code };
             macro_rules! reports {
@@ -375,7 +375,7 @@ fn a_pending_error_is_the_hosts() {
                 (0, 0, 0, 0, 0)
             );
             assert_eq!(dev.live_objects(), live);
-            assert_same(&before, &snapshot(&gl, &extra), "reporting an error");
+            assert_same(&before, &snapshot(), "reporting an error");
             assert_eq!(ops::dot(&x, &x).unwrap().read().unwrap(), 5.0, "the next call works");
         }
     });
@@ -386,7 +386,7 @@ fn a_panic_in_a_scope_restores() {
     on_both(|dev| {
         let host = Host::new(dev.glow());
         set_all(&host);
-        let before = snapshot(&host.gl, &host.extra);
+        let before = host.snapshot();
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| {}));
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -398,7 +398,7 @@ fn a_panic_in_a_scope_restores() {
         }));
         std::panic::set_hook(hook);
         assert!(result.is_err());
-        assert_same(&before, &snapshot(&host.gl, &host.extra), "a panic");
+        assert_same(&before, &host.snapshot(), "a panic");
         let x = Vector::from_slice(dev, &[1.0, 2.0]).unwrap();
         assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 3.0);
         unset_all(&host);
@@ -446,7 +446,7 @@ fn what_glow_cannot_set_is_refused_without_a_loader() {
         let x = Vector::from_slice(&guest, &[1.0, 2.0]).unwrap();
         let own = Vector::from_slice(dev, &[1.0, 2.0]).unwrap();
         let refused = |what: &str| {
-            let before = snapshot(&gl, &extra);
+            let before = snapshot();
             for result in [x.read().map(|_| ()), ops::sum(&x).map(|_| ()), guest.scope().map(|_| ())] {
                 let error = result.unwrap_err();
                 assert!(matches!(error, Error::Unsupported { .. }), "{error}");
@@ -456,7 +456,7 @@ fn what_glow_cannot_set_is_refused_without_a_loader() {
             }
             assert_eq!(own.read().unwrap(), [1.0, 2.0], "{what}");
             assert_eq!(ops::sum(&own).unwrap().read().unwrap(), 3.0, "{what}");
-            assert_same(&before, &snapshot(&gl, &extra), what);
+            assert_same(&before, &snapshot(), what);
         };
         if dev.api() == texla::gl::Api::Gl33 {
             extra.clamp_color(CLAMP_READ_COLOR, 1);
@@ -499,7 +499,7 @@ fn masks_hold_in_every_clip_space() {
             if clip_control(&gl) {
                 extra.clip_control(origin, depth);
             }
-            let before = snapshot(&gl, &extra);
+            let before = snapshot();
             let x = Vector::from_slice(dev, &values).unwrap();
             let body = "bool kernel(ivec2 p) { return x(p).x > 0.0; }";
             let condition = Condition::<NoParams>::new(dev, "positive", ["x"], body).unwrap();
@@ -520,7 +520,7 @@ fn masks_hold_in_every_clip_space() {
                 let count = (0..n.div_ceil(4)).filter(|t| holds(*t)).count() as u64;
                 assert_eq!(mask.count().unwrap(), count);
             }
-            assert_same(&before, &snapshot(&gl, &extra), "masks");
+            assert_same(&before, &snapshot(), "masks");
         }
         if clip_control(&gl) {
             extra.clip_control(LOWER_LEFT, NEGATIVE_ONE_TO_ONE);
@@ -558,7 +558,7 @@ fn a_buffer_that_the_host_has_bound_may_go() {
     on_both(|dev| {
         let gl = dev.glow();
         let extra = Extra::load();
-        let clean = snapshot(&gl, &extra);
+        let clean = snapshot();
         let x = BufferVector::from_slice(dev, &[1.0; 64]).unwrap();
         let targets = [glow::ARRAY_BUFFER, glow::PIXEL_PACK_BUFFER, glow::PIXEL_UNPACK_BUFFER];
         // SAFETY: the context is current; the buffer is alive.
@@ -568,14 +568,14 @@ fn a_buffer_that_the_host_has_bound_may_go() {
             gl.bind_buffer_range(glow::UNIFORM_BUFFER, 1, Some(x.buffer()), 0, 64);
             gl.bind_buffer_range(glow::TRANSFORM_FEEDBACK_BUFFER, 0, Some(x.buffer()), 16, 32);
         }
-        let bound = snapshot(&gl, &extra);
+        let bound = snapshot();
         let run = || {
             let _scope = dev.scope().unwrap();
             captures(dev, &mut |_, call| call());
             refused_captures(dev, &mut |_, call| call());
         };
         run();
-        assert_same(&bound, &snapshot(&gl, &extra), "working");
+        assert_same(&bound, &snapshot(), "working");
         {
             // Deleted while the bindings to it are put aside.
             let _scope = dev.scope().unwrap();
@@ -583,7 +583,7 @@ fn a_buffer_that_the_host_has_bound_may_go() {
             drop(x);
             dev.trim().unwrap();
         }
-        assert_same(&clean, &snapshot(&gl, &extra), "after its deletion");
+        assert_same(&clean, &snapshot(), "after its deletion");
         run();
     });
 }
@@ -635,16 +635,16 @@ fn draw_buffers_that_blend_apart_by_an_extension_are_refused() {
             gl.blend_equation_separate(glow::FUNC_SUBTRACT, glow::MAX);
             assert_eq!(gl.get_error(), glow::NO_ERROR);
         }
-        let before = snapshot(&gl, &extra);
+        let before = snapshot();
         assert_eq!(run().unwrap(), [2.0, 4.0]);
-        assert_same(&before, &snapshot(&gl, &extra), "draw buffers alike");
+        assert_same(&before, &snapshot(), "draw buffers alike");
         assert!(blends_apart(&gl));
         // SAFETY: as above.
         unsafe {
             gl.blend_func_draw_buffer(1, glow::DST_COLOR, glow::ONE);
             assert_eq!(gl.get_error(), glow::NO_ERROR);
         }
-        let before = snapshot(&gl, &extra);
+        let before = snapshot();
         if since(&gl, (4, 0), (3, 2)) {
             assert_eq!(run().unwrap(), [2.0, 4.0]);
         } else {
@@ -654,7 +654,7 @@ fn draw_buffers_that_blend_apart_by_an_extension_are_refused() {
                 "{error}"
             );
         }
-        assert_same(&before, &snapshot(&gl, &extra), "draw buffers apart");
+        assert_same(&before, &snapshot(), "draw buffers apart");
         // SAFETY: as above.
         unsafe {
             gl.blend_func(glow::ONE, glow::ZERO);
@@ -680,10 +680,10 @@ fn viewports_by_an_extension_are_left_alone() {
             assert!(!since(&host.gl, (4, 1), (9, 9)) && hostile.len() >= 6, "{} values", hostile.len());
         }
         hostile.iter().for_each(|h| h.set(&host));
-        let before = snapshot(&host.gl, &host.extra);
+        let before = host.snapshot();
         let x = Vector::from_slice(dev, &[1.0, 2.0, 3.0]).unwrap();
         assert_eq!(ops::dot(&x, &x).unwrap().read().unwrap(), 14.0);
-        assert_same(&before, &snapshot(&host.gl, &host.extra), "a dot product");
+        assert_same(&before, &host.snapshot(), "a dot product");
         hostile.iter().rev().for_each(|h| h.unset(&host));
     });
 }
@@ -705,10 +705,10 @@ fn without_feedback_objects_the_one_binding_comes_back() {
     for name in ["uniform buffers at indices", "transform feedback buffers at indices", "uniform buffer"] {
         HOSTILE.iter().find(|h| h.name == name).unwrap().set(&host);
     }
-    let before = snapshot(&host.gl, &host.extra);
+    let before = host.snapshot();
     let bits = captures(dev, &mut |name, call| {
         call();
-        assert_same(&before, &snapshot(&host.gl, &host.extra), name);
+        assert_same(&before, &host.snapshot(), name);
     });
     assert!(bits == clean, "hostile bindings change results");
     let mut y = BufferVector::zeros(dev, 4).unwrap();

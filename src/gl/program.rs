@@ -202,7 +202,7 @@ fn compile<'a>(gl: &'a Gl, api: Api, kernel: &str, kind: u32, stage: &Stage<'_>)
     let fail = |log: String| Error::Shader { kernel: kernel.to_owned(), stage: stage_name, log };
     // SAFETY: the context is current inside a scope.
     unsafe {
-        let raw = gl.raw.create_shader(kind).map_err(fail)?;
+        let raw = gl.raw.create_shader(kind).map_err(|e| gl.unless_lost(fail(e)))?;
         gl.ledger.change_live(|l| l.shaders += 1);
         let shader = Shader { gl, raw };
         gl.raw.shader_source(raw, &text.text);
@@ -255,9 +255,7 @@ impl Program {
         let raw_gl = &gl.raw;
         // SAFETY: the context is current inside a scope.
         let mut program = unsafe {
-            let raw = raw_gl
-                .create_program()
-                .map_err(|e| Error::NoContext(format!("cannot create a program: {e}")))?;
+            let raw = gl.made("program", raw_gl.create_program())?;
             gl.ledger.change_live(|l| l.programs += 1);
             gl.ledger.count(|c| c.compiles += 1);
             let program = Program { gl: gl.clone(), raw, slots: Vec::new() };
@@ -282,7 +280,7 @@ impl Program {
             }
             program
         };
-        program.reflect(source)?;
+        program.reflect(source).map_err(|e| gl.unless_lost(e))?;
         gl.check("linking a program")?;
         Ok(program)
     }

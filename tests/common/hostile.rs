@@ -7,7 +7,9 @@ use std::sync::Arc;
 use glow::HasContext;
 
 use super::egl::Extra;
-use super::state::{clip_control, feedback_can_pause, has, several_viewports, since};
+use super::state::{
+    Kind, Object, Snapshot, clip_control, feedback_can_pause, has, several_viewports, since, snapshot_with,
+};
 
 /// The application and its objects.
 pub struct Host {
@@ -79,6 +81,19 @@ impl Host {
             let extra = Extra::load();
             Host { gl, extra, textures, samplers, buffers, array, framebuffer, program, feedback }
         }
+    }
+
+    /// Everything that the context answers, of the application's objects too.
+    pub fn snapshot(&self) -> Snapshot {
+        let mut objects: Vec<Object> = vec![
+            (Kind::VertexArray, self.array.0.get()),
+            (Kind::Framebuffer, self.framebuffer.0.get()),
+            (Kind::Program, self.program.0.get()),
+        ];
+        objects.extend(self.textures.iter().map(|t| (Kind::Texture, t.0.get())));
+        objects.extend(self.samplers.iter().map(|s| (Kind::Sampler, s.0.get())));
+        objects.extend(self.buffers.iter().map(|b| (Kind::Buffer, b.0.get())));
+        snapshot_with(&objects)
     }
 
     /// Captures vertices from here on: the program cannot be changed.
@@ -263,9 +278,15 @@ macro_rules! stored {
 
 macro_rules! bound {
     ($name:literal, $target:expr, $buffer:literal) => {
-        hostile!($name, always, |h: &Host| h.gl.bind_buffer($target, Some(h.buffers[$buffer])), |h: &Host| h
-            .gl
-            .bind_buffer($target, None))
+        bound!($name, $target, $buffer, always)
+    };
+    ($name:literal, $target:expr, $buffer:literal, $exists:expr) => {
+        hostile!(
+            $name,
+            $exists,
+            |h: &Host| h.gl.bind_buffer($target, Some(h.buffers[$buffer])),
+            |h: &Host| h.gl.bind_buffer($target, None)
+        )
     };
 }
 
@@ -641,6 +662,8 @@ pub const HOSTILE: &[Hostile] = &[
     bound!("copy read buffer", glow::COPY_READ_BUFFER, 4),
     bound!("copy write buffer", glow::COPY_WRITE_BUFFER, 5),
     bound!("uniform buffer", glow::UNIFORM_BUFFER, 6),
+    bound!("query buffer", glow::QUERY_BUFFER, 3, |gl| desktop(gl)
+        && (since(gl, (4, 4), (9, 9)) || has(gl, "GL_ARB_query_buffer_object"))),
     hostile!("vertex array", always, |h: &Host| h.gl.bind_vertex_array(Some(h.array)), |h: &Host| h
         .gl
         .bind_vertex_array(None)),

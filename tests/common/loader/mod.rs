@@ -2,6 +2,7 @@
 //! One [`TABLE`] has all that texla calls; what is not in it is not found, and glow panics with its name.
 #![allow(unsafe_code)]
 
+pub mod sweep;
 mod table;
 
 use std::cell::RefCell;

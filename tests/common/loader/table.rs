@@ -147,6 +147,7 @@ entries! {
     glGetIntegerv(what: u32, data: Ptr), Never, [];
     glGetProgramInfoLog(program: u32, most: i32, length: Ptr, log: Ptr), Never, [];
     glGetProgramiv(program: u32, what: u32, params: Ptr), Never, [];
+    glGetQueryObjectui64v(id: u32, what: u32, params: Ptr), Never, [];
     glGetQueryObjectuiv(id: u32, what: u32, params: Ptr), Never, [];
     glGetShaderInfoLog(shader: u32, most: i32, length: Ptr, log: Ptr), Never, [];
     glGetShaderiv(shader: u32, what: u32, params: Ptr), Never, [];
