@@ -184,20 +184,11 @@ fn refused_captures(dev: &Device, around: Around<'_>) {
     around("scope after buffers have dropped", &mut || drop(dev.scope().unwrap()));
 }
 
-/// Every hostile value that exists here, set together; the feedback in the end only where asked for.
-fn set_all(host: &Host) {
-    HOSTILE.iter().filter(|h| h.exists(host)).for_each(|h| h.set(host));
-}
-
-fn unset_all(host: &Host) {
-    HOSTILE.iter().rev().filter(|h| h.exists(host)).for_each(|h| h.unset(host));
-}
-
 #[test]
 fn no_public_call_changes_the_hosts_state() {
     on_both(|dev| {
         let host = Host::new(dev.glow());
-        set_all(&host);
+        host.set_all();
         let (mut calls, mut values) = (0, 0);
         everything(dev, &mut |name, call| {
             let before = host.snapshot();
@@ -208,7 +199,7 @@ fn no_public_call_changes_the_hosts_state() {
         });
         eprintln!("{calls} calls, {values} values");
         assert!(calls >= 80 && values >= 60);
-        unset_all(&host);
+        host.unset_all();
     });
 }
 
@@ -312,11 +303,11 @@ fn hostile_state_changes_no_bit_of_a_result() {
             hostile.unset(&host);
             assert_same(&clean_state, &host.snapshot(), "unsetting");
         }
-        set_all(&host);
+        host.set_all();
         let before = host.snapshot();
         assert!(run() == clean, "all at once");
         assert_same(&before, &host.snapshot(), "all at once");
-        unset_all(&host);
+        host.unset_all();
     });
 }
 
@@ -324,7 +315,6 @@ fn hostile_state_changes_no_bit_of_a_result() {
 fn a_pending_error_is_the_hosts() {
     on_both(|dev| {
         let gl = dev.glow();
-        let extra = Extra::load();
         let x = Vector::from_slice(dev, &[1.0, 2.0]).unwrap();
         let mut y = Vector::zeros(dev, 2).unwrap();
         // SAFETY: the context is current; the calls are wrong on purpose.
@@ -385,7 +375,7 @@ fn a_pending_error_is_the_hosts() {
 fn a_panic_in_a_scope_restores() {
     on_both(|dev| {
         let host = Host::new(dev.glow());
-        set_all(&host);
+        host.set_all();
         let before = host.snapshot();
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| {}));
@@ -401,7 +391,7 @@ fn a_panic_in_a_scope_restores() {
         assert_same(&before, &host.snapshot(), "a panic");
         let x = Vector::from_slice(dev, &[1.0, 2.0]).unwrap();
         assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 3.0);
-        unset_all(&host);
+        host.unset_all();
     });
 }
 
@@ -557,7 +547,6 @@ fn the_compatibility_profile_is_refused() {
 fn a_buffer_that_the_host_has_bound_may_go() {
     on_both(|dev| {
         let gl = dev.glow();
-        let extra = Extra::load();
         let clean = snapshot();
         let x = BufferVector::from_slice(dev, &[1.0; 64]).unwrap();
         let targets = [glow::ARRAY_BUFFER, glow::PIXEL_PACK_BUFFER, glow::PIXEL_UNPACK_BUFFER];
@@ -619,7 +608,7 @@ fn draw_buffers_that_blend_apart_by_an_extension_are_refused() {
         return;
     }
     on_both(|dev| {
-        let (gl, extra) = (dev.glow(), Extra::load());
+        let gl = dev.glow();
         let x = Vector::from_slice(dev, &[1.0, 2.0]).unwrap();
         let several = "void kernel(ivec2 p, out vec4 a, out vec4 b) { a = x(p); b = 2.0 * a; }";
         let several = Kernel::<NoParams>::with_outputs(dev, "several", ["x"], 2, several).unwrap();

@@ -96,6 +96,16 @@ impl Host {
         snapshot_with(&objects)
     }
 
+    /// Sets every hostile value that exists here, all together.
+    pub fn set_all(&self) {
+        HOSTILE.iter().filter(|h| h.exists(self)).for_each(|h| h.set(self));
+    }
+
+    /// Puts all of them back.
+    pub fn unset_all(&self) {
+        HOSTILE.iter().rev().filter(|h| h.exists(self)).for_each(|h| h.unset(self));
+    }
+
     /// Captures vertices from here on: the program cannot be changed.
     pub fn begin_feedback(&self) {
         // SAFETY: the context is current.

@@ -1,10 +1,9 @@
 //! The host's view of the GL state: not a list of ours, but whatever a context answers, asked by trying every number.
 #![allow(unsafe_code)]
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use glow::HasContext;
 
@@ -13,8 +12,10 @@ use super::egl;
 /// All numbers of GL that name a value.
 const NUMBERS: std::ops::Range<u32> = 0..0x10000;
 
-/// Answers that change by themselves: the clock, what memory is left, whether the clock was disturbed.
-const RESTLESS: [u32; 10] = [0x8E28, 0x9047, 0x9048, 0x9049, 0x904A, 0x904B, 0x87FB, 0x87FC, 0x87FD, 0x8FBB];
+/// Not asked for: answers that change by themselves (the clock, what memory is left, whether the clock was disturbed),
+/// and which device it is, at which llvmpipe of Mesa 22.3 ends the process (`GL_DEVICE_LUID_EXT`).
+const NOT_ASKED: [u32; 12] =
+    [0x87FB, 0x87FC, 0x87FD, 0x8E28, 0x8FBB, 0x9047, 0x9048, 0x9049, 0x904A, 0x904B, 0x9599, 0x959A];
 
 /// What is bound to a texture unit: two targets of these and the sampler are in every version.
 const UNIT: [u32; 13] =
@@ -38,7 +39,12 @@ struct Function {
 }
 
 impl Function {
-    fn load(name: &'static str, numbers: usize) -> Self {
+    fn load(name: &'static str) -> Self {
+        let numbers = match name {
+            "glGetTexLevelParameteriv" | "glGetFramebufferAttachmentParameteriv" => 3,
+            "glGetInteger64v" | "glGetFloatv" | "glGetDoublev" | "glIsEnabled" => 1,
+            _ => 2,
+        };
         Function { name, numbers, says: name.starts_with("glIs"), at: egl::loader()(name) }
     }
 
@@ -72,6 +78,7 @@ impl Function {
 }
 
 /// One value that is answered, in so many bytes.
+#[derive(Clone, Copy)]
 struct Question {
     function: usize,
     numbers: [u32; 3],
@@ -82,12 +89,18 @@ struct Question {
 pub struct Answers {
     gl: glow::Context,
     functions: Vec<Function>,
-    /// Of the context, of its active texture unit, and of what is bound of each kind.
     context: Vec<Question>,
+    /// Of each texture unit when it is the active one.
     unit: Vec<Question>,
     units: u32,
-    kinds: BTreeMap<Kind, Vec<Question>>,
+    /// Of what is bound, or named.
+    kinds: Mutex<BTreeMap<Kind, Arc<Vec<Question>>>>,
 }
+
+// SAFETY: these functions are for whatever context is current where they are called.
+unsafe impl Send for Answers {}
+// SAFETY: as above.
+unsafe impl Sync for Answers {}
 
 /// Objects that have values of their own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -103,167 +116,123 @@ pub enum Kind {
 /// An object of the application's.
 pub type Object = (Kind, u32);
 
+/// Numbers to ask with, by the number that is tried and an index.
+type With<'a> = &'a dyn Fn(u32, u32) -> [u32; 3];
+
 impl Answers {
     /// Of the current context; tried out once for each kind of context.
-    pub fn here(objects: &[Object]) -> Rc<Answers> {
-        thread_local! {
-            static KNOWN: RefCell<BTreeMap<String, Rc<Answers>>> = RefCell::default();
-        }
+    fn here() -> Arc<Answers> {
+        static KNOWN: Mutex<BTreeMap<String, Arc<Answers>>> = Mutex::new(BTreeMap::new());
         let get_string = egl::loader()("glGetString");
         // SAFETY: the caller has made a context current; its version is a text that ends with zero.
         let version = unsafe {
             type GetString = unsafe extern "system" fn(u32) -> *const std::ffi::c_char;
             CStr::from_ptr(std::mem::transmute::<*const c_void, GetString>(get_string)(glow::VERSION))
         };
-        let kinds: BTreeSet<Kind> = objects.iter().map(|(kind, _)| *kind).collect();
-        let key = format!("{} {kinds:?}", version.to_string_lossy());
-        KNOWN.with_borrow_mut(|known| {
-            Rc::clone(known.entry(key).or_insert_with(|| Rc::new(Answers::find(objects))))
-        })
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = version.to_string_lossy().into_owned();
+        Arc::clone(known.entry(version).or_insert_with(|| Arc::new(Answers::find())))
     }
 
-    fn find(objects: &[Object]) -> Answers {
+    fn find() -> Answers {
         // SAFETY: the caller has made a context current.
         let gl = unsafe { glow::Context::from_loader_function(egl::loader()) };
-        let mut functions = vec![
-            Function::load("glGetInteger64v", 1),
-            Function::load("glGetFloatv", 1),
-            Function::load("glIsEnabled", 1),
-            Function::load("glGetInteger64i_v", 2),
-            Function::load("glGetIntegeri_v", 2),
-            Function::load("glIsEnabledi", 2),
-            Function::load("glGetBooleani_v", 2),
-            Function::load("glGetVertexAttribfv", 2),
-            Function::load("glGetVertexAttribPointerv", 2),
-            Function::load("glGetQueryiv", 2),
+        let embedded = gl.version().is_embedded;
+        let (of_es, of_desktop) =
+            (["glGetFloati_vOES"].as_slice(), ["glGetDoublev", "glGetDoublei_v", "glGetFloati_v"].as_slice());
+        let plain = ["glGetInteger64v", "glGetFloatv", "glIsEnabled"].as_slice();
+        let indexed = ["glGetInteger64i_v", "glGetIntegeri_v", "glIsEnabledi", "glGetBooleani_v"].as_slice();
+        let more = ["glGetVertexAttribfv", "glGetVertexAttribPointerv", "glGetQueryiv"].as_slice();
+        let of_context = [plain, indexed, more, if embedded { of_es } else { of_desktop }].concat();
+        let of_objects = [
+            "glGetTexParameterfv",
+            "glGetTexLevelParameteriv",
+            "glGetSamplerParameterfv",
+            "glGetBufferParameteri64v",
+            "glGetFramebufferAttachmentParameteriv",
+            "glGetProgramiv",
         ];
-        if gl.version().is_embedded {
-            functions.push(Function::load("glGetFloati_vOES", 2));
-        } else {
-            functions.push(Function::load("glGetDoublev", 1));
-            functions.push(Function::load("glGetDoublei_v", 2));
-            functions.push(Function::load("glGetFloati_v", 2));
-        }
-        let of_context = functions.len();
-        functions.extend([
-            Function::load("glGetTexParameterfv", 2),
-            Function::load("glGetTexLevelParameteriv", 3),
-            Function::load("glGetSamplerParameterfv", 2),
-            Function::load("glGetBufferParameteri64v", 2),
-            Function::load("glGetFramebufferAttachmentParameteriv", 3),
-            Function::load("glGetProgramiv", 2),
-        ]);
-        let mut answers = Answers {
-            gl,
-            functions,
-            context: Vec::new(),
-            unit: Vec::new(),
-            units: 0,
-            kinds: BTreeMap::new(),
-        };
-        // SAFETY: as above.
-        unsafe {
-            let gl = &answers.gl;
-            answers.units = gl.get_parameter_i32(glow::MAX_COMBINED_TEXTURE_IMAGE_UNITS).min(192) as u32;
-            for function in 0..of_context {
-                let f = &answers.functions[function];
-                let tries: &mut dyn FnMut(u32) -> Vec<[u32; 3]> = match f.name {
-                    name if name.contains("VertexAttrib") => &mut |n| (0..16).map(|i| [i, n, 0]).collect(),
-                    "glGetQueryiv" => &mut |n| vec![[n, glow::CURRENT_QUERY, 0]],
-                    _ if f.numbers == 2 => &mut |n| (0..INDICES).map(|i| [n, i, 0]).collect(),
-                    _ => &mut |n| vec![[n, 0, 0]],
-                };
-                let found = answers.answered(function, tries);
-                answers.context.extend(found);
-            }
-            let of_unit = |n| UNIT.into_iter().filter(|q| *q == n).map(|q| [q, 0, 0]).collect();
-            answers.unit = answers.answered(0, &mut { of_unit });
-            for (kind, name) in objects {
-                if !answers.kinds.contains_key(kind) {
-                    let bound = answers.bind(*kind, *name);
-                    let found = answers.of_object(*kind, *name, of_context);
-                    drop(bound);
-                    answers.kinds.insert(*kind, found);
+        let functions = of_context.iter().chain(&of_objects).map(|name| Function::load(name)).collect();
+        let (context, unit, kinds) = (Vec::new(), Vec::new(), Mutex::default());
+        let mut answers = Answers { gl, functions, context, unit, units: 0, kinds };
+        for name in &of_context {
+            let found = match *name {
+                "glGetVertexAttribfv" | "glGetVertexAttribPointerv" => {
+                    answers.answered(name, 16, &|n, i| [i, n, 0])
                 }
-            }
+                "glGetQueryiv" => answers.answered(name, 1, &|n, _| [n, glow::CURRENT_QUERY, 0]),
+                _ => answers.answered(name, INDICES, &|n, i| [n, i, 0]),
+            };
+            answers.context.extend(found);
         }
+        // SAFETY: as above.
+        answers.units =
+            unsafe { answers.gl.get_parameter_i32(glow::MAX_COMBINED_TEXTURE_IMAGE_UNITS) } as u32;
+        let of_unit = |q: &&Question| q.function == 0 && UNIT.contains(&q.numbers[0]);
+        answers.unit = answers.context.iter().filter(of_unit).copied().collect();
         answers
     }
 
-    /// What is answered of an object that is bound.
-    ///
-    /// # Safety
-    /// A context is current.
-    unsafe fn of_object(&self, kind: Kind, name: u32, first: usize) -> Vec<Question> {
-        let by = |question: &str| self.functions.iter().position(|f| f.name == question).unwrap_or(first);
-        // SAFETY: the caller's.
-        let find = |function: &str, tries: &mut dyn FnMut(u32) -> Vec<[u32; 3]>| unsafe {
-            self.answered(by(function), tries)
+    /// What is answered of objects of this kind, of which this one is bound.
+    fn of(&self, (kind, name): Object) -> Arc<Vec<Question>> {
+        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = || {
+            let asked: &[(&str, u32, With<'_>)] = match kind {
+                Kind::Texture => &[
+                    ("glGetTexParameterfv", 1, &|n, _| [glow::TEXTURE_2D, n, 0]),
+                    ("glGetTexLevelParameteriv", 1, &|n, _| [glow::TEXTURE_2D, 0, n]),
+                ],
+                Kind::Sampler => &[("glGetSamplerParameterfv", 1, &|n, _| [name, n, 0])],
+                Kind::Buffer => &[("glGetBufferParameteri64v", 1, &|n, _| [glow::COPY_READ_BUFFER, n, 0])],
+                Kind::VertexArray => &[
+                    ("glGetVertexAttribfv", 16, &|n, i| [i, n, 0]),
+                    ("glGetVertexAttribPointerv", 16, &|n, i| [i, n, 0]),
+                    ("glGetInteger64v", 1, &|n, _| {
+                        [if n == glow::ELEMENT_ARRAY_BUFFER_BINDING { n } else { 0 }, 0, 0]
+                    }),
+                ],
+                Kind::Framebuffer => &[
+                    ("glGetFramebufferAttachmentParameteriv", 8, &|n, i| {
+                        [glow::READ_FRAMEBUFFER, glow::COLOR_ATTACHMENT0 + i, n]
+                    }),
+                    ("glGetInteger64v", 1, &|n, _| {
+                        let of_framebuffer =
+                            n == glow::READ_BUFFER || (n & !0xf) == (glow::DRAW_BUFFER0 & !0xf);
+                        [if of_framebuffer { n } else { 0 }, 0, 0]
+                    }),
+                ],
+                Kind::Program => &[("glGetProgramiv", 1, &|n, _| [name, n, 0])],
+            };
+            asked.iter().flat_map(|(name, indices, with)| self.answered(name, *indices, with)).collect()
         };
-        match kind {
-            Kind::Texture => {
-                let mut all = find("glGetTexParameterfv", &mut |n| vec![[glow::TEXTURE_2D, n, 0]]);
-                let level = find("glGetTexLevelParameteriv", &mut |n| vec![[glow::TEXTURE_2D, 0, n]]);
-                all.extend(level);
-                all
-            }
-            Kind::Sampler => find("glGetSamplerParameterfv", &mut |n| vec![[name, n, 0]]),
-            Kind::Buffer => find("glGetBufferParameteri64v", &mut |n| vec![[glow::COPY_READ_BUFFER, n, 0]]),
-            Kind::VertexArray => {
-                let mut all = find("glGetVertexAttribfv", &mut |n| (0..16).map(|i| [i, n, 0]).collect());
-                let more = find("glGetVertexAttribPointerv", &mut |n| (0..16).map(|i| [i, n, 0]).collect());
-                all.extend(more);
-                all.extend(find("glGetInteger64v", &mut |n| {
-                    (n == glow::ELEMENT_ARRAY_BUFFER_BINDING).then_some([n, 0, 0]).into_iter().collect()
-                }));
-                all
-            }
-            Kind::Framebuffer => {
-                let mut all = find("glGetFramebufferAttachmentParameteriv", &mut |n| {
-                    (0..8).map(|i| [glow::READ_FRAMEBUFFER, glow::COLOR_ATTACHMENT0 + i, n]).collect()
-                });
-                let buffers = glow::DRAW_BUFFER0..glow::DRAW_BUFFER0 + 8;
-                all.extend(find("glGetInteger64v", &mut |n| {
-                    (n == glow::READ_BUFFER || buffers.contains(&n))
-                        .then_some([n, 0, 0])
-                        .into_iter()
-                        .collect()
-                }));
-                all
-            }
-            Kind::Program => find("glGetProgramiv", &mut |n| vec![[name, n, 0]]),
-        }
+        Arc::clone(kinds.entry(kind).or_insert_with(|| Arc::new(found())))
     }
 
     /// Tries every number; of those with an index, further ones as long as there is an answer.
-    ///
-    /// # Safety
-    /// A context is current.
-    unsafe fn answered(&self, function: usize, tries: &mut dyn FnMut(u32) -> Vec<[u32; 3]>) -> Vec<Question> {
-        let mut found = Vec::new();
+    fn answered(&self, function: &str, indices: u32, with: With<'_>) -> Vec<Question> {
+        let function = self.functions.iter().position(|f| f.name == function).unwrap();
         let f = &self.functions[function];
-        if f.at.is_null() {
-            return found;
-        }
-        for number in NUMBERS.filter(|n| !RESTLESS.contains(n)) {
-            for numbers in tries(number) {
-                let mut written = [[0; LONGEST]; 2];
-                // Two backgrounds, since an answer may look like one of them.
-                // SAFETY: the caller's; an answer fits.
-                let answered = unsafe {
-                    let mut ask = |i: usize| {
-                        written[i].fill(UNTOUCHED[i]);
-                        f.ask(numbers, written[i].as_mut_ptr());
-                        self.gl.get_error() == glow::NO_ERROR
-                    };
-                    ask(0) && ask(1)
+        let indices = if f.numbers == 1 { 1 } else { indices };
+        let mut written = [[0; LONGEST]; 2];
+        let mut found = Vec::new();
+        for number in NUMBERS.filter(|n| !f.at.is_null() && !NOT_ASKED.contains(n)) {
+            for numbers in (0..indices).map(|i| with(number, i)) {
+                // SAFETY: the caller has made a context current; an answer fits.
+                let answers = unsafe {
+                    f.ask(numbers, written[0].as_mut_ptr());
+                    self.gl.get_error() == glow::NO_ERROR
                 };
-                if !answered {
+                if !answers {
                     break;
                 }
-                let touched = |(at, pair): (usize, (&u8, &u8))| (*pair.0 == *pair.1).then_some(at + 1);
-                let bytes = written[0].iter().zip(&written[1]).enumerate().filter_map(touched).last();
-                found.extend(bytes.map(|bytes| Question { function, numbers, bytes }));
+                // Two backgrounds, since an answer may look like one of them.
+                for (out, untouched) in written.iter_mut().zip(UNTOUCHED) {
+                    out.fill(untouched);
+                    // SAFETY: as above.
+                    unsafe { f.ask(numbers, out.as_mut_ptr()) };
+                }
+                let touched = written[0].iter().zip(&written[1]).rposition(|(a, b)| a == b);
+                found.extend(touched.map(|last| Question { function, numbers, bytes: last + 1 }));
             }
         }
         found
@@ -307,15 +276,6 @@ impl Answers {
             values.extend_from_slice(&answer[..*bytes]);
         }
     }
-
-    /// The questions in the order of the answers, each with what it is asked of.
-    fn all<'a>(&'a self, objects: &'a [Object]) -> impl Iterator<Item = (String, &'a Question)> {
-        let context = self.context.iter().map(|q| (String::new(), q));
-        let units =
-            (0..self.units).flat_map(|unit| self.unit.iter().map(move |q| (format!("unit {unit}: "), q)));
-        let of = |object: &'a Object| self.kinds[&object.0].iter().map(move |q| (format!("{object:?}: "), q));
-        context.chain(units).chain(objects.iter().flat_map(of))
-    }
 }
 
 /// An object in the place of another.
@@ -355,51 +315,52 @@ impl Drop for Bound<'_> {
 /// The answers to everything.
 #[derive(Clone)]
 pub struct Snapshot {
-    answers: Rc<Answers>,
-    objects: Vec<Object>,
+    answers: Arc<Answers>,
+    objects: Vec<(Object, Arc<Vec<Question>>)>,
     values: Vec<u8>,
 }
 
 impl PartialEq for Snapshot {
     fn eq(&self, other: &Self) -> bool {
-        self.objects == other.objects && self.values == other.values
+        self.values == other.values
     }
 }
 
 impl Snapshot {
     /// Number of values compared.
     pub fn len(&self) -> usize {
-        self.answers.all(&self.objects).count()
+        self.questions().count()
+    }
+
+    /// In the order of the answers, each with what it is asked of.
+    fn questions(&self) -> impl Iterator<Item = (String, &Question)> {
+        let Answers { context, unit, units, .. } = &*self.answers;
+        let context = context.iter().map(|q| (String::new(), q));
+        let of_unit = |i: u32| unit.iter().map(move |q| (format!("unit {i}: "), q));
+        let of = self
+            .objects
+            .iter()
+            .flat_map(|(object, questions)| questions.iter().map(move |q| (format!("{object:?}: "), q)));
+        context.chain((0..*units).flat_map(of_unit)).chain(of)
     }
 
     /// Which questions have other answers: a sentence for each, and its number in GL.
-    fn changed(&self, after: &Snapshot) -> Vec<(String, u32)> {
-        assert_eq!((&self.objects, self.values.len()), (&after.objects, after.values.len()));
+    pub fn changes(&self, after: &Snapshot) -> Vec<(String, u32)> {
+        assert_eq!(self.values.len(), after.values.len());
         let mut at = 0;
         let mut changed = Vec::new();
-        for (of, Question { function, numbers, bytes }) in self.answers.all(&self.objects) {
+        for (of, Question { function, numbers, bytes }) in self.questions() {
             let range = at..at + bytes;
             at += bytes;
             let (was, is) = (&self.values[range.clone()], &after.values[range]);
             if was != is {
-                let Function { name, numbers: count, .. } = self.answers.functions[*function];
-                let asked = &numbers[..count];
-                let place = usize::from(name.contains("Attrib") || name.contains("Parameter"));
-                let query = numbers[place.min(count - 1)];
-                changed.push((format!("{of}{name}({asked:x?}): was {was:02x?}, is {is:02x?}"), query));
+                let Function { name, numbers: count, .. } = &self.answers.functions[*function];
+                let asked = &numbers[..*count];
+                let number = if name.contains("Attrib") { numbers[1] } else { numbers[0] };
+                changed.push((format!("{of}{name}({asked:x?}): was {was:02x?}, is {is:02x?}"), number));
             }
         }
         changed
-    }
-
-    /// What differs, as sentences.
-    pub fn differences(&self, after: &Snapshot) -> Vec<String> {
-        self.changed(after).into_iter().map(|(sentence, _)| sentence).collect()
-    }
-
-    /// What differs, as the numbers that GL has for the questions.
-    pub fn questions(&self, after: &Snapshot) -> BTreeSet<u32> {
-        self.changed(after).into_iter().map(|(_, query)| query).collect()
     }
 }
 
@@ -410,11 +371,11 @@ pub fn snapshot() -> Snapshot {
 
 /// And of these objects.
 pub fn snapshot_with(objects: &[Object]) -> Snapshot {
-    let answers = Answers::here(objects);
+    let answers = Answers::here();
     let mut values = Vec::new();
     let gl = &answers.gl;
     // SAFETY: the caller has made the context current.
-    unsafe {
+    let objects = unsafe {
         assert_eq!(gl.get_error(), glow::NO_ERROR, "an error is pending before the snapshot");
         answers.ask_all(&answers.context, None, &mut values);
         let active = gl.get_parameter_i32(glow::ACTIVE_TEXTURE) as u32;
@@ -423,15 +384,19 @@ pub fn snapshot_with(objects: &[Object]) -> Snapshot {
             answers.ask_all(&answers.unit, None, &mut values);
         }
         gl.active_texture(active);
-        for (kind, name) in objects {
+        let of = |(kind, name): &Object| {
             let _bound = answers.bind(*kind, *name);
+            let questions = answers.of((*kind, *name));
             let by_name = matches!(kind, Kind::Sampler | Kind::Program).then_some(*name);
-            answers.ask_all(&answers.kinds[kind], by_name, &mut values);
-        }
-        // What has no answer in this state has none after it either.
-        while gl.get_error() != glow::NO_ERROR {}
-    }
-    Snapshot { answers, objects: objects.to_vec(), values }
+            answers.ask_all(&questions, by_name, &mut values);
+            ((*kind, *name), questions)
+        };
+        objects.iter().map(of).collect()
+    };
+    // What has no answer in this state has none after it either.
+    // SAFETY: as above.
+    while unsafe { gl.get_error() } != glow::NO_ERROR {}
+    Snapshot { answers, objects, values }
 }
 
 /// True from this desktop version or this ES version on.
@@ -477,6 +442,7 @@ pub fn blends_apart(gl: &glow::Context) -> bool {
 /// What the snapshot was for: nothing has changed.
 pub fn assert_same(before: &Snapshot, after: &Snapshot, what: &str) {
     if before != after {
-        panic!("{what} changed the host's state: {:#?}", before.differences(after));
+        let changes: Vec<String> = before.changes(after).into_iter().map(|(sentence, _)| sentence).collect();
+        panic!("{what} changed the host's state: {changes:#?}");
     }
 }

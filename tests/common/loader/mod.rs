@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::egl;
-pub use table::{Entry, TABLE};
+pub use table::{Entry, TABLE, find};
 
 /// How a function can fail while the context lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +66,6 @@ struct Watch {
 
 /// Looks at a context around calls: which answers each function has changed.
 struct Look {
-    /// How many calls of each are looked at.
-    most: u32,
     state: fn() -> Box<dyn Fn() -> BTreeSet<u32>>,
     changed: BTreeMap<Entry, BTreeSet<u32>>,
 }
@@ -158,10 +156,10 @@ pub fn left() -> (BTreeMap<&'static str, usize>, Vec<String>) {
     })
 }
 
-/// From now on looks at the context around the first calls of each function. `state` begins a look; what it returns ends
+/// From now on looks at the context around some calls of each function: the first four, the eighth, and so on. `state` begins a look; what it returns ends
 /// it, and tells the questions whose answers have changed.
-pub fn look(most: u32, state: fn() -> Box<dyn Fn() -> BTreeSet<u32>>) {
-    with(|w| w.look = Some(Look { most, state, changed: BTreeMap::new() }));
+pub fn look(state: fn() -> Box<dyn Fn() -> BTreeSet<u32>>) {
+    with(|w| w.look = Some(Look { state, changed: BTreeMap::new() }));
 }
 
 /// What the looks have found.
@@ -206,10 +204,8 @@ fn passes(entry: Entry) -> bool {
 /// Calls the driver, with a look before and after where one is due.
 fn watched<T>(entry: Entry, call: impl FnOnce() -> T) -> T {
     let number = with(|w| w.calls[&entry]);
-    let Some(state) = with(|w| w.look.as_ref().filter(|look| number <= look.most).map(|look| look.state))
-    else {
-        return call();
-    };
+    let due = number < 4 || number.is_power_of_two();
+    let Some(state) = with(|w| w.look.as_ref().filter(|_| due).map(|look| look.state)) else { return call() };
     let look = state();
     let result = call();
     let changed = look();
@@ -290,7 +286,7 @@ unsafe extern "system" fn get_error() -> u32 {
 
 /// The loader of [`egl::loader`], with these functions in front.
 pub fn loader() -> impl Fn(&str) -> *const c_void + Clone + 'static {
-    |name: &str| match table::find(name) {
+    |name: &str| match find(name) {
         Some(Entry::glGetError) => get_error as GetError as *const c_void,
         Some(entry) if !driver(entry).is_null() => table::shim(entry),
         _ => std::ptr::null(),
