@@ -286,7 +286,7 @@ fn whatever_fails_is_an_error_and_nothing_more() {
         let found = sweep(api, SOME);
         eprintln!("{api}: {found:?}");
         assert!(found.broken.is_empty(), "{:#?}", found.broken);
-        assert!(found.steps >= 60 && found.errors >= 300 && found.losses >= 40, "{found:?}");
+        assert!(found.steps >= 30 && found.errors >= 150 && found.losses >= 20, "{found:?}");
     }
 }
 

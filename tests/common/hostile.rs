@@ -75,6 +75,9 @@ impl Host {
             gl.draw_buffers(&[glow::NONE, glow::COLOR_ATTACHMENT1]);
             gl.read_buffer(glow::COLOR_ATTACHMENT1);
             gl.bind_framebuffer(glow::FRAMEBUFFER, None);
+            // Some drivers say at first of a mask only what stencil buffers have of it.
+            gl.stencil_func(glow::ALWAYS, 0, u32::MAX);
+            gl.stencil_mask(u32::MAX);
             let program = program(&gl);
             let feedback = feedback_can_pause(&gl).then(|| gl.create_transform_feedback().unwrap());
             assert_eq!(gl.get_error(), glow::NO_ERROR);

@@ -47,7 +47,7 @@ pub struct Stride {
 pub const EXHAUSTIVE: Stride = Stride { steps: 1, faults: 1, losses: 1 };
 
 /// As many as fit between other tests.
-pub const SOME: Stride = Stride { steps: 8, faults: 8, losses: 600 };
+pub const SOME: Stride = Stride { steps: 16, faults: 24, losses: 3000 };
 
 /// Each part of the list in turn, on this dialect.
 pub fn sweep(api: Api, stride: Stride) -> Survived {
