@@ -24,9 +24,9 @@ fn measured_choices() {
         assert_eq!(product(dev, 64).reason, Reason::Rule);
         let host = Host::new(dev.glow());
         dev.trim().unwrap();
-        let (live, state) = (dev.live_objects().textures, snapshot(&host.gl, &host.extra));
+        let (live, state) = (dev.live_objects().textures, host.snapshot());
         let made = ops::calibrate(dev).unwrap();
-        assert_same(&state, &snapshot(&host.gl, &host.extra), "calibrate");
+        assert_same(&state, &host.snapshot(), "calibrate");
         dev.trim().unwrap();
         assert_eq!(dev.live_objects().textures, live);
         assert_eq!(made.choices().iter().map(|c| c.0).collect::<Vec<_>>(), CALIBRATED_SIDES);

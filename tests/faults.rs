@@ -1,15 +1,22 @@
 //! What a failing driver does to texla: lack of memory, several error flags at once, a lost context. One failure is one
 //! typed error or none, and the next call works.
+#![cfg(all(feature = "script", feature = "sim"))]
 #![allow(unsafe_code)]
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use common::faults::{self, Call, calls, fail, heal, lose, pending, raise};
-use common::harness::{limits, on_both};
+use common::everything::every;
+use common::harness::{headless, limits, on_both};
+use common::hostile::Host;
+use common::loader::Entry::{self, glBufferData, glDrawArrays, glTexImage2D};
+use common::loader::sweep::{EXHAUSTIVE, SOME, sweep};
+use common::loader::{self, TABLE, calls, fail, heal, left, looked, lose, pending, raise};
+use common::state::snapshot;
 use glow::{CONTEXT_LOST, INVALID_OPERATION, INVALID_VALUE, OUT_OF_MEMORY};
-use texla::gl::Limits;
+use texla::gl::{Api, Limits};
 use texla::kernel::{Points, PointsKernel};
 use texla::solve::{CgParams, ConjugateGradient};
 use texla::{
@@ -19,13 +26,16 @@ use texla::{
 /// A guest of the current context whose driver fails to order.
 fn guest_with(limits: Limits) -> Result<Device> {
     // SAFETY: the context is current while the tests hold the guest; the loader knows the functions.
-    unsafe { Device::from_loader(faults::loader(), DeviceOptions::default().with_limits(limits)) }
+    unsafe { Device::from_loader(loader::loader(), DeviceOptions::default().with_limits(limits)) }
 }
 
 fn guest() -> Device {
     heal();
     guest_with(limits()).unwrap()
 }
+
+/// Memory for a texture, memory for a buffer, a draw.
+const FAIL: [Entry; 3] = [glTexImage2D, glBufferData, glDrawArrays];
 
 /// Textures in the pool for it to let go of.
 fn fill_pool(dev: &Device) {
@@ -45,11 +55,11 @@ fn one_failure_while_probing_is_forgotten() {
             number += 1;
             limits().with_max_texture_size(Some(64)).with_max_vertex_outputs(Some(number))
         };
-        fail(Call::Draw, 0..0, &[]);
+        fail(glDrawArrays, 0..0, &[]);
         let clean = guest_with(fresh()).unwrap().capabilities();
-        let seen = Call::ALL.map(calls);
+        let seen = FAIL.map(calls);
         assert!(seen[0] >= 20 && seen[1] >= 3 && seen[2] >= 10, "{seen:?}");
-        for (call, count) in Call::ALL.into_iter().zip(seen) {
+        for (call, count) in FAIL.into_iter().zip(seen) {
             for flags in [&[OUT_OF_MEMORY][..], &[INVALID_OPERATION], &[CONTEXT_LOST]] {
                 let expected = match flags {
                     [CONTEXT_LOST] => |e: &Error| *e == Error::ContextLost,
@@ -68,7 +78,7 @@ fn one_failure_while_probing_is_forgotten() {
                         Ok(dev) => {
                             // A side for which the driver lacked memory is halved: a smaller one is no wrong answer.
                             let mut found = dev.capabilities();
-                            if call == Call::Texture && flags == [OUT_OF_MEMORY] {
+                            if call == glTexImage2D && flags == [OUT_OF_MEMORY] {
                                 found.max_texture_size = clean.max_texture_size;
                             }
                             assert_eq!(found, clean, "{call:?} {at}");
@@ -126,9 +136,9 @@ fn a_driver_that_lacks_memory_for_a_buffer_is_asked_again() {
             ("read_async of a scalar", &|| ops::sum(&x)?.read_async()?.wait()),
         ];
         for (name, case) in cases {
-            fail(Call::Buffer, 0..0, &[]);
+            fail(glBufferData, 0..0, &[]);
             let clean = case().unwrap();
-            let buffers = calls(Call::Buffer);
+            let buffers = calls(glBufferData);
             assert!(buffers > 0, "{name}");
             // Two flags of one fault, as drivers with several raise them.
             for flags in
@@ -136,12 +146,12 @@ fn a_driver_that_lacks_memory_for_a_buffer_is_asked_again() {
             {
                 for at in 0..buffers {
                     fill_pool(&dev);
-                    fail(Call::Buffer, at..at + 1, flags);
+                    fail(glBufferData, at..at + 1, flags);
                     let found = case().unwrap_or_else(|e| panic!("{name}, buffer {at}, {flags:x?}: {e:?}"));
                     assert_eq!(found, clean, "{name}, buffer {at}");
                     assert_eq!(pending(), 0);
                     fill_pool(&dev);
-                    fail(Call::Buffer, at..u32::MAX, flags);
+                    fail(glBufferData, at..u32::MAX, flags);
                     let live = dev.live_objects().buffers;
                     let error = case().unwrap_err();
                     assert!(matches!(error, Error::OutOfMemory { .. }), "{name}, buffer {at}: {error:?}");
@@ -170,17 +180,17 @@ fn a_solver_whose_looks_lack_memory_goes_on() {
             assert!(report.converged());
             x.read()
         };
-        fail(Call::Buffer, 0..0, &[]);
+        fail(glBufferData, 0..0, &[]);
         let clean = solve().unwrap();
-        let looks = calls(Call::Buffer);
+        let looks = calls(glBufferData);
         assert!(looks > 0);
         for at in 0..looks {
-            fail(Call::Buffer, at..at + 1, &[OUT_OF_MEMORY]);
+            fail(glBufferData, at..at + 1, &[OUT_OF_MEMORY]);
             assert_eq!(solve().unwrap(), clean, "look {at}");
-            fail(Call::Buffer, at..u32::MAX, &[OUT_OF_MEMORY, INVALID_OPERATION]);
+            fail(glBufferData, at..u32::MAX, &[OUT_OF_MEMORY, INVALID_OPERATION]);
             let solved = solve();
             // How often a solver looks is a matter of time on a device that works by itself.
-            if calls(Call::Buffer) > at {
+            if calls(glBufferData) > at {
                 let error = solved.unwrap_err();
                 assert!(matches!(error, Error::OutOfMemory { .. }), "{error:?}");
             } else {
@@ -199,7 +209,7 @@ fn several_flags_are_one_error() {
         let dev = guest();
         let x = Vector::from_slice(&dev, &[1.0, 2.0]).unwrap();
         let mut y = Vector::zeros(&dev, 2).unwrap();
-        fail(Call::Draw, 0..1, &[INVALID_OPERATION, INVALID_VALUE, INVALID_OPERATION]);
+        fail(glDrawArrays, 0..1, &[INVALID_OPERATION, INVALID_VALUE, INVALID_OPERATION]);
         let error = ops::add(&mut y, &x, &x).unwrap_err();
         assert!(matches!(error, Error::Gl { code: INVALID_OPERATION, .. }), "{error:?}");
         ops::add(&mut y, &x, &x).unwrap();
@@ -220,7 +230,7 @@ fn a_lost_context_is_not_the_hosts_error() {
     on_both(|_| {
         heal();
         // SAFETY: the context is current.
-        let gl = Arc::new(unsafe { glow::Context::from_loader_function(faults::loader()) });
+        let gl = Arc::new(unsafe { glow::Context::from_loader_function(loader::loader()) });
         lose();
         assert_eq!(guest_with(limits()).map(|_| ()), Err(Error::ContextLost), "by the loader");
         // SAFETY: as above.
@@ -229,10 +239,63 @@ fn a_lost_context_is_not_the_hosts_error() {
         heal();
         let dev = guest();
         let x = Vector::from_slice(&dev, &[1.0, 2.0]).unwrap();
-        fail(Call::Draw, 0..1, &[INVALID_OPERATION, CONTEXT_LOST]);
+        fail(glDrawArrays, 0..1, &[INVALID_OPERATION, CONTEXT_LOST]);
         assert_eq!(ops::sum(&x).map(|_| ()), Err(Error::ContextLost));
         assert_eq!(x.read().map(|_| ()), Err(Error::ContextLost));
         heal();
         assert_eq!(x.read().map(|_| ()), Err(Error::ContextLost), "from then on");
     });
+}
+
+/// Each function changes what the table of all says, and no other is called.
+#[test]
+fn every_call_of_gl_is_known() {
+    let mut called = BTreeSet::new();
+    for api in Api::ALL {
+        let context = headless(api);
+        loader::begin();
+        let dev = guest();
+        let host = Host::new(context.glow());
+        host.set_all();
+        loader::look(|| {
+            let before = snapshot();
+            Box::new(move || before.changes(&snapshot()).into_iter().map(|(_, number)| number).collect())
+        });
+        every(&dev, &mut |_, call| call());
+        drop(dev);
+        host.unset_all();
+        for (entry, changed) in looked() {
+            let allowed = TABLE[entry as usize].changes;
+            let more: Vec<u32> = changed.into_iter().filter(|n| !allowed.contains(n)).collect();
+            assert!(more.is_empty(), "{entry:?} changes {more:x?}, too");
+        }
+        called.extend(loader::called());
+        assert_eq!(left(), Default::default(), "left, and deleted of others");
+        drop(context);
+    }
+    // What is left is for other versions and extensions, and for shaders that are wrong.
+    eprintln!("{} of {} functions called", called.len(), TABLE.len());
+    assert!(called.len() >= 110, "{called:?}");
+}
+
+/// Whatever fails, in whatever operation: an error that says so or the right result, nothing left behind, and the next
+/// call works. One place in so many; all of them by `make soak`.
+#[test]
+fn whatever_fails_is_an_error_and_nothing_more() {
+    for api in Api::ALL {
+        let found = sweep(api, SOME);
+        eprintln!("{api}: {found:?}");
+        assert!(found.broken.is_empty(), "{:#?}", found.broken);
+        assert!(found.steps >= 30 && found.errors >= 150 && found.losses >= 20, "{found:?}");
+    }
+}
+
+#[test]
+#[ignore = "an hour"]
+fn whatever_fails_anywhere_is_an_error_and_nothing_more() {
+    for api in Api::ALL {
+        let found = sweep(api, EXHAUSTIVE);
+        eprintln!("{api}: {found:?}");
+        assert!(found.broken.is_empty(), "{:#?}", found.broken);
+    }
 }

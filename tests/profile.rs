@@ -83,9 +83,9 @@ fn a_profile_is_measured_and_nothing_else_is_changed() {
     on_both(|dev| {
         let host = Host::new(dev.glow());
         dev.trim().unwrap();
-        let (live, state) = (dev.live_objects().textures, snapshot(&host.gl, &host.extra));
+        let (live, state) = (dev.live_objects().textures, host.snapshot());
         assert_measured(&DeviceProfile::measure(dev).unwrap(), dev);
-        assert_same(&state, &snapshot(&host.gl, &host.extra), "DeviceProfile::measure");
+        assert_same(&state, &host.snapshot(), "DeviceProfile::measure");
         dev.trim().unwrap();
         assert_eq!(dev.live_objects().textures, live);
     });

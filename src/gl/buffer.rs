@@ -38,10 +38,7 @@ impl DataBuffer {
         let bytes = vec4s.max(1) * VEC4_BYTES;
         // SAFETY: the context is current inside a scope, where no buffer of the host's is bound.
         let buffer = unsafe {
-            let raw = gl
-                .raw
-                .create_buffer()
-                .map_err(|e| Error::NoContext(format!("cannot create a buffer: {e}")))?;
+            let raw = gl.made("buffer", gl.raw.create_buffer())?;
             gl.ledger.change_live(|l| l.buffers += 1);
             let buffer = DataBuffer { gl: gl.clone(), raw, bytes };
             gl.raw.bind_buffer(glow::ARRAY_BUFFER, Some(raw));

@@ -164,8 +164,7 @@ impl Gl {
         if super::state::feedback_can_pause(&gl) {
             // SAFETY: as above.
             let feedback = unsafe { gl.raw.create_transform_feedback() };
-            let unavailable = |e| Error::NoContext(format!("cannot create a transform feedback object: {e}"));
-            gl.feedback.set(Some(feedback.map_err(|e| gl.unless_lost(unavailable(e)))?));
+            gl.feedback.set(Some(gl.made("transform feedback object", feedback)?));
             gl.ledger.change_live(|l| l.transform_feedbacks += 1);
         }
         super::caps::probe(&gl, &options.limits).map_err(|e| gl.unless_lost(e))?;
@@ -213,6 +212,11 @@ impl Gl {
     fn lose(&self) -> Error {
         self.lost.set(true);
         Error::ContextLost
+    }
+
+    /// The object that the driver has made, or why there is none.
+    pub fn made<T>(&self, what: &str, object: std::result::Result<T, String>) -> Result<T> {
+        object.map_err(|e| self.unless_lost(Error::NoContext(format!("cannot create a {what}: {e}"))))
     }
 
     /// What went wrong, where that may be no more than a consequence: in a lost context nothing works. Clears what is

@@ -45,9 +45,7 @@ impl Gl {
         let (colours, depth) = key;
         // SAFETY: the context is current; both framebuffer bindings are in the state table and the shadow is told.
         unsafe {
-            let framebuffer = gl
-                .create_framebuffer()
-                .map_err(|e| Error::NoContext(format!("cannot create a framebuffer: {e}")))?;
+            let framebuffer = self.made("framebuffer", gl.create_framebuffer())?;
             self.ledger.change_live(|l| l.framebuffers += 1);
             self.use_framebuffer(framebuffer);
             let mut buffers = Vec::new();

@@ -105,10 +105,7 @@ impl Texture {
         let bytes = extent.area() * format.bytes();
         // SAFETY: the context is current inside a scope.
         let texture = unsafe {
-            let raw = gl
-                .raw
-                .create_texture()
-                .map_err(|e| Error::NoContext(format!("cannot create a texture: {e}")))?;
+            let raw = gl.made("texture", gl.raw.create_texture())?;
             gl.ledger.change_live(|l| l.textures += 1);
             Texture { gl: gl.clone(), raw, extent, format, lent: None }
         };
@@ -323,8 +320,7 @@ impl VertexBuffer {
             return Err(Error::TooLarge { what, requested: count as u64, limit, unit: "vertices" });
         }
         // SAFETY: the context is current inside a scope.
-        let array = unsafe { gl.raw.create_vertex_array() }
-            .map_err(|e| Error::NoContext(format!("cannot create a vertex array: {e}")))?;
+        let array = gl.made("vertex array", unsafe { gl.raw.create_vertex_array() })?;
         gl.ledger.change_live(|l| l.vertex_arrays += 1);
         let mut this = VertexBuffer {
             gl: gl.clone(),
@@ -337,8 +333,7 @@ impl VertexBuffer {
         gl.use_vertex_array(array);
         for (i, (attribute, data)) in attributes.iter().zip(words).enumerate() {
             // SAFETY: as above.
-            let buffer = unsafe { gl.raw.create_buffer() }
-                .map_err(|e| Error::NoContext(format!("cannot create a buffer: {e}")))?;
+            let buffer = gl.made("buffer", unsafe { gl.raw.create_buffer() })?;
             gl.ledger.change_live(|l| l.buffers += 1);
             this.buffers.push(buffer);
             this.fill(i, data, what)?;

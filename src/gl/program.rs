@@ -208,7 +208,7 @@ fn compile<'a>(gl: &'a Gl, api: Api, kernel: &str, kind: u32, text: &Assembly) -
     let fail = |log: String| Error::Shader { kernel: kernel.to_owned(), stage: stage_name, log };
     // SAFETY: the context is current inside a scope.
     unsafe {
-        let raw = gl.raw.create_shader(kind).map_err(fail)?;
+        let raw = gl.raw.create_shader(kind).map_err(|e| gl.unless_lost(fail(e)))?;
         gl.ledger.change_live(|l| l.shaders += 1);
         let shader = Shader { gl, raw };
         gl.raw.shader_source(raw, &text.text);
@@ -277,7 +277,7 @@ impl Program {
             return Ok(program);
         }
         let mut program = Self::link(gl, source, &vertex, &fragment, place.is_some())?;
-        program.reflect(source)?;
+        program.reflect(source).map_err(|e| gl.unless_lost(e))?;
         gl.check("linking a program")?;
         if let Some(place) = place {
             // SAFETY: the context is current inside a scope; the program is linked.
@@ -292,8 +292,7 @@ impl Program {
     /// An empty program.
     fn create(gl: &Gl) -> Result<Self> {
         // SAFETY: the context is current inside a scope.
-        let raw = unsafe { gl.raw.create_program() };
-        let raw = raw.map_err(|e| Error::NoContext(format!("cannot create a program: {e}")))?;
+        let raw = gl.made("program", unsafe { gl.raw.create_program() })?;
         gl.ledger.change_live(|l| l.programs += 1);
         Ok(Program { gl: gl.clone(), raw, slots: Vec::new() })
     }

@@ -45,10 +45,7 @@ impl Gl {
         let target = target(self.api);
         // SAFETY: the context is current inside a scope.
         let query = unsafe {
-            let raw = self
-                .raw
-                .create_query()
-                .map_err(|e| Error::NoContext(format!("cannot create a query: {e}")))?;
+            let raw = self.made("query", self.raw.create_query())?;
             self.ledger.change_live(|l| l.queries += 1);
             let query = SampleQuery { gl: self.clone(), raw };
             self.raw.begin_query(target, raw);
@@ -74,16 +71,42 @@ impl Gl {
 }
 
 impl SampleQuery {
+    /// What the driver says of the query. glow's question goes, before OpenGL 4.5, to an extension's function, and glow
+    /// panics where the driver has none: OpenGL 3.3 has one of 64 bits, and with a loader ES its own.
+    ///
+    /// # Safety
+    /// The context is current inside a scope, where no buffer takes the answer; the query has ended.
+    unsafe fn ask(&self, parameter: u32) -> u32 {
+        let gl = &self.gl;
+        // SAFETY: the caller's; each function writes one number to the address.
+        unsafe {
+            match (gl.api, gl.entry.get_query) {
+                (Api::Gl33, _) => {
+                    let mut found = 0u64;
+                    let at = (&raw mut found).expose_provenance();
+                    gl.raw.get_query_parameter_u64_with_offset(self.raw, parameter, at);
+                    u32::try_from(found).unwrap_or(u32::MAX)
+                }
+                (Api::Es30, Some(get)) => {
+                    let mut found = 0;
+                    get(self.raw.0.get(), parameter, &raw mut found);
+                    found
+                }
+                (Api::Es30, None) => gl.raw.get_query_parameter_u32(self.raw, parameter),
+            }
+        }
+    }
+
     /// Whether the result is there. Needs an open scope.
     pub fn ready(&self) -> bool {
         // SAFETY: the context is current inside a scope; the query has ended.
-        unsafe { self.gl.raw.get_query_parameter_u32(self.raw, glow::QUERY_RESULT_AVAILABLE) != 0 }
+        unsafe { self.ask(glow::QUERY_RESULT_AVAILABLE) != 0 }
     }
 
     /// The result; waits until it is there. Needs an open scope.
     pub fn wait(self) -> Result<Samples> {
         // SAFETY: as above.
-        let found = unsafe { self.gl.raw.get_query_parameter_u32(self.raw, glow::QUERY_RESULT) };
+        let found = unsafe { self.ask(glow::QUERY_RESULT) };
         self.gl.check("the result of a query")?;
         Ok(match self.gl.api {
             Api::Gl33 => Samples::Counted(found),

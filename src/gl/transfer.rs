@@ -117,10 +117,7 @@ impl Gl {
         self.bind_for_read(texture, what)?;
         // SAFETY: the context is current inside a scope; the pack buffer binding is in the state table.
         unsafe {
-            let buffer = self
-                .raw
-                .create_buffer()
-                .map_err(|e| Error::NoContext(format!("cannot create a buffer: {e}")))?;
+            let buffer = self.made("buffer", self.raw.create_buffer())?;
             self.ledger.change_live(|l| l.buffers += 1);
             let mut pending = PendingPixels {
                 gl: self.clone(),
@@ -139,10 +136,10 @@ impl Gl {
             let data = PixelPackData::BufferOffset(0);
             self.raw.read_pixels(0, 0, width as i32, height as i32, glow::RGBA, glow::FLOAT, data);
             self.raw.bind_buffer(glow::PIXEL_PACK_BUFFER, None);
-            let fence = self
-                .raw
-                .fence_sync(glow::SYNC_GPU_COMMANDS_COMPLETE, 0)
-                .map_err(|e| Error::NoContext(format!("cannot create a fence: {e}")))?;
+            let fence = self.raw.fence_sync(glow::SYNC_GPU_COMMANDS_COMPLETE, 0);
+            // glow takes null for one.
+            let fence = fence.and_then(|f| if f.0.is_null() { Err("it is null".into()) } else { Ok(f) });
+            let fence = self.made("fence", fence)?;
             self.ledger.change_live(|l| l.fences += 1);
             pending.fence = Some(fence);
             self.raw.flush();

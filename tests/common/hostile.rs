@@ -7,7 +7,20 @@ use std::sync::Arc;
 use glow::HasContext;
 
 use super::egl::Extra;
-use super::state::{EXTENDED, clip_control, feedback_can_pause, has, several_viewports, since};
+use super::state::{
+    Kind, Object, Snapshot, clip_control, feedback_can_pause, has, several_viewports, since, snapshot_with,
+};
+
+/// Switches of extensions, by the extension's name.
+const EXTENDED: [(&str, u32); 7] = [
+    ("GL_NV_conservative_raster", 0x9346),
+    ("GL_INTEL_conservative_rasterization", 0x83FE),
+    ("GL_EXT_raster_multisample", 0x9327),
+    ("GL_EXT_depth_bounds_test", 0x8890),
+    ("GL_NV_fragment_coverage_to_color", 0x92DD),
+    ("GL_NV_representative_fragment_test", 0x937F),
+    ("GL_NV_shading_rate_image", 0x9563),
+];
 
 /// The application and its objects.
 pub struct Host {
@@ -73,12 +86,38 @@ impl Host {
             gl.draw_buffers(&[glow::NONE, glow::COLOR_ATTACHMENT1]);
             gl.read_buffer(glow::COLOR_ATTACHMENT1);
             gl.bind_framebuffer(glow::FRAMEBUFFER, None);
+            // Some drivers say at first of a mask only what stencil buffers have of it.
+            gl.stencil_func(glow::ALWAYS, 0, u32::MAX);
+            gl.stencil_mask(u32::MAX);
             let program = program(&gl);
             let feedback = feedback_can_pause(&gl).then(|| gl.create_transform_feedback().unwrap());
             assert_eq!(gl.get_error(), glow::NO_ERROR);
             let extra = Extra::load();
             Host { gl, extra, textures, samplers, buffers, array, framebuffer, program, feedback }
         }
+    }
+
+    /// Everything that the context answers, of the application's objects too.
+    pub fn snapshot(&self) -> Snapshot {
+        let mut objects: Vec<Object> = vec![
+            (Kind::VertexArray, self.array.0.get()),
+            (Kind::Framebuffer, self.framebuffer.0.get()),
+            (Kind::Program, self.program.0.get()),
+        ];
+        objects.extend(self.textures.iter().map(|t| (Kind::Texture, t.0.get())));
+        objects.extend(self.samplers.iter().map(|s| (Kind::Sampler, s.0.get())));
+        objects.extend(self.buffers.iter().map(|b| (Kind::Buffer, b.0.get())));
+        snapshot_with(&objects)
+    }
+
+    /// Sets every hostile value that exists here, all together.
+    pub fn set_all(&self) {
+        HOSTILE.iter().filter(|h| h.exists(self)).for_each(|h| h.set(self));
+    }
+
+    /// Puts all of them back.
+    pub fn unset_all(&self) {
+        HOSTILE.iter().rev().filter(|h| h.exists(self)).for_each(|h| h.unset(self));
     }
 
     /// Captures vertices from here on: the program cannot be changed.
@@ -275,9 +314,15 @@ macro_rules! stored {
 
 macro_rules! bound {
     ($name:literal, $target:expr, $buffer:literal) => {
-        hostile!($name, always, |h: &Host| h.gl.bind_buffer($target, Some(h.buffers[$buffer])), |h: &Host| h
-            .gl
-            .bind_buffer($target, None))
+        bound!($name, $target, $buffer, always)
+    };
+    ($name:literal, $target:expr, $buffer:literal, $exists:expr) => {
+        hostile!(
+            $name,
+            $exists,
+            |h: &Host| h.gl.bind_buffer($target, Some(h.buffers[$buffer])),
+            |h: &Host| h.gl.bind_buffer($target, None)
+        )
     };
 }
 
@@ -660,6 +705,8 @@ pub const HOSTILE: &[Hostile] = &[
     bound!("copy read buffer", glow::COPY_READ_BUFFER, 4),
     bound!("copy write buffer", glow::COPY_WRITE_BUFFER, 5),
     bound!("uniform buffer", glow::UNIFORM_BUFFER, 6),
+    bound!("query buffer", glow::QUERY_BUFFER, 3, |gl| desktop(gl)
+        && (since(gl, (4, 4), (9, 9)) || has(gl, "GL_ARB_query_buffer_object"))),
     hostile!("vertex array", always, |h: &Host| h.gl.bind_vertex_array(Some(h.array)), |h: &Host| h
         .gl
         .bind_vertex_array(None)),

@@ -1,180 +1,403 @@
-//! The host's view of the GL state: a list of its own, not derived from the library's table, so that a value which
-//! the library forgets is missed by one list alone.
+//! The host's view of the GL state: not a list of ours, but whatever a context answers, asked by trying every number.
 #![allow(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_void};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use glow::HasContext;
 
-use super::egl::Extra;
+use super::egl;
 
-/// Values by name; floats as their bits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Snapshot(Vec<(String, Vec<i64>)>);
+/// All numbers of GL that name a value.
+const NUMBERS: std::ops::Range<u32> = 0..0x10000;
+
+/// Not asked for: answers that change by themselves (the clock, what memory is left, whether the clock was disturbed),
+/// and which device it is, at which llvmpipe of Mesa 22.3 ends the process (`GL_DEVICE_LUID_EXT`).
+const NOT_ASKED: [u32; 12] =
+    [0x87FB, 0x87FC, 0x87FD, 0x8E28, 0x8FBB, 0x9047, 0x9048, 0x9049, 0x904A, 0x904B, 0x9599, 0x959A];
+
+/// What is bound to a texture unit: two targets of these and the sampler are in every version.
+const UNIT: [u32; 13] =
+    [0x8068, 0x8069, 0x806A, 0x84F6, 0x8514, 0x8919, 0x8C1C, 0x8C1D, 0x8C2C, 0x8D67, 0x900A, 0x9104, 0x9105];
+
+/// Indices that are asked for at most, where a context answers all.
+const INDICES: u32 = 64;
+
+/// Bytes of an answer at most: the names of compressed formats are some hundreds.
+const LONGEST: usize = 4096;
+
+/// What an answer does not write.
+const UNTOUCHED: [u8; 2] = [0xA5, 0x5A];
+
+/// How a value is asked for: a function with one to three numbers, which writes to an address, or says yes or no.
+struct Function {
+    name: &'static str,
+    numbers: usize,
+    says: bool,
+    at: *const c_void,
+}
+
+impl Function {
+    fn load(name: &'static str) -> Self {
+        let numbers = match name {
+            "glGetTexLevelParameteriv" | "glGetFramebufferAttachmentParameteriv" => 3,
+            "glGetInteger64v" | "glGetFloatv" | "glGetDoublev" | "glIsEnabled" => 1,
+            _ => 2,
+        };
+        Function { name, numbers, says: name.starts_with("glIs"), at: egl::loader()(name) }
+    }
+
+    /// # Safety
+    /// A context is current; there are [`LONGEST`] bytes at `out`.
+    unsafe fn ask(&self, [a, b, c]: [u32; 3], out: *mut u8) {
+        type Says<T> = unsafe extern "system" fn(T) -> u8;
+        // SAFETY: an address under one of the names below is a function of this type; the rest is the caller's.
+        unsafe {
+            match (self.numbers, self.says) {
+                (1, true) => *out = std::mem::transmute::<*const c_void, Says<u32>>(self.at)(a),
+                (2, true) => {
+                    type Is = unsafe extern "system" fn(u32, u32) -> u8;
+                    *out = std::mem::transmute::<*const c_void, Is>(self.at)(a, b);
+                }
+                (1, _) => {
+                    type Get = unsafe extern "system" fn(u32, *mut u8);
+                    std::mem::transmute::<*const c_void, Get>(self.at)(a, out);
+                }
+                (2, _) => {
+                    type Get = unsafe extern "system" fn(u32, u32, *mut u8);
+                    std::mem::transmute::<*const c_void, Get>(self.at)(a, b, out);
+                }
+                _ => {
+                    type Get = unsafe extern "system" fn(u32, u32, u32, *mut u8);
+                    std::mem::transmute::<*const c_void, Get>(self.at)(a, b, c, out);
+                }
+            }
+        }
+    }
+}
+
+/// One value that is answered, in so many bytes.
+#[derive(Clone, Copy)]
+struct Question {
+    function: usize,
+    numbers: [u32; 3],
+    bytes: usize,
+}
+
+/// What one kind of context answers.
+pub struct Answers {
+    gl: glow::Context,
+    functions: Vec<Function>,
+    context: Vec<Question>,
+    /// Of each texture unit when it is the active one.
+    unit: Vec<Question>,
+    units: u32,
+    /// Of what is bound, or named.
+    kinds: Mutex<BTreeMap<Kind, Arc<Vec<Question>>>>,
+}
+
+// SAFETY: these functions are for whatever context is current where they are called.
+unsafe impl Send for Answers {}
+// SAFETY: as above.
+unsafe impl Sync for Answers {}
+
+/// Objects that have values of their own.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Kind {
+    Texture,
+    Sampler,
+    Buffer,
+    VertexArray,
+    Framebuffer,
+    Program,
+}
+
+/// An object of the application's.
+pub type Object = (Kind, u32);
+
+/// Numbers to ask with, by the number that is tried and an index.
+type With<'a> = &'a dyn Fn(u32, u32) -> [u32; 3];
+
+impl Answers {
+    /// Of the current context; tried out once for each kind of context.
+    fn here() -> Arc<Answers> {
+        static KNOWN: Mutex<BTreeMap<String, Arc<Answers>>> = Mutex::new(BTreeMap::new());
+        let get_string = egl::loader()("glGetString");
+        // SAFETY: the caller has made a context current; its version is a text that ends with zero.
+        let version = unsafe {
+            type GetString = unsafe extern "system" fn(u32) -> *const std::ffi::c_char;
+            CStr::from_ptr(std::mem::transmute::<*const c_void, GetString>(get_string)(glow::VERSION))
+        };
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = version.to_string_lossy().into_owned();
+        Arc::clone(known.entry(version).or_insert_with(|| Arc::new(Answers::find())))
+    }
+
+    fn find() -> Answers {
+        // SAFETY: the caller has made a context current.
+        let gl = unsafe { glow::Context::from_loader_function(egl::loader()) };
+        let embedded = gl.version().is_embedded;
+        let (of_es, of_desktop) =
+            (["glGetFloati_vOES"].as_slice(), ["glGetDoublev", "glGetDoublei_v", "glGetFloati_v"].as_slice());
+        let plain = ["glGetInteger64v", "glGetFloatv", "glIsEnabled"].as_slice();
+        let indexed = ["glGetInteger64i_v", "glGetIntegeri_v", "glIsEnabledi", "glGetBooleani_v"].as_slice();
+        let more = ["glGetVertexAttribfv", "glGetVertexAttribPointerv", "glGetQueryiv"].as_slice();
+        let of_context = [plain, indexed, more, if embedded { of_es } else { of_desktop }].concat();
+        let of_objects = [
+            "glGetTexParameterfv",
+            "glGetTexLevelParameteriv",
+            "glGetSamplerParameterfv",
+            "glGetBufferParameteri64v",
+            "glGetFramebufferAttachmentParameteriv",
+            "glGetProgramiv",
+        ];
+        let functions = of_context.iter().chain(&of_objects).map(|name| Function::load(name)).collect();
+        let (context, unit, kinds) = (Vec::new(), Vec::new(), Mutex::default());
+        let mut answers = Answers { gl, functions, context, unit, units: 0, kinds };
+        for name in &of_context {
+            let found = match *name {
+                "glGetVertexAttribfv" | "glGetVertexAttribPointerv" => {
+                    answers.answered(name, 16, &|n, i| [i, n, 0])
+                }
+                "glGetQueryiv" => answers.answered(name, 1, &|n, _| [n, glow::CURRENT_QUERY, 0]),
+                _ => answers.answered(name, INDICES, &|n, i| [n, i, 0]),
+            };
+            answers.context.extend(found);
+        }
+        // SAFETY: as above.
+        answers.units =
+            unsafe { answers.gl.get_parameter_i32(glow::MAX_COMBINED_TEXTURE_IMAGE_UNITS) } as u32;
+        let of_unit = |q: &&Question| q.function == 0 && UNIT.contains(&q.numbers[0]);
+        answers.unit = answers.context.iter().filter(of_unit).copied().collect();
+        answers
+    }
+
+    /// What is answered of objects of this kind, of which this one is bound.
+    fn of(&self, (kind, name): Object) -> Arc<Vec<Question>> {
+        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = || {
+            let asked: &[(&str, u32, With<'_>)] = match kind {
+                Kind::Texture => &[
+                    ("glGetTexParameterfv", 1, &|n, _| [glow::TEXTURE_2D, n, 0]),
+                    ("glGetTexLevelParameteriv", 1, &|n, _| [glow::TEXTURE_2D, 0, n]),
+                ],
+                Kind::Sampler => &[("glGetSamplerParameterfv", 1, &|n, _| [name, n, 0])],
+                Kind::Buffer => &[("glGetBufferParameteri64v", 1, &|n, _| [glow::COPY_READ_BUFFER, n, 0])],
+                Kind::VertexArray => &[
+                    ("glGetVertexAttribfv", 16, &|n, i| [i, n, 0]),
+                    ("glGetVertexAttribPointerv", 16, &|n, i| [i, n, 0]),
+                    ("glGetInteger64v", 1, &|n, _| {
+                        [if n == glow::ELEMENT_ARRAY_BUFFER_BINDING { n } else { 0 }, 0, 0]
+                    }),
+                ],
+                Kind::Framebuffer => &[
+                    ("glGetFramebufferAttachmentParameteriv", 8, &|n, i| {
+                        [glow::READ_FRAMEBUFFER, glow::COLOR_ATTACHMENT0 + i, n]
+                    }),
+                    ("glGetInteger64v", 1, &|n, _| {
+                        let of_framebuffer =
+                            n == glow::READ_BUFFER || (n & !0xf) == (glow::DRAW_BUFFER0 & !0xf);
+                        [if of_framebuffer { n } else { 0 }, 0, 0]
+                    }),
+                ],
+                Kind::Program => &[("glGetProgramiv", 1, &|n, _| [name, n, 0])],
+            };
+            asked.iter().flat_map(|(name, indices, with)| self.answered(name, *indices, with)).collect()
+        };
+        Arc::clone(kinds.entry(kind).or_insert_with(|| Arc::new(found())))
+    }
+
+    /// Tries every number; of those with an index, further ones as long as there is an answer.
+    fn answered(&self, function: &str, indices: u32, with: With<'_>) -> Vec<Question> {
+        let function = self.functions.iter().position(|f| f.name == function).unwrap();
+        let f = &self.functions[function];
+        let indices = if f.numbers == 1 { 1 } else { indices };
+        let mut written = [[0; LONGEST]; 2];
+        let mut found = Vec::new();
+        for number in NUMBERS.filter(|n| !f.at.is_null() && !NOT_ASKED.contains(n)) {
+            for numbers in (0..indices).map(|i| with(number, i)) {
+                // SAFETY: the caller has made a context current; an answer fits.
+                let answers = unsafe {
+                    f.ask(numbers, written[0].as_mut_ptr());
+                    self.gl.get_error() == glow::NO_ERROR
+                };
+                if !answers {
+                    break;
+                }
+                // Two backgrounds, since an answer may look like one of them.
+                for (out, untouched) in written.iter_mut().zip(UNTOUCHED) {
+                    out.fill(untouched);
+                    // SAFETY: as above.
+                    unsafe { f.ask(numbers, out.as_mut_ptr()) };
+                }
+                let touched = written[0].iter().zip(&written[1]).rposition(|(a, b)| a == b);
+                found.extend(touched.map(|last| Question { function, numbers, bytes: last + 1 }));
+            }
+        }
+        found
+    }
+
+    /// Binds an object where it can be asked, until the end.
+    ///
+    /// # Safety
+    /// A context is current.
+    unsafe fn bind(&self, kind: Kind, name: u32) -> Bound<'_> {
+        let places: &'static [(u32, u32)] = match kind {
+            Kind::Texture => &[(glow::TEXTURE_BINDING_2D, glow::TEXTURE_2D)],
+            Kind::Buffer => &[(glow::COPY_READ_BUFFER, glow::COPY_READ_BUFFER)],
+            Kind::VertexArray => &[(glow::VERTEX_ARRAY_BINDING, 0)],
+            Kind::Framebuffer => &[
+                (glow::DRAW_FRAMEBUFFER_BINDING, glow::DRAW_FRAMEBUFFER),
+                (glow::READ_FRAMEBUFFER_BINDING, glow::READ_FRAMEBUFFER),
+            ],
+            Kind::Sampler | Kind::Program => &[],
+        };
+        let mut bound = Bound { gl: &self.gl, kind, before: Vec::new() };
+        for (query, target) in places {
+            // SAFETY: the caller's.
+            unsafe {
+                bound.before.push((*target, self.gl.get_parameter_i32(*query) as u32));
+                bound.put(*target, name);
+            }
+        }
+        bound
+    }
+
+    /// # Safety
+    /// A context of this kind is current.
+    unsafe fn ask_all(&self, questions: &[Question], of: Option<u32>, values: &mut Vec<u8>) {
+        let mut answer = [0; LONGEST];
+        for Question { function, numbers, bytes } in questions {
+            answer[..*bytes].fill(UNTOUCHED[0]);
+            let numbers = of.map_or(*numbers, |name| [name, numbers[1], numbers[2]]);
+            // SAFETY: the caller's; an answer fits.
+            unsafe { self.functions[*function].ask(numbers, answer.as_mut_ptr()) };
+            values.extend_from_slice(&answer[..*bytes]);
+        }
+    }
+}
+
+/// An object in the place of another.
+struct Bound<'a> {
+    gl: &'a glow::Context,
+    kind: Kind,
+    before: Vec<(u32, u32)>,
+}
+
+impl Bound<'_> {
+    /// # Safety
+    /// A context is current.
+    unsafe fn put(&self, target: u32, name: u32) {
+        let (gl, name) = (self.gl, std::num::NonZeroU32::new(name));
+        // SAFETY: the caller's.
+        unsafe {
+            match self.kind {
+                Kind::Texture => gl.bind_texture(target, name.map(glow::NativeTexture)),
+                Kind::Buffer => gl.bind_buffer(target, name.map(glow::NativeBuffer)),
+                Kind::VertexArray => gl.bind_vertex_array(name.map(glow::NativeVertexArray)),
+                Kind::Framebuffer => gl.bind_framebuffer(target, name.map(glow::NativeFramebuffer)),
+                Kind::Sampler | Kind::Program => {}
+            }
+        }
+    }
+}
+
+impl Drop for Bound<'_> {
+    fn drop(&mut self) {
+        for (target, name) in &self.before {
+            // SAFETY: the context is the one in which this was made.
+            unsafe { self.put(*target, *name) };
+        }
+    }
+}
+
+/// The answers to everything.
+#[derive(Clone)]
+pub struct Snapshot {
+    answers: Arc<Answers>,
+    objects: Vec<(Object, Arc<Vec<Question>>)>,
+    values: Vec<u8>,
+}
+
+impl PartialEq for Snapshot {
+    fn eq(&self, other: &Self) -> bool {
+        self.values == other.values
+    }
+}
 
 impl Snapshot {
     /// Number of values compared.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.questions().count()
     }
 
-    /// What differs, as sentences.
-    pub fn differences(&self, after: &Snapshot) -> Vec<String> {
-        assert_eq!(self.len(), after.len());
-        let changed = self.0.iter().zip(&after.0).filter(|(a, b)| a != b);
-        changed.map(|(a, b)| format!("{}: was {:x?}, is {:x?}", a.0, a.1, b.1)).collect()
+    /// In the order of the answers, each with what it is asked of.
+    fn questions(&self) -> impl Iterator<Item = (String, &Question)> {
+        let Answers { context, unit, units, .. } = &*self.answers;
+        let context = context.iter().map(|q| (String::new(), q));
+        let of_unit = |i: u32| unit.iter().map(move |q| (format!("unit {i}: "), q));
+        let of = self
+            .objects
+            .iter()
+            .flat_map(|(object, questions)| questions.iter().map(move |q| (format!("{object:?}: "), q)));
+        context.chain((0..*units).flat_map(of_unit)).chain(of)
+    }
+
+    /// Which questions have other answers: a sentence for each, and its number in GL.
+    pub fn changes(&self, after: &Snapshot) -> Vec<(String, u32)> {
+        assert_eq!(self.values.len(), after.values.len());
+        let mut at = 0;
+        let mut changed = Vec::new();
+        for (of, Question { function, numbers, bytes }) in self.questions() {
+            let range = at..at + bytes;
+            at += bytes;
+            let (was, is) = (&self.values[range.clone()], &after.values[range]);
+            if was != is {
+                let Function { name, numbers: count, .. } = &self.answers.functions[*function];
+                let asked = &numbers[..*count];
+                let number = if name.contains("Attrib") { numbers[1] } else { numbers[0] };
+                changed.push((format!("{of}{name}({asked:x?}): was {was:02x?}, is {is:02x?}"), number));
+            }
+        }
+        changed
     }
 }
 
-const FRONT_FACE: u32 = 0x0B46;
-const CULL_FACE_MODE: u32 = 0x0B45;
-const PROVOKING_VERTEX: u32 = 0x8E4F;
-const PRIMITIVE_RESTART_INDEX: u32 = 0x8F9E;
-const PRIMITIVE_RESTART_FIXED_INDEX: u32 = 0x8D69;
-const CLAMP_READ_COLOR: u32 = 0x891C;
-const PACK_INVERT: u32 = 0x8758;
-const PACK_REVERSE_ROW_ORDER: u32 = 0x93A4;
-const CLIP_ORIGIN: u32 = 0x935C;
-const CLIP_DEPTH_MODE: u32 = 0x935D;
-const SAMPLE_MASK_VALUE: u32 = 0x8E52;
-const POINT_SIZE: u32 = 0x0B11;
-const LOGIC_OP_MODE: u32 = 0x0BF0;
+/// Everything that the current context answers.
+pub fn snapshot() -> Snapshot {
+    snapshot_with(&[])
+}
 
-/// One number in every version.
-const INTS: &[(&str, u32)] = &[
-    ("program", glow::CURRENT_PROGRAM),
-    ("vertex array", glow::VERTEX_ARRAY_BINDING),
-    ("array buffer", glow::ARRAY_BUFFER_BINDING),
-    ("element array buffer", glow::ELEMENT_ARRAY_BUFFER_BINDING),
-    ("pixel pack buffer", glow::PIXEL_PACK_BUFFER_BINDING),
-    ("pixel unpack buffer", glow::PIXEL_UNPACK_BUFFER_BINDING),
-    ("copy read buffer", glow::COPY_READ_BUFFER),
-    ("copy write buffer", glow::COPY_WRITE_BUFFER),
-    ("uniform buffer", glow::UNIFORM_BUFFER_BINDING),
-    ("transform feedback buffer", glow::TRANSFORM_FEEDBACK_BUFFER_BINDING),
-    ("draw framebuffer", glow::DRAW_FRAMEBUFFER_BINDING),
-    ("read framebuffer", glow::READ_FRAMEBUFFER_BINDING),
-    ("renderbuffer", glow::RENDERBUFFER_BINDING),
-    ("read buffer", glow::READ_BUFFER),
-    ("active unit", glow::ACTIVE_TEXTURE),
-    ("depth func", glow::DEPTH_FUNC),
-    ("depth mask", glow::DEPTH_WRITEMASK),
-    ("stencil func", glow::STENCIL_FUNC),
-    ("stencil reference", glow::STENCIL_REF),
-    ("stencil value mask", glow::STENCIL_VALUE_MASK),
-    ("stencil write mask", glow::STENCIL_WRITEMASK),
-    ("stencil fail", glow::STENCIL_FAIL),
-    ("stencil depth fail", glow::STENCIL_PASS_DEPTH_FAIL),
-    ("stencil pass", glow::STENCIL_PASS_DEPTH_PASS),
-    ("stencil back func", glow::STENCIL_BACK_FUNC),
-    ("stencil back write mask", glow::STENCIL_BACK_WRITEMASK),
-    ("stencil clear", glow::STENCIL_CLEAR_VALUE),
-    ("cull mode", CULL_FACE_MODE),
-    ("front face", FRONT_FACE),
-    ("sample coverage invert", glow::SAMPLE_COVERAGE_INVERT),
-    ("unpack alignment", glow::UNPACK_ALIGNMENT),
-    ("unpack row length", glow::UNPACK_ROW_LENGTH),
-    ("unpack skip rows", glow::UNPACK_SKIP_ROWS),
-    ("unpack skip pixels", glow::UNPACK_SKIP_PIXELS),
-    ("unpack image height", glow::UNPACK_IMAGE_HEIGHT),
-    ("unpack skip images", glow::UNPACK_SKIP_IMAGES),
-    ("pack alignment", glow::PACK_ALIGNMENT),
-    ("pack row length", glow::PACK_ROW_LENGTH),
-    ("pack skip rows", glow::PACK_SKIP_ROWS),
-    ("pack skip pixels", glow::PACK_SKIP_PIXELS),
-    ("derivative hint", glow::FRAGMENT_SHADER_DERIVATIVE_HINT),
-];
-
-/// One number on the desktop alone.
-const DESKTOP_INTS: &[(&str, u32)] = &[
-    ("logic op mode", LOGIC_OP_MODE),
-    ("provoking vertex", PROVOKING_VERTEX),
-    ("primitive restart index", PRIMITIVE_RESTART_INDEX),
-    ("clamp read colour", CLAMP_READ_COLOR),
-    ("unpack swap bytes", glow::UNPACK_SWAP_BYTES),
-    ("unpack lsb first", glow::UNPACK_LSB_FIRST),
-    ("pack swap bytes", glow::PACK_SWAP_BYTES),
-    ("pack lsb first", glow::PACK_LSB_FIRST),
-];
-
-/// Switches in every version.
-const SWITCHES: &[(&str, u32)] = &[
-    ("scissor test", glow::SCISSOR_TEST),
-    ("blend", glow::BLEND),
-    ("depth test", glow::DEPTH_TEST),
-    ("stencil test", glow::STENCIL_TEST),
-    ("cull face", glow::CULL_FACE),
-    ("dither", glow::DITHER),
-    ("polygon offset", glow::POLYGON_OFFSET_FILL),
-    ("rasterizer discard", glow::RASTERIZER_DISCARD),
-    ("alpha to coverage", glow::SAMPLE_ALPHA_TO_COVERAGE),
-    ("sample coverage", glow::SAMPLE_COVERAGE),
-];
-
-/// Switches on the desktop alone.
-const DESKTOP_SWITCHES: &[(&str, u32)] = &[
-    ("logic op", glow::COLOR_LOGIC_OP),
-    ("depth clamp", glow::DEPTH_CLAMP),
-    ("sRGB", glow::FRAMEBUFFER_SRGB),
-    ("multisample", glow::MULTISAMPLE),
-    ("line smooth", glow::LINE_SMOOTH),
-    ("polygon smooth", glow::POLYGON_SMOOTH),
-    ("polygon offset line", glow::POLYGON_OFFSET_LINE),
-    ("polygon offset point", glow::POLYGON_OFFSET_POINT),
-    ("primitive restart", glow::PRIMITIVE_RESTART),
-    ("point size by program", glow::PROGRAM_POINT_SIZE),
-    ("alpha to one", glow::SAMPLE_ALPHA_TO_ONE),
-    ("seamless cube maps", glow::TEXTURE_CUBE_MAP_SEAMLESS),
-    ("sample mask", glow::SAMPLE_MASK),
-    ("clip distance 0", glow::CLIP_DISTANCE0),
-    ("clip distance 1", glow::CLIP_DISTANCE1),
-    ("clip distance 2", glow::CLIP_DISTANCE2),
-    ("clip distance 3", glow::CLIP_DISTANCE3),
-    ("clip distance 4", glow::CLIP_DISTANCE4),
-    ("clip distance 5", glow::CLIP_DISTANCE5),
-    ("clip distance 6", glow::CLIP_DISTANCE6),
-    ("clip distance 7", glow::CLIP_DISTANCE7),
-];
-
-/// Switches of extensions, by the extension's name.
-pub const EXTENDED: [(&str, u32); 7] = [
-    ("GL_NV_conservative_raster", 0x9346),
-    ("GL_INTEL_conservative_rasterization", 0x83FE),
-    ("GL_EXT_raster_multisample", 0x9327),
-    ("GL_EXT_depth_bounds_test", 0x8890),
-    ("GL_NV_fragment_coverage_to_color", 0x92DD),
-    ("GL_NV_representative_fragment_test", 0x937F),
-    ("GL_NV_shading_rate_image", 0x9563),
-];
-
-/// Floats in every version, with their number.
-const FLOATS: &[(&str, u32, usize)] = &[
-    ("viewport", glow::VIEWPORT, 4),
-    ("scissor box", glow::SCISSOR_BOX, 4),
-    ("blend colour", glow::BLEND_COLOR, 4),
-    ("depth range", glow::DEPTH_RANGE, 2),
-    ("clear depth", glow::DEPTH_CLEAR_VALUE, 1),
-    ("clear colour", glow::COLOR_CLEAR_VALUE, 4),
-    ("polygon offset factor", glow::POLYGON_OFFSET_FACTOR, 1),
-    ("polygon offset units", glow::POLYGON_OFFSET_UNITS, 1),
-    ("line width", glow::LINE_WIDTH, 1),
-    ("sample coverage value", glow::SAMPLE_COVERAGE_VALUE, 1),
-];
-
-const BLEND: [(&str, u32); 6] = [
-    ("source rgb", glow::BLEND_SRC_RGB),
-    ("target rgb", glow::BLEND_DST_RGB),
-    ("source alpha", glow::BLEND_SRC_ALPHA),
-    ("target alpha", glow::BLEND_DST_ALPHA),
-    ("equation rgb", glow::BLEND_EQUATION_RGB),
-    ("equation alpha", glow::BLEND_EQUATION_ALPHA),
-];
-
-const UNIT: [(&str, u32); 5] = [
-    ("2-D texture", glow::TEXTURE_BINDING_2D),
-    ("sampler", glow::SAMPLER_BINDING),
-    ("3-D texture", glow::TEXTURE_BINDING_3D),
-    ("2-D array texture", glow::TEXTURE_BINDING_2D_ARRAY),
-    ("cube map", glow::TEXTURE_BINDING_CUBE_MAP),
-];
+/// And of these objects.
+pub fn snapshot_with(objects: &[Object]) -> Snapshot {
+    let answers = Answers::here();
+    let mut values = Vec::new();
+    let gl = &answers.gl;
+    // SAFETY: the caller has made the context current.
+    let objects = unsafe {
+        assert_eq!(gl.get_error(), glow::NO_ERROR, "an error is pending before the snapshot");
+        answers.ask_all(&answers.context, None, &mut values);
+        let active = gl.get_parameter_i32(glow::ACTIVE_TEXTURE) as u32;
+        for unit in 0..answers.units {
+            gl.active_texture(glow::TEXTURE0 + unit);
+            answers.ask_all(&answers.unit, None, &mut values);
+        }
+        gl.active_texture(active);
+        let of = |(kind, name): &Object| {
+            let _bound = answers.bind(*kind, *name);
+            let questions = answers.of((*kind, *name));
+            let by_name = matches!(kind, Kind::Sampler | Kind::Program).then_some(*name);
+            answers.ask_all(&questions, by_name, &mut values);
+            ((*kind, *name), questions)
+        };
+        objects.iter().map(of).collect()
+    };
+    // What has no answer in this state has none after it either.
+    // SAFETY: as above.
+    while unsafe { gl.get_error() } != glow::NO_ERROR {}
+    Snapshot { answers, objects, values }
+}
 
 /// True from this desktop version or this ES version on.
 pub fn since(gl: &glow::Context, desktop: (u32, u32), es: (u32, u32)) -> bool {
@@ -216,140 +439,10 @@ pub fn blends_apart(gl: &glow::Context) -> bool {
     since(gl, (4, 0), (3, 2)) || extensions.iter().any(|name| has(gl, name))
 }
 
-/// Everything in the lists above, and what is kept for each texture unit, draw buffer, viewport and attribute.
-pub fn snapshot(gl: &glow::Context, extra: &Extra) -> Snapshot {
-    let mut values = Vec::new();
-    let mut add = |name: String, value: Vec<i64>| {
-        // SAFETY: the caller has made the context current.
-        assert_eq!(unsafe { gl.get_error() }, glow::NO_ERROR, "{name} cannot be asked for here");
-        values.push((name, value));
-    };
-    let desktop = !gl.version().is_embedded;
-    // SAFETY: the caller has made the context current; every query asks for what this version has.
-    unsafe {
-        assert_eq!(gl.get_error(), glow::NO_ERROR, "an error is pending before the snapshot");
-        let int = |query| vec![i64::from(gl.get_parameter_i32(query))];
-        let indexed = |query, i| vec![i64::from(gl.get_parameter_indexed_i32(query, i))];
-        let switch = |cap| vec![i64::from(gl.is_enabled(cap))];
-        let floats = |query, count| {
-            let mut found = [f32::NAN; 4];
-            gl.get_parameter_f32_slice(query, &mut found);
-            found.iter().take(count).map(|f: &f32| i64::from(f.to_bits())).collect::<Vec<_>>()
-        };
-        for (name, query) in INTS.iter().chain(DESKTOP_INTS.iter().filter(|_| desktop)) {
-            // A stencil mask counts as far as stencil buffers go; what drivers say of the bits above differs.
-            let bits = if name.starts_with("stencil") && name.contains("mask") { 0xff } else { !0 };
-            add((*name).into(), int(*query).into_iter().map(|v| v & bits).collect());
-        }
-        let extended = EXTENDED.iter().filter(|(name, _)| has(gl, name));
-        for (name, cap) in SWITCHES.iter().chain(DESKTOP_SWITCHES.iter().filter(|_| desktop)).chain(extended)
-        {
-            add((*name).into(), switch(*cap));
-        }
-        for (name, query, count) in FLOATS {
-            add((*name).into(), floats(*query, *count));
-        }
-        if desktop {
-            let mut mode = [0; 4];
-            gl.get_parameter_i32_slice(glow::POLYGON_MODE, &mut mode);
-            add("polygon mode".into(), vec![i64::from(mode[0])]);
-            add("point size".into(), floats(POINT_SIZE, 1));
-        }
-        if since(gl, (3, 2), (3, 1)) {
-            add("sample mask value".into(), indexed(SAMPLE_MASK_VALUE, 0));
-        }
-        if since(gl, (4, 3), (3, 0)) {
-            add("primitive restart at the fixed index".into(), switch(PRIMITIVE_RESTART_FIXED_INDEX));
-        }
-        if clip_control(gl) {
-            add("clip origin".into(), int(CLIP_ORIGIN));
-            add("clip depth mode".into(), int(CLIP_DEPTH_MODE));
-        }
-        for (name, query) in [
-            ("GL_MESA_pack_invert", PACK_INVERT),
-            ("GL_ANGLE_pack_reverse_row_order", PACK_REVERSE_ROW_ORDER),
-        ] {
-            if has(gl, name) {
-                add(name.into(), int(query));
-            }
-        }
-        if feedback_can_pause(gl) {
-            add("transform feedback active".into(), int(glow::TRANSFORM_FEEDBACK_ACTIVE));
-            add("transform feedback paused".into(), int(glow::TRANSFORM_FEEDBACK_PAUSED));
-            add("transform feedback".into(), int(glow::TRANSFORM_FEEDBACK_BINDING));
-        }
-        for i in 0..4 {
-            for (name, bound, start, size) in [
-                (
-                    "uniform buffer",
-                    glow::UNIFORM_BUFFER_BINDING,
-                    glow::UNIFORM_BUFFER_START,
-                    glow::UNIFORM_BUFFER_SIZE,
-                ),
-                (
-                    "transform feedback buffer",
-                    glow::TRANSFORM_FEEDBACK_BUFFER_BINDING,
-                    glow::TRANSFORM_FEEDBACK_BUFFER_START,
-                    glow::TRANSFORM_FEEDBACK_BUFFER_SIZE,
-                ),
-            ] {
-                let range = [start, size].map(|q| gl.get_parameter_indexed_i64(q, i));
-                let buffer = i64::from(gl.get_parameter_indexed_i32(bound, i));
-                add(format!("{name} {i}"), vec![buffer, range[0], range[1]]);
-            }
-        }
-        for i in 0..gl.get_parameter_i32(glow::MAX_DRAW_BUFFERS) as u32 {
-            add(format!("draw buffer {i}"), int(glow::DRAW_BUFFER0 + i));
-            if since(gl, (3, 0), (3, 2)) {
-                add(format!("blend {i}"), indexed(glow::BLEND, i));
-                let mask = extra.colour_mask(i).map(i64::from);
-                add(format!("colour mask {i}"), mask.to_vec());
-            }
-            if blends_apart(gl) {
-                for (name, query) in BLEND {
-                    add(format!("blend {i} {name}"), indexed(query, i));
-                }
-            }
-        }
-        for (name, query) in BLEND {
-            add(format!("blend {name}"), int(query));
-        }
-        let mask = gl.get_parameter_bool_array::<4>(glow::COLOR_WRITEMASK);
-        add("colour mask".into(), mask.map(i64::from).to_vec());
-        if several_viewports(gl) {
-            for i in 0..16 {
-                add(format!("viewport {i}"), (extra.viewport(i)).map(|f| i64::from(f.to_bits())).to_vec());
-                add(format!("depth range {i}"), extra.depth_range(i).map(|f| f.to_bits() as i64).to_vec());
-                add(format!("scissor test {i}"), vec![i64::from(extra.scissor_test(i))]);
-            }
-        }
-        let active = gl.get_parameter_i32(glow::ACTIVE_TEXTURE) as u32;
-        for unit in 0..16 {
-            gl.active_texture(glow::TEXTURE0 + unit);
-            for (name, query) in UNIT {
-                add(format!("unit {unit} {name}"), int(query));
-            }
-        }
-        gl.active_texture(active);
-        for i in 0..4 {
-            for (name, query) in [
-                ("enabled", glow::VERTEX_ATTRIB_ARRAY_ENABLED),
-                ("size", glow::VERTEX_ATTRIB_ARRAY_SIZE),
-                ("stride", glow::VERTEX_ATTRIB_ARRAY_STRIDE),
-                ("buffer", glow::VERTEX_ATTRIB_ARRAY_BUFFER_BINDING),
-            ] {
-                let mut found = [0.0; 4];
-                gl.get_vertex_attrib_parameter_f32_slice(i, query, &mut found);
-                add(format!("attribute {i} {name}"), vec![found[0] as i64]);
-            }
-        }
-        assert_eq!(gl.get_error(), glow::NO_ERROR, "a query of the snapshot is wrong");
-    }
-    Snapshot(values)
-}
-
 /// What the snapshot was for: nothing has changed.
 pub fn assert_same(before: &Snapshot, after: &Snapshot, what: &str) {
-    let differences = before.differences(after);
-    assert!(differences.is_empty(), "{what} changed the host's state: {differences:#?}");
+    if before != after {
+        let changes: Vec<String> = before.changes(after).into_iter().map(|(sentence, _)| sentence).collect();
+        panic!("{what} changed the host's state: {changes:#?}");
+    }
 }

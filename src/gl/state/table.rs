@@ -80,9 +80,9 @@ macro_rules! pixel_store {
 
 /// A buffer binding that is cleared while texla works.
 macro_rules! buffer_binding {
-    ($query:expr, $target:expr) => {
+    ($query:expr, $target:expr, $exists:expr) => {
         Row {
-            exists: always,
+            exists: $exists,
             read: |gl| unsafe { Value::Buffer(gl.get_parameter_i32($query)) },
             neutral: |gl| unsafe { gl.bind_buffer($target, None) },
             write: |gl, v| unsafe {
@@ -133,9 +133,12 @@ pub(super) static TABLE: &[Row] = &[
             }
         },
     },
-    buffer_binding!(glow::ARRAY_BUFFER_BINDING, glow::ARRAY_BUFFER),
-    buffer_binding!(glow::PIXEL_PACK_BUFFER_BINDING, glow::PIXEL_PACK_BUFFER),
-    buffer_binding!(glow::PIXEL_UNPACK_BUFFER_BINDING, glow::PIXEL_UNPACK_BUFFER),
+    buffer_binding!(glow::ARRAY_BUFFER_BINDING, glow::ARRAY_BUFFER, always),
+    buffer_binding!(glow::PIXEL_PACK_BUFFER_BINDING, glow::PIXEL_PACK_BUFFER, always),
+    buffer_binding!(glow::PIXEL_UNPACK_BUFFER_BINDING, glow::PIXEL_UNPACK_BUFFER, always),
+    // The answer to a query would go into it.
+    buffer_binding!(glow::QUERY_BUFFER_BINDING, glow::QUERY_BUFFER, |gl| desktop(gl)
+        && (since(gl, (4, 4), (9, 9)) || extension(gl, "GL_ARB_query_buffer_object"))),
     pixel_store!(glow::UNPACK_ALIGNMENT, 4, always),
     pixel_store!(glow::UNPACK_ROW_LENGTH, 0, always),
     pixel_store!(glow::UNPACK_SKIP_ROWS, 0, always),

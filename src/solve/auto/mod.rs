@@ -344,10 +344,16 @@ fn suggested(a: &dyn LinOp) -> Result<Vec<Choice>> {
         return Ok(both);
     }
     let symmetric = a.asymmetry()?.is_none();
-    let positive = symmetric && a.diagonal().is_ok_and(|d| d.iter().all(|d| *d > 0.0));
+    // Who has no diagonal does not say; what else is wrong is no word on the matrix.
+    let (says, positive_diagonal) = match a.diagonal() {
+        Ok(diagonal) => (true, diagonal.iter().all(|d| *d > 0.0)),
+        Err(Error::Unsupported { .. }) => (false, false),
+        Err(error) => return Err(error),
+    };
+    let positive = symmetric && positive_diagonal;
     let mut choices = Vec::new();
     let Some(pattern) = a.pattern() else {
-        if positive || a.diagonal().is_err() && symmetric {
+        if positive || symmetric && !says {
             choices.extend([Choice::new(Cg, Jacobi), Choice::new(Cg, None)]);
         }
         if symmetric {
