@@ -9,6 +9,7 @@
 //! | `api` | the two dialects, GL 3.3 core and GLES 3.0 |
 //! | `counters` | live objects per class; draws, passes, uploads, readbacks, bytes |
 //! | `context` | the shared context: entry check, deferred deletes, framebuffer cache |
+//! | `identity` | whether the current context is the device's |
 //! | `objects` | textures and vertex buffers, freed on drop through the graveyard |
 //! | `buffer` | buffers of numbers, and copies between them and textures |
 //! | `source` | `#include` with `#line`, driver logs mapped back to file and line |
@@ -31,6 +32,7 @@ mod counters;
 mod draw;
 mod entry;
 mod framebuffers;
+mod identity;
 mod objects;
 mod program;
 mod query;
