@@ -7,12 +7,14 @@
 #   make bench   the benchmarks
 #   make soak    the long runs: tests marked as ignored, all examples at full size, and fuzzing if cargo-fuzz is there
 #   make mutants faults put into every shader in turn, and which tests notice them; see tests/mutants/main.rs
+#   make package the package of a registry: made, unpacked, built and tested by itself, also by the oldest Rust if that is there
+#   make licences licences, sources and reported faults of what texla is built from, by cargo-deny
 #   make setup   only the system packages
 
 # A fresh Rust installation is often not yet on the PATH of a running shell.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: demo tables test ci bench soak mutants setup
+.PHONY: demo tables test ci bench soak mutants package licences setup
 .DEFAULT_GOAL := test
 
 setup:
@@ -57,3 +59,13 @@ mutants: setup
 	cargo test --all-features --tests --no-run
 	LP_NUM_THREADS=$${LP_NUM_THREADS-0} cargo test --all-features --test mutants -- \
 		--ignored --nocapture every_kernel_is_noticed
+
+package: setup
+	@.ci/package
+
+# The list of reported faults is fetched: without a network the rest is still checked.
+licences:
+	@if cargo deny --version >/dev/null 2>&1; then \
+		cargo deny check licenses bans sources && \
+		(cargo deny fetch >/dev/null 2>&1 && cargo deny check advisories || echo "reported faults: not all checked"); \
+	else echo "cargo-deny is not installed: tests/package.rs has the licences of what users build"; fi

@@ -174,13 +174,15 @@ fn another_context_is_left_alone() {
             let before = ledger.live_objects();
 
             theirs.make_current_surfaceless().unwrap();
-            let objects = Objects::new();
             let refused = |result: texla::Result<()>| {
                 assert!(
                     matches!(&result, Err(Error::NoContext(why)) if why.contains("not the one")),
                     "{result:?}"
                 );
             };
+            // Where the name of its vertex array means nothing, and where it means another.
+            refused(ops::scale(&mut x, 2.0));
+            let objects = Objects::new();
             refused(ops::scale(&mut x, 2.0));
             refused(kept.read().map(|_| ()));
             refused(guest.scope().map(|_| ()));
