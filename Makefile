@@ -46,13 +46,12 @@ ci:
 bench: setup
 	cargo bench --all-features
 
+# Five minutes for each target of the fuzzer; what it finds to begin from stays in tests/fuzz/corpus.
 soak: setup
-	cargo test --release --all-features -- --ignored --skip every_kernel_is_noticed
+	RUST_TEST_THREADS=1 LP_NUM_THREADS=$${LP_NUM_THREADS-0} cargo test --release --all-features -- \
+		--ignored --skip every_kernel_is_noticed
 	@.ci/examples --release
-	@if cargo fuzz --version >/dev/null 2>&1; then \
-		RUSTC_BOOTSTRAP=1 cargo fuzz run --fuzz-dir tests/fuzz script -- \
-			-dict=tests/fuzz/script.dict -max_len=4096 -max_total_time=300; \
-	else echo "cargo-fuzz is not installed: fuzzing left out"; fi
+	@.ci/fuzz 300
 
 # Test by test, so that a fault costs no more than the first test that notices it.
 mutants: setup

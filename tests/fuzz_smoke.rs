@@ -71,6 +71,10 @@ fn the_fuzzer_has_the_same_targets() {
     let listed: Vec<_> =
         manifest.split("[[bin]]\nname = \"").skip(1).filter_map(|b| b.split('"').next()).collect();
     assert_eq!(listed, TARGETS.map(|target| target.name));
+    for target in &TARGETS {
+        let files = std::fs::read_dir(format!("{root}/seeds/{}", target.name)).unwrap();
+        assert_eq!(files.count(), target.seeds.len(), "{}: seeds that nobody reads", target.name);
+    }
     for name in listed {
         let program = std::fs::read_to_string(format!("{root}/fuzz_targets/{name}.rs")).unwrap();
         assert!(program.contains(&format!("targets::on_device(targets::{name}, bytes)")), "{name}");

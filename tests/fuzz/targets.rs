@@ -19,10 +19,16 @@ use texla::{Device, Error, Headless, Shape, SparseFormat, SparseMatrix, Vector};
 pub struct Target {
     pub name: &'static str,
     pub run: fn(&Device, &[u8]),
-    /// What mutations begin from.
     pub seeds: &'static [&'static [u8]],
     /// How many mutations of each seed the smoke test tries.
     pub mutations: usize,
+}
+
+/// What mutations begin from: files in `seeds`, where the fuzzer finds them too.
+macro_rules! seeds {
+    ($name:literal: $($file:literal),+) => {
+        &[$(include_bytes!(concat!("seeds/", $name, "/", $file))),+]
+    };
 }
 
 /// All of them, in the order of their names.
@@ -31,49 +37,23 @@ pub const TARGETS: [Target; 5] = [
     Target {
         name: "kernel",
         run: kernel,
-        seeds: &[
-            b"copy\nx\n1\n#include \"include/exact.glsl\"\n#define TWICE(v) ((v) + (v))\nTWICE(x(p)) * weight",
-            b"two\na,b\n2\n// nothing\nvec4(float(count)) + a_at(p)",
-            b"x\nweight\n1\nuniform vec4 other;\nother",
-        ],
+        seeds: seeds!("kernel": "clash", "include", "two_outputs"),
         mutations: 10,
     },
     Target {
         name: "market",
         run: market,
-        seeds: &[
-            b"%%MatrixMarket matrix coordinate real symmetric\n% c\n3 3 4\n1 1 4\n2 1 -1.5e0\n2 2 4\n3 3 1d-3\n",
-            b"%%MatrixMarket matrix array integer general\n2 2\n1\n2\n3\n4\n",
-            b"%%MatrixMarket matrix coordinate pattern general\r\n2 9 2\r\n1 9\r\n2 2\r\n",
-        ],
+        seeds: seeds!("market": "array", "pattern", "symmetric"),
         mutations: 2000,
     },
     Target {
         name: "packing",
         run: packing,
-        seeds: &[
-            &[7, 0, 0, 0, 1, 60, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23],
-            &[11, 1, 1, 2, 9, 250, 0, 0, 0, 0, 7, 7, 7, 7, 1, 2, 3, 4, 90, 80, 70, 60, 50, 40, 30, 20, 10, 0],
-            &[4, 0, 2, 1, 4, 3, 2, 1, 0],
-        ],
+        seeds: seeds!("packing": "gauss_seidel", "jacobi", "no_order"),
         mutations: 500,
     },
-    Target {
-        name: "script",
-        run: script,
-        seeds: &[
-            b"A = [4 1; 1 3]\nb = [1 2]'\nx = solve(A, b)\nprint(x, norm(A * x - b))\n",
-            b"x = zeros(5, 1)\nrepeat 3\n  x = x .* x + 2\nend\nx(2) = -1\nprint(\"x\", x', max(x))\n",
-            b"A = [2 -1 0; -1 2 -1; 0 -1 2];\ny = A' \\ [1; 2; 3];\nz = lcp(A, -y)\n",
-        ],
-        mutations: 12,
-    },
-    Target {
-        name: "solver",
-        run: solver,
-        seeds: &[&[0; 24], b"\x01\x10\x02\x40\x08\x01\x03\x05\x00\x00\x80\x3f", b"\x05\x02\xff\xff\xff\xff\x7f\x7f"],
-        mutations: 6,
-    },
+    Target { name: "script", run: script, seeds: seeds!("script": "lcp", "repeat", "solve"), mutations: 12 },
+    Target { name: "solver", run: solver, seeds: seeds!("solver": "gmres", "lcp", "zeros"), mutations: 6 },
 ];
 
 /// Runs a target on a device of this thread: the first call makes it.
