@@ -247,6 +247,7 @@ impl Device {
         self.0.pool.borrow_mut().shrink(0);
         self.0.kernels.borrow_mut().clear();
         self.0.gl.trim_framebuffers();
+        self.0.gl.trim_fences();
         self.0.gl.bury();
         Ok(())
     }

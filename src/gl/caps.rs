@@ -196,6 +196,7 @@ impl Probe<'_> {
             .max(1);
         let names = ["llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader"];
         let lower = renderer.to_lowercase();
+        *gl.fences.borrow_mut() = super::fences::needed(&renderer).then(Default::default);
         *gl.caps.borrow_mut() = Capabilities {
             software: names.iter().any(|name| lower.contains(name)),
             renderer,

@@ -10,6 +10,7 @@ use super::api::Api;
 use super::caps::{Capabilities, Limits};
 use super::counters::{Ledger, LiveObjects};
 use super::entry::EntryPoints;
+use super::fences::Fences;
 use super::framebuffers::Framebuffers;
 use super::state::{Saved, Shadow, Viewports};
 use crate::error::{Error, Result};
@@ -67,6 +68,7 @@ pub(crate) struct GlInner {
     pub viewports: Viewports,
     pub lost: Cell<bool>,
     graveyard: RefCell<Vec<Dead>>,
+    pub(super) fences: RefCell<Fences>,
     pub(super) framebuffers: RefCell<Framebuffers>,
     pub(super) clock: Cell<u64>,
     owner: Option<Box<dyn CurrentContext>>,
@@ -156,6 +158,7 @@ impl Gl {
             viewports,
             lost: Cell::new(false),
             graveyard: RefCell::new(Vec::new()),
+            fences: RefCell::new(None),
             framebuffers: RefCell::default(),
             clock: Cell::new(0),
             owner: options.owner,
@@ -216,6 +219,7 @@ impl Gl {
         self.lose();
         self.saved.take();
         self.graveyard.take();
+        self.fences.take();
         self.framebuffers.take();
         self.ledger.change_live(|l| *l = LiveObjects::default());
     }
@@ -320,6 +324,7 @@ impl Drop for GlInner {
         unsafe { self.raw.finish() };
         self.bury();
         self.trim_framebuffers();
+        self.trim_fences();
         // SAFETY: as above.
         unsafe {
             self.raw.delete_vertex_array(self.vertex_array);
@@ -404,6 +409,7 @@ unsafe fn make_sampler(gl: &glow::Context, filter: u32) -> std::result::Result<g
 impl Gl {
     /// Waits for the device.
     pub fn finish(&self) {
+        self.keep_fence();
         // SAFETY: the context is current inside a scope.
         unsafe { self.raw.finish() };
     }

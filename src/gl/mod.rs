@@ -15,6 +15,7 @@
 //! | `source` | `#include` with `#line`, driver logs mapped back to file and line |
 //! | `program` | compile, link, reflection against the typed interface |
 //! | `entry` | the loader, and entry points that glow does not offer |
+//! | `fences` | what rasteriser threads of llvmpipe may still be in |
 //! | `state` | the table of touched state and the guard that saves and restores it |
 //! | `draw` | the one draw, and the clear |
 //! | `capture` | a program run for its vertices alone, by transform feedback |
@@ -31,6 +32,7 @@ mod context;
 mod counters;
 mod draw;
 mod entry;
+mod fences;
 mod framebuffers;
 mod identity;
 mod objects;

@@ -223,6 +223,7 @@ fn save(gl: &Gl) -> Result<Saved> {
 
 fn restore(gl: &Gl, saved: &mut Saved) {
     let raw = &gl.raw;
+    gl.keep_fence();
     // SAFETY: the context is current; each value was read from it when the scope began.
     unsafe {
         for unit in &saved.units {
