@@ -35,8 +35,7 @@ tables: setup
 	@echo "page: $(if $(FULL),out/tables-full,out/tables)/index.html"
 
 # One test at a time: llvmpipe of Mesa 22.3 crashes now and then when threads of a process take turns with contexts. And
-# without rasteriser threads: with them it may free a fence whose mutex a rasteriser thread still holds, and a loaded
-# machine makes long runs die of that (see "On llvmpipe" in src/guide/host.md).
+# without rasteriser threads, which small work is slower with (see "On llvmpipe" in src/guide/host.md).
 test: setup
 	RUST_TEST_THREADS=1 LP_NUM_THREADS=$${LP_NUM_THREADS-0} cargo test --all-features
 

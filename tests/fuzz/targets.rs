@@ -4,7 +4,7 @@
 
 use texla::host::Triplets;
 use texla::host::market::{parse_matrix, parse_vector, write_matrix_to};
-use texla::kernel::Kernel;
+use texla::kernel::{Kernel, PointsKernel};
 use texla::ops::{Window, Windows};
 use texla::pack::{LinearExpression, LowerOptions, Order, Packing, Program, ShaderStage};
 use texla::script::{Interpreter, ScriptLimits, parse};
@@ -37,7 +37,7 @@ pub const TARGETS: [Target; 5] = [
     Target {
         name: "kernel",
         run: kernel,
-        seeds: seeds!("kernel": "clash", "include", "two_outputs"),
+        seeds: seeds!("kernel": "clash", "include", "too_many", "two_outputs"),
         mutations: 10,
     },
     Target {
@@ -163,6 +163,8 @@ pub fn kernel(dev: &Device, bytes: &[u8]) {
         let mut y = Vector::zeros(dev, 5).unwrap();
         let weights = Weights { weight: 0.5, count: 3, at: [1.0; 3] };
         let done = match inputs.split_once(',') {
+            // A number that is not one of outputs, of attributes.
+            _ if outputs > 2 => PointsKernel::<Weights>::new(dev, name, [inputs], outputs, &body).map(drop),
             None => Kernel::<Weights>::with_outputs(dev, name, [inputs], outputs, &body)
                 .and_then(|kernel| kernel.run(&mut y, [&x], &weights)),
             Some((a, b)) => Kernel::<Weights>::with_outputs(dev, name, [a, b], outputs, &body)
