@@ -8,12 +8,14 @@
 #   make soak    the long runs: tests marked as ignored, all examples at full size, and fuzzing if cargo-fuzz is there
 #   make mutants faults put into every shader in turn, and which tests notice them; see tests/mutants/main.rs
 #   make hosts   texla inside real applications: egui, three-d, winit, reversed depth, the compatibility profile; builds them first
+#   make package the package of a registry: made, unpacked, built and tested by itself, also by the oldest Rust if that is there
+#   make licences licences, sources and reported faults of what texla is built from, by cargo-deny
 #   make setup   only the system packages; setup-tests those of the tests too
 
 # A fresh Rust installation is often not yet on the PATH of a running shell.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: demo tables test ci bench soak mutants hosts setup setup-tests
+.PHONY: demo tables test ci bench soak mutants hosts package licences setup setup-tests
 .DEFAULT_GOAL := test
 
 setup:
@@ -38,8 +40,7 @@ tables: setup
 	@echo "page: $(if $(FULL),out/tables-full,out/tables)/index.html"
 
 # One test at a time: llvmpipe of Mesa 22.3 crashes now and then when threads of a process take turns with contexts. And
-# without rasteriser threads: with them it may free a fence whose mutex a rasteriser thread still holds, and a loaded
-# machine makes long runs die of that (see "On llvmpipe" in src/guide/host.md).
+# without rasteriser threads, which small work is slower with (see "On llvmpipe" in src/guide/host.md).
 test: setup-tests
 	RUST_TEST_THREADS=1 LP_NUM_THREADS=$${LP_NUM_THREADS-0} cargo test --all-features
 
@@ -49,13 +50,12 @@ ci:
 bench: setup
 	cargo bench --all-features
 
+# Five minutes for each target of the fuzzer; what it finds to begin from stays in tests/fuzz/corpus.
 soak: setup-tests
-	cargo test --release --all-features -- --ignored --skip every_kernel_is_noticed
+	RUST_TEST_THREADS=1 LP_NUM_THREADS=$${LP_NUM_THREADS-0} cargo test --release --all-features -- \
+		--ignored --skip every_kernel_is_noticed
 	@.ci/examples --release
-	@if cargo fuzz --version >/dev/null 2>&1; then \
-		RUSTC_BOOTSTRAP=1 cargo fuzz run --fuzz-dir tests/fuzz script -- \
-			-dict=tests/fuzz/script.dict -max_len=4096 -max_total_time=300; \
-	else echo "cargo-fuzz is not installed: fuzzing left out"; fi
+	@.ci/fuzz 300
 
 # Real applications around texla, on a screen without a monitor; each asserts that its frames are the same with texla and without.
 # Their dependencies take minutes to build, so that CI leaves them out.
@@ -71,3 +71,13 @@ mutants: setup-tests
 	cargo test --all-features --tests --no-run
 	LP_NUM_THREADS=$${LP_NUM_THREADS-0} cargo test --all-features --test mutants -- \
 		--ignored --nocapture every_kernel_is_noticed
+
+package: setup
+	@.ci/package
+
+# The list of reported faults is fetched: without a network the rest is still checked.
+licences:
+	@if cargo deny --version >/dev/null 2>&1; then \
+		cargo deny check licenses bans sources && \
+		(cargo deny fetch >/dev/null 2>&1 && cargo deny check advisories || echo "reported faults: not all checked"); \
+	else echo "cargo-deny is not installed: tests/package.rs has the licences of what users build"; fi

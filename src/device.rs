@@ -258,6 +258,7 @@ impl Device {
         self.0.pool.borrow_mut().shrink(0);
         self.0.kernels.borrow_mut().clear();
         self.0.gl.trim_framebuffers();
+        self.0.gl.trim_fences();
         self.0.gl.bury();
         Ok(())
     }
@@ -269,6 +270,27 @@ impl Device {
         let _scope = self.scope()?;
         self.0.gl.finish();
         Ok(())
+    }
+
+    /// Tells that the context is gone, or that it will never be current on this thread again: no call is made to GL from now on.
+    /// Whatever the device holds is forgotten, data and kernels made with it drop in silence, and every use of them is an
+    /// error. For an application whose window or driver went before texla did; all handles on the device are meant.
+    ///
+    /// *Cost*: nothing. *Errors* afterwards: [`Error::ContextLost`], of everything that asks the device.
+    ///
+    /// ```
+    /// use texla::{Error, Headless, Vector, ops};
+    /// let ctx = Headless::new(Default::default())?;
+    /// let x = Vector::filled(ctx.device(), 3, 1.0)?;
+    /// ctx.device().abandon();
+    /// assert_eq!(x.read(), Err(Error::ContextLost));
+    /// assert_eq!(ctx.device().live_objects().total(), 0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn abandon(&self) {
+        self.0.gl.abandon();
+        self.0.pool.borrow_mut().shrink(0);
+        self.0.kernels.borrow_mut().clear();
     }
 
     /// True if both are handles on the same device.

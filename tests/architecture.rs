@@ -331,7 +331,10 @@ fn every_example_and_benchmark_is_listed_once() {
     };
     let mut found = [&library, &examples, &benches].map(|text| listed(text, "[[example]]")).concat();
     found.sort();
-    assert_eq!(found, here("examples"));
+    // And the one that goes with the package.
+    let mut expected = [here("examples"), here("programs")].concat();
+    expected.sort();
+    assert_eq!(found, expected);
     let mut found = listed(&benches, "[[bench]]");
     found.sort();
     assert_eq!(found, here("benches"));

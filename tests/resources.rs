@@ -6,6 +6,7 @@ mod common;
 
 use std::any::Any;
 
+use common::alloc::resident;
 use common::everything::every;
 use common::harness::{fitting, headless, headless_with, limits, on_both};
 use common::random::{Rng, uniform};
@@ -599,19 +600,9 @@ fn the_pool_reuses_and_keeps_to_its_budget() {
     }
 }
 
-/// The pages of this process that are in memory, in bytes.
-fn resident() -> u64 {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
-    statm.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
-}
-
 /// Steady memory.
 #[test]
 fn ten_thousand_cycles_do_not_grow() {
-    if !std::path::Path::new("/proc/self/statm").exists() {
-        eprintln!("no /proc here: memory is not looked at");
-        return;
-    }
     on_both(|dev| {
         let most = fitting(dev, 5000);
         let values = uniform(3, most);

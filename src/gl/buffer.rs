@@ -95,6 +95,7 @@ impl DataBuffer {
         let raw = &self.gl.raw;
         let framebuffer = self.gl.framebuffer([texture.raw()], None, "copying a texture to a buffer")?;
         self.gl.use_framebuffer(framebuffer);
+        self.gl.keep_fence();
         // SAFETY: as above; pack state is neutral, and the driver checks that the pixels fit the buffer.
         unsafe {
             raw.bind_buffer(glow::PIXEL_PACK_BUFFER, Some(self.raw));
@@ -114,6 +115,7 @@ impl DataBuffer {
         let (_, layout, kind) = Format::Rgba32F.gl();
         self.gl.bind_unit(0, texture.raw(), Filter::Nearest);
         self.gl.activate_unit(0);
+        self.gl.keep_fence();
         // SAFETY: as above; unpack state is neutral, and the driver checks that the buffer holds the pixels.
         unsafe {
             raw.bind_buffer(glow::PIXEL_UNPACK_BUFFER, Some(self.raw));

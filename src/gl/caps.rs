@@ -200,6 +200,7 @@ impl Probe<'_> {
         let names = ["llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader"];
         let lower = renderer.to_lowercase();
         let software = names.iter().any(|name| lower.contains(name));
+        *gl.fences.borrow_mut() = super::fences::needed(&renderer).then(Default::default);
         *gl.caps.borrow_mut() = Capabilities {
             software,
             renderer,

@@ -9,8 +9,9 @@ use glow::HasContext;
 
 use super::api::Api;
 use super::caps::{Capabilities, Limits};
-use super::counters::Ledger;
+use super::counters::{Ledger, LiveObjects};
 use super::entry::EntryPoints;
+use super::fences::Fences;
 use super::framebuffers::Framebuffers;
 use super::state::{Saved, Shadow, Viewports};
 use crate::error::{Error, Result};
@@ -58,6 +59,8 @@ pub(crate) struct GlInner {
     pub saved: RefCell<Option<Saved>>,
     pub shadow: RefCell<Shadow>,
     pub vertex_array: glow::NativeVertexArray,
+    /// What tells it from those of other contexts: see `identity`.
+    pub(super) number: u32,
     /// One for each [`Filter`], in its order.
     pub samplers: [glow::NativeSampler; 2],
     /// Where texla captures vertices, if the context has objects for that.
@@ -70,6 +73,7 @@ pub(crate) struct GlInner {
     pub viewports: Viewports,
     pub lost: Cell<bool>,
     graveyard: RefCell<Vec<Dead>>,
+    pub(super) fences: RefCell<Fences>,
     pub(super) framebuffers: RefCell<Framebuffers>,
     pub(super) clock: Cell<u64>,
     owner: Option<Box<dyn CurrentContext>>,
@@ -140,6 +144,8 @@ impl Gl {
         let draw_buffers = unsafe { raw.get_parameter_i32(glow::MAX_DRAW_BUFFERS) }.max(1) as u32;
         let entry = options.loader.as_ref().map(|l| EntryPoints::load(l, api)).unwrap_or_default();
         let viewports = Viewports::of(&raw, api, version, &entry);
+        // SAFETY: as above.
+        let number = unsafe { super::identity::number(&raw, vertex_array) };
         let gl = Gl(Rc::new(GlInner {
             raw,
             api,
@@ -149,6 +155,7 @@ impl Gl {
             saved: RefCell::new(None),
             shadow: RefCell::new(Shadow::default()),
             vertex_array,
+            number,
             samplers,
             feedback: Cell::new(None),
             draw_buffers,
@@ -157,6 +164,7 @@ impl Gl {
             viewports,
             lost: Cell::new(false),
             graveyard: RefCell::new(Vec::new()),
+            fences: RefCell::new(None),
             framebuffers: RefCell::default(),
             clock: Cell::new(0),
             owner: options.owner,
@@ -190,6 +198,9 @@ impl Gl {
         // SAFETY: the context is current.
         match unsafe { take_error(&self.raw) } {
             glow::NO_ERROR => {
+                if self.owner.is_none() {
+                    self.check_current()?;
+                }
                 self.bury();
                 Ok(())
             }
@@ -208,10 +219,14 @@ impl Gl {
         }
     }
 
-    /// From here on nothing is asked of the context.
-    fn lose(&self) -> Error {
-        self.lost.set(true);
-        Error::ContextLost
+    /// The context is gone with all that was in it: no name of it is kept, no state put back.
+    pub fn abandon(&self) {
+        self.lose();
+        self.saved.take();
+        self.graveyard.take();
+        self.fences.take();
+        self.framebuffers.take();
+        self.ledger.change_live(|l| *l = LiveObjects::default());
     }
 
     /// The object that the driver has made, or why there is none.
@@ -230,9 +245,26 @@ impl Gl {
 }
 
 impl GlInner {
+    /// From here on nothing is asked of the context.
+    pub(super) fn lose(&self) -> Error {
+        self.lost.set(true);
+        Error::ContextLost
+    }
+
+    /// Whether what follows meets the device's own context: makes it current where texla keeps it, else asks.
+    pub(super) fn is_ours(&self) -> bool {
+        match &self.owner {
+            _ if self.lost.get() => false,
+            Some(owner) => owner.make_current().is_ok(),
+            None => self.check_current().is_ok(),
+        }
+    }
+
     /// Hands an object to the graveyard: another context may be current when a handle drops.
     pub fn discard(&self, dead: Dead) {
-        self.graveyard.borrow_mut().push(dead);
+        if !self.lost.get() {
+            self.graveyard.borrow_mut().push(dead);
+        }
     }
 
     /// Deletes what has been discarded, and the framebuffers that hold a discarded texture.
@@ -295,9 +327,9 @@ impl GlInner {
 
 impl Drop for GlInner {
     fn drop(&mut self) {
-        // The owner outlives this body: its field is dropped after it.
-        let current = self.owner.as_ref().is_none_or(|owner| owner.make_current().is_ok());
-        if !current || self.lost.get() {
+        // The owner outlives this body: its field is dropped after it. Where another context is current, its names are other
+        // objects: ours stay, and go with their context.
+        if !self.is_ours() {
             return;
         }
         // Drivers have been seen to fall over a context that goes while its last scenes are still being drawn.
@@ -305,7 +337,8 @@ impl Drop for GlInner {
         unsafe { self.raw.finish() };
         self.bury();
         self.trim_framebuffers();
-        // SAFETY: the context is current (the caller's promise for the last handle, or made so above).
+        self.trim_fences();
+        // SAFETY: as above.
         unsafe {
             self.raw.delete_vertex_array(self.vertex_array);
             if let Some(feedback) = self.feedback.get() {
@@ -389,6 +422,7 @@ unsafe fn make_sampler(gl: &glow::Context, filter: u32) -> std::result::Result<g
 impl Gl {
     /// Waits for the device.
     pub fn finish(&self) {
+        self.keep_fence();
         // SAFETY: the context is current inside a scope.
         unsafe { self.raw.finish() };
     }

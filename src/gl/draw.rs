@@ -152,6 +152,7 @@ impl Gl {
     pub fn use_framebuffer(&self, framebuffer: glow::NativeFramebuffer) {
         let mut shadow = self.shadow.borrow_mut();
         if shadow.framebuffer != Some(framebuffer) {
+            self.keep_fence();
             // SAFETY: the context is current inside a scope; the framebuffer comes from the cache.
             unsafe { self.raw.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer)) };
             shadow.framebuffer = Some(framebuffer);

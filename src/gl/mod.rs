@@ -10,11 +10,13 @@
 //! | `binaries` | linked programs kept in a folder |
 //! | `counters` | live objects per class; draws, passes, uploads, readbacks, bytes |
 //! | `context` | the shared context: entry check, deferred deletes, framebuffer cache |
+//! | `identity` | whether the current context is the device's |
 //! | `objects` | textures and vertex buffers, freed on drop through the graveyard |
 //! | `buffer` | buffers of numbers, and copies between them and textures |
 //! | `source` | `#include` with `#line`, driver logs mapped back to file and line |
 //! | `program` | compile, link, reflection against the typed interface |
 //! | `entry` | the loader, and entry points that glow does not offer |
+//! | `fences` | what rasteriser threads of llvmpipe may still be in |
 //! | `state` | the table of touched state and the guard that saves and restores it |
 //! | `draw` | the one draw, and the clear |
 //! | `capture` | a program run for its vertices alone, by transform feedback |
@@ -32,7 +34,9 @@ mod context;
 mod counters;
 mod draw;
 mod entry;
+mod fences;
 mod framebuffers;
+mod identity;
 mod objects;
 mod program;
 mod query;

@@ -12,11 +12,12 @@ mod viewports;
 use glow::HasContext;
 
 use draw_buffers::{BlendOf, set_mask};
-use table::{TABLE, Value, name, since};
+use table::{TABLE, Value, since};
 
 use super::context::{Gl, GlInner, take_error};
 use crate::error::{Error, Result};
 
+pub(super) use table::name;
 pub(super) use viewports::{Viewports, set_viewport};
 
 /// What was on a texture unit.
@@ -145,7 +146,7 @@ impl Drop for StateGuard {
             }
         };
         if let Some(mut saved) = outermost
-            && self.gl.make_current().is_ok()
+            && self.gl.is_ours()
         {
             restore(&self.gl, &mut saved);
             // After restoring: what the host has bound is unbound by deleting it, and not the other way round.
@@ -244,6 +245,7 @@ fn save(gl: &Gl) -> Result<Saved> {
 
 fn restore(gl: &Gl, saved: &mut Saved) {
     let raw = &gl.raw;
+    gl.keep_fence();
     // SAFETY: the context is current; each value was read from it when the scope began.
     unsafe {
         for unit in &saved.units {

@@ -23,6 +23,7 @@ impl Gl {
         let (_, format, kind) = texture.format().gl();
         self.bind_unit(0, texture.raw(), Filter::Nearest);
         self.activate_unit(0);
+        self.keep_fence();
         let bytes: &[u8] = bytemuck::cast_slice(words);
         // SAFETY: the context is current inside a scope, unpack state is neutral, and the slice covers the region
         // (checked by the only caller, which sizes it from the same extent).
@@ -41,6 +42,7 @@ impl Gl {
     fn bind_for_read(&self, texture: &Texture, what: &'static str) -> Result<()> {
         let framebuffer = self.framebuffer([texture.raw()], None, what)?;
         self.use_framebuffer(framebuffer);
+        self.keep_fence();
         Ok(())
     }
 

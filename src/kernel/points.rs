@@ -88,9 +88,13 @@ impl Points {
     }
 }
 
-/// The attributes as kernels see them.
-pub(super) fn attribute_names(count: usize) -> Vec<(String, Attribute)> {
-    (0..count).map(|i| (format!("attribute{i}"), Attribute::Vec4)).collect()
+/// The attributes as kernels see them. *Errors*: [`Error::Interface`] for more than there are.
+pub(super) fn attribute_names(kernel: &str, count: usize) -> Result<Vec<(String, Attribute)>> {
+    if count > VertexBuffer::ATTRIBUTES {
+        let detail = format!("{count} attributes, expected at most {}", VertexBuffer::ATTRIBUTES);
+        return Err(Error::Interface { kernel: kernel.to_owned(), detail });
+    }
+    Ok((0..count).map(|i| (format!("attribute{i}"), Attribute::Vec4)).collect())
 }
 
 /// A kernel that places points: `void point(int i, out ivec2 texel, out vec4 value)`, run in the vertex stage.
@@ -128,7 +132,7 @@ impl<P: Params> PointsKernel<P> {
         attributes: usize,
         body: &str,
     ) -> Result<Self> {
-        let stage = StageSpec::Points { attributes: attribute_names(attributes), mask: true };
+        let stage = StageSpec::Points { attributes: attribute_names(name, attributes)?, mask: true };
         Kernel::compile(device, KernelSpec::users(name, stage, &inputs, P::FIELDS, body)).map(PointsKernel)
     }
 

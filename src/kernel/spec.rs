@@ -4,7 +4,7 @@ use super::body::Body;
 use super::names::check_names;
 use super::params::Field;
 use crate::error::{Error, Result};
-use crate::gl::{Attribute, Capabilities, Source, UniformKind, VertexBuffer};
+use crate::gl::{Attribute, Capabilities, Source, UniformKind};
 
 /// One input of a kernel.
 #[derive(Clone, Debug)]
@@ -50,6 +50,9 @@ pub(crate) enum Test {
     /// Fragments for which it does not hold are discarded, and the others counted.
     Count,
 }
+
+/// What outputs need one of each.
+pub(super) const OUTPUTS: &str = "draw buffers for its outputs";
 
 /// The mask within which a condition is asked.
 pub(crate) const WITHIN: &str = "texla_within";
@@ -183,18 +186,23 @@ impl KernelSpec {
         let varyings = self.vertex.as_ref().map_or(0, |v| 4 * v.varyings.len());
         let components = self.uniforms().iter().map(|(_, kind)| kind.components() as usize).sum();
         for (needed, limit, what) in [
-            (outputs, caps.max_draw_buffers, "draw buffers for its outputs"),
+            (outputs, caps.max_draw_buffers, OUTPUTS),
             (self.inputs.len(), caps.texture_units, "textures for its inputs"),
             (components, caps.uniform_components, "uniform components for its inputs and parameters"),
             (varyings, caps.varying_components, "varying components"),
         ] {
-            if needed > limit as usize {
-                let what_for = format!("kernel `{}`", self.name);
-                let why = format!("it needs {needed} {what}, the device has {limit}");
-                return Err(Error::Unsupported { what: what_for, why });
-            }
+            Self::check_limit(&self.name, needed, limit, what)?;
         }
         Ok(())
+    }
+
+    /// Refuses more than the device has; what users number is asked for before each gets a name.
+    pub fn check_limit(kernel: &str, needed: usize, limit: u32, what: &str) -> Result<()> {
+        if needed <= limit as usize {
+            return Ok(());
+        }
+        let why = format!("it needs {needed} {what}, the device has {limit}");
+        Err(Error::Unsupported { what: format!("kernel `{kernel}`"), why })
     }
 
     /// Checks sizes against what the device can do; names: identifiers, distinct, not reserved; a user's body.
@@ -220,13 +228,7 @@ impl KernelSpec {
         if let Some(vertex) = &self.vertex {
             names.extend(vertex.varyings.iter().map(String::as_str));
         }
-        let attributes = self.stage.attributes();
-        if attributes.len() > VertexBuffer::ATTRIBUTES {
-            let detail =
-                format!("{} attributes, expected at most {}", attributes.len(), VertexBuffer::ATTRIBUTES);
-            return Err(Error::Interface { kernel: self.name.clone(), detail });
-        }
-        names.extend(attributes.iter().map(|(name, _)| name.as_str()));
+        names.extend(self.stage.attributes().iter().map(|(name, _)| name.as_str()));
         let inputs: Vec<&str> = self.inputs.iter().map(|i| i.name.as_str()).collect();
         check_names(&self.name, &names, &inputs)
     }

@@ -54,7 +54,7 @@ impl<P: Params> SplatKernel<P> {
         attributes: usize,
         bodies: Bodies<'_>,
     ) -> Result<Self> {
-        let stage = StageSpec::Splats { attributes: attribute_names(attributes), mask: true };
+        let stage = StageSpec::Splats { attributes: attribute_names(name, attributes)?, mask: true };
         Kernel::compile(device, bodies.spec(name, stage, &inputs, P::FIELDS, &[])).map(SplatKernel)
     }
 

@@ -4,7 +4,7 @@ use super::accessors::Fold;
 use super::call::Call;
 use super::params::{Field, Params};
 use super::pass::{Compiled, Operand, TargetOperand};
-use super::spec::{InputSpec, KernelSpec, StageSpec};
+use super::spec::{InputSpec, KernelSpec, OUTPUTS, StageSpec};
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::{Source, check_other_dialect};
@@ -111,6 +111,8 @@ impl<P: Params> Kernel<P> {
         outputs: usize,
         body: &str,
     ) -> Result<Self> {
+        let most = device.gl().caps.borrow().max_draw_buffers;
+        KernelSpec::check_limit(name, outputs, most, OUTPUTS)?;
         let outputs = (0..outputs).map(|i| format!("o{i}")).collect();
         let spec =
             KernelSpec::users(name, StageSpec::Fragment { outputs, mask: true }, &inputs, P::FIELDS, body);

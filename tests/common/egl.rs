@@ -12,21 +12,39 @@ use glutin::display::GlDisplay;
 
 /// A current context of the compatibility profile, on the first device.
 pub fn compatibility() -> PossiblyCurrentContext {
+    context(texla::gl::Api::Gl33, GlProfile::Compatibility, None)
+}
+
+/// A current context as texla takes it, on the first device; it shares textures, buffers and programs with another, if one is named.
+pub fn core(api: texla::gl::Api, shared: Option<&PossiblyCurrentContext>) -> PossiblyCurrentContext {
+    context(api, GlProfile::Core, shared)
+}
+
+fn context(
+    api: texla::gl::Api,
+    profile: GlProfile,
+    shared: Option<&PossiblyCurrentContext>,
+) -> PossiblyCurrentContext {
     let device = Device::query_devices().unwrap().next().expect("no EGL device");
+    let (of_config, of_context) = match api {
+        texla::gl::Api::Gl33 => (Api::OPENGL, ContextApi::OpenGl(Some(Version::new(3, 3)))),
+        texla::gl::Api::Es30 => (Api::GLES3, ContextApi::Gles(Some(Version::new(3, 0)))),
+    };
     let template = ConfigTemplateBuilder::new()
-        .with_api(Api::OPENGL)
+        .with_api(of_config)
         .with_surface_type(ConfigSurfaceTypes::empty())
         .with_alpha_size(0)
         .build();
-    let attributes = ContextAttributesBuilder::new()
-        .with_profile(GlProfile::Compatibility)
-        .with_context_api(ContextApi::OpenGl(Some(Version::new(3, 3))))
-        .build(None);
+    let mut attributes = ContextAttributesBuilder::new().with_profile(profile).with_context_api(of_context);
+    if let Some(other) = shared {
+        attributes = attributes.with_sharing(other);
+    }
     // SAFETY: neither the template nor the attributes name a native window.
     unsafe {
         let display = Display::with_device(&device, None).unwrap();
         let config = display.find_configs(template).unwrap().next().expect("no configuration");
-        display.create_context(&config, &attributes).unwrap().make_current_surfaceless().unwrap()
+        let context = display.create_context(&config, &attributes.build(None)).unwrap();
+        context.make_current_surfaceless().unwrap()
     }
 }
 

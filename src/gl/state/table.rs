@@ -94,7 +94,7 @@ macro_rules! buffer_binding {
     };
 }
 
-pub(super) fn name(value: i32) -> Option<std::num::NonZeroU32> {
+pub(in crate::gl) fn name(value: i32) -> Option<std::num::NonZeroU32> {
     std::num::NonZeroU32::new(value as u32)
 }
 

@@ -1,9 +1,8 @@
-//! Any bytes as a matrix script: a program, or an error whose text can be written. Needs no GL.
+//! A matrix script, read and run: see `targets.rs`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    if let Err(e) = texla::script::parse(bytes, "fuzz") {
-        assert!(e.line >= 1 && e.column >= 1);
-        assert_eq!(e.to_string().lines().count(), 3);
-    }
-});
+#[path = "../targets.rs"]
+#[allow(dead_code)] // of one target each
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::on_device(targets::script, bytes));

@@ -1,0 +1,60 @@
+//! Fences that llvmpipe's scenes leave behind, kept until no thread of the driver can be inside one.
+//!
+//! With rasteriser threads, Mesa 22.3.6 frees a scene's fence as soon as the fence counts as signalled, while the thread that has
+//! signalled it may still hold its mutex. A fence object of GL's keeps the driver's: so texla makes one for each scene, and deletes
+//! it when so many have followed that a later scene has ended. Every thread signals every scene, one after the other: none is left
+//! in this one's. See "On llvmpipe" in the guide.
+
+use std::collections::VecDeque;
+
+use glow::HasContext;
+
+use super::context::{Gl, GlInner};
+
+/// How many are kept: the driver has 64 scenes under way at most, and a scene may have several.
+const KEPT: usize = 256;
+
+/// The fences of the last scenes, oldest first; `None` where none need to be kept.
+pub(super) type Fences = Option<VecDeque<glow::NativeFence>>;
+
+/// Whether the driver has rasteriser threads: it has unless the variable that it reads says otherwise, or there is one core.
+pub(super) fn needed(renderer: &str) -> bool {
+    renderer.contains("llvmpipe") && std::env::var("LP_NUM_THREADS").ok().as_deref() != Some("0")
+}
+
+impl Gl {
+    /// Before what makes the driver end its scene: another target, pixels read or written, waiting. Needs an open scope.
+    pub(super) fn keep_fence(&self) {
+        let Some(kept) = &mut *self.fences.borrow_mut() else { return };
+        // SAFETY: the context is current inside a scope; the fences are ours.
+        unsafe {
+            if let Ok(fence) = self.raw.fence_sync(glow::SYNC_GPU_COMMANDS_COMPLETE, 0) {
+                self.ledger.change_live(|l| l.fences += 1);
+                kept.push_back(fence);
+            }
+            if kept.len() > KEPT
+                && let Some(oldest) = kept.pop_front()
+            {
+                self.raw.delete_sync(oldest);
+                self.ledger.change_live(|l| l.fences -= 1);
+            }
+        }
+    }
+}
+
+impl GlInner {
+    /// Deletes all of them, once the device has done its work.
+    pub fn trim_fences(&self) {
+        let Some(kept) = &mut *self.fences.borrow_mut() else { return };
+        if kept.is_empty() {
+            return;
+        }
+        let count = kept.len() as u64;
+        // SAFETY: the context is current; the fences are ours.
+        unsafe {
+            self.raw.finish();
+            kept.drain(..).for_each(|fence| self.raw.delete_sync(fence));
+        }
+        self.ledger.change_live(|l| l.fences -= count);
+    }
+}

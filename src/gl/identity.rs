@@ -1,0 +1,75 @@
+//! Which context is current: asked of GL itself, since an application's platform is not known here.
+//!
+//! Vertex arrays are never shared between contexts. texla's own carries a number that no other has, where no draw looks: the
+//! divisor of its last attribute, which stays disabled.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use glow::HasContext;
+
+use super::context::{GlInner, take_error};
+use super::objects::VertexBuffer;
+use super::state::name;
+use crate::error::{Error, Result};
+
+const PLACE: u32 = VertexBuffer::ATTRIBUTES as u32 - 1;
+
+/// A number that no other device of this process has, also one of another copy of texla: counted from where the counter lies.
+/// It has 24 bits, which a float holds: glow asks for attributes as floats.
+fn next() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let copy = (&raw const NEXT as usize >> 2) as u32;
+    NEXT.fetch_add(1, Ordering::Relaxed).wrapping_add(copy) & 0x00ff_ffff
+}
+
+/// Numbers a vertex array that has just been made.
+///
+/// # Safety
+/// The context is current, and the vertex array its own.
+pub(super) unsafe fn number(gl: &glow::Context, array: glow::NativeVertexArray) -> u32 {
+    let number = next();
+    // SAFETY: the caller's; every version has the query and the function.
+    unsafe {
+        let bound = name(gl.get_parameter_i32(glow::VERTEX_ARRAY_BINDING));
+        gl.bind_vertex_array(Some(array));
+        gl.vertex_attrib_divisor(PLACE, number);
+        gl.bind_vertex_array(bound.map(glow::NativeVertexArray));
+    }
+    number
+}
+
+impl GlInner {
+    /// Refuses another context than the one that the device was made in. There the state stays as it was, and the error that this may
+    /// raise is cleared.
+    pub(super) fn check_current(&self) -> Result<()> {
+        let raw = &self.raw;
+        // SAFETY: every version has the query.
+        let binding = || unsafe { raw.get_parameter_i32(glow::VERTEX_ARRAY_BINDING) };
+        let bound = binding();
+        let mut found = [-1.0];
+        // SAFETY: every version has the functions; a name that the context does not know raises an error, and nothing is bound.
+        let error = unsafe {
+            raw.bind_vertex_array(Some(self.vertex_array));
+            if binding() == self.vertex_array.0.get() as i32 {
+                raw.get_vertex_attrib_parameter_f32_slice(
+                    PLACE,
+                    glow::VERTEX_ATTRIB_ARRAY_DIVISOR,
+                    &mut found,
+                );
+                raw.bind_vertex_array(name(bound).map(glow::NativeVertexArray));
+                glow::NO_ERROR
+            } else {
+                take_error(raw)
+            }
+        };
+        if found == [self.number as f32] {
+            return Ok(());
+        }
+        if error == glow::CONTEXT_LOST {
+            return Err(self.lose());
+        }
+        Err(Error::NoContext(
+            "the current context is not the one that the device was made in; make that one current".into(),
+        ))
+    }
+}

@@ -1,0 +1,404 @@
+//! Threads, contexts and lifetimes: what a device is bound to, and what its end leaves to others.
+#![cfg(all(feature = "headless", feature = "pack", feature = "script", feature = "sim"))]
+#![allow(unsafe_code)]
+
+mod common;
+
+use common::alloc::resident;
+use common::egl::{core, loader};
+use common::harness::{headless, limits, on_both};
+use glow::HasContext;
+use glutin::api::egl::context::PossiblyCurrentContext;
+use glutin::prelude::*;
+use texla::gl::Api;
+use texla::solve::{CgParams, ConjugateGradient};
+use texla::{BandedMatrix, Device, DeviceOptions, Error, Headless, Vector, ops};
+
+/// Whether the compiler lets a value go to another thread, or be shared with one: the constant of the type itself, which is
+/// there for what has the bound alone, goes before that of the trait.
+macro_rules! crosses {
+    ($type:ty) => {{
+        struct Probe<T: ?Sized>(std::marker::PhantomData<T>);
+        #[allow(dead_code)]
+        trait Neither {
+            const SENT: bool = false;
+            const SHARED: bool = false;
+        }
+        impl<T: ?Sized> Neither for Probe<T> {}
+        #[allow(dead_code)]
+        impl<T: ?Sized + Send> Probe<T> {
+            const SENT: bool = true;
+        }
+        #[allow(dead_code)]
+        impl<T: ?Sized + Sync> Probe<T> {
+            const SHARED: bool = true;
+        }
+        (Probe::<$type>::SENT, Probe::<$type>::SHARED)
+    }};
+}
+
+#[test]
+fn what_the_device_holds_stays_on_its_thread() {
+    use texla::kernel::*;
+    use texla::solve::*;
+    use texla::*;
+    macro_rules! all {
+        ($expected:expr; $($type:ty),+ $(,)?) => {
+            $(assert_eq!(crosses!($type), $expected, stringify!($type));)+
+        };
+    }
+    // That the question can be answered in each way.
+    all!((true, true); Vec<f32>, &str);
+    all!((false, false); std::rc::Rc<u32>);
+    all!((true, false); std::cell::Cell<u32>);
+    all!((false, true); std::sync::MutexGuard<'static, u32>);
+    all!((false, false);
+        Device, Headless, Scope, device::LedgerHandle,
+        Scalar, Vector, BufferVector, DoubleVector, Matrix, DoubleMatrix, Packed, Plane, Picture, PendingRead,
+        BandedMatrix, ColumnStack, FoldedBands, SparseMatrix, Stencil, StoredMatrix,
+        Kernel<NoParams>, Condition<NoParams>, VertexKernel<NoParams>, PointsKernel<NoParams>,
+        SplatKernel<NoParams>, Points, Mask, PingPong<Vector>, ops::ExactSum, ops::Histogram,
+        ConjugateGradient<'static>, BiCgStab<'static>, Cgls<'static>, Gmres<'static>, Minres<'static>,
+        Auto<'static>, LcpSolver<'static>, LcpBatch, Multigrid, AggregationMultigrid<'static>, Chebyshev<'static>,
+        Jacobi, BlockJacobi, Spai, Fsai, IncompleteCholesky, IncompleteLu, BlockVector, NineBandJacobi,
+        sim::wave::Wave, sim::fluid::Fluid, script::Interpreter,
+    );
+    // What is told about a run goes anywhere.
+    all!((true, true);
+        Error, Extent, Shape, Grid, gl::Limits, gl::Capabilities, gl::Counters, gl::LiveObjects, host::Csr,
+        host::Triplets, SolveReport, CgParams, DeviceOptions, HeadlessOptions, profile::DeviceProfile,
+    );
+}
+
+/// A guest of the current context.
+fn guest() -> Device {
+    // SAFETY: the context exists while the tests hold the guest. That another may be current is what they are about.
+    unsafe { Device::from_loader(loader(), DeviceOptions::default().with_limits(limits())) }.unwrap()
+}
+
+/// Everything that a context can hold by name, as many of each as texla may have: names begin at 1 in every context.
+struct Objects {
+    gl: glow::Context,
+    textures: Vec<glow::NativeTexture>,
+    buffers: Vec<glow::NativeBuffer>,
+    programs: Vec<glow::NativeProgram>,
+    framebuffers: Vec<glow::NativeFramebuffer>,
+    arrays: Vec<glow::NativeVertexArray>,
+    samplers: Vec<glow::NativeSampler>,
+}
+
+impl Objects {
+    /// In the current context; the last vertex array stays bound.
+    fn new() -> Self {
+        const EACH: usize = 40;
+        // SAFETY: the context is current.
+        unsafe {
+            let gl = glow::Context::from_loader_function(loader());
+            let objects = Objects {
+                textures: (0..EACH).map(|_| gl.create_texture().unwrap()).collect(),
+                buffers: (0..EACH).map(|_| gl.create_buffer().unwrap()).collect(),
+                programs: (0..EACH).map(|_| gl.create_program().unwrap()).collect(),
+                framebuffers: (0..EACH).map(|_| gl.create_framebuffer().unwrap()).collect(),
+                arrays: (0..EACH).map(|_| gl.create_vertex_array().unwrap()).collect(),
+                samplers: (0..EACH).map(|_| gl.create_sampler().unwrap()).collect(),
+                gl,
+            };
+            objects.touch();
+            objects.assert_there("made");
+            objects
+        }
+    }
+
+    /// Binds each: a name stands for an object from then on, and that raises an error once it is deleted.
+    unsafe fn touch(&self) {
+        let gl = &self.gl;
+        // SAFETY: the caller's: the context is current.
+        unsafe {
+            self.textures.iter().for_each(|t| gl.bind_texture(glow::TEXTURE_2D, Some(*t)));
+            self.buffers.iter().for_each(|b| gl.bind_buffer(glow::ARRAY_BUFFER, Some(*b)));
+            self.framebuffers.iter().for_each(|f| gl.bind_framebuffer(glow::FRAMEBUFFER, Some(*f)));
+            self.arrays.iter().for_each(|a| gl.bind_vertex_array(Some(*a)));
+            self.samplers.iter().for_each(|s| gl.bind_sampler(0, Some(*s)));
+        }
+    }
+
+    fn assert_there(&self, when: &str) {
+        let gl = &self.gl;
+        // SAFETY: the context is current.
+        unsafe {
+            assert_eq!(gl.get_error(), glow::NO_ERROR, "{when}");
+            let bound = gl.get_parameter_i32(glow::VERTEX_ARRAY_BINDING) as u32;
+            assert_eq!(bound, self.arrays.last().unwrap().0.get(), "{when}");
+            assert!(self.textures.iter().all(|t| gl.is_texture(*t)), "{when}");
+            assert!(self.buffers.iter().all(|b| gl.is_buffer(*b)), "{when}");
+            assert!(self.programs.iter().all(|p| gl.is_program(*p)), "{when}");
+            assert!(self.framebuffers.iter().all(|f| gl.is_framebuffer(*f)), "{when}");
+            self.touch();
+            assert_eq!(gl.get_error(), glow::NO_ERROR, "{when}");
+        }
+    }
+}
+
+/// The ways in which two contexts may be related.
+fn pairs(api: Api, test: impl Fn(&PossiblyCurrentContext, &PossiblyCurrentContext)) {
+    for shared in [false, true] {
+        let ours = core(api, None);
+        let theirs = core(api, shared.then_some(&ours));
+        eprintln!("shared: {shared}");
+        test(&ours, &theirs);
+    }
+}
+
+/// Work that leaves objects of every class.
+fn work(dev: &Device) -> Vector {
+    let a = BandedMatrix::poisson_2d(dev, 8, 8).unwrap();
+    let b = Vector::filled(dev, 64, 1.0).unwrap();
+    let mut x = Vector::zeros(dev, 64).unwrap();
+    ConjugateGradient::new(&a, CgParams::default()).unwrap().solve(&mut x, &b).unwrap();
+    drop(x.read_async().unwrap());
+    x
+}
+
+/// Neither a call nor a drop touches another context, whose objects have the same names. What has dropped there goes at the next
+/// call at home.
+#[test]
+fn another_context_is_left_alone() {
+    on_both(|dev| {
+        pairs(dev.api(), |ours, theirs| {
+            ours.make_current_surfaceless().unwrap();
+            let guest = guest();
+            let ledger = guest.ledger();
+            let mut x = work(&guest);
+            let kept = Vector::filled(&guest, 5, 3.0).unwrap();
+            guest.trim().unwrap();
+            let before = ledger.live_objects();
+
+            theirs.make_current_surfaceless().unwrap();
+            let refused = |result: texla::Result<()>| {
+                assert!(
+                    matches!(&result, Err(Error::NoContext(why)) if why.contains("not the one")),
+                    "{result:?}"
+                );
+            };
+            // Where the name of its vertex array means nothing, and where it means another.
+            refused(ops::scale(&mut x, 2.0));
+            let objects = Objects::new();
+            refused(ops::scale(&mut x, 2.0));
+            refused(kept.read().map(|_| ()));
+            refused(guest.scope().map(|_| ()));
+            refused(guest.trim());
+            objects.assert_there("after refused calls");
+            drop(x);
+            objects.assert_there("after a drop");
+            assert_eq!(ledger.live_objects(), before);
+
+            ours.make_current_surfaceless().unwrap();
+            assert_eq!(kept.read().unwrap(), [3.0; 5]);
+            guest.trim().unwrap();
+            assert_eq!(ledger.live_objects(), before.with_textures(before.textures - 1));
+
+            // A scope that ends elsewhere puts nothing back there.
+            let scope = guest.scope().unwrap();
+            assert_eq!(ops::sum(&kept).unwrap().read().unwrap(), 15.0);
+            theirs.make_current_surfaceless().unwrap();
+            // SAFETY: the context is current.
+            unsafe { objects.gl.viewport(1, 2, 3, 4) };
+            drop(scope);
+            let mut viewport = [0; 4];
+            // SAFETY: as above.
+            unsafe { objects.gl.get_parameter_i32_slice(glow::VIEWPORT, &mut viewport) };
+            assert_eq!(viewport, [1, 2, 3, 4]);
+            objects.assert_there("after the end of a scope");
+
+            // Nor does the end of the device: its objects stay until their context goes.
+            drop((kept, guest));
+            objects.assert_there("after the device");
+            assert!(ledger.live_objects().total() > 0);
+            ours.make_current_surfaceless().unwrap();
+        });
+    });
+}
+
+/// With no context at all nothing happens either, and the host's own pending error stays for the host.
+#[test]
+fn no_context_is_refused_and_errors_stay() {
+    on_both(|dev| {
+        let ours = core(dev.api(), None);
+        let guest = guest();
+        let x = Vector::filled(&guest, 5, 3.0).unwrap();
+        let none = ours.make_not_current().unwrap();
+        assert!(matches!(x.read(), Err(Error::NoContext(_))));
+        let ours = none.make_current_surfaceless().unwrap();
+        let gl = guest.glow();
+        // SAFETY: the context is current; the call is wrong on purpose.
+        unsafe { gl.active_texture(1) };
+        drop((x, guest));
+        // SAFETY: as above.
+        assert_eq!(unsafe { gl.get_error() }, glow::INVALID_ENUM);
+        drop(ours);
+    });
+}
+
+/// After `abandon` no call is made: not even what would be right is deleted or put back.
+#[test]
+fn an_abandoned_device_is_silent() {
+    on_both(|dev| {
+        let ours = core(dev.api(), None);
+        let guest = guest();
+        let gl = guest.glow();
+        let ledger = guest.ledger();
+        let mut x = work(&guest);
+        let [dropped, kept] = [1.0, 2.0].map(|v| Vector::filled(&guest, 5, v).unwrap());
+        let names = [dropped.texture(), kept.texture(), x.texture()];
+        drop(dropped);
+        let pending = kept.read_async().unwrap();
+        let outer = guest.scope().unwrap();
+        let inner = guest.scope().unwrap();
+        let clone = guest.clone();
+        clone.abandon();
+        assert_eq!(ledger.live_objects().total(), 0);
+        assert_eq!(ops::scale(&mut x, 2.0), Err(Error::ContextLost));
+        assert_eq!(ops::sum(&x).map(|_| ()), Err(Error::ContextLost));
+        assert_eq!(Vector::zeros(&guest, 9).map(|_| ()), Err(Error::ContextLost));
+        assert_eq!(pending.wait().map(|_| ()), Err(Error::ContextLost));
+        assert_eq!(guest.trim(), Err(Error::ContextLost));
+        assert_eq!(guest.scope().map(|_| ()), Err(Error::ContextLost));
+        guest.abandon();
+        // SAFETY: the context is current, here and below; the call is wrong on purpose: whoever asks for the error, takes it.
+        unsafe {
+            gl.viewport(1, 2, 3, 4);
+            gl.active_texture(1);
+        }
+        drop((inner, outer, kept, x, guest, clone));
+        let mut viewport = [0; 4];
+        // SAFETY: as above.
+        unsafe {
+            gl.get_parameter_i32_slice(glow::VIEWPORT, &mut viewport);
+            assert_eq!(viewport, [1, 2, 3, 4], "no state is put back");
+            assert_eq!(gl.get_error(), glow::INVALID_ENUM, "no error is asked for");
+            assert!(names.iter().all(|name| gl.is_texture(*name)), "no name is deleted");
+        }
+        assert_eq!(ledger.live_objects().total(), 0);
+        // The context itself is as good as before.
+        let fresh = self::guest();
+        assert_eq!(Vector::filled(&fresh, 5, 3.0).unwrap().read().unwrap(), [3.0; 5]);
+        drop(fresh);
+        drop(ours);
+    });
+}
+
+/// Several devices in one context, and in contexts that share objects, with scopes that end in any order.
+#[test]
+fn devices_share_contexts() {
+    on_both(|dev| {
+        pairs(dev.api(), |ours, theirs| {
+            ours.make_current_surfaceless().unwrap();
+            let [first, second] = [guest(), guest()];
+            theirs.make_current_surfaceless().unwrap();
+            let third = guest();
+            let ledgers = [&first, &second, &third].map(Device::ledger);
+            let c = Vector::filled(&third, 50, 3.0).unwrap();
+            assert!(!first.same(&second));
+            ours.make_current_surfaceless().unwrap();
+            let mut a = Vector::filled(&first, 50, 1.0).unwrap();
+            let mut b = Vector::filled(&second, 50, 2.0).unwrap();
+            assert!(matches!(ops::add(&mut a, &b, &b), Err(Error::WrongDevice { .. })));
+            for k in 1..4 {
+                let outer = first.scope().unwrap();
+                ops::scale(&mut a, 2.0).unwrap();
+                let inner = second.scope().unwrap();
+                ops::scale(&mut b, 2.0).unwrap();
+                drop(inner);
+                ops::scale(&mut a, 2.0).unwrap();
+                drop(outer);
+                assert_eq!(b.read().unwrap(), [2.0 * 2f32.powi(k); 50]);
+                assert_eq!(a.read().unwrap(), [4f32.powi(k); 50]);
+                theirs.make_current_surfaceless().unwrap();
+                assert_eq!(ops::sum(&c).unwrap().read().unwrap(), 150.0);
+                ours.make_current_surfaceless().unwrap();
+            }
+            drop((a, first));
+            assert_eq!(ledgers[0].live_objects().total(), 0);
+            assert_eq!(ops::sum(&b).unwrap().read().unwrap(), 800.0);
+            drop((b, second));
+            assert_eq!(ledgers[1].live_objects().total(), 0);
+            theirs.make_current_surfaceless().unwrap();
+            assert_eq!(c.read().unwrap(), [3.0; 50]);
+            drop((c, third));
+            assert_eq!(ledgers[2].live_objects().total(), 0);
+        });
+    });
+}
+
+/// How many textures, buffers, programs and framebuffers the driver knows in the current context, by trying all names up to a new
+/// one.
+fn known(gl: &glow::Context) -> [usize; 4] {
+    macro_rules! count {
+        ($create:ident, $is:ident, $delete:ident, $name:ident) => {{
+            let new = gl.$create().unwrap();
+            let names = (1..new.0.get()).filter_map(std::num::NonZeroU32::new);
+            let count = names.filter(|name| gl.$is(glow::$name(*name))).count();
+            gl.$delete(new);
+            count
+        }};
+    }
+    // SAFETY: the context is current; any number may be asked for.
+    unsafe {
+        [
+            count!(create_texture, is_texture, delete_texture, NativeTexture),
+            count!(create_buffer, is_buffer, delete_buffer, NativeBuffer),
+            count!(create_program, is_program, delete_program, NativeProgram),
+            count!(create_framebuffer, is_framebuffer, delete_framebuffer, NativeFramebuffer),
+        ]
+    }
+}
+
+/// Creates and drops devices with work, as guests and with contexts of their own: neither objects nor memory grow.
+fn cycles(count: usize) {
+    on_both(|dev| {
+        let context = core(dev.api(), None);
+        let gl = guest().glow();
+        let mut start = 0;
+        assert_eq!(known(&gl), [0; 4]);
+        for cycle in 0..count {
+            if cycle == count / 4 {
+                start = resident();
+            }
+            context.make_current_surfaceless().unwrap();
+            let guest = guest();
+            let ledger = guest.ledger();
+            let x = Vector::filled(&guest, 9, 1.0).unwrap();
+            assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 9.0);
+            match cycle % 16 {
+                0 => drop((x, guest)),
+                1 => {
+                    // With a context of its own, which goes too.
+                    let own: Headless = headless(dev.api());
+                    drop(Vector::filled(own.device(), 9, 1.0).unwrap());
+                    drop(own);
+                    context.make_current_surfaceless().unwrap();
+                    drop((guest, x));
+                }
+                _ => drop((guest, x)),
+            }
+            assert_eq!(ledger.live_objects().total(), 0);
+            if cycle % 64 == 63 {
+                assert_eq!(known(&gl), [0; 4], "cycle {cycle}");
+            }
+        }
+        let grown = resident().saturating_sub(start);
+        eprintln!("grown by {} KiB", grown >> 10);
+        assert!(grown < 32 << 20, "grown by {grown} bytes");
+    });
+}
+
+#[test]
+fn devices_come_and_go() {
+    cycles(64);
+}
+
+#[test]
+#[ignore = "long; `make soak` runs it"]
+fn ten_thousand_devices_come_and_go() {
+    cycles(10_000);
+}
