@@ -260,12 +260,12 @@ fn window_rectangles_are_refused() {
         let one = [[0, 0, 1, 1]];
         for (mode, rectangles) in [(EXCLUSIVE, &one[..]), (INCLUSIVE, &one), (INCLUSIVE, &[])] {
             extra.window_rectangles(mode, rectangles);
-            let before = snapshot(&gl, &extra);
+            let before = snapshot();
             let error = ops::sum(&x).unwrap_err();
             assert!(matches!(error, Error::Unsupported { .. }), "{error}");
             assert!(error.to_string().contains("glWindowRectanglesEXT"), "{error}");
             assert!(!error.to_string().contains("from_loader"), "{error}");
-            assert_same(&before, &snapshot(&gl, &extra), "refusing");
+            assert_same(&before, &snapshot(), "refusing");
         }
         extra.window_rectangles(EXCLUSIVE, &[]);
         assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 3.0);
