@@ -189,6 +189,7 @@ entries! {
     glGetInteger64i_v(target: u32, index: u32, data: Ptr), Never, &[];
     glGetIntegeri_v(target: u32, index: u32, data: Ptr), Never, &[];
     glGetIntegerv(what: u32, data: Ptr), Never, &[];
+    glGetProgramBinary(program: u32, most: i32, length: Ptr, form: Ptr, binary: Ptr), Never, &[];
     glGetProgramInfoLog(program: u32, most: i32, length: Ptr, log: Ptr), Never, &[];
     glGetProgramiv(program: u32, what: u32, params: Ptr), Never, &[];
     glGetQueryObjectui64v(id: u32, what: u32, params: Ptr), Never, &[];
@@ -201,13 +202,17 @@ entries! {
     glGetTexParameteriv(target: u32, what: u32, params: Ptr), Never, &[];
     glGetUniformBlockIndex(program: u32, name: Ptr) -> u32, Never, &[];
     glGetUniformLocation(program: u32, name: Ptr) -> i32, Never, &[];
+    glGetVertexAttribfv(index: u32, what: u32, params: Ptr), Never, &[];
     glIsEnabled(cap: u32) -> u8, Never, &[];
+    glIsProgram(program: u32) -> u8, Never, &[];
     glLineWidth(width: f32), Never, &[LINE_WIDTH];
     glLinkProgram(program: u32), Undone, &[];
     glMapBufferRange(target: u32, offset: isize, length: isize, access: u32) -> Ptr, Memory, &[];
     glPauseTransformFeedback(), Never, FEEDBACK;
     glPixelStorei(what: u32, param: i32), Never, STORE;
     glPolygonMode(face: u32, mode: u32), Never, &[POLYGON_MODE];
+    glProgramBinary(program: u32, form: u32, binary: Ptr, length: i32), Undone, &[];
+    glProgramParameteri(program: u32, what: u32, value: i32), Never, &[];
     glReadBuffer(src: u32), Never, OF_FRAMEBUFFER;
     glReadPixels(x: i32, y: i32, width: i32, height: i32, format: u32, kind: u32, pixels: Ptr), Memory, &[];
     glResumeTransformFeedback(), Never, FEEDBACK;
