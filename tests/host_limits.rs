@@ -29,8 +29,8 @@ fn a_program_in_its_last_use_is_refused() {
         gl.link_program(program);
         assert!(!gl.get_program_link_status(program));
     };
-    let ways: [(&str, &dyn Fn(&glow::Context, glow::NativeProgram)); 2] =
-        [("has deleted", &delete), ("in vain", &link_in_vain)];
+    type Spoil<'a> = &'a dyn Fn(&glow::Context, glow::NativeProgram);
+    let ways: [(&str, Spoil<'_>); 2] = [("has deleted", &delete), ("in vain", &link_in_vain)];
     on_both(|dev| {
         let gl = dev.glow();
         let mut x = Vector::from_slice(dev, &[1.0, 2.0]).unwrap();

@@ -323,3 +323,18 @@ fn the_animation_is_written_where_nothing_is_said() {
         assert!(written.is_ok_and(|bytes| bytes.starts_with(b"\x89PNG")), "{name}");
     }
 }
+
+/// Those that play live, each one frame, in windows of winit's on a screen without a monitor.
+#[cfg(feature = "window")]
+#[test]
+fn what_plays_in_a_window_does() {
+    let screen = common::screen::Screen::start();
+    for name in ["cubes", "smoke", "water"] {
+        let mut command = command(name);
+        command.args(["--window", "--quick", "--frames", "1"]);
+        command.env("DISPLAY", screen.name()).env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
+        let ran = finish(&mut command, b"");
+        assert_eq!(ran.code, 0, "{name}: {}{}", ran.stdout, ran.stderr);
+        assert!(ran.stdout.contains("pass"), "{name}: {}", ran.stdout);
+    }
+}

@@ -27,7 +27,7 @@ const VERTEX: &str = "
     out vec2 at;
     void main() {
         vec3 p = vec3(turn.x * place.x - turn.y * place.z, place.y, turn.y * place.x + turn.x * place.z);
-        float depth = 0.5 + 0.4 * p.z;
+        float depth = 0.5 + 0.6 * p.z; // parts lie before the near plane and behind the far one
         gl_Position = vec4(p.xy, near > 0.5 ? 1.0 - depth : 2.0 * depth - 1.0, 1.0);
         paint = colour;
         at = 0.5 * place.xy + 0.5;
