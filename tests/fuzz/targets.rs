@@ -53,7 +53,12 @@ pub const TARGETS: [Target; 5] = [
         mutations: 500,
     },
     Target { name: "script", run: script, seeds: seeds!("script": "lcp", "repeat", "solve"), mutations: 12 },
-    Target { name: "solver", run: solver, seeds: seeds!("solver": "gmres", "lcp", "zeros"), mutations: 6 },
+    Target {
+        name: "solver",
+        run: solver,
+        seeds: seeds!("solver": "gmres", "lcp", "restart_0", "zeros"),
+        mutations: 6,
+    },
 ];
 
 /// Runs a target on a device of this thread: the first call makes it.
@@ -320,8 +325,14 @@ pub fn solver(dev: &Device, bytes: &[u8]) {
                 }
             }
         };
+        let sense = match which {
+            1 => (1..=2).contains(&ell),
+            2 | 4 => restart > 0,
+            _ => true,
+        };
         match done {
             Ok(report) => {
+                assert!(sense && !tolerance.is_nan(), "ell {ell}, restart {restart}, tolerance {tolerance}");
                 assert!(report.iterations <= most, "{report}");
                 is_told(&x, &report, tolerance);
             }
