@@ -61,9 +61,9 @@ fn the_program_of_the_package_is_that_of_readme() {
     assert!(read("README.md").contains(&format!("```rust\n{code}```")), "README has another program");
 }
 
-/// Every feature is explained where a user looks.
+/// Every feature is explained where a user looks, and the oldest compiler.
 #[test]
-fn readme_names_every_feature() {
+fn readme_names_features_and_compiler() {
     let (readme, manifest) = (read("README.md"), read("Cargo.toml"));
     let features = manifest.split("\n[features]\n").nth(1).unwrap().split("\n\n").next().unwrap();
     let names = features.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name);
@@ -72,6 +72,11 @@ fn readme_names_every_feature() {
     let table = readme.split("## Settings").nth(1).unwrap();
     let missing: Vec<_> = names.iter().filter(|name| !table.contains(&format!("| `{name}` |"))).collect();
     assert!(missing.is_empty(), "{missing:?}");
+    let oldest = manifest.split("\nrust-version = \"").nth(1).unwrap().split('"').next().unwrap();
+    assert!(
+        table.contains(&format!("Rust {oldest} or newer")),
+        "README names another compiler than {oldest}"
+    );
 }
 
 /// What a package asks for, with the compiler of a version.
