@@ -168,8 +168,12 @@ pub fn kernel(dev: &Device, bytes: &[u8]) {
         let mut y = Vector::zeros(dev, 5).unwrap();
         let weights = Weights { weight: 0.5, count: 3, at: [1.0; 3] };
         let done = match inputs.split_once(',') {
-            // A number that is not one of outputs, of attributes.
-            _ if outputs > 2 => PointsKernel::<Weights>::new(dev, name, [inputs], outputs, &body).map(drop),
+            // More outputs than the body has; and as a number of attributes.
+            _ if outputs > 2 => {
+                let many = Kernel::<Weights>::with_outputs(dev, name, [inputs], outputs, &body);
+                is_the_callers(&many.map(drop).unwrap_err());
+                PointsKernel::<Weights>::new(dev, name, [inputs], outputs, &body).map(drop)
+            }
             None => Kernel::<Weights>::with_outputs(dev, name, [inputs], outputs, &body)
                 .and_then(|kernel| kernel.run(&mut y, [&x], &weights)),
             Some((a, b)) => Kernel::<Weights>::with_outputs(dev, name, [a, b], outputs, &body)
