@@ -4,7 +4,7 @@ mod common;
 
 use common::harness::{headless_with, limits, on_both};
 use common::hostile::Host;
-use common::state::{assert_same, snapshot};
+use common::state::assert_same;
 use texla::gl::Api;
 use texla::ops::{self, CALIBRATED_SIDES, Calibration, MatmulForm, MatmulSchedule, Reason};
 use texla::{Device, Error, Matrix, Shape};

@@ -4,7 +4,7 @@ mod common;
 
 use common::harness::{fitting, limits, on_both, on_both_with};
 use common::hostile::Host;
-use common::state::{assert_same, snapshot};
+use common::state::assert_same;
 use proptest::prelude::*;
 use texla::host::problems;
 use texla::ops::{
