@@ -533,10 +533,16 @@ fn a_name_is_given_once() {
     assert_eq!(twice, GIVEN_TWICE);
 }
 
-/// The list whose steps are everything, and the sweeps that run it: state, resources, shaders, determinism.
+/// The list whose steps are everything, and the sweeps that run it: state (with the refusals), faults, resources, shaders,
+/// determinism.
 const LIST: &str = "tests/common/everything.rs";
-const SWEEPS: [&str; 4] =
-    ["tests/host_state.rs", "tests/resources.rs", "tests/shaders.rs", "tests/determinism.rs"];
+const SWEEPS: [&str; 5] = [
+    "tests/common/refusals.rs",
+    "tests/faults.rs",
+    "tests/resources.rs",
+    "tests/shaders.rs",
+    "tests/determinism.rs",
+];
 
 /// What is swept elsewhere: `calibrate` takes seconds and decides about later products, and so long takes a whole profile.
 const SWEPT_ELSEWHERE: &[(&str, &str)] = &[

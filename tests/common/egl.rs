@@ -58,10 +58,6 @@ pub fn loader() -> impl Fn(&str) -> *const c_void + Clone + 'static {
 
 /// Functions that glow does not offer.
 pub struct Extra {
-    get_boolean_indexed: Option<unsafe extern "system" fn(u32, u32, *mut u8)>,
-    get_float_indexed: Option<unsafe extern "system" fn(u32, u32, *mut f32)>,
-    get_double_indexed: Option<unsafe extern "system" fn(u32, u32, *mut f64)>,
-    is_enabled_indexed: Option<unsafe extern "system" fn(u32, u32) -> u8>,
     clip_control: Option<unsafe extern "system" fn(u32, u32)>,
     clamp_color: Option<unsafe extern "system" fn(u32, u32)>,
     window_rectangles: Option<unsafe extern "system" fn(u32, i32, *const i32)>,
@@ -72,7 +68,6 @@ pub struct Extra {
     scissor_indexed: Option<unsafe extern "system" fn(u32, i32, i32, i32, i32)>,
     viewports: Option<unsafe extern "system" fn(u32, i32, *const f32)>,
     depth_ranges: Option<unsafe extern "system" fn(u32, i32, *const f32)>,
-    get_float_indexed_es: Option<unsafe extern "system" fn(u32, u32, *mut f32)>,
     scissor_indexed_es: Option<unsafe extern "system" fn(u32, i32, i32, i32, i32)>,
     embedded: bool,
 }
@@ -96,10 +91,6 @@ impl Extra {
         let version = unsafe { std::ffi::CStr::from_ptr(get_string.unwrap()(glow::VERSION)) };
         let embedded = version.to_string_lossy().starts_with("OpenGL ES");
         Extra {
-            get_boolean_indexed: load!(loader, "glGetBooleani_v"),
-            get_float_indexed: load!(loader, "glGetFloati_v"),
-            get_double_indexed: load!(loader, "glGetDoublei_v"),
-            is_enabled_indexed: load!(loader, "glIsEnabledi"),
             clip_control: load!(loader, "glClipControl").or(load!(loader, "glClipControlEXT")),
             clamp_color: load!(loader, "glClampColor"),
             window_rectangles: load!(loader, "glWindowRectanglesEXT"),
@@ -110,22 +101,9 @@ impl Extra {
             scissor_indexed: load!(loader, "glScissorIndexed"),
             viewports: load!(loader, "glViewportArrayvOES"),
             depth_ranges: load!(loader, "glDepthRangeArrayfvOES"),
-            get_float_indexed_es: load!(loader, "glGetFloati_vOES"),
             scissor_indexed_es: load!(loader, "glScissorIndexedOES"),
             embedded,
         }
-    }
-
-    /// `glGetBooleani_v(GL_COLOR_WRITEMASK, i)`.
-    pub fn colour_mask(&self, i: u32) -> [u8; 4] {
-        let mut mask = [9; 4];
-        // SAFETY: a context is current; the query writes four booleans.
-        unsafe { self.get_boolean_indexed.unwrap()(glow::COLOR_WRITEMASK, i, mask.as_mut_ptr()) };
-        mask
-    }
-
-    fn floats(&self) -> Option<unsafe extern "system" fn(u32, u32, *mut f32)> {
-        if self.embedded { self.get_float_indexed_es } else { self.get_float_indexed }
     }
 
     /// Sets viewports from the first on, by `GL_OES_viewport_array`.
@@ -138,34 +116,6 @@ impl Extra {
     pub fn set_depth_ranges(&self, ranges: &mut [[f32; 2]]) {
         // SAFETY: as above; there are two floats for each.
         unsafe { self.depth_ranges.unwrap()(0, ranges.len() as i32, ranges.as_mut_ptr().cast()) }
-    }
-
-    /// Viewport `i` of a context with several.
-    pub fn viewport(&self, i: u32) -> [f32; 4] {
-        let mut viewport = [0.0; 4];
-        // SAFETY: as above; the query writes four floats.
-        unsafe { self.floats().unwrap()(glow::VIEWPORT, i, viewport.as_mut_ptr()) };
-        viewport
-    }
-
-    /// Depth range `i` of a context with several.
-    pub fn depth_range(&self, i: u32) -> [f64; 2] {
-        if self.embedded {
-            let mut range = [0.0f32; 2];
-            // SAFETY: as above; the query writes two floats.
-            unsafe { self.floats().unwrap()(glow::DEPTH_RANGE, i, range.as_mut_ptr()) };
-            return range.map(f64::from);
-        }
-        let mut range = [0.0; 2];
-        // SAFETY: as above; the query writes two doubles.
-        unsafe { self.get_double_indexed.unwrap()(glow::DEPTH_RANGE, i, range.as_mut_ptr()) };
-        range
-    }
-
-    /// Whether the scissor test of viewport `i` is on.
-    pub fn scissor_test(&self, i: u32) -> bool {
-        // SAFETY: as above.
-        unsafe { self.is_enabled_indexed.unwrap()(glow::SCISSOR_TEST, i) != 0 }
     }
 
     pub fn clip_control(&self, origin: u32, depth: u32) {
