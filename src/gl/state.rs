@@ -121,9 +121,9 @@ impl StateGuard {
             return Ok(Self { gl: gl.clone(), exclusive });
         }
         gl.enter()?;
-        refuse_last_use(gl)?;
-        refuse_active_feedback(gl)?;
-        let mut saved = save(gl)?;
+        // What a lost context answers looks like something to be refused.
+        let saved = refuse_last_use(gl).and_then(|()| refuse_active_feedback(gl)).and_then(|()| save(gl));
+        let mut saved = saved.map_err(|e| gl.unless_lost(e))?;
         saved.exclusive = usize::from(exclusive);
         *gl.saved.borrow_mut() = Some(saved);
         *gl.shadow.borrow_mut() = Shadow::default();
