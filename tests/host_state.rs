@@ -28,7 +28,7 @@ const ZERO_TO_ONE: u32 = 0x935F;
 #[test]
 fn no_public_call_changes_the_hosts_state() {
     on_both(|dev| {
-        let found = manners::together(dev);
+        let found = manners::together(dev, manners::EVERY);
         eprintln!("{found:?}");
         assert!(found.calls >= 1400 && found.values >= 3000, "{found:?}");
     });

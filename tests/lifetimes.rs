@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::alloc::resident;
+use common::cycles::{cycles, guest};
 use common::egl::{core, loader};
 use common::harness::{headless, limits, on_both};
 use glow::HasContext;
@@ -68,12 +68,6 @@ fn what_the_device_holds_stays_on_its_thread() {
         Error, Extent, Shape, Grid, gl::Limits, gl::Capabilities, gl::Counters, gl::LiveObjects, host::Csr,
         host::Triplets, SolveReport, CgParams, DeviceOptions, HeadlessOptions, profile::DeviceProfile,
     );
-}
-
-/// A guest of the current context.
-fn guest() -> Device {
-    // SAFETY: the context exists while the tests hold the guest. That another may be current is what they are about.
-    unsafe { Device::from_loader(loader(), DeviceOptions::default().with_limits(limits())) }.unwrap()
 }
 
 /// Everything that a context can hold by name, as many of each as texla may have: names begin at 1 in every context.
@@ -330,75 +324,22 @@ fn devices_share_contexts() {
     });
 }
 
-/// How many textures, buffers, programs and framebuffers the driver knows in the current context, by trying all names up to a new
-/// one.
-fn known(gl: &glow::Context) -> [usize; 4] {
-    macro_rules! count {
-        ($create:ident, $is:ident, $delete:ident, $name:ident) => {{
-            let new = gl.$create().unwrap();
-            let names = (1..new.0.get()).filter_map(std::num::NonZeroU32::new);
-            let count = names.filter(|name| gl.$is(glow::$name(*name))).count();
-            gl.$delete(new);
-            count
-        }};
-    }
-    // SAFETY: the context is current; any number may be asked for.
-    unsafe {
-        [
-            count!(create_texture, is_texture, delete_texture, NativeTexture),
-            count!(create_buffer, is_buffer, delete_buffer, NativeBuffer),
-            count!(create_program, is_program, delete_program, NativeProgram),
-            count!(create_framebuffer, is_framebuffer, delete_framebuffer, NativeFramebuffer),
-        ]
-    }
-}
-
-/// Creates and drops devices with work, as guests and with contexts of their own: neither objects nor memory grow.
-fn cycles(count: usize) {
+/// Neither objects nor memory grow.
+fn assert_cycles(count: usize) {
     on_both(|dev| {
-        let context = core(dev.api(), None);
-        let gl = guest().glow();
-        let mut start = 0;
-        assert_eq!(known(&gl), [0; 4]);
-        for cycle in 0..count {
-            if cycle == count / 4 {
-                start = resident();
-            }
-            context.make_current_surfaceless().unwrap();
-            let guest = guest();
-            let ledger = guest.ledger();
-            let x = Vector::filled(&guest, 9, 1.0).unwrap();
-            assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 9.0);
-            match cycle % 16 {
-                0 => drop((x, guest)),
-                1 => {
-                    // With a context of its own, which goes too.
-                    let own: Headless = headless(dev.api());
-                    drop(Vector::filled(own.device(), 9, 1.0).unwrap());
-                    drop(own);
-                    context.make_current_surfaceless().unwrap();
-                    drop((guest, x));
-                }
-                _ => drop((guest, x)),
-            }
-            assert_eq!(ledger.live_objects().total(), 0);
-            if cycle % 64 == 63 {
-                assert_eq!(known(&gl), [0; 4], "cycle {cycle}");
-            }
-        }
-        let grown = resident().saturating_sub(start);
-        eprintln!("grown by {} KiB", grown >> 10);
-        assert!(grown < 32 << 20, "grown by {grown} bytes");
+        let left = cycles(dev.api(), count);
+        eprintln!("{left:?}");
+        assert!(left.objects == 0 && left.grown < 32 << 20, "{left:?}");
     });
 }
 
 #[test]
 fn devices_come_and_go() {
-    cycles(64);
+    assert_cycles(64);
 }
 
 #[test]
 #[ignore = "long; `make soak` runs it"]
 fn ten_thousand_devices_come_and_go() {
-    cycles(10_000);
+    assert_cycles(10_000);
 }

@@ -5,6 +5,7 @@ pub mod aggregation;
 pub mod alloc;
 pub mod bounds;
 pub mod cli;
+pub mod cycles;
 pub mod data;
 pub mod egl;
 pub mod everything;

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use super::egl;
 pub use table::{Entry, TABLE, find};
@@ -62,6 +63,8 @@ struct Watch {
     /// Deleted, and never made by this guest.
     strays: Vec<String>,
     look: Option<Look>,
+    /// The longest draw since it was asked for, by itself between two waits.
+    longest: Option<Duration>,
 }
 
 /// Looks at a context around calls: which answers each function has changed.
@@ -167,6 +170,13 @@ pub fn looked() -> BTreeMap<Entry, BTreeSet<u32>> {
     with(|w| w.look.take()).map(|look| look.changed).unwrap_or_default()
 }
 
+/// Runs this with a wait before and after each draw: how long the longest took.
+pub fn longest_draw(of: impl FnOnce()) -> Duration {
+    with(|w| w.longest = Some(Duration::ZERO));
+    of();
+    with(|w| w.longest.take()).unwrap_or_default()
+}
+
 /// Whether this call goes through to the driver.
 fn passes(entry: Entry) -> bool {
     with(|w| {
@@ -201,8 +211,16 @@ fn passes(entry: Entry) -> bool {
     })
 }
 
-/// Calls the driver, with a look before and after where one is due.
+/// Calls the driver, with a look before and after where one is due, and a wait where draws are timed.
 fn watched<T>(entry: Entry, call: impl FnOnce() -> T) -> T {
+    if matches!(entry, Entry::glDrawArrays | Entry::glDrawArraysInstanced) && with(|w| w.longest.is_some()) {
+        finish();
+        let started = Instant::now();
+        let result = call();
+        finish();
+        with(|w| w.longest = w.longest.max(Some(started.elapsed())));
+        return result;
+    }
     let number = with(|w| w.calls[&entry]);
     let due = number < 4 || number.is_power_of_two();
     let Some(state) = with(|w| w.look.as_ref().filter(|_| due).map(|look| look.state)) else { return call() };
@@ -211,6 +229,13 @@ fn watched<T>(entry: Entry, call: impl FnOnce() -> T) -> T {
     let changed = look();
     with(|w| w.look.as_mut().map(|look| look.changed.entry(entry).or_default().extend(changed)));
     result
+}
+
+fn finish() {
+    // SAFETY: an address under this name is a function of this type; the context of the call around it is current.
+    unsafe {
+        std::mem::transmute::<*const c_void, unsafe extern "system" fn()>(driver(Entry::glFinish))();
+    }
 }
 
 /// Notes names that the driver has given.

@@ -62,10 +62,9 @@ pub fn sweep(api: Api, stride: Stride) -> Survived {
     }));
     let swept = catch_unwind(AssertUnwindSafe(|| {
         let mut number = Counter { number: 0 };
-        for (i, part) in PARTS.iter().enumerate() {
+        for part in PARTS {
             let lose = faults(api, *part, stride, &mut number, &mut found);
             losses(api, *part, &lose, &mut found);
-            eprintln!("part {i}: {} errors, {} losses", found.errors, found.losses);
         }
     }));
     panic::set_hook(hook);

@@ -1,0 +1,251 @@
+//! What a host can rely on: each promise, its bound and what it comes to now, by the sweeps of the tests themselves. The tests hold
+//! each row to its bound; here are the numbers, on whatever device this is.
+#![allow(unsafe_code)] // a guest of a context whose driver is watched
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::ExitCode;
+
+use common::loader::sweep::{SOME, Stride, sweep};
+use common::loader::{self, TABLE};
+use common::{cycles, harness, manners, refusals, scratch};
+use support::{Api, CommonArgs, Report, Result, Table, json, say};
+use targets::TARGETS;
+use texla::{Device, DeviceOptions, Headless, HeadlessOptions, Vector, ops};
+
+#[path = "../../tests/common/mod.rs"]
+mod common;
+mod draws;
+#[path = "../../tests/fuzz/mutate.rs"]
+mod mutate;
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../../tests/fuzz/targets.rs"]
+mod targets;
+
+/// Every promise to a host, its bound, and the value measured now; both dialects, unless --api names one.
+#[derive(clap::Parser)]
+#[command(name = "guarantees")]
+struct Args {
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+impl AsRef<CommonArgs> for Args {
+    fn as_ref(&self) -> &CommonArgs {
+        &self.common
+    }
+}
+
+/// How much is looked at.
+struct Amount {
+    /// One call in so many, around which everything is compared.
+    stride: usize,
+    /// Each hostile value by itself too.
+    singly: bool,
+    faults: Stride,
+    devices: usize,
+    /// Times as many mutations as the smoke test tries, divided by eight.
+    mutations: usize,
+    /// Of the vectors whose draws are timed.
+    side: usize,
+}
+
+const QUICK: Amount = Amount {
+    stride: 100,
+    singly: false,
+    faults: Stride { steps: 200, faults: 40, losses: 10_000 },
+    devices: 16,
+    mutations: 1,
+    side: 512,
+};
+
+const WHOLE: Amount =
+    Amount { stride: manners::EVERY, singly: true, faults: SOME, devices: 1000, mutations: 80, side: 2048 };
+
+/// The rows of one dialect.
+struct Promises<'a> {
+    api: Api,
+    table: Table,
+    report: &'a mut Report,
+}
+
+impl Promises<'_> {
+    fn row(&mut self, promise: &str, bound: f64, value: f64, shown: [String; 2], holds: bool) {
+        let verdict = if holds { "holds" } else { "BROKEN" };
+        let [bound_shown, value_shown] = shown;
+        self.table.row([promise, &bound_shown, &value_shown, verdict]);
+        self.report.check(format!("{promise} ({})", self.api), bound, value, holds);
+        self.report
+            .row(json!({ "promise": promise, "api": self.api.to_string(), "bound": bound, "value": value }));
+    }
+
+    fn exactly(&mut self, promise: &str, bound: usize, value: usize) {
+        self.row(promise, bound as f64, value as f64, [bound.to_string(), value.to_string()], value == bound);
+    }
+
+    fn at_most(&mut self, promise: &str, bound: usize, value: usize, unit: &str) {
+        let shown = [format!("<= {bound} {unit}"), format!("{value} {unit}")];
+        self.row(promise, bound as f64, value as f64, shown, value <= bound);
+    }
+
+    /// Nothing is promised of it by a number: it says how much the rows around it have looked at.
+    fn told(&mut self, what: &str, value: impl ToString) {
+        self.table.row([what, "", &value.to_string(), ""]);
+    }
+
+    /// A sweep that asserts: what it has found, unless it stopped at a promise that does not hold.
+    fn swept<T>(&mut self, promise: &str, sweep: impl FnOnce() -> T) -> Option<T> {
+        let found = catch_unwind(AssertUnwindSafe(sweep)).ok();
+        self.exactly(promise, 0, usize::from(found.is_none()));
+        found
+    }
+}
+
+fn main() -> ExitCode {
+    support::main_with("guarantees", run)
+}
+
+fn run(args: &Args, report: &mut Report) -> Result {
+    let amount = if args.common.quick { QUICK } else { WHOLE };
+    {
+        let context = args.common.headless(report)?;
+        say(format_args!("device      {}, {}", context.name(), context.device().capabilities().version));
+    }
+    for api in Api::ALL.into_iter().filter(|api| args.common.api.is_none_or(|asked| asked == *api)) {
+        let table = Table::new([&format!("promise, on {api}"), "bound", "now", ""]);
+        let mut promises = Promises { api, table, report };
+        state(&mut promises, &amount);
+        faults(&mut promises, &amount);
+        lives(&mut promises, &amount);
+        inputs(&mut promises, &amount);
+        programs(&mut promises)?;
+        lengths(&mut promises, &amount)?;
+        promises.table.print();
+        say("");
+    }
+    Ok(())
+}
+
+/// The application's state, and that it does not matter.
+fn state(promises: &mut Promises<'_>, amount: &Amount) {
+    let context = harness::headless(promises.api);
+    let dev = context.device();
+    let mut operations = 0;
+    let run = |dev: &Device| refusals::everything(dev, &mut |_, call| call());
+    let first = refusals::everything(dev, &mut |_, call| {
+        operations += 1;
+        call();
+    });
+    let mut results = BTreeSet::from([first]);
+    {
+        let _scope = dev.scope();
+        results.insert(run(dev));
+    }
+    let other = harness::headless(promises.api);
+    results.insert(run(other.device()));
+    drop(other);
+    // What the host asks in the context of its own accord does not make it current.
+    let _ = dev.finish();
+    promises.told("operations, each with its refusals", operations);
+    promises.exactly("hashes of all results: again, in a scope, on another device", 1, results.len());
+    let found = promises.swept("values of the state changed, everything hostile at once", || {
+        manners::together(dev, amount.stride)
+    });
+    if let Some(found) = found {
+        promises.told("hostile values", found.hostile);
+        promises.told("values of the state compared around a call", found.values);
+        promises.told("calls with everything compared", found.calls);
+        promises.told("results compared bit by bit", found.results);
+    }
+    if amount.singly {
+        let found = promises.swept("values of the state changed, each hostile one alone", || {
+            manners::singly(dev, &|_| true, manners::SOME)
+        });
+        promises.told("calls with everything compared", found.map_or(0, |f| f.calls));
+    }
+}
+
+/// A driver that fails at any call.
+fn faults(promises: &mut Promises<'_>, amount: &Amount) {
+    promises.told("functions of GL in the table; another one stops the run", TABLE.len());
+    let found = sweep(promises.api, amount.faults);
+    promises.told("faults injected, each an error that says so or no matter", found.errors + found.right);
+    promises.told("contexts lost", found.losses);
+    promises.told("next calls with the right bits", found.recovered);
+    promises.exactly(
+        "panics, wrong results, errors that say something else, objects left",
+        0,
+        found.broken.len(),
+    );
+}
+
+/// Devices that come and go.
+fn lives(promises: &mut Promises<'_>, amount: &Amount) {
+    let left = cycles::cycles(promises.api, amount.devices);
+    promises.told("devices made and dropped", amount.devices);
+    promises.exactly("objects left by them", 0, left.objects);
+    promises.at_most("growth of memory by them", 32 << 10, (left.grown >> 10) as usize, "KiB");
+}
+
+/// Any bytes at all.
+fn inputs(promises: &mut Promises<'_>, amount: &Amount) {
+    let context = harness::headless(promises.api);
+    let found =
+        promises.swept("panics and objects left by files, scripts, kernels, orders, parameters", || {
+            let mutations = |target: &targets::Target| (target.mutations * amount.mutations).div_ceil(8);
+            TARGETS
+                .iter()
+                .map(|target| mutate::run(context.device(), target, mutations(target)))
+                .sum::<usize>()
+        });
+    promises.told("of them tried", found.unwrap_or(0));
+}
+
+/// A folder that keeps linked programs.
+fn programs(promises: &mut Promises<'_>) -> Result {
+    let folder = scratch::folder().join(format!("texla-guarantees-{}", std::process::id()));
+    let run = |folder: &Path| -> Result<(u64, f64)> {
+        let options = DeviceOptions::default().with_program_folder(Some(folder.to_owned()));
+        let options = HeadlessOptions::default().with_api(Some(promises.api)).with_options(options);
+        let context = Headless::new(options).map_err(support::Failure::no_gl)?;
+        let begun = context.device().counters();
+        let x = Vector::filled(context.device(), 1000, 0.5)?;
+        ops::norm2(&x)?;
+        let done = context.device().counters().since(&begun);
+        Ok((done.compiles, done.compile_time().as_secs_f64() * 1e3))
+    };
+    let ((first, linked), (second, taken)) = (run(&folder)?, run(&folder)?);
+    let kept = folder.exists();
+    let _ = std::fs::remove_dir_all(folder); // there is none where the driver hands no program out
+    promises.told("milliseconds of compiling the first programs", format!("{linked:.1}"));
+    if kept {
+        promises.told("and of taking them back", format!("{taken:.1}"));
+        promises.exactly("programs compiled a second time, of those in a folder", 0, second as usize);
+    } else {
+        promises.told("programs, which this driver does not hand out", first);
+    }
+    Ok(())
+}
+
+/// No draw holds the display up. Timed, so that a busy machine may break it: a row without a check.
+fn lengths(promises: &mut Promises<'_>, amount: &Amount) -> Result {
+    let context = harness::headless(promises.api);
+    loader::begin();
+    // SAFETY: the context is current while the guest is there; the loader knows the functions.
+    let guest = unsafe { Device::from_loader(loader::loader(), DeviceOptions::default()) }?;
+    for (name, longest) in draws::longest(&guest, amount.side)? {
+        let ms = longest.as_secs_f64() * 1e3;
+        promises.table.row([&format!("longest draw: {name}"), "<= 100 ms", &format!("{ms:.1} ms"), ""]);
+        let api = promises.api.to_string();
+        promises.report.row(
+            json!({ "promise": "longest draw", "of": name, "api": api, "bound": 0.1, "value": ms / 1e3 }),
+        );
+    }
+    let units = guest.capabilities().texture_units as usize;
+    promises.at_most("texture units in use", 16, units, "units");
+    drop(guest);
+    drop(context);
+    Ok(())
+}
