@@ -208,7 +208,9 @@ fn what_a_host_deletes_of_texlas_is_an_error() {
             assert_eq!(unsafe { gl.get_error() }, glow::NO_ERROR, "{kind}");
             for _ in 0..2 {
                 let refused = guest.work();
-                assert!(matches!(refused, Err(Error::Gl { .. })), "{api}, {kind}: {refused:?}");
+                // A context is known by a vertex array in it: without that it is taken for another one.
+                let other = kind == "vertex arrays" && matches!(refused, Err(Error::NoContext(_)));
+                assert!(other || matches!(refused, Err(Error::Gl { .. })), "{api}, {kind}: {refused:?}");
             }
             drop(guest);
             // SAFETY: as above.
