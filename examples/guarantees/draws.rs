@@ -33,11 +33,11 @@ pub fn longest(dev: &Device, side: usize) -> Result<Vec<(&'static str, Duration)
     let iterations = CgParams::default().with_max_iters(3);
     note("CG in pairs on bands", &mut || {
         let mut u = DoubleVector::zeros(dev, n)?;
-        ConjugateGradient::new(&bands, iterations.clone())?.solve(&mut u, &b).map(drop)
+        ConjugateGradient::new(&bands, iterations)?.solve(&mut u, &b).map(drop)
     })?;
     note("CG in pairs on gathered rows", &mut || {
         let mut u = DoubleVector::zeros(dev, n)?;
-        ConjugateGradient::new(&gathered, iterations.clone())?.solve(&mut u, &b).map(drop)
+        ConjugateGradient::new(&gathered, iterations)?.solve(&mut u, &b).map(drop)
     })?;
     if dev.capabilities().float_blend {
         let points = SparseMatrix::from_csr(dev, csr, SparseFormat::Points)?;
