@@ -6,13 +6,13 @@ mod common;
 
 use common::cycles::{cycles, guest};
 use common::egl::{core, loader};
-use common::harness::{headless, limits, on_both};
+use common::harness::on_both;
 use glow::HasContext;
 use glutin::api::egl::context::PossiblyCurrentContext;
 use glutin::prelude::*;
 use texla::gl::Api;
 use texla::solve::{CgParams, ConjugateGradient};
-use texla::{BandedMatrix, Device, DeviceOptions, Error, Headless, Vector, ops};
+use texla::{BandedMatrix, Device, Error, Vector, ops};
 
 /// Whether the compiler lets a value go to another thread, or be shared with one: the constant of the type itself, which is
 /// there for what has the bound alone, goes before that of the trait.
