@@ -89,7 +89,7 @@ fn readme_counts_examples_and_values_of_state() {
     let manifests = ["Cargo.toml", "examples/Cargo.toml", "benches/Cargo.toml"].map(read);
     let examples: usize = manifests.iter().map(|manifest| manifest.matches("[[example]]").count()).sum();
     let words = ["twenty-one", "twenty-two", "twenty-three", "twenty-four", "twenty-five", "twenty-six"];
-    let expected = format!("There are [{} more examples]", words[examples - 4 - 21]);
+    let expected = format!("There are {} more examples", words[examples - 4 - 21]);
     assert!(readme.contains(&expected), "{expected}: {examples} in all");
 }
 

@@ -54,6 +54,9 @@ const STORE: &[u32] = &[
     0x93A4,
 ];
 
+/// What is under way, also as some drivers answer it without its kind.
+const QUERY: &[u32] = &[SAMPLES_PASSED, ANY_SAMPLES_PASSED, CURRENT_QUERY];
+
 macro_rules! entries {
     ($($name:ident($($arg:ident: $kind:ty),*) $(-> $out:ty)?, $fault:ident, $changes:expr $(=> $then:expr)?;)*) => {
         /// A function, by its name.
@@ -102,7 +105,7 @@ macro_rules! entries {
 entries! {
     glActiveTexture(texture: u32), Never, UNIT;
     glAttachShader(program: u32, shader: u32), Never, &[];
-    glBeginQuery(target: u32, id: u32), Never, &[SAMPLES_PASSED, ANY_SAMPLES_PASSED];
+    glBeginQuery(target: u32, id: u32), Never, QUERY;
     glBeginTransformFeedback(mode: u32), Never, FEEDBACK;
     glBindAttribLocation(program: u32, index: u32, name: Ptr), Never, &[];
     glBindBuffer(target: u32, buffer: u32), Never, BUFFERS;
@@ -164,7 +167,7 @@ entries! {
     glEnablei(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST];
     glEnableiNV(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST];
     glEnableiOES(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST];
-    glEndQuery(target: u32), Never, &[SAMPLES_PASSED, ANY_SAMPLES_PASSED];
+    glEndQuery(target: u32), Never, QUERY;
     glEndTransformFeedback(), Never, FEEDBACK;
     glFenceSync(condition: u32, flags: u32) -> Ptr, Undone, &[] => |fence: Ptr| made("Fences", [fence.0 as usize]);
     glFinish(), Never, &[];
