@@ -281,7 +281,7 @@ fn an_abandoned_device_is_silent() {
     });
 }
 
-/// Several devices in one context, and in contexts that share objects, with scopes that end in any order.
+/// Several devices in one context, and in contexts that share objects, with scopes within scopes.
 #[test]
 fn devices_share_contexts() {
     on_both(|dev| {

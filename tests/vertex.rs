@@ -537,6 +537,10 @@ fn lesser_devices_say_what_they_cannot() {
         four.run(&mut y, 0, [], &NoParams).unwrap();
         assert_eq!(y.read().unwrap(), [[0.0; 4], [1.0; 4], [2.0; 4], [3.0; 4]].concat());
     });
+    // A limit past all there is limits nothing.
+    on_both_with(limits().with_max_vertex_outputs(Some(u32::MAX)), |dev| {
+        assert!(dev.capabilities().max_vertex_outputs >= 15);
+    });
     on_both_with(limits().with_max_vertex_outputs(Some(0)), |dev| {
         assert_eq!(dev.capabilities().max_vertex_outputs, 0);
         let made: Made = VertexKernel::new(dev, "one", [], 1, &body(1));

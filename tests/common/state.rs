@@ -13,9 +13,12 @@ use super::egl;
 const NUMBERS: std::ops::Range<u32> = 0..0x10000;
 
 /// Not asked for: answers that change by themselves (the clock, what memory is left, whether the clock was disturbed, and an
-/// occlusion test of HP's that is taken back by reading its result, 0x8166), and which device it is, at which llvmpipe of Mesa 22.3 ends the process (`GL_DEVICE_LUID_EXT`).
-const NOT_ASKED: [u32; 13] =
-    [0x8166, 0x87FB, 0x87FC, 0x87FD, 0x8E28, 0x8FBB, 0x9047, 0x9048, 0x9049, 0x904A, 0x904B, 0x9599, 0x959A];
+/// occlusion test of HP's that is taken back by reading its result, 0x8166), and which device and driver it is
+/// (`GL_DEVICE_UUID_EXT` and those after it), at which llvmpipe or softpipe of Mesa 22.3 ends the process.
+const NOT_ASKED: [u32; 15] = [
+    0x8166, 0x87FB, 0x87FC, 0x87FD, 0x8E28, 0x8FBB, 0x9047, 0x9048, 0x9049, 0x904A, 0x904B, 0x9597, 0x9598,
+    0x9599, 0x959A,
+];
 
 /// What is bound to a texture unit: two targets of these and the sampler are in every version.
 const UNIT: [u32; 13] =

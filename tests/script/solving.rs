@@ -129,7 +129,7 @@ fn what_cannot_be_solved_is_an_error_that_says_why() {
                 "x = solve(N, b, 1e-5, \"gmres(2) with lu\")",
                 "both with their parameters as in \"gmres(100) with",
             ),
-            ("x = solve(N, b, 1e-5, \"gmres(0)\")", "restart"),
+            ("x = solve(N, b, 1e-5, \"gmres(0)\")", "with their parameters as in \"gmres(100)"),
             (
                 "x = solve(N, b, 1e-5, \"gmres(5) with ilut\")",
                 "ilut is made from the entries, and N is dense: sparse(N)",

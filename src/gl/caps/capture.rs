@@ -27,7 +27,7 @@ impl Probe<'_> {
             query(glow::MAX_VARYING_COMPONENTS),
             query(glow::MAX_VERTEX_OUTPUT_COMPONENTS).saturating_sub(4),
             query(glow::MAX_TRANSFORM_FEEDBACK_INTERLEAVED_COMPONENTS),
-            4 * self.limits.max_vertex_outputs.unwrap_or(u32::MAX / 4),
+            self.limits.max_vertex_outputs.unwrap_or(u32::MAX).saturating_mul(4),
         ];
         let outputs = outputs.into_iter().min().unwrap_or(0) / 4;
         let block = (query(glow::MAX_UNIFORM_BLOCK_SIZE) / 16).min(MOST_BLOCK_VEC4S);
