@@ -1,14 +1,16 @@
 //! What a pass covers: exactly the texels that were asked for, each with its own position.
+#![allow(unsafe_code)]
 
 mod common;
 
 use std::process::Command;
 
-use common::harness::{on_both, on_both_with};
+use common::harness::{fitting, limits, on_both, on_both_with};
+use common::loader::{self, Entry::glDrawArrays};
 use texla::kernel::{
     Accum, Bodies, Domain, Kernel, NoParams, Points, PointsKernel, SplatKernel, TargetOperand,
 };
-use texla::{Device, Error, Plane, Result, Vector};
+use texla::{Device, DeviceOptions, Error, Plane, Result, Vector, ops};
 
 /// Adds to each texel covered what says where it is: 1, x, y, and its number.
 const WHERE: &str =
@@ -203,6 +205,35 @@ fn numbers_hold(dev: &Device) {
 #[test]
 fn every_domain_touches_each_texel_exactly_once() {
     on_both(cover_all);
+}
+
+/// A rectangle is drawn in bands, none of which has more than a watchdog bears: as many calls as the texels ask for, and every
+/// texel once.
+#[test]
+fn long_rectangles_are_cut_into_bands() {
+    on_both(|dev| {
+        loader::begin();
+        // SAFETY: the context is current while the test holds the guest; the loader knows the functions.
+        let options = DeviceOptions::default().with_limits(limits());
+        let guest = unsafe { Device::from_loader(loader::loader(), options) }.unwrap();
+        let caps = guest.capabilities();
+        let most = if caps.software { 1 << 17 } else { 1 << 23 };
+        for texels in [most, 2 * most, 3 * most] {
+            let n = fitting(dev, 4 * texels as usize);
+            let x = Vector::filled(&guest, n, 1.0).unwrap();
+            let mut y = Vector::zeros(&guest, n).unwrap();
+            ops::scaled(&mut y, 2.0, &x).unwrap(); // compiled
+            loader::fail_any(0..0); // counts from here
+            let draws = guest.counters().draws;
+            ops::scaled(&mut y, 3.0, &x).unwrap();
+            let calls = loader::calls(glDrawArrays) as usize;
+            // Bands end with tiles of the rasteriser: some are a little smaller.
+            let least = y.extent().area().div_ceil(most) as usize;
+            assert!(calls >= least && calls <= 2 * least, "{calls} calls for {} texels", y.extent().area());
+            assert_eq!(guest.counters().draws, draws + 1);
+            assert!(y.read().unwrap().iter().all(|v| *v == 3.0));
+        }
+    });
 }
 
 /// More points, and more texels under splats, than one draw takes.

@@ -13,7 +13,9 @@ use common::harness::{headless, limits, on_both};
 use common::hostile::Host;
 use common::loader::Entry::{self, glBufferData, glDrawArrays, glTexImage2D};
 use common::loader::sweep::{LONG, SOME, sweep};
-use common::loader::{self, TABLE, calls, fail, heal, left, looked, lose, pending, raise};
+use common::loader::{
+    self, TABLE, calls, fail, fail_any, heal, left, looked, lose, numbered, pending, raise,
+};
 use common::state::snapshot;
 use glow::{CONTEXT_LOST, INVALID_OPERATION, INVALID_VALUE, OUT_OF_MEMORY};
 use texla::gl::{Api, Limits};
@@ -244,6 +246,34 @@ fn a_lost_context_is_not_the_hosts_error() {
         assert_eq!(x.read().map(|_| ()), Err(Error::ContextLost));
         heal();
         assert_eq!(x.read().map(|_| ()), Err(Error::ContextLost), "from then on");
+    });
+}
+
+/// A device that cannot be made leaves nothing behind, and the next one is there: whichever call fails, once or from then on.
+/// What it can do is known here: probing has a test of its own.
+#[test]
+fn a_device_that_cannot_be_made_leaves_nothing() {
+    on_both(|_| {
+        loader::begin();
+        drop(guest());
+        fail_any(0..0);
+        drop(guest_with(limits()).unwrap());
+        let fallible = numbered();
+        assert!(fallible >= 3, "a vertex array and samplers are made");
+        let mut refused = 0;
+        for range in (0..fallible).flat_map(|n| [n..n + 1, n..u32::MAX]) {
+            fail_any(range.clone());
+            let made = guest_with(limits()).map(drop);
+            heal();
+            match made {
+                Ok(()) => {}
+                Err(Error::NoContext(_)) => refused += 1,
+                Err(e) => panic!("{range:?}: {e}"),
+            }
+            assert_eq!(left(), Default::default(), "{range:?}: left, and deleted of others");
+            assert_eq!(guest_with(limits()).map(drop), Ok(()), "{range:?}: the next one");
+        }
+        assert!(refused >= 6, "{refused} of {fallible}");
     });
 }
 

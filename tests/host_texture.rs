@@ -362,14 +362,21 @@ fn pictures_refuse_what_they_cannot_show() {
             let error = ops::vector_to_picture(&mut picture, &v, &Shades::grey(low, high)).unwrap_err();
             assert!(matches!(error, Error::Parameter { name: "shades", .. }), "{error}");
         }
+        for wrong in [f32::NAN, -0.1, 1.5, 9e30] {
+            let mut colours = RAMP;
+            colours[3][1] = wrong;
+            let error =
+                ops::vector_to_picture(&mut picture, &v, &Shades::new(0.0, 1.0, colours)).unwrap_err();
+            assert!(matches!(error, Error::Parameter { name: "shades", .. }), "{error}");
+        }
         let long = Vector::filled(dev, 7, 1.0).unwrap();
         let error = ops::vector_to_picture(&mut picture, &long, &Shades::grey(0.0, 1.0)).unwrap_err();
         assert!(matches!(error, Error::ShapeMismatch { .. }), "{error}");
         assert_eq!(picture.read().unwrap(), before);
         let past = dev.capabilities().max_texture_size as usize + 1;
-        for (w, h) in [(0, 3), (3, 0), (past, 1), (1, past)] {
+        for (w, h, wrong) in [(0, 3, 0), (3, 0, 0), (past, 1, past), (1, past, past)] {
             assert!(
-                matches!(Picture::new(dev, w, h), Err(Error::TooLarge { what: "Picture", .. })),
+                matches!(Picture::new(dev, w, h), Err(Error::TooLarge { what: "Picture", requested, .. }) if requested == wrong as u64),
                 "{w}x{h}"
             );
         }

@@ -7,6 +7,8 @@ mod common;
 use common::cycles::{cycles, guest};
 use common::egl::{core, loader};
 use common::harness::on_both;
+use common::hostile::Host;
+use common::state::assert_same;
 use glow::HasContext;
 use glutin::api::egl::context::PossiblyCurrentContext;
 use glutin::prelude::*;
@@ -320,6 +322,63 @@ fn devices_share_contexts() {
             assert_eq!(c.read().unwrap(), [3.0; 50]);
             drop((c, third));
             assert_eq!(ledgers[2].live_objects().total(), 0);
+        });
+    });
+}
+
+/// Scopes of several devices in one context that end in whatever order: what the application has set is there when the last
+/// of them has ended, and a device within whose scope another one is at work is not to be called.
+#[test]
+fn scopes_of_devices_in_one_context_end_in_any_order() {
+    const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    on_both(|dev| {
+        pairs(dev.api(), |ours, theirs| {
+            theirs.make_current_surfaceless().unwrap();
+            let other = guest();
+            ours.make_current_surfaceless().unwrap();
+            let devices = [guest(), guest(), guest()];
+            let host = Host::new(devices[0].glow());
+            host.set_all();
+            let before = host.snapshot();
+            let mut vectors = devices.each_ref().map(|d| Vector::filled(d, 50, 1.0).unwrap());
+            for order in ORDERS {
+                let mut scopes = devices.each_ref().map(|d| Some(d.scope().unwrap()));
+                let mut open = [true; 3];
+                for ends in order {
+                    for (k, y) in vectors.iter_mut().enumerate() {
+                        // All that has ended, or in whose scope another one lies that has not, has to wait.
+                        let waits = open.iter().skip(k + 1).any(|later| *later);
+                        match ops::scale(y, 1.0) {
+                            Ok(()) => assert!(!waits, "{order:?}: {k} is called within another's scope"),
+                            Err(Error::Unsupported { .. }) => assert!(waits, "{order:?}: {k} is refused"),
+                            Err(e) => panic!("{order:?}: {e}"),
+                        }
+                    }
+                    drop(scopes[ends].take());
+                    open[ends] = false;
+                    // A device in a context of its own is not concerned.
+                    theirs.make_current_surfaceless().unwrap();
+                    assert_eq!(Vector::filled(&other, 5, 2.0).unwrap().read().unwrap(), [2.0; 5]);
+                    ours.make_current_surfaceless().unwrap();
+                }
+                assert_same(&before, &host.snapshot(), &format!("{order:?}"));
+                assert!(vectors.iter().all(|y| y.read().unwrap() == [1.0; 50]));
+            }
+            // Scopes outlive the handles.
+            let scopes = devices.each_ref().map(|d| d.scope().unwrap());
+            drop((vectors, devices));
+            drop(scopes);
+            assert_same(&before, &host.snapshot(), "dropped");
+            host.unset_all();
+            // What is given up covers nothing.
+            let [first, second] = [guest(), guest()];
+            let scopes = [&first, &second].map(|d| d.scope().unwrap());
+            second.abandon();
+            assert!(first.scope().is_ok());
+            drop((scopes, first, second));
+            theirs.make_current_surfaceless().unwrap();
+            drop(other);
+            ours.make_current_surfaceless().unwrap();
         });
     });
 }

@@ -2,7 +2,9 @@
 
 mod common;
 
+use std::collections::hash_map::DefaultHasher;
 use std::fs;
+use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 
 use common::bounds::bits;
@@ -98,9 +100,9 @@ fn what_is_no_program_is_compiled() {
         // has to write checksums that hold.
         let [sum_at, form, length, key_at] = [16, 24, 28, 36];
         let sealed = |mut file: Vec<u8>| {
-            let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-            let sum = file[form..].iter().fold(0xcbf2_9ce4_8422_2325, step);
-            file[sum_at..form].copy_from_slice(&sum.to_le_bytes());
+            let mut sum = DefaultHasher::new();
+            sum.write(&file[form..]);
+            file[sum_at..form].copy_from_slice(&sum.finish().to_le_bytes());
             file
         };
         let cut = |file: &[u8]| file[..file.len() - 1].to_vec();

@@ -110,7 +110,8 @@ fn extent(device: &Device, width: usize, height: usize) -> Result<Extent> {
     match (side(width), side(height)) {
         (Some(w), Some(h)) => Ok(Extent::new(w, h)),
         _ => {
-            let (what, requested, limit) = ("Picture", width.max(height) as u64, u64::from(limit));
+            let side = if side(width).is_none() { width } else { height };
+            let (what, requested, limit) = ("Picture", side as u64, u64::from(limit));
             Err(Error::TooLarge { what, requested, limit, unit: "texels in one direction, 1 at least" })
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
-use std::hash::{Hash, Hasher};
+use std::hash::Hasher;
 use std::path::PathBuf;
 
 use glow::{HasContext, ProgramBinary};
@@ -40,9 +40,7 @@ impl Place {
             key.push('\0');
             key.push_str(part);
         }
-        let mut hasher = DefaultHasher::new();
-        key.hash(&mut hasher);
-        let file = folder.join(format!("texla-{:016x}.program", hasher.finish()));
+        let file = folder.join(format!("texla-{:016x}.program", hash(key.as_bytes())));
         Some(Place { key, file })
     }
 
@@ -51,7 +49,7 @@ impl Place {
         let file = fs::read(&self.file).ok()?;
         let rest = file.strip_prefix(MAGIC)?;
         let (sum, rest) = rest.split_first_chunk::<8>()?;
-        if u64::from_le_bytes(*sum) != checksum(rest) {
+        if u64::from_le_bytes(*sum) != hash(rest) {
             return None;
         }
         let (format, rest) = rest.split_first_chunk::<4>()?;
@@ -67,7 +65,7 @@ impl Place {
         rest.extend((self.key.len() as u64).to_le_bytes());
         rest.extend(self.key.bytes());
         rest.extend(&binary.buffer);
-        let file = [MAGIC, &checksum(&rest).to_le_bytes(), &rest].concat();
+        let file = [MAGIC, &hash(&rest).to_le_bytes(), &rest].concat();
         // Another process may look at the same time: what it finds is whole. Nothing waits for the disk, since a file that
         // is not is found out.
         let part = self.file.with_extension(format!("{}.part", std::process::id()));
@@ -81,11 +79,11 @@ impl Place {
     }
 }
 
-/// Of FNV (1a, 64 bits): against accidents.
-fn checksum(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+/// Against accidents: a program is known by its whole key.
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
 }
 
 #[cfg(test)]

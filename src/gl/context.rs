@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use glow::HasContext;
@@ -13,7 +13,7 @@ use super::counters::{Ledger, LiveObjects};
 use super::entry::EntryPoints;
 use super::fences::Fences;
 use super::framebuffers::Framebuffers;
-use super::state::{Saved, Shadow, Viewports};
+use super::state::{Nesting, Saved, Shadow, Viewports};
 use crate::error::{Error, Result};
 
 /// Keeps a platform context alive and makes it current. texla calls it at every entry, so several contexts can be
@@ -58,6 +58,7 @@ pub(crate) struct GlInner {
     pub caps: RefCell<Capabilities>,
     pub saved: RefCell<Option<Saved>>,
     pub shadow: RefCell<Shadow>,
+    pub nesting: Nesting,
     pub vertex_array: glow::NativeVertexArray,
     /// What tells it from those of other contexts: see `identity`.
     pub(super) number: u32,
@@ -154,6 +155,7 @@ impl Gl {
             caps: RefCell::new(Capabilities::default()),
             saved: RefCell::new(None),
             shadow: RefCell::new(Shadow::default()),
+            nesting: Nesting::default(),
             vertex_array,
             number,
             samplers,
@@ -182,6 +184,15 @@ impl Gl {
     /// True if both are handles on the same context.
     pub fn same(&self, other: &Gl) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// A handle that keeps nothing alive, and the device behind one.
+    pub fn downgrade(&self) -> Weak<GlInner> {
+        Rc::downgrade(&self.0)
+    }
+
+    pub fn upgrade(weak: &Weak<GlInner>) -> Option<Self> {
+        weak.upgrade().map(Gl)
     }
 
     /// Makes the context current on this thread if texla keeps it; a host's own context is the host's affair.
@@ -222,7 +233,10 @@ impl Gl {
     /// The context is gone with all that was in it: no name of it is kept, no state put back.
     pub fn abandon(&self) {
         self.lose();
-        self.saved.take();
+        let saved = self.saved.take();
+        if let Some(saved) = saved {
+            super::state::end(self, saved);
+        }
         self.graveyard.take();
         self.fences.take();
         self.framebuffers.take();

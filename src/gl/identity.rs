@@ -42,6 +42,23 @@ impl GlInner {
     /// Refuses another context than the one that the device was made in. There the state stays as it was, and the error that this may
     /// raise is cleared.
     pub(super) fn check_current(&self) -> Result<()> {
+        match self.look() {
+            Ok(()) => Ok(()),
+            Err(glow::CONTEXT_LOST) => Err(self.lose()),
+            Err(_) => Err(Error::NoContext(
+                "the current context is not the one that the device was made in; make that one current"
+                    .into(),
+            )),
+        }
+    }
+
+    /// Whether the current context, whoever has made it so, is the one that the device was made in.
+    pub(super) fn is_here(&self) -> bool {
+        !self.lost.get() && self.look().is_ok()
+    }
+
+    /// Looks for the vertex array with our number; else says what GL does.
+    fn look(&self) -> std::result::Result<(), u32> {
         let raw = &self.raw;
         // SAFETY: every version has the query.
         let binding = || unsafe { raw.get_parameter_i32(glow::VERTEX_ARRAY_BINDING) };
@@ -62,14 +79,6 @@ impl GlInner {
                 take_error(raw)
             }
         };
-        if found == [self.number as f32] {
-            return Ok(());
-        }
-        if error == glow::CONTEXT_LOST {
-            return Err(self.lose());
-        }
-        Err(Error::NoContext(
-            "the current context is not the one that the device was made in; make that one current".into(),
-        ))
+        if found == [self.number as f32] { Ok(()) } else { Err(error) }
     }
 }

@@ -203,6 +203,7 @@ impl Texture {
             return match kind as u32 {
                 glow::FLOAT => Ok(Format::Rgba32F),
                 glow::UNSIGNED_NORMALIZED => Ok(Format::Rgba8),
+                glow::SIGNED_NORMALIZED => refuse(format!("its texels are from -1 to 1, {expected}")),
                 _ => refuse(format!("its texels are integers, {expected}")),
             };
         }

@@ -6,6 +6,7 @@
 mod bindings;
 mod draw_buffers;
 mod loaded;
+mod nesting;
 mod table;
 mod viewports;
 
@@ -17,6 +18,7 @@ use table::{TABLE, Value, since};
 use super::context::{Gl, GlInner, take_error};
 use crate::error::{Error, Result};
 
+pub(super) use nesting::{Nesting, end};
 pub(super) use table::name;
 pub(super) use viewports::{Viewports, set_viewport};
 
@@ -44,6 +46,8 @@ pub(crate) struct Saved {
     /// The transform feedback object, once texla has bound its own.
     feedback: Option<i32>,
     resume_feedback: bool,
+    /// The device in whose scope, in the same context, this one lies.
+    outer: Option<Gl>,
 }
 
 /// How a texture's texels are read by a sampling function; `texelFetch` knows no filter.
@@ -111,6 +115,7 @@ impl StateGuard {
     /// Enters texla: re-entrant, the state is read on the outermost entry alone. An `exclusive` one vouches that until it
     /// drops nobody else's code runs: inside, no one asks again which context is current.
     pub fn enter(gl: &Gl, exclusive: bool) -> Result<Self> {
+        nesting::refuse_covered(gl)?;
         if let Some(saved) = gl.saved.borrow_mut().as_mut() {
             // Another device, or the application in a context of its own, may have been at work since the outermost entry.
             if saved.exclusive == 0 {
@@ -125,6 +130,7 @@ impl StateGuard {
         let saved = refuse_last_use(gl).and_then(|()| refuse_active_feedback(gl)).and_then(|()| save(gl));
         let mut saved = saved.map_err(|e| gl.unless_lost(e))?;
         saved.exclusive = usize::from(exclusive);
+        saved.outer = nesting::begin(gl);
         *gl.saved.borrow_mut() = Some(saved);
         *gl.shadow.borrow_mut() = Shadow::default();
         gl.ledger.count(|c| c.state_saves += 1);
@@ -145,12 +151,8 @@ impl Drop for StateGuard {
                 _ => saved.take(),
             }
         };
-        if let Some(mut saved) = outermost
-            && self.gl.is_ours()
-        {
-            restore(&self.gl, &mut saved);
-            // After restoring: what the host has bound is unbound by deleting it, and not the other way round.
-            self.gl.bury();
+        if let Some(saved) = outermost {
+            end(&self.gl, saved);
         }
     }
 }
@@ -233,6 +235,7 @@ fn save(gl: &Gl) -> Result<Saved> {
             bindings: Vec::new(),
             feedback: None,
             resume_feedback,
+            outer: None,
         };
         for (row, _) in TABLE.iter().zip(&saved.values).filter(|(_, value)| value.is_some()) {
             (row.neutral)(raw);

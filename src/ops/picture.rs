@@ -48,19 +48,22 @@ impl Shades {
 ///
 /// *Shapes*: `v` has `width · height` elements. *Cost*: 1 draw, 1 fetch a texel; no allocation and no readback. *Errors*:
 /// [`Error::ShapeMismatch`], [`Error::WrongDevice`]; [`Error::Parameter`] for a range that is empty, not finite or longer than floats
-/// reach. *Example*: at [`Picture`].
+/// reach, and for colours that are not from 0 to 1. *Example*: at [`Picture`].
 pub fn vector_to_picture(out: &mut Picture, v: &Vector, shades: &Shades) -> Result<()> {
     let op = "vector_to_picture";
     let extent = out.extent();
     super::check_shape(op, "v", v.shape(), Shape::column(extent.area() as usize))?;
     super::check_device(op, "v", v.device(), out.device())?;
-    let Shades { low, high, colours: [first, second, middle, fourth, last] } = *shades;
+    let Shades { low, high, colours } = *shades;
+    let refuse = |value, expected| Err(Error::Parameter { op, name: "shades", value, expected });
     let span = high - low;
     if !(span > 0.0 && span.is_finite()) {
-        let (name, value) = ("shades", format!("from {low:e} to {high:e}"));
-        let expected = "a range of finite numbers, the lower one first";
-        return Err(Error::Parameter { op, name, value, expected });
+        return refuse(format!("from {low:e} to {high:e}"), "a range of finite numbers, the lower one first");
     }
+    if let Some(wrong) = colours.as_flattened().iter().find(|c| !(0.0..=1.0).contains(*c)) {
+        return refuse(format!("a colour with {wrong:e}"), "colours from 0 to 1");
+    }
+    let [first, second, middle, fourth, last] = colours;
     let unit = (-f64::from(exponent(f64::from(span)).clamp(-126, 126))).exp2() as f32;
     Draw::new(out.device(), glsl!("repack/picture.frag"))
         .input("x", v.view())

@@ -56,7 +56,7 @@ pub(in crate::ops::dense) fn stretches(
     })
 }
 
-/// How a product is cut up: each region of `C` with each range of the inner dimension is one pass, or several bands.
+/// How a product is cut up: each region of `C` with each range of the inner dimension is one pass.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// (tile row of C, tile row of op(A)).
