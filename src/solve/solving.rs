@@ -66,7 +66,7 @@ pub struct Progress {
 /// change nothing. Those are not counted in the report.
 ///
 /// Iterations that no look has seen may be one in twenty-five of all, or one in ten of those expected: where a look takes a
-/// frame to come back, as in a browser, that is what a frame does. [`Stop::every`](crate::solve::Stop::every) of `n` lets it be `2 n`.
+/// frame to come back, as in a browser, that is what a frame does. [`Stop::check_every`](crate::solve::Stop::check_every) with `k` lets it be `2 k`.
 ///
 /// What is not cut: an iteration; what a method or a [choice](crate::solve::Choice) sets up on the host; an operator, a
 /// preconditioner or a smoother that waits by itself.
@@ -168,9 +168,14 @@ impl<'s, X, R> Solving<'s, X, R> {
 
     /// Goes on, for a slice at most, and tells how far it is. Does not wait.
     ///
-    /// *Errors*: those of the solver's `solve`, among them [`Error::ContextLost`](crate::Error::ContextLost). They end it: `x` is as it was, and
-    /// every further slice has the same error.
+    /// *Errors*: [`Error::HostGl`](crate::Error::HostGl) when an error of the application's is pending: it is reported here and
+    /// cleared, and the next slice goes on. Those of the solver's `solve` end it: `x` is as it was, and every further slice has the
+    /// same error.
     pub fn advance(&mut self, slice: Slice) -> Result<Progress> {
+        let _scope = match &self.stage {
+            Stage::UnderWay(_) => Some(self.device.scope()?),
+            Stage::Ended(..) => None,
+        };
         let until = slice.time.and_then(|time| Instant::now().checked_add(time));
         self.go(Allowed { sliced: true, until, left: slice.iterations, ..Allowed::default() });
         match &self.stage {
