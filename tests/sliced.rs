@@ -20,8 +20,8 @@ use texla::solve::{
     AggregationMultigrid, AggregationParams, Auto, AutoParams, AutoReport, BiCgStab, BiCgStabParams,
     CgParams, CgSchedule, Cgls, CglsParams, Choice, ChoiceParams, ConjugateGradient, Direction, GaussSeidel,
     GivenUp, Gmres, GmresParams, Jacobi, LcpParams, LcpReport, LcpSolver, MethodKind, Minres, MinresParams,
-    Multigrid, MultigridParams, Preconditioner, PreconditionerKind, Progress, Recurrence, Slice, Smoother,
-    SolveReport, Stationary, StationaryParams, Stop, WeightedJacobi,
+    Multigrid, MultigridParams, Preconditioner, PreconditionerKind, Recurrence, Slice, Smoother,
+    SolveProgress, SolveReport, Stationary, StationaryParams, Stop, WeightedJacobi,
 };
 use texla::{
     BandedMatrix, Device, DeviceOptions, DoubleVector, Error, Grid, MatrixFormat, Result, Shape, Side, Sides,
@@ -126,7 +126,7 @@ fn told<R: Told>(done: &Result<R>) -> String {
 
 /// Takes slices until one says that it is done, or fails; how many. None waits, what is told of never goes back, and something
 /// else is done in between.
-fn sliced(dev: &Device, name: &str, mut advance: impl FnMut() -> Result<Progress>) -> usize {
+fn sliced(dev: &Device, name: &str, mut advance: impl FnMut() -> Result<SolveProgress>) -> usize {
     let mut other = Vector::from_slice(dev, &[1.0, 2.0, 3.0]).unwrap();
     let mut before = (0, None);
     for slices in 1.. {
@@ -139,7 +139,7 @@ fn sliced(dev: &Device, name: &str, mut advance: impl FnMut() -> Result<Progress
             (waited, readbacks),
             "{name}: slice {slices} waits"
         );
-        let Ok(Progress { iterations, residual, done, .. }) = advanced else { return slices };
+        let Ok(SolveProgress { iterations, residual, done, .. }) = advanced else { return slices };
         assert!(iterations >= before.0 && residual.is_some() >= before.1.is_some(), "{name}: {before:?}");
         assert_eq!(residual.is_some(), iterations > 0 || residual.is_some());
         before = (iterations, residual);

@@ -50,7 +50,7 @@ pub use precondition::{
     BlockJacobi, Chebyshev, ChebyshevParams, Fsai, Identity, IluParams, IncompleteCholesky, IncompleteLu,
     Jacobi, Preconditioner, Spai,
 };
-pub use solving::{Progress, Slice, Solving};
+pub use solving::{Slice, SolveProgress, Solving};
 pub use stationary::{
     Direction, GaussSeidel, JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, MOST_COLOURS,
     NineBandJacobi, NineBandSmoother, Smoother, Stationary, StationaryParams, Sweepable, WeightedJacobi,

@@ -46,7 +46,7 @@ impl Slice {
 /// How far a solve has come.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Progress {
+pub struct SolveProgress {
     /// Iterations that the last look has seen; more may have been begun.
     pub iterations: usize,
     /// The relative residual after those by the solver's own count, once there has been a look. The certified one is in the report.
@@ -171,7 +171,7 @@ impl<'s, X, R> Solving<'s, X, R> {
     /// *Errors*: [`Error::HostGl`](crate::Error::HostGl) when an error of the application's is pending: it is reported here and
     /// cleared, and the next slice goes on. Those of the solver's `solve` end it: `x` is as it was, and every further slice has the
     /// same error.
-    pub fn advance(&mut self, slice: Slice) -> Result<Progress> {
+    pub fn advance(&mut self, slice: Slice) -> Result<SolveProgress> {
         let _scope = match &self.stage {
             Stage::UnderWay(_) => Some(self.device.scope()?),
             Stage::Ended(..) => None,
@@ -185,12 +185,12 @@ impl<'s, X, R> Solving<'s, X, R> {
     }
 
     /// How far it is. *Cost*: nothing.
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> SolveProgress {
         let (iterations, residual) = self.seen.get();
-        Progress { iterations, residual, done: matches!(self.stage, Stage::Ended(..)) }
+        SolveProgress { iterations, residual, done: matches!(self.stage, Stage::Ended(..)) }
     }
 
-    /// Goes on to the end, and gives back `x`, and what has come of it. *Cost*: waits, unless it is [done](Progress::done).
+    /// Goes on to the end, and gives back `x`, and what has come of it. *Cost*: waits, unless it is [done](SolveProgress::done).
     /// *Errors*: those of the solver's `solve`.
     pub fn finish(mut self) -> (X, Result<R>) {
         loop {

@@ -15,7 +15,7 @@ use crate::solve::drive::verdict::{
 };
 
 /// How far a problem has come.
-struct Attempt {
+struct Progress {
     flag: Flag,
     sweeps: usize,
     aim: f64,
@@ -30,7 +30,7 @@ struct Attempt {
     ended: Option<StopReason>,
 }
 
-impl Attempt {
+impl Progress {
     /// What a recomputed residual means, after a run that has ended with `self.flag`.
     fn judge(&mut self, residual: Residual, accuracy: Accuracy, bound: f64, double: bool) {
         let residual = residual.larger();
@@ -76,7 +76,7 @@ pub(super) async fn drive(
 ) -> Result<LcpReport<Vec<LcpOutcome>>> {
     let bound = params.stop.relative;
     let double = run.is_double();
-    let start = || Attempt {
+    let start = || Progress {
         flag: Flag::Running,
         sweeps: 0,
         aim: bound,
@@ -87,7 +87,7 @@ pub(super) async fn drive(
         best: None,
         ended: None,
     };
-    let mut all: Vec<Attempt> = run.problems().iter().map(|_| start()).collect();
+    let mut all: Vec<Progress> = run.problems().iter().map(|_| start()).collect();
     let mut best: Option<Iterand> = None;
     let mut work = Work::default();
     let mut certifications = 0;
