@@ -141,7 +141,7 @@ fn sliced(dev: &Device, name: &str, mut advance: impl FnMut() -> Result<SolvePro
         );
         let Ok(SolveProgress { iterations, residual, done, .. }) = advanced else { return slices };
         assert!(iterations >= before.0 && residual.is_some() >= before.1.is_some(), "{name}: {before:?}");
-        assert_eq!(residual.is_some(), iterations > 0 || residual.is_some());
+        assert!(residual.is_some() || iterations == 0, "{name}: {iterations} without a residual");
         before = (iterations, residual);
         if done {
             return slices;
@@ -192,6 +192,18 @@ macro_rules! same {
             }
             assert_eq!(bits(&x), bits(&whole), "{name} in slices of {slice:?}");
         }
+        // Cut a few times, and then run to the end.
+        let (mut x, mut slices) = ($zero, 0);
+        let mut solving = solver.begin(&mut x, $b);
+        let few = || {
+            slices += 1;
+            let mut progress = solving.advance(Slice::iterations(2))?;
+            progress.done |= slices == 6;
+            Ok(progress)
+        };
+        let _ = sliced($dev, name, few);
+        assert_eq!(told(&solving.finish().1), wanted, "{name}, finished");
+        assert_eq!(bits(&x), bits(&whole), "{name}, finished");
         wanted
     }};
 }
@@ -245,11 +257,13 @@ fn every_solver_in_slices_is_the_same() {
         let (_, report) = outer.begin(&mut x, &b).finish();
         assert_eq!((told(&report), bits(&x)), (wanted, bits(&whole)), "finished without a slice");
         let mut x = zero();
-        let mut solving = outer.begin(&mut x, &b);
+        let (mut solving, mut slices) = (outer.begin(&mut x, &b), 0);
         while !solving.advance(Slice::iterations(1)).unwrap().done {
             TURN.set(TURN.get() + 1);
+            slices += 1;
         }
-        drop(solving);
+        let iterations = solving.finish().1.unwrap().iterations;
+        assert!(slices > iterations, "the outer one goes on in slices: {slices} of {iterations} iterations");
         assert_eq!(bits(&x), bits(&whole), "solves within solves");
     });
 }
