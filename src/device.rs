@@ -9,9 +9,10 @@ use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
 use crate::gl::{
-    Api, Capabilities, Counters, CurrentContext, Format, Gl, GlOptions, Limits, LiveObjects, StateGuard,
+    Api, Capabilities, Counters, CurrentContext, Format, Gl, GlOptions, HostState, Limits, LiveObjects,
+    StateGuard,
 };
-use crate::gl::{Ledger, Texture};
+use crate::gl::{Ledger, Raw, Texture};
 use crate::kernel::{Compiled, Description, Pool, PoolStats, PooledTexture};
 use crate::profile::{DeviceProfile, Workload};
 use crate::shape::Extent;
@@ -30,11 +31,21 @@ pub struct DeviceOptions {
     /// compiled as if it were not there, and where nothing can be written nothing is kept. The folder is the application's
     /// own: a driver is handed what stands in it. [`Counters::programs_taken_back`] says how often it helped.
     pub program_folder: Option<PathBuf>,
+    /// Whose the context's GL state is. With [`HostState::Keep`] the application may have any state at any call: it makes no
+    /// difference, and comes back. [`HostState::Own`] is for a context that nobody but texla sets state in: it is set once, when
+    /// the device first works, and each operation changes of it what it needs. That saves what entering and leaving costs, 20 us on
+    /// llvmpipe and milliseconds in a browser; a [scope](Device::scope) around operations then gains nothing.
+    ///
+    /// An application that draws in such a context all the same says so by [`Device::reset_state`] before texla's next call,
+    /// and sets what its own draws need: after texla's calls anything may be bound and switched. No feedback of its own is active
+    /// during them.
+    pub host_state: HostState,
 }
 
 with!(const DeviceOptions:
     with_limits(limits: Limits),
     with_pool_budget(pool_budget: u64),
+    with_host_state(host_state: HostState),
 );
 
 with!(DeviceOptions:
@@ -43,7 +54,12 @@ with!(DeviceOptions:
 
 impl Default for DeviceOptions {
     fn default() -> Self {
-        DeviceOptions { limits: Limits::default(), pool_budget: 256 << 20, program_folder: None }
+        DeviceOptions {
+            limits: Limits::default(),
+            pool_budget: 256 << 20,
+            program_folder: None,
+            host_state: HostState::Keep,
+        }
     }
 }
 
@@ -87,6 +103,7 @@ impl LedgerHandle {
     }
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 impl Device {
     /// Takes the application's context as it is. Capabilities are probed by drawing; the application's state is put
     /// back as it was.
@@ -110,7 +127,7 @@ impl Device {
     /// As for [`from_glow`](Self::from_glow).
     #[allow(unsafe_code)]
     pub unsafe fn from_glow_with(gl: Arc<glow::Context>, options: DeviceOptions) -> Result<Self> {
-        Self::new(gl, None, None, options)
+        Self::new(gl.into(), None, None, options)
     }
 
     /// Loads the GL functions by name, for applications that use another loader or another version of glow. With the
@@ -130,17 +147,32 @@ impl Device {
     ) -> Result<Self> {
         // SAFETY: handed on to the caller.
         let gl = unsafe { crate::gl::load(&loader) }?;
-        Self::new(gl, Some(Box::new(loader)), None, options)
+        Self::new(gl.into(), Some(Box::new(loader)), None, options)
     }
+}
 
+#[cfg(target_arch = "wasm32")]
+impl Device {
+    /// Takes a browser's WebGL 2 context, of a canvas of the page's or of one that a worker has, as it is. Capabilities are probed by
+    /// drawing. What differs from other contexts is told in [the guide](crate::guide::host).
+    ///
+    /// *Errors*: [`Error::NoContext`] without float render targets (`EXT_color_buffer_float`); [`Error::HostGl`] when an error
+    /// of the application's is pending; [`Error::ContextLost`] when the browser has taken the context away;
+    /// [`Error::OutOfMemory`].
+    pub fn from_webgl2(context: web_sys::WebGl2RenderingContext, options: DeviceOptions) -> Result<Self> {
+        Self::new(Raw::new(context)?, None, None, options)
+    }
+}
+
+impl Device {
     pub(crate) fn new(
-        gl: Arc<glow::Context>,
+        gl: Raw,
         loader: Option<crate::gl::Loader>,
         owner: Option<Box<dyn CurrentContext>>,
         options: DeviceOptions,
     ) -> Result<Self> {
-        let DeviceOptions { limits, pool_budget, program_folder: programs } = options;
-        let gl = Gl::new(gl, GlOptions { owner, loader, limits, programs })?;
+        let DeviceOptions { limits, pool_budget, program_folder: programs, host_state } = options;
+        let gl = Gl::new(gl, GlOptions { owner, loader, limits, host_state, programs })?;
         let (kernels, pool) = (RefCell::default(), RefCell::new(Pool::new(pool_budget)));
         Ok(Device(Rc::new(DeviceInner {
             kernels,
@@ -216,6 +248,15 @@ impl Device {
     /// it drops. Draws inside need not ask which context is current, which costs as much as a tenth of a small one.
     pub(crate) fn exclusive_scope(&self) -> Result<Scope> {
         Ok(Scope { _guard: StateGuard::enter(&self.0.gl, true)? })
+    }
+
+    /// Says that GL calls of others have been made since texla's last call, in a context that is texla's own
+    /// ([`HostState::Own`]): the next one sets all the state that it needs. A device that keeps the application's state needs no
+    /// telling. To be called outside of scopes: what they find when they begin they rely on.
+    ///
+    /// *Cost*: nothing now; then once about 10 us, without a question to the driver.
+    pub fn reset_state(&self) {
+        self.0.gl.settled.set(false);
     }
 
     /// Which dialect the context speaks.
@@ -385,6 +426,6 @@ impl std::fmt::Debug for Device {
 impl Device {
     /// The context's raw GL functions, shared with the host.
     pub fn glow(&self) -> Arc<glow::Context> {
-        Arc::clone(&self.0.gl.raw)
+        self.0.gl.raw.shared()
     }
 }

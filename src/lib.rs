@@ -124,6 +124,7 @@ pub mod kernel;
 pub mod ops;
 #[cfg(feature = "pack")]
 pub mod pack;
+mod platform;
 pub mod profile;
 #[cfg(feature = "script")]
 pub mod script;
@@ -141,6 +142,7 @@ pub use data::{
 };
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};
+pub use gl::HostState;
 #[cfg(feature = "headless")]
 pub use headless::{Headless, HeadlessOptions};
 pub use shape::{Extent, Grid, Layout, Shape};

@@ -6,12 +6,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::drive::slices::Allowed;
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::Counters;
+use crate::platform::Instant;
 
 /// How far [`Solving::advance`] goes at once: whichever is reached first, and where nothing is asked for as far as it can without
 /// waiting.

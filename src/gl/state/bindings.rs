@@ -3,17 +3,17 @@
 
 use glow::HasContext;
 
-use super::table::name;
 use crate::error::{Error, Result};
 use crate::gl::context::{Gl, GlInner};
-use crate::gl::state::Saved;
+use crate::gl::raw::{Bound, Place, Raw};
+use crate::gl::state::{Kept, Saved};
 
 /// A buffer binding of the host's.
 pub(super) struct Binding {
     target: u32,
     /// `None` is the general binding point that every indexed one changes too.
     index: Option<u32>,
-    buffer: i32,
+    buffer: Bound,
     /// Offset and size; both 0 for the whole buffer.
     range: [i32; 2],
 }
@@ -32,9 +32,9 @@ fn queries(target: u32) -> [u32; 3] {
 }
 
 impl Binding {
-    pub fn forget(&mut self, buffer: glow::NativeBuffer) {
-        if self.buffer == buffer.0.get() as i32 {
-            (self.buffer, self.range) = (0, [0, 0]);
+    pub fn forget(&mut self, raw: &Raw, buffer: glow::Buffer) {
+        if self.buffer.forget_buffer(raw, buffer) {
+            self.range = [0, 0];
         }
     }
 }
@@ -48,29 +48,33 @@ pub(super) unsafe fn restore(gl: &Gl, bindings: &[Binding]) {
     // An indexed call changes the general binding too: those come last.
     let indexed = bindings.iter().filter_map(|b| b.index.map(|index| (b, index)));
     for (Binding { target, buffer, range: [offset, size], .. }, index) in indexed {
-        let buffer = name(*buffer).map(glow::NativeBuffer);
+        let whole = buffer.is_none() || *size == 0;
+        let place =
+            if whole { Place::Base(*target, index) } else { Place::Range(*target, index, [*offset, *size]) };
         // SAFETY: the caller's.
-        unsafe {
-            if buffer.is_none() || *size == 0 {
-                raw.bind_buffer_base(*target, index, buffer);
-            } else {
-                raw.bind_buffer_range(*target, index, buffer, *offset, *size);
-            }
-        }
+        unsafe { raw.bind(place, buffer) };
     }
     for Binding { target, buffer, .. } in bindings.iter().filter(|b| b.index.is_none()) {
         // SAFETY: the caller's.
-        unsafe { raw.bind_buffer(*target, name(*buffer).map(glow::NativeBuffer)) };
+        unsafe { raw.bind(Place::Buffer(*target), buffer) };
+    }
+}
+
+impl Saved {
+    /// Lets the host's transform feedback object, if it has one, be the bound one.
+    pub(in crate::gl) fn return_feedback(&mut self, gl: &GlInner) {
+        if let Some(host) = &mut self.host {
+            gl.return_feedback(host);
+        }
     }
 }
 
 impl GlInner {
     /// Binds the host's transform feedback object again, if texla has bound its own.
-    pub(in crate::gl) fn return_feedback(&self, saved: &mut Saved) {
-        if let Some(object) = saved.feedback.take() {
-            let object = name(object).map(glow::NativeTransformFeedback);
+    pub(super) fn return_feedback(&self, host: &mut Kept) {
+        if let Some(object) = host.feedback.take() {
             // SAFETY: the context is current inside a scope, and has such objects: else texla would have none.
-            unsafe { self.raw.bind_transform_feedback(glow::TRANSFORM_FEEDBACK, object) };
+            unsafe { self.raw.bind(Place::Feedback, &object) };
         }
     }
 }
@@ -79,17 +83,17 @@ impl Gl {
     /// Remembers a binding of the host's, unless that has been done in this scope.
     fn keep_binding(&self, target: u32, index: Option<u32>) -> Result<()> {
         let mut saved = self.saved.borrow_mut();
-        let Some(saved) = saved.as_mut() else { return Ok(()) };
-        if saved.bindings.iter().any(|b| b.target == target && b.index == index) {
+        let Some(host) = saved.as_mut().and_then(|saved| saved.host.as_mut()) else { return Ok(()) };
+        if host.bindings.iter().any(|b| b.target == target && b.index == index) {
             return Ok(());
         }
         let [bound, start, size] = queries(target);
         // SAFETY: the context is current inside a scope; every version has these queries.
         let (buffer, range) = unsafe {
             match index {
-                None => (self.raw.get_parameter_i32(bound), [0, 0]),
+                None => (self.raw.bound(bound), [0, 0]),
                 Some(i) => (
-                    self.raw.get_parameter_indexed_i32(bound, i),
+                    self.raw.bound_at(bound, i),
                     [start, size].map(|q| self.raw.get_parameter_indexed_i64(q, i)),
                 ),
             }
@@ -100,7 +104,7 @@ impl Gl {
                 why: "it could not be bound again; bind the whole buffer around texla's calls".into(),
             });
         };
-        saved.bindings.push(Binding { target, index, buffer, range: [offset, size] });
+        host.bindings.push(Binding { target, index, buffer, range: [offset, size] });
         Ok(())
     }
 
@@ -109,7 +113,7 @@ impl Gl {
         &self,
         target: u32,
         index: u32,
-        buffer: glow::NativeBuffer,
+        buffer: glow::Buffer,
         [offset, size]: [usize; 2],
     ) -> Result<()> {
         self.keep_binding(target, None)?;
@@ -126,12 +130,12 @@ impl Gl {
         let target = glow::TRANSFORM_FEEDBACK_BUFFER;
         self.keep_binding(target, None)?;
         let Some(own) = self.feedback.get() else { return self.keep_binding(target, Some(0)) };
-        if let Some(saved) = self.saved.borrow_mut().as_mut()
-            && saved.feedback.is_none()
+        if let Some(host) = self.saved.borrow_mut().as_mut().and_then(|saved| saved.host.as_mut())
+            && host.feedback.is_none()
         {
             // SAFETY: the context is current inside a scope, and has such objects: else there would be no `own`.
             unsafe {
-                saved.feedback = Some(self.raw.get_parameter_i32(glow::TRANSFORM_FEEDBACK_BINDING));
+                host.feedback = Some(self.raw.bound(glow::TRANSFORM_FEEDBACK_BINDING));
                 self.raw.bind_transform_feedback(glow::TRANSFORM_FEEDBACK, Some(own));
             }
         }

@@ -6,6 +6,7 @@ use glow::HasContext;
 use crate::gl::api::Api;
 use crate::gl::context::GlInner;
 use crate::gl::entry::{EntryPoints, ViewportArray};
+use crate::platform::BROWSER;
 
 /// How the first viewport is set, and what belongs to it.
 #[derive(Clone, Copy)]
@@ -43,7 +44,7 @@ pub(super) struct Kept {
     depth_range: [f64; 2],
 }
 
-/// Reads the host's values, and sets what texla's draws need; the viewport is set by each draw.
+/// Reads the host's values, and sets what texla's draws need.
 ///
 /// # Safety
 /// The context is current.
@@ -51,25 +52,41 @@ pub(super) unsafe fn take(gl: &GlInner) -> Kept {
     let (mut viewport, mut depth_range) = ([0.0; 4], [0.0; 2]);
     // SAFETY: the caller's. Of several, the plain queries tell the first.
     let scissor_test = unsafe {
-        gl.raw.get_parameter_f32_slice(glow::VIEWPORT, &mut viewport);
+        if BROWSER {
+            // Which keeps integers, and of them glow makes no floats.
+            let mut whole = [0; 4];
+            gl.raw.get_parameter_i32_slice(glow::VIEWPORT, &mut whole);
+            viewport = whole.map(|v| v as f32);
+        } else {
+            gl.raw.get_parameter_f32_slice(glow::VIEWPORT, &mut viewport);
+        }
         match (gl.viewports, gl.entry.get_double_indexed, gl.entry.get_double) {
             (Viewports::Indexed, Some(get), _) => get(glow::DEPTH_RANGE, 0, depth_range.as_mut_ptr()),
             (_, _, Some(get)) => get(glow::DEPTH_RANGE, depth_range.as_mut_ptr()),
             _ => {
-                let mut rounded = [0.0; 4];
+                // Exactly as long as the value: a browser's glow insists on that.
+                let mut rounded = [0.0; 2];
                 gl.raw.get_parameter_f32_slice(glow::DEPTH_RANGE, &mut rounded);
-                let [near, far, ..] = rounded;
-                depth_range = [near, far].map(f64::from);
+                depth_range = rounded.map(f64::from);
             }
         }
         gl.raw.is_enabled(glow::SCISSOR_TEST)
     };
     // SAFETY: the caller's.
+    unsafe { neutralise(gl) };
+    Kept { viewport, scissor_test, depth_range }
+}
+
+/// Sets what texla's draws need; the viewport is set by each draw.
+///
+/// # Safety
+/// The context is current.
+pub(super) unsafe fn neutralise(gl: &GlInner) {
+    // SAFETY: the caller's.
     unsafe {
         set_scissor_test(gl, false);
         set_depth_range(gl, [0.0, 1.0]);
     }
-    Kept { viewport, scissor_test, depth_range }
 }
 
 /// Puts the host's values back.

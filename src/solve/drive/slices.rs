@@ -9,12 +9,13 @@ use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::data::{PendingRead, Scalar, Vector};
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::Counters;
+use crate::platform::Instant;
 
 /// What a poll allows, and what has gone on outside of polls since the first one.
 #[derive(Clone, Copy, Default)]
