@@ -17,8 +17,10 @@ use texla::{Device, DeviceOptions, Headless, HeadlessOptions, Vector, ops};
 #[path = "../../tests/common/mod.rs"]
 mod common;
 mod draws;
+mod limits;
 #[path = "../../tests/fuzz/mutate.rs"]
 mod mutate;
+mod scene;
 #[path = "../support/mod.rs"]
 mod support;
 #[path = "../../tests/fuzz/targets.rs"]
@@ -55,7 +57,7 @@ struct Amount {
 const QUICK: Amount = Amount {
     stride: 40,
     singly: false,
-    faults: Stride { steps: 60, faults: 30, losses: 3000 },
+    faults: Stride { steps: 45, faults: 30, losses: 3000 },
     devices: 16,
     mutations: 1,
     side: 512,
@@ -122,6 +124,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
         let table = Table::new([&format!("promise, on {api}"), "bound", "now", ""]);
         let mut promises = Promises { api, table, report };
         state(&mut promises, &amount);
+        scenes(&mut promises)?;
+        lesser(&mut promises)?;
         faults(&mut promises, &amount);
         lives(&mut promises, &amount);
         inputs(&mut promises, &amount);
@@ -170,6 +174,36 @@ fn state(promises: &mut Promises<'_>, amount: &Amount) {
         });
         promises.told("calls with everything compared", found.map_or(0, |f| f.calls));
     }
+}
+
+/// The application's pictures.
+fn scenes(promises: &mut Promises<'_>) -> Result {
+    let (pixels, changed) = scene::pixels(promises.api)?;
+    promises.told("pixels of a host that draws, with texla at work between its calls", pixels);
+    promises.exactly("pixels changed by that", 0, changed);
+    Ok(())
+}
+
+/// Devices that can do less, what is past all limits, and what the compiler sees to.
+fn lesser(promises: &mut Promises<'_>) -> Result {
+    for (lack, limits) in limits::lesser() {
+        let (looked, wrong) = limits::wrong(promises.api, limits)?;
+        promises.exactly(&format!("of {looked} results out of their bounds, {lack}"), 0, wrong);
+    }
+    let (requests, accepted) = limits::overflows(promises.api);
+    promises.told("requests past all limits", requests);
+    promises.exactly("of them no typed error, or textures allocated", 0, accepted);
+    let budget = 1 << 20;
+    let most = limits::pooled(promises.api, budget)?;
+    promises.at_most(
+        "waiting in a pool of that budget",
+        (budget >> 10) as usize,
+        most.div_ceil(1 << 10) as usize,
+        "KiB",
+    );
+    let (types, mobile) = limits::mobile();
+    promises.exactly(&format!("of {types} types that need the context could leave its thread"), 0, mobile);
+    Ok(())
 }
 
 /// A driver that fails at any call.
