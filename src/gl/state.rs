@@ -32,6 +32,7 @@ struct Unit {
 
 /// What becomes of the GL state that a device finds when it is called: see [`DeviceOptions`](crate::DeviceOptions::host_state).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum HostState {
     /// It is the application's: it makes no difference to results, and afterwards it is as it was.
     #[default]
