@@ -278,6 +278,52 @@ fn a_host_texture_is_checked_for_what_it_is() {
     });
 }
 
+/// A name without a texture stays one, and a texture of another target is told as that; what comes next is bound as it should be.
+#[test]
+fn what_is_no_texture_of_two_dimensions_is_refused() {
+    on_both(|dev| {
+        let gl = dev.glow();
+        // SAFETY: the context is current; all of these are the host's own.
+        let (unborn, others) = unsafe {
+            let others = [glow::TEXTURE_3D, glow::TEXTURE_2D_ARRAY, glow::TEXTURE_CUBE_MAP].map(|target| {
+                let raw = gl.create_texture().unwrap();
+                gl.bind_texture(target, Some(raw));
+                gl.bind_texture(target, None);
+                raw
+            });
+            (gl.create_texture().unwrap(), others)
+        };
+        let x = Vector::from_slice(dev, &[1.0; 16]).unwrap();
+        for scoped in [false, true] {
+            let _scope = scoped.then(|| dev.scope().unwrap());
+            for (raw, word) in [(unborn, "no texture of that name")]
+                .into_iter()
+                .chain(others.map(|raw| (raw, "no GL_TEXTURE_2D")))
+            {
+                // SAFETY: refused, so that nothing borrows it.
+                let lent = unsafe { Vector::from_texture(dev, raw, Extent::new(2, 2), 16).map(drop) };
+                // SAFETY: as above.
+                let shown = unsafe { Picture::from_texture(dev, raw, 2, 2).map(drop) };
+                for refused in [lent, shown] {
+                    let error = refused.unwrap_err();
+                    let told = matches!(&error, Error::Unsupported { why, .. } if why.contains(word));
+                    assert!(told, "{error}");
+                }
+                // SAFETY: the context is current.
+                unsafe {
+                    assert_eq!(gl.is_texture(raw), raw != unborn);
+                    assert_eq!(gl.get_error(), glow::NO_ERROR);
+                }
+                let mut y = Vector::zeros(dev, 16).unwrap();
+                ops::copy(&mut y, &x).unwrap();
+                assert_eq!(y.read().unwrap(), [1.0; 16]);
+            }
+        }
+        // SAFETY: as above.
+        unsafe { [unborn].into_iter().chain(others).for_each(|raw| gl.delete_texture(raw)) };
+    });
+}
+
 /// The colour of a number in 64 bits, by the two shades around it.
 fn shade(x: f64, [low, high]: [f64; 2], colours: &[[f32; 4]; 5]) -> [f64; 4] {
     let place = 4.0 * ((x - low) / (high - low)).clamp(0.0, 1.0);

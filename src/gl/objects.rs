@@ -153,8 +153,17 @@ impl Texture {
     fn checked_format(&self, to_draw_into: bool) -> Result<Format> {
         let (gl, raw, what) = (&self.gl, &self.gl.raw, "borrowing a texture");
         let refuse = |why| Err(Error::Unsupported { what: format!("{what} as {}", self.extent), why });
+        // SAFETY: the context is current inside a scope; any name may be asked for.
+        if !unsafe { raw.is_texture(self.raw) } {
+            // OpenGL ES would make one of it where it is bound.
+            return refuse("no texture of that name has been bound yet, expected one with an image".into());
+        }
         gl.bind_unit(0, self.raw, Filter::Nearest);
         gl.activate_unit(0);
+        if let Err(Error::Gl { code: glow::INVALID_OPERATION, .. }) = gl.check(what) {
+            gl.shadow.borrow_mut().forget_texture(self.raw); // it was not bound
+            return refuse("it is no GL_TEXTURE_2D: it was made for another target".into());
+        }
         // SAFETY: the context is current inside a scope; the texture is bound; every version has these queries.
         let (base, swizzle) = unsafe {
             let ask = |query| raw.get_tex_parameter_i32(glow::TEXTURE_2D, query) as u32;

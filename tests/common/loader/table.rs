@@ -208,6 +208,7 @@ entries! {
     glGetVertexAttribfv(index: u32, what: u32, params: Ptr), Never, &[];
     glIsEnabled(cap: u32) -> u8, Never, &[];
     glIsProgram(program: u32) -> u8, Never, &[];
+    glIsTexture(texture: u32) -> u8, Never, &[];
     glLineWidth(width: f32), Never, &[LINE_WIDTH];
     glLinkProgram(program: u32), Undone, &[];
     glMapBufferRange(target: u32, offset: isize, length: isize, access: u32) -> Ptr, Memory, &[];
