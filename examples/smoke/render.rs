@@ -12,12 +12,12 @@ use crate::tunnel::{DISC, Tunnel};
 /// Everything that is needed for a picture.
 pub struct Renderer {
     gl: Arc<glow::Context>,
-    unpack: glow::NativeProgram,
-    scene: glow::NativeProgram,
-    array: glow::NativeVertexArray,
+    unpack: glow::Program,
+    scene: glow::Program,
+    array: glow::VertexArray,
     /// Both dyes, speed and vorticity, filtered.
-    field: glow::NativeTexture,
-    field_target: glow::NativeFramebuffer,
+    field: glow::Texture,
+    field_target: glow::Framebuffer,
     cells: (i32, i32),
     picture: Picture,
 }
