@@ -1,4 +1,4 @@
-//! texla-web-bindgen MODULE.wasm FOLDER: puts the module with its JavaScript into a folder, for pages that load modules.
+//! bindgen MODULE.wasm FOLDER: puts the module with its JavaScript into a folder, for pages that load modules.
 
 use std::process::ExitCode;
 

@@ -1,0 +1,63 @@
+// Asks for work that takes a while: in a Worker, so that pages stay awake and a stop is a stop.
+import { contextOf, load, tellDevice } from "./shell.js";
+import { handlers } from "./handlers.js";
+
+let worker = null, here = null, next = 0;
+const waiting = new Map();
+
+function start() {
+  worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+  worker.onmessage = ({ data: { id, event, result, error } }) => {
+    const asked = waiting.get(id);
+    if (!asked) return;
+    if (event !== undefined) return asked.tell?.(event);
+    waiting.delete(id);
+    if (error) asked.reject(Object.assign(new Error(error.message), { name: error.name }));
+    else asked.resolve(result);
+  };
+  worker.onerror = (event) => {
+    stop(new Error(event.message || "the Worker could not be started"));
+  };
+}
+
+/** Ends whatever runs. */
+export function stop(error = Object.assign(new Error("stopped"), { name: "Stopped" })) {
+  worker?.terminate();
+  worker = null;
+  for (const { reject } of waiting.values()) reject(error);
+  waiting.clear();
+}
+
+function once(call, of, tell) {
+  if (here) return here[call](of, tell ?? (() => {}));
+  if (!worker) start();
+  return new Promise((resolve, reject) => {
+    waiting.set(next, { resolve, reject, tell });
+    worker.postMessage({ id: next, call, of });
+    next += 1;
+  });
+}
+
+/** Calls a handler; once more on a new context if the browser took the first away, `again` being told so. */
+export async function ask(call, of = {}, tell, again) {
+  try {
+    return await once(call, of, tell);
+  } catch (error) {
+    if (error.name === "ContextLost") {
+      stop();
+      again?.();
+      return once(call, of, tell);
+    }
+    if (error.name !== "NoWorkerContext") throw error;
+    const texla = await load();
+    here = handlers(texla, () => contextOf(document.createElement("canvas")));
+    return once(call, of, tell);
+  }
+}
+
+/** Fills the device line; pages that need no device go on without one. */
+export async function introduce() {
+  const about = await ask("about");
+  tellDevice(about);
+  return about;
+}
