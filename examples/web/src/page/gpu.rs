@@ -5,7 +5,6 @@ use wasm_bindgen::prelude::*;
 use web_sys::WebGl2RenderingContext;
 
 use super::{Page, object, thrown};
-use crate::{capabilities, results};
 
 /// A device on a page's context.
 #[wasm_bindgen]
@@ -37,36 +36,6 @@ impl Gpu {
         ])
     }
 
-    /// A line `name<TAB>value` for everything found by probing.
-    pub fn capabilities(&self) -> String {
-        let line = |(name, found)| {
-            let value = match found {
-                capabilities::Found::Flag(flag) => if flag { "yes" } else { "no" }.to_owned(),
-                capabilities::Found::Number(number) => number.to_string(),
-                capabilities::Found::Word(word) => word,
-            };
-            format!("{name}\t{value}\n")
-        };
-        capabilities::list(&self.device.capabilities()).into_iter().map(line).collect()
-    }
-
-    /// A line for everything that the device falls short of.
-    pub fn quirks(&self) -> String {
-        capabilities::quirks(&self.device.capabilities()).join("\n")
-    }
-
-    /// Work that is always the same: a line `name<TAB>hash<TAB>error<TAB>bound` for each, as the program `reference` prints it.
-    pub fn results(&self) -> Page<String> {
-        let outcomes = results::all(&self.device).map_err(thrown)?;
-        Ok(outcomes.iter().map(|outcome| format!("{outcome}\n")).collect())
-    }
-
-    /// One number for the hashes of these lines.
-    pub fn digest(&self) -> Page<String> {
-        let outcomes = results::all(&self.device).map_err(thrown)?;
-        Ok(format!("{:016x}", results::digest(&outcomes)))
-    }
-
     /// Work so far and what is alive.
     pub fn counters(&self) -> JsValue {
         let (done, live) = (self.device.counters(), self.device.live_objects());
@@ -79,7 +48,49 @@ impl Gpu {
             ("buffers", (live.buffers as f64).into()),
             ("framebuffers", (live.framebuffers as f64).into()),
             ("programs", (live.programs as f64).into()),
-            ("bytes", (live.texture_bytes as f64).into()),
         ])
+    }
+}
+
+/// What pages are told in words.
+#[cfg(feature = "work")]
+mod told {
+    use wasm_bindgen::prelude::*;
+
+    use super::super::{Page, thrown};
+    use super::Gpu;
+    use crate::{capabilities, results};
+
+    #[wasm_bindgen]
+    impl Gpu {
+        /// A line `name<TAB>value` for everything found by probing.
+        pub fn capabilities(&self) -> String {
+            let line = |(name, found)| {
+                let value = match found {
+                    capabilities::Found::Flag(flag) => if flag { "yes" } else { "no" }.to_owned(),
+                    capabilities::Found::Number(number) => number.to_string(),
+                    capabilities::Found::Word(word) => word,
+                };
+                format!("{name}\t{value}\n")
+            };
+            capabilities::list(&self.device.capabilities()).into_iter().map(line).collect()
+        }
+
+        /// A line for everything that the device falls short of.
+        pub fn quirks(&self) -> String {
+            capabilities::quirks(&self.device.capabilities()).join("\n")
+        }
+
+        /// Work that is always the same: a line `name<TAB>hash<TAB>error<TAB>bound` for each, as the program `reference` prints it.
+        pub fn results(&self) -> Page<String> {
+            let outcomes = results::all(&self.device).map_err(thrown)?;
+            Ok(outcomes.iter().map(|outcome| format!("{outcome}\n")).collect())
+        }
+
+        /// One number for the hashes of these lines.
+        pub fn digest(&self) -> Page<String> {
+            let outcomes = results::all(&self.device).map_err(thrown)?;
+            Ok(format!("{:016x}", results::digest(&outcomes)))
+        }
     }
 }

@@ -1,8 +1,11 @@
 //! What JavaScript calls. Everything that can fail throws an `Error` whose `name` is a word of `Failure::kind`.
 
+#[cfg(feature = "work")]
 mod bench;
 mod gpu;
+#[cfg(feature = "scenes")]
 mod scenes;
+#[cfg(feature = "work")]
 mod work;
 
 use js_sys::{Object, Reflect};
