@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::gl::{
     Api, Capabilities, Counters, CurrentContext, Format, Gl, GlOptions, Limits, LiveObjects, StateGuard,
 };
-use crate::gl::{Ledger, Texture};
+use crate::gl::{Ledger, Raw, Texture};
 use crate::kernel::{Compiled, Description, Pool, PoolStats, PooledTexture};
 use crate::profile::{DeviceProfile, Workload};
 use crate::shape::Extent;
@@ -87,6 +87,7 @@ impl LedgerHandle {
     }
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 impl Device {
     /// Takes the application's context as it is. Capabilities are probed by drawing; the application's state is put
     /// back as it was.
@@ -110,7 +111,7 @@ impl Device {
     /// As for [`from_glow`](Self::from_glow).
     #[allow(unsafe_code)]
     pub unsafe fn from_glow_with(gl: Arc<glow::Context>, options: DeviceOptions) -> Result<Self> {
-        Self::new(gl, None, None, options)
+        Self::new(gl.into(), None, None, options)
     }
 
     /// Loads the GL functions by name, for applications that use another loader or another version of glow. With the
@@ -130,11 +131,26 @@ impl Device {
     ) -> Result<Self> {
         // SAFETY: handed on to the caller.
         let gl = unsafe { crate::gl::load(&loader) }?;
-        Self::new(gl, Some(Box::new(loader)), None, options)
+        Self::new(gl.into(), Some(Box::new(loader)), None, options)
     }
+}
 
+#[cfg(target_arch = "wasm32")]
+impl Device {
+    /// Takes a browser's WebGL 2 context, of a canvas of the page's or of one that a worker has, as it is. Capabilities are probed by
+    /// drawing. What differs from other contexts is told in [the guide](crate::guide::host).
+    ///
+    /// *Errors*: [`Error::NoContext`] without float render targets (`EXT_color_buffer_float`); [`Error::HostGl`] when an error
+    /// of the application's is pending; [`Error::ContextLost`] when the browser has taken the context away;
+    /// [`Error::OutOfMemory`].
+    pub fn from_webgl2(context: web_sys::WebGl2RenderingContext, options: DeviceOptions) -> Result<Self> {
+        Self::new(Raw::new(context)?, None, None, options)
+    }
+}
+
+impl Device {
     pub(crate) fn new(
-        gl: Arc<glow::Context>,
+        gl: Raw,
         loader: Option<crate::gl::Loader>,
         owner: Option<Box<dyn CurrentContext>>,
         options: DeviceOptions,
@@ -385,6 +401,6 @@ impl std::fmt::Debug for Device {
 impl Device {
     /// The context's raw GL functions, shared with the host.
     pub fn glow(&self) -> Arc<glow::Context> {
-        Arc::clone(&self.0.gl.raw)
+        self.0.gl.raw.shared()
     }
 }

@@ -124,6 +124,7 @@ pub mod kernel;
 pub mod ops;
 #[cfg(feature = "pack")]
 pub mod pack;
+mod platform;
 pub mod profile;
 #[cfg(feature = "script")]
 pub mod script;

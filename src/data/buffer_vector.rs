@@ -230,7 +230,7 @@ impl BufferVector {
     /// The buffer object, for the host to draw from: element `i` is the float at byte `4 i`, in a vertex attribute or in a
     /// `std140` block of `vec4`s. It is texla's, and the same until the vector drops; writing past the last element breaks
     /// the rule of the padding lanes.
-    pub fn buffer(&self) -> glow::NativeBuffer {
+    pub fn buffer(&self) -> glow::Buffer {
         self.buffer.raw()
     }
 }

@@ -54,7 +54,7 @@ shown!(Tile<'_>, |tile| "Tile({} at {:?})", tile.shape, tile.origin);
 
 impl Tile<'_> {
     /// The RGBA32F texture: element (i, j) of the tile is channel `i % 4` of texel `(j, i / 4)`.
-    pub fn texture(&self) -> glow::NativeTexture {
+    pub fn texture(&self) -> glow::Texture {
         self.texture.texture().raw()
     }
 
@@ -259,7 +259,7 @@ impl Matrix {
     /// texel `(j, i / 4)`. It stays texla's: valid until the matrix drops or an operation in place exchanges it.
     ///
     /// *Errors*: [`Error::Unsupported`] when the matrix is tiled; see [`tiles`](Self::tiles).
-    pub fn texture(&self) -> Result<glow::NativeTexture> {
+    pub fn texture(&self) -> Result<glow::Texture> {
         if self.rest.is_empty() {
             return Ok(self.first.texture().raw());
         }

@@ -60,7 +60,7 @@ impl Picture {
     #[allow(unsafe_code)]
     pub unsafe fn from_texture(
         device: &Device,
-        texture: glow::NativeTexture,
+        texture: glow::Texture,
         width: usize,
         height: usize,
     ) -> Result<Self> {
@@ -99,7 +99,7 @@ impl Picture {
     }
 
     /// The texture, for the host to sample or draw; the same name until the picture drops.
-    pub fn texture(&self) -> glow::NativeTexture {
+    pub fn texture(&self) -> glow::Texture {
         self.gl_texture().raw()
     }
 }

@@ -92,7 +92,7 @@ impl Vector {
     #[allow(unsafe_code)]
     pub unsafe fn from_texture(
         device: &Device,
-        texture: glow::NativeTexture,
+        texture: glow::Texture,
         extent: Extent,
         length: usize,
     ) -> Result<Self> {
@@ -226,7 +226,7 @@ impl Vector {
     /// The RGBA32F texture that holds the elements, for the host to sample or draw. It stays texla's: valid until the
     /// vector drops or an operation in place exchanges it for another (`scale`, [`Combine::Accumulate`](crate::ops::Combine));
     /// writing to it breaks the rule of the padding lanes.
-    pub fn texture(&self) -> glow::NativeTexture {
+    pub fn texture(&self) -> glow::Texture {
         self.gl_texture().raw()
     }
 

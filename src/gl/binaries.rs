@@ -9,13 +9,17 @@ use glow::{HasContext, ProgramBinary};
 
 use super::api::Api;
 use super::context::Gl;
+use crate::platform::BROWSER;
 
 /// Another form of file has another word.
 const MAGIC: &[u8] = b"texla program 1\n";
 
-/// Whether the driver hands linked programs out, and takes them back.
+/// Whether the driver hands linked programs out, and takes them back. Browsers do not.
 pub(super) fn offered(gl: &Gl) -> bool {
     let least = if gl.api == Api::Gl33 { (4, 1) } else { (3, 0) };
+    if BROWSER {
+        return false;
+    }
     let offered = gl.version >= least || gl.raw.supported_extensions().contains("GL_ARB_get_program_binary");
     // SAFETY: the context is current; the query exists where programs can be had.
     offered && unsafe { gl.raw.get_parameter_i32(glow::NUM_PROGRAM_BINARY_FORMATS) } > 0

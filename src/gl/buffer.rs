@@ -7,6 +7,7 @@ use super::objects::{Format, Texture};
 use super::state::Filter;
 use super::transfer::as_floats;
 use crate::error::{Error, Result};
+use crate::platform::BROWSER;
 use crate::shape::Extent;
 
 /// Bytes of a `vec4`: the unit in which buffers are read and written.
@@ -15,7 +16,7 @@ pub(crate) const VEC4_BYTES: usize = 16;
 /// A buffer of whole `vec4`s.
 pub(crate) struct DataBuffer {
     gl: Gl,
-    raw: glow::NativeBuffer,
+    raw: glow::Buffer,
     bytes: usize,
 }
 
@@ -43,6 +44,8 @@ impl DataBuffer {
             let buffer = DataBuffer { gl: gl.clone(), raw, bytes };
             gl.raw.bind_buffer(glow::ARRAY_BUFFER, Some(raw));
             gl.raw.buffer_data_size(glow::ARRAY_BUFFER, bytes as i32, glow::DYNAMIC_COPY);
+            // A browser captures into no buffer that is bound elsewhere too.
+            gl.raw.bind_buffer(glow::ARRAY_BUFFER, None);
             buffer
         };
         gl.check_memory(what, bytes)?;
@@ -56,17 +59,21 @@ impl DataBuffer {
         unsafe {
             self.gl.raw.bind_buffer(glow::ARRAY_BUFFER, Some(self.raw));
             self.gl.raw.buffer_sub_data_u8_slice(glow::ARRAY_BUFFER, 0, data);
+            self.gl.raw.bind_buffer(glow::ARRAY_BUFFER, None);
         }
         self.gl.ledger.count(|c| {
             c.uploads += 1;
             c.upload_bytes += data.len() as u64;
         });
-        self.gl.check_memory(what, data.len())
+        self.gl.check_work(what).map_err(|e| of_memory(e, what, data.len()))
     }
 
     /// Everything, padding included; waits for the device.
     pub fn read(&self) -> Result<Vec<f32>> {
         let out = self.gl.map_floats(self.raw, self.bytes)?;
+        if BROWSER {
+            self.gl.check("reading a buffer")?;
+        }
         self.gl.ledger.count(|c| {
             c.readbacks += 1;
             c.readback_bytes += self.bytes as u64;
@@ -85,9 +92,10 @@ impl DataBuffer {
             raw.bind_buffer(there, Some(source.raw));
             raw.copy_buffer_sub_data(there, here, from as i32, to as i32, bytes as i32);
             raw.bind_buffer(here, None);
+            raw.bind_buffer(there, None);
         }
         self.gl.ledger.count(|c| c.copies += 1);
-        self.gl.check("copying a buffer")
+        self.gl.check_work("copying a buffer")
     }
 
     /// Copies the first texels of an RGBA texture, as many as the buffer has `vec4`s.
@@ -106,7 +114,7 @@ impl DataBuffer {
             raw.bind_buffer(glow::PIXEL_PACK_BUFFER, None);
         }
         self.gl.ledger.count(|c| c.copies += 1);
-        self.gl.check("copying a texture to a buffer")
+        self.gl.check_work("copying a texture to a buffer")
     }
 
     /// Replaces the first texels of an RGBA texture, as many as the buffer has `vec4`s.
@@ -126,10 +134,10 @@ impl DataBuffer {
             raw.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
         }
         self.gl.ledger.count(|c| c.copies += 1);
-        self.gl.check("copying a buffer to a texture")
+        self.gl.check_work("copying a buffer to a texture")
     }
 
-    pub fn raw(&self) -> glow::NativeBuffer {
+    pub fn raw(&self) -> glow::Buffer {
         self.raw
     }
 }
@@ -162,38 +170,39 @@ impl Rows {
     }
 }
 
+/// An error after giving the driver `bytes` bytes.
+pub(super) fn of_memory(error: Error, what: &'static str, bytes: usize) -> Error {
+    match error {
+        Error::Gl { code: glow::OUT_OF_MEMORY, .. } => {
+            let extent = Extent::new(u32::try_from(bytes).unwrap_or(u32::MAX), 1);
+            Error::OutOfMemory { what, extent, bytes: bytes as u64 }
+        }
+        other => other,
+    }
+}
+
 impl Gl {
     /// [`check`](Gl::check) after giving the driver `bytes` bytes for a buffer.
     pub(super) fn check_memory(&self, what: &'static str, bytes: usize) -> Result<()> {
-        match self.check(what) {
-            Err(Error::Gl { code: glow::OUT_OF_MEMORY, .. }) => {
-                let extent = Extent::new(u32::try_from(bytes).unwrap_or(u32::MAX), 1);
-                Err(Error::OutOfMemory { what, extent, bytes: bytes as u64 })
-            }
-            other => other,
-        }
+        self.check(what).map_err(|e| of_memory(e, what, bytes))
     }
 
-    /// The floats of a buffer, by mapping it.
-    pub(super) fn map_floats(&self, buffer: glow::NativeBuffer, bytes: usize) -> Result<Vec<f32>> {
-        let mut out = Vec::new();
-        let raw = &self.raw;
-        // SAFETY: the context is current inside a scope; the mapped range is `bytes` long and is read before the
-        // buffer is unmapped.
-        unsafe {
-            raw.bind_buffer(glow::PIXEL_PACK_BUFFER, Some(buffer));
-            let at = raw.map_buffer_range(glow::PIXEL_PACK_BUFFER, 0, bytes as i32, glow::MAP_READ_BIT);
-            if !at.is_null() {
-                out = as_floats(std::slice::from_raw_parts(at, bytes));
-                raw.unmap_buffer(glow::PIXEL_PACK_BUFFER);
-            }
-            raw.bind_buffer(glow::PIXEL_PACK_BUFFER, None);
-            if at.is_null() {
+    /// The floats of a buffer.
+    pub(super) fn map_floats(&self, buffer: glow::Buffer, bytes: usize) -> Result<Vec<f32>> {
+        // SAFETY: the context is current inside a scope, and the buffer has so many bytes.
+        let found = unsafe {
+            self.raw.bind_buffer(glow::PIXEL_PACK_BUFFER, Some(buffer));
+            let found = self.raw.packed(bytes);
+            self.raw.bind_buffer(glow::PIXEL_PACK_BUFFER, None);
+            found
+        };
+        match found {
+            Some(found) => Ok(as_floats(&found)),
+            None => {
                 self.check_memory("mapping a buffer", bytes)?;
-                return Err(Error::ContextLost);
+                Err(Error::ContextLost)
             }
         }
-        Ok(out)
     }
 }
 

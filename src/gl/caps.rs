@@ -146,9 +146,9 @@ static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 
 pub(super) fn probe(gl: &Gl, limits: &Limits) -> Result<()> {
     // SAFETY: the context is current; these queries exist in every version.
-    let strings = unsafe {
-        [glow::RENDERER, glow::VENDOR, glow::VERSION].map(|name| gl.raw.get_parameter_string(name))
-    };
+    let [vendor, version] =
+        unsafe { [glow::VENDOR, glow::VERSION].map(|name| gl.raw.get_parameter_string(name)) };
+    let strings = [gl.raw.renderer(), vendor, version];
     let key = (gl.api, strings.clone(), limits.clone());
     if let Some(known) = KNOWN.lock().ok().and_then(|k| k.as_ref().and_then(|k| k.get(&key).cloned())) {
         *gl.caps.borrow_mut() = known;

@@ -68,6 +68,6 @@ impl Gl {
             // A binding left behind would keep the buffer's memory after its deletion.
             raw.bind_buffer_base(target, 0, None);
         }
-        self.check(call.name)
+        self.check_work(call.name)
     }
 }

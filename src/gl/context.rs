@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
-use std::sync::Arc;
 
 use glow::HasContext;
 
@@ -13,8 +12,10 @@ use super::counters::{Ledger, LiveObjects};
 use super::entry::EntryPoints;
 use super::fences::Fences;
 use super::framebuffers::Framebuffers;
+use super::raw::Raw;
 use super::state::{Nesting, Saved, Shadow, Viewports};
 use crate::error::{Error, Result};
+use crate::platform::BROWSER;
 
 /// Keeps a platform context alive and makes it current. texla calls it at every entry, so several contexts can be
 /// used in turn on one thread.
@@ -28,14 +29,14 @@ pub trait CurrentContext {
 
 /// An object whose last handle is gone and which is deleted at the next entry.
 pub(crate) enum Dead {
-    Texture(glow::NativeTexture),
+    Texture(glow::Texture),
     /// A texture of the host's: it stays, but the framebuffers that hold it go. The host may give its name to another.
-    Borrowed(glow::NativeTexture),
-    Buffer(glow::NativeBuffer),
-    VertexArray(glow::NativeVertexArray),
-    Program(glow::NativeProgram),
-    Fence(glow::NativeFence),
-    Query(glow::NativeQuery),
+    Borrowed(glow::Texture),
+    Buffer(glow::Buffer),
+    VertexArray(glow::VertexArray),
+    Program(glow::Program),
+    Fence(glow::Fence),
+    Query(glow::Query),
 }
 
 /// A function that looks up a GL entry point by name.
@@ -51,7 +52,7 @@ pub(crate) struct GlOptions {
 
 /// The context and everything that is per context. Shared by all handles; dropped with the last of them.
 pub(crate) struct GlInner {
-    pub raw: Arc<glow::Context>,
+    pub raw: Raw,
     pub api: Api,
     pub version: (u32, u32),
     pub ledger: Ledger,
@@ -59,13 +60,11 @@ pub(crate) struct GlInner {
     pub saved: RefCell<Option<Saved>>,
     pub shadow: RefCell<Shadow>,
     pub nesting: Nesting,
-    pub vertex_array: glow::NativeVertexArray,
-    /// What tells it from those of other contexts: see `identity`.
-    pub(super) number: u32,
+    pub vertex_array: glow::VertexArray,
     /// One for each [`Filter`], in its order.
-    pub samplers: [glow::NativeSampler; 2],
+    pub samplers: [glow::Sampler; 2],
     /// Where texla captures vertices, if the context has objects for that.
-    pub feedback: Cell<Option<glow::NativeTransformFeedback>>,
+    pub feedback: Cell<Option<glow::TransformFeedback>>,
     /// Draw buffers of the device, whatever the limits say.
     pub draw_buffers: u32,
     pub entry: EntryPoints,
@@ -73,6 +72,8 @@ pub(crate) struct GlInner {
     pub programs: Option<PathBuf>,
     pub viewports: Viewports,
     pub lost: Cell<bool>,
+    /// Work is not asked for errors: see [`check_work`](Gl::check_work).
+    quiet: Cell<bool>,
     graveyard: RefCell<Vec<Dead>>,
     pub(super) fences: RefCell<Fences>,
     pub(super) framebuffers: RefCell<Framebuffers>,
@@ -94,7 +95,7 @@ impl std::ops::Deref for Gl {
 
 impl Gl {
     /// Takes over a current context. The state guard is used around the probing too, so the host sees no trace.
-    pub fn new(raw: Arc<glow::Context>, options: GlOptions) -> Result<Self> {
+    pub fn new(mut raw: Raw, options: GlOptions) -> Result<Self> {
         if let Some(owner) = &options.owner {
             owner.make_current().map_err(Error::NoContext)?;
         }
@@ -146,7 +147,7 @@ impl Gl {
         let entry = options.loader.as_ref().map(|l| EntryPoints::load(l, api)).unwrap_or_default();
         let viewports = Viewports::of(&raw, api, version, &entry);
         // SAFETY: as above.
-        let number = unsafe { super::identity::number(&raw, vertex_array) };
+        unsafe { raw.number(vertex_array) };
         let gl = Gl(Rc::new(GlInner {
             raw,
             api,
@@ -157,7 +158,6 @@ impl Gl {
             shadow: RefCell::new(Shadow::default()),
             nesting: Nesting::default(),
             vertex_array,
-            number,
             samplers,
             feedback: Cell::new(None),
             draw_buffers,
@@ -165,6 +165,7 @@ impl Gl {
             programs: options.programs,
             viewports,
             lost: Cell::new(false),
+            quiet: Cell::new(false),
             graveyard: RefCell::new(Vec::new()),
             fences: RefCell::new(None),
             framebuffers: RefCell::default(),
@@ -178,6 +179,7 @@ impl Gl {
             gl.ledger.change_live(|l| l.transform_feedbacks += 1);
         }
         super::caps::probe(&gl, &options.limits).map_err(|e| gl.unless_lost(e))?;
+        gl.quiet.set(BROWSER);
         Ok(gl)
     }
 
@@ -228,6 +230,13 @@ impl Gl {
             glow::CONTEXT_LOST => Err(self.lose()),
             code => Err(Error::Gl { op: op.to_owned(), code }),
         }
+    }
+
+    /// The same of draws, copies and uploads to what has its memory. A browser is not asked: each question waits for another
+    /// process, for longer than most draws take. There, what they have raised is found when memory is given, a program
+    /// linked or something read back.
+    pub fn check_work(&self, op: &str) -> Result<()> {
+        if self.quiet.get() { Ok(()) } else { self.check(op) }
     }
 
     /// The context is gone with all that was in it: no name of it is kept, no state put back.
@@ -295,20 +304,23 @@ impl GlInner {
                 match object {
                     Dead::Texture(t) => {
                         self.shadow.borrow_mut().forget_texture(t);
-                        if let Some(saved) = self.saved.borrow_mut().as_mut() {
-                            saved.forget_texture(t);
-                        }
                         self.raw.delete_texture(t);
+                        if let Some(saved) = self.saved.borrow_mut().as_mut() {
+                            saved.forget_texture(&self.raw, t);
+                        }
                         self.ledger.change_live(|l| l.textures -= 1);
                     }
                     Dead::Borrowed(t) => self.shadow.borrow_mut().forget_texture(t),
                     Dead::Buffer(b) => {
-                        if let Some(saved) = self.saved.borrow_mut().as_mut() {
-                            saved.forget_buffer(b);
+                        let mut saved = self.saved.borrow_mut();
+                        if let Some(saved) = saved.as_mut() {
                             // A feedback object that is not bound would keep the buffer.
                             self.return_feedback(saved);
                         }
                         self.raw.delete_buffer(b);
+                        if let Some(saved) = saved.as_mut() {
+                            saved.forget_buffer(&self.raw, b);
+                        }
                         self.ledger.change_live(|l| l.buffers -= 1);
                     }
                     Dead::VertexArray(v) => {
@@ -376,11 +388,11 @@ const ERROR_FLAGS: usize = 16;
 ///
 /// # Safety
 /// The context is current.
-pub(super) unsafe fn take_error(gl: &glow::Context) -> u32 {
+pub(super) unsafe fn take_error(gl: &Raw) -> u32 {
     let mut found = glow::NO_ERROR;
     for _ in 0..ERROR_FLAGS {
         // SAFETY: the caller's.
-        match unsafe { gl.get_error() } {
+        match unsafe { gl.error() } {
             glow::NO_ERROR => break,
             glow::CONTEXT_LOST => return glow::CONTEXT_LOST,
             code if found == glow::NO_ERROR || code == glow::OUT_OF_MEMORY => found = code,
@@ -417,7 +429,7 @@ fn refuse_compatibility(gl: &glow::Context, api: Api) -> Result<()> {
 ///
 /// # Safety
 /// The context is current.
-unsafe fn make_sampler(gl: &glow::Context, filter: u32) -> std::result::Result<glow::NativeSampler, String> {
+unsafe fn make_sampler(gl: &glow::Context, filter: u32) -> std::result::Result<glow::Sampler, String> {
     // SAFETY: the caller's.
     unsafe {
         let sampler = gl.create_sampler()?;

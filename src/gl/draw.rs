@@ -149,7 +149,7 @@ fn bands([x, y, width, height]: [i32; 4], most: i32) -> impl Iterator<Item = [i3
 
 impl Gl {
     /// Makes a framebuffer the target of draws and the source of readbacks.
-    pub fn use_framebuffer(&self, framebuffer: glow::NativeFramebuffer) {
+    pub fn use_framebuffer(&self, framebuffer: glow::Framebuffer) {
         let mut shadow = self.shadow.borrow_mut();
         if shadow.framebuffer != Some(framebuffer) {
             self.keep_fence();
@@ -169,7 +169,7 @@ impl Gl {
         }
     }
 
-    pub(super) fn use_vertex_array(&self, array: glow::NativeVertexArray) {
+    pub(super) fn use_vertex_array(&self, array: glow::VertexArray) {
         let mut shadow = self.shadow.borrow_mut();
         if shadow.vertex_array != Some(array) {
             // SAFETY: the context is current inside a scope; the array is alive.
@@ -235,7 +235,7 @@ impl Gl {
 
     /// # Safety
     /// The context is current inside a scope, and whatever the vertex array reads holds the vertices asked for.
-    unsafe fn draw_vertices(&self, array: glow::NativeVertexArray, mode: u32, first: i32, count: i32) {
+    unsafe fn draw_vertices(&self, array: glow::VertexArray, mode: u32, first: i32, count: i32) {
         self.use_vertex_array(array);
         // SAFETY: the caller's.
         unsafe { self.raw.draw_arrays(mode, first, count) };
@@ -302,7 +302,7 @@ impl Gl {
             }
         }
         self.ledger.count(|c| c.draws += 1);
-        self.check(call.name)
+        self.check_work(call.name)
     }
 
     /// Fills a float texture with one value in all channels. Needs an open scope.
@@ -313,7 +313,7 @@ impl Gl {
         // SAFETY: the context is current inside a scope, with scissor off and colour writes on.
         unsafe { self.raw.clear_buffer_f32_slice(glow::COLOR, 0, &value) };
         self.ledger.count(|c| c.clears += 1);
-        self.check(what)
+        self.check_work(what)
     }
 }
 

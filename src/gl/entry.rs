@@ -1,11 +1,9 @@
-//! The loader: the functions of glow, and entry points that glow does not offer.
+//! Entry points that glow does not offer.
 
 use std::ffi::c_void;
-use std::sync::Arc;
 
 use super::api::Api;
 use super::context::Loader;
-use crate::error::{Error, Result};
 
 /// `glGetBooleani_v`, without which the masks of draw buffers past the first cannot be read.
 pub(crate) type GetBooleanIndexed = unsafe extern "system" fn(u32, u32, *mut u8);
@@ -98,35 +96,4 @@ unsafe fn viewport_array(loader: &Loader, suffix: &str) -> Option<ViewportArray>
             disable: std::mem::transmute::<*const c_void, Option<SetTwo>>(disable)?,
         })
     }
-}
-
-/// Loads the GL functions, after making sure that there is a context to load them from (glow panics without one).
-///
-/// # Safety
-/// The context that the loader belongs to is current, and the loader gives null or the named function's address.
-pub(crate) unsafe fn load(loader: &dyn Fn(&str) -> *const c_void) -> Result<Arc<glow::Context>> {
-    type GetString = unsafe extern "system" fn(u32) -> *const u8;
-    type GetError = unsafe extern "system" fn() -> u32;
-    let address = loader("glGetString");
-    if address.is_null() {
-        return Err(Error::NoContext("the loader knows no `glGetString`: is a GL context current?".into()));
-    }
-    // SAFETY: a non-null address under this name is a function of exactly this signature.
-    let version = unsafe {
-        let get_string = std::mem::transmute::<*const c_void, GetString>(address);
-        get_string(glow::VERSION)
-    };
-    if version.is_null() {
-        let address = loader("glGetError");
-        // SAFETY: as above, and null is `None`.
-        let get_error = unsafe { std::mem::transmute::<*const c_void, Option<GetError>>(address) };
-        // SAFETY: a function that may be called without a context too.
-        if get_error.is_some_and(|get_error| unsafe { get_error() } == glow::CONTEXT_LOST) {
-            return Err(Error::ContextLost);
-        }
-        return Err(Error::NoContext("no GL context is current on this thread".into()));
-    }
-    // SAFETY: the caller's. The handle is shared by cheap clones on one thread, as glow's users do.
-    #[allow(clippy::arc_with_non_send_sync)]
-    Ok(Arc::new(unsafe { glow::Context::from_loader_function(loader) }))
 }

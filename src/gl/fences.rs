@@ -10,16 +10,18 @@ use std::collections::VecDeque;
 use glow::HasContext;
 
 use super::context::{Gl, GlInner};
+use crate::platform::BROWSER;
 
 /// How many are kept: the driver has 64 scenes under way at most, and a scene may have several.
 const KEPT: usize = 256;
 
 /// The fences of the last scenes, oldest first; `None` where none need to be kept.
-pub(super) type Fences = Option<VecDeque<glow::NativeFence>>;
+pub(super) type Fences = Option<VecDeque<glow::Fence>>;
 
-/// Whether the driver has rasteriser threads: it has unless the variable that it reads says otherwise, or there is one core.
+/// Whether the driver has rasteriser threads: it has unless the variable that it reads says otherwise, or there is one core. A
+/// browser's are in another process.
 pub(super) fn needed(renderer: &str) -> bool {
-    renderer.contains("llvmpipe") && std::env::var("LP_NUM_THREADS").ok().as_deref() != Some("0")
+    !BROWSER && renderer.contains("llvmpipe") && std::env::var("LP_NUM_THREADS").ok().as_deref() != Some("0")
 }
 
 impl Gl {

@@ -7,7 +7,7 @@ use super::context::{Gl, GlInner};
 use crate::error::{Error, Result};
 
 /// Attached colour textures in draw-buffer order, and the depth texture.
-type Key = ([Option<glow::NativeTexture>; COLOURS], Option<glow::NativeTexture>);
+type Key = ([Option<glow::Texture>; COLOURS], Option<glow::Texture>);
 
 /// Most colour attachments that are used.
 pub(super) const COLOURS: usize = 8;
@@ -16,16 +16,16 @@ pub(super) const COLOURS: usize = 8;
 const FRAMEBUFFERS_KEPT: usize = 96;
 
 /// With the time of their last use.
-pub(super) type Framebuffers = FxHashMap<Key, (glow::NativeFramebuffer, u64)>;
+pub(super) type Framebuffers = FxHashMap<Key, (glow::Framebuffer, u64)>;
 
 impl Gl {
     /// The framebuffer with these attachments, made and checked for completeness on first use.
     pub fn framebuffer(
         &self,
-        colours: impl IntoIterator<Item = glow::NativeTexture>,
-        depth: Option<glow::NativeTexture>,
+        colours: impl IntoIterator<Item = glow::Texture>,
+        depth: Option<glow::Texture>,
         what: &str,
-    ) -> Result<glow::NativeFramebuffer> {
+    ) -> Result<glow::Framebuffer> {
         let now = self.clock.get() + 1;
         self.clock.set(now);
         let mut key: Key = ([None; COLOURS], depth);
@@ -40,7 +40,7 @@ impl Gl {
         Ok(framebuffer)
     }
 
-    fn make_framebuffer(&self, key: &Key, what: &str) -> Result<glow::NativeFramebuffer> {
+    fn make_framebuffer(&self, key: &Key, what: &str) -> Result<glow::Framebuffer> {
         let gl = &self.raw;
         let (colours, depth) = key;
         // SAFETY: the context is current; both framebuffer bindings are in the state table and the shadow is told.
@@ -106,13 +106,12 @@ impl GlInner {
     }
 
     /// Deletes those that hold one of these textures.
-    pub fn drop_framebuffers_of(&self, gone: &[glow::NativeTexture]) {
+    pub fn drop_framebuffers_of(&self, gone: &[glow::Texture]) {
         if gone.is_empty() {
             return;
         }
-        let held = |t: &glow::NativeTexture, (colours, depth): &Key| {
-            colours.contains(&Some(*t)) || *depth == Some(*t)
-        };
+        let held =
+            |t: &glow::Texture, (colours, depth): &Key| colours.contains(&Some(*t)) || *depth == Some(*t);
         let stale: Vec<_> = self
             .framebuffers
             .borrow_mut()
@@ -122,7 +121,7 @@ impl GlInner {
         stale.into_iter().for_each(|framebuffer| self.delete_framebuffer(framebuffer));
     }
 
-    fn delete_framebuffer(&self, framebuffer: glow::NativeFramebuffer) {
+    fn delete_framebuffer(&self, framebuffer: glow::Framebuffer) {
         let mut shadow = self.shadow.borrow_mut();
         if shadow.framebuffer == Some(framebuffer) {
             shadow.framebuffer = None;

@@ -10,11 +10,11 @@
 //! | `binaries` | linked programs kept in a folder |
 //! | `counters` | live objects per class; draws, passes, uploads, readbacks, bytes |
 //! | `context` | the shared context: entry check, deferred deletes, framebuffer cache |
-//! | `identity` | whether the current context is the device's |
 //! | `objects` | textures and vertex buffers, freed on drop through the graveyard |
 //! | `buffer` | buffers of numbers, and copies between them and textures |
 //! | `source` | `#include` with `#line`, driver logs mapped back to file and line |
 //! | `program` | compile, link, reflection against the typed interface |
+//! | `raw` | what an operating system's context and a browser's have not in common; whether the current one is the device's |
 //! | `entry` | the loader, and entry points that glow does not offer |
 //! | `fences` | what rasteriser threads of llvmpipe may still be in |
 //! | `state` | the table of touched state and the guard that saves and restores it |
@@ -36,10 +36,10 @@ mod draw;
 mod entry;
 mod fences;
 mod framebuffers;
-mod identity;
 mod objects;
 mod program;
 mod query;
+mod raw;
 mod source;
 mod state;
 mod transfer;
@@ -55,10 +55,12 @@ pub(crate) use capture::CaptureCall;
 pub(crate) use context::{Gl, GlOptions, Loader};
 pub(crate) use counters::Ledger;
 pub(crate) use draw::{Area, Blend, Block, Depth, DrawCall, Inputs, Uniforms};
-pub(crate) use entry::load;
 pub(crate) use objects::{Attribute, Lent, Texture, VertexBuffer};
 pub(crate) use program::{Program, ProgramSource, Stage, UniformKind, UniformValue, check_other_dialect};
 pub(crate) use query::{SampleQuery, Samples};
+pub(crate) use raw::Raw;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use raw::load;
 pub(crate) use source::{Source, glsl, macros_of_includes};
 pub(crate) use state::{Filter, StateGuard};
 pub(crate) use transfer::PendingPixels;

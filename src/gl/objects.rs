@@ -75,7 +75,7 @@ const TEXEL: [u32; 6] = [
 /// A texture, owned or borrowed from the host.
 pub(crate) struct Texture {
     gl: Gl,
-    raw: glow::NativeTexture,
+    raw: glow::Texture,
     extent: Extent,
     format: Format,
     lent: Option<Lent>,
@@ -139,7 +139,7 @@ impl Texture {
     }
 
     /// A texture of the host's, never deleted.
-    pub fn borrowed(gl: &Gl, raw: glow::NativeTexture, extent: Extent, lent: Lent) -> Result<Self> {
+    pub fn borrowed(gl: &Gl, raw: glow::Texture, extent: Extent, lent: Lent) -> Result<Self> {
         let mut texture = Texture { gl: gl.clone(), raw, extent, format: Format::Rgba32F, lent: Some(lent) };
         texture.format = texture.checked_format(lent == Lent::ToDrawInto)?;
         Ok(texture)
@@ -216,7 +216,7 @@ impl Texture {
         Ok(Format::Rgba32F)
     }
 
-    pub fn raw(&self) -> glow::NativeTexture {
+    pub fn raw(&self) -> glow::Texture {
         self.raw
     }
 
@@ -290,8 +290,8 @@ impl Attribute {
 /// Vertices as separate arrays, one buffer for each attribute, with the vertex array that reads them.
 pub(crate) struct VertexBuffer {
     gl: Gl,
-    array: glow::NativeVertexArray,
-    buffers: Vec<glow::NativeBuffer>,
+    array: glow::VertexArray,
+    buffers: Vec<glow::Buffer>,
     attributes: Vec<Attribute>,
     count: usize,
     /// For how many instances each element serves (0: one for each vertex), and which is the first.
@@ -380,7 +380,7 @@ impl VertexBuffer {
             }
         }
         self.reads.set((divisor, first));
-        self.gl.check("vertices")
+        self.gl.check_work("vertices")
     }
 
     /// Uploads one attribute's array anew.
@@ -399,7 +399,7 @@ impl VertexBuffer {
         self.gl.check_memory(what, bytes.len())
     }
 
-    pub fn array(&self) -> glow::NativeVertexArray {
+    pub fn array(&self) -> glow::VertexArray {
         self.array
     }
 

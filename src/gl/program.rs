@@ -10,6 +10,7 @@ use super::context::{Dead, Gl};
 use super::objects::Attribute;
 use super::source::{Assembly, Source};
 use crate::error::{Error, Result};
+use crate::platform::Instant;
 
 /// The type of a uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -162,21 +163,21 @@ pub(crate) struct Stage<'a> {
 
 /// A uniform's place in the linked program (`None` when the compiler found it unused) and what it holds now.
 struct Slot {
-    location: Option<glow::NativeUniformLocation>,
+    location: Option<glow::UniformLocation>,
     holds: RefCell<Option<UniformValue>>,
 }
 
 /// A linked program whose active uniforms are exactly the declared ones.
 pub(crate) struct Program {
     gl: Gl,
-    raw: glow::NativeProgram,
+    raw: glow::Program,
     slots: Vec<Slot>,
 }
 
 /// A shader object that goes with its scope, on errors too.
 struct Shader<'a> {
     gl: &'a Gl,
-    raw: glow::NativeShader,
+    raw: glow::Shader,
 }
 
 impl Drop for Shader<'_> {
@@ -248,7 +249,7 @@ pub(crate) fn check_other_dialect(
 
 impl Program {
     pub fn new(gl: &Gl, source: &ProgramSource<'_>) -> Result<Self> {
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         let made = Self::build(gl, source);
         gl.ledger.count(|c| c.compile_nanos += started.elapsed().as_nanos() as u64);
         made
@@ -416,7 +417,7 @@ impl Program {
         Ok(())
     }
 
-    pub fn raw(&self) -> glow::NativeProgram {
+    pub fn raw(&self) -> glow::Program {
         self.raw
     }
 

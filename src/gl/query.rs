@@ -5,12 +5,13 @@ use glow::HasContext;
 use super::api::Api;
 use super::context::{Dead, Gl};
 use crate::error::{Error, Result};
+use crate::platform::BROWSER;
 
 /// How many fragments of the draws between its beginning and its end passed the depth test. OpenGL ES 3.0 only says
 /// whether any did.
 pub(crate) struct SampleQuery {
     gl: Gl,
-    raw: glow::NativeQuery,
+    raw: glow::Query,
 }
 
 /// What a query has found.
@@ -42,6 +43,12 @@ impl Gl {
     /// Runs `draws` and counts what passes. Needs an open scope. A query of the host's that is active stands in the
     /// way: the API has room for one.
     pub fn count_samples(&self, draws: impl FnOnce() -> Result<()>) -> Result<SampleQuery> {
+        if BROWSER {
+            return Err(Error::Unsupported {
+                what: "counting samples in a browser".into(),
+                why: "it tells what a query has found after the task that asks has ended".into(),
+            });
+        }
         let target = target(self.api);
         // SAFETY: the context is current inside a scope.
         let query = unsafe {
@@ -71,30 +78,12 @@ impl Gl {
 }
 
 impl SampleQuery {
-    /// What the driver says of the query. glow's question goes, before OpenGL 4.5, to an extension's function, and glow
-    /// panics where the driver has none: OpenGL 3.3 has one of 64 bits, and with a loader ES its own.
-    ///
     /// # Safety
     /// The context is current inside a scope, where no buffer takes the answer; the query has ended.
     unsafe fn ask(&self, parameter: u32) -> u32 {
         let gl = &self.gl;
-        // SAFETY: the caller's; each function writes one number to the address.
-        unsafe {
-            match (gl.api, gl.entry.get_query) {
-                (Api::Gl33, _) => {
-                    let mut found = 0u64;
-                    let at = (&raw mut found).expose_provenance();
-                    gl.raw.get_query_parameter_u64_with_offset(self.raw, parameter, at);
-                    u32::try_from(found).unwrap_or(u32::MAX)
-                }
-                (Api::Es30, Some(get)) => {
-                    let mut found = 0;
-                    get(self.raw.0.get(), parameter, &raw mut found);
-                    found
-                }
-                (Api::Es30, None) => gl.raw.get_query_parameter_u32(self.raw, parameter),
-            }
-        }
+        // SAFETY: the caller's.
+        unsafe { gl.raw.ask(gl.api, gl.entry.get_query, self.raw, parameter) }
     }
 
     /// Whether the result is there. Needs an open scope.

@@ -16,17 +16,17 @@ use draw_buffers::{BlendOf, set_mask};
 use table::{TABLE, Value, since};
 
 use super::context::{Gl, GlInner, take_error};
+use super::raw::{Bound, Place, Raw};
 use crate::error::{Error, Result};
 
 pub(super) use nesting::{Nesting, end};
-pub(super) use table::name;
 pub(super) use viewports::{Viewports, set_viewport};
 
 /// What was on a texture unit.
 struct Unit {
     index: u32,
-    texture: i32,
-    sampler: i32,
+    texture: Bound,
+    sampler: Bound,
 }
 
 /// The host's state, taken at the outermost entry.
@@ -44,7 +44,7 @@ pub(crate) struct Saved {
     units: Vec<Unit>,
     bindings: Vec<bindings::Binding>,
     /// The transform feedback object, once texla has bound its own.
-    feedback: Option<i32>,
+    feedback: Option<Bound>,
     resume_feedback: bool,
     /// The device in whose scope, in the same context, this one lies.
     outer: Option<Gl>,
@@ -63,40 +63,36 @@ pub(crate) enum Filter {
 /// What texla itself has set since the scope began, so that nothing is set twice.
 #[derive(Default)]
 pub(crate) struct Shadow {
-    pub framebuffer: Option<glow::NativeFramebuffer>,
-    pub program: Option<glow::NativeProgram>,
-    pub vertex_array: Option<glow::NativeVertexArray>,
+    pub framebuffer: Option<glow::Framebuffer>,
+    pub program: Option<glow::Program>,
+    pub vertex_array: Option<glow::VertexArray>,
     pub viewport: Option<[i32; 4]>,
     pub blend: super::draw::Blend,
     pub depth: Option<super::draw::Depth>,
     pub active_unit: Option<u32>,
-    pub units: Vec<Option<(glow::NativeTexture, Filter)>>,
+    pub units: Vec<Option<(glow::Texture, Filter)>>,
     pub colour_writes: Option<bool>,
 }
 
 impl Saved {
     /// A texture that is deleted cannot be bound again.
-    pub fn forget_texture(&mut self, texture: glow::NativeTexture) {
-        for unit in &mut self.units {
-            if unit.texture == texture.0.get() as i32 {
-                unit.texture = 0;
-            }
-        }
+    pub fn forget_texture(&mut self, raw: &Raw, texture: glow::Texture) {
+        self.units.iter_mut().for_each(|unit| _ = unit.texture.forget_texture(raw, texture));
     }
 
     /// Nor can a buffer.
-    pub fn forget_buffer(&mut self, buffer: glow::NativeBuffer) {
-        self.bindings.iter_mut().for_each(|b| b.forget(buffer));
+    pub fn forget_buffer(&mut self, raw: &Raw, buffer: glow::Buffer) {
+        self.bindings.iter_mut().for_each(|b| b.forget(raw, buffer));
         for value in self.values.iter_mut().flatten() {
-            if *value == Value::Buffer(buffer.0.get() as i32) {
-                *value = Value::Buffer(0);
+            if let Value::Buffer(bound) = value {
+                bound.forget_buffer(raw, buffer);
             }
         }
     }
 }
 
 impl Shadow {
-    pub fn forget_texture(&mut self, texture: glow::NativeTexture) {
+    pub fn forget_texture(&mut self, texture: glow::Texture) {
         for unit in &mut self.units {
             if unit.is_some_and(|(bound, _)| bound == texture) {
                 *unit = None;
@@ -171,8 +167,7 @@ fn refuse_active_feedback(gl: &Gl) -> Result<()> {
     // SAFETY: the context is current.
     let refused = unsafe {
         // A program cannot be changed, not even to itself, while the feedback is active.
-        let program = gl.raw.get_parameter_i32(glow::CURRENT_PROGRAM);
-        gl.raw.use_program(name(program).map(glow::NativeProgram));
+        gl.raw.bind(Place::Program, &gl.raw.bound(glow::CURRENT_PROGRAM));
         take_error(&gl.raw) != glow::NO_ERROR
     };
     if refused {
@@ -188,12 +183,7 @@ fn refuse_active_feedback(gl: &Gl) -> Result<()> {
 /// vain, it works on as it was, and is refused from then on.
 fn refuse_last_use(gl: &Gl) -> Result<()> {
     // SAFETY: the context is current; what is in use is a program.
-    let (deleted, linked) = unsafe {
-        let program = name(gl.raw.get_parameter_i32(glow::CURRENT_PROGRAM)).map(glow::NativeProgram);
-        let Some(program) = program else { return Ok(()) };
-        let deleted = gl.raw.get_program_parameter_i32(program, glow::DELETE_STATUS) != 0;
-        (deleted, gl.raw.get_program_link_status(program))
-    };
+    let (deleted, linked) = unsafe { gl.raw.state_of(&gl.raw.bound(glow::CURRENT_PROGRAM)) };
     if deleted || !linked {
         let what = if deleted { "has deleted" } else { "has linked again, in vain" };
         return Err(Error::Unsupported {
@@ -253,8 +243,8 @@ fn restore(gl: &Gl, saved: &mut Saved) {
     unsafe {
         for unit in &saved.units {
             raw.active_texture(glow::TEXTURE0 + unit.index);
-            raw.bind_texture(glow::TEXTURE_2D, name(unit.texture).map(glow::NativeTexture));
-            raw.bind_sampler(unit.index, name(unit.sampler).map(glow::NativeSampler));
+            raw.bind(Place::Texture, &unit.texture);
+            raw.bind(Place::Sampler(unit.index), &unit.sampler);
         }
         raw.active_texture(saved.active_unit as u32);
         loaded::restore(&saved.loaded);
@@ -265,7 +255,7 @@ fn restore(gl: &Gl, saved: &mut Saved) {
         }
         for (row, value) in TABLE.iter().zip(&saved.values) {
             if let Some(value) = value {
-                (row.write)(raw, *value);
+                (row.write)(raw, value);
             }
         }
         gl.return_feedback(saved);
@@ -296,7 +286,7 @@ impl Gl {
     }
 
     /// Puts a texture on a unit with one of texla's own samplers; what was there is remembered on first touch.
-    pub fn bind_unit(&self, index: u32, texture: glow::NativeTexture, filter: Filter) {
+    pub fn bind_unit(&self, index: u32, texture: glow::Texture, filter: Filter) {
         let mut shadow = self.shadow.borrow_mut();
         if shadow.units.len() <= index as usize {
             shadow.units.resize(index as usize + 1, None);
@@ -315,9 +305,9 @@ impl Gl {
             if let Some(saved) = self.saved.borrow_mut().as_mut()
                 && !saved.units.iter().any(|u| u.index == index)
             {
-                let bound = self.raw.get_parameter_i32(glow::TEXTURE_BINDING_2D);
-                let sampler = self.raw.get_parameter_i32(glow::SAMPLER_BINDING);
-                saved.units.push(Unit { index, texture: bound, sampler });
+                let texture = self.raw.bound(glow::TEXTURE_BINDING_2D);
+                let sampler = self.raw.bound(glow::SAMPLER_BINDING);
+                saved.units.push(Unit { index, texture, sampler });
             }
             if held.map(|(_, filter)| filter) != Some(filter) {
                 let sampler = if filter == Filter::Linear { linear } else { nearest };

@@ -5,6 +5,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::platform::BROWSER;
+
 /// Links that are followed one after another.
 const MOST_LINKS: usize = 40;
 
@@ -36,9 +38,13 @@ pub struct PendingFile {
 }
 
 impl PendingFile {
-    /// Opens the unfinished file. *Errors*: the system's, where it cannot be made or the file that is there is protected.
+    /// Opens the unfinished file. *Errors*: [`Unsupported`](io::ErrorKind::Unsupported) in a browser; the system's, where it cannot be made or the file that is there is protected.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
+        if BROWSER {
+            // Which has no process, and no time of day, to name the unfinished file by.
+            return Err(io::Error::from(io::ErrorKind::Unsupported));
+        }
         let found = fs::metadata(path).ok();
         if found.as_ref().is_some_and(|found| !found.is_file()) {
             // A pipe under /dev has no path of its own.

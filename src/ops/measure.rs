@@ -1,13 +1,14 @@
 //! Timing kernels whose costs differ by one thing at a time.
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::data::Scalar;
 use crate::device::Device;
 use crate::error::Result;
 use crate::gl::{Format, glsl};
 use crate::kernel::{Accum, Domain, Draw, Operand, Points, PooledTexture, View};
+use crate::platform::Instant;
 use crate::profile::{DeviceProfile, Fetches};
 use crate::shape::Extent;
 

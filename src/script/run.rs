@@ -2,7 +2,6 @@
 
 use std::io::{self, BufWriter, Write};
 use std::rc::Rc;
-use std::time::Instant;
 
 use super::ast::{Expr, ExprKind, Statement, StatementKind};
 use super::error::{Operand, ScriptErrorKind as Kind, quoted};
@@ -14,6 +13,7 @@ use super::value::{Data, Value};
 use super::{elementwise::Action, format};
 use crate::data::{Matrix, Scalar, Vector};
 use crate::host::printable;
+use crate::platform::Instant;
 use crate::shape::Shape;
 
 /// Largest count, size or index: what a 32-bit integer holds.

@@ -3,9 +3,9 @@
 
 use glow::HasContext;
 
-use super::table::name;
 use crate::error::{Error, Result};
 use crate::gl::context::{Gl, GlInner};
+use crate::gl::raw::{Bound, Place, Raw};
 use crate::gl::state::Saved;
 
 /// A buffer binding of the host's.
@@ -13,7 +13,7 @@ pub(super) struct Binding {
     target: u32,
     /// `None` is the general binding point that every indexed one changes too.
     index: Option<u32>,
-    buffer: i32,
+    buffer: Bound,
     /// Offset and size; both 0 for the whole buffer.
     range: [i32; 2],
 }
@@ -32,9 +32,9 @@ fn queries(target: u32) -> [u32; 3] {
 }
 
 impl Binding {
-    pub fn forget(&mut self, buffer: glow::NativeBuffer) {
-        if self.buffer == buffer.0.get() as i32 {
-            (self.buffer, self.range) = (0, [0, 0]);
+    pub fn forget(&mut self, raw: &Raw, buffer: glow::Buffer) {
+        if self.buffer.forget_buffer(raw, buffer) {
+            self.range = [0, 0];
         }
     }
 }
@@ -48,19 +48,15 @@ pub(super) unsafe fn restore(gl: &Gl, bindings: &[Binding]) {
     // An indexed call changes the general binding too: those come last.
     let indexed = bindings.iter().filter_map(|b| b.index.map(|index| (b, index)));
     for (Binding { target, buffer, range: [offset, size], .. }, index) in indexed {
-        let buffer = name(*buffer).map(glow::NativeBuffer);
+        let whole = buffer.is_none() || *size == 0;
+        let place =
+            if whole { Place::Base(*target, index) } else { Place::Range(*target, index, [*offset, *size]) };
         // SAFETY: the caller's.
-        unsafe {
-            if buffer.is_none() || *size == 0 {
-                raw.bind_buffer_base(*target, index, buffer);
-            } else {
-                raw.bind_buffer_range(*target, index, buffer, *offset, *size);
-            }
-        }
+        unsafe { raw.bind(place, buffer) };
     }
     for Binding { target, buffer, .. } in bindings.iter().filter(|b| b.index.is_none()) {
         // SAFETY: the caller's.
-        unsafe { raw.bind_buffer(*target, name(*buffer).map(glow::NativeBuffer)) };
+        unsafe { raw.bind(Place::Buffer(*target), buffer) };
     }
 }
 
@@ -68,9 +64,8 @@ impl GlInner {
     /// Binds the host's transform feedback object again, if texla has bound its own.
     pub(in crate::gl) fn return_feedback(&self, saved: &mut Saved) {
         if let Some(object) = saved.feedback.take() {
-            let object = name(object).map(glow::NativeTransformFeedback);
             // SAFETY: the context is current inside a scope, and has such objects: else texla would have none.
-            unsafe { self.raw.bind_transform_feedback(glow::TRANSFORM_FEEDBACK, object) };
+            unsafe { self.raw.bind(Place::Feedback, &object) };
         }
     }
 }
@@ -87,9 +82,9 @@ impl Gl {
         // SAFETY: the context is current inside a scope; every version has these queries.
         let (buffer, range) = unsafe {
             match index {
-                None => (self.raw.get_parameter_i32(bound), [0, 0]),
+                None => (self.raw.bound(bound), [0, 0]),
                 Some(i) => (
-                    self.raw.get_parameter_indexed_i32(bound, i),
+                    self.raw.bound_at(bound, i),
                     [start, size].map(|q| self.raw.get_parameter_indexed_i64(q, i)),
                 ),
             }
@@ -109,7 +104,7 @@ impl Gl {
         &self,
         target: u32,
         index: u32,
-        buffer: glow::NativeBuffer,
+        buffer: glow::Buffer,
         [offset, size]: [usize; 2],
     ) -> Result<()> {
         self.keep_binding(target, None)?;
@@ -131,7 +126,7 @@ impl Gl {
         {
             // SAFETY: the context is current inside a scope, and has such objects: else there would be no `own`.
             unsafe {
-                saved.feedback = Some(self.raw.get_parameter_i32(glow::TRANSFORM_FEEDBACK_BINDING));
+                saved.feedback = Some(self.raw.bound(glow::TRANSFORM_FEEDBACK_BINDING));
                 self.raw.bind_transform_feedback(glow::TRANSFORM_FEEDBACK, Some(own));
             }
         }

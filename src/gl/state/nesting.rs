@@ -38,7 +38,7 @@ pub(super) fn begin(gl: &Gl) -> Option<Gl> {
         // Guards that were leaked have left theirs behind.
         open.retain(|device| device.strong_count() > 0);
         let others = open.iter().rev().filter_map(Gl::upgrade);
-        let outer = others.into_iter().find(|other| !other.nesting.covered.get() && other.is_here());
+        let outer = others.into_iter().find(|other| !other.nesting.covered.get() && other.shares_with(gl));
         open.push(gl.downgrade());
         outer
     };

@@ -4,25 +4,28 @@ use glow::HasContext;
 
 use crate::gl::api::Api;
 use crate::gl::context::GlInner;
+use crate::gl::raw::{Bound, Place, Raw};
+use crate::platform::BROWSER;
 
 /// A saved value of any of the kinds in the table.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Flag(bool),
     Ints([i32; 4]),
     Floats([f32; 4]),
-    /// The name of a buffer.
-    Buffer(i32),
+    Buffer(Bound),
+    /// Any other object.
+    Object(Bound),
 }
 
 /// One row of the table.
 pub(super) struct Row {
     /// Whether this context has the value at all.
     pub exists: fn(&GlInner) -> bool,
-    pub read: unsafe fn(&glow::Context) -> Value,
+    pub read: unsafe fn(&Raw) -> Value,
     /// Sets what texla's draws and transfers need.
-    pub neutral: unsafe fn(&glow::Context),
-    pub write: unsafe fn(&glow::Context, Value),
+    pub neutral: unsafe fn(&Raw),
+    pub write: unsafe fn(&Raw, &Value),
 }
 
 fn always(_: &GlInner) -> bool {
@@ -50,7 +53,9 @@ macro_rules! switch {
             exists: $exists,
             read: |gl| unsafe { Value::Flag(gl.is_enabled($cap)) },
             neutral: |gl| unsafe { if $on { gl.enable($cap) } else { gl.disable($cap) } },
-            write: |gl, v| unsafe { if v == Value::Flag(true) { gl.enable($cap) } else { gl.disable($cap) } },
+            write: |gl, v| unsafe {
+                if *v == Value::Flag(true) { gl.enable($cap) } else { gl.disable($cap) }
+            },
         }
     };
 }
@@ -71,7 +76,7 @@ macro_rules! pixel_store {
             neutral: |gl| unsafe { gl.pixel_store_i32($name, $neutral) },
             write: |gl, v| unsafe {
                 if let Value::Ints([i, ..]) = v {
-                    gl.pixel_store_i32($name, i);
+                    gl.pixel_store_i32($name, *i);
                 }
             },
         }
@@ -83,22 +88,48 @@ macro_rules! buffer_binding {
     ($query:expr, $target:expr, $exists:expr) => {
         Row {
             exists: $exists,
-            read: |gl| unsafe { Value::Buffer(gl.get_parameter_i32($query)) },
+            read: |gl| unsafe { Value::Buffer(gl.bound($query)) },
             neutral: |gl| unsafe { gl.bind_buffer($target, None) },
             write: |gl, v| unsafe {
-                if let Value::Buffer(i) = v {
-                    gl.bind_buffer($target, name(i).map(glow::NativeBuffer));
+                if let Value::Buffer(buffer) = v {
+                    gl.bind(Place::Buffer($target), buffer);
                 }
             },
         }
     };
 }
 
-pub(in crate::gl) fn name(value: i32) -> Option<std::num::NonZeroU32> {
-    std::num::NonZeroU32::new(value as u32)
+/// The binding of another object, which is left alone or cleared while texla works.
+macro_rules! object_binding {
+    ($query:expr, $place:expr, $neutral:expr) => {
+        Row {
+            exists: always,
+            read: |gl| unsafe { Value::Object(gl.bound($query)) },
+            neutral: $neutral,
+            write: |gl, v| unsafe {
+                if let Value::Object(object) = v {
+                    gl.bind($place, object);
+                }
+            },
+        }
+    };
+}
+
+/// A pixel-store flag that browsers alone have.
+macro_rules! browser_store {
+    ($name:expr) => {
+        Row {
+            exists: |_| BROWSER,
+            read: |gl| unsafe { Value::Flag(gl.get_parameter_bool($name)) },
+            neutral: |gl| unsafe { gl.pixel_store_bool($name, false) },
+            write: |gl, v| unsafe { gl.pixel_store_bool($name, *v == Value::Flag(true)) },
+        }
+    };
 }
 
 const PRIMITIVE_RESTART_FIXED_INDEX: u32 = 0x8D69;
+const UNPACK_FLIP_Y_WEBGL: u32 = 0x9240;
+const UNPACK_PREMULTIPLY_ALPHA_WEBGL: u32 = 0x9241;
 const PACK_INVERT_MESA: u32 = 0x8758;
 const PACK_REVERSE_ROW_ORDER_ANGLE: u32 = 0x93A4;
 const CONSERVATIVE_RASTERIZATION_NV: u32 = 0x9346;
@@ -113,26 +144,10 @@ const SHADING_RATE_IMAGE_NV: u32 = 0x9563;
 /// and the framebuffers last, so that nothing written later changes an object of the host's.
 pub(super) static TABLE: &[Row] = &[
     // Written together with the program, so that a transform feedback of the host's stays paused meanwhile.
-    Row {
-        exists: always,
-        read: |gl| unsafe { Value::Ints([gl.get_parameter_i32(glow::CURRENT_PROGRAM), 0, 0, 0]) },
-        neutral: |gl| unsafe { gl.use_program(None) },
-        write: |gl, v| unsafe {
-            if let Value::Ints([i, ..]) = v {
-                gl.use_program(name(i).map(glow::NativeProgram));
-            }
-        },
-    },
-    Row {
-        exists: always,
-        read: |gl| unsafe { Value::Ints([gl.get_parameter_i32(glow::VERTEX_ARRAY_BINDING), 0, 0, 0]) },
-        neutral: |gl| unsafe { gl.bind_vertex_array(None) },
-        write: |gl, v| unsafe {
-            if let Value::Ints([i, ..]) = v {
-                gl.bind_vertex_array(name(i).map(glow::NativeVertexArray));
-            }
-        },
-    },
+    object_binding!(glow::CURRENT_PROGRAM, Place::Program, |gl| unsafe { gl.use_program(None) }),
+    object_binding!(glow::VERTEX_ARRAY_BINDING, Place::VertexArray, |gl| unsafe {
+        gl.bind_vertex_array(None)
+    }),
     buffer_binding!(glow::ARRAY_BUFFER_BINDING, glow::ARRAY_BUFFER, always),
     buffer_binding!(glow::PIXEL_PACK_BUFFER_BINDING, glow::PIXEL_PACK_BUFFER, always),
     buffer_binding!(glow::PIXEL_UNPACK_BUFFER_BINDING, glow::PIXEL_UNPACK_BUFFER, always),
@@ -168,7 +183,10 @@ pub(super) static TABLE: &[Row] = &[
     switch!(glow::LINE_SMOOTH, false, desktop),
     switch!(glow::POLYGON_SMOOTH, false, desktop),
     switch!(glow::PRIMITIVE_RESTART, false, desktop),
-    switch!(PRIMITIVE_RESTART_FIXED_INDEX, false, |gl| since(gl, (4, 3), (3, 0))),
+    // Always on in a browser, which has no name for it.
+    switch!(PRIMITIVE_RESTART_FIXED_INDEX, false, |gl| !BROWSER && since(gl, (4, 3), (3, 0))),
+    browser_store!(UNPACK_FLIP_Y_WEBGL),
+    browser_store!(UNPACK_PREMULTIPLY_ALPHA_WEBGL),
     switch!(glow::PROGRAM_POINT_SIZE, true, desktop),
     switch!(glow::CLIP_DISTANCE0, false, desktop),
     switch!(glow::CLIP_DISTANCE1, false, desktop),
@@ -192,7 +210,7 @@ pub(super) static TABLE: &[Row] = &[
         neutral: |_| {},
         write: |gl, v| unsafe {
             if let Value::Ints([i, ..]) = v {
-                gl.depth_func(i as u32);
+                gl.depth_func(*i as u32);
             }
         },
     },
@@ -200,7 +218,7 @@ pub(super) static TABLE: &[Row] = &[
         exists: always,
         read: |gl| unsafe { Value::Flag(gl.get_parameter_bool(glow::DEPTH_WRITEMASK)) },
         neutral: |gl| unsafe { gl.depth_mask(false) },
-        write: |gl, v| unsafe { gl.depth_mask(v == Value::Flag(true)) },
+        write: |gl, v| unsafe { gl.depth_mask(*v == Value::Flag(true)) },
     },
     Row {
         exists: always,
@@ -208,7 +226,7 @@ pub(super) static TABLE: &[Row] = &[
         neutral: |gl| unsafe { gl.line_width(1.0) },
         write: |gl, v| unsafe {
             if let Value::Floats([w, ..]) = v {
-                gl.line_width(w);
+                gl.line_width(*w);
             }
         },
     },
@@ -222,23 +240,11 @@ pub(super) static TABLE: &[Row] = &[
         neutral: |gl| unsafe { gl.polygon_mode(glow::FRONT_AND_BACK, glow::FILL) },
         write: |gl, v| unsafe {
             if let Value::Ints([mode, ..]) = v {
-                gl.polygon_mode(glow::FRONT_AND_BACK, mode as u32);
+                gl.polygon_mode(glow::FRONT_AND_BACK, *mode as u32);
             }
         },
     },
     // The framebuffers: both bindings, whatever is bound (0 is not the default framebuffer everywhere).
-    Row {
-        exists: always,
-        read: |gl| unsafe {
-            let draw = gl.get_parameter_i32(glow::DRAW_FRAMEBUFFER_BINDING);
-            Value::Ints([draw, gl.get_parameter_i32(glow::READ_FRAMEBUFFER_BINDING), 0, 0])
-        },
-        neutral: |_| {},
-        write: |gl, v| unsafe {
-            if let Value::Ints([draw, read, ..]) = v {
-                gl.bind_framebuffer(glow::DRAW_FRAMEBUFFER, name(draw).map(glow::NativeFramebuffer));
-                gl.bind_framebuffer(glow::READ_FRAMEBUFFER, name(read).map(glow::NativeFramebuffer));
-            }
-        },
-    },
+    object_binding!(glow::DRAW_FRAMEBUFFER_BINDING, Place::Framebuffer(glow::DRAW_FRAMEBUFFER), |_| {}),
+    object_binding!(glow::READ_FRAMEBUFFER_BINDING, Place::Framebuffer(glow::READ_FRAMEBUFFER), |_| {}),
 ];

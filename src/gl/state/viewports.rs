@@ -6,6 +6,7 @@ use glow::HasContext;
 use crate::gl::api::Api;
 use crate::gl::context::GlInner;
 use crate::gl::entry::{EntryPoints, ViewportArray};
+use crate::platform::BROWSER;
 
 /// How the first viewport is set, and what belongs to it.
 #[derive(Clone, Copy)]
@@ -51,15 +52,22 @@ pub(super) unsafe fn take(gl: &GlInner) -> Kept {
     let (mut viewport, mut depth_range) = ([0.0; 4], [0.0; 2]);
     // SAFETY: the caller's. Of several, the plain queries tell the first.
     let scissor_test = unsafe {
-        gl.raw.get_parameter_f32_slice(glow::VIEWPORT, &mut viewport);
+        if BROWSER {
+            // Which keeps integers, and of them glow makes no floats.
+            let mut whole = [0; 4];
+            gl.raw.get_parameter_i32_slice(glow::VIEWPORT, &mut whole);
+            viewport = whole.map(|v| v as f32);
+        } else {
+            gl.raw.get_parameter_f32_slice(glow::VIEWPORT, &mut viewport);
+        }
         match (gl.viewports, gl.entry.get_double_indexed, gl.entry.get_double) {
             (Viewports::Indexed, Some(get), _) => get(glow::DEPTH_RANGE, 0, depth_range.as_mut_ptr()),
             (_, _, Some(get)) => get(glow::DEPTH_RANGE, depth_range.as_mut_ptr()),
             _ => {
-                let mut rounded = [0.0; 4];
+                // Exactly as long as the value: a browser's glow insists on that.
+                let mut rounded = [0.0; 2];
                 gl.raw.get_parameter_f32_slice(glow::DEPTH_RANGE, &mut rounded);
-                let [near, far, ..] = rounded;
-                depth_range = [near, far].map(f64::from);
+                depth_range = rounded.map(f64::from);
             }
         }
         gl.raw.is_enabled(glow::SCISSOR_TEST)

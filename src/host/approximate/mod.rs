@@ -17,6 +17,7 @@ pub(crate) use spai::spai;
 use std::thread;
 
 use super::Csr;
+use crate::platform;
 use crate::shape::Shape;
 
 /// Rows of a matrix as they are made: columns ascend.
@@ -26,8 +27,7 @@ type Row = Vec<(u32, f64)>;
 fn in_parallel<T: Send>(n: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
     /// Fewer are not worth a thread.
     const EACH: usize = 256;
-    let threads =
-        thread::available_parallelism().map_or(1, |count| count.get().min(16)).min(n.div_ceil(EACH)).max(1);
+    let threads = platform::threads(0).min(16).min(n.div_ceil(EACH)).max(1);
     if threads == 1 {
         return (0..n).map(of).collect();
     }

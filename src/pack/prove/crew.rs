@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 use super::level::{LevelRun, Outcome};
 use super::limits::{ProofLimits, ProofProgress};
@@ -10,6 +9,7 @@ use super::search::{Next, next};
 use super::state::State;
 use super::{Level, Verdict};
 use crate::pack::Packing;
+use crate::platform::Instant;
 
 /// Nodes between two looks at the limits.
 const LOOK: u64 = 64;

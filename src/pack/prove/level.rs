@@ -1,7 +1,6 @@
 //! The search for packings of one cost, divided into parts that any number of threads take one after the other.
 
 use std::collections::VecDeque;
-use std::time::Instant;
 
 use super::cases::{Allowance, Case, cases};
 use super::counting::Counting;
@@ -16,6 +15,7 @@ use super::symmetry::orbits;
 use super::{Level, Verdict};
 use crate::pack::bound::{Compositions, Kinds};
 use crate::pack::{CostModel, Instructions, LinearExpression, Order, Packing, SimdMachine};
+use crate::platform::{self, Instant};
 
 /// Parts into which a case is divided, and all cases together; many cases are parts enough.
 const PARTS: usize = 64;
@@ -151,8 +151,7 @@ impl<'a> LevelRun<'a> {
         began: Instant,
     ) -> (Outcome, Level) {
         let shared = Shared::new(self, limits, spent, began);
-        let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
-        let threads = if threads == 0 { cores() } else { threads }.min(self.parts.len());
+        let threads = platform::threads(threads).min(self.parts.len());
         std::thread::scope(|scope| {
             for _ in 1..threads {
                 scope.spawn(|| shared.work());

@@ -15,11 +15,12 @@ mod symmetry;
 #[cfg(test)]
 mod tests;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::pack::bound::{Compositions, Kinds};
 use crate::pack::{BoundBy, Certificate, Form, Instructions, LinearExpression, LowerBound, Orders, Packing};
+use crate::platform::Instant;
 use level::{LevelRun, Outcome};
 pub use limits::{ProofLimits, ProofProgress};
 use pattern::Pattern;

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use super::chain::{Chain, Run};
 use super::schedule::{CoolingSchedule, Progress, SearchLimits, SearchStop, Start};
@@ -10,6 +9,7 @@ use super::stream::Stream;
 use super::trace::Trace;
 use crate::error::{Error, Result};
 use crate::pack::{CostModel, Form, LinearExpression, Order, Packing};
+use crate::platform::{Instant, threads};
 
 /// How to anneal.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,9 +117,7 @@ impl<'a, M: CostModel> Annealer<'a, M> {
     pub fn anneal(&self, limits: &SearchLimits<'_, M::Cost>) -> Result<Annealed<M::Cost>> {
         limits.check("Annealer::anneal")?;
         let shared = Shared::new(self, limits)?;
-        let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
-        let threads = if self.params.threads == 0 { cores() } else { self.params.threads };
-        let threads = shared.restarts.min(threads as u64);
+        let threads = shared.restarts.min(threads(self.params.threads) as u64);
         std::thread::scope(|scope| {
             for _ in 1..threads {
                 scope.spawn(|| shared.work());

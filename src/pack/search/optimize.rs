@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::annealer::{AnnealParams, Annealed, Annealer};
 use super::chain::Chain;
@@ -13,6 +13,7 @@ use super::stream::Stream;
 use super::trace::Trace;
 use crate::error::Result;
 use crate::pack::{Axis, Cost, CostModel, Evaluator, LinearExpression, Packing};
+use crate::platform::Instant;
 
 /// Streams of restarts are numbered from 0; what is left over by the seeds is packed from this one.
 const TAIL_STREAM: u64 = 1 << 63;

@@ -1,8 +1,9 @@
 //! Methods and preconditioners by name, and a pair of them made ready for a matrix.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::error::{Error, Result};
+use crate::platform::Instant;
 use crate::solve::drive::report::{SolveReport, Stop};
 use crate::solve::held::HeldLinOp;
 use crate::solve::krylov::{

@@ -11,11 +11,12 @@ pub use choice::{Choice, ChoiceParams, Chosen, MethodKind, PreconditionerKind};
 pub use precision::Precision;
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::data::Unknowns;
 use crate::error::{Error, Result};
 use crate::ops::LinOp;
+use crate::platform::Instant;
 use crate::solve::drive::check::check_count;
 use crate::solve::drive::report::{SolveReport, Stop, StopReason};
 use crate::solve::held::HeldLinOp;

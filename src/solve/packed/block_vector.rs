@@ -62,7 +62,7 @@ shown!(BlockVector, |v| "BlockVector({} quads of {})", v.layout.quads(), v.layou
 #[non_exhaustive]
 pub struct BlockTexture {
     /// The texture: RGBA32F, or R32F for [single](super::BlockLayout::Single) unknowns.
-    pub texture: glow::NativeTexture,
+    pub texture: glow::Texture,
     /// Width and height of all of it.
     pub whole: Extent,
     /// The texel of block (0, 0).

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::matmul_with;
 use super::plan::MatmulForm;
@@ -16,6 +16,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::Api;
 use crate::host::PendingFile;
+use crate::platform::Instant;
 use crate::shape::Shape;
 
 /// Sides of the square products that [`calibrate`] times.

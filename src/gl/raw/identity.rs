@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use glow::HasContext;
 
-use super::context::{GlInner, take_error};
-use super::objects::VertexBuffer;
-use super::state::name;
+use super::{Place, Raw};
 use crate::error::{Error, Result};
+use crate::gl::context::{GlInner, take_error};
+use crate::gl::objects::VertexBuffer;
 
 const PLACE: u32 = VertexBuffer::ATTRIBUTES as u32 - 1;
 
@@ -26,14 +26,14 @@ fn next() -> u32 {
 ///
 /// # Safety
 /// The context is current, and the vertex array its own.
-pub(super) unsafe fn number(gl: &glow::Context, array: glow::NativeVertexArray) -> u32 {
+pub(super) unsafe fn number(gl: &Raw, array: glow::VertexArray) -> u32 {
     let number = next();
     // SAFETY: the caller's; every version has the query and the function.
     unsafe {
-        let bound = name(gl.get_parameter_i32(glow::VERTEX_ARRAY_BINDING));
+        let bound = gl.bound(glow::VERTEX_ARRAY_BINDING);
         gl.bind_vertex_array(Some(array));
         gl.vertex_attrib_divisor(PLACE, number);
-        gl.bind_vertex_array(bound.map(glow::NativeVertexArray));
+        gl.bind(Place::VertexArray, &bound);
     }
     number
 }
@@ -41,7 +41,7 @@ pub(super) unsafe fn number(gl: &glow::Context, array: glow::NativeVertexArray) 
 impl GlInner {
     /// Refuses another context than the one that the device was made in. There the state stays as it was, and the error that this may
     /// raise is cleared.
-    pub(super) fn check_current(&self) -> Result<()> {
+    pub(in crate::gl) fn check_current(&self) -> Result<()> {
         match self.look() {
             Ok(()) => Ok(()),
             Err(glow::CONTEXT_LOST) => Err(self.lose()),
@@ -61,24 +61,23 @@ impl GlInner {
     fn look(&self) -> std::result::Result<(), u32> {
         let raw = &self.raw;
         // SAFETY: every version has the query.
-        let binding = || unsafe { raw.get_parameter_i32(glow::VERTEX_ARRAY_BINDING) };
-        let bound = binding();
+        let bound = unsafe { raw.bound(glow::VERTEX_ARRAY_BINDING) };
         let mut found = [-1.0];
         // SAFETY: every version has the functions; a name that the context does not know raises an error, and nothing is bound.
         let error = unsafe {
             raw.bind_vertex_array(Some(self.vertex_array));
-            if binding() == self.vertex_array.0.get() as i32 {
+            if raw.get_parameter_i32(glow::VERTEX_ARRAY_BINDING) as u32 == self.vertex_array.0.get() {
                 raw.get_vertex_attrib_parameter_f32_slice(
                     PLACE,
                     glow::VERTEX_ATTRIB_ARRAY_DIVISOR,
                     &mut found,
                 );
-                raw.bind_vertex_array(name(bound).map(glow::NativeVertexArray));
+                raw.bind(Place::VertexArray, &bound);
                 glow::NO_ERROR
             } else {
                 take_error(raw)
             }
         };
-        if found == [self.number as f32] { Ok(()) } else { Err(error) }
+        if found == [raw.number as f32] { Ok(()) } else { Err(error) }
     }
 }
