@@ -1,6 +1,6 @@
 // What this device can do, and a report of it to be copied.
 import { $, element, tellDevice } from "./shell.js";
-import { ask } from "./work.js";
+import { ask } from "./client.js";
 import { AGAIN, facts, form, note } from "./form.js";
 
 let report = [];

@@ -1,6 +1,6 @@
 // A form that asks for work: one at a time, with a button that stops it and a line that says how it went.
 import { $, element, sentence } from "./shell.js";
-import { stop } from "./work.js";
+import { stop } from "./client.js";
 
 export function note(text, wrong = false) {
   $("note").textContent = text;

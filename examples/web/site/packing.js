@@ -1,6 +1,6 @@
 // An expression before and after packing, its bound and its shader.
 import { $, colour, onTheme } from "./shell.js";
-import { ask, introduce } from "./work.js";
+import { ask, introduce } from "./client.js";
 import { facts, form, note } from "./form.js";
 
 const PROPOSALS = 300000;

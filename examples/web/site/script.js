@@ -1,6 +1,6 @@
 // The matrix script: examples, output as it comes, and errors with the place.
 import { $, element } from "./shell.js";
-import { ask, introduce } from "./work.js";
+import { ask, introduce } from "./client.js";
 import { AGAIN, form, note } from "./form.js";
 
 const EXAMPLES = { tour: "A tour of the language", cg: "Conjugate gradients", lcp: "A complementarity problem", mistake: "A mistake" };

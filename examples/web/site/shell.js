@@ -1,5 +1,4 @@
-// What all pages have: a head with their names, a line that says what device this is, light and dark, and the module.
-import init, * as texla from "./texla.js";
+// What all pages have: a head with their names, a line that says what device this is, light and dark.
 
 const PAGES = { index: "Water", smoke: "Smoke", solve: "Solve", script: "Script", packing: "Packing", device: "Device" };
 
@@ -83,11 +82,4 @@ export function contextOf(canvas) {
   const error = new Error("this browser has no WebGL 2 here, or has turned it off");
   error.name = "NoContext";
   throw error;
-}
-
-let loaded;
-/** The module, once. */
-export function load() {
-  loaded ??= init().then(() => texla);
-  return loaded;
 }

@@ -1,6 +1,6 @@
 // A problem by name or from a file, its residual as it falls, and what it came to.
 import { $ } from "./shell.js";
-import { ask, introduce } from "./work.js";
+import { ask, introduce } from "./client.js";
 import { AGAIN, facts, form, note } from "./form.js";
 import { Chart } from "./chart.js";
 

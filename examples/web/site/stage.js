@@ -1,5 +1,6 @@
 // A scene that plays: a picture for every one of the browser's, as fine as the device can, and again after a lost context.
-import { $, contextOf, element, load, sentence, tellDevice } from "./shell.js";
+import init, * as texla from "./scenes.js";
+import { $, contextOf, element, sentence, tellDevice } from "./shell.js";
 
 /**
  * `make(texla, gpu, cells, width, height)` makes a scene with `frame(steps)` and `resize`. `sizes` are what may be chosen, `rate`
@@ -7,7 +8,7 @@ import { $, contextOf, element, load, sentence, tellDevice } from "./shell.js";
  */
 export function stage({ make, sizes, rate, most, pointer, describe, fit }) {
   const canvas = $("scene");
-  const state = { scene: null, gpu: null, texla: null, quality: 1, paused: false, cells: 0 };
+  const state = { scene: null, gpu: null, quality: 1, paused: false, cells: 0 };
   window.stage = state;
   let context, last = 0, owed = 0, slow = 0, frames = 0, busy = 0, since = 0, overlay = null;
 
@@ -62,7 +63,7 @@ export function stage({ make, sizes, rate, most, pointer, describe, fit }) {
   function restart() {
     try {
       stop();
-      state.gpu = new state.texla.Gpu(context);
+      state.gpu = new texla.Gpu(context);
       const about = state.gpu.about();
       tellDevice(about);
       if (!state.cells) {
@@ -71,7 +72,7 @@ export function stage({ make, sizes, rate, most, pointer, describe, fit }) {
         choice.append(...sizes.map((n) => element("option", n === state.cells ? { value: n, selected: "" } : { value: n }, describe(n))));
       }
       const [width, height] = size();
-      state.scene = make(state.texla, state.gpu, state.cells, width, height);
+      state.scene = make(texla, state.gpu, state.cells, width, height);
       fit?.(state.scene, width / height);
       say(null);
       last = owed = frames = busy = slow = 0;
@@ -151,8 +152,7 @@ export function stage({ make, sizes, rate, most, pointer, describe, fit }) {
     pointer.wheel(state.scene, event.deltaY);
   }, { passive: false });
 
-  load().then((texla) => {
-    state.texla = texla;
+  init().then(() => {
     context = contextOf(canvas);
     restart();
   }).catch(fail);

@@ -1,5 +1,5 @@
 // The module in a Worker, with a canvas that nobody sees.
-import init, * as texla from "./texla.js";
+import init, * as texla from "./work.js";
 import { handlers } from "./handlers.js";
 
 const ready = init().then(() => handlers(texla, () => {

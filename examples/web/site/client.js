@@ -1,6 +1,5 @@
 // Asks for work that takes a while: in a Worker, so that pages stay awake and a stop is a stop.
-import { contextOf, load, tellDevice } from "./shell.js";
-import { handlers } from "./handlers.js";
+import { contextOf, tellDevice } from "./shell.js";
 
 let worker = null, here = null, next = 0;
 const waiting = new Map();
@@ -49,7 +48,8 @@ export async function ask(call, of = {}, tell, again) {
       return once(call, of, tell);
     }
     if (error.name !== "NoWorkerContext") throw error;
-    const texla = await load();
+    const [texla, { handlers }] = await Promise.all([import("./work.js"), import("./handlers.js")]);
+    await texla.default();
     here = handlers(texla, () => contextOf(document.createElement("canvas")));
     return once(call, of, tell);
   }
