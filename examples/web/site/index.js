@@ -12,7 +12,9 @@ stage({
   rate: 60,
   most: 2,
   describe: (n) => `${n} × ${n} cells`,
-  make: (texla, gpu, cells, width, height) => new texla.Water(gpu, cells, width, height),
+  // Four samples a pixel where pixels are large and a GPU draws them.
+  make: (texla, gpu, cells, width, height, about) =>
+    new texla.Water(gpu, cells, width, height, about.software || devicePixelRatio > 1.5 ? 1 : 2),
   // The whole pool in an upright picture too.
   fit: (scene, aspect) => scene.set_distance(2.42 * Math.max(1, 1.35 / aspect)),
   pointer: {

@@ -3,14 +3,14 @@ import init, * as texla from "./scenes.js";
 import { $, contextOf, element, sentence, tellDevice } from "./shell.js";
 
 /**
- * `make(texla, gpu, cells, width, height)` makes a scene with `frame(steps)` and `resize`. `sizes` are what may be chosen, `rate`
+ * `make(texla, gpu, cells, width, height, about)` makes a scene with `frame(steps)` and `resize`. `sizes` are what may be chosen, `rate`
  * steps a second of those that `frame` does, at most `most` a picture.
  */
 export function stage({ make, sizes, rate, most, pointer, describe, fit }) {
   const canvas = $("scene");
   const state = { scene: null, gpu: null, quality: 1, paused: false, cells: 0 };
   window.stage = state;
-  let context, last = 0, owed = 0, slow = 0, frames = 0, busy = 0, since = 0, overlay = null;
+  let context, last = 0, owed = 0, slow = 0, adapted = 0, frames = 0, busy = 0, since = 0, overlay = null;
 
   const choice = element("select", { "aria-label": "Cells", onchange: () => { state.cells = Number(choice.value); restart(); } });
   const pause = element("button", { type: "button", onclick: () => setPaused(!state.paused) }, "Pause");
@@ -72,7 +72,7 @@ export function stage({ make, sizes, rate, most, pointer, describe, fit }) {
         choice.append(...sizes.map((n) => element("option", n === state.cells ? { value: n, selected: "" } : { value: n }, describe(n))));
       }
       const [width, height] = size();
-      state.scene = make(texla, state.gpu, state.cells, width, height);
+      state.scene = make(texla, state.gpu, state.cells, width, height, about);
       fit?.(state.scene, width / height);
       say(null);
       last = owed = frames = busy = slow = 0;
@@ -112,7 +112,8 @@ export function stage({ make, sizes, rate, most, pointer, describe, fit }) {
   // Fewer pixels where pictures take long, and more again where there is room.
   function adapt(passed) {
     slow = 0.9 * slow + 0.1 * passed;
-    if (frames % 30 !== 29) return;
+    if (++adapted < 20) return;
+    adapted = 0;
     const quality = slow > 30 ? Math.max(state.quality * 0.8, 0.3) : slow < 18 ? Math.min(state.quality * 1.1, 1) : state.quality;
     if (Math.abs(quality - state.quality) > 0.01) {
       state.quality = quality;

@@ -22,11 +22,12 @@ pub struct Water {
 #[wasm_bindgen]
 impl Water {
     #[wasm_bindgen(constructor)]
-    pub fn new(gpu: &Gpu, cells: usize, width: u32, height: u32) -> Page<Water> {
+    pub fn new(gpu: &Gpu, cells: usize, width: u32, height: u32, samples: u32) -> Page<Water> {
         let device = gpu.device.clone();
         let pool = Pool::new(&device, cells, true).map_err(thrown)?;
         // SAFETY: a browser's context is current at every call.
-        let made = unsafe { render::Renderer::new(device.glow(), pool.wave.params().grid, (width, height), 1) };
+        let made =
+            unsafe { render::Renderer::new(device.glow(), pool.wave.params().grid, (width, height), samples) };
         Ok(Water { pool, renderer: made.map_err(thrown)?, device })
     }
 
