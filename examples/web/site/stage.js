@@ -101,7 +101,7 @@ export function stage({ make, sizes, rate, most, pointer, describe, fit }) {
     busy += performance.now() - started;
     frames += 1;
     state.frames = (state.frames ?? 0) + 1;
-    adapt(passed);
+    if (!state.paused) adapt(passed);
     if (now - since > 500) {
       stats.textContent = `${(1000 * frames / (now - since)).toFixed(0)} pictures/s · ${(busy / frames).toFixed(1)} ms of work each · ${canvas.width} × ${canvas.height} · nothing read back`;
       frames = busy = 0;
