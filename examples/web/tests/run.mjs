@@ -249,6 +249,7 @@ async function pages(browser, site, found) {
     for (const [width, height] of SIZES) {
       for (const theme of THEMES) {
         const where = `${name} at ${width}, ${theme}`;
+        const from = Date.now();
         try {
           const { page, complaints } = await open(browser);
           await page.setViewport({ width, height });
@@ -268,6 +269,7 @@ async function pages(browser, site, found) {
           assert.match(await page.$eval("#device-line", (line) => line.textContent), /textures to \d+/);
           assert.deepEqual(complaints, [], "the console");
           await page.close();
+          if (process.env.VERBOSE) console.log(`  ${where}: ${((Date.now() - from) / 1000).toFixed(1)} s`);
         } catch (error) {
           throw new Error(where, { cause: error });
         }
