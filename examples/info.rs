@@ -80,7 +80,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
     table.print();
     report.set("system", system).set("environment", object(set));
 
-    let found: Vec<(&str, serde_json::Value)> = capabilities::list(&caps).into_iter().map(|(name, found)| (name, value(found))).collect();
+    let found: Vec<(&str, serde_json::Value)> =
+        capabilities::list(&caps).into_iter().map(|(name, found)| (name, value(found))).collect();
     let mut table = Table::new(["capability", "found by probing"]);
     for (name, value) in &found {
         table.row([(*name).to_owned(), value.as_str().map_or_else(|| value.to_string(), str::to_owned)]);

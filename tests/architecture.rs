@@ -561,7 +561,8 @@ const SWEPT_ELSEWHERE: &[(&str, &str)] = &[
 const ON_THE_HOST: &[&str] = &["Matrix::texture", "Window::new"];
 
 /// What a type of `solve` or `kernel` that works on the device is asked to do.
-const VERBS: &[&str] = &["apply", "iterate", "mask", "run", "smooth", "solve", "step", "sweep", "with"];
+const VERBS: &[&str] =
+    &["advance", "apply", "iterate", "mask", "run", "smooth", "solve", "step", "sweep", "with"];
 
 /// The names that a module exports: `pub use a::{b, c};`, and its own public functions and types.
 fn exported(file: &str) -> Vec<String> {

@@ -19,6 +19,7 @@ mod multigrid;
 #[cfg(feature = "pack")]
 mod packed;
 mod precondition;
+mod solving;
 mod stationary;
 
 pub use auto::{
@@ -49,6 +50,7 @@ pub use precondition::{
     BlockJacobi, Chebyshev, ChebyshevParams, Fsai, Identity, IluParams, IncompleteCholesky, IncompleteLu,
     Jacobi, Preconditioner, Spai,
 };
+pub use solving::{Slice, SolveProgress, Solving};
 pub use stationary::{
     Direction, GaussSeidel, JacobiLayout, JacobiProblem, JacobiSchedule, JacobiStep, MOST_COLOURS,
     NineBandJacobi, NineBandSmoother, Smoother, Stationary, StationaryParams, Sweepable, WeightedJacobi,

@@ -21,8 +21,8 @@ use texla::solve::{
     ConjugateGradient, Direction, FixedRun, Fsai, GaussSeidel, Gmres, GmresParams, Identity, IluParams,
     IncompleteCholesky, IncompleteLu, Jacobi, JacobiProblem, JacobiSchedule, LcpBatch, LcpParams, LcpProblem,
     LcpSolver, MethodKind, Minres, MinresParams, Multigrid, MultigridParams, NineBandJacobi,
-    NineBandSmoother, Preconditioner, PreconditionerKind, ProjectedJacobi, Recurrence, Smoother, Spai,
-    Stationary, StationaryParams, Stop, WeightedJacobi, natural_residual, project_out,
+    NineBandSmoother, Preconditioner, PreconditionerKind, ProjectedJacobi, Recurrence, Slice, Smoother,
+    Solving, Spai, Stationary, StationaryParams, Stop, WeightedJacobi, natural_residual, project_out,
 };
 use texla::{
     BandedMatrix, ColumnStack, Device, DoubleVector, Error, FoldedBands, Grid, Layout, Matrix, MatrixFormat,
@@ -458,6 +458,13 @@ fn solvers(dev: &Device, step: Step<'_>) {
         let params = AutoParams::default().with_stop(stop).with_choices(vec![jacobi]);
         let report = Auto::new(&a, params)?.solve(x, &b)?;
         assert!(report.converged(), "{report}");
+        Ok(())
+    });
+    to("Solving", &|x| {
+        let solver = ConjugateGradient::new(&a, CgParams::default().with_stop(stop))?;
+        let mut solving: Solving<'_, _, _> = solver.begin(x, &b);
+        while !solving.advance(Slice::iterations(2))?.done {}
+        assert!(solving.finish().1?.converged());
         Ok(())
     });
     to("Chosen", &|x| {

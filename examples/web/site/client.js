@@ -27,8 +27,18 @@ export function stop(error = Object.assign(new Error("stopped"), { name: "Stoppe
   waiting.clear();
 }
 
-function once(call, of, tell) {
-  if (here) return here[call](of, tell ?? (() => {}));
+/** The handlers on the page itself. */
+async function onPage() {
+  const [texla, { handlers }] = await Promise.all([import("./work.js"), import("./handlers.js")]);
+  await texla.default();
+  return handlers(texla, () => contextOf(document.createElement("canvas")));
+}
+
+async function once(call, of, tell, { page } = {}) {
+  if (page) {
+    here ??= onPage();
+    return (await here)[call](of, tell ?? (() => {}));
+  }
   if (!worker) start();
   return new Promise((resolve, reject) => {
     waiting.set(next, { resolve, reject, tell });
@@ -37,21 +47,22 @@ function once(call, of, tell) {
   });
 }
 
-/** Calls a handler; once more on a new context if the browser took the first away, `again` being told so. */
-export async function ask(call, of = {}, tell, again) {
+/**
+ * Calls a handler, in a Worker or on the page itself; once more on a new context if the browser took the first away, `again` being
+ * told so.
+ */
+export async function ask(call, of = {}, tell, again, where = {}) {
   try {
-    return await once(call, of, tell);
+    return await once(call, of, tell, where);
   } catch (error) {
     if (error.name === "ContextLost") {
       stop();
+      here = null;
       again?.();
-      return once(call, of, tell);
+      return once(call, of, tell, where);
     }
     if (error.name !== "NoWorkerContext") throw error;
-    const [texla, { handlers }] = await Promise.all([import("./work.js"), import("./handlers.js")]);
-    await texla.default();
-    here = handlers(texla, () => contextOf(document.createElement("canvas")));
-    return once(call, of, tell);
+    return once(call, of, tell, { page: true });
   }
 }
 

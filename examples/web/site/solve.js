@@ -22,7 +22,7 @@ const send = form(async () => {
   const found = await ask("solve", of, ([k, residual]) => {
     chart.add(k, residual);
     note(`Residual ${residual.toExponential(1)} after ${k} iterations …`);
-  }, () => { clear(); note(AGAIN); });
+  }, () => { clear(); note(AGAIN); }, { page: $("where").value === "page" });
   window.found = found;
   const certified = found.converged ? "certified" : "not met";
   facts($("result"), [
@@ -34,6 +34,7 @@ const send = form(async () => {
     ["set up", ms(found.setUp)],
     ["iterations", `${ms(found.solving)}, ${ms(found.compiling)} of it compiling shaders`],
     ["from call to answer", ms(found.all)],
+    ["slices", `${found.slices}, of 7 ms at most`],
     ["draws", `${found.draws}, with ${found.readbacks} waits in the loop`],
     ["bits of x", found.hash],
     ...(found.tried ? [["given up before", found.tried]] : []),
@@ -50,7 +51,7 @@ function take(given) {
 
 $("file").addEventListener("change", () => take($("file").files[0]));
 $("problem").addEventListener("change", () => { file = null; $("file").value = ""; send(); });
-$("bound").addEventListener("change", () => send());
+for (const id of ["bound", "where"]) $(id).addEventListener("change", () => send());
 addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("dropping"); });
 addEventListener("dragleave", (event) => { if (!event.relatedTarget) document.body.classList.remove("dropping"); });
 addEventListener("drop", (event) => {

@@ -1,11 +1,11 @@
 //! The page that packs: an expression before and after, its bound, and its shader.
 
+use texla::Shape;
 use texla::host::Triplets;
 use texla::pack::{
-    CostModel, LinearExpression, LowerBound, LowerOptions, Orders, Packing, Program, SearchLimits, SearchParams,
-    SimdMachine, instances, optimize,
+    CostModel, LinearExpression, LowerBound, LowerOptions, Orders, Packing, Program, SearchLimits,
+    SearchParams, SimdMachine, instances, optimize,
 };
-use texla::Shape;
 
 use crate::support::{Failure, Result};
 
@@ -40,7 +40,8 @@ pub fn written(text: &str) -> Result<LinearExpression> {
     for (k, line) in text.lines().filter(|line| !line.trim().is_empty()).enumerate() {
         let words = line.split([' ', ',', '\t', ';']).filter(|word| !word.is_empty());
         let number = |word: &str| {
-            let message = || Failure::bad_input(format_args!("row {}: found `{word}`, expected a number", k + 1));
+            let message =
+                || Failure::bad_input(format_args!("row {}: found `{word}`, expected a number", k + 1));
             word.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(message)
         };
         rows.push(words.map(number).collect::<Result<_>>()?);
@@ -53,7 +54,10 @@ pub fn written(text: &str) -> Result<LinearExpression> {
     for (i, row) in rows.iter().enumerate() {
         if row.len() != n {
             let found = row.len();
-            return Err(Failure::bad_input(format_args!("row {} has {found} numbers, expected {n}: as many as there are rows", i + 1)));
+            return Err(Failure::bad_input(format_args!(
+                "row {} has {found} numbers, expected {n}: as many as there are rows",
+                i + 1
+            )));
         }
         for (j, value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
             a.push(i, j, *value)?;

@@ -3,16 +3,14 @@
 
 use std::fmt;
 
-use texla::host::{problems, Triplets};
+use texla::host::{Triplets, problems};
 use texla::ops::{self, Combine};
 use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams, Pressure};
 use texla::sim::wave::{Drop, Wave, WaveParams};
-use texla::solve::{
-    BiCgStab, BiCgStabParams, CgParams, ConjugateGradient, Multigrid, MultigridParams, Stop,
-};
+use texla::solve::{BiCgStab, BiCgStabParams, CgParams, ConjugateGradient, Multigrid, MultigridParams, Stop};
 use texla::{
-    BandedMatrix, Device, Grid, Matrix, Plane, Result, Shape, Side, Sides, SparseFormat, SparseMatrix, Stencil,
-    StencilParams, Vector,
+    BandedMatrix, Device, Grid, Matrix, Plane, Result, Shape, Side, Sides, SparseFormat, SparseMatrix,
+    Stencil, StencilParams, Vector,
 };
 
 /// Elements of a vector: no multiple of four, and more than one window of a reduction.
@@ -173,7 +171,8 @@ impl Work<'_> {
         self.note("dense product", &c.read()?, &expected, 1e-5);
         let mut y = Vector::zeros(device, ROWS)?;
         ops::product(&mut y, Combine::Replace, 1.0, &a, &v)?;
-        let expected: Vec<f64> = (0..ROWS).map(|i| (0..COLS).map(|k| ha[i * COLS + k] * hv[k]).sum()).collect();
+        let expected: Vec<f64> =
+            (0..ROWS).map(|i| (0..COLS).map(|k| ha[i * COLS + k] * hv[k]).sum()).collect();
         self.note("matrix times vector", &y.read()?, &expected, 1e-5);
         let mut t = Matrix::zeros(device, Shape::new(COLS, ROWS))?;
         ops::transpose(&mut t, &a)?;
@@ -242,7 +241,8 @@ impl Work<'_> {
     ) -> Result<()> {
         let found = x.read()?;
         let product = a.to_csr().mul_vec(&wide(&found))?;
-        let own = product.iter().map(|p| (1.0 - p).powi(2)).sum::<f64>().sqrt() / (product.len() as f64).sqrt();
+        let own =
+            product.iter().map(|p| (1.0 - p).powi(2)).sum::<f64>().sqrt() / (product.len() as f64).sqrt();
         let error = if own <= 1.001 * certified { certified } else { f64::NAN };
         self.done.push(Outcome { name, hash: hash(&found), error, bound });
         Ok(())
@@ -271,7 +271,8 @@ impl Work<'_> {
         let stream = Boundary::Inflow { velocity: [1.0, 0.0, 0.0] };
         let boundaries = Boundaries { x: [stream, Boundary::Open], ..Boundaries::all(Boundary::FreeSlip) };
         let h = 1.0 / 32.0;
-        let params = FluidParams::new(h).with_boundaries(boundaries).with_pressure(pressure).with_confinement(1.5);
+        let params =
+            FluidParams::new(h).with_boundaries(boundaries).with_pressure(pressure).with_confinement(1.5);
         let disc = |i: usize| {
             let (x, y, _) = cells.place(i);
             ((x as f64 + 0.5) * h - 0.5).hypot((y as f64 + 0.5) * h - 0.47) < 0.12

@@ -1,9 +1,11 @@
-//! The page that solves: a problem by name or from the text of a Matrix Market file, solved by what suits it, and checked in 64
-//! bits on the host.
+//! The page that solves: a problem by name or from the text of a Matrix Market file, solved by what suits it a slice at a time, and
+//! checked in 64 bits on the host.
+
+use std::rc::Rc;
 
 use texla::host::{Csr, Triplets, market, problems};
-use texla::solve::{Auto, AutoParams, AutoReport, Precision, Stop};
-use texla::{Device, DoubleVector, Error, MatrixFormat, StoredMatrix, Unknowns, Vector};
+use texla::solve::{Auto, AutoParams, AutoReport, Precision, Slice, SolveProgress, Solving, Stop};
+use texla::{Device, DoubleVector, Error, MatrixFormat, StoredMatrix, Vector};
 
 use crate::support::{Failure, Result};
 
@@ -41,10 +43,19 @@ pub fn built_in(name: &str, side: usize) -> Result<Csr> {
             for row in 0..side * side {
                 let mut diagonal = 0.0;
                 let (x, y) = (row % side, row / side);
-                let near = [(x > 0, -1), (x + 1 < side, 1), (y > 0, -(side as isize)), (y + 1 < side, side as isize)];
+                let near = [
+                    (x > 0, -1),
+                    (x + 1 < side, 1),
+                    (y > 0, -(side as isize)),
+                    (y + 1 < side, side as isize),
+                ];
                 for (inside, step) in near {
                     let other = row.wrapping_add_signed(step);
-                    let c = if inside { 2.0 / (1.0 / conducts(row) + 1.0 / conducts(other)) } else { conducts(row) };
+                    let c = if inside {
+                        2.0 / (1.0 / conducts(row) + 1.0 / conducts(other))
+                    } else {
+                        conducts(row)
+                    };
                     diagonal += c;
                     if inside {
                         layers.push(row, other, -c)?;
@@ -72,39 +83,59 @@ fn norm(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
-/// Solves `A x = A 1`, by pairs of floats where the device certifies them.
-pub fn solve(
-    device: &Device,
+/// A solve under way: of `A x = A 1`, by pairs of floats where the device certifies them.
+pub struct Solve {
     a: Csr,
-    tolerance: f64,
-    observe: impl FnMut(usize, f64),
-) -> Result<Solved> {
-    let b = a.mul_vec(&vec![1.0; a.shape().cols])?;
-    let matrix = format!("{}, {} nonzeros", a.shape(), a.nnz());
-    let stored = StoredMatrix::new(device, a.clone(), MatrixFormat::Auto)?;
-    let params = AutoParams::default().with_stop(Stop::relative(tolerance));
-    let params = params.with_recurrence(Precision::Auto.recurrence());
-    let auto = Auto::new(&stored, params)?;
-    let (report, x) = if device.capabilities().exact_form.is_some() {
-        let mut x = DoubleVector::zeros(device, a.shape().cols)?;
-        let report = run(&auto, &mut x, &DoubleVector::from_f64(device, &b)?, observe)?;
-        (report, x.read()?)
-    } else {
-        let mut x = Vector::zeros(device, a.shape().cols)?;
-        let report = run(&auto, &mut x, &Vector::from_f64(device, &b)?, observe)?;
-        (report, x.read()?.into_iter().map(f64::from).collect())
-    };
-    let product = a.mul_vec(&x)?;
-    let (left, all) = (norm(product.iter().zip(&b).map(|(p, b)| b - p)), norm(b.iter().copied()));
-    let residual = if left == 0.0 { 0.0 } else { left / all };
-    Ok(Solved { matrix, report, residual, solution: x.iter().map(|x| *x as f32).collect() })
+    b: Vec<f64>,
+    unknowns: Unknowns,
 }
 
-fn run<X: Unknowns>(
-    auto: &Auto<'_>,
-    x: &mut X,
-    b: &X,
-    observe: impl FnMut(usize, f64),
-) -> Result<AutoReport> {
-    Ok(auto.solve_observed(x, b, observe)?)
+enum Unknowns {
+    Single(Solving<'static, Box<Vector>, AutoReport>),
+    Pairs(Solving<'static, Box<DoubleVector>, AutoReport>),
+}
+
+impl Solve {
+    pub fn new(device: &Device, a: Csr, tolerance: f64) -> Result<Self> {
+        let (n, b) = (a.shape().cols, a.mul_vec(&vec![1.0; a.shape().cols])?);
+        let stored = StoredMatrix::new(device, a.clone(), MatrixFormat::Auto)?;
+        let params = AutoParams::default().with_stop(Stop::relative(tolerance));
+        let params = params.with_recurrence(Precision::Auto.recurrence());
+        let auto = Auto::new(Rc::new(stored), params)?;
+        let unknowns = if device.capabilities().exact_form.is_some() {
+            let x = Box::new(DoubleVector::zeros(device, n)?);
+            Unknowns::Pairs(auto.begin(x, Box::new(DoubleVector::from_f64(device, &b)?)))
+        } else {
+            let x = Box::new(Vector::zeros(device, n)?);
+            Unknowns::Single(auto.begin(x, Box::new(Vector::from_f64(device, &b)?)))
+        };
+        Ok(Solve { a, b, unknowns })
+    }
+
+    /// Goes on, for a slice at most.
+    pub fn advance(&mut self, slice: Slice) -> Result<SolveProgress> {
+        Ok(match &mut self.unknowns {
+            Unknowns::Single(solving) => solving.advance(slice)?,
+            Unknowns::Pairs(solving) => solving.advance(slice)?,
+        })
+    }
+
+    /// What it came to; waits where it is not done.
+    pub fn finish(self) -> Result<Solved> {
+        let (report, x) = match self.unknowns {
+            Unknowns::Single(solving) => {
+                let (x, report) = solving.finish();
+                (report?, x.read()?.into_iter().map(f64::from).collect())
+            }
+            Unknowns::Pairs(solving) => {
+                let (x, report) = solving.finish();
+                (report?, x.read()?)
+            }
+        };
+        let product = self.a.mul_vec(&x)?;
+        let left = norm(product.iter().zip(&self.b).map(|(p, b)| b - p));
+        let residual = if left == 0.0 { 0.0 } else { left / norm(self.b) };
+        let matrix = format!("{}, {} nonzeros", self.a.shape(), self.a.nnz());
+        Ok(Solved { matrix, report, residual, solution: x.iter().map(|x| *x as f32).collect() })
+    }
 }

@@ -87,7 +87,12 @@ async function resultsAndLoss(browser, site, bits) {
     const lost = event("webglcontextlost");
     let looks = 0, error = "none";
     try {
-      texla.solve(first, "layers", 32, new Uint8Array(), 1e-10, () => { looks += 1; if (looks === 3) lose.loseContext(); });
+      const solve = new texla.Solve(first, "layers", 32, new Uint8Array(), 1e-10);
+      while (!solve.advance(1).done) {
+        looks += 1;
+        if (looks === 3) lose.loseContext();
+        await new Promise((next) => setTimeout(next));
+      }
     } catch (thrown) {
       error = thrown.name;
     }
@@ -102,7 +107,7 @@ async function resultsAndLoss(browser, site, bits) {
     return { ...before, looks, error, later, again: second.digest() };
   });
   judge(lines(found.results), bits);
-  assert.ok(found.looks >= 3, `the context was lost after ${found.looks} looks`);
+  assert.ok(found.looks >= 3, `the context was lost after ${found.looks} slices`);
   assert.deepEqual([found.error, found.later], ["ContextLost", "ContextLost"], "a lost context is a typed error");
   assert.equal(found.again, found.digest, "a new device on the restored context gives the same bits");
   assert.deepEqual(complaints, []);
@@ -206,6 +211,20 @@ const RESPONDS = {
     const found = await page.evaluate(() => ({ ...window.found, points: window.chart.points.length }));
     assert.ok(found.converged && found.residual <= 1e-6 && found.certified <= 1e-6, JSON.stringify(found));
     assert.ok(found.points > 3, "residuals are plotted as they come");
+    // On the page itself, while it draws: the same bits.
+    await page.evaluate(() => {
+      window.drawn = 0;
+      const draw = () => { window.drawn += 1; requestAnimationFrame(draw); };
+      draw();
+    });
+    await page.evaluate(() => { document.body.dataset.state = ""; });
+    await page.select("#where", "page");
+    await settled(page);
+    const here = await page.evaluate(() => ({ ...window.found, drawn: window.drawn }));
+    assert.equal(here.hash, found.hash, "however a solve is cut");
+    assert.ok(here.slices > 3 && here.drawn >= here.slices - 1, `${here.drawn} pictures in ${here.slices} slices`);
+    await page.select("#where", "worker");
+    await settled(page);
     await page.evaluate(() => {
       const text = "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 4\n2 2 4\n3 3 4\n2 1 -1\n3 2 -1\n";
       const given = new DataTransfer();

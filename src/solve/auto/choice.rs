@@ -1,5 +1,6 @@
 //! Methods and preconditioners by name, and a pair of them made ready for a matrix.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
@@ -171,7 +172,7 @@ impl Choice {
         m: Box<dyn Preconditioner + 'a>,
         params: ChoiceParams,
     ) -> Result<Chosen<'a>> {
-        let made = Chosen { a: a.into(), m, choice: *self, params, set_up: Duration::ZERO };
+        let made = Chosen { a: a.into(), m: m.into(), choice: *self, params, set_up: Duration::ZERO };
         made.checked()?;
         Ok(made)
     }
@@ -225,10 +226,11 @@ impl Choice {
     }
 }
 
-/// A [`Choice`] made ready for a matrix.
+/// A [`Choice`] made ready for a matrix; a clone shares what was made.
+#[derive(Clone)]
 pub struct Chosen<'a> {
     a: HeldLinOp<'a>,
-    m: Box<dyn Preconditioner + 'a>,
+    m: Rc<dyn Preconditioner + 'a>,
     choice: Choice,
     params: ChoiceParams,
     set_up: Duration,
@@ -300,11 +302,11 @@ impl Chosen<'_> {
         /// *Errors*: as of those.
         "iterations" => SolveReport, |solver, x, b, observe| {
             match solver.choice.method {
-                MethodKind::Cg => solver.cg()?.solve_observed(x, b, observe),
-                MethodKind::Minres => solver.minres()?.solve_observed(x, b, observe),
-                MethodKind::BiCgStab | MethodKind::BiCgStab2 => solver.bicgstab()?.solve_observed(x, b, observe),
-                MethodKind::Gmres => solver.gmres()?.solve_observed(x, b, observe),
-                MethodKind::Cgls => solver.cgls()?.solve_observed(x, b, observe),
+                MethodKind::Cg => solver.cg()?.solving(x, b, observe).await,
+                MethodKind::Minres => solver.minres()?.solving(x, b, observe).await,
+                MethodKind::BiCgStab | MethodKind::BiCgStab2 => solver.bicgstab()?.solving(x, b, observe).await,
+                MethodKind::Gmres => solver.gmres()?.solving(x, b, observe).await,
+                MethodKind::Cgls => solver.cgls()?.solving(x, b, observe).await,
             }
         }
     }

@@ -19,6 +19,7 @@ use crate::ops::LinOp;
 use crate::platform::Instant;
 use crate::solve::drive::check::check_count;
 use crate::solve::drive::report::{SolveReport, Stop, StopReason};
+use crate::solve::drive::slices::{Stopwatch, counters};
 use crate::solve::held::HeldLinOp;
 use crate::solve::krylov::Recurrence;
 use crate::solve::precondition::IluParams;
@@ -82,6 +83,7 @@ impl Default for AutoParams {
 /// assert_eq!(report.choice.method, MethodKind::Cg);
 /// # Ok::<(), texla::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct Auto<'a> {
     a: HeldLinOp<'a>,
     params: AutoParams,
@@ -232,10 +234,10 @@ impl<'a> Auto<'a> {
                     }
                     Err(error) => return Err(error),
                 };
-                let (started, before) = (Instant::now(), solver.a.device().counters());
-                let outcome = solver.run(&mut chosen, (x, b), (k >= last, &mut done), observe);
+                let (started, before) = (Stopwatch::start(), counters(solver.a.device()));
+                let outcome = solver.run(&mut chosen, (x, b), (k >= last, &mut done), observe).await;
                 let (set_up, solving) = (chosen.set_up(), started.elapsed());
-                compiling = solver.a.device().counters().since(&before).compile_time();
+                compiling = counters(solver.a.device()).since(&before).compile_time();
                 match outcome {
                     Ok(solved) => {
                         let ends = match solved.reason {
@@ -270,7 +272,7 @@ impl<'a> Auto<'a> {
     }
 
     /// One of the choices, as long as it leads on.
-    fn run<X: Unknowns, B: Unknowns>(
+    async fn run<X: Unknowns, B: Unknowns>(
         &self,
         chosen: &mut Chosen<'_>,
         (x, b): (&mut X, &B),
@@ -287,7 +289,7 @@ impl<'a> Auto<'a> {
             let most = if is_last { left } else { share.min(left) };
             chosen.limited(most);
             let begin = *done;
-            let report = chosen.solve_observed(x, b, |k, residual| observe(begin + k, residual))?;
+            let report = chosen.solving(x, b, &mut |k, residual| observe(begin + k, residual)).await?;
             *done += report.iterations;
             let first = report.history.first().map_or(f64::INFINITY, |(_, residual)| *residual);
             let leads_on = report.true_residual <= LEADS_ON * first && report.iterations > 0;

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 
 use super::dots::{Dots, Reducer};
 use super::scales::times_power;
+use super::slices::{arrived, number};
 use crate::data::{PendingRead, Vector, exponent};
 use crate::error::Result;
 use crate::ops::{self, LinOp, Windows};
@@ -31,12 +32,12 @@ impl Answer {
         Ok(Answer { pending, arrived: OnceCell::new() })
     }
 
-    fn wait(&self) -> Result<[f32; 4]> {
+    async fn arrived(&self) -> Result<[f32; 4]> {
         if let Some(arrived) = self.arrived.get() {
             return Ok(*arrived);
         }
         let mut facts = [f32::NAN; 4];
-        facts.iter_mut().zip(self.pending.wait()?).for_each(|(fact, value)| *fact = value);
+        facts.iter_mut().zip(arrived(&self.pending).await?).for_each(|(fact, value)| *fact = value);
         Ok(*self.arrived.get_or_init(|| facts))
     }
 }
@@ -55,50 +56,50 @@ impl Facts {
         if a.null_space().is_empty() { Ok(None) } else { Self::ask(x, v).map(Some) }
     }
 
-    fn of_v(&self) -> Result<[f32; 4]> {
-        self.of_v.as_ref().unwrap_or(&self.of_x).wait()
+    async fn of_v(&self) -> Result<[f32; 4]> {
+        self.of_v.as_ref().unwrap_or(&self.of_x).arrived().await
     }
 
     /// Whether all elements of x are finite; of v its norm tells. *Cost*: waits until the device has come to it, as what follows.
-    pub fn is_finite(&self) -> Result<bool> {
-        let [odd, ..] = self.of_x.wait()?;
+    pub async fn is_finite(&self) -> Result<bool> {
+        let [odd, ..] = self.of_x.arrived().await?;
         Ok(odd == 0.0)
     }
 
     /// Whether x is zero.
-    pub fn is_zero(&self) -> Result<bool> {
-        let [_, _, others, _] = self.of_x.wait()?;
+    pub async fn is_zero(&self) -> Result<bool> {
+        let [_, _, others, _] = self.of_x.arrived().await?;
         Ok(others == 0.0)
     }
 
     /// Whether all elements of v are finite, and none so small that a device may take it for zero.
-    pub fn is_normal(&self) -> Result<bool> {
-        let [_, odd, ..] = self.of_v()?;
+    pub async fn is_normal(&self) -> Result<bool> {
+        let [_, odd, ..] = self.of_v().await?;
         Ok(odd == 0.0)
     }
 
     /// The norm of v, the vector that was asked about: by its plain square, as a rule; where that comes near an end of the
     /// range of floats, by that of the vector scaled. *Cost*: waits; longer in the latter case.
-    pub fn norm(&self, v: &Vector) -> Result<f64> {
-        let [.., square] = self.of_v()?;
+    pub async fn norm(&self, v: &Vector) -> Result<f64> {
+        let [.., square] = self.of_v().await?;
         // What squares lose below the range is then less than the last digit.
         if (1e-20..1e36).contains(&square) {
             return Ok(f64::from(square).sqrt());
         }
         // Extremes may pass a NaN over.
-        let largest = f64::from(if square.is_nan() { square } else { ops::max_abs(v)?.read()? });
+        let largest = if square.is_nan() { f64::from(square) } else { number(ops::max_abs(v)?).await? };
         if largest == 0.0 || !largest.is_finite() {
             return Ok(largest);
         }
         let e = exponent(largest);
         let mut own = Vector::uninit(v.device(), v.len())?;
         times_power(&mut own, -e, v)?;
-        let [.., square] = Answer::ask(&own, &own)?.wait()?;
+        let [.., square] = Answer::ask(&own, &own)?.arrived().await?;
         Ok(f64::from(square).sqrt() * f64::from(e).exp2())
     }
 }
 
 /// The norm of a vector. *Cost*: waits.
-pub(in crate::solve) fn norm_of(v: &Vector) -> Result<f64> {
-    Facts::ask(v, v)?.norm(v)
+pub(in crate::solve) async fn norm_of(v: &Vector) -> Result<f64> {
+    Facts::ask(v, v)?.norm(v).await
 }

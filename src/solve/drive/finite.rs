@@ -1,6 +1,7 @@
 //! Whether what a solver is given is finite, and none of it too small.
 
 use super::facts::Facts;
+use super::slices::elements;
 use crate::data::Vector;
 use crate::error::{Error, Result};
 
@@ -54,8 +55,12 @@ impl Small {
     }
 
     /// The same, asked of the device first. *Cost*: waits; a readback of `b` where there may be something to refuse.
-    pub fn check(self, op: &'static str, b: &Vector, bound: f64) -> Result<f64> {
-        if Facts::ask(b, b)?.is_normal()? { Ok(0.0) } else { self.refuse(op, &b.read()?, bound) }
+    pub async fn check(self, op: &'static str, b: &Vector, bound: f64) -> Result<f64> {
+        if Facts::ask(b, b)?.is_normal().await? {
+            Ok(0.0)
+        } else {
+            self.refuse(op, &elements(b).await?, bound)
+        }
     }
 }
 
@@ -82,15 +87,15 @@ impl<'a> Finite<'a> {
     /// Refuses the first operand that is not finite, with the place and the value, and a right-hand side of which too much
     /// may be lost; which share of the unit of residuals is. *Cost*: waits until the device has come to the counts; a readback of that operand where there may be
     /// something to refuse.
-    pub fn check(&self) -> Result<f64> {
-        if !self.facts.is_finite()? {
-            self.refuse("x", &self.x.read()?)?;
+    pub async fn check(&self) -> Result<f64> {
+        if !self.facts.is_finite().await? {
+            self.refuse("x", &elements(self.x).await?)?;
         }
         let Some((b, small, bound)) = self.b else { return Ok(0.0) };
-        if self.facts.is_normal()? {
+        if self.facts.is_normal().await? {
             return Ok(0.0);
         }
-        let values = b.read()?;
+        let values = elements(b).await?;
         self.refuse("b", &values)?;
         small.refuse(self.op, &values, bound)
     }
@@ -105,8 +110,11 @@ impl<'a> Finite<'a> {
         }
     }
 
-    /// What is to blame for an error: an operand that is not finite, or what the error says.
-    pub fn or(&self, error: Error) -> Error {
-        self.check().err().unwrap_or(error)
+    /// The same, or what is to blame for an error: an operand that is not finite, or what the error says.
+    pub async fn blamed<T>(&self, done: Result<T>) -> Result<T> {
+        match done {
+            Ok(done) => Ok(done),
+            Err(error) => Err(self.check().await.err().unwrap_or(error)),
+        }
     }
 }

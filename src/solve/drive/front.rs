@@ -6,68 +6,82 @@ use super::iterate::Iterate;
 use super::looks::Observer;
 use super::null_space::consistent;
 use super::report::SolveReport;
+use super::slices::{counters, scoped};
 use super::unknown::{Iterand, Right, check_right};
 use super::{Limits, Method, drive};
 use crate::data::{Unknowns, Vector};
-use crate::device::Scope;
 use crate::error::Result;
 use crate::ops::LinOp;
 
-/// What begins a solve of `A x = b`: operands that do not fit are refused, and whether they are finite is on the way,
+/// Refuses operands of a solve of `A x = b` that do not fit, before anything is drawn.
+pub(in crate::solve) fn fits(
+    op: &'static str,
+    a: &dyn LinOp,
+    (x, x_low): (&Vector, Option<&Vector>),
+    b: Right<'_>,
+) -> Result<()> {
+    check_vectors(op, a, x, b.high)?;
+    check_right(op, (x, x_low), b)
+}
+
+/// What begins a solve of operands that [fit](fits), in a scope: whether they are finite is on the way,
 /// to be looked at when the solver has sent off what it begins with. Of a method that says so `b` has to be consistent within the
 /// bound; the part of it that is orthogonal to the null space comes last, in pairs as unknowns are, if there is one. What residuals are relative to says
 /// which elements of `b` may be too small.
-pub(in crate::solve) fn asked<'a>(
+pub(in crate::solve) async fn asked<'a>(
     op: &'static str,
     a: &dyn LinOp,
     (x, x_low): (&'a Vector, Option<&Vector>),
     b: Right<'a>,
     (bound, is_consistent): (f64, bool),
     small: Small,
-) -> Result<(Scope, Finite<'a>, Option<Iterand>)> {
-    check_vectors(op, a, x, b.high)?;
-    check_right(op, (x, x_low), b)?;
-    let scope = a.device().scope()?;
+) -> Result<(Finite<'a>, Option<Iterand>)> {
     let finite = Finite::ask(op, x, Some((b.high, small, bound)))?;
     let projected = match is_consistent {
-        true => consistent(op, a, b, x_low.is_some(), bound).map_err(|error| finite.or(error))?,
+        true => finite.blamed(consistent(op, a, b, x_low.is_some(), bound).await).await?,
         false => None,
     };
-    Ok((scope, finite, projected))
+    Ok((finite, projected))
 }
 
 /// Solves `A x = b` by the method that `begin` makes for the start in `x`.
-pub(in crate::solve) fn solve<M: Method>(
+pub(in crate::solve) async fn solve<M: Method>(
     op: &'static str,
     system: (&dyn LinOp, &mut impl Unknowns, &impl Unknowns),
     limits: Limits,
     observe: &mut Observer<'_>,
-    begin: impl FnOnce(&mut Iterate<'_>) -> Result<M>,
+    begin: impl AsyncFnOnce(&mut Iterate<'_>) -> Result<M>,
 ) -> Result<SolveReport> {
     let bound = (limits.stop.relative, M::CONSISTENT);
-    iterated(op, system, bound, M::SMALL, |at, finite| {
-        let mut method = begin(at).map_err(|error| finite.or(error))?;
-        at.lost = finite.check()?;
-        drive(&mut method, at, limits, observe)
+    iterated(op, system, bound, M::SMALL, async |at, finite| {
+        let mut method = finite.blamed(begin(at).await).await?;
+        at.lost = finite.check().await?;
+        drive(&mut method, at, limits, observe).await
     })
+    .await
 }
 
 /// Solves `A x = b` by what `run` does to the iterate that begins in `x`, with that asked which [`asked`] asks: `run` is to look at
 /// whether operands are finite.
-pub(in crate::solve) fn iterated(
+pub(in crate::solve) async fn iterated(
     op: &'static str,
     (a, x, b): (&dyn LinOp, &mut impl Unknowns, &impl Unknowns),
     bound: (f64, bool),
     small: Small,
-    run: impl FnOnce(&mut Iterate<'_>, &Finite<'_>) -> Result<SolveReport>,
+    run: impl AsyncFnOnce(&mut Iterate<'_>, &Finite<'_>) -> Result<SolveReport>,
 ) -> Result<SolveReport> {
-    let before = a.device().counters();
-    let (b, given) = (Right::of(b), x.parts());
-    let (_scope, finite, projected) = asked(op, a, given, b, bound, small)?;
-    // Whether the operator can do what pairs need, the first residual tells: nothing is written before that.
-    let b = projected.as_ref().map_or(b, Right::of);
-    let mut at = Iterate::new(a, given, b, finite.facts())?;
-    let report = run(&mut at, &finite)?;
-    at.x.copy_to(x.parts_mut())?;
-    Ok(SolveReport { pairs: at.is_double(), ..report }.counted(a.device(), &before))
+    let before = counters(a.device());
+    let b = Right::of(b);
+    fits(op, a, x.parts(), b)?;
+    scoped(a.device(), async {
+        let given = x.parts();
+        let (finite, projected) = asked(op, a, given, b, bound, small).await?;
+        // Whether the operator can do what pairs need, the first residual tells: nothing is written before that.
+        let b = projected.as_ref().map_or(b, Right::of);
+        let mut at = Iterate::new(a, given, b, finite.facts()).await?;
+        let report = run(&mut at, &finite).await?;
+        at.x.copy_to(x.parts_mut())?;
+        Ok(SolveReport { pairs: at.is_double(), ..report }.counted(a.device(), &before))
+    })
+    .await
 }

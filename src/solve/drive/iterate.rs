@@ -4,6 +4,7 @@ use super::facts::{Facts, norm_of};
 use super::null_space::{project_out, project_parts, start_in_range};
 use super::rounding::{norm_of_bound, norm_of_error, of_norms};
 use super::scales::{FAR, Scales, closer_scale, power, room_of, scale_of};
+use super::slices::number;
 use super::unknown::{Iterand, Right, exact_sum};
 use super::verdict::{Judged, LEAST_BOUND, LEAST_BOUND_OF_PAIRS};
 use crate::data::Vector;
@@ -60,16 +61,16 @@ pub(in crate::solve) struct Low {
 impl<'a> Iterate<'a> {
     /// From the start in `x`, of which and of `b` this is known; but for what lies in the null space. The scales are found,
     /// and waited for.
-    pub fn new(
+    pub async fn new(
         a: &'a dyn LinOp,
         (x, x_low): (&Vector, Option<&Vector>),
         Right { high: b, low: b_low }: Right<'a>,
         given: &Facts,
     ) -> Result<Self> {
-        let Iterand { high: mut start, low } = start_in_range(a, (x, x_low))?;
+        let Iterand { high: mut start, low } = start_in_range(a, (x, x_low)).await?;
         let mut r = Vector::uninit(a.device(), a.shape().rows)?;
         let projected = Facts::of_projected(a, &start, b)?;
-        let scales = Scales::find(a, &mut start, b, projected.as_ref().unwrap_or(given), &mut r)?;
+        let scales = Scales::find(a, &mut start, b, projected.as_ref().unwrap_or(given), &mut r).await?;
         let mut at = Self::beginning(a, b, start, r, scales)?;
         if let Some(mut low) = low {
             // Where the start is zero for being far off, so is all of it.
@@ -224,10 +225,12 @@ impl<'a> Iterate<'a> {
     }
 
     /// By how much rounding may have changed the norm of that, which is this relative to `b`. *Cost*: waits.
-    pub fn rounding(&self, residual: f64) -> Result<f64> {
+    pub async fn rounding(&self, residual: f64) -> Result<f64> {
         let norm = match self.is_double() {
-            true => norm_of_bound(self.exact_residual(true)?.error())? / f64::from(self.residual_room()),
-            false => norm_of_error(self.a, self.terms())?,
+            true => {
+                norm_of_bound(self.exact_residual(true)?.error()).await? / f64::from(self.residual_room())
+            }
+            false => norm_of_error(self.a, self.terms()).await?,
         };
         Ok(norm / self.unit() + residual * of_norms(self.r.front()) + self.lost)
     }
@@ -245,15 +248,15 @@ impl<'a> Iterate<'a> {
 
     /// [Gathers up](Self::gather_up) and makes the residual the recurrence's; returns the norm of that, scaled. Infinite
     /// where an element of `x` is not finite.
-    pub fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
+    pub async fn true_residual(&mut self) -> Result<(f64, Accuracy)> {
         if self.first.is_none() {
             self.gather_up()?;
         }
-        self.recomputed()
+        self.recomputed().await
     }
 
     /// The same of `x` alone.
-    pub fn recomputed(&mut self) -> Result<(f64, Accuracy)> {
+    pub async fn recomputed(&mut self) -> Result<(f64, Accuracy)> {
         if let Some((norm, accuracy)) = self.first.take() {
             self.begins = false;
             self.project_residual()?;
@@ -261,19 +264,19 @@ impl<'a> Iterate<'a> {
         }
         let mut accuracy = self.residual()?;
         let facts = self.facts()?;
-        let mut norm = facts.norm(self.r.front())?;
-        if !facts.is_finite()? {
+        let mut norm = facts.norm(self.r.front()).await?;
+        if !facts.is_finite().await? {
             return Ok((f64::INFINITY, accuracy));
         }
         if !norm.is_finite() && self.residual_room() > 1.0 {
             // An `x` so large has no such room.
             self.room = 1.0;
             accuracy = self.residual()?;
-            norm = norm_of(self.r.front())?;
+            norm = norm_of(self.r.front()).await?;
         }
-        if self.rescale(norm)? {
+        if self.rescale(norm).await? {
             accuracy = self.residual()?;
-            norm = norm_of(self.r.front())?;
+            norm = norm_of(self.r.front()).await?;
         }
         // What rounding has left in the null space is part of the residual, and nothing that iterations could remove.
         self.project_residual()?;
@@ -287,7 +290,7 @@ impl<'a> Iterate<'a> {
 
     /// Scales closer where residuals of this norm ask for it: they are then to be computed anew.
     /// *Cost*: waits once more where they do, and unknowns are pairs.
-    pub fn rescale(&mut self, norm: f64) -> Result<bool> {
+    pub async fn rescale(&mut self, norm: f64) -> Result<bool> {
         // Of pairs low parts of squares are to be in range too, also where the preconditioner makes little of a residual.
         let (least, times) = match self.low {
             Some(_) => (self.norm_b / FAR, 16.0),
@@ -298,7 +301,7 @@ impl<'a> Iterate<'a> {
         let scale = match self.low {
             // Residuals multiply `x` by that, which is far larger than they are where the matrix is small or nearly singular.
             Some(_) => {
-                let most = scale_of(f64::from(ops::max_abs(&self.x.high)?.read()?)) * power(MOST_SCALED);
+                let most = scale_of(number(ops::max_abs(&self.x.high)?).await?) * power(MOST_SCALED);
                 wanted.min(most)
             }
             None => wanted,
@@ -340,11 +343,11 @@ impl Judged for Iterate<'_> {
         (self.x, self.begins) = (x, true);
     }
 
-    fn recomputed(&mut self) -> Result<bool> {
-        Ok(Iterate::recomputed(self)?.0.is_finite())
+    async fn recomputed(&mut self) -> Result<bool> {
+        Ok(Iterate::recomputed(self).await?.0.is_finite())
     }
 
-    fn rounding(&mut self, residual: f64) -> Result<f64> {
-        Iterate::rounding(self, residual)
+    async fn rounding(&mut self, residual: f64) -> Result<f64> {
+        Iterate::rounding(self, residual).await
     }
 }

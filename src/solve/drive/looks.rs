@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::slices::{arrived, begin, counters};
 use crate::data::PendingRead;
 use crate::device::Device;
 use crate::error::Result;
@@ -134,13 +135,13 @@ impl Course {
 ///
 /// The flag on the device freezes iterates, whenever that is noticed: results do not depend on timing. With nothing on
 /// its way but what [`Course::pace`] allows, what runs in vain is a few in a hundred iterations, or one.
-pub(in crate::solve) fn run_until_frozen(
+pub(in crate::solve) async fn run_until_frozen(
     iterated: &mut impl Iterated,
     course: Course,
     work: &mut Work,
     observe: &mut Observer<'_>,
 ) -> Result<Vec<f32>> {
-    let start = iterated.device().counters();
+    let start = counters(iterated.device());
     // With the calls before each.
     let mut looks: VecDeque<(usize, PendingRead)> = VecDeque::new();
     let (mut done, mut seen) = (0, 0);
@@ -149,7 +150,7 @@ pub(in crate::solve) fn run_until_frozen(
         calls = calls.clamp(1, course.most.saturating_sub(done).max(1));
         while let Some((at, look)) = looks.front() {
             let wait = done - seen + calls > unseen || done >= course.most;
-            let Some(texels) = (if wait { Some(look.wait()?) } else { look.poll()? }) else { break };
+            let Some(texels) = (if wait { Some(arrived(look).await?) } else { look.poll()? }) else { break };
             let found = iterated.seen(&texels);
             if work.history.last().is_none_or(|(k, _)| *k < found.residual.0) {
                 work.history.push(found.residual);
@@ -166,6 +167,7 @@ pub(in crate::solve) fn run_until_frozen(
             looks.pop_front();
         }
         for _ in 0..calls {
+            begin(iterated.steps().max(1)).await;
             let before = iterated.device().counters();
             iterated.iterate()?;
             done += 1;
@@ -181,7 +183,7 @@ pub(in crate::solve) fn run_until_frozen(
         }
         looks.push_back((done, iterated.look()?));
     };
-    let counted = iterated.device().counters().since(&start);
+    let counted = counters(iterated.device()).since(&start);
     work.async_checks += counted.async_checks;
     work.readbacks += counted.readbacks;
     Ok(frozen)

@@ -13,6 +13,7 @@ pub(super) mod null_space;
 pub(super) mod report;
 pub(super) mod rounding;
 pub(super) mod scales;
+pub(super) mod slices;
 pub(super) mod state;
 pub(super) mod unknown;
 pub(super) mod verdict;
@@ -47,14 +48,14 @@ pub(super) trait Method {
     const SMALL: Small = Small::BesideNorm;
 
     /// Recomputes the residual from the iterate, keeps it as the recurrence's, and returns its relative norm.
-    fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
-        let (norm, accuracy) = at.true_residual()?;
+    async fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
+        let (norm, accuracy) = at.true_residual().await?;
         Ok((norm / at.unit(), accuracy))
     }
 
     /// By how much rounding may have changed that norm, relative as it is: in double-float, and as it was summed. *Cost*: waits.
-    fn rounding(&self, at: &Iterate<'_>, residual: f64) -> Result<f64> {
-        at.rounding(residual)
+    async fn rounding(&self, at: &Iterate<'_>, residual: f64) -> Result<f64> {
+        at.rounding(residual).await
     }
 
     /// Another residual by which an iterate may be a solution, relative: of least squares `b - A x` itself.
@@ -63,7 +64,7 @@ pub(super) trait Method {
     }
 
     /// By how much rounding may have changed that. *Cost*: waits.
-    fn other_rounding(&self, at: &Iterate<'_>) -> Result<f64> {
+    async fn other_rounding(&self, at: &Iterate<'_>) -> Result<f64> {
         let _ = at;
         Ok(0.0)
     }
@@ -139,14 +140,14 @@ impl<M: Method> Judged for (&mut M, &mut Iterate<'_>) {
         self.1.put(x);
     }
 
-    fn recomputed(&mut self) -> Result<bool> {
+    async fn recomputed(&mut self) -> Result<bool> {
         let (method, at) = self;
-        Ok(method.true_residual(at)?.0.is_finite())
+        Ok(method.true_residual(at).await?.0.is_finite())
     }
 
-    fn rounding(&mut self, residual: f64) -> Result<f64> {
+    async fn rounding(&mut self, residual: f64) -> Result<f64> {
         let (method, at) = self;
-        method.rounding(at, residual)
+        method.rounding(at, residual).await
     }
 }
 
@@ -335,7 +336,7 @@ impl<M: Method> Iterated for Looked<'_, '_, M> {
     }
 }
 
-pub(super) fn drive<M: Method>(
+pub(super) async fn drive<M: Method>(
     method: &mut M,
     at: &mut Iterate<'_>,
     limits: Limits,
@@ -354,7 +355,7 @@ pub(super) fn drive<M: Method>(
     let mut widened = method.is_wide().then_some(0);
     let mut plan = Replacements::new(method);
     loop {
-        let (mut residual, accuracy) = method.true_residual(at)?;
+        let (mut residual, accuracy) = method.true_residual(at).await?;
         let mut other = method.other_residual();
         if iterations == 0 && work.history.is_empty() {
             work.history.push((0, residual));
@@ -368,7 +369,7 @@ pub(super) fn drive<M: Method>(
         if lost {
             flag = Flag::OutOfRange;
         } else if (residual <= bound || stuck) && accuracy == Accuracy::DoubleFloat {
-            let rounding = method.rounding(at, residual)?;
+            let rounding = method.rounding(at, residual).await?;
             rounded = Some(rounding);
             residual += counted(rounding, bound);
             lost = hides(rounding, bound);
@@ -390,7 +391,7 @@ pub(super) fn drive<M: Method>(
             && *other <= bound
             && accuracy == Accuracy::DoubleFloat
         {
-            *other += counted(method.other_rounding(at)?, bound);
+            *other += counted(method.other_rounding(at).await?, bound);
         }
         let residuals = Residuals { own: residual, rounding: rounded, other };
         let standing = Standing {
@@ -426,7 +427,7 @@ pub(super) fn drive<M: Method>(
             let residuals = match standing.met {
                 // Perhaps by the other residual.
                 true => residuals,
-                false => best.told(residuals, accuracy, &mut (&mut *method, &mut *at))?,
+                false => best.told(residuals, accuracy, &mut (&mut *method, &mut *at)).await?,
             };
             let each = work.cost();
             let report = work.report(reason, iterations, residuals, replacements, each);
@@ -456,7 +457,7 @@ pub(super) fn drive<M: Method>(
         let most = (limit + 1).saturating_sub(iterations);
         let course = Course { every: limits.stop.every, begin: iterations, most, aim: Some(aim) };
         let mut looked = Looked { method: &mut *method, at: &mut *at };
-        let last = run_until_frozen(&mut looked, course, &mut work, observe)?;
+        let last = run_until_frozen(&mut looked, course, &mut work, observe).await?;
         let last = Report::from_texel(&last);
         method.finish(at)?;
         idle = last.flag == Flag::Met && last.iterations == iterations;

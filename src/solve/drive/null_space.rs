@@ -2,6 +2,7 @@
 
 use super::dots::{Dots, Reducer};
 use super::scales::times_power;
+use super::slices::{number, texel};
 use super::unknown::{Iterand, Right};
 use crate::data::{Scalar, Unknowns, Vector, exponent};
 use crate::error::{Error, Result};
@@ -53,7 +54,7 @@ pub(in crate::solve) fn project_parts(
 /// A copy of `x` without its part in the null space of `a`: a start. What is large is brought near 1 for that, since its sums
 /// may leave the range; what is so large that differences may leave it stays as it is. *Cost*: waits for one number, if there
 /// is a null space.
-pub(in crate::solve) fn start_in_range(
+pub(in crate::solve) async fn start_in_range(
     a: &dyn LinOp,
     (x, x_low): (&Vector, Option<&Vector>),
 ) -> Result<Iterand> {
@@ -66,7 +67,7 @@ pub(in crate::solve) fn start_in_range(
     if a.null_space().is_empty() {
         return Ok(start);
     }
-    let largest = f64::from(ops::max_abs(&start.high)?.read()?);
+    let largest = number(ops::max_abs(&start.high)?).await?;
     if largest.is_finite() && largest >= LARGEST {
         return Ok(start);
     }
@@ -136,14 +137,14 @@ const SMALL: i32 = -60;
 
 /// Refuses a `b` whose projection, `2^e own`, has lost digits below the range of floats: what is solved is to be the system
 /// that was given. *Cost*: waits.
-fn require_room(op: &'static str, projected: &Vector, own: &Vector, e: i32) -> Result<()> {
+async fn require_room(op: &'static str, projected: &Vector, own: &Vector, e: i32) -> Result<()> {
     /// More of its norm than this.
-    const NOTHING: f32 = 1.0 / (1u32 << 30) as f32;
+    const NOTHING: f64 = 1.0 / (1u32 << 30) as f64;
     let (mut back, mut lost) =
         (Vector::uninit(own.device(), own.len())?, Vector::uninit(own.device(), own.len())?);
     times_power(&mut back, -e, projected)?;
     ops::sub(&mut lost, own, &back)?;
-    let (lost, norm) = (ops::norm2(&lost)?.read()?, ops::norm2(own)?.read()?);
+    let (lost, norm) = (number(ops::norm2(&lost)?).await?, number(ops::norm2(own)?).await?);
     if lost <= NOTHING * norm {
         return Ok(());
     }
@@ -158,7 +159,7 @@ fn require_room(op: &'static str, projected: &Vector, own: &Vector, e: i32) -> R
 /// *Cost*: a readback for each of its vectors, and two; two more where `b` is small. *Errors*: [`Error::Inconsistent`] when the rest is larger than
 /// `(t + γ_(d+3)) ‖b‖`: what a residual of `t` allows anyway, and what rounding the elements of `b` and summing them in
 /// chains of `d` additions can come to.
-pub(in crate::solve) fn consistent(
+pub(in crate::solve) async fn consistent(
     op: &'static str,
     a: &dyn LinOp,
     b: Right<'_>,
@@ -170,19 +171,18 @@ pub(in crate::solve) fn consistent(
         return Ok(None);
     }
     let device = a.device();
-    let _scope = device.scope()?;
-    let e = exponent(f64::from(ops::max_abs(b.high)?.read()?));
+    let e = exponent(number(ops::max_abs(b.high)?).await?);
     let low = match b.low {
         Some(low) => Some(times(-e, low)?),
         None if pairs => Some(Vector::zeros(device, b.high.len())?),
         None => None,
     };
     let mut own = Iterand { high: times(-e, b.high)?, low };
-    let norm = f64::from(ops::norm2(&own.high)?.read()?);
+    let norm = number(ops::norm2(&own.high)?).await?;
     let mut square = 0.0;
     for n in null_space {
         let coefficient = project(&mut own.high, own.low.as_mut(), n)?;
-        let [_, _, along, length] = coefficient.read_texel()?.map(f64::from);
+        let [_, _, along, length] = texel(&coefficient).await?.map(f64::from);
         square += along * along / length;
     }
     let chain = ReducePlan::on(device, own.high.extent(), Windows::Balanced, 2).longest_chain();
@@ -206,7 +206,7 @@ pub(in crate::solve) fn consistent(
     project_out(&mut own, null_space)?;
     let projected = own.times(e)?;
     if e < SMALL {
-        require_room(op, &projected.high, &own.high, e)?;
+        require_room(op, &projected.high, &own.high, e).await?;
     }
     Ok(Some(projected))
 }

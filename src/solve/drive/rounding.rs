@@ -2,6 +2,7 @@
 
 use super::facts::Facts;
 use super::scales::exponent_of;
+use super::slices::number;
 use crate::data::Vector;
 use crate::error::Result;
 use crate::ops::{self, Accurate, LinOp, Part, ReducePlan, Windows};
@@ -24,12 +25,12 @@ fn upwards(bound: f64) -> f64 {
 }
 
 /// A bound on the error of a sum in double-float, element by element.
-pub(in crate::solve) fn error_bound(a: &dyn LinOp, terms: Accurate<'_>) -> Result<Vector> {
+pub(in crate::solve) async fn error_bound(a: &dyn LinOp, terms: Accurate<'_>) -> Result<Vector> {
     let shape = if terms.transposed { a.shape().transposed() } else { a.shape() };
     let mut bound = Vector::uninit(a.device(), shape.rows)?;
     if !ops::product_part(&mut bound, a, terms, Part::Error)? {
         let matrix = f64::from(exponent_of(a)? + 1).exp2() * f64::from(terms.alpha).abs();
-        let x = f64::from(ops::norm2(terms.x)?.read()?);
+        let x = number(ops::norm2(terms.x)?).await?;
         ops::fill(&mut bound, (UNTOLD * matrix * x).min(f64::from(f32::MAX)) as f32)?;
     }
     Ok(bound)
@@ -43,12 +44,12 @@ pub(in crate::solve) fn of_norms(v: &Vector) -> f64 {
 }
 
 /// The norm of such a bound; infinite where it has left the range of floats. Of a finite `x`. *Cost*: waits.
-pub(in crate::solve) fn norm_of_error(a: &dyn LinOp, terms: Accurate<'_>) -> Result<f64> {
-    norm_of_bound(&error_bound(a, terms)?)
+pub(in crate::solve) async fn norm_of_error(a: &dyn LinOp, terms: Accurate<'_>) -> Result<f64> {
+    norm_of_bound(&error_bound(a, terms).await?).await
 }
 
 /// The norm of a bound element by element; infinite where that has left the range of floats. *Cost*: waits.
-pub(in crate::solve) fn norm_of_bound(bound: &Vector) -> Result<f64> {
+pub(in crate::solve) async fn norm_of_bound(bound: &Vector) -> Result<f64> {
     let facts = Facts::ask(bound, bound)?;
-    Ok(if facts.is_finite()? { facts.norm(bound)? } else { f64::INFINITY })
+    Ok(if facts.is_finite().await? { facts.norm(bound).await? } else { f64::INFINITY })
 }

@@ -66,11 +66,17 @@ pub(in crate::solve) struct Scales {
 impl Scales {
     /// `r` is overwritten, and a start `x` that is farther off than zero becomes zero. *Cost*: waits once before the loop,
     /// twice for a start other than zero; twice more where squares leave the range of floats.
-    pub fn find(a: &dyn LinOp, x: &mut Vector, b: &Vector, given: &Facts, r: &mut Vector) -> Result<Self> {
-        let norm_b = given.norm(b)?;
+    pub async fn find(
+        a: &dyn LinOp,
+        x: &mut Vector,
+        b: &Vector,
+        given: &Facts,
+        r: &mut Vector,
+    ) -> Result<Self> {
+        let norm_b = given.norm(b).await?;
         let own = scale_of(norm_b);
         let matrix = (-f64::from(exponent_of(a)?.clamp(-125, 125))).exp2() as f32;
-        if given.is_zero()? && norm_b > 0.0 {
+        if given.is_zero().await? && norm_b > 0.0 {
             // Exactly so: by a power of two.
             ops::scaled(r, own, b)?;
             let first = Some((norm_b * f64::from(own), Accuracy::DoubleFloat));
@@ -78,10 +84,10 @@ impl Scales {
         }
         let accuracy = ops::product_accurate(r, a, Accurate::residual(own, b, x))?;
         let facts = Facts::ask(r, r)?;
-        let mut norm_r = facts.norm(r)? / f64::from(own);
-        let mut from_zero = norm_b == 0.0 && given.is_zero()?;
+        let mut norm_r = facts.norm(r).await? / f64::from(own);
+        let mut from_zero = norm_b == 0.0 && given.is_zero().await?;
         // A residual that has left the range is as far off as can be.
-        let near = facts.is_finite()? && norm_r <= FAR * norm_b;
+        let near = facts.is_finite().await? && norm_r <= FAR * norm_b;
         if !near {
             x.set_zero()?;
             (norm_r, from_zero) = (norm_b, true);

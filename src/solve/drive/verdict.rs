@@ -2,6 +2,7 @@
 
 use super::looks::{Cost, Work};
 use super::report::{SolveReport, StopReason};
+use super::slices::counters;
 use super::state::Flag;
 use crate::data::Vector;
 use crate::device::Device;
@@ -153,7 +154,7 @@ impl<V: Kept> Best<V> {
     /// Puts the best iterate in the place of the last one, if it is better than that, and returns its residuals. What rounding may
     /// have done to them is asked for now where it was not before, and told beside them: what has not met its bound may be
     /// far from what is told of it, too.
-    pub fn told<J: Judged<Kept = V>>(
+    pub async fn told<J: Judged<Kept = V>>(
         self,
         last: Residuals,
         accuracy: Accuracy,
@@ -173,10 +174,10 @@ impl<V: Kept> Best<V> {
             return Ok(told);
         }
         // What the method knows is of the last iterate.
-        if is_kept && !judged.recomputed()? {
+        if is_kept && !judged.recomputed().await? {
             return Ok(told);
         }
-        Ok(Residuals { rounding: Some(judged.rounding(told.own)?), ..told })
+        Ok(Residuals { rounding: Some(judged.rounding(told.own).await?), ..told })
     }
 }
 
@@ -188,16 +189,16 @@ pub(in crate::solve) trait Judged {
     fn put(&mut self, x: Self::Kept);
 
     /// Recomputes its residual; false where that is not finite.
-    fn recomputed(&mut self) -> Result<bool>;
+    async fn recomputed(&mut self) -> Result<bool>;
 
     /// By how much rounding may have changed the residual, which is this. *Cost*: waits.
-    fn rounding(&mut self, residual: f64) -> Result<f64>;
+    async fn rounding(&mut self, residual: f64) -> Result<f64>;
 }
 
 impl SolveReport {
     /// With the draws of a solve that began with these counters and ends here.
     pub(in crate::solve) fn counted(self, device: &Device, before: &Counters) -> Self {
-        let all = device.counters().since(before).draws;
+        let all = counters(device).since(before).draws;
         SolveReport { draws_useful: all.saturating_sub(self.draws_in_vain), ..self }
     }
 }

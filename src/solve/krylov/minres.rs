@@ -68,6 +68,7 @@ impl Default for MinresParams {
 /// assert!(x.read()?.iter().all(|x| (x - 1.0).abs() < 1e-4));
 /// # Ok::<(), texla::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct Minres<'a> {
     a: HeldLinOp<'a>,
     m: HeldPreconditioner<'a>,
@@ -109,7 +110,7 @@ impl<'a> Minres<'a> {
         /// converging is no error, nor is a breakdown: see [`SolveReport::reason`].
         "iterations" => SolveReport, |solver, x, b, observe| {
             let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("Minres::solve", (&*solver.a, x, b), limits, observe, |at| Run::new(solver, at))
+            front::solve("Minres::solve", (&*solver.a, x, b), limits, observe, async |at| Run::new(solver, at)).await
         }
     }
 }
@@ -164,8 +165,8 @@ impl<'a> Run<'a> {
 impl Method for Run<'_> {
     const NAME: &'static str = "MINRES";
 
-    fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
-        let (norm, accuracy) = at.true_residual()?;
+    async fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
+        let (norm, accuracy) = at.true_residual().await?;
         self.norm_r = norm;
         Ok((norm / at.unit(), accuracy))
     }

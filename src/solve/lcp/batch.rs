@@ -17,6 +17,7 @@ use crate::host::{Csr, Triplets};
 use crate::ops;
 use crate::shape::Shape;
 use crate::solve::drive::finite::Finite;
+use crate::solve::drive::slices::now;
 use crate::solve::drive::unknown::Iterand;
 
 /// The name under which errors come.
@@ -282,8 +283,8 @@ impl LcpBatch {
         ops::clamp(&mut projected, x, 0.0, f32::MAX)?;
         let start = Iterand { high: projected, low: None };
         let mut run = Run::new(self.system(spectrum.as_ref()), start, params.relaxation)?;
-        finite.check()?;
-        let report = drive(&mut run, &params, &mut |_, _| {})?;
+        now(finite.check())?;
+        let report = now(drive(&mut run, &params, &mut |_, _| {}))?;
         ops::copy(x, &run.x.high)?;
         Ok(report)
     }
@@ -296,7 +297,7 @@ impl LcpBatch {
         ops::check_shape("LcpBatch::natural_residuals", "x", x.shape(), self.b.shape())?;
         let _scope = self.matrix.device().scope()?;
         let system = self.system(None);
-        let Measured { residuals, accuracy, .. } = system.residuals((x, None), &system.units()?)?;
+        let Measured { residuals, accuracy, .. } = now(system.residuals((x, None), &system.units()?))?;
         let of = |(r, place): (&Residual, &Place)| {
             let largest = r.natural * place.norm.unwrap_or(1.0) * f64::from(place.own).exp2();
             let relative = if place.norm.is_some() { r.natural } else { largest };

@@ -69,7 +69,7 @@ impl Progress {
 }
 
 /// Solves; the result is in `run.x`.
-pub(super) fn drive(
+pub(super) async fn drive(
     run: &mut Run<'_>,
     params: &LcpParams,
     observe: &mut Observer<'_>,
@@ -92,12 +92,12 @@ pub(super) fn drive(
     let mut work = Work::default();
     let mut certifications = 0;
     loop {
-        let Measured { residuals, accuracy, w } = run.certify()?;
+        let Measured { residuals, accuracy, w } = run.certify().await?;
         certifications += 1;
         // What meets the bound has to do so whatever rounding has done.
         let met = residuals.iter().any(|r| r.larger() <= bound);
         let surely = match accuracy {
-            Accuracy::DoubleFloat if met => run.largest_residuals(&w)?,
+            Accuracy::DoubleFloat if met => run.largest_residuals(&w).await?,
             _ => residuals.clone(),
         };
         if certifications == 1 {
@@ -177,7 +177,7 @@ pub(super) fn drive(
         let most = aims.iter().filter(|a| a.residual.is_some()).map(|a| a.sweeps + 1).max().unwrap_or(1);
         // Each problem has an aim of its own.
         let course = Course { every: params.stop.every, begin: run.done, most, aim: None };
-        let frozen = run_until_frozen(run, course, &mut work, observe)?;
+        let frozen = run_until_frozen(run, course, &mut work, observe).await?;
         run.gather_up()?;
         for (problem, report) in all.iter_mut().zip(Run::reports(&frozen)) {
             if problem.ended.is_none() {
@@ -186,7 +186,7 @@ pub(super) fn drive(
             }
         }
     }
-    let (relaxations, spectrum) = (run.relaxations()?, run.eigenvalues()?);
+    let (relaxations, spectrum) = (run.relaxations().await?, run.eigenvalues().await?);
     let outcome = all.iter().zip(relaxations).enumerate().map(|(i, (p, (omega, accelerated)))| LcpOutcome {
         reason: p.ended.unwrap_or(StopReason::MaxIterations),
         sweeps: p.sweeps,

@@ -11,6 +11,7 @@ use crate::ops::{self, Accuracy, Accurate, LinOp};
 use crate::shape::Shape;
 use crate::solve::drive::finite::Small;
 use crate::solve::drive::scales::{exponent_of, power};
+use crate::solve::drive::slices::now;
 use crate::solve::drive::unknown::{Right, exact_sum};
 use crate::solve::drive::verdict::{LEAST_BOUND, LEAST_BOUND_OF_PAIRS};
 
@@ -70,7 +71,7 @@ pub fn natural_residual<X: Unknowns, B: Unknowns>(a: &dyn LinOp, x: &X, b: &B) -
     }
     check_ratio(op, least, largest_b)?;
     let wanted = if x_low.is_some() || right.low.is_some() { LEAST_BOUND_OF_PAIRS } else { LEAST_BOUND };
-    Small::BesideNegative.check(op, b, wanted)?;
+    now(Small::BesideNegative.check(op, b, wanted))?;
     // Scaled by a power of two so that no sum of products leaves the range.
     let product = if largest_x == 0.0 { i32::MIN } else { exponent(largest_x) + exponent_of(a)? };
     // Nor does an element of x that is a residual itself; one that is not may.
@@ -92,7 +93,7 @@ pub fn natural_residual<X: Unknowns, B: Unknowns>(a: &dyn LinOp, x: &X, b: &B) -
     let partition = Partition::single(device, x.len())?;
     let inputs = [folded.view(), w.view(), goals.view()];
     let parts = partition.sums(Sums::Natural { diagonal: false }, &inputs)?;
-    let maxima = partition.read_maxima(&parts)?;
+    let maxima = now(partition.read_maxima(&parts))?;
     let largest = measured(maxima.first().map_or(0.0, |m| m[0]), f64::from(scale));
     let relative = if least < 0.0 { largest / -least } else { largest };
     Ok(NaturalResidual { largest, relative, accuracy })

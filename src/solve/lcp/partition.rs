@@ -173,8 +173,8 @@ impl Partition {
     }
 
     /// Reads the maxima that the last stage has left, one texel for each problem. *Cost*: waits for the device.
-    pub fn read_maxima(&self, parts: &Parts) -> Result<Vec<[f32; 4]>> {
-        let parts = parts.a.read()?;
+    pub async fn read_maxima(&self, parts: &Parts) -> Result<Vec<[f32; 4]>> {
+        let parts = parts.a.read().await?;
         let of = |(first, count): &(usize, usize)| {
             let own = parts.get(*first..first + count).unwrap_or_default();
             own.iter().fold([0.0f32; 4], |mut all, part| {

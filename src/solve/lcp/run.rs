@@ -100,7 +100,7 @@ impl<'a> Run<'a> {
     /// Both residuals of every problem. *Cost*: waits.
     ///
     /// What is certified is what the caller gets: first `x` loses what it has no room for without the scale.
-    pub fn certify(&mut self) -> Result<Measured> {
+    pub async fn certify(&mut self) -> Result<Measured> {
         let unit = self.system.unit;
         if unit != 0 {
             for part in [Some(&mut self.x.high), self.x.low.as_mut()].into_iter().flatten() {
@@ -109,12 +109,12 @@ impl<'a> Run<'a> {
                 times_power(part, -unit, &unscaled)?;
             }
         }
-        self.system.residuals(self.elements(), &self.goals)
+        self.system.residuals(self.elements(), &self.goals).await
     }
 
     /// The largest that both residuals can be, whatever rounding has done to the recomputed `w`. *Cost*: waits.
-    pub fn largest_residuals(&self, w: &Vector) -> Result<Vec<Residual>> {
-        self.system.largest_residuals(self.elements(), w, &self.goals)
+    pub async fn largest_residuals(&self, w: &Vector) -> Result<Vec<Residual>> {
+        self.system.largest_residuals(self.elements(), w, &self.goals).await
     }
 
     fn elements(&self) -> Elements<'_> {
@@ -169,14 +169,14 @@ impl<'a> Run<'a> {
     }
 
     /// Relaxation of every problem, and whether it has momentum. *Cost*: waits.
-    pub fn relaxations(&self) -> Result<Vec<(f64, bool)>> {
-        Ok(self.control.front().read()?.iter().map(|c| (f64::from(c[0]), c[1] >= 0.0)).collect())
+    pub async fn relaxations(&self) -> Result<Vec<(f64, bool)>> {
+        Ok(self.control.front().read().await?.iter().map(|c| (f64::from(c[0]), c[1] >= 0.0)).collect())
     }
 
     /// The estimates of `λ_max(D⁻¹ A)`, if there are any. *Cost*: waits.
-    pub fn eigenvalues(&self) -> Result<Vec<f64>> {
+    pub async fn eigenvalues(&self) -> Result<Vec<f64>> {
         let Some(spectrum) = self.system.spectrum else { return Ok(Vec::new()) };
-        Ok(spectrum.read()?.iter().map(|s| f64::from(s[0])).collect())
+        Ok(spectrum.read().await?.iter().map(|s| f64::from(s[0])).collect())
     }
 
     /// The test at the present sweep.

@@ -1,5 +1,7 @@
 //! The form to depend on.
 
+use std::rc::Rc;
+
 use super::certify::drive;
 use super::diagonal::positive_diagonal;
 use super::partition::Partition;
@@ -15,6 +17,7 @@ use crate::solve::drive::finite::Small;
 use crate::solve::drive::front;
 use crate::solve::drive::report::StopReason;
 use crate::solve::drive::scales::{exponent_of, power, times_power};
+use crate::solve::drive::slices::{arrived, number, scoped};
 use crate::solve::drive::unknown::{Iterand, Right};
 use crate::solve::held::HeldLinOp;
 
@@ -52,14 +55,15 @@ const OP: &str = "LcpSolver";
 /// assert!((x[0] + x[1] - 1.0).abs() < 1e-4);
 /// # Ok::<(), texla::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct LcpSolver<'a> {
     a: HeldLinOp<'a>,
     params: LcpParams,
     /// Of the power of two that the matrix is divided by.
     exponent: i32,
-    inverses: Vector,
-    partition: Partition,
-    spectrum: Option<Table>,
+    inverses: Rc<Vector>,
+    partition: Rc<Partition>,
+    spectrum: Option<Rc<Table>>,
 }
 
 shown!(LcpSolver<'_>, |s| "LcpSolver({}, {:?})", s.a.shape(), s.params);
@@ -85,9 +89,16 @@ impl<'a> LcpSolver<'a> {
         let partition = Partition::single(device, inverses.len())?;
         let spectrum = match params.relaxation {
             Relaxation::Fixed(_) => None,
-            _ => Some(estimate(&*a, power(-exponent), &inverses, &partition)?),
+            _ => Some(Rc::new(estimate(&*a, power(-exponent), &inverses, &partition)?)),
         };
-        Ok(LcpSolver { a, params, exponent, inverses, partition, spectrum })
+        Ok(LcpSolver {
+            a,
+            params,
+            exponent,
+            inverses: Rc::new(inverses),
+            partition: Rc::new(partition),
+            spectrum,
+        })
     }
 
     solves! {
@@ -105,60 +116,67 @@ impl<'a> LcpSolver<'a> {
         /// [`Error::Unsupported`], with `x` as it was, where the operator has no [`accumulate`](crate::solve::LinOp::accumulate) or the device no exact
         /// two-sum, and for a `b` of pairs with an `x` of 32 bits.
         "sweeps" => LcpReport, |solver, x, b, observe| {
-            let (op, right, (high, low)) = ("LcpSolver::solve", Right::of(b), x.parts());
-            let b = right.high;
-            // What is lost is told of nowhere.
-            let bound = (solver.params.stop.relative / f64::from(1u32 << 18), false);
-            let (_scope, finite, _) = front::asked(op, &*solver.a, (high, low), right, bound, Small::BesideNegative)?;
-            let device = solver.a.device();
-            let least = if b.is_empty() { None } else { Some(ops::min_element(b)?.read_async()?) };
-            let largest = f64::from(ops::max_abs(b)?.read()?);
-            finite.check()?;
-            let least = least.map(|sent| sent.wait()).transpose()?;
-            let least = least.and_then(|value| value.first().copied()).map_or(0.0, f64::from);
-            let (own, norm) = unit_of_sides("LcpSolver::solve", least, largest)?;
-            // x is measured in units of b over those of A.
-            let unit = own - solver.exponent;
-            let scaled = |e, v: &Vector| {
-                let mut scaled = Vector::uninit(device, v.len())?;
-                times_power(&mut scaled, e, v).map(|()| scaled)
-            };
-            let scaled_b = scaled(-own, b)?;
-            let scaled_low = right.low.map(|b| scaled(-own, b)).transpose()?;
-            let start = scaled(-unit, high)?;
-            let projected = match low {
-                Some(low) => corrected([&start, &scaled(-unit, low)?], &Vector::zeros(device, start.len())?)?,
-                None => {
-                    let mut projected = Vector::uninit(device, start.len())?;
-                    ops::clamp(&mut projected, &start, 0.0, f32::MAX)?;
-                    Iterand { high: projected, low: None }
+            let (op, right) = ("LcpSolver::solve", Right::of(b));
+            front::fits(op, &*solver.a, x.parts(), right)?;
+            scoped(solver.a.device(), async {
+                let (high, low) = x.parts();
+                let b = right.high;
+                // What is lost is told of nowhere.
+                let bound = (solver.params.stop.relative / f64::from(1u32 << 18), false);
+                let (finite, _) = front::asked(op, &*solver.a, (high, low), right, bound, Small::BesideNegative).await?;
+                let device = solver.a.device();
+                let least = if b.is_empty() { None } else { Some(ops::min_element(b)?.read_async()?) };
+                let largest = number(ops::max_abs(b)?).await?;
+                finite.check().await?;
+                let least = match least {
+                    Some(sent) => arrived(&sent).await?.first().copied().map_or(0.0, f64::from),
+                    None => 0.0,
+                };
+                let (own, norm) = unit_of_sides("LcpSolver::solve", least, largest)?;
+                // x is measured in units of b over those of A.
+                let unit = own - solver.exponent;
+                let scaled = |e, v: &Vector| {
+                    let mut scaled = Vector::uninit(device, v.len())?;
+                    times_power(&mut scaled, e, v).map(|()| scaled)
+                };
+                let scaled_b = scaled(-own, b)?;
+                let scaled_low = right.low.map(|b| scaled(-own, b)).transpose()?;
+                let start = scaled(-unit, high)?;
+                let projected = match low {
+                    Some(low) => corrected([&start, &scaled(-unit, low)?], &Vector::zeros(device, start.len())?)?,
+                    None => {
+                        let mut projected = Vector::uninit(device, start.len())?;
+                        ops::clamp(&mut projected, &start, 0.0, f32::MAX)?;
+                        Iterand { high: projected, low: None }
+                    }
+                };
+                let system = System {
+                    a: &*solver.a,
+                    matrix_scale: power(-solver.exponent),
+                    inverses: &solver.inverses,
+                    partition: &solver.partition,
+                    spectrum: solver.spectrum.as_deref(),
+                    b: &scaled_b,
+                    b_low: scaled_low.as_ref(),
+                    problems: vec![Problem {
+                        norm: norm.unwrap_or(1.0),
+                        trivial: norm.is_none(),
+                        unit: natural_unit(solver.exponent),
+                        rows: b.len(),
+                    }],
+                    unit,
+                };
+                let mut run = Run::new(system, projected, solver.params.relaxation)?;
+                let report = drive(&mut run, &solver.params, observe).await?;
+                // Into the caller's texture, which the application may hold.
+                let (high, low) = x.parts_mut();
+                times_power(high, unit, &run.x.high)?;
+                if let (Some(to), Some(from)) = (low, &run.x.low) {
+                    times_power(to, unit, from)?;
                 }
-            };
-            let system = System {
-                a: &*solver.a,
-                matrix_scale: power(-solver.exponent),
-                inverses: &solver.inverses,
-                partition: &solver.partition,
-                spectrum: solver.spectrum.as_ref(),
-                b: &scaled_b,
-                b_low: scaled_low.as_ref(),
-                problems: vec![Problem {
-                    norm: norm.unwrap_or(1.0),
-                    trivial: norm.is_none(),
-                    unit: natural_unit(solver.exponent),
-                    rows: b.len(),
-                }],
-                unit,
-            };
-            let mut run = Run::new(system, projected, solver.params.relaxation)?;
-            let report = drive(&mut run, &solver.params, observe)?;
-            // Into the caller's texture, which the application may hold.
-            let (high, low) = x.parts_mut();
-            times_power(high, unit, &run.x.high)?;
-            if let (Some(to), Some(from)) = (low, &run.x.low) {
-                times_power(to, unit, from)?;
-            }
-            single(report)
+                single(report)
+            })
+            .await
         }
     }
 }

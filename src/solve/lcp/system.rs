@@ -87,7 +87,7 @@ impl System<'_> {
 
     /// Both residuals of every problem, with `A x + b` in double-float where the operator can, of pairs in three floats. That is
     /// rounded, as `x` is, to measure them: relative to the smaller of both. *Cost*: waits.
-    pub fn residuals(&self, x: Elements<'_>, goals: &Table) -> Result<Measured> {
+    pub async fn residuals(&self, x: Elements<'_>, goals: &Table) -> Result<Measured> {
         let (high, low) = x;
         let (w, accuracy) = match low {
             Some(low) => (self.exact_sum([high, low], false)?.into_rounded(), Accuracy::DoubleFloat),
@@ -97,22 +97,27 @@ impl System<'_> {
                 (w, accuracy)
             }
         };
-        Ok(Measured { residuals: self.measure(high, &w, goals)?, accuracy, w })
+        Ok(Measured { residuals: self.measure(high, &w, goals).await?, accuracy, w })
     }
 
     /// The largest that both residuals can be, whatever rounding in double-float has done to `w = A x + b`. *Cost*: waits.
-    pub fn largest_residuals(&self, x: Elements<'_>, w: &Vector, goals: &Table) -> Result<Vec<Residual>> {
+    pub async fn largest_residuals(
+        &self,
+        x: Elements<'_>,
+        w: &Vector,
+        goals: &Table,
+    ) -> Result<Vec<Residual>> {
         let (x, low) = x;
         let mut moved = Vector::uninit(x.device(), x.len())?;
         let error = match low {
             Some(low) => self.exact_sum([x, low], true)?.into_error(),
-            None => error_bound(self.a, self.terms(x))?,
+            None => error_bound(self.a, self.terms(x)).await?,
         };
         // min(x, w) grows with w, so its magnitude is largest at one of the ends.
         ops::sub(&mut moved, w, &error)?;
-        let mut largest = self.measure(x, &moved, goals)?;
+        let mut largest = self.measure(x, &moved, goals).await?;
         ops::add(&mut moved, w, &error)?;
-        for (residual, other) in largest.iter_mut().zip(self.measure(x, &moved, goals)?) {
+        for (residual, other) in largest.iter_mut().zip(self.measure(x, &moved, goals).await?) {
             residual.natural = residual.natural.max(other.natural);
             residual.scaled = residual.scaled.max(other.scaled);
         }
@@ -120,10 +125,10 @@ impl System<'_> {
     }
 
     /// Both residuals where `A x + b` is `w`. *Cost*: waits.
-    fn measure(&self, x: &Vector, w: &Vector, goals: &Table) -> Result<Vec<Residual>> {
+    async fn measure(&self, x: &Vector, w: &Vector, goals: &Table) -> Result<Vec<Residual>> {
         let inputs = [x.view(), w.view(), self.inverses.view(), goals.view()];
         let parts = self.partition.sums(Sums::Natural { diagonal: true }, &inputs)?;
-        let maxima = self.partition.read_maxima(&parts)?;
+        let maxima = self.partition.read_maxima(&parts).await?;
         let of = |([natural, scaled, ..], p): (&[f32; 4], &Problem)| Residual {
             natural: measured(*natural, p.norm),
             scaled: measured(*scaled, p.norm),

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::gl::Format;
 use crate::kernel::{PooledTexture, View};
 use crate::shape::{Extent, fold_extent};
+use crate::solve::drive::slices::arrived;
 
 /// One texel for each problem, or for each range of a reduction.
 pub(super) struct Table {
@@ -64,8 +65,8 @@ impl Table {
     }
 
     /// All numbers, item by item. *Cost*: waits for the device.
-    pub fn read(&self) -> Result<Vec<[f32; 4]>> {
-        Ok(texels(&self.send()?.wait()?))
+    pub async fn read(&self) -> Result<Vec<[f32; 4]>> {
+        Ok(texels(&arrived(&self.send()?).await?))
     }
 }
 

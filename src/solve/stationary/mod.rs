@@ -88,6 +88,7 @@ impl Default for StationaryParams {
 /// assert!((150..=200).contains(&report.iterations));
 /// # Ok::<(), texla::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct Stationary<'a> {
     a: HeldLinOp<'a>,
     smoother: HeldSmoother<'a>,
@@ -136,11 +137,12 @@ impl<'a> Stationary<'a> {
         /// converging is no error: see [`SolveReport::reason`].
         "sweeps" => SolveReport, |solver, x, b, observe| {
             let bound = (solver.params.stop.relative, true);
-            front::iterated("Stationary::solve", (&*solver.a, x, b), bound, Small::BesideNorm, |at, finite| {
+            front::iterated("Stationary::solve", (&*solver.a, x, b), bound, Small::BesideNorm, async |at, finite| {
                 let mut run = Run::new(solver, at)?;
-                run.at.lost = finite.check()?;
-                run.solve(observe)
+                run.at.lost = finite.check().await?;
+                run.solve(observe).await
             })
+            .await
         }
     }
 }
@@ -290,7 +292,7 @@ impl<'r, 'a> Run<'r, 'a> {
         Ok(())
     }
 
-    fn solve(&mut self, observe: &mut Observer<'_>) -> Result<SolveReport> {
+    async fn solve(&mut self, observe: &mut Observer<'_>) -> Result<SolveReport> {
         let StationaryParams { max_sweeps, stop, test_every, .. } = self.params;
         let double = self.at.is_double();
         let at_once = if double { AT_ONCE_OF_PAIRS } else { AT_ONCE };
@@ -299,7 +301,7 @@ impl<'r, 'a> Run<'r, 'a> {
         let (mut flag, mut last_aim) = (Flag::Running, false);
         let mut best = Best::default();
         loop {
-            let (norm, accuracy) = self.at.recomputed()?;
+            let (norm, accuracy) = self.at.recomputed().await?;
             let mut residual = norm / self.at.unit();
             if work.history.is_empty() {
                 work.history.push((0, residual));
@@ -314,7 +316,7 @@ impl<'r, 'a> Run<'r, 'a> {
             if hidden {
                 flag = Flag::OutOfRange;
             } else if (residual <= stop.relative || stuck) && accuracy == Accuracy::DoubleFloat {
-                let rounding = self.at.rounding(residual)?;
+                let rounding = self.at.rounding(residual).await?;
                 rounded = Some(rounding);
                 residual += counted(rounding, stop.relative);
                 hidden = hides(rounding, stop.relative);
@@ -340,7 +342,7 @@ impl<'r, 'a> Run<'r, 'a> {
             if let Some(reason) = standing.verdict() {
                 let residuals = match standing.met {
                     true => residuals,
-                    false => best.told(residuals, accuracy, self.at)?,
+                    false => best.told(residuals, accuracy, self.at).await?,
                 };
                 return Ok(work.report(reason, sweeps, residuals, runs, self.sweep));
             }
@@ -352,7 +354,7 @@ impl<'r, 'a> Run<'r, 'a> {
             self.restart(aim, residual, sweeps)?;
             let tests = (max_sweeps - sweeps).div_ceil(test_every);
             let course = Course { every: stop.every, begin: sweeps, most: tests, aim: Some(aim) };
-            let last = run_until_frozen(self, course, &mut work, observe)?;
+            let last = run_until_frozen(self, course, &mut work, observe).await?;
             let last = Report::from_texel(&last);
             (sweeps, flag) = (last.iterations, last.flag);
             runs += usize::from(flag == Flag::Met);

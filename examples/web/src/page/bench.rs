@@ -50,7 +50,9 @@ impl Bench {
     fn once(&mut self) -> Result<usize> {
         match &mut self.work {
             Work::Add { x, y, out } => ops::add(out, x, y)?,
-            Work::Sum { x, out } => ops::reduce_into(out, ops::Reduction::Sum, x, None, ops::Windows::Balanced)?,
+            Work::Sum { x, out } => {
+                ops::reduce_into(out, ops::Reduction::Sum, x, None, ops::Windows::Balanced)?
+            }
             Work::Product { a, b, out } => ops::matmul(out, a, b)?,
             Work::Stencil { a, x, out } => ops::product(out, Combine::Replace, 1.0, &*a, x)?,
             Work::Solve { a, b, x } => {

@@ -26,8 +26,9 @@ impl Water {
         let device = gpu.device.clone();
         let pool = Pool::new(&device, cells, true).map_err(thrown)?;
         // SAFETY: a browser's context is current at every call.
-        let made =
-            unsafe { render::Renderer::new(device.glow(), pool.wave.params().grid, (width, height), samples) };
+        let made = unsafe {
+            render::Renderer::new(device.glow(), pool.wave.params().grid, (width, height), samples)
+        };
         Ok(Water { pool, renderer: made.map_err(thrown)?, device })
     }
 
@@ -49,7 +50,9 @@ impl Water {
 
     /// Something falls in at a place of the picture, in shares of it from the upper left corner. Whether there is water.
     pub fn touch(&mut self, x: f32, y: f32, radius: f64, height: f64) -> Page<bool> {
-        let Some(place) = self.renderer.camera.water_at([x, y], self.renderer.aspect()) else { return Ok(false) };
+        let Some(place) = self.renderer.camera.water_at([x, y], self.renderer.aspect()) else {
+            return Ok(false);
+        };
         self.pool.drop_at(place, radius, height).map_err(thrown)?;
         Ok(true)
     }

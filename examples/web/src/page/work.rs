@@ -1,9 +1,13 @@
-//! What a page asks for and waits for: a solve, a script, a packing. Best called in a Worker.
+//! What a page asks for and waits for: a solve, a script, a packing. Scripts and packings are best called in a Worker.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use js_sys::{Function, Uint32Array};
+use texla::Device;
+use texla::gl::Counters;
 use texla::script::{Interpreter, ScriptErrorKind, parse};
+use texla::solve::{Slice, Tried};
 use wasm_bindgen::prelude::*;
 
 use super::gpu::Gpu;
@@ -11,39 +15,60 @@ use super::{Page, object, thrown};
 use crate::support::Failure;
 use crate::{packing, solve};
 
-/// Solves a built-in problem of a side, or the text of a file if that is not empty; `observe(iteration, residual)` is called
-/// whenever the residual has been looked at.
+/// A solve under way.
 #[wasm_bindgen]
-pub fn solve(gpu: &Gpu, name: &str, side: usize, text: &[u8], tolerance: f64, observe: &Function) -> Page<JsValue> {
-    let a = if text.is_empty() { solve::built_in(name, side) } else { solve::from_text(name, text) };
-    let before = gpu.device.counters();
-    let solved = solve::solve(&gpu.device, a.map_err(thrown)?, tolerance, |iteration, residual| {
-        // What it throws is its own affair: the solve goes on.
-        let _ = observe.call2(&JsValue::NULL, &(iteration as f64).into(), &residual.into());
-    });
-    let solved = solved.map_err(thrown)?;
-    let (work, report) = (gpu.device.counters().since(&before), &solved.report);
-    let history = report.solved.history.iter().flat_map(|(k, r)| [*k as f64, *r]).collect::<Vec<_>>();
-    let tried: Vec<String> = report.tried.iter().map(|tried| format!("{}: {}", tried.choice, tried.why)).collect();
-    Ok(object([
-        ("matrix", solved.matrix.into()),
-        ("by", report.choice.to_string().into()),
-        ("summary", report.solved.to_string().into()),
-        ("reason", report.solved.reason.to_string().into()),
-        ("converged", report.converged().into()),
-        ("iterations", (report.iterations() as f64).into()),
-        ("certified", report.solved.true_residual.into()),
-        ("rounding", report.solved.rounding.into()),
-        ("residual", solved.residual.into()),
-        ("setUp", (1e3 * report.set_up.as_secs_f64()).into()),
-        ("solving", (1e3 * report.solving.as_secs_f64()).into()),
-        ("compiling", (1e3 * report.compiling.as_secs_f64()).into()),
-        ("tried", tried.join("\n").into()),
-        ("draws", (work.draws as f64).into()),
-        ("readbacks", (report.solved.readbacks_in_loop as f64).into()),
-        ("history", js_sys::Float64Array::from(&history[..]).into()),
-        ("hash", format!("{:016x}", crate::results::hash(&solved.solution)).into()),
-    ]))
+pub struct Solve {
+    solve: solve::Solve,
+    device: Device,
+    before: Counters,
+}
+
+#[wasm_bindgen]
+impl Solve {
+    /// Of a built-in problem of a side, or of the text of a file if that is not empty.
+    #[wasm_bindgen(constructor)]
+    pub fn new(gpu: &Gpu, name: &str, side: usize, text: &[u8], tolerance: f64) -> Page<Solve> {
+        let a = if text.is_empty() { solve::built_in(name, side) } else { solve::from_text(name, text) };
+        let (device, before) = (gpu.device.clone(), gpu.device.counters());
+        let solve = a.and_then(|a| solve::Solve::new(&device, a, tolerance)).map_err(thrown)?;
+        Ok(Solve { solve, device, before })
+    }
+
+    /// Goes on for so many milliseconds, or less where nothing can be done before the device has. It does not wait.
+    pub fn advance(&mut self, milliseconds: f64) -> Page<JsValue> {
+        let time = Duration::try_from_secs_f64(1e-3 * milliseconds).unwrap_or_default();
+        let progress = self.solve.advance(Slice::time(time)).map_err(thrown)?;
+        Ok(object([
+            ("iterations", (progress.iterations as f64).into()),
+            ("residual", progress.residual.into()),
+            ("done", progress.done.into()),
+        ]))
+    }
+
+    /// What it came to; waits where it is not done.
+    pub fn finish(self) -> Page<JsValue> {
+        let Solve { solve, device, before } = self;
+        let solved = solve.finish().map_err(thrown)?;
+        let (work, report) = (device.counters().since(&before), &solved.report);
+        let told = |tried: &Tried| format!("{}: {}", tried.choice, tried.why);
+        let tried: Vec<String> = report.tried.iter().map(told).collect();
+        Ok(object([
+            ("matrix", solved.matrix.into()),
+            ("by", report.choice.to_string().into()),
+            ("reason", report.solved.reason.to_string().into()),
+            ("converged", report.converged().into()),
+            ("iterations", (report.iterations() as f64).into()),
+            ("certified", report.solved.true_residual.into()),
+            ("residual", solved.residual.into()),
+            ("setUp", (1e3 * report.set_up.as_secs_f64()).into()),
+            ("solving", (1e3 * report.solving.as_secs_f64()).into()),
+            ("compiling", (1e3 * report.compiling.as_secs_f64()).into()),
+            ("tried", tried.join("\n").into()),
+            ("draws", (work.draws as f64).into()),
+            ("readbacks", (report.solved.readbacks_in_loop as f64).into()),
+            ("hash", format!("{:016x}", crate::results::hash(&solved.solution)).into()),
+        ]))
+    }
 }
 
 /// Lines for JavaScript, as they come.

@@ -87,6 +87,7 @@ impl Default for BiCgStabParams {
 /// assert_eq!(report.readbacks_in_loop, 0);
 /// # Ok::<(), texla::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct BiCgStab<'a> {
     a: HeldLinOp<'a>,
     m: HeldPreconditioner<'a>,
@@ -129,7 +130,7 @@ impl<'a> BiCgStab<'a> {
         /// a direction is mapped to zero: see [`SolveReport::reason`].
         "iterations" => SolveReport, |solver, x, b, observe| {
             let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("BiCgStab::solve", (&*solver.a, x, b), limits, observe, |at| Run::new(solver, at))
+            front::solve("BiCgStab::solve", (&*solver.a, x, b), limits, observe, async |at| Run::new(solver, at)).await
         }
     }
 }
@@ -303,8 +304,8 @@ impl Method for Run<'_> {
     const NAME: &'static str = "BiCGStab";
     const GROWTH: f64 = 1e4;
 
-    fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
-        let (norm, accuracy) = at.true_residual()?;
+    async fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
+        let (norm, accuracy) = at.true_residual().await?;
         let relative = norm / at.unit();
         (self.norm_r, self.least) = (norm, self.least.min(relative));
         Ok((relative, accuracy))

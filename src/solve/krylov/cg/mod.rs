@@ -122,6 +122,7 @@ impl Default for CgParams {
 /// assert_eq!(report.readbacks_in_loop, 0);
 /// # Ok::<(), texla::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct ConjugateGradient<'a> {
     a: HeldLinOp<'a>,
     m: HeldPreconditioner<'a>,
@@ -174,7 +175,7 @@ impl<'a> ConjugateGradient<'a> {
         /// breakdown, when `p·Ap` is not positive, that is, `A` is not positive definite: see [`SolveReport::reason`].
         "iterations" => SolveReport, |solver, x, b, observe| {
             let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("ConjugateGradient::solve", (&*solver.a, x, b), limits, observe, |at| {
+            front::solve("ConjugateGradient::solve", (&*solver.a, x, b), limits, observe, async |at| {
                 let mut run = Run::new(solver, at)?;
                 if solver.params.recurrence == Recurrence::Double {
                     if !at.is_double() {
@@ -185,6 +186,7 @@ impl<'a> ConjugateGradient<'a> {
                 }
                 Ok(run)
             })
+            .await
         }
     }
 

@@ -79,6 +79,7 @@ impl Default for CglsParams {
 /// assert!((x[0] - 2.0).abs() < 1e-4 && (x[1] - 1.0).abs() < 1e-4);
 /// # Ok::<(), texla::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct Cgls<'a> {
     a: HeldLinOp<'a>,
     m: HeldPreconditioner<'a>,
@@ -118,7 +119,7 @@ impl<'a> Cgls<'a> {
         /// was. Not converging is no error, nor is a breakdown: see [`SolveReport::reason`].
         "iterations" => SolveReport, |solver, x, b, observe| {
             let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("Cgls::solve", (&*solver.a, x, b), limits, observe, |at| Run::new(solver, at))
+            front::solve("Cgls::solve", (&*solver.a, x, b), limits, observe, async |at| Run::new(solver, at).await).await
         }
     }
 }
@@ -179,16 +180,16 @@ impl Since {
 }
 
 impl<'a> Run<'a> {
-    fn new(solver: &'a Cgls<'_>, at: &mut Iterate<'_>) -> Result<Self> {
+    async fn new(solver: &'a Cgls<'_>, at: &mut Iterate<'_>) -> Result<Self> {
         let (a, m) = (at.a, &*solver.m);
         let Shape { rows, cols } = a.shape();
         let of = |n| Vector::uninit(a.device(), n);
-        let of_b = OfB::seen(at)?;
+        let of_b = OfB::seen(at).await?;
         let own_scale = scale_of(at.norm_b);
-        let mut norm = of_b.unit(at)? * (f64::from(at.scale) / f64::from(own_scale));
+        let mut norm = of_b.unit(at).await? * (f64::from(at.scale) / f64::from(own_scale));
         let mut orthogonal = None;
         if norm == 0.0 {
-            orthogonal = Some(require_orthogonal(at)?);
+            orthogonal = Some(require_orthogonal(at).await?);
             // b is orthogonal to all columns: zero is a solution.
             at.x.set_zero()?;
             (norm, at.from_zero) = (1.0, true);
@@ -257,30 +258,30 @@ impl Method for Run<'_> {
     const CONSISTENT: bool = false;
     const SMALL: Small = Small::None;
 
-    fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
+    async fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
         at.gather_up()?;
         let mut accuracy = self.residual(at)?;
         let facts = at.facts()?;
-        let mut norm = facts.norm(at.r.front())?;
-        if !facts.is_finite()? {
+        let mut norm = facts.norm(at.r.front()).await?;
+        if !facts.is_finite().await? {
             self.residual = f64::INFINITY;
             return Ok((f64::INFINITY, accuracy));
         }
         let before = at.scale;
-        if before < scale_of(at.norm_b) && at.rescale(norm)? {
+        if before < scale_of(at.norm_b) && at.rescale(norm).await? {
             self.norm *= f64::from(at.scale) / f64::from(before);
             accuracy = self.residual(at)?;
-            norm = norm_of(at.r.front())?;
+            norm = norm_of(at.r.front()).await?;
         }
         self.residual = norm / at.unit();
-        let norm = norm_of(&self.s)? / f64::from(at.room);
+        let norm = norm_of(&self.s).await? / f64::from(at.room);
         if let Some(since) = &mut self.since {
             since.lift(norm, at.x_scale());
         }
         Ok((norm / self.norm, self.orthogonal.unwrap_or(accuracy)))
     }
 
-    fn rounding(&self, at: &Iterate<'_>, residual: f64) -> Result<f64> {
+    async fn rounding(&self, at: &Iterate<'_>, residual: f64) -> Result<f64> {
         if self.orthogonal.is_some() {
             return Ok(0.0); // zero beyond doubt, or not certified
         }
@@ -289,25 +290,25 @@ impl Method for Run<'_> {
             // Of the product with r as it is, and what r errs by goes through |Aᵀ|.
             let (r, of_r) = (at.exact_residual(false)?, at.exact_residual(true)?);
             let bounds = |parts: &[&Vector]| exact_transposed(at.a, roomy(at), parts.iter().copied(), true);
-            let own = norm_of_bound(bounds(&r.parts().collect::<Vec<_>>())?.error())?;
-            let carried = norm_of_bound(bounds(&[of_r.error()])?.rounded())?;
+            let own = norm_of_bound(bounds(&r.parts().collect::<Vec<_>>())?.error()).await?;
+            let carried = norm_of_bound(bounds(&[of_r.error()])?.rounded()).await?;
             return Ok((own + carried) / f64::from(at.room) / self.norm + summed);
         }
         // Of the product with r, twice to cover that with the rest, which is so much smaller and rounded so much more.
         let facts = Facts::ask(at.r.front(), at.r.front())?;
-        let own = norm_of_error(at.a, transposed(at, &self.rest))?;
-        if !facts.is_finite()? {
+        let own = norm_of_error(at.a, transposed(at, &self.rest)).await?;
+        if !facts.is_finite().await? {
             return Ok(f64::INFINITY);
         }
-        let of_r = error_bound(at.a, at.terms())?;
+        let of_r = error_bound(at.a, at.terms()).await?;
         let mut carried = Vector::uninit(at.a.device(), at.x.high.len())?;
         let terms = Accurate { transposed: true, alpha: at.matrix_scale, x: &of_r, plus: None };
         let carried = if self.rest.is_some() && ops::product_part(&mut carried, at.a, terms, Part::Magnitude)?
         {
-            norm_of(&carried)?
+            norm_of(&carried).await?
         } else {
             // What rounding to 32 bits has taken from r counts as well, where it is not known.
-            let lost = norm_of(&of_r)? + facts.norm(at.r.front())? / f64::from(1u32 << 24);
+            let lost = norm_of(&of_r).await? + facts.norm(at.r.front()).await? / f64::from(1u32 << 24);
             f64::from(exponent_of(at.a)? + 1).exp2() * f64::from(at.matrix_scale) * lost
         };
         Ok((2.0 * own + carried) / self.norm + summed)
@@ -317,8 +318,8 @@ impl Method for Run<'_> {
         Some(self.residual)
     }
 
-    fn other_rounding(&self, at: &Iterate<'_>) -> Result<f64> {
-        at.rounding(self.residual)
+    async fn other_rounding(&self, at: &Iterate<'_>) -> Result<f64> {
+        at.rounding(self.residual).await
     }
 
     fn unit(&self, _: &Iterate<'_>) -> f64 {

@@ -102,6 +102,7 @@ pub const MOST_RESTART: usize = 200;
 /// assert_eq!(report.readbacks_in_loop, 0);
 /// # Ok::<(), texla::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct Gmres<'a> {
     a: HeldLinOp<'a>,
     m: HeldPreconditioner<'a>,
@@ -144,7 +145,7 @@ impl<'a> Gmres<'a> {
         /// is a breakdown, where a singular matrix leads no further: see [`SolveReport::reason`].
         "iterations" => SolveReport, |solver, x, b, observe| {
             let limits = Limits { stop: solver.params.stop, max_iters: solver.params.max_iters };
-            front::solve("Gmres::solve", (&*solver.a, x, b), limits, observe, |at| Run::new(solver, at))
+            front::solve("Gmres::solve", (&*solver.a, x, b), limits, observe, async |at| Run::new(solver, at)).await
         }
     }
 }
@@ -258,8 +259,8 @@ impl<'a> Run<'a> {
 impl Method for Run<'_> {
     const NAME: &'static str = "GMRES";
 
-    fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
-        let (norm, accuracy) = at.true_residual()?;
+    async fn true_residual(&mut self, at: &mut Iterate<'_>) -> Result<(f64, Accuracy)> {
+        let (norm, accuracy) = at.true_residual().await?;
         self.norm_r = norm;
         Ok((norm / at.unit(), accuracy))
     }

@@ -9,7 +9,9 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let mut bindgen = wasm_bindgen_cli_support::Bindgen::new();
-    let made = bindgen.input_path(module).web(true).map(|b| b.typescript(false).omit_default_module_path(false).remove_name_section(true).out_name(name));
+    let made = bindgen.input_path(module).web(true).map(|b| {
+        b.typescript(false).omit_default_module_path(false).remove_name_section(true).out_name(name)
+    });
     match made.and_then(|b| b.generate(folder)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

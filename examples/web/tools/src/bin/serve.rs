@@ -83,7 +83,8 @@ fn answer(mut stream: TcpStream, folder: &Path) -> Result<()> {
     };
     let body = fs::read(&path)?;
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let kind = TYPES.iter().find(|(known, _)| *known == ending).map_or("application/octet-stream", |(_, kind)| kind);
+    let kind =
+        TYPES.iter().find(|(known, _)| *known == ending).map_or("application/octet-stream", |(_, kind)| kind);
     let length = body.len();
     write!(
         stream,
