@@ -142,6 +142,7 @@ pub use data::{
 };
 pub use device::{Device, DeviceOptions, Scope};
 pub use error::{Error, Result};
+pub use gl::HostState;
 #[cfg(feature = "headless")]
 pub use headless::{Headless, HeadlessOptions};
 pub use shape::{Extent, Grid, Layout, Shape};

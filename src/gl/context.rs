@@ -13,7 +13,7 @@ use super::entry::EntryPoints;
 use super::fences::Fences;
 use super::framebuffers::Framebuffers;
 use super::raw::Raw;
-use super::state::{Nesting, Saved, Shadow, Viewports};
+use super::state::{HostState, Nesting, Saved, Shadow, Viewports};
 use crate::error::{Error, Result};
 use crate::platform::BROWSER;
 
@@ -46,6 +46,7 @@ pub(crate) struct GlOptions {
     pub owner: Option<Box<dyn CurrentContext>>,
     pub loader: Option<Loader>,
     pub limits: Limits,
+    pub host_state: HostState,
     /// The folder that keeps linked programs.
     pub programs: Option<PathBuf>,
 }
@@ -60,6 +61,9 @@ pub(crate) struct GlInner {
     pub saved: RefCell<Option<Saved>>,
     pub shadow: RefCell<Shadow>,
     pub nesting: Nesting,
+    pub host_state: HostState,
+    /// The state of the context is as this device, which owns it, has left it.
+    pub settled: Cell<bool>,
     pub vertex_array: glow::VertexArray,
     /// One for each [`Filter`], in its order.
     pub samplers: [glow::Sampler; 2],
@@ -74,6 +78,8 @@ pub(crate) struct GlInner {
     pub lost: Cell<bool>,
     /// Work is not asked for errors: see [`check_work`](Gl::check_work).
     quiet: Cell<bool>,
+    /// Some of it has not been asked.
+    unasked: Cell<bool>,
     graveyard: RefCell<Vec<Dead>>,
     pub(super) fences: RefCell<Fences>,
     pub(super) framebuffers: RefCell<Framebuffers>,
@@ -157,6 +163,8 @@ impl Gl {
             saved: RefCell::new(None),
             shadow: RefCell::new(Shadow::default()),
             nesting: Nesting::default(),
+            host_state: options.host_state,
+            settled: Cell::new(false),
             vertex_array,
             samplers,
             feedback: Cell::new(None),
@@ -166,6 +174,7 @@ impl Gl {
             viewports,
             lost: Cell::new(false),
             quiet: Cell::new(false),
+            unasked: Cell::new(false),
             graveyard: RefCell::new(Vec::new()),
             fences: RefCell::new(None),
             framebuffers: RefCell::default(),
@@ -208,8 +217,11 @@ impl Gl {
             return Err(Error::ContextLost);
         }
         self.make_current()?;
+        // A browser that has nobody else's errors is not asked: see `check_work`.
+        let quiet = self.quiet.get() && self.host_state == HostState::Own;
         // SAFETY: the context is current.
-        match unsafe { take_error(&self.raw) } {
+        let found = if quiet { glow::NO_ERROR } else { unsafe { take_error(&self.raw) } };
+        match found {
             glow::NO_ERROR => {
                 if self.owner.is_none() {
                     self.check_current()?;
@@ -218,12 +230,18 @@ impl Gl {
                 Ok(())
             }
             glow::CONTEXT_LOST => Err(self.lose()),
+            // Nobody knows whose it is.
+            code if self.unasked.take() => Err(Error::Gl {
+                op: "work since something was last read back, or the application's".into(),
+                code,
+            }),
             code => Err(Error::HostGl { code }),
         }
     }
 
     /// Turns an error raised by texla's own calls into an `Err`.
     pub fn check(&self, op: &str) -> Result<()> {
+        self.unasked.set(false);
         // SAFETY: the context is current inside a scope.
         match unsafe { take_error(&self.raw) } {
             glow::NO_ERROR => Ok(()),
@@ -236,6 +254,7 @@ impl Gl {
     /// process, for longer than most draws take. There, what they have raised is found when memory is given, a program
     /// linked or something read back.
     pub fn check_work(&self, op: &str) -> Result<()> {
+        self.unasked.set(self.quiet.get());
         if self.quiet.get() { Ok(()) } else { self.check(op) }
     }
 
@@ -283,6 +302,11 @@ impl GlInner {
         }
     }
 
+    /// Whether something waits to be deleted.
+    pub fn has_dead(&self) -> bool {
+        !self.graveyard.borrow().is_empty()
+    }
+
     /// Hands an object to the graveyard: another context may be current when a handle drops.
     pub fn discard(&self, dead: Dead) {
         if !self.lost.get() {
@@ -315,7 +339,7 @@ impl GlInner {
                         let mut saved = self.saved.borrow_mut();
                         if let Some(saved) = saved.as_mut() {
                             // A feedback object that is not bound would keep the buffer.
-                            self.return_feedback(saved);
+                            saved.return_feedback(self);
                         }
                         self.raw.delete_buffer(b);
                         if let Some(saved) = saved.as_mut() {

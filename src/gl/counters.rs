@@ -87,7 +87,7 @@ pub struct Counters {
     pub programs_taken_back: u64,
     /// Nanoseconds spent compiling and linking, or taking back.
     pub compile_nanos: u64,
-    /// Times the host's GL state was saved.
+    /// Times the host's GL state was saved; of a device that [owns](super::HostState::Own) it, times it was set.
     pub state_saves: u64,
 }
 

@@ -49,6 +49,7 @@ pub use caps::{Capabilities, ExactForm, Limits};
 pub use context::CurrentContext;
 pub use counters::{Counters, LiveObjects};
 pub use objects::Format;
+pub use state::HostState;
 
 pub(crate) use buffer::DataBuffer;
 pub(crate) use capture::CaptureCall;

@@ -1,4 +1,5 @@
-//! The host's GL state: one table of everything texla touches, saved once per outermost scope and restored on drop.
+//! The host's GL state: one table of everything texla touches, saved once per outermost scope and restored on drop; or, where
+//! texla has the context to itself, set once.
 //!
 //! Each row says how a value is read, what texla needs it to be (the neutral value), and how it is written back.
 //! Texture units, indexed buffer bindings and the colour masks of higher draw buffers are saved when first touched inside a scope.
@@ -29,15 +30,34 @@ struct Unit {
     sampler: Bound,
 }
 
-/// The host's state, taken at the outermost entry.
+/// What becomes of the GL state that a device finds when it is called: see [`DeviceOptions`](crate::DeviceOptions::host_state).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HostState {
+    /// It is the application's: it makes no difference to results, and afterwards it is as it was.
+    #[default]
+    Keep,
+    /// Nobody but texla sets state in the context: nothing is saved, nothing put back.
+    Own,
+}
+
+/// A scope, from the outermost entry on.
 pub(crate) struct Saved {
     depth: usize,
     /// How many of the open guards vouch that nobody else's code runs.
     exclusive: usize,
+    /// `None` where the context is texla's own.
+    host: Option<Kept>,
+    /// Draw buffers whose masks are texla's to set.
+    masks_touched: usize,
+    /// The device in whose scope, in the same context, this one lies.
+    outer: Option<Gl>,
+}
+
+/// The host's state.
+struct Kept {
     values: Vec<Option<Value>>,
     blend: Vec<BlendOf>,
     masks: Vec<[bool; 4]>,
-    masks_touched: usize,
     loaded: Vec<loaded::Kept>,
     viewport: viewports::Kept,
     active_unit: i32,
@@ -46,8 +66,6 @@ pub(crate) struct Saved {
     /// The transform feedback object, once texla has bound its own.
     feedback: Option<Bound>,
     resume_feedback: bool,
-    /// The device in whose scope, in the same context, this one lies.
-    outer: Option<Gl>,
 }
 
 /// How a texture's texels are read by a sampling function; `texelFetch` knows no filter.
@@ -77,13 +95,15 @@ pub(crate) struct Shadow {
 impl Saved {
     /// A texture that is deleted cannot be bound again.
     pub fn forget_texture(&mut self, raw: &Raw, texture: glow::Texture) {
-        self.units.iter_mut().for_each(|unit| _ = unit.texture.forget_texture(raw, texture));
+        let Some(host) = &mut self.host else { return };
+        host.units.iter_mut().for_each(|unit| _ = unit.texture.forget_texture(raw, texture));
     }
 
     /// Nor can a buffer.
     pub fn forget_buffer(&mut self, raw: &Raw, buffer: glow::Buffer) {
-        self.bindings.iter_mut().for_each(|b| b.forget(raw, buffer));
-        for value in self.values.iter_mut().flatten() {
+        let Some(host) = &mut self.host else { return };
+        host.bindings.iter_mut().for_each(|b| b.forget(raw, buffer));
+        for value in host.values.iter_mut().flatten() {
             if let Value::Buffer(bound) = value {
                 bound.forget_buffer(raw, buffer);
             }
@@ -123,13 +143,16 @@ impl StateGuard {
         }
         gl.enter()?;
         // What a lost context answers looks like something to be refused.
-        let saved = refuse_last_use(gl).and_then(|()| refuse_active_feedback(gl)).and_then(|()| save(gl));
-        let mut saved = saved.map_err(|e| gl.unless_lost(e))?;
-        saved.exclusive = usize::from(exclusive);
-        saved.outer = nesting::begin(gl);
+        let taken = match gl.host_state {
+            HostState::Keep => take_over(gl).map(Some),
+            HostState::Own => own(gl).map(|()| None),
+        };
+        let host = taken.map_err(|e| gl.unless_lost(e))?;
+        let masks_touched = if host.is_some() { 1 } else { gl.draw_buffers as usize };
+        let exclusive_guards = usize::from(exclusive);
+        let outer = nesting::begin(gl);
+        let saved = Saved { depth: 1, exclusive: exclusive_guards, host, masks_touched, outer };
         *gl.saved.borrow_mut() = Some(saved);
-        *gl.shadow.borrow_mut() = Shadow::default();
-        gl.ledger.count(|c| c.state_saves += 1);
         Ok(Self { gl: gl.clone(), exclusive })
     }
 }
@@ -195,7 +218,43 @@ fn refuse_last_use(gl: &Gl) -> Result<()> {
     Ok(())
 }
 
-fn save(gl: &Gl) -> Result<Saved> {
+/// Saves the host's state, and sets what texla needs.
+fn take_over(gl: &Gl) -> Result<Kept> {
+    refuse_last_use(gl)?;
+    refuse_active_feedback(gl)?;
+    let kept = save(gl)?;
+    *gl.shadow.borrow_mut() = Shadow::default();
+    gl.ledger.count(|c| c.state_saves += 1);
+    Ok(kept)
+}
+
+/// Sets what texla needs, unless it is as texla has left it.
+fn own(gl: &Gl) -> Result<()> {
+    nesting::refuse_covering(gl)?;
+    if !nesting::was_last(gl) {
+        gl.settled.set(false);
+    }
+    if gl.settled.get() {
+        return Ok(());
+    }
+    // SAFETY: the context is current; rows that exist can be set.
+    unsafe {
+        loaded::take(gl)?;
+        TABLE.iter().filter(|row| (row.exists)(gl)).for_each(|row| (row.neutral)(&gl.raw));
+        viewports::neutralise(gl);
+        draw_buffers::neutralise_blend(&gl.raw);
+        (0..gl.draw_buffers).for_each(|i| set_mask(gl, i, [true; 4]));
+        if let Some(feedback) = gl.feedback.get() {
+            gl.raw.bind_transform_feedback(glow::TRANSFORM_FEEDBACK, Some(feedback));
+        }
+    }
+    *gl.shadow.borrow_mut() = Shadow::default();
+    gl.ledger.count(|c| c.state_saves += 1);
+    gl.settled.set(true);
+    Ok(())
+}
+
+fn save(gl: &Gl) -> Result<Kept> {
     let raw = &gl.raw;
     // SAFETY: the context is current; every query asks for what this version has.
     unsafe {
@@ -211,13 +270,10 @@ fn save(gl: &Gl) -> Result<Saved> {
         }
         let values: Vec<_> = TABLE.iter().map(|row| (row.exists)(gl).then(|| (row.read)(raw))).collect();
         let viewport = viewports::take(gl);
-        let saved = Saved {
-            depth: 1,
-            exclusive: 0,
+        let kept = Kept {
             values,
             blend,
             masks,
-            masks_touched: 1,
             loaded,
             viewport,
             active_unit: raw.get_parameter_i32(glow::ACTIVE_TEXTURE),
@@ -225,42 +281,43 @@ fn save(gl: &Gl) -> Result<Saved> {
             bindings: Vec::new(),
             feedback: None,
             resume_feedback,
-            outer: None,
         };
-        for (row, _) in TABLE.iter().zip(&saved.values).filter(|(_, value)| value.is_some()) {
+        for (row, _) in TABLE.iter().zip(&kept.values).filter(|(_, value)| value.is_some()) {
             (row.neutral)(raw);
         }
         draw_buffers::neutralise_blend(raw);
         set_mask(gl, 0, [true; 4]);
-        Ok(saved)
+        Ok(kept)
     }
 }
 
+/// Puts the host's state back, where it is kept.
 fn restore(gl: &Gl, saved: &mut Saved) {
-    let raw = &gl.raw;
+    let (raw, masks_touched) = (&gl.raw, saved.masks_touched);
+    let Some(host) = &mut saved.host else { return };
     gl.keep_fence();
     // SAFETY: the context is current; each value was read from it when the scope began.
     unsafe {
-        for unit in &saved.units {
+        for unit in &host.units {
             raw.active_texture(glow::TEXTURE0 + unit.index);
             raw.bind(Place::Texture, &unit.texture);
             raw.bind(Place::Sampler(unit.index), &unit.sampler);
         }
-        raw.active_texture(saved.active_unit as u32);
-        loaded::restore(&saved.loaded);
-        viewports::restore(gl, &saved.viewport);
-        draw_buffers::write_blends(gl, &saved.blend);
-        for (i, mask) in saved.masks.iter().enumerate().take(saved.masks_touched) {
+        raw.active_texture(host.active_unit as u32);
+        loaded::restore(&host.loaded);
+        viewports::restore(gl, &host.viewport);
+        draw_buffers::write_blends(gl, &host.blend);
+        for (i, mask) in host.masks.iter().enumerate().take(masks_touched) {
             set_mask(gl, i as u32, *mask);
         }
-        for (row, value) in TABLE.iter().zip(&saved.values) {
+        for (row, value) in TABLE.iter().zip(&host.values) {
             if let Some(value) = value {
                 (row.write)(raw, value);
             }
         }
-        gl.return_feedback(saved);
-        bindings::restore(gl, &saved.bindings);
-        if saved.resume_feedback {
+        gl.return_feedback(host);
+        bindings::restore(gl, &host.bindings);
+        if host.resume_feedback {
             raw.resume_transform_feedback();
         }
     }
@@ -302,12 +359,12 @@ impl Gl {
                 self.raw.active_texture(glow::TEXTURE0 + index);
                 shadow.active_unit = Some(index);
             }
-            if let Some(saved) = self.saved.borrow_mut().as_mut()
-                && !saved.units.iter().any(|u| u.index == index)
+            if let Some(host) = self.saved.borrow_mut().as_mut().and_then(|saved| saved.host.as_mut())
+                && !host.units.iter().any(|u| u.index == index)
             {
                 let texture = self.raw.bound(glow::TEXTURE_BINDING_2D);
                 let sampler = self.raw.bound(glow::SAMPLER_BINDING);
-                saved.units.push(Unit { index, texture, sampler });
+                host.units.push(Unit { index, texture, sampler });
             }
             if held.map(|(_, filter)| filter) != Some(filter) {
                 let sampler = if filter == Filter::Linear { linear } else { nearest };

@@ -6,7 +6,7 @@ use glow::HasContext;
 use crate::error::{Error, Result};
 use crate::gl::context::{Gl, GlInner};
 use crate::gl::raw::{Bound, Place, Raw};
-use crate::gl::state::Saved;
+use crate::gl::state::{Kept, Saved};
 
 /// A buffer binding of the host's.
 pub(super) struct Binding {
@@ -60,10 +60,19 @@ pub(super) unsafe fn restore(gl: &Gl, bindings: &[Binding]) {
     }
 }
 
+impl Saved {
+    /// Lets the host's transform feedback object, if it has one, be the bound one.
+    pub(in crate::gl) fn return_feedback(&mut self, gl: &GlInner) {
+        if let Some(host) = &mut self.host {
+            gl.return_feedback(host);
+        }
+    }
+}
+
 impl GlInner {
     /// Binds the host's transform feedback object again, if texla has bound its own.
-    pub(in crate::gl) fn return_feedback(&self, saved: &mut Saved) {
-        if let Some(object) = saved.feedback.take() {
+    pub(super) fn return_feedback(&self, host: &mut Kept) {
+        if let Some(object) = host.feedback.take() {
             // SAFETY: the context is current inside a scope, and has such objects: else texla would have none.
             unsafe { self.raw.bind(Place::Feedback, &object) };
         }
@@ -74,8 +83,8 @@ impl Gl {
     /// Remembers a binding of the host's, unless that has been done in this scope.
     fn keep_binding(&self, target: u32, index: Option<u32>) -> Result<()> {
         let mut saved = self.saved.borrow_mut();
-        let Some(saved) = saved.as_mut() else { return Ok(()) };
-        if saved.bindings.iter().any(|b| b.target == target && b.index == index) {
+        let Some(host) = saved.as_mut().and_then(|saved| saved.host.as_mut()) else { return Ok(()) };
+        if host.bindings.iter().any(|b| b.target == target && b.index == index) {
             return Ok(());
         }
         let [bound, start, size] = queries(target);
@@ -95,7 +104,7 @@ impl Gl {
                 why: "it could not be bound again; bind the whole buffer around texla's calls".into(),
             });
         };
-        saved.bindings.push(Binding { target, index, buffer, range: [offset, size] });
+        host.bindings.push(Binding { target, index, buffer, range: [offset, size] });
         Ok(())
     }
 
@@ -121,12 +130,12 @@ impl Gl {
         let target = glow::TRANSFORM_FEEDBACK_BUFFER;
         self.keep_binding(target, None)?;
         let Some(own) = self.feedback.get() else { return self.keep_binding(target, Some(0)) };
-        if let Some(saved) = self.saved.borrow_mut().as_mut()
-            && saved.feedback.is_none()
+        if let Some(host) = self.saved.borrow_mut().as_mut().and_then(|saved| saved.host.as_mut())
+            && host.feedback.is_none()
         {
             // SAFETY: the context is current inside a scope, and has such objects: else there would be no `own`.
             unsafe {
-                saved.feedback = Some(self.raw.bound(glow::TRANSFORM_FEEDBACK_BINDING));
+                host.feedback = Some(self.raw.bound(glow::TRANSFORM_FEEDBACK_BINDING));
                 self.raw.bind_transform_feedback(glow::TRANSFORM_FEEDBACK, Some(own));
             }
         }

@@ -1,6 +1,7 @@
 //! Scopes of several devices in one context: the state that one of them finds is another's, and goes back to that first.
 
 use std::cell::{Cell, RefCell};
+use std::ptr;
 use std::rc::Weak;
 
 use super::{Saved, restore};
@@ -10,6 +11,8 @@ use crate::gl::context::{Gl, GlInner};
 thread_local! {
     /// The devices of this thread whose scopes are open, in the order in which they were opened.
     static OPEN: RefCell<Vec<Weak<GlInner>>> = const { RefCell::new(Vec::new()) };
+    /// The device that was the last one of this thread to leave state of its own behind.
+    static OWNER: Cell<*const GlInner> = const { Cell::new(ptr::null()) };
 }
 
 /// What a device's scope has to do with those of others.
@@ -32,17 +35,43 @@ pub(super) fn refuse_covered(gl: &Gl) -> Result<()> {
     })
 }
 
+/// Refuses a call on a device that owns its context within a scope of another one in it: whose state is that?
+pub(super) fn refuse_covering(gl: &Gl) -> Result<()> {
+    if innermost(gl).is_none() {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        what: "a call on a device that owns its context within a scope of another device in the same context"
+            .into(),
+        why: "the state belongs to that one; end its scope first, or make both devices with HostState::Keep"
+            .into(),
+    })
+}
+
+/// Whether no other device has left state of its own behind since this one did, which it now does.
+pub(super) fn was_last(gl: &Gl) -> bool {
+    let this: *const GlInner = &raw const **gl;
+    OWNER.try_with(|owner| owner.replace(this) == this).unwrap_or(false)
+}
+
+/// The device whose scope is the innermost open one in the context of this one.
+fn innermost(gl: &Gl) -> Option<Gl> {
+    let find = |open: &[Weak<GlInner>]| {
+        let others = open.iter().rev().filter_map(Gl::upgrade);
+        others.into_iter().find(|other| !other.nesting.covered.get() && other.shares_with(gl))
+    };
+    OPEN.try_with(|open| find(&open.borrow())).ok().flatten()
+}
+
 /// Begins a device's scope; returns the device in whose scope it lies, if there is one.
 pub(super) fn begin(gl: &Gl) -> Option<Gl> {
-    let begin = |open: &mut Vec<Weak<GlInner>>| {
+    let outer = innermost(gl);
+    let _ = OPEN.try_with(|open| {
+        let mut open = open.borrow_mut();
         // Guards that were leaked have left theirs behind.
         open.retain(|device| device.strong_count() > 0);
-        let others = open.iter().rev().filter_map(Gl::upgrade);
-        let outer = others.into_iter().find(|other| !other.nesting.covered.get() && other.shares_with(gl));
         open.push(gl.downgrade());
-        outer
-    };
-    let outer = OPEN.try_with(|open| begin(&mut open.borrow_mut())).ok().flatten();
+    });
     if let Some(outer) = &outer {
         outer.nesting.covered.set(true);
     }
@@ -55,7 +84,8 @@ pub(in crate::gl) fn end(gl: &Gl, mut saved: Saved) {
         gl.nesting.late.replace(Some(saved));
         return;
     }
-    if gl.is_ours() {
+    // Nothing to put back, nothing to delete: nobody is asked.
+    if (saved.host.is_some() || gl.has_dead()) && gl.is_ours() {
         restore(gl, &mut saved);
         // After restoring: what the host has bound is unbound by deleting it, and not the other way round.
         gl.bury();

@@ -44,7 +44,7 @@ pub(super) struct Kept {
     depth_range: [f64; 2],
 }
 
-/// Reads the host's values, and sets what texla's draws need; the viewport is set by each draw.
+/// Reads the host's values, and sets what texla's draws need.
 ///
 /// # Safety
 /// The context is current.
@@ -73,11 +73,20 @@ pub(super) unsafe fn take(gl: &GlInner) -> Kept {
         gl.raw.is_enabled(glow::SCISSOR_TEST)
     };
     // SAFETY: the caller's.
+    unsafe { neutralise(gl) };
+    Kept { viewport, scissor_test, depth_range }
+}
+
+/// Sets what texla's draws need; the viewport is set by each draw.
+///
+/// # Safety
+/// The context is current.
+pub(super) unsafe fn neutralise(gl: &GlInner) {
+    // SAFETY: the caller's.
     unsafe {
         set_scissor_test(gl, false);
         set_depth_range(gl, [0.0, 1.0]);
     }
-    Kept { viewport, scissor_test, depth_range }
 }
 
 /// Puts the host's values back.
