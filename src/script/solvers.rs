@@ -125,6 +125,7 @@ impl Asked {
         let suggested = suggested.choices().iter().copied();
         let fits = |choice: &Choice| has_room_for_cycles || choice.method != MethodKind::Gmres;
         if let (None, None) = (self.method, self.preconditioner) {
+            let all = suggested.len();
             let suggested: Vec<Choice> = suggested.filter(fits).collect();
             let in_pairs = self.precision == Some(Precision::Double)
                 && suggested.first().is_some_and(|choice| choice.method == MethodKind::Cg);
@@ -133,6 +134,8 @@ impl Asked {
                 true => [PreconditionerKind::Jacobi, PreconditionerKind::None]
                     .map(|kind| Choice::new(MethodKind::Cg, kind))
                     .to_vec(),
+                // The matrix says it, to the last resort.
+                false if suggested.len() == all => Vec::new(),
                 false => suggested,
             });
         }

@@ -67,7 +67,9 @@ impl Default for AutoParams {
 /// | entries not known | `cg`, `minres`, `gmres`, `bicgstab2` with `jacobi` and without, by symmetry |
 ///
 /// Where nothing of that can be set up `gmres` without a preconditioner is left. What breaks down, cannot be set up, stagnates in pairs, or does not cut the residual to a third in its share of iterations gives
-/// way to the next, which goes on from where the one before has come to. Unknowns of 32 bits that stagnate are the end: no method
+/// way to the next, which goes on from where the one before has come to. The last of all for a square matrix is `cgls`, for one that
+/// is singular: it finds a solution where there is one, and where there is none the `x` that leaves least of the residual, which
+/// [stagnates](StopReason::Stagnated) there. Unknowns of 32 bits that stagnate are the end: no method
 /// reaches more with these. [`AutoReport::tried`] has them all with the reason, and
 /// [`AutoReport::choice`] is what repeats the run that led to the end.
 ///
@@ -88,8 +90,8 @@ pub struct Auto<'a> {
     a: HeldLinOp<'a>,
     params: AutoParams,
     choices: Vec<Choice>,
-    /// What remains where nothing of that can be set up.
-    spare: Option<Choice>,
+    /// What remains where nothing of that can be set up, and where nothing leads on.
+    spare: Option<[Choice; 2]>,
 }
 
 shown!(Auto<'_>, |s| "Auto({}, {:?})", s.a.shape(), s.params);
@@ -159,8 +161,10 @@ impl AutoReport {
     /// The relative residual from which the last run went on, where others had run before it: by itself the
     /// [choice](Self::choice) would begin elsewhere.
     pub fn went_on_from(&self) -> Option<f64> {
-        let others = self.tried.iter().any(|tried| matches!(tried.why, GivenUp::Ended(_)));
-        self.solved.history.first().filter(|_| others).map(|(_, residual)| *residual)
+        self.tried.iter().rev().find_map(|tried| match &tried.why {
+            GivenUp::Ended(report) => Some(report.true_residual),
+            GivenUp::Refused(_) => None,
+        })
     }
 
     /// Iterations of all that was tried.
@@ -195,12 +199,16 @@ impl<'a> Auto<'a> {
         check_count("Auto", "max_iters", params.max_iters)?;
         let asked = !params.choices.is_empty();
         let choices = if asked { params.choices.clone() } else { suggested(&*a)? };
-        let spare = Choice::new(MethodKind::Gmres, PreconditionerKind::None).with_restart(100);
-        let spare = Some(spare).filter(|spare| !asked && a.shape().is_square() && !choices.contains(spare));
+        let spare = [
+            Choice::new(MethodKind::Gmres, PreconditionerKind::None).with_restart(100),
+            Choice::new(MethodKind::Cgls, PreconditionerKind::None),
+        ];
+        let spare = Some(spare).filter(|_| !asked && a.shape().is_square());
         Ok(Auto { a, params, choices, spare })
     }
 
-    /// What is tried, in this order; where none of it can be set up, and nothing was asked for, GMRES without a preconditioner.
+    /// What is tried, in this order; for a square matrix and where nothing was asked for, then GMRES without a preconditioner if none
+    /// of it could be set up, and CGLS if none of it led on.
     pub fn choices(&self) -> &[Choice] {
         &self.choices
     }
@@ -216,12 +224,14 @@ impl<'a> Auto<'a> {
             let params = ChoiceParams { max_iters, stop, recurrence };
             let mut tried: Vec<Tried> = Vec::new();
             let mut done = 0;
-            let last = solver.choices.len().saturating_sub(1);
+            let all = || solver.choices.iter().chain(solver.spare.iter().flatten());
+            let last = all().count().saturating_sub(1);
             let (mut refused, mut compiling) = (None, Duration::ZERO);
             let ended = |tried: &Tried| matches!(tried.why, GivenUp::Ended(_));
-            for (k, choice) in solver.choices.iter().chain(&solver.spare).enumerate() {
-                if k > last && tried.iter().any(ended) {
-                    break;
+            for (k, choice) in all().enumerate() {
+                let spare = k >= solver.choices.len() && k < last;
+                if spare && (tried.iter().any(ended) || solver.choices.contains(choice)) {
+                    continue;
                 }
                 let give_up = |set_up, solving, why| Tried { choice: *choice, set_up, solving, why };
                 let mut chosen = match choice.prepare(&*solver.a, params) {
@@ -251,9 +261,7 @@ impl<'a> Auto<'a> {
                         }
                         tried.push(give_up(set_up, solving, GivenUp::Ended(Box::new(solved))));
                     }
-                    Err(error)
-                        if is_about_the_matrix(&error) && (k < last || k == last && solver.spare.is_some()) =>
-                    {
+                    Err(error) if is_about_the_matrix(&error) && (k < last || tried.iter().any(ended)) => {
                         refused = Some(error.clone());
                         tried.push(give_up(set_up, solving, GivenUp::Refused(error)));
                     }
@@ -299,9 +307,31 @@ impl<'a> Auto<'a> {
                 Some(before) => before.followed_by(report, begin),
             };
             if ended || !leads_on {
-                return Ok(joined);
+                return Ok(self.of_the_system(joined));
             }
             before = Some(joined);
+        }
+    }
+
+    /// What least squares have come to, of a square system for which they were not asked: a solution of the normal equations
+    /// alone solves no system.
+    fn of_the_system(&self, report: SolveReport) -> SolveReport {
+        match (&self.spare, report.least_squares_residual) {
+            (Some(_), Some(residual)) => SolveReport {
+                reason: match report.reason {
+                    StopReason::Converged | StopReason::Uncertified
+                        if residual > self.params.stop.relative =>
+                    {
+                        StopReason::Stagnated
+                    }
+                    reason => reason,
+                },
+                true_residual: residual,
+                rounding: None,
+                least_squares_residual: None,
+                ..report
+            },
+            _ => report,
         }
     }
 }
