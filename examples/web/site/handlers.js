@@ -15,7 +15,7 @@ const breath = () => new Promise((done) => {
 
 export function handlers(texla, context) {
   let gpu = null;
-  const device = () => (gpu ??= new texla.Gpu(context()));
+  const device = () => (gpu ??= new texla.Gpu(context(), true));
   return {
     about: () => device().about(),
     // A slice at a time: between two the device tells how far it is, and a page draws.

@@ -63,7 +63,7 @@ export function stage({ make, sizes, rate, most, pointer, describe, fit }) {
   function restart() {
     try {
       stop();
-      state.gpu = new texla.Gpu(context);
+      state.gpu = new texla.Gpu(context, false);
       const about = state.gpu.about();
       tellDevice(about);
       if (!state.cells) {

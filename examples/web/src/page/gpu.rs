@@ -1,5 +1,6 @@
 //! The device of a page.
 
+use texla::gl::HostState;
 use texla::{Device, DeviceOptions};
 use wasm_bindgen::prelude::*;
 use web_sys::WebGl2RenderingContext;
@@ -14,9 +15,12 @@ pub struct Gpu {
 
 #[wasm_bindgen]
 impl Gpu {
+    /// A device on a context that nobody else draws in (`own`), or whose state is somebody else's.
     #[wasm_bindgen(constructor)]
-    pub fn new(context: WebGl2RenderingContext) -> Page<Gpu> {
-        let device = Device::from_webgl2(context, DeviceOptions::default()).map_err(thrown)?;
+    pub fn new(context: WebGl2RenderingContext, own: bool) -> Page<Gpu> {
+        let state = if own { HostState::Own } else { HostState::Keep };
+        let options = DeviceOptions::default().with_host_state(state);
+        let device = Device::from_webgl2(context, options).map_err(thrown)?;
         Ok(Gpu { device })
     }
 
