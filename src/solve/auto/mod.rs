@@ -16,7 +16,6 @@ use std::time::Duration;
 use crate::data::Unknowns;
 use crate::error::{Error, Result};
 use crate::ops::LinOp;
-use crate::platform::Instant;
 use crate::solve::drive::check::check_count;
 use crate::solve::drive::report::{SolveReport, Stop, StopReason};
 use crate::solve::drive::slices::{Stopwatch, counters};
