@@ -33,7 +33,7 @@ pub struct DeviceOptions {
     pub program_folder: Option<PathBuf>,
     /// Whose the context's GL state is. With [`HostState::Keep`] the application may have any state at any call: it makes no
     /// difference, and comes back. [`HostState::Own`] is for a context that nobody but texla sets state in: it is set once, when
-    /// the device first works, and each operation changes of it what it needs. That saves what entering and leaving costs, 20 us on
+    /// the device first works, and each operation changes of it what it needs. That saves what entering and leaving costs, 30 us on
     /// llvmpipe and milliseconds in a browser; a [scope](Device::scope) around operations then gains nothing.
     ///
     /// An application that draws in such a context all the same says so by [`Device::reset_state`] before texla's next call,
@@ -154,7 +154,7 @@ impl Device {
 #[cfg(target_arch = "wasm32")]
 impl Device {
     /// Takes a browser's WebGL 2 context, of a canvas of the page's or of one that a worker has, as it is. Capabilities are probed by
-    /// drawing. What differs from other contexts is told in [the guide](crate::guide::host).
+    /// drawing. What differs from other contexts is told in [the guide](crate::guide::web).
     ///
     /// *Errors*: [`Error::NoContext`] without float render targets (`EXT_color_buffer_float`); [`Error::HostGl`] when an error
     /// of the application's is pending; [`Error::ContextLost`] when the browser has taken the context away;

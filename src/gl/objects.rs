@@ -7,6 +7,7 @@ use glow::HasContext;
 use super::context::{Dead, Gl};
 use super::state::Filter;
 use crate::error::{Error, Result};
+use crate::platform::BROWSER;
 use crate::shape::Extent;
 
 /// What a texture holds.
@@ -157,7 +158,9 @@ impl Texture {
         // SAFETY: the context is current inside a scope; the texture is bound; every version has these queries.
         let (base, swizzle) = unsafe {
             let ask = |query| raw.get_tex_parameter_i32(glow::TEXTURE_2D, query) as u32;
-            (ask(glow::TEXTURE_BASE_LEVEL), SWIZZLE.map(|(query, _)| ask(query)))
+            // Browsers exchange no channels, and have no name for it.
+            let swizzle = SWIZZLE.map(|(query, channel)| if BROWSER { channel } else { ask(query) });
+            (ask(glow::TEXTURE_BASE_LEVEL), swizzle)
         };
         gl.check(what)?;
         if base != 0 {

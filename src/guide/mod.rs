@@ -12,6 +12,7 @@
 //! | [`packing`] | who packs a linear expression into a shader: cost, search, proof, programs |
 //! | [`script`] | who writes a matrix script: grammar, functions, files, errors |
 //! | [`sources`] | who comes from one of the five sources: what became of each of its numbered items |
+//! | [`web`] | who has a browser's context: building, and what differs there |
 
 #[doc = include_str!("architecture.md")]
 pub mod architecture {}
@@ -45,3 +46,6 @@ pub mod script {}
 
 #[doc = include_str!("sources.md")]
 pub mod sources {}
+
+#[doc = include_str!("web.md")]
+pub mod web {}

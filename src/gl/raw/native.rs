@@ -74,6 +74,11 @@ impl Raw {
         Arc::clone(&self.glow)
     }
 
+    /// Whether the driver names this extension.
+    pub fn has_extension(&self, name: &str) -> bool {
+        self.glow.supported_extensions().contains(name)
+    }
+
     /// The object that a query names.
     ///
     /// # Safety

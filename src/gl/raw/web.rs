@@ -19,6 +19,10 @@ const UNMASKED_RENDERER: u32 = 0x9246;
 /// What a browser says in place of `GL_CONTEXT_LOST`.
 const CONTEXT_LOST_WEBGL: u32 = 0x9242;
 
+/// Extensions by which an application may have set what changes results. Their values can be asked for once they are switched on;
+/// that sets none.
+const ASKED: &[&str] = &["EXT_clip_control", "WEBGL_clip_cull_distance", "WEBGL_polygon_mode"];
+
 /// A context that is always current.
 #[derive(Clone)]
 pub(crate) struct Raw {
@@ -75,6 +79,7 @@ impl Raw {
             return Err(Error::ContextLost);
         }
         // The handle is shared by cheap clones on one thread.
+        ASKED.iter().for_each(|name| drop(web.get_extension(name)));
         #[allow(clippy::arc_with_non_send_sync)]
         let glow = Arc::new(glow::Context::from_webgl2_context(web.clone()));
         Ok(Raw { glow, web })
@@ -82,6 +87,12 @@ impl Raw {
 
     pub fn shared(&self) -> Arc<glow::Context> {
         Arc::clone(&self.glow)
+    }
+
+    /// Whether the browser has this extension, of those whose values may be asked for.
+    pub fn has_extension(&self, name: &str) -> bool {
+        let name = name.strip_prefix("GL_").unwrap_or(name);
+        ASKED.contains(&name) && self.glow.supported_extensions().contains(name)
     }
 
     /// The object that a query names.

@@ -6,6 +6,7 @@ use super::table::{extension, since};
 use crate::error::{Error, Result};
 use crate::gl::api::Api;
 use crate::gl::context::GlInner;
+use crate::platform::BROWSER;
 
 /// Blend state of one draw buffer: enabled, source and destination factors, equations.
 #[derive(Clone, Copy, PartialEq)]
@@ -34,13 +35,14 @@ fn separate_functions(gl: &GlInner) -> bool {
     since(gl, (4, 0), (3, 2))
 }
 
-/// Whether they may be separate though glow cannot set them so: by an extension before those versions.
+/// Whether they may be separate though glow cannot set them so: by an extension before those versions. A browser is not asked:
+/// that would be a question for each value of each draw buffer.
 fn separate_by_extension(gl: &GlInner) -> bool {
     let extensions = match gl.api {
         Api::Gl33 => ["GL_ARB_draw_buffers_blend"].as_slice(),
         Api::Es30 => &["GL_OES_draw_buffers_indexed", "GL_EXT_draw_buffers_indexed"],
     };
-    !separate_functions(gl) && extensions.iter().any(|name| extension(gl, name))
+    !BROWSER && !separate_functions(gl) && extensions.iter().any(|name| extension(gl, name))
 }
 
 /// Blending and mask of every draw buffer.
@@ -51,6 +53,7 @@ fn separate_by_extension(gl: &GlInner) -> bool {
 /// The context is current.
 pub(super) unsafe fn read(gl: &GlInner, buffers: u32) -> Result<(Vec<BlendOf>, Vec<[bool; 4]>)> {
     let by_extension = separate_by_extension(gl);
+    let buffers = if by_extension || separate_masks(gl) { buffers } else { 1 };
     // SAFETY: the caller's.
     let (blends, masks): (Vec<_>, _) = unsafe {
         (
@@ -84,7 +87,13 @@ unsafe fn read_blend(gl: &GlInner, i: u32, by_extension: bool) -> BlendOf {
             }
         }
     };
-    let on = ask(glow::BLEND, separate_masks(gl)) != 0;
+    // A browser answers with no number.
+    let on = if separate_masks(gl) || by_extension {
+        ask(glow::BLEND, true) != 0
+    } else {
+        // SAFETY: the caller's.
+        unsafe { gl.raw.is_enabled(glow::BLEND) }
+    };
     let [a, b, c, d, e, f] = BLEND_QUERIES.map(|q| ask(q, separate_functions(gl)) as u32);
     BlendOf { on, factors: [a, b, c, d], equations: [e, f] }
 }

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::gl::api::Api;
 use crate::gl::context::GlInner;
 use crate::gl::entry::{EntryPoints, SetTwo};
+use crate::platform::BROWSER;
 
 const CLIP_ORIGIN: u32 = 0x935C;
 const CLIP_DEPTH_MODE: u32 = 0x935D;
@@ -60,6 +61,15 @@ static LOADED: &[Loaded] = &[
         why: "it would clamp every value read back to 0..1; set it to GL_FIXED_ONLY",
     },
     Loaded {
+        exists: |gl| extension(gl, "GL_WEBGL_polygon_mode"),
+        // SAFETY: the caller's; the value exists.
+        read: |gl| [glow::FRONT_AND_BACK, unsafe { gl.get_parameter_i32(glow::POLYGON_MODE) } as u32],
+        harmless: &[[glow::FRONT_AND_BACK, glow::FILL]],
+        set: None,
+        what: "the application's polygonModeWEBGL in place",
+        why: "rectangles would be outlines; set it to FILL_WEBGL",
+    },
+    Loaded {
         exists: |gl| extension(gl, "GL_EXT_window_rectangles"),
         // SAFETY: the caller's; both values exist.
         read: |gl| unsafe {
@@ -84,7 +94,11 @@ pub(super) unsafe fn take(gl: &GlInner) -> Result<Vec<Kept>> {
         let found = unsafe { (row.read)(&gl.raw) };
         let Some(neutral) = row.harmless.first().filter(|_| !row.harmless.contains(&found)) else { continue };
         let Some(set) = row.set.and_then(|set| set(&gl.entry)) else {
-            let or = if row.set.is_some() { ", or make the device by `Device::from_loader`" } else { "" };
+            let or = if row.set.is_some() && !BROWSER {
+                ", or make the device by `Device::from_loader`"
+            } else {
+                ""
+            };
             return Err(Error::Unsupported {
                 what: format!("entering with {}", row.what),
                 why: format!("{} around texla's calls{or}", row.why),

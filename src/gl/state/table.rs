@@ -41,9 +41,14 @@ pub(super) fn since(gl: &GlInner, desktop: (u32, u32), es: (u32, u32)) -> bool {
     gl.version >= if gl.api == Api::Gl33 { desktop } else { es }
 }
 
-/// True where the driver names this extension.
+/// True where the driver names this extension; in a browser, where names begin after `GL_`, where it has been switched on too.
 pub(super) fn extension(gl: &GlInner, name: &str) -> bool {
-    gl.raw.supported_extensions().contains(name)
+    gl.raw.has_extension(name)
+}
+
+/// Whether there are planes that clip though no shader of texla's says what.
+fn clips(gl: &GlInner) -> bool {
+    desktop(gl) || extension(gl, "GL_WEBGL_clip_cull_distance")
 }
 
 /// A capability that is switched off (or on) while texla draws.
@@ -188,14 +193,14 @@ pub(super) static TABLE: &[Row] = &[
     browser_store!(UNPACK_FLIP_Y_WEBGL),
     browser_store!(UNPACK_PREMULTIPLY_ALPHA_WEBGL),
     switch!(glow::PROGRAM_POINT_SIZE, true, desktop),
-    switch!(glow::CLIP_DISTANCE0, false, desktop),
-    switch!(glow::CLIP_DISTANCE1, false, desktop),
-    switch!(glow::CLIP_DISTANCE2, false, desktop),
-    switch!(glow::CLIP_DISTANCE3, false, desktop),
-    switch!(glow::CLIP_DISTANCE4, false, desktop),
-    switch!(glow::CLIP_DISTANCE5, false, desktop),
-    switch!(glow::CLIP_DISTANCE6, false, desktop),
-    switch!(glow::CLIP_DISTANCE7, false, desktop),
+    switch!(glow::CLIP_DISTANCE0, false, clips),
+    switch!(glow::CLIP_DISTANCE1, false, clips),
+    switch!(glow::CLIP_DISTANCE2, false, clips),
+    switch!(glow::CLIP_DISTANCE3, false, clips),
+    switch!(glow::CLIP_DISTANCE4, false, clips),
+    switch!(glow::CLIP_DISTANCE5, false, clips),
+    switch!(glow::CLIP_DISTANCE6, false, clips),
+    switch!(glow::CLIP_DISTANCE7, false, clips),
     raster_switch!(CONSERVATIVE_RASTERIZATION_NV, "GL_NV_conservative_raster"),
     raster_switch!(CONSERVATIVE_RASTERIZATION_INTEL, "GL_INTEL_conservative_rasterization"),
     raster_switch!(RASTER_MULTISAMPLE_EXT, "GL_EXT_raster_multisample"),
