@@ -153,7 +153,8 @@ export function stage({ make, sizes, rate, most, pointer, describe, fit }) {
     pointer.wheel(state.scene, event.deltaY);
   }, { passive: false });
 
-  init().then(() => {
+  init().then((module) => {
+    state.memory = () => module.memory.buffer.byteLength;
     context = contextOf(canvas);
     restart();
   }).catch(fail);

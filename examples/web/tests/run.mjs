@@ -7,34 +7,12 @@
 //
 // With BITS=1 no pages, only the bits or bounds and the loss of a context.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import path from "node:path";
-import puppeteer from "puppeteer-core";
+import { BROWSERS, launch, serve } from "./browsers.mjs";
 
 const [folder, program, reference, ...named] = process.argv.slice(2);
-const env = { ...process.env, LP_NUM_THREADS: process.env.LP_NUM_THREADS ?? "0", LIBGL_ALWAYS_SOFTWARE: "1" };
-
-const CHROMIUM = [
-  "--headless=new", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync",
-];
-const BROWSERS = {
-  chromium: (own) => ({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", userDataDir: own, env,
-    args: [...CHROMIUM, "--use-angle=gl-egl", "--ignore-gpu-blocklist"],
-  }),
-  swiftshader: (own) => ({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", userDataDir: own, env,
-    args: [...CHROMIUM, "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
-  }),
-  firefox: (own) => ({
-    browser: "firefox", executablePath: process.env.FIREFOX ?? "/usr/bin/firefox-esr", headless: false, userDataDir: own, env,
-    extraPrefsFirefox: { "webgl.force-enabled": true, "app.update.enabled": false, "network.captive-portal-service.enabled": false },
-  }),
-};
 const PAGES = ["index", "smoke", "solve", "script", "packing", "device"];
 const SIZES = [[390, 844], [1440, 900]];
 const THEMES = ["light", "dark"];
@@ -343,14 +321,12 @@ async function workerRecovers(browser, site) {
   await page.close();
 }
 
-const server = spawn(program, [path.dirname(path.resolve(folder)), "0"]);
-const root = await new Promise((found) => server.stdout.once("data", (line) => found(String(line).trim())));
+const { root, stop } = await serve(program, path.dirname(path.resolve(folder)));
 // Not at the root: pages work from any folder.
 const site = `${root}${path.basename(folder)}/`;
 let failed = 0;
 try {
   for (const name of named.length ? named : Object.keys(BROWSERS)) {
-    const own = mkdtempSync(path.join(tmpdir(), "texla-web-"));
     const started = Date.now();
     const step = async (what, run) => {
       const from = Date.now();
@@ -358,9 +334,8 @@ try {
       console.log(`${name}: ${what}, ${((Date.now() - from) / 1000).toFixed(1)} s`);
       return result;
     };
-    let browser;
+    const { browser, close } = await launch(name);
     try {
-      browser = await puppeteer.launch(BROWSERS[name](own));
       const llvmpipe = name !== "swiftshader";
       const found = await step(llvmpipe ? "25 results with the bits of native ES 3" : "25 results within their bounds", () => resultsAndLoss(browser, site, llvmpipe));
       assert.match(found.about.renderer, llvmpipe ? /llvmpipe/ : /SwiftShader/);
@@ -373,12 +348,11 @@ try {
       failed += 1;
       console.error(`${name}:`, error);
     } finally {
-      await browser?.close().catch(() => {});
-      rmSync(own, { recursive: true, force: true });
+      await close();
     }
     console.log(`${name}: ${((Date.now() - started) / 1000).toFixed(0)} s`);
   }
 } finally {
-  server.kill();
+  stop();
 }
 process.exitCode = failed ? 1 : 0;

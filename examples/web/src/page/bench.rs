@@ -1,7 +1,9 @@
 //! Operations to be timed: each `run` does one of them a number of times, and then waits for it by reading a number.
 
+use std::rc::Rc;
+
 use texla::ops::{self, Combine};
-use texla::solve::{CgParams, ConjugateGradient, Stop};
+use texla::solve::{CgParams, ConjugateGradient, Smoother, Stop, WeightedJacobi};
 use texla::{BandedMatrix, Device, Matrix, Result, Scalar, Shape, Vector};
 use wasm_bindgen::prelude::*;
 
@@ -13,6 +15,7 @@ enum Work {
     Sum { x: Vector, out: Scalar },
     Product { a: Matrix, b: Matrix, out: Matrix },
     Stencil { a: BandedMatrix, x: Vector, out: Vector },
+    Jacobi { sweeps: WeightedJacobi<'static>, x: Vector, b: Vector },
     Solve { a: BandedMatrix, b: Vector, x: Vector },
 }
 
@@ -37,6 +40,10 @@ impl Bench {
             "stencil" => {
                 Work::Stencil { a: BandedMatrix::poisson_2d(device, n, n)?, x: vector()?, out: vector()? }
             }
+            "jacobi" => {
+                let a = Rc::new(crate::results::poisson(device, n, n)?);
+                Work::Jacobi { sweeps: WeightedJacobi::new(a, 1.0)?, x: vector()?, b: vector()? }
+            }
             "cg" => Work::Solve {
                 a: BandedMatrix::poisson_2d(device, n, n)?,
                 b: Vector::filled(device, n * n, 1.0)?,
@@ -55,6 +62,7 @@ impl Bench {
             }
             Work::Product { a, b, out } => ops::matmul(out, a, b)?,
             Work::Stencil { a, x, out } => ops::product(out, Combine::Replace, 1.0, &*a, x)?,
+            Work::Jacobi { sweeps, x, b } => sweeps.smooth(x, b, 1)?,
             Work::Solve { a, b, x } => {
                 x.set_zero()?;
                 let params = CgParams::default().with_stop(Stop::relative(1e-4));
@@ -69,14 +77,14 @@ impl Bench {
             Work::Add { out, .. } | Work::Stencil { out, .. } => out.element(0),
             Work::Sum { out, .. } => out.read(),
             Work::Product { out, .. } => out.element(0, 0),
-            Work::Solve { x, .. } => x.element(0),
+            Work::Jacobi { x, .. } | Work::Solve { x, .. } => x.element(0),
         }
     }
 }
 
 #[wasm_bindgen]
 impl Bench {
-    /// `add`, `sum` and `stencil` of n² elements, `matmul` of n x n matrices, `cg` on an n x n grid.
+    /// `add`, `sum`, `stencil` and `jacobi` (a sweep) of n² elements, `matmul` of n x n matrices, `cg` on an n x n grid.
     #[wasm_bindgen(constructor)]
     pub fn new(gpu: &Gpu, name: &str, n: usize) -> Page<Bench> {
         let work = Self::make(&gpu.device, name, n).map_err(thrown)?;
