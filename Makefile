@@ -8,6 +8,8 @@
 #   make soak    the long runs: tests marked as ignored, all examples at full size, and fuzzing if cargo-fuzz is there
 #   make mutants faults put into every shader in turn, and which tests notice them; see tests/mutants/main.rs
 #   make hosts   texla inside real applications: egui, three-d, winit, reversed depth, the compatibility profile; builds them first
+#   make web     texla in a browser, as a folder of static files: out/web; web-serve serves it on this machine, and web-test tries
+#                it in Chromium and Firefox; web-soak plays it for ten minutes, web-bench compares it with TensorFlow.js
 #   make package the package of a registry: made, unpacked, built and tested by itself, also by the oldest Rust if that is there
 #   make licences licences, sources and reported faults of what texla is built from, by cargo-deny
 #   make setup   only the system packages; setup-tests those of the tests too
@@ -15,7 +17,7 @@
 # A fresh Rust installation is often not yet on the PATH of a running shell.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: demo tables test ci bench soak mutants hosts package licences setup setup-tests
+.PHONY: demo tables test ci bench soak mutants hosts web web-serve web-test web-soak web-bench package licences setup setup-tests
 .DEFAULT_GOAL := test
 
 setup:
@@ -71,6 +73,22 @@ mutants: setup-tests
 	cargo test --all-features --tests --no-run
 	LP_NUM_THREADS=$${LP_NUM_THREADS-0} cargo test --all-features --test mutants -- \
 		--ignored --nocapture every_kernel_is_noticed
+
+# With a compiler for browsers of its own, where the one that is there has none.
+web: setup
+	@.ci/web
+
+web-serve: web
+	@target/web/tools/debug/serve out/web
+
+web-test: web
+	@.ci/web-test
+
+web-soak: web
+	@.ci/web-test --soak
+
+web-bench: web
+	@.ci/web-test --bench
 
 package: setup
 	@.ci/package

@@ -4,15 +4,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use capabilities::Found;
 use fetching::Fetching;
 use support::ceiling::Ceiling;
 use support::clock::Rounds;
 use support::json;
 use support::{CommonArgs, Report, Result, Table, say, write_file};
-use texla::gl::Capabilities;
 use texla::profile::DeviceProfile;
 use texla::{Vector, ops};
 
+#[path = "support/capabilities.rs"]
+mod capabilities;
 #[path = "jacobi_ladder/fetching.rs"]
 mod fetching;
 mod support;
@@ -78,7 +80,8 @@ fn run(args: &Args, report: &mut Report) -> Result {
     table.print();
     report.set("system", system).set("environment", object(set));
 
-    let found = capabilities(&caps);
+    let found: Vec<(&str, serde_json::Value)> =
+        capabilities::list(&caps).into_iter().map(|(name, found)| (name, value(found))).collect();
     let mut table = Table::new(["capability", "found by probing"]);
     for (name, value) in &found {
         table.row([(*name).to_owned(), value.as_str().map_or_else(|| value.to_string(), str::to_owned)]);
@@ -94,7 +97,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
     ));
     report.set("capabilities", object(found)).set("probing", probing);
 
-    let quirks = quirks(&caps);
+    let quirks = capabilities::quirks(&caps);
     say("");
     let none = ["quirks: none".to_owned()];
     let lines: Vec<String> = quirks.iter().map(|quirk| format!("quirk: {quirk}")).collect();
@@ -148,51 +151,10 @@ fn object<V: Into<serde_json::Value>>(of: impl IntoIterator<Item = (&'static str
         .into()
 }
 
-/// All that stands in [`Capabilities`] beside the names of the driver.
-fn capabilities(caps: &Capabilities) -> Vec<(&'static str, serde_json::Value)> {
-    vec![
-        ("software", json!(caps.software)),
-        ("max_texture_size", json!(caps.max_texture_size)),
-        ("max_draw_buffers", json!(caps.max_draw_buffers)),
-        ("texture_units", json!(caps.texture_units)),
-        ("uniform_components", json!(caps.uniform_components)),
-        ("varying_components", json!(caps.varying_components)),
-        ("float_blend", json!(caps.float_blend)),
-        ("float_min_max", json!(caps.float_min_max)),
-        ("float_filter", json!(caps.float_filter)),
-        ("computed_coordinates", json!(caps.computed_coordinates)),
-        ("points_a_draw", json!(caps.points_a_draw)),
-        ("loop_rounds", json!(caps.loop_rounds)),
-        ("max_vertex_outputs", json!(caps.max_vertex_outputs)),
-        ("max_block_vec4s", json!(caps.max_block_vec4s)),
-        ("vertex_blocks", json!(caps.vertex_blocks)),
-        ("exact_lines", json!(caps.exact_lines)),
-        ("exact_derivatives", json!(caps.exact_derivatives)),
-        ("program_binaries", json!(caps.program_binaries)),
-        ("exact_form", json!(caps.exact_form.map_or("none".to_owned(), |form| format!("{form:?}")))),
-    ]
-}
-
-/// Where the device falls short of what most do, and what texla then does.
-fn quirks(caps: &Capabilities) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut unless = |fine: bool, quirk: &str| (!fine).then(|| found.push(quirk.to_owned()));
-    unless(caps.float_blend, "floats are not blended as sums in order: points are gathered, or refused");
-    unless(caps.float_min_max, "blending by Max or Min changes floats: refused");
-    unless(caps.float_filter, "float textures are not filtered exactly: filtered windows are refused");
-    unless(caps.computed_coordinates, "computed coordinates miss texels: they are fetched by number");
-    unless(caps.exact_lines, "lines miss texels: rows and columns are drawn as rectangles");
-    unless(caps.exact_derivatives, "derivatives are not those of the quad: products are not split over it");
-    unless(caps.exact_form.is_some(), "no form of double-float is exact: nothing is certified");
-    unless(caps.max_vertex_outputs >= 15, "vertices write fewer numbers than GL promises");
-    if caps.points_a_draw < 1 << 16 {
-        found.push(format!("vertices lose count in long draws: {} points a draw", caps.points_a_draw));
+fn value(found: Found) -> serde_json::Value {
+    match found {
+        Found::Flag(flag) => json!(flag),
+        Found::Number(number) => json!(number),
+        Found::Word(word) => json!(word),
     }
-    if caps.loop_rounds < u32::MAX {
-        found.push(format!(
-            "loops end by themselves after {} rounds: longer rows are refused",
-            caps.loop_rounds
-        ));
-    }
-    found
 }

@@ -7,17 +7,17 @@ use std::sync::Arc;
 use glow::HasContext;
 
 use crate::support::{Failure, Picture, Result, field, plain_fragments, program};
-use crate::tunnel::{DISC, Tunnel};
+use crate::tunnel::{RADIUS, Tunnel};
 
 /// Everything that is needed for a picture.
 pub struct Renderer {
     gl: Arc<glow::Context>,
-    unpack: glow::NativeProgram,
-    scene: glow::NativeProgram,
-    array: glow::NativeVertexArray,
+    unpack: glow::Program,
+    scene: glow::Program,
+    array: glow::VertexArray,
     /// Both dyes, speed and vorticity, filtered.
-    field: glow::NativeTexture,
-    field_target: glow::NativeFramebuffer,
+    field: glow::Texture,
+    field_target: glow::Framebuffer,
     cells: (i32, i32),
     picture: Picture,
 }
@@ -81,11 +81,11 @@ impl Renderer {
             gl.use_program(Some(self.scene));
             let at = |name: &str| gl.get_uniform_location(self.scene, name);
             gl.bind_texture(d2, Some(self.field));
-            let ([x, y], radius) = DISC;
+            let [x, y] = tunnel.disc;
             gl.uniform_1_i32(at("field").as_ref(), 0);
             gl.uniform_2_f32(at("size").as_ref(), w as f32, h as f32);
             gl.uniform_2_f32(at("cells").as_ref(), self.cells.0 as f32, self.cells.1 as f32);
-            gl.uniform_3_f32(at("disc").as_ref(), x as f32, y as f32, radius as f32);
+            gl.uniform_3_f32(at("disc").as_ref(), x as f32, y as f32, RADIUS as f32);
             gl.draw_arrays(glow::TRIANGLES, 0, 3);
             gl.bind_texture(d2, None);
             gl.bind_vertex_array(None);

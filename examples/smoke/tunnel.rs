@@ -12,8 +12,9 @@ texla::params! {
 
 /// Length of the tunnel; its height and the speed of the stream are 1.
 pub const LENGTH: f64 = 2.0;
-/// Middle and radius of the disc.
-pub const DISC: ([f64; 2], f64) = ([0.42, 0.49], 0.085);
+/// Middle of the disc at first, and its radius.
+const MIDDLE: [f64; 2] = [0.42, 0.49];
+pub const RADIUS: f64 = 0.085;
 /// Cells that the stream passes in a step.
 const CELLS_A_STEP: f64 = 1.6;
 /// Iterations of every pressure solve, and the residual at which they freeze.
@@ -26,6 +27,8 @@ pub struct Tunnel {
     pub dyes: [Vector; 2],
     inlet: Kernel<Inlet>,
     pub cells: Grid,
+    /// Middle of the disc.
+    pub disc: [f64; 2],
     pub dt: f64,
     pub time: f64,
 }
@@ -56,12 +59,11 @@ impl Tunnel {
         let h = 1.0 / height as f64;
         let params =
             FluidParams::new(h).with_boundaries(boundaries).with_pressure(pressure).with_confinement(1.5);
-        let solid: Vec<bool> = (0..cells.len()).map(|i| in_disc(cells, i, h)).collect();
-        let mut fluid = Fluid::new(device, cells, params, &solid)?;
+        let mut fluid = Fluid::new(device, cells, params, &solid(cells, MIDDLE))?;
         fluid.set_velocity(0, &vec![1.0; fluid.faces(0).len()])?;
         // A push from below behind the disc, so that the wake need not wait for rounding to sway.
-        let ([x, y], r) = DISC;
-        fluid.push([x + 2.0 * r, y, 0.0], r, [0.0, 0.4, 0.0])?;
+        let [x, y] = MIDDLE;
+        fluid.push([x + 2.0 * RADIUS, y, 0.0], RADIUS, [0.0, 0.4, 0.0])?;
         fluid.project()?;
         let body = include_str!("inlet.frag");
         Ok(Tunnel {
@@ -69,6 +71,7 @@ impl Tunnel {
             dyes: [Vector::zeros(device, cells.len())?, Vector::zeros(device, cells.len())?],
             inlet: Kernel::new(device, "inlet", ["dye"], body)?,
             cells,
+            disc: MIDDLE,
             dt: CELLS_A_STEP * h,
             time: 0.0,
         })
@@ -111,6 +114,22 @@ impl Tunnel {
         Ok(())
     }
 
+    /// Puts the disc elsewhere, as far as it stays in the tunnel; where it has been the fluid is at rest. The velocity is read and
+    /// given to another fluid, which takes a while.
+    pub fn move_disc(&mut self, [x, y]: [f64; 2]) -> Result<()> {
+        let room = 1.5 * RADIUS;
+        self.disc = [x.clamp(room, LENGTH - room), y.clamp(room, 1.0 - room)];
+        let (device, params) = (self.fluid.device().clone(), self.fluid.params().clone());
+        let _scope = device.scope()?;
+        let mut fluid = Fluid::new(&device, self.cells, params, &solid(self.cells, self.disc))?;
+        for axis in 0..2 {
+            fluid.set_velocity(axis, &self.fluid.velocity(axis)?.read()?)?;
+        }
+        fluid.project()?;
+        self.fluid = fluid;
+        Ok(())
+    }
+
     /// Stirs: the fluid around a place is pushed, and takes dye along.
     pub fn stir(&mut self, [x, y]: [f64; 2], [u, v]: [f64; 2]) -> Result<()> {
         self.fluid.push([x, y, 0.0], 0.04, [u, v, 0.0])?;
@@ -119,9 +138,12 @@ impl Tunnel {
     }
 }
 
-/// Whether the middle of a cell lies in the disc.
-fn in_disc(cells: Grid, i: usize, h: f64) -> bool {
-    let (x, y, _) = cells.place(i);
-    let ([cx, cy], r) = DISC;
-    ((x as f64 + 0.5) * h - cx).hypot((y as f64 + 0.5) * h - cy) < r
+/// Which cells have their middle in a disc.
+fn solid(cells: Grid, [cx, cy]: [f64; 2]) -> Vec<bool> {
+    let h = 1.0 / cells.ny as f64;
+    let inside = |i: usize| {
+        let (x, y, _) = cells.place(i);
+        ((x as f64 + 0.5) * h - cx).hypot((y as f64 + 0.5) * h - cy) < RADIUS
+    };
+    (0..cells.len()).map(inside).collect()
 }

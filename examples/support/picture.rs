@@ -12,12 +12,12 @@ use super::program::read_rgb;
 /// A buffer to draw into, and one of the size that is shown.
 pub struct Picture {
     gl: Arc<glow::Context>,
-    drawn: glow::NativeFramebuffer,
-    shown: glow::NativeFramebuffer,
+    drawn: glow::Framebuffer,
+    shown: glow::Framebuffer,
     /// Of the first: colours and, for those who ask, depth; and the colours of the second.
-    colours: glow::NativeRenderbuffer,
-    depth: Option<glow::NativeRenderbuffer>,
-    resolved: glow::NativeRenderbuffer,
+    colours: glow::Renderbuffer,
+    depth: Option<glow::Renderbuffer>,
+    resolved: glow::Renderbuffer,
     size: (i32, i32),
     /// Pixels that are drawn to a side of a pixel that is shown.
     samples: i32,
@@ -138,7 +138,7 @@ pub unsafe fn field(
     gl: &glow::Context,
     (width, height): (i32, i32),
     mipmaps: bool,
-) -> Result<(glow::NativeTexture, glow::NativeFramebuffer)> {
+) -> Result<(glow::Texture, glow::Framebuffer)> {
     // SAFETY: the caller's.
     unsafe {
         let texture = gl.create_texture().map_err(Failure::unsolved)?;

@@ -14,7 +14,7 @@ pub unsafe fn program(
     gl: &glow::Context,
     [vertex, fragment]: [&str; 2],
     attributes: &[&str],
-) -> Result<glow::NativeProgram> {
+) -> Result<glow::Program> {
     let header = if gl.version().is_embedded {
         "#version 300 es\nprecision highp float;\nprecision highp int;\n\
          precision highp sampler2D;\nprecision highp sampler2DShadow;\n"
@@ -49,7 +49,7 @@ pub unsafe fn program(
 ///
 /// # Safety
 /// The context is current, and nothing but texla's state guard has touched its pixel pack state.
-pub unsafe fn read_rgb(gl: &glow::Context, from: glow::NativeFramebuffer, (w, h): (i32, i32)) -> Vec<u8> {
+pub unsafe fn read_rgb(gl: &glow::Context, from: glow::Framebuffer, (w, h): (i32, i32)) -> Vec<u8> {
     let mut pixels = vec![0; 4 * (w * h) as usize];
     // SAFETY: the caller's.
     unsafe {

@@ -55,20 +55,23 @@ impl Pool {
 
     /// Moves on to the next picture. Nothing is read back.
     pub fn advance(&mut self, keep_energies: bool) -> Result {
-        for _ in 0..STEPS {
-            let falling = self.rain.as_mut().and_then(|rain| rain.next(self.wave.time()));
-            if let Some((place, radius, height)) = falling {
-                self.drop_at(place, radius, height)?;
-            }
-            let device = self.wave.device().clone();
-            let before = device.counters();
-            self.wave.step()?;
-            let Counters { draws, readbacks, async_checks, .. } = device.counters().since(&before);
-            self.waited += readbacks + async_checks;
-            if keep_energies {
-                self.draws.push(draws);
-                self.energies.push((self.wave.energy()?, std::mem::take(&mut self.fell)));
-            }
+        (0..STEPS).try_for_each(|_| self.step(keep_energies))
+    }
+
+    /// Moves on by a step.
+    pub fn step(&mut self, keep_energies: bool) -> Result {
+        let falling = self.rain.as_mut().and_then(|rain| rain.next(self.wave.time()));
+        if let Some((place, radius, height)) = falling {
+            self.drop_at(place, radius, height)?;
+        }
+        let device = self.wave.device().clone();
+        let before = device.counters();
+        self.wave.step()?;
+        let Counters { draws, readbacks, async_checks, .. } = device.counters().since(&before);
+        self.waited += readbacks + async_checks;
+        if keep_energies {
+            self.draws.push(draws);
+            self.energies.push((self.wave.energy()?, std::mem::take(&mut self.fell)));
         }
         Ok(())
     }

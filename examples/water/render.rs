@@ -21,12 +21,12 @@ const SUN: [f32; 3] = [-0.40, 0.78, -0.44];
 /// Everything that is needed for a picture.
 pub struct Renderer {
     gl: Arc<glow::Context>,
-    unpack: glow::NativeProgram,
-    scene: glow::NativeProgram,
-    array: glow::NativeVertexArray,
+    unpack: glow::Program,
+    scene: glow::Program,
+    array: glow::VertexArray,
     /// The surface with slopes, filtered and in all sizes.
-    surface: glow::NativeTexture,
-    surface_target: glow::NativeFramebuffer,
+    surface: glow::Texture,
+    surface_target: glow::Framebuffer,
     /// Of the grid.
     cells: [i32; 2],
     picture: Picture,
@@ -62,7 +62,7 @@ impl Renderer {
     }
 
     /// Draws the pool for the window or to be read, of a displacement with 2^lanes elements a texel.
-    fn draw(&self, displacement: glow::NativeTexture, lanes: i32, to_window: bool) {
+    fn draw(&self, displacement: glow::Texture, lanes: i32, to_window: bool) {
         let gl = &self.gl;
         let d2 = glow::TEXTURE_2D;
         let longest = self.cells[0].max(self.cells[1]) as f32;

@@ -1,0 +1,139 @@
+// The same operations by texla and by TensorFlow.js on WebGL, in turns; and a draw of four texels by texla and by WebGL alone. What
+// comes of it stands in `window.measured`: for each row milliseconds of an operation, the least of five rounds.
+import init, * as texla from "../web/work.js";
+
+const context = (canvas) => canvas.getContext("webgl2", { antialias: false, depth: false });
+
+/** Milliseconds of one of what `run(rounds)` does rounds of and waits for. */
+function clock(run) {
+  let rounds = 1;
+  run(1);
+  for (;;) {
+    const started = performance.now();
+    run(rounds);
+    const took = performance.now() - started;
+    if (took > 60 || rounds >= 1 << 14) return took / rounds;
+    rounds *= took > 12 ? 4 : 8;
+  }
+}
+
+const numbers = (n) => Float32Array.from({ length: n * n }, (_, i) => (i * 7 % 13) / 13 - 0.4);
+
+/** The first element, when all before it is done. */
+const wait = (tensor) => tensor.slice(tensor.shape.map(() => 0), tensor.shape.map(() => 1)).dataSync()[0];
+
+/** Rounds of an operation whose last result is waited for. */
+const rounds = (once) => (count) => {
+  let last = null;
+  for (let k = 0; k < count; k += 1) {
+    last?.dispose();
+    last = once();
+  }
+  const first = wait(last);
+  last.dispose();
+  return first;
+};
+
+// Five-point products and sweeps as convolutions, which is how one writes them there.
+const stencil = (values) => tf.tensor4d(values, [3, 3, 1, 1]);
+const grid = (n) => tf.tensor4d(numbers(n), [1, n, n, 1]);
+
+const THEIRS = {
+  add(n) { const [x, y] = [tf.tensor1d(numbers(n)), tf.tensor1d(numbers(n))]; return rounds(() => tf.add(x, y)); },
+  sum(n) { const x = tf.tensor1d(numbers(n)); return rounds(() => tf.sum(x).reshape([1])); },
+  matmul(n) { const [a, b] = [tf.tensor2d(numbers(n), [n, n]), tf.tensor2d(numbers(n), [n, n])]; return rounds(() => tf.matMul(a, b)); },
+  jacobi(n) {
+    const around = stencil([0, .25, 0, .25, 0, .25, 0, .25, 0]), b = grid(n).mul(0.25);
+    return (count) => {
+      let x = tf.zeros([1, n, n, 1]);
+      for (let k = 0; k < count; k += 1) {
+        const next = tf.tidy(() => tf.conv2d(x, around, 1, "same").add(b));
+        x.dispose();
+        x = next;
+      }
+      wait(x);
+      x.dispose();
+    };
+  },
+  // Fifty iterations; numbers stay on the device, as there.
+  cg(n) {
+    const a = stencil([0, -1, 0, -1, 4, -1, 0, -1, 0]), ones = tf.ones([1, n, n, 1]);
+    const product = (p) => tf.conv2d(p, a, 1, "same"), dot = (u, v) => tf.sum(tf.mul(u, v));
+    return (count) => {
+      for (let round = 0; round < count; round += 1) {
+        let [x, r, p] = [tf.zeros([1, n, n, 1]), ones.clone(), ones.clone()], rr = dot(r, r);
+        for (let k = 0; k < 50; k += 1) {
+          const next = tf.tidy(() => {
+            const ap = product(p), alpha = tf.div(rr, dot(p, ap));
+            const [x1, r1] = [x.add(p.mul(alpha)), r.sub(ap.mul(alpha))], rr1 = dot(r1, r1);
+            return [x1, r1, r1.add(p.mul(tf.div(rr1, rr))), rr1];
+          });
+          tf.dispose([x, r, p, rr]);
+          [x, r, p, rr] = next;
+        }
+        wait(x);
+        tf.dispose([x, r, p, rr]);
+      }
+    };
+  },
+};
+
+/** A draw by WebGL alone: two textures into a third of 2 x 2 texels, which take turns. */
+function raw(gl) {
+  gl.getExtension("EXT_color_buffer_float");
+  const shader = (kind, text) => { const made = gl.createShader(kind); gl.shaderSource(made, text); gl.compileShader(made); return made; };
+  const program = gl.createProgram();
+  gl.attachShader(program, shader(gl.VERTEX_SHADER, "#version 300 es\nvoid main() { gl_Position = vec4(4.0 * vec2(gl_VertexID & 1, gl_VertexID >> 1) - 1.0, 0.0, 1.0); }"));
+  gl.attachShader(program, shader(gl.FRAGMENT_SHADER, "#version 300 es\nprecision highp float; precision highp sampler2D;\nuniform sampler2D x, y; out vec4 z;\nvoid main() { ivec2 p = ivec2(gl_FragCoord.xy); z = texelFetch(x, p, 0) + texelFetch(y, p, 0); }"));
+  gl.linkProgram(program);
+  const targets = [0, 1, 2].map(() => {
+    const texture = gl.createTexture(), target = gl.createFramebuffer();
+    gl.bindTexture(gl.TEXTURE_2D, texture);
+    gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RGBA32F, 2, 2);
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, target);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
+    return { texture, target };
+  });
+  gl.useProgram(program);
+  gl.uniform1i(gl.getUniformLocation(program, "y"), 1);
+  gl.viewport(0, 0, 2, 2);
+  const read = new Float32Array(4);
+  return (count) => {
+    for (let k = 0; k < count; k += 1) {
+      gl.bindFramebuffer(gl.FRAMEBUFFER, targets[k % 3].target);
+      gl.activeTexture(gl.TEXTURE0);
+      gl.bindTexture(gl.TEXTURE_2D, targets[(k + 1) % 3].texture);
+      gl.activeTexture(gl.TEXTURE1);
+      gl.bindTexture(gl.TEXTURE_2D, targets[(k + 2) % 3].texture);
+      gl.drawArrays(gl.TRIANGLES, 0, 3);
+    }
+    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.FLOAT, read);
+  };
+}
+
+const ROWS = [["add", 512], ["sum", 512], ["matmul", 512], ["matmul", 1000], ["jacobi", 512], ["cg", 256], ["tiny", 4]];
+
+await init();
+await tf.setBackend("webgl");
+await tf.ready();
+const gpu = new texla.Gpu(context(document.createElement("canvas")), true);
+const measured = [];
+for (const [name, n] of ROWS) {
+  const bench = new texla.Bench(gpu, name === "tiny" ? "add" : name, n);
+  const other = name === "tiny" ? raw(context(document.createElement("canvas"))) : THEIRS[name](n);
+  let iterations = 0;
+  const ours = (count) => { iterations = bench.run(count); };
+  const [texlas, others] = [[], []];
+  for (let round = 0; round < 5; round += 1) {
+    texlas.push(clock(ours));
+    others.push(clock(other));
+  }
+  const each = name === "cg" ? [iterations, 50] : [1, 1];
+  const row = { name, n, texla: Math.min(...texlas) / each[0], other: Math.min(...others) / each[1], against: name === "tiny" ? "WebGL" : "TensorFlow.js" };
+  measured.push(row);
+  document.getElementById("out").textContent = measured.map((row) => JSON.stringify(row)).join("\n");
+  bench.free();
+}
+window.measured = { about: { ...gpu.about() }, tf: tf.version.tfjs, rows: measured };

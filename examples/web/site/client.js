@@ -1,0 +1,74 @@
+// Asks for work that takes a while: in a Worker, so that pages stay awake and a stop is a stop.
+import { contextOf, tellDevice } from "./shell.js";
+
+let worker = null, here = null, next = 0;
+const waiting = new Map();
+
+function start() {
+  worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+  worker.onmessage = ({ data: { id, event, result, error } }) => {
+    const asked = waiting.get(id);
+    if (!asked) return;
+    if (event !== undefined) return asked.tell?.(event);
+    waiting.delete(id);
+    if (error) asked.reject(Object.assign(new Error(error.message), { name: error.name }));
+    else asked.resolve(result);
+  };
+  worker.onerror = (event) => {
+    stop(new Error(event.message || "the Worker could not be started"));
+  };
+}
+
+/** Ends whatever runs. */
+export function stop(error = Object.assign(new Error("stopped"), { name: "Stopped" })) {
+  worker?.terminate();
+  worker = null;
+  for (const { reject } of waiting.values()) reject(error);
+  waiting.clear();
+}
+
+/** The handlers on the page itself. */
+async function onPage() {
+  const [texla, { handlers }] = await Promise.all([import("./work.js"), import("./handlers.js")]);
+  await texla.default();
+  return handlers(texla, () => contextOf(document.createElement("canvas")));
+}
+
+async function once(call, of, tell, { page } = {}) {
+  if (page) {
+    here ??= onPage();
+    return (await here)[call](of, tell ?? (() => {}));
+  }
+  if (!worker) start();
+  return new Promise((resolve, reject) => {
+    waiting.set(next, { resolve, reject, tell });
+    worker.postMessage({ id: next, call, of });
+    next += 1;
+  });
+}
+
+/**
+ * Calls a handler, in a Worker or on the page itself; once more on a new context if the browser took the first away, `again` being
+ * told so.
+ */
+export async function ask(call, of = {}, tell, again, where = {}) {
+  try {
+    return await once(call, of, tell, where);
+  } catch (error) {
+    if (error.name === "ContextLost") {
+      stop();
+      here = null;
+      again?.();
+      return once(call, of, tell, where);
+    }
+    if (error.name !== "NoWorkerContext") throw error;
+    return once(call, of, tell, { page: true });
+  }
+}
+
+/** Fills the device line; pages that need no device go on without one. */
+export async function introduce() {
+  const about = await ask("about");
+  tellDevice(about);
+  return about;
+}

@@ -1,0 +1,39 @@
+// A form that asks for work: one at a time, with a button that stops it and a line that says how it went.
+import { $, element, sentence } from "./shell.js";
+import { stop } from "./client.js";
+
+export function note(text, wrong = false) {
+  $("note").textContent = text;
+  $("note").classList.toggle("wrong", wrong);
+}
+
+/** Facts as names and values. */
+export function facts(list, rows) {
+  list.replaceChildren(...rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))]));
+}
+
+/** `run` is called when the form is sent, and gives what is to be said at the end. */
+export function form(run) {
+  const go = $("go"), halt = $("stop");
+  const send = async () => {
+    if (go.disabled) return;
+    go.disabled = true;
+    if (halt) halt.disabled = false;
+    document.body.dataset.state = "working";
+    try {
+      note(await run() ?? "");
+      document.body.dataset.state = "done";
+    } catch (error) {
+      note(error.name === "Stopped" ? "Stopped." : sentence(error), error.name !== "Stopped");
+      document.body.dataset.state = "failed";
+    } finally {
+      go.disabled = false;
+      if (halt) halt.disabled = true;
+    }
+  };
+  $("form").addEventListener("submit", (event) => { event.preventDefault(); send(); });
+  halt?.addEventListener("click", () => stop());
+  return send;
+}
+
+export const AGAIN = "The browser took the graphics context away: once more on a new one …";

@@ -1,0 +1,46 @@
+// What pages ask for and wait for, by name; in a Worker, or where it has no WebGL 2 on the page itself. `tell` is called with
+// what happens meanwhile.
+import { benchmark } from "./benchmark.js";
+
+/** Milliseconds of work between two breaths: less than half of a picture's time. */
+const SLICE = 7;
+
+/** Until the next picture, or in a Worker until others had their turn. */
+const breath = () => new Promise((done) => {
+  if (globalThis.requestAnimationFrame && globalThis.document) return requestAnimationFrame(done);
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => { port1.close(); done(); };
+  port2.postMessage(null);
+});
+
+export function handlers(texla, context) {
+  let gpu = null;
+  const device = () => (gpu ??= new texla.Gpu(context(), true));
+  return {
+    about: () => device().about(),
+    // A slice at a time: between two the device tells how far it is, and a page draws.
+    solve: async ({ name, side, text, tolerance }, tell) => {
+      const started = performance.now();
+      const solve = new texla.Solve(device(), name, side, text ?? new Uint8Array(), tolerance);
+      for (let told = null, slices = 1; ; slices += 1) {
+        const { iterations, residual, done } = solve.advance(SLICE);
+        if (residual !== undefined && iterations !== told) tell([iterations, residual]);
+        told = iterations;
+        if (done) return { ...solve.finish(), slices, all: performance.now() - started };
+        await breath();
+      }
+    },
+    script: ({ text }, tell) => {
+      const started = performance.now();
+      return { ...texla.script(device(), text, tell), all: performance.now() - started };
+    },
+    pack: ({ name, rows, proposals }) => texla.pack(name, rows, proposals),
+    survey: (_, tell) => {
+      const about = device().about();
+      tell({ about, capabilities: device().capabilities(), quirks: device().quirks() });
+      tell({ results: device().results(), digest: device().digest() });
+      benchmark(texla, device(), (row) => tell({ row }));
+      return {};
+    },
+  };
+}

@@ -1,0 +1,39 @@
+// Water: drops where a pointer is; two fingers or the right button turn, and a wheel comes nearer.
+import { stage } from "./stage.js";
+
+const held = new Map();
+
+function turns(event) {
+  return held.size > 1 || event.buttons === 2 || event.shiftKey;
+}
+
+stage({
+  sizes: [96, 128, 192, 256, 384, 512],
+  rate: 60,
+  most: 2,
+  describe: (n) => `${n} × ${n} cells`,
+  // Four samples a pixel where pixels are large and a GPU draws them.
+  make: (texla, gpu, cells, width, height, about) =>
+    new texla.Water(gpu, cells, width, height, about.software || devicePixelRatio > 1.5 ? 1 : 2),
+  // The whole pool in an upright picture too.
+  fit: (scene, aspect) => scene.set_distance(2.42 * Math.max(1, 1.35 / aspect)),
+  pointer: {
+    down(scene, event, [x, y]) {
+      held.set(event.pointerId, [x, y]);
+      if (!turns(event)) scene.touch(x, y, 0.11, -0.045);
+    },
+    move(scene, event, [x, y]) {
+      const before = held.get(event.pointerId);
+      if (!before) return;
+      held.set(event.pointerId, [x, y]);
+      if (turns(event)) scene.turn(-3 * (x - before[0]) / held.size, 3 * (y - before[1]) / held.size);
+      else scene.touch(x, y, 0.05, -0.012);
+    },
+    up(scene, event) {
+      held.delete(event.pointerId);
+    },
+    wheel(scene, by) {
+      scene.set_distance(scene.distance() * 1.0015 ** by);
+    },
+  },
+});

@@ -1,0 +1,63 @@
+// A problem by name or from a file, its residual as it falls, and what it came to.
+import { $ } from "./shell.js";
+import { ask, introduce } from "./client.js";
+import { AGAIN, facts, form, note } from "./form.js";
+import { Chart } from "./chart.js";
+
+const chart = new Chart($("chart"));
+window.chart = chart;
+let file = null;
+
+const ms = (value) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
+
+const send = form(async () => {
+  const tolerance = Number($("bound").value);
+  const [name, side] = $("problem").value.split(" ");
+  const of = file ? { name: file.name, side: 0, text: new Uint8Array(await file.arrayBuffer()), tolerance }
+    : { name, side: Number(side), tolerance };
+  const clear = () => chart.clear(tolerance);
+  clear();
+  facts($("result"), []);
+  note("Setting up …");
+  const found = await ask("solve", of, ([k, residual]) => {
+    chart.add(k, residual);
+    note(`Residual ${residual.toExponential(1)} after ${k} iterations …`);
+  }, () => { clear(); note(AGAIN); }, { page: $("where").value === "page" });
+  window.found = found;
+  const certified = found.converged ? "certified" : "not met";
+  facts($("result"), [
+    ["matrix", found.matrix],
+    ["by", found.by],
+    ["iterations", found.iterations],
+    ["residual, on the device", `${found.certified.toExponential(3)} (${certified})`],
+    ["residual, here in 64 bits", found.residual.toExponential(3)],
+    ["set up", ms(found.setUp)],
+    ["iterations", `${ms(found.solving)}, ${ms(found.compiling)} of it compiling shaders`],
+    ["from call to answer", ms(found.all)],
+    ["slices", `${found.slices}, of 7 ms at most`],
+    ["draws", `${found.draws}, with ${found.readbacks} waits in the loop`],
+    ["bits of x", found.hash],
+    ...(found.tried ? [["given up before", found.tried]] : []),
+  ]);
+  return `${found.reason[0].toUpperCase()}${found.reason.slice(1)} after ${found.iterations} iterations in ${ms(found.solving)}.`;
+});
+
+function take(given) {
+  if (!given) return;
+  file = given;
+  note(`${file.name}, ${(file.size / 1024).toFixed(0)} KB`);
+  send();
+}
+
+$("file").addEventListener("change", () => take($("file").files[0]));
+$("problem").addEventListener("change", () => { file = null; $("file").value = ""; send(); });
+for (const id of ["bound", "where"]) $(id).addEventListener("change", () => send());
+addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("dropping"); });
+addEventListener("dragleave", (event) => { if (!event.relatedTarget) document.body.classList.remove("dropping"); });
+addEventListener("drop", (event) => {
+  event.preventDefault();
+  document.body.classList.remove("dropping");
+  take(event.dataTransfer.files[0]);
+});
+
+introduce().then(send, () => send());

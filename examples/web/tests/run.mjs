@@ -1,0 +1,358 @@
+// The pages in browsers: node run.mjs FOLDER SERVE REFERENCE [BROWSER...]. FOLDER has the pages, SERVE is the program that serves
+// them, REFERENCE a file with what the program `reference` prints. Browsers, all of them unless some are named:
+//
+//   chromium      on llvmpipe, whose bits have to be those of REFERENCE; every page in both widths and themes
+//   firefox       the same; needs a display, of xvfb-run or any other
+//   swiftshader   Chromium on SwiftShader: errors within their bounds
+//
+// With BITS=1 no pages, only the bits or bounds and the loss of a context.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { BROWSERS, launch, serve } from "./browsers.mjs";
+
+const [folder, program, reference, ...named] = process.argv.slice(2);
+const PAGES = ["index", "smoke", "solve", "script", "packing", "device"];
+const SIZES = [[390, 844], [1440, 900]];
+const THEMES = ["light", "dark"];
+/** Work on a rasteriser takes its time where other work goes on beside it. */
+const PATIENCE = 120000;
+
+const lines = (text) => text.trim().split("\n").map((line) => line.split("\t"));
+const expected = lines(readFileSync(reference, "utf8"));
+assert.equal(expected.length, 25, "20 operations, three solvers, waves and a fluid");
+
+/** A page whose console is listened to: what it complains of comes to `complaints`. */
+async function open(browser, url) {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE);
+  const complaints = [];
+  page.on("console", (message) => {
+    // Chromium says of its own accord that software draws, and how long reading took.
+    const own = /GPU stall due to ReadPixels|Automatic fallback to software WebGL|WEBGL_debug_renderer_info is deprecated|WebGL context was lost|CONTEXT_LOST_WEBGL/;
+    if (["error", "warn", "warning", "assert"].includes(message.type()) && !own.test(message.text())) {
+      complaints.push(`${message.type()}: ${message.text()}`);
+    }
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  if (url) await page.goto(url);
+  return { page, complaints };
+}
+
+/** Hashes and errors against what is expected. */
+function judge(found, bits) {
+  assert.deepEqual(found.map(([name]) => name), expected.map(([name]) => name));
+  found.forEach(([name, hash, error, bound], k) => {
+    assert.ok(Number(error) <= Number(bound), `${name}: ${error}, expected at most ${bound}`);
+    if (bits) assert.equal(hash, expected[k][1], `${name}: the bits of native ES 3`);
+  });
+}
+
+async function resultsAndLoss(browser, site, bits) {
+  const { page, complaints } = await open(browser, `${site}packing.html`);
+  await page.waitForFunction(() => document.body.dataset.state === "done");
+  const found = await page.evaluate(async () => {
+    const texla = await import("./work.js");
+    await texla.default();
+    const canvas = document.createElement("canvas");
+    const context = canvas.getContext("webgl2");
+    const first = new texla.Gpu(context, false);
+    const before = { about: first.about(), results: first.results(), digest: first.digest() };
+    // The context goes in the middle of a solve.
+    const lose = context.getExtension("WEBGL_lose_context");
+    const event = (name) => new Promise((found) => canvas.addEventListener(name, (event) => { event.preventDefault(); setTimeout(found); }, { once: true }));
+    const lost = event("webglcontextlost");
+    let looks = 0, error = "none";
+    try {
+      const solve = new texla.Solve(first, "layers", 32, new Uint8Array(), 1e-10);
+      while (!solve.advance(1).done) {
+        looks += 1;
+        if (looks === 3) lose.loseContext();
+        await new Promise((next) => setTimeout(next));
+      }
+    } catch (thrown) {
+      error = thrown.name;
+    }
+    await lost;
+    let later = "none";
+    try { first.results(); } catch (thrown) { later = thrown.name; }
+    const restored = event("webglcontextrestored");
+    lose.restoreContext();
+    await restored;
+    first.free();
+    const second = new texla.Gpu(context, true);
+    return { ...before, looks, error, later, again: second.digest() };
+  });
+  judge(lines(found.results), bits);
+  assert.ok(found.looks >= 3, `the context was lost after ${found.looks} slices`);
+  assert.deepEqual([found.error, found.later], ["ContextLost", "ContextLost"], "a lost context is a typed error");
+  assert.equal(found.again, found.digest, "a new device on the restored context, all of it its own, gives the same bits");
+  assert.deepEqual(complaints, []);
+  await page.close();
+  return found;
+}
+
+/** How many colours a screenshot has, at most `most`; and how light its background is. */
+async function looks(page) {
+  const picture = await page.screenshot({ encoding: "base64" });
+  return page.evaluate(async (picture) => {
+    const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${picture}`)).blob());
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+    const c = canvas.getContext("2d");
+    c.drawImage(bitmap, 0, 0);
+    const colours = new Set(new Uint32Array(c.getImageData(0, 0, bitmap.width, bitmap.height).data.buffer));
+    const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/\d+(\.\d+)?/g).map(Number);
+    return { colours: colours.size, light: (r + g + b) / 3 > 128 };
+  }, picture);
+}
+
+/** A picture of the scene, as it stands. */
+const scene = async (page) => createHash("sha256").update(await (await page.$("#scene")).screenshot()).digest("hex");
+
+/** The same, once what was drawn last is on the screen. */
+async function steady(page) {
+  let before = await scene(page);
+  for (let tries = 0; tries < 20; tries += 1) {
+    await frames(page, 3);
+    const now = await scene(page);
+    if (now === before) return now;
+    before = now;
+  }
+  throw new Error("a scene that pauses does not stay as it is");
+}
+
+const frames = (page, more) => page.evaluate(async (more) => {
+  const until = (window.stage.frames ?? 0) + more;
+  while ((window.stage.frames ?? 0) < until) await new Promise((next) => setTimeout(next, 10));
+}, more);
+
+/** Waits for what a form has asked for. */
+async function settled(page) {
+  await page.waitForFunction(() => ["done", "failed"].includes(document.body.dataset.state));
+  const [state, note] = await page.evaluate(() => [document.body.dataset.state, document.getElementById("note").textContent]);
+  assert.equal(state, "done", note);
+  return note;
+}
+
+/** Clicks a button and waits for what comes of it. */
+async function sends(page, button = "#go") {
+  await page.evaluate(() => { document.body.dataset.state = ""; });
+  await page.click(button);
+  return settled(page);
+}
+
+/** A press at a place of the scene, in shares of it, and a way from there. */
+async function drags(page, [x, y], [dx, dy]) {
+  const box = await (await page.$("#scene")).boundingBox();
+  const at = (x, y) => [box.x + x * box.width, box.y + y * box.height];
+  await page.mouse.move(...at(x, y));
+  await page.mouse.down();
+  await page.mouse.move(...at(x + dx, y + dy), { steps: 3 });
+  await page.mouse.up();
+}
+
+/** Scenes play, nothing is read in a picture, and when they pause a pointer is all that changes them. */
+async function plays(page, place) {
+  await page.waitForFunction(() => window.stage?.scene && window.stage.frames > 3);
+  const counted = () => page.evaluate(() => { const { readbacks, checks } = window.stage.gpu.counters(); return [readbacks, checks]; });
+  const before = await counted();
+  await frames(page, 10);
+  assert.deepEqual(await counted(), before, "nothing is read in a picture");
+  await page.click("#bar button");
+  const first = await steady(page);
+  await drags(page, place, [0.05, 0.03]);
+  assert.notEqual(await steady(page), first, "a pointer changes the scene");
+}
+
+const RESPONDS = {
+  async index(page) {
+    await plays(page, [0.5, 0.55]);
+    const { residual } = await page.evaluate(() => window.stage.scene.report());
+    assert.ok(residual < 2e-4, `a residual of ${residual}`);
+  },
+  async smoke(page) {
+    await plays(page, [0.7, 0.5]);
+    const disc = () => page.evaluate(() => [...window.stage.scene.disc()]);
+    const [x, y] = await disc();
+    await drags(page, [x, y], [0.15, 0.1]);
+    await frames(page, 2);
+    const moved = await disc();
+    assert.ok(Math.abs(moved[0] - x - 0.15) < 0.02 && Math.abs(moved[1] - y - 0.1) < 0.02, `the disc follows: ${moved}`);
+    const { before, after } = await page.evaluate(() => window.stage.scene.look());
+    assert.ok(after < 1e-3 * before, `divergence ${before} before, ${after} after`);
+  },
+  async solve(page) {
+    await settled(page);
+    await page.select("#problem", "flow 64");
+    await sends(page);
+    const found = await page.evaluate(() => ({ ...window.found, points: window.chart.points.length }));
+    assert.ok(found.converged && found.residual <= 1e-6 && found.certified <= 1e-6, JSON.stringify(found));
+    assert.ok(found.points > 3, "residuals are plotted as they come");
+    // On the page itself, while it draws: the same bits.
+    await page.evaluate(() => {
+      window.drawn = 0;
+      const draw = () => { window.drawn += 1; requestAnimationFrame(draw); };
+      draw();
+    });
+    await page.evaluate(() => { document.body.dataset.state = ""; });
+    await page.select("#where", "page");
+    await settled(page);
+    const here = await page.evaluate(() => ({ ...window.found, drawn: window.drawn }));
+    assert.equal(here.hash, found.hash, "however a solve is cut");
+    assert.ok(here.slices > 3 && here.drawn >= here.slices - 1, `${here.drawn} pictures in ${here.slices} slices`);
+    await page.select("#where", "worker");
+    await settled(page);
+    await page.evaluate(() => {
+      const text = "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 4\n2 2 4\n3 3 4\n2 1 -1\n3 2 -1\n";
+      const given = new DataTransfer();
+      given.items.add(new File([text], "three.mtx"));
+      document.body.dataset.state = "";
+      document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: given, bubbles: true, cancelable: true }));
+    });
+    await settled(page);
+    assert.match(await page.$eval("#result", (list) => list.textContent), /3x3, 7 nonzeros/);
+  },
+  async script(page) {
+    await settled(page);
+    assert.match(await page.$eval("#out", (out) => out.textContent), /A \* B\n10 {2}4\.5\n22 {4}9\n/);
+    await page.select("#example", "mistake");
+    await page.waitForFunction(() => document.getElementById("error"));
+    assert.match(await page.$eval("#error", (out) => out.textContent), /^line 4, column 7: A is 2x2 and b is 3x1.*\n {4}x = A \* b\n {10}\^/s);
+  },
+  async packing(page) {
+    await settled(page);
+    await page.select("#expression", "poisson2d_s8");
+    await sends(page);
+    const found = await page.evaluate(() => window.found);
+    assert.ok(found.after <= found.before && found.after >= found.bound, JSON.stringify(found));
+    assert.match(found.shader, /vec4 kernel\(ivec2 p\)/);
+    await page.select("#expression", "own");
+    await sends(page);
+    assert.equal((await page.evaluate(() => window.found)).unknowns, 8);
+  },
+  async device(page, { digest }) {
+    await settled(page);
+    // In a Worker there are the same bits.
+    assert.equal(await page.$eval("#digest dd", (out) => out.textContent), digest);
+    assert.equal(await page.$$eval("#bench tbody tr", (rows) => rows.length), 5);
+    await page.click("#copy");
+    await page.waitForFunction(() => /^Copied/.test(document.getElementById("note").textContent));
+  },
+};
+
+async function pages(browser, site, found) {
+  for (const name of PAGES) {
+    for (const [width, height] of SIZES) {
+      for (const theme of THEMES) {
+        const where = `${name} at ${width}, ${theme}`;
+        const from = Date.now();
+        try {
+          const { page, complaints } = await open(browser);
+          await page.setViewport({ width, height });
+          await page.goto(`${site}${name}.html`);
+          const shown = await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
+          if (shown !== theme && !(shown === "light dark" && theme === "light")) await page.click("header button");
+          // Scenes are played in both widths; work is tried in one look, and waited for in the other ones.
+          if (theme === "light" && (isScene(name) || width === SIZES[0][0])) await RESPONDS[name](page, found);
+          else if (isScene(name)) await page.waitForFunction(() => window.stage?.frames > 3);
+          else if (name === "device") await page.waitForFunction(() => document.querySelector("#digest dd"));
+          else await settled(page);
+          const { colours, light } = await looks(page);
+          assert.ok(colours > (isScene(name) ? 300 : 30), `${colours} colours`);
+          assert.equal(light, theme === "light", "the theme");
+          const wide = await page.evaluate(() => document.scrollingElement.scrollWidth);
+          assert.ok(wide <= width, `nothing sticks out: ${wide} pixels wide`);
+          assert.match(await page.$eval("#device-line", (line) => line.textContent), /textures to \d+/);
+          assert.deepEqual(complaints, [], "the console");
+          await page.close();
+          if (process.env.VERBOSE) console.log(`  ${where}: ${((Date.now() - from) / 1000).toFixed(1)} s`);
+        } catch (error) {
+          throw new Error(where, { cause: error });
+        }
+      }
+    }
+  }
+}
+
+const isScene = (name) => name === "index" || name === "smoke";
+
+/** Pages that lose their context go on by themselves. */
+async function recovers(browser, site) {
+  const { page, complaints } = await open(browser, `${site}index.html`);
+  await page.waitForFunction(() => window.stage?.frames > 3);
+  const error = await page.evaluate(() => {
+    const context = document.getElementById("scene").getContext("webgl2");
+    window.lose = context.getExtension("WEBGL_lose_context");
+    window.lose.loseContext();
+    try { window.stage.scene.frame(1); return "none"; } catch (error) { return error.name; }
+  });
+  assert.equal(error, "ContextLost", "in the middle of a picture");
+  await page.waitForSelector(".overlay");
+  await page.evaluate(() => window.lose.restoreContext());
+  await page.waitForFunction(() => !document.querySelector(".overlay") && window.stage.scene);
+  await frames(page, 3);
+  assert.deepEqual(complaints, []);
+  await page.close();
+}
+
+/** So does a page whose Worker loses one in the middle of a solve. */
+async function workerRecovers(browser, site) {
+  const { page } = await open(browser, `${site}solve.html`);
+  await settled(page);
+  const before = await page.evaluate(() => window.found.hash);
+  await page.workers()[0].evaluate(() => {
+    const draw = WebGL2RenderingContext.prototype.drawArrays;
+    let draws = 0;
+    WebGL2RenderingContext.prototype.drawArrays = function (...of) {
+      draws += 1;
+      if (draws === 60) this.getExtension("WEBGL_lose_context").loseContext();
+      return draw.apply(this, of);
+    };
+  });
+  await page.evaluate(() => {
+    window.said = [];
+    new MutationObserver(() => window.said.push(document.getElementById("note").textContent))
+      .observe(document.getElementById("note"), { childList: true });
+  });
+  await sends(page);
+  assert.ok((await page.evaluate(() => window.said)).some((text) => /took the graphics context away/.test(text)), "it was lost");
+  assert.equal(await page.evaluate(() => window.found.hash), before, "the same bits as before");
+  await page.close();
+}
+
+const { root, stop } = await serve(program, path.dirname(path.resolve(folder)));
+// Not at the root: pages work from any folder.
+const site = `${root}${path.basename(folder)}/`;
+let failed = 0;
+try {
+  for (const name of named.length ? named : Object.keys(BROWSERS)) {
+    const started = Date.now();
+    const step = async (what, run) => {
+      const from = Date.now();
+      const result = await run();
+      console.log(`${name}: ${what}, ${((Date.now() - from) / 1000).toFixed(1)} s`);
+      return result;
+    };
+    const { browser, close } = await launch(name);
+    try {
+      const llvmpipe = name !== "swiftshader";
+      const found = await step(llvmpipe ? "25 results with the bits of native ES 3" : "25 results within their bounds", () => resultsAndLoss(browser, site, llvmpipe));
+      assert.match(found.about.renderer, llvmpipe ? /llvmpipe/ : /SwiftShader/);
+      if (!process.env.BITS) {
+        await step("pages recover from a lost context", () => recovers(browser, site));
+        if (name !== "firefox") await step("and so does a Worker's", () => workerRecovers(browser, site));
+        await step("all pages, in two widths and themes", () => pages(browser, site, found));
+      }
+    } catch (error) {
+      failed += 1;
+      console.error(`${name}:`, error);
+    } finally {
+      await close();
+    }
+    console.log(`${name}: ${((Date.now() - started) / 1000).toFixed(0)} s`);
+  }
+} finally {
+  stop();
+}
+process.exitCode = failed ? 1 : 0;
