@@ -4,11 +4,13 @@
 
 mod common;
 
+use glow::HasContext;
+
 use common::everything::{Around, PARTS, captures};
 use common::harness::{fitting, limits, on_both};
 use common::hostile::{HOSTILE, Host};
 use common::random::uniform;
-use common::state::{assert_same, snapshot};
+use common::state::{assert_same, feedback_can_pause, snapshot};
 use texla::gl::Api;
 use texla::{Device, DeviceOptions, Error, Headless, HeadlessOptions, HostState, Vector, ops};
 
@@ -89,6 +91,28 @@ fn an_owner_sets_all_that_it_needs() {
             assert!(bits(&guest) == bits(&some(dev)));
             assert_eq!(saves(dev), before.0 + 1);
             assert!(host.snapshot() != before.1);
+        }
+        hostile.iter().rev().for_each(|h| h.unset(&host));
+        // One that the application has paused is no place to capture into; what it has captured stays its own.
+        let gl = dev.glow();
+        if !feedback_can_pause(&gl) {
+            return;
+        }
+        // SAFETY: the context is current; what is begun is ended.
+        unsafe {
+            let feedback = gl.create_transform_feedback().unwrap();
+            let bind = |it| gl.bind_transform_feedback(glow::TRANSFORM_FEEDBACK, it);
+            bind(Some(feedback));
+            host.begin_feedback();
+            gl.pause_transform_feedback();
+            dev.reset_state();
+            assert!(bits(&guest) == bits(&some(dev)));
+            bind(Some(feedback));
+            host.end_feedback();
+            bind(None);
+            gl.delete_transform_feedback(feedback);
+            dev.reset_state();
+            assert_eq!(gl.get_error(), glow::NO_ERROR);
         }
     });
 }
