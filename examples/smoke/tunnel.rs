@@ -116,10 +116,11 @@ impl Tunnel {
 
     /// Puts the disc elsewhere, as far as it stays in the tunnel; where it has been the fluid is at rest. The velocity is read and
     /// given to another fluid, which takes a while.
+    #[allow(dead_code)] // the page in a browser lets it be dragged
     pub fn move_disc(&mut self, [x, y]: [f64; 2]) -> Result<()> {
         let room = 1.5 * RADIUS;
         self.disc = [x.clamp(room, LENGTH - room), y.clamp(room, 1.0 - room)];
-        let (device, params) = (self.fluid.device().clone(), self.fluid.params().clone());
+        let (device, params) = (self.fluid.device().clone(), *self.fluid.params());
         let _scope = device.scope()?;
         let mut fluid = Fluid::new(&device, self.cells, params, &solid(self.cells, self.disc))?;
         for axis in 0..2 {
