@@ -73,7 +73,8 @@ impl GlInner {
                     &mut found,
                 );
                 raw.bind(Place::VertexArray, &bound);
-                glow::NO_ERROR
+                // No divisor is negative: nothing has answered. Else an error is the application's, in another context.
+                if found == [-1.0] { take_error(raw) } else { glow::NO_ERROR }
             } else {
                 take_error(raw)
             }
