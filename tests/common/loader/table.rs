@@ -30,24 +30,27 @@ const RANGES: &[u32] = &[
     TRANSFORM_FEEDBACK_BUFFER_BINDING,
     TRANSFORM_FEEDBACK_BUFFER_START,
     TRANSFORM_FEEDBACK_BUFFER_SIZE,
+    0x8DEF, // of GL_EXT_bindable_uniform
 ];
 /// Bindings, and what is asked of the framebuffer that is bound: attachments, bits of its channels, how it is read.
 const FRAMEBUFFER: &[u32] = &[
     0x8CA6, 0x8CAA, 0x0C01, 0x0C02, 0x0D52, 0x0D53, 0x0D54, 0x0D55, 0x0D56, 0x0D57, 0x80A8, 0x80A9, 0x8820,
-    0x8825, 0x8826, 0x8827, 0x8828, 0x8829, 0x882A, 0x882B, 0x882C, 0x8B9A, 0x8B9B, 0x8C3C,
+    0x8825, 0x8826, 0x8827, 0x8828, 0x8829, 0x882A, 0x882B, 0x882C, 0x888E, 0x8B9A, 0x8B9B, 0x8C3C,
 ];
 /// The same without the bindings.
 const OF_FRAMEBUFFER: &[u32] = FRAMEBUFFER.split_at(2).1;
-/// The array, what its attributes are, and what was bound last.
+/// The array, what its attributes are, and what was bound last. From 0x8650 on: an attribute each, by GL_NV_vertex_program.
 const VERTICES: &[u32] = &[
-    0x82D6, 0x82D7, 0x82D8, 0x85B5, 0x8622, 0x8623, 0x8624, 0x8625, 0x8645, 0x8895, 0x889F, 0x88FD, 0x88FE,
-    0x8F4F,
+    0x82D6, 0x82D7, 0x82D8, 0x85B5, 0x8622, 0x8623, 0x8624, 0x8625, 0x8645, 0x8650, 0x8651, 0x8652, 0x8653,
+    0x8895, 0x889F, 0x88FD, 0x88FE, 0x8F4F,
 ];
+/// The program, and which stages it has, as NVIDIA's driver answers.
+const PROGRAM: &[u32] = &[CURRENT_PROGRAM, 0x8B30, 0x8B31, 0x8DD9, 0x8E87, 0x8E88, 0x91B9, 0x9559, 0x955A];
 const FACTORS: &[u32] = &[0x0BE0, 0x0BE1, BLEND_SRC_RGB, BLEND_DST_RGB, BLEND_SRC_ALPHA, BLEND_DST_ALPHA];
 const SWITCHES: &[u32] = &[
     0x0B20, 0x0B41, 0x0B44, 0x0B71, 0x0B90, 0x0BD0, 0x0BE2, 0x0BF2, 0x0C11, 0x3000, 0x3001, 0x3002, 0x3003,
     0x3004, 0x3005, 0x3006, 0x3007, 0x8037, 0x809E, 0x809F, 0x80A0, 0x8558, 0x8642, 0x864F, 0x8C89, 0x8D69,
-    0x8DB9, 0x8E51, 0x8F9D,
+    0x8DB9, 0x8E51, 0x8F9D, 0x9327, 0x932B, 0x9346, 0x937F, 0x9563,
 ];
 const STORE: &[u32] = &[
     0x0CF0, 0x0CF2, 0x0CF3, 0x0CF4, 0x0CF5, 0x0D00, 0x0D02, 0x0D03, 0x0D04, 0x0D05, 0x806D, 0x806E, 0x8758,
@@ -239,7 +242,7 @@ entries! {
     glUniform4i(location: i32, v0: i32, v1: i32, v2: i32, v3: i32), Never, &[];
     glUniformBlockBinding(program: u32, block: u32, binding: u32), Never, &[];
     glUnmapBuffer(target: u32) -> u8, Never, &[];
-    glUseProgram(program: u32), Never, &[CURRENT_PROGRAM];
+    glUseProgram(program: u32), Never, PROGRAM;
     glVertexAttribDivisor(index: u32, divisor: u32), Never, VERTICES;
     glVertexAttribIPointer(index: u32, size: i32, kind: u32, stride: i32, pointer: Ptr), Never, VERTICES;
     glVertexAttribPointer(index: u32, size: i32, kind: u32, normalized: u8, stride: i32, pointer: Ptr), Never, VERTICES;
