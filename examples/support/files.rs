@@ -5,9 +5,10 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Command, ValueHint};
-use texla::host::{FileId, PendingFile};
+use texla::host::{Csr, FileId, PendingFile, market};
 
 use super::outcome::{Failure, Result};
+use super::{believable, say};
 
 /// The files that the flags of a program name. A flag whose value is a [`PathBuf`] names an output, unless
 /// its `value_hint` says `FilePath`: an input, or `DirPath`: a folder.
@@ -127,4 +128,14 @@ pub fn shortened(text: &str) -> String {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+/// A matrix from a Matrix Market file.
+pub fn read_matrix(path: &Path) -> Result<Csr> {
+    let read = market::read_matrix(path).map_err(texla::Error::from)?;
+    for warning in &read.warnings {
+        // Not on standard error, which is for what ends the program.
+        say(format_args!("warning     {}: {warning}", path.display()));
+    }
+    believable(&read.triplets, path.display())
 }

@@ -1,29 +1,24 @@
-//! Systems from files, of any magnitude, and what a solution leaves of its right-hand side.
+//! Systems as they are given, of any magnitude, and what a solution leaves of its right-hand side.
 
-use std::path::Path;
+use std::fmt::Display;
 
-use texla::host::{Csr, market};
+use texla::host::{Csr, Triplets};
 
 use super::outcome::{Failure, Result};
-use super::{say, worst};
+use super::worst;
 
 /// Rows or columns that need no entries to be believed.
 const MOST_EMPTY: usize = 1 << 20;
 
-/// A matrix from a Matrix Market file. A few bytes can declare one whose row table alone would fill the memory: that is refused.
-pub fn read_matrix(path: &Path) -> Result<Csr> {
-    let read = market::read_matrix(path).map_err(texla::Error::from)?;
-    for warning in &read.warnings {
-        // Not on standard error, which is for what ends the program.
-        say(format_args!("warning     {}: {warning}", path.display()));
-    }
-    let (shape, nnz) = (read.triplets.shape(), read.triplets.nnz());
+/// A matrix that has been read. A few bytes can declare one whose row table alone would fill the memory: that is refused.
+pub fn believable(read: &Triplets, name: impl Display) -> Result<Csr> {
+    let (shape, nnz) = (read.shape(), read.nnz());
     let most = MOST_EMPTY.max(16 * nnz);
     if shape.rows.max(shape.cols) > most {
-        let what = format!("{}: {shape} with {nnz} entries is all but empty", path.display());
+        let what = format!("{name}: {shape} with {nnz} entries is all but empty");
         return Err(Failure::bad_input(format!("{what}; this program takes up to {most} rows or columns")));
     }
-    Ok(read.triplets.to_csr())
+    Ok(read.to_csr())
 }
 
 /// A matrix and a right-hand side times powers of two, exactly, so that the largest elements are always of the same magnitude: pairs of

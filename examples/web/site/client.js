@@ -3,6 +3,8 @@ import { contextOf, tellDevice } from "./shell.js";
 
 let worker = null, here = null, next = 0;
 const waiting = new Map();
+/** What ends work on the page itself, which sees it between two slices. */
+let halted = new AbortController();
 
 function start() {
   worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
@@ -23,6 +25,8 @@ function start() {
 export function stop(error = Object.assign(new Error("stopped"), { name: "Stopped" })) {
   worker?.terminate();
   worker = null;
+  halted.abort(error);
+  halted = new AbortController();
   for (const { reject } of waiting.values()) reject(error);
   waiting.clear();
 }
@@ -36,8 +40,12 @@ async function onPage() {
 
 async function once(call, of, tell, { page } = {}) {
   if (page) {
-    here ??= onPage();
-    return (await here)[call](of, tell ?? (() => {}));
+    const { signal } = halted;
+    // What could not be loaded is asked for again.
+    here ??= onPage().catch((error) => { here = null; throw error; });
+    const handlers = await here;
+    signal.throwIfAborted();
+    return handlers[call](of, tell ?? (() => {}), signal);
   }
   if (!worker) start();
   return new Promise((resolve, reject) => {

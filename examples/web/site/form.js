@@ -1,4 +1,5 @@
-// A form that asks for work: one at a time, with a button that stops it and a line that says how it went.
+// A form that asks for work: one at a time, and what is asked for meanwhile takes its place; with a button that stops it and a line
+// that says how it went.
 import { $, element, sentence } from "./shell.js";
 import { stop } from "./client.js";
 
@@ -15,21 +16,31 @@ export function facts(list, rows) {
 /** `run` is called when the form is sent, and gives what is to be said at the end. */
 export function form(run) {
   const go = $("go"), halt = $("stop");
-  const send = async () => {
-    if (go.disabled) return;
-    go.disabled = true;
-    if (halt) halt.disabled = false;
-    document.body.dataset.state = "working";
+  let working = false, again = false;
+  const once = async () => {
     try {
-      note(await run() ?? "");
+      const said = await run() ?? "";
+      if (again) return;
+      note(said);
       document.body.dataset.state = "done";
     } catch (error) {
+      if (again) return;
       note(error.name === "Stopped" ? "Stopped." : sentence(error), error.name !== "Stopped");
       document.body.dataset.state = "failed";
-    } finally {
-      go.disabled = false;
-      if (halt) halt.disabled = true;
     }
+  };
+  const send = async () => {
+    again = working;
+    if (working) return stop();
+    working = go.disabled = true;
+    if (halt) halt.disabled = false;
+    do {
+      again = false;
+      document.body.dataset.state = "working";
+      await once();
+    } while (again);
+    working = go.disabled = false;
+    if (halt) halt.disabled = true;
   };
   $("form").addEventListener("submit", (event) => { event.preventDefault(); send(); });
   halt?.addEventListener("click", () => stop());

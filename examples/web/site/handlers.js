@@ -1,5 +1,5 @@
 // What pages ask for and wait for, by name; in a Worker, or where it has no WebGL 2 on the page itself. `tell` is called with
-// what happens meanwhile.
+// what happens meanwhile, and `signal` ends it where no Worker can be ended.
 import { benchmark } from "./benchmark.js";
 
 /** Milliseconds of work between two breaths: less than half of a picture's time. */
@@ -19,15 +19,23 @@ export function handlers(texla, context) {
   return {
     about: () => device().about(),
     // A slice at a time: between two the device tells how far it is, and a page draws.
-    solve: async ({ name, side, text, tolerance }, tell) => {
+    solve: async ({ name, side, text, tolerance }, tell, signal) => {
       const started = performance.now();
-      const solve = new texla.Solve(device(), name, side, text ?? new Uint8Array(), tolerance);
+      const solve = new texla.Solve(device(), name, side, text, tolerance);
+      const begun = performance.now();
       for (let told = null, slices = 1; ; slices += 1) {
         const { iterations, residual, done } = solve.advance(SLICE);
         if (residual !== undefined && iterations !== told) tell([iterations, residual]);
         told = iterations;
-        if (done) return { ...solve.finish(), slices, all: performance.now() - started };
+        if (done) {
+          const solved = performance.now(), found = solve.finish(), ended = performance.now();
+          return { ...found, slices, making: begun - started, solve: solved - begun, checking: ended - solved, all: ended - started };
+        }
         await breath();
+        if (signal?.aborted) {
+          solve.free();
+          throw signal.reason;
+        }
       }
     },
     script: ({ text }, tell) => {

@@ -57,7 +57,7 @@ function redraw() {
 const send = form(async () => {
   const name = $("expression").value;
   note("Searching …");
-  found = await ask("pack", { name, rows: name === "own" ? $("own").value : "", proposals: PROPOSALS });
+  found = await ask("pack", { name, rows: name === "own" ? $("own").value : undefined, proposals: PROPOSALS });
   window.found = found;
   $("before").textContent = `${found.before} instructions`;
   $("after").textContent = `${found.after} instructions`;

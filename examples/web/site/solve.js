@@ -18,7 +18,7 @@ const send = form(async () => {
   const clear = () => chart.clear(tolerance);
   clear();
   facts($("result"), []);
-  note("Setting up …");
+  note(file ? `${file.name}, ${file.size} bytes …` : "Setting up …");
   const found = await ask("solve", of, ([k, residual]) => {
     chart.add(k, residual);
     note(`Residual ${residual.toExponential(1)} after ${k} iterations …`);
@@ -31,21 +31,20 @@ const send = form(async () => {
     ["iterations", found.iterations],
     ["residual, on the device", `${found.certified.toExponential(3)} (${certified})`],
     ["residual, here in 64 bits", found.residual.toExponential(3)],
-    ["set up", ms(found.setUp)],
-    ["iterations", `${ms(found.solving)}, ${ms(found.compiling)} of it compiling shaders`],
+    ["matrix, made and uploaded", ms(found.making)],
+    ["solve", `${ms(found.solve)}: the preconditioner ${ms(found.setUp)}, the last method ${ms(found.solving)}, ${ms(found.compiling)} of that for shaders`],
+    ["read and checked", ms(found.checking)],
     ["from call to answer", ms(found.all)],
-    ["slices", `${found.slices}, of 7 ms at most`],
     ["draws", `${found.draws}, with ${found.readbacks} waits in the loop`],
     ["bits of x", found.hash],
     ...(found.tried ? [["given up before", found.tried]] : []),
   ]);
-  return `${found.reason[0].toUpperCase()}${found.reason.slice(1)} after ${found.iterations} iterations in ${ms(found.solving)}.`;
+  return `${found.reason[0].toUpperCase()}${found.reason.slice(1)} after ${found.iterations} iteration${found.iterations === 1 ? "" : "s"} in ${ms(found.all)}.`;
 });
 
 function take(given) {
   if (!given) return;
   file = given;
-  note(`${file.name}, ${(file.size / 1024).toFixed(0)} KB`);
   send();
 }
 

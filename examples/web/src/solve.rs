@@ -7,10 +7,7 @@ use texla::host::{Csr, Triplets, market, problems};
 use texla::solve::{Auto, AutoParams, AutoReport, Precision, Slice, SolveProgress, Solving, Stop};
 use texla::{Device, DoubleVector, Error, MatrixFormat, StoredMatrix, Vector};
 
-use crate::support::{Failure, Result};
-
-/// Rows or columns of a file at most that needs no entries to be believed.
-const MOST_EMPTY: usize = 1 << 20;
+use crate::support::{Failure, Ordinary, Result, believable, residual};
 
 /// A problem and what it came to.
 pub struct Solved {
@@ -71,19 +68,14 @@ pub fn built_in(name: &str, side: usize) -> Result<Csr> {
 
 /// The matrix of a file.
 pub fn from_text(name: &str, text: &[u8]) -> Result<Csr> {
-    let read = market::parse_matrix(text, name).map_err(Error::from)?.triplets;
-    let (shape, nnz) = (read.shape(), read.nnz());
-    if shape.rows.max(shape.cols) > MOST_EMPTY.max(16 * nnz) {
-        return Err(Failure::bad_input(format_args!("{name}: {shape} with {nnz} entries is all but empty")));
-    }
-    Ok(read.to_csr())
+    believable(&market::parse_matrix(text, name).map_err(Error::from)?.triplets, name)
 }
 
 fn norm(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
-/// A solve under way: of `A x = A 1`, by pairs of floats where the device certifies them.
+/// A solve under way: of `A x = A 1`, in units in which it is [ordinary](Ordinary), by pairs of floats where the device certifies them.
 pub struct Solve {
     a: Csr,
     b: Vec<f64>,
@@ -98,6 +90,7 @@ enum Unknowns {
 impl Solve {
     pub fn new(device: &Device, a: Csr, tolerance: f64) -> Result<Self> {
         let (n, b) = (a.shape().cols, a.mul_vec(&vec![1.0; a.shape().cols])?);
+        let Ordinary { a, b, .. } = Ordinary::new(a, b)?;
         let stored = StoredMatrix::new(device, a.clone(), MatrixFormat::Auto)?;
         let params = AutoParams::default().with_stop(Stop::relative(tolerance));
         let params = params.with_recurrence(Precision::Auto.recurrence());
@@ -132,8 +125,7 @@ impl Solve {
                 (report?, x.read()?)
             }
         };
-        let product = self.a.mul_vec(&x)?;
-        let left = norm(product.iter().zip(&self.b).map(|(p, b)| b - p));
+        let left = norm(residual(&self.a, &x, &self.b));
         let residual = if left == 0.0 { 0.0 } else { left / norm(self.b) };
         let matrix = format!("{}, {} nonzeros", self.a.shape(), self.a.nnz());
         Ok(Solved { matrix, report, residual, solution: x.iter().map(|x| *x as f32).collect() })

@@ -60,7 +60,15 @@ pub mod outcome {
 pub mod picture;
 #[path = "../../support/program.rs"]
 pub mod program;
+#[cfg(feature = "work")]
+#[path = "../../support/residual.rs"]
+pub mod residual;
+#[path = "../../support/worst.rs"]
+pub mod worst;
 
 pub use outcome::{Failure, Result};
 pub use picture::{Picture, field, plain_fragments};
 pub use program::program;
+#[cfg(feature = "work")]
+pub use residual::{Ordinary, believable, residual};
+pub use worst::worst;

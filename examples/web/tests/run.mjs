@@ -65,7 +65,7 @@ async function resultsAndLoss(browser, site, bits) {
     const lost = event("webglcontextlost");
     let looks = 0, error = "none";
     try {
-      const solve = new texla.Solve(first, "layers", 32, new Uint8Array(), 1e-10);
+      const solve = new texla.Solve(first, "layers", 32, undefined, 1e-10);
       while (!solve.advance(1).done) {
         looks += 1;
         if (looks === 3) lose.loseContext();
@@ -135,12 +135,30 @@ async function settled(page) {
   return note;
 }
 
+/** The same for what is refused or stopped. */
+async function failed(page) {
+  await page.waitForFunction(() => document.body.dataset.state === "failed");
+  return page.$eval("#note", (note) => note.textContent);
+}
+
+/** Asks for something else. */
+async function asks(page, how) {
+  await page.evaluate(() => { document.body.dataset.state = ""; });
+  await how();
+}
+
 /** Clicks a button and waits for what comes of it. */
 async function sends(page, button = "#go") {
-  await page.evaluate(() => { document.body.dataset.state = ""; });
-  await page.click(button);
+  await asks(page, () => page.click(button));
   return settled(page);
 }
+
+/** Drops a file on the page. */
+const drops = (page, name, text) => page.evaluate((name, text) => {
+  const given = new DataTransfer();
+  given.items.add(new File([text], name));
+  document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: given, bubbles: true, cancelable: true }));
+}, name, text);
 
 /** A press at a place of the scene, in shares of it, and a way from there. */
 async function drags(page, [x, y], [dx, dy]) {
@@ -195,23 +213,29 @@ const RESPONDS = {
       const draw = () => { window.drawn += 1; requestAnimationFrame(draw); };
       draw();
     });
-    await page.evaluate(() => { document.body.dataset.state = ""; });
-    await page.select("#where", "page");
+    await asks(page, () => page.select("#where", "page"));
     await settled(page);
     const here = await page.evaluate(() => ({ ...window.found, drawn: window.drawn }));
     assert.equal(here.hash, found.hash, "however a solve is cut");
     assert.ok(here.slices > 3 && here.drawn >= here.slices - 1, `${here.drawn} pictures in ${here.slices} slices`);
-    await page.select("#where", "worker");
-    await settled(page);
-    await page.evaluate(() => {
-      const text = "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 4\n2 2 4\n3 3 4\n2 1 -1\n3 2 -1\n";
-      const given = new DataTransfer();
-      given.items.add(new File([text], "three.mtx"));
-      document.body.dataset.state = "";
-      document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: given, bubbles: true, cancelable: true }));
-    });
+    // A stop ends it there too, and so does another question, which is then the one that is answered.
+    await asks(page, () => page.select("#problem", "poisson 256"));
+    await page.waitForFunction(() => window.chart.points.length > 1);
+    await page.click("#stop");
+    assert.equal(await failed(page), "Stopped.");
+    for (const where of ["page", "worker"]) {
+      await page.select("#where", where);
+      await settled(page);
+      await asks(page, () => page.select("#problem", "poisson 512"));
+      await asks(page, () => page.select("#problem", "flow 64"));
+      await settled(page);
+      assert.equal((await page.evaluate(() => window.found)).hash, found.hash, `what was asked last, ${where}`);
+    }
+    await asks(page, () => drops(page, "three.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 4\n2 2 4\n3 3 4\n2 1 -1\n3 2 -1\n"));
     await settled(page);
     assert.match(await page.$eval("#result", (list) => list.textContent), /3x3, 7 nonzeros/);
+    await asks(page, () => drops(page, "empty.mtx", ""));
+    assert.match(await failed(page), /^empty\.mtx/i);
   },
   async script(page) {
     await settled(page);
@@ -324,7 +348,7 @@ async function workerRecovers(browser, site) {
 const { root, stop } = await serve(program, path.dirname(path.resolve(folder)));
 // Not at the root: pages work from any folder.
 const site = `${root}${path.basename(folder)}/`;
-let failed = 0;
+let failures = 0;
 try {
   for (const name of named.length ? named : Object.keys(BROWSERS)) {
     const started = Date.now();
@@ -345,7 +369,7 @@ try {
         await step("all pages, in two widths and themes", () => pages(browser, site, found));
       }
     } catch (error) {
-      failed += 1;
+      failures += 1;
       console.error(`${name}:`, error);
     } finally {
       await close();
@@ -355,4 +379,4 @@ try {
 } finally {
   stop();
 }
-process.exitCode = failed ? 1 : 0;
+process.exitCode = failures ? 1 : 0;

@@ -25,10 +25,13 @@ pub struct Solve {
 
 #[wasm_bindgen]
 impl Solve {
-    /// Of a built-in problem of a side, or of the text of a file if that is not empty.
+    /// Of a built-in problem of a side, or of the text of a file.
     #[wasm_bindgen(constructor)]
-    pub fn new(gpu: &Gpu, name: &str, side: usize, text: &[u8], tolerance: f64) -> Page<Solve> {
-        let a = if text.is_empty() { solve::built_in(name, side) } else { solve::from_text(name, text) };
+    pub fn new(gpu: &Gpu, name: &str, side: usize, text: Option<Vec<u8>>, tolerance: f64) -> Page<Solve> {
+        let a = match text {
+            None => solve::built_in(name, side),
+            Some(text) => solve::from_text(name, &text),
+        };
         let (device, before) = (gpu.device.clone(), gpu.device.counters());
         let solve = a.and_then(|a| solve::Solve::new(&device, a, tolerance)).map_err(thrown)?;
         Ok(Solve { solve, device, before })
@@ -118,10 +121,10 @@ pub fn script(gpu: &Gpu, text: &str, print: &Function) -> Page<JsValue> {
     }
 }
 
-/// Packs one of the paper's expressions, or the rows of a matrix if there are any.
+/// Packs one of the paper's expressions, or the rows of a matrix.
 #[wasm_bindgen]
-pub fn pack(name: &str, rows: &str, proposals: u32) -> Page<JsValue> {
-    let e = if rows.trim().is_empty() { packing::instance(name) } else { packing::written(rows) };
+pub fn pack(name: &str, rows: Option<String>, proposals: u32) -> Page<JsValue> {
+    let e = rows.map_or_else(|| packing::instance(name), |rows| packing::written(&rows));
     let packed = e.and_then(|e| packing::pack(&e, u64::from(proposals))).map_err(thrown)?;
     let [before, after] = packed.drawn.each_ref().map(|drawn| JsValue::from(Uint32Array::from(&drawn[..])));
     Ok(object([
