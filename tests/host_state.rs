@@ -109,7 +109,7 @@ fn llvmpipe_has_the_hostile_values() {
 }
 
 /// Each value by itself, in one of the dialects by turns where both have it: that takes a minute as it is, and the code that
-/// saves and restores is one.
+/// saves and restores is one. Tiny textures make more draws of the same calls: every fourth value there.
 #[test]
 fn hostile_state_changes_no_bit_of_a_result() {
     let exist = Api::ALL.map(|api| {
@@ -118,10 +118,12 @@ fn hostile_state_changes_no_bit_of_a_result() {
     });
     on_both(|dev| {
         let here = usize::from(dev.api() == Api::ALL[1]);
-        let turn = |k: usize| exist[here][k] && (!exist[1 - here][k] || k % 2 == here);
+        let share = if dev.capabilities().max_texture_size < 1024 { 4 } else { 1 };
+        let in_turn = |k: usize| !exist[1 - here][k] || k % 2 == here;
+        let turn = |k: usize| exist[here][k] && in_turn(k) && (k / 2).is_multiple_of(share);
         let found = manners::singly(dev, &turn, manners::SOME);
         eprintln!("{found:?}");
-        assert!(found.hostile >= 20 && found.calls >= 500, "{found:?}");
+        assert!(found.hostile >= 20 / share && found.calls >= 500 / share, "{found:?}");
     });
 }
 
