@@ -34,6 +34,7 @@ fn what_is_quoted_stands_in_the_hosts() {
 fn every_host_is_run() {
     let makefile = read("Makefile");
     let (_, rest) = makefile.split_once("for host in ").unwrap();
+    assert!(rest.contains("target/hosts/debug/$$host || exit 1;"));
     let mut run: Vec<&str> = rest.split(';').next().unwrap().split_whitespace().collect();
     run.sort_unstable();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/hosts/src/bin");
