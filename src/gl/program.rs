@@ -338,6 +338,8 @@ impl Program {
                 raw_gl.bind_attrib_location(raw, i as u32, name);
             }
             if !source.captured.is_empty() {
+                // GL takes no names while the feedback object that is bound has one under way, be it paused.
+                gl.take_feedback()?;
                 let names: Vec<&str> = source.captured.iter().map(String::as_str).collect();
                 raw_gl.transform_feedback_varyings(raw, &names, glow::INTERLEAVED_ATTRIBS);
             }
