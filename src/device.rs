@@ -159,6 +159,15 @@ impl Device {
     /// *Errors*: [`Error::NoContext`] without float render targets (`EXT_color_buffer_float`); [`Error::HostGl`] when an error
     /// of the application's is pending; [`Error::ContextLost`] when the browser has taken the context away;
     /// [`Error::OutOfMemory`].
+    ///
+    /// ```rust,ignore
+    /// let context = context().ok_or_else(|| JsError::new("this browser has no WebGL 2"))?;
+    /// let options = DeviceOptions::default().with_host_state(HostState::Own); // nobody else draws here
+    /// let dev = Device::from_webgl2(context, options)?;
+    /// let x = Vector::from_slice(&dev, values)?;
+    /// Ok(ops::norm2(&x)?.read()?)
+    /// ```
+    /// The [guide](crate::guide::web#a-page) has the whole page: where a context comes from, and how it is built.
     pub fn from_webgl2(context: web_sys::WebGl2RenderingContext, options: DeviceOptions) -> Result<Self> {
         Self::new(Raw::new(context)?, None, None, options)
     }

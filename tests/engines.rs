@@ -1,4 +1,4 @@
-//! The guide's chapter of engines quotes the hosts, which are packages of their own: what it shows is what is built and run there.
+//! Chapters of the guide that show code of packages of their own quote it: what they show is what is built and run there.
 
 use std::path::Path;
 
@@ -11,22 +11,53 @@ fn lines(text: &str) -> Vec<&str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect()
 }
 
-#[test]
-fn what_is_quoted_stands_in_the_hosts() {
-    let guide = read("src/guide/engines.md");
-    let mut quoted = 0;
-    for section in guide.split("\n# ") {
-        let heading = section.lines().next().unwrap();
-        let blocks = section.split("```rust,ignore\n").skip(1).map(|rest| rest.split("```").next().unwrap());
-        for block in blocks.map(lines) {
-            let file = heading.split('`').nth(1).unwrap_or_else(|| panic!("{heading} names no file"));
-            let host = read(file);
-            let found = lines(&host).windows(block.len()).any(|part| part == block);
-            assert!(found, "{heading}: these lines do not stand together in {file}: {block:#?}");
-            quoted += 1;
+/// The blocks of a text that are not run with it, each with the file of the examples' that was named last.
+fn quotations(text: &str) -> Vec<(&str, Vec<&str>)> {
+    let (mut file, mut quoted) = (None, Vec::new());
+    for (k, part) in text.split("```").enumerate() {
+        if k % 2 == 0 {
+            file = part.split('`').rfind(|word| word.starts_with("examples/") && word.contains('.')).or(file);
+        } else if let Some((_, block)) =
+            part.split_once('\n').filter(|(kind, _)| matches!(*kind, "rust,ignore" | "toml" | "html"))
+        {
+            quoted.push((file.unwrap_or_else(|| panic!("no file is named before {block}")), lines(block)));
         }
     }
+    quoted
+}
+
+/// How many blocks there are, each of which stands in its file.
+fn stand(chapter: &str) -> usize {
+    let guide = read(chapter);
+    let quoted = quotations(&guide);
+    for (file, block) in &quoted {
+        let text = read(file);
+        let found = lines(&text).windows(block.len()).any(|part| part == *block);
+        assert!(found, "{chapter}: these lines do not stand together in {file}: {block:#?}");
+    }
+    quoted.len()
+}
+
+/// `make hosts` builds and runs them.
+#[test]
+fn what_is_quoted_stands_in_the_hosts() {
+    let quoted = stand("src/guide/engines.md");
     assert!(quoted >= 9, "{quoted}");
+}
+
+/// `make web` builds it, and `make web-test` opens it: a page to be copied, so that it is shown from the first line to the last.
+#[test]
+fn the_first_page_is_shown_as_it_is() {
+    assert_eq!(stand("src/guide/web.md"), 3);
+    let guide = read("src/guide/web.md");
+    for (file, block) in quotations(&guide) {
+        assert_eq!(block.len(), lines(&read(file)).len(), "{file} has more");
+    }
+    // And what documentation has of it.
+    let device = read("src/device.rs").replace("/// ", "");
+    let example = device.split("```rust,ignore\n").nth(1).unwrap().split("```").next().unwrap();
+    let page = read("examples/web/hello/src/lib.rs");
+    assert!(lines(&page).windows(lines(example).len()).any(|part| part == lines(example)), "{example}");
 }
 
 /// `make hosts` runs every host.
@@ -34,6 +65,7 @@ fn what_is_quoted_stands_in_the_hosts() {
 fn every_host_is_run() {
     let makefile = read("Makefile");
     let (_, rest) = makefile.split_once("for host in ").unwrap();
+    assert!(rest.contains("target/hosts/debug/$$host || exit 1;"));
     let mut run: Vec<&str> = rest.split(';').next().unwrap().split_whitespace().collect();
     run.sort_unstable();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/hosts/src/bin");

@@ -12,7 +12,7 @@ use common::harness::{fitting, headless, on_both};
 use common::hostile::{HOSTILE, Host, Hostile};
 use common::manners;
 use common::refusals::refused_captures;
-use common::state::{assert_same, blends_apart, clip_control, since, snapshot};
+use common::state::{assert_same, blends_apart, clip_control, has, since, snapshot};
 use glow::HasContext;
 use texla::gl::Api;
 use texla::kernel::{Accum, Condition, Kernel, NoParams, Predicate, VertexKernel};
@@ -109,7 +109,7 @@ fn llvmpipe_has_the_hostile_values() {
 }
 
 /// Each value by itself, in one of the dialects by turns where both have it: that takes a minute as it is, and the code that
-/// saves and restores is one.
+/// saves and restores is one. Tiny textures make more draws of the same calls: every fourth value there.
 #[test]
 fn hostile_state_changes_no_bit_of_a_result() {
     let exist = Api::ALL.map(|api| {
@@ -118,10 +118,12 @@ fn hostile_state_changes_no_bit_of_a_result() {
     });
     on_both(|dev| {
         let here = usize::from(dev.api() == Api::ALL[1]);
-        let turn = |k: usize| exist[here][k] && (!exist[1 - here][k] || k % 2 == here);
+        let share = if dev.capabilities().max_texture_size < 1024 { 4 } else { 1 };
+        let in_turn = |k: usize| !exist[1 - here][k] || k % 2 == here;
+        let turn = |k: usize| exist[here][k] && in_turn(k) && (k / 2).is_multiple_of(share);
         let found = manners::singly(dev, &turn, manners::SOME);
         eprintln!("{found:?}");
-        assert!(found.hostile >= 20 && found.calls >= 500, "{found:?}");
+        assert!(found.hostile >= 20 / share && found.calls >= 500 / share, "{found:?}");
     });
 }
 
@@ -245,21 +247,72 @@ fn nested_scopes_save_once() {
     });
 }
 
+/// A driver that has window rectangles, which Mesa's rasterisers do not: it names the extension and answers its two questions.
+mod pretended {
+    use std::cell::Cell;
+    use std::ffi::{CStr, c_void};
+
+    use super::common::egl;
+
+    thread_local! {
+        /// Mode and number.
+        pub static RECTANGLES: Cell<Option<[u32; 2]>> = const { Cell::new(None) };
+    }
+
+    type GetInteger = unsafe extern "system" fn(u32, *mut i32);
+    type GetString = unsafe extern "system" fn(u32, u32) -> *const i8;
+    const NAME: &CStr = c"GL_EXT_window_rectangles";
+
+    unsafe extern "system" fn get_integer(query: u32, out: *mut i32) {
+        // SAFETY: an address under this name is a function of this type; the rest is the caller's.
+        unsafe {
+            let get = std::mem::transmute::<*const c_void, GetInteger>(egl::loader()("glGetIntegerv"));
+            match (query, RECTANGLES.get()) {
+                (0x8F13, Some([mode, _])) => *out = mode as i32,
+                (0x8F15, Some([_, number])) => *out = number as i32,
+                _ => get(query, out),
+            }
+            if query == glow::NUM_EXTENSIONS {
+                *out += 1;
+            }
+        }
+    }
+
+    unsafe extern "system" fn get_string(of: u32, index: u32) -> *const i8 {
+        // SAFETY: as above. The name is asked for before any other, and what the driver has follows.
+        unsafe {
+            let get = std::mem::transmute::<*const c_void, GetString>(egl::loader()("glGetStringi"));
+            if index == 0 { NAME.as_ptr() } else { get(of, index - 1) }
+        }
+    }
+
+    pub fn loader() -> impl Fn(&str) -> *const c_void {
+        |name: &str| match name {
+            "glGetIntegerv" => get_integer as GetInteger as *const c_void,
+            "glGetStringi" => get_string as GetString as *const c_void,
+            _ => egl::loader()(name),
+        }
+    }
+}
+
 /// Rectangles that cut away parts of what is drawn: nothing has happened when they are refused, and none are no matter.
 #[test]
 fn window_rectangles_are_refused() {
     const INCLUSIVE: u32 = 0x8F10;
     const EXCLUSIVE: u32 = 0x8F11;
     on_both(|dev| {
-        let (gl, extra) = (dev.glow(), Extra::load());
-        let x = Vector::from_slice(dev, &[1.0, 2.0]).unwrap();
-        if !gl.supported_extensions().contains("GL_EXT_window_rectangles") {
-            eprintln!("not looked at on {}", dev.capabilities().renderer);
-            return;
-        }
+        let (real, extra) = (has(&dev.glow(), "GL_EXT_window_rectangles"), Extra::load());
+        let set = |mode, rectangles: &[[i32; 4]]| match real {
+            true => extra.window_rectangles(mode, rectangles),
+            false => pretended::RECTANGLES.set(Some([mode, rectangles.len() as u32])),
+        };
+        set(EXCLUSIVE, &[]);
+        // SAFETY: the context is current until the test ends.
+        let guest = unsafe { Device::from_loader(pretended::loader(), DeviceOptions::default()) }.unwrap();
+        let x = Vector::from_slice(&guest, &[1.0, 2.0]).unwrap();
         let one = [[0, 0, 1, 1]];
         for (mode, rectangles) in [(EXCLUSIVE, &one[..]), (INCLUSIVE, &one), (INCLUSIVE, &[])] {
-            extra.window_rectangles(mode, rectangles);
+            set(mode, rectangles);
             let before = snapshot();
             let error = ops::sum(&x).unwrap_err();
             assert!(matches!(error, Error::Unsupported { .. }), "{error}");
@@ -267,7 +320,7 @@ fn window_rectangles_are_refused() {
             assert!(!error.to_string().contains("from_loader"), "{error}");
             assert_same(&before, &snapshot(), "refusing");
         }
-        extra.window_rectangles(EXCLUSIVE, &[]);
+        set(EXCLUSIVE, &[]);
         assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 3.0);
     });
 }

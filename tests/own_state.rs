@@ -6,7 +6,7 @@ mod common;
 
 use glow::HasContext;
 
-use common::everything::{Around, PARTS, captures};
+use common::everything::{Around, PARTS, captures, draws};
 use common::harness::{fitting, limits, on_both};
 use common::hostile::{HOSTILE, Host};
 use common::random::uniform;
@@ -68,7 +68,8 @@ fn an_owner_has_the_bits_of_a_guest() {
 fn an_owner_sets_all_that_it_needs() {
     on_both(|dev| {
         let some = |dev: &Device| {
-            let mut results = captures(dev, &mut |_, call| call());
+            let mut results = draws(dev, &mut |_, call| call());
+            results.extend(captures(dev, &mut |_, call| call()));
             let x = Vector::from_slice(dev, &uniform(1, fitting(dev, 1237))).unwrap();
             let mut y = Vector::zeros(dev, x.len()).unwrap();
             ops::add(&mut y, &x, &x).unwrap();
@@ -82,9 +83,11 @@ fn an_owner_sets_all_that_it_needs() {
         let host = Host::new(dev.glow());
         // A feedback under way is for the application to end.
         let hostile = HOSTILE.iter().filter(|h| h.exists(&host) && h.name != "active transform feedback");
-        let hostile: Vec<_> = hostile.collect();
+        let mut hostile: Vec<_> = hostile.collect();
         assert!(hostile.len() > 40, "{}", hostile.len());
+        // In either order, since some of them undo others.
         for _ in 0..2 {
+            hostile.reverse();
             hostile.iter().for_each(|h| h.set(&host));
             let before = (saves(dev), host.snapshot());
             dev.reset_state();

@@ -2,7 +2,7 @@
 
 use texla::gl::{Api, Limits};
 use texla::host::problems;
-use texla::ops::{self, Combine};
+use texla::ops::{self, Combine, ReducePlan, Windows};
 use texla::solve::{CgParams, ConjugateGradient, Stop};
 use texla::{
     Device, DeviceOptions, Error, Headless, HeadlessOptions, Matrix, Plane, Result, Shape, SparseFormat,
@@ -52,7 +52,8 @@ pub fn wrong(api: Api, limits: Limits) -> Result<(usize, usize)> {
         &bounds::product_bounds(&sizes, vec![2; n]),
     );
     let dot = ops::dot(&x, &y)?.read()?;
-    let bound = bounds::product_bound(reference::abs_dot(&wide_x, &wide_y), n);
+    let chain = ReducePlan::new(x.extent(), Windows::Balanced).longest_chain() as usize;
+    let bound = bounds::reduction_bound(chain, reference::abs_dot(&wide_x, &wide_y));
     check(&[dot], &[reference::dot(&wide_x, &wide_y)], &[bound]);
 
     let a = problems::poisson_2d(60, 53).to_csr();
@@ -64,7 +65,8 @@ pub fn wrong(api: Api, limits: Limits) -> Result<(usize, usize)> {
     let bounds = bounds::product_bounds(&systems::apply_abs(&a, &wide), systems::row_terms(&a));
     check(&y.read()?, &systems::apply(&a, &wide), &bounds);
 
-    let (rows, inner, cols) = (61, 47, 53);
+    // More than one tile of the smallest textures in each direction.
+    let (rows, inner, cols) = (261, 67, 73);
     let (left, right) = (nonzero(4, rows * inner), nonzero(5, inner * cols));
     let exact = reference::matmul(&reference::widen(&left), &reference::widen(&right), rows, inner, cols);
     let [of_left, of_right] = [&left, &right].map(|values| reference::abs(&reference::widen(values)));

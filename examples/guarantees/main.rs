@@ -178,9 +178,10 @@ fn state(promises: &mut Promises<'_>, amount: &Amount) {
 
 /// The application's pictures.
 fn scenes(promises: &mut Promises<'_>) -> Result {
-    let (pixels, changed) = scene::pixels(promises.api)?;
-    promises.told("pixels of a host that draws, with texla at work between its calls", pixels);
-    promises.exactly("pixels changed by that", 0, changed);
+    let [pixels, by_finish, changed] = scene::pixels(promises.api)?;
+    promises.told("pixels of a host that draws", pixels);
+    promises.told("pixels changed by glFinish between its calls", by_finish);
+    promises.exactly("pixels changed by texla at work there instead", 0, changed);
     Ok(())
 }
 

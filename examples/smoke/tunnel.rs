@@ -114,20 +114,15 @@ impl Tunnel {
         Ok(())
     }
 
-    /// Puts the disc elsewhere, as far as it stays in the tunnel; where it has been the fluid is at rest. The velocity is read and
-    /// given to another fluid, which takes a while.
+    /// Puts the disc elsewhere, as far as it stays in the tunnel; where it has been the fluid is at rest. Nothing is read back.
     #[allow(dead_code)] // the page in a browser lets it be dragged
     pub fn move_disc(&mut self, [x, y]: [f64; 2]) -> Result<()> {
         let room = 1.5 * RADIUS;
         self.disc = [x.clamp(room, LENGTH - room), y.clamp(room, 1.0 - room)];
-        let (device, params) = (self.fluid.device().clone(), *self.fluid.params());
+        let device = self.fluid.device().clone();
         let _scope = device.scope()?;
-        let mut fluid = Fluid::new(&device, self.cells, params, &solid(self.cells, self.disc))?;
-        for axis in 0..2 {
-            fluid.set_velocity(axis, &self.fluid.velocity(axis)?.read()?)?;
-        }
-        fluid.project()?;
-        self.fluid = fluid;
+        self.fluid.set_solid(&solid(self.cells, self.disc))?;
+        self.fluid.project()?;
         Ok(())
     }
 

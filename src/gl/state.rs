@@ -37,7 +37,8 @@ pub enum HostState {
     /// It is the application's: it makes no difference to results, and afterwards it is as it was.
     #[default]
     Keep,
-    /// Nobody but texla sets state in the context: nothing is saved, nothing put back.
+    /// Nobody but texla sets state in the context: nothing is saved, nothing put back. Who does all the same says so by
+    /// [`Device::reset_state`](crate::Device::reset_state).
     Own,
 }
 

@@ -97,6 +97,14 @@ pub fn captures(dev: &Device, around: Around<'_>) -> Vec<f32> {
     })
 }
 
+/// The steps that draw in every way: to parts of a target, to several, onto what is there, where a mask lets them.
+pub fn draws(dev: &Device, around: Around<'_>) -> Vec<f32> {
+    collect(around, |step| {
+        kernels::quads(dev, step);
+        kernels::masks(dev, step);
+    })
+}
+
 fn collect(around: Around<'_>, steps: impl FnOnce(Step<'_>)) -> Vec<f32> {
     let mut results = Vec::new();
     steps(&mut |name, call| {

@@ -1,7 +1,7 @@
 //! What sides and obstacles hold.
 
-use texla::Vector;
 use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams};
+use texla::{Error, Vector};
 
 use crate::common::harness::on_both;
 use crate::common::random::uniform;
@@ -53,6 +53,50 @@ fn held_faces_stay_as_they_are() {
                 fluid.transport(&mut dye, 0.1).unwrap();
                 let inside = dye.read().unwrap().into_iter().zip(&solid).find(|(v, s)| **s && *v != 0.0);
                 assert_eq!(inside, None, "dye in a solid cell of {cells}");
+            }
+        }
+    });
+}
+
+/// Obstacles that come and go: what the fluid decides stays to the bit, nothing is read, and it flows on as one that was made with
+/// them; obstacles that cannot be leave everything as it was.
+#[test]
+fn obstacles_come_and_go() {
+    on_both(|dev| {
+        for (seed, cells) in (40..).zip(GRIDS).step_by(2) {
+            for sides in ALL_SIDES {
+                let params = FluidParams::new(0.1).with_boundaries(sides).with_viscosity(0.01);
+                let mut fluid = stirred(dev, cells, params, &[], seed);
+                fluid.project().unwrap();
+                for solid in [pillars(cells), vec![]] {
+                    let before = velocity(&fluid);
+                    let counted = dev.counters();
+                    fluid.set_solid(&solid).unwrap();
+                    // A fluid that is let in has its closed regions looked at, if it has any.
+                    let read = dev.counters().since(&counted).readbacks;
+                    assert!(read == 0 || sides != ALL_SIDES[2], "{cells}: {read} readbacks");
+                    let mut made = Fluid::new(dev, cells, params, &solid).unwrap();
+                    for u in before {
+                        let values: Vec<f32> = u.values.iter().map(|v| *v as f32).collect();
+                        made.set_velocity(u.axis, &values).unwrap();
+                    }
+                    for _ in 0..2 {
+                        for axis in 0..axes(cells) {
+                            let [there, here] =
+                                [&fluid, &made].map(|f| f.velocity(axis).unwrap().read().unwrap());
+                            assert_eq!(there, here, "{cells}, axis {axis}");
+                        }
+                        let [there, here] = [&fluid, &made].map(|f| f.pressure().read().unwrap());
+                        assert_eq!(there, here, "{cells}, the pressure");
+                        fluid.step(0.1).unwrap();
+                        made.step(0.1).unwrap();
+                    }
+                }
+                let before: Vec<_> = velocity(&fluid).into_iter().map(|u| u.values).collect();
+                let wrong = vec![true; cells.len() + 1];
+                assert!(matches!(fluid.set_solid(&wrong), Err(Error::LengthMismatch { .. })));
+                let after: Vec<_> = velocity(&fluid).into_iter().map(|u| u.values).collect();
+                assert_eq!(after, before, "{cells}: refused obstacles");
             }
         }
     });

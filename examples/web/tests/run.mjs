@@ -170,13 +170,14 @@ async function drags(page, [x, y], [dx, dy]) {
   await page.mouse.up();
 }
 
+const counted = (page) => page.evaluate(() => { const { readbacks, checks } = window.stage.gpu.counters(); return [readbacks, checks]; });
+
 /** Scenes play, nothing is read in a picture, and when they pause a pointer is all that changes them. */
 async function plays(page, place) {
   await page.waitForFunction(() => window.stage?.scene && window.stage.frames > 3);
-  const counted = () => page.evaluate(() => { const { readbacks, checks } = window.stage.gpu.counters(); return [readbacks, checks]; });
-  const before = await counted();
+  const before = await counted(page);
   await frames(page, 10);
-  assert.deepEqual(await counted(), before, "nothing is read in a picture");
+  assert.deepEqual(await counted(page), before, "nothing is read in a picture");
   await page.click("#bar button");
   const first = await steady(page);
   await drags(page, place, [0.05, 0.03]);
@@ -193,8 +194,10 @@ const RESPONDS = {
     await plays(page, [0.7, 0.5]);
     const disc = () => page.evaluate(() => [...window.stage.scene.disc()]);
     const [x, y] = await disc();
+    const still = await counted(page);
     await drags(page, [x, y], [0.15, 0.1]);
     await frames(page, 2);
+    assert.deepEqual(await counted(page), still, "nothing is read where the disc is dragged");
     const moved = await disc();
     assert.ok(Math.abs(moved[0] - x - 0.15) < 0.02 && Math.abs(moved[1] - y - 0.1) < 0.02, `the disc follows: ${moved}`);
     const { before, after } = await page.evaluate(() => window.stage.scene.look());

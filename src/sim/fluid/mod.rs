@@ -336,9 +336,47 @@ impl Fluid {
         let device = self.device().clone();
         let _scope = device.scope()?;
         let values = Vector::from_slice(&device, values)?;
-        let mut next = Vector::uninit(&device, expected)?;
+        self.take(axis, &values)
+    }
+
+    /// Other obstacles from now on, as in [`new`](Self::new); empty stands for none. Where the fluid decides before and after, its
+    /// velocity stays as it is; where there was an obstacle the fluid is at rest, and so is the pressure everywhere. What flows into
+    /// obstacles is left to the next [projection](Self::project). The pressure is found as [`params`](Self::params) say, since a
+    /// [solver of the caller's](Self::set_pressure_solver) was made for another matrix.
+    ///
+    /// *Cost*: that of [`new`](Self::new) and a draw for each component; the velocity is not read. *Errors*: those of
+    /// [`new`](Self::new), in its name; the fluid is then as it was.
+    ///
+    /// ```
+    /// use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// # let dev = ctx.device();
+    /// let params = FluidParams::new(0.25).with_boundaries(Boundaries::all(Boundary::Open));
+    /// let mut fluid = Fluid::new(dev, texla::Grid::new_2d(4, 1), params, &[])?;
+    /// fluid.set_velocity(0, &[1.0; 5])?;
+    ///
+    /// fluid.set_solid(&[false, true, false, false])?;
+    /// assert_eq!(fluid.velocity(0)?.read()?, [1.0, 0.0, 0.0, 1.0, 1.0]);
+    /// fluid.set_solid(&[])?;
+    /// assert_eq!(fluid.velocity(0)?.read()?, [1.0, 0.0, 0.0, 1.0, 1.0]);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn set_solid(&mut self, solid: &[bool]) -> Result<()> {
+        let device = self.device().clone();
+        let _scope = device.scope()?;
+        let mut next = Fluid::new(&device, self.space.cells, self.params, solid)?;
+        for (axis, u) in self.velocity.iter().enumerate() {
+            next.take(axis, u)?;
+        }
+        *self = next;
+        Ok(())
+    }
+
+    /// Takes a component of the velocity where the fluid decides.
+    fn take(&mut self, axis: usize, values: &Vector) -> Result<()> {
+        let mut next = Vector::uninit(self.device(), values.len())?;
         if let Some([free, held]) = self.faces.get(axis) {
-            ops::mul_add(&mut next, &values, free, held)?;
+            ops::mul_add(&mut next, values, free, held)?;
         }
         self.replace(axis, next);
         Ok(())

@@ -75,7 +75,8 @@ pub fn fluids(dev: &Device, step: Step<'_>) {
             .with_diffusion(diffusion)
             .with_viscosity(0.01)
             .with_confinement(1.0);
-        let solid: Vec<bool> = (0..grid.len()).map(|i| obstacle && i == 11).collect();
+        let [solid, moved] =
+            [11, 13].map(|at| -> Vec<bool> { (0..grid.len()).map(|i| obstacle && i == at).collect() });
         let new = || Fluid::new(dev, grid, params, &solid).unwrap();
         step("Fluid::new", &|| new().pressure().read().unwrap());
         let made = new();
@@ -106,6 +107,7 @@ pub fn fluids(dev: &Device, step: Step<'_>) {
         to("Fluid::step", &|fluid, _| fluid.step(0.1).map(drop));
         to("Fluid::transport", &|fluid, dye| fluid.transport(dye, 0.1));
         to("Fluid::project_reported", &|fluid, _| fluid.project_reported().map(drop));
+        to("Fluid::set_solid", &|fluid, _| fluid.set_solid(&moved));
         let fluid = fluid.into_inner();
         step("Fluid::velocity", &|| fluid.velocity(0).unwrap().read().unwrap());
         step("Fluid::divergence", &|| {
