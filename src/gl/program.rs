@@ -328,6 +328,9 @@ impl Program {
         let vertex = compile(gl, gl.api, source.name, glow::VERTEX_SHADER, vertex)?;
         let fragment = compile(gl, gl.api, source.name, glow::FRAGMENT_SHADER, fragment)?;
         let program = Self::create(gl)?;
+        // GL takes no names of outputs while the feedback object that is bound has one under way, be it paused; and Firefox, which
+        // gives it no names as well, then links nothing.
+        gl.take_feedback()?;
         gl.ledger.count(|c| c.compiles += 1);
         let (raw_gl, raw) = (&gl.raw, program.raw);
         // SAFETY: the context is current inside a scope.
@@ -338,8 +341,6 @@ impl Program {
                 raw_gl.bind_attrib_location(raw, i as u32, name);
             }
             if !source.captured.is_empty() {
-                // GL takes no names while the feedback object that is bound has one under way, be it paused.
-                gl.take_feedback()?;
                 let names: Vec<&str> = source.captured.iter().map(String::as_str).collect();
                 raw_gl.transform_feedback_varyings(raw, &names, glow::INTERLEAVED_ATTRIBS);
             }
