@@ -12,8 +12,11 @@ function start() {
     const asked = waiting.get(id);
     if (!asked) return;
     if (event !== undefined) return asked.tell?.(event);
+    const failure = error && Object.assign(new Error(error.message), { name: error.name });
+    // Without its context a Worker is of no use to anyone who waits for it.
+    if (failure?.name === "ContextLost") return stop(failure);
     waiting.delete(id);
-    if (error) asked.reject(Object.assign(new Error(error.message), { name: error.name }));
+    if (failure) asked.reject(failure);
     else asked.resolve(result);
   };
   worker.onerror = (event) => {
@@ -38,14 +41,19 @@ async function onPage() {
   return handlers(texla, () => contextOf(document.createElement("canvas")));
 }
 
-async function once(call, of, tell, { page } = {}) {
+async function once(call, of, tell, page) {
   if (page) {
     const { signal } = halted;
     // What could not be loaded is asked for again.
     here ??= onPage().catch((error) => { here = null; throw error; });
     const handlers = await here;
     signal.throwIfAborted();
-    return handlers[call](of, tell ?? (() => {}), signal);
+    try {
+      return await handlers[call](of, tell ?? (() => {}), signal);
+    } catch (error) {
+      if (error.name === "ContextLost") here = null;
+      throw error;
+    }
   }
   if (!worker) start();
   return new Promise((resolve, reject) => {
@@ -59,18 +67,20 @@ async function once(call, of, tell, { page } = {}) {
  * Calls a handler, in a Worker or on the page itself; once more on a new context if the browser took the first away, `again` being
  * told so.
  */
-export async function ask(call, of = {}, tell, again, where = {}) {
-  try {
-    return await once(call, of, tell, where);
-  } catch (error) {
-    if (error.name === "ContextLost") {
-      stop();
-      here = null;
-      again?.();
-      return once(call, of, tell, where);
+export async function ask(call, of = {}, tell, again, { page = false } = {}) {
+  for (let lost = false; ;) {
+    try {
+      return await once(call, of, tell, page);
+    } catch (error) {
+      if (error.name === "NoWorkerContext") {
+        page = true;
+      } else if (error.name === "ContextLost" && !lost) {
+        lost = true;
+        again?.();
+      } else {
+        throw error;
+      }
     }
-    if (error.name !== "NoWorkerContext") throw error;
-    return once(call, of, tell, { page: true });
   }
 }
 

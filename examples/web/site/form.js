@@ -1,6 +1,6 @@
 // A form that asks for work: one at a time, and what is asked for meanwhile takes its place; with a button that stops it and a line
 // that says how it went.
-import { $, element, sentence } from "./shell.js";
+import { $, element, sentence, tellNoDevice } from "./shell.js";
 import { stop } from "./client.js";
 
 export function note(text, wrong = false) {
@@ -25,6 +25,7 @@ export function form(run) {
       document.body.dataset.state = "done";
     } catch (error) {
       if (again) return;
+      if (error.name === "NoContext") tellNoDevice();
       note(error.name === "Stopped" ? "Stopped." : sentence(error), error.name !== "Stopped");
       document.body.dataset.state = "failed";
     }
@@ -32,17 +33,27 @@ export function form(run) {
   const send = async () => {
     again = working;
     if (working) return stop();
-    working = go.disabled = true;
+    working = true;
+    // What is said on the way is not read out, only how it ended.
+    $("note").setAttribute("aria-busy", "true");
     if (halt) halt.disabled = false;
     do {
       again = false;
       document.body.dataset.state = "working";
       await once();
     } while (again);
-    working = go.disabled = false;
+    working = false;
+    $("note").setAttribute("aria-busy", "false");
+    // Who has stopped by the keyboard is not left without a place.
+    if (halt && document.activeElement === halt) go.focus();
     if (halt) halt.disabled = true;
   };
   $("form").addEventListener("submit", (event) => { event.preventDefault(); send(); });
+  for (const area of $("form").elements) {
+    if (area.type === "textarea") area.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); send(); }
+    });
+  }
   halt?.addEventListener("click", () => stop());
   return send;
 }

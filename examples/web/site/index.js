@@ -1,4 +1,4 @@
-// Water: drops where a pointer is; two fingers or the right button turn, and a wheel comes nearer.
+// Water: drops where a pointer is; two fingers or the right button turn, and a wheel comes nearer. Keys do the same.
 import { stage } from "./stage.js";
 
 const held = new Map();
@@ -35,5 +35,14 @@ stage({
     wheel(scene, by) {
       scene.set_distance(scene.distance() * 1.0015 ** by);
     },
+  },
+  keys: {
+    Enter: (scene) => scene.touch(0.5, 0.55, 0.11, -0.045),
+    ArrowLeft: (scene) => scene.turn(0.1, 0),
+    ArrowRight: (scene) => scene.turn(-0.1, 0),
+    ArrowUp: (scene) => scene.turn(0, -0.1),
+    ArrowDown: (scene) => scene.turn(0, 0.1),
+    "+": (scene) => scene.set_distance(scene.distance() / 1.1),
+    "-": (scene) => scene.set_distance(scene.distance() * 1.1),
   },
 });

@@ -1,5 +1,5 @@
 // An expression before and after packing, its bound and its shader.
-import { $, colour, onTheme } from "./shell.js";
+import { $, colour, onTheme, tellNoDevice } from "./shell.js";
 import { ask, introduce } from "./client.js";
 import { facts, form, note } from "./form.js";
 
@@ -79,7 +79,5 @@ $("expression").addEventListener("change", () => {
 });
 onTheme(redraw);
 new ResizeObserver(redraw).observe($("drawn-before"));
-introduce().catch(() => {
-  $("device-line").textContent = "No device that texla could use: this page works without one.";
-});
+introduce().catch(() => tellNoDevice(": this page works without one"));
 send();

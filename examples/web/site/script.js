@@ -37,8 +37,5 @@ const send = form(async () => {
 });
 
 $("example").addEventListener("change", async () => { await show($("example").value); send(); });
-$("text").addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); send(); }
-});
 
 show("tour").then(introduce).then(send, () => send());

@@ -64,6 +64,9 @@ export function tellDevice(about) {
   line.replaceChildren(...parts.filter(Boolean).map((part) => element("span", {}, part)));
 }
 
+/** Says that there is none. */
+export const tellNoDevice = (more = "") => line.replaceChildren(`No device that texla could use${more}.`);
+
 /** One sentence for what keeps a page from working, and what still works. */
 export function sentence(error) {
   if (error.name === "NoContext") {

@@ -1,8 +1,14 @@
-// Smoke: a pointer stirs, and drags the disc where it began on it.
+// Smoke: a pointer stirs, and drags the disc where it began on it; so do keys.
 import { stage } from "./stage.js";
 
 const held = new Map();
 let disc = null;
+
+/** From where it is, or is to be in the next picture. */
+function pushed(scene, dx, dy) {
+  const [x, y] = disc ?? scene.disc();
+  disc = [x + dx, y + dy];
+}
 
 stage({
   sizes: [48, 64, 96, 128, 192, 256],
@@ -34,5 +40,12 @@ stage({
       disc = null;
       scene.move_disc(x, y);
     },
+  },
+  keys: {
+    Enter: (scene) => scene.stir(0.5, 0.5, 0, 0.08),
+    ArrowLeft: (scene) => pushed(scene, -0.02, 0),
+    ArrowRight: (scene) => pushed(scene, 0.02, 0),
+    ArrowUp: (scene) => pushed(scene, 0, -0.02),
+    ArrowDown: (scene) => pushed(scene, 0, 0.02),
   },
 });

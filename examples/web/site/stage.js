@@ -1,12 +1,12 @@
 // A scene that plays: a picture for every one of the browser's, as fine as the device can, and again after a lost context.
 import init, * as texla from "./scenes.js";
-import { $, contextOf, element, sentence, tellDevice } from "./shell.js";
+import { $, contextOf, element, sentence, tellDevice, tellNoDevice } from "./shell.js";
 
 /**
  * `make(texla, gpu, cells, width, height, about)` makes a scene with `frame(steps)` and `resize`. `sizes` are what may be chosen, `rate`
- * steps a second of those that `frame` does, at most `most` a picture.
+ * steps a second of those that `frame` does, at most `most` a picture. `keys` are what a scene has besides space and R, by their names.
  */
-export function stage({ make, sizes, rate, most, pointer, describe, fit }) {
+export function stage({ make, sizes, rate, most, pointer, keys, describe, fit }) {
   const canvas = $("scene");
   const state = { scene: null, gpu: null, quality: 1, paused: false, cells: 0 };
   window.stage = state;
@@ -47,6 +47,7 @@ export function stage({ make, sizes, rate, most, pointer, describe, fit }) {
 
   function fail(error) {
     stop();
+    if (error.name === "NoContext") tellNoDevice();
     if (error.name === "ContextLost" || context?.isContextLost()) say("The browser took the graphics context away; waiting for another one.");
     else say(sentence(error));
   }
@@ -63,6 +64,7 @@ export function stage({ make, sizes, rate, most, pointer, describe, fit }) {
   function restart() {
     try {
       stop();
+      context ??= contextOf(canvas);
       state.gpu = new texla.Gpu(context, false);
       const about = state.gpu.about();
       tellDevice(about);
@@ -128,8 +130,13 @@ export function stage({ make, sizes, rate, most, pointer, describe, fit }) {
   canvas.addEventListener("webglcontextrestored", restart);
   canvas.addEventListener("contextmenu", (event) => event.preventDefault());
   canvas.addEventListener("keydown", (event) => {
-    if (event.key === " ") { setPaused(!state.paused); event.preventDefault(); }
-    if (event.key === "r" || event.key === "R") restart();
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === " ") setPaused(!state.paused);
+    else if (event.key === "r" || event.key === "R") restart();
+    else if (state.scene && keys[event.key]) {
+      try { keys[event.key](state.scene); } catch (error) { fail(error); }
+    } else return;
+    event.preventDefault();
   });
   new ResizeObserver(fitted).observe(canvas);
 
@@ -155,7 +162,6 @@ export function stage({ make, sizes, rate, most, pointer, describe, fit }) {
 
   init().then((module) => {
     state.memory = () => module.memory.buffer.byteLength;
-    context = contextOf(canvas);
     restart();
   }).catch(fail);
 }

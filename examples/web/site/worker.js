@@ -3,7 +3,8 @@ import init, * as texla from "./work.js";
 import { handlers } from "./handlers.js";
 
 const ready = init().then(() => handlers(texla, () => {
-  const context = new OffscreenCanvas(1, 1).getContext("webgl2", { powerPreference: "high-performance" });
+  const canvas = globalThis.OffscreenCanvas && new OffscreenCanvas(1, 1);
+  const context = canvas?.getContext("webgl2", { powerPreference: "high-performance" });
   if (context) return context;
   throw Object.assign(new Error("no WebGL 2 in a Worker"), { name: "NoWorkerContext" });
 }));

@@ -35,7 +35,7 @@ pub fn built_in(name: &str, side: usize) -> Result<Csr> {
             Ok(flow.to_csr())
         }
         "layers" => {
-            let conducts = |row: usize| if row / side / 8 % 2 == 0 { 1.0 } else { 1000.0 };
+            let conducts = |row: usize| if (row / side / 8).is_multiple_of(2) { 1.0 } else { 1000.0 };
             let mut layers = Triplets::new(texla::Shape::new(side * side, side * side));
             for row in 0..side * side {
                 let mut diagonal = 0.0;

@@ -5,40 +5,22 @@
 //   firefox       the same; needs a display, of xvfb-run or any other
 //   swiftshader   Chromium on SwiftShader: errors within their bounds
 //
-// With BITS=1 no pages, only the bits or bounds and the loss of a context.
+// With BITS=1 no pages but the guide's, only the bits or bounds and the loss of a context. With QUICK=1 what browsers lack, lost
+// contexts and the keyboard are tried on one page of each kind.
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { BROWSERS, launch, serve } from "./browsers.mjs";
+import { keys } from "./keys.mjs";
+import { lessens, recovers } from "./lesser.mjs";
+import { PAGES, asks, failed, frames, isScene, open, sends, settled, steady } from "./page.mjs";
 
 const [folder, program, reference, ...named] = process.argv.slice(2);
-const PAGES = ["index", "smoke", "solve", "script", "packing", "device"];
 const SIZES = [[390, 844], [1440, 900]];
 const THEMES = ["light", "dark"];
-/** Work on a rasteriser takes its time where other work goes on beside it. */
-const PATIENCE = 120000;
-
 const lines = (text) => text.trim().split("\n").map((line) => line.split("\t"));
 const expected = lines(readFileSync(reference, "utf8"));
 assert.equal(expected.length, 25, "20 operations, three solvers, waves and a fluid");
-
-/** A page whose console is listened to: what it complains of comes to `complaints`. */
-async function open(browser, url) {
-  const page = await browser.newPage();
-  page.setDefaultTimeout(PATIENCE);
-  const complaints = [];
-  page.on("console", (message) => {
-    // Chromium says of its own accord that software draws, and how long reading took.
-    const own = /GPU stall due to ReadPixels|Automatic fallback to software WebGL|WEBGL_debug_renderer_info is deprecated|WebGL context was lost|CONTEXT_LOST_WEBGL/;
-    if (["error", "warn", "warning", "assert"].includes(message.type()) && !own.test(message.text())) {
-      complaints.push(`${message.type()}: ${message.text()}`);
-    }
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  if (url) await page.goto(url);
-  return { page, complaints };
-}
 
 /** Hashes and errors against what is expected. */
 function judge(found, bits) {
@@ -105,52 +87,6 @@ async function looks(page) {
     const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/\d+(\.\d+)?/g).map(Number);
     return { colours: colours.size, light: (r + g + b) / 3 > 128 };
   }, picture);
-}
-
-/** A picture of the scene, as it stands. */
-const scene = async (page) => createHash("sha256").update(await (await page.$("#scene")).screenshot()).digest("hex");
-
-/** The same, once what was drawn last is on the screen. */
-async function steady(page) {
-  let before = await scene(page);
-  for (let tries = 0; tries < 20; tries += 1) {
-    await frames(page, 3);
-    const now = await scene(page);
-    if (now === before) return now;
-    before = now;
-  }
-  throw new Error("a scene that pauses does not stay as it is");
-}
-
-const frames = (page, more) => page.evaluate(async (more) => {
-  const until = (window.stage.frames ?? 0) + more;
-  while ((window.stage.frames ?? 0) < until) await new Promise((next) => setTimeout(next, 10));
-}, more);
-
-/** Waits for what a form has asked for. */
-async function settled(page) {
-  await page.waitForFunction(() => ["done", "failed"].includes(document.body.dataset.state));
-  const [state, note] = await page.evaluate(() => [document.body.dataset.state, document.getElementById("note").textContent]);
-  assert.equal(state, "done", note);
-  return note;
-}
-
-/** The same for what is refused or stopped. */
-async function failed(page) {
-  await page.waitForFunction(() => document.body.dataset.state === "failed");
-  return page.$eval("#note", (note) => note.textContent);
-}
-
-/** Asks for something else. */
-async function asks(page, how) {
-  await page.evaluate(() => { document.body.dataset.state = ""; });
-  await how();
-}
-
-/** Clicks a button and waits for what comes of it. */
-async function sends(page, button = "#go") {
-  await asks(page, () => page.click(button));
-  return settled(page);
 }
 
 /** Drops a file on the page. */
@@ -302,49 +238,11 @@ async function pages(browser, site, found) {
   }
 }
 
-const isScene = (name) => name === "index" || name === "smoke";
-
-/** Pages that lose their context go on by themselves. */
-async function recovers(browser, site) {
-  const { page, complaints } = await open(browser, `${site}index.html`);
-  await page.waitForFunction(() => window.stage?.frames > 3);
-  const error = await page.evaluate(() => {
-    const context = document.getElementById("scene").getContext("webgl2");
-    window.lose = context.getExtension("WEBGL_lose_context");
-    window.lose.loseContext();
-    try { window.stage.scene.frame(1); return "none"; } catch (error) { return error.name; }
-  });
-  assert.equal(error, "ContextLost", "in the middle of a picture");
-  await page.waitForSelector(".overlay");
-  await page.evaluate(() => window.lose.restoreContext());
-  await page.waitForFunction(() => !document.querySelector(".overlay") && window.stage.scene);
-  await frames(page, 3);
-  assert.deepEqual(complaints, []);
-  await page.close();
-}
-
-/** So does a page whose Worker loses one in the middle of a solve. */
-async function workerRecovers(browser, site) {
-  const { page } = await open(browser, `${site}solve.html`);
-  await settled(page);
-  const before = await page.evaluate(() => window.found.hash);
-  await page.workers()[0].evaluate(() => {
-    const draw = WebGL2RenderingContext.prototype.drawArrays;
-    let draws = 0;
-    WebGL2RenderingContext.prototype.drawArrays = function (...of) {
-      draws += 1;
-      if (draws === 60) this.getExtension("WEBGL_lose_context").loseContext();
-      return draw.apply(this, of);
-    };
-  });
-  await page.evaluate(() => {
-    window.said = [];
-    new MutationObserver(() => window.said.push(document.getElementById("note").textContent))
-      .observe(document.getElementById("note"), { childList: true });
-  });
-  await sends(page);
-  assert.ok((await page.evaluate(() => window.said)).some((text) => /took the graphics context away/.test(text)), "it was lost");
-  assert.equal(await page.evaluate(() => window.found.hash), before, "the same bits as before");
+/** The crate of the guide, as it stands there. */
+async function hello(browser, site) {
+  const { page } = await open(browser, `${site}hello/`);
+  await page.waitForFunction(() => document.getElementById("said").textContent !== "Computing …");
+  assert.equal(await page.$eval("#said", (said) => said.textContent), "The length of (3, 4) is 5.");
   await page.close();
 }
 
@@ -366,9 +264,12 @@ try {
       const llvmpipe = name !== "swiftshader";
       const found = await step(llvmpipe ? "25 results with the bits of native ES 3" : "25 results within their bounds", () => resultsAndLoss(browser, site, llvmpipe));
       assert.match(found.about.renderer, llvmpipe ? /llvmpipe/ : /SwiftShader/);
+      await step("the page that the guide shows", () => hello(browser, site));
       if (!process.env.BITS) {
-        await step("pages recover from a lost context", () => recovers(browser, site));
-        if (name !== "firefox") await step("and so does a Worker's", () => workerRecovers(browser, site));
+        const thorough = !process.env.QUICK;
+        await step("pages recover from a lost context", () => recovers(browser, site, thorough));
+        await step("browsers that have less", () => lessens(browser, site, thorough ? PAGES : ["index", "solve", "packing"]));
+        await step("by the keyboard alone", () => keys(browser, site, thorough ? PAGES : ["solve"]));
         await step("all pages, in two widths and themes", () => pages(browser, site, found));
       }
     } catch (error) {
