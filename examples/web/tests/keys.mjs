@@ -14,7 +14,9 @@ const focused = (page) => page.evaluate(() => {
     const room = around.getBoundingClientRect();
     if (box.top - reach < room.top - 0.5 || box.bottom + reach > room.bottom + 0.5) cut.push(around.tagName);
   }
-  const name = at.getAttribute("aria-label") ?? at.labels?.[0]?.firstChild.textContent ?? at.textContent;
+  // A field's is that of its label, without what is chosen in it.
+  const words = at.matches("select, input, textarea") ? [...at.labels[0]?.childNodes ?? []].filter((node) => node.nodeType === Node.TEXT_NODE) : [at];
+  const name = at.getAttribute("aria-label") ?? words.map((node) => node.textContent).join("");
   return { id: at.id, tag: at.tagName, place: window.stops.indexOf(at), width, cut, name: name.trim() };
 });
 
@@ -51,7 +53,7 @@ async function walks(page, name) {
 const WORK = {
   async index(page) {
     await reaches(page, "scene");
-    await page.keyboard.press("Space");
+    await page.keyboard.press(" ");
     for (const key of ["Enter", "ArrowLeft", "ArrowDown", "+"]) {
       const before = await steady(page);
       await page.keyboard.press(key);
@@ -70,12 +72,12 @@ const WORK = {
     await frames(page, 2);
     const moved = await disc();
     assert.ok(Math.abs(moved[0] - x - 0.04) < 0.01 && Math.abs(moved[1] - y + 0.02) < 0.01, `the disc follows: ${[x, y]}, ${moved}`);
-    await page.keyboard.press("Space");
+    await page.keyboard.press(" ");
     const before = await steady(page);
     await page.keyboard.press("Enter");
-    await page.keyboard.press("Space");
+    await page.keyboard.press(" ");
     await frames(page, 3);
-    await page.keyboard.press("Space");
+    await page.keyboard.press(" ");
     assert.notEqual(await steady(page), before);
   },
   async solve(page) {
@@ -135,7 +137,7 @@ export async function keys(browser, site, names = PAGES) {
     const { page, complaints } = await open(browser, `${site}${name}.html`);
     await (isScene(name) ? page.waitForFunction(() => window.stage?.frames > 3) : settled(page));
     await walks(page, name);
-    await page.evaluate(() => document.activeElement.blur());
+    await page.focus("header a");
     await WORK[name](page);
     const dark = () => page.evaluate(() => document.documentElement.dataset.theme);
     await page.focus("header button");

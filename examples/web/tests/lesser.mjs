@@ -110,6 +110,13 @@ async function refused(browser, site, names, sentence, fault, ...given) {
         assert.equal(all.length, 1, name);
         assert.match(all[0], sentence, name);
         assert.equal(await line(page), "No device that texla could use.", name);
+        if (isScene(name)) {
+          const free = await page.$eval("#bar button:last-of-type", (button) => {
+            const { x, y, width, height } = button.getBoundingClientRect();
+            return document.elementFromPoint(x + width / 2, y + height / 2) === button;
+          });
+          assert.ok(free, "a message leaves the bar free");
+        }
         // Nor does asking again say more.
         if (isScene(name)) await page.click("#bar button:last-of-type");
         else await page.evaluate(() => { document.body.dataset.state = ""; document.getElementById("go").click(); });
