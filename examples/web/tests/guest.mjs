@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import path from "node:path";
 import { launch, serve } from "./browsers.mjs";
+import { open } from "./page.mjs";
 
 const [folder, program, ...rest] = process.argv.slice(2);
 const thorough = rest.includes("--thorough");
@@ -11,16 +12,7 @@ const named = rest.filter((word) => !word.startsWith("--"));
 
 /** Calls something of the page's; what the console complains of is complained of here, unless it is `expected`. */
 async function on(browser, url, call, expected, ...given) {
-  const page = await browser.newPage();
-  const complaints = [];
-  page.on("console", (message) => {
-    const own = /GPU stall due to ReadPixels|Automatic fallback to software WebGL|WEBGL_debug_renderer_info is deprecated/;
-    if (["error", "warn", "warning", "assert"].includes(message.type()) && !own.test(message.text()) && !expected?.test(message.text())) {
-      complaints.push(`${message.type()}: ${message.text()}`);
-    }
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  await page.goto(url);
+  const { page, complaints } = await open(browser, url, expected);
   await page.waitForFunction(() => document.body.dataset.state === "ready");
   const found = await page.evaluate((call, given) => window.guest[call](...given), call, given);
   assert.deepEqual(complaints, [], "the console");

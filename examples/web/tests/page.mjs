@@ -8,15 +8,15 @@ export const PATIENCE = 120000;
 
 export const isScene = (name) => name === "index" || name === "smoke";
 
-/** A page whose console is listened to: what it complains of comes to `complaints`. */
-export async function open(browser, url) {
+/** A page whose console is listened to: what it complains of comes to `complaints`, unless it is `expected`. */
+export async function open(browser, url, expected) {
   const page = await browser.newPage();
   page.setDefaultTimeout(PATIENCE);
   const complaints = [];
   page.on("console", (message) => {
     // Chromium says of its own accord that software draws, and how long reading took.
     const own = /GPU stall due to ReadPixels|Automatic fallback to software WebGL|WEBGL_debug_renderer_info is deprecated|WebGL context was lost|CONTEXT_LOST_WEBGL/;
-    if (["error", "warn", "warning", "assert"].includes(message.type()) && !own.test(message.text())) {
+    if (["error", "warn", "warning", "assert"].includes(message.type()) && !own.test(message.text()) && !expected?.test(message.text())) {
       complaints.push(`${message.type()}: ${message.text()}`);
     }
   });
