@@ -613,3 +613,22 @@ fn without_feedback_objects_the_one_binding_comes_back() {
     one.run(&mut y, 0, [], &NoParams).unwrap();
     assert_eq!(y.read().unwrap(), [1.0; 4]);
 }
+
+/// GL takes no names of outputs while a feedback of the object that is bound is under way, be it paused: a program is linked with
+/// texla's own bound.
+#[test]
+fn kernels_of_vertices_are_made_while_a_feedback_is_under_way() {
+    on_both(|dev| {
+        let host = Host::new(dev.glow());
+        host.begin_feedback();
+        let before = host.snapshot();
+        let body = "void kernel(int vertex) { y[0] = vec4(3.0, 5.0, 7.0, float(vertex)); }";
+        let four = VertexKernel::<NoParams>::new(dev, "four", [], 1, body).unwrap();
+        assert_same(&before, &host.snapshot(), "a kernel that is made");
+        let mut y = BufferVector::zeros(dev, 4).unwrap();
+        four.run(&mut y, 0, [], &NoParams).unwrap();
+        assert_same(&before, &host.snapshot(), "a kernel that runs");
+        host.end_feedback();
+        assert_eq!(y.read().unwrap(), [3.0, 5.0, 7.0, 0.0]);
+    });
+}

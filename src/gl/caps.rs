@@ -95,6 +95,9 @@ pub struct Capabilities {
     /// Points of one draw at most: a few tens of milliseconds where points are slowest (`benches/JOURNAL.md`), and fewer
     /// where the vertices of a longer draw lose count (softpipe's after every 4,096).
     pub points_a_draw: u32,
+    /// Rounds of all fragments of one draw at most, so that a display's watchdog sees none of more than about a tenth of a second on
+    /// the slowest device of its kind (`benches/JOURNAL.md`, "The longest draw").
+    pub(super) rounds_a_draw: u64,
     /// Rounds that a loop in a shader makes: some drivers leave longer ones early, without a word (llvmpipe's after
     /// 65,535). `u32::MAX` where no end was met.
     pub loop_rounds: u32,
@@ -212,6 +215,12 @@ impl Probe<'_> {
             uniform_components: uniforms.min(vertex_uniforms),
             varying_components: varyings,
             points_a_draw: if software { 1 << 16 } else { 1 << 18 },
+            rounds_a_draw: match software {
+                // Interprets shaders, which the others compile.
+                true if lower.contains("softpipe") => 1 << 13,
+                true => 1 << 19,
+                false => 1 << 25,
+            },
             program_binaries: super::binaries::offered(gl),
             ..Capabilities::default()
         };

@@ -118,19 +118,13 @@ pub(crate) struct DrawCall<'a> {
     pub depth: Depth,
 }
 
-/// Rounds of all fragments of one draw, so that a display's watchdog sees none of more than about a tenth of a second on the
-/// slowest device of its kind (`benches/JOURNAL.md`, "The longest draw").
-const fn rounds_a_draw(software: bool) -> u64 {
-    if software { 1 << 19 } else { 1 << 25 }
-}
-
 /// What a fragment without a loop counts for: the dearest of them take as long as so many rounds of the quickest loops.
 const LEAST_ROUNDS: u64 = 4;
 
-/// Rows of a rectangle that are drawn at a time.
-fn band(software: bool, width: i32, rounds: u64) -> i32 {
+/// Rows of a rectangle that are drawn at a time, of so many rounds in all.
+fn band(budget: u64, width: i32, rounds: u64) -> i32 {
     let row = u64::from(width.unsigned_abs()).saturating_mul(rounds.max(LEAST_ROUNDS)).max(1);
-    let rows = i32::try_from(rounds_a_draw(software) / row).unwrap_or(i32::MAX);
+    let rows = i32::try_from(budget / row).unwrap_or(i32::MAX);
     // In whole tiles of the rasteriser, where there is a choice, and always in whole quads.
     if rows > 64 { rows - rows % 64 } else { (rows & !1).max(2) }
 }
@@ -281,8 +275,8 @@ impl Gl {
                 // twice.
                 Area::Rect(rect) => {
                     let first = if call.depth == Depth::Narrow { 7 } else { 0 };
-                    let software = self.caps.borrow().software;
-                    let most = call.rounds.map_or(i32::MAX, |rounds| band(software, rect[2], rounds));
+                    let budget = self.caps.borrow().rounds_a_draw;
+                    let most = call.rounds.map_or(i32::MAX, |rounds| band(budget, rect[2], rounds));
                     for band in bands(*rect, most) {
                         self.use_viewport(band);
                         self.draw_vertices(own, glow::TRIANGLES, first, 3);
@@ -324,12 +318,12 @@ mod tests {
     #[test]
     fn bands_keep_the_budget_and_whole_quads() {
         // 2^19 rounds: 2^17 texels, or fewer where each has more to do.
-        assert_eq!(band(true, 1000, 1), 128);
-        assert_eq!(band(true, 100, 1000), 4);
-        assert_eq!(band(true, 1 << 20, 1), 2);
-        assert_eq!(band(true, 1, u64::MAX), 2);
-        assert_eq!(band(false, 1000, 1), 8384);
-        assert_eq!(band(false, 0, 0), 1 << 25);
+        assert_eq!(band(1 << 19, 1000, 1), 128);
+        assert_eq!(band(1 << 19, 100, 1000), 4);
+        assert_eq!(band(1 << 19, 1 << 20, 1), 2);
+        assert_eq!(band(1 << 19, 1, u64::MAX), 2);
+        assert_eq!(band(1 << 25, 1000, 1), 8384);
+        assert_eq!(band(1 << 25, 0, 0), 1 << 25);
         let cut = |rect, most| bands(rect, most).collect::<Vec<_>>();
         assert_eq!(cut([1, 0, 5, 7], 4), [[1, 0, 5, 4], [1, 4, 5, 3]]);
         // From an odd row on the first one is shorter.

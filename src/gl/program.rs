@@ -328,6 +328,9 @@ impl Program {
         let vertex = compile(gl, gl.api, source.name, glow::VERTEX_SHADER, vertex)?;
         let fragment = compile(gl, gl.api, source.name, glow::FRAGMENT_SHADER, fragment)?;
         let program = Self::create(gl)?;
+        // GL takes no names of outputs while the feedback object that is bound has one under way, be it paused; and Firefox, which
+        // gives it no names as well, then links nothing.
+        gl.take_feedback()?;
         gl.ledger.count(|c| c.compiles += 1);
         let (raw_gl, raw) = (&gl.raw, program.raw);
         // SAFETY: the context is current inside a scope.

@@ -3,11 +3,17 @@ pub mod guest;
 pub mod scene;
 
 use std::error::Error;
+use std::num::NonZeroU32;
 
+use glutin::api::egl::{config::Config, display::Display, surface::Surface};
+use glutin::config::{Api, ConfigTemplateBuilder};
+use glutin::prelude::*;
+use glutin::surface::{SurfaceAttributesBuilder, WindowSurface};
 use winit::application::ApplicationHandler;
 use winit::dpi::PhysicalSize;
 use winit::event::WindowEvent;
 use winit::event_loop::{ActiveEventLoop, EventLoop};
+use winit::raw_window_handle::{HasDisplayHandle, HasWindowHandle};
 use winit::window::{Window, WindowId};
 
 use guest::{Guest, SIDE};
@@ -20,9 +26,6 @@ pub type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 pub const SIZE: (u32, u32) = (320, 200);
 /// Frames that are compared.
 pub const FRAMES: usize = 6;
-
-/// How texla takes part in a frame: not at all, with its calls one by one, in one scope.
-pub const WAYS: [Option<bool>; 3] = [None, Some(false), Some(true)];
 
 /// Opens a window and runs `body` in it once.
 pub fn in_window(title: &str, body: impl FnOnce(Window) -> Result) -> Result {
@@ -45,6 +48,25 @@ pub fn in_window(title: &str, body: impl FnOnce(Window) -> Result) -> Result {
     let mut once = Once(title, Some(body), None);
     EventLoop::new()?.run_app(&mut once)?;
     once.2.unwrap_or_else(|| Err("the window never opened".into()))
+}
+
+/// Where a host draws that makes its context by itself.
+///
+/// # Safety
+/// The window outlives what is made of this.
+pub unsafe fn surface(window: &Window) -> Result<(Display, Config, Surface<WindowSurface>)> {
+    let (native, screen) = (window.window_handle()?.as_raw(), window.display_handle()?.as_raw());
+    // SAFETY: the caller's.
+    unsafe {
+        let display = Display::new(screen)?;
+        let template = ConfigTemplateBuilder::new().with_api(Api::OPENGL).with_alpha_size(0);
+        let config = display.find_configs(template.compatible_with_native_window(native).build())?.next();
+        let config = config.ok_or("no configuration")?;
+        let [width, height] = [SIZE.0, SIZE.1].map(|n| NonZeroU32::new(n).unwrap());
+        let attributes = SurfaceAttributesBuilder::<WindowSurface>::new().build(native, width, height);
+        let surface = display.create_window_surface(&config, &attributes)?;
+        Ok((display, config, surface))
+    }
 }
 
 /// Frames with texla are those without, byte for byte; and they are not all the same picture.

@@ -4,7 +4,7 @@
 #[cfg(not(target_arch = "wasm32"))]
 fn main() -> texla::Result<()> {
     let context = texla::Headless::new(texla::HeadlessOptions::default())?;
-    for outcome in texla_web::results::all(context.device())? {
+    for outcome in texla_web::results::all(context.device(), &mut || {})? {
         println!("{outcome}");
     }
     Ok(())

@@ -87,11 +87,18 @@ const ROUNDING: f64 = 4e-7;
 struct Work<'a> {
     device: &'a Device,
     done: Vec<Outcome>,
+    /// What somebody else does after each of them.
+    between: &'a mut dyn FnMut(),
 }
 
 impl Work<'_> {
+    fn done(&mut self, name: &'static str, hash: u64, error: f64, bound: f64) {
+        self.done.push(Outcome { name, hash, error, bound });
+        (self.between)();
+    }
+
     fn note(&mut self, name: &'static str, found: &[f32], expected: &[f64], bound: f64) {
-        self.done.push(Outcome { name, hash: hash(found), error: apart(found, expected), bound });
+        self.done(name, hash(found), apart(found, expected), bound);
     }
 
     /// An operation on vectors.
@@ -138,7 +145,7 @@ impl Work<'_> {
         for (name, found, expected, scale) in sums {
             let found = found.read()?;
             let error = (f64::from(found) - expected).abs() / scale;
-            self.done.push(Outcome { name, hash: hash(&[found]), error, bound: ROUNDING });
+            self.done(name, hash(&[found]), error, ROUNDING);
         }
         let mut plane = Plane::zeros(self.device, 82, 61)?;
         let mut back = Vector::zeros(self.device, N)?;
@@ -252,7 +259,7 @@ impl Work<'_> {
         let own =
             product.iter().map(|p| (1.0 - p).powi(2)).sum::<f64>().sqrt() / (product.len() as f64).sqrt();
         let error = if own <= 1.001 * certified { certified } else { f64::NAN };
-        self.done.push(Outcome { name, hash: hash(&found), error, bound });
+        self.done(name, hash(&found), error, bound);
         Ok(())
     }
 
@@ -267,7 +274,7 @@ impl Work<'_> {
             }
         }
         let heights = wave.displacement().read()?;
-        self.done.push(Outcome { name: "50 steps of waves", hash: hash(&heights), error: left, bound });
+        self.done("50 steps of waves", hash(&heights), left, bound);
 
         let cells = Grid::new_2d(64, 32);
         let stop = Stop::relative(1e-5);
@@ -301,7 +308,7 @@ impl Work<'_> {
         }
         let mut all = fluid.velocity(0)?.read()?;
         all.extend(fluid.velocity(1)?.read()?);
-        self.done.push(Outcome { name: "20 steps of a fluid", hash: hash(&all), error: left, bound: 1e-3 });
+        self.done("20 steps of a fluid", hash(&all), left, 1e-3);
         Ok(())
     }
 }
@@ -312,9 +319,10 @@ pub fn poisson(device: &Device, nx: usize, ny: usize) -> Result<Stencil> {
     Stencil::new(device, Grid::new_2d(nx, ny), params)
 }
 
-/// All of it, without the histogram where floats are not blended, in the order in which it stands here.
-pub fn all(device: &Device) -> Result<Vec<Outcome>> {
-    let mut work = Work { device, done: Vec::new() };
+/// All of it, without the histogram where floats are not blended, in the order in which it stands here; `between` is called after
+/// each.
+pub fn all(device: &Device, between: &mut dyn FnMut()) -> Result<Vec<Outcome>> {
+    let mut work = Work { device, done: Vec::new(), between };
     work.elementwise()?;
     work.products()?;
     work.solvers()?;

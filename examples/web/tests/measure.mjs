@@ -14,8 +14,9 @@ async function bench(browser, root) {
   await page.waitForFunction(() => window.measured);
   const { about, tf, rows } = await page.evaluate(() => window.measured);
   console.log(`${about.renderer}; TensorFlow.js ${tf}`);
-  for (const { name, n, texla, other, against } of rows) {
-    console.log(`${`${name} ${n}`.padEnd(12)} texla ${texla.toFixed(4)} ms, ${against} ${other.toFixed(4)} ms, ${(other / texla).toFixed(2)} times`);
+  for (const { name, n, texla, against: [{ by, ms }, ...slower] } of rows) {
+    const rest = slower.map(({ by, ms }) => ` (${by} ${ms.toFixed(4)})`).join("");
+    console.log(`${`${name} ${n}`.padEnd(12)} texla ${texla.toFixed(4)} ms, ${by} ${ms.toFixed(4)} ms${rest}, ${(ms / texla).toFixed(2)} times`);
   }
 }
 

@@ -137,6 +137,8 @@ impl Gl {
             unsafe {
                 host.feedback = Some(self.raw.bound(glow::TRANSFORM_FEEDBACK_BINDING));
                 self.raw.bind_transform_feedback(glow::TRANSFORM_FEEDBACK, Some(own));
+                // A browser puts that off until something is drawn, and links programs meanwhile; a buffer takes it along.
+                self.raw.bind_buffer_base(target, 0, None);
             }
         }
         Ok(())

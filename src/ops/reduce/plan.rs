@@ -126,6 +126,7 @@ impl Stage {
         };
         let draw = draw.define("SPREAD", self.spread).param("window", pair(width, height));
         let draw = draw.param("source", pair(self.source.width, self.source.height));
+        let draw = draw.rounds(u64::from(width) * u64::from(height));
         if self.spread { draw.param("apart", pair(self.target.width, self.target.height)) } else { draw }
     }
 }

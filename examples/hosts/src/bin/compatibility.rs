@@ -2,19 +2,14 @@
 //! texla refuses to work in such a context, whose state has no end. So it gets a core context of its own, which shares textures with
 //! the host's: results are shown without a copy as anywhere else.
 use std::ffi::{CString, c_void};
-use std::num::NonZeroU32;
 
 use glow::HasContext;
-use glutin::api::egl::display::Display;
-use glutin::config::{Api, ConfigTemplateBuilder};
 use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Version};
 use glutin::prelude::*;
-use glutin::surface::{SurfaceAttributesBuilder, WindowSurface};
 use texla::{Device, DeviceOptions, Error, Picture};
 use texla_hosts::guest::{Guest, SIDE};
 use texla_hosts::scene::own_texture;
-use texla_hosts::{FRAMES, SIZE, WAYS, assert_identical, assert_shown, in_window};
-use winit::raw_window_handle::{HasDisplayHandle, HasWindowHandle};
+use texla_hosts::{FRAMES, SIZE, assert_identical, assert_shown, in_window, surface};
 
 /// Functions that the core profile has no more.
 struct Legacy {
@@ -148,17 +143,10 @@ unsafe fn pixels(gl: &glow::Context) -> Vec<u8> {
 fn main() -> texla_hosts::Result {
     let host = "compatibility";
     in_window(host, |window| {
-        let (native, screen) = (window.window_handle()?.as_raw(), window.display_handle()?.as_raw());
         // The host's context, and one for texla that shares its textures. Neither has an end before the window.
         // SAFETY: the window is alive.
         let (display, theirs, surface, ours) = unsafe {
-            let display = Display::new(screen)?;
-            let template = ConfigTemplateBuilder::new().with_api(Api::OPENGL).with_alpha_size(0);
-            let config = display.find_configs(template.compatible_with_native_window(native).build())?.next();
-            let config = config.ok_or("no configuration")?;
-            let [width, height] = [SIZE.0, SIZE.1].map(|n| NonZeroU32::new(n).unwrap());
-            let attributes = SurfaceAttributesBuilder::<WindowSurface>::new().build(native, width, height);
-            let surface = display.create_window_surface(&config, &attributes)?;
+            let (display, config, surface) = surface(&window)?;
             let version = ContextApi::OpenGl(Some(Version::new(3, 3)));
             let attributes = || ContextAttributesBuilder::new().with_context_api(version);
             let old = attributes().with_profile(GlProfile::Compatibility).build(None);
@@ -176,6 +164,26 @@ fn main() -> texla_hosts::Result {
             legacy.set_up(&gl);
             (gl, legacy)
         };
+        let frames = |turn: &mut dyn FnMut() -> texla_hosts::Result| -> texla_hosts::Result<_> {
+            let mut frames = Vec::new();
+            for i in 0..FRAMES {
+                // SAFETY: the host's context is current.
+                unsafe {
+                    gl.clear(glow::COLOR_BUFFER_BIT | glow::DEPTH_BUFFER_BIT);
+                    (legacy.identity)();
+                    (legacy.rotate)(25.0 * i as f32, 0.3, 1.0, 0.2);
+                    legacy.triangle(0.4);
+                    turn()?;
+                    legacy.triangle(-0.5);
+                    assert_eq!(gl.get_error(), glow::NO_ERROR);
+                    frames.push(pixels(&gl));
+                }
+                surface.swap_buffers(&theirs)?;
+            }
+            Ok(frames)
+        };
+        let mut ways = vec![frames(&mut || Ok(()))?];
+        // texla moves in when frames without it have been seen.
         // SAFETY: a context is current.
         let refused = unsafe { Device::from_loader(loader.clone(), DeviceOptions::default()) };
         assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
@@ -184,32 +192,14 @@ fn main() -> texla_hosts::Result {
         // SAFETY: texla's context is made current around each of its calls.
         let device = unsafe { Device::from_loader(loader, DeviceOptions::default()) }?;
         let mut guest = Guest::new(&device)?;
-        let mut ways = Vec::new();
-        for way in WAYS {
-            let mut frames = Vec::new();
-            for i in 0..FRAMES {
+        theirs.make_current(&surface)?;
+        for in_a_scope in [false, true] {
+            ways.push(frames(&mut || {
+                ours.make_current_surfaceless()?;
+                guest.work(in_a_scope)?;
                 theirs.make_current(&surface)?;
-                // SAFETY: the host's context is current.
-                unsafe {
-                    gl.clear(glow::COLOR_BUFFER_BIT | glow::DEPTH_BUFFER_BIT);
-                    (legacy.identity)();
-                    (legacy.rotate)(25.0 * i as f32, 0.3, 1.0, 0.2);
-                    legacy.triangle(0.4);
-                }
-                if let Some(in_a_scope) = way {
-                    ours.make_current_surfaceless()?;
-                    guest.work(in_a_scope)?;
-                    theirs.make_current(&surface)?;
-                }
-                // SAFETY: as above.
-                unsafe {
-                    legacy.triangle(-0.5);
-                    assert_eq!(gl.get_error(), glow::NO_ERROR);
-                    frames.push(pixels(&gl));
-                }
-                surface.swap_buffers(&theirs)?;
-            }
-            ways.push(frames);
+                Ok(())
+            })?);
         }
         assert_identical(host, &ways);
 

@@ -6,7 +6,10 @@ use eframe::egui;
 use texla::{Device, DeviceOptions, Picture};
 use texla_hosts::guest::{Guest, SIDE};
 use texla_hosts::scene::own_texture;
-use texla_hosts::{FRAMES, SIZE, WAYS, assert_identical};
+use texla_hosts::{FRAMES, SIZE, assert_identical};
+
+/// How texla takes part in a frame: not at all, with its calls one by one, in one scope.
+const WAYS: [Option<bool>; 3] = [None, Some(false), Some(true)];
 
 /// Where screenshots arrive.
 type Shot = Arc<Mutex<Option<Arc<egui::ColorImage>>>>;

@@ -1,8 +1,13 @@
-//! three-d in texla's context, in winit's window: a sphere and a cube, lit, with texla at work between the two.
-use texla::{Picture, Windowed, WindowedOptions};
+//! three-d in a context of glutin's, in winit's window: a sphere and a cube, lit, with texla at work between the two.
+use std::ffi::CString;
+use std::sync::Arc;
+
+use glutin::context::{ContextApi, ContextAttributesBuilder, Version};
+use glutin::prelude::*;
+use texla::{Device, DeviceOptions, Picture};
 use texla_hosts::guest::{Guest, SIDE};
 use texla_hosts::scene::own_texture;
-use texla_hosts::{FRAMES, SIZE, WAYS, assert_identical, assert_shown, in_window};
+use texla_hosts::{FRAMES, SIZE, assert_identical, assert_shown, in_window, surface};
 use three_d::{
     Camera, ClearState, Context, CpuMaterial, CpuMesh, DirectionalLight, Gm, Mat4, Mesh, PhysicalMaterial,
     Program, RenderStates, RenderTarget, Srgba, Viewport, degrees, radians, vec3,
@@ -17,8 +22,17 @@ const FRAGMENT: &str = "
 
 fn main() -> texla_hosts::Result {
     in_window("three_d", |window| {
-        let windowed = Windowed::new(window, SIZE, WindowedOptions::default().with_depth_bits(24))?;
-        let context = Context::from_gl_context(windowed.glow())?;
+        // SAFETY: the window is alive until the end.
+        let (display, config, surface) = unsafe { surface(&window) }?;
+        let version = ContextApi::OpenGl(Some(Version::new(3, 3)));
+        let attributes = ContextAttributesBuilder::new().with_context_api(version).build(None);
+        // SAFETY: as above.
+        let current = unsafe { display.create_context(&config, &attributes) }?.make_current(&surface)?;
+        let loader =
+            move |name: &str| CString::new(name).map_or(std::ptr::null(), |n| display.get_proc_address(&n));
+        // SAFETY: the context is current, and EGL gives its functions.
+        let context =
+            Context::from_gl_context(Arc::new(unsafe { glow::Context::from_loader_function(&loader) }))?;
         let viewport = Viewport::new_at_origo(SIZE.0, SIZE.1);
         let (eye, up) = (vec3(1.5, 1.0, 3.0), vec3(0.0, 1.0, 0.0));
         let camera =
@@ -31,10 +45,7 @@ fn main() -> texla_hosts::Result {
         let mut sphere = made(CpuMesh::sphere(24), Srgba::new(220, 90, 60, 255));
         let mut cube = made(CpuMesh::cube(), Srgba::new(60, 140, 230, 255));
         let screen = RenderTarget::screen(&context, SIZE.0, SIZE.1);
-        let mut guest = Guest::new(windowed.device())?;
-
-        let mut ways = Vec::new();
-        for way in WAYS {
+        let mut frames = |guest: &mut dyn FnMut() -> texla::Result<()>| -> texla_hosts::Result<_> {
             let mut frames = Vec::new();
             for i in 0..FRAMES {
                 let turn = Mat4::from_angle_y(radians(0.4 * i as f32));
@@ -44,12 +55,20 @@ fn main() -> texla_hosts::Result {
                 cube.set_transformation(turn * Mat4::from_scale(0.5));
                 screen.clear(ClearState::color_and_depth(0.1, 0.12, 0.2, 1.0, 1.0));
                 screen.render(&camera, &sphere, &[&light]);
-                way.map(|in_a_scope| guest.work(in_a_scope)).transpose()?;
+                guest()?;
                 screen.render(&camera, &cube, &[&light]);
                 frames.push(screen.read_color::<[u8; 4]>().concat());
-                windowed.swap()?;
+                surface.swap_buffers(&current)?;
             }
-            ways.push(frames);
+            Ok(frames)
+        };
+        let mut ways = vec![frames(&mut || Ok(()))?];
+        // texla moves in when frames without it have been seen.
+        // SAFETY: the context is current until the end, and EGL gives its functions.
+        let device = unsafe { Device::from_loader(loader, DeviceOptions::default()) }?;
+        let mut guest = Guest::new(&device)?;
+        for in_a_scope in [false, true] {
+            ways.push(frames(&mut || guest.work(in_a_scope))?);
         }
         assert_identical("three_d", &ways);
 
@@ -82,13 +101,13 @@ fn main() -> texla_hosts::Result {
         // SAFETY: the context is current, and the texture lives longer than the picture that borrows it.
         unsafe {
             let own = own_texture(&context, SIDE as u32);
-            let mut lent = Picture::from_texture(windowed.device(), own, SIDE, SIDE)?;
+            let mut lent = Picture::from_texture(&device, own, SIDE, SIDE)?;
             guest.draw_into(&mut lent)?;
             assert_shown("three_d", "the host's own texture", &show(own), SIZE.0, guest.picture())?;
             drop(lent);
             three_d::HasContext::delete_texture(&**context, own);
         }
-        windowed.swap()?;
+        surface.swap_buffers(&current)?;
         Ok(())
     })
 }

@@ -59,6 +59,7 @@ impl Gpu {
 /// What pages are told in words.
 #[cfg(feature = "work")]
 mod told {
+    use js_sys::Function;
     use wasm_bindgen::prelude::*;
 
     use super::super::{Page, thrown};
@@ -86,14 +87,22 @@ mod told {
         }
 
         /// Work that is always the same: a line `name<TAB>hash<TAB>error<TAB>bound` for each, as the program `reference` prints it.
-        pub fn results(&self) -> Page<String> {
-            let outcomes = results::all(&self.device).map_err(thrown)?;
+        /// `between` is called after each; what it throws comes at the end.
+        pub fn results(&self, between: Option<Function>) -> Page<String> {
+            let mut own = Ok(JsValue::UNDEFINED);
+            let outcomes = results::all(&self.device, &mut || {
+                if let (Some(between), Ok(_)) = (&between, &own) {
+                    own = between.call0(&JsValue::NULL);
+                }
+            });
+            own?;
+            let outcomes = outcomes.map_err(thrown)?;
             Ok(outcomes.iter().map(|outcome| format!("{outcome}\n")).collect())
         }
 
         /// One number for the hashes of these lines.
         pub fn digest(&self) -> Page<String> {
-            let outcomes = results::all(&self.device).map_err(thrown)?;
+            let outcomes = results::all(&self.device, &mut || {}).map_err(thrown)?;
             Ok(format!("{:016x}", results::digest(&outcomes)))
         }
     }
