@@ -24,6 +24,7 @@ pub fn list(caps: &Capabilities) -> Vec<(&'static str, Found)> {
         ("float_filter", Found::Flag(caps.float_filter)),
         ("computed_coordinates", Found::Flag(caps.computed_coordinates)),
         ("points_a_draw", Found::Number(caps.points_a_draw)),
+        ("rounds_a_draw", Found::Number(caps.rounds_a_draw)),
         ("loop_rounds", Found::Number(caps.loop_rounds)),
         ("max_vertex_outputs", Found::Number(caps.max_vertex_outputs)),
         ("max_block_vec4s", Found::Number(caps.max_block_vec4s)),

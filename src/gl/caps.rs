@@ -95,9 +95,9 @@ pub struct Capabilities {
     /// Points of one draw at most: a few tens of milliseconds where points are slowest (`benches/JOURNAL.md`), and fewer
     /// where the vertices of a longer draw lose count (softpipe's after every 4,096).
     pub points_a_draw: u32,
-    /// Rounds of all fragments of one draw at most, so that a display's watchdog sees none of more than about a tenth of a second on
-    /// the slowest device of its kind (`benches/JOURNAL.md`, "The longest draw").
-    pub(super) rounds_a_draw: u64,
+    /// Rounds of their loops that all fragments of one draw make at most, so that a display's watchdog sees none of more than about a
+    /// tenth of a second on the slowest device of its kind (`benches/JOURNAL.md`, "The longest draw").
+    pub rounds_a_draw: u32,
     /// Rounds that a loop in a shader makes: some drivers leave longer ones early, without a word (llvmpipe's after
     /// 65,535). `u32::MAX` where no end was met.
     pub loop_rounds: u32,

@@ -275,7 +275,7 @@ impl Gl {
                 // twice.
                 Area::Rect(rect) => {
                     let first = if call.depth == Depth::Narrow { 7 } else { 0 };
-                    let budget = self.caps.borrow().rounds_a_draw;
+                    let budget = u64::from(self.caps.borrow().rounds_a_draw);
                     let most = call.rounds.map_or(i32::MAX, |rounds| band(budget, rect[2], rounds));
                     for band in bands(*rect, most) {
                         self.use_viewport(band);
