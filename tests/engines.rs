@@ -53,6 +53,11 @@ fn the_first_page_is_shown_as_it_is() {
     for (file, block) in quotations(&guide) {
         assert_eq!(block.len(), lines(&read(file)).len(), "{file} has more");
     }
+    // The version of wasm-bindgen's program is the crate's, by which the pages are built.
+    let lock = read("examples/web/Cargo.lock");
+    let (_, package) = lock.split_once("name = \"wasm-bindgen\"\nversion = \"").unwrap();
+    let version = package.split('"').next().unwrap();
+    assert!(guide.contains(&format!("wasm-bindgen-cli --version {version}\n")), "{version}");
     // And what documentation has of it.
     let device = read("src/device.rs").replace("/// ", "");
     let example = device.split("```rust,ignore\n").nth(1).unwrap().split("```").next().unwrap();

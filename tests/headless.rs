@@ -185,6 +185,7 @@ fn every_probe_succeeds_on_llvmpipe() {
         assert_eq!(found.map(|(what, _)| (what, true)), found, "{api}");
         assert_eq!(caps.exact_form, Some(ExactForm::BitCast), "{api}");
         assert_eq!((caps.loop_rounds, caps.points_a_draw), (65_535, 1 << 16), "{api}");
+        assert_eq!(caps.rounds_a_draw, 1 << 19, "{api}");
         assert!(caps.max_vertex_outputs >= 15 && caps.max_block_vec4s >= 1024, "{caps:?}");
     }
 }
