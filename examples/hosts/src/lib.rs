@@ -3,10 +3,14 @@ pub mod guest;
 pub mod scene;
 
 use std::error::Error;
+use std::ffi::CString;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
+use glutin::api::egl::context::PossiblyCurrentContext;
 use glutin::api::egl::{config::Config, display::Display, surface::Surface};
 use glutin::config::{Api, ConfigTemplateBuilder};
+use glutin::context::{ContextApi, ContextAttributesBuilder, Version};
 use glutin::prelude::*;
 use glutin::surface::{SurfaceAttributesBuilder, WindowSurface};
 use winit::application::ApplicationHandler;
@@ -69,6 +73,21 @@ pub unsafe fn surface(window: &Window) -> Result<(Display, Config, Surface<Windo
     }
 }
 
+/// A context in which texla has never been, current in the window.
+///
+/// # Safety
+/// The window outlives what is made of this.
+pub unsafe fn bare(window: &Window) -> Result<(Display, Surface<WindowSurface>, PossiblyCurrentContext)> {
+    // SAFETY: the caller's.
+    unsafe {
+        let (display, config, surface) = surface(window)?;
+        let version = ContextApi::OpenGl(Some(Version::new(3, 3)));
+        let attributes = ContextAttributesBuilder::new().with_context_api(version).build(None);
+        let current = display.create_context(&config, &attributes)?.make_current(&surface)?;
+        Ok((display, surface, current))
+    }
+}
+
 /// Frames with texla are those without, byte for byte; and they are not all the same picture.
 pub fn assert_identical(host: &str, ways: &[Vec<Vec<u8>>]) {
     let [without, with @ ..] = ways else { panic!("{host}: no frames") };
@@ -98,29 +117,46 @@ pub fn assert_shown(host: &str, what: &str, frame: &[u8], width: u32, picture: &
     Ok(())
 }
 
-/// A renderer in glow, whose context texla has made in a window of winit's.
+/// A renderer's frames, with what the guest does in the middle of each.
+fn frames(
+    scene: &Scene,
+    turn: &mut dyn FnMut() -> texla::Result<()>,
+    swap: &dyn Fn() -> Result,
+) -> Result<Vec<Vec<u8>>> {
+    let frame = |i| {
+        // SAFETY: the window's context is current.
+        let pixels = unsafe { scene.frame(i, &mut || turn().unwrap()) };
+        // SAFETY: as above.
+        unsafe { scene.to_window() };
+        swap()?;
+        Ok(pixels)
+    };
+    (0..FRAMES).map(frame).collect()
+}
+
+/// A renderer in glow, in a context of its own in which texla has never been, and in one that texla has made.
 pub fn run_scene(host: &'static str, depth: Depth) -> Result {
     in_window(host, |window| {
+        let mut ways = {
+            // SAFETY: the window lives on.
+            let (display, surface, current) = unsafe { bare(&window) }?;
+            let loader =
+                |name: &str| CString::new(name).map_or(std::ptr::null(), |n| display.get_proc_address(&n));
+            // SAFETY: the context is current, and EGL gives its functions.
+            let scene = unsafe {
+                Scene::new(Arc::new(glow::Context::from_loader_function(loader)), SIZE, depth, &loader)
+            };
+            vec![frames(&scene, &mut || Ok(()), &|| Ok(surface.swap_buffers(&current)?))?]
+        };
         let options = WindowedOptions::default().with_depth_bits(24).with_stencil_bits(8);
         let windowed = Windowed::new(window, SIZE, options)?;
         // SAFETY: the window's context is current.
         let scene = unsafe { Scene::new(windowed.glow(), SIZE, depth, &|name| windowed.address(name)) };
-        let frames = |turn: &mut dyn FnMut()| -> Result<Vec<Vec<u8>>> {
-            let frame = |i| {
-                // SAFETY: as above.
-                let pixels = unsafe { scene.frame(i, turn) };
-                // SAFETY: as above.
-                unsafe { scene.to_window() };
-                windowed.swap()?;
-                Ok(pixels)
-            };
-            (0..FRAMES).map(frame).collect()
-        };
-        let mut ways = vec![frames(&mut || {})?];
-        // texla moves in when frames without it have been seen: the renderer sets its state no more.
+        let frames =
+            |turn: &mut dyn FnMut() -> texla::Result<()>| frames(&scene, turn, &|| Ok(windowed.swap()?));
         let mut guest = Guest::new(windowed.device())?;
         for in_a_scope in [false, true] {
-            ways.push(frames(&mut || guest.work(in_a_scope).unwrap())?);
+            ways.push(frames(&mut || guest.work(in_a_scope))?);
         }
         assert_identical(host, &ways);
 

@@ -2,12 +2,11 @@
 use std::ffi::CString;
 use std::sync::Arc;
 
-use glutin::context::{ContextApi, ContextAttributesBuilder, Version};
 use glutin::prelude::*;
 use texla::{Device, DeviceOptions, Picture};
 use texla_hosts::guest::{Guest, SIDE};
 use texla_hosts::scene::own_texture;
-use texla_hosts::{FRAMES, SIZE, assert_identical, assert_shown, in_window, surface};
+use texla_hosts::{FRAMES, SIZE, assert_identical, assert_shown, bare, in_window};
 use three_d::{
     Camera, ClearState, Context, CpuMaterial, CpuMesh, DirectionalLight, Gm, Mat4, Mesh, PhysicalMaterial,
     Program, RenderStates, RenderTarget, Srgba, Viewport, degrees, radians, vec3,
@@ -23,11 +22,7 @@ const FRAGMENT: &str = "
 fn main() -> texla_hosts::Result {
     in_window("three_d", |window| {
         // SAFETY: the window is alive until the end.
-        let (display, config, surface) = unsafe { surface(&window) }?;
-        let version = ContextApi::OpenGl(Some(Version::new(3, 3)));
-        let attributes = ContextAttributesBuilder::new().with_context_api(version).build(None);
-        // SAFETY: as above.
-        let current = unsafe { display.create_context(&config, &attributes) }?.make_current(&surface)?;
+        let (display, surface, current) = unsafe { bare(&window) }?;
         let loader =
             move |name: &str| CString::new(name).map_or(std::ptr::null(), |n| display.get_proc_address(&n));
         // SAFETY: the context is current, and EGL gives its functions.
