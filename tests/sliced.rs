@@ -344,7 +344,7 @@ fn sweeps_complementarity_and_choices_in_slices_are_the_same() {
         let mut x = start();
         let mut solving = batch.begin(&mut x, LcpParams::default());
         drop(batch);
-        while !solving.advance(Slice::iterations(3)).unwrap().done {}
+        sliced(dev, "lcp batch that has gone", || solving.advance(Slice::iterations(3)));
         let SolveProgress { iterations, residual, .. } = solving.progress();
         assert!(iterations > 0 && residual.is_some(), "{solving:?}");
         assert!(solving.finish().1.unwrap().converged());
