@@ -95,7 +95,7 @@ fn run(args: &Args, report: &mut Report) -> Result {
         0.0,
         meanwhile.apart as f64,
     );
-    report.at_most("its certified residual", 1e-5, meanwhile.residual);
+    report.at_most("its certified residual", 1e-4, meanwhile.residual);
     report.at_least("values of the state looked at", 60.0, before.len() as f64);
     report.at_most("values that the guest changed", 0.0, differing(&before, &after) as f64);
     report.check("readbacks before the picture", 0.0, done.readbacks as f64, done.readbacks == 0);
@@ -130,7 +130,7 @@ struct Meanwhile {
 fn solve_between_frames(dev: &Device, app: &App, scene: &Scene, picture: &[u8]) -> Result<Meanwhile> {
     let a = BandedMatrix::poisson_2d(dev, 64, 64)?;
     let b = Vector::filled(dev, 64 * 64, 1.0)?;
-    let solver = ConjugateGradient::new(&a, CgParams::default().with_stop(Stop::relative(1e-5)))?;
+    let solver = ConjugateGradient::new(&a, CgParams::default().with_stop(Stop::relative(1e-4)))?;
     let mut x = Vector::zeros(dev, 64 * 64)?;
     let mut solving = solver.begin(&mut x, &b);
     let (mut frames, mut changed_frames, mut changed_state) = (0, 0, 0);
