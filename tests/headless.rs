@@ -181,6 +181,7 @@ fn every_probe_succeeds_on_llvmpipe() {
             ("coordinates", caps.computed_coordinates),
             ("lines", caps.exact_lines),
             ("derivatives", caps.exact_derivatives),
+            ("sample queries", caps.sample_queries),
         ];
         assert_eq!(found.map(|(what, _)| (what, true)), found, "{api}");
         assert_eq!(caps.exact_form, Some(ExactForm::BitCast), "{api}");

@@ -7,6 +7,7 @@ mod common;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::fmt::Debug;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -19,9 +20,10 @@ use texla::host::{Triplets, problems};
 use texla::solve::{
     AggregationMultigrid, AggregationParams, Auto, AutoParams, AutoReport, BiCgStab, BiCgStabParams,
     CgParams, CgSchedule, Cgls, CglsParams, Choice, ChoiceParams, ConjugateGradient, Direction, GaussSeidel,
-    GivenUp, Gmres, GmresParams, Jacobi, LcpParams, LcpReport, LcpSolver, MethodKind, Minres, MinresParams,
-    Multigrid, MultigridParams, Preconditioner, PreconditionerKind, Recurrence, Slice, Smoother,
-    SolveProgress, SolveReport, Stationary, StationaryParams, Stop, WeightedJacobi,
+    GivenUp, Gmres, GmresParams, Jacobi, LcpBatch, LcpParams, LcpProblem, LcpReport, LcpSolver, MethodKind,
+    Minres, MinresParams, Multigrid, MultigridParams, Preconditioner, PreconditionerKind, Recurrence,
+    Relaxation, Slice, Smoother, SolveProgress, SolveReport, Stationary, StationaryParams, Stop,
+    WeightedJacobi,
 };
 use texla::{
     BandedMatrix, Device, DeviceOptions, DoubleVector, Error, Grid, MatrixFormat, Result, Shape, Side, Sides,
@@ -109,7 +111,7 @@ impl Told for AutoReport {
     }
 }
 
-impl Told for LcpReport {
+impl<O: Debug> Told for LcpReport<O> {
     fn told(&self) -> String {
         assert_eq!(self.readbacks_in_loop, 0);
         format!("{:?} {} {}", self.outcome, self.certifications, self.draws_per_sweep)
@@ -317,6 +319,35 @@ fn sweeps_complementarity_and_choices_in_slices_are_the_same() {
         same!(dev, "lcp", lcp, zero(), &b);
         let params = LcpParams::default().with_stop(Stop::relative(1e-8));
         same!(dev, "lcp of pairs", LcpSolver::new(&a, params).unwrap(), pairs(), &b);
+
+        // One problem to solve, one with nothing to do, and one that starts far off; from a start that is not finite, which is refused.
+        let plane = problems::poisson_2d(16, 12).to_csr();
+        let sides = [4, 5, 6].map(|seed| uniform(seed, n).into_iter().map(f64::from).collect::<Vec<_>>());
+        let positive: Vec<f64> = sides[1].iter().map(|v| v.abs()).collect();
+        let of = |b| LcpProblem { a: &plane, b };
+        let batch = LcpBatch::new(dev, &[of(&sides[0]), of(&positive), of(&sides[2])]).unwrap();
+        let far: Vec<f32> = (0..3 * n).map(|i| if i < 2 * n { 0.0 } else { 1e8 }).collect();
+        let start = || batch.start(&far).unwrap();
+        let report = same!(dev, "lcp batch", batch.clone(), start(), LcpParams::default());
+        assert!(report.matches("Converged").count() == 3, "{report}");
+        let fixed = LcpParams::default().with_relaxation(Relaxation::Fixed(0.5)).with_max_sweeps(40);
+        let report = same!(dev, "lcp batch, fixed", batch.clone(), start(), fixed);
+        assert!(report.contains("MaxIterations"), "{report}");
+        let overflown = || {
+            let mut x = start();
+            ops::scale(&mut x, 1e38).unwrap();
+            x
+        };
+        let report = same!(dev, "lcp batch, from what is not finite", batch.clone(), overflown(), fixed);
+        assert!(report.contains("NonFinite"), "{report}");
+        // The batch itself may go first.
+        let mut x = start();
+        let mut solving = batch.begin(&mut x, LcpParams::default());
+        drop(batch);
+        sliced(dev, "lcp batch that has gone", || solving.advance(Slice::iterations(3)));
+        let SolveProgress { iterations, residual, .. } = solving.progress();
+        assert!(iterations > 0 && residual.is_some(), "{solving:?}");
+        assert!(solving.finish().1.unwrap().converged());
 
         let jacobi = Choice::new(MethodKind::Cg, PreconditionerKind::Jacobi);
         let params = ChoiceParams::default();

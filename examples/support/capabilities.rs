@@ -31,6 +31,7 @@ pub fn list(caps: &Capabilities) -> Vec<(&'static str, Found)> {
         ("vertex_blocks", Found::Number(caps.vertex_blocks)),
         ("exact_lines", Found::Flag(caps.exact_lines)),
         ("exact_derivatives", Found::Flag(caps.exact_derivatives)),
+        ("sample_queries", Found::Flag(caps.sample_queries)),
         ("program_binaries", Found::Flag(caps.program_binaries)),
         ("exact_form", Found::Word(form)),
     ]
@@ -46,6 +47,7 @@ pub fn quirks(caps: &Capabilities) -> Vec<String> {
     unless(caps.computed_coordinates, "computed coordinates miss texels: they are fetched by number");
     unless(caps.exact_lines, "lines miss texels: rows and columns are drawn as rectangles");
     unless(caps.exact_derivatives, "derivatives are not those of the quad: products are not split over it");
+    unless(caps.sample_queries, "nobody can wait for what sample queries find: masks are added up");
     unless(caps.exact_form.is_some(), "no form of double-float is exact: nothing is certified");
     unless(caps.max_vertex_outputs >= 15, "vertices write fewer numbers than GL promises");
     if caps.points_a_draw < 1 << 16 {

@@ -20,6 +20,7 @@ use super::program::{Program, ProgramSource, Stage, UniformKind, UniformValue};
 use super::source::{Source, glsl};
 use super::state::{Filter, StateGuard};
 use crate::error::{Error, Result};
+use crate::platform::BROWSER;
 use crate::shape::Extent;
 
 /// The form of exact floating-point arithmetic (two-sum, two-product) that this driver's compiler leaves alone.
@@ -46,6 +47,8 @@ pub struct Limits {
     pub without_float_blend: bool,
     /// Behave as if float textures could not be filtered.
     pub without_float_filter: bool,
+    /// Behave as if nobody could wait for what a sample query has found.
+    pub without_sample_queries: bool,
 }
 
 with!(const Limits:
@@ -54,6 +57,7 @@ with!(const Limits:
     with_max_vertex_outputs(max_vertex_outputs: Option<u32>),
     without_float_blend(without_float_blend: bool),
     without_float_filter(without_float_filter: bool),
+    without_sample_queries(without_sample_queries: bool),
 );
 
 /// What the device can do, as found by probing when the [`Device`](crate::Device) was made.
@@ -116,6 +120,9 @@ pub struct Capabilities {
     pub exact_derivatives: bool,
     /// The form in which exact arithmetic is exact; `None` if no form is, and then nothing can be certified.
     pub exact_form: Option<ExactForm>,
+    /// What a sample query has found can be waited for, so that masks and loops count by it. A browser tells only after the task that
+    /// asks has ended: there they are added up.
+    pub sample_queries: bool,
     /// The driver hands out linked programs, so that [`DeviceOptions::program_folder`](crate::DeviceOptions::program_folder)
     /// can keep them.
     pub program_binaries: bool,
@@ -222,6 +229,7 @@ impl Probe<'_> {
                 false => 1 << 25,
             },
             program_binaries: super::binaries::offered(gl),
+            sample_queries: !BROWSER && !self.limits.without_sample_queries,
             ..Capabilities::default()
         };
         let _guard = StateGuard::enter(gl, true)?;

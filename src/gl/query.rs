@@ -5,10 +5,9 @@ use glow::HasContext;
 use super::api::Api;
 use super::context::{Dead, Gl};
 use crate::error::{Error, Result};
-use crate::platform::BROWSER;
 
 /// How many fragments of the draws between its beginning and its end passed the depth test. OpenGL ES 3.0 only says
-/// whether any did.
+/// whether any did; who waits for a result gets it where [`Capabilities::sample_queries`](super::Capabilities::sample_queries) says so.
 pub(crate) struct SampleQuery {
     gl: Gl,
     raw: glow::Query,
@@ -18,7 +17,7 @@ pub(crate) struct SampleQuery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Samples {
     /// This many fragments.
-    Counted(u32),
+    Counted(u64),
     /// At least one, or none.
     Any(bool),
 }
@@ -43,12 +42,6 @@ impl Gl {
     /// Runs `draws` and counts what passes. Needs an open scope. A query of the host's that is active stands in the
     /// way: the API has room for one.
     pub fn count_samples(&self, draws: impl FnOnce() -> Result<()>) -> Result<SampleQuery> {
-        if BROWSER {
-            return Err(Error::Unsupported {
-                what: "counting samples in a browser".into(),
-                why: "it tells what a query has found after the task that asks has ended".into(),
-            });
-        }
         let target = target(self.api);
         // SAFETY: the context is current inside a scope.
         let query = unsafe {
@@ -98,7 +91,7 @@ impl SampleQuery {
         let found = unsafe { self.ask(glow::QUERY_RESULT) };
         self.gl.check("the result of a query")?;
         Ok(match self.gl.api {
-            Api::Gl33 => Samples::Counted(found),
+            Api::Gl33 => Samples::Counted(u64::from(found)),
             Api::Es30 => Samples::Any(found != 0),
         })
     }

@@ -1,13 +1,15 @@
 //! A loop of variable length for every cell [BeyondVector] 28.4.1: cells that are done drop out by the depth test, and a
-//! sample query ends the loop.
+//! sample query ends the loop, or a sum where no query can be waited for.
 
 use std::collections::VecDeque;
 
+use super::counts::Counts;
 use super::domain::Predicate;
 use super::draw::Draw;
 use super::params::{Field, ParamType, Params};
 use super::pass::{Compiled, Operand, TargetOperand};
 use super::ping_pong::PingPong;
+use super::predicate::Mask;
 use super::spec::{InputSpec, KernelSpec, StageSpec, Test};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -62,8 +64,8 @@ pub struct WhileReport {
     pub passes: usize,
     /// No cell is left. Otherwise the passes were used up.
     pub finished: bool,
-    /// Texels that were not done after 0, 1, 2, ... passes, as sample queries have counted them. Empty on OpenGL ES,
-    /// where they only say whether there are any.
+    /// Texels that were not done after 0, 1, 2, ... passes, as they have been counted. Empty on OpenGL ES with sample queries, which
+    /// only say whether there are any.
     pub active: Vec<u64>,
 }
 
@@ -93,7 +95,10 @@ pub struct WhileReport {
 /// ```
 ///
 /// *Cost* of a run: for each pass 1 draw of the step under the mask of the pass before, and 1 draw that narrows the
-/// mask; a few more of each at the end, in which nothing is left to do. No pixel is read back; queries are polled.
+/// mask; a few more of each at the end, in which nothing is left to do. No pixel is read back; queries are polled. Where they cannot
+/// be waited for ([`Capabilities::sample_queries`](crate::gl::Capabilities::sample_queries), in a browser) the mask is added up after
+/// each pass, by as many draws as for [`Mask::count`](super::Mask::count), and the counts are read together: after two passes at first,
+/// then after more and more, so that no more than one pass in ten is in vain: 45 readbacks for 1,000 passes.
 ///
 /// *Source*: \[BeyondVector\] 28.4.1 (early-z culling, variable-length loops), exercise 28.4-1.
 pub struct IterateWhile<P: Params> {
@@ -162,9 +167,17 @@ impl<P: Params> IterateWhile<P> {
         self.check_alike(state)?;
         let cells = Cells { device: &self.device, inputs: &inputs, params };
         let steps = i32::try_from(steps_per_pass).unwrap_or(i32::MAX);
-        let count = |draw: &dyn Fn() -> Result<()>| self.device.gl().count_samples(draw);
         let mask = cells.over(&self.write, state.front()).mask(state.front().view())?;
-        let mut looks = Looks::default();
+        let unfinished = |looks: &mut Looks<'_>, state: &T| match &mut looks.way {
+            Way::Queries(_) => {
+                looks.fragments(&mask, &|| cells.over(&self.count, state).test(&mask, Depth::Off))
+            }
+            Way::Sums(counts) => {
+                cells.over(&self.write, state).test(&mask, Depth::Write)?;
+                counts.add(&mask)
+            }
+        };
+        let mut looks = Looks::new(&self.device)?;
         for pass in 0..max_passes {
             let (front, back) = state.split();
             let target = back.target();
@@ -177,11 +190,11 @@ impl<P: Params> IterateWhile<P> {
                 // The mask says what was unfinished before the pass that filled `front`: what became so in that pass
                 // is copied here, and drops out after it.
                 WhileSchedule::Predicated => {
-                    looks.push(count(&|| step(Predicate::If(&mask)))?);
+                    looks.fragments(&mask, &|| step(Predicate::If(&mask)))?;
                     cells.over(&self.narrow, front).test(&mask, Depth::Narrow)?;
                 }
                 WhileSchedule::Branching => {
-                    looks.push(count(&|| cells.over(&self.count, front).test(&mask, Depth::Off))?);
+                    unfinished(&mut looks, front)?;
                     step(Predicate::Always)?;
                 }
             }
@@ -192,9 +205,9 @@ impl<P: Params> IterateWhile<P> {
         }
         // Out of passes. What the mask says is what the last look, one before the end, would have counted.
         if schedule == WhileSchedule::Predicated && max_passes > 0 {
-            looks.push(mask.query()?);
+            looks.fragments(&mask, &|| mask.pass_where_held())?;
         }
-        looks.push(count(&|| cells.over(&self.count, state.front()).test(&mask, Depth::Off))?);
+        unfinished(&mut looks, state.front())?;
         looks.none_left(true)?;
         Ok(looks.report())
     }
@@ -222,42 +235,90 @@ impl<P: Params> Cells<'_, P> {
     }
 }
 
+/// How cells are counted.
+enum Way {
+    /// By queries under way.
+    Queries(VecDeque<SampleQuery>),
+    /// By adding up masks: sums that have not been read.
+    Sums(Counts),
+}
+
 /// Counts of cells that are not done, those under way and those known: one for each pass, in order.
-#[derive(Default)]
-struct Looks {
-    under_way: VecDeque<SampleQuery>,
+struct Looks<'a> {
+    device: &'a Device,
+    way: Way,
     active: Vec<u64>,
     seen: usize,
     finished: bool,
 }
 
-impl Looks {
-    /// Of all passes, one in so many may be in vain, or one: so many queries are under way before one is waited for.
+impl<'a> Looks<'a> {
+    /// Of all passes, one in so many may be in vain, or one: so many counts are under way before one is waited for.
     const IN_VAIN: usize = 10;
 
-    fn push(&mut self, query: SampleQuery) {
-        self.under_way.push_back(query);
+    /// Sums that are read together at most.
+    const SUMS: u32 = 64;
+
+    fn new(device: &'a Device) -> Result<Self> {
+        let way = match device.gl().caps.borrow().sample_queries {
+            true => Way::Queries(VecDeque::new()),
+            false => Way::Sums(Counts::new(device, Self::SUMS)?),
+        };
+        Ok(Looks { device, way, active: Vec::new(), seen: 0, finished: false })
+    }
+
+    /// Draws, and counts the fragments that the mask admits, or the texels of the mask before.
+    fn fragments(&mut self, mask: &Mask, draw: &dyn Fn() -> Result<()>) -> Result<()> {
+        match &mut self.way {
+            Way::Queries(queries) => queries.push_back(self.device.gl().count_samples(draw)?),
+            Way::Sums(counts) => {
+                counts.add(mask)?;
+                draw()?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether a count has come out as none; waits where too many are under way, or for all of them.
     fn none_left(&mut self, wait_for_all: bool) -> Result<bool> {
         while !self.finished {
-            let wait = wait_for_all || self.under_way.len() > (self.seen / Self::IN_VAIN).max(1);
-            if !self.under_way.front().is_some_and(|query| wait || query.ready()) {
-                break;
-            }
-            let Some(query) = self.under_way.pop_front() else { break };
-            let samples = query.wait()?;
-            if let Samples::Counted(n) = samples {
-                self.active.push(u64::from(n));
-            }
-            if samples.any() {
-                self.seen += 1;
-            } else {
-                self.finished = true;
+            let many = (self.seen / Self::IN_VAIN).max(1);
+            match &mut self.way {
+                Way::Queries(queries) => {
+                    let wait = wait_for_all || queries.len() > many;
+                    if !queries.front().is_some_and(|query| wait || query.ready()) {
+                        break;
+                    }
+                    let Some(query) = queries.pop_front() else { break };
+                    let samples = query.wait()?;
+                    self.note(samples);
+                }
+                Way::Sums(counts) => {
+                    let wait = wait_for_all || counts.full() || counts.under_way() > many;
+                    if !wait || counts.under_way() == 0 {
+                        break;
+                    }
+                    for count in counts.take()? {
+                        self.note(Samples::Counted(count));
+                    }
+                }
             }
         }
         Ok(self.finished)
+    }
+
+    /// What follows the first count of none is in vain.
+    fn note(&mut self, samples: Samples) {
+        if self.finished {
+            return;
+        }
+        if let Samples::Counted(n) = samples {
+            self.active.push(n);
+        }
+        match samples.any() {
+            true => self.seen += 1,
+            false => self.finished = true,
+        }
     }
 
     /// `seen` counts the looks that found a cell left: all of them but one past the last pass, if none came out empty.

@@ -6,6 +6,7 @@
 mod accessors;
 mod body;
 mod call;
+mod counts;
 mod describe;
 mod domain;
 mod draw;

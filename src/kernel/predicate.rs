@@ -1,6 +1,7 @@
 //! Early-z predication [BeyondVector] 28.4.1: a condition is written to a depth texture once, and later passes let the
 //! rasteriser drop the cells where it does not hold. Results are the same whether or not the driver drops them early.
 
+use super::counts::Counts;
 use super::domain::Predicate;
 use super::draw::Draw;
 use super::params::Params;
@@ -8,7 +9,7 @@ use super::pass::{Compiled, Operand, Pass, Tail, View};
 use super::spec::{KernelSpec, StageSpec, Test, WITHIN};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{Area, Blend, Depth, DrawCall, Format, Gl, SampleQuery, Samples, Texture, Uniforms, glsl};
+use crate::gl::{Api, Area, Blend, Depth, DrawCall, Format, Gl, Samples, Texture, Uniforms, glsl};
 use crate::kernel::PooledTexture;
 use crate::shape::Extent;
 
@@ -29,36 +30,54 @@ impl Mask {
         self.texture.texture().extent()
     }
 
-    /// How many texels the condition holds for, by a sample query: no pixel is read.
+    /// How many texels the condition holds for.
     ///
-    /// *Cost*: 1 draw without output, and waiting for its count. *Errors*: [`Error::Unsupported`] on OpenGL ES, where
-    /// queries say no more than [`any`](Self::any), and while an occlusion query of the application's is active.
+    /// *Cost*: on OpenGL by a sample query, 1 draw without output, and waiting for its count: no pixel is read. On OpenGL ES, whose
+    /// queries say no more than [`any`](Self::any), and where nobody can wait for them
+    /// ([`Capabilities::sample_queries`](crate::gl::Capabilities::sample_queries)), the mask is added up: a draw for each factor of 256
+    /// in its texels (1 to 4) and 1 readback. *Errors*: [`Error::Unsupported`] for a query while one of the application's is active;
+    /// [`Error::OutOfMemory`] for a sum.
     pub fn count(&self) -> Result<u64> {
-        match self.samples()? {
-            Samples::Counted(n) => Ok(u64::from(n)),
-            Samples::Any(_) => Err(Error::Unsupported {
-                what: "counting the texels of a mask".into(),
-                why: "queries of OpenGL ES 3.0 only say whether there are any".into(),
-            }),
+        let device = self.texture.device();
+        let _scope = device.scope()?;
+        let counted = match device.api() {
+            Api::Gl33 => self.samples()?,
+            Api::Es30 => None,
+        };
+        match counted {
+            Some(Samples::Counted(n)) => Ok(n),
+            _ => self.added_up(),
         }
     }
 
-    /// Whether the condition holds for any texel. *Cost* and *errors*: as [`count`](Self::count), but on both APIs.
+    /// Whether the condition holds for any texel. *Cost* and *errors*: as [`count`](Self::count) on OpenGL, on OpenGL ES too; as there
+    /// on OpenGL ES where nobody can wait for a query.
     pub fn any(&self) -> Result<bool> {
-        self.samples().map(Samples::any)
-    }
-
-    fn samples(&self) -> Result<Samples> {
         let _scope = self.texture.device().scope()?;
-        self.query()?.wait()
+        match self.samples()? {
+            Some(samples) => Ok(samples.any()),
+            None => Ok(self.added_up()? > 0),
+        }
     }
 
-    /// Counts the texels for which the condition holds.
-    pub(super) fn query(&self) -> Result<SampleQuery> {
-        let device = self.texture.device();
-        let _scope = device.scope()?;
-        let count = || Draw::new(device, glsl!("predicate/count.frag")).condition(Test::Count);
-        device.gl().count_samples(|| count().test(self, Depth::Less))
+    /// What a query says, where it can be waited for. Needs an open scope.
+    fn samples(&self) -> Result<Option<Samples>> {
+        let gl = self.texture.device().gl();
+        let asked = gl.caps.borrow().sample_queries;
+        asked.then(|| gl.count_samples(|| self.pass_where_held())?.wait()).transpose()
+    }
+
+    /// Needs an open scope.
+    fn added_up(&self) -> Result<u64> {
+        let mut counts = Counts::new(self.texture.device(), 1)?;
+        counts.add(self)?;
+        Ok(counts.take()?.into_iter().sum())
+    }
+
+    /// Draws nothing: a fragment for each texel passes the test where the condition holds.
+    pub(super) fn pass_where_held(&self) -> Result<()> {
+        let draw = Draw::new(self.texture.device(), glsl!("predicate/count.frag"));
+        draw.condition(Test::Count).test(self, Depth::Less)
     }
 
     pub(super) fn view(&self) -> View<'_> {

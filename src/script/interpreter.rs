@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
 
 use super::error::{ScriptError, ScriptErrorKind as Kind, quoted};
 use super::lex::is_name;
 use super::names::{CONSTANTS, reserved};
 use super::parse::Script;
+use super::place::Place;
 use super::room::Room;
 use super::run::Run;
 use super::source::Fault;
@@ -16,6 +18,7 @@ use super::value::{Data, Value};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::FileId;
+use crate::platform::Instant;
 use crate::solve::Precision;
 
 /// Which files a script may read and write.
@@ -98,6 +101,21 @@ pub struct Interpreter {
 
 shown!(Interpreter, |i| "Interpreter({} variables, {:?})", i.variables.len(), i.limits);
 
+/// A script on its way: what [`Interpreter::advance`] runs a slice at a time. It holds the script and how far it has come, and nothing
+/// of the device.
+#[derive(Debug)]
+pub struct ScriptRun {
+    program: Script,
+    place: Place,
+}
+
+impl ScriptRun {
+    /// At the beginning. *Cost*: none.
+    pub fn new(program: Script) -> Self {
+        ScriptRun { program, place: Place::default() }
+    }
+}
+
 impl Interpreter {
     /// An interpreter without variables, without access to files, and with the default [`ScriptLimits`].
     pub fn new(device: &Device) -> Self {
@@ -157,13 +175,59 @@ impl Interpreter {
     ///
     /// *Errors*: [`ScriptError`]; variables keep what they were given before it.
     pub fn run(&mut self, program: &Script, out: &mut dyn Write) -> Result<(), ScriptError> {
+        self.go(program, &mut Place::default(), None, out).map(drop)
+    }
+
+    /// Goes on with a run for so much time by the host's clock, but for one statement at least; whether it is at its end. For an
+    /// application that draws frames in between, or that lets its user stop a script: nothing is left behind but variables.
+    ///
+    /// A slice ends between two statements, those of loops too: a statement is not cut, nor a solve in it. Each is a
+    /// [scope](crate::Device::scope) of its own, in which `out` must not draw. What is done, and printed, is that of [`run`](Self::run),
+    /// however it is cut; variables may be looked at and given in between.
+    ///
+    /// *Errors*: as [`run`](Self::run); the run is at its end then, unless an error of the application's was pending
+    /// ([`Error::HostGl`]), after which the next slice goes on.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use texla::script::{Interpreter, ScriptRun, parse};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// let mut interpreter = Interpreter::new(ctx.device());
+    /// let mut run = ScriptRun::new(parse("x = 1\nrepeat 10\n  x = 2 * x\nend\nprint(x)", "demo")?);
+    /// let (mut out, mut frames) = (Vec::new(), 0);
+    /// while !interpreter.advance(&mut run, Duration::ZERO, &mut out)? {
+    ///     frames += 1; // draw one
+    /// }
+    /// assert_eq!((out, frames), (b"1024\n".to_vec(), 12)); // one after each of 13 statements but the last
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn advance(
+        &mut self,
+        run: &mut ScriptRun,
+        time: Duration,
+        out: &mut dyn Write,
+    ) -> Result<bool, ScriptError> {
+        let ScriptRun { program, place } = run;
+        self.go(program, place, Some(time), out)
+    }
+
+    fn go(
+        &mut self,
+        program: &Script,
+        place: &mut Place,
+        time: Option<Duration>,
+        out: &mut dyn Write,
+    ) -> Result<bool, ScriptError> {
+        let Script { source, statements } = program;
         let device = self.device.clone();
-        let source = &program.source;
+        let until = time.and_then(|time| Instant::now().checked_add(time));
         let scope = device.scope();
         let _scope = scope.map_err(|e| source.error(Fault::new(0, Kind::Library(Box::new(e)))))?;
-        let left = self.limits.statements;
-        let run = Run { state: self, source, out, left }.program(&program.statements);
-        run.map_err(|fault| source.error(fault))
+        let done = Run { state: self, source, out }.advance(statements, place, until);
+        done.map_err(|fault| {
+            place.end(statements.len());
+            source.error(fault)
+        })
     }
 
     /// Gives a script a variable: a number, or a [`Scalar`](crate::Scalar), [`Vector`](crate::Vector),

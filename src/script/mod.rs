@@ -34,6 +34,7 @@ mod interpreter;
 mod lex;
 mod names;
 mod parse;
+mod place;
 mod product;
 mod reductions;
 mod room;
@@ -45,6 +46,6 @@ mod value;
 
 pub use crate::solve::Precision;
 pub use error::{Operand, ScriptError, ScriptErrorKind};
-pub use interpreter::{FileAccess, Interpreter, ScriptLimits};
+pub use interpreter::{FileAccess, Interpreter, ScriptLimits, ScriptRun};
 pub use parse::{MAX_DEPTH, MAX_SOURCE, Script, parse};
 pub use value::{Data, Value};

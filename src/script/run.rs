@@ -2,11 +2,13 @@
 
 use std::io::{self, BufWriter, Write};
 use std::rc::Rc;
+use std::time::Duration;
 
 use super::ast::{Expr, ExprKind, Statement, StatementKind};
 use super::error::{Operand, ScriptErrorKind as Kind, quoted};
 use super::interpreter::Interpreter;
 use super::names::Function;
+use super::place::Place;
 use super::room::{self, Charge};
 use super::source::{Fault, Result, Source};
 use super::value::{Data, Value};
@@ -24,8 +26,6 @@ pub(super) struct Run<'a> {
     pub(super) state: &'a mut Interpreter,
     pub(super) source: &'a Source,
     pub(super) out: &'a mut dyn Write,
-    /// Statements that may still be run.
-    pub(super) left: u64,
 }
 
 /// The place of the script that an error of the library belongs to.
@@ -40,29 +40,54 @@ impl<T> At<T> for crate::Result<T> {
 }
 
 impl Run<'_> {
-    /// The statements of a script, each timed where that is asked for. A loop counts as one.
-    pub(super) fn program(&mut self, statements: &[Statement]) -> Result {
-        for statement in statements {
-            let started = Instant::now();
-            self.statement(statement)?;
-            if self.state.timing && !matches!(statement.is, StatementKind::Timing { .. }) {
-                self.state.device.finish().at(statement.at)?;
-                let ms = started.elapsed().as_secs_f64() * 1e3;
-                let line = self.source.line(statement.at);
-                let written = writeln!(self.out, "# line {line}: {ms:.3} ms").and_then(|()| self.out.flush());
-                written.map_err(|e| Fault::new(statement.at, output(&e)))?;
+    /// Goes on from a place to the end, or until this time, but for one statement at least; whether that was the end. Statements of
+    /// the script are timed where that is asked for: a loop counts as one.
+    pub(super) fn advance(
+        &mut self,
+        statements: &[Statement],
+        place: &mut Place,
+        until: Option<Instant>,
+    ) -> Result<bool> {
+        let mut since = Instant::now();
+        while let (Some(statement), Some(outer)) = (place.statement(statements), statements.get(place.next)) {
+            let outermost = place.next;
+            self.statement(statement, place)?;
+            if place.next != outermost {
+                let spent = std::mem::take(&mut place.spent);
+                self.time(outer, spent, since)?;
+                since = Instant::now();
+            }
+            if until.is_some_and(|until| Instant::now() >= until) {
+                place.spent += since.elapsed();
+                break;
             }
         }
-        Ok(())
+        Ok(place.next >= statements.len())
     }
 
-    fn statement(&mut self, statement: &Statement) -> Result {
+    /// Prints how long a statement took, in all: the time spent earlier, and since then.
+    fn time(&mut self, statement: &Statement, spent: Duration, since: Instant) -> Result {
+        if !self.state.timing || matches!(statement.is, StatementKind::Timing { .. }) {
+            return Ok(());
+        }
+        self.state.device.finish().at(statement.at)?;
+        let ms = (spent + since.elapsed()).as_secs_f64() * 1e3;
+        let line = self.source.line(statement.at);
+        let written = writeln!(self.out, "# line {line}: {ms:.3} ms").and_then(|()| self.out.flush());
+        written.map_err(|e| Fault::new(statement.at, output(&e)))
+    }
+
+    /// Runs a statement and passes it; of a loop only the beginning.
+    fn statement(&mut self, statement: &Statement, place: &mut Place) -> Result {
         let at = statement.at;
-        let Some(left) = self.left.checked_sub(1) else {
-            let (what, limit) = ("the script runs more statements".into(), self.state.limits.statements);
-            return Err(Fault::new(at, Kind::Limit { what, limit }));
-        };
-        self.left = left;
+        let limit = self.state.limits.statements;
+        if place.done >= limit {
+            return Err(Fault::new(
+                at,
+                Kind::Limit { what: "the script runs more statements".into(), limit },
+            ));
+        }
+        place.done += 1;
         match &statement.is {
             StatementKind::Assign { name, value } => {
                 let value = self.evaluate(value)?;
@@ -81,13 +106,12 @@ impl Run<'_> {
             StatementKind::Repeat { count, body } => {
                 let times = self.evaluate(count)?;
                 let times = self.whole(&times, count, "the number of repetitions", 0..=MAX_COUNT)?;
-                // However often nothing is done, it takes no time.
-                for _ in 0..if body.is_empty() { 0 } else { times } {
-                    body.iter().try_for_each(|statement| self.statement(statement))?;
-                }
+                place.enter(body.len(), times);
+                return Ok(());
             }
             StatementKind::Timing { on } => self.state.timing = *on,
         }
+        place.pass();
         Ok(())
     }
 

@@ -659,6 +659,14 @@ fn complementarity(dev: &Device, step: Step<'_>) {
         assert!(batch.solve(&mut x, LcpParams::default()).unwrap().converged());
         batch.read(&x).unwrap()
     });
+    step("LcpBatch::begin", &|| {
+        let batch = LcpBatch::decompose(dev, &csr, &exact).unwrap();
+        let mut x = batch.start(&zeros).unwrap();
+        let mut solving = batch.begin(&mut x, LcpParams::default());
+        solving.advance(Slice::iterations(8)).unwrap();
+        assert!(solving.finish().1.unwrap().converged());
+        batch.read(&x).unwrap()
+    });
     step("natural_residual", &|| vec![natural_residual(&a, &b, &b).unwrap().relative as f32]);
     step("natural_residual of pairs", &|| {
         let pairs = DoubleVector::from_vector(&b).unwrap();

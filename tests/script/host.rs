@@ -2,11 +2,12 @@
 
 use std::io::{Error as IoError, Write};
 use std::rc::Rc;
+use std::time::Duration;
 
 use crate::common::harness::{headless, on_both};
 use crate::support::{refused, run, value};
 use texla::gl::Api;
-use texla::script::{Data, Interpreter, ScriptErrorKind as Kind, parse};
+use texla::script::{Data, Interpreter, Script, ScriptErrorKind as Kind, ScriptLimits, ScriptRun, parse};
 use texla::{Error, Matrix, Scalar, Shape, Vector};
 
 #[test]
@@ -100,6 +101,91 @@ fn values_that_are_held_do_not_change() {
 }
 
 /// Output that cannot be written ends the script.
+/// However a script is cut, it does and prints the same: between any two statements, or all at once.
+#[test]
+fn scripts_in_slices_are_the_same() {
+    on_both(|dev| {
+        for (text, statements) in [
+            ("", 0),
+            ("x = 1\nprint(x)", 2),
+            ("x = 1\nrepeat 3\n  x = 2 * x\n  print(x)\n  repeat x\n    y = x\n  end\nend\ny", 26),
+            (
+                "repeat 2\nend\nrepeat 0\n  print(7)\nend\nrepeat 2\n  repeat 0\n    print(8)\n  end\n  repeat 2\n  end\nend\n5",
+                8,
+            ),
+            ("repeat 2\n  repeat 2\n    repeat 2\n      1\n    end\n  end\nend", 15),
+            ("A = [4 1; 1 3]\nx = A \\ [1 2]'\nrepeat 2\n  x = A * x\n  b = x * x\nend\nprint(x)", 5),
+        ] {
+            let program = parse(text, "test").unwrap();
+            let (mut whole, mut printed) = (Interpreter::new(dev), Vec::new());
+            let wanted = whole.run(&program, &mut printed).map_err(|e| e.to_string());
+            let whole_done = advanced(&mut Interpreter::new(dev), &program, Duration::MAX);
+            let mut cut = Interpreter::new(dev);
+            let in_pieces = advanced(&mut cut, &program, Duration::ZERO);
+            assert_eq!(whole_done, (1, wanted.clone(), printed.clone()), "{text}");
+            assert_eq!((&in_pieces.1, &in_pieces.2), (&wanted, &printed), "{text}");
+            assert!(cut.names().eq(whole.names()), "{text}");
+            // Limits count statements, and so do the smallest slices.
+            assert_eq!(in_pieces.0, usize::max(statements, 1), "{text}");
+            for limit in 0..statements as u64 {
+                let limits = ScriptLimits::default().with_statements(limit);
+                let mut short = Interpreter::new(dev).with_limits(limits);
+                let (slices, ended, _) = advanced(&mut short, &program, Duration::ZERO);
+                assert_eq!(slices as u64, limit + 1, "{text}");
+                assert!(ended.unwrap_err().contains("more statements"), "{text}");
+            }
+        }
+    });
+}
+
+/// Slices that a script takes, how it ends, and what it prints. What is at its end stays there.
+fn advanced(
+    interpreter: &mut Interpreter,
+    program: &Script,
+    slice: Duration,
+) -> (usize, Result<(), String>, Vec<u8>) {
+    let (mut run, mut out) = (ScriptRun::new(program.clone()), Vec::new());
+    for slices in 1.. {
+        let ended = match interpreter.advance(&mut run, slice, &mut out) {
+            Ok(false) => continue,
+            Ok(true) => Ok(()),
+            Err(e) => Err(e.to_string()),
+        };
+        let printed = out.clone();
+        assert!(interpreter.advance(&mut run, slice, &mut out).unwrap());
+        assert_eq!(out, printed, "nothing more is done");
+        return (slices, ended, printed);
+    }
+    unreachable!("no end")
+}
+
+/// Each statement of the script is timed once, loops as one, with the time of all slices that it took.
+#[test]
+fn slices_are_timed_together() {
+    on_both(|dev| {
+        /// Takes at least a millisecond for each number.
+        struct Slow(Vec<u8>);
+        impl Write for Slow {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                std::thread::sleep(Duration::from_millis(1));
+                self.0.write(bytes)
+            }
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let text = "timing on\nx = 1\nrepeat 20\n  print(x)\nend\ny = x";
+        let mut interpreter = Interpreter::new(dev);
+        let (mut run, mut out) = (ScriptRun::new(parse(text, "test").unwrap()), Slow(Vec::new()));
+        while !interpreter.advance(&mut run, Duration::ZERO, &mut out).unwrap() {}
+        let printed = String::from_utf8(out.0).unwrap();
+        let timed = printed.lines().filter_map(|line| line.strip_suffix(" ms")?.split_once(": "));
+        let (lines, times): (Vec<_>, Vec<_>) = timed.unzip();
+        assert_eq!(lines, ["# line 2", "# line 3", "# line 6"], "{printed}");
+        assert!(times[1].parse::<f64>().unwrap() >= 20.0, "{printed}");
+    });
+}
+
 #[test]
 fn output_that_fails() {
     struct Closed;

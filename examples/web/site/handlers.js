@@ -13,6 +13,19 @@ const breath = () => new Promise((done) => {
   port2.postMessage(null);
 });
 
+/** Goes on with work, a slice at a time with a breath in between, until one has a result. */
+async function sliced(work, signal, slice) {
+  for (;;) {
+    const result = slice();
+    if (result) return result;
+    await breath();
+    if (signal?.aborted) {
+      work.free();
+      throw signal.reason;
+    }
+  }
+}
+
 export function handlers(texla, context) {
   let gpu = null;
   const device = () => (gpu ??= new texla.Gpu(context(), true));
@@ -23,24 +36,27 @@ export function handlers(texla, context) {
       const started = performance.now();
       const solve = new texla.Solve(device(), name, side, text, tolerance);
       const begun = performance.now();
-      for (let told = null, slices = 1; ; slices += 1) {
+      let told = null, slices = 0;
+      return sliced(solve, signal, () => {
+        slices += 1;
         const { iterations, residual, done } = solve.advance(SLICE);
         if (residual !== undefined && iterations !== told) tell([iterations, residual]);
         told = iterations;
-        if (done) {
-          const solved = performance.now(), found = solve.finish(), ended = performance.now();
-          return { ...found, slices, making: begun - started, solve: solved - begun, checking: ended - solved, all: ended - started };
-        }
-        await breath();
-        if (signal?.aborted) {
-          solve.free();
-          throw signal.reason;
-        }
-      }
+        if (!done) return;
+        const solved = performance.now(), found = solve.finish(), ended = performance.now();
+        return { ...found, slices, making: begun - started, solve: solved - begun, checking: ended - solved, all: ended - started };
+      });
     },
-    script: ({ text }, tell) => {
+    // Between two statements, where a page sees a stop.
+    script: async ({ text }, tell, signal) => {
       const started = performance.now();
-      return { ...texla.script(device(), text, tell), all: performance.now() - started };
+      const script = new texla.Script(device(), text);
+      return sliced(script, signal, () => {
+        const found = script.advance(SLICE, tell);
+        if (!found) return;
+        script.free();
+        return { ...found, all: performance.now() - started };
+      });
     },
     pack: ({ name, rows, proposals }) => texla.pack(name, rows, proposals),
     survey: (_, tell) => {

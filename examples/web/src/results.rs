@@ -1,9 +1,10 @@
-//! Work that is always the same, and the bits that it comes to: 20 operations, three solvers, waves and a fluid. In a browser and
+//! Work that is always the same, and the bits that it comes to: 20 operations, a mask and a loop, three solvers, waves and a fluid. In a browser and
 //! outside of one the same hashes on the same rasteriser; on another the same bounds.
 
 use std::fmt;
 
 use texla::host::{Triplets, problems};
+use texla::kernel::{Condition, IterateWhile, NoParams, PingPong, WhileParams};
 use texla::ops::{self, Combine};
 use texla::sim::fluid::{Boundaries, Boundary, Fluid, FluidParams, Pressure};
 use texla::sim::wave::{Drop, Wave, WaveParams};
@@ -212,6 +213,52 @@ impl Work<'_> {
         Ok(())
     }
 
+    /// What a mask counts, and a loop that each texel runs for as long as it takes: integers, which are exact everywhere.
+    fn masks(&mut self) -> Result<()> {
+        let (device, values) = (self.device, numbers(N, 8));
+        let x = Vector::from_slice(device, &values)?;
+        let body = "bool kernel(ivec2 p) { return x(p).x > 0.25; }";
+        let above = Condition::<NoParams>::new(device, "above", ["x"], body)?.mask(&x, [&x], &NoParams)?;
+        let nowhere = "bool kernel(ivec2 p) { return x(p).x > 1.0; }";
+        let nowhere = Condition::<NoParams>::new(device, "nowhere", ["x"], nowhere)?;
+        let none = nowhere.mask(&x, [&x], &NoParams)?;
+        let expected = values.chunks(4).filter(|texel| texel[0] > 0.25).count() as f64;
+        let flag = |any: bool| f32::from(u8::from(any));
+        let found = [above.count()? as f32, flag(above.any()?), none.count()? as f32, flag(none.any()?)];
+        self.note("masks", &found, &[expected, 1.0, 0.0, 0.0], 0.0);
+
+        // The Collatz sequence from 1, 2, ... on: the number, its steps, their sum.
+        let body = "bool unfinished(ivec2 p, vec4 s) { return s.x > 1.0; }
+            vec4 advance(ivec2 p, vec4 s) {
+                float half_of_it = 0.5 * s.x;
+                float next = floor(half_of_it) == half_of_it ? half_of_it : 3.0 * s.x + 1.0;
+                return vec4(next, s.y + 1.0, s.z + s.x, s.w);
+            }";
+        let start: Vec<f32> = (1..=300).flat_map(|k| [k as f32, 0.0, 0.0, k as f32]).collect();
+        let mut state =
+            PingPong::new(Vector::from_slice(device, &start)?, Vector::zeros(device, start.len())?);
+        let mut longest = 0;
+        let mut expected = Vec::new();
+        for k in 1..=300u32 {
+            let (mut number, mut steps, mut sum) = (k, 0u32, 0u32);
+            while number > 1 {
+                sum += number;
+                number = if number % 2 == 0 { number / 2 } else { 3 * number + 1 };
+                steps += 1;
+            }
+            longest = steps.max(longest);
+            expected.extend([1.0, f64::from(steps), f64::from(sum), f64::from(k)]);
+        }
+        let collatz = IterateWhile::<NoParams>::new(device, "collatz", [], body)?;
+        let limits = WhileParams::default().with_steps_per_pass(3);
+        let report = collatz.run(&mut state, [], &NoParams, limits)?;
+        let mut found = state.front().read()?;
+        found.push(report.passes as f32);
+        expected.push(f64::from(longest.div_ceil(3)));
+        self.note("a loop for each texel", &found, &expected, 0.0);
+        Ok(())
+    }
+
     /// Relative residuals in 64 bits, and bounds on what is certified.
     fn solvers(&mut self) -> Result<()> {
         let (device, tolerance) = (self.device, 1e-4);
@@ -325,6 +372,7 @@ pub fn all(device: &Device, between: &mut dyn FnMut()) -> Result<Vec<Outcome>> {
     let mut work = Work { device, done: Vec::new(), between };
     work.elementwise()?;
     work.products()?;
+    work.masks()?;
     work.solvers()?;
     work.simulations()?;
     Ok(work.done)

@@ -1,6 +1,6 @@
 // Browsers that have less than texla needs, and that take away what they have given.
 import assert from "node:assert/strict";
-import { frames, failed, isScene, open, sends, settled } from "./page.mjs";
+import { asks, frames, failed, isScene, open, sends, settled } from "./page.mjs";
 
 /**
  * Opens a page in a browser that `fault` has changed, there and in each of its Workers before anything else runs: it is called with
@@ -133,13 +133,33 @@ async function works(browser, site, names, more, fault, ...given) {
   for (const name of names) {
     const { page, complaints } = await changed(browser, `${site}${name}.html`, fault, ...given);
     await (isScene(name) ? page.waitForFunction(() => window.stage?.frames > 3) : settled(page));
-    if (name === "device") assert.match(await page.$eval("#digest", (list) => list.textContent), /all (25|24; there is no histogram without blending)$/);
+    if (name === "device") assert.match(await page.$eval("#digest", (list) => list.textContent), /all (27|26; there is no histogram without blending)$/);
     if (name === "solve") assert.ok(await page.evaluate(() => window.found.converged && window.found.residual <= 1e-6));
     await more(page, name);
     // Of refused draws browsers tell.
     assert.deepEqual(complaints.filter((text) => !/drawArrays/i.test(text)), [], name);
     await page.close();
   }
+}
+
+/** A script on the page itself goes on while the page draws; a stop ends it, and so does another one. */
+async function stopsAScript(page) {
+  const runs = (text) => asks(page, () => page.$eval("#text", (area, text) => {
+    area.value = text;
+    document.getElementById("go").click();
+  }, text));
+  const endless = "x = [1 2; 3 4]\nprint(x)\nrepeat 1000000000\n  repeat 2\n    x = 0.5 * x + 1\n  end\nend\n";
+  const begun = () => page.waitForFunction(() => /^1 {2}2\n3 {2}4\n$/.test(document.getElementById("out").textContent));
+  await runs(endless);
+  await begun();
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  await page.click("#stop");
+  assert.equal(await failed(page), "Stopped.");
+  await runs(endless);
+  await begun();
+  await runs("print(2 + 3)\n");
+  await settled(page);
+  assert.equal(await page.$eval("#out", (out) => out.textContent), "5\n", "what was asked last");
 }
 
 const CANNOT = "^texla cannot work on this device: ", STILL = "\\. Packing needs no graphics and works here\\.$";
@@ -154,7 +174,10 @@ export async function lessens(browser, site, names) {
     await heard(page, "refused");
     assert.ok(!(await told(page)).some((text) => /cannot/.test(text)), name);
   }, withoutBlending);
-  await works(browser, site, names.filter((name) => !isScene(name)), (page) => heard(page, "asked"), withoutContext, true);
+  await works(browser, site, names.filter((name) => !isScene(name)), async (page, name) => {
+    await heard(page, "asked");
+    if (name === "script") await stopsAScript(page);
+  }, withoutContext, true);
 }
 
 /** A scene loses its context, says so, and plays again when it is back. */

@@ -20,7 +20,7 @@ const SIZES = [[390, 844], [1440, 900]];
 const THEMES = ["light", "dark"];
 const lines = (text) => text.trim().split("\n").map((line) => line.split("\t"));
 const expected = lines(readFileSync(reference, "utf8"));
-assert.equal(expected.length, 25, "20 operations, three solvers, waves and a fluid");
+assert.equal(expected.length, 27, "20 operations, a mask and a loop, three solvers, waves and a fluid");
 
 /** Hashes and errors against what is expected. */
 function judge(found, bits) {
@@ -262,13 +262,13 @@ try {
     const { browser, close } = await launch(name);
     try {
       const llvmpipe = name !== "swiftshader";
-      const found = await step(llvmpipe ? "25 results with the bits of native ES 3" : "25 results within their bounds", () => resultsAndLoss(browser, site, llvmpipe));
+      const found = await step(llvmpipe ? "27 results with the bits of native ES 3" : "27 results within their bounds", () => resultsAndLoss(browser, site, llvmpipe));
       assert.match(found.about.renderer, llvmpipe ? /llvmpipe/ : /SwiftShader/);
       await step("the page that the guide shows", () => hello(browser, site));
       if (!process.env.BITS) {
         const thorough = !process.env.QUICK;
         await step("pages recover from a lost context", () => recovers(browser, site, thorough));
-        await step("browsers that have less", () => lessens(browser, site, thorough ? PAGES : ["index", "solve", "packing"]));
+        await step("browsers that have less", () => lessens(browser, site, thorough ? PAGES : ["index", "solve", "script", "packing"]));
         await step("by the keyboard alone", () => keys(browser, site, thorough ? PAGES : ["solve"]));
         await step("all pages, in two widths and themes", () => pages(browser, site, found));
       }

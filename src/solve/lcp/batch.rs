@@ -1,5 +1,8 @@
 //! Many independent problems in the same draws.
 
+use std::ops::DerefMut;
+use std::rc::Rc;
+
 use super::certify::drive;
 use super::diagonal::check_positive;
 use super::natural::NaturalResidual;
@@ -17,8 +20,10 @@ use crate::host::{Csr, Triplets};
 use crate::ops;
 use crate::shape::Shape;
 use crate::solve::drive::finite::Finite;
-use crate::solve::drive::slices::now;
+use crate::solve::drive::looks::Observer;
+use crate::solve::drive::slices::{now, scoped};
 use crate::solve::drive::unknown::Iterand;
+use crate::solve::solving::Solving;
 
 /// The name under which errors come.
 const OP: &str = "LcpBatch";
@@ -84,13 +89,14 @@ impl Place {
 /// assert!((x[0] - 4.0 / 3.0).abs() < 1e-3 && x[1] == 0.0 && (x[2] - 7.0 / 3.0).abs() < 1e-3);
 /// # Ok::<(), texla::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct LcpBatch {
-    matrix: SparseMatrix,
-    b: Vector,
-    inverses: Vector,
-    partition: Partition,
-    places: Vec<Place>,
-    groups: Vec<Vec<usize>>,
+    matrix: Rc<SparseMatrix>,
+    b: Rc<Vector>,
+    inverses: Rc<Vector>,
+    partition: Rc<Partition>,
+    places: Rc<[Place]>,
+    groups: Rc<[Vec<usize>]>,
 }
 
 shown!(LcpBatch, |s| "LcpBatch({} problems, {:?})", s.places.len(), s.matrix);
@@ -189,12 +195,12 @@ impl LcpBatch {
         let _scope = device.scope()?;
         let texels: Vec<usize> = places.iter().map(|p| Place::padded(p.rows) / 4).collect();
         Ok(LcpBatch {
-            matrix: SparseMatrix::from_triplets(device, &triplets, SparseFormat::Auto)?,
-            b: Vector::from_f64(device, &b)?,
-            inverses: Vector::from_f64(device, &inverses)?,
-            partition: Partition::of(device, &texels)?,
-            places,
-            groups,
+            matrix: Rc::new(SparseMatrix::from_triplets(device, &triplets, SparseFormat::Auto)?),
+            b: Rc::new(Vector::from_f64(device, &b)?),
+            inverses: Rc::new(Vector::from_f64(device, &inverses)?),
+            partition: Rc::new(Partition::of(device, &texels)?),
+            places: places.into(),
+            groups: groups.into(),
         })
     }
 
@@ -224,7 +230,7 @@ impl LcpBatch {
             return Err(Error::LengthMismatch { op, operand, found, expected });
         }
         let mut values = vec![0.0; self.b.len()];
-        for (place, group) in self.places.iter().zip(&self.groups) {
+        for (place, group) in self.places.iter().zip(self.groups.iter()) {
             for (number, i) in group.iter().zip(place.first..) {
                 if let (Some(v), Some(x)) = (values.get_mut(i), x.get(*number)) {
                     *v = f64::from(*x) / place.unit();
@@ -268,25 +274,67 @@ impl LcpBatch {
     /// *Cost*: as [`LcpSolver`](super::LcpSolver) with the block-diagonal operator; the power iterations included.
     /// *Errors*: [`Error::Parameter`], [`Error::ShapeMismatch`], [`Error::NonFinite`] for an `x` that is not finite.
     pub fn solve(&self, x: &mut Vector, params: LcpParams) -> Result<LcpReport<Vec<LcpOutcome>>> {
+        now(self.solving(x, params, &mut |_, _| {}))
+    }
+
+    /// The same solve, to be advanced a [slice](crate::solve::Slice) at a time: see [`Solving`]. `x` is borrowed (`&mut x`) or owned
+    /// (boxed); the batch is cloned, which copies handles. The power iterations are in one slice.
+    ///
+    /// *Cost*: nothing is drawn, nor refused, before the first slice.
+    ///
+    /// ```
+    /// use texla::{Shape, host::Triplets, solve::{LcpBatch, LcpParams, Slice}};
+    /// # let ctx = texla::Headless::new(Default::default())?;
+    /// let a = Triplets::from_dense(Shape::new(2, 2), &[2.0, 0.0, 0.0, 4.0])?.to_csr();
+    /// let batch = LcpBatch::decompose(ctx.device(), &a, &[-6.0, 8.0])?;
+    /// let mut solving = batch.begin(Box::new(batch.start(&[0.0; 2])?), LcpParams::default());
+    /// while !solving.advance(Slice::iterations(5))?.done {} // draw a frame
+    /// let (x, report) = solving.finish();
+    /// assert!(report?.converged());
+    /// let x = batch.read(&x)?;
+    /// assert!((x[0] - 3.0).abs() < 1e-3 && x[1] == 0.0);
+    /// # Ok::<(), texla::Error>(())
+    /// ```
+    pub fn begin<'s, X>(&self, x: X, params: LcpParams) -> Solving<'s, X, LcpReport<Vec<LcpOutcome>>>
+    where
+        X: DerefMut<Target = Vector> + 's,
+    {
+        let batch = self.clone();
+        Solving::new(self.matrix.device(), move |seen| async move {
+            let mut x = x;
+            let tell = &mut |k, residual| seen.set((k, Some(residual)));
+            let done = batch.solving(&mut x, params, tell).await;
+            (x, done)
+        })
+    }
+
+    async fn solving(
+        &self,
+        x: &mut Vector,
+        params: LcpParams,
+        observe: &mut Observer<'_>,
+    ) -> Result<LcpReport<Vec<LcpOutcome>>> {
         let op = "LcpBatch::solve";
         params.check(op)?;
         x.writable(op)?;
         ops::check_shape(op, "x", x.shape(), self.b.shape())?;
         let device = self.matrix.device();
-        let _scope = device.scope()?;
-        let finite = Finite::ask(op, x, None)?;
-        let spectrum = match params.relaxation {
-            Relaxation::Fixed(_) => None,
-            _ => Some(estimate(&self.matrix, 1.0, &self.inverses, &self.partition)?),
-        };
-        let mut projected = Vector::uninit(device, x.len())?;
-        ops::clamp(&mut projected, x, 0.0, f32::MAX)?;
-        let start = Iterand { high: projected, low: None };
-        let mut run = Run::new(self.system(spectrum.as_ref()), start, params.relaxation)?;
-        now(finite.check())?;
-        let report = now(drive(&mut run, &params, &mut |_, _| {}))?;
-        ops::copy(x, &run.x.high)?;
-        Ok(report)
+        scoped(device, async {
+            let finite = Finite::ask(op, x, None)?;
+            let spectrum = match params.relaxation {
+                Relaxation::Fixed(_) => None,
+                _ => Some(estimate(&*self.matrix, 1.0, &self.inverses, &self.partition)?),
+            };
+            let mut projected = Vector::uninit(device, x.len())?;
+            ops::clamp(&mut projected, x, 0.0, f32::MAX)?;
+            let start = Iterand { high: projected, low: None };
+            let mut run = Run::new(self.system(spectrum.as_ref()), start, params.relaxation)?;
+            finite.check().await?;
+            let report = drive(&mut run, &params, observe).await?;
+            ops::copy(x, &run.x.high)?;
+            Ok(report)
+        })
+        .await
     }
 
     /// The natural residual of every problem: see [`natural_residual`](super::natural_residual). For what fixed sweeps
@@ -303,7 +351,7 @@ impl LcpBatch {
             let relative = if place.norm.is_some() { r.natural } else { largest };
             NaturalResidual { largest, relative, accuracy }
         };
-        Ok(residuals.iter().zip(&self.places).map(of).collect())
+        Ok(residuals.iter().zip(self.places.iter()).map(of).collect())
     }
 
     fn system<'a>(&'a self, spectrum: Option<&'a Table>) -> System<'a> {
@@ -314,7 +362,7 @@ impl LcpBatch {
             rows: p.rows,
         };
         System {
-            a: &self.matrix,
+            a: &*self.matrix,
             matrix_scale: 1.0,
             inverses: &self.inverses,
             partition: &self.partition,

@@ -8,7 +8,7 @@ use texla::{BufferVector, Device, Plane, Vector, ops};
 
 use super::super::harness::fitting;
 use super::super::random::uniform;
-use super::{Step, changed, if_able};
+use super::{Step, changed};
 
 texla::params! { struct Shift { by: f32 } }
 
@@ -105,10 +105,7 @@ pub fn masks(dev: &Device, step: Step<'_>) {
         under(Predicate::If(&mask))
     });
     step("Mask::any", &|| vec![f32::from(u8::from(mask.any().unwrap()))]);
-    step("Mask::count", &|| {
-        let counted = if_able(dev.api() == texla::gl::Api::Gl33, mask.count());
-        vec![counted.unwrap_or(0) as f32]
-    });
+    step("Mask::count", &|| vec![mask.count().unwrap() as f32]);
     let body = "bool unfinished(ivec2 p, vec4 s) { return s.x < 2.0 * by; }
         vec4 advance(ivec2 p, vec4 s) { return s + 0.3 * by * abs(x_here().x); }";
     let new = || IterateWhile::<Shift>::new(dev, "climb", ["x"], body).unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use js_sys::{Function, Uint32Array};
 use texla::Device;
 use texla::gl::Counters;
-use texla::script::{Interpreter, ScriptErrorKind, parse};
+use texla::script::{Interpreter, ScriptError, ScriptErrorKind, ScriptRun, parse};
 use texla::solve::{Slice, Tried};
 use wasm_bindgen::prelude::*;
 
@@ -90,33 +90,53 @@ impl Write for Lines<'_> {
     }
 }
 
-/// Runs a script; `print(text)` is told what it prints. What is wrong comes back in words with line and column, or as nothing.
+/// A script under way.
 #[wasm_bindgen]
-pub fn script(gpu: &Gpu, text: &str, print: &Function) -> Page<JsValue> {
-    let wrong = |error: texla::script::ScriptError| match &error.kind {
-        ScriptErrorKind::Library(library) if **library == texla::Error::ContextLost => {
-            Err(thrown(Failure::from(texla::Error::ContextLost)))
-        }
-        _ => Ok(object([
-            ("error", error.to_string().into()),
-            ("line", (error.line as f64).into()),
-            ("column", (error.column as f64).into()),
-        ])),
-    };
-    let program = match parse(text, "") {
-        Ok(program) => program,
-        Err(error) => return wrong(error),
-    };
-    let before = gpu.device.counters();
-    // A write each time that something is printed.
-    let mut out = io::BufWriter::new(Lines(print));
-    let ran = Interpreter::new(&gpu.device).run(&program, &mut out);
-    let _ = out.flush();
-    match ran {
-        Err(error) => wrong(error),
-        Ok(()) => {
-            let work = gpu.device.counters().since(&before);
-            Ok(object([("draws", (work.draws as f64).into()), ("readbacks", (work.readbacks as f64).into())]))
+pub struct Script {
+    interpreter: Interpreter,
+    run: Result<ScriptRun, ScriptError>,
+    before: Counters,
+}
+
+#[wasm_bindgen]
+impl Script {
+    /// Reads it; what is wrong is told when it is to go on.
+    #[wasm_bindgen(constructor)]
+    pub fn new(gpu: &Gpu, text: &str) -> Script {
+        let interpreter = Interpreter::new(&gpu.device);
+        Script { interpreter, run: parse(text, "").map(ScriptRun::new), before: gpu.device.counters() }
+    }
+
+    /// Goes on for so many milliseconds, or a statement; `print(text)` is told what it prints. At its end comes what it took, or what
+    /// is wrong, in words with line and column; nothing before.
+    pub fn advance(&mut self, milliseconds: f64, print: &Function) -> Page<JsValue> {
+        let time = Duration::try_from_secs_f64(1e-3 * milliseconds).unwrap_or_default();
+        // A write each time that something is printed.
+        let mut out = io::BufWriter::new(Lines(print));
+        let done = match &mut self.run {
+            Ok(run) => self.interpreter.advance(run, time, &mut out),
+            Err(error) => Err(error.clone()),
+        };
+        let _ = out.flush();
+        match done {
+            Ok(false) => Ok(JsValue::UNDEFINED),
+            Ok(true) => {
+                let work = self.interpreter.device().counters().since(&self.before);
+                Ok(object([
+                    ("draws", (work.draws as f64).into()),
+                    ("readbacks", (work.readbacks as f64).into()),
+                ]))
+            }
+            Err(error) => match &error.kind {
+                ScriptErrorKind::Library(library) if **library == texla::Error::ContextLost => {
+                    Err(thrown(Failure::from(texla::Error::ContextLost)))
+                }
+                _ => Ok(object([
+                    ("error", error.to_string().into()),
+                    ("line", (error.line as f64).into()),
+                    ("column", (error.column as f64).into()),
+                ])),
+            },
         }
     }
 }
