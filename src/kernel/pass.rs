@@ -159,9 +159,8 @@ impl Compiled {
     }
 }
 
-/// What to draw: a kernel, its targets, inputs and parameters, the domain, and how fragments meet the targets.
-pub(super) struct Pass<'a> {
-    pub kernel: &'a Compiled,
+/// What a kernel is run on: its targets, inputs and parameters, the domain, and how fragments meet the targets.
+pub(super) struct Said<'a> {
     pub targets: Vec<View<'a>>,
     pub inputs: Vec<View<'a>>,
     pub block: Option<Block<'a>>,
@@ -171,6 +170,35 @@ pub(super) struct Pass<'a> {
     pub predicate: Predicate<'a>,
     /// How often a fragment goes round its loop, about.
     pub rounds: u64,
+}
+
+impl Default for Said<'_> {
+    fn default() -> Self {
+        Said {
+            targets: Vec::with_capacity(2),
+            inputs: Vec::with_capacity(8),
+            block: None,
+            params: Few::new(),
+            domain: Domain::Full,
+            accum: Accum::Replace,
+            predicate: Predicate::Always,
+            rounds: 1,
+        }
+    }
+}
+
+/// What to draw: a kernel, and on what.
+pub(super) struct Pass<'a> {
+    pub kernel: &'a Compiled,
+    pub said: Box<Said<'a>>,
+}
+
+impl<'a> std::ops::Deref for Pass<'a> {
+    type Target = Said<'a>;
+
+    fn deref(&self) -> &Said<'a> {
+        &self.said
+    }
 }
 
 impl<'a> Pass<'a> {
