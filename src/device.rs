@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::error::{Error, Result};
 use crate::gl::{
     Api, Capabilities, Counters, CurrentContext, Format, Gl, GlOptions, HostState, Limits, LiveObjects,
-    StateGuard,
+    Source, StateGuard,
 };
 use crate::gl::{Ledger, Raw, Texture};
 use crate::kernel::{Compiled, Description, Pool, PoolStats, PooledTexture};
@@ -362,14 +362,14 @@ impl Device {
         self.0.gl.caps.borrow().software
     }
 
-    /// A description in a box, be it a used one.
-    pub(crate) fn description(&self, description: Description) -> Box<Description> {
+    /// The beginning of a description in a box, be it a used one.
+    pub(crate) fn description(&self, source: Source<'static>) -> Box<Description> {
         match self.0.spare.take() {
             Some(mut room) => {
-                *room = description;
+                room.begin(source);
                 room
             }
-            None => Box::new(description),
+            None => Box::new(Description::new(source)),
         }
     }
 

@@ -107,7 +107,9 @@ pub(crate) struct DrawCall<'a> {
     pub inputs: Inputs<'a>,
     /// The uniform block at binding point 0.
     pub block: Option<Block<'a>>,
-    pub uniforms: Uniforms,
+    pub uniforms: &'a [UniformValue],
+    /// Those that follow.
+    pub params: &'a [UniformValue],
     /// Uniform slots before the first of `uniforms`: the samplers.
     pub first_uniform: usize,
     pub area: Area<'a>,
@@ -260,7 +262,7 @@ impl Gl {
             let range = [first * VEC4_BYTES, vec4s as usize * VEC4_BYTES];
             self.bind_range(glow::UNIFORM_BUFFER, 0, buffer.raw(), range)?;
         }
-        for (i, value) in call.uniforms.iter().enumerate() {
+        for (i, value) in call.uniforms.iter().chain(call.params).enumerate() {
             call.program.set(call.first_uniform + i, value);
         }
         if !matches!(call.area, Area::Rect(_)) {

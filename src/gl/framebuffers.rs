@@ -1,5 +1,7 @@
 //! Framebuffers, made when they are first drawn to and kept by what is attached to them.
 
+use std::hash::{Hash, Hasher};
+
 use glow::HasContext;
 use rustc_hash::FxHashMap;
 
@@ -7,7 +9,19 @@ use super::context::{Gl, GlInner};
 use crate::error::{Error, Result};
 
 /// Attached colour textures in draw-buffer order, and the depth texture.
-type Key = ([Option<glow::Texture>; COLOURS], Option<glow::Texture>);
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Key {
+    colours: [Option<glow::Texture>; COLOURS],
+    depth: Option<glow::Texture>,
+}
+
+/// By the first texture and the depth: few share both, and every draw hashes one.
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [first, ..] = self.colours;
+        (first, self.depth).hash(state);
+    }
+}
 
 /// Most colour attachments that are used.
 pub(super) const COLOURS: usize = 8;
@@ -28,8 +42,8 @@ impl Gl {
     ) -> Result<glow::Framebuffer> {
         let now = self.clock.get() + 1;
         self.clock.set(now);
-        let mut key: Key = ([None; COLOURS], depth);
-        key.0.iter_mut().zip(colours).for_each(|(place, colour)| *place = Some(colour));
+        let mut key = Key { colours: [None; COLOURS], depth };
+        key.colours.iter_mut().zip(colours).for_each(|(place, colour)| *place = Some(colour));
         if let Some((framebuffer, used)) = self.framebuffers.borrow_mut().get_mut(&key) {
             *used = now;
             return Ok(*framebuffer);
@@ -42,7 +56,7 @@ impl Gl {
 
     fn make_framebuffer(&self, key: &Key, what: &str) -> Result<glow::Framebuffer> {
         let gl = &self.raw;
-        let (colours, depth) = key;
+        let Key { colours, depth } = key;
         // SAFETY: the context is current; both framebuffer bindings are in the state table and the shadow is told.
         unsafe {
             let framebuffer = self.made("framebuffer", gl.create_framebuffer())?;
@@ -110,8 +124,7 @@ impl GlInner {
         if gone.is_empty() {
             return;
         }
-        let held =
-            |t: &glow::Texture, (colours, depth): &Key| colours.contains(&Some(*t)) || *depth == Some(*t);
+        let held = |t: &glow::Texture, key: &Key| key.colours.contains(&Some(*t)) || key.depth == Some(*t);
         let stale: Vec<_> = self
             .framebuffers
             .borrow_mut()

@@ -213,7 +213,7 @@ pub(crate) struct Description {
 }
 
 impl Description {
-    pub(super) fn new(source: Source<'static>) -> Self {
+    pub(crate) fn new(source: Source<'static>) -> Self {
         Description {
             file: File(source),
             name: Word(source.name),
@@ -225,6 +225,16 @@ impl Description {
             block: None,
             vertex: None,
         }
+    }
+
+    /// Like `new`, where there is a description already: its room is most of a kilobyte, and stays where it is.
+    pub(crate) fn begin(&mut self, source: Source<'static>) {
+        let Description { file, name, stage, outputs, texts, inputs, fields, block, vertex } = self;
+        (*file, *name, *stage) = (File(source), Word(source.name), Stage::Fragment { mask: false });
+        (*outputs, *block, *vertex) = (0, None, None);
+        texts.clear();
+        inputs.clear();
+        fields.clear();
     }
 
     pub(super) fn field(&mut self, name: &'static str, value: &UniformValue) {

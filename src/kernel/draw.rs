@@ -1,9 +1,9 @@
 //! The one door to a shader: a draw said call by call - what it reads, is told, writes and covers - and run.
 
-use super::describe::{Access, Attributes, Description, Few, Made, Name, Stage, Text, Value, Word};
+use super::describe::{Access, Attributes, Description, Made, Name, Stage, Text, Value, Word};
 use super::domain::{Accum, Domain, Predicate};
 use super::params::{ParamType, Params};
-use super::pass::{Compiled, Operand, Pass, View};
+use super::pass::{Compiled, Operand, Pass, Said, View};
 use super::predicate::Mask;
 use super::spec::Test;
 use crate::device::Device;
@@ -23,25 +23,18 @@ enum Kernel<'a> {
 ///
 /// Inputs and parameters keep the order in which they are named; so do texts.
 ///
-/// Calls hand it on by value: they are inlined, or every one of them would copy it.
+/// Calls hand it on by value, a dozen of them for the least draw: so it is three words and what they point to.
 pub(crate) struct Draw<'a> {
     device: &'a Device,
     kernel: Kernel<'a>,
-    targets: Vec<View<'a>>,
-    inputs: Vec<View<'a>>,
-    block: Option<Block<'a>>,
-    params: Few<UniformValue>,
-    domain: Domain<'a>,
-    accum: Accum,
-    predicate: Predicate<'a>,
-    rounds: u64,
+    said: Box<Said<'a>>,
 }
 
 impl<'a> Draw<'a> {
     /// A draw with the body in this file.
     #[inline]
     pub fn new(device: &'a Device, source: Source<'static>) -> Self {
-        Self::with(device, Kernel::Described(device.description(Description::new(source))))
+        Self::with(device, Kernel::Described(device.description(source)))
     }
 
     /// A draw with a kernel that somebody keeps: names of inputs and parameters are only notes, and the order counts.
@@ -52,18 +45,7 @@ impl<'a> Draw<'a> {
 
     #[inline]
     fn with(device: &'a Device, kernel: Kernel<'a>) -> Self {
-        Draw {
-            device,
-            kernel,
-            targets: Vec::with_capacity(2),
-            inputs: Vec::with_capacity(8),
-            block: None,
-            params: Few::new(),
-            domain: Domain::Full,
-            accum: Accum::Replace,
-            predicate: Predicate::Always,
-            rounds: 1,
-        }
+        Draw { device, kernel, said: Box::default() }
     }
 
     #[inline]
@@ -105,7 +87,7 @@ impl<'a> Draw<'a> {
 
     #[inline]
     fn read(mut self, name: Name, access: Access, view: View<'a>) -> Self {
-        self.inputs.push(view);
+        self.said.inputs.push(view);
         self.describe(|d| d.inputs.push((name, access)))
     }
 
@@ -165,7 +147,7 @@ impl<'a> Draw<'a> {
     /// A uniform block: `name[i]` is `vec4` `i` of it.
     #[inline]
     pub fn block(mut self, name: &'static str, block: Block<'a>) -> Self {
-        self.block = Some(block);
+        self.said.block = Some(block);
         self.describe(|d| d.block = Some((Word(name), block.vec4s)))
     }
 
@@ -205,7 +187,7 @@ impl<'a> Draw<'a> {
         if let Kernel::Described(description) = &mut self.kernel {
             description.field(name, &value);
         }
-        self.params.push(value);
+        self.said.params.push(value);
         self
     }
 
@@ -231,7 +213,7 @@ impl<'a> Draw<'a> {
     /// A target. Every texel of it is written unless the draw says otherwise.
     #[inline]
     pub fn target(mut self, view: View<'a>) -> Self {
-        self.targets.push(view);
+        self.said.targets.push(view);
         self.describe(|d| d.outputs += 1)
     }
 
@@ -244,21 +226,21 @@ impl<'a> Draw<'a> {
     /// Covers part of the targets.
     #[inline]
     pub fn on(mut self, domain: Domain<'a>) -> Self {
-        self.domain = domain;
+        self.said.domain = domain;
         self
     }
 
     /// Meets what the targets hold in another way than by replacing it.
     #[inline]
     pub fn accumulate(mut self, accum: Accum) -> Self {
-        self.accum = accum;
+        self.said.accum = accum;
         self
     }
 
     /// Leaves texels out.
     #[inline]
     pub fn only(mut self, predicate: Predicate<'a>) -> Self {
-        self.predicate = predicate;
+        self.said.predicate = predicate;
         self
     }
 
@@ -266,7 +248,7 @@ impl<'a> Draw<'a> {
     /// together count as one.
     #[inline]
     pub fn rounds(mut self, rounds: u64) -> Self {
-        self.rounds = rounds;
+        self.said.rounds = rounds;
         self
     }
 
@@ -295,7 +277,7 @@ impl<'a> Draw<'a> {
     }
 
     fn pass<T>(self, run: impl FnOnce(&Pass<'_>, &Device) -> Result<T>) -> Result<T> {
-        let Draw { device, kernel, targets, inputs, block, params, domain, accum, predicate, rounds } = self;
+        let Draw { device, kernel, said } = self;
         let _scope = device.scope()?;
         let found;
         let kernel = match kernel {
@@ -305,6 +287,6 @@ impl<'a> Draw<'a> {
                 &found
             }
         };
-        run(&Pass { kernel, targets, inputs, block, params, domain, accum, predicate, rounds }, device)
+        run(&Pass { kernel, said }, device)
     }
 }

@@ -6,7 +6,6 @@ use std::rc::Rc;
 use super::accessors::Fold;
 use super::describe::Few;
 use super::domain::{Accum, Domain, Predicate};
-use super::predicate::Prepared;
 use super::spec::{InputSpec, KernelSpec, StageSpec};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -159,9 +158,8 @@ impl Compiled {
     }
 }
 
-/// What to draw: a kernel, its targets, inputs and parameters, the domain, and how fragments meet the targets.
-pub(super) struct Pass<'a> {
-    pub kernel: &'a Compiled,
+/// What a kernel is run on: its targets, inputs and parameters, the domain, and how fragments meet the targets.
+pub(super) struct Said<'a> {
     pub targets: Vec<View<'a>>,
     pub inputs: Vec<View<'a>>,
     pub block: Option<Block<'a>>,
@@ -171,6 +169,35 @@ pub(super) struct Pass<'a> {
     pub predicate: Predicate<'a>,
     /// How often a fragment goes round its loop, about.
     pub rounds: u64,
+}
+
+impl Default for Said<'_> {
+    fn default() -> Self {
+        Said {
+            targets: Vec::with_capacity(2),
+            inputs: Vec::with_capacity(8),
+            block: None,
+            params: Few::new(),
+            domain: Domain::Full,
+            accum: Accum::Replace,
+            predicate: Predicate::Always,
+            rounds: 1,
+        }
+    }
+}
+
+/// What to draw: a kernel, and on what.
+pub(super) struct Pass<'a> {
+    pub kernel: &'a Compiled,
+    pub said: Box<Said<'a>>,
+}
+
+impl<'a> std::ops::Deref for Pass<'a> {
+    type Target = Said<'a>;
+
+    fn deref(&self) -> &Said<'a> {
+        &self.said
+    }
 }
 
 impl<'a> Pass<'a> {
@@ -365,14 +392,15 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The program and its uniforms for a target of this extent, whose texture is `whole`.
-    pub(super) fn prepare(
+    /// Draws with the program and its uniforms for a target of this extent, whose texture is `whole`; the parameters come after them.
+    pub(super) fn prepared(
         &self,
         extent: Extent,
         whole: Extent,
         tail: Tail,
         area: &Area<'_>,
-    ) -> Result<Prepared> {
+        draw: impl FnOnce(&Program, &[UniformValue]) -> Result<()>,
+    ) -> Result<()> {
         let viewport = area.viewport(whole);
         self.check_lengths(extent, tail, viewport)?;
         let specs = self.kernel.spec.inputs.iter();
@@ -401,8 +429,7 @@ impl<'a> Pass<'a> {
             Area::Splats { first, .. } => [*first as i32, 0, 0, 0],
             _ => viewport,
         }));
-        uniforms.extend(self.params.iter().cloned());
-        Ok(Prepared { program, uniforms })
+        draw(&program, &uniforms)
     }
 
     /// Runs the pass: checks, program, uniforms, one draw (of points and splats: as many as it takes).
@@ -415,7 +442,6 @@ impl<'a> Pass<'a> {
     fn draw(&self, extent: Extent, area: Area<'_>) -> Result<()> {
         let first = self.targets.first();
         let (whole, tail) = first.map_or((extent, Tail::NONE), |t| (t.texture.extent(), t.tail));
-        let prepared = self.prepare(extent, whole, tail, &area)?;
         let (mask, depth) = match self.predicate {
             Predicate::Always => (None, Depth::Off),
             // The primitives lie at 0.5: less than the 0.8 of a true cell, more than the 0.2 of a false one.
@@ -426,24 +452,27 @@ impl<'a> Pass<'a> {
             Some(mask) => Some(mask.texture_for(&self.kernel.spec.name, extent, whole, &self.kernel.gl)?),
             None => None,
         };
-        self.kernel.gl.draw(&DrawCall {
-            name: &self.kernel.spec.name,
-            program: &prepared.program,
-            targets: self.targets.iter().map(|t| t.texture).collect(),
-            depth_target,
-            inputs: self.sampled(),
-            block: self.block,
-            uniforms: prepared.uniforms,
-            first_uniform: self.inputs.len(),
-            area,
-            rounds: self.kernel.spec.vertex.is_none().then_some(self.rounds),
-            blend: match self.accum {
-                Accum::Replace => Blend::Replace,
-                Accum::Add => Blend::Add,
-                Accum::Max => Blend::Max,
-                Accum::Min => Blend::Min,
-            },
-            depth,
+        self.prepared(extent, whole, tail, &area, |program, uniforms| {
+            self.kernel.gl.draw(&DrawCall {
+                name: &self.kernel.spec.name,
+                program,
+                targets: self.targets.iter().map(|t| t.texture).collect(),
+                depth_target,
+                inputs: self.sampled(),
+                block: self.block,
+                uniforms,
+                params: &self.params,
+                first_uniform: self.inputs.len(),
+                area,
+                rounds: self.kernel.spec.vertex.is_none().then_some(self.rounds),
+                blend: match self.accum {
+                    Accum::Replace => Blend::Replace,
+                    Accum::Add => Blend::Add,
+                    Accum::Max => Blend::Max,
+                    Accum::Min => Blend::Min,
+                },
+                depth,
+            })
         })
     }
 }
