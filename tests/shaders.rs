@@ -10,7 +10,7 @@ use common::everything::every;
 use common::harness::{headless, limits, on_both};
 use common::sources;
 use texla::gl::{Api, Counters};
-use texla::kernel::{Kernel, NoParams};
+use texla::kernel::{Condition, Kernel, NoParams};
 use texla::{Device, DeviceOptions, Layout, Packed, Shape, Vector};
 
 /// The files below `glsl/`, each of which begins with a comment of its own, and their texts.
@@ -67,6 +67,12 @@ fn every_file_and_every_operation_compile_in_both_dialects() {
             compiled += usize::from(spent.compiles > 0);
         });
         eprintln!("{compiled} of {drawing} steps that draw have compiled");
+        // Where sample queries tell how many texels a mask holds for, nothing is added up.
+        let unasked = with(limits().without_sample_queries(true));
+        let x = Vector::from_slice(&unasked, &[1.0, 0.0, 0.0, 0.0, 1.0]).unwrap();
+        let body = "bool kernel(ivec2 p) { return x(p).x > 0.5; }";
+        let held = Condition::<NoParams>::new(&unasked, "held", ["x"], body).unwrap();
+        assert_eq!(held.mask(&x, [&x], &NoParams).unwrap().count().unwrap(), 2);
         assert!(compiled > 100, "{compiled} of {drawing} steps have compiled on {api}");
         let handed = sources::taken();
         let left: Vec<&String> = files

@@ -120,8 +120,7 @@ pub struct Capabilities {
     pub exact_derivatives: bool,
     /// The form in which exact arithmetic is exact; `None` if no form is, and then nothing can be certified.
     pub exact_form: Option<ExactForm>,
-    /// What a sample query has found can be waited for, so that masks and loops count by it. A browser tells only after the task that
-    /// asks has ended: there they are added up.
+    /// Sample queries can be waited for, and masks and loops count by them. In a browser they cannot: there masks are added up.
     pub sample_queries: bool,
     /// The driver hands out linked programs, so that [`DeviceOptions::program_folder`](crate::DeviceOptions::program_folder)
     /// can keep them.

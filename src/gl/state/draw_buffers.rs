@@ -99,7 +99,7 @@ unsafe fn read_blend(gl: &GlInner, i: u32, by_extension: bool) -> BlendOf {
 }
 
 /// What texla's draws need of blending, whether it is on or off: Mesa refuses several targets for factors of a second
-/// source, and drivers refuse them for an advanced equation.
+/// source. Equations count where blending is on, which sets them.
 ///
 /// # Safety
 /// The context is current.
@@ -108,7 +108,6 @@ pub(super) unsafe fn neutralise_blend(gl: &glow::Context) {
     unsafe {
         gl.disable(glow::BLEND);
         gl.blend_func(glow::ONE, glow::ONE);
-        gl.blend_equation(glow::FUNC_ADD);
     }
 }
 
