@@ -134,8 +134,8 @@ impl Device {
     /// loader at hand, what glow cannot ask for or set is saved and restored too: the colour masks of all draw buffers,
     /// `glClipControl` and `glClampColor`.
     ///
-    /// *Errors*: as [`from_glow`](Self::from_glow); [`Error::NoContext`] when the loader knows no `glGetString` or no
-    /// context is current.
+    /// *Errors*: as [`from_glow`](Self::from_glow); [`Error::NoContext`] when no context is current, or the loader gives null for a
+    /// function that the context's version has and texla calls.
     ///
     /// # Safety
     /// As for [`from_glow`](Self::from_glow); and the loader returns, for each name, null or the address of the GL

@@ -8,7 +8,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use common::everything::every;
+use common::everything::{captures, draws, every};
 use common::harness::{headless, limits, on_both};
 use common::hostile::Host;
 use common::loader::Entry::{self, glBufferData, glDrawArrays, glTexImage2D};
@@ -331,5 +331,34 @@ fn whatever_fails_anywhere_is_an_error_and_nothing_more() {
         let found = sweep(api, LONG);
         eprintln!("{api}: {found:?}");
         assert!(found.broken.is_empty(), "{:#?}", found.broken);
+    }
+}
+
+/// A loader that gives null for one function: an error that names it, or a device that never calls it.
+#[test]
+fn functions_that_a_loader_does_not_know() {
+    for api in Api::ALL {
+        let context = headless(api);
+        let norm = |dev: &Device| ops::norm2(&Vector::filled(dev, 90, 2.0)?)?.read();
+        let expected = norm(context.device());
+        let mut refused = 0;
+        for row in TABLE {
+            let loader = common::egl::loader();
+            let unknown = move |name: &str| if name == row.name { std::ptr::null() } else { loader(name) };
+            // SAFETY: the context is current, and EGL knows the functions.
+            match unsafe { Device::from_loader(unknown, DeviceOptions::default().with_limits(limits())) } {
+                Err(Error::NoContext(why)) => {
+                    assert!(why.contains(&format!("`{}`", row.name)), "{}: {why}", row.name);
+                    refused += 1;
+                }
+                other => {
+                    let dev = other.unwrap();
+                    assert_eq!(norm(&dev), expected, "{}", row.name);
+                    captures(&dev, &mut |_, call| call());
+                    draws(&dev, &mut |_, call| call());
+                }
+            }
+        }
+        assert!(refused > 100 && refused < TABLE.len(), "{refused} of {}", TABLE.len());
     }
 }

@@ -404,7 +404,9 @@ fn pictures_refuse_what_they_cannot_show() {
         let v = Vector::filled(dev, 6, 1.0).unwrap();
         let mut picture = Picture::new(dev, 3, 2).unwrap();
         let before = picture.read().unwrap();
-        for [low, high] in [[1.0, 1.0], [2.0, 1.0], [f32::NAN, 1.0], [0.0, f32::INFINITY], [-3e38, 3e38]] {
+        for [low, high] in
+            [[1.0, 1.0], [2.0, 1.0], [f32::NAN, 1.0], [0.0, f32::INFINITY], [-3e38, 3e38], [-1e-38, 1e-38]]
+        {
             let error = ops::vector_to_picture(&mut picture, &v, &Shades::grey(low, high)).unwrap_err();
             assert!(matches!(error, Error::Parameter { name: "shades", .. }), "{error}");
         }

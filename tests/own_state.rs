@@ -164,3 +164,42 @@ fn an_owner_knows_other_devices() {
         assert_eq!(x.read().unwrap(), values);
     });
 }
+
+/// What an owner has left in use when its objects go, or when it goes itself, be it in the midst of a guest's scope, is in nobody's way.
+#[test]
+fn what_an_owner_leaves_behind_may_go() {
+    on_both(|dev| {
+        let gl = dev.glow();
+        let clean = || {
+            // SAFETY: the context is current.
+            unsafe { (gl.get_error(), gl.get_parameter_i32(glow::CURRENT_PROGRAM)) }
+        };
+        let x = Vector::from_slice(dev, &uniform(3, 50)).unwrap();
+        let guest = || ops::dot(&x, &x).unwrap().read().unwrap();
+        let expected = guest();
+        let work = |own: &Device| {
+            let v = Vector::filled(own, 10, 0.5).unwrap();
+            assert_eq!(ops::dot(&v, &v).unwrap().read().unwrap(), 2.5);
+            assert!(clean().1 > 0);
+        };
+
+        let own = beside(dev, HostState::Own);
+        work(&own);
+        own.trim().unwrap();
+        assert_eq!(guest(), expected);
+        work(&own);
+        drop(own);
+        assert_eq!(clean(), (glow::NO_ERROR, 0));
+        assert_eq!(guest(), expected);
+
+        let own = beside(dev, HostState::Own);
+        work(&own);
+        let (scope, objects) = (dev.scope().unwrap(), own.ledger());
+        drop(own);
+        assert_eq!(guest(), expected);
+        drop(scope);
+        assert_eq!(objects.live_objects().total(), 0);
+        assert_eq!(clean(), (glow::NO_ERROR, 0));
+        assert_eq!(guest(), expected);
+    });
+}

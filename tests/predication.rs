@@ -365,8 +365,13 @@ fn an_applications_own_query_is_left_alone() {
                 Vector::from_slice(dev, &[8.0, 0.0, 0.0, 8.0]).unwrap(),
                 Vector::zeros(dev, 4).unwrap(),
             );
-            let e = kernel.run(&mut state, [], &NoParams, WhileParams::default()).unwrap_err();
-            assert!(matches!(e, Error::Unsupported { .. }), "{e}");
+            for schedule in [WhileSchedule::Predicated, WhileSchedule::Branching] {
+                let (drawn, params) = (dev.counters().draws, WhileParams::default().with_schedule(schedule));
+                let e = kernel.run(&mut state, [], &NoParams, params).unwrap_err();
+                assert!(matches!(e, Error::Unsupported { .. }), "{e}");
+                assert_eq!(state.front().read().unwrap(), [8.0, 0.0, 0.0, 8.0]);
+                assert_eq!(dev.counters().draws, drawn, "nothing counts in the application's");
+            }
             // SAFETY: as above.
             unsafe {
                 gl.end_query(*target);

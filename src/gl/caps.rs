@@ -223,7 +223,7 @@ impl Probe<'_> {
             points_a_draw: if software { 1 << 16 } else { 1 << 18 },
             rounds_a_draw: match software {
                 // Interprets shaders, which the others compile.
-                true if lower.contains("softpipe") => 1 << 13,
+                true if lower.contains("softpipe") => 1 << 10,
                 true => 1 << 19,
                 false => 1 << 25,
             },

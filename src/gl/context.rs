@@ -359,6 +359,11 @@ impl GlInner {
                         if self.raw.is_program(p) {
                             self.raw.delete_program(p);
                         }
+                        // Deleted and still in use, it would stand in the way of whoever has to put back what is in use.
+                        let used = || self.raw.bound(glow::CURRENT_PROGRAM);
+                        if self.host_state == HostState::Own && self.raw.state_of(&used()).0 {
+                            self.raw.use_program(None);
+                        }
                         self.ledger.change_live(|l| l.programs -= 1);
                     }
                     Dead::Fence(f) => {

@@ -53,6 +53,8 @@ pub(crate) struct Saved {
     masks_touched: usize,
     /// The device in whose scope, in the same context, this one lies.
     outer: Option<Gl>,
+    /// The device whose own state was found here.
+    _owner: Option<Gl>,
 }
 
 /// The host's state.
@@ -151,9 +153,14 @@ impl StateGuard {
         };
         let host = taken.map_err(|e| gl.unless_lost(e))?;
         let masks_touched = if host.is_some() { 1 } else { gl.draw_buffers as usize };
-        let exclusive_guards = usize::from(exclusive);
-        let outer = nesting::begin(gl);
-        let saved = Saved { depth: 1, exclusive: exclusive_guards, host, masks_touched, outer };
+        let saved = Saved {
+            depth: 1,
+            exclusive: usize::from(exclusive),
+            host,
+            masks_touched,
+            outer: nesting::begin(gl),
+            _owner: nesting::owner(gl),
+        };
         *gl.saved.borrow_mut() = Some(saved);
         Ok(Self { gl: gl.clone(), exclusive })
     }

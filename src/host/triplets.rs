@@ -34,7 +34,7 @@ impl Triplets {
         Self { shape, entries: Vec::new() }
     }
 
-    /// The zero matrix, with memory set aside for `capacity` entries.
+    /// The zero matrix, with memory set aside for `capacity` entries. *Panics*: as [`Vec::with_capacity`] does.
     pub fn with_capacity(shape: Shape, capacity: usize) -> Self {
         Self { shape, entries: Vec::with_capacity(capacity) }
     }
@@ -135,6 +135,8 @@ impl Triplets {
 
     /// The diagonal a_ii, i < min(rows, cols); entries at the same place are summed, missing ones are 0.
     ///
+    /// *Cost*: memory for min(rows, cols) elements, whatever is stored. *Panics*: as `Vec` does, past its longest.
+    ///
     /// ```
     /// use texla::{Shape, host::Triplets};
     /// let a = Triplets::from_entries(Shape::new(2, 3), [(1, 1, 3.0), (0, 2, 9.0), (1, 1, 4.0)])?;
@@ -154,7 +156,8 @@ impl Triplets {
     /// Compressed rows: sorted by row, then column; entries at the same place are summed in `f64`, in the order in
     /// which they were added. Explicit zeros, and sums that happen to be zero, are kept.
     ///
-    /// *Cost*: O(nnz log nnz) time, O(nnz) if already sorted; memory for `rows + 1` row starts.
+    /// *Cost*: O(nnz log nnz) time, O(nnz) if already sorted; memory for `rows + 1` row starts, whatever is stored. *Panics*: as `Vec`
+    /// does, past its longest.
     ///
     /// ```
     /// use texla::{Shape, host::Triplets};

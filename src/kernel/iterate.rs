@@ -165,6 +165,7 @@ impl<P: Params> IterateWhile<P> {
         }
         let _scope = self.device.scope()?;
         self.check_alike(state)?;
+        let mut looks = Looks::new(&self.device)?;
         let cells = Cells { device: &self.device, inputs: &inputs, params };
         let steps = i32::try_from(steps_per_pass).unwrap_or(i32::MAX);
         let mask = cells.over(&self.write, state.front()).mask(state.front().view())?;
@@ -177,7 +178,6 @@ impl<P: Params> IterateWhile<P> {
                 counts.add(&mask)
             }
         };
-        let mut looks = Looks::new(&self.device)?;
         for pass in 0..max_passes {
             let (front, back) = state.split();
             let target = back.target();
@@ -259,10 +259,14 @@ impl<'a> Looks<'a> {
     /// Sums that are read together at most.
     const SUMS: u32 = 64;
 
+    /// Asks a query of nothing first: where one of the application's stands in the way, nothing is drawn.
     fn new(device: &'a Device) -> Result<Self> {
-        let way = match device.gl().caps.borrow().sample_queries {
-            true => Way::Queries(VecDeque::new()),
-            false => Way::Sums(Counts::new(device, Self::SUMS)?),
+        let asked = device.gl().caps.borrow().sample_queries;
+        let way = if asked {
+            device.gl().count_samples(|| Ok(()))?;
+            Way::Queries(VecDeque::new())
+        } else {
+            Way::Sums(Counts::new(device, Self::SUMS)?)
         };
         Ok(Looks { device, way, active: Vec::new(), seen: 0, finished: false })
     }

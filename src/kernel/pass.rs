@@ -392,14 +392,13 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Draws with the program and its uniforms for a target of this extent, whose texture is `whole`; the parameters come after them.
-    pub(super) fn prepared(
+    /// One draw for a target of this extent, whose texture is `whole`.
+    pub(super) fn draw(
         &self,
-        extent: Extent,
-        whole: Extent,
+        (extent, whole): (Extent, Extent),
         tail: Tail,
-        area: &Area<'_>,
-        draw: impl FnOnce(&Program, &[UniformValue]) -> Result<()>,
+        area: Area<'_>,
+        (depth_target, depth): (Option<&Texture>, Depth),
     ) -> Result<()> {
         let viewport = area.viewport(whole);
         self.check_lengths(extent, tail, viewport)?;
@@ -426,20 +425,35 @@ impl<'a> Pass<'a> {
         uniforms.push(UniformValue::Int(0));
         // For splats the first of them, whose viewport is the whole texture.
         uniforms.push(UniformValue::IVec4(match area {
-            Area::Splats { first, .. } => [*first as i32, 0, 0, 0],
+            Area::Splats { first, .. } => [first as i32, 0, 0, 0],
             _ => viewport,
         }));
-        draw(&program, &uniforms)
+        self.kernel.gl.draw(&DrawCall {
+            name: &self.kernel.spec.name,
+            program: &program,
+            targets: self.targets.iter().map(|t| t.texture).collect(),
+            depth_target,
+            inputs: self.sampled(),
+            block: self.block,
+            uniforms: &uniforms,
+            params: &self.params,
+            first_uniform: self.inputs.len(),
+            area,
+            rounds: self.kernel.spec.vertex.is_none().then_some(self.rounds),
+            blend: match self.accum {
+                Accum::Replace => Blend::Replace,
+                Accum::Add => Blend::Add,
+                Accum::Max => Blend::Max,
+                Accum::Min => Blend::Min,
+            },
+            depth,
+        })
     }
 
     /// Runs the pass: checks, program, uniforms, one draw (of points and splats: as many as it takes).
     pub fn execute(&self) -> Result<()> {
         self.check_inputs()?;
         let extent = self.check_targets()?;
-        self.area(extent)?.parts(self.most(extent)).try_for_each(|area| self.draw(extent, area))
-    }
-
-    fn draw(&self, extent: Extent, area: Area<'_>) -> Result<()> {
         let first = self.targets.first();
         let (whole, tail) = first.map_or((extent, Tail::NONE), |t| (t.texture.extent(), t.tail));
         let (mask, depth) = match self.predicate {
@@ -452,27 +466,7 @@ impl<'a> Pass<'a> {
             Some(mask) => Some(mask.texture_for(&self.kernel.spec.name, extent, whole, &self.kernel.gl)?),
             None => None,
         };
-        self.prepared(extent, whole, tail, &area, |program, uniforms| {
-            self.kernel.gl.draw(&DrawCall {
-                name: &self.kernel.spec.name,
-                program,
-                targets: self.targets.iter().map(|t| t.texture).collect(),
-                depth_target,
-                inputs: self.sampled(),
-                block: self.block,
-                uniforms,
-                params: &self.params,
-                first_uniform: self.inputs.len(),
-                area,
-                rounds: self.kernel.spec.vertex.is_none().then_some(self.rounds),
-                blend: match self.accum {
-                    Accum::Replace => Blend::Replace,
-                    Accum::Add => Blend::Add,
-                    Accum::Max => Blend::Max,
-                    Accum::Min => Blend::Min,
-                },
-                depth,
-            })
-        })
+        let mut areas = self.area(extent)?.parts(self.most(extent));
+        areas.try_for_each(|area| self.draw((extent, whole), tail, area, (depth_target, depth)))
     }
 }

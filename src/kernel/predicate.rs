@@ -9,7 +9,7 @@ use super::pass::{Compiled, Operand, Pass, Tail, View};
 use super::spec::{KernelSpec, StageSpec, Test, WITHIN};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::gl::{Api, Area, Blend, Depth, DrawCall, Format, Gl, Samples, Texture, glsl};
+use crate::gl::{Api, Area, Depth, Format, Gl, Samples, Texture, glsl};
 use crate::kernel::PooledTexture;
 use crate::shape::Extent;
 
@@ -225,22 +225,6 @@ impl Pass<'_> {
         self.check_inputs()?;
         let extent = mask.extent();
         let area = Area::Rect([0, 0, extent.width as i32, extent.height as i32]);
-        self.prepared(extent, extent, mask.tail, &area, |program, uniforms| {
-            self.kernel.gl().draw(&DrawCall {
-                name: &self.kernel.spec().name,
-                program,
-                targets: Default::default(),
-                depth_target: Some(mask.texture.texture()),
-                inputs: self.sampled(),
-                block: self.block,
-                uniforms,
-                params: &self.params,
-                first_uniform: self.inputs.len(),
-                area,
-                rounds: Some(self.rounds),
-                blend: Blend::Replace,
-                depth,
-            })
-        })
+        self.draw((extent, extent), mask.tail, area, (Some(mask.texture.texture()), depth))
     }
 }

@@ -47,8 +47,8 @@ impl Shades {
 /// `out(x, y) = colour of v[y width + x]`: a vector in natural order as an image.
 ///
 /// *Shapes*: `v` has `width · height` elements. *Cost*: 1 draw, 1 fetch a texel; no allocation and no readback. *Errors*:
-/// [`Error::ShapeMismatch`], [`Error::WrongDevice`]; [`Error::Parameter`] for a range that is empty, not finite or longer than floats
-/// reach, and for colours that are not from 0 to 1. *Example*: at [`Picture`].
+/// [`Error::ShapeMismatch`], [`Error::WrongDevice`]; [`Error::Parameter`] for a range that is empty, not finite, longer than floats
+/// reach or with a subnormal end, which devices take for 0, and for colours that are not from 0 to 1. *Example*: at [`Picture`].
 pub fn vector_to_picture(out: &mut Picture, v: &Vector, shades: &Shades) -> Result<()> {
     let op = "vector_to_picture";
     let extent = out.extent();
@@ -57,8 +57,10 @@ pub fn vector_to_picture(out: &mut Picture, v: &Vector, shades: &Shades) -> Resu
     let Shades { low, high, colours } = *shades;
     let refuse = |value, expected| Err(Error::Parameter { op, name: "shades", value, expected });
     let span = high - low;
-    if !(span > 0.0 && span.is_finite()) {
-        return refuse(format!("from {low:e} to {high:e}"), "a range of finite numbers, the lower one first");
+    let flushed = [low, high].iter().any(|end| end.is_subnormal());
+    if !(span > 0.0 && span.is_finite()) || flushed {
+        let expected = "a range of finite numbers of the normal range, or 0, the lower one first";
+        return refuse(format!("from {low:e} to {high:e}"), expected);
     }
     if let Some(wrong) = colours.as_flattened().iter().find(|c| !(0.0..=1.0).contains(*c)) {
         return refuse(format!("a colour with {wrong:e}"), "colours from 0 to 1");

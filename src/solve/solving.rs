@@ -75,7 +75,8 @@ pub struct SolveProgress {
 /// What `x` holds is read in the first slices, and written in the last one: it is as it was before that, and after an error. Dropped
 /// before the end, a solve frees what it holds, and what it owns.
 ///
-/// *Cost* over `solve`: a scope and a poll a slice, and one allocation.
+/// *Cost* over `solve`: a scope and a poll a slice, and one allocation. *Panics*: where an operator of the application's has panicked in
+/// a slice, every further one and `finish` do; drop the solve.
 ///
 /// ```
 /// use texla::solve::{CgParams, ConjugateGradient, Slice};

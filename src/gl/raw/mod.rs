@@ -2,6 +2,8 @@
 //! common stands here; everything else is glow's.
 
 #[cfg(not(target_arch = "wasm32"))]
+mod functions;
+#[cfg(not(target_arch = "wasm32"))]
 mod identity;
 #[cfg(not(target_arch = "wasm32"))]
 mod native;

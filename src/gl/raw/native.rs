@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use glow::HasContext;
 
-use super::Place;
-use super::identity;
+use super::{Place, functions, identity};
 use crate::error::{Error, Result};
 use crate::gl::api::Api;
 use crate::gl::context::{Gl, GlInner};
@@ -254,5 +253,5 @@ pub(crate) unsafe fn load(loader: &dyn Fn(&str) -> *const c_void) -> Result<Arc<
     }
     // SAFETY: the caller's. The handle is shared by cheap clones on one thread, as glow's users do.
     #[allow(clippy::arc_with_non_send_sync)]
-    Ok(Arc::new(unsafe { glow::Context::from_loader_function(loader) }))
+    Ok(Arc::new(unsafe { functions::load(loader) }?))
 }

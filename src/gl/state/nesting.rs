@@ -1,7 +1,6 @@
 //! Scopes of several devices in one context: the state that one of them finds is another's, and goes back to that first.
 
 use std::cell::{Cell, RefCell};
-use std::ptr;
 use std::rc::Weak;
 
 use super::{Saved, restore};
@@ -12,7 +11,7 @@ thread_local! {
     /// The devices of this thread whose scopes are open, in the order in which they were opened.
     static OPEN: RefCell<Vec<Weak<GlInner>>> = const { RefCell::new(Vec::new()) };
     /// The device that was the last one of this thread to leave state of its own behind.
-    static OWNER: Cell<*const GlInner> = const { Cell::new(ptr::null()) };
+    static OWNER: RefCell<Weak<GlInner>> = const { RefCell::new(Weak::new()) };
 }
 
 /// What a device's scope has to do with those of others.
@@ -50,8 +49,15 @@ pub(super) fn refuse_covering(gl: &Gl) -> Result<()> {
 
 /// Whether no other device has left state of its own behind since this one did, which it now does.
 pub(super) fn was_last(gl: &Gl) -> bool {
-    let this: *const GlInner = &raw const **gl;
-    OWNER.try_with(|owner| owner.replace(this) == this).unwrap_or(false)
+    let this = gl.downgrade();
+    OWNER.try_with(|owner| owner.replace(this.clone()).ptr_eq(&this)).unwrap_or(false)
+}
+
+/// The device whose own state lies in the context of this one. Who finds that state to put it back keeps the device, with all that
+/// the state names, until then.
+pub(super) fn owner(gl: &Gl) -> Option<Gl> {
+    let owner = OWNER.try_with(|owner| Gl::upgrade(&owner.borrow())).ok().flatten();
+    owner.filter(|owner| !owner.same(gl) && owner.shares_with(gl))
 }
 
 /// The device whose scope is the innermost open one in the context of this one.

@@ -1,0 +1,123 @@
+//! The functions that a context of a version has, of those that texla calls: glow takes their addresses when it is made, and panics at
+//! the call of one that the loader did not know.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::ffi::c_void;
+
+use glow::HasContext;
+
+use crate::error::{Error, Result};
+
+/// What has these functions: a version of OpenGL, one of OpenGL ES, an extension of earlier ones.
+struct Group {
+    gl: Option<(u32, u32)>,
+    es: Option<(u32, u32)>,
+    extension: Option<&'static str>,
+    /// Without their `gl`.
+    names: &'static str,
+}
+
+const GROUPS: &[Group] = &[
+    Group {
+        gl: Some((3, 3)),
+        es: Some((3, 0)),
+        extension: None,
+        names: "ActiveTexture AttachShader BeginQuery BeginTransformFeedback BindAttribLocation BindBuffer BindBufferBase BindBufferRange \
+            BindFramebuffer BindSampler BindTexture BindVertexArray BlendEquation BlendEquationSeparate BlendFunc BlendFuncSeparate \
+            BufferData BufferSubData CheckFramebufferStatus ClearBufferfv ClientWaitSync ColorMask CompileShader CopyBufferSubData \
+            CreateProgram CreateShader DeleteBuffers DeleteFramebuffers DeleteProgram DeleteQueries DeleteSamplers DeleteShader \
+            DeleteSync DeleteTextures DeleteVertexArrays DepthFunc DepthMask DetachShader Disable DrawArrays DrawArraysInstanced \
+            DrawBuffers Enable EnableVertexAttribArray EndQuery EndTransformFeedback FenceSync Finish Flush FramebufferTexture2D \
+            GenBuffers GenFramebuffers GenQueries GenSamplers GenTextures GenVertexArrays GetActiveUniform GetActiveUniformBlockiv \
+            GetBooleanv GetError GetFloatv GetFramebufferAttachmentParameteriv GetInteger64i_v GetIntegeri_v GetIntegerv \
+            GetProgramInfoLog GetProgramiv GetQueryObjectuiv GetShaderInfoLog GetShaderiv GetString GetStringi GetTexParameteriv \
+            GetUniformBlockIndex GetUniformLocation GetVertexAttribfv IsEnabled IsProgram IsTexture LineWidth LinkProgram \
+            MapBufferRange PixelStorei ReadBuffer ReadPixels SamplerParameteri ShaderSource TexImage2D TexParameteri TexSubImage2D \
+            TransformFeedbackVaryings Uniform1f Uniform1fv Uniform1i Uniform1iv Uniform1ui Uniform2f Uniform2i Uniform3f Uniform3i \
+            Uniform4f Uniform4i UniformBlockBinding UnmapBuffer UseProgram VertexAttribDivisor VertexAttribIPointer \
+            VertexAttribPointer Viewport",
+    },
+    Group {
+        gl: Some((3, 3)),
+        es: None,
+        extension: None,
+        names: "DepthRange GetDoublev GetQueryObjectui64v PolygonMode",
+    },
+    Group { gl: None, es: Some((3, 0)), extension: None, names: "DepthRangef" },
+    Group {
+        gl: Some((3, 3)),
+        es: Some((3, 1)),
+        extension: None,
+        names: "GetBooleani_v GetTexLevelParameteriv",
+    },
+    Group { gl: Some((3, 3)), es: Some((3, 2)), extension: None, names: "ColorMaski Disablei Enablei" },
+    Group {
+        gl: Some((4, 0)),
+        es: Some((3, 0)),
+        extension: Some("GL_ARB_transform_feedback2"),
+        names: "BindTransformFeedback DeleteTransformFeedbacks GenTransformFeedbacks PauseTransformFeedback ResumeTransformFeedback",
+    },
+    Group {
+        gl: Some((4, 0)),
+        es: Some((3, 2)),
+        extension: None,
+        names: "BlendEquationSeparatei BlendEquationi BlendFuncSeparatei",
+    },
+    Group {
+        gl: Some((4, 1)),
+        es: None,
+        extension: Some("GL_ARB_viewport_array"),
+        names: "DepthRangeArrayv GetDoublei_v ViewportArrayv",
+    },
+    Group {
+        gl: Some((4, 1)),
+        es: Some((3, 0)),
+        extension: Some("GL_ARB_get_program_binary"),
+        names: "GetProgramBinary ProgramBinary ProgramParameteri",
+    },
+];
+
+/// Makes glow's context of a loader that knows all that texla may call.
+///
+/// # Safety
+/// The context that the loader belongs to is current, and the loader gives null or the named function's address.
+pub(super) unsafe fn load(loader: &dyn Fn(&str) -> *const c_void) -> Result<glow::Context> {
+    let unknown = RefCell::new(BTreeSet::new());
+    let noted = |name: &str| {
+        let address = loader(name);
+        if address.is_null() {
+            unknown.borrow_mut().insert(name.to_owned());
+        }
+        address
+    };
+    // It asks for the version and the extensions by these.
+    for name in ["glGetString", "glGetIntegerv", "glGetStringi"] {
+        if loader(name).is_null() {
+            return Err(Error::NoContext(format!("the loader knows no `{name}`: is a GL context current?")));
+        }
+    }
+    // SAFETY: the caller's.
+    let gl = unsafe { glow::Context::from_loader_function(noted) };
+    let version = gl.version();
+    let (found, es) = ((version.major, version.minor), version.is_embedded);
+    let unknown = unknown.into_inner();
+    for group in GROUPS {
+        let since = if es { group.es } else { group.gl };
+        let by_extension =
+            || !es && group.extension.is_some_and(|name| gl.supported_extensions().contains(name));
+        if !since.is_some_and(|since| found >= since) && !by_extension() {
+            continue;
+        }
+        if let Some(name) =
+            group.names.split_whitespace().map(|name| format!("gl{name}")).find(|name| unknown.contains(name))
+        {
+            let api = if es { "OpenGL ES" } else { "OpenGL" };
+            return Err(Error::NoContext(format!(
+                "the loader knows no `{name}`, which a context of {api} {}.{} has",
+                found.0, found.1
+            )));
+        }
+    }
+    Ok(gl)
+}
