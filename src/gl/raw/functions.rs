@@ -106,7 +106,7 @@ pub(super) unsafe fn load(loader: &dyn Fn(&str) -> *const c_void) -> Result<glow
         let since = if es { group.es } else { group.gl };
         let by_extension =
             || !es && group.extension.is_some_and(|name| gl.supported_extensions().contains(name));
-        if !since.is_some_and(|since| found >= since) && !by_extension() {
+        if since.is_none_or(|since| found < since) && !by_extension() {
             continue;
         }
         if let Some(name) =
