@@ -32,6 +32,7 @@ stage({
     up(scene, event) {
       held.delete(event.pointerId);
     },
+    release: () => held.clear(),
     wheel(scene, by) {
       scene.set_distance(scene.distance() * 1.0015 ** by);
     },

@@ -9,23 +9,33 @@ b = [1 2 3]'              # and 3 numbers
 print("A", A)
 x = A * b
 `;
-const MOST = 200000;
-
 for (const [name, title] of Object.entries(EXAMPLES)) $("example").append(element("option", { value: name }, title));
 
 const texts = { mistake: MISTAKE };
+let wanted = null;
+/** Whether it is there, and still the one that is wanted. */
 async function show(name) {
-  texts[name] ??= await (await fetch(`scripts/${name}.texla`)).text();
+  wanted = name;
+  try {
+    if (texts[name] === undefined) {
+      const answer = await fetch(`scripts/${name}.texla`);
+      if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`);
+      texts[name] = await answer.text();
+    }
+  } catch (error) {
+    if (wanted === name) note(`The example could not be loaded: ${error.message}.`, true);
+    return false;
+  }
+  if (wanted !== name) return false;
   $("text").value = texts[name];
+  return true;
 }
 
 const send = form(async () => {
   const out = $("out"), text = $("text").value;
   out.textContent = "";
   note("Running …");
-  const found = await ask("script", { text }, (printed) => {
-    if (out.textContent.length < MOST) out.append(printed);
-  }, () => { out.textContent = ""; note(AGAIN); });
+  const found = await ask("script", { text }, (printed) => out.append(printed), () => { out.textContent = ""; note(AGAIN); });
   if (found.error !== undefined) {
     out.append(element("span", { class: "wrong", id: "error" }, found.error));
     const lines = text.split("\n");
@@ -36,6 +46,6 @@ const send = form(async () => {
   return `Done in ${found.all.toFixed(0)} ms: ${found.draws} draws, ${found.readbacks} readbacks.`;
 });
 
-$("example").addEventListener("change", async () => { await show($("example").value); send(); });
+$("example").addEventListener("change", async () => { if (await show($("example").value)) send(); });
 
-show("tour").then(introduce).then(send, () => send());
+show("tour").then((shown) => introduce().then(() => shown && send(), () => shown && send()));

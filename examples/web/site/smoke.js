@@ -33,6 +33,10 @@ stage({
     up(scene, event) {
       held.delete(event.pointerId);
     },
+    release() {
+      held.clear();
+      disc = null;
+    },
     // The disc moves once a picture, however many events there were.
     apply(scene) {
       if (!disc) return;

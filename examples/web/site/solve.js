@@ -48,7 +48,8 @@ function take(given) {
   send();
 }
 
-$("file").addEventListener("change", () => take($("file").files[0]));
+// Emptied, so that the same file again, changed meanwhile, is a change.
+$("file").addEventListener("change", () => { const [given] = $("file").files; $("file").value = ""; take(given); });
 $("problem").addEventListener("change", () => { file = null; $("file").value = ""; send(); });
 for (const id of ["bound", "where"]) $(id).addEventListener("change", () => send());
 addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("dropping"); });

@@ -34,9 +34,14 @@ export function stage({ make, sizes, rate, most, pointer, keys, describe, fit })
   }
 
   function fitted() {
+    const before = [canvas.width, canvas.height];
     const [width, height] = size();
+    if (state.scene && before[0] === width && before[1] === height) return;
     state.scene?.resize(width, height);
-    if (state.scene) fit?.(state.scene, width / height);
+    if (!state.scene) return;
+    fit?.(state.scene, width / height);
+    // A canvas of another size is empty, and would be shown so until the next picture.
+    state.scene.frame(0);
   }
 
   function say(text) {
@@ -53,6 +58,8 @@ export function stage({ make, sizes, rate, most, pointer, keys, describe, fit })
   }
 
   function stop() {
+    // Who let go meanwhile was not heard.
+    pointer.release();
     cancelAnimationFrame(state.request);
     state.request = 0;
     for (const name of ["scene", "gpu"]) {
@@ -138,7 +145,7 @@ export function stage({ make, sizes, rate, most, pointer, keys, describe, fit })
     } else return;
     event.preventDefault();
   });
-  new ResizeObserver(fitted).observe(canvas);
+  new ResizeObserver(() => { try { fitted(); } catch (error) { fail(error); } }).observe(canvas);
 
   const at = (event) => {
     const box = canvas.getBoundingClientRect();

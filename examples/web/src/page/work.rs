@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use js_sys::{Function, Uint32Array};
-use texla::Device;
+use js_sys::{Date, Function, Uint32Array};
 use texla::gl::Counters;
 use texla::script::{Interpreter, ScriptError, ScriptErrorKind, ScriptRun, parse};
 use texla::solve::{Slice, Tried};
+use texla::{Device, PendingRead, Scalar};
 use wasm_bindgen::prelude::*;
 
 use super::gpu::Gpu;
@@ -74,14 +74,42 @@ impl Solve {
     }
 }
 
-/// Lines for JavaScript, as they come.
-struct Lines<'a>(&'a Function);
+/// Bytes of a script's output that a page shows.
+const SHOWN: usize = 200_000;
 
-impl Write for Lines<'_> {
+/// Milliseconds of a script's first slice, and of all where the device takes long: a statement or a few.
+const LEAST: f64 = 0.1;
+
+/// What a script has printed in a slice: no more than is shown.
+struct Printed {
+    bytes: Vec<u8>,
+    room: usize,
+    lost: bool,
+    told: bool,
+}
+
+impl Printed {
+    /// Hands over what there is, and once says that the rest is not shown.
+    fn tell(&mut self, print: &Function) {
+        let mut text = String::from_utf8_lossy(&self.bytes).into_owned();
+        self.bytes.clear();
+        if self.lost && !self.told {
+            self.told = true;
+            text.push_str("\n… the rest is not shown\n");
+        }
+        if !text.is_empty() {
+            // A page that cannot show it has lost it; the script goes on.
+            let _ = print.call1(&JsValue::NULL, &text.into());
+        }
+    }
+}
+
+impl Write for Printed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let text = String::from_utf8_lossy(bytes);
-        // A page that cannot show it has lost it; the script goes on.
-        let _ = self.0.call1(&JsValue::NULL, &text.as_ref().into());
+        let fit = &bytes[..bytes.len().min(self.room)];
+        self.bytes.extend(fit);
+        self.room -= fit.len();
+        self.lost |= fit.len() < bytes.len();
         Ok(bytes.len())
     }
 
@@ -96,6 +124,13 @@ pub struct Script {
     interpreter: Interpreter,
     run: Result<ScriptRun, ScriptError>,
     before: Counters,
+    printed: Printed,
+    /// Read behind each slice: until that has come, the device is not done with the slice's work.
+    mark: Option<Scalar>,
+    behind: Option<PendingRead>,
+    /// When that slice began, and how long the next may be, in milliseconds: shorter where the device takes long.
+    begun: f64,
+    allowed: f64,
 }
 
 #[wasm_bindgen]
@@ -104,22 +139,44 @@ impl Script {
     #[wasm_bindgen(constructor)]
     pub fn new(gpu: &Gpu, text: &str) -> Script {
         let interpreter = Interpreter::new(&gpu.device);
-        Script { interpreter, run: parse(text, "").map(ScriptRun::new), before: gpu.device.counters() }
+        let printed = Printed { bytes: Vec::new(), room: SHOWN, lost: false, told: false };
+        Script {
+            interpreter,
+            run: parse(text, "").map(ScriptRun::new),
+            before: gpu.device.counters(),
+            printed,
+            mark: None,
+            behind: None,
+            begun: 0.0,
+            allowed: LEAST,
+        }
     }
 
-    /// Goes on for so many milliseconds, or a statement; `print(text)` is told what it prints. At its end comes what it took, or what
+    /// Goes on for so many milliseconds, or a statement, or not at all where the device has not done what came before; `print(text)` is
+    /// told what is printed. At its end comes what it took, or what
     /// is wrong, in words with line and column; nothing before.
     pub fn advance(&mut self, milliseconds: f64, print: &Function) -> Page<JsValue> {
-        let time = Duration::try_from_secs_f64(1e-3 * milliseconds).unwrap_or_default();
-        // A write each time that something is printed.
-        let mut out = io::BufWriter::new(Lines(print));
+        if let Some(behind) = &self.behind {
+            if behind.poll().map_err(thrown)?.is_none() {
+                return Ok(JsValue::UNDEFINED);
+            }
+            self.behind = None;
+            let late = Date::now() - self.begun > 4.0 * milliseconds;
+            self.allowed = if late { 0.5 * self.allowed } else { 2.0 * self.allowed };
+        }
+        self.allowed = self.allowed.clamp(LEAST, milliseconds.max(LEAST));
+        self.begun = Date::now();
+        let time = Duration::try_from_secs_f64(1e-3 * self.allowed).unwrap_or_default();
         let done = match &mut self.run {
-            Ok(run) => self.interpreter.advance(run, time, &mut out),
+            Ok(run) => self.interpreter.advance(run, time, &mut self.printed),
             Err(error) => Err(error.clone()),
         };
-        let _ = out.flush();
+        self.printed.tell(print);
         match done {
-            Ok(false) => Ok(JsValue::UNDEFINED),
+            Ok(false) => {
+                self.wait_for_device().map_err(thrown)?;
+                Ok(JsValue::UNDEFINED)
+            }
             Ok(true) => {
                 let work = self.interpreter.device().counters().since(&self.before);
                 Ok(object([
@@ -138,6 +195,18 @@ impl Script {
                 ])),
             },
         }
+    }
+}
+
+impl Script {
+    /// The next slice does nothing before the device is done with this one: what piles up there, no one can stop.
+    fn wait_for_device(&mut self) -> texla::Result<()> {
+        let mark = match self.mark.take() {
+            Some(mark) => mark,
+            None => Scalar::new(self.interpreter.device(), 0.0)?,
+        };
+        self.behind = Some(self.mark.insert(mark).read_async()?);
+        Ok(())
     }
 }
 
