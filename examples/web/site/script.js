@@ -9,7 +9,6 @@ b = [1 2 3]'              # and 3 numbers
 print("A", A)
 x = A * b
 `;
-const MOST = 200000;
 
 for (const [name, title] of Object.entries(EXAMPLES)) $("example").append(element("option", { value: name }, title));
 
@@ -23,9 +22,7 @@ const send = form(async () => {
   const out = $("out"), text = $("text").value;
   out.textContent = "";
   note("Running …");
-  const found = await ask("script", { text }, (printed) => {
-    if (out.textContent.length < MOST) out.append(printed);
-  }, () => { out.textContent = ""; note(AGAIN); });
+  const found = await ask("script", { text }, (printed) => out.append(printed), () => { out.textContent = ""; note(AGAIN); });
   if (found.error !== undefined) {
     out.append(element("span", { class: "wrong", id: "error" }, found.error));
     const lines = text.split("\n");

@@ -190,6 +190,14 @@ const RESPONDS = {
   async script(page) {
     await settled(page);
     assert.match(await page.$eval("#out", (out) => out.textContent), /A \* B\n10 {2}4\.5\n22 {4}9\n/);
+    // What prints without end is cut short and can be stopped.
+    await asks(page, () => page.$eval("#text", (area) => {
+      area.value = "repeat 1000000000\n  print(1)\nend\n";
+      document.getElementById("go").click();
+    }));
+    await page.waitForFunction(() => document.getElementById("out").textContent.endsWith("… the rest is not shown\n"));
+    await page.click("#stop");
+    assert.equal(await failed(page), "Stopped.");
     await page.select("#example", "mistake");
     await page.waitForFunction(() => document.getElementById("error"));
     assert.match(await page.$eval("#error", (out) => out.textContent), /^line 4, column 7: A is 2x2 and b is 3x1.*\n {4}x = A \* b\n {10}\^/s);
