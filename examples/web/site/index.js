@@ -29,7 +29,7 @@ stage({
       if (turns(event)) scene.turn(-3 * (x - before[0]) / held.size, 3 * (y - before[1]) / held.size);
       else scene.touch(x, y, 0.05, -0.012);
     },
-    up(scene, event) {
+    up(event) {
       held.delete(event.pointerId);
     },
     wheel(scene, by) {

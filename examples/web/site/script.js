@@ -14,8 +14,15 @@ for (const [name, title] of Object.entries(EXAMPLES)) $("example").append(elemen
 
 const texts = { mistake: MISTAKE };
 async function show(name) {
-  texts[name] ??= await (await fetch(`scripts/${name}.texla`)).text();
+  if (texts[name] === undefined) {
+    const answer = await fetch(`scripts/${name}.texla`);
+    if (!answer.ok) throw new Error(`the example could not be loaded: ${answer.status} ${answer.statusText}`);
+    texts[name] = await answer.text();
+  }
+  // Another one may have been chosen meanwhile.
+  if ($("example").value !== name) return false;
   $("text").value = texts[name];
+  return true;
 }
 
 const send = form(async () => {
@@ -33,6 +40,12 @@ const send = form(async () => {
   return `Done in ${found.all.toFixed(0)} ms: ${found.draws} draws, ${found.readbacks} readbacks.`;
 });
 
-$("example").addEventListener("change", async () => { await show($("example").value); send(); });
+$("example").addEventListener("change", async () => {
+  try {
+    if (await show($("example").value)) send();
+  } catch (error) {
+    note(error.message, true);
+  }
+});
 
-show("tour").then(introduce).then(send, () => send());
+show("tour").then((shown) => shown && introduce().then(send, () => send()), (error) => note(error.message, true));

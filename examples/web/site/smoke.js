@@ -30,7 +30,7 @@ stage({
       else scene.stir(x, y, x - before.x, y - before.y);
       held.set(event.pointerId, { x, y, drags: before.drags });
     },
-    up(scene, event) {
+    up(event) {
       held.delete(event.pointerId);
     },
     // The disc moves once a picture, however many events there were.

@@ -45,6 +45,8 @@ const send = form(async () => {
 function take(given) {
   if (!given) return;
   file = given;
+  // The same one may be chosen again, and no other one is named than that which the line below names.
+  $("file").value = "";
   send();
 }
 

@@ -39,6 +39,16 @@ export function stage({ make, sizes, rate, most, pointer, keys, describe, fit })
     if (state.scene) fit?.(state.scene, width / height);
   }
 
+  // A canvas of another size is empty: what was on it is drawn once more, before it is seen.
+  function refitted() {
+    try {
+      fitted();
+      state.scene?.frame(0);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
   function say(text) {
     overlay?.remove();
     overlay = text ? element("div", { class: "overlay", role: "alert" }, element("p", {}, text)) : null;
@@ -119,7 +129,7 @@ export function stage({ make, sizes, rate, most, pointer, keys, describe, fit })
     const quality = slow > 30 ? Math.max(state.quality * 0.8, 0.3) : slow < 18 ? Math.min(state.quality * 1.1, 1) : state.quality;
     if (Math.abs(quality - state.quality) > 0.01) {
       state.quality = quality;
-      fitted();
+      refitted();
     }
   }
 
@@ -138,7 +148,7 @@ export function stage({ make, sizes, rate, most, pointer, keys, describe, fit })
     } else return;
     event.preventDefault();
   });
-  new ResizeObserver(fitted).observe(canvas);
+  new ResizeObserver(refitted).observe(canvas);
 
   const at = (event) => {
     const box = canvas.getBoundingClientRect();
@@ -153,7 +163,8 @@ export function stage({ make, sizes, rate, most, pointer, keys, describe, fit })
     pointer.down(scene, event, place);
   }));
   canvas.addEventListener("pointermove", guarded((scene, event, place) => pointer.move(scene, event, place)));
-  for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, guarded((scene, event) => pointer.up(scene, event)));
+  // Without a scene too: a pointer does not stay down.
+  for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, (event) => pointer.up(event));
   canvas.addEventListener("wheel", (event) => {
     if (!state.scene || !pointer.wheel) return;
     event.preventDefault();
