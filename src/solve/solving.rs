@@ -66,6 +66,9 @@ pub struct SolveProgress {
 /// [scope](crate::Device::scope) of its own: between them the GL state is the application's, and other operations of the same device
 /// change nothing. Those are not counted in the report.
 ///
+/// *In a browser* nothing that is waited for comes before the task has ended: a loop over slices within one task never does. Return
+/// to the page between slices, as by `requestAnimationFrame`; natively a loop is fine.
+///
 /// Iterations that no look has seen may be one in twenty-five of all, or one in ten of those expected: where a look takes a
 /// frame to come back, as in a browser, that is what a frame does. [`Stop::check_every`](crate::solve::Stop::check_every) with `k` lets it be `2 k`.
 ///

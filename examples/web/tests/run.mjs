@@ -120,6 +120,17 @@ async function plays(page, place) {
   assert.notEqual(await steady(page), first, "a pointer changes the scene");
 }
 
+/** However a window was before, a scene and its bar are all in sight. */
+async function turns(page, [width, height]) {
+  for (const [w, h] of [[844, 390], [width, height]]) {
+    await page.setViewport({ width: w, height: h });
+    await page.waitForFunction(() => window.stage?.scene);
+    await frames(page, 3);
+    const bottom = await page.$eval("#bar", (bar) => bar.getBoundingClientRect().bottom);
+    assert.ok(bottom <= h, `the bar ends at ${bottom} of ${h}`);
+  }
+}
+
 const RESPONDS = {
   async index(page) {
     await plays(page, [0.5, 0.55]);
@@ -179,6 +190,14 @@ const RESPONDS = {
   async script(page) {
     await settled(page);
     assert.match(await page.$eval("#out", (out) => out.textContent), /A \* B\n10 {2}4\.5\n22 {4}9\n/);
+    // What prints without end is cut short and can be stopped.
+    await asks(page, () => page.$eval("#text", (area) => {
+      area.value = "repeat 1000000000\n  print(1)\nend\n";
+      document.getElementById("go").click();
+    }));
+    await page.waitForFunction(() => document.getElementById("out").textContent.endsWith("… the rest is not shown\n"));
+    await page.click("#stop");
+    assert.equal(await failed(page), "Stopped.");
     await page.select("#example", "mistake");
     await page.waitForFunction(() => document.getElementById("error"));
     assert.match(await page.$eval("#error", (out) => out.textContent), /^line 4, column 7: A is 2x2 and b is 3x1.*\n {4}x = A \* b\n {10}\^/s);
@@ -217,6 +236,7 @@ async function pages(browser, site, found) {
           const shown = await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
           if (shown !== theme && !(shown === "light dark" && theme === "light")) await page.click("header button");
           // Scenes are played in both widths; work is tried in one look, and waited for in the other ones.
+          if (theme === "light" && isScene(name)) await turns(page, [width, height]);
           if (theme === "light" && (isScene(name) || width === SIZES[0][0])) await RESPONDS[name](page, found);
           else if (isScene(name)) await page.waitForFunction(() => window.stage?.frames > 3);
           else if (name === "device") await page.waitForFunction(() => document.querySelector("#digest dd"));
