@@ -152,7 +152,7 @@ impl Script {
         }
     }
 
-    /// Goes on for so many milliseconds, or a statement, or not at all where the device has not done what came before; `print(text)` is
+    /// Goes on for so many milliseconds (`Infinity`: to the end), or a statement, or not at all where the device has not done what came before; `print(text)` is
     /// told what is printed. At its end comes what it took, or what
     /// is wrong, in words with line and column; nothing before.
     pub fn advance(&mut self, milliseconds: f64, print: &Function) -> Page<JsValue> {
@@ -166,7 +166,10 @@ impl Script {
         }
         self.allowed = self.allowed.clamp(LEAST, milliseconds.max(LEAST));
         self.begun = Date::now();
-        let time = Duration::try_from_secs_f64(1e-3 * self.allowed).unwrap_or_default();
+        let time = match milliseconds.is_finite() {
+            true => Duration::try_from_secs_f64(1e-3 * self.allowed).unwrap_or_default(),
+            false => Duration::MAX,
+        };
         let done = match &mut self.run {
             Ok(run) => self.interpreter.advance(run, time, &mut self.printed),
             Err(error) => Err(error.clone()),

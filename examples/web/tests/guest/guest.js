@@ -122,8 +122,9 @@ function against(asked) {
 function short(gpu) {
   let said = "";
   const text = "A = [4 -1 0; -1 4 -1; 0 -1 4]\nb = [1 2 3]'\nprint(A * b)\nprint(norm(b))\nprint(A * A - 2 * A)\n";
-  const wrong = texla.script(gpu, text, (line) => { said += line; });
-  if (wrong.error) throw new Error(wrong.error);
+  const script = new texla.Script(gpu, text), { error } = script.advance(Infinity, (lines) => { said += lines; });
+  script.free();
+  if (error) throw new Error(error);
   return said;
 }
 
