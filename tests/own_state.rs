@@ -192,13 +192,22 @@ fn what_an_owner_leaves_behind_may_go() {
         assert_eq!(clean(), (glow::NO_ERROR, 0));
         assert_eq!(guest(), expected);
 
-        let own = beside(dev, HostState::Own);
-        work(&own);
-        let (scope, objects) = (dev.scope().unwrap(), own.ledger());
-        drop(own);
+        // Two of them: what the first has bound to a second unit is no business of the other's, and met by the guest.
+        let owners = [beside(dev, HostState::Own), beside(dev, HostState::Own)];
+        let [first, second] = &owners;
+        let v = Vector::filled(first, 10, 0.5).unwrap();
+        let mut sum = Vector::zeros(first, 10).unwrap();
+        ops::add(&mut sum, &v, &Vector::filled(first, 10, 2.0).unwrap()).unwrap();
+        ops::fill(&mut Vector::zeros(second, 10).unwrap(), 1.0).unwrap();
+        drop((v, sum));
+        let (scope, objects) = (dev.scope().unwrap(), owners.each_ref().map(Device::ledger));
+        assert_eq!(guest(), expected);
+        drop(owners);
         assert_eq!(guest(), expected);
         drop(scope);
-        assert_eq!(objects.live_objects().total(), 0);
+        for objects in objects {
+            assert_eq!(objects.live_objects().total(), 0);
+        }
         assert_eq!(clean(), (glow::NO_ERROR, 0));
         assert_eq!(guest(), expected);
     });

@@ -322,6 +322,8 @@ impl GlInner {
         }
         let gone = |d: &Dead| if let Dead::Texture(t) | Dead::Borrowed(t) = d { Some(*t) } else { None };
         self.drop_framebuffers_of(&dead.iter().filter_map(gone).collect::<Vec<_>>());
+        let own_programs =
+            self.host_state == HostState::Own && dead.iter().any(|d| matches!(d, Dead::Program(_)));
         for object in dead {
             // SAFETY: the context is current; each object is ours and its last handle is gone.
             unsafe {
@@ -359,11 +361,6 @@ impl GlInner {
                         if self.raw.is_program(p) {
                             self.raw.delete_program(p);
                         }
-                        // Deleted and still in use, it would stand in the way of whoever has to put back what is in use.
-                        let used = || self.raw.bound(glow::CURRENT_PROGRAM);
-                        if self.host_state == HostState::Own && self.raw.state_of(&used()).0 {
-                            self.raw.use_program(None);
-                        }
                         self.ledger.change_live(|l| l.programs -= 1);
                     }
                     Dead::Fence(f) => {
@@ -375,6 +372,13 @@ impl GlInner {
                         self.ledger.change_live(|l| l.queries -= 1);
                     }
                 }
+            }
+        }
+        // SAFETY: the context is current.
+        unsafe {
+            // Deleted and still in use, one would stand in the way of whoever has to put back what is in use.
+            if own_programs && self.raw.state_of(&self.raw.bound(glow::CURRENT_PROGRAM)).0 {
+                self.raw.use_program(None);
             }
         }
     }

@@ -53,8 +53,8 @@ pub(crate) struct Saved {
     masks_touched: usize,
     /// The device in whose scope, in the same context, this one lies.
     outer: Option<Gl>,
-    /// The device whose own state was found here.
-    _owner: Option<Gl>,
+    /// The devices whose own state was found here.
+    _owners: Vec<Gl>,
 }
 
 /// The host's state.
@@ -159,7 +159,7 @@ impl StateGuard {
             host,
             masks_touched,
             outer: nesting::begin(gl),
-            _owner: nesting::owner(gl),
+            _owners: nesting::owners(gl),
         };
         *gl.saved.borrow_mut() = Some(saved);
         Ok(Self { gl: gl.clone(), exclusive })

@@ -50,8 +50,8 @@ impl Mask {
         }
     }
 
-    /// Whether the condition holds for any texel. *Cost* and *errors*: as [`count`](Self::count) on OpenGL, on OpenGL ES too; as there
-    /// on OpenGL ES where nobody can wait for a query.
+    /// Whether the condition holds for any texel. *Cost* and *errors*: those of a query, as for [`count`](Self::count) on OpenGL; those
+    /// of a sum where nobody can wait for a query.
     pub fn any(&self) -> Result<bool> {
         let _scope = self.texture.device().scope()?;
         match self.samples()? {

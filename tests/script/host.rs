@@ -100,7 +100,6 @@ fn values_that_are_held_do_not_change() {
     });
 }
 
-/// Output that cannot be written ends the script.
 /// However a script is cut, it does and prints the same: between any two statements, or all at once.
 #[test]
 fn scripts_in_slices_are_the_same() {
@@ -186,6 +185,7 @@ fn slices_are_timed_together() {
     });
 }
 
+/// Output that cannot be written ends the script.
 #[test]
 fn output_that_fails() {
     struct Closed;

@@ -9,6 +9,7 @@ b = [1 2 3]'              # and 3 numbers
 print("A", A)
 x = A * b
 `;
+
 for (const [name, title] of Object.entries(EXAMPLES)) $("example").append(element("option", { value: name }, title));
 
 const texts = { mistake: MISTAKE };
@@ -48,4 +49,7 @@ const send = form(async () => {
 
 $("example").addEventListener("change", async () => { if (await show($("example").value)) send(); });
 
-show("tour").then((shown) => introduce().then(() => shown && send(), () => shown && send()));
+show("tour").then(async (shown) => {
+  await introduce().catch(() => {});
+  if (shown) send();
+});

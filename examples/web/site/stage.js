@@ -26,19 +26,15 @@ export function stage({ make, sizes, rate, most, pointer, keys, describe, fit })
   function size() {
     const scale = Math.min(devicePixelRatio || 1, 2) * state.quality;
     const width = Math.max(16, Math.round(canvas.clientWidth * scale)), height = Math.max(16, Math.round(canvas.clientHeight * scale));
-    if (canvas.width !== width || canvas.height !== height) {
-      canvas.width = width;
-      canvas.height = height;
-    }
-    return [width, height];
+    const changed = canvas.width !== width || canvas.height !== height;
+    if (changed) [canvas.width, canvas.height] = [width, height];
+    return [width, height, changed];
   }
 
   function fitted() {
-    const before = [canvas.width, canvas.height];
-    const [width, height] = size();
-    if (state.scene && before[0] === width && before[1] === height) return;
-    state.scene?.resize(width, height);
-    if (!state.scene) return;
+    const [width, height, changed] = size();
+    if (!state.scene || !changed) return;
+    state.scene.resize(width, height);
     fit?.(state.scene, width / height);
     // A canvas of another size is empty, and would be shown so until the next picture.
     state.scene.frame(0);

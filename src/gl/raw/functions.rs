@@ -81,7 +81,8 @@ const GROUPS: &[Group] = &[
 /// Makes glow's context of a loader that knows all that texla may call.
 ///
 /// # Safety
-/// The context that the loader belongs to is current, and the loader gives null or the named function's address.
+/// The context that the loader belongs to is current, and the loader gives null or the named function's address; for `glGetString`
+/// the latter.
 pub(super) unsafe fn load(loader: &dyn Fn(&str) -> *const c_void) -> Result<glow::Context> {
     let unknown = RefCell::new(BTreeSet::new());
     let noted = |name: &str| {
@@ -91,11 +92,9 @@ pub(super) unsafe fn load(loader: &dyn Fn(&str) -> *const c_void) -> Result<glow
         }
         address
     };
-    // It asks for the version and the extensions by these.
-    for name in ["glGetString", "glGetIntegerv", "glGetStringi"] {
-        if loader(name).is_null() {
-            return Err(Error::NoContext(format!("the loader knows no `{name}`: is a GL context current?")));
-        }
+    // It asks for the extensions by these.
+    if let Some(name) = ["glGetIntegerv", "glGetStringi"].into_iter().find(|name| loader(name).is_null()) {
+        return Err(Error::NoContext(format!("the loader knows no `{name}`")));
     }
     // SAFETY: the caller's.
     let gl = unsafe { glow::Context::from_loader_function(noted) };

@@ -10,8 +10,8 @@ use crate::gl::context::{Gl, GlInner};
 thread_local! {
     /// The devices of this thread whose scopes are open, in the order in which they were opened.
     static OPEN: RefCell<Vec<Weak<GlInner>>> = const { RefCell::new(Vec::new()) };
-    /// The device that was the last one of this thread to leave state of its own behind.
-    static OWNER: RefCell<Weak<GlInner>> = const { RefCell::new(Weak::new()) };
+    /// The devices of this thread that have left state of their own behind, the last one last.
+    static OWNERS: RefCell<Vec<Weak<GlInner>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// What a device's scope has to do with those of others.
@@ -50,14 +50,25 @@ pub(super) fn refuse_covering(gl: &Gl) -> Result<()> {
 /// Whether no other device has left state of its own behind since this one did, which it now does.
 pub(super) fn was_last(gl: &Gl) -> bool {
     let this = gl.downgrade();
-    OWNER.try_with(|owner| owner.replace(this.clone()).ptr_eq(&this)).unwrap_or(false)
+    let turn = |owners: &mut Vec<Weak<GlInner>>| {
+        let last = owners.last().is_some_and(|owner| owner.ptr_eq(&this));
+        if !last {
+            owners.retain(|owner| owner.strong_count() > 0 && !owner.ptr_eq(&this));
+            owners.push(this);
+        }
+        last
+    };
+    OWNERS.try_with(|owners| turn(&mut owners.borrow_mut())).unwrap_or(false)
 }
 
-/// The device whose own state lies in the context of this one. Who finds that state to put it back keeps the device, with all that
-/// the state names, until then.
-pub(super) fn owner(gl: &Gl) -> Option<Gl> {
-    let owner = OWNER.try_with(|owner| Gl::upgrade(&owner.borrow())).ok().flatten();
-    owner.filter(|owner| !owner.same(gl) && owner.shares_with(gl))
+/// The devices whose own state lies in the context of this one. Who finds that state to put it back keeps them, with all that the
+/// state names, until then.
+pub(super) fn owners(gl: &Gl) -> Vec<Gl> {
+    let find = |owners: &[Weak<GlInner>]| {
+        let owners = owners.iter().filter_map(Gl::upgrade);
+        owners.filter(|owner| !owner.same(gl) && owner.shares_with(gl)).collect()
+    };
+    OWNERS.try_with(|owners| find(&owners.borrow())).unwrap_or_default()
 }
 
 /// The device whose scope is the innermost open one in the context of this one.

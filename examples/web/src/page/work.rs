@@ -125,8 +125,7 @@ pub struct Script {
     run: Result<ScriptRun, ScriptError>,
     before: Counters,
     printed: Printed,
-    /// Read behind each slice: until that has come, the device is not done with the slice's work.
-    mark: Option<Scalar>,
+    /// Read behind the last slice: until it has come, the device is not done with that slice's work.
     behind: Option<PendingRead>,
     /// When that slice began, and how long the next may be, in milliseconds: shorter where the device takes long.
     begun: f64,
@@ -145,16 +144,15 @@ impl Script {
             run: parse(text, "").map(ScriptRun::new),
             before: gpu.device.counters(),
             printed,
-            mark: None,
             behind: None,
             begun: 0.0,
             allowed: LEAST,
         }
     }
 
-    /// Goes on for so many milliseconds (`Infinity`: to the end), or a statement, or not at all where the device has not done what came before; `print(text)` is
-    /// told what is printed. At its end comes what it took, or what
-    /// is wrong, in words with line and column; nothing before.
+    /// Goes on for so many milliseconds (`Infinity`: to the end), or a statement, or not at all where the device has not done what came
+    /// before; `print(text)` is told what is printed. At its end comes what it took, or what is wrong, in words with line and column;
+    /// nothing before.
     pub fn advance(&mut self, milliseconds: f64, print: &Function) -> Page<JsValue> {
         if let Some(behind) = &self.behind {
             if behind.poll().map_err(thrown)?.is_none() {
@@ -204,11 +202,7 @@ impl Script {
 impl Script {
     /// The next slice does nothing before the device is done with this one: what piles up there, no one can stop.
     fn wait_for_device(&mut self) -> texla::Result<()> {
-        let mark = match self.mark.take() {
-            Some(mark) => mark,
-            None => Scalar::new(self.interpreter.device(), 0.0)?,
-        };
-        self.behind = Some(self.mark.insert(mark).read_async()?);
+        self.behind = Some(Scalar::new(self.interpreter.device(), 0.0)?.read_async()?);
         Ok(())
     }
 }
