@@ -186,9 +186,32 @@ async function replays(browser, site, name) {
   await page.waitForSelector(".overlay");
   assert.deepEqual(await told(page), ["The browser took the graphics context away; waiting for another one."]);
   assert.equal(await page.evaluate(() => window.stage.scene), null, "nothing is drawn meanwhile");
-  await page.evaluate(() => window.lost.restoreContext());
-  await page.waitForFunction(() => !document.querySelector(".overlay") && window.stage.scene);
-  await frames(page, 3);
+  const back = async () => {
+    await page.evaluate(() => window.lost.restoreContext());
+    await page.waitForFunction(() => !document.querySelector(".overlay") && window.stage.scene);
+    await frames(page, 3);
+  };
+  await back();
+  // A pointer that was down when the context went, and is up when it is back, does nothing more.
+  const box = await (await page.$("#scene")).boundingBox();
+  const moves = (x, y) => page.mouse.move(box.x + x * box.width, box.y + y * box.height, { steps: 3 });
+  const listens = () => page.evaluate(() => {
+    window.touched = 0;
+    for (const name of ["touch", "turn", "stir", "move_disc"]) window.stage.scene[name] &&= () => { window.touched += 1; };
+  });
+  const touched = async () => { await frames(page, 3); return page.evaluate(() => window.touched); };
+  await listens();
+  await moves(0.5, 0.5);
+  await page.mouse.down();
+  await moves(0.6, 0.5);
+  assert.ok(await touched() > 0, name);
+  await page.evaluate(() => window.lost.loseContext());
+  await page.waitForSelector(".overlay");
+  await page.mouse.up();
+  await back();
+  await listens();
+  await moves(0.6, 0.6);
+  assert.equal(await touched(), 0, `${name}: a pointer sticks`);
   assert.deepEqual(complaints, []);
   await page.close();
 }

@@ -120,7 +120,26 @@ async function plays(page, place) {
   assert.notEqual(await steady(page), first, "a pointer changes the scene");
 }
 
-/** However a window was before, a scene and its bar are all in sight. */
+/** What a canvas of another size holds when its observers are through, before it is shown: how many colours along its middle. */
+const resized = (page) => page.evaluate(() => new Promise((seen) => {
+  const canvas = document.getElementById("scene"), gl = canvas.getContext("webgl2");
+  let before = null;
+  const observer = new ResizeObserver(() => {
+    if (before === null) {
+      before = canvas.width;
+      requestAnimationFrame(() => { canvas.style.maxWidth = "80%"; });
+      return;
+    }
+    observer.disconnect();
+    const row = new Uint32Array(canvas.width);
+    gl.readPixels(0, canvas.height >> 1, canvas.width, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(row.buffer));
+    canvas.style.maxWidth = "";
+    seen({ narrower: canvas.width < before, colours: new Set(row).size });
+  });
+  observer.observe(canvas);
+}));
+
+/** However a window was before, a scene and its bar are all in sight, and a scene of another size is not blank. */
 async function turns(page, [width, height]) {
   for (const [w, h] of [[844, 390], [width, height]]) {
     await page.setViewport({ width: w, height: h });
@@ -129,6 +148,8 @@ async function turns(page, [width, height]) {
     const bottom = await page.$eval("#bar", (bar) => bar.getBoundingClientRect().bottom);
     assert.ok(bottom <= h, `the bar ends at ${bottom} of ${h}`);
   }
+  const { narrower, colours } = await resized(page);
+  assert.ok(narrower && colours > 3, `${colours} colours, narrower: ${narrower}`);
 }
 
 const RESPONDS = {
@@ -190,6 +211,29 @@ const RESPONDS = {
   async script(page) {
     await settled(page);
     assert.match(await page.$eval("#out", (out) => out.textContent), /A \* B\n10 {2}4\.5\n22 {4}9\n/);
+    // An example that cannot be had is told; one that comes late is not shown in the place of another.
+    const chooses = (name) => page.select("#example", name);
+    await page.evaluate(() => { window.plain = fetch; window.fetch = async () => new Response("no", { status: 404 }); });
+    const before = await page.$eval("#text", (area) => area.value);
+    await chooses("cg");
+    await page.waitForFunction(() => /^The example could not be loaded: 404/.test(document.getElementById("note").textContent));
+    assert.equal(await page.$eval("#text", (area) => area.value), before);
+    await page.evaluate(() => {
+      window.fetch = async (url) => {
+        const answer = await window.plain(url);
+        if (/cg/.test(url)) await new Promise((late) => { window.late = late; });
+        return answer;
+      };
+    });
+    await chooses("cg");
+    await page.waitForFunction(() => window.late);
+    await asks(page, () => chooses("lcp"));
+    await settled(page);
+    const lcp = await page.$eval("#text", (area) => area.value);
+    await page.evaluate(async () => { window.late(); await new Promise((next) => setTimeout(next, 50)); });
+    assert.equal(await page.$eval("#text", (area) => area.value), lcp);
+    assert.notEqual(lcp, before);
+    await page.evaluate(() => { window.fetch = window.plain; });
     // What prints without end is cut short and can be stopped.
     await asks(page, () => page.$eval("#text", (area) => {
       area.value = "repeat 1000000000\n  print(1)\nend\n";
