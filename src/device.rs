@@ -30,6 +30,7 @@ pub struct DeviceOptions {
     /// their stages and by the names of driver and device; what is damaged, or what the driver does not know any more, is
     /// compiled as if it were not there, and where nothing can be written nothing is kept. The folder is the application's
     /// own: a driver is handed what stands in it. [`Counters::programs_taken_back`] says how often it helped.
+    /// An empty path is refused.
     pub program_folder: Option<PathBuf>,
     /// Whose the context's GL state is. With [`HostState::Keep`] the application may have any state at any call: it makes no
     /// difference, and comes back. [`HostState::Own`] is for a context that nobody but texla sets state in: it is set once, when
@@ -181,6 +182,11 @@ impl Device {
         options: DeviceOptions,
     ) -> Result<Self> {
         let DeviceOptions { limits, pool_budget, program_folder: programs, host_state } = options;
+        if programs.as_ref().is_some_and(|folder| folder.as_os_str().is_empty()) {
+            // It would be the current directory, whatever that is.
+            let (op, name, value) = ("Device", "program_folder", "\"\"".to_owned());
+            return Err(Error::Parameter { op, name, value, expected: "the path of a folder" });
+        }
         let gl = Gl::new(gl, GlOptions { owner, loader, limits, host_state, programs })?;
         let (kernels, pool) = (RefCell::default(), RefCell::new(Pool::new(pool_budget)));
         Ok(Device(Rc::new(DeviceInner {

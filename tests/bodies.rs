@@ -9,7 +9,7 @@ use texla::kernel::{
     PingPong, Points, PointsKernel, Predicate, SplatKernel, VertexKernel, WhileParams,
 };
 use texla::ops::Histogram;
-use texla::{Device, Error, Layout, Matrix, Packed, Result, Scalar, Shape, Vector};
+use texla::{BufferVector, Device, Error, Layout, Matrix, Packed, Result, Scalar, Shape, Vector};
 
 const SPLAT: &str =
     "void splat(int i, out vec4 rectangle, out vec4 value) { rectangle = vec4(0.0); value = vec4(1.0); }";
@@ -435,5 +435,76 @@ fn inputs_of_other_kernels_that_are_too_short_are_refused() {
         };
         interface(run(&short));
         run(&long).unwrap();
+    });
+}
+
+/// Parameters by hand, whose values may be others than their fields say.
+struct ByHand(Vec<ParamValue>);
+
+impl Params for ByHand {
+    const FIELDS: &'static [Field] =
+        &[Field { name: "omega", kind: f32::KIND }, Field { name: "sweep", kind: i32::KIND }];
+
+    fn values(&self) -> Vec<ParamValue> {
+        self.0.clone()
+    }
+}
+
+#[test]
+fn values_that_are_not_what_their_fields_say_are_refused() {
+    on_both(|dev| {
+        let right = || vec![0.5f32.value(), 3i32.value()];
+        let wrong: [(Vec<ParamValue>, &[&str]); 6] = [
+            (vec![], &["0 values", "2 fields", "omega, sweep"]),
+            (vec![0.5f32.value()], &["1 values"]),
+            ([right(), right()].concat(), &["4 values"]),
+            (vec![1i32.value(), 3i32.value()], &["`omega`", "`int`", "expected `float`"]),
+            (vec![[0.5f32; 2].value(), 3i32.value()], &["`omega`", "`vec2`"]),
+            (vec![0.5f32.value(), 3u32.value()], &["`sweep`", "`uint`", "expected `int`"]),
+        ];
+        let told = "vec4(omega, float(sweep), 0.0, 0.0)";
+        let sevens = || Vector::filled(dev, 4, 7.0).unwrap();
+        let kernel = format!("vec4 kernel(ivec2 p) {{ return {told}; }}");
+        let kernel = Kernel::<ByHand>::new(dev, "mine", [], &kernel).unwrap();
+        let condition = "bool kernel(ivec2 p) { return omega < float(sweep); }";
+        let condition = Condition::<ByHand>::new(dev, "mine", [], condition).unwrap();
+        let vertex = format!("void kernel(int vertex) {{ y[0] = {told}; }}");
+        let vertex = VertexKernel::<ByHand>::new(dev, "mine", [], 1, &vertex).unwrap();
+        let body = LOOP.replace("return false", "return omega > float(sweep)");
+        let endless = IterateWhile::<ByHand>::new(dev, "mine", [], &body).unwrap();
+
+        let drawn = |given: &ByHand| {
+            let mut y = sevens();
+            (kernel.run(&mut y, [], given), y.read().unwrap())
+        };
+        let captured = |given: &ByHand| {
+            let mut y = BufferVector::from_slice(dev, &[7.0; 4]).unwrap();
+            (vertex.run(&mut y, 0, [], given), y.read().unwrap())
+        };
+        let others = |given: &ByHand| {
+            let mut state = PingPong::new(sevens(), sevens());
+            let looped = endless.run(&mut state, [], given, WhileParams::default()).map(drop);
+            [condition.mask(&sevens(), [], given).map(drop), looped]
+        };
+        for (values, words) in wrong {
+            let given = ByHand(values);
+            let mut results = Vec::from(others(&given));
+            for (result, y) in [drawn(&given), captured(&given)] {
+                assert_eq!(y, [7.0; 4], "nothing was drawn");
+                results.push(result);
+            }
+            for result in results {
+                let detail = interface(result);
+                assert!(words.iter().all(|w| detail.contains(w)), "{detail}");
+            }
+        }
+        let given = ByHand(right());
+        for (result, y) in [drawn(&given), captured(&given)] {
+            result.unwrap();
+            assert_eq!(y, [0.5, 3.0, 0.0, 0.0]);
+        }
+        for result in others(&given) {
+            result.unwrap();
+        }
     });
 }

@@ -13,7 +13,7 @@ use common::random::uniform;
 use common::scratch;
 use texla::gl::{Api, Counters};
 use texla::kernel::{Kernel, NoParams, Points, PointsKernel, VertexKernel};
-use texla::{BufferVector, DeviceOptions, Headless, HeadlessOptions, Vector, ops};
+use texla::{BufferVector, DeviceOptions, Error, Headless, HeadlessOptions, Vector, ops};
 
 /// A folder of this test's own, empty.
 fn folder(name: &str, api: Api) -> PathBuf {
@@ -149,5 +149,18 @@ fn a_folder_that_cannot_be_is_none() {
         assert_eq!((bits, done.compiles), (right, linked.compiles));
         assert_eq!(fs::read_to_string(&file).unwrap(), "a file");
         fs::remove_file(&file).unwrap();
+    }
+}
+
+/// It would be the current directory.
+#[test]
+fn an_empty_path_is_refused() {
+    for api in Api::ALL {
+        let options = DeviceOptions::default().with_program_folder(Some(PathBuf::new()));
+        let made = Headless::new(HeadlessOptions::default().with_api(Some(api)).with_options(options));
+        match made {
+            Err(Error::Parameter { name: "program_folder", .. }) => {}
+            other => panic!("{other:?}"),
+        }
     }
 }

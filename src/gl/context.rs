@@ -127,7 +127,9 @@ impl Gl {
         // SAFETY: as above.
         let unavailable = |what: &str, e: String| match unsafe { take_error(&raw) } {
             glow::CONTEXT_LOST => Error::ContextLost,
-            _ => Error::NoContext(format!("cannot create a {what}: {e}")),
+            _ => Error::NoContext(format!(
+                "cannot create a {what}: {e} (is the context current on this thread?)"
+            )),
         };
         // SAFETY: as above.
         let vertex_array =

@@ -73,16 +73,21 @@ impl UniformKind {
         }
     }
 
+    /// Its type in GLSL, of an array that of an element.
+    pub fn glsl(self) -> &'static str {
+        self.describe().0
+    }
+
     /// The declaration of a uniform of this kind.
     pub fn declare(self, name: &str) -> String {
         match self {
             UniformKind::Ints(n) | UniformKind::Floats(n) => {
-                format!("uniform {} {name}[{n}];\n", self.describe().0)
+                format!("uniform {} {name}[{n}];\n", self.glsl())
             }
             UniformKind::Block { vec4s, .. } => {
                 format!("layout(std140) uniform {} {{ vec4 {name}[{vec4s}]; }};\n", block_name(name))
             }
-            _ => format!("uniform {} {name};\n", self.describe().0),
+            _ => format!("uniform {} {name};\n", self.glsl()),
         }
     }
 }

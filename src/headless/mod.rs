@@ -51,6 +51,7 @@ impl Headless {
     ///
     /// *Errors*: [`Error::NoContext`] with one sentence: no EGL library, no device of that name, or why the context
     /// could not be made; it names the Debian packages to install where that would help.
+    /// [`Error::Parameter`] for options that no device bears.
     pub fn new(options: HeadlessOptions) -> Result<Self> {
         let api = egl::api(options.api)?;
         let wanted = options.device.clone().or_else(|| variable("TEXLA_DEVICE"));
@@ -66,6 +67,8 @@ impl Headless {
                     failures.push(format!("{i}: {}", made.name));
                 }
                 Ok(made) => return Ok(made),
+                // No device bears these options.
+                Err(e @ Error::Parameter { .. }) => return Err(e),
                 Err(e) => failures.push(format!("{i}: {e}")),
             }
         }

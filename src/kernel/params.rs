@@ -19,6 +19,25 @@ pub struct Field {
     pub kind: FieldType,
 }
 
+/// What is wrong with values for these fields: a [`Params`] written by hand may say one thing and give another.
+pub(super) fn mismatch<'a>(
+    fields: &[Field],
+    values: impl ExactSizeIterator<Item = &'a UniformValue>,
+) -> Option<String> {
+    if values.len() != fields.len() {
+        let names: Vec<_> = fields.iter().map(|f| f.name).collect();
+        let (found, expected, names) = (values.len(), names.len(), names.join(", "));
+        return Some(format!(
+            "`Params::values` gives {found} values, expected one for each of {expected} fields: {names}"
+        ));
+    }
+    let wrong = fields.iter().zip(values).find(|(field, value)| field.kind.0 != value.kind());
+    wrong.map(|(field, value)| {
+        let (name, found, expected) = (field.name, value.kind().glsl(), field.kind.0.glsl());
+        format!("the parameter `{name}` is given as `{found}`, expected `{expected}` as its field says")
+    })
+}
+
 /// A Rust type that a parameter can have.
 pub trait ParamType {
     /// The GLSL type.
@@ -47,7 +66,8 @@ param_type! {
 pub trait Params {
     /// The fields in order.
     const FIELDS: &'static [Field];
-    /// The values in the same order.
+    /// The values in the same order, of the same types: a kernel that is given others says
+    /// [`Error::Interface`](crate::Error::Interface), with the field's name, and draws nothing.
     fn values(&self) -> Vec<ParamValue>;
 }
 

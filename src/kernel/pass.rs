@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::accessors::Fold;
 use super::describe::Few;
 use super::domain::{Accum, Domain, Predicate};
+use super::params::mismatch;
 use super::spec::{InputSpec, KernelSpec, StageSpec};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -208,6 +209,9 @@ impl<'a> Pass<'a> {
     /// What can be wrong with the inputs, found before GL is touched.
     pub(super) fn check_inputs(&self) -> Result<()> {
         let spec = &self.kernel.spec;
+        if let Some(detail) = mismatch(&spec.params, self.params.iter()) {
+            return Err(self.fail(detail));
+        }
         if self.inputs.len() != spec.inputs.len() {
             let names: Vec<_> = spec.inputs.iter().map(|i| i.name.as_str()).collect();
             let (found, wanted) = (self.inputs.len(), names.join(", "));

@@ -2,7 +2,7 @@
 
 mod text;
 
-use super::params::Params;
+use super::params::{Params, mismatch};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::{CaptureCall, DataBuffer, Format, Program, ProgramSource, UniformValue, check_other_dialect};
@@ -165,6 +165,10 @@ impl<P: Params> VertexKernel<P> {
     ) -> Result<()> {
         let views = inputs.map(|i| i.buffer_view());
         self.check_inputs(&views)?;
+        let params: Vec<_> = params.values().into_iter().map(|v| v.0).collect();
+        if let Some(detail) = mismatch(P::FIELDS, params.iter()) {
+            return Err(self.fail(detail));
+        }
         let target = target.buffer_target();
         let tail = self.tail(&target, first, count)?;
         if count == 0 {
@@ -179,7 +183,7 @@ impl<P: Params> VertexKernel<P> {
             false => None,
         };
         let mut uniforms = vec![UniformValue::IVec2(tail), UniformValue::Int(0)];
-        uniforms.extend(params.values().into_iter().map(|v| v.0));
+        uniforms.extend(params);
         gl.capture(&CaptureCall {
             name: &self.spec.name,
             program: &self.program,

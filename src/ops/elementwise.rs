@@ -145,6 +145,15 @@ const MADAD: Row = row("madad", "OP_MADAD", 4, 0);
 const INPUTS: [&str; 4] = ["x", "y", "z", "w"];
 const COEFFICIENTS: [(&str, &str); 2] = [("a", "alpha"), ("b", "beta")];
 
+fn check_finite(op: &'static str, name: &'static str, coefficient: Coefficient<'_>) -> Result<()> {
+    match coefficient {
+        Coefficient::Host(value) if !value.is_finite() => {
+            Err(Error::Parameter { op, name, value: value.to_string(), expected: "a finite number" })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The one executor of the family.
 pub(super) fn run<T: Elements>(
     row: &Row,
@@ -157,14 +166,9 @@ pub(super) fn run<T: Elements>(
     }
     let mut on_device = [false; 2];
     for (i, coefficient) in coefficients.iter().enumerate() {
-        match coefficient {
-            Coefficient::Host(value) if !value.is_finite() => {
-                let (value, expected) = (value.to_string(), "a finite number");
-                let name = COEFFICIENTS.get(i).map_or("", |(name, _)| name);
-                return Err(Error::Parameter { op: row.op, name, value, expected });
-            }
-            Coefficient::Host(_) => {}
-            Coefficient::Device(_) => on_device.iter_mut().skip(i).take(1).for_each(|on| *on = true),
+        check_finite(row.op, COEFFICIENTS.get(i).map_or("", |(name, _)| name), *coefficient)?;
+        if let Coefficient::Device(_) = coefficient {
+            on_device.iter_mut().skip(i).take(1).for_each(|on| *on = true);
         }
     }
     debug_assert_eq!((inputs.len(), coefficients.len()), (row.inputs, row.coefficients));
@@ -363,6 +367,8 @@ pub fn clamp<'a, T: Elements>(
     high: impl Into<Coefficient<'a>>,
 ) -> Result<()> {
     let (low, high) = (low.into(), high.into());
+    check_finite("clamp", "low", low)?;
+    check_finite("clamp", "high", high)?;
     if let (Coefficient::Host(l), Coefficient::Host(h)) = (low, high)
         && l > h
     {

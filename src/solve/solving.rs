@@ -196,7 +196,8 @@ impl<'s, X, R> Solving<'s, X, R> {
     }
 
     /// Goes on to the end, and gives back `x`, and what has come of it. *Cost*: waits, unless it is [done](SolveProgress::done).
-    /// *Errors*: those of the solver's `solve`.
+    /// *Errors*: those of the solver's `solve`. So a pending error of the application's ends it, and `x` is as it was;
+    /// [`advance`](Self::advance) tells of it and goes on.
     pub fn finish(mut self) -> (X, Result<R>) {
         loop {
             match self.stage {

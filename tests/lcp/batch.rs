@@ -283,6 +283,17 @@ fn what_does_not_suit_is_named_with_its_problem() {
         let batch = LcpBatch::new(device, &[LcpProblem { a: &two, b: &[-1.0, -1.0] }]).unwrap();
         let short = batch.start(&[1.0]).err();
         assert!(matches!(short, Some(Error::LengthMismatch { found: 1, expected: 2, .. })), "{short:?}");
+        // In the unit of the problem, which is about b's over the matrix': 2^-126, what 1 is is too large.
+        let small = 2f64.powi(-120);
+        let tiny = LcpBatch::new(device, &[LcpProblem { a: &two, b: &[small, small] }]).unwrap();
+        for (batch, x, text) in
+            [(&batch, f32::NAN, "LcpBatch::start: x"), (&tiny, 1e30, "LcpBatch::start: x in the unit")]
+        {
+            match batch.start(&[0.0, x]).err() {
+                Some(Error::NonFinite { what, index: 1, .. }) => assert!(what.starts_with(text), "{what}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
         let wrong = batch.split(&Vector::zeros(device, 3).unwrap()).err();
         assert!(matches!(wrong, Some(Error::ShapeMismatch { .. })), "{wrong:?}");
         let mut x = Vector::zeros(device, 2).unwrap();

@@ -155,8 +155,11 @@ impl LcpBatch {
         for (number, problem) in problems.iter().enumerate() {
             let name = format!("of problem {number} ");
             check_shapes(problem, &name)?;
-            check_finite(&format!("LcpBatch: b {name}"), problem.b.iter().copied())?;
-            check_finite(&format!("LcpBatch: the matrix {name}"), problem.a.values().iter().copied())?;
+            check_finite(&format!("LcpBatch: b of problem {number}"), problem.b.iter().copied())?;
+            check_finite(
+                &format!("LcpBatch: the matrix of problem {number}"),
+                problem.a.values().iter().copied(),
+            )?;
             check_positive(OP, &problem.a.diagonal(), &name)?;
             // In 64 bits: what 32 have no room for has some when it is scaled.
             let sides = || problem.b.iter().copied();
@@ -229,11 +232,17 @@ impl LcpBatch {
             let (op, operand, found) = ("LcpBatch::start", "x", x.len());
             return Err(Error::LengthMismatch { op, operand, found, expected });
         }
+        check_finite("LcpBatch::start: x", x.iter().copied().map(f64::from))?;
         let mut values = vec![0.0; self.b.len()];
         for (place, group) in self.places.iter().zip(self.groups.iter()) {
             for (number, i) in group.iter().zip(place.first..) {
-                if let (Some(v), Some(x)) = (values.get_mut(i), x.get(*number)) {
-                    *v = f64::from(*x) / place.unit();
+                if let (Some(slot), Some(x)) = (values.get_mut(i), x.get(*number)) {
+                    let (value, index) = (f64::from(*x) / place.unit(), *number);
+                    if !(value as f32).is_finite() {
+                        let what = "LcpBatch::start: x in the unit of its problem".to_owned();
+                        return Err(Error::NonFinite { what, index, value });
+                    }
+                    *slot = value;
                 }
             }
         }
