@@ -58,7 +58,7 @@ export class Chart {
     const step = 10 ** Math.floor(Math.log10(most / 3)), pitch = step * [1, 2, 5].find((m) => most / (m * step) <= 7);
     for (let k = 0; k <= most; k += pitch) c.fillText(String(Math.round(k)), x(k), height - bottom + 7);
     c.textAlign = "right";
-    if (width > 480) c.fillText("iterations", width - right, height - 14);
+    c.fillText("iterations", width - right, height - 14);
     c.setLineDash([5, 4]);
     c.strokeStyle = faint;
     c.beginPath(); c.moveTo(left, y(goal)); c.lineTo(width - right, y(goal)); c.stroke();

@@ -64,18 +64,18 @@ async function once(call, of, tell, page) {
 }
 
 /**
- * Calls a handler, in a Worker or on the page itself; once more on a new context if the browser took the first away, `again` being
- * told so.
+ * Calls a handler, in a Worker or on the page itself; again on a new context where the browser took one away, `again` being told so,
+ * but not for ever.
  */
 export async function ask(call, of = {}, tell, again, { page = false } = {}) {
-  for (let lost = false; ;) {
+  for (let losses = 0; ;) {
     try {
       return await once(call, of, tell, page);
     } catch (error) {
       if (error.name === "NoWorkerContext") {
         page = true;
-      } else if (error.name === "ContextLost" && !lost) {
-        lost = true;
+      } else if (error.name === "ContextLost" && losses < 3) {
+        losses += 1;
         again?.();
       } else {
         throw error;

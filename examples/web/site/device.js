@@ -12,6 +12,8 @@ const send = form(async () => {
   const [bench, results] = ["bench", "results"].map((id) => $(id).tBodies[0]);
   const clear = () => { report = []; bench.replaceChildren(); results.replaceChildren(); };
   clear();
+  // Half a report is none.
+  $("copy").disabled = true;
   note("Probing …");
   const tell = (found) => {
     if (found.about) {
@@ -42,7 +44,7 @@ const send = form(async () => {
   };
   await ask("survey", {}, tell, () => { clear(); note(AGAIN); });
   $("copy").disabled = false;
-  return "Done.";
+  return { said: "Done." };
 });
 
 $("copy").addEventListener("click", async () => {

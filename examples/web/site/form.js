@@ -13,15 +13,15 @@ export function facts(list, rows) {
   list.replaceChildren(...rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))]));
 }
 
-/** `run` is called when the form is sent, and gives what is to be said at the end. */
+/** `run` is called when the form is sent, and gives what is to be said at the end, and whether it is no good. */
 export function form(run) {
   const go = $("go"), halt = $("stop");
   let working = false, again = false;
   const once = async () => {
     try {
-      const said = await run() ?? "";
+      const { said, wrong } = await run();
       if (again) return;
-      note(said);
+      note(said, wrong);
       document.body.dataset.state = "done";
     } catch (error) {
       if (again) return;

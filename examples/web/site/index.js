@@ -1,4 +1,4 @@
-// Water: drops where a pointer is; two fingers or the right button turn, and a wheel comes nearer. Keys do the same.
+// Water: drops where a pointer is; two fingers or the right button turn, and fingers apart or a wheel come nearer. Keys do the same.
 import { stage } from "./stage.js";
 
 const held = new Map();
@@ -6,6 +6,9 @@ const held = new Map();
 function turns(event) {
   return held.size > 1 || event.buttons === 2 || event.shiftKey;
 }
+
+/** How far apart two places are; never nothing. */
+const apart = ([x, y], [u, v]) => Math.max(Math.hypot(x - u, y - v), 0.02);
 
 stage({
   sizes: [96, 128, 192, 256, 384, 512],
@@ -16,7 +19,7 @@ stage({
   make: (texla, gpu, cells, width, height, about) =>
     new texla.Water(gpu, cells, width, height, about.software || devicePixelRatio > 1.5 ? 1 : 2),
   // The whole pool in an upright picture too.
-  fit: (scene, aspect) => scene.set_distance(2.42 * Math.max(1, 1.35 / aspect)),
+  fit: (scene, aspect) => scene.set_distance(2.75 * Math.max(1, 1.45 / aspect)),
   pointer: {
     down(scene, event, [x, y]) {
       held.set(event.pointerId, [x, y]);
@@ -26,8 +29,11 @@ stage({
       const before = held.get(event.pointerId);
       if (!before) return;
       held.set(event.pointerId, [x, y]);
-      if (turns(event)) scene.turn(-3 * (x - before[0]) / held.size, 3 * (y - before[1]) / held.size);
-      else scene.touch(x, y, 0.05, -0.012);
+      if (!turns(event)) return scene.touch(x, y, 0.05, -0.012);
+      scene.turn(-3 * (x - before[0]) / held.size, 3 * (y - before[1]) / held.size);
+      if (held.size !== 2) return;
+      const [other] = [...held].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
+      scene.set_distance(scene.distance() * apart(before, other) / apart([x, y], other));
     },
     up(scene, event) {
       held.delete(event.pointerId);

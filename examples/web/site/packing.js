@@ -11,6 +11,7 @@ function draw(canvas, drawn, positions) {
   const scale = devicePixelRatio || 1, side = canvas.clientWidth;
   if (!side) return;
   canvas.width = canvas.height = Math.round(scale * side);
+  if (!positions) return;
   const c = canvas.getContext("2d");
   c.scale(scale, scale);
   const cell = side / positions;
@@ -48,19 +49,30 @@ function draw(canvas, drawn, positions) {
 }
 
 function redraw() {
-  if (!found) return;
-  const positions = 4 * Math.ceil(found.unknowns / 4);
-  draw($("drawn-before"), found.drawnBefore, positions);
-  draw($("drawn-after"), found.drawnAfter, positions);
+  const { unknowns, drawnBefore, drawnAfter } = found ?? { unknowns: 0, drawnBefore: [], drawnAfter: [] };
+  const positions = 4 * Math.ceil(unknowns / 4);
+  draw($("drawn-before"), drawnBefore, positions);
+  draw($("drawn-after"), drawnAfter, positions);
 }
+
+const instructions = (count) => `${count} instruction${count === 1 ? "" : "s"}`;
 
 const send = form(async () => {
   const name = $("expression").value;
   note("Searching …");
-  found = await ask("pack", { name, rows: name === "own" ? $("own").value : undefined, proposals: PROPOSALS });
+  try {
+    found = await ask("pack", { name, rows: name === "own" ? $("own").value : undefined, proposals: PROPOSALS });
+  } catch (error) {
+    // What stands there is of another expression.
+    found = null;
+    for (const id of ["before", "after", "shader"]) $(id).textContent = "";
+    facts($("result"), []);
+    redraw();
+    throw error;
+  }
   window.found = found;
-  $("before").textContent = `${found.before} instructions`;
-  $("after").textContent = `${found.after} instructions`;
+  $("before").textContent = instructions(found.before);
+  $("after").textContent = instructions(found.after);
   const gap = found.after - found.bound;
   facts($("result"), [
     ["expression", `${found.unknowns} unknowns, ${found.entries} entries`],
@@ -70,7 +82,7 @@ const send = form(async () => {
   $("shader").textContent = found.shader;
   redraw();
   const less = found.before ? Math.round(100 * (1 - found.after / found.before)) : 0;
-  return `${found.before} instructions before, ${found.after} after: ${less} % less.`;
+  return { said: `${instructions(found.before)} before, ${found.after} after: ${less} % less.` };
 });
 
 $("expression").addEventListener("change", () => {

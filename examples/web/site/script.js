@@ -39,12 +39,14 @@ const send = form(async () => {
   const found = await ask("script", { text }, (printed) => out.append(printed), () => { out.textContent = ""; note(AGAIN); });
   if (found.error !== undefined) {
     out.append(element("span", { class: "wrong", id: "error" }, found.error));
-    const lines = text.split("\n");
-    const at = lines.slice(0, found.line - 1).reduce((sum, line) => sum + line.length + 1, 0) + found.column - 1;
+    // Columns count characters, places in a text what they are made of.
+    const lines = text.split("\n"), before = [...lines[found.line - 1] ?? ""].slice(0, found.column - 1).join("");
+    const at = lines.slice(0, found.line - 1).reduce((sum, line) => sum + line.length + 1, 0) + before.length;
     $("text").setSelectionRange(at, at);
-    return `Stopped at line ${found.line}, column ${found.column}.`;
+    return { said: `Stopped at line ${found.line}, column ${found.column}.`, wrong: true };
   }
-  return `Done in ${found.all.toFixed(0)} ms: ${found.draws} draws, ${found.readbacks} readbacks.`;
+  const said = `Done in ${found.all.toFixed(0)} ms: ${found.draws} draws, ${found.readbacks} readbacks.`;
+  return { said };
 });
 
 $("example").addEventListener("change", async () => { if (await show($("example").value)) send(); });

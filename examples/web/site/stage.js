@@ -15,6 +15,8 @@ export function stage({ make, sizes, rate, most, pointer, keys, describe, fit })
   const choice = element("select", { "aria-label": "Cells", onchange: () => { state.cells = Number(choice.value); restart(); } });
   const pause = element("button", { type: "button", onclick: () => setPaused(!state.paused) }, "Pause");
   const again = element("button", { type: "button", onclick: () => restart() }, "Restart");
+  // Of no use before there is a device; to try again is.
+  choice.hidden = pause.hidden = true;
   const stats = element("span", { class: "stats", id: "stats" });
   $("bar").append(choice, pause, again, stats);
 
@@ -74,6 +76,7 @@ export function stage({ make, sizes, rate, most, pointer, keys, describe, fit })
       if (!state.cells) {
         state.cells = about.software ? sizes[0] : sizes[Math.floor(sizes.length / 2)];
         state.quality = about.software ? 0.5 : 1;
+        choice.hidden = pause.hidden = false;
         choice.append(...sizes.map((n) => element("option", n === state.cells ? { value: n, selected: "" } : { value: n }, describe(n))));
       }
       const [width, height] = size();

@@ -74,9 +74,9 @@ const withoutContext = (place, inWorkers) => {
   }
 };
 
-/** Takes a context away at this draw, in one place. */
+/** Takes contexts away at this draw: on the page, or in so many Workers. */
 const taken = (place, where, at) => {
-  if (place !== where) return;
+  if (place === "page" ? where !== "page" : !(place < where)) return;
   const gl = WebGL2RenderingContext.prototype, draw = gl.drawArrays;
   let draws = 0;
   gl.drawArrays = function (...of) {
@@ -116,6 +116,7 @@ async function refused(browser, site, names, sentence, fault, ...given) {
             return document.elementFromPoint(x + width / 2, y + height / 2) === button;
           });
           assert.ok(free, "a message leaves the bar free");
+          assert.equal(await page.$$eval("#bar :not(span)", (all) => all.filter((one) => one.checkVisibility()).length), 1, "what is of no use is not there");
         }
         // Nor does asking again say more.
         if (isScene(name)) await page.click("#bar button:last-of-type");
@@ -216,8 +217,8 @@ async function replays(browser, site, name) {
   await page.close();
 }
 
-/** Work loses its context at a draw, in the first Worker or on the page itself, and is done once more. */
-async function repeats(browser, site, name, at, { silent = false, where = 0 } = {}) {
+/** Work loses its context at a draw, on the page itself or in the first Workers, so many times, and is done once more. */
+async function repeats(browser, site, name, at, { silent = false, where = 1 } = {}) {
   const { page, complaints } = await changed(browser, `${site}${name}.html`, taken, where, at);
   await settled(page);
   const found = (page) => page.evaluate(() => [window.found?.hash, document.querySelector("#digest dd, #out")?.textContent]);
@@ -229,7 +230,7 @@ async function repeats(browser, site, name, at, { silent = false, where = 0 } = 
   }
   await heard(page, "lost");
   const said = await page.evaluate(() => window.said);
-  assert.equal(said.filter((text) => /took the graphics context away: once more/.test(text)).length, silent ? 0 : 1, `${name}: ${said}`);
+  assert.equal(said.filter((text) => /took the graphics context away: once more/.test(text)).length, silent ? 0 : where === "page" ? 1 : where, `${name}: ${said}`);
   await page.waitForFunction(() => /textures to/.test(document.getElementById("device-line").textContent));
   if (where !== "page") await sends(page);
   assert.deepEqual(await found(page), before, `${name}: the same as without a loss`);
@@ -240,7 +241,7 @@ async function repeats(browser, site, name, at, { silent = false, where = 0 } = 
 /** Pages that lose their context go on by themselves. */
 export async function recovers(browser, site, thorough) {
   await replays(browser, site, "index");
-  await repeats(browser, site, "solve", 150);
+  await repeats(browser, site, "solve", 150, { where: 3 });
   if (!thorough) return;
   await replays(browser, site, "smoke");
   await repeats(browser, site, "solve", 150, { where: "page" });

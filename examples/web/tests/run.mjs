@@ -10,6 +10,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { BROWSERS, launch, serve } from "./browsers.mjs";
 import { keys } from "./keys.mjs";
 import { lessens, recovers } from "./lesser.mjs";
@@ -73,6 +74,46 @@ async function resultsAndLoss(browser, site, bits) {
   assert.deepEqual(complaints, []);
   await page.close();
   return found;
+}
+
+/** What a page is kept from though the browser lists it is not asked of, and a context that has no list is one that went. */
+async function keptFrom(browser, site) {
+  const { page, complaints } = await open(browser, `${site}packing.html`);
+  const found = await page.evaluate(async () => {
+    const texla = await import("./work.js");
+    await texla.default();
+    const named = (change) => {
+      const context = document.createElement("canvas").getContext("webgl2");
+      change(context);
+      try {
+        return new texla.Gpu(context, false).about().renderer;
+      } catch (error) {
+        return error.name;
+      }
+    };
+    const kept = (kept) => named((context) => {
+      const plain = context.getExtension;
+      context.getExtension = (name) => kept(name) ? null : plain.call(context, name);
+    });
+    return [
+      kept((name) => name === "WEBGL_debug_renderer_info"), kept(() => true),
+      named((context) => { context.getSupportedExtensions = () => null; }),
+    ];
+  });
+  // Browsers may render to floats all the same; whose error it is that they say of a query is no question.
+  const [first, none, unlisted] = found;
+  assert.ok(!["Texla", "NoContext"].includes(first) && none !== "Texla", `${first}, ${none}`);
+  assert.equal(unlisted, "ContextLost");
+  assert.deepEqual(complaints, []);
+  await page.close();
+}
+
+/** A page that was opened as a file says that it needs a server. */
+async function opensAsFile(browser) {
+  const { page } = await open(browser, pathToFileURL(path.resolve(folder, "index.html")).href);
+  await page.waitForSelector(".unloaded");
+  assert.match(await page.$eval(".unloaded", (said) => said.textContent), /from a web server, not from a file/);
+  await page.close();
 }
 
 /** How many colours a screenshot has, at most `most`; and how light its background is. */
@@ -157,6 +198,19 @@ const RESPONDS = {
     await plays(page, [0.5, 0.55]);
     const { residual } = await page.evaluate(() => window.stage.scene.report());
     assert.ok(residual < 2e-4, `a residual of ${residual}`);
+    // Two fingers that part come nearer.
+    const [far, near] = await page.evaluate(() => {
+      const canvas = document.getElementById("scene"), box = canvas.getBoundingClientRect(), { scene } = window.stage;
+      const finger = (type, pointerId, x) => canvas.dispatchEvent(new PointerEvent(type, {
+        pointerId, pointerType: "touch", buttons: 1, clientX: box.x + x * box.width, clientY: box.y + box.height / 2,
+      }));
+      const before = scene.distance();
+      for (const [type, id, x] of [["pointerdown", 11, 0.45], ["pointerdown", 12, 0.5], ["pointermove", 12, 0.55]]) finger(type, id, x);
+      const after = scene.distance();
+      for (const id of [11, 12]) finger("pointerup", id, 0.5);
+      return [before, after];
+    });
+    assert.ok(Math.abs(near - Math.max(far / 2, 1.6)) < 1e-3, `${far} away, then ${near}`);
   },
   async smoke(page) {
     await plays(page, [0.7, 0.5]);
@@ -205,8 +259,11 @@ const RESPONDS = {
     await asks(page, () => drops(page, "three.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 4\n2 2 4\n3 3 4\n2 1 -1\n3 2 -1\n"));
     await settled(page);
     assert.match(await page.$eval("#result", (list) => list.textContent), /3x3, 7 nonzeros/);
+    const chosen = () => page.$eval("#problem", (list) => list.selectedOptions[0].textContent);
+    assert.equal(await chosen(), "three.mtx", "the list says what is solved");
     await asks(page, () => drops(page, "empty.mtx", ""));
     assert.match(await failed(page), /^empty\.mtx/i);
+    assert.deepEqual([await chosen(), await page.$$eval("#given", (all) => all.length)], ["empty.mtx", 1]);
   },
   async script(page) {
     await settled(page);
@@ -245,6 +302,13 @@ const RESPONDS = {
     await page.select("#example", "mistake");
     await page.waitForFunction(() => document.getElementById("error"));
     assert.match(await page.$eval("#error", (out) => out.textContent), /^line 4, column 7: A is 2x2 and b is 3x1.*\n {4}x = A \* b\n {10}\^/s);
+    // The cursor goes to the place, whatever characters are before it.
+    await asks(page, () => page.$eval("#text", (area) => {
+      area.value = 'print("🦀🦀é"); b = unknown';
+      document.getElementById("go").click();
+    }));
+    await settled(page);
+    assert.equal(await page.$eval("#text", (area) => area.value.slice(area.selectionStart)), "b = unknown");
   },
   async packing(page) {
     await settled(page);
@@ -256,6 +320,11 @@ const RESPONDS = {
     await page.select("#expression", "own");
     await sends(page);
     assert.equal((await page.evaluate(() => window.found)).unknowns, 8);
+    await page.$eval("#own", (area) => { area.value = "nonsense"; });
+    await asks(page, () => page.click("#go"));
+    await failed(page);
+    const left = await page.$$eval("#before, #after, #shader, #result", (all) => all.map((one) => one.textContent).join(""));
+    assert.equal(left, "", "nothing is left of the last expression below an error");
   },
   async device(page, { digest }) {
     await settled(page);
@@ -264,6 +333,9 @@ const RESPONDS = {
     assert.equal(await page.$$eval("#bench tbody tr", (rows) => rows.length), 5);
     await page.click("#copy");
     await page.waitForFunction(() => /^Copied/.test(document.getElementById("note").textContent));
+    // Half a report is not to be had.
+    assert.equal(await page.evaluate(() => { document.getElementById("go").click(); return document.getElementById("copy").disabled; }), true);
+    await settled(page);
   },
 };
 
@@ -304,7 +376,8 @@ async function pages(browser, site, found) {
 
 /** The crate of the guide, as it stands there. */
 async function hello(browser, site) {
-  const { page } = await open(browser, `${site}hello/`);
+  // As it may be written: without the slash that its files are found by, and in percent signs.
+  const { page } = await open(browser, `${site}hell%6F`);
   await page.waitForFunction(() => document.getElementById("said").textContent !== "Computing …");
   assert.equal(await page.$eval("#said", (said) => said.textContent), "The length of (3, 4) is 5.");
   await page.close();
@@ -329,9 +402,11 @@ try {
       const found = await step(llvmpipe ? "27 results with the bits of native ES 3" : "27 results within their bounds", () => resultsAndLoss(browser, site, llvmpipe));
       assert.match(found.about.renderer, llvmpipe ? /llvmpipe/ : /SwiftShader/);
       await step("the page that the guide shows", () => hello(browser, site));
+      await step("what a page is kept from", () => keptFrom(browser, site));
       if (!process.env.BITS) {
         const thorough = !process.env.QUICK;
         await step("pages recover from a lost context", () => recovers(browser, site, thorough));
+        await step("a page from a file", () => opensAsFile(browser));
         await step("browsers that have less", () => lessens(browser, site, thorough ? PAGES : ["index", "solve", "script", "packing"]));
         await step("by the keyboard alone", () => keys(browser, site, thorough ? PAGES : ["solve"]));
         await step("all pages, in two widths and themes", () => pages(browser, site, found));

@@ -21,13 +21,15 @@ const CONTEXT_LOST_WEBGL: u32 = 0x9242;
 
 /// Extensions by which an application may have set what changes results. Their values can be asked for once they are switched on;
 /// that sets none.
-const ASKED: &[&str] = &["EXT_clip_control", "WEBGL_clip_cull_distance", "WEBGL_polygon_mode"];
+const ASKED: [&str; 3] = ["EXT_clip_control", "WEBGL_clip_cull_distance", "WEBGL_polygon_mode"];
 
 /// A context that is always current.
 #[derive(Clone)]
 pub(crate) struct Raw {
     glow: Arc<glow::Context>,
     web: WebGl2RenderingContext,
+    /// Which of [`ASKED`] have been switched on.
+    on: [bool; ASKED.len()],
 }
 
 impl Deref for Raw {
@@ -71,18 +73,23 @@ impl Bound {
     }
 }
 
+/// Whether an extension is there, which is switched on then. A page may be kept from one that the browser lists.
+fn switched_on(web: &WebGl2RenderingContext, name: &str) -> bool {
+    matches!(web.get_extension(name), Ok(Some(_)))
+}
+
 impl Raw {
     /// Takes a context. *Errors*: [`Error::ContextLost`].
     pub fn new(web: WebGl2RenderingContext) -> Result<Self> {
-        // Of which glow would ask what it does not answer any more.
-        if web.is_context_lost() {
+        // Of which glow would ask what it does not answer any more; it takes for granted that there is a list of extensions.
+        if web.is_context_lost() || web.get_supported_extensions().is_none() {
             return Err(Error::ContextLost);
         }
+        let on = ASKED.map(|name| switched_on(&web, name));
         // The handle is shared by cheap clones on one thread.
-        ASKED.iter().for_each(|name| drop(web.get_extension(name)));
         #[allow(clippy::arc_with_non_send_sync)]
         let glow = Arc::new(glow::Context::from_webgl2_context(web.clone()));
-        Ok(Raw { glow, web })
+        Ok(Raw { glow, web, on })
     }
 
     pub fn shared(&self) -> Arc<glow::Context> {
@@ -92,7 +99,7 @@ impl Raw {
     /// Whether the browser has this extension, of those whose values may be asked for.
     pub fn has_extension(&self, name: &str) -> bool {
         let name = name.strip_prefix("GL_").unwrap_or(name);
-        ASKED.contains(&name) && self.glow.supported_extensions().contains(name)
+        ASKED.iter().zip(self.on).any(|(asked, on)| on && *asked == name)
     }
 
     /// The object that a query names.
@@ -163,8 +170,11 @@ impl Raw {
 
     /// The name of the device; the browser's own, where that is all that it tells.
     pub fn renderer(&self) -> String {
-        let told = self.glow.supported_extensions().contains("WEBGL_debug_renderer_info");
-        let query = if told { UNMASKED_RENDERER } else { glow::RENDERER };
+        let query = if switched_on(&self.web, "WEBGL_debug_renderer_info") {
+            UNMASKED_RENDERER
+        } else {
+            glow::RENDERER
+        };
         self.web.get_parameter(query).ok().and_then(|name| name.as_string()).unwrap_or_default()
     }
 

@@ -53,7 +53,10 @@ impl Solve {
         let Solve { solve, device, before } = self;
         let solved = solve.finish().map_err(thrown)?;
         let (work, report) = (device.counters().since(&before), &solved.report);
-        let told = |tried: &Tried| format!("{}: {}", tried.choice, tried.why);
+        let told = |tried: &Tried| {
+            let ms = 1e3 * (tried.set_up + tried.solving).as_secs_f64();
+            format!("{}: {}, {ms:.0} ms", tried.choice, tried.why)
+        };
         let tried: Vec<String> = report.tried.iter().map(told).collect();
         Ok(object([
             ("matrix", solved.matrix.into()),

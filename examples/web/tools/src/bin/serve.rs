@@ -57,13 +57,44 @@ fn serve(listener: &TcpListener, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The file that a request asks for, of those in the folder.
-fn file(target: &str, folder: &Path) -> Option<PathBuf> {
-    let path = Path::new(target.split(['?', '#']).next()?.trim_start_matches('/')).to_owned();
+/// What a request is answered with.
+enum Found {
+    File(PathBuf),
+    /// A folder, whose pages are found from its name with a slash.
+    Folder(String),
+}
+
+/// A name without its percent signs, which browsers write for what is no letter or digit.
+fn decoded(name: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = name.as_bytes().iter();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let digits = [*rest.next()?, *rest.next()?];
+                u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
+            }
+            byte => *byte,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// What a request asks for, of what is in the folder.
+fn find(target: &str, folder: &Path) -> Option<Found> {
+    let target = target.split(['?', '#']).next()?;
+    let name = decoded(target)?;
+    let path = Path::new(name.trim_start_matches('/'));
     let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
     let path = folder.join(path);
-    let path = if path.is_dir() { path.join("index.html") } else { path };
-    (inside && path.is_file()).then_some(path)
+    match (inside, path.is_dir()) {
+        (false, _) => None,
+        (_, true) if !target.ends_with('/') => {
+            Some(Found::Folder(format!("/{}/", target.trim_start_matches('/'))))
+        }
+        (_, true) => Some(path.join("index.html")).filter(|path| path.is_file()).map(Found::File),
+        (_, false) => Some(path).filter(|path| path.is_file()).map(Found::File),
+    }
 }
 
 fn answer(mut stream: TcpStream, folder: &Path) -> Result<()> {
@@ -77,9 +108,18 @@ fn answer(mut stream: TcpStream, folder: &Path) -> Result<()> {
     }
     let mut words = request.split(' ');
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let found = file(target, folder).filter(|_| matches!(method, "GET" | "HEAD"));
-    let Some(path) = found else {
-        return stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    let found = find(target, folder).filter(|_| matches!(method, "GET" | "HEAD"));
+    let path = match found {
+        Some(Found::File(path)) => path,
+        Some(Found::Folder(name)) => {
+            let head =
+                "HTTP/1.1 301 Moved Permanently\r\nContent-Length: 0\r\nConnection: close\r\nLocation: ";
+            return write!(stream, "{head}{name}\r\n\r\n");
+        }
+        None => {
+            let head = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            return stream.write_all(head.as_bytes());
+        }
     };
     let body = fs::read(&path)?;
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
