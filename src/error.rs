@@ -139,7 +139,8 @@ pub enum Error {
         /// The GL error code.
         code: u32,
     },
-    /// The driver raised an error during texla's own work.
+    /// The driver raised an error during texla's own work: in a [scope](crate::Device::scope) also one of the application's, which
+    /// makes no calls of its own there.
     #[error("{op}: the driver raised {}", gl_error_name(*.code))]
     Gl {
         /// What texla was doing.
@@ -266,7 +267,7 @@ pub(crate) fn check_values(op: &'static str, values: impl Iterator<Item = f64> +
     check_finite(op, values.clone())?;
     let largest = values.fold(0.0f64, |m, v| m.max(v.abs()));
     if largest > 0.0 && largest < f64::from(f32::MIN_POSITIVE) {
-        let (name, value) = ("max |x_i|", format!("{largest:e}"));
+        let (name, value) = ("largest magnitude", format!("{largest:e}"));
         let expected = "0, or within the normal range of 32-bit floats (1.2e-38 and more)";
         return Err(Error::Parameter { op, name, value, expected });
     }

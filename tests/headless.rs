@@ -87,7 +87,8 @@ fn child(variables: &[(&str, &str)]) -> String {
 #[test]
 #[ignore = "what the child processes of the other tests run"]
 fn report() {
-    match Headless::new(HeadlessOptions::default()) {
+    let named = std::env::var("TEXLA_TEST_NAMED").ok();
+    match Headless::new(options(named.as_deref(), None)) {
         Ok(context) => {
             let x = Vector::from_slice(context.device(), &[1.0, 2.0]).unwrap();
             assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 3.0);
@@ -107,6 +108,8 @@ fn the_environment_chooses_where_the_program_does_not() {
     assert_eq!(child(&[("TEXLA_DEVICE", &index)]), format!("gl33 {name}"));
     let unknown = child(&[("TEXLA_DEVICE", "no such device")]);
     assert!(unknown.starts_with("NoContext(") && unknown.contains("matches `no such device`"), "{unknown}");
+    // An empty name is none.
+    assert_eq!(child(&[("TEXLA_DEVICE", "no such device"), ("TEXLA_TEST_NAMED", " ")]), unknown);
     let api = child(&[("TEXLA_API", "gl21")]);
     assert_eq!(api, "NoContext(\"TEXLA_API: unknown API `gl21`, expected gl33 or es30\")");
 }

@@ -422,7 +422,13 @@ fn pictures_refuse_what_they_cannot_show() {
         assert!(matches!(error, Error::ShapeMismatch { .. }), "{error}");
         assert_eq!(picture.read().unwrap(), before);
         let past = dev.capabilities().max_texture_size as usize + 1;
-        for (w, h, wrong) in [(0, 3, 0), (3, 0, 0), (past, 1, past), (1, past, past)] {
+        for (w, h, wrong) in [(0, 3, "width"), (3, 0, "height")] {
+            assert!(
+                matches!(Picture::new(dev, w, h), Err(Error::Parameter { op: "Picture", name, .. }) if name == wrong),
+                "{w}x{h}"
+            );
+        }
+        for (w, h, wrong) in [(past, 1, past), (1, past, past)] {
             assert!(
                 matches!(Picture::new(dev, w, h), Err(Error::TooLarge { what: "Picture", requested, .. }) if requested == wrong as u64),
                 "{w}x{h}"
@@ -462,7 +468,7 @@ fn pictures_draw_into_textures_of_the_hosts() {
                 "depth",
                 [glow::DEPTH_COMPONENT32F, glow::DEPTH_COMPONENT, glow::FLOAT],
                 nothing,
-                Some("read its texels"),
+                Some("as colours"),
             ),
             (
                 "base level 1",
@@ -576,6 +582,24 @@ fn an_alias_of_the_target_is_refused() {
         let e = ops::add(&mut x, &alias, &alias).unwrap_err();
         assert_eq!(e, Error::Feedback { kernel: "add".into(), input: "x".into() });
         assert_eq!(x.read().unwrap(), [1.0; 16]);
+        // What a draw into two attachments of one texture writes GL does not say.
+        let body = "void kernel(ivec2 p, out vec4 a, out vec4 b) { a = vec4(2.0); b = vec4(3.0); }";
+        let two = Kernel::<NoParams>::with_outputs(dev, "two", [], 2, body).unwrap();
+        let [mut y, mut z] = [(); 2].map(|()| Vector::filled(dev, 16, 1.0).unwrap());
+        let picture = || {
+            // SAFETY: as above.
+            unsafe { Picture::from_texture(dev, y.texture(), 2, 2) }.unwrap()
+        };
+        let (mut one, mut other) = (picture(), picture());
+        let refused = two.with([], &NoParams).run_many([&mut one, &mut other]).unwrap_err();
+        assert!(
+            matches!(&refused, Error::Interface { detail, .. } if detail.contains("one texture")),
+            "{refused}"
+        );
+        drop((one, other));
+        assert_eq!(y.read().unwrap(), [1.0; 16]);
+        two.with([], &NoParams).run_many([&mut y, &mut z]).unwrap();
+        assert_eq!((y.read().unwrap(), z.read().unwrap()), (vec![2.0; 16], vec![3.0; 16]));
     });
 }
 

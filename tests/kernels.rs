@@ -510,8 +510,14 @@ fn names_that_clash_are_interface_errors() {
         for name in ["gl_x", "texla_x", "a__b", "1x", "", "é", "main", "kernel", "point", "a b", "_x", "x_at"]
         {
             let detail = named([name, "x"]);
-            assert!(detail.contains(&format!("`{name}`")), "{detail}");
+            assert!(detail.contains(&format!("`{name}`")) && detail.contains("expected"), "{detail}");
         }
+        // Both dialects have room for what is allowed, with what texla puts around it.
+        let [longest, longer] = [256, 257].map(|n| "x".repeat(n));
+        let body = format!("vec4 kernel(ivec2 p) {{ return {longest}(p) + {longest}_at(ivec2(0)); }}");
+        Kernel::<NoParams>::new(dev, "mine", [&longest], &body).unwrap();
+        let detail = named([&longer, "x"]);
+        assert_eq!(detail, "a name is 257 bytes long, expected 256 at most");
         assert!(interface(Kernel::<X>::new(dev, "mine", ["x"], ONE).map(|_| ())).contains("twice"));
         interface(Kernel::<XAt>::new(dev, "mine", ["x"], ONE).map(|_| ()));
         interface(Kernel::<Kernels>::new(dev, "mine", ["x"], ONE).map(|_| ()));

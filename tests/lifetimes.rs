@@ -9,6 +9,7 @@ use common::egl::{core, loader};
 use common::harness::on_both;
 use common::hostile::Host;
 use common::state::assert_same;
+use common::threads::{each, held, told};
 use glow::HasContext;
 use glutin::api::egl::context::PossiblyCurrentContext;
 use glutin::prelude::*;
@@ -16,60 +17,16 @@ use texla::gl::Api;
 use texla::solve::{CgParams, ConjugateGradient};
 use texla::{BandedMatrix, Device, Error, Vector, ops};
 
-/// Whether the compiler lets a value go to another thread, or be shared with one: the constant of the type itself, which is
-/// there for what has the bound alone, goes before that of the trait.
-macro_rules! crosses {
-    ($type:ty) => {{
-        struct Probe<T: ?Sized>(std::marker::PhantomData<T>);
-        #[allow(dead_code)]
-        trait Neither {
-            const SENT: bool = false;
-            const SHARED: bool = false;
-        }
-        impl<T: ?Sized> Neither for Probe<T> {}
-        #[allow(dead_code)]
-        impl<T: ?Sized + Send> Probe<T> {
-            const SENT: bool = true;
-        }
-        #[allow(dead_code)]
-        impl<T: ?Sized + Sync> Probe<T> {
-            const SHARED: bool = true;
-        }
-        (Probe::<$type>::SENT, Probe::<$type>::SHARED)
-    }};
-}
-
 #[test]
 fn what_the_device_holds_stays_on_its_thread() {
-    use texla::kernel::*;
-    use texla::solve::*;
-    use texla::*;
-    macro_rules! all {
-        ($expected:expr; $($type:ty),+ $(,)?) => {
-            $(assert_eq!(crosses!($type), $expected, stringify!($type));)+
-        };
+    let each = each().map(|(_, answer)| answer);
+    assert_eq!(each, [(true, true), (true, true), (false, false), (true, false), (false, true)]);
+    for (name, answer) in held() {
+        assert_eq!(answer, (false, false), "{name}");
     }
-    // That the question can be answered in each way.
-    all!((true, true); Vec<f32>, &str);
-    all!((false, false); std::rc::Rc<u32>);
-    all!((true, false); std::cell::Cell<u32>);
-    all!((false, true); std::sync::MutexGuard<'static, u32>);
-    all!((false, false);
-        Device, Headless, Scope, device::LedgerHandle,
-        Scalar, Vector, BufferVector, DoubleVector, Matrix, DoubleMatrix, Packed, Plane, Picture, PendingRead,
-        BandedMatrix, ColumnStack, FoldedBands, SparseMatrix, Stencil, StoredMatrix,
-        Kernel<NoParams>, Condition<NoParams>, VertexKernel<NoParams>, PointsKernel<NoParams>,
-        SplatKernel<NoParams>, Points, Mask, PingPong<Vector>, ops::ExactSum, ops::Histogram,
-        ConjugateGradient<'static>, BiCgStab<'static>, Cgls<'static>, Gmres<'static>, Minres<'static>,
-        Auto<'static>, LcpSolver<'static>, LcpBatch, Multigrid, AggregationMultigrid<'static>, Chebyshev<'static>,
-        Jacobi, BlockJacobi, Spai, Fsai, IncompleteCholesky, IncompleteLu, BlockVector, NineBandJacobi,
-        sim::wave::Wave, sim::fluid::Fluid, script::Interpreter,
-    );
-    // What is told about a run goes anywhere.
-    all!((true, true);
-        Error, Extent, Shape, Grid, gl::Limits, gl::Capabilities, gl::Counters, gl::LiveObjects, host::Csr,
-        host::Triplets, SolveReport, CgParams, DeviceOptions, HeadlessOptions, profile::DeviceProfile,
-    );
+    for (name, answer) in told() {
+        assert_eq!(answer, (true, true), "{name}");
+    }
 }
 
 /// Everything that a context can hold by name, as many of each as texla may have: names begin at 1 in every context.

@@ -136,7 +136,7 @@ fn a_window_has_the_buffers_asked_for() {
         for refused in [options(api).with_depth_bits(200), options(api).with_samples(129)] {
             let Err(Error::NoContext(sentence)) = open(refused) else { panic!("there is no such window") };
             assert!(sentence.contains("no configuration of the window's for"), "{sentence}");
-            assert!(sentence.contains("libegl-mesa0") && !sentence.contains('\n'), "{sentence}");
+            assert!(sentence.ends_with("ask for less") && !sentence.contains('\n'), "{sentence}");
         }
         // Those that were refused have not been in the way.
         let x = Vector::filled(windowed.device(), 10, 1.5).unwrap();

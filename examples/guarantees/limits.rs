@@ -5,12 +5,12 @@ use texla::host::problems;
 use texla::ops::{self, Combine, ReducePlan, Windows};
 use texla::solve::{CgParams, ConjugateGradient, Stop};
 use texla::{
-    Device, DeviceOptions, Error, Headless, HeadlessOptions, Matrix, Plane, Result, Shape, SparseFormat,
+    DeviceOptions, Error, Headless, HeadlessOptions, Matrix, Plane, Result, Shape, SparseFormat,
     SparseMatrix, Vector,
 };
 
 use crate::common::random::{nonzero, wide_range};
-use crate::common::{bounds, harness, reference, systems};
+use crate::common::{bounds, harness, reference, systems, threads};
 
 /// The lesser devices, by what they lack.
 pub fn lesser() -> [(&'static str, Limits); 5] {
@@ -123,36 +123,8 @@ pub fn pooled(api: Api, budget: u64) -> Result<u64> {
     Ok(most)
 }
 
-/// How many of the types that need the context could go to another thread, by the compiler.
+/// How many types need the context, and how many of them could go to another thread or be shared with one, by the compiler.
 pub fn mobile() -> (usize, usize) {
-    use std::marker::PhantomData;
-    struct Probe<T>(PhantomData<T>);
-    /// What holds where the one below does not: its own constants come before those of a trait.
-    trait Stays {
-        const MOVES: usize = 0;
-    }
-    impl<T> Stays for Probe<T> {}
-    impl<T: Send> Probe<T> {
-        const MOVES: usize = 1;
-    }
-    macro_rules! moves {
-        ($($held:ty),* $(,)?) => { [$(Probe::<$held>::MOVES),*] };
-    }
-    let held = moves![
-        Device,
-        Headless,
-        Vector,
-        Matrix,
-        Plane,
-        SparseMatrix,
-        texla::BandedMatrix,
-        texla::DoubleVector,
-        texla::BufferVector,
-        texla::Scalar,
-        texla::Stencil,
-        texla::kernel::Kernel<texla::kernel::NoParams>,
-    ];
-    // That the probe can tell.
-    let [plain] = moves![Vec<f32>];
-    (held.len(), held.iter().sum::<usize>() + usize::from(plain != 1))
+    let could = |(_, (sent, shared)): &threads::Answer| *sent || *shared;
+    (threads::held().count(), threads::held().filter(could).count())
 }

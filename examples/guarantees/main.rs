@@ -26,7 +26,8 @@ mod support;
 #[path = "../../tests/fuzz/targets.rs"]
 mod targets;
 
-/// Every promise to a host, its bound, and the value measured now; both dialects, unless --api names one.
+/// Every promise to a host, its bound, and the value measured now; here in both dialects, unless --api names one. With --quick a
+/// minute on llvmpipe; on softpipe, which interprets shaders, some minutes a part.
 #[derive(clap::Parser)]
 #[command(name = "guarantees")]
 struct Args {
@@ -110,6 +111,20 @@ impl Promises<'_> {
     }
 }
 
+/// Adds the rows of one part.
+type Look = fn(&mut Promises<'_>, &Amount) -> Result;
+
+const PARTS: [(&str, Look); 8] = [
+    ("the application's state", state),
+    ("its pictures", scenes),
+    ("lesser devices and limits", lesser),
+    ("a driver that fails", faults),
+    ("devices that come and go", lives),
+    ("any bytes at all", inputs),
+    ("programs in a folder", programs),
+    ("lengths of draws", lengths),
+];
+
 fn main() -> ExitCode {
     support::main_with("guarantees", run)
 }
@@ -121,24 +136,20 @@ fn run(args: &Args, report: &mut Report) -> Result {
         say(format_args!("device      {}, {}", context.name(), context.device().capabilities().version));
     }
     for api in Api::ALL.into_iter().filter(|api| args.common.api.is_none_or(|asked| asked == *api)) {
-        let table = Table::new([&format!("promise, on {api}"), "bound", "now", ""]);
-        let mut promises = Promises { api, table, report };
-        state(&mut promises, &amount);
-        scenes(&mut promises)?;
-        lesser(&mut promises)?;
-        faults(&mut promises, &amount);
-        lives(&mut promises, &amount);
-        inputs(&mut promises, &amount);
-        programs(&mut promises)?;
-        lengths(&mut promises, &amount)?;
-        promises.table.print();
-        say("");
+        // Each part is shown when it has been looked at: a whole run takes its time.
+        for (part, look) in PARTS {
+            let table = Table::new([&format!("{part}, on {api}"), "bound", "now", ""]);
+            let mut promises = Promises { api, table, report };
+            look(&mut promises, &amount)?;
+            promises.table.print();
+            say("");
+        }
     }
     Ok(())
 }
 
 /// The application's state, and that it does not matter.
-fn state(promises: &mut Promises<'_>, amount: &Amount) {
+fn state(promises: &mut Promises<'_>, amount: &Amount) -> Result {
     let context = harness::headless(promises.api);
     let dev = context.device();
     let mut operations = 0;
@@ -149,7 +160,7 @@ fn state(promises: &mut Promises<'_>, amount: &Amount) {
     });
     let mut results = BTreeSet::from([first]);
     {
-        let _scope = dev.scope();
+        let _scope = dev.scope()?;
         results.insert(run(dev));
     }
     let other = harness::headless(promises.api);
@@ -157,27 +168,36 @@ fn state(promises: &mut Promises<'_>, amount: &Amount) {
     drop(other);
     // What the host asks in the context of its own accord does not make it current.
     let _ = dev.finish();
-    promises.told("operations, each with its refusals", operations);
+    promises.told("operations whose results are hashed, each with its refusals", operations);
     promises.exactly("hashes of all results: again, in a scope, on another device", 1, results.len());
-    let found = promises.swept("values of the state changed, everything hostile at once", || {
-        manners::together(dev, amount.stride)
-    });
+    let found = promises
+        .swept("sweeps that a changed value of the state has ended, everything hostile at once", || {
+            manners::together(dev, amount.stride)
+        });
     if let Some(found) = found {
         promises.told("hostile values", found.hostile);
         promises.told("values of the state compared around a call", found.values);
-        promises.told("calls with everything compared", found.calls);
+        promises.told(&compared(amount), found.calls);
         promises.told("results compared bit by bit", found.results);
     }
     if amount.singly {
-        let found = promises.swept("values of the state changed, each hostile one alone", || {
-            manners::singly(dev, &|_| true, manners::SOME)
-        });
-        promises.told("calls with everything compared", found.map_or(0, |f| f.calls));
+        let found = promises
+            .swept("sweeps that a changed value of the state has ended, each hostile one alone", || {
+                manners::singly(dev, &|_| true, manners::SOME)
+            });
+        promises.told("calls with everything compared around them", found.map_or(0, |f| f.calls));
     }
+    Ok(())
+}
+
+fn compared(amount: &Amount) -> String {
+    let which =
+        if amount.stride == manners::EVERY { "all".to_owned() } else { format!("one in {}", amount.stride) };
+    format!("calls with everything compared around them, {which} of the operations'")
 }
 
 /// The application's pictures.
-fn scenes(promises: &mut Promises<'_>) -> Result {
+fn scenes(promises: &mut Promises<'_>, _: &Amount) -> Result {
     let [pixels, by_finish, changed] = scene::pixels(promises.api)?;
     promises.told("pixels of a host that draws", pixels);
     promises.told("pixels changed by glFinish between its calls", by_finish);
@@ -186,7 +206,7 @@ fn scenes(promises: &mut Promises<'_>) -> Result {
 }
 
 /// Devices that can do less, what is past all limits, and what the compiler sees to.
-fn lesser(promises: &mut Promises<'_>) -> Result {
+fn lesser(promises: &mut Promises<'_>, _: &Amount) -> Result {
     for (lack, limits) in limits::lesser() {
         let (looked, wrong) = limits::wrong(promises.api, limits)?;
         promises.exactly(&format!("of {looked} results out of their bounds, {lack}"), 0, wrong);
@@ -203,12 +223,16 @@ fn lesser(promises: &mut Promises<'_>) -> Result {
         "KiB",
     );
     let (types, mobile) = limits::mobile();
-    promises.exactly(&format!("of {types} types that need the context could leave its thread"), 0, mobile);
+    promises.exactly(
+        &format!("of {types} types that need the context could leave its thread or be shared"),
+        0,
+        mobile,
+    );
     Ok(())
 }
 
 /// A driver that fails at any call.
-fn faults(promises: &mut Promises<'_>, amount: &Amount) {
+fn faults(promises: &mut Promises<'_>, amount: &Amount) -> Result {
     promises.told("functions of GL in the table; another one stops the run", TABLE.len());
     let found = sweep(promises.api, amount.faults);
     let injected = (found.errors + found.right) as usize;
@@ -220,32 +244,37 @@ fn faults(promises: &mut Promises<'_>, amount: &Amount) {
         0,
         found.broken.len(),
     );
+    Ok(())
 }
 
 /// Devices that come and go.
-fn lives(promises: &mut Promises<'_>, amount: &Amount) {
+fn lives(promises: &mut Promises<'_>, amount: &Amount) -> Result {
     let left = cycles::cycles(promises.api, amount.devices);
     promises.told("devices made and dropped", amount.devices);
     promises.exactly("objects left by them", 0, left.objects);
     promises.at_most("growth of memory by them", 32 << 10, (left.grown >> 10) as usize, "KiB");
+    Ok(())
 }
 
 /// Any bytes at all.
-fn inputs(promises: &mut Promises<'_>, amount: &Amount) {
+fn inputs(promises: &mut Promises<'_>, amount: &Amount) -> Result {
     let context = harness::headless(promises.api);
-    let found =
-        promises.swept("panics and objects left by files, scripts, kernels, orders, parameters", || {
+    let found = promises.swept(
+        "sweeps that a panic or an object left has ended: files, scripts, kernels, orders, parameters",
+        || {
             let mutations = |target: &targets::Target| (target.mutations * amount.mutations).div_ceil(8);
             TARGETS
                 .iter()
                 .map(|target| mutate::run(context.device(), target, mutations(target)))
                 .sum::<usize>()
-        });
-    promises.told("of them tried", found.unwrap_or(0));
+        },
+    );
+    promises.told("mutations of them tried", found.unwrap_or(0));
+    Ok(())
 }
 
 /// A folder that keeps linked programs.
-fn programs(promises: &mut Promises<'_>) -> Result {
+fn programs(promises: &mut Promises<'_>, _: &Amount) -> Result {
     let folder = scratch::folder().join(format!("texla-guarantees-{}", std::process::id()));
     let run = |folder: &Path| -> Result<(u64, f64)> {
         let options = DeviceOptions::default().with_program_folder(Some(folder.to_owned()));
@@ -270,7 +299,7 @@ fn programs(promises: &mut Promises<'_>) -> Result {
     Ok(())
 }
 
-/// No draw holds the display up. Timed, so that a busy machine may break it: a row without a check.
+/// No draw holds the display up. Timed, so that a busy machine may break it: it is told, and no check.
 fn lengths(promises: &mut Promises<'_>, amount: &Amount) -> Result {
     let context = harness::headless(promises.api);
     loader::begin();
@@ -278,7 +307,12 @@ fn lengths(promises: &mut Promises<'_>, amount: &Amount) -> Result {
     let guest = unsafe { Device::from_loader(loader::loader(), DeviceOptions::default()) }?;
     for (name, longest) in draws::longest(&guest, amount.side)? {
         let ms = longest.as_secs_f64() * 1e3;
-        promises.table.row([&format!("longest draw: {name}"), "<= 100 ms", &format!("{ms:.1} ms"), ""]);
+        promises.table.row([
+            &format!("longest draw: {name}"),
+            "<= 100 ms",
+            &format!("{ms:.1} ms"),
+            "told alone",
+        ]);
         let api = promises.api.to_string();
         promises.report.row(
             json!({ "promise": "longest draw", "of": name, "api": api, "bound": 0.1, "value": ms / 1e3 }),

@@ -37,8 +37,8 @@ shown!(Picture, |p| "Picture({})", p.extent());
 impl Picture {
     /// An opaque black image of `width` x `height` texels.
     ///
-    /// *Cost*: 1 clear; 4 bytes a texel. *Errors*: [`Error::TooLarge`] past the texture size or without texels, before anything is
-    /// allocated; [`Error::OutOfMemory`].
+    /// *Cost*: 1 clear; 4 bytes a texel. *Errors*: [`Error::TooLarge`] past the texture size and [`Error::Parameter`] without texels,
+    /// before anything is allocated; [`Error::OutOfMemory`].
     pub fn new(device: &Device, width: usize, height: usize) -> Result<Self> {
         let extent = extent(device, width, height)?;
         let _scope = device.scope()?;
@@ -50,7 +50,7 @@ impl Picture {
     /// Borrows a texture of the host's to draw into, of any format that takes floats: RGBA8, RGB10_A2, RGBA16F, RGBA32F, or with
     /// fewer channels, of which those that it has are written. Level 0 is drawn into; mipmaps stay as they are.
     ///
-    /// *Cost*: a dozen queries; nothing is drawn or copied. *Errors*: [`Error::TooLarge`]; [`Error::Unsupported`] when the driver
+    /// *Cost*: a dozen queries; nothing is drawn or copied. *Errors*: those of the size, as [`new`](Self::new); [`Error::Unsupported`] when the driver
     /// says that the texture has another size (OpenGL ES 3.0 cannot be asked), holds integers, is encoded as sRGB (OpenGL ES would
     /// encode what OpenGL would not), cannot be drawn into, or has a base level other than 0 or a swizzle.
     ///
@@ -105,16 +105,16 @@ impl Picture {
 }
 
 fn extent(device: &Device, width: usize, height: usize) -> Result<Extent> {
-    let limit = device.max_texture_size();
-    let side = |n: usize| u32::try_from(n).ok().filter(|n| (1..=limit).contains(n));
-    match (side(width), side(height)) {
-        (Some(w), Some(h)) => Ok(Extent::new(w, h)),
-        _ => {
-            let side = if side(width).is_none() { width } else { height };
-            let (what, requested, limit) = ("Picture", side as u64, u64::from(limit));
-            Err(Error::TooLarge { what, requested, limit, unit: "texels in one direction, 1 at least" })
+    let (what, limit) = ("Picture", device.max_texture_size());
+    let side = |name, side: usize| match u32::try_from(side).ok().filter(|n| *n <= limit) {
+        Some(0) => Err(Error::Parameter { op: what, name, value: "0".into(), expected: "1 texel at least" }),
+        Some(n) => Ok(n),
+        None => {
+            let (requested, limit, unit) = (side as u64, u64::from(limit), "texels in one direction");
+            Err(Error::TooLarge { what, requested, limit, unit })
         }
-    }
+    };
+    Ok(Extent::new(side("width", width)?, side("height", height)?))
 }
 
 impl Operand for Picture {

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::gl::Api;
 
 /// What the window's default framebuffer has besides colours.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub(crate) struct Buffers {
     pub depth_bits: u8,
     pub stencil_bits: u8,
@@ -64,11 +64,13 @@ impl Context {
             }
         }
         failures.dedup();
+        // What is not to be had is asked for more often than EGL is missing, which has found the display.
+        let help = if buffers == Buffers::default() { PACKAGES } else { "ask for less" };
         let tried = if failures.is_empty() { "none fits".to_owned() } else { failures.join("; ") };
         let Buffers { depth_bits, stencil_bits, samples } = buffers;
         Err(Error::NoContext(format!(
             "no configuration of the window's for {api} with {depth_bits} bits of depth, {stencil_bits} of stencil and \
-             {samples} samples ({tried}); {PACKAGES}"
+             {samples} samples ({tried}); {help}"
         )))
     }
 

@@ -196,7 +196,9 @@ impl Texture {
         };
         match gl.framebuffer([self.raw], None, what) {
             Err(Error::IncompleteFramebuffer { .. }) => {
-                return refuse(format!("the driver cannot read its texels back, {expected}"));
+                return refuse(format!(
+                    "the driver cannot draw into it as colours and read them back, {expected}"
+                ));
             }
             framebuffer => gl.use_framebuffer(framebuffer?),
         }

@@ -13,7 +13,7 @@ use crate::gl::Api;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct HeadlessOptions {
-    /// The EGL device: an index, or part of its name, vendor or renderer. `None`: the environment variable
+    /// The EGL device: an index, or part of its name, vendor or renderer. `None` or an empty one: the environment variable
     /// `TEXLA_DEVICE` if set and not empty, else the first device that works.
     pub device: Option<String>,
     /// The API. `None`: the environment variable `TEXLA_API` (`gl33` or `es30`) if set and not empty, else GL 3.3.
@@ -54,7 +54,11 @@ impl Headless {
     /// [`Error::Parameter`] for options that no device bears.
     pub fn new(options: HeadlessOptions) -> Result<Self> {
         let api = egl::api(options.api)?;
-        let wanted = options.device.clone().or_else(|| variable("TEXLA_DEVICE"));
+        let wanted = options
+            .device
+            .clone()
+            .filter(|name| !name.trim().is_empty())
+            .or_else(|| variable("TEXLA_DEVICE"));
         let devices = egl::devices()?;
         let mut failures = Vec::new();
         let index = wanted.as_ref().and_then(|w| w.parse::<usize>().ok());

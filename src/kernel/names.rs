@@ -87,7 +87,10 @@ pub(super) fn is_builtin(name: &str) -> bool {
     is_among(BUILTINS, name)
 }
 
-/// Refuses names that are no identifiers, not distinct, reserved or GLSL's own, or those of functions that texla writes:
+/// Characters of a name at most: GLSL ES has room for 1024, with what texla puts around it.
+const LONGEST: usize = 256;
+
+/// Refuses names that are too long, no identifiers, not distinct, reserved or GLSL's own, or those of functions that texla writes:
 /// `main`, those of the body, and the accessors of an input that is a texture.
 pub(super) fn check_names(kernel: &str, names: &[&str], textures: &[&str]) -> Result<()> {
     for (i, name) in names.iter().enumerate() {
@@ -100,8 +103,16 @@ pub(super) fn check_names(kernel: &str, names: &[&str], textures: &[&str]) -> Re
             || textures
                 .iter()
                 .any(|texture| name.strip_prefix(texture).is_some_and(|suffix| ACCESSORS.contains(&suffix)));
+        if name.len() > LONGEST {
+            let found = name.len();
+            return Err(fail(format!("a name is {found} bytes long, expected {LONGEST} at most")));
+        }
         if !letters || !first || reserved || function {
-            return Err(fail(format!("`{name}` cannot name an input, output or parameter")));
+            let detail = format!(
+                "`{name}` cannot name an input, output or parameter: expected a letter and then letters, digits and single \
+                 underscores, and nothing of GLSL's or texla's own (`gl_`, `texla_`, `kernel`, an input's `_at` and the like)"
+            );
+            return Err(fail(detail));
         }
         if is_among(KEYWORDS, name) || is_reserved(name) || is_builtin(name) {
             let detail = format!(

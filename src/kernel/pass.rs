@@ -289,6 +289,12 @@ impl<'a> Pass<'a> {
                 return Err(Error::Feedback { kernel: name(), input: spec_input.name.clone() });
             }
         }
+        let twice = |(i, t): (usize, &View<'_>)| {
+            self.targets.iter().take(i).any(|o| o.texture.raw() == t.texture.raw())
+        };
+        if self.targets.iter().enumerate().any(twice) {
+            return Err(self.fail("two of the targets are one texture, expected different ones".into()));
+        }
         if self.targets.iter().any(|t| !t.texture.is_writable()) {
             let what = format!("kernel `{}`", spec.name);
             return Err(Error::Unsupported {

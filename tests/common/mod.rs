@@ -26,6 +26,7 @@ pub mod screen;
 pub mod sources;
 pub mod state;
 pub mod systems;
+pub mod threads;
 #[path = "../../examples/support/worst.rs"]
 #[allow(clippy::duplicate_mod)] // tests of what the examples share have it a second time
 pub mod worst;
