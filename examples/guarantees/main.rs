@@ -26,8 +26,8 @@ mod support;
 #[path = "../../tests/fuzz/targets.rs"]
 mod targets;
 
-/// Every promise to a host, its bound, and the value measured now; here in both dialects, unless --api names one. With --quick a
-/// minute on llvmpipe; on softpipe, which interprets shaders, some minutes a part.
+/// Every promise to a host, its bound, and the value measured now; here in both dialects, unless --api names one. With --quick less
+/// than a minute on llvmpipe; on softpipe, which interprets shaders, some minutes a part.
 #[derive(clap::Parser)]
 #[command(name = "guarantees")]
 struct Args {

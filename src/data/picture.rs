@@ -50,9 +50,10 @@ impl Picture {
     /// Borrows a texture of the host's to draw into, of any format that takes floats: RGBA8, RGB10_A2, RGBA16F, RGBA32F, or with
     /// fewer channels, of which those that it has are written. Level 0 is drawn into; mipmaps stay as they are.
     ///
-    /// *Cost*: a dozen queries; nothing is drawn or copied. *Errors*: those of the size, as [`new`](Self::new); [`Error::Unsupported`] when the driver
-    /// says that the texture has another size (OpenGL ES 3.0 cannot be asked), holds integers, is encoded as sRGB (OpenGL ES would
-    /// encode what OpenGL would not), cannot be drawn into, or has a base level other than 0 or a swizzle.
+    /// *Cost*: a dozen queries; nothing is drawn or copied. *Errors*: those of the size, as [`new`](Self::new);
+    /// [`Error::Unsupported`] when the driver says that the texture has another size (OpenGL ES 3.0 cannot be asked), holds integers,
+    /// is encoded as sRGB (OpenGL ES would encode what OpenGL would not), cannot be drawn into, or has a base level other than 0 or a
+    /// swizzle.
     ///
     /// # Safety
     /// `texture` is a complete 2-D texture of this extent in this device's context, lives as long as the picture, and keeps what is

@@ -145,7 +145,8 @@ const MADAD: Row = row("madad", "OP_MADAD", 4, 0);
 const INPUTS: [&str; 4] = ["x", "y", "z", "w"];
 const COEFFICIENTS: [(&str, &str); 2] = [("a", "alpha"), ("b", "beta")];
 
-fn check_finite(op: &'static str, name: &'static str, coefficient: Coefficient<'_>) -> Result<()> {
+/// Refuses a number of the host's that is none, by the name that the caller gives it.
+fn check_coefficient(op: &'static str, name: &'static str, coefficient: Coefficient<'_>) -> Result<()> {
     match coefficient {
         Coefficient::Host(value) if !value.is_finite() => {
             Err(Error::Parameter { op, name, value: value.to_string(), expected: "a finite number" })
@@ -166,7 +167,7 @@ pub(super) fn run<T: Elements>(
     }
     let mut on_device = [false; 2];
     for (i, coefficient) in coefficients.iter().enumerate() {
-        check_finite(row.op, COEFFICIENTS.get(i).map_or("", |(name, _)| name), *coefficient)?;
+        check_coefficient(row.op, COEFFICIENTS.get(i).map_or("", |(name, _)| name), *coefficient)?;
         if let Coefficient::Device(_) = coefficient {
             on_device.iter_mut().skip(i).take(1).for_each(|on| *on = true);
         }
@@ -367,8 +368,8 @@ pub fn clamp<'a, T: Elements>(
     high: impl Into<Coefficient<'a>>,
 ) -> Result<()> {
     let (low, high) = (low.into(), high.into());
-    check_finite("clamp", "low", low)?;
-    check_finite("clamp", "high", high)?;
+    check_coefficient("clamp", "low", low)?;
+    check_coefficient("clamp", "high", high)?;
     if let (Coefficient::Host(l), Coefficient::Host(h)) = (low, high)
         && l > h
     {
