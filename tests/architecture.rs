@@ -29,7 +29,9 @@ const EDGES: &[(&str, &[&str])] = &[
 
 /// Where types of glow stand in signatures outside `gl`: what a host hands over or is handed.
 const GLOW_TYPES: &[(&str, &str)] = &[
-    ("device.rs", "Context"),
+    ("device/mod.rs", "Context"),
+    ("device/host.rs", "Context"),
+    ("device/host.rs", "Fence"),
     ("headless/mod.rs", "Context"),
     ("window/mod.rs", "Context"),
     ("data/vector.rs", "Texture"),
@@ -44,9 +46,9 @@ const GLOW_TYPES: &[(&str, &str)] = &[
 
 /// The unsafe functions of the public API outside `gl` and `egl`: each asks the caller for a promise.
 const UNSAFE_FUNCTIONS: &[(&str, &str)] = &[
-    ("device.rs", "from_glow"),
-    ("device.rs", "from_glow_with"),
-    ("device.rs", "from_loader"),
+    ("device/host.rs", "from_glow"),
+    ("device/host.rs", "from_glow_with"),
+    ("device/host.rs", "from_loader"),
     ("data/vector.rs", "from_texture"),
     ("data/picture.rs", "from_texture"),
 ];

@@ -59,7 +59,7 @@ fn the_first_page_is_shown_as_it_is() {
     let version = package.split('"').next().unwrap();
     assert!(guide.contains(&format!("wasm-bindgen-cli --version {version}\n")), "{version}");
     // And what documentation has of it.
-    let device = read("src/device.rs").replace("/// ", "");
+    let device = read("src/device/host.rs").replace("/// ", "");
     let example = device.split("```rust,ignore\n").nth(1).unwrap().split("```").next().unwrap();
     let page = read("examples/web/hello/src/lib.rs");
     assert!(lines(&page).windows(lines(example).len()).any(|part| part == lines(example)), "{example}");

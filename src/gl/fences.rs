@@ -10,6 +10,8 @@ use std::collections::VecDeque;
 use glow::HasContext;
 
 use super::context::{Gl, GlInner};
+use super::raw::HostFence;
+use crate::error::Result;
 use crate::platform::BROWSER;
 
 /// How many are kept: the driver has 64 scenes under way at most, and a scene may have several.
@@ -25,6 +27,16 @@ pub(super) fn needed(renderer: &str) -> bool {
 }
 
 impl Gl {
+    /// A flushed fence for the host, behind all work so far. The host's, so that it is counted nowhere. Needs an open scope.
+    pub fn host_fence(&self) -> Result<HostFence> {
+        self.keep_fence();
+        // SAFETY: the context is current inside a scope.
+        let fence = self.made("fence", unsafe { self.raw.host_fence() })?;
+        // SAFETY: as above.
+        unsafe { self.raw.flush() };
+        Ok(fence)
+    }
+
     /// Before what makes the driver end its scene: another target, pixels read or written, waiting. Needs an open scope.
     pub(super) fn keep_fence(&self) {
         let Some(kept) = &mut *self.fences.borrow_mut() else { return };

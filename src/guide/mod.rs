@@ -6,6 +6,7 @@
 //! | [`architecture`] | who changes texla: layers, the one path of every operation, the decisions behind them |
 //! | [`numerics`] | who has to trust a result: error bounds, double-float, what a solver's verdict means |
 //! | [`host`] | who has an application with a GL context: what stays as it was, what does not, lifetimes |
+//! | [`threads`] | who computes in one context or thread and draws in another: fences, what is true of one context only |
 //! | [`engines`] | who has a host to put texla in: winit, egui, three-d, reversed depth, the compatibility profile |
 //! | [`kernels`] | who writes a kernel: accessors, domains, masks, points |
 //! | [`methods`] | who solves a system: which method and preconditioner, what they cost, how they are chosen |
@@ -22,6 +23,9 @@ pub mod numerics {}
 
 #[doc = include_str!("host.md")]
 pub mod host {}
+
+#[doc = include_str!("threads.md")]
+pub mod threads {}
 
 #[cfg(feature = "window")]
 #[doc = include_str!("engines.md")]

@@ -11,9 +11,9 @@ mod native;
 mod web;
 
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use native::{Bound, Raw, load};
+pub(crate) use native::{Bound, HostFence, Raw, load};
 #[cfg(target_arch = "wasm32")]
-pub(crate) use web::{Bound, Raw};
+pub(crate) use web::{Bound, HostFence, Raw};
 
 /// Where an object of the host's is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,6 +13,9 @@ use crate::gl::api::Api;
 use crate::gl::context::{Gl, GlInner};
 use crate::gl::entry::GetQuery;
 
+/// A sync object of the host's.
+pub(crate) type HostFence = glow::Fence;
+
 /// A current context.
 #[derive(Clone)]
 pub(crate) struct Raw {
@@ -162,6 +165,15 @@ impl Raw {
         let fence = unsafe { self.glow.fence_sync(glow::SYNC_GPU_COMMANDS_COMPLETE, 0) };
         // glow takes null for one.
         fence.and_then(|f| if f.0.is_null() { Err("it is null".into()) } else { Ok(f) })
+    }
+
+    /// A fence for the host, behind all work so far.
+    ///
+    /// # Safety
+    /// None but that of all.
+    pub unsafe fn host_fence(&self) -> std::result::Result<HostFence, String> {
+        // SAFETY: the caller's.
+        unsafe { self.fence() }
     }
 
     /// The first bytes of the buffer bound for packing, if the driver maps it.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use glow::HasContext;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::WebGl2RenderingContext;
+use web_sys::{WebGl2RenderingContext, WebGlSync};
 
 use super::Place;
 use crate::error::{Error, Result};
@@ -22,6 +22,9 @@ const CONTEXT_LOST_WEBGL: u32 = 0x9242;
 /// Extensions by which an application may have set what changes results. Their values can be asked for once they are switched on;
 /// that sets none.
 const ASKED: [&str; 3] = ["EXT_clip_control", "WEBGL_clip_cull_distance", "WEBGL_polygon_mode"];
+
+/// A sync object of the host's.
+pub(crate) type HostFence = WebGlSync;
 
 /// A context that is always current.
 #[derive(Clone)]
@@ -185,6 +188,14 @@ impl Raw {
     pub unsafe fn fence(&self) -> std::result::Result<glow::Fence, String> {
         // SAFETY: browsers have the function.
         unsafe { self.glow.fence_sync(glow::SYNC_GPU_COMMANDS_COMPLETE, 0) }
+    }
+
+    /// A fence for the host, behind all work so far: one that glow has not made, so that the host can use it.
+    ///
+    /// # Safety
+    /// None but that of all.
+    pub unsafe fn host_fence(&self) -> std::result::Result<HostFence, String> {
+        self.web.fence_sync(glow::SYNC_GPU_COMMANDS_COMPLETE, 0).ok_or_else(|| "it is null".into())
     }
 
     /// The first bytes of the buffer bound for packing. Browsers map none: they copy, and wait for that.

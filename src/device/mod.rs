@@ -1,7 +1,9 @@
 //! The device: a cheap handle that composes the gl layer, the kernels compiled so far, and the texture pool.
 
+mod host;
+mod options;
+
 use std::cell::{Cell, RefCell};
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -9,60 +11,14 @@ use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
 use crate::gl::{
-    Api, Capabilities, Counters, CurrentContext, Format, Gl, GlOptions, HostState, Limits, LiveObjects,
-    Source, StateGuard,
+    Api, Capabilities, Counters, CurrentContext, Format, Gl, GlOptions, LiveObjects, Source, StateGuard,
 };
 use crate::gl::{Ledger, Raw, Texture};
 use crate::kernel::{Compiled, Description, Pool, PoolStats, PooledTexture};
 use crate::profile::{DeviceProfile, Workload};
 use crate::shape::Extent;
 
-/// How a [`Device`] is set up.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct DeviceOptions {
-    /// Limits below the device's own.
-    pub limits: Limits,
-    /// Bytes of unused textures that the pool keeps for reuse.
-    pub pool_budget: u64,
-    /// A folder that keeps linked programs (`glGetProgramBinary`) from one run to the next, where the driver hands them out
-    /// ([`Capabilities::program_binaries`]); made when the first one is kept. They are found again by the whole text of
-    /// their stages and by the names of driver and device; what is damaged, or what the driver does not know any more, is
-    /// compiled as if it were not there, and where nothing can be written nothing is kept. The folder is the application's
-    /// own: a driver is handed what stands in it. [`Counters::programs_taken_back`] says how often it helped.
-    /// An empty path is refused.
-    pub program_folder: Option<PathBuf>,
-    /// Whose the context's GL state is. With [`HostState::Keep`] the application may have any state at any call: it makes no
-    /// difference, and comes back. [`HostState::Own`] is for a context that nobody but texla sets state in: it is set once, when
-    /// the device first works, and each operation changes of it what it needs. That saves what entering and leaving costs, 30 us on
-    /// llvmpipe and milliseconds in a browser; a [scope](Device::scope) around operations then gains nothing.
-    ///
-    /// An application that draws in such a context all the same says so by [`Device::reset_state`] before texla's next call,
-    /// and sets what its own draws need: after texla's calls anything may be bound and switched. No feedback of its own is active
-    /// during them.
-    pub host_state: HostState,
-}
-
-with!(const DeviceOptions:
-    with_limits(limits: Limits),
-    with_pool_budget(pool_budget: u64),
-    with_host_state(host_state: HostState),
-);
-
-with!(DeviceOptions:
-    with_program_folder(program_folder: Option<PathBuf>),
-);
-
-impl Default for DeviceOptions {
-    fn default() -> Self {
-        DeviceOptions {
-            limits: Limits::default(),
-            pool_budget: 256 << 20,
-            program_folder: None,
-            host_state: HostState::Keep,
-        }
-    }
-}
+pub use options::DeviceOptions;
 
 struct DeviceInner {
     // Dropped before `gl`, so that their objects are in the graveyard when the context goes.
@@ -101,76 +57,6 @@ impl LedgerHandle {
     /// Work done.
     pub fn counters(&self) -> Counters {
         self.0.counters()
-    }
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-impl Device {
-    /// Takes the application's context as it is. Capabilities are probed by drawing; the application's state is put
-    /// back as it was.
-    ///
-    /// *Errors*: [`Error::NoContext`] below OpenGL 3.3 or OpenGL ES 3.0, or without float render targets;
-    /// [`Error::HostGl`] when an error of the application's is pending; [`Error::Unsupported`] for a context of the
-    /// compatibility profile; [`Error::OutOfMemory`] and [`Error::ContextLost`], which say nothing about the device.
-    ///
-    /// # Safety
-    /// The context is current on this thread now, at every later call on the device or on data made with it, and when
-    /// the last of these handles drops.
-    #[allow(unsafe_code)]
-    pub unsafe fn from_glow(gl: Arc<glow::Context>) -> Result<Self> {
-        // SAFETY: handed on to the caller.
-        unsafe { Self::from_glow_with(gl, DeviceOptions::default()) }
-    }
-
-    /// As [`from_glow`](Self::from_glow), with options.
-    ///
-    /// # Safety
-    /// As for [`from_glow`](Self::from_glow).
-    #[allow(unsafe_code)]
-    pub unsafe fn from_glow_with(gl: Arc<glow::Context>, options: DeviceOptions) -> Result<Self> {
-        Self::new(gl.into(), None, None, options)
-    }
-
-    /// Loads the GL functions by name, for applications that use another loader or another version of glow. With the
-    /// loader at hand, what glow cannot ask for or set is saved and restored too: the colour masks of all draw buffers,
-    /// `glClipControl` and `glClampColor`.
-    ///
-    /// *Errors*: as [`from_glow`](Self::from_glow); [`Error::NoContext`] when no context is current, or the loader gives null for a
-    /// function that the context's version has and texla calls.
-    ///
-    /// # Safety
-    /// As for [`from_glow`](Self::from_glow); and the loader returns, for each name, null or the address of the GL
-    /// function of that name.
-    #[allow(unsafe_code)]
-    pub unsafe fn from_loader(
-        loader: impl Fn(&str) -> *const std::ffi::c_void + 'static,
-        options: DeviceOptions,
-    ) -> Result<Self> {
-        // SAFETY: handed on to the caller.
-        let gl = unsafe { crate::gl::load(&loader) }?;
-        Self::new(gl.into(), Some(Box::new(loader)), None, options)
-    }
-}
-
-#[cfg(target_arch = "wasm32")]
-impl Device {
-    /// Takes a browser's WebGL 2 context, of a canvas of the page's or of one that a worker has, as it is. Capabilities are probed by
-    /// drawing. What differs from other contexts is told in [the guide](crate::guide::web).
-    ///
-    /// *Errors*: [`Error::NoContext`] without float render targets (`EXT_color_buffer_float`); [`Error::HostGl`] when an error
-    /// of the application's is pending; [`Error::ContextLost`] when the browser has taken the context away;
-    /// [`Error::OutOfMemory`].
-    ///
-    /// ```rust,ignore
-    /// let context = context().ok_or_else(|| JsError::new("this browser has no WebGL 2"))?;
-    /// let options = DeviceOptions::default().with_host_state(HostState::Own); // nobody else draws here
-    /// let dev = Device::from_webgl2(context, options)?;
-    /// let x = Vector::from_slice(&dev, values)?;
-    /// Ok(ops::norm2(&x)?.read()?)
-    /// ```
-    /// The [guide](crate::guide::web#a-page) has the whole page: where a context comes from, and how it is built.
-    pub fn from_webgl2(context: web_sys::WebGl2RenderingContext, options: DeviceOptions) -> Result<Self> {
-        Self::new(Raw::new(context)?, None, None, options)
     }
 }
 
@@ -266,7 +152,7 @@ impl Device {
     }
 
     /// Says that GL calls of others have been made since texla's last call, in a context that is texla's own
-    /// ([`HostState::Own`]): the next one sets all the state that it needs. A device that keeps the application's state needs no
+    /// ([`HostState::Own`](crate::HostState::Own)): the next one sets all the state that it needs. A device that keeps the application's state needs no
     /// telling. To be called outside of scopes: what they find when they begin they rely on.
     ///
     /// *Cost*: nothing now; then once about 10 us, without a question to the driver.
@@ -319,7 +205,8 @@ impl Device {
         Ok(())
     }
 
-    /// Waits until the device has done all work given to it. For measurements; no operation needs it.
+    /// Waits until the device has done all work given to it. For measurements; no operation needs it. For another context that
+    /// is to use a result, [`fence`](Self::fence) lets that one wait instead.
     ///
     /// *Errors*: as [`scope`](Self::scope).
     pub fn finish(&self) -> Result<()> {
