@@ -137,7 +137,7 @@ impl Device {
 
     /// Saves the application's GL state until the returned guard drops. Every call of texla's does so by itself; a
     /// scope around many of them pays for it once. Re-entrant. Inside, the state belongs to texla: draw with your own
-    /// GL calls before or after it. One that is forgotten (`std::mem::forget`) lasts for ever, and no [owner](HostState::Own) gets in.
+    /// GL calls before or after it. One that is forgotten (`std::mem::forget`) lasts for ever, and no [owner](crate::HostState::Own) gets in.
     ///
     /// *Errors*: [`Error::HostGl`] when a GL error of the application's is pending: it is reported here and cleared,
     /// and nothing else is done. [`Error::ContextLost`].
