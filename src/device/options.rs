@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::gl::{HostState, Limits};
 
-/// How a [`Device`] is set up.
+/// How a [`Device`](crate::Device) is set up.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DeviceOptions {
@@ -22,7 +22,7 @@ pub struct DeviceOptions {
     /// Whose the context's GL state is. With [`HostState::Keep`] the application may have any state at any call: it makes no
     /// difference, and comes back. [`HostState::Own`] is for a context that nobody but texla sets state in: it is set once, when
     /// the device first works, and each operation changes of it what it needs. That saves what entering and leaving costs, 30 us on
-    /// llvmpipe and milliseconds in a browser; a [scope](Device::scope) around operations then gains nothing.
+    /// llvmpipe and milliseconds in a browser; a [scope](crate::Device::scope) around operations then gains nothing.
     ///
     /// An application that draws in such a context all the same says so by [`Device::reset_state`] before texla's next call,
     /// and sets what its own draws need: after texla's calls anything may be bound and switched. No feedback of its own is active
