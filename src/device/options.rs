@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::gl::{HostState, Limits};
+use crate::gl::{Capabilities, HostState, Limits};
 
 /// How a [`Device`](crate::Device) is set up.
 #[derive(Clone, Debug)]
@@ -28,6 +28,10 @@ pub struct DeviceOptions {
     /// and sets what its own draws need: after texla's calls anything may be bound and switched. No feedback of its own is active
     /// during them.
     pub host_state: HostState,
+    /// What an earlier run found ([`Device::capabilities`](crate::Device::capabilities), saved as text), which spares the programs
+    /// that probing compiles. It is taken where the context has the same
+    /// [fingerprint](crate::gl::Capabilities::fingerprint) and claims at least as much; where not, the device is probed as without.
+    pub capabilities: Option<Capabilities>,
 }
 
 with!(const DeviceOptions:
@@ -38,6 +42,7 @@ with!(const DeviceOptions:
 
 with!(DeviceOptions:
     with_program_folder(program_folder: Option<PathBuf>),
+    with_capabilities(capabilities: Option<Capabilities>),
 );
 
 impl Default for DeviceOptions {
@@ -47,6 +52,7 @@ impl Default for DeviceOptions {
             pool_budget: 256 << 20,
             program_folder: None,
             host_state: HostState::Keep,
+            capabilities: None,
         }
     }
 }
