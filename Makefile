@@ -64,7 +64,7 @@ soak: setup-tests
 hosts:
 	@.ci/setup windows hosts
 	cargo build --manifest-path examples/hosts/Cargo.toml --target-dir target/hosts
-	@for host in plain reverse_z compatibility three_d egui; do \
+	@for host in plain reverse_z compatibility one_context two_contexts shared_worker separate_worker threads three_d egui eframe wgpu; do \
 		LP_NUM_THREADS=$${LP_NUM_THREADS-0} xvfb-run -a -s "-screen 0 800x600x24 -nolisten tcp" \
 			target/hosts/debug/$$host || exit 1; done
 

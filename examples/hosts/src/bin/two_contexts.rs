@@ -1,11 +1,11 @@
 //! Two contexts on one thread that share their objects: each waits for the other's fence before it uses the picture.
 use std::sync::Arc;
 
-use glow::HasContext;
 use glutin::prelude::*;
 use texla::{Device, DeviceOptions, Picture};
 use texla_hosts::count::{Count, assert_frame};
 use texla_hosts::guest::SIDE;
+use texla_hosts::hand_over::Fence;
 use texla_hosts::offscreen::Egl;
 use texla_hosts::scene::{Depth, Scene};
 use texla_hosts::{Result, SIZE};
@@ -30,32 +30,25 @@ fn main() -> Result {
     for frame in 0..50 {
         ours.make_current_surfaceless()?;
         count.step()?; // touches nothing that the application draws
-        if let Some(fence) = drawn.take() {
-            // SAFETY: texla's context is current; the fence is alive.
-            unsafe {
-                device.glow().wait_sync(fence, 0, glow::TIMEOUT_IGNORED);
-                device.glow().delete_sync(fence);
-            }
-        }
+        // SAFETY: texla's context is current, and shares with the application's.
+        drawn.take().into_iter().for_each(|fence: Fence| unsafe { fence.hold_commands_of(&device.glow()) });
         count.draw_into(&mut picture)?;
-        let computed = device.fence()?;
+        let computed = Fence::from(device.fence()?);
 
         theirs.make_current_surfaceless()?;
-        // SAFETY: the application's context is current; the fence is alive.
+        // SAFETY: the application's context is current, and shares with texla's.
         let pixels = unsafe {
-            gl.wait_sync(computed, 0, glow::TIMEOUT_IGNORED);
-            gl.delete_sync(computed);
+            computed.hold_commands_of(&gl);
             let pixels = scene.show(picture.texture(), SIDE as u32); // binds the texture, after the wait
-            drawn = Some(gl.fence_sync(glow::SYNC_GPU_COMMANDS_COMPLETE, 0)?);
-            gl.flush();
+            drawn = Some(Fence::after_commands_of(&gl)?);
             pixels
         };
         assert_frame(frame, &pixels, SIZE.0);
     }
-    // SAFETY: the application's context is current; the fence is alive.
-    drawn.into_iter().for_each(|fence| unsafe { gl.delete_sync(fence) });
 
     ours.make_current_surfaceless()?;
+    // SAFETY: texla's context is current, and shares with the application's.
+    drawn.into_iter().for_each(|fence| unsafe { fence.hold_commands_of(&device.glow()) });
     drop((picture, count, device));
     theirs.make_current_surfaceless()?; // for the scene
     println!("two_contexts: 50 frames, each after its fence");
