@@ -57,7 +57,7 @@ impl Picture {
     ///
     /// # Safety
     /// `texture` is a complete 2-D texture of this extent in this device's context, lives as long as the picture, and keeps what is
-    /// checked here while it does.
+    /// checked here while it does. If another context has made or used it, that work has been [waited for](crate::guide::threads).
     #[allow(unsafe_code)]
     pub unsafe fn from_texture(
         device: &Device,

@@ -88,7 +88,8 @@ impl Vector {
     ///
     /// # Safety
     /// `texture` is a complete 2-D texture of this extent in this device's context, lives as long as the vector, and
-    /// keeps what is checked here while it does.
+    /// keeps what is checked here while it does. If another context has made or changed it, that work has been
+    /// [waited for](crate::guide::threads).
     #[allow(unsafe_code)]
     pub unsafe fn from_texture(
         device: &Device,

@@ -43,7 +43,7 @@ impl Fsai {
     ///
     /// *Cost*: on the host, on all its cores, a dense system for each row; up to 4 uploads. *Errors*: [`Error::Parameter`];
     /// [`Error::Matrix`] when it is not square or not symmetric, or naming a row whose diagonal is not positive;
-    /// [`Error::Unsupported`] when the operator does not give its entries ([`LinOp::pattern`]).
+    /// [`Error::Unsupported`] when the operator does not give its entries ([`pattern`](crate::ops::LinOp::pattern)).
     pub fn new<'a>(a: impl Into<HeldLinOp<'a>>, power: usize) -> Result<Self> {
         let a = &*a.into();
         let op = "Fsai";

@@ -47,7 +47,7 @@ impl BlockJacobi {
     /// From the entries of a square operator.
     ///
     /// *Cost*: 4 uploads. *Errors*: [`Error::Matrix`] when it is not square, or naming the rows of a block that is singular;
-    /// [`Error::Unsupported`] when it does not give its entries ([`LinOp::pattern`]).
+    /// [`Error::Unsupported`] when it does not give its entries ([`pattern`](crate::ops::LinOp::pattern)).
     pub fn new<'a>(a: impl Into<HeldLinOp<'a>>) -> Result<Self> {
         let a = &*a.into();
         let op = "BlockJacobi";

@@ -88,7 +88,7 @@ impl IncompleteLu {
     /// From the entries of a square operator.
     ///
     /// *Cost*: elimination on the host; up to 6 uploads a matrix. *Errors*: [`Error::Matrix`] when it is not square;
-    /// [`Error::Parameter`]; [`Error::Unsupported`] when the operator does not give its entries ([`LinOp::pattern`]).
+    /// [`Error::Parameter`]; [`Error::Unsupported`] when the operator does not give its entries ([`pattern`](crate::ops::LinOp::pattern)).
     pub fn new<'a>(a: impl Into<HeldLinOp<'a>>, params: IluParams) -> Result<Self> {
         let a = &*a.into();
         let op = "IncompleteLu";
