@@ -8,7 +8,6 @@ use common::hand_over::{ELEMENTS, Reader, SIDE, guest, unfinished, work};
 use common::harness::{alone, on_both};
 use common::loader::{self, Entry};
 use glow::HasContext;
-use glutin::prelude::*;
 use texla::gl::Api;
 use texla::{Device, DeviceOptions, Vector};
 
