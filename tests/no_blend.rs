@@ -2,10 +2,12 @@
 
 mod common;
 
-use common::harness::{fitting, headless_with, limits, on_both_with};
-use common::random::{nonzero, wide_range};
+use common::harness::{assert_padded, fitting, headless_with, limits, on_both_with};
+use common::histogram as twin;
+use common::random::{Rng, nonzero, wide_range};
 use texla::gl::{Api, Limits};
 use texla::kernel::{Accum, Domain, Kernel, NoParams};
+use texla::ops::{Histogram, OutOfRange};
 use texla::{Device, Error, Layout, Shape, Vector, ops};
 
 fn without_blend() -> Limits {
@@ -101,4 +103,176 @@ fn with_blending_all_ways_of_accumulating_work() {
             common::harness::assert_padded(&out, "a blended pass");
         }
     });
+}
+
+// --- histograms ---
+
+const RULES: [OutOfRange; 3] = [OutOfRange::Clamp, OutOfRange::Drop, OutOfRange::Apart];
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|v| v.to_bits()).collect()
+}
+
+/// Numbers around 0..10, some on the edges of bins, some far outside.
+fn numbers(seed: u64, n: usize) -> Vec<f32> {
+    let mut rng = Rng::new(seed);
+    let mut value = |i: usize| match i % 7 {
+        0 => rng.below(13) as f32 - 1.0,
+        1 => rng.signed() * 1e3,
+        _ => 5.0 + 6.0 * rng.signed(),
+    };
+    (0..n).map(&mut value).collect()
+}
+
+/// Weights whose sums depend on their order: they cancel, and reach over 40 binades.
+fn weights(seed: u64, n: usize) -> Vec<f32> {
+    wide_range(seed, n, 20)
+}
+
+/// `count`, `counts` and `sum` of a histogram, which agree among themselves.
+fn counts_and_sums(histogram: &Histogram, x: &Vector, w: &Vector, what: &str) -> (Vec<u64>, Vec<u32>) {
+    let counts = histogram.counts(x).unwrap();
+    let mut out = Vector::filled(x.device(), histogram.len(), 7.0).unwrap();
+    histogram.count(&mut out, x).unwrap();
+    assert_eq!(out.read().unwrap().iter().map(|v| *v as u64).collect::<Vec<_>>(), counts, "{what}");
+    assert_padded(&out, what);
+    histogram.sum(&mut out, x, w).unwrap();
+    assert_padded(&out, what);
+    (counts, bits(&out.read().unwrap()))
+}
+
+/// Both ways on every dialect, and the loop in 32-bit floats: equal bits.
+#[test]
+fn histograms_are_gathered_to_the_same_bits() {
+    for api in Api::ALL {
+        let contexts = [limits(), without_blend()].map(|limits| headless_with(api, limits));
+        let ways = contexts.each_ref().map(|context| context.device());
+        assert!(!ways[1].capabilities().float_blend);
+        for n in [0, 1, 4, 5, 63, 1009, fitting(ways[0], 10_007)] {
+            let (values, weights) = (numbers(n as u64, n), weights(1 + n as u64, n));
+            let data = ways.map(|dev| [&values, &weights].map(|v| Vector::from_slice(dev, v).unwrap()));
+            for bins in [1, 2, 5, 64, 997, 1000] {
+                let position = |v: &f32| twin::equal_width(*v, 0.0, 10.0, bins);
+                let positions: Vec<_> = values.iter().map(position).collect();
+                for rule in RULES {
+                    let what = format!("{n} numbers in {bins} bins, {rule:?}, {api}");
+                    let of = |(dev, [x, w]): (&Device, &[Vector; 2])| {
+                        let histogram = Histogram::equal_width(dev, 0.0, 10.0, bins).unwrap();
+                        counts_and_sums(&histogram.out_of_range(rule), x, w, &what)
+                    };
+                    let [blended, gathered] = [0, 1].map(|way| of((ways[way], &data[way])));
+                    let sums = twin::sums(&positions, &weights, bins, rule);
+                    assert_eq!(gathered.0, twin::counts(positions.iter().copied(), bins, rule), "{what}");
+                    assert!(gathered == blended, "{what}");
+                    if ways[0].capabilities().software {
+                        assert!(gathered.1 == bits(&sums), "{what}: the loop");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The sums of [`weights`] tell one order from another.
+#[test]
+fn the_order_of_the_weights_shows() {
+    let (n, reversed) = (1009, |v: Vec<f32>| v.into_iter().rev().collect::<Vec<_>>());
+    let sums = |positions: Vec<f32>, weights: Vec<f32>| twin::sums(&positions, &weights, 5, RULES[0]);
+    let (positions, weights) = (numbers(3, n).iter().map(|v| v / 2.0).collect(), weights(4, n));
+    let forth = sums(Vec::clone(&positions), weights.clone());
+    let back = sums(reversed(positions), reversed(weights));
+    assert!(forth.iter().zip(&back).all(|(a, b)| a.to_bits() != b.to_bits()), "{forth:?}, {back:?}");
+}
+
+/// A custom function that no device need round in the same way in two stages, and NaN.
+#[test]
+fn custom_bins_are_those_of_the_blended_way() {
+    let body = "float bin(float x) { return x < -900.0 ? uintBitsToFloat(0x7fc00000u + uint(abs(x) * 1e-38)) : \
+                9.0 * log2(abs(x)) + sin(x); }";
+    for api in Api::ALL {
+        let [blended, gathered] = [limits(), without_blend()].map(|limits| {
+            let context = headless_with(api, limits);
+            let dev = context.device();
+            let n = fitting(dev, 10_007);
+            let [x, w] = [numbers(5, n), weights(6, n)].map(|v| Vector::from_slice(dev, &v).unwrap());
+            RULES.map(|rule| {
+                let histogram = Histogram::new(dev, 37, body).unwrap().out_of_range(rule);
+                counts_and_sums(&histogram, &x, &w, "a custom function")
+            })
+        });
+        assert!(blended == gathered, "{api}");
+        assert!(gathered[2].0.iter().filter(|count| **count > 0).count() > 30, "{:?}", gathered[2].0);
+    }
+}
+
+/// Loops are cut where the device cuts them, and sums go on where they were.
+#[test]
+fn long_sums_go_on_in_the_next_pass() {
+    on_both_with(without_blend(), |dev| {
+        let caps = dev.capabilities();
+        let n = fitting(dev, 300_000);
+        let (values, weights) = (numbers(7, n), weights(8, n));
+        let [x, w] = [&values, &weights].map(|v| Vector::from_slice(dev, v).unwrap());
+        for bins in [1, 4, 7] {
+            let histogram = Histogram::equal_width(dev, 0.0, 10.0, bins).unwrap();
+            let mut out = Vector::zeros(dev, bins).unwrap();
+            histogram.sum(&mut out, &x, &w).unwrap();
+            let before = dev.counters();
+            histogram.sum(&mut out, &x, &w).unwrap();
+            let draws = dev.counters().since(&before).draws;
+            let rounds = (caps.rounds_a_draw / (2 * out.extent().width)).min(caps.loop_rounds).min(1 << 15);
+            // And one for the places, one for the result.
+            assert_eq!(draws, 2 + n.div_ceil(4).div_ceil(rounds as usize) as u64);
+            assert!(limits().max_texture_size.is_some() || draws > 4, "{draws} draws");
+            let positions: Vec<_> = values.iter().map(|v| twin::equal_width(*v, 0.0, 10.0, bins)).collect();
+            let got = out.read().unwrap();
+            let want = twin::sums(&positions, &weights, bins, OutOfRange::Clamp);
+            assert!(bits(&got) == bits(&want), "{bins} bins: {got:?}, expected {want:?}");
+            let want = twin::counts(positions, bins, OutOfRange::Clamp);
+            assert_eq!(histogram.counts(&x).unwrap(), want);
+        }
+    });
+}
+
+/// Past 2^24 elements there are two parts: counts are added on the host, sums go on from the first part's.
+#[test]
+fn parts_of_a_long_vector_are_gathered_one_after_another() {
+    if limits().max_texture_size.is_some() {
+        common::data::say("no_blend: no vector of 2^24 elements on this device");
+        return;
+    }
+    let context = headless_with(Api::Es30, without_blend());
+    let (dev, n) = (context.device(), (1 << 24) + 5);
+    let mut values = vec![1.5f32; n];
+    values[..9].fill(0.5);
+    values[n - 3..].fill(2.5);
+    let x = Vector::from_slice(dev, &values).unwrap();
+    let histogram = Histogram::equal_width(dev, 0.0, 4.0, 4).unwrap();
+    assert_eq!(histogram.counts(&x).unwrap(), [9, n as u64 - 12, 3, 0]);
+    // 0.25 is exact to 2^24 quarters, from there on it is lost.
+    let mut out = Vector::filled(dev, 4, 7.0).unwrap();
+    values.iter_mut().for_each(|v| *v = 0.25);
+    values[n - 2] = 3.0;
+    histogram.sum(&mut out, &x, &Vector::from_slice(dev, &values).unwrap()).unwrap();
+    assert_eq!(out.read().unwrap(), [2.25, (n - 12) as f32 / 4.0, 3.5, 0.0]);
+}
+
+/// The most bins that there are: the last one, and those apart behind it, whose numbers no float holds.
+#[test]
+fn places_past_two_to_the_24_are_told_apart() {
+    if limits().max_texture_size.is_some() {
+        common::data::say("no_blend: no vector of 2^24 elements on this device");
+        return;
+    }
+    let values = [16_777_215.0, 16_777_214.0, 16_777_216.0, 1e30, -1.0, 16_777_215.0, -0.5];
+    for limits in [limits(), without_blend()] {
+        let context = headless_with(Api::Gl33, limits);
+        let dev = context.device();
+        let x = Vector::from_slice(dev, &values).unwrap();
+        let body = "float bin(float x) { return x; }";
+        let histogram = Histogram::new(dev, 1 << 24, body).unwrap().out_of_range(OutOfRange::Apart);
+        let counts = histogram.counts(&x).unwrap();
+        assert_eq!(counts[(1 << 24) - 3..], [0, 1, 2, 2, 2]);
+        assert_eq!(counts.iter().sum::<u64>(), 7);
+    }
 }
