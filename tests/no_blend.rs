@@ -148,7 +148,7 @@ fn histograms_are_gathered_to_the_same_bits() {
         let contexts = [limits(), without_blend()].map(|limits| headless_with(api, limits));
         let ways = contexts.each_ref().map(|context| context.device());
         assert!(!ways[1].capabilities().float_blend);
-        for n in [0, 1, 4, 5, 63, 1009, fitting(ways[0], 10_007)] {
+        for n in [0, 1, 4, 5, 63, 128, 1009, fitting(ways[0], 10_007)] {
             let (values, weights) = (numbers(n as u64, n), weights(1 + n as u64, n));
             let data = ways.map(|dev| [&values, &weights].map(|v| Vector::from_slice(dev, v).unwrap()));
             for bins in [1, 2, 5, 64, 997, 1000] {

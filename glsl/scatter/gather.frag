@@ -1,12 +1,10 @@
 // The sums of scatter/histogram.vert without blending: a fragment holds four bins and adds, in the order of the elements, 1 or
 // the weight of each element that belongs to one of them. Ranges of elements are summed side by side, each SIDE texels wide;
 // dense/total.frag adds the ranges.
-#define NOBODY (-3.0)
-
 vec4 kernel(ivec2 p) {
-    // The places of the elements that the four bins take.
+    // The places of the elements that belong to the four bins. Lanes past the last bin are masked in the end.
     ivec4 bins = 4 * (p.y * SIDE + p.x % SIDE) + ivec4(0, 1, 2, 3);
-    vec4 own = mix(vec4(bins), vec4(NOBODY), greaterThanEqual(bins, ivec4(bin_count)));
+    vec4 own = vec4(bins);
 #if APART
     own = mix(own, vec4(-1.0), equal(bins, ivec4(bin_count)));
     own = mix(own, vec4(float(bin_count)), equal(bins, ivec4(bin_count + 1)));
