@@ -165,32 +165,20 @@ impl<'a> GaussSeidel<'a> {
     fn step(&self, x: &mut Vector, r: &Vector, mask: &Mask, forward: bool) -> Result<()> {
         let device = self.a.device();
         let triangle = if forward { &self.forward } else { &self.backward };
-        let blended = device.gl().caps.borrow().float_blend;
         let [near, far] = [&triangle.near, &triangle.far].map(Option::as_ref);
-        let draw = |copy: bool| {
-            Draw::new(device, glsl!("solve/substitute.frag"))
-                .define("COPY", copy)
-                .define("NEAR", near.is_some())
-                .define("FAR", far.is_some())
-                .define("FORWARD", forward)
-                .define("BLENDED", blended)
-                .param("factor", self.factor)
-        };
-        let step = draw(false)
+        Draw::new(device, glsl!("solve/substitute.frag"))
+            .define("NEAR", near.is_some())
+            .define("FAR", far.is_some())
+            .define("FORWARD", forward)
+            .param("factor", self.factor)
             .input("w", self.weights.view())
             .input("r", r.view())
             .input_if("near", near.map(Operand::view))
             .input_if("far", far.map(Operand::view))
-            .only(Predicate::If(mask));
-        if blended {
-            return step.target(x.view()).accumulate(Accum::Add).run();
-        }
-        // Both halves into another texture, which then changes places with x's.
-        let next = Vector::uninit(device, x.len())?;
-        step.input("x", x.view()).target(next.view()).run()?;
-        draw(true).input("x", x.view()).target(next.view()).only(Predicate::Unless(mask)).run()?;
-        *x = next;
-        Ok(())
+            .only(Predicate::If(mask))
+            .target(x.view())
+            .accumulate(Accum::Add)
+            .run()
     }
 
     fn run(&self, x: &mut Vector, b: &Vector, sweeps: usize, from_zero: bool) -> Result<()> {
