@@ -77,7 +77,7 @@ enum Bin {
     /// The lower end, and bins in a unit.
     EqualWidth([f32; 2]),
     /// A body of the user's.
-    Custom(Compiled),
+    Custom(Box<Compiled>),
 }
 
 shown!(Histogram, |h| "Histogram({} bins, {:?})", h.bins, h.outside);
@@ -104,7 +104,7 @@ impl Histogram {
         Self::check_bins(bins)?;
         let compiled = Compiled::new(device, spec)?;
         compile_now(device, &compiled)?;
-        Ok(Self::with(device, bins, Bin::Custom(compiled)))
+        Ok(Self::with(device, bins, Bin::Custom(Box::new(compiled))))
     }
 
     /// `bins` bins of equal width between `min` and `max` (\[BeyondVector\] 28.4.3):

@@ -51,8 +51,8 @@ pub const MOST_COLOURS: usize = 64;
 /// As a [`Preconditioner`] it is one sweep from zero. Conjugate gradients need [`Direction::Symmetric`] (SSOR); with few
 /// colours ω = 1 is best there, and halves the iterations of Jacobi on grids.
 ///
-/// *Cost* of a sweep: for each colour a product and 1 draw, blended where the device blends floats, and 2 draws where
-/// not; a symmetric sweep twice that. *Bound*: that of the product, times `ω / |a_ii|`, and a rounding of `x`, in every
+/// *Cost* of a sweep: for each colour a product and 1 draw, or 2 where the device does not blend floats
+/// ([`Accum`](crate::kernel::Accum)); a symmetric sweep twice that. *Bound*: that of the product, times `ω / |a_ii|`, and a rounding of `x`, in every
 /// step. *Source*: D. Young, *Iterative methods for solving partial difference equations of elliptic type*, Trans. AMS 76,
 /// 1954; \[BeyondVector\] 28.4.1 for the depth test.
 ///
