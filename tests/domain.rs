@@ -66,6 +66,7 @@ fn rows_and_columns_without_lines() {
     on_both_with(limits, |dev| {
         assert!(!dev.capabilities().exact_lines);
         check(dev, Accum::Replace);
+        check(dev, Accum::Add);
     });
 }
 

@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::harness::{on_both, write_bits};
+use common::harness::{limits, on_both, on_both_with, write_bits};
 use common::random::{Rng, nonzero};
+use texla::gl::Limits;
 use texla::host::{Csr, Triplets};
 use texla::ops::{self, Accurate, Combine, Histogram};
 use texla::solve::LinOp;
@@ -98,7 +99,12 @@ fn padding_of_sparse_rows_takes_no_part() {
 /// A texel holds four bins, and a point adds to one of them.
 #[test]
 fn an_infinite_weight_stays_in_its_bin() {
-    on_both(|dev| {
+    an_infinite_weight(limits());
+    an_infinite_weight(limits().without_float_blend(true));
+}
+
+fn an_infinite_weight(limits: Limits) {
+    on_both_with(limits, |dev| {
         let x = Vector::from_slice(dev, &[0.5, 1.5, 2.5, 3.5, 4.5, 2.5]).unwrap();
         let values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let histogram = Histogram::equal_width(dev, 0.0, 5.0, 5).unwrap();

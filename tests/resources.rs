@@ -8,7 +8,7 @@ use std::any::Any;
 
 use common::alloc::resident;
 use common::everything::every;
-use common::harness::{fitting, headless, headless_with, limits, on_both};
+use common::harness::{fitting, headless, headless_with, limits, on_both, on_both_with};
 use common::random::{Rng, uniform};
 use glow::HasContext;
 use texla::gl::{Api, LiveObjects};
@@ -877,37 +877,41 @@ fn the_ladder_holds_what_it_needs() {
     });
 }
 
-/// Object balance for histograms: a program, and another one once there are weights; filtered reductions keep nothing.
+/// Object balance for histograms: a program for a custom function, none for bins of equal width; filtered reductions keep
+/// nothing.
 #[test]
 fn histograms_hold_what_they_need() {
     use texla::ops::{Histogram, Reduction, Windows};
     let programs = |n| textures(0).with_programs(n);
-    on_both(|dev| {
+    let check = |dev: &Device| {
         let x = Vector::from_slice(dev, &uniform(1, 1000)).unwrap();
         let mut out = Vector::zeros(dev, 10).unwrap();
         let mut mean = Scalar::zero(dev).unwrap();
         let before = live(dev);
-        let histogram = Histogram::equal_width(dev, -1.0, 1.0, 10).unwrap();
-        assert_eq!(live(dev), plus(before, programs(1)));
-        for _ in 0..3 {
-            histogram.count(&mut out, &x).unwrap();
-            histogram.counts(&x).unwrap();
-        }
-        // The program for a target as large as the input was the first; this is the one for other targets.
-        assert_eq!(live(dev), plus(before, programs(2)));
-        histogram.sum(&mut out, &x, &x).unwrap();
-        assert_eq!(live(dev), plus(before, programs(3)));
-        assert!(histogram.sum(&mut out, &x, &Vector::filled(dev, 3, 1.0).unwrap()).is_err());
+        let mut each = |histogram: Histogram, held: LiveObjects| {
+            assert_eq!(live(dev), plus(before, held));
+            for _ in 0..3 {
+                histogram.count(&mut out, &x).unwrap();
+                histogram.counts(&x).unwrap();
+            }
+            histogram.sum(&mut out, &x, &x).unwrap();
+            assert!(histogram.sum(&mut out, &x, &Vector::filled(dev, 3, 1.0).unwrap()).is_err());
+            assert_eq!(live(dev), plus(before, held));
+            drop(histogram);
+            assert_eq!(live(dev), before, "dropped");
+        };
+        each(Histogram::equal_width(dev, -1.0, 1.0, 10).unwrap(), programs(0));
+        each(Histogram::new(dev, 10, "float bin(float x) { return 5.0 * x; }").unwrap(), programs(1));
         assert!(Histogram::new(dev, 10, "float bin(float x) { oops }").is_err());
         assert!(Histogram::new(dev, 10, "float position(float x) { return x; }").is_err());
-        assert_eq!(live(dev), plus(before, programs(3)));
-        drop(histogram);
-        assert_eq!(live(dev), before, "dropped");
+        assert_eq!(live(dev), before, "refused");
         let filtered = ops::reduce_into(&mut mean, Reduction::Mean, &x, None, Windows::Filtered);
         assert_eq!(filtered.is_ok(), dev.capabilities().float_filter);
         drop(ops::mean(&x).unwrap());
         assert_eq!(live(dev), before, "reductions");
-    });
+    };
+    on_both(check);
+    on_both_with(limits().without_float_blend(true), check);
 }
 
 /// Object balance for the vertex stage: a buffer for each vector, a program for each kernel, and nothing for a run.

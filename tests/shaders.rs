@@ -10,7 +10,8 @@ use common::everything::every;
 use common::harness::{headless, limits, on_both};
 use common::sources;
 use texla::gl::{Api, Counters};
-use texla::kernel::{Condition, Kernel, NoParams};
+use texla::kernel::{Accum, Condition, Kernel, NoParams};
+use texla::ops::histogram;
 use texla::{Device, DeviceOptions, Layout, Packed, Shape, Vector};
 
 /// The files below `glsl/`, each of which begins with a comment of its own, and their texts.
@@ -73,6 +74,14 @@ fn every_file_and_every_operation_compile_in_both_dialects() {
         let body = "bool kernel(ivec2 p) { return x(p).x > 0.5; }";
         let held = Condition::<NoParams>::new(&unasked, "held", ["x"], body).unwrap();
         assert_eq!(held.mask(&x, [&x], &NoParams).unwrap().count().unwrap(), 2);
+        // Where floats are blended, the bins of a histogram gather nothing, and no target is copied.
+        let unblended = with(limits().without_float_blend(true));
+        let mut x = Vector::from_slice(&unblended, &[1.0, 0.0, 0.0, 0.0, 1.0]).unwrap();
+        assert_eq!(histogram(&x, 0.0, 2.0, 2).unwrap(), [3, 2]);
+        let body = "vec4 kernel(ivec2 p) { return vec4(1.0); }";
+        let one = Kernel::<NoParams>::new(&unblended, "one", [], body).unwrap();
+        one.with([], &NoParams).accumulate(Accum::Add).run(&mut x).unwrap();
+        assert_eq!(x.read().unwrap(), [2.0, 1.0, 1.0, 1.0, 2.0]);
         assert!(compiled > 100, "{compiled} of {drawing} steps have compiled on {api}");
         let handed = sources::taken();
         let left: Vec<&String> = files

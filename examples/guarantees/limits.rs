@@ -2,7 +2,7 @@
 
 use texla::gl::{Api, Limits};
 use texla::host::problems;
-use texla::ops::{self, Combine, ReducePlan, Windows};
+use texla::ops::{self, Combine, OutOfRange, ReducePlan, Windows};
 use texla::solve::{CgParams, ConjugateGradient, Stop};
 use texla::{
     DeviceOptions, Error, Headless, HeadlessOptions, Matrix, Plane, Result, Shape, SparseFormat,
@@ -10,7 +10,7 @@ use texla::{
 };
 
 use crate::common::random::{nonzero, wide_range};
-use crate::common::{bounds, harness, reference, systems, threads};
+use crate::common::{bounds, harness, histogram, reference, systems, threads};
 
 /// The lesser devices, by what they lack.
 pub fn lesser() -> [(&'static str, Limits); 5] {
@@ -55,6 +55,17 @@ pub fn wrong(api: Api, limits: Limits) -> Result<(usize, usize)> {
     let chain = ReducePlan::new(x.extent(), Windows::Balanced).longest_chain() as usize;
     let bound = bounds::reduction_bound(chain, reference::abs_dot(&wide_x, &wide_y));
     check(&[dot], &[reference::dot(&wide_x, &wide_y)], &[bound]);
+
+    // Counts have no error, on whatever way.
+    let (bins, ends) = (61, [-3.0, 5.0]);
+    let counts = ops::histogram(&x, ends[0], ends[1], bins)?;
+    let positions = wide_x.iter().map(|v| histogram::equal_width(*v as f32, ends[0], ends[1], bins));
+    let expected = histogram::counts(positions, bins, OutOfRange::Clamp);
+    check(
+        &counts.iter().map(|count| *count as f32).collect::<Vec<_>>(),
+        &expected.iter().map(|count| *count as f64).collect::<Vec<_>>(),
+        &vec![0.0; bins],
+    );
 
     let a = problems::poisson_2d(60, 53).to_csr();
     let xs = nonzero(3, a.shape().cols);

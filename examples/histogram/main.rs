@@ -1,5 +1,6 @@
 //! The histogram of a file of numbers, of an image or of random numbers [BeyondVector] 28.4.3: every number becomes a
-//! point, which the vertex stage puts on its bin and blending counts. Bins are equal in width or those of a GLSL function.
+//! point, which the vertex stage puts on its bin and blending counts; where the device cannot blend floats, every bin goes
+//! through the numbers. Bins are equal in width or those of a GLSL function.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

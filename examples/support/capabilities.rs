@@ -41,8 +41,14 @@ pub fn list(caps: &Capabilities) -> Vec<(&'static str, Found)> {
 pub fn quirks(caps: &Capabilities) -> Vec<String> {
     let mut found = Vec::new();
     let mut unless = |fine: bool, quirk: &str| (!fine).then(|| found.push(quirk.to_owned()));
-    unless(caps.float_blend, "floats are not blended as sums in order: points are gathered, or refused");
-    unless(caps.float_min_max, "blending by Max or Min changes floats: refused");
+    unless(
+        caps.float_blend,
+        "floats are not blended as sums in order: histograms and sparse products are gathered, points and splats refused",
+    );
+    unless(
+        caps.float_min_max,
+        "blending by Max or Min changes floats: points and splats with these are refused",
+    );
     unless(caps.float_filter, "float textures are not filtered exactly: filtered windows are refused");
     unless(caps.computed_coordinates, "computed coordinates miss texels: they are fetched by number");
     unless(caps.exact_lines, "lines miss texels: rows and columns are drawn as rectangles");

@@ -1,4 +1,5 @@
-// y = combine(alpha op(A) x): the shares of dense/partial.frag added up, from the left to the right.
+// y = combine(alpha op(A) x): the shares of dense/partial.frag added up, from the left to the right. Also the ranges of
+// scatter/gather.frag, which lie in the same way.
 vec4 kernel(ivec2 p) {
     int t = texel_index(p) - first_row;
 #if KEPT

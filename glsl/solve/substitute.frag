@@ -2,11 +2,8 @@
 // strictly lower (forward) or upper (backward) triangle of the texel's own block of A; by substitution, lane by lane.
 //   w = omega / a_ii, near = w_i A[i, i -+ 1], far = w_i A[i, k] for (forward) (2, 0), (3, 1), (3, 0)
 //                                                             or (backward) (0, 2), (1, 3), (0, 3)
-// The step is added by blending, or here.
+// The step is added to x as it is drawn.
 vec4 kernel(ivec2 p) {
-#if COPY
-    return x_here();
-#else
     vec4 d = (w_here() * r_here()) * factor;
 #if NEAR
     vec4 n = near_here();
@@ -27,10 +24,5 @@ vec4 kernel(ivec2 p) {
     d.y -= n.y * d.z + f.y * d.w;
     d.x -= (n.x * d.y + f.x * d.z) + f.z * d.w;
 #endif
-#if BLENDED
     return d;
-#else
-    return x_here() + d;
-#endif
-#endif
 }

@@ -18,7 +18,8 @@
 //! | `ivec2 x_extent()` | width and height in texels |
 use std::fmt::Write;
 
-use super::spec::{InputSpec, KernelSpec, StageSpec, Test, WITHIN};
+use super::domain::Accum;
+use super::spec::{InputSpec, KernelSpec, StageSpec, Test, WITHIN, before};
 use crate::gl::{Source, Stage, glsl};
 
 /// How an input lies against the target; part of a program's identity.
@@ -117,7 +118,7 @@ impl KernelSpec {
             StageSpec::Condition(test) => (condition_main(*test), 0),
             StageSpec::Splats { mask, .. } => {
                 before.push_str("flat in vec4 texla_value;\n");
-                (main_of("texla_v0 = kernel(p, texla_value);", 1, *mask), 1)
+                (main_of("texla_v0 = kernel(p, texla_value);", 1, *mask, None), 1)
             }
             StageSpec::Fragment { outputs, mask } => {
                 let names: Vec<_> = (0..outputs.len()).map(|i| format!("texla_v{i}")).collect();
@@ -125,7 +126,7 @@ impl KernelSpec {
                     [one] => format!("{one} = kernel(p);"),
                     _ => format!("kernel(p, {});", names.join(", ")),
                 };
-                (main_of(&call, outputs.len(), *mask), outputs.len())
+                (main_of(&call, outputs.len(), *mask, self.combines), outputs.len())
             }
         };
         for i in 0..outputs {
@@ -135,8 +136,9 @@ impl KernelSpec {
     }
 }
 
-/// `main` of a fragment stage: the call, lanes past the end, the outputs.
-fn main_of(call: &str, outputs: usize, mask: bool) -> String {
+/// `main` of a fragment stage: the call, lanes past the end, the outputs, combined with the targets' texels where blending
+/// does not.
+fn main_of(call: &str, outputs: usize, mask: bool, combines: Option<Accum>) -> String {
     let names: Vec<_> = (0..outputs).map(|i| format!("texla_v{i}")).collect();
     let mut text = format!(
         "void main() {{\n    ivec2 p = ivec2(gl_FragCoord.xy);\n    vec4 {};\n    {call}\n",
@@ -147,7 +149,14 @@ fn main_of(call: &str, outputs: usize, mask: bool) -> String {
         names.iter().for_each(|name| text.push_str(&masked(name)));
     }
     for (i, name) in names.iter().enumerate() {
-        let _ = writeln!(text, "    texla_out{i} = {name};");
+        let before = before(i);
+        let value = match combines {
+            None | Some(Accum::Replace) => name.clone(),
+            Some(Accum::Add) => format!("{before}_at(p) + {name}"),
+            Some(Accum::Max) => format!("max({before}_at(p), {name})"),
+            Some(Accum::Min) => format!("min({before}_at(p), {name})"),
+        };
+        let _ = writeln!(text, "    texla_out{i} = {value};");
     }
     text + "}\n"
 }

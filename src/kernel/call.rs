@@ -73,10 +73,11 @@ impl<'a> Call<'a> {
 
     /// Runs the kernel.
     ///
-    /// *Cost*: 1 draw; for points 1 for every [`points_a_draw`](crate::gl::Capabilities::points_a_draw) of them, mostly
+    /// *Cost*: 1 draw, and 1 for each target where it is not blended ([`Accum`]); for points 1 for every [`points_a_draw`](crate::gl::Capabilities::points_a_draw) of them, mostly
     /// 262,144; for splats 1, or 1 for every 2²⁶ texels that they could cover at most. *Errors*: [`Error::Interface`] when
     /// inputs, targets or attributes differ in number from what was declared, an input read by `x(p)` is shorter than the
-    /// target, or the mask has another extent; [`Error::WrongDevice`]; [`Error::Unsupported`] without float blending.
+    /// target, or the mask has another extent; [`Error::WrongDevice`]; [`Error::Unsupported`] for points and splats that the device
+    /// cannot blend ([`Accum`]).
     pub fn run<T: TargetOperand>(self, target: &mut T) -> Result<()> {
         self.run_many([target])
     }

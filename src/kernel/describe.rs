@@ -277,6 +277,7 @@ impl Description {
                 file: source.name.to_owned(),
                 text: source.text.to_owned(),
             }),
+            combines: None,
         }
     }
 }

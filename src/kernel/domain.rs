@@ -30,7 +30,17 @@ pub enum Domain<'a> {
     Splats(&'a Points),
 }
 
-/// How a fragment meets what the target holds. All but `Replace` need float blending, which is probed.
+/// How a fragment meets what the target holds.
+///
+/// All but `Replace` are done by blending, where the device blends 32-bit floats exactly. This is probed:
+/// [`Capabilities::float_blend`](crate::gl::Capabilities::float_blend) for `Add`,
+/// [`Capabilities::float_min_max`](crate::gl::Capabilities::float_min_max) for `Max` and `Min`. On other devices
+///
+/// - quads ([`Kernel`](crate::kernel::Kernel)) give the same results, bit for bit: the shader reads a copy of the target.
+///   That costs a draw and a pooled texture more for each target, and a texture unit for each;
+/// - points and splats are blended onto a [`Picture`](crate::Picture) of bytes, and are
+///   [`Error::Unsupported`](crate::Error::Unsupported) onto floats. [`ops::Histogram`](crate::ops::Histogram) counts and sums
+///   by bin there, and [`SparseFormat::Gather`](crate::SparseFormat::Gather) multiplies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Accum {
     /// The fragment replaces it.

@@ -20,6 +20,7 @@ mod pool;
 mod predicate;
 mod spec;
 mod splats;
+mod unblended;
 mod user;
 mod vertex;
 

@@ -1,6 +1,6 @@
 //! A pass as plain data, the kernel that it runs, and the checks in between.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use super::accessors::Fold;
@@ -114,7 +114,9 @@ pub(crate) struct Compiled {
     gl: Gl,
     programs: RefCell<Vec<(Vec<Fold>, Rc<Program>)>>,
     /// For each input whether it has to be as long as the target.
-    read_by_target: Vec<bool>,
+    pub(super) read_by_target: Vec<bool>,
+    /// The same kernel where it adds, or keeps the larger or the smaller, without blending.
+    pub(super) combining: [OnceCell<Box<Compiled>>; 3],
 }
 
 impl Compiled {
@@ -122,7 +124,11 @@ impl Compiled {
     pub fn new(device: &Device, spec: KernelSpec) -> Result<Self> {
         spec.check(&device.gl().caps.borrow())?;
         let read_by_target = spec.read_by_target();
-        Ok(Compiled { spec, gl: device.gl().clone(), programs: RefCell::default(), read_by_target })
+        Ok(Self::unchecked(spec, device.gl().clone(), read_by_target))
+    }
+
+    pub(super) fn unchecked(spec: KernelSpec, gl: Gl, read_by_target: Vec<bool>) -> Self {
+        Compiled { spec, gl, programs: RefCell::default(), read_by_target, combining: Default::default() }
     }
 
     pub fn spec(&self) -> &KernelSpec {
@@ -302,16 +308,8 @@ impl<'a> Pass<'a> {
                 why: "a texture borrowed from the host is read-only".into(),
             });
         }
-        let caps = self.kernel.gl.caps.borrow();
-        let blended = match self.accum {
-            Accum::Replace => true,
-            Accum::Add => caps.float_blend,
-            Accum::Max | Accum::Min => caps.float_min_max,
-        };
-        if !blended {
-            let (what, why) =
-                (format!("kernel `{}` with {:?}", spec.name, self.accum), "no float blending".into());
-            return Err(Error::Unsupported { what, why });
+        if !self.blends() && !matches!(spec.stage, StageSpec::Fragment { .. }) {
+            return Err(self.unblended());
         }
         let Some(first) = self.targets.first() else { return Err(self.fail("a pass needs a target".into())) };
         if self.targets.iter().any(|t| t.extent != first.extent) {
@@ -464,6 +462,9 @@ impl<'a> Pass<'a> {
     pub fn execute(&self) -> Result<()> {
         self.check_inputs()?;
         let extent = self.check_targets()?;
+        if !self.blends() {
+            return self.combine();
+        }
         let first = self.targets.first();
         let (whole, tail) = first.map_or((extent, Tail::NONE), |t| (t.texture.extent(), t.tail));
         let (mask, depth) = match self.predicate {

@@ -1,6 +1,7 @@
 //! What a kernel is made of, as plain data, and what can be wrong with that.
 
 use super::body::Body;
+use super::domain::Accum;
 use super::names::check_names;
 use super::params::Field;
 use crate::error::{Error, Result};
@@ -118,6 +119,13 @@ pub(crate) struct KernelSpec {
     pub wanted: Vec<String>,
     /// Absent where the vertex stage only says where to draw.
     pub vertex: Option<VertexSpec>,
+    /// How the shader itself combines each output with the target's texel, which is an input ([`before`]).
+    pub combines: Option<Accum>,
+}
+
+/// The input that holds what target `i` held before the draw.
+pub(super) fn before(i: usize) -> String {
+    format!("texla_before{i}")
 }
 
 impl KernelSpec {
@@ -134,7 +142,20 @@ impl KernelSpec {
             file: name.to_owned(),
             text: body.to_owned(),
             vertex: None,
+            combines: None,
         }
+    }
+
+    /// The same kernel for targets that are not blended: it combines its outputs with copies of their texels.
+    pub fn combining(&self, accum: Accum) -> Self {
+        let outputs = match &self.stage {
+            StageSpec::Fragment { outputs, .. } => outputs.len(),
+            _ => 0,
+        };
+        let mut made = KernelSpec { combines: Some(accum), ..self.clone() };
+        let copy = |i| InputSpec { addressed: true, ..InputSpec::float(&before(i)) };
+        made.inputs.extend((0..outputs).map(copy));
+        made
     }
 
     /// The same kernel with a vertex stage of its own: `varyings` are interpolated between what it says at the corners
@@ -178,7 +199,7 @@ impl KernelSpec {
     }
 
     /// Refuses more of anything than the device has.
-    fn check_limits(&self, caps: &Capabilities) -> Result<()> {
+    pub fn check_limits(&self, caps: &Capabilities) -> Result<()> {
         let outputs = match &self.stage {
             StageSpec::Fragment { outputs, .. } => outputs.len(),
             _ => 0,

@@ -1,4 +1,6 @@
-//! Histograms: numbers scattered as points into their bins.
+//! Histograms: numbers scattered as points into their bins, or gathered by the bins.
+
+mod gather;
 
 use std::ops::Range;
 
@@ -8,9 +10,11 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::gl::glsl;
 use crate::kernel::{
-    Accum, Compiled, Domain, Draw, Field, KernelSpec, Operand, ParamType, Points, StageSpec, compile_now,
+    Accum, Compiled, Domain, Draw, Field, KernelSpec, Operand, ParamType, Points, StageSpec, View,
+    compile_now,
 };
-use crate::shape::Shape;
+use crate::shape::{Shape, fold_extent};
+use gather::Gathering;
 
 /// Floats count to here by ones.
 const EXACT: usize = 1 << 24;
@@ -30,9 +34,25 @@ pub enum OutOfRange {
 /// A histogram: which bin a number belongs to, and how many bins there are.
 ///
 /// `y_k = Σ w_i` over all `i` with `⌊bin(x_i)⌋ = k`, `w_i = 1` for counts. `bin` gives a position in bins, so that bin `k`
-/// holds the positions from `k` up to, and without, `k + 1`. Every element of `x` becomes a point, which the vertex stage puts
-/// on the texel of its bin and blending adds to it. Points meet their texel in the order of the elements, so results
-/// repeat bit for bit, and are those of the loop over `x` in 32-bit floats.
+/// holds the positions from `k` up to, and without, `k + 1`. A first pass computes the bin of every element. Then every
+/// element becomes a point on the texel of its bin, which blending adds to it. Points meet their texel in the order of the
+/// elements, so results repeat bit for bit, and are those of the loop over `x` in 32-bit floats.
+///
+/// A device that cannot blend floats ([`Capabilities::float_blend`](crate::gl::Capabilities::float_blend)) gets the same
+/// results, bit for bit, by gathering: each texel of four bins goes through all elements in their order and adds those that
+/// belong to it.
+///
+/// # Cost
+///
+/// For `n` elements and `m` bins: one pass that evaluates `bin` once for each element and keeps the result in a pooled texture
+/// of `4 n` bytes, at most 64 MiB. Then,
+///
+/// - with float blending: `n` points in draws of [`points_a_draw`](crate::gl::Capabilities::points_a_draw);
+/// - without: `n m / 16` fetches (twice that with weights), each followed by 16 comparisons and additions, in draws of
+///   [`rounds_a_draw`](crate::gl::Capabilities::rounds_a_draw) fetches, and one small pass that adds partial counts or copies
+///   sums. Counts are made in up to 4096 fragments at once. Sums of weights keep the order of the elements and are made in
+///   `m / 4` fragments, so that few bins leave a GPU idle. With thousands of bins this is slow: two levels of fewer bins cost
+///   less.
 ///
 /// ```
 /// use texla::ops::{Histogram, OutOfRange};
@@ -47,27 +67,44 @@ pub enum OutOfRange {
 /// ```
 pub struct Histogram {
     device: Device,
-    counted: Compiled,
-    weighted: Compiled,
+    bin: Bin,
     bins: usize,
     outside: OutOfRange,
-    /// Lower end and bins in a unit, where these are equal in width.
-    equal: Option<[f32; 2]>,
+}
+
+/// The function that gives a number its position among the bins.
+enum Bin {
+    /// The lower end, and bins in a unit.
+    EqualWidth([f32; 2]),
+    /// A body of the user's.
+    Custom(Box<Compiled>),
 }
 
 shown!(Histogram, |h| "Histogram({} bins, {:?})", h.bins, h.outside);
 
 impl Histogram {
-    /// A histogram by a function of one's own: a GLSL body that defines `float bin(float x)`.
+    /// A histogram by a custom function: a GLSL body that defines `float bin(float x)`, evaluated in the fragment stage.
     ///
-    /// What gives NaN counts as below the first bin. The names `first_number`, `bin_count`, `out_of_range`, `point`,
-    /// `weights` and those beginning with `x_` and `weights_` are taken.
+    /// An element for which it returns NaN counts as below the first bin. The names `first_texel`, `element_count`,
+    /// `bin_ends`, `place_of`, `kernel` and those beginning with `x_` are reserved.
     ///
     /// *Cost*: a compilation. *Errors*: [`Error::Shader`] with the line of the body, [`Error::Interface`] as
     /// [`Kernel::new`](crate::kernel::Kernel::new); [`Error::Parameter`] unless there are
-    /// 1 to 2²⁴ bins, which is as far as a 32-bit position goes by ones; [`Error::Unsupported`] without float blending.
+    /// 1 to 2²⁴ bins, which is as far as a 32-bit position goes by ones.
     pub fn new(device: &Device, bins: usize, body: &str) -> Result<Self> {
-        Self::compile(device, bins, ("bin", body), None)
+        let int = |name| Field { name, kind: i32::KIND };
+        let ends = Field { name: "bin_ends", kind: <[f32; 2]>::KIND };
+        let fields = [int("first_texel"), int("element_count"), ends];
+        let stage = StageSpec::Fragment { outputs: vec!["places".to_owned()], mask: false };
+        // The user's text is the file, whose lines errors are to name; what calls it stands in front.
+        let spec = KernelSpec::users("histogram", stage, &["x"], &fields, body);
+        let spec =
+            KernelSpec { file: "bin".to_owned(), wanted: vec!["float bin(float x)".to_owned()], ..spec };
+        let spec = spec.with("#define EQUAL_WIDTH 0").with(glsl!("scatter/places.frag").text);
+        Self::check_bins(bins)?;
+        let compiled = Compiled::new(device, spec)?;
+        compile_now(device, &compiled)?;
+        Ok(Self::with(device, bins, Bin::Custom(Box::new(compiled))))
     }
 
     /// `bins` bins of equal width between `min` and `max` (\[BeyondVector\] 28.4.3):
@@ -76,8 +113,8 @@ impl Histogram {
     /// Two operations that are correctly rounded everywhere: counts are the same on every device. A number within a
     /// rounding of a bin's edge may fall to either side of it.
     ///
-    /// *Cost*: a compilation. *Errors*: [`Error::Parameter`] unless `min < max` are finite, or where `s` leaves the normal
-    /// range of floats; else as [`new`](Self::new).
+    /// *Cost*: none; the device keeps the kernels, which are compiled on first use. *Errors*: [`Error::Parameter`] unless
+    /// `min < max` are finite, where `s` leaves the normal range of floats, or unless there are 1 to 2²⁴ bins.
     pub fn equal_width(device: &Device, min: f32, max: f32, bins: usize) -> Result<Self> {
         let refuse = |name, value, expected| {
             Err(Error::Parameter { op: "Histogram::equal_width", name, value, expected })
@@ -91,49 +128,20 @@ impl Histogram {
             let width = (f64::from(max) - f64::from(min)) / bins as f64;
             return refuse("(max - min) / bins", format!("{width:e}"), expected);
         }
-        let body = glsl!("scatter/equal_width.vert");
-        Self::compile(device, bins, (body.name, body.text), Some([min, bins_per_unit]))
+        Self::check_bins(bins)?;
+        Ok(Self::with(device, bins, Bin::EqualWidth([min, bins_per_unit])))
     }
 
-    fn compile(
-        device: &Device,
-        bins: usize,
-        (file, body): (&str, &str),
-        equal: Option<[f32; 2]>,
-    ) -> Result<Self> {
-        let op = "histogram";
-        if !(1..=EXACT).contains(&bins) {
-            let expected = "a number from 1 to 16777216";
-            return Err(Error::Parameter { op, name: "bins", value: bins.to_string(), expected });
+    fn check_bins(bins: usize) -> Result<()> {
+        if (1..=EXACT).contains(&bins) {
+            return Ok(());
         }
-        if !device.gl().caps.borrow().float_blend {
-            return Err(Error::Unsupported { what: op.into(), why: "no float blending".into() });
-        }
-        let kernel = |inputs: &[&str], define: &str| {
-            let int = |name| Field { name, kind: i32::KIND };
-            let float = |name| Field { name, kind: f32::KIND };
-            let mut fields = vec![int("first_number"), int("bin_count"), int("out_of_range")];
-            if equal.is_some() {
-                fields.extend([float("low"), float("bins_per_unit")]);
-            }
-            // The user's text is the file, whose lines errors are to name; what calls it stands in front.
-            let stage = StageSpec::Points { attributes: Vec::new(), mask: false };
-            let spec = KernelSpec::users(op, stage, inputs, &fields, body);
-            let wanted = vec!["float bin(float x)".to_owned()];
-            let spec = KernelSpec { file: file.to_owned(), wanted, ..spec };
-            Compiled::new(device, spec.with(define).with(glsl!("scatter/histogram.vert").text))
-        };
-        let counted = kernel(&["x"], "")?;
-        compile_now(device, &counted)?;
-        let weighted = kernel(&["x", "weights"], "#define WEIGHTED 1")?;
-        Ok(Histogram {
-            device: device.clone(),
-            counted,
-            weighted,
-            bins,
-            outside: OutOfRange::default(),
-            equal,
-        })
+        let (op, value, expected) = ("histogram", bins.to_string(), "a number from 1 to 16777216");
+        Err(Error::Parameter { op, name: "bins", value, expected })
+    }
+
+    fn with(device: &Device, bins: usize, bin: Bin) -> Self {
+        Histogram { device: device.clone(), bin, bins, outside: OutOfRange::default() }
     }
 
     /// The same histogram with another rule for numbers that lie in no bin.
@@ -155,7 +163,7 @@ impl Histogram {
 
     /// Counts on the device: `out_k` is the number of elements of `x` in bin `k`.
     ///
-    /// *Shapes*: `out` [`len`](Self::len). *Cost*: 1 clear and one point for each element of `x`, no readback. Exact.
+    /// *Shapes*: `out` [`len`](Self::len). *Cost*: 1 clear and what [`Histogram`] says, no readback. Exact.
     /// *Errors*: [`Error::Parameter`] for more than 2²⁴ elements, past which a 32-bit float does not count by ones:
     /// [`counts`](Self::counts) does; [`Error::ShapeMismatch`], [`Error::WrongDevice`]. *Source*: \[BeyondVector\] 28.4.3.
     pub fn count(&self, out: &mut Vector, x: &Vector) -> Result<()> {
@@ -167,12 +175,12 @@ impl Histogram {
         }
         let _scope = self.device.exclusive_scope()?;
         out.set_zero()?;
-        self.scatter(out, x, None, 0..x.len())
+        self.add(out, x, None, 0..x.len())
     }
 
     /// Counts on the host, exact for every number of elements: parts of 2²⁴ are counted on the device and added here.
     ///
-    /// *Cost*: for each part 1 clear, a point for each element, and 1 readback of [`len`](Self::len) numbers. *Errors*:
+    /// *Cost*: for each part that of [`count`](Self::count), and 1 readback of [`len`](Self::len) numbers. *Errors*:
     /// [`Error::TooLarge`] for more bins than a vector can have; [`Error::WrongDevice`].
     pub fn counts(&self, x: &Vector) -> Result<Vec<u64>> {
         super::check_device("Histogram::counts", "x", x.device(), &self.device)?;
@@ -181,7 +189,7 @@ impl Histogram {
         let mut total = vec![0; self.len()];
         for range in parts(x.len()) {
             part.set_zero()?;
-            self.scatter(&mut part, x, None, range)?;
+            self.add(&mut part, x, None, range)?;
             total.iter_mut().zip(part.read()?).for_each(|(t, count)| *t += count as u64);
         }
         Ok(total)
@@ -198,7 +206,7 @@ impl Histogram {
         super::check_device(op, "weights", weights.device(), &self.device)?;
         let _scope = self.device.exclusive_scope()?;
         out.set_zero()?;
-        parts(x.len()).try_for_each(|range| self.scatter(out, x, Some(weights), range))
+        parts(x.len()).try_for_each(|range| self.add(out, x, Some(weights), range))
     }
 
     fn check(&self, op: &'static str, out: &Vector, x: &Vector) -> Result<()> {
@@ -207,39 +215,64 @@ impl Histogram {
         check_shape(op, "out", out.shape(), Shape::column(self.len()))
     }
 
-    /// Adds the elements of a range, a point each.
-    fn scatter(
-        &self,
-        out: &mut Vector,
-        x: &Vector,
-        weights: Option<&Vector>,
-        range: Range<usize>,
-    ) -> Result<()> {
+    /// Adds the elements of a range to `out`, which holds zeros where they are counted.
+    fn add(&self, out: &mut Vector, x: &Vector, weights: Option<&Vector>, range: Range<usize>) -> Result<()> {
         if range.is_empty() {
             return Ok(());
         }
-        let rule: i32 = match self.outside {
-            OutOfRange::Clamp => 0,
-            OutOfRange::Drop => 1,
-            OutOfRange::Apart => 2,
-        };
-        let kernel = if weights.is_some() { &self.weighted } else { &self.counted };
-        let points = Points::numbered(&self.device, range.len())?;
-        // Elements of a texture and bins, whose numbers fit.
-        let draw = Draw::of(&self.device, kernel)
-            .input("x", x.view())
-            .input_if("weights", weights.map(Operand::view))
-            .param("first_number", range.start as i32)
-            .param("bin_count", self.bins as i32)
-            .param("out_of_range", rule);
-        match self.equal {
-            Some([low, bins_per_unit]) => draw.param("low", low).param("bins_per_unit", bins_per_unit),
-            None => draw,
+        let device = &self.device;
+        let extent = fold_extent(range.len() as u64, device.max_texture_size())?;
+        let places = device.scratch(extent, "Histogram")?;
+        let places = View::part(device, places.texture(), extent);
+        // Ranges begin at whole texels.
+        let first_texel = range.start / 4;
+        self.place(places, x, first_texel, range.len())?;
+        let (bins, apart) = (self.bins, self.outside == OutOfRange::Apart);
+        let weights = weights.map(Operand::view);
+        if !device.gl().caps.borrow().float_blend {
+            let texels = range.len().div_ceil(4);
+            return Gathering { device, places, texels, weights, first_texel, bins, apart }.run(out);
         }
-        .target(out.view())
-        .on(Domain::Points(&points))
-        .accumulate(Accum::Add)
-        .run()
+        let points = Points::numbered(device, range.len())?;
+        // Elements of a texture and bins, whose numbers fit.
+        Draw::new(device, glsl!("scatter/histogram.vert"))
+            .define("APART", apart)
+            .define("WEIGHTED", weights.is_some())
+            .placing(&[])
+            .input("places", places)
+            .input_if("weights", weights)
+            .param("first_number", range.start as i32)
+            .param("bin_count", bins as i32)
+            .target(out.view())
+            .on(Domain::Points(&points))
+            .accumulate(Accum::Add)
+            .run()
+    }
+
+    /// Computes the places of `count` elements among the bins, from a texel of `x` on.
+    fn place(&self, places: View<'_>, x: &Vector, first_texel: usize, count: usize) -> Result<()> {
+        let ends = match self.outside {
+            OutOfRange::Clamp => [0.0, (self.bins - 1) as f32],
+            OutOfRange::Drop | OutOfRange::Apart => [-1.0, self.bins as f32],
+        };
+        let draw = match &self.bin {
+            Bin::EqualWidth(_) => {
+                Draw::new(&self.device, glsl!("scatter/places.frag")).define("EQUAL_WIDTH", true)
+            }
+            Bin::Custom(kernel) => Draw::of(&self.device, kernel),
+        };
+        let draw = draw
+            .input("x", x.view())
+            .param("first_texel", first_texel as i32)
+            .param("element_count", count as i32)
+            .param("bin_ends", ends);
+        let draw = match self.bin {
+            Bin::EqualWidth([low, bins_per_unit]) => {
+                draw.param("low", low).param("bins_per_unit", bins_per_unit)
+            }
+            Bin::Custom(_) => draw,
+        };
+        draw.target(places).run()
     }
 }
 

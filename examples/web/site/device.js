@@ -3,7 +3,7 @@ import { $, element, tellDevice } from "./shell.js";
 import { ask } from "./client.js";
 import { AGAIN, facts, form, note } from "./form.js";
 
-let report = [], blends = true;
+let report = [];
 
 const time = (ms) => ms < 1 ? `${(1000 * ms).toFixed(1)} µs` : `${ms.toFixed(2)} ms`;
 const cells = (values) => values.map((value, k) => element("td", k === 1 && /^[0-9a-f]{16}$/.test(value) ? { class: "bits" } : {}, value));
@@ -18,7 +18,6 @@ const send = form(async () => {
   const tell = (found) => {
     if (found.about) {
       const { about } = found;
-      ({ blends } = about);
       tellDevice(about);
       const rows = [["renderer", about.renderer], ["vendor", about.vendor], ["version", about.version], ["browser", navigator.userAgent]];
       facts($("context"), rows);
@@ -30,7 +29,7 @@ const send = form(async () => {
     } else if (found.results) {
       const lines = found.results.trim().split("\n").map((line) => line.split("\t"));
       const wrong = lines.filter(([, , error, bound]) => !(Number(error) <= Number(bound)));
-      facts($("digest"), [["bits of all", found.digest], ["within their bounds", wrong.length ? `all but ${wrong.map(([name]) => name).join(", ")}` : `all ${lines.length}${blends ? "" : "; there is no histogram without blending"}`]]);
+      facts($("digest"), [["bits of all", found.digest], ["within their bounds", wrong.length ? `all but ${wrong.map(([name]) => name).join(", ")}` : `all ${lines.length}`]]);
       for (const [name, hash, error, bound] of lines) {
         results.append(element("tr", {}, ...cells([name, hash, Number(error).toExponential(1), Number(bound).toExponential(0)])));
       }

@@ -153,11 +153,7 @@ impl Work<'_> {
         ops::vector_to_plane(&mut plane, &x)?;
         ops::plane_to_vector(&mut back, &plane)?;
         self.note("to a plane and back", &back.read()?, &hx, 0.0);
-        // Counted by blending, and the one thing here that nothing stands in for.
-        if self.device.capabilities().float_blend {
-            self.histogram(&x)?;
-        }
-        Ok(())
+        self.histogram(&x)
     }
 
     fn histogram(&mut self, x: &Vector) -> Result<()> {
@@ -366,8 +362,7 @@ pub fn poisson(device: &Device, nx: usize, ny: usize) -> Result<Stencil> {
     Stencil::new(device, Grid::new_2d(nx, ny), params)
 }
 
-/// All of it, without the histogram where floats are not blended, in the order in which it stands here; `between` is called after
-/// each.
+/// All of it, in the order in which it stands here; `between` is called after each.
 pub fn all(device: &Device, between: &mut dyn FnMut()) -> Result<Vec<Outcome>> {
     let mut work = Work { device, done: Vec::new(), between };
     work.elementwise()?;

@@ -51,8 +51,8 @@ pub const MOST_COLOURS: usize = 64;
 /// As a [`Preconditioner`] it is one sweep from zero. Conjugate gradients need [`Direction::Symmetric`] (SSOR); with few
 /// colours ω = 1 is best there, and halves the iterations of Jacobi on grids.
 ///
-/// *Cost* of a sweep: for each colour a product and 1 draw, blended where the device blends floats, and 2 draws where
-/// not; a symmetric sweep twice that. *Bound*: that of the product, times `ω / |a_ii|`, and a rounding of `x`, in every
+/// *Cost* of a sweep: for each colour a product and 1 draw, or 2 where the device does not blend floats
+/// ([`Accum`](crate::kernel::Accum)); a symmetric sweep twice that. *Bound*: that of the product, times `ω / |a_ii|`, and a rounding of `x`, in every
 /// step. *Source*: D. Young, *Iterative methods for solving partial difference equations of elliptic type*, Trans. AMS 76,
 /// 1954; \[BeyondVector\] 28.4.1 for the depth test.
 ///
@@ -165,32 +165,20 @@ impl<'a> GaussSeidel<'a> {
     fn step(&self, x: &mut Vector, r: &Vector, mask: &Mask, forward: bool) -> Result<()> {
         let device = self.a.device();
         let triangle = if forward { &self.forward } else { &self.backward };
-        let blended = device.gl().caps.borrow().float_blend;
         let [near, far] = [&triangle.near, &triangle.far].map(Option::as_ref);
-        let draw = |copy: bool| {
-            Draw::new(device, glsl!("solve/substitute.frag"))
-                .define("COPY", copy)
-                .define("NEAR", near.is_some())
-                .define("FAR", far.is_some())
-                .define("FORWARD", forward)
-                .define("BLENDED", blended)
-                .param("factor", self.factor)
-        };
-        let step = draw(false)
+        Draw::new(device, glsl!("solve/substitute.frag"))
+            .define("NEAR", near.is_some())
+            .define("FAR", far.is_some())
+            .define("FORWARD", forward)
+            .param("factor", self.factor)
             .input("w", self.weights.view())
             .input("r", r.view())
             .input_if("near", near.map(Operand::view))
             .input_if("far", far.map(Operand::view))
-            .only(Predicate::If(mask));
-        if blended {
-            return step.target(x.view()).accumulate(Accum::Add).run();
-        }
-        // Both halves into another texture, which then changes places with x's.
-        let next = Vector::uninit(device, x.len())?;
-        step.input("x", x.view()).target(next.view()).run()?;
-        draw(true).input("x", x.view()).target(next.view()).only(Predicate::Unless(mask)).run()?;
-        *x = next;
-        Ok(())
+            .only(Predicate::If(mask))
+            .target(x.view())
+            .accumulate(Accum::Add)
+            .run()
     }
 
     fn run(&self, x: &mut Vector, b: &Vector, sweeps: usize, from_zero: bool) -> Result<()> {
