@@ -2,6 +2,8 @@
 
 use super::storage::{Storage, checked_extent};
 use crate::device::Device;
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::gl::{Format, Lent, Texture};
 use crate::kernel::{Operand, TargetOperand, View};

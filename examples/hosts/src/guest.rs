@@ -64,10 +64,6 @@ impl Guest {
         ops::vector_to_picture(lent, &self.field, &shades())
     }
 
-    pub fn device(&self) -> &Device {
-        &self.device
-    }
-
     /// The picture, whose texture the host shows.
     pub fn picture(&self) -> &Picture {
         &self.picture

@@ -208,10 +208,10 @@ fn main() -> Result {
 
     // texla moves in when frames without it have been seen.
     let device = &renderer.device;
-    let mut guest = with_texla(device, || {
+    let (texla, mut guest) = with_texla(device, || {
         // SAFETY: wgpu's context is current within `with_texla`, where all calls of texla's are, and its drops.
         let device = unsafe { Device::from_loader(loader(device), DeviceOptions::default()) }?;
-        Guest::new(&device)
+        Ok((device.clone(), Guest::new(&device)?))
     })?;
     for in_a_scope in [false, true] {
         ways.push(frames(&mut || with_texla(device, || guest.work(in_a_scope)))?);
@@ -223,7 +223,7 @@ fn main() -> Result {
     renderer.pass(&own, wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT), |_| {});
     let picture = with_texla(device, || {
         // SAFETY: as above; the texture lives longer than the picture.
-        let mut lent = unsafe { lend(guest.device(), &own) }?;
+        let mut lent = unsafe { lend(&texla, &own) }?;
         guest.draw_into(&mut lent)?;
         lent.read()
     })?;
@@ -234,7 +234,7 @@ fn main() -> Result {
     }
     println!("wgpu: a texture of wgpu's is shown without a copy");
     with_texla(device, || {
-        drop(guest);
+        drop((guest, texla));
         Ok(())
     })
 }
