@@ -7,6 +7,7 @@ pub mod bounds;
 pub mod cli;
 pub mod cycles;
 pub mod data;
+pub mod driver;
 pub mod egl;
 pub mod everything;
 pub mod forms;

@@ -1,0 +1,1 @@
+//! Drivers that there are, each in a few lines.
