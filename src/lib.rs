@@ -126,6 +126,7 @@ pub mod ops;
 pub mod pack;
 mod platform;
 pub mod profile;
+mod record;
 #[cfg(feature = "script")]
 pub mod script;
 pub mod shape;

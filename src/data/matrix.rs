@@ -55,7 +55,7 @@ shown!(Tile<'_>, |tile| "Tile({} at {:?})", tile.shape, tile.origin);
 impl Tile<'_> {
     /// The RGBA32F texture: element (i, j) of the tile is channel `i % 4` of texel `(j, i / 4)`.
     pub fn texture(&self) -> glow::Texture {
-        self.texture.texture().raw()
+        self.texture.texture().hand_out()
     }
 
     /// The texture's extent in texels.
@@ -261,7 +261,7 @@ impl Matrix {
     /// *Errors*: [`Error::Unsupported`] when the matrix is tiled; see [`tiles`](Self::tiles).
     pub fn texture(&self) -> Result<glow::Texture> {
         if self.rest.is_empty() {
-            return Ok(self.first.texture().raw());
+            return Ok(self.first.texture().hand_out());
         }
         let (shape, tiles) = (self.shape(), self.grid.len());
         let why = format!("the matrix of {shape} lies in {tiles} textures; use Matrix::tiles");

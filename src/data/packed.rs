@@ -113,7 +113,7 @@ impl Packed {
 
     /// The RGBA32F texture, for the host to sample or draw; valid until the array drops.
     pub fn texture(&self) -> glow::Texture {
-        self.texture.texture().raw()
+        self.texture.texture().hand_out()
     }
 }
 

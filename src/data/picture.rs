@@ -101,7 +101,7 @@ impl Picture {
 
     /// The texture, for the host to sample or draw; the same name until the picture drops.
     pub fn texture(&self) -> glow::Texture {
-        self.gl_texture().raw()
+        self.gl_texture().hand_out()
     }
 }
 

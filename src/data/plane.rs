@@ -176,7 +176,7 @@ impl Plane {
     /// The R32F texture, for the host to sample or to draw into: nearest filter, edges clamped, no mipmaps, unless a
     /// sampler object of the host's says otherwise. It is texla's, and the same until the grid drops.
     pub fn texture(&self) -> glow::Texture {
-        self.texture.texture().raw()
+        self.texture.texture().hand_out()
     }
 }
 

@@ -74,7 +74,7 @@ impl Scalar {
     /// The 1x1 RGBA32F texture with the value in its red channel, for the host to sample. It stays texla's: valid
     /// until the scalar drops.
     pub fn texture(&self) -> glow::Texture {
-        self.texture.texture().raw()
+        self.texture.texture().hand_out()
     }
 
     /// All four channels on their way to the host.

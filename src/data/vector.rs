@@ -227,7 +227,7 @@ impl Vector {
     /// vector drops or an operation in place exchanges it for another (`scale`, [`Combine::Accumulate`](crate::ops::Combine));
     /// writing to it breaks the rule of the padding lanes.
     pub fn texture(&self) -> glow::Texture {
-        self.gl_texture().raw()
+        self.gl_texture().hand_out()
     }
 
     pub(crate) fn gl_texture(&self) -> &Texture {

@@ -46,15 +46,16 @@ impl Device {
     ///
     /// # Safety
     /// As for [`from_glow`](Self::from_glow); and the loader returns, for each name, null or the address of the GL
-    /// function of that name.
+    /// function of that name. 1, 2, 3 and -1, which `wglGetProcAddress` returns on some drivers, count as null.
     #[allow(unsafe_code)]
     pub unsafe fn from_loader(
         loader: impl Fn(&str) -> *const std::ffi::c_void + 'static,
         options: DeviceOptions,
     ) -> Result<Self> {
+        let loader = crate::gl::known(loader);
         // SAFETY: handed on to the caller.
         let gl = unsafe { crate::gl::load(&loader) }?;
-        Self::new(gl.into(), Some(Box::new(loader)), None, options)
+        Self::new(gl, Some(Box::new(loader)), None, options)
     }
 
     /// Returns a sync object (`glFenceSync`) behind all work given to the device so far, for another context or thread to wait

@@ -67,13 +67,14 @@ impl Device {
         owner: Option<Box<dyn CurrentContext>>,
         options: DeviceOptions,
     ) -> Result<Self> {
-        let DeviceOptions { limits, pool_budget, program_folder: programs, host_state } = options;
+        let DeviceOptions { limits, pool_budget, program_folder: programs, host_state, capabilities: saved } =
+            options;
         if programs.as_ref().is_some_and(|folder| folder.as_os_str().is_empty()) {
             // It would be the current directory, whatever that is.
             let (op, name, value) = ("Device", "program_folder", "\"\"".to_owned());
             return Err(Error::Parameter { op, name, value, expected: "the path of a folder" });
         }
-        let gl = Gl::new(gl, GlOptions { owner, loader, limits, host_state, programs })?;
+        let gl = Gl::new(gl, GlOptions { owner, loader, limits, saved, host_state, programs })?;
         let (kernels, pool) = (RefCell::default(), RefCell::new(Pool::new(pool_budget)));
         Ok(Device(Rc::new(DeviceInner {
             kernels,
@@ -165,7 +166,7 @@ impl Device {
         self.0.gl.api
     }
 
-    /// What probing found.
+    /// What probing found, or what was given back by [`DeviceOptions::capabilities`].
     pub fn capabilities(&self) -> Capabilities {
         self.0.gl.caps.borrow().clone()
     }
@@ -286,6 +287,7 @@ impl Device {
     ) -> Result<PooledTexture> {
         let _scope = self.scope()?;
         if let Some(texture) = self.0.pool.borrow_mut().take(extent, format) {
+            texture.change_hands();
             return Ok(PooledTexture::new(self, texture));
         }
         let texture = Rc::new(self.allocate(|| Texture::new(&self.0.gl, extent, format, what))?);

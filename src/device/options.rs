@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::gl::{HostState, Limits};
+use crate::gl::{Capabilities, HostState, Limits};
 
 /// How a [`Device`](crate::Device) is set up.
 #[derive(Clone, Debug)]
@@ -13,10 +13,10 @@ pub struct DeviceOptions {
     /// Bytes of unused textures that the pool keeps for reuse.
     pub pool_budget: u64,
     /// A folder that keeps linked programs (`glGetProgramBinary`) from one run to the next, where the driver hands them out
-    /// ([`Capabilities::program_binaries`]); made when the first one is kept. They are found again by the whole text of
+    /// ([`Capabilities::program_binaries`](crate::gl::Capabilities::program_binaries)); made when the first one is kept. They are found again by the whole text of
     /// their stages and by the names of driver and device; what is damaged, or what the driver does not know any more, is
     /// compiled as if it were not there, and where nothing can be written nothing is kept. The folder is the application's
-    /// own: a driver is handed what stands in it. [`Counters::programs_taken_back`] says how often it helped.
+    /// own: a driver is handed what stands in it. [`Counters::programs_taken_back`](crate::gl::Counters::programs_taken_back) says how often it helped.
     /// An empty path is refused.
     pub program_folder: Option<PathBuf>,
     /// Whose the context's GL state is. With [`HostState::Keep`] the application may have any state at any call: it makes no
@@ -24,10 +24,14 @@ pub struct DeviceOptions {
     /// the device first works, and each operation changes of it what it needs. That saves what entering and leaving costs, 30 us on
     /// llvmpipe and milliseconds in a browser; a [scope](crate::Device::scope) around operations then gains nothing.
     ///
-    /// An application that draws in such a context all the same says so by [`Device::reset_state`] before texla's next call,
+    /// An application that draws in such a context all the same says so by [`Device::reset_state`](crate::Device::reset_state) before texla's next call,
     /// and sets what its own draws need: after texla's calls anything may be bound and switched. No feedback of its own is active
     /// during them.
     pub host_state: HostState,
+    /// What an earlier run found ([`Device::capabilities`](crate::Device::capabilities), saved as text), which spares the programs
+    /// that probing compiles. It is taken where the context has the same
+    /// [fingerprint](crate::gl::Capabilities::fingerprint) and claims at least as much; where not, the device is probed as without.
+    pub capabilities: Option<Capabilities>,
 }
 
 with!(const DeviceOptions:
@@ -38,6 +42,7 @@ with!(const DeviceOptions:
 
 with!(DeviceOptions:
     with_program_folder(program_folder: Option<PathBuf>),
+    with_capabilities(capabilities: Option<Capabilities>),
 );
 
 impl Default for DeviceOptions {
@@ -47,6 +52,7 @@ impl Default for DeviceOptions {
             pool_budget: 256 << 20,
             program_folder: None,
             host_state: HostState::Keep,
+            capabilities: None,
         }
     }
 }

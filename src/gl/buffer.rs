@@ -2,7 +2,8 @@
 
 use glow::HasContext;
 
-use super::context::{Dead, Gl};
+use super::context::Gl;
+use super::graveyard::Dead;
 use super::objects::{Format, Texture};
 use super::state::Filter;
 use super::transfer::as_floats;

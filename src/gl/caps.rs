@@ -1,18 +1,18 @@
 //! Capabilities found by doing: render, read, compare. An extension string is a promise, not a fact.
 
 mod blend;
+mod capabilities;
 mod capture;
 mod exact;
 mod filter;
+mod known;
+mod limits;
 mod loops;
 
 use std::cell::Cell;
-use std::collections::HashMap;
-use std::sync::Mutex;
 
 use glow::HasContext;
 
-use super::api::Api;
 use super::context::Gl;
 use super::draw::{Area, Blend, Depth, DrawCall};
 use super::objects::{Attribute, Format, Texture, VertexBuffer};
@@ -23,155 +23,80 @@ use crate::error::{Error, Result};
 use crate::platform::BROWSER;
 use crate::shape::Extent;
 
-/// The form of exact floating-point arithmetic (two-sum, two-product) that this driver's compiler leaves alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ExactForm {
-    /// Each step passes through an exclusive-or of its bits with a zero uniform.
-    BitCast,
-    /// Each step is declared `precise` (ARB_gpu_shader5).
-    Precise,
-}
+pub use capabilities::{Capabilities, ExactForm};
+pub use limits::Limits;
 
-/// Limits below the device's own, for applications that share it and for tests.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct Limits {
-    /// Largest texture side to use.
-    pub max_texture_size: Option<u32>,
-    /// Most draw buffers to use in one pass.
-    pub max_draw_buffers: Option<u32>,
-    /// Most `vec4`s that a vertex may write into a buffer; with 0, behave as if vertices could not be captured.
-    pub max_vertex_outputs: Option<u32>,
-    /// Behave as if float targets could not be blended.
-    pub without_float_blend: bool,
-    /// Behave as if float textures could not be filtered.
-    pub without_float_filter: bool,
-    /// Behave as if nobody could wait for what a sample query has found.
-    pub without_sample_queries: bool,
-}
-
-with!(const Limits:
-    with_max_texture_size(max_texture_size: Option<u32>),
-    with_max_draw_buffers(max_draw_buffers: Option<u32>),
-    with_max_vertex_outputs(max_vertex_outputs: Option<u32>),
-    without_float_blend(without_float_blend: bool),
-    without_float_filter(without_float_filter: bool),
-    without_sample_queries(without_sample_queries: bool),
-);
-
-/// What the device can do, as found by probing when the [`Device`](crate::Device) was made.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Capabilities {
-    /// `GL_RENDERER`.
-    pub renderer: String,
-    /// `GL_VENDOR`.
-    pub vendor: String,
-    /// `GL_VERSION`.
-    pub version: String,
-    /// The renderer calls itself by a name of Mesa's or Google's software rasterisers. Chooses how products with dense matrices are
-    /// split and in which schedule two of them are multiplied, the schedules of solvers, and how the sums of complementarity
-    /// problems are cut into ranges. That is the order of sums: the last digits of dense products and solvers' iterates differ
-    /// between the two kinds of device, within the same [bounds](crate::guide::numerics). What is summed, and what a verdict
-    /// takes, does not depend on it.
-    pub software: bool,
-    /// Largest side for which a float render target could be allocated in both directions.
-    pub max_texture_size: u32,
-    /// Draw buffers into which one pass wrote and all were right.
-    pub max_draw_buffers: u32,
-    /// Textures that one pass can read.
-    pub texture_units: u32,
-    /// Numbers that the uniforms of a stage can hold, as the driver says; a `vec4` has four.
-    pub uniform_components: u32,
-    /// Numbers that can be interpolated between two stages, as the driver says.
-    pub varying_components: u32,
-    /// Blending ONE, ONE into 32-bit floats rounds as `fl(a + b)` and runs in primitive order (the blending check).
-    pub float_blend: bool,
-    /// Max and Min blending keep 32-bit floats as they are.
-    pub float_min_max: bool,
-    /// A linearly filtered fetch at the corner of four texels of a 32-bit float texture is their average, to within the
-    /// four roundings of linear interpolation: `|error| <= 4 u` times the average of the magnitudes. False where
-    /// float textures cannot be filtered at all: an OpenGL ES context without `OES_texture_float_linear` samples zeros.
-    pub float_filter: bool,
-    /// `textureLod` at computed coordinates hits the same texels as `texelFetch`, out to the largest side.
-    pub computed_coordinates: bool,
-    /// Points of one draw at most: a few tens of milliseconds where points are slowest (`benches/JOURNAL.md`), and fewer
-    /// where the vertices of a longer draw lose count (softpipe's after every 4,096).
-    pub points_a_draw: u32,
-    /// Rounds of their loops that all fragments of one draw make at most, so that a display's watchdog sees none of more than about a
-    /// tenth of a second on the slowest device of its kind (`benches/JOURNAL.md`, "The longest draw").
-    pub rounds_a_draw: u32,
-    /// Rounds that a loop in a shader makes: some drivers leave longer ones early, without a word (llvmpipe's after
-    /// 65,535). `u32::MAX` where no end was met.
-    pub loop_rounds: u32,
-    /// `vec4`s that one vertex of a [`VertexKernel`](crate::kernel::VertexKernel) can write, all of which came back bit
-    /// for bit; GL promises 15. 0 where the vertex stage cannot be captured at all.
-    pub max_vertex_outputs: u32,
-    /// `vec4`s in one input of a [`VertexKernel`](crate::kernel::VertexKernel), and in the block of a product by
-    /// [`MatmulSchedule::Uniform`](crate::ops::MatmulSchedule::Uniform); GL promises 1,024, and more than 4,096 are not
-    /// asked for.
-    pub max_block_vec4s: u32,
-    /// Inputs of a [`VertexKernel`](crate::kernel::VertexKernel) at most; GL promises 12.
-    pub vertex_blocks: u32,
-    /// Lines through texel centres touch each texel of a row or a column exactly once.
-    pub exact_lines: bool,
-    /// Derivatives are differences of the very fragments of a quad, so that its fragments can exchange values by them.
-    pub exact_derivatives: bool,
-    /// The form in which exact arithmetic is exact; `None` if no form is, and then nothing can be certified.
-    pub exact_form: Option<ExactForm>,
-    /// Sample queries can be waited for, and masks and loops count by them. In a browser they cannot: there masks are added up.
-    pub sample_queries: bool,
-    /// The driver hands out linked programs, so that [`DeviceOptions::program_folder`](crate::DeviceOptions::program_folder)
-    /// can keep them.
-    pub program_binaries: bool,
-}
-
-impl Capabilities {
-    /// What shaders are told.
-    pub(super) fn defines(&self, own: bool) -> String {
-        // What the other dialect has of both.
-        let form = if own { self.exact_form } else { Some(ExactForm::BitCast) };
-        let extension = match form {
-            Some(ExactForm::Precise) => "#extension GL_ARB_gpu_shader5 : enable\n",
-            _ => "",
-        };
-        let exact = match form {
-            Some(ExactForm::BitCast) => 1,
-            Some(ExactForm::Precise) => 2,
-            None => 0,
-        };
-        let computed = u8::from(self.computed_coordinates);
-        format!("{extension}#define TEXLA_EXACT {exact}\n#define TEXLA_COMPUTED_COORDINATES {computed}\n")
-    }
-}
-
-/// Driver strings, API and limits, and what was found for them.
-type Known = HashMap<(Api, [String; 3], Limits), Capabilities>;
-
-/// Probes once per driver, API and limits in a process. Only what a whole probing has found stands here: whatever fails
-/// in passing fails the device that is being made, and no other one.
-static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
-
-pub(super) fn probe(gl: &Gl, limits: &Limits) -> Result<()> {
-    // SAFETY: the context is current; these queries exist in every version.
-    let [vendor, version] =
-        unsafe { [glow::VENDOR, glow::VERSION].map(|name| gl.raw.get_parameter_string(name)) };
-    let strings = [gl.raw.renderer(), vendor, version];
-    let key = (gl.api, strings.clone(), limits.clone());
-    if let Some(known) = KNOWN.lock().ok().and_then(|k| k.as_ref().and_then(|k| k.get(&key).cloned())) {
+/// Finds out what the device can do: from capabilities that were saved in this context or found in it before, else by probing.
+pub(super) fn probe(gl: &Gl, limits: &Limits, saved: Option<Capabilities>) -> Result<()> {
+    let named = named(gl, limits);
+    *gl.fences.borrow_mut() = super::fences::needed(&named.renderer).then(Default::default);
+    let known = saved.filter(|saved| saved.fit(&named)).or_else(|| known::find(gl, &named));
+    if let Some(known) = known {
         *gl.caps.borrow_mut() = known;
         return Ok(());
     }
+    *gl.caps.borrow_mut() = named;
     let probe = Probe { gl, limits, short_of_memory: Cell::new(false) };
-    let found = probe.run(strings)?;
-    if !probe.short_of_memory.get()
-        && let Ok(mut known) = KNOWN.lock()
-    {
-        known.get_or_insert_with(HashMap::new).insert(key, found.clone());
+    let mut found = probe.run()?;
+    if probe.short_of_memory.get() {
+        found.fingerprint = 0;
+    } else {
+        known::keep(gl, &found);
     }
     *gl.caps.borrow_mut() = found;
     Ok(())
+}
+
+/// What the driver says of itself, before anything is tried: an upper bound of what it can do.
+fn named(gl: &Gl, limits: &Limits) -> Capabilities {
+    // SAFETY: the context is current; these queries exist in every version.
+    let [vendor, version] =
+        unsafe { [glow::VENDOR, glow::VERSION].map(|name| gl.raw.get_parameter_string(name)) };
+    let renderer = gl.raw.renderer();
+    // SAFETY: the context is current; these queries exist in every version.
+    let [size, buffers, attachments, units, vertex_units, uniforms, vertex_uniforms, varyings] = unsafe {
+        [
+            glow::MAX_TEXTURE_SIZE,
+            glow::MAX_DRAW_BUFFERS,
+            glow::MAX_COLOR_ATTACHMENTS,
+            glow::MAX_TEXTURE_IMAGE_UNITS,
+            glow::MAX_VERTEX_TEXTURE_IMAGE_UNITS,
+            glow::MAX_FRAGMENT_UNIFORM_COMPONENTS,
+            glow::MAX_VERTEX_UNIFORM_COMPONENTS,
+            glow::MAX_VARYING_COMPONENTS,
+        ]
+        .map(|q| gl.raw.get_parameter_i32(q).max(0) as u32)
+    };
+    let buffers = buffers
+        .min(attachments)
+        .min(super::framebuffers::COLOURS as u32)
+        .min(limits.max_draw_buffers.unwrap_or(8))
+        .max(1);
+    let names = ["llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader"];
+    let lower = renderer.to_lowercase();
+    let software = names.iter().any(|name| lower.contains(name));
+    Capabilities {
+        fingerprint: known::fingerprint(gl, limits),
+        software,
+        renderer,
+        vendor,
+        version,
+        max_texture_size: size.min(limits.max_texture_size.unwrap_or(u32::MAX)).max(1),
+        max_draw_buffers: buffers,
+        texture_units: units.min(vertex_units).min(16),
+        uniform_components: uniforms.min(vertex_uniforms),
+        varying_components: varyings,
+        points_a_draw: if software { 1 << 16 } else { 1 << 18 },
+        rounds_a_draw: match software {
+            // Interprets shaders, which the others compile.
+            true if lower.contains("softpipe") => 1 << 10,
+            true => 1 << 19,
+            false => 1 << 25,
+        },
+        program_binaries: super::binaries::offered(gl),
+        sample_queries: !BROWSER && !limits.without_sample_queries,
+        ..Capabilities::default()
+    }
 }
 
 struct Probe<'a> {
@@ -185,52 +110,8 @@ struct Probe<'a> {
 const WITNESSES: [f32; 4] = [0.123_456_7, 70_001.25, -1.234_567_8e-30, 3.1e38];
 
 impl Probe<'_> {
-    fn run(&self, [renderer, vendor, version]: [String; 3]) -> Result<Capabilities> {
+    fn run(&self) -> Result<Capabilities> {
         let gl = self.gl;
-        // SAFETY: the context is current; these queries exist in every version.
-        let [size, buffers, attachments, units, vertex_units, uniforms, vertex_uniforms, varyings] = unsafe {
-            [
-                glow::MAX_TEXTURE_SIZE,
-                glow::MAX_DRAW_BUFFERS,
-                glow::MAX_COLOR_ATTACHMENTS,
-                glow::MAX_TEXTURE_IMAGE_UNITS,
-                glow::MAX_VERTEX_TEXTURE_IMAGE_UNITS,
-                glow::MAX_FRAGMENT_UNIFORM_COMPONENTS,
-                glow::MAX_VERTEX_UNIFORM_COMPONENTS,
-                glow::MAX_VARYING_COMPONENTS,
-            ]
-            .map(|q| gl.raw.get_parameter_i32(q).max(0) as u32)
-        };
-        let buffers = buffers
-            .min(attachments)
-            .min(super::framebuffers::COLOURS as u32)
-            .min(self.limits.max_draw_buffers.unwrap_or(8))
-            .max(1);
-        let names = ["llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader"];
-        let lower = renderer.to_lowercase();
-        let software = names.iter().any(|name| lower.contains(name));
-        *gl.fences.borrow_mut() = super::fences::needed(&renderer).then(Default::default);
-        *gl.caps.borrow_mut() = Capabilities {
-            software,
-            renderer,
-            vendor,
-            version,
-            max_texture_size: size.min(self.limits.max_texture_size.unwrap_or(u32::MAX)).max(1),
-            max_draw_buffers: buffers,
-            texture_units: units.min(vertex_units).min(16),
-            uniform_components: uniforms.min(vertex_uniforms),
-            varying_components: varyings,
-            points_a_draw: if software { 1 << 16 } else { 1 << 18 },
-            rounds_a_draw: match software {
-                // Interprets shaders, which the others compile.
-                true if lower.contains("softpipe") => 1 << 10,
-                true => 1 << 19,
-                false => 1 << 25,
-            },
-            program_binaries: super::binaries::offered(gl),
-            sample_queries: !BROWSER && !self.limits.without_sample_queries,
-            ..Capabilities::default()
-        };
         let _guard = StateGuard::enter(gl, true)?;
         self.float_textures()?;
         self.texture_size()?;

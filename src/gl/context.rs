@@ -12,6 +12,8 @@ use super::counters::{Ledger, LiveObjects};
 use super::entry::EntryPoints;
 use super::fences::Fences;
 use super::framebuffers::Framebuffers;
+use super::graveyard::Dead;
+use super::handed::Handed;
 use super::raw::Raw;
 use super::state::{HostState, Nesting, Saved, Shadow, Viewports};
 use crate::error::{Error, Result};
@@ -27,18 +29,6 @@ pub trait CurrentContext {
     fn make_current(&self) -> std::result::Result<(), String>;
 }
 
-/// An object whose last handle is gone and which is deleted at the next entry.
-pub(crate) enum Dead {
-    Texture(glow::Texture),
-    /// A texture of the host's: it stays, but the framebuffers that hold it go. The host may give its name to another.
-    Borrowed(glow::Texture),
-    Buffer(glow::Buffer),
-    VertexArray(glow::VertexArray),
-    Program(glow::Program),
-    Fence(glow::Fence),
-    Query(glow::Query),
-}
-
 /// A function that looks up a GL entry point by name.
 pub(crate) type Loader = Box<dyn Fn(&str) -> *const std::ffi::c_void>;
 
@@ -46,6 +36,8 @@ pub(crate) struct GlOptions {
     pub owner: Option<Box<dyn CurrentContext>>,
     pub loader: Option<Loader>,
     pub limits: Limits,
+    /// What was found in an earlier run.
+    pub saved: Option<Capabilities>,
     pub host_state: HostState,
     /// The folder that keeps linked programs.
     pub programs: Option<PathBuf>,
@@ -80,10 +72,13 @@ pub(crate) struct GlInner {
     quiet: Cell<bool>,
     /// Some of it has not been asked.
     unasked: Cell<bool>,
-    graveyard: RefCell<Vec<Dead>>,
+    pub(super) graveyard: RefCell<Vec<Dead>>,
     pub(super) fences: RefCell<Fences>,
     pub(super) framebuffers: RefCell<Framebuffers>,
     pub(super) clock: Cell<u64>,
+    pub(super) handed: RefCell<Handed>,
+    /// Outermost scopes so far.
+    pub(super) entries: Cell<u64>,
     owner: Option<Box<dyn CurrentContext>>,
 }
 
@@ -101,7 +96,7 @@ impl std::ops::Deref for Gl {
 
 impl Gl {
     /// Takes over a current context. The state guard is used around the probing too, so the host sees no trace.
-    pub fn new(mut raw: Raw, options: GlOptions) -> Result<Self> {
+    pub fn new(raw: Raw, options: GlOptions) -> Result<Self> {
         if let Some(owner) = &options.owner {
             owner.make_current().map_err(Error::NoContext)?;
         }
@@ -135,27 +130,33 @@ impl Gl {
         let vertex_array =
             unsafe { raw.create_vertex_array() }.map_err(|e| unavailable("vertex array", e))?;
         // SAFETY: as above. Nearest, clamped: a texel is a number, not a picture; linear where an average is asked for.
-        let samplers = unsafe {
-            match (make_sampler(&raw, glow::NEAREST), make_sampler(&raw, glow::LINEAR)) {
-                (Ok(nearest), Ok(linear)) => [nearest, linear],
-                (nearest, linear) => {
-                    raw.delete_vertex_array(vertex_array);
+        let made = unsafe {
+            match (make_sampler(&raw, glow::NEAREST), make_sampler(&raw, glow::LINEAR), raw.mark()) {
+                (Ok(nearest), Ok(linear), Ok(())) => Ok([nearest, linear]),
+                (nearest, linear, mark) => {
                     [&nearest, &linear].into_iter().flatten().for_each(|s| raw.delete_sampler(*s));
-                    let reason = nearest.err().or(linear.err()).unwrap_or_default();
-                    return Err(unavailable("sampler", reason));
+                    mark.map_err(|e| ("framebuffer", e)).and_then(|()| {
+                        raw.unmark();
+                        Err(("sampler", nearest.err().or(linear.err()).unwrap_or_default()))
+                    })
                 }
             }
         };
+        // SAFETY: as above.
+        let samplers = made.map_err(|(what, e)| {
+            unsafe { raw.delete_vertex_array(vertex_array) };
+            unavailable(what, e)
+        })?;
         ledger.change_live(|l| {
             l.vertex_arrays += 1;
             l.samplers += 2;
+            l.framebuffers += Raw::MARKS;
+            l.textures += Raw::MARKS;
         });
         // SAFETY: as above.
         let draw_buffers = unsafe { raw.get_parameter_i32(glow::MAX_DRAW_BUFFERS) }.max(1) as u32;
         let entry = options.loader.as_ref().map(|l| EntryPoints::load(l, api)).unwrap_or_default();
         let viewports = Viewports::of(&raw, api, version, &entry);
-        // SAFETY: as above.
-        unsafe { raw.number(vertex_array) };
         let gl = Gl(Rc::new(GlInner {
             raw,
             api,
@@ -181,6 +182,8 @@ impl Gl {
             fences: RefCell::new(None),
             framebuffers: RefCell::default(),
             clock: Cell::new(0),
+            handed: RefCell::default(),
+            entries: Cell::new(0),
             owner: options.owner,
         }));
         if super::state::feedback_can_pause(&gl) {
@@ -189,7 +192,7 @@ impl Gl {
             gl.feedback.set(Some(gl.made("transform feedback object", feedback)?));
             gl.ledger.change_live(|l| l.transform_feedbacks += 1);
         }
-        super::caps::probe(&gl, &options.limits).map_err(|e| gl.unless_lost(e))?;
+        super::caps::probe(&gl, &options.limits, options.saved).map_err(|e| gl.unless_lost(e))?;
         gl.quiet.set(BROWSER);
         Ok(gl)
     }
@@ -219,15 +222,16 @@ impl Gl {
             return Err(Error::ContextLost);
         }
         self.make_current()?;
+        // Before errors are asked for, which in another context are another's.
+        if self.owner.is_none() {
+            self.check_current()?;
+        }
         // A browser that has nobody else's errors is not asked: see `check_work`.
         let quiet = self.quiet.get() && self.host_state == HostState::Own;
         // SAFETY: the context is current.
         let found = if quiet { glow::NO_ERROR } else { unsafe { take_error(&self.raw) } };
         match found {
             glow::NO_ERROR => {
-                if self.owner.is_none() {
-                    self.check_current()?;
-                }
                 self.bury();
                 Ok(())
             }
@@ -270,6 +274,7 @@ impl Gl {
         self.graveyard.take();
         self.fences.take();
         self.framebuffers.take();
+        self.handed.borrow_mut().clear();
         self.ledger.change_live(|l| *l = LiveObjects::default());
     }
 
@@ -303,87 +308,6 @@ impl GlInner {
             None => self.check_current().is_ok(),
         }
     }
-
-    /// Whether something waits to be deleted.
-    pub fn has_dead(&self) -> bool {
-        !self.graveyard.borrow().is_empty()
-    }
-
-    /// Hands an object to the graveyard: another context may be current when a handle drops.
-    pub fn discard(&self, dead: Dead) {
-        if !self.lost.get() {
-            self.graveyard.borrow_mut().push(dead);
-        }
-    }
-
-    /// Deletes what has been discarded, and the framebuffers that hold a discarded texture.
-    pub fn bury(&self) {
-        let dead = std::mem::take(&mut *self.graveyard.borrow_mut());
-        if dead.is_empty() {
-            return;
-        }
-        let gone = |d: &Dead| if let Dead::Texture(t) | Dead::Borrowed(t) = d { Some(*t) } else { None };
-        self.drop_framebuffers_of(&dead.iter().filter_map(gone).collect::<Vec<_>>());
-        let own_programs =
-            self.host_state == HostState::Own && dead.iter().any(|d| matches!(d, Dead::Program(_)));
-        for object in dead {
-            // SAFETY: the context is current; each object is ours and its last handle is gone.
-            unsafe {
-                match object {
-                    Dead::Texture(t) => {
-                        self.shadow.borrow_mut().forget_texture(t);
-                        self.raw.delete_texture(t);
-                        if let Some(saved) = self.saved.borrow_mut().as_mut() {
-                            saved.forget_texture(&self.raw, t);
-                        }
-                        self.ledger.change_live(|l| l.textures -= 1);
-                    }
-                    Dead::Borrowed(t) => self.shadow.borrow_mut().forget_texture(t),
-                    Dead::Buffer(b) => {
-                        let mut saved = self.saved.borrow_mut();
-                        if let Some(saved) = saved.as_mut() {
-                            // A feedback object that is not bound would keep the buffer.
-                            saved.return_feedback(self);
-                        }
-                        self.raw.delete_buffer(b);
-                        if let Some(saved) = saved.as_mut() {
-                            saved.forget_buffer(&self.raw, b);
-                        }
-                        self.ledger.change_live(|l| l.buffers -= 1);
-                    }
-                    Dead::VertexArray(v) => {
-                        // Its name may come back, and is bound no more.
-                        self.shadow.borrow_mut().vertex_array.take_if(|bound| *bound == v);
-                        self.raw.delete_vertex_array(v);
-                        self.ledger.change_live(|l| l.vertex_arrays -= 1);
-                    }
-                    Dead::Program(p) => {
-                        self.shadow.borrow_mut().program.take_if(|used| *used == p);
-                        // Of all objects this alone is an error to delete where the host has done so already.
-                        if self.raw.is_program(p) {
-                            self.raw.delete_program(p);
-                        }
-                        self.ledger.change_live(|l| l.programs -= 1);
-                    }
-                    Dead::Fence(f) => {
-                        self.raw.delete_sync(f);
-                        self.ledger.change_live(|l| l.fences -= 1);
-                    }
-                    Dead::Query(q) => {
-                        self.raw.delete_query(q);
-                        self.ledger.change_live(|l| l.queries -= 1);
-                    }
-                }
-            }
-        }
-        // SAFETY: the context is current.
-        unsafe {
-            // Deleted and still in use, one would stand in the way of whoever has to put back what is in use.
-            if own_programs && self.raw.state_of(&self.raw.bound(glow::CURRENT_PROGRAM)).0 {
-                self.raw.use_program(None);
-            }
-        }
-    }
 }
 
 impl Drop for GlInner {
@@ -406,10 +330,13 @@ impl Drop for GlInner {
                 self.raw.delete_transform_feedback(feedback);
             }
             self.samplers.iter().for_each(|s| self.raw.delete_sampler(*s));
+            self.raw.unmark();
         }
         self.ledger.change_live(|l| {
             l.vertex_arrays -= 1;
             l.samplers -= 2;
+            l.framebuffers -= Raw::MARKS;
+            l.textures -= Raw::MARKS;
             l.transform_feedbacks -= u64::from(self.feedback.get().is_some());
         });
     }

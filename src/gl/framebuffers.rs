@@ -44,6 +44,7 @@ impl Gl {
         self.clock.set(now);
         let mut key = Key { colours: [None; COLOURS], depth };
         key.colours.iter_mut().zip(colours).for_each(|(place, colour)| *place = Some(colour));
+        self.reset_attached(key.colours.into_iter().flatten());
         if let Some((framebuffer, used)) = self.framebuffers.borrow_mut().get_mut(&key) {
             *used = now;
             return Ok(*framebuffer);

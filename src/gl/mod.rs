@@ -9,7 +9,9 @@
 //! | `api` | the two dialects, GL 3.3 core and GLES 3.0 |
 //! | `binaries` | linked programs kept in a folder |
 //! | `counters` | live objects per class; draws, passes, uploads, readbacks, bytes |
-//! | `context` | the shared context: entry check, deferred deletes, framebuffer cache |
+//! | `context` | the shared context: entry check, framebuffer cache |
+//! | `graveyard` | objects whose last handles are gone, until the next entry |
+//! | `handed` | textures whose names the host has |
 //! | `objects` | textures and vertex buffers, freed on drop through the graveyard |
 //! | `buffer` | buffers of numbers, and copies between them and textures |
 //! | `source` | `#include` with `#line`, driver logs mapped back to file and line |
@@ -36,6 +38,8 @@ mod draw;
 mod entry;
 mod fences;
 mod framebuffers;
+mod graveyard;
+mod handed;
 mod objects;
 mod program;
 mod query;
@@ -61,7 +65,7 @@ pub(crate) use program::{Program, ProgramSource, Stage, UniformKind, UniformValu
 pub(crate) use query::{SampleQuery, Samples};
 pub(crate) use raw::Raw;
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use raw::load;
+pub(crate) use raw::{known, load};
 pub(crate) use source::{Source, glsl, macros_of_includes};
 pub(crate) use state::{Filter, StateGuard};
 pub(crate) use transfer::PendingPixels;

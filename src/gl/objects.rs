@@ -4,7 +4,9 @@ use std::cell::Cell;
 
 use glow::HasContext;
 
-use super::context::{Dead, Gl};
+use super::context::Gl;
+use super::graveyard::Dead;
+use super::handed::{SHOWN, SWIZZLE};
 use super::state::Filter;
 use crate::error::{Error, Result};
 use crate::platform::BROWSER;
@@ -54,14 +56,6 @@ impl Format {
         }
     }
 }
-
-/// Where each channel of a texel comes from, and where it has to.
-const SWIZZLE: [(u32, u32); 4] = [
-    (glow::TEXTURE_SWIZZLE_R, glow::RED),
-    (glow::TEXTURE_SWIZZLE_G, glow::GREEN),
-    (glow::TEXTURE_SWIZZLE_B, glow::BLUE),
-    (glow::TEXTURE_SWIZZLE_A, glow::ALPHA),
-];
 
 /// What the channels of an attachment are, and the bits of each.
 const TEXEL: [u32; 6] = [
@@ -120,14 +114,9 @@ impl Texture {
             let (w, h) = (extent.width as i32, extent.height as i32);
             let none = glow::PixelUnpackData::Slice(None);
             gl.raw.tex_image_2d(glow::TEXTURE_2D, 0, internal as i32, w, h, 0, layout, kind, none);
-            for (name, value) in [
-                (glow::TEXTURE_MAX_LEVEL, 0),
-                (glow::TEXTURE_MIN_FILTER, glow::NEAREST as i32),
-                (glow::TEXTURE_MAG_FILTER, glow::NEAREST as i32),
-                (glow::TEXTURE_WRAP_S, glow::CLAMP_TO_EDGE as i32),
-                (glow::TEXTURE_WRAP_T, glow::CLAMP_TO_EDGE as i32),
-            ] {
-                gl.raw.tex_parameter_i32(glow::TEXTURE_2D, name, value);
+            gl.raw.tex_parameter_i32(glow::TEXTURE_2D, glow::TEXTURE_MAX_LEVEL, 0);
+            for (name, value) in SHOWN {
+                gl.raw.tex_parameter_i32(glow::TEXTURE_2D, name, value as i32);
             }
         }
         match gl.check(what) {
@@ -232,6 +221,19 @@ impl Texture {
 
     pub fn raw(&self) -> glow::Texture {
         self.raw
+    }
+
+    /// The name for the host, who may set parameters by it from now on.
+    pub fn hand_out(&self) -> glow::Texture {
+        if self.is_owned() {
+            self.gl.hand_out(self.raw);
+        }
+        self.raw
+    }
+
+    /// What is in it is of no account any more: it will be something else's.
+    pub fn change_hands(&self) {
+        self.gl.change_hands(self.raw);
     }
 
     pub fn extent(&self) -> Extent {

@@ -6,7 +6,8 @@ use glow::{HasContext, ProgramBinary};
 
 use super::api::Api;
 use super::binaries::Place;
-use super::context::{Dead, Gl};
+use super::context::Gl;
+use super::graveyard::Dead;
 use super::objects::Attribute;
 use super::source::{Assembly, Source};
 use crate::error::{Error, Result};

@@ -3,7 +3,8 @@
 use glow::HasContext;
 
 use super::api::Api;
-use super::context::{Dead, Gl};
+use super::context::Gl;
+use super::graveyard::Dead;
 use crate::error::{Error, Result};
 
 /// How many fragments of the draws between its beginning and its end passed the depth test. OpenGL ES 3.0 only says

@@ -162,6 +162,7 @@ impl StateGuard {
             _owners: nesting::owners(gl),
         };
         *gl.saved.borrow_mut() = Some(saved);
+        gl.entries.set(gl.entries.get() + 1);
         Ok(Self { gl: gl.clone(), exclusive })
     }
 }
@@ -358,7 +359,8 @@ impl Gl {
             shadow.units.resize(index as usize + 1, None);
         }
         let held = shadow.units.get(index as usize).copied().flatten();
-        if held == Some((texture, filter)) {
+        let due = self.is_due(texture);
+        if held == Some((texture, filter)) && !due {
             return;
         }
         let [nearest, linear] = self.samplers;
@@ -380,6 +382,9 @@ impl Gl {
                 self.raw.bind_sampler(index, Some(sampler));
             }
             self.raw.bind_texture(glow::TEXTURE_2D, Some(texture));
+            if due {
+                self.reset_handed(texture);
+            }
         }
         if let Some(unit) = shadow.units.get_mut(index as usize) {
             *unit = Some((texture, filter));

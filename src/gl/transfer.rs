@@ -4,7 +4,8 @@
 use glow::{HasContext, PixelPackData, PixelUnpackData};
 
 use super::buffer::of_memory;
-use super::context::{Dead, Gl};
+use super::context::Gl;
+use super::graveyard::Dead;
 use super::objects::{Format, Texture};
 use super::state::Filter;
 use crate::error::{Error, Result};

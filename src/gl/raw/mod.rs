@@ -11,6 +11,8 @@ mod native;
 mod web;
 
 #[cfg(not(target_arch = "wasm32"))]
+pub(crate) use functions::known;
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) use native::{Bound, HostFence, Raw, load};
 #[cfg(target_arch = "wasm32")]
 pub(crate) use web::{Bound, HostFence, Raw};

@@ -1,5 +1,6 @@
 //! A context of an operating system's: objects have names, which are numbers, and which context is current has to be asked.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::num::NonZeroU32;
 use std::ops::Deref;
@@ -20,13 +21,17 @@ pub(crate) type HostFence = glow::Fence;
 #[derive(Clone)]
 pub(crate) struct Raw {
     glow: Arc<glow::Context>,
-    /// What tells texla's vertex array from those of other contexts: see `identity`.
-    pub(super) number: u32,
+    /// What tells the context from others: see `identity`.
+    pub(super) mark: Cell<Option<identity::Mark>>,
+    /// See [`functions`](Self::functions).
+    functions: u64,
 }
 
 impl From<Arc<glow::Context>> for Raw {
     fn from(glow: Arc<glow::Context>) -> Self {
-        Raw { glow, number: 0 }
+        // What glow has loaded it shows to nobody: another table may be another driver's.
+        let functions = Arc::as_ptr(&glow).addr() as u64;
+        Raw { glow, mark: Cell::new(None), functions }
     }
 }
 
@@ -72,8 +77,17 @@ impl Bound {
 
 /// All functions need the context to be current.
 impl Raw {
+    /// Framebuffers, and textures, by which a context is told from others.
+    pub const MARKS: u64 = 1;
+
     pub fn shared(&self) -> Arc<glow::Context> {
         Arc::clone(&self.glow)
+    }
+
+    /// A number for the functions through which the context is reached: where it is another one, another driver may answer
+    /// under the same names.
+    pub fn functions(&self) -> Option<u64> {
+        Some(self.functions)
     }
 
     /// Whether the driver names this extension.
@@ -218,15 +232,6 @@ impl Raw {
             }
         }
     }
-
-    /// Gives a vertex array that has just been made the number that tells it from those of other contexts.
-    ///
-    /// # Safety
-    /// The vertex array is of this context.
-    pub unsafe fn number(&mut self, array: glow::VertexArray) {
-        // SAFETY: the caller's.
-        self.number = unsafe { identity::number(self, array) };
-    }
 }
 
 impl GlInner {
@@ -241,12 +246,12 @@ impl GlInner {
 ///
 /// # Safety
 /// The context that the loader belongs to is current, and the loader gives null or the named function's address.
-pub(crate) unsafe fn load(loader: &dyn Fn(&str) -> *const c_void) -> Result<Arc<glow::Context>> {
+pub(crate) unsafe fn load(loader: &dyn Fn(&str) -> *const c_void) -> Result<Raw> {
     type GetString = unsafe extern "system" fn(u32) -> *const u8;
     type GetError = unsafe extern "system" fn() -> u32;
     let address = loader("glGetString");
     if address.is_null() {
-        return Err(Error::NoContext("the loader knows no `glGetString`: is a GL context current?".into()));
+        return Err(functions::unknown("glGetString", " (is a GL context current on this thread?)"));
     }
     // SAFETY: a non-null address under this name is a function of exactly this signature.
     let version = unsafe {
@@ -264,6 +269,8 @@ pub(crate) unsafe fn load(loader: &dyn Fn(&str) -> *const c_void) -> Result<Arc<
         return Err(Error::NoContext("no GL context is current on this thread".into()));
     }
     // SAFETY: the caller's. The handle is shared by cheap clones on one thread, as glow's users do.
+    let (glow, functions) = unsafe { functions::load(loader) }?;
     #[allow(clippy::arc_with_non_send_sync)]
-    Ok(Arc::new(unsafe { functions::load(loader) }?))
+    let glow = Arc::new(glow);
+    Ok(Raw { glow, mark: Cell::new(None), functions })
 }

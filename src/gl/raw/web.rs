@@ -82,6 +82,9 @@ fn switched_on(web: &WebGl2RenderingContext, name: &str) -> bool {
 }
 
 impl Raw {
+    /// Framebuffers, and textures, by which a context is told from others.
+    pub const MARKS: u64 = 0;
+
     /// Takes a context. *Errors*: [`Error::ContextLost`].
     pub fn new(web: WebGl2RenderingContext) -> Result<Self> {
         // Of which glow would ask what it does not answer any more; it takes for granted that there is a list of extensions.
@@ -97,6 +100,11 @@ impl Raw {
 
     pub fn shared(&self) -> Arc<glow::Context> {
         Arc::clone(&self.glow)
+    }
+
+    /// As natively; `None` where the browser hides which device it is, so that nothing is known of another context.
+    pub fn functions(&self) -> Option<u64> {
+        switched_on(&self.web, "WEBGL_debug_renderer_info").then_some(0)
     }
 
     /// Whether the browser has this extension, of those whose values may be asked for.
@@ -222,7 +230,13 @@ impl Raw {
     ///
     /// # Safety
     /// None.
-    pub unsafe fn number(&mut self, _: glow::VertexArray) {}
+    pub unsafe fn mark(&self) -> std::result::Result<(), String> {
+        Ok(())
+    }
+
+    /// # Safety
+    /// None.
+    pub unsafe fn unmark(&self) {}
 }
 
 impl GlInner {

@@ -209,6 +209,19 @@ pub(super) static TABLE: &[Row] = &[
     raster_switch!(REPRESENTATIVE_FRAGMENT_TEST_NV, "GL_NV_representative_fragment_test"),
     raster_switch!(SHADING_RATE_IMAGE_NV, "GL_NV_shading_rate_image"),
     switch!(glow::DEPTH_TEST, false, always),
+    // Which derivatives a shader gets is up to it on some drivers (i965 of Mesa): products are summed by those of the quad.
+    Row {
+        exists: always,
+        read: |gl| unsafe {
+            Value::Ints([gl.get_parameter_i32(glow::FRAGMENT_SHADER_DERIVATIVE_HINT), 0, 0, 0])
+        },
+        neutral: |gl| unsafe { gl.hint(glow::FRAGMENT_SHADER_DERIVATIVE_HINT, glow::NICEST) },
+        write: |gl, v| unsafe {
+            if let Value::Ints([i, ..]) = v {
+                gl.hint(glow::FRAGMENT_SHADER_DERIVATIVE_HINT, *i as u32);
+            }
+        },
+    },
     Row {
         exists: always,
         read: |gl| unsafe { Value::Ints([gl.get_parameter_i32(glow::DEPTH_FUNC), 0, 0, 0]) },

@@ -78,7 +78,7 @@ impl BlockVector {
     pub fn texture(&self, quad: usize) -> Option<BlockTexture> {
         let texture = self.layout.held(&self.textures, quad)?.texture();
         let (whole, origin) = (texture.extent(), self.layout.origin(quad));
-        Some(BlockTexture { texture: texture.raw(), whole, origin, extent: self.layout.extent })
+        Some(BlockTexture { texture: texture.hand_out(), whole, origin, extent: self.layout.extent })
     }
 
     /// The order of the unknowns of each block: four positions a quad, or one where unknowns are single; padding is at the end

@@ -121,7 +121,7 @@ entries! {
     glBindBufferRange(target: u32, index: u32, buffer: u32, offset: isize, size: isize), Never, RANGES;
     glBindFramebuffer(target: u32, framebuffer: u32), Never, FRAMEBUFFER;
     glBindSampler(unit: u32, sampler: u32), Never, &[SAMPLER_BINDING];
-    glBindTexture(target: u32, texture: u32), Never, &[TEXTURE_BINDING_2D];
+    glBindTexture(target: u32, texture: u32), Never, &[TEXTURE_BINDING_2D, TEXTURE_BINDING_2D_ARRAY];
     glBindTransformFeedback(target: u32, id: u32), Never, FEEDBACK;
     glBindVertexArray(array: u32), Never, VERTICES;
     glBlendEquation(mode: u32), Never, &[BLEND_EQUATION_RGB, BLEND_EQUATION_ALPHA];
@@ -213,9 +213,10 @@ entries! {
     glGetTexParameteriv(target: u32, what: u32, params: Ptr), Never, &[];
     glGetUniformBlockIndex(program: u32, name: Ptr) -> u32, Never, &[];
     glGetUniformLocation(program: u32, name: Ptr) -> i32, Never, &[];
-    glGetVertexAttribfv(index: u32, what: u32, params: Ptr), Never, &[];
+    glHint(target: u32, mode: u32), Never, &[FRAGMENT_SHADER_DERIVATIVE_HINT];
     glIsEnabled(cap: u32) -> u8, Never, &[];
     glIsProgram(program: u32) -> u8, Never, &[];
+    glIsFramebuffer(framebuffer: u32) -> u8, Never, &[];
     glIsTexture(texture: u32) -> u8, Never, &[];
     glLineWidth(width: f32), Never, &[LINE_WIDTH];
     glLinkProgram(program: u32), Undone, &[];
@@ -231,6 +232,8 @@ entries! {
     glSamplerParameteri(sampler: u32, what: u32, param: i32), Never, &[];
     glShaderSource(shader: u32, count: i32, string: Ptr, length: Ptr), Never, &[];
     glTexImage2D(target: u32, level: i32, internal: i32, width: i32, height: i32, border: i32, format: u32, kind: u32, pixels: Ptr), Memory, &[];
+    glTexParameterf(target: u32, what: u32, param: f32), Never, &[];
+    glTexParameterfv(target: u32, what: u32, params: Ptr), Never, &[];
     glTexParameteri(target: u32, what: u32, param: i32), Never, &[];
     glTexSubImage2D(target: u32, level: i32, xoffset: i32, yoffset: i32, width: i32, height: i32, format: u32, kind: u32, pixels: Ptr), Memory, &[];
     glTransformFeedbackVaryings(program: u32, count: i32, varyings: Ptr, mode: u32), Never, &[];

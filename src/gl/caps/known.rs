@@ -1,0 +1,79 @@
+//! Capabilities that were found before in this process, and how a context is recognised.
+
+use std::sync::Mutex;
+
+use glow::HasContext;
+
+use super::{Capabilities, Limits};
+use crate::gl::api::Api;
+use crate::gl::context::Gl;
+
+/// What was found, with the functions by which it was found: see [`Raw::functions`](crate::gl::Raw::functions).
+type Known = Vec<(u64, Capabilities)>;
+
+/// Only what a whole probing has found stands here: whatever fails in passing fails the device that is being made, and no other
+/// one.
+static KNOWN: Mutex<Known> = Mutex::new(Vec::new());
+
+/// How many are kept; the oldest goes first.
+const KEPT: usize = 32;
+
+/// What was found in a context that says the same of itself, through the same functions.
+pub(super) fn find(gl: &Gl, named: &Capabilities) -> Option<Capabilities> {
+    let functions = gl.raw.functions()?;
+    let known = KNOWN.lock().ok()?;
+    let found = known.iter().find(|(by, caps)| *by == functions && caps.fit(named));
+    found.map(|(_, caps)| caps.clone())
+}
+
+/// Keeps what was found.
+pub(super) fn keep(gl: &Gl, found: &Capabilities) {
+    let (Some(functions), Ok(mut known)) = (gl.raw.functions(), KNOWN.lock()) else { return };
+    if known.len() >= KEPT {
+        known.remove(0);
+    }
+    known.push((functions, found.clone()));
+}
+
+/// Everything that a context says of itself and that could change what is found in it.
+pub(super) fn fingerprint(gl: &Gl, limits: &Limits) -> u64 {
+    const CONTEXT_FLAGS: u32 = 0x821E;
+    let mut words =
+        vec![env!("CARGO_PKG_VERSION").to_owned(), format!("{} {:?} {limits:?}", gl.api, gl.version)];
+    let mut extensions: Vec<_> = gl.raw.supported_extensions().iter().cloned().collect();
+    extensions.sort_unstable();
+    // SAFETY: the context is current; these queries exist in every version, the last two in those that are asked.
+    unsafe {
+        let names = [glow::VENDOR, glow::RENDERER, glow::VERSION, glow::SHADING_LANGUAGE_VERSION];
+        words.extend(names.map(|name| gl.raw.get_parameter_string(name)));
+        words.push(gl.raw.renderer());
+        words.extend(STATED.map(|limit| gl.raw.get_parameter_i32(limit).to_string()));
+        if gl.api == Api::Gl33 {
+            let about = [CONTEXT_FLAGS, glow::CONTEXT_PROFILE_MASK];
+            words.extend(about.map(|about| gl.raw.get_parameter_i32(about).to_string()));
+        }
+    }
+    hash(words.iter().chain(&extensions).map(String::as_str))
+}
+
+/// Limits that every version can be asked for.
+const STATED: [u32; 10] = [
+    glow::MAX_TEXTURE_SIZE,
+    glow::MAX_DRAW_BUFFERS,
+    glow::MAX_COLOR_ATTACHMENTS,
+    glow::MAX_TEXTURE_IMAGE_UNITS,
+    glow::MAX_VERTEX_TEXTURE_IMAGE_UNITS,
+    glow::MAX_FRAGMENT_UNIFORM_COMPONENTS,
+    glow::MAX_VERTEX_UNIFORM_COMPONENTS,
+    glow::MAX_VARYING_COMPONENTS,
+    glow::MAX_UNIFORM_BLOCK_SIZE,
+    glow::MAX_VERTEX_UNIFORM_BLOCKS,
+];
+
+/// FNV-1a of 64 bits, the same in every run and on every machine; the words do not run into one another.
+pub(super) fn hash<'a>(words: impl IntoIterator<Item = &'a str>) -> u64 {
+    let bytes = words.into_iter().flat_map(|word| word.bytes().chain([0xff]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
