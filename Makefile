@@ -7,7 +7,8 @@
 #   make bench   the benchmarks
 #   make soak    the long runs: tests marked as ignored, all examples at full size, and fuzzing if cargo-fuzz is there
 #   make mutants faults put into every shader in turn, and which tests notice them; see tests/mutants/main.rs
-#   make hosts   texla inside real applications: egui, three-d, winit, reversed depth, the compatibility profile; builds them first
+#   make hosts   texla inside real applications: eframe, wgpu, three-d, winit, reversed depth, the compatibility profile, several
+#                contexts and threads; builds them first
 #   make web     texla in a browser, as a folder of static files: out/web; web-serve serves it on this machine, and web-test tries
 #                it in Chromium and Firefox; web-soak plays it for ten minutes, web-bench compares it with TensorFlow.js
 #   make package the package of a registry: made, unpacked, built and tested by itself, also by the oldest Rust if that is there
@@ -64,7 +65,7 @@ soak: setup-tests
 hosts:
 	@.ci/setup windows hosts
 	cargo build --manifest-path examples/hosts/Cargo.toml --target-dir target/hosts
-	@for host in plain reverse_z compatibility three_d egui; do \
+	@for host in plain reverse_z compatibility one_context two_contexts shared_worker separate_worker threads three_d egui eframe wgpu; do \
 		LP_NUM_THREADS=$${LP_NUM_THREADS-0} xvfb-run -a -s "-screen 0 800x600x24 -nolisten tcp" \
 			target/hosts/debug/$$host || exit 1; done
 

@@ -402,7 +402,7 @@ fn run(args: &Args, report: &mut Report) -> support::Result {
     device.finish()?;
     let all = started.elapsed();
     let work = device.counters().since(&before);
-    let compile = work.compile_time();
+    let compile = work.compile_time;
     let auto = solved.map_err(|error| args.refused(&error, &problem))?;
     let AutoReport { solved, choice, solving: wall, compiling, tried: given_up, .. } = &auto;
     let (choice, wall, compiling) = (*choice, *wall, *compiling);
@@ -627,7 +627,7 @@ fn solve<X: Unknowns>(args: &Args, operator: &Operator, x: &mut X, b: &X) -> tex
             let solver = choice.with_preconditioner(a.as_ref(), m, params.with_recurrence(recurrence))?;
             let (started, before) = (Instant::now(), a.device().counters());
             let solved = solver.solve_observed(x, b, observe)?;
-            let compiling = a.device().counters().since(&before).compile_time();
+            let compiling = a.device().counters().since(&before).compile_time;
             AutoReport::of(solved, choice, [set_up, started.elapsed(), compiling])
         }
         Operator::Stored(a) => {

@@ -42,7 +42,23 @@ fn stand(chapter: &str) -> usize {
 #[test]
 fn what_is_quoted_stands_in_the_hosts() {
     let quoted = stand("src/guide/engines.md");
-    assert!(quoted >= 9, "{quoted}");
+    assert!(quoted >= 15, "{quoted}");
+}
+
+/// The programs of the chapter on threads are shown from the first line to the last, and so is the one of eframe.
+#[test]
+fn programs_to_copy_are_shown_whole() {
+    assert_eq!(stand("src/guide/threads.md"), 8);
+    let mut whole = Vec::new();
+    for chapter in ["src/guide/threads.md", "src/guide/engines.md"] {
+        let guide = read(chapter);
+        let shown = quotations(&guide).into_iter();
+        whole.extend(
+            shown.filter(|(file, block)| lines(&read(file)) == *block).map(|(file, _)| file.to_owned()),
+        );
+    }
+    let programs = ["one_context", "two_contexts", "shared_worker", "separate_worker", "eframe"];
+    assert_eq!(whole, programs.map(|name| format!("examples/hosts/src/bin/{name}.rs")));
 }
 
 /// `make web` builds it, and `make web-test` opens it: a page to be copied, so that it is shown from the first line to the last.

@@ -140,7 +140,7 @@ fn a_loader_serves_as_well_as_glow() {
         let x = Vector::from_slice(&guest, &[3.0, 4.0]).unwrap();
         assert_eq!(ops::norm2(&x).unwrap().read().unwrap(), 5.0);
         // SAFETY: `x` lives longer than what borrows its texture: one context, two devices.
-        let shared = unsafe { Vector::from_texture(host.device(), x.texture(), x.extent(), 4) }.unwrap();
+        let shared = unsafe { Vector::from_texture(host.device(), x.texture(), 1, 1) }.unwrap();
         assert_eq!(ops::sum(&shared).unwrap().read().unwrap(), 7.0);
         drop(shared);
         drop((x, guest));
@@ -159,11 +159,12 @@ fn a_loader_without_a_context_is_an_error() {
         ]
     };
     let expected = [
-        "the loader knows no `glGetString`: is a GL context current?",
+        "the loader returns null for `glGetString` (is a GL context current on this thread?)",
         "no GL context is current on this thread",
     ];
     for (result, expected) in results.into_iter().zip(expected) {
-        assert_eq!(result.map(|_| ()).unwrap_err(), Error::NoContext(expected.into()));
+        let Err(Error::NoContext(said)) = result.map(|_| ()) else { panic!("{expected}") };
+        assert!(said.starts_with(expected), "{said}");
     }
 }
 

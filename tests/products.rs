@@ -13,8 +13,7 @@ use texla::host::{Csr, Triplets};
 use texla::ops::{self, Combine};
 use texla::solve::LinOp;
 use texla::{
-    BandedMatrix, Device, Error, Extent, MatrixFormat, Shape, SparseFormat, SparseMatrix, StoredMatrix,
-    Vector,
+    BandedMatrix, Device, Error, MatrixFormat, Shape, SparseFormat, SparseMatrix, StoredMatrix, Vector,
 };
 
 const FORMATS: [MatrixFormat; 3] = [
@@ -473,7 +472,7 @@ fn a_borrowed_texture_is_multiplied_where_it_lies() {
                 );
                 gl.tex_parameter_i32(glow::TEXTURE_2D, glow::TEXTURE_MIN_FILTER, glow::NEAREST as i32);
                 gl.bind_texture(glow::TEXTURE_2D, None);
-                let x = Vector::from_texture(device, texture, Extent::new(width, height), n).unwrap();
+                let x = Vector::from_texture(device, texture, width as usize, height as usize).unwrap();
                 (texture, x)
             };
             for (m, seed) in [(n, 9), (n + 3, 10), (n / 2, 11)] {

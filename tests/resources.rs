@@ -142,7 +142,10 @@ fn each_call_leaves_its_outputs_alone() {
             y
         });
         // SAFETY: the texture lives as long as `x`.
-        check!(textures(0), unsafe { Vector::from_texture(dev, x.texture(), x.extent(), 1024).unwrap() });
+        check!(textures(0), unsafe {
+            Vector::from_texture(dev, x.texture(), x.extent().width as usize, x.extent().height as usize)
+                .unwrap()
+        });
         let csr = texla::host::problems::poisson_1d(90).to_csr();
         let a = SparseMatrix::from_csr(dev, csr.clone(), SparseFormat::Gather).unwrap();
         let b = Vector::filled(dev, 90, -1.0).unwrap();
@@ -391,9 +394,9 @@ fn errors_leave_nothing() {
                 Packed::from_rows(dev, Shape::new(2, 2), Layout::Single, &[1.0]).map(|_| ()).unwrap_err()
             }),
             ("wrong shape", &|| ops::dot(&x, &small).map(|_| ()).unwrap_err()),
-            // SAFETY: nothing is made of it: the length does not fit.
+            // SAFETY: nothing is made of it: it has no texels.
             ("texture of a wrong size", &|| unsafe {
-                Vector::from_texture(dev, x.texture(), x.extent(), 15).unwrap_err()
+                Vector::from_texture(dev, x.texture(), 0, 1).unwrap_err()
             }),
         ];
         for (name, fail) in cases {
@@ -530,8 +533,7 @@ fn a_borrowed_textures_name_may_be_used_again() {
             let texture = host_texture(round as f32);
             let framebuffers = dev.live_objects().framebuffers;
             // SAFETY: the texture is deleted after the vector that borrows it.
-            let borrowed =
-                unsafe { Vector::from_texture(dev, texture, texla::Extent::new(2, 2), 16) }.unwrap();
+            let borrowed = unsafe { Vector::from_texture(dev, texture, 2, 2) }.unwrap();
             assert_eq!(borrowed.read().unwrap(), [round as f32; 16]);
             assert_eq!(ops::sum(&borrowed).unwrap().read().unwrap(), 16.0 * round as f32);
             drop(borrowed);

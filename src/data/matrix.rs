@@ -53,7 +53,8 @@ pub struct Tile<'a> {
 shown!(Tile<'_>, |tile| "Tile({} at {:?})", tile.shape, tile.origin);
 
 impl Tile<'_> {
-    /// The RGBA32F texture: element (i, j) of the tile is channel `i % 4` of texel `(j, i / 4)`.
+    /// The RGBA32F texture: element (i, j) of the tile is channel `i % 4` of texel `(j, i / 4)`. Filters are restricted as for
+    /// [`Matrix::texture`].
     pub fn texture(&self) -> glow::Texture {
         self.texture.texture().hand_out()
     }
@@ -257,6 +258,9 @@ impl Matrix {
 
     /// The RGBA32F texture that holds the matrix, for the host to sample or draw: element (i, j) is channel `i % 4` of
     /// texel `(j, i / 4)`. It stays texla's: valid until the matrix drops or an operation in place exchanges it.
+    ///
+    /// Sample it with a nearest filter. Where OpenGL ES or WebGL has no `OES_texture_float_linear`, a float texture is incomplete
+    /// under a linear filter and samples black; a [`Picture`](crate::Picture) can be filtered everywhere.
     ///
     /// *Errors*: [`Error::Unsupported`] when the matrix is tiled; see [`tiles`](Self::tiles).
     pub fn texture(&self) -> Result<glow::Texture> {

@@ -112,6 +112,9 @@ impl Packed {
     }
 
     /// The RGBA32F texture, for the host to sample or draw; valid until the array drops.
+    ///
+    /// Sample it with a nearest filter. Where OpenGL ES or WebGL has no `OES_texture_float_linear`, a float texture is incomplete
+    /// under a linear filter and samples black; a [`Picture`](crate::Picture) can be filtered everywhere.
     pub fn texture(&self) -> glow::Texture {
         self.texture.texture().hand_out()
     }

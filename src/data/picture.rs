@@ -1,8 +1,10 @@
 //! An image to look at.
 
-use super::storage::Storage;
+use super::storage::{Storage, checked_extent};
 use crate::device::Device;
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::gl::{Format, Lent, Texture};
 use crate::kernel::{Operand, TargetOperand, View};
 use crate::shape::Extent;
@@ -40,7 +42,7 @@ impl Picture {
     /// *Cost*: 1 clear; 4 bytes a texel. *Errors*: [`Error::TooLarge`] past the texture size and [`Error::Parameter`] without texels,
     /// before anything is allocated; [`Error::OutOfMemory`].
     pub fn new(device: &Device, width: usize, height: usize) -> Result<Self> {
-        let extent = extent(device, width, height)?;
+        let extent = checked_extent(device, "Picture", width, height)?;
         let _scope = device.scope()?;
         let texture = device.texture(extent, Format::Rgba8, "Picture")?;
         device.gl().clear(texture.texture(), [0.0, 0.0, 0.0, 1.0], "Picture")?;
@@ -57,7 +59,7 @@ impl Picture {
     ///
     /// # Safety
     /// `texture` is a complete 2-D texture of this extent in this device's context, lives as long as the picture, and keeps what is
-    /// checked here while it does.
+    /// checked here while it does. If another context has made or used it, that work has been [waited for](crate::guide::threads).
     #[allow(unsafe_code)]
     pub unsafe fn from_texture(
         device: &Device,
@@ -65,7 +67,7 @@ impl Picture {
         width: usize,
         height: usize,
     ) -> Result<Self> {
-        let extent = extent(device, width, height)?;
+        let extent = checked_extent(device, "Picture", width, height)?;
         let _scope = device.scope()?;
         let texture = Texture::borrowed(device.gl(), texture, extent, Lent::ToDrawInto)?;
         Ok(Picture { storage: Storage::Borrowed(device.clone(), texture) })
@@ -99,23 +101,11 @@ impl Picture {
         self.storage.device()
     }
 
-    /// The texture, for the host to sample or draw; the same name until the picture drops.
+    /// The texture, for the host to sample or draw; the same name until the picture drops. RGBA8, as the picture's own texture is,
+    /// can be sampled with a linear filter on every device, which float textures cannot.
     pub fn texture(&self) -> glow::Texture {
         self.gl_texture().hand_out()
     }
-}
-
-fn extent(device: &Device, width: usize, height: usize) -> Result<Extent> {
-    let (what, limit) = ("Picture", device.max_texture_size());
-    let side = |name, side: usize| match u32::try_from(side).ok().filter(|n| *n <= limit) {
-        Some(0) => Err(Error::Parameter { op: what, name, value: "0".into(), expected: "1 texel at least" }),
-        Some(n) => Ok(n),
-        None => {
-            let (requested, limit, unit) = (side as u64, u64::from(limit), "texels in one direction");
-            Err(Error::TooLarge { what, requested, limit, unit })
-        }
-    };
-    Ok(Extent::new(side("width", width)?, side("height", height)?))
 }
 
 impl Operand for Picture {

@@ -175,6 +175,9 @@ impl Plane {
 
     /// The R32F texture, for the host to sample or to draw into: nearest filter, edges clamped, no mipmaps, unless a
     /// sampler object of the host's says otherwise. It is texla's, and the same until the grid drops.
+    ///
+    /// Sample it with a nearest filter. Where OpenGL ES or WebGL has no `OES_texture_float_linear`, a float texture is incomplete
+    /// under a linear filter and samples black; a [`Picture`](crate::Picture) can be filtered everywhere.
     pub fn texture(&self) -> glow::Texture {
         self.texture.texture().hand_out()
     }

@@ -72,7 +72,7 @@ impl Scalar {
     }
 
     /// The 1x1 RGBA32F texture with the value in its red channel, for the host to sample. It stays texla's: valid
-    /// until the scalar drops.
+    /// until the scalar drops. Sample it with a nearest filter, as [`Vector::texture`](crate::Vector::texture).
     pub fn texture(&self) -> glow::Texture {
         self.texture.texture().hand_out()
     }

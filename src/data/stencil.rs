@@ -158,6 +158,12 @@ shown!(
     if a.links.is_some() { "with obstacles" } else { "open" }
 );
 
+impl AsRef<Stencil> for Stencil {
+    fn as_ref(&self) -> &Stencil {
+        self
+    }
+}
+
 /// The bit of a solid cell in its links.
 pub(crate) const SOLID: u8 = 1 << 6;
 

@@ -1,7 +1,7 @@
 //! A column vector on the device.
 
 use super::pending::PendingRead;
-use super::storage::Storage;
+use super::storage::{Storage, checked_extent};
 use crate::device::Device;
 use crate::error::{Error, Result, check_values};
 use crate::gl::{Format, Lent, Texture};
@@ -82,25 +82,23 @@ impl Vector {
     /// The texture is read only: as the target of an operation it is [`Error::Unsupported`]. Values are not checked
     /// for NaN.
     ///
-    /// *Cost*: a dozen queries; nothing is drawn or copied. *Errors*: [`Error::LengthMismatch`] when `length` is not
-    /// `4 w h`; [`Error::Unsupported`] when the driver says that the texture has another size (OpenGL ES 3.0 cannot be
+    /// *Cost*: a dozen queries; nothing is drawn or copied. *Errors*: [`Error::TooLarge`] past the texture size and
+    /// [`Error::Parameter`] without texels; [`Error::Unsupported`] when the driver says that the texture has another size (OpenGL ES 3.0 cannot be
     /// asked), another format than RGBA32F or RGBA16F, a base level other than 0, or a swizzle.
     ///
     /// # Safety
     /// `texture` is a complete 2-D texture of this extent in this device's context, lives as long as the vector, and
-    /// keeps what is checked here while it does.
+    /// keeps what is checked here while it does. If another context has made or changed it, that work has been
+    /// [waited for](crate::guide::threads).
     #[allow(unsafe_code)]
     pub unsafe fn from_texture(
         device: &Device,
         texture: glow::Texture,
-        extent: Extent,
-        length: usize,
+        width: usize,
+        height: usize,
     ) -> Result<Self> {
-        let elements = usize::try_from(extent.area().saturating_mul(4)).unwrap_or(usize::MAX);
-        if length != elements || length == 0 {
-            let (op, operand) = ("Vector::from_texture", "length");
-            return Err(Error::LengthMismatch { op, operand, found: length, expected: elements });
-        }
+        let extent = checked_extent(device, "Vector::from_texture", width, height)?;
+        let length = usize::try_from(extent.area().saturating_mul(4)).unwrap_or(usize::MAX);
         let _scope = device.scope()?;
         let texture = Texture::borrowed(device.gl(), texture, extent, Lent::ToRead)?;
         Ok(Vector { storage: Storage::Borrowed(device.clone(), texture), length })
@@ -226,6 +224,9 @@ impl Vector {
     /// The RGBA32F texture that holds the elements, for the host to sample or draw. It stays texla's: valid until the
     /// vector drops or an operation in place exchanges it for another (`scale`, [`Combine::Accumulate`](crate::ops::Combine));
     /// writing to it breaks the rule of the padding lanes.
+    ///
+    /// Sample it with a nearest filter. Where OpenGL ES or WebGL has no `OES_texture_float_linear`, a float texture is incomplete
+    /// under a linear filter and samples black; a [`Picture`](crate::Picture) can be filtered everywhere.
     pub fn texture(&self) -> glow::Texture {
         self.gl_texture().hand_out()
     }

@@ -85,8 +85,8 @@ pub struct Counters {
     pub compiles: u64,
     /// Programs taken from [`DeviceOptions::program_folder`](crate::DeviceOptions::program_folder) instead.
     pub programs_taken_back: u64,
-    /// Nanoseconds spent compiling and linking, or taking back.
-    pub compile_nanos: u64,
+    /// Time spent compiling and linking, or taking back.
+    pub compile_time: Duration,
     /// Times the host's GL state was saved; of a device that [owns](super::HostState::Own) it, times it was set.
     pub state_saves: u64,
 }
@@ -106,14 +106,9 @@ impl Counters {
             copies: self.copies - earlier.copies,
             compiles: self.compiles - earlier.compiles,
             programs_taken_back: self.programs_taken_back - earlier.programs_taken_back,
-            compile_nanos: self.compile_nanos - earlier.compile_nanos,
+            compile_time: self.compile_time.saturating_sub(earlier.compile_time),
             state_saves: self.state_saves - earlier.state_saves,
         }
-    }
-
-    /// The time spent compiling and linking, or taking back.
-    pub fn compile_time(&self) -> Duration {
-        Duration::from_nanos(self.compile_nanos)
     }
 }
 

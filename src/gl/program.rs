@@ -257,7 +257,7 @@ impl Program {
     pub fn new(gl: &Gl, source: &ProgramSource<'_>) -> Result<Self> {
         let started = Instant::now();
         let made = Self::build(gl, source);
-        gl.ledger.count(|c| c.compile_nanos += started.elapsed().as_nanos() as u64);
+        gl.ledger.count(|c| c.compile_time += started.elapsed());
         made
     }
 

@@ -7,7 +7,7 @@
 //! | [`numerics`] | who has to trust a result: error bounds, double-float, what a solver's verdict means |
 //! | [`host`] | who has an application with a GL context: what stays as it was, what does not, lifetimes |
 //! | [`threads`] | who computes in one context or thread and draws in another: fences, what is true of one context only |
-//! | [`engines`] | who has a host to put texla in: winit, egui, three-d, reversed depth, the compatibility profile |
+//! | [`engines`] | who has a host to put texla in: eframe, wgpu, winit, three-d, reversed depth, the compatibility profile |
 //! | [`kernels`] | who writes a kernel: accessors, domains, masks, points |
 //! | [`methods`] | who solves a system: which method and preconditioner, what they cost, how they are chosen |
 //! | [`packing`] | who packs a linear expression into a shader: cost, search, proof, programs |

@@ -13,8 +13,8 @@ use texla::solve::{
     WeightedJacobi,
 };
 use texla::{
-    BandedMatrix, BufferVector, Device, Error, Extent, FoldedBands, Grid, Matrix, Plane, Result, Shape, Side,
-    Sides, SparseFormat, SparseMatrix, Stencil, StencilParams, Vector,
+    BandedMatrix, BufferVector, Device, Error, FoldedBands, Grid, Matrix, Plane, Result, Shape, Side, Sides,
+    SparseFormat, SparseMatrix, Stencil, StencilParams, Vector,
 };
 
 use super::everything::{Around, every};
@@ -64,7 +64,7 @@ pub fn refusals(dev: &Device, around: Around<'_>) {
     let raw = x.texture();
     if dev.api() == texla::gl::Api::Gl33 || since(&dev.glow(), (9, 9), (3, 1)) {
         // SAFETY: the texture is alive while the borrow is.
-        let wrong = || unsafe { Vector::from_texture(dev, raw, Extent::new(1, 1), 4) };
+        let wrong = || unsafe { Vector::from_texture(dev, raw, 1, 1) };
         fails!("from_texture of a wrong size", wrong(), Error::Unsupported { .. });
     }
 

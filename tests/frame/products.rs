@@ -185,8 +185,7 @@ fn operands_that_fold_otherwise() {
                         );
                         gl.tex_parameter_i32(glow::TEXTURE_2D, glow::TEXTURE_MAX_LEVEL, 0);
                         gl.bind_texture(glow::TEXTURE_2D, None);
-                        let extent = texla::Extent::new(w as u32, h as u32);
-                        (raw, Vector::from_texture(device, raw, extent, n).unwrap())
+                        (raw, Vector::from_texture(device, raw, w as usize, h as usize).unwrap())
                     }
                 })
                 .collect();

@@ -112,7 +112,7 @@ fn a_borrowed_right_hand_side_with_nan_or_infinity_is_refused() {
             };
             {
                 // SAFETY: as above.
-                let b = unsafe { Vector::from_texture(device, raw, texla::Extent::new(2, 1), 8) }.unwrap();
+                let b = unsafe { Vector::from_texture(device, raw, 2, 1) }.unwrap();
                 let mut x = Vector::zeros(device, 8).unwrap();
                 match solver.solve(&mut x, &b) {
                     Err(Error::NonFinite { what, value, .. }) => {

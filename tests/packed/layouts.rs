@@ -169,10 +169,10 @@ fn quads_drawn_together_and_single_unknowns_are_those_of_64_bits() {
 /// All lanes of a quad of every block, padding included, as a host would read them.
 fn texels(dev: &Device, v: &BlockVector, quad: usize) -> Vec<[f32; 4]> {
     let place = v.texture(quad).unwrap();
-    let all = 4 * place.whole.area() as usize;
+    let [w, h] = [place.whole.width, place.whole.height].map(|n| n as usize);
     // SAFETY: the texture is one of this device's, of this extent, and outlives the vector that borrows it.
     #[allow(unsafe_code)]
-    let whole = unsafe { Vector::from_texture(dev, place.texture, place.whole, all) }.unwrap();
+    let whole = unsafe { Vector::from_texture(dev, place.texture, w, h) }.unwrap();
     let whole = whole.read().unwrap();
     let ([left, low], width) = (place.origin, place.whole.width);
     let texel = |x: u32, y: u32| 4 * ((low + y) * width + left + x) as usize;

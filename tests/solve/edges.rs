@@ -272,14 +272,13 @@ fn underflow_is_no_convergence() {
 #[test]
 fn borrowed_vectors_in_a_solve() {
     on_both(|device| {
-        let extent = texla::Extent::new(5, 1);
         let values = random::uniform(3, 20);
         let own = Vector::from_slice(device, &values).unwrap();
         let host = texla::Packed::from_rows(device, texla::Shape::new(4, 5), texla::Layout::Column4, &values)
             .unwrap();
         // SAFETY: the texture is 5x1 texels of floats and outlives the vector.
         #[allow(unsafe_code)]
-        let mut borrowed = unsafe { Vector::from_texture(device, host.texture(), extent, 20) }.unwrap();
+        let mut borrowed = unsafe { Vector::from_texture(device, host.texture(), 5, 1) }.unwrap();
         let mut copied = Vector::zeros(device, 20).unwrap();
         texla::ops::copy(&mut copied, &borrowed).unwrap();
         let csr = texla::host::problems::poisson_1d(20).to_csr();

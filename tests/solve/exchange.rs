@@ -11,7 +11,7 @@ use texla::solve::{
     LcpSolver, LinOp, Preconditioner, ProjectedJacobi, Smoother, Stationary, StationaryParams, Stop,
     WeightedJacobi,
 };
-use texla::{BandedMatrix, Device, Error, Extent, Result, Shape, Vector};
+use texla::{BandedMatrix, Device, Error, Result, Shape, Vector};
 
 /// Multiplies into a vector of its own and exchanges that for `y`, until told to give something else.
 struct Exchanging<'a> {
@@ -160,8 +160,7 @@ fn any_other_vector_in_place_of_y_is_a_typed_error() {
                 );
                 // SAFETY: `host` lives longer.
                 #[allow(unsafe_code)]
-                let borrowed =
-                    unsafe { Vector::from_texture(dev, host.texture(), Extent::new(4, 4), 64) }.unwrap();
+                let borrowed = unsafe { Vector::from_texture(dev, host.texture(), 4, 4) }.unwrap();
                 let e = error(borrowed);
                 assert!(matches!(e, Error::Unsupported { .. }), "{caller:?}: {e}");
             }

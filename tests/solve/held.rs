@@ -7,13 +7,14 @@ use crate::systems::{System, bits};
 use texla::gl::LiveObjects;
 use texla::host::problems;
 use texla::solve::{
-    AggregationMultigrid, AggregationParams, Auto, AutoParams, BiCgStab, BiCgStabParams, CgParams, Cgls,
-    CglsParams, Chebyshev, ChebyshevParams, Choice, ChoiceParams, ConjugateGradient, Direction, GaussSeidel,
-    Gmres, GmresParams, HeldLinOp, HeldPreconditioner, HeldSmoother, HeldSweepable, Identity, Jacobi,
-    LcpParams, LcpSolver, LinOp, MethodKind, Minres, MinresParams, Preconditioner, PreconditionerKind,
-    ProjectedJacobi, Smoother, Stationary, StationaryParams, Stop, Sweepable, WeightedJacobi,
+    AggregationMultigrid, AggregationParams, Auto, AutoParams, BiCgStab, BiCgStabParams, BlockJacobi,
+    CgParams, Cgls, CglsParams, Chebyshev, ChebyshevParams, Choice, ChoiceParams, ConjugateGradient,
+    Direction, Fsai, GaussSeidel, Gmres, GmresParams, HeldLinOp, HeldPreconditioner, HeldSmoother,
+    HeldSweepable, Identity, IluParams, IncompleteCholesky, IncompleteLu, Jacobi, LcpParams, LcpSolver,
+    LinOp, MethodKind, Minres, MinresParams, Multigrid, MultigridParams, Preconditioner, PreconditionerKind,
+    ProjectedJacobi, Smoother, Spai, Stationary, StationaryParams, Stop, Sweepable, WeightedJacobi,
 };
-use texla::{Device, MatrixFormat, Result, StoredMatrix, Vector};
+use texla::{Device, Grid, MatrixFormat, Result, Side, Sides, Stencil, StencilParams, StoredMatrix, Vector};
 
 const N: usize = 24 * 16;
 
@@ -223,7 +224,7 @@ fn what_is_shared_gives_the_bits_of_what_is_borrowed() {
         let shared = {
             let a = Rc::new(matrix(device).unwrap());
             let (rows, any): (Rc<dyn Sweepable>, Rc<dyn LinOp>) = (a.clone(), a.clone());
-            let jacobi = Rc::new(Jacobi::new(&*a).unwrap());
+            let jacobi = Rc::new(Jacobi::new(a.clone()).unwrap());
             let chebyshev = Chebyshev::new(any.clone(), ChebyshevParams::default()).unwrap();
             let amg = Rc::new(AggregationMultigrid::new(a.clone(), AggregationParams::default()).unwrap());
             let gs = Rc::new(GaussSeidel::new(rows, 1.0, Direction::Symmetric).unwrap());
@@ -257,5 +258,55 @@ fn borrowing_is_as_free_as_it_was() {
         let shared = HeldSweepable::from(Rc::new(a));
         assert_eq!(format!("{:?}", shared.clone()), "HeldSweepable(shared)");
         assert_eq!(shared.rows().shape().rows, N);
+    });
+}
+
+/// Preconditioners that read a matrix once and keep nothing of it take it in the forms that solvers take, too.
+#[test]
+fn preconditioners_take_what_solvers_take() {
+    on_both(|device| {
+        let r = right(device, -1.0);
+        let applied = |m: Result<Box<dyn Preconditioner>>| {
+            let mut z = Vector::zeros(device, N).unwrap();
+            m.unwrap().apply(&mut z, &r).unwrap();
+            z.read().unwrap().into_iter().map(f32::to_bits).collect::<Vec<_>>()
+        };
+        let a = Rc::new(matrix(device).unwrap());
+        let dynamic: Rc<dyn LinOp> = a.clone();
+        macro_rules! alike {
+            ($(|$a:ident| $new:expr),+ $(,)?) => {
+                $({
+                    let new = |$a: HeldLinOp<'_>| -> Result<Box<dyn Preconditioner>> { Ok(Box::new($new?)) };
+                    let borrowed = applied(new((&*a).into()));
+                    let $a = a.clone();
+                    assert_eq!(applied($new.map(|m| Box::new(m) as _)), borrowed, stringify!($new));
+                    let $a = &*dynamic;
+                    assert_eq!(applied($new.map(|m| Box::new(m) as _)), borrowed, stringify!($new));
+                    let $a = dynamic.clone();
+                    assert_eq!(applied($new.map(|m| Box::new(m) as _)), borrowed, stringify!($new));
+                })+
+            };
+        }
+        alike!(
+            |a| Jacobi::new(a),
+            |a| Jacobi::absolute(a),
+            |a| Jacobi::for_least_squares(a),
+            |a| BlockJacobi::new(a),
+            |a| IncompleteLu::new(a, IluParams::default()),
+            |a| IncompleteCholesky::new(a, 1e-2),
+            |a| Fsai::new(a, 1),
+            |a| Spai::new(a, 1),
+        );
+        assert_eq!((Rc::strong_count(&a), Rc::strong_count(&dynamic)), (2, 2));
+
+        let params = StencilParams::new([1.0, 1.0, 0.0], Sides::all(Side::WALL));
+        let stencil = Stencil::new(device, Grid::new_2d(24, 16), params).unwrap();
+        let borrowed =
+            applied(Multigrid::new(&stencil, MultigridParams::default()).map(|m| Box::new(m) as _));
+        let stencil = Rc::new(stencil);
+        let of_the_handle = Multigrid::new(&stencil, MultigridParams::default());
+        assert_eq!(applied(of_the_handle.map(|m| Box::new(m) as _)), borrowed);
+        let shared = Multigrid::new(stencil.clone(), MultigridParams::default());
+        assert_eq!(applied(shared.map(|m| Box::new(m) as _)), borrowed);
     });
 }

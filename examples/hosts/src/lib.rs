@@ -1,5 +1,8 @@
 //! What the hosts have in common: a window to run in, and what is asserted of all of them.
+pub mod count;
 pub mod guest;
+pub mod hand_over;
+pub mod offscreen;
 pub mod scene;
 
 use std::error::Error;
@@ -90,6 +93,11 @@ pub unsafe fn bare(window: &Window) -> Result<(Display, Surface<WindowSurface>, 
 
 /// Frames with texla are those without, byte for byte; and they are not all the same picture.
 pub fn assert_identical(host: &str, ways: &[Vec<Vec<u8>>]) {
+    assert_identical_in(host, ["on", "on in a scope"], ways);
+}
+
+/// The same for two other ways in which texla takes part.
+pub fn assert_identical_in(host: &str, names: [&str; 2], ways: &[Vec<Vec<u8>>]) {
     let [without, with @ ..] = ways else { panic!("{host}: no frames") };
     assert!(without.len() >= FRAMES && with.len() == 2, "{host}: {} frames", without.len());
     for (i, frame) in without.iter().enumerate() {
@@ -97,14 +105,15 @@ pub fn assert_identical(host: &str, ways: &[Vec<Vec<u8>>]) {
         assert!(colours.len() > 20, "{host}: frame {i} has {} colours", colours.len());
         assert!(without[..i].iter().all(|other| other != frame), "{host}: frame {i} has been there");
     }
-    for (way, frames) in ["on", "in a scope"].iter().zip(with) {
+    for (name, frames) in names.iter().zip(with) {
         for (i, (frame, expected)) in frames.iter().zip(without).enumerate() {
             let differ = frame.iter().zip(expected).filter(|(a, b)| a != b).count();
-            assert_eq!((frame.len(), differ), (expected.len(), 0), "{host}: frame {i} with texla {way}");
+            assert_eq!((frame.len(), differ), (expected.len(), 0), "{host}: frame {i} with texla {name}");
         }
-        assert_eq!(frames.len(), without.len(), "{host}: texla {way}");
+        assert_eq!(frames.len(), without.len(), "{host}: texla {name}");
     }
-    println!("{host}: {} frames are the same with texla off, on, and on in a scope", without.len());
+    let [one, other] = names;
+    println!("{host}: {} frames are the same with texla off, {one}, and {other}", without.len());
 }
 
 /// The lower left corner of a frame, whose rows begin below, shows this picture.

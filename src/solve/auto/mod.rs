@@ -246,7 +246,7 @@ impl<'a> Auto<'a> {
                 let (started, before) = (Stopwatch::start(), counters(solver.a.device()));
                 let outcome = solver.run(&mut chosen, (x, b), (k >= last, &mut done), observe).await;
                 let (set_up, solving) = (chosen.set_up(), started.elapsed());
-                compiling = counters(solver.a.device()).since(&before).compile_time();
+                compiling = counters(solver.a.device()).since(&before).compile_time;
                 match outcome {
                     Ok(solved) => {
                         let ends = match solved.reason {

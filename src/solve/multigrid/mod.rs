@@ -92,12 +92,14 @@ impl Multigrid {
     /// Coarser grids end at this many cells; a dense inverse is applied there.
     pub const MOST_DENSE: usize = coarsest::MOST_DENSE;
 
-    /// Sets up all grids.
+    /// Sets up all grids for a stencil, given as `&a` or as an `Rc`. Only its parameters are read: the multigrid keeps
+    /// nothing of it, and may outlive it.
     ///
     /// *Cost*: on the host, proportional to the cells where there are obstacles, and the inverse of the coarsest
     /// operator; 1 upload, and 2 a level with obstacles. *Errors*: [`Error::Matrix`] for a shift or weight that is
     /// negative, or all of them zero; [`Error::Parameter`] for no sweeps or more than 8; [`Error::OutOfMemory`].
-    pub fn new(a: &Stencil, params: MultigridParams) -> Result<Self> {
+    pub fn new(a: impl AsRef<Stencil>, params: MultigridParams) -> Result<Self> {
+        let a = a.as_ref();
         let op = "Multigrid";
         check_sweeps(op, params.sweeps)?;
         let numbers = [a.shift()].into_iter().chain(a.weights());

@@ -74,7 +74,8 @@ pub struct BlockTexture {
 impl BlockVector {
     /// The texture in which quad `quad` of every block stands, for the host to sample or draw; `None` past the last. It stays
     /// texla's: valid until the vector drops or is [iterated](super::BlockExpression::iterate), which exchanges textures
-    /// among one another. Padding lanes are zero; what lies beside the rectangles of stacked quads means nothing.
+    /// among one another. Padding lanes are zero; what lies beside the rectangles of stacked quads means nothing. Sample it with a
+    /// nearest filter, as [`Vector::texture`](crate::Vector::texture).
     pub fn texture(&self, quad: usize) -> Option<BlockTexture> {
         let texture = self.layout.held(&self.textures, quad)?.texture();
         let (whole, origin) = (texture.extent(), self.layout.origin(quad));

@@ -7,10 +7,11 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::approximate::{Factors, ic0, ilu0, ilut, minimum_degree};
 use crate::host::{Csr, Prepared};
-use crate::ops::{self, Combine, LinOp};
+use crate::ops::{self, Combine};
 use crate::shape::Shape;
 use crate::solve::drive::check::{check_square, check_symmetric, check_vectors_of};
 use crate::solve::drive::scales::exponent_of;
+use crate::solve::held::HeldLinOp;
 
 /// Parameters of [`IncompleteLu`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,8 +88,9 @@ impl IncompleteLu {
     /// From the entries of a square operator.
     ///
     /// *Cost*: elimination on the host; up to 6 uploads a matrix. *Errors*: [`Error::Matrix`] when it is not square;
-    /// [`Error::Parameter`]; [`Error::Unsupported`] when the operator does not give its entries ([`LinOp::pattern`]).
-    pub fn new(a: &dyn LinOp, params: IluParams) -> Result<Self> {
+    /// [`Error::Parameter`]; [`Error::Unsupported`] when the operator does not give its entries ([`pattern`](crate::ops::LinOp::pattern)).
+    pub fn new<'a>(a: impl Into<HeldLinOp<'a>>, params: IluParams) -> Result<Self> {
+        let a = &*a.into();
         let op = "IncompleteLu";
         check_square(op, a)?;
         let IluParams { fill, drop, prepared, tolerance } = params;
@@ -195,7 +197,8 @@ impl IncompleteCholesky {
     ///
     /// *Cost*: elimination on the host; up to 6 uploads. *Errors*: [`Error::Matrix`] when it is not square, not symmetric, or a
     /// diagonal entry is not positive; [`Error::Parameter`]; [`Error::Unsupported`] when the operator does not give its entries.
-    pub fn new(a: &dyn LinOp, tolerance: f64) -> Result<Self> {
+    pub fn new<'a>(a: impl Into<HeldLinOp<'a>>, tolerance: f64) -> Result<Self> {
+        let a = &*a.into();
         let op = "IncompleteCholesky";
         check_square(op, a)?;
         check_symmetric(op, a)?;

@@ -42,10 +42,9 @@ pub fn vectors(dev: &Device, step: Step<'_>) {
     step("Vector::from_slice", &|| Vector::from_slice(dev, &values).unwrap().read().unwrap());
     step("Vector::from_f64", &|| Vector::from_f64(dev, &wide).unwrap().read().unwrap());
     step("Vector::from_texture", &|| {
+        let [width, height] = [x.extent().width, x.extent().height].map(|n| n as usize);
         // SAFETY: the texture outlives the vector that borrows it.
-        let borrowed = unsafe {
-            Vector::from_texture(dev, x.texture(), x.extent(), 4 * x.extent().area() as usize).unwrap()
-        };
+        let borrowed = unsafe { Vector::from_texture(dev, x.texture(), width, height).unwrap() };
         borrowed.read().unwrap()
     });
     step("Vector::set_zero", &|| changed(dev, &values, |x| x.set_zero()));

@@ -8,6 +8,7 @@ use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Version};
 use glutin::prelude::*;
 use texla::{Device, DeviceOptions, Error, Picture};
 use texla_hosts::guest::{Guest, SIDE};
+use texla_hosts::hand_over::Fence;
 use texla_hosts::scene::own_texture;
 use texla_hosts::{FRAMES, SIZE, assert_identical, assert_shown, in_window, surface};
 
@@ -207,11 +208,17 @@ fn main() -> texla_hosts::Result {
         unsafe {
             theirs.make_current(&surface)?;
             let own = own_texture(&gl, SIDE as u32);
-            let of_texla = legacy.show(&gl, guest.picture().texture());
+            let made = Fence::after_commands_of(&gl)?;
+
             ours.make_current_surfaceless()?;
+            made.hold_commands_of(&device.glow());
             let mut lent = Picture::from_texture(&device, own, SIDE, SIDE)?;
             guest.draw_into(&mut lent)?;
+            let drawn = Fence::from(device.fence()?);
+
             theirs.make_current(&surface)?;
+            drawn.hold_commands_of(&gl);
+            let of_texla = legacy.show(&gl, guest.picture().texture());
             let of_the_host = legacy.show(&gl, own);
             surface.swap_buffers(&theirs)?;
             ours.make_current_surfaceless()?;
