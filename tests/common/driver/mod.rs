@@ -236,12 +236,12 @@ impl Installed {
         with(|s| s.changed()).unwrap_or_default()
     }
 
-    /// Calls that came to nothing, because of the state of a simulated extension, since the driver was installed.
+    /// Number of calls that had no effect because of the state of a simulated extension, since the driver was installed.
     pub fn spoiled(&self) -> usize {
         with(|s| s.spoiled).unwrap_or(0)
     }
 
-    /// Draws refused by a rule since the driver was installed.
+    /// Number of draws refused by a rule since the driver was installed.
     pub fn refused(&self) -> usize {
         with(|s| s.refused).unwrap_or(0)
     }
@@ -397,7 +397,7 @@ impl Simulation {
         .collect()
     }
 
-    /// Whether a simulated extension's state makes this call come to nothing: one of its switches is not at its default, or,
+    /// Whether the state of a simulated extension takes the effect from this call: one of its switches is not at its default, or,
     /// where it has none, one of its values.
     fn spoils(&self, call: Call) -> bool {
         let changed = |query| {
