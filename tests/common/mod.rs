@@ -3,10 +3,12 @@
 
 pub mod aggregation;
 pub mod alloc;
+pub mod attempt;
 pub mod bounds;
 pub mod cli;
 pub mod cycles;
 pub mod data;
+pub mod driver;
 pub mod egl;
 pub mod everything;
 pub mod forms;
