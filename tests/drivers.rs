@@ -1,20 +1,109 @@
 //! texla on drivers that this machine does not have: simulated ones, in front of its own.
+#![cfg(all(feature = "script", feature = "sim"))]
 #![allow(unsafe_code)]
 
 mod common;
 
-use common::driver::{Driver, extensions};
-use common::harness::{alone, headless};
-use glow::HasContext;
-use texla::gl::Api;
-use texla::{DeviceOptions, Vector, ops};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
-/// A simulated driver answers for itself: its name, its limits, an extension with a switch and two values.
+use common::attempt::{attempt, error_of, quietly};
+use common::driver::drivers::{self, OPTIONAL};
+use common::driver::{Driver, Installed, extensions};
+use common::egl;
+use common::everything::{self, PARTS};
+use common::harness::{alone, limits};
+use common::loader::TABLE;
+use common::random::uniform;
+use common::state::{assert_same, snapshot};
+use glow::HasContext;
+use texla::gl::{Api, Limits};
+use texla::{Device, DeviceOptions, Error, Matrix, Result, Shape, Vector, ops};
+
+fn options() -> DeviceOptions {
+    DeviceOptions::default().with_limits(limits())
+}
+
+/// Something small that draws, reduces and reads back.
+fn norm(dev: &Device) -> f32 {
+    ops::norm2(&Vector::filled(dev, 90, 2.0).unwrap()).unwrap().read().unwrap()
+}
+
+/// The name of each step of everything, and what it has come to: bits, or the error of a refusal.
+type Outcomes = Vec<(String, std::result::Result<Vec<u32>, String>)>;
+
+/// Runs everything, and calls `after` with the name of each step.
+fn all(dev: &Device, after: &dyn Fn(&str)) -> Outcomes {
+    let mut outcomes = Vec::new();
+    quietly(|| {
+        for (i, part) in PARTS.iter().enumerate() {
+            let whole = error_of(|| {
+                (part.0)(dev, &mut |name, step| {
+                    outcomes.push((name.to_owned(), attempt(step)));
+                    after(name);
+                });
+            });
+            // Steps share data: where that cannot be made, they are refused together.
+            if let Err(error) = whole {
+                outcomes.push((format!("what comes next of part {i}"), Err(error)));
+            }
+        }
+    });
+    outcomes
+}
+
+/// The same on the real driver.
+fn plain(api: Api) -> &'static Outcomes {
+    static PLAIN: [OnceLock<Outcomes>; 2] = [const { OnceLock::new() }; 2];
+    PLAIN[usize::from(api == Api::Es30)].get_or_init(|| {
+        let _current = egl::core(api, None);
+        // SAFETY: the context is current as long as the device lives.
+        let dev = unsafe { Device::from_loader(egl::loader(), options()) }.unwrap();
+        all(&dev, &|_| {})
+    })
+}
+
+#[track_caller]
+fn assert_same_outcomes(got: &Outcomes, expected: &Outcomes, what: &str) {
+    let names = |all: &Outcomes| all.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(got), names(expected), "{what}: steps");
+    for ((name, got), (_, expected)) in got.iter().zip(expected) {
+        if got != expected {
+            let word = |of: &std::result::Result<Vec<u32>, String>| {
+                of.as_ref().map(|bits| format!("{} numbers", bits.len())).unwrap_or_else(Clone::clone)
+            };
+            panic!("{name}, {what}: {}, expected {}", word(got), word(expected));
+        }
+    }
+}
+
+/// Runs this with a device on a driver, in a context of its own. No object may be left.
+#[track_caller]
+fn on<T>(api: Api, driver: Driver, test: impl FnOnce(&Installed, &Device) -> T) -> T {
+    let _current = egl::core(api, None);
+    on_current(driver, options(), test)
+}
+
+#[track_caller]
+fn on_current<T>(driver: Driver, options: DeviceOptions, test: impl FnOnce(&Installed, &Device) -> T) -> T {
+    let driver = driver.install();
+    let dev = driver.device(options);
+    let ledger = dev.ledger();
+    let out = test(&driver, &dev);
+    drop(dev);
+    let left = ledger.live_objects();
+    assert_eq!(left.total(), 0, "objects left: {left:?}");
+    out
+}
+
+/// By hand: a driver answers for itself, by its name, its limits, and an extension with a switch and two values.
 #[test]
 fn a_driver_is_what_it_says() {
     let _alone = alone();
-    let _context = headless(Api::Es30);
-    let driver = Driver::new("a phone")
+    let _current = egl::core(Api::Es30, None);
+    let driver = Driver::new("small")
         .version(3, 1)
         .limit(glow::MAX_TEXTURE_SIZE, 2048)
         .without_extensions(["GL_EXT_float_blend"])
@@ -23,7 +112,7 @@ fn a_driver_is_what_it_says() {
     let gl = driver.glow();
     // SAFETY: the context is current.
     unsafe {
-        assert!(gl.get_parameter_string(glow::RENDERER).ends_with(" (a phone)"));
+        assert!(gl.get_parameter_string(glow::RENDERER).ends_with(" (small)"));
         assert_eq!((gl.version().major, gl.version().minor), (3, 1));
         assert_eq!(gl.get_parameter_i32(glow::MINOR_VERSION), 1);
         assert_eq!(gl.get_parameter_i32(glow::MAX_TEXTURE_SIZE), 2048);
@@ -36,25 +125,401 @@ fn a_driver_is_what_it_says() {
         alpha_func(glow::NEVER, 0.5);
         assert_eq!(gl.get_parameter_i32(extensions::ALPHA_TEST_FUNC_QCOM) as u32, glow::NEVER);
         assert_eq!(gl.get_parameter_f32(extensions::ALPHA_TEST_REF_QCOM), 0.5);
-        assert_eq!(driver.state().len(), 3 * 16);
+        assert_eq!(driver.state().len(), 3 * extensions::INDICES as usize);
         gl.clear(glow::COLOR_BUFFER_BIT);
-        assert_eq!(driver.spoiled(), 0, "only draws are tested");
+        assert_eq!(driver.spoiled(), 0, "draws alone are tested");
         gl.draw_arrays(glow::POINTS, 0, 1);
         assert_eq!(driver.spoiled(), 1);
         gl.disable(extensions::ALPHA_TEST_QCOM);
         while gl.get_error() != glow::NO_ERROR {}
     }
+    drop(driver);
+    // SAFETY: as above.
+    unsafe {
+        assert_eq!(gl.get_parameter_i32(glow::MINOR_VERSION), 2, "the real driver's");
+        assert!(!gl.is_enabled(extensions::ALPHA_TEST_QCOM));
+        assert_eq!(gl.get_error(), glow::INVALID_ENUM);
+    }
 }
 
+/// A program of this fragment shader that covers everything.
+///
+/// # Safety
+/// The context is current.
+unsafe fn program(gl: &glow::Context, api: Api, fragment: &str) -> glow::Program {
+    let version =
+        if api == Api::Gl33 { "#version 330 core" } else { "#version 300 es\nprecision highp float;" };
+    let vertex = "void main() { gl_Position = vec4(vec2[3](vec2(-1, -1), vec2(3, -1), vec2(-1, 3))[gl_VertexID], 0, 1); }";
+    // SAFETY: the caller's.
+    unsafe {
+        let program = gl.create_program().unwrap();
+        for (kind, body) in [(glow::VERTEX_SHADER, vertex), (glow::FRAGMENT_SHADER, fragment)] {
+            let shader = gl.create_shader(kind).unwrap();
+            gl.shader_source(shader, &format!("{version}\n{body}"));
+            gl.compile_shader(shader);
+            gl.attach_shader(program, shader);
+        }
+        gl.link_program(program);
+        program
+    }
+}
+
+/// By hand: where the hint is not `GL_NICEST`, all of a quad have the derivatives of its first fragment.
 #[test]
-fn sums_on_a_smaller_driver() {
+fn derivatives_follow_the_hint_on_i965() {
+    let _alone = alone();
     for api in Api::ALL {
-        let _alone = alone();
-        let _context = headless(api);
-        let driver = Driver::new("small").limit(glow::MAX_TEXTURE_SIZE, 2048).install();
-        let dev = driver.device(DeviceOptions::default());
-        assert_eq!(dev.capabilities().max_texture_size, 2048);
-        let x = Vector::from_slice(&dev, &[1.0, 2.0, 3.0]).unwrap();
-        assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 6.0);
+        let _current = egl::core(api, None);
+        let driver = drivers::i965().install();
+        let gl = driver.glow();
+        let body = "out vec4 colour;
+            void main() { float v = gl_FragCoord.x * gl_FragCoord.y; colour = vec4(dFdx(v), dFdy(v), 0, 0); }";
+        // SAFETY: the context is current; there is room for what is read.
+        let by_hint = unsafe {
+            let program = program(&gl, api, body);
+            assert!(gl.get_program_link_status(program), "{}", gl.get_program_info_log(program));
+            assert_eq!(gl.get_active_uniforms(program), 0);
+            gl.use_program(Some(program));
+            gl.bind_vertex_array(Some(gl.create_vertex_array().unwrap()));
+            let texture = gl.create_texture().unwrap();
+            gl.bind_texture(glow::TEXTURE_2D, Some(texture));
+            gl.tex_storage_2d(glow::TEXTURE_2D, 1, glow::RGBA32F, 2, 2);
+            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(gl.create_framebuffer().unwrap()));
+            let (at, kind) = (glow::COLOR_ATTACHMENT0, glow::TEXTURE_2D);
+            gl.framebuffer_texture_2d(glow::FRAMEBUFFER, at, kind, Some(texture), 0);
+            gl.viewport(0, 0, 2, 2);
+            [glow::NICEST, glow::DONT_CARE, glow::FASTEST].map(|hint| {
+                gl.hint(glow::FRAGMENT_SHADER_DERIVATIVE_HINT, hint);
+                gl.draw_arrays(glow::TRIANGLES, 0, 3);
+                let mut read = [0.0f32; 16];
+                let data = glow::PixelPackData::Slice(Some(bytemuck::cast_slice_mut(&mut read)));
+                gl.read_pixels(0, 0, 2, 2, glow::RGBA, glow::FLOAT, data);
+                assert_eq!(gl.get_error(), glow::NO_ERROR);
+                [0, 4, 8, 12].map(|i| (read[i], read[i + 1]))
+            })
+        };
+        let own = [(0.5, 0.5), (0.5, 1.5), (1.5, 0.5), (1.5, 1.5)];
+        assert_eq!(by_hint, [own, [(0.5, 0.5); 4], [(0.5, 0.5); 4]], "{api}");
+    }
+}
+
+/// By hand: who asks whether a program is ready hears no, and yes later; who asks for its status waits.
+#[test]
+fn programs_may_be_compiled_beside() {
+    let _alone = alone();
+    const COMPLETION_STATUS: u32 = 0x91B1;
+    let time = Duration::from_millis(50);
+    let _current = egl::core(Api::Es30, None);
+    let driver = Driver::new("slow").compiles_beside(time).install();
+    let gl = driver.glow();
+    let body = "out vec4 colour; void main() { colour = vec4(1); }";
+    // SAFETY: the context is current.
+    unsafe {
+        let begun = Instant::now();
+        let program = program(&gl, Api::Es30, body);
+        assert!(begun.elapsed() < time, "{:?}", begun.elapsed());
+        assert_eq!(gl.get_program_parameter_i32(program, COMPLETION_STATUS), 0);
+        assert!(gl.get_program_link_status(program));
+        assert!(begun.elapsed() >= time, "{:?}", begun.elapsed());
+        assert_eq!(gl.get_program_parameter_i32(program, COMPLETION_STATUS), 1);
+    }
+}
+
+/// A driver that can do less does what one does that is asked to do no more: the same bits, the same refusals, and no draw
+/// that the driver refuses.
+#[test]
+fn everything_on_v3d() {
+    let _alone = alone();
+    let _current = egl::core(Api::Es30, None);
+    let least = |a: Option<u32>, b| Some(a.unwrap_or(b).min(b));
+    let Limits { max_texture_size, max_draw_buffers, .. } = limits();
+    let limits = limits()
+        .with_max_texture_size(least(max_texture_size, 4096))
+        .with_max_draw_buffers(least(max_draw_buffers, 4))
+        .without_float_blend(true);
+    let expected = on_current(
+        // Of the same kind by its name, on which the order of sums depends.
+        Driver::new("able").renderer("V3D 4.2"),
+        DeviceOptions::default().with_limits(limits),
+        |_, dev| all(dev, &|_| {}),
+    );
+    let got = on_current(drivers::v3d(), options(), |driver, dev| {
+        let caps = dev.capabilities();
+        assert!(!caps.float_blend && !caps.float_min_max && !caps.software, "{caps:?}");
+        assert!(caps.max_texture_size <= 4096 && caps.max_draw_buffers <= 4, "{caps:?}");
+        let probed = driver.refused();
+        assert!(probed > 0, "blending is tried, whatever the driver says");
+        all(dev, &|name| assert_eq!(driver.refused(), probed, "a draw of {name} is refused"))
+    });
+    assert_same_outcomes(&got, &expected, "on V3D");
+    let refused: Vec<_> =
+        got.iter().filter_map(|(name, got)| got.as_ref().err().map(|e| (name, e))).collect();
+    eprintln!("{} of {} steps are refused", refused.len(), got.len());
+    for (name, error) in &refused {
+        assert!(error.starts_with("Unsupported") && error.contains("blend"), "{name}: {error}");
+    }
+    assert!(refused.len() < got.len() / 10, "{refused:#?}");
+}
+
+/// A host's hint, set before the device was made or after, changes no bit, and is the host's again after each call.
+#[test]
+fn everything_on_i965() {
+    let _alone = alone();
+    for (api, hints) in
+        [(Api::Gl33, [glow::NICEST, glow::FASTEST]), (Api::Es30, [glow::DONT_CARE, glow::NICEST])]
+    {
+        let expected = plain(api);
+        let _current = egl::core(api, None);
+        let driver = drivers::i965().install();
+        let gl = driver.glow();
+        // SAFETY: the context is current.
+        let hint = |hint| unsafe { gl.hint(glow::FRAGMENT_SHADER_DERIVATIVE_HINT, hint) };
+        // SAFETY: as above.
+        let is = || unsafe { gl.get_parameter_i32(glow::FRAGMENT_SHADER_DERIVATIVE_HINT) } as u32;
+        hint(hints[0]);
+        let dev = driver.device(options());
+        assert!(dev.capabilities().exact_derivatives, "found out with the hint at {:#x}", hints[0]);
+        assert_eq!(is(), hints[0]);
+        hint(hints[1]);
+        let got = all(&dev, &|name| assert_eq!(is(), hints[1], "{name}"));
+        assert_same_outcomes(&got, expected, &format!("with the hint at {hints:x?}"));
+    }
+}
+
+/// The default product, whose rows are summed by derivatives, is right whatever the hint.
+#[test]
+fn a_product_on_i965() {
+    let _alone = alone();
+    for api in Api::ALL {
+        let product = |before, after| {
+            on(api, drivers::i965(), |driver, dev| {
+                let gl = driver.glow();
+                // SAFETY: the context is current.
+                let hint = |hint| unsafe { gl.hint(glow::FRAGMENT_SHADER_DERIVATIVE_HINT, hint) };
+                hint(before);
+                let of = |seed| Matrix::from_rows(dev, Shape::new(64, 64), &uniform(seed, 64 * 64)).unwrap();
+                let (a, b) = (of(1), of(2));
+                let mut c = Matrix::zeros(dev, Shape::new(64, 64)).unwrap();
+                hint(after);
+                ops::matmul(&mut c, &a, &b).unwrap();
+                c.read().unwrap()
+            })
+        };
+        let expected = product(glow::NICEST, glow::NICEST);
+        for (before, after) in [(glow::NICEST, glow::DONT_CARE), (glow::FASTEST, glow::NICEST)] {
+            let wrong = product(before, after).iter().zip(&expected).filter(|(a, b)| a != b).count();
+            assert_eq!(wrong, 0, "elements of {} on {api}", expected.len());
+        }
+    }
+}
+
+/// In a context that raises no errors, texla makes none that it would need to hear of.
+#[test]
+fn everything_without_errors() {
+    let _alone = alone();
+    const NO_ERROR_BIT: i32 = 8;
+    for api in Api::ALL {
+        let expected = plain(api);
+        let _current = egl::no_error(api);
+        // SAFETY: the context is current as long as the device lives.
+        let dev = unsafe { Device::from_loader(egl::loader(), options()) }.unwrap();
+        // SAFETY: as above.
+        let flags = unsafe { dev.glow().get_parameter_i32(glow::CONTEXT_FLAGS) };
+        assert_ne!(flags & NO_ERROR_BIT, 0, "a context that raises errors, flags {flags:#x}");
+        assert_same_outcomes(&all(&dev, &|_| {}), expected, "without errors");
+    }
+}
+
+/// A context of another library's, which raises no errors, is current when a device of ours is called and when its last
+/// handle drops: an error, and nothing.
+#[test]
+fn a_context_without_errors_beside_ours() {
+    let _alone = alone();
+    for (api, other) in [(Api::Gl33, Api::Gl33), (Api::Es30, Api::Es30), (Api::Gl33, Api::Es30)] {
+        let ours = egl::core(api, None);
+        // SAFETY: the device has to find out that its context is not current.
+        let dev = unsafe { Device::from_loader(egl::loader(), options()) }.unwrap();
+        let x = Vector::filled(&dev, 9, 1.0).unwrap();
+        let theirs = egl::no_error(other);
+        // SAFETY: the context is current.
+        let gl = unsafe { glow::Context::from_loader_function(egl::loader()) };
+        // SAFETY: as above. Objects of theirs, so that names of ours are names there too.
+        unsafe {
+            gl.bind_vertex_array(Some(gl.create_vertex_array().unwrap()));
+            gl.bind_framebuffer(glow::FRAMEBUFFER, Some(gl.create_framebuffer().unwrap()));
+            gl.bind_texture(glow::TEXTURE_2D, Some(gl.create_texture().unwrap()));
+        }
+        let before = snapshot();
+        for done in [x.read().map(drop), ops::sum(&x).map(drop), Vector::zeros(&dev, 3).map(drop)] {
+            assert!(matches!(done, Err(Error::NoContext(_))), "{done:?}");
+        }
+        drop((x, dev));
+        assert_same(&before, &snapshot(), "another library's context");
+        drop((theirs, ours));
+    }
+}
+
+/// Without the functions of OpenGL 1.1 the error says where they are on Windows.
+#[test]
+fn a_loader_as_wgl_is() {
+    let _alone = alone();
+    for api in Api::ALL {
+        let _current = egl::core(api, None);
+        for missing in [0, 1, 2, 3, -1] {
+            let driver = drivers::wgl(missing).install();
+            match driver.try_device(options()) {
+                Err(Error::NoContext(why)) => assert!(why.contains("opengl32.dll"), "{missing}: {why}"),
+                other => panic!("{missing}: {other:?}"),
+            }
+        }
+    }
+}
+
+/// A function that the driver lacks is refused by name, or not needed, whatever stands in the place of null; 1, 2, 3 and -1
+/// are never called.
+#[test]
+fn functions_that_wgl_does_not_know() {
+    let _alone = alone();
+    let try_without = |name: &'static str, missing| {
+        let driver = Driver::new(format!("{missing} for {name}"));
+        let driver = driver.without_functions([name]).missing(missing).install();
+        driver.try_device(options()).map(|dev| norm(&dev))
+    };
+    let outcome = |of: Result<f32>| of.map(f32::to_bits).map_err(|e| e.to_string());
+    for api in Api::ALL {
+        let _current = egl::core(api, None);
+        let mut refused = 0;
+        for (i, row) in TABLE.iter().enumerate() {
+            let with_null = outcome(try_without(row.name, 0));
+            // Those that are not refused take a whole probing: one value for each is enough.
+            let values: &[isize] = match &with_null {
+                Err(why) => {
+                    assert!(why.contains(&format!("`{}`", row.name)), "{}: {why}", row.name);
+                    refused += 1;
+                    &[1, 2, 3, -1]
+                }
+                Ok(_) => &[[1, 2, 3, -1][i % 4]],
+            };
+            for missing in values {
+                assert_eq!(outcome(try_without(row.name, *missing)), with_null, "{missing} for {}", row.name);
+            }
+        }
+        assert!(refused > 100, "{refused}");
+    }
+}
+
+/// State that only phones have changes no bit, and is the host's again after each call.
+#[test]
+fn everything_on_a_phone() {
+    let _alone = alone();
+    let expected = plain(Api::Es30);
+    let _current = egl::core(Api::Es30, None);
+    let driver = drivers::phone().install();
+    driver.switch(extensions::ALPHA_TEST_QCOM, true);
+    driver.value(extensions::ALPHA_TEST_FUNC_QCOM, &[f64::from(glow::NEVER)]);
+    driver.value(extensions::SHADING_RATE_QCOM, &[f64::from(extensions::RATE_2X2)]);
+    driver.value(extensions::SHADING_RATE_EXT, &[f64::from(extensions::RATE_2X2)]);
+    driver.value(extensions::POLYGON_MODE, &[f64::from(glow::LINE)]);
+    let before = driver.state();
+    let dev = driver.device(options());
+    assert_eq!(driver.state(), before, "after the device was made");
+    let got = all(&dev, &|name| assert_eq!(driver.state(), before, "{name}"));
+    assert_eq!(driver.spoiled(), 0, "draws that came to nothing");
+    assert_same_outcomes(&got, expected, "on a phone");
+}
+
+/// On the oldest drivers that texla takes, without any extension that it uses: the same bits, and the state is the host's.
+#[test]
+fn everything_on_the_oldest_drivers() {
+    let _alone = alone();
+    for api in Api::ALL {
+        let expected = plain(api);
+        on(api, drivers::oldest(api), |_, dev| {
+            let before = snapshot();
+            let got = all(dev, &|_| {});
+            assert_same(&before, &snapshot(), "everything");
+            assert_same_outcomes(&got, expected, &format!("on the oldest {api}"));
+        });
+    }
+}
+
+/// The same with one extension less than all.
+#[test]
+fn without_each_extension() {
+    let _alone = alone();
+    for api in Api::ALL {
+        let some = |dev: &Device| {
+            let mut values = everything::draws(dev, &mut |_, call| call());
+            values.extend(everything::captures(dev, &mut |_, call| call()));
+            values.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+        };
+        let expected = on(api, Driver::new("whole"), |_, dev| some(dev));
+        for (name, functions) in OPTIONAL {
+            on(api, drivers::without(api, (name, functions)), |driver, dev| {
+                assert!(!driver.glow().supported_extensions().contains(*name));
+                assert!(some(dev) == expected, "without {name} on {api}");
+            });
+        }
+    }
+}
+
+/// The list of extensions that are taken away has all that texla's sources name.
+#[test]
+fn no_extension_is_forgotten() {
+    let mut named = BTreeMap::new();
+    names_in(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gl").as_path(), &mut named);
+    let known = |name: &str| OPTIONAL.iter().any(|(optional, _)| *optional == name);
+    // Those that this machine lacks are simulated, not taken away.
+    let _alone = alone();
+    let listed = Api::ALL.map(|api| {
+        let _current = egl::core(api, None);
+        // SAFETY: the context is current.
+        unsafe { glow::Context::from_loader_function(egl::loader()) }.supported_extensions().clone()
+    });
+    named.retain(|name, _| listed.iter().any(|all| all.contains(name)) && !known(name));
+    assert!(named.is_empty(), "not in the list: {named:?}");
+    assert!(known("GL_ARB_viewport_array"));
+}
+
+/// Extensions that the files of a folder name as texts, with one of the files each.
+fn names_in(folder: &Path, found: &mut BTreeMap<String, String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            names_in(&path, found);
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        // Every second piece between quotation marks is a text.
+        for name in text.split('"').skip(1).step_by(2).filter(|name| name.starts_with("GL_")) {
+            let vendor = name["GL_".len()..].split('_').next().unwrap_or_default();
+            if ["ARB", "EXT", "OES", "KHR", "NV", "MESA", "ANGLE", "QCOM", "INTEL", "APPLE"].contains(&vendor)
+            {
+                found.insert(name.to_owned(), path.display().to_string());
+            }
+        }
+    }
+}
+
+/// Where compiling takes long, results are the same, and the time is counted.
+#[test]
+fn slow_compilers() {
+    let _alone = alone();
+    let time = Duration::from_millis(1);
+    for api in Api::ALL {
+        let expected = on(api, Driver::new("quick"), |_, dev| norm(dev));
+        for (driver, least) in [
+            // Both shaders and the program, one after the other.
+            (Driver::new("slow").compiles_within(time), 3 * time),
+            (Driver::new("slow, beside").compiles_beside(time), time),
+        ] {
+            on(api, driver, |_, dev| {
+                assert_eq!(norm(dev), expected);
+                let counted = dev.counters();
+                assert!(counted.compiles > 10, "{counted:?}");
+                let programs = u32::try_from(counted.compiles).unwrap();
+                assert!(counted.compile_time() >= programs * least, "{counted:?}");
+            });
+        }
     }
 }

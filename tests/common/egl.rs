@@ -7,24 +7,31 @@ use glutin::api::egl::context::PossiblyCurrentContext;
 use glutin::api::egl::device::Device;
 use glutin::api::egl::display::Display;
 use glutin::config::{Api, ConfigSurfaceTypes, ConfigTemplateBuilder};
-use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Version};
+use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Robustness, Version};
 use glutin::display::GlDisplay;
 
 /// A current context of the compatibility profile, on the first device.
 pub fn compatibility() -> PossiblyCurrentContext {
-    context(texla::gl::Api::Gl33, GlProfile::Compatibility, None)
+    context(texla::gl::Api::Gl33, ContextAttributesBuilder::new().with_profile(GlProfile::Compatibility))
 }
 
 /// A current context as texla takes it, on the first device; it shares textures, buffers and programs with another, if one is named.
 pub fn core(api: texla::gl::Api, shared: Option<&PossiblyCurrentContext>) -> PossiblyCurrentContext {
-    context(api, GlProfile::Core, shared)
+    let mut attributes = ContextAttributesBuilder::new().with_profile(GlProfile::Core);
+    if let Some(other) = shared {
+        attributes = attributes.with_sharing(other);
+    }
+    context(api, attributes)
 }
 
-fn context(
-    api: texla::gl::Api,
-    profile: GlProfile,
-    shared: Option<&PossiblyCurrentContext>,
-) -> PossiblyCurrentContext {
+/// A current context as texla takes it that raises no errors (`EGL_KHR_create_context_no_error`): what would be one is
+/// undefined there. GLFW, SDL and glutin make such contexts.
+pub fn no_error(api: texla::gl::Api) -> PossiblyCurrentContext {
+    let attributes = ContextAttributesBuilder::new().with_profile(GlProfile::Core);
+    context(api, attributes.with_robustness(Robustness::NoError))
+}
+
+fn context(api: texla::gl::Api, attributes: ContextAttributesBuilder) -> PossiblyCurrentContext {
     let device = Device::query_devices().unwrap().next().expect("no EGL device");
     let (of_config, of_context) = match api {
         texla::gl::Api::Gl33 => (Api::OPENGL, ContextApi::OpenGl(Some(Version::new(3, 3)))),
@@ -35,10 +42,7 @@ fn context(
         .with_surface_type(ConfigSurfaceTypes::empty())
         .with_alpha_size(0)
         .build();
-    let mut attributes = ContextAttributesBuilder::new().with_profile(profile).with_context_api(of_context);
-    if let Some(other) = shared {
-        attributes = attributes.with_sharing(other);
-    }
+    let attributes = attributes.with_context_api(of_context);
     // SAFETY: neither the template nor the attributes name a native window.
     unsafe {
         let display = Display::with_device(&device, None).unwrap();

@@ -3,6 +3,7 @@
 
 pub mod aggregation;
 pub mod alloc;
+pub mod attempt;
 pub mod bounds;
 pub mod cli;
 pub mod cycles;

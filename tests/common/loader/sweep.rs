@@ -1,7 +1,6 @@
 //! Faults in turn: every call of GL that can fail does, in every step of the one list of everything, and the context is
 //! lost at every call.
 
-use std::cell::RefCell;
 use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 
@@ -9,6 +8,7 @@ use texla::gl::Api;
 use texla::{Device, DeviceOptions, Headless};
 
 use super::{Entry, Fault, TABLE, begin, fail_any, failed, heal, left, loader, lose_at, numbered, pending};
+use crate::common::attempt::{attempt, quietly};
 use crate::common::everything::{PARTS, Steps};
 use crate::common::harness::{headless, limits};
 
@@ -52,26 +52,13 @@ pub const SOME: Stride = Stride { steps: 16, faults: 24, losses: 3000 };
 /// Each part of the list in turn, on this dialect.
 pub fn sweep(api: Api, stride: Stride) -> Survived {
     let mut found = Survived::default();
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|info| {
-        let at = info.location().map(ToString::to_string).unwrap_or_default();
-        let payload = info.payload();
-        let text = payload.downcast_ref::<&str>().map(ToString::to_string);
-        let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
-        PANIC.set(Some((at, text)));
-    }));
-    let swept = catch_unwind(AssertUnwindSafe(|| {
+    quietly(|| {
         let mut number = Counter { number: 0 };
         for part in PARTS {
             let lose = faults(api, *part, stride, &mut number, &mut found);
             losses(api, *part, &lose, &mut found);
         }
-    }));
-    panic::set_hook(hook);
-    if swept.is_err() {
-        let (at, text) = PANIC.take().unwrap_or_default();
-        panic!("{at}: {text}");
-    }
+    });
     found
 }
 
@@ -85,26 +72,6 @@ impl Counter {
         self.number += 1;
         // Multiplied, so that not always the same call of a step is met.
         self.number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 < (1 << 32) / stride
-    }
-}
-
-thread_local! {
-    static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
-}
-
-/// The results of a step as bits, or the error that it unwrapped. Any other panic goes on.
-fn attempt(step: &dyn Fn() -> Vec<f32>) -> Result<Vec<u32>, String> {
-    match catch_unwind(AssertUnwindSafe(step)) {
-        Ok(values) => Ok(values.into_iter().map(f32::to_bits).collect()),
-        Err(payload) => {
-            let (at, text) = PANIC.take().unwrap_or_default();
-            let error = text.strip_prefix("called `Result::unwrap()` on an `Err` value: ");
-            if let Some(error) = error.filter(|_| at.contains("tests/common/everything")) {
-                return Err(error.to_owned());
-            }
-            PANIC.set(Some((at, text)));
-            panic::resume_unwind(payload)
-        }
     }
 }
 
