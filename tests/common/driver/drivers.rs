@@ -1,6 +1,8 @@
 //! Drivers that there are, each in a few lines.
 
+use std::collections::BTreeSet;
 use std::ffi::c_void;
+use std::path::Path;
 
 use texla::gl::Api;
 
@@ -77,12 +79,12 @@ pub fn wgl(missing: isize) -> Driver {
     Driver::new(format!("wgl {missing}")).without_opengl32().missing(missing)
 }
 
-/// Extensions that texla uses where a context is too old to have what they offer, with their functions.
+/// Extensions that texla uses, and their functions where it calls any. Those that its sources name do not have to stand here
+/// otherwise.
 pub const OPTIONAL: &[(&str, &[&str])] = &[
     ("GL_ARB_clip_control", &["glClipControl"]),
     ("GL_ARB_draw_buffers_blend", &["glBlendEquationSeparatei", "glBlendEquationi", "glBlendFuncSeparatei"]),
     ("GL_ARB_get_program_binary", &["glGetProgramBinary", "glProgramBinary", "glProgramParameteri"]),
-    ("GL_ARB_query_buffer_object", &[]),
     (
         "GL_ARB_transform_feedback2",
         &[
@@ -95,12 +97,8 @@ pub const OPTIONAL: &[(&str, &[&str])] = &[
     ),
     ("GL_ARB_viewport_array", &["glDepthRangeArrayv", "glGetDoublei_v", "glViewportArrayv"]),
     ("GL_ARB_gpu_shader5", &[]),
-    ("GL_MESA_pack_invert", &[]),
-    ("GL_ANGLE_pack_reverse_row_order", &[]),
     ("GL_EXT_clip_control", &["glClipControlEXT"]),
-    ("GL_EXT_clip_cull_distance", &[]),
     ("GL_EXT_color_buffer_float", &[]),
-    ("GL_EXT_draw_buffers_indexed", &[]),
     ("GL_EXT_float_blend", &[]),
     (
         "GL_OES_draw_buffers_indexed",
@@ -149,15 +147,44 @@ fn core(api: Api, name: &str) -> bool {
     }
 }
 
+/// The names of all of them: those above, and those that stand between quotation marks in the sources of texla's layer of GL.
+pub fn used() -> BTreeSet<String> {
+    let mut names: BTreeSet<String> = OPTIONAL.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gl")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            let texts = text.split('"').filter_map(|text| text.strip_prefix("GL_"));
+            // Constants are in capitals throughout.
+            let extensions = texts.filter(|text| text.contains(|c: char| c.is_ascii_lowercase()));
+            let plain = extensions.filter(|text| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
+            names.extend(plain.map(|text| format!("GL_{text}")));
+        }
+    }
+    names
+}
+
+/// The functions that go with an extension, but for those that the oldest context has itself.
+fn functions(api: Api, name: &str) -> impl Iterator<Item = &'static str> {
+    let all = OPTIONAL.iter().filter(move |(of, _)| *of == name).flat_map(|(_, functions)| *functions);
+    all.copied().filter(move |function| !core(api, function)).collect::<Vec<_>>().into_iter()
+}
+
 /// An old driver with all extensions but this one, whose functions it does not have.
-pub fn without(api: Api, (name, functions): (&'static str, &[&'static str])) -> Driver {
+pub fn without(api: Api, name: &str) -> Driver {
     let driver = old(api, format!("without {name}")).without_extensions([name]);
-    driver.without_functions(functions.iter().copied().filter(|function| !core(api, function)))
+    driver.without_functions(functions(api, name))
 }
 
 /// An old driver without any of them.
 pub fn oldest(api: Api) -> Driver {
-    let driver = old(api, "the oldest".into()).without_extensions(OPTIONAL.iter().map(|(name, _)| *name));
-    let functions = OPTIONAL.iter().flat_map(|(_, functions)| functions.iter().copied());
-    driver.without_functions(functions.filter(|function| !core(api, function)))
+    let all = used();
+    let driver = old(api, "the oldest".into());
+    let driver = all.iter().fold(driver, |driver, name| driver.without_functions(functions(api, name)));
+    driver.without_extensions(all)
 }
