@@ -81,6 +81,22 @@ fn capabilities_of_another_context_are_not_taken() {
     }
 }
 
+/// The same driver and sizes, and yet another device: only the fingerprint knows.
+#[test]
+fn capabilities_of_other_limits_are_not_taken() {
+    let _alone = alone();
+    let found = headless(Api::Gl33).device().capabilities();
+    assert!(found.float_blend && found.fingerprint != 0);
+    let without = limits().without_float_blend(true);
+    let options = DeviceOptions::default().with_limits(without).with_capabilities(Some(found.clone()));
+    let context = with(Api::Gl33, options);
+    assert!(!context.device().capabilities().float_blend);
+    let mut other = found;
+    (other.float_blend, other.fingerprint) = (false, other.fingerprint ^ 1);
+    let options = DeviceOptions::default().with_limits(limits()).with_capabilities(Some(other));
+    assert!(with(Api::Gl33, options).device().capabilities().float_blend);
+}
+
 /// Claims past what the driver states are not believed, though the fingerprint is right.
 #[test]
 fn claims_past_the_drivers_are_not_believed() {

@@ -159,11 +159,12 @@ fn a_loader_without_a_context_is_an_error() {
         ]
     };
     let expected = [
-        "the loader knows no `glGetString`: is a GL context current?",
+        "the loader returns null for `glGetString` (is a GL context current on this thread?)",
         "no GL context is current on this thread",
     ];
     for (result, expected) in results.into_iter().zip(expected) {
-        assert_eq!(result.map(|_| ()).unwrap_err(), Error::NoContext(expected.into()));
+        let Err(Error::NoContext(said)) = result.map(|_| ()) else { panic!("{expected}") };
+        assert!(said.starts_with(expected), "{said}");
     }
 }
 

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use common::loader::sweep::{SOME, Stride, sweep};
 use common::loader::{self, TABLE};
-use common::{cycles, harness, manners, refusals, scratch};
+use common::{cycles, hand_over, harness, manners, refusals, scratch};
 use support::{Api, CommonArgs, Report, Result, Table, json, say};
 use targets::TARGETS;
 use texla::{Device, DeviceOptions, Headless, HeadlessOptions, Vector, ops};
@@ -49,6 +49,8 @@ struct Amount {
     singly: bool,
     faults: Stride,
     devices: usize,
+    /// Results handed to another thread.
+    hand_overs: usize,
     /// Times as many mutations as the smoke test tries, divided by eight.
     mutations: usize,
     /// Of the vectors whose draws are timed.
@@ -60,12 +62,20 @@ const QUICK: Amount = Amount {
     singly: false,
     faults: Stride { steps: 45, faults: 30, losses: 3000 },
     devices: 16,
+    hand_overs: 300,
     mutations: 1,
     side: 512,
 };
 
-const WHOLE: Amount =
-    Amount { stride: manners::EVERY, singly: true, faults: SOME, devices: 1000, mutations: 80, side: 2048 };
+const WHOLE: Amount = Amount {
+    stride: manners::EVERY,
+    singly: true,
+    faults: SOME,
+    devices: 1000,
+    hand_overs: 10_000,
+    mutations: 80,
+    side: 2048,
+};
 
 /// The rows of one dialect.
 struct Promises<'a> {
@@ -114,12 +124,13 @@ impl Promises<'_> {
 /// Adds the rows of one part.
 type Look = fn(&mut Promises<'_>, &Amount) -> Result;
 
-const PARTS: [(&str, Look); 8] = [
+const PARTS: [(&str, Look); 9] = [
     ("the application's state", state),
     ("its pictures", scenes),
     ("lesser devices and limits", lesser),
     ("a driver that fails", faults),
     ("devices that come and go", lives),
+    ("results for other threads", hand_overs),
     ("any bytes at all", inputs),
     ("programs in a folder", programs),
     ("lengths of draws", lengths),
@@ -253,6 +264,14 @@ fn lives(promises: &mut Promises<'_>, amount: &Amount) -> Result {
     promises.told("devices made and dropped", amount.devices);
     promises.exactly("objects left by them", 0, left.objects);
     promises.at_most("growth of memory by them", 32 << 10, (left.grown >> 10) as usize, "KiB");
+    Ok(())
+}
+
+/// Results that another thread looks at, in a context that shares objects with the device's.
+fn hand_overs(promises: &mut Promises<'_>, amount: &Amount) -> Result {
+    promises.told("results handed to another thread with a fence, on a busy machine", amount.hand_overs);
+    let unfinished = hand_over::unfinished(promises.api, amount.hand_overs);
+    promises.exactly("of them unfinished when the fence has been waited for", 0, unfinished);
     Ok(())
 }
 

@@ -114,7 +114,7 @@ impl Context {
         let loader = move |name: &str| address(&display, name);
         // SAFETY: the context was made current above, and EGL gives null or the address of the named function.
         let gl = unsafe { crate::gl::load(&loader) }?;
-        Device::new(gl.into(), Some(Box::new(loader)), Some(Box::new(Rc::clone(self))), options)
+        Device::new(gl, Some(Box::new(loader)), Some(Box::new(Rc::clone(self))), options)
     }
 
     /// Makes the context current, and its surface what the default framebuffer is.

@@ -129,33 +129,30 @@ impl Gl {
         // SAFETY: as above.
         let vertex_array =
             unsafe { raw.create_vertex_array() }.map_err(|e| unavailable("vertex array", e))?;
+        let entry = options.loader.as_ref().map(|l| EntryPoints::load(l, api)).unwrap_or_default();
         // SAFETY: as above. Nearest, clamped: a texel is a number, not a picture; linear where an average is asked for.
         let made = unsafe {
-            match (make_sampler(&raw, glow::NEAREST), make_sampler(&raw, glow::LINEAR), raw.mark()) {
-                (Ok(nearest), Ok(linear), Ok(())) => Ok([nearest, linear]),
-                (nearest, linear, mark) => {
+            let marked = raw.mark(vertex_array, entry.is_vertex_array);
+            match (marked, make_sampler(&raw, glow::NEAREST), make_sampler(&raw, glow::LINEAR)) {
+                (Ok(()), Ok(nearest), Ok(linear)) => Ok([nearest, linear]),
+                (marked, nearest, linear) => {
                     [&nearest, &linear].into_iter().flatten().for_each(|s| raw.delete_sampler(*s));
-                    mark.map_err(|e| ("framebuffer", e)).and_then(|()| {
-                        raw.unmark();
-                        Err(("sampler", nearest.err().or(linear.err()).unwrap_or_default()))
-                    })
+                    raw.unmark();
+                    raw.delete_vertex_array(vertex_array);
+                    let sampler = || nearest.err().or(linear.err()).unwrap_or_default();
+                    Err(marked.map_or_else(|e| ("framebuffer", e), |()| ("sampler", sampler())))
                 }
             }
         };
-        // SAFETY: as above.
-        let samplers = made.map_err(|(what, e)| {
-            unsafe { raw.delete_vertex_array(vertex_array) };
-            unavailable(what, e)
-        })?;
+        let samplers = made.map_err(|(what, e)| unavailable(what, e))?;
         ledger.change_live(|l| {
             l.vertex_arrays += 1;
             l.samplers += 2;
-            l.framebuffers += Raw::MARKS;
-            l.textures += Raw::MARKS;
+            l.framebuffers += raw.marks();
+            l.textures += raw.marks();
         });
         // SAFETY: as above.
         let draw_buffers = unsafe { raw.get_parameter_i32(glow::MAX_DRAW_BUFFERS) }.max(1) as u32;
-        let entry = options.loader.as_ref().map(|l| EntryPoints::load(l, api)).unwrap_or_default();
         let viewports = Viewports::of(&raw, api, version, &entry);
         let gl = Gl(Rc::new(GlInner {
             raw,
@@ -324,19 +321,19 @@ impl Drop for GlInner {
         self.trim_framebuffers();
         self.trim_fences();
         // SAFETY: as above.
-        unsafe {
+        let marks = unsafe {
             self.raw.delete_vertex_array(self.vertex_array);
             if let Some(feedback) = self.feedback.get() {
                 self.raw.delete_transform_feedback(feedback);
             }
             self.samplers.iter().for_each(|s| self.raw.delete_sampler(*s));
-            self.raw.unmark();
-        }
+            self.raw.unmark()
+        };
         self.ledger.change_live(|l| {
             l.vertex_arrays -= 1;
             l.samplers -= 2;
-            l.framebuffers -= Raw::MARKS;
-            l.textures -= Raw::MARKS;
+            l.framebuffers -= marks;
+            l.textures -= marks;
             l.transform_feedbacks -= u64::from(self.feedback.get().is_some());
         });
     }

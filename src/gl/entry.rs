@@ -18,6 +18,9 @@ pub(crate) type SetTwo = unsafe extern "system" fn(u32, u32);
 /// `glGetQueryObjectuiv`, for which glow takes an extension's before OpenGL 4.5.
 pub(crate) type GetQuery = unsafe extern "system" fn(u32, u32, *mut u32);
 
+/// `glIsVertexArray`, which glow has not.
+pub(crate) type IsObject = unsafe extern "system" fn(u32) -> u8;
+
 /// Functions of `GL_OES_viewport_array`, or of `GL_NV_viewport_array` with other names: these set one viewport of several, its
 /// depth range and its scissor test.
 #[derive(Clone, Copy)]
@@ -44,6 +47,7 @@ pub(crate) struct EntryPoints {
     pub clip_control: Option<SetTwo>,
     pub clamp_color: Option<SetTwo>,
     pub get_query: Option<GetQuery>,
+    pub is_vertex_array: Option<IsObject>,
     /// Of `GL_OES_viewport_array` and of `GL_NV_viewport_array`.
     pub viewport_arrays: [Option<ViewportArray>; 2],
 }
@@ -52,7 +56,7 @@ impl EntryPoints {
     pub fn load(loader: &Loader, api: Api) -> Self {
         let clip_control = if api == Api::Gl33 { "glClipControl" } else { "glClipControlEXT" };
         // SAFETY: an address under these names is a function of exactly the type of the field that it is put into
-        // (GL 3.0, ES 3.1; GL 1.0, 4.1; GL 4.5, EXT_clip_control; GL 3.0; GL 1.5, ES 3.0), and null is `None`.
+        // (GL 3.0, ES 3.1; GL 1.0, 4.1; GL 4.5, EXT_clip_control; GL 3.0; GL 1.5, ES 3.0; GL 3.0, ES 3.0), and null is `None`.
         unsafe {
             let get_boolean_indexed = loader("glGetBooleani_v");
             let [get_double, get_double_indexed] = ["glGetDoublev", "glGetDoublei_v"]
@@ -70,6 +74,9 @@ impl EntryPoints {
                 clamp_color: std::mem::transmute::<*const c_void, Option<SetTwo>>(clamp_color),
                 get_query: std::mem::transmute::<*const c_void, Option<GetQuery>>(loader(
                     "glGetQueryObjectuiv",
+                )),
+                is_vertex_array: std::mem::transmute::<*const c_void, Option<IsObject>>(loader(
+                    "glIsVertexArray",
                 )),
                 viewport_arrays: ["OES", "NV"].map(|suffix| viewport_array(loader, suffix)),
             }

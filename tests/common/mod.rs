@@ -13,6 +13,7 @@ pub mod egl;
 pub mod everything;
 pub mod forms;
 pub mod grids;
+pub mod hand_over;
 pub mod harness;
 pub mod histogram;
 pub mod hostile;

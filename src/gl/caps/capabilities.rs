@@ -204,7 +204,7 @@ impl Choice for Option<ExactForm> {
 impl fmt::Display for Capabilities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.clone().text();
-        write!(f, "{text}sum = {:016x}\n", hash([text.as_str()]))
+        writeln!(f, "{text}sum = {:016x}", hash([text.as_str()]))
     }
 }
 

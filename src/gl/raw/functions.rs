@@ -28,11 +28,11 @@ const GROUPS: &[Group] = &[
             BufferData BufferSubData CheckFramebufferStatus ClearBufferfv ClientWaitSync ColorMask CompileShader CopyBufferSubData \
             CreateProgram CreateShader DeleteBuffers DeleteFramebuffers DeleteProgram DeleteQueries DeleteSamplers DeleteShader \
             DeleteSync DeleteTextures DeleteVertexArrays DepthFunc DepthMask DetachShader Disable DrawArrays DrawArraysInstanced \
-            DrawBuffers Enable EnableVertexAttribArray EndQuery EndTransformFeedback FenceSync Finish Flush FramebufferTexture2D FramebufferTextureLayer \
+            DrawBuffers Enable EnableVertexAttribArray EndQuery EndTransformFeedback FenceSync Finish Flush FramebufferTexture2D \
             GenBuffers GenFramebuffers GenQueries GenSamplers GenTextures GenVertexArrays GetActiveUniform GetActiveUniformBlockiv \
             GetBooleanv GetError GetFloatv GetFramebufferAttachmentParameteriv GetInteger64i_v GetIntegeri_v GetIntegerv \
             GetProgramInfoLog GetProgramiv GetQueryObjectuiv GetShaderInfoLog GetShaderiv GetString GetStringi GetTexParameteriv \
-            GetUniformBlockIndex GetUniformLocation Hint IsEnabled IsFramebuffer IsProgram IsTexture LineWidth LinkProgram \
+            GetUniformBlockIndex GetUniformLocation GetVertexAttribfv Hint IsEnabled IsProgram IsTexture IsVertexArray LineWidth LinkProgram \
             MapBufferRange PixelStorei ReadBuffer ReadPixels SamplerParameteri ShaderSource TexImage2D TexParameterf TexParameterfv TexParameteri TexSubImage2D \
             TransformFeedbackVaryings Uniform1f Uniform1fv Uniform1i Uniform1iv Uniform1ui Uniform2f Uniform2i Uniform3f Uniform3i \
             Uniform4f Uniform4i UniformBlockBinding UnmapBuffer UseProgram VertexAttribDivisor VertexAttribIPointer \

@@ -77,9 +77,6 @@ impl Bound {
 
 /// All functions need the context to be current.
 impl Raw {
-    /// Framebuffers, and textures, by which a context is told from others.
-    pub const MARKS: u64 = 1;
-
     pub fn shared(&self) -> Arc<glow::Context> {
         Arc::clone(&self.glow)
     }

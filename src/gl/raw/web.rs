@@ -12,7 +12,7 @@ use super::Place;
 use crate::error::{Error, Result};
 use crate::gl::api::Api;
 use crate::gl::context::{Gl, GlInner};
-use crate::gl::entry::GetQuery;
+use crate::gl::entry::{GetQuery, IsObject};
 
 /// The name of the device itself, and not the browser's.
 const UNMASKED_RENDERER: u32 = 0x9246;
@@ -82,9 +82,6 @@ fn switched_on(web: &WebGl2RenderingContext, name: &str) -> bool {
 }
 
 impl Raw {
-    /// Framebuffers, and textures, by which a context is told from others.
-    pub const MARKS: u64 = 0;
-
     /// Takes a context. *Errors*: [`Error::ContextLost`].
     pub fn new(web: WebGl2RenderingContext) -> Result<Self> {
         // Of which glow would ask what it does not answer any more; it takes for granted that there is a list of extensions.
@@ -230,13 +227,19 @@ impl Raw {
     ///
     /// # Safety
     /// None.
-    pub unsafe fn mark(&self) -> std::result::Result<(), String> {
+    pub unsafe fn mark(&self, _: glow::VertexArray, _: Option<IsObject>) -> std::result::Result<(), String> {
         Ok(())
     }
 
     /// # Safety
     /// None.
-    pub unsafe fn unmark(&self) {}
+    pub unsafe fn unmark(&self) -> u64 {
+        0
+    }
+
+    pub fn marks(&self) -> u64 {
+        0
+    }
 }
 
 impl GlInner {

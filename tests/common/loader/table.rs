@@ -213,11 +213,12 @@ entries! {
     glGetTexParameteriv(target: u32, what: u32, params: Ptr), Never, &[];
     glGetUniformBlockIndex(program: u32, name: Ptr) -> u32, Never, &[];
     glGetUniformLocation(program: u32, name: Ptr) -> i32, Never, &[];
+    glGetVertexAttribfv(index: u32, what: u32, params: Ptr), Never, &[];
     glHint(target: u32, mode: u32), Never, &[FRAGMENT_SHADER_DERIVATIVE_HINT];
     glIsEnabled(cap: u32) -> u8, Never, &[];
     glIsProgram(program: u32) -> u8, Never, &[];
-    glIsFramebuffer(framebuffer: u32) -> u8, Never, &[];
     glIsTexture(texture: u32) -> u8, Never, &[];
+    glIsVertexArray(array: u32) -> u8, Never, &[];
     glLineWidth(width: f32), Never, &[LINE_WIDTH];
     glLinkProgram(program: u32), Undone, &[];
     glMapBufferRange(target: u32, offset: isize, length: isize, access: u32) -> Ptr, Memory, &[];
