@@ -12,7 +12,7 @@ use common::harness::{fitting, headless, on_both};
 use common::hostile::{HOSTILE, Host, Hostile};
 use common::manners;
 use common::refusals::refused_captures;
-use common::state::{assert_same, blends_apart, clip_control, has, since, snapshot};
+use common::state::{assert_same, blends_apart, clip_control, since, snapshot};
 use glow::HasContext;
 use texla::gl::Api;
 use texla::kernel::{Accum, Condition, Kernel, NoParams, Predicate, VertexKernel};
@@ -244,84 +244,6 @@ fn nested_scopes_save_once() {
             call();
             assert_eq!(saves() - before, 1, "{name}");
         }
-    });
-}
-
-/// A driver that has window rectangles, which Mesa's rasterisers do not: it names the extension and answers its two questions.
-mod pretended {
-    use std::cell::Cell;
-    use std::ffi::{CStr, c_void};
-
-    use super::common::egl;
-
-    thread_local! {
-        /// Mode and number.
-        pub static RECTANGLES: Cell<Option<[u32; 2]>> = const { Cell::new(None) };
-    }
-
-    type GetInteger = unsafe extern "system" fn(u32, *mut i32);
-    type GetString = unsafe extern "system" fn(u32, u32) -> *const i8;
-    const NAME: &CStr = c"GL_EXT_window_rectangles";
-
-    unsafe extern "system" fn get_integer(query: u32, out: *mut i32) {
-        // SAFETY: an address under this name is a function of this type; the rest is the caller's.
-        unsafe {
-            let get = std::mem::transmute::<*const c_void, GetInteger>(egl::loader()("glGetIntegerv"));
-            match (query, RECTANGLES.get()) {
-                (0x8F13, Some([mode, _])) => *out = mode as i32,
-                (0x8F15, Some([_, number])) => *out = number as i32,
-                _ => get(query, out),
-            }
-            if query == glow::NUM_EXTENSIONS {
-                *out += 1;
-            }
-        }
-    }
-
-    unsafe extern "system" fn get_string(of: u32, index: u32) -> *const i8 {
-        // SAFETY: as above. The name is asked for before any other, and what the driver has follows.
-        unsafe {
-            let get = std::mem::transmute::<*const c_void, GetString>(egl::loader()("glGetStringi"));
-            if index == 0 { NAME.as_ptr() } else { get(of, index - 1) }
-        }
-    }
-
-    pub fn loader() -> impl Fn(&str) -> *const c_void {
-        |name: &str| match name {
-            "glGetIntegerv" => get_integer as GetInteger as *const c_void,
-            "glGetStringi" => get_string as GetString as *const c_void,
-            _ => egl::loader()(name),
-        }
-    }
-}
-
-/// Rectangles that cut away parts of what is drawn: nothing has happened when they are refused, and none are no matter.
-#[test]
-fn window_rectangles_are_refused() {
-    const INCLUSIVE: u32 = 0x8F10;
-    const EXCLUSIVE: u32 = 0x8F11;
-    on_both(|dev| {
-        let (real, extra) = (has(&dev.glow(), "GL_EXT_window_rectangles"), Extra::load());
-        let set = |mode, rectangles: &[[i32; 4]]| match real {
-            true => extra.window_rectangles(mode, rectangles),
-            false => pretended::RECTANGLES.set(Some([mode, rectangles.len() as u32])),
-        };
-        set(EXCLUSIVE, &[]);
-        // SAFETY: the context is current until the test ends.
-        let guest = unsafe { Device::from_loader(pretended::loader(), DeviceOptions::default()) }.unwrap();
-        let x = Vector::from_slice(&guest, &[1.0, 2.0]).unwrap();
-        let one = [[0, 0, 1, 1]];
-        for (mode, rectangles) in [(EXCLUSIVE, &one[..]), (INCLUSIVE, &one), (INCLUSIVE, &[])] {
-            set(mode, rectangles);
-            let before = snapshot();
-            let error = ops::sum(&x).unwrap_err();
-            assert!(matches!(error, Error::Unsupported { .. }), "{error}");
-            assert!(error.to_string().contains("glWindowRectanglesEXT"), "{error}");
-            assert!(!error.to_string().contains("from_loader"), "{error}");
-            assert_same(&before, &snapshot(), "refusing");
-        }
-        set(EXCLUSIVE, &[]);
-        assert_eq!(ops::sum(&x).unwrap().read().unwrap(), 3.0);
     });
 }
 

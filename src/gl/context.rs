@@ -1,6 +1,6 @@
 //! The shared context: who may enter, what waits to be deleted, which framebuffers exist.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 
@@ -15,7 +15,7 @@ use super::framebuffers::Framebuffers;
 use super::graveyard::Dead;
 use super::handed::Handed;
 use super::raw::Raw;
-use super::state::{HostState, Nesting, Saved, Shadow, Viewports};
+use super::state::{HostState, Nesting, Rows, Saved, Shadow, Viewports};
 use crate::error::{Error, Result};
 use crate::platform::BROWSER;
 
@@ -67,6 +67,8 @@ pub(crate) struct GlInner {
     /// The folder that keeps linked programs.
     pub programs: Option<PathBuf>,
     pub viewports: Viewports,
+    /// The values of the host's state that this context has.
+    pub(super) rows: OnceCell<Rows>,
     pub lost: Cell<bool>,
     /// Work is not asked for errors: see [`check_work`](Gl::check_work).
     quiet: Cell<bool>,
@@ -172,6 +174,7 @@ impl Gl {
             entry,
             programs: options.programs,
             viewports,
+            rows: OnceCell::new(),
             lost: Cell::new(false),
             quiet: Cell::new(false),
             unasked: Cell::new(false),

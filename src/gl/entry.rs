@@ -1,9 +1,12 @@
 //! Entry points that glow does not offer.
 
+use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::ptr::NonNull;
 
 use super::api::Api;
 use super::context::Loader;
+use super::state;
 
 /// `glGetBooleani_v`, without which the masks of draw buffers past the first cannot be read.
 pub(crate) type GetBooleanIndexed = unsafe extern "system" fn(u32, u32, *mut u8);
@@ -12,7 +15,10 @@ pub(crate) type GetBooleanIndexed = unsafe extern "system" fn(u32, u32, *mut u8)
 pub(crate) type GetDouble = unsafe extern "system" fn(u32, *mut f64);
 pub(crate) type GetDoubleIndexed = unsafe extern "system" fn(u32, u32, *mut f64);
 
-/// A function that sets one value of the state by two enumerants: `glClipControl`, `glClampColor`.
+/// The address of a function.
+pub(crate) type Address = NonNull<c_void>;
+
+/// A function of an enumerant and an index: `glEnablei`.
 pub(crate) type SetTwo = unsafe extern "system" fn(u32, u32);
 
 /// `glGetQueryObjectuiv`, for which glow takes an extension's before OpenGL 4.5.
@@ -37,31 +43,29 @@ pub(crate) struct ViewportArray {
 
 /// What could be found. A loader may know a function that the context does not offer: whoever calls one asks for its
 /// version or extension first.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct EntryPoints {
     pub get_boolean_indexed: Option<GetBooleanIndexed>,
     /// Of OpenGL alone.
     pub get_double: Option<GetDouble>,
     /// Of OpenGL with several viewports alone. A driver may round what the plain question asks for.
     pub get_double_indexed: Option<GetDoubleIndexed>,
-    pub clip_control: Option<SetTwo>,
-    pub clamp_color: Option<SetTwo>,
     pub get_query: Option<GetQuery>,
     pub is_vertex_array: Option<IsObject>,
     /// Of `GL_OES_viewport_array` and of `GL_NV_viewport_array`.
     pub viewport_arrays: [Option<ViewportArray>; 2],
+    /// Of the functions that set values of extensions, those that the loader knows, by name.
+    setters: BTreeMap<&'static str, Address>,
 }
 
 impl EntryPoints {
     pub fn load(loader: &Loader, api: Api) -> Self {
-        let clip_control = if api == Api::Gl33 { "glClipControl" } else { "glClipControlEXT" };
         // SAFETY: an address under these names is a function of exactly the type of the field that it is put into
-        // (GL 3.0, ES 3.1; GL 1.0, 4.1; GL 4.5, EXT_clip_control; GL 3.0; GL 1.5, ES 3.0; GL 3.0, ES 3.0), and null is `None`.
+        // (GL 3.0, ES 3.1; GL 1.0, 4.1; GL 1.5, ES 3.0; GL 3.0, ES 3.0), and null is `None`.
         unsafe {
             let get_boolean_indexed = loader("glGetBooleani_v");
             let [get_double, get_double_indexed] = ["glGetDoublev", "glGetDoublei_v"]
                 .map(|name| if api == Api::Gl33 { loader(name) } else { std::ptr::null() });
-            let [clip_control, clamp_color] = [loader(clip_control), loader("glClampColor")];
             EntryPoints {
                 get_boolean_indexed: std::mem::transmute::<*const c_void, Option<GetBooleanIndexed>>(
                     get_boolean_indexed,
@@ -70,8 +74,6 @@ impl EntryPoints {
                 get_double_indexed: std::mem::transmute::<*const c_void, Option<GetDoubleIndexed>>(
                     get_double_indexed,
                 ),
-                clip_control: std::mem::transmute::<*const c_void, Option<SetTwo>>(clip_control),
-                clamp_color: std::mem::transmute::<*const c_void, Option<SetTwo>>(clamp_color),
                 get_query: std::mem::transmute::<*const c_void, Option<GetQuery>>(loader(
                     "glGetQueryObjectuiv",
                 )),
@@ -79,8 +81,16 @@ impl EntryPoints {
                     "glIsVertexArray",
                 )),
                 viewport_arrays: ["OES", "NV"].map(|suffix| viewport_array(loader, suffix)),
+                setters: state::functions()
+                    .filter_map(|name| NonNull::new(loader(name).cast_mut()).map(|address| (name, address)))
+                    .collect(),
             }
         }
+    }
+
+    /// The address of a function that sets values of an extension.
+    pub fn address(&self, name: &str) -> Option<Address> {
+        self.setters.get(name).copied()
     }
 }
 

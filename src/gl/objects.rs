@@ -57,6 +57,9 @@ impl Format {
     }
 }
 
+/// Of `GL_QCOM_texture_foveated`: whether fewer fragments are drawn than there are texels.
+const TEXTURE_FOVEATED_FEATURE_BITS: u32 = 0x8BFB;
+
 /// What the channels of an attachment are, and the bits of each.
 const TEXEL: [u32; 6] = [
     glow::FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING,
@@ -166,6 +169,14 @@ impl Texture {
         }
         if swizzle != SWIZZLE.map(|(_, channel)| channel) {
             return refuse("its swizzle exchanges channels, expected red, green, blue, alpha".into());
+        }
+        if to_draw_into && raw.has_extension("GL_QCOM_texture_foveated") {
+            // SAFETY: as above; the extension has the query.
+            let foveated =
+                unsafe { raw.get_tex_parameter_i32(glow::TEXTURE_2D, TEXTURE_FOVEATED_FEATURE_BITS) };
+            if foveated != 0 {
+                return refuse("glTextureFoveationParametersQCOM leaves out some of its texels".into());
+            }
         }
         if gl.api != super::Api::Es30 || gl.version >= (3, 1) {
             // SAFETY: as above, in a version that has the queries.

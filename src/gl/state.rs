@@ -8,18 +8,20 @@ mod bindings;
 mod draw_buffers;
 mod loaded;
 mod nesting;
+mod setters;
 mod table;
 mod viewports;
 
 use glow::HasContext;
 
 use draw_buffers::{BlendOf, set_mask};
-use table::{TABLE, Value, since};
+use table::{Row, TABLE, Value, since};
 
 use super::context::{Gl, GlInner, take_error};
 use super::raw::{Bound, Place, Raw};
 use crate::error::{Error, Result};
 
+pub(super) use loaded::functions;
 pub(super) use nesting::{Nesting, end};
 pub(super) use viewports::{Viewports, set_viewport};
 
@@ -57,9 +59,31 @@ pub(crate) struct Saved {
     _owners: Vec<Gl>,
 }
 
+/// The rows that exist in a context. Which extensions it has is asked once.
+pub(super) struct Rows {
+    table: Vec<&'static Row>,
+    loaded: Vec<loaded::Prepared>,
+    first: Vec<viewports::Switch>,
+}
+
+impl Rows {
+    fn of(gl: &GlInner) -> Self {
+        let table = TABLE.iter().filter(|row| (row.exists)(gl)).collect();
+        Rows { table, loaded: loaded::prepare(gl), first: viewports::switches(gl) }
+    }
+}
+
+impl GlInner {
+    /// The rows that exist here.
+    fn rows(&self) -> &Rows {
+        self.rows.get_or_init(|| Rows::of(self))
+    }
+}
+
 /// The host's state.
 struct Kept {
-    values: Vec<Option<Value>>,
+    /// Of the rows that exist, in their order.
+    values: Vec<Value>,
     blend: Vec<BlendOf>,
     masks: Vec<[bool; 4]>,
     loaded: Vec<loaded::Kept>,
@@ -107,7 +131,7 @@ impl Saved {
     pub fn forget_buffer(&mut self, raw: &Raw, buffer: glow::Buffer) {
         let Some(host) = &mut self.host else { return };
         host.bindings.iter_mut().for_each(|b| b.forget(raw, buffer));
-        for value in host.values.iter_mut().flatten() {
+        for value in &mut host.values {
             if let Value::Buffer(bound) = value {
                 bound.forget_buffer(raw, buffer);
             }
@@ -250,7 +274,7 @@ fn own(gl: &Gl) -> Result<()> {
     // SAFETY: the context is current; rows that exist can be set.
     unsafe {
         loaded::take(gl)?;
-        TABLE.iter().filter(|row| (row.exists)(gl)).for_each(|row| (row.neutral)(&gl.raw));
+        gl.rows().table.iter().for_each(|row| (row.neutral)(&gl.raw));
         viewports::neutralise(gl);
         draw_buffers::neutralise_blend(&gl.raw);
         (0..gl.draw_buffers).for_each(|i| set_mask(gl, i, [true; 4]));
@@ -278,7 +302,8 @@ fn save(gl: &Gl) -> Result<Kept> {
         if resume_feedback {
             raw.pause_transform_feedback();
         }
-        let values: Vec<_> = TABLE.iter().map(|row| (row.exists)(gl).then(|| (row.read)(raw))).collect();
+        let rows = &gl.rows().table;
+        let values = rows.iter().map(|row| (row.read)(raw)).collect();
         let viewport = viewports::take(gl);
         let kept = Kept {
             values,
@@ -292,9 +317,7 @@ fn save(gl: &Gl) -> Result<Kept> {
             feedback: None,
             resume_feedback,
         };
-        for (row, _) in TABLE.iter().zip(&kept.values).filter(|(_, value)| value.is_some()) {
-            (row.neutral)(raw);
-        }
+        rows.iter().for_each(|row| (row.neutral)(raw));
         draw_buffers::neutralise_blend(raw);
         set_mask(gl, 0, [true; 4]);
         Ok(kept)
@@ -314,16 +337,14 @@ fn restore(gl: &Gl, saved: &mut Saved) {
             raw.bind(Place::Sampler(unit.index), &unit.sampler);
         }
         raw.active_texture(host.active_unit as u32);
-        loaded::restore(&host.loaded);
+        loaded::restore(gl, &host.loaded);
         viewports::restore(gl, &host.viewport);
         draw_buffers::write_blends(gl, &host.blend);
         for (i, mask) in host.masks.iter().enumerate().take(masks_touched) {
             set_mask(gl, i as u32, *mask);
         }
-        for (row, value) in TABLE.iter().zip(&host.values) {
-            if let Some(value) = value {
-                (row.write)(raw, value);
-            }
+        for (row, value) in gl.rows().table.iter().zip(&host.values) {
+            (row.write)(raw, value);
         }
         gl.return_feedback(host);
         bindings::restore(gl, &host.bindings);

@@ -11,6 +11,7 @@
 //! | [`kernels`] | who writes a kernel: accessors, domains, masks, points |
 //! | [`methods`] | who solves a system: which method and preconditioner, what they cost, how they are chosen |
 //! | [`packing`] | who packs a linear expression into a shader: cost, search, proof, programs |
+//! | [`registry`] | who asks which state of which GL extension is kept from results: every extension that has state |
 //! | [`script`] | who writes a matrix script: grammar, functions, files, errors |
 //! | [`sources`] | who comes from one of the five sources: what became of each of its numbered items |
 //! | [`web`] | who has a browser's context: building, and what differs there |
@@ -43,6 +44,9 @@ pub mod packing {}
 
 #[doc = include_str!("recipes.md")]
 pub mod recipes {}
+
+#[doc = include_str!("registry.md")]
+pub mod registry {}
 
 #[cfg(feature = "script")]
 #[doc = include_str!("script.md")]

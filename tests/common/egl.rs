@@ -60,12 +60,23 @@ pub fn loader() -> impl Fn(&str) -> *const c_void + Clone + 'static {
     move |name: &str| display.get_proc_address(&CString::new(name).unwrap())
 }
 
+/// A function of an extension.
+///
+/// # Safety
+/// An address under this name is a function of this type, and the context has the extension.
+pub unsafe fn function<F: Copy>(name: &str) -> F {
+    let address = loader()(name);
+    assert!(!address.is_null(), "{name}");
+    // SAFETY: the caller's.
+    unsafe { std::mem::transmute_copy(&address) }
+}
+
 /// Functions that glow does not offer.
 pub struct Extra {
     clip_control: Option<unsafe extern "system" fn(u32, u32)>,
     clamp_color: Option<unsafe extern "system" fn(u32, u32)>,
-    window_rectangles: Option<unsafe extern "system" fn(u32, i32, *const i32)>,
     primitive_restart_index: Option<unsafe extern "system" fn(u32)>,
+    primitive_bounding_box: Option<unsafe extern "system" fn(f32, f32, f32, f32, f32, f32, f32, f32)>,
     sample_mask: Option<unsafe extern "system" fn(u32, u32)>,
     logic_op: Option<unsafe extern "system" fn(u32)>,
     point_size: Option<unsafe extern "system" fn(f32)>,
@@ -97,8 +108,8 @@ impl Extra {
         Extra {
             clip_control: load!(loader, "glClipControl").or(load!(loader, "glClipControlEXT")),
             clamp_color: load!(loader, "glClampColor"),
-            window_rectangles: load!(loader, "glWindowRectanglesEXT"),
             primitive_restart_index: load!(loader, "glPrimitiveRestartIndex"),
+            primitive_bounding_box: load!(loader, "glPrimitiveBoundingBox"),
             sample_mask: load!(loader, "glSampleMaski"),
             logic_op: load!(loader, "glLogicOp"),
             point_size: load!(loader, "glPointSize"),
@@ -132,15 +143,14 @@ impl Extra {
         unsafe { self.clamp_color.unwrap()(target, clamp) }
     }
 
-    /// Nothing is drawn outside of these, or inside.
-    pub fn window_rectangles(&self, mode: u32, rectangles: &[[i32; 4]]) {
-        // SAFETY: as above; there are four integers for each.
-        unsafe { self.window_rectangles.unwrap()(mode, rectangles.len() as i32, rectangles.as_ptr().cast()) }
-    }
-
     pub fn primitive_restart_index(&self, index: u32) {
         // SAFETY: as above.
         unsafe { self.primitive_restart_index.unwrap()(index) }
+    }
+
+    pub fn primitive_bounding_box(&self, [a, b, c, d, e, f, g, h]: [f32; 8]) {
+        // SAFETY: as above.
+        unsafe { self.primitive_bounding_box.unwrap()(a, b, c, d, e, f, g, h) }
     }
 
     pub fn sample_mask(&self, mask: u32) {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use glow::HasContext;
 
-use super::egl::Extra;
+use super::egl::{Extra, function};
 use super::state::{
     Kind, Object, Snapshot, clip_control, feedback_can_pause, has, several_viewports, since, snapshot_with,
 };
 
 /// Switches of extensions, by the extension's name.
-const EXTENDED: [(&str, u32); 7] = [
+const EXTENDED: [(&str, u32); 12] = [
     ("GL_NV_conservative_raster", 0x9346),
     ("GL_INTEL_conservative_rasterization", 0x83FE),
     ("GL_EXT_raster_multisample", 0x9327),
@@ -20,6 +20,11 @@ const EXTENDED: [(&str, u32); 7] = [
     ("GL_NV_fragment_coverage_to_color", 0x92DD),
     ("GL_NV_representative_fragment_test", 0x937F),
     ("GL_NV_shading_rate_image", 0x9563),
+    ("GL_NV_scissor_exclusive", 0x9555),
+    ("GL_NV_primitive_shading_rate", 0x95B1),
+    ("GL_NV_clip_space_w_scaling", 0x937C),
+    ("GL_NV_framebuffer_mixed_samples", 0x9331),
+    ("GL_INTEL_blackhole_render", 0x83FC),
 ];
 
 /// The application and its objects.
@@ -376,6 +381,62 @@ pub const HOSTILE: &[Hostile] = &[
     extended!(4),
     extended!(5),
     extended!(6),
+    extended!(7),
+    extended!(8),
+    extended!(9),
+    extended!(10),
+    extended!(11),
+    with_loader(hostile!(
+        "window rectangles",
+        |gl| has(gl, "GL_EXT_window_rectangles"),
+        |_: &Host| {
+            let boxes = [1, 2, 3, 4, 5, 6, 7, 8];
+            function::<unsafe extern "system" fn(u32, i32, *const i32)>("glWindowRectanglesEXT")(
+                0x8F10,
+                2,
+                boxes.as_ptr(),
+            );
+        },
+        |_: &Host| function::<unsafe extern "system" fn(u32, i32, *const i32)>("glWindowRectanglesEXT")(
+            0x8F11,
+            0,
+            std::ptr::null()
+        )
+    )),
+    with_loader(hostile!(
+        "viewport swizzle of the first and the third viewport",
+        |gl| has(gl, "GL_NV_viewport_swizzle"),
+        |_: &Host| {
+            let swizzle =
+                function::<unsafe extern "system" fn(u32, u32, u32, u32, u32)>("glViewportSwizzleNV");
+            swizzle(0, 0x9352, 0x9351, 0x9355, 0x9356);
+            swizzle(2, 0x9354, 0x9354, 0x9354, 0x9356);
+        },
+        |_: &Host| {
+            let swizzle =
+                function::<unsafe extern "system" fn(u32, u32, u32, u32, u32)>("glViewportSwizzleNV");
+            swizzle(0, 0x9350, 0x9352, 0x9354, 0x9356);
+            swizzle(2, 0x9350, 0x9352, 0x9354, 0x9356);
+        }
+    )),
+    with_loader(hostile!(
+        "bits by which vertices are rounded",
+        |gl| has(gl, "GL_NV_conservative_raster"),
+        |_: &Host| function::<unsafe extern "system" fn(u32, u32)>("glSubpixelPrecisionBiasNV")(1, 2),
+        |_: &Host| function::<unsafe extern "system" fn(u32, u32)>("glSubpixelPrecisionBiasNV")(0, 0)
+    )),
+    with_loader(hostile!(
+        "vertices from addresses",
+        |gl| has(gl, "GL_NV_vertex_buffer_unified_memory"),
+        |_: &Host| function::<unsafe extern "system" fn(u32)>("glEnableClientState")(0x8F1E),
+        |_: &Host| function::<unsafe extern "system" fn(u32)>("glDisableClientState")(0x8F1E)
+    )),
+    with_loader(hostile!(
+        "uniform blocks from addresses",
+        |gl| has(gl, "GL_NV_uniform_buffer_unified_memory"),
+        |_: &Host| function::<unsafe extern "system" fn(u32)>("glEnableClientState")(0x936E),
+        |_: &Host| function::<unsafe extern "system" fn(u32)>("glDisableClientState")(0x936E)
+    )),
     hostile!("nothing in the viewport", always, |h: &Host| h.gl.viewport(7, 9, 0, 0), |h: &Host| h
         .gl
         .viewport(0, 0, 0, 0)),
@@ -641,10 +702,16 @@ pub const HOSTILE: &[Hostile] = &[
     hostile!("no multisampling", desktop, |h: &Host| h.gl.disable(glow::MULTISAMPLE), |h: &Host| h
         .gl
         .enable(glow::MULTISAMPLE)),
-    enabled!("depth clamp", glow::DEPTH_CLAMP, desktop),
+    enabled!("depth clamp", glow::DEPTH_CLAMP, |gl| desktop(gl) || has(gl, "GL_EXT_depth_clamp")),
+    with_loader(hostile!(
+        "a primitive bounding box",
+        |gl| since(gl, (9, 9), (3, 2)),
+        |h: &Host| h.extra.primitive_bounding_box([-0.25, -0.5, -1.0, 1.0, 0.0, 0.5, 1.0, 1.0]),
+        |h: &Host| h.extra.primitive_bounding_box([-1.0, -1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    )),
     hostile!(
         "clip planes",
-        desktop,
+        |gl| desktop(gl) || has(gl, "GL_EXT_clip_cull_distance"),
         |h: &Host| (0..8).for_each(|i| h.gl.enable(glow::CLIP_DISTANCE0 + i)),
         |h: &Host| (0..8).for_each(|i| h.gl.disable(glow::CLIP_DISTANCE0 + i))
     ),

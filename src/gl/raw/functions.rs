@@ -29,7 +29,7 @@ const GROUPS: &[Group] = &[
             CreateProgram CreateShader DeleteBuffers DeleteFramebuffers DeleteProgram DeleteQueries DeleteSamplers DeleteShader \
             DeleteSync DeleteTextures DeleteVertexArrays DepthFunc DepthMask DetachShader Disable DrawArrays DrawArraysInstanced \
             DrawBuffers Enable EnableVertexAttribArray EndQuery EndTransformFeedback FenceSync Finish Flush FramebufferTexture2D \
-            GenBuffers GenFramebuffers GenQueries GenSamplers GenTextures GenVertexArrays GetActiveUniform GetActiveUniformBlockiv \
+            FrontFace GenBuffers GenFramebuffers GenQueries GenSamplers GenTextures GenVertexArrays GetActiveUniform GetActiveUniformBlockiv \
             GetBooleanv GetError GetFloatv GetFramebufferAttachmentParameteriv GetInteger64i_v GetIntegeri_v GetIntegerv \
             GetProgramInfoLog GetProgramiv GetQueryObjectuiv GetShaderInfoLog GetShaderiv GetString GetStringi GetTexParameteriv \
             GetUniformBlockIndex GetUniformLocation GetVertexAttribfv Hint IsEnabled IsProgram IsTexture IsVertexArray LineWidth LinkProgram \
@@ -80,8 +80,8 @@ const GROUPS: &[Group] = &[
 
 /// Functions of OpenGL 1.1, of those above: `wglGetProcAddress` knows none of them.
 const OF_OPENGL_1: &str = "BindTexture BlendFunc ColorMask DeleteTextures DepthFunc DepthMask DepthRange Disable DrawArrays Enable \
-    Finish Flush GenTextures GetBooleanv GetDoublev GetError GetFloatv GetIntegerv GetString GetTexLevelParameteriv \
-    GetTexParameteriv Hint IsEnabled IsTexture LineWidth PixelStorei PolygonMode ReadBuffer ReadPixels TexImage2D TexParameteri \
+    Finish Flush FrontFace GenTextures GetBooleanv GetDoublev GetError GetFloatv GetIntegerv GetString \
+    GetTexLevelParameteriv GetTexParameteriv Hint IsEnabled IsTexture LineWidth PixelStorei PolygonMode ReadBuffer ReadPixels TexImage2D TexParameteri \
     TexParameterf TexParameterfv TexSubImage2D Viewport";
 
 /// What a loader knows, without what `wglGetProcAddress` returns on some drivers in place of null.

@@ -21,7 +21,13 @@ const CONTEXT_LOST_WEBGL: u32 = 0x9242;
 
 /// Extensions by which an application may have set what changes results. Their values can be asked for once they are switched on;
 /// that sets none.
-const ASKED: [&str; 3] = ["EXT_clip_control", "WEBGL_clip_cull_distance", "WEBGL_polygon_mode"];
+const ASKED: [&str; 5] = [
+    "EXT_clip_control",
+    "EXT_depth_clamp",
+    "WEBGL_clip_cull_distance",
+    "WEBGL_polygon_mode",
+    "WEBGL_shader_pixel_local_storage",
+];
 
 /// A sync object of the host's.
 pub(crate) type HostFence = WebGlSync;

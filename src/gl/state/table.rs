@@ -32,7 +32,7 @@ fn always(_: &GlInner) -> bool {
     true
 }
 
-fn desktop(gl: &GlInner) -> bool {
+pub(super) fn desktop(gl: &GlInner) -> bool {
     gl.api == Api::Gl33
 }
 
@@ -46,9 +46,22 @@ pub(super) fn extension(gl: &GlInner, name: &str) -> bool {
     gl.raw.has_extension(name)
 }
 
+/// True on OpenGL, and on OpenGL ES where the driver names one of these extensions.
+fn desktop_or(gl: &GlInner, extensions: &[&str]) -> bool {
+    desktop(gl) || extensions.iter().any(|name| extension(gl, name))
+}
+
 /// Whether there are planes that clip though no shader of texla's says what.
 fn clips(gl: &GlInner) -> bool {
-    desktop(gl) || extension(gl, "GL_WEBGL_clip_cull_distance")
+    desktop_or(
+        gl,
+        &[
+            "GL_EXT_clip_cull_distance",
+            "GL_APPLE_clip_distance",
+            "GL_ANGLE_clip_cull_distance",
+            "GL_WEBGL_clip_cull_distance",
+        ],
+    )
 }
 
 /// A capability that is switched off (or on) while texla draws.
@@ -69,6 +82,22 @@ macro_rules! switch {
 macro_rules! raster_switch {
     ($cap:expr, $extension:literal) => {
         switch!($cap, false, |gl| extension(gl, $extension))
+    };
+}
+
+/// An integer that a function of one argument sets, with its neutral value.
+macro_rules! integer {
+    ($name:expr, $set:ident($($target:expr)?), $neutral:expr, $exists:expr) => {
+        Row {
+            exists: $exists,
+            read: |gl| unsafe { Value::Ints([gl.get_parameter_i32($name), 0, 0, 0]) },
+            neutral: |gl| unsafe { gl.$set($($target,)? $neutral) },
+            write: |gl, v| unsafe {
+                if let Value::Ints([i, ..]) = v {
+                    gl.$set($($target,)? *i as u32);
+                }
+            },
+        }
     };
 }
 
@@ -143,9 +172,20 @@ const RASTER_MULTISAMPLE_EXT: u32 = 0x9327;
 const DEPTH_BOUNDS_TEST_EXT: u32 = 0x8890;
 const FRAGMENT_COVERAGE_TO_COLOR_NV: u32 = 0x92DD;
 const REPRESENTATIVE_FRAGMENT_TEST_NV: u32 = 0x937F;
-const SHADING_RATE_IMAGE_NV: u32 = 0x9563;
+const SHADING_RATE_IMAGE_PER_PRIMITIVE_NV: u32 = 0x95B1;
+const DEPTH_CLAMP_NEAR_AMD: u32 = 0x901E;
+const DEPTH_CLAMP_FAR_AMD: u32 = 0x901F;
+const ALPHA_TEST_QCOM: u32 = 0x0BC0;
+const WRITEONLY_RENDERING_QCOM: u32 = 0x8823;
+const BLACKHOLE_RENDER_INTEL: u32 = 0x83FC;
+const VIEWPORT_POSITION_W_SCALE_NV: u32 = 0x937C;
+const COVERAGE_MODULATION_TABLE_NV: u32 = 0x9331;
+const UNPACK_CLIENT_STORAGE_APPLE: u32 = 0x85B2;
+const UNPACK_ROW_BYTES_APPLE: u32 = 0x8A16;
+const PACK_ROW_BYTES_APPLE: u32 = 0x8A15;
+const CLIP_VOLUME_CLIPPING_HINT_EXT: u32 = 0x80F0;
 
-/// Everything texla touches, in the order in which it is restored. The vertex array stands before the array buffer
+/// Everything texla touches and everything that changes what its draws and transfers do, in the order in which it is restored. The vertex array stands before the array buffer
 /// and the framebuffers last, so that nothing written later changes an object of the host's.
 pub(super) static TABLE: &[Row] = &[
     // Written together with the program, so that a transform feedback of the host's stays paused meanwhile.
@@ -173,6 +213,10 @@ pub(super) static TABLE: &[Row] = &[
     pixel_store!(glow::PACK_SWAP_BYTES, 0, desktop),
     pixel_store!(PACK_INVERT_MESA, 0, |gl| extension(gl, "GL_MESA_pack_invert")),
     pixel_store!(PACK_REVERSE_ROW_ORDER_ANGLE, 0, |gl| extension(gl, "GL_ANGLE_pack_reverse_row_order")),
+    // Textures would keep the address of the memory that they are filled from.
+    pixel_store!(UNPACK_CLIENT_STORAGE_APPLE, 0, |gl| extension(gl, "GL_APPLE_client_storage")),
+    pixel_store!(UNPACK_ROW_BYTES_APPLE, 0, |gl| extension(gl, "GL_APPLE_row_bytes")),
+    pixel_store!(PACK_ROW_BYTES_APPLE, 0, |gl| extension(gl, "GL_APPLE_row_bytes")),
     switch!(glow::STENCIL_TEST, false, always),
     switch!(glow::CULL_FACE, false, always),
     switch!(glow::DITHER, false, always),
@@ -181,9 +225,15 @@ pub(super) static TABLE: &[Row] = &[
     switch!(glow::SAMPLE_ALPHA_TO_COVERAGE, false, always),
     switch!(glow::SAMPLE_COVERAGE, false, always),
     switch!(glow::SAMPLE_MASK, false, |gl| since(gl, (3, 2), (3, 1))),
-    switch!(glow::SAMPLE_ALPHA_TO_ONE, false, desktop),
-    switch!(glow::COLOR_LOGIC_OP, false, desktop),
-    switch!(glow::DEPTH_CLAMP, false, desktop),
+    switch!(glow::SAMPLE_ALPHA_TO_ONE, false, |gl| {
+        // By the name in its own text, and by that in the registry's list.
+        desktop_or(gl, &["GL_EXT_multisample_compatibility", "GL_EXT_multisampled_compatibility"])
+    }),
+    switch!(glow::COLOR_LOGIC_OP, false, |gl| desktop_or(gl, &["GL_ANGLE_logic_op"])),
+    switch!(glow::DEPTH_CLAMP, false, |gl| desktop_or(gl, &["GL_EXT_depth_clamp"])),
+    // After that of both planes, which sets these.
+    raster_switch!(DEPTH_CLAMP_NEAR_AMD, "GL_AMD_depth_clamp_separate"),
+    raster_switch!(DEPTH_CLAMP_FAR_AMD, "GL_AMD_depth_clamp_separate"),
     switch!(glow::FRAMEBUFFER_SRGB, false, desktop),
     switch!(glow::LINE_SMOOTH, false, desktop),
     switch!(glow::POLYGON_SMOOTH, false, desktop),
@@ -207,31 +257,27 @@ pub(super) static TABLE: &[Row] = &[
     raster_switch!(DEPTH_BOUNDS_TEST_EXT, "GL_EXT_depth_bounds_test"),
     raster_switch!(FRAGMENT_COVERAGE_TO_COLOR_NV, "GL_NV_fragment_coverage_to_color"),
     raster_switch!(REPRESENTATIVE_FRAGMENT_TEST_NV, "GL_NV_representative_fragment_test"),
-    raster_switch!(SHADING_RATE_IMAGE_NV, "GL_NV_shading_rate_image"),
+    raster_switch!(SHADING_RATE_IMAGE_PER_PRIMITIVE_NV, "GL_NV_primitive_shading_rate"),
+    raster_switch!(ALPHA_TEST_QCOM, "GL_QCOM_alpha_test"),
+    raster_switch!(WRITEONLY_RENDERING_QCOM, "GL_QCOM_writeonly_rendering"),
+    raster_switch!(BLACKHOLE_RENDER_INTEL, "GL_INTEL_blackhole_render"),
+    raster_switch!(VIEWPORT_POSITION_W_SCALE_NV, "GL_NV_clip_space_w_scaling"),
+    raster_switch!(COVERAGE_MODULATION_TABLE_NV, "GL_NV_framebuffer_mixed_samples"),
+    // By which an application may promise that nothing has to be clipped.
+    integer!(CLIP_VOLUME_CLIPPING_HINT_EXT, hint(CLIP_VOLUME_CLIPPING_HINT_EXT), glow::DONT_CARE, |gl| {
+        extension(gl, "GL_EXT_clip_volume_hint")
+    }),
+    // What `gl_FrontFacing` says to a kernel.
+    integer!(glow::FRONT_FACE, front_face(), glow::CCW, always),
     switch!(glow::DEPTH_TEST, false, always),
+    integer!(glow::DEPTH_FUNC, depth_func(), glow::LESS, always),
     // Which derivatives a shader gets is up to it on some drivers (i965 of Mesa): products are summed by those of the quad.
-    Row {
-        exists: always,
-        read: |gl| unsafe {
-            Value::Ints([gl.get_parameter_i32(glow::FRAGMENT_SHADER_DERIVATIVE_HINT), 0, 0, 0])
-        },
-        neutral: |gl| unsafe { gl.hint(glow::FRAGMENT_SHADER_DERIVATIVE_HINT, glow::NICEST) },
-        write: |gl, v| unsafe {
-            if let Value::Ints([i, ..]) = v {
-                gl.hint(glow::FRAGMENT_SHADER_DERIVATIVE_HINT, *i as u32);
-            }
-        },
-    },
-    Row {
-        exists: always,
-        read: |gl| unsafe { Value::Ints([gl.get_parameter_i32(glow::DEPTH_FUNC), 0, 0, 0]) },
-        neutral: |_| {},
-        write: |gl, v| unsafe {
-            if let Value::Ints([i, ..]) = v {
-                gl.depth_func(*i as u32);
-            }
-        },
-    },
+    integer!(
+        glow::FRAGMENT_SHADER_DERIVATIVE_HINT,
+        hint(glow::FRAGMENT_SHADER_DERIVATIVE_HINT),
+        glow::NICEST,
+        always
+    ),
     Row {
         exists: always,
         read: |gl| unsafe { Value::Flag(gl.get_parameter_bool(glow::DEPTH_WRITEMASK)) },

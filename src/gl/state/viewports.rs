@@ -1,8 +1,10 @@
-//! Viewport, scissor test and depth range. Where there are several viewports, each has a scissor test and a depth range of its
-//! own, and the plain calls set them all: so texla sets the first alone, the only one that its draws use.
+//! Viewport, depth range, and the switches that each viewport has of its own. Where there are several viewports the plain calls set
+//! them all: so texla sets the first alone, the only one that its draws use.
 
 use glow::HasContext;
+use smallvec::SmallVec;
 
+use super::table::extension;
 use crate::gl::api::Api;
 use crate::gl::context::GlInner;
 use crate::gl::entry::{EntryPoints, ViewportArray};
@@ -36,11 +38,34 @@ impl Viewports {
     }
 }
 
-/// The host's values of the first viewport.
+/// A switch that each viewport, or each stream of vertices, has of its own.
 #[derive(Clone, Copy)]
+pub(super) struct Switch {
+    cap: u32,
+    neutral: bool,
+}
+
+const SCISSOR_TEST_EXCLUSIVE_NV: u32 = 0x9555;
+const SHADING_RATE_IMAGE_NV: u32 = 0x9563;
+const STREAM_RASTERIZATION_AMD: u32 = 0x91A0;
+
+/// The switches that a context has.
+pub(super) fn switches(gl: &GlInner) -> Vec<Switch> {
+    let extended = [
+        ("GL_NV_scissor_exclusive", Switch { cap: SCISSOR_TEST_EXCLUSIVE_NV, neutral: false }),
+        ("GL_NV_shading_rate_image", Switch { cap: SHADING_RATE_IMAGE_NV, neutral: false }),
+        ("GL_AMD_transform_feedback4", Switch { cap: STREAM_RASTERIZATION_AMD, neutral: true }),
+    ];
+    let found = extended.into_iter().filter(|(name, _)| extension(gl, name)).map(|(_, switch)| switch);
+    [Switch { cap: glow::SCISSOR_TEST, neutral: false }].into_iter().chain(found).collect()
+}
+
+/// The host's values of the first viewport.
+#[derive(Clone)]
 pub(super) struct Kept {
     viewport: [f32; 4],
-    scissor_test: bool,
+    /// Of the switches that exist, in their order.
+    on: SmallVec<[bool; 4]>,
     depth_range: [f64; 2],
 }
 
@@ -51,7 +76,7 @@ pub(super) struct Kept {
 pub(super) unsafe fn take(gl: &GlInner) -> Kept {
     let (mut viewport, mut depth_range) = ([0.0; 4], [0.0; 2]);
     // SAFETY: the caller's. Of several, the plain queries tell the first.
-    let scissor_test = unsafe {
+    let on = unsafe {
         if BROWSER {
             // Which keeps integers, and of them glow makes no floats.
             let mut whole = [0; 4];
@@ -70,11 +95,11 @@ pub(super) unsafe fn take(gl: &GlInner) -> Kept {
                 depth_range = rounded.map(f64::from);
             }
         }
-        gl.raw.is_enabled(glow::SCISSOR_TEST)
+        gl.rows().first.iter().map(|switch| gl.raw.is_enabled(switch.cap)).collect()
     };
     // SAFETY: the caller's.
     unsafe { neutralise(gl) };
-    Kept { viewport, scissor_test, depth_range }
+    Kept { viewport, on, depth_range }
 }
 
 /// Sets what texla's draws need; the viewport is set by each draw.
@@ -84,7 +109,7 @@ pub(super) unsafe fn take(gl: &GlInner) -> Kept {
 pub(super) unsafe fn neutralise(gl: &GlInner) {
     // SAFETY: the caller's.
     unsafe {
-        set_scissor_test(gl, false);
+        gl.rows().first.iter().for_each(|switch| set_switch(gl, switch.cap, switch.neutral));
         set_depth_range(gl, [0.0, 1.0]);
     }
 }
@@ -97,7 +122,8 @@ pub(super) unsafe fn restore(gl: &GlInner, kept: &Kept) {
     // SAFETY: the caller's.
     unsafe {
         set_viewport(gl, kept.viewport);
-        set_scissor_test(gl, kept.scissor_test);
+        let switches = gl.rows().first.iter().zip(&kept.on);
+        switches.for_each(|(switch, on)| set_switch(gl, switch.cap, *on));
         set_depth_range(gl, kept.depth_range);
     }
 }
@@ -119,16 +145,16 @@ pub(in crate::gl) unsafe fn set_viewport(gl: &GlInner, viewport: [f32; 4]) {
     }
 }
 
-unsafe fn set_scissor_test(gl: &GlInner, on: bool) {
+unsafe fn set_switch(gl: &GlInner, cap: u32, on: bool) {
     // SAFETY: the caller's; the functions are of this context.
     unsafe {
         match (gl.viewports, on) {
-            (Viewports::Indexed, true) => gl.raw.enable_draw_buffer(glow::SCISSOR_TEST, 0),
-            (Viewports::Indexed, false) => gl.raw.disable_draw_buffer(glow::SCISSOR_TEST, 0),
-            (Viewports::Loaded(loaded), true) => (loaded.enable)(glow::SCISSOR_TEST, 0),
-            (Viewports::Loaded(loaded), false) => (loaded.disable)(glow::SCISSOR_TEST, 0),
-            (Viewports::Plain, true) => gl.raw.enable(glow::SCISSOR_TEST),
-            (Viewports::Plain, false) => gl.raw.disable(glow::SCISSOR_TEST),
+            (Viewports::Indexed, true) => gl.raw.enable_draw_buffer(cap, 0),
+            (Viewports::Indexed, false) => gl.raw.disable_draw_buffer(cap, 0),
+            (Viewports::Loaded(loaded), true) => (loaded.enable)(cap, 0),
+            (Viewports::Loaded(loaded), false) => (loaded.disable)(cap, 0),
+            (Viewports::Plain, true) => gl.raw.enable(cap),
+            (Viewports::Plain, false) => gl.raw.disable(cap),
         }
     }
 }

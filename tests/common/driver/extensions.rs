@@ -13,6 +13,8 @@ pub enum Call {
     Draw,
     Clear,
     ReadPixels,
+    /// Of pixels to a texture.
+    Upload,
 }
 
 /// An extension with state of its own. While that is not at its default, the calls that it spoils do nothing at all, which
@@ -84,24 +86,67 @@ macro_rules! setters {
                     }
                     $name as Function as *const c_void
                 })*
+                "glDisableClientState" => disable_client_state as ClientState as *const c_void,
+                "glEnableClientState" => enable_client_state as ClientState as *const c_void,
+                "glWindowRectanglesEXT" => window_rectangles as WindowRectangles as *const c_void,
                 _ => panic!("no setter of the name `{name}`: add a row to `setters!`"),
             }
         }
     };
 }
 
+type ClientState = unsafe extern "system" fn(u32);
+
+unsafe extern "system" fn enable_client_state(cap: u32) {
+    set((cap, EVERY), &[1.0]);
+}
+
+unsafe extern "system" fn disable_client_state(cap: u32) {
+    set((cap, EVERY), &[0.0]);
+}
+
+type WindowRectangles = unsafe extern "system" fn(u32, i32, *const i32);
+
+unsafe extern "system" fn window_rectangles(mode: u32, count: i32, boxes: *const i32) {
+    set((WINDOW_RECTANGLE_MODE, EVERY), &[f64::from(mode)]);
+    set((NUM_WINDOW_RECTANGLES, EVERY), &[f64::from(count)]);
+    set((WINDOW_RECTANGLE, EVERY), &[0.0; 4]);
+    for i in 0..count {
+        // SAFETY: the caller's: there are four numbers for each.
+        let corners = unsafe { boxes.add(4 * i as usize).cast::<[i32; 4]>().read() };
+        set((WINDOW_RECTANGLE, i as u32), &corners.map(f64::from));
+    }
+}
+
 setters! {
     glAlphaFuncQCOM(func: u32, reference: f32) { 0x0BC1: [func], 0x0BC2: [reference] }
     glPolygonModeANGLE(face: u32, mode: u32) { 0x0B40: [mode] }
     glPolygonModeNV(face: u32, mode: u32) { 0x0B40: [mode] }
+    glPrimitiveBoundingBox(a: f32, b: f32, c: f32, d: f32, e: f32, f: f32, g: f32, h: f32) {
+        0x92BE: [a, b, c, d, e, f, g, h]
+    }
+    glPrimitiveBoundingBoxARB(a: f32, b: f32, c: f32, d: f32, e: f32, f: f32, g: f32, h: f32) {
+        0x92BE: [a, b, c, d, e, f, g, h]
+    }
+    glPrimitiveBoundingBoxEXT(a: f32, b: f32, c: f32, d: f32, e: f32, f: f32, g: f32, h: f32) {
+        0x92BE: [a, b, c, d, e, f, g, h]
+    }
+    glPrimitiveBoundingBoxOES(a: f32, b: f32, c: f32, d: f32, e: f32, f: f32, g: f32, h: f32) {
+        0x92BE: [a, b, c, d, e, f, g, h]
+    }
     glScissorExclusiveNV(x: i32, y: i32, width: i32, height: i32) { 0x9556: [x, y, width, height] }
     glShadingRateEXT(rate: u32) { 0x96D0: [rate] }
     glShadingRateQCOM(rate: u32) { 0x96A4: [rate] }
+    glSubpixelPrecisionBiasNV(x: u32, y: u32) { 0x9347: [x], 0x9348: [y] }
     glViewportPositionWScaleNV(index: u32, x: f32, y: f32) at index { 0x937D: [x], 0x937E: [y] }
     glViewportSwizzleNV(index: u32, x: u32, y: u32, z: u32, w: u32) at index {
         0x9358: [x], 0x9359: [y], 0x935A: [z], 0x935B: [w]
     }
 }
+
+pub const WINDOW_RECTANGLE: u32 = 0x8F12;
+pub const WINDOW_RECTANGLE_MODE: u32 = 0x8F13;
+pub const NUM_WINDOW_RECTANGLES: u32 = 0x8F15;
 
 // Numbers and defaults are those of the "New State" tables of the extensions' texts.
 

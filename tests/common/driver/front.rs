@@ -143,6 +143,8 @@ fronts! {
         write(answer(query, index), out, |v| v as f32).unwrap_or_else(|| real(query, index, out));
     glGetDoublei_v(query: u32, index: u32, out: *mut f64) => |real|
         write(answer(query, index), out, |v| v).unwrap_or_else(|| real(query, index, out));
+    glGetTexParameteriv(target: u32, query: u32, out: *mut i32) => |real|
+        write(answer(query, 0), out, |v| v as i32).unwrap_or_else(|| real(target, query, out));
     glGetError() -> u32 => |real| with(|s| s.errors.pop_front()).flatten().unwrap_or_else(|| real());
 
     // Switches.
@@ -152,6 +154,15 @@ fronts! {
     glEnablei(cap: u32, index: u32) => |real| if !set((cap, index), &[1.0]) { real(cap, index) };
     glDisablei(cap: u32, index: u32) => |real| if !set((cap, index), &[0.0]) { real(cap, index) };
     glIsEnabledi(cap: u32, index: u32) -> u8 => |real| on(cap, index).unwrap_or_else(|| real(cap, index));
+
+    glEnableiOES(cap: u32, index: u32) => |real| if !set((cap, index), &[1.0]) { real(cap, index) };
+    glDisableiOES(cap: u32, index: u32) => |real| if !set((cap, index), &[0.0]) { real(cap, index) };
+
+    // Other values.
+    glPixelStorei(what: u32, value: i32) => |real|
+        if !set((what, extensions::EVERY), &[f64::from(value)]) { real(what, value) };
+    glHint(target: u32, mode: u32) => |real|
+        if !set((target, extensions::EVERY), &[f64::from(mode)]) { real(target, mode) };
 
     // What they and the rules do.
     glDrawArrays(mode: u32, first: i32, count: i32) => |real| if draws() { real(mode, first, count) };
@@ -169,9 +180,15 @@ fronts! {
     glTexImage2D(
         target: u32, level: i32, internal: i32, width: i32, height: i32, border: i32, format: u32, kind: u32,
         data: *const c_void
-    ) => |real| if within(glow::MAX_TEXTURE_SIZE, width.max(height), glow::INVALID_VALUE) {
-        real(target, level, internal, width, height, border, format, kind, data)
-    };
+    ) => |real|
+        if within(glow::MAX_TEXTURE_SIZE, width.max(height), glow::INVALID_VALUE)
+            && (data.is_null() || passes(Call::Upload))
+        {
+            real(target, level, internal, width, height, border, format, kind, data)
+        };
+    glTexSubImage2D(
+        target: u32, level: i32, x: i32, y: i32, width: i32, height: i32, format: u32, kind: u32, data: *const c_void
+    ) => |real| if passes(Call::Upload) { real(target, level, x, y, width, height, format, kind, data) };
     glDrawBuffers(count: i32, buffers: *const u32) => |real|
         if within(glow::MAX_DRAW_BUFFERS, count, glow::INVALID_VALUE) { real(count, buffers) };
     glFramebufferTexture2D(target: u32, attachment: u32, kind: u32, texture: u32, level: i32) => |real| {

@@ -15,6 +15,7 @@
 pub mod drivers;
 pub mod extensions;
 mod front;
+pub mod registry;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -400,10 +401,8 @@ impl Simulation {
     /// Whether the state of a simulated extension takes the effect from this call: one of its switches is not at its default, or,
     /// where it has none, one of its values.
     fn spoils(&self, call: Call) -> bool {
-        let changed = |query| {
-            let default = self.default(query);
-            (0..extensions::INDICES).any(|index| self.holds(query, index) != default)
-        };
+        // What has an index is of a viewport, and all draws are to the first.
+        let changed = |query| self.holds(query, 0) != self.default(query);
         self.simulated.iter().filter(|e| e.spoils.contains(&call)).any(|e| e.deciding().any(changed))
     }
 }

@@ -55,7 +55,7 @@ const FACTORS: &[u32] = &[0x0BE0, 0x0BE1, BLEND_SRC_RGB, BLEND_DST_RGB, BLEND_SR
 const SWITCHES: &[u32] = &[
     0x0B20, 0x0B41, 0x0B44, 0x0B71, 0x0B90, 0x0BD0, 0x0BE2, 0x0BF2, 0x0C11, 0x3000, 0x3001, 0x3002, 0x3003,
     0x3004, 0x3005, 0x3006, 0x3007, 0x8037, 0x809E, 0x809F, 0x80A0, 0x8558, 0x8642, 0x864F, 0x8C89, 0x8D69,
-    0x8DB9, 0x8E51, 0x8F9D, 0x9327, 0x932B, 0x9346, 0x937F, 0x9563,
+    0x8DB9, 0x8E51, 0x8F9D, 0x9327, 0x932B, 0x9331, 0x9346, 0x937C, 0x937F, 0x9555, 0x9563, 0x95B1,
 ];
 const STORE: &[u32] = &[
     0x0CF0, 0x0CF2, 0x0CF3, 0x0CF4, 0x0CF5, 0x0D00, 0x0D02, 0x0D03, 0x0D04, 0x0D05, 0x806D, 0x806E, 0x8758,
@@ -181,6 +181,7 @@ entries! {
     glFinish(), Never, &[];
     glFlush(), Never, &[];
     glFramebufferTexture2D(target: u32, attachment: u32, textarget: u32, texture: u32, level: i32), Never, OF_FRAMEBUFFER;
+    glFrontFace(mode: u32), Never, &[FRONT_FACE];
     glGenBuffers(n: i32, names: Ptr), Undone, &[] => |_| made("Buffers", names.names(n));
     glGenFramebuffers(n: i32, names: Ptr), Undone, &[] => |_| made("Framebuffers", names.names(n));
     glGenQueries(n: i32, names: Ptr), Undone, &[] => |_| made("Queries", names.names(n));
@@ -225,6 +226,7 @@ entries! {
     glPauseTransformFeedback(), Never, FEEDBACK;
     glPixelStorei(what: u32, param: i32), Never, STORE;
     glPolygonMode(face: u32, mode: u32), Never, &[POLYGON_MODE];
+    glPrimitiveBoundingBox(a: f32, b: f32, c: f32, d: f32, e: f32, f: f32, g: f32, h: f32), Never, &[0x92BE];
     glProgramBinary(program: u32, form: u32, binary: Ptr, length: i32), Undone, &[];
     glProgramParameteri(program: u32, what: u32, value: i32), Never, &[];
     glReadBuffer(src: u32), Never, OF_FRAMEBUFFER;
