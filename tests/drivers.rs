@@ -4,14 +4,13 @@
 
 mod common;
 
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use common::attempt::{attempt, error_of, quietly};
 use common::driver::drivers::{self, OPTIONAL};
+use common::driver::outcomes::{Outcomes, all, differences, options, plain};
 use common::driver::{Driver, Installed, extensions};
 use common::egl;
-use common::everything::{self, PARTS};
+use common::everything;
 use common::harness::{alone, limits};
 use common::loader::TABLE;
 use common::random::uniform;
@@ -20,61 +19,15 @@ use glow::HasContext;
 use texla::gl::{Api, Limits};
 use texla::{Device, DeviceOptions, Error, Matrix, Result, Shape, Vector, ops};
 
-fn options() -> DeviceOptions {
-    DeviceOptions::default().with_limits(limits())
-}
-
 /// Something small that draws, reduces and reads back.
 fn norm(dev: &Device) -> f32 {
     ops::norm2(&Vector::filled(dev, 90, 2.0).unwrap()).unwrap().read().unwrap()
 }
 
-/// The name of each step of everything and its outcome: bits, or the error of a refusal.
-type Outcomes = Vec<(String, std::result::Result<Vec<u32>, String>)>;
-
-/// Runs everything, and calls `after` with the name of each step.
-fn all(dev: &Device, after: &dyn Fn(&str)) -> Outcomes {
-    let mut outcomes = Vec::new();
-    quietly(|| {
-        for (i, part) in PARTS.iter().enumerate() {
-            let whole = error_of(|| {
-                (part.0)(dev, &mut |name, step| {
-                    outcomes.push((name.to_owned(), attempt(step)));
-                    after(name);
-                });
-            });
-            // Steps share data: where that cannot be made, they are refused together.
-            if let Err(error) = whole {
-                outcomes.push((format!("what comes next of part {i}"), Err(error)));
-            }
-        }
-    });
-    outcomes
-}
-
-/// The same on the real driver.
-fn plain(api: Api) -> &'static Outcomes {
-    static PLAIN: [OnceLock<Outcomes>; 2] = [const { OnceLock::new() }; 2];
-    PLAIN[usize::from(api == Api::Es30)].get_or_init(|| {
-        let _current = egl::core(api, None);
-        // SAFETY: the context is current as long as the device lives.
-        let dev = unsafe { Device::from_loader(egl::loader(), options()) }.unwrap();
-        all(&dev, &|_| {})
-    })
-}
-
 #[track_caller]
 fn assert_same_outcomes(got: &Outcomes, expected: &Outcomes, what: &str) {
-    let names = |all: &Outcomes| all.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
-    assert_eq!(names(got), names(expected), "{what}: steps");
-    for ((name, got), (_, expected)) in got.iter().zip(expected) {
-        if got != expected {
-            let word = |of: &std::result::Result<Vec<u32>, String>| {
-                of.as_ref().map(|bits| format!("{} numbers", bits.len())).unwrap_or_else(Clone::clone)
-            };
-            panic!("{name}, {what}: {}, expected {}", word(got), word(expected));
-        }
-    }
+    let differences = differences(got, expected);
+    assert!(differences.is_empty(), "{what}: {differences:#?}");
 }
 
 /// Runs this with a device on a driver, in a context of its own. No object may be left.

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::ExitCode;
 
+use common::driver::states;
 use common::loader::sweep::{SOME, Stride, sweep};
 use common::loader::{self, TABLE};
 use common::{cycles, hand_over, harness, manners, refusals, scratch};
@@ -17,6 +18,7 @@ use texla::{Device, DeviceOptions, Headless, HeadlessOptions, Vector, ops};
 #[path = "../../tests/common/mod.rs"]
 mod common;
 mod draws;
+mod drivers;
 mod limits;
 #[path = "../../tests/fuzz/mutate.rs"]
 mod mutate;
@@ -124,10 +126,11 @@ impl Promises<'_> {
 /// Adds the rows of one part.
 type Look = fn(&mut Promises<'_>, &Amount) -> Result;
 
-const PARTS: [(&str, Look); 9] = [
+const PARTS: [(&str, Look); 10] = [
     ("the application's state", state),
     ("its pictures", scenes),
     ("lesser devices and limits", lesser),
+    ("drivers that are not here", simulated),
     ("a driver that fails", faults),
     ("devices that come and go", lives),
     ("results for other threads", hand_overs),
@@ -239,6 +242,24 @@ fn lesser(promises: &mut Promises<'_>, _: &Amount) -> Result {
         0,
         mobile,
     );
+    Ok(())
+}
+
+/// Drivers that are simulated in front of the one that is here: see `tests/common/driver`.
+fn simulated(promises: &mut Promises<'_>, _: &Amount) -> Result {
+    let extensions = include_str!("../../tests/registry/extensions.txt").lines().count();
+    promises.told("extensions of the registries that have state, a row for each in the guide", extensions);
+    let api = promises.api;
+    let found = promises.swept("sweeps of extensions' state that have stopped", || states::swept(api));
+    if let Some((tried, faults)) = found {
+        let what =
+            format!("of {tried} of them set on drivers that have them, other bits or values afterwards");
+        promises.exactly(&what, 0, faults.len());
+    }
+    for (name, wrong, refused, steps) in drivers::simulated(promises.api)? {
+        promises.exactly(&format!("of {steps} operations, other bits or errors {name}"), 0, wrong);
+        promises.told(&format!("of them refused {name}"), refused);
+    }
     Ok(())
 }
 

@@ -15,7 +15,9 @@
 pub mod drivers;
 pub mod extensions;
 mod front;
+pub mod outcomes;
 pub mod registry;
+pub mod states;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
