@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use common::driver::Driver;
+use common::driver::extensions::Extension;
 use common::driver::registry::{Outcome, QCOM_TEXTURE_FOVEATED, ROWS, TEXTURE_FOVEATED_FEATURE_BITS};
 use common::driver::states::*;
 use common::harness::{alone, headless, limits, on_both};
@@ -117,6 +118,29 @@ fn state_of_extensions_changes_no_result() {
         let (tried, found) = swept(api);
         assert!(tried > 10, "{tried}");
         assert!(found.is_empty(), "{}", found.join("\n"));
+    }
+}
+
+/// A driver that names extensions and knows none of their values, as NVIDIA's does of several GPUs: it works, and no error is left.
+#[test]
+fn extensions_without_their_values_are_passed_over() {
+    for api in Api::ALL {
+        let _alone = alone();
+        let context = headless(api);
+        drop(context.device().scope().unwrap());
+        let real = context.glow().supported_extensions().clone();
+        let named = ROWS.iter().map(|row| row.extension.name).filter(|name| !real.contains(*name));
+        let named: Vec<_> = named.map(|name| Extension { name, ..Extension::NONE }).collect();
+        let named: &'static [Extension] = named.leak();
+        assert!(named.len() > 20, "{}", named.len());
+        let driver =
+            named.iter().fold(Driver::new("empty names"), |driver, empty| driver.with(empty)).install();
+        let dev = driver.device(DeviceOptions::default().with_limits(limits()));
+        let found = work(&dev);
+        assert_eq!(bits(&found), bits(&work(context.device())), "{api}");
+        // SAFETY: the context is current.
+        assert_eq!(unsafe { context.glow().get_error() }, glow::NO_ERROR);
+        drop(dev);
     }
 }
 

@@ -20,6 +20,7 @@ use table::{Row, TABLE, Value, since};
 use super::context::{Gl, GlInner, take_error};
 use super::raw::{Bound, Place, Raw};
 use crate::error::{Error, Result};
+use crate::platform::BROWSER;
 
 pub(super) use loaded::functions;
 pub(super) use nesting::{Nesting, end};
@@ -68,13 +69,23 @@ pub(super) struct Rows {
 
 impl Rows {
     fn of(gl: &GlInner) -> Self {
-        let table = TABLE.iter().filter(|row| (row.exists)(gl)).collect();
+        // SAFETY: the context is current, and says that it has the value.
+        let is_answered = |row: &&Row| is_answered(gl, || _ = unsafe { (row.read)(&gl.raw) });
+        let table = TABLE.iter().filter(|row| (row.exists)(gl)).filter(is_answered).collect();
         Rows { table, loaded: loaded::prepare(gl), first: viewports::switches(gl) }
     }
 }
 
+/// Whether a question raises no error: some drivers name an extension and have not all of its values. No error is pending before.
+fn is_answered(gl: &GlInner, ask: impl FnOnce()) -> bool {
+    ask();
+    // A browser has what it names, and each question for errors waits for another process.
+    // SAFETY: the context is current.
+    BROWSER || matches!(unsafe { take_error(&gl.raw) }, glow::NO_ERROR | glow::CONTEXT_LOST)
+}
+
 impl GlInner {
-    /// The rows that exist here.
+    /// The rows that exist here. First asked for when no error is pending.
     fn rows(&self) -> &Rows {
         self.rows.get_or_init(|| Rows::of(self))
     }

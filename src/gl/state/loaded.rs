@@ -61,10 +61,19 @@ pub(super) struct Prepared {
 /// A value of the host's, and the index of its row among those that exist.
 pub(super) type Kept = (usize, Words);
 
-/// One value that a query names.
+/// The first value that a query names. Some drivers answer with more than the extension says, as NVIDIA's does with two polygon
+/// modes.
 unsafe fn word(gl: &GlInner, query: u32) -> u32 {
-    // SAFETY: the caller's.
-    unsafe { gl.raw.get_parameter_i32(query) as u32 }
+    let mut found = [0; 16];
+    // SAFETY: the caller's. A browser's glow takes answers of the very length.
+    unsafe {
+        if BROWSER {
+            return gl.raw.get_parameter_i32(query) as u32;
+        }
+        gl.raw.get_parameter_i32_slice(query, &mut found);
+    }
+    let [first, ..] = found;
+    first as u32
 }
 
 /// Whether a switch is on, behind its name.
@@ -137,10 +146,15 @@ const fn gpu_mask(
     }
 }
 
-/// The GPUs that a mask leaves out.
+/// The GPUs that a mask leaves out. Drivers of a single GPU name the extension and have no mask.
 unsafe fn missing_gpus(gl: &GlInner, query: u32) -> Words {
     // SAFETY: the caller's.
-    let [mask, count] = unsafe { [query, MULTICAST_GPUS_NV].map(|q| word(gl, q)) };
+    let count = unsafe { word(gl, MULTICAST_GPUS_NV) };
+    if count < 2 {
+        return Words::from_iter([0]);
+    }
+    // SAFETY: the caller's.
+    let mask = unsafe { word(gl, query) };
     let all = 1u32.checked_shl(count).unwrap_or(0).wrapping_sub(1);
     Words::from_iter([all & !mask])
 }
@@ -341,7 +355,9 @@ pub(super) fn prepare(gl: &GlInner) -> Vec<Prepared> {
         let addresses: Option<_> = set.names.iter().map(|name| gl.entry.address(name)).collect();
         addresses.map(|addresses| (set, addresses))
     };
-    let existing = LOADED.iter().filter(|row| (row.exists)(gl));
+    // SAFETY: the context is current, and the driver names the extension.
+    let is_answered = |row: &&Loaded| super::is_answered(gl, || _ = unsafe { (row.read)(gl) });
+    let existing = LOADED.iter().filter(|row| (row.exists)(gl)).filter(is_answered);
     existing.map(|row| Prepared { row, functions: row.set.and_then(found) }).collect()
 }
 

@@ -56,7 +56,11 @@ pub(super) fn switches(gl: &GlInner) -> Vec<Switch> {
         ("GL_NV_shading_rate_image", Switch { cap: SHADING_RATE_IMAGE_NV, neutral: false }),
         ("GL_AMD_transform_feedback4", Switch { cap: STREAM_RASTERIZATION_AMD, neutral: true }),
     ];
-    let found = extended.into_iter().filter(|(name, _)| extension(gl, name)).map(|(_, switch)| switch);
+    let is_there = |(name, switch): &(&str, Switch)| {
+        // SAFETY: the context is current.
+        extension(gl, name) && super::is_answered(gl, || _ = unsafe { gl.raw.is_enabled(switch.cap) })
+    };
+    let found = extended.into_iter().filter(is_there).map(|(_, switch)| switch);
     [Switch { cap: glow::SCISSOR_TEST, neutral: false }].into_iter().chain(found).collect()
 }
 
