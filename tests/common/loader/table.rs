@@ -164,6 +164,7 @@ entries! {
     glDepthRangef(n: f32, f: f32), Never, &[DEPTH_RANGE];
     glDetachShader(program: u32, shader: u32), Never, &[];
     glDisable(cap: u32), Never, SWITCHES;
+    glDisableClientState(cap: u32), Never, &[0x8F1E, 0x8F1F, 0x936E];
     glDisablei(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST];
     glDisableiNV(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST];
     glDisableiOES(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST];
@@ -171,6 +172,7 @@ entries! {
     glDrawArraysInstanced(mode: u32, first: i32, count: i32, instances: i32), Memory, &[];
     glDrawBuffers(n: i32, bufs: Ptr), Never, OF_FRAMEBUFFER;
     glEnable(cap: u32), Never, SWITCHES;
+    glEnableClientState(cap: u32), Never, &[0x8F1E, 0x8F1F, 0x936E];
     glEnableVertexAttribArray(index: u32), Never, VERTICES;
     glEnablei(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST];
     glEnableiNV(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST];
@@ -227,6 +229,8 @@ entries! {
     glPixelStorei(what: u32, param: i32), Never, STORE;
     glPolygonMode(face: u32, mode: u32), Never, &[POLYGON_MODE];
     glPrimitiveBoundingBox(a: f32, b: f32, c: f32, d: f32, e: f32, f: f32, g: f32, h: f32), Never, &[0x92BE];
+    glPrimitiveBoundingBoxARB(a: f32, b: f32, c: f32, d: f32, e: f32, f: f32, g: f32, h: f32), Never, &[0x92BE];
+    glPrimitiveBoundingBoxEXT(a: f32, b: f32, c: f32, d: f32, e: f32, f: f32, g: f32, h: f32), Never, &[0x92BE];
     glProgramBinary(program: u32, form: u32, binary: Ptr, length: i32), Undone, &[];
     glProgramParameteri(program: u32, what: u32, value: i32), Never, &[];
     glReadBuffer(src: u32), Never, OF_FRAMEBUFFER;
@@ -234,6 +238,7 @@ entries! {
     glResumeTransformFeedback(), Never, FEEDBACK;
     glSamplerParameteri(sampler: u32, what: u32, param: i32), Never, &[];
     glShaderSource(shader: u32, count: i32, string: Ptr, length: Ptr), Never, &[];
+    glSubpixelPrecisionBiasNV(x: u32, y: u32), Never, &[0x9347, 0x9348];
     glTexImage2D(target: u32, level: i32, internal: i32, width: i32, height: i32, border: i32, format: u32, kind: u32, pixels: Ptr), Memory, &[];
     glTexParameterf(target: u32, what: u32, param: f32), Never, &[];
     glTexParameterfv(target: u32, what: u32, params: Ptr), Never, &[];
@@ -261,4 +266,6 @@ entries! {
     glViewportArrayv(first: u32, count: i32, v: Ptr), Never, &[VIEWPORT];
     glViewportArrayvNV(first: u32, count: i32, v: Ptr), Never, &[VIEWPORT];
     glViewportArrayvOES(first: u32, count: i32, v: Ptr), Never, &[VIEWPORT];
+    glViewportSwizzleNV(index: u32, x: u32, y: u32, z: u32, w: u32), Never, &[0x9358, 0x9359, 0x935A, 0x935B];
+    glWindowRectanglesEXT(mode: u32, count: i32, boxes: Ptr), Never, &[0x8F12, 0x8F13, 0x8F15];
 }
