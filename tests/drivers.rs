@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::driver::drivers::{self, OPTIONAL};
@@ -288,16 +289,29 @@ fn everything_without_errors() {
 fn a_context_without_errors_beside_ours() {
     let _alone = alone();
     // Names of ours are names there too, or not.
-    for (api, other, objects) in [
+    let ways = [
         (Api::Gl33, Api::Gl33, false),
         (Api::Gl33, Api::Gl33, true),
         (Api::Es30, Api::Es30, false),
         (Api::Es30, Api::Gl33, true),
-    ] {
+    ];
+    for (i, (api, other, objects)) in ways.iter().cycle().copied().take(4 * ways.len()).enumerate() {
+        let (in_a_scope, by_loader) = (i / ways.len() % 2 == 1, i / ways.len() < 2);
         let ours = egl::core(api, None);
         // SAFETY: the device has to find out that its context is not current.
-        let dev = unsafe { Device::from_loader(egl::loader(), options()) }.unwrap();
+        let dev = unsafe {
+            if by_loader {
+                Device::from_loader(egl::loader(), options())
+            } else {
+                Device::from_glow_with(
+                    Arc::new(glow::Context::from_loader_function(egl::loader())),
+                    options(),
+                )
+            }
+        };
+        let dev = dev.unwrap();
         let x = Vector::filled(&dev, 9, 1.0).unwrap();
+        let scope = in_a_scope.then(|| dev.scope().unwrap());
         let theirs = egl::no_error(other);
         // SAFETY: the context is current.
         let gl = unsafe { glow::Context::from_loader_function(egl::loader()) };
@@ -326,7 +340,7 @@ fn a_context_without_errors_beside_ours() {
         for done in [x.read().map(drop), ops::sum(&x).map(drop), Vector::zeros(&dev, 3).map(drop)] {
             assert!(matches!(done, Err(Error::NoContext(_))), "{done:?}");
         }
-        drop((x, dev));
+        drop((scope, x, dev));
         assert_eq!(state(), before, "what is bound in the other context");
         drop((theirs, ours));
     }

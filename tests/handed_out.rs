@@ -6,12 +6,15 @@ mod common;
 
 use std::sync::Arc;
 
-use common::harness::{assert_padded, on_both};
+use common::egl::{core, loader};
+use common::harness::{alone, assert_padded, limits, on_both};
 use common::random::uniform;
 use glow::HasContext;
+use texla::gl::Api;
 use texla::ops::{self, Shades};
 use texla::{
-    BufferVector, Device, DoubleVector, Error, Layout, Matrix, Packed, Picture, Plane, Scalar, Shape, Vector,
+    BufferVector, Device, DeviceOptions, DoubleVector, Error, Layout, Matrix, Packed, Picture, Plane, Scalar,
+    Shape, Vector,
 };
 
 /// Every parameter of a texture that a host might set, by value: none of these is what texla made it with.
@@ -221,6 +224,69 @@ fn the_next_owner_finds_a_new_texture() {
         });
         assert!(dev.pool_stats().reused > before.reused && met >= 4, "{met} textures were met again");
     });
+}
+
+/// What a host must not do, done while the texture is its own: another image, or none. It spoils no other data.
+#[test]
+fn an_image_of_the_hosts_is_not_reused() {
+    on_both(|dev| {
+        let gl = dev.glow();
+        let values: Vec<f32> = (0..64).map(|i| 0.5 + i as f32).collect();
+        type Spoil = fn(&glow::Context, glow::NativeTexture);
+        // SAFETY: in both of these the context is current.
+        let spoils: [Spoil; 2] = [
+            |gl, texture| unsafe {
+                gl.bind_texture(glow::TEXTURE_2D, Some(texture));
+                let (format, kind, none) =
+                    (glow::RGBA, glow::UNSIGNED_BYTE, glow::PixelUnpackData::Slice(None));
+                gl.tex_image_2d(glow::TEXTURE_2D, 0, glow::RGBA8 as i32, 4, 4, 0, format, kind, none);
+                gl.bind_texture(glow::TEXTURE_2D, None);
+            },
+            |gl, texture| unsafe { gl.delete_texture(texture) },
+        ];
+        for spoil in spoils {
+            let x = Vector::from_slice(dev, &values).unwrap();
+            spoil(&gl, x.texture());
+            drop(x);
+            let y = Vector::from_slice(dev, &values).unwrap();
+            assert_eq!(y.read().unwrap(), values);
+            assert_eq!(ops::sum(&y).unwrap().read().unwrap(), values.iter().sum::<f32>());
+            let live = dev.pool_stats().live;
+            drop(y);
+            assert_eq!(dev.pool_stats().live, live - 1);
+            dev.trim().unwrap();
+        }
+    });
+}
+
+/// A context that shares objects sets parameters between two calls of a scope.
+#[test]
+fn parameters_from_a_sharing_context_decide_nothing() {
+    for api in Api::ALL {
+        let _alone = alone();
+        let ours = core(api, None);
+        // SAFETY: the context is current whenever the device is called.
+        let dev =
+            unsafe { Device::from_loader(loader(), DeviceOptions::default().with_limits(limits())) }.unwrap();
+        let x = Vector::from_slice(&dev, &uniform(8, 200)).unwrap();
+        let expected = ops::sum(&x).unwrap().read().unwrap();
+        let texture = x.texture();
+        let theirs = core(api, Some(&ours));
+        // SAFETY: the context is current.
+        let gl = unsafe { glow::Context::from_loader_function(loader()) };
+        ours.make_current_surfaceless().unwrap();
+        let scope = dev.scope().unwrap();
+        for _ in 0..3 {
+            assert_eq!(ops::sum(&x).unwrap().read().unwrap(), expected, "{api}");
+            theirs.make_current_surfaceless().unwrap();
+            spoil(&gl, texture);
+            // A call there is an error, within the scope too.
+            assert!(matches!(ops::sum(&x), Err(Error::NoContext(_))));
+            ours.make_current_surfaceless().unwrap();
+        }
+        drop(scope);
+        drop((x, dev));
+    }
 }
 
 /// A stale name: the host still sets parameters by it when the texture serves for something else.

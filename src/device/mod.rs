@@ -286,9 +286,14 @@ impl Device {
         what: &'static str,
     ) -> Result<PooledTexture> {
         let _scope = self.scope()?;
-        if let Some(texture) = self.0.pool.borrow_mut().take(extent, format) {
-            texture.change_hands();
-            return Ok(PooledTexture::new(self, texture));
+        loop {
+            let waiting = self.0.pool.borrow_mut().take(extent, format);
+            match waiting {
+                None => break,
+                Some(texture) if texture.change_hands() => return Ok(PooledTexture::new(self, texture)),
+                // The host has spoiled it.
+                Some(texture) => self.0.pool.borrow_mut().discard(&texture),
+            }
         }
         let texture = Rc::new(self.allocate(|| Texture::new(&self.0.gl, extent, format, what))?);
         self.0.pool.borrow_mut().allocated(&texture);

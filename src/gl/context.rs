@@ -79,7 +79,7 @@ pub(crate) struct GlInner {
     pub(super) framebuffers: RefCell<Framebuffers>,
     pub(super) clock: Cell<u64>,
     pub(super) handed: RefCell<Handed>,
-    /// Outermost scopes so far.
+    /// Scopes so far, nested ones too.
     pub(super) entries: Cell<u64>,
     owner: Option<Box<dyn CurrentContext>>,
 }
@@ -216,16 +216,18 @@ impl Gl {
         self.owner.as_ref().map_or(Ok(()), |owner| owner.make_current().map_err(Error::NoContext))
     }
 
+    /// What every entry begins with that others' code may have run before: the context is current, or an error.
+    pub fn be_current(&self) -> Result<()> {
+        if self.owner.is_some() { self.make_current() } else { self.check_current() }
+    }
+
     /// What every outermost entry does first: context current, no foreign error pending, the dead buried.
     pub fn enter(&self) -> Result<()> {
         if self.lost.get() {
             return Err(Error::ContextLost);
         }
-        self.make_current()?;
         // Before errors are asked for, which in another context are another's.
-        if self.owner.is_none() {
-            self.check_current()?;
-        }
+        self.be_current()?;
         // A browser that has nobody else's errors is not asked: see `check_work`.
         let quiet = self.quiet.get() && self.host_state == HostState::Own;
         // SAFETY: the context is current.

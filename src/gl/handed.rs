@@ -8,6 +8,7 @@ use super::api::Api;
 use super::context::{Gl, GlInner};
 use super::state::Filter;
 use crate::platform::BROWSER;
+use crate::shape::Extent;
 
 /// Where each channel of a texel comes from, and where it has to.
 pub(super) const SWIZZLE: [(u32, u32); 4] = [
@@ -58,13 +59,6 @@ impl GlInner {
     /// From now on the host may know this name.
     pub(super) fn hand_out(&self, texture: glow::Texture) {
         self.handed.borrow_mut().0.entry(texture).or_insert(Due { since: 0, new: false });
-    }
-
-    /// The texture is to hold other data, whose host has set nothing yet.
-    pub(super) fn change_hands(&self, texture: glow::Texture) {
-        if let Some(due) = self.handed.borrow_mut().0.get_mut(&texture) {
-            *due = Due { since: 0, new: true };
-        }
     }
 
     /// Whether its parameters have to be set before texla uses it.
@@ -130,6 +124,29 @@ impl GlInner {
 }
 
 impl Gl {
+    /// The texture is to hold other data, whose host has set nothing yet. False where the host has deleted it or given it another
+    /// image, as far as the version can be asked: it would spoil these data. Needs an open scope.
+    pub(super) fn change_hands(&self, texture: glow::Texture, extent: Extent, internal: u32) -> bool {
+        match self.handed.borrow_mut().0.get_mut(&texture) {
+            Some(due) => *due = Due { since: 0, new: true },
+            None => return true,
+        }
+        // SAFETY: the context is current inside a scope; any name may be asked for.
+        if BROWSER || !unsafe { self.raw.is_texture(texture) } {
+            return BROWSER;
+        }
+        if self.api == Api::Es30 && self.version < (3, 1) {
+            return true;
+        }
+        self.bind_unit(0, texture, Filter::Nearest);
+        self.activate_unit(0);
+        let expected = [extent.width, extent.height, internal];
+        let asked = [glow::TEXTURE_WIDTH, glow::TEXTURE_HEIGHT, glow::TEXTURE_INTERNAL_FORMAT];
+        // SAFETY: the context is current inside a scope, the texture is bound, and the version has the queries.
+        asked.map(|what| unsafe { self.raw.get_tex_level_parameter_i32(glow::TEXTURE_2D, 0, what) as u32 })
+            == expected
+    }
+
     /// Before textures are attached to be drawn to or read: to a framebuffer whose levels are out of range, it would not be complete.
     pub(super) fn reset_attached(&self, textures: impl Iterator<Item = glow::Texture>) {
         for texture in textures.filter(|texture| self.is_due(*texture)) {

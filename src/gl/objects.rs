@@ -242,9 +242,11 @@ impl Texture {
         self.raw
     }
 
-    /// What is in it is of no account any more: it will be something else's.
-    pub fn change_hands(&self) {
-        self.gl.change_hands(self.raw);
+    /// Whether it can hold something else: it is as it was made, whatever the host may have done by its name. What is in it is of no
+    /// account any more. Needs an open scope.
+    pub fn change_hands(&self) -> bool {
+        let (internal, ..) = self.format.gl();
+        self.gl.change_hands(self.raw, self.extent, internal)
     }
 
     pub fn extent(&self) -> Extent {

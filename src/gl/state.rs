@@ -174,10 +174,11 @@ impl StateGuard {
         if let Some(saved) = gl.saved.borrow_mut().as_mut() {
             // Another device, or the application in a context of its own, may have been at work since the outermost entry.
             if saved.exclusive == 0 {
-                gl.make_current()?;
+                gl.be_current()?;
             }
             saved.depth += 1;
             saved.exclusive += usize::from(exclusive);
+            gl.entries.set(gl.entries.get() + 1);
             return Ok(Self { gl: gl.clone(), exclusive });
         }
         gl.enter()?;

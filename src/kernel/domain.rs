@@ -36,7 +36,7 @@ pub enum Domain<'a> {
 /// [`Capabilities::float_blend`](crate::gl::Capabilities::float_blend) for `Add`,
 /// [`Capabilities::float_min_max`](crate::gl::Capabilities::float_min_max) for `Max` and `Min`. On other devices
 ///
-/// - quads ([`Kernel`](crate::kernel::Kernel)) give the same results, bit for bit: the shader reads a copy of the target.
+/// - quads ([`Kernel`](crate::kernel::Kernel)) give the same results, bit for bit but for NaN and the sign of a zero: the shader reads a copy of the target.
 ///   That costs a draw and a pooled texture more for each target, and a texture unit for each;
 /// - points and splats are blended onto a [`Picture`](crate::Picture) of bytes, and are
 ///   [`Error::Unsupported`](crate::Error::Unsupported) onto floats. [`ops::Histogram`](crate::ops::Histogram) counts and sums

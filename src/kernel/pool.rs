@@ -109,9 +109,14 @@ impl Pool {
         self.stats.peak_bytes = self.stats.peak_bytes.max(self.stats.live_bytes);
     }
 
-    pub fn give(&mut self, texture: Rc<Texture>) {
+    /// A texture that does not come back.
+    pub fn discard(&mut self, texture: &Texture) {
         self.stats.live -= 1;
         self.stats.live_bytes -= texture.bytes();
+    }
+
+    pub fn give(&mut self, texture: Rc<Texture>) {
+        self.discard(&texture);
         if texture.bytes() > self.budget {
             return;
         }

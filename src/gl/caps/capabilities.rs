@@ -19,7 +19,8 @@ pub enum ExactForm {
 
 /// What the device can do, as found by probing when the [`Device`](crate::Device) was made.
 ///
-/// Probing compiles some 13 programs. Within a process it is done once for each context and driver; an application that wants to
+/// Probing compiles some 13 programs. Within a process it is done once for contexts that say the same of themselves, through the same
+/// loader's functions, and for each device by `from_glow`, whose functions are not known. An application that wants to
 /// spare it at its next start saves the text of the capabilities (`Display`) and gives them back
 /// ([`DeviceOptions::capabilities`](crate::DeviceOptions::capabilities)). They are taken only where the context has the same
 /// [`fingerprint`](Self::fingerprint); elsewhere the device is probed as if none had been given.
@@ -217,7 +218,9 @@ impl FromStr for Capabilities {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (lines, sum) = text.trim_end().rsplit_once("sum = ").unwrap_or((text, ""));
+        // Whatever the ends of lines are.
+        let text = &text.replace("\r\n", "\n");
+        let (lines, sum) = text.trim_end().rsplit_once("sum = ").unwrap_or((text.as_str(), ""));
         let read = Self::read(lines)?;
         if sum == format!("{:016x}", hash([lines])) {
             return Ok(read);

@@ -24,14 +24,13 @@ pub(crate) struct Raw {
     /// What tells the context from others: see `identity`.
     pub(super) mark: Cell<Option<identity::Mark>>,
     /// See [`functions`](Self::functions).
-    functions: u64,
+    functions: Option<u64>,
 }
 
 impl From<Arc<glow::Context>> for Raw {
     fn from(glow: Arc<glow::Context>) -> Self {
-        // What glow has loaded it shows to nobody: another table may be another driver's.
-        let functions = Arc::as_ptr(&glow).addr() as u64;
-        Raw { glow, mark: Cell::new(None), functions }
+        // Which functions glow has loaded it shows to nobody.
+        Raw { glow, mark: Cell::new(None), functions: None }
     }
 }
 
@@ -82,9 +81,9 @@ impl Raw {
     }
 
     /// A number for the functions through which the context is reached: where it is another one, another driver may answer
-    /// under the same names.
+    /// under the same names. `None` where they are not known.
     pub fn functions(&self) -> Option<u64> {
-        Some(self.functions)
+        self.functions
     }
 
     /// Whether the driver names this extension.
@@ -269,5 +268,5 @@ pub(crate) unsafe fn load(loader: &dyn Fn(&str) -> *const c_void) -> Result<Raw>
     let (glow, functions) = unsafe { functions::load(loader) }?;
     #[allow(clippy::arc_with_non_send_sync)]
     let glow = Arc::new(glow);
-    Ok(Raw { glow, mark: Cell::new(None), functions })
+    Ok(Raw { glow, mark: Cell::new(None), functions: Some(functions) })
 }

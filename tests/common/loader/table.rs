@@ -47,7 +47,7 @@ const OF_FRAMEBUFFER: &[u32] = FRAMEBUFFER.split_at(2).1;
 /// The array, what its attributes are, and what was bound last. From 0x8650 on: an attribute each, by GL_NV_vertex_program.
 const VERTICES: &[u32] = &[
     0x82D6, 0x82D7, 0x82D8, 0x85B5, 0x8622, 0x8623, 0x8624, 0x8625, 0x8645, 0x8650, 0x8651, 0x8652, 0x8653,
-    0x8895, 0x889F, 0x88FD, 0x88FE, 0x8F4F,
+    0x8895, 0x889F, 0x88FD, 0x88FE, 0x8F1E, 0x8F4F,
 ];
 /// The program, and which stages it has, as NVIDIA's driver answers.
 const PROGRAM: &[u32] = &[CURRENT_PROGRAM, 0x8B30, 0x8B31, 0x8DD9, 0x8E87, 0x8E88, 0x91B9, 0x9559, 0x955A];
@@ -55,7 +55,8 @@ const FACTORS: &[u32] = &[0x0BE0, 0x0BE1, BLEND_SRC_RGB, BLEND_DST_RGB, BLEND_SR
 const SWITCHES: &[u32] = &[
     0x0B20, 0x0B41, 0x0B44, 0x0B71, 0x0B90, 0x0BD0, 0x0BE2, 0x0BF2, 0x0C11, 0x3000, 0x3001, 0x3002, 0x3003,
     0x3004, 0x3005, 0x3006, 0x3007, 0x8037, 0x809E, 0x809F, 0x80A0, 0x8558, 0x8642, 0x864F, 0x8C89, 0x8D69,
-    0x8DB9, 0x8E51, 0x8F9D, 0x9327, 0x932B, 0x9331, 0x9346, 0x937C, 0x937F, 0x9555, 0x9563, 0x95B1,
+    0x8890, 0x8DB9, 0x8E51, 0x8F9D, 0x92DD, 0x9327, 0x932B, 0x9331, 0x9346, 0x937C, 0x937F, 0x9555, 0x9563,
+    0x95B1,
 ];
 const STORE: &[u32] = &[
     0x0CF0, 0x0CF2, 0x0CF3, 0x0CF4, 0x0CF5, 0x0D00, 0x0D02, 0x0D03, 0x0D04, 0x0D05, 0x806D, 0x806E, 0x8758,
@@ -165,18 +166,18 @@ entries! {
     glDetachShader(program: u32, shader: u32), Never, &[];
     glDisable(cap: u32), Never, SWITCHES;
     glDisableClientState(cap: u32), Never, &[0x8F1E, 0x8F1F, 0x936E];
-    glDisablei(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST];
-    glDisableiNV(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST];
-    glDisableiOES(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST];
+    glDisablei(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST, 0x9555, 0x9563];
+    glDisableiNV(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST, 0x9555, 0x9563];
+    glDisableiOES(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST, 0x9555, 0x9563];
     glDrawArrays(mode: u32, first: i32, count: i32), Memory, &[];
     glDrawArraysInstanced(mode: u32, first: i32, count: i32, instances: i32), Memory, &[];
     glDrawBuffers(n: i32, bufs: Ptr), Never, OF_FRAMEBUFFER;
     glEnable(cap: u32), Never, SWITCHES;
     glEnableClientState(cap: u32), Never, &[0x8F1E, 0x8F1F, 0x936E];
     glEnableVertexAttribArray(index: u32), Never, VERTICES;
-    glEnablei(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST];
-    glEnableiNV(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST];
-    glEnableiOES(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST];
+    glEnablei(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST, 0x9555, 0x9563];
+    glEnableiNV(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST, 0x9555, 0x9563];
+    glEnableiOES(target: u32, index: u32), Never, &[BLEND, SCISSOR_TEST, 0x9555, 0x9563];
     glEndQuery(target: u32), Never, QUERY;
     glEndTransformFeedback(), Never, FEEDBACK;
     glFenceSync(condition: u32, flags: u32) -> Ptr, Undone, &[] => |fence: Ptr| made("Fences", [fence.0 as usize]);
