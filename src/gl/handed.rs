@@ -124,27 +124,34 @@ impl GlInner {
 }
 
 impl Gl {
-    /// The texture is to hold other data, whose host has set nothing yet. False where the host has deleted it or given it another
-    /// image, as far as the version can be asked: it would spoil these data. Needs an open scope.
-    pub(super) fn change_hands(&self, texture: glow::Texture, extent: Extent, internal: u32) -> bool {
+    /// The texture is to hold other data, whose host has set nothing yet. False where the host has given it another image, as far as
+    /// the version can be asked: it would spoil these data. `None` where it has deleted it. Needs an open scope.
+    pub(super) fn change_hands(&self, texture: glow::Texture, extent: Extent, internal: u32) -> Option<bool> {
         match self.handed.borrow_mut().0.get_mut(&texture) {
             Some(due) => *due = Due { since: 0, new: true },
-            None => return true,
+            None => return Some(true),
+        }
+        if BROWSER {
+            return Some(true);
         }
         // SAFETY: the context is current inside a scope; any name may be asked for.
-        if BROWSER || !unsafe { self.raw.is_texture(texture) } {
-            return BROWSER;
+        if !unsafe { self.raw.is_texture(texture) } {
+            self.handed.borrow_mut().forget(texture);
+            self.shadow.borrow_mut().forget_texture(texture);
+            self.drop_framebuffers_of(&[texture]);
+            return None;
         }
         if self.api == Api::Es30 && self.version < (3, 1) {
-            return true;
+            return Some(true);
         }
         self.bind_unit(0, texture, Filter::Nearest);
         self.activate_unit(0);
         let expected = [extent.width, extent.height, internal];
         let asked = [glow::TEXTURE_WIDTH, glow::TEXTURE_HEIGHT, glow::TEXTURE_INTERNAL_FORMAT];
         // SAFETY: the context is current inside a scope, the texture is bound, and the version has the queries.
-        asked.map(|what| unsafe { self.raw.get_tex_level_parameter_i32(glow::TEXTURE_2D, 0, what) as u32 })
-            == expected
+        let found = asked
+            .map(|what| unsafe { self.raw.get_tex_level_parameter_i32(glow::TEXTURE_2D, 0, what) as u32 });
+        Some(found == expected)
     }
 
     /// Before textures are attached to be drawn to or read: to a framebuffer whose levels are out of range, it would not be complete.

@@ -77,6 +77,8 @@ pub(crate) struct Texture {
     extent: Extent,
     format: Format,
     lent: Option<Lent>,
+    /// The host has deleted it: its name may be another texture's.
+    gone: Cell<bool>,
 }
 
 /// What a texture of the host's is for.
@@ -105,7 +107,7 @@ impl Texture {
         let texture = unsafe {
             let raw = gl.made("texture", gl.raw.create_texture())?;
             gl.ledger.change_live(|l| l.textures += 1);
-            Texture { gl: gl.clone(), raw, extent, format, lent: None }
+            Texture { gl: gl.clone(), raw, extent, format, lent: None, gone: Cell::new(false) }
         };
         // Unit 0 serves for all work on textures that is not drawing.
         gl.bind_unit(0, texture.raw, Filter::Nearest);
@@ -133,7 +135,8 @@ impl Texture {
 
     /// A texture of the host's, never deleted.
     pub fn borrowed(gl: &Gl, raw: glow::Texture, extent: Extent, lent: Lent) -> Result<Self> {
-        let mut texture = Texture { gl: gl.clone(), raw, extent, format: Format::Rgba32F, lent: Some(lent) };
+        let (format, gone) = (Format::Rgba32F, Cell::new(false));
+        let mut texture = Texture { gl: gl.clone(), raw, extent, format, lent: Some(lent), gone };
         texture.format = texture.checked_format(lent == Lent::ToDrawInto)?;
         Ok(texture)
     }
@@ -246,7 +249,9 @@ impl Texture {
     /// account any more. Needs an open scope.
     pub fn change_hands(&self) -> bool {
         let (internal, ..) = self.format.gl();
-        self.gl.change_hands(self.raw, self.extent, internal)
+        let found = self.gl.change_hands(self.raw, self.extent, internal);
+        self.gone.set(found.is_none());
+        found == Some(true)
     }
 
     pub fn extent(&self) -> Extent {
@@ -272,6 +277,10 @@ impl Texture {
 
 impl Drop for Texture {
     fn drop(&mut self) {
+        if self.gone.get() {
+            self.gl.ledger.change_live(|l| l.textures -= 1);
+            return;
+        }
         self.gl.discard(if self.is_owned() { Dead::Texture(self.raw) } else { Dead::Borrowed(self.raw) });
     }
 }
