@@ -433,7 +433,13 @@ pub const HOSTILE: &[Hostile] = &[
     )),
     with_loader(hostile!(
         "uniform blocks from addresses",
-        |gl| has(gl, "GL_NV_uniform_buffer_unified_memory"),
+        // Only where the driver says whether it is on; else nobody can restore it.
+        // SAFETY: the context is current.
+        |gl| has(gl, "GL_NV_uniform_buffer_unified_memory")
+            && unsafe {
+                gl.is_enabled(0x936E);
+                gl.get_error() == glow::NO_ERROR
+            },
         |_: &Host| function::<unsafe extern "system" fn(u32)>("glEnableClientState")(0x936E),
         |_: &Host| function::<unsafe extern "system" fn(u32)>("glDisableClientState")(0x936E)
     )),

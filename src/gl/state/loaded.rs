@@ -76,26 +76,10 @@ unsafe fn word(gl: &GlInner, query: u32) -> u32 {
     first as u32
 }
 
-/// A switch of the client's, which has to be off. Drivers differ in how they answer: by `glIsEnabled`, or by `glGetIntegerv` alone.
-const fn client_state(
-    exists: fn(&GlInner) -> bool,
-    read: unsafe fn(&GlInner) -> Words,
-    harmless: &'static [&'static [u32]],
-    what: &'static str,
-    why: &'static str,
-) -> Loaded {
-    Loaded { exists, read, harmless, set: Some(&setters::CLIENT_STATE), what, why }
-}
-
-/// Whether such a switch is on, behind its name.
-unsafe fn is_enabled(gl: &GlInner, cap: u32) -> Words {
+/// Whether a switch is on, behind its name.
+unsafe fn client_state(gl: &GlInner, cap: u32) -> Words {
     // SAFETY: the caller's.
     Words::from_iter([cap, u32::from(unsafe { gl.raw.is_enabled(cap) })])
-}
-
-unsafe fn is_set(gl: &GlInner, cap: u32) -> Words {
-    // SAFETY: the caller's.
-    Words::from_iter([cap, u32::from(unsafe { word(gl, cap) } != 0)])
 }
 
 /// Values of the clip space. In the clip space of 0..1 all depths lie elsewhere, and so every mask would be wrong.
@@ -284,38 +268,25 @@ static LOADED: &[Loaded] = &[
         },
         &setters::BOUNDING_BOX_OES,
     ),
-    client_state(
-        |gl| extension(gl, "GL_NV_vertex_buffer_unified_memory"),
+    Loaded {
+        exists: |gl| extension(gl, "GL_NV_vertex_buffer_unified_memory"),
         // SAFETY: the caller's; the value exists.
-        |gl| unsafe { is_enabled(gl, VERTEX_ATTRIB_ARRAY_UNIFIED_NV) },
-        &[&[VERTEX_ATTRIB_ARRAY_UNIFIED_NV, 0]],
-        "the application's GL_VERTEX_ATTRIB_ARRAY_UNIFIED_NV enabled",
-        "vertices would come from its addresses; disable it",
-    ),
-    client_state(
-        |gl| extension(gl, "GL_NV_vertex_buffer_unified_memory"),
+        read: |gl| unsafe { client_state(gl, VERTEX_ATTRIB_ARRAY_UNIFIED_NV) },
+        harmless: &[&[VERTEX_ATTRIB_ARRAY_UNIFIED_NV, 0]],
+        set: Some(&setters::CLIENT_STATE),
+        what: "the application's GL_VERTEX_ATTRIB_ARRAY_UNIFIED_NV enabled",
+        why: "vertices would come from its addresses; disable it",
+    },
+    // NVIDIA's driver 580 does not say whether this is on: there the row does not exist.
+    Loaded {
+        exists: |gl| extension(gl, "GL_NV_uniform_buffer_unified_memory"),
         // SAFETY: the caller's; the value exists.
-        |gl| unsafe { is_set(gl, VERTEX_ATTRIB_ARRAY_UNIFIED_NV) },
-        &[&[VERTEX_ATTRIB_ARRAY_UNIFIED_NV, 0]],
-        "the application's GL_VERTEX_ATTRIB_ARRAY_UNIFIED_NV enabled",
-        "vertices would come from its addresses; disable it",
-    ),
-    client_state(
-        |gl| extension(gl, "GL_NV_uniform_buffer_unified_memory"),
-        // SAFETY: the caller's; the value exists.
-        |gl| unsafe { is_enabled(gl, UNIFORM_BUFFER_UNIFIED_NV) },
-        &[&[UNIFORM_BUFFER_UNIFIED_NV, 0]],
-        "the application's GL_UNIFORM_BUFFER_UNIFIED_NV enabled",
-        "uniform blocks would come from its addresses; disable it",
-    ),
-    client_state(
-        |gl| extension(gl, "GL_NV_uniform_buffer_unified_memory"),
-        // SAFETY: the caller's; the value exists.
-        |gl| unsafe { is_set(gl, UNIFORM_BUFFER_UNIFIED_NV) },
-        &[&[UNIFORM_BUFFER_UNIFIED_NV, 0]],
-        "the application's GL_UNIFORM_BUFFER_UNIFIED_NV enabled",
-        "uniform blocks would come from its addresses; disable it",
-    ),
+        read: |gl| unsafe { client_state(gl, UNIFORM_BUFFER_UNIFIED_NV) },
+        harmless: &[&[UNIFORM_BUFFER_UNIFIED_NV, 0]],
+        set: Some(&setters::CLIENT_STATE),
+        what: "the application's GL_UNIFORM_BUFFER_UNIFIED_NV enabled",
+        why: "uniform blocks would come from its addresses; disable it",
+    },
     Loaded {
         exists: |gl| desktop(gl) && extension(gl, "GL_EXT_separate_shader_objects"),
         read: |gl| {
