@@ -226,7 +226,8 @@ impl Vector {
     /// writing to it breaks the rule of the padding lanes.
     ///
     /// Sample it with a nearest filter. Where OpenGL ES or WebGL has no `OES_texture_float_linear`, a float texture is incomplete
-    /// under a linear filter and samples black; a [`Picture`](crate::Picture) can be filtered everywhere.
+    /// under a linear filter and samples black; a [`Picture`](crate::Picture) can be filtered everywhere. Which parameters a host may
+    /// set by the name is in [the guide](crate::guide::host#results-in-the-applications-shaders).
     pub fn texture(&self) -> glow::Texture {
         self.gl_texture().hand_out()
     }

@@ -44,12 +44,18 @@ impl Pass<'_> {
     /// What points and splats are told that cannot be blended: several of them may meet on one texel.
     pub(super) fn unblended(&self) -> Error {
         let (name, accum) = (&self.kernel.spec().name, self.accum);
+        let sums = match accum {
+            Accum::Add => {
+                "`ops::Histogram`, which counts and sums by bin; `SparseFormat::Gather` for sparse products; "
+            }
+            _ => "",
+        };
         Error::Unsupported {
             what: format!("kernel `{name}` with Accum::{accum:?}"),
             why: format!(
-                "this device cannot blend 32-bit floats. Without blending work: `Accum::Replace`; a `Picture` of bytes as \
-                 the target; `ops::Histogram`, which counts and sums by bin; `SparseFormat::Gather` for sparse products; \
-                 and a `Kernel` with `Accum::{accum:?}`, whose body loops over the points for each texel"
+                "this device cannot blend 32-bit floats. Without blending work: {sums}a `Picture` of bytes as the target; a \
+                 `Kernel` with `Accum::{accum:?}`, whose body loops over the points of each texel, kept in a `Vector`; and \
+                 `Accum::Replace`, where no two points meet"
             ),
         }
     }

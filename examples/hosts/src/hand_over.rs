@@ -55,15 +55,15 @@ impl Fence {
         let fence = glow::NativeFence(self.0 as *mut _);
         // SAFETY: the caller's; the fence is alive, since this is its only owner.
         unsafe {
-            loop {
+            let status = loop {
                 match gl.client_wait_sync(fence, 0, 100_000_000) {
-                    glow::ALREADY_SIGNALED | glow::CONDITION_SATISFIED => break,
                     glow::TIMEOUT_EXPIRED => {}
-                    _ => return Err("the fence cannot be waited for".into()), // glGetError knows why
+                    status => break status,
                 }
-            }
+            };
             gl.delete_sync(fence);
+            // Why, glGetError knows.
+            if status == glow::WAIT_FAILED { Err("the fence cannot be waited for".into()) } else { Ok(()) }
         }
-        Ok(())
     }
 }

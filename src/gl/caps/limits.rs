@@ -10,7 +10,7 @@ pub struct Limits {
     pub max_draw_buffers: Option<u32>,
     /// Most `vec4`s that a vertex may write into a buffer; with 0, behave as if vertices could not be captured.
     pub max_vertex_outputs: Option<u32>,
-    /// Behave as if float targets could not be blended.
+    /// Behave as if float targets could not be blended, by Add, Max or Min.
     pub without_float_blend: bool,
     /// Behave as if float textures could not be filtered.
     pub without_float_filter: bool,
