@@ -38,7 +38,7 @@ impl Device {
     }
 
     /// Loads the GL functions by name, for applications that use another loader or another version of glow. With the
-    /// loader at hand, what glow cannot ask for or set is saved and restored too: the colour masks of all draw buffers,
+    /// loader available, what glow cannot ask for or set is saved and restored too: the colour masks of all draw buffers,
     /// `glClipControl` and `glClampColor`.
     ///
     /// *Errors*: as [`from_glow`](Self::from_glow); [`Error::NoContext`] when no context is current, or the loader gives null for a
@@ -103,7 +103,7 @@ impl Device {
 #[cfg(target_arch = "wasm32")]
 impl Device {
     /// Takes a browser's WebGL 2 context, of a canvas of the page's or of one that a worker has, as it is. Capabilities are probed by
-    /// drawing. What differs from other contexts is told in [the guide](crate::guide::web).
+    /// drawing. What differs from other contexts is in [the guide](crate::guide::web).
     ///
     /// *Errors*: [`Error::NoContext`] without float render targets (`EXT_color_buffer_float`); [`Error::HostGl`] when an error
     /// of the application's is pending; [`Error::ContextLost`] when the browser has taken the context away;

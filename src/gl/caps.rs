@@ -47,6 +47,18 @@ pub(super) fn probe(gl: &Gl, limits: &Limits, saved: Option<Capabilities>) -> Re
     Ok(())
 }
 
+/// Limits that every version can be asked for.
+const STATED: [u32; 8] = [
+    glow::MAX_TEXTURE_SIZE,
+    glow::MAX_DRAW_BUFFERS,
+    glow::MAX_COLOR_ATTACHMENTS,
+    glow::MAX_TEXTURE_IMAGE_UNITS,
+    glow::MAX_VERTEX_TEXTURE_IMAGE_UNITS,
+    glow::MAX_FRAGMENT_UNIFORM_COMPONENTS,
+    glow::MAX_VERTEX_UNIFORM_COMPONENTS,
+    glow::MAX_VARYING_COMPONENTS,
+];
+
 /// What the driver says of itself, before anything is tried: an upper bound of what it can do.
 fn named(gl: &Gl, limits: &Limits) -> Capabilities {
     // SAFETY: the context is current; these queries exist in every version.
@@ -54,19 +66,8 @@ fn named(gl: &Gl, limits: &Limits) -> Capabilities {
         unsafe { [glow::VENDOR, glow::VERSION].map(|name| gl.raw.get_parameter_string(name)) };
     let renderer = gl.raw.renderer();
     // SAFETY: the context is current; these queries exist in every version.
-    let [size, buffers, attachments, units, vertex_units, uniforms, vertex_uniforms, varyings] = unsafe {
-        [
-            glow::MAX_TEXTURE_SIZE,
-            glow::MAX_DRAW_BUFFERS,
-            glow::MAX_COLOR_ATTACHMENTS,
-            glow::MAX_TEXTURE_IMAGE_UNITS,
-            glow::MAX_VERTEX_TEXTURE_IMAGE_UNITS,
-            glow::MAX_FRAGMENT_UNIFORM_COMPONENTS,
-            glow::MAX_VERTEX_UNIFORM_COMPONENTS,
-            glow::MAX_VARYING_COMPONENTS,
-        ]
-        .map(|q| gl.raw.get_parameter_i32(q).max(0) as u32)
-    };
+    let [size, buffers, attachments, units, vertex_units, uniforms, vertex_uniforms, varyings] =
+        unsafe { STATED.map(|limit| gl.raw.get_parameter_i32(limit).max(0) as u32) };
     let buffers = buffers
         .min(attachments)
         .min(super::framebuffers::COLOURS as u32)

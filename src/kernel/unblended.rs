@@ -41,7 +41,7 @@ impl Pass<'_> {
         floats || self.targets.iter().all(|t| t.texture.format() == Format::Rgba8)
     }
 
-    /// What points and splats are told that cannot be blended: several of them may meet on one texel.
+    /// The refusal of points and splats that cannot be blended: several of them may meet on one texel.
     pub(super) fn unblended(&self) -> Error {
         let (name, accum) = (&self.kernel.spec().name, self.accum);
         let sums = match accum {

@@ -109,7 +109,7 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// What shaders are told.
+    /// Definitions for shaders, by what was found.
     pub(in crate::gl) fn defines(&self, own: bool) -> String {
         // What the other dialect has of both.
         let form = if own { self.exact_form } else { Some(ExactForm::BitCast) };

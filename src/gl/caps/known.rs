@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use glow::HasContext;
 
-use super::{Capabilities, Limits};
+use super::{Capabilities, Limits, STATED};
 use crate::gl::api::Api;
 use crate::gl::context::Gl;
 
@@ -47,7 +47,10 @@ pub(super) fn fingerprint(gl: &Gl, limits: &Limits) -> u64 {
         let names = [glow::VENDOR, glow::RENDERER, glow::VERSION, glow::SHADING_LANGUAGE_VERSION];
         words.extend(names.map(|name| gl.raw.get_parameter_string(name)));
         words.push(gl.raw.renderer());
-        words.extend(STATED.map(|limit| gl.raw.get_parameter_i32(limit).to_string()));
+        let blocks = [glow::MAX_UNIFORM_BLOCK_SIZE, glow::MAX_VERTEX_UNIFORM_BLOCKS];
+        words.extend(
+            STATED.into_iter().chain(blocks).map(|limit| gl.raw.get_parameter_i32(limit).to_string()),
+        );
         if gl.api == Api::Gl33 {
             let about = [CONTEXT_FLAGS, glow::CONTEXT_PROFILE_MASK];
             words.extend(about.map(|about| gl.raw.get_parameter_i32(about).to_string()));
@@ -55,20 +58,6 @@ pub(super) fn fingerprint(gl: &Gl, limits: &Limits) -> u64 {
     }
     hash(words.iter().chain(&extensions).map(String::as_str))
 }
-
-/// Limits that every version can be asked for.
-const STATED: [u32; 10] = [
-    glow::MAX_TEXTURE_SIZE,
-    glow::MAX_DRAW_BUFFERS,
-    glow::MAX_COLOR_ATTACHMENTS,
-    glow::MAX_TEXTURE_IMAGE_UNITS,
-    glow::MAX_VERTEX_TEXTURE_IMAGE_UNITS,
-    glow::MAX_FRAGMENT_UNIFORM_COMPONENTS,
-    glow::MAX_VERTEX_UNIFORM_COMPONENTS,
-    glow::MAX_VARYING_COMPONENTS,
-    glow::MAX_UNIFORM_BLOCK_SIZE,
-    glow::MAX_VERTEX_UNIFORM_BLOCKS,
-];
 
 /// FNV-1a of 64 bits, the same in every run and on every machine; the words do not run into one another.
 pub(super) fn hash<'a>(words: impl IntoIterator<Item = &'a str>) -> u64 {
