@@ -244,7 +244,10 @@ fn an_image_of_the_hosts_is_not_reused() {
             },
             |gl, texture| unsafe { gl.delete_texture(texture) },
         ];
-        for spoil in spoils {
+        // OpenGL ES says from 3.1 on what a texture has for an image.
+        let version = gl.version();
+        let first = usize::from(version.is_embedded && (version.major, version.minor) < (3, 1));
+        for spoil in &spoils[first..] {
             let x = Vector::from_slice(dev, &values).unwrap();
             spoil(&gl, x.texture());
             drop(x);

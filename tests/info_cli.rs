@@ -25,7 +25,8 @@ fn the_report_has_everything() {
         let names: Vec<&str> = fields.filter_map(|line| Some(line.trim().split_once(": ")?.0)).collect();
         assert!(names.len() > 20, "{shown}");
         for name in names {
-            let named = ["renderer", "vendor", "version"].contains(&name);
+            // Named by the report itself, or no ability.
+            let named = ["fingerprint", "renderer", "vendor", "version"].contains(&name);
             assert!(named || !report["capabilities"][name].is_null(), "{name}: {report}");
         }
         assert_eq!(report["capabilities"]["max_texture_size"], caps.max_texture_size);

@@ -28,7 +28,6 @@ const VIEWPORT_SWIZZLE_X_NV: u32 = 0x9358;
 const POSITIVE_X_NV: u32 = 0x9350;
 const SUBPIXEL_PRECISION_BIAS_X_BITS_NV: u32 = 0x9347;
 const PRIMITIVE_BOUNDING_BOX: u32 = 0x92BE;
-const VERTEX_ATTRIB_ARRAY_UNIFIED_NV: u32 = 0x8F1E;
 const UNIFORM_BUFFER_UNIFIED_NV: u32 = 0x936E;
 const RENDER_GPU_MASK_NV: u32 = 0x9558;
 const UPLOAD_GPU_MASK_NVX: u32 = 0x954A;
@@ -268,15 +267,6 @@ static LOADED: &[Loaded] = &[
         },
         &setters::BOUNDING_BOX_OES,
     ),
-    Loaded {
-        exists: |gl| extension(gl, "GL_NV_vertex_buffer_unified_memory"),
-        // SAFETY: the caller's; the value exists.
-        read: |gl| unsafe { client_state(gl, VERTEX_ATTRIB_ARRAY_UNIFIED_NV) },
-        harmless: &[&[VERTEX_ATTRIB_ARRAY_UNIFIED_NV, 0]],
-        set: Some(&setters::CLIENT_STATE),
-        what: "the application's GL_VERTEX_ATTRIB_ARRAY_UNIFIED_NV enabled",
-        why: "vertices would come from its addresses; disable it",
-    },
     // NVIDIA's driver 580 does not say whether this is on: there the row does not exist.
     Loaded {
         exists: |gl| extension(gl, "GL_NV_uniform_buffer_unified_memory"),

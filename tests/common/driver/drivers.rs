@@ -12,9 +12,16 @@ use super::{Driver, extensions, real};
 /// (`src/broadcom/common/v3d_limits.h`), no blending of 32-bit floats, which `EXT_float_blend` would bring. Uniforms and
 /// interpolated numbers are as few as OpenGL ES promises.
 pub fn v3d() -> Driver {
+    // No more than the real driver has: its functions would raise errors.
+    type Get = unsafe extern "system" fn(u32, *mut i32);
+    let mut minor = 1;
+    // SAFETY: an address under this name is a function of this type, which does nothing without a context.
+    unsafe {
+        std::mem::transmute::<*const c_void, Get>(real("glGetIntegerv"))(glow::MINOR_VERSION, &raw mut minor);
+    }
     Driver::new("simulated")
         .renderer("V3D 4.2")
-        .version(3, 1)
+        .version(3, minor.clamp(0, 1) as u32)
         .without_extensions(["GL_EXT_float_blend", "GL_OES_viewport_array", "GL_EXT_clip_control"])
         .limit(glow::MAX_TEXTURE_SIZE, 4096)
         .limit(glow::MAX_DRAW_BUFFERS, 4)
@@ -29,7 +36,7 @@ pub fn v3d() -> Driver {
 
 /// The error of OpenGL ES without `EXT_float_blend`: blending is on for a draw buffer with components of 32-bit floats.
 fn blends_32_bit_floats() -> Option<u32> {
-    type Is = unsafe extern "system" fn(u32, u32) -> u8;
+    type Is = unsafe extern "system" fn(u32) -> u8;
     type Get = unsafe extern "system" fn(u32, *mut i32);
     type Ask = unsafe extern "system" fn(u32, u32, u32, *mut i32);
     const TYPE: u32 = glow::FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE;
@@ -38,7 +45,7 @@ fn blends_32_bit_floats() -> Option<u32> {
     // SAFETY: addresses under these names are functions of these types; the context is current, has four draw buffers, and
     // a framebuffer that the application has made is bound where one of them draws.
     unsafe {
-        let is_enabled = std::mem::transmute::<*const c_void, Is>(real("glIsEnabledi"));
+        let is_enabled = std::mem::transmute::<*const c_void, Is>(real("glIsEnabled"));
         let get = std::mem::transmute::<*const c_void, Get>(real("glGetIntegerv"));
         let ask = std::mem::transmute::<*const c_void, Ask>(real("glGetFramebufferAttachmentParameteriv"));
         let mut bound = 0;
@@ -49,7 +56,7 @@ fn blends_32_bit_floats() -> Option<u32> {
                 ask(glow::DRAW_FRAMEBUFFER, glow::COLOR_ATTACHMENT0 + i, what, &raw mut found);
                 found as u32
             };
-            is_enabled(glow::BLEND, i) != 0
+            is_enabled(glow::BLEND) != 0
                 && of(TYPE) != glow::NONE
                 && of(COMPONENTS) == glow::FLOAT
                 && of(BITS) == 32

@@ -217,7 +217,6 @@ pub static ROWS: &[Row] = &[
             NUM_WINDOW_RECTANGLES => [0.0], [0.0];
             WINDOW_RECTANGLE => [0.0; 4], [0.0; 4])
     },
-    client_state!("GL_NV_vertex_buffer_unified_memory", 0x8F1E, "GL_VERTEX_ATTRIB_ARRAY_UNIFIED_NV"),
     client_state!("GL_NV_uniform_buffer_unified_memory", 0x936E, "GL_UNIFORM_BUFFER_UNIFIED_NV"),
     refused!("GL_EXT_separate_shader_objects", GL, "glUseShaderProgramEXT",
         glow::VERTEX_SHADER => [0.0], [77.0]; glow::FRAGMENT_SHADER => [0.0], [78.0]),
