@@ -68,8 +68,10 @@ fn a_driver_is_what_it_says() {
     // SAFETY: the context is current.
     unsafe {
         assert!(gl.get_parameter_string(glow::RENDERER).ends_with(" (small)"));
-        assert_eq!((gl.version().major, gl.version().minor), (3, 1));
-        assert_eq!(gl.get_parameter_i32(glow::MINOR_VERSION), 1);
+        // Of this version, where the real driver has it.
+        let shown = minor.min(1);
+        assert_eq!((gl.version().major, gl.version().minor), (3, shown as u32));
+        assert_eq!(gl.get_parameter_i32(glow::MINOR_VERSION), shown);
         assert_eq!(gl.get_parameter_i32(glow::MAX_TEXTURE_SIZE), 2048);
         assert!(!gl.supported_extensions().contains("GL_EXT_float_blend"));
         assert!(gl.supported_extensions().contains("GL_QCOM_alpha_test"));

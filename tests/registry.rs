@@ -116,7 +116,7 @@ fn the_page_is_what_the_code_does() {
 fn state_of_extensions_changes_no_result() {
     for api in Api::ALL {
         let (tried, found) = swept(api);
-        assert!(tried > 10, "{tried}");
+        assert_eq!(tried > 10, can_be_simulated(api), "{tried}");
         assert!(found.is_empty(), "{}", found.join("\n"));
     }
 }
@@ -170,7 +170,8 @@ fn what_a_loader_sets_is_refused_without_one() {
             looked += 1;
         }
     });
-    assert!(looked >= 15, "{looked}");
+    // Most of them are of OpenGL ES.
+    assert!(looked >= if can_be_simulated(Api::Es30) { 15 } else { 1 }, "{looked}");
 }
 
 /// A device that owns the context sets these values once, and again when it is told to.

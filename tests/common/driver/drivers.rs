@@ -12,16 +12,9 @@ use super::{Driver, extensions, real};
 /// (`src/broadcom/common/v3d_limits.h`), no blending of 32-bit floats, which `EXT_float_blend` would bring. Uniforms and
 /// interpolated numbers are as few as OpenGL ES promises.
 pub fn v3d() -> Driver {
-    // No more than the real driver has: its functions would raise errors.
-    type Get = unsafe extern "system" fn(u32, *mut i32);
-    let mut minor = 1;
-    // SAFETY: an address under this name is a function of this type, which does nothing without a context.
-    unsafe {
-        std::mem::transmute::<*const c_void, Get>(real("glGetIntegerv"))(glow::MINOR_VERSION, &raw mut minor);
-    }
     Driver::new("simulated")
         .renderer("V3D 4.2")
-        .version(3, minor.clamp(0, 1) as u32)
+        .version(3, 1)
         .without_extensions(["GL_EXT_float_blend", "GL_OES_viewport_array", "GL_EXT_clip_control"])
         .limit(glow::MAX_TEXTURE_SIZE, 4096)
         .limit(glow::MAX_DRAW_BUFFERS, 4)

@@ -93,7 +93,7 @@ impl Driver {
         self.string(glow::RENDERER, name)
     }
 
-    /// An older version of OpenGL, or of OpenGL ES.
+    /// An older version of OpenGL, or of OpenGL ES; the real one, where that is older.
     pub fn version(mut self, major: u32, minor: u32) -> Self {
         self.version = Some((major, minor));
         self
@@ -170,7 +170,8 @@ impl Driver {
 
     /// Puts the driver in front of that of the current context, until what is returned drops.
     #[track_caller]
-    pub fn install(self) -> Installed {
+    pub fn install(mut self) -> Installed {
+        self.version = self.version.map(|version| version.min(real_version()));
         let at_work = SIMULATION.with_borrow(Option::is_some);
         assert!(!at_work, "a thread has one simulated driver at a time");
         let simulation = Simulation::new(self);
@@ -416,6 +417,19 @@ fn real_string(query: u32) -> String {
         let get: extern "system" fn(u32) -> *const c_char = std::mem::transmute(real("glGetString"));
         CStr::from_ptr(get(query)).to_string_lossy().into_owned()
     }
+}
+
+fn real_version() -> (u32, u32) {
+    let number = |query| {
+        let mut found = 0;
+        // SAFETY: as above; the answer is one number.
+        unsafe {
+            let get: extern "system" fn(u32, *mut i32) = std::mem::transmute(real("glGetIntegerv"));
+            get(query, &raw mut found);
+        }
+        found as u32
+    };
+    (number(glow::MAJOR_VERSION), number(glow::MINOR_VERSION))
 }
 
 fn real_extensions() -> Vec<String> {
