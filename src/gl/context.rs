@@ -211,14 +211,12 @@ impl Gl {
         weak.upgrade().map(Gl)
     }
 
-    /// Makes the context current on this thread if texla keeps it; a host's own context is the host's affair.
-    pub fn make_current(&self) -> Result<()> {
-        self.owner.as_ref().map_or(Ok(()), |owner| owner.make_current().map_err(Error::NoContext))
-    }
-
     /// What every entry begins with that others' code may have run before: the context is current, or an error.
     pub fn be_current(&self) -> Result<()> {
-        if self.owner.is_some() { self.make_current() } else { self.check_current() }
+        match &self.owner {
+            Some(owner) => owner.make_current().map_err(Error::NoContext),
+            None => self.check_current(),
+        }
     }
 
     /// What every outermost entry does first: context current, no foreign error pending, the dead buried.
