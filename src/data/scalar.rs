@@ -48,6 +48,12 @@ impl Scalar {
         Ok(Scalar { texture })
     }
 
+    /// Makes it these numbers. *Cost*: 1 clear.
+    pub(crate) fn set_texel(&mut self, texel: [f32; 4]) -> Result<()> {
+        let _scope = self.device().scope()?;
+        self.device().gl().clear(self.texture.texture(), texel, "Scalar")
+    }
+
     /// Copies the value to the host. *Cost*: 1 readback, which waits for the device.
     pub fn read(&self) -> Result<f32> {
         Ok(self.read_texel()?[0])

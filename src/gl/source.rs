@@ -41,6 +41,7 @@ const INCLUDES: &[Source<'static>] = &[
     glsl!("include/hash.glsl"),
     glsl!("include/owner.glsl"),
     glsl!("include/pairs.glsl"),
+    glsl!("include/element.glsl"),
     glsl!("include/rotations.glsl"),
     glsl!("include/shadow.glsl"),
     glsl!("include/staggered.glsl"),

@@ -1,6 +1,7 @@
 //! What a kernel of texla's own is made of, as its key: two draws run the same kernel if and only if they say the same.
 
 use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 
 use smallvec::SmallVec;
 
@@ -111,6 +112,8 @@ pub(super) enum Text {
     Define(Word, Value),
     Lines(Word),
     Made(Made),
+    /// `#define NAME` with text that is written as the draw is described.
+    Written(Word, Rc<str>),
 }
 
 impl Text {
@@ -131,6 +134,12 @@ impl Text {
             }
             Text::Lines(Word(lines)) => text.push_str(lines),
             Text::Made(made) => text.push_str(&(made.make)(&made.of)),
+            Text::Written(Word(name), written) => {
+                text.push_str("#define ");
+                text.push_str(name);
+                text.push(' ');
+                text.push_str(written);
+            }
         }
         text.push('\n');
     }

@@ -79,6 +79,12 @@ impl<'a> Draw<'a> {
         self.text(Text::Lines(Word(lines)))
     }
 
+    /// `#define NAME TEXT` in front of the body, all of which is part of the kernel's key.
+    #[inline]
+    pub fn written(self, name: &'static str, text: impl Into<std::rc::Rc<str>>) -> Self {
+        self.text(Text::Written(Word(name), text.into()))
+    }
+
     /// Lines in front of the body, made of nothing but these numbers when the kernel is compiled.
     #[inline]
     pub fn lines_made(self, make: fn(&[i64]) -> String, of: Vec<i64>) -> Self {

@@ -37,7 +37,7 @@ pub use splats::SplatKernel;
 pub use user::{Bodies, Kernel};
 pub use vertex::{BufferOperand, BufferTarget, BufferView, VertexKernel};
 
-pub(crate) use describe::Description;
+pub(crate) use describe::{Description, Name};
 pub(crate) use draw::Draw;
 pub(crate) use pass::{Compiled, Tail};
 pub(crate) use pool::{Pool, PooledTexture};

@@ -20,6 +20,7 @@ mod multigrid;
 mod packed;
 mod precondition;
 mod solving;
+mod space;
 mod stationary;
 
 pub use auto::{

@@ -229,10 +229,11 @@ impl<'a> Summand<'a> {
 /// *Bound*: of a row of k terms `(k + 1) 2⁻⁴⁴ Σ |α a_j x_j|`. *Cost*: the draws of
 /// [`product_accurate`](super::product_accurate), with a multiply-add more for each term. *Errors*: [`Error::Unsupported`] as where
 /// unknowns cannot be pairs.
-pub(crate) fn pair_product(a: &dyn LinOp, alpha: f32, x: &DoubleVector) -> Result<[Vector; 2]> {
-    let mut sum = ExactSum::in_two(a.device(), a.shape().rows)?;
-    if !sum.add_product(a, alpha, false, x)? {
-        return Err(no_exact_product(false));
+pub(crate) fn pair_product(a: &dyn LinOp, terms: Summand<'_>) -> Result<[Vector; 2]> {
+    let shape = if terms.transposed { a.shape().transposed() } else { a.shape() };
+    let mut sum = ExactSum::in_two(a.device(), shape.rows)?;
+    if !sum.add_summand(a, terms)? {
+        return Err(no_exact_product(terms.transposed));
     }
     Ok(sum.parts)
 }

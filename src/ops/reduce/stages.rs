@@ -45,8 +45,13 @@ impl Partial {
 
     /// Leaves the rest to a draw whose shader asks for `total_of_dots` (`glsl/include/total.glsl`).
     pub fn left_to<'a>(&'a self, draw: Draw<'a>) -> Draw<'a> {
+        self.left_as(draw, ("dots", "source"))
+    }
+
+    /// The same by other names of the input and its extent.
+    pub fn left_as<'a>(&'a self, draw: Draw<'a>, (name, extent): (&'static str, &'static str)) -> Draw<'a> {
         let Extent { width, height } = self.extent;
-        draw.input("dots", self.view()).param("source", [width as i32, height as i32])
+        draw.input(name, self.view()).param(extent, [width as i32, height as i32])
     }
 }
 

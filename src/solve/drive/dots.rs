@@ -97,6 +97,11 @@ impl Reducer {
         Reducer { device: device.clone(), windows, scale: None }
     }
 
+    /// How windows are fetched.
+    pub fn windows(&self) -> Windows {
+        self.windows.fetched()
+    }
+
     /// From now on in units in which the largest element of `b` is about 1; of conjugate gradients and their fit.
     /// *Cost*: a reduction.
     pub fn relative_to(&mut self, b: &Vector) -> Result<()> {
@@ -157,7 +162,7 @@ impl Reducer {
         })
     }
 
-    fn in_units<'a>(&'a self, draw: Draw<'a>) -> Draw<'a> {
+    pub fn in_units<'a>(&'a self, draw: Draw<'a>) -> Draw<'a> {
         match &self.scale {
             None => draw,
             Some(scale) => draw.define("SCALED", ()).input("scale", scale.view()),

@@ -31,7 +31,8 @@ pub(in crate::solve) enum Flag {
 impl Report {
     pub fn from_texel(texel: &[f32]) -> Self {
         let at = |i: usize| texel.get(i).copied().unwrap_or(0.0);
-        let flag = match at(0) {
+        // Negative where the iteration that has found it still moved.
+        let flag = match at(0).abs() {
             0.0 => Flag::Running,
             1.0 => Flag::Met,
             2.0 => Flag::Curvature,

@@ -1,16 +1,16 @@
 //! A fixed number of iterations, of which nothing is read back.
 
-use super::{CgSchedule, ConjugateGradient, Run};
+use super::ConjugateGradient;
 use crate::data::{Scalar, Vector};
 use crate::error::Result;
 use crate::ops;
-use crate::solve::drive::Method as _;
 use crate::solve::drive::check::{check_count, check_given, check_vectors};
 use crate::solve::drive::iterate::Iterate;
 use crate::solve::drive::null_space::project_out;
 use crate::solve::drive::report::Breakdown;
 use crate::solve::drive::scales::{Scales, exponent_of};
 use crate::solve::drive::state::{Bounds, Flag, Report};
+use crate::solve::space::{Recipe as _, Space};
 
 impl ConjugateGradient<'_> {
     /// `iterations` iterations towards `A x = b` from the guess in `x`, without a readback: the `solve(maxI)` of
@@ -119,21 +119,24 @@ impl ConjugateGradient<'_> {
             Some(x) => Iterate::scaled(&*self.a, x, b, scales)?,
             None => Iterate::at_zero(&*self.a, b, scales)?,
         };
-        let mut run = Run::new(self, &at)?;
-        // The first residual may be `b` itself.
-        run.steps.relative_to(b, start.is_none() && run.schedule != CgSchedule::Listing)?;
+        let way = self.way(&mut at)?;
+        let (mut store, mut recipe) = self.recipe(way, false)?;
         if start.is_some() {
             at.residual()?;
         }
         let threshold = self.params.stop.relative.powi(2) as f32;
         let bounds = Bounds { threshold, ceiling: Bounds::CEILING as f32, limit: iterations };
-        run.restart(&mut at, bounds, 0, false)?;
+        store.restart(bounds, 0)?;
+        store.relative_to(b, start.is_none())?;
+        let mut space = Space { at: &mut at, m: &*self.m, own: &mut store };
+        recipe.begin(&mut space, false)?;
         for left in (0..iterations).rev() {
-            run.last = left == 0;
-            run.iterate(&mut at)?;
+            space.begins(left == 0);
+            recipe.iterate(&mut space)?;
         }
+        space.settle()?;
         let Iterate { x, y, .. } = at;
-        Ok(Ended { start: x.high, added: y.into_inner().0, report: run.steps.into_report() })
+        Ok(Ended { start: x.high, added: y.into_inner().0, report: store.into_report() })
     }
 }
 

@@ -1,0 +1,380 @@
+//! Vector updates: one pass for as many registers as the device has draw buffers.
+
+use std::fmt::Write as _;
+
+use super::expr::{Base, Term};
+use super::step::channels;
+use super::{Meaning, Number, Owed, Reads, Register, Source, Space, Update};
+use crate::data::exponent;
+use crate::error::{Error, Result};
+use crate::gl::glsl;
+use crate::kernel::{Draw, Operand as _};
+use crate::profile::{Fetches, Workload};
+use crate::solve::drive::dots::InlinedProduct;
+use crate::solve::drive::scales::power;
+
+/// What the updates of one statement come to, as text.
+#[derive(Default)]
+struct Written {
+    reads: Reads,
+    groups: Vec<usize>,
+    made: String,
+    moved: String,
+    targets: Vec<Register>,
+}
+
+impl Written {
+    fn factor(&mut self, Number { group, place }: Number, wide: bool) -> String {
+        if !self.groups.contains(&group) {
+            self.groups.push(group);
+        }
+        format!("g{group}.{}", channels(place, wide))
+    }
+}
+
+impl<'a> Space<'_, 'a> {
+    /// Linear combinations of registers, one after another: what an update makes of a register the next ones read. All of them are
+    /// one pass, or as few as the draw buffers of the device allow. What goes on from what it was stays that once the iterates are
+    /// frozen; and so do the iterate and its residual.
+    ///
+    /// *Errors*: those of drawing.
+    pub fn update<const N: usize>(&mut self, updates: [Update; N]) -> Result<()> {
+        let mut owed = self.own.owed;
+        let mut pays = false;
+        let mut kept = Vec::with_capacity(N);
+        for update in updates {
+            let of_x = update.target == Self::X;
+            if self.own.last && !of_x {
+                continue;
+            }
+            if of_x {
+                if owed.is_none()
+                    && let Some(later) = self.may_wait(&update)?
+                {
+                    owed = Some(later);
+                    continue;
+                }
+                pays = self.own.owed.is_some();
+            }
+            kept.push(update);
+        }
+        if let [first] = kept.as_slice()
+            && first.terms.is_empty()
+            && let Base::Of(operand) = first.base
+            && first.target != Self::X
+            && first.target != Self::R
+            && operand.register != first.target
+        {
+            return self.stands_for(first.target, operand);
+        }
+        let debt = if pays { self.own.owed } else { None };
+        if !kept.is_empty() {
+            self.pass(&kept, debt)?;
+        }
+        self.own.owed = if pays { None } else { owed };
+        Ok(())
+    }
+
+    /// A register that is another one for once: without a pass, where its own vector is not needed by an update that waits.
+    fn stands_for(&mut self, target: Register, operand: super::Operand) -> Result<()> {
+        let weighted = operand.weighted && !self.m.is_identity();
+        let alias = self.own.place_of(operand.register)?.meaning != Meaning::Own;
+        if weighted || alias || self.own.wide || self.own.options.defers {
+            let base = Update { target, base: Base::Of(operand), terms: Default::default() };
+            return self.pass(&[base], None);
+        }
+        let version = self.own.place_of(operand.register)?.version;
+        self.own.changed(target)?;
+        self.own.place_mut(target)?.meaning = Meaning::Borrows(operand.register, version);
+        Ok(())
+    }
+
+    /// Whether an update of the iterate may be left to the next iteration: along one direction that has a vector of its own.
+    fn may_wait(&self, update: &Update) -> Result<Option<Owed>> {
+        let [Term { minus: false, factor, operand }] = update.terms.as_slice() else { return Ok(None) };
+        let own = self.own.place_of(operand.register)?.meaning == Meaning::Own;
+        let can = self.own.options.defers && !self.own.last && own && !operand.weighted;
+        Ok(can.then_some(Owed { factor: *factor, along: operand.register }))
+    }
+
+    /// Moves the iterate along the direction of before, where that is left to the next iteration and there is none.
+    pub(super) fn pay(&mut self) -> Result<()> {
+        let Some(owed) = self.own.owed.take() else { return Ok(()) };
+        self.moved_by_debt(owed)
+    }
+
+    fn moved_by_debt(&mut self, Owed { factor, along }: Owed) -> Result<()> {
+        // The last iteration has left it: numbers and direction of that are the front ones, unless the direction has turned.
+        let device = self.device();
+        let wide = self.own.wide;
+        let group = self.own.groups.get(factor.group).ok_or(Error::Internal { place: "Space", detail: "no such group" })?;
+        let turned = self.own.place_of(along)?.back.as_ref();
+        let before = turned.ok_or(Error::Internal { place: "Space", detail: "no direction of before" })?;
+        let (to, low) = self.target(Self::X)?;
+        let Source { high, low: y_low, .. } = self.source(Self::X)?;
+        let scaled = self.scaled(&format!("g{}.{}", factor.group, channels(factor.place, wide)));
+        let mut draw = Draw::new(&device, glsl!("solve/update.frag")).define("WIDE", wide);
+        let loads = if wide {
+            "Texel t0 = Pair4(v0_here(), v0_low_here()); Texel before = Pair4(v1_here(), v1_low_here());"
+        } else {
+            "Texel t0 = v0_here(); Texel before = v1_here();"
+        };
+        let g = factor.group;
+        draw = draw
+            .written("HEAD", if wide { "void kernel(ivec2 p, out vec4 o0, out vec4 o0_low)" } else { "vec4 kernel(ivec2 p)" })
+            .written("GROUPS", format!("vec4 g{g} = g{g}_at(ivec2(0));"))
+            .written("LOADS", loads)
+            .written("OWED", "")
+            .written("MOVES", format!("g{g}.w != 0.0"))
+            .written("STATEMENTS", format!("t0 = moved(t0, {scaled}, before);"))
+            .written("WRITES", if wide { "o0 = t0.high; o0_low = t0.low;" } else { "return t0;" })
+            .input("v0", high.view())
+            .input_if("v0_low", y_low.map(|v| v.view()))
+            .input("v1", before.high.view())
+            .input_if("v1_low", before.low.as_ref().map(|v| v.view()))
+            .input(("g", g), group.texel.front().view())
+            .target(to.view())
+            .targets(low.map(|v| v.view()));
+        draw = self.with_scale(draw);
+        draw.run()?;
+        self.written(Self::X)
+    }
+
+    /// A factor for the iterate, by text.
+    fn scaled(&self, factor: &str) -> String {
+        if self.own.wide {
+            format!("scaled4(vec4({factor}, 0.0, 0.0), x_scale).xy")
+        } else {
+            format!("({factor} * x_scale)")
+        }
+    }
+
+    /// By what an update of the unknown is multiplied to be one of the iterate: a power of two, of pairs two powers whose product may
+    /// be no float.
+    fn with_scale<'d>(&self, draw: Draw<'d>) -> Draw<'d> {
+        if !self.own.wide {
+            return draw.param("x_scale", self.at.x_scale());
+        }
+        let e = exponent(f64::from(self.matrix_scale())) - exponent(f64::from(self.at.scale));
+        draw.param("x_scale", [e - e / 2, e / 2].map(power))
+    }
+
+    fn worded(&self, updates: &[Update]) -> Result<Written> {
+        let wide = self.own.wide;
+        let mut written = Written::default();
+        let mut assigned: Vec<Register> = Vec::new();
+        for update in updates {
+            let target = written.reads.variable(update.target);
+            let goes_on = self.goes_on(update, &assigned);
+            // What it was may be read until all of it is known.
+            let base = match update.base {
+                Base::Itself => target.clone(),
+                Base::Nothing => "NOTHING".to_owned(),
+                Base::Of(operand) => self.operand(&mut written.reads, operand, &assigned)?,
+            };
+            let mut text = format!("{{ Texel next = {base}; ");
+            for Term { minus, factor, operand } in &update.terms {
+                let mut by = written.factor(*factor, wide);
+                if update.target == Self::X {
+                    by = self.scaled(&by);
+                }
+                if *minus {
+                    by = format!("negative({by})");
+                }
+                let along = self.operand(&mut written.reads, *operand, &assigned)?;
+                let _ = write!(text, "next = moved(next, {by}, {along}); ");
+            }
+            let _ = write!(text, "{target} = next; }} ");
+            if goes_on { &mut written.moved } else { &mut written.made }.push_str(&text);
+            assigned.push(update.target);
+            if !written.targets.contains(&update.target) {
+                written.targets.push(update.target);
+            }
+        }
+        written.reads.unread = self.unread(updates);
+        Ok(written)
+    }
+
+    /// Whether an update moves its register, or makes it anew: what reads none that moves before it.
+    fn goes_on(&self, update: &Update, assigned: &[Register]) -> bool {
+        let moved = update.goes_on() || update.target == Self::X || update.target == Self::R;
+        moved || update.operands().any(|operand| assigned.contains(&operand.register))
+    }
+
+    /// An operand of an update: what an earlier one has assigned is its new value.
+    fn operand(&self, reads: &mut Reads, operand: super::Operand, assigned: &[Register]) -> Result<String> {
+        if !assigned.contains(&operand.register) {
+            return reads.of(self, operand);
+        }
+        let name = reads.variable(operand.register);
+        if operand.weighted && !self.m.is_identity() {
+            reads.weighted = true;
+            return Ok(format!("weighted(t_m, {name})"));
+        }
+        Ok(name)
+    }
+
+    fn pass(&mut self, updates: &[Update], debt: Option<Owed>) -> Result<()> {
+        let wide = self.own.wide;
+        let mut written = self.worded(updates)?;
+        // Iterates that are frozen stay: numbers of this iteration tell, or the report.
+        let fresh = |k: &usize| self.own.groups.get(*k).is_some_and(|group| group.written);
+        let gates: Vec<String> = written.groups.iter().filter(|k| fresh(k)).map(|k| format!("g{k}.w != 0.0")).collect();
+        let by_report = gates.is_empty() && !written.moved.is_empty();
+        let moves = match (by_report, gates.is_empty()) {
+            (true, _) => "frozen.x <= 0.0".to_owned(),
+            (_, true) => "true".to_owned(),
+            _ => gates.join(" && "),
+        };
+        if self.own.counted.is_some() {
+            return self.count_update(&written, debt.is_some());
+        }
+        let turned = debt.map(|owed| owed.along).filter(|along| written.targets.contains(along));
+        for target in written.targets.clone() {
+            self.with_back(target)?;
+        }
+        if let Some(along) = turned {
+            // What the debt is along lies where the next direction would.
+            let room = match self.own.place_mut(along)?.spare.take() {
+                Some(room) => room,
+                None => self.stored(along)?,
+            };
+            let place = self.own.place_mut(along)?;
+            place.spare = place.back.replace(room);
+        }
+        let mut owed_text = String::new();
+        if let Some(Owed { factor, .. }) = debt {
+            let k = written.reads.variable(Self::X);
+            let by = self.scaled(&format!("then.{}", channels(factor.place, wide)));
+            let before = if wide { "Pair4(before_here(), before_low_here())" } else { "before_here()" };
+            owed_text = format!("vec4 then = then_at(ivec2(0)); if (then.w != 0.0) {k} = moved({k}, {by}, {before});");
+        }
+        let mut loads = written.reads.loads(self, "here()", ["", ""])?;
+        let mut statements = written.moved.clone();
+        if written.reads.product.is_some() {
+            statements.insert_str(0, "Texel t_q = product(p); ");
+        }
+        loads.push_str(&written.made);
+        let device = self.device();
+        let most = (device.gl().caps.borrow().max_draw_buffers as usize / if wide { 2 } else { 1 }).max(1);
+        for targets in written.targets.chunks(most) {
+            self.draw_update((&device, &written), (&loads, &statements, &owed_text, &moves), (targets, debt, by_report))?;
+        }
+        written.targets.into_iter().try_for_each(|target| self.written(target))
+    }
+
+    /// Registers that are assigned before they are read, and need not be what they were.
+    fn unread(&self, updates: &[Update]) -> Vec<Register> {
+        let unread = |(k, update): (usize, &Update)| {
+            let before: Vec<Register> = updates.iter().take(k).map(|u| u.target).collect();
+            let reads = |u: &Update| u.operands().any(|operand| operand.register == update.target);
+            let held = self.own.counted.is_some() || self.source(update.target).is_ok();
+            let read = self.goes_on(update, &before) || updates.iter().take(k + 1).any(reads);
+            (!held || !read).then_some(update.target)
+        };
+        updates.iter().enumerate().filter_map(unread).collect()
+    }
+
+    fn draw_update(
+        &self,
+        (device, written): (&crate::device::Device, &Written),
+        (loads, statements, owed, moves): (&str, &str, &str, &str),
+        (targets, debt, by_report): (&[Register], Option<Owed>, bool),
+    ) -> Result<()> {
+        let wide = self.own.wide;
+        let (mut head, mut writes) = (Vec::new(), String::new());
+        for register in targets {
+            let k = written.reads.roots.iter().position(|r| r == register).unwrap_or(0);
+            if wide {
+                head.push(format!("out vec4 o{k}, out vec4 o{k}_low"));
+                let _ = write!(writes, "o{k} = t{k}.high; o{k}_low = t{k}.low; ");
+            } else if targets.len() == 1 {
+                writes = format!("return t{k}; ");
+            } else {
+                head.push(format!("out vec4 o{k}"));
+                let _ = write!(writes, "o{k} = t{k}; ");
+            }
+        }
+        let head = match head.is_empty() {
+            true => "vec4 kernel(ivec2 p)".to_owned(),
+            false => format!("void kernel(ivec2 p, {})", head.join(", ")),
+        };
+        let mut groups = String::new();
+        for k in &written.groups {
+            let _ = write!(groups, "vec4 g{k} = g{k}_at(ivec2(0)); ");
+        }
+        if by_report {
+            groups.push_str("vec4 frozen = frozen_at(ivec2(0)); ");
+        }
+        let pays = debt.is_some() && targets.contains(&Self::X);
+        let inputs = written.reads.inputs(self)?;
+        let factor = written.reads.factor(self)?;
+        let mut draw = Draw::new(device, glsl!("solve/update.frag")).define("WIDE", wide);
+        if let Some(register) = factor {
+            let (a, alpha, d) = (self.at.a, self.matrix_scale(), self.source(register)?.high);
+            let others = inputs.len() + written.groups.len() + 4;
+            draw = InlinedProduct { a, alpha, d }.in_draw(draw, others)?;
+        }
+        draw = draw
+            .written("HEAD", head)
+            .written("GROUPS", groups)
+            .written("LOADS", loads)
+            .written("OWED", if pays { owed } else { "" })
+            .written("MOVES", moves)
+            .written("STATEMENTS", statements)
+            .written("WRITES", writes);
+        draw = inputs.iter().fold(draw, |draw, (name, view)| draw.input(*name, *view));
+        for k in &written.groups {
+            let Some(group) = self.own.groups.get(*k) else { continue };
+            draw = draw.input(("g", *k), group.texel.front().view());
+        }
+        if by_report {
+            draw = draw.input("frozen", self.own.report.front().view());
+        }
+        if let Some(Owed { factor, along }) = debt.filter(|_| pays) {
+            let group = self.own.groups.get(factor.group);
+            let place = self.own.place_of(along)?;
+            let before = place.spare.as_ref().filter(|_| written.targets.contains(&along)).or(place.back.as_ref());
+            let (Some(group), Some(before)) = (group, before) else {
+                return Err(Error::Internal { place: "Space", detail: "no direction of before" });
+            };
+            draw = draw
+                .input("before", before.high.view())
+                .input_if("before_low", before.low.as_ref().map(|v| v.view()))
+                .input("then", group.texel.back().view());
+        }
+        if written.targets.contains(&Self::X) {
+            draw = self.with_scale(draw);
+        }
+        draw = draw.masked(factor.is_some());
+        for register in targets {
+            let (high, low) = self.target(*register)?;
+            draw = draw.target(high.view()).targets(low.map(|v| v.view()));
+        }
+        draw.run()
+    }
+
+    fn count_update(&mut self, written: &Written, pays: bool) -> Result<()> {
+        let parts = if self.own.wide { 2 } else { 1 };
+        let extent = self.at.r.front().extent();
+        let texels = extent.area() as f64;
+        let factor = written.reads.factor(self)?;
+        let inputs = written.reads.count(self)? + usize::from(factor.is_some()) + if pays { parts } else { 0 };
+        let groups = written.groups.len() + usize::from(pays);
+        let targets = written.targets.len() * parts;
+        let mut fetches = Fetches::default().with_own(inputs as f64 * texels);
+        fetches = fetches.with_adjacent(groups as f64 * texels);
+        let mut work = Workload::pass(extent, targets, fetches).with_multiply_adds(4.0 * targets as f64 * texels);
+        if factor.is_some()
+            && let Some(product) = self.at.a.workload()
+        {
+            let inlined = Workload::default().fetching(extent, product.fetches);
+            work = work.cut(true) + inlined.with_multiply_adds(product.multiply_adds);
+        }
+        self.own.counted = self.own.counted.map(|counted| counted + work);
+        for target in written.targets.clone() {
+            self.own.changed(target)?;
+        }
+        Ok(())
+    }
+}
